@@ -1,0 +1,70 @@
+// A parsed PTX module: every directive, with places for messages; and the decoding of one of its kernels.
+//
+//   ptx::Module module = ptx::parse(text, "kernel.ptx");           // InputError with file:line:column
+//   ptx::Program program = ptx::decode(module, "vadd", symbols);   // InputError for what Weft cannot execute
+#ifndef WEFT_PTX_MODULE_H
+#define WEFT_PTX_MODULE_H
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ptx/program.h"
+
+namespace weft::ptx {
+
+struct ModuleText;  // the syntax tree; its shape is in syntax.h
+
+// A .global, .const, .shared or .extern variable at module scope.
+struct Variable {
+  std::string name;
+  Space space = Space::kGlobal;
+  Type type = Type::kB8;
+  std::uint64_t size = 0;                    // bytes; 0 for .extern .shared name[]
+  std::uint64_t align = 1;
+  bool is_extern = false;
+  bool managed = false;
+  std::vector<std::uint8_t> initial;         // empty: zero
+  struct Relocation {                        // initial bytes [offset, offset + 8) hold the address of `symbol` + addend
+    std::uint64_t offset = 0;
+    std::string symbol;
+    std::int64_t addend = 0;
+    bool generic = false;
+  };
+  std::vector<Relocation> relocations;
+};
+
+class Module {
+ public:
+  std::string file;
+  std::string version, target;
+  unsigned address_size = 64;
+  std::vector<Variable> variables;
+  std::vector<std::string> kernels;          // .entry names in order
+  std::shared_ptr<const ModuleText> text;
+};
+
+// Parses a whole module. Throws InputError("file:line:column", ...).
+Module parse(std::string_view text, const std::string& file);
+
+// Addresses of the module's .global and .const variables, as the device placed them.
+using Symbols = std::map<std::string, std::uint64_t>;
+
+struct DecodeOptions {
+  std::uint32_t max_registers = 255;         // per thread; more is an error that says by how much
+};
+
+// Decodes one kernel. Throws InputError for an unknown kernel (listing the known ones) and for an instruction that
+// Weft does not execute (file, line, column, the instruction).
+Program decode(const Module& module, const std::string& kernel, const Symbols& symbols,
+               const DecodeOptions& options = {});
+
+// Text for `weft ptx FILE`: per kernel its blocks, edges, reconvergence points, registers.
+std::string describe(const Module& module);
+
+}  // namespace weft::ptx
+
+#endif
