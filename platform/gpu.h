@@ -1,0 +1,92 @@
+// weft::Gpu: SMs, crossbar, L2 banks and GDDR5 channels, owned by value and wired; nothing else.
+//
+//   weft::Gpu gpu("gpu", config);
+//   gpu.launch(launch);                       // checked; throws InputError if a block cannot fit an SM
+//   while (!gpu.idle()) sc_core::sc_start(gpu.idle_event() ...);
+#ifndef WEFT_PLATFORM_GPU_H
+#define WEFT_PLATFORM_GPU_H
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <systemc>
+
+#include "common/statistics.h"
+#include "dispatch/launch.h"
+#include "platform/gpu_config.h"
+
+namespace weft {
+
+namespace gddr5 {
+class MemoryImage;
+}
+
+// What the command line shows of a running launch.
+struct Progress {
+  std::uint64_t blocks_done = 0, blocks_total = 0;
+  std::uint64_t cycles = 0;                // core cycles spent in launches so far
+  std::uint64_t thread_instructions = 0;   // executed so far
+};
+
+// What a GPU counted in total since construction or the last statistics reset.
+struct Totals {
+  std::uint64_t cycles = 0;                // core cycles in which a launch was active
+  std::uint64_t thread_instructions = 0, warp_instructions = 0;
+  double ipc = 0;                          // thread instructions per core cycle, all SMs
+  double lane_activity = 0;                // active lanes / (issue beats with an active lane x SIMD width)  [HARP eq. 2]
+  double simd_efficiency = 0;              // mean over warp instructions of active threads / warp size     [ST Fig. 4]
+  double idle_share = 0;                   // scheduler cycles without a ready warp / scheduler cycles       [DWR III]
+  double coalescing_rate = 0;              // memory thread instructions / requests that enter the crossbar  [DWR eq. 1]
+};
+
+class Gpu : public sc_core::sc_module {
+ public:
+  struct Options {
+    bool sleeping = true;                  // false: step every module at every edge (same results, slower)
+    bool monitors = false;                 // a hop monitor on every hop
+  };
+
+  Gpu(sc_core::sc_module_name name, const GpuConfig& config, const Options& options);
+  ~Gpu() override;
+
+  // Puts a launch behind those already there (they run one after the other). Throws InputError if the grid is empty
+  // or too large, the block does not fit an SM (saying which resource), or the parameters have the wrong size.
+  void launch(const dispatch::Launch& launch);
+  bool idle() const;                             // nothing queued, running, or on its way to memory
+  const sc_core::sc_event& idle_event() const;   // notified when the last launch has drained
+
+  // The fault or hang that stopped the GPU, if any: text with thread, PC, source line. Cleared by reset().
+  bool faulted() const;
+  const std::string& fault() const;
+  // Stops the running launch from outside (SIGINT, --max-cycles) with this reason as its fault.
+  void abandon(const std::string& reason);
+
+  // Back to the state after construction: memory, caches, tables, statistics.
+  void reset();
+
+  const GpuConfig& config() const;
+  gddr5::MemoryImage& memory();                  // device memory; addresses are offsets into it plus kDeviceBase
+  statistics::Registry& statistics();
+  Totals totals() const;
+  Progress progress() const;
+  std::uint32_t blocks_per_sm(const dispatch::Launch& launch) const;  // occupancy
+  // Every hop monitor's violations, as text; empty without Options::monitors.
+  std::string violations() const;
+  // Address checks: only mapped pages of device memory may be accessed by kernels. `address` is a device address.
+  void map(std::uint64_t address, std::uint64_t bytes, bool mapped);
+
+  struct Impl;
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+// Device addresses of global memory start here; below lie the shared and local windows (isa/address_windows.h).
+inline constexpr std::uint64_t kDeviceBase = 0x1'0000'0000;
+// Granule of Gpu::map.
+inline constexpr std::uint64_t kPageBytes = 4096;
+
+}  // namespace weft
+
+#endif

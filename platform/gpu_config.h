@@ -1,0 +1,56 @@
+// One JSON -> one checked configuration of the whole GPU.
+#ifndef WEFT_PLATFORM_GPU_CONFIG_H
+#define WEFT_PLATFORM_GPU_CONFIG_H
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "common/config_visitor.h"
+#include "crossbar/crossbar_config.h"
+#include "gddr5/gddr5_config.h"
+#include "l2/l2_config.h"
+#include "sm/sm_config.h"
+#include "warp_formation/warp_formation_config.h"
+
+namespace weft {
+
+struct GpuConfig {
+  std::string name = "unnamed";
+  struct Clocks {
+    double core_mhz = 700, interconnect_mhz = 700, memory_mhz = 924;
+    void describe(config::Visitor& v);
+  } clocks;
+  sm::Config sm;
+  warp_formation::Config warp_formation;
+  struct Datapath {
+    std::string kind = "spatial";  // how lanes are bound to threads
+    void describe(config::Visitor& v);
+  } datapath;
+  struct Scalarization {
+    std::string kind = "off";
+    void describe(config::Visitor& v);
+  } scalarization;
+  crossbar::Config crossbar;
+  l2::Config l2;
+  gddr5::Config gddr5;
+  struct Watchdog {
+    std::uint64_t cycles = 1'000'000;  // core cycles without a commit while threads are live
+    void describe(config::Visitor& v);
+  } watchdog;
+
+  void describe(config::Visitor& v);
+  // Rules that join several fields; throws InputError naming the JSON path.
+  void check(const std::string& file) const;
+};
+
+// Reads a configuration by name ("gtx480": configs/gtx480.json of the source tree or the installed share folder) or
+// by path (anything with a slash or ending in .json), applies "path=value" overrides, checks it.
+GpuConfig load_config(const std::string& name_or_path, const std::vector<std::string>& overrides = {});
+std::vector<std::string> config_names();
+nlohmann::ordered_json effective_config(const GpuConfig& config);
+nlohmann::ordered_json config_schema();
+
+}  // namespace weft
+
+#endif
