@@ -67,7 +67,8 @@ void Config::SharedMemory::describe(config::Visitor& v) {
 
 void Config::Coalescer::describe(config::Visitor& v) {
   v.integer("block_bytes", block_bytes, {16, 1024}, "bytes", "accesses to one aligned block become one request");
-  v.integer("width_threads", width_threads, {0, 256}, "threads", "threads coalesced together; 0: the whole issue");
+  v.integer("width_threads", width_threads, {0, 32}, "threads",
+            "neighbouring threads coalesced together; 0: the whole issue");
 }
 
 void Config::describe(config::Visitor& v) {

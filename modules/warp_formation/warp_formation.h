@@ -185,6 +185,9 @@ class WarpFormation {
   virtual void barrier_released(std::uint16_t slot, unsigned barrier) = 0;
   virtual void warp_sync_released(Groups threads) = 0;
 
+  // Whether the SM must call memory_probed (most schemes do not look at it, and it costs time).
+  virtual bool wants_memory_probes() const { return false; }
+
   virtual Census census() const = 0;
   // The next cycle (after `now`) at which a table moves by itself, or kNoEvent.
   virtual Cycle next_event(Cycle now) const = 0;

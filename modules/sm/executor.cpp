@@ -1,0 +1,381 @@
+#include "sm/executor.h"
+
+#include <algorithm>
+#include <cstring>
+#include <sstream>
+
+#include "isa/address_windows.h"
+
+namespace weft::sm {
+namespace {
+
+using warp_formation::Groups;
+using warp_formation::ThreadGroup;
+
+// Words of a special register that is constant for a thread; lane by lane.
+struct SpecialContext {
+  const Kernel& kernel;
+  const ResidentBlock& block;
+  const Config& config;
+  unsigned sm;
+};
+
+std::uint32_t special_value(ptx::Special special, const SpecialContext& c, std::uint32_t thread) {
+  const auto& block = c.kernel.launch.block;
+  const auto& grid = c.kernel.launch.grid;
+  const std::uint32_t lane = thread % isa::kLanes;
+  switch (special) {
+    case ptx::Special::kTidX: return thread % block[0];
+    case ptx::Special::kTidY: return thread / block[0] % block[1];
+    case ptx::Special::kTidZ: return thread / block[0] / block[1];
+    case ptx::Special::kNtidX: return block[0];
+    case ptx::Special::kNtidY: return block[1];
+    case ptx::Special::kNtidZ: return block[2];
+    case ptx::Special::kCtaidX: return c.block.index[0];
+    case ptx::Special::kCtaidY: return c.block.index[1];
+    case ptx::Special::kCtaidZ: return c.block.index[2];
+    case ptx::Special::kNctaidX: return grid[0];
+    case ptx::Special::kNctaidY: return grid[1];
+    case ptx::Special::kNctaidZ: return grid[2];
+    case ptx::Special::kLaneid: return lane;
+    case ptx::Special::kWarpid: return (c.block.first_chunk * isa::kLanes + thread) / isa::kLanes;
+    case ptx::Special::kNwarpid: return static_cast<std::uint32_t>(c.config.max_warps);
+    case ptx::Special::kSmid: return c.sm;
+    case ptx::Special::kNsmid: return static_cast<std::uint32_t>(c.config.count);
+    case ptx::Special::kLanemaskEq: return 1u << lane;
+    case ptx::Special::kLanemaskLt: return (1u << lane) - 1;
+    case ptx::Special::kLanemaskLe: return (2u << lane) - 1;
+    case ptx::Special::kLanemaskGt: return ~((2u << lane) - 1);
+    case ptx::Special::kLanemaskGe: return ~((1u << lane) - 1);
+    case ptx::Special::kDynamicSharedSize: return static_cast<std::uint32_t>(c.kernel.launch.dynamic_shared);
+    case ptx::Special::kTotalSharedSize: return static_cast<std::uint32_t>(c.kernel.shared_bytes);
+    default: return 0;  // %gridid, %envreg: no value is promised
+  }
+}
+
+unsigned first_lane(std::uint32_t mask) { return static_cast<unsigned>(__builtin_ctz(mask)); }
+
+// Smallest and largest address of the active lanes, and the OR of all of them.
+struct Span {
+  std::uint64_t low = UINT64_MAX, high = 0, bits = 0;
+};
+
+Span span_of(const std::uint64_t* address, std::uint32_t mask) {
+  Span span;
+  if (mask == UINT32_MAX) {
+    for (unsigned i = 0; i < isa::kLanes; ++i) {
+      span.low = std::min(span.low, address[i]);
+      span.high = std::max(span.high, address[i]);
+      span.bits |= address[i];
+    }
+    return span;
+  }
+  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const std::uint64_t a = address[first_lane(rest)];
+    span.low = std::min(span.low, a);
+    span.high = std::max(span.high, a);
+    span.bits |= a;
+  }
+  return span;
+}
+
+}  // namespace
+
+std::uint64_t local_area_bytes(const Kernel& kernel, const Config& config) {
+  const std::uint64_t words = (kernel.program.local_bytes + 3) / 4;
+  return words * 4 * kernel.occupancy.blocks * kernel.chunks_per_block * isa::kLanes * config.count;
+}
+
+Executor::Executor(const Config& config, unsigned sm, double core_megahertz, RegisterFile& registers)
+    : config_(config), sm_(sm), nanoseconds_per_cycle_(1e3 / core_megahertz), registers_(registers) {
+  // Most accesses of one instruction: each group in three spaces, and local elements of up to four words each.
+  accesses_.resize(warp_formation::kMaxGroups * 6);
+}
+
+void Executor::start_kernel(const Kernel& kernel, const DeviceMemoryView& memory) {
+  kernel_ = &kernel;
+  memory_ = memory;
+  const unsigned chunks = kernel.occupancy.blocks * kernel.chunks_per_block;
+  positions_ = chunks * isa::kLanes;
+  registers_.configure(kernel.program, chunks);
+  shared_stride_ = (kernel.shared_bytes + 63) / 64 * 64;
+  shared_.assign(shared_stride_ * kernel.occupancy.blocks, 0);
+  parameters_ = kernel.launch.parameters;
+  parameters_.resize(parameters_.size() + 16, 0);  // vector loads may read whole elements at the end
+}
+
+void Executor::start_block(const ResidentBlock& block) {
+  if (shared_stride_ != 0) std::memset(shared_.data() + shared_stride_ * block.slot, 0, shared_stride_);
+  const SpecialContext context{*kernel_, block, config_, sm_};
+  const auto& specials = kernel_->program.special_rows;
+  for (unsigned chunk = 0; chunk < kernel_->chunks_per_block; ++chunk) {
+    for (unsigned k = 0; k < specials.size(); ++k) {
+      std::uint32_t* row = registers_.row(block.first_chunk + chunk, kernel_->program.register_rows + 2 * k);
+      for (unsigned lane = 0; lane < isa::kLanes; ++lane) {
+        row[lane] = special_value(specials[k], context, chunk * isa::kLanes + lane);
+      }
+    }
+  }
+}
+
+void Executor::arithmetic(const Operation& op, const Groups& groups, std::uint64_t cycle) {
+  const ptx::Instruction& in = *op.instruction;
+  alignas(64) std::uint64_t dynamic[isa::kLanes];
+  for (const ThreadGroup& group : groups) {
+    isa::Lanes lanes;
+    lanes.active = guarded(in, group);
+    if (lanes.active == 0) continue;
+    std::uint32_t* base = registers_.chunk_base(group.chunk);
+    for (unsigned i = 0; i < 4; ++i) {
+      const Source& source = op.src[i];
+      switch (source.kind) {
+        case Source::Kind::kNone: break;
+        case Source::Kind::kRow: lanes.src[i] = base + source.offset; break;
+        case Source::Kind::kConstant: lanes.src[i] = source.constant; break;
+        case Source::Kind::kPredicate: {
+          const std::uint32_t bits = registers_.predicate(group.chunk, source.index);
+          if (i < 3) lanes.predicate[i] = source.negated ? ~bits : bits;
+          break;
+        }
+        case Source::Kind::kDynamic: {
+          const auto special = static_cast<ptx::Special>(source.index);
+          const std::uint64_t value =
+              special == ptx::Special::kGlobaltimer
+                  ? static_cast<std::uint64_t>(static_cast<double>(cycle) * nanoseconds_per_cycle_)
+              : special == ptx::Special::kClockHi ? cycle >> 32
+                                                  : cycle;
+          if (ptx::bytes_of(in.type) == 8) {
+            std::fill(std::begin(dynamic), std::end(dynamic), value);
+          } else {
+            auto* words = reinterpret_cast<std::uint32_t*>(dynamic);
+            std::fill(words, words + isa::kLanes, static_cast<std::uint32_t>(value));
+          }
+          lanes.src[i] = dynamic;
+          break;
+        }
+      }
+    }
+    if (op.dst[0] >= 0) lanes.dst = base + op.dst[0];
+    op.function(lanes);
+    for (unsigned i = 0; i < 2; ++i) {
+      if (op.dst_predicate[i] < 0) continue;
+      std::uint32_t& bits = registers_.predicate(group.chunk, static_cast<unsigned>(op.dst_predicate[i]));
+      bits = (bits & ~lanes.active) | (lanes.result[i] & lanes.active);
+    }
+  }
+}
+
+std::uint32_t Executor::scalar(const Source& source, const Groups& groups) const {
+  const ThreadGroup& group = groups.data[0];
+  const unsigned lane = first_lane(group.mask);
+  if (source.kind == Source::Kind::kConstant) return static_cast<const std::uint32_t*>(source.constant)[0];
+  if (source.kind == Source::Kind::kRow) return registers_.chunk_base(group.chunk)[source.offset + lane];
+  return 0;
+}
+
+bool Executor::memory(const Operation& op, ptx::Pc pc, const Groups& groups, const ResidentBlock& block) {
+  const ptx::Instruction& in = *op.instruction;
+  access_count_ = 0;
+  alignas(64) std::uint64_t address[isa::kLanes];
+  for (const ThreadGroup& group : groups) {
+    const std::uint32_t mask = guarded(in, group);
+    if (mask == 0) continue;
+    const Source& base = op.src[0];
+    const bool wide = in.wide_address;
+    if (base.kind == Source::Kind::kRow) {
+      isa::addresses(registers_.chunk_base(group.chunk) + base.offset, wide, in.offset, address);
+    } else if (base.kind == Source::Kind::kConstant) {
+      isa::addresses(base.constant, wide, in.offset, address);
+    } else {
+      std::fill(std::begin(address), std::end(address), static_cast<std::uint64_t>(in.offset));
+    }
+    bool done = false;
+    switch (in.space) {
+      case ptx::Space::kGeneric: done = generic(op, pc, group.chunk, mask, address, block); break;
+      case ptx::Space::kLocal: done = local(op, pc, group.chunk, mask, address, block); break;
+      default: done = access(op, pc, in.space, group.chunk, mask, address, block); break;
+    }
+    if (!done) return false;
+  }
+  return true;
+}
+
+bool Executor::generic(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint32_t mask,
+                       const std::uint64_t* address, const ResidentBlock& block) {
+  std::uint32_t in_shared = 0, in_local = 0;
+  for (unsigned i = 0; i < isa::kLanes; ++i) {
+    in_shared |= static_cast<std::uint32_t>(address[i] - isa::kSharedWindow < isa::kWindowBytes) << i;
+    in_local |= static_cast<std::uint32_t>(address[i] - isa::kLocalWindow < isa::kWindowBytes) << i;
+  }
+  alignas(64) std::uint64_t offset[isa::kLanes];
+  if ((in_shared & mask) != 0) {
+    for (unsigned i = 0; i < isa::kLanes; ++i) offset[i] = address[i] - isa::kSharedWindow;
+    if (!access(op, pc, ptx::Space::kShared, chunk, mask & in_shared, offset, block)) return false;
+  }
+  if ((in_local & mask) != 0) {
+    for (unsigned i = 0; i < isa::kLanes; ++i) offset[i] = address[i] - isa::kLocalWindow;
+    if (!local(op, pc, chunk, mask & in_local, offset, block)) return false;
+  }
+  const std::uint32_t global = mask & ~(in_shared | in_local);
+  return global == 0 || access(op, pc, ptx::Space::kGlobal, chunk, global, address, block);
+}
+
+bool Executor::access(const Operation& op, ptx::Pc pc, ptx::Space space, unsigned chunk, std::uint32_t mask,
+                      const std::uint64_t* address, const ResidentBlock& block) {
+  std::uint8_t* base = nullptr;
+  std::uint64_t low = 0, bytes = 0;
+  const char* what = nullptr;
+  switch (space) {
+    case ptx::Space::kShared:
+      base = shared_.data() + shared_stride_ * block.slot;
+      bytes = kernel_->shared_bytes;
+      what = "shared memory";
+      break;
+    case ptx::Space::kParam:
+      base = parameters_.data();
+      bytes = kernel_->launch.parameters.size();
+      what = "the kernel's parameters";
+      break;
+    default:
+      base = memory_.image;
+      low = memory_.base;
+      bytes = memory_.bytes;
+      what = space == ptx::Space::kConst ? "constant memory" : "global memory";
+      break;
+  }
+  const Span span = span_of(address, mask);
+  const std::uint64_t size = op.element_bytes;
+  const bool inside = span.low >= low && span.high - low + size <= bytes && span.high - low < bytes;
+  if (!inside || (span.bits & (size - 1)) != 0) return refuse(op, pc, chunk, mask, address, low, bytes, what, block);
+
+  LaneAccess& lanes = record(space, chunk, mask, static_cast<std::uint32_t>(size));
+  for (unsigned i = 0; i < isa::kLanes; ++i) lanes.address[i] = address[i] - low;
+  if (low != 0) {
+    const std::uint8_t* mapped = memory_.mapped;
+    const std::uint64_t first = (span.low - low) >> memory_.page_shift;
+    const std::uint64_t last = (span.high - low) >> memory_.page_shift;
+    bool all = mapped[first] != 0 && mapped[last] != 0;
+    if (last > first + 1) {
+      for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+        all = all && mapped[lanes.address[first_lane(rest)] >> memory_.page_shift] != 0;
+      }
+    }
+    if (!all) return refuse(op, pc, chunk, mask, address, low, bytes, what, block);
+  }
+  transfer(op, chunk, mask, base, lanes.address.data());
+  return true;
+}
+
+void Executor::transfer(const Operation& op, unsigned chunk, std::uint32_t mask, std::uint8_t* base,
+                        const std::uint64_t* offset) {
+  std::uint32_t* registers = registers_.chunk_base(chunk);
+  isa::MemoryLanes lanes;
+  lanes.base = base;
+  lanes.offset = offset;
+  lanes.active = mask;
+  for (unsigned i = 0; i < 4; ++i) {
+    if (op.dst[i] >= 0) lanes.dst[i] = registers + op.dst[i];
+    const Source& source = op.src[i + 1];
+    if (source.kind == Source::Kind::kRow) {
+      lanes.src[i] = registers + source.offset;
+    } else if (source.kind == Source::Kind::kConstant) {
+      lanes.src[i] = source.constant;
+    }
+  }
+  op.memory(lanes);
+}
+
+// Local memory is interleaved by 32-bit words, word-major, so that threads which access the same variable touch
+// neighbouring addresses. An element of several words is gathered, handled, and scattered again.
+bool Executor::local(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint32_t mask, const std::uint64_t* address,
+                     const ResidentBlock& block) {
+  const std::uint64_t size = op.element_bytes;
+  const std::uint64_t bytes = kernel_->program.local_bytes;
+  const Span span = span_of(address, mask);
+  if (span.high >= bytes || span.high + size > bytes || (span.bits & (size - 1)) != 0) {
+    return refuse(op, pc, chunk, mask, address, 0, bytes, "the thread's local memory", block);
+  }
+  const std::uint64_t words_per_thread = (bytes + 3) / 4;
+  const std::uint64_t origin =
+      kernel_->launch.local_address - memory_.base + std::uint64_t{sm_} * words_per_thread * positions_ * 4;
+  const auto place = [&](std::uint64_t word, unsigned lane) {
+    return origin + (word * positions_ + chunk * isa::kLanes + lane) * 4;
+  };
+  const auto words = static_cast<unsigned>((size + 3) / 4);
+  for (unsigned w = 0; w < words; ++w) {
+    LaneAccess& lanes = record(ptx::Space::kLocal, chunk, mask, 4);
+    for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+      const unsigned lane = first_lane(rest);
+      lanes.address[lane] = place(address[lane] / 4 + w, lane);
+    }
+  }
+  alignas(64) std::uint8_t element[isa::kLanes][16] = {};
+  alignas(64) std::uint64_t offset[isa::kLanes];
+  for (unsigned lane = 0; lane < isa::kLanes; ++lane) offset[lane] = lane * 16 + (size < 4 ? address[lane] % 4 : 0);
+  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const unsigned lane = first_lane(rest);
+    for (unsigned w = 0; w < words; ++w) {
+      std::memcpy(element[lane] + 4 * w, memory_.image + place(address[lane] / 4 + w, lane), 4);
+    }
+  }
+  transfer(op, chunk, mask, element[0], offset);
+  if (op.instruction->op == ptx::Opcode::kLd) return true;
+  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const unsigned lane = first_lane(rest);
+    for (unsigned w = 0; w < words; ++w) {
+      std::memcpy(memory_.image + place(address[lane] / 4 + w, lane), element[lane] + 4 * w, 4);
+    }
+  }
+  return true;
+}
+
+LaneAccess& Executor::record(ptx::Space space, unsigned chunk, std::uint32_t mask, std::uint32_t bytes) {
+  if (access_count_ == accesses_.size()) accesses_.emplace_back();
+  LaneAccess& lanes = accesses_[access_count_++];
+  lanes.space = space;
+  lanes.chunk = static_cast<std::uint16_t>(chunk);
+  lanes.mask = mask;
+  lanes.bytes = bytes;
+  return lanes;
+}
+
+bool Executor::refuse(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint32_t mask,
+                      const std::uint64_t* address, std::uint64_t low, std::uint64_t bytes, const char* what,
+                      const ResidentBlock& block) {
+  const std::uint64_t size = op.element_bytes;
+  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const unsigned lane = first_lane(rest);
+    const std::uint64_t a = address[lane];
+    const bool outside = a < low || a - low >= bytes || a - low + size > bytes;
+    const bool unmapped = !outside && low != 0 && memory_.mapped[(a - low) >> memory_.page_shift] == 0;
+    const bool misaligned = (a & (size - 1)) != 0;
+    if (!outside && !unmapped && !misaligned) continue;
+    std::ostringstream out;
+    const bool load = op.instruction->op == ptx::Opcode::kLd;
+    const bool store = op.instruction->op == ptx::Opcode::kSt;
+    out << kernel_->program.name << ": " << thread_name(block, chunk, lane) << ", pc " << pc << ", "
+        << kernel_->program.place(pc) << ": " << (load ? "load" : store ? "store" : "atomic") << " of " << size
+        << " bytes at 0x" << std::hex << a << std::dec;
+    if (outside || unmapped) {
+      out << " is not in " << (unmapped ? "any allocation of " : "") << what;
+      if (low == 0) out << " (" << bytes << " bytes)";
+    } else {
+      out << " is not aligned to " << size << " bytes";
+    }
+    fault_ = out.str();
+    return false;
+  }
+  fault_ = kernel_->program.name + ": access refused";
+  return false;
+}
+
+std::string Executor::thread_name(const ResidentBlock& block, unsigned chunk, unsigned lane) const {
+  const std::uint32_t thread = (chunk - block.first_chunk) * isa::kLanes + lane;
+  const auto& size = kernel_->launch.block;
+  std::ostringstream out;
+  out << "thread (" << thread % size[0] << "," << thread / size[0] % size[1] << "," << thread / size[0] / size[1]
+      << ") of block (" << block.index[0] << "," << block.index[1] << "," << block.index[2] << ")";
+  return out.str();
+}
+
+}  // namespace weft::sm

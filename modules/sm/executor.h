@@ -1,0 +1,110 @@
+// Executes instructions on the threads of one SM: registers, shared memory, and the image of device memory.
+//
+// Function only; time is the business of the units and the load-store unit. A memory instruction leaves behind the
+// addresses that its lanes touched, for the coalescer and the bank-conflict logic.
+#ifndef WEFT_SM_EXECUTOR_H
+#define WEFT_SM_EXECUTOR_H
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sm/kernel.h"
+#include "sm/register_file.h"
+#include "warp_formation/warp_formation.h"
+
+namespace weft::sm {
+
+// Device memory as kernels reach it: the image (through DMI) and which pages are allocated.
+struct DeviceMemoryView {
+  std::uint8_t* image = nullptr;           // byte 0 of device memory
+  std::uint64_t base = 0;                  // device address of byte 0
+  std::uint64_t bytes = 0;
+  const std::uint8_t* mapped = nullptr;    // one byte per page, 0: not allocated
+  unsigned page_shift = 12;
+};
+
+// A block that is resident in a slot.
+struct ResidentBlock {
+  bool live = false;
+  std::uint16_t slot = 0;
+  std::uint16_t first_chunk = 0;
+  std::uint16_t domain = 0;
+  std::uint32_t threads = 0;
+  std::uint32_t live_threads = 0;
+  dispatch::Dim3 index{};                  // %ctaid
+};
+
+// Where lanes of one chunk went in one address space, one element each.
+struct LaneAccess {
+  ptx::Space space = ptx::Space::kGlobal;  // kGlobal, kShared, kConst, kParam, kLocal (an offset in device memory)
+  std::uint16_t chunk = 0;
+  std::uint32_t mask = 0;
+  std::uint32_t bytes = 4;                 // per lane
+  std::array<std::uint64_t, isa::kLanes> address{};  // kShared: offset; kParam: in the parameters; else in device memory
+};
+
+class Executor {
+ public:
+  Executor(const Config& config, unsigned sm, double core_megahertz, RegisterFile& registers);
+
+  void start_kernel(const Kernel& kernel, const DeviceMemoryView& memory);
+  // Fills the special registers of the block's threads and clears its shared memory.
+  void start_block(const ResidentBlock& block);
+
+  // Threads of `group` whose guard holds.
+  std::uint32_t guarded(const ptx::Instruction& in, const warp_formation::ThreadGroup& group) const {
+    if (in.guard < 0) return group.mask;
+    const std::uint32_t bits = registers_.predicate(group.chunk, static_cast<unsigned>(in.guard));
+    return group.mask & (in.guard_negated ? ~bits : bits);
+  }
+
+  // `cycle`: the core cycle, for %clock.
+  void arithmetic(const Operation& op, const warp_formation::Groups& groups, std::uint64_t cycle);
+
+  // Reads or writes memory for all groups. `accesses()` then says where. False: a fault, explained by `fault()`.
+  bool memory(const Operation& op, ptx::Pc pc, const warp_formation::Groups& groups, const ResidentBlock& block);
+  const LaneAccess* accesses() const { return accesses_.data(); }
+  unsigned access_count() const { return access_count_; }
+  const std::string& fault() const { return fault_; }
+
+  // A thread of a block in words, for messages: "thread (3,0,0) of block (1,2,0)".
+  std::string thread_name(const ResidentBlock& block, unsigned chunk, unsigned lane) const;
+  // The value of a uniform operand of a barrier for the first thread of the groups.
+  std::uint32_t scalar(const Source& source, const warp_formation::Groups& groups) const;
+
+ private:
+  bool access(const Operation& op, ptx::Pc pc, ptx::Space space, unsigned chunk, std::uint32_t mask,
+              const std::uint64_t* address, const ResidentBlock& block);
+  bool local(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint32_t mask, const std::uint64_t* address,
+             const ResidentBlock& block);
+  bool generic(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint32_t mask, const std::uint64_t* address,
+               const ResidentBlock& block);
+  void transfer(const Operation& op, unsigned chunk, std::uint32_t mask, std::uint8_t* base,
+                const std::uint64_t* offset);
+  LaneAccess& record(ptx::Space space, unsigned chunk, std::uint32_t mask, std::uint32_t bytes);
+  bool refuse(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint32_t mask, const std::uint64_t* address,
+              std::uint64_t low, std::uint64_t bytes, const char* what, const ResidentBlock& block);
+
+  const Config& config_;
+  const unsigned sm_;
+  const double nanoseconds_per_cycle_;
+  RegisterFile& registers_;
+  const Kernel* kernel_ = nullptr;
+  DeviceMemoryView memory_;
+  std::vector<std::uint8_t> shared_;       // shared_stride_ bytes per block slot
+  std::size_t shared_stride_ = 0;
+  std::vector<std::uint8_t> parameters_;
+  std::uint32_t positions_ = 0;            // thread positions of this SM in this kernel
+  std::vector<LaneAccess> accesses_;
+  unsigned access_count_ = 0;
+  std::string fault_;
+};
+
+// Bytes of device memory that the kernel's local variables take on all SMs.
+std::uint64_t local_area_bytes(const Kernel& kernel, const Config& config);
+
+}  // namespace weft::sm
+
+#endif

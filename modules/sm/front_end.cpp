@@ -1,0 +1,200 @@
+#include "sm/front_end.h"
+
+#include <algorithm>
+
+namespace weft::sm {
+namespace {
+
+cache::TagArray::Config tag_config(const CacheConfig& config) {
+  cache::TagArray::Config tags;
+  tags.sets = config.sets;
+  tags.ways = config.ways;
+  tags.line_bytes = config.line_bytes;
+  return tags;
+}
+
+cache::MshrTable::Config mshr_config(const CacheConfig& config, unsigned contexts) {
+  cache::MshrTable::Config mshrs;
+  mshrs.entries = config.mshr_entries;
+  mshrs.merges = std::max<std::uint64_t>(config.mshr_merges, contexts);  // every context may wait for one line
+  return mshrs;
+}
+
+template <class Visit>
+void each(const std::vector<std::uint64_t>& set, Visit&& visit) {
+  for (std::size_t w = 0; w < set.size(); ++w) {
+    for (std::uint64_t rest = set[w]; rest != 0; rest &= rest - 1) {
+      visit(static_cast<unsigned>(w * 64) + static_cast<unsigned>(__builtin_ctzll(rest)));
+    }
+  }
+}
+
+void put(std::vector<std::uint64_t>& set, unsigned i) { set[i / 64] |= std::uint64_t{1} << (i % 64); }
+void drop(std::vector<std::uint64_t>& set, unsigned i) { set[i / 64] &= ~(std::uint64_t{1} << (i % 64)); }
+
+bool any(const std::vector<std::uint64_t>& set) {
+  return std::any_of(set.begin(), set.end(), [](std::uint64_t word) { return word != 0; });
+}
+
+}  // namespace
+
+FrontEnd::FrontEnd(const Config& config, unsigned contexts)
+    : config_(config),
+      buffers_(contexts),
+      needs_((contexts + 63) / 64, 0),
+      arriving_((contexts + 63) / 64, 0),
+      tags_(tag_config(config.l1i)),
+      mshrs_(mshr_config(config.l1i, contexts)) {}
+
+void FrontEnd::reset() {
+  std::fill(buffers_.begin(), buffers_.end(), Buffer());
+  std::fill(needs_.begin(), needs_.end(), 0);
+  std::fill(arriving_.begin(), arriving_.end(), 0);
+  next_arrival_ = kNever;
+  last_ = 0;
+  blocked_ = false;
+  tags_.reset();
+  mshrs_.reset();
+}
+
+void FrontEnd::start_kernel(std::uint32_t instructions, std::uint64_t code_offset) {
+  reset();
+  instructions_ = instructions;
+  code_offset_ = code_offset;
+}
+
+void FrontEnd::follow(warp_formation::ContextTable& table, unsigned first) {
+  auto& changed = table.changed();
+  for (std::size_t w = 0; w < changed.size(); ++w) {
+    for (std::uint64_t rest = changed[w]; rest != 0; rest &= rest - 1) {
+      const unsigned local = static_cast<unsigned>(w * 64) + static_cast<unsigned>(__builtin_ctzll(rest));
+      Buffer& b = buffers_[first + local];
+      b.wanted = table.pc(local);
+      if (b.count != 0 && b.first != b.wanted) {
+        b.count = 0;
+        ++flushes_;
+      }
+      consider(first + local);
+    }
+    changed[w] = 0;
+  }
+}
+
+void FrontEnd::consider(unsigned context) {
+  const Buffer& b = buffers_[context];
+  const bool room = b.count == 0 || b.count + config_.fetch_width <= config_.instruction_buffer;
+  const ptx::Pc next = b.count == 0 ? b.wanted : b.first + b.count;
+  if (next < instructions_ && !b.fetching && room) {
+    put(needs_, context);
+  } else {
+    drop(needs_, context);
+  }
+}
+
+void FrontEnd::consume(unsigned context) {
+  Buffer& b = buffers_[context];
+  --b.count;
+  b.wanted = ++b.first;  // until the scheme says otherwise
+  consider(context);
+}
+
+void FrontEnd::arrive(Cycle now) {
+  if (next_arrival_ > now) return;
+  next_arrival_ = kNever;
+  each(arriving_, [&](unsigned c) {
+    Buffer& b = buffers_[c];
+    if (b.arrival > now) {
+      next_arrival_ = std::min(next_arrival_, b.arrival);
+      return;
+    }
+    drop(arriving_, c);
+    b.fetching = false;
+    if (b.wanted != ptx::kNoPc) {
+      if (b.count == 0 && b.fetch_pc == b.wanted) b.first = b.fetch_pc;
+      if (b.first + b.count == b.fetch_pc) b.count = static_cast<std::uint8_t>(b.count + b.fetch_count);
+      if (b.count != 0 && b.first != b.wanted) b.count = 0;  // the warp went elsewhere meanwhile
+    }
+    consider(c);
+  });
+}
+
+std::uint64_t FrontEnd::step(Cycle now, bool can_miss) {
+  arrive(now);
+  blocked_ = false;
+  const auto contexts = static_cast<unsigned>(buffers_.size());
+  // Round robin: the first context after the last one served.
+  unsigned chosen = contexts;
+  for (unsigned pass = 0; pass < 2 && chosen == contexts; ++pass) {
+    const unsigned from = pass == 0 ? last_ + 1 : 0;
+    for (std::size_t w = from / 64; w < needs_.size(); ++w) {
+      std::uint64_t word = needs_[w];
+      if (w == from / 64) word &= ~std::uint64_t{0} << (from % 64);
+      if (word != 0) {
+        chosen = static_cast<unsigned>(w * 64) + static_cast<unsigned>(__builtin_ctzll(word));
+        break;
+      }
+    }
+  }
+  if (chosen >= contexts) return kNoLine;
+
+  Buffer& b = buffers_[chosen];
+  const ptx::Pc pc = b.count == 0 ? b.wanted : b.first + b.count;
+  const std::uint64_t address = code_offset_ + std::uint64_t{pc} * ptx::kInstructionBytes;
+  const cache::Line line = tags_.line_of(address);
+  const auto left_in_line =
+      static_cast<std::uint32_t>((config_.l1i.line_bytes - address % config_.l1i.line_bytes) / ptx::kInstructionBytes);
+  const bool present = !config_.l1i.enabled || tags_.find(line) == cache::LineState::kValid;
+  std::uint64_t to_fetch = kNoLine;
+  if (!present) {
+    const bool merging = mshrs_.contains(line);
+    if (!merging && (!can_miss || !tags_.can_reserve(line) ||
+                     mshrs_.check(line) != cache::MshrOutcome::kAllocated)) {
+      blocked_ = true;
+      return kNoLine;
+    }
+    tags_.access(line);
+    if (mshrs_.add(line, chosen) == cache::MshrOutcome::kAllocated) {
+      if (tags_.find(line) == cache::LineState::kInvalid) tags_.reserve(line);
+      to_fetch = address / config_.l1i.line_bytes * config_.l1i.line_bytes;
+    }
+    b.missing = true;
+  } else {
+    if (config_.l1i.enabled) tags_.access(line);
+    b.arrival = now + config_.l1i.latency;
+    next_arrival_ = std::min(next_arrival_, b.arrival);
+    put(arriving_, chosen);
+  }
+  ++fetches_;
+  b.fetching = true;
+  b.fetch_pc = pc;
+  b.fetch_count = static_cast<std::uint8_t>(
+      std::min<std::uint64_t>({config_.fetch_width, left_in_line, std::uint64_t{instructions_} - pc}));
+  last_ = chosen;
+  drop(needs_, chosen);
+  return to_fetch;
+}
+
+void FrontEnd::fill(Cycle now, std::uint64_t line_address) {
+  const cache::Line line = tags_.line_of(line_address);
+  tags_.fill(line);
+  mshrs_.release(line, [&](std::uint32_t c) {
+    Buffer& b = buffers_[c];
+    b.missing = false;
+    b.arrival = now + 1;
+    next_arrival_ = std::min(next_arrival_, b.arrival);
+    put(arriving_, c);
+  });
+}
+
+Cycle FrontEnd::next_event(Cycle now) const {
+  return any(needs_) && !blocked_ ? now + 1 : next_arrival_;
+}
+
+void FrontEnd::bind(statistics::Registry& registry, const std::string& prefix) {
+  registry.counter(prefix + ".fetches", "fetches", "fetches of instructions into an instruction buffer", fetches_);
+  registry.counter(prefix + ".flushes", "flushes", "instruction buffers emptied by a jump", flushes_);
+  tags_.bind(registry, prefix + ".l1i");
+  mshrs_.bind(registry, prefix + ".l1i.mshr");
+}
+
+}  // namespace weft::sm

@@ -1,0 +1,512 @@
+#include "sm/load_store_unit.h"
+
+#include <algorithm>
+
+namespace weft::sm {
+namespace {
+
+cache::TagArray::Config tag_config(const CacheConfig& config) {
+  cache::TagArray::Config tags;
+  tags.sets = config.sets;
+  tags.ways = config.ways;
+  tags.line_bytes = config.line_bytes;
+  return tags;
+}
+
+cache::MshrTable::Config mshr_config(const CacheConfig& config) {
+  cache::MshrTable::Config mshrs;
+  mshrs.entries = config.mshr_entries;
+  mshrs.merges = config.mshr_merges;
+  return mshrs;
+}
+
+unsigned log2_of(std::uint64_t value) { return static_cast<unsigned>(__builtin_ctzll(value)); }
+unsigned first_lane(std::uint32_t mask) { return static_cast<unsigned>(__builtin_ctz(mask)); }
+
+}  // namespace
+
+LoadStoreUnit::FirstLevel::FirstLevel(const CacheConfig& c) : config(c), tags(tag_config(c)), mshrs(mshr_config(c)) {}
+
+LoadStoreUnit::LoadStoreUnit(const Config& config, LoadStoreListener& listener)
+    : config_(config),
+      listener_(listener),
+      l1d_(config.l1d),
+      l1c_(config.l1c),
+      l1t_(config.l1t),
+      queue_(config.memory_queue),
+      outgoing_(config.miss_queue),
+      bank_words_(config.shared_memory.banks * 64),
+      bank_counts_(config.shared_memory.banks),
+      block_shift_(log2_of(config.coalescer.block_bytes)),
+      conflict_histogram_(33, 0) {
+  hits_.reserve(warp_formation::kMaxGroups * 8);
+}
+
+void LoadStoreUnit::reset() {
+  for (FirstLevel* level : {&l1d_, &l1c_, &l1t_}) {
+    level->tags.reset();
+    level->mshrs.reset();
+  }
+  parts_.clear();
+  requests_.clear();
+  instructions_.clear();
+  queue_.clear();
+  outgoing_.clear();
+  wheel_.clear();
+  busy_until_ = 0;
+  blocked_ = counted_refusal_ = false;
+  live_instructions_ = writes_in_flight_ = 0;
+}
+
+void LoadStoreUnit::start_kernel(std::uint64_t parameter_offset, bool report_probes) {
+  parameter_offset_ = parameter_offset;
+  report_probes_ = report_probes;
+  for (FirstLevel* level : {&l1d_, &l1c_, &l1t_}) level->tags.invalidate_all();
+}
+
+void LoadStoreUnit::accept(std::uint16_t issue, const ptx::Instruction& in, const LaneAccess* accesses, unsigned count,
+                           bool waits) {
+  const std::uint32_t index = instructions_.take();
+  ++live_instructions_;
+  {
+    Instruction& instruction = instructions_[index];
+    instruction.issue = issue;
+    instruction.waits = waits;
+    instruction.live = true;
+  }
+  for (unsigned i = 0; i < count; ++i) {
+    const LaneAccess& access = accesses[i];
+    if (i > 0 && accesses[i - 1].chunk == access.chunk && (accesses[i - 1].mask & access.mask) != 0) {
+      instructions_[index].together = true;  // an element of several local words
+    }
+    if (access.space == ptx::Space::kShared) {
+      Instruction& instruction = instructions_[index];
+      std::uint32_t cycles = conflict_cycles(access);
+      if (in.op == ptx::Opcode::kAtom || in.op == ptx::Opcode::kRed) {
+        cycles = std::max<std::uint32_t>(cycles, static_cast<std::uint32_t>(__builtin_popcount(access.mask)));
+      }
+      if (instruction.shared_cycles == 0) ++instruction.outstanding;
+      instruction.shared_cycles += cycles;
+      add_part(instruction.shared_parts, access.chunk, access.mask);
+      ++shared_accesses_;
+      shared_conflict_cycles_ += cycles - 1;
+      ++conflict_histogram_[std::min<std::size_t>(cycles, conflict_histogram_.size() - 1)];
+    } else {
+      if (access.space != ptx::Space::kParam && access.space != ptx::Space::kConst) {
+        memory_threads_ += static_cast<unsigned>(__builtin_popcount(access.mask));
+      }
+      coalesce(index, in, access, access.space == ptx::Space::kParam ? parameter_offset_ : 0);
+    }
+  }
+  instructions_[index].current = instructions_[index].first;
+  queue_.push(index);
+}
+
+void LoadStoreUnit::add_part(std::uint32_t& list, unsigned chunk, std::uint32_t mask) {
+  for (std::uint32_t p = list; p != kNone; p = parts_[p].next) {
+    if (parts_[p].chunk == chunk) {
+      parts_[p].mask |= mask;
+      return;
+    }
+  }
+  const std::uint32_t part = parts_.take();
+  parts_[part] = {mask, list, static_cast<std::uint16_t>(chunk)};
+  list = part;
+}
+
+// Accesses of one window of threads to one aligned block become one request. Constants are broadcast word by word, so
+// their block is the element.
+void LoadStoreUnit::coalesce(std::uint32_t instruction, const ptx::Instruction& in, const LaneAccess& access,
+                             std::uint64_t origin) {
+  const bool constant = access.space == ptx::Space::kConst || access.space == ptx::Space::kParam;
+  Target target = Target::kL1d;
+  if (in.op == ptx::Opcode::kAtom || in.op == ptx::Opcode::kRed) {
+    target = Target::kAtomic;
+  } else if (in.op == ptx::Opcode::kSt) {
+    target = Target::kWrite;
+  } else if (constant) {
+    target = Target::kL1c;
+  } else if (in.non_coherent && config_.l1t.enabled) {
+    target = Target::kL1t;
+  } else if (!config_.l1d.enabled) {
+    target = Target::kDirect;
+  }
+  const unsigned shift = constant ? log2_of(access.bytes) : block_shift_;
+  const unsigned first = first_lane(access.mask);
+  const std::uint64_t first_address = origin + access.address[first];
+
+  // All lanes in one block: the common case, found without a loop over requests.
+  std::uint64_t differing = 0;
+  std::uint64_t low = UINT64_MAX, high = 0;
+  for (unsigned lane = 0; lane < isa::kLanes; ++lane) {
+    const bool active = (access.mask >> lane & 1) != 0;
+    const std::uint64_t a = active ? origin + access.address[lane] : first_address;
+    differing |= (a ^ first_address) >> shift;
+    low = std::min(low, a);
+    high = std::max(high, a);
+  }
+  const std::uint64_t width = config_.coalescer.width_threads;
+  const bool windows = width != 0 && width < isa::kLanes && !constant;
+  const std::uint32_t known = width != 0 ? kNone : instructions_[instruction].first;
+  if (differing == 0 && !windows) {
+    const std::uint64_t block = first_address >> shift << shift;
+    const std::uint32_t r = find_or_add(instruction, block, target, known);
+    Request& request = requests_[r];
+    request.low = static_cast<std::uint16_t>(std::min<std::uint64_t>(request.low, low - block));
+    request.high = static_cast<std::uint16_t>(std::max<std::uint64_t>(request.high, high - block + access.bytes));
+    request.lanes = static_cast<std::uint16_t>(request.lanes + __builtin_popcount(access.mask));
+    add_part(requests_[r].parts, access.chunk, access.mask);
+    return;
+  }
+  std::uint32_t start = known;
+  std::uint64_t window = UINT64_MAX;
+  for (std::uint32_t rest = access.mask; rest != 0; rest &= rest - 1) {
+    const unsigned lane = first_lane(rest);
+    if (windows && lane / width != window) {
+      window = lane / width;
+      start = kNone;
+    }
+    const std::uint64_t a = origin + access.address[lane];
+    const std::uint64_t block = a >> shift << shift;
+    const std::uint32_t r = find_or_add(instruction, block, target, start);
+    if (start == kNone) start = r;
+    Request& request = requests_[r];
+    request.low = static_cast<std::uint16_t>(std::min<std::uint64_t>(request.low, a - block));
+    request.high = static_cast<std::uint16_t>(std::max<std::uint64_t>(request.high, a - block + access.bytes));
+    ++request.lanes;
+    add_part(requests_[r].parts, access.chunk, 1u << lane);
+  }
+}
+
+// The request for `block` among those from `start` on, or a new one at the end of the instruction's list.
+std::uint32_t LoadStoreUnit::find_or_add(std::uint32_t instruction, std::uint64_t block, Target target,
+                                         std::uint32_t start) {
+  std::uint32_t last = kNone;
+  for (std::uint32_t r = start; r != kNone; r = requests_[r].next) {
+    if (requests_[r].block == block && requests_[r].target == target) return r;
+    last = r;
+  }
+  const std::uint32_t r = requests_.take();
+  Request& request = requests_[r];
+  request.block = block;
+  request.instruction = instruction;
+  request.target = target;
+  request.low = UINT16_MAX;
+  Instruction& owner = instructions_[instruction];
+  ++owner.outstanding;
+  if (owner.first == kNone) {
+    owner.first = r;
+    return r;
+  }
+  if (last == kNone) {
+    for (last = owner.first; requests_[last].next != kNone;) last = requests_[last].next;
+  }
+  requests_[last].next = r;
+  return r;
+}
+
+// Cycles that the banks need: in each pass of the unit's width, the most distinct words of one bank.
+std::uint32_t LoadStoreUnit::conflict_cycles(const LaneAccess& access) {
+  const unsigned first = first_lane(access.mask);
+  const std::uint64_t a0 = access.address[first];
+  std::uint64_t same = 0;
+  for (std::uint32_t rest = access.mask; rest != 0; rest &= rest - 1) same |= access.address[first_lane(rest)] ^ a0;
+  const auto words_per_lane = std::max<std::uint32_t>(1, access.bytes / static_cast<std::uint32_t>(config_.shared_memory.bank_bytes));
+  if (same == 0) return words_per_lane;  // broadcast
+
+  const auto banks = static_cast<std::uint32_t>(config_.shared_memory.banks);
+  const unsigned word_shift = config_.shared_memory.bank_bytes == 8 ? 3 : 2;
+  const unsigned pass_lanes = std::max<unsigned>(
+      1, std::min<unsigned>(isa::kLanes, static_cast<unsigned>(config_.memory_width)) / words_per_lane);
+  std::uint32_t cycles = 0;
+  for (unsigned from = 0; from < isa::kLanes; from += pass_lanes) {
+    const std::uint32_t pass = pass_lanes >= 32 ? UINT32_MAX : ((1u << pass_lanes) - 1) << from;
+    std::uint32_t rest = access.mask & pass;
+    if (rest == 0) continue;
+    std::fill(bank_counts_.begin(), bank_counts_.end(), std::uint8_t{0});
+    std::uint32_t worst = 1;
+    for (; rest != 0; rest &= rest - 1) {
+      const auto word0 = static_cast<std::uint32_t>(access.address[first_lane(rest)] >> word_shift);
+      for (std::uint32_t w = word0; w < word0 + words_per_lane; ++w) {
+        const std::uint32_t bank = w & (banks - 1);
+        std::uint32_t* seen = bank_words_.data() + bank * 64;
+        std::uint8_t& count = bank_counts_[bank];
+        if (std::find(seen, seen + count, w) != seen + count) continue;  // broadcast of one word
+        seen[count++] = w;
+        worst = std::max<std::uint32_t>(worst, count);
+      }
+    }
+    cycles += worst;
+  }
+  return cycles;
+}
+
+void LoadStoreUnit::events(Cycle now) {
+  wheel_.take(now, [&](const Event& event) {
+    if (event.kind == Event::Kind::kRequest) {
+      finish_request(event.index);
+      return;
+    }
+    Instruction& instruction = instructions_[event.index];
+    if (!instruction.together) return_parts(instruction, instruction.shared_parts);
+    --instruction.outstanding;
+    retire_if_done(event.index);
+  });
+}
+
+void LoadStoreUnit::step(Cycle now) {
+  if (queue_.empty() || busy_until_ > now) return;
+  const std::uint32_t index = queue_.front();
+  {
+    Instruction& instruction = instructions_[index];
+    if (instruction.shared_cycles != 0) {
+      wheel_.add(now, now + config_.shared_memory.latency + instruction.shared_cycles - 1,
+                 {Event::Kind::kShared, index});
+      busy_until_ = now + instruction.shared_cycles;
+      instruction.shared_cycles = 0;
+      if (instruction.current == kNone) {
+        queue_.pop();
+        if (report_probes_) report_probes(instruction);
+      }
+      return;
+    }
+  }
+  if (instructions_[index].current != kNone) {
+    if (blocked_) return;
+    const std::uint32_t request = instructions_[index].current;
+    const bool waited = counted_refusal_;
+    if (!probe(now, request)) {
+      blocked_ = true;
+      if (!waited) blocked_since_ = now;
+      return;
+    }
+    if (counted_refusal_) {
+      blocked_cycles_ += now - blocked_since_;
+      counted_refusal_ = false;
+    }
+    instructions_[index].current = requests_[request].next;
+  }
+  if (instructions_[index].current == kNone) {
+    queue_.pop();
+    if (report_probes_) report_probes(instructions_[index]);
+    // Stores are done with once they are on their way.
+    const Instruction& instruction = instructions_[index];
+    for (std::uint32_t r = instruction.first; r != kNone && !instruction.waits;) {
+      const std::uint32_t next = requests_[r].next;
+      std::uint32_t& parts = requests_[r].parts;
+      while (parts != kNone) {
+        const std::uint32_t p = parts;
+        parts = parts_[p].next;
+        parts_.give(p);
+      }
+      requests_.give(r);
+      --instructions_[index].outstanding;
+      r = next;
+    }
+    if (!instructions_[index].waits) instructions_[index].first = kNone;
+    retire_if_done(index);
+  }
+}
+
+bool LoadStoreUnit::probe(Cycle now, std::uint32_t r) {
+  Request& request = requests_[r];
+  switch (request.target) {
+    case Target::kL1d: return probe_cache(now, r, l1d_, Tag::kL1d, AccessKind::kRead);
+    case Target::kL1c: return probe_cache(now, r, l1c_, Tag::kL1c, AccessKind::kConstant);
+    case Target::kL1t: return probe_cache(now, r, l1t_, Tag::kL1t, AccessKind::kTexture);
+    case Target::kDirect:
+      if (outgoing_.full()) return counted_refusal_ = true, false;
+      outgoing_.push({tlm::TLM_READ_COMMAND, AccessKind::kRead, 0,
+                      static_cast<std::uint32_t>(config_.coalescer.block_bytes), request.block,
+                      tag_of(Tag::kRequest, r)});
+      ++read_requests_;
+      ++data_requests_;
+      return true;
+    case Target::kWrite:
+    case Target::kAtomic: break;
+  }
+  if (outgoing_.full()) return counted_refusal_ = true, false;
+  if (config_.l1d.enabled) {
+    const cache::Line line = l1d_.tags.line_of(request.block);
+    if (l1d_.tags.find(line) == cache::LineState::kValid) {
+      if (request.target == Target::kAtomic || config_.l1d.write_hit == WriteHit::kInvalidate) {
+        l1d_.tags.invalidate(line);
+      } else {
+        l1d_.tags.access(line);
+      }
+    }
+  }
+  const std::uint32_t bytes = request.high - request.low;
+  if (request.target == Target::kAtomic) {
+    outgoing_.push({tlm::TLM_WRITE_COMMAND, AccessKind::kAtomic, request.lanes, bytes, request.block + request.low,
+                    instructions_[request.instruction].waits ? tag_of(Tag::kRequest, r) : tag_of(Tag::kWrite, 0)});
+    ++atomic_requests_;
+    if (!instructions_[request.instruction].waits) ++writes_in_flight_;
+  } else {
+    outgoing_.push({tlm::TLM_WRITE_COMMAND, AccessKind::kWrite, 0, bytes, request.block + request.low,
+                    tag_of(Tag::kWrite, 0)});
+    ++write_requests_;
+    ++writes_in_flight_;
+  }
+  ++data_requests_;
+  bytes_out_ += bytes;
+  return true;
+}
+
+bool LoadStoreUnit::probe_cache(Cycle now, std::uint32_t r, FirstLevel& cache, Tag tag, AccessKind kind) {
+  const cache::Line line = cache.tags.line_of(requests_[r].block);
+  const cache::LineState state = cache.tags.find(line);
+  if (!cache.config.enabled || state == cache::LineState::kValid) {
+    if (cache.config.enabled) cache.tags.access(line);
+    requests_[r].hit = true;
+    wheel_.add(now, now + cache.config.latency, {Event::Kind::kRequest, r});
+    return true;
+  }
+  const cache::MshrOutcome outcome = cache.mshrs.check(line);
+  const bool merges = outcome == cache::MshrOutcome::kMerged;
+  const bool allocates = outcome == cache::MshrOutcome::kAllocated && !outgoing_.full() &&
+                         (state == cache::LineState::kReserved || cache.tags.can_reserve(line));
+  if (!merges && !allocates) {
+    if (!counted_refusal_) {
+      if (outcome == cache::MshrOutcome::kNoEntry || outcome == cache::MshrOutcome::kEntryFull) {
+        cache.mshrs.count_refusal(outcome);
+      } else if (!outgoing_.full()) {
+        cache.tags.count_reservation_failure();
+      }
+    }
+    counted_refusal_ = true;
+    return false;
+  }
+  cache.tags.access(line);
+  cache.mshrs.add(line, r);
+  if (allocates) {
+    if (state == cache::LineState::kInvalid) cache.tags.reserve(line);
+    const std::uint64_t bytes = cache.config.line_bytes;
+    outgoing_.push({tlm::TLM_READ_COMMAND, kind, 0, static_cast<std::uint32_t>(bytes), line * bytes,
+                    tag_of(tag, line)});
+    if (tag != Tag::kL1c) {
+      ++read_requests_;
+      ++data_requests_;
+    }
+  }
+  return true;
+}
+
+void LoadStoreUnit::fetch_instructions(std::uint64_t address, std::uint32_t bytes) {
+  outgoing_.push({tlm::TLM_READ_COMMAND, AccessKind::kInstruction, 0, bytes, address, tag_of(Tag::kL1i, address)});
+}
+
+void LoadStoreUnit::respond(Cycle now, std::uint64_t tag, std::uint64_t) {
+  blocked_ = false;
+  const std::uint64_t value = tag & ((std::uint64_t{1} << 56) - 1);
+  switch (kind_of(tag)) {
+    case Tag::kL1d:
+    case Tag::kL1c:
+    case Tag::kL1t: {
+      FirstLevel& cache = cache_of(kind_of(tag));
+      cache.tags.fill(value);
+      cache.mshrs.release(value, [&](std::uint32_t r) { wheel_.add(now, now + 1, {Event::Kind::kRequest, r}); });
+      break;
+    }
+    case Tag::kRequest: wheel_.add(now, now + 1, {Event::Kind::kRequest, static_cast<std::uint32_t>(value)}); break;
+    case Tag::kWrite: --writes_in_flight_; break;
+    case Tag::kL1i: break;
+  }
+}
+
+void LoadStoreUnit::report_probes(const Instruction& instruction) {
+  hits_.clear();
+  for (std::uint32_t r = instruction.first; r != kNone; r = requests_[r].next) {
+    if (!requests_[r].hit) continue;
+    for (std::uint32_t p = requests_[r].parts; p != kNone; p = parts_[p].next) {
+      hits_.push_back({parts_[p].mask, parts_[p].chunk, 0, false});
+    }
+  }
+  listener_.memory_probed(instruction.issue, hits_.data(), static_cast<unsigned>(hits_.size()));
+}
+
+void LoadStoreUnit::finish_request(std::uint32_t r) {
+  const std::uint32_t index = requests_[r].instruction;
+  if (instructions_[index].together) {
+    for (std::uint32_t p = requests_[r].parts; p != kNone;) {
+      const Part part = parts_[p];
+      parts_.give(p);
+      add_part(instructions_[index].shared_parts, part.chunk, part.mask);
+      p = part.next;
+    }
+    requests_[r].parts = kNone;
+  } else {
+    return_parts(instructions_[index], requests_[r].parts);
+  }
+  // The request keeps its place in the instruction's list until all have returned.
+  --instructions_[index].outstanding;
+  retire_if_done(index);
+}
+
+void LoadStoreUnit::return_parts(const Instruction& instruction, std::uint32_t& parts) {
+  while (parts != kNone) {
+    const std::uint32_t p = parts;
+    const Part part = parts_[p];
+    parts = part.next;
+    parts_.give(p);
+    if (instruction.waits) listener_.memory_returned(instruction.issue, part.chunk, part.mask);
+  }
+}
+
+void LoadStoreUnit::retire_if_done(std::uint32_t index) {
+  Instruction& instruction = instructions_[index];
+  if (!instruction.live || instruction.outstanding != 0 || instruction.current != kNone ||
+      instruction.shared_cycles != 0) {
+    return;
+  }
+  if (!queue_.empty() && queue_.front() == index) return;  // still being probed
+  for (std::uint32_t r = instruction.first; r != kNone;) {
+    const std::uint32_t next = requests_[r].next;
+    requests_.give(r);
+    r = next;
+  }
+  const std::uint16_t issue = instruction.issue;
+  if (instruction.together) return_parts(instruction, instruction.shared_parts);
+  instructions_[index].live = false;
+  instructions_.give(index);
+  --live_instructions_;
+  listener_.memory_finished(issue);
+}
+
+Cycle LoadStoreUnit::next_event(Cycle now) const {
+  Cycle next = wheel_.next(now);
+  if (!queue_.empty()) {
+    if (busy_until_ > now) {
+      next = std::min(next, busy_until_);
+    } else if (!blocked_) {
+      next = now + 1;
+    }
+  }
+  return next;
+}
+
+void LoadStoreUnit::bind(statistics::Registry& registry, const std::string& prefix) {
+  registry.counter(prefix + ".memory_thread_instructions", "threads", "threads' accesses to global and local memory",
+                   memory_threads_);
+  registry.counter(prefix + ".data_requests", "requests", "data requests sent to the crossbar", data_requests_);
+  registry.counter(prefix + ".read_requests", "requests", "of these, reads", read_requests_);
+  registry.counter(prefix + ".write_requests", "requests", "of these, writes", write_requests_);
+  registry.counter(prefix + ".atomic_requests", "requests", "of these, atomics", atomic_requests_);
+  registry.counter(prefix + ".write_bytes", "bytes", "bytes of writes and atomics sent", bytes_out_);
+  registry.counter(prefix + ".blocked_cycles", "cycles", "cycles in which the head request could not go on",
+                   blocked_cycles_);
+  registry.counter(prefix + ".shared_accesses", "accesses", "accesses of 32 positions to shared memory",
+                   shared_accesses_);
+  registry.counter(prefix + ".shared_conflict_cycles", "cycles", "extra cycles through bank conflicts",
+                   shared_conflict_cycles_);
+  registry.histogram(prefix + ".shared_conflict_degree", "accesses", "accesses by the cycles that the banks needed",
+                     conflict_histogram_);
+  l1d_.tags.bind(registry, prefix + ".l1d");
+  l1d_.mshrs.bind(registry, prefix + ".l1d.mshr");
+  l1c_.tags.bind(registry, prefix + ".l1c");
+  l1c_.mshrs.bind(registry, prefix + ".l1c.mshr");
+  l1t_.tags.bind(registry, prefix + ".l1t");
+  l1t_.mshrs.bind(registry, prefix + ".l1t.mshr");
+}
+
+}  // namespace weft::sm

@@ -1,0 +1,370 @@
+#include "sm/sm.h"
+
+#include <algorithm>
+
+namespace weft::sm {
+
+using warp_formation::Stall;
+
+Sm::Sm(sc_core::sc_module_name name, unsigned index, const Config& config, const warp_formation::Config& formation,
+       ClockDomain& clock, SmListener& listener)
+    : sc_module(name),
+      memory_socket("memory_socket"),
+      index_(index),
+      config_(config),
+      formation_(formation),
+      clock_(clock),
+      listener_(listener),
+      clock_index_(clock.add(*this)),
+      barrel_(config.dependence == Dependence::kBarrel),
+      executor_(config, index, clock.megahertz(), registers_),
+      units_(config),
+      front_end_(config, static_cast<unsigned>(config.max_threads / formation.warp_size + config.schedulers)),
+      memory_(config, *this),
+      domains_(config.schedulers / config.schedulers_per_domain),
+      schedulers_(config.schedulers),
+      slots_(config.max_blocks),
+      slot_references_(config.max_blocks, 0),
+      barriers_(config.max_blocks),
+      in_flight_(kMaxIssues),
+      responses_(config.response_queue) {
+  memory_socket.register_nb_transport_bw(this, &Sm::transport_bw);
+  warp_formation::Geometry geometry;
+  geometry.threads = static_cast<std::uint32_t>(
+      std::min(config.max_threads, config.max_warps * formation.warp_size) / domains_.size());
+  geometry.simd_width = static_cast<std::uint32_t>(config.simd_width);
+  geometry.schedulers = static_cast<std::uint32_t>(config.schedulers_per_domain);
+  geometry.max_issues = kMaxIssues;
+  geometry.slots = static_cast<std::uint32_t>(config.max_blocks);
+  geometry.barrel = barrel_;
+  unsigned first_context = 0;
+  for (std::size_t d = 0; d < domains_.size(); ++d) {
+    Domain& domain = domains_[d];
+    domain.sm = this;
+    domain.first_scheduler = static_cast<unsigned>(d * config.schedulers_per_domain);
+    domain.first_context = first_context;
+    domain.unit = warp_formation::create(formation, geometry);
+    first_context += domain.unit->contexts().size();
+  }
+  free_ids_.reserve(kMaxIssues);
+  reset();
+}
+
+Sm::~Sm() = default;
+
+void Sm::reset() {
+  for (auto& domain : domains_) domain.unit->reset();
+  for (auto& scheduler : schedulers_) scheduler = Scheduler();
+  units_.reset();
+  front_end_.reset();
+  memory_.reset();
+  wheel_.clear();
+  responses_.clear();
+  std::fill(slots_.begin(), slots_.end(), ResidentBlock());
+  std::fill(slot_references_.begin(), slot_references_.end(), 0u);
+  for (auto& slot : barriers_) slot.fill(Barrier());
+  free_ids_.clear();
+  for (unsigned id = kMaxIssues; id-- > 0;) free_ids_.push_back(static_cast<std::uint16_t>(id));
+  counters_ = {};
+  running_ = stopped_ = false;
+  reported_drained_ = true;
+  open_request_ = nullptr;
+  open_response_ = nullptr;
+  channel_free_since_ = 0;
+}
+
+void Sm::start_kernel(const Kernel& kernel, const DeviceMemoryView& memory, std::uint64_t code_offset,
+                      std::uint64_t parameter_offset, Cycle now) {
+  kernel_ = &kernel;
+  image_ = memory.image;
+  executor_.start_kernel(kernel, memory);
+  front_end_.start_kernel(static_cast<std::uint32_t>(kernel.program.code.size()), code_offset);
+  bool probes = false;
+  for (auto& domain : domains_) {
+    domain.unit->attach(kernel.program, domain);
+    probes = probes || domain.unit->wants_memory_probes();
+  }
+  memory_.start_kernel(parameter_offset, probes);
+  units_.reset();
+  for (auto& scheduler : schedulers_) scheduler.last = Stall::kEmpty;
+  accounted_ = now;
+  running_ = true;
+  stopped_ = false;
+}
+
+void Sm::finish_kernel(Cycle now) {
+  if (!running_) return;
+  account(now + 1);
+  running_ = false;
+}
+
+bool Sm::can_launch() const {
+  if (!running_ || stopped_) return false;
+  const auto used = static_cast<std::size_t>(
+      std::count_if(slots_.begin(), slots_.end(), [](const ResidentBlock& block) { return block.live; }));
+  if (used >= kernel_->occupancy.blocks) return false;
+  warp_formation::Block block;
+  block.threads = kernel_->threads;
+  return std::any_of(domains_.begin(), domains_.end(),
+                     [&](const Domain& domain) { return domain.unit->can_launch(block); });
+}
+
+void Sm::launch_block(const dispatch::Dim3& index) {
+  std::uint16_t slot = 0;
+  while (slots_[slot].live) ++slot;
+  ResidentBlock& resident = slots_[slot];
+  resident.live = true;
+  resident.slot = slot;
+  resident.first_chunk = static_cast<std::uint16_t>(slot * kernel_->chunks_per_block);
+  resident.threads = resident.live_threads = kernel_->threads;
+  resident.index = index;
+  warp_formation::Block block{slot, resident.first_chunk, kernel_->threads};
+  // The domain with the fewest live threads; the first of equals.
+  std::uint64_t least = UINT64_MAX;
+  for (std::size_t d = 0; d < domains_.size(); ++d) {
+    if (!domains_[d].unit->can_launch(block)) continue;
+    const std::uint64_t live = domains_.size() == 1 ? 0 : domains_[d].unit->census().total();
+    if (live < least) {
+      least = live;
+      resident.domain = static_cast<std::uint16_t>(d);
+    }
+  }
+  barriers_[slot].fill(Barrier());
+  executor_.start_block(resident);
+  domains_[resident.domain].unit->launch(block);
+  ++counters_.blocks_launched;
+  counters_.threads_launched += kernel_->threads;
+  reported_drained_ = false;
+  clock_.wake(clock_index_);
+}
+
+// Cycles since the last step were spent as that step ended: nothing came in between that could change it.
+void Sm::account(Cycle now) {
+  if (!running_ || now <= accounted_) return;
+  for (auto& scheduler : schedulers_) scheduler.buckets[static_cast<unsigned>(scheduler.last)] += now - accounted_;
+  accounted_ = now;
+}
+
+Cycle Sm::step(Cycle now) {
+  now_ = now;
+  if (stopped_) return kNever;
+  account(now);
+  take_responses(now);
+  memory_.events(now);
+  wheel_.take(now, [&](const Event& event) { handle(now, event); });
+  memory_.step(now);
+  send_request(now);
+
+  bool issued = false, unit_busy = false;
+  if (trace_ != nullptr) *trace_ = SmTrace();
+  for (auto& domain : domains_) {
+    domain.unit->advance(now);
+    for (unsigned s = 0; s < config_.schedulers_per_domain; ++s) {
+      Scheduler& scheduler = schedulers_[domain.first_scheduler + s];
+      scheduler.last = issue(now, domain, s);
+      if (stopped_) return kNever;
+      issued = issued || scheduler.last == Stall::kNone;
+      unit_busy = unit_busy || scheduler.last == Stall::kUnitBusy || scheduler.last == Stall::kMemoryBusy;
+    }
+    front_end_.follow(domain.unit->contexts(), domain.first_context);
+  }
+  if (trace_ != nullptr) {
+    trace_->stall = schedulers_[0].last;
+    for (const auto& domain : domains_) trace_->ready_warps += domain.unit->ready_warps();
+  }
+  const std::uint64_t line = front_end_.step(now, !memory_.outgoing().full());
+  if (line != FrontEnd::kNoLine) memory_.fetch_instructions(line, static_cast<std::uint32_t>(front_end_.line_bytes()));
+
+  account(now + 1);
+  if (!reported_drained_ && drained()) {
+    reported_drained_ = true;
+    listener_.sm_drained(index_);
+  }
+  return issued ? now + 1 : next_event(now, unit_busy);
+}
+
+Cycle Sm::next_event(Cycle now, bool unit_busy) const {
+  Cycle next = std::min(wheel_.next(now), memory_.next_event(now));
+  next = std::min(next, front_end_.next_event(now));
+  if (unit_busy) next = std::min(next, units_.next_free(now));
+  for (const auto& domain : domains_) next = std::min(next, domain.unit->next_event(now));
+  const bool sendable = open_request_ == nullptr && !const_cast<LoadStoreUnit&>(memory_).outgoing().empty();
+  if (sendable || !responses_.empty()) next = now + 1;
+  return next;
+}
+
+Stall Sm::ready(const Domain& domain, unsigned scheduler, const warp_formation::Issue& issue) const {
+  if (!front_end_.holds(domain.first_context + issue.context, issue.pc)) return Stall::kFetch;
+  const Operation& op = kernel_->operations[issue.pc];
+  if (!barrel_) {
+    for (const auto& group : issue.groups) {
+      if ((registers_.pending(group.chunk, op.keys.data(), op.key_count) & group.mask) != 0) {
+        const std::uint32_t loads = registers_.pending_load(group.chunk, op.keys.data(), op.key_count) & group.mask;
+        return loads != 0 ? Stall::kMemory : Stall::kDependence;
+      }
+    }
+  }
+  const ptx::Unit unit = op.instruction->unit;
+  if (unit == ptx::Unit::kMemory && !memory_.can_accept()) return Stall::kMemoryBusy;
+  if (!units_.can_start(now_, domain.first_scheduler + scheduler, unit)) {
+    return unit == ptx::Unit::kMemory ? Stall::kMemoryBusy : Stall::kUnitBusy;
+  }
+  return free_ids_.empty() ? Stall::kUnitBusy : Stall::kNone;
+}
+
+// One response per cycle enters the load-store unit; only those that came before this edge.
+void Sm::take_responses(Cycle now) {
+  if (responses_.empty()) return;
+  const Response response = responses_.front();
+  if (response.arrival >= sc_core::sc_time_stamp().value()) return;
+  responses_.pop();
+  if (LoadStoreUnit::is_instruction_fill(response.tag)) {
+    front_end_.fill(now, response.address);
+  }
+  memory_.respond(now, response.tag, response.address);
+  if (open_response_ != nullptr) {
+    tlm::tlm_generic_payload& payload = *open_response_;
+    open_response_ = nullptr;
+    responses_.push({origin_of(payload)->tag, payload.get_address(), sc_core::sc_time_stamp().value()});
+    tlm::tlm_phase phase = tlm::END_RESP;
+    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+    memory_socket->nb_transport_fw(payload, phase, delay);
+    payload.release();
+  }
+}
+
+void Sm::send_request(Cycle) {
+  auto& outgoing = memory_.outgoing();
+  if (open_request_ != nullptr || outgoing.empty()) return;
+  const std::uint64_t time = sc_core::sc_time_stamp().value();
+  if (channel_free_since_ >= time && channel_free_since_ != 0) return;
+  const OutgoingRequest request = outgoing.front();
+  outgoing.pop();
+  memory_.sent();
+  tlm::tlm_generic_payload& payload =
+      pool_.acquire(request.command, request.address, image_ + request.address, request.bytes);
+  TransactionOrigin& origin = *origin_of(payload);
+  origin.kind = request.kind;
+  origin.sm = static_cast<std::uint16_t>(index_);
+  origin.atomic_lanes = request.atomic_lanes;
+  origin.tag = request.tag;
+  origin.issued_ps = time;
+  tlm::tlm_phase phase = tlm::BEGIN_REQ;
+  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+  open_request_ = &payload;
+  const tlm::tlm_sync_enum status = memory_socket->nb_transport_fw(payload, phase, delay);
+  if (status == tlm::TLM_UPDATED && phase == tlm::END_REQ) open_request_ = nullptr;
+}
+
+tlm::tlm_sync_enum Sm::transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+  if (phase == tlm::END_REQ) {
+    open_request_ = nullptr;
+    channel_free_since_ = (sc_core::sc_time_stamp() + delay).value();
+    clock_.wake(clock_index_);
+    return tlm::TLM_ACCEPTED;
+  }
+  if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
+  if (open_request_ == &payload) {  // BEGIN_RESP implies END_REQ
+    open_request_ = nullptr;
+    channel_free_since_ = (sc_core::sc_time_stamp() + delay).value();
+  }
+  clock_.wake(clock_index_);
+  if (payload.is_response_error() && !stopped_) {
+    fault("the memory system answered " + payload.get_response_string() + " at device-memory offset " +
+          std::to_string(payload.get_address()));
+  }
+  if (responses_.full()) {
+    open_response_ = &payload;
+    return tlm::TLM_ACCEPTED;
+  }
+  responses_.push({origin_of(payload)->tag, payload.get_address(), (sc_core::sc_time_stamp() + delay).value()});
+  phase = tlm::END_RESP;
+  payload.release();
+  return tlm::TLM_COMPLETED;
+}
+
+bool Sm::drained() const {
+  return memory_.idle() && open_request_ == nullptr && responses_.empty() && open_response_ == nullptr &&
+         pool_.in_use() == 0 && free_ids_.size() == kMaxIssues &&
+         std::none_of(slots_.begin(), slots_.end(), [](const ResidentBlock& block) { return block.live; });
+}
+
+std::string Sm::dump() const {
+  std::string text;
+  for (std::size_t d = 0; d < domains_.size(); ++d) {
+    const std::string lines = domains_[d].unit->dump();
+    if (!lines.empty()) text += std::string(name()) + ", scheduler domain " + std::to_string(d) + ":\n" + lines;
+  }
+  for (const auto& block : slots_) {
+    for (unsigned b = 0; b < 16 && block.live; ++b) {
+      const Barrier& barrier = barriers_[block.slot][b];
+      if (barrier.arrived == 0) continue;
+      text += std::string(name()) + ", block (" + std::to_string(block.index[0]) + "," + std::to_string(block.index[1]) +
+              "," + std::to_string(block.index[2]) + "), barrier " + std::to_string(b) + ": " +
+              std::to_string(barrier.arrived) + " threads arrived, " +
+              std::to_string(barrier.expected != 0 ? barrier.expected : block.live_threads) + " expected\n";
+    }
+  }
+  return text;
+}
+
+std::uint64_t Sm::live_threads() const {
+  std::uint64_t threads = 0;
+  for (const auto& block : slots_) threads += block.live ? block.live_threads : 0;
+  return threads;
+}
+
+warp_formation::Census Sm::census() const {
+  warp_formation::Census sum;
+  for (const auto& domain : domains_) {
+    const auto part = domain.unit->census();
+    sum.issued += part.issued;
+    sum.ready += part.ready;
+    sum.barrier += part.barrier;
+    sum.lat_barrier += part.lat_barrier;
+    sum.reconvergence += part.reconvergence;
+    sum.inactive_path += part.inactive_path;
+    sum.lookup += part.lookup;
+    sum.queued += part.queued;
+    sum.warp_sync += part.warp_sync;
+  }
+  return sum;
+}
+
+void Sm::bind(statistics::Registry& registry, const std::string& prefix) {
+  static constexpr std::array<const char*, warp_formation::kStalls> kMeaning = {
+      "an instruction was issued",
+      "a ready warp waited for its functional unit",
+      "a ready warp waited for the load-store unit",
+      "operands waited for loads",
+      "operands waited for arithmetic",
+      "branches were being resolved",
+      "instruction buffers were empty",
+      "threads waited at a block barrier",
+      "threads waited for others of their warp",
+      "threads were inside the scheme's tables",
+      "there were no threads"};
+  registry.counter(prefix + ".warp_instructions", "instructions", "instructions issued", counters_.warp_instructions);
+  registry.counter(prefix + ".thread_instructions", "instructions", "threads of the instructions issued",
+                   counters_.thread_instructions);
+  registry.counter(prefix + ".active_beats", "cycles", "SIMD cycles with an active lane", counters_.active_beats);
+  registry.counter(prefix + ".active_lanes", "lanes", "active lanes, summed over these cycles", counters_.active_lanes);
+  registry.counter(prefix + ".blocks_launched", "blocks", "thread blocks placed", counters_.blocks_launched);
+  registry.counter(prefix + ".blocks_retired", "blocks", "thread blocks done", counters_.blocks_retired);
+  registry.counter(prefix + ".threads_launched", "threads", "threads started", counters_.threads_launched);
+  registry.counter(prefix + ".threads_retired", "threads", "threads that exited", counters_.threads_retired);
+  for (std::size_t s = 0; s < schedulers_.size(); ++s) {
+    for (unsigned b = 0; b < warp_formation::kStalls; ++b) {
+      const std::string bucket = b == 0 ? "issued" : name_of(static_cast<Stall>(b));
+      registry.counter(prefix + ".scheduler" + std::to_string(s) + "." + bucket, "cycles",
+                       std::string("cycles in which ") + kMeaning[b], schedulers_[s].buckets[b]);
+    }
+  }
+  front_end_.bind(registry, prefix + ".front_end");
+  memory_.bind(registry, prefix + ".memory");
+  for (std::size_t d = 0; d < domains_.size(); ++d) {
+    domains_[d].unit->bind(registry, prefix + ".warp_formation" + std::to_string(d));
+  }
+}
+
+}  // namespace weft::sm

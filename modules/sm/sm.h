@@ -1,0 +1,202 @@
+// A streaming multiprocessor: resident blocks, front end, warp-formation units, functional units, load-store unit.
+//
+// One initiator socket to the crossbar. Blocks are placed by the dispatcher, which is told when one retires.
+#ifndef WEFT_SM_SM_H
+#define WEFT_SM_SM_H
+
+#include <tlm_utils/simple_initiator_socket.h>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <systemc>
+#include <vector>
+
+#include "common/clock_domain.h"
+#include "common/memory_transaction.h"
+#include "common/ring.h"
+#include "common/statistics.h"
+#include "sm/event_wheel.h"
+#include "sm/executor.h"
+#include "sm/front_end.h"
+#include "sm/kernel.h"
+#include "sm/load_store_unit.h"
+#include "sm/register_file.h"
+#include "sm/sm_config.h"
+#include "sm/units.h"
+#include "warp_formation/warp_formation.h"
+
+namespace weft::sm {
+
+// What an SM reports to the rest of the GPU.
+class SmListener {
+ public:
+  virtual ~SmListener() = default;
+  virtual void block_retired(unsigned sm) = 0;
+  virtual void sm_drained(unsigned sm) = 0;                     // no threads and no transactions left
+  virtual void faulted(unsigned sm, const std::string& text) = 0;
+};
+
+// A view of the present cycle, for waveforms.
+struct SmTrace {
+  ptx::Pc pc = ptx::kNoPc;               // issued by scheduler 0 in this cycle; kNoPc: nothing
+  std::uint32_t active_lanes = 0;        // threads issued in this cycle, all schedulers
+  warp_formation::Stall stall = warp_formation::Stall::kEmpty;  // of scheduler 0
+  std::uint32_t ready_warps = 0;
+};
+
+class Sm final : public sc_core::sc_module, public Clocked, private LoadStoreListener {
+ public:
+  tlm_utils::simple_initiator_socket<Sm> memory_socket;
+
+  Sm(sc_core::sc_module_name name, unsigned index, const Config& config, const warp_formation::Config& formation,
+     ClockDomain& clock, SmListener& listener);
+  ~Sm() override;
+
+  // A kernel begins on all SMs; buckets are counted from `now` on.
+  void start_kernel(const Kernel& kernel, const DeviceMemoryView& memory, std::uint64_t code_offset,
+                    std::uint64_t parameter_offset, Cycle now);
+  // The kernel is done (or abandoned): closes the account of cycles at `now`.
+  void finish_kernel(Cycle now);
+  bool can_launch() const;
+  void launch_block(const dispatch::Dim3& index);
+  void reset();
+
+  Cycle step(Cycle now) override;
+
+  bool drained() const;
+  void bind(statistics::Registry& registry, const std::string& prefix);
+  // One line per live warp, per domain, for the watchdog.
+  std::string dump() const;
+  std::uint64_t live_threads() const;
+  warp_formation::Census census() const;
+  void trace(SmTrace* trace) { trace_ = trace; }
+
+  struct Counters {
+    std::uint64_t warp_instructions = 0, thread_instructions = 0;
+    std::uint64_t active_beats = 0, active_lanes = 0;   // issue beats with an active lane; lanes active in them
+    std::uint64_t threads_launched = 0, threads_retired = 0, blocks_launched = 0, blocks_retired = 0;
+    double efficiency_sum = 0;                          // sum over warp instructions of threads / warp size
+  };
+  const Counters& counters() const { return counters_; }
+  // Cycles of one scheduler by what it did: [0] issued, else by Stall. They sum to the cycles of the launches.
+  const std::array<std::uint64_t, warp_formation::kStalls>& buckets(unsigned scheduler) const {
+    return schedulers_[scheduler].buckets;
+  }
+  const LoadStoreUnit& load_store_unit() const { return memory_; }
+  void reset_counters() { counters_ = {}; }
+
+ private:
+  using Stall = warp_formation::Stall;
+  using ThreadGroup = warp_formation::ThreadGroup;
+  static constexpr unsigned kMaxIssues = 512;
+
+  // A scheduler domain: one warp-formation unit and its view of the SM.
+  struct Domain final : warp_formation::SmView {
+    Sm* sm = nullptr;
+    unsigned first_context = 0, first_scheduler = 0;
+    std::unique_ptr<warp_formation::WarpFormation> unit;
+    Stall ready(unsigned scheduler, const warp_formation::Issue& issue) const override {
+      return sm->ready(*this, scheduler, issue);
+    }
+  };
+  struct Scheduler {
+    std::array<std::uint64_t, warp_formation::kStalls> buckets{};
+    Stall last = Stall::kEmpty;
+  };
+  // An instruction in flight.
+  struct InFlight {
+    const Operation* op = nullptr;
+    ptx::Pc pc = 0;
+    std::uint16_t depth = 0, slot = 0, domain = 0;
+    std::uint8_t group_count = 0;
+    std::uint8_t references = 0;      // what still has to come: events, the load-store unit
+    bool waits = false;               // barrel: threads wait for loaded data
+    Cycle earliest = 0;               // barrel: no thread is resolved before
+    std::array<ThreadGroup, warp_formation::kMaxGroups> groups;
+    std::array<std::uint32_t, warp_formation::kMaxGroups> executing;  // threads whose guard holds
+  };
+  struct Event {
+    enum class Kind : std::uint8_t { kWriteBack, kResolve, kReturn } kind = Kind::kWriteBack;
+    std::uint16_t issue = 0;
+    std::uint16_t chunk = 0;
+    std::uint32_t mask = 0;
+  };
+  struct Barrier {
+    std::uint32_t arrived = 0, expected = 0;  // expected 0: all live threads of the block
+  };
+
+  // sm.cpp
+  Stall ready(const Domain& domain, unsigned scheduler, const warp_formation::Issue& issue) const;
+  void account(Cycle now);
+  void take_responses(Cycle now);
+  void send_request(Cycle now);
+  Cycle next_event(Cycle now, bool unit_busy) const;
+  tlm::tlm_sync_enum transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
+
+  // sm_issue.cpp
+  Stall issue(Cycle now, Domain& domain, unsigned scheduler);
+  void start(Cycle now, Domain& domain, unsigned scheduler, const warp_formation::Issue& issue);
+  void start_memory(Cycle now, std::uint16_t id, Cycle occupancy);
+  void start_control(Cycle now, std::uint16_t id, Cycle occupancy);
+  void start_arithmetic(Cycle now, std::uint16_t id, Cycle occupancy);
+  void resolve_all(std::uint16_t id);
+  void count(const warp_formation::Issue& issue);
+
+  // sm_commit.cpp
+  void handle(Cycle now, const Event& event);
+  void write_back(std::uint16_t id);
+  void resolve_control(std::uint16_t id);
+  void resolve_idle_threads(std::uint16_t id);
+  void release(std::uint16_t id);
+  void arrive(std::uint16_t slot, unsigned barrier, std::uint32_t threads, std::uint32_t expected);
+  void test_barriers(std::uint16_t slot);
+  void exit_threads(std::uint16_t slot, std::uint32_t threads);
+  void retire_if_done(std::uint16_t slot);
+  void memory_probed(std::uint16_t issue, const ThreadGroup* hits, unsigned count) override;
+  void memory_returned(std::uint16_t issue, unsigned chunk, std::uint32_t mask) override;
+  void memory_finished(std::uint16_t issue) override;
+  void fault(const std::string& text);
+
+  const unsigned index_;
+  const Config& config_;
+  const warp_formation::Config& formation_;
+  ClockDomain& clock_;
+  SmListener& listener_;
+  const std::size_t clock_index_;
+  const bool barrel_;
+
+  RegisterFile registers_;
+  Executor executor_;
+  Units units_;
+  FrontEnd front_end_;
+  LoadStoreUnit memory_;
+  std::vector<Domain> domains_;
+  std::vector<Scheduler> schedulers_;
+  const Kernel* kernel_ = nullptr;
+  std::uint8_t* image_ = nullptr;
+  std::vector<ResidentBlock> slots_;
+  std::vector<std::uint32_t> slot_references_;              // instructions in flight, by slot
+  std::vector<std::array<Barrier, 16>> barriers_;
+  std::vector<InFlight> in_flight_;
+  std::vector<std::uint16_t> free_ids_;
+  EventWheel<Event> wheel_;
+  Cycle now_ = 0, accounted_ = 0;
+  bool running_ = false, stopped_ = false, reported_drained_ = true;
+
+  TransactionPool pool_;
+  tlm::tlm_generic_payload* open_request_ = nullptr;        // BEGIN_REQ without END_REQ
+  std::uint64_t channel_free_since_ = 0;                    // sc_time value of the END_REQ
+  struct Response {
+    std::uint64_t tag, address, arrival;
+  };
+  Ring<Response> responses_;
+  tlm::tlm_generic_payload* open_response_ = nullptr;       // BEGIN_RESP without END_RESP
+
+  Counters counters_;
+  SmTrace* trace_ = nullptr;
+};
+
+}  // namespace weft::sm
+
+#endif

@@ -1,0 +1,152 @@
+// Issue: from a scheme's offer to an instruction in flight.
+#include <algorithm>
+
+#include "sm/sm.h"
+
+namespace weft::sm {
+
+using warp_formation::Issue;
+using warp_formation::Outcome;
+using warp_formation::Stall;
+using warp_formation::ThreadGroup;
+
+Stall Sm::issue(Cycle now, Domain& domain, unsigned scheduler) {
+  Stall result = Stall::kEmpty;
+  for (std::uint64_t width = 0; width < config_.issue_width; ++width) {
+    Issue offer;
+    const Stall stall = domain.unit->pick(scheduler, ~0u, offer);
+    if (stall != Stall::kNone) return width == 0 ? stall : result;
+    start(now, domain, scheduler, offer);
+    if (stopped_) return Stall::kEmpty;
+    result = Stall::kNone;
+  }
+  return result;
+}
+
+void Sm::start(Cycle now, Domain& domain, unsigned scheduler, const Issue& issue) {
+  const std::uint16_t id = free_ids_.back();
+  free_ids_.pop_back();
+  InFlight& flight = in_flight_[id];
+  const Operation& op = kernel_->operations[issue.pc];
+  flight.op = &op;
+  flight.pc = issue.pc;
+  flight.depth = issue.depth;
+  flight.slot = issue.slot;
+  flight.domain = static_cast<std::uint16_t>(&domain - domains_.data());
+  flight.group_count = static_cast<std::uint8_t>(issue.groups.count);
+  flight.references = 0;
+  flight.waits = false;
+  std::copy(issue.groups.begin(), issue.groups.end(), flight.groups.begin());
+  for (unsigned g = 0; g < flight.group_count; ++g) {
+    flight.executing[g] = executor_.guarded(*op.instruction, flight.groups[g]);
+  }
+  ++slot_references_[flight.slot];
+  count(issue);
+  if (trace_ != nullptr) {
+    if (scheduler + domain.first_scheduler == 0) trace_->pc = issue.pc;
+    for (const auto& group : issue.groups) {
+      trace_->active_lanes += static_cast<std::uint32_t>(__builtin_popcount(group.mask));
+    }
+  }
+  const Cycle occupancy = units_.start(now, domain.first_scheduler + scheduler, op, issue.beats);
+  front_end_.consume(domain.first_context + issue.context);
+  domain.unit->issued(id, issue);
+  domain.unit->decoded(id);
+  if (op.instruction->is_memory()) {
+    start_memory(now, id, occupancy);
+  } else if (op.instruction->is_control()) {
+    start_control(now, id, occupancy);
+  } else {
+    start_arithmetic(now, id, occupancy);
+  }
+}
+
+void Sm::count(const Issue& issue) {
+  unsigned threads = 0, beats = 0;
+  std::uint64_t compact_beats = 0;
+  const auto width = static_cast<unsigned>(config_.simd_width);
+  const std::uint32_t segment = width == 32 ? ~0u : (1u << width) - 1;
+  for (const auto& group : issue.groups) {
+    threads += static_cast<unsigned>(__builtin_popcount(group.mask));
+    if (!group.spread) {
+      compact_beats |= std::uint64_t{1} << (group.beat % 64);
+      continue;
+    }
+    for (std::uint32_t rest = group.mask; rest != 0; rest = width == 32 ? 0 : rest >> width) {
+      beats += (rest & segment) != 0 ? 1 : 0;
+    }
+  }
+  ++counters_.warp_instructions;
+  counters_.thread_instructions += threads;
+  counters_.active_beats += beats + static_cast<unsigned>(__builtin_popcountll(compact_beats));
+  counters_.active_lanes += threads;
+  counters_.efficiency_sum += static_cast<double>(threads) / static_cast<double>(formation_.warp_size);
+}
+
+void Sm::start_arithmetic(Cycle now, std::uint16_t id, Cycle occupancy) {
+  InFlight& flight = in_flight_[id];
+  const Operation& op = *flight.op;
+  executor_.arithmetic(op, {flight.groups.data(), flight.group_count}, now);
+  const Cycle done = now + config_.pipeline_depth + op.latency - 1 + occupancy - 1;
+  flight.references = 1;
+  if (barrel_) {
+    wheel_.add(now, done, {Event::Kind::kResolve, id, 0, 0});
+    return;
+  }
+  const ptx::Instruction& in = *op.instruction;
+  if (in.write_count != 0) {
+    for (unsigned g = 0; g < flight.group_count; ++g) {
+      registers_.mark(flight.groups[g].chunk, flight.executing[g], in.writes.data(), in.write_count, false);
+    }
+  }
+  wheel_.add(now, done, {Event::Kind::kWriteBack, id, 0, 0});
+  resolve_all(id);
+}
+
+void Sm::start_memory(Cycle now, std::uint16_t id, Cycle occupancy) {
+  InFlight& flight = in_flight_[id];
+  const ptx::Instruction& in = *flight.op->instruction;
+  const ResidentBlock& block = slots_[flight.slot];
+  if (!executor_.memory(*flight.op, flight.pc, {flight.groups.data(), flight.group_count}, block)) {
+    return fault(executor_.fault());
+  }
+  const bool any = executor_.access_count() != 0;
+  const bool waits = any && in.is_load();
+  flight.references = any ? 1 : 0;
+  flight.waits = waits;
+  flight.earliest = now + config_.pipeline_depth + occupancy - 1;
+  if (any) memory_.accept(id, in, executor_.accesses(), executor_.access_count(), waits);
+  if (waits) {
+    for (unsigned g = 0; g < flight.group_count && !barrel_; ++g) {
+      registers_.mark(flight.groups[g].chunk, flight.executing[g], in.writes.data(), in.write_count, true);
+    }
+    domains_[flight.domain].unit->memory_issued(id);
+  }
+  if (barrel_) {
+    // Threads that do not wait for data are resolved at the end of the pipeline.
+    ++flight.references;
+    wheel_.add(now, flight.earliest, {Event::Kind::kResolve, id, 0, 0});
+    return;
+  }
+  ++flight.references;  // so that the record survives the call
+  resolve_all(id);
+  release(id);
+}
+
+void Sm::start_control(Cycle now, std::uint16_t id, Cycle occupancy) {
+  in_flight_[id].references = 1;
+  const Cycle latency = barrel_ ? config_.pipeline_depth : config_.branch_latency;
+  wheel_.add(now, now + latency + occupancy - 1, {Event::Kind::kResolve, id, 0, 0});
+}
+
+// Every thread of the issue goes on with the next instruction.
+void Sm::resolve_all(std::uint16_t id) {
+  const InFlight& flight = in_flight_[id];
+  Outcome outcome;
+  outcome.next_pc = flight.pc + 1;
+  outcome.depth = flight.depth;
+  outcome.groups = {flight.groups.data(), flight.group_count};
+  domains_[flight.domain].unit->resolved(id, {&outcome, 1});
+}
+
+}  // namespace weft::sm
