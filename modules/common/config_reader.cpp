@@ -118,7 +118,8 @@ void Reader::integer(const char* key, std::uint64_t& value, IntegerRange allowed
     return range + in_unit(unit);
   };
   std::uint64_t given = 0;
-  if (entry->is_number_unsigned()) {
+  // A parsed number is unsigned unless negative; one that a program put there may be signed and positive.
+  if (entry->is_number_unsigned() || (entry->is_number_integer() && entry->get<std::int64_t>() >= 0)) {
     given = entry->get<std::uint64_t>();
   } else if (entry->is_number_float()) {
     // 1e6 is an integer, as in JSON Schema; beyond 2^53 a real number no longer names one integer.

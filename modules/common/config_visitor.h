@@ -5,8 +5,7 @@
 //     Policy policy = Policy::kLru;
 //     void describe(config::Visitor& v) {
 //       v.integer("sets", sets, {1, 65536}, "sets", "number of cache sets; a power of two");
-//       config::choice(v, "replacement", policy, {{"lru", Policy::kLru}, {"fifo", Policy::kFifo}}, "victim
-//       choice");
+//       config::choice(v, "replacement", policy, {{"lru", Policy::kLru}, {"fifo", Policy::kFifo}}, "victim");
 //     }
 //   };
 //
