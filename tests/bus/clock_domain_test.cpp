@@ -42,7 +42,7 @@ std::uint64_t exact_edge(std::uint64_t edge, std::uint64_t kilohertz) {
 
 TEST(ClockDomain, EdgesNeverDrift) {
   for (double megahertz : {700.0, 924.0, 1150.0, 650.0, 1500.0, 1301.5}) {
-    ClockDomain domain("domain", megahertz);
+    ClockDomain domain(sc_core::sc_gen_unique_name("domain"), megahertz);
     const auto kilohertz = static_cast<std::uint64_t>(megahertz * 1e3);
     for (Cycle edge : {Cycle{0}, Cycle{1}, Cycle{2}, Cycle{699'999}, Cycle{700'001}, Cycle{123'456'789},
                        Cycle{3'600} * 1'500'000'000 + 17}) {
