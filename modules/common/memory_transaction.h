@@ -1,13 +1,14 @@
 // What the hops SM -> crossbar -> L2 -> GDDR5 share: pooled payloads and one ignorable extension.
 //
 // TLM-2.0 base protocol, approximately timed. A target with a free place in its (finite) input queue answers
-// BEGIN_REQ by TLM_UPDATED with END_REQ; otherwise TLM_ACCEPTED, and END_REQ follows on the backward path when a
-// place becomes free: that is the back-pressure. The same holds for BEGIN_RESP and END_RESP (TLM_COMPLETED at once,
-// or END_RESP later on the forward path). Addresses are offsets into device memory, from 0.
+// BEGIN_REQ by TLM_UPDATED with END_REQ; otherwise TLM_ACCEPTED, and END_REQ follows on the backward path
+// when a place becomes free: that is the back-pressure. The same holds for BEGIN_RESP and END_RESP
+// (TLM_COMPLETED at once, or END_RESP later on the forward path). Addresses are offsets into device memory,
+// from 0.
 //
-// Timed transactions of Weft's own origin carry the image's bytes: data_ptr points into the memory image (DMI), so
-// reads need no copy and writes do not modify the image a second time. A payload without our extension is foreign:
-// the final target copies its data when the transaction completes.
+// Timed transactions of Weft's own origin carry the image's bytes: data_ptr points into the memory image
+// (DMI), so reads need no copy and writes do not modify the image a second time. A payload without our
+// extension is foreign: the final target copies its data when the transaction completes.
 #ifndef WEFT_COMMON_MEMORY_TRANSACTION_H
 #define WEFT_COMMON_MEMORY_TRANSACTION_H
 
@@ -19,15 +20,24 @@
 
 namespace weft {
 
-enum class AccessKind : std::uint8_t { kRead, kWrite, kAtomic, kInstruction, kConstant, kTexture, kWriteBack };
+enum class AccessKind : std::uint8_t {
+  kRead,
+  kWrite,
+  kAtomic,
+  kInstruction,
+  kConstant,
+  kTexture,
+  kWriteBack
+};
 
 // Origin and timestamps of a transaction made by Weft. A module that does not know it may ignore it.
 struct TransactionOrigin : tlm::tlm_extension<TransactionOrigin> {
   AccessKind kind = AccessKind::kRead;
-  std::uint16_t sm = 0;             // index of the requesting SM; 0xffff: an L2 bank's own write-back
-  std::uint16_t atomic_lanes = 0;   // kAtomic: number of lanes to serialise at the L2 (or at the memory controller)
-  std::uint64_t tag = 0;            // the originator's own handle, untouched by others
-  std::uint64_t issued_ps = 0;      // simulated time of BEGIN_REQ at the origin, in picoseconds
+  std::uint16_t sm = 0;  // index of the requesting SM; 0xffff: an L2 bank's own write-back
+  std::uint16_t atomic_lanes =
+      0;                  // kAtomic: number of lanes to serialise at the L2 (or at the memory controller)
+  std::uint64_t tag = 0;  // the originator's own handle, untouched by others
+  std::uint64_t issued_ps = 0;  // simulated time of BEGIN_REQ at the origin, in picoseconds
 
   tlm::tlm_extension_base* clone() const override { return new TransactionOrigin(*this); }
   void copy_from(const tlm::tlm_extension_base& other) override {
@@ -38,8 +48,8 @@ struct TransactionOrigin : tlm::tlm_extension<TransactionOrigin> {
 // Number of bytes that a packet occupies on an interconnect beside its data: address, command, origin.
 inline constexpr std::uint64_t kHeaderBytes = 8;
 
-// Pool of payloads, each with its own TransactionOrigin for life. Owned by an initiator; grows to its high-water
-// mark and never shrinks while in use. `free` resets the payload's attributes and the origin.
+// Pool of payloads, each with its own TransactionOrigin for life. Owned by an initiator; grows to its
+// high-water mark and never shrinks while in use. `free` resets the payload's attributes and the origin.
 class TransactionPool : public tlm::tlm_mm_interface {
  public:
   TransactionPool() = default;
@@ -47,8 +57,8 @@ class TransactionPool : public tlm::tlm_mm_interface {
   TransactionPool(const TransactionPool&) = delete;
   TransactionPool& operator=(const TransactionPool&) = delete;
 
-  // A payload with reference count 1 (call release() when done), command, address, length and streaming width set,
-  // response INCOMPLETE, no byte enables, DMI not allowed.
+  // A payload with reference count 1 (call release() when done), command, address, length and streaming width
+  // set, response INCOMPLETE, no byte enables, DMI not allowed.
   tlm::tlm_generic_payload& acquire(tlm::tlm_command command, std::uint64_t address, unsigned char* data,
                                     unsigned bytes);
   void free(tlm::tlm_generic_payload* payload) override;

@@ -1,0 +1,91 @@
+// Miss status holding registers: which lines are being fetched, and who waits for them, in order of arrival.
+//
+// A waiter is a 32-bit handle of the owner's. An entry holds up to `merges` waiters, the first included. When
+// the fill comes, either `release(line, visit)` hands out all waiters at once, or `close(line)` takes the
+// entry out of the lookup and `next_waiter(entry)` hands them out one by one; the entry stays occupied until
+// the last has gone, so a miss to the same line meanwhile gets an entry, and a fetch, of its own.
+#ifndef WEFT_CACHE_MSHR_TABLE_H
+#define WEFT_CACHE_MSHR_TABLE_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cache/tag_array.h"
+#include "common/config_visitor.h"
+#include "common/statistics.h"
+
+namespace weft::cache {
+
+enum class MshrOutcome : std::uint8_t {
+  kAllocated,  // a new entry: the owner must fetch the line
+  kMerged,     // joined the waiters of a fetch under way
+  kNoEntry,    // refused: every entry is in use
+  kEntryFull,  // refused: the line's entry has `merges` waiters
+};
+
+class MshrTable {
+ public:
+  struct Config {
+    std::uint64_t entries = 64;
+    std::uint64_t merges = 8;
+
+    void describe(config::Visitor& v);
+    void check(const std::string& where) const;
+  };
+
+  explicit MshrTable(const Config& config);
+
+  // What `add` would return. Changes nothing and counts nothing.
+  MshrOutcome check(Line line) const;
+  MshrOutcome add(Line line, std::uint32_t waiter);
+  // Counts a request that was refused: once per request, however long it waits.
+  void count_refusal(MshrOutcome cause) { ++(cause == MshrOutcome::kNoEntry ? no_entry_ : entry_full_); }
+
+  // Is a fetch of the line under way?
+  bool contains(Line line) const { return find(line) != kNone; }
+  // Takes the entry of `line` out of the lookup; the line must be contained. Returns the entry.
+  std::uint32_t close(Line line);
+  // Hands out the next waiter of a closed entry; false, and the entry is free again, when there is none.
+  bool next_waiter(std::uint32_t entry, std::uint32_t& waiter);
+  // Is another waiter left in this closed entry?
+  bool has_waiter(std::uint32_t entry) const { return taken_[entry] < count_[entry]; }
+  // close and next_waiter in one: visit(waiter) for each waiter, in order of arrival.
+  template <class Visit>
+  void release(Line line, Visit&& visit) {
+    const std::uint32_t entry = close(line);
+    std::uint32_t waiter;
+    while (next_waiter(entry, waiter)) visit(waiter);
+  }
+
+  std::size_t in_use() const { return in_use_; }
+  // Back to construction, except for the statistics.
+  void reset();
+  void bind(statistics::Registry& registry, const std::string& prefix);
+
+ private:
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  // Open addressing with linear probing, at most half full; removal shifts the followers back.
+  std::size_t home(Line line) const { return (line * 0x9E3779B97F4A7C15u) >> hash_shift_; }
+  std::uint32_t find(Line line) const;
+
+  const std::uint32_t merges_;
+  unsigned hash_shift_ = 0;
+  std::vector<std::uint32_t> table_;    // entry, or kNone
+  std::vector<Line> lines_;             // per entry
+  std::vector<std::uint32_t> count_;    // per entry: waiters that came
+  std::vector<std::uint32_t> taken_;    // per entry: waiters that were handed out
+  std::vector<std::uint32_t> waiters_;  // entry * merges + order of arrival
+  std::vector<std::uint32_t> free_;
+  std::size_t in_use_ = 0;
+
+  std::uint64_t allocated_ = 0;
+  std::uint64_t merged_ = 0;
+  std::uint64_t no_entry_ = 0;
+  std::uint64_t entry_full_ = 0;
+  std::uint64_t most_in_use_ = 0;
+};
+
+}  // namespace weft::cache
+
+#endif

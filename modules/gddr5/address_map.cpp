@@ -1,0 +1,88 @@
+#include "gddr5/address_map.h"
+
+#include "common/error.h"
+
+namespace weft::gddr5 {
+namespace {
+
+bool is_power_of_two(std::uint64_t x) {
+  return x != 0 && (x & (x - 1)) == 0;
+}
+
+void need_power_of_two(const std::string& where, std::uint64_t value) {
+  if (!is_power_of_two(value)) throw InputError(where, std::to_string(value) + " is not a power of two");
+}
+
+}  // namespace
+
+void AddressMap::Config::describe(config::Visitor& v) {
+  v.integer("channels", channels, {1, 64}, "channels",
+            "memory channels (partitions), each with its own controller");
+  v.integer("l2_banks", l2_banks, {1, 64}, "banks", "L2 banks of a channel");
+  v.integer("interleave_bytes", interleave_bytes, {32, 1 << 20}, "bytes",
+            "consecutive bytes in one channel and L2 bank; a power of two");
+  v.integer("banks", banks, {1, 64}, "banks", "GDDR5 banks of a channel");
+  v.integer("row_bytes", row_bytes, {64, 1 << 20}, "bytes",
+            "bytes of a row (page) over all devices of the channel; a power of two");
+  v.integer("bank_interleave_bytes", bank_interleave_bytes, {32, 1 << 20}, "bytes",
+            "consecutive bytes of a channel in one GDDR5 bank; a power of two");
+  v.boolean("bank_xor", bank_xor, "exclusive-or the low bits of the row into the GDDR5 bank");
+}
+
+void AddressMap::Config::check(const std::string& where) const {
+  need_power_of_two(where + "/interleave_bytes", interleave_bytes);
+  need_power_of_two(where + "/row_bytes", row_bytes);
+  need_power_of_two(where + "/bank_interleave_bytes", bank_interleave_bytes);
+  if (interleave_bytes > bank_interleave_bytes || bank_interleave_bytes > row_bytes) {
+    throw InputError(where + "/bank_interleave_bytes",
+                     std::to_string(bank_interleave_bytes) + " is not between interleave_bytes (" +
+                         std::to_string(interleave_bytes) + ") and row_bytes (" + std::to_string(row_bytes) +
+                         ")");
+  }
+  if (bank_xor) need_power_of_two(where + "/banks", banks);
+  if (channels * l2_banks > 64) {
+    throw InputError(where + "/l2_banks",
+                     std::to_string(channels * l2_banks) +
+                         " L2 banks in all (channels x l2_banks); the crossbar allows 64");
+  }
+}
+
+AddressMap::AddressMap(const Config& config)
+    : chunk_(config.interleave_bytes),
+      channels_(config.channels),
+      l2_banks_(config.l2_banks),
+      block_(config.bank_interleave_bytes),
+      banks_(config.banks),
+      row_(config.row_bytes),
+      bank_xor_(config.bank_xor) {}
+
+AddressMap::Route AddressMap::route(std::uint64_t address) const {
+  const std::uint64_t chunk = chunk_.quotient(address);
+  const std::uint64_t k = channels_.quotient(chunk);
+  Route route;
+  route.channel = static_cast<unsigned>(chunk - k * channels_.divisor());
+  route.l2_bank = static_cast<unsigned>(l2_banks_.remainder(k));
+  route.port = route.channel * l2_banks() + route.l2_bank;
+  route.offset = l2_banks_.quotient(k) * chunk_.divisor() + chunk_.remainder(address);
+  return route;
+}
+
+AddressMap::Place AddressMap::place(std::uint64_t address) const {
+  const std::uint64_t k = channels_.quotient(chunk_.quotient(address));
+  const std::uint64_t local = k * chunk_.divisor() + chunk_.remainder(address);
+  const std::uint64_t block = block_.quotient(local);
+  const std::uint64_t inner = banks_.quotient(block) * block_.divisor() + block_.remainder(local);
+  Place place;
+  place.row = row_.quotient(inner);
+  place.column = row_.remainder(inner);
+  place.bank = static_cast<unsigned>(banks_.remainder(block));
+  if (bank_xor_) place.bank ^= static_cast<unsigned>(banks_.remainder(place.row));
+  return place;
+}
+
+std::uint64_t AddressMap::address_of(unsigned channel, unsigned l2_bank, std::uint64_t offset) const {
+  const std::uint64_t k = chunk_.quotient(offset) * l2_banks_.divisor() + l2_bank;
+  return (k * channels_.divisor() + channel) * chunk_.divisor() + chunk_.remainder(offset);
+}
+
+}  // namespace weft::gddr5

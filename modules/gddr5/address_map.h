@@ -1,0 +1,86 @@
+// Where a device address lies: memory channel, L2 bank, and bank, row and column of the GDDR5 devices.
+//
+//   chunk   = address / interleave_bytes
+//   channel = chunk mod channels                       consecutive chunks go round the channels
+//   k       = chunk / channels                         the chunk's number within its channel
+//   L2 bank = k mod l2_banks                           ... and within the channel round its L2 banks
+//   offset  = (k / l2_banks) * interleave_bytes + address mod interleave_bytes      dense within the L2 bank
+//   local   = k * interleave_bytes + address mod interleave_bytes                   dense within the channel
+//   block   = local / bank_interleave_bytes
+//   bank    = block mod banks        (exclusive-or row mod banks, if bank_xor)
+//   inner   = (block / banks) * bank_interleave_bytes + local mod bank_interleave_bytes
+//   row     = inner / row_bytes, column = inner mod row_bytes
+//
+// Channels need not be a power of two (Fermi has 6). A request must lie within one chunk.
+#ifndef WEFT_GDDR5_ADDRESS_MAP_H
+#define WEFT_GDDR5_ADDRESS_MAP_H
+
+#include <cstdint>
+#include <string>
+
+#include "common/config_visitor.h"
+#include "common/fast_divider.h"
+
+namespace weft::gddr5 {
+
+class AddressMap {
+ public:
+  struct Config {
+    std::uint64_t channels = 6;
+    std::uint64_t l2_banks = 1;
+    std::uint64_t interleave_bytes = 256;
+    std::uint64_t banks = 16;
+    std::uint64_t row_bytes = 2048;
+    std::uint64_t bank_interleave_bytes = 2048;
+    bool bank_xor = false;
+
+    void describe(config::Visitor& v);
+    // Throws InputError unless the three byte sizes are powers of two with interleave_bytes <=
+    // bank_interleave_bytes <= row_bytes, and banks is a power of two where bank_xor asks for it.
+    void check(const std::string& where) const;
+  };
+
+  // The interconnect's view.
+  struct Route {
+    unsigned channel;
+    unsigned l2_bank;      // within the channel
+    unsigned port;         // channel * l2_banks + l2_bank
+    std::uint64_t offset;  // dense address within the L2 bank
+  };
+  // The memory controller's view.
+  struct Place {
+    unsigned bank;
+    std::uint64_t row;
+    std::uint64_t column;  // byte within the row
+  };
+
+  explicit AddressMap(const Config& config);
+
+  Route route(std::uint64_t address) const;
+  Place place(std::uint64_t address) const;
+  // The inverse of `route`.
+  std::uint64_t address_of(unsigned channel, unsigned l2_bank, std::uint64_t offset) const;
+  // Do [address, address + bytes) lie in one chunk? False for 0 bytes.
+  bool within_chunk(std::uint64_t address, std::uint64_t bytes) const {
+    return bytes != 0 && bytes <= chunk_.divisor() && chunk_.remainder(address) + bytes <= chunk_.divisor();
+  }
+
+  unsigned channels() const { return static_cast<unsigned>(channels_.divisor()); }
+  unsigned l2_banks() const { return static_cast<unsigned>(l2_banks_.divisor()); }
+  unsigned ports() const { return channels() * l2_banks(); }
+  unsigned banks() const { return static_cast<unsigned>(banks_.divisor()); }
+  std::uint64_t chunk_bytes() const { return chunk_.divisor(); }
+
+ private:
+  FastDivider chunk_;
+  FastDivider channels_;
+  FastDivider l2_banks_;
+  FastDivider block_;
+  FastDivider banks_;
+  FastDivider row_;
+  bool bank_xor_;
+};
+
+}  // namespace weft::gddr5
+
+#endif

@@ -1,0 +1,48 @@
+#include "gddr5/timing.h"
+
+#include "common/error.h"
+
+namespace weft::gddr5 {
+
+void Timing::describe(config::Visitor& v) {
+  constexpr config::IntegerRange kCycles{0, 10'000};
+  constexpr config::IntegerRange kSome{1, 10'000};
+  v.integer("t_rrd", rrd, kSome, "cycles", "activate to activate of another bank");
+  v.integer("t_rcd", rcd, kSome, "cycles", "activate to column command");
+  v.integer("t_ras", ras, kSome, "cycles", "activate to precharge");
+  v.integer("t_rp", rp, kSome, "cycles", "precharge to activate");
+  v.integer("t_rc", rc, kSome, "cycles", "activate to activate of the same bank");
+  v.integer("t_cl", cl, kSome, "cycles", "read command to first data");
+  v.integer("t_wl", wl, kSome, "cycles", "write command to first data");
+  v.integer("t_wr", wr, kCycles, "cycles", "last write data to precharge");
+  v.integer("t_wtr", wtr, kCycles, "cycles", "last write data to read command (tCDLR)");
+  v.integer("t_rtp", rtp, kCycles, "cycles", "read command to precharge (tRTPL)");
+  v.integer("t_ccd", ccd, kSome, "cycles", "column command to column command");
+  v.integer("t_ccdl", ccdl, kSome, "cycles", "column command to column command within a bank group");
+  v.integer("turnaround", turnaround, kCycles, "cycles",
+            "idle data-bus cycles between read data and write data");
+  v.integer("t_refi", refi, {0, 1'000'000'000}, "cycles", "refresh interval; 0: no refresh");
+  v.integer("t_rfc", rfc, {0, 1'000'000}, "cycles", "refresh to activate");
+  v.integer("burst_length", burst_length, {1, 64}, "beats", "data transfers of a column command");
+  v.integer("beats_per_clock", beats_per_clock, {1, 16}, "beats",
+            "data transfers per command clock: 4 for GDDR5, 2 for double data rate");
+  v.integer("device_bits", device_bits, {8, 1024}, "bits", "width of a device");
+  v.integer("devices", devices, {1, 64}, "devices", "devices side by side in a channel");
+}
+
+void Timing::check(const std::string& where) const {
+  const std::uint64_t bytes = burst_bytes();
+  if (device_bits % 8 != 0 || (bytes & (bytes - 1)) != 0) {
+    throw InputError(where, "a burst of " + std::to_string(bytes) +
+                                " bytes (burst_length x device_bits / 8 x devices) is not a power of two");
+  }
+  // Otherwise a channel could not finish a refresh, with rows to close and open again, before the next is
+  // due.
+  if (refi != 0 && refi < 2 * (rc + rp + rfc)) {
+    throw InputError(where + "/t_refi", std::to_string(refi) + " cycles; allowed are 0 (off) or at least " +
+                                            std::to_string(2 * (rc + rp + rfc)) +
+                                            " (2 x (t_rc + t_rp + t_rfc))");
+  }
+}
+
+}  // namespace weft::gddr5

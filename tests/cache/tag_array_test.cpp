@@ -1,0 +1,155 @@
+#include "cache/tag_array.h"
+
+#include <gtest/gtest.h>
+
+#include <list>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "common/error.h"
+
+namespace weft::cache {
+namespace {
+
+TagArray::Config geometry(std::uint64_t sets, std::uint64_t ways,
+                          Replacement replacement = Replacement::kLru) {
+  TagArray::Config config;
+  config.sets = sets;
+  config.ways = ways;
+  config.line_bytes = 64;
+  config.replacement = replacement;
+  return config;
+}
+
+void bring(TagArray& tags, Line line) {
+  tags.reserve(line);
+  ASSERT_TRUE(tags.fill(line));
+}
+
+TEST(TagArray, GoesThroughItsStates) {
+  TagArray tags(geometry(4, 2));
+  EXPECT_EQ(tags.find(5), LineState::kInvalid);
+  EXPECT_FALSE(tags.fill(5));
+  EXPECT_FALSE(tags.reserve(5).evicted);
+  EXPECT_EQ(tags.access(5), LineState::kReserved);
+  EXPECT_FALSE(tags.mark_dirty(5));
+  EXPECT_TRUE(tags.fill(5));
+  EXPECT_EQ(tags.access(5), LineState::kValid);
+  EXPECT_TRUE(tags.mark_dirty(5));
+  EXPECT_EQ(tags.invalidate(5), LineState::kDirty);
+  EXPECT_EQ(tags.access(5), LineState::kInvalid);
+}
+
+TEST(TagArray, LineZeroIsNotPresentAtFirst) {
+  TagArray tags(geometry(1, 1));
+  EXPECT_EQ(tags.find(0), LineState::kInvalid);
+}
+
+TEST(TagArray, LruEvictsTheLeastRecentlyUsed) {
+  TagArray tags(geometry(1, 3));
+  for (Line line : {10, 11, 12}) bring(tags, line);
+  tags.access(10);
+  EXPECT_EQ(tags.reserve(13).line, 11u);
+}
+
+TEST(TagArray, FifoIgnoresUse) {
+  TagArray tags(geometry(1, 3, Replacement::kFifo));
+  for (Line line : {10, 11, 12}) bring(tags, line);
+  tags.access(10);
+  EXPECT_EQ(tags.reserve(13).line, 10u);
+}
+
+TEST(TagArray, ReservedLinesAreNeverVictims) {
+  TagArray tags(geometry(1, 2));
+  bring(tags, 1);
+  tags.reserve(2);
+  EXPECT_EQ(tags.reserve(3).line, 1u);
+  EXPECT_FALSE(tags.can_reserve(4));
+  tags.fill(2);
+  EXPECT_TRUE(tags.can_reserve(4));
+}
+
+TEST(TagArray, ReportsDirtyVictims) {
+  TagArray tags(geometry(2, 1));
+  bring(tags, 7);
+  EXPECT_FALSE(tags.victim_for(9).dirty);
+  tags.mark_dirty(7);
+  const TagArray::Victim victim = tags.reserve(9);
+  EXPECT_TRUE(victim.evicted);
+  EXPECT_TRUE(victim.dirty);
+  EXPECT_EQ(victim.line, 7u);
+}
+
+// DWR's L1: 64 sets of 12 ways, and a machine with sets that are no power of two: all lines of the capacity
+// fit.
+TEST(TagArray, HoldsItsCapacityWithOddGeometry) {
+  for (auto [sets, ways] : {std::pair{64, 12}, {12, 64}, {7, 3}}) {
+    TagArray tags(geometry(sets, ways));
+    for (Line line = 100; line < 100u + sets * ways; ++line) bring(tags, line);
+    for (Line line = 100; line < 100u + sets * ways; ++line) EXPECT_EQ(tags.find(line), LineState::kValid);
+    EXPECT_TRUE(tags.victim_for(100000).evicted);
+  }
+}
+
+// Against an independent model: a list per set, most recently used in front.
+TEST(TagArray, AgreesWithAListModelOnRandomTraffic) {
+  constexpr std::uint64_t kSets = 5;
+  constexpr std::uint64_t kWays = 4;
+  TagArray tags(geometry(kSets, kWays));
+  std::map<std::uint64_t, std::list<Line>> model;
+  std::mt19937_64 random(1);
+  int hits = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const Line line = random() % 40;
+    std::list<Line>& set = model[line % kSets];
+    const auto found = std::find(set.begin(), set.end(), line);
+    if (found != set.end()) {
+      ++hits;
+      EXPECT_EQ(tags.access(line), LineState::kValid);
+      set.erase(found);
+    } else {
+      EXPECT_EQ(tags.access(line), LineState::kInvalid);
+      const TagArray::Victim victim = tags.reserve(line);
+      tags.fill(line);
+      EXPECT_EQ(victim.evicted, set.size() == kWays);
+      if (set.size() == kWays) {
+        EXPECT_EQ(victim.line, set.back());
+        set.pop_back();
+      }
+    }
+    set.push_front(line);
+  }
+  EXPECT_GT(hits, 1000);
+}
+
+TEST(TagArray, CountsEachAccessOnce) {
+  TagArray tags(geometry(1, 1));
+  statistics::Registry registry;
+  tags.bind(registry, "l1");
+  tags.access(1);
+  tags.reserve(1);
+  tags.access(1);
+  tags.fill(1);
+  tags.access(1);
+  tags.find(1);
+  tags.count_reservation_failure();
+  const auto sample = registry.sample()["l1"];
+  EXPECT_EQ(sample["accesses"], 3);
+  EXPECT_EQ(sample["misses"], 1);
+  EXPECT_EQ(sample["pending_hits"], 1);
+  EXPECT_EQ(sample["hits"], 1);
+  EXPECT_EQ(sample["set_full"], 1);
+}
+
+TEST(TagArray, RefusesALineThatIsNoPowerOfTwo) {
+  TagArray::Config config = geometry(1, 1);
+  config.line_bytes = 96;
+  EXPECT_THROW(config.check("/l1"), InputError);
+  config.line_bytes = 4096;
+  config.sets = 1 << 20;
+  EXPECT_THROW(config.check("/l1"), InputError);
+}
+
+}  // namespace
+}  // namespace weft::cache

@@ -1,0 +1,110 @@
+#include "gddr5/address_map.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "common/error.h"
+
+namespace weft::gddr5 {
+namespace {
+
+AddressMap::Config fermi() {
+  AddressMap::Config config;
+  config.channels = 6;
+  config.l2_banks = 2;
+  return config;
+}
+
+TEST(AddressMap, ConsecutiveChunksGoRoundChannelsThenL2Banks) {
+  const AddressMap map(fermi());
+  for (unsigned chunk = 0; chunk < 24; ++chunk) {
+    const AddressMap::Route route = map.route(256u * chunk + 17);
+    EXPECT_EQ(route.channel, chunk % 6);
+    EXPECT_EQ(route.l2_bank, chunk / 6 % 2);
+    EXPECT_EQ(route.port, route.channel * 2 + route.l2_bank);
+    EXPECT_EQ(route.offset, chunk / 12 * 256u + 17);
+  }
+}
+
+TEST(AddressMap, RouteHasAnInverse) {
+  AddressMap::Config odd = fermi();
+  odd.channels = 5;
+  odd.l2_banks = 3;
+  odd.interleave_bytes = 64;
+  for (const AddressMap::Config& config : {fermi(), odd, AddressMap::Config{}}) {
+    const AddressMap map(config);
+    std::mt19937_64 random(3);
+    for (int i = 0; i < 1000; ++i) {
+      const std::uint64_t address = random() >> 20;
+      const AddressMap::Route route = map.route(address);
+      EXPECT_EQ(map.address_of(route.channel, route.l2_bank, route.offset), address);
+    }
+  }
+}
+
+// No two bytes of a channel share bank, row and column, and a channel's first bytes fill whole rows.
+TEST(AddressMap, PlacesAreDistinctAndDense) {
+  for (bool bank_xor : {false, true}) {
+    AddressMap::Config config = fermi();
+    config.bank_xor = bank_xor;
+    config.banks = 4;
+    config.bank_interleave_bytes = 512;
+    const AddressMap map(config);
+    std::set<std::tuple<unsigned, std::uint64_t, std::uint64_t>> places;
+    const std::uint64_t wanted = 3 * 4 * 2048;  // three rows of each bank
+    std::uint64_t found = 0;
+    std::uint64_t rows = 0;
+    for (std::uint64_t address = 0; found < wanted; address += 32) {
+      if (map.route(address).channel != 1) continue;
+      found += 32;
+      const AddressMap::Place place = map.place(address);
+      EXPECT_LT(place.bank, 4u);
+      EXPECT_LT(place.column, 2048u);
+      rows = std::max(rows, place.row + 1);
+      EXPECT_TRUE(places.insert({place.bank, place.row, place.column}).second);
+    }
+    EXPECT_EQ(rows, 3u);
+  }
+}
+
+TEST(AddressMap, AChunkStaysInOneRow) {
+  const AddressMap map(fermi());
+  for (std::uint64_t chunk = 0; chunk < 5000; ++chunk) {
+    const AddressMap::Place first = map.place(chunk * 256);
+    const AddressMap::Place last = map.place(chunk * 256 + 255);
+    EXPECT_EQ(first.row, last.row);
+    EXPECT_EQ(first.bank, last.bank);
+    EXPECT_EQ(first.column + 255, last.column);
+  }
+}
+
+TEST(AddressMap, KnowsWhatLiesInOneChunk) {
+  const AddressMap map(fermi());
+  EXPECT_TRUE(map.within_chunk(256, 256));
+  EXPECT_TRUE(map.within_chunk(511, 1));
+  EXPECT_FALSE(map.within_chunk(511, 2));
+  EXPECT_FALSE(map.within_chunk(0, 257));
+  EXPECT_FALSE(map.within_chunk(0, 0));
+}
+
+TEST(AddressMap, RefusesImpossibleGeometry) {
+  const auto refused = [](auto change) {
+    AddressMap::Config config = fermi();
+    change(config);
+    EXPECT_THROW(config.check("/memory"), InputError);
+  };
+  EXPECT_NO_THROW(fermi().check("/memory"));
+  refused([](AddressMap::Config& c) { c.interleave_bytes = 192; });
+  refused([](AddressMap::Config& c) { c.row_bytes = 3000; });
+  refused([](AddressMap::Config& c) { c.bank_interleave_bytes = 128; });
+  refused([](AddressMap::Config& c) { c.bank_interleave_bytes = 4096; });
+  refused([](AddressMap::Config& c) { c.bank_xor = true, c.banks = 12; });
+  refused([](AddressMap::Config& c) { c.channels = 33; });
+}
+
+}  // namespace
+}  // namespace weft::gddr5
