@@ -22,7 +22,7 @@ InstructionSet best_instruction_set();  // what this processor has; WEFT_ISA=bas
 
 struct Lanes {
   void* dst = nullptr;                     // 32 lanes, may equal a source
-  const void* src[3] = {};                 // a, b, c
+  const void* src[4] = {};                 // a, b, c, d (bfi has four operands)
   std::uint32_t predicate[3] = {};         // where operand a, b or c is a predicate: its mask, negation applied
   std::uint32_t active = 0;                // lanes to write
   std::uint32_t result[2] = {};            // out: predicate results p and q (setp, and.pred ...); only active bits count
