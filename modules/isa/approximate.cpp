@@ -159,8 +159,7 @@ LaneFunction find_approximate(const Instruction& in) {
     case Opcode::kSqrt:
       return single<Sqrt, float>(in);
     case Opcode::kRsqrt:
-      if (is_double)
-        return in.ftz ? &apply<UpperHalf<Rsqrt>, double, double> : &apply<Double<Rsqrt>, double, double>;
+      if (is_double) return in.ftz ? &apply<UpperHalf<Rsqrt>, double, double> : &apply_double<Rsqrt, 0>;
       return single<Rsqrt, float>(in);
     case Opcode::kEx2:
       return single<Ex2, float>(in);

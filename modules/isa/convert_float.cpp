@@ -35,19 +35,30 @@ constexpr V power_of_two(unsigned n) {
   return power;
 }
 
+// The integer part of x, which D can hold. Hosts convert to signed 32-bit integers in vectors.
+template <class D, class S>
+WEFT_ALWAYS_INLINE D truncate(S x) {
+  if constexpr (sizeof(D) == 8) return static_cast<D>(x);
+  if constexpr (std::is_same_v<D, u32>) {
+    constexpr S half = power_of_two<S>(31);
+    const bool upper = x >= half;
+    return static_cast<u32>(static_cast<s32>(upper ? x - half : x)) ^ (upper ? 0x80000000u : 0u);
+  }
+  if constexpr (sizeof(D) < 8 && !std::is_same_v<D, u32>) return static_cast<D>(static_cast<s32>(x));
+}
+
 template <class D, Rounding kRounding, bool kFtz>
 struct ToInteger {
   template <class S>
   static WEFT_ALWAYS_INLINE D of(S a) {
     using Limits = std::numeric_limits<D>;
-    using Step = std::conditional_t<sizeof(D) == 8, D, std::conditional_t<std::is_same_v<D, u32>, s64, s32>>;
     constexpr S low = std::is_signed_v<D> ? -power_of_two<S>(8 * sizeof(D) - 1) : S{0};
     constexpr S high = power_of_two<S>(Limits::digits);
     constexpr bool zero = sizeof(S) != 8 && sizeof(D) != 8;
     constexpr D nan = zero ? D{0} : static_cast<D>(u64{1} << (8 * sizeof(D) - 1));
     const S x = to_integral<kRounding>(kFtz ? static_cast<S>(flush(a)) : a);
     const bool inside = (x >= low) & (x < high);
-    const D number = static_cast<D>(static_cast<Step>(inside ? x : S{0}));
+    const D number = truncate<D>(inside ? x : S{0});
     const D outside = x >= high ? Limits::max() : x < low ? Limits::min() : nan;
     return inside ? number : outside;
   }

@@ -100,22 +100,22 @@ struct FlushedExtremum {
   static WEFT_ALWAYS_INLINE float of(float a, float b) { return Extremum<kMax>::of(flush(a), flush(b)); }
 };
 
-// Op with one operand of type V for each n.
-template <class Op, class V, std::size_t... n>
-void apply_operands(Lanes& lanes) {
-  apply_indexed<Op, V, std::enable_if_t<n + 1 != 0, V>...>(lanes, std::index_sequence<n...>{});
+// Op on f32 with one operand for each n.
+template <class Op, std::size_t... n>
+void apply_single(Lanes& lanes) {
+  apply_indexed<Op, float, std::enable_if_t<n + 1 != 0, float>...>(lanes, std::index_sequence<n...>{});
 }
 
 template <class Op, std::size_t... n>
 struct Arithmetic {
   template <bool kFtz, bool kSat>
   static LaneFunction single(Rounding rounding) {
-    return with_rounding<&apply_operands<Single<Op, kFtz, kSat>, float, n...>>(rounding);
+    return with_rounding<&apply_single<Single<Op, kFtz, kSat>, n...>>(rounding);
   }
   static LaneFunction find(const Instruction& in) {
     if (in.type == Type::kF64) {
       if (in.ftz || in.sat) return nullptr;
-      return with_rounding<&apply_operands<Double<Op>, double, n...>>(in.rounding);
+      return with_rounding<&apply_double<Op, n...>>(in.rounding);
     }
     if (in.type != Type::kF32) return nullptr;
     if (in.ftz) return in.sat ? single<true, true>(in.rounding) : single<true, false>(in.rounding);

@@ -48,31 +48,67 @@ WEFT_ALWAYS_INLINE double propagate(double result, double first, Rest... rest) {
   return first == first ? propagate(result, rest...) : quiet(first);
 }
 
-// Op on f32 with its modifiers, and on f64.
+// Op on f32 with its modifiers.
 template <class Op, bool kFtz, bool kSat>
 struct Single {
   template <class... A>
   static WEFT_ALWAYS_INLINE float of(A... a) {
-    float result = kFtz ? flush(Op::of(flush(a)...)) : Op::of(a...);
+    const float result = kFtz ? flush(Op::of(flush(a)...)) : Op::of(a...);
     return kSat ? saturate(result) : canonical(result);
   }
 };
-template <class Op>
-struct Double {
-  template <class... A>
-  static WEFT_ALWAYS_INLINE double of(A... a) {
-    return propagate(Op::of(a...), a...);
+
+// Op on f64, with one operand for each n. NaNs are rare: they are put right in a second pass.
+template <class Op, std::size_t... n>
+void apply_double(Lanes& lanes) {
+  alignas(64) u64 computed[kLanes];
+  const void* const src[] = {lanes.src[n]...};
+  u64 any_nan = 0;
+  for (unsigned i = 0; i < kLanes; ++i) {
+    const double result = Op::of(read<double>(src[n], i)...);
+    computed[i] = bit_cast<u64>(result);
+    any_nan |= result != result ? ~u64{0} : u64{0};
   }
+  if (__builtin_expect(any_nan != 0, 0)) {
+    for (unsigned i = 0; i < kLanes; ++i) {
+      computed[i] = bit_cast<u64>(propagate(bit_cast<double>(computed[i]), read<double>(src[n], i)...));
+    }
+  }
+  commit(lanes.dst, computed, lanes.active);
+}
+
+// The host's rounding mode while it lives. Setting the x87 control word as <cfenv> does takes most of its
+// time, and only libm (the fma of the base version) looks at that.
+class RoundingMode {
+ public:
+#ifdef __AVX2__
+  static constexpr u32 kTowardZero = 0x6000, kDownward = 0x2000, kUpward = 0x4000;  // MXCSR.RC
+  explicit RoundingMode(u32 mode) : before_(__builtin_ia32_stmxcsr()) {
+    __builtin_ia32_ldmxcsr((before_ & ~0x6000u) | mode);
+  }
+  ~RoundingMode() { __builtin_ia32_ldmxcsr(before_); }
+
+ private:
+  u32 before_;
+#else
+  static constexpr int kTowardZero = FE_TOWARDZERO, kDownward = FE_DOWNWARD, kUpward = FE_UPWARD;
+  explicit RoundingMode(int mode) : before_(std::fegetround()) { std::fesetround(mode); }
+  ~RoundingMode() { std::fesetround(before_); }
+
+ private:
+  int before_;
+#endif
 };
 
-// kKernel under a rounding mode of the host. Its operands come from memory and its results go there, so the
-// compiler cannot move the arithmetic across the calls; its source file is compiled with -frounding-math.
-template <LaneFunction kKernel, int kMode>
+// kKernel under a rounding mode of the host. The fences keep the reading of operands and the writing of
+// results, and with them the arithmetic between, inside. No kernel has arithmetic on constants that could be
+// done beforehand.
+template <LaneFunction kKernel, auto kMode>
 void in_rounding_mode(Lanes& lanes) {
-  const int before = std::fegetround();
-  std::fesetround(kMode);
+  const RoundingMode mode(kMode);
+  asm volatile("" ::: "memory");
   kKernel(lanes);
-  std::fesetround(before);
+  asm volatile("" ::: "memory");
 }
 template <LaneFunction kKernel>
 LaneFunction with_rounding(Rounding rounding) {
@@ -81,11 +117,11 @@ LaneFunction with_rounding(Rounding rounding) {
     case Rounding::kRn:
       return kKernel;
     case Rounding::kRz:
-      return &in_rounding_mode<kKernel, FE_TOWARDZERO>;
+      return &in_rounding_mode<kKernel, RoundingMode::kTowardZero>;
     case Rounding::kRm:
-      return &in_rounding_mode<kKernel, FE_DOWNWARD>;
+      return &in_rounding_mode<kKernel, RoundingMode::kDownward>;
     case Rounding::kRp:
-      return &in_rounding_mode<kKernel, FE_UPWARD>;
+      return &in_rounding_mode<kKernel, RoundingMode::kUpward>;
     default:
       return nullptr;
   }
