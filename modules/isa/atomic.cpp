@@ -1,0 +1,137 @@
+// atom and red, lane by lane in ascending order. PTX ISA, "atom": inc and dec wrap at b; f32 addition flushes
+// subnormals except in shared memory.
+#include "isa/floating.h"
+
+namespace weft::isa::WEFT_ISA_VERSION {
+
+using ptx::Atomic;
+
+namespace {
+
+struct Add {
+  template <class V>
+  static V of(V old, V b, V) {
+    return static_cast<V>(static_cast<std::make_unsigned_t<V>>(old) +
+                          static_cast<std::make_unsigned_t<V>>(b));
+  }
+};
+template <bool kFtz>
+struct AddFloat {
+  static float of(float old, float b, float) {
+    return kFtz ? canonical(flush(flush(old) + flush(b))) : canonical(old + b);
+  }
+  static double of(double old, double b, double) { return propagate(old + b, old, b); }
+};
+struct Min {
+  template <class V>
+  static V of(V old, V b, V) {
+    return b < old ? b : old;
+  }
+};
+struct Max {
+  template <class V>
+  static V of(V old, V b, V) {
+    return b > old ? b : old;
+  }
+};
+struct Inc {
+  template <class V>
+  static V of(V old, V b, V) {
+    return old >= b ? V{0} : old + 1;
+  }
+};
+struct Dec {
+  template <class V>
+  static V of(V old, V b, V) {
+    return old == 0 || old > b ? b : old - 1;
+  }
+};
+struct Exch {
+  template <class V>
+  static V of(V, V b, V) {
+    return b;
+  }
+};
+struct Cas {
+  template <class V>
+  static V of(V old, V b, V c) {
+    return old == b ? c : old;
+  }
+};
+struct And {
+  template <class V>
+  static V of(V old, V b, V) {
+    return old & b;
+  }
+};
+struct Or {
+  template <class V>
+  static V of(V old, V b, V) {
+    return old | b;
+  }
+};
+struct Xor {
+  template <class V>
+  static V of(V old, V b, V) {
+    return old ^ b;
+  }
+};
+
+template <class Op, class V>
+void update(const MemoryLanes& lanes) {
+  using Cell = typename Port<V>::Cell;
+  for (u32 left = lanes.active; left != 0; left &= left - 1) {
+    const auto i = static_cast<unsigned>(__builtin_ctz(left));
+    u8* p = lanes.base + lanes.offset[i];
+    Cell old;
+    __builtin_memcpy(&old, p, sizeof old);
+    const V b = read<V>(lanes.src[0], i);
+    const V c = std::is_same_v<Op, Cas> ? read<V>(lanes.src[1], i) : V{};
+    const Cell updated = Port<V>::put(Op::of(Port<V>::get(old), b, c));
+    __builtin_memcpy(p, &updated, sizeof updated);
+    if (lanes.dst[0] != nullptr) static_cast<Aliased<Cell>*>(lanes.dst[0])[i] = old;
+  }
+}
+
+template <class Op>
+struct Update {
+  template <class V>
+  MemoryFunction make() const {
+    return &update<Op, V>;
+  }
+};
+
+}  // namespace
+
+MemoryFunction find_atomic(const Instruction& in) {
+  switch (in.atomic) {
+    case Atomic::kAdd:
+      if (in.type == Type::kF32 && in.space != ptx::Space::kShared) return &update<AddFloat<true>, float>;
+      if (in.type == Type::kF32 || in.type == Type::kF64) {
+        return choose<float, double>(in.type, Update<AddFloat<false>>{});
+      }
+      return choose<u32, s32, u64, s64>(in.type, Update<Add>{});
+    case Atomic::kMin:
+      return choose<u32, s32, u64, s64>(in.type, Update<Min>{});
+    case Atomic::kMax:
+      return choose<u32, s32, u64, s64>(in.type, Update<Max>{});
+    case Atomic::kInc:
+      return choose<u32>(in.type, Update<Inc>{});
+    case Atomic::kDec:
+      return choose<u32>(in.type, Update<Dec>{});
+    case Atomic::kExch:
+      return choose<u32, u64>(as_bits(in.type), Update<Exch>{});
+    case Atomic::kCas:
+      return choose<u32, u64>(as_bits(in.type), Update<Cas>{});
+    case Atomic::kAnd:
+      return choose<u32, u64>(in.type, Update<And>{});
+    case Atomic::kOr:
+      return choose<u32, u64>(in.type, Update<Or>{});
+    case Atomic::kXor:
+      return choose<u32, u64>(in.type, Update<Xor>{});
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace weft::isa::WEFT_ISA_VERSION

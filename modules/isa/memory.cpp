@@ -1,0 +1,114 @@
+// ld and st: 32 lanes between registers and the memory image. Consecutive addresses of a full mask are one
+// block copy.
+#include "isa/kernels.h"
+
+namespace weft::isa::WEFT_ISA_VERSION {
+
+namespace {
+
+// Do all lanes access one block, lane i at offset[0] + i * stride?
+WEFT_ALWAYS_INLINE bool is_block(const MemoryLanes& lanes, u64 stride) {
+  const u64* offset = lanes.offset;
+  if (lanes.active != 0xffffffffu || offset[kLanes - 1] - offset[0] != (kLanes - 1) * stride) return false;
+  u64 difference = 0;
+  for (unsigned i = 0; i < kLanes; ++i) difference |= offset[i] ^ (offset[0] + i * stride);
+  return difference == 0;
+}
+
+template <class V>
+WEFT_ALWAYS_INLINE V load_value(const u8* p) {
+  V value;
+  __builtin_memcpy(&value, p, sizeof value);
+  return value;
+}
+
+// kCount elements of type V, each into its own register of type A (V or Wide<V>).
+template <class V, class A, unsigned kCount>
+struct Access {
+  using Cell = Aliased<typename Port<A>::Cell>;
+  static constexpr u64 kStride = sizeof(V) * kCount;
+
+  static WEFT_ALWAYS_INLINE void load_lane(const MemoryLanes& lanes, const u8* p, unsigned i) {
+    for (unsigned e = 0; e < kCount; ++e) {
+      static_cast<Cell*>(lanes.dst[e])[i] = Port<A>::put(load_value<V>(p + e * sizeof(V)));
+    }
+  }
+  static WEFT_ALWAYS_INLINE void store_lane(const MemoryLanes& lanes, u8* p, unsigned i) {
+    for (unsigned e = 0; e < kCount; ++e) {
+      const V value = Port<A>::get(static_cast<const Cell*>(lanes.src[e])[i]);
+      __builtin_memcpy(p + e * sizeof(V), &value, sizeof value);
+    }
+  }
+
+  static void load(const MemoryLanes& lanes) {
+    if (is_block(lanes, kStride)) {
+      const u8* p = lanes.base + lanes.offset[0];
+      if constexpr (kCount == 1 && sizeof(V) == sizeof(Cell)) {
+        __builtin_memcpy(lanes.dst[0], p, kLanes * sizeof(V));
+      } else {
+        for (unsigned i = 0; i < kLanes; ++i) load_lane(lanes, p + i * kStride, i);
+      }
+      return;
+    }
+    for (u32 left = lanes.active; left != 0; left &= left - 1) {
+      const auto i = static_cast<unsigned>(__builtin_ctz(left));
+      load_lane(lanes, lanes.base + lanes.offset[i], i);
+    }
+  }
+  static void store(const MemoryLanes& lanes) {
+    if (is_block(lanes, kStride)) {
+      u8* p = lanes.base + lanes.offset[0];
+      if constexpr (kCount == 1 && sizeof(V) == sizeof(Cell)) {
+        __builtin_memcpy(p, lanes.src[0], kLanes * sizeof(V));
+      } else {
+        for (unsigned i = 0; i < kLanes; ++i) store_lane(lanes, p + i * kStride, i);
+      }
+      return;
+    }
+    for (u32 left = lanes.active; left != 0; left &= left - 1) {
+      const auto i = static_cast<unsigned>(__builtin_ctz(left));
+      store_lane(lanes, lanes.base + lanes.offset[i], i);
+    }
+  }
+};
+
+struct Accesses {
+  bool is_load, wide;
+  unsigned count;
+  template <class V>
+  MemoryFunction make() const {
+    if constexpr (sizeof(V) == 8) {
+      return counted<V, V>();
+    } else {
+      return wide ? counted<V, Wide<V>>() : counted<V, V>();
+    }
+  }
+
+ private:
+  template <class V, class A>
+  MemoryFunction counted() const {
+    switch (count) {
+      case 1:
+        return direction<Access<V, A, 1>>();
+      case 2:
+        return direction<Access<V, A, 2>>();
+      case 4:
+        return direction<Access<V, A, 4>>();
+      default:
+        return nullptr;
+    }
+  }
+  template <class Kernel>
+  MemoryFunction direction() const {
+    return is_load ? &Kernel::load : &Kernel::store;
+  }
+};
+
+}  // namespace
+
+MemoryFunction find_access(const Instruction& in) {
+  const Accesses accesses{in.op == Opcode::kLd, in.wide_register, in.vector};
+  return choose<u8, s8, u16, s16, u32, s32, u64, s64>(as_bits(in.type), accesses);
+}
+
+}  // namespace weft::isa::WEFT_ISA_VERSION

@@ -1,0 +1,80 @@
+// One version's answer to isa::find: the right source file for an opcode and its type.
+#include "isa/kernels.h"
+#include "isa/versions.h"
+
+namespace weft::isa::WEFT_ISA_VERSION {
+
+namespace {
+
+bool is_floating(Type type) {
+  return type == Type::kF32 || type == Type::kF64;
+}
+
+}  // namespace
+
+LaneFunction find(const Instruction& in) {
+  switch (in.op) {
+    case Opcode::kMov:
+    case Opcode::kSelp:
+    case Opcode::kCvta:
+    case Opcode::kAnd:
+    case Opcode::kOr:
+    case Opcode::kXor:
+    case Opcode::kNot:
+    case Opcode::kCnot:
+    case Opcode::kShl:
+    case Opcode::kShr:
+    case Opcode::kBfe:
+    case Opcode::kBfi:
+    case Opcode::kPopc:
+    case Opcode::kClz:
+    case Opcode::kBrev:
+      return find_bits(in);
+    case Opcode::kSetp:
+      return find_compare(in);
+    case Opcode::kCvt:
+      return is_floating(in.type) || is_floating(in.from) ? find_convert_float(in) : find_convert_integer(in);
+    case Opcode::kAdd:
+    case Opcode::kSub:
+    case Opcode::kMul:
+    case Opcode::kMad:
+    case Opcode::kNeg:
+    case Opcode::kAbs:
+    case Opcode::kMin:
+    case Opcode::kMax:
+    case Opcode::kRem:
+      return is_floating(in.type) ? find_float(in) : find_integer(in);
+    case Opcode::kDiv:
+      if (!is_floating(in.type)) return find_integer(in);
+      return in.approx || in.full ? find_approximate(in) : find_float(in);
+    case Opcode::kFma:
+    case Opcode::kCopysign:
+      return find_float(in);
+    case Opcode::kRcp:
+    case Opcode::kSqrt:
+      return in.approx ? find_approximate(in) : find_float(in);
+    case Opcode::kRsqrt:
+    case Opcode::kEx2:
+    case Opcode::kLg2:
+    case Opcode::kSin:
+    case Opcode::kCos:
+      return find_approximate(in);
+    default:
+      return nullptr;
+  }
+}
+
+MemoryFunction find_memory(const Instruction& in) {
+  switch (in.op) {
+    case Opcode::kLd:
+    case Opcode::kSt:
+      return find_access(in);
+    case Opcode::kAtom:
+    case Opcode::kRed:
+      return find_atomic(in);
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace weft::isa::WEFT_ISA_VERSION
