@@ -5,13 +5,13 @@
 //     Policy policy = Policy::kLru;
 //     void describe(config::Visitor& v) {
 //       v.integer("sets", sets, {1, 65536}, "sets", "number of cache sets; a power of two");
-//       config::choice(v, "replacement", policy, {{"lru", Policy::kLru}, {"fifo", Policy::kFifo}}, "victim choice");
+//       config::choice(v, "replacement", policy, {{"lru", Policy::kLru}, {"fifo", Policy::kFifo}}, "victim");
 //     }
 //   };
 //
-// The same `describe` reads a JSON file (unknown keys, wrong types and values out of range are errors), writes the
-// effective configuration, and makes the JSON Schema. Rules that join several fields go into `check(where)`,
-// which throws InputError(where + "/key", ...).
+// The same `describe` reads a JSON file (unknown keys, wrong types and values out of range are errors),
+// writes the effective configuration, and makes the JSON Schema. Rules that join several fields go into
+// `check(where)`, which throws InputError(where + "/key", ...).
 #ifndef WEFT_COMMON_CONFIG_VISITOR_H
 #define WEFT_COMMON_CONFIG_VISITOR_H
 
@@ -27,6 +27,7 @@ struct IntegerRange {
   std::uint64_t high = UINT64_MAX;
 };
 
+// No restriction unless low < high.
 struct RealRange {
   double low = 0;
   double high = 0;
@@ -37,7 +38,8 @@ class Visitor {
   virtual ~Visitor() = default;
   virtual void integer(const char* key, std::uint64_t& value, IntegerRange allowed, const char* unit,
                        const char* meaning) = 0;
-  virtual void real(const char* key, double& value, RealRange allowed, const char* unit, const char* meaning) = 0;
+  virtual void real(const char* key, double& value, RealRange allowed, const char* unit,
+                    const char* meaning) = 0;
   virtual void boolean(const char* key, bool& value, const char* meaning) = 0;
   virtual void text(const char* key, std::string& value, const char* meaning) = 0;
   // One of `allowed`; the value is left as it is when the key is absent.

@@ -1,0 +1,80 @@
+// Configuration of a streaming multiprocessor (SM).
+#ifndef WEFT_SM_SM_CONFIG_H
+#define WEFT_SM_SM_CONFIG_H
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "common/config_visitor.h"
+#include "ptx/program.h"
+
+namespace weft::sm {
+
+enum class Dependence : std::uint8_t {
+  kBarrel,      // at most one instruction of a thread in flight
+  kScoreboard,  // several; pending bits per (thread, register)
+};
+enum class WriteHit : std::uint8_t { kUpdate, kInvalidate };
+
+// One first-level cache. Tags and states only: data lives in the memory image.
+struct CacheConfig {
+  bool enabled = true;
+  std::uint64_t sets = 32, ways = 4, line_bytes = 128;
+  std::uint64_t mshr_entries = 32, mshr_merges = 8;
+  std::uint64_t latency = 1;  // cycles from probe to data
+  WriteHit write_hit = WriteHit::kUpdate;
+  void describe(config::Visitor& v);
+  void check(const std::string& where) const;
+};
+
+struct Config {
+  std::uint64_t count = 15;                // SMs
+  std::uint64_t max_threads = 1536, max_blocks = 8, max_warps = 48;
+  std::uint64_t registers = 32768;         // 32-bit
+  std::uint64_t shared_bytes = 49152;
+  std::uint64_t register_allocation_unit = 64;  // registers, per warp
+  std::uint64_t registers_per_thread = 0;       // 0: what the register allocator needs
+  std::uint64_t shared_allocation_unit = 128;   // bytes, per block
+
+  std::uint64_t schedulers = 2, schedulers_per_domain = 2, issue_width = 1;
+  std::uint64_t simd_groups = 2, simd_width = 32;
+  std::uint64_t sfu_groups = 1, sfu_width = 8;
+  std::uint64_t memory_width = 32;         // lanes of the load-store unit
+  bool bind_groups = false;                // scheduler i issues only to SIMD group i mod simd_groups
+  std::uint64_t pipeline_depth = 6;        // stages from issue to write-back at an execution latency of 1
+  std::uint64_t branch_latency = 2;        // scoreboard: cycles from issue until a branch is resolved
+  Dependence dependence = Dependence::kScoreboard;
+
+  std::uint64_t fetch_width = 2;           // instructions per fetch
+  std::uint64_t instruction_buffer = 2;    // instructions per context
+
+  struct OperationLatency {
+    std::uint64_t cycles = 4, interval = 1;  // execution latency; cycles between two instructions on the unit, per beat
+    void describe(config::Visitor& v);
+  };
+  std::array<OperationLatency, static_cast<std::size_t>(ptx::Latency::kCount)> latency{};
+  const OperationLatency& latency_of(ptx::Latency kind) const { return latency[static_cast<std::size_t>(kind)]; }
+
+  struct SharedMemory {
+    std::uint64_t banks = 32, bank_bytes = 4, latency = 26;
+    void describe(config::Visitor& v);
+  } shared_memory;
+  struct Coalescer {
+    std::uint64_t block_bytes = 128;
+    std::uint64_t width_threads = 0;       // threads coalesced together; 0: the whole issue
+    void describe(config::Visitor& v);
+  } coalescer;
+  CacheConfig l1i, l1d, l1c, l1t;
+  std::uint64_t memory_queue = 4;          // memory instructions waiting in the load-store unit
+  std::uint64_t miss_queue = 8;            // requests waiting for the crossbar
+  std::uint64_t response_queue = 8;        // responses waiting for the load-store unit
+
+  Config();
+  void describe(config::Visitor& v);
+  void check(const std::string& where) const;
+};
+
+}  // namespace weft::sm
+
+#endif

@@ -1,0 +1,119 @@
+// The reconvergence stack of one warp (PDOM): entries {pc, rpc, mask, depth}; the top is what the warp runs.
+#ifndef WEFT_WARP_FORMATION_RECONVERGENCE_STACK_H
+#define WEFT_WARP_FORMATION_RECONVERGENCE_STACK_H
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "ptx/program.h"
+#include "warp_formation/warp_formation.h"
+
+namespace weft::warp_formation {
+
+// Threads of one warp, bit i = thread i of the warp.
+struct WarpMask {
+  std::array<std::uint32_t, kMaxWarpSize / 32> words{};
+
+  bool empty() const {
+    std::uint32_t any = 0;
+    for (const auto word : words) any |= word;
+    return any == 0;
+  }
+  unsigned count() const {
+    unsigned n = 0;
+    for (const auto word : words) n += static_cast<unsigned>(__builtin_popcount(word));
+    return n;
+  }
+  // The highest thread number; the mask is not empty.
+  unsigned highest() const {
+    for (unsigned w = static_cast<unsigned>(words.size()); w-- > 0;) {
+      if (words[w] != 0) return w * 32 + 31 - static_cast<unsigned>(__builtin_clz(words[w]));
+    }
+    return 0;
+  }
+  WarpMask& operator|=(const WarpMask& other) {
+    for (std::size_t w = 0; w < words.size(); ++w) words[w] |= other.words[w];
+    return *this;
+  }
+  WarpMask& remove(const WarpMask& other) {
+    for (std::size_t w = 0; w < words.size(); ++w) words[w] &= ~other.words[w];
+    return *this;
+  }
+  friend bool operator==(const WarpMask& a, const WarpMask& b) { return a.words == b.words; }
+};
+
+struct StackEntry {
+  ptx::Pc pc = ptx::kNoPc;
+  ptx::Pc rpc = ptx::kNoPc;  // kNoPc: reconverges only by exit
+  std::uint16_t depth = 0;   // call depth
+  WarpMask mask;
+};
+
+class ReconvergenceStack {
+ public:
+  // One path that threads of the top entry take.
+  struct Path {
+    ptx::Pc pc = ptx::kNoPc;
+    std::uint16_t depth = 0;
+    WarpMask mask;
+  };
+  static constexpr unsigned kMaxPaths = kMaxWarpSize;
+
+  // Room for 2 x warp size entries, which is always enough (schemes.md: GPGPU-Sim asserts the same).
+  explicit ReconvergenceStack(unsigned warp_size) { entries_.reserve(2 * std::size_t{warp_size} + 1); }
+
+  void start(ptx::Pc pc, const WarpMask& mask) {
+    entries_.clear();
+    entries_.push_back({pc, ptx::kNoPc, 0, mask});
+  }
+  bool empty() const { return entries_.empty(); }
+  const StackEntry& top() const { return entries_.back(); }
+  std::size_t depth() const { return entries_.size(); }
+  const std::vector<StackEntry>& entries() const { return entries_; }
+
+  // Threads exit: they leave every entry, and entries without threads go.
+  void exit(const WarpMask& threads) {
+    std::size_t kept = 0;
+    for (auto& entry : entries_) {
+      entry.mask.remove(threads);
+      if (!entry.mask.empty()) entries_[kept++] = entry;
+    }
+    entries_.resize(kept);
+  }
+
+  // The top entry's threads, exited ones removed, go on along `paths` (distinct PCs; bottom of the stack first, so the
+  // last runs first). `rpc` is the reconvergence point of the branch, used if there is more than one path.
+  void advance(const Path* paths, unsigned count, ptx::Pc rpc) {
+    const StackEntry top = entries_.back();
+    if (count == 1) {
+      if (reconverges(top, paths[0])) {
+        entries_.pop_back();
+      } else {
+        entries_.back().pc = paths[0].pc;
+        entries_.back().depth = paths[0].depth;
+      }
+      return;
+    }
+    if (rpc == top.rpc) {
+      // The entry below already waits there (or nothing ever does): no entry of our own, so loops do not grow the stack.
+      entries_.pop_back();
+    } else {
+      entries_.back().pc = rpc;
+    }
+    for (unsigned i = 0; i < count; ++i) {
+      const bool arrived = rpc != ptx::kNoPc && paths[i].pc == rpc && paths[i].depth == top.depth;
+      if (!arrived) entries_.push_back({paths[i].pc, rpc, paths[i].depth, paths[i].mask});
+    }
+  }
+
+ private:
+  static bool reconverges(const StackEntry& entry, const Path& path) {
+    return entry.rpc != ptx::kNoPc && path.pc == entry.rpc && path.depth == entry.depth;
+  }
+  std::vector<StackEntry> entries_;
+};
+
+}  // namespace weft::warp_formation
+
+#endif

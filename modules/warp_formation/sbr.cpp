@@ -1,0 +1,378 @@
+// Stack-based reconvergence: warps of fixed size, one reconvergence stack each (immediate post-dominators).
+#include <algorithm>
+#include <sstream>
+
+#include "warp_formation/reconvergence_stack.h"
+#include "warp_formation/scheduling.h"
+#include "warp_formation/warp_formation.h"
+
+namespace weft::warp_formation {
+namespace {
+
+class Sbr final : public WarpFormation {
+ public:
+  Sbr(const Config& config, const Geometry& geometry)
+      : config_(config),
+        geometry_(geometry),
+        size_(static_cast<unsigned>(config.warp_size)),
+        contexts_(std::max(1u, std::min(geometry.threads / size_, ContextSet::kMaxContexts))),
+        warps_(contexts_, Warp(size_)),
+        schedulers_(geometry.schedulers, Scheduler(config, contexts_)),
+        context_of_(geometry.max_issues, 0) {}
+
+  void attach(const ptx::Program& program, const SmView& sm) override {
+    program_ = &program;
+    sm_ = &sm;
+  }
+
+  bool can_launch(const Block& block) const override { return contexts_ - live_ >= warps_of(block); }
+
+  void launch(const Block& block) override {
+    const unsigned count = warps_of(block);
+    unsigned context = 0;
+    for (unsigned w = 0; w < count; ++w, ++context) {
+      while (warps_[context].live) ++context;
+      start(context, block, w);
+    }
+  }
+
+  // Warps leave one by one, when their last thread exits.
+  void retire(const Block&) override {}
+
+  void reset() override {
+    for (auto& warp : warps_) warp = Warp(size_);
+    for (auto& scheduler : schedulers_) scheduler = Scheduler(config_, contexts_);
+    for (unsigned c = 0; c < contexts_; ++c) table_.set(c, ptx::kNoPc);
+    live_ = 0;
+    deepest_stack_ = divergent_branches_ = uniform_branches_ = 0;
+  }
+
+  void advance(Cycle) override {}
+
+  Stall pick(unsigned scheduler, std::uint32_t, Issue& issue) override {
+    Scheduler& s = schedulers_[scheduler];
+    const Stall stall = s.policy.pick(s.eligible, [&](unsigned context) {
+      const Warp& warp = warps_[context];
+      issue.pc = warp.stack.top().pc;
+      issue.depth = warp.stack.top().depth;
+      issue.context = static_cast<std::uint16_t>(context);
+      issue.slot = warp.slot;
+      issue.beats = warp.beats;
+      issue.coalesce_group = 0;
+      issue.groups = {warp.groups.data(), warp.group_count};
+      return sm_->ready(scheduler, issue);
+    });
+    if (stall == Stall::kNone) return stall;
+    Stall why = stall;
+    if (s.in_memory != 0) why = worse(why, Stall::kMemory);
+    if (s.in_flight != s.in_memory) why = worse(why, geometry_.barrel ? Stall::kDependence : Stall::kControl);
+    if (s.at_barrier != 0) why = worse(why, Stall::kBarrier);
+    return why;
+  }
+
+  void issued(IssueId id, const Issue& issue) override {
+    context_of_[id] = issue.context;
+    Warp& warp = warps_[issue.context];
+    warp.in_flight = true;
+    warp.unresolved = 0;
+    for (const auto& group : issue.groups) warp.unresolved += static_cast<unsigned>(__builtin_popcount(group.mask));
+    Scheduler& s = scheduler_of(issue.context);
+    s.eligible.remove(issue.context);
+    ++s.in_flight;
+  }
+
+  void decoded(IssueId) override {}
+
+  void memory_issued(IssueId id) override {
+    Warp& warp = warps_[context_of_[id]];
+    if (!warp.in_flight || warp.in_memory) return;
+    warp.in_memory = true;
+    ++scheduler_of(context_of_[id]).in_memory;
+  }
+
+  void memory_probed(IssueId, Groups) override {}    // a warp waits for all its threads
+  void memory_returned(IssueId, Groups) override {}  // ... so only `resolved` matters
+
+  void resolved(IssueId id, Outcomes outcomes) override {
+    const unsigned context = context_of_[id];
+    Warp& warp = warps_[context];
+    for (const auto& outcome : outcomes) deposit(warp, outcome);
+    if (warp.unresolved == 0) commit(context);
+  }
+
+  void barrier_released(std::uint16_t slot, unsigned barrier) override {
+    for (unsigned c = 0; c < contexts_; ++c) {
+      Warp& warp = warps_[c];
+      if (warp.live && warp.slot == slot && warp.at_barrier && warp.barrier == barrier) {
+        warp.at_barrier = false;
+        --scheduler_of(c).at_barrier;
+        if (!warp.in_flight) scheduler_of(c).eligible.add(c);
+      }
+    }
+  }
+
+  void warp_sync_released(Groups threads) override {
+    for (unsigned c = 0; c < contexts_; ++c) {
+      Warp& warp = warps_[c];
+      if (!warp.live || !warp.at_sync) continue;
+      for (const auto& group : threads) {
+        if (warp.owns(group)) {
+          warp.at_sync = false;
+          if (!warp.in_flight) scheduler_of(c).eligible.add(c);
+        }
+      }
+    }
+  }
+
+  Census census() const override {
+    Census census;
+    for (const auto& warp : warps_) {
+      if (warp.live) count(warp, census);
+    }
+    return census;
+  }
+
+  Cycle next_event(Cycle) const override { return kNoEvent; }
+  ContextTable& contexts() override { return table_; }
+
+  unsigned ready_warps() const override {
+    unsigned n = 0;
+    for (const auto& scheduler : schedulers_) n += scheduler.eligible.size();
+    return n;
+  }
+
+  void bind(statistics::Registry& registry, const std::string& prefix) override {
+    registry.counter(prefix + ".divergent_branches", "branches", "branches after which threads of a warp part",
+                     divergent_branches_);
+    registry.counter(prefix + ".uniform_branches", "branches", "branches that keep a warp together",
+                     uniform_branches_);
+    registry.counter(prefix + ".deepest_stack", "entries", "most entries that a reconvergence stack held",
+                     deepest_stack_);
+  }
+
+  std::string dump() const override {
+    std::ostringstream out;
+    for (unsigned c = 0; c < contexts_; ++c) {
+      const Warp& warp = warps_[c];
+      if (!warp.live) continue;
+      out << "warp " << c << " (block slot " << warp.slot << ", threads " << warp.number * size_ << " to "
+          << warp.number * size_ + size_ - 1 << "): "
+          << (warp.at_barrier  ? "waits at barrier " + std::to_string(warp.barrier)
+              : warp.at_sync   ? std::string("waits for its warp")
+              : warp.in_memory ? std::string("waits for memory")
+              : warp.in_flight ? std::string("instruction in flight")
+                               : std::string("can be issued"))
+          << "\n";
+      const auto& entries = warp.stack.entries();
+      for (std::size_t e = entries.size(); e-- > 0;) {
+        out << "    " << (e + 1 == entries.size() ? "runs" : "waits") << " at pc " << entries[e].pc << " ("
+            << program_->place(entries[e].pc) << "), " << entries[e].mask.count() << " threads, mask";
+        for (unsigned w = (size_ + 31) / 32; w-- > 0;) out << " " << std::hex << entries[e].mask.words[w] << std::dec;
+        if (entries[e].rpc != ptx::kNoPc) out << ", reconverges at pc " << entries[e].rpc;
+        out << "\n";
+      }
+    }
+    return out.str();
+  }
+
+ private:
+  struct Warp {
+    explicit Warp(unsigned size) : stack(size) { paths.reserve(4); }
+    bool live = false;
+    bool in_flight = false, in_memory = false, at_barrier = false, at_sync = false;
+    std::uint16_t slot = 0;
+    std::uint16_t first_chunk = 0;  // chunk of the warp's thread 0
+    std::uint8_t shift = 0;         // ... and its position within that chunk (warps under 32 threads)
+    std::uint8_t beats = 1;
+    std::uint8_t barrier = 0;
+    std::uint32_t number = 0;       // of the warp in its block
+    std::uint32_t unresolved = 0;   // threads of the issue in flight
+    std::uint32_t group_count = 0;
+    std::array<ThreadGroup, kMaxWarpSize / kChunk> groups{};  // the top entry's threads
+    ReconvergenceStack stack;
+    WarpMask exiting;
+    std::vector<ReconvergenceStack::Path> paths;  // where the threads of the issue go, so far
+
+    bool owns(const ThreadGroup& group) const {
+      for (const auto& own : groups) {
+        if (own.chunk == group.chunk && (own.mask & group.mask) != 0) return true;
+      }
+      return false;
+    }
+    void add_to(WarpMask& mask, const ThreadGroup& group) const {
+      mask.words[group.chunk - first_chunk] |= group.mask >> shift;
+    }
+  };
+
+  struct Scheduler {
+    Scheduler(const Config& config, unsigned contexts) : policy(config, contexts) {}
+    WarpScheduler policy;
+    ContextSet eligible;
+    unsigned in_flight = 0, in_memory = 0, at_barrier = 0;
+  };
+
+  Scheduler& scheduler_of(unsigned context) { return schedulers_[context % schedulers_.size()]; }
+  unsigned warps_of(const Block& block) const { return (block.threads + size_ - 1) / size_; }
+
+  void start(unsigned context, const Block& block, unsigned number) {
+    Warp& warp = warps_[context];
+    const unsigned first = number * size_;
+    const unsigned threads = std::min(size_, block.threads - first);
+    warp.live = true;
+    warp.in_flight = warp.in_memory = warp.at_barrier = warp.at_sync = false;
+    warp.slot = block.slot;
+    warp.number = number;
+    warp.first_chunk = static_cast<std::uint16_t>(block.first_chunk + first / kChunk);
+    warp.shift = static_cast<std::uint8_t>(first % kChunk);
+    warp.beats = static_cast<std::uint8_t>(std::max(1u, size_ / geometry_.simd_width));
+    WarpMask mask;
+    for (unsigned t = 0; t < threads; ++t) mask.words[t / 32] |= 1u << (t % 32);
+    warp.exiting = {};
+    warp.stack.start(0, mask);
+    ++live_;
+    scheduler_of(context).policy.arrived(context);
+    scheduler_of(context).eligible.add(context);
+    show_top(context);
+  }
+
+  // Rebuilds what `pick` hands out from the top of the stack.
+  void show_top(unsigned context) {
+    Warp& warp = warps_[context];
+    const StackEntry& top = warp.stack.top();
+    warp.group_count = 0;
+    const unsigned words = (size_ + kChunk - 1) / kChunk;
+    const unsigned beats_per_chunk = std::max(1u, kChunk / geometry_.simd_width);
+    for (unsigned w = 0; w < words; ++w) {
+      if (top.mask.words[w] == 0) continue;
+      ThreadGroup& group = warp.groups[warp.group_count++];
+      group.mask = top.mask.words[w] << warp.shift;
+      group.chunk = static_cast<std::uint16_t>(warp.first_chunk + w);
+      group.spread = true;
+      group.beat = static_cast<std::uint8_t>(w * beats_per_chunk);
+    }
+    table_.set(context, top.pc);
+    deepest_stack_ = std::max<std::uint64_t>(deepest_stack_, warp.stack.depth());
+  }
+
+  void deposit(Warp& warp, const Outcome& outcome) {
+    ReconvergenceStack::Path path{outcome.next_pc, outcome.depth, {}};
+    for (const auto& group : outcome.groups) {
+      warp.add_to(path.mask, group);
+      warp.unresolved -= static_cast<unsigned>(__builtin_popcount(group.mask));
+    }
+    switch (outcome.kind) {
+      case Outcome::Kind::kExit: warp.exiting |= path.mask; return;
+      case Outcome::Kind::kBarrier:
+        warp.at_barrier = true;
+        warp.barrier = static_cast<std::uint8_t>(outcome.argument);
+        break;
+      case Outcome::Kind::kWarpSync: warp.at_sync = true; break;
+      case Outcome::Kind::kGo: break;
+    }
+    for (auto& known : warp.paths) {
+      if (known.pc == path.pc && known.depth == path.depth) {
+        known.mask |= path.mask;
+        return;
+      }
+    }
+    warp.paths.push_back(path);
+  }
+
+  void commit(unsigned context) {
+    Warp& warp = warps_[context];
+    Scheduler& s = scheduler_of(context);
+    warp.in_flight = false;
+    --s.in_flight;
+    if (warp.in_memory) {
+      warp.in_memory = false;
+      --s.in_memory;
+    }
+    const ptx::Pc pc = warp.stack.top().pc;
+    const ptx::Instruction& instruction = program_->code[pc];
+    if (!warp.exiting.empty()) {
+      warp.stack.exit(warp.exiting);
+      warp.exiting = {};
+      if (warp.stack.empty()) return end(context);
+    }
+    if (!warp.paths.empty()) {
+      if (warp.paths.size() > 1) order(warp.paths, pc);
+      if (instruction.is_branch()) ++(warp.paths.size() > 1 ? divergent_branches_ : uniform_branches_);
+      warp.stack.advance(warp.paths.data(), static_cast<unsigned>(warp.paths.size()), instruction.reconvergence);
+      warp.paths.clear();
+    }
+    show_top(context);
+    if (warp.at_barrier) {
+      ++s.at_barrier;
+    } else if (!warp.at_sync) {
+      s.eligible.add(context);
+    }
+  }
+
+  // Sorts the paths so that the one to run first comes last (it goes on top of the stack).
+  void order(std::vector<ReconvergenceStack::Path>& paths, ptx::Pc branch) const {
+    const auto fallthrough = [branch](const auto& path) { return path.pc == branch + 1; };
+    std::sort(paths.begin(), paths.end(), [&](const auto& a, const auto& b) {
+      switch (config_.sbr.order) {
+        case SbrOrder::kTakenFirst:
+          if (fallthrough(a) != fallthrough(b)) return fallthrough(a);
+          break;
+        case SbrOrder::kGs2Lane: return a.mask.highest() > b.mask.highest();
+        case SbrOrder::kMinorityFirst:
+          if (a.mask.count() != b.mask.count()) return a.mask.count() > b.mask.count();
+          [[fallthrough]];
+        case SbrOrder::kFallthroughFirst:
+          if (fallthrough(a) != fallthrough(b)) return fallthrough(b);
+          break;
+      }
+      return a.pc > b.pc;
+    });
+  }
+
+  void end(unsigned context) {
+    Warp& warp = warps_[context];
+    warp.live = false;
+    warp.paths.clear();
+    --live_;
+    scheduler_of(context).policy.left(context);
+    table_.set(context, ptx::kNoPc);
+  }
+
+  void count(const Warp& warp, Census& census) const {
+    const auto& entries = warp.stack.entries();
+    WarpMask seen;
+    for (std::size_t e = entries.size(); e-- > 0;) {
+      WarpMask fresh = entries[e].mask;
+      fresh.remove(seen);
+      seen |= entries[e].mask;
+      const unsigned threads = fresh.count();
+      if (e + 1 == entries.size()) {
+        (warp.in_flight    ? census.issued
+         : warp.at_barrier ? census.barrier
+         : warp.at_sync    ? census.warp_sync
+                           : census.ready) += threads;
+      } else if (entries[e + 1].rpc == entries[e].pc) {
+        census.reconvergence += threads;  // the entry that waits for those above it
+      } else {
+        census.inactive_path += threads;
+      }
+    }
+  }
+
+  const Config config_;
+  const Geometry geometry_;
+  const unsigned size_;
+  const unsigned contexts_;
+  const ptx::Program* program_ = nullptr;
+  const SmView* sm_ = nullptr;
+  std::vector<Warp> warps_;
+  std::vector<Scheduler> schedulers_;
+  std::vector<std::uint16_t> context_of_;  // by issue id
+  ContextTable table_{contexts_};
+  unsigned live_ = 0;
+  std::uint64_t deepest_stack_ = 0, divergent_branches_ = 0, uniform_branches_ = 0;
+};
+
+WEFT_REGISTER_SCHEME("sbr", Sbr)
+
+}  // namespace
+}  // namespace weft::warp_formation

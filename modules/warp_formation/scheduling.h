@@ -1,0 +1,165 @@
+// Scheduling policies that schemes share: in which order the warps of one scheduler are tried.
+//
+//   WarpScheduler scheduler(config, contexts);
+//   scheduler.arrived(context); ... scheduler.left(context);
+//   Stall stall = scheduler.pick(eligible, [&](unsigned context) { return try_to_issue(context); });
+//
+// `eligible` has a bit per context that may be tried at all; the callback returns kNone if it issued.
+#ifndef WEFT_WARP_FORMATION_SCHEDULING_H
+#define WEFT_WARP_FORMATION_SCHEDULING_H
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "warp_formation/warp_formation.h"
+
+namespace weft::warp_formation {
+
+// A set of up to 256 contexts.
+class ContextSet {
+ public:
+  bool has(unsigned i) const { return (words_[i / 64] >> (i % 64)) & 1; }
+  void add(unsigned i) { words_[i / 64] |= std::uint64_t{1} << (i % 64); }
+  void remove(unsigned i) { words_[i / 64] &= ~(std::uint64_t{1} << (i % 64)); }
+  bool empty() const { return (words_[0] | words_[1] | words_[2] | words_[3]) == 0; }
+  unsigned size() const {
+    unsigned n = 0;
+    for (const auto word : words_) n += static_cast<unsigned>(__builtin_popcountll(word));
+    return n;
+  }
+  // The first member at or after `from`, or kMaxContexts.
+  unsigned next(unsigned from) const {
+    for (unsigned w = from / 64; w < words_.size(); ++w) {
+      std::uint64_t word = words_[w];
+      if (w == from / 64) word &= ~std::uint64_t{0} << (from % 64);
+      if (word != 0) return w * 64 + static_cast<unsigned>(__builtin_ctzll(word));
+    }
+    return kMaxContexts;
+  }
+  static constexpr unsigned kMaxContexts = 256;
+
+ private:
+  std::array<std::uint64_t, 4> words_{};
+};
+
+// Keeps the more telling of two reasons: the one that comes first in `Stall`.
+inline Stall worse(Stall a, Stall b) {
+  if (a == Stall::kNone) return b;
+  if (b == Stall::kNone) return a;
+  return std::min(a, b);
+}
+
+class WarpScheduler {
+ public:
+  WarpScheduler(const Config& config, unsigned contexts) : config_(config), contexts_(contexts) {
+    by_age_.reserve(contexts);
+  }
+  void reset() {
+    by_age_.clear();
+    last_ = ContextSet::kMaxContexts - 1;
+    fetch_group_ = 0;
+    issued_in_group_ = 0;
+  }
+  void arrived(unsigned context) { by_age_.push_back(static_cast<std::uint16_t>(context)); }
+  void left(unsigned context) {
+    by_age_.erase(std::find(by_age_.begin(), by_age_.end(), static_cast<std::uint16_t>(context)));
+  }
+
+  template <class Try>
+  Stall pick(const ContextSet& eligible, Try&& attempt) {
+    switch (config_.scheduling) {
+      case Scheduling::kGreedyThenOldest: return greedy_then_oldest(eligible, attempt);
+      case Scheduling::kTwoLevel: return two_level(eligible, attempt);
+      case Scheduling::kLooseRoundRobin: break;
+    }
+    return round_robin(eligible, attempt, 0, contexts_);
+  }
+
+ private:
+  // The first ready warp after the last issued one, among contexts low .. high-1.
+  template <class Try>
+  Stall round_robin(const ContextSet& eligible, Try& attempt, unsigned low, unsigned high) {
+    Stall why = Stall::kNone;
+    const unsigned start = last_ >= low && last_ < high ? last_ + 1 : low;
+    for (unsigned c = eligible.next(start); c < high; c = eligible.next(c + 1)) {
+      const Stall stall = attempt(c);
+      if (stall == Stall::kNone) return issued(c);
+      why = worse(why, stall);
+    }
+    for (unsigned c = eligible.next(low); c < start && c < high; c = eligible.next(c + 1)) {
+      const Stall stall = attempt(c);
+      if (stall == Stall::kNone) return issued(c);
+      why = worse(why, stall);
+    }
+    return why == Stall::kNone ? Stall::kEmpty : why;
+  }
+
+  template <class Try>
+  Stall greedy_then_oldest(const ContextSet& eligible, Try& attempt) {
+    Stall why = Stall::kNone;
+    if (last_ < contexts_ && eligible.has(last_)) {
+      why = attempt(last_);
+      if (why == Stall::kNone) return Stall::kNone;
+    }
+    for (const std::uint16_t c : by_age_) {
+      if (c == last_ || !eligible.has(c)) continue;
+      const Stall stall = attempt(c);
+      if (stall == Stall::kNone) return issued(c);
+      why = worse(why, stall);
+    }
+    return why == Stall::kNone ? Stall::kEmpty : why;
+  }
+
+  // Round robin inside the prioritised fetch group; the next group when no warp of it can run, and that one becomes the
+  // prioritised one when the old group waits for memory only, or at the timeout [LWM paper, two-level scheduling].
+  template <class Try>
+  Stall two_level(const ContextSet& eligible, Try& attempt) {
+    const auto size = static_cast<unsigned>(config_.two_level.group_warps);
+    const unsigned groups = (contexts_ + size - 1) / size;
+    Stall why = Stall::kNone;
+    bool first_waits_long = false;
+    for (unsigned i = 0; i < groups; ++i) {
+      const unsigned group = (fetch_group_ + i) % groups;
+      const unsigned low = group * size;
+      const Stall stall = round_robin(eligible, attempt, low, std::min(low + size, contexts_));
+      if (stall == Stall::kNone) {
+        count_issue(group, groups, i > 0 && first_waits_long);
+        return Stall::kNone;
+      }
+      if (i == 0) first_waits_long = stall >= Stall::kBarrier || stall == Stall::kMemory;
+      why = worse(why, stall);
+    }
+    return why;
+  }
+
+  void count_issue(unsigned group, unsigned groups, bool switch_group) {
+    if (switch_group) {
+      fetch_group_ = group;
+      issued_in_group_ = 0;
+    }
+    ++issued_in_group_;
+    if (config_.two_level.timeout_instructions != 0 &&
+        issued_in_group_ >= config_.two_level.timeout_instructions) {
+      fetch_group_ = (fetch_group_ + 1) % groups;
+      issued_in_group_ = 0;
+    }
+  }
+
+  Stall issued(unsigned context) {
+    last_ = context;
+    return Stall::kNone;
+  }
+
+  Config config_;
+  unsigned contexts_;
+  std::vector<std::uint16_t> by_age_;  // oldest first
+  unsigned last_ = ContextSet::kMaxContexts - 1;
+  unsigned fetch_group_ = 0;
+  std::uint64_t issued_in_group_ = 0;
+};
+
+}  // namespace weft::warp_formation
+
+#endif

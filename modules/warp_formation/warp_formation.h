@@ -1,0 +1,220 @@
+// The warp-formation contract: which threads of a scheduler domain run together, and what a branch does to them.
+//
+// A scheme is a plain class that derives from WarpFormation; the SM hosts one instance per scheduler domain and owns
+// everything else: operand readiness, lanes, memory, block barriers. The calls of one cycle come in this order:
+//
+//   memory_returned, resolved, barrier_released, warp_sync_released   what completed
+//   advance                                                           tables move
+//   pick, issued                                                      once or more per scheduler
+//
+// A thread's position never changes while its block is resident. Positions come in chunks of 32 (the width of one
+// vector operation of the simulator, not of the machine), so a set of threads is a list of (chunk, mask). On the
+// spatial datapath a thread's lane is its position modulo the SIMD width, in every scheme.
+//
+// To add a scheme: one file that ends in WEFT_REGISTER_SCHEME("name", Class), one line in CMakeLists.txt.
+#ifndef WEFT_WARP_FORMATION_H
+#define WEFT_WARP_FORMATION_H
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/statistics.h"
+#include "ptx/program.h"
+#include "warp_formation/warp_formation_config.h"
+
+namespace weft::warp_formation {
+
+using Cycle = std::uint64_t;
+inline constexpr Cycle kNoEvent = UINT64_MAX;
+inline constexpr unsigned kChunk = 32;
+inline constexpr unsigned kMaxWarpSize = 256;
+inline constexpr unsigned kMaxGroups = 32;  // groups of one issue
+
+// Up to 32 threads: those positions of one chunk whose bit is set.
+struct ThreadGroup {
+  std::uint32_t mask = 0;
+  std::uint16_t chunk = 0;
+  std::uint8_t beat = 0;    // the SIMD cycle of the issue in which the threads occupy their lanes ...
+  bool spread = false;      // ... or the first of several: position p runs in beat + (p mod 32) / SIMD width
+};
+
+struct Groups {
+  const ThreadGroup* data = nullptr;
+  std::uint32_t count = 0;
+  const ThreadGroup* begin() const { return data; }
+  const ThreadGroup* end() const { return data + count; }
+};
+
+using IssueId = std::uint16_t;
+
+// What a scheme offers to a scheduler. `groups` points into the scheme and is valid until the next call of it.
+struct Issue {
+  ptx::Pc pc = ptx::kNoPc;
+  std::uint16_t depth = 0;           // call depth
+  std::uint16_t context = 0;         // which front-end buffer holds the instruction: 0 .. contexts()-1
+  std::uint16_t slot = 0;            // block slot; all threads of an issue belong to one block
+  std::uint8_t beats = 1;            // SIMD cycles that the issue takes on the lanes
+  std::uint32_t coalesce_group = 0;  // issues with equal non-zero groups are coalesced together
+  Groups groups;
+};
+
+// Why a scheduler has nothing to issue in a cycle. When several hold, the one listed first is reported.
+enum class Stall : std::uint8_t {
+  kNone,
+  kUnitBusy,       // a ready warp, but its functional unit is taken
+  kMemoryBusy,     // a ready warp, but the load-store unit cannot take another instruction
+  kMemory,         // operands wait for loads
+  kDependence,     // operands wait for arithmetic, or the barrel is turning
+  kControl,        // a branch is being resolved
+  kFetch,          // instruction buffers are empty
+  kBarrier,        // threads wait at a block barrier
+  kReconvergence,  // threads wait for others of their warp
+  kScheme,         // threads are inside the scheme's tables
+  kEmpty,          // no threads
+};
+inline constexpr unsigned kStalls = 11;
+const char* name_of(Stall stall);
+
+// The SM as a scheme sees it: read only.
+class SmView {
+ public:
+  virtual ~SmView() = default;
+  // Could this be issued now by `scheduler`? kNone: yes.
+  virtual Stall ready(unsigned scheduler, const Issue& issue) const = 0;
+};
+
+// Next PC of each context, so that the front end can fetch ahead. Written by the scheme, read by the SM.
+class ContextTable {
+ public:
+  explicit ContextTable(unsigned contexts) : pc_(contexts, ptx::kNoPc), changed_((contexts + 63) / 64, 0) {}
+  void set(unsigned context, ptx::Pc pc) {
+    pc_[context] = pc;
+    changed_[context / 64] |= std::uint64_t{1} << (context % 64);
+  }
+  ptx::Pc pc(unsigned context) const { return pc_[context]; }
+  unsigned size() const { return static_cast<unsigned>(pc_.size()); }
+  // Bit set of contexts written since the SM last cleared it.
+  std::vector<std::uint64_t>& changed() { return changed_; }
+
+ private:
+  std::vector<ptx::Pc> pc_;
+  std::vector<std::uint64_t> changed_;
+};
+
+// What became of threads of an issue.
+struct Outcome {
+  enum class Kind : std::uint8_t { kGo, kBarrier, kWarpSync, kExit };
+  Kind kind = Kind::kGo;
+  std::uint16_t depth = 0;        // call depth after the instruction
+  ptx::Pc next_pc = ptx::kNoPc;   // where they go on (after the barrier, for kBarrier and kWarpSync)
+  std::uint32_t argument = 0;     // kBarrier: barrier number; kWarpSync: mask of the original warp's threads
+  Groups groups;
+};
+
+struct Outcomes {
+  const Outcome* data = nullptr;
+  std::uint32_t count = 0;
+  const Outcome* begin() const { return data; }
+  const Outcome* end() const { return data + count; }
+};
+
+// A block as it enters a domain. Thread i of the block sits at position 32 * first_chunk + i.
+struct Block {
+  std::uint16_t slot = 0;
+  std::uint16_t first_chunk = 0;
+  std::uint32_t threads = 0;
+};
+
+// Threads of the domain by what they wait for; the sum is the number of live threads.
+struct Census {
+  std::uint64_t issued = 0;          // an instruction is in flight
+  std::uint64_t ready = 0;           // could be offered, or wait on a dependence
+  std::uint64_t barrier = 0;         // block barrier
+  std::uint64_t lat_barrier = 0;     // DWR's barrier before a large-warp-intensive instruction
+  std::uint64_t reconvergence = 0;   // reached the reconvergence point before others
+  std::uint64_t inactive_path = 0;   // on a path of the stack that does not run now
+  std::uint64_t lookup = 0;          // held in a lookup table
+  std::uint64_t queued = 0;          // queued for commit or compaction
+  std::uint64_t warp_sync = 0;       // waiting for threads of the original warp
+  std::uint64_t total() const {
+    return issued + ready + barrier + lat_barrier + reconvergence + inactive_path + lookup + queued + warp_sync;
+  }
+};
+
+// The part of the machine that a domain has.
+struct Geometry {
+  std::uint32_t threads = 0;      // most resident threads
+  std::uint32_t simd_width = 32;
+  std::uint32_t schedulers = 1;   // schedulers that pick from this domain
+  std::uint32_t max_issues = 256; // ids are below this
+  std::uint32_t slots = 8;        // block slots of the SM
+  std::uint32_t chunks = 48;      // chunks of the SM
+  bool barrel = false;            // at most one instruction of a thread in flight
+};
+
+class WarpFormation {
+ public:
+  virtual ~WarpFormation() = default;
+
+  // Before the first launch and at each kernel. `program` outlives the kernel.
+  virtual void attach(const ptx::Program& program, const SmView& sm) = 0;
+  virtual bool can_launch(const Block& block) const = 0;
+  virtual void launch(const Block& block) = 0;
+  // The block's last thread has exited.
+  virtual void retire(const Block& block) = 0;
+  virtual void reset() = 0;
+
+  virtual void advance(Cycle now) = 0;
+  // Fills `issue` and returns kNone, or returns why there is nothing. `free_lanes`: lanes of the SIMD group that an
+  // earlier issue of this cycle left free (all ones at the first pick).
+  virtual Stall pick(unsigned scheduler, std::uint32_t free_lanes, Issue& issue) = 0;
+  // The SM took the issue just picked, under this id; the id is in use until every thread of it is resolved.
+  virtual void issued(IssueId id, const Issue& issue) = 0;
+  // The instruction was decoded; kMemory loads and atomics: a long wait begins.
+  virtual void decoded(IssueId id) = 0;
+  virtual void memory_issued(IssueId id) = 0;
+  // Which threads hit in the L1 data cache; the others wait for memory.
+  virtual void memory_probed(IssueId id, Groups hits) = 0;
+  virtual void memory_returned(IssueId id, Groups threads) = 0;
+  // Next PCs are known. Parts of an issue may be resolved apart.
+  virtual void resolved(IssueId id, Outcomes outcomes) = 0;
+  virtual void barrier_released(std::uint16_t slot, unsigned barrier) = 0;
+  virtual void warp_sync_released(Groups threads) = 0;
+
+  virtual Census census() const = 0;
+  // The next cycle (after `now`) at which a table moves by itself, or kNoEvent.
+  virtual Cycle next_event(Cycle now) const = 0;
+
+  virtual ContextTable& contexts() = 0;
+  // Warps with at least one thread that could be offered, for waveforms.
+  virtual unsigned ready_warps() const = 0;
+  virtual void bind(statistics::Registry& registry, const std::string& prefix) = 0;
+  // One line per live warp or table entry, for the watchdog's report.
+  virtual std::string dump() const = 0;
+};
+
+using Factory = std::function<std::unique_ptr<WarpFormation>(const Config&, const Geometry&)>;
+
+// Throws InputError that lists the known names.
+std::unique_ptr<WarpFormation> create(const Config& config, const Geometry& geometry);
+std::vector<std::string> scheme_names();
+// A duplicate name throws std::logic_error. Returns true, for WEFT_REGISTER_SCHEME.
+bool register_scheme(const std::string& name, Factory factory);
+
+#define WEFT_REGISTER_SCHEME(name, Class)                                             \
+  namespace {                                                                         \
+  const bool registered = ::weft::warp_formation::register_scheme(                    \
+      name, [](const ::weft::warp_formation::Config& config,                          \
+               const ::weft::warp_formation::Geometry& geometry) {                    \
+        return std::unique_ptr<::weft::warp_formation::WarpFormation>(                \
+            std::make_unique<Class>(config, geometry));                               \
+      });                                                                             \
+  }
+
+}  // namespace weft::warp_formation
+
+#endif

@@ -1,0 +1,212 @@
+#!/usr/bin/env bash
+# Tests ./weft with pretended commands:  weft_test.sh SOURCE-TREE
+#
+# Each case gets a copy of the script in a folder with a space in its name, and a folder of fake commands that stands
+# first in PATH. The fakes write what they were asked to $calls. INSTALLED lists what the fake dpkg-query reports.
+set -uo pipefail
+
+source_tree=$1
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+tree="$scratch/a tree"
+fakes=$scratch/fakes
+calls=$scratch/calls
+failures=0
+
+fake() {  # NAME, body on standard input
+  { echo '#!/usr/bin/env bash'; cat; } >"$fakes/$1"
+  chmod +x "$fakes/$1"
+}
+
+set_up() {
+  rm -rf "$tree" "$fakes"
+  mkdir -p "$tree" "$fakes" "$scratch/elsewhere"
+  : >"$calls"
+  cp "$source_tree/weft" "$source_tree/packages.txt" "$tree/"
+  export calls tree INSTALLED_ALL=1 INSTALLED="" APT_KNOWS=1 USER_ID=0 BUILD_FAILS=0 CONFIGURE_FAILS=0
+  fake dpkg-query <<'FAKE'
+shift 2
+for package; do
+  if [ "$INSTALLED_ALL" = 1 ] || [[ " $INSTALLED " == *" $package "* ]]; then
+    echo "ii |$package"
+  elif [ "$package" = ccache ]; then
+    echo "rc |$package"  # removed, its configuration left: not installed
+  else
+    echo "dpkg-query: no packages found matching $package" >&2
+  fi
+done
+FAKE
+  fake apt-get <<'FAKE'
+echo "apt-get $*" >>"$calls"
+[ "$1" != install ] || [ "$APT_KNOWS" = 1 ] || grep -q 'apt-get update' "$calls"
+FAKE
+  fake id <<<'echo "$USER_ID"'
+  fake cmake <<'FAKE'
+echo "cmake $*" >>"$calls"
+if [ "$1" = --build ]; then
+  echo "[0/2] Re-checking globbed directories..."
+  echo "[1/2] Building a.o"
+  [ "$BUILD_FAILS" = 0 ] || { echo "FAILED: a.o"; echo "a.cpp:1: error: broken"; exit 1; }
+  [ -z "${PROGRAM:-}" ] || { mkdir -p "$2/sc_main"; cp "$PROGRAM" "$2/sc_main/weft"; }
+else
+  [ "$CONFIGURE_FAILS" = 0 ] || { echo "CMake Error: no SystemC"; exit 1; }
+  testing=OFF
+  [[ "$*" != *BUILD_TESTING=ON* ]] || testing=ON
+  mkdir -p "$tree/build/release/tests/x"
+  touch "$tree/build/release/build.ninja"
+  printf 'CMAKE_HOME_DIRECTORY:INTERNAL=%s\nBUILD_TESTING:BOOL=%s\n' "$tree" "$testing" \
+    >"$tree/build/release/CMakeCache.txt"
+fi
+FAKE
+  fake ctest <<<'echo "ctest $*" >>"$calls"; exit "${CTEST_STATUS:-0}"'
+  PROGRAM=$scratch/program
+  cat >"$PROGRAM" <<'FAKE'
+#!/usr/bin/env bash
+printf 'program:'; printf ' <%s>' "$@"; echo " in $PWD banner=$SYSTEMC_DISABLE_COPYRIGHT_MESSAGE"
+exit "${PROGRAM_STATUS:-0}"
+FAKE
+  chmod +x "$PROGRAM"
+  export PROGRAM
+}
+
+weft() {  # runs the script; sets out, err, status
+  out=$(cd "$scratch/elsewhere" && PATH="$fakes:${path_after_fakes:-$PATH}" "$tree/weft" "$@" 2>"$scratch/err")
+  status=$?
+  err=$(cat "$scratch/err")
+}
+
+# A folder with the few real commands that the script may use, so that e.g. the machine's own sudo is not found.
+bare_path() {
+  mkdir -p "$scratch/bare"
+  local command
+  for command in bash env awk sed grep dirname readlink printf mkdir flock nproc cat cp touch find sort paste; do
+    ln -sf "$(command -v "$command")" "$scratch/bare/$command"
+  done
+  path_after_fakes=$scratch/bare
+}
+
+check() {  # DESCRIPTION CONDITION...
+  local what=$1
+  shift
+  if ! "$@"; then
+    echo "FAILED: $what"
+    printf '  status %s\n  out: %s\n  err: %s\n  calls:\n%s\n' "$status" "$out" "$err" "$(cat "$calls")"
+    failures=$((failures + 1))
+  fi
+}
+is() { [ "$1" = "$2" ]; }
+has() { [[ $1 == *"$2"* ]]; }
+has_not() { [[ $1 != *"$2"* ]]; }
+called() { grep -qF -- "$1" "$calls"; }
+not_called() { ! grep -qF -- "$1" "$calls"; }
+times_called() { [ "$(grep -cF -- "$1" "$calls")" = "$2" ]; }
+
+set_up
+weft run --config 'my machine' --set a=b
+check "passes arguments as they are, in the caller's folder" \
+  is "$out" "program: <run> <--config> <my machine> <--set> <a=b> in $scratch/elsewhere banner=1"
+check "status of the program" is "$status" 0
+check "installs nothing that is there" not_called "apt-get"
+check "leaves the tests out" called "-DBUILD_TESTING=OFF"
+check "builds the program only" called "--target weft"
+check "says what it does on standard error" has "$err" "building"
+weft demo
+check "configures once" times_called "--preset release" 1
+check "demo goes to the program" has "$out" "<demo>"
+PROGRAM_STATUS=3 weft run
+check "keeps the program's status" is "$status" 3
+ln -s "$tree/weft" "$scratch/elsewhere/link"
+out=$(PATH="$fakes:$PATH" "$scratch/elsewhere/link" list 2>/dev/null)
+check "works through a symbolic link" has "$out" "<list>"
+
+set_up
+INSTALLED_ALL=0 INSTALLED="g++ cmake" weft demo
+check "names what is missing" has "$err" "missing Debian packages: ninja-build ccache pkg-config"
+check "does not name what is there" has_not "$err" "cmake ninja"
+check "installs as root" called "apt-get install -y --no-install-recommends ninja-build"
+check "no update when apt knows the packages" not_called "apt-get update"
+check "the demo needs no test packages" not_called "libgtest-dev"
+check "apt's output is not the program's" has_not "$out" "apt-get"
+check "goes on" has "$out" "<demo>"
+
+set_up
+INSTALLED_ALL=0 APT_KNOWS=0 weft demo
+check "updates the lists when apt does not know a package" called "apt-get update"
+check "then installs" has "$out" "<demo>"
+
+set_up
+bare_path
+INSTALLED_ALL=0 INSTALLED="g++" USER_ID=1000 weft demo
+check "without sudo: status 2" is "$status" 2
+check "without sudo: the exact command" \
+  has "$err" "apt-get update && apt-get install -y --no-install-recommends cmake ninja-build"
+check "without sudo: installs nothing" not_called "install -y"
+check "without sudo: builds nothing" not_called "cmake"
+fake sudo <<<'echo "sudo $*" >>"$calls"; "$@"'
+INSTALLED_ALL=0 INSTALLED="g++" USER_ID=1000 weft demo
+check "with sudo: prints the command first" has "$err" "running: sudo apt-get install -y"
+check "with sudo: calls it" called "sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y"
+rm "$fakes/dpkg-query"
+weft demo
+check "elsewhere than on Debian: warns and goes on" has "$err" "not a Debian system"
+check "elsewhere than on Debian: runs" has "$out" "<demo>"
+unset path_after_fakes
+
+set_up
+BUILD_FAILS=1 weft demo
+check "a failed build: status 2" is "$status" 2
+check "a failed build: shows the error" has "$err" "a.cpp:1: error: broken"
+check "a failed build: does not show the steps" has_not "$err" "[1/2]"
+check "a failed build: does not run" is "$out" ""
+set_up
+CONFIGURE_FAILS=1 weft demo
+check "a failed configuration: status 2" is "$status" 2
+check "a failed configuration: shows the error" has "$err" "no SystemC"
+weft demo
+check "a failed configuration is repeated" is "$status" 0
+
+set_up
+weft demo
+weft test -R Config
+check "tests are configured on demand" called "-DBUILD_TESTING=ON"
+check "tests: builds everything" called "--target all"
+check "tests: arguments go to ctest" called "--output-on-failure --no-tests=error -R Config"
+weft demo
+check "a tree with tests stays one" times_called "--preset release" 2
+CTEST_STATUS=8 weft test
+check "status of ctest" is "$status" 8
+INSTALLED_ALL=0 weft test
+check "tests need the test packages" called "libgtest-dev"
+check "tests do not need those of the CI" not_called "clang-tidy-19"
+
+set_up
+weft build
+mv "$tree" "$scratch/moved tree"
+tree="$scratch/moved tree"
+weft build
+check "a moved tree is configured afresh" called "--fresh"
+tree="$scratch/a tree"
+
+set_up
+weft build
+printf '#!/bin/sh\necho "campaign $WEFT_CAMPAIGN $*"\n' >"$tree/build/release/tests/x/equivalence_campaign"
+chmod +x "$tree/build/release/tests/x/equivalence_campaign"
+weft campaign
+check "lists campaigns" is "$out" "equivalence"
+weft campaign nothing
+check "unknown campaign: status 2" is "$status" 2
+check "unknown campaign: names the known" has "$err" 'no campaign "nothing"; known: equivalence'
+weft campaign equivalence --seed 3
+check "runs the full campaign" is "$out" "campaign full --seed 3"
+
+set_up
+INSTALLED_ALL=0 weft packages waveform
+check "installs a named section" called "gtkwave"
+check "and no other" not_called "clang-19"
+check "packages builds nothing" not_called "cmake"
+weft packages nothing
+check "unknown section: status 2" is "$status" 2
+check "unknown section: said" has "$err" "no section [nothing]"
+
+[ "$failures" = 0 ] && echo "all passed"
+exit $((failures > 0))
