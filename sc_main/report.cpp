@@ -30,8 +30,8 @@ std::string fnv1a(const std::string& text) {
   return digits;
 }
 
-ordered_json statistics_json(const Outcome& outcome, const runtime::Device& device) {
-  const Gpu& gpu = device.gpu();
+ordered_json statistics_json(const Outcome& outcome, runtime::Device& device) {
+  Gpu& gpu = device.gpu();
   const Totals totals = gpu.totals();
   ordered_json json;
   json["workload"] = outcome.workload;
@@ -79,8 +79,8 @@ std::vector<BucketShare> scheduler_cycles(const statistics::Registry& registry) 
   return shares;
 }
 
-std::string summary(const Outcome& outcome, const runtime::Device& device) {
-  const Gpu& gpu = device.gpu();
+std::string summary(const Outcome& outcome, runtime::Device& device) {
+  Gpu& gpu = device.gpu();
   const Totals totals = gpu.totals();
   std::ostringstream out;
   const auto line = [&](const char* name) -> std::ostream& {
@@ -125,7 +125,7 @@ std::string summary(const Outcome& outcome, const runtime::Device& device) {
   return out.str();
 }
 
-void write_results(const std::string& folder, const Outcome& outcome, const runtime::Device& device) {
+void write_results(const std::string& folder, const Outcome& outcome, runtime::Device& device) {
   // Foreign text (a path, a comment of a PTX file) may not be UTF-8; that must not cost the results.
   const auto text = [](const ordered_json& json) {
     return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";

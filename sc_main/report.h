@@ -27,9 +27,9 @@ struct Outcome {
 
 // The content of stats.json. Apart from cpu_seconds, wall_seconds and peak_memory_bytes it depends on nothing
 // but the configuration and the work.
-nlohmann::ordered_json statistics_json(const Outcome& outcome, const runtime::Device& device);
+nlohmann::ordered_json statistics_json(const Outcome& outcome, runtime::Device& device);
 // A page for people.
-std::string summary(const Outcome& outcome, const runtime::Device& device);
+std::string summary(const Outcome& outcome, runtime::Device& device);
 
 // Share of scheduler cycles per bucket, largest first, over all schedulers of all SMs; empty without any
 // cycle.
@@ -40,7 +40,7 @@ struct BucketShare {
 std::vector<BucketShare> scheduler_cycles(const statistics::Registry& registry);
 
 // Writes the three files. Throws InputError if one cannot be written; those before it stay.
-void write_results(const std::string& folder, const Outcome& outcome, const runtime::Device& device);
+void write_results(const std::string& folder, const Outcome& outcome, runtime::Device& device);
 
 // The most memory that this process has held, in bytes.
 std::uint64_t peak_memory_bytes();
