@@ -18,20 +18,24 @@ std::vector<std::uint8_t> bytes_of(T value) {
   return bytes;
 }
 
-// A number of type T, all of the text.
+// A number of type T, all of the text; unsigned ones also in hexadecimal.
 template <class T>
 std::vector<std::uint8_t> number(const std::string& where, const std::string& text) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    std::string allowed = "a number";
-    if constexpr (std::is_integral_v<T>) {
-      allowed = "a whole number from " + std::to_string(+std::numeric_limits<T>::min()) + " to " +
-                std::to_string(+std::numeric_limits<T>::max());
+  if constexpr (std::is_unsigned_v<T>) {
+    return bytes_of(static_cast<T>(parse_unsigned(where, text, std::numeric_limits<T>::max())));
+  } else {
+    T value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size()) {
+      std::string allowed = "a number";
+      if constexpr (std::is_integral_v<T>) {
+        allowed = "a whole number from " + std::to_string(+std::numeric_limits<T>::min()) + " to " +
+                  std::to_string(+std::numeric_limits<T>::max());
+      }
+      throw InputError(where, "found '" + text + "'; allowed: " + allowed);
     }
-    throw InputError(where, "found '" + text + "'; allowed: " + allowed);
+    return bytes_of(value);
   }
-  return bytes_of(value);
 }
 
 int digit(char c) {
