@@ -7,53 +7,42 @@
 //   device.launch(module, "vadd", {4096, 1, 1}, {256, 1, 1}, runtime::Arguments().add(a).add(n));
 //   device.synchronise();
 //
-// One Device per process (SystemC elaborates once). Calls from several threads must be serialised by the caller.
+// One Device per process (SystemC elaborates once), used from where sc_start may be called: sc_main, not a
+// process of the simulation. Calls from several threads must be serialised by the caller.
 #ifndef WEFT_RUNTIME_DEVICE_H
 #define WEFT_RUNTIME_DEVICE_H
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
-#include <type_traits>
-#include <vector>
 
+#include "common/error.h"
 #include "platform/gpu.h"
-#include "ptx/module.h"
+#include "runtime/arguments.h"
+#include "runtime/loaded_module.h"
 
 namespace weft::runtime {
 
 using Address = std::uint64_t;  // a device address
 
-// Kernel arguments of any trivially copyable type, laid out by the kernel's parameter list when launched.
-class Arguments {
- public:
-  template <class T>
-  Arguments& add(const T& value) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    const auto* bytes = reinterpret_cast<const std::uint8_t*>(&value);
-    values_.emplace_back(bytes, bytes + sizeof(T));
-    return *this;
-  }
-  Arguments& add_bytes(std::vector<std::uint8_t> bytes) {
-    values_.push_back(std::move(bytes));
-    return *this;
-  }
-  const std::vector<std::vector<std::uint8_t>>& values() const { return values_; }
-
- private:
-  std::vector<std::vector<std::uint8_t>> values_;
-};
-
-class LoadedModule;  // a parsed module with its variables placed in device memory
-
 struct DeviceOptions {
   bool sleeping = true;
   bool monitors = false;
-  std::uint64_t max_cycles = 0;                        // core cycles over all launches; 0: no limit
-  std::function<void(const Progress&)> progress;       // called a few times per second of wall time while running
-  std::function<bool()> interrupted;                   // polled; true abandons the launch (SIGINT)
+  std::uint64_t max_cycles = 0;                   // core cycles over all launches; 0: no limit
+  std::function<void(const Progress&)> progress;  // called a few times per second of wall time while running
+  std::function<bool()> interrupted;              // polled; true abandons the launch (SIGINT)
+};
+
+// The launch was stopped from outside: by `interrupted` or `max_cycles`.
+class LaunchAbandoned : public SimulatedFault {
+ public:
+  using SimulatedFault::SimulatedFault;
+};
+
+// What the simulation has cost so far, in seconds: time inside synchronise() only.
+struct Effort {
+  double cpu_seconds = 0, wall_seconds = 0;
 };
 
 class Device {
@@ -64,29 +53,43 @@ class Device {
   // 256-byte aligned. Throws InputError when memory is exhausted (bytes asked, bytes free).
   Address allocate(std::uint64_t bytes);
   void free(Address address);
+  // The range must lie in one allocation or variable, else InputError. Copies take no simulated time; they
+  // act at once, so synchronise() first if a launch reads or writes the range.
   void copy_to(Address to, const void* from, std::uint64_t bytes);
-  void copy_from(void* to, Address from, std::uint64_t bytes);
+  void copy_from(void* to, Address from, std::uint64_t bytes) const;
   void fill(Address to, std::uint8_t value, std::uint64_t bytes);
 
+  // Parses a module and places its .global and .const variables. Throws InputError with file, line and
+  // column. The module lives as long as the device.
   LoadedModule& load_module(const std::string& ptx, const std::string& file);
   LoadedModule& load_module_file(const std::string& path);
-  Address symbol(LoadedModule& module, const std::string& name, std::uint64_t* bytes = nullptr) const;
+  // The address of a variable, and its size. Throws InputError listing the module's variables.
+  Address symbol(const LoadedModule& module, const std::string& name, std::uint64_t* bytes = nullptr) const;
+  // Decodes the kernel if this is its first use: here instructions that cannot be executed are refused.
   const ptx::Program& program(LoadedModule& module, const std::string& kernel);
 
-  // Throws InputError for an unknown kernel, a wrong number or size of arguments (listing what the kernel takes),
-  // a block that does not fit.
+  // Throws InputError for an unknown kernel, a wrong number or size of arguments (listing what the kernel
+  // takes), a block that does not fit. Launches run one after the other.
   void launch(LoadedModule& module, const std::string& kernel, dispatch::Dim3 grid, dispatch::Dim3 block,
               const Arguments& arguments, std::uint64_t dynamic_shared = 0);
-  // Runs the simulation until every launch is done. Throws SimulatedFault if a kernel faulted, hung, was interrupted or
-  // reached max_cycles.
+  // Runs the simulation until every launch is done. Throws SimulatedFault if a kernel faulted or hung,
+  // LaunchAbandoned if it was interrupted or reached max_cycles. After either the device can still be read,
+  // but runs nothing more before reset().
   void synchronise();
+  // Back to the state after construction: no modules (references to them end), no allocations, fresh GPU.
+  void reset();
 
+  const Effort& effort() const;
   Gpu& gpu();
+  const Gpu& gpu() const;
 
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+// A whole file. Throws InputError if it cannot be read, is a directory, or is larger than 256 MB.
+std::string read_text(const std::string& path);
 
 }  // namespace weft::runtime
 

@@ -1,4 +1,8 @@
 // A workload: kernels in PTX, deterministic input, a host side, and a CPU reference that checks the result.
+//
+//   auto workload = workloads::find("bfs");
+//   workloads::Size values = workloads::values_of(*workload, "small,degree=4");
+//   workloads::Result result = workload->run(device, values, workload->code());
 #ifndef WEFT_WORKLOADS_WORKLOAD_H
 #define WEFT_WORKLOADS_WORKLOAD_H
 
@@ -13,18 +17,26 @@
 namespace weft::workloads {
 
 struct Option {
-  std::string name;         // "n", "degree", "seed"
-  std::uint64_t value = 0;  // default
-  std::uint64_t low = 1, high = UINT64_MAX;
+  std::string name;  // "n", "degree", "seed"
+  std::uint64_t low = 0, high = UINT64_MAX;
+  std::uint64_t multiple = 1;  // values are multiples of this
   std::string meaning;
 };
 
-// Named sizes are sets of option values: "small" (tests, under a second), "default", "large".
+// A value for every option of a workload, or a named set of such values.
 using Size = std::map<std::string, std::uint64_t>;
+
+// The kernels' PTX and where it comes from.
+struct Code {
+  std::string ptx;
+  std::string file;  // for messages
+  std::string compiler;
+  std::string kernel;  // empty: the module's only kernel
+};
 
 struct Result {
   bool verified = false;
-  std::string message;      // what was compared, and the first difference if there is one
+  std::string message;  // what was compared, and the first difference if there is one
 };
 
 class Workload {
@@ -33,17 +45,27 @@ class Workload {
   virtual std::string name() const = 0;
   virtual std::string summary() const = 0;
   virtual std::vector<Option> options() const = 0;
+  // "small" (tests, under a second), "default" (the published comparison), "large"; each has every option.
   virtual std::map<std::string, Size> sizes() const = 0;
-  // Kernels' PTX, as built by clang, or another text with the same kernels (--ptx).
-  virtual std::string ptx() const = 0;
-  // Runs everything on the device and compares with the CPU. `values` has every option.
-  virtual Result run(runtime::Device& device, const Size& values) = 0;
+  // The PTX made from the workload's .cu when Weft was built.
+  virtual Code code() const = 0;
+  // Runs everything on the device and compares with the CPU. `values` has every option; `code` is code() or
+  // another text whose kernel takes the same parameters.
+  virtual Result run(runtime::Device& device, const Size& values, const Code& code) = 0;
 };
 
 // All workloads by name, in alphabetical order.
 std::vector<std::unique_ptr<Workload>> all();
 // Throws InputError that lists the known names.
 std::unique_ptr<Workload> find(const std::string& name);
+
+// "small", "n=1000,degree=4", "large,seed=7" or "" (the default size): a size, then changes to it. Throws
+// InputError for unknown names and for values outside an option's range, saying what is allowed.
+Size values_of(const Workload& workload, const std::string& text);
+
+// Code read from a file. Throws InputError if it cannot be read. The compiler is taken from the comment that
+// nvcc and clang leave at the top, else "unknown".
+Code code_of_file(const std::string& path, const std::string& kernel);
 
 }  // namespace weft::workloads
 

@@ -1,0 +1,91 @@
+#include "runtime/allocator.h"
+
+#include <algorithm>
+#include <iterator>
+#include <sstream>
+
+#include "common/error.h"
+
+namespace weft::runtime {
+namespace {
+
+std::uint64_t rounded_up(std::uint64_t bytes) {
+  return (bytes + Allocator::kAlignment - 1) / Allocator::kAlignment * Allocator::kAlignment;
+}
+
+std::string hex(std::uint64_t address) {
+  std::ostringstream text;
+  text << "0x" << std::hex << address;
+  return text.str();
+}
+
+}  // namespace
+
+Allocator::Allocator(std::uint64_t base, std::uint64_t bytes) {
+  if (bytes >= kAlignment) holes_[base] = bytes / kAlignment * kAlignment;
+}
+
+std::uint64_t Allocator::allocate(std::uint64_t bytes) {
+  if (bytes == 0) throw InputError("device memory", "an allocation of 0 bytes; allowed: 1 or more");
+  // Rounding up could wrap around for sizes close to 2^64; no hole is that large.
+  const bool possible = bytes <= largest_hole();
+  const std::uint64_t needed = possible ? rounded_up(bytes) : 0;
+  const auto hole = std::find_if(holes_.begin(), holes_.end(),
+                                 [&](const auto& candidate) { return candidate.second >= needed; });
+  if (!possible || hole == holes_.end()) {
+    throw InputError("device memory",
+                     "asked for " + std::to_string(bytes) + " bytes; free: " + std::to_string(free_bytes()) +
+                         " bytes, at most " + std::to_string(largest_hole()) + " of them together");
+  }
+  const auto [address, size] = *hole;
+  holes_.erase(hole);
+  if (size > needed) holes_[address + needed] = size - needed;
+  live_[address] = bytes;
+  return address;
+}
+
+Range Allocator::release(std::uint64_t address) {
+  const auto live = live_.find(address);
+  if (live == live_.end()) {
+    throw InputError("device memory", "no allocation starts at " + hex(address));
+  }
+  Range hole{address, rounded_up(live->second)};
+  live_.erase(live);
+
+  const auto after = holes_.lower_bound(address);
+  if (after != holes_.begin()) {
+    const auto before = std::prev(after);
+    if (before->first + before->second == address) {
+      hole = {before->first, before->second + hole.bytes};
+      holes_.erase(before);
+    }
+  }
+  if (after != holes_.end() && after->first == hole.address + hole.bytes) {
+    hole.bytes += after->second;
+    holes_.erase(after);
+  }
+  holes_[hole.address] = hole.bytes;
+  return hole;
+}
+
+bool Allocator::contains(std::uint64_t address, std::uint64_t bytes) const {
+  auto next = live_.upper_bound(address);
+  if (next == live_.begin()) return false;
+  const auto& [first, size] = *std::prev(next);
+  const std::uint64_t offset = address - first;
+  return offset <= size && bytes <= size - offset;
+}
+
+std::uint64_t Allocator::free_bytes() const {
+  std::uint64_t sum = 0;
+  for (const auto& hole : holes_) sum += hole.second;
+  return sum;
+}
+
+std::uint64_t Allocator::largest_hole() const {
+  std::uint64_t largest = 0;
+  for (const auto& hole : holes_) largest = std::max(largest, hole.second);
+  return largest;
+}
+
+}  // namespace weft::runtime

@@ -1,0 +1,282 @@
+#include "runtime/device.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include "gddr5/memory_image.h"
+#include "runtime/allocator.h"
+
+namespace weft::runtime {
+namespace {
+
+// Simulated core cycles between two looks at the outside: short against a second of wall time at any speed,
+// long against the cost of entering the SystemC kernel.
+constexpr std::uint64_t kSliceCycles = 10'000;
+constexpr std::chrono::milliseconds kProgressInterval{250};
+constexpr std::uint64_t kMaxFileBytes = 256u << 20;
+
+// Returns from sc_start at the instant the GPU becomes idle, so that the next launch starts there and
+// simulated time does not depend on the slices. sc_pause leaves the simulation as it is; sc_stop would end
+// it.
+class IdleWaiter : public sc_core::sc_module {
+ public:
+  SC_HAS_PROCESS(IdleWaiter);
+  IdleWaiter(sc_core::sc_module_name name, const sc_core::sc_event& idle) : sc_module(name) {
+    SC_METHOD(pause);
+    sensitive << idle;
+    dont_initialize();
+  }
+
+ private:
+  void pause() {
+    // A launch made meanwhile from elsewhere in the same instant must not see two pauses.
+    if (sc_core::sc_get_status() == sc_core::SC_RUNNING) sc_core::sc_pause();
+  }
+};
+
+// Adds the time of its scope to an Effort, also when the scope is left by an exception.
+class EffortTimer {
+ public:
+  explicit EffortTimer(Effort& effort) : effort_(effort), cpu_(std::clock()), wall_(Clock::now()) {}
+  ~EffortTimer() {
+    effort_.cpu_seconds += static_cast<double>(std::clock() - cpu_) / CLOCKS_PER_SEC;
+    effort_.wall_seconds += std::chrono::duration<double>(Clock::now() - wall_).count();
+  }
+  EffortTimer(const EffortTimer&) = delete;
+  EffortTimer& operator=(const EffortTimer&) = delete;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Effort& effort_;
+  std::clock_t cpu_;
+  Clock::time_point wall_;
+};
+
+std::string hex(std::uint64_t address) {
+  std::ostringstream text;
+  text << "0x" << std::hex << address;
+  return text.str();
+}
+
+}  // namespace
+
+struct Device::Impl {
+  Impl(const GpuConfig& config, DeviceOptions chosen)
+      : options(std::move(chosen)),
+        gpu("gpu", config, Gpu::Options{options.sleeping, options.monitors}),
+        waiter("idle_waiter", gpu.idle_event()),
+        allocator(kDeviceBase, gpu.memory().size()) {}
+
+  Address allocate(std::uint64_t bytes) {
+    const Address address = allocator.allocate(bytes);
+    gpu.map(address, bytes, true);
+    return address;
+  }
+
+  // Pages are shared by small allocations: only those that lie wholly in the new hole go.
+  void release(Address address) {
+    const Range hole = allocator.release(address);
+    const std::uint64_t first = (hole.address + kPageBytes - 1) / kPageBytes * kPageBytes;
+    const std::uint64_t last = (hole.address + hole.bytes) / kPageBytes * kPageBytes;
+    if (first < last) gpu.map(first, last - first, false);
+  }
+
+  // The host pointer to a range of device memory.
+  std::uint8_t* at(Address address, std::uint64_t bytes) const {
+    if (!allocator.contains(address, bytes)) {
+      throw InputError("device memory", "a copy of " + std::to_string(bytes) + " bytes at " + hex(address) +
+                                            " lies outside every allocation");
+    }
+    return gpu.memory().data() + (address - kDeviceBase);
+  }
+
+  // Local variables of every thread that can be resident. Launches run one after the other and share the
+  // area; one that needs more gets a larger one, and the old area stays until the launches that use it are
+  // done.
+  Address local_area(const ptx::Program& program) {
+    if (program.local_bytes == 0) return 0;
+    const sm::Config& sm = gpu.config().sm;
+    const std::uint64_t per_thread = (program.local_bytes + 3) / 4 * 4;
+    std::uint64_t bytes = 0;
+    if (per_thread < program.local_bytes ||
+        __builtin_mul_overflow(sm.count * sm.max_threads, per_thread, &bytes)) {
+      throw InputError("kernel " + program.name,
+                       "needs " + std::to_string(program.local_bytes) +
+                           " bytes of local memory per thread, more than any device has");
+    }
+    if (bytes > local_bytes) {
+      const Address larger = allocate(bytes);
+      if (local_address != 0) scratch.push_back(local_address);
+      local_address = larger;
+      local_bytes = bytes;
+    }
+    return local_address;
+  }
+
+  void abandon(const std::string& reason) {
+    gpu.abandon(reason);
+    abandoned = true;
+  }
+
+  [[noreturn]] void throw_fault() const {
+    if (abandoned) throw LaunchAbandoned(gpu.fault());
+    throw SimulatedFault(gpu.fault());
+  }
+
+  void run() {
+    using Clock = std::chrono::steady_clock;
+    auto next_progress = Clock::now() + kProgressInterval;
+    const double core_mhz = gpu.config().clocks.core_mhz;
+    while (!gpu.idle() && !gpu.faulted()) {
+      std::uint64_t slice = kSliceCycles;
+      if (options.max_cycles != 0) {
+        const std::uint64_t spent = gpu.progress().cycles;
+        if (spent >= options.max_cycles) {
+          abandon("stopped after " + std::to_string(spent) + " core cycles, the limit of --max-cycles");
+          break;
+        }
+        slice = std::min(slice, options.max_cycles - spent);
+      }
+      if (options.interrupted && options.interrupted()) {
+        abandon("interrupted");
+        break;
+      }
+      sc_core::sc_start(sc_core::sc_time(static_cast<double>(slice) / core_mhz, sc_core::SC_US));
+      if (!gpu.idle() && !gpu.faulted() && !sc_core::sc_pending_activity()) {
+        throw SimulatedFault(
+            "the GPU waits for nothing that will happen: no event is pending while a launch runs");
+      }
+      if (options.progress && Clock::now() >= next_progress) {
+        options.progress(gpu.progress());
+        next_progress = Clock::now() + kProgressInterval;
+      }
+    }
+  }
+
+  DeviceOptions options;
+  mutable Gpu gpu;  // reading device memory does not change the device
+  IdleWaiter waiter;
+  Allocator allocator;
+  std::vector<std::unique_ptr<LoadedModule>> modules;
+  std::vector<Address> scratch;  // parameter blocks and outgrown local areas of launches not yet done
+  Address local_address = 0;
+  std::uint64_t local_bytes = 0;
+  bool abandoned = false;
+  Effort effort;
+};
+
+Device::Device(const GpuConfig& config, DeviceOptions options)
+    : impl_(std::make_unique<Impl>(config, std::move(options))) {}
+Device::~Device() = default;
+
+Address Device::allocate(std::uint64_t bytes) {
+  return impl_->allocate(bytes);
+}
+void Device::free(Address address) {
+  impl_->release(address);
+}
+
+void Device::copy_to(Address to, const void* from, std::uint64_t bytes) {
+  if (bytes != 0) std::memcpy(impl_->at(to, bytes), from, bytes);
+}
+
+void Device::copy_from(void* to, Address from, std::uint64_t bytes) const {
+  if (bytes != 0) std::memcpy(to, impl_->at(from, bytes), bytes);
+}
+
+void Device::fill(Address to, std::uint8_t value, std::uint64_t bytes) {
+  if (bytes != 0) std::memset(impl_->at(to, bytes), value, bytes);
+}
+
+LoadedModule& Device::load_module(const std::string& ptx, const std::string& file) {
+  impl_->modules.push_back(std::make_unique<LoadedModule>(
+      ptx::parse(ptx, file), [this](std::uint64_t bytes) { return allocate(bytes); },
+      [this](Address address, const std::vector<std::uint8_t>& bytes) {
+        copy_to(address, bytes.data(), bytes.size());
+      }));
+  return *impl_->modules.back();
+}
+
+LoadedModule& Device::load_module_file(const std::string& path) {
+  return load_module(read_text(path), path);
+}
+
+Address Device::symbol(const LoadedModule& module, const std::string& name, std::uint64_t* bytes) const {
+  return module.address_of(name, bytes);
+}
+
+const ptx::Program& Device::program(LoadedModule& module, const std::string& kernel) {
+  return *module.program(kernel);
+}
+
+void Device::launch(LoadedModule& module, const std::string& kernel, dispatch::Dim3 grid,
+                    dispatch::Dim3 block, const Arguments& arguments, std::uint64_t dynamic_shared) {
+  dispatch::Launch launch;
+  launch.program = module.program(kernel);
+  launch.grid = grid;
+  launch.block = block;
+  launch.parameters = lay_out(arguments, *launch.program);
+  launch.dynamic_shared = dynamic_shared;
+  launch.local_address = impl_->local_area(*launch.program);
+  if (!launch.parameters.empty()) {
+    launch.parameter_address = allocate(launch.parameters.size());
+    impl_->scratch.push_back(launch.parameter_address);
+    copy_to(launch.parameter_address, launch.parameters.data(), launch.parameters.size());
+  }
+  impl_->gpu.launch(launch);
+}
+
+void Device::synchronise() {
+  if (impl_->gpu.faulted()) impl_->throw_fault();
+  {
+    const EffortTimer timer(impl_->effort);
+    impl_->run();
+  }
+  if (impl_->gpu.faulted()) impl_->throw_fault();
+  for (const Address address : impl_->scratch) impl_->release(address);
+  impl_->scratch.clear();
+}
+
+void Device::reset() {
+  impl_->gpu.reset();
+  impl_->modules.clear();
+  impl_->scratch.clear();
+  impl_->allocator = Allocator(kDeviceBase, impl_->gpu.memory().size());
+  impl_->local_address = 0;
+  impl_->local_bytes = 0;
+  impl_->abandoned = false;
+  impl_->effort = {};
+}
+
+const Effort& Device::effort() const {
+  return impl_->effort;
+}
+Gpu& Device::gpu() {
+  return impl_->gpu;
+}
+const Gpu& Device::gpu() const {
+  return impl_->gpu;
+}
+
+std::string read_text(const std::string& path) {
+  std::error_code error;
+  const auto size = std::filesystem::file_size(path, error);
+  if (error) throw InputError(path, "cannot be read: " + error.message());
+  if (size > kMaxFileBytes) {
+    throw InputError(
+        path, "has " + std::to_string(size) + " bytes; allowed: up to " + std::to_string(kMaxFileBytes));
+  }
+  std::ifstream file(path, std::ios::binary);
+  std::string text(static_cast<std::size_t>(size), '\0');
+  if (!file.read(text.data(), static_cast<std::streamsize>(size))) throw InputError(path, "cannot be read");
+  return text;
+}
+
+}  // namespace weft::runtime

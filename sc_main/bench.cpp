@@ -1,0 +1,139 @@
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <iomanip>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "sc_main/options.h"
+#include "sc_main/session.h"
+
+namespace weft::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+// The published comparison: each at its default size.
+constexpr std::array<const char*, 4> kPrograms{"vector_add", "matrix_multiply", "bfs", "coulombic_potential"};
+
+// Runs one program in this process.
+ordered_json measure(const std::string& name, const std::string& size, const SessionOptions& options) {
+  const auto workload = workloads::find(name);
+  const auto values = workloads::values_of(*workload, size);
+  Session session(options);
+  const workloads::Result result = workload->run(session.device(), values, workload->code());
+  const Totals totals = session.device().gpu().totals();
+  const double cpu = session.device().effort().cpu_seconds;
+  ordered_json json;
+  json["workload"] = name;
+  json["verified"] = result.verified;
+  json["thread_instructions"] = totals.thread_instructions;
+  json["warp_instructions"] = totals.warp_instructions;
+  json["cycles"] = totals.cycles;
+  json["cpu_seconds"] = cpu;
+  json["thread_instructions_per_cpu_second"] =
+      cpu > 0 ? static_cast<double>(totals.thread_instructions) / cpu : 0.0;
+  json["peak_memory_bytes"] = peak_memory_bytes();
+  return json;
+}
+
+// Runs one program in a process of its own: SystemC elaborates once per process, and peak memory is the
+// program's own.
+ordered_json measure_apart(const std::string& name, const Words& words) {
+  Words command{"weft", "bench"};
+  command.insert(command.end(), words.begin(), words.end());
+  command.insert(command.end(), {"--workload", name, "--json"});
+  std::vector<char*> arguments;
+  for (std::string& word : command) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+
+  int ends[2];
+  if (pipe(ends) != 0) throw std::runtime_error(std::string("pipe: ") + std::strerror(errno));
+  const pid_t child = fork();
+  if (child < 0) throw std::runtime_error(std::string("fork: ") + std::strerror(errno));
+  if (child == 0) {
+    dup2(ends[1], STDOUT_FILENO);
+    close(ends[0]);
+    close(ends[1]);
+    execv("/proc/self/exe", arguments.data());
+    _exit(static_cast<int>(ExitCode::kFault));
+  }
+  close(ends[1]);
+  std::string output;
+  std::array<char, 4096> buffer;
+  ssize_t got = 0;
+  while ((got = read(ends[0], buffer.data(), buffer.size())) > 0 || (got < 0 && errno == EINTR)) {
+    if (got > 0) output.append(buffer.data(), static_cast<std::size_t>(got));
+  }
+  close(ends[0]);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  const ordered_json array = ordered_json::parse(output, nullptr, false);
+  if (!WIFEXITED(status) || !array.is_array() || array.size() != 1) {
+    // The child has said on standard error what went wrong; its code says what kind of thing.
+    const std::string message = "bench: " + name + " did not finish";
+    if (WIFEXITED(status) && WEXITSTATUS(status) == static_cast<int>(ExitCode::kBadInput)) {
+      throw InputError("", message);
+    }
+    throw SimulatedFault(message);
+  }
+  return array.front();
+}
+
+void print(const ordered_json& results) {
+  std::cout << std::left << std::setw(22) << "program" << std::right << std::setw(20) << "thread instructions"
+            << std::setw(12) << "cycles" << std::setw(10) << "CPU s" << std::setw(12) << "M instr/s"
+            << std::setw(10) << "MB" << "\n";
+  for (const auto& result : results) {
+    std::cout << std::left << std::setw(22) << result["workload"].get<std::string>() << std::right
+              << std::setw(20) << result["thread_instructions"].get<std::uint64_t>() << std::setw(12)
+              << result["cycles"].get<std::uint64_t>() << std::fixed << std::setprecision(2) << std::setw(10)
+              << result["cpu_seconds"].get<double>() << std::setw(12)
+              << result["thread_instructions_per_cpu_second"].get<double>() / 1e6 << std::setw(10)
+              << std::setprecision(0)
+              << static_cast<double>(result["peak_memory_bytes"].get<std::uint64_t>()) / 1e6
+              << (result["verified"].get<bool>() ? "" : "   WRONG RESULT") << "\n";
+  }
+}
+
+}  // namespace
+
+ExitCode bench(const Words& words) {
+  namespace po = boost::program_options;
+  bool as_json = false;
+  std::string workload, size;
+  SessionOptions session;
+  po::options_description options("options");
+  options.add_options()("json", po::bool_switch(&as_json), "print an array of objects")(
+      "workload", po::value(&workload), "only this one, in this process")(
+      "size", po::value(&size), "other than the default, as for weft run")(
+      "config", po::value(&session.config)->default_value(session.config), "name or JSON file")(
+      "set", po::value(&session.overrides)->composing()->multitoken(), "path=value ...: override values");
+  if (!parse(words, "weft bench [--json] [OPTIONS]", options)) return ExitCode::kDone;
+
+  ordered_json results = ordered_json::array();
+  if (!workload.empty()) {
+    results.push_back(measure(workload, size, session));
+  } else {
+    Words passed;
+    for (const std::string& word : words) {
+      if (word != "--json") passed.push_back(word);
+    }
+    for (const char* name : kPrograms) results.push_back(measure_apart(name, passed));
+  }
+  if (as_json) {
+    std::cout << results.dump(2) << "\n";
+  } else {
+    print(results);
+  }
+  for (const auto& result : results) {
+    if (!result["verified"].get<bool>()) return ExitCode::kWrongResult;
+  }
+  return ExitCode::kDone;
+}
+
+}  // namespace weft::cli

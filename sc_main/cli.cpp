@@ -1,0 +1,94 @@
+#include "sc_main/cli.h"
+
+#include <algorithm>
+#include <array>
+#include <boost/program_options/errors.hpp>
+#include <csignal>
+#include <iostream>
+
+namespace weft::cli {
+namespace {
+
+struct Command {
+  const char* name;
+  const char* summary;
+  ExitCode (*run)(const Words&);
+};
+
+constexpr std::array kCommands{
+    Command{"run", "run a workload, or a kernel of a PTX file, and write statistics", run},
+    Command{"demo", "breadth-first search on a 16-SM GPU, verified; where the cycles went", demo},
+    Command{"list", "configs, workloads, schemes or statistics", list},
+    Command{"check-config", "check a configuration file", check_config},
+    Command{"schema", "print the JSON Schema of configurations", schema},
+    Command{"ptx", "control-flow graph, reconvergence points and registers of the kernels of a PTX file",
+            ptx},
+    Command{"bench", "speed of the simulator on four programs", bench},
+    Command{"campaign", "run a named set of experiments", campaign},
+};
+
+void print_help(std::ostream& out) {
+  out << "weft: a virtual platform of a SIMT GPU that runs PTX\n\n"
+         "usage: weft COMMAND [OPTIONS]     (weft COMMAND --help for the options)\n\n";
+  for (const Command& command : kCommands) {
+    out << "  " << command.name << std::string(14 - std::string(command.name).size(), ' ') << command.summary
+        << "\n";
+  }
+  out << "\nexit codes: 0 done and verified; 1 wrong result; 2 bad usage, configuration or input;\n"
+         "            3 simulated fault, hang, interrupt or cycle limit\n";
+}
+
+ExitCode dispatch(const Words& words) {
+  if (words.empty()) {
+    print_help(std::cerr);
+    return ExitCode::kBadInput;
+  }
+  if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
+    print_help(std::cout);
+    return ExitCode::kDone;
+  }
+  if (words[0] == "--version") {
+    std::cout << "weft " << WEFT_VERSION << "\n";
+    return ExitCode::kDone;
+  }
+  const auto command = std::find_if(kCommands.begin(), kCommands.end(),
+                                    [&](const Command& candidate) { return words[0] == candidate.name; });
+  if (command == kCommands.end()) {
+    std::string known;
+    for (const Command& candidate : kCommands)
+      known += (known.empty() ? "" : ", ") + std::string(candidate.name);
+    throw InputError("weft", "unknown command '" + words[0] + "'; known: " + known);
+  }
+  return command->run(Words(words.begin() + 1, words.end()));
+}
+
+ExitCode fail(ExitCode code, const std::string& message) {
+  std::cout.flush();
+  std::cerr << "weft: " << message << "\n";
+  return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // A limit on file sizes is an error of write(), to be reported like a full disk, not a reason to die.
+  std::signal(SIGXFSZ, SIG_IGN);
+  ExitCode code = ExitCode::kDone;
+  try {
+    code = dispatch(Words(argv + std::min(argc, 1), argv + argc));
+    // A result that did not reach its reader is not a success.
+    std::cout.flush();
+    if (!std::cout) code = fail(ExitCode::kBadInput, "standard output cannot be written");
+  } catch (const InputError& error) {
+    code = fail(ExitCode::kBadInput, error.what());
+  } catch (const boost::program_options::error& error) {
+    code = fail(ExitCode::kBadInput, error.what());
+  } catch (const SimulatedFault& fault) {
+    code = fail(ExitCode::kFault, fault.what());
+  } catch (const std::exception& error) {
+    code = fail(ExitCode::kFault, std::string("internal error: ") + error.what());
+  }
+  return static_cast<int>(code);
+}
+
+}  // namespace weft::cli

@@ -1,0 +1,31 @@
+// The command line of Weft: sub-commands, their options, exit codes.
+//
+// Exit codes (part of the interface): 0 done and verified, 1 a wrong result, 2 bad usage, configuration or
+// input, 3 a simulated fault or hang. Each sub-command is one file; it gets the words after its name and
+// returns a code, or throws: InputError becomes 2, SimulatedFault 3.
+#ifndef WEFT_SC_MAIN_CLI_H
+#define WEFT_SC_MAIN_CLI_H
+
+#include <string>
+#include <vector>
+
+#include "common/error.h"
+
+namespace weft::cli {
+
+using Words = std::vector<std::string>;
+
+int main(int argc, char** argv);
+
+ExitCode bench(const Words& words);
+ExitCode campaign(const Words& words);
+ExitCode check_config(const Words& words);
+ExitCode demo(const Words& words);
+ExitCode list(const Words& words);
+ExitCode ptx(const Words& words);
+ExitCode run(const Words& words);
+ExitCode schema(const Words& words);
+
+}  // namespace weft::cli
+
+#endif

@@ -1,0 +1,69 @@
+#include <iomanip>
+#include <iostream>
+#include <regex>
+#include <set>
+
+#include "sc_main/options.h"
+#include "sc_main/session.h"
+#include "warp_formation/warp_formation.h"
+#include "workloads/workload.h"
+
+namespace weft::cli {
+namespace {
+
+void list_workloads() {
+  for (const auto& workload : workloads::all()) {
+    std::cout << workload->name() << "\n  " << workload->summary() << "\n";
+    const auto sizes = workload->sizes();
+    for (const auto& option : workload->options()) {
+      std::cout << "  " << option.name << ": " << option.meaning << ", " << option.low << " to "
+                << option.high;
+      if (option.multiple > 1) std::cout << ", a multiple of " << option.multiple;
+      for (const char* size : {"small", "default", "large"}) {
+        std::cout << "; " << size << " " << sizes.at(size).at(option.name);
+      }
+      std::cout << "\n";
+    }
+  }
+}
+
+// Units that repeat (sm0, sm1 ...) are listed once, as sm*.
+void list_statistics(const std::string& config) {
+  static const std::regex index(R"(\d+(?=\.))");
+  SessionOptions options;
+  options.config = config;
+  Session session(options);
+  std::set<std::string> seen;
+  for (const auto& entry : session.device().gpu().statistics().entries()) {
+    const std::string name = std::regex_replace(entry.name, index, "*");
+    if (!seen.insert(name).second) continue;
+    std::cout << name << " [" << entry.unit << "]\n    " << entry.description << "\n";
+  }
+}
+
+}  // namespace
+
+ExitCode list(const Words& words) {
+  namespace po = boost::program_options;
+  std::string what, config = "gtx480";
+  po::options_description options("options");
+  options.add_options()("what", po::value(&what)->required(), "configs, workloads, schemes or statistics")(
+      "config", po::value(&config)->default_value(config), "whose statistics to list");
+  if (!parse(words, "weft list configs|workloads|schemes|statistics [--config NAME|FILE]", options, "what")) {
+    return ExitCode::kDone;
+  }
+  if (what == "configs") {
+    for (const auto& name : config_names()) std::cout << name << "\n";
+  } else if (what == "workloads") {
+    list_workloads();
+  } else if (what == "schemes") {
+    for (const auto& name : warp_formation::scheme_names()) std::cout << name << "\n";
+  } else if (what == "statistics") {
+    list_statistics(config);
+  } else {
+    throw InputError("weft list", "unknown '" + what + "'; known: configs, workloads, schemes, statistics");
+  }
+  return ExitCode::kDone;
+}
+
+}  // namespace weft::cli

@@ -1,0 +1,36 @@
+// Arguments of a kernel on the command line, and the buffers that they make.
+#ifndef WEFT_SC_MAIN_RAW_ARGUMENT_H
+#define WEFT_SC_MAIN_RAW_ARGUMENT_H
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/device.h"
+
+namespace weft::cli {
+
+// One --arg: a value, or a buffer in device memory whose address is passed.
+struct RawArgument {
+  std::vector<std::uint8_t> value;                  // of a value
+  std::optional<std::vector<std::uint8_t>> buffer;  // initial content of a buffer
+};
+
+inline constexpr const char* kArgumentForms =
+    "u8: u16: u32: u64: s8: s16: s32: s64: followed by a whole number; f32: f64: by a number; hex: by the "
+    "bytes of a "
+    "structure; ptr:BYTES for a new buffer, with =zero (default), =iota (32-bit words 0, 1, 2 ...), "
+    "=random:SEED "
+    "(32-bit words from a linear congruential generator, below 2^24) or =file:PATH (its bytes, then zeros)";
+
+// Throws InputError for an unknown form or a value that the type cannot hold; `where` says which option it
+// was.
+RawArgument parse_argument(const std::string& where, const std::string& text);
+
+// Most bytes of one buffer on the command line.
+inline constexpr std::uint64_t kMaxBufferBytes = std::uint64_t{1} << 34;
+
+}  // namespace weft::cli
+
+#endif

@@ -1,0 +1,138 @@
+#include "sc_main/report.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <iomanip>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <sstream>
+
+#include "sc_main/files.h"
+
+namespace weft::cli {
+
+using nlohmann::ordered_json;
+
+std::uint64_t peak_memory_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;  // Linux counts kilobytes
+}
+
+std::string fnv1a(const std::string& text) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash));
+  return digits;
+}
+
+ordered_json statistics_json(const Outcome& outcome, runtime::Device& device) {
+  Gpu& gpu = device.gpu();
+  const Totals totals = gpu.totals();
+  ordered_json json;
+  json["workload"] = outcome.workload;
+  json["size"] = outcome.size;
+  json["config"] = gpu.config().name;
+  json["scheme"] = gpu.config().warp_formation.scheme;
+  json["verified"] = outcome.verified.has_value() ? ordered_json(*outcome.verified) : ordered_json(nullptr);
+  json["message"] = outcome.message;
+  json["interrupted"] = outcome.interrupted;
+  json["fault"] = outcome.fault.empty() ? ordered_json(nullptr) : ordered_json(outcome.fault);
+  json["cycles"] = totals.cycles;
+  json["thread_instructions"] = totals.thread_instructions;
+  json["warp_instructions"] = totals.warp_instructions;
+  json["ipc"] = totals.ipc;
+  json["lane_activity"] = totals.lane_activity;
+  json["simd_efficiency"] = totals.simd_efficiency;
+  json["idle_share"] = totals.idle_share;
+  json["coalescing_rate"] = totals.coalescing_rate;
+  json["cpu_seconds"] = device.effort().cpu_seconds;
+  json["wall_seconds"] = device.effort().wall_seconds;
+  json["peak_memory_bytes"] = peak_memory_bytes();
+  json["ptx"] = {
+      {"file", outcome.code.file}, {"compiler", outcome.code.compiler}, {"fnv1a", fnv1a(outcome.code.ptx)}};
+  json["statistics"] = gpu.statistics().sample();
+  return json;
+}
+
+std::vector<BucketShare> scheduler_cycles(const statistics::Registry& registry) {
+  static const std::regex bucket_name(R"(sm\d+\.scheduler\d+\.(?:cycles|buckets?)\.(.+))");
+  std::map<std::string, std::uint64_t> cycles;
+  std::uint64_t sum = 0;
+  std::smatch match;
+  for (const auto& entry : registry.entries()) {
+    if (entry.counter == nullptr || !std::regex_match(entry.name, match, bucket_name)) continue;
+    cycles[match[1]] += *entry.counter;
+    sum += *entry.counter;
+  }
+  std::vector<BucketShare> shares;
+  if (sum == 0) return shares;
+  for (const auto& [bucket, count] : cycles) {
+    shares.push_back({bucket, static_cast<double>(count) / static_cast<double>(sum)});
+  }
+  std::stable_sort(shares.begin(), shares.end(),
+                   [](const auto& a, const auto& b) { return a.share > b.share; });
+  return shares;
+}
+
+std::string summary(const Outcome& outcome, runtime::Device& device) {
+  Gpu& gpu = device.gpu();
+  const Totals totals = gpu.totals();
+  std::ostringstream out;
+  const auto line = [&](const char* name) -> std::ostream& {
+    return out << std::left << std::setw(22) << name;
+  };
+
+  line("workload") << outcome.workload;
+  for (const auto& [name, value] : outcome.size) out << " " << name << "=" << value;
+  out << "\n";
+  line("config") << gpu.config().name << ", scheme " << gpu.config().warp_formation.scheme << "\n";
+  line("result");
+  if (outcome.interrupted) {
+    out << "abandoned: " << outcome.fault;
+  } else if (!outcome.fault.empty()) {
+    out << "fault: " << outcome.fault.substr(0, outcome.fault.find('\n'));
+  } else if (!outcome.verified.has_value()) {
+    out << "done, nothing to compare with";
+  } else {
+    out << (*outcome.verified ? "verified: " : "WRONG: ") << outcome.message;
+  }
+  out << "\n";
+  line("core cycles") << totals.cycles << "\n";
+  line("thread instructions") << totals.thread_instructions << "\n";
+  line("warp instructions") << totals.warp_instructions << "\n";
+  out << std::fixed << std::setprecision(3);
+  line("IPC") << totals.ipc << " thread instructions per core cycle\n";
+  line("lane activity") << totals.lane_activity << "\n";
+  line("SIMD efficiency") << totals.simd_efficiency << "\n";
+  line("idle share") << totals.idle_share << "\n";
+  line("coalescing rate") << totals.coalescing_rate << "\n";
+
+  const auto buckets = scheduler_cycles(gpu.statistics());
+  if (!buckets.empty()) {
+    out << "\nwhere the scheduler cycles went\n" << std::setprecision(1);
+    for (const BucketShare& bucket : buckets) {
+      if (bucket.share == 0) continue;
+      const auto bar = static_cast<std::size_t>(bucket.share * 40 + 0.5);
+      out << "  " << std::left << std::setw(28) << bucket.bucket << std::right << std::setw(6)
+          << bucket.share * 100 << " %  " << std::string(bar, '#') << "\n";
+    }
+  }
+  return out.str();
+}
+
+void write_results(const std::string& folder, const Outcome& outcome, runtime::Device& device) {
+  // Foreign text (a path, a comment of a PTX file) may not be UTF-8; that must not cost the results.
+  const auto text = [](const ordered_json& json) {
+    return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  };
+  write_file(folder + "/config.json", text(effective_config(device.gpu().config())));
+  write_file(folder + "/stats.json", text(statistics_json(outcome, device)));
+  write_file(folder + "/summary.txt", summary(outcome, device));
+}
+
+}  // namespace weft::cli

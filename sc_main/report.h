@@ -1,0 +1,52 @@
+// Results of a run: stats.json, config.json, summary.txt.
+#ifndef WEFT_SC_MAIN_REPORT_H
+#define WEFT_SC_MAIN_REPORT_H
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/device.h"
+#include "workloads/workload.h"
+
+namespace weft::cli {
+
+// What a run was and how it ended.
+struct Outcome {
+  std::string workload;  // name, or the kernel of a raw run
+  workloads::Size size;  // option values; empty for a raw run
+  workloads::Code code;
+  std::optional<bool> verified;  // none: there was nothing to compare with
+  std::string message;           // what was compared
+  std::string fault;             // empty: ran to its end
+  bool interrupted = false;      // the fault came from outside: SIGINT or --max-cycles
+  std::string violations;        // of the TLM-2.0 protocol, if monitored
+};
+
+// The content of stats.json. Apart from cpu_seconds, wall_seconds and peak_memory_bytes it depends on nothing
+// but the configuration and the work.
+nlohmann::ordered_json statistics_json(const Outcome& outcome, runtime::Device& device);
+// A page for people.
+std::string summary(const Outcome& outcome, runtime::Device& device);
+
+// Share of scheduler cycles per bucket, largest first, over all schedulers of all SMs; empty without any
+// cycle.
+struct BucketShare {
+  std::string bucket;
+  double share = 0;
+};
+std::vector<BucketShare> scheduler_cycles(const statistics::Registry& registry);
+
+// Writes the three files. Throws InputError if one cannot be written; those before it stay.
+void write_results(const std::string& folder, const Outcome& outcome, runtime::Device& device);
+
+// The most memory that this process has held, in bytes.
+std::uint64_t peak_memory_bytes();
+// FNV-1a, 64 bits, as 16 hexadecimal digits: identifies a text, no protection against forgery.
+std::string fnv1a(const std::string& text);
+
+}  // namespace weft::cli
+
+#endif

@@ -1,0 +1,140 @@
+#include <iostream>
+#include <memory>
+
+#include "sc_main/files.h"
+#include "sc_main/options.h"
+#include "sc_main/raw_argument.h"
+#include "sc_main/session.h"
+#include "workloads/host.h"
+
+namespace weft::cli {
+namespace {
+
+struct RunOptions {
+  SessionOptions session;
+  std::string workload, size, ptx, kernel;
+  std::string grid, block;
+  std::uint64_t shared = 0;
+  std::vector<std::string> arguments, dumps;
+};
+
+// --dump INDEX=FILE
+struct Dump {
+  std::size_t argument = 0;
+  std::string file;
+};
+
+std::vector<Dump> parse_dumps(const std::vector<std::string>& texts,
+                              const std::vector<RawArgument>& arguments) {
+  std::vector<Dump> dumps;
+  for (const std::string& text : texts) {
+    const auto equals = text.find('=');
+    if (equals == std::string::npos || equals + 1 == text.size()) {
+      throw InputError("--dump", "found '" + text + "'; allowed: INDEX=FILE");
+    }
+    const std::uint64_t index = parse_unsigned("--dump", text.substr(0, equals));
+    if (index >= arguments.size() || !arguments[index].buffer.has_value()) {
+      throw InputError("--dump", "argument " + std::to_string(index) + " is not a buffer (ptr:)");
+    }
+    dumps.push_back({index, text.substr(equals + 1)});
+  }
+  return dumps;
+}
+
+ExitCode run_workload(const RunOptions& options) {
+  const auto workload = workloads::find(options.workload);
+  Outcome outcome;
+  outcome.workload = workload->name();
+  outcome.size = workloads::values_of(*workload, options.size);
+  outcome.code =
+      options.ptx.empty() ? workload->code() : workloads::code_of_file(options.ptx, options.kernel);
+  if (!options.kernel.empty()) outcome.code.kernel = options.kernel;
+
+  Session session(options.session);
+  return session.execute(outcome, [&](runtime::Device& device, Outcome& result) {
+    const workloads::Result got = workload->run(device, result.size, result.code);
+    result.verified = got.verified;
+    result.message = got.message;
+  });
+}
+
+ExitCode run_kernel(const RunOptions& options) {
+  const dispatch::Dim3 grid = parse_dim3("--grid", options.grid),
+                       block = parse_dim3("--block", options.block);
+  std::vector<RawArgument> raw;
+  for (const std::string& text : options.arguments) {
+    raw.push_back(parse_argument("--arg " + std::to_string(raw.size()), text));
+  }
+  const std::vector<Dump> dumps = parse_dumps(options.dumps, raw);
+  Outcome outcome;
+  outcome.code = workloads::code_of_file(options.ptx, options.kernel);
+
+  Session session(options.session);
+  return session.execute(outcome, [&](runtime::Device& device, Outcome& result) {
+    auto& module = device.load_module(result.code.ptx, result.code.file);
+    result.workload = workloads::kernel_of(module, result.code);
+    runtime::Arguments arguments;
+    std::vector<runtime::Address> buffers(raw.size());
+    for (std::size_t i = 0; i < raw.size(); ++i) {
+      if (raw[i].buffer.has_value()) {
+        buffers[i] = device.allocate(raw[i].buffer->size());
+        device.copy_to(buffers[i], raw[i].buffer->data(), raw[i].buffer->size());
+        arguments.add(buffers[i]);
+      } else {
+        arguments.add_bytes(raw[i].value);
+      }
+    }
+    device.launch(module, result.workload, grid, block, arguments, options.shared);
+    device.synchronise();
+    for (const Dump& dump : dumps) {
+      std::string content(raw[dump.argument].buffer->size(), '\0');
+      device.copy_from(content.data(), buffers[dump.argument], content.size());
+      write_file(dump.file, content);
+    }
+  });
+}
+
+}  // namespace
+
+ExitCode run(const Words& words) {
+  namespace po = boost::program_options;
+  RunOptions options;
+  po::options_description work("a workload");
+  work.add_options()("workload", po::value(&options.workload), "name (weft list workloads)")(
+      "size", po::value(&options.size),
+      "small, default, large, or options: n=1000,degree=4, or large,seed=7");
+  po::options_description raw("a kernel of one's own");
+  raw.add_options()("ptx", po::value(&options.ptx),
+                    "PTX file; with --workload: in place of the workload's own")(
+      "kernel", po::value(&options.kernel), "which kernel of the file, if it has several")(
+      "grid", po::value(&options.grid), "x,y,z thread blocks")(
+      "block", po::value(&options.block), "x,y,z threads")("shared", po::value(&options.shared),
+                                                           "bytes of dynamic shared memory")(
+      "arg", po::value(&options.arguments)->composing()->multitoken(), kArgumentForms)(
+      "dump", po::value(&options.dumps)->composing()->multitoken(),
+      "INDEX=FILE: write the buffer of argument INDEX (from 0) to a file afterwards");
+  po::options_description all;
+  all.add(work).add(raw).add(session_options(options.session));
+  if (!parse(
+          words,
+          "weft run --workload NAME [--size SIZE] [OPTIONS]\n"
+          "       weft run --ptx FILE --grid x,y,z --block x,y,z [--kernel NAME] [--arg ARG ...] [OPTIONS]",
+          all)) {
+    return ExitCode::kDone;
+  }
+
+  if (!options.workload.empty()) {
+    if (!options.grid.empty() || !options.block.empty() || !options.arguments.empty() ||
+        !options.dumps.empty()) {
+      throw InputError("weft run", "--workload brings its own --grid, --block, --arg and --dump");
+    }
+    return run_workload(options);
+  }
+  if (options.ptx.empty()) throw InputError("weft run", "needs --workload NAME or --ptx FILE");
+  if (options.grid.empty() || options.block.empty())
+    throw InputError("weft run", "--ptx needs --grid and --block");
+  if (!options.size.empty()) throw InputError("weft run", "--size belongs to --workload");
+  return run_kernel(options);
+}
+
+}  // namespace weft::cli

@@ -1,0 +1,49 @@
+// One simulation as the command line runs it: a checked configuration, a device, and the running of work on
+// it with every way that can end recorded in an Outcome.
+#ifndef WEFT_SC_MAIN_SESSION_H
+#define WEFT_SC_MAIN_SESSION_H
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/device.h"
+#include "sc_main/cli.h"
+#include "sc_main/report.h"
+#include "sc_main/trace.h"
+
+namespace weft::cli {
+
+struct SessionOptions {
+  std::string config = "gtx480";
+  std::vector<std::string> overrides;  // "path=value"
+  std::string out;                     // folder for results; empty: none
+  std::uint64_t max_cycles = 0;
+  bool no_sleep = false;
+  bool monitors = false;
+  TraceOptions trace;
+};
+
+class Session {
+ public:
+  // Reads the configuration, makes the folder and builds the GPU. Throws InputError.
+  explicit Session(const SessionOptions& options);
+
+  runtime::Device& device() { return device_; }
+
+  // Calls `work`, which fills in what it learns. A fault, a hang, an interrupt or the cycle limit ends it and
+  // is recorded; then results are written to the folder, the summary is printed, and the exit code returned.
+  // InputError passes through.
+  ExitCode execute(Outcome& outcome, const std::function<void(runtime::Device&, Outcome&)>& work);
+
+ private:
+  SessionOptions options_;
+  GpuConfig config_;
+  runtime::Device device_;
+};
+
+}  // namespace weft::cli
+
+#endif

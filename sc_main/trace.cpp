@@ -1,0 +1,16 @@
+#include "sc_main/trace.h"
+
+#include "common/error.h"
+
+namespace weft::cli {
+
+void start_trace(Gpu&, const TraceOptions& options) {
+  if (options.file.empty()) return;
+  if (options.stop < options.start) {
+    throw InputError("--vcd-stop", "found " + std::to_string(options.stop) + "; allowed: " +
+                                       std::to_string(options.start) + " (--vcd-start) or more");
+  }
+  throw InputError("--vcd", "this build of Weft writes no waveforms");
+}
+
+}  // namespace weft::cli

@@ -1,0 +1,24 @@
+// Waveforms of a run, as the command line asks for them.
+#ifndef WEFT_SC_MAIN_TRACE_H
+#define WEFT_SC_MAIN_TRACE_H
+
+#include <cstdint>
+#include <string>
+
+#include "platform/gpu.h"
+
+namespace weft::cli {
+
+struct TraceOptions {
+  std::string file;         // empty: no waveforms
+  std::uint64_t start = 0;  // core cycles
+  std::uint64_t stop = UINT64_MAX;
+};
+
+// Called once, before the first launch. Throws InputError if the window is empty or there is no tracing to
+// offer.
+void start_trace(Gpu& gpu, const TraceOptions& options);
+
+}  // namespace weft::cli
+
+#endif

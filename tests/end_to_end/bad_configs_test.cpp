@@ -1,0 +1,77 @@
+// Bad configurations: the message names the place, what was found and what is allowed; the exit code is 2.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "end_to_end/process.h"
+
+namespace weft::end_to_end {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+TEST(BadConfig, MissingFileOrName) {
+  EXPECT_THAT(weft({"check-config", "/nowhere/gpu.json"}).err, HasSubstr("/nowhere/gpu.json"));
+  EXPECT_EQ(weft({"check-config", "/nowhere/gpu.json"}).code, 2);
+  const Exit unknown = weft({"run", "--config", "gtx9999", "--workload", "bfs", "--size", "small"});
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.err, AllOf(HasSubstr("gtx9999"), HasSubstr("gtx480")));
+}
+
+TEST(BadConfig, MalformedJson) {
+  const Folder folder;
+  for (const char* text : {"", "{", "[]", "{\"sm\": {\"count\": }}", "{\"sm\": {}} trailing", "nonsense"}) {
+    const auto file = folder.write("bad.json", text);
+    const Exit exit = weft({"check-config", file});
+    EXPECT_EQ(exit.code, 2) << text;
+    EXPECT_THAT(exit.err, HasSubstr("bad.json")) << text;
+  }
+}
+
+struct Bad {
+  const char* json;
+  std::vector<const char*> told;  // the message has each of these
+};
+class BadValue : public ::testing::TestWithParam<Bad> {};
+
+TEST_P(BadValue, IsRefused) {
+  const Folder folder;
+  const Exit exit = weft({"check-config", folder.write("bad.json", GetParam().json)});
+  EXPECT_EQ(exit.code, 2) << exit.out;
+  EXPECT_THAT(exit.err, HasSubstr("bad.json"));
+  for (const char* told : GetParam().told) EXPECT_THAT(exit.err, HasSubstr(told));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, BadValue,
+    ::testing::Values(
+        Bad{R"({"sm": {"cuont": 4}})", {"/sm/cuont", "count"}},      // unknown key, with those known
+        Bad{R"({"sm": {"count": "four"}})", {"/sm/count", "four"}},  // wrong type
+        Bad{R"({"sm": {"count": 1.5}})", {"/sm/count", "1.5"}},
+        Bad{R"({"sm": {"count": -1}})", {"/sm/count", "-1"}},
+        Bad{R"({"sm": {"count": 0}})", {"/sm/count", "0"}}, Bad{R"({"sm": 4})", {"/sm"}},
+        Bad{R"({"sm": {"l1d": {"sets": 3}}})",
+            {"/sm/l1d/sets", "3", "power of two"}},  // impossible cache geometry
+        Bad{R"({"sm": {"l1d": {"line_bytes": 48}}})", {"/sm/l1d/line_bytes", "48"}},
+        Bad{R"({"sm": {"miss_queue": 0}})", {"/sm/miss_queue", "0"}},  // a queue of zero entries
+        Bad{R"({"gddr5": {"queue_entries": 0}})", {"/gddr5/queue_entries", "0"}},
+        Bad{R"({"warp_formation": {"scheme": "magic"}})", {"magic", "sbr"}},
+        Bad{R"({"datapath": {"kind": "quantum"}})", {"/datapath/kind", "quantum", "spatial"}}));
+
+TEST(BadConfig, Overrides) {
+  const std::vector<std::pair<const char*, const char*>> cases{{"sm.cuont=4", "cuont"},
+                                                               {"sm.count=four", "four"},
+                                                               {"sm.count", "sm.count"},
+                                                               {"=4", "=4"},
+                                                               {"sm.count=0", "0"}};
+  for (const auto& [override_text, told] : cases) {
+    const Exit exit = weft({"check-config", "gtx480", "--set", override_text});
+    EXPECT_EQ(exit.code, 2) << override_text;
+    EXPECT_THAT(exit.err, HasSubstr(told)) << override_text;
+  }
+}
+
+}  // namespace
+}  // namespace weft::end_to_end

@@ -1,0 +1,131 @@
+// The sub-commands, as their help describes them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+
+#include "end_to_end/kernels.h"
+#include "end_to_end/process.h"
+
+namespace weft::end_to_end {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+TEST(Commands, ExplainThemselves) {
+  for (const char* command : {"run", "demo", "list", "check-config", "schema", "ptx", "bench", "campaign"}) {
+    const Exit exit = weft({command, "--help"});
+    EXPECT_EQ(exit.code, 0) << command;
+    EXPECT_THAT(exit.out, HasSubstr(std::string("usage: weft ") + command));
+    EXPECT_EQ(exit.err, "");
+    EXPECT_THAT(weft({"--help"}).out, HasSubstr(command));
+  }
+  EXPECT_THAT(weft({"--version"}).out, StartsWith("weft 0."));
+}
+
+TEST(Commands, ThatDoNotExistAreAnsweredWithThoseThatDo) {
+  const Exit unknown = weft({"rum"});
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.err, AllOf(HasSubstr("rum"), HasSubstr("run"), HasSubstr("check-config")));
+  EXPECT_EQ(weft({}).code, 2);
+  EXPECT_EQ(weft({"run", "--wrokload", "bfs"}).code, 2);
+  EXPECT_EQ(weft({"list", "planets"}).code, 2);
+  EXPECT_EQ(weft({"run"}).code, 2);
+  const Exit campaign = weft({"campaign", "nothing"});
+  EXPECT_EQ(campaign.code, 2);
+  EXPECT_THAT(campaign.err, AllOf(HasSubstr("nothing"), HasSubstr("known:")));
+}
+
+TEST(List, NamesWhatThereIs) {
+  EXPECT_THAT(weft({"list", "configs"}).out, AllOf(HasSubstr("gtx480\n"), HasSubstr("harp-fermi\n")));
+  EXPECT_THAT(weft({"list", "workloads"}).out, AllOf(HasSubstr("bfs\n"), HasSubstr("degree: ")));
+  EXPECT_THAT(weft({"list", "schemes"}).out, HasSubstr("sbr\n"));
+  EXPECT_THAT(weft({"list", "statistics"}).out, AllOf(HasSubstr("sm*."), HasSubstr("[cycles]")));
+}
+
+TEST(Configs, AreCheckedAndDescribed) {
+  for (const char* config : {"crown-tesla", "dwr-tesla", "gtx480", "harp-fermi", "stsimt"}) {
+    const Exit exit = weft({"check-config", config});
+    EXPECT_EQ(exit.code, 0) << exit.err;
+    EXPECT_THAT(exit.out, HasSubstr("valid"));
+  }
+  const Folder folder;
+  const auto effective = folder.write("full.json", weft({"check-config", "gtx480", "--effective"}).out);
+  EXPECT_EQ(weft({"check-config", effective}).code, 0) << "what Weft writes it reads";
+  const auto schema = nlohmann::json::parse(weft({"schema"}).out);
+  EXPECT_TRUE(schema.at("properties").contains("sm"));
+}
+
+TEST(Ptx, IsDescribed) {
+  const Folder folder;
+  const Exit exit = weft({"ptx", folder.write("good.ptx", kGoodKernel)});
+  EXPECT_EQ(exit.code, 0) << exit.err;
+  EXPECT_THAT(exit.out, HasSubstr("good"));
+}
+
+TEST(RawKernel, TakesArgumentsAndGivesBuffersBack) {
+  const Folder folder;
+  const auto ptx = folder.write("good.ptx", kGoodKernel);
+  const Exit exit =
+      weft({"run", "--ptx", ptx, "--kernel", "good", "--grid", "1", "--block", "64,1,1", "--arg",
+            "ptr:260=iota", "u32:100", "--dump", "0=" + folder.path("out.bin"), "--out", folder.path()});
+  ASSERT_EQ(exit.code, 0) << exit.err;
+  const std::string bytes = folder.text("out.bin");
+  ASSERT_EQ(bytes.size(), 260u);
+  for (std::uint32_t i = 0; i < 65; ++i) {
+    std::uint32_t word = 0;
+    std::memcpy(&word, &bytes[4 * i], 4);
+    EXPECT_EQ(word, i < 64 ? i + 100 : 64u);
+  }
+  EXPECT_TRUE(folder.json("stats.json").at("verified").is_null()) << "nothing to compare with";
+  EXPECT_EQ(folder.json("stats.json").at("workload"), "good");
+  EXPECT_EQ(folder.json("stats.json").at("thread_instructions"), 64 * 8);
+}
+
+TEST(RawKernel, ArgumentsAreChecked) {
+  const Folder folder;
+  const auto ptx = folder.write("good.ptx", kGoodKernel);
+  const auto with = [&](const std::vector<std::string>& arguments) {
+    std::vector<std::string> words{"run", "--ptx", ptx, "--grid", "1", "--block", "32", "--arg"};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    return weft(words);
+  };
+  EXPECT_EQ(with({"ptr:128=random:5", "u32:0x10"}).code, 0);
+  EXPECT_EQ(with({"ptr:128=random:5", "s32:-3"}).code, 0);
+  EXPECT_EQ(with({"ptr:128=random:5", "f32:1.5"}).code, 0);
+  EXPECT_EQ(with({"ptr:128", "hex:00ff00ff"}).code, 0);
+  for (const char* bad : {"u32:-1", "u32:4294967296", "u32:", "u32:1x", "u32:0x", "u8:256", "s32:3000000000",
+                          "f32:one", "u33:1", "5", "ptr:0", "ptr:abc", "ptr:8=ones", "ptr:8=random:",
+                          "ptr:8=file:/nowhere", "hex:123", "hex:", "ptr:99999999999999999999"}) {
+    const Exit exit = with({"ptr:128", bad});
+    EXPECT_EQ(exit.code, 2) << bad;
+    EXPECT_THAT(exit.err, HasSubstr("--arg 1")) << bad;
+  }
+  EXPECT_THAT(with({"ptr:8=file:/nowhere", "u32:1"}).err, HasSubstr("/nowhere: cannot be read"));
+}
+
+TEST(Bench, MeasuresTheProgramsThatItNames) {
+  const Exit exit = weft({"bench", "--json", "--size", "small"});
+  ASSERT_EQ(exit.code, 0) << exit.err;
+  const auto results = nlohmann::json::parse(exit.out);
+  ASSERT_EQ(results.size(), 4u);
+  for (const auto& result : results) {
+    for (const char* key :
+         {"thread_instructions", "warp_instructions", "cycles", "cpu_seconds", "peak_memory_bytes"}) {
+      EXPECT_GT(result.at(key), 0) << result.at("workload") << " " << key;
+    }
+  }
+}
+
+TEST(Demo, VerifiesAndShowsWhereTheCyclesWent) {
+  const Exit exit = weft({"demo"}, patient(500));
+  EXPECT_EQ(exit.code, 0) << exit.err;
+  EXPECT_THAT(exit.out, AllOf(HasSubstr("16 SMs"), HasSubstr("verified"),
+                              HasSubstr("where the scheduler cycles went")));
+}
+
+}  // namespace
+}  // namespace weft::end_to_end

@@ -1,0 +1,133 @@
+#include "end_to_end/process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+namespace weft::end_to_end {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+[[noreturn]] void become_weft(std::vector<std::string> arguments, const Start& start, int out, int err) {
+  if (start.file_size_limit != 0) {
+    const rlimit limit{start.file_size_limit, start.file_size_limit};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
+  dup2(start.output.empty() ? out : open(start.output.c_str(), O_WRONLY), STDOUT_FILENO);
+  dup2(err, STDERR_FILENO);
+  std::vector<char*> words{const_cast<char*>("weft")};
+  for (std::string& argument : arguments) words.push_back(argument.data());
+  words.push_back(nullptr);
+  execv(WEFT_PROGRAM, words.data());
+  _exit(127);
+}
+
+struct Pipe {
+  int read_end = -1, write_end = -1;
+  Pipe() {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("pipe");
+    read_end = ends[0];
+    write_end = ends[1];
+  }
+};
+
+}  // namespace
+
+Exit weft(const std::vector<std::string>& arguments, const Start& start) {
+  const Pipe out, err;
+  const pid_t child = fork();
+  if (child < 0) throw std::runtime_error("fork");
+  if (child == 0) become_weft(arguments, start, out.write_end, err.write_end);
+  close(out.write_end);
+  close(err.write_end);
+
+  Exit result;
+  std::array<pollfd, 2> pipes{pollfd{out.read_end, POLLIN, 0}, pollfd{err.read_end, POLLIN, 0}};
+  const std::array<std::string*, 2> texts{&result.out, &result.err};
+  const auto begin = Clock::now();
+  bool interrupt = start.interrupt_after_ms > 0;
+  unsigned open_pipes = 2;
+  while (open_pipes > 0) {
+    poll(pipes.data(), pipes.size(), 10);
+    const auto elapsed = Clock::now() - begin;
+    if (interrupt && elapsed > std::chrono::milliseconds(start.interrupt_after_ms)) {
+      kill(child, SIGINT);
+      interrupt = false;
+    }
+    if (elapsed > std::chrono::seconds(start.timeout_s)) kill(child, SIGKILL);
+    for (std::size_t i = 0; i < pipes.size(); ++i) {
+      if (pipes[i].fd < 0 || (pipes[i].revents & (POLLIN | POLLHUP)) == 0) continue;
+      std::array<char, 65536> buffer;
+      const ssize_t got = read(pipes[i].fd, buffer.data(), buffer.size());
+      if (got > 0) {
+        texts[i]->append(buffer.data(), static_cast<std::size_t>(got));
+      } else {
+        close(pipes[i].fd);
+        pipes[i].fd = -1;
+        --open_pipes;
+      }
+    }
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  result.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return result;
+}
+
+Folder::Folder() {
+  std::string pattern = (std::filesystem::temp_directory_path() / "weft_e2e_XXXXXX").string();
+  if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp");
+  path_ = pattern;
+}
+
+Folder::~Folder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+std::string Folder::path(const std::string& name) const {
+  return name.empty() ? path_ : path_ + "/" + name;
+}
+
+std::string Folder::write(const std::string& name, const std::string& text) const {
+  std::ofstream(path(name), std::ios::binary) << text;
+  return path(name);
+}
+
+bool Folder::has(const std::string& name) const {
+  return std::filesystem::exists(path(name));
+}
+
+std::string Folder::text(const std::string& name) const {
+  std::ifstream file(path(name), std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+nlohmann::ordered_json Folder::json(const std::string& name) const {
+  return nlohmann::ordered_json::parse(text(name));
+}
+
+std::vector<std::string> Folder::names_of(const std::string& path) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(path))
+    names.push_back(entry.path().filename());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace weft::end_to_end

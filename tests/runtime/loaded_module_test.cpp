@@ -1,0 +1,108 @@
+#include "runtime/loaded_module.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "common/error.h"
+
+namespace weft::runtime {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Property;
+using ::testing::Throws;
+
+constexpr std::uint64_t kBase = 0x1'0000'0100;
+
+struct Memory {
+  std::uint64_t placed = 0;  // bytes asked for
+  std::map<std::uint64_t, std::vector<std::uint8_t>> written;
+
+  LoadedModule load(ptx::Module module) {
+    return LoadedModule(
+        std::move(module),
+        [this](std::uint64_t bytes) {
+          placed += bytes;
+          return kBase;
+        },
+        [this](std::uint64_t address, const std::vector<std::uint8_t>& bytes) { written[address] = bytes; });
+  }
+};
+
+ptx::Variable variable(const std::string& name, std::uint64_t size, std::uint64_t align,
+                       std::vector<std::uint8_t> initial = {}) {
+  ptx::Variable made;
+  made.name = name;
+  made.size = size;
+  made.align = align;
+  made.initial = std::move(initial);
+  return made;
+}
+
+ptx::Module module_of(std::vector<ptx::Variable> variables) {
+  ptx::Module module;
+  module.file = "m.ptx";
+  module.variables = std::move(variables);
+  return module;
+}
+
+TEST(LoadedModule, PlacesVariablesAlignedAndInitialised) {
+  Memory memory;
+  auto constant = variable("table", 4, 64, {1, 2});
+  constant.space = ptx::Space::kConst;
+  auto shared = variable("tile", 1024, 16);
+  shared.space = ptx::Space::kShared;
+  const LoadedModule module = memory.load(module_of({variable("byte", 1, 1, {9}), constant, shared}));
+
+  std::uint64_t bytes = 0;
+  EXPECT_EQ(module.address_of("byte", &bytes), kBase);
+  EXPECT_EQ(bytes, 1u);
+  EXPECT_EQ(module.address_of("table", &bytes), kBase + 64);
+  EXPECT_EQ(bytes, 4u);
+  EXPECT_EQ(memory.placed, 68u) << "shared memory takes no device memory";
+  EXPECT_THAT(memory.written.at(kBase), ElementsAre(9));
+  EXPECT_THAT(memory.written.at(kBase + 64), ElementsAre(1, 2, 0, 0));
+}
+
+TEST(LoadedModule, RelocatesAddressesOfOtherVariables) {
+  Memory memory;
+  auto pointer = variable("pointer", 16, 8);
+  pointer.relocations.push_back({8, "target", 3, true});
+  const LoadedModule module = memory.load(module_of({pointer, variable("target", 4, 4)}));
+  ASSERT_EQ(module.address_of("target", nullptr), kBase + 16);
+  EXPECT_THAT(memory.written.at(kBase), ElementsAre(0, 0, 0, 0, 0, 0, 0, 0, 0x13, 0x01, 0, 0, 1, 0, 0, 0));
+}
+
+TEST(LoadedModule, RefusesWhatItCannotPlace) {
+  Memory memory;
+  auto missing = variable("missing", 4, 4);
+  missing.is_extern = true;
+  EXPECT_THAT([&] { memory.load(module_of({missing})); },
+              Throws<InputError>(Property(&InputError::what, HasSubstr("missing is .extern"))));
+
+  auto dangling = variable("dangling", 8, 8);
+  dangling.relocations.push_back({0, "nobody", 0, false});
+  EXPECT_THAT([&] { memory.load(module_of({dangling})); },
+              Throws<InputError>(Property(&InputError::what, HasSubstr("address of nobody"))));
+
+  auto outside = variable("outside", 12, 8);
+  outside.relocations.push_back({5, "outside", 0, false});
+  EXPECT_THROW(memory.load(module_of({outside})), InputError);
+
+  EXPECT_THROW(memory.load(module_of({variable("page", 4, 4096)})), InputError);
+  EXPECT_THROW(memory.load(module_of({variable("a", UINT64_MAX, 1), variable("b", 2, 1)})), InputError);
+}
+
+TEST(LoadedModule, ListsItsVariablesWhenAskedForAnotherOne) {
+  Memory memory;
+  const LoadedModule module = memory.load(module_of({variable("one", 4, 4), variable("two", 4, 4)}));
+  EXPECT_THAT([&] { module.address_of("three", nullptr); },
+              Throws<InputError>(
+                  Property(&InputError::what, HasSubstr("unknown variable 'three'; known: one, two"))));
+}
+
+}  // namespace
+}  // namespace weft::runtime

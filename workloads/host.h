@@ -1,0 +1,92 @@
+// What the workloads' host sides share: typed device arrays, input, kernel choice, comparison.
+#ifndef WEFT_WORKLOADS_HOST_H
+#define WEFT_WORKLOADS_HOST_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/device.h"
+#include "workloads/workload.h"
+
+namespace weft::workloads {
+
+// The linear congruential generator of Numerical Recipes (2nd ed., section 7.1); its low bits are weak and
+// dropped.
+class Random {
+ public:
+  explicit Random(std::uint32_t seed) : state_(seed) {}
+  std::uint32_t next() {
+    state_ = state_ * 1664525u + 1013904223u;
+    return state_ >> 8;
+  }
+
+ private:
+  std::uint32_t state_;
+};
+
+// An array of T in device memory, freed with its owner.
+template <class T>
+class DeviceArray {
+ public:
+  DeviceArray(runtime::Device& device, std::size_t count)
+      : device_(device), count_(count), address_(device.allocate(count * sizeof(T))) {}
+  DeviceArray(runtime::Device& device, const std::vector<T>& values) : DeviceArray(device, values.size()) {
+    write(values);
+  }
+  ~DeviceArray() { device_.free(address_); }
+  DeviceArray(const DeviceArray&) = delete;
+  DeviceArray& operator=(const DeviceArray&) = delete;
+
+  void write(const std::vector<T>& values) { device_.copy_to(address_, values.data(), count_ * sizeof(T)); }
+  std::vector<T> read() const {
+    std::vector<T> values(count_);
+    device_.copy_from(values.data(), address_, count_ * sizeof(T));
+    return values;
+  }
+  runtime::Address address() const { return address_; }
+
+ private:
+  runtime::Device& device_;
+  std::size_t count_;
+  runtime::Address address_;
+};
+
+// The kernel that `code` names, or the only one of the module. Throws InputError listing the module's
+// kernels.
+std::string kernel_of(const runtime::LoadedModule& module, const Code& code);
+
+// PTX that was embedded when Weft was built, with the name of its compiler.
+Code built_code(const char* ptx, const std::string& name);
+
+inline std::uint32_t blocks_for(std::uint64_t threads, std::uint64_t block) {
+  return static_cast<std::uint32_t>((threads + block - 1) / block);
+}
+
+// The first place where `accept(i)` is false becomes the message; else "what: N values agree".
+template <class Accept, class Describe>
+Result compare(const std::string& what, std::size_t count, Accept accept, Describe describe) {
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!accept(i)) return {false, what + " differ first at " + std::to_string(i) + ": " + describe(i)};
+  }
+  return {true, what + ": " + std::to_string(count) + " values agree with the CPU"};
+}
+
+// Every value equal, bit for bit in the sense of ==.
+template <class T>
+Result compare_equal(const std::string& what, const std::vector<T>& got, const std::vector<T>& want) {
+  return compare(
+      what, want.size(), [&](std::size_t i) { return got[i] == want[i]; },
+      [&](std::size_t i) { return "got " + std::to_string(got[i]) + ", want " + std::to_string(want[i]); });
+}
+
+// Factories, one per workload folder.
+std::unique_ptr<Workload> make_bfs();
+std::unique_ptr<Workload> make_coulombic_potential();
+std::unique_ptr<Workload> make_matrix_multiply();
+std::unique_ptr<Workload> make_reduction();
+std::unique_ptr<Workload> make_vector_add();
+
+}  // namespace weft::workloads
+
+#endif
