@@ -185,7 +185,7 @@ class Sm final : public sc_core::sc_module, public Clocked, public dispatch::Blo
   Cycle now_ = 0, accounted_ = 0;
   bool running_ = false, stopped_ = false, reported_drained_ = true;
 
-  TransactionPool pool_;
+  std::unique_ptr<TransactionPool> pool_;
   tlm::tlm_generic_payload* open_request_ = nullptr;        // BEGIN_REQ without END_REQ
   std::uint64_t channel_free_since_ = 0;                    // sc_time value of the END_REQ
   struct Response {
