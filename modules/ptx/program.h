@@ -99,6 +99,7 @@ struct Instruction {
   bool uniform = false;             // bra.uni
   bool to_space = false;            // cvta.to.space (generic -> space) rather than cvta.space
   bool constant_cache = false;      // ld.param of an entry, ld.const: served by the constant cache
+  bool wide_address = true;         // ld/st/atom/red: the address base is a 64-bit register (else 32-bit, unsigned)
 
   std::int16_t guard = -1;          // predicate number, -1: unguarded
   bool guard_negated = false;
