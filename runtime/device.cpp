@@ -72,7 +72,7 @@ struct Device::Impl {
       : options(std::move(chosen)),
         gpu("gpu", config, Gpu::Options{options.sleeping, options.monitors}),
         waiter("idle_waiter", gpu.idle_event()),
-        allocator(kDeviceBase, gpu.memory().size()) {}
+        allocator(kDeviceBase, gpu.memory().bytes()) {}
 
   Address allocate(std::uint64_t bytes) {
     const Address address = allocator.allocate(bytes);
@@ -248,7 +248,7 @@ void Device::reset() {
   impl_->gpu.reset();
   impl_->modules.clear();
   impl_->scratch.clear();
-  impl_->allocator = Allocator(kDeviceBase, impl_->gpu.memory().size());
+  impl_->allocator = Allocator(kDeviceBase, impl_->gpu.memory().bytes());
   impl_->local_address = 0;
   impl_->local_bytes = 0;
   impl_->abandoned = false;

@@ -60,19 +60,27 @@ ordered_json statistics_json(const Outcome& outcome, runtime::Device& device) {
 }
 
 std::vector<BucketShare> scheduler_cycles(const statistics::Registry& registry) {
-  static const std::regex bucket_name(R"(sm\d+\.scheduler\d+\.(?:cycles|buckets?)\.(.+))");
-  std::map<std::string, std::uint64_t> cycles;
+  static const std::regex bucket_name(R"(sm\d+\.scheduler\d+\.(\w+))");
+  struct Bucket {
+    std::uint64_t cycles = 0;
+    std::string meaning;
+  };
+  std::map<std::string, Bucket> buckets;
   std::uint64_t sum = 0;
   std::smatch match;
   for (const auto& entry : registry.entries()) {
-    if (entry.counter == nullptr || !std::regex_match(entry.name, match, bucket_name)) continue;
-    cycles[match[1]] += *entry.counter;
+    if (entry.counter == nullptr || entry.unit != "cycles" ||
+        !std::regex_match(entry.name, match, bucket_name))
+      continue;
+    Bucket& bucket = buckets[match[1]];
+    bucket.cycles += *entry.counter;
+    bucket.meaning = entry.description;
     sum += *entry.counter;
   }
   std::vector<BucketShare> shares;
   if (sum == 0) return shares;
-  for (const auto& [bucket, count] : cycles) {
-    shares.push_back({bucket, static_cast<double>(count) / static_cast<double>(sum)});
+  for (const auto& [name, bucket] : buckets) {
+    shares.push_back({name, bucket.meaning, static_cast<double>(bucket.cycles) / static_cast<double>(sum)});
   }
   std::stable_sort(shares.begin(), shares.end(),
                    [](const auto& a, const auto& b) { return a.share > b.share; });

@@ -34,7 +34,7 @@ std::string summary(const Outcome& outcome, runtime::Device& device);
 // Share of scheduler cycles per bucket, largest first, over all schedulers of all SMs; empty without any
 // cycle.
 struct BucketShare {
-  std::string bucket;
+  std::string bucket, meaning;
   double share = 0;
 };
 std::vector<BucketShare> scheduler_cycles(const statistics::Registry& registry);

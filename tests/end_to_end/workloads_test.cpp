@@ -43,7 +43,24 @@ TEST_P(EveryMachine, VerifiesTheWorkload) {
     EXPECT_LE(stats.at(share), 1.0) << share;
   }
   EXPECT_GE(stats.at("coalescing_rate"), 1.0);
-  EXPECT_FALSE(stats.at("statistics").empty());
+
+  // The statistics agree with one another.
+  std::uint64_t launched = 0, retired = 0, warp_instructions = 0;
+  for (const auto& [unit, values] : stats.at("statistics").items()) {
+    if (unit.rfind("sm", 0) != 0 || !values.contains("scheduler0")) continue;
+    launched += values.at("threads_launched").get<std::uint64_t>();
+    retired += values.at("threads_retired").get<std::uint64_t>();
+    warp_instructions += values.at("warp_instructions").get<std::uint64_t>();
+    for (const auto& [part, buckets] : values.items()) {
+      if (part.rfind("scheduler", 0) != 0) continue;
+      std::uint64_t sum = 0;
+      for (const auto& bucket : buckets) sum += bucket.get<std::uint64_t>();
+      EXPECT_EQ(sum, stats.at("cycles")) << unit << "." << part << ": every cycle ends in exactly one bucket";
+    }
+  }
+  EXPECT_GT(launched, 0u);
+  EXPECT_EQ(launched, retired);
+  EXPECT_EQ(warp_instructions, stats.at("warp_instructions"));
 }
 
 INSTANTIATE_TEST_SUITE_P(
