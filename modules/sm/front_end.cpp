@@ -119,7 +119,6 @@ void FrontEnd::arrive(Cycle now) {
 }
 
 std::uint64_t FrontEnd::step(Cycle now, bool can_miss) {
-  arrive(now);
   blocked_ = false;
   const auto contexts = static_cast<unsigned>(buffers_.size());
   // Round robin: the first context after the last one served.

@@ -35,6 +35,8 @@ class FrontEnd {
   // The instruction at the front of the buffer was issued.
   void consume(unsigned context);
 
+  // Puts instructions that arrive at `now` into their buffers. Call before issue.
+  void arrive(Cycle now);
   // Fetches for one context. `now` decides when instructions arrive. Returns the line that must be fetched from memory
   // in `miss_line` (kNoLine: none). Call once per cycle.
   static constexpr std::uint64_t kNoLine = UINT64_MAX;
@@ -60,7 +62,6 @@ class FrontEnd {
   };
 
   void consider(unsigned context);  // does it need a fetch?
-  void arrive(Cycle now);
 
   const Config& config_;
   std::vector<Buffer> buffers_;

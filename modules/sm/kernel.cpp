@@ -1,8 +1,10 @@
 #include "sm/kernel.h"
 
 #include <algorithm>
+#include <array>
 
 #include "common/error.h"
+#include "isa/address_windows.h"
 #include "warp_formation/warp_formation.h"
 
 namespace weft::sm {
@@ -30,6 +32,19 @@ Source source_of(const ptx::Operand& operand, const ptx::Program& program) {
   return source;
 }
 
+// What cvta adds or subtracts: the start of a space among generic addresses, in 32 lanes of 8 bytes.
+const void* window_of(ptx::Space space) {
+  const auto broadcast = [](std::uint64_t value) {
+    std::array<std::uint64_t, isa::kLanes> lanes{};
+    lanes.fill(value);
+    return lanes;
+  };
+  alignas(64) static const auto kShared = broadcast(isa::kSharedWindow);
+  alignas(64) static const auto kLocal = broadcast(isa::kLocalWindow);
+  alignas(64) static const auto kOther = broadcast(0);
+  return space == ptx::Space::kShared ? kShared.data() : space == ptx::Space::kLocal ? kLocal.data() : kOther.data();
+}
+
 [[noreturn]] void not_executable(const ptx::Program& program, ptx::Pc pc) {
   throw InputError(program.place(pc), std::string("instruction ") + ptx::name_of(program.code[pc].op) + "." +
                                           ptx::name_of(program.code[pc].type) + " is not executable yet");
@@ -51,6 +66,10 @@ Operation operation_of(const ptx::Program& program, ptx::Pc pc, const Config& co
   for (unsigned i = 0; i < in.write_count; ++i) op.keys[op.key_count++] = in.writes[i];
   op.latency = static_cast<std::uint16_t>(config.latency_of(in.latency).cycles);
   op.interval = static_cast<std::uint16_t>(config.latency_of(in.latency).interval);
+  if (in.op == ptx::Opcode::kCvta) {
+    op.src[1].kind = Source::Kind::kConstant;
+    op.src[1].constant = window_of(in.space);
+  }
   if (in.is_memory()) {
     op.memory = isa::find_memory(in);
     op.element_bytes = static_cast<std::uint8_t>(ptx::bytes_of(in.type) * in.vector);

@@ -153,6 +153,7 @@ Cycle Sm::step(Cycle now) {
   take_responses(now);
   memory_.events(now);
   wheel_.take(now, [&](const Event& event) { handle(now, event); });
+  front_end_.arrive(now);
   memory_.step(now);
   send_request(now);
 
