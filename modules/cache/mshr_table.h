@@ -44,6 +44,8 @@ class MshrTable {
 
   // Is a fetch of the line under way?
   bool contains(Line line) const { return find(line) != kNone; }
+  // The entry of a line that is contained, from 0 to entries - 1: for what the owner keeps per entry.
+  std::uint32_t entry_of(Line line) const { return find(line); }
   // Takes the entry of `line` out of the lookup; the line must be contained. Returns the entry.
   std::uint32_t close(Line line);
   // Hands out the next waiter of a closed entry; false, and the entry is free again, when there is none.

@@ -187,8 +187,9 @@ TEST(Gddr5Order, FcfsBlocksBehindABusyBank) {
   fcfs.expect_complete();
   fr_fcfs.expect_complete();
   EXPECT_EQ(fr_fcfs.initiators[0]->completion_order, (std::vector<std::size_t>{0, 2, 1}));
-  EXPECT_GT(fcfs.initiators[0]->records[2].begin_response,
-            fr_fcfs.initiators[0]->records[2].begin_response + 10);
+  // Its activate goes tRRD after the first one, or when the first request has sent its read command, at 14.
+  EXPECT_EQ(fr_fcfs.initiators[0]->records[2].begin_response, 2u + 6 + 12 + 12 + 2);
+  EXPECT_EQ(fcfs.initiators[0]->records[2].begin_response, 15u + 12 + 12 + 2);
 }
 
 TEST(Gddr5Refresh, ClosesRowsAndDelaysRequests) {

@@ -62,8 +62,10 @@ class MockMemory : public sc_core::sc_module, public Clocked {
       blocked_.payload = nullptr;
       socket->nb_transport_bw(payload, phase, delay);
     }
-    if (waiting_.empty() || gate_.closed()) return kNever;
-    return std::max(waiting_.front().ready, gate_.usable_from());
+    Cycle next = kNever;
+    if (blocked_.payload != nullptr && waiting_.size() < options_.places) next = blocked_.ready;
+    if (waiting_.empty() || gate_.closed()) return next;
+    return std::min(next, std::max(waiting_.front().ready, gate_.usable_from()));
   }
 
  private:

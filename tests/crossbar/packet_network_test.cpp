@@ -1,0 +1,130 @@
+#include "crossbar/packet_network.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace weft::crossbar {
+namespace {
+
+PacketNetwork::Shape square(unsigned n) {
+  PacketNetwork::Shape shape;
+  shape.inputs = shape.outputs = n;
+  shape.input_queue = shape.output_queue = 1000;
+  return shape;
+}
+
+// Runs until edge `end`, taking every packet as soon as it may leave; counts packets per content.
+std::vector<int> run(PacketNetwork& network, Cycle end, std::vector<Cycle>* when = nullptr) {
+  std::vector<int> counts(64);
+  for (Cycle now = 1; now < end; ++now) {
+    for (unsigned output = 0; output < 64; ++output) {
+      if ((network.occupied() >> output & 1) == 0 || network.head(output).ready > now) continue;
+      ++counts[reinterpret_cast<std::uintptr_t>(network.head(output).content)];
+      if (when != nullptr) when->push_back(now);
+      network.pop(output);
+    }
+    network.arbitrate(now);
+  }
+  return counts;
+}
+
+void* content(std::uintptr_t value) {
+  return reinterpret_cast<void*>(value);
+}
+
+TEST(PacketNetwork, ALonePacketTakesItsFlitsAndTheRouter) {
+  PacketNetwork::Shape shape = square(4);
+  shape.router_latency = 7;
+  PacketNetwork network(shape);
+  network.push(2, content(2), 3, 5, 1);
+  std::vector<Cycle> when;
+  run(network, 100, &when);
+  EXPECT_EQ(when, (std::vector<Cycle>{1 + 5 - 1 + 7}));
+}
+
+TEST(PacketNetwork, RoundRobinIsFair) {
+  PacketNetwork network(square(5));
+  for (unsigned input = 0; input < 5; ++input) {
+    for (int i = 0; i < 500; ++i) network.push(input, content(input), 1, 3, 1);
+  }
+  const std::vector<int> counts = run(network, 1 + 3 * 1000 + 1);
+  for (unsigned input = 0; input < 5; ++input) EXPECT_EQ(counts[input], 200) << input;
+}
+
+TEST(PacketNetwork, AllPortsOfTheWidestNetworkTakePart) {
+  PacketNetwork network(square(64));
+  for (unsigned input = 0; input < 64; ++input) {
+    for (int i = 0; i < 20; ++i) network.push(input, content(input), 63, 1, 1);
+  }
+  const std::vector<int> counts = run(network, 1 + 64 * 10 + 1);
+  for (unsigned input = 0; input < 64; ++input) EXPECT_EQ(counts[input], 10) << input;
+}
+
+TEST(PacketNetwork, OldestGoesFirst) {
+  PacketNetwork::Shape shape = square(3);
+  shape.arbitration = Arbitration::kOldest;
+  PacketNetwork network(shape);
+  for (unsigned input : {2u, 0u, 2u, 1u, 2u}) network.push(input, content(input), 0, 1, 1);
+  std::vector<unsigned> order;
+  for (Cycle now = 1; now < 20; ++now) {
+    if (network.occupied() != 0 && network.head(0).ready <= now) {
+      order.push_back(static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(network.head(0).content)));
+      network.pop(0);
+    }
+    network.arbitrate(now);
+  }
+  EXPECT_EQ(order, (std::vector<unsigned>{2, 0, 2, 1, 2}));
+}
+
+TEST(PacketNetwork, DistinctPathsDoNotDisturbEachOther) {
+  PacketNetwork network(square(4));
+  for (unsigned input = 0; input < 4; ++input) {
+    for (int i = 0; i < 100; ++i) network.push(input, content(input), 3 - input, 2, 1);
+  }
+  const std::vector<int> counts = run(network, 1 + 2 * 100 + 1);
+  for (unsigned input = 0; input < 4; ++input) EXPECT_EQ(counts[input], 100);
+}
+
+// Four inputs on one interface have its bandwidth between them, though each goes to an output of its own.
+TEST(PacketNetwork, ASharedInterfaceSharesItsFlits) {
+  PacketNetwork::Shape shape = square(4);
+  shape.inputs_per_interface = 4;
+  PacketNetwork network(shape);
+  for (unsigned input = 0; input < 4; ++input) {
+    for (int i = 0; i < 100; ++i) network.push(input, content(input), input, 2, 1);
+  }
+  const std::vector<int> counts = run(network, 1 + 2 * 200 + 1);
+  int sum = 0;
+  for (unsigned input = 0; input < 4; ++input) {
+    EXPECT_NEAR(counts[input], 50, 2);
+    sum += counts[input];
+  }
+  EXPECT_EQ(sum, 200);
+}
+
+TEST(PacketNetwork, ASharedOutputInterfaceSharesItsFlits) {
+  PacketNetwork::Shape shape = square(4);
+  shape.outputs_per_interface = 2;
+  PacketNetwork network(shape);
+  for (unsigned input = 0; input < 4; ++input) {
+    for (int i = 0; i < 100; ++i) network.push(input, content(input), input, 4, 1);
+  }
+  const std::vector<int> counts = run(network, 1 + 4 * 100 + 1);
+  for (unsigned input = 0; input < 4; ++input) EXPECT_EQ(counts[input], 50);
+}
+
+TEST(PacketNetwork, AFullOutputQueueStopsGrants) {
+  PacketNetwork::Shape shape = square(2);
+  shape.output_queue = 2;
+  PacketNetwork network(shape);
+  for (int i = 0; i < 5; ++i) network.push(0, content(0), 1, 1, 1);
+  for (Cycle now = 1; now < 50; ++now) network.arbitrate(now);
+  EXPECT_EQ(network.flits(1), 2u);
+  EXPECT_EQ(network.next_grant(50), kNever);
+  network.pop(1);
+  EXPECT_EQ(network.next_grant(50), 51u);
+}
+
+}  // namespace
+}  // namespace weft::crossbar

@@ -1,0 +1,358 @@
+#include "l2/l2_bank.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "common/error.h"
+#include "common/hop_monitor.h"
+#include "memory_bench/mock_initiator.h"
+#include "memory_bench/mock_memory.h"
+
+namespace weft::l2 {
+namespace {
+
+using bench::atomic;
+using bench::read;
+using bench::write;
+
+constexpr Cycle kLatency = 20;
+constexpr Cycle kMemory = 50;
+constexpr Cycle kMiss = kLatency + kMemory + 1;  // memory's answer is taken at the edge after it
+
+L2Bank::Config small() {
+  L2Bank::Config config;
+  config.tags.sets = 4;
+  config.tags.ways = 2;
+  config.latency = kLatency;
+  config.mshrs = {8, 4};
+  return config;
+}
+
+gddr5::AddressMap::Config one_bank() {
+  gddr5::AddressMap::Config config;
+  config.channels = 1;
+  return config;
+}
+
+bench::MockMemory::Options memory_options() {
+  bench::MockMemory::Options options;
+  options.latency = kMemory;
+  return options;
+}
+
+class L2Bench {
+ public:
+  L2Bench(const std::string& prefix, const L2Bank::Config& config, std::vector<bench::Access> accesses,
+          bench::MockMemory::Options behind = memory_options(), bench::MockInitiator::Options options = {},
+          bool sleeping = true)
+      : domain((prefix + "_clock").c_str(), 1000),
+        map(one_bank()),
+        bank((prefix + "_l2").c_str(), config, domain, map, 0, 0),
+        initiator((prefix + "_initiator").c_str(), domain, std::move(accesses), options),
+        memory((prefix + "_memory").c_str(), domain, behind),
+        above((prefix + "_above").c_str()),
+        below((prefix + "_below").c_str()) {
+    domain.set_sleeping(sleeping);
+    bank.bind(registry, "l2");
+    initiator.socket.bind(above.target);
+    above.initiator.bind(bank.target);
+    bank.memory.bind(below.target);
+    below.initiator.bind(memory.socket);
+  }
+  void expect_complete() {
+    EXPECT_TRUE(initiator.done());
+    EXPECT_TRUE(bank.idle());
+    above.check_complete();
+    below.check_complete();
+    EXPECT_EQ(above.report() + below.report(), "");
+  }
+  Cycle latency(std::size_t access) const { return initiator.records[access].latency(); }
+  nlohmann::ordered_json statistics() const { return registry.sample()["l2"]; }
+  std::vector<std::uint64_t> written_back() const {
+    std::vector<std::uint64_t> addresses;
+    for (const bench::MockMemory::Seen& seen : memory.seen) {
+      if (seen.kind == AccessKind::kWriteBack) addresses.push_back(seen.address);
+    }
+    return addresses;
+  }
+
+  ClockDomain domain;
+  gddr5::AddressMap map;
+  L2Bank bank;
+  bench::MockInitiator initiator;
+  bench::MockMemory memory;
+  HopMonitor above;
+  HopMonitor below;
+  statistics::Registry registry;
+};
+
+TEST(L2Bank, LatencyOfHitsAndMisses) {
+  L2Bench bench("b", small(),
+                {read(0), read(0, 128, 200), read(32, 32, 400), write(64, 32, 600), write(512, 32, 800)});
+  sc_core::sc_start();
+  bench.expect_complete();
+  EXPECT_EQ(bench.latency(0), kMiss);
+  EXPECT_EQ(bench.latency(1), kLatency);
+  EXPECT_EQ(bench.latency(2), kLatency);
+  EXPECT_EQ(bench.latency(3), kLatency);
+  EXPECT_EQ(bench.latency(4), kMiss) << "a write to a part of an absent line fetches it";
+  const auto statistics = bench.statistics();
+  EXPECT_EQ(statistics["tags"]["hits"], 3);
+  EXPECT_EQ(statistics["tags"]["misses"], 2);
+  EXPECT_EQ(statistics["fetches"], 2);
+  EXPECT_EQ(bench.memory.seen[0].bytes, 128u);
+}
+
+TEST(L2Bank, AcceptsOneRequestPerCycle) {
+  std::vector<bench::Access> accesses{read(0)};
+  for (Cycle i = 0; i < 100; ++i) accesses.push_back(read(0, 32, 200));
+  L2Bench bench("b", small(), accesses);
+  sc_core::sc_start();
+  bench.expect_complete();
+  EXPECT_EQ(bench.initiator.last_response(), 200 + 99 + kLatency);
+}
+
+TEST(L2Bank, MissesToOneLineAreMergedAndAnsweredInOrder) {
+  L2Bench bench("b", small(), {read(0), read(64, 64), read(32, 32), read(128)});
+  sc_core::sc_start();
+  bench.expect_complete();
+  EXPECT_EQ(bench.memory.seen.size(), 2u);
+  EXPECT_EQ(bench.initiator.completion_order, (std::vector<std::size_t>{0, 1, 2, 3}));
+  EXPECT_EQ(bench.latency(0), kMiss);
+  EXPECT_EQ(bench.initiator.records[2].begin_response, bench.initiator.records[0].begin_response + 2);
+  EXPECT_EQ(bench.statistics()["mshr"]["merged"], 2);
+  EXPECT_EQ(bench.statistics()["tags"]["pending_hits"], 2);
+}
+
+TEST(L2Bank, DirtyVictimsAreWrittenBack) {
+  // Set 0 holds lines 0, 4, 8, ...: 512 bytes apart. The third line evicts the least recently used, which is
+  // dirty.
+  L2Bench bench("b", small(), {write(0), read(512, 128, 200), read(1024, 128, 400), read(1536, 128, 600)});
+  sc_core::sc_start();
+  bench.expect_complete();
+  EXPECT_EQ(bench.latency(0), kLatency) << "a write of a whole line needs no fetch";
+  EXPECT_EQ(bench.written_back(), (std::vector<std::uint64_t>{0}));
+  EXPECT_EQ(bench.statistics()["write_backs"], 1);
+  EXPECT_EQ(bench.statistics()["tags"]["evictions"], 2);
+  EXPECT_EQ(bench.statistics()["fetches"], 3);
+}
+
+TEST(L2Bank, AWriteThatWaitedForItsLineLeavesItDirty) {
+  L2Bench bench("b", small(),
+                {read(0), write(0, 32), read(512, 128, 200), read(1024, 128, 400), read(1536, 128, 600)});
+  sc_core::sc_start();
+  bench.expect_complete();
+  EXPECT_EQ(bench.written_back(), (std::vector<std::uint64_t>{0}));
+}
+
+TEST(L2Bank, PartialWritesNeedNoFetchWhereTheConfigurationSaysSo) {
+  L2Bank::Config config = small();
+  config.write_miss = WriteMiss::kNoFetch;
+  L2Bench bench("b", config, {write(0, 32), atomic(128, 1, 200)});
+  sc_core::sc_start();
+  bench.expect_complete();
+  EXPECT_EQ(bench.latency(0), kLatency);
+  EXPECT_EQ(bench.latency(1), kMiss + 1) << "an atomic reads its line";
+  EXPECT_EQ(bench.statistics()["fetches"], 1);
+}
+
+TEST(L2Bank, AtomicsAreSerialisedByTheirLanes) {
+  L2Bank::Config config = small();
+  config.atomic_interval = 2;
+  L2Bench bench("b", config, {atomic(0, 32), atomic(0, 8, 200), atomic(0, 5, 200), read(0, 32, 200)});
+  sc_core::sc_start();
+  bench.expect_complete();
+  EXPECT_EQ(bench.latency(0), kMiss + 64);
+  EXPECT_EQ(bench.latency(1), kLatency + 16);
+  // The second one's lookup waits until the first has left the bank, and the read for both.
+  EXPECT_EQ(bench.initiator.records[2].begin_response, 200 + kLatency + 16 + 10);
+  EXPECT_EQ(bench.initiator.records[3].begin_response, 200 + kLatency + 16 + 10 + 1);
+  EXPECT_EQ(bench.statistics()["atomic_cycles"], 2 * (32 + 8 + 5));
+}
+
+TEST(L2Bank, ARequestMaySpanTwoLines) {
+  L2Bench bench("b", small(), {read(128, 128), read(0, 256, 200), write(64, 128, 400)});
+  sc_core::sc_start();
+  bench.expect_complete();
+  EXPECT_EQ(bench.latency(1), kMiss + 0) << "line 0 is looked up first, and is the one that is absent";
+  EXPECT_EQ(bench.latency(2), kLatency + 1) << "two lookups";
+}
+
+TEST(L2Bank, FullMshrsStallLookupsInOrderAndCountOnce) {
+  L2Bank::Config config = small();
+  config.mshrs = {2, 1};
+  L2Bench bench("b", config, {read(0), read(0, 32), read(128), read(256), read(1024), read(0, 32)});
+  sc_core::sc_start();
+  bench.expect_complete();
+  // The last one hits, once its lookup comes, and need not wait for the miss before it.
+  EXPECT_EQ(bench.initiator.completion_order, (std::vector<std::size_t>{0, 1, 2, 3, 5, 4}));
+  const auto statistics = bench.statistics();
+  EXPECT_EQ(statistics["mshr"]["entry_full"], 1);
+  EXPECT_EQ(statistics["mshr"]["no_entry"], 1);
+  EXPECT_EQ(statistics["mshr"]["most_in_use"], 2);
+  EXPECT_EQ(statistics["tags"]["accesses"], 6);
+}
+
+TEST(L2Bank, AFullSetStalls) {
+  L2Bench bench("b", small(), {read(0), read(512), read(1024)});
+  sc_core::sc_start();
+  bench.expect_complete();
+  EXPECT_EQ(bench.statistics()["tags"]["set_full"], 1);
+  // Its lookup succeeds at the edge at which the first line comes, 1 + kMiss; then it goes to memory itself.
+  EXPECT_EQ(bench.initiator.records[2].begin_response, 1 + kMiss + kMemory + 1);
+}
+
+class L2BankDmi : public ::testing::TestWithParam<bool> {};
+
+TEST_P(L2BankDmi, ForeignAccessesMoveDataWithAndWithout) {
+  bench::MockMemory::Options memory = memory_options();
+  memory.grant_dmi = GetParam();
+  bench::MockInitiator::Options options;
+  options.foreign = true;
+  L2Bench bench("b", small(),
+                {write(0, 64), read(0, 64), read(16, 8), read(512, 128), read(1024, 128), read(1536, 128)},
+                memory, options);
+  for (unsigned i = 0; i < 64; ++i) bench.initiator.data[0].push_back(static_cast<unsigned char>(i + 1));
+  bench.memory.image[1024] = 99;
+  sc_core::sc_start();
+  bench.expect_complete();
+  EXPECT_EQ(bench.memory.image[63], 64) << "and the write-back has not undone it";
+  EXPECT_EQ(bench.written_back(), (std::vector<std::uint64_t>{0}));
+  EXPECT_EQ(bench.initiator.data[1], bench.initiator.data[0]);
+  EXPECT_EQ(bench.initiator.data[2].front(), 17);
+  EXPECT_EQ(bench.initiator.data[4].front(), 99);
+}
+
+INSTANTIATE_TEST_SUITE_P(Granted, L2BankDmi, ::testing::Bool());
+
+TEST(L2Bank, TimedAccessesOfOurOwnLeaveTheImageAlone) {
+  L2Bench bench("b", small(), {write(0), read(512, 128, 200), read(1024, 128, 400), read(1536, 128, 600)});
+  for (auto& byte : bench.memory.image) byte = 5;
+  sc_core::sc_start();
+  bench.expect_complete();
+  for (auto byte : bench.memory.image) ASSERT_EQ(byte, 5);
+}
+
+TEST(L2Bank, ErrorsComeBackAndLeaveNoLine) {
+  bench::MockMemory::Options memory = memory_options();
+  memory.bytes = 4096;
+  memory.grant_dmi = false;  // so that only the fetch finds out
+  L2Bench unknown("unknown", small(), {read(8192), read(8192, 32, 1), read(8192, 32, 300), read(0, 128, 500)},
+                  memory);
+  memory.grant_dmi = true;
+  L2Bench known("known", small(),
+                {read(8192), read(4096 - 32, 32), read(192, 128), {tlm::TLM_IGNORE_COMMAND, 0, 4, {}, 0, 0}},
+                memory);
+  sc_core::sc_start();
+  unknown.expect_complete();
+  for (int i : {0, 1, 2}) EXPECT_EQ(unknown.initiator.records[i].status, tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  EXPECT_EQ(unknown.initiator.records[3].status, tlm::TLM_OK_RESPONSE);
+  EXPECT_EQ(unknown.latency(2), kMiss) << "the line was not kept";
+  EXPECT_EQ(unknown.statistics()["memory_errors"], 2);
+  known.expect_complete();
+  EXPECT_EQ(known.initiator.records[0].status, tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  EXPECT_EQ(known.initiator.records[1].status, tlm::TLM_OK_RESPONSE) << "the last bytes";
+  EXPECT_EQ(known.initiator.records[2].status, tlm::TLM_BURST_ERROR_RESPONSE);
+  EXPECT_EQ(known.initiator.records[3].status, tlm::TLM_COMMAND_ERROR_RESPONSE);
+}
+
+// Random traffic on queues of one or two, slow at both ends.
+std::vector<bench::Access> storm(unsigned seed, int count) {
+  std::mt19937_64 random(seed);
+  std::vector<bench::Access> accesses;
+  Cycle at = 0;
+  for (int i = 0; i < count; ++i) {
+    at += random() % 11 == 0 ? random() % 300 : random() % 4;
+    const std::uint64_t address = random() % 64 * 128;
+    switch (random() % 5) {
+      case 0:
+        accesses.push_back(write(address, 128, at));
+        break;
+      case 1:
+        accesses.push_back(write(address + 32, 32, at));
+        break;
+      case 2:
+        accesses.push_back(atomic(address, 1 + random() % 32, at));
+        break;
+      case 3:
+        accesses.push_back(read(address / 256 * 256, 256, at));
+        break;
+      default:
+        accesses.push_back(read(address, 128, at));
+    }
+  }
+  return accesses;
+}
+
+L2Bank::Config narrow() {
+  L2Bank::Config config = small();
+  config.mshrs = {3, 2};
+  config.input_queue = config.response_queue = config.write_back_buffers = 1;
+  config.miss_queue = 2;
+  return config;
+}
+
+TEST(L2Bank, NarrowQueuesStallAndDrain) {
+  bench::MockMemory::Options memory = memory_options();
+  memory.places = 1;
+  bench::MockInitiator::Options options;
+  options.response_hold = 7;
+  L2Bench bench("b", narrow(), storm(1, 3000), memory, options);
+  sc_core::sc_start();
+  bench.expect_complete();
+  const auto statistics = bench.statistics();
+  EXPECT_GT(statistics["blocked"].get<int>(), 1000);
+  EXPECT_GT(statistics["queue_stalls"].get<int>(), 100);
+  EXPECT_EQ(
+      statistics["reads"].get<int>() + statistics["writes"].get<int>() + statistics["atomics"].get<int>(),
+      3000);
+  EXPECT_EQ(statistics["fetches"].get<int>() + statistics["write_backs"].get<int>(),
+            static_cast<int>(bench.below.transactions()));
+}
+
+TEST(L2Bank, SleepingChangesNothing) {
+  bench::MockMemory::Options memory = memory_options();
+  memory.places = 2;
+  bench::MockInitiator::Options options;
+  options.response_hold = 2;
+  L2Bench sleeping("sleeping", narrow(), storm(2, 2000), memory, options, true);
+  L2Bench awake("awake", narrow(), storm(2, 2000), memory, options, false);
+  sc_core::sc_start(400, sc_core::SC_US);
+  sleeping.expect_complete();
+  awake.expect_complete();
+  EXPECT_EQ(sleeping.statistics().dump(1), awake.statistics().dump(1));
+  EXPECT_EQ(sleeping.initiator.completion_order, awake.initiator.completion_order);
+  for (std::size_t i = 0; i < sleeping.initiator.records.size(); ++i) {
+    ASSERT_EQ(sleeping.initiator.records[i].begin_response, awake.initiator.records[i].begin_response) << i;
+  }
+}
+
+TEST(L2Bank, ResetDropsLinesAndRequests) {
+  std::vector<bench::Access> accesses;
+  for (unsigned i = 0; i < 10; ++i) accesses.push_back(read(i * 128));
+  L2Bench bench("b", small(), accesses);
+  sc_core::sc_start(25, sc_core::SC_NS);
+  EXPECT_FALSE(bench.bank.idle());
+  bench.bank.reset();
+  EXPECT_TRUE(bench.bank.idle());
+  EXPECT_EQ(bench.bank.tags().find(0), cache::LineState::kInvalid);
+}
+
+TEST(L2Bank, RefusesWhatCannotBe) {
+  ClockDomain domain("clock", 700);
+  const gddr5::AddressMap map(one_bank());
+  L2Bank::Config config = small();
+  config.tags.line_bytes = 512;
+  EXPECT_THROW(L2Bank("a", config, domain, map, 0, 0), InputError);
+  config = small();
+  config.miss_queue = 1;
+  EXPECT_THROW(config.check("/l2"), InputError);
+}
+
+}  // namespace
+}  // namespace weft::l2
