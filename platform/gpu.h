@@ -71,6 +71,11 @@ class Gpu : public sc_core::sc_module {
   Totals totals() const;
   Progress progress() const;
   std::uint32_t blocks_per_sm(const dispatch::Launch& launch) const;  // occupancy
+  // Device memory that the launch needs at Launch::local_address.
+  std::uint64_t local_memory_bytes(const dispatch::Launch& launch) const;
+  // Waveforms: what each part does in each cycle (vcd/README.md). Before the first launch; InputError if the file cannot
+  // be written or Weft was built without tracing.
+  void trace(const std::string& file, std::uint64_t first_cycle, std::uint64_t last_cycle);
   // Every hop monitor's violations, as text; empty without Options::monitors.
   std::string violations() const;
   // Address checks: only mapped pages of device memory may be accessed by kernels. `address` is a device address.

@@ -7,9 +7,10 @@
 #include <vector>
 
 #include "common/config_visitor.h"
-#include "crossbar/crossbar_config.h"
-#include "gddr5/gddr5_config.h"
-#include "l2/l2_config.h"
+#include "crossbar/crossbar.h"
+#include "gddr5/address_map.h"
+#include "gddr5/gddr5_channel.h"
+#include "l2/l2_bank.h"
 #include "sm/sm_config.h"
 #include "warp_formation/warp_formation_config.h"
 
@@ -31,9 +32,19 @@ struct GpuConfig {
     std::string kind = "off";
     void describe(config::Visitor& v);
   } scalarization;
-  crossbar::Config crossbar;
-  l2::Config l2;
-  gddr5::Config gddr5;
+  crossbar::Crossbar::Config crossbar;
+  struct L2 {
+    bool enabled = true;                 // false: the crossbar leads straight to the memory channels
+    std::uint64_t banks_per_channel = 2;
+    l2::L2Bank::Config bank;
+    void describe(config::Visitor& v);
+  } l2;
+  struct Gddr5 {
+    std::uint64_t bytes = 1u << 30;      // device memory
+    gddr5::AddressMap::Config map;       // its l2_banks follows from l2
+    gddr5::Gddr5Channel::Config channel;
+    void describe(config::Visitor& v);
+  } gddr5;
   struct Watchdog {
     std::uint64_t cycles = 1'000'000;  // core cycles without a commit while threads are live
     void describe(config::Visitor& v);

@@ -65,6 +65,7 @@ void Sm::reset() {
   for (auto& slot : barriers_) slot.fill(Barrier());
   free_ids_.clear();
   for (unsigned id = kMaxIssues; id-- > 0;) free_ids_.push_back(static_cast<std::uint16_t>(id));
+  pool_ = std::make_unique<TransactionPool>();  // what was under way is dropped everywhere
   counters_ = {};
   running_ = stopped_ = false;
   reported_drained_ = true;
@@ -242,7 +243,7 @@ void Sm::send_request(Cycle) {
   outgoing.pop();
   memory_.sent();
   tlm::tlm_generic_payload& payload =
-      pool_.acquire(request.command, request.address, image_ + request.address, request.bytes);
+      pool_->acquire(request.command, request.address, image_ + request.address, request.bytes);
   TransactionOrigin& origin = *origin_of(payload);
   origin.kind = request.kind;
   origin.sm = static_cast<std::uint16_t>(index_);
@@ -285,7 +286,7 @@ tlm::tlm_sync_enum Sm::transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_
 
 bool Sm::drained() const {
   return memory_.idle() && open_request_ == nullptr && responses_.empty() && open_response_ == nullptr &&
-         pool_.in_use() == 0 && free_ids_.size() == kMaxIssues &&
+         pool_->in_use() == 0 && free_ids_.size() == kMaxIssues &&
          std::none_of(slots_.begin(), slots_.end(), [](const ResidentBlock& block) { return block.live; });
 }
 
@@ -356,7 +357,7 @@ void Sm::bind(statistics::Registry& registry, const std::string& prefix) {
   for (std::size_t s = 0; s < schedulers_.size(); ++s) {
     for (unsigned b = 0; b < warp_formation::kStalls; ++b) {
       const std::string bucket = b == 0 ? "issued" : name_of(static_cast<Stall>(b));
-      registry.counter(prefix + ".scheduler" + std::to_string(s) + "." + bucket, "cycles",
+      registry.counter(prefix + ".scheduler" + std::to_string(s) + ".cycles." + bucket, "cycles",
                        std::string("cycles in which ") + kMeaning[b], schedulers_[s].buckets[b]);
     }
   }

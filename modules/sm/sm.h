@@ -16,6 +16,7 @@
 #include "common/memory_transaction.h"
 #include "common/ring.h"
 #include "common/statistics.h"
+#include "dispatch/dispatcher.h"
 #include "sm/event_wheel.h"
 #include "sm/executor.h"
 #include "sm/front_end.h"
@@ -45,7 +46,7 @@ struct SmTrace {
   std::uint32_t ready_warps = 0;
 };
 
-class Sm final : public sc_core::sc_module, public Clocked, private LoadStoreListener {
+class Sm final : public sc_core::sc_module, public Clocked, public dispatch::BlockTarget, private LoadStoreListener {
  public:
   tlm_utils::simple_initiator_socket<Sm> memory_socket;
 
@@ -58,8 +59,8 @@ class Sm final : public sc_core::sc_module, public Clocked, private LoadStoreLis
                     std::uint64_t parameter_offset, Cycle now);
   // The kernel is done (or abandoned): closes the account of cycles at `now`.
   void finish_kernel(Cycle now);
-  bool can_launch() const;
-  void launch_block(const dispatch::Dim3& index);
+  bool can_launch() const override;
+  void launch_block(const dispatch::Dim3& index) override;
   void reset();
 
   Cycle step(Cycle now) override;
@@ -184,7 +185,7 @@ class Sm final : public sc_core::sc_module, public Clocked, private LoadStoreLis
   Cycle now_ = 0, accounted_ = 0;
   bool running_ = false, stopped_ = false, reported_drained_ = true;
 
-  TransactionPool pool_;
+  std::unique_ptr<TransactionPool> pool_;
   tlm::tlm_generic_payload* open_request_ = nullptr;        // BEGIN_REQ without END_REQ
   std::uint64_t channel_free_since_ = 0;                    // sc_time value of the END_REQ
   struct Response {

@@ -1,0 +1,376 @@
+#include "platform/gpu.h"
+
+#include <algorithm>
+#include <deque>
+#include <optional>
+
+#include "common/error.h"
+#include "common/hop_monitor.h"
+#include "dispatch/dispatcher.h"
+#include "sm/sm.h"
+
+namespace weft {
+namespace {
+
+// Raises a fault when threads are live and nothing was issued for so many cycles.
+class Watchdog final : public Clocked {
+ public:
+  Watchdog(ClockDomain& clock, Cycle cycles) : clock_(clock), index_(clock.add(*this)), cycles_(cycles) {}
+  std::function<std::uint64_t()> progress;
+  std::function<void()> hung;
+
+  void start(Cycle now) {
+    active_ = true;
+    last_ = UINT64_MAX;
+    deadline_ = now + cycles_;
+    clock_.wake_at(index_, deadline_);
+  }
+  void stop() { active_ = false; }
+
+  Cycle step(Cycle now) override {
+    if (!active_) return kNever;
+    if (now < deadline_) return deadline_;
+    const std::uint64_t done = progress();
+    if (done == last_) {
+      active_ = false;
+      hung();
+      return kNever;
+    }
+    last_ = done;
+    deadline_ = now + cycles_;
+    return deadline_;
+  }
+
+ private:
+  ClockDomain& clock_;
+  const std::size_t index_;
+  const Cycle cycles_;
+  bool active_ = false;
+  std::uint64_t last_ = 0;
+  Cycle deadline_ = 0;
+};
+
+}  // namespace
+
+struct Gpu::Impl final : sm::SmListener {
+  Impl(const GpuConfig& c, const Options& o);
+
+  void connect();
+  bool begin(Cycle now);
+  void finish(Cycle now);
+  bool drained() const;
+  void stop(const std::string& text);
+  void bind();
+  void reset();
+  void block_retired(unsigned) override { dispatcher.block_retired(); }
+  void sm_drained(unsigned) override { dispatcher.poke(); }
+  void faulted(unsigned, const std::string& text) override { stop(text); }
+
+  std::uint64_t cycles() const { return past_cycles + (dispatcher.active() ? core.current_edge() - started + 1 : 0); }
+  sm::DeviceMemoryView view() const {
+    return {image.data(), kDeviceBase, image.bytes(), pages.data(), 12};
+  }
+
+  const GpuConfig config;
+  const Options options;
+  ClockDomain memory_clock, interconnect_clock, core;
+  gddr5::MemoryImage image;
+  const gddr5::AddressMap map;
+  std::deque<gddr5::Gddr5Channel> channels;
+  std::deque<l2::L2Bank> l2;
+  crossbar::Crossbar crossbar;
+  std::deque<sm::Sm> sms;
+  std::deque<HopMonitor> monitors;
+  dispatch::Dispatcher dispatcher;
+  Watchdog watchdog;
+
+  statistics::Registry registry;
+  std::vector<std::uint8_t> pages;                // per page of device memory: allocated?
+  std::deque<dispatch::Launch> queue;
+  std::optional<sm::Kernel> kernel;
+  Cycle started = 0;
+  std::uint64_t past_cycles = 0, launches = 0;
+  std::string fault;
+  sc_core::sc_event idle;
+
+ private:
+  static std::vector<dispatch::BlockTarget*> targets(std::deque<sm::Sm>& sms) {
+    std::vector<dispatch::BlockTarget*> list;
+    for (auto& sm : sms) list.push_back(&sm);
+    return list;
+  }
+};
+
+Gpu::Impl::Impl(const GpuConfig& c, const Options& o)
+    : config(c),
+      options(o),
+      memory_clock("memory_clock", c.clocks.memory_mhz),
+      interconnect_clock("interconnect_clock", c.clocks.interconnect_mhz),
+      core("core_clock", c.clocks.core_mhz),
+      image(c.gddr5.bytes),
+      map(c.gddr5.map),
+      crossbar("crossbar", config.crossbar, interconnect_clock, map, static_cast<unsigned>(c.sm.count), map.ports()),
+      dispatcher(core, [&] {
+        for (unsigned i = 0; i < config.sm.count; ++i) {
+          const std::string name = "sm" + std::to_string(i);
+          sms.emplace_back(name.c_str(), i, config.sm, config.warp_formation, core, *this);
+        }
+        return targets(sms);
+      }()),
+      watchdog(core, c.watchdog.cycles),
+      pages((c.gddr5.bytes + kPageBytes - 1) / kPageBytes, 0) {
+  // At equal times memory goes before interconnect, and interconnect before core.
+  interconnect_clock.runs_after(memory_clock);
+  core.runs_after(memory_clock);
+  core.runs_after(interconnect_clock);
+  for (ClockDomain* clock : {&memory_clock, &interconnect_clock, &core}) clock->set_sleeping(options.sleeping);
+
+  const unsigned banks = config.l2.enabled ? map.l2_banks() : 1;
+  for (unsigned i = 0; i < map.channels(); ++i) {
+    const std::string name = "gddr5_" + std::to_string(i);
+    channels.emplace_back(name.c_str(), config.gddr5.channel, memory_clock, image, map, i, banks);
+  }
+  for (unsigned i = 0; config.l2.enabled && i < map.ports(); ++i) {
+    const std::string name = "l2_" + std::to_string(i);
+    l2.emplace_back(name.c_str(), config.l2.bank, interconnect_clock, map, i);
+  }
+  connect();
+  dispatcher.set_hooks({[this](Cycle now) { return begin(now); }, [this] { return drained(); },
+                        [this](Cycle now) { finish(now); }});
+  watchdog.progress = [this] {
+    std::uint64_t sum = 0;
+    for (const auto& sm : sms) sum += sm.counters().warp_instructions;
+    return sum;
+  };
+  watchdog.hung = [this] {
+    std::uint64_t live = 0;
+    std::string dump;
+    for (const auto& sm : sms) {
+      live += sm.live_threads();
+      dump += sm.dump();
+    }
+    stop("kernel " + kernel->program.name + " hangs: no instruction was issued for " +
+         std::to_string(config.watchdog.cycles) + " core cycles, " + std::to_string(live) + " threads are live\n" + dump);
+  };
+  bind();
+}
+
+void Gpu::Impl::connect() {
+  const auto join = [this](auto& initiator, auto& target, const std::string& name) {
+    if (!options.monitors) {
+      initiator.bind(target);
+      return;
+    }
+    monitors.emplace_back(name.c_str());
+    monitors.back().set_memory_bytes(image.bytes());
+    initiator.bind(monitors.back().target);
+    monitors.back().initiator.bind(target);
+  };
+  for (unsigned i = 0; i < sms.size(); ++i) {
+    join(sms[i].memory_socket, crossbar.sm_sockets[i], "hop_sm" + std::to_string(i));
+  }
+  for (unsigned i = 0; i < map.ports(); ++i) {
+    if (config.l2.enabled) {
+      join(crossbar.memory_sockets[i], l2[i].socket, "hop_l2_" + std::to_string(i));
+      join(l2[i].memory_socket, channels[i / map.l2_banks()].sockets[i % map.l2_banks()],
+           "hop_gddr5_" + std::to_string(i));
+    } else {
+      join(crossbar.memory_sockets[i], channels[i].sockets[0], "hop_gddr5_" + std::to_string(i));
+    }
+  }
+}
+
+bool Gpu::Impl::begin(Cycle now) {
+  if (queue.empty() || !fault.empty()) return false;
+  kernel.emplace(queue.front(), config.sm, config.warp_formation.warp_size);
+  queue.pop_front();
+  const dispatch::Launch& launch = kernel->launch;
+  const auto offset = [](std::uint64_t address) { return address < kDeviceBase ? 0 : address - kDeviceBase; };
+  for (auto& sm : sms) {
+    sm.start_kernel(*kernel, view(), offset(launch.code_address), offset(launch.parameter_address), now + 1);
+  }
+  started = now + 1;
+  ++launches;
+  dispatcher.start(launch.grid);
+  watchdog.start(now);
+  return true;
+}
+
+void Gpu::Impl::finish(Cycle now) {
+  for (auto& sm : sms) sm.finish_kernel(now);
+  past_cycles += now + 1 - started;
+  watchdog.stop();
+  if (queue.empty()) idle.notify(sc_core::SC_ZERO_TIME);
+}
+
+bool Gpu::Impl::drained() const {
+  return std::all_of(sms.begin(), sms.end(), [](const sm::Sm& sm) { return sm.drained(); });
+}
+
+// Nothing moves any more after a fault, until the reset.
+void Gpu::Impl::stop(const std::string& text) {
+  if (!fault.empty()) return;
+  fault = text.empty() ? "stopped" : text;
+  queue.clear();
+  watchdog.stop();
+  if (dispatcher.active()) {
+    const Cycle now = core.current_edge();
+    past_cycles += now >= started ? now + 1 - started : 0;
+    for (auto& sm : sms) sm.finish_kernel(now);
+    dispatcher.reset();
+  }
+  idle.notify(sc_core::SC_ZERO_TIME);
+}
+
+void Gpu::Impl::reset() {
+  for (ClockDomain* clock : {&memory_clock, &interconnect_clock, &core}) clock->reset();
+  for (auto& sm : sms) sm.reset();
+  crossbar.reset();
+  for (auto& bank : l2) bank.reset();
+  for (auto& channel : channels) channel.reset();
+  for (auto& monitor : monitors) monitor.reset();
+  dispatcher.reset();
+  watchdog.stop();
+  image.reset();
+  std::fill(pages.begin(), pages.end(), std::uint8_t{0});
+  registry.reset();
+  queue.clear();
+  kernel.reset();
+  past_cycles = launches = 0;
+  fault.clear();
+}
+
+void Gpu::Impl::bind() {
+  registry.derived("gpu.cycles", "cycles", "core cycles in which a launch was active",
+                   [this] { return static_cast<double>(cycles()); });
+  registry.counter("gpu.launches", "launches", "kernels started", launches);
+  for (unsigned i = 0; i < sms.size(); ++i) sms[i].bind(registry, "sm" + std::to_string(i));
+  crossbar.bind(registry, "crossbar");
+  for (unsigned i = 0; i < l2.size(); ++i) l2[i].bind(registry, "l2_" + std::to_string(i));
+  for (unsigned i = 0; i < channels.size(); ++i) channels[i].bind(registry, "gddr5_" + std::to_string(i));
+}
+
+Gpu::Gpu(sc_core::sc_module_name name, const GpuConfig& config, const Options& options)
+    : sc_module(name), impl_(std::make_unique<Impl>(config, options)) {}
+Gpu::~Gpu() = default;
+
+void Gpu::launch(const dispatch::Launch& launch) {
+  constexpr std::uint64_t kMaxGrid[3] = {0x7fffffff, 65535, 65535};
+  constexpr std::uint64_t kMaxBlock[3] = {1024, 1024, 64};
+  const std::string kernel = "kernel " + launch.program->name;
+  for (int d = 0; d < 3; ++d) {
+    const char axis = "xyz"[d];
+    if (launch.grid[d] < 1 || launch.grid[d] > kMaxGrid[d]) {
+      throw InputError(kernel, std::string("grid.") + axis + " is " + std::to_string(launch.grid[d]) +
+                                   ", allowed are 1 to " + std::to_string(kMaxGrid[d]) + " blocks");
+    }
+    if (launch.block[d] < 1 || launch.block[d] > kMaxBlock[d]) {
+      throw InputError(kernel, std::string("block.") + axis + " is " + std::to_string(launch.block[d]) +
+                                   ", allowed are 1 to " + std::to_string(kMaxBlock[d]) + " threads");
+    }
+    if (launch.program->max_threads[d] != 0 && launch.block[d] > launch.program->max_threads[d]) {
+      throw InputError(kernel, std::string("block.") + axis + " is " + std::to_string(launch.block[d]) +
+                                   ", its .maxntid allows " + std::to_string(launch.program->max_threads[d]));
+    }
+  }
+  if (std::uint64_t{launch.block[0]} * launch.block[1] * launch.block[2] > 1024) {
+    throw InputError(kernel, "a block of " + std::to_string(launch.threads_per_block()) +
+                                 " threads, allowed are at most 1024");
+  }
+  if (launch.parameters.size() != launch.program->parameter_bytes) {
+    throw InputError(kernel, "parameters of " + std::to_string(launch.parameters.size()) + " bytes, it takes " +
+                                 std::to_string(launch.program->parameter_bytes));
+  }
+  const sm::Kernel checked(launch, impl_->config.sm, impl_->config.warp_formation.warp_size);
+  if (checked.program.local_bytes != 0 && launch.local_address < kDeviceBase) {
+    throw InputError(kernel, "has local variables, but the launch gives no device memory for them");
+  }
+  impl_->queue.push_back(launch);
+  impl_->dispatcher.poke();
+}
+
+bool Gpu::idle() const { return impl_->queue.empty() && !impl_->dispatcher.active(); }
+const sc_core::sc_event& Gpu::idle_event() const { return impl_->idle; }
+bool Gpu::faulted() const { return !impl_->fault.empty(); }
+const std::string& Gpu::fault() const { return impl_->fault; }
+void Gpu::abandon(const std::string& reason) { impl_->stop(reason); }
+void Gpu::reset() { impl_->reset(); }
+const GpuConfig& Gpu::config() const { return impl_->config; }
+gddr5::MemoryImage& Gpu::memory() { return impl_->image; }
+statistics::Registry& Gpu::statistics() { return impl_->registry; }
+
+std::uint32_t Gpu::blocks_per_sm(const dispatch::Launch& launch) const {
+  return sm::occupancy(launch, impl_->config.sm, impl_->config.warp_formation.warp_size).blocks;
+}
+
+std::uint64_t Gpu::local_memory_bytes(const dispatch::Launch& launch) const {
+  if (launch.program->local_bytes == 0) return 0;
+  return sm::local_area_bytes(sm::Kernel(launch, impl_->config.sm, impl_->config.warp_formation.warp_size),
+                              impl_->config.sm);
+}
+
+void Gpu::map(std::uint64_t address, std::uint64_t bytes, bool mapped) {
+  if (bytes == 0 || address < kDeviceBase) return;
+  const std::uint64_t first = (address - kDeviceBase) / kPageBytes;
+  const std::uint64_t last = (address - kDeviceBase + bytes - 1) / kPageBytes;
+  for (std::uint64_t page = first; page <= last && page < impl_->pages.size(); ++page) impl_->pages[page] = mapped;
+}
+
+Totals Gpu::totals() const {
+  Totals totals;
+  totals.cycles = impl_->cycles();
+  double active_lanes = 0, beats = 0, efficiency = 0, idle = 0, scheduler_cycles = 0;
+  std::uint64_t accesses = 0, requests = 0;
+  for (const auto& sm : impl_->sms) {
+    const auto& c = sm.counters();
+    totals.thread_instructions += c.thread_instructions;
+    totals.warp_instructions += c.warp_instructions;
+    active_lanes += static_cast<double>(c.active_lanes);
+    beats += static_cast<double>(c.active_beats);
+    efficiency += c.efficiency_sum;
+    accesses += sm.load_store_unit().memory_thread_instructions();
+    requests += sm.load_store_unit().data_requests();
+    for (unsigned s = 0; s < impl_->config.sm.schedulers; ++s) {
+      const auto& buckets = sm.buckets(s);
+      for (unsigned b = 0; b < buckets.size(); ++b) {
+        scheduler_cycles += static_cast<double>(buckets[b]);
+        const auto stall = static_cast<warp_formation::Stall>(b);
+        const bool had_ready_warp = stall == warp_formation::Stall::kNone || stall == warp_formation::Stall::kUnitBusy ||
+                                    stall == warp_formation::Stall::kMemoryBusy;
+        if (!had_ready_warp) idle += static_cast<double>(buckets[b]);
+      }
+    }
+  }
+  const auto ratio = [](double a, double b) { return b == 0 ? 0 : a / b; };
+  totals.ipc = ratio(static_cast<double>(totals.thread_instructions), static_cast<double>(totals.cycles));
+  totals.lane_activity = ratio(active_lanes, beats * static_cast<double>(impl_->config.sm.simd_width));
+  totals.simd_efficiency = ratio(efficiency, static_cast<double>(totals.warp_instructions));
+  totals.idle_share = ratio(idle, scheduler_cycles);
+  totals.coalescing_rate = ratio(static_cast<double>(accesses), static_cast<double>(requests));
+  return totals;
+}
+
+Progress Gpu::progress() const {
+  Progress progress;
+  progress.blocks_done = impl_->dispatcher.blocks_done();
+  progress.blocks_total = impl_->dispatcher.blocks();
+  progress.cycles = impl_->cycles();
+  for (const auto& sm : impl_->sms) progress.thread_instructions += sm.counters().thread_instructions;
+  return progress;
+}
+
+std::string Gpu::violations() const {
+  std::string text;
+  for (auto& monitor : impl_->monitors) {
+    if (idle() && !faulted()) monitor.check_complete();
+    const std::string report = monitor.report();
+    if (!report.empty()) text += std::string(monitor.name()) + ":\n" + report;
+  }
+  return text;
+}
+
+void Gpu::trace(const std::string&, std::uint64_t, std::uint64_t) {
+  throw InputError("--vcd", "this build of Weft writes no waveforms");
+}
+
+}  // namespace weft

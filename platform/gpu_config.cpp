@@ -1,0 +1,159 @@
+#include "platform/gpu_config.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "common/config_document.h"
+#include "common/config_reader.h"
+#include "common/config_schema.h"
+#include "common/config_writer.h"
+#include "common/error.h"
+
+namespace weft {
+namespace {
+
+// Where the named configurations lie: $WEFT_CONFIGS, or the folder given at build time.
+std::filesystem::path config_folder() {
+  const char* given = std::getenv("WEFT_CONFIGS");
+  return given != nullptr ? given : WEFT_CONFIG_FOLDER;
+}
+
+std::string path_of(const std::string& name_or_path) {
+  const bool is_path = name_or_path.find('/') != std::string::npos ||
+                       (name_or_path.size() > 5 && name_or_path.substr(name_or_path.size() - 5) == ".json");
+  if (is_path) return name_or_path;
+  const auto names = config_names();
+  if (std::find(names.begin(), names.end(), name_or_path) == names.end()) {
+    std::string known;
+    for (const auto& name : names) known += (known.empty() ? "" : ", ") + name;
+    throw InputError("--config", "unknown configuration \"" + name_or_path + "\"; known: " + known +
+                                     "; or give the path of a file");
+  }
+  return (config_folder() / (name_or_path + ".json")).string();
+}
+
+}  // namespace
+
+void GpuConfig::Clocks::describe(config::Visitor& v) {
+  v.real("core_mhz", core_mhz, {1, 10000}, "MHz", "clock of the SMs");
+  v.real("interconnect_mhz", interconnect_mhz, {1, 10000}, "MHz", "clock of the crossbar and the L2");
+  v.real("memory_mhz", memory_mhz, {1, 10000}, "MHz", "command clock of the memory");
+}
+
+void GpuConfig::Datapath::describe(config::Visitor& v) {
+  v.word("kind", kind, {"spatial"}, "how lanes are bound to threads: spatial SIMD groups");
+}
+
+void GpuConfig::Scalarization::describe(config::Visitor& v) {
+  v.word("kind", kind, {"off"}, "execution of uniform instructions once per warp");
+}
+
+void GpuConfig::Watchdog::describe(config::Visitor& v) {
+  v.integer("cycles", cycles, {1000, 1'000'000'000}, "cycles",
+            "core cycles without a commit, while threads live, after which a launch counts as hung");
+}
+
+void GpuConfig::L2::describe(config::Visitor& v) {
+  v.boolean("enabled", enabled, "false: the crossbar leads straight to the memory channels");
+  v.integer("banks_per_channel", banks_per_channel, {1, 16}, "banks", "L2 banks in front of a memory channel");
+  bank.describe(v);
+}
+
+void GpuConfig::Gddr5::describe(config::Visitor& v) {
+  v.integer("bytes", bytes, {1u << 20, std::uint64_t{1} << 36}, "bytes", "device memory");
+  v.integer("channels", map.channels, {1, 64}, "channels", "memory channels; need not be a power of two");
+  v.integer("interleave_bytes", map.interleave_bytes, {32, 1u << 20}, "bytes", "chunk that stays on a channel");
+  v.integer("banks", map.banks, {1, 64}, "banks", "banks of a channel");
+  v.integer("row_bytes", map.row_bytes, {64, 1u << 20}, "bytes", "row of a bank, over all devices of the channel");
+  v.integer("bank_interleave_bytes", map.bank_interleave_bytes, {32, 1u << 20}, "bytes",
+            "consecutive bytes of a channel that stay in a bank");
+  v.boolean("bank_xor", map.bank_xor, "exclusive-or the low bits of the row into the bank number");
+  channel.describe(v);
+}
+
+void GpuConfig::describe(config::Visitor& v) {
+  v.text("name", name, "name of the machine");
+  config::group(v, "clocks", clocks, "clock domains");
+  config::group(v, "sm", sm, "streaming multiprocessors");
+  config::group(v, "warp_formation", warp_formation, "which threads run together");
+  config::group(v, "datapath", datapath, "lanes");
+  config::group(v, "scalarization", scalarization, "scalar execution");
+  config::group(v, "crossbar", crossbar, "interconnect between the SMs and the memory side");
+  config::group(v, "l2", l2, "second-level cache");
+  config::group(v, "gddr5", gddr5, "device memory");
+  config::group(v, "watchdog", watchdog, "detection of launches that hang");
+}
+
+void GpuConfig::check(const std::string& file) const {
+  const std::string root = file + ": ";
+  sm.check(root + "/sm");
+  warp_formation.check(root + "/warp_formation");
+  crossbar.check(root + "/crossbar");
+  if (l2.enabled) l2.bank.check(root + "/l2");
+  gddr5.map.check(root + "/gddr5");
+  gddr5.channel.check(root + "/gddr5");
+  if (warp_formation.warp_size > sm.max_threads) {
+    throw InputError(root + "/warp_formation/warp_size", "found " + std::to_string(warp_formation.warp_size) +
+                                                             ", allowed is at most sm.max_threads = " +
+                                                             std::to_string(sm.max_threads));
+  }
+  const auto line_fits = [&](const char* cache, std::uint64_t line) {
+    if (line > gddr5.map.interleave_bytes) {
+      throw InputError(root + "/" + cache + "/line_bytes",
+                       "found " + std::to_string(line) + ", allowed is at most gddr5.interleave_bytes = " +
+                           std::to_string(gddr5.map.interleave_bytes));
+    }
+  };
+  line_fits("sm/l1i", sm.l1i.line_bytes);
+  line_fits("sm/l1d", sm.l1d.line_bytes);
+  line_fits("sm/l1c", sm.l1c.line_bytes);
+  line_fits("sm/l1t", sm.l1t.line_bytes);
+  line_fits("sm/coalescer", sm.coalescer.block_bytes);
+  if (l2.enabled) {
+    const std::uint64_t line = l2.bank.tags.line_bytes;
+    line_fits("l2", line);
+    for (const auto& [cache, bytes] : {std::pair<const char*, std::uint64_t>{"l1i", sm.l1i.line_bytes},
+                                       {"l1d", sm.l1d.line_bytes},
+                                       {"l1c", sm.l1c.line_bytes},
+                                       {"l1t", sm.l1t.line_bytes}}) {
+      if (bytes > line) {
+        throw InputError(root + "/sm/" + cache + "/line_bytes",
+                         "found " + std::to_string(bytes) + ", allowed is at most l2.line_bytes = " + std::to_string(line));
+      }
+    }
+  }
+}
+
+GpuConfig load_config(const std::string& name_or_path, const std::vector<std::string>& overrides) {
+  const std::string path = path_of(name_or_path);
+  nlohmann::json document = config::read_file(path);
+  std::vector<config::Override> given;
+  given.reserve(overrides.size());
+  for (const auto& text : overrides) given.push_back(config::apply_override(document, text));
+  GpuConfig config;
+  config::load(config, document, path, given);
+  config.gddr5.map.l2_banks = config.l2.enabled ? config.l2.banks_per_channel : 1;
+  config.check(path);
+  return config;
+}
+
+std::vector<std::string> config_names() {
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(config_folder(), ignored)) {
+    if (entry.path().extension() == ".json") names.push_back(entry.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+nlohmann::ordered_json effective_config(const GpuConfig& config) {
+  GpuConfig copy = config;
+  return config::write(copy);
+}
+
+nlohmann::ordered_json config_schema() { return config::schema(GpuConfig(), "Weft configuration"); }
+
+}  // namespace weft
