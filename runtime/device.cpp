@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -100,17 +101,9 @@ struct Device::Impl {
   // Local variables of every thread that can be resident. Launches run one after the other and share the
   // area; one that needs more gets a larger one, and the old area stays until the launches that use it are
   // done.
-  Address local_area(const ptx::Program& program) {
-    if (program.local_bytes == 0) return 0;
-    const sm::Config& sm = gpu.config().sm;
-    const std::uint64_t per_thread = (program.local_bytes + 3) / 4 * 4;
-    std::uint64_t bytes = 0;
-    if (per_thread < program.local_bytes ||
-        __builtin_mul_overflow(sm.count * sm.max_threads, per_thread, &bytes)) {
-      throw InputError("kernel " + program.name,
-                       "needs " + std::to_string(program.local_bytes) +
-                           " bytes of local memory per thread, more than any device has");
-    }
+  Address local_area(const dispatch::Launch& launch) {
+    const std::uint64_t bytes = gpu.local_memory_bytes(launch);
+    if (bytes == 0) return 0;
     if (bytes > local_bytes) {
       const Address larger = allocate(bytes);
       if (local_address != 0) scratch.push_back(local_address);
@@ -118,6 +111,14 @@ struct Device::Impl {
       local_bytes = bytes;
     }
     return local_address;
+  }
+
+  // Where a program's instructions lie. Nothing is stored there: the address is for the instruction caches'
+  // traffic.
+  Address code_area(const ptx::Program& program) {
+    Address& address = code_areas[&program];
+    if (address == 0) address = allocate(program.code.size() * ptx::kInstructionBytes);
+    return address;
   }
 
   void abandon(const std::string& reason) {
@@ -166,6 +167,7 @@ struct Device::Impl {
   Allocator allocator;
   std::vector<std::unique_ptr<LoadedModule>> modules;
   std::vector<Address> scratch;  // parameter blocks and outgrown local areas of launches not yet done
+  std::unordered_map<const ptx::Program*, Address> code_areas;
   Address local_address = 0;
   std::uint64_t local_bytes = 0;
   bool abandoned = false;
@@ -224,7 +226,8 @@ void Device::launch(LoadedModule& module, const std::string& kernel, dispatch::D
   launch.block = block;
   launch.parameters = lay_out(arguments, *launch.program);
   launch.dynamic_shared = dynamic_shared;
-  launch.local_address = impl_->local_area(*launch.program);
+  launch.local_address = impl_->local_area(launch);
+  launch.code_address = impl_->code_area(*launch.program);
   if (!launch.parameters.empty()) {
     launch.parameter_address = allocate(launch.parameters.size());
     impl_->scratch.push_back(launch.parameter_address);
@@ -248,6 +251,7 @@ void Device::reset() {
   impl_->gpu.reset();
   impl_->modules.clear();
   impl_->scratch.clear();
+  impl_->code_areas.clear();
   impl_->allocator = Allocator(kDeviceBase, impl_->gpu.memory().bytes());
   impl_->local_address = 0;
   impl_->local_bytes = 0;

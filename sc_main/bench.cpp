@@ -63,7 +63,7 @@ ordered_json measure_apart(const std::string& name, const Words& words) {
   }
   close(ends[1]);
   std::string output;
-  std::array<char, 4096> buffer;
+  std::array<char, 4096> buffer{};
   ssize_t got = 0;
   while ((got = read(ends[0], buffer.data(), buffer.size())) > 0 || (got < 0 && errno == EINTR)) {
     if (got > 0) output.append(buffer.data(), static_cast<std::size_t>(got));

@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <iomanip>
 #include <map>
@@ -125,9 +126,9 @@ std::string summary(const Outcome& outcome, runtime::Device& device) {
     out << "\nwhere the scheduler cycles went\n" << std::setprecision(1);
     for (const BucketShare& bucket : buckets) {
       if (bucket.share == 0) continue;
-      const auto bar = static_cast<std::size_t>(bucket.share * 40 + 0.5);
-      out << "  " << std::left << std::setw(28) << bucket.bucket << std::right << std::setw(6)
-          << bucket.share * 100 << " %  " << std::string(bar, '#') << "\n";
+      const auto bar = static_cast<std::size_t>(std::lround(bucket.share * 30));
+      out << std::right << std::setw(7) << bucket.share * 100 << " %  " << std::left << std::setw(31)
+          << std::string(bar, '#') << bucket.bucket << ": " << bucket.meaning << "\n";
     }
   }
   return out.str();

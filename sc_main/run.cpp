@@ -62,6 +62,7 @@ ExitCode run_kernel(const RunOptions& options) {
   const dispatch::Dim3 grid = parse_dim3("--grid", options.grid),
                        block = parse_dim3("--block", options.block);
   std::vector<RawArgument> raw;
+  raw.reserve(options.arguments.size());
   for (const std::string& text : options.arguments) {
     raw.push_back(parse_argument("--arg " + std::to_string(raw.size()), text));
   }

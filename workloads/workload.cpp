@@ -98,7 +98,8 @@ Size values_of(const Workload& workload, const std::string& text) {
                        "'; sizes: " + list(sizes, [](const auto& named) { return named.first; }) +
                        "; options: " + list(options, [](const Option& known) { return known.name + "=N"; }));
       }
-      values[name] = parse_value(where + ": " + name, *option, part.substr(equals + 1));
+      values[name] =
+          parse_value(std::string(where).append(": ").append(name), *option, part.substr(equals + 1));
     }
     first = false;
   }

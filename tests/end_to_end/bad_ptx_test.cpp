@@ -18,7 +18,7 @@ TEST(BadPtx, MissingFile) {
   for (const char* command : {"run", "ptx"}) {
     std::vector<std::string> words{command};
     if (words[0] == "run") words.insert(words.end(), {"--grid", "1", "--block", "1", "--ptx"});
-    words.push_back("/nowhere/k.ptx");
+    words.emplace_back("/nowhere/k.ptx");
     const Exit exit = weft(words);
     EXPECT_EQ(exit.code, 2);
     EXPECT_THAT(exit.err, AllOf(HasSubstr("/nowhere/k.ptx"), HasSubstr("No such file")));

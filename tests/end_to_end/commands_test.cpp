@@ -77,7 +77,7 @@ TEST(RawKernel, TakesArgumentsAndGivesBuffersBack) {
   ASSERT_EQ(bytes.size(), 260u);
   for (std::uint32_t i = 0; i < 65; ++i) {
     std::uint32_t word = 0;
-    std::memcpy(&word, &bytes[4 * i], 4);
+    std::memcpy(&word, &bytes[std::size_t{4} * i], 4);
     EXPECT_EQ(word, i < 64 ? i + 100 : 64u);
   }
   EXPECT_TRUE(folder.json("stats.json").at("verified").is_null()) << "nothing to compare with";

@@ -35,7 +35,7 @@ TEST_P(Determinism, OfEveryStatistic) {
   EXPECT_EQ(run(folder, "second", arguments), first);
 
   auto awake = arguments;
-  awake.push_back("--no-sleep");
+  awake.emplace_back("--no-sleep");
   EXPECT_EQ(run(folder, "awake", awake), first) << "modules that sleep must count as if they had not";
 
   setenv("WEFT_ISA", "base", 1);
@@ -58,7 +58,7 @@ TEST(DeterminismOnGtx480, OfBarriersAndSharedMemory) {
   const Folder folder;
   const std::vector<std::string> arguments{"run", "--workload", "reduction", "--size", "n=5000"};
   auto awake = arguments;
-  awake.push_back("--no-sleep");
+  awake.emplace_back("--no-sleep");
   EXPECT_EQ(run(folder, "awake", awake), run(folder, "first", arguments));
 }
 

@@ -66,7 +66,7 @@ TEST(FullDisk, KeepsEarlierResults) {
   const std::string before = folder.text("out/stats.json");
 
   Start full;
-  full.file_size_limit = 16 * 1024;
+  full.file_size_limit = 16'384;
   ASSERT_GT(before.size(), full.file_size_limit);
   const Exit exit = weft(words, full);
   EXPECT_EQ(exit.code, 2) << exit.err;

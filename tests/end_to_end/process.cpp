@@ -26,8 +26,11 @@ using Clock = std::chrono::steady_clock;
     const rlimit limit{start.file_size_limit, start.file_size_limit};
     setrlimit(RLIMIT_FSIZE, &limit);
   }
-  dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
-  dup2(start.output.empty() ? out : open(start.output.c_str(), O_WRONLY), STDOUT_FILENO);
+  const int nothing = open("/dev/null", O_RDONLY);
+  const int to = start.output.empty() ? out : open(start.output.c_str(), O_WRONLY);
+  if (nothing < 0 || to < 0) _exit(127);
+  dup2(nothing, STDIN_FILENO);
+  dup2(to, STDOUT_FILENO);
   dup2(err, STDERR_FILENO);
   std::vector<char*> words{const_cast<char*>("weft")};
   for (std::string& argument : arguments) words.push_back(argument.data());
@@ -72,7 +75,7 @@ Exit weft(const std::vector<std::string>& arguments, const Start& start) {
     if (elapsed > std::chrono::seconds(start.timeout_s)) kill(child, SIGKILL);
     for (std::size_t i = 0; i < pipes.size(); ++i) {
       if (pipes[i].fd < 0 || (pipes[i].revents & (POLLIN | POLLHUP)) == 0) continue;
-      std::array<char, 65536> buffer;
+      std::array<char, 65536> buffer{};
       const ssize_t got = read(pipes[i].fd, buffer.data(), buffer.size());
       if (got > 0) {
         texts[i]->append(buffer.data(), static_cast<std::size_t>(got));

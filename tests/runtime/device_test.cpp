@@ -74,7 +74,7 @@ std::vector<std::uint32_t> read(const Device& device, Address from, std::size_t 
 
 TEST(Device, RunsLaunchesInOrder) {
   Device device(small_config(), {});
-  constexpr std::uint32_t kThreads = 3 * 96;
+  constexpr std::uint64_t kThreads = 3 * 96;
   const Address out = device.allocate(kThreads * 4);
   auto& module = device.load_module(kScale, "scale.ptx");
   for (const std::uint32_t factor : {7u, 3u}) {
@@ -90,7 +90,7 @@ TEST(Device, RunsLaunchesInOrder) {
 
 TEST(Device, PlacesVariablesAndLocalMemory) {
   Device device(small_config(), {});
-  const Address out = device.allocate(64 * 4);
+  const Address out = device.allocate(256);
   auto& module = device.load_module(kLocal, "local.ptx");
   std::uint64_t bytes = 0;
   const Address offset = device.symbol(module, "offset", &bytes);

@@ -7,7 +7,8 @@
 namespace weft::workloads {
 namespace {
 
-constexpr std::uint32_t kThreads = 256, kPerThread = 8;  // as in reduction.cu
+constexpr std::uint32_t kThreads = 256, kPerThread = 8,
+                        kPerBlock = kThreads * kPerThread;  // as in reduction.cu
 
 class Reduction : public Workload {
  public:
@@ -35,14 +36,14 @@ class Reduction : public Workload {
     const std::string kernel = kernel_of(module, code);
     std::uint32_t left = static_cast<std::uint32_t>(n);
     DeviceArray<std::uint32_t> input(device, numbers);
-    DeviceArray<std::uint32_t> first(device, blocks_for(left, kThreads * kPerThread));
-    DeviceArray<std::uint32_t> second(device, blocks_for(left, kThreads * kPerThread));
+    DeviceArray<std::uint32_t> first(device, blocks_for(left, kPerBlock));
+    DeviceArray<std::uint32_t> second(device, blocks_for(left, kPerBlock));
 
     // One pass always runs, so that a single number is copied to where the result is read. Passes follow one
     // another on the device without the host looking at what lies between.
     runtime::Address from = input.address(), to = first.address(), other = second.address();
     do {
-      const std::uint32_t blocks = blocks_for(left, kThreads * kPerThread);
+      const std::uint32_t blocks = blocks_for(left, kPerBlock);
       device.launch(module, kernel, {blocks, 1, 1}, {kThreads, 1, 1},
                     runtime::Arguments().add(from).add(to).add(left));
       left = blocks;
