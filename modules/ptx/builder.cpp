@@ -129,7 +129,7 @@ void Builder::instruction(const char* at) {
 
 void Builder::label(std::string_view text) {
   text = text.substr(0, identifier_length(text));
-  define(scopes_.back(), text, "label");
+  define(scopes_.back().names, text, "label");
   Statement statement;
   statement.kind = Statement::Kind::kLabel;
   statement.at = offset(text.data());
@@ -247,7 +247,8 @@ void Builder::declarator() {
   check_size(declarator_);
   const std::string_view name = result_->view(declarator_.name);
   if (in_function_) {
-    define(scopes_.back(), name, declarator_.space == DeclarationSpace::kReg ? "register" : "variable");
+    define(scopes_.back().names, name, declarator_.space == DeclarationSpace::kReg ? "register" : "variable");
+    if (declarator_.space == DeclarationSpace::kReg) check_ranges(declarator_);
   } else {
     if (declarator_.space == DeclarationSpace::kReg) {
       fail(name, "registers at module scope are not supported; declare them in the function");
@@ -316,6 +317,33 @@ void Builder::define(Names& names, std::string_view name, const char* what) {
     fail(name, std::string(what) + " '" + std::string(name) + "' is declared twice");
 }
 
+// %r<8> declares %r0 to %r7, so a %r7 beside it is a second declaration.
+void Builder::check_ranges(const Declaration& declaration) {
+  Scope& scope = scopes_.back();
+  const std::string_view name = result_->view(declaration.name);
+  const auto twice = [&](std::string_view at, std::string_view range, std::string_view numbered) {
+    std::size_t digits = range.size();
+    std::uint64_t number = 0;
+    for (; digits < numbered.size() && number < kMaxDeclaredRegisters; ++digits) {
+      number = 10 * number + static_cast<std::uint64_t>(numbered[digits] - '0');
+    }
+    for (const auto& [prefix, count] : scope.ranges) {
+      if (prefix == range && number < count) {
+        fail(at, "register '" + std::string(numbered) + "' is declared twice");
+      }
+    }
+  };
+  const auto check = [&](std::string_view at, std::string_view numbered) {
+    std::size_t digits = numbered.size();
+    while (digits > 0 && '0' <= numbered[digits - 1] && numbered[digits - 1] <= '9') --digits;
+    const bool leading_zero = digits + 1 < numbered.size() && numbered[digits] == '0';
+    if (digits < numbered.size() && !leading_zero) twice(at, numbered.substr(0, digits), numbered);
+  };
+  if (!declaration.is_range) return check(name, name);
+  scope.ranges.emplace_back(name, declaration.count);
+  for (const std::string_view other : scope.names) check(name, other);
+}
+
 // --- functions ---
 
 void Builder::begin_function(bool is_entry) {
@@ -356,7 +384,7 @@ void Builder::begin_body() {
   scopes_.emplace_back();
   for (const auto* list : {&function_.returns, &function_.parameters}) {
     for (const Declaration& parameter : *list)
-      define(scopes_.back(), result_->view(parameter.name), "parameter");
+      define(scopes_.back().names, result_->view(parameter.name), "parameter");
   }
 }
 
