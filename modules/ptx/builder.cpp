@@ -1,7 +1,5 @@
 #include "ptx/builder.h"
 
-#include <algorithm>
-
 #include "ptx/limits.h"
 #include "ptx/types.h"
 
@@ -129,7 +127,7 @@ void Builder::instruction(const char* at) {
 
 void Builder::label(std::string_view text) {
   text = text.substr(0, identifier_length(text));
-  define(scopes_.back(), text, "label");
+  define(scopes_.back().names, text, "label");
   Statement statement;
   statement.kind = Statement::Kind::kLabel;
   statement.at = offset(text.data());
@@ -167,153 +165,6 @@ void Builder::location(const char* at) {
 void Builder::file_path(std::string_view path) {
   path = path.substr(1, path.rfind('"') - 1);
   result_->files.emplace(static_cast<std::uint32_t>(integers_.front()), std::string(path));
-}
-
-// --- declarations ---
-
-void Builder::linkage(std::string_view word) {
-  if (word.compare(0, 7, ".extern") == 0) extern_ = true;
-  if (word.compare(0, 5, ".weak") == 0 || word.compare(0, 7, ".common") == 0) weak_ = true;
-}
-
-void Builder::begin_declaration(DeclarationSpace space) {
-  base_ = Declaration();
-  base_.space = space;
-  pointer_ = false;
-  integers_.clear();
-}
-
-void Builder::property(std::string_view word) {
-  const std::string_view name = word.substr(1);
-  if (name == "ptr") {
-    pointer_ = true;
-  } else if (pointer_ && (name == "global" || name == "shared" || name == "const" || name == "local")) {
-    // .ptr's space is a promise about the argument; nothing here needs it.
-  } else if (name == "v2" || name == "v4" || name == "v8") {
-    base_.vector = static_cast<std::uint8_t>(name[1] - '0');
-  } else if (name == "texref" || name == "samplerref" || name == "surfref") {
-    base_.type = Type::kNone;
-  } else if (const Type type = type_of(name); type != Type::kNone) {
-    base_.type = type;
-  } else if (name == "b128") {
-    base_.type = Type::kB64;
-    base_.wide_type = true;
-  } else {
-    fail(word, "found '" + std::string(word) + "', expected a type such as .u32, .align, .ptr or .attribute");
-  }
-}
-
-void Builder::align() {
-  const std::uint64_t align = integers_.back();
-  integers_.clear();
-  if (align == 0 || align > kMaxAlignment || (align & (align - 1)) != 0) {
-    fail(number_at, "found .align " + std::to_string(align) + ", expected a power of two up to " +
-                        std::to_string(kMaxAlignment));
-  }
-  base_.align = align;
-}
-
-void Builder::attribute(std::string_view word) {
-  if (word == ".managed") base_.managed = true;
-}
-
-void Builder::declared(std::string_view name) {
-  declarator_ = base_;
-  declarator_.name = extent(name);
-  declarator_.is_extern = extern_;
-}
-
-void Builder::range() {
-  declarator_.count = count("the number of registers");
-  declarator_.is_range = true;
-}
-
-void Builder::dimension() {
-  const std::uint64_t size = integers_.back();
-  integers_.clear();
-  declarator_.dimensions.push_back(size);
-  std::uint64_t product = 0;
-  if (__builtin_mul_overflow(declarator_.count, size, &product)) fail(number_at, "the array is too large");
-  declarator_.count = product;
-}
-
-void Builder::initial() {
-  declarator_.initial = static_cast<std::uint32_t>(result_->nodes.size());
-  result_->nodes.push_back(stack_.back());
-  stack_.clear();
-}
-
-void Builder::declarator() {
-  check_size(declarator_);
-  const std::string_view name = result_->view(declarator_.name);
-  if (in_function_) {
-    define(scopes_.back(), name, declarator_.space == DeclarationSpace::kReg ? "register" : "variable");
-  } else {
-    if (declarator_.space == DeclarationSpace::kReg) {
-      fail(name, "registers at module scope are not supported; declare them in the function");
-    }
-    if (!declarator_.is_extern) define(globals_, name, "symbol");
-    result_->globals.push_back(static_cast<std::uint32_t>(result_->declarations.size()));
-  }
-  if (in_function_) {
-    Statement statement;
-    statement.kind = Statement::Kind::kDeclaration;
-    statement.at = declarator_.name.at;
-    statement.first = static_cast<std::uint32_t>(result_->declarations.size());
-    result_->statements.push_back(statement);
-  }
-  result_->declarations.push_back(std::move(declarator_));
-}
-
-void Builder::end_declaration() {
-  extern_ = weak_ = false;
-}
-
-void Builder::parameter() {
-  check_size(declarator_);
-  pending_.push_back(std::move(declarator_));
-}
-
-void Builder::check_size(const Declaration& declaration) {
-  const std::string_view name = result_->view(declaration.name);
-  if (declaration.space == DeclarationSpace::kReg) {
-    registers_ += declaration.count > kMaxDeclaredRegisters ? kMaxDeclaredRegisters + 1 : declaration.count;
-    if (registers_ > kMaxDeclaredRegisters) {
-      fail(name,
-           "more than " + std::to_string(kMaxDeclaredRegisters) + " registers declared in one function");
-    }
-    if (declaration.type == Type::kNone) fail(name, "the register has no type");
-    return;
-  }
-  std::uint64_t limit = kMaxGlobalBytes;
-  const char* space = ".global";
-  switch (declaration.space) {
-    case DeclarationSpace::kShared:
-      limit = kMaxSharedBytes, space = ".shared";
-      break;
-    case DeclarationSpace::kLocal:
-      limit = kMaxLocalBytes, space = ".local";
-      break;
-    case DeclarationSpace::kConst:
-      limit = kMaxConstBytes, space = ".const";
-      break;
-    case DeclarationSpace::kParam:
-      limit = kMaxParameterBytes, space = ".param";
-      break;
-    default:
-      break;
-  }
-  const std::uint64_t element = element_bytes(declaration);
-  if (declaration.count > limit / std::max<std::uint64_t>(element, 1)) {
-    fail(name, "'" + std::string(name) + "' is larger than the " + std::to_string(limit) +
-                   " bytes allowed in " + space);
-  }
-}
-
-void Builder::define(Names& names, std::string_view name, const char* what) {
-  if (name == "_") return;
-  if (!names.insert(name).second)
-    fail(name, std::string(what) + " '" + std::string(name) + "' is declared twice");
 }
 
 // --- functions ---
@@ -356,7 +207,7 @@ void Builder::begin_body() {
   scopes_.emplace_back();
   for (const auto* list : {&function_.returns, &function_.parameters}) {
     for (const Declaration& parameter : *list)
-      define(scopes_.back(), result_->view(parameter.name), "parameter");
+      define(scopes_.back().names, result_->view(parameter.name), "parameter");
   }
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "ptx/constant_expression.h"
@@ -95,12 +96,17 @@ class Builder {
 
  private:
   using Names = std::unordered_set<std::string_view>;
+  struct Scope {
+    Names names;
+    std::vector<std::pair<std::string_view, std::uint64_t>> ranges;  // %r<count>
+  };
   std::uint32_t offset(const char* p) const { return static_cast<std::uint32_t>(p - result_->text.data()); }
   Extent extent(std::string_view text) const {
     return {offset(text.data()), static_cast<std::uint32_t>(text.size())};
   }
   void check_size(const Declaration& declaration);
   void define(Names& names, std::string_view name, const char* what);
+  void check_ranges(const Declaration& declaration);
 
   std::shared_ptr<ModuleText> result_;
   unsigned depth_ = 0;
@@ -116,7 +122,7 @@ class Builder {
   std::vector<Declaration> pending_;
   Function function_;
   std::uint64_t registers_ = 0;
-  std::vector<Names> scopes_;
+  std::vector<Scope> scopes_;
   Names globals_, functions_defined_;
 };
 

@@ -131,6 +131,12 @@ void Lowering::move(Operation& operation) {
   const Node& from = operand(1);
   if (to.kind == Node::Kind::kVector) return unpack(operation, to);
   if (from.kind == Node::Kind::kVector) return pack(operation, from);
+  if (operation.destination == Type::kPred && from.kind == Node::Kind::kLiteral) {
+    const VirtualId id = destination(to, Type::kPred);
+    literal(from, Type::kPred);  // made by a comparison, which may as well write here
+    draft_.code.back().dst[0] = id;
+    return;
+  }
   DraftInstruction d = draft(operation.instruction);
   if (from.kind == Node::Kind::kName && !find_register(from)) {
     const std::string_view name = text_.view(from.text);

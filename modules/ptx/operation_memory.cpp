@@ -2,17 +2,9 @@
 // the memory image is updated at issue, in order.
 #include <algorithm>
 
-#include "ptx/modifiers.h"
-#include "ptx/operation.h"
+#include "ptx/operation_readers.h"
 
 namespace weft::ptx {
-
-void read_load(Modifiers& m, Operation& o);
-void read_store(Modifiers& m, Operation& o);
-void read_atomic(Modifiers& m, Operation& o);
-void read_convert_address(Modifiers& m, Operation& o);
-void read_fence(Modifiers& m, Operation& o);
-
 namespace {
 
 // Modifiers come in several orders (nvcc: atom.add.acq_rel.cta.u64, clang: atom.global.sys.add.u32); what PTX
@@ -183,9 +175,7 @@ void read_convert_address(Modifiers& m, Operation& o) {
          i.space);
   i.type = m.type(set_of(Type::kU64));
   o.shape = Shape::kMove;
-  o.destination = i.type;
-  o.sources[0] = i.type;
-  o.source_count = 1;
+  signature(o, i.type, {i.type});
 }
 
 void read_fence(Modifiers& m, Operation& o) {

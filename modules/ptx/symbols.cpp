@@ -97,6 +97,10 @@ std::uint64_t FunctionSymbols::reserve(std::uint64_t& used, std::uint64_t bytes,
   return offset;
 }
 
+void FunctionSymbols::fail_shared(std::uint32_t at) const {
+  text_.fail(at, "the kernel's .shared variables exceed " + std::to_string(kMaxSharedBytes) + " bytes");
+}
+
 // Module-level .shared belongs to a kernel that names it; others do not pay for it. Returns the variables
 // without a size, which are placed last.
 std::vector<const Variable*> FunctionSymbols::place_module_shared(const Module& module,
@@ -116,6 +120,7 @@ std::vector<const Variable*> FunctionSymbols::place_module_shared(const Module& 
       dynamic.push_back(&variable);
     } else {
       module_names_[variable.name].address = reserve(shared_bytes_, variable.size, variable.align);
+      if (shared_bytes_ > kMaxSharedBytes) fail_shared(function.name.at);
     }
   }
   return dynamic;

@@ -53,6 +53,7 @@ class FunctionSymbols {
 
   void declare(const Declaration& declaration, Scope& scope);
   std::vector<const Variable*> place_module_shared(const Module& module, const Function& function);
+  [[noreturn]] void fail_shared(std::uint32_t at) const;
   static std::uint64_t reserve(std::uint64_t& used, std::uint64_t bytes, std::uint64_t align);
 
   const ModuleText& text_;

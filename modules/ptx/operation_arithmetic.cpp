@@ -1,0 +1,148 @@
+// Integer and floating-point arithmetic.
+#include "ptx/operation_readers.h"
+
+namespace weft::ptx {
+namespace {
+
+Type doubled(Type type) {
+  switch (type) {
+    case Type::kU16:
+      return Type::kU32;
+    case Type::kS16:
+      return Type::kS32;
+    case Type::kU32:
+      return Type::kU64;
+    default:
+      return Type::kS64;
+  }
+}
+
+// [.rnd][.ftz][.sat].type of add, sub, mul, mad, fma, after which `integers` types take no rounding or .ftz.
+void arithmetic_type(Modifiers& m, Instruction& i, TypeSet types) {
+  const bool rounded = take_rounding(m, i);
+  i.ftz = m.take("ftz");
+  i.sat = m.take("sat");
+  i.type = m.type(types);
+  if (!is_float(i.type)) {
+    if (rounded || i.ftz) m.illegal("rounding and .ftz need a floating-point type");
+    if (i.sat && i.type != Type::kS32) m.illegal(".sat needs .s32 or .f32");
+  } else if (i.type == Type::kF64 && (i.ftz || i.sat)) {
+    m.illegal(".f64 takes neither .ftz nor .sat");
+  }
+}
+
+bool take_width(Modifiers& m, Instruction& i) {
+  return m.take({{"lo", Width::kLo}, {"hi", Width::kHi}, {"wide", Width::kWide}}, i.width);
+}
+
+void check_width(Modifiers& m, const Instruction& i, bool given) {
+  if (given == is_float(i.type)) m.illegal(".lo, .hi or .wide goes with integers, and only with them");
+  if (i.width == Width::kWide && bytes_of(i.type) == 8) m.illegal(".wide needs a 16- or 32-bit type");
+}
+
+}  // namespace
+
+void read_add(Modifiers& m, Operation& o) {
+  Instruction& i = o.instruction;
+  arithmetic_type(m, i, kIntegers | kFloats);
+  signature(o, i.type, {i.type, i.type});
+}
+
+void read_mul(Modifiers& m, Operation& o) {
+  Instruction& i = o.instruction;
+  const bool given = take_width(m, i);
+  arithmetic_type(m, i, kIntegers | kFloats);
+  check_width(m, i, given);
+  if (i.sat && !is_float(i.type)) m.illegal("an integer mul takes no .sat");
+  signature(o, i.width == Width::kWide ? doubled(i.type) : i.type, {i.type, i.type});
+}
+
+void read_mad(Modifiers& m, Operation& o) {
+  Instruction& i = o.instruction;
+  const bool given = take_width(m, i);
+  arithmetic_type(m, i, kIntegers | kFloats);
+  check_width(m, i, given);
+  if (i.sat && !is_float(i.type) && i.width != Width::kHi) m.illegal(".sat of an integer mad needs .hi.s32");
+  if (is_float(i.type)) {
+    // 9.7.3: with a rounding modifier mad is fma; without one it is legal only for targets before sm_20.
+    if (i.rounding == Rounding::kDefault) m.illegal("a rounding modifier is missing");
+    i.op = Opcode::kFma;
+  }
+  const Type sum = i.width == Width::kWide ? doubled(i.type) : i.type;
+  signature(o, sum, {i.type, i.type, sum});
+}
+
+void read_fma(Modifiers& m, Operation& o) {
+  Instruction& i = o.instruction;
+  arithmetic_type(m, i, kFloats);
+  if (i.rounding == Rounding::kDefault) m.illegal("a rounding modifier is missing");
+  signature(o, i.type, {i.type, i.type, i.type});
+}
+
+void read_div(Modifiers& m, Operation& o) {
+  Instruction& i = o.instruction;
+  i.approx = m.take("approx");
+  i.full = !i.approx && m.take("full");
+  const bool rounded = !i.approx && !i.full && take_rounding(m, i);
+  i.ftz = m.take("ftz");
+  i.type = m.type(kIntegers | kFloats);
+  const bool modified = i.approx || i.full || i.ftz;
+  if (!is_float(i.type) && (modified || rounded)) m.illegal("an integer div takes no modifiers");
+  if (i.type == Type::kF64 && modified) m.illegal("div.f64 takes a rounding modifier only");
+  if (is_float(i.type) && !(i.approx || i.full || rounded))
+    m.illegal("expected .approx, .full or a rounding modifier");
+  signature(o, i.type, {i.type, i.type});
+}
+
+void read_rem(Modifiers& m, Operation& o) {
+  o.instruction.type = m.type(kIntegers);
+  signature(o, o.instruction.type, {o.instruction.type, o.instruction.type});
+}
+
+void read_negate(Modifiers& m, Operation& o) {  // neg, abs
+  Instruction& i = o.instruction;
+  i.ftz = m.take("ftz");
+  i.type = m.type(i.ftz ? set_of(Type::kF32) : kSigned | kFloats);
+  signature(o, i.type, {i.type});
+}
+
+void read_extremum(Modifiers& m, Operation& o) {  // min, max
+  Instruction& i = o.instruction;
+  i.ftz = m.take("ftz");
+  i.type = m.type(i.ftz ? set_of(Type::kF32) : kIntegers | kFloats);
+  signature(o, i.type, {i.type, i.type});
+}
+
+void read_copysign(Modifiers& m, Operation& o) {
+  o.instruction.type = m.type(kFloats);
+  signature(o, o.instruction.type, {o.instruction.type, o.instruction.type});
+}
+
+void read_root(Modifiers& m, Operation& o) {  // rcp, sqrt, rsqrt
+  Instruction& i = o.instruction;
+  i.approx = m.take("approx");
+  if (!i.approx) {
+    if (i.op == Opcode::kRsqrt) m.unexpected(".approx");
+    if (!take_rounding(m, i)) m.unexpected(".approx or a rounding modifier");
+  }
+  i.ftz = m.take("ftz");
+  i.type = m.type(kFloats);
+  if (i.type == Type::kF64) {
+    const bool legal = i.op == Opcode::kRsqrt ? i.approx
+                       : i.op == Opcode::kRcp ? i.approx == i.ftz
+                                              : !i.approx && !i.ftz;
+    if (!legal) m.illegal("this modifier does not go with .f64");
+  }
+  signature(o, i.type, {i.type});
+}
+
+void read_approximate(Modifiers& m, Operation& o) {  // sin, cos, lg2, ex2
+  Instruction& i = o.instruction;
+  i.approx = m.take("approx");
+  if (!i.approx) m.unexpected(".approx");
+  i.ftz = m.take("ftz");
+  i.type = m.type(set_of(Type::kF32));
+  signature(o, i.type, {i.type});
+}
+
+}  // namespace weft::ptx

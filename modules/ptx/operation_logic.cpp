@@ -1,0 +1,143 @@
+// Comparisons, bits, moves, conversions and control.
+#include "ptx/operation_readers.h"
+
+namespace weft::ptx {
+
+void read_setp(Modifiers& m, Operation& o) {
+  Instruction& i = o.instruction;
+  m.need({{"eq", Compare::kEq},
+          {"ne", Compare::kNe},
+          {"lt", Compare::kLt},
+          {"le", Compare::kLe},
+          {"gt", Compare::kGt},
+          {"ge", Compare::kGe},
+          {"lo", Compare::kLo},
+          {"ls", Compare::kLs},
+          {"hi", Compare::kHi},
+          {"hs", Compare::kHs},
+          {"equ", Compare::kEqu},
+          {"neu", Compare::kNeu},
+          {"ltu", Compare::kLtu},
+          {"leu", Compare::kLeu},
+          {"gtu", Compare::kGtu},
+          {"geu", Compare::kGeu},
+          {"num", Compare::kNum},
+          {"nan", Compare::kNan}},
+         i.compare);
+  m.take({{"and", Combine::kAnd}, {"or", Combine::kOr}, {"xor", Combine::kXor}}, i.combine);
+  i.ftz = m.take("ftz");
+  i.type = m.type(i.ftz ? set_of(Type::kF32) : kBits | kIntegers | kFloats);
+  const bool equality = i.compare == Compare::kEq || i.compare == Compare::kNe;
+  const bool unsigned_only = i.compare >= Compare::kLo && i.compare <= Compare::kHs;
+  const bool float_only = i.compare >= Compare::kEqu;
+  if ((kBits & set_of(i.type)) && !equality) m.illegal("bits compare by .eq and .ne only");
+  if (unsigned_only && !(kUnsigned & set_of(i.type))) m.illegal("this comparison needs an unsigned type");
+  if (float_only && !is_float(i.type)) m.illegal("this comparison needs a floating-point type");
+  o.shape = Shape::kCompare;
+  signature(o, Type::kPred, {i.type, i.type, Type::kPred});
+}
+
+void read_selp(Modifiers& m, Operation& o) {
+  o.instruction.type = m.type(kBits | kIntegers | kFloats);
+  signature(o, o.instruction.type, {o.instruction.type, o.instruction.type, Type::kPred});
+}
+
+void read_shift(Modifiers& m, Operation& o) {
+  Instruction& i = o.instruction;
+  i.type = m.type(i.op == Opcode::kShl ? kBits : kBits | kIntegers);
+  signature(o, i.type, {i.type, Type::kU32});
+}
+
+void read_logic(Modifiers& m, Operation& o) {  // and, or, xor
+  o.instruction.type = m.type(kBits | kPredicateType);
+  signature(o, o.instruction.type, {o.instruction.type, o.instruction.type});
+}
+
+void read_not(Modifiers& m, Operation& o) {  // not, cnot
+  o.instruction.type = m.type(o.instruction.op == Opcode::kNot ? kBits | kPredicateType : kBits);
+  signature(o, o.instruction.type, {o.instruction.type});
+}
+
+void read_mov(Modifiers& m, Operation& o) {
+  o.instruction.type = m.type(kBits | kIntegers | kFloats | kPredicateType);
+  o.shape = Shape::kMove;
+  signature(o, o.instruction.type, {o.instruction.type});
+}
+
+// 9.7.9.21 cvt: which rounding goes with which pair of types.
+void read_cvt(Modifiers& m, Operation& o) {
+  Instruction& i = o.instruction;
+  const bool float_rounding = take_rounding(m, i);
+  const bool integer_rounding = !float_rounding && m.take({{"rni", Rounding::kRni},
+                                                           {"rzi", Rounding::kRzi},
+                                                           {"rmi", Rounding::kRmi},
+                                                           {"rpi", Rounding::kRpi}},
+                                                          i.rounding);
+  i.ftz = m.take("ftz");
+  i.sat = m.take("sat");
+  constexpr TypeSet kTypes = set_of(Type::kU8, Type::kS8) | kIntegers | kFloats;
+  i.type = m.type(kTypes);
+  i.from = m.type(kTypes);
+  const bool to_float = is_float(i.type), from_float = is_float(i.from);
+  const bool narrows = i.type == Type::kF32 && i.from == Type::kF64;
+  if (to_float && (!from_float || narrows)) {
+    if (!float_rounding) m.illegal("expected .rn, .rz, .rm or .rp for this conversion");
+  } else if (from_float && !to_float) {
+    if (!integer_rounding) m.illegal("expected .rni, .rzi, .rmi or .rpi for this conversion");
+  } else if (float_rounding || (integer_rounding && (!to_float || i.type != i.from))) {
+    m.illegal("this conversion takes no such rounding");
+  }
+  if (i.ftz && i.type != Type::kF32 && i.from != Type::kF32) m.illegal(".ftz needs .f32");
+  o.shape = Shape::kConvert;
+  signature(o, i.type, {i.from});
+}
+
+void read_bitfield(Modifiers& m, Operation& o) {
+  Instruction& i = o.instruction;
+  if (i.op == Opcode::kBfi) {
+    i.type = m.type(set_of(Type::kB32, Type::kB64));
+    signature(o, i.type, {i.type, i.type, Type::kU32, Type::kU32});
+  } else {
+    i.type = m.type(set_of(Type::kU32, Type::kU64, Type::kS32, Type::kS64));
+    signature(o, i.type, {i.type, Type::kU32, Type::kU32});
+  }
+}
+
+void read_count(Modifiers& m, Operation& o) {  // popc, clz: a 32-bit count
+  o.instruction.type = m.type(set_of(Type::kB32, Type::kB64));
+  signature(o, Type::kU32, {o.instruction.type});
+}
+
+void read_brev(Modifiers& m, Operation& o) {
+  o.instruction.type = m.type(set_of(Type::kB32, Type::kB64));
+  signature(o, o.instruction.type, {o.instruction.type});
+}
+
+void read_branch(Modifiers& m, Operation& o) {
+  o.instruction.uniform = m.take("uni");
+  o.shape = Shape::kBranch;
+}
+
+void read_exit(Modifiers& m, Operation& o) {
+  if (o.instruction.op == Opcode::kRet) o.instruction.uniform = m.take("uni");
+  o.shape = Shape::kExit;
+}
+
+void read_barrier(Modifiers& m, Operation& o) {  // bar, barrier; .cta is the default
+  Instruction& i = o.instruction;
+  m.take("cta");
+  enum class What { kSync, kArrive, kRed } what = What::kSync;
+  m.need({{"sync", What::kSync}, {"arrive", What::kArrive}, {"red", What::kRed}}, what);
+  i.type = Type::kNone;
+  if (what == What::kArrive) i.barrier = BarrierKind::kArrive;
+  if (what == What::kRed) {
+    m.need({{"and", BarrierKind::kRedAnd}, {"or", BarrierKind::kRedOr}, {"popc", BarrierKind::kRedPopc}},
+           i.barrier);
+  }
+  m.take("aligned");
+  if (what == What::kRed)
+    i.type = m.type(i.barrier == BarrierKind::kRedPopc ? set_of(Type::kU32) : kPredicateType);
+  o.shape = Shape::kBarrier;
+}
+
+}  // namespace weft::ptx

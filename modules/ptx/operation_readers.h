@@ -1,0 +1,63 @@
+// One reader per group of instructions: the modifiers after the mnemonic, in the order of PTX ISA 9.0,
+// chapter 9, fill the Operation. Private to the module.
+#ifndef WEFT_PTX_OPERATION_READERS_H
+#define WEFT_PTX_OPERATION_READERS_H
+
+#include <algorithm>
+#include <initializer_list>
+
+#include "ptx/modifiers.h"
+#include "ptx/operation.h"
+
+namespace weft::ptx {
+
+// The types of the operands, in PTX order.
+inline void signature(Operation& o, Type destination, std::initializer_list<Type> sources) {
+  o.destination = destination;
+  o.source_count = static_cast<std::uint8_t>(sources.size());
+  std::copy(sources.begin(), sources.end(), o.sources.begin());
+}
+
+inline bool take_rounding(Modifiers& m, Instruction& i) {
+  return m.take({{"rn", Rounding::kRn}, {"rz", Rounding::kRz}, {"rm", Rounding::kRm}, {"rp", Rounding::kRp}},
+                i.rounding);
+}
+
+// operation_arithmetic.cpp
+void read_add(Modifiers& m, Operation& o);  // add, sub
+void read_mul(Modifiers& m, Operation& o);
+void read_mad(Modifiers& m, Operation& o);
+void read_fma(Modifiers& m, Operation& o);
+void read_div(Modifiers& m, Operation& o);
+void read_rem(Modifiers& m, Operation& o);
+void read_negate(Modifiers& m, Operation& o);    // neg, abs
+void read_extremum(Modifiers& m, Operation& o);  // min, max
+void read_copysign(Modifiers& m, Operation& o);
+void read_root(Modifiers& m, Operation& o);         // rcp, sqrt, rsqrt
+void read_approximate(Modifiers& m, Operation& o);  // sin, cos, lg2, ex2
+
+// operation_logic.cpp
+void read_setp(Modifiers& m, Operation& o);
+void read_selp(Modifiers& m, Operation& o);
+void read_shift(Modifiers& m, Operation& o);  // shl, shr
+void read_logic(Modifiers& m, Operation& o);  // and, or, xor
+void read_not(Modifiers& m, Operation& o);    // not, cnot
+void read_mov(Modifiers& m, Operation& o);
+void read_cvt(Modifiers& m, Operation& o);
+void read_bitfield(Modifiers& m, Operation& o);  // bfi, bfe
+void read_count(Modifiers& m, Operation& o);     // popc, clz
+void read_brev(Modifiers& m, Operation& o);
+void read_branch(Modifiers& m, Operation& o);
+void read_exit(Modifiers& m, Operation& o);     // ret, exit
+void read_barrier(Modifiers& m, Operation& o);  // bar, barrier
+
+// operation_memory.cpp
+void read_load(Modifiers& m, Operation& o);
+void read_store(Modifiers& m, Operation& o);
+void read_atomic(Modifiers& m, Operation& o);           // atom, red
+void read_convert_address(Modifiers& m, Operation& o);  // cvta
+void read_fence(Modifiers& m, Operation& o);            // membar, fence
+
+}  // namespace weft::ptx
+
+#endif

@@ -1,0 +1,40 @@
+#include "ptx/ptx_text.h"
+
+namespace weft::ptx::testing {
+namespace {
+
+TEST(Describe, ListsBlocksEdgesAndCounts) {
+  const Module m = parse(module_of(".global .align 4 .b8 g[16];\n"
+                                   ".visible .entry k(.param .u32 n)\n.maxntid 64, 2, 1\n{\n"
+                                   ".reg .pred %p<2>; .reg .b32 %r<3>;\n.shared .b32 s;\n"
+                                   "ld.param.u32 %r1, [n];\nsetp.eq.s32 %p1, %r1, 0;\n@%p1 bra $L_end;\n"
+                                   "st.shared.u32   [s],\n %r1;\n$L_end:\nret;\n}\n"
+                                   ".visible .entry later() { trap; }\n"),
+                         "m.ptx");
+  EXPECT_EQ(describe(m),
+            "m.ptx: PTX 7.0 for sm_70\n"
+            "variable .global .b8 g, 16 bytes\n"
+            "kernel k\n"
+            "  5 instructions, 3 blocks; 1 registers (of 2 virtual), 1 predicates; bytes: 4 shared, 0 local, "
+            "4 parameters\n"
+            "  at most 64 x 2 x 1 threads per block\n"
+            "  parameter +0 .u32 n, 4 bytes\n"
+            "  B0 -> B1 B2   post-dominator B2\n"
+            "     0  ld.param.u32 %r1, [n]\n"
+            "     1  setp.eq.s32 %p1, %r1, 0\n"
+            "     2  @%p1 bra $L_end   [to 4, reconverges at 4]\n"
+            "  B1 -> B2   post-dominator B2\n"
+            "     3  st.shared.u32 [s], %r1\n"
+            "  B2 -> exit   post-dominator exit\n"
+            "     4  ret\n"
+            "kernel later\n"
+            "  cannot be executed: m.ptx:18:27: 'trap' is not executable yet: trap\n");
+}
+
+TEST(Describe, EmptyKernel) {
+  const std::string text = describe(parse(module_of(".entry k() { }\n"), "m.ptx"));
+  EXPECT_NE(text.find("1 instructions, 1 blocks"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace weft::ptx::testing
