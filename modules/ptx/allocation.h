@@ -1,0 +1,28 @@
+// Register allocation by colouring the interference graph.
+#ifndef WEFT_PTX_ALLOCATION_H
+#define WEFT_PTX_ALLOCATION_H
+
+#include <vector>
+
+#include "ptx/liveness.h"
+
+namespace weft::ptx {
+
+struct Allocation {
+  std::vector<std::uint16_t> row;  // by VirtualId: first row, or number of a predicate
+  std::uint32_t rows = 0;          // 32-bit rows in use (highest + 1)
+  std::uint32_t predicates = 0;
+  std::uint32_t pressure = 0;  // most rows live at one point: no allocation can do with fewer
+  std::uint32_t predicate_pressure = 0;
+  bool feasible = true;  // false: pressure exceeds a limit, and nothing was allocated
+};
+
+// Registers interfere where one is written while the other is live. Colours are given greedily in dominance
+// order of the first writes, 64-bit registers on even rows, and once more with 64-bit registers first; the
+// better one is kept.
+Allocation allocate(const Draft& draft, const FlowGraph& flow, const Liveness& liveness,
+                    std::uint32_t max_rows, std::uint32_t max_predicates);
+
+}  // namespace weft::ptx
+
+#endif

@@ -1,0 +1,387 @@
+#include "ptx/builder.h"
+
+#include <algorithm>
+
+#include "ptx/limits.h"
+#include "ptx/types.h"
+
+namespace weft::ptx {
+
+Builder::Builder(std::string_view text, const std::string& file) : result_(std::make_shared<ModuleText>()) {
+  result_->file = file;
+  result_->text = text;
+  // Typical sizes per byte of text, so that a large module grows its arrays once or twice.
+  result_->nodes.reserve(text.size() / 12);
+  result_->statements.reserve(text.size() / 25);
+  scopes_.emplace_back();
+}
+
+Builder::Level Builder::enter(const char* at) {
+  if (depth_ >= kMaxNesting) fail(at, "nested deeper than " + std::to_string(kMaxNesting) + " levels");
+  return Level(depth_);
+}
+
+void Builder::fail(const char* at, const std::string& what) const {
+  throw InputError(result_->where(offset(at)), what);
+}
+
+// --- operands ---
+
+void Builder::name(std::string_view text) {
+  Node node;
+  node.kind = Node::Kind::kName;
+  node.text = extent(text);
+  stack_.push_back(node);
+}
+
+void Builder::negate_name() {
+  stack_.back().negated = true;
+}
+
+void Builder::literal() {
+  Node node;
+  node.kind = Node::Kind::kLiteral;
+  node.number = expressions.pop();
+  node.text = {offset(number_at), 0};
+  stack_.push_back(node);
+}
+
+void Builder::addend(bool minus) {
+  const Number value = expressions.pop();
+  if (value.kind != Number::Kind::kSigned && value.kind != Number::Kind::kUnsigned) {
+    fail(number_at, "an offset is an integer");
+  }
+  stack_.back().number.bits += minus ? 0 - value.bits : value.bits;
+}
+
+void Builder::pair() {
+  Node node;
+  node.kind = Node::Kind::kPair;
+  node.text = stack_[stack_.size() - 2].text;
+  node.first = static_cast<std::uint32_t>(result_->nodes.size());
+  node.count = 2;
+  result_->nodes.insert(result_->nodes.end(), stack_.end() - 2, stack_.end());
+  stack_.resize(stack_.size() - 2);
+  stack_.push_back(node);
+}
+
+void Builder::close(Node::Kind kind) {
+  const std::uint32_t from = marks_.back();
+  marks_.pop_back();
+  Node node;
+  node.kind = kind;
+  node.first = static_cast<std::uint32_t>(result_->nodes.size());
+  node.count = static_cast<std::uint32_t>(stack_.size() - from);
+  if (node.count) node.text = {stack_[from].text.at, 0};
+  result_->nodes.insert(result_->nodes.end(), stack_.begin() + from, stack_.end());
+  stack_.resize(from);
+  stack_.push_back(node);
+}
+
+void Builder::generic_symbol(std::string_view text) {
+  name(text);
+  stack_.back().kind = Node::Kind::kGeneric;
+}
+
+void Builder::masked() {  // stack: literal, symbol
+  Node node = stack_[stack_.size() - 2];
+  node.kind = Node::Kind::kMasked;
+  node.first = static_cast<std::uint32_t>(result_->nodes.size());
+  node.count = 1;
+  result_->nodes.push_back(stack_.back());
+  stack_.resize(stack_.size() - 2);
+  stack_.push_back(node);
+}
+
+std::uint64_t Builder::count(std::string_view what) {
+  const Number value = expressions.pop();
+  const bool negative = value.kind == Number::Kind::kSigned && static_cast<std::int64_t>(value.bits) < 0;
+  if (negative || value.kind == Number::Kind::kF32 || value.kind == Number::Kind::kF64) {
+    fail(number_at, std::string(what) + " is an integer of 0 or more");
+  }
+  return value.bits;
+}
+
+// --- statements ---
+
+void Builder::guard(std::string_view text) {  // "@ ! %p1  "
+  guard_negated_ = text.find('!') != std::string_view::npos;
+  const std::size_t from = text.find_first_not_of("@! \t\r\n");
+  text.remove_prefix(from);
+  guard_ = extent(text.substr(0, identifier_length(text)));
+}
+
+void Builder::instruction(const char* at) {
+  Statement statement;
+  statement.kind = Statement::Kind::kInstruction;
+  statement.at = offset(at);
+  statement.text = opcode_;
+  statement.guard = guard_;
+  statement.guard_negated = guard_negated_;
+  statement.first = static_cast<std::uint32_t>(result_->nodes.size());
+  statement.count = static_cast<std::uint32_t>(stack_.size());
+  result_->nodes.insert(result_->nodes.end(), stack_.begin(), stack_.end());
+  result_->statements.push_back(statement);
+  stack_.clear();
+  guard_ = {};
+  guard_negated_ = false;
+}
+
+void Builder::label(std::string_view text) {
+  text = text.substr(0, identifier_length(text));
+  define(scopes_.back(), text, "label");
+  Statement statement;
+  statement.kind = Statement::Kind::kLabel;
+  statement.at = offset(text.data());
+  statement.text = extent(text);
+  result_->statements.push_back(statement);
+}
+
+void Builder::scope_open(const char* at) {
+  scopes_.emplace_back();
+  Statement statement;
+  statement.kind = Statement::Kind::kOpen;
+  statement.at = offset(at);
+  result_->statements.push_back(statement);
+}
+
+void Builder::scope_close(const char* at) {
+  scopes_.pop_back();
+  Statement statement;
+  statement.kind = Statement::Kind::kClose;
+  statement.at = offset(at);
+  result_->statements.push_back(statement);
+}
+
+void Builder::location(const char* at) {
+  Statement statement;
+  statement.kind = Statement::Kind::kLocation;
+  statement.at = offset(at);
+  statement.first = static_cast<std::uint32_t>(result_->locations.size());
+  const auto part = [this](std::size_t i) { return static_cast<std::uint32_t>(integers_[i]); };
+  result_->locations.push_back({part(0), part(1), part(2)});
+  integers_.clear();
+  if (in_function_) result_->statements.push_back(statement);
+}
+
+void Builder::file_path(std::string_view path) {
+  path = path.substr(1, path.rfind('"') - 1);
+  result_->files.emplace(static_cast<std::uint32_t>(integers_.front()), std::string(path));
+}
+
+// --- declarations ---
+
+void Builder::linkage(std::string_view word) {
+  if (word.compare(0, 7, ".extern") == 0) extern_ = true;
+  if (word.compare(0, 5, ".weak") == 0 || word.compare(0, 7, ".common") == 0) weak_ = true;
+}
+
+void Builder::begin_declaration(DeclarationSpace space) {
+  base_ = Declaration();
+  base_.space = space;
+  pointer_ = false;
+  integers_.clear();
+}
+
+void Builder::property(std::string_view word) {
+  const std::string_view name = word.substr(1);
+  if (name == "ptr") {
+    pointer_ = true;
+  } else if (pointer_ && (name == "global" || name == "shared" || name == "const" || name == "local")) {
+    // .ptr's space is a promise about the argument; nothing here needs it.
+  } else if (name == "v2" || name == "v4" || name == "v8") {
+    base_.vector = static_cast<std::uint8_t>(name[1] - '0');
+  } else if (name == "texref" || name == "samplerref" || name == "surfref") {
+    base_.type = Type::kNone;
+  } else if (const Type type = type_of(name); type != Type::kNone) {
+    base_.type = type;
+  } else if (name == "b128") {
+    base_.type = Type::kB64;
+    base_.wide_type = true;
+  } else {
+    fail(word, "found '" + std::string(word) + "', expected a type such as .u32, .align, .ptr or .attribute");
+  }
+}
+
+void Builder::align() {
+  const std::uint64_t align = integers_.back();
+  integers_.clear();
+  if (align == 0 || align > kMaxAlignment || (align & (align - 1)) != 0) {
+    fail(number_at, "found .align " + std::to_string(align) + ", expected a power of two up to " +
+                        std::to_string(kMaxAlignment));
+  }
+  base_.align = align;
+}
+
+void Builder::attribute(std::string_view word) {
+  if (word == ".managed") base_.managed = true;
+}
+
+void Builder::declared(std::string_view name) {
+  declarator_ = base_;
+  declarator_.name = extent(name);
+  declarator_.is_extern = extern_;
+}
+
+void Builder::range() {
+  declarator_.count = count("the number of registers");
+  declarator_.is_range = true;
+}
+
+void Builder::dimension() {
+  const std::uint64_t size = integers_.back();
+  integers_.clear();
+  declarator_.dimensions.push_back(size);
+  std::uint64_t product = 0;
+  if (__builtin_mul_overflow(declarator_.count, size, &product)) fail(number_at, "the array is too large");
+  declarator_.count = product;
+}
+
+void Builder::initial() {
+  declarator_.initial = static_cast<std::uint32_t>(result_->nodes.size());
+  result_->nodes.push_back(stack_.back());
+  stack_.clear();
+}
+
+void Builder::declarator() {
+  check_size(declarator_);
+  const std::string_view name = result_->view(declarator_.name);
+  if (in_function_) {
+    define(scopes_.back(), name, declarator_.space == DeclarationSpace::kReg ? "register" : "variable");
+  } else {
+    if (declarator_.space == DeclarationSpace::kReg) {
+      fail(name, "registers at module scope are not supported; declare them in the function");
+    }
+    if (!declarator_.is_extern) define(globals_, name, "symbol");
+    result_->globals.push_back(static_cast<std::uint32_t>(result_->declarations.size()));
+  }
+  if (in_function_) {
+    Statement statement;
+    statement.kind = Statement::Kind::kDeclaration;
+    statement.at = declarator_.name.at;
+    statement.first = static_cast<std::uint32_t>(result_->declarations.size());
+    result_->statements.push_back(statement);
+  }
+  result_->declarations.push_back(std::move(declarator_));
+}
+
+void Builder::end_declaration() {
+  extern_ = weak_ = false;
+}
+
+void Builder::parameter() {
+  check_size(declarator_);
+  pending_.push_back(std::move(declarator_));
+}
+
+void Builder::check_size(const Declaration& declaration) {
+  const std::string_view name = result_->view(declaration.name);
+  if (declaration.space == DeclarationSpace::kReg) {
+    registers_ += declaration.count > kMaxDeclaredRegisters ? kMaxDeclaredRegisters + 1 : declaration.count;
+    if (registers_ > kMaxDeclaredRegisters) {
+      fail(name,
+           "more than " + std::to_string(kMaxDeclaredRegisters) + " registers declared in one function");
+    }
+    if (declaration.type == Type::kNone) fail(name, "the register has no type");
+    return;
+  }
+  std::uint64_t limit = kMaxGlobalBytes;
+  const char* space = ".global";
+  switch (declaration.space) {
+    case DeclarationSpace::kShared:
+      limit = kMaxSharedBytes, space = ".shared";
+      break;
+    case DeclarationSpace::kLocal:
+      limit = kMaxLocalBytes, space = ".local";
+      break;
+    case DeclarationSpace::kConst:
+      limit = kMaxConstBytes, space = ".const";
+      break;
+    case DeclarationSpace::kParam:
+      limit = kMaxParameterBytes, space = ".param";
+      break;
+    default:
+      break;
+  }
+  const std::uint64_t element = element_bytes(declaration);
+  if (declaration.count > limit / std::max<std::uint64_t>(element, 1)) {
+    fail(name, "'" + std::string(name) + "' is larger than the " + std::to_string(limit) +
+                   " bytes allowed in " + space);
+  }
+}
+
+void Builder::define(Names& names, std::string_view name, const char* what) {
+  if (name == "_") return;
+  if (!names.insert(name).second)
+    fail(name, std::string(what) + " '" + std::string(name) + "' is declared twice");
+}
+
+// --- functions ---
+
+void Builder::begin_function(bool is_entry) {
+  function_ = Function();
+  function_.is_entry = is_entry;
+  function_.is_extern = extern_;
+  function_.is_weak = weak_;
+  extern_ = weak_ = false;
+  registers_ = 0;
+  pending_.clear();
+}
+
+void Builder::function_name(std::string_view name) {
+  function_.name = extent(name);
+}
+
+void Builder::threads(bool required) {
+  auto& target = required ? function_.required_threads : function_.max_threads;
+  if (integers_.size() > 3) fail(number_at, "a block has at most three dimensions");
+  target = {1, 1, 1};
+  for (std::size_t i = 0; i < integers_.size(); ++i) {
+    if (integers_[i] == 0 || integers_[i] > UINT32_MAX) fail(number_at, "a block dimension is 1 to 2^32 - 1");
+    target[i] = static_cast<std::uint32_t>(integers_[i]);
+  }
+  integers_.clear();
+}
+
+void Builder::begin_body() {
+  const std::string_view name = result_->view(function_.name);
+  if (!functions_defined_.insert(name).second) {
+    fail(name, "function '" + std::string(name) + "' is defined twice");
+  }
+  define(globals_, name, "symbol");
+  function_.has_body = true;
+  function_.first = static_cast<std::uint32_t>(result_->statements.size());
+  function_.first_node = static_cast<std::uint32_t>(result_->nodes.size());
+  in_function_ = true;
+  scopes_.emplace_back();
+  for (const auto* list : {&function_.returns, &function_.parameters}) {
+    for (const Declaration& parameter : *list)
+      define(scopes_.back(), result_->view(parameter.name), "parameter");
+  }
+}
+
+void Builder::end_body() {
+  function_.count = static_cast<std::uint32_t>(result_->statements.size()) - function_.first;
+  function_.node_count = static_cast<std::uint32_t>(result_->nodes.size()) - function_.first_node;
+  scopes_.pop_back();
+  in_function_ = false;
+}
+
+void Builder::end_function() {
+  integers_.clear();
+  result_->functions.push_back(std::move(function_));
+}
+
+void Builder::set_address_size() {
+  address_size = static_cast<unsigned>(integers_.back());
+  if (address_size != 64)
+    fail(number_at, "found .address_size " + std::to_string(integers_.back()) + ", only 64 is supported");
+  integers_.clear();
+}
+
+std::shared_ptr<ModuleText> Builder::finish() {
+  result_->index_lines();
+  return std::move(result_);
+}
+
+}  // namespace weft::ptx

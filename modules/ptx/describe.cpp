@@ -1,0 +1,93 @@
+// The listing of `weft ptx FILE`.
+#include <cinttypes>
+#include <cstdio>
+
+#include "ptx/module.h"
+#include "ptx/syntax.h"
+
+namespace weft::ptx {
+namespace {
+
+std::string block_name(const Program& program, std::uint32_t block) {
+  return block == program.blocks.size() ? "exit" : "B" + std::to_string(block);
+}
+
+std::string counts(const Program& p) {
+  std::string text = "  " + std::to_string(p.code.size()) + " instructions, " +
+                     std::to_string(p.blocks.size()) + " blocks; " + std::to_string(p.registers_per_thread) +
+                     " registers (of " + std::to_string(p.virtual_registers) + " virtual), " +
+                     std::to_string(p.predicates) + " predicates; bytes: " + std::to_string(p.shared_bytes) +
+                     " shared" + (p.uses_dynamic_shared ? " and dynamic" : "") + ", " +
+                     std::to_string(p.local_bytes) + " local, " + std::to_string(p.parameter_bytes) +
+                     " parameters\n";
+  if (p.max_threads[0] != 0) {
+    text += "  at most " + std::to_string(p.max_threads[0]) + " x " + std::to_string(p.max_threads[1]) +
+            " x " + std::to_string(p.max_threads[2]) + " threads per block\n";
+  }
+  for (const Parameter& parameter : p.parameters) {
+    text += "  parameter +" + std::to_string(parameter.offset) + " ." + name_of(parameter.type) + " " +
+            parameter.name + ", " + std::to_string(parameter.size) + " bytes\n";
+  }
+  return text;
+}
+
+std::string listing(const ModuleText& text, const Program& program) {
+  std::string out;
+  std::uint32_t previous_line = 0, previous_column = 0;
+  for (std::uint32_t b = 0; b < program.blocks.size(); ++b) {
+    const BasicBlock& block = program.blocks[b];
+    out += "  B" + std::to_string(b) + " ->";
+    for (const std::uint32_t s : block.successors) out += " " + block_name(program, s);
+    out += "   post-dominator " + block_name(program, block.post_dominator) + "\n";
+    for (Pc pc = block.first; pc <= block.last; ++pc) {
+      const Instruction& i = program.code[pc];
+      char number[16];
+      std::snprintf(number, sizeof number, "%6" PRIu32 "  ", pc);
+      // One PTX instruction may have become several.
+      const bool part = i.ptx.line == previous_line && i.ptx.column == previous_column;
+      previous_line = i.ptx.line;
+      previous_column = i.ptx.column;
+      const std::uint32_t at = text.line_starts[i.ptx.line - 1] + i.ptx.column - 1;
+      const bool implied = pc + 1 == program.code.size() && part && i.is_exit();
+      out += number;
+      out += implied ? "ret (end of the kernel)"
+                     : (part ? "  + " + std::string(name_of(i.op)) : text.statement_text(at));
+      if (i.is_branch()) {
+        out += "   [to " + std::to_string(i.target) + ", reconverges at " +
+               (i.reconvergence == kNoPc ? "exit" : std::to_string(i.reconvergence)) + "]";
+      }
+      out += "\n";
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string describe(const Module& module) {
+  std::string out = module.file + ": PTX " + module.version + " for " + module.target + "\n";
+  // Addresses do not matter for a listing, but there must be some.
+  Symbols symbols;
+  std::uint64_t address = 0x1000;
+  for (const Variable& v : module.variables) {
+    address = (address + v.align - 1) / v.align * v.align;
+    if (v.space == Space::kGlobal || v.space == Space::kConst) symbols[v.name] = address;
+    if (v.space != Space::kShared) address += v.size;
+    static constexpr const char* kSpaces[] = {"generic", "global", "shared", "local", "const", "param"};
+    out += "variable ." + std::string(kSpaces[static_cast<std::size_t>(v.space)]) + " ." + name_of(v.type) +
+           " " + v.name + ", " + (v.size ? std::to_string(v.size) + " bytes" : "size given at launch") +
+           (v.is_extern && v.size ? ", defined elsewhere" : "") + (v.managed ? ", managed" : "") + "\n";
+  }
+  for (const std::string& kernel : module.kernels) {
+    out += "kernel " + kernel + "\n";
+    try {
+      const Program program = decode(module, kernel, symbols);
+      out += counts(program) + listing(*module.text, program);
+    } catch (const InputError& error) {
+      out += "  cannot be executed: " + std::string(error.what()) + "\n";
+    }
+  }
+  return out;
+}
+
+}  // namespace weft::ptx

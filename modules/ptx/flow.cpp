@@ -1,0 +1,134 @@
+#include "ptx/flow.h"
+
+#include <algorithm>
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/dominator_tree.hpp>
+
+namespace weft::ptx {
+namespace {
+
+using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS>;
+
+void make_blocks(const Draft& draft, FlowGraph& flow) {
+  const auto size = static_cast<Pc>(draft.code.size());
+  std::vector<bool> leader(size + 1, false);
+  leader[0] = leader[size] = true;
+  for (Pc pc = 0; pc < size; ++pc) {
+    const Instruction& i = draft.code[pc].fixed;
+    if (i.is_branch()) leader[i.target] = true;
+    if (i.is_branch() || i.is_exit()) leader[pc + 1] = true;
+  }
+  flow.block_of.resize(size);
+  for (Pc pc = 0; pc < size; ++pc) {
+    if (leader[pc]) flow.blocks.emplace_back().first = pc;
+    flow.block_of[pc] = static_cast<std::uint32_t>(flow.blocks.size() - 1);
+    flow.blocks.back().last = pc;
+  }
+  const auto exit = static_cast<std::uint32_t>(flow.blocks.size());
+  for (std::uint32_t b = 0; b < exit; ++b) {
+    BasicBlock& block = flow.blocks[b];
+    const Instruction& last = draft.code[block.last].fixed;
+    const bool falls_through = !(last.is_branch() || last.is_exit()) || last.guard >= 0;
+    if (falls_through) block.successors.push_back(b + 1);
+    if (last.is_branch()) {
+      const std::uint32_t target = flow.block_of[last.target];
+      if (block.successors.empty() || block.successors[0] != target) block.successors.push_back(target);
+    } else if (last.is_exit()) {
+      block.successors.push_back(exit);
+    }
+  }
+}
+
+// Marks what reaches `from` by edges of `predecessors`.
+void mark_reaching(const std::vector<std::vector<std::uint32_t>>& predecessors, std::uint32_t from,
+                   std::vector<bool>& marked) {
+  std::vector<std::uint32_t> work{from};
+  marked[from] = true;
+  while (!work.empty()) {
+    const std::uint32_t block = work.back();
+    work.pop_back();
+    for (const std::uint32_t p : predecessors[block]) {
+      if (!marked[p]) {
+        marked[p] = true;
+        work.push_back(p);
+      }
+    }
+  }
+}
+
+// The blocks that get an edge to the virtual exit so that every block reaches it.
+std::vector<std::uint32_t> endless_blocks(const FlowGraph& flow) {
+  const auto exit = static_cast<std::uint32_t>(flow.blocks.size());
+  std::vector<std::vector<std::uint32_t>> predecessors(exit + 1);
+  for (std::uint32_t b = 0; b < exit; ++b) {
+    for (const std::uint32_t s : flow.blocks[b].successors) predecessors[s].push_back(b);
+  }
+  std::vector<bool> reaches(exit + 1, false);
+  mark_reaching(predecessors, exit, reaches);
+  std::vector<std::uint32_t> chosen;
+  for (std::uint32_t b = exit; b-- > 0;) {
+    if (reaches[b]) continue;
+    chosen.push_back(b);
+    mark_reaching(predecessors, b, reaches);
+  }
+  return chosen;
+}
+
+void find_post_dominators(FlowGraph& flow) {
+  const std::size_t exit = flow.blocks.size();
+  Graph reversed(exit + 1);
+  for (std::size_t b = 0; b < exit; ++b) {
+    for (const std::uint32_t s : flow.blocks[b].successors) boost::add_edge(s, b, reversed);
+  }
+  for (const std::uint32_t b : endless_blocks(flow)) boost::add_edge(exit, b, reversed);
+  std::vector<std::size_t> parent(exit + 1, exit);
+  boost::lengauer_tarjan_dominator_tree(
+      reversed, exit,
+      boost::make_iterator_property_map(parent.begin(), boost::get(boost::vertex_index, reversed)));
+  for (std::size_t b = 0; b < exit; ++b)
+    flow.blocks[b].post_dominator = static_cast<std::uint32_t>(parent[b]);
+}
+
+// Reverse post-order visits every block after its dominators.
+void order_blocks(FlowGraph& flow) {
+  const std::size_t exit = flow.blocks.size();
+  std::vector<bool> seen(exit, false);
+  std::vector<std::pair<std::uint32_t, std::size_t>> path;  // block, next successor
+  const auto visit_from = [&](std::uint32_t root, std::vector<std::uint32_t>& finished) {
+    seen[root] = true;
+    path.emplace_back(root, 0);
+    while (!path.empty()) {
+      auto& [block, next] = path.back();
+      if (next == flow.blocks[block].successors.size()) {
+        finished.push_back(block);
+        path.pop_back();
+        continue;
+      }
+      const std::uint32_t s = flow.blocks[block].successors[next++];
+      if (s != exit && !seen[s]) {
+        seen[s] = true;
+        path.emplace_back(s, 0);
+      }
+    }
+  };
+  visit_from(0, flow.dominance_order);
+  std::reverse(flow.dominance_order.begin(), flow.dominance_order.end());
+  for (std::uint32_t b = 0; b < exit; ++b) {
+    if (!seen[b]) {
+      seen[b] = true;
+      flow.dominance_order.push_back(b);
+    }
+  }
+}
+
+}  // namespace
+
+FlowGraph build_flow(const Draft& draft) {
+  FlowGraph flow;
+  make_blocks(draft, flow);
+  find_post_dominators(flow);
+  order_blocks(flow);
+  return flow;
+}
+
+}  // namespace weft::ptx

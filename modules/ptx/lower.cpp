@@ -1,0 +1,351 @@
+#include "ptx/lower.h"
+
+#include <algorithm>
+
+#include "ptx/types.h"
+
+namespace weft::ptx {
+
+Draft lower(const Module& module, const Function& kernel, const Symbols& symbols) {
+  return Lowering(module, kernel, symbols).run();
+}
+
+Lowering::Lowering(const Module& module, const Function& kernel, const Symbols& symbols)
+    : module_(module), text_(*module.text), kernel_(kernel), symbols_(module, kernel, symbols) {
+  dense_.assign(symbols_.declared_registers(), kNoRegister);
+  label_places_.assign(symbols_.labels(), kNoPc);
+}
+
+Draft Lowering::run() {
+  draft_.files.push_back(module_.file);
+  std::map<std::uint32_t, std::uint32_t> file_numbers;  // of .file -> index in Program::files
+  lay_out_parameters(text_, kernel_, draft_.parameters, draft_.parameter_bytes);
+  symbols_.rewind();
+  std::uint32_t next_label = 0;
+  for (std::uint32_t s = kernel_.first; s < kernel_.first + kernel_.count; ++s) {
+    const Statement& statement = text_.statements[s];
+    switch (statement.kind) {
+      case Statement::Kind::kOpen:
+        symbols_.enter();
+        break;
+      case Statement::Kind::kClose:
+        symbols_.leave();
+        break;
+      case Statement::Kind::kLabel:
+        label_places_[next_label++] = static_cast<Pc>(draft_.code.size());
+        break;
+      case Statement::Kind::kDeclaration:
+        break;
+      case Statement::Kind::kLocation: {
+        const Location& location = text_.locations[statement.first];
+        auto [known, added] = file_numbers.emplace(location.file, 0);
+        if (added) {
+          const auto path = text_.files.find(location.file);
+          if (path != text_.files.end()) {
+            known->second = static_cast<std::uint32_t>(draft_.files.size());
+            draft_.files.push_back(path->second);
+          }
+        }
+        source_place_ = {known->second, known->second ? location.line : 0, location.column};
+        break;
+      }
+      case Statement::Kind::kInstruction:
+        lower(statement);
+        break;
+    }
+  }
+  finish_branches();
+  draft_.shared_bytes = symbols_.shared_bytes();
+  draft_.local_bytes = symbols_.local_bytes();
+  draft_.uses_dynamic_shared = symbols_.uses_dynamic_shared();
+  return std::move(draft_);
+}
+
+void Lowering::lower(const Statement& statement) {
+  statement_ = &statement;
+  Operation operation = read_operation(text_, statement);
+  place_ = text_.place(statement.at);
+  guard_ = kNoRegister;
+  if (statement.guard.length != 0) {
+    Node node;
+    node.text = statement.guard;
+    const Register guard = need_register(node);
+    check_type(node, guard.type, Type::kPred);
+    guard_ = guard.id;
+  }
+  switch (operation.shape) {
+    case Shape::kPlain:
+      plain(operation);
+      break;
+    case Shape::kMove:
+      move(operation);
+      break;
+    case Shape::kConvert:
+      convert(operation);
+      break;
+    case Shape::kCompare:
+      compare(operation);
+      break;
+    case Shape::kLoad:
+      load(operation);
+      break;
+    case Shape::kStore:
+      store(operation);
+      break;
+    case Shape::kAtomic:
+      atomic(operation, false);
+      break;
+    case Shape::kReduce:
+      atomic(operation, true);
+      break;
+    case Shape::kBranch:
+      branch(operation);
+      break;
+    case Shape::kBarrier:
+      barrier(operation);
+      break;
+    case Shape::kExit:
+    case Shape::kFence:
+      need_operands(0, 0);
+      emit(draft(operation.instruction));
+      break;
+  }
+}
+
+void Lowering::plain(Operation& operation) {
+  need_operands(operation.source_count + 1u, operation.source_count + 1u);
+  DraftInstruction d = draft(operation.instruction);
+  for (std::uint32_t i = 0; i < operation.source_count; ++i) {
+    set_source(d, i, source(operand(i + 1), operation.sources[i]));
+  }
+  set_destination(d, 0, destination(operand(0), operation.destination), operation.destination);
+  emit(std::move(d));
+}
+
+// mov and cvta: besides registers and literals the source may be the address of a variable, a special
+// register that changes with time, or (mov.b32, mov.b64) a vector to pack; the destination may be a vector to
+// unpack into.
+void Lowering::move(Operation& operation) {
+  need_operands(2, 2);
+  const Node& to = operand(0);
+  const Node& from = operand(1);
+  if (to.kind == Node::Kind::kVector) return unpack(operation, to);
+  if (from.kind == Node::Kind::kVector) return pack(operation, from);
+  DraftInstruction d = draft(operation.instruction);
+  if (from.kind == Node::Kind::kName && !find_register(from)) {
+    const std::string_view name = text_.view(from.text);
+    const std::optional<Special> special_register = special(name);
+    if (special_register && *special_register >= Special::kClock) {
+      const unsigned bytes = *special_register >= Special::kClock64 ? 8 : 4;
+      if (bytes_of(operation.destination) != bytes)
+        fail(from, "this register has " + std::to_string(8 * bytes) + " bits");
+      Source source;
+      source.kind = Operand::Kind::kDynamic;
+      source.index = static_cast<std::uint16_t>(*special_register);
+      set_source(d, 0, source);
+      set_destination(d, 0, destination(to, operation.destination), operation.destination);
+      return emit(std::move(d));
+    }
+  }
+  set_source(d, 0, source(from, operation.sources[0]));
+  set_destination(d, 0, destination(to, operation.destination), operation.destination);
+  emit(std::move(d));
+}
+
+namespace {
+
+// The type of one of `count` equal parts of a `bytes`-wide word.
+Type part_type(unsigned bytes, std::uint32_t count) {
+  if (count == 2 && bytes == 8) return Type::kB32;
+  if ((count == 2 && bytes == 4) || (count == 4 && bytes == 8)) return Type::kB16;
+  return Type::kNone;
+}
+
+Type unsigned_of(Type type) {
+  switch (bytes_of(type)) {
+    case 2:
+      return Type::kU16;
+    case 8:
+      return Type::kU64;
+    default:
+      return Type::kU32;
+  }
+}
+
+}  // namespace
+
+// mov.b64 d, {a, b}: the parts are inserted one after the other (bfi), from the low end.
+void Lowering::pack(const Operation& operation, const Node& vector) {
+  const Type whole = operation.destination;
+  const Type part = part_type(bytes_of(whole), vector.count);
+  if ((whole != Type::kB32 && whole != Type::kB64) || part == Type::kNone) {
+    fail(vector, "this vector does not make up a word of the instruction's type; packing needs .b32 or .b64");
+  }
+  const VirtualId to = destination(operand(0), whole);
+  const unsigned part_bits = 8 * bytes_of(part);
+  const Type wide = unsigned_of(whole);
+  // The first part, extended to the whole width (its upper bits are overwritten by the next ones).
+  const auto extended = [&](const Node& node) {
+    const Source from = source(node, part);
+    if (bytes_of(whole) == 4 && from.kind == Operand::Kind::kRow) return from;
+    const VirtualId id = temporary(wide);
+    DraftInstruction d = draft(Opcode::kCvt, wide);
+    d.fixed.from = unsigned_of(part);
+    d.fixed.latency = Latency::kIntAdd;
+    set_source(d, 0, from);
+    set_destination(d, 0, id, wide);
+    emit(std::move(d));
+    return of(id, wide);
+  };
+  Source below = extended(text_.nodes[vector.first]);
+  for (std::uint32_t k = 1; k < vector.count; ++k) {
+    const Source above = extended(text_.nodes[vector.first + k]);
+    const VirtualId result = k + 1 == vector.count ? to : temporary(wide);
+    DraftInstruction d = draft(Opcode::kBfi, whole);
+    d.fixed.latency = Latency::kIntAdd;
+    set_source(d, 0, above);
+    set_source(d, 1, below);
+    set_source(d, 2, constant(k * part_bits, Type::kU32));
+    set_source(d, 3, constant(part_bits, Type::kU32));
+    set_destination(d, 0, result, whole);
+    emit(std::move(d));
+    below = of(result, whole);
+  }
+}
+
+// mov.b64 {a, b}, s: each part is the low end of s shifted right.
+void Lowering::unpack(const Operation& operation, const Node& vector) {
+  const Type whole = operation.destination;
+  const Type part = part_type(bytes_of(whole), vector.count);
+  if ((whole != Type::kB32 && whole != Type::kB64) || part == Type::kNone) {
+    fail(vector,
+         "this vector does not make up a word of the instruction's type; unpacking needs .b32 or .b64");
+  }
+  const Type wide = unsigned_of(whole);
+  const Source from = source(operand(1), whole);
+  for (std::uint32_t k = 0; k < vector.count; ++k) {
+    const Node& node = text_.nodes[vector.first + k];
+    if (text_.view(node.text) == "_") continue;
+    Source shifted = from;
+    if (k > 0) {
+      const VirtualId id = temporary(wide);
+      DraftInstruction d = draft(Opcode::kShr, wide);
+      d.fixed.latency = Latency::kIntAdd;
+      set_source(d, 0, from);
+      set_source(d, 1, constant(k * 8 * bytes_of(part), Type::kU32));
+      set_destination(d, 0, id, wide);
+      emit(std::move(d));
+      shifted = of(id, wide);
+    }
+    DraftInstruction d = draft(Opcode::kCvt, unsigned_of(part));
+    d.fixed.from = wide;
+    d.fixed.latency = Latency::kIntAdd;
+    set_source(d, 0, shifted);
+    set_destination(d, 0, destination(node, part), part);
+    emit(std::move(d));
+  }
+}
+
+// cvt takes registers wider than its types (9.4.1): clang writes cvt.s64.s32 %rd1, %rd2 for a sign extension
+// in place.
+void Lowering::convert(Operation& operation) {
+  need_operands(2, 2);
+  const Instruction& fixed = operation.instruction;
+  DraftInstruction d = draft(fixed);
+  const std::optional<Register> from = find_register(operand(1));
+  if (from) {
+    check_type(operand(1), from->type, fixed.from, true);
+    VirtualId id = from->id;
+    if (rows_of(from->type) > rows_of(fixed.from)) {
+      id = temporary(Type::kU32);
+      emit_convert(id, Type::kU32, from->id, Type::kU64);
+    }
+    set_source(d, 0, of(id, fixed.from));
+  } else {
+    set_source(d, 0, source(operand(1), fixed.from));
+  }
+  const Register to = need_register(operand(0));
+  check_type(operand(0), to.type, fixed.type, true);
+  if (rows_of(to.type) > rows_of(fixed.type)) {
+    const VirtualId id = temporary(fixed.type);
+    set_destination(d, 0, id, fixed.type);
+    emit(std::move(d));
+    emit_convert(to.id, is_signed(fixed.type) ? Type::kS64 : Type::kU64, id,
+                 is_signed(fixed.type) ? Type::kS32 : Type::kU32);
+    return;
+  }
+  set_destination(d, 0, to.id, to.type);
+  emit(std::move(d));
+}
+
+void Lowering::compare(Operation& operation) {
+  const std::uint32_t count = operation.instruction.combine == Combine::kNone ? 3 : 4;
+  need_operands(count, count);
+  DraftInstruction d = draft(operation.instruction);
+  for (std::uint32_t i = 1; i < count; ++i)
+    set_source(d, i - 1, source(operand(i), operation.sources[i - 1]));
+  const Node& to = operand(0);
+  if (to.kind != Node::Kind::kPair) {
+    set_destination(d, 0, destination(to, Type::kPred), Type::kPred);
+  } else {
+    for (std::uint32_t k = 0; k < 2; ++k) {
+      const Node& node = text_.nodes[to.first + k];
+      const bool sink = text_.view(node.text) == "_";
+      if (sink && k == 1) continue;
+      set_destination(d, k, sink ? temporary(Type::kPred) : destination(node, Type::kPred), Type::kPred);
+    }
+  }
+  emit(std::move(d));
+}
+
+void Lowering::branch(Operation& operation) {
+  need_operands(1, 1);
+  const Node& node = operand(0);
+  const std::string_view name = text_.view(node.text);
+  const Meaning meaning = node.kind == Node::Kind::kName ? symbols_.find(name, node.text.at) : Meaning();
+  if (meaning.kind != Meaning::Kind::kLabel)
+    fail(node, "'" + std::string(name) + "' is not a label of this kernel");
+  branch_labels_.resize(draft_.code.size(), UINT32_MAX);
+  branch_labels_.push_back(meaning.index);
+  emit(draft(operation.instruction));
+}
+
+void Lowering::barrier(Operation& operation) {
+  const BarrierKind kind = operation.instruction.barrier;
+  DraftInstruction d = draft(operation.instruction);
+  if (kind == BarrierKind::kSync || kind == BarrierKind::kArrive) {
+    need_operands(kind == BarrierKind::kArrive ? 2 : 1, 2);
+    for (std::uint32_t i = 0; i < statement_->count; ++i) set_source(d, i, source(operand(i), Type::kU32));
+    return emit(std::move(d));
+  }
+  need_operands(3, 4);
+  set_source(d, 0, source(operand(1), Type::kU32));
+  if (statement_->count == 4) set_source(d, 1, source(operand(2), Type::kU32));
+  set_source(d, 2, source(operand(statement_->count - 1), Type::kPred));
+  const Type result = kind == BarrierKind::kRedPopc ? Type::kU32 : Type::kPred;
+  set_destination(d, 0, destination(operand(0), result), result);
+  emit(std::move(d));
+}
+
+// Branch targets, and an end: falling off a kernel returns.
+void Lowering::finish_branches() {
+  branch_labels_.resize(draft_.code.size(), UINT32_MAX);
+  const auto size = static_cast<Pc>(draft_.code.size());
+  const bool label_at_end =
+      std::any_of(label_places_.begin(), label_places_.end(), [&](Pc place) { return place == size; });
+  const Instruction* last = draft_.code.empty() ? nullptr : &draft_.code.back().fixed;
+  const bool ends = last && last->guard < 0 && (last->is_exit() || last->is_branch());
+  if (label_at_end || !ends) {
+    guard_ = kNoRegister;
+    place_ = text_.place(kernel_.name.at);
+    if (last) place_ = last->ptx;
+    DraftInstruction d = draft(Opcode::kRet, Type::kNone);
+    d.fixed.unit = Unit::kControl;
+    emit(std::move(d));
+  }
+  for (Pc pc = 0; pc < branch_labels_.size(); ++pc) {
+    if (branch_labels_[pc] != UINT32_MAX) draft_.code[pc].fixed.target = label_places_[branch_labels_[pc]];
+  }
+}
+
+}  // namespace weft::ptx

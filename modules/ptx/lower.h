@@ -1,0 +1,92 @@
+// Turns the statements of one kernel into draft instructions.
+#ifndef WEFT_PTX_LOWER_H
+#define WEFT_PTX_LOWER_H
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "ptx/draft.h"
+#include "ptx/operation.h"
+#include "ptx/symbols.h"
+
+namespace weft::ptx {
+
+class Lowering {
+ public:
+  Lowering(const Module& module, const Function& kernel, const Symbols& symbols);
+  Draft run();
+
+ private:
+  // A source operand after resolution, ready to be put into an instruction.
+  struct Source {
+    Operand::Kind kind = Operand::Kind::kNone;
+    bool negated = false;
+    std::uint16_t index = 0;     // kConstant, kDynamic
+    VirtualId id = kNoRegister;  // kRow, kPredicate
+  };
+  struct Register {
+    VirtualId id = kNoRegister;
+    Type type = Type::kNone;  // as declared
+  };
+
+  // One statement (lower.cpp).
+  void lower(const Statement& statement);
+  void plain(Operation& operation);
+  void move(Operation& operation);
+  void pack(const Operation& operation, const Node& vector);
+  void unpack(const Operation& operation, const Node& vector);
+  void convert(Operation& operation);
+  void compare(Operation& operation);
+  void branch(Operation& operation);
+  void barrier(Operation& operation);
+  void finish_branches();
+
+  // Memory (lower_memory.cpp).
+  void load(Operation& operation);
+  void store(Operation& operation);
+  void atomic(Operation& operation, bool reduces);
+  void address(DraftInstruction& draft, const Node& node);
+
+  // Operands (lower_operands.cpp).
+  const Node& operand(std::uint32_t i) const { return text_.nodes[statement_->first + i]; }
+  void need_operands(std::uint32_t low, std::uint32_t high) const;
+  std::optional<Register> find_register(const Node& node);
+  Register need_register(const Node& node);
+  void check_type(const Node& node, Type declared, Type wanted, bool may_be_wider = false) const;
+  Source source(const Node& node, Type type);
+  Source literal(const Node& node, Type type);
+  Source constant(std::uint64_t bits, Type type);
+  std::optional<Special> special(std::string_view name) const;
+  Source special_source(const Node& node, Special special, Type type);
+  Source predicate_constant(bool value);
+  Source of(VirtualId id, Type type) const;
+  void set_source(DraftInstruction& draft, std::size_t i, const Source& source);
+  void set_destination(DraftInstruction& draft, std::size_t i, VirtualId id, Type type);
+  VirtualId destination(const Node& node, Type type);
+  VirtualId temporary(Type type);
+  DraftInstruction draft(const Instruction& fixed) const;
+  DraftInstruction draft(Opcode op, Type type) const;
+  void emit(DraftInstruction draft);
+  void emit_convert(VirtualId to, Type to_type, VirtualId from, Type from_type);
+  [[noreturn]] void fail(const Node& node, const std::string& what) const;
+  [[noreturn]] void fail(const std::string& what) const;
+
+  const Module& module_;
+  const ModuleText& text_;
+  const Function& kernel_;
+  FunctionSymbols symbols_;
+  Draft draft_;
+  std::vector<VirtualId> dense_;  // declared register -> id
+  std::vector<Pc> label_places_;
+  std::vector<std::uint32_t> branch_labels_;  // by PC; UINT32_MAX: no branch
+  std::map<std::pair<std::uint64_t, bool>, std::uint16_t> constants_;
+  const Statement* statement_ = nullptr;
+  VirtualId guard_ = kNoRegister;
+  SourcePlace place_, source_place_;
+};
+
+}  // namespace weft::ptx
+
+#endif

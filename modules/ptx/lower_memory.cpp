@@ -1,0 +1,134 @@
+// Loads, stores and atomics.
+#include "ptx/lower.h"
+#include "ptx/types.h"
+
+namespace weft::ptx {
+namespace {
+
+// The type that a value of `type` has once it stands in a register of 64 bits.
+Type widened(Type type) {
+  return is_signed(type) ? Type::kS64 : Type::kU64;
+}
+Type word(Type type) {
+  return is_signed(type) ? Type::kS32 : Type::kU32;
+}
+
+}  // namespace
+
+// [register + offset], [variable + offset] or [number].
+void Lowering::address(DraftInstruction& d, const Node& node) {
+  if (node.kind != Node::Kind::kAddress || node.count != 1)
+    fail(node, "expected an address such as [%rd1+8]");
+  const Node& base = text_.nodes[node.first];
+  Instruction& i = d.fixed;
+  i.offset = static_cast<std::int64_t>(base.number.bits);
+  if (base.kind == Node::Kind::kLiteral) return;
+  if (base.kind != Node::Kind::kName || base.negated)
+    fail(base, "expected a register, a variable or a number");
+  if (const std::optional<Register> reg = find_register(base)) {
+    if (is_float(reg->type) || bytes_of(reg->type) < 4) fail(base, "an address is a 32- or 64-bit integer");
+    i.wide_address = bytes_of(reg->type) == 8;
+    const bool may_be_narrow = i.space == Space::kShared || i.space == Space::kLocal ||
+                               i.space == Space::kConst || i.space == Space::kParam;
+    if (!i.wide_address && !may_be_narrow) fail(base, "a global or generic address needs a 64-bit register");
+    set_source(d, 0, of(reg->id, reg->type));
+    return;
+  }
+  const std::string_view name = text_.view(base.text);
+  const Meaning meaning = symbols_.find(name, base.text.at);
+  if (meaning.kind != Meaning::Kind::kAddress)
+    fail(base, "'" + std::string(name) + "' is neither a register nor a variable");
+  if (i.space == Space::kGeneric) {
+    // A name has a space even where the instruction gives none; global addresses are generic ones.
+    i.space = meaning.space;
+    i.constant_cache = i.space == Space::kParam || i.space == Space::kConst;
+  } else if (meaning.space != i.space) {
+    fail(base, "'" + std::string(name) + "' lies in another state space");
+  }
+  i.offset += static_cast<std::int64_t>(meaning.address);
+}
+
+void Lowering::load(Operation& operation) {
+  need_operands(2, 2);
+  const Instruction& fixed = operation.instruction;
+  DraftInstruction d = draft(fixed);
+  address(d, operand(1));
+  struct Widening {
+    VirtualId to = kNoRegister, from = kNoRegister;
+  };
+  std::array<Widening, 4> widenings;
+  const Node& to = operand(0);
+  const bool is_vector = to.kind == Node::Kind::kVector;
+  if ((fixed.vector == 1) == is_vector || (is_vector && to.count != fixed.vector)) {
+    fail(to, "expected " + std::to_string(fixed.vector) + " destinations");
+  }
+  for (std::uint32_t k = 0; k < fixed.vector; ++k) {
+    const Node& node = is_vector ? text_.nodes[to.first + k] : to;
+    if (text_.view(node.text) == "_") {
+      set_destination(d, k, temporary(fixed.type), fixed.type);
+      continue;
+    }
+    const Register reg = need_register(node);
+    check_type(node, reg.type, fixed.type, true);
+    VirtualId id = reg.id;
+    if (rows_of(reg.type) > rows_of(fixed.type)) {  // 9.4.1: extended to the register's width
+      id = temporary(fixed.type);
+      widenings[k] = {reg.id, id};
+    }
+    set_destination(d, k, id, fixed.type);
+  }
+  emit(std::move(d));
+  for (const Widening& w : widenings) {
+    if (w.to != kNoRegister) emit_convert(w.to, widened(fixed.type), w.from, word(fixed.type));
+  }
+}
+
+void Lowering::store(Operation& operation) {
+  need_operands(2, 2);
+  const Instruction& fixed = operation.instruction;
+  DraftInstruction d = draft(fixed);
+  address(d, operand(0));
+  const Node& from = operand(1);
+  const bool is_vector = from.kind == Node::Kind::kVector;
+  if ((fixed.vector == 1) == is_vector || (is_vector && from.count != fixed.vector)) {
+    fail(from, "expected " + std::to_string(fixed.vector) + " values");
+  }
+  if (d.fixed.space == Space::kParam || d.fixed.space == Space::kConst)
+    fail("constant and parameter memory cannot be written");
+  for (std::uint32_t k = 0; k < fixed.vector; ++k) {
+    const Node& node = is_vector ? text_.nodes[from.first + k] : from;
+    const std::optional<Register> reg = find_register(node);
+    if (!reg) {
+      set_source(d, k + 1, source(node, fixed.type));
+      continue;
+    }
+    check_type(node, reg->type, fixed.type, true);
+    VirtualId id = reg->id;
+    if (rows_of(reg->type) > rows_of(fixed.type)) {
+      id = temporary(Type::kU32);
+      emit_convert(id, Type::kU32, reg->id, Type::kU64);
+    }
+    set_source(d, k + 1, of(id, fixed.type));
+  }
+  emit(std::move(d));
+}
+
+void Lowering::atomic(Operation& operation, bool reduces) {
+  const Instruction& fixed = operation.instruction;
+  const std::uint32_t skip = reduces ? 0 : 1;
+  const std::uint32_t count = skip + 2 + (fixed.atomic == Atomic::kCas ? 1 : 0);
+  need_operands(count, count);
+  DraftInstruction d = draft(fixed);
+  address(d, operand(skip));
+  for (std::uint32_t i = skip + 1; i < count; ++i) set_source(d, i - skip, source(operand(i), fixed.type));
+  if (!reduces && text_.view(operand(0).text) != "_") {
+    set_destination(d, 0, destination(operand(0), fixed.type), fixed.type);
+  }
+  if (d.fixed.space != Space::kGeneric && d.fixed.space != Space::kGlobal &&
+      d.fixed.space != Space::kShared) {
+    fail("an atomic needs global, shared or generic memory");
+  }
+  emit(std::move(d));
+}
+
+}  // namespace weft::ptx

@@ -1,0 +1,40 @@
+// What an opcode with its modifiers means: "mad.lo.s32" -> the fields of an Instruction and the types of its
+// operands.
+#ifndef WEFT_PTX_OPERATION_H
+#define WEFT_PTX_OPERATION_H
+
+#include "ptx/syntax.h"
+
+namespace weft::ptx {
+
+// How the operands of an instruction are read.
+enum class Shape : std::uint8_t {
+  kPlain,    // destination, sources
+  kMove,     // as kPlain, also symbols and vectors
+  kConvert,  // registers may be wider than the types
+  kCompare,  // p or p|q, a, b [, c]
+  kLoad,
+  kStore,
+  kAtomic,
+  kReduce,
+  kBranch,
+  kExit,
+  kBarrier,
+  kFence,
+};
+
+struct Operation {
+  Instruction instruction;  // operands empty
+  Shape shape = Shape::kPlain;
+  Type destination = Type::kNone;
+  std::array<Type, 4> sources{};
+  std::uint8_t source_count = 0;
+};
+
+// Throws InputError for an unknown or illegal opcode, and for one that Weft does not execute; both name the
+// place and quote the instruction.
+Operation read_operation(const ModuleText& text, const Statement& statement);
+
+}  // namespace weft::ptx
+
+#endif

@@ -1,0 +1,206 @@
+// Modifiers of memory instructions. Consistency and cache hints are accepted and have no effect on function:
+// the memory image is updated at issue, in order.
+#include <algorithm>
+
+#include "ptx/modifiers.h"
+#include "ptx/operation.h"
+
+namespace weft::ptx {
+
+void read_load(Modifiers& m, Operation& o);
+void read_store(Modifiers& m, Operation& o);
+void read_atomic(Modifiers& m, Operation& o);
+void read_convert_address(Modifiers& m, Operation& o);
+void read_fence(Modifiers& m, Operation& o);
+
+namespace {
+
+// Modifiers come in several orders (nvcc: atom.add.acq_rel.cta.u64, clang: atom.global.sys.add.u32); what PTX
+// fixes is that each group appears at most once.
+class Groups {
+ public:
+  explicit Groups(Modifiers& m) : m_(m) {}
+  // True if the next word belongs to the group; an error if the group was there already.
+  bool one(unsigned group, std::initializer_list<std::string_view> words) {
+    const std::string_view word = m_.peek();
+    if (std::find(words.begin(), words.end(), word) == words.end()) return false;
+    if (seen_ >> group & 1) m_.illegal("." + std::string(word) + " contradicts an earlier modifier");
+    seen_ |= 1u << group;
+    m_.next();
+    return true;
+  }
+  bool seen(unsigned group) const { return seen_ >> group & 1; }
+
+ private:
+  Modifiers& m_;
+  unsigned seen_ = 0;
+};
+
+enum Group : unsigned { kOrder, kVolatile, kScope, kSpace, kCache, kNonCoherent, kVector, kOperation, kHint };
+
+bool take_space(Modifiers& m, Groups& groups, Instruction& i) {
+  const std::string_view word = m.peek();
+  if (!groups.one(kSpace, {"global", "shared", "shared::cta", "local", "const", "param", "param::entry"}))
+    return false;
+  i.space = word == "global"  ? Space::kGlobal
+            : word == "local" ? Space::kLocal
+            : word == "const" ? Space::kConst
+            : word[0] == 's'  ? Space::kShared
+                              : Space::kParam;
+  return true;
+}
+
+bool take_hint(Modifiers& m) {  // .L1::evict_last, .L2::128B: no operand, no effect here
+  const std::string_view word = m.peek();
+  if (word.substr(0, 4) != "L1::" && word.substr(0, 4) != "L2::") return false;
+  if (word == "L2::cache_hint") m.not_executable(" with .L2::cache_hint");
+  m.next();
+  return true;
+}
+
+bool take_vector(Modifiers& m, Groups& groups, Instruction& i) {
+  const std::string_view word = m.peek();
+  if (!groups.one(kVector, {"v2", "v4"})) return false;
+  i.vector = word == "v2" ? 2 : 4;
+  return true;
+}
+
+void check_order(Modifiers& m, const Groups& groups) {
+  if (groups.seen(kVolatile) && (groups.seen(kOrder) || groups.seen(kScope) || groups.seen(kCache))) {
+    m.illegal(".volatile takes no order, scope or cache operator");
+  }
+  if (groups.seen(kOrder) && !groups.seen(kScope)) m.illegal("a scope (.cta, .gpu or .sys) is missing");
+  if (groups.seen(kScope) && !groups.seen(kOrder)) m.illegal("a scope needs an order such as .relaxed");
+}
+
+void check_vector(Modifiers& m, const Instruction& i) {
+  if (bytes_of(i.type) * i.vector > 16) m.illegal("a vector access has at most 16 bytes");
+}
+
+constexpr TypeSet kMemoryTypes = kBytes | kBits | kIntegers | kFloats;
+
+}  // namespace
+
+void read_load(Modifiers& m, Operation& o) {
+  Instruction& i = o.instruction;
+  Groups groups(m);
+  while (!m.done()) {
+    const bool taken = groups.one(kOrder, {"relaxed", "acquire"}) || m.take("weak") ||
+                       groups.one(kVolatile, {"volatile"}) || groups.one(kScope, {"cta", "gpu", "sys"}) ||
+                       take_space(m, groups, i) || groups.one(kCache, {"ca", "cg", "cs", "lu", "cv"}) ||
+                       groups.one(kNonCoherent, {"nc"}) || take_hint(m) || take_vector(m, groups, i);
+    if (!taken) break;
+  }
+  i.type = m.type(kMemoryTypes);
+  i.is_volatile = groups.seen(kVolatile);
+  i.non_coherent = groups.seen(kNonCoherent);
+  i.constant_cache = i.space == Space::kParam || i.space == Space::kConst;
+  check_order(m, groups);
+  check_vector(m, i);
+  if (i.non_coherent && i.space != Space::kGlobal) m.illegal(".nc needs .global");
+  o.shape = Shape::kLoad;
+}
+
+void read_store(Modifiers& m, Operation& o) {
+  Instruction& i = o.instruction;
+  Groups groups(m);
+  while (!m.done()) {
+    const bool taken = groups.one(kOrder, {"relaxed", "release"}) || m.take("weak") ||
+                       groups.one(kVolatile, {"volatile"}) || groups.one(kScope, {"cta", "gpu", "sys"}) ||
+                       take_space(m, groups, i) || groups.one(kCache, {"wb", "cg", "cs", "wt"}) ||
+                       take_hint(m) || take_vector(m, groups, i);
+    if (!taken) break;
+  }
+  i.type = m.type(kMemoryTypes);
+  i.is_volatile = groups.seen(kVolatile);
+  check_order(m, groups);
+  check_vector(m, i);
+  if (i.space == Space::kConst) m.illegal("constant memory cannot be written");
+  if (i.space == Space::kParam) m.not_executable(" to .param");
+  o.shape = Shape::kStore;
+}
+
+void read_atomic(Modifiers& m, Operation& o) {
+  Instruction& i = o.instruction;
+  const bool reduces = i.op == Opcode::kRed;
+  Groups groups(m);
+  while (!m.done()) {
+    const std::string_view word = m.peek();
+    if (groups.one(kOperation, {"add", "min", "max", "inc", "dec", "exch", "cas", "and", "or", "xor"})) {
+      i.atomic = word == "add"    ? Atomic::kAdd
+                 : word == "min"  ? Atomic::kMin
+                 : word == "max"  ? Atomic::kMax
+                 : word == "inc"  ? Atomic::kInc
+                 : word == "dec"  ? Atomic::kDec
+                 : word == "exch" ? Atomic::kExch
+                 : word == "cas"  ? Atomic::kCas
+                 : word == "and"  ? Atomic::kAnd
+                 : word == "or"   ? Atomic::kOr
+                                  : Atomic::kXor;
+      continue;
+    }
+    const bool taken = groups.one(kOrder, {"relaxed", "acquire", "release", "acq_rel"}) ||
+                       groups.one(kScope, {"cta", "gpu", "sys"}) || take_space(m, groups, i);
+    if (!taken) break;
+  }
+  if (!groups.seen(kOperation)) m.unexpected("an operation such as .add");
+  if (i.space != Space::kGeneric && i.space != Space::kGlobal && i.space != Space::kShared) {
+    m.illegal("an atomic needs .global, .shared or a generic address");
+  }
+  constexpr TypeSet kWords = set_of(Type::kU32, Type::kU64, Type::kS32, Type::kS64);
+  constexpr TypeSet kBitWords = set_of(Type::kB32, Type::kB64);
+  switch (i.atomic) {
+    case Atomic::kAdd:
+      i.type = m.type(kWords | kFloats);
+      break;
+    case Atomic::kMin:
+    case Atomic::kMax:
+      i.type = m.type(kWords);
+      break;
+    case Atomic::kInc:
+    case Atomic::kDec:
+      i.type = m.type(set_of(Type::kU32));
+      break;
+    case Atomic::kExch:
+    case Atomic::kCas:
+      if (reduces) m.illegal("red has no .exch and no .cas");
+      i.type = m.type(kBitWords);
+      break;
+    default:
+      i.type = m.type(kBitWords);
+  }
+  o.shape = reduces ? Shape::kReduce : Shape::kAtomic;
+}
+
+void read_convert_address(Modifiers& m, Operation& o) {
+  Instruction& i = o.instruction;
+  i.to_space = m.take("to");
+  m.need({{"global", Space::kGlobal},
+          {"shared", Space::kShared},
+          {"shared::cta", Space::kShared},
+          {"local", Space::kLocal},
+          {"const", Space::kConst}},
+         i.space);
+  i.type = m.type(set_of(Type::kU64));
+  o.shape = Shape::kMove;
+  o.destination = i.type;
+  o.sources[0] = i.type;
+  o.source_count = 1;
+}
+
+void read_fence(Modifiers& m, Operation& o) {
+  enum class Level { kScope } ignored = Level::kScope;
+  if (m.mnemonic() == "membar") {
+    m.need({{"cta", Level::kScope}, {"gl", Level::kScope}, {"sys", Level::kScope}}, ignored);
+  } else {
+    m.take({{"sc", Level::kScope},
+            {"acq_rel", Level::kScope},
+            {"acquire", Level::kScope},
+            {"release", Level::kScope}},
+           ignored);
+    m.need({{"cta", Level::kScope}, {"gpu", Level::kScope}, {"sys", Level::kScope}}, ignored);
+  }
+  o.shape = Shape::kFence;
+}
+
+}  // namespace weft::ptx

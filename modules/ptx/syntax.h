@@ -1,0 +1,114 @@
+// The syntax tree of a module: flat arrays that refer to the text by offset, so that parsing allocates little
+// and a place in the text is always at hand.
+#ifndef WEFT_PTX_SYNTAX_H
+#define WEFT_PTX_SYNTAX_H
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "common/error.h"
+#include "ptx/program.h"
+
+namespace weft::ptx {
+
+// A piece of the module's text.
+struct Extent {
+  std::uint32_t at = 0, length = 0;
+};
+
+struct Number {
+  enum class Kind : std::uint8_t { kSigned, kUnsigned, kF32, kF64 };
+  Kind kind = Kind::kSigned;
+  std::uint64_t bits = 0;
+};
+
+// An operand or an element of an initialiser.
+struct Node {
+  enum class Kind : std::uint8_t {
+    kName,     // text (also with a component: %tid.x); number.bits = addend
+    kLiteral,  // number
+    kAddress,  // [child, ...]
+    kVector,   // {child, ...}
+    kList,     // (child, ...) of a call, {child, ...} of an initialiser
+    kPair,     // child|child
+    kGeneric,  // generic(text) + number.bits, in initialisers
+    kMasked,   // number(child): some bytes of an address, in initialisers
+  };
+  Kind kind = Kind::kName;
+  bool negated = false;  // !text
+  Number number;
+  Extent text;
+  std::uint32_t first = 0, count = 0;  // children, in ModuleText::nodes
+};
+
+enum class DeclarationSpace : std::uint8_t { kReg, kParam, kLocal, kShared, kGlobal, kConst, kOther };
+
+struct Declaration {
+  Extent name;
+  DeclarationSpace space = DeclarationSpace::kReg;
+  Type type = Type::kNone;  // kNone: opaque (.texref and such) or a type that nothing here can hold
+  std::uint8_t vector = 1;
+  bool is_range = false;                                       // %r<count>
+  bool is_extern = false, managed = false, wide_type = false;  // wide_type: .b128
+  bool unsized = false;                                        // name[]
+  std::uint64_t count = 1;  // registers of a range, or elements of an array
+  std::uint64_t align = 0;  // 0: natural
+  std::vector<std::uint64_t> dimensions;
+  std::uint32_t initial = UINT32_MAX;  // node
+};
+
+struct Statement {
+  enum class Kind : std::uint8_t { kInstruction, kLabel, kOpen, kClose, kDeclaration, kLocation };
+  Kind kind = Kind::kInstruction;
+  bool guard_negated = false;
+  Extent text;              // opcode with its modifiers, or label
+  Extent guard;             // length 0: none
+  std::uint32_t at = 0;     // where the statement begins
+  std::uint32_t first = 0;  // instruction: operands in nodes; declaration: index; location: index
+  std::uint32_t count = 0;
+};
+
+struct Location {
+  std::uint32_t file = 0, line = 0, column = 0;
+};
+
+struct Function {
+  bool is_entry = false, has_body = false, is_extern = false, is_weak = false;
+  Extent name;
+  std::vector<Declaration> returns, parameters;
+  std::uint32_t first = 0, count = 0;            // statements
+  std::uint32_t first_node = 0, node_count = 0;  // every operand of the body
+  std::array<std::uint32_t, 3> max_threads{};
+  std::array<std::uint32_t, 3> required_threads{};
+};
+
+struct ModuleText {
+  std::string file, text;
+  std::vector<Node> nodes;
+  std::vector<Declaration> declarations;  // of functions' bodies and of the module
+  std::vector<Statement> statements;
+  std::vector<Location> locations;
+  std::vector<Function> functions;
+  std::vector<std::uint32_t> globals;                    // declarations at module scope
+  std::unordered_map<std::uint32_t, std::string> files;  // .file
+  std::vector<std::uint32_t> line_starts;
+
+  std::string_view view(Extent e) const { return std::string_view(text).substr(e.at, e.length); }
+  void index_lines();  // makes `place` fast
+  // Line and column (bytes, both from 1) of an offset.
+  SourcePlace place(std::uint32_t at) const;
+  std::string where(std::uint32_t at) const;  // "file:line:column"
+  // The text from `at` to the next semicolon, on one line, shortened.
+  std::string statement_text(std::uint32_t at) const;
+  [[noreturn]] void fail(std::uint32_t at, const std::string& what) const {
+    throw InputError(where(at), what);
+  }
+};
+
+}  // namespace weft::ptx
+
+#endif

@@ -1,0 +1,20 @@
+// Variables at module scope: sizes, and initialisers as bytes and relocations.
+#ifndef WEFT_PTX_VARIABLES_H
+#define WEFT_PTX_VARIABLES_H
+
+#include <vector>
+
+#include "ptx/module.h"
+#include "ptx/syntax.h"
+
+namespace weft::ptx {
+
+// Bytes of a declared variable; an unsized array with an initialiser takes its length from it.
+std::uint64_t variable_bytes(const ModuleText& text, const Declaration& declaration);
+
+// Appends the variable that `declaration` declares. A definition replaces an earlier .extern declaration.
+void add_variable(const ModuleText& text, const Declaration& declaration, std::vector<Variable>& variables);
+
+}  // namespace weft::ptx
+
+#endif
