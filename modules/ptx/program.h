@@ -95,7 +95,6 @@ struct Instruction {
   Unit unit = Unit::kSp;
   Latency latency = Latency::kMove;
   std::uint8_t vector = 1;          // ld/st: elements 1, 2, 4
-  bool wide_register = false;       // ld, st: the data registers, cvt: the source register is 64-bit, `type` narrower
   bool ftz = false, sat = false, approx = false, full = false, is_volatile = false, non_coherent = false;
   bool uniform = false;             // bra.uni
   bool to_space = false;            // cvta.to.space (generic -> space) rather than cvta.space

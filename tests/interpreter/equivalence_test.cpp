@@ -76,7 +76,6 @@ std::vector<std::vector<Instruction>> executable() {
             in.approx = approximate || (divides && (flags & 4) != 0);
             in.full = in.op == Opcode::kDiv && in.type == Type::kF32 && !in.approx && (flags & 8) != 0;
             in.to_space = in.op == Opcode::kCvta && (flags & 16) != 0;
-            in.wide_register = is_cvt && (flags & 16) != 0 && in.from != Type::kF32 && in.from != Type::kF64;
             for (int variant = 0; variant < (is_setp ? 18 * 4 : multiplies ? 4 : 1); ++variant) {
               if (is_setp) in.compare = static_cast<ptx::Compare>(variant / 4);
               if (is_setp) in.combine = static_cast<ptx::Combine>(variant % 4);
@@ -204,12 +203,11 @@ class Generator {
     Instruction in;
     in.type = in.from = types[random_() % std::size(types)];
     const bool is_double = in.type == Type::kU64 || in.type == Type::kF64;
-    in.wide_register = !is_double && random_() % 4 == 0;
     in.vector = static_cast<std::uint8_t>(1u << random_() % (is_double ? 2 : 3));
     in.space = random_() % 2 == 0 ? ptx::Space::kGlobal : ptx::Space::kGeneric;
     in.src[0] = row(kScratch);
     in.offset = static_cast<std::int64_t>(random_() % (kStride / 32) * 32);
-    const unsigned width = is_double || in.wide_register ? 64 : 32;
+    const unsigned width = is_double ? 64 : 32;
     const bool is_load = random_() % 2 == 0;
     in.op = is_load ? Opcode::kLd : Opcode::kSt;
     if (!is_load) in.offset += kOutput;
@@ -313,8 +311,7 @@ std::string last_of(const ptx::Program& program) {
   std::ostringstream text;
   text << "opcode " << int(in.op) << " type " << int(in.type) << " from " << int(in.from) << " rounding "
        << int(in.rounding) << " width " << int(in.width) << (in.ftz ? " ftz" : "") << (in.sat ? " sat" : "")
-       << (in.approx ? " approx" : "") << (in.full ? " full" : "")
-       << (in.wide_register ? " wide register" : "");
+       << (in.approx ? " approx" : "") << (in.full ? " full" : "");
   return text.str();
 }
 

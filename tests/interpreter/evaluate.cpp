@@ -285,7 +285,7 @@ unsigned source_width(const Instruction& in, unsigned n) {
     case Opcode::kMad:
       return n == 2 ? result_width(in) : width_of(in.type) == 64 ? 64 : 32;
     case Opcode::kCvt:
-      return in.wide_register || width_of(in.from) == 64 ? 64 : 32;
+      return width_of(in.from) == 64 ? 64 : 32;
     default:
       return width_of(in.type) == 64 ? 64 : 32;
   }

@@ -282,9 +282,7 @@ class Block {
     return locate(view(), in.space, address, bytes, write);
   }
 
-  static unsigned data_width(const Instruction& in) {
-    return in.wide_register || width_of(in.type) == 64 ? 64 : 32;
-  }
+  static unsigned data_width(const Instruction& in) { return width_of(in.type) == 64 ? 64 : 32; }
 
   void load(const Instruction& in) {
     const unsigned bytes = width_of(in.type) / 8;
