@@ -132,7 +132,7 @@ Gpu::Impl::Impl(const GpuConfig& c, const Options& o)
   }
   for (unsigned i = 0; config.l2.enabled && i < map.ports(); ++i) {
     const std::string name = "l2_" + std::to_string(i);
-    l2.emplace_back(name.c_str(), config.l2.bank, interconnect_clock, map, i);
+    l2.emplace_back(name.c_str(), config.l2.bank, interconnect_clock, map, i / map.l2_banks(), i % map.l2_banks());
   }
   connect();
   dispatcher.set_hooks({[this](Cycle now) { return begin(now); }, [this] { return drained(); },
@@ -171,8 +171,8 @@ void Gpu::Impl::connect() {
   }
   for (unsigned i = 0; i < map.ports(); ++i) {
     if (config.l2.enabled) {
-      join(crossbar.memory_sockets[i], l2[i].socket, "hop_l2_" + std::to_string(i));
-      join(l2[i].memory_socket, channels[i / map.l2_banks()].sockets[i % map.l2_banks()],
+      join(crossbar.memory_sockets[i], l2[i].target, "hop_l2_" + std::to_string(i));
+      join(l2[i].memory, channels[i / map.l2_banks()].sockets[i % map.l2_banks()],
            "hop_gddr5_" + std::to_string(i));
     } else {
       join(crossbar.memory_sockets[i], channels[i].sockets[0], "hop_gddr5_" + std::to_string(i));

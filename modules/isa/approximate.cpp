@@ -11,13 +11,17 @@ namespace {
 constexpr double kRounder = 6755399441055744.0;
 
 // 2^x by splitting x = n + f, |f| <= 1/2, and the exponential series of f ln 2: the first term left out, of
-// degree 9, is below 2^-32.
+// degree 13, is below 2^-52.
 struct Ex2 {
   static WEFT_ALWAYS_INLINE float of(float a) {
     const double limited = a > 200.0f ? 200.0 : a < -200.0f ? -200.0 : static_cast<double>(a);
     const double sum = limited + kRounder;
     const double t = (limited - (sum - kRounder)) * 0.69314718055994530942;
-    double series = 1.0 / 40320;
+    double series = 1.0 / 479001600;
+    series = series * t + 1.0 / 39916800;
+    series = series * t + 1.0 / 3628800;
+    series = series * t + 1.0 / 362880;
+    series = series * t + 1.0 / 40320;
     series = series * t + 1.0 / 5040;
     series = series * t + 1.0 / 720;
     series = series * t + 1.0 / 120;
@@ -44,7 +48,9 @@ struct Lg2 {
     // The exponent field as a double: its biased integer put in the low bits of 2^52.
     const double e = bit_cast<double>(((exponent >> 52) ^ 0x800u) | 0x4330000000000000u) - 4503599627372544.0;
     const double s = (m - 1.0) / (m + 1.0), z = s * s;
-    double series = 1.0 / 15;
+    double series = 1.0 / 19;
+    series = series * z + 1.0 / 17;
+    series = series * z + 1.0 / 15;
     series = series * z + 1.0 / 13;
     series = series * z + 1.0 / 11;
     series = series * z + 1.0 / 9;
@@ -59,42 +65,105 @@ struct Lg2 {
   }
 };
 
-// sin and cos of x = k pi/2 + r, |r| <= pi/4: Cody-Waite reduction with pi/2 in three parts, exact for k <
-// 2^20, and the Taylor series to degree 13 and 14 (error below 2^-45). PTX bounds the error up to |x| = 100
-// pi only; beyond |x| = 2^20 the result is a deterministic value in [-1, 1].
-template <unsigned kQuarter>
-struct Circular {
-  static WEFT_ALWAYS_INLINE float of(float a) {
-    const double x = static_cast<double>(a);
-    const double sum = x * 0.63661977236758134308 + kRounder;
-    const double k = sum - kRounder;
-    const u64 quadrant = bit_cast<u64>(sum) + kQuarter;
-    const double reduced =
-        ((x - k * 1.57079632673412561417) - k * 6.07710050630396597660e-11) - k * 2.02226624879595063154e-21;
-    const double limited = reduced > 0.8 ? 0.8 : reduced < -0.8 ? -0.8 : reduced;
-    const double r = limited == limited ? limited : 0.0, z = r * r;
-    double sine = 1.0 / 6227020800;
-    sine = sine * z - 1.0 / 39916800;
-    sine = sine * z + 1.0 / 362880;
-    sine = sine * z - 1.0 / 5040;
-    sine = sine * z + 1.0 / 120;
-    sine = sine * z - 1.0 / 6;
-    sine = r * (z * sine + 1.0);
-    double cosine = -1.0 / 87178291200;
-    cosine = cosine * z + 1.0 / 479001600;
-    cosine = cosine * z - 1.0 / 3628800;
-    cosine = cosine * z + 1.0 / 40320;
-    cosine = cosine * z - 1.0 / 720;
-    cosine = cosine * z + 1.0 / 24;
-    cosine = cosine * z - 0.5;
-    cosine = cosine * z + 1.0;
-    const double magnitude = (quadrant & 1) != 0 ? cosine : sine;
-    const double value = bit_cast<double>(bit_cast<u64>(magnitude) ^ ((quadrant & 2) << 62));
-    return __builtin_fabsf(a) < __builtin_inff() ? static_cast<float>(value) : __builtin_nanf("");
-  }
+// sin and cos of x = k pi/2 + r, |r| <= pi/4, from k mod 4 and r.
+struct Reduced {
+  double r;
+  u64 quadrant;  // only the low two bits count
 };
-using Sin = Circular<0>;
-using Cos = Circular<1>;
+
+// Cody-Waite reduction with pi/2 in three parts: the products are exact up to |x| = 2^20.
+constexpr float kCodyWaiteLimit = 0x1p20f;
+WEFT_ALWAYS_INLINE Reduced reduce(float a) {
+  const double x = static_cast<double>(a);
+  const double sum = x * 0.63661977236758134308 + kRounder;
+  const double k = sum - kRounder;
+  const double r =
+      ((x - k * 1.57079632673412561417) - k * 6.07710050630396597660e-11) - k * 2.02226624879595063154e-21;
+  return {r, bit_cast<u64>(sum)};
+}
+
+// Payne-Hanek reduction, for finite |x| >= 2^20: x = m 2^e times 2/pi modulo 4 needs only the bits of 2/pi
+// from 2^(1 - e) down. They are kept to 2^-126, the product with m < 2^24 to 2^-102.
+Reduced reduce_large(float a) {
+  __extension__ typedef unsigned __int128 u128;
+  constexpr u64 two_over_pi[] = {0, 0xa2f9836e4e441529u, 0xfc2757d1f534ddc0u, 0xdb6295993c439041u,
+                                 0xfe5163abdebbc561u};
+  const u32 bits = bit_cast<u32>(a);
+  const u64 m = (bits & 0x7fffffu) | 0x800000u;
+  const u32 exponent = (bits >> 23) & 0xff;     // e + 150
+  const u32 skipped = exponent - 150 - 2 + 64;  // bits, the leading zero word included; at least 59
+  const u32 word = skipped / 64, shift = skipped % 64;
+  const u64* w = two_over_pi + word;
+  const auto joined = [shift](u64 high, u64 low) {
+    return shift == 0 ? high : high << shift | low >> (64 - shift);
+  };
+  const u128 window = static_cast<u128>(joined(w[0], w[1])) << 64 | joined(w[1], w[2]);
+  const u128 turns = window * m;  // in quarters, two integer bits, modulo 4
+  const u64 quadrant = static_cast<u64>((turns + (u128{1} << 125)) >> 126);
+  const u128 fraction = turns - (static_cast<u128>(quadrant) << 126);
+  const double r = (static_cast<double>(static_cast<s64>(fraction >> 64)) * 0x1p-62 +
+                    static_cast<double>(static_cast<u64>(fraction)) * 0x1p-126) *
+                   1.57079632679489661923;
+  return (bits >> 31) != 0 ? Reduced{-r, u64{0} - quadrant} : Reduced{r, quadrant};
+}
+
+// Taylor series to degree 15 and 16: the first terms left out are below 2^-54.
+template <unsigned kQuarter>
+WEFT_ALWAYS_INLINE float circular_of(Reduced reduced) {
+  const double r = reduced.r, z = r * r;
+  const u64 quadrant = reduced.quadrant + kQuarter;
+  double sine = -1.0 / 1307674368000;
+  sine = sine * z + 1.0 / 6227020800;
+  sine = sine * z - 1.0 / 39916800;
+  sine = sine * z + 1.0 / 362880;
+  sine = sine * z - 1.0 / 5040;
+  sine = sine * z + 1.0 / 120;
+  sine = sine * z - 1.0 / 6;
+  sine = r * (z * sine + 1.0);
+  double cosine = 1.0 / 20922789888000;
+  cosine = cosine * z - 1.0 / 87178291200;
+  cosine = cosine * z + 1.0 / 479001600;
+  cosine = cosine * z - 1.0 / 3628800;
+  cosine = cosine * z + 1.0 / 40320;
+  cosine = cosine * z - 1.0 / 720;
+  cosine = cosine * z + 1.0 / 24;
+  cosine = cosine * z - 0.5;
+  cosine = cosine * z + 1.0;
+  const double magnitude = (quadrant & 1) != 0 ? cosine : sine;
+  return static_cast<float>(bit_cast<double>(bit_cast<u64>(magnitude) ^ ((quadrant & 2) << 62)));
+}
+
+// sin for kQuarter 0, cos for 1. Large arguments are rare, and done again one by one.
+template <unsigned kQuarter, bool kFtz>
+void circular(Lanes& lanes) {
+  const void* const src = lanes.src[0];
+  alignas(64) float value[kLanes];
+  u32 large = 0;
+  for (unsigned i = 0; i < kLanes; ++i) {
+    const float a = kFtz ? flush(read<float>(src, i)) : read<float>(src, i);
+    const bool small = __builtin_fabsf(a) < kCodyWaiteLimit;
+    value[i] = circular_of<kQuarter>(reduce(small ? a : 0.0f));
+    large |= small ? 0u : 1u;
+  }
+  if (__builtin_expect(large != 0, 0)) {
+    for (unsigned i = 0; i < kLanes; ++i) {
+      const float a = read<float>(src, i);
+      if (__builtin_fabsf(a) < kCodyWaiteLimit) continue;
+      value[i] =
+          __builtin_fabsf(a) < __builtin_inff() ? circular_of<kQuarter>(reduce_large(a)) : __builtin_nanf("");
+    }
+  }
+  alignas(64) u32 computed[kLanes];
+  for (unsigned i = 0; i < kLanes; ++i) {
+    computed[i] = bit_cast<u32>(canonical(kFtz ? flush(value[i]) : value[i]));
+  }
+  commit(lanes.dst, computed, lanes.active);
+}
+template <unsigned kQuarter>
+LaneFunction find_circular(const Instruction& in) {
+  if (in.type != Type::kF32 || in.sat) return nullptr;
+  return in.ftz ? &circular<kQuarter, true> : &circular<kQuarter, false>;
+}
 
 struct Rsqrt {
   static WEFT_ALWAYS_INLINE float of(float a) {
@@ -166,9 +235,9 @@ LaneFunction find_approximate(const Instruction& in) {
     case Opcode::kLg2:
       return single<Lg2, float>(in);
     case Opcode::kSin:
-      return single<Sin, float>(in);
+      return find_circular<0>(in);
     case Opcode::kCos:
-      return single<Cos, float>(in);
+      return find_circular<1>(in);
     default:
       return nullptr;
   }

@@ -170,7 +170,6 @@ LaneFunction same_float(const Instruction& in) {
 
 LaneFunction find_convert_float(const Instruction& in) {
   const Type to = in.type, from = in.from;
-  if (in.wide_register && from != Type::kF64) return nullptr;
   if (to == Type::kF32 && from == Type::kF32) {
     return in.ftz ? same_float<float, true>(in) : same_float<float, false>(in);
   }

@@ -38,20 +38,11 @@ struct From {
     return saturated ? &apply<Clamp<D>, D, S> : &apply<Resize<D>, D, S>;
   }
 };
-template <class D>
-struct FromWide {
-  bool saturated;
-  template <class S>
-  LaneFunction make() const {
-    return saturated ? &apply<Clamp<D>, D, Wide<S>> : &apply<Resize<D>, D, Wide<S>>;
-  }
-};
 struct To {
   Type from;
-  bool saturated, wide;
+  bool saturated;
   template <class D>
   LaneFunction make() const {
-    if (wide) return choose<u8, s8, u16, s16, u32, s32>(from, FromWide<D>{saturated});
     return choose<u8, s8, u16, s16, u32, s32, u64, s64>(from, From<D>{saturated});
   }
 };
@@ -59,9 +50,7 @@ struct To {
 }  // namespace
 
 LaneFunction find_convert_integer(const Instruction& in) {
-  const bool is_64_bit = stands_for<u64>(in.from) || stands_for<s64>(in.from);
-  const To to{in.from, in.sat, in.wide_register && !is_64_bit};
-  return choose<u8, s8, u16, s16, u32, s32, u64, s64>(in.type, to);
+  return choose<u8, s8, u16, s16, u32, s32, u64, s64>(in.type, To{in.from, in.sat});
 }
 
 }  // namespace weft::isa::WEFT_ISA_VERSION

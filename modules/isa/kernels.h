@@ -52,10 +52,6 @@ WEFT_ALWAYS_INLINE To bit_cast(From from) {
   return __builtin_bit_cast(To, from);
 }
 
-// A value narrower than 64 bits in a 64-bit register.
-template <class V>
-struct Wide {};
-
 // How a value of type A lies in a register: 4 bytes per lane, 8 for 64-bit types.
 template <class A>
 struct Port {
@@ -76,16 +72,6 @@ struct Port {
     }
   }
 };
-template <class V>
-struct Port<Wide<V>> {
-  using Value = V;
-  using Cell = u64;
-  static WEFT_ALWAYS_INLINE Value get(Cell cell) { return static_cast<V>(cell); }
-  static WEFT_ALWAYS_INLINE Cell put(Value value) {
-    return static_cast<Cell>(static_cast<std::conditional_t<std::is_signed_v<V>, s64, u64>>(value));
-  }
-};
-
 // Register lanes are seen as integers and as floats.
 template <class Cell>
 using Aliased __attribute__((may_alias)) = Cell;

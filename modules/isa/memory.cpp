@@ -22,20 +22,20 @@ WEFT_ALWAYS_INLINE V load_value(const u8* p) {
   return value;
 }
 
-// kCount elements of type V, each into its own register of type A (V or Wide<V>).
-template <class V, class A, unsigned kCount>
+// kCount elements of type V, each into its own register.
+template <class V, unsigned kCount>
 struct Access {
-  using Cell = Aliased<typename Port<A>::Cell>;
+  using Cell = Aliased<typename Port<V>::Cell>;
   static constexpr u64 kStride = sizeof(V) * kCount;
 
   static WEFT_ALWAYS_INLINE void load_lane(const MemoryLanes& lanes, const u8* p, unsigned i) {
     for (unsigned e = 0; e < kCount; ++e) {
-      static_cast<Cell*>(lanes.dst[e])[i] = Port<A>::put(load_value<V>(p + e * sizeof(V)));
+      static_cast<Cell*>(lanes.dst[e])[i] = Port<V>::put(load_value<V>(p + e * sizeof(V)));
     }
   }
   static WEFT_ALWAYS_INLINE void store_lane(const MemoryLanes& lanes, u8* p, unsigned i) {
     for (unsigned e = 0; e < kCount; ++e) {
-      const V value = Port<A>::get(static_cast<const Cell*>(lanes.src[e])[i]);
+      const V value = Port<V>::get(static_cast<const Cell*>(lanes.src[e])[i]);
       __builtin_memcpy(p + e * sizeof(V), &value, sizeof value);
     }
   }
@@ -73,31 +73,23 @@ struct Access {
 };
 
 struct Accesses {
-  bool is_load, wide;
+  bool is_load;
   unsigned count;
   template <class V>
   MemoryFunction make() const {
-    if constexpr (sizeof(V) == 8) {
-      return counted<V, V>();
-    } else {
-      return wide ? counted<V, Wide<V>>() : counted<V, V>();
-    }
-  }
-
- private:
-  template <class V, class A>
-  MemoryFunction counted() const {
     switch (count) {
       case 1:
-        return direction<Access<V, A, 1>>();
+        return direction<Access<V, 1>>();
       case 2:
-        return direction<Access<V, A, 2>>();
+        return direction<Access<V, 2>>();
       case 4:
-        return direction<Access<V, A, 4>>();
+        return direction<Access<V, 4>>();
       default:
         return nullptr;
     }
   }
+
+ private:
   template <class Kernel>
   MemoryFunction direction() const {
     return is_load ? &Kernel::load : &Kernel::store;
@@ -107,7 +99,7 @@ struct Accesses {
 }  // namespace
 
 MemoryFunction find_access(const Instruction& in) {
-  const Accesses accesses{in.op == Opcode::kLd, in.wide_register, in.vector};
+  const Accesses accesses{in.op == Opcode::kLd, in.vector};
   return choose<u8, s8, u16, s16, u32, s32, u64, s64>(as_bits(in.type), accesses);
 }
 

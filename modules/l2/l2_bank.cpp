@@ -11,7 +11,8 @@ using sc_core::sc_time;
 
 void L2Bank::Config::describe(config::Visitor& v) {
   tags.describe(v);
-  config::group(v, "mshr", mshrs, "miss status holding registers");
+  v.integer("mshr_entries", mshrs.entries, {1, 1 << 16}, "entries", "lines that can be outstanding");
+  v.integer("mshr_merges", mshrs.merges, {1, 1024}, "requests", "requests that can wait for one line");
   v.integer("latency", latency, {1, 10'000}, "cycles", "from a request's arrival to the response of a hit");
   v.integer("input_queue", input_queue, {1, 4096}, "requests", "requests that wait for the pipeline");
   v.integer("miss_queue", miss_queue, {2, 4096}, "requests", "fetches and write-backs that wait for memory");

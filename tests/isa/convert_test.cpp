@@ -46,20 +46,6 @@ TEST(Convert, BetweenIntegers) {
   }
 }
 
-// cvt.s64.s8 %rd, %rd: the source register is wider than the source type.
-TEST(Convert, FromTheLowBitsOfAWideRegister) {
-  for (const Type to : kIntegers) {
-    for (const Type from : kIntegers) {
-      if (bits_of(from) == 64) continue;
-      Instruction in = cvt(to, from);
-      in.wide_register = true;
-      check_random(
-          in, to, {Type::kB64},
-          [=](const Bits& x) { return cell(to, static_cast<std::uint64_t>(integer(from, x[0]))); }, 2000);
-    }
-  }
-}
-
 TEST(Convert, IntegerToFloat) {
   for (const Type to : kFloats) {
     for (const Type from : kIntegers) {

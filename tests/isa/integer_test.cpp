@@ -66,12 +66,13 @@ TEST(Integer, NegateAndAbsolute) {
   }
 }
 
-// The product's bits [low, low + n) as two halves, so that 64-bit products need no more than 128 bits.
+// The upper half of a product. Two unsigned 64-bit numbers need all 128 bits for it.
 std::uint64_t high_half(Type type, std::uint64_t a, std::uint64_t b) {
+  __extension__ typedef unsigned __int128 Natural;
   const unsigned bits = bits_of(type);
-  const Wide product = integer(type, a) * integer(type, b);
-  __extension__ typedef unsigned __int128 Unsigned;
-  return wrap(type, static_cast<Wide>(static_cast<Unsigned>(product) >> bits));
+  const Wide x = integer(type, a), y = integer(type, b);
+  if (is_signed_type(type)) return wrap(type, (x * y) >> bits);
+  return wrap(type, static_cast<Wide>((static_cast<Natural>(x) * static_cast<Natural>(y)) >> bits));
 }
 
 Type doubled(Type type) {

@@ -67,19 +67,16 @@ void for_each_access(Opcode op, Check check) {
   Random random(11);
   for (const Type type : kTypes) {
     for (const unsigned count : {1u, 2u, 4u}) {
-      for (const bool wide_register : {false, true}) {
-        for (const std::uint32_t active : {0xffffffffu, 0u, 0x80000001u, 0x5a5af00fu}) {
-          for (const Pattern pattern : kPatterns) {
-            for (const InstructionSet set : {InstructionSet::kBase, best_instruction_set()}) {
-              Instruction in = make(op, type);
-              in.vector = static_cast<std::uint8_t>(count);
-              in.wide_register = wide_register;
-              const MemoryFunction function = find_memory(in, set);
-              ASSERT_NE(function, nullptr) << name(in);
-              const std::uint64_t stride = bits_of(type) / 8 * count;
-              check(type, count, wide_register || bits_of(type) == 64, active,
-                    offsets(pattern, stride, random), function, random);
-            }
+      for (const std::uint32_t active : {0xffffffffu, 0u, 0x80000001u, 0x5a5af00fu}) {
+        for (const Pattern pattern : kPatterns) {
+          for (const InstructionSet set : {InstructionSet::kBase, best_instruction_set()}) {
+            Instruction in = make(op, type);
+            in.vector = static_cast<std::uint8_t>(count);
+            const MemoryFunction function = find_memory(in, set);
+            ASSERT_NE(function, nullptr) << name(in);
+            const std::uint64_t stride = bits_of(type) / 8 * count;
+            check(type, count, bits_of(type) == 64, active, offsets(pattern, stride, random), function,
+                  random);
           }
         }
       }

@@ -33,7 +33,7 @@ void for_each_instruction(Visit visit) {
             in.sat = (flags & 2) != 0;
             in.approx = (flags & 4) != 0;
             in.full = (flags & 8) != 0;
-            in.wide_register = in.to_space = (flags & 16) != 0;
+            in.to_space = (flags & 16) != 0;
             if (is_cvt) {
               in.from = static_cast<Type>(variant);
             } else if (is_setp) {

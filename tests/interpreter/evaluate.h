@@ -1,0 +1,37 @@
+// What one arithmetic, logic, move, compare or conversion instruction computes from one thread's operands.
+#ifndef WEFT_TESTS_INTERPRETER_EVALUATE_H
+#define WEFT_TESTS_INTERPRETER_EVALUATE_H
+
+#include <array>
+#include <cstdint>
+
+#include "ptx/program.h"
+
+namespace weft::test {
+
+struct Result {
+  std::uint64_t value = 0;  // register contents: 32 bits, or 64 where result_width says so
+  bool p = false, q = false;
+};
+using Sources = std::array<std::uint64_t, 5>;  // register contents; predicates as 0 or 1
+
+// 32 or 64: the registers that an instruction reads as source n and writes.
+unsigned source_width(const ptx::Instruction& in, unsigned n);
+unsigned result_width(const ptx::Instruction& in);
+
+// Throws std::runtime_error if the instruction has no meaning.
+Result evaluate(const ptx::Instruction& in, const Sources& sources);
+
+// The floating-point part of it: everything but moves and comparisons. cvt where either type is floating.
+std::uint64_t evaluate_float(const ptx::Instruction& in, const Sources& sources);
+
+// One step of an atomic: the new contents of memory.
+std::uint64_t evaluate_atomic(const ptx::Instruction& in, std::uint64_t old, std::uint64_t b,
+                              std::uint64_t c);
+
+// f32 addition, as atomics do it: `ftz` as for instructions.
+std::uint64_t add_float(ptx::Type type, bool ftz, std::uint64_t a, std::uint64_t b);
+
+}  // namespace weft::test
+
+#endif

@@ -1,0 +1,382 @@
+#include "interpreter/interpreter.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <sstream>
+#include <stdexcept>
+
+#include "interpreter/bits.h"
+#include "interpreter/evaluate.h"
+#include "interpreter/memory.h"
+
+namespace weft::test {
+
+using ptx::BarrierKind;
+using ptx::Instruction;
+using ptx::Opcode;
+using ptx::Operand;
+using ptx::Special;
+using ptx::Type;
+
+namespace {
+
+using Coordinates = std::array<std::uint32_t, 3>;
+
+std::uint64_t product(const Coordinates& extent) {
+  return std::uint64_t{extent[0]} * extent[1] * extent[2];
+}
+
+Coordinates coordinates(std::uint64_t linear, const Coordinates& extent) {
+  return {static_cast<std::uint32_t>(linear % extent[0]),
+          static_cast<std::uint32_t>(linear / extent[0] % extent[1]),
+          static_cast<std::uint32_t>(linear / extent[0] / extent[1])};
+}
+
+struct Thread {
+  enum class State { kRunning, kWaiting, kExited };
+  State state = State::kRunning;
+  ptx::Pc pc = 0;
+  std::uint32_t barrier = 0;  // kWaiting: at which
+  Coordinates index{};
+  std::vector<std::uint32_t> rows;
+  std::vector<bool> predicates;
+  std::vector<std::uint8_t> local;
+};
+
+// A barrier that is filling. `expected` 0: all threads of the block that have not exited.
+struct Barrier {
+  std::uint64_t arrived = 0, expected = 0, votes = 0;
+};
+
+class Block {
+ public:
+  Block(const Launch& launch, const Coordinates& index, std::vector<std::uint8_t>& memory, std::uint64_t base)
+      : launch_(launch), program_(*launch.program), index_(index), memory_(memory), base_(base) {
+    const std::uint64_t fixed = (program_.shared_bytes + 15) / 16 * 16;
+    shared_.resize(launch.dynamic_shared == 0 ? program_.shared_bytes : fixed + launch.dynamic_shared);
+    threads_.resize(product(launch.block));
+    for (std::size_t i = 0; i < threads_.size(); ++i) start(i);
+  }
+
+  // Returns the number of instructions executed.
+  std::uint64_t run(std::uint64_t step_limit) {
+    constexpr unsigned kTurn = 256;  // instructions of one thread before the next one's turn
+    while (exited_ < threads_.size()) {
+      bool progress = false;
+      for (current_ = 0; current_ < threads_.size(); ++current_) {
+        for (unsigned n = 0; n < kTurn && threads_[current_].state == Thread::State::kRunning; ++n) {
+          progress = true;
+          if (++steps_ > step_limit) fail("step limit exceeded");
+          guarded_step();
+        }
+      }
+      if (!progress) stuck();
+    }
+    return steps_;
+  }
+
+  std::vector<Interpreter::Registers> registers() const {
+    std::vector<Interpreter::Registers> all;
+    for (const Thread& thread : threads_) all.push_back({thread.rows, thread.predicates});
+    return all;
+  }
+
+ private:
+  void start(std::size_t number) {
+    Thread& thread = threads_[number];
+    thread.index = coordinates(number, launch_.block);
+    thread.rows.assign(program_.register_rows + 2 * program_.special_rows.size(), 0);
+    thread.predicates.assign(program_.predicates, false);
+    thread.local.assign(program_.local_bytes, 0);
+    for (std::size_t k = 0; k < program_.special_rows.size(); ++k) {
+      thread.rows[program_.register_rows + 2 * k] = special(program_.special_rows[k], number);
+    }
+  }
+
+  // Special registers that are constant for a thread.
+  std::uint32_t special(Special which, std::size_t number) const {
+    const auto lane = static_cast<unsigned>(number % 32);
+    const std::uint32_t equal = std::uint32_t{1} << lane, below = equal - 1;
+    const auto of = [&](Special first, const Coordinates& values) {
+      return values[static_cast<unsigned>(which) - static_cast<unsigned>(first)];
+    };
+    switch (which) {
+      case Special::kTidX:
+      case Special::kTidY:
+      case Special::kTidZ:
+        return of(Special::kTidX, threads_[number].index);
+      case Special::kNtidX:
+      case Special::kNtidY:
+      case Special::kNtidZ:
+        return of(Special::kNtidX, launch_.block);
+      case Special::kCtaidX:
+      case Special::kCtaidY:
+      case Special::kCtaidZ:
+        return of(Special::kCtaidX, index_);
+      case Special::kNctaidX:
+      case Special::kNctaidY:
+      case Special::kNctaidZ:
+        return of(Special::kNctaidX, launch_.grid);
+      case Special::kLaneid:
+        return lane;
+      case Special::kWarpid:
+        return static_cast<std::uint32_t>(number / 32);
+      case Special::kNwarpid:
+        return static_cast<std::uint32_t>((threads_.size() + 31) / 32);
+      case Special::kNsmid:
+        return 1;
+      case Special::kLanemaskEq:
+        return equal;
+      case Special::kLanemaskLt:
+        return below;
+      case Special::kLanemaskLe:
+        return below | equal;
+      case Special::kLanemaskGt:
+        return ~(below | equal);
+      case Special::kLanemaskGe:
+        return ~below;
+      case Special::kDynamicSharedSize:
+        return static_cast<std::uint32_t>(launch_.dynamic_shared);
+      case Special::kTotalSharedSize:
+        return static_cast<std::uint32_t>(shared_.size());
+      default:
+        return 0;
+    }
+  }
+
+  Thread& thread() { return threads_[current_]; }
+
+  [[noreturn]] void fail(const std::string& what) {
+    const auto triple = [](const Coordinates& c) {
+      return "(" + std::to_string(c[0]) + "," + std::to_string(c[1]) + "," + std::to_string(c[2]) + ")";
+    };
+    const Thread& at = threads_[std::min(current_, threads_.size() - 1)];
+    throw std::runtime_error("block " + triple(index_) + " thread " + triple(at.index) + " pc " +
+                             std::to_string(at.pc) + ": " + what);
+  }
+
+  [[noreturn]] void stuck() {
+    for (current_ = 0; current_ < threads_.size(); ++current_) {
+      if (thread().state == Thread::State::kWaiting) {
+        fail("waits at barrier " + std::to_string(thread().barrier) + " for threads that never arrive");
+      }
+    }
+    fail("no thread can run");
+  }
+
+  void guarded_step() {
+    try {
+      step();
+    } catch (const std::runtime_error& error) {
+      if (std::strncmp(error.what(), "block ", 6) == 0) throw;
+      fail(error.what());
+    }
+  }
+
+  void step() {
+    Thread& t = thread();
+    if (t.pc >= program_.code.size()) fail("ran past the last instruction");
+    const Instruction& in = program_.code[t.pc];
+    if (in.guard >= 0 && t.predicates[static_cast<std::size_t>(in.guard)] == in.guard_negated) {
+      ++t.pc;
+      return;
+    }
+    switch (in.op) {
+      case Opcode::kRet:
+      case Opcode::kExit:
+        t.state = Thread::State::kExited;
+        ++exited_;
+        release_complete_barriers();
+        return;
+      case Opcode::kBra:
+        t.pc = in.target;
+        return;
+      case Opcode::kBar:
+        ++t.pc;
+        arrive(in);
+        return;
+      case Opcode::kLd:
+        load(in);
+        break;
+      case Opcode::kSt:
+        store(in);
+        break;
+      case Opcode::kAtom:
+      case Opcode::kRed:
+        atomic(in);
+        break;
+      case Opcode::kMembar:
+      case Opcode::kNop:
+        break;
+      default:
+        compute(in);
+        break;
+    }
+    ++t.pc;
+  }
+
+  std::uint64_t dynamic_special(Special which) const {
+    switch (which) {
+      case Special::kClockHi:
+        return steps_ >> 32;
+      case Special::kClock:
+      case Special::kClock64:
+      case Special::kGlobaltimer:
+        return steps_;
+      default:
+        return special(which, current_);
+    }
+  }
+
+  std::uint64_t read(const Operand& operand, unsigned width) {
+    std::uint64_t value = 0;
+    switch (operand.kind) {
+      case Operand::Kind::kRow:
+        value = thread().rows.at(operand.index);
+        if (width == 64) value |= std::uint64_t{thread().rows.at(operand.index + 1u)} << 32;
+        return value;
+      case Operand::Kind::kConstant: {
+        const auto& lanes = program_.constants.at(operand.index).lanes;
+        return width == 64 ? lanes[0] | std::uint64_t{lanes[1]} << 32 : lanes[0];
+      }
+      case Operand::Kind::kPredicate:
+        return thread().predicates.at(operand.index) != operand.negated ? 1 : 0;
+      case Operand::Kind::kDynamic:
+        return low_bits(dynamic_special(static_cast<Special>(operand.index)), width);
+      case Operand::Kind::kNone:
+        break;
+    }
+    return 0;
+  }
+
+  void write(const Operand& operand, unsigned width, std::uint64_t value) {
+    if (operand.kind == Operand::Kind::kNone) return;  // the PTX sink _
+    if (operand.kind != Operand::Kind::kRow) throw std::runtime_error("destination is not a register");
+    thread().rows.at(operand.index) = static_cast<std::uint32_t>(value);
+    if (width == 64) thread().rows.at(operand.index + 1u) = static_cast<std::uint32_t>(value >> 32);
+  }
+
+  void write_predicate(const Operand& operand, bool value) {
+    if (operand.kind == Operand::Kind::kPredicate) thread().predicates.at(operand.index) = value;
+  }
+
+  void compute(const Instruction& in) {
+    Sources sources{};
+    for (unsigned n = 0; n < sources.size(); ++n) sources[n] = read(in.src[n], source_width(in, n));
+    const Result result = evaluate(in, sources);
+    if (in.op == Opcode::kSetp || in.type == Type::kPred) {
+      write_predicate(in.dst[0], result.p);
+      write_predicate(in.dst[1], result.q);
+    } else {
+      write(in.dst[0], result_width(in), result.value);
+    }
+  }
+
+  View view() { return {&memory_, base_, &shared_, &thread().local, &launch_.parameters}; }
+
+  // Bytes [address, address + bytes) of one access; the whole vector is aligned to its size.
+  std::uint8_t* access(const Instruction& in, unsigned bytes, bool write) {
+    const std::uint64_t address =
+        read(in.src[0], in.wide_address ? 64 : 32) + static_cast<std::uint64_t>(in.offset);
+    return locate(view(), in.space, address, bytes, write);
+  }
+
+  static unsigned data_width(const Instruction& in) { return width_of(in.type) == 64 ? 64 : 32; }
+
+  void load(const Instruction& in) {
+    const unsigned bytes = width_of(in.type) / 8;
+    const std::uint8_t* p = access(in, bytes * in.vector, false);
+    for (unsigned e = 0; e < in.vector; ++e) {
+      std::uint64_t value = 0;
+      std::memcpy(&value, p + e * bytes, bytes);
+      write(in.dst[e], data_width(in), static_cast<std::uint64_t>(number(in.type, value)));
+    }
+  }
+
+  void store(const Instruction& in) {
+    const unsigned bytes = width_of(in.type) / 8;
+    std::uint8_t* p = access(in, bytes * in.vector, true);
+    for (unsigned e = 0; e < in.vector; ++e) {
+      const std::uint64_t value = read(in.src[e + 1], data_width(in));
+      std::memcpy(p + e * bytes, &value, bytes);
+    }
+  }
+
+  void atomic(const Instruction& in) {
+    const unsigned width = width_of(in.type);
+    std::uint8_t* p = access(in, width / 8, true);
+    std::uint64_t old = 0;
+    std::memcpy(&old, p, width / 8);
+    const std::uint64_t updated = evaluate_atomic(in, old, read(in.src[1], width), read(in.src[2], width));
+    std::memcpy(p, &updated, width / 8);
+    if (in.op == Opcode::kAtom) write(in.dst[0], width, old);
+  }
+
+  void arrive(const Instruction& in) {
+    Thread& t = thread();
+    const auto id = static_cast<std::uint32_t>(read(in.src[0], 32));
+    Barrier& barrier = barriers_[id];
+    if (in.src[1].kind != Operand::Kind::kNone) barrier.expected = read(in.src[1], 32);
+    ++barrier.arrived;
+    if (in.src[2].kind == Operand::Kind::kPredicate && read(in.src[2], 32) != 0) ++barrier.votes;
+    if (in.barrier != BarrierKind::kArrive) {
+      t.state = Thread::State::kWaiting;
+      t.barrier = id;
+    }
+    release_complete_barriers();
+  }
+
+  void release_complete_barriers() {
+    for (auto at = barriers_.begin(); at != barriers_.end();) {
+      const Barrier& barrier = at->second;
+      const std::uint64_t expected = barrier.expected != 0 ? barrier.expected : threads_.size() - exited_;
+      if (barrier.arrived < expected) {
+        ++at;
+        continue;
+      }
+      release(at->first, barrier);
+      at = barriers_.erase(at);
+    }
+  }
+
+  void release(std::uint32_t id, const Barrier& barrier) {
+    const std::size_t before = current_;
+    for (current_ = 0; current_ < threads_.size(); ++current_) {
+      Thread& t = thread();
+      if (t.state != Thread::State::kWaiting || t.barrier != id) continue;
+      t.state = Thread::State::kRunning;
+      const Instruction& in = program_.code[t.pc - 1];
+      if (in.barrier == BarrierKind::kRedAnd) write_predicate(in.dst[0], barrier.votes == barrier.arrived);
+      if (in.barrier == BarrierKind::kRedOr) write_predicate(in.dst[0], barrier.votes != 0);
+      if (in.barrier == BarrierKind::kRedPopc) write(in.dst[0], 32, barrier.votes);
+    }
+    current_ = before;
+  }
+
+  const Launch& launch_;
+  const ptx::Program& program_;
+  Coordinates index_;
+  std::vector<std::uint8_t>& memory_;
+  std::uint64_t base_;
+  std::vector<std::uint8_t> shared_;
+  std::vector<Thread> threads_;
+  std::map<std::uint32_t, Barrier> barriers_;
+  std::size_t current_ = 0, exited_ = 0;
+  std::uint64_t steps_ = 0;
+};
+
+}  // namespace
+
+void Interpreter::run(const Launch& launch) {
+  if (launch.program == nullptr || product(launch.grid) == 0 || product(launch.block) == 0) {
+    throw std::runtime_error("a launch needs a program, and at least one block of one thread");
+  }
+  for (std::uint64_t number = 0; number < product(launch.grid); ++number) {
+    Block block(launch, coordinates(number, launch.grid), memory_, base_address_);
+    thread_instructions_ += block.run(step_limit_);
+    last_registers_ = block.registers();
+  }
+}
+
+}  // namespace weft::test
