@@ -83,6 +83,7 @@ void Sm::start_kernel(const Kernel& kernel, const DeviceMemoryView& memory, std:
   bool probes = false;
   for (auto& domain : domains_) {
     domain.unit->attach(kernel.program, domain);
+    domain.forget_waiters(kernel.occupancy.blocks * kernel.chunks_per_block);
     probes = probes || domain.unit->wants_memory_probes();
   }
   memory_.start_kernel(parameter_offset, probes);
@@ -148,7 +149,7 @@ void Sm::account(Cycle now) {
 
 Cycle Sm::step(Cycle now) {
   now_ = now;
-  if (stopped_) return kNever;
+  if (stopped_ || !running_) return kNever;
   account(now);
   take_responses(now);
   memory_.events(now);
@@ -202,7 +203,9 @@ Stall Sm::ready(const Domain& domain, unsigned scheduler, const warp_formation::
     for (const auto& group : issue.groups) {
       if ((registers_.pending(group.chunk, op.keys.data(), op.key_count) & group.mask) != 0) {
         const std::uint32_t loads = registers_.pending_load(group.chunk, op.keys.data(), op.key_count) & group.mask;
-        return loads != 0 ? Stall::kMemory : Stall::kDependence;
+        const Stall stall = loads != 0 ? Stall::kMemory : Stall::kDependence;
+        domain.wait(issue.context, group.chunk, stall);
+        return stall;
       }
     }
   }

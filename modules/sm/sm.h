@@ -100,6 +100,23 @@ class Sm final : public sc_core::sc_module, public Clocked, public dispatch::Blo
     Stall ready(unsigned scheduler, const warp_formation::Issue& issue) const override {
       return sm->ready(*this, scheduler, issue);
     }
+    void wait(unsigned context, unsigned chunk, Stall stall) const {
+      (stall == Stall::kMemory ? waiting_for_memory_ : waiting_for_arithmetic_).add(context);
+      waiters[chunk].add(context);
+    }
+    // Registers of threads of the chunk were written.
+    void written(unsigned chunk) {
+      if (waiters[chunk].empty()) return;
+      waiting_for_memory_ = waiting_for_memory_.without(waiters[chunk], {});
+      waiting_for_arithmetic_ = waiting_for_arithmetic_.without(waiters[chunk], {});
+      waiters[chunk].clear();
+    }
+    void forget_waiters(unsigned chunks) {
+      waiting_for_memory_.clear();
+      waiting_for_arithmetic_.clear();
+      waiters.assign(chunks, {});
+    }
+    mutable std::vector<warp_formation::ContextSet> waiters;  // by chunk
   };
   struct Scheduler {
     std::array<std::uint64_t, warp_formation::kStalls> buckets{};

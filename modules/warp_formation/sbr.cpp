@@ -51,7 +51,10 @@ class Sbr final : public WarpFormation {
 
   Stall pick(unsigned scheduler, std::uint32_t, Issue& issue) override {
     Scheduler& s = schedulers_[scheduler];
-    const Stall stall = s.policy.pick(s.eligible, [&](unsigned context) {
+    const ContextSet& in_memory = sm_->waiting_for_memory();
+    const ContextSet& in_arithmetic = sm_->waiting_for_arithmetic();
+    const ContextSet candidates = s.eligible.without(in_memory, in_arithmetic);
+    const Stall stall = s.policy.pick(candidates, [&](unsigned context) {
       const Warp& warp = warps_[context];
       issue.pc = warp.stack.top().pc;
       issue.depth = warp.stack.top().depth;
@@ -64,7 +67,8 @@ class Sbr final : public WarpFormation {
     });
     if (stall == Stall::kNone) return stall;
     Stall why = stall;
-    if (s.in_memory != 0) why = worse(why, Stall::kMemory);
+    if (s.in_memory != 0 || s.eligible.intersects(in_memory)) why = worse(why, Stall::kMemory);
+    if (s.eligible.intersects(in_arithmetic)) why = worse(why, Stall::kDependence);
     if (s.in_flight != s.in_memory) why = worse(why, geometry_.barrel ? Stall::kDependence : Stall::kControl);
     if (s.at_barrier != 0) why = worse(why, Stall::kBarrier);
     return why;
