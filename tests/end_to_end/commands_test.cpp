@@ -104,7 +104,7 @@ TEST(RawKernel, ArgumentsAreChecked) {
     EXPECT_EQ(exit.code, 2) << bad;
     EXPECT_THAT(exit.err, HasSubstr("--arg 1")) << bad;
   }
-  EXPECT_THAT(with({"u32:1"}).err, HasSubstr("/nowhere: cannot be read"));
+  EXPECT_THAT(with({"ptr:8=file:/nowhere", "u32:1"}).err, HasSubstr("/nowhere: cannot be read"));
 }
 
 TEST(Bench, MeasuresTheProgramsThatItNames) {
