@@ -240,7 +240,7 @@ void Sm::take_responses(Cycle now) {
   if (open_response_ != nullptr) {
     tlm::tlm_generic_payload& payload = *open_response_;
     open_response_ = nullptr;
-    responses_.push({origin_of(payload)->tag, payload.get_address(), sc_core::sc_time_stamp().value()});
+    take_answer(payload, sc_core::SC_ZERO_TIME);
     tlm::tlm_phase phase = tlm::END_RESP;
     sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
     memory_socket->nb_transport_fw(payload, phase, delay);
@@ -250,7 +250,7 @@ void Sm::take_responses(Cycle now) {
 
 void Sm::send_request(Cycle) {
   auto& outgoing = memory_.outgoing();
-  if (open_request_ != nullptr || outgoing.empty()) return;
+  if (open_request_ != nullptr || outgoing.empty() || responses_.full()) return;
   const std::uint64_t time = sc_core::sc_time_stamp().value();
   if (channel_free_since_ >= time && channel_free_since_ != 0) return;
   const OutgoingRequest request = outgoing.front();
@@ -268,7 +268,30 @@ void Sm::send_request(Cycle) {
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
   open_request_ = &payload;
   const tlm::tlm_sync_enum status = memory_socket->nb_transport_fw(payload, phase, delay);
-  if (status == tlm::TLM_UPDATED && phase == tlm::END_REQ) open_request_ = nullptr;
+  if (status == tlm::TLM_COMPLETED) {  // no more phases: the answer is there
+    open_request_ = nullptr;
+    take_answer(payload, delay);
+    payload.release();
+  } else if (status == tlm::TLM_UPDATED && phase == tlm::BEGIN_RESP) {
+    if (transport_bw(payload, phase, delay) == tlm::TLM_COMPLETED) {
+      phase = tlm::END_RESP;
+      memory_socket->nb_transport_fw(payload, phase, delay);
+    }
+  } else if (status == tlm::TLM_UPDATED) {  // END_REQ
+    open_request_ = nullptr;
+  }
+}
+
+// An error answer is a fault of the simulated program: it named an address that the memory system does not have.
+void Sm::take_answer(tlm::tlm_generic_payload& payload, const sc_core::sc_time& delay) {
+  if (payload.is_response_error()) {
+    if (!stopped_) {
+      fault("the memory system answered " + payload.get_response_string() + " at device-memory offset " +
+            std::to_string(payload.get_address()));
+    }
+    return;
+  }
+  responses_.push({origin_of(payload)->tag, payload.get_address(), (sc_core::sc_time_stamp() + delay).value()});
 }
 
 tlm::tlm_sync_enum Sm::transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
@@ -284,15 +307,11 @@ tlm::tlm_sync_enum Sm::transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_
     channel_free_since_ = (sc_core::sc_time_stamp() + delay).value();
   }
   clock_.wake(clock_index_);
-  if (payload.is_response_error() && !stopped_) {
-    fault("the memory system answered " + payload.get_response_string() + " at device-memory offset " +
-          std::to_string(payload.get_address()));
-  }
   if (responses_.full()) {
     open_response_ = &payload;
     return tlm::TLM_ACCEPTED;
   }
-  responses_.push({origin_of(payload)->tag, payload.get_address(), (sc_core::sc_time_stamp() + delay).value()});
+  take_answer(payload, delay);
   phase = tlm::END_RESP;
   payload.release();
   return tlm::TLM_COMPLETED;

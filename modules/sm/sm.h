@@ -160,6 +160,7 @@ class Sm final : public sc_core::sc_module, public Clocked, public dispatch::Blo
   void account(Cycle now);
   void take_responses(Cycle now);
   void send_request(Cycle now);
+  void take_answer(tlm::tlm_generic_payload& payload, const sc_core::sc_time& delay);
   Cycle next_event(Cycle now, bool unit_busy) const;
   tlm::tlm_sync_enum transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
 
