@@ -44,6 +44,7 @@ Sm::Sm(sc_core::sc_module_name name, unsigned index, const Config& config, const
     domain.first_scheduler = static_cast<unsigned>(d * config.schedulers_per_domain);
     domain.first_context = first_context;
     domain.unit = warp_formation::create(formation, geometry);
+    front_end_.report_to(domain.fetching(), first_context, domain.unit->contexts().size());
     first_context += domain.unit->contexts().size();
   }
   free_ids_.reserve(kMaxIssues);
@@ -154,10 +155,15 @@ Cycle Sm::step(Cycle now) {
   take_responses(now);
   memory_.events(now);
   wheel_.take(now, [&](const Event& event) { handle(now, event); });
+  for (auto& domain : domains_) front_end_.follow(domain.unit->contexts(), domain.first_context);
   front_end_.arrive(now);
   memory_.step(now);
   send_request(now);
 
+  for (const ptx::Unit unit : {ptx::Unit::kSfu, ptx::Unit::kMemory}) {
+    if (!unit_available(0, unit)) continue;
+    for (auto& domain : domains_) domain.unit_free(unit);
+  }
   bool issued = false, unit_busy = false;
   if (trace_ != nullptr) *trace_ = SmTrace();
   for (auto& domain : domains_) {
@@ -210,11 +216,15 @@ Stall Sm::ready(const Domain& domain, unsigned scheduler, const warp_formation::
     }
   }
   const ptx::Unit unit = op.instruction->unit;
-  if (unit == ptx::Unit::kMemory && !memory_.can_accept()) return Stall::kMemoryBusy;
-  if (!units_.can_start(now_, domain.first_scheduler + scheduler, unit)) {
+  if (!unit_available(domain.first_scheduler + scheduler, unit)) {
+    domain.wait_for_unit(issue.context, unit);
     return unit == ptx::Unit::kMemory ? Stall::kMemoryBusy : Stall::kUnitBusy;
   }
   return free_ids_.empty() ? Stall::kUnitBusy : Stall::kNone;
+}
+
+bool Sm::unit_available(unsigned scheduler, ptx::Unit unit) const {
+  return (unit != ptx::Unit::kMemory || memory_.can_accept()) && units_.can_start(now_, scheduler, unit);
 }
 
 // One response per cycle enters the load-store unit; only those that came before this edge.

@@ -35,6 +35,7 @@ class WarpScheduler {
     fetch_group_ = 0;
     issued_in_group_ = 0;
   }
+  // A warp starts, or ends, in this context.
   void arrived(unsigned context) { by_age_.push_back(static_cast<std::uint16_t>(context)); }
   void left(unsigned context) {
     by_age_.erase(std::find(by_age_.begin(), by_age_.end(), static_cast<std::uint16_t>(context)));
@@ -42,6 +43,7 @@ class WarpScheduler {
 
   template <class Try>
   Stall pick(const ContextSet& eligible, Try&& attempt) {
+    if (eligible.empty()) return Stall::kEmpty;
     switch (config_.scheduling) {
       case Scheduling::kGreedyThenOldest: return greedy_then_oldest(eligible, attempt);
       case Scheduling::kTwoLevel: return two_level(eligible, attempt);

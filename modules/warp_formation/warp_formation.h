@@ -108,10 +108,9 @@ class ContextSet {
     for (std::size_t w = 0; w < words_.size(); ++w) common |= words_[w] & other.words_[w];
     return common != 0;
   }
-  ContextSet without(const ContextSet& a, const ContextSet& b) const {
-    ContextSet rest = *this;
-    for (std::size_t w = 0; w < words_.size(); ++w) rest.words_[w] &= ~(a.words_[w] | b.words_[w]);
-    return rest;
+  ContextSet& remove(const ContextSet& other) {
+    for (std::size_t w = 0; w < words_.size(); ++w) words_[w] &= ~other.words_[w];
+    return *this;
   }
 
  private:
@@ -129,9 +128,16 @@ class SmView {
   // as such a context still offers the same threads at the same PC, asking again is a waste of time.
   const ContextSet& waiting_for_memory() const { return waiting_for_memory_; }
   const ContextSet& waiting_for_arithmetic() const { return waiting_for_arithmetic_; }
+  // Contexts whose instruction buffer does not hold the instruction that their table entry names.
+  const ContextSet& waiting_for_fetch() const { return waiting_for_fetch_; }
+  // Contexts for which `ready` said kUnitBusy because of the special-function units, or kMemoryBusy, and whose unit has
+  // been taken ever since.
+  const ContextSet& waiting_for_unit() const { return waiting_for_unit_; }
+  const ContextSet& waiting_for_memory_unit() const { return waiting_for_memory_unit_; }
 
  protected:
-  mutable ContextSet waiting_for_memory_, waiting_for_arithmetic_;
+  mutable ContextSet waiting_for_memory_, waiting_for_arithmetic_, waiting_for_unit_, waiting_for_memory_unit_;
+  ContextSet waiting_for_fetch_;
 };
 
 // Next PC of each context, so that the front end can fetch ahead. Written by the scheme, read by the SM.

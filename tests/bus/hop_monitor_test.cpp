@@ -106,7 +106,10 @@ struct Mistake {
   std::function<void(Hop&)> make;
 };
 
-const sc_time kNanosecond(1, sc_core::SC_NS);
+// No constant: an sc_time before main would fix the time resolution that other tests here set.
+sc_time nanoseconds(int count) {
+  return sc_time(count, sc_core::SC_NS);
+}
 
 std::vector<Mistake> mistakes() {
   return {
@@ -147,14 +150,14 @@ std::vector<Mistake> mistakes() {
       {"DelayDecreases", HopRule::kTiming,
        [](Hop& hop) {
          Payload& p = hop.payload();
-         hop.to_target(p, tlm::BEGIN_REQ, 5 * kNanosecond);
-         hop.to_initiator(p, tlm::END_REQ, 4 * kNanosecond);
+         hop.to_target(p, tlm::BEGIN_REQ, nanoseconds(5));
+         hop.to_initiator(p, tlm::END_REQ, nanoseconds(4));
        }},
       {"RequestBeforeTheLastRequest", HopRule::kTiming,
        [](Hop& hop) {
          hop.reply = tlm::TLM_UPDATED;
-         hop.to_target(hop.payload(), tlm::BEGIN_REQ, 5 * kNanosecond);
-         hop.to_target(hop.payload(), tlm::BEGIN_REQ, 4 * kNanosecond);
+         hop.to_target(hop.payload(), tlm::BEGIN_REQ, nanoseconds(5));
+         hop.to_target(hop.payload(), tlm::BEGIN_REQ, nanoseconds(4));
        }},
       {"RequestWithAStatus", HopRule::kRequestStatus,
        [](Hop& hop) {
@@ -326,14 +329,14 @@ TEST(HopMonitor, IsSilentOnEveryLegalSequence) {
   for (tlm_sync_enum answer : {tlm::TLM_UPDATED, tlm::TLM_COMPLETED}) {
     hop.answer = answer;
     Payload& p = hop.payload();
-    hop.to_target(p, tlm::BEGIN_REQ, 2 * kNanosecond);
+    hop.to_target(p, tlm::BEGIN_REQ, nanoseconds(2));
     p.set_response_status(tlm::TLM_OK_RESPONSE);
-    hop.to_initiator(p, tlm::BEGIN_RESP, 3 * kNanosecond);
+    hop.to_initiator(p, tlm::BEGIN_RESP, nanoseconds(3));
   }
   // Completion at once, with an error.
   hop.reply = tlm::TLM_COMPLETED;
   hop.reply_status = tlm::TLM_ADDRESS_ERROR_RESPONSE;
-  hop.to_target(hop.payload(), tlm::BEGIN_REQ, 4 * kNanosecond);
+  hop.to_target(hop.payload(), tlm::BEGIN_REQ, nanoseconds(4));
   hop.reply = tlm::TLM_ACCEPTED;
   // Two in flight, answered out of order.
   hop.answer = tlm::TLM_ACCEPTED;
