@@ -68,7 +68,7 @@ struct Gpu::Impl final : sm::SmListener {
 
   std::uint64_t cycles() const { return past_cycles + (dispatcher.active() ? core.current_edge() - started + 1 : 0); }
   sm::DeviceMemoryView view() const {
-    return {image.data(), kDeviceBase, image.bytes(), pages.data(), 12};
+    return {nullptr, kDeviceBase, image.bytes(), pages.data(), 12};
   }
 
   const GpuConfig config;

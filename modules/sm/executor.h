@@ -18,7 +18,7 @@ namespace weft::sm {
 
 // Device memory as kernels reach it: the image (through DMI) and which pages are allocated.
 struct DeviceMemoryView {
-  std::uint8_t* image = nullptr;           // byte 0 of device memory
+  std::uint8_t* image = nullptr;           // byte 0 of device memory; the SM asks for it through DMI
   std::uint64_t base = 0;                  // device address of byte 0
   std::uint64_t bytes = 0;
   const std::uint8_t* mapped = nullptr;    // one byte per page, 0: not allocated

@@ -1,6 +1,7 @@
 #include "sm/sm.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace weft::sm {
 
@@ -78,8 +79,9 @@ void Sm::reset() {
 void Sm::start_kernel(const Kernel& kernel, const DeviceMemoryView& memory, std::uint64_t code_offset,
                       std::uint64_t parameter_offset, Cycle now) {
   kernel_ = &kernel;
-  image_ = memory.image;
-  executor_.start_kernel(kernel, memory);
+  DeviceMemoryView reachable = memory;
+  reachable.image = image_ = direct_memory(memory.bytes);
+  executor_.start_kernel(kernel, reachable);
   front_end_.start_kernel(static_cast<std::uint32_t>(kernel.program.code.size()), code_offset);
   bool probes = false;
   for (auto& domain : domains_) {
@@ -93,6 +95,20 @@ void Sm::start_kernel(const Kernel& kernel, const DeviceMemoryView& memory, std:
   accounted_ = now;
   running_ = true;
   stopped_ = false;
+}
+
+// The image of device memory, through DMI along the path that the transactions take.
+std::uint8_t* Sm::direct_memory(std::uint64_t bytes) {
+  tlm::tlm_generic_payload payload;
+  payload.set_address(0);
+  payload.set_read();
+  tlm::tlm_dmi dmi;
+  const bool granted = memory_socket->get_direct_mem_ptr(payload, dmi);
+  if (!granted || !dmi.is_read_write_allowed() || dmi.get_start_address() != 0 || dmi.get_end_address() + 1 < bytes) {
+    throw std::logic_error(std::string(name()) + ": the memory behind the socket grants no DMI to all of its " +
+                           std::to_string(bytes) + " bytes");
+  }
+  return dmi.get_dmi_ptr();
 }
 
 void Sm::finish_kernel(Cycle now) {

@@ -156,6 +156,7 @@ class Sm final : public sc_core::sc_module, public Clocked, public dispatch::Blo
 
   // sm.cpp
   Stall ready(const Domain& domain, unsigned scheduler, const warp_formation::Issue& issue) const;
+  std::uint8_t* direct_memory(std::uint64_t bytes);
   bool unit_available(unsigned scheduler, ptx::Unit unit) const;
   void account(Cycle now);
   void take_responses(Cycle now);

@@ -44,7 +44,7 @@ class Sbr final : public WarpFormation {
     for (auto& scheduler : schedulers_) scheduler = Scheduler(config_, contexts_);
     for (unsigned c = 0; c < contexts_; ++c) table_.set(c, ptx::kNoPc);
     live_ = 0;
-    deepest_stack_ = divergent_branches_ = uniform_branches_ = 0;
+    deepest_stack_ = divergent_branches_ = uniform_branches_ = barriers_in_divergence_ = 0;
   }
 
   void advance(Cycle) override {}
@@ -158,6 +158,9 @@ class Sbr final : public WarpFormation {
                      divergent_branches_);
     registry.counter(prefix + ".uniform_branches", "branches", "branches that keep a warp together",
                      uniform_branches_);
+    registry.counter(prefix + ".bar_in_divergence", "barriers",
+                     "arrivals at a block barrier of a warp whose threads have parted (undefined in CUDA)",
+                     barriers_in_divergence_);
     registry.counter(prefix + ".deepest_stack", "entries", "most entries that a reconvergence stack held",
                      deepest_stack_);
   }
@@ -315,6 +318,7 @@ class Sbr final : public WarpFormation {
     show_top(context);
     if (warp.at_barrier) {
       ++s.at_barrier;
+      if (warp.stack.depth() > 1) ++barriers_in_divergence_;
     } else if (!warp.at_sync) {
       s.eligible.add(context);
     }
@@ -381,7 +385,7 @@ class Sbr final : public WarpFormation {
   std::vector<std::uint16_t> context_of_;  // by issue id
   ContextTable table_{contexts_};
   unsigned live_ = 0;
-  std::uint64_t deepest_stack_ = 0, divergent_branches_ = 0, uniform_branches_ = 0;
+  std::uint64_t deepest_stack_ = 0, divergent_branches_ = 0, uniform_branches_ = 0, barriers_in_divergence_ = 0;
 };
 
 WEFT_REGISTER_SCHEME("sbr", Sbr)
