@@ -96,8 +96,10 @@ void Sm::resolve_control(std::uint16_t id) {
       outcome.argument = barrier;
     }
   }
+  if (count == 1) outcomes[0].whole = passing_count == 0;
   if (passing_count != 0) {
     Outcome& outcome = outcomes[count++];
+    outcome.whole = doing_count == 0;
     outcome.depth = flight.depth;
     outcome.next_pc = flight.pc + 1;
     outcome.groups = {passing.data(), passing_count};
@@ -105,6 +107,7 @@ void Sm::resolve_control(std::uint16_t id) {
   if (count == 2 && in.is_branch() && in.target == flight.pc + 1) {  // both ways lead to the same place
     Outcome outcome = outcomes[0];
     outcome.groups = {flight.groups.data(), flight.group_count};
+    outcome.whole = true;
     domains_[flight.domain].unit->resolved(id, {&outcome, 1});
     return;
   }

@@ -146,6 +146,7 @@ void Sm::resolve_all(std::uint16_t id) {
   outcome.next_pc = flight.pc + 1;
   outcome.depth = flight.depth;
   outcome.groups = {flight.groups.data(), flight.group_count};
+  outcome.whole = true;
   domains_[flight.domain].unit->resolved(id, {&outcome, 1});
 }
 

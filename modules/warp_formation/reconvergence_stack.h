@@ -82,19 +82,26 @@ class ReconvergenceStack {
     entries_.resize(kept);
   }
 
+  // All threads of the top entry go on at `pc`. True if they reconverge there: the entry is popped.
+  bool advance_together(ptx::Pc pc, std::uint16_t depth) {
+    StackEntry& top = entries_.back();
+    if (top.rpc != ptx::kNoPc && pc == top.rpc && depth == top.depth) {
+      entries_.pop_back();
+      return true;
+    }
+    top.pc = pc;
+    top.depth = depth;
+    return false;
+  }
+
   // The top entry's threads, exited ones removed, go on along `paths` (distinct PCs; bottom of the stack first, so the
   // last runs first). `rpc` is the reconvergence point of the branch, used if there is more than one path.
   void advance(const Path* paths, unsigned count, ptx::Pc rpc) {
-    const StackEntry top = entries_.back();
     if (count == 1) {
-      if (reconverges(top, paths[0])) {
-        entries_.pop_back();
-      } else {
-        entries_.back().pc = paths[0].pc;
-        entries_.back().depth = paths[0].depth;
-      }
+      advance_together(paths[0].pc, paths[0].depth);
       return;
     }
+    const StackEntry top = entries_.back();
     if (rpc == top.rpc) {
       // The entry below already waits there (or nothing ever does): no entry of our own, so loops do not grow the stack.
       entries_.pop_back();
@@ -108,9 +115,6 @@ class ReconvergenceStack {
   }
 
  private:
-  static bool reconverges(const StackEntry& entry, const Path& path) {
-    return entry.rpc != ptx::kNoPc && path.pc == entry.rpc && path.depth == entry.depth;
-  }
   std::vector<StackEntry> entries_;
 };
 

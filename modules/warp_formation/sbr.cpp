@@ -86,8 +86,7 @@ class Sbr final : public WarpFormation {
     context_of_[id] = issue.context;
     Warp& warp = warps_[issue.context];
     warp.in_flight = true;
-    warp.unresolved = 0;
-    for (const auto& group : issue.groups) warp.unresolved += static_cast<unsigned>(__builtin_popcount(group.mask));
+    warp.unresolved = kAllThreads;
     Scheduler& s = scheduler_of(issue.context);
     s.eligible.remove(issue.context);
     ++s.in_flight;
@@ -108,6 +107,10 @@ class Sbr final : public WarpFormation {
   void resolved(IssueId id, Outcomes outcomes) override {
     const unsigned context = context_of_[id];
     Warp& warp = warps_[context];
+    if (outcomes.count == 1 && outcomes.data[0].whole && outcomes.data[0].kind == Outcome::Kind::kGo) {
+      return commit_together(context, outcomes.data[0]);
+    }
+    if (warp.unresolved == kAllThreads) warp.unresolved = warp.stack.top().mask.count();
     for (const auto& outcome : outcomes) deposit(warp, outcome);
     if (warp.unresolved == 0) commit(context);
   }
@@ -226,6 +229,9 @@ class Sbr final : public WarpFormation {
     unsigned in_flight = 0, in_memory = 0, at_barrier = 0;
   };
 
+  // Threads of an issue of which none has been resolved yet.
+  static constexpr std::uint32_t kAllThreads = UINT32_MAX;
+
   Scheduler& scheduler_of(unsigned context) { return schedulers_[context % schedulers_.size()]; }
   unsigned warps_of(const Block& block) const { return (block.threads + size_ - 1) / size_; }
 
@@ -293,15 +299,33 @@ class Sbr final : public WarpFormation {
     warp.paths.push_back(path);
   }
 
-  void commit(unsigned context) {
-    Warp& warp = warps_[context];
-    Scheduler& s = scheduler_of(context);
+  void land(Warp& warp, Scheduler& s) {
     warp.in_flight = false;
     --s.in_flight;
     if (warp.in_memory) {
       warp.in_memory = false;
       --s.in_memory;
     }
+  }
+
+  // The common case: all threads of the issue go on at one place.
+  void commit_together(unsigned context, const Outcome& outcome) {
+    Warp& warp = warps_[context];
+    Scheduler& s = scheduler_of(context);
+    land(warp, s);
+    if (program_->code[warp.stack.top().pc].is_branch()) ++uniform_branches_;
+    if (warp.stack.advance_together(outcome.next_pc, outcome.depth)) {
+      show_top(context);
+    } else {
+      table_.set(context, outcome.next_pc);
+    }
+    s.eligible.add(context);
+  }
+
+  void commit(unsigned context) {
+    Warp& warp = warps_[context];
+    Scheduler& s = scheduler_of(context);
+    land(warp, s);
     const ptx::Pc pc = warp.stack.top().pc;
     const ptx::Instruction& instruction = program_->code[pc];
     if (!warp.exiting.empty()) {

@@ -166,6 +166,7 @@ struct Outcome {
   ptx::Pc next_pc = ptx::kNoPc;   // where they go on (after the barrier, for kBarrier and kWarpSync)
   std::uint32_t argument = 0;     // kBarrier: barrier number; kWarpSync: mask of the original warp's threads
   Groups groups;
+  bool whole = false;             // `groups` are exactly the threads of the issue (most instructions)
 };
 
 struct Outcomes {
