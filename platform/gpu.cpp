@@ -96,6 +96,7 @@ struct Gpu::Impl final : sm::SmListener {
  private:
   static std::vector<dispatch::BlockTarget*> targets(std::deque<sm::Sm>& sms) {
     std::vector<dispatch::BlockTarget*> list;
+    list.reserve(sms.size());
     for (auto& sm : sms) list.push_back(&sm);
     return list;
   }

@@ -150,8 +150,7 @@ std::vector<std::string> config_names() {
 }
 
 nlohmann::ordered_json effective_config(const GpuConfig& config) {
-  GpuConfig copy = config;
-  return config::write(copy);
+  return config::write(config);
 }
 
 nlohmann::ordered_json config_schema() { return config::schema(GpuConfig(), "Weft configuration"); }

@@ -1,6 +1,7 @@
 #include "sm/sm.h"
 
 #include <algorithm>
+#include <sstream>
 #include <stdexcept>
 
 namespace weft::sm {
@@ -349,10 +350,11 @@ std::string Sm::dump() const {
     for (unsigned b = 0; b < 16 && block.live; ++b) {
       const Barrier& barrier = barriers_[block.slot][b];
       if (barrier.arrived == 0) continue;
-      text += std::string(name()) + ", block (" + std::to_string(block.index[0]) + "," + std::to_string(block.index[1]) +
-              "," + std::to_string(block.index[2]) + "), barrier " + std::to_string(b) + ": " +
-              std::to_string(barrier.arrived) + " threads arrived, " +
-              std::to_string(barrier.expected != 0 ? barrier.expected : block.live_threads) + " expected\n";
+      std::ostringstream line;
+      line << name() << ", block (" << block.index[0] << "," << block.index[1] << "," << block.index[2] << "), barrier "
+           << b << ": " << barrier.arrived << " threads arrived, "
+           << (barrier.expected != 0 ? barrier.expected : block.live_threads) << " expected\n";
+      text += line.str();
     }
   }
   return text;

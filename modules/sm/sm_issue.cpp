@@ -8,7 +8,6 @@ namespace weft::sm {
 using warp_formation::Issue;
 using warp_formation::Outcome;
 using warp_formation::Stall;
-using warp_formation::ThreadGroup;
 
 Stall Sm::issue(Cycle now, Domain& domain, unsigned scheduler) {
   Stall result = Stall::kEmpty;
