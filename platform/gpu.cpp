@@ -312,9 +312,11 @@ std::uint64_t Gpu::local_memory_bytes(const dispatch::Launch& launch) const {
 
 void Gpu::map(std::uint64_t address, std::uint64_t bytes, bool mapped) {
   if (bytes == 0 || address < kDeviceBase) return;
-  const std::uint64_t first = (address - kDeviceBase) / kPageBytes;
-  const std::uint64_t last = (address - kDeviceBase + bytes - 1) / kPageBytes;
-  for (std::uint64_t page = first; page <= last && page < impl_->pages.size(); ++page) impl_->pages[page] = mapped;
+  const std::uint64_t pages = impl_->pages.size();
+  const std::uint64_t first = std::min((address - kDeviceBase) / kPageBytes, pages);
+  const std::uint64_t last = std::min((address - kDeviceBase + bytes - 1) / kPageBytes + 1, pages);
+  std::fill(impl_->pages.begin() + static_cast<std::ptrdiff_t>(first),
+            impl_->pages.begin() + static_cast<std::ptrdiff_t>(last), static_cast<std::uint8_t>(mapped));
 }
 
 Totals Gpu::totals() const {

@@ -16,6 +16,7 @@ class Sbr final : public WarpFormation {
         geometry_(geometry),
         size_(static_cast<unsigned>(config.warp_size)),
         contexts_(std::max(1u, std::min(geometry.threads / size_, ContextSet::kMaxContexts))),
+        words_((contexts_ + 63) / 64),
         warps_(contexts_, Warp(size_)),
         schedulers_(geometry.schedulers, Scheduler(config, contexts_)),
         context_of_(geometry.max_issues, 0) {}
@@ -51,14 +52,18 @@ class Sbr final : public WarpFormation {
 
   Stall pick(unsigned scheduler, std::uint32_t, Issue& issue) override {
     Scheduler& s = schedulers_[scheduler];
-    const ContextSet& in_memory = sm_->waiting_for_memory();
-    const ContextSet& in_arithmetic = sm_->waiting_for_arithmetic();
-    const ContextSet& in_fetch = sm_->waiting_for_fetch();
-    ContextSet candidates = s.eligible;
-    candidates.remove(in_memory).remove(in_arithmetic).remove(in_fetch);
-    const ContextSet& in_unit = sm_->waiting_for_unit();
-    const ContextSet& in_memory_unit = sm_->waiting_for_memory_unit();
-    candidates.remove(in_unit).remove(in_memory_unit);
+    // Leave out those that are known to wait, and remember for what.
+    ContextSet candidates;
+    std::array<std::uint64_t, 5> waiting{};
+    for (unsigned w = 0; w < words_; ++w) {
+      const std::uint64_t eligible = s.eligible.word(w);
+      const std::array<std::uint64_t, 5> waits = {
+          eligible & sm_->waiting_for_unit().word(w), eligible & sm_->waiting_for_memory_unit().word(w),
+          eligible & sm_->waiting_for_memory().word(w), eligible & sm_->waiting_for_arithmetic().word(w),
+          eligible & sm_->waiting_for_fetch().word(w)};
+      candidates.set_word(w, eligible & ~(waits[0] | waits[1] | waits[2] | waits[3] | waits[4]));
+      for (std::size_t i = 0; i < waits.size(); ++i) waiting[i] |= waits[i];
+    }
     const Stall stall = s.policy.pick(candidates, [&](unsigned context) {
       const Warp& warp = warps_[context];
       issue.pc = warp.stack.top().pc;
@@ -72,11 +77,11 @@ class Sbr final : public WarpFormation {
     });
     if (stall == Stall::kNone) return stall;
     Stall why = stall;
-    if (s.in_memory != 0 || s.eligible.intersects(in_memory)) why = worse(why, Stall::kMemory);
-    if (s.eligible.intersects(in_arithmetic)) why = worse(why, Stall::kDependence);
-    if (s.eligible.intersects(in_fetch)) why = worse(why, Stall::kFetch);
-    if (s.eligible.intersects(in_unit)) why = worse(why, Stall::kUnitBusy);
-    if (s.eligible.intersects(in_memory_unit)) why = worse(why, Stall::kMemoryBusy);
+    if (waiting[0] != 0) why = worse(why, Stall::kUnitBusy);
+    if (waiting[1] != 0) why = worse(why, Stall::kMemoryBusy);
+    if (waiting[2] != 0 || s.in_memory != 0) why = worse(why, Stall::kMemory);
+    if (waiting[3] != 0) why = worse(why, Stall::kDependence);
+    if (waiting[4] != 0) why = worse(why, Stall::kFetch);
     if (s.in_flight != s.in_memory) why = worse(why, geometry_.barrel ? Stall::kDependence : Stall::kControl);
     if (s.at_barrier != 0) why = worse(why, Stall::kBarrier);
     return why;
@@ -402,6 +407,7 @@ class Sbr final : public WarpFormation {
   const Geometry geometry_;
   const unsigned size_;
   const unsigned contexts_;
+  const unsigned words_;  // of a ContextSet that are in use
   const ptx::Program* program_ = nullptr;
   const SmView* sm_ = nullptr;
   std::vector<Warp> warps_;

@@ -103,11 +103,9 @@ class ContextSet {
     }
     return kMaxContexts;
   }
-  bool intersects(const ContextSet& other) const {
-    std::uint64_t common = 0;
-    for (std::size_t w = 0; w < words_.size(); ++w) common |= words_[w] & other.words_[w];
-    return common != 0;
-  }
+  // 64 contexts at a time: number 64 * w is bit 0.
+  std::uint64_t word(unsigned w) const { return words_[w]; }
+  void set_word(unsigned w, std::uint64_t bits) { words_[w] = bits; }
   ContextSet& remove(const ContextSet& other) {
     for (std::size_t w = 0; w < words_.size(); ++w) words_[w] &= ~other.words_[w];
     return *this;
