@@ -26,7 +26,6 @@ constexpr std::array kCommands{
     Command{"ptx", "control-flow graph, reconvergence points and registers of the kernels of a PTX file",
             ptx},
     Command{"bench", "speed of the simulator on four programs", bench},
-    Command{"campaign", "run a named set of experiments", campaign},
 };
 
 void print_help(std::ostream& out) {

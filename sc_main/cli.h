@@ -18,7 +18,6 @@ using Words = std::vector<std::string>;
 int main(int argc, char** argv);
 
 ExitCode bench(const Words& words);
-ExitCode campaign(const Words& words);
 ExitCode check_config(const Words& words);
 ExitCode demo(const Words& words);
 ExitCode list(const Words& words);

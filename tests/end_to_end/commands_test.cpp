@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 TEST(Commands, ExplainThemselves) {
-  for (const char* command : {"run", "demo", "list", "check-config", "schema", "ptx", "bench", "campaign"}) {
+  for (const char* command : {"run", "demo", "list", "check-config", "schema", "ptx", "bench"}) {
     const Exit exit = weft({command, "--help"});
     EXPECT_EQ(exit.code, 0) << command;
     EXPECT_THAT(exit.out, HasSubstr(std::string("usage: weft ") + command));
@@ -34,9 +34,6 @@ TEST(Commands, ThatDoNotExistAreAnsweredWithThoseThatDo) {
   EXPECT_EQ(weft({"run", "--wrokload", "bfs"}).code, 2);
   EXPECT_EQ(weft({"list", "planets"}).code, 2);
   EXPECT_EQ(weft({"run"}).code, 2);
-  const Exit campaign = weft({"campaign", "nothing"});
-  EXPECT_EQ(campaign.code, 2);
-  EXPECT_THAT(campaign.err, AllOf(HasSubstr("nothing"), HasSubstr("known:")));
 }
 
 TEST(List, NamesWhatThereIs) {
