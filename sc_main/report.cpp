@@ -61,7 +61,7 @@ ordered_json statistics_json(const Outcome& outcome, runtime::Device& device) {
 }
 
 std::vector<BucketShare> scheduler_cycles(const statistics::Registry& registry) {
-  static const std::regex bucket_name(R"(sm\d+\.scheduler\d+\.(\w+))");
+  static const std::regex bucket_name(R"(sm\d+\.scheduler\d+\.cycles\.(\w+))");
   struct Bucket {
     std::uint64_t cycles = 0;
     std::string meaning;

@@ -76,8 +76,7 @@ bool TagArray::can_reserve(Line line) const {
   return victim_slot(line) != kNone;
 }
 
-TagArray::Victim TagArray::victim_for(Line line) const {
-  const std::size_t slot = victim_slot(line);
+TagArray::Victim TagArray::content_of(std::size_t slot) const {
   Victim victim;
   victim.evicted = states_[slot] != LineState::kInvalid;
   victim.dirty = states_[slot] == LineState::kDirty;
@@ -85,9 +84,13 @@ TagArray::Victim TagArray::victim_for(Line line) const {
   return victim;
 }
 
+TagArray::Victim TagArray::victim_for(Line line) const {
+  return content_of(victim_slot(line));
+}
+
 TagArray::Victim TagArray::reserve(Line line) {
-  const Victim victim = victim_for(line);
   const std::size_t slot = victim_slot(line);
+  const Victim victim = content_of(slot);
   if (victim.evicted) ++evictions_;
   if (victim.dirty) ++dirty_evictions_;
   lines_[slot] = line;

@@ -79,6 +79,7 @@ class TagArray {
   static constexpr std::size_t kNone = ~std::size_t{0};
   std::size_t slot_of(Line line) const;
   std::size_t victim_slot(Line line) const;
+  Victim content_of(std::size_t slot) const;
 
   FastDivider sets_;
   FastDivider line_bytes_;

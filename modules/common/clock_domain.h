@@ -61,7 +61,7 @@ class ClockDomain : public sc_core::sc_module {
   void schedule();
   std::uint64_t now_picoseconds() const;
   std::uint64_t picoseconds(Cycle edge) const;
-  Cycle edge_after(std::uint64_t picoseconds) const;
+  Cycle edge_after(std::uint64_t time) const;  // in picoseconds
 
   const std::uint64_t kilohertz_;
   const std::uint64_t units_;  // SystemC's time resolution: units per picosecond

@@ -129,14 +129,7 @@ void HopMonitor::begin_request(const Payload& payload, const sc_time& delay) {
   }
   if (request_ != nullptr)
     violate(HopRule::kRequestExclusion, &payload, "BEGIN_REQ while another request is open");
-  Open& open = open_[&payload];
-  open.command = payload.get_command();
-  open.address = payload.get_address();
-  open.data = payload.get_data_ptr();
-  open.length = payload.get_data_length();
-  open.enables = payload.get_byte_enable_ptr();
-  open.enables_length = payload.get_byte_enable_length();
-  open.streaming_width = payload.get_streaming_width();
+  Open& open = open_.emplace(&payload, Open(payload)).first->second;
   open.latest = sc_core::sc_time_stamp() + delay;
   if (open.latest < latest_request_) {
     violate(HopRule::kTiming, &payload, "request before the last one at " + latest_request_.to_string());
@@ -144,7 +137,7 @@ void HopMonitor::begin_request(const Payload& payload, const sc_time& delay) {
   latest_request_ = open.latest;
   request_ = &payload;
   ++transactions_;
-  bytes_requested_ += open.length;
+  bytes_requested_ += open.attributes.length;
 }
 
 void HopMonitor::end_request(const Payload& payload, Open& open, const sc_time& delay) {
@@ -208,17 +201,28 @@ void HopMonitor::advance_time(const Payload& payload, Open& open, const sc_time&
   open.latest = at;
 }
 
-void HopMonitor::check_unchanged(const Payload& payload, const Open& open) {
-  const auto differs = [&](const char* what) { violate(HopRule::kAttributesChanged, &payload, what); };
-  if (payload.get_command() != open.command) differs("command changed in flight");
-  if (payload.get_address() != open.address) differs("address changed in flight");
-  if (payload.get_data_ptr() != open.data) differs("data pointer changed in flight");
-  if (payload.get_data_length() != open.length) differs("data length changed in flight");
-  if (payload.get_byte_enable_ptr() != open.enables ||
-      payload.get_byte_enable_length() != open.enables_length) {
-    differs("byte enables changed in flight");
-  }
-  if (payload.get_streaming_width() != open.streaming_width) differs("streaming width changed in flight");
+HopMonitor::Attributes::Attributes(const Payload& payload)
+    : command(payload.get_command()),
+      address(payload.get_address()),
+      data(payload.get_data_ptr()),
+      length(payload.get_data_length()),
+      enables(payload.get_byte_enable_ptr()),
+      enables_length(payload.get_byte_enable_length()),
+      streaming_width(payload.get_streaming_width()) {}
+
+void HopMonitor::check_unchanged(const Payload& payload, Open& open) {
+  const Attributes was = open.attributes;
+  const Attributes is(payload);
+  open.attributes = is;  // so that a change is reported once
+  const auto differs = [&](const char* what) {
+    violate(HopRule::kAttributesChanged, &payload, std::string(what) + " changed in flight");
+  };
+  if (is.command != was.command) differs("command");
+  if (is.address != was.address) differs("address");
+  if (is.data != was.data) differs("data pointer");
+  if (is.length != was.length) differs("data length");
+  if (is.enables != was.enables || is.enables_length != was.enables_length) differs("byte enables");
+  if (is.streaming_width != was.streaming_width) differs("streaming width");
 }
 
 HopMonitor::Open* HopMonitor::find(const Payload& payload, const char* phase) {
@@ -271,8 +275,7 @@ void HopMonitor::invalidate(sc_dt::uint64 begin, sc_dt::uint64 end) {
 void HopMonitor::check_complete() {
   if (!open_.empty()) {
     violate(HopRule::kUnfinished, nullptr, std::to_string(open_.size()) + " transactions did not end");
-  }
-  if (bytes_requested_ != bytes_responded_) {
+  } else if (bytes_requested_ != bytes_responded_) {
     violate(HopRule::kBytes, nullptr,
             std::to_string(bytes_requested_) + " bytes requested, " + std::to_string(bytes_responded_) +
                 " responded");
@@ -281,7 +284,7 @@ void HopMonitor::check_complete() {
 
 void HopMonitor::reset() {
   for (const auto& [payload, open] : open_) {
-    if (open.state != State::kResponse) bytes_requested_ -= open.length;
+    if (open.state != State::kResponse) bytes_requested_ -= open.attributes.length;
   }
   open_.clear();
   request_ = response_ = nullptr;

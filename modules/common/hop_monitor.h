@@ -43,7 +43,7 @@ enum class HopRule : std::uint8_t {
                        // are
   kMixedTransport,     // 15.2.10 c: b_transport not on a transaction that nb_transport has open
   kDmiRange,    // 11.2.4: the end address is inclusive, and a granted region holds the address asked for
-  kBytes,       // responses bring or acknowledge as many bytes as requests asked for
+  kBytes,       // when all have ended: responses have brought as many bytes as requests asked for
   kUnfinished,  // every transaction ends
 };
 
@@ -86,16 +86,21 @@ class HopMonitor : public sc_core::sc_module {
   using Payload = tlm::tlm_generic_payload;
   enum class State : std::uint8_t { kRequest, kWaiting, kResponse };
 
-  // What a transaction looked like at BEGIN_REQ, and where it stands.
+  // What nobody may change while a transaction is in flight.
+  struct Attributes {
+    explicit Attributes(const Payload& payload);
+    tlm::tlm_command command;
+    std::uint64_t address;
+    const unsigned char* data;
+    unsigned length;
+    const unsigned char* enables;
+    unsigned enables_length;
+    unsigned streaming_width;
+  };
   struct Open {
+    explicit Open(const Payload& payload) : attributes(payload) {}
     State state = State::kRequest;
-    tlm::tlm_command command = tlm::TLM_IGNORE_COMMAND;
-    std::uint64_t address = 0;
-    const unsigned char* data = nullptr;
-    unsigned length = 0;
-    const unsigned char* enables = nullptr;
-    unsigned enables_length = 0;
-    unsigned streaming_width = 0;
+    Attributes attributes;
     tlm::tlm_response_status status = tlm::TLM_INCOMPLETE_RESPONSE;  // as of BEGIN_RESP
     sc_core::sc_time latest;
   };
@@ -113,7 +118,7 @@ class HopMonitor : public sc_core::sc_module {
   void begin_response(const Payload& payload, Open& open, const sc_core::sc_time& delay);
   void end_response(const Payload& payload, Open& open, const sc_core::sc_time& delay);
   void advance_time(const Payload& payload, Open& open, const sc_core::sc_time& delay);
-  void check_unchanged(const Payload& payload, const Open& open);
+  void check_unchanged(const Payload& payload, Open& open);
   Open* find(const Payload& payload, const char* phase);
   void violate(HopRule rule, const Payload* payload, const std::string& what);
 

@@ -91,8 +91,8 @@ class Crossbar : public sc_core::sc_module, public Clocked {
     std::uint64_t bytes_out = 0;
   };
 
-  tlm::tlm_sync_enum forward(int sm, Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
-  tlm::tlm_sync_enum backward(int port, Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
+  tlm::tlm_sync_enum forward(int index, Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
+  tlm::tlm_sync_enum backward(int index, Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
   void blocking(int sm, Payload& payload, sc_core::sc_time& delay);
   bool dmi(int sm, Payload& payload, tlm::tlm_dmi& region);
   unsigned debug(int sm, Payload& payload);

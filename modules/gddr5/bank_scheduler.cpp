@@ -49,7 +49,8 @@ void BankScheduler::reset(Edge now) {
   std::fill(banks_.begin(), banks_.end(), Bank{});
   std::fill(gates_.begin(), gates_.end(), 1);
   std::fill(group_column_.begin(), group_column_.end(), 0);
-  active_ = idle_ = 0;
+  wants_.fill(0);
+  idle_ = 0;
   order_head_ = order_count_ = 0;
   queued_ = 0;
   arrivals_ = 0;
@@ -100,7 +101,7 @@ void BankScheduler::put_back(Bank& bank) {
   const std::uint16_t index = bank.current;
   Entry& entry = requests_[index];
   bank.current = kNone;
-  active_ &= ~(std::uint64_t{1} << entry.request.bank);
+  classify(entry.request.bank);
   std::uint16_t after = bank.first;
   while (after != kNone && requests_[after].order < entry.order) after = requests_[after].next;
   if (after == kNone) {
@@ -114,10 +115,17 @@ void BankScheduler::put_back(Bank& bank) {
 }
 
 void BankScheduler::make_current(Bank& bank, std::uint16_t index) {
-  const std::uint64_t bit = std::uint64_t{1} << requests_[index].request.bank;
   bank.current = index;
-  active_ |= bit;
-  idle_ &= ~bit;
+  idle_ &= ~(std::uint64_t{1} << requests_[index].request.bank);
+  classify(requests_[index].request.bank);
+}
+
+// Sorts the bank by the command that it waits for; to be called whenever that may have changed.
+void BankScheduler::classify(unsigned index) {
+  const Bank& bank = banks_[index];
+  const std::uint64_t bit = std::uint64_t{1} << index;
+  for (std::uint64_t& wants : wants_) wants &= ~bit;
+  if (bank.current != kNone) wants_[static_cast<std::size_t>(command_of(bank))] |= bit;
 }
 
 void BankScheduler::choose() {
@@ -170,35 +178,53 @@ BankScheduler::Edge BankScheduler::earliest(unsigned index, Command command) con
   return std::max({bank.column, group_column_[index % groups_], entry.request.write ? write_ : read_});
 }
 
+// No command of this kind can go before this edge, whatever its bank.
+BankScheduler::Edge BankScheduler::floor_of(Command command) const {
+  switch (command) {
+    case Command::kActivate:
+      return activate_;
+    case Command::kPrecharge:
+      return 0;
+    case Command::kColumn:
+      return std::min(read_, write_);
+  }
+  return 0;
+}
+
+// Makes `best` the bank with the oldest request whose next command is of this kind and may go now, if that
+// request is older than that of the given `best`.
+void BankScheduler::consider(Command command, Edge now, unsigned& best) const {
+  if (floor_of(command) > now) return;
+  for (std::uint64_t left = wants_[static_cast<std::size_t>(command)]; left != 0; left &= left - 1) {
+    const unsigned index = lowest_bit(left);
+    if (best != kNoBank && order_of(index) > order_of(best)) continue;
+    if (earliest(index, command) <= now) best = index;
+  }
+}
+
 bool BankScheduler::step(Edge now, Finished& finished, std::uint32_t& started) {
   started = kNoGate;
   if (queued_ == 0) return false;
   refresh(now);
   choose();
 
-  unsigned best = 0;
-  Command best_command = Command::kActivate;
-  std::uint64_t best_rank = kNever;
-  constexpr std::uint64_t kRowCommand = std::uint64_t{1} << 63;
-  for (std::uint64_t left = active_; left != 0; left &= left - 1) {
-    const unsigned index = lowest_bit(left);
-    const Command command = command_of(banks_[index]);
-    if (earliest(index, command) > now) continue;
-    const std::uint64_t rank =
-        requests_[banks_[index].current].order | (command == Command::kColumn ? 0 : kRowCommand);
-    if (rank < best_rank) {
-      best = index;
-      best_command = command;
-      best_rank = rank;
-    }
+  unsigned best = kNoBank;
+  Command command = Command::kColumn;
+  consider(command, now, best);
+  if (best == kNoBank) {
+    consider(command = Command::kPrecharge, now, best);
+    const unsigned precharge = best;
+    consider(Command::kActivate, now, best);
+    if (best != precharge) command = Command::kActivate;
   }
-  if (best_rank == kNever) return false;
+  if (best == kNoBank) return false;
 
   Bank& bank = banks_[best];
   Entry& entry = requests_[bank.current];
-  commit(entry, best_command);
-  if (best_command != Command::kColumn) {
-    send_row_command(bank, best_command, now);
+  commit(entry, command);
+  if (command != Command::kColumn) {
+    send_row_command(bank, command, now);
+    classify(best);
     return false;
   }
   if (!entry.opened) started = entry.request.gate;
@@ -214,7 +240,7 @@ bool BankScheduler::step(Edge now, Finished& finished, std::uint32_t& started) {
   count_queue(now);
   free_.push_back(bank.current);
   bank.current = kNone;
-  active_ &= ~(std::uint64_t{1} << best);
+  classify(best);
   if (bank.first != kNone) idle_ |= std::uint64_t{1} << best;
   --queued_;
   choose();
@@ -293,7 +319,10 @@ void BankScheduler::refresh_at(Edge due) {
     }
     at_least(start, bank.activate);
   }
-  for (Bank& bank : banks_) bank.activate = start + timing_.rfc;
+  for (unsigned index = 0; index < banks_.size(); ++index) {
+    banks_[index].activate = start + timing_.rfc;
+    classify(index);
+  }
   ++refreshes_;
   refresh_due_ += timing_.refi;
 }
@@ -301,9 +330,12 @@ void BankScheduler::refresh_at(Edge due) {
 BankScheduler::Edge BankScheduler::next(Edge now) const {
   if (queued_ == 0) return kNever;
   Edge soonest = refresh_due_;
-  for (std::uint64_t left = active_; left != 0; left &= left - 1) {
-    const unsigned index = lowest_bit(left);
-    soonest = std::min(soonest, earliest(index, command_of(banks_[index])));
+  for (Command command : {Command::kColumn, Command::kActivate, Command::kPrecharge}) {
+    const Edge floor = std::max(floor_of(command), now + 1);
+    for (std::uint64_t left = wants_[static_cast<std::size_t>(command)]; left != 0 && soonest > floor;
+         left &= left - 1) {
+      soonest = std::min(soonest, std::max(earliest(lowest_bit(left), command), floor));
+    }
   }
   return std::max(soonest, now + 1);
 }

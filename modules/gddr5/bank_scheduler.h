@@ -11,6 +11,7 @@
 #ifndef WEFT_GDDR5_BANK_SCHEDULER_H
 #define WEFT_GDDR5_BANK_SCHEDULER_H
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -80,6 +81,7 @@ class BankScheduler {
 
  private:
   static constexpr std::uint16_t kNone = 0xffff;
+  static constexpr unsigned kNoBank = ~0u;
 
   struct Entry {
     Request request;
@@ -111,6 +113,10 @@ class BankScheduler {
   void put_back(Bank& bank);
   Command command_of(const Bank& bank) const;
   Edge earliest(unsigned index, Command command) const;
+  Edge floor_of(Command command) const;
+  std::uint64_t order_of(unsigned bank) const { return requests_[banks_[bank].current].order; }
+  void consider(Command command, Edge now, unsigned& best) const;
+  void classify(unsigned index);
   void commit(Entry& entry, Command command);
   void send_row_command(Bank& bank, Command command, Edge now);
   Edge send_column(unsigned index, Edge now);
@@ -127,10 +133,10 @@ class BankScheduler {
   std::vector<std::uint16_t> free_;
   std::vector<Bank> banks_;
   std::vector<char> gates_;
-  std::vector<Edge> group_column_;  // per bank group
-  std::uint64_t active_ = 0;        // banks with a current request
-  std::uint64_t idle_ = 0;          // banks with waiting requests and no current one
-  std::uint16_t order_head_ = 0;    // fcfs: ring of entries not yet handed to their bank
+  std::vector<Edge> group_column_;        // per bank group
+  std::array<std::uint64_t, 3> wants_{};  // by Command: banks whose current request needs it next
+  std::uint64_t idle_ = 0;                // banks with waiting requests and no current one
+  std::uint16_t order_head_ = 0;          // fcfs: ring of entries not yet handed to their bank
   std::uint16_t order_count_ = 0;
   std::vector<std::uint16_t> order_;
   std::size_t queued_ = 0;

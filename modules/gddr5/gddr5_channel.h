@@ -73,7 +73,7 @@ class Gddr5Channel : public sc_core::sc_module, public Clocked {
     HopGate gate;
   };
 
-  tlm::tlm_sync_enum forward(int port, Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
+  tlm::tlm_sync_enum forward(int index, Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
   void blocking(int port, Payload& payload, sc_core::sc_time& delay);
   bool dmi(int port, Payload& payload, tlm::tlm_dmi& region);
   unsigned debug(int port, Payload& payload);

@@ -61,7 +61,8 @@ struct Lg2 {
     const double value = e + 2.88539008177792681472 * s * series;
     const float infinity = __builtin_inff();
     const float special = a == 0.0f ? -infinity : a == infinity ? infinity : __builtin_nanf("");
-    return (a > 0.0f) & (a < infinity) ? static_cast<float>(value) : special;
+    const bool regular = (a > 0.0f) & (a < infinity);
+    return regular ? static_cast<float>(value) : special;
   }
 };
 

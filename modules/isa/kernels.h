@@ -17,6 +17,11 @@
 #include "isa/isa.h"
 
 #define WEFT_ALWAYS_INLINE inline __attribute__((always_inline))
+#ifdef __clang__
+#define WEFT_INDEPENDENT_ITERATIONS _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define WEFT_INDEPENDENT_ITERATIONS _Pragma("GCC ivdep")
+#endif
 
 namespace weft::isa::WEFT_ISA_VERSION {
 
@@ -96,11 +101,12 @@ constexpr BitTable<Cell> make_bit_table() {
 template <class Cell>
 inline constexpr BitTable<Cell> kBitTable = make_bit_table<Cell>();
 
+// dst and computed do not overlap, which a caller knows and the compiler does not.
 template <class Cell>
 __attribute__((noinline)) void blend(void* dst, const Cell* computed, u32 active) {
   auto* out = static_cast<Aliased<Cell>*>(dst);
   const Cell mask = active;
-#pragma GCC ivdep
+  WEFT_INDEPENDENT_ITERATIONS
   for (unsigned i = 0; i < kLanes; ++i) {
     out[i] = (mask & kBitTable<Cell>.bit[i]) != 0 ? computed[i] : out[i];
   }

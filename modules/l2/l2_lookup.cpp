@@ -95,6 +95,10 @@ bool L2Bank::look_up_absent(Request& request, std::uint32_t handle, Cycle now) {
   const bool last = line == request.last;
   const bool partial_write_fetches = config_.write_miss == WriteMiss::kFetch || request.lanes != 0;
   const bool fetch = !request.write || (partial_write_fetches && !covers(request, line));
+  if (fetch && misses_.full()) {  // the commonest reason, and the cheapest to see
+    stall(request, MshrOutcome::kAllocated);
+    return false;
+  }
   if (fetch && mshrs_.check(line) != MshrOutcome::kAllocated) {
     stall(request, MshrOutcome::kNoEntry);
     return false;

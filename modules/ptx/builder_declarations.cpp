@@ -46,7 +46,7 @@ void Builder::align() {
     fail(number_at, "found .align " + std::to_string(align) + ", expected a power of two up to " +
                         std::to_string(kMaxAlignment));
   }
-  base_.align = align;
+  if (!pointer_) base_.align = align;  // after .ptr: of what the argument points to
 }
 
 void Builder::attribute(std::string_view word) {

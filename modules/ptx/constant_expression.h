@@ -53,7 +53,7 @@ class ExpressionStack {
   Number pop();
 
  private:
-  void reduce_while(int precedence);
+  void reduce_while(int at_least);
   void reduce();
   std::vector<Number> values_;
   std::vector<Operator> operators_;

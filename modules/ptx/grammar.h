@@ -26,15 +26,14 @@ struct Skip {
     while (p != end) {
       if (*p == ' ' || (*p >= '\t' && *p <= '\r')) {
         ++p;
-      } else if (*p == '/' && p + 1 != end && p[1] == '/') {
+      } else if ((*p == '/' && p + 1 != end && p[1] == '/') ||
+                 (*p == '#' && (p == in.begin() || p[-1] == '\n'))) {
         p = line_end(p, end);
       } else if (*p == '/' && p + 1 != end && p[1] == '*') {
         const char* close = p + 2;
         while (close < end && !(*close == '*' && close + 1 < end && close[1] == '/')) ++close;
         if (close >= end) break;
         p = close + 2;
-      } else if (*p == '#' && (p == in.begin() || p[-1] == '\n')) {
-        p = line_end(p, end);
       } else {
         break;
       }

@@ -119,7 +119,7 @@ void Lowering::plain(Operation& operation) {
     set_source(d, i, source(operand(i + 1), operation.sources[i]));
   }
   set_destination(d, 0, destination(operand(0), operation.destination), operation.destination);
-  emit(std::move(d));
+  emit(d);
 }
 
 // mov and cvta: besides registers and literals the source may be the address of a variable, a special
@@ -150,12 +150,12 @@ void Lowering::move(Operation& operation) {
       source.index = static_cast<std::uint16_t>(*special_register);
       set_source(d, 0, source);
       set_destination(d, 0, destination(to, operation.destination), operation.destination);
-      return emit(std::move(d));
+      return emit(d);
     }
   }
   set_source(d, 0, source(from, operation.sources[0]));
   set_destination(d, 0, destination(to, operation.destination), operation.destination);
-  emit(std::move(d));
+  emit(d);
 }
 
 namespace {
@@ -200,7 +200,7 @@ void Lowering::pack(const Operation& operation, const Node& vector) {
     d.fixed.latency = Latency::kIntAdd;
     set_source(d, 0, from);
     set_destination(d, 0, id, wide);
-    emit(std::move(d));
+    emit(d);
     return of(id, wide);
   };
   Source below = extended(text_.nodes[vector.first]);
@@ -214,7 +214,7 @@ void Lowering::pack(const Operation& operation, const Node& vector) {
     set_source(d, 2, constant(k * part_bits, Type::kU32));
     set_source(d, 3, constant(part_bits, Type::kU32));
     set_destination(d, 0, result, whole);
-    emit(std::move(d));
+    emit(d);
     below = of(result, whole);
   }
 }
@@ -240,7 +240,7 @@ void Lowering::unpack(const Operation& operation, const Node& vector) {
       set_source(d, 0, from);
       set_source(d, 1, constant(k * 8 * bytes_of(part), Type::kU32));
       set_destination(d, 0, id, wide);
-      emit(std::move(d));
+      emit(d);
       shifted = of(id, wide);
     }
     DraftInstruction d = draft(Opcode::kCvt, unsigned_of(part));
@@ -248,7 +248,7 @@ void Lowering::unpack(const Operation& operation, const Node& vector) {
     d.fixed.latency = Latency::kIntAdd;
     set_source(d, 0, shifted);
     set_destination(d, 0, destination(node, part), part);
-    emit(std::move(d));
+    emit(d);
   }
 }
 
@@ -275,13 +275,13 @@ void Lowering::convert(Operation& operation) {
   if (rows_of(to.type) > rows_of(fixed.type)) {
     const VirtualId id = temporary(fixed.type);
     set_destination(d, 0, id, fixed.type);
-    emit(std::move(d));
+    emit(d);
     emit_convert(to.id, is_signed(fixed.type) ? Type::kS64 : Type::kU64, id,
                  is_signed(fixed.type) ? Type::kS32 : Type::kU32);
     return;
   }
   set_destination(d, 0, to.id, to.type);
-  emit(std::move(d));
+  emit(d);
 }
 
 void Lowering::compare(Operation& operation) {
@@ -301,7 +301,7 @@ void Lowering::compare(Operation& operation) {
       set_destination(d, k, sink ? temporary(Type::kPred) : destination(node, Type::kPred), Type::kPred);
     }
   }
-  emit(std::move(d));
+  emit(d);
 }
 
 void Lowering::branch(Operation& operation) {
@@ -322,7 +322,7 @@ void Lowering::barrier(Operation& operation) {
   if (kind == BarrierKind::kSync || kind == BarrierKind::kArrive) {
     need_operands(kind == BarrierKind::kArrive ? 2 : 1, 2);
     for (std::uint32_t i = 0; i < statement_->count; ++i) set_source(d, i, source(operand(i), Type::kU32));
-    return emit(std::move(d));
+    return emit(d);
   }
   need_operands(3, 4);
   set_source(d, 0, source(operand(1), Type::kU32));
@@ -330,7 +330,7 @@ void Lowering::barrier(Operation& operation) {
   set_source(d, 2, source(operand(statement_->count - 1), Type::kPred));
   const Type result = kind == BarrierKind::kRedPopc ? Type::kU32 : Type::kPred;
   set_destination(d, 0, destination(operand(0), result), result);
-  emit(std::move(d));
+  emit(d);
 }
 
 // Branch targets, and an end: falling off a kernel returns.
@@ -347,7 +347,7 @@ void Lowering::finish_branches() {
     if (last) place_ = last->ptx;
     DraftInstruction d = draft(Opcode::kRet, Type::kNone);
     d.fixed.unit = Unit::kControl;
-    emit(std::move(d));
+    emit(d);
   }
   for (Pc pc = 0; pc < branch_labels_.size(); ++pc) {
     if (branch_labels_[pc] != UINT32_MAX) draft_.code[pc].fixed.target = label_places_[branch_labels_[pc]];

@@ -68,7 +68,7 @@ class Lowering {
   VirtualId temporary(Type type);
   DraftInstruction draft(const Instruction& fixed) const;
   DraftInstruction draft(Opcode op, Type type) const;
-  void emit(DraftInstruction draft);
+  void emit(const DraftInstruction& d);
   void emit_convert(VirtualId to, Type to_type, VirtualId from, Type from_type);
   [[noreturn]] void fail(const Node& node, const std::string& what) const;
   [[noreturn]] void fail(const std::string& what) const;

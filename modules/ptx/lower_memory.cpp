@@ -77,7 +77,7 @@ void Lowering::load(Operation& operation) {
     }
     set_destination(d, k, id, fixed.type);
   }
-  emit(std::move(d));
+  emit(d);
   for (const Widening& w : widenings) {
     if (w.to != kNoRegister) emit_convert(w.to, widened(fixed.type), w.from, word(fixed.type));
   }
@@ -110,7 +110,7 @@ void Lowering::store(Operation& operation) {
     }
     set_source(d, k + 1, of(id, fixed.type));
   }
-  emit(std::move(d));
+  emit(d);
 }
 
 void Lowering::atomic(Operation& operation, bool reduces) {
@@ -128,7 +128,7 @@ void Lowering::atomic(Operation& operation, bool reduces) {
       d.fixed.space != Space::kShared) {
     fail("an atomic needs global, shared or generic memory");
   }
-  emit(std::move(d));
+  emit(d);
 }
 
 }  // namespace weft::ptx

@@ -124,7 +124,7 @@ Lowering::Source Lowering::special_source(const Node& node, Special special, Typ
     d.fixed.src[0].kind = Operand::Kind::kDynamic;
     d.fixed.src[0].index = static_cast<std::uint16_t>(special);
     set_destination(d, 0, id, type);
-    emit(std::move(d));
+    emit(d);
     return of(id, type);
   }
   std::uint32_t slot = 0;
@@ -222,7 +222,7 @@ Lowering::Source Lowering::predicate_constant(bool value) {
   set_source(d, 0, constant(0, Type::kU32));
   set_source(d, 1, constant(0, Type::kU32));
   set_destination(d, 0, id, Type::kPred);
-  emit(std::move(d));
+  emit(d);
   return of(id, Type::kPred);
 }
 
@@ -259,8 +259,8 @@ DraftInstruction Lowering::draft(Opcode op, Type type) const {
   return draft(fixed);
 }
 
-void Lowering::emit(DraftInstruction d) {
-  draft_.code.push_back(std::move(d));
+void Lowering::emit(const DraftInstruction& d) {
+  draft_.code.push_back(d);
 }
 
 void Lowering::emit_convert(VirtualId to, Type to_type, VirtualId from, Type from_type) {
@@ -269,7 +269,7 @@ void Lowering::emit_convert(VirtualId to, Type to_type, VirtualId from, Type fro
   d.fixed.latency = Latency::kIntAdd;
   set_source(d, 0, of(from, from_type));
   set_destination(d, 0, to, to_type);
-  emit(std::move(d));
+  emit(d);
 }
 
 }  // namespace weft::ptx

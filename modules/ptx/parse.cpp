@@ -245,6 +245,9 @@ Module parse(std::string_view text, const std::string& file) {
   module.target = builder.target;
   module.address_size = builder.address_size;
   const std::shared_ptr<ModuleText> tree = builder.finish();
+  for (const Function& function : tree->functions) {
+    tree->names.emplace(tree->view(function.name), ModuleName{true, 0});
+  }
   for (const std::uint32_t global : tree->globals) {
     const Declaration& declaration = tree->declarations[global];
     if (declaration.space != DeclarationSpace::kParam) add_variable(*tree, declaration, module.variables);

@@ -30,19 +30,8 @@ void lay_out_parameters(const ModuleText& text, const Function& function, std::v
 }
 
 FunctionSymbols::FunctionSymbols(const Module& module, const Function& function, const Symbols& symbols)
-    : text_(*module.text), symbols_(symbols) {
-  for (const Function& other : text_.functions) {
-    Meaning meaning;
-    meaning.kind = Meaning::Kind::kFunction;
-    module_names_.emplace(text_.view(other.name), meaning);
-  }
-  for (const Variable& variable : module.variables) {
-    Meaning meaning;
-    meaning.kind = Meaning::Kind::kAddress;
-    meaning.space = variable.space;
-    module_names_[variable.name] = meaning;
-  }
-  const std::vector<const Variable*> dynamic = place_module_shared(module, function);
+    : module_(module), text_(*module.text), symbols_(symbols) {
+  const std::vector<std::uint32_t> dynamic = place_module_shared(function);
 
   scopes_.emplace_back();
   std::vector<Parameter> parameters;
@@ -84,10 +73,10 @@ FunctionSymbols::FunctionSymbols(const Module& module, const Function& function,
     }
   }
   // Dynamic shared memory follows, at 16 bytes or at what its declarations ask for.
-  for (const Variable* variable : dynamic) {
-    shared_bytes_ = align_up(shared_bytes_, std::max<std::uint64_t>(variable->align, 16));
+  for (const std::uint32_t v : dynamic) {
+    shared_bytes_ = align_up(shared_bytes_, std::max<std::uint64_t>(module.variables[v].align, 16));
   }
-  for (const Variable* variable : dynamic) module_names_[variable->name].address = shared_bytes_;
+  for (const std::uint32_t v : dynamic) shared_addresses_[v] = shared_bytes_;
   uses_dynamic_shared_ = !dynamic.empty();
 }
 
@@ -103,23 +92,21 @@ void FunctionSymbols::fail_shared(std::uint32_t at) const {
 
 // Module-level .shared belongs to a kernel that names it; others do not pay for it. Returns the variables
 // without a size, which are placed last.
-std::vector<const Variable*> FunctionSymbols::place_module_shared(const Module& module,
-                                                                  const Function& function) {
-  std::vector<const Variable*> dynamic;
-  const bool any = std::any_of(module.variables.begin(), module.variables.end(),
-                               [](const Variable& v) { return v.space == Space::kShared; });
-  if (!any) return dynamic;
+std::vector<std::uint32_t> FunctionSymbols::place_module_shared(const Function& function) {
+  std::vector<std::uint32_t> dynamic;
+  if (text_.shared_variables.empty()) return dynamic;
   std::unordered_set<std::string_view> used;
   for (std::uint32_t n = function.first_node; n < function.first_node + function.node_count; ++n) {
     const Node& node = text_.nodes[n];
     if (node.kind == Node::Kind::kName) used.insert(text_.view(node.text));
   }
-  for (const Variable& variable : module.variables) {
-    if (variable.space != Space::kShared || used.count(variable.name) == 0) continue;
+  for (const std::uint32_t v : text_.shared_variables) {
+    const Variable& variable = module_.variables[v];
+    if (used.count(variable.name) == 0) continue;
     if (variable.size == 0) {
-      dynamic.push_back(&variable);
+      dynamic.push_back(v);
     } else {
-      module_names_[variable.name].address = reserve(shared_bytes_, variable.size, variable.align);
+      shared_addresses_[v] = reserve(shared_bytes_, variable.size, variable.align);
       if (shared_bytes_ > kMaxSharedBytes) fail_shared(function.name.at);
     }
   }
@@ -190,14 +177,24 @@ Meaning FunctionSymbols::find(std::string_view name, std::uint32_t at) const {
     if (known != scope.names.end()) return known->second;
     if (s == 0) break;
   }
-  const auto known = module_names_.find(name);
-  if (known == module_names_.end()) return {};
-  Meaning meaning = known->second;
-  if (meaning.kind == Meaning::Kind::kAddress &&
-      (meaning.space == Space::kGlobal || meaning.space == Space::kConst)) {
+  const auto known = text_.names.find(name);
+  Meaning meaning;
+  if (known == text_.names.end()) return meaning;
+  if (known->second.is_function) {
+    meaning.kind = Meaning::Kind::kFunction;
+    return meaning;
+  }
+  const std::uint32_t variable = known->second.variable;
+  meaning.kind = Meaning::Kind::kAddress;
+  meaning.space = module_.variables[variable].space;
+  if (meaning.space == Space::kShared) {
+    const auto placed = shared_addresses_.find(variable);  // absent where a guard wrongly names a variable
+    if (placed != shared_addresses_.end()) meaning.address = placed->second;
+  } else {
     const auto placed = symbols_.find(std::string(name));
-    if (placed == symbols_.end())
+    if (placed == symbols_.end()) {
       text_.fail(at, "variable '" + std::string(name) + "' has no address in this device");
+    }
     meaning.address = placed->second;
   }
   return meaning;

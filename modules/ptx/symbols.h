@@ -52,14 +52,15 @@ class FunctionSymbols {
   };
 
   void declare(const Declaration& declaration, Scope& scope);
-  std::vector<const Variable*> place_module_shared(const Module& module, const Function& function);
+  std::vector<std::uint32_t> place_module_shared(const Function& function);
   [[noreturn]] void fail_shared(std::uint32_t at) const;
   static std::uint64_t reserve(std::uint64_t& used, std::uint64_t bytes, std::uint64_t align);
 
+  const Module& module_;
   const ModuleText& text_;
   const Symbols& symbols_;
   std::vector<Scope> scopes_;
-  std::unordered_map<std::string_view, Meaning> module_names_;
+  std::unordered_map<std::uint32_t, std::uint64_t> shared_addresses_;  // by index of the variable
   std::uint32_t current_ = 0, next_scope_ = 1;
   std::uint32_t declared_registers_ = 0, labels_ = 0;
   std::uint64_t shared_bytes_ = 0, local_bytes_ = 0;

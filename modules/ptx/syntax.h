@@ -86,6 +86,12 @@ struct Function {
   std::array<std::uint32_t, 3> required_threads{};
 };
 
+// What a name at module scope stands for.
+struct ModuleName {
+  bool is_function = false;
+  std::uint32_t variable = 0;  // index in Module::variables
+};
+
 struct ModuleText {
   std::string file, text;
   std::vector<Node> nodes;
@@ -96,6 +102,8 @@ struct ModuleText {
   std::vector<std::uint32_t> globals;                    // declarations at module scope
   std::unordered_map<std::uint32_t, std::string> files;  // .file
   std::vector<std::uint32_t> line_starts;
+  std::unordered_map<std::string_view, ModuleName> names;
+  std::vector<std::uint32_t> shared_variables;  // indices in Module::variables
 
   std::string_view view(Extent e) const { return std::string_view(text).substr(e.at, e.length); }
   void index_lines();  // makes `place` fast

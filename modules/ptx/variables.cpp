@@ -1,6 +1,5 @@
 #include "ptx/variables.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "ptx/limits.h"
@@ -174,7 +173,7 @@ std::uint64_t variable_bytes(const ModuleText& text, const Declaration& declarat
   return count * element_bytes(declaration);
 }
 
-void add_variable(const ModuleText& text, const Declaration& declaration, std::vector<Variable>& variables) {
+void add_variable(ModuleText& text, const Declaration& declaration, std::vector<Variable>& variables) {
   Variable variable;
   variable.name = text.view(declaration.name);
   variable.space = space_of(declaration.space);
@@ -195,12 +194,16 @@ void add_variable(const ModuleText& text, const Declaration& declaration, std::v
     variable.initial.assign(variable.size, 0);
     InitialWriter(text, declaration, variable).write(text.nodes[declaration.initial]);
   }
-  const auto known = std::find_if(variables.begin(), variables.end(),
-                                  [&](const Variable& v) { return v.name == variable.name; });
-  if (known == variables.end()) {
+  const auto index = static_cast<std::uint32_t>(variables.size());
+  const auto [known, added] = text.names.emplace(text.view(declaration.name), ModuleName{false, index});
+  if (added) {
+    if (variable.space == Space::kShared) text.shared_variables.push_back(index);
     variables.push_back(std::move(variable));
-  } else if (known->is_extern) {
-    *known = std::move(variable);
+  } else if (!known->second.is_function && variables[known->second.variable].is_extern) {
+    const bool space_differs = variables[known->second.variable].space != variable.space;
+    if (space_differs)
+      text.fail(declaration.name.at, "the .extern declaration of this variable names another state space");
+    variables[known->second.variable] = std::move(variable);
   }
 }
 

@@ -12,8 +12,9 @@ namespace weft::ptx {
 // Bytes of a declared variable; an unsized array with an initialiser takes its length from it.
 std::uint64_t variable_bytes(const ModuleText& text, const Declaration& declaration);
 
-// Appends the variable that `declaration` declares. A definition replaces an earlier .extern declaration.
-void add_variable(const ModuleText& text, const Declaration& declaration, std::vector<Variable>& variables);
+// Appends the variable that `declaration` declares and enters its name. A definition replaces an earlier
+// .extern declaration.
+void add_variable(ModuleText& text, const Declaration& declaration, std::vector<Variable>& variables);
 
 }  // namespace weft::ptx
 

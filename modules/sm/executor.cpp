@@ -250,6 +250,8 @@ bool Executor::access(const Operation& op, ptx::Pc pc, ptx::Space space, unsigne
 
   LaneAccess& lanes = record(space, chunk, mask, static_cast<std::uint32_t>(size));
   for (unsigned i = 0; i < isa::kLanes; ++i) lanes.address[i] = address[i] - low;
+  lanes.low = span.low - low;
+  lanes.high = span.high - low;
   if (low != 0) {
     const std::uint8_t* mapped = memory_.mapped;
     const std::uint64_t first = (span.low - low) >> memory_.page_shift;
@@ -308,6 +310,9 @@ bool Executor::local(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint3
       const unsigned lane = first_lane(rest);
       lanes.address[lane] = place(address[lane] / 4 + w, lane);
     }
+    const Span touched = span_of(lanes.address.data(), mask);
+    lanes.low = touched.low;
+    lanes.high = touched.high;
   }
   alignas(64) std::uint8_t element[isa::kLanes][16] = {};
   alignas(64) std::uint64_t offset[isa::kLanes];

@@ -42,6 +42,7 @@ struct LaneAccess {
   std::uint16_t chunk = 0;
   std::uint32_t mask = 0;
   std::uint32_t bytes = 4;                 // per lane
+  std::uint64_t low = 0, high = 0;         // smallest and largest address of the lanes in the mask
   std::array<std::uint64_t, isa::kLanes> address{};  // kShared: offset; kParam: in the parameters; else in device memory
 };
 

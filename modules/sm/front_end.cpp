@@ -47,7 +47,13 @@ FrontEnd::FrontEnd(const Config& config, unsigned contexts)
       mshrs_(mshr_config(config.l1i, contexts)) {}
 
 void FrontEnd::reset() {
-  std::fill(buffers_.begin(), buffers_.end(), Buffer());
+  for (Buffer& b : buffers_) {
+    Buffer fresh;
+    fresh.waiting = b.waiting;
+    fresh.number = b.number;
+    b = fresh;
+    if (b.waiting != nullptr) b.waiting->add(b.number);
+  }
   std::fill(needs_.begin(), needs_.end(), 0);
   std::fill(arriving_.begin(), arriving_.end(), 0);
   next_arrival_ = kNever;
@@ -80,8 +86,23 @@ void FrontEnd::follow(warp_formation::ContextTable& table, unsigned first) {
   }
 }
 
+void FrontEnd::report_to(warp_formation::ContextSet& waiting, unsigned first, unsigned count) {
+  for (unsigned c = 0; c < count; ++c) {
+    buffers_[first + c].waiting = &waiting;
+    buffers_[first + c].number = static_cast<std::uint16_t>(c);
+    waiting.add(c);
+  }
+}
+
 void FrontEnd::consider(unsigned context) {
   const Buffer& b = buffers_[context];
+  if (b.waiting != nullptr) {
+    if (b.count != 0 && b.first == b.wanted) {
+      b.waiting->remove(b.number);
+    } else {
+      b.waiting->add(b.number);
+    }
+  }
   const bool room = b.count == 0 || b.count + config_.fetch_width <= config_.instruction_buffer;
   const ptx::Pc next = b.count == 0 ? b.wanted : b.first + b.count;
   if (next < instructions_ && !b.fetching && room) {

@@ -23,6 +23,8 @@ class FrontEnd {
   // `contexts` over all domains of the SM.
   FrontEnd(const Config& config, unsigned contexts);
 
+  // Keeps `waiting` up to date for contexts first .. first + count - 1: those whose buffer does not hold what they need.
+  void report_to(warp_formation::ContextSet& waiting, unsigned first, unsigned count);
   void start_kernel(std::uint32_t instructions, std::uint64_t code_offset);
   void reset();
 
@@ -59,6 +61,8 @@ class FrontEnd {
     std::uint8_t fetch_count = 0;
     bool missing = false;         // ... and waits for memory
     Cycle arrival = 0;
+    warp_formation::ContextSet* waiting = nullptr;
+    std::uint16_t number = 0;     // in that set
   };
 
   void consider(unsigned context);  // does it need a fetch?

@@ -132,24 +132,13 @@ void LoadStoreUnit::coalesce(std::uint32_t instruction, const ptx::Instruction& 
     target = Target::kDirect;
   }
   const unsigned shift = constant ? log2_of(access.bytes) : block_shift_;
-  const unsigned first = first_lane(access.mask);
-  const std::uint64_t first_address = origin + access.address[first];
-
-  // All lanes in one block: the common case, found without a loop over requests.
-  std::uint64_t differing = 0;
-  std::uint64_t low = UINT64_MAX, high = 0;
-  for (unsigned lane = 0; lane < isa::kLanes; ++lane) {
-    const bool active = (access.mask >> lane & 1) != 0;
-    const std::uint64_t a = active ? origin + access.address[lane] : first_address;
-    differing |= (a ^ first_address) >> shift;
-    low = std::min(low, a);
-    high = std::max(high, a);
-  }
+  const std::uint64_t low = origin + access.low, high = origin + access.high;
+  const bool one_block = low >> shift == high >> shift;  // the common case needs no loop over lanes
   const std::uint64_t width = config_.coalescer.width_threads;
   const bool windows = width != 0 && width < isa::kLanes && !constant;
   const std::uint32_t known = width != 0 ? kNone : instructions_[instruction].first;
-  if (differing == 0 && !windows) {
-    const std::uint64_t block = first_address >> shift << shift;
+  if (one_block && !windows) {
+    const std::uint64_t block = low >> shift << shift;
     const std::uint32_t r = find_or_add(instruction, block, target, known);
     Request& request = requests_[r];
     request.low = static_cast<std::uint16_t>(std::min<std::uint64_t>(request.low, low - block));
@@ -207,22 +196,24 @@ std::uint32_t LoadStoreUnit::find_or_add(std::uint32_t instruction, std::uint64_
 
 // Cycles that the banks need: in each pass of the unit's width, the most distinct words of one bank.
 std::uint32_t LoadStoreUnit::conflict_cycles(const LaneAccess& access) {
-  const unsigned first = first_lane(access.mask);
-  const std::uint64_t a0 = access.address[first];
-  std::uint64_t same = 0;
-  for (std::uint32_t rest = access.mask; rest != 0; rest &= rest - 1) same |= access.address[first_lane(rest)] ^ a0;
-  const auto words_per_lane = std::max<std::uint32_t>(1, access.bytes / static_cast<std::uint32_t>(config_.shared_memory.bank_bytes));
-  if (same == 0) return words_per_lane;  // broadcast
-
+  const auto words_per_lane =
+      std::max<std::uint32_t>(1, access.bytes / static_cast<std::uint32_t>(config_.shared_memory.bank_bytes));
+  if (access.low == access.high) return words_per_lane;  // broadcast
   const auto banks = static_cast<std::uint32_t>(config_.shared_memory.banks);
   const unsigned word_shift = config_.shared_memory.bank_bytes == 8 ? 3 : 2;
   const unsigned pass_lanes = std::max<unsigned>(
       1, std::min<unsigned>(isa::kLanes, static_cast<unsigned>(config_.memory_width)) / words_per_lane);
+  // Fewer words than banks from the first to the last: no two distinct ones in a bank.
+  const bool conflict_free = (access.high >> word_shift) - (access.low >> word_shift) + words_per_lane <= banks;
   std::uint32_t cycles = 0;
   for (unsigned from = 0; from < isa::kLanes; from += pass_lanes) {
     const std::uint32_t pass = pass_lanes >= 32 ? UINT32_MAX : ((1u << pass_lanes) - 1) << from;
     std::uint32_t rest = access.mask & pass;
     if (rest == 0) continue;
+    if (conflict_free) {
+      ++cycles;
+      continue;
+    }
     std::fill(bank_counts_.begin(), bank_counts_.end(), std::uint8_t{0});
     std::uint32_t worst = 1;
     for (; rest != 0; rest &= rest - 1) {

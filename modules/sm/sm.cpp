@@ -44,6 +44,7 @@ Sm::Sm(sc_core::sc_module_name name, unsigned index, const Config& config, const
     domain.first_scheduler = static_cast<unsigned>(d * config.schedulers_per_domain);
     domain.first_context = first_context;
     domain.unit = warp_formation::create(formation, geometry);
+    front_end_.report_to(domain.fetching(), first_context, domain.unit->contexts().size());
     first_context += domain.unit->contexts().size();
   }
   free_ids_.reserve(kMaxIssues);
@@ -83,6 +84,7 @@ void Sm::start_kernel(const Kernel& kernel, const DeviceMemoryView& memory, std:
   bool probes = false;
   for (auto& domain : domains_) {
     domain.unit->attach(kernel.program, domain);
+    domain.forget_waiters(kernel.occupancy.blocks * kernel.chunks_per_block);
     probes = probes || domain.unit->wants_memory_probes();
   }
   memory_.start_kernel(parameter_offset, probes);
@@ -148,15 +150,20 @@ void Sm::account(Cycle now) {
 
 Cycle Sm::step(Cycle now) {
   now_ = now;
-  if (stopped_) return kNever;
+  if (stopped_ || !running_) return kNever;
   account(now);
   take_responses(now);
   memory_.events(now);
   wheel_.take(now, [&](const Event& event) { handle(now, event); });
+  for (auto& domain : domains_) front_end_.follow(domain.unit->contexts(), domain.first_context);
   front_end_.arrive(now);
   memory_.step(now);
   send_request(now);
 
+  for (const ptx::Unit unit : {ptx::Unit::kSfu, ptx::Unit::kMemory}) {
+    if (!unit_available(0, unit)) continue;
+    for (auto& domain : domains_) domain.unit_free(unit);
+  }
   bool issued = false, unit_busy = false;
   if (kTracing && trace_ != nullptr) {
     *trace_ = SmTrace();
@@ -205,16 +212,22 @@ Stall Sm::ready(const Domain& domain, unsigned scheduler, const warp_formation::
     for (const auto& group : issue.groups) {
       if ((registers_.pending(group.chunk, op.keys.data(), op.key_count) & group.mask) != 0) {
         const std::uint32_t loads = registers_.pending_load(group.chunk, op.keys.data(), op.key_count) & group.mask;
-        return loads != 0 ? Stall::kMemory : Stall::kDependence;
+        const Stall stall = loads != 0 ? Stall::kMemory : Stall::kDependence;
+        domain.wait(issue.context, group.chunk, stall);
+        return stall;
       }
     }
   }
   const ptx::Unit unit = op.instruction->unit;
-  if (unit == ptx::Unit::kMemory && !memory_.can_accept()) return Stall::kMemoryBusy;
-  if (!units_.can_start(now_, domain.first_scheduler + scheduler, unit)) {
+  if (!unit_available(domain.first_scheduler + scheduler, unit)) {
+    domain.wait_for_unit(issue.context, unit);
     return unit == ptx::Unit::kMemory ? Stall::kMemoryBusy : Stall::kUnitBusy;
   }
   return free_ids_.empty() ? Stall::kUnitBusy : Stall::kNone;
+}
+
+bool Sm::unit_available(unsigned scheduler, ptx::Unit unit) const {
+  return (unit != ptx::Unit::kMemory || memory_.can_accept()) && units_.can_start(now_, scheduler, unit);
 }
 
 // One response per cycle enters the load-store unit; only those that came before this edge.
@@ -230,7 +243,7 @@ void Sm::take_responses(Cycle now) {
   if (open_response_ != nullptr) {
     tlm::tlm_generic_payload& payload = *open_response_;
     open_response_ = nullptr;
-    responses_.push({origin_of(payload)->tag, payload.get_address(), sc_core::sc_time_stamp().value()});
+    take_answer(payload, sc_core::SC_ZERO_TIME);
     tlm::tlm_phase phase = tlm::END_RESP;
     sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
     memory_socket->nb_transport_fw(payload, phase, delay);
@@ -240,7 +253,7 @@ void Sm::take_responses(Cycle now) {
 
 void Sm::send_request(Cycle) {
   auto& outgoing = memory_.outgoing();
-  if (open_request_ != nullptr || outgoing.empty()) return;
+  if (open_request_ != nullptr || outgoing.empty() || responses_.full()) return;
   const std::uint64_t time = sc_core::sc_time_stamp().value();
   if (channel_free_since_ >= time && channel_free_since_ != 0) return;
   const OutgoingRequest request = outgoing.front();
@@ -258,7 +271,30 @@ void Sm::send_request(Cycle) {
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
   open_request_ = &payload;
   const tlm::tlm_sync_enum status = memory_socket->nb_transport_fw(payload, phase, delay);
-  if (status == tlm::TLM_UPDATED && phase == tlm::END_REQ) open_request_ = nullptr;
+  if (status == tlm::TLM_COMPLETED) {  // no more phases: the answer is there
+    open_request_ = nullptr;
+    take_answer(payload, delay);
+    payload.release();
+  } else if (status == tlm::TLM_UPDATED && phase == tlm::BEGIN_RESP) {
+    if (transport_bw(payload, phase, delay) == tlm::TLM_COMPLETED) {
+      phase = tlm::END_RESP;
+      memory_socket->nb_transport_fw(payload, phase, delay);
+    }
+  } else if (status == tlm::TLM_UPDATED) {  // END_REQ
+    open_request_ = nullptr;
+  }
+}
+
+// An error answer is a fault of the simulated program: it named an address that the memory system does not have.
+void Sm::take_answer(tlm::tlm_generic_payload& payload, const sc_core::sc_time& delay) {
+  if (payload.is_response_error()) {
+    if (!stopped_) {
+      fault("the memory system answered " + payload.get_response_string() + " at device-memory offset " +
+            std::to_string(payload.get_address()));
+    }
+    return;
+  }
+  responses_.push({origin_of(payload)->tag, payload.get_address(), (sc_core::sc_time_stamp() + delay).value()});
 }
 
 tlm::tlm_sync_enum Sm::transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
@@ -274,15 +310,11 @@ tlm::tlm_sync_enum Sm::transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_
     channel_free_since_ = (sc_core::sc_time_stamp() + delay).value();
   }
   clock_.wake(clock_index_);
-  if (payload.is_response_error() && !stopped_) {
-    fault("the memory system answered " + payload.get_response_string() + " at device-memory offset " +
-          std::to_string(payload.get_address()));
-  }
   if (responses_.full()) {
     open_response_ = &payload;
     return tlm::TLM_ACCEPTED;
   }
-  responses_.push({origin_of(payload)->tag, payload.get_address(), (sc_core::sc_time_stamp() + delay).value()});
+  take_answer(payload, delay);
   phase = tlm::END_RESP;
   payload.release();
   return tlm::TLM_COMPLETED;

@@ -105,6 +105,33 @@ class Sm final : public sc_core::sc_module, public Clocked, public dispatch::Blo
     Stall ready(unsigned scheduler, const warp_formation::Issue& issue) const override {
       return sm->ready(*this, scheduler, issue);
     }
+    void wait(unsigned context, unsigned chunk, Stall stall) const {
+      (stall == Stall::kMemory ? waiting_for_memory_ : waiting_for_arithmetic_).add(context);
+      waiters[chunk].add(context);
+    }
+    // Registers of threads of the chunk were written.
+    void written(unsigned chunk) {
+      if (waiters[chunk].empty()) return;
+      waiting_for_memory_.remove(waiters[chunk]);
+      waiting_for_arithmetic_.remove(waiters[chunk]);
+      waiters[chunk].clear();
+    }
+    void wait_for_unit(unsigned context, ptx::Unit unit) const {
+      if (unit == ptx::Unit::kSfu) waiting_for_unit_.add(context);
+      if (unit == ptx::Unit::kMemory) waiting_for_memory_unit_.add(context);
+    }
+    void unit_free(ptx::Unit unit) {
+      (unit == ptx::Unit::kSfu ? waiting_for_unit_ : waiting_for_memory_unit_).clear();
+    }
+    void forget_waiters(unsigned chunks) {
+      waiting_for_unit_.clear();
+      waiting_for_memory_unit_.clear();
+      waiting_for_memory_.clear();
+      waiting_for_arithmetic_.clear();
+      waiters.assign(chunks, {});
+    }
+    warp_formation::ContextSet& fetching() { return waiting_for_fetch_; }
+    mutable std::vector<warp_formation::ContextSet> waiters;  // by chunk
   };
   struct Scheduler {
     std::array<std::uint64_t, warp_formation::kStalls> buckets{};
@@ -134,9 +161,11 @@ class Sm final : public sc_core::sc_module, public Clocked, public dispatch::Blo
 
   // sm.cpp
   Stall ready(const Domain& domain, unsigned scheduler, const warp_formation::Issue& issue) const;
+  bool unit_available(unsigned scheduler, ptx::Unit unit) const;
   void account(Cycle now);
   void take_responses(Cycle now);
   void send_request(Cycle now);
+  void take_answer(tlm::tlm_generic_payload& payload, const sc_core::sc_time& delay);
   Cycle next_event(Cycle now, bool unit_busy) const;
   tlm::tlm_sync_enum transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
 

@@ -40,6 +40,7 @@ void Sm::write_back(std::uint16_t id) {
   if (in.write_count == 0) return;
   for (unsigned g = 0; g < flight.group_count; ++g) {
     registers_.clear(flight.groups[g].chunk, flight.executing[g], in.writes.data(), in.write_count);
+    domains_[flight.domain].written(flight.groups[g].chunk);
   }
 }
 
@@ -169,6 +170,7 @@ void Sm::memory_returned(std::uint16_t issue, unsigned chunk, std::uint32_t mask
   if (!barrel_) {
     const ptx::Instruction& in = *flight.op->instruction;
     registers_.clear(chunk, mask, in.writes.data(), in.write_count);
+    domains_[flight.domain].written(chunk);
     return;
   }
   const Event event{Event::Kind::kReturn, issue, static_cast<std::uint16_t>(chunk), mask};

@@ -51,7 +51,15 @@ class Sbr final : public WarpFormation {
 
   Stall pick(unsigned scheduler, std::uint32_t, Issue& issue) override {
     Scheduler& s = schedulers_[scheduler];
-    const Stall stall = s.policy.pick(s.eligible, [&](unsigned context) {
+    const ContextSet& in_memory = sm_->waiting_for_memory();
+    const ContextSet& in_arithmetic = sm_->waiting_for_arithmetic();
+    const ContextSet& in_fetch = sm_->waiting_for_fetch();
+    ContextSet candidates = s.eligible;
+    candidates.remove(in_memory).remove(in_arithmetic).remove(in_fetch);
+    const ContextSet& in_unit = sm_->waiting_for_unit();
+    const ContextSet& in_memory_unit = sm_->waiting_for_memory_unit();
+    candidates.remove(in_unit).remove(in_memory_unit);
+    const Stall stall = s.policy.pick(candidates, [&](unsigned context) {
       const Warp& warp = warps_[context];
       issue.pc = warp.stack.top().pc;
       issue.depth = warp.stack.top().depth;
@@ -64,7 +72,11 @@ class Sbr final : public WarpFormation {
     });
     if (stall == Stall::kNone) return stall;
     Stall why = stall;
-    if (s.in_memory != 0) why = worse(why, Stall::kMemory);
+    if (s.in_memory != 0 || s.eligible.intersects(in_memory)) why = worse(why, Stall::kMemory);
+    if (s.eligible.intersects(in_arithmetic)) why = worse(why, Stall::kDependence);
+    if (s.eligible.intersects(in_fetch)) why = worse(why, Stall::kFetch);
+    if (s.eligible.intersects(in_unit)) why = worse(why, Stall::kUnitBusy);
+    if (s.eligible.intersects(in_memory_unit)) why = worse(why, Stall::kMemoryBusy);
     if (s.in_flight != s.in_memory) why = worse(why, geometry_.barrel ? Stall::kDependence : Stall::kControl);
     if (s.at_barrier != 0) why = worse(why, Stall::kBarrier);
     return why;

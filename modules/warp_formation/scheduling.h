@@ -17,33 +17,6 @@
 
 namespace weft::warp_formation {
 
-// A set of up to 256 contexts.
-class ContextSet {
- public:
-  bool has(unsigned i) const { return (words_[i / 64] >> (i % 64)) & 1; }
-  void add(unsigned i) { words_[i / 64] |= std::uint64_t{1} << (i % 64); }
-  void remove(unsigned i) { words_[i / 64] &= ~(std::uint64_t{1} << (i % 64)); }
-  bool empty() const { return (words_[0] | words_[1] | words_[2] | words_[3]) == 0; }
-  unsigned size() const {
-    unsigned n = 0;
-    for (const auto word : words_) n += static_cast<unsigned>(__builtin_popcountll(word));
-    return n;
-  }
-  // The first member at or after `from`, or kMaxContexts.
-  unsigned next(unsigned from) const {
-    for (unsigned w = from / 64; w < words_.size(); ++w) {
-      std::uint64_t word = words_[w];
-      if (w == from / 64) word &= ~std::uint64_t{0} << (from % 64);
-      if (word != 0) return w * 64 + static_cast<unsigned>(__builtin_ctzll(word));
-    }
-    return kMaxContexts;
-  }
-  static constexpr unsigned kMaxContexts = 256;
-
- private:
-  std::array<std::uint64_t, 4> words_{};
-};
-
 // Keeps the more telling of two reasons: the one that comes first in `Stall`.
 inline Stall worse(Stall a, Stall b) {
   if (a == Stall::kNone) return b;
@@ -62,6 +35,7 @@ class WarpScheduler {
     fetch_group_ = 0;
     issued_in_group_ = 0;
   }
+  // A warp starts, or ends, in this context.
   void arrived(unsigned context) { by_age_.push_back(static_cast<std::uint16_t>(context)); }
   void left(unsigned context) {
     by_age_.erase(std::find(by_age_.begin(), by_age_.end(), static_cast<std::uint16_t>(context)));
@@ -69,6 +43,7 @@ class WarpScheduler {
 
   template <class Try>
   Stall pick(const ContextSet& eligible, Try&& attempt) {
+    if (eligible.empty()) return Stall::kEmpty;
     switch (config_.scheduling) {
       case Scheduling::kGreedyThenOldest: return greedy_then_oldest(eligible, attempt);
       case Scheduling::kTwoLevel: return two_level(eligible, attempt);

@@ -79,12 +79,65 @@ enum class Stall : std::uint8_t {
 inline constexpr unsigned kStalls = 11;
 const char* name_of(Stall stall);
 
+// A set of up to 256 contexts.
+class ContextSet {
+ public:
+  static constexpr unsigned kMaxContexts = 256;
+
+  bool has(unsigned i) const { return (words_[i / 64] >> (i % 64)) & 1; }
+  void add(unsigned i) { words_[i / 64] |= std::uint64_t{1} << (i % 64); }
+  void remove(unsigned i) { words_[i / 64] &= ~(std::uint64_t{1} << (i % 64)); }
+  void clear() { words_ = {}; }
+  bool empty() const { return (words_[0] | words_[1] | words_[2] | words_[3]) == 0; }
+  unsigned size() const {
+    unsigned n = 0;
+    for (const auto word : words_) n += static_cast<unsigned>(__builtin_popcountll(word));
+    return n;
+  }
+  // The first member at or after `from`, or kMaxContexts.
+  unsigned next(unsigned from) const {
+    for (unsigned w = from / 64; w < words_.size(); ++w) {
+      std::uint64_t word = words_[w];
+      if (w == from / 64) word &= ~std::uint64_t{0} << (from % 64);
+      if (word != 0) return w * 64 + static_cast<unsigned>(__builtin_ctzll(word));
+    }
+    return kMaxContexts;
+  }
+  bool intersects(const ContextSet& other) const {
+    std::uint64_t common = 0;
+    for (std::size_t w = 0; w < words_.size(); ++w) common |= words_[w] & other.words_[w];
+    return common != 0;
+  }
+  ContextSet& remove(const ContextSet& other) {
+    for (std::size_t w = 0; w < words_.size(); ++w) words_[w] &= ~other.words_[w];
+    return *this;
+  }
+
+ private:
+  std::array<std::uint64_t, 4> words_{};
+};
+
 // The SM as a scheme sees it: read only.
 class SmView {
  public:
   virtual ~SmView() = default;
   // Could this be issued now by `scheduler`? kNone: yes.
   virtual Stall ready(unsigned scheduler, const Issue& issue) const = 0;
+
+  // Contexts for which `ready` last said kMemory or kDependence, and whose operands have not been written since. As long
+  // as such a context still offers the same threads at the same PC, asking again is a waste of time.
+  const ContextSet& waiting_for_memory() const { return waiting_for_memory_; }
+  const ContextSet& waiting_for_arithmetic() const { return waiting_for_arithmetic_; }
+  // Contexts whose instruction buffer does not hold the instruction that their table entry names.
+  const ContextSet& waiting_for_fetch() const { return waiting_for_fetch_; }
+  // Contexts for which `ready` said kUnitBusy because of the special-function units, or kMemoryBusy, and whose unit has
+  // been taken ever since.
+  const ContextSet& waiting_for_unit() const { return waiting_for_unit_; }
+  const ContextSet& waiting_for_memory_unit() const { return waiting_for_memory_unit_; }
+
+ protected:
+  mutable ContextSet waiting_for_memory_, waiting_for_arithmetic_, waiting_for_unit_, waiting_for_memory_unit_;
+  ContextSet waiting_for_fetch_;
 };
 
 // Next PC of each context, so that the front end can fetch ahead. Written by the scheme, read by the SM.

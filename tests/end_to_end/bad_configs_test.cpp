@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <ostream>
 #include <string>
+#include <vector>
 
 #include "end_to_end/process.h"
 
@@ -34,6 +36,9 @@ struct Bad {
   const char* json;
   std::vector<const char*> told;  // the message has each of these
 };
+void PrintTo(const Bad& bad, std::ostream* out) {
+  *out << bad.json;
+}
 class BadValue : public ::testing::TestWithParam<Bad> {};
 
 TEST_P(BadValue, IsRefused) {
@@ -46,19 +51,19 @@ TEST_P(BadValue, IsRefused) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, BadValue,
-    ::testing::Values(
-        Bad{R"({"sm": {"cuont": 4}})", {"/sm/cuont", "count"}},      // unknown key, with those known
-        Bad{R"({"sm": {"count": "four"}})", {"/sm/count", "four"}},  // wrong type
-        Bad{R"({"sm": {"count": 1.5}})", {"/sm/count", "1.5"}},
-        Bad{R"({"sm": {"count": -1}})", {"/sm/count", "-1"}},
-        Bad{R"({"sm": {"count": 0}})", {"/sm/count", "0"}}, Bad{R"({"sm": 4})", {"/sm"}},
-        Bad{R"({"sm": {"l1d": {"sets": 3}}})",
-            {"/sm/l1d/sets", "3", "power of two"}},  // impossible cache geometry
-        Bad{R"({"sm": {"l1d": {"line_bytes": 48}}})", {"/sm/l1d/line_bytes", "48"}},
-        Bad{R"({"sm": {"miss_queue": 0}})", {"/sm/miss_queue", "0"}},  // a queue of zero entries
-        Bad{R"({"gddr5": {"queue_entries": 0}})", {"/gddr5/queue_entries", "0"}},
-        Bad{R"({"warp_formation": {"scheme": "magic"}})", {"magic", "sbr"}},
-        Bad{R"({"datapath": {"kind": "quantum"}})", {"/datapath/kind", "quantum", "spatial"}}));
+    ::testing::Values(Bad{R"({"sm": {"cuont": 4}})",
+                          {"/sm: unknown key \"cuont\"", "count"}},  // unknown key, with those known
+                      Bad{R"({"sm": {"count": "four"}})", {"/sm/count", "four"}},  // wrong type
+                      Bad{R"({"sm": {"count": 1.5}})", {"/sm/count", "1.5"}},
+                      Bad{R"({"sm": {"count": -1}})", {"/sm/count", "-1"}},
+                      Bad{R"({"sm": {"count": 0}})", {"/sm/count", "0"}}, Bad{R"({"sm": 4})", {"/sm"}},
+                      Bad{R"({"sm": {"l1d": {"line_bytes": 48}}})",
+                          {"/sm/l1d/line_bytes", "48"}},  // impossible cache geometry
+                      Bad{R"({"sm": {"miss_queue": 0}})",
+                          {"/sm/miss_queue", "0"}},  // a queue of zero entries
+                      Bad{R"({"gddr5": {"queue_size": 0}})", {"/gddr5/queue_size", "0"}},
+                      Bad{R"({"warp_formation": {"scheme": "magic"}})", {"magic", "sbr"}},
+                      Bad{R"({"datapath": {"kind": "quantum"}})", {"/datapath/kind", "quantum", "spatial"}}));
 
 TEST(BadConfig, Overrides) {
   const std::vector<std::pair<const char*, const char*>> cases{{"sm.cuont=4", "cuont"},

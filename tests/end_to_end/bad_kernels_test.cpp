@@ -122,9 +122,9 @@ first:
 )",
                         {"--set", "watchdog.cycles=5000", "--grid", "1", "--block", "64", "--arg", "ptr:64"});
   EXPECT_EQ(exit.code, 3) << exit.out << exit.err;
-  EXPECT_THAT(exit.err,
-              AllOf(HasSubstr("barrier"), HasSubstr("warp"), HasSubstr("k.ptx:9"), HasSubstr("k.ptx:12")))
-      << "every live warp, and where it stands";
+  EXPECT_THAT(exit.err, AllOf(HasSubstr("warp 0"), HasSubstr("waits at barrier 0"), HasSubstr("k.ptx:14"),
+                              HasSubstr("warp 1"), HasSubstr("waits at barrier 1"), HasSubstr("k.ptx:11")))
+      << "every live warp, what it waits for and where it goes on";
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <ostream>
 #include <string>
 
 #include "end_to_end/kernels.h"
@@ -30,6 +31,9 @@ struct Case {
   int line;  // where the message points
   std::string text;
 };
+void PrintTo(const Case& malformed, std::ostream* out) {
+  *out << malformed.name;
+}
 std::string body(const std::string& statements) {
   return kPtxHeader +
          ".visible .entry k(.param .u64 p) {\n.reg .b32 %r<4>; .reg .b64 %rd<4>; .reg .pred %p<2>;\n" +
@@ -43,7 +47,7 @@ const Case kMalformed[] = {
                  10)},
     {"bad_directive", 4, kPtxHeader + ".visibel .entry k() { ret; }\n"},
     {"no_parameters_closed", 4, kPtxHeader + ".visible .entry k(.param .u64 p { ret; }\n"},
-    {"no_body_end", 5, kPtxHeader + ".visible .entry k() {\nret;\n"},
+    {"no_body_end", 6, kPtxHeader + ".visible .entry k() {\nret;\n"},
     {"missing_semicolon", 7, body("add.u32 %r1, %r2, %r3")},
     {"missing_operand", 6, body("add.u32 %r1, %r2;")},
     {"too_many_operands", 6, body("add.u32 %r1, %r2, %r3, %r1, %r2, %r3;")},
@@ -91,7 +95,7 @@ TEST(BadPtx, InstructionThatIsNotExecutable) {
   EXPECT_EQ(run("good").code, 0);
   const Exit exit = run("vote");
   EXPECT_EQ(exit.code, 2);
-  EXPECT_THAT(exit.err, AllOf(HasSubstr("both.ptx:20:"), HasSubstr("vote.sync.ballot.b32")));
+  EXPECT_THAT(exit.err, AllOf(HasSubstr("both.ptx:19:"), HasSubstr("vote.sync.ballot.b32")));
 }
 
 // Limits that keep a hostile file from taking the machine along.

@@ -94,8 +94,8 @@ std::vector<Pc> successors(const Draft& draft, Pc pc) {
 
 std::set<VirtualId> reads(const DraftInstruction& i) {
   std::set<VirtualId> ids;
-  for (std::size_t k = 0; k < i.src.size(); ++k) {
-    if (i.src[k] < kFirstSpecial) ids.insert(i.src[k]);
+  for (const VirtualId id : i.src) {
+    if (id < kFirstSpecial) ids.insert(id);
   }
   if (i.guard != kNoRegister) ids.insert(i.guard);
   return ids;

@@ -271,6 +271,11 @@ TEST(Decode, UnknownKernelListsTheKnown) {
   EXPECT_EQ(message_of([&] { decode(m, "c", {}); }), "m.ptx: no kernel 'c'; the module has a, b");
 }
 
+TEST(Decode, AVariableIsNoGuard) {
+  const Module m = parse(module_of(".shared .u32 s;\n.entry k() { @s ret; }\n"), "m.ptx");
+  EXPECT_EQ(message_of([&] { decode(m, "k", {}); }), "m.ptx:5:15: '@s ret': 's' is not a declared register");
+}
+
 TEST(Decode, AKernelThatCannotRunDoesNotHarmOthers) {
   const Module m = parse(module_of(".entry a() { trap; }\n.entry b() { ret; }\n"), "m.ptx");
   EXPECT_THROW(decode(m, "a", {}), InputError);

@@ -137,6 +137,17 @@ TEST(Directive, FunctionsAndPrototypes) {
   EXPECT_EQ(decode(m, "b", {}).max_threads, (std::array<std::uint32_t, 3>{32, 2, 1}));
 }
 
+TEST(Directive, AlignmentAfterPtrIsThatOfThePointee) {
+  const Module m = parse_symbols(
+      ".visible .entry k(.param .u32 n, .param .u64 .ptr .align 1 p, .param .align 2 .u32 odd, .param .u16 "
+      "last) {}\n");
+  const Program p = decode(m, "k", {});
+  EXPECT_EQ(p.parameters[1].offset, 8u);
+  EXPECT_EQ(p.parameters[1].align, 8u);
+  EXPECT_EQ(p.parameters[2].align, 2u);
+  EXPECT_EQ(p.parameters[3].offset, 20u);
+}
+
 TEST(Directive, CallsParseInEveryForm) {
   EXPECT_NO_THROW(parse(kernel_of("{ // callseq 0, 0\n"
                                   ".reg .b32 temp_param_reg;\n.param .b32 param0;\n"

@@ -98,6 +98,8 @@ INSTANTIATE_TEST_SUITE_P(
              "5:26: only some bytes of an address are given; Weft needs all eight"},
         Case{"TwiceDefinedVariable", module_of(".global .u32 x;\n.global .u32 x;\n"),
              "5:14: symbol 'x' is declared twice"},
+        Case{"ExternInAnotherSpace", module_of(".extern .shared .u32 x;\n.global .u32 x;\n"),
+             "5:14: the .extern declaration of this variable names another state space"},
         Case{"TwiceDefinedKernel", module_of(".entry k() { ret; }\n.entry k() { ret; }\n"),
              "5:8: function 'k' is defined twice"},
         Case{"KernelAndVariable", module_of(".global .u32 k;\n.entry k() { ret; }\n"),

@@ -53,6 +53,23 @@ TEST(Speed, TenMegabytesParseInASecond) {
   EXPECT_LT(seconds, 1.0);
 }
 
+TEST(Speed, ManySymbolsStayLinear) {
+  std::string text = module_of("");
+  for (int i = 0; i < 20'000; ++i) text += ".global .u32 v" + std::to_string(i) + " = 1;\n";
+  for (int i = 0; i < 2'000; ++i) {
+    text += ".entry k" + std::to_string(i) + "() { .reg .b64 %r<2>; mov.u64 %r1, v" + std::to_string(i) +
+            "; ret; }\n";
+  }
+  const double begin = cpu_seconds();
+  const Module module = parse(text, "symbols.ptx");
+  const std::string listing = describe(module);
+  const double seconds = cpu_seconds() - begin;
+  EXPECT_EQ(module.variables.size(), 20'000u);
+  EXPECT_EQ(listing.find("cannot"), std::string::npos);
+  if (!optimised()) GTEST_SKIP() << "times count in optimised builds only";
+  EXPECT_LT(seconds, 1.0);
+}
+
 TEST(Speed, TwentyThousandVirtualRegistersDecodeInASecond) {
   const Module module = parse(kernel_of(unrolled(20'000, 200)), "unrolled.ptx");
   const double begin = cpu_seconds();
