@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <functional>
+#include <iterator>
+#include <map>
+#include <sstream>
 #include <string>
 
 #include "end_to_end/process.h"
@@ -21,6 +25,12 @@ using ::testing::HasSubstr;
 using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t kUndriven = UINT64_MAX;
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path);
+  EXPECT_TRUE(file) << path;
+  return {std::istreambuf_iterator<char>(file), {}};
+}
 
 std::uint64_t number(const std::string& digits) {
   return digits == "z" ? kUndriven : std::stoull(digits, nullptr, 2);
@@ -247,6 +257,33 @@ TEST(Tracing, IsRefusedBeforeTheRun) {
   refused({"--vcd", folder.path("none") + "/a.vcd"}, "none/a.vcd: cannot be written: No such file");
   refused({"--vcd", folder.path("a.vcd"), "--vcd-start", "9", "--vcd-stop", "8"}, "--vcd-stop");
   refused({"--vcd", "/dev/full"}, "/dev/full: cannot be written: No space left on device");
+}
+
+// The files for GTKWave name codes and signals by hand.
+TEST(GtkwaveFiles, FitTheWaveform) {
+  const Folder folder;
+  const TracedRun run = traced(folder, bfs("gtx480"));
+
+  std::istringstream filter(read_file(WEFT_VCD_FOLDER "/stall.txt"));
+  std::map<std::string, std::string> texts;
+  for (std::string code, text; filter >> code >> text;) texts[code] = text.substr(text.rfind('?') + 1);
+  const Json& buckets = run.stats.at("statistics").at("sm0").at("scheduler0").at("cycles");
+  const std::string digits = "0123456789abcdef";
+  std::size_t stall = 0;
+  for (const auto& [name, cycles] : buckets.items()) EXPECT_EQ(texts[digits.substr(stall++, 1)], name);
+  EXPECT_EQ(texts["A"], texts["a"]) << "GTKWave prints capital digits";
+
+  const std::string save = read_file(WEFT_VCD_FOLDER "/weft.gtkw");
+  for (const auto& [name, wave] : run.vcd.waves) {
+    const std::string kind = name.substr(name.rfind('.') + 1);
+    const bool shown = name.rfind("gpu.sm", 0) == 0    ? kind == "stall" || kind == "active_lanes"
+                       : name.rfind("gpu.l2_", 0) == 0 ? kind == "input_queue" || kind == "mshrs"
+                                                       : true;
+    const std::string range = wave.type == "string" ? "" : "[" + std::to_string(wave.width - 1) + ":0]";
+    EXPECT_EQ(save.find("} " + name + range + "\n") != std::string::npos,
+              shown || name.rfind("gpu.sm0.", 0) == 0)
+        << name;
+  }
 }
 
 // A run that is cut short leaves a waveform up to there.
