@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sc_main/options.h"
+#include "sc_main/progress.h"
 #include "sc_main/session.h"
 
 namespace weft::cli {
@@ -25,6 +26,7 @@ ordered_json measure(const std::string& name, const std::string& size, const Ses
   const auto values = workloads::values_of(*workload, size);
   Session session(options);
   const workloads::Result result = workload->run(session.device(), values, workload->code());
+  end_progress_line();
   const Totals totals = session.device().gpu().totals();
   const double cpu = session.device().effort().cpu_seconds;
   ordered_json json;

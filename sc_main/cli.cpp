@@ -6,6 +6,8 @@
 #include <csignal>
 #include <iostream>
 
+#include "sc_main/progress.h"
+
 namespace weft::cli {
 namespace {
 
@@ -63,6 +65,7 @@ ExitCode dispatch(const Words& words) {
 }
 
 ExitCode fail(ExitCode code, const std::string& message) {
+  end_progress_line();
   std::cout.flush();
   std::cerr << "weft: " << message << "\n";
   return code;

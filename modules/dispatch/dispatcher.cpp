@@ -24,6 +24,7 @@ Dim3 Dispatcher::block_index(std::uint64_t number) const {
 }
 
 Cycle Dispatcher::step(Cycle now) {
+  if (now < acts_from_) return acts_from_;
   if (active_ && retired_ == total_ && hooks_.drained()) {
     active_ = false;
     hooks_.finished(now);

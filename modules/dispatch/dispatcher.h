@@ -35,7 +35,12 @@ class Dispatcher final : public Clocked {
   void set_hooks(Hooks hooks) { hooks_ = std::move(hooks); }
 
   void start(const Dim3& grid);            // from `begin`
-  void poke() { clock_.wake(index_); }     // a launch was queued, a block retired, an SM drained
+  // A launch was queued, a block retired, an SM drained. Seen from the next edge on: in the same edge it would
+  // depend on whether the dispatcher happens to be stepped after the SM that says so.
+  void poke() {
+    acts_from_ = clock_.next_edge();
+    clock_.wake(index_);
+  }
   void block_retired() {
     ++retired_;
     poke();
@@ -55,6 +60,7 @@ class Dispatcher final : public Clocked {
   std::vector<BlockTarget*> targets_;
   const std::size_t index_;
   Hooks hooks_;
+  Cycle acts_from_ = 0;
   bool active_ = false;
   Dim3 grid_{};
   std::uint64_t total_ = 0, placed_ = 0, retired_ = 0;

@@ -90,6 +90,7 @@ Operation operation_of(const ptx::Program& program, ptx::Pc pc, const Config& co
 Occupancy occupancy(const dispatch::Launch& launch, const Config& config, std::uint64_t warp_size) {
   const ptx::Program& program = *launch.program;
   const std::uint64_t threads = launch.threads_per_block();
+  if (threads == 0) throw InputError("kernel " + program.name, "a block of 0 threads, allowed is at least 1");
   const std::uint64_t warps = (threads + warp_size - 1) / warp_size;
   const std::uint64_t registers =
       config.registers_per_thread != 0 ? config.registers_per_thread : std::max(1u, program.registers_per_thread);

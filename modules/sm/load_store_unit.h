@@ -110,7 +110,7 @@ class LoadStoreUnit {
     std::uint32_t index = 0;
   };
   struct FirstLevel {
-    FirstLevel(const CacheConfig& c);
+    explicit FirstLevel(const CacheConfig& c);
     const CacheConfig& config;
     cache::TagArray tags;
     cache::MshrTable mshrs;
@@ -126,7 +126,7 @@ class LoadStoreUnit {
   void report_probes(const Instruction& instruction);
   void finish_request(std::uint32_t request);
   void return_parts(const Instruction& instruction, std::uint32_t& parts);
-  void retire_if_done(std::uint32_t instruction);
+  void retire_if_done(std::uint32_t index);
   FirstLevel& cache_of(Tag tag) { return tag == Tag::kL1d ? l1d_ : tag == Tag::kL1c ? l1c_ : l1t_; }
 
   template <class T>

@@ -76,10 +76,12 @@ void Config::check(const std::string& where) const {
     throw InputError(where + "/warp_size",
                      "found " + std::to_string(warp_size) + ", allowed are powers of two from 4 to 256");
   }
+  std::string known;
   for (const auto& name : scheme_names()) {
     if (name == scheme) return;
+    known += (known.empty() ? "" : ", ") + name;
   }
-  create(*this, {});  // throws, listing the known names
+  throw InputError(where + "/scheme", "unknown scheme \"" + scheme + "\"; known: " + known);
 }
 
 }  // namespace weft::warp_formation
