@@ -8,6 +8,7 @@
 #include "common/hop_monitor.h"
 #include "dispatch/dispatcher.h"
 #include "sm/sm.h"
+#include "vcd/gpu_waveform.h"
 
 namespace weft {
 namespace {
@@ -83,6 +84,7 @@ struct Gpu::Impl final : sm::SmListener {
   std::deque<HopMonitor> monitors;
   dispatch::Dispatcher dispatcher;
   Watchdog watchdog;
+  std::optional<vcd::GpuWaveform> waveform;        // after the parts that it looks at
 
   statistics::Registry registry;
   std::vector<std::uint8_t> pages;                // per page of device memory: allocated?
@@ -194,6 +196,7 @@ bool Gpu::Impl::begin(Cycle now) {
   ++launches;
   dispatcher.start(launch.grid);
   watchdog.start(now);
+  if (waveform.has_value()) waveform->wake();
   return true;
 }
 
@@ -239,6 +242,7 @@ void Gpu::Impl::reset() {
   kernel.reset();
   past_cycles = launches = 0;
   fault.clear();
+  if (waveform.has_value()) waveform->reset();
 }
 
 void Gpu::Impl::bind() {
@@ -372,8 +376,33 @@ std::string Gpu::violations() const {
   return text;
 }
 
-void Gpu::trace(const std::string&, std::uint64_t, std::uint64_t) {
-  throw InputError("--vcd", "this build of Weft writes no waveforms");
+void Gpu::trace(const std::string& file, std::uint64_t first_cycle, std::uint64_t last_cycle) {
+  if (!sm::kTracing) throw InputError(file, "this build of Weft writes no waveforms (WEFT_TRACE=OFF)");
+  if (last_cycle < first_cycle) {
+    throw InputError(file, "waveform of core cycles " + std::to_string(first_cycle) + " to " + std::to_string(last_cycle) +
+                               "; allowed is an end at or after the start");
+  }
+  // The clock's process is already asleep when the simulation runs, and a part added then would not be stepped.
+  if (impl_->waveform.has_value() || sc_core::sc_start_of_simulation_invoked()) {
+    throw InputError(file, "one waveform can be asked for, before the simulation starts");
+  }
+  Impl& gpu = *impl_;
+  const auto launches = [&gpu] {
+    vcd::LaunchState state;
+    state.active = gpu.dispatcher.active();
+    state.faulted = !gpu.fault.empty();
+    state.launches = gpu.launches;
+    state.blocks_done = gpu.dispatcher.blocks_done();
+    state.blocks_total = gpu.dispatcher.blocks();
+    if (state.active) state.kernel = gpu.kernel->program.name;
+    return state;
+  };
+  gpu.waveform.emplace(file, basename(), vcd::Window{first_cycle, last_cycle},
+                       vcd::Parts{gpu.core, gpu.sms, gpu.l2, gpu.channels, launches});
+}
+
+void Gpu::close_trace() {
+  if (impl_->waveform.has_value()) impl_->waveform->close();
 }
 
 }  // namespace weft

@@ -73,9 +73,12 @@ class Gpu : public sc_core::sc_module {
   std::uint32_t blocks_per_sm(const dispatch::Launch& launch) const;  // occupancy
   // Device memory that the launch needs at Launch::local_address.
   std::uint64_t local_memory_bytes(const dispatch::Launch& launch) const;
-  // Waveforms: what each part does in each cycle (vcd/README.md). Before the first launch; InputError if the file cannot
-  // be written or Weft was built without tracing.
+  // Waveforms of core edges first_cycle to last_cycle (vcd/README.md). Once, before the simulation starts; InputError if
+  // it has, if the window is empty, if the file cannot be written, or if Weft was built without tracing.
   void trace(const std::string& file, std::uint64_t first_cycle, std::uint64_t last_cycle);
+  // Ends the waveform, if there is one. InputError if it is not complete because it could not be written: the run went
+  // on without it. The destructor ends it silently.
+  void close_trace();
   // Every hop monitor's violations, as text; empty without Options::monitors.
   std::string violations() const;
   // Address checks: only mapped pages of device memory may be accessed by kernels. `address` is a device address.

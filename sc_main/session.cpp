@@ -48,6 +48,7 @@ ExitCode Session::execute(Outcome& outcome, const std::function<void(runtime::De
   if (!outcome.fault.empty()) std::cerr << "weft: " << outcome.fault << "\n";
   if (!outcome.violations.empty()) std::cerr << "weft: protocol violations:\n" << outcome.violations;
   if (!options_.out.empty()) write_results(options_.out, outcome, device_);
+  finish_trace(device_.gpu());  // after the results: a waveform that does not fit the disk must not cost them
 
   if (!outcome.fault.empty()) return ExitCode::kFault;
   const bool wrong = outcome.verified == false || !outcome.violations.empty();

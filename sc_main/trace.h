@@ -18,6 +18,8 @@ struct TraceOptions {
 // Called once, before the first launch. Throws InputError if the window is empty, the file cannot be written,
 // or Weft was built without tracing.
 void start_trace(Gpu& gpu, const TraceOptions& options);
+// Called once, after the last launch. Throws InputError if the file could not be written to the end.
+void finish_trace(Gpu& gpu);
 
 }  // namespace weft::cli
 

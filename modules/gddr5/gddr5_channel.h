@@ -50,6 +50,7 @@ class Gddr5Channel : public sc_core::sc_module, public Clocked {
   void bind(statistics::Registry& registry, const std::string& prefix);
   Cycle step(Cycle now) override;
 
+  // Requests accepted whose last burst is not sent yet: at most queue_size + extra_latency.
   std::size_t queued() const { return waiting_; }
 
  private:

@@ -66,6 +66,13 @@ class L2Bank : public sc_core::sc_module, public Clocked {
     return free_requests_.size() == requests_.size() && memory_in_flight_ == 0 && misses_.empty();
   }
   const cache::TagArray& tags() const { return tags_; }
+  // Requests in each stage, for waveforms; `misses` counts what waits to be sent, fetches and write-backs.
+  struct QueueLengths {
+    std::size_t input = 0, pipeline = 0, mshrs = 0, misses = 0, responses = 0;
+  };
+  QueueLengths queue_lengths() const {
+    return {input_.size(), pipeline_.size(), mshrs_.in_use(), misses_.size(), responses_.size()};
+  }
 
  private:
   using Payload = tlm::tlm_generic_payload;

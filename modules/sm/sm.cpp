@@ -182,7 +182,10 @@ Cycle Sm::step(Cycle now) {
     for (auto& domain : domains_) domain.unit_free(unit);
   }
   bool issued = false, unit_busy = false;
-  if (trace_ != nullptr) *trace_ = SmTrace();
+  if (kTracing && trace_ != nullptr) {
+    *trace_ = SmTrace();
+    trace_->cycle = now;
+  }
   for (auto& domain : domains_) {
     domain.unit->advance(now);
     for (unsigned s = 0; s < config_.schedulers_per_domain; ++s) {
@@ -194,7 +197,7 @@ Cycle Sm::step(Cycle now) {
     }
     front_end_.follow(domain.unit->contexts(), domain.first_context);
   }
-  if (trace_ != nullptr) {
+  if (kTracing && trace_ != nullptr) {
     trace_->stall = schedulers_[0].last;
     for (const auto& domain : domains_) trace_->ready_warps += domain.unit->ready_warps();
   }

@@ -38,9 +38,13 @@ class SmListener {
   virtual void faulted(unsigned sm, const std::string& text) = 0;
 };
 
-// A view of the present cycle, for waveforms.
+// Whether waveforms are compiled in (CMake option WEFT_TRACE); off only to measure what they cost when not asked for.
+inline constexpr bool kTracing = WEFT_TRACE != 0;
+
+// A view of one cycle, for waveforms. A sleeping SM leaves it as its last step did.
 struct SmTrace {
-  ptx::Pc pc = ptx::kNoPc;               // issued by scheduler 0 in this cycle; kNoPc: nothing
+  Cycle cycle = 0;                       // the cycle that it is of
+  ptx::Pc pc = ptx::kNoPc;               // issued by scheduler 0 in this cycle (the last of several); kNoPc: nothing
   std::uint32_t active_lanes = 0;        // threads issued in this cycle, all schedulers
   warp_formation::Stall stall = warp_formation::Stall::kEmpty;  // of scheduler 0
   std::uint32_t ready_warps = 0;
@@ -71,6 +75,7 @@ class Sm final : public sc_core::sc_module, public Clocked, public dispatch::Blo
   std::string dump() const;
   std::uint64_t live_threads() const;
   warp_formation::Census census() const;
+  // Fills *trace in each step from now on; nullptr: no more.
   void trace(SmTrace* trace) { trace_ = trace; }
 
   struct Counters {

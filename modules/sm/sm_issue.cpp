@@ -41,7 +41,7 @@ void Sm::start(Cycle now, Domain& domain, unsigned scheduler, const Issue& issue
   }
   ++slot_references_[flight.slot];
   count(issue);
-  if (trace_ != nullptr) {
+  if (kTracing && trace_ != nullptr) {
     if (scheduler + domain.first_scheduler == 0) trace_->pc = issue.pc;
     for (const auto& group : issue.groups) {
       trace_->active_lanes += static_cast<std::uint32_t>(__builtin_popcount(group.mask));

@@ -1,0 +1,180 @@
+#include "vcd/vcd_writer.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <stdexcept>
+
+#include "common/error.h"
+
+namespace weft::vcd {
+namespace {
+
+constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
+
+bool is_space(char c) {
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+void check_name(std::string_view name) {
+  if (name.empty() || std::any_of(name.begin(), name.end(), is_space)) {
+    throw std::logic_error("'" + std::string(name) + "' cannot be a name in a VCD");
+  }
+}
+
+// Identifier codes are numbers to the base 94 in the printable characters '!' to '~', shortest first.
+std::string code_of(std::size_t index) {
+  std::string code;
+  do {
+    code.push_back(static_cast<char>('!' + index % 94));
+    index /= 94;
+  } while (index-- != 0);
+  return code;
+}
+
+}  // namespace
+
+VcdWriter::VcdWriter(std::string path) : path_(std::move(path)) {
+  file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file_ < 0) throw InputError(path_, std::string("cannot be written: ") + std::strerror(errno));
+  buffer_.reserve(kBufferBytes + kBufferBytes / 4);
+  buffer_ += "$version Weft $end\n$timescale 1 ps $end\n";
+}
+
+VcdWriter::~VcdWriter() {
+  end(time_);
+}
+
+void VcdWriter::comment(std::string_view text) {
+  buffer_.append("$comment ").append(text).append(" $end\n");
+}
+
+void VcdWriter::open_scope(std::string_view name) {
+  check_name(name);
+  buffer_.append("$scope module ").append(name).append(" $end\n");
+}
+
+void VcdWriter::close_scope() {
+  buffer_ += "$upscope $end\n";
+}
+
+VcdWriter::Signal VcdWriter::vector(std::string_view name, unsigned width) {
+  if (width < 1 || width > kMaxWidth) {
+    throw std::logic_error("a vector of " + std::to_string(width) + " bits in a VCD");
+  }
+  return add("wire", width, name);
+}
+
+VcdWriter::Signal VcdWriter::text(std::string_view name) {
+  const Signal signal = add("string", 1, name);
+  Value& value = values_.back();
+  value.is_text = true;
+  value.text = "-";
+  return signal;
+}
+
+VcdWriter::Signal VcdWriter::add(std::string_view type, unsigned width, std::string_view name) {
+  check_name(name);
+  Value value;
+  value.code = code_of(values_.size());
+  buffer_.append("$var ").append(type).append(" ").append(std::to_string(width)).append(" ");
+  buffer_.append(value.code).append(" ").append(name).append(" $end\n");
+  values_.push_back(std::move(value));
+  return static_cast<Signal>(values_.size() - 1);
+}
+
+void VcdWriter::end_definitions() {
+  buffer_ += "$enddefinitions $end\n";
+  flush();
+  if (!error_.empty()) throw InputError("", error_);
+}
+
+void VcdWriter::begin(std::uint64_t time) {
+  if (begun_ || !open()) return;
+  begun_ = true;
+  time_ = written_time_ = time;
+  buffer_.append("#").append(std::to_string(time)).append("\n$dumpvars\n");
+  for (const Value& value : values_) write_value(value);
+  buffer_ += "$end\n";
+}
+
+void VcdWriter::set(Signal text, std::string_view value) {
+  Value& held = values_[static_cast<std::size_t>(text)];
+  if (held.text == value) return;
+  held.text = value;
+  if (begun_) write_change(text);
+}
+
+void VcdWriter::end(std::uint64_t time) {
+  if (!open()) return;
+  if (begun_ && time > written_time_) buffer_.append("#").append(std::to_string(time)).append("\n");
+  flush();
+  if (!open()) return;
+  // Some file systems notice a full disk or a quota only here.
+  const int closed = ::close(file_);
+  file_ = -1;
+  if (closed != 0) error_ = path_ + ": cannot be written: " + std::strerror(errno);
+}
+
+void VcdWriter::write_change(Signal signal) {
+  if (!open()) return;
+  if (time_ != written_time_) {
+    if (buffer_.size() >= kBufferBytes) flush();
+    written_time_ = time_;
+    std::array<char, 24> digits;
+    const auto last = std::to_chars(digits.data(), digits.data() + digits.size(), time_).ptr;
+    buffer_.append("#").append(digits.data(), last).append("\n");
+  }
+  write_value(values_[static_cast<std::size_t>(signal)]);
+}
+
+void VcdWriter::write_value(const Value& value) {
+  if (value.is_text) {
+    buffer_ += 's';
+    for (const char c : value.text) buffer_ += is_space(c) ? '_' : c;
+  } else if (value.number == kUndriven) {
+    buffer_ += "bz";
+  } else {
+    std::array<char, 64> digits;
+    const auto last = std::to_chars(digits.data(), digits.data() + digits.size(), value.number, 2).ptr;
+    buffer_.append("b").append(digits.data(), last);
+  }
+  buffer_.append(" ").append(value.code).append("\n");
+}
+
+void VcdWriter::flush() {
+  if (!open()) return;
+  std::size_t done = 0;
+  while (done < buffer_.size()) {
+    const ssize_t written = ::write(file_, buffer_.data() + done, buffer_.size() - done);
+    if (written >= 0) {
+      done += static_cast<std::size_t>(written);
+    } else if (errno != EINTR) {
+      const int reason = errno;
+      // Half a line would make the file unreadable, so the step that did not fit goes.
+      const std::size_t step = std::string_view(buffer_.data(), done).rfind("\n#");
+      const std::uint64_t keep = file_bytes_ + (step == std::string_view::npos ? 0 : step + 1);
+      if (::ftruncate(file_, static_cast<off_t>(keep)) != 0) {
+        // Not a regular file: nothing to cut.
+      }
+      fail(reason);
+      return;
+    }
+  }
+  file_bytes_ += done;
+  buffer_.clear();
+}
+
+void VcdWriter::fail(int reason) {
+  error_ = path_ + ": cannot be written: " + std::strerror(reason) + "; what was written before is kept";
+  ::close(file_);
+  file_ = -1;
+  buffer_.clear();
+}
+
+}  // namespace weft::vcd
