@@ -3,6 +3,7 @@
 #ifndef WEFT_DISPATCH_DISPATCHER_H
 #define WEFT_DISPATCH_DISPATCHER_H
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -35,7 +36,11 @@ class Dispatcher final : public Clocked {
   void set_hooks(Hooks hooks) { hooks_ = std::move(hooks); }
 
   void start(const Dim3& grid);            // from `begin`
-  void poke() { clock_.wake(index_); }     // a launch was queued, a block retired, an SM drained
+  // A launch was queued, a block retired, an SM drained: looked at from the next edge on, asleep or not.
+  void poke() {
+    due_ = std::min(due_, clock_.current_edge() + 1);
+    clock_.wake(index_);
+  }
   void block_retired() {
     ++retired_;
     poke();
@@ -50,12 +55,14 @@ class Dispatcher final : public Clocked {
 
  private:
   Dim3 block_index(std::uint64_t number) const;
+  Cycle work(Cycle now);
 
   ClockDomain& clock_;
   std::vector<BlockTarget*> targets_;
   const std::size_t index_;
   Hooks hooks_;
   bool active_ = false;
+  Cycle due_ = kNever;                     // the next edge at which it acts
   Dim3 grid_{};
   std::uint64_t total_ = 0, placed_ = 0, retired_ = 0;
   std::size_t next_target_ = 0;
