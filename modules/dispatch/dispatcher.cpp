@@ -15,6 +15,7 @@ void Dispatcher::start(const Dim3& grid) {
 
 void Dispatcher::reset() {
   active_ = false;
+  due_ = kNever;
   total_ = placed_ = retired_ = 0;
 }
 
@@ -24,7 +25,14 @@ Dim3 Dispatcher::block_index(std::uint64_t number) const {
 }
 
 Cycle Dispatcher::step(Cycle now) {
-  if (now < acts_from_) return acts_from_;
+  if (now < due_) return due_;
+  due_ = kNever;
+  const Cycle next = work(now);
+  due_ = std::min(due_, next);
+  return due_;
+}
+
+Cycle Dispatcher::work(Cycle now) {
   if (active_ && retired_ == total_ && hooks_.drained()) {
     active_ = false;
     hooks_.finished(now);

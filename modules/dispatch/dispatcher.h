@@ -3,6 +3,7 @@
 #ifndef WEFT_DISPATCH_DISPATCHER_H
 #define WEFT_DISPATCH_DISPATCHER_H
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -35,10 +36,9 @@ class Dispatcher final : public Clocked {
   void set_hooks(Hooks hooks) { hooks_ = std::move(hooks); }
 
   void start(const Dim3& grid);            // from `begin`
-  // A launch was queued, a block retired, an SM drained. Seen from the next edge on: in the same edge it would
-  // depend on whether the dispatcher happens to be stepped after the SM that says so.
+  // A launch was queued, a block retired, an SM drained: looked at from the next edge on, asleep or not.
   void poke() {
-    acts_from_ = clock_.next_edge();
+    due_ = std::min(due_, clock_.current_edge() + 1);
     clock_.wake(index_);
   }
   void block_retired() {
@@ -55,13 +55,14 @@ class Dispatcher final : public Clocked {
 
  private:
   Dim3 block_index(std::uint64_t number) const;
+  Cycle work(Cycle now);
 
   ClockDomain& clock_;
   std::vector<BlockTarget*> targets_;
   const std::size_t index_;
   Hooks hooks_;
-  Cycle acts_from_ = 0;
   bool active_ = false;
+  Cycle due_ = kNever;                     // the next edge at which it acts
   Dim3 grid_{};
   std::uint64_t total_ = 0, placed_ = 0, retired_ = 0;
   std::size_t next_target_ = 0;

@@ -1,0 +1,85 @@
+// Nothing is allocated per cycle, instruction or transaction: a launch five times as long allocates no more.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "platform/gpu_bench.h"
+
+namespace {
+std::atomic<std::uint64_t> allocations{0};
+
+void* counted(std::size_t bytes, std::size_t align) {
+  ++allocations;
+  void* p = align == 0 ? std::malloc(bytes) : std::aligned_alloc(align, (bytes + align - 1) / align * align);
+  if (p == nullptr) throw std::bad_alloc();
+  return p;
+}
+}  // namespace
+
+void* operator new(std::size_t bytes) { return counted(bytes, 0); }
+void* operator new[](std::size_t bytes) { return counted(bytes, 0); }
+void* operator new(std::size_t bytes, std::align_val_t align) { return counted(bytes, static_cast<std::size_t>(align)); }
+void* operator new[](std::size_t bytes, std::align_val_t align) { return counted(bytes, static_cast<std::size_t>(align)); }
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete[](void* p) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+void operator delete[](void* p, std::size_t) noexcept { std::free(p); }
+void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
+void operator delete[](void* p, std::align_val_t) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+void operator delete[](void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+
+namespace weft::test {
+namespace {
+
+class Allocation : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(Allocation, AllocatesNothingInTheSteadyState) {
+  GpuBench bench({"sm.count=3"}, GetParam());
+  const auto out = bench.zeros(1024 * 4);
+  const auto data = bench.zeros(1 << 20);
+  // Scattered loads, stores and atomics, shared memory, divergence.
+  bench.load(looped_kernel(R"(
+  mad.lo.u32 %r5, %r5, 1664525, 1013904223;
+  shr.u32 %r6, %r5, 14;
+  and.b32 %r6, %r6, 262140;
+  cvt.u64.u32 %rd5, %r6;
+  add.u64 %rd5, %rd3, %rd5;
+  setp.gt.s32 %p1, %r5, 0;
+  @%p1 bra ELSE;
+  ld.global.u32 %r7, [%rd5];
+  st.global.u32 [%rd5], %r5;
+  bra JOIN;
+ELSE:
+  red.global.add.u32 [%rd5], 1;
+  st.shared.u32 [%r9], %r5;
+JOIN:
+)",
+                           R"(
+  .shared .align 4 .b8 box[4096];
+  mov.u32 %r8, box;
+  shl.b32 %r9, %r2, 2;
+  add.u32 %r9, %r9, %r8;
+  mov.u32 %r10, %ctaid.x;
+  mad.lo.u32 %r5, %r10, 7919, %r2;
+)"));
+  const auto allocated = [&](std::uint32_t turns) {
+    const std::uint64_t before = allocations;
+    bench.run({12, 1, 1}, {256, 1, 1}, runtime::Arguments().add(out).add(turns).add(data));
+    return allocations - before;
+  };
+  allocated(20);  // queues and pools grow to what they need
+  const std::uint64_t base = allocated(20);
+  EXPECT_EQ(allocated(100), base);
+}
+
+INSTANTIATE_TEST_SUITE_P(Configs, Allocation, ::testing::ValuesIn(config_names()), [](const auto& info) {
+  std::string name = info.param;
+  for (char& c : name) c = c == '-' ? '_' : c;
+  return name;
+});
+
+}  // namespace
+}  // namespace weft::test

@@ -1,0 +1,50 @@
+// Gpu::reset() equals fresh construction: the same cycles, statistics and memory.
+#include <gtest/gtest.h>
+
+#include "platform/divergent_kernel.h"
+
+namespace weft::test {
+namespace {
+
+// One frequency for all domains: a reset keeps simulated time, and only then do all edges lie as at time 0.
+const std::vector<std::string> kSmall = {"sm.count=3", "clocks.core_mhz=700", "clocks.interconnect_mhz=700",
+                                         "clocks.memory_mhz=700"};
+
+class Reset : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(Reset, EqualsFreshConstruction) {
+  const std::string fresh = apart([] {
+    GpuBench bench(kSmall, GetParam());
+    return run_divergent(bench);
+  });
+  GpuBench bench(kSmall, GetParam());
+  run_divergent(bench, 5, 256);
+  bench.reset();
+  EXPECT_EQ(run_divergent(bench), fresh);
+  bench.reset();
+  EXPECT_EQ(run_divergent(bench), fresh);
+}
+
+TEST_P(Reset, AfterALaunchThatWasAbandonedInTheMiddle) {
+  const std::string fresh = apart([] {
+    GpuBench bench(kSmall, GetParam());
+    return run_divergent(bench);
+  });
+  bool stop = true;
+  runtime::DeviceOptions options;
+  options.interrupted = [&] { return stop; };
+  GpuBench bench(kSmall, GetParam(), options);
+  EXPECT_THROW(run_divergent(bench, 60, 256), runtime::LaunchAbandoned);
+  stop = false;
+  bench.reset();
+  EXPECT_EQ(run_divergent(bench), fresh);
+}
+
+INSTANTIATE_TEST_SUITE_P(Configs, Reset, ::testing::ValuesIn(config_names()), [](const auto& info) {
+  std::string name = info.param;
+  for (char& c : name) c = c == '-' ? '_' : c;
+  return name;
+});
+
+}  // namespace
+}  // namespace weft::test

@@ -1,0 +1,105 @@
+// Occupancy: each resource of the SM limits in turn, and the SM holds as many blocks as the rule says.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/error.h"
+#include "platform/gpu_bench.h"
+#include "sm/kernel.h"
+
+namespace weft::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Property;
+using ::testing::Throws;
+
+// GTX480: 1536 threads, 8 blocks, 48 warps, 32768 registers, 48 KB, two schedulers in one domain.
+struct Case {
+  std::uint32_t threads, registers;
+  std::uint64_t shared, dynamic;
+};
+
+sm::Occupancy occupancy(const Case& c, sm::Config config = load_config("gtx480").sm, std::uint64_t warp_size = 32) {
+  auto program = std::make_shared<ptx::Program>();
+  program->name = "k";
+  program->registers_per_thread = c.registers;
+  program->shared_bytes = c.shared;
+  dispatch::Launch launch;
+  launch.program = program;
+  launch.block = {c.threads, 1, 1};
+  launch.dynamic_shared = c.dynamic;
+  return sm::occupancy(launch, config, warp_size);
+}
+
+TEST(Occupancy, EachResourceLimitsInTurn) {
+  const auto is = [](std::uint32_t blocks, const std::string& limit) {
+    return AllOf(::testing::Field(&sm::Occupancy::blocks, blocks), ::testing::Field(&sm::Occupancy::limit, HasSubstr(limit)));
+  };
+  EXPECT_THAT(occupancy({512, 10, 0, 0}), is(3, "threads"));
+  EXPECT_THAT(occupancy({32, 10, 0, 0}), is(8, "blocks"));
+  EXPECT_THAT(occupancy({192, 63, 0, 0}), is(2, "registers"));             // 6 warps x 2016 -> 2048 rounded up to 64
+  EXPECT_THAT(occupancy({64, 10, 0, 10000}), is(4, "shared memory"));      // 10112 each after rounding to 128
+  EXPECT_THAT(occupancy({64, 10, 6145, 0}), is(7, "shared memory"));       // 6272
+  EXPECT_THAT(occupancy({64, 10, 6144, 0}), is(8, "shared memory"));       // exactly an eighth
+  auto few_warps = load_config("gtx480").sm;
+  few_warps.max_warps = 10;
+  EXPECT_THAT(occupancy({33, 10, 0, 0}, few_warps), is(5, "warps"));       // a block of 33 threads takes 2 warps
+}
+
+TEST(Occupancy, RegistersAreAllocatedPerWarpInUnits) {
+  EXPECT_EQ(occupancy({32, 10, 0, 0}).registers_per_warp, 320u);
+  EXPECT_EQ(occupancy({32, 11, 0, 0}).registers_per_warp, 384u);  // 352, in units of 64
+  EXPECT_EQ(occupancy({32, 0, 0, 0}).registers_per_warp, 64u);    // at least one register per thread
+  auto fixed = load_config("gtx480").sm;
+  fixed.registers_per_thread = 20;
+  EXPECT_EQ(occupancy({32, 63, 0, 0}, fixed).registers_per_warp, 640u);
+}
+
+TEST(Occupancy, WarpsOfADomainLimitToo) {
+  auto harp = load_config("harp-fermi").sm;
+  ASSERT_EQ(harp.schedulers / harp.schedulers_per_domain, 2u);
+  harp.max_threads = 1536;
+  harp.registers = 1u << 20;
+  // 17 warps each: a domain of 24 holds one block, though the SM's 48 warps are room for two either way.
+  EXPECT_EQ(occupancy({17 * 32, 1, 0, 0}, harp).blocks, 2u);
+  EXPECT_EQ(occupancy({9 * 32, 1, 0, 0}, harp).blocks, 4u);  // 2 in each; 5 by threads
+  EXPECT_THAT([&] { occupancy({25 * 32, 1, 0, 0}, harp); },
+              Throws<InputError>(Property(&InputError::what, HasSubstr("warps of one scheduler domain"))));
+}
+
+TEST(Occupancy, ABlockThatDoesNotFitSaysWhy) {
+  const auto says = [](const std::string& what) {
+    return Throws<InputError>(Property(&InputError::what, AllOf(HasSubstr("kernel k"), HasSubstr(what))));
+  };
+  EXPECT_THAT([] { occupancy({1024, 40, 0, 0}); }, says("it needs 40960 registers, the SM has 32768"));
+  EXPECT_THAT([] { occupancy({32, 1, 40000, 20000}); }, says("bytes of shared memory"));
+  auto small = load_config("gtx480").sm;
+  small.max_threads = 512;
+  EXPECT_THAT([&] { occupancy({513, 1, 0, 0}, small); }, says("513 threads"));
+}
+
+// As many blocks as the rule says are together on the SM: they wait for each other.
+TEST(Occupancy, TheSmHoldsSoManyBlocksAtOnce) {
+  GpuBench bench({"sm.count=1", "watchdog.cycles=20000"});
+  bench.load(kernel_text(".param .u64 counter, .param .u32 wanted", R"(
+  ld.param.u64 %rd1, [counter];
+  ld.param.u32 %r1, [wanted];
+  mov.u32 %r2, %tid.x;
+  setp.ne.u32 %p1, %r2, 0;
+  @%p1 bra DONE;
+  red.global.add.u32 [%rd1], 1;
+WAIT:
+  ld.volatile.global.u32 %r3, [%rd1];
+  setp.lt.u32 %p2, %r3, %r1;
+  @%p2 bra WAIT;
+DONE:
+  ret;)"));
+  const auto counter = bench.zeros(4);
+  // 512 threads: 3 blocks.
+  bench.run({3, 1, 1}, {512, 1, 1}, runtime::Arguments().add(counter).add(3u));
+  EXPECT_EQ(bench.read(counter, 1)[0], 3u);
+}
+
+}  // namespace
+}  // namespace weft::test

@@ -1,0 +1,71 @@
+// Bank conflicts of shared memory: the cycles that an access takes, and what the statistics say of it.
+#include <gtest/gtest.h>
+
+#include "platform/gpu_bench.h"
+
+namespace weft::test {
+namespace {
+
+// The first `degree` threads of a warp read different words of bank 0, the others one word of a bank each. The data are
+// zeros, and the next address depends on them.
+std::string prologue(unsigned degree) {
+  return R"(
+  .shared .align 128 .b8 box[4096];
+  shl.b32 %r5, %r2, 7;
+  shl.b32 %r6, %r2, 2;
+  setp.lt.u32 %p1, %r2, )" +
+         std::to_string(degree) + R"(;
+  selp.b32 %r4, %r5, %r6, %p1;
+  mov.u32 %r7, box;
+  add.u32 %r4, %r4, %r7;
+)";
+}
+const std::string kLoad = "ld.shared.u32 %r8, [%r4]; add.u32 %r4, %r4, %r8;";
+
+TEST(SharedMemory, AConflictOfDegreeNTakesNMinusOneCyclesMore) {
+  GpuBench bench({"sm.count=1"});
+  const double plain = bench.cycles_per_copy(kLoad, {32, 1, 1}, 0, prologue(1));
+  const auto& sm = bench.device.gpu().config().sm;
+  // Issue, one cycle to the banks, their latency; then the addition.
+  EXPECT_DOUBLE_EQ(plain, static_cast<double>(1 + sm.shared_memory.latency + sm.pipeline_depth +
+                                              sm.latency_of(ptx::Latency::kIntAdd).cycles - 1));
+  for (const unsigned degree : {2u, 3u, 8u, 17u, 31u, 32u}) {
+    EXPECT_DOUBLE_EQ(bench.cycles_per_copy(kLoad, {32, 1, 1}, 0, prologue(degree)), plain + degree - 1) << degree;
+  }
+}
+
+TEST(SharedMemory, EveryDegreeIsCounted) {
+  GpuBench bench({"sm.count=1"});
+  const auto out = bench.zeros(4096);
+  std::vector<double> expected(33, 0);
+  for (unsigned degree = 1; degree <= 32; ++degree) {
+    bench.load(looped_kernel(kLoad, prologue(degree)));
+    bench.run({1, 1, 1}, {32, 1, 1}, runtime::Arguments().add(out).add(degree).add(std::uint64_t{0}));
+    expected[degree] = degree;  // `degree` turns
+  }
+  const auto statistics = bench.statistics().at("sm0").at("memory");
+  EXPECT_EQ(statistics.at("shared_conflict_degree").get<std::vector<double>>(), expected);
+  double extra = 0;
+  for (unsigned degree = 1; degree <= 32; ++degree) extra += degree * (degree - 1);
+  EXPECT_EQ(statistics.at("shared_conflict_cycles").get<double>(), extra);
+}
+
+// Stride s in words: gcd(s, 32) threads share a bank; stride 0 is a broadcast.
+TEST(SharedMemory, StridesAndBroadcast) {
+  GpuBench bench({"sm.count=1"});
+  const auto out = bench.zeros(4096);
+  std::vector<double> expected(33, 0);
+  for (unsigned stride = 0; stride <= 32; ++stride) {
+    bench.load(looped_kernel("ld.shared.u32 %r8, [%r4];", ".shared .align 128 .b8 box[4224];\n mul.lo.u32 %r4, %r2, " +
+                                                              std::to_string(4 * stride) +
+                                                              ";\n mov.u32 %r7, box;\n add.u32 %r4, %r4, %r7;"));
+    bench.run({1, 1, 1}, {32, 1, 1}, runtime::Arguments().add(out).add(1u).add(std::uint64_t{0}));
+    unsigned degree = stride == 0 ? 1 : 32;
+    while (stride != 0 && (stride % degree != 0 || 32 % degree != 0)) --degree;
+    ++expected[degree];
+  }
+  EXPECT_EQ(bench.statistics().at("sm0").at("memory").at("shared_conflict_degree").get<std::vector<double>>(), expected);
+}
+
+}  // namespace
+}  // namespace weft::test
