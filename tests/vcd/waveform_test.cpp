@@ -279,10 +279,10 @@ TEST(GtkwaveFiles, FitTheWaveform) {
     const bool shown = name.rfind("gpu.sm", 0) == 0    ? kind == "stall" || kind == "active_lanes"
                        : name.rfind("gpu.l2_", 0) == 0 ? kind == "input_queue" || kind == "mshrs"
                                                        : true;
-    const std::string range = wave.type == "string" ? "" : "[" + std::to_string(wave.width - 1) + ":0]";
-    EXPECT_EQ(save.find("} " + name + range + "\n") != std::string::npos,
-              shown || name.rfind("gpu.sm0.", 0) == 0)
-        << name;
+    std::string line = "} " + name;
+    if (wave.type != "string") line.append("[").append(std::to_string(wave.width - 1)).append(":0]");
+    line += '\n';
+    EXPECT_EQ(save.find(line) != std::string::npos, shown || name.rfind("gpu.sm0.", 0) == 0) << name;
   }
 }
 
