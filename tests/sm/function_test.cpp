@@ -1,5 +1,5 @@
-// What kernels compute on the whole machine, where a simple lane-by-lane test cannot see it: address spaces, atomics,
-// barriers, exits, blocks that do not fill their last warp.
+// What kernels compute on the whole machine, where a simple lane-by-lane test cannot see it: address spaces,
+// atomics, barriers, exits, blocks that do not fill their last warp.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -238,9 +238,11 @@ TEST(Kernels, RunOneAfterTheOther) {
   const auto out = bench.zeros(4 * 64);
   bench.load(kernel_text(kOut, kStart + "ld.global.u32 %r10, [%rd2]; mad.lo.u32 %r10, %r10, 3, %r5;\n"
                                         "st.global.u32 [%rd2], %r10;\n ret;"));
-  auto& module = bench.device.load_module(kernel_text(kOut, kStart + "st.global.u32 [%rd2], 1; ret;"), "ones.ptx");
+  auto& module =
+      bench.device.load_module(kernel_text(kOut, kStart + "st.global.u32 [%rd2], 1; ret;"), "ones.ptx");
   bench.device.launch(module, "k", {2, 1, 1}, {32, 1, 1}, Arguments().add(out));
-  for (int i = 0; i < 3; ++i) bench.run({2, 1, 1}, {32, 1, 1}, Arguments().add(out));  // queued behind the first
+  for (int i = 0; i < 3; ++i)
+    bench.run({2, 1, 1}, {32, 1, 1}, Arguments().add(out));  // queued behind the first
   const Words got = bench.read(out, 64);
   for (std::uint32_t t = 0; t < 64; ++t) ASSERT_EQ(got[t], 27 + 13 * t) << t;
 }
