@@ -143,7 +143,7 @@ class Sm final : public sc_core::sc_module, public Clocked, public dispatch::Blo
     ptx::Pc pc = 0;
     std::uint16_t depth = 0, slot = 0, domain = 0;
     std::uint8_t group_count = 0;
-    std::uint8_t references = 0;      // what still has to come: events, the load-store unit
+    std::uint16_t references = 0;     // what still has to come: events, the load-store unit
     bool waits = false;               // barrel: threads wait for loaded data
     Cycle earliest = 0;               // barrel: no thread is resolved before
     std::array<ThreadGroup, warp_formation::kMaxGroups> groups;

@@ -148,6 +148,8 @@ class ContextTable {
   }
   ptx::Pc pc(unsigned context) const { return pc_[context]; }
   unsigned size() const { return static_cast<unsigned>(pc_.size()); }
+  // The SM issued what the context needed: what comes next is written when it is known.
+  void issued(unsigned context) { changed_[context / 64] &= ~(std::uint64_t{1} << (context % 64)); }
   // Bit set of contexts written since the SM last cleared it.
   std::vector<std::uint64_t>& changed() { return changed_; }
 

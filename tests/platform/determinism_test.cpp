@@ -16,16 +16,25 @@ std::string run(const std::string& config, runtime::DeviceOptions options = {}) 
   });
 }
 
+// Where two texts part, with what stands before it; empty if they are equal.
+std::string first_difference(const std::string& a, const std::string& b) {
+  std::size_t at = 0;
+  while (at < a.size() && at < b.size() && a[at] == b[at]) ++at;
+  if (at == a.size() && at == b.size()) return "";
+  const std::size_t from = at < 300 ? 0 : at - 300;
+  return a.substr(from, at - from + 60) + "\n   differs from\n" + b.substr(from, at - from + 60);
+}
+
 TEST_P(Determinism, AgainAndWithoutSleepingAndMonitored) {
   const std::string once = run(GetParam());
   ASSERT_GT(once.size(), 1000u);
-  EXPECT_EQ(run(GetParam()), once);
+  EXPECT_EQ(first_difference(run(GetParam()), once), "");
   runtime::DeviceOptions awake;
   awake.sleeping = false;
-  EXPECT_EQ(run(GetParam(), awake), once);
+  EXPECT_EQ(first_difference(run(GetParam(), awake), once), "") << "with sleeping off";
   runtime::DeviceOptions monitored;
   monitored.monitors = true;
-  EXPECT_EQ(run(GetParam(), monitored), once);
+  EXPECT_EQ(first_difference(run(GetParam(), monitored), once), "") << "under monitors";
 }
 
 INSTANTIATE_TEST_SUITE_P(Configs, Determinism, ::testing::ValuesIn(config_names()), [](const auto& info) {

@@ -1,5 +1,5 @@
-// A kernel with everything that makes timing interesting: divergent loops, shared memory and barriers, scattered loads
-// and stores, atomics, early exits.
+// A kernel with everything that makes timing interesting: divergent loops, shared memory and barriers,
+// scattered loads and stores, atomics, early exits.
 #ifndef WEFT_TESTS_PLATFORM_DIVERGENT_KERNEL_H
 #define WEFT_TESTS_PLATFORM_DIVERGENT_KERNEL_H
 

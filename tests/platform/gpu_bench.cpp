@@ -73,8 +73,8 @@ double GpuBench::cycles_per_turn(const std::string& ptx, const dispatch::Dim3& b
   return (cycles(kMany) - few) / (kMany - kFew);
 }
 
-double GpuBench::cycles_per_copy(const std::string& instructions, const dispatch::Dim3& block, std::uint64_t start,
-                                 const std::string& prologue) {
+double GpuBench::cycles_per_copy(const std::string& instructions, const dispatch::Dim3& block,
+                                 std::uint64_t start, const std::string& prologue) {
   constexpr unsigned kFew = 8, kMany = 24;
   const double few = cycles_per_turn(looped_kernel(repeated(kFew, instructions), prologue), block, start);
   const double many = cycles_per_turn(looped_kernel(repeated(kMany, instructions), prologue), block, start);
@@ -106,7 +106,9 @@ std::vector<std::uint32_t> GpuBench::read(runtime::Address from, std::size_t wor
   return values;
 }
 
-nlohmann::ordered_json GpuBench::statistics() { return device.gpu().statistics().sample(); }
+nlohmann::ordered_json GpuBench::statistics() {
+  return device.gpu().statistics().sample();
+}
 
 double GpuBench::sum_over_sms(const std::string& name) {
   std::string path = "/" + name;
@@ -142,7 +144,8 @@ std::string apart(const std::function<std::string()>& body) {
   close(ends[1]);
   std::string text;
   char buffer[65536];
-  for (ssize_t n; (n = ::read(ends[0], buffer, sizeof buffer)) > 0;) text.append(buffer, static_cast<std::size_t>(n));
+  for (ssize_t n; (n = ::read(ends[0], buffer, sizeof buffer)) > 0;)
+    text.append(buffer, static_cast<std::size_t>(n));
   close(ends[0]);
   int status = 0;
   waitpid(child, &status, 0);

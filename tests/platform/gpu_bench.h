@@ -21,9 +21,9 @@ namespace weft::test {
 // A module with one kernel "k". %p<16>, %rs<16>, %r<64>, %rd<32>, %f<16>, %fd<16> are declared.
 std::string kernel_text(const std::string& parameters, const std::string& body);
 
-// k(.u64 out, .u32 turns, .u64 start): runs `body` in a loop, `turns` times; before it %rd1 = out, %r2 = %tid.x,
-// %rd3 = start and then `prologue`. Thread t then writes %r1 to out[t]. The body leaves %r62, %r63, %p15, %rd1 and %r2
-// alone.
+// k(.u64 out, .u32 turns, .u64 start): runs `body` in a loop, `turns` times; before it %rd1 = out, %r2 =
+// %tid.x, %rd3 = start and then `prologue`. Thread t then writes %r1 to out[t]. The body leaves %r62, %r63,
+// %p15, %rd1 and %r2 alone.
 std::string looped_kernel(const std::string& body, const std::string& prologue = "");
 std::string repeated(unsigned count, const std::string& text);
 
@@ -35,12 +35,13 @@ class GpuBench {
 
   void load(const std::string& ptx);
   // Core cycles that the launch took.
-  std::uint64_t run(const dispatch::Dim3& grid, const dispatch::Dim3& block, const runtime::Arguments& arguments);
+  std::uint64_t run(const dispatch::Dim3& grid, const dispatch::Dim3& block,
+                    const runtime::Arguments& arguments);
   // A looped kernel: core cycles that one more turn takes in the steady state.
   double cycles_per_turn(const std::string& ptx, const dispatch::Dim3& block, std::uint64_t start = 0);
   // What one more copy of `instructions` in the body of a loop costs, in core cycles.
-  double cycles_per_copy(const std::string& instructions, const dispatch::Dim3& block, std::uint64_t start = 0,
-                         const std::string& prologue = "");
+  double cycles_per_copy(const std::string& instructions, const dispatch::Dim3& block,
+                         std::uint64_t start = 0, const std::string& prologue = "");
 
   // Device::reset, which also forgets the loaded kernel.
   void reset();

@@ -6,7 +6,8 @@
 namespace weft::test {
 namespace {
 
-// Every thread sums 64 words, four loads at a time; a warp reads whole lines, each once. Bytes per core cycle.
+// Every thread sums 64 words, four loads at a time; a warp reads whole lines, each once. Bytes per core
+// cycle.
 double stream(GpuBench& bench) {
   constexpr std::uint32_t kBlocks = 48, kThreads = 256, kWords = 64, kAll = kBlocks * kThreads;
   const auto data = bench.zeros(std::uint64_t{kAll} * kWords * 4);
@@ -28,7 +29,8 @@ TURN:
     body += "ld.global.u32 %r" + std::to_string(10 + i) + ", [%rd2+" + std::to_string(i * kAll * 4) + "];\n";
   }
   body += R"(
-  add.u64 %rd2, %rd2, )" + std::to_string(4 * kAll * 4) + R"(;
+  add.u64 %rd2, %rd2, )" +
+          std::to_string(4 * kAll * 4) + R"(;
   add.u32 %r1, %r1, %r10; add.u32 %r1, %r1, %r11; add.u32 %r1, %r1, %r12; add.u32 %r1, %r1, %r13;
   add.u32 %r9, %r9, 4;
   setp.lt.u32 %p1, %r9, 64;
@@ -42,21 +44,23 @@ TURN:
 
 // No L1, so that its MSHRs do not limit the lines under way.
 std::vector<std::string> machine(const std::vector<std::string>& more) {
-  std::vector<std::string> all = {"sm.l1d.enabled=false", "clocks.core_mhz=700", "clocks.interconnect_mhz=700",
-                                  "clocks.memory_mhz=700", "gddr5.bank_groups=1", "gddr5.t_ccdl=2"};
+  std::vector<std::string> all = {"sm.l1d.enabled=false",        "clocks.core_mhz=700",
+                                  "clocks.interconnect_mhz=700", "clocks.memory_mhz=700",
+                                  "gddr5.bank_groups=1",         "gddr5.t_ccdl=2"};
   all.insert(all.end(), more.begin(), more.end());
   return all;
 }
 
-// Bytes of data per cycle that the stages let through: the response interface of each SM moves a flit per cycle, a
-// line is its header and data in flits; the load-store unit takes a request per cycle, an L2 bank one line per cycle;
-// a channel moves its burst in column_gap cycles.
+// Bytes of data per cycle that the stages let through: the response interface of each SM moves a flit per
+// cycle, a line is its header and data in flits; the load-store unit takes a request per cycle, an L2 bank
+// one line per cycle; a channel moves its burst in column_gap cycles.
 struct Stages {
   double interfaces, units, banks, channels;
 };
 Stages stages(const GpuConfig& c) {
   const auto line = static_cast<double>(c.sm.coalescer.block_bytes);
-  const auto flits = static_cast<double>((8 + c.sm.coalescer.block_bytes + c.crossbar.flit_bytes - 1) / c.crossbar.flit_bytes);
+  const auto flits = static_cast<double>((8 + c.sm.coalescer.block_bytes + c.crossbar.flit_bytes - 1) /
+                                         c.crossbar.flit_bytes);
   const auto sms = static_cast<double>(c.sm.count), channels = static_cast<double>(c.gddr5.map.channels);
   return {sms / static_cast<double>(c.crossbar.sms_per_interface) * line / flits, sms * line,
           channels * static_cast<double>(c.l2.banks_per_channel) * line,

@@ -1,5 +1,5 @@
-// What kernels compute on the whole machine, where a simple lane-by-lane test cannot see it: address spaces, atomics,
-// barriers, exits, blocks that do not fill their last warp.
+// What kernels compute on the whole machine, where a simple lane-by-lane test cannot see it: address spaces,
+// atomics, barriers, exits, blocks that do not fill their last warp.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -83,6 +83,31 @@ FILL:
     const std::uint32_t quad = 4 * ((t & 3) + 12 + t) + 6;
     ASSERT_EQ(out[t], byte + wide + quad) << "thread " << t;
   }
+}
+
+// Threads of one warp on different paths have different registers live, of different widths: values must not
+// meet.
+TEST(Registers, ArmsOfABranchKeepTheirValues) {
+  const Words out = run(kStart + R"(
+  and.b32 %r10, %r2, 1;
+  setp.eq.u32 %p1, %r10, 0;
+  @%p1 bra WIDE;
+  add.u32 %r20, %r5, 1; add.u32 %r21, %r5, 2; add.u32 %r22, %r5, 3; add.u32 %r23, %r5, 4;
+  bra MEET;
+WIDE:
+  mul.wide.u32 %rd10, %r5, 1000003; mul.wide.u32 %rd11, %r5, 1000033; mul.wide.u32 %rd12, %r5, 1000037;
+MEET:
+  @%p1 bra SUM;
+  add.u32 %r20, %r20, %r21; add.u32 %r22, %r22, %r23; add.u32 %r30, %r20, %r22;
+  bra DONE;
+SUM:
+  add.u64 %rd10, %rd10, %rd11; add.u64 %rd10, %rd10, %rd12;
+  cvt.u32.u64 %r30, %rd10;
+DONE:
+  st.global.u32 [%rd2], %r30;
+  ret;)",
+                        1, 64);
+  for (std::uint32_t t = 0; t < 64; ++t) ASSERT_EQ(out[t], t % 2 == 0 ? t * 3000073u : 4 * t + 10) << t;
 }
 
 // One pointer register holds shared, local or global addresses, by the thread.
@@ -238,9 +263,11 @@ TEST(Kernels, RunOneAfterTheOther) {
   const auto out = bench.zeros(4 * 64);
   bench.load(kernel_text(kOut, kStart + "ld.global.u32 %r10, [%rd2]; mad.lo.u32 %r10, %r10, 3, %r5;\n"
                                         "st.global.u32 [%rd2], %r10;\n ret;"));
-  auto& module = bench.device.load_module(kernel_text(kOut, kStart + "st.global.u32 [%rd2], 1; ret;"), "ones.ptx");
+  auto& module =
+      bench.device.load_module(kernel_text(kOut, kStart + "st.global.u32 [%rd2], 1; ret;"), "ones.ptx");
   bench.device.launch(module, "k", {2, 1, 1}, {32, 1, 1}, Arguments().add(out));
-  for (int i = 0; i < 3; ++i) bench.run({2, 1, 1}, {32, 1, 1}, Arguments().add(out));  // queued behind the first
+  for (int i = 0; i < 3; ++i)
+    bench.run({2, 1, 1}, {32, 1, 1}, Arguments().add(out));  // queued behind the first
   const Words got = bench.read(out, 64);
   for (std::uint32_t t = 0; t < 64; ++t) ASSERT_EQ(got[t], 27 + 13 * t) << t;
 }

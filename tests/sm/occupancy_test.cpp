@@ -20,7 +20,8 @@ struct Case {
   std::uint64_t shared, dynamic;
 };
 
-sm::Occupancy occupancy(const Case& c, sm::Config config = load_config("gtx480").sm, std::uint64_t warp_size = 32) {
+sm::Occupancy occupancy(const Case& c, sm::Config config = load_config("gtx480").sm,
+                        std::uint64_t warp_size = 32) {
   auto program = std::make_shared<ptx::Program>();
   program->name = "k";
   program->registers_per_thread = c.registers;
@@ -34,17 +35,18 @@ sm::Occupancy occupancy(const Case& c, sm::Config config = load_config("gtx480")
 
 TEST(Occupancy, EachResourceLimitsInTurn) {
   const auto is = [](std::uint32_t blocks, const std::string& limit) {
-    return AllOf(::testing::Field(&sm::Occupancy::blocks, blocks), ::testing::Field(&sm::Occupancy::limit, HasSubstr(limit)));
+    return AllOf(::testing::Field(&sm::Occupancy::blocks, blocks),
+                 ::testing::Field(&sm::Occupancy::limit, HasSubstr(limit)));
   };
   EXPECT_THAT(occupancy({512, 10, 0, 0}), is(3, "threads"));
   EXPECT_THAT(occupancy({32, 10, 0, 0}), is(8, "blocks"));
-  EXPECT_THAT(occupancy({192, 63, 0, 0}), is(2, "registers"));             // 6 warps x 2016 -> 2048 rounded up to 64
-  EXPECT_THAT(occupancy({64, 10, 0, 10000}), is(4, "shared memory"));      // 10112 each after rounding to 128
-  EXPECT_THAT(occupancy({64, 10, 6145, 0}), is(7, "shared memory"));       // 6272
-  EXPECT_THAT(occupancy({64, 10, 6144, 0}), is(8, "shared memory"));       // exactly an eighth
+  EXPECT_THAT(occupancy({192, 63, 0, 0}), is(2, "registers"));  // 6 warps x 2016 -> 2048 rounded up to 64
+  EXPECT_THAT(occupancy({64, 10, 0, 10000}), is(4, "shared memory"));  // 10112 each after rounding to 128
+  EXPECT_THAT(occupancy({64, 10, 6145, 0}), is(7, "shared memory"));   // 6272
+  EXPECT_THAT(occupancy({64, 10, 6144, 0}), is(8, "shared memory"));   // exactly an eighth
   auto few_warps = load_config("gtx480").sm;
   few_warps.max_warps = 10;
-  EXPECT_THAT(occupancy({33, 10, 0, 0}, few_warps), is(5, "warps"));       // a block of 33 threads takes 2 warps
+  EXPECT_THAT(occupancy({33, 10, 0, 0}, few_warps), is(5, "warps"));  // a block of 33 threads takes 2 warps
 }
 
 TEST(Occupancy, RegistersAreAllocatedPerWarpInUnits) {

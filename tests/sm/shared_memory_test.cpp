@@ -6,8 +6,8 @@
 namespace weft::test {
 namespace {
 
-// The first `degree` threads of a warp read different words of bank 0, the others one word of a bank each. The data are
-// zeros, and the next address depends on them.
+// The first `degree` threads of a warp read different words of bank 0, the others one word of a bank each.
+// The data are zeros, and the next address depends on them.
 std::string prologue(unsigned degree) {
   return R"(
   .shared .align 128 .b8 box[4096];
@@ -30,7 +30,8 @@ TEST(SharedMemory, AConflictOfDegreeNTakesNMinusOneCyclesMore) {
   EXPECT_DOUBLE_EQ(plain, static_cast<double>(1 + sm.shared_memory.latency + sm.pipeline_depth +
                                               sm.latency_of(ptx::Latency::kIntAdd).cycles - 1));
   for (const unsigned degree : {2u, 3u, 8u, 17u, 31u, 32u}) {
-    EXPECT_DOUBLE_EQ(bench.cycles_per_copy(kLoad, {32, 1, 1}, 0, prologue(degree)), plain + degree - 1) << degree;
+    EXPECT_DOUBLE_EQ(bench.cycles_per_copy(kLoad, {32, 1, 1}, 0, prologue(degree)), plain + degree - 1)
+        << degree;
   }
 }
 
@@ -56,15 +57,17 @@ TEST(SharedMemory, StridesAndBroadcast) {
   const auto out = bench.zeros(4096);
   std::vector<double> expected(33, 0);
   for (unsigned stride = 0; stride <= 32; ++stride) {
-    bench.load(looped_kernel("ld.shared.u32 %r8, [%r4];", ".shared .align 128 .b8 box[4224];\n mul.lo.u32 %r4, %r2, " +
-                                                              std::to_string(4 * stride) +
-                                                              ";\n mov.u32 %r7, box;\n add.u32 %r4, %r4, %r7;"));
+    bench.load(looped_kernel("ld.shared.u32 %r8, [%r4];",
+                             ".shared .align 128 .b8 box[4224];\n mul.lo.u32 %r4, %r2, " +
+                                 std::to_string(4 * stride) +
+                                 ";\n mov.u32 %r7, box;\n add.u32 %r4, %r4, %r7;"));
     bench.run({1, 1, 1}, {32, 1, 1}, runtime::Arguments().add(out).add(1u).add(std::uint64_t{0}));
     unsigned degree = stride == 0 ? 1 : 32;
     while (stride != 0 && (stride % degree != 0 || 32 % degree != 0)) --degree;
     ++expected[degree];
   }
-  EXPECT_EQ(bench.statistics().at("sm0").at("memory").at("shared_conflict_degree").get<std::vector<double>>(), expected);
+  EXPECT_EQ(bench.statistics().at("sm0").at("memory").at("shared_conflict_degree").get<std::vector<double>>(),
+            expected);
 }
 
 }  // namespace

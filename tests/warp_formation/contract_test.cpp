@@ -98,7 +98,7 @@ TEST_P(Contract, RefusesBlocksWithoutRoomAndTakesThemAfterTheOthers) {
   Driver driver(program, m.config, m.geometry);
   EXPECT_TRUE(driver.can_launch(64));
   EXPECT_FALSE(driver.can_launch(65));
-  driver.launch(33);  // two warps
+  driver.launch(64);
   EXPECT_FALSE(driver.can_launch(1));
   driver.run(100);
   EXPECT_TRUE(driver.can_launch(64));

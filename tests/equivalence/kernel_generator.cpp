@@ -1,0 +1,275 @@
+#include "equivalence/kernel_generator.h"
+
+#include <random>
+#include <vector>
+
+namespace weft::test {
+namespace {
+
+// %r20 to %r27 are the thread's variables, %r40 and up hold loop counters, %r2 = %tid.x, %r5 = thread of the
+// grid; %rd10 = the thread's slots, %rd11 = table, %rd12 = sums, %r10 = its words in shared memory.
+class Generator {
+ public:
+  explicit Generator(std::uint64_t seed) : random_(seed) {}
+
+  std::string kernel() {
+    prologue();
+    // Uniform parts with barriers between them; only the last one may end threads inside branches.
+    const unsigned parts = 1 + below(3);
+    for (unsigned part = 0; part < parts; ++part) {
+      may_exit_ = part + 1 == parts;
+      if (below(4) == 0) {
+        unstructured();
+      } else {
+        statements(3 + below(5), 0);
+      }
+      if (part + 1 == parts) break;
+      if (below(3) == 0) {
+        condition();
+        line("@%p1 exit;");
+      }
+      if (below(2) == 0) exchange();
+      line("bar.sync 0;");
+    }
+    epilogue();
+    return text_ + "}\n";
+  }
+
+ private:
+  unsigned below(unsigned n) { return static_cast<unsigned>(random_() % n); }
+  void line(const std::string& text) { text_ += "  " + text + "\n"; }
+  void label(const std::string& name) { text_ += name + ":\n"; }
+  std::string fresh() { return "L" + std::to_string(labels_++); }
+  std::string variable() { return "%r" + std::to_string(20 + below(8)); }
+  std::string number() { return std::to_string(below(3) == 0 ? below(1u << 31) : below(40)); }
+  std::string operand() { return below(3) == 0 ? number() : variable(); }
+  std::string guard() {
+    if (below(5) != 0) return "";
+    condition();
+    return below(2) == 0 ? "@%p1 " : "@!%p1 ";
+  }
+
+  void prologue() {
+    text_ =
+        ".version 7.0\n.target sm_70\n.address_size 64\n"
+        ".visible .entry k(.param .u64 slots, .param .u64 table, .param .u64 sums) {\n"
+        "  .reg .pred %p<8>; .reg .b32 %r<1000>; .reg .b64 %rd<32>; .reg .f32 %f<8>;\n"
+        "  .shared .align 16 .b8 box[" +
+        std::to_string(kMaxBlock * 4) +
+        "];\n"
+        "  .local .align 8 .b8 mine[16];\n";
+    line("ld.param.u64 %rd1, [slots]; ld.param.u64 %rd11, [table]; ld.param.u64 %rd12, [sums];");
+    line("mov.u32 %r2, %tid.x; mov.u32 %r3, %ctaid.x; mov.u32 %r4, %ntid.x;");
+    line("mad.lo.u32 %r5, %r3, %r4, %r2;");
+    line("mul.wide.u32 %rd10, %r5, " + std::to_string(kSlotWords * 4) + "; add.u64 %rd10, %rd1, %rd10;");
+    line("mov.u32 %r10, box; shl.b32 %r11, %r2, 2; add.u32 %r10, %r10, %r11;");
+    line("st.shared.u32 [%r10], %r5; mov.u32 %r12, mine; mov.u32 %r13, 0;");
+    line("st.local.v2.u32 [%r12], {%r13, %r5}; st.local.v2.u32 [%r12+8], {%r5, %r2};");
+    for (int i = 0; i < 8; ++i) {
+      line("mad.lo.u32 %r" + std::to_string(20 + i) + ", %r5, " + std::to_string(1 + below(1000)) + ", " +
+           number() + ";");
+    }
+  }
+
+  void epilogue() {
+    for (unsigned i = 0; i < kSlotWords; ++i) {
+      line("st.global.u32 [%rd10+" + std::to_string(4 * i) + "], %r" + std::to_string(20 + i) + ";");
+    }
+    line("ret;");
+  }
+
+  // %p1 = something that differs between threads, mostly.
+  void condition() {
+    static const char* const kCompare[] = {"lt.u32", "gt.s32", "eq.u32", "ne.u32", "ge.u32"};
+    const std::string v = below(3) == 0 ? "%r2" : variable();
+    line("and.b32 %r30, " + v + ", " + std::to_string((2u << below(5)) - 1) + ";");
+    line(std::string("setp.") + kCompare[below(5)] + " %p1, %r30, " + std::to_string(below(8)) + ";");
+  }
+
+  void statements(unsigned count, unsigned depth) {
+    for (unsigned i = 0; i < count; ++i) statement(depth);
+  }
+
+  void statement(unsigned depth) {
+    const unsigned kind = below(depth < 3 ? 16 : 11);
+    switch (kind) {
+      case 0:
+        return load();
+      case 1:
+        line(guard() + "st.global.u32 [%rd10+" + std::to_string(4 * below(kSlotWords)) + "], " + variable() +
+             ";");
+        return;
+      case 2:
+        return shared();
+      case 3:
+        return atomic();
+      case 4:
+        return local();
+      case 5:
+        if (may_exit_ && below(4) == 0) {
+          condition();
+          line("setp.eq.and.u32 %p2, %r2, " + std::to_string(below(kMaxBlock)) + ", %p1;");
+          line("@%p2 exit;");
+          return;
+        }
+        return arithmetic();
+      case 11:
+      case 12:
+        return branch(depth);
+      case 13:
+        return loop(depth);
+      case 14:
+        return choice(depth);
+      case 15:
+        return below(3) == 0 ? unstructured() : branch(depth);
+      default:
+        return arithmetic();
+    }
+  }
+
+  void arithmetic() {
+    static const char* const kTwo[] = {"add.u32", "sub.u32", "mul.lo.u32", "xor.b32",
+                                       "and.b32", "or.b32",  "min.s32",    "max.u32"};
+    switch (below(5)) {
+      case 0: {
+        const std::string divisor = variable();
+        line("or.b32 %r31, " + divisor + ", 1;");
+        line(guard() + (below(2) == 0 ? "rem.u32 " : "div.s32 ") + variable() + ", " + variable() +
+             ", %r31;");
+        return;
+      }
+      case 1:
+        line("and.b32 %r31, " + operand() + ", 31;");
+        line(guard() + (below(2) == 0 ? "shl.b32 " : "shr.u32 ") + variable() + ", " + variable() +
+             ", %r31;");
+        return;
+      case 2:
+        line("cvt.rn.f32.u32 %f1, " + variable() + "; fma.rn.f32 %f2, %f1, 0f3fc00000, %f1;");
+        line(guard() + "mov.b32 " + variable() + ", %f2;");
+        return;
+      default:
+        line(guard() + kTwo[below(8)] + " " + variable() + ", " + variable() + ", " + operand() + ";");
+    }
+  }
+
+  void load() {
+    line("and.b32 %r31, " + variable() + ", " + std::to_string(kTableWords - 1) + ";");
+    line("mul.wide.u32 %rd13, %r31, 4; add.u64 %rd13, %rd11, %rd13;");
+    line(guard() + "ld.global.u32 " + variable() + ", [%rd13];");
+  }
+
+  void shared() {
+    line(below(2) == 0 ? guard() + "st.shared.u32 [%r10], " + variable() + ";"
+                       : guard() + "ld.shared.u32 " + variable() + ", [%r10];");
+  }
+
+  void local() {
+    line("and.b32 %r31, " + variable() + ", 12; add.u32 %r31, %r31, %r12;");
+    line(below(2) == 0 ? guard() + "st.local.u32 [%r31], " + variable() + ";"
+                       : guard() + "ld.local.u32 " + variable() + ", [%r31];");
+  }
+
+  void atomic() {
+    static const char* const kKind[] = {"add.u32", "xor.b32", "max.u32", "min.s32"};
+    // Different operations commute only with themselves, so each has sums of its own.
+    const unsigned kind = below(4);
+    line("and.b32 %r31, " + variable() + ", 3; add.u32 %r31, %r31, " + std::to_string(4 * kind) + ";");
+    line("mul.wide.u32 %rd13, %r31, 4; add.u64 %rd13, %rd12, %rd13;");
+    line(guard() +
+         (below(2) == 0 ? std::string("red.global.") + kKind[kind] + " [%rd13], "
+                        : std::string("atom.global.") + kKind[kind] + " %r32, [%rd13], ") +
+         variable() + ";");
+  }
+
+  void branch(unsigned depth) {
+    const std::string otherwise = fresh(), join = fresh();
+    condition();
+    line("@%p1 bra " + otherwise + ";");
+    statements(1 + below(3), depth + 1);
+    if (below(2) == 0) {
+      line("bra " + join + ";");
+      label(otherwise);
+      statements(1 + below(3), depth + 1);
+      label(join);
+    } else {
+      label(otherwise);
+    }
+  }
+
+  void loop(unsigned depth) {
+    const std::string counter = "%r" + std::to_string(40 + counters_++), head = fresh(), out = fresh();
+    line("and.b32 " + counter + ", " + variable() + ", " + std::to_string((2u << below(3)) - 1) + ";");
+    label(head);
+    statements(1 + below(3), depth + 1);
+    if (below(3) == 0) {  // break
+      condition();
+      line("@%p1 bra " + out + ";");
+    }
+    statements(1, depth + 1);
+    line("sub.u32 " + counter + ", " + counter + ", 1;");
+    line("setp.ge.s32 %p3, " + counter + ", 0;");
+    line("@%p3 bra " + head + ";");
+    label(out);
+  }
+
+  // A chain of comparisons, as a switch without a table.
+  void choice(unsigned depth) {
+    const std::string join = fresh();
+    const unsigned cases = 2 + below(3);
+    std::vector<std::string> labels;
+    line("and.b32 %r33, " + variable() + ", 3;");
+    for (unsigned i = 0; i < cases; ++i) {
+      labels.push_back(fresh());
+      line("setp.eq.u32 %p4, %r33, " + std::to_string(i) + ";");
+      line("@%p4 bra " + labels.back() + ";");
+    }
+    line("bra " + join + ";");
+    for (const auto& name : labels) {
+      label(name);
+      statements(1 + below(2), depth + 1);
+      if (below(3) != 0) line("bra " + join + ";");  // else it falls through
+    }
+    label(join);
+  }
+
+  // Blocks with jumps to any other block; a counter ends what goes round.
+  void unstructured() {
+    const std::string counter = "%r" + std::to_string(40 + counters_++), out = fresh();
+    const unsigned blocks = 3 + below(5);
+    std::vector<std::string> labels;
+    for (unsigned i = 0; i < blocks; ++i) labels.push_back(fresh());
+    line("mov.u32 " + counter + ", " + std::to_string(4 + below(12)) + ";");
+    for (unsigned i = 0; i < blocks; ++i) {
+      label(labels[i]);
+      line("sub.u32 " + counter + ", " + counter + ", 1;");
+      line("setp.lt.s32 %p5, " + counter + ", 0;");
+      line("@%p5 bra " + out + ";");
+      for (unsigned s = below(3); s > 0; --s) statement(3);
+      condition();
+      line("@%p1 bra " + labels[below(blocks)] + ";");
+      if (below(3) == 0) line("bra " + (below(3) == 0 ? out : labels[below(blocks)]) + ";");
+    }
+    label(out);
+  }
+
+  // Neighbours read each other's word of shared memory: a barrier on either side, and no thread may have
+  // left.
+  void exchange() {
+    line("bar.sync 0;");
+    line("add.u32 %r34, %r2, 1; rem.u32 %r34, %r34, %r4; shl.b32 %r34, %r34, 2; mov.u32 %r35, box;");
+    line("add.u32 %r34, %r34, %r35; ld.shared.u32 " + variable() + ", [%r34];");
+  }
+
+  std::mt19937_64 random_;
+  std::string text_;
+  unsigned labels_ = 0, counters_ = 0;
+  bool may_exit_ = false;
+};
+
+}  // namespace
+
+std::string random_kernel(std::uint64_t seed) {
+  return Generator(seed).kernel();
+}
+
+}  // namespace weft::test

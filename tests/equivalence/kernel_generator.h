@@ -1,0 +1,22 @@
+// Random PTX kernels whose result does not depend on the order of their threads: every thread stores to slots
+// of its own, reads what nobody writes, and adds atomically without looking at the old value. They always
+// finish: loops are bounded by counters, and barriers stand only where all threads of a block that have not
+// exited come past together.
+#ifndef WEFT_TESTS_EQUIVALENCE_KERNEL_GENERATOR_H
+#define WEFT_TESTS_EQUIVALENCE_KERNEL_GENERATOR_H
+
+#include <cstdint>
+#include <string>
+
+namespace weft::test {
+
+// k(.u64 slots, .u64 table, .u64 sums): per thread of the grid kSlotWords words of `slots`, kTableWords words
+// of `table` that are only read, kSums words of `sums` for atomics.
+constexpr std::uint32_t kSlotWords = 8, kTableWords = 256, kSums = 16;
+constexpr std::uint32_t kMaxBlock = 128;  // threads of a block, by the size of the shared array
+
+std::string random_kernel(std::uint64_t seed);
+
+}  // namespace weft::test
+
+#endif
