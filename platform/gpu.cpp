@@ -67,10 +67,10 @@ struct Gpu::Impl final : sm::SmListener {
   void sm_drained(unsigned) override { dispatcher.poke(); }
   void faulted(unsigned, const std::string& text) override { stop(text); }
 
-  std::uint64_t cycles() const { return past_cycles + (dispatcher.active() ? core.current_edge() - started + 1 : 0); }
-  sm::DeviceMemoryView view() const {
-    return {nullptr, kDeviceBase, image.bytes(), pages.data(), 12};
+  std::uint64_t cycles() const {
+    return past_cycles + (dispatcher.active() ? core.current_edge() - started + 1 : 0);
   }
+  sm::DeviceMemoryView view() const { return {nullptr, kDeviceBase, image.bytes(), pages.data(), 12}; }
 
   const GpuConfig config;
   const Options options;
@@ -84,10 +84,10 @@ struct Gpu::Impl final : sm::SmListener {
   std::deque<HopMonitor> monitors;
   dispatch::Dispatcher dispatcher;
   Watchdog watchdog;
-  std::optional<vcd::GpuWaveform> waveform;        // after the parts that it looks at
+  std::optional<vcd::GpuWaveform> waveform;  // after the parts that it looks at
 
   statistics::Registry registry;
-  std::vector<std::uint8_t> pages;                // per page of device memory: allocated?
+  std::vector<std::uint8_t> pages;  // per page of device memory: allocated?
   std::deque<dispatch::Launch> queue;
   std::optional<sm::Kernel> kernel;
   Cycle started = 0;
@@ -112,21 +112,24 @@ Gpu::Impl::Impl(const GpuConfig& c, const Options& o)
       core("core_clock", c.clocks.core_mhz),
       image(c.gddr5.bytes),
       map(c.gddr5.map),
-      crossbar("crossbar", config.crossbar, interconnect_clock, map, static_cast<unsigned>(c.sm.count), map.ports()),
-      dispatcher(core, [&] {
-        for (unsigned i = 0; i < config.sm.count; ++i) {
-          const std::string name = "sm" + std::to_string(i);
-          sms.emplace_back(name.c_str(), i, config.sm, config.warp_formation, core, *this);
-        }
-        return targets(sms);
-      }()),
+      crossbar("crossbar", config.crossbar, interconnect_clock, map, static_cast<unsigned>(c.sm.count),
+               map.ports()),
+      dispatcher(core,
+                 [&] {
+                   for (unsigned i = 0; i < config.sm.count; ++i) {
+                     const std::string name = "sm" + std::to_string(i);
+                     sms.emplace_back(name.c_str(), i, config.sm, config.warp_formation, core, *this);
+                   }
+                   return targets(sms);
+                 }()),
       watchdog(core, c.watchdog.cycles),
       pages((c.gddr5.bytes + kPageBytes - 1) / kPageBytes, 0) {
   // At equal times memory goes before interconnect, and interconnect before core.
   interconnect_clock.runs_after(memory_clock);
   core.runs_after(memory_clock);
   core.runs_after(interconnect_clock);
-  for (ClockDomain* clock : {&memory_clock, &interconnect_clock, &core}) clock->set_sleeping(options.sleeping);
+  for (ClockDomain* clock : {&memory_clock, &interconnect_clock, &core})
+    clock->set_sleeping(options.sleeping);
 
   const unsigned banks = config.l2.enabled ? map.l2_banks() : 1;
   for (unsigned i = 0; i < map.channels(); ++i) {
@@ -135,7 +138,8 @@ Gpu::Impl::Impl(const GpuConfig& c, const Options& o)
   }
   for (unsigned i = 0; config.l2.enabled && i < map.ports(); ++i) {
     const std::string name = "l2_" + std::to_string(i);
-    l2.emplace_back(name.c_str(), config.l2.bank, interconnect_clock, map, i / map.l2_banks(), i % map.l2_banks());
+    l2.emplace_back(name.c_str(), config.l2.bank, interconnect_clock, map, i / map.l2_banks(),
+                    i % map.l2_banks());
   }
   connect();
   dispatcher.set_hooks({[this](Cycle now) { return begin(now); }, [this] { return drained(); },
@@ -153,7 +157,8 @@ Gpu::Impl::Impl(const GpuConfig& c, const Options& o)
       dump += sm.dump();
     }
     stop("kernel " + kernel->program.name + " hangs: no instruction was issued for " +
-         std::to_string(config.watchdog.cycles) + " core cycles, " + std::to_string(live) + " threads are live\n" + dump);
+         std::to_string(config.watchdog.cycles) + " core cycles, " + std::to_string(live) +
+         " threads are live\n" + dump);
   };
   bind();
 }
@@ -283,8 +288,8 @@ void Gpu::launch(const dispatch::Launch& launch) {
                                  " threads, allowed are at most 1024");
   }
   if (launch.parameters.size() != launch.program->parameter_bytes) {
-    throw InputError(kernel, "parameters of " + std::to_string(launch.parameters.size()) + " bytes, it takes " +
-                                 std::to_string(launch.program->parameter_bytes));
+    throw InputError(kernel, "parameters of " + std::to_string(launch.parameters.size()) +
+                                 " bytes, it takes " + std::to_string(launch.program->parameter_bytes));
   }
   const sm::Kernel checked(launch, impl_->config.sm, impl_->config.warp_formation.warp_size);
   if (checked.program.local_bytes != 0 && launch.local_address < kDeviceBase) {
@@ -294,15 +299,33 @@ void Gpu::launch(const dispatch::Launch& launch) {
   impl_->dispatcher.poke();
 }
 
-bool Gpu::idle() const { return impl_->queue.empty() && !impl_->dispatcher.active(); }
-const sc_core::sc_event& Gpu::idle_event() const { return impl_->idle; }
-bool Gpu::faulted() const { return !impl_->fault.empty(); }
-const std::string& Gpu::fault() const { return impl_->fault; }
-void Gpu::abandon(const std::string& reason) { impl_->stop(reason); }
-void Gpu::reset() { impl_->reset(); }
-const GpuConfig& Gpu::config() const { return impl_->config; }
-gddr5::MemoryImage& Gpu::memory() { return impl_->image; }
-statistics::Registry& Gpu::statistics() { return impl_->registry; }
+bool Gpu::idle() const {
+  return impl_->queue.empty() && !impl_->dispatcher.active();
+}
+const sc_core::sc_event& Gpu::idle_event() const {
+  return impl_->idle;
+}
+bool Gpu::faulted() const {
+  return !impl_->fault.empty();
+}
+const std::string& Gpu::fault() const {
+  return impl_->fault;
+}
+void Gpu::abandon(const std::string& reason) {
+  impl_->stop(reason);
+}
+void Gpu::reset() {
+  impl_->reset();
+}
+const GpuConfig& Gpu::config() const {
+  return impl_->config;
+}
+gddr5::MemoryImage& Gpu::memory() {
+  return impl_->image;
+}
+statistics::Registry& Gpu::statistics() {
+  return impl_->registry;
+}
 
 std::uint32_t Gpu::blocks_per_sm(const dispatch::Launch& launch) const {
   return sm::occupancy(launch, impl_->config.sm, impl_->config.warp_formation.warp_size).blocks;
@@ -342,7 +365,8 @@ Totals Gpu::totals() const {
       for (unsigned b = 0; b < buckets.size(); ++b) {
         scheduler_cycles += static_cast<double>(buckets[b]);
         const auto stall = static_cast<warp_formation::Stall>(b);
-        const bool had_ready_warp = stall == warp_formation::Stall::kNone || stall == warp_formation::Stall::kUnitBusy ||
+        const bool had_ready_warp = stall == warp_formation::Stall::kNone ||
+                                    stall == warp_formation::Stall::kUnitBusy ||
                                     stall == warp_formation::Stall::kMemoryBusy;
         if (!had_ready_warp) idle += static_cast<double>(buckets[b]);
       }
@@ -379,10 +403,11 @@ std::string Gpu::violations() const {
 void Gpu::trace(const std::string& file, std::uint64_t first_cycle, std::uint64_t last_cycle) {
   if (!sm::kTracing) throw InputError(file, "this build of Weft writes no waveforms (WEFT_TRACE=OFF)");
   if (last_cycle < first_cycle) {
-    throw InputError(file, "waveform of core cycles " + std::to_string(first_cycle) + " to " + std::to_string(last_cycle) +
-                               "; allowed is an end at or after the start");
+    throw InputError(file, "waveform of core cycles " + std::to_string(first_cycle) + " to " +
+                               std::to_string(last_cycle) + "; allowed is an end at or after the start");
   }
-  // The clock's process is already asleep when the simulation runs, and a part added then would not be stepped.
+  // The clock's process is already asleep when the simulation runs, and a part added then would not be
+  // stepped.
   if (impl_->waveform.has_value() || sc_core::sc_start_of_simulation_invoked()) {
     throw InputError(file, "one waveform can be asked for, before the simulation starts");
   }

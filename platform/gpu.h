@@ -25,36 +25,37 @@ class MemoryImage;
 // What the command line shows of a running launch.
 struct Progress {
   std::uint64_t blocks_done = 0, blocks_total = 0;
-  std::uint64_t cycles = 0;                // core cycles spent in launches so far
-  std::uint64_t thread_instructions = 0;   // executed so far
+  std::uint64_t cycles = 0;               // core cycles spent in launches so far
+  std::uint64_t thread_instructions = 0;  // executed so far
 };
 
 // What a GPU counted in total since construction or the last statistics reset.
 struct Totals {
-  std::uint64_t cycles = 0;                // core cycles in which a launch was active
+  std::uint64_t cycles = 0;  // core cycles in which a launch was active
   std::uint64_t thread_instructions = 0, warp_instructions = 0;
-  double ipc = 0;                          // thread instructions per core cycle, all SMs
-  double lane_activity = 0;                // active lanes / (issue beats with an active lane x SIMD width)  [HARP eq. 2]
-  double simd_efficiency = 0;              // mean over warp instructions of active threads / warp size     [ST Fig. 4]
-  double idle_share = 0;                   // scheduler cycles without a ready warp / scheduler cycles       [DWR III]
-  double coalescing_rate = 0;              // memory thread instructions / requests that enter the crossbar  [DWR eq. 1]
+  double ipc = 0;              // thread instructions per core cycle, all SMs
+  double lane_activity = 0;    // active lanes / (issue beats with an active lane x SIMD width)  [HARP eq. 2]
+  double simd_efficiency = 0;  // mean over warp instructions of active threads / warp size     [ST Fig. 4]
+  double idle_share = 0;       // scheduler cycles without a ready warp / scheduler cycles       [DWR III]
+  double coalescing_rate = 0;  // memory thread instructions / requests that enter the crossbar  [DWR eq. 1]
 };
 
 class Gpu : public sc_core::sc_module {
  public:
   struct Options {
-    bool sleeping = true;                  // false: step every module at every edge (same results, slower)
-    bool monitors = false;                 // a hop monitor on every hop
+    bool sleeping = true;   // false: step every module at every edge (same results, slower)
+    bool monitors = false;  // a hop monitor on every hop
   };
 
   Gpu(sc_core::sc_module_name name, const GpuConfig& config, const Options& options);
   ~Gpu() override;
 
-  // Puts a launch behind those already there (they run one after the other). Throws InputError if the grid is empty
-  // or too large, the block does not fit an SM (saying which resource), or the parameters have the wrong size.
+  // Puts a launch behind those already there (they run one after the other). Throws InputError if the grid is
+  // empty or too large, the block does not fit an SM (saying which resource), or the parameters have the
+  // wrong size.
   void launch(const dispatch::Launch& launch);
-  bool idle() const;                             // nothing queued, running, or on its way to memory
-  const sc_core::sc_event& idle_event() const;   // notified when the last launch has drained
+  bool idle() const;                            // nothing queued, running, or on its way to memory
+  const sc_core::sc_event& idle_event() const;  // notified when the last launch has drained
 
   // The fault or hang that stopped the GPU, if any: text with thread, PC, source line. Cleared by reset().
   bool faulted() const;
@@ -66,22 +67,24 @@ class Gpu : public sc_core::sc_module {
   void reset();
 
   const GpuConfig& config() const;
-  gddr5::MemoryImage& memory();                  // device memory; addresses are offsets into it plus kDeviceBase
+  gddr5::MemoryImage& memory();  // device memory; addresses are offsets into it plus kDeviceBase
   statistics::Registry& statistics();
   Totals totals() const;
   Progress progress() const;
   std::uint32_t blocks_per_sm(const dispatch::Launch& launch) const;  // occupancy
   // Device memory that the launch needs at Launch::local_address.
   std::uint64_t local_memory_bytes(const dispatch::Launch& launch) const;
-  // Waveforms of core edges first_cycle to last_cycle (vcd/README.md). Once, before the simulation starts; InputError if
-  // it has, if the window is empty, if the file cannot be written, or if Weft was built without tracing.
+  // Waveforms of core edges first_cycle to last_cycle (vcd/README.md). Once, before the simulation starts;
+  // InputError if it has, if the window is empty, if the file cannot be written, or if Weft was built without
+  // tracing.
   void trace(const std::string& file, std::uint64_t first_cycle, std::uint64_t last_cycle);
-  // Ends the waveform, if there is one. InputError if it is not complete because it could not be written: the run went
-  // on without it. The destructor ends it silently.
+  // Ends the waveform, if there is one. InputError if it is not complete because it could not be written: the
+  // run went on without it. The destructor ends it silently.
   void close_trace();
   // Every hop monitor's violations, as text; empty without Options::monitors.
   std::string violations() const;
-  // Address checks: only mapped pages of device memory may be accessed by kernels. `address` is a device address.
+  // Address checks: only mapped pages of device memory may be accessed by kernels. `address` is a device
+  // address.
   void map(std::uint64_t address, std::uint64_t bytes, bool mapped);
 
   struct Impl;
@@ -90,7 +93,8 @@ class Gpu : public sc_core::sc_module {
   std::unique_ptr<Impl> impl_;
 };
 
-// Device addresses of global memory start here; below lie the shared and local windows (isa/address_windows.h).
+// Device addresses of global memory start here; below lie the shared and local windows
+// (isa/address_windows.h).
 inline constexpr std::uint64_t kDeviceBase = 0x1'0000'0000;
 // Granule of Gpu::map.
 inline constexpr std::uint64_t kPageBytes = 4096;

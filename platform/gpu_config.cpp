@@ -57,16 +57,19 @@ void GpuConfig::Watchdog::describe(config::Visitor& v) {
 
 void GpuConfig::L2::describe(config::Visitor& v) {
   v.boolean("enabled", enabled, "false: the crossbar leads straight to the memory channels");
-  v.integer("banks_per_channel", banks_per_channel, {1, 16}, "banks", "L2 banks in front of a memory channel");
+  v.integer("banks_per_channel", banks_per_channel, {1, 16}, "banks",
+            "L2 banks in front of a memory channel");
   bank.describe(v);
 }
 
 void GpuConfig::Gddr5::describe(config::Visitor& v) {
   v.integer("bytes", bytes, {1u << 20, std::uint64_t{1} << 36}, "bytes", "device memory");
   v.integer("channels", map.channels, {1, 64}, "channels", "memory channels; need not be a power of two");
-  v.integer("interleave_bytes", map.interleave_bytes, {32, 1u << 20}, "bytes", "chunk that stays on a channel");
+  v.integer("interleave_bytes", map.interleave_bytes, {32, 1u << 20}, "bytes",
+            "chunk that stays on a channel");
   v.integer("banks", map.banks, {1, 64}, "banks", "banks of a channel");
-  v.integer("row_bytes", map.row_bytes, {64, 1u << 20}, "bytes", "row of a bank, over all devices of the channel");
+  v.integer("row_bytes", map.row_bytes, {64, 1u << 20}, "bytes",
+            "row of a bank, over all devices of the channel");
   v.integer("bank_interleave_bytes", map.bank_interleave_bytes, {32, 1u << 20}, "bytes",
             "consecutive bytes of a channel that stay in a bank");
   v.boolean("bank_xor", map.bank_xor, "exclusive-or the low bits of the row into the bank number");
@@ -95,9 +98,9 @@ void GpuConfig::check(const std::string& file) const {
   gddr5.map.check(root + "/gddr5");
   gddr5.channel.check(root + "/gddr5");
   if (warp_formation.warp_size > sm.max_threads) {
-    throw InputError(root + "/warp_formation/warp_size", "found " + std::to_string(warp_formation.warp_size) +
-                                                             ", allowed is at most sm.max_threads = " +
-                                                             std::to_string(sm.max_threads));
+    throw InputError(root + "/warp_formation/warp_size",
+                     "found " + std::to_string(warp_formation.warp_size) +
+                         ", allowed is at most sm.max_threads = " + std::to_string(sm.max_threads));
   }
   const auto line_fits = [&](const char* cache, std::uint64_t line) {
     if (line > gddr5.map.interleave_bytes) {
@@ -120,7 +123,8 @@ void GpuConfig::check(const std::string& file) const {
                                        {"l1t", sm.l1t.line_bytes}}) {
       if (bytes > line) {
         throw InputError(root + "/sm/" + cache + "/line_bytes",
-                         "found " + std::to_string(bytes) + ", allowed is at most l2.line_bytes = " + std::to_string(line));
+                         "found " + std::to_string(bytes) +
+                             ", allowed is at most l2.line_bytes = " + std::to_string(line));
       }
     }
   }
@@ -153,6 +157,8 @@ nlohmann::ordered_json effective_config(const GpuConfig& config) {
   return config::write(config);
 }
 
-nlohmann::ordered_json config_schema() { return config::schema(GpuConfig(), "Weft configuration"); }
+nlohmann::ordered_json config_schema() {
+  return config::schema(GpuConfig(), "Weft configuration");
+}
 
 }  // namespace weft

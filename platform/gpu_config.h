@@ -34,14 +34,14 @@ struct GpuConfig {
   } scalarization;
   crossbar::Crossbar::Config crossbar;
   struct L2 {
-    bool enabled = true;                 // false: the crossbar leads straight to the memory channels
+    bool enabled = true;  // false: the crossbar leads straight to the memory channels
     std::uint64_t banks_per_channel = 2;
     l2::L2Bank::Config bank;
     void describe(config::Visitor& v);
   } l2;
   struct Gddr5 {
-    std::uint64_t bytes = 1u << 30;      // device memory
-    gddr5::AddressMap::Config map;       // its l2_banks follows from l2
+    std::uint64_t bytes = 1u << 30;  // device memory
+    gddr5::AddressMap::Config map;   // its l2_banks follows from l2
     gddr5::Gddr5Channel::Config channel;
     void describe(config::Visitor& v);
   } gddr5;
@@ -55,8 +55,8 @@ struct GpuConfig {
   void check(const std::string& file) const;
 };
 
-// Reads a configuration by name ("gtx480": configs/gtx480.json of the source tree or the installed share folder) or
-// by path (anything with a slash or ending in .json), applies "path=value" overrides, checks it.
+// Reads a configuration by name ("gtx480": configs/gtx480.json of the source tree or the installed share
+// folder) or by path (anything with a slash or ending in .json), applies "path=value" overrides, checks it.
 GpuConfig load_config(const std::string& name_or_path, const std::vector<std::string>& overrides = {});
 std::vector<std::string> config_names();
 nlohmann::ordered_json effective_config(const GpuConfig& config);

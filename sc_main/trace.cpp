@@ -13,6 +13,8 @@ void start_trace(Gpu& gpu, const TraceOptions& options) {
   gpu.trace(options.file, options.start, options.stop);
 }
 
-void finish_trace(Gpu& gpu) { gpu.close_trace(); }
+void finish_trace(Gpu& gpu) {
+  gpu.close_trace();
+}
 
 }  // namespace weft::cli

@@ -47,8 +47,8 @@ void PacketNetwork::show_head(unsigned input) {
   interfaces_out_[head.output / shape_.outputs_per_interface].candidates |= std::uint64_t{1} << input;
 }
 
-// Outputs that want the same input interface take turns: who was granted longest ago chooses first. (A rotation by
-// the cycle number would beat with the packets' length and starve some.)
+// Outputs that want the same input interface take turns: who was granted longest ago chooses first. (A
+// rotation by the cycle number would beat with the packets' length and starve some.)
 void PacketNetwork::arbitrate(Cycle now) {
   if (waiting_ == 0) return;
   std::array<std::uint8_t, 64> granted;

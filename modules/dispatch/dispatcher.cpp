@@ -20,7 +20,8 @@ void Dispatcher::reset() {
 }
 
 Dim3 Dispatcher::block_index(std::uint64_t number) const {
-  return {static_cast<std::uint32_t>(number % grid_[0]), static_cast<std::uint32_t>(number / grid_[0] % grid_[1]),
+  return {static_cast<std::uint32_t>(number % grid_[0]),
+          static_cast<std::uint32_t>(number / grid_[0] % grid_[1]),
           static_cast<std::uint32_t>(number / grid_[0] / grid_[1])};
 }
 

@@ -1,5 +1,5 @@
-// The thread-block scheduler: hands the blocks of a grid to SMs that have room, in order, at most one block per SM and
-// cycle, SMs in round robin.
+// The thread-block scheduler: hands the blocks of a grid to SMs that have room, in order, at most one block
+// per SM and cycle, SMs in round robin.
 #ifndef WEFT_DISPATCH_DISPATCHER_H
 #define WEFT_DISPATCH_DISPATCHER_H
 
@@ -26,16 +26,16 @@ class Dispatcher final : public Clocked {
   // Registers itself with the clock: create it after the SMs, so that it acts after them in each cycle.
   Dispatcher(ClockDomain& clock, std::vector<BlockTarget*> targets);
 
-  // Called at the edge at which the launch begins, and at the edge at which its last block has retired and `finished`
-  // says that nothing is left; the latter may start the next launch.
+  // Called at the edge at which the launch begins, and at the edge at which its last block has retired and
+  // `finished` says that nothing is left; the latter may start the next launch.
   struct Hooks {
-    std::function<bool(Cycle)> begin;      // takes the next launch; false: there is none
-    std::function<bool()> drained;         // no transactions left
+    std::function<bool(Cycle)> begin;  // takes the next launch; false: there is none
+    std::function<bool()> drained;     // no transactions left
     std::function<void(Cycle)> finished;
   };
   void set_hooks(Hooks hooks) { hooks_ = std::move(hooks); }
 
-  void start(const Dim3& grid);            // from `begin`
+  void start(const Dim3& grid);  // from `begin`
   // A launch was queued, a block retired, an SM drained: looked at from the next edge on, asleep or not.
   void poke() {
     due_ = std::min(due_, clock_.current_edge() + 1);
@@ -62,7 +62,7 @@ class Dispatcher final : public Clocked {
   const std::size_t index_;
   Hooks hooks_;
   bool active_ = false;
-  Cycle due_ = kNever;                     // the next edge at which it acts
+  Cycle due_ = kNever;  // the next edge at which it acts
   Dim3 grid_{};
   std::uint64_t total_ = 0, placed_ = 0, retired_ = 0;
   std::size_t next_target_ = 0;

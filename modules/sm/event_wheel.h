@@ -1,5 +1,5 @@
-// Events of the near future, by cycle: a ring of buckets with a bit set to find the next one, and a heap for the few
-// that lie further away. Events of one cycle come out in order of insertion.
+// Events of the near future, by cycle: a ring of buckets with a bit set to find the next one, and a heap for
+// the few that lie further away. Events of one cycle come out in order of insertion.
 #ifndef WEFT_SM_EVENT_WHEEL_H
 #define WEFT_SM_EVENT_WHEEL_H
 
@@ -87,7 +87,9 @@ class EventWheel {
     std::uint64_t sequence;
     Event event;
   };
-  static bool later(const Far& a, const Far& b) { return a.at != b.at ? a.at > b.at : a.sequence > b.sequence; }
+  static bool later(const Far& a, const Far& b) {
+    return a.at != b.at ? a.at > b.at : a.sequence > b.sequence;
+  }
 
   void insert(Cycle at, const Event& event) {
     std::uint32_t node = free_;

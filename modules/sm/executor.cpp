@@ -25,35 +25,62 @@ std::uint32_t special_value(ptx::Special special, const SpecialContext& c, std::
   const auto& grid = c.kernel.launch.grid;
   const std::uint32_t lane = thread % isa::kLanes;
   switch (special) {
-    case ptx::Special::kTidX: return thread % block[0];
-    case ptx::Special::kTidY: return thread / block[0] % block[1];
-    case ptx::Special::kTidZ: return thread / block[0] / block[1];
-    case ptx::Special::kNtidX: return block[0];
-    case ptx::Special::kNtidY: return block[1];
-    case ptx::Special::kNtidZ: return block[2];
-    case ptx::Special::kCtaidX: return c.block.index[0];
-    case ptx::Special::kCtaidY: return c.block.index[1];
-    case ptx::Special::kCtaidZ: return c.block.index[2];
-    case ptx::Special::kNctaidX: return grid[0];
-    case ptx::Special::kNctaidY: return grid[1];
-    case ptx::Special::kNctaidZ: return grid[2];
-    case ptx::Special::kLaneid: return lane;
-    case ptx::Special::kWarpid: return (c.block.first_chunk * isa::kLanes + thread) / isa::kLanes;
-    case ptx::Special::kNwarpid: return static_cast<std::uint32_t>(c.config.max_warps);
-    case ptx::Special::kSmid: return c.sm;
-    case ptx::Special::kNsmid: return static_cast<std::uint32_t>(c.config.count);
-    case ptx::Special::kLanemaskEq: return 1u << lane;
-    case ptx::Special::kLanemaskLt: return (1u << lane) - 1;
-    case ptx::Special::kLanemaskLe: return (2u << lane) - 1;
-    case ptx::Special::kLanemaskGt: return ~((2u << lane) - 1);
-    case ptx::Special::kLanemaskGe: return ~((1u << lane) - 1);
-    case ptx::Special::kDynamicSharedSize: return static_cast<std::uint32_t>(c.kernel.launch.dynamic_shared);
-    case ptx::Special::kTotalSharedSize: return static_cast<std::uint32_t>(c.kernel.shared_bytes);
-    default: return 0;  // %gridid, %envreg: no value is promised
+    case ptx::Special::kTidX:
+      return thread % block[0];
+    case ptx::Special::kTidY:
+      return thread / block[0] % block[1];
+    case ptx::Special::kTidZ:
+      return thread / block[0] / block[1];
+    case ptx::Special::kNtidX:
+      return block[0];
+    case ptx::Special::kNtidY:
+      return block[1];
+    case ptx::Special::kNtidZ:
+      return block[2];
+    case ptx::Special::kCtaidX:
+      return c.block.index[0];
+    case ptx::Special::kCtaidY:
+      return c.block.index[1];
+    case ptx::Special::kCtaidZ:
+      return c.block.index[2];
+    case ptx::Special::kNctaidX:
+      return grid[0];
+    case ptx::Special::kNctaidY:
+      return grid[1];
+    case ptx::Special::kNctaidZ:
+      return grid[2];
+    case ptx::Special::kLaneid:
+      return lane;
+    case ptx::Special::kWarpid:
+      return (c.block.first_chunk * isa::kLanes + thread) / isa::kLanes;
+    case ptx::Special::kNwarpid:
+      return static_cast<std::uint32_t>(c.config.max_warps);
+    case ptx::Special::kSmid:
+      return c.sm;
+    case ptx::Special::kNsmid:
+      return static_cast<std::uint32_t>(c.config.count);
+    case ptx::Special::kLanemaskEq:
+      return 1u << lane;
+    case ptx::Special::kLanemaskLt:
+      return (1u << lane) - 1;
+    case ptx::Special::kLanemaskLe:
+      return (2u << lane) - 1;
+    case ptx::Special::kLanemaskGt:
+      return ~((2u << lane) - 1);
+    case ptx::Special::kLanemaskGe:
+      return ~((1u << lane) - 1);
+    case ptx::Special::kDynamicSharedSize:
+      return static_cast<std::uint32_t>(c.kernel.launch.dynamic_shared);
+    case ptx::Special::kTotalSharedSize:
+      return static_cast<std::uint32_t>(c.kernel.shared_bytes);
+    default:
+      return 0;  // %gridid, %envreg: no value is promised
   }
 }
 
-unsigned first_lane(std::uint32_t mask) { return static_cast<unsigned>(__builtin_ctz(mask)); }
+unsigned first_lane(std::uint32_t mask) {
+  return static_cast<unsigned>(__builtin_ctz(mask));
+}
 
 // Smallest and largest address of the active lanes, and the OR of all of them.
 struct Span {
@@ -88,7 +115,8 @@ std::uint64_t local_area_bytes(const Kernel& kernel, const Config& config) {
 
 Executor::Executor(const Config& config, unsigned sm, double core_megahertz, RegisterFile& registers)
     : config_(config), sm_(sm), nanoseconds_per_cycle_(1e3 / core_megahertz), registers_(registers) {
-  // Most accesses of one instruction: each group in three spaces, and local elements of up to four words each.
+  // Most accesses of one instruction: each group in three spaces, and local elements of up to four words
+  // each.
   accesses_.resize(warp_formation::kMaxGroups * 6);
 }
 
@@ -129,9 +157,14 @@ void Executor::arithmetic(const Operation& op, const Groups& groups, std::uint64
     for (unsigned i = 0; i < 4; ++i) {
       const Source& source = op.src[i];
       switch (source.kind) {
-        case Source::Kind::kNone: break;
-        case Source::Kind::kRow: lanes.src[i] = base + source.offset; break;
-        case Source::Kind::kConstant: lanes.src[i] = source.constant; break;
+        case Source::Kind::kNone:
+          break;
+        case Source::Kind::kRow:
+          lanes.src[i] = base + source.offset;
+          break;
+        case Source::Kind::kConstant:
+          lanes.src[i] = source.constant;
+          break;
         case Source::Kind::kPredicate: {
           const std::uint32_t bits = registers_.predicate(group.chunk, source.index);
           if (i < 3) lanes.predicate[i] = source.negated ? ~bits : bits;
@@ -191,9 +224,15 @@ bool Executor::memory(const Operation& op, ptx::Pc pc, const Groups& groups, con
     }
     bool done = false;
     switch (in.space) {
-      case ptx::Space::kGeneric: done = generic(op, pc, group.chunk, mask, address, block); break;
-      case ptx::Space::kLocal: done = local(op, pc, group.chunk, mask, address, block); break;
-      default: done = access(op, pc, in.space, group.chunk, mask, address, block); break;
+      case ptx::Space::kGeneric:
+        done = generic(op, pc, group.chunk, mask, address, block);
+        break;
+      case ptx::Space::kLocal:
+        done = local(op, pc, group.chunk, mask, address, block);
+        break;
+      default:
+        done = access(op, pc, in.space, group.chunk, mask, address, block);
+        break;
     }
     if (!done) return false;
   }
@@ -246,7 +285,8 @@ bool Executor::access(const Operation& op, ptx::Pc pc, ptx::Space space, unsigne
   const Span span = span_of(address, mask);
   const std::uint64_t size = op.element_bytes;
   const bool inside = span.low >= low && span.high - low + size <= bytes && span.high - low < bytes;
-  if (!inside || (span.bits & (size - 1)) != 0) return refuse(op, pc, chunk, mask, address, low, bytes, what, block);
+  if (!inside || (span.bits & (size - 1)) != 0)
+    return refuse(op, pc, chunk, mask, address, low, bytes, what, block);
 
   LaneAccess& lanes = record(space, chunk, mask, static_cast<std::uint32_t>(size));
   for (unsigned i = 0; i < isa::kLanes; ++i) lanes.address[i] = address[i] - low;
@@ -287,10 +327,10 @@ void Executor::transfer(const Operation& op, unsigned chunk, std::uint32_t mask,
   op.memory(lanes);
 }
 
-// Local memory is interleaved by 32-bit words, word-major, so that threads which access the same variable touch
-// neighbouring addresses. An element of several words is gathered, handled, and scattered again.
-bool Executor::local(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint32_t mask, const std::uint64_t* address,
-                     const ResidentBlock& block) {
+// Local memory is interleaved by 32-bit words, word-major, so that threads which access the same variable
+// touch neighbouring addresses. An element of several words is gathered, handled, and scattered again.
+bool Executor::local(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint32_t mask,
+                     const std::uint64_t* address, const ResidentBlock& block) {
   const std::uint64_t size = op.element_bytes;
   const std::uint64_t bytes = kernel_->program.local_bytes;
   const Span span = span_of(address, mask);
@@ -316,7 +356,8 @@ bool Executor::local(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint3
   }
   alignas(64) std::uint8_t element[isa::kLanes][16] = {};
   alignas(64) std::uint64_t offset[isa::kLanes];
-  for (unsigned lane = 0; lane < isa::kLanes; ++lane) offset[lane] = lane * 16 + (size < 4 ? address[lane] % 4 : 0);
+  for (unsigned lane = 0; lane < isa::kLanes; ++lane)
+    offset[lane] = lane * 16 + (size < 4 ? address[lane] % 4 : 0);
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const unsigned lane = first_lane(rest);
     for (unsigned w = 0; w < words; ++w) {
@@ -359,8 +400,11 @@ bool Executor::refuse(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint
     const bool load = op.instruction->op == ptx::Opcode::kLd;
     const bool store = op.instruction->op == ptx::Opcode::kSt;
     out << kernel_->program.name << ": " << thread_name(block, chunk, lane) << ", pc " << pc << ", "
-        << kernel_->program.place(pc) << ": " << (load ? "load" : store ? "store" : "atomic") << " of " << size
-        << " bytes at 0x" << std::hex << a << std::dec;
+        << kernel_->program.place(pc) << ": "
+        << (load    ? "load"
+            : store ? "store"
+                    : "atomic")
+        << " of " << size << " bytes at 0x" << std::hex << a << std::dec;
     if (outside || unmapped) {
       out << " is not in " << (unmapped ? "any allocation of " : "") << what;
       if (low == 0) out << " (" << bytes << " bytes)";
@@ -378,8 +422,9 @@ std::string Executor::thread_name(const ResidentBlock& block, unsigned chunk, un
   const std::uint32_t thread = (chunk - block.first_chunk) * isa::kLanes + lane;
   const auto& size = kernel_->launch.block;
   std::ostringstream out;
-  out << "thread (" << thread % size[0] << "," << thread / size[0] % size[1] << "," << thread / size[0] / size[1]
-      << ") of block (" << block.index[0] << "," << block.index[1] << "," << block.index[2] << ")";
+  out << "thread (" << thread % size[0] << "," << thread / size[0] % size[1] << ","
+      << thread / size[0] / size[1] << ") of block (" << block.index[0] << "," << block.index[1] << ","
+      << block.index[2] << ")";
   return out.str();
 }
 

@@ -1,7 +1,7 @@
 // Executes instructions on the threads of one SM: registers, shared memory, and the image of device memory.
 //
-// Function only; time is the business of the units and the load-store unit. A memory instruction leaves behind the
-// addresses that its lanes touched, for the coalescer and the bank-conflict logic.
+// Function only; time is the business of the units and the load-store unit. A memory instruction leaves
+// behind the addresses that its lanes touched, for the coalescer and the bank-conflict logic.
 #ifndef WEFT_SM_EXECUTOR_H
 #define WEFT_SM_EXECUTOR_H
 
@@ -18,10 +18,10 @@ namespace weft::sm {
 
 // Device memory as kernels reach it: the image (through DMI) and which pages are allocated.
 struct DeviceMemoryView {
-  std::uint8_t* image = nullptr;           // byte 0 of device memory; the SM asks for it through DMI
-  std::uint64_t base = 0;                  // device address of byte 0
+  std::uint8_t* image = nullptr;  // byte 0 of device memory; the SM asks for it through DMI
+  std::uint64_t base = 0;         // device address of byte 0
   std::uint64_t bytes = 0;
-  const std::uint8_t* mapped = nullptr;    // one byte per page, 0: not allocated
+  const std::uint8_t* mapped = nullptr;  // one byte per page, 0: not allocated
   unsigned page_shift = 12;
 };
 
@@ -33,17 +33,19 @@ struct ResidentBlock {
   std::uint16_t domain = 0;
   std::uint32_t threads = 0;
   std::uint32_t live_threads = 0;
-  dispatch::Dim3 index{};                  // %ctaid
+  dispatch::Dim3 index{};  // %ctaid
 };
 
 // Where lanes of one chunk went in one address space, one element each.
 struct LaneAccess {
-  ptx::Space space = ptx::Space::kGlobal;  // kGlobal, kShared, kConst, kParam, kLocal (an offset in device memory)
+  ptx::Space space =
+      ptx::Space::kGlobal;  // kGlobal, kShared, kConst, kParam, kLocal (an offset in device memory)
   std::uint16_t chunk = 0;
   std::uint32_t mask = 0;
-  std::uint32_t bytes = 4;                 // per lane
-  std::uint64_t low = 0, high = 0;         // smallest and largest address of the lanes in the mask
-  std::array<std::uint64_t, isa::kLanes> address{};  // kShared: offset; kParam: in the parameters; else in device memory
+  std::uint32_t bytes = 4;          // per lane
+  std::uint64_t low = 0, high = 0;  // smallest and largest address of the lanes in the mask
+  std::array<std::uint64_t, isa::kLanes>
+      address{};  // kShared: offset; kParam: in the parameters; else in device memory
 };
 
 class Executor {
@@ -64,8 +66,10 @@ class Executor {
   // `cycle`: the core cycle, for %clock.
   void arithmetic(const Operation& op, const warp_formation::Groups& groups, std::uint64_t cycle);
 
-  // Reads or writes memory for all groups. `accesses()` then says where. False: a fault, explained by `fault()`.
-  bool memory(const Operation& op, ptx::Pc pc, const warp_formation::Groups& groups, const ResidentBlock& block);
+  // Reads or writes memory for all groups. `accesses()` then says where. False: a fault, explained by
+  // `fault()`.
+  bool memory(const Operation& op, ptx::Pc pc, const warp_formation::Groups& groups,
+              const ResidentBlock& block);
   const LaneAccess* accesses() const { return accesses_.data(); }
   unsigned access_count() const { return access_count_; }
   const std::string& fault() const { return fault_; }
@@ -78,15 +82,16 @@ class Executor {
  private:
   bool access(const Operation& op, ptx::Pc pc, ptx::Space space, unsigned chunk, std::uint32_t mask,
               const std::uint64_t* address, const ResidentBlock& block);
-  bool local(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint32_t mask, const std::uint64_t* address,
-             const ResidentBlock& block);
-  bool generic(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint32_t mask, const std::uint64_t* address,
-               const ResidentBlock& block);
+  bool local(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint32_t mask,
+             const std::uint64_t* address, const ResidentBlock& block);
+  bool generic(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint32_t mask,
+               const std::uint64_t* address, const ResidentBlock& block);
   void transfer(const Operation& op, unsigned chunk, std::uint32_t mask, std::uint8_t* base,
                 const std::uint64_t* offset);
   LaneAccess& record(ptx::Space space, unsigned chunk, std::uint32_t mask, std::uint32_t bytes);
-  bool refuse(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint32_t mask, const std::uint64_t* address,
-              std::uint64_t low, std::uint64_t bytes, const char* what, const ResidentBlock& block);
+  bool refuse(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint32_t mask,
+              const std::uint64_t* address, std::uint64_t low, std::uint64_t bytes, const char* what,
+              const ResidentBlock& block);
 
   const Config& config_;
   const unsigned sm_;
@@ -94,10 +99,10 @@ class Executor {
   RegisterFile& registers_;
   const Kernel* kernel_ = nullptr;
   DeviceMemoryView memory_;
-  std::vector<std::uint8_t> shared_;       // shared_stride_ bytes per block slot
+  std::vector<std::uint8_t> shared_;  // shared_stride_ bytes per block slot
   std::size_t shared_stride_ = 0;
   std::vector<std::uint8_t> parameters_;
-  std::uint32_t positions_ = 0;            // thread positions of this SM in this kernel
+  std::uint32_t positions_ = 0;  // thread positions of this SM in this kernel
   std::vector<LaneAccess> accesses_;
   unsigned access_count_ = 0;
   std::string fault_;

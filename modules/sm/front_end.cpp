@@ -16,7 +16,8 @@ cache::TagArray::Config tag_config(const CacheConfig& config) {
 cache::MshrTable::Config mshr_config(const CacheConfig& config, unsigned contexts) {
   cache::MshrTable::Config mshrs;
   mshrs.entries = config.mshr_entries;
-  mshrs.merges = std::max<std::uint64_t>(config.mshr_merges, contexts);  // every context may wait for one line
+  mshrs.merges =
+      std::max<std::uint64_t>(config.mshr_merges, contexts);  // every context may wait for one line
   return mshrs;
 }
 
@@ -29,8 +30,12 @@ void each(const std::vector<std::uint64_t>& set, Visit&& visit) {
   }
 }
 
-void put(std::vector<std::uint64_t>& set, unsigned i) { set[i / 64] |= std::uint64_t{1} << (i % 64); }
-void drop(std::vector<std::uint64_t>& set, unsigned i) { set[i / 64] &= ~(std::uint64_t{1} << (i % 64)); }
+void put(std::vector<std::uint64_t>& set, unsigned i) {
+  set[i / 64] |= std::uint64_t{1} << (i % 64);
+}
+void drop(std::vector<std::uint64_t>& set, unsigned i) {
+  set[i / 64] &= ~(std::uint64_t{1} << (i % 64));
+}
 
 bool any(const std::vector<std::uint64_t>& set) {
   return std::any_of(set.begin(), set.end(), [](std::uint64_t word) { return word != 0; });
@@ -161,14 +166,14 @@ std::uint64_t FrontEnd::step(Cycle now, bool can_miss) {
   const ptx::Pc pc = b.count == 0 ? b.wanted : b.first + b.count;
   const std::uint64_t address = code_offset_ + std::uint64_t{pc} * ptx::kInstructionBytes;
   const cache::Line line = tags_.line_of(address);
-  const auto left_in_line =
-      static_cast<std::uint32_t>((config_.l1i.line_bytes - address % config_.l1i.line_bytes) / ptx::kInstructionBytes);
+  const auto left_in_line = static_cast<std::uint32_t>(
+      (config_.l1i.line_bytes - address % config_.l1i.line_bytes) / ptx::kInstructionBytes);
   const bool present = !config_.l1i.enabled || tags_.find(line) == cache::LineState::kValid;
   std::uint64_t to_fetch = kNoLine;
   if (!present) {
     const bool merging = mshrs_.contains(line);
-    if (!merging && (!can_miss || !tags_.can_reserve(line) ||
-                     mshrs_.check(line) != cache::MshrOutcome::kAllocated)) {
+    if (!merging &&
+        (!can_miss || !tags_.can_reserve(line) || mshrs_.check(line) != cache::MshrOutcome::kAllocated)) {
       blocked_ = true;
       return kNoLine;
     }
@@ -211,7 +216,8 @@ Cycle FrontEnd::next_event(Cycle now) const {
 }
 
 void FrontEnd::bind(statistics::Registry& registry, const std::string& prefix) {
-  registry.counter(prefix + ".fetches", "fetches", "fetches of instructions into an instruction buffer", fetches_);
+  registry.counter(prefix + ".fetches", "fetches", "fetches of instructions into an instruction buffer",
+                   fetches_);
   registry.counter(prefix + ".flushes", "flushes", "instruction buffers emptied by a jump", flushes_);
   tags_.bind(registry, prefix + ".l1i");
   mshrs_.bind(registry, prefix + ".l1i.mshr");

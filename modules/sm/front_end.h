@@ -1,7 +1,9 @@
-// Instruction fetch: an instruction buffer per context, filled through the instruction cache, one fetch per cycle.
+// Instruction fetch: an instruction buffer per context, filled through the instruction cache, one fetch per
+// cycle.
 //
-// A context is the front end's slot for one warp of a scheduler domain. The scheme says which PC each context needs
-// next; a buffer that holds other instructions is flushed and fetched anew (a taken branch costs a refill).
+// A context is the front end's slot for one warp of a scheduler domain. The scheme says which PC each context
+// needs next; a buffer that holds other instructions is flushed and fetched anew (a taken branch costs a
+// refill).
 #ifndef WEFT_SM_FRONT_END_H
 #define WEFT_SM_FRONT_END_H
 
@@ -23,7 +25,8 @@ class FrontEnd {
   // `contexts` over all domains of the SM.
   FrontEnd(const Config& config, unsigned contexts);
 
-  // Keeps `waiting` up to date for contexts first .. first + count - 1: those whose buffer does not hold what they need.
+  // Keeps `waiting` up to date for contexts first .. first + count - 1: those whose buffer does not hold what
+  // they need.
   void report_to(warp_formation::ContextSet& waiting, unsigned first, unsigned count);
   void start_kernel(std::uint32_t instructions, std::uint64_t code_offset);
   void reset();
@@ -39,8 +42,8 @@ class FrontEnd {
 
   // Puts instructions that arrive at `now` into their buffers. Call before issue.
   void arrive(Cycle now);
-  // Fetches for one context. `now` decides when instructions arrive. Returns the line that must be fetched from memory
-  // in `miss_line` (kNoLine: none). Call once per cycle.
+  // Fetches for one context. `now` decides when instructions arrive. Returns the line that must be fetched
+  // from memory in `miss_line` (kNoLine: none). Call once per cycle.
   static constexpr std::uint64_t kNoLine = UINT64_MAX;
   std::uint64_t step(Cycle now, bool can_miss);
   // The line's bytes arrived: byte offset in device memory of its start.
@@ -56,13 +59,13 @@ class FrontEnd {
     ptx::Pc wanted = ptx::kNoPc;  // what the scheme needs next
     ptx::Pc first = 0;            // the oldest instruction held
     std::uint8_t count = 0;
-    bool fetching = false;        // a fetch is on its way
-    ptx::Pc fetch_pc = 0;         // ... of instructions from here
+    bool fetching = false;  // a fetch is on its way
+    ptx::Pc fetch_pc = 0;   // ... of instructions from here
     std::uint8_t fetch_count = 0;
-    bool missing = false;         // ... and waits for memory
+    bool missing = false;  // ... and waits for memory
     Cycle arrival = 0;
     warp_formation::ContextSet* waiting = nullptr;
-    std::uint16_t number = 0;     // in that set
+    std::uint16_t number = 0;  // in that set
   };
 
   void consider(unsigned context);  // does it need a fetch?
@@ -73,7 +76,7 @@ class FrontEnd {
   std::vector<std::uint64_t> arriving_;  // contexts with a hit on its way
   Cycle next_arrival_ = kNever;
   unsigned last_ = 0;
-  bool blocked_ = false;                 // the chosen fetch misses and cannot be sent
+  bool blocked_ = false;  // the chosen fetch misses and cannot be sent
   cache::TagArray tags_;
   cache::MshrTable mshrs_;
   std::uint32_t instructions_ = 0;

@@ -10,14 +10,17 @@
 namespace weft::sm {
 namespace {
 
-std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
+std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
 
 Source source_of(const ptx::Operand& operand, const ptx::Program& program) {
   Source source;
   source.negated = operand.negated;
   source.index = operand.index;
   switch (operand.kind) {
-    case ptx::Operand::Kind::kNone: break;
+    case ptx::Operand::Kind::kNone:
+      break;
     case ptx::Operand::Kind::kRow:
       source.kind = Source::Kind::kRow;
       source.offset = operand.index * isa::kLanes;
@@ -26,8 +29,12 @@ Source source_of(const ptx::Operand& operand, const ptx::Program& program) {
       source.kind = Source::Kind::kConstant;
       source.constant = program.constants[operand.index].lanes.data();
       break;
-    case ptx::Operand::Kind::kPredicate: source.kind = Source::Kind::kPredicate; break;
-    case ptx::Operand::Kind::kDynamic: source.kind = Source::Kind::kDynamic; break;
+    case ptx::Operand::Kind::kPredicate:
+      source.kind = Source::Kind::kPredicate;
+      break;
+    case ptx::Operand::Kind::kDynamic:
+      source.kind = Source::Kind::kDynamic;
+      break;
   }
   return source;
 }
@@ -42,7 +49,9 @@ const void* window_of(ptx::Space space) {
   alignas(64) static const auto kShared = broadcast(isa::kSharedWindow);
   alignas(64) static const auto kLocal = broadcast(isa::kLocalWindow);
   alignas(64) static const auto kOther = broadcast(0);
-  return space == ptx::Space::kShared ? kShared.data() : space == ptx::Space::kLocal ? kLocal.data() : kOther.data();
+  return space == ptx::Space::kShared  ? kShared.data()
+         : space == ptx::Space::kLocal ? kLocal.data()
+                                       : kOther.data();
 }
 
 [[noreturn]] void not_executable(const ptx::Program& program, ptx::Pc pc) {
@@ -92,8 +101,9 @@ Occupancy occupancy(const dispatch::Launch& launch, const Config& config, std::u
   const std::uint64_t threads = launch.threads_per_block();
   if (threads == 0) throw InputError("kernel " + program.name, "a block of 0 threads, allowed is at least 1");
   const std::uint64_t warps = (threads + warp_size - 1) / warp_size;
-  const std::uint64_t registers =
-      config.registers_per_thread != 0 ? config.registers_per_thread : std::max(1u, program.registers_per_thread);
+  const std::uint64_t registers = config.registers_per_thread != 0
+                                      ? config.registers_per_thread
+                                      : std::max(1u, program.registers_per_thread);
   const std::uint64_t per_warp = round_up(registers * warp_size, config.register_allocation_unit);
   const std::uint64_t shared =
       round_up(round_up(program.shared_bytes, launch.dynamic_shared != 0 ? 16 : 1) + launch.dynamic_shared,
@@ -142,7 +152,8 @@ Kernel::Kernel(const dispatch::Launch& l, const Config& config, std::uint64_t wa
   chunks_per_block = static_cast<std::uint32_t>((padded + isa::kLanes - 1) / isa::kLanes);
   shared_bytes = round_up(program.shared_bytes, launch.dynamic_shared != 0 ? 16 : 1) + launch.dynamic_shared;
   operations.reserve(program.code.size());
-  for (ptx::Pc pc = 0; pc < program.code.size(); ++pc) operations.push_back(operation_of(program, pc, config));
+  for (ptx::Pc pc = 0; pc < program.code.size(); ++pc)
+    operations.push_back(operation_of(program, pc, config));
 }
 
 }  // namespace weft::sm

@@ -1,5 +1,5 @@
-// A kernel as the SMs see it: the program with its functions looked up, its geometry, its occupancy. Made once per
-// launch and shared by all SMs.
+// A kernel as the SMs see it: the program with its functions looked up, its geometry, its occupancy. Made
+// once per launch and shared by all SMs.
 #ifndef WEFT_SM_KERNEL_H
 #define WEFT_SM_KERNEL_H
 
@@ -19,9 +19,9 @@ struct Source {
   enum class Kind : std::uint8_t { kNone, kRow, kConstant, kPredicate, kDynamic };
   Kind kind = Kind::kNone;
   bool negated = false;
-  std::uint16_t index = 0;           // predicate number, or the ptx::Special
-  std::uint32_t offset = 0;          // kRow: words from the chunk's base
-  const void* constant = nullptr;    // kConstant: 32 lanes
+  std::uint16_t index = 0;         // predicate number, or the ptx::Special
+  std::uint32_t offset = 0;        // kRow: words from the chunk's base
+  const void* constant = nullptr;  // kConstant: 32 lanes
 };
 
 struct Operation {
@@ -29,23 +29,24 @@ struct Operation {
   isa::LaneFunction function = nullptr;
   isa::MemoryFunction memory = nullptr;
   std::array<Source, 5> src{};
-  std::array<std::int32_t, 4> dst{-1, -1, -1, -1};           // words from the chunk's base; -1: none
+  std::array<std::int32_t, 4> dst{-1, -1, -1, -1};  // words from the chunk's base; -1: none
   std::array<std::int16_t, 2> dst_predicate{-1, -1};
-  std::array<std::uint16_t, 14> keys{};                      // scoreboard keys read or written
+  std::array<std::uint16_t, 14> keys{};  // scoreboard keys read or written
   std::uint8_t key_count = 0;
   std::uint16_t latency = 1, interval = 1;
-  std::uint8_t element_bytes = 0;                            // memory: bytes of one element
+  std::uint8_t element_bytes = 0;  // memory: bytes of one element
 };
 
 // What limits the resident blocks of an SM.
 struct Occupancy {
   std::uint32_t blocks = 0;
-  std::string limit;                 // "threads", "blocks", "warps", "registers", "shared memory"
+  std::string limit;  // "threads", "blocks", "warps", "registers", "shared memory"
   std::uint32_t registers_per_warp = 0;
   std::uint64_t shared_per_block = 0;
 };
 
-// Throws InputError if not even one block fits, naming the resource, what the block needs and what the SM has.
+// Throws InputError if not even one block fits, naming the resource, what the block needs and what the SM
+// has.
 Occupancy occupancy(const dispatch::Launch& launch, const Config& config, std::uint64_t warp_size);
 
 struct Kernel {
@@ -57,7 +58,7 @@ struct Kernel {
   std::vector<Operation> operations;  // by PC
   std::uint32_t threads = 0;          // per block
   std::uint32_t chunks_per_block = 0;
-  std::uint64_t shared_bytes = 0;     // per block: static and dynamic
+  std::uint64_t shared_bytes = 0;  // per block: static and dynamic
 };
 
 }  // namespace weft::sm

@@ -20,12 +20,17 @@ cache::MshrTable::Config mshr_config(const CacheConfig& config) {
   return mshrs;
 }
 
-unsigned log2_of(std::uint64_t value) { return static_cast<unsigned>(__builtin_ctzll(value)); }
-unsigned first_lane(std::uint32_t mask) { return static_cast<unsigned>(__builtin_ctz(mask)); }
+unsigned log2_of(std::uint64_t value) {
+  return static_cast<unsigned>(__builtin_ctzll(value));
+}
+unsigned first_lane(std::uint32_t mask) {
+  return static_cast<unsigned>(__builtin_ctz(mask));
+}
 
 }  // namespace
 
-LoadStoreUnit::FirstLevel::FirstLevel(const CacheConfig& c) : config(c), tags(tag_config(c)), mshrs(mshr_config(c)) {}
+LoadStoreUnit::FirstLevel::FirstLevel(const CacheConfig& c)
+    : config(c), tags(tag_config(c)), mshrs(mshr_config(c)) {}
 
 LoadStoreUnit::LoadStoreUnit(const Config& config, LoadStoreListener& listener)
     : config_(config),
@@ -64,8 +69,8 @@ void LoadStoreUnit::start_kernel(std::uint64_t parameter_offset, bool report_pro
   for (FirstLevel* level : {&l1d_, &l1c_, &l1t_}) level->tags.invalidate_all();
 }
 
-void LoadStoreUnit::accept(std::uint16_t issue, const ptx::Instruction& in, const LaneAccess* accesses, unsigned count,
-                           bool waits) {
+void LoadStoreUnit::accept(std::uint16_t issue, const ptx::Instruction& in, const LaneAccess* accesses,
+                           unsigned count, bool waits) {
   const std::uint32_t index = instructions_.take();
   ++live_instructions_;
   {
@@ -114,8 +119,8 @@ void LoadStoreUnit::add_part(std::uint32_t& list, unsigned chunk, std::uint32_t 
   list = part;
 }
 
-// Accesses of one window of threads to one aligned block become one request. Constants are broadcast word by word, so
-// their block is the element.
+// Accesses of one window of threads to one aligned block become one request. Constants are broadcast word by
+// word, so their block is the element.
 void LoadStoreUnit::coalesce(std::uint32_t instruction, const ptx::Instruction& in, const LaneAccess& access,
                              std::uint64_t origin) {
   const bool constant = access.space == ptx::Space::kConst || access.space == ptx::Space::kParam;
@@ -142,7 +147,8 @@ void LoadStoreUnit::coalesce(std::uint32_t instruction, const ptx::Instruction& 
     const std::uint32_t r = find_or_add(instruction, block, target, known);
     Request& request = requests_[r];
     request.low = static_cast<std::uint16_t>(std::min<std::uint64_t>(request.low, low - block));
-    request.high = static_cast<std::uint16_t>(std::max<std::uint64_t>(request.high, high - block + access.bytes));
+    request.high =
+        static_cast<std::uint16_t>(std::max<std::uint64_t>(request.high, high - block + access.bytes));
     request.lanes = static_cast<std::uint16_t>(request.lanes + __builtin_popcount(access.mask));
     add_part(requests_[r].parts, access.chunk, access.mask);
     return;
@@ -161,7 +167,8 @@ void LoadStoreUnit::coalesce(std::uint32_t instruction, const ptx::Instruction& 
     if (start == kNone) start = r;
     Request& request = requests_[r];
     request.low = static_cast<std::uint16_t>(std::min<std::uint64_t>(request.low, a - block));
-    request.high = static_cast<std::uint16_t>(std::max<std::uint64_t>(request.high, a - block + access.bytes));
+    request.high =
+        static_cast<std::uint16_t>(std::max<std::uint64_t>(request.high, a - block + access.bytes));
     ++request.lanes;
     add_part(requests_[r].parts, access.chunk, 1u << lane);
   }
@@ -204,7 +211,8 @@ std::uint32_t LoadStoreUnit::conflict_cycles(const LaneAccess& access) {
   const unsigned pass_lanes = std::max<unsigned>(
       1, std::min<unsigned>(isa::kLanes, static_cast<unsigned>(config_.memory_width)) / words_per_lane);
   // Fewer words than banks from the first to the last: no two distinct ones in a bank.
-  const bool conflict_free = (access.high >> word_shift) - (access.low >> word_shift) + words_per_lane <= banks;
+  const bool conflict_free =
+      (access.high >> word_shift) - (access.low >> word_shift) + words_per_lane <= banks;
   std::uint32_t cycles = 0;
   for (unsigned from = 0; from < isa::kLanes; from += pass_lanes) {
     const std::uint32_t pass = pass_lanes >= 32 ? UINT32_MAX : ((1u << pass_lanes) - 1) << from;
@@ -302,9 +310,12 @@ void LoadStoreUnit::step(Cycle now) {
 bool LoadStoreUnit::probe(Cycle now, std::uint32_t r) {
   Request& request = requests_[r];
   switch (request.target) {
-    case Target::kL1d: return probe_cache(now, r, l1d_, Tag::kL1d, AccessKind::kRead);
-    case Target::kL1c: return probe_cache(now, r, l1c_, Tag::kL1c, AccessKind::kConstant);
-    case Target::kL1t: return probe_cache(now, r, l1t_, Tag::kL1t, AccessKind::kTexture);
+    case Target::kL1d:
+      return probe_cache(now, r, l1d_, Tag::kL1d, AccessKind::kRead);
+    case Target::kL1c:
+      return probe_cache(now, r, l1c_, Tag::kL1c, AccessKind::kConstant);
+    case Target::kL1t:
+      return probe_cache(now, r, l1t_, Tag::kL1t, AccessKind::kTexture);
     case Target::kDirect:
       if (outgoing_.full()) return counted_refusal_ = true, false;
       outgoing_.push({tlm::TLM_READ_COMMAND, AccessKind::kRead, 0,
@@ -314,7 +325,8 @@ bool LoadStoreUnit::probe(Cycle now, std::uint32_t r) {
       ++data_requests_;
       return true;
     case Target::kWrite:
-    case Target::kAtomic: break;
+    case Target::kAtomic:
+      break;
   }
   if (outgoing_.full()) return counted_refusal_ = true, false;
   if (config_.l1d.enabled) {
@@ -329,8 +341,9 @@ bool LoadStoreUnit::probe(Cycle now, std::uint32_t r) {
   }
   const std::uint32_t bytes = request.high - request.low;
   if (request.target == Target::kAtomic) {
-    outgoing_.push({tlm::TLM_WRITE_COMMAND, AccessKind::kAtomic, request.lanes, bytes, request.block + request.low,
-                    instructions_[request.instruction].waits ? tag_of(Tag::kRequest, r) : tag_of(Tag::kWrite, 0)});
+    outgoing_.push(
+        {tlm::TLM_WRITE_COMMAND, AccessKind::kAtomic, request.lanes, bytes, request.block + request.low,
+         instructions_[request.instruction].waits ? tag_of(Tag::kRequest, r) : tag_of(Tag::kWrite, 0)});
     ++atomic_requests_;
     if (!instructions_[request.instruction].waits) ++writes_in_flight_;
   } else {
@@ -373,8 +386,8 @@ bool LoadStoreUnit::probe_cache(Cycle now, std::uint32_t r, FirstLevel& cache, T
   if (allocates) {
     if (state == cache::LineState::kInvalid) cache.tags.reserve(line);
     const std::uint64_t bytes = cache.config.line_bytes;
-    outgoing_.push({tlm::TLM_READ_COMMAND, kind, 0, static_cast<std::uint32_t>(bytes), line * bytes,
-                    tag_of(tag, line)});
+    outgoing_.push(
+        {tlm::TLM_READ_COMMAND, kind, 0, static_cast<std::uint32_t>(bytes), line * bytes, tag_of(tag, line)});
     if (tag != Tag::kL1c) {
       ++read_requests_;
       ++data_requests_;
@@ -384,7 +397,8 @@ bool LoadStoreUnit::probe_cache(Cycle now, std::uint32_t r, FirstLevel& cache, T
 }
 
 void LoadStoreUnit::fetch_instructions(std::uint64_t address, std::uint32_t bytes) {
-  outgoing_.push({tlm::TLM_READ_COMMAND, AccessKind::kInstruction, 0, bytes, address, tag_of(Tag::kL1i, address)});
+  outgoing_.push(
+      {tlm::TLM_READ_COMMAND, AccessKind::kInstruction, 0, bytes, address, tag_of(Tag::kL1i, address)});
 }
 
 void LoadStoreUnit::respond(Cycle now, std::uint64_t tag, std::uint64_t) {
@@ -396,12 +410,18 @@ void LoadStoreUnit::respond(Cycle now, std::uint64_t tag, std::uint64_t) {
     case Tag::kL1t: {
       FirstLevel& cache = cache_of(kind_of(tag));
       cache.tags.fill(value);
-      cache.mshrs.release(value, [&](std::uint32_t r) { wheel_.add(now, now + 1, {Event::Kind::kRequest, r}); });
+      cache.mshrs.release(value,
+                          [&](std::uint32_t r) { wheel_.add(now, now + 1, {Event::Kind::kRequest, r}); });
       break;
     }
-    case Tag::kRequest: wheel_.add(now, now + 1, {Event::Kind::kRequest, static_cast<std::uint32_t>(value)}); break;
-    case Tag::kWrite: --writes_in_flight_; break;
-    case Tag::kL1i: break;
+    case Tag::kRequest:
+      wheel_.add(now, now + 1, {Event::Kind::kRequest, static_cast<std::uint32_t>(value)});
+      break;
+    case Tag::kWrite:
+      --writes_in_flight_;
+      break;
+    case Tag::kL1i:
+      break;
   }
 }
 
@@ -477,9 +497,10 @@ Cycle LoadStoreUnit::next_event(Cycle now) const {
 }
 
 void LoadStoreUnit::bind(statistics::Registry& registry, const std::string& prefix) {
-  registry.counter(prefix + ".memory_thread_instructions", "threads", "threads' accesses to global and local memory",
-                   memory_threads_);
-  registry.counter(prefix + ".data_requests", "requests", "data requests sent to the crossbar", data_requests_);
+  registry.counter(prefix + ".memory_thread_instructions", "threads",
+                   "threads' accesses to global and local memory", memory_threads_);
+  registry.counter(prefix + ".data_requests", "requests", "data requests sent to the crossbar",
+                   data_requests_);
   registry.counter(prefix + ".read_requests", "requests", "of these, reads", read_requests_);
   registry.counter(prefix + ".write_requests", "requests", "of these, writes", write_requests_);
   registry.counter(prefix + ".atomic_requests", "requests", "of these, atomics", atomic_requests_);
@@ -490,8 +511,8 @@ void LoadStoreUnit::bind(statistics::Registry& registry, const std::string& pref
                    shared_accesses_);
   registry.counter(prefix + ".shared_conflict_cycles", "cycles", "extra cycles through bank conflicts",
                    shared_conflict_cycles_);
-  registry.histogram(prefix + ".shared_conflict_degree", "accesses", "accesses by the cycles that the banks needed",
-                     conflict_histogram_);
+  registry.histogram(prefix + ".shared_conflict_degree", "accesses",
+                     "accesses by the cycles that the banks needed", conflict_histogram_);
   l1d_.tags.bind(registry, prefix + ".l1d");
   l1d_.mshrs.bind(registry, prefix + ".l1d.mshr");
   l1c_.tags.bind(registry, prefix + ".l1c");

@@ -1,8 +1,9 @@
-// The load-store unit: coalescer, shared-memory bank conflicts, first-level caches, and the queues to the crossbar.
+// The load-store unit: coalescer, shared-memory bank conflicts, first-level caches, and the queues to the
+// crossbar.
 //
-// Time only: what loads and stores do to registers and memory has happened at issue (executor.h). Memory instructions
-// are taken in order, one request per cycle; a request that cannot go on (no MSHR, no way, no place in the miss queue)
-// holds up those behind it until a response comes or the queue moves.
+// Time only: what loads and stores do to registers and memory has happened at issue (executor.h). Memory
+// instructions are taken in order, one request per cycle; a request that cannot go on (no MSHR, no way, no
+// place in the miss queue) holds up those behind it until a response comes or the queue moves.
 #ifndef WEFT_SM_LOAD_STORE_UNIT_H
 #define WEFT_SM_LOAD_STORE_UNIT_H
 
@@ -36,7 +37,8 @@ struct OutgoingRequest {
 class LoadStoreListener {
  public:
   virtual ~LoadStoreListener() = default;
-  virtual void memory_probed(std::uint16_t issue, const warp_formation::ThreadGroup* hits, unsigned count) = 0;
+  virtual void memory_probed(std::uint16_t issue, const warp_formation::ThreadGroup* hits,
+                             unsigned count) = 0;
   virtual void memory_returned(std::uint16_t issue, unsigned chunk, std::uint32_t mask) = 0;
   virtual void memory_finished(std::uint16_t issue) = 0;  // nothing of this issue is left in the unit
 };
@@ -51,13 +53,16 @@ class LoadStoreUnit {
 
   bool can_accept() const { return !queue_.full(); }
   // Takes an instruction with the addresses that the executor recorded. `waits`: threads wait for its data.
-  void accept(std::uint16_t issue, const ptx::Instruction& in, const LaneAccess* accesses, unsigned count, bool waits);
+  void accept(std::uint16_t issue, const ptx::Instruction& in, const LaneAccess* accesses, unsigned count,
+              bool waits);
 
   // One cycle: events, then the head request. Responses and the outgoing channel are the SM's to drive.
   void events(Cycle now);
   void step(Cycle now);
   Cycle next_event(Cycle now) const;
-  bool idle() const { return queue_.empty() && live_instructions_ == 0 && outgoing_.empty() && writes_in_flight_ == 0; }
+  bool idle() const {
+    return queue_.empty() && live_instructions_ == 0 && outgoing_.empty() && writes_in_flight_ == 0;
+  }
 
   // A response came back. Instruction-cache fills are the SM's own (see `is_instruction_fill`).
   void respond(Cycle now, std::uint64_t tag, std::uint64_t address);
@@ -75,7 +80,9 @@ class LoadStoreUnit {
  private:
   enum class Target : std::uint8_t { kL1d, kL1c, kL1t, kDirect, kWrite, kAtomic };
   enum class Tag : std::uint8_t { kL1d, kL1c, kL1t, kL1i, kRequest, kWrite };
-  static std::uint64_t tag_of(Tag kind, std::uint64_t value) { return std::uint64_t{static_cast<std::uint8_t>(kind)} << 56 | value; }
+  static std::uint64_t tag_of(Tag kind, std::uint64_t value) {
+    return std::uint64_t{static_cast<std::uint8_t>(kind)} << 56 | value;
+  }
   static Tag kind_of(std::uint64_t tag) { return static_cast<Tag>(tag >> 56); }
 
   static constexpr std::uint32_t kNone = UINT32_MAX;
@@ -86,11 +93,11 @@ class LoadStoreUnit {
     std::uint16_t chunk = 0;
   };
   struct Request {
-    std::uint64_t block = 0;             // device-memory address of the coalescing block
-    std::uint32_t next = kNone;          // of the same instruction
+    std::uint64_t block = 0;     // device-memory address of the coalescing block
+    std::uint32_t next = kNone;  // of the same instruction
     std::uint32_t parts = kNone;
     std::uint32_t instruction = 0;
-    std::uint16_t low = 0, high = 0;     // bytes touched within the block
+    std::uint16_t low = 0, high = 0;  // bytes touched within the block
     std::uint16_t lanes = 0;
     Target target = Target::kL1d;
     bool hit = false;
@@ -98,12 +105,13 @@ class LoadStoreUnit {
   struct Instruction {
     std::uint16_t issue = 0;
     bool waits = false, live = false;
-    bool together = false;               // a thread is in several requests: all threads return at the end
-    std::uint32_t first = kNone;         // requests in order of their first lane
-    std::uint32_t current = kNone;       // the next to be probed
-    std::uint32_t outstanding = 0;       // requests (and the shared access) not yet returned
-    std::uint32_t shared_cycles = 0;     // bank-conflict degree, summed over the passes
-    std::uint32_t shared_parts = kNone;  // threads of the shared access; with `together`, all that have returned
+    bool together = false;            // a thread is in several requests: all threads return at the end
+    std::uint32_t first = kNone;      // requests in order of their first lane
+    std::uint32_t current = kNone;    // the next to be probed
+    std::uint32_t outstanding = 0;    // requests (and the shared access) not yet returned
+    std::uint32_t shared_cycles = 0;  // bank-conflict degree, summed over the passes
+    std::uint32_t shared_parts =
+        kNone;  // threads of the shared access; with `together`, all that have returned
   };
   struct Event {
     enum class Kind : std::uint8_t { kRequest, kShared } kind = Kind::kRequest;
@@ -116,8 +124,10 @@ class LoadStoreUnit {
     cache::MshrTable mshrs;
   };
 
-  void coalesce(std::uint32_t instruction, const ptx::Instruction& in, const LaneAccess& access, std::uint64_t origin);
-  std::uint32_t find_or_add(std::uint32_t instruction, std::uint64_t block, Target target, std::uint32_t window_start);
+  void coalesce(std::uint32_t instruction, const ptx::Instruction& in, const LaneAccess& access,
+                std::uint64_t origin);
+  std::uint32_t find_or_add(std::uint32_t instruction, std::uint64_t block, Target target,
+                            std::uint32_t window_start);
   void add_part(std::uint32_t& list, unsigned chunk, std::uint32_t mask);
   std::uint32_t conflict_cycles(const LaneAccess& access);
   bool probe(Cycle now, std::uint32_t request);
@@ -162,9 +172,9 @@ class LoadStoreUnit {
   Ring<OutgoingRequest> outgoing_;
   EventWheel<Event> wheel_;
   std::vector<warp_formation::ThreadGroup> hits_;
-  std::vector<std::uint32_t> bank_words_;   // bank-conflict scratch: words seen per bank
+  std::vector<std::uint32_t> bank_words_;  // bank-conflict scratch: words seen per bank
   std::vector<std::uint8_t> bank_counts_;
-  Cycle busy_until_ = 0;                    // shared memory works on the head until here
+  Cycle busy_until_ = 0;  // shared memory works on the head until here
   bool blocked_ = false;
   bool counted_refusal_ = false;
   Cycle blocked_since_ = 0;
@@ -174,7 +184,8 @@ class LoadStoreUnit {
   std::uint32_t writes_in_flight_ = 0;
   unsigned block_shift_ = 7;
 
-  std::uint64_t memory_threads_ = 0, data_requests_ = 0, read_requests_ = 0, write_requests_ = 0, atomic_requests_ = 0;
+  std::uint64_t memory_threads_ = 0, data_requests_ = 0, read_requests_ = 0, write_requests_ = 0,
+                atomic_requests_ = 0;
   std::uint64_t shared_accesses_ = 0, shared_conflict_cycles_ = 0, blocked_cycles_ = 0, bytes_out_ = 0;
   std::vector<std::uint64_t> conflict_histogram_;
 };

@@ -1,8 +1,8 @@
 // Registers, predicates and pending bits of an SM's resident threads.
 //
-// Layout: [chunk of 32 positions][row][32 lanes], so one register of 32 neighbouring threads is one vector of 128
-// bytes (256 for a 64-bit pair). Pending bits belong to (thread, register): per chunk and scoreboard key one mask of
-// 32 lanes, so that regrouping threads copies nothing.
+// Layout: [chunk of 32 positions][row][32 lanes], so one register of 32 neighbouring threads is one vector of
+// 128 bytes (256 for a 64-bit pair). Pending bits belong to (thread, register): per chunk and scoreboard key
+// one mask of 32 lanes, so that regrouping threads copies nothing.
 #ifndef WEFT_SM_REGISTER_FILE_H
 #define WEFT_SM_REGISTER_FILE_H
 
@@ -35,7 +35,9 @@ class RegisterFile {
   // The first lane of a register row of a chunk.
   std::uint32_t* row(unsigned chunk, unsigned row) { return chunk_base(chunk) + std::size_t{row} * kLanes; }
   std::uint32_t* chunk_base(unsigned chunk) { return base_ + words_per_chunk_ * chunk; }
-  std::uint32_t& predicate(unsigned chunk, unsigned number) { return predicate_[predicates_ * chunk + number]; }
+  std::uint32_t& predicate(unsigned chunk, unsigned number) {
+    return predicate_[predicates_ * chunk + number];
+  }
 
   // Threads of the chunk, within `mask`, for which one of the keys is pending.
   std::uint32_t pending(unsigned chunk, const std::uint16_t* keys, unsigned count) const {

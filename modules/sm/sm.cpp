@@ -8,8 +8,8 @@ namespace weft::sm {
 
 using warp_formation::Stall;
 
-Sm::Sm(sc_core::sc_module_name name, unsigned index, const Config& config, const warp_formation::Config& formation,
-       ClockDomain& clock, SmListener& listener)
+Sm::Sm(sc_core::sc_module_name name, unsigned index, const Config& config,
+       const warp_formation::Config& formation, ClockDomain& clock, SmListener& listener)
     : sc_module(name),
       memory_socket("memory_socket"),
       index_(index),
@@ -105,8 +105,10 @@ std::uint8_t* Sm::direct_memory(std::uint64_t bytes) {
   payload.set_read();
   tlm::tlm_dmi dmi;
   const bool granted = memory_socket->get_direct_mem_ptr(payload, dmi);
-  if (!granted || !dmi.is_read_write_allowed() || dmi.get_start_address() != 0 || dmi.get_end_address() + 1 < bytes) {
-    throw std::logic_error(std::string(name()) + ": the memory behind the socket grants no DMI to all of its " +
+  if (!granted || !dmi.is_read_write_allowed() || dmi.get_start_address() != 0 ||
+      dmi.get_end_address() + 1 < bytes) {
+    throw std::logic_error(std::string(name()) +
+                           ": the memory behind the socket grants no DMI to all of its " +
                            std::to_string(bytes) + " bytes");
   }
   return dmi.get_dmi_ptr();
@@ -161,7 +163,8 @@ void Sm::launch_block(const dispatch::Dim3& index) {
 // Cycles since the last step were spent as that step ended: nothing came in between that could change it.
 void Sm::account(Cycle now) {
   if (!running_ || now <= accounted_) return;
-  for (auto& scheduler : schedulers_) scheduler.buckets[static_cast<unsigned>(scheduler.last)] += now - accounted_;
+  for (auto& scheduler : schedulers_)
+    scheduler.buckets[static_cast<unsigned>(scheduler.last)] += now - accounted_;
   accounted_ = now;
 }
 
@@ -202,7 +205,8 @@ Cycle Sm::step(Cycle now) {
     for (const auto& domain : domains_) trace_->ready_warps += domain.unit->ready_warps();
   }
   const std::uint64_t line = front_end_.step(now, !memory_.outgoing().full());
-  if (line != FrontEnd::kNoLine) memory_.fetch_instructions(line, static_cast<std::uint32_t>(front_end_.line_bytes()));
+  if (line != FrontEnd::kNoLine)
+    memory_.fetch_instructions(line, static_cast<std::uint32_t>(front_end_.line_bytes()));
 
   account(now + 1);
   if (!reported_drained_ && drained()) {
@@ -228,7 +232,8 @@ Stall Sm::ready(const Domain& domain, unsigned scheduler, const warp_formation::
   if (!barrel_) {
     for (const auto& group : issue.groups) {
       if ((registers_.pending(group.chunk, op.keys.data(), op.key_count) & group.mask) != 0) {
-        const std::uint32_t loads = registers_.pending_load(group.chunk, op.keys.data(), op.key_count) & group.mask;
+        const std::uint32_t loads =
+            registers_.pending_load(group.chunk, op.keys.data(), op.key_count) & group.mask;
         const Stall stall = loads != 0 ? Stall::kMemory : Stall::kDependence;
         domain.wait(issue.context, group.chunk, stall);
         return stall;
@@ -302,7 +307,8 @@ void Sm::send_request(Cycle) {
   }
 }
 
-// An error answer is a fault of the simulated program: it named an address that the memory system does not have.
+// An error answer is a fault of the simulated program: it named an address that the memory system does not
+// have.
 void Sm::take_answer(tlm::tlm_generic_payload& payload, const sc_core::sc_time& delay) {
   if (payload.is_response_error()) {
     if (!stopped_) {
@@ -311,10 +317,12 @@ void Sm::take_answer(tlm::tlm_generic_payload& payload, const sc_core::sc_time& 
     }
     return;
   }
-  responses_.push({origin_of(payload)->tag, payload.get_address(), (sc_core::sc_time_stamp() + delay).value()});
+  responses_.push(
+      {origin_of(payload)->tag, payload.get_address(), (sc_core::sc_time_stamp() + delay).value()});
 }
 
-tlm::tlm_sync_enum Sm::transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+tlm::tlm_sync_enum Sm::transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                    sc_core::sc_time& delay) {
   if (phase == tlm::END_REQ) {
     open_request_ = nullptr;
     channel_free_since_ = (sc_core::sc_time_stamp() + delay).value();
@@ -347,15 +355,16 @@ std::string Sm::dump() const {
   std::string text;
   for (std::size_t d = 0; d < domains_.size(); ++d) {
     const std::string lines = domains_[d].unit->dump();
-    if (!lines.empty()) text += std::string(name()) + ", scheduler domain " + std::to_string(d) + ":\n" + lines;
+    if (!lines.empty())
+      text += std::string(name()) + ", scheduler domain " + std::to_string(d) + ":\n" + lines;
   }
   for (const auto& block : slots_) {
     for (unsigned b = 0; b < 16 && block.live; ++b) {
       const Barrier& barrier = barriers_[block.slot][b];
       if (barrier.arrived == 0) continue;
       std::ostringstream line;
-      line << name() << ", block (" << block.index[0] << "," << block.index[1] << "," << block.index[2] << "), barrier "
-           << b << ": " << barrier.arrived << " threads arrived, "
+      line << name() << ", block (" << block.index[0] << "," << block.index[1] << "," << block.index[2]
+           << "), barrier " << b << ": " << barrier.arrived << " threads arrived, "
            << (barrier.expected != 0 ? barrier.expected : block.live_threads) << " expected\n";
       text += line.str();
     }
@@ -399,11 +408,14 @@ void Sm::bind(statistics::Registry& registry, const std::string& prefix) {
       "threads waited for others of their warp",
       "threads were inside the scheme's tables",
       "there were no threads"};
-  registry.counter(prefix + ".warp_instructions", "instructions", "instructions issued", counters_.warp_instructions);
+  registry.counter(prefix + ".warp_instructions", "instructions", "instructions issued",
+                   counters_.warp_instructions);
   registry.counter(prefix + ".thread_instructions", "instructions", "threads of the instructions issued",
                    counters_.thread_instructions);
-  registry.counter(prefix + ".active_beats", "cycles", "SIMD cycles with an active lane", counters_.active_beats);
-  registry.counter(prefix + ".active_lanes", "lanes", "active lanes, summed over these cycles", counters_.active_lanes);
+  registry.counter(prefix + ".active_beats", "cycles", "SIMD cycles with an active lane",
+                   counters_.active_beats);
+  registry.counter(prefix + ".active_lanes", "lanes", "active lanes, summed over these cycles",
+                   counters_.active_lanes);
   registry.counter(prefix + ".blocks_launched", "blocks", "thread blocks placed", counters_.blocks_launched);
   registry.counter(prefix + ".blocks_retired", "blocks", "thread blocks done", counters_.blocks_retired);
   registry.counter(prefix + ".threads_launched", "threads", "threads started", counters_.threads_launched);

@@ -1,4 +1,5 @@
-// A streaming multiprocessor: resident blocks, front end, warp-formation units, functional units, load-store unit.
+// A streaming multiprocessor: resident blocks, front end, warp-formation units, functional units, load-store
+// unit.
 //
 // One initiator socket to the crossbar. Blocks are placed by the dispatcher, which is told when one retires.
 #ifndef WEFT_SM_SM_H
@@ -34,28 +35,32 @@ class SmListener {
  public:
   virtual ~SmListener() = default;
   virtual void block_retired(unsigned sm) = 0;
-  virtual void sm_drained(unsigned sm) = 0;                     // no threads and no transactions left
+  virtual void sm_drained(unsigned sm) = 0;  // no threads and no transactions left
   virtual void faulted(unsigned sm, const std::string& text) = 0;
 };
 
-// Whether waveforms are compiled in (CMake option WEFT_TRACE); off only to measure what they cost when not asked for.
+// Whether waveforms are compiled in (CMake option WEFT_TRACE); off only to measure what they cost when not
+// asked for.
 inline constexpr bool kTracing = WEFT_TRACE != 0;
 
 // A view of one cycle, for waveforms. A sleeping SM leaves it as its last step did.
 struct SmTrace {
-  Cycle cycle = 0;                       // the cycle that it is of
-  ptx::Pc pc = ptx::kNoPc;               // issued by scheduler 0 in this cycle (the last of several); kNoPc: nothing
-  std::uint32_t active_lanes = 0;        // threads issued in this cycle, all schedulers
+  Cycle cycle = 0;          // the cycle that it is of
+  ptx::Pc pc = ptx::kNoPc;  // issued by scheduler 0 in this cycle (the last of several); kNoPc: nothing
+  std::uint32_t active_lanes = 0;  // threads issued in this cycle, all schedulers
   warp_formation::Stall stall = warp_formation::Stall::kEmpty;  // of scheduler 0
   std::uint32_t ready_warps = 0;
 };
 
-class Sm final : public sc_core::sc_module, public Clocked, public dispatch::BlockTarget, private LoadStoreListener {
+class Sm final : public sc_core::sc_module,
+                 public Clocked,
+                 public dispatch::BlockTarget,
+                 private LoadStoreListener {
  public:
   tlm_utils::simple_initiator_socket<Sm> memory_socket;
 
-  Sm(sc_core::sc_module_name name, unsigned index, const Config& config, const warp_formation::Config& formation,
-     ClockDomain& clock, SmListener& listener);
+  Sm(sc_core::sc_module_name name, unsigned index, const Config& config,
+     const warp_formation::Config& formation, ClockDomain& clock, SmListener& listener);
   ~Sm() override;
 
   // A kernel begins on all SMs; buckets are counted from `now` on.
@@ -80,12 +85,14 @@ class Sm final : public sc_core::sc_module, public Clocked, public dispatch::Blo
 
   struct Counters {
     std::uint64_t warp_instructions = 0, thread_instructions = 0;
-    std::uint64_t active_beats = 0, active_lanes = 0;   // issue beats with an active lane; lanes active in them
+    std::uint64_t active_beats = 0,
+                  active_lanes = 0;  // issue beats with an active lane; lanes active in them
     std::uint64_t threads_launched = 0, threads_retired = 0, blocks_launched = 0, blocks_retired = 0;
-    double efficiency_sum = 0;                          // sum over warp instructions of threads / warp size
+    double efficiency_sum = 0;  // sum over warp instructions of threads / warp size
   };
   const Counters& counters() const { return counters_; }
-  // Cycles of one scheduler by what it did: [0] issued, else by Stall. They sum to the cycles of the launches.
+  // Cycles of one scheduler by what it did: [0] issued, else by Stall. They sum to the cycles of the
+  // launches.
   const std::array<std::uint64_t, warp_formation::kStalls>& buckets(unsigned scheduler) const {
     return schedulers_[scheduler].buckets;
   }
@@ -143,9 +150,9 @@ class Sm final : public sc_core::sc_module, public Clocked, public dispatch::Blo
     ptx::Pc pc = 0;
     std::uint16_t depth = 0, slot = 0, domain = 0;
     std::uint8_t group_count = 0;
-    std::uint16_t references = 0;     // what still has to come: events, the load-store unit
-    bool waits = false;               // barrel: threads wait for loaded data
-    Cycle earliest = 0;               // barrel: no thread is resolved before
+    std::uint16_t references = 0;  // what still has to come: events, the load-store unit
+    bool waits = false;            // barrel: threads wait for loaded data
+    Cycle earliest = 0;            // barrel: no thread is resolved before
     std::array<ThreadGroup, warp_formation::kMaxGroups> groups;
     std::array<std::uint32_t, warp_formation::kMaxGroups> executing;  // threads whose guard holds
   };
@@ -168,7 +175,8 @@ class Sm final : public sc_core::sc_module, public Clocked, public dispatch::Blo
   void send_request(Cycle now);
   void take_answer(tlm::tlm_generic_payload& payload, const sc_core::sc_time& delay);
   Cycle next_event(Cycle now, bool unit_busy) const;
-  tlm::tlm_sync_enum transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
+  tlm::tlm_sync_enum transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                  sc_core::sc_time& delay);
 
   // sm_issue.cpp
   Stall issue(Cycle now, Domain& domain, unsigned scheduler);
@@ -212,7 +220,7 @@ class Sm final : public sc_core::sc_module, public Clocked, public dispatch::Blo
   const Kernel* kernel_ = nullptr;
   std::uint8_t* image_ = nullptr;
   std::vector<ResidentBlock> slots_;
-  std::vector<std::uint32_t> slot_references_;              // instructions in flight, by slot
+  std::vector<std::uint32_t> slot_references_;  // instructions in flight, by slot
   std::vector<std::array<Barrier, 16>> barriers_;
   std::vector<InFlight> in_flight_;
   std::vector<std::uint16_t> free_ids_;
@@ -221,13 +229,13 @@ class Sm final : public sc_core::sc_module, public Clocked, public dispatch::Blo
   bool running_ = false, stopped_ = false, reported_drained_ = true;
 
   std::unique_ptr<TransactionPool> pool_;
-  tlm::tlm_generic_payload* open_request_ = nullptr;        // BEGIN_REQ without END_REQ
-  std::uint64_t channel_free_since_ = 0;                    // sc_time value of the END_REQ
+  tlm::tlm_generic_payload* open_request_ = nullptr;  // BEGIN_REQ without END_REQ
+  std::uint64_t channel_free_since_ = 0;              // sc_time value of the END_REQ
   struct Response {
     std::uint64_t tag, address, arrival;
   };
   Ring<Response> responses_;
-  tlm::tlm_generic_payload* open_response_ = nullptr;       // BEGIN_RESP without END_RESP
+  tlm::tlm_generic_payload* open_response_ = nullptr;  // BEGIN_RESP without END_RESP
 
   Counters counters_;
   SmTrace* trace_ = nullptr;

@@ -11,7 +11,9 @@ using warp_formation::ThreadGroup;
 void Sm::handle(Cycle, const Event& event) {
   InFlight& flight = in_flight_[event.issue];
   switch (event.kind) {
-    case Event::Kind::kWriteBack: write_back(event.issue); break;
+    case Event::Kind::kWriteBack:
+      write_back(event.issue);
+      break;
     case Event::Kind::kResolve:
       if (flight.op->instruction->is_control()) {
         resolve_control(event.issue);
@@ -72,7 +74,8 @@ void Sm::resolve_control(std::uint16_t id) {
     const ThreadGroup& group = flight.groups[g];
     const std::uint32_t does = flight.executing[g];
     if (does != 0) doing[doing_count++] = {does, group.chunk, group.beat, group.spread};
-    if ((group.mask & ~does) != 0) passing[passing_count++] = {group.mask & ~does, group.chunk, group.beat, group.spread};
+    if ((group.mask & ~does) != 0)
+      passing[passing_count++] = {group.mask & ~does, group.chunk, group.beat, group.spread};
     threads += static_cast<std::uint32_t>(__builtin_popcount(does));
   }
   std::array<Outcome, 2> outcomes;
@@ -91,7 +94,8 @@ void Sm::resolve_control(std::uint16_t id) {
     } else if (in.is_barrier()) {
       const warp_formation::Groups groups{doing.data(), doing_count};
       barrier = executor_.scalar(flight.op->src[0], groups) % 16;
-      if (flight.op->src[1].kind != Source::Kind::kNone) expected = executor_.scalar(flight.op->src[1], groups);
+      if (flight.op->src[1].kind != Source::Kind::kNone)
+        expected = executor_.scalar(flight.op->src[1], groups);
       if (in.barrier == ptx::BarrierKind::kSync) outcome.kind = Outcome::Kind::kBarrier;
       outcome.argument = barrier;
     }
@@ -185,7 +189,9 @@ void Sm::memory_returned(std::uint16_t issue, unsigned chunk, std::uint32_t mask
   }
 }
 
-void Sm::memory_finished(std::uint16_t issue) { release(issue); }
+void Sm::memory_finished(std::uint16_t issue) {
+  release(issue);
+}
 
 void Sm::fault(const std::string& text) {
   stopped_ = true;

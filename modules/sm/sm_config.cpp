@@ -9,9 +9,13 @@ constexpr std::array<const char*, static_cast<std::size_t>(ptx::Latency::kCount)
     "int_add",   "int_mul",    "int_div",    "float_add",  "float_mul", "float_fma",
     "float_div", "double_add", "double_mul", "double_div", "sfu",       "move"};
 
-std::string found(std::uint64_t value) { return "found " + std::to_string(value); }
+std::string found(std::uint64_t value) {
+  return "found " + std::to_string(value);
+}
 
-bool power_of_two(std::uint64_t value) { return value != 0 && (value & (value - 1)) == 0; }
+bool power_of_two(std::uint64_t value) {
+  return value != 0 && (value & (value - 1)) == 0;
+}
 
 }  // namespace
 
@@ -44,13 +48,15 @@ void CacheConfig::describe(config::Visitor& v) {
   v.integer("mshr_entries", mshr_entries, {1, 4096}, "entries", "lines that can be outstanding");
   v.integer("mshr_merges", mshr_merges, {1, 4096}, "requests", "requests that can wait for one line");
   v.integer("latency", latency, {1, 1000}, "cycles", "probe to data on a hit");
-  config::choice(v, "write_hit", write_hit, {{"update", WriteHit::kUpdate}, {"invalidate", WriteHit::kInvalidate}},
-                 "what a store does to a line that is present (stores are written through, without allocation)");
+  config::choice(
+      v, "write_hit", write_hit, {{"update", WriteHit::kUpdate}, {"invalidate", WriteHit::kInvalidate}},
+      "what a store does to a line that is present (stores are written through, without allocation)");
 }
 
 void CacheConfig::check(const std::string& where) const {
   if (!power_of_two(line_bytes)) {
-    throw InputError(where + "/line_bytes", found(line_bytes) + ", allowed are powers of two from 16 to 1024");
+    throw InputError(where + "/line_bytes",
+                     found(line_bytes) + ", allowed are powers of two from 16 to 1024");
   }
 }
 
@@ -66,7 +72,8 @@ void Config::SharedMemory::describe(config::Visitor& v) {
 }
 
 void Config::Coalescer::describe(config::Visitor& v) {
-  v.integer("block_bytes", block_bytes, {16, 1024}, "bytes", "accesses to one aligned block become one request");
+  v.integer("block_bytes", block_bytes, {16, 1024}, "bytes",
+            "accesses to one aligned block become one request");
   v.integer("width_threads", width_threads, {0, 32}, "threads",
             "neighbouring threads coalesced together; 0: the whole issue");
 }
@@ -94,15 +101,19 @@ void Config::describe(config::Visitor& v) {
   v.integer("sfu_width", sfu_width, {1, 32}, "lanes", "lanes of a special-function unit");
   v.integer("memory_width", memory_width, {1, 64}, "lanes", "lanes of the load-store unit");
   v.boolean("bind_groups", bind_groups, "scheduler i issues only to SIMD group i modulo simd_groups");
-  v.integer("pipeline_depth", pipeline_depth, {1, 200}, "stages", "issue to write-back at execution latency 1");
+  v.integer("pipeline_depth", pipeline_depth, {1, 200}, "stages",
+            "issue to write-back at execution latency 1");
   v.integer("branch_latency", branch_latency, {1, 200}, "cycles",
             "scoreboard: issue of a branch to its resolution (barrel: the pipeline depth)");
   config::choice(v, "dependence", dependence,
-                 {{"barrel", Dependence::kBarrel}, {"scoreboard", Dependence::kScoreboard}}, "dependence model");
+                 {{"barrel", Dependence::kBarrel}, {"scoreboard", Dependence::kScoreboard}},
+                 "dependence model");
   v.integer("fetch_width", fetch_width, {1, 16}, "instructions", "instructions of one fetch");
-  v.integer("instruction_buffer", instruction_buffer, {1, 32}, "instructions", "instruction buffer of a warp");
+  v.integer("instruction_buffer", instruction_buffer, {1, 32}, "instructions",
+            "instruction buffer of a warp");
   v.begin("latency", "execution latency and initiation interval by kind of operation");
-  for (std::size_t i = 0; i < latency.size(); ++i) config::group(v, kLatencyKeys[i], latency[i], kLatencyKeys[i]);
+  for (std::size_t i = 0; i < latency.size(); ++i)
+    config::group(v, kLatencyKeys[i], latency[i], kLatencyKeys[i]);
   v.end();
   config::group(v, "shared_memory", shared_memory, "shared memory");
   config::group(v, "coalescer", coalescer, "coalescer");
@@ -110,9 +121,11 @@ void Config::describe(config::Visitor& v) {
   config::group(v, "l1d", l1d, "data cache");
   config::group(v, "l1c", l1c, "constant cache");
   config::group(v, "l1t", l1t, "texture cache");
-  v.integer("memory_queue", memory_queue, {1, 256}, "instructions", "memory instructions in the load-store unit");
+  v.integer("memory_queue", memory_queue, {1, 256}, "instructions",
+            "memory instructions in the load-store unit");
   v.integer("miss_queue", miss_queue, {1, 256}, "requests", "requests waiting for the crossbar");
-  v.integer("response_queue", response_queue, {1, 256}, "responses", "responses waiting for the load-store unit");
+  v.integer("response_queue", response_queue, {1, 256}, "responses",
+            "responses waiting for the load-store unit");
 }
 
 void Config::check(const std::string& where) const {
@@ -120,31 +133,37 @@ void Config::check(const std::string& where) const {
     throw InputError(where + "/simd_width", found(simd_width) + ", allowed are 4, 8, 16 and 32");
   }
   if (schedulers % schedulers_per_domain != 0) {
-    throw InputError(where + "/schedulers_per_domain",
-                     found(schedulers_per_domain) + ", must divide schedulers = " + std::to_string(schedulers));
+    throw InputError(
+        where + "/schedulers_per_domain",
+        found(schedulers_per_domain) + ", must divide schedulers = " + std::to_string(schedulers));
   }
   if (bind_groups && simd_groups < schedulers) {
-    throw InputError(where + "/bind_groups", "found true with " + std::to_string(simd_groups) + " SIMD groups for " +
-                                                 std::to_string(schedulers) +
-                                                 " schedulers; allowed with at least one group per scheduler");
+    throw InputError(where + "/bind_groups",
+                     "found true with " + std::to_string(simd_groups) + " SIMD groups for " +
+                         std::to_string(schedulers) +
+                         " schedulers; allowed with at least one group per scheduler");
   }
   if (!power_of_two(coalescer.block_bytes)) {
     throw InputError(where + "/coalescer/block_bytes",
                      found(coalescer.block_bytes) + ", allowed are powers of two from 16 to 1024");
   }
   if (l1d.enabled && l1d.line_bytes < coalescer.block_bytes) {
-    throw InputError(where + "/l1d/line_bytes", found(l1d.line_bytes) + ", allowed is at least coalescer.block_bytes = " +
+    throw InputError(where + "/l1d/line_bytes", found(l1d.line_bytes) +
+                                                    ", allowed is at least coalescer.block_bytes = " +
                                                     std::to_string(coalescer.block_bytes));
   }
   if (shared_memory.bank_bytes != 4 && shared_memory.bank_bytes != 8) {
-    throw InputError(where + "/shared_memory/bank_bytes", found(shared_memory.bank_bytes) + ", allowed are 4 and 8");
+    throw InputError(where + "/shared_memory/bank_bytes",
+                     found(shared_memory.bank_bytes) + ", allowed are 4 and 8");
   }
   if (!power_of_two(shared_memory.banks)) {
-    throw InputError(where + "/shared_memory/banks", found(shared_memory.banks) + ", allowed are powers of two up to 64");
+    throw InputError(where + "/shared_memory/banks",
+                     found(shared_memory.banks) + ", allowed are powers of two up to 64");
   }
   if (instruction_buffer < fetch_width) {
-    throw InputError(where + "/instruction_buffer",
-                     found(instruction_buffer) + ", allowed is at least fetch_width = " + std::to_string(fetch_width));
+    throw InputError(
+        where + "/instruction_buffer",
+        found(instruction_buffer) + ", allowed is at least fetch_width = " + std::to_string(fetch_width));
   }
   l1i.check(where + "/l1i");
   l1d.check(where + "/l1d");

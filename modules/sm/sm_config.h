@@ -29,9 +29,9 @@ struct CacheConfig {
 };
 
 struct Config {
-  std::uint64_t count = 15;                // SMs
+  std::uint64_t count = 15;  // SMs
   std::uint64_t max_threads = 1536, max_blocks = 8, max_warps = 48;
-  std::uint64_t registers = 32768;         // 32-bit
+  std::uint64_t registers = 32768;  // 32-bit
   std::uint64_t shared_bytes = 49152;
   std::uint64_t register_allocation_unit = 64;  // registers, per warp
   std::uint64_t registers_per_thread = 0;       // 0: what the register allocator needs
@@ -40,21 +40,24 @@ struct Config {
   std::uint64_t schedulers = 2, schedulers_per_domain = 2, issue_width = 1;
   std::uint64_t simd_groups = 2, simd_width = 32;
   std::uint64_t sfu_groups = 1, sfu_width = 8;
-  std::uint64_t memory_width = 32;         // lanes of the load-store unit
-  bool bind_groups = false;                // scheduler i issues only to SIMD group i mod simd_groups
-  std::uint64_t pipeline_depth = 6;        // stages from issue to write-back at an execution latency of 1
-  std::uint64_t branch_latency = 2;        // scoreboard: cycles from issue until a branch is resolved
+  std::uint64_t memory_width = 32;   // lanes of the load-store unit
+  bool bind_groups = false;          // scheduler i issues only to SIMD group i mod simd_groups
+  std::uint64_t pipeline_depth = 6;  // stages from issue to write-back at an execution latency of 1
+  std::uint64_t branch_latency = 2;  // scoreboard: cycles from issue until a branch is resolved
   Dependence dependence = Dependence::kScoreboard;
 
-  std::uint64_t fetch_width = 2;           // instructions per fetch
-  std::uint64_t instruction_buffer = 2;    // instructions per context
+  std::uint64_t fetch_width = 2;         // instructions per fetch
+  std::uint64_t instruction_buffer = 2;  // instructions per context
 
   struct OperationLatency {
-    std::uint64_t cycles = 4, interval = 1;  // execution latency; cycles between two instructions on the unit, per beat
+    std::uint64_t cycles = 4,
+                  interval = 1;  // execution latency; cycles between two instructions on the unit, per beat
     void describe(config::Visitor& v);
   };
   std::array<OperationLatency, static_cast<std::size_t>(ptx::Latency::kCount)> latency{};
-  const OperationLatency& latency_of(ptx::Latency kind) const { return latency[static_cast<std::size_t>(kind)]; }
+  const OperationLatency& latency_of(ptx::Latency kind) const {
+    return latency[static_cast<std::size_t>(kind)];
+  }
 
   struct SharedMemory {
     std::uint64_t banks = 32, bank_bytes = 4, latency = 26;
@@ -62,13 +65,13 @@ struct Config {
   } shared_memory;
   struct Coalescer {
     std::uint64_t block_bytes = 128;
-    std::uint64_t width_threads = 0;       // threads coalesced together; 0: the whole issue
+    std::uint64_t width_threads = 0;  // threads coalesced together; 0: the whole issue
     void describe(config::Visitor& v);
   } coalescer;
   CacheConfig l1i, l1d, l1c, l1t;
-  std::uint64_t memory_queue = 4;          // memory instructions waiting in the load-store unit
-  std::uint64_t miss_queue = 8;            // requests waiting for the crossbar
-  std::uint64_t response_queue = 8;        // responses waiting for the load-store unit
+  std::uint64_t memory_queue = 4;    // memory instructions waiting in the load-store unit
+  std::uint64_t miss_queue = 8;      // requests waiting for the crossbar
+  std::uint64_t response_queue = 8;  // responses waiting for the load-store unit
 
   Config();
   void describe(config::Visitor& v);

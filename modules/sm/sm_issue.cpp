@@ -49,7 +49,8 @@ void Sm::start(Cycle now, Domain& domain, unsigned scheduler, const Issue& issue
   }
   const Cycle occupancy = units_.start(now, domain.first_scheduler + scheduler, op, issue.beats);
   front_end_.consume(domain.first_context + issue.context);
-  domain.unit->contexts().issued(issue.context);  // resolved and issued in one cycle: the buffer is already past it
+  domain.unit->contexts().issued(
+      issue.context);  // resolved and issued in one cycle: the buffer is already past it
   domain.unit->issued(id, issue);
   domain.unit->decoded(id);
   if (op.instruction->is_memory()) {

@@ -1,4 +1,5 @@
-// The functional units of an SM as resources in time: which can start an instruction, and until when they are taken.
+// The functional units of an SM as resources in time: which can start an instruction, and until when they are
+// taken.
 #ifndef WEFT_SM_UNITS_H
 #define WEFT_SM_UNITS_H
 
@@ -24,9 +25,12 @@ class Units {
 
   bool can_start(Cycle now, unsigned scheduler, ptx::Unit unit) const {
     switch (unit) {
-      case ptx::Unit::kMemory: return memory_ <= now;
-      case ptx::Unit::kSfu: return find(sfu_, now, scheduler, false) != nullptr;
-      default: return find(simd_, now, scheduler, config_.bind_groups) != nullptr;
+      case ptx::Unit::kMemory:
+        return memory_ <= now;
+      case ptx::Unit::kSfu:
+        return find(sfu_, now, scheduler, false) != nullptr;
+      default:
+        return find(simd_, now, scheduler, config_.bind_groups) != nullptr;
     }
   }
 

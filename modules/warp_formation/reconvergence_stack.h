@@ -94,8 +94,9 @@ class ReconvergenceStack {
     return false;
   }
 
-  // The top entry's threads, exited ones removed, go on along `paths` (distinct PCs; bottom of the stack first, so the
-  // last runs first). `rpc` is the reconvergence point of the branch, used if there is more than one path.
+  // The top entry's threads, exited ones removed, go on along `paths` (distinct PCs; bottom of the stack
+  // first, so the last runs first). `rpc` is the reconvergence point of the branch, used if there is more
+  // than one path.
   void advance(const Path* paths, unsigned count, ptx::Pc rpc) {
     if (count == 1) {
       advance_together(paths[0].pc, paths[0].depth);
@@ -103,7 +104,8 @@ class ReconvergenceStack {
     }
     const StackEntry top = entries_.back();
     if (rpc == top.rpc) {
-      // The entry below already waits there (or nothing ever does): no entry of our own, so loops do not grow the stack.
+      // The entry below already waits there (or nothing ever does): no entry of our own, so loops do not grow
+      // the stack.
       entries_.pop_back();
     } else {
       entries_.back().pc = rpc;

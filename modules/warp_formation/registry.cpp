@@ -39,15 +39,17 @@ std::unique_ptr<WarpFormation> create(const Config& config, const Geometry& geom
 }
 
 const char* name_of(Stall stall) {
-  static constexpr const char* kNames[kStalls] = {"none",    "unit_busy", "memory_busy",   "memory", "dependence", "control",
-                                                  "fetch",   "barrier",   "reconvergence", "scheme", "empty"};
+  static constexpr const char* kNames[kStalls] = {"none",          "unit_busy", "memory_busy", "memory",
+                                                  "dependence",    "control",   "fetch",       "barrier",
+                                                  "reconvergence", "scheme",    "empty"};
   return kNames[static_cast<unsigned>(stall)];
 }
 
 void Config::TwoLevel::describe(config::Visitor& v) {
   v.integer("group_warps", group_warps, {1, 256}, "warps", "warps of one fetch group");
-  v.integer("timeout_instructions", timeout_instructions, {0, 1u << 30}, "instructions",
-            "a group that issued this many gives way to the next; 0: only when all its warps wait for memory");
+  v.integer(
+      "timeout_instructions", timeout_instructions, {0, 1u << 30}, "instructions",
+      "a group that issued this many gives way to the next; 0: only when all its warps wait for memory");
 }
 
 void Config::Sbr::describe(config::Visitor& v) {
@@ -61,7 +63,8 @@ void Config::Sbr::describe(config::Visitor& v) {
 
 void Config::describe(config::Visitor& v) {
   v.text("scheme", scheme, "warp-formation scheme; `weft list schemes` names them");
-  v.integer("warp_size", warp_size, {1, kMaxWarpSize}, "threads", "threads of a warp: a power of two, 4 to 256");
+  v.integer("warp_size", warp_size, {1, kMaxWarpSize}, "threads",
+            "threads of a warp: a power of two, 4 to 256");
   config::choice(v, "scheduling", scheduling,
                  {{"loose_round_robin", Scheduling::kLooseRoundRobin},
                   {"greedy_then_oldest", Scheduling::kGreedyThenOldest},

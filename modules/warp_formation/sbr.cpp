@@ -162,8 +162,8 @@ class Sbr final : public WarpFormation {
   }
 
   void bind(statistics::Registry& registry, const std::string& prefix) override {
-    registry.counter(prefix + ".divergent_branches", "branches", "branches after which threads of a warp part",
-                     divergent_branches_);
+    registry.counter(prefix + ".divergent_branches", "branches",
+                     "branches after which threads of a warp part", divergent_branches_);
     registry.counter(prefix + ".uniform_branches", "branches", "branches that keep a warp together",
                      uniform_branches_);
     registry.counter(prefix + ".bar_in_divergence", "barriers",
@@ -190,7 +190,8 @@ class Sbr final : public WarpFormation {
       for (std::size_t e = entries.size(); e-- > 0;) {
         out << "    " << (e + 1 == entries.size() ? "runs" : "waits") << " at pc " << entries[e].pc << " ("
             << program_->place(entries[e].pc) << "), " << entries[e].mask.count() << " threads, mask";
-        for (unsigned w = (size_ + 31) / 32; w-- > 0;) out << " " << std::hex << entries[e].mask.words[w] << std::dec;
+        for (unsigned w = (size_ + 31) / 32; w-- > 0;)
+          out << " " << std::hex << entries[e].mask.words[w] << std::dec;
         if (entries[e].rpc != ptx::kNoPc) out << ", reconverges at pc " << entries[e].rpc;
         out << "\n";
       }
@@ -208,8 +209,8 @@ class Sbr final : public WarpFormation {
     std::uint8_t shift = 0;         // ... and its position within that chunk (warps under 32 threads)
     std::uint8_t beats = 1;
     std::uint8_t barrier = 0;
-    std::uint32_t number = 0;       // of the warp in its block
-    std::uint32_t unresolved = 0;   // threads of the issue in flight
+    std::uint32_t number = 0;      // of the warp in its block
+    std::uint32_t unresolved = 0;  // threads of the issue in flight
     std::uint32_t group_count = 0;
     std::array<ThreadGroup, kMaxWarpSize / kChunk> groups{};  // the top entry's threads
     ReconvergenceStack stack;
@@ -287,13 +288,18 @@ class Sbr final : public WarpFormation {
       warp.unresolved -= static_cast<unsigned>(__builtin_popcount(group.mask));
     }
     switch (outcome.kind) {
-      case Outcome::Kind::kExit: warp.exiting |= path.mask; return;
+      case Outcome::Kind::kExit:
+        warp.exiting |= path.mask;
+        return;
       case Outcome::Kind::kBarrier:
         warp.at_barrier = true;
         warp.barrier = static_cast<std::uint8_t>(outcome.argument);
         break;
-      case Outcome::Kind::kWarpSync: warp.at_sync = true; break;
-      case Outcome::Kind::kGo: break;
+      case Outcome::Kind::kWarpSync:
+        warp.at_sync = true;
+        break;
+      case Outcome::Kind::kGo:
+        break;
     }
     for (auto& known : warp.paths) {
       if (known.pc == path.pc && known.depth == path.depth) {
@@ -341,7 +347,8 @@ class Sbr final : public WarpFormation {
     if (!warp.paths.empty()) {
       if (warp.paths.size() > 1) order(warp.paths, pc);
       if (instruction.is_branch()) ++(warp.paths.size() > 1 ? divergent_branches_ : uniform_branches_);
-      warp.stack.advance(warp.paths.data(), static_cast<unsigned>(warp.paths.size()), instruction.reconvergence);
+      warp.stack.advance(warp.paths.data(), static_cast<unsigned>(warp.paths.size()),
+                         instruction.reconvergence);
       warp.paths.clear();
     }
     show_top(context);
@@ -361,7 +368,8 @@ class Sbr final : public WarpFormation {
         case SbrOrder::kTakenFirst:
           if (fallthrough(a) != fallthrough(b)) return fallthrough(a);
           break;
-        case SbrOrder::kGs2Lane: return a.mask.highest() > b.mask.highest();
+        case SbrOrder::kGs2Lane:
+          return a.mask.highest() > b.mask.highest();
         case SbrOrder::kMinorityFirst:
           if (a.mask.count() != b.mask.count()) return a.mask.count() > b.mask.count();
           [[fallthrough]];
@@ -415,7 +423,8 @@ class Sbr final : public WarpFormation {
   std::vector<std::uint16_t> context_of_;  // by issue id
   ContextTable table_{contexts_};
   unsigned live_ = 0;
-  std::uint64_t deepest_stack_ = 0, divergent_branches_ = 0, uniform_branches_ = 0, barriers_in_divergence_ = 0;
+  std::uint64_t deepest_stack_ = 0, divergent_branches_ = 0, uniform_branches_ = 0,
+                barriers_in_divergence_ = 0;
 };
 
 WEFT_REGISTER_SCHEME("sbr", Sbr)

@@ -45,9 +45,12 @@ class WarpScheduler {
   Stall pick(const ContextSet& eligible, Try&& attempt) {
     if (eligible.empty()) return Stall::kEmpty;
     switch (config_.scheduling) {
-      case Scheduling::kGreedyThenOldest: return greedy_then_oldest(eligible, attempt);
-      case Scheduling::kTwoLevel: return two_level(eligible, attempt);
-      case Scheduling::kLooseRoundRobin: break;
+      case Scheduling::kGreedyThenOldest:
+        return greedy_then_oldest(eligible, attempt);
+      case Scheduling::kTwoLevel:
+        return two_level(eligible, attempt);
+      case Scheduling::kLooseRoundRobin:
+        break;
     }
     return round_robin(eligible, attempt, 0, contexts_);
   }
@@ -87,8 +90,9 @@ class WarpScheduler {
     return why == Stall::kNone ? Stall::kEmpty : why;
   }
 
-  // Round robin inside the prioritised fetch group; the next group when no warp of it can run, and that one becomes the
-  // prioritised one when the old group waits for memory only, or at the timeout [LWM paper, two-level scheduling].
+  // Round robin inside the prioritised fetch group; the next group when no warp of it can run, and that one
+  // becomes the prioritised one when the old group waits for memory only, or at the timeout [LWM paper,
+  // two-level scheduling].
   template <class Try>
   Stall two_level(const ContextSet& eligible, Try& attempt) {
     const auto size = static_cast<unsigned>(config_.two_level.group_warps);

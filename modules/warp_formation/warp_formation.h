@@ -1,15 +1,17 @@
-// The warp-formation contract: which threads of a scheduler domain run together, and what a branch does to them.
+// The warp-formation contract: which threads of a scheduler domain run together, and what a branch does to
+// them.
 //
-// A scheme is a plain class that derives from WarpFormation; the SM hosts one instance per scheduler domain and owns
-// everything else: operand readiness, lanes, memory, block barriers. The calls of one cycle come in this order:
+// A scheme is a plain class that derives from WarpFormation; the SM hosts one instance per scheduler domain
+// and owns everything else: operand readiness, lanes, memory, block barriers. The calls of one cycle come in
+// this order:
 //
 //   memory_returned, resolved, barrier_released, warp_sync_released   what completed
 //   advance                                                           tables move
 //   pick, issued                                                      once or more per scheduler
 //
-// A thread's position never changes while its block is resident. Positions come in chunks of 32 (the width of one
-// vector operation of the simulator, not of the machine), so a set of threads is a list of (chunk, mask). On the
-// spatial datapath a thread's lane is its position modulo the SIMD width, in every scheme.
+// A thread's position never changes while its block is resident. Positions come in chunks of 32 (the width of
+// one vector operation of the simulator, not of the machine), so a set of threads is a list of (chunk, mask).
+// On the spatial datapath a thread's lane is its position modulo the SIMD width, in every scheme.
 //
 // To add a scheme: one file that ends in WEFT_REGISTER_SCHEME("name", Class), one line in CMakeLists.txt.
 #ifndef WEFT_WARP_FORMATION_H
@@ -38,8 +40,8 @@ inline constexpr unsigned kMaxGroups = 32;  // groups of one issue
 struct ThreadGroup {
   std::uint32_t mask = 0;
   std::uint16_t chunk = 0;
-  std::uint8_t beat = 0;    // the SIMD cycle of the issue in which the threads occupy their lanes ...
-  bool spread = false;      // ... or the first of several: position p runs in beat + (p mod 32) / SIMD width
+  std::uint8_t beat = 0;  // the SIMD cycle of the issue in which the threads occupy their lanes ...
+  bool spread = false;    // ... or the first of several: position p runs in beat + (p mod 32) / SIMD width
 };
 
 struct Groups {
@@ -51,7 +53,8 @@ struct Groups {
 
 using IssueId = std::uint16_t;
 
-// What a scheme offers to a scheduler. `groups` points into the scheme and is valid until the next call of it.
+// What a scheme offers to a scheduler. `groups` points into the scheme and is valid until the next call of
+// it.
 struct Issue {
   ptx::Pc pc = ptx::kNoPc;
   std::uint16_t depth = 0;           // call depth
@@ -122,19 +125,21 @@ class SmView {
   // Could this be issued now by `scheduler`? kNone: yes.
   virtual Stall ready(unsigned scheduler, const Issue& issue) const = 0;
 
-  // Contexts for which `ready` last said kMemory or kDependence, and whose operands have not been written since. As long
-  // as such a context still offers the same threads at the same PC, asking again is a waste of time.
+  // Contexts for which `ready` last said kMemory or kDependence, and whose operands have not been written
+  // since. As long as such a context still offers the same threads at the same PC, asking again is a waste of
+  // time.
   const ContextSet& waiting_for_memory() const { return waiting_for_memory_; }
   const ContextSet& waiting_for_arithmetic() const { return waiting_for_arithmetic_; }
   // Contexts whose instruction buffer does not hold the instruction that their table entry names.
   const ContextSet& waiting_for_fetch() const { return waiting_for_fetch_; }
-  // Contexts for which `ready` said kUnitBusy because of the special-function units, or kMemoryBusy, and whose unit has
-  // been taken ever since.
+  // Contexts for which `ready` said kUnitBusy because of the special-function units, or kMemoryBusy, and
+  // whose unit has been taken ever since.
   const ContextSet& waiting_for_unit() const { return waiting_for_unit_; }
   const ContextSet& waiting_for_memory_unit() const { return waiting_for_memory_unit_; }
 
  protected:
-  mutable ContextSet waiting_for_memory_, waiting_for_arithmetic_, waiting_for_unit_, waiting_for_memory_unit_;
+  mutable ContextSet waiting_for_memory_, waiting_for_arithmetic_, waiting_for_unit_,
+      waiting_for_memory_unit_;
   ContextSet waiting_for_fetch_;
 };
 
@@ -162,11 +167,11 @@ class ContextTable {
 struct Outcome {
   enum class Kind : std::uint8_t { kGo, kBarrier, kWarpSync, kExit };
   Kind kind = Kind::kGo;
-  std::uint16_t depth = 0;        // call depth after the instruction
-  ptx::Pc next_pc = ptx::kNoPc;   // where they go on (after the barrier, for kBarrier and kWarpSync)
-  std::uint32_t argument = 0;     // kBarrier: barrier number; kWarpSync: mask of the original warp's threads
+  std::uint16_t depth = 0;       // call depth after the instruction
+  ptx::Pc next_pc = ptx::kNoPc;  // where they go on (after the barrier, for kBarrier and kWarpSync)
+  std::uint32_t argument = 0;    // kBarrier: barrier number; kWarpSync: mask of the original warp's threads
   Groups groups;
-  bool whole = false;             // `groups` are exactly the threads of the issue (most instructions)
+  bool whole = false;  // `groups` are exactly the threads of the issue (most instructions)
 };
 
 struct Outcomes {
@@ -185,29 +190,30 @@ struct Block {
 
 // Threads of the domain by what they wait for; the sum is the number of live threads.
 struct Census {
-  std::uint64_t issued = 0;          // an instruction is in flight
-  std::uint64_t ready = 0;           // could be offered, or wait on a dependence
-  std::uint64_t barrier = 0;         // block barrier
-  std::uint64_t lat_barrier = 0;     // DWR's barrier before a large-warp-intensive instruction
-  std::uint64_t reconvergence = 0;   // reached the reconvergence point before others
-  std::uint64_t inactive_path = 0;   // on a path of the stack that does not run now
-  std::uint64_t lookup = 0;          // held in a lookup table
-  std::uint64_t queued = 0;          // queued for commit or compaction
-  std::uint64_t warp_sync = 0;       // waiting for threads of the original warp
+  std::uint64_t issued = 0;         // an instruction is in flight
+  std::uint64_t ready = 0;          // could be offered, or wait on a dependence
+  std::uint64_t barrier = 0;        // block barrier
+  std::uint64_t lat_barrier = 0;    // DWR's barrier before a large-warp-intensive instruction
+  std::uint64_t reconvergence = 0;  // reached the reconvergence point before others
+  std::uint64_t inactive_path = 0;  // on a path of the stack that does not run now
+  std::uint64_t lookup = 0;         // held in a lookup table
+  std::uint64_t queued = 0;         // queued for commit or compaction
+  std::uint64_t warp_sync = 0;      // waiting for threads of the original warp
   std::uint64_t total() const {
-    return issued + ready + barrier + lat_barrier + reconvergence + inactive_path + lookup + queued + warp_sync;
+    return issued + ready + barrier + lat_barrier + reconvergence + inactive_path + lookup + queued +
+           warp_sync;
   }
 };
 
 // The part of the machine that a domain has.
 struct Geometry {
-  std::uint32_t threads = 0;      // most resident threads
+  std::uint32_t threads = 0;  // most resident threads
   std::uint32_t simd_width = 32;
-  std::uint32_t schedulers = 1;   // schedulers that pick from this domain
-  std::uint32_t max_issues = 256; // ids are below this
-  std::uint32_t slots = 8;        // block slots of the SM
-  std::uint32_t chunks = 48;      // chunks of the SM
-  bool barrel = false;            // at most one instruction of a thread in flight
+  std::uint32_t schedulers = 1;    // schedulers that pick from this domain
+  std::uint32_t max_issues = 256;  // ids are below this
+  std::uint32_t slots = 8;         // block slots of the SM
+  std::uint32_t chunks = 48;       // chunks of the SM
+  bool barrel = false;             // at most one instruction of a thread in flight
 };
 
 class WarpFormation {
@@ -223,8 +229,8 @@ class WarpFormation {
   virtual void reset() = 0;
 
   virtual void advance(Cycle now) = 0;
-  // Fills `issue` and returns kNone, or returns why there is nothing. `free_lanes`: lanes of the SIMD group that an
-  // earlier issue of this cycle left free (all ones at the first pick).
+  // Fills `issue` and returns kNone, or returns why there is nothing. `free_lanes`: lanes of the SIMD group
+  // that an earlier issue of this cycle left free (all ones at the first pick).
   virtual Stall pick(unsigned scheduler, std::uint32_t free_lanes, Issue& issue) = 0;
   // The SM took the issue just picked, under this id; the id is in use until every thread of it is resolved.
   virtual void issued(IssueId id, const Issue& issue) = 0;
@@ -262,14 +268,14 @@ std::vector<std::string> scheme_names();
 // A duplicate name throws std::logic_error. Returns true, for WEFT_REGISTER_SCHEME.
 bool register_scheme(const std::string& name, Factory factory);
 
-#define WEFT_REGISTER_SCHEME(name, Class)                                             \
-  namespace {                                                                         \
-  const bool registered = ::weft::warp_formation::register_scheme(                    \
-      name, [](const ::weft::warp_formation::Config& config,                          \
-               const ::weft::warp_formation::Geometry& geometry) {                    \
-        return std::unique_ptr<::weft::warp_formation::WarpFormation>(                \
-            std::make_unique<Class>(config, geometry));                               \
-      });                                                                             \
+#define WEFT_REGISTER_SCHEME(name, Class)                                                                  \
+  namespace {                                                                                              \
+  const bool registered = ::weft::warp_formation::register_scheme(                                         \
+      name,                                                                                                \
+      [](const ::weft::warp_formation::Config& config, const ::weft::warp_formation::Geometry& geometry) { \
+        return std::unique_ptr<::weft::warp_formation::WarpFormation>(                                     \
+            std::make_unique<Class>(config, geometry));                                                    \
+      });                                                                                                  \
   }
 
 }  // namespace weft::warp_formation
