@@ -233,10 +233,11 @@ void Gpu::Impl::stop(const std::string& text) {
 
 void Gpu::Impl::reset() {
   for (ClockDomain* clock : {&memory_clock, &interconnect_clock, &core}) clock->reset();
-  for (auto& sm : sms) sm.reset();
-  crossbar.reset();
-  for (auto& bank : l2) bank.reset();
+  // From memory towards the SMs: who holds a payload drops it before its owner frees it.
   for (auto& channel : channels) channel.reset();
+  for (auto& bank : l2) bank.reset();
+  crossbar.reset();
+  for (auto& sm : sms) sm.reset();
   for (auto& monitor : monitors) monitor.reset();
   dispatcher.reset();
   watchdog.stop();

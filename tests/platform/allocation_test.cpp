@@ -98,9 +98,11 @@ JOIN:
   const std::uint64_t base = allocated(20);
   const double before = bench.sum_over_sms("warp_instructions");
   const std::uint64_t longer = allocated(100);
-  // A pool may still meet a new peak; what came per instruction or transaction would show by the thousand.
-  EXPECT_LE(longer, base + 50);
-  EXPECT_GT(bench.sum_over_sms("warp_instructions") - before, 50'000);
+  const double instructions = bench.sum_over_sms("warp_instructions") - before;
+  EXPECT_GT(instructions, 50'000);
+  // More transactions than ever before may be under way at some moment, and the pools keep them; what came
+  // per instruction or transaction would be some hundred times as much.
+  EXPECT_LE(static_cast<double>(longer), static_cast<double>(base) + instructions / 500);
 }
 
 INSTANTIATE_TEST_SUITE_P(Configs, Allocation, ::testing::ValuesIn(config_names()), [](const auto& info) {

@@ -30,12 +30,15 @@ TEST_P(Reset, AfterALaunchThatWasAbandonedInTheMiddle) {
     GpuBench bench(kSmall, GetParam());
     return run_divergent(bench);
   });
-  bool stop = true;
+  GpuBench* running = nullptr;
   runtime::DeviceOptions options;
-  options.interrupted = [&] { return stop; };
+  options.interrupted = [&] {
+    return running != nullptr && running->device.gpu().progress().blocks_done > 0;
+  };
   GpuBench bench(kSmall, GetParam(), options);
-  EXPECT_THROW(run_divergent(bench, 60, 256), runtime::LaunchAbandoned);
-  stop = false;
+  running = &bench;
+  EXPECT_THROW(run_divergent(bench, 5000, 256), runtime::LaunchAbandoned);
+  running = nullptr;
   bench.reset();
   EXPECT_EQ(run_divergent(bench), fresh);
 }
