@@ -105,8 +105,9 @@ std::vector<VirtualId> dominance_order(const Draft& draft, const FlowGraph& flow
   return order;
 }
 
-// Gives each register the lowest place that no neighbour of its class occupies.
-void colour(const Draft& draft, const Interference& interference, const std::vector<VirtualId>& order,
+// Gives each register the lowest place that no neighbour of its class occupies. `apart`: 64-bit registers take the first
+// rows, 32-bit ones those after them.
+void colour(const Draft& draft, const Interference& interference, const std::vector<VirtualId>& order, bool apart,
             Allocation& result) {
   constexpr std::uint16_t kNone = UINT16_MAX;
   result.row.assign(draft.registers.size(), kNone);
@@ -118,6 +119,7 @@ void colour(const Draft& draft, const Interference& interference, const std::vec
     for (const VirtualId other : interference[id]) {
       const std::uint16_t row = result.row[other];
       if (row == kNone || (draft.registers[other] == RegisterClass::kPredicate) != predicate) continue;
+      if (apart && draft.registers[other] != kind) continue;
       const std::size_t end = row + (draft.registers[other] == RegisterClass::kDouble ? 2u : 1u);
       if (taken_by.size() < end) taken_by.resize(end, kNoRegister);
       for (std::size_t r = row; r < end; ++r) taken_by[r] = id;
@@ -134,6 +136,21 @@ void colour(const Draft& draft, const Interference& interference, const std::vec
     }
     result.row[id] = static_cast<std::uint16_t>(row);
   }
+}
+
+// Rows of which none is shared between widths.
+void colour_apart(const Draft& draft, const Interference& interference, const std::vector<VirtualId>& order,
+                  Allocation& result) {
+  colour(draft, interference, order, true, result);
+  std::uint32_t wide = 0, narrow = 0;
+  for (const VirtualId id : order) {
+    if (draft.registers[id] == RegisterClass::kDouble) wide = std::max(wide, result.row[id] + 2u);
+    if (draft.registers[id] == RegisterClass::kSingle) narrow = std::max(narrow, result.row[id] + 1u);
+  }
+  for (const VirtualId id : order) {
+    if (draft.registers[id] == RegisterClass::kSingle) result.row[id] = static_cast<std::uint16_t>(result.row[id] + wide);
+  }
+  result.rows = wide + narrow;
 }
 
 }  // namespace
@@ -176,12 +193,14 @@ Allocation allocate(const Draft& draft, const FlowGraph& flow, const Liveness& l
   interference.finish();
 
   std::vector<VirtualId> order = dominance_order(draft, flow);
-  colour(draft, interference, order, result);
+  colour(draft, interference, order, false, result);
   std::stable_partition(order.begin(), order.end(),
                         [&](VirtualId id) { return draft.registers[id] == RegisterClass::kDouble; });
   Allocation other = result;
-  colour(draft, interference, order, other);
-  return other.rows < result.rows ? other : result;
+  colour(draft, interference, order, false, other);
+  result.registers = std::min(result.rows, other.rows);
+  colour_apart(draft, interference, order, result);
+  return result;
 }
 
 }  // namespace weft::ptx

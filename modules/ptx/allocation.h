@@ -11,6 +11,7 @@ namespace weft::ptx {
 struct Allocation {
   std::vector<std::uint16_t> row;  // by VirtualId: first row, or number of a predicate
   std::uint32_t rows = 0;          // 32-bit rows in use (highest + 1)
+  std::uint32_t registers = 0;     // 32-bit registers that a machine needs, which may share between widths
   std::uint32_t predicates = 0;
   std::uint32_t pressure = 0;  // most rows live at one point: no allocation can do with fewer
   std::uint32_t predicate_pressure = 0;
@@ -19,7 +20,9 @@ struct Allocation {
 
 // Registers interfere where one is written while the other is live. Colours are given greedily in dominance
 // order of the first writes, 64-bit registers on even rows, and once more with 64-bit registers first; the
-// better one is kept.
+// better one is kept: that counts the registers. Rows are given once more, with 64-bit registers on rows of their
+// own: 32 lanes of 8 bytes lie across two rows, so a thread's 64-bit value would lie on other threads' 32-bit ones,
+// and threads on different paths of a branch have different registers live.
 Allocation allocate(const Draft& draft, const FlowGraph& flow, const Liveness& liveness,
                     std::uint32_t max_rows, std::uint32_t max_predicates);
 

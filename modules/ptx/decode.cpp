@@ -26,7 +26,7 @@ void check_registers(const Allocation& allocation, const std::string& where, std
                                 " predicates live at once, at most " + std::to_string(kMaxLivePredicates) +
                                 " are allowed");
   }
-  const std::uint32_t needed = allocation.feasible ? allocation.rows : allocation.pressure;
+  const std::uint32_t needed = allocation.feasible ? allocation.registers : allocation.pressure;
   if (needed <= limit) return;
   throw InputError(where,
                    "the kernel needs " + std::string(allocation.feasible ? "" : "at least ") +
@@ -102,7 +102,7 @@ Program decode(const Module& module, const std::string& kernel, const Symbols& s
   program.register_rows = static_cast<std::uint16_t>((allocation.rows + 1) & ~1u);
   program.rows = static_cast<std::uint16_t>(program.register_rows + 2 * draft.specials.size());
   program.predicates = static_cast<std::uint16_t>(allocation.predicates);
-  program.registers_per_thread = allocation.rows;
+  program.registers_per_thread = allocation.registers;
   program.virtual_registers = draft.named_registers;
   program.special_rows = draft.specials;
   const Finisher finisher(draft, allocation, program);
