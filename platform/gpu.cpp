@@ -350,7 +350,7 @@ void Gpu::map(std::uint64_t address, std::uint64_t bytes, bool mapped) {
 Totals Gpu::totals() const {
   Totals totals;
   totals.cycles = impl_->cycles();
-  double active_lanes = 0, beats = 0, efficiency = 0, idle = 0, scheduler_cycles = 0;
+  double active_lanes = 0, beats = 0, idle = 0, scheduler_cycles = 0;
   std::uint64_t accesses = 0, requests = 0;
   for (const auto& sm : impl_->sms) {
     const auto& c = sm.counters();
@@ -358,7 +358,6 @@ Totals Gpu::totals() const {
     totals.warp_instructions += c.warp_instructions;
     active_lanes += static_cast<double>(c.active_lanes);
     beats += static_cast<double>(c.active_beats);
-    efficiency += c.efficiency_sum;
     accesses += sm.load_store_unit().memory_thread_instructions();
     requests += sm.load_store_unit().data_requests();
     for (unsigned s = 0; s < impl_->config.sm.schedulers; ++s) {
@@ -376,7 +375,10 @@ Totals Gpu::totals() const {
   const auto ratio = [](double a, double b) { return b == 0 ? 0 : a / b; };
   totals.ipc = ratio(static_cast<double>(totals.thread_instructions), static_cast<double>(totals.cycles));
   totals.lane_activity = ratio(active_lanes, beats * static_cast<double>(impl_->config.sm.simd_width));
-  totals.simd_efficiency = ratio(efficiency, static_cast<double>(totals.warp_instructions));
+  // The mean over warp instructions of active threads / warp size, all warps being of one size.
+  totals.simd_efficiency =
+      ratio(static_cast<double>(totals.thread_instructions),
+            static_cast<double>(totals.warp_instructions * impl_->config.warp_formation.warp_size));
   totals.idle_share = ratio(idle, scheduler_cycles);
   totals.coalescing_rate = ratio(static_cast<double>(accesses), static_cast<double>(requests));
   return totals;

@@ -88,7 +88,6 @@ class Sm final : public sc_core::sc_module,
     std::uint64_t active_beats = 0,
                   active_lanes = 0;  // issue beats with an active lane; lanes active in them
     std::uint64_t threads_launched = 0, threads_retired = 0, blocks_launched = 0, blocks_retired = 0;
-    double efficiency_sum = 0;  // sum over warp instructions of threads / warp size
   };
   const Counters& counters() const { return counters_; }
   // Cycles of one scheduler by what it did: [0] issued, else by Stall. They sum to the cycles of the

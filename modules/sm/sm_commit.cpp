@@ -134,7 +134,12 @@ void Sm::test_barriers(std::uint16_t slot) {
   const ResidentBlock& block = slots_[slot];
   for (unsigned i = 0; i < 16; ++i) {
     Barrier& b = barriers_[slot][i];
-    if (b.arrived == 0 || b.arrived < (b.expected != 0 ? b.expected : block.live_threads)) continue;
+    if (b.arrived == 0) continue;
+    std::uint32_t expected = b.expected;
+    if (expected == 0) expected = block.live_threads;
+    if (b.arrived < expected && b.expected == 0)
+      expected -= domains_[block.domain].unit->waiting_to_exit(slot);
+    if (b.arrived < expected) continue;
     b = Barrier();
     domains_[block.domain].unit->barrier_released(slot, i);
   }

@@ -81,7 +81,6 @@ void Sm::count(const Issue& issue) {
   counters_.thread_instructions += threads;
   counters_.active_beats += beats + static_cast<unsigned>(__builtin_popcountll(compact_beats));
   counters_.active_lanes += threads;
-  counters_.efficiency_sum += static_cast<double>(threads) / static_cast<double>(formation_.warp_size);
 }
 
 void Sm::start_arithmetic(Cycle now, std::uint16_t id, Cycle occupancy) {

@@ -64,7 +64,7 @@ class Sbr final : public WarpFormation {
       candidates.set_word(w, eligible & ~(waits[0] | waits[1] | waits[2] | waits[3] | waits[4]));
       for (std::size_t i = 0; i < waits.size(); ++i) waiting[i] |= waits[i];
     }
-    const Stall stall = s.policy.pick(candidates, [&](unsigned context) {
+    const auto attempt = [&](unsigned context) {
       const Warp& warp = warps_[context];
       issue.pc = warp.stack.top().pc;
       issue.depth = warp.stack.top().depth;
@@ -74,7 +74,10 @@ class Sbr final : public WarpFormation {
       issue.coalesce_group = 0;
       issue.groups = {warp.groups.data(), warp.group_count};
       return sm_->ready(scheduler, issue);
-    });
+    };
+    ContextSet far = s.far;
+    if (config_.scheduling == Scheduling::kTwoLevel) far.add(sm_->waiting_for_memory());
+    const Stall stall = s.policy.pick(candidates, attempt, far);
     if (stall == Stall::kNone) return stall;
     Stall why = stall;
     if (waiting[0] != 0) why = worse(why, Stall::kUnitBusy);
@@ -104,6 +107,7 @@ class Sbr final : public WarpFormation {
     if (!warp.in_flight || warp.in_memory) return;
     warp.in_memory = true;
     ++scheduler_of(context_of_[id]).in_memory;
+    scheduler_of(context_of_[id]).far.add(context_of_[id]);
   }
 
   void memory_probed(IssueId, Groups) override {}    // a warp waits for all its threads
@@ -120,11 +124,29 @@ class Sbr final : public WarpFormation {
     if (warp.unresolved == 0) commit(context);
   }
 
+  std::uint32_t waiting_to_exit(std::uint16_t slot) const override {
+    std::uint32_t threads = 0;
+    for (const auto& warp : warps_) {
+      if (!warp.live || warp.slot != slot || !warp.at_barrier) continue;
+      const auto& entries = warp.stack.entries();
+      WarpMask seen = entries.back().mask;
+      for (std::size_t e = entries.size() - 1; e-- > 0;) {
+        WarpMask fresh = entries[e].mask;
+        fresh.remove(seen);
+        seen |= entries[e].mask;
+        const ptx::Instruction& next = program_->code[entries[e].pc];
+        if (next.is_exit() && next.guard < 0) threads += fresh.count();
+      }
+    }
+    return threads;
+  }
+
   void barrier_released(std::uint16_t slot, unsigned barrier) override {
     for (unsigned c = 0; c < contexts_; ++c) {
       Warp& warp = warps_[c];
       if (warp.live && warp.slot == slot && warp.at_barrier && warp.barrier == barrier) {
         warp.at_barrier = false;
+        scheduler_of(c).far.remove(c);
         --scheduler_of(c).at_barrier;
         if (!warp.in_flight) scheduler_of(c).eligible.add(c);
       }
@@ -232,6 +254,7 @@ class Sbr final : public WarpFormation {
     Scheduler(const Config& config, unsigned contexts) : policy(config, contexts) {}
     WarpScheduler policy;
     ContextSet eligible;
+    ContextSet far;  // waits at a barrier or, in barrel mode, for memory
     unsigned in_flight = 0, in_memory = 0, at_barrier = 0;
   };
 
@@ -257,6 +280,7 @@ class Sbr final : public WarpFormation {
     warp.exiting = {};
     warp.stack.start(0, mask);
     ++live_;
+    scheduler_of(context).far.remove(context);
     scheduler_of(context).policy.arrived(context);
     scheduler_of(context).eligible.add(context);
     show_top(context);
@@ -316,6 +340,7 @@ class Sbr final : public WarpFormation {
     if (warp.in_memory) {
       warp.in_memory = false;
       --s.in_memory;
+      s.far.remove(static_cast<unsigned>(&warp - warps_.data()));
     }
   }
 
@@ -354,6 +379,7 @@ class Sbr final : public WarpFormation {
     show_top(context);
     if (warp.at_barrier) {
       ++s.at_barrier;
+      s.far.add(context);
       if (warp.stack.depth() > 1) ++barriers_in_divergence_;
     } else if (!warp.at_sync) {
       s.eligible.add(context);

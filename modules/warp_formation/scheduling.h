@@ -31,24 +31,30 @@ class WarpScheduler {
   }
   void reset() {
     by_age_.clear();
+    live_.clear();
     last_ = ContextSet::kMaxContexts - 1;
     fetch_group_ = 0;
     issued_in_group_ = 0;
   }
   // A warp starts, or ends, in this context.
-  void arrived(unsigned context) { by_age_.push_back(static_cast<std::uint16_t>(context)); }
+  void arrived(unsigned context) {
+    by_age_.push_back(static_cast<std::uint16_t>(context));
+    live_.add(context);
+  }
   void left(unsigned context) {
+    live_.remove(context);
     by_age_.erase(std::find(by_age_.begin(), by_age_.end(), static_cast<std::uint16_t>(context)));
   }
 
+  // `far`: contexts that wait long, for memory or at a barrier; of use to two-level scheduling only.
   template <class Try>
-  Stall pick(const ContextSet& eligible, Try&& attempt) {
+  Stall pick(const ContextSet& eligible, Try&& attempt, const ContextSet& far = {}) {
     if (eligible.empty()) return Stall::kEmpty;
     switch (config_.scheduling) {
       case Scheduling::kGreedyThenOldest:
         return greedy_then_oldest(eligible, attempt);
       case Scheduling::kTwoLevel:
-        return two_level(eligible, attempt);
+        return two_level(eligible, attempt, far);
       case Scheduling::kLooseRoundRobin:
         break;
     }
@@ -94,20 +100,30 @@ class WarpScheduler {
   // becomes the prioritised one when the old group waits for memory only, or at the timeout [LWM paper,
   // two-level scheduling].
   template <class Try>
-  Stall two_level(const ContextSet& eligible, Try& attempt) {
+  Stall two_level(const ContextSet& eligible, Try& attempt, ContextSet far) {
     const auto size = static_cast<unsigned>(config_.two_level.group_warps);
     const unsigned groups = (contexts_ + size - 1) / size;
+    auto noting = [&](unsigned context) {
+      const Stall stall = attempt(context);
+      if (stall == Stall::kMemory || stall == Stall::kBarrier) far.add(context);
+      return stall;
+    };
     Stall why = Stall::kNone;
     bool first_waits_long = false;
     for (unsigned i = 0; i < groups; ++i) {
       const unsigned group = (fetch_group_ + i) % groups;
       const unsigned low = group * size;
-      const Stall stall = round_robin(eligible, attempt, low, std::min(low + size, contexts_));
+      const unsigned high = std::min(low + size, contexts_);
+      const Stall stall = round_robin(eligible, noting, low, high);
       if (stall == Stall::kNone) {
         count_issue(group, groups, i > 0 && first_waits_long);
         return Stall::kNone;
       }
-      if (i == 0) first_waits_long = stall >= Stall::kBarrier || stall == Stall::kMemory;
+      if (i == 0) {
+        ContextSet near = live_;
+        near.remove(far);
+        first_waits_long = near.next(low) >= high;
+      }
       why = worse(why, stall);
     }
     return why;
@@ -134,6 +150,7 @@ class WarpScheduler {
   Config config_;
   unsigned contexts_;
   std::vector<std::uint16_t> by_age_;  // oldest first
+  ContextSet live_;
   unsigned last_ = ContextSet::kMaxContexts - 1;
   unsigned fetch_group_ = 0;
   std::uint64_t issued_in_group_ = 0;

@@ -109,6 +109,10 @@ class ContextSet {
   // 64 contexts at a time: number 64 * w is bit 0.
   std::uint64_t word(unsigned w) const { return words_[w]; }
   void set_word(unsigned w, std::uint64_t bits) { words_[w] = bits; }
+  ContextSet& add(const ContextSet& other) {
+    for (std::size_t w = 0; w < words_.size(); ++w) words_[w] |= other.words_[w];
+    return *this;
+  }
   ContextSet& remove(const ContextSet& other) {
     for (std::size_t w = 0; w < words_.size(); ++w) words_[w] &= ~other.words_[w];
     return *this;
@@ -240,8 +244,16 @@ class WarpFormation {
   // Which threads hit in the L1 data cache; the others wait for memory.
   virtual void memory_probed(IssueId id, Groups hits) = 0;
   virtual void memory_returned(IssueId id, Groups threads) = 0;
-  // Next PCs are known. Parts of an issue may be resolved apart.
+  // Next PCs are known. Parts of an issue may be resolved apart. There is no time here: stamp at the next
+  // `advance`.
   virtual void resolved(IssueId id, Outcomes outcomes) = 0;
+  // Threads of the slot that wait, for others of their warp, at an instruction that ends them: a block
+  // barrier counts them as gone. (`if (i >= n) return;` before a barrier is legal; under a stack such threads
+  // do not run their `ret` first.)
+  virtual std::uint32_t waiting_to_exit(std::uint16_t slot) const {
+    static_cast<void>(slot);
+    return 0;
+  }
   virtual void barrier_released(std::uint16_t slot, unsigned barrier) = 0;
   virtual void warp_sync_released(Groups threads) = 0;
 

@@ -188,6 +188,25 @@ TEST(Barriers, ExitedThreadsAreNotWaitedFor) {
   for (std::uint32_t t = 0; t < out.size(); ++t) ASSERT_EQ(out[t], t % 90 % 4 == 1 ? 0 : stay) << t;
 }
 
+// `if (i >= n) return;` before a barrier: the branch leads to the `ret` at the end, where the stack makes
+// those threads wait for the others of their warp. The barrier does not wait for them.
+TEST(Barriers, ThreadsThatWaitAtTheirExitAreNotWaitedFor) {
+  const Words out = run(".shared .align 4 .u32 sum;\n" + kStart + R"(
+  mov.u32 %r10, sum;
+  and.b32 %r11, %r2, 3;
+  setp.eq.u32 %p1, %r11, 1;
+  @%p1 bra END;
+  atom.shared.add.u32 %r12, [%r10], 1;
+  bar.sync 0;
+  ld.shared.u32 %r13, [%r10];
+  st.global.u32 [%rd2], %r13;
+END:
+  ret;)",
+                        2, 90);
+  const std::uint32_t stay = 90 - 23;
+  for (std::uint32_t t = 0; t < out.size(); ++t) ASSERT_EQ(out[t], t % 90 % 4 == 1 ? 0 : stay) << t;
+}
+
 // A barrier of 64 threads among 128; producers arrive and go on, consumers wait.
 TEST(Barriers, CountsAndArrive) {
   const Words out = run(".shared .align 4 .b8 box[256];\n" + kStart + R"(
