@@ -7,6 +7,9 @@
 
 #include "platform/gpu_bench.h"
 
+// Inlined, a replaced operator delete looks to g++ like free() of what the standard operator new returned.
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+
 namespace {
 std::atomic<std::uint64_t> allocations{0};
 
