@@ -1,12 +1,13 @@
-// setp: comparisons of 32 lanes into a mask. PTX ISA, "Comparison and Selection Instructions": an ordered
-// comparison with a NaN is false, an unordered one (equ, neu, ltu ...) true; p is the comparison combined
-// with c, q the combination of its complement.
+// setp, set, testp: comparisons of 32 lanes into a mask. PTX ISA, "Comparison and Selection Instructions": an
+// ordered comparison with a NaN is false, an unordered one (equ, neu, ltu ...) true; p is the comparison
+// combined with c, q the combination of its complement.
 #include "isa/kernels.h"
 
 namespace weft::isa::WEFT_ISA_VERSION {
 
 using ptx::Combine;
 using ptx::Compare;
+using ptx::Mode;
 
 namespace {
 
@@ -75,52 +76,87 @@ void combined(Lanes& lanes) {
   }
 }
 
+// What set writes for true, by its type; for false it is 0. kPredicate: setp, which has no register.
+constexpr u32 kPredicate = 0, kOnes = 0xffffffffu, kOneF32 = 0x3f800000u;
+
+// Not inlined: the many instances of to_register are little more than a call of it.
+__attribute__((noinline)) void write_flags(const Lanes& lanes, u32 value) {
+  const u32 mask = lanes.result[0];
+  alignas(64) u32 computed[kLanes];
+  for (unsigned i = 0; i < kLanes; ++i) computed[i] = (mask & kBitTable<u32>.bit[i]) != 0 ? value : 0;
+  commit(lanes.dst, computed, lanes.active);
+}
+template <LaneFunction kSet, u32 kTrue>
+void to_register(Lanes& lanes) {
+  kSet(lanes);
+  write_flags(lanes, kTrue);
+}
+
+struct Wanted {
+  Compare compare;
+  Combine combine;
+  u32 value;  // for true
+};
+
 template <LaneFunction kSet>
-LaneFunction with_combine(Combine combine) {
-  switch (combine) {
-    case Combine::kAnd:
-      return &combined<kSet, Combine::kAnd>;
-    case Combine::kOr:
-      return &combined<kSet, Combine::kOr>;
-    case Combine::kXor:
-      return &combined<kSet, Combine::kXor>;
-    default:
+LaneFunction with_value(u32 value) {
+  switch (value) {
+    case kPredicate:
       return kSet;
+    case kOnes:
+      return &to_register<kSet, kOnes>;
+    case kOneF32:
+      return &to_register<kSet, kOneF32>;
+    default:
+      return nullptr;
+  }
+}
+
+template <LaneFunction kSet>
+LaneFunction with_combine(const Wanted& wanted) {
+  switch (wanted.combine) {
+    case Combine::kAnd:
+      return with_value<&combined<kSet, Combine::kAnd>>(wanted.value);
+    case Combine::kOr:
+      return with_value<&combined<kSet, Combine::kOr>>(wanted.value);
+    case Combine::kXor:
+      return with_value<&combined<kSet, Combine::kXor>>(wanted.value);
+    default:
+      return with_value<kSet>(wanted.value);
   }
 }
 
 // The one of kCompare... that was asked for.
 template <class V, Compare... kCompare>
-LaneFunction with_compare(Compare compare, Combine combine) {
+LaneFunction with_compare(const Wanted& wanted) {
   LaneFunction found = nullptr;
-  (void)((compare == kCompare && ((found = with_combine<&set<V, kCompare>>(combine)), true)) || ...);
+  (void)((wanted.compare == kCompare && ((found = with_combine<&set<V, kCompare>>(wanted)), true)) || ...);
   return found;
 }
 
 template <class V>
-LaneFunction integer_set(Compare compare, Combine combine) {
+LaneFunction integer_set(const Wanted& wanted) {
   return with_compare<V, Compare::kEq, Compare::kNe, Compare::kLt, Compare::kLe, Compare::kGt, Compare::kGe>(
-      compare, combine);
+      wanted);
 }
 template <class V>
-LaneFunction float_set(Compare compare, Combine combine) {
+LaneFunction float_set(const Wanted& wanted) {
   return with_compare<V, Compare::kEq, Compare::kNe, Compare::kLt, Compare::kLe, Compare::kGt, Compare::kGe,
                       Compare::kEqu, Compare::kNeu, Compare::kLtu, Compare::kLeu, Compare::kGtu,
-                      Compare::kGeu, Compare::kNum, Compare::kNan>(compare, combine);
+                      Compare::kGeu, Compare::kNum, Compare::kNan>(wanted);
 }
 
 struct Set {
-  Compare compare;
-  Combine combine;
+  Wanted wanted;
   bool ftz;
   template <class V>
   LaneFunction make() const {
     if constexpr (std::is_same_v<V, float>) {
-      return ftz ? float_set<Flushed>(compare, combine) : float_set<float>(compare, combine);
+      return ftz ? float_set<Flushed>(wanted) : float_set<float>(wanted);
     } else if constexpr (std::is_floating_point_v<V>) {
-      return float_set<V>(compare, combine);
+      return float_set<V>(wanted);
     } else {
-      return integer_set<V>(compare, combine);
+      return integer_set<V>(wanted);
     }
   }
 };
@@ -141,11 +177,68 @@ Compare plain_name(Compare compare) {
   }
 }
 
+// testp looks at the exponent and the fraction.
+template <Mode kMode, class V>
+void test(Lanes& lanes) {
+  using Cell = typename Port<V>::Cell;
+  constexpr unsigned kFraction = sizeof(V) == 8 ? 52 : 23;
+  constexpr Cell kInfinity = sizeof(V) == 8 ? Cell(0x7ff0000000000000u) : Cell(0x7f800000u);
+  constexpr Cell kSmallest = Cell{1} << kFraction;  // normal
+  const void* a = lanes.src[0];
+  Cell mask = 0;
+  for (unsigned i = 0; i < kLanes; ++i) {
+    const Cell x = read<Cell>(a, i) << 1 >> 1;
+    bool held = false;
+    if constexpr (kMode == Mode::kFinite) held = x < kInfinity;
+    if constexpr (kMode == Mode::kInfinite) held = x == kInfinity;
+    if constexpr (kMode == Mode::kNumber) held = x <= kInfinity;
+    if constexpr (kMode == Mode::kNotANumber) held = x > kInfinity;
+    // PTX ISA, testp: zeros are normal.
+    if constexpr (kMode == Mode::kNormal) held = (x == 0) | ((x >= kSmallest) & (x < kInfinity));
+    if constexpr (kMode == Mode::kSubnormal) held = (x != 0) & (x < kSmallest);
+    mask |= held ? kBitTable<Cell>.bit[i] : Cell{0};
+  }
+  lanes.result[0] = static_cast<u32>(mask);
+}
+template <Mode kMode>
+struct Test {
+  template <class V>
+  LaneFunction make() const {
+    return &test<kMode, V>;
+  }
+};
+LaneFunction find_test(const Instruction& in) {
+  switch (in.mode) {
+    case Mode::kFinite:
+      return choose<float, double>(in.type, Test<Mode::kFinite>{});
+    case Mode::kInfinite:
+      return choose<float, double>(in.type, Test<Mode::kInfinite>{});
+    case Mode::kNumber:
+      return choose<float, double>(in.type, Test<Mode::kNumber>{});
+    case Mode::kNotANumber:
+      return choose<float, double>(in.type, Test<Mode::kNotANumber>{});
+    case Mode::kNormal:
+      return choose<float, double>(in.type, Test<Mode::kNormal>{});
+    case Mode::kSubnormal:
+      return choose<float, double>(in.type, Test<Mode::kSubnormal>{});
+    default:
+      return nullptr;
+  }
+}
+
 }  // namespace
 
 LaneFunction find_compare(const Instruction& in) {
-  const Set set_of{plain_name(in.compare), in.combine, in.ftz};
-  return choose<u16, s16, u32, s32, u64, s64, float, double>(in.type, set_of);
+  if (in.op == Opcode::kTestp) return find_test(in);
+  u32 value = kPredicate;
+  if (in.op == Opcode::kSet) {
+    if (in.type == Type::kF32) value = kOneF32;
+    if (in.type == Type::kU32 || in.type == Type::kS32) value = kOnes;
+    if (value == kPredicate) return nullptr;
+  }
+  const Set set_of{{plain_name(in.compare), in.combine, value}, in.ftz};
+  const Type operands = in.op == Opcode::kSet ? in.from : in.type;
+  return choose<u16, s16, u32, s32, u64, s64, float, double>(operands, set_of);
 }
 
 }  // namespace weft::isa::WEFT_ISA_VERSION

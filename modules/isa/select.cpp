@@ -13,6 +13,7 @@ bool is_floating(Type type) {
 }  // namespace
 
 LaneFunction find(const Instruction& in) {
+  if (in.carry_out) return find_carry(in);
   switch (in.op) {
     case Opcode::kMov:
     case Opcode::kSelp:
@@ -30,6 +31,25 @@ LaneFunction find(const Instruction& in) {
     case Opcode::kClz:
     case Opcode::kBrev:
       return find_bits(in);
+    case Opcode::kPrmt:
+    case Opcode::kLop3:
+    case Opcode::kShf:
+    case Opcode::kBfind:
+    case Opcode::kBmsk:
+    case Opcode::kFns:
+      return find_permute(in);
+    case Opcode::kSad:
+    case Opcode::kMul24:
+    case Opcode::kMad24:
+    case Opcode::kDp2a:
+    case Opcode::kDp4a:
+      return find_sum(in);
+    case Opcode::kAddc:
+    case Opcode::kSubc:
+    case Opcode::kMadc:
+      return find_carry(in);
+    case Opcode::kSet:
+    case Opcode::kTestp:
     case Opcode::kSetp:
       return find_compare(in);
     case Opcode::kCvt:

@@ -34,6 +34,9 @@ class Lowering {
   // One statement (lower.cpp).
   void lower(const Statement& statement);
   void plain(Operation& operation);
+  void carry(Operation& operation);
+  void check_table(const Node& node) const;
+  VirtualId condition_code();
   void move(Operation& operation);
   void pack(const Operation& operation, const Node& vector);
   void unpack(const Operation& operation, const Node& vector);
@@ -84,6 +87,7 @@ class Lowering {
   std::map<std::pair<std::uint64_t, bool>, std::uint16_t> constants_;
   const Statement* statement_ = nullptr;
   VirtualId guard_ = kNoRegister;
+  VirtualId condition_code_ = kNoRegister;  // CC.CF, from its first use on
   SourcePlace place_, source_place_;
 };
 

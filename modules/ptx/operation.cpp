@@ -17,12 +17,15 @@ struct Reader {
 
 constexpr Reader kReaders[] = {{"abs", Opcode::kAbs, read_negate},
                                {"add", Opcode::kAdd, read_add},
+                               {"addc", Opcode::kAddc, read_add},
                                {"and", Opcode::kAnd, read_logic},
                                {"atom", Opcode::kAtom, read_atomic},
                                {"bar", Opcode::kBar, read_barrier},
                                {"barrier", Opcode::kBar, read_barrier},
                                {"bfe", Opcode::kBfe, read_bitfield},
                                {"bfi", Opcode::kBfi, read_bitfield},
+                               {"bfind", Opcode::kBfind, read_bfind},
+                               {"bmsk", Opcode::kBmsk, read_bmsk},
                                {"bra", Opcode::kBra, read_branch},
                                {"brev", Opcode::kBrev, read_brev},
                                {"clz", Opcode::kClz, read_count},
@@ -32,35 +35,48 @@ constexpr Reader kReaders[] = {{"abs", Opcode::kAbs, read_negate},
                                {"cvt", Opcode::kCvt, read_cvt},
                                {"cvta", Opcode::kCvta, read_convert_address},
                                {"div", Opcode::kDiv, read_div},
+                               {"dp2a", Opcode::kDp2a, read_dot_product},
+                               {"dp4a", Opcode::kDp4a, read_dot_product},
                                {"ex2", Opcode::kEx2, read_approximate},
                                {"exit", Opcode::kExit, read_exit},
                                {"fence", Opcode::kMembar, read_fence},
                                {"fma", Opcode::kFma, read_fma},
+                               {"fns", Opcode::kFns, read_fns},
                                {"ld", Opcode::kLd, read_load},
                                {"lg2", Opcode::kLg2, read_approximate},
+                               {"lop3", Opcode::kLop3, read_lop3},
                                {"mad", Opcode::kMad, read_mad},
+                               {"mad24", Opcode::kMad24, read_mul24},
+                               {"madc", Opcode::kMadc, read_mad},
                                {"max", Opcode::kMax, read_extremum},
                                {"membar", Opcode::kMembar, read_fence},
                                {"min", Opcode::kMin, read_extremum},
                                {"mov", Opcode::kMov, read_mov},
                                {"mul", Opcode::kMul, read_mul},
+                               {"mul24", Opcode::kMul24, read_mul24},
                                {"neg", Opcode::kNeg, read_negate},
                                {"not", Opcode::kNot, read_not},
                                {"or", Opcode::kOr, read_logic},
                                {"popc", Opcode::kPopc, read_count},
+                               {"prmt", Opcode::kPrmt, read_prmt},
                                {"rcp", Opcode::kRcp, read_root},
                                {"red", Opcode::kRed, read_atomic},
                                {"rem", Opcode::kRem, read_rem},
                                {"ret", Opcode::kRet, read_exit},
                                {"rsqrt", Opcode::kRsqrt, read_root},
+                               {"sad", Opcode::kSad, read_sad},
                                {"selp", Opcode::kSelp, read_selp},
+                               {"set", Opcode::kSet, read_set},
                                {"setp", Opcode::kSetp, read_setp},
+                               {"shf", Opcode::kShf, read_shf},
                                {"shl", Opcode::kShl, read_shift},
                                {"shr", Opcode::kShr, read_shift},
                                {"sin", Opcode::kSin, read_approximate},
                                {"sqrt", Opcode::kSqrt, read_root},
                                {"st", Opcode::kSt, read_store},
                                {"sub", Opcode::kSub, read_add},
+                               {"subc", Opcode::kSubc, read_add},
+                               {"testp", Opcode::kTestp, read_testp},
                                {"xor", Opcode::kXor, read_logic}};
 
 constexpr bool sorted() {
@@ -73,11 +89,8 @@ static_assert(sorted(), "kReaders is searched by bisection");
 
 // Legal PTX that Weft does not execute (PTX ISA 9.0).
 constexpr std::string_view kLaterMnemonics[] = {"activemask",
-                                                "addc",
                                                 "alloca",
                                                 "applypriority",
-                                                "bfind",
-                                                "bmsk",
                                                 "brkpt",
                                                 "brx",
                                                 "call",
@@ -85,43 +98,31 @@ constexpr std::string_view kLaterMnemonics[] = {"activemask",
                                                 "cp",
                                                 "createpolicy",
                                                 "discard",
-                                                "dp2a",
-                                                "dp4a",
                                                 "elect",
-                                                "fns",
                                                 "getctarank",
                                                 "griddepcontrol",
                                                 "isspacep",
                                                 "istypep",
                                                 "ldmatrix",
                                                 "ldu",
-                                                "lop3",
-                                                "mad24",
-                                                "madc",
                                                 "mapa",
                                                 "match",
                                                 "mbarrier",
                                                 "mma",
                                                 "movmatrix",
-                                                "mul24",
                                                 "multimem",
                                                 "nanosleep",
                                                 "pmevent",
                                                 "prefetch",
                                                 "prefetchu",
-                                                "prmt",
                                                 "redux",
-                                                "sad",
-                                                "set",
                                                 "setmaxnreg",
-                                                "shf",
                                                 "shfl",
                                                 "slct",
                                                 "st_async",
                                                 "stackrestore",
                                                 "stacksave",
                                                 "stmatrix",
-                                                "subc",
                                                 "suld",
                                                 "suq",
                                                 "sured",
@@ -130,7 +131,6 @@ constexpr std::string_view kLaterMnemonics[] = {"activemask",
                                                 "tanh",
                                                 "tcgen05",
                                                 "tensormap",
-                                                "testp",
                                                 "tex",
                                                 "tld4",
                                                 "trap",
@@ -163,8 +163,8 @@ constexpr std::string_view kLaterMnemonics[] = {"activemask",
                                                 "wmma"};
 
 void choose_unit(Instruction& i) {
-  const bool wide_float = i.type == Type::kF64 || (i.op == Opcode::kCvt && i.from == Type::kF64);
-  const bool floating = is_float(i.type) || (i.op == Opcode::kCvt && is_float(i.from));
+  const bool wide_float = i.type == Type::kF64 || i.from == Type::kF64;
+  const bool floating = is_float(i.type) || is_float(i.from);
   switch (i.op) {
     case Opcode::kLd:
     case Opcode::kSt:
@@ -198,6 +198,11 @@ void choose_unit(Instruction& i) {
       i.latency = wide_float ? Latency::kDoubleMul : floating ? Latency::kFloatMul : Latency::kIntMul;
       break;
     case Opcode::kMad:
+    case Opcode::kMadc:
+    case Opcode::kMul24:
+    case Opcode::kMad24:
+    case Opcode::kDp2a:
+    case Opcode::kDp4a:
     case Opcode::kFma:
       i.latency = wide_float ? Latency::kDoubleMul : floating ? Latency::kFloatFma : Latency::kIntMul;
       break;
@@ -229,7 +234,7 @@ Operation read_operation(const ModuleText& text, const Statement& statement) {
   reader->read(m, operation);
   m.finish();
   Instruction& i = operation.instruction;
-  if (i.op != Opcode::kCvt) i.from = i.type;
+  if (i.from == Type::kNone) i.from = i.type;
   choose_unit(i);
   return operation;
 }

@@ -12,6 +12,8 @@ enum class Shape : std::uint8_t {
   kPlain,    // destination, sources
   kMove,     // as kPlain, also symbols and vectors
   kConvert,  // registers may be wider than the types
+  kLookup,   // lop3: as kPlain, the last source is a literal table
+  kCarry,    // destination, sources; carry in and out through the thread's condition code
   kCompare,  // p or p|q, a, b [, c]
   kLoad,
   kStore,

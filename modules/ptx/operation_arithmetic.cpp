@@ -40,10 +40,24 @@ void check_width(Modifiers& m, const Instruction& i, bool given) {
   if (i.width == Width::kWide && bytes_of(i.type) == 8) m.illegal(".wide needs a 16- or 32-bit type");
 }
 
+// 9.7.2, extended precision: .cc writes the condition code, addc, subc and madc read it.
+constexpr TypeSet kCarryTypes = set_of(Type::kU32, Type::kS32, Type::kU64, Type::kS64);
+
+bool takes_carry(Modifiers& m, Operation& o, bool reads) {
+  o.instruction.carry_out = m.take("cc");
+  if (!o.instruction.carry_out && !reads) return false;
+  o.shape = Shape::kCarry;
+  return true;
+}
+
 }  // namespace
 
-void read_add(Modifiers& m, Operation& o) {
+void read_add(Modifiers& m, Operation& o) {  // add, sub, addc, subc
   Instruction& i = o.instruction;
+  if (takes_carry(m, o, i.op == Opcode::kAddc || i.op == Opcode::kSubc)) {
+    i.type = m.type(kCarryTypes);
+    return signature(o, i.type, {i.type, i.type});
+  }
   arithmetic_type(m, i, kIntegers | kFloats);
   signature(o, i.type, {i.type, i.type});
 }
@@ -57,9 +71,14 @@ void read_mul(Modifiers& m, Operation& o) {
   signature(o, i.width == Width::kWide ? doubled(i.type) : i.type, {i.type, i.type});
 }
 
-void read_mad(Modifiers& m, Operation& o) {
+void read_mad(Modifiers& m, Operation& o) {  // mad, madc
   Instruction& i = o.instruction;
   const bool given = take_width(m, i);
+  if (takes_carry(m, o, i.op == Opcode::kMadc)) {
+    if (!given || i.width == Width::kWide) m.illegal("expected .lo or .hi with a carry");
+    i.type = m.type(kCarryTypes);
+    return signature(o, i.type, {i.type, i.type, i.type});
+  }
   arithmetic_type(m, i, kIntegers | kFloats);
   check_width(m, i, given);
   if (i.sat && !is_float(i.type) && i.width != Width::kHi) m.illegal(".sat of an integer mad needs .hi.s32");

@@ -2,9 +2,10 @@
 #include "ptx/operation_readers.h"
 
 namespace weft::ptx {
+namespace {
 
-void read_setp(Modifiers& m, Operation& o) {
-  Instruction& i = o.instruction;
+// CmpOp{.BoolOp}
+void take_comparison(Modifiers& m, Instruction& i) {
   m.need({{"eq", Compare::kEq},
           {"ne", Compare::kNe},
           {"lt", Compare::kLt},
@@ -25,16 +26,52 @@ void read_setp(Modifiers& m, Operation& o) {
           {"nan", Compare::kNan}},
          i.compare);
   m.take({{"and", Combine::kAnd}, {"or", Combine::kOr}, {"xor", Combine::kXor}}, i.combine);
-  i.ftz = m.take("ftz");
-  i.type = m.type(i.ftz ? set_of(Type::kF32) : kBits | kIntegers | kFloats);
+}
+
+// 9.3.1: which comparison goes with which type of operands.
+void check_comparison(Modifiers& m, const Instruction& i, Type type) {
   const bool equality = i.compare == Compare::kEq || i.compare == Compare::kNe;
   const bool unsigned_only = i.compare >= Compare::kLo && i.compare <= Compare::kHs;
   const bool float_only = i.compare >= Compare::kEqu;
-  if ((kBits & set_of(i.type)) && !equality) m.illegal("bits compare by .eq and .ne only");
-  if (unsigned_only && !(kUnsigned & set_of(i.type))) m.illegal("this comparison needs an unsigned type");
-  if (float_only && !is_float(i.type)) m.illegal("this comparison needs a floating-point type");
+  if ((kBits & set_of(type)) && !equality) m.illegal("bits compare by .eq and .ne only");
+  if (unsigned_only && !(kUnsigned & set_of(type))) m.illegal("this comparison needs an unsigned type");
+  if (float_only && !is_float(type)) m.illegal("this comparison needs a floating-point type");
+}
+
+}  // namespace
+
+void read_setp(Modifiers& m, Operation& o) {
+  Instruction& i = o.instruction;
+  take_comparison(m, i);
+  i.ftz = m.take("ftz");
+  i.type = m.type(i.ftz ? set_of(Type::kF32) : kBits | kIntegers | kFloats);
+  check_comparison(m, i, i.type);
   o.shape = Shape::kCompare;
   signature(o, Type::kPred, {i.type, i.type, Type::kPred});
+}
+
+void read_set(Modifiers& m, Operation& o) {
+  Instruction& i = o.instruction;
+  take_comparison(m, i);
+  i.ftz = m.take("ftz");
+  i.type = m.type(set_of(Type::kU32, Type::kS32, Type::kF32));
+  i.from = m.type(i.ftz ? set_of(Type::kF32) : kBits | kIntegers | kFloats);
+  check_comparison(m, i, i.from);
+  signature(o, i.type, {i.from, i.from, Type::kPred});
+  if (i.combine == Combine::kNone) o.source_count = 2;
+}
+
+void read_testp(Modifiers& m, Operation& o) {
+  Instruction& i = o.instruction;
+  m.need({{"finite", Mode::kFinite},
+          {"infinite", Mode::kInfinite},
+          {"number", Mode::kNumber},
+          {"notanumber", Mode::kNotANumber},
+          {"normal", Mode::kNormal},
+          {"subnormal", Mode::kSubnormal}},
+         i.mode);
+  i.type = m.type(kFloats);
+  signature(o, Type::kPred, {i.type});
 }
 
 void read_selp(Modifiers& m, Operation& o) {

@@ -24,9 +24,9 @@ inline bool take_rounding(Modifiers& m, Instruction& i) {
 }
 
 // operation_arithmetic.cpp
-void read_add(Modifiers& m, Operation& o);  // add, sub
+void read_add(Modifiers& m, Operation& o);  // add, sub, addc, subc
 void read_mul(Modifiers& m, Operation& o);
-void read_mad(Modifiers& m, Operation& o);
+void read_mad(Modifiers& m, Operation& o);  // mad, madc
 void read_fma(Modifiers& m, Operation& o);
 void read_div(Modifiers& m, Operation& o);
 void read_rem(Modifiers& m, Operation& o);
@@ -38,6 +38,8 @@ void read_approximate(Modifiers& m, Operation& o);  // sin, cos, lg2, ex2
 
 // operation_logic.cpp
 void read_setp(Modifiers& m, Operation& o);
+void read_set(Modifiers& m, Operation& o);
+void read_testp(Modifiers& m, Operation& o);
 void read_selp(Modifiers& m, Operation& o);
 void read_shift(Modifiers& m, Operation& o);  // shl, shr
 void read_logic(Modifiers& m, Operation& o);  // and, or, xor
@@ -50,6 +52,17 @@ void read_brev(Modifiers& m, Operation& o);
 void read_branch(Modifiers& m, Operation& o);
 void read_exit(Modifiers& m, Operation& o);     // ret, exit
 void read_barrier(Modifiers& m, Operation& o);  // bar, barrier
+
+// operation_special.cpp
+void read_prmt(Modifiers& m, Operation& o);
+void read_lop3(Modifiers& m, Operation& o);
+void read_shf(Modifiers& m, Operation& o);
+void read_bfind(Modifiers& m, Operation& o);
+void read_bmsk(Modifiers& m, Operation& o);
+void read_fns(Modifiers& m, Operation& o);
+void read_sad(Modifiers& m, Operation& o);
+void read_mul24(Modifiers& m, Operation& o);        // mul24, mad24
+void read_dot_product(Modifiers& m, Operation& o);  // dp2a, dp4a
 
 // operation_memory.cpp
 void read_load(Modifiers& m, Operation& o);

@@ -30,7 +30,8 @@ const char* name_of(Type type);
 enum class Opcode : std::uint8_t {
   kRet, kExit, kLd, kSt, kMov, kAdd, kSub, kMul, kMad, kFma, kCvta, kBra, kSetp, kShl, kShr, kAnd, kOr, kXor, kNot,
   kCnot, kCvt, kSelp, kDiv, kRem, kBar, kNeg, kMax, kMin, kAbs, kAtom, kRed, kBfi, kBfe, kRcp, kSqrt, kRsqrt, kEx2,
-  kLg2, kSin, kCos, kMembar, kCopysign, kPopc, kClz, kBrev, kNop
+  kLg2, kSin, kCos, kMembar, kCopysign, kPopc, kClz, kBrev, kPrmt, kLop3, kShf, kBfind, kBmsk, kFns, kSad, kMul24,
+  kMad24, kDp2a, kDp4a, kTestp, kSet, kAddc, kSubc, kMadc, kNop
 };
 const char* name_of(Opcode opcode);
 
@@ -42,6 +43,14 @@ enum class Compare : std::uint8_t {
 enum class Combine : std::uint8_t { kNone, kAnd, kOr, kXor };  // setp.cmp.and p|q, a, b, c
 enum class Width : std::uint8_t { kDefault, kLo, kHi, kWide };
 enum class Atomic : std::uint8_t { kNone, kAdd, kMin, kMax, kInc, kDec, kExch, kCas, kAnd, kOr, kXor };
+// The mode words of prmt; shf; bmsk; bfind; testp.
+enum class Mode : std::uint8_t {
+  kNone, kF4e, kB4e, kRc8, kEcl, kEcr, kRc16,
+  kLeftClamp, kLeftWrap, kRightClamp, kRightWrap,
+  kClamp, kWrap,
+  kShiftAmount,
+  kFinite, kInfinite, kNumber, kNotANumber, kNormal, kSubnormal
+};
 enum class BarrierKind : std::uint8_t { kSync, kArrive, kRedAnd, kRedOr, kRedPopc };
 
 // Which functional unit executes an instruction, and with which latency: an index into the SM's latency table.
@@ -109,6 +118,9 @@ struct Instruction {
   // src: operands in PTX order. ld: src[0] = address base (kNone: absolute). st: src[0] = address base, data in
   // src[1..4]. atom: src[0] = address base, src[1], src[2] = b, c. setp with combine: src[2] = predicate c.
   // bar: src[0] = barrier, src[1] = thread count (kNone: all), src[2] = predicate of bar.red.
+  // set: `type` of the result, `from` of the operands; src[2] = predicate c. dp2a, dp4a: `type` of a, `from` of b.
+  // With carries (addc, subc, madc, and add, sub, mad where carry_out): src[2] = carry or borrow in (kNone: none),
+  // src[3] = the addend c of mad, dst[1] = carry or borrow out, a predicate. lop3: src[3] = the literal table.
   std::array<Operand, 4> dst{};
   std::array<Operand, 5> src{};
   std::int64_t offset = 0;          // byte offset added to the address base
@@ -122,6 +134,9 @@ struct Instruction {
   std::array<std::uint16_t, 8> reads{};
   std::array<std::uint16_t, 5> writes{};
   std::uint8_t read_count = 0, write_count = 0;
+
+  Mode mode = Mode::kNone;
+  bool carry_out = false;           // .cc
 
   bool is_branch() const { return op == Opcode::kBra; }
   bool is_exit() const { return op == Opcode::kRet || op == Opcode::kExit; }

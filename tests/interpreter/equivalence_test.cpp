@@ -50,6 +50,64 @@ std::uint32_t random_word(Random& random) {
   }
 }
 
+// What find looks at beside type, rounding and flags: as many variants, and the n-th of them.
+unsigned variants(const Instruction& in) {
+  constexpr unsigned kComparisons = 18 * 4;
+  switch (in.op) {
+    case Opcode::kSetp:
+    case Opcode::kSet:
+      return kComparisons;
+    case Opcode::kMul:
+    case Opcode::kMad:
+    case Opcode::kMadc:
+    case Opcode::kMul24:
+    case Opcode::kMad24:
+    case Opcode::kDp2a:
+      return 4 * 2;
+    case Opcode::kAdd:
+    case Opcode::kSub:
+    case Opcode::kAddc:
+    case Opcode::kSubc:
+      return 2;
+    case Opcode::kPrmt:
+    case Opcode::kShf:
+    case Opcode::kBfind:
+    case Opcode::kBmsk:
+    case Opcode::kTestp:
+      return static_cast<unsigned>(ptx::Mode::kSubnormal) + 1;
+    default:
+      return 1;
+  }
+}
+void set_variant(Instruction& in, unsigned n) {
+  in.compare = ptx::Compare::kEq;
+  in.combine = ptx::Combine::kNone;
+  in.width = ptx::Width::kDefault;
+  in.mode = ptx::Mode::kNone;
+  in.carry_out = false;
+  switch (variants(in)) {
+    case 72:
+      in.compare = static_cast<ptx::Compare>(n / 4);
+      in.combine = static_cast<ptx::Combine>(n % 4);
+      break;
+    case 8:
+      in.width = static_cast<ptx::Width>(n / 2);
+      in.carry_out = n % 2 != 0;
+      break;
+    case 2:
+      in.carry_out = n % 2 != 0;
+      break;
+    case 1:
+      break;
+    default:
+      in.mode = static_cast<ptx::Mode>(n);
+  }
+}
+
+bool has_two_types(Opcode op) {
+  return op == Opcode::kCvt || op == Opcode::kSet || op == Opcode::kDp2a || op == Opcode::kDp4a;
+}
+
 // Every instruction that isa executes, sorted by opcode: the fields that choose its function, no operands
 // yet.
 std::vector<std::vector<Instruction>> executable() {
@@ -58,14 +116,15 @@ std::vector<std::vector<Instruction>> executable() {
     std::vector<Instruction> of_this;
     Instruction in;
     in.op = static_cast<Opcode>(op);
-    const bool is_cvt = in.op == Opcode::kCvt, is_setp = in.op == Opcode::kSetp;
+    const bool two_types = has_two_types(in.op);
     const bool divides = in.op == Opcode::kDiv || in.op == Opcode::kRcp || in.op == Opcode::kSqrt;
     const bool approximate = in.op == Opcode::kRsqrt || in.op == Opcode::kEx2 || in.op == Opcode::kLg2 ||
                              in.op == Opcode::kSin || in.op == Opcode::kCos;
     for (int type = 0; type <= static_cast<int>(Type::kF64); ++type) {
       const bool is_float = type == static_cast<int>(Type::kF32) || type == static_cast<int>(Type::kF64);
-      const bool multiplies = (in.op == Opcode::kMul || in.op == Opcode::kMad) && !is_float;
-      for (int from = is_cvt ? 0 : type; from <= (is_cvt ? static_cast<int>(Type::kF64) : type); ++from) {
+      const bool plain = in.op >= Opcode::kPrmt;  // neither rounding nor flags but .ftz and .sat
+      for (int from = two_types ? 0 : type; from <= (two_types ? static_cast<int>(Type::kF64) : type);
+           ++from) {
         for (int rounding = 0; rounding <= static_cast<int>(ptx::Rounding::kRpi); ++rounding) {
           for (int flags = 0; flags < 32; ++flags) {
             in.type = static_cast<Type>(type);
@@ -76,10 +135,10 @@ std::vector<std::vector<Instruction>> executable() {
             in.approx = approximate || (divides && (flags & 4) != 0);
             in.full = in.op == Opcode::kDiv && in.type == Type::kF32 && !in.approx && (flags & 8) != 0;
             in.to_space = in.op == Opcode::kCvta && (flags & 16) != 0;
-            for (int variant = 0; variant < (is_setp ? 18 * 4 : multiplies ? 4 : 1); ++variant) {
-              if (is_setp) in.compare = static_cast<ptx::Compare>(variant / 4);
-              if (is_setp) in.combine = static_cast<ptx::Combine>(variant % 4);
-              in.width = multiplies ? static_cast<ptx::Width>(variant) : ptx::Width::kDefault;
+            if (plain && (rounding != 0 || flags > 3)) continue;
+            for (unsigned variant = 0; variant < variants(in); ++variant) {
+              set_variant(in, variant);
+              if (is_float && (in.carry_out || in.width != ptx::Width::kDefault)) continue;
               if (isa::find(in, isa::InstructionSet::kBase) != nullptr) of_this.push_back(in);
             }
           }
@@ -91,13 +150,20 @@ std::vector<std::vector<Instruction>> executable() {
   return all;
 }
 
+bool has_carry(const Instruction& in) {
+  return in.carry_out || in.op == Opcode::kAddc || in.op == Opcode::kSubc || in.op == Opcode::kMadc;
+}
+
 unsigned predicate_source(const Instruction& in, unsigned n) {
-  if (in.op == Opcode::kSelp || in.op == Opcode::kSetp) return n == 2;
+  if (in.op == Opcode::kSelp || in.op == Opcode::kSetp || in.op == Opcode::kSet || has_carry(in))
+    return n == 2;
   return in.type == Type::kPred;
 }
 
 unsigned source_count(const Instruction& in) {
+  if (has_carry(in)) return in.op == Opcode::kMad || in.op == Opcode::kMadc ? 4 : 3;
   switch (in.op) {
+    case Opcode::kLop3:
     case Opcode::kBfi:
       return 4;
     case Opcode::kMad:
@@ -105,6 +171,14 @@ unsigned source_count(const Instruction& in) {
     case Opcode::kBfe:
     case Opcode::kSelp:
     case Opcode::kSetp:
+    case Opcode::kSet:
+    case Opcode::kPrmt:
+    case Opcode::kShf:
+    case Opcode::kFns:
+    case Opcode::kSad:
+    case Opcode::kMad24:
+    case Opcode::kDp2a:
+    case Opcode::kDp4a:
       return 3;
     case Opcode::kMov:
     case Opcode::kNot:
@@ -115,6 +189,8 @@ unsigned source_count(const Instruction& in) {
     case Opcode::kPopc:
     case Opcode::kClz:
     case Opcode::kBrev:
+    case Opcode::kBfind:
+    case Opcode::kTestp:
     case Opcode::kRcp:
     case Opcode::kSqrt:
     case Opcode::kRsqrt:
@@ -177,6 +253,8 @@ class Generator {
     for (unsigned n = 0; n < source_count(in); ++n) {
       if (predicate_source(in, n) != 0) {
         in.src[n] = random_predicate(random_, true);
+      } else if (in.op == Opcode::kLop3 && n == 3) {
+        in.src[n] = b_.constant(random_() % 256);
       } else if (random_() % 8 == 0) {
         const bool wide = source_width(in, n) == 64;
         const std::uint64_t value = std::uint64_t{random_word(random_)} << 32 | random_word(random_);
@@ -185,13 +263,14 @@ class Generator {
         in.src[n] = random_register(source_width(in, n), random_);
       }
     }
-    if (in.op == Opcode::kSetp || in.type == Type::kPred) {
+    if (writes_predicates(in)) {
       in.dst[0] = random_predicate(random_, false);
       if (in.op == Opcode::kSetp && random_() % 2 == 0) {
         in.dst[1] = predicate((in.dst[0].index + 1) % kPredicates);
       }
     } else {
       in.dst[0] = random_register(result_width(in), random_);
+      if (in.carry_out) in.dst[1] = random_predicate(random_, false);
     }
     b_.add(in);
   }
@@ -347,7 +426,7 @@ void check(std::uint64_t seed, unsigned length, isa::InstructionSet set,
 // One instruction after the loads, so that a difference names its instruction; then long programs.
 TEST(Equivalence, SingleInstructions) {
   const auto all = executable();
-  EXPECT_EQ(all.size(), 36u);  // opcodes
+  EXPECT_EQ(all.size(), 52u);  // opcodes
   for (std::uint64_t seed = 0; seed < 12'000; ++seed) {
     check(seed, 1, seed % 4 == 0 ? isa::InstructionSet::kBase : isa::best_instruction_set(), all);
     if (HasFatalFailure()) return;

@@ -119,9 +119,10 @@ std::uint64_t evaluate_count(const Instruction& in, std::uint64_t a) {
 enum class Order { kLess, kEqual, kGreater, kUnordered };
 
 Order order_of(const Instruction& in, std::uint64_t a, std::uint64_t b) {
-  if (is_floating(in.type)) {
+  const Type type = in.op == Opcode::kSet ? in.from : in.type;
+  if (is_floating(type)) {
     const auto value = [&](std::uint64_t bits) {
-      if (in.type == Type::kF64) return double_of(bits);
+      if (type == Type::kF64) return double_of(bits);
       const float x = float_of(bits);
       return in.ftz && std::fpclassify(x) == FP_SUBNORMAL ? 0.0 : static_cast<double>(x);
     };
@@ -129,7 +130,7 @@ Order order_of(const Instruction& in, std::uint64_t a, std::uint64_t b) {
     if (std::isnan(x) || std::isnan(y)) return Order::kUnordered;
     return x < y ? Order::kLess : x > y ? Order::kGreater : Order::kEqual;
   }
-  const Integer x = number(in.type, a), y = number(in.type, b);
+  const Integer x = number(type, a), y = number(type, b);
   return x < y ? Order::kLess : x > y ? Order::kGreater : Order::kEqual;
 }
 
@@ -284,6 +285,7 @@ unsigned source_width(const Instruction& in, unsigned n) {
       return n >= 2 || width_of(in.type) != 64 ? 32 : 64;
     case Opcode::kMad:
       return n == 2 ? result_width(in) : width_of(in.type) == 64 ? 64 : 32;
+    case Opcode::kSet:
     case Opcode::kCvt:
       return width_of(in.from) == 64 ? 64 : 32;
     default:
@@ -298,17 +300,46 @@ unsigned result_width(const Instruction& in) {
       return width_of(in.type) == 64 || (in.width == Width::kWide && width_of(in.type) == 32) ? 64 : 32;
     case Opcode::kPopc:
     case Opcode::kClz:
+    case Opcode::kBfind:
       return 32;
     default:
       return width_of(in.type) == 64 ? 64 : 32;
   }
 }
 
+bool writes_predicates(const Instruction& in) {
+  return in.op == Opcode::kSetp || in.op == Opcode::kTestp || in.type == Type::kPred;
+}
+
 Result evaluate(const Instruction& in, const Sources& s) {
   if (in.op == Opcode::kSetp) return evaluate_setp(in, s);
+  if (in.carry_out) return evaluate_carry(in, s);
   if (in.type == Type::kPred) return evaluate_predicate(in, s[0] != 0, s[1] != 0);
   Result result;
   switch (in.op) {
+    case Opcode::kSet:
+      result.value = !evaluate_setp(in, s).p ? 0 : is_floating(in.type) ? bits_of(1.0f) : 0xffffffff;
+      return result;
+    case Opcode::kTestp:
+      result.p = evaluate_testp(in, s[0]);
+      return result;
+    case Opcode::kAddc:
+    case Opcode::kSubc:
+    case Opcode::kMadc:
+      return evaluate_carry(in, s);
+    case Opcode::kPrmt:
+    case Opcode::kLop3:
+    case Opcode::kShf:
+    case Opcode::kBfind:
+    case Opcode::kBmsk:
+    case Opcode::kFns:
+    case Opcode::kSad:
+    case Opcode::kMul24:
+    case Opcode::kMad24:
+    case Opcode::kDp2a:
+    case Opcode::kDp4a:
+      result.value = evaluate_special(in, s);
+      return result;
     case Opcode::kMov:
     case Opcode::kSelp:
     case Opcode::kCvta:

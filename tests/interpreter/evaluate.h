@@ -11,19 +11,26 @@ namespace weft::test {
 
 struct Result {
   std::uint64_t value = 0;  // register contents: 32 bits, or 64 where result_width says so
-  bool p = false, q = false;
+  bool p = false, q = false;  // q: also the carry out
 };
 using Sources = std::array<std::uint64_t, 5>;  // register contents; predicates as 0 or 1
 
 // 32 or 64: the registers that an instruction reads as source n and writes.
 unsigned source_width(const ptx::Instruction& in, unsigned n);
 unsigned result_width(const ptx::Instruction& in);
+// Are the results predicates?
+bool writes_predicates(const ptx::Instruction& in);
 
 // Throws std::runtime_error if the instruction has no meaning.
 Result evaluate(const ptx::Instruction& in, const Sources& sources);
 
 // The floating-point part of it: everything but moves and comparisons. cvt where either type is floating.
 std::uint64_t evaluate_float(const ptx::Instruction& in, const Sources& sources);
+
+// Bit permutations and integer sums, the instructions with carries, testp (evaluate_special.cpp).
+std::uint64_t evaluate_special(const ptx::Instruction& in, const Sources& sources);
+Result evaluate_carry(const ptx::Instruction& in, const Sources& sources);
+bool evaluate_testp(const ptx::Instruction& in, std::uint64_t bits);
 
 // One step of an atomic: the new contents of memory.
 std::uint64_t evaluate_atomic(const ptx::Instruction& in, std::uint64_t old, std::uint64_t b,

@@ -265,11 +265,12 @@ class Block {
     Sources sources{};
     for (unsigned n = 0; n < sources.size(); ++n) sources[n] = read(in.src[n], source_width(in, n));
     const Result result = evaluate(in, sources);
-    if (in.op == Opcode::kSetp || in.type == Type::kPred) {
+    if (writes_predicates(in)) {
       write_predicate(in.dst[0], result.p);
       write_predicate(in.dst[1], result.q);
     } else {
       write(in.dst[0], result_width(in), result.value);
+      write_predicate(in.dst[1], result.q);
     }
   }
 

@@ -107,6 +107,55 @@ TEST(Compare, Floats) {
   EXPECT_EQ(find(setp(Type::kS32, Compare::kNan)), nullptr);
 }
 
+TEST(Compare, SetWritesOnesOrOne) {
+  const std::vector<Type> operands = {Type::kB16, Type::kU16, Type::kS16, Type::kB32, Type::kU32, Type::kS32,
+                                      Type::kB64, Type::kU64, Type::kS64, Type::kF32, Type::kF64};
+  for (const Type result : {Type::kU32, Type::kS32, Type::kF32}) {
+    for (const Type type : operands) {
+      for (const Compare compare : kPlain) {
+        for (const Combine combine : {Combine::kNone, Combine::kAnd, Combine::kOr, Combine::kXor}) {
+          Instruction in = make(Opcode::kSet, result);
+          in.from = type;
+          in.compare = compare;
+          in.combine = combine;
+          check_random(in, result, {type, type, Type::kPred}, interpreted(in), kRandomOperands / 4);
+        }
+      }
+    }
+    for (const Compare compare : kForFloats) {
+      for (const bool ftz : {false, true}) {
+        Instruction in = make(Opcode::kSet, result);
+        in.from = Type::kF32;
+        in.compare = compare;
+        in.ftz = ftz;
+        check_random(in, result, {Type::kF32, Type::kF32}, interpreted(in));
+      }
+    }
+  }
+  Instruction in = make(Opcode::kSet, Type::kF32);
+  in.from = Type::kS32;
+  in.compare = Compare::kLt;
+  check_golden(in, Type::kF32, {Type::kS32, Type::kS32}, {{{0xffffffff, 0}, 0x3f800000}, {{0, 0}, 0}});
+  in.type = Type::kU32;
+  check_golden(in, Type::kU32, {Type::kS32, Type::kS32}, {{{0xffffffff, 0}, 0xffffffff}, {{0, 0}, 0}});
+}
+
+TEST(Compare, Testp) {
+  using ptx::Mode;
+  for (const Type type : {Type::kF32, Type::kF64}) {
+    for (const Mode mode : {Mode::kFinite, Mode::kInfinite, Mode::kNumber, Mode::kNotANumber, Mode::kNormal,
+                            Mode::kSubnormal}) {
+      const Instruction in = make(Opcode::kTestp, type, mode);
+      check_random(in, Type::kPred, {type}, interpreted(in));
+    }
+  }
+  check_golden(
+      make(Opcode::kTestp, Type::kF32, Mode::kNormal), Type::kPred, {Type::kF32},
+      {{{0}, 1}, {{0x80000000}, 1}, {{1}, 0}, {{0x00800000}, 1}, {{0x7f800000}, 0}, {{0x7fc00000}, 0}});
+  check_golden(make(Opcode::kTestp, Type::kF64, Mode::kSubnormal), Type::kPred, {Type::kF64},
+               {{{0}, 0}, {{1}, 1}, {{0x800fffffffffffff}, 1}, {{0x0010000000000000}, 0}});
+}
+
 TEST(Compare, CombinesResultAndComplement) {
   Random random(1);
   alignas(64) std::uint32_t a[kLanes], b[kLanes];

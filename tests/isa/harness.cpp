@@ -5,6 +5,8 @@
 #include <cstring>
 #include <sstream>
 
+#include "interpreter/evaluate.h"
+
 namespace weft::isa::test {
 
 unsigned bits_of(Type type) {
@@ -251,6 +253,13 @@ void check_random(const Instruction& in, Type result, const std::vector<Type>& t
     compare(in, types, operands[i], results[i], oracle(operands[i]), failures);
   }
   EXPECT_EQ(failures, 0) << "of " << results.size() << ": " << name(in);
+}
+
+Oracle interpreted(const Instruction& in) {
+  return [in](const Bits& x) {
+    const weft::test::Result result = weft::test::evaluate(in, {x[0], x[1], x[2], x[3], 0});
+    return weft::test::writes_predicates(in) ? std::uint64_t{result.p} : result.value;
+  };
 }
 
 void check_golden(const Instruction& in, Type result, const std::vector<Type>& types,

@@ -57,6 +57,9 @@ using Oracle = std::function<std::uint64_t(const Bits&)>;
 void check_random(const Instruction& in, Type result, const std::vector<Type>& types, const Oracle& oracle,
                   std::size_t count = kRandomOperands);
 
+// The interpreter of tests/interpreter as oracle: it shares no code with modules/isa.
+Oracle interpreted(const Instruction& in);
+
 // One hand-written case.
 struct Golden {
   Bits operands;
@@ -65,6 +68,14 @@ struct Golden {
 void check_golden(const Instruction& in, Type result, const std::vector<Type>& types,
                   const std::vector<Golden>& cases);
 
+inline Instruction make(Opcode op, Type type, ptx::Mode mode) {
+  Instruction in;
+  in.op = op;
+  in.type = type;
+  in.from = type;
+  in.mode = mode;
+  return in;
+}
 inline Instruction make(Opcode op, Type type) {
   Instruction in;
   in.op = op;

@@ -20,28 +20,40 @@ constexpr int kLastType = static_cast<int>(Type::kF64);
 template <class Visit>
 void for_each_instruction(Visit visit) {
   for (int op = 0; op <= kLastOpcode; ++op) {
-    const bool is_cvt = op == static_cast<int>(Opcode::kCvt), is_setp = op == static_cast<int>(Opcode::kSetp);
+    const auto opcode = static_cast<Opcode>(op);
+    const bool is_setp = opcode == Opcode::kSetp || opcode == Opcode::kSet;
+    const bool two_types = opcode == Opcode::kCvt || opcode == Opcode::kDp2a || opcode == Opcode::kDp4a;
+    const bool plain = opcode >= Opcode::kPrmt && opcode < Opcode::kNop;  // neither rounding nor many flags
     for (int type = 0; type <= kLastType; ++type) {
       for (int rounding = 0; rounding <= static_cast<int>(Rounding::kRpi); ++rounding) {
         for (int flags = 0; flags < 32; ++flags) {
-          const int variants = is_cvt ? kLastType + 1 : is_setp ? 18 * 4 : 4;
-          if (is_setp && (rounding != 0 || flags > 1)) continue;
+          const int comparisons = opcode == Opcode::kSet ? 18 * 4 * (kLastType + 1) : 18 * 4;
+          const int variants = is_setp     ? comparisons
+                               : two_types ? 4 * (kLastType + 1)
+                               : plain     ? 4 * 2 * 20
+                                           : 4 * 2;
+          if ((is_setp && (rounding != 0 || flags > 1)) || (plain && (rounding != 0 || flags > 3))) continue;
           for (int variant = 0; variant < variants; ++variant) {
-            Instruction in = make(static_cast<Opcode>(op), static_cast<Type>(type));
+            Instruction in = make(opcode, static_cast<Type>(type));
             in.rounding = static_cast<Rounding>(rounding);
             in.ftz = (flags & 1) != 0;
             in.sat = (flags & 2) != 0;
             in.approx = (flags & 4) != 0;
             in.full = (flags & 8) != 0;
             in.to_space = (flags & 16) != 0;
-            if (is_cvt) {
-              in.from = static_cast<Type>(variant);
+            in.width = static_cast<Width>(variant % 4);
+            if (two_types) {
+              in.from = static_cast<Type>(variant / 4);
             } else if (is_setp) {
-              in.compare = static_cast<Compare>(variant / 4);
+              in.width = Width::kDefault;
               in.combine = static_cast<Combine>(variant % 4);
+              in.compare = static_cast<Compare>(variant / 4 % 18);
+              if (opcode == Opcode::kSet) in.from = static_cast<Type>(variant / 72);
             } else {
-              in.width = static_cast<Width>(variant);
+              in.carry_out = variant / 4 % 2 != 0;
+              in.mode = static_cast<ptx::Mode>(variant / 8);
             }
+            if (in.carry_out && (rounding != 0 || flags != 0)) continue;
             visit(in);
           }
         }
@@ -109,7 +121,8 @@ TEST(Versions, GiveTheSameBits) {
     ASSERT_EQ(base == nullptr, fast == nullptr) << name(in);
     if (base == nullptr) return;
     ++compared;
-    for (std::size_t k = compared % 3; k < all.size(); k += in.op == Opcode::kSetp ? 5 : 1) {
+    for (std::size_t k = compared % 3; k < all.size();
+         k += in.op == Opcode::kSetp || in.op == Opcode::kSet ? 5 : 1) {
       ASSERT_TRUE(run(base, all[k], 0xffffffff) == run(fast, all[k], 0xffffffff))
           << name(in) << " input " << k;
     }
@@ -138,7 +151,7 @@ TEST(Versions, WriteTheActiveLanesOnly) {
       const LaneFunction function = find(in, set);
       if (function == nullptr) return;
       const unsigned written = bytes_written(function, all[1]);
-      if (in.op == Opcode::kSetp || in.type == Type::kPred) {
+      if (in.op == Opcode::kSetp || in.op == Opcode::kTestp || in.type == Type::kPred) {
         ASSERT_EQ(written, 0u) << name(in);
         return;
       }
@@ -162,7 +175,8 @@ TEST(Versions, AllowTheDestinationToOverlapASource) {
   for (const InstructionSet set : {InstructionSet::kBase, best_instruction_set()}) {
     for_each_instruction([&](const Instruction& in) {
       const LaneFunction function = find(in, set);
-      if (function == nullptr || in.op == Opcode::kSetp || in.type == Type::kPred) return;
+      if (function == nullptr || in.op == Opcode::kSetp || in.op == Opcode::kTestp || in.type == Type::kPred)
+        return;
       const Outcome apart = run(function, all[2], 0xffffffff);
       const unsigned written = bytes_written(function, all[2]);
       for (const unsigned shift : {0u, 16u}) {
