@@ -1,11 +1,11 @@
 // What each instruction does to a set of 32 lanes.
 //
-// Registers are structure-of-arrays: an operand is a pointer to 32 lanes, 4 bytes each, or 8 bytes each for 64-bit
-// types; 8- and 16-bit values live zero-extended or sign-extended in their 4 bytes (an instruction of a narrow type
-// reads only the low bits and writes the value extended according to its own type). Predicates are
-// masks of 32 bits, bit i = lane i. A function computes all its lanes and writes the active ones. It never allocates
-// and never throws. Every function exists in a base version and one for x86-64-v3, chosen at run time; both give the
-// same bits (no contraction of floating-point operations).
+// Registers are structure-of-arrays: an operand is a pointer to 32 lanes, 4 bytes each, or 8 bytes each for
+// 64-bit types; 8- and 16-bit values live zero-extended or sign-extended in their 4 bytes (an instruction of
+// a narrow type reads only the low bits and writes the value extended according to its own type). Predicates
+// are masks of 32 bits, bit i = lane i. A function computes all its lanes and writes the active ones. It
+// never allocates and never throws. Every function exists in a base version and one for x86-64-v3, chosen at
+// run time; both give the same bits (no contraction of floating-point operations).
 #ifndef WEFT_ISA_ISA_H
 #define WEFT_ISA_ISA_H
 
@@ -18,38 +18,42 @@ namespace weft::isa {
 inline constexpr unsigned kLanes = 32;
 
 enum class InstructionSet : std::uint8_t { kBase, kX86_64_v3 };
-InstructionSet best_instruction_set();  // what this processor has; WEFT_ISA=base in the environment forces the base
+InstructionSet
+best_instruction_set();  // what this processor has; WEFT_ISA=base in the environment forces the base
 
 struct Lanes {
-  void* dst = nullptr;                     // 32 lanes, may equal a source
-  const void* src[4] = {};                 // a, b, c, d (bfi has four operands)
-  std::uint32_t predicate[3] = {};         // where operand a, b or c is a predicate: its mask, negation applied
-  std::uint32_t active = 0;                // lanes to write
-  std::uint32_t result[2] = {};            // out: predicate results p and q (setp, and.pred ...); only active bits count
+  void* dst = nullptr;              // 32 lanes, may equal a source
+  const void* src[4] = {};          // a, b, c, d (bfi has four operands)
+  std::uint32_t predicate[3] = {};  // where operand a, b or c is a predicate: its mask, negation applied
+  std::uint32_t active = 0;         // lanes to write
+  std::uint32_t result[2] =
+      {};  // out: predicate results p and q (setp, and.pred ...); only active bits count
 };
 
 using LaneFunction = void (*)(Lanes&);
 
-// The function of an arithmetic, logic, move, compare or conversion instruction, or nullptr if there is none (memory
-// and control instructions, and what is not executable). cvta between generic and other spaces is done by
-// adding or subtracting the window base: src[0] = address, src[1] = broadcast window base (prepared by the caller).
+// The function of an arithmetic, logic, move, compare or conversion instruction, or nullptr if there is none
+// (memory and control instructions, and what is not executable). cvta between generic and other spaces is
+// done by adding or subtracting the window base: src[0] = address, src[1] = broadcast window base (prepared
+// by the caller).
 LaneFunction find(const ptx::Instruction& instruction, InstructionSet set = best_instruction_set());
 
 // Memory: lane i accesses base + offset[i]. The caller has checked bounds and alignment.
-// Loads write `vector` destinations (32 lanes each); narrow types are extended per type. Atomics are done lane by lane
-// in ascending order; `dst` (may be nullptr) gets the old values.
+// Loads write `vector` destinations (32 lanes each); narrow types are extended per type. Atomics are done
+// lane by lane in ascending order; `dst` (may be nullptr) gets the old values.
 struct MemoryLanes {
   std::uint8_t* base = nullptr;
-  const std::uint64_t* offset = nullptr;   // 32 lanes
+  const std::uint64_t* offset = nullptr;  // 32 lanes
   std::uint32_t active = 0;
-  void* dst[4] = {};                       // load: destinations; atomic: dst[0]
-  const void* src[4] = {};                 // store: data; atomic: src[0] = b, src[1] = c
+  void* dst[4] = {};        // load: destinations; atomic: dst[0]
+  const void* src[4] = {};  // store: data; atomic: src[0] = b, src[1] = c
 };
 using MemoryFunction = void (*)(const MemoryLanes&);
 // For kLd, kSt, kAtom, kRed; nullptr if the type or operation has none.
 MemoryFunction find_memory(const ptx::Instruction& instruction, InstructionSet set = best_instruction_set());
 
-// address[i] = base[i] + offset, base being 64-bit lanes (or 32-bit lanes, zero-extended, when wide is false).
+// address[i] = base[i] + offset, base being 64-bit lanes (or 32-bit lanes, zero-extended, when wide is
+// false).
 void addresses(const void* base, bool wide, std::int64_t offset, std::uint64_t* address);
 
 }  // namespace weft::isa

@@ -48,7 +48,7 @@ LaneFunction find_approximate(const Instruction& in);
 LaneFunction find_permute(const Instruction& in);
 LaneFunction find_sum(const Instruction& in);
 LaneFunction find_carry(const Instruction& in);
-LaneFunction find_compare(const Instruction& in);         // setp, set, testp
+LaneFunction find_compare(const Instruction& in);          // setp, set, testp
 LaneFunction find_convert_integer(const Instruction& in);  // cvt to an integer from an integer
 LaneFunction find_convert_float(const Instruction& in);    // cvt from or to a float
 MemoryFunction find_access(const Instruction& in);         // ld, st

@@ -105,10 +105,10 @@ std::vector<VirtualId> dominance_order(const Draft& draft, const FlowGraph& flow
   return order;
 }
 
-// Gives each register the lowest place that no neighbour of its class occupies. `apart`: 64-bit registers take the first
-// rows, 32-bit ones those after them.
-void colour(const Draft& draft, const Interference& interference, const std::vector<VirtualId>& order, bool apart,
-            Allocation& result) {
+// Gives each register the lowest place that no neighbour of its class occupies. `apart`: 64-bit registers
+// take the first rows, 32-bit ones those after them.
+void colour(const Draft& draft, const Interference& interference, const std::vector<VirtualId>& order,
+            bool apart, Allocation& result) {
   constexpr std::uint16_t kNone = UINT16_MAX;
   result.row.assign(draft.registers.size(), kNone);
   result.rows = result.predicates = 0;
@@ -148,7 +148,8 @@ void colour_apart(const Draft& draft, const Interference& interference, const st
     if (draft.registers[id] == RegisterClass::kSingle) narrow = std::max(narrow, result.row[id] + 1u);
   }
   for (const VirtualId id : order) {
-    if (draft.registers[id] == RegisterClass::kSingle) result.row[id] = static_cast<std::uint16_t>(result.row[id] + wide);
+    if (draft.registers[id] == RegisterClass::kSingle)
+      result.row[id] = static_cast<std::uint16_t>(result.row[id] + wide);
   }
   result.rows = wide + narrow;
 }

@@ -20,9 +20,9 @@ struct Allocation {
 
 // Registers interfere where one is written while the other is live. Colours are given greedily in dominance
 // order of the first writes, 64-bit registers on even rows, and once more with 64-bit registers first; the
-// better one is kept: that counts the registers. Rows are given once more, with 64-bit registers on rows of their
-// own: 32 lanes of 8 bytes lie across two rows, so a thread's 64-bit value would lie on other threads' 32-bit ones,
-// and threads on different paths of a branch have different registers live.
+// better one is kept: that counts the registers. Rows are given once more, with 64-bit registers on rows of
+// their own: 32 lanes of 8 bytes lie across two rows, so a thread's 64-bit value would lie on other threads'
+// 32-bit ones, and threads on different paths of a branch have different registers live.
 Allocation allocate(const Draft& draft, const FlowGraph& flow, const Liveness& liveness,
                     std::uint32_t max_rows, std::uint32_t max_predicates);
 

@@ -23,12 +23,12 @@ struct Variable {
   std::string name;
   Space space = Space::kGlobal;
   Type type = Type::kB8;
-  std::uint64_t size = 0;                    // bytes; 0 for .extern .shared name[]
+  std::uint64_t size = 0;  // bytes; 0 for .extern .shared name[]
   std::uint64_t align = 1;
   bool is_extern = false;
   bool managed = false;
-  std::vector<std::uint8_t> initial;         // empty: zero
-  struct Relocation {                        // initial bytes [offset, offset + 8) hold the address of `symbol` + addend
+  std::vector<std::uint8_t> initial;  // empty: zero
+  struct Relocation {  // initial bytes [offset, offset + 8) hold the address of `symbol` + addend
     std::uint64_t offset = 0;
     std::string symbol;
     std::int64_t addend = 0;
@@ -43,7 +43,7 @@ class Module {
   std::string version, target;
   unsigned address_size = 64;
   std::vector<Variable> variables;
-  std::vector<std::string> kernels;          // .entry names in order
+  std::vector<std::string> kernels;  // .entry names in order
   std::shared_ptr<const ModuleText> text;
 };
 
@@ -54,11 +54,11 @@ Module parse(std::string_view text, const std::string& file);
 using Symbols = std::map<std::string, std::uint64_t>;
 
 struct DecodeOptions {
-  std::uint32_t max_registers = 255;         // per thread; more is an error that says by how much
+  std::uint32_t max_registers = 255;  // per thread; more is an error that says by how much
 };
 
-// Decodes one kernel. Throws InputError for an unknown kernel (listing the known ones) and for an instruction that
-// Weft does not execute (file, line, column, the instruction).
+// Decodes one kernel. Throws InputError for an unknown kernel (listing the known ones) and for an instruction
+// that Weft does not execute (file, line, column, the instruction).
 Program decode(const Module& module, const std::string& kernel, const Symbols& symbols,
                const DecodeOptions& options = {});
 

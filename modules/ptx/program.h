@@ -1,9 +1,10 @@
 // A decoded kernel: what the rest of Weft sees of PTX. Made once by `decode` (ptx/decode.h), then immutable.
 //
-// Registers are rows of 32-bit units: a 64-bit register takes an even row and the next. Predicates are numbered
-// apart. Special registers that are constant per thread (%tid, %ctaid, %laneid ...) take rows after the allocated
-// ones and are filled when a thread block starts. Literals and addresses of variables are entries of `constants`.
-// A PC is the index of an instruction; for the instruction cache and for tables each takes kInstructionBytes.
+// Registers are rows of 32-bit units: a 64-bit register takes an even row and the next. Predicates are
+// numbered apart. Special registers that are constant per thread (%tid, %ctaid, %laneid ...) take rows after
+// the allocated ones and are filled when a thread block starts. Literals and addresses of variables are
+// entries of `constants`. A PC is the index of an instruction; for the instruction cache and for tables each
+// takes kInstructionBytes.
 #ifndef WEFT_PTX_PROGRAM_H
 #define WEFT_PTX_PROGRAM_H
 
@@ -19,52 +20,199 @@ inline constexpr Pc kNoPc = UINT32_MAX;
 inline constexpr std::uint32_t kInstructionBytes = 8;
 
 enum class Type : std::uint8_t {
-  kNone, kPred, kB8, kB16, kB32, kB64, kU8, kU16, kU32, kU64, kS8, kS16, kS32, kS64, kF16, kF16x2, kBf16, kBf16x2,
-  kF32, kF64
+  kNone,
+  kPred,
+  kB8,
+  kB16,
+  kB32,
+  kB64,
+  kU8,
+  kU16,
+  kU32,
+  kU64,
+  kS8,
+  kS16,
+  kS32,
+  kS64,
+  kF16,
+  kF16x2,
+  kBf16,
+  kBf16x2,
+  kF32,
+  kF64
 };
 unsigned bytes_of(Type type);  // 0 for kNone and kPred
 bool is_float(Type type);
-bool is_signed(Type type);     // kS8 .. kS64
+bool is_signed(Type type);  // kS8 .. kS64
 const char* name_of(Type type);
 
 enum class Opcode : std::uint8_t {
-  kRet, kExit, kLd, kSt, kMov, kAdd, kSub, kMul, kMad, kFma, kCvta, kBra, kSetp, kShl, kShr, kAnd, kOr, kXor, kNot,
-  kCnot, kCvt, kSelp, kDiv, kRem, kBar, kNeg, kMax, kMin, kAbs, kAtom, kRed, kBfi, kBfe, kRcp, kSqrt, kRsqrt, kEx2,
-  kLg2, kSin, kCos, kMembar, kCopysign, kPopc, kClz, kBrev, kPrmt, kLop3, kShf, kBfind, kBmsk, kFns, kSad, kMul24,
-  kMad24, kDp2a, kDp4a, kTestp, kSet, kAddc, kSubc, kMadc, kNop
+  kRet,
+  kExit,
+  kLd,
+  kSt,
+  kMov,
+  kAdd,
+  kSub,
+  kMul,
+  kMad,
+  kFma,
+  kCvta,
+  kBra,
+  kSetp,
+  kShl,
+  kShr,
+  kAnd,
+  kOr,
+  kXor,
+  kNot,
+  kCnot,
+  kCvt,
+  kSelp,
+  kDiv,
+  kRem,
+  kBar,
+  kNeg,
+  kMax,
+  kMin,
+  kAbs,
+  kAtom,
+  kRed,
+  kBfi,
+  kBfe,
+  kRcp,
+  kSqrt,
+  kRsqrt,
+  kEx2,
+  kLg2,
+  kSin,
+  kCos,
+  kMembar,
+  kCopysign,
+  kPopc,
+  kClz,
+  kBrev,
+  kPrmt,
+  kLop3,
+  kShf,
+  kBfind,
+  kBmsk,
+  kFns,
+  kSad,
+  kMul24,
+  kMad24,
+  kDp2a,
+  kDp4a,
+  kTestp,
+  kSet,
+  kAddc,
+  kSubc,
+  kMadc,
+  kNop
 };
 const char* name_of(Opcode opcode);
 
 enum class Space : std::uint8_t { kGeneric, kGlobal, kShared, kLocal, kConst, kParam };
 enum class Rounding : std::uint8_t { kDefault, kRn, kRz, kRm, kRp, kRna, kRni, kRzi, kRmi, kRpi };
 enum class Compare : std::uint8_t {
-  kEq, kNe, kLt, kLe, kGt, kGe, kLo, kLs, kHi, kHs, kEqu, kNeu, kLtu, kLeu, kGtu, kGeu, kNum, kNan
+  kEq,
+  kNe,
+  kLt,
+  kLe,
+  kGt,
+  kGe,
+  kLo,
+  kLs,
+  kHi,
+  kHs,
+  kEqu,
+  kNeu,
+  kLtu,
+  kLeu,
+  kGtu,
+  kGeu,
+  kNum,
+  kNan
 };
 enum class Combine : std::uint8_t { kNone, kAnd, kOr, kXor };  // setp.cmp.and p|q, a, b, c
 enum class Width : std::uint8_t { kDefault, kLo, kHi, kWide };
 enum class Atomic : std::uint8_t { kNone, kAdd, kMin, kMax, kInc, kDec, kExch, kCas, kAnd, kOr, kXor };
 // The mode words of prmt; shf; bmsk; bfind; testp.
 enum class Mode : std::uint8_t {
-  kNone, kF4e, kB4e, kRc8, kEcl, kEcr, kRc16,
-  kLeftClamp, kLeftWrap, kRightClamp, kRightWrap,
-  kClamp, kWrap,
+  kNone,
+  kF4e,
+  kB4e,
+  kRc8,
+  kEcl,
+  kEcr,
+  kRc16,
+  kLeftClamp,
+  kLeftWrap,
+  kRightClamp,
+  kRightWrap,
+  kClamp,
+  kWrap,
   kShiftAmount,
-  kFinite, kInfinite, kNumber, kNotANumber, kNormal, kSubnormal
+  kFinite,
+  kInfinite,
+  kNumber,
+  kNotANumber,
+  kNormal,
+  kSubnormal
 };
 enum class BarrierKind : std::uint8_t { kSync, kArrive, kRedAnd, kRedOr, kRedPopc };
 
-// Which functional unit executes an instruction, and with which latency: an index into the SM's latency table.
+// Which functional unit executes an instruction, and with which latency: an index into the SM's latency
+// table.
 enum class Unit : std::uint8_t { kSp, kSfu, kMemory, kControl };
 enum class Latency : std::uint8_t {
-  kIntAdd, kIntMul, kIntDiv, kFloatAdd, kFloatMul, kFloatFma, kFloatDiv, kDoubleAdd, kDoubleMul, kDoubleDiv, kSfu,
-  kMove, kCount
+  kIntAdd,
+  kIntMul,
+  kIntDiv,
+  kFloatAdd,
+  kFloatMul,
+  kFloatFma,
+  kFloatDiv,
+  kDoubleAdd,
+  kDoubleMul,
+  kDoubleDiv,
+  kSfu,
+  kMove,
+  kCount
 };
 
 // Special registers. Those up to kEnvreg (kClock excluded) are constant for a thread.
 enum class Special : std::uint8_t {
-  kTidX, kTidY, kTidZ, kNtidX, kNtidY, kNtidZ, kCtaidX, kCtaidY, kCtaidZ, kNctaidX, kNctaidY, kNctaidZ, kLaneid,
-  kWarpid, kNwarpid, kSmid, kNsmid, kGridid, kLanemaskEq, kLanemaskLe, kLanemaskLt, kLanemaskGe, kLanemaskGt,
-  kDynamicSharedSize, kTotalSharedSize, kEnvreg0, kClock, kClockHi, kClock64, kGlobaltimer
+  kTidX,
+  kTidY,
+  kTidZ,
+  kNtidX,
+  kNtidY,
+  kNtidZ,
+  kCtaidX,
+  kCtaidY,
+  kCtaidZ,
+  kNctaidX,
+  kNctaidY,
+  kNctaidZ,
+  kLaneid,
+  kWarpid,
+  kNwarpid,
+  kSmid,
+  kNsmid,
+  kGridid,
+  kLanemaskEq,
+  kLanemaskLe,
+  kLanemaskLt,
+  kLanemaskGe,
+  kLanemaskGt,
+  kDynamicSharedSize,
+  kTotalSharedSize,
+  kEnvreg0,
+  kClock,
+  kClockHi,
+  kClock64,
+  kGlobaltimer
 };
 const char* name_of(Special special);
 
@@ -77,7 +225,7 @@ struct Operand {
     kDynamic,    // index = Special whose value changes with time (kClock ...)
   };
   Kind kind = Kind::kNone;
-  bool negated = false;     // kPredicate: !p
+  bool negated = false;  // kPredicate: !p
   std::uint16_t index = 0;
 };
 inline bool operator==(const Operand& a, const Operand& b) {
@@ -85,15 +233,15 @@ inline bool operator==(const Operand& a, const Operand& b) {
 }
 
 struct SourcePlace {
-  std::uint32_t file = 0;    // index into Program::files; file 0 is the PTX itself
-  std::uint32_t line = 0;    // 0: unknown
+  std::uint32_t file = 0;  // index into Program::files; file 0 is the PTX itself
+  std::uint32_t line = 0;  // 0: unknown
   std::uint32_t column = 0;
 };
 
 struct Instruction {
   Opcode op = Opcode::kNop;
-  Type type = Type::kNone;          // operation type; of cvt: destination type; of ld/st/atom: memory type
-  Type from = Type::kNone;          // cvt: source type; setp/selp etc.: as `type`
+  Type type = Type::kNone;  // operation type; of cvt: destination type; of ld/st/atom: memory type
+  Type from = Type::kNone;  // cvt: source type; setp/selp etc.: as `type`
   Space space = Space::kGeneric;
   Rounding rounding = Rounding::kDefault;
   Compare compare = Compare::kEq;
@@ -103,40 +251,43 @@ struct Instruction {
   BarrierKind barrier = BarrierKind::kSync;
   Unit unit = Unit::kSp;
   Latency latency = Latency::kMove;
-  std::uint8_t vector = 1;          // ld/st: elements 1, 2, 4
+  std::uint8_t vector = 1;  // ld/st: elements 1, 2, 4
   bool ftz = false, sat = false, approx = false, full = false, is_volatile = false, non_coherent = false;
-  bool uniform = false;             // bra.uni
-  bool to_space = false;            // cvta.to.space (generic -> space) rather than cvta.space
-  bool constant_cache = false;      // ld.param of an entry, ld.const: served by the constant cache
-  bool wide_address = true;         // ld, st, atom: the address base src[0] is a 64-bit register
-  bool wide_register = false;       // ld, st: the data registers, cvt: the source register is 64-bit, `type` narrower
+  bool uniform = false;         // bra.uni
+  bool to_space = false;        // cvta.to.space (generic -> space) rather than cvta.space
+  bool constant_cache = false;  // ld.param of an entry, ld.const: served by the constant cache
+  bool wide_address = true;     // ld, st, atom: the address base src[0] is a 64-bit register
+  bool wide_register =
+      false;  // ld, st: the data registers, cvt: the source register is 64-bit, `type` narrower
 
-  std::int16_t guard = -1;          // predicate number, -1: unguarded
+  std::int16_t guard = -1;  // predicate number, -1: unguarded
   bool guard_negated = false;
 
   // dst: up to 4 (vector ld); setp: dst[0] = p, dst[1] = q.
-  // src: operands in PTX order. ld: src[0] = address base (kNone: absolute). st: src[0] = address base, data in
-  // src[1..4]. atom: src[0] = address base, src[1], src[2] = b, c. setp with combine: src[2] = predicate c.
-  // bar: src[0] = barrier, src[1] = thread count (kNone: all), src[2] = predicate of bar.red.
-  // set: `type` of the result, `from` of the operands; src[2] = predicate c. dp2a, dp4a: `type` of a, `from` of b.
-  // With carries (addc, subc, madc, and add, sub, mad where carry_out): src[2] = carry or borrow in (kNone: none),
-  // src[3] = the addend c of mad, dst[1] = carry or borrow out, a predicate. lop3: src[3] = the literal table.
+  // src: operands in PTX order. ld: src[0] = address base (kNone: absolute). st: src[0] = address base, data
+  // in src[1..4]. atom: src[0] = address base, src[1], src[2] = b, c. setp with combine: src[2] = predicate
+  // c. bar: src[0] = barrier, src[1] = thread count (kNone: all), src[2] = predicate of bar.red. set: `type`
+  // of the result, `from` of the operands; src[2] = predicate c. dp2a, dp4a: `type` of a, `from` of b. With
+  // carries (addc, subc, madc, and add, sub, mad where carry_out): src[2] = carry or borrow in (kNone: none),
+  // src[3] = the addend c of mad, dst[1] = carry or borrow out, a predicate. lop3: src[3] = the literal
+  // table.
   std::array<Operand, 4> dst{};
   std::array<Operand, 5> src{};
-  std::int64_t offset = 0;          // byte offset added to the address base
+  std::int64_t offset = 0;  // byte offset added to the address base
 
-  Pc target = kNoPc;                // bra
-  Pc reconvergence = kNoPc;         // bra: first instruction of the immediate post-dominator; kNoPc: virtual exit
-  SourcePlace ptx;                  // line and column in the PTX text
-  SourcePlace source;               // from .loc, if any
+  Pc target = kNoPc;         // bra
+  Pc reconvergence = kNoPc;  // bra: first instruction of the immediate post-dominator; kNoPc: virtual exit
+  SourcePlace ptx;           // line and column in the PTX text
+  SourcePlace source;        // from .loc, if any
 
-  // Scoreboard keys: register rows (64-bit: the even row), predicates as Program::rows + number. Filled by decode.
+  // Scoreboard keys: register rows (64-bit: the even row), predicates as Program::rows + number. Filled by
+  // decode.
   std::array<std::uint16_t, 8> reads{};
   std::array<std::uint16_t, 5> writes{};
   std::uint8_t read_count = 0, write_count = 0;
 
   Mode mode = Mode::kNone;
-  bool carry_out = false;           // .cc
+  bool carry_out = false;  // .cc
 
   bool is_branch() const { return op == Opcode::kBra; }
   bool is_exit() const { return op == Opcode::kRet || op == Opcode::kExit; }
@@ -147,14 +298,15 @@ struct Instruction {
 };
 
 struct BasicBlock {
-  Pc first = 0, last = 0;                     // inclusive
-  std::vector<std::uint32_t> successors;      // block numbers, fall-through first; Program::blocks.size() = virtual exit
-  std::uint32_t post_dominator = 0;           // block number or blocks.size() for the virtual exit
+  Pc first = 0, last = 0;  // inclusive
+  std::vector<std::uint32_t>
+      successors;  // block numbers, fall-through first; Program::blocks.size() = virtual exit
+  std::uint32_t post_dominator = 0;  // block number or blocks.size() for the virtual exit
 };
 
 struct Parameter {
   std::string name;
-  Type type = Type::kB8;                      // element type; .b8 name[n] is an array of bytes
+  Type type = Type::kB8;                          // element type; .b8 name[n] is an array of bytes
   std::uint64_t offset = 0, size = 0, align = 1;  // bytes, within the parameter block
 };
 
@@ -165,28 +317,31 @@ struct Constant {
 
 struct Program {
   std::string name;
-  std::vector<std::string> files;             // [0] = name of the PTX file
-  std::vector<Instruction> code;              // never empty; always ends in ret or exit or an unconditional bra
+  std::vector<std::string> files;  // [0] = name of the PTX file
+  std::vector<Instruction> code;   // never empty; always ends in ret or exit or an unconditional bra
   std::vector<BasicBlock> blocks;
   std::vector<Constant> constants;
-  std::vector<Special> special_rows;          // row register_rows + 2*k holds special k (each takes an even pair)
-  std::uint16_t register_rows = 0;            // allocated 32-bit rows per thread, even
-  std::uint16_t rows = 0;                     // register_rows + 2 * special_rows.size()
+  std::vector<Special> special_rows;  // row register_rows + 2*k holds special k (each takes an even pair)
+  std::uint16_t register_rows = 0;    // allocated 32-bit rows per thread, even
+  std::uint16_t rows = 0;             // register_rows + 2 * special_rows.size()
   std::uint16_t predicates = 0;
-  std::uint32_t registers_per_thread = 0;     // for occupancy: allocated 32-bit registers (predicates not counted)
+  std::uint32_t registers_per_thread =
+      0;  // for occupancy: allocated 32-bit registers (predicates not counted)
   std::uint32_t virtual_registers = 0;
-  std::uint64_t shared_bytes = 0;             // static .shared
-  std::uint64_t local_bytes = 0;              // per thread
+  std::uint64_t shared_bytes = 0;  // static .shared
+  std::uint64_t local_bytes = 0;   // per thread
   std::vector<Parameter> parameters;
   std::uint64_t parameter_bytes = 0;
-  std::array<std::uint32_t, 3> max_threads{}; // .maxntid, zeros: not given
-  bool uses_dynamic_shared = false;           // .extern .shared; placed after shared_bytes, 16-byte aligned
+  std::array<std::uint32_t, 3> max_threads{};  // .maxntid, zeros: not given
+  bool uses_dynamic_shared = false;            // .extern .shared; placed after shared_bytes, 16-byte aligned
 
-  std::string place(Pc pc) const;             // "file.cu:12 (kernel.ptx:40:3)" for messages
+  std::string place(Pc pc) const;  // "file.cu:12 (kernel.ptx:40:3)" for messages
 };
 
 // Rows of an operand type: 2 for 64-bit types, else 1.
-inline unsigned rows_of(Type type) { return bytes_of(type) == 8 ? 2 : 1; }
+inline unsigned rows_of(Type type) {
+  return bytes_of(type) == 8 ? 2 : 1;
+}
 
 }  // namespace weft::ptx
 

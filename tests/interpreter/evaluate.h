@@ -10,7 +10,7 @@
 namespace weft::test {
 
 struct Result {
-  std::uint64_t value = 0;  // register contents: 32 bits, or 64 where result_width says so
+  std::uint64_t value = 0;    // register contents: 32 bits, or 64 where result_width says so
   bool p = false, q = false;  // q: also the carry out
 };
 using Sources = std::array<std::uint64_t, 5>;  // register contents; predicates as 0 or 1

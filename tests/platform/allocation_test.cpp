@@ -1,4 +1,5 @@
 // Nothing is allocated per cycle, instruction or transaction: a launch five times as long allocates no more.
+#ifndef __SANITIZE_ADDRESS__  // AddressSanitizer has allocation functions of its own
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -116,3 +117,4 @@ INSTANTIATE_TEST_SUITE_P(Configs, Allocation, ::testing::ValuesIn(config_names()
 
 }  // namespace
 }  // namespace weft::test
+#endif
