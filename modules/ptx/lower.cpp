@@ -90,6 +90,12 @@ void Lowering::lower(const Statement& statement) {
     case Shape::kConvert:
       convert(operation);
       break;
+    case Shape::kConvertTwo:
+      convert_two(operation);
+      break;
+    case Shape::kHint:
+      hint(operation);
+      break;
     case Shape::kCompare:
       compare(operation);
       break;
@@ -320,6 +326,41 @@ void Lowering::convert(Operation& operation) {
     return;
   }
   set_destination(d, 0, to.id, to.type);
+  emit(d);
+}
+
+// cvt.rn.f16x2.f32 d, a, b: a becomes the upper half of d, b the lower one.
+void Lowering::convert_two(const Operation& operation) {
+  need_operands(3, 3);
+  const Type two = operation.instruction.type;
+  const Type half = two == Type::kF16x2 ? Type::kF16 : Type::kBf16;
+  const VirtualId to = destination(operand(0), two);
+  const auto converted = [&](const Node& node) {
+    const VirtualId id = temporary(half);
+    DraftInstruction d = draft(operation.instruction);
+    d.fixed.type = half;
+    set_source(d, 0, source(node, operation.instruction.from));
+    set_destination(d, 0, id, half);
+    emit(d);
+    return of(id, half);
+  };
+  const Source upper = converted(operand(1)), lower = converted(operand(2));
+  DraftInstruction d = draft(Opcode::kBfi, Type::kB32);
+  d.fixed.latency = Latency::kIntAdd;
+  set_source(d, 0, upper);
+  set_source(d, 1, lower);
+  set_source(d, 2, constant(16, Type::kU32));
+  set_source(d, 3, constant(16, Type::kU32));
+  set_destination(d, 0, to, two);
+  emit(d);
+}
+
+// nanosleep: a time to wait that PTX lets be anything from zero on. The operand is read and forgotten.
+void Lowering::hint(const Operation& operation) {
+  need_operands(1, 1);
+  DraftInstruction d = draft(operation.instruction);
+  set_source(d, 0, source(operand(0), operation.instruction.type));
+  set_destination(d, 0, temporary(operation.instruction.type), operation.instruction.type);
   emit(d);
 }
 

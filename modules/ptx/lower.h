@@ -41,6 +41,8 @@ class Lowering {
   void pack(const Operation& operation, const Node& vector);
   void unpack(const Operation& operation, const Node& vector);
   void convert(Operation& operation);
+  void convert_two(const Operation& operation);
+  void hint(const Operation& operation);
   void compare(Operation& operation);
   void branch(Operation& operation);
   void barrier(Operation& operation);

@@ -59,6 +59,11 @@ void read_fns(Modifiers& m, Operation& o) {
   signature(o, Type::kB32, {Type::kB32, Type::kB32, Type::kS32});
 }
 
+void read_nanosleep(Modifiers& m, Operation& o) {
+  o.instruction.type = m.type(set_of(Type::kU32));
+  o.shape = Shape::kHint;
+}
+
 void read_sad(Modifiers& m, Operation& o) {
   Instruction& i = o.instruction;
   i.type = m.type(kIntegers);

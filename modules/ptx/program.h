@@ -137,6 +137,7 @@ struct Instruction {
 
   Mode mode = Mode::kNone;
   bool carry_out = false;           // .cc
+  bool relu = false;                // fma of 16-bit floats: a negative result becomes 0
 
   bool is_branch() const { return op == Opcode::kBra; }
   bool is_exit() const { return op == Opcode::kRet || op == Opcode::kExit; }

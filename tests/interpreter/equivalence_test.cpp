@@ -121,7 +121,7 @@ std::vector<std::vector<Instruction>> executable() {
     const bool approximate = in.op == Opcode::kRsqrt || in.op == Opcode::kEx2 || in.op == Opcode::kLg2 ||
                              in.op == Opcode::kSin || in.op == Opcode::kCos;
     for (int type = 0; type <= static_cast<int>(Type::kF64); ++type) {
-      const bool is_float = type == static_cast<int>(Type::kF32) || type == static_cast<int>(Type::kF64);
+      const bool is_float = type >= static_cast<int>(Type::kF16);
       const bool plain = in.op >= Opcode::kPrmt;  // neither rounding nor flags but .ftz and .sat
       for (int from = two_types ? 0 : type; from <= (two_types ? static_cast<int>(Type::kF64) : type);
            ++from) {
@@ -134,6 +134,7 @@ std::vector<std::vector<Instruction>> executable() {
             in.sat = (flags & 2) != 0;
             in.approx = approximate || (divides && (flags & 4) != 0);
             in.full = in.op == Opcode::kDiv && in.type == Type::kF32 && !in.approx && (flags & 8) != 0;
+            in.relu = in.op == Opcode::kFma && (flags & 16) != 0;
             in.to_space = in.op == Opcode::kCvta && (flags & 16) != 0;
             if (plain && (rounding != 0 || flags > 3)) continue;
             for (unsigned variant = 0; variant < variants(in); ++variant) {

@@ -41,6 +41,7 @@ void for_each_instruction(Visit visit) {
             in.approx = (flags & 4) != 0;
             in.full = (flags & 8) != 0;
             in.to_space = (flags & 16) != 0;
+            in.relu = opcode == Opcode::kFma && (flags & 16) != 0;
             in.width = static_cast<Width>(variant % 4);
             if (two_types) {
               in.from = static_cast<Type>(variant / 4);

@@ -64,7 +64,7 @@ TEST(OperationSpecial, IllegalFormsAreRefused) {
   refused("set.lt.u32.b32 %r1, %r2, %r3;", "bits compare");
   refused("set.nan.u32.s32 %r1, %r2, %r3;", "floating-point");
   refused("set.eq.u64.u64 %rd1, %rd2, %rd3;", "expected one of");
-  refused("set.eq.ftz.f32.f64 %f1, %fd2, %fd3;", "expected one of .f32");
+  refused("set.eq.ftz.f32.f64 %f1, %fd2, %fd3;", ".ftz needs");
   refused("set.eq.and.u32.u32 %r1, %r2, %r3;", "found 3 operands, expected 4");
   refused("testp.zero.f32 %p1, %f1;", "expected one of");
   refused("testp.finite.u32 %p1, %r1;", "expected one of");
