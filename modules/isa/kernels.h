@@ -47,6 +47,7 @@ LaneFunction find_float(const Instruction& in);
 LaneFunction find_approximate(const Instruction& in);
 LaneFunction find_permute(const Instruction& in);
 LaneFunction find_sum(const Instruction& in);
+LaneFunction find_video(const Instruction& in);
 LaneFunction find_carry(const Instruction& in);
 LaneFunction find_compare(const Instruction& in);         // setp, set, testp
 LaneFunction find_convert_integer(const Instruction& in);  // cvt to an integer from an integer

@@ -44,6 +44,13 @@ LaneFunction find(const Instruction& in) {
     case Opcode::kDp2a:
     case Opcode::kDp4a:
       return find_sum(in);
+    case Opcode::kVadd:
+    case Opcode::kVsub:
+    case Opcode::kVavrg:
+    case Opcode::kVabsdiff:
+    case Opcode::kVmin:
+    case Opcode::kVmax:
+      return find_video(in);
     case Opcode::kAddc:
     case Opcode::kSubc:
     case Opcode::kMadc:

@@ -64,6 +64,7 @@ void read_shf(Modifiers& m, Operation& o);
 void read_bfind(Modifiers& m, Operation& o);
 void read_bmsk(Modifiers& m, Operation& o);
 void read_fns(Modifiers& m, Operation& o);
+void read_video(Modifiers& m, Operation& o);  // vadd2 .. vmax4
 void read_nanosleep(Modifiers& m, Operation& o);
 void read_sad(Modifiers& m, Operation& o);
 void read_mul24(Modifiers& m, Operation& o);        // mul24, mad24

@@ -31,7 +31,7 @@ enum class Opcode : std::uint8_t {
   kRet, kExit, kLd, kSt, kMov, kAdd, kSub, kMul, kMad, kFma, kCvta, kBra, kSetp, kShl, kShr, kAnd, kOr, kXor, kNot,
   kCnot, kCvt, kSelp, kDiv, kRem, kBar, kNeg, kMax, kMin, kAbs, kAtom, kRed, kBfi, kBfe, kRcp, kSqrt, kRsqrt, kEx2,
   kLg2, kSin, kCos, kMembar, kCopysign, kPopc, kClz, kBrev, kPrmt, kLop3, kShf, kBfind, kBmsk, kFns, kSad, kMul24,
-  kMad24, kDp2a, kDp4a, kTestp, kSet, kAddc, kSubc, kMadc, kNop
+  kMad24, kDp2a, kDp4a, kTestp, kSet, kAddc, kSubc, kMadc, kVadd, kVsub, kVavrg, kVabsdiff, kVmin, kVmax, kNop
 };
 const char* name_of(Opcode opcode);
 
@@ -137,6 +137,8 @@ struct Instruction {
 
   Mode mode = Mode::kNone;
   bool carry_out = false;           // .cc
+  Type second = Type::kNone;        // SIMD video (vadd2 .. vmax4): type of b; `type` of d, `from` of a, `vector` parts
+  bool accumulate = false;          // SIMD video: .add
   bool relu = false;                // fma of 16-bit floats: a negative result becomes 0
 
   bool is_branch() const { return op == Opcode::kBra; }

@@ -50,8 +50,13 @@ std::uint32_t random_word(Random& random) {
   }
 }
 
+bool is_video(Opcode op) {
+  return op >= Opcode::kVadd && op <= Opcode::kVmax;
+}
+
 // What find looks at beside type, rounding and flags: as many variants, and the n-th of them.
 unsigned variants(const Instruction& in) {
+  if (is_video(in.op)) return 2 * 2 * 2;
   constexpr unsigned kComparisons = 18 * 4;
   switch (in.op) {
     case Opcode::kSetp:
@@ -85,6 +90,12 @@ void set_variant(Instruction& in, unsigned n) {
   in.width = ptx::Width::kDefault;
   in.mode = ptx::Mode::kNone;
   in.carry_out = false;
+  if (is_video(in.op)) {
+    in.second = n % 2 != 0 ? Type::kS32 : Type::kU32;
+    in.vector = n / 2 % 2 != 0 ? 4 : 2;
+    in.accumulate = n / 4 != 0;
+    return;
+  }
   switch (variants(in)) {
     case 72:
       in.compare = static_cast<ptx::Compare>(n / 4);
@@ -105,7 +116,8 @@ void set_variant(Instruction& in, unsigned n) {
 }
 
 bool has_two_types(Opcode op) {
-  return op == Opcode::kCvt || op == Opcode::kSet || op == Opcode::kDp2a || op == Opcode::kDp4a;
+  return op == Opcode::kCvt || op == Opcode::kSet || op == Opcode::kDp2a || op == Opcode::kDp4a ||
+         is_video(op);
 }
 
 // Every instruction that isa executes, sorted by opcode: the fields that choose its function, no operands
@@ -180,6 +192,12 @@ unsigned source_count(const Instruction& in) {
     case Opcode::kMad24:
     case Opcode::kDp2a:
     case Opcode::kDp4a:
+    case Opcode::kVadd:
+    case Opcode::kVsub:
+    case Opcode::kVavrg:
+    case Opcode::kVabsdiff:
+    case Opcode::kVmin:
+    case Opcode::kVmax:
       return 3;
     case Opcode::kMov:
     case Opcode::kNot:
@@ -427,7 +445,7 @@ void check(std::uint64_t seed, unsigned length, isa::InstructionSet set,
 // One instruction after the loads, so that a difference names its instruction; then long programs.
 TEST(Equivalence, SingleInstructions) {
   const auto all = executable();
-  EXPECT_EQ(all.size(), 52u);  // opcodes
+  EXPECT_EQ(all.size(), 58u);  // opcodes
   for (std::uint64_t seed = 0; seed < 12'000; ++seed) {
     check(seed, 1, seed % 4 == 0 ? isa::InstructionSet::kBase : isa::best_instruction_set(), all);
     if (HasFatalFailure()) return;

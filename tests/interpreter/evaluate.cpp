@@ -357,6 +357,12 @@ Result evaluate(const Instruction& in, const Sources& s) {
     case Opcode::kMad24:
     case Opcode::kDp2a:
     case Opcode::kDp4a:
+    case Opcode::kVadd:
+    case Opcode::kVsub:
+    case Opcode::kVavrg:
+    case Opcode::kVabsdiff:
+    case Opcode::kVmin:
+    case Opcode::kVmax:
       result.value = evaluate_special(in, s);
       return result;
     case Opcode::kMov:
