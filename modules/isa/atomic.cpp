@@ -93,6 +93,19 @@ void update(const MemoryLanes& lanes) {
   }
 }
 
+template <Type kType, class Memory>
+void add_to_halves(const MemoryLanes& lanes) {
+  for (u32 left = lanes.active; left != 0; left &= left - 1) {
+    const auto i = static_cast<unsigned>(__builtin_ctz(left));
+    u8* p = lanes.base + lanes.offset[i];
+    Memory old;
+    __builtin_memcpy(&old, p, sizeof old);
+    const auto updated = static_cast<Memory>(add_halves(kType, old, read<u32>(lanes.src[0], i)));
+    __builtin_memcpy(p, &updated, sizeof updated);
+    if (lanes.dst[0] != nullptr) static_cast<Aliased<u32>*>(lanes.dst[0])[i] = old;
+  }
+}
+
 template <class Op>
 struct Update {
   template <class V>
@@ -110,6 +123,10 @@ MemoryFunction find_atomic(const Instruction& in) {
       if (in.type == Type::kF32 || in.type == Type::kF64) {
         return choose<float, double>(in.type, Update<AddFloat<false>>{});
       }
+      if (in.type == Type::kF16) return &add_to_halves<Type::kF16, u16>;
+      if (in.type == Type::kBf16) return &add_to_halves<Type::kBf16, u16>;
+      if (in.type == Type::kF16x2) return &add_to_halves<Type::kF16x2, u32>;
+      if (in.type == Type::kBf16x2) return &add_to_halves<Type::kBf16x2, u32>;
       return choose<u32, s32, u64, s64>(in.type, Update<Add>{});
     case Atomic::kMin:
       return choose<u32, s32, u64, s64>(in.type, Update<Min>{});

@@ -1,7 +1,7 @@
 // setp, set, testp: comparisons of 32 lanes into a mask. PTX ISA, "Comparison and Selection Instructions": an
 // ordered comparison with a NaN is false, an unordered one (equ, neu, ltu ...) true; p is the comparison
 // combined with c, q the combination of its complement.
-#include "isa/kernels.h"
+#include "isa/half.h"
 
 namespace weft::isa::WEFT_ISA_VERSION {
 
@@ -46,6 +46,24 @@ struct Operand<Flushed> {
   }
 };
 
+// Halves are compared as floats; kShift: which of two in a word.
+template <class Format, bool kFtz = false, unsigned kShift = 0>
+struct Half {};
+template <class Format, bool kFtz, unsigned kShift>
+struct Operand<Half<Format, kFtz, kShift>> {
+  using Type = float;
+  static WEFT_ALWAYS_INLINE float get(const void* lanes, unsigned i) {
+    const u32 bits = (read<u32>(lanes, i) >> kShift) & 0xffff;
+    return Format::widen(kFtz ? flush_half<Format>(bits) : bits);
+  }
+};
+template <class Format, bool kFtz = false>
+struct Two {};
+template <class V>
+inline constexpr bool kIsTwo = false;
+template <class Format, bool kFtz>
+inline constexpr bool kIsTwo<Two<Format, kFtz>> = true;
+
 template <class V, Compare kCompare>
 WEFT_ALWAYS_INLINE u32 compare_lanes(const Lanes& lanes) {
   using Cell = typename Port<typename Operand<V>::Type>::Cell;
@@ -58,11 +76,25 @@ WEFT_ALWAYS_INLINE u32 compare_lanes(const Lanes& lanes) {
   return static_cast<u32>(mask);
 }
 
+// p and its complement q; of two halves p is the lower one's result and q the upper one's.
+template <class V, Compare kCompare>
+struct Flags {
+  static WEFT_ALWAYS_INLINE void set(Lanes& lanes) {
+    const u32 p = compare_lanes<V, kCompare>(lanes);
+    lanes.result[0] = p;
+    lanes.result[1] = ~p;
+  }
+};
+template <class Format, bool kFtz, Compare kCompare>
+struct Flags<Two<Format, kFtz>, kCompare> {
+  static WEFT_ALWAYS_INLINE void set(Lanes& lanes) {
+    lanes.result[0] = compare_lanes<Half<Format, kFtz, 0>, kCompare>(lanes);
+    lanes.result[1] = compare_lanes<Half<Format, kFtz, 16>, kCompare>(lanes);
+  }
+};
 template <class V, Compare kCompare>
 void set(Lanes& lanes) {
-  const u32 p = compare_lanes<V, kCompare>(lanes);
-  lanes.result[0] = p;
-  lanes.result[1] = ~p;
+  Flags<V, kCompare>::set(lanes);
 }
 
 template <LaneFunction kSet, Combine kCombine>
@@ -77,7 +109,7 @@ void combined(Lanes& lanes) {
 }
 
 // What set writes for true, by its type; for false it is 0. kPredicate: setp, which has no register.
-constexpr u32 kPredicate = 0, kOnes = 0xffffffffu, kOneF32 = 0x3f800000u;
+constexpr u32 kPredicate = 0, kOnes = 0xffffffffu, kOnes16 = 0xffffu, kOneF32 = 0x3f800000u;
 
 // Not inlined: the many instances of to_register are little more than a call of it.
 __attribute__((noinline)) void write_flags(const Lanes& lanes, u32 value) {
@@ -86,10 +118,23 @@ __attribute__((noinline)) void write_flags(const Lanes& lanes, u32 value) {
   for (unsigned i = 0; i < kLanes; ++i) computed[i] = (mask & kBitTable<u32>.bit[i]) != 0 ? value : 0;
   commit(lanes.dst, computed, lanes.active);
 }
-template <LaneFunction kSet, u32 kTrue>
+__attribute__((noinline)) void write_both_flags(const Lanes& lanes, u32 value) {
+  const u32 low = lanes.result[0], high = lanes.result[1];
+  alignas(64) u32 computed[kLanes];
+  for (unsigned i = 0; i < kLanes; ++i) {
+    const u32 bit = kBitTable<u32>.bit[i];
+    computed[i] = ((low & bit) != 0 ? value : 0) | ((high & bit) != 0 ? value << 16 : 0);
+  }
+  commit(lanes.dst, computed, lanes.active);
+}
+template <LaneFunction kSet, bool kTwo, u32 kTrue>
 void to_register(Lanes& lanes) {
   kSet(lanes);
-  write_flags(lanes, kTrue);
+  if (kTwo) {
+    write_both_flags(lanes, kTrue);
+  } else {
+    write_flags(lanes, kTrue);
+  }
 }
 
 struct Wanted {
@@ -98,31 +143,37 @@ struct Wanted {
   u32 value;  // for true
 };
 
-template <LaneFunction kSet>
+template <LaneFunction kSet, bool kTwo>
 LaneFunction with_value(u32 value) {
   switch (value) {
     case kPredicate:
       return kSet;
     case kOnes:
-      return &to_register<kSet, kOnes>;
+      return &to_register < kSet, kTwo, kTwo ? kOnes16 : kOnes > ;
+    case kOnes16:
+      return &to_register<kSet, kTwo, kOnes16>;
+    case F16::kOne:
+      return &to_register<kSet, kTwo, F16::kOne>;
+    case Bf16::kOne:
+      return &to_register<kSet, kTwo, Bf16::kOne>;
     case kOneF32:
-      return &to_register<kSet, kOneF32>;
+      return kTwo ? nullptr : &to_register<kSet, kTwo, kOneF32>;
     default:
       return nullptr;
   }
 }
 
-template <LaneFunction kSet>
+template <LaneFunction kSet, bool kTwo>
 LaneFunction with_combine(const Wanted& wanted) {
   switch (wanted.combine) {
     case Combine::kAnd:
-      return with_value<&combined<kSet, Combine::kAnd>>(wanted.value);
+      return with_value<&combined<kSet, Combine::kAnd>, kTwo>(wanted.value);
     case Combine::kOr:
-      return with_value<&combined<kSet, Combine::kOr>>(wanted.value);
+      return with_value<&combined<kSet, Combine::kOr>, kTwo>(wanted.value);
     case Combine::kXor:
-      return with_value<&combined<kSet, Combine::kXor>>(wanted.value);
+      return with_value<&combined<kSet, Combine::kXor>, kTwo>(wanted.value);
     default:
-      return with_value<kSet>(wanted.value);
+      return with_value<kSet, kTwo>(wanted.value);
   }
 }
 
@@ -130,7 +181,9 @@ LaneFunction with_combine(const Wanted& wanted) {
 template <class V, Compare... kCompare>
 LaneFunction with_compare(const Wanted& wanted) {
   LaneFunction found = nullptr;
-  (void)((wanted.compare == kCompare && ((found = with_combine<&set<V, kCompare>>(wanted)), true)) || ...);
+  (void)((wanted.compare == kCompare &&
+          ((found = with_combine<&set<V, kCompare>, kIsTwo<V>>(wanted)), true)) ||
+         ...);
   return found;
 }
 
@@ -226,19 +279,53 @@ LaneFunction find_test(const Instruction& in) {
   }
 }
 
+// What set writes for true; kPredicate: no such type of result for these operands. PTX ISA 9.0, 9.7.6.1
+// and 9.7.7.1.
+u32 true_value(Type result, Type operands) {
+  const bool two = operands == Type::kF16x2 || operands == Type::kBf16x2;
+  switch (result) {
+    case Type::kU32:
+    case Type::kS32:
+      return kOnes;
+    case Type::kU16:
+      return operands == Type::kF16 || operands == Type::kBf16 ? kOnes16 : kPredicate;
+    case Type::kS16:
+      return operands == Type::kF16 || operands == Type::kBf16 ? kOnes : kPredicate;
+    case Type::kF32:
+      return is_half(operands) ? kPredicate : kOneF32;
+    case Type::kF16:
+      return two ? kPredicate : F16::kOne;
+    case Type::kBf16:
+      return two ? kPredicate : Bf16::kOne;
+    case Type::kF16x2:
+      return operands == Type::kF16x2 ? F16::kOne : kPredicate;
+    case Type::kBf16x2:
+      return operands == Type::kBf16x2 ? Bf16::kOne : kPredicate;
+    default:
+      return kPredicate;
+  }
+}
+
 }  // namespace
 
 LaneFunction find_compare(const Instruction& in) {
   if (in.op == Opcode::kTestp) return find_test(in);
-  u32 value = kPredicate;
-  if (in.op == Opcode::kSet) {
-    if (in.type == Type::kF32) value = kOneF32;
-    if (in.type == Type::kU32 || in.type == Type::kS32) value = kOnes;
-    if (value == kPredicate) return nullptr;
-  }
-  const Set set_of{{plain_name(in.compare), in.combine, value}, in.ftz};
   const Type operands = in.op == Opcode::kSet ? in.from : in.type;
-  return choose<u16, s16, u32, s32, u64, s64, float, double>(operands, set_of);
+  const u32 value = in.op == Opcode::kSet ? true_value(in.type, operands) : kPredicate;
+  if (in.op == Opcode::kSet && value == kPredicate) return nullptr;
+  const Wanted wanted{plain_name(in.compare), in.combine, value};
+  switch (operands) {
+    case Type::kF16:
+      return in.ftz ? float_set<Half<F16, true>>(wanted) : float_set<Half<F16>>(wanted);
+    case Type::kF16x2:
+      return in.ftz ? float_set<Two<F16, true>>(wanted) : float_set<Two<F16>>(wanted);
+    case Type::kBf16:
+      return in.ftz ? nullptr : float_set<Half<Bf16>>(wanted);
+    case Type::kBf16x2:
+      return in.ftz ? nullptr : float_set<Two<Bf16>>(wanted);
+    default:
+      return choose<u16, s16, u32, s32, u64, s64, float, double>(operands, Set{wanted, in.ftz});
+  }
 }
 
 }  // namespace weft::isa::WEFT_ISA_VERSION

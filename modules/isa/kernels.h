@@ -47,12 +47,16 @@ LaneFunction find_float(const Instruction& in);
 LaneFunction find_approximate(const Instruction& in);
 LaneFunction find_permute(const Instruction& in);
 LaneFunction find_sum(const Instruction& in);
+LaneFunction find_video(const Instruction& in);
 LaneFunction find_carry(const Instruction& in);
 LaneFunction find_compare(const Instruction& in);          // setp, set, testp
 LaneFunction find_convert_integer(const Instruction& in);  // cvt to an integer from an integer
-LaneFunction find_convert_float(const Instruction& in);    // cvt from or to a float
-MemoryFunction find_access(const Instruction& in);         // ld, st
-MemoryFunction find_atomic(const Instruction& in);         // atom, red
+LaneFunction find_convert_float(const Instruction& in);    // cvt from or to f32 or f64, no halves
+LaneFunction find_half(const Instruction& in);             // arithmetic on f16, bf16 and pairs
+LaneFunction find_convert_half(const Instruction& in);
+u32 add_halves(Type type, u32 a, u32 b);            // for atomics
+MemoryFunction find_access(const Instruction& in);  // ld, st
+MemoryFunction find_atomic(const Instruction& in);  // atom, red
 
 template <class To, class From>
 WEFT_ALWAYS_INLINE To bit_cast(From from) {
@@ -151,6 +155,10 @@ constexpr bool stands_for(Type type) {
   if constexpr (std::is_same_v<V, float>) return type == Type::kF32;
   if constexpr (std::is_same_v<V, double>) return type == Type::kF64;
   return false;
+}
+
+constexpr bool is_half(Type type) {
+  return type >= Type::kF16 && type <= Type::kBf16x2;
 }
 
 // The type as which plain copies treat a value: only its width and, for 16 bits, its extension matter.

@@ -44,6 +44,13 @@ LaneFunction find(const Instruction& in) {
     case Opcode::kDp2a:
     case Opcode::kDp4a:
       return find_sum(in);
+    case Opcode::kVadd:
+    case Opcode::kVsub:
+    case Opcode::kVavrg:
+    case Opcode::kVabsdiff:
+    case Opcode::kVmin:
+    case Opcode::kVmax:
+      return find_video(in);
     case Opcode::kAddc:
     case Opcode::kSubc:
     case Opcode::kMadc:
@@ -53,6 +60,7 @@ LaneFunction find(const Instruction& in) {
     case Opcode::kSetp:
       return find_compare(in);
     case Opcode::kCvt:
+      if (is_half(in.type) || is_half(in.from)) return find_convert_half(in);
       return is_floating(in.type) || is_floating(in.from) ? find_convert_float(in) : find_convert_integer(in);
     case Opcode::kAdd:
     case Opcode::kSub:
@@ -63,11 +71,13 @@ LaneFunction find(const Instruction& in) {
     case Opcode::kMin:
     case Opcode::kMax:
     case Opcode::kRem:
+      if (is_half(in.type)) return find_half(in);
       return is_floating(in.type) ? find_float(in) : find_integer(in);
     case Opcode::kDiv:
       if (!is_floating(in.type)) return find_integer(in);
       return in.approx || in.full ? find_approximate(in) : find_float(in);
     case Opcode::kFma:
+      return is_half(in.type) ? find_half(in) : find_float(in);
     case Opcode::kCopysign:
       return find_float(in);
     case Opcode::kRcp:

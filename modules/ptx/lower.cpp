@@ -90,6 +90,12 @@ void Lowering::lower(const Statement& statement) {
     case Shape::kConvert:
       convert(operation);
       break;
+    case Shape::kConvertTwo:
+      convert_two(operation);
+      break;
+    case Shape::kHint:
+      hint(operation);
+      break;
     case Shape::kCompare:
       compare(operation);
       break;
@@ -126,38 +132,6 @@ void Lowering::plain(Operation& operation) {
     set_source(d, i, source(operand(i + 1), operation.sources[i]));
   }
   set_destination(d, 0, destination(operand(0), operation.destination), operation.destination);
-  emit(d);
-}
-
-// lop3: the table says which function it is, so PTX wants it known beforehand.
-void Lowering::check_table(const Node& node) const {
-  if (node.kind == Node::Kind::kLiteral && node.number.kind != Number::Kind::kF32 &&
-      node.number.kind != Number::Kind::kF64 && node.number.bits <= 0xff) {
-    return;
-  }
-  fail(node, "the table of lop3 is a literal of 0 to 255");
-}
-
-// The carry flag is a predicate like others, so that liveness, registers and the scoreboard know of it.
-VirtualId Lowering::condition_code() {
-  if (condition_code_ == kNoRegister) condition_code_ = temporary(Type::kPred);
-  return condition_code_;
-}
-
-void Lowering::carry(Operation& operation) {
-  need_operands(operation.source_count + 1u, operation.source_count + 1u);
-  DraftInstruction d = draft(operation.instruction);
-  const Opcode op = d.fixed.op;
-  // The carry's place is the same with and without an addend, which therefore comes last.
-  constexpr std::size_t kPlace[] = {0, 1, 3};
-  for (std::uint32_t i = 0; i < operation.source_count; ++i) {
-    set_source(d, kPlace[i], source(operand(i + 1), operation.sources[i]));
-  }
-  if (op == Opcode::kAddc || op == Opcode::kSubc || op == Opcode::kMadc) {
-    set_source(d, 2, of(condition_code(), Type::kPred));
-  }
-  set_destination(d, 0, destination(operand(0), operation.destination), operation.destination);
-  if (d.fixed.carry_out) set_destination(d, 1, condition_code(), Type::kPred);
   emit(d);
 }
 

@@ -34,9 +34,6 @@ class Lowering {
   // One statement (lower.cpp).
   void lower(const Statement& statement);
   void plain(Operation& operation);
-  void carry(Operation& operation);
-  void check_table(const Node& node) const;
-  VirtualId condition_code();
   void move(Operation& operation);
   void pack(const Operation& operation, const Node& vector);
   void unpack(const Operation& operation, const Node& vector);
@@ -45,6 +42,13 @@ class Lowering {
   void branch(Operation& operation);
   void barrier(Operation& operation);
   void finish_branches();
+
+  // Operands with rules of their own (lower_special.cpp).
+  void carry(Operation& operation);
+  void check_table(const Node& node) const;
+  VirtualId condition_code();
+  void convert_two(const Operation& operation);
+  void hint(const Operation& operation);
 
   // Memory (lower_memory.cpp).
   void load(Operation& operation);

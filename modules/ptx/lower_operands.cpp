@@ -172,6 +172,9 @@ Lowering::Source Lowering::literal(const Node& node, Type type) {
     return predicate_constant(n.bits != 0);
   }
   if (is_float(type)) {
+    if (bytes_of(type) == 2 || type == Type::kF16x2 || type == Type::kBf16x2) {
+      fail(node, "PTX has no literals of 16-bit floats; mov.b16 and mov.b32 take their bits");
+    }
     if (!floating) fail(node, "expected a floating-point number");
     const double value = n.kind == Number::Kind::kF64 ? bit_cast<double>(n.bits)
                                                       : bit_cast<float>(static_cast<std::uint32_t>(n.bits));

@@ -30,6 +30,13 @@ inline constexpr TypeSet kIntegers = kUnsigned | kSigned;
 inline constexpr TypeSet kFloats = set_of(Type::kF32, Type::kF64);
 inline constexpr TypeSet kHalves = set_of(Type::kF16, Type::kF16x2, Type::kBf16, Type::kBf16x2);
 
+inline constexpr TypeSet kF16s = set_of(Type::kF16, Type::kF16x2);
+inline constexpr TypeSet kBf16s = set_of(Type::kBf16, Type::kBf16x2);
+
+constexpr bool is_in(Type type, TypeSet types) {
+  return (types & set_of(type)) != 0;
+}
+
 class Modifiers {
  public:
   Modifiers(const ModuleText& text, const Statement& statement)

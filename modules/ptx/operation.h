@@ -9,12 +9,14 @@ namespace weft::ptx {
 
 // How the operands of an instruction are read.
 enum class Shape : std::uint8_t {
-  kPlain,    // destination, sources
-  kMove,     // as kPlain, also symbols and vectors
-  kConvert,  // registers may be wider than the types
-  kLookup,   // lop3: as kPlain, the last source is a literal table
-  kCarry,    // destination, sources; carry in and out through the thread's condition code
-  kCompare,  // p or p|q, a, b [, c]
+  kPlain,       // destination, sources
+  kMove,        // as kPlain, also symbols and vectors
+  kConvert,     // registers may be wider than the types
+  kLookup,      // lop3: as kPlain, the last source is a literal table
+  kCarry,       // destination, sources; carry in and out through the thread's condition code
+  kConvertTwo,  // two registers into the halves of one
+  kHint,        // one source, no effect
+  kCompare,     // p or p|q, a, b [, c]
   kLoad,
   kStore,
   kAtomic,

@@ -22,12 +22,15 @@ void arithmetic_type(Modifiers& m, Instruction& i, TypeSet types) {
   const bool rounded = take_rounding(m, i);
   i.ftz = m.take("ftz");
   i.sat = m.take("sat");
+  i.relu = i.op == Opcode::kFma && m.take("relu");
   i.type = m.type(types);
   if (!is_float(i.type)) {
     if (rounded || i.ftz) m.illegal("rounding and .ftz need a floating-point type");
     if (i.sat && i.type != Type::kS32) m.illegal(".sat needs .s32 or .f32");
-  } else if (i.type == Type::kF64 && (i.ftz || i.sat)) {
-    m.illegal(".f64 takes neither .ftz nor .sat");
+  } else if (!is_in(i.type, set_of(Type::kF32) | kF16s) && (i.ftz || i.sat)) {
+    m.illegal("." + std::string(name_of(i.type)) + " takes neither .ftz nor .sat");
+  } else if (is_in(i.type, kHalves) && rounded && i.rounding != Rounding::kRn) {
+    m.illegal("16-bit floats round by .rn only");
   }
 }
 
@@ -58,14 +61,14 @@ void read_add(Modifiers& m, Operation& o) {  // add, sub, addc, subc
     i.type = m.type(kCarryTypes);
     return signature(o, i.type, {i.type, i.type});
   }
-  arithmetic_type(m, i, kIntegers | kFloats);
+  arithmetic_type(m, i, kIntegers | kFloats | kHalves);
   signature(o, i.type, {i.type, i.type});
 }
 
 void read_mul(Modifiers& m, Operation& o) {
   Instruction& i = o.instruction;
   const bool given = take_width(m, i);
-  arithmetic_type(m, i, kIntegers | kFloats);
+  arithmetic_type(m, i, kIntegers | kFloats | kHalves);
   check_width(m, i, given);
   if (i.sat && !is_float(i.type)) m.illegal("an integer mul takes no .sat");
   signature(o, i.width == Width::kWide ? doubled(i.type) : i.type, {i.type, i.type});
@@ -93,7 +96,8 @@ void read_mad(Modifiers& m, Operation& o) {  // mad, madc
 
 void read_fma(Modifiers& m, Operation& o) {
   Instruction& i = o.instruction;
-  arithmetic_type(m, i, kFloats);
+  arithmetic_type(m, i, kFloats | kHalves);
+  if (i.relu && (i.sat || !is_in(i.type, kHalves))) m.illegal(".relu needs a 16-bit float, without .sat");
   if (i.rounding == Rounding::kDefault) m.illegal("a rounding modifier is missing");
   signature(o, i.type, {i.type, i.type, i.type});
 }
@@ -121,14 +125,16 @@ void read_rem(Modifiers& m, Operation& o) {
 void read_negate(Modifiers& m, Operation& o) {  // neg, abs
   Instruction& i = o.instruction;
   i.ftz = m.take("ftz");
-  i.type = m.type(i.ftz ? set_of(Type::kF32) : kSigned | kFloats);
+  i.type = m.type(kSigned | kFloats | kHalves);
+  check_flush(m, i, i.type);
   signature(o, i.type, {i.type});
 }
 
 void read_extremum(Modifiers& m, Operation& o) {  // min, max
   Instruction& i = o.instruction;
   i.ftz = m.take("ftz");
-  i.type = m.type(i.ftz ? set_of(Type::kF32) : kIntegers | kFloats);
+  i.type = m.type(kIntegers | kFloats | kHalves);
+  check_flush(m, i, i.type);
   signature(o, i.type, {i.type, i.type});
 }
 

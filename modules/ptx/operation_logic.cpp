@@ -44,19 +44,42 @@ void read_setp(Modifiers& m, Operation& o) {
   Instruction& i = o.instruction;
   take_comparison(m, i);
   i.ftz = m.take("ftz");
-  i.type = m.type(i.ftz ? set_of(Type::kF32) : kBits | kIntegers | kFloats);
+  i.type = m.type(kBits | kIntegers | kFloats | kHalves);
+  check_flush(m, i, i.type);
   check_comparison(m, i, i.type);
   o.shape = Shape::kCompare;
   signature(o, Type::kPred, {i.type, i.type, Type::kPred});
 }
 
+namespace {
+
+// 9.7.6.1 and 9.7.7.1: pairs compare into pairs or words, and .f32 is no result of 16-bit operands.
+void check_set_types(Modifiers& m, const Instruction& i) {
+  constexpr TypeSet kPairs = set_of(Type::kF16x2, Type::kBf16x2);
+  constexpr TypeSet kWords = set_of(Type::kU32, Type::kS32), kShorts = set_of(Type::kU16, Type::kS16);
+  const bool one_half = is_in(i.from, kHalves & ~kPairs);
+  bool legal = is_in(i.type, kWords);
+  if (is_in(i.from, kPairs))
+    legal = legal || i.type == i.from;
+  else
+    legal = legal || is_in(i.type, kHalves & ~kPairs) ||
+            (one_half ? is_in(i.type, kShorts) : i.type == Type::kF32);
+  if (!legal) {
+    m.illegal("." + std::string(name_of(i.type)) + " is no result of comparing ." + name_of(i.from));
+  }
+}
+
+}  // namespace
+
 void read_set(Modifiers& m, Operation& o) {
   Instruction& i = o.instruction;
   take_comparison(m, i);
   i.ftz = m.take("ftz");
-  i.type = m.type(set_of(Type::kU32, Type::kS32, Type::kF32));
-  i.from = m.type(i.ftz ? set_of(Type::kF32) : kBits | kIntegers | kFloats);
+  i.type = m.type(set_of(Type::kU16, Type::kS16, Type::kU32, Type::kS32, Type::kF32) | kHalves);
+  i.from = m.type(kBits | kIntegers | kFloats | kHalves);
+  check_flush(m, i, i.from);
   check_comparison(m, i, i.from);
+  check_set_types(m, i);
   signature(o, i.type, {i.from, i.from, Type::kPred});
   if (i.combine == Combine::kNone) o.source_count = 2;
 }
@@ -112,11 +135,16 @@ void read_cvt(Modifiers& m, Operation& o) {
                                                           i.rounding);
   i.ftz = m.take("ftz");
   i.sat = m.take("sat");
-  constexpr TypeSet kTypes = set_of(Type::kU8, Type::kS8) | kIntegers | kFloats;
-  i.type = m.type(kTypes);
-  i.from = m.type(kTypes);
+  constexpr TypeSet kTypes = set_of(Type::kU8, Type::kS8, Type::kF16, Type::kBf16) | kIntegers | kFloats;
+  i.type = m.type(kTypes | set_of(Type::kF16x2, Type::kBf16x2));
+  const bool packs = i.type == Type::kF16x2 || i.type == Type::kBf16x2;  // cvt.rn.f16x2.f32 d, a, b
+  i.from = m.type(kTypes | set_of(Type::kF16x2, Type::kBf16x2));
+  if (packs ? i.from != Type::kF32 : i.from == Type::kF16x2 || i.from == Type::kBf16x2) {
+    m.illegal("a pair is made from .f32 only, and is no source");
+  }
   const bool to_float = is_float(i.type), from_float = is_float(i.from);
-  const bool narrows = i.type == Type::kF32 && i.from == Type::kF64;
+  const bool narrows = to_float && from_float && i.type != i.from &&
+                       (is_in(i.type, kHalves) || (i.type == Type::kF32 && i.from == Type::kF64));
   if (to_float && (!from_float || narrows)) {
     if (!float_rounding) m.illegal("expected .rn, .rz, .rm or .rp for this conversion");
   } else if (from_float && !to_float) {
@@ -125,7 +153,10 @@ void read_cvt(Modifiers& m, Operation& o) {
     m.illegal("this conversion takes no such rounding");
   }
   if (i.ftz && i.type != Type::kF32 && i.from != Type::kF32) m.illegal(".ftz needs .f32");
-  o.shape = Shape::kConvert;
+  if (packs && (i.sat || i.rounding == Rounding::kRm || i.rounding == Rounding::kRp)) {
+    m.illegal("a conversion to two numbers takes .rn or .rz, and no .sat");
+  }
+  o.shape = packs ? Shape::kConvertTwo : Shape::kConvert;
   signature(o, i.type, {i.from});
 }
 

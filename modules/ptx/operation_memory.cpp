@@ -143,7 +143,13 @@ void read_atomic(Modifiers& m, Operation& o) {
   constexpr TypeSet kBitWords = set_of(Type::kB32, Type::kB64);
   switch (i.atomic) {
     case Atomic::kAdd:
-      i.type = m.type(kWords | kFloats);
+      // 9.7.13.5: additions of 16-bit floats say that they keep subnormals.
+      if (m.take("noftz")) {
+        i.type = m.type(kHalves);
+      } else {
+        if (is_in(type_of(m.peek()), kHalves)) m.illegal("atomic addition of 16-bit floats needs .noftz");
+        i.type = m.type(kWords | kFloats);
+      }
       break;
     case Atomic::kMin:
     case Atomic::kMax:

@@ -23,6 +23,10 @@ inline bool take_rounding(Modifiers& m, Instruction& i) {
                 i.rounding);
 }
 
+inline void check_flush(Modifiers& m, const Instruction& i, Type type) {
+  if (i.ftz && !is_in(type, set_of(Type::kF32) | kF16s)) m.illegal(".ftz needs .f32, .f16 or .f16x2");
+}
+
 // operation_arithmetic.cpp
 void read_add(Modifiers& m, Operation& o);  // add, sub, addc, subc
 void read_mul(Modifiers& m, Operation& o);
@@ -60,6 +64,8 @@ void read_shf(Modifiers& m, Operation& o);
 void read_bfind(Modifiers& m, Operation& o);
 void read_bmsk(Modifiers& m, Operation& o);
 void read_fns(Modifiers& m, Operation& o);
+void read_video(Modifiers& m, Operation& o);  // vadd2 .. vmax4
+void read_nanosleep(Modifiers& m, Operation& o);
 void read_sad(Modifiers& m, Operation& o);
 void read_mul24(Modifiers& m, Operation& o);        // mul24, mad24
 void read_dot_product(Modifiers& m, Operation& o);  // dp2a, dp4a

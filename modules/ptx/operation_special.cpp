@@ -59,6 +59,24 @@ void read_fns(Modifiers& m, Operation& o) {
   signature(o, Type::kB32, {Type::kB32, Type::kB32, Type::kS32});
 }
 
+// 9.7.15, SIMD video: vop4.dtype.atype.btype{.sat} or .add. Masks and byte selectors, which are suffixes of
+// the operands, are refused with the operands.
+void read_video(Modifiers& m, Operation& o) {
+  Instruction& i = o.instruction;
+  i.vector = m.mnemonic().back() == '2' ? 2 : 4;
+  i.type = m.type(kWords);
+  i.from = m.type(kWords);
+  i.second = m.type(kWords);
+  i.sat = m.take("sat");
+  i.accumulate = !i.sat && m.take("add");
+  signature(o, i.type, {i.from, i.second, i.type});
+}
+
+void read_nanosleep(Modifiers& m, Operation& o) {
+  o.instruction.type = m.type(set_of(Type::kU32));
+  o.shape = Shape::kHint;
+}
+
 void read_sad(Modifiers& m, Operation& o) {
   Instruction& i = o.instruction;
   i.type = m.type(kIntegers);

@@ -108,6 +108,12 @@ enum class Opcode : std::uint8_t {
   kAddc,
   kSubc,
   kMadc,
+  kVadd,
+  kVsub,
+  kVavrg,
+  kVabsdiff,
+  kVmin,
+  kVmax,
   kNop
 };
 const char* name_of(Opcode opcode);
@@ -288,6 +294,10 @@ struct Instruction {
 
   Mode mode = Mode::kNone;
   bool carry_out = false;  // .cc
+  Type second =
+      Type::kNone;  // SIMD video (vadd2 .. vmax4): type of b; `type` of d, `from` of a, `vector` parts
+  bool accumulate = false;  // SIMD video: .add
+  bool relu = false;        // fma of 16-bit floats: a negative result becomes 0
 
   bool is_branch() const { return op == Opcode::kBra; }
   bool is_exit() const { return op == Opcode::kRet || op == Opcode::kExit; }

@@ -32,6 +32,10 @@ bool is_signed_integer(Type type) {
   return type == Type::kS8 || type == Type::kS16 || type == Type::kS32 || type == Type::kS64;
 }
 
+bool is_half(Type type) {
+  return type == Type::kF16 || type == Type::kF16x2 || type == Type::kBf16 || type == Type::kBf16x2;
+}
+
 bool is_floating(Type type) {
   return type == Type::kF32 || type == Type::kF64;
 }

@@ -12,6 +12,7 @@ __extension__ typedef __int128 Integer;  // holds every value of every integer t
 
 unsigned width_of(ptx::Type type);  // 8, 16, 32 or 64 bits
 bool is_signed_integer(ptx::Type type);
+bool is_half(ptx::Type type);      // f16, bf16 and pairs of them
 bool is_floating(ptx::Type type);  // f32, f64
 
 // The low `width` bits.

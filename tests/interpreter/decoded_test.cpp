@@ -121,6 +121,59 @@ skip:
   EXPECT_EQ(word(0), 3u * 127 * 128 / 2);
 }
 
+// 64-bit numbers in pairs of words, as compilers write __int128 arithmetic: the carry lives in no named
+// register, and in some threads one link of the chain is skipped.
+TEST_F(DecodedTest, ChainOfCarries) {
+  const std::uint64_t a = 0xffffffff00000003, b = 0x00000001fffffffe;
+  run(R"(
+.visible .entry carries(.param .u64 out, .param .u64 a, .param .u64 b)
+{
+  .reg .pred %p<2>;
+  .reg .b32 %r<20>;
+  .reg .b64 %rd<6>;
+  ld.param.u64 %rd1, [out];
+  ld.param.v2.u32 {%r1, %r2}, [a];
+  ld.param.v2.u32 {%r3, %r4}, [b];
+  mov.u32 %r5, %tid.x;
+  setp.eq.u32 %p1, %r5, 0;
+  mov.u32 %r8, 0;
+  add.cc.u32 %r6, %r1, %r3;
+  @%p1 addc.cc.u32 %r7, %r2, %r4;
+  @!%p1 add.u32 %r7, %r2, %r4;
+  addc.u32 %r8, %r8, 0;
+  mul.lo.u32 %r9, %r1, %r3;
+  mul.hi.u32 %r10, %r1, %r3;
+  mad.lo.cc.u32 %r10, %r1, %r4, %r10;
+  madc.hi.u32 %r11, %r1, %r4, 0;
+  mad.lo.cc.u32 %r10, %r2, %r3, %r10;
+  madc.hi.cc.u32 %r11, %r2, %r3, %r11;
+  addc.u32 %r12, 0, 0;
+  mad.lo.cc.u32 %r11, %r2, %r4, %r11;
+  madc.hi.u32 %r12, %r2, %r4, %r12;
+  mul.wide.u32 %rd2, %r5, 32;
+  add.s64 %rd3, %rd1, %rd2;
+  st.global.v2.u32 [%rd3], {%r6, %r7};
+  st.global.u32 [%rd3+8], %r8;
+  st.global.v4.u32 [%rd3+16], {%r9, %r10, %r11, %r12};
+  ret;
+}
+)",
+      {1, 1, 1}, {2, 1, 1}, {kBase, a, b});
+  __extension__ typedef unsigned __int128 Wide;
+  const Wide sum = Wide{a} + b, product = Wide{a} * b;
+  const auto part = [](Wide x, unsigned k) { return static_cast<std::uint32_t>(x >> (32 * k)); };
+  EXPECT_EQ(word(0), part(sum, 0));
+  EXPECT_EQ(word(1), part(sum, 1));
+  EXPECT_EQ(word(2), part(sum, 2));
+  EXPECT_EQ(word(8), part(sum, 0));
+  EXPECT_EQ(word(9), 0xffffffff + 1);  // without the carry
+  EXPECT_EQ(word(10), 1u);             // which the last link still finds
+  for (unsigned k = 0; k < 4; ++k) {
+    EXPECT_EQ(word(4 + k), part(product, k)) << k;
+    EXPECT_EQ(word(12 + k), part(product, k)) << k;
+  }
+}
+
 // Registers wider than the type, packed words, and three-dimensional indices.
 TEST_F(DecodedTest, WidthsAndPacking) {
   const std::uint8_t bytes[4] = {0x80, 0x7f, 0xff, 0x01};

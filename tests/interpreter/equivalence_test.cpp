@@ -50,8 +50,13 @@ std::uint32_t random_word(Random& random) {
   }
 }
 
+bool is_video(Opcode op) {
+  return op >= Opcode::kVadd && op <= Opcode::kVmax;
+}
+
 // What find looks at beside type, rounding and flags: as many variants, and the n-th of them.
 unsigned variants(const Instruction& in) {
+  if (is_video(in.op)) return 2 * 2 * 2;
   constexpr unsigned kComparisons = 18 * 4;
   switch (in.op) {
     case Opcode::kSetp:
@@ -85,6 +90,12 @@ void set_variant(Instruction& in, unsigned n) {
   in.width = ptx::Width::kDefault;
   in.mode = ptx::Mode::kNone;
   in.carry_out = false;
+  if (is_video(in.op)) {
+    in.second = n % 2 != 0 ? Type::kS32 : Type::kU32;
+    in.vector = n / 2 % 2 != 0 ? 4 : 2;
+    in.accumulate = n / 4 != 0;
+    return;
+  }
   switch (variants(in)) {
     case 72:
       in.compare = static_cast<ptx::Compare>(n / 4);
@@ -105,7 +116,8 @@ void set_variant(Instruction& in, unsigned n) {
 }
 
 bool has_two_types(Opcode op) {
-  return op == Opcode::kCvt || op == Opcode::kSet || op == Opcode::kDp2a || op == Opcode::kDp4a;
+  return op == Opcode::kCvt || op == Opcode::kSet || op == Opcode::kDp2a || op == Opcode::kDp4a ||
+         is_video(op);
 }
 
 // Every instruction that isa executes, sorted by opcode: the fields that choose its function, no operands
@@ -121,7 +133,7 @@ std::vector<std::vector<Instruction>> executable() {
     const bool approximate = in.op == Opcode::kRsqrt || in.op == Opcode::kEx2 || in.op == Opcode::kLg2 ||
                              in.op == Opcode::kSin || in.op == Opcode::kCos;
     for (int type = 0; type <= static_cast<int>(Type::kF64); ++type) {
-      const bool is_float = type == static_cast<int>(Type::kF32) || type == static_cast<int>(Type::kF64);
+      const bool is_float = type >= static_cast<int>(Type::kF16);
       const bool plain = in.op >= Opcode::kPrmt;  // neither rounding nor flags but .ftz and .sat
       for (int from = two_types ? 0 : type; from <= (two_types ? static_cast<int>(Type::kF64) : type);
            ++from) {
@@ -134,6 +146,7 @@ std::vector<std::vector<Instruction>> executable() {
             in.sat = (flags & 2) != 0;
             in.approx = approximate || (divides && (flags & 4) != 0);
             in.full = in.op == Opcode::kDiv && in.type == Type::kF32 && !in.approx && (flags & 8) != 0;
+            in.relu = in.op == Opcode::kFma && (flags & 16) != 0;
             in.to_space = in.op == Opcode::kCvta && (flags & 16) != 0;
             if (plain && (rounding != 0 || flags > 3)) continue;
             for (unsigned variant = 0; variant < variants(in); ++variant) {
@@ -179,6 +192,12 @@ unsigned source_count(const Instruction& in) {
     case Opcode::kMad24:
     case Opcode::kDp2a:
     case Opcode::kDp4a:
+    case Opcode::kVadd:
+    case Opcode::kVsub:
+    case Opcode::kVavrg:
+    case Opcode::kVabsdiff:
+    case Opcode::kVmin:
+    case Opcode::kVmax:
       return 3;
     case Opcode::kMov:
     case Opcode::kNot:
@@ -426,7 +445,7 @@ void check(std::uint64_t seed, unsigned length, isa::InstructionSet set,
 // One instruction after the loads, so that a difference names its instruction; then long programs.
 TEST(Equivalence, SingleInstructions) {
   const auto all = executable();
-  EXPECT_EQ(all.size(), 52u);  // opcodes
+  EXPECT_EQ(all.size(), 58u);  // opcodes
   for (std::uint64_t seed = 0; seed < 12'000; ++seed) {
     check(seed, 1, seed % 4 == 0 ? isa::InstructionSet::kBase : isa::best_instruction_set(), all);
     if (HasFatalFailure()) return;

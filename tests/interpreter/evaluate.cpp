@@ -120,8 +120,9 @@ enum class Order { kLess, kEqual, kGreater, kUnordered };
 
 Order order_of(const Instruction& in, std::uint64_t a, std::uint64_t b) {
   const Type type = in.op == Opcode::kSet ? in.from : in.type;
-  if (is_floating(type)) {
+  if (is_floating(type) || is_half(type)) {
     const auto value = [&](std::uint64_t bits) {
+      if (is_half(type)) return half_value(type, in.ftz ? flushed_half(type, bits) : bits);
       if (type == Type::kF64) return double_of(bits);
       const float x = float_of(bits);
       return in.ftz && std::fpclassify(x) == FP_SUBNORMAL ? 0.0 : static_cast<double>(x);
@@ -174,8 +175,16 @@ bool holds(Compare compare, Order order) {
   return false;
 }
 
+bool is_pair(Type type) {
+  return type == Type::kF16x2 || type == Type::kBf16x2;
+}
+
 Result evaluate_setp(const Instruction& in, const Sources& s) {
   const bool held = holds(in.compare, order_of(in, s[0], s[1])), c = s[2] != 0;
+  bool other = !held;
+  if (is_pair(in.op == Opcode::kSet ? in.from : in.type)) {
+    other = holds(in.compare, order_of(in, s[0] >> 16, s[1] >> 16));
+  }
   const auto join = [&](bool p) {
     switch (in.combine) {
       case Combine::kAnd:
@@ -190,8 +199,18 @@ Result evaluate_setp(const Instruction& in, const Sources& s) {
   };
   Result result;
   result.p = join(held);
-  result.q = join(!held);
+  result.q = join(other);
   return result;
+}
+
+std::uint64_t evaluate_set(const Instruction& in, const Sources& s) {
+  const Result flags = evaluate_setp(in, s);
+  std::uint64_t one = is_pair(in.from) ? 0xffff : 0xffffffff;
+  if (in.type == Type::kF16 || in.type == Type::kF16x2) one = 0x3c00;
+  if (in.type == Type::kBf16 || in.type == Type::kBf16x2) one = 0x3f80;
+  if (in.type == Type::kF32) one = bits_of(1.0f);
+  if (in.type == Type::kU16) one = 0xffff;
+  return (flags.p ? one : 0) | (is_pair(in.from) && flags.q ? one << 16 : 0);
 }
 
 Result evaluate_predicate(const Instruction& in, bool a, bool b) {
@@ -318,7 +337,7 @@ Result evaluate(const Instruction& in, const Sources& s) {
   Result result;
   switch (in.op) {
     case Opcode::kSet:
-      result.value = !evaluate_setp(in, s).p ? 0 : is_floating(in.type) ? bits_of(1.0f) : 0xffffffff;
+      result.value = evaluate_set(in, s);
       return result;
     case Opcode::kTestp:
       result.p = evaluate_testp(in, s[0]);
@@ -338,6 +357,12 @@ Result evaluate(const Instruction& in, const Sources& s) {
     case Opcode::kMad24:
     case Opcode::kDp2a:
     case Opcode::kDp4a:
+    case Opcode::kVadd:
+    case Opcode::kVsub:
+    case Opcode::kVavrg:
+    case Opcode::kVabsdiff:
+    case Opcode::kVmin:
+    case Opcode::kVmax:
       result.value = evaluate_special(in, s);
       return result;
     case Opcode::kMov:
@@ -358,7 +383,9 @@ Result evaluate(const Instruction& in, const Sources& s) {
       result.value = evaluate_bits(in, s);
       return result;
     case Opcode::kCvt:
-      if (is_floating(in.type) || is_floating(in.from)) {
+      if (is_half(in.type) || is_half(in.from)) {
+        result.value = evaluate_half(in, s);
+      } else if (is_floating(in.type) || is_floating(in.from)) {
         result.value = evaluate_float(in, s);
       } else {
         const Integer value = number(in.from, s[0]);
@@ -369,7 +396,9 @@ Result evaluate(const Instruction& in, const Sources& s) {
     default:
       break;
   }
-  if (is_floating(in.type)) {
+  if (is_half(in.type)) {
+    result.value = evaluate_half(in, s);
+  } else if (is_floating(in.type)) {
     result.value = evaluate_float(in, s);
   } else if (in.op == Opcode::kMul || in.op == Opcode::kMad) {
     result.value = evaluate_product(in, s);
@@ -385,6 +414,12 @@ std::uint64_t evaluate_atomic(const Instruction& in, std::uint64_t old, std::uin
   const Integer x = number(in.type, old), y = number(in.type, b);
   switch (in.atomic) {
     case Atomic::kAdd:
+      if (is_half(in.type)) {
+        Instruction sum;
+        sum.op = Opcode::kAdd;
+        sum.type = sum.from = in.type;
+        return evaluate_half(sum, {old, b, 0, 0, 0});
+      }
       if (is_floating(in.type)) return add_float(in.type, in.space != ptx::Space::kShared, old, b);
       return low_bits(old + b, width_of(in.type));
     case Atomic::kMin:

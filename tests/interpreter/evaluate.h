@@ -32,6 +32,12 @@ std::uint64_t evaluate_special(const ptx::Instruction& in, const Sources& source
 Result evaluate_carry(const ptx::Instruction& in, const Sources& sources);
 bool evaluate_testp(const ptx::Instruction& in, std::uint64_t bits);
 
+// Arithmetic on and conversion from and to 16-bit floats (evaluate_half.cpp), and the value of one.
+std::uint64_t evaluate_half(const ptx::Instruction& in, const Sources& sources);
+double half_value(ptx::Type type, std::uint64_t bits);
+// A half flushed to zero if subnormal.
+std::uint64_t flushed_half(ptx::Type type, std::uint64_t bits);
+
 // One step of an atomic: the new contents of memory.
 std::uint64_t evaluate_atomic(const ptx::Instruction& in, std::uint64_t old, std::uint64_t b,
                               std::uint64_t c);

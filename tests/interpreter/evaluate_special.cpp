@@ -114,6 +114,32 @@ Integer dot_product(const Instruction& in, const Sources& s) {
   return sum;
 }
 
+std::uint64_t video(const Instruction& in, const Sources& s) {
+  const Integer range = Integer{1} << (32 / in.vector);
+  const auto part = [&](Type type, std::uint64_t word, unsigned k) -> Integer {
+    Integer value = static_cast<Integer>(low_bits(word, 32));
+    for (unsigned i = 0; i < k; ++i) value /= range;
+    value %= range;
+    return type == Type::kS32 && value >= range / 2 ? value - range : value;
+  };
+  const Integer low = in.type == Type::kS32 ? -range / 2 : 0;
+  Integer total = static_cast<Integer>(s[2]), place = 1, merged = 0;
+  for (unsigned k = 0; k < in.vector; ++k, place *= range) {
+    const Integer a = part(in.from, s[0], k), b = part(in.second, s[1], k);
+    Integer x = 0;
+    if (in.op == Opcode::kVadd) x = a + b;
+    if (in.op == Opcode::kVsub) x = a - b;
+    if (in.op == Opcode::kVavrg) x = a + b >= 0 ? (a + b + 1) / 2 : (a + b - 1) / 2;
+    if (in.op == Opcode::kVabsdiff) x = std::max(a - b, b - a);
+    if (in.op == Opcode::kVmin) x = std::min(a, b);
+    if (in.op == Opcode::kVmax) x = std::max(a, b);
+    total += x;
+    if (in.sat) x = std::clamp(x, low, low + range - 1);
+    merged += ((x % range + range) % range) * place;
+  }
+  return low_bits(static_cast<std::uint64_t>(in.accumulate ? total : merged), 32);
+}
+
 }  // namespace
 
 std::uint64_t evaluate_special(const Instruction& in, const Sources& s) {
@@ -153,7 +179,7 @@ std::uint64_t evaluate_special(const Instruction& in, const Sources& s) {
     case Opcode::kDp4a:
       return low_bits(static_cast<std::uint64_t>(dot_product(in, s)), 32);
     default:
-      throw std::runtime_error("instruction without a meaning");
+      return video(in, s);
   }
 }
 

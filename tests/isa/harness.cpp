@@ -18,6 +18,8 @@ unsigned bits_of(Type type) {
     case Type::kB16:
     case Type::kU16:
     case Type::kS16:
+    case Type::kF16:
+    case Type::kBf16:
       return 16;
     case Type::kB64:
     case Type::kU64:
@@ -124,6 +126,27 @@ std::uint64_t random_double(Random& random) {
   }
 }
 
+std::uint64_t random_half(Type type, Random& random) {
+  static const std::vector<std::uint64_t> corners = {
+      0x0000, 0x8000, 0x0001, 0x8001, 0x03ff, 0x83ff, 0x0400, 0x8400, 0x007f, 0x0080, 0x8080, 0x7bff,
+      0x7c00, 0xfc00, 0x7c01, 0x7e00, 0xfeab, 0x7f7f, 0xff7f, 0x7f80, 0xff80, 0x7fff, 0x3c00, 0xbc00,
+      0x3f80, 0xbf80, 0x3800, 0x3bff, 0x3c01, 0x3f00, 0x3f81, 0x3fc0, 0x7800, 0x1000, 0x3b80};
+  const std::uint64_t any = random() & 0xffff;
+  const bool bf16 = type == Type::kBf16;
+  const std::uint64_t fraction = bf16 ? 0x807f : 0x83ff;
+  const unsigned shift = bf16 ? 7 : 10;
+  switch (random() % 4) {
+    case 0:
+      return pick(random, corners);
+    case 1:
+      return any;
+    case 2:  // near 1, where sums cancel and products do not overflow
+      return (any & fraction) | ((bf16 ? 117 + random() % 20 : 9 + random() % 12) << shift);
+    default:  // near the subnormals
+      return (any & fraction) | ((random() % 8) << shift);
+  }
+}
+
 }  // namespace
 
 std::uint64_t cell(Type type, std::uint64_t value) {
@@ -165,6 +188,11 @@ std::uint64_t bits(double x) {
 std::uint64_t random_operand(Type type, Random& random) {
   if (type == Type::kF32) return random_float(random);
   if (type == Type::kF64) return random_double(random);
+  if (type == Type::kF16 || type == Type::kBf16) return random_half(type, random);
+  if (type == Type::kF16x2 || type == Type::kBf16x2) {
+    const Type half = type == Type::kF16x2 ? Type::kF16 : Type::kBf16;
+    return random_half(half, random) << 16 | random_half(half, random);
+  }
   const unsigned width = bits_of(type);
   switch (random() % 4) {
     case 0: {

@@ -71,5 +71,36 @@ TEST(Sum, DotProducts) {
   check_golden(in, kU32, {kU32, kU32, kU32}, {{{0xffff0002, 0x03050100, 1}, 0xffff + 1}});
 }
 
+TEST(Sum, Video) {
+  for (const Opcode op :
+       {Opcode::kVadd, Opcode::kVsub, Opcode::kVavrg, Opcode::kVabsdiff, Opcode::kVmin, Opcode::kVmax}) {
+    for (int variant = 0; variant < 48; ++variant) {
+      Instruction in = make(op, variant % 2 != 0 ? kS32 : kU32);
+      in.from = variant / 2 % 2 != 0 ? kS32 : kU32;
+      in.second = variant / 4 % 2 != 0 ? kS32 : kU32;
+      in.vector = variant / 8 % 2 != 0 ? 4 : 2;
+      in.sat = variant / 16 == 1;
+      in.accumulate = variant / 16 == 2;
+      check_random(in, kU32, {in.from, in.second, kU32}, interpreted(in));
+    }
+  }
+  Instruction in = make(Opcode::kVabsdiff, kU32);
+  in.second = kU32;
+  in.vector = 4;
+  const std::vector<Type> types = {kU32, kU32, kU32};
+  check_golden(in, kU32, types, {{{0x01ff8000, 0x0200807f, 99}, 0x01ff007f}});
+  in.accumulate = true;
+  check_golden(in, kU32, types, {{{0x01ff8000, 0x0200807f, 99}, 0x01 + 0xff + 0x7f + 99}});
+  in = make(Opcode::kVadd, kS32);
+  in.second = kS32;
+  in.vector = 2;
+  in.sat = true;
+  check_golden(in, kU32, types, {{{0x7fff8000, 0x0001ffff, 0}, 0x7fff8000}});
+  in = make(Opcode::kVavrg, kU32);
+  in.second = kU32;
+  in.vector = 4;
+  check_golden(in, kU32, types, {{{0x000102ff, 0x000001ff, 0}, 0x000102ff}});
+}
+
 }  // namespace
 }  // namespace weft::isa::test

@@ -23,6 +23,7 @@ void for_each_instruction(Visit visit) {
     const auto opcode = static_cast<Opcode>(op);
     const bool is_setp = opcode == Opcode::kSetp || opcode == Opcode::kSet;
     const bool two_types = opcode == Opcode::kCvt || opcode == Opcode::kDp2a || opcode == Opcode::kDp4a;
+    const bool is_video = opcode >= Opcode::kVadd && opcode <= Opcode::kVmax;
     const bool plain = opcode >= Opcode::kPrmt && opcode < Opcode::kNop;  // neither rounding nor many flags
     for (int type = 0; type <= kLastType; ++type) {
       for (int rounding = 0; rounding <= static_cast<int>(Rounding::kRpi); ++rounding) {
@@ -41,8 +42,14 @@ void for_each_instruction(Visit visit) {
             in.approx = (flags & 4) != 0;
             in.full = (flags & 8) != 0;
             in.to_space = (flags & 16) != 0;
+            in.relu = opcode == Opcode::kFma && (flags & 16) != 0;
             in.width = static_cast<Width>(variant % 4);
-            if (two_types) {
+            if (is_video) {
+              in.from = (variant & 1) != 0 ? Type::kS32 : Type::kU32;
+              in.second = (variant & 2) != 0 ? Type::kS32 : Type::kU32;
+              in.vector = (variant & 4) != 0 ? 4 : 2;
+              in.accumulate = (variant & 8) != 0;
+            } else if (two_types) {
               in.from = static_cast<Type>(variant / 4);
             } else if (is_setp) {
               in.width = Width::kDefault;

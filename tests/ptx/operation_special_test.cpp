@@ -30,6 +30,10 @@ TEST(OperationSpecial, ModesBecomeFields) {
   EXPECT_EQ(first("sad.u16 %rs1, %rs2, %rs3, %rs4;").latency, Latency::kIntAdd);
   EXPECT_EQ(first("mul24.hi.u32 %r1, %r2, %r3;").latency, Latency::kIntMul);
   EXPECT_TRUE(first("mad24.hi.sat.s32 %r1, %r2, %r3, %r4;").sat);
+  const Instruction video = first("vabsdiff4.u32.s32.u32.add %r1, %r2, %r3, %r4;");
+  EXPECT_TRUE(video.op == Opcode::kVabsdiff && video.vector == 4 && video.accumulate && !video.sat);
+  EXPECT_TRUE(video.type == Type::kU32 && video.from == Type::kS32 && video.second == Type::kU32);
+  EXPECT_TRUE(first("vsub2.s32.s32.s32.sat %r1, %r2, %r3, %r4;").sat);
   const Instruction dot = first("dp2a.hi.u32.s32 %r1, %r2, %r3, %r4;");
   EXPECT_EQ(dot.width, Width::kHi);
   EXPECT_EQ(dot.type, Type::kU32);
@@ -64,8 +68,11 @@ TEST(OperationSpecial, IllegalFormsAreRefused) {
   refused("set.lt.u32.b32 %r1, %r2, %r3;", "bits compare");
   refused("set.nan.u32.s32 %r1, %r2, %r3;", "floating-point");
   refused("set.eq.u64.u64 %rd1, %rd2, %rd3;", "expected one of");
-  refused("set.eq.ftz.f32.f64 %f1, %fd2, %fd3;", "expected one of .f32");
+  refused("set.eq.ftz.f32.f64 %f1, %fd2, %fd3;", ".ftz needs");
   refused("set.eq.and.u32.u32 %r1, %r2, %r3;", "found 3 operands, expected 4");
+  refused("vadd4.u32.u32 %r1, %r2, %r3, %r4;", "a modifier is missing");
+  refused("vadd4.u32.u32.u32.sat.add %r1, %r2, %r3, %r4;", "no more modifiers");
+  refused("vmin2.u32.u16.u32 %r1, %r2, %r3, %r4;", "expected one of .u32, .s32");
   refused("testp.zero.f32 %p1, %f1;", "expected one of");
   refused("testp.finite.u32 %p1, %r1;", "expected one of");
 }

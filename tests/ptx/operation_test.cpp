@@ -124,11 +124,11 @@ TEST(Operation, WhatTheCensusListsIsExecutable) {
 
 TEST(Operation, OthersAreNotExecutableYet) {
   std::stringstream words(
-      "activemask.b32 add.f16 add.f16x2 atom.add.noftz.f16x2 bar.warp.sync "
-      "brx.idx call.uni cvt.f32.f16 cvt.rn.f16.f32 fma.rn.f16 "
-      "match.any.sync.b32 nanosleep.u32 neg.f16 shfl.sync.bfly.b32 "
-      "sust.b.2d.b32.trap tex.2d.v4.f32.f32 trap vabsdiff4.u32.u32.u32 vote.sync.any.pred st.param.b32 "
-      "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 cvta.param.u64 fence.proxy.async max.NaN.f32");
+      "activemask.b32 bar.warp.sync brx.idx call.uni cvt.rn.tf32.f32 ex2.approx.f16 "
+      "lop3.and.b32 match.any.sync.b32 shfl.sync.bfly.b32 sust.b.2d.b32.trap tex.2d.v4.f32.f32 trap "
+      "vset4.u32.u32.eq vote.sync.any.pred st.param.b32 "
+      "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 cvta.param.u64 fence.proxy.async max.NaN.f32 "
+      "max.NaN.f16");
   for (std::string opcode; words >> opcode;) {
     const std::string message = message_of([&] { decode_body(opcode + " %r1, %r2, %r3, %r4;"); });
     EXPECT_EQ(message.rfind("k.ptx:6:1: '" + opcode, 0), 0u) << message;
