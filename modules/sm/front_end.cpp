@@ -2,22 +2,15 @@
 
 #include <algorithm>
 
+#include "sm/cache_parts.h"
+
 namespace weft::sm {
 namespace {
 
-cache::TagArray::Config tag_config(const CacheConfig& config) {
-  cache::TagArray::Config tags;
-  tags.sets = config.sets;
-  tags.ways = config.ways;
-  tags.line_bytes = config.line_bytes;
-  return tags;
-}
-
-cache::MshrTable::Config mshr_config(const CacheConfig& config, unsigned contexts) {
-  cache::MshrTable::Config mshrs;
-  mshrs.entries = config.mshr_entries;
-  mshrs.merges =
-      std::max<std::uint64_t>(config.mshr_merges, contexts);  // every context may wait for one line
+// Every context may wait for one line.
+cache::MshrTable::Config fetch_mshrs(const CacheConfig& config, unsigned contexts) {
+  cache::MshrTable::Config mshrs = mshr_config(config);
+  mshrs.merges = std::max<std::uint64_t>(mshrs.merges, contexts);
   return mshrs;
 }
 
@@ -49,7 +42,7 @@ FrontEnd::FrontEnd(const Config& config, unsigned contexts)
       needs_((contexts + 63) / 64, 0),
       arriving_((contexts + 63) / 64, 0),
       tags_(tag_config(config.l1i)),
-      mshrs_(mshr_config(config.l1i, contexts)) {}
+      mshrs_(fetch_mshrs(config.l1i, contexts)) {}
 
 void FrontEnd::reset() {
   for (Buffer& b : buffers_) {

@@ -2,23 +2,10 @@
 
 #include <algorithm>
 
+#include "sm/cache_parts.h"
+
 namespace weft::sm {
 namespace {
-
-cache::TagArray::Config tag_config(const CacheConfig& config) {
-  cache::TagArray::Config tags;
-  tags.sets = config.sets;
-  tags.ways = config.ways;
-  tags.line_bytes = config.line_bytes;
-  return tags;
-}
-
-cache::MshrTable::Config mshr_config(const CacheConfig& config) {
-  cache::MshrTable::Config mshrs;
-  mshrs.entries = config.mshr_entries;
-  mshrs.merges = config.mshr_merges;
-  return mshrs;
-}
 
 unsigned log2_of(std::uint64_t value) {
   return static_cast<unsigned>(__builtin_ctzll(value));
