@@ -62,9 +62,9 @@ std::vector<Case> cases_of(const std::string& opcode) {
   return {};
 }
 
-std::string module_text(const Case& c) {
-  std::string text = ".version 8.8\n.target sm_100\n.address_size 64\n" + c.globals +
-                     "\n.visible .entry k(.param .u64 in, .param .u64 out";
+std::string module_text(const Case& c, const std::string& header) {
+  std::string text =
+      header + ".address_size 64\n" + c.globals + "\n.visible .entry k(.param .u64 in, .param .u64 out";
   if (c.copy_to == "param") text += ", .param .align 16 .b8 block[" + std::to_string(16 * c.threads) + "]";
   text += ") {\n";
   if (!c.locals.empty()) text += "  " + c.locals + "\n";
