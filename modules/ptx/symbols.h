@@ -40,14 +40,13 @@ class FunctionSymbols {
 
  private:
   struct Range {
-    std::string_view prefix;
     std::uint32_t first = 0;
     std::uint64_t count = 0;
     Type type = Type::kNone;
   };
   struct Scope {
     std::uint32_t parent = 0;
-    std::vector<Range> ranges;
+    std::unordered_map<std::string_view, Range> ranges;  // by what stands before the number
     std::unordered_map<std::string_view, Meaning> names;
   };
 
