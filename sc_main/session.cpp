@@ -92,6 +92,10 @@ ExitCode Session::execute(Outcome& outcome, const std::function<void(runtime::De
   std::cout << summary(outcome, device_);
   std::cout.flush();
   if (!outcome.fault.empty()) std::cerr << "weft: " << outcome.fault << "\n";
+  if (outcome.mode == "fast-forward" && device_.gpu().totals().cycles == 0) {
+    std::cerr << "weft: no launch was timed: --fast-forward " << options_.fast_forward
+              << " covers all of them\n";
+  }
   if (!outcome.violations.empty()) std::cerr << "weft: protocol violations:\n" << outcome.violations;
   for (const check::Report& report : device_.reports()) {
     std::cerr << "weft: " << report.text;

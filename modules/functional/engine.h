@@ -1,7 +1,7 @@
 // Runs kernels without timing, for validation and to get past launches that are of no interest.
 //
 //   functional::Engine engine(config.sm, config.clocks.core_mhz);
-//   engine.run(kernel, gpu.memory_view(), [] { return false; });      // throws SimulatedFault
+//   const std::string fault = engine.run(launch, warp_size, gpu.memory_view(), [] { return false; });
 //
 // Thread blocks run one after the other, with the registers, shared memory and lane functions of an SM
 // (sm::Executor), and leave the memory image that a timed run leaves. Warps are 32 threads, whatever the
