@@ -52,8 +52,8 @@ void Checks::barrier_arrived(unsigned sm, const sm::ResidentBlock& block, unsign
   if (race_) race_->barrier_arrived(sm, block, barrier, chunk, mask, waits);
 }
 
-void Checks::barrier_released(unsigned sm, const sm::ResidentBlock& block, unsigned barrier) {
-  if (race_) race_->barrier_released(sm, block, barrier);
+void Checks::barrier_released(unsigned sm, const sm::ResidentBlock& block, unsigned barrier, bool whole) {
+  if (race_) race_->barrier_released(sm, block, barrier, whole);
 }
 
 void Checks::warp_synchronised(unsigned sm, const sm::ResidentBlock& block, unsigned chunk,

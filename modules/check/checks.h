@@ -48,7 +48,7 @@ class Checks final : public sm::AccessObserver {
   const std::string& stop_reason() const override { return log_.stop_reason(); }
   void barrier_arrived(unsigned sm, const sm::ResidentBlock& block, unsigned barrier, unsigned chunk,
                        std::uint32_t mask, bool waits) override;
-  void barrier_released(unsigned sm, const sm::ResidentBlock& block, unsigned barrier) override;
+  void barrier_released(unsigned sm, const sm::ResidentBlock& block, unsigned barrier, bool whole) override;
   void warp_synchronised(unsigned sm, const sm::ResidentBlock& block, unsigned chunk,
                          std::uint32_t mask) override;
 

@@ -67,8 +67,9 @@ void RaceChecker::barrier_arrived(unsigned sm, const sm::ResidentBlock& block, u
   slot_of(sm, block).clock.arrive(barrier, chunk - block.first_chunk, mask, waits);
 }
 
-void RaceChecker::barrier_released(unsigned sm, const sm::ResidentBlock& block, unsigned barrier) {
-  slot_of(sm, block).clock.release(barrier, block.live_threads);
+void RaceChecker::barrier_released(unsigned sm, const sm::ResidentBlock& block, unsigned barrier,
+                                   bool whole) {
+  slot_of(sm, block).clock.release(barrier, whole);
 }
 
 void RaceChecker::warp_synchronised(unsigned sm, const sm::ResidentBlock& block, unsigned chunk,

@@ -34,7 +34,7 @@ class RaceChecker {
   void access(const sm::ObservedAccess& access, std::uint32_t mask);
   void barrier_arrived(unsigned sm, const sm::ResidentBlock& block, unsigned barrier, unsigned chunk,
                        std::uint32_t mask, bool waits);
-  void barrier_released(unsigned sm, const sm::ResidentBlock& block, unsigned barrier);
+  void barrier_released(unsigned sm, const sm::ResidentBlock& block, unsigned barrier, bool whole);
   void warp_synchronised(unsigned sm, const sm::ResidentBlock& block, unsigned chunk, std::uint32_t mask);
 
  private:

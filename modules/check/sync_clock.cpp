@@ -54,10 +54,9 @@ void SyncClock::arrive(unsigned barrier, unsigned word, std::uint32_t mask, bool
   });
 }
 
-void SyncClock::release(unsigned barrier, std::uint32_t live) {
+void SyncClock::release(unsigned barrier, bool whole) {
   Barrier& b = barriers_[barrier];
-  if (b.waiting_count >= live) {
-    // Everybody is here; who has exited has done everything before.
+  if (whole || b.waiting_count == threads_) {
     base_ = own_;
     for (Clock& clock : own_) ++clock;
   } else {

@@ -34,8 +34,9 @@ class SyncClock {
 
   // Threads arrive at a barrier: what they have done until now is known to who waits there.
   void arrive(unsigned barrier, unsigned word, std::uint32_t mask, bool waits);
-  // The barrier opens. `live`: threads that have not exited.
-  void release(unsigned barrier, std::uint32_t live);
+  // The barrier opens. `whole`: all threads have come that have not exited, and none only arrived; who has
+  // exited has done everything before.
+  void release(unsigned barrier, bool whole);
   // The threads of the mask synchronise with each other.
   void synchronise(unsigned word, std::uint32_t mask);
 

@@ -238,8 +238,8 @@ void Engine::test_barriers() {
     Barrier& barrier = barriers_[i];
     if (barrier.arrived == 0) continue;
     if (barrier.arrived < (barrier.expected != 0 ? barrier.expected : block_.live_threads)) continue;
+    if (observer_ != nullptr) observer_->barrier_released(0, block_, i, barrier.expected == 0);
     barrier = Barrier();
-    if (observer_ != nullptr) observer_->barrier_released(0, block_, i);
     for (WarpPaths& paths : warps_) paths.release(i);
   }
 }

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "functional/micro_op.h"
+#include "isa/address_span.h"
 #include "sm/executor.h"
 
 namespace weft::functional {

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "isa/address_span.h"
 #include "isa/versions.h"
 
 namespace weft::isa {

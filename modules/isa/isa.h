@@ -56,16 +56,6 @@ MemoryFunction find_memory(const ptx::Instruction& instruction, InstructionSet s
 // false).
 void addresses(const void* base, bool wide, std::int64_t offset, std::uint64_t* address);
 
-// address[i] = base[i] + offset, and what the active lanes cover; an inactive lane gets the address of an
-// active one. At least one lane is active. `base` as above.
-struct AddressSpan {
-  std::uint64_t low = 0, high = 0;  // the smallest and the largest address
-  std::uint64_t bits = 0;           // all addresses or-ed
-};
-using AddressFunction = AddressSpan (*)(const void* base, std::int64_t offset, std::uint32_t active,
-                                        std::uint64_t* address);
-AddressFunction find_addresses(bool wide, InstructionSet set = best_instruction_set());
-
 }  // namespace weft::isa
 
 #endif

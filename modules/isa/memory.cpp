@@ -1,5 +1,6 @@
 // ld and st: 32 lanes between registers and the memory image. Consecutive addresses of a full mask are one
 // block copy.
+#include "isa/address_span.h"
 #include "isa/kernels.h"
 
 namespace weft::isa::WEFT_ISA_VERSION {

@@ -8,13 +8,11 @@
 namespace weft::isa::base {
 LaneFunction find(const ptx::Instruction& instruction);
 MemoryFunction find_memory(const ptx::Instruction& instruction);
-AddressFunction find_addresses(bool wide);
 }  // namespace weft::isa::base
 
 namespace weft::isa::x86_64_v3 {
 LaneFunction find(const ptx::Instruction& instruction);
 MemoryFunction find_memory(const ptx::Instruction& instruction);
-AddressFunction find_addresses(bool wide);
 }  // namespace weft::isa::x86_64_v3
 
 #endif

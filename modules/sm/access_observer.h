@@ -48,7 +48,8 @@ class AccessObserver {
   // (bar.arrive).
   virtual void barrier_arrived(unsigned sm, const ResidentBlock& block, unsigned barrier, unsigned chunk,
                                std::uint32_t mask, bool waits) = 0;
-  virtual void barrier_released(unsigned sm, const ResidentBlock& block, unsigned barrier) = 0;
+  // The barrier opens; `whole`: it was for all threads of the block that have not exited, without a count.
+  virtual void barrier_released(unsigned sm, const ResidentBlock& block, unsigned barrier, bool whole) = 0;
   // Threads of one warp have synchronised with each other (bar.warp.sync).
   virtual void warp_synchronised(unsigned sm, const ResidentBlock& block, unsigned chunk,
                                  std::uint32_t mask) = 0;

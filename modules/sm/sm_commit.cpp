@@ -146,8 +146,8 @@ void Sm::test_barriers(std::uint16_t slot) {
     if (b.arrived < expected && b.expected == 0)
       expected -= domains_[block.domain].unit->waiting_to_exit(slot);
     if (b.arrived < expected) continue;
+    if (observer_ != nullptr) observer_->barrier_released(index_, block, i, b.expected == 0);
     b = Barrier();
-    if (observer_ != nullptr) observer_->barrier_released(index_, block, i);
     domains_[block.domain].unit->barrier_released(slot, i);
   }
 }

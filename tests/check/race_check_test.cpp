@@ -64,7 +64,7 @@ TEST_P(RaceCheck, WriteAfterTheReadsOfSeveral) {
   const std::string all_read = "ld.shared.u32 %r6, [box];\nsetp.eq.u32 %p1, %r1, 127;\n";
   EXPECT_THAT(
       run(all_read + "@%p1 st.shared.u32 [box], %r1;"),
-      AllOf(StartsWith("race | 1 | k: thread (127,0,0)"), HasSubstr("race with the load of thread ")));
+      AllOf(StartsWith("race | 2 | k: thread (127,0,0)"), HasSubstr("race with the load of thread ")));
   EXPECT_EQ(run(all_read + "bar.sync 0;\n@%p1 st.shared.u32 [box], %r1;"), "");
 }
 
@@ -89,7 +89,7 @@ TEST_P(RaceCheck, AtomicAgainstPlain) {
 
 TEST_P(RaceCheck, BlocksAreNeverOrdered) {
   EXPECT_THAT(run("mov.u32 %r6, %ctaid.x;\nbar.sync 0;\nst.global.u32 [%rd1], %r6;", 1, 3, 1),
-              AllOf(StartsWith("race | "), HasSubstr("of block (1,0,0)"), HasSubstr("different values")));
+              AllOf(StartsWith("race | "), HasSubstr("of block ("), HasSubstr("different values")));
   EXPECT_EQ(run("mov.u32 %r6, %ctaid.x;\nmul.wide.u32 %rd3, %r6, 4;\nadd.u64 %rd3, %rd1, %rd3;\n"
                 "st.global.u32 [%rd3], %r6;",
                 1, 3, 1),

@@ -23,7 +23,7 @@ TEST(SyncClock, ABarrierOfTheBlockTellsEverythingBeforeIt) {
   clock.start(64);
   clock.arrive(0, 0, ~0u, true);
   clock.arrive(0, 1, ~0u, true);
-  clock.release(0, 64);
+  clock.release(0, true);
   EXPECT_TRUE(knows(clock, 5, 63, 1));
   EXPECT_EQ(clock.own(63), 2u);
   EXPECT_FALSE(knows(clock, 5, 63, 2)) << "not what comes after it";
@@ -33,8 +33,18 @@ TEST(SyncClock, ThreadsThatHaveExitedAreKnownAfterABarrier) {
   SyncClock clock;
   clock.start(64);
   clock.arrive(0, 0, ~0u, true);  // threads 32 to 63 have exited
-  clock.release(0, 32);
+  clock.release(0, true);
   EXPECT_TRUE(knows(clock, 5, 63, 1));
+}
+
+TEST(SyncClock, ACountedBarrierOfAllIsOneOfTheBlock) {
+  SyncClock clock;
+  clock.start(64);
+  clock.arrive(0, 0, ~0u, true);
+  clock.arrive(0, 1, ~0u, true);
+  clock.release(0, false);
+  EXPECT_TRUE(knows(clock, 5, 63, 1));
+  EXPECT_FALSE(knows(clock, 5, 63, 2));
 }
 
 TEST(SyncClock, ABarrierOfAPartTellsThatPart) {
@@ -42,7 +52,7 @@ TEST(SyncClock, ABarrierOfAPartTellsThatPart) {
   clock.start(96);
   clock.arrive(1, 0, ~0u, true);
   clock.arrive(1, 1, ~0u, true);
-  clock.release(1, 96);
+  clock.release(1, false);
   EXPECT_TRUE(knows(clock, 0, 40, 1));
   EXPECT_FALSE(knows(clock, 0, 70, 1));
   EXPECT_FALSE(knows(clock, 70, 0, 1));
@@ -53,10 +63,10 @@ TEST(SyncClock, KnowledgeIsHandedOn) {
   clock.start(96);
   clock.arrive(1, 0, ~0u, true);  // warps 0 and 1 ...
   clock.arrive(1, 1, ~0u, true);
-  clock.release(1, 96);
+  clock.release(1, false);
   clock.arrive(2, 1, ~0u, true);  // ... then warps 1 and 2
   clock.arrive(2, 2, ~0u, true);
-  clock.release(2, 96);
+  clock.release(2, false);
   EXPECT_TRUE(knows(clock, 70, 0, 1)) << "through warp 1";
   EXPECT_FALSE(knows(clock, 70, 0, 2)) << "what warp 0 did after its barrier";
   EXPECT_FALSE(knows(clock, 0, 70, 1)) << "nothing comes back";
@@ -68,7 +78,7 @@ TEST(SyncClock, WhoOnlyArrivesTellsButLearnsNothing) {
   clock.arrive(3, 0, ~0u, false);
   EXPECT_EQ(clock.own(0), 2u) << "what it does now is not covered";
   clock.arrive(3, 1, ~0u, true);
-  clock.release(3, 64);
+  clock.release(3, false);
   EXPECT_TRUE(knows(clock, 40, 0, 1));
   EXPECT_FALSE(knows(clock, 40, 0, 2));
   EXPECT_FALSE(knows(clock, 0, 40, 1));

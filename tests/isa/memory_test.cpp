@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 
+#include "isa/address_span.h"
 #include "isa/harness.h"
 
 namespace weft::isa::test {
