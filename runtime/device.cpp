@@ -295,10 +295,11 @@ void Device::launch(LoadedModule& module, const std::string& kernel, dispatch::D
   }
   if (impl_->is_functional(kernel)) {
     impl_->gpu.check(launch);
-    impl_->functional_launches.push_back(std::move(launch));
+    impl_->functional_launches.push_back(launch);
   } else {
     impl_->gpu.launch(launch);
   }
+  if (impl_->options.observer) impl_->options.observer->launching(launch, module);
 }
 
 void Device::synchronise() {
@@ -309,6 +310,7 @@ void Device::synchronise() {
     impl_->run();
   }
   if (impl_->gpu.faulted()) impl_->throw_fault();
+  if (impl_->options.observer) impl_->options.observer->synchronised();
   for (const Address address : impl_->scratch) impl_->release(address);
   impl_->scratch.clear();
 }

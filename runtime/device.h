@@ -36,6 +36,17 @@ struct FunctionalOptions {
   std::string kernel;
 };
 
+// Looks on as launches begin and end; changes nothing.
+class LaunchObserver {
+ public:
+  virtual ~LaunchObserver() = default;
+  // The launch is queued: device memory is as its kernel will find it, but for launches that have not run
+  // yet.
+  virtual void launching(const dispatch::Launch& launch, const LoadedModule& module) = 0;
+  // All launches so far are done.
+  virtual void synchronised() = 0;
+};
+
 struct DeviceOptions {
   bool sleeping = true;
   bool monitors = false;
@@ -44,6 +55,7 @@ struct DeviceOptions {
   std::function<bool()> interrupted;              // polled; true abandons the launch (SIGINT)
   FunctionalOptions functional;
   check::Options check;
+  LaunchObserver* observer = nullptr;  // must outlive the device
 };
 
 // The launch was stopped from outside: by `interrupted` or `max_cycles`.
