@@ -17,7 +17,7 @@ bool is_strong(const ptx::Instruction& in) {
 void stored_bytes(const sm::ObservedAccess& access, unsigned lane, std::uint8_t* bytes) {
   const ptx::Instruction& in = *access.operation->instruction;
   const unsigned element = ptx::bytes_of(in.type);
-  const unsigned cell = element == 8 || in.wide_register ? 8 : 4;
+  const unsigned cell = element == 8 ? 8 : 4;
   for (unsigned e = 0; e < in.vector; ++e) {
     const sm::Source& source = access.operation->src[e + 1];
     const auto* lanes = source.kind == sm::Source::Kind::kConstant
