@@ -18,6 +18,9 @@
 
 namespace weft {
 
+namespace sm {
+class DeviceServices;
+}
 namespace gddr5 {
 class MemoryImage;
 }
@@ -68,6 +71,8 @@ class Gpu : public sc_core::sc_module {
 
   const GpuConfig& config() const;
   gddr5::MemoryImage& memory();  // device memory; addresses are offsets into it plus kDeviceBase
+  // What printf, malloc and free of kernels use; must outlive the GPU. Without: no output, an empty heap.
+  void provide(sm::DeviceServices* services);
   statistics::Registry& statistics();
   Totals totals() const;
   Progress progress() const;

@@ -14,6 +14,7 @@ runtime::DeviceOptions device_options(const SessionOptions& options) {
   device.sleeping = !options.no_sleep;
   device.monitors = options.monitors;
   device.max_cycles = options.max_cycles;
+  device.limits = options.limits;
   device.progress = progress_line();
   device.interrupted = interrupted;
   return device;
@@ -43,7 +44,7 @@ ExitCode Session::execute(Outcome& outcome, const std::function<void(runtime::De
   end_progress_line();
   outcome.violations = device_.gpu().violations();
 
-  std::cout << summary(outcome, device_);
+  std::cout << device_.take_output() << summary(outcome, device_);
   std::cout.flush();
   if (!outcome.fault.empty()) std::cerr << "weft: " << outcome.fault << "\n";
   if (!outcome.violations.empty()) std::cerr << "weft: protocol violations:\n" << outcome.violations;

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "common/error.h"
+#include "ptx/syntax.h"
 
 namespace weft::runtime {
 namespace {
@@ -21,14 +22,22 @@ struct Memory {
   std::uint64_t placed = 0;  // bytes asked for
   std::map<std::uint64_t, std::vector<std::uint8_t>> written;
 
+  std::uint64_t next_function = 0;
+
   LoadedModule load(ptx::Module module) {
+    std::vector<ptx::Module> modules;
+    modules.push_back(std::move(module));
+    return load(std::move(modules));
+  }
+  LoadedModule load(std::vector<ptx::Module> modules) {
     return LoadedModule(
-        std::move(module),
+        std::move(modules),
         [this](std::uint64_t bytes) {
           placed += bytes;
           return kBase;
         },
-        [this](std::uint64_t address, const std::vector<std::uint8_t>& bytes) { written[address] = bytes; });
+        [this](std::uint64_t address, const std::vector<std::uint8_t>& bytes) { written[address] = bytes; },
+        next_function);
   }
 };
 
@@ -45,6 +54,7 @@ ptx::Variable variable(const std::string& name, std::uint64_t size, std::uint64_
 ptx::Module module_of(std::vector<ptx::Variable> variables) {
   ptx::Module module;
   module.file = "m.ptx";
+  module.text = std::make_shared<ptx::ModuleText>();
   module.variables = std::move(variables);
   return module;
 }
