@@ -118,7 +118,7 @@ Program decode(const std::vector<LinkedModule>& modules, const std::string& kern
   }
   Program program = assembly.finish();
   const StackDepth depth = stack_depth(reach, frames);
-  program.shared_bytes = reach.shared.bytes;
+  program.shared_bytes = reach.shared->bytes;
   program.uses_dynamic_shared = reach.uses_dynamic_shared;
   program.local_bytes = depth.bytes;
   program.recursive = depth.recursive;

@@ -12,7 +12,7 @@ class Walker {
   void add(const FunctionReference& reference) {
     const auto number = static_cast<std::uint32_t>(reach_.functions.size());
     if (!reach_.numbers.emplace(reference.function, number).second) return;
-    reach_.functions.push_back(std::make_unique<FunctionSymbols>(linkage_, reference, reach_.shared));
+    reach_.functions.push_back(std::make_unique<FunctionSymbols>(linkage_, reference, *reach_.shared));
   }
 
   void add_callees(std::uint32_t caller) {
@@ -121,7 +121,7 @@ Reach find_reach(const Linkage& linkage, const FunctionReference& kernel) {
   for (const auto& function : reach.functions) {
     reach.frame_alignment = std::max(reach.frame_alignment, function->frame_alignment());
   }
-  reach.uses_dynamic_shared = place_dynamic_shared(linkage, reach.shared);
+  reach.uses_dynamic_shared = place_dynamic_shared(linkage, *reach.shared);
   return reach;
 }
 
