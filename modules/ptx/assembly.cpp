@@ -44,6 +44,7 @@ void Assembly::reserve(const Draft& draft, const Allocation& allocation) {
   place.first_constant = constants_;
   size_ += static_cast<Pc>(draft.code.size());
   constants_ += static_cast<std::uint32_t>(draft.constants.size());
+  calls_ = calls_ || draft.frame.calls;
   wide_rows_ = std::max(wide_rows_, allocation.wide_rows);
   narrow_rows_ = std::max(narrow_rows_, allocation.rows - allocation.wide_rows);
   program_.predicates = std::max(program_.predicates, static_cast<std::uint16_t>(allocation.predicates));
@@ -62,7 +63,7 @@ void Assembly::lay_out() {
                                             "' and the functions that it calls");
   }
   std::uint32_t rows = wide_rows_ + narrow_rows_;
-  if (places_.size() > 1) {
+  if (calls_) {
     rows += kFixedRegisters;
     program_.registers_per_thread += kFixedRegisters;
   }

@@ -8,7 +8,7 @@
 //   Program program = assembly.finish();
 //
 // Functions share the rows, 64-bit registers on the first ones as in each of them; then come the stack
-// pointer and the link register, if there is more than one function.
+// pointer and the link register, if anything is called.
 #ifndef WEFT_PTX_ASSEMBLY_H
 #define WEFT_PTX_ASSEMBLY_H
 
@@ -55,6 +55,7 @@ class Assembly {
   std::size_t added_ = 0;
   Pc size_ = 0;
   std::uint32_t constants_ = 0;
+  bool calls_ = false;  // device functions: then there is a stack
   std::uint32_t wide_rows_ = 0, narrow_rows_ = 0;
 };
 

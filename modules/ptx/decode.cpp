@@ -95,7 +95,7 @@ Program decode(const std::vector<LinkedModule>& modules, const std::string& kern
   std::vector<std::uint64_t> frames;
   for (const auto& symbols : reach.functions) {
     // The stack pointer and the link register are two registers more.
-    const std::uint32_t shared = reach.functions.size() > 1 ? kFixedRegisters : 0;
+    const std::uint32_t shared = reach.functions[0]->calls_functions() ? kFixedRegisters : 0;
     if (limit < shared)
       throw InputError(kernel, "calls need more than " + std::to_string(limit) + " registers");
     parts.push_back(make_part(*symbols, reach, limit - shared));
