@@ -115,8 +115,8 @@ class Executor {
   std::string place_name(ptx::Pc pc, unsigned chunk, unsigned lane, const ResidentBlock& block) const;
   // Where a 32-bit word of a thread's local memory lies in device memory.
   std::uint64_t local_place(std::uint64_t word, unsigned chunk, unsigned lane) const;
-  void transfer(const Operation& op, unsigned chunk, std::uint32_t mask, std::uint8_t* base,
-                const std::uint64_t* offset);
+  void transfer(isa::MemoryFunction function, const Operation& op, unsigned chunk, std::uint32_t mask,
+                std::uint8_t* base, const std::uint64_t* offset);
   LaneAccess& record(ptx::Space space, unsigned chunk, std::uint32_t mask, std::uint32_t bytes);
   bool refuse(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint32_t mask,
               const std::uint64_t* address, std::uint64_t low, std::uint64_t bytes, const char* what,

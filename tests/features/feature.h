@@ -1,6 +1,6 @@
 // A CUDA program of this folder on a small GPU.
-#ifndef WEFT_TESTS_CONFORMANCE_FEATURE_H
-#define WEFT_TESTS_CONFORMANCE_FEATURE_H
+#ifndef WEFT_TESTS_FEATURES_FEATURE_H
+#define WEFT_TESTS_FEATURES_FEATURE_H
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 namespace weft::test {
 
 inline std::string feature_text(const std::string& name) {
-  return runtime::read_text(std::string(WEFT_CONFORMANCE_FOLDER) + "/" + name + ".ptx");
+  return runtime::read_text(std::string(WEFT_FEATURES_FOLDER) + "/" + name + ".ptx");
 }
 
 // Device and module of one program.

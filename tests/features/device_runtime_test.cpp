@@ -1,7 +1,7 @@
 // printf, malloc, free, assert, trap, brkpt and the ends of a stack, from nvcc's PTX.
 #include <cstdio>
 
-#include "conformance/feature.h"
+#include "features/feature.h"
 
 namespace weft::test {
 namespace {

@@ -1,5 +1,5 @@
 // Device functions from nvcc's PTX: what must come out is computed here by plain C++.
-#include "conformance/feature.h"
+#include "features/feature.h"
 
 namespace weft::test {
 namespace {
