@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "gddr5/memory_image.h"
+#include "ptx/limits.h"
 #include "runtime/allocator.h"
 
 namespace weft::runtime {
@@ -186,8 +187,14 @@ struct Device::Impl {
   Effort effort;
 };
 
-Device::Device(const GpuConfig& config, DeviceOptions options)
-    : impl_(std::make_unique<Impl>(config, std::move(options))) {}
+Device::Device(const GpuConfig& config, DeviceOptions options) {
+  if (options.limits.stack_bytes > ptx::kMaxLocalBytes) {
+    throw InputError("stack of a thread", "found " + std::to_string(options.limits.stack_bytes) +
+                                              " bytes; allowed: up to " +
+                                              std::to_string(ptx::kMaxLocalBytes));
+  }
+  impl_ = std::make_unique<Impl>(config, std::move(options));
+}
 Device::~Device() = default;
 
 Address Device::allocate(std::uint64_t bytes) {
