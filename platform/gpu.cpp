@@ -70,7 +70,9 @@ struct Gpu::Impl final : sm::SmListener {
   std::uint64_t cycles() const {
     return past_cycles + (dispatcher.active() ? core.current_edge() - started + 1 : 0);
   }
-  sm::DeviceMemoryView view() const { return {nullptr, kDeviceBase, image.bytes(), pages.data(), 12}; }
+  sm::DeviceMemoryView view() const {
+    return {nullptr, kDeviceBase, image.bytes(), pages.data(), 12, services};
+  }
 
   const GpuConfig config;
   const Options options;
@@ -87,6 +89,7 @@ struct Gpu::Impl final : sm::SmListener {
   std::optional<vcd::GpuWaveform> waveform;  // after the parts that it looks at
 
   statistics::Registry registry;
+  sm::DeviceServices* services = nullptr;
   std::vector<std::uint8_t> pages;  // per page of device memory: allocated?
   std::deque<dispatch::Launch> queue;
   std::optional<sm::Kernel> kernel;
@@ -295,7 +298,7 @@ void Gpu::check(const dispatch::Launch& launch) const {
                                  " bytes, it takes " + std::to_string(launch.program->parameter_bytes));
   }
   const sm::Kernel checked(launch, impl_->config.sm, impl_->config.warp_formation.warp_size);
-  if (checked.program.local_bytes != 0 && launch.local_address < kDeviceBase) {
+  if (checked.local_bytes != 0 && launch.local_address < kDeviceBase) {
     throw InputError(kernel, "has local variables, but the launch gives no device memory for them");
   }
 }
@@ -343,12 +346,16 @@ statistics::Registry& Gpu::statistics() {
   return impl_->registry;
 }
 
+void Gpu::provide(sm::DeviceServices* services) {
+  impl_->services = services;
+}
+
 std::uint32_t Gpu::blocks_per_sm(const dispatch::Launch& launch) const {
   return sm::occupancy(launch, impl_->config.sm, impl_->config.warp_formation.warp_size).blocks;
 }
 
 std::uint64_t Gpu::local_memory_bytes(const dispatch::Launch& launch) const {
-  if (launch.program->local_bytes == 0) return 0;
+  if (launch.program->local_bytes == 0 && !launch.program->recursive) return 0;
   return sm::local_area_bytes(sm::Kernel(launch, impl_->config.sm, impl_->config.warp_formation.warp_size),
                               impl_->config.sm);
 }

@@ -18,6 +18,9 @@
 
 namespace weft {
 
+namespace sm {
+class DeviceServices;
+}
 namespace gddr5 {
 class MemoryImage;
 }
@@ -79,6 +82,8 @@ class Gpu : public sc_core::sc_module {
   // Shows accesses and barriers of the launches from now on to `observer`, which outlives them; nullptr: to
   // nobody.
   void observe(sm::AccessObserver* observer);
+  // What printf, malloc and free of kernels use; must outlive the GPU. Without: no output, an empty heap.
+  void provide(sm::DeviceServices* services);
   statistics::Registry& statistics();
   Totals totals() const;
   Progress progress() const;

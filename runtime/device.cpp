@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "gddr5/memory_image.h"
+#include "ptx/limits.h"
 #include "runtime/allocator.h"
 #include "sm/executor.h"
 
@@ -77,10 +78,19 @@ struct Device::Impl {
         waiter("idle_waiter", gpu.idle_event()),
         allocator(kDeviceBase, gpu.memory().bytes()),
         engine(gpu.config().sm, gpu.config().clocks.core_mhz) {
+    runtime.set_printf_bytes(options.limits.printf_bytes);
+    gpu.provide(&runtime);
     if (!options.check.any()) return;
     checks.emplace(options.check, kDeviceBase, gpu.memory().bytes());
     gpu.observe(&*checks);
     engine.observe(&*checks);
+  }
+
+  // The heap of malloc in kernels takes device memory once a kernel can ask for some.
+  void need_heap(const ptx::Program& program) {
+    if (!program.uses_heap || runtime.has_heap()) return;
+    const std::uint64_t bytes = options.limits.heap_bytes;
+    runtime.set_heap(bytes == 0 ? 0 : allocate(bytes), bytes);
   }
 
   Address allocate(std::uint64_t bytes) {
@@ -203,6 +213,8 @@ struct Device::Impl {
   }
 
   DeviceOptions options;
+  DeviceRuntime runtime;
+  std::uint64_t next_function = 0;
   mutable Gpu gpu;  // reading device memory does not change the device
   IdleWaiter waiter;
   Allocator allocator;
@@ -220,8 +232,14 @@ struct Device::Impl {
   Effort effort, functional_effort;
 };
 
-Device::Device(const GpuConfig& config, DeviceOptions options)
-    : impl_(std::make_unique<Impl>(config, std::move(options))) {}
+Device::Device(const GpuConfig& config, DeviceOptions options) {
+  if (options.limits.stack_bytes > ptx::kMaxLocalBytes) {
+    throw InputError("stack of a thread", "found " + std::to_string(options.limits.stack_bytes) +
+                                              " bytes; allowed: up to " +
+                                              std::to_string(ptx::kMaxLocalBytes));
+  }
+  impl_ = std::make_unique<Impl>(config, std::move(options));
+}
 Device::~Device() = default;
 
 Address Device::allocate(std::uint64_t bytes) {
@@ -251,11 +269,19 @@ void Device::fill(Address to, std::uint8_t value, std::uint64_t bytes) {
 }
 
 LoadedModule& Device::load_module(const std::string& ptx, const std::string& file) {
+  return load_modules({{ptx, file}});
+}
+
+LoadedModule& Device::load_modules(const std::vector<Source>& sources) {
+  std::vector<ptx::Module> modules;
+  modules.reserve(sources.size());
+  for (const Source& source : sources) modules.push_back(ptx::parse(source.ptx, source.file));
   impl_->modules.push_back(std::make_unique<LoadedModule>(
-      ptx::parse(ptx, file), [this](std::uint64_t bytes) { return impl_->allocate(bytes); },
+      std::move(modules), [this](std::uint64_t bytes) { return impl_->allocate(bytes); },
       [this](Address address, const std::vector<std::uint8_t>& bytes) {
         copy_to(address, bytes.data(), bytes.size());
-      }));
+      },
+      impl_->next_function));
   if (impl_->checks) {
     for (const LoadedModule::Placed& variable : impl_->modules.back()->placed()) {
       if (variable.bytes == 0) continue;
@@ -286,6 +312,8 @@ void Device::launch(LoadedModule& module, const std::string& kernel, dispatch::D
   launch.block = block;
   launch.parameters = lay_out(arguments, *launch.program);
   launch.dynamic_shared = dynamic_shared;
+  launch.stack_bytes = (impl_->options.limits.stack_bytes + 15) / 16 * 16;
+  impl_->need_heap(*launch.program);
   launch.local_address = impl_->local_area(launch);
   launch.code_address = impl_->code_area(*launch.program);
   if (!launch.parameters.empty()) {
@@ -321,6 +349,9 @@ void Device::reset() {
   impl_->modules.clear();
   impl_->scratch.clear();
   impl_->code_areas.clear();
+  impl_->runtime.reset();
+  impl_->runtime.set_printf_bytes(impl_->options.limits.printf_bytes);
+  impl_->next_function = 0;
   impl_->allocator = Allocator(kDeviceBase, impl_->gpu.memory().bytes());
   impl_->local_address = 0;
   impl_->local_bytes = 0;
@@ -331,6 +362,13 @@ void Device::reset() {
   impl_->launches = 0;
   impl_->reached_kernel = false;
   if (impl_->checks) impl_->checks->reset();
+}
+
+std::string Device::take_output() {
+  return impl_->runtime.take_output();
+}
+std::uint64_t Device::heap_in_use() const {
+  return impl_->runtime.heap_in_use();
 }
 
 const Effort& Device::effort() const {

@@ -16,12 +16,14 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "check/checks.h"
 #include "common/error.h"
 #include "functional/engine.h"
 #include "platform/gpu.h"
 #include "runtime/arguments.h"
+#include "runtime/device_runtime.h"
 #include "runtime/loaded_module.h"
 
 namespace weft::runtime {
@@ -51,6 +53,7 @@ struct DeviceOptions {
   bool sleeping = true;
   bool monitors = false;
   std::uint64_t max_cycles = 0;                   // core cycles over all launches; 0: no limit
+  DeviceLimits limits;                            // of stack, printf and heap
   std::function<void(const Progress&)> progress;  // called a few times per second of wall time while running
   std::function<bool()> interrupted;              // polled; true abandons the launch (SIGINT)
   FunctionalOptions functional;
@@ -87,6 +90,11 @@ class Device {
   // column. The module lives as long as the device.
   LoadedModule& load_module(const std::string& ptx, const std::string& file);
   LoadedModule& load_module_file(const std::string& path);
+  // Several modules, linked: what is .extern in one is what another defines as .visible or .weak.
+  struct Source {
+    std::string ptx, file;
+  };
+  LoadedModule& load_modules(const std::vector<Source>& sources);
   // The address of a variable, and its size. Throws InputError listing the module's variables.
   Address symbol(const LoadedModule& module, const std::string& name, std::uint64_t* bytes = nullptr) const;
   // Decodes the kernel if this is its first use: here instructions that cannot be executed are refused.
@@ -100,6 +108,10 @@ class Device {
   // LaunchAbandoned if it was interrupted or reached max_cycles. After either the device can still be read,
   // but runs nothing more before reset().
   void synchronise();
+  // What kernels printed since the last call of this, in order. After synchronise().
+  std::string take_output();
+  // Bytes of the device heap that kernels hold (malloc without free).
+  std::uint64_t heap_in_use() const;
   // Back to the state after construction: no modules (references to them end), no allocations, fresh GPU.
   void reset();
 

@@ -17,6 +17,12 @@ po::options_description session_options(SessionOptions& options) {
       "path=value ...: override values of the configuration, for example sm.count=4");
   add("out", po::value(&options.out), "folder for stats.json, config.json and summary.txt; made if missing");
   add("max-cycles", po::value(&options.max_cycles), "stop after this many core cycles (exit code 3)");
+  add("stack-bytes", po::value(&options.limits.stack_bytes),
+      "local memory of a thread whose functions call themselves (1024)");
+  add("printf-bytes", po::value(&options.limits.printf_bytes),
+      "output of printf in kernels that is kept; older output gives way (1048576)");
+  add("heap-bytes", po::value(&options.limits.heap_bytes),
+      "device memory for malloc in kernels, if one uses it (8388608)");
   add("no-sleep", po::bool_switch(&options.no_sleep),
       "step every module at every clock edge: slower, identical statistics");
   add("monitors", po::bool_switch(&options.monitors),

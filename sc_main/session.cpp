@@ -52,6 +52,7 @@ runtime::DeviceOptions device_options(const SessionOptions& options) {
   device.sleeping = !options.no_sleep;
   device.monitors = options.monitors;
   device.max_cycles = options.max_cycles;
+  device.limits = options.limits;
   device.progress = progress_line();
   device.interrupted = interrupted;
   device.functional = functional_options(options);
@@ -89,7 +90,7 @@ ExitCode Session::execute(Outcome& outcome, const std::function<void(runtime::De
   outcome.checks = options_.checks;
   outcome.violations = device_.gpu().violations();
 
-  std::cout << summary(outcome, device_);
+  std::cout << device_.take_output() << summary(outcome, device_);
   std::cout.flush();
   if (!outcome.fault.empty()) std::cerr << "weft: " << outcome.fault << "\n";
   if (outcome.mode == "fast-forward" && device_.gpu().totals().cycles == 0) {

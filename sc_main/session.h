@@ -21,6 +21,7 @@ struct SessionOptions {
   std::vector<std::string> overrides;  // "path=value"
   std::string out;                     // folder for results; empty: none
   std::uint64_t max_cycles = 0;
+  runtime::DeviceLimits limits;
   bool no_sleep = false;
   bool monitors = false;
   TraceOptions trace;
