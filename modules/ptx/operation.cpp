@@ -16,6 +16,7 @@ struct Reader {
 };
 
 constexpr Reader kReaders[] = {{"abs", Opcode::kAbs, read_negate},
+                               {"activemask", Opcode::kActivemask, read_activemask},
                                {"add", Opcode::kAdd, read_add},
                                {"addc", Opcode::kAddc, read_add},
                                {"and", Opcode::kAnd, read_logic},
@@ -32,11 +33,13 @@ constexpr Reader kReaders[] = {{"abs", Opcode::kAbs, read_negate},
                                {"cnot", Opcode::kCnot, read_not},
                                {"copysign", Opcode::kCopysign, read_copysign},
                                {"cos", Opcode::kCos, read_approximate},
+                               {"cp", Opcode::kCopyAsync, read_copy_async},
                                {"cvt", Opcode::kCvt, read_cvt},
                                {"cvta", Opcode::kCvta, read_convert_address},
                                {"div", Opcode::kDiv, read_div},
                                {"dp2a", Opcode::kDp2a, read_dot_product},
                                {"dp4a", Opcode::kDp4a, read_dot_product},
+                               {"elect", Opcode::kElect, read_elect},
                                {"ex2", Opcode::kEx2, read_approximate},
                                {"exit", Opcode::kExit, read_exit},
                                {"fence", Opcode::kMembar, read_fence},
@@ -48,6 +51,7 @@ constexpr Reader kReaders[] = {{"abs", Opcode::kAbs, read_negate},
                                {"mad", Opcode::kMad, read_mad},
                                {"mad24", Opcode::kMad24, read_mul24},
                                {"madc", Opcode::kMadc, read_mad},
+                               {"match", Opcode::kMatch, read_match},
                                {"max", Opcode::kMax, read_extremum},
                                {"membar", Opcode::kMembar, read_fence},
                                {"min", Opcode::kMin, read_extremum},
@@ -62,6 +66,7 @@ constexpr Reader kReaders[] = {{"abs", Opcode::kAbs, read_negate},
                                {"prmt", Opcode::kPrmt, read_prmt},
                                {"rcp", Opcode::kRcp, read_root},
                                {"red", Opcode::kRed, read_atomic},
+                               {"redux", Opcode::kRedux, read_redux},
                                {"rem", Opcode::kRem, read_rem},
                                {"ret", Opcode::kRet, read_exit},
                                {"rsqrt", Opcode::kRsqrt, read_root},
@@ -70,6 +75,7 @@ constexpr Reader kReaders[] = {{"abs", Opcode::kAbs, read_negate},
                                {"set", Opcode::kSet, read_set},
                                {"setp", Opcode::kSetp, read_setp},
                                {"shf", Opcode::kShf, read_shf},
+                               {"shfl", Opcode::kShfl, read_shfl},
                                {"shl", Opcode::kShl, read_shift},
                                {"shr", Opcode::kShr, read_shift},
                                {"sin", Opcode::kSin, read_approximate},
@@ -88,6 +94,7 @@ constexpr Reader kReaders[] = {{"abs", Opcode::kAbs, read_negate},
                                {"vmax4", Opcode::kVmax, read_video},
                                {"vmin2", Opcode::kVmin, read_video},
                                {"vmin4", Opcode::kVmin, read_video},
+                               {"vote", Opcode::kVote, read_vote},
                                {"vsub2", Opcode::kVsub, read_video},
                                {"vsub4", Opcode::kVsub, read_video},
                                {"xor", Opcode::kXor, read_logic}};
@@ -101,65 +108,32 @@ constexpr bool sorted() {
 static_assert(sorted(), "kReaders is searched by bisection");
 
 // Legal PTX that Weft does not execute (PTX ISA 9.0).
-constexpr std::string_view kLaterMnemonics[] = {"activemask",
-                                                "alloca",
-                                                "applypriority",
-                                                "brkpt",
-                                                "brx",
-                                                "call",
-                                                "clusterlaunchcontrol",
-                                                "cp",
-                                                "createpolicy",
-                                                "discard",
-                                                "elect",
-                                                "getctarank",
-                                                "griddepcontrol",
-                                                "isspacep",
-                                                "istypep",
-                                                "ldmatrix",
-                                                "ldu",
-                                                "mapa",
-                                                "match",
-                                                "mbarrier",
-                                                "mma",
-                                                "movmatrix",
-                                                "multimem",
-                                                "pmevent",
-                                                "prefetch",
-                                                "prefetchu",
-                                                "redux",
-                                                "setmaxnreg",
-                                                "shfl",
-                                                "slct",
-                                                "st_async",
-                                                "stackrestore",
-                                                "stacksave",
-                                                "stmatrix",
-                                                "suld",
-                                                "suq",
-                                                "sured",
-                                                "sust",
-                                                "szext",
-                                                "tanh",
-                                                "tcgen05",
-                                                "tensormap",
-                                                "tex",
-                                                "tld4",
-                                                "trap",
-                                                "txq",
-                                                "vabsdiff",
-                                                "vadd",
-                                                "vmad",
-                                                "vmax",
-                                                "vmin",
-                                                "vote",
-                                                "vset",
-                                                "vset2",
-                                                "vset4",
-                                                "vshl",
-                                                "vshr",
-                                                "vsub",
-                                                "wgmma",
+constexpr std::string_view kLaterMnemonics[] = {"alloca",       "applypriority",
+                                                "brkpt",        "brx",
+                                                "call",         "clusterlaunchcontrol",
+                                                "createpolicy", "discard",
+                                                "getctarank",   "griddepcontrol",
+                                                "isspacep",     "istypep",
+                                                "ldmatrix",     "ldu",
+                                                "mapa",         "mbarrier",
+                                                "mma",          "movmatrix",
+                                                "multimem",     "pmevent",
+                                                "prefetch",     "prefetchu",
+                                                "setmaxnreg",   "slct",
+                                                "st_async",     "stackrestore",
+                                                "stacksave",    "stmatrix",
+                                                "suld",         "suq",
+                                                "sured",        "sust",
+                                                "szext",        "tanh",
+                                                "tcgen05",      "tensormap",
+                                                "tex",          "tld4",
+                                                "trap",         "txq",
+                                                "vabsdiff",     "vadd",
+                                                "vmad",         "vmax",
+                                                "vmin",         "vset",
+                                                "vset2",        "vset4",
+                                                "vshl",         "vshr",
+                                                "vsub",         "wgmma",
                                                 "wmma"};
 
 void choose_unit(Instruction& i) {
@@ -170,6 +144,7 @@ void choose_unit(Instruction& i) {
     case Opcode::kSt:
     case Opcode::kAtom:
     case Opcode::kRed:
+    case Opcode::kCopyAsync:
       i.unit = Unit::kMemory;
       break;
     case Opcode::kBra:
@@ -177,7 +152,19 @@ void choose_unit(Instruction& i) {
     case Opcode::kExit:
     case Opcode::kBar:
     case Opcode::kMembar:
+    case Opcode::kCopyCommit:
+    case Opcode::kCopyWait:
       i.unit = Unit::kControl;
+      break;
+    case Opcode::kShfl:
+    case Opcode::kVote:
+    case Opcode::kMatch:
+    case Opcode::kActivemask:
+    case Opcode::kRedux:
+    case Opcode::kElect:
+    case Opcode::kWarpBarrier:
+      i.unit = Unit::kWarp;
+      i.latency = Latency::kWarp;
       break;
     case Opcode::kRcp:
     case Opcode::kSqrt:

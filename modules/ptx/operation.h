@@ -24,6 +24,9 @@ enum class Shape : std::uint8_t {
   kBranch,
   kExit,
   kBarrier,
+  kWarp,       // d, p or d|p, sources, member mask
+  kCopyAsync,  // [shared], [global], bytes [, bytes to read | ignore]
+  kCopyWait,
   kFence,
 };
 

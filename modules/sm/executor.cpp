@@ -198,17 +198,10 @@ void Executor::arithmetic(const Operation& op, const Groups& groups, std::uint64
   }
 }
 
-std::uint32_t Executor::scalar(const Source& source, const Groups& groups) const {
-  const ThreadGroup& group = groups.data[0];
-  const unsigned lane = first_lane(group.mask);
-  if (source.kind == Source::Kind::kConstant) return static_cast<const std::uint32_t*>(source.constant)[0];
-  if (source.kind == Source::Kind::kRow) return registers_.chunk_base(group.chunk)[source.offset + lane];
-  return 0;
-}
-
 bool Executor::memory(const Operation& op, ptx::Pc pc, const Groups& groups, const ResidentBlock& block) {
   const ptx::Instruction& in = *op.instruction;
   access_count_ = 0;
+  if (op.memory == nullptr) return copy(op, pc, groups, block);
   alignas(64) std::uint64_t address[isa::kLanes];
   for (const ThreadGroup& group : groups) {
     const std::uint32_t mask = guarded(in, group);
@@ -262,6 +255,15 @@ bool Executor::generic(const Operation& op, ptx::Pc pc, unsigned chunk, std::uin
 bool Executor::access(const Operation& op, ptx::Pc pc, ptx::Space space, unsigned chunk, std::uint32_t mask,
                       const std::uint64_t* address, const ResidentBlock& block) {
   std::uint8_t* base = nullptr;
+  const LaneAccess* lanes = check(op, pc, space, chunk, mask, address, block, base);
+  if (lanes == nullptr) return false;
+  transfer(op, chunk, mask, base, lanes->address.data());
+  return true;
+}
+
+LaneAccess* Executor::check(const Operation& op, ptx::Pc pc, ptx::Space space, unsigned chunk,
+                            std::uint32_t mask, const std::uint64_t* address, const ResidentBlock& block,
+                            std::uint8_t*& base) {
   std::uint64_t low = 0, bytes = 0;
   const char* what = nullptr;
   switch (space) {
@@ -285,8 +287,10 @@ bool Executor::access(const Operation& op, ptx::Pc pc, ptx::Space space, unsigne
   const Span span = span_of(address, mask);
   const std::uint64_t size = op.element_bytes;
   const bool inside = span.low >= low && span.high - low + size <= bytes && span.high - low < bytes;
-  if (!inside || (span.bits & (size - 1)) != 0)
-    return refuse(op, pc, chunk, mask, address, low, bytes, what, block);
+  if (!inside || (span.bits & (size - 1)) != 0) {
+    refuse(op, pc, chunk, mask, address, low, bytes, what, block);
+    return nullptr;
+  }
 
   LaneAccess& lanes = record(space, chunk, mask, static_cast<std::uint32_t>(size));
   for (unsigned i = 0; i < isa::kLanes; ++i) lanes.address[i] = address[i] - low;
@@ -302,10 +306,12 @@ bool Executor::access(const Operation& op, ptx::Pc pc, ptx::Space space, unsigne
         all = all && mapped[lanes.address[first_lane(rest)] >> memory_.page_shift] != 0;
       }
     }
-    if (!all) return refuse(op, pc, chunk, mask, address, low, bytes, what, block);
+    if (!all) {
+      refuse(op, pc, chunk, mask, address, low, bytes, what, block);
+      return nullptr;
+    }
   }
-  transfer(op, chunk, mask, base, lanes.address.data());
-  return true;
+  return &lanes;
 }
 
 void Executor::transfer(const Operation& op, unsigned chunk, std::uint32_t mask, std::uint8_t* base,
@@ -399,11 +405,12 @@ bool Executor::refuse(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint
     std::ostringstream out;
     const bool load = op.instruction->op == ptx::Opcode::kLd;
     const bool store = op.instruction->op == ptx::Opcode::kSt;
-    out << kernel_->program.name << ": " << thread_name(block, chunk, lane) << ", pc " << pc << ", "
-        << kernel_->program.place(pc) << ": "
-        << (load    ? "load"
-            : store ? "store"
-                    : "atomic")
+    const bool copies = op.memory == nullptr;
+    out << place_name(block, chunk, lane, pc)
+        << (load     ? "load"
+            : store  ? "store"
+            : copies ? "copy"
+                     : "atomic")
         << " of " << size << " bytes at 0x" << std::hex << a << std::dec;
     if (outside || unmapped) {
       out << " is not in " << (unmapped ? "any allocation of " : "") << what;
@@ -416,6 +423,12 @@ bool Executor::refuse(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint
   }
   fault_ = kernel_->program.name + ": access refused";
   return false;
+}
+
+std::string Executor::place_name(const ResidentBlock& block, unsigned chunk, unsigned lane,
+                                 ptx::Pc pc) const {
+  return kernel_->program.name + ": " + thread_name(block, chunk, lane) + ", pc " + std::to_string(pc) +
+         ", " + kernel_->program.place(pc) + ": ";
 }
 
 std::string Executor::thread_name(const ResidentBlock& block, unsigned chunk, unsigned lane) const {

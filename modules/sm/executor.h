@@ -12,6 +12,7 @@
 
 #include "sm/kernel.h"
 #include "sm/register_file.h"
+#include "sm/warp_gatherings.h"
 #include "warp_formation/warp_formation.h"
 
 namespace weft::sm {
@@ -74,12 +75,28 @@ class Executor {
   unsigned access_count() const { return access_count_; }
   const std::string& fault() const { return fault_; }
 
+  // A warp-level primitive for all its participants in a chunk, which came from `count` places.
+  void across_lanes(const Participants* parts, unsigned count, unsigned chunk);
+  // The result of bar.red for these lanes: `votes` of `threads` predicates were true.
+  void barrier_result(const Operation& op, unsigned chunk, std::uint32_t lanes, std::uint32_t votes,
+                      std::uint32_t threads);
+  // 32 lanes of a 32-bit operand; nullptr: there is none.
+  const std::uint32_t* words_of(const Source& source, unsigned chunk);
+  std::uint32_t predicates_of(const Source& source, unsigned chunk);
+
   // A thread of a block in words, for messages: "thread (3,0,0) of block (1,2,0)".
   std::string thread_name(const ResidentBlock& block, unsigned chunk, unsigned lane) const;
-  // The value of a uniform operand of a barrier for the first thread of the groups.
-  std::uint32_t scalar(const Source& source, const warp_formation::Groups& groups) const;
+  // "kernel: thread (3,0,0) of block (1,2,0), pc 7, file.cu:12 (kernel.ptx:40:3): "
+  std::string place_name(const ResidentBlock& block, unsigned chunk, unsigned lane, ptx::Pc pc) const;
 
  private:
+  // Checks an access and records it; nullptr: refused, see fault(). `base` is byte 0 of the recorded
+  // addresses.
+  LaneAccess* check(const Operation& op, ptx::Pc pc, ptx::Space space, unsigned chunk, std::uint32_t mask,
+                    const std::uint64_t* address, const ResidentBlock& block, std::uint8_t*& base);
+  bool copy(const Operation& op, ptx::Pc pc, const warp_formation::Groups& groups,
+            const ResidentBlock& block);
+  const void* lanes_of(const Source& source, unsigned chunk);
   bool access(const Operation& op, ptx::Pc pc, ptx::Space space, unsigned chunk, std::uint32_t mask,
               const std::uint64_t* address, const ResidentBlock& block);
   bool local(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint32_t mask,

@@ -59,6 +59,7 @@ struct Kernel {
   std::uint32_t threads = 0;          // per block
   std::uint32_t chunks_per_block = 0;
   std::uint64_t shared_bytes = 0;  // per block: static and dynamic
+  bool copies = false;             // has cp.async
 };
 
 }  // namespace weft::sm

@@ -87,6 +87,7 @@ class Sbr final : public WarpFormation {
     if (waiting[4] != 0) why = worse(why, Stall::kFetch);
     if (s.in_flight != s.in_memory) why = worse(why, geometry_.barrel ? Stall::kDependence : Stall::kControl);
     if (s.at_barrier != 0) why = worse(why, Stall::kBarrier);
+    if (s.at_sync != 0) why = worse(why, Stall::kReconvergence);
     return why;
   }
 
@@ -144,7 +145,9 @@ class Sbr final : public WarpFormation {
   void barrier_released(std::uint16_t slot, unsigned barrier) override {
     for (unsigned c = 0; c < contexts_; ++c) {
       Warp& warp = warps_[c];
-      if (warp.live && warp.slot == slot && warp.at_barrier && warp.barrier == barrier) {
+      if (warp.live && warp.slot == slot && (warp.barriers >> barrier & 1) != 0) {
+        warp.barriers &= static_cast<std::uint16_t>(~(1u << barrier));
+        if (warp.barriers != 0) continue;
         warp.at_barrier = false;
         scheduler_of(c).far.remove(c);
         --scheduler_of(c).at_barrier;
@@ -153,18 +156,48 @@ class Sbr final : public WarpFormation {
     }
   }
 
+  std::uint32_t ending(unsigned chunk) const override {
+    std::uint32_t threads = 0;
+    for (const auto& warp : warps_) {
+      if (!warp.live || !warp.covers(chunk)) continue;
+      const auto& entries = warp.stack.entries();
+      if (entries.size() < 2) continue;
+      WarpMask seen = entries.back().mask, ends;
+      for (std::size_t e = entries.size() - 1; e-- > 0;) {
+        WarpMask fresh = entries[e].mask;
+        fresh.remove(seen);
+        seen |= entries[e].mask;
+        if (entries[e].pc == ptx::kNoPc) continue;  // only threads above it, which end there
+        const ptx::Instruction& next = program_->code[entries[e].pc];
+        if (next.is_exit() && next.guard < 0) ends |= fresh;
+      }
+      threads |= ends.words[chunk - warp.first_chunk] << warp.shift;
+    }
+    return threads;
+  }
+
+  // Threads of a sync may have waited while other paths of their warp ran.
   void warp_sync_released(Groups threads) override {
     for (unsigned c = 0; c < contexts_; ++c) {
       Warp& warp = warps_[c];
-      if (!warp.live || !warp.at_sync) continue;
+      if (!warp.live || !warp.syncs) continue;
+      WarpMask released;
       for (const auto& group : threads) {
-        if (warp.owns(group)) {
-          warp.at_sync = false;
-          if (!warp.in_flight) scheduler_of(c).eligible.add(c);
-        }
+        if (warp.covers(group.chunk))
+          warp.add_to(released, {group.mask & warp.own_lanes(size_), group.chunk, 0, false});
       }
+      warp.syncing.remove(released);
+      warp.syncs = !warp.syncing.empty();
+      if (!warp.at_sync || !choose_path(warp)) continue;
+      warp.at_sync = false;
+      --scheduler_of(c).at_sync;
+      show_top(c);
+      scheduler_of(c).far.remove(c);
+      scheduler_of(c).eligible.add(c);
     }
   }
+
+  bool keeps_warps() const override { return size_ % kChunk == 0; }
 
   Census census() const override {
     Census census;
@@ -202,8 +235,8 @@ class Sbr final : public WarpFormation {
       if (!warp.live) continue;
       out << "warp " << c << " (block slot " << warp.slot << ", threads " << warp.number * size_ << " to "
           << warp.number * size_ + size_ - 1 << "): "
-          << (warp.at_barrier  ? "waits at barrier " + std::to_string(warp.barrier)
-              : warp.at_sync   ? std::string("waits for its warp")
+          << (warp.at_barrier  ? "waits at barrier" + barriers_of(warp)
+              : warp.at_sync   ? std::string("waits for other threads of its warp")
               : warp.in_memory ? std::string("waits for memory")
               : warp.in_flight ? std::string("instruction in flight")
                                : std::string("can be issued"))
@@ -215,6 +248,8 @@ class Sbr final : public WarpFormation {
         for (unsigned w = (size_ + 31) / 32; w-- > 0;)
           out << " " << std::hex << entries[e].mask.words[w] << std::dec;
         if (entries[e].rpc != ptx::kNoPc) out << ", reconverges at pc " << entries[e].rpc;
+        if (warp.syncs && entries[e].mask.intersects(warp.syncing))
+          out << ", has threads at a warp-level primitive";
         out << "\n";
       }
     }
@@ -225,25 +260,28 @@ class Sbr final : public WarpFormation {
   struct Warp {
     explicit Warp(unsigned size) : stack(size) { paths.reserve(4); }
     bool live = false;
-    bool in_flight = false, in_memory = false, at_barrier = false, at_sync = false;
+    bool in_flight = false, in_memory = false, at_barrier = false;
+    bool at_sync = false;  // no path can run: some of its threads are at warp-level primitives
+    bool syncs = false;    // `syncing` is not empty
     std::uint16_t slot = 0;
     std::uint16_t first_chunk = 0;  // chunk of the warp's thread 0
     std::uint8_t shift = 0;         // ... and its position within that chunk (warps under 32 threads)
     std::uint8_t beats = 1;
-    std::uint8_t barrier = 0;
+    std::uint16_t chunks = 1;      // that it has threads in
+    std::uint16_t barriers = 0;    // at_barrier: those waited for
     std::uint32_t number = 0;      // of the warp in its block
     std::uint32_t unresolved = 0;  // threads of the issue in flight
     std::uint32_t group_count = 0;
     std::array<ThreadGroup, kMaxWarpSize / kChunk> groups{};  // the top entry's threads
     ReconvergenceStack stack;
     WarpMask exiting;
+    WarpMask syncing;                             // wait at warp-level primitives
     std::vector<ReconvergenceStack::Path> paths;  // where the threads of the issue go, so far
 
-    bool owns(const ThreadGroup& group) const {
-      for (const auto& own : groups) {
-        if (own.chunk == group.chunk && (own.mask & group.mask) != 0) return true;
-      }
-      return false;
+    bool covers(unsigned chunk) const { return chunk >= first_chunk && chunk < first_chunk + chunks; }
+    // Positions of a chunk that belong to this warp and not to a neighbour.
+    std::uint32_t own_lanes(unsigned size) const {
+      return size >= kChunk ? ~0u : ((1u << size) - 1) << shift;
     }
     void add_to(WarpMask& mask, const ThreadGroup& group) const {
       mask.words[group.chunk - first_chunk] |= group.mask >> shift;
@@ -255,7 +293,7 @@ class Sbr final : public WarpFormation {
     WarpScheduler policy;
     ContextSet eligible;
     ContextSet far;  // waits at a barrier or, in barrel mode, for memory
-    unsigned in_flight = 0, in_memory = 0, at_barrier = 0;
+    unsigned in_flight = 0, in_memory = 0, at_barrier = 0, at_sync = 0;
   };
 
   // Threads of an issue of which none has been resolved yet.
@@ -269,11 +307,14 @@ class Sbr final : public WarpFormation {
     const unsigned first = number * size_;
     const unsigned threads = std::min(size_, block.threads - first);
     warp.live = true;
-    warp.in_flight = warp.in_memory = warp.at_barrier = warp.at_sync = false;
+    warp.in_flight = warp.in_memory = warp.at_barrier = warp.at_sync = warp.syncs = false;
+    warp.barriers = 0;
+    warp.syncing = {};
     warp.slot = block.slot;
     warp.number = number;
     warp.first_chunk = static_cast<std::uint16_t>(block.first_chunk + first / kChunk);
     warp.shift = static_cast<std::uint8_t>(first % kChunk);
+    warp.chunks = static_cast<std::uint16_t>((threads + kChunk - 1) / kChunk);
     warp.beats = static_cast<std::uint8_t>(std::max(1u, size_ / geometry_.simd_width));
     WarpMask mask;
     for (unsigned t = 0; t < threads; ++t) mask.words[t / 32] |= 1u << (t % 32);
@@ -317,10 +358,11 @@ class Sbr final : public WarpFormation {
         return;
       case Outcome::Kind::kBarrier:
         warp.at_barrier = true;
-        warp.barrier = static_cast<std::uint8_t>(outcome.argument);
+        warp.barriers |= static_cast<std::uint16_t>(1u << outcome.argument);
         break;
       case Outcome::Kind::kWarpSync:
-        warp.at_sync = true;
+        warp.syncing |= path.mask;
+        warp.syncs = true;
         break;
       case Outcome::Kind::kGo:
         break;
@@ -351,11 +393,32 @@ class Sbr final : public WarpFormation {
     land(warp, s);
     if (program_->code[warp.stack.top().pc].is_branch()) ++uniform_branches_;
     if (warp.stack.advance_together(outcome.next_pc, outcome.depth)) {
+      if (warp.syncs) return offer(context);
       show_top(context);
     } else {
       table_.set(context, outcome.next_pc);
     }
     s.eligible.add(context);
+  }
+
+  // Puts a path on top that can run; false: none can.
+  static bool choose_path(Warp& warp) {
+    return !warp.syncs ||
+           warp.stack.bring_up([&warp](const WarpMask& mask) { return !mask.intersects(warp.syncing); });
+  }
+
+  // The warp goes on with a path that can run, or waits.
+  void offer(unsigned context) {
+    Warp& warp = warps_[context];
+    Scheduler& s = scheduler_of(context);
+    warp.at_sync = !choose_path(warp);
+    show_top(context);
+    if (warp.at_sync) {
+      ++s.at_sync;
+      s.far.add(context);
+    } else {
+      s.eligible.add(context);
+    }
   }
 
   void commit(unsigned context) {
@@ -376,14 +439,11 @@ class Sbr final : public WarpFormation {
                          instruction.reconvergence);
       warp.paths.clear();
     }
+    if (!warp.at_barrier) return offer(context);
     show_top(context);
-    if (warp.at_barrier) {
-      ++s.at_barrier;
-      s.far.add(context);
-      if (warp.stack.depth() > 1) ++barriers_in_divergence_;
-    } else if (!warp.at_sync) {
-      s.eligible.add(context);
-    }
+    ++s.at_barrier;
+    s.far.add(context);
+    if (warp.stack.depth() > 1) ++barriers_in_divergence_;
   }
 
   // Sorts the paths so that the one to run first comes last (it goes on top of the stack).
@@ -407,6 +467,14 @@ class Sbr final : public WarpFormation {
     });
   }
 
+  static std::string barriers_of(const Warp& warp) {
+    std::string text;
+    for (unsigned b = 0; b < 16; ++b) {
+      if ((warp.barriers >> b & 1) != 0) text += (text.empty() ? " " : ", ") + std::to_string(b);
+    }
+    return text;
+  }
+
   void end(unsigned context) {
     Warp& warp = warps_[context];
     warp.live = false;
@@ -423,13 +491,16 @@ class Sbr final : public WarpFormation {
       WarpMask fresh = entries[e].mask;
       fresh.remove(seen);
       seen |= entries[e].mask;
-      const unsigned threads = fresh.count();
+      WarpMask others = fresh;
+      if (warp.syncs) others.remove(warp.syncing);
+      const unsigned threads = others.count();
+      census.warp_sync += fresh.count() - threads;
       if (e + 1 == entries.size()) {
         (warp.in_flight    ? census.issued
          : warp.at_barrier ? census.barrier
          : warp.at_sync    ? census.warp_sync
                            : census.ready) += threads;
-      } else if (entries[e + 1].rpc == entries[e].pc) {
+      } else if (entries[e + 1].level > entries[e].level) {
         census.reconvergence += threads;  // the entry that waits for those above it
       } else {
         census.inactive_path += threads;
