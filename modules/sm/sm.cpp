@@ -160,13 +160,7 @@ void Sm::launch_block(const dispatch::Dim3& index) {
       resident.domain = static_cast<std::uint16_t>(d);
     }
   }
-  for (unsigned b = 0; b < 16; ++b) clear_barrier(slot, b);
-  for (unsigned c = 0; c < kernel_->chunks_per_block; ++c) {
-    const unsigned threads =
-        std::min(kernel_->threads - std::min(kernel_->threads, c * isa::kLanes), isa::kLanes);
-    live_[resident.first_chunk + c] = threads == isa::kLanes ? ~0u : (1u << threads) - 1;
-  }
-  copies_.start_thread_block(resident.first_chunk, kernel_->chunks_per_block);
+  prepare_synchronisation(resident);
   executor_.start_block(resident);
   domains_[resident.domain].unit->launch(block);
   ++counters_.blocks_launched;

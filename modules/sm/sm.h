@@ -215,6 +215,8 @@ class Sm final : public sc_core::sc_module,
   void fault(const std::string& text);
 
   // sm_barrier.cpp
+  void prepare_synchronisation(const ResidentBlock& block);
+  std::uint32_t barriers_named(const InFlight& flight);
   void resolve_barrier(std::uint16_t id);
   void arrive(const InFlight& flight, unsigned chunk, std::uint32_t lanes);
   std::string arrive_at(const InFlight& flight, unsigned chunk, std::uint32_t lanes, std::uint32_t number,

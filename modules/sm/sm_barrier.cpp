@@ -20,11 +20,43 @@ unsigned first_lane(std::uint32_t mask) {
   return static_cast<unsigned>(__builtin_ctz(mask));
 }
 
+// Those of the lanes whose word is `value`.
+std::uint32_t equal_to(const std::uint32_t* words, std::uint32_t value, std::uint32_t lanes) {
+  std::uint32_t equal = 0;
+  for (unsigned i = 0; i < isa::kLanes; ++i) equal |= static_cast<std::uint32_t>(words[i] == value) << i;
+  return equal & lanes;
+}
+
 bool reduces(ptx::BarrierKind kind) {
   return kind != ptx::BarrierKind::kSync && kind != ptx::BarrierKind::kArrive;
 }
 
 }  // namespace
+
+// A block enters its slot: all of its threads live, none at a barrier, no copies under way.
+void Sm::prepare_synchronisation(const ResidentBlock& block) {
+  for (unsigned b = 0; b < kBarriers; ++b) clear_barrier(block.slot, b);
+  for (unsigned c = 0; c < kernel_->chunks_per_block; ++c) {
+    const std::uint32_t before = std::min(block.threads, c * isa::kLanes);
+    const std::uint32_t threads = std::min(block.threads - before, isa::kLanes);
+    live_[block.first_chunk + c] = threads == isa::kLanes ? ~0u : (1u << threads) - 1;
+  }
+  copies_.start_thread_block(block.first_chunk, kernel_->chunks_per_block);
+}
+
+// The set of barriers at which threads of the issue arrive; numbers above 15 are left out.
+std::uint32_t Sm::barriers_named(const InFlight& flight) {
+  std::uint32_t named = 0;
+  for (unsigned g = 0; g < flight.group_count; ++g) {
+    const std::uint32_t* numbers = executor_.words_of(flight.op->src[0], flight.groups[g].chunk);
+    for (std::uint32_t rest = flight.executing[g]; rest != 0;) {
+      const std::uint32_t number = numbers[first_lane(rest)];
+      if (number < kBarriers) named |= 1u << number;
+      rest &= ~equal_to(numbers, number, rest);
+    }
+  }
+  return named;
+}
 
 void Sm::resolve_barrier(std::uint16_t id) {
   const InFlight& flight = in_flight_[id];  // kept by its reference until this event is handled
@@ -47,25 +79,15 @@ void Sm::resolve_barrier(std::uint16_t id) {
     resolve_all(id);
   } else {
     scratch_groups_.clear();
-    std::uint32_t used = 0;
-    for (unsigned g = 0; g < flight.group_count; ++g) {
-      const std::uint32_t* numbers = executor_.words_of(op.src[0], flight.groups[g].chunk);
-      for (std::uint32_t rest = flight.executing[g]; rest != 0; rest &= rest - 1) {
-        if (numbers[first_lane(rest)] < kBarriers) used |= 1u << numbers[first_lane(rest)];
-      }
-    }
-    for (; used != 0; used &= used - 1) {
+    for (std::uint32_t rest = barriers_named(flight); rest != 0; rest &= rest - 1) {
       const std::size_t first = scratch_groups_.size();
       for (unsigned g = 0; g < flight.group_count; ++g) {
         const ThreadGroup& group = flight.groups[g];
         const std::uint32_t* numbers = executor_.words_of(op.src[0], group.chunk);
-        std::uint32_t here = 0;
-        for (unsigned i = 0; i < isa::kLanes; ++i)
-          here |= static_cast<std::uint32_t>(numbers[i] == first_lane(used)) << i;
-        here &= flight.executing[g];
+        const std::uint32_t here = equal_to(numbers, first_lane(rest), flight.executing[g]);
         if (here != 0) scratch_groups_.push_back({here, group.chunk, group.beat, group.spread});
       }
-      add(Outcome::Kind::kBarrier, first_lane(used), first);
+      add(Outcome::Kind::kBarrier, first_lane(rest), first);
     }
     const std::size_t first = scratch_groups_.size();
     for (unsigned g = 0; g < flight.group_count; ++g) {
@@ -91,11 +113,8 @@ void Sm::arrive(const InFlight& flight, unsigned chunk, std::uint32_t lanes) {
   while (lanes != 0) {
     const unsigned lane = first_lane(lanes);
     const std::uint32_t number = numbers[lane], count = counts == nullptr ? 0 : counts[lane];
-    std::uint32_t same = 0;
-    for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
-      const unsigned i = first_lane(rest);
-      if (numbers[i] == number && (counts == nullptr || counts[i] == count)) same |= 1u << i;
-    }
+    std::uint32_t same = equal_to(numbers, number, lanes);
+    if (counts != nullptr) same = equal_to(counts, count, same);
     lanes &= ~same;
     const std::string wrong = arrive_at(flight, chunk, same, number, count);
     if (!wrong.empty())

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "warp_formation/reconvergence_stack.h"
+#include "warp_formation/sbr_warp.h"
 #include "warp_formation/scheduling.h"
 #include "warp_formation/warp_formation.h"
 
@@ -129,15 +129,7 @@ class Sbr final : public WarpFormation {
     std::uint32_t threads = 0;
     for (const auto& warp : warps_) {
       if (!warp.live || warp.slot != slot || !warp.at_barrier) continue;
-      const auto& entries = warp.stack.entries();
-      WarpMask seen = entries.back().mask;
-      for (std::size_t e = entries.size() - 1; e-- > 0;) {
-        WarpMask fresh = entries[e].mask;
-        fresh.remove(seen);
-        seen |= entries[e].mask;
-        const ptx::Instruction& next = program_->code[entries[e].pc];
-        if (next.is_exit() && next.guard < 0) threads += fresh.count();
-      }
+      threads += warp.ending(*program_).count();
     }
     return threads;
   }
@@ -160,18 +152,7 @@ class Sbr final : public WarpFormation {
     std::uint32_t threads = 0;
     for (const auto& warp : warps_) {
       if (!warp.live || !warp.covers(chunk)) continue;
-      const auto& entries = warp.stack.entries();
-      if (entries.size() < 2) continue;
-      WarpMask seen = entries.back().mask, ends;
-      for (std::size_t e = entries.size() - 1; e-- > 0;) {
-        WarpMask fresh = entries[e].mask;
-        fresh.remove(seen);
-        seen |= entries[e].mask;
-        if (entries[e].pc == ptx::kNoPc) continue;  // only threads above it, which end there
-        const ptx::Instruction& next = program_->code[entries[e].pc];
-        if (next.is_exit() && next.guard < 0) ends |= fresh;
-      }
-      threads |= ends.words[chunk - warp.first_chunk] << warp.shift;
+      threads |= warp.ending(*program_).words[chunk - warp.first_chunk] << warp.shift;
     }
     return threads;
   }
@@ -181,14 +162,8 @@ class Sbr final : public WarpFormation {
     for (unsigned c = 0; c < contexts_; ++c) {
       Warp& warp = warps_[c];
       if (!warp.live || !warp.syncs) continue;
-      WarpMask released;
-      for (const auto& group : threads) {
-        if (warp.covers(group.chunk))
-          warp.add_to(released, {group.mask & warp.own_lanes(size_), group.chunk, 0, false});
-      }
-      warp.syncing.remove(released);
-      warp.syncs = !warp.syncing.empty();
-      if (!warp.at_sync || !choose_path(warp)) continue;
+      warp.release(threads, size_);
+      if (!warp.at_sync || !warp.choose_path()) continue;
       warp.at_sync = false;
       --scheduler_of(c).at_sync;
       show_top(c);
@@ -202,7 +177,7 @@ class Sbr final : public WarpFormation {
   Census census() const override {
     Census census;
     for (const auto& warp : warps_) {
-      if (warp.live) count(warp, census);
+      if (warp.live) warp.count(census);
     }
     return census;
   }
@@ -231,62 +206,13 @@ class Sbr final : public WarpFormation {
   std::string dump() const override {
     std::ostringstream out;
     for (unsigned c = 0; c < contexts_; ++c) {
-      const Warp& warp = warps_[c];
-      if (!warp.live) continue;
-      out << "warp " << c << " (block slot " << warp.slot << ", threads " << warp.number * size_ << " to "
-          << warp.number * size_ + size_ - 1 << "): "
-          << (warp.at_barrier  ? "waits at barrier" + barriers_of(warp)
-              : warp.at_sync   ? std::string("waits for other threads of its warp")
-              : warp.in_memory ? std::string("waits for memory")
-              : warp.in_flight ? std::string("instruction in flight")
-                               : std::string("can be issued"))
-          << "\n";
-      const auto& entries = warp.stack.entries();
-      for (std::size_t e = entries.size(); e-- > 0;) {
-        out << "    " << (e + 1 == entries.size() ? "runs" : "waits") << " at pc " << entries[e].pc << " ("
-            << program_->place(entries[e].pc) << "), " << entries[e].mask.count() << " threads, mask";
-        for (unsigned w = (size_ + 31) / 32; w-- > 0;)
-          out << " " << std::hex << entries[e].mask.words[w] << std::dec;
-        if (entries[e].rpc != ptx::kNoPc) out << ", reconverges at pc " << entries[e].rpc;
-        if (warp.syncs && entries[e].mask.intersects(warp.syncing))
-          out << ", has threads at a warp-level primitive";
-        out << "\n";
-      }
+      if (warps_[c].live) warps_[c].describe(out, c, size_, *program_);
     }
     return out.str();
   }
 
  private:
-  struct Warp {
-    explicit Warp(unsigned size) : stack(size) { paths.reserve(4); }
-    bool live = false;
-    bool in_flight = false, in_memory = false, at_barrier = false;
-    bool at_sync = false;  // no path can run: some of its threads are at warp-level primitives
-    bool syncs = false;    // `syncing` is not empty
-    std::uint16_t slot = 0;
-    std::uint16_t first_chunk = 0;  // chunk of the warp's thread 0
-    std::uint8_t shift = 0;         // ... and its position within that chunk (warps under 32 threads)
-    std::uint8_t beats = 1;
-    std::uint16_t chunks = 1;      // that it has threads in
-    std::uint16_t barriers = 0;    // at_barrier: those waited for
-    std::uint32_t number = 0;      // of the warp in its block
-    std::uint32_t unresolved = 0;  // threads of the issue in flight
-    std::uint32_t group_count = 0;
-    std::array<ThreadGroup, kMaxWarpSize / kChunk> groups{};  // the top entry's threads
-    ReconvergenceStack stack;
-    WarpMask exiting;
-    WarpMask syncing;                             // wait at warp-level primitives
-    std::vector<ReconvergenceStack::Path> paths;  // where the threads of the issue go, so far
-
-    bool covers(unsigned chunk) const { return chunk >= first_chunk && chunk < first_chunk + chunks; }
-    // Positions of a chunk that belong to this warp and not to a neighbour.
-    std::uint32_t own_lanes(unsigned size) const {
-      return size >= kChunk ? ~0u : ((1u << size) - 1) << shift;
-    }
-    void add_to(WarpMask& mask, const ThreadGroup& group) const {
-      mask.words[group.chunk - first_chunk] |= group.mask >> shift;
-    }
-  };
+  using Warp = SbrWarp;
 
   struct Scheduler {
     Scheduler(const Config& config, unsigned contexts) : policy(config, contexts) {}
@@ -401,17 +327,11 @@ class Sbr final : public WarpFormation {
     s.eligible.add(context);
   }
 
-  // Puts a path on top that can run; false: none can.
-  static bool choose_path(Warp& warp) {
-    return !warp.syncs ||
-           warp.stack.bring_up([&warp](const WarpMask& mask) { return !mask.intersects(warp.syncing); });
-  }
-
   // The warp goes on with a path that can run, or waits.
   void offer(unsigned context) {
     Warp& warp = warps_[context];
     Scheduler& s = scheduler_of(context);
-    warp.at_sync = !choose_path(warp);
+    warp.at_sync = !warp.choose_path();
     show_top(context);
     if (warp.at_sync) {
       ++s.at_sync;
@@ -467,14 +387,6 @@ class Sbr final : public WarpFormation {
     });
   }
 
-  static std::string barriers_of(const Warp& warp) {
-    std::string text;
-    for (unsigned b = 0; b < 16; ++b) {
-      if ((warp.barriers >> b & 1) != 0) text += (text.empty() ? " " : ", ") + std::to_string(b);
-    }
-    return text;
-  }
-
   void end(unsigned context) {
     Warp& warp = warps_[context];
     warp.live = false;
@@ -482,30 +394,6 @@ class Sbr final : public WarpFormation {
     --live_;
     scheduler_of(context).policy.left(context);
     table_.set(context, ptx::kNoPc);
-  }
-
-  void count(const Warp& warp, Census& census) const {
-    const auto& entries = warp.stack.entries();
-    WarpMask seen;
-    for (std::size_t e = entries.size(); e-- > 0;) {
-      WarpMask fresh = entries[e].mask;
-      fresh.remove(seen);
-      seen |= entries[e].mask;
-      WarpMask others = fresh;
-      if (warp.syncs) others.remove(warp.syncing);
-      const unsigned threads = others.count();
-      census.warp_sync += fresh.count() - threads;
-      if (e + 1 == entries.size()) {
-        (warp.in_flight    ? census.issued
-         : warp.at_barrier ? census.barrier
-         : warp.at_sync    ? census.warp_sync
-                           : census.ready) += threads;
-      } else if (entries[e + 1].level > entries[e].level) {
-        census.reconvergence += threads;  // the entry that waits for those above it
-      } else {
-        census.inactive_path += threads;
-      }
-    }
   }
 
   const Config config_;

@@ -10,6 +10,7 @@
 #include "interpreter/bits.h"
 #include "interpreter/evaluate.h"
 #include "interpreter/memory.h"
+#include "interpreter/special.h"
 #include "interpreter/warp.h"
 
 namespace weft::test {
@@ -22,8 +23,6 @@ using ptx::Special;
 using ptx::Type;
 
 namespace {
-
-using Coordinates = std::array<std::uint32_t, 3>;
 
 std::uint64_t product(const Coordinates& extent) {
   return std::uint64_t{extent[0]} * extent[1] * extent[2];
@@ -98,55 +97,9 @@ class Block {
     }
   }
 
-  // Special registers that are constant for a thread.
   std::uint32_t special(Special which, std::size_t number) const {
-    const auto lane = static_cast<unsigned>(number % 32);
-    const std::uint32_t equal = std::uint32_t{1} << lane, below = equal - 1;
-    const auto of = [&](Special first, const Coordinates& values) {
-      return values[static_cast<unsigned>(which) - static_cast<unsigned>(first)];
-    };
-    switch (which) {
-      case Special::kTidX:
-      case Special::kTidY:
-      case Special::kTidZ:
-        return of(Special::kTidX, threads_[number].index);
-      case Special::kNtidX:
-      case Special::kNtidY:
-      case Special::kNtidZ:
-        return of(Special::kNtidX, launch_.block);
-      case Special::kCtaidX:
-      case Special::kCtaidY:
-      case Special::kCtaidZ:
-        return of(Special::kCtaidX, index_);
-      case Special::kNctaidX:
-      case Special::kNctaidY:
-      case Special::kNctaidZ:
-        return of(Special::kNctaidX, launch_.grid);
-      case Special::kLaneid:
-        return lane;
-      case Special::kWarpid:
-        return static_cast<std::uint32_t>(number / 32);
-      case Special::kNwarpid:
-        return static_cast<std::uint32_t>((threads_.size() + 31) / 32);
-      case Special::kNsmid:
-        return 1;
-      case Special::kLanemaskEq:
-        return equal;
-      case Special::kLanemaskLt:
-        return below;
-      case Special::kLanemaskLe:
-        return below | equal;
-      case Special::kLanemaskGt:
-        return ~(below | equal);
-      case Special::kLanemaskGe:
-        return ~below;
-      case Special::kDynamicSharedSize:
-        return static_cast<std::uint32_t>(launch_.dynamic_shared);
-      case Special::kTotalSharedSize:
-        return static_cast<std::uint32_t>(shared_.size());
-      default:
-        return 0;
-    }
+    return special_value(which, {number, threads_[number].index, index_, launch_.block, launch_.grid,
+                                 shared_.size(), launch_.dynamic_shared});
   }
 
   Thread& thread() { return threads_[current_]; }

@@ -236,7 +236,7 @@ std::string message_of(const std::string& body, const std::vector<std::string>& 
 TEST(WarpPrimitiveFault, ThreadOutsideOfItsOwnMask) {
   EXPECT_THAT(
       message_of("  shfl.sync.idx.b32 %r10, %r2, 0, 31, 0xffffff7f;\n"),
-      AllOf(HasSubstr("thread (7,0,0) of block (0,0,0)"), HasSubstr("k.ptx:9:"), HasSubstr("0xffffff7f")));
+      AllOf(HasSubstr("thread (7,0,0) of block (0,0,0)"), HasSubstr("k.ptx:12:"), HasSubstr("0xffffff7f")));
 }
 
 TEST(WarpPrimitiveFault, DifferentOperationsWithOneMask) {
@@ -309,7 +309,7 @@ JOIN:
 TEST(MaskLess, RefusedWhereWarpsAreNarrower) {
   EXPECT_THAT(
       message_of("  vote.any.pred %p1, %p1;\n", {"warp_formation.warp_size=16"}),
-      AllOf(HasSubstr("k.ptx:9:"), HasSubstr("found warps of 16 threads"), HasSubstr("multiples of 32")));
+      AllOf(HasSubstr("k.ptx:12:"), HasSubstr("found warps of 16 threads"), HasSubstr("multiples of 32")));
 }
 
 }  // namespace
