@@ -207,11 +207,15 @@ TEST(WarpPrimitives, RandomOperandsAgainstTheInterpreter) {
             continue;
           }
           const bool row = in.type != Type::kPred;
-          if (row) ASSERT_EQ(got.d[i], expected.at(i).d) << name(in) << " lane " << i << " of " << active;
+          if (row) {
+            ASSERT_EQ(got.d[i], expected.at(i).d) << name(in) << " lane " << i << " of " << active;
+          }
           const std::uint32_t predicates = row ? got.second : got.first;
           const bool has = !row || in.op == Opcode::kShfl || in.op == Opcode::kElect ||
                            (in.op == Opcode::kMatch && in.mode == Mode::kAll);
-          if (has) ASSERT_EQ(predicates >> i & 1, expected.at(i).p ? 1u : 0u) << name(in) << " lane " << i;
+          if (has) {
+            ASSERT_EQ(predicates >> i & 1, expected.at(i).p ? 1u : 0u) << name(in) << " lane " << i;
+          }
         }
       }
     }
