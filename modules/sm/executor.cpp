@@ -257,7 +257,8 @@ bool Executor::access(const Operation& op, ptx::Pc pc, ptx::Space space, unsigne
   std::uint8_t* base = nullptr;
   const LaneAccess* lanes = check(op, pc, space, chunk, mask, address, block, base);
   if (lanes == nullptr) return false;
-  transfer(op, chunk, mask, base, lanes->address.data());
+  transfer(space == ptx::Space::kShared ? op.shared_memory : op.memory, op, chunk, mask, base,
+           lanes->address.data());
   return true;
 }
 
@@ -311,13 +312,7 @@ LaneAccess* Executor::check(const Operation& op, ptx::Pc pc, ptx::Space space, u
       return nullptr;
     }
   }
-<<<<<<< HEAD
   return &lanes;
-=======
-  transfer(space == ptx::Space::kShared ? op.shared_memory : op.memory, op, chunk, mask, base,
-           lanes.address.data());
-  return true;
->>>>>>> main
 }
 
 void Executor::transfer(isa::MemoryFunction function, const Operation& op, unsigned chunk, std::uint32_t mask,
