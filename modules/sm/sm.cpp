@@ -53,6 +53,8 @@ Sm::Sm(sc_core::sc_module_name name, unsigned index, const Config& config,
   // Threads of one issue, at most each on its own.
   scratch_groups_.reserve(std::size_t{warp_formation::kMaxGroups} * isa::kLanes);
   scratch_outcomes_.reserve(scratch_groups_.capacity());
+  target_groups_.reserve(std::size_t{2} * warp_formation::kMaxGroups * isa::kLanes);
+  target_outcomes_.reserve(std::size_t{warp_formation::kMaxGroups} * isa::kLanes + 1);
   reset();
 }
 

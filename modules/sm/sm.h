@@ -84,6 +84,11 @@ class Sm final : public sc_core::sc_module,
   std::string dump() const;
   std::uint64_t live_threads() const;
   warp_formation::Census census() const;
+  // Shows accesses and barriers to `observer` from now on; nullptr: to nobody.
+  void observe(AccessObserver* observer) {
+    observer_ = observer;
+    executor_.observe(observer);
+  }
   // Fills *trace in each step from now on; nullptr: no more.
   void trace(SmTrace* trace) { trace_ = trace; }
 
@@ -201,6 +206,12 @@ class Sm final : public sc_core::sc_module,
   void resolve_all(std::uint16_t id);
   void count(const warp_formation::Issue& issue);
 
+  // sm_calls.cpp
+  using Targets = std::array<std::array<ptx::Pc, isa::kLanes>, warp_formation::kMaxGroups>;
+  static bool has_targets(const ptx::Instruction& in);
+  bool find_targets(std::uint16_t id, Targets& targets);
+  void resolve_targets(std::uint16_t id);
+
   // sm_commit.cpp
   void handle(Cycle now, const Event& event);
   void write_back(std::uint16_t id);
@@ -236,6 +247,7 @@ class Sm final : public sc_core::sc_module,
   void start_warp(Cycle now, std::uint16_t id, Cycle occupancy);
   void arrive_at_gathering(std::uint16_t id);
   void release_gatherings();
+  void synchronised(std::uint16_t slot, const Operation& op, unsigned chunk, std::uint32_t lanes);
   std::string dump_gatherings() const;
   void start_copies(std::uint16_t id);
   void copies_returned(std::uint16_t id, unsigned chunk, std::uint32_t mask);
@@ -271,6 +283,8 @@ class Sm final : public sc_core::sc_module,
   std::vector<warp_formation::Outcome> scratch_outcomes_;
   std::vector<InFlight> in_flight_;
   std::vector<std::uint16_t> free_ids_;
+  std::vector<ThreadGroup> target_groups_;  // of the instruction that resolve_targets works on
+  std::vector<warp_formation::Outcome> target_outcomes_;
   EventWheel<Event> wheel_;
   Cycle now_ = 0, accounted_ = 0;
   bool running_ = false, stopped_ = false, reported_drained_ = true;
@@ -286,6 +300,7 @@ class Sm final : public sc_core::sc_module,
 
   Counters counters_;
   SmTrace* trace_ = nullptr;
+  AccessObserver* observer_ = nullptr;
 };
 
 }  // namespace weft::sm

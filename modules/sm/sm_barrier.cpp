@@ -118,7 +118,11 @@ void Sm::arrive(const InFlight& flight, unsigned chunk, std::uint32_t lanes) {
     lanes &= ~same;
     const std::string wrong = arrive_at(flight, chunk, same, number, count);
     if (!wrong.empty())
-      return fault(executor_.place_name(slots_[flight.slot], chunk, lane, flight.pc) + wrong);
+      return fault(executor_.place_name(flight.pc, chunk, lane, slots_[flight.slot]) + ": " + wrong);
+    if (observer_ != nullptr) {
+      observer_->barrier_arrived(index_, slots_[flight.slot], number, chunk, same,
+                                 op.instruction->barrier != ptx::BarrierKind::kArrive);
+    }
   }
 }
 
@@ -196,6 +200,7 @@ void Sm::test_barriers(std::uint16_t slot) {
     }
     for (const BarrierPart& part : b.waiting)
       executor_.barrier_result(*part.op, part.chunk, part.lanes, b.votes, b.arrived);
+    if (observer_ != nullptr) observer_->barrier_released(index_, block, i, b.expected == 0);
     clear_barrier(slot, i);
     domains_[block.domain].unit->barrier_released(slot, i);
   }

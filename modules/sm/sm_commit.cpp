@@ -72,6 +72,7 @@ void Sm::resolve_control(std::uint16_t id) {
   const ptx::Instruction& in = *flight.op->instruction;
   if (in.is_barrier()) return resolve_barrier(id);
   if (in.op == ptx::Opcode::kCopyWait) return wait_for_copies(id);
+  if (has_targets(in)) return resolve_targets(id);
   // Threads whose guard holds do what the instruction says, the others fall through.
   std::array<ThreadGroup, warp_formation::kMaxGroups> doing, passing;
   unsigned doing_count = 0, passing_count = 0;
@@ -93,6 +94,9 @@ void Sm::resolve_control(std::uint16_t id) {
     outcome.groups = {doing.data(), doing_count};
     if (in.is_branch()) {
       outcome.next_pc = in.target;
+    } else if (in.op == ptx::Opcode::kCall) {
+      outcome.next_pc = in.target;
+      ++outcome.depth;
     } else if (in.is_exit()) {
       outcome.kind = Outcome::Kind::kExit;
     }

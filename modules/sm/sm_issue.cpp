@@ -120,6 +120,9 @@ void Sm::start_memory(Cycle now, std::uint16_t id, Cycle occupancy) {
   if (!executor_.memory(*flight.op, flight.pc, {flight.groups.data(), flight.group_count}, block)) {
     return fault(executor_.fault());
   }
+  if (observer_ != nullptr) {
+    for (unsigned g = 0; g < flight.group_count; ++g) flight.executing[g] &= ~executor_.refused(g);
+  }
   const bool any = executor_.access_count() != 0;
   const bool copies = in.op == ptx::Opcode::kCopyAsync;
   if (copies) start_copies(id);
@@ -149,8 +152,19 @@ void Sm::start_control(Cycle now, std::uint16_t id, Cycle occupancy) {
   InFlight& flight = in_flight_[id];
   flight.references = 1;
   const ptx::Opcode op = flight.op->instruction->op;
-  if (op == ptx::Opcode::kCopyWait) domains_[flight.domain].unit->memory_issued(id);
-  if (op == ptx::Opcode::kCopyCommit) {
+  if (op == ptx::Opcode::kCall) {
+    for (unsigned g = 0; g < flight.group_count; ++g) {
+      executor_.link(*flight.op, flight.pc, flight.groups[g].chunk, flight.executing[g]);
+    }
+  } else if (op == ptx::Opcode::kSystem) {
+    for (unsigned g = 0; g < flight.group_count; ++g) {
+      const bool done = executor_.system(*flight.op, flight.pc, flight.groups[g].chunk, flight.executing[g],
+                                         slots_[flight.slot]);
+      if (!done) return fault(executor_.fault());
+    }
+  } else if (op == ptx::Opcode::kCopyWait) {
+    domains_[flight.domain].unit->memory_issued(id);
+  } else if (op == ptx::Opcode::kCopyCommit) {
     for (unsigned g = 0; g < flight.group_count; ++g)
       copies_.commit(flight.groups[g].chunk, flight.executing[g]);
   }

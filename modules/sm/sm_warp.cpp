@@ -90,7 +90,7 @@ void Sm::start_warp(Cycle now, std::uint16_t id, Cycle occupancy) {
   std::string wrong;
   const bool together = each_gathering(flight, [&](unsigned chunk, std::uint32_t mask, std::uint32_t lanes) {
     if ((lanes & ~mask) != 0) {
-      wrong = executor_.place_name(block, chunk, first_lane(lanes & ~mask), flight.pc) +
+      wrong = executor_.place_name(flight.pc, chunk, first_lane(lanes & ~mask), block) + ": " +
               "the thread is not among those that it names, mask " + hex(mask);
       return false;
     }
@@ -101,6 +101,7 @@ void Sm::start_warp(Cycle now, std::uint16_t id, Cycle occupancy) {
     each_gathering(flight, [&](unsigned chunk, std::uint32_t, std::uint32_t lanes) {
       const Participants part{flight.op, flight.pc, lanes};
       executor_.across_lanes(&part, 1, chunk);
+      synchronised(flight.slot, *flight.op, chunk, lanes);
       return true;
     });
     return finish_arithmetic(now, id, occupancy);
@@ -145,12 +146,18 @@ void Sm::arrive_at_gathering(std::uint16_t id) {
         gatherings_.arrive(flight.slot, group.chunk, flight.domain, mask, {flight.op, flight.pc, group.mask});
     if (mismatch == WarpGatherings::Mismatch::kNone) continue;
     const bool operation = mismatch == WarpGatherings::Mismatch::kOperation;
-    return fault(executor_.place_name(slots_[flight.slot], group.chunk, first_lane(group.mask), flight.pc) +
-                 (operation
-                      ? "other threads that mask " + hex(mask) + " names wait at a different operation"
-                      : "threads that mask " + hex(mask) + " names wait for this thread with another mask") +
-                 "\n" + dump_gatherings());
+    return fault(
+        executor_.place_name(flight.pc, group.chunk, first_lane(group.mask), slots_[flight.slot]) + ": " +
+        (operation ? "other threads that mask " + hex(mask) + " names wait at a different operation"
+                   : "threads that mask " + hex(mask) + " names wait for this thread with another mask") +
+        "\n" + dump_gatherings());
   }
+}
+
+// Of the primitives only bar.warp.sync orders memory.
+void Sm::synchronised(std::uint16_t slot, const Operation& op, unsigned chunk, std::uint32_t lanes) {
+  if (observer_ != nullptr && op.instruction->op == ptx::Opcode::kWarpBarrier)
+    observer_->warp_synchronised(index_, slots_[slot], chunk, lanes);
 }
 
 // Called in every cycle in which anything happens, because a thread may come to its end in many ways.
@@ -159,6 +166,7 @@ void Sm::release_gatherings() {
       [&](const Gathering& g) { return expected_members(g.domain, g.chunk, g.mask, g.arrived); },
       [&](const Gathering& g) {
         executor_.across_lanes(g.parts.data(), g.count, g.chunk);
+        synchronised(g.slot, *g.parts[0].op, g.chunk, g.arrived);
         const ThreadGroup group{g.arrived, g.chunk, 0, false};
         domains_[g.domain].unit->warp_sync_released({&group, 1});
       });

@@ -3,6 +3,8 @@
 #include <random>
 #include <vector>
 
+#include "equivalence/function_generator.h"
+
 namespace weft::test {
 namespace {
 
@@ -12,7 +14,7 @@ namespace {
 // the warp that come past here together, and perhaps some that have exited.
 class Generator {
  public:
-  explicit Generator(std::uint64_t seed) : random_(seed) {}
+  explicit Generator(std::uint64_t seed) : random_(seed), functions_(random_) {}
 
   std::string kernel() {
     prologue();
@@ -54,14 +56,13 @@ class Generator {
   }
 
   void prologue() {
-    text_ =
-        ".version 8.0\n.target sm_90\n.address_size 64\n"
-        ".visible .entry k(.param .u64 slots, .param .u64 table, .param .u64 sums) {\n"
-        "  .reg .pred %p<8>; .reg .b32 %r<1000>; .reg .b64 %rd<32>; .reg .f32 %f<8>;\n"
-        "  .shared .align 16 .b8 box[" +
-        std::to_string(kMaxBlock * 4) +
-        "];\n"
-        "  .local .align 8 .b8 mine[16];\n";
+    text_ = ".version 8.0\n.target sm_90\n.address_size 64\n" + functions_.functions() +
+            ".visible .entry k(.param .u64 slots, .param .u64 table, .param .u64 sums) {\n"
+            "  .reg .pred %p<8>; .reg .b32 %r<1000>; .reg .b64 %rd<32>; .reg .f32 %f<8>;\n"
+            "  .shared .align 16 .b8 box[" +
+            std::to_string(kMaxBlock * 4) +
+            "];\n"
+            "  .local .align 8 .b8 mine[16];\n";
     line("ld.param.u64 %rd1, [slots]; ld.param.u64 %rd11, [table]; ld.param.u64 %rd12, [sums];");
     line("mov.u32 %r2, %tid.x; mov.u32 %r3, %ctaid.x; mov.u32 %r4, %ntid.x;");
     line("mad.lo.u32 %r5, %r3, %r4, %r2;");
@@ -96,7 +97,7 @@ class Generator {
   }
 
   void statement(unsigned depth) {
-    const unsigned kind = below(depth < 3 ? 16 : 11);
+    const unsigned kind = below(depth < 3 ? 17 : 11);
     switch (kind) {
       case 0:
         return load();
@@ -129,6 +130,8 @@ class Generator {
         return loop(depth);
       case 14:
         return choice(depth);
+      case 16:
+        return call();
       case 15:
         return below(3) == 0 ? unstructured() : branch(depth);
       default:
@@ -284,6 +287,11 @@ class Generator {
 
   std::string mask_register() { return "%r" + std::to_string(500 + masks_++); }
 
+  void call() {
+    const std::string guarded = guard();
+    text_ += functions_.call(variable(), variable(), variable(), guarded, may_exit_);
+  }
+
   void branch(unsigned depth) {
     const std::string otherwise = fresh(), join = fresh(), outer = mask_;
     std::string taken, passing;
@@ -386,6 +394,7 @@ class Generator {
   }
 
   std::mt19937_64 random_;
+  FunctionGenerator functions_;
   std::string text_;
   std::string mask_;  // register with the members; empty: nobody knows them here
   unsigned labels_ = 0, counters_ = 0, masks_ = 1;

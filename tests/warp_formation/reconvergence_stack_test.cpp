@@ -1,21 +1,103 @@
-// Turning the paths of a reconvergence stack so that another one runs.
+// The reconvergence stack: calls, where a reconvergence point belongs to a call depth; turning paths so that
+// another one runs. Warps of 8 threads.
 #include "warp_formation/reconvergence_stack.h"
 
 #include <gtest/gtest.h>
 
-namespace weft::warp_formation::test {
+namespace weft::warp_formation {
 namespace {
 
-WarpMask mask_of(std::uint32_t threads) {
-  WarpMask mask;
-  mask.words[0] = threads;
-  return mask;
+WarpMask mask(std::uint32_t bits) {
+  WarpMask result;
+  result.words[0] = bits;
+  return result;
+}
+
+struct Expected {
+  ptx::Pc pc, rpc;
+  unsigned depth, rpc_depth;
+  std::uint32_t bits;
+};
+
+void expect_stack(const ReconvergenceStack& stack, std::initializer_list<Expected> bottom_up) {
+  ASSERT_EQ(stack.depth(), bottom_up.size());
+  std::size_t i = 0;
+  for (const Expected& e : bottom_up) {
+    const StackEntry& entry = stack.entries()[i++];
+    EXPECT_EQ(entry.pc, e.pc) << "entry " << i;
+    EXPECT_EQ(entry.rpc, e.rpc) << "entry " << i;
+    EXPECT_EQ(entry.depth, e.depth) << "entry " << i;
+    EXPECT_EQ(entry.rpc_depth, e.rpc_depth) << "entry " << i;
+    EXPECT_TRUE(entry.mask == mask(e.bits)) << "entry " << i;
+  }
+}
+
+constexpr ptx::Pc kNone = ptx::kNoPc;
+
+// f: 10 @p bra 13; 11 call f; 12 ...; 13 return. Half of the threads recurse, and half of those once more: 13
+// at depth 2 is no reconvergence point of the branch at depth 1.
+TEST(ReconvergenceStack, ARecursiveFunctionReconvergesAtItsOwnDepth) {
+  ReconvergenceStack stack(8);
+  stack.start(5, mask(0xff));
+  EXPECT_FALSE(stack.advance_together(10, 1));  // call f
+  const ReconvergenceStack::Path first[] = {{13, 1, mask(0xf0)}, {11, 1, mask(0x0f)}};
+  stack.advance(first, 2, 13, 1);
+  expect_stack(stack, {{13, kNone, 1, 0, 0xff}, {11, 13, 1, 1, 0x0f}});
+  EXPECT_FALSE(stack.advance_together(10, 2));
+  const ReconvergenceStack::Path second[] = {{13, 2, mask(0x0c)}, {11, 2, mask(0x03)}};
+  stack.advance(second, 2, 13, 2);
+  expect_stack(stack, {{13, kNone, 1, 0, 0xff}, {13, 13, 2, 1, 0x0f}, {11, 13, 2, 2, 0x03}});
+  EXPECT_FALSE(stack.advance_together(10, 3));
+  EXPECT_FALSE(stack.advance_together(13, 3)) << "the return at depth 3 is not that of depth 2";
+  EXPECT_FALSE(stack.advance_together(12, 2));
+  EXPECT_TRUE(stack.advance_together(13, 2));
+  expect_stack(stack, {{13, kNone, 1, 0, 0xff}, {13, 13, 2, 1, 0x0f}});
+  EXPECT_FALSE(stack.advance_together(12, 1));
+  EXPECT_TRUE(stack.advance_together(13, 1));
+  expect_stack(stack, {{13, kNone, 1, 0, 0xff}});
+}
+
+// 5 call through a register to functions at 20 and 30; they return to 6 at the caller's depth.
+TEST(ReconvergenceStack, ADivergentCallReconvergesBehindTheCall) {
+  ReconvergenceStack stack(8);
+  stack.start(5, mask(0xff));
+  const ReconvergenceStack::Path paths[] = {{30, 1, mask(0xcc)}, {20, 1, mask(0x33)}};
+  stack.advance(paths, 2, 6, 0);
+  expect_stack(stack, {{6, kNone, 0, 0, 0xff}, {30, 6, 1, 0, 0xcc}, {20, 6, 1, 0, 0x33}});
+  EXPECT_TRUE(stack.advance_together(6, 0));
+  EXPECT_FALSE(stack.advance_together(31, 1));
+  EXPECT_TRUE(stack.advance_together(6, 0));
+  expect_stack(stack, {{6, kNone, 0, 0, 0xff}});
+}
+
+// The call is the last instruction before the point where its branch reconverges: no entry of its own.
+TEST(ReconvergenceStack, ADivergentCallAtTheEndOfAnArm) {
+  ReconvergenceStack stack(8);
+  stack.start(3, mask(0xff));
+  const ReconvergenceStack::Path branch[] = {{6, 0, mask(0x0f)}, {5, 0, mask(0xf0)}};
+  stack.advance(branch, 2, 6, 0);
+  const ReconvergenceStack::Path call[] = {{30, 1, mask(0xc0)}, {20, 1, mask(0x30)}};
+  stack.advance(call, 2, 6, 0);
+  expect_stack(stack, {{6, kNone, 0, 0, 0xff}, {30, 6, 1, 0, 0xc0}, {20, 6, 1, 0, 0x30}});
+}
+
+// Threads that return to different callers keep the reconvergence point of their entry.
+TEST(ReconvergenceStack, ADivergentReturnKeepsTheEntrysPoint) {
+  ReconvergenceStack stack(8);
+  stack.start(3, mask(0xff));
+  const ReconvergenceStack::Path branch[] = {{9, 0, mask(0x0f)}, {4, 0, mask(0xf0)}};
+  stack.advance(branch, 2, 12, 0);
+  EXPECT_FALSE(stack.advance_together(20, 1));
+  const ReconvergenceStack::Path back[] = {{7, 0, mask(0xc0)}, {5, 0, mask(0x30)}};
+  stack.advance(back, 2, stack.top().rpc, stack.top().rpc_depth);
+  expect_stack(stack,
+               {{12, kNone, 0, 0, 0xff}, {9, 12, 0, 0, 0x0f}, {7, 12, 0, 0, 0xc0}, {5, 12, 0, 0, 0x30}});
 }
 
 using Paths = std::vector<ReconvergenceStack::Path>;
 
 void part(ReconvergenceStack& stack, const Paths& paths, ptx::Pc rpc) {
-  stack.advance(paths.data(), static_cast<unsigned>(paths.size()), rpc);
+  stack.advance(paths.data(), static_cast<unsigned>(paths.size()), rpc, 0);
 }
 
 std::vector<ptx::Pc> pcs(const ReconvergenceStack& stack) {
@@ -25,15 +107,15 @@ std::vector<ptx::Pc> pcs(const ReconvergenceStack& stack) {
 }
 
 bool bring(ReconvergenceStack& stack, std::uint32_t threads) {
-  return stack.bring_up([&](const WarpMask& mask) { return mask == mask_of(threads); });
+  return stack.bring_up([&](const WarpMask& path) { return path == mask(threads); });
 }
 
 // Threads 0 and 1 at 10, 2 at 21, 3 at 22; the latter two meet at 25, all at 30.
 ReconvergenceStack two_levels() {
   ReconvergenceStack stack(32);
-  stack.start(0, mask_of(0xf));
-  part(stack, {{10, 0, mask_of(0x3)}, {20, 0, mask_of(0xc)}}, 30);
-  part(stack, {{21, 0, mask_of(0x4)}, {22, 0, mask_of(0x8)}}, 25);
+  stack.start(0, mask(0xf));
+  part(stack, {{10, 0, mask(0x3)}, {20, 0, mask(0xc)}}, 30);
+  part(stack, {{21, 0, mask(0x4)}, {22, 0, mask(0x8)}}, 25);
   return stack;
 }
 
@@ -64,24 +146,24 @@ TEST(BringUp, PathsReconvergeAsBefore) {
   EXPECT_TRUE(stack.advance_together(25, 0));
   EXPECT_EQ(stack.top().pc, 21u);
   EXPECT_TRUE(stack.advance_together(25, 0));
-  EXPECT_EQ(stack.top().mask, mask_of(0xc));
+  EXPECT_EQ(stack.top().mask, mask(0xc));
   EXPECT_TRUE(stack.advance_together(30, 0));
   EXPECT_EQ(stack.top().pc, 11u);
   EXPECT_TRUE(stack.advance_together(30, 0));
   EXPECT_EQ(pcs(stack), std::vector<ptx::Pc>{30});
-  EXPECT_EQ(stack.top().mask, mask_of(0xf));
+  EXPECT_EQ(stack.top().mask, mask(0xf));
 }
 
 // A branch whose paths meet where the path itself reconverges adds no level: its paths become siblings.
 TEST(BringUp, PathsOfATailBranchAreSiblings) {
   ReconvergenceStack stack(32);
-  stack.start(0, mask_of(0xf));
-  part(stack, {{10, 0, mask_of(0x3)}, {20, 0, mask_of(0xc)}}, 30);
-  part(stack, {{21, 0, mask_of(0x4)}, {22, 0, mask_of(0x8)}}, 30);
+  stack.start(0, mask(0xf));
+  part(stack, {{10, 0, mask(0x3)}, {20, 0, mask(0xc)}}, 30);
+  part(stack, {{21, 0, mask(0x4)}, {22, 0, mask(0x8)}}, 30);
   EXPECT_EQ(pcs(stack), (std::vector<ptx::Pc>{30, 10, 21, 22}));
   EXPECT_TRUE(bring(stack, 0x3));
   EXPECT_EQ(pcs(stack), (std::vector<ptx::Pc>{30, 21, 22, 10}));
 }
 
 }  // namespace
-}  // namespace weft::warp_formation::test
+}  // namespace weft::warp_formation
