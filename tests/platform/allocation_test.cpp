@@ -62,10 +62,10 @@ void operator delete[](void* p, std::size_t, std::align_val_t) noexcept {
 namespace weft::test {
 namespace {
 
-class Allocation : public ::testing::TestWithParam<MachineScheme> {};
+class Allocation : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Allocation, AllocatesNothingInTheSteadyState) {
-  GpuBench bench({"sm.count=3", "warp_formation.scheme=" + GetParam().scheme}, GetParam().config);
+  GpuBench bench({"sm.count=3"}, GetParam());
   const auto out = bench.zeros(1024 * 4);
   const auto data = bench.zeros(1 << 20);
   // Scattered loads, stores and atomics, shared memory, divergence.
@@ -109,8 +109,11 @@ JOIN:
   EXPECT_LE(static_cast<double>(longer), static_cast<double>(base) + instructions / 500);
 }
 
-INSTANTIATE_TEST_SUITE_P(Machines, Allocation, ::testing::ValuesIn(machines_and_schemes()),
-                         [](const auto& info) { return name_of(info.param); });
+INSTANTIATE_TEST_SUITE_P(Configs, Allocation, ::testing::ValuesIn(config_names()), [](const auto& info) {
+  std::string name = info.param;
+  for (char& c : name) c = c == '-' ? '_' : c;
+  return name;
+});
 
 }  // namespace
 }  // namespace weft::test

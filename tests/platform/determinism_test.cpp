@@ -6,11 +6,11 @@
 namespace weft::test {
 namespace {
 
-class Determinism : public ::testing::TestWithParam<MachineScheme> {};
+class Determinism : public ::testing::TestWithParam<std::string> {};
 
-std::string run(const MachineScheme& machine, runtime::DeviceOptions options = {}) {
+std::string run(const std::string& config, runtime::DeviceOptions options = {}) {
   return apart([&] {
-    GpuBench bench({"sm.count=3", "warp_formation.scheme=" + machine.scheme}, machine.config, options);
+    GpuBench bench({"sm.count=3"}, config, options);
     const std::string result = run_divergent(bench);
     return result + bench.device.gpu().violations();
   });
@@ -37,8 +37,11 @@ TEST_P(Determinism, AgainAndWithoutSleepingAndMonitored) {
   EXPECT_EQ(first_difference(run(GetParam(), monitored), once), "") << "under monitors";
 }
 
-INSTANTIATE_TEST_SUITE_P(Machines, Determinism, ::testing::ValuesIn(machines_and_schemes()),
-                         [](const auto& info) { return name_of(info.param); });
+INSTANTIATE_TEST_SUITE_P(Configs, Determinism, ::testing::ValuesIn(config_names()), [](const auto& info) {
+  std::string name = info.param;
+  for (char& c : name) c = c == '-' ? '_' : c;
+  return name;
+});
 
 }  // namespace
 }  // namespace weft::test

@@ -6,8 +6,6 @@
 
 #include <algorithm>
 
-#include "warp_formation/warp_formation.h"
-
 namespace weft::test {
 
 std::string kernel_text(const std::string& parameters, const std::string& body) {
@@ -153,22 +151,6 @@ std::string apart(const std::function<std::string()>& body) {
   waitpid(child, &status, 0);
   EXPECT_EQ(status, 0) << "the child failed";
   return text;
-}
-
-std::vector<MachineScheme> machines_and_schemes() {
-  std::vector<MachineScheme> list;
-  for (const auto& config : config_names()) list.push_back({config, "sbr"});
-  for (const auto& scheme : warp_formation::scheme_names()) {
-    if (scheme == "sbr") continue;
-    for (const char* config : {"dwr-tesla", "gtx480", "harp-fermi"}) list.push_back({config, scheme});
-  }
-  return list;
-}
-
-std::string name_of(const MachineScheme& machine) {
-  std::string name = machine.config + "_" + machine.scheme;
-  for (char& c : name) c = c == '-' ? '_' : c;
-  return name;
 }
 
 }  // namespace weft::test

@@ -61,15 +61,6 @@ class GpuBench {
   runtime::Address out_ = 0;
 };
 
-// A machine and a scheme of warp formation.
-struct MachineScheme {
-  std::string config, scheme = "sbr";
-};
-// Every machine with the stack, and three of them with every other scheme.
-std::vector<MachineScheme> machines_and_schemes();
-// For names of tests.
-std::string name_of(const MachineScheme& machine);
-
 // Runs `body` in a child process and returns its text. A test fails if the child does.
 std::string apart(const std::function<std::string()>& body);
 
