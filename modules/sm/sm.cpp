@@ -21,9 +21,9 @@ Sm::Sm(sc_core::sc_module_name name, unsigned index, const Config& config,
       barrel_(config.dependence == Dependence::kBarrel),
       executor_(config, index, clock.megahertz(), registers_),
       units_(config),
-      front_end_(config, static_cast<unsigned>(config.max_threads / formation.warp_size + config.schedulers)),
+      domains_(domains_of(config, formation)),
+      front_end_(config, contexts_of(domains_)),
       memory_(config, *this),
-      domains_(config.schedulers / config.schedulers_per_domain),
       schedulers_(config.schedulers),
       slots_(config.max_blocks),
       slot_references_(config.max_blocks, 0),
@@ -31,29 +31,41 @@ Sm::Sm(sc_core::sc_module_name name, unsigned index, const Config& config,
       in_flight_(kMaxIssues),
       responses_(config.response_queue) {
   memory_socket.register_nb_transport_bw(this, &Sm::transport_bw);
-  warp_formation::Geometry geometry;
-  geometry.threads = static_cast<std::uint32_t>(
-      std::min(config.max_threads, config.max_warps * formation.warp_size) / domains_.size());
-  geometry.simd_width = static_cast<std::uint32_t>(config.simd_width);
-  geometry.schedulers = static_cast<std::uint32_t>(config.schedulers_per_domain);
-  geometry.max_issues = kMaxIssues;
-  geometry.slots = static_cast<std::uint32_t>(config.max_blocks);
-  geometry.barrel = barrel_;
-  unsigned first_context = 0;
-  for (std::size_t d = 0; d < domains_.size(); ++d) {
-    Domain& domain = domains_[d];
+  for (Domain& domain : domains_) {
     domain.sm = this;
-    domain.first_scheduler = static_cast<unsigned>(d * config.schedulers_per_domain);
-    domain.first_context = first_context;
-    domain.unit = warp_formation::create(formation, geometry);
-    front_end_.report_to(domain.fetching(), first_context, domain.unit->contexts().size());
-    first_context += domain.unit->contexts().size();
+    front_end_.report_to(domain.fetching(), domain.first_context, domain.unit->contexts().size());
   }
   free_ids_.reserve(kMaxIssues);
   reset();
 }
 
 Sm::~Sm() = default;
+
+// The scheduler domains with their units. How many contexts the front end needs, the units know.
+std::vector<Sm::Domain> Sm::domains_of(const Config& config, const warp_formation::Config& formation) {
+  std::vector<Domain> domains(config.schedulers / config.schedulers_per_domain);
+  warp_formation::Geometry geometry;
+  geometry.threads = static_cast<std::uint32_t>(
+      std::min(config.max_threads, config.max_warps * formation.warp_size) / domains.size());
+  geometry.simd_width = static_cast<std::uint32_t>(config.simd_width);
+  geometry.schedulers = static_cast<std::uint32_t>(config.schedulers_per_domain);
+  geometry.max_issues = kMaxIssues;
+  geometry.slots = static_cast<std::uint32_t>(config.max_blocks);
+  geometry.barrel = config.dependence == Dependence::kBarrel;
+  unsigned first_context = 0;
+  for (std::size_t d = 0; d < domains.size(); ++d) {
+    Domain& domain = domains[d];
+    domain.first_scheduler = static_cast<unsigned>(d * config.schedulers_per_domain);
+    domain.first_context = first_context;
+    domain.unit = warp_formation::create(formation, geometry);
+    first_context += domain.unit->contexts().size();
+  }
+  return domains;
+}
+
+unsigned Sm::contexts_of(const std::vector<Domain>& domains) {
+  return domains.back().first_context + domains.back().unit->contexts().size();
+}
 
 void Sm::reset() {
   for (auto& domain : domains_) domain.unit->reset();

@@ -166,6 +166,8 @@ class Sm final : public sc_core::sc_module,
   };
 
   // sm.cpp
+  static std::vector<Domain> domains_of(const Config& config, const warp_formation::Config& formation);
+  static unsigned contexts_of(const std::vector<Domain>& domains);
   Stall ready(const Domain& domain, unsigned scheduler, const warp_formation::Issue& issue) const;
   std::uint8_t* direct_memory(std::uint64_t bytes);
   bool unit_available(unsigned scheduler, ptx::Unit unit) const;
@@ -212,9 +214,9 @@ class Sm final : public sc_core::sc_module,
   RegisterFile registers_;
   Executor executor_;
   Units units_;
+  std::vector<Domain> domains_;
   FrontEnd front_end_;
   LoadStoreUnit memory_;
-  std::vector<Domain> domains_;
   std::vector<Scheduler> schedulers_;
   const Kernel* kernel_ = nullptr;
   std::uint8_t* image_ = nullptr;
