@@ -19,6 +19,7 @@
 #include "common/statistics.h"
 #include "sm/event_wheel.h"
 #include "sm/executor.h"
+#include "sm/shared_banks.h"
 #include "sm/sm_config.h"
 
 namespace weft::sm {
@@ -129,10 +130,8 @@ class LoadStoreUnit {
   std::uint32_t find_or_add(std::uint32_t instruction, std::uint64_t block, Target target,
                             std::uint32_t window_start);
   void add_part(std::uint32_t& list, unsigned chunk, std::uint32_t mask);
-  std::uint32_t conflict_cycles(const LaneAccess& access);
   bool probe(Cycle now, std::uint32_t request);
   bool probe_cache(Cycle now, std::uint32_t request, FirstLevel& cache, Tag tag, AccessKind kind);
-  void after_probe(Instruction& instruction);
   void report_probes(const Instruction& instruction);
   void finish_request(std::uint32_t request);
   void return_parts(const Instruction& instruction, std::uint32_t& parts);
@@ -171,9 +170,8 @@ class LoadStoreUnit {
   Ring<std::uint32_t> queue_;
   Ring<OutgoingRequest> outgoing_;
   EventWheel<Event> wheel_;
+  SharedBanks banks_;
   std::vector<warp_formation::ThreadGroup> hits_;
-  std::vector<std::uint32_t> bank_words_;  // bank-conflict scratch: words seen per bank
-  std::vector<std::uint8_t> bank_counts_;
   Cycle busy_until_ = 0;  // shared memory works on the head until here
   bool blocked_ = false;
   bool counted_refusal_ = false;

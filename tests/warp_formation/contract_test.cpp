@@ -3,6 +3,7 @@
 // threads.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <set>
 #include <string>
 
@@ -44,6 +45,13 @@ Machine random_machine(const std::string& scheme, std::uint64_t seed) {
   m.config.two_level.group_warps = 1 + random() % 4;
   m.config.two_level.timeout_instructions = random() % 2 * 7;
   m.config.sbr.order = static_cast<SbrOrder>(random() % 4);
+  m.config.tbc.order =
+      std::array{SbrOrder::kFallthroughFirst, SbrOrder::kTakenFirst, SbrOrder::kMinorityFirst}[random() % 3];
+  m.config.dwf.heuristic = static_cast<DwfHeuristic>(random() % 6);
+  m.config.dwf.lut_ways = 1u << random() % 2;
+  m.config.dwf.lut_entries = random() % 4 == 0 ? 0 : m.config.dwf.lut_ways << random() % 4;
+  m.config.dwf.starvation_limit = random() % 2 * 50;
+  m.config.dwf.heap = {2 + random() % 8, 4, 2, 1, 1};
   m.geometry.threads = 512;
   m.geometry.simd_width = 4u << random() % 4;
   m.geometry.schedulers = 1 + random() % 2;
