@@ -74,6 +74,8 @@ void Config::describe(config::Visitor& v) {
   config::group(v, "sbr", sbr, "stack-based reconvergence");
   config::group(v, "dwf", dwf, "dynamic warp formation");
   config::group(v, "tbc", tbc, "thread block compaction");
+  config::group(v, "harp", harp, "HARP: tables per scheduler domain");
+  config::group(v, "crown", crown, "CROWN: tables per scheduler domain");
 }
 
 void Config::check(const std::string& where) const {
@@ -82,6 +84,8 @@ void Config::check(const std::string& where) const {
                      "found " + std::to_string(warp_size) + ", allowed are powers of two from 4 to 256");
   }
   dwf.check(where + "/dwf");
+  harp.check(where + "/harp");
+  crown.check(where + "/crown");
   std::string known;
   for (const auto& name : scheme_names()) {
     if (name == scheme) return;

@@ -18,6 +18,24 @@ struct Machine {
   Geometry geometry;
 };
 
+// Small tables, so that each overflows now and then.
+ReincarnationConfig random_tables(std::mt19937_64& random) {
+  ReincarnationConfig config;
+  config.first_level = 1 + random() % 8;
+  config.second_level = 1 + random() % 64;
+  config.ready_lookup = random() % 9;
+  config.waiting_lookup = random() % 9;
+  config.lookup_threshold = 1 + random() % 4;
+  config.lookup_depart = static_cast<LookupDepart>(random() % 3);
+  config.lookup_overflow = static_cast<LookupOverflow>(random() % 2);
+  config.barrier_ways = 1 + random() % 8;
+  config.barrier_entries = config.barrier_ways * (random() % 17);
+  config.barrier_latency = 1 + random() % 4;
+  config.barrier_span = static_cast<BarrierSpan>(random() % 2);
+  config.barrier_join = static_cast<BarrierJoin>(random() % 2);
+  return config;
+}
+
 Machine random_machine(const std::string& scheme, std::uint64_t seed) {
   std::mt19937_64 random(seed * 77 + 5);
   Machine m;
@@ -40,6 +58,8 @@ Machine random_machine(const std::string& scheme, std::uint64_t seed) {
   m.geometry.slots = 4;
   m.geometry.chunks = 16;
   m.geometry.barrel = true;
+  m.config.harp = random_tables(random);
+  m.config.crown = random_tables(random);
   return m;
 }
 

@@ -124,11 +124,12 @@ void Driver::check_issue(const Issue& issue) const {
     if (group.mask == 0) violated("an empty group");
     each_thread(group, [&](unsigned t) {
       const std::string name = "thread " + std::to_string(t);
+      const unsigned beat = group.beat + (group.spread ? t % kChunk / geometry_.simd_width : 0);
+      if (!group.spread && beat >= issue.beats) violated(name + " runs after the last beat");
       if (t >= threads_.size()) violated(name + " does not exist");
       const Thread& thread = threads_[t];
       if (std::find(seen.begin(), seen.end(), t) != seen.end()) violated(name + " is twice in an issue");
       seen.push_back(t);
-      const unsigned beat = group.beat + (group.spread ? t % kChunk / geometry_.simd_width : 0);
       if (!lanes.emplace(beat, t % geometry_.simd_width).second)
         violated(name + " finds its lane taken in beat " + std::to_string(beat));
       if (thread.state != State::kIdle)
