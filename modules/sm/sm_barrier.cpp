@@ -202,6 +202,7 @@ void Sm::test_barriers(std::uint16_t slot) {
       executor_.barrier_result(*part.op, part.chunk, part.lanes, b.votes, b.arrived);
     if (observer_ != nullptr) observer_->barrier_released(index_, block, i, b.expected == 0);
     clear_barrier(slot, i);
+    ++barriers_opened_;
     domains_[block.domain].unit->barrier_released(slot, i);
   }
 }

@@ -117,6 +117,9 @@ void Sm::resolve_control(std::uint16_t id) {
     return;
   }
   const std::uint16_t slot = flight.slot;
+  if (spin_.active() && doing_count != 0 && in.is_branch() && in.target <= flight.pc) {
+    for (unsigned g = 0; g < doing_count; ++g) spin_.branched(flight.pc, doing[g], registers_);
+  }
   domains_[flight.domain].unit->resolved(id, {outcomes.data(), count});
   if (doing_count != 0 && in.is_exit()) exit_threads(slot, {doing.data(), doing_count}, threads);
 }
@@ -135,6 +138,7 @@ void Sm::retire_if_done(std::uint16_t slot) {
   if (!block.live || block.live_threads != 0 || slot_references_[slot] != 0) return;
   domains_[block.domain].unit->retire({slot, block.first_chunk, block.threads});
   block.live = false;
+  if (oracle_.enabled()) oracle_.retired(slot);
   ++counters_.blocks_retired;
   listener_.block_retired(index_);
 }
