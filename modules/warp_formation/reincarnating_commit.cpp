@@ -284,11 +284,17 @@ void ReincarnatingWarps::revive() {
   barriers_.completed().clear();
 }
 
+bool ReincarnatingWarps::ends(ptx::Pc pc) const {
+  const ptx::Instruction& next = program_->code[pc];
+  return next.is_exit() && next.guard < 0;
+}
+
 std::uint32_t ReincarnatingWarps::waiting_to_exit(std::uint16_t slot) const {
-  return barriers_.waiting_at(slot, [this](ptx::Pc pc) {
-    const ptx::Instruction& next = program_->code[pc];
-    return next.is_exit() && next.guard < 0;
-  });
+  return barriers_.waiting_at(slot, [this](ptx::Pc pc) { return ends(pc); });
+}
+
+std::uint32_t ReincarnatingWarps::ending(unsigned chunk) const {
+  return barriers_.waiting_in(chunk, [this](ptx::Pc pc) { return ends(pc); });
 }
 
 }  // namespace weft::warp_formation

@@ -46,6 +46,7 @@ class ReincarnatingWarps : public WarpFormation {
   void memory_returned(IssueId, Groups) override {}  // `resolved` follows
   void resolved(IssueId id, Outcomes outcomes) override;
   std::uint32_t waiting_to_exit(std::uint16_t slot) const override;
+  std::uint32_t ending(unsigned chunk) const;
   void barrier_released(std::uint16_t slot, unsigned barrier) override;
   void warp_sync_released(Groups threads) override;
 
@@ -133,6 +134,7 @@ class ReincarnatingWarps : public WarpFormation {
   void regroup(const LaneSet& threads, std::uint32_t lanes, ptx::Pc pc, std::uint16_t depth,
                std::uint16_t slot);
   void revive();
+  bool ends(ptx::Pc pc) const;
   void wait_for_memory(Index w);
   bool merge_waiting(Index w);
   void leave_tables(Index w);
