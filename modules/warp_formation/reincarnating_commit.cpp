@@ -21,6 +21,7 @@ bool ReincarnatingWarps::Landing::before(const Landing& other) const {
 void ReincarnatingWarps::resolved(IssueId id, Outcomes outcomes) {
   const Index w = warp_of_issue_[id];
   Warp& warp = warps_[w];
+  at_issue_ = id == immediate_;
   for (const auto& outcome : outcomes) {
     const Landing landing{outcome.kind, outcome.depth, outcome.next_pc, outcome.argument};
     if (outcome.whole && !warp.merged) {
@@ -168,7 +169,7 @@ void ReincarnatingWarps::regroup(const LaneSet& threads, std::uint32_t lanes, pt
     ++counters_.ready_bypasses;
     return go_on(w);
   }
-  warps_[w].lookup_slot = static_cast<std::uint8_t>(ready_lookup_.insert(w));
+  warps_[w].lookup_slot = static_cast<std::uint8_t>(ready_lookup_.insert(w, at_issue_ ? now_ : kNoEvent));
   enter(w, State::kLookup);
 }
 

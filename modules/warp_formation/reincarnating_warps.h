@@ -178,7 +178,9 @@ class ReincarnatingWarps : public WarpFormation {
   ContextSet changed_;  // contexts whose warp has changed since the SM last judged it
 
   std::vector<Index> warp_of_issue_;
-  bool at_issue_ = false;  // the instruction being resolved was issued in this cycle
+  static constexpr IssueId kNoIssue = UINT16_MAX;
+  IssueId immediate_ = kNoIssue;  // just issued, and resolved before anything else happens (scoreboard)
+  bool at_issue_ = false;         // ... and that is what is being resolved
 
   std::vector<Landing> landings_;  // by position, of scattered warps
   std::vector<Path> paths_;
