@@ -9,6 +9,7 @@ namespace weft::ptx {
 
 void Builder::linkage(std::string_view word) {
   if (word.compare(0, 7, ".extern") == 0) extern_ = true;
+  if (word.compare(0, 8, ".visible") == 0) visible_ = true;
   if (word.compare(0, 5, ".weak") == 0 || word.compare(0, 7, ".common") == 0) weak_ = true;
 }
 
@@ -57,6 +58,8 @@ void Builder::declared(std::string_view name) {
   declarator_ = base_;
   declarator_.name = extent(name);
   declarator_.is_extern = extern_;
+  declarator_.is_weak = weak_;
+  declarator_.is_visible = visible_;
 }
 
 void Builder::range() {
@@ -103,7 +106,7 @@ void Builder::declarator() {
 }
 
 void Builder::end_declaration() {
-  extern_ = weak_ = false;
+  extern_ = weak_ = visible_ = false;
 }
 
 void Builder::parameter() {

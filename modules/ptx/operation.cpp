@@ -28,6 +28,9 @@ constexpr Reader kReaders[] = {{"abs", Opcode::kAbs, read_negate},
                                {"bmsk", Opcode::kBmsk, read_bmsk},
                                {"bra", Opcode::kBra, read_branch},
                                {"brev", Opcode::kBrev, read_brev},
+                               {"brkpt", Opcode::kSystem, read_trap},
+                               {"brx", Opcode::kBrx, read_indexed_branch},
+                               {"call", Opcode::kCall, read_call},
                                {"clz", Opcode::kClz, read_count},
                                {"cnot", Opcode::kCnot, read_not},
                                {"copysign", Opcode::kCopysign, read_copysign},
@@ -78,6 +81,7 @@ constexpr Reader kReaders[] = {{"abs", Opcode::kAbs, read_negate},
                                {"sub", Opcode::kSub, read_add},
                                {"subc", Opcode::kSubc, read_add},
                                {"testp", Opcode::kTestp, read_testp},
+                               {"trap", Opcode::kSystem, read_trap},
                                {"vabsdiff2", Opcode::kVabsdiff, read_video},
                                {"vabsdiff4", Opcode::kVabsdiff, read_video},
                                {"vadd2", Opcode::kVadd, read_video},
@@ -104,9 +108,6 @@ static_assert(sorted(), "kReaders is searched by bisection");
 constexpr std::string_view kLaterMnemonics[] = {"activemask",
                                                 "alloca",
                                                 "applypriority",
-                                                "brkpt",
-                                                "brx",
-                                                "call",
                                                 "clusterlaunchcontrol",
                                                 "cp",
                                                 "createpolicy",
@@ -145,7 +146,6 @@ constexpr std::string_view kLaterMnemonics[] = {"activemask",
                                                 "tensormap",
                                                 "tex",
                                                 "tld4",
-                                                "trap",
                                                 "txq",
                                                 "vabsdiff",
                                                 "vadd",
@@ -176,6 +176,10 @@ void choose_unit(Instruction& i) {
     case Opcode::kRet:
     case Opcode::kExit:
     case Opcode::kBar:
+    case Opcode::kBrx:
+    case Opcode::kCall:
+    case Opcode::kReturn:
+    case Opcode::kSystem:
     case Opcode::kMembar:
       i.unit = Unit::kControl;
       break;

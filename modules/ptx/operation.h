@@ -22,6 +22,9 @@ enum class Shape : std::uint8_t {
   kAtomic,
   kReduce,
   kBranch,
+  kIndexedBranch,  // brx
+  kCall,
+  kTrap,
   kExit,
   kBarrier,
   kFence,

@@ -28,6 +28,8 @@ struct Operation {
   const ptx::Instruction* instruction = nullptr;
   isa::LaneFunction function = nullptr;
   isa::MemoryFunction memory = nullptr;
+  isa::MemoryFunction shared_memory =
+      nullptr;  // the same in shared memory, which generic addresses may reach
   std::array<Source, 5> src{};
   std::array<std::int32_t, 4> dst{-1, -1, -1, -1};  // words from the chunk's base; -1: none
   std::array<std::int16_t, 2> dst_predicate{-1, -1};
@@ -59,6 +61,7 @@ struct Kernel {
   std::uint32_t threads = 0;          // per block
   std::uint32_t chunks_per_block = 0;
   std::uint64_t shared_bytes = 0;  // per block: static and dynamic
+  std::uint64_t local_bytes = 0;   // per thread, with its stack
 };
 
 }  // namespace weft::sm

@@ -29,13 +29,16 @@ Sm::Sm(sc_core::sc_module_name name, unsigned index, const Config& config,
       slot_references_(config.max_blocks, 0),
       barriers_(config.max_blocks),
       in_flight_(kMaxIssues),
-      responses_(config.response_queue) {
+      responses_(config.response_queue),
+      oracle_(config.observe.lane_oracle, static_cast<unsigned>(config.simd_width)) {
   memory_socket.register_nb_transport_bw(this, &Sm::transport_bw);
   for (Domain& domain : domains_) {
     domain.sm = this;
     front_end_.report_to(domain.fetching(), domain.first_context, domain.unit->contexts().size());
   }
   free_ids_.reserve(kMaxIssues);
+  target_groups_.reserve(std::size_t{2} * warp_formation::kMaxGroups * isa::kLanes);
+  target_outcomes_.reserve(std::size_t{warp_formation::kMaxGroups} * isa::kLanes + 1);
   reset();
 }
 
@@ -82,6 +85,10 @@ void Sm::reset() {
   for (unsigned id = kMaxIssues; id-- > 0;) free_ids_.push_back(static_cast<std::uint16_t>(id));
   pool_ = std::make_unique<TransactionPool>();  // what was under way is dropped everywhere
   counters_ = {};
+  stalled_ = {};
+  spin_.stop();
+  idle_ = false;
+  barriers_opened_ = 0;
   running_ = stopped_ = false;
   reported_drained_ = true;
   open_request_ = nullptr;
@@ -104,6 +111,10 @@ void Sm::start_kernel(const Kernel& kernel, const DeviceMemoryView& memory, std:
   }
   memory_.start_kernel(parameter_offset, probes);
   units_.reset();
+  oracle_.start_kernel(kernel.program.code.size(), static_cast<unsigned>(config_.max_blocks));
+  spin_.stop();
+  idle_ = config_.observe.stalled_threads;
+  idle_census_ = {};
   for (auto& scheduler : schedulers_) scheduler.last = Stall::kEmpty;
   accounted_ = now;
   running_ = true;
@@ -177,6 +188,7 @@ void Sm::account(Cycle now) {
   if (!running_ || now <= accounted_) return;
   for (auto& scheduler : schedulers_)
     scheduler.buckets[static_cast<unsigned>(scheduler.last)] += now - accounted_;
+  if (idle_) count_stalled(now - accounted_);
   accounted_ = now;
 }
 
@@ -187,6 +199,7 @@ Cycle Sm::step(Cycle now) {
   take_responses(now);
   memory_.events(now);
   wheel_.take(now, [&](const Event& event) { handle(now, event); });
+  if (stopped_) return kNever;
   for (auto& domain : domains_) front_end_.follow(domain.unit->contexts(), domain.first_context);
   front_end_.arrive(now);
   memory_.step(now);
@@ -220,6 +233,10 @@ Cycle Sm::step(Cycle now) {
   if (line != FrontEnd::kNoLine)
     memory_.fetch_instructions(line, static_cast<std::uint32_t>(front_end_.line_bytes()));
 
+  if (config_.observe.stalled_threads) {
+    idle_ = !issued;
+    if (idle_) idle_census_ = census();
+  }
   account(now + 1);
   if (!reported_drained_ && drained()) {
     reported_drained_ = true;
@@ -439,6 +456,7 @@ void Sm::bind(statistics::Registry& registry, const std::string& prefix) {
                        std::string("cycles in which ") + kMeaning[b], schedulers_[s].buckets[b]);
     }
   }
+  bind_observations(registry, prefix);
   front_end_.bind(registry, prefix + ".front_end");
   memory_.bind(registry, prefix + ".memory");
   for (std::size_t d = 0; d < domains_.size(); ++d) {

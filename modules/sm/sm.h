@@ -22,9 +22,11 @@
 #include "sm/executor.h"
 #include "sm/front_end.h"
 #include "sm/kernel.h"
+#include "sm/lane_oracle.h"
 #include "sm/load_store_unit.h"
 #include "sm/register_file.h"
 #include "sm/sm_config.h"
+#include "sm/spin_observer.h"
 #include "sm/units.h"
 #include "warp_formation/warp_formation.h"
 
@@ -80,6 +82,23 @@ class Sm final : public sc_core::sc_module,
   std::string dump() const;
   std::uint64_t live_threads() const;
   warp_formation::Census census() const;
+  // For the watchdog: watches whether threads only repeat themselves, from now on until stopped.
+  void observe_spinning(bool on);
+  struct Spinning {
+    SpinObserver::Verdict threads;
+    bool busy = false;  // an instruction from before the watch is still in flight
+    std::string example;
+  };
+  Spinning spinning() const;
+  // Exits and openings of barriers so far: what a kernel that goes on does now and then.
+  std::uint64_t milestones() const { return counters_.threads_retired + barriers_opened_; }
+
+  // Shows accesses and barriers to `observer` from now on; nullptr: to nobody.
+  void observe(AccessObserver* observer) {
+    observer_ = observer;
+    executor_.observe(observer);
+  }
+
   // Fills *trace in each step from now on; nullptr: no more.
   void trace(SmTrace* trace) { trace_ = trace; }
 
@@ -165,6 +184,15 @@ class Sm final : public sc_core::sc_module,
     std::uint32_t arrived = 0, expected = 0;  // expected 0: all live threads of the block
   };
 
+  // Threads by what they waited for, summed over cycles without an issue.
+  struct Stalled {
+    std::uint64_t cycles = 0, in_pipeline = 0, ready = 0, barrier = 0, reconvergence = 0, inactive = 0;
+  };
+
+  // sm_observe.cpp
+  void bind_observations(statistics::Registry& registry, const std::string& prefix);
+  void count_stalled(Cycle cycles);
+
   // sm.cpp
   static std::vector<Domain> domains_of(const Config& config, const warp_formation::Config& formation);
   static unsigned contexts_of(const std::vector<Domain>& domains);
@@ -187,6 +215,12 @@ class Sm final : public sc_core::sc_module,
   void start_arithmetic(Cycle now, std::uint16_t id, Cycle occupancy);
   void resolve_all(std::uint16_t id);
   void count(const warp_formation::Issue& issue);
+
+  // sm_calls.cpp
+  using Targets = std::array<std::array<ptx::Pc, isa::kLanes>, warp_formation::kMaxGroups>;
+  static bool has_targets(const ptx::Instruction& in);
+  bool find_targets(std::uint16_t id, Targets& targets);
+  void resolve_targets(std::uint16_t id);
 
   // sm_commit.cpp
   void handle(Cycle now, const Event& event);
@@ -225,6 +259,8 @@ class Sm final : public sc_core::sc_module,
   std::vector<std::array<Barrier, 16>> barriers_;
   std::vector<InFlight> in_flight_;
   std::vector<std::uint16_t> free_ids_;
+  std::vector<ThreadGroup> target_groups_;  // of the instruction that resolve_targets works on
+  std::vector<warp_formation::Outcome> target_outcomes_;
   EventWheel<Event> wheel_;
   Cycle now_ = 0, accounted_ = 0;
   bool running_ = false, stopped_ = false, reported_drained_ = true;
@@ -239,7 +275,14 @@ class Sm final : public sc_core::sc_module,
   tlm::tlm_generic_payload* open_response_ = nullptr;  // BEGIN_RESP without END_RESP
 
   Counters counters_;
+  LaneOracle oracle_;
+  SpinObserver spin_;
+  Stalled stalled_;
+  warp_formation::Census idle_census_;  // at the end of the last step, if nothing was issued in it
+  bool idle_ = false;
+  std::uint64_t barriers_opened_ = 0;
   SmTrace* trace_ = nullptr;
+  AccessObserver* observer_ = nullptr;
 };
 
 }  // namespace weft::sm

@@ -277,7 +277,9 @@ class Tbc final : public WarpFormation {
 
   // Whether the warps of a block meet at this instruction because its threads may part there.
   static bool may_part(const ptx::Instruction& instruction) {
-    return instruction.is_branch() && instruction.guard >= 0 && !instruction.uniform;
+    if (instruction.is_branch()) return instruction.guard >= 0 && !instruction.uniform;
+    return instruction.op == ptx::Opcode::kReturn || instruction.op == ptx::Opcode::kBrx ||
+           (instruction.op == ptx::Opcode::kCall && instruction.target == ptx::kNoPc);
   }
 
   // The instruction of the warp is done.
@@ -350,7 +352,11 @@ class Tbc final : public WarpFormation {
       if (branch.is_branch())
         ++(b.paths.size() > 1 ? statistics_.divergent_branches : statistics_.uniform_branches);
       order(b.paths, b.branch);
-      b.stack.advance(b.paths, branch.reconvergence, b.depth);
+      // A return has no reconvergence point of its own: threads that go back to different callers meet where
+      // the entry did.
+      const BlockStack::Entry& top = b.stack.top();
+      const bool returns = branch.op == ptx::Opcode::kReturn;
+      b.stack.advance(b.paths, returns ? top.rpc : branch.reconvergence, returns ? top.rpc_depth : b.depth);
       b.paths.clear();
       b.deposited = 0;
     } else if (!b.stack.top().mask.empty()) {

@@ -121,7 +121,7 @@ TEST(Tbc, AUniformBranchKeepsTheEntry) {
   driver.run(100);
   EXPECT_THAT(issues(driver), ElementsAre(Issued{1, 0, {0, 1, 2, 3}}, Issued{2, 0, {4, 5, 6, 7}},
                                           Issued{3, 2, {0, 1, 2, 3}}, Issued{4, 2, {4, 5, 6, 7}},
-                                          Issued{5, 3, {4, 5, 6, 7}}, Issued{6, 3, {0, 1, 2, 3}}));
+                                          Issued{5, 3, {0, 1, 2, 3}}, Issued{6, 3, {4, 5, 6, 7}}));
   EXPECT_EQ(driver.statistic("uniform_branches"), 1);
   EXPECT_EQ(driver.statistic("deepest_stack"), 1);
 }
