@@ -30,13 +30,13 @@ class LookupTable {
   bool full() const { return order_.size() == slots_.size(); }
   std::size_t size() const { return order_.size(); }
 
-  // Not when full. Returns the slot.
-  unsigned insert(std::uint16_t warp) {
+  // Not when full. `entered`: this cycle, or kNoEvent if the next `stamp` tells. Returns the slot.
+  unsigned insert(std::uint16_t warp, Cycle entered) {
     unsigned slot = 0;
     while (slots_[slot].warp != kNoWarp) ++slot;
-    slots_[slot] = {warp, kNoEvent};
+    slots_[slot] = {warp, entered};
     order_.push_back(static_cast<std::uint16_t>(slot));
-    new_ = true;
+    new_ = new_ || entered == kNoEvent;
     peak_ = std::max<std::uint64_t>(peak_, order_.size());
     return slot;
   }
@@ -68,7 +68,7 @@ class LookupTable {
     }
     return best;
   }
-  // Warps inserted since the last call entered in this cycle.
+  // Warps inserted without a time since the last call entered in this cycle.
   void stamp(Cycle now) {
     if (!new_) return;
     new_ = false;

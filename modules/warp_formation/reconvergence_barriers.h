@@ -73,6 +73,21 @@ class ReconvergenceBarriers {
     return threads;
   }
 
+  // The same, of one chunk, as bits.
+  template <class Test>
+  std::uint32_t waiting_in(unsigned chunk, Test&& test) const {
+    std::uint32_t threads = 0;
+    for (const Entry& entry : entries_) {
+      if (entry.reached == 0 || !test(entry.place.rpc)) continue;
+      for (unsigned lane = 0; lane < width_; ++lane) {
+        const unsigned position = entry.row[lane] * width_ + lane;
+        if ((entry.reached >> lane & 1) != 0 && position / kChunk == chunk)
+          threads |= 1u << (position % kChunk);
+      }
+    }
+    return threads;
+  }
+
   // Data bits as HARP Table 7 counts them: RPC, and per lane a thread identifier and the reached bit.
   std::uint64_t bits(unsigned thread_bits) const;
   // What linking adds: the number of the next entry of the same barrier.

@@ -21,6 +21,7 @@ bool ReincarnatingWarps::Landing::before(const Landing& other) const {
 void ReincarnatingWarps::resolved(IssueId id, Outcomes outcomes) {
   const Index w = warp_of_issue_[id];
   Warp& warp = warps_[w];
+  at_issue_ = id == immediate_;
   for (const auto& outcome : outcomes) {
     const Landing landing{outcome.kind, outcome.depth, outcome.next_pc, outcome.argument};
     if (outcome.whole && !warp.merged) {
@@ -168,7 +169,7 @@ void ReincarnatingWarps::regroup(const LaneSet& threads, std::uint32_t lanes, pt
     ++counters_.ready_bypasses;
     return go_on(w);
   }
-  warps_[w].lookup_slot = static_cast<std::uint8_t>(ready_lookup_.insert(w));
+  warps_[w].lookup_slot = static_cast<std::uint8_t>(ready_lookup_.insert(w, at_issue_ ? now_ : kNoEvent));
   enter(w, State::kLookup);
 }
 
@@ -284,11 +285,17 @@ void ReincarnatingWarps::revive() {
   barriers_.completed().clear();
 }
 
+bool ReincarnatingWarps::ends(ptx::Pc pc) const {
+  const ptx::Instruction& next = program_->code[pc];
+  return next.is_exit() && next.guard < 0;
+}
+
 std::uint32_t ReincarnatingWarps::waiting_to_exit(std::uint16_t slot) const {
-  return barriers_.waiting_at(slot, [this](ptx::Pc pc) {
-    const ptx::Instruction& next = program_->code[pc];
-    return next.is_exit() && next.guard < 0;
-  });
+  return barriers_.waiting_at(slot, [this](ptx::Pc pc) { return ends(pc); });
+}
+
+std::uint32_t ReincarnatingWarps::ending(unsigned chunk) const {
+  return barriers_.waiting_in(chunk, [this](ptx::Pc pc) { return ends(pc); });
 }
 
 }  // namespace weft::warp_formation

@@ -9,6 +9,7 @@ namespace weft::warp_formation {
 // From the end of the pipeline to the front: what enters a table now is seen by the next one a cycle later.
 void ReincarnatingWarps::advance(Cycle now) {
   now_ = now;
+  immediate_ = kNoIssue;
   const bool lookup_may_leave = this->lookup_may_leave();  // as the cycle finds the Second-Level
   while (returning_.size != 0 && warps_[returning_.head].due <= now) {
     const Index w = returning_.head;
@@ -20,7 +21,6 @@ void ReincarnatingWarps::advance(Cycle now) {
   leave_one_table(now, lookup_may_leave);
   if (committed_.size != 0) return_committed(now);
   ready_lookup_.stamp(now);
-  waiting_lookup_.stamp(now);
 }
 
 void ReincarnatingWarps::to_second_level(Index w) {

@@ -84,6 +84,7 @@ void ReincarnatingWarps::reset() {
   }
   changed_.clear();
   at_issue_ = false;
+  immediate_ = kNoIssue;
   rows_ = 0;
   now_ = 0;
   counters_ = {};
@@ -197,7 +198,7 @@ void ReincarnatingWarps::issued(IssueId id, const Issue& issue) {
   warp.issue = id;
   warp.pending = warp.threads.mask;
   warp.landed = warp.scattered = warp.merged = false;
-  at_issue_ = !geometry_.barrel && !program_->code[issue.pc].is_control();
+  immediate_ = geometry_.barrel || program_->code[issue.pc].is_control() ? kNoIssue : id;
 }
 
 void ReincarnatingWarps::memory_issued(IssueId id) {
@@ -229,7 +230,7 @@ void ReincarnatingWarps::wait_for_memory(Index w) {
     if (!geometry_.barrel) push(stalled_, w);
     return;
   }
-  warps_[w].lookup_slot = static_cast<std::uint8_t>(waiting_lookup_.insert(w));
+  warps_[w].lookup_slot = static_cast<std::uint8_t>(waiting_lookup_.insert(w, now_));
   enter(w, State::kLookupWait);
 }
 

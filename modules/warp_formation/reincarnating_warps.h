@@ -46,6 +46,7 @@ class ReincarnatingWarps : public WarpFormation {
   void memory_returned(IssueId, Groups) override {}  // `resolved` follows
   void resolved(IssueId id, Outcomes outcomes) override;
   std::uint32_t waiting_to_exit(std::uint16_t slot) const override;
+  std::uint32_t ending(unsigned chunk) const;
   void barrier_released(std::uint16_t slot, unsigned barrier) override;
   void warp_sync_released(Groups threads) override;
 
@@ -133,6 +134,7 @@ class ReincarnatingWarps : public WarpFormation {
   void regroup(const LaneSet& threads, std::uint32_t lanes, ptx::Pc pc, std::uint16_t depth,
                std::uint16_t slot);
   void revive();
+  bool ends(ptx::Pc pc) const;
   void wait_for_memory(Index w);
   bool merge_waiting(Index w);
   void leave_tables(Index w);
@@ -176,7 +178,9 @@ class ReincarnatingWarps : public WarpFormation {
   ContextSet changed_;  // contexts whose warp has changed since the SM last judged it
 
   std::vector<Index> warp_of_issue_;
-  bool at_issue_ = false;  // the instruction being resolved was issued in this cycle
+  static constexpr IssueId kNoIssue = UINT16_MAX;
+  IssueId immediate_ = kNoIssue;  // just issued, and resolved before anything else happens (scoreboard)
+  bool at_issue_ = false;         // ... and that is what is being resolved
 
   std::vector<Landing> landings_;  // by position, of scattered warps
   std::vector<Path> paths_;
