@@ -8,6 +8,7 @@
 #include "common/hop_monitor.h"
 #include "dispatch/dispatcher.h"
 #include "sm/sm.h"
+#include "texture/table.h"
 #include "vcd/gpu_waveform.h"
 
 namespace weft {
@@ -70,7 +71,9 @@ struct Gpu::Impl final : sm::SmListener {
   std::uint64_t cycles() const {
     return past_cycles + (dispatcher.active() ? core.current_edge() - started + 1 : 0);
   }
-  sm::DeviceMemoryView view() const { return {nullptr, kDeviceBase, image.bytes(), pages.data(), 12}; }
+  sm::DeviceMemoryView view() const {
+    return {nullptr, kDeviceBase, image.bytes(), pages.data(), 12, &objects};
+  }
 
   const GpuConfig config;
   const Options options;
@@ -88,6 +91,7 @@ struct Gpu::Impl final : sm::SmListener {
 
   statistics::Registry registry;
   std::vector<std::uint8_t> pages;  // per page of device memory: allocated?
+  texture::Table objects;
   std::deque<dispatch::Launch> queue;
   std::optional<sm::Kernel> kernel;
   Cycle started = 0;
@@ -237,6 +241,7 @@ void Gpu::Impl::reset() {
   for (auto& channel : channels) channel.reset();
   for (auto& bank : l2) bank.reset();
   crossbar.reset();
+  objects.clear();
   for (auto& sm : sms) sm.reset();
   for (auto& monitor : monitors) monitor.reset();
   dispatcher.reset();
@@ -323,6 +328,9 @@ const GpuConfig& Gpu::config() const {
 }
 gddr5::MemoryImage& Gpu::memory() {
   return impl_->image;
+}
+texture::Table& Gpu::objects() {
+  return impl_->objects;
 }
 statistics::Registry& Gpu::statistics() {
   return impl_->registry;

@@ -18,6 +18,9 @@
 
 namespace weft {
 
+namespace texture {
+class Table;
+}
 namespace gddr5 {
 class MemoryImage;
 }
@@ -68,6 +71,7 @@ class Gpu : public sc_core::sc_module {
 
   const GpuConfig& config() const;
   gddr5::MemoryImage& memory();  // device memory; addresses are offsets into it plus kDeviceBase
+  texture::Table& objects();     // texture and surface objects; emptied by reset()
   statistics::Registry& statistics();
   Totals totals() const;
   Progress progress() const;

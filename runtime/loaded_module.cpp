@@ -4,12 +4,27 @@
 
 #include "common/error.h"
 #include "runtime/allocator.h"
+#include "texture/sampler.h"
 
 namespace weft::runtime {
 namespace {
 
 bool lives_in_device_memory(const ptx::Variable& variable) {
   return variable.space == ptx::Space::kGlobal || variable.space == ptx::Space::kConst;
+}
+
+texture::Sampler sampler_of(const ptx::SamplerState& state) {
+  using Address = ptx::SamplerState::Address;
+  texture::Sampler sampler;
+  for (std::size_t i = 0; i < state.address.size(); ++i) {
+    sampler.address[i] = state.address[i] == Address::kWrap     ? texture::AddressMode::kWrap
+                         : state.address[i] == Address::kMirror ? texture::AddressMode::kMirror
+                         : state.address[i] == Address::kBorder ? texture::AddressMode::kBorder
+                                                                : texture::AddressMode::kClamp;
+  }
+  sampler.filter = state.linear ? texture::Filter::kLinear : texture::Filter::kPoint;
+  sampler.normalized_coordinates = state.normalized_coordinates;
+  return sampler;
 }
 
 }  // namespace
@@ -52,6 +67,11 @@ LoadedModule::LoadedModule(ptx::Module module, const Place& place, const Write& 
 std::vector<std::uint8_t> LoadedModule::initial_value(const ptx::Variable& variable) const {
   std::vector<std::uint8_t> bytes = variable.initial;
   bytes.resize(variable.size);
+  if (variable.opaque == ptx::Opaque::kSampler) {
+    const std::uint64_t value = texture::encode(sampler_of(variable.sampler));
+    for (std::uint64_t i = 0; i < bytes.size(); ++i)
+      bytes[i] = static_cast<std::uint8_t>(value >> 8 * (i % 8));
+  }
   for (const ptx::Variable::Relocation& relocation : variable.relocations) {
     const auto target = symbols_.find(relocation.symbol);
     if (target == symbols_.end() || bytes.size() < 8 || relocation.offset > bytes.size() - 8) {
@@ -83,6 +103,13 @@ std::uint64_t LoadedModule::address_of(const std::string& variable, std::uint64_
     *bytes = found->size;
   }
   return symbol->second;
+}
+
+ptx::Opaque LoadedModule::opaque_of(const std::string& variable) const {
+  address_of(variable, nullptr);
+  const auto found = std::find_if(module_.variables.begin(), module_.variables.end(),
+                                  [&](const auto& candidate) { return candidate.name == variable; });
+  return found->opaque;
 }
 
 const std::shared_ptr<const ptx::Program>& LoadedModule::program(const std::string& kernel) {

@@ -117,6 +117,18 @@ void Lowering::lower(const Statement& statement) {
     case Shape::kBarrier:
       barrier(operation);
       break;
+    case Shape::kTexture:
+      texture(operation);
+      break;
+    case Shape::kImageQuery:
+      image_query(operation);
+      break;
+    case Shape::kSurfaceLoad:
+      surface_load(operation);
+      break;
+    case Shape::kSurfaceStore:
+      surface_store(operation);
+      break;
     case Shape::kExit:
     case Shape::kFence:
       need_operands(0, 0);

@@ -25,6 +25,10 @@ enum class Shape : std::uint8_t {
   kExit,
   kBarrier,
   kFence,
+  kTexture,       // tex, tld4: texels, [texture, sampler, coordinates], level or slopes
+  kImageQuery,    // txq, suq
+  kSurfaceLoad,   // suld
+  kSurfaceStore,  // sust
 };
 
 struct Operation {

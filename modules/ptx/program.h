@@ -9,6 +9,7 @@
 #define WEFT_PTX_PROGRAM_H
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -114,11 +115,17 @@ enum class Opcode : std::uint8_t {
   kVabsdiff,
   kVmin,
   kVmax,
+  kTex,
+  kTld4,
+  kTxq,
+  kSuq,
+  kSuld,
+  kSust,
   kNop
 };
 const char* name_of(Opcode opcode);
 
-enum class Space : std::uint8_t { kGeneric, kGlobal, kShared, kLocal, kConst, kParam };
+enum class Space : std::uint8_t { kGeneric, kGlobal, kShared, kLocal, kConst, kParam, kTexture };
 enum class Rounding : std::uint8_t { kDefault, kRn, kRz, kRm, kRp, kRna, kRni, kRzi, kRmi, kRpi };
 enum class Compare : std::uint8_t {
   kEq,
@@ -167,6 +174,35 @@ enum class Mode : std::uint8_t {
   kSubnormal
 };
 enum class BarrierKind : std::uint8_t { kSync, kArrive, kRedAnd, kRedOr, kRedPopc };
+
+// What tex, tld4, txq, suq, suld and sust add to their opcode (9.7.9 to 9.7.11).
+struct ImageAccess {
+  enum class Geometry : std::uint8_t { k1d, k2d, k3d, kCube };
+  enum class Detail : std::uint8_t { kBase, kLevel, kGradient };  // which mip level
+  enum class Outside : std::uint8_t { kTrap, kClamp, kZero };     // suld, sust: beyond the surface
+  enum class Query : std::uint8_t {
+    kWidth,
+    kHeight,
+    kDepth,
+    kChannelType,
+    kChannelOrder,
+    kNormalized,
+    kArraySize,
+    kLevels
+  };
+  Geometry geometry = Geometry::k1d;
+  Detail detail = Detail::kBase;
+  Outside outside = Outside::kTrap;
+  Query query = Query::kWidth;
+  bool layered = false;
+  bool integer_coordinates = false;  // tex: .s32
+  bool formatted = false;            // sust.p
+  bool has_sampler = false;          // tex, tld4: src[1]
+  std::uint8_t component = 0;        // tld4: r, g, b, a
+
+  // Coordinates along the axes; a layer comes before them.
+  unsigned axes() const { return geometry == Geometry::k1d ? 1 : geometry == Geometry::k2d ? 2 : 3; }
+};
 
 // Which functional unit executes an instruction, and with which latency: an index into the SM's latency
 // table.
@@ -244,6 +280,9 @@ struct SourcePlace {
   std::uint32_t column = 0;
 };
 
+inline constexpr std::size_t kMaxSources =
+    12;  // tex.grad.3d: texture, sampler, layer, 3 coordinates, 6 slopes
+
 struct Instruction {
   Opcode op = Opcode::kNop;
   Type type = Type::kNone;  // operation type; of cvt: destination type; of ld/st/atom: memory type
@@ -276,9 +315,11 @@ struct Instruction {
   // of the result, `from` of the operands; src[2] = predicate c. dp2a, dp4a: `type` of a, `from` of b. With
   // carries (addc, subc, madc, and add, sub, mad where carry_out): src[2] = carry or borrow in (kNone: none),
   // src[3] = the addend c of mad, dst[1] = carry or borrow out, a predicate. lop3: src[3] = the literal
-  // table.
+  // table. tex, tld4, txq, suq, suld, sust: src[0] = 64-bit object or address of a reference, src[1] =
+  // sampler, src[2] = layer, src[3..5] = coordinates; then, from src[6] on, tex: the level or the slopes in x
+  // and in y, sust: the data.
   std::array<Operand, 4> dst{};
-  std::array<Operand, 5> src{};
+  std::array<Operand, kMaxSources> src{};
   std::int64_t offset = 0;  // byte offset added to the address base
 
   Pc target = kNoPc;         // bra
@@ -288,7 +329,7 @@ struct Instruction {
 
   // Scoreboard keys: register rows (64-bit: the even row), predicates as Program::rows + number. Filled by
   // decode.
-  std::array<std::uint16_t, 8> reads{};
+  std::array<std::uint16_t, kMaxSources + 1> reads{};
   std::array<std::uint16_t, 5> writes{};
   std::uint8_t read_count = 0, write_count = 0;
 
@@ -298,12 +339,17 @@ struct Instruction {
       Type::kNone;  // SIMD video (vadd2 .. vmax4): type of b; `type` of d, `from` of a, `vector` parts
   bool accumulate = false;  // SIMD video: .add
   bool relu = false;        // fma of 16-bit floats: a negative result becomes 0
+  ImageAccess image;
 
   bool is_branch() const { return op == Opcode::kBra; }
   bool is_exit() const { return op == Opcode::kRet || op == Opcode::kExit; }
   bool is_barrier() const { return op == Opcode::kBar; }
   bool is_control() const { return unit == Unit::kControl; }
-  bool is_load() const { return op == Opcode::kLd || op == Opcode::kAtom; }
+  bool is_image() const { return op >= Opcode::kTex && op <= Opcode::kSust; }
+  // Threads wait for what it returns.
+  bool is_load() const {
+    return op == Opcode::kLd || op == Opcode::kAtom || (op >= Opcode::kTex && op <= Opcode::kSuld);
+  }
   bool is_memory() const { return unit == Unit::kMemory; }
 };
 

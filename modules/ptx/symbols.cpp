@@ -42,6 +42,7 @@ FunctionSymbols::FunctionSymbols(const Module& module, const Function& function,
     meaning.kind = Meaning::Kind::kAddress;
     meaning.space = Space::kParam;
     meaning.address = parameters[i].offset;
+    meaning.opaque = function.parameters[i].opaque;
     scopes_[0].names.emplace(text_.view(function.parameters[i].name), meaning);
   }
   std::uint32_t current = 0;
@@ -187,6 +188,7 @@ Meaning FunctionSymbols::find(std::string_view name, std::uint32_t at) const {
   const std::uint32_t variable = known->second.variable;
   meaning.kind = Meaning::Kind::kAddress;
   meaning.space = module_.variables[variable].space;
+  meaning.opaque = module_.variables[variable].opaque;
   if (meaning.space == Space::kShared) {
     const auto placed = shared_addresses_.find(variable);  // absent where a guard wrongly names a variable
     if (placed != shared_addresses_.end()) meaning.address = placed->second;

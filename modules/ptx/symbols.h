@@ -17,6 +17,7 @@ struct Meaning {
   std::uint32_t index = 0;        // register: number among the declared; label: number
   Type type = Type::kNone;        // register
   Space space = Space::kGeneric;  // address
+  Opaque opaque = Opaque::kNone;  // address: of a reference
   std::uint64_t address = 0;  // shared: offset in the block's shared memory; local, param: in the thread's
 };
 

@@ -209,6 +209,7 @@ std::uint32_t Executor::scalar(const Source& source, const Groups& groups) const
 bool Executor::memory(const Operation& op, ptx::Pc pc, const Groups& groups, const ResidentBlock& block) {
   const ptx::Instruction& in = *op.instruction;
   access_count_ = 0;
+  if (in.is_image()) return image(op, pc, groups, block);
   alignas(64) std::uint64_t address[isa::kLanes];
   for (const ThreadGroup& group : groups) {
     const std::uint32_t mask = guarded(in, group);
@@ -399,8 +400,7 @@ bool Executor::refuse(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint
     std::ostringstream out;
     const bool load = op.instruction->op == ptx::Opcode::kLd;
     const bool store = op.instruction->op == ptx::Opcode::kSt;
-    out << kernel_->program.name << ": " << thread_name(block, chunk, lane) << ", pc " << pc << ", "
-        << kernel_->program.place(pc) << ": "
+    out << fault_place(pc, chunk, lane, block)
         << (load    ? "load"
             : store ? "store"
                     : "atomic")
@@ -416,6 +416,12 @@ bool Executor::refuse(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint
   }
   fault_ = kernel_->program.name + ": access refused";
   return false;
+}
+
+std::string Executor::fault_place(ptx::Pc pc, unsigned chunk, unsigned lane,
+                                  const ResidentBlock& block) const {
+  return kernel_->program.name + ": " + thread_name(block, chunk, lane) + ", pc " + std::to_string(pc) +
+         ", " + kernel_->program.place(pc) + ": ";
 }
 
 std::string Executor::thread_name(const ResidentBlock& block, unsigned chunk, unsigned lane) const {

@@ -30,6 +30,7 @@ LoadStoreUnit::LoadStoreUnit(const Config& config, LoadStoreListener& listener)
       bank_words_(config.shared_memory.banks * 64),
       bank_counts_(config.shared_memory.banks),
       block_shift_(log2_of(config.coalescer.block_bytes)),
+      texture_shift_(config.l1t.enabled ? log2_of(config.l1t.line_bytes) : block_shift_),
       conflict_histogram_(33, 0) {
   hits_.reserve(warp_formation::kMaxGroups * 8);
 }
@@ -66,8 +67,10 @@ void LoadStoreUnit::accept(std::uint16_t issue, const ptx::Instruction& in, cons
     instruction.waits = waits;
     instruction.live = true;
   }
+  if (in.space == ptx::Space::kTexture) accept_texture(index, accesses, count);
   for (unsigned i = 0; i < count; ++i) {
     const LaneAccess& access = accesses[i];
+    if (access.space == ptx::Space::kTexture) continue;
     if (i > 0 && accesses[i - 1].chunk == access.chunk && (accesses[i - 1].mask & access.mask) != 0) {
       instructions_[index].together = true;  // an element of several local words
     }
@@ -94,6 +97,43 @@ void LoadStoreUnit::accept(std::uint16_t issue, const ptx::Instruction& in, cons
   queue_.push(index);
 }
 
+// Threads whose texels lie in several lines wait for all of them. The unit makes addresses for so many
+// threads per cycle, four texels each; threads without a texel in memory (queries, borders) are answered in
+// one more.
+void LoadStoreUnit::accept_texture(std::uint32_t index, const LaneAccess* accesses, unsigned count) {
+  Instruction& instruction = instructions_[index];
+  instruction.texture = true;
+  std::uint64_t texels = 0, threads = 0;
+  std::uint32_t seen = 0;
+  unsigned deepest = 1, depth = 0;
+  for (unsigned i = 0; i < count; ++i) {
+    const LaneAccess& access = accesses[i];
+    if (i == 0 || accesses[i - 1].chunk != access.chunk) seen = depth = 0;
+    if ((seen & access.mask) != 0) instruction.together = true;
+    threads += static_cast<unsigned>(__builtin_popcount(access.mask & ~seen));
+    seen |= access.mask;
+    deepest = std::max(deepest, ++depth);
+    if (access.space != ptx::Space::kTexture) {
+      texels += static_cast<unsigned>(__builtin_popcount(access.mask));
+      continue;
+    }
+    if (instruction.shared_cycles == 0) ++instruction.outstanding;
+    instruction.shared_cycles = 1;
+    add_part(instruction.shared_parts, access.chunk, access.mask);
+  }
+  constexpr unsigned kTexelsPerPass = 4;
+  const std::uint64_t rate = config_.texture.threads_per_cycle;
+  const std::uint64_t passes = (deepest + kTexelsPerPass - 1) / kTexelsPerPass;
+  instruction.setup_cycles = static_cast<std::uint32_t>((threads + rate - 1) / rate * passes);
+  texture_fetches_ += threads;
+  texture_texels_ += texels;
+}
+
+// What the texture unit adds after the data of a request.
+Cycle LoadStoreUnit::filter_latency(std::uint32_t r) const {
+  return instructions_[requests_[r].instruction].texture ? config_.texture.latency : 0;
+}
+
 void LoadStoreUnit::add_part(std::uint32_t& list, unsigned chunk, std::uint32_t mask) {
   for (std::uint32_t p = list; p != kNone; p = parts_[p].next) {
     if (parts_[p].chunk == chunk) {
@@ -114,16 +154,18 @@ void LoadStoreUnit::coalesce(std::uint32_t instruction, const ptx::Instruction& 
   Target target = Target::kL1d;
   if (in.op == ptx::Opcode::kAtom || in.op == ptx::Opcode::kRed) {
     target = Target::kAtomic;
-  } else if (in.op == ptx::Opcode::kSt) {
+  } else if (in.op == ptx::Opcode::kSt || in.op == ptx::Opcode::kSust) {
     target = Target::kWrite;
   } else if (constant) {
     target = Target::kL1c;
-  } else if (in.non_coherent && config_.l1t.enabled) {
+  } else if ((in.non_coherent || in.space == ptx::Space::kTexture) && config_.l1t.enabled) {
     target = Target::kL1t;
   } else if (!config_.l1d.enabled) {
     target = Target::kDirect;
   }
-  const unsigned shift = constant ? log2_of(access.bytes) : block_shift_;
+  const unsigned shift = constant                           ? log2_of(access.bytes)
+                         : in.space == ptx::Space::kTexture ? texture_shift_
+                                                            : block_shift_;
   const std::uint64_t low = origin + access.low, high = origin + access.high;
   const bool one_block = low >> shift == high >> shift;  // the common case needs no loop over lanes
   const std::uint64_t width = config_.coalescer.width_threads;
@@ -245,9 +287,14 @@ void LoadStoreUnit::step(Cycle now) {
   const std::uint32_t index = queue_.front();
   {
     Instruction& instruction = instructions_[index];
+    if (instruction.setup_cycles > 1) {
+      busy_until_ = now + instruction.setup_cycles - 1;
+      instruction.setup_cycles = 0;
+      return;
+    }
     if (instruction.shared_cycles != 0) {
-      wheel_.add(now, now + config_.shared_memory.latency + instruction.shared_cycles - 1,
-                 {Event::Kind::kShared, index});
+      const Cycle latency = instruction.texture ? config_.texture.latency : config_.shared_memory.latency;
+      wheel_.add(now, now + latency + instruction.shared_cycles - 1, {Event::Kind::kShared, index});
       busy_until_ = now + instruction.shared_cycles;
       instruction.shared_cycles = 0;
       if (instruction.current == kNone) {
@@ -350,7 +397,7 @@ bool LoadStoreUnit::probe_cache(Cycle now, std::uint32_t r, FirstLevel& cache, T
   if (!cache.config.enabled || state == cache::LineState::kValid) {
     if (cache.config.enabled) cache.tags.access(line);
     requests_[r].hit = true;
-    wheel_.add(now, now + cache.config.latency, {Event::Kind::kRequest, r});
+    wheel_.add(now, now + cache.config.latency + filter_latency(r), {Event::Kind::kRequest, r});
     return true;
   }
   const cache::MshrOutcome outcome = cache.mshrs.check(line);
@@ -397,12 +444,14 @@ void LoadStoreUnit::respond(Cycle now, std::uint64_t tag, std::uint64_t) {
     case Tag::kL1t: {
       FirstLevel& cache = cache_of(kind_of(tag));
       cache.tags.fill(value);
-      cache.mshrs.release(value,
-                          [&](std::uint32_t r) { wheel_.add(now, now + 1, {Event::Kind::kRequest, r}); });
+      cache.mshrs.release(value, [&](std::uint32_t r) {
+        wheel_.add(now, now + 1 + filter_latency(r), {Event::Kind::kRequest, r});
+      });
       break;
     }
     case Tag::kRequest:
-      wheel_.add(now, now + 1, {Event::Kind::kRequest, static_cast<std::uint32_t>(value)});
+      wheel_.add(now, now + 1 + filter_latency(static_cast<std::uint32_t>(value)),
+                 {Event::Kind::kRequest, static_cast<std::uint32_t>(value)});
       break;
     case Tag::kWrite:
       --writes_in_flight_;
@@ -500,6 +549,8 @@ void LoadStoreUnit::bind(statistics::Registry& registry, const std::string& pref
                    shared_conflict_cycles_);
   registry.histogram(prefix + ".shared_conflict_degree", "accesses",
                      "accesses by the cycles that the banks needed", conflict_histogram_);
+  registry.counter(prefix + ".texture_fetches", "threads", "threads' texture instructions", texture_fetches_);
+  registry.counter(prefix + ".texels", "texels", "texels that they read from memory", texture_texels_);
   l1d_.tags.bind(registry, prefix + ".l1d");
   l1d_.mshrs.bind(registry, prefix + ".l1d.mshr");
   l1c_.tags.bind(registry, prefix + ".l1c");
