@@ -302,8 +302,6 @@ struct Instruction {
   bool to_space = false;        // cvta.to.space (generic -> space) rather than cvta.space
   bool constant_cache = false;  // ld.param of an entry, ld.const: served by the constant cache
   bool wide_address = true;     // ld, st, atom: the address base src[0] is a 64-bit register
-  bool wide_register =
-      false;  // ld, st: the data registers, cvt: the source register is 64-bit, `type` narrower
 
   std::int16_t guard = -1;  // predicate number, -1: unguarded
   bool guard_negated = false;

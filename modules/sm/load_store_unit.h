@@ -19,6 +19,7 @@
 #include "common/statistics.h"
 #include "sm/event_wheel.h"
 #include "sm/executor.h"
+#include "sm/shared_banks.h"
 #include "sm/sm_config.h"
 
 namespace weft::sm {
@@ -134,10 +135,8 @@ class LoadStoreUnit {
   void add_part(std::uint32_t& list, unsigned chunk, std::uint32_t mask);
   void accept_texture(std::uint32_t instruction, const LaneAccess* accesses, unsigned count);
   Cycle filter_latency(std::uint32_t request) const;
-  std::uint32_t conflict_cycles(const LaneAccess& access);
   bool probe(Cycle now, std::uint32_t request);
   bool probe_cache(Cycle now, std::uint32_t request, FirstLevel& cache, Tag tag, AccessKind kind);
-  void after_probe(Instruction& instruction);
   void report_probes(const Instruction& instruction);
   void finish_request(std::uint32_t request);
   void return_parts(const Instruction& instruction, std::uint32_t& parts);
@@ -176,9 +175,8 @@ class LoadStoreUnit {
   Ring<std::uint32_t> queue_;
   Ring<OutgoingRequest> outgoing_;
   EventWheel<Event> wheel_;
+  SharedBanks banks_;
   std::vector<warp_formation::ThreadGroup> hits_;
-  std::vector<std::uint32_t> bank_words_;  // bank-conflict scratch: words seen per bank
-  std::vector<std::uint8_t> bank_counts_;
   Cycle busy_until_ = 0;  // shared memory works on the head until here
   bool blocked_ = false;
   bool counted_refusal_ = false;
