@@ -317,7 +317,8 @@ Cycle LoadStoreUnit::next_event(Cycle now) const {
 
 void LoadStoreUnit::bind(statistics::Registry& registry, const std::string& prefix) {
   registry.counter(prefix + ".memory_thread_instructions", "threads",
-                   "threads' accesses to global and local memory", memory_threads_);
+                   "threads' accesses to global and local memory (of a texture fetch: each texel)",
+                   memory_threads_);
   registry.counter(prefix + ".data_requests", "requests", "data requests sent to the crossbar",
                    data_requests_);
   registry.counter(prefix + ".read_requests", "requests", "of these, reads", read_requests_);

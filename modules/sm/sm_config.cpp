@@ -72,7 +72,7 @@ void Config::SharedMemory::describe(config::Visitor& v) {
 }
 
 void Config::Texture::describe(config::Visitor& v) {
-  v.integer("latency", latency, {0, 10000}, "cycles", "texels in the texture cache to the filtered value");
+  v.integer("latency", latency, {1, 10000}, "cycles", "texels in the texture cache to the filtered value");
   v.integer("threads_per_cycle", threads_per_cycle, {1, 64}, "threads",
             "threads whose texels get addresses in a cycle, up to four texels each");
 }

@@ -125,7 +125,7 @@ TEST(Operation, WhatTheCensusListsIsExecutable) {
 TEST(Operation, OthersAreNotExecutableYet) {
   std::stringstream words(
       "activemask.b32 bar.warp.sync brx.idx call.uni cvt.rn.tf32.f32 ex2.approx.f16 "
-      "lop3.and.b32 match.any.sync.b32 shfl.sync.bfly.b32 sust.b.2d.b32.trap tex.2d.v4.f32.f32 trap "
+      "lop3.and.b32 match.any.sync.b32 shfl.sync.bfly.b32 sured.b.add.2d.u32.trap tex.2dms.v4.f32.s32 trap "
       "vset4.u32.u32.eq vote.sync.any.pred st.param.b32 "
       "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 cvta.param.u64 fence.proxy.async max.NaN.f32 "
       "max.NaN.f16");
