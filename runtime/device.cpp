@@ -234,6 +234,7 @@ void Device::launch(LoadedModule& module, const std::string& kernel, dispatch::D
     copy_to(launch.parameter_address, launch.parameters.data(), launch.parameters.size());
   }
   impl_->gpu.launch(launch);
+  if (impl_->options.observer) impl_->options.observer->launching(launch, module);
 }
 
 void Device::synchronise() {
@@ -243,6 +244,7 @@ void Device::synchronise() {
     impl_->run();
   }
   if (impl_->gpu.faulted()) impl_->throw_fault();
+  if (impl_->options.observer) impl_->options.observer->synchronised();
   for (const Address address : impl_->scratch) impl_->release(address);
   impl_->scratch.clear();
 }

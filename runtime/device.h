@@ -26,12 +26,24 @@ namespace weft::runtime {
 
 using Address = std::uint64_t;  // a device address
 
+// Looks on as launches begin and end; changes nothing.
+class LaunchObserver {
+ public:
+  virtual ~LaunchObserver() = default;
+  // The launch is queued: device memory is as its kernel will find it, but for launches that have not run
+  // yet.
+  virtual void launching(const dispatch::Launch& launch, const LoadedModule& module) = 0;
+  // All launches so far are done.
+  virtual void synchronised() = 0;
+};
+
 struct DeviceOptions {
   bool sleeping = true;
   bool monitors = false;
   std::uint64_t max_cycles = 0;                   // core cycles over all launches; 0: no limit
   std::function<void(const Progress&)> progress;  // called a few times per second of wall time while running
   std::function<bool()> interrupted;              // polled; true abandons the launch (SIGINT)
+  LaunchObserver* observer = nullptr;             // must outlive the device
 };
 
 // The launch was stopped from outside: by `interrupted` or `max_cycles`.

@@ -305,12 +305,13 @@ bool Executor::access(const Operation& op, ptx::Pc pc, ptx::Space space, unsigne
     }
     if (!all) return refuse(op, pc, chunk, mask, address, low, bytes, what, block);
   }
-  transfer(op, chunk, mask, base, lanes.address.data());
+  transfer(space == ptx::Space::kShared ? op.shared_memory : op.memory, op, chunk, mask, base,
+           lanes.address.data());
   return true;
 }
 
-void Executor::transfer(const Operation& op, unsigned chunk, std::uint32_t mask, std::uint8_t* base,
-                        const std::uint64_t* offset) {
+void Executor::transfer(isa::MemoryFunction function, const Operation& op, unsigned chunk, std::uint32_t mask,
+                        std::uint8_t* base, const std::uint64_t* offset) {
   std::uint32_t* registers = registers_.chunk_base(chunk);
   isa::MemoryLanes lanes;
   lanes.base = base;
@@ -325,7 +326,7 @@ void Executor::transfer(const Operation& op, unsigned chunk, std::uint32_t mask,
       lanes.src[i] = source.constant;
     }
   }
-  op.memory(lanes);
+  function(lanes);
 }
 
 // Local memory is interleaved by 32-bit words, word-major, so that threads which access the same variable
@@ -365,7 +366,7 @@ bool Executor::local(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint3
       std::memcpy(element[lane] + 4 * w, memory_.image + place(address[lane] / 4 + w, lane), 4);
     }
   }
-  transfer(op, chunk, mask, element[0], offset);
+  transfer(op.memory, op, chunk, mask, element[0], offset);
   if (op.instruction->op == ptx::Opcode::kLd) return true;
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const unsigned lane = first_lane(rest);

@@ -89,8 +89,8 @@ class Executor {
              const std::uint64_t* address, const ResidentBlock& block);
   bool generic(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint32_t mask,
                const std::uint64_t* address, const ResidentBlock& block);
-  void transfer(const Operation& op, unsigned chunk, std::uint32_t mask, std::uint8_t* base,
-                const std::uint64_t* offset);
+  void transfer(isa::MemoryFunction function, const Operation& op, unsigned chunk, std::uint32_t mask,
+                std::uint8_t* base, const std::uint64_t* offset);
   LaneAccess& record(ptx::Space space, unsigned chunk, std::uint32_t mask, std::uint32_t bytes);
   // Textures and surfaces (executor_image.cpp).
   struct ImageLanes;

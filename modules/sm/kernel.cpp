@@ -83,6 +83,9 @@ Operation operation_of(const ptx::Program& program, ptx::Pc pc, const Config& co
     op.element_bytes = static_cast<std::uint8_t>(ptx::bytes_of(in.type) * in.vector);
   } else if (in.is_memory()) {
     op.memory = isa::find_memory(in);
+    ptx::Instruction in_shared = in;
+    in_shared.space = ptx::Space::kShared;
+    op.shared_memory = isa::find_memory(in_shared);
     op.element_bytes = static_cast<std::uint8_t>(ptx::bytes_of(in.type) * in.vector);
     if (op.memory == nullptr) not_executable(program, pc);
   } else if (in.is_control()) {

@@ -32,6 +32,8 @@ struct Operation {
   const ptx::Instruction* instruction = nullptr;
   isa::LaneFunction function = nullptr;
   isa::MemoryFunction memory = nullptr;
+  isa::MemoryFunction shared_memory =
+      nullptr;  // the same in shared memory, which generic addresses may reach
   std::array<Source, 5> src{};
   std::array<std::int32_t, 4> dst{-1, -1, -1, -1};  // words from the chunk's base; -1: none
   std::array<std::int16_t, 2> dst_predicate{-1, -1};

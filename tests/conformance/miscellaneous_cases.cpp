@@ -1,0 +1,71 @@
+// Fences, hints and address queries. One thread cannot see what a fence orders; that it executes, and leaves
+// memory and registers as they are, is what is checked here. Orders between threads: tests/sm and
+// tests/end_to_end.
+#include "conformance/integers.h"
+
+namespace weft::test::conformance {
+namespace {
+
+constexpr Type kLong{'b', 64, 1}, kWord{'b', 32, 1}, kPred{'p', 1, 1};
+
+Case transparent(const std::string& between) {
+  Case c = plain("Miscellaneous", "bytes", kLong, {kLong}, [](const Cells& x) { return Cells{x[0]}; });
+  c.body = "st.global.b64 [%out+16], %a;\n  " + between + "\n  ld.global.b64 %d, [%out+16];";
+  return c;
+}
+
+std::vector<Case> fence(Words& words) {
+  if (words.mnemonic() == "membar") {
+    if (words.any({"cta", "gl", "sys"}).empty()) return {};
+  } else {
+    words.any({"sc", "acq_rel", "acquire", "release"});
+    if (words.any({"cta", "cluster", "gpu", "sys"}).empty()) return {};
+  }
+  if (!words.done()) return {};
+  return {transparent("$op;")};
+}
+
+// isspacep: a global, a shared and a local address in turn.
+std::vector<Case> is_space(Words& words) {
+  const std::string space = words.any({"global", "shared", "local", "const"});
+  if (space.empty() || !words.done()) return {};
+  Case c = plain("Miscellaneous", "bytes", kPred, {kWord}, nullptr);
+  c.results = {kPred, kPred, kPred};
+  c.locals = ".shared .align 16 .b8 tile[2048];\n  .local .align 16 .b8 box[16];";
+  c.body = R"(and.b32 %y0, %a, 7;
+  mov.u64 %x0, tile;
+  cvta.shared.u64 %x0, %x0;
+  mov.u64 %x1, box;
+  cvta.local.u64 %x1, %x1;
+  cvt.u64.u32 %x2, %y0;
+  add.u64 %x0, %x0, %x2;
+  add.u64 %x1, %x1, %x2;
+  $op %d, %out;
+  $op %d1, %x0;
+  $op %d2, %x1;)";
+  c.expected = [=](const Cells&) { return Cells{space == "global", space == "shared", space == "local"}; };
+  return {c};
+}
+
+}  // namespace
+
+std::vector<Case> miscellaneous_cases(Words words) {
+  const std::string m = words.mnemonic();
+  if (m == "membar" || m == "fence") return fence(words);
+  if (m == "isspacep") return is_space(words);
+  if (m == "nanosleep") {
+    if (!words.take("u32") || !words.done()) return {};
+    Case c = plain("Miscellaneous", "bytes", kWord, {kWord}, [](const Cells& x) { return Cells{x[0]}; });
+    c.body = "$op %a;\n  mov.b32 %d, %a;";
+    c.operands = [](Random& random) { return Cells{random() % 1000}; };
+    return {c};
+  }
+  if (m == "prefetch" || m == "prefetchu") return {transparent("$op [%in];")};
+  if (m == "applypriority" || m == "discard") {
+    // Of the 128 bytes discarded nothing may be read again before it is written.
+    return m == "discard" ? std::vector<Case>() : std::vector<Case>{transparent("$op [%in], 128;")};
+  }
+  return {};
+}
+
+}  // namespace weft::test::conformance

@@ -1,0 +1,1 @@
+// A library needs a source; this one holds the precompiled headers of the tests (CMakeLists.txt).

@@ -1,0 +1,34 @@
+// Stands in for workloads/device.h: CUDA's device side as plain C++, so that a host compiler makes functions
+// of the workloads' kernels. One thread of the host runs all threads of a block as fibers (grid.h).
+#ifndef WEFT_TESTS_HOST_CUDA_DEVICE_H
+#define WEFT_TESTS_HOST_CUDA_DEVICE_H
+
+#include <cmath>
+
+#include "host_cuda/grid.h"
+
+#define __global__
+#define __device__
+#define __constant__
+// Blocks run one after the other, so one copy serves all.
+#define __shared__ static
+
+struct alignas(16) float4 {
+  float x, y, z, w;
+};
+
+inline const weft::host_cuda::Index& threadIdx = weft::host_cuda::current.thread;
+inline const weft::host_cuda::Index& blockIdx = weft::host_cuda::current.block;
+inline const weft::host_cuda::Index& blockDim = weft::host_cuda::current.block_size;
+inline const weft::host_cuda::Index& gridDim = weft::host_cuda::current.grid_size;
+
+inline void __syncthreads() {
+  weft::host_cuda::barrier();
+}
+
+// Correctly rounded but for rare ties of the double result; CUDA's is approximate.
+inline float rsqrtf(float x) {
+  return static_cast<float>(1.0 / std::sqrt(static_cast<double>(x)));
+}
+
+#endif

@@ -1,0 +1,91 @@
+#include "host_cuda/kernels.h"
+
+#include <cstring>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+
+#include "workloads/device.h"  // tests/host_cuda/include, not the one that clang compiles for the GPU
+
+// Each in a namespace of its own: their constants have the same names.
+namespace bfs {
+#include "workloads/bfs/bfs.cu"
+}
+namespace coulombic_potential {
+#include "workloads/coulombic_potential/coulombic_potential.cu"
+}
+namespace matrix_multiply {
+#include "workloads/matrix_multiply/matrix_multiply.cu"
+}
+namespace reduction {
+#include "workloads/reduction/reduction.cu"
+}
+namespace vector_add {
+#include "workloads/vector_add/vector_add.cu"
+}
+
+namespace weft::host_cuda {
+namespace {
+
+// One parameter, from where the PTX has it.
+template <class Parameter>
+Parameter parameter(const dispatch::Launch& launch, std::size_t index) {
+  const ptx::Parameter& described = launch.program->parameters.at(index);
+  if (described.size != sizeof(Parameter)) {
+    throw std::runtime_error(launch.program->name + ": parameter " + std::to_string(index) +
+                             " has another size on the host");
+  }
+  Parameter value;
+  std::memcpy(&value, launch.parameters.data() + described.offset, sizeof value);
+  return value;
+}
+
+template <class... Parameters, std::size_t... Indices>
+void run(void (*kernel)(Parameters...), const dispatch::Launch& launch, std::index_sequence<Indices...>) {
+  const std::tuple<Parameters...> values{parameter<Parameters>(launch, Indices)...};
+  run_grid(launch.grid, launch.block, [&] { std::apply(kernel, values); });
+}
+
+template <class... Parameters>
+HostKernel host(void (*kernel)(Parameters...), std::map<std::string, HostVariable> variables = {}) {
+  return {[kernel](const dispatch::Launch& launch) {
+            if (launch.program->parameters.size() != sizeof...(Parameters)) {
+              throw std::runtime_error(launch.program->name + ": another number of parameters on the host");
+            }
+            run(kernel, launch, std::index_sequence_for<Parameters...>());
+          },
+          std::move(variables)};
+}
+
+template <class T>
+HostVariable variable(T& value) {
+  return {&value, sizeof value};
+}
+
+}  // namespace
+
+const HostKernel& host_kernel(const std::string& name) {
+  static const std::map<std::string, HostKernel> kernels = {
+      {"bfs", host(bfs::bfs)},
+      {"coulombic_potential",
+       host(coulombic_potential::coulombic_potential, {{"atoms", variable(coulombic_potential::atoms)}})},
+      {"matrix_multiply", host(matrix_multiply::matrix_multiply)},
+      {"reduction", host(reduction::reduction)},
+      {"vector_add", host(vector_add::vector_add)},
+  };
+  // In PTX the name may be mangled: _Z3bfs...; it ends where the parameters' letters begin.
+  std::string plain = name;
+  if (name.rfind("_Z", 0) == 0) {
+    std::size_t digits = 0;
+    const std::size_t length = std::stoul(name.substr(2), &digits);
+    plain = name.substr(2 + digits, length);
+  }
+  const auto found = kernels.find(plain);
+  if (found == kernels.end()) {
+    throw std::runtime_error("no host version of the kernel " + plain +
+                             "; add it to tests/host_cuda/kernels.cpp");
+  }
+  return found->second;
+}
+
+}  // namespace weft::host_cuda
