@@ -21,11 +21,15 @@ void LoadStoreUnit::accept(std::uint16_t issue, const ptx::Instruction& in, cons
     instruction.issue = issue;
     instruction.waits = waits;
     instruction.live = true;
+    instruction.surface = in.is_image() && in.space != ptx::Space::kTexture;
   }
   if (in.space == ptx::Space::kTexture) accept_texture(index, accesses, count);
   for (unsigned i = 0; i < count; ++i) {
     const LaneAccess& access = accesses[i];
-    if (access.space == ptx::Space::kTexture) continue;
+    if (access.space == ptx::Space::kTexture) {
+      accept_without_memory(index, access);
+      continue;
+    }
     if (i > 0 && accesses[i - 1].chunk == access.chunk && (accesses[i - 1].mask & access.mask) != 0) {
       instructions_[index].together = true;  // an element of several local words
     }
@@ -52,9 +56,16 @@ void LoadStoreUnit::accept(std::uint16_t issue, const ptx::Instruction& in, cons
   queue_.push(index);
 }
 
+// Threads without a place in memory (queries, borders, outside of a surface) are answered in one cycle more.
+void LoadStoreUnit::accept_without_memory(std::uint32_t index, const LaneAccess& access) {
+  Instruction& instruction = instructions_[index];
+  if (instruction.shared_cycles == 0) ++instruction.outstanding;
+  instruction.shared_cycles = 1;
+  add_part(instruction.shared_parts, access.chunk, access.mask);
+}
+
 // Threads whose texels lie in several lines wait for all of them. The unit makes addresses for so many
-// threads per cycle, four texels each; threads without a texel in memory (queries, borders) are answered in
-// one more.
+// threads per cycle, four texels each.
 void LoadStoreUnit::accept_texture(std::uint32_t index, const LaneAccess* accesses, unsigned count) {
   Instruction& instruction = instructions_[index];
   instruction.texture = true;
@@ -68,13 +79,8 @@ void LoadStoreUnit::accept_texture(std::uint32_t index, const LaneAccess* access
     threads += static_cast<unsigned>(__builtin_popcount(access.mask & ~seen));
     seen |= access.mask;
     deepest = std::max(deepest, ++depth);
-    if (access.space != ptx::Space::kTexture) {
-      texels += static_cast<unsigned>(__builtin_popcount(access.mask));
-      continue;
-    }
-    if (instruction.shared_cycles == 0) ++instruction.outstanding;
-    instruction.shared_cycles = 1;
-    add_part(instruction.shared_parts, access.chunk, access.mask);
+    if (access.space == ptx::Space::kTexture) continue;
+    texels += static_cast<unsigned>(__builtin_popcount(access.mask));
   }
   constexpr unsigned kTexelsPerPass = 4;
   const std::uint64_t rate = config_.texture.threads_per_cycle;

@@ -71,8 +71,8 @@ void LoadStoreUnit::step(Cycle now) {
       return;
     }
     if (instruction.shared_cycles != 0) {
-      const Cycle latency = instruction.texture ? config_.texture.latency : config_.shared_memory.latency;
-      wheel_.add(now, now + latency + instruction.shared_cycles - 1, {Event::Kind::kShared, index});
+      wheel_.add(now, now + unit_latency(instruction) + instruction.shared_cycles - 1,
+                 {Event::Kind::kShared, index});
       busy_until_ = now + instruction.shared_cycles;
       instruction.shared_cycles = 0;
       if (instruction.current == kNone) {
@@ -167,6 +167,13 @@ bool LoadStoreUnit::probe(Cycle now, std::uint32_t r) {
   ++data_requests_;
   bytes_out_ += bytes;
   return true;
+}
+
+// What answers without the caches. Beyond a surface: as a hit in the data cache.
+Cycle LoadStoreUnit::unit_latency(const Instruction& instruction) const {
+  return instruction.texture   ? config_.texture.latency
+         : instruction.surface ? config_.l1d.latency
+                               : config_.shared_memory.latency;
 }
 
 // What the texture unit adds after the data of a request.

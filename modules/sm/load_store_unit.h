@@ -106,13 +106,14 @@ class LoadStoreUnit {
   struct Instruction {
     std::uint16_t issue = 0;
     bool waits = false, live = false;
-    bool together = false;          // a thread is in several requests: all threads return at the end
-    bool texture = false;           // goes through the texture unit
+    bool together = false;  // a thread is in several requests: all threads return at the end
+    bool texture = false;   // goes through the texture unit
+    bool surface = false;
     std::uint32_t first = kNone;    // requests in order of their first lane
     std::uint32_t current = kNone;  // the next to be probed
     std::uint32_t outstanding = 0;  // requests (and the shared access) not yet returned
     std::uint32_t shared_cycles =
-        0;  // bank-conflict degree, summed over the passes; 1 if the texture unit answers
+        0;  // bank-conflict degree, summed over the passes; 1 for lanes without memory
     std::uint32_t setup_cycles = 0;  // texture unit: until the first texel has an address
     std::uint32_t shared_parts =
         kNone;  // threads of the shared access; with `together`, all that have returned
@@ -134,7 +135,9 @@ class LoadStoreUnit {
                             std::uint32_t window_start);
   void add_part(std::uint32_t& list, unsigned chunk, std::uint32_t mask);
   void accept_texture(std::uint32_t instruction, const LaneAccess* accesses, unsigned count);
+  void accept_without_memory(std::uint32_t instruction, const LaneAccess& access);
   Cycle filter_latency(std::uint32_t request) const;
+  Cycle unit_latency(const Instruction& instruction) const;
   bool probe(Cycle now, std::uint32_t request);
   bool probe_cache(Cycle now, std::uint32_t request, FirstLevel& cache, Tag tag, AccessKind kind);
   void report_probes(const Instruction& instruction);

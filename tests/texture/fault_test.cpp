@@ -17,7 +17,7 @@ const std::string kEntry = R"(.visible .entry k(.param .u64 object) {
   ld.param.u64 %rd1, [object];
   mov.u32 %r1, %tid.x;
   mov.u32 %r2, 0;
-  mov.f32 %f1, 0f3F800000;
+  mov.f32 %f1, 0f42780000;
   )";
 
 struct Faulty {
@@ -49,6 +49,8 @@ TEST_P(ImageFault, SaysWhereAndWhat) {
   texture::ArrayShape shape;
   shape.format = {texture::ChannelKind::kUnsigned, 32, 1};
   shape.width = shape.height = 8;
+  // A texture that is freed has pages of its own, and the fetch at (62, 62) reads the last.
+  if (std::string(GetParam().name) == "freed") shape.width = shape.height = 64;
   const texture::Image image = runtime::create_array(device, shape);
   const bool surface = std::string(GetParam().instruction).find("su") == 0;
   const auto object =

@@ -163,7 +163,7 @@ TEST(References, MistakesInTheText) {
   };
   using ::testing::HasSubstr;
   EXPECT_THAT(message(".global .samplerref s = { addr_mode_0 = bend };"),
-              HasSubstr("m.ptx:4:42: expected wrap, mirror"));
+              HasSubstr("m.ptx:4:41: expected wrap, mirror"));
   EXPECT_THAT(message(".global .samplerref s = { colour = wrap };"), HasSubstr("found the field 'colour'"));
   EXPECT_THAT(message(".global .texref t = { width = 4 };"), HasSubstr("only a .samplerref"));
   const auto body = [](const std::string& line) {
@@ -173,8 +173,8 @@ TEST(References, MistakesInTheText) {
   EXPECT_EQ(message(body("tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f4}, [image, {%f1,%f2}];")), "no error");
   EXPECT_THAT(message(body("tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f4}, [image, {%f1}];")),
               HasSubstr("found 1 coordinates, expected 2"));
-  EXPECT_THAT(message(body("tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f4}, [image, {%r1,%r2}];")),
-              HasSubstr("m.ptx:6:"));
+  EXPECT_THAT(message(body("tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f4}, [image, {%rd1,%rd2}];")),
+              HasSubstr("of type .b64, expected .f32"));
   EXPECT_THAT(message(body("tex.2d.v4.f32.f32 {%f1,%f2}, [image, {%f1,%f2}];")),
               HasSubstr("found 2 destinations"));
   EXPECT_THAT(message(body("tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f4}, [other, {%f1,%f2}];")),
