@@ -94,6 +94,7 @@ struct Gpu::Impl final : sm::SmListener {
   texture::Table objects;
   std::deque<dispatch::Launch> queue;
   std::optional<sm::Kernel> kernel;
+  sm::AccessObserver* observer = nullptr;
   Cycle started = 0;
   std::uint64_t past_cycles = 0, launches = 0;
   std::string fault;
@@ -198,6 +199,7 @@ bool Gpu::Impl::begin(Cycle now) {
   queue.pop_front();
   const dispatch::Launch& launch = kernel->launch;
   const auto offset = [](std::uint64_t address) { return address < kDeviceBase ? 0 : address - kDeviceBase; };
+  if (observer != nullptr) observer->kernel_started(*kernel, static_cast<unsigned>(sms.size()));
   for (auto& sm : sms) {
     sm.start_kernel(*kernel, view(), offset(launch.code_address), offset(launch.parameter_address), now + 1);
   }
@@ -270,7 +272,7 @@ Gpu::Gpu(sc_core::sc_module_name name, const GpuConfig& config, const Options& o
     : sc_module(name), impl_(std::make_unique<Impl>(config, options)) {}
 Gpu::~Gpu() = default;
 
-void Gpu::launch(const dispatch::Launch& launch) {
+void Gpu::check(const dispatch::Launch& launch) const {
   constexpr std::uint64_t kMaxGrid[3] = {0x7fffffff, 65535, 65535};
   constexpr std::uint64_t kMaxBlock[3] = {1024, 1024, 64};
   const std::string kernel = "kernel " + launch.program->name;
@@ -301,6 +303,10 @@ void Gpu::launch(const dispatch::Launch& launch) {
   if (checked.program.local_bytes != 0 && launch.local_address < kDeviceBase) {
     throw InputError(kernel, "has local variables, but the launch gives no device memory for them");
   }
+}
+
+void Gpu::launch(const dispatch::Launch& launch) {
+  check(launch);
   impl_->queue.push_back(launch);
   impl_->dispatcher.poke();
 }
@@ -331,6 +337,15 @@ gddr5::MemoryImage& Gpu::memory() {
 }
 texture::Table& Gpu::objects() {
   return impl_->objects;
+}
+sm::DeviceMemoryView Gpu::memory_view() const {
+  sm::DeviceMemoryView view = impl_->view();
+  view.image = impl_->image.data();
+  return view;
+}
+void Gpu::observe(sm::AccessObserver* observer) {
+  impl_->observer = observer;
+  for (auto& sm : impl_->sms) sm.observe(observer);
 }
 statistics::Registry& Gpu::statistics() {
   return impl_->registry;

@@ -17,7 +17,9 @@
 #include <memory>
 #include <string>
 
+#include "check/checks.h"
 #include "common/error.h"
+#include "functional/engine.h"
 #include "platform/gpu.h"
 #include "runtime/arguments.h"
 #include "runtime/loaded_module.h"
@@ -25,6 +27,14 @@
 namespace weft::runtime {
 
 using Address = std::uint64_t;  // a device address
+
+// Launches that run functionally, without timing: all, the first `launches`, or those before the first launch
+// of `kernel` (whatever lasts longer). The others are timed; memory is the same.
+struct FunctionalOptions {
+  bool all = false;
+  std::uint64_t launches = 0;
+  std::string kernel;
+};
 
 // Looks on as launches begin and end; changes nothing.
 class LaunchObserver {
@@ -43,7 +53,9 @@ struct DeviceOptions {
   std::uint64_t max_cycles = 0;                   // core cycles over all launches; 0: no limit
   std::function<void(const Progress&)> progress;  // called a few times per second of wall time while running
   std::function<bool()> interrupted;              // polled; true abandons the launch (SIGINT)
-  LaunchObserver* observer = nullptr;             // must outlive the device
+  FunctionalOptions functional;
+  check::Options check;
+  LaunchObserver* observer = nullptr;  // must outlive the device
 };
 
 // The launch was stopped from outside: by `interrupted` or `max_cycles`.
@@ -92,6 +104,12 @@ class Device {
   void reset();
 
   const Effort& effort() const;
+  // The part of it that functional launches took, and what they executed; the GPU's totals are of the timed
+  // ones.
+  const Effort& functional_effort() const;
+  const functional::Counters& functional_counters() const;
+  // What DeviceOptions::check has found so far.
+  const std::vector<check::Report>& reports() const;
   Gpu& gpu();
   const Gpu& gpu() const;
 

@@ -88,6 +88,15 @@ std::vector<std::uint8_t> LoadedModule::initial_value(const ptx::Variable& varia
   return bytes;
 }
 
+std::vector<LoadedModule::Placed> LoadedModule::placed() const {
+  std::vector<Placed> list;
+  for (const ptx::Variable& variable : module_.variables) {
+    if (!lives_in_device_memory(variable) || variable.is_extern) continue;
+    list.push_back({variable.name, symbols_.at(variable.name), variable.size});
+  }
+  return list;
+}
+
 std::uint64_t LoadedModule::address_of(const std::string& variable, std::uint64_t* bytes) const {
   const auto symbol = symbols_.find(variable);
   if (symbol == symbols_.end()) {

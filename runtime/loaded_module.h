@@ -27,6 +27,12 @@ class LoadedModule {
 
   const std::string& file() const { return module_.file; }
   const std::vector<std::string>& kernels() const { return module_.kernels; }
+  // The variables that lie in device memory.
+  struct Placed {
+    std::string name;
+    std::uint64_t address = 0, bytes = 0;
+  };
+  std::vector<Placed> placed() const;
   // Throws InputError listing the variables.
   std::uint64_t address_of(const std::string& variable, std::uint64_t* bytes) const;
   // Whether a variable is a .texref, .samplerref or .surfref, which `bind` (runtime/images.h) sets. Throws as

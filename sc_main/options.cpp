@@ -24,6 +24,16 @@ po::options_description session_options(SessionOptions& options) {
   add("vcd", po::value(&options.trace.file), "write waveforms to this file");
   add("vcd-start", po::value(&options.trace.start), "first core cycle of the waveforms");
   add("vcd-stop", po::value(&options.trace.stop), "last core cycle of the waveforms");
+  add("functional", po::bool_switch(&options.functional),
+      "run kernels without timing: the same results, no cycles, a few hundred times faster");
+  add("fast-forward", po::value(&options.fast_forward),
+      "N or KERNEL: run the first N launches, or those before the first launch of KERNEL, without timing");
+  add("check", po::value(&options.checks)->composing()->multitoken(),
+      "memory: every access against allocations, alignment and what has been written; race: accesses of "
+      "threads "
+      "that no barrier orders; exit code 3 if anything is found");
+  add("check-reports", po::value(&options.check_reports)->default_value(options.check_reports),
+      "a launch ends after reports about this many different instructions");
   return description;
 }
 

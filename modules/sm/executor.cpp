@@ -144,6 +144,7 @@ void Executor::start_block(const ResidentBlock& block) {
       }
     }
   }
+  if (observer_ != nullptr) observer_->block_started(sm_, block);
 }
 
 void Executor::arithmetic(const Operation& op, const Groups& groups, std::uint64_t cycle) {
@@ -209,10 +210,13 @@ std::uint32_t Executor::scalar(const Source& source, const Groups& groups) const
 bool Executor::memory(const Operation& op, ptx::Pc pc, const Groups& groups, const ResidentBlock& block) {
   const ptx::Instruction& in = *op.instruction;
   access_count_ = 0;
+  group_ = 0;
+  if (observer_ != nullptr) refused_ = {};
   if (in.is_image()) return image(op, pc, groups, block);
   alignas(64) std::uint64_t address[isa::kLanes];
   for (const ThreadGroup& group : groups) {
     const std::uint32_t mask = guarded(in, group);
+    group_ = static_cast<unsigned>(&group - groups.data);
     if (mask == 0) continue;
     const Source& base = op.src[0];
     const bool wide = in.wide_address;
@@ -237,7 +241,22 @@ bool Executor::memory(const Operation& op, ptx::Pc pc, const Groups& groups, con
     }
     if (!done) return false;
   }
+  if (observer_ != nullptr && !observer_->stop_reason().empty()) {
+    fault_ = observer_->stop_reason();
+    return false;
+  }
   return true;
+}
+
+// Asks the observer; threads that it refuses are noted.
+std::uint32_t Executor::permitted(const Operation& op, ptx::Pc pc, ptx::Space space, unsigned chunk,
+                                  std::uint32_t mask, const std::uint64_t* address,
+                                  const ResidentBlock& block) {
+  const Region where = region(space, block);
+  const std::uint32_t allowed = observer_->access(
+      {kernel_, &op, pc, space, sm_, &block, chunk, mask, address, where.base, registers_.chunk_base(chunk)});
+  refused_[group_] |= mask & ~allowed;
+  return mask & allowed;
 }
 
 bool Executor::generic(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint32_t mask,
@@ -260,29 +279,25 @@ bool Executor::generic(const Operation& op, ptx::Pc pc, unsigned chunk, std::uin
   return global == 0 || access(op, pc, ptx::Space::kGlobal, chunk, global, address, block);
 }
 
-bool Executor::access(const Operation& op, ptx::Pc pc, ptx::Space space, unsigned chunk, std::uint32_t mask,
-                      const std::uint64_t* address, const ResidentBlock& block) {
-  std::uint8_t* base = nullptr;
-  std::uint64_t low = 0, bytes = 0;
-  const char* what = nullptr;
+Executor::Region Executor::region(ptx::Space space, const ResidentBlock& block) {
   switch (space) {
     case ptx::Space::kShared:
-      base = shared_.data() + shared_stride_ * block.slot;
-      bytes = kernel_->shared_bytes;
-      what = "shared memory";
-      break;
+      return {shared_.data() + shared_stride_ * block.slot, 0, kernel_->shared_bytes, "shared memory"};
     case ptx::Space::kParam:
-      base = parameters_.data();
-      bytes = kernel_->launch.parameters.size();
-      what = "the kernel's parameters";
-      break;
+      return {parameters_.data(), 0, kernel_->launch.parameters.size(), "the kernel's parameters"};
     default:
-      base = memory_.image;
-      low = memory_.base;
-      bytes = memory_.bytes;
-      what = space == ptx::Space::kConst ? "constant memory" : "global memory";
-      break;
+      return {memory_.image, memory_.base, memory_.bytes,
+              space == ptx::Space::kConst ? "constant memory" : "global memory"};
   }
+}
+
+bool Executor::access(const Operation& op, ptx::Pc pc, ptx::Space space, unsigned chunk, std::uint32_t mask,
+                      const std::uint64_t* address, const ResidentBlock& block) {
+  if (observer_ != nullptr) {
+    mask = permitted(op, pc, space, chunk, mask, address, block);
+    if (mask == 0) return true;
+  }
+  const auto [base, low, bytes, what] = region(space, block);
   const Span span = span_of(address, mask);
   const std::uint64_t size = op.element_bytes;
   const bool inside = span.low >= low && span.high - low + size <= bytes && span.high - low < bytes;
@@ -333,6 +348,10 @@ void Executor::transfer(isa::MemoryFunction function, const Operation& op, unsig
 // touch neighbouring addresses. An element of several words is gathered, handled, and scattered again.
 bool Executor::local(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint32_t mask,
                      const std::uint64_t* address, const ResidentBlock& block) {
+  if (observer_ != nullptr) {
+    mask = permitted(op, pc, ptx::Space::kLocal, chunk, mask, address, block);
+    if (mask == 0) return true;
+  }
   const std::uint64_t size = op.element_bytes;
   const std::uint64_t bytes = kernel_->program.local_bytes;
   const Span span = span_of(address, mask);

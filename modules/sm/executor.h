@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "sm/access_observer.h"
 #include "sm/kernel.h"
 #include "sm/register_file.h"
 #include "texture/sample.h"
@@ -73,9 +74,21 @@ class Executor {
   // `fault()`.
   bool memory(const Operation& op, ptx::Pc pc, const warp_formation::Groups& groups,
               const ResidentBlock& block);
+  // Where a space of addresses lies: addresses low to low + bytes - 1, the first at `base`. Not for generic
+  // and local addresses.
+  struct Region {
+    std::uint8_t* base = nullptr;
+    std::uint64_t low = 0, bytes = 0;
+    const char* name = nullptr;
+  };
+  Region region(ptx::Space space, const ResidentBlock& block);
   const LaneAccess* accesses() const { return accesses_.data(); }
   unsigned access_count() const { return access_count_; }
   const std::string& fault() const { return fault_; }
+  // Shows every access to `observer` before it happens; nullptr: to nobody.
+  void observe(AccessObserver* observer) { observer_ = observer; }
+  // Threads of group g of the last memory() that the observer kept from their access.
+  std::uint32_t refused(unsigned g) const { return observer_ == nullptr ? 0 : refused_[g]; }
 
   // A thread of a block in words, for messages: "thread (3,0,0) of block (1,2,0)".
   std::string thread_name(const ResidentBlock& block, unsigned chunk, unsigned lane) const;
@@ -89,6 +102,8 @@ class Executor {
              const std::uint64_t* address, const ResidentBlock& block);
   bool generic(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint32_t mask,
                const std::uint64_t* address, const ResidentBlock& block);
+  std::uint32_t permitted(const Operation& op, ptx::Pc pc, ptx::Space space, unsigned chunk,
+                          std::uint32_t mask, const std::uint64_t* address, const ResidentBlock& block);
   void transfer(isa::MemoryFunction function, const Operation& op, unsigned chunk, std::uint32_t mask,
                 std::uint8_t* base, const std::uint64_t* offset);
   LaneAccess& record(ptx::Space space, unsigned chunk, std::uint32_t mask, std::uint32_t bytes);
@@ -121,6 +136,9 @@ class Executor {
   std::uint32_t positions_ = 0;  // thread positions of this SM in this kernel
   std::vector<LaneAccess> accesses_;
   unsigned access_count_ = 0;
+  AccessObserver* observer_ = nullptr;
+  std::array<std::uint32_t, warp_formation::kMaxGroups> refused_{};  // by group of the instruction
+  unsigned group_ = 0;                                               // that is being executed
   std::string fault_;
 };
 

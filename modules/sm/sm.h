@@ -80,6 +80,11 @@ class Sm final : public sc_core::sc_module,
   std::string dump() const;
   std::uint64_t live_threads() const;
   warp_formation::Census census() const;
+  // Shows accesses and barriers to `observer` from now on; nullptr: to nobody.
+  void observe(AccessObserver* observer) {
+    observer_ = observer;
+    executor_.observe(observer);
+  }
   // Fills *trace in each step from now on; nullptr: no more.
   void trace(SmTrace* trace) { trace_ = trace; }
 
@@ -238,6 +243,7 @@ class Sm final : public sc_core::sc_module,
 
   Counters counters_;
   SmTrace* trace_ = nullptr;
+  AccessObserver* observer_ = nullptr;
 };
 
 }  // namespace weft::sm

@@ -116,6 +116,12 @@ void Sm::resolve_control(std::uint16_t id) {
     return;
   }
   const std::uint16_t slot = flight.slot;
+  if (observer_ != nullptr && in.is_barrier()) {
+    for (unsigned g = 0; g < doing_count; ++g) {
+      observer_->barrier_arrived(index_, slots_[slot], barrier, doing[g].chunk, doing[g].mask,
+                                 in.barrier != ptx::BarrierKind::kArrive);
+    }
+  }
   domains_[flight.domain].unit->resolved(id, {outcomes.data(), count});
   if (doing_count == 0) return;
   if (in.is_exit()) exit_threads(slot, threads);
@@ -140,6 +146,7 @@ void Sm::test_barriers(std::uint16_t slot) {
     if (b.arrived < expected && b.expected == 0)
       expected -= domains_[block.domain].unit->waiting_to_exit(slot);
     if (b.arrived < expected) continue;
+    if (observer_ != nullptr) observer_->barrier_released(index_, block, i, b.expected == 0);
     b = Barrier();
     domains_[block.domain].unit->barrier_released(slot, i);
   }

@@ -110,6 +110,9 @@ void Sm::start_memory(Cycle now, std::uint16_t id, Cycle occupancy) {
   if (!executor_.memory(*flight.op, flight.pc, {flight.groups.data(), flight.group_count}, block)) {
     return fault(executor_.fault());
   }
+  if (observer_ != nullptr) {
+    for (unsigned g = 0; g < flight.group_count; ++g) flight.executing[g] &= ~executor_.refused(g);
+  }
   const bool any = executor_.access_count() != 0;
   const bool waits = any && in.is_load();
   flight.references = any ? 1 : 0;
