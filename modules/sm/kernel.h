@@ -58,6 +58,7 @@ Occupancy occupancy(const dispatch::Launch& launch, const Config& config, std::u
 
 struct Kernel {
   Kernel(const dispatch::Launch& launch, const Config& config, std::uint64_t warp_size);
+  Kernel(Kernel&&) = default;
   Kernel(const Kernel&) = delete;  // operations refer to image_sources
   Kernel& operator=(const Kernel&) = delete;
 

@@ -39,10 +39,9 @@ struct Case {
 
 class Compiled : public ::testing::TestWithParam<Case> {};
 
-TEST_P(Compiled, EveryThreadAgreesWithTheOracle) {
-  const Case& c = GetParam();
+void compare(const Case& c, bool functional) {
   std::mt19937 random(7);
-  ImageBench bench(kModule);
+  ImageBench bench(kModule, functional);
   const bool layered = c.layers > 1;
   const PlainImage plain = random_image(random, c.dimensions, c.size, c.layers, c.kind, c.bits, c.channels);
   PlainSampler how;
@@ -62,6 +61,13 @@ TEST_P(Compiled, EveryThreadAgreesWithTheOracle) {
     if (c.channels == 2) expected[2] = expected[3] = 0;  // fetch_2d_s16 writes two
     ASSERT_EQ(found[t], expected) << "thread " << t;
   }
+}
+
+TEST_P(Compiled, EveryThreadAgreesWithTheOracle) {
+  compare(GetParam(), false);
+}
+TEST_P(Compiled, WithoutTiming) {
+  compare(GetParam(), true);
 }
 
 INSTANTIATE_TEST_SUITE_P(

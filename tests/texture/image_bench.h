@@ -24,8 +24,9 @@ inline texture::Format format_of(const PlainImage& plain) {
 }
 
 struct ImageBench {
-  explicit ImageBench(const std::string& ptx_file)
-      : device(load_config("gtx480", {"sm.count=2"}), {}),
+  // `functional`: launches run without timing.
+  explicit ImageBench(const std::string& ptx_file, bool functional = false)
+      : device(load_config("gtx480", {"sm.count=2"}), options(functional)),
         module(device.load_module_file(std::string(WEFT_CONFORMANCE) + "/" + ptx_file)) {}
 
   // An array with the plain image's texels.
@@ -61,6 +62,12 @@ struct ImageBench {
     device.synchronise();
     std::vector<Four> result(coordinates.size());
     device.copy_from(result.data(), out, coordinates.size() * 16);
+    return result;
+  }
+
+  static runtime::DeviceOptions options(bool functional) {
+    runtime::DeviceOptions result;
+    result.functional.all = functional;
     return result;
   }
 
