@@ -6,8 +6,6 @@
 
 #include "common/error.h"
 
-#include "common/error.h"
-
 namespace weft::functional {
 namespace {
 
@@ -66,7 +64,7 @@ MicroOp micro_op(const Operation& op) {
   micro.guard = op.instruction->guard;
   micro.guard_negated = op.instruction->guard_negated;
   if (micro.kind == MicroOp::Kind::kMemory) {
-    micro.direct = is_direct(op.instruction->space);
+    micro.direct = is_direct(op.instruction->space) && !op.instruction->is_image();
     micro.absolute = op.src[0].kind == Source::Kind::kNone;
     micro.data = std::max<std::uint8_t>(op.instruction->vector, 2);  // an atomic has up to two
   }
