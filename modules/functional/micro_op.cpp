@@ -34,6 +34,11 @@ MicroOp::Kind kind_of(const Operation& op) {
   if (in.is_memory()) return MicroOp::Kind::kMemory;
   if (in.is_branch()) return MicroOp::Kind::kBranch;
   if (in.is_exit()) return MicroOp::Kind::kExit;
+  if (in.op == ptx::Opcode::kCall && in.target != ptx::kNoPc) return MicroOp::Kind::kCall;
+  if (in.op == ptx::Opcode::kCall || in.op == ptx::Opcode::kReturn || in.op == ptx::Opcode::kBrx) {
+    return MicroOp::Kind::kTargets;
+  }
+  if (in.op == ptx::Opcode::kSystem) return MicroOp::Kind::kSystem;
   return in.is_control() ? MicroOp::Kind::kControl : arithmetic_kind(op);
 }
 
@@ -45,6 +50,10 @@ bool is_known(const ptx::Instruction& in) {
     case ptx::Opcode::kBra:
     case ptx::Opcode::kRet:
     case ptx::Opcode::kExit:
+    case ptx::Opcode::kBrx:
+    case ptx::Opcode::kCall:
+    case ptx::Opcode::kReturn:
+    case ptx::Opcode::kSystem:
     case ptx::Opcode::kMembar:
     case ptx::Opcode::kNop:
     case ptx::Opcode::kLd:
