@@ -7,51 +7,13 @@
 #include "common/error.h"
 #include "common/hop_monitor.h"
 #include "dispatch/dispatcher.h"
+#include "platform/watchdog.h"
 #include "sm/sm.h"
+#include "texture/table.h"
 #include "vcd/gpu_waveform.h"
 
 namespace weft {
-namespace {
-
-// Raises a fault when threads are live and nothing was issued for so many cycles.
-class Watchdog final : public Clocked {
- public:
-  Watchdog(ClockDomain& clock, Cycle cycles) : clock_(clock), index_(clock.add(*this)), cycles_(cycles) {}
-  std::function<std::uint64_t()> progress;
-  std::function<void()> hung;
-
-  void start(Cycle now) {
-    active_ = true;
-    last_ = UINT64_MAX;
-    deadline_ = now + cycles_;
-    clock_.wake_at(index_, deadline_);
-  }
-  void stop() { active_ = false; }
-
-  Cycle step(Cycle now) override {
-    if (!active_) return kNever;
-    if (now < deadline_) return deadline_;
-    const std::uint64_t done = progress();
-    if (done == last_) {
-      active_ = false;
-      hung();
-      return kNever;
-    }
-    last_ = done;
-    deadline_ = now + cycles_;
-    return deadline_;
-  }
-
- private:
-  ClockDomain& clock_;
-  const std::size_t index_;
-  const Cycle cycles_;
-  bool active_ = false;
-  std::uint64_t last_ = 0;
-  Cycle deadline_ = 0;
-};
-
-}  // namespace
+namespace {}  // namespace
 
 struct Gpu::Impl final : sm::SmListener {
   Impl(const GpuConfig& c, const Options& o);
@@ -71,7 +33,7 @@ struct Gpu::Impl final : sm::SmListener {
     return past_cycles + (dispatcher.active() ? core.current_edge() - started + 1 : 0);
   }
   sm::DeviceMemoryView view() const {
-    return {nullptr, kDeviceBase, image.bytes(), pages.data(), 12, services};
+    return {nullptr, kDeviceBase, image.bytes(), pages.data(), 12, services, &objects};
   }
 
   const GpuConfig config;
@@ -91,6 +53,7 @@ struct Gpu::Impl final : sm::SmListener {
   statistics::Registry registry;
   sm::DeviceServices* services = nullptr;
   std::vector<std::uint8_t> pages;  // per page of device memory: allocated?
+  texture::Table objects;
   std::deque<dispatch::Launch> queue;
   std::optional<sm::Kernel> kernel;
   sm::AccessObserver* observer = nullptr;
@@ -126,7 +89,7 @@ Gpu::Impl::Impl(const GpuConfig& c, const Options& o)
                    }
                    return targets(sms);
                  }()),
-      watchdog(core, c.watchdog.cycles),
+      watchdog(core, c.watchdog.cycles, sms),
       pages((c.gddr5.bytes + kPageBytes - 1) / kPageBytes, 0) {
   // At equal times memory goes before interconnect, and interconnect before core.
   interconnect_clock.runs_after(memory_clock);
@@ -148,21 +111,10 @@ Gpu::Impl::Impl(const GpuConfig& c, const Options& o)
   connect();
   dispatcher.set_hooks({[this](Cycle now) { return begin(now); }, [this] { return drained(); },
                         [this](Cycle now) { finish(now); }});
-  watchdog.progress = [this] {
-    std::uint64_t sum = 0;
-    for (const auto& sm : sms) sum += sm.counters().warp_instructions;
-    return sum;
-  };
-  watchdog.hung = [this] {
-    std::uint64_t live = 0;
+  watchdog.on_hang = [this](const std::string& what) {
     std::string dump;
-    for (const auto& sm : sms) {
-      live += sm.live_threads();
-      dump += sm.dump();
-    }
-    stop("kernel " + kernel->program.name + " hangs: no instruction was issued for " +
-         std::to_string(config.watchdog.cycles) + " core cycles, " + std::to_string(live) +
-         " threads are live\n" + dump);
+    for (const auto& sm : sms) dump += sm.dump();
+    stop("kernel " + kernel->program.name + " hangs: " + what + "\n" + dump);
   };
   bind();
 }
@@ -242,6 +194,7 @@ void Gpu::Impl::reset() {
   for (auto& channel : channels) channel.reset();
   for (auto& bank : l2) bank.reset();
   crossbar.reset();
+  objects.clear();
   for (auto& sm : sms) sm.reset();
   for (auto& monitor : monitors) monitor.reset();
   dispatcher.reset();
@@ -298,6 +251,7 @@ void Gpu::check(const dispatch::Launch& launch) const {
                                  " bytes, it takes " + std::to_string(launch.program->parameter_bytes));
   }
   const sm::Kernel checked(launch, impl_->config.sm, impl_->config.warp_formation.warp_size);
+  impl_->sms.front().check_warps(checked);
   if (checked.local_bytes != 0 && launch.local_address < kDeviceBase) {
     throw InputError(kernel, "has local variables, but the launch gives no device memory for them");
   }
@@ -332,6 +286,9 @@ const GpuConfig& Gpu::config() const {
 }
 gddr5::MemoryImage& Gpu::memory() {
   return impl_->image;
+}
+texture::Table& Gpu::objects() {
+  return impl_->objects;
 }
 sm::DeviceMemoryView Gpu::memory_view() const {
   sm::DeviceMemoryView view = impl_->view();

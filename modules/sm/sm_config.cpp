@@ -6,8 +6,8 @@ namespace weft::sm {
 namespace {
 
 constexpr std::array<const char*, static_cast<std::size_t>(ptx::Latency::kCount)> kLatencyKeys = {
-    "int_add",   "int_mul",    "int_div",    "float_add",  "float_mul", "float_fma",
-    "float_div", "double_add", "double_mul", "double_div", "sfu",       "move"};
+    "int_add",    "int_mul",    "int_div",    "float_add", "float_mul", "float_fma", "float_div",
+    "double_add", "double_mul", "double_div", "sfu",       "move",      "warp"};
 
 std::string found(std::uint64_t value) {
   return "found " + std::to_string(value);
@@ -38,6 +38,7 @@ Config::Config() {
   set(ptx::Latency::kDoubleDiv, 330, 130);
   set(ptx::Latency::kSfu, 8, 1);
   set(ptx::Latency::kMove, 4, 1);
+  set(ptx::Latency::kWarp, 24, 1);
 }
 
 void CacheConfig::describe(config::Visitor& v) {
@@ -71,11 +72,22 @@ void Config::SharedMemory::describe(config::Visitor& v) {
   v.integer("latency", latency, {1, 500}, "cycles", "load to use without conflicts");
 }
 
+void Config::Texture::describe(config::Visitor& v) {
+  v.integer("latency", latency, {1, 10000}, "cycles", "texels in the texture cache to the filtered value");
+  v.integer("threads_per_cycle", threads_per_cycle, {1, 64}, "threads",
+            "threads whose texels get addresses in a cycle, up to four texels each");
+}
+
 void Config::Coalescer::describe(config::Visitor& v) {
   v.integer("block_bytes", block_bytes, {16, 1024}, "bytes",
             "accesses to one aligned block become one request");
   v.integer("width_threads", width_threads, {0, 32}, "threads",
             "neighbouring threads coalesced together; 0: the whole issue");
+}
+
+void Config::Observe::describe(config::Visitor& v) {
+  v.boolean("lane_oracle", lane_oracle, "count the lane activity that no regrouping of threads can exceed");
+  v.boolean("stalled_threads", stalled_threads, "count what threads wait for in cycles without an issue");
 }
 
 void Config::describe(config::Visitor& v) {
@@ -117,6 +129,8 @@ void Config::describe(config::Visitor& v) {
   v.end();
   config::group(v, "shared_memory", shared_memory, "shared memory");
   config::group(v, "coalescer", coalescer, "coalescer");
+  config::group(v, "observe", observe, "statistics that cost time");
+  config::group(v, "texture", texture, "texture unit");
   config::group(v, "l1i", l1i, "instruction cache");
   config::group(v, "l1d", l1d, "data cache");
   config::group(v, "l1c", l1c, "constant cache");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace weft::warp_formation::test {
 namespace {
@@ -118,14 +119,19 @@ void Driver::check_issue(const Issue& issue) const {
   if (unit_->contexts().pc(issue.context) != issue.pc) violated("the front end fetches something else");
   if (issue.beats == 0) violated("an issue without beats");
   std::vector<unsigned> seen;
+  std::set<std::pair<unsigned, unsigned>> lanes;  // (beat, home lane)
   for (const auto& group : issue.groups) {
     if (group.mask == 0) violated("an empty group");
     each_thread(group, [&](unsigned t) {
       const std::string name = "thread " + std::to_string(t);
+      const unsigned beat = group.beat + (group.spread ? t % kChunk / geometry_.simd_width : 0);
+      if (!group.spread && beat >= issue.beats) violated(name + " runs after the last beat");
       if (t >= threads_.size()) violated(name + " does not exist");
       const Thread& thread = threads_[t];
       if (std::find(seen.begin(), seen.end(), t) != seen.end()) violated(name + " is twice in an issue");
       seen.push_back(t);
+      if (!lanes.emplace(beat, t % geometry_.simd_width).second)
+        violated(name + " finds its lane taken in beat " + std::to_string(beat));
       if (thread.state != State::kIdle)
         violated(name + " is issued though it is absent, in flight or at a barrier");
       if (thread.slot != issue.slot) violated(name + " belongs to another block");
@@ -195,12 +201,14 @@ void Driver::complete(const Part& part) {
       if (does && in.is_branch()) next = in.target;
       if (does && in.is_exit()) kind = Outcome::Kind::kExit;
       if (does && in.is_barrier()) kind = Outcome::Kind::kBarrier;
+      if (does && in.is_warp_primitive()) kind = Outcome::Kind::kWarpSync;
       if (const ptx::Pc other = jump ? jump(t, part.pc) : ptx::kNoPc; other != ptx::kNoPc) next = other;
       masks[{kind, next}] |= 1u << (t % kChunk);
       threads_[t].pc = next;
-      threads_[t].state = kind == Outcome::Kind::kExit      ? State::kAbsent
-                          : kind == Outcome::Kind::kBarrier ? State::kAtBarrier
-                                                            : State::kIdle;
+      threads_[t].state = kind == Outcome::Kind::kExit       ? State::kAbsent
+                          : kind == Outcome::Kind::kBarrier  ? State::kAtBarrier
+                          : kind == Outcome::Kind::kWarpSync ? State::kAtSync
+                                                             : State::kIdle;
       exited += kind == Outcome::Kind::kExit;
       arrived += kind == Outcome::Kind::kBarrier;
     });
@@ -215,6 +223,7 @@ void Driver::complete(const Part& part) {
     Outcome outcome;
     outcome.kind = key.first;
     outcome.next_pc = key.second;
+    if (key.first == Outcome::Kind::kWarpSync) outcome.argument = ~0u;
     outcome.groups = {list.data(), static_cast<std::uint32_t>(list.size())};
     outcomes.push_back(outcome);
   }
@@ -226,6 +235,7 @@ void Driver::complete(const Part& part) {
   block.live_threads -= exited;
   block.arrived += arrived;
   release_barriers(slot);
+  release_syncs(slot);
   if (block.live && block.live_threads == 0) {
     unit_->retire(block.block);
     block.live = false;
@@ -240,6 +250,25 @@ void Driver::release_barriers(std::uint16_t slot) {
     if (thread.slot == slot && thread.state == State::kAtBarrier) thread.state = State::kIdle;
   }
   unit_->barrier_released(slot, 0);
+}
+
+// All threads of a chunk that have not exited, nor wait at their exit, are there.
+void Driver::release_syncs(std::uint16_t slot) {
+  const unsigned first = slots_[slot].block.first_chunk;
+  for (unsigned chunk = first; chunk < first + slot_chunks_; ++chunk) {
+    std::uint32_t waiting = 0, others = 0;
+    for (unsigned i = 0; i < kChunk; ++i) {
+      const State state = threads_[chunk * kChunk + i].state;
+      if (state == State::kAtSync) waiting |= 1u << i;
+      if (state != State::kAtSync && state != State::kAbsent) others |= 1u << i;
+    }
+    if (waiting == 0 || (others & ~unit_->ending(chunk)) != 0) continue;
+    for (unsigned i = 0; i < kChunk; ++i) {
+      if ((waiting >> i & 1) != 0) threads_[chunk * kChunk + i].state = State::kIdle;
+    }
+    const ThreadGroup group{waiting, static_cast<std::uint16_t>(chunk), 0, false};
+    unit_->warp_sync_released({&group, 1});
+  }
 }
 
 void Driver::check_census() const {
