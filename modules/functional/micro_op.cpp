@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
+
+#include "common/error.h"
 
 namespace weft::functional {
 namespace {
@@ -32,6 +35,26 @@ MicroOp::Kind kind_of(const Operation& op) {
   if (in.is_branch()) return MicroOp::Kind::kBranch;
   if (in.is_exit()) return MicroOp::Kind::kExit;
   return in.is_control() ? MicroOp::Kind::kControl : arithmetic_kind(op);
+}
+
+// What the engine knows by name; everything else could only be executed wrongly.
+bool is_known(const ptx::Instruction& in) {
+  switch (in.op) {
+    case ptx::Opcode::kBar:
+      return in.barrier == ptx::BarrierKind::kSync || in.barrier == ptx::BarrierKind::kArrive;
+    case ptx::Opcode::kBra:
+    case ptx::Opcode::kRet:
+    case ptx::Opcode::kExit:
+    case ptx::Opcode::kMembar:
+    case ptx::Opcode::kNop:
+    case ptx::Opcode::kLd:
+    case ptx::Opcode::kSt:
+    case ptx::Opcode::kAtom:
+    case ptx::Opcode::kRed:
+      return true;
+    default:
+      return in.unit == ptx::Unit::kSp || in.unit == ptx::Unit::kSfu;
+  }
 }
 
 MicroOp micro_op(const Operation& op) {
@@ -65,6 +88,14 @@ MicroOp micro_op(const Operation& op) {
 }
 
 }  // namespace
+
+void check(const ptx::Program& program) {
+  for (ptx::Pc pc = 0; pc < program.code.size(); ++pc) {
+    if (is_known(program.code[pc])) continue;
+    throw InputError(program.place(pc), std::string("instruction ") + ptx::name_of(program.code[pc].op) +
+                                            " is not executable without timing yet");
+  }
+}
 
 std::vector<MicroOp> micro_ops(const sm::Kernel& kernel) {
   std::vector<MicroOp> ops;

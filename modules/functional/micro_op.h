@@ -48,6 +48,9 @@ struct alignas(64) MicroOp {
 };
 static_assert(sizeof(MicroOp) == 64);
 
+// Throws InputError, with the place, for an instruction that the engine does not execute.
+void check(const ptx::Program& program);
+
 // One per PC. They point into the kernel.
 std::vector<MicroOp> micro_ops(const sm::Kernel& kernel);
 

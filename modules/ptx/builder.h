@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -101,7 +102,7 @@ class Builder {
   using Names = std::unordered_set<std::string_view>;
   struct Scope {
     Names names;
-    std::vector<std::pair<std::string_view, std::uint64_t>> ranges;  // %r<count>
+    std::unordered_map<std::string_view, std::uint64_t> ranges;  // %r<count>
   };
   std::uint32_t offset(const char* p) const { return static_cast<std::uint32_t>(p - result_->text.data()); }
   Extent extent(std::string_view text) const {

@@ -140,10 +140,18 @@ void FunctionSymbols::place_module_shared() {
     const Node& node = text_.nodes[n];
     if (node.kind == Node::Kind::kName) used.insert(text_.view(node.text));
   }
-  for (const std::uint32_t v : text_.shared_variables) {
+  // By what the kernel names, not over all variables: there may be as many of them as kernels.
+  std::vector<std::uint32_t> named;
+  for (const std::string_view name : used) {
+    const auto known = text_.names.find(name);
+    if (known == text_.names.end() || known->second.is_function) continue;
+    if (module_.variables[known->second.index].space == Space::kShared) named.push_back(known->second.index);
+  }
+  std::sort(named.begin(), named.end());
+  for (const std::uint32_t v : named) {
     const Variable& variable = module_.variables[v];
     const auto key = std::make_pair(reference_.module, v);
-    if (used.count(variable.name) == 0 || shared_.addresses.count(key) != 0) continue;
+    if (shared_.addresses.count(key) != 0) continue;
     if (variable.size == 0) {
       if (std::find(shared_.dynamic.begin(), shared_.dynamic.end(), key) == shared_.dynamic.end()) {
         shared_.dynamic.push_back(key);
@@ -163,7 +171,7 @@ void FunctionSymbols::declare_register(const Declaration& declaration, Scope& sc
   meaning.index = declared_registers_;
   declared_registers_ += static_cast<std::uint32_t>(declaration.count);
   if (declaration.is_range) {
-    scope.ranges.push_back({name, meaning.index, declaration.count, meaning.type});
+    scope.ranges.emplace(name, Range{meaning.index, declaration.count, meaning.type});
   } else {
     scope.names.emplace(name, meaning);
   }
@@ -230,14 +238,13 @@ Meaning FunctionSymbols::find(std::string_view name, std::uint32_t at) const {
   for (std::uint32_t s = current_;; s = scopes_[s].parent) {
     const Scope& scope = scopes_[s];
     if (numbered) {
-      for (const Range& range : scope.ranges) {
-        if (number < range.count && range.prefix == name.substr(0, digits)) {
-          Meaning meaning;
-          meaning.kind = Meaning::Kind::kRegister;
-          meaning.index = range.first + static_cast<std::uint32_t>(number);
-          meaning.type = range.type;
-          return meaning;
-        }
+      const auto found = scope.ranges.find(name.substr(0, digits));
+      if (found != scope.ranges.end() && number < found->second.count) {
+        Meaning meaning;
+        meaning.kind = Meaning::Kind::kRegister;
+        meaning.index = found->second.first + static_cast<std::uint32_t>(number);
+        meaning.type = found->second.type;
+        return meaning;
       }
     }
     const auto known = scope.names.find(name);

@@ -68,14 +68,13 @@ class FunctionSymbols {
 
  private:
   struct Range {
-    std::string_view prefix;
     std::uint32_t first = 0;
     std::uint64_t count = 0;
     Type type = Type::kNone;
   };
   struct Scope {
     std::uint32_t parent = 0;
-    std::vector<Range> ranges;
+    std::unordered_map<std::string_view, Range> ranges;  // by what stands before the number
     std::unordered_map<std::string_view, Meaning> names;
     std::unordered_map<std::string_view, std::uint32_t> prototypes, targets;  // in the module's text
   };
