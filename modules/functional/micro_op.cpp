@@ -34,6 +34,11 @@ MicroOp::Kind kind_of(const Operation& op) {
   if (in.is_memory()) return MicroOp::Kind::kMemory;
   if (in.is_branch()) return MicroOp::Kind::kBranch;
   if (in.is_exit()) return MicroOp::Kind::kExit;
+  if (in.op == ptx::Opcode::kCall && in.target != ptx::kNoPc) return MicroOp::Kind::kCall;
+  if (in.op == ptx::Opcode::kCall || in.op == ptx::Opcode::kReturn || in.op == ptx::Opcode::kBrx) {
+    return MicroOp::Kind::kTargets;
+  }
+  if (in.op == ptx::Opcode::kSystem) return MicroOp::Kind::kSystem;
   return in.is_control() ? MicroOp::Kind::kControl : arithmetic_kind(op);
 }
 
@@ -45,6 +50,10 @@ bool is_known(const ptx::Instruction& in) {
     case ptx::Opcode::kBra:
     case ptx::Opcode::kRet:
     case ptx::Opcode::kExit:
+    case ptx::Opcode::kBrx:
+    case ptx::Opcode::kCall:
+    case ptx::Opcode::kReturn:
+    case ptx::Opcode::kSystem:
     case ptx::Opcode::kMembar:
     case ptx::Opcode::kNop:
     case ptx::Opcode::kLd:
@@ -64,7 +73,7 @@ MicroOp micro_op(const Operation& op) {
   micro.guard = op.instruction->guard;
   micro.guard_negated = op.instruction->guard_negated;
   if (micro.kind == MicroOp::Kind::kMemory) {
-    micro.direct = is_direct(op.instruction->space);
+    micro.direct = is_direct(op.instruction->space) && !op.instruction->is_image();
     micro.absolute = op.src[0].kind == Source::Kind::kNone;
     micro.data = std::max<std::uint8_t>(op.instruction->vector, 2);  // an atomic has up to two
   }
@@ -98,6 +107,15 @@ void check(const ptx::Program& program) {
 }
 
 std::vector<MicroOp> micro_ops(const sm::Kernel& kernel) {
+  for (ptx::Pc pc = 0; pc < kernel.program.code.size(); ++pc) {
+    const ptx::Instruction& in = kernel.program.code[pc];
+    const bool plain_barrier =
+        in.barrier == ptx::BarrierKind::kSync || in.barrier == ptx::BarrierKind::kArrive;
+    if (!in.is_warp_primitive() && in.op != ptx::Opcode::kCopyAsync && (!in.is_barrier() || plain_barrier))
+      continue;
+    throw InputError(kernel.program.place(pc), std::string(name_of(in.op)) + (in.is_barrier() ? ".red" : "") +
+                                                   " is not executable yet in functional mode");
+  }
   std::vector<MicroOp> ops;
   ops.reserve(kernel.operations.size());
   for (const Operation& op : kernel.operations) ops.push_back(micro_op(op));

@@ -19,6 +19,9 @@ struct alignas(64) MicroOp {
     kMemory,
     kBranch,
     kExit,
+    kCall,     // to a known function
+    kTargets,  // where every thread goes by itself: returns, indexed branches, calls through registers
+    kSystem,   // the device runtime
     kControl,  // every other control instruction
   };
 

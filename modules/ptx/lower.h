@@ -45,7 +45,6 @@ class Lowering {
   void convert(Operation& operation);
   void compare(Operation& operation);
   void branch(Operation& operation);
-  void barrier(Operation& operation);
   void indexed_branch(Operation& operation);
   void finish_branches();
   void emit_branch(std::uint32_t label, bool guarded, bool negated = false);
@@ -73,11 +72,27 @@ class Lowering {
   void convert_two(const Operation& operation);
   void hint(const Operation& operation);
 
+  // Warp-level primitives, barriers (lower_warp.cpp).
+  void warp(Operation& operation);
+  void barrier(Operation& operation);
+
   // Memory (lower_memory.cpp).
   void load(Operation& operation);
   void store(Operation& operation);
   void atomic(Operation& operation, bool reduces);
+  void copy_async(Operation& operation);
+  void copy_wait(Operation& operation);
   void address(DraftInstruction& draft, const Node& node);
+
+  // Textures and surfaces (lower_image.cpp).
+  void texture(const Operation& operation);
+  void image_query(const Operation& operation);
+  void surface_load(const Operation& operation);
+  void surface_store(const Operation& operation);
+  Source image_object(const Node& node, Opaque wanted);
+  void coordinates(DraftInstruction& draft, const Node& node);
+  std::uint32_t image_address(DraftInstruction& draft, const Node& node, Opaque wanted);
+  void results(DraftInstruction& draft, const Node& node);
 
   // Operands (lower_operands.cpp).
   const Node& operand(std::uint32_t i) const { return text_.nodes[statement_->first + i]; }

@@ -27,7 +27,14 @@ enum class Shape : std::uint8_t {
   kTrap,
   kExit,
   kBarrier,
+  kWarp,       // d, p or d|p, sources, member mask
+  kCopyAsync,  // [shared], [global], bytes [, bytes to read | ignore]
+  kCopyWait,
   kFence,
+  kTexture,       // tex, tld4: texels, [texture, sampler, coordinates], level or slopes
+  kImageQuery,    // txq, suq
+  kSurfaceLoad,   // suld
+  kSurfaceStore,  // sust
 };
 
 struct Operation {

@@ -6,8 +6,8 @@ namespace weft::sm {
 namespace {
 
 constexpr std::array<const char*, static_cast<std::size_t>(ptx::Latency::kCount)> kLatencyKeys = {
-    "int_add",   "int_mul",    "int_div",    "float_add",  "float_mul", "float_fma",
-    "float_div", "double_add", "double_mul", "double_div", "sfu",       "move"};
+    "int_add",    "int_mul",    "int_div",    "float_add", "float_mul", "float_fma", "float_div",
+    "double_add", "double_mul", "double_div", "sfu",       "move",      "warp"};
 
 std::string found(std::uint64_t value) {
   return "found " + std::to_string(value);
@@ -38,6 +38,7 @@ Config::Config() {
   set(ptx::Latency::kDoubleDiv, 330, 130);
   set(ptx::Latency::kSfu, 8, 1);
   set(ptx::Latency::kMove, 4, 1);
+  set(ptx::Latency::kWarp, 24, 1);
 }
 
 void CacheConfig::describe(config::Visitor& v) {
@@ -69,6 +70,12 @@ void Config::SharedMemory::describe(config::Visitor& v) {
   v.integer("banks", banks, {1, 64}, "banks", "shared-memory banks");
   v.integer("bank_bytes", bank_bytes, {4, 8}, "bytes", "bytes that a bank delivers in a cycle");
   v.integer("latency", latency, {1, 500}, "cycles", "load to use without conflicts");
+}
+
+void Config::Texture::describe(config::Visitor& v) {
+  v.integer("latency", latency, {1, 10000}, "cycles", "texels in the texture cache to the filtered value");
+  v.integer("threads_per_cycle", threads_per_cycle, {1, 64}, "threads",
+            "threads whose texels get addresses in a cycle, up to four texels each");
 }
 
 void Config::Coalescer::describe(config::Visitor& v) {
@@ -123,6 +130,7 @@ void Config::describe(config::Visitor& v) {
   config::group(v, "shared_memory", shared_memory, "shared memory");
   config::group(v, "coalescer", coalescer, "coalescer");
   config::group(v, "observe", observe, "statistics that cost time");
+  config::group(v, "texture", texture, "texture unit");
   config::group(v, "l1i", l1i, "instruction cache");
   config::group(v, "l1d", l1d, "data cache");
   config::group(v, "l1c", l1c, "constant cache");
