@@ -114,6 +114,8 @@ enum class Opcode : std::uint8_t {
   kVabsdiff,
   kVmin,
   kVmax,
+  kTanh,
+  kIsspacep,
   kNop
 };
 const char* name_of(Opcode opcode);
@@ -143,7 +145,7 @@ enum class Compare : std::uint8_t {
 enum class Combine : std::uint8_t { kNone, kAnd, kOr, kXor };  // setp.cmp.and p|q, a, b, c
 enum class Width : std::uint8_t { kDefault, kLo, kHi, kWide };
 enum class Atomic : std::uint8_t { kNone, kAdd, kMin, kMax, kInc, kDec, kExch, kCas, kAnd, kOr, kXor };
-// The mode words of prmt; shf; bmsk; bfind; testp.
+// The mode words of prmt; shf; bmsk; bfind; testp; min and max.
 enum class Mode : std::uint8_t {
   kNone,
   kF4e,
@@ -164,7 +166,12 @@ enum class Mode : std::uint8_t {
   kNumber,
   kNotANumber,
   kNormal,
-  kSubnormal
+  kSubnormal,
+  kNan,         // .NaN: a NaN wins
+  kXorsign,     // .xorsign.abs: of the magnitudes, with the product of the signs
+  kXorsignNan,  // both
+  kMagnitude,   // .abs
+  kMagnitudeNan
 };
 enum class BarrierKind : std::uint8_t { kSync, kArrive, kRedAnd, kRedOr, kRedPopc };
 

@@ -11,14 +11,14 @@ constexpr std::array<const char*, 20> kTypeNames = {"",    "pred",  "b8",   "b16
                                                     "u16", "u32",   "u64",  "s8",     "s16", "s32", "s64",
                                                     "f16", "f16x2", "bf16", "bf16x2", "f32", "f64"};
 
-constexpr std::array<const char*, 68> kOpcodeNames = {
-    "ret",    "exit",     "ld",    "st",    "mov",      "add",   "sub",   "mul", "mad",   "fma",
-    "cvta",   "bra",      "setp",  "shl",   "shr",      "and",   "or",    "xor", "not",   "cnot",
-    "cvt",    "selp",     "div",   "rem",   "bar",      "neg",   "max",   "min", "abs",   "atom",
-    "red",    "bfi",      "bfe",   "rcp",   "sqrt",     "rsqrt", "ex2",   "lg2", "sin",   "cos",
-    "membar", "copysign", "popc",  "clz",   "brev",     "prmt",  "lop3",  "shf", "bfind", "bmsk",
-    "fns",    "sad",      "mul24", "mad24", "dp2a",     "dp4a",  "testp", "set", "addc",  "subc",
-    "madc",   "vadd",     "vsub",  "vavrg", "vabsdiff", "vmin",  "vmax",  "nop"};
+constexpr std::array<const char*, 70> kOpcodeNames = {
+    "ret",    "exit",     "ld",    "st",    "mov",      "add",   "sub",   "mul",  "mad",      "fma",
+    "cvta",   "bra",      "setp",  "shl",   "shr",      "and",   "or",    "xor",  "not",      "cnot",
+    "cvt",    "selp",     "div",   "rem",   "bar",      "neg",   "max",   "min",  "abs",      "atom",
+    "red",    "bfi",      "bfe",   "rcp",   "sqrt",     "rsqrt", "ex2",   "lg2",  "sin",      "cos",
+    "membar", "copysign", "popc",  "clz",   "brev",     "prmt",  "lop3",  "shf",  "bfind",    "bmsk",
+    "fns",    "sad",      "mul24", "mad24", "dp2a",     "dp4a",  "testp", "set",  "addc",     "subc",
+    "madc",   "vadd",     "vsub",  "vavrg", "vabsdiff", "vmin",  "vmax",  "tanh", "isspacep", "nop"};
 static_assert(kOpcodeNames.size() == static_cast<std::size_t>(Opcode::kNop) + 1);
 
 constexpr std::array<const char*, 30> kSpecialNames = {
