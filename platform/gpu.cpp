@@ -70,7 +70,9 @@ struct Gpu::Impl final : sm::SmListener {
   std::uint64_t cycles() const {
     return past_cycles + (dispatcher.active() ? core.current_edge() - started + 1 : 0);
   }
-  sm::DeviceMemoryView view() const { return {nullptr, kDeviceBase, image.bytes(), pages.data(), 12}; }
+  sm::DeviceMemoryView view() const {
+    return {nullptr, kDeviceBase, image.bytes(), pages.data(), 12, services};
+  }
 
   const GpuConfig config;
   const Options options;
@@ -87,9 +89,11 @@ struct Gpu::Impl final : sm::SmListener {
   std::optional<vcd::GpuWaveform> waveform;  // after the parts that it looks at
 
   statistics::Registry registry;
+  sm::DeviceServices* services = nullptr;
   std::vector<std::uint8_t> pages;  // per page of device memory: allocated?
   std::deque<dispatch::Launch> queue;
   std::optional<sm::Kernel> kernel;
+  sm::AccessObserver* observer = nullptr;
   Cycle started = 0;
   std::uint64_t past_cycles = 0, launches = 0;
   std::string fault;
@@ -194,6 +198,7 @@ bool Gpu::Impl::begin(Cycle now) {
   queue.pop_front();
   const dispatch::Launch& launch = kernel->launch;
   const auto offset = [](std::uint64_t address) { return address < kDeviceBase ? 0 : address - kDeviceBase; };
+  if (observer != nullptr) observer->kernel_started(*kernel, static_cast<unsigned>(sms.size()));
   for (auto& sm : sms) {
     sm.start_kernel(*kernel, view(), offset(launch.code_address), offset(launch.parameter_address), now + 1);
   }
@@ -265,7 +270,7 @@ Gpu::Gpu(sc_core::sc_module_name name, const GpuConfig& config, const Options& o
     : sc_module(name), impl_(std::make_unique<Impl>(config, options)) {}
 Gpu::~Gpu() = default;
 
-void Gpu::launch(const dispatch::Launch& launch) {
+void Gpu::check(const dispatch::Launch& launch) const {
   constexpr std::uint64_t kMaxGrid[3] = {0x7fffffff, 65535, 65535};
   constexpr std::uint64_t kMaxBlock[3] = {1024, 1024, 64};
   const std::string kernel = "kernel " + launch.program->name;
@@ -293,9 +298,13 @@ void Gpu::launch(const dispatch::Launch& launch) {
                                  " bytes, it takes " + std::to_string(launch.program->parameter_bytes));
   }
   const sm::Kernel checked(launch, impl_->config.sm, impl_->config.warp_formation.warp_size);
-  if (checked.program.local_bytes != 0 && launch.local_address < kDeviceBase) {
+  if (checked.local_bytes != 0 && launch.local_address < kDeviceBase) {
     throw InputError(kernel, "has local variables, but the launch gives no device memory for them");
   }
+}
+
+void Gpu::launch(const dispatch::Launch& launch) {
+  check(launch);
   impl_->queue.push_back(launch);
   impl_->dispatcher.poke();
 }
@@ -324,8 +333,21 @@ const GpuConfig& Gpu::config() const {
 gddr5::MemoryImage& Gpu::memory() {
   return impl_->image;
 }
+sm::DeviceMemoryView Gpu::memory_view() const {
+  sm::DeviceMemoryView view = impl_->view();
+  view.image = impl_->image.data();
+  return view;
+}
+void Gpu::observe(sm::AccessObserver* observer) {
+  impl_->observer = observer;
+  for (auto& sm : impl_->sms) sm.observe(observer);
+}
 statistics::Registry& Gpu::statistics() {
   return impl_->registry;
+}
+
+void Gpu::provide(sm::DeviceServices* services) {
+  impl_->services = services;
 }
 
 std::uint32_t Gpu::blocks_per_sm(const dispatch::Launch& launch) const {
@@ -333,7 +355,7 @@ std::uint32_t Gpu::blocks_per_sm(const dispatch::Launch& launch) const {
 }
 
 std::uint64_t Gpu::local_memory_bytes(const dispatch::Launch& launch) const {
-  if (launch.program->local_bytes == 0) return 0;
+  if (launch.program->local_bytes == 0 && !launch.program->recursive) return 0;
   return sm::local_area_bytes(sm::Kernel(launch, impl_->config.sm, impl_->config.warp_formation.warp_size),
                               impl_->config.sm);
 }

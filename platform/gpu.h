@@ -18,9 +18,16 @@
 
 namespace weft {
 
+namespace sm {
+class DeviceServices;
+}
 namespace gddr5 {
 class MemoryImage;
 }
+namespace sm {
+class AccessObserver;
+struct DeviceMemoryView;
+}  // namespace sm
 
 // What the command line shows of a running launch.
 struct Progress {
@@ -50,6 +57,8 @@ class Gpu : public sc_core::sc_module {
   Gpu(sc_core::sc_module_name name, const GpuConfig& config, const Options& options);
   ~Gpu() override;
 
+  // What launch() refuses, without launching: throws the same InputError.
+  void check(const dispatch::Launch& launch) const;
   // Puts a launch behind those already there (they run one after the other). Throws InputError if the grid is
   // empty or too large, the block does not fit an SM (saying which resource), or the parameters have the
   // wrong size.
@@ -68,6 +77,13 @@ class Gpu : public sc_core::sc_module {
 
   const GpuConfig& config() const;
   gddr5::MemoryImage& memory();  // device memory; addresses are offsets into it plus kDeviceBase
+  // The same memory with its mapped pages, for who runs kernels without the SMs.
+  sm::DeviceMemoryView memory_view() const;
+  // Shows accesses and barriers of the launches from now on to `observer`, which outlives them; nullptr: to
+  // nobody.
+  void observe(sm::AccessObserver* observer);
+  // What printf, malloc and free of kernels use; must outlive the GPU. Without: no output, an empty heap.
+  void provide(sm::DeviceServices* services);
   statistics::Registry& statistics();
   Totals totals() const;
   Progress progress() const;

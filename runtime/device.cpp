@@ -6,13 +6,16 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "gddr5/memory_image.h"
+#include "ptx/limits.h"
 #include "runtime/allocator.h"
+#include "sm/executor.h"
 
 namespace weft::runtime {
 namespace {
@@ -73,7 +76,22 @@ struct Device::Impl {
       : options(std::move(chosen)),
         gpu("gpu", config, Gpu::Options{options.sleeping, options.monitors}),
         waiter("idle_waiter", gpu.idle_event()),
-        allocator(kDeviceBase, gpu.memory().bytes()) {}
+        allocator(kDeviceBase, gpu.memory().bytes()),
+        engine(gpu.config().sm, gpu.config().clocks.core_mhz) {
+    runtime.set_printf_bytes(options.limits.printf_bytes);
+    gpu.provide(&runtime);
+    if (!options.check.any()) return;
+    checks.emplace(options.check, kDeviceBase, gpu.memory().bytes());
+    gpu.observe(&*checks);
+    engine.observe(&*checks);
+  }
+
+  // The heap of malloc in kernels takes device memory once a kernel can ask for some.
+  void need_heap(const ptx::Program& program) {
+    if (!program.uses_heap || runtime.has_heap()) return;
+    const std::uint64_t bytes = options.limits.heap_bytes;
+    runtime.set_heap(bytes == 0 ? 0 : allocate(bytes), bytes);
+  }
 
   Address allocate(std::uint64_t bytes) {
     const Address address = allocator.allocate(bytes);
@@ -121,6 +139,39 @@ struct Device::Impl {
     return address;
   }
 
+  // Whether a launch of this kernel, the next one, runs without timing.
+  bool is_functional(const std::string& kernel) {
+    const FunctionalOptions& wanted = options.functional;
+    if (!wanted.kernel.empty() && kernel == wanted.kernel) reached_kernel = true;
+    const bool before_kernel = !wanted.kernel.empty() && !reached_kernel;
+    return wanted.all || launches++ < wanted.launches || before_kernel;
+  }
+
+  // The launches that run without timing; they come before all timed ones.
+  void run_functional() {
+    using Clock = std::chrono::steady_clock;
+    const EffortTimer timer(functional_effort);
+    auto next_progress = Clock::now() + kProgressInterval;
+    const auto interrupted = [&] {
+      if (options.progress && Clock::now() >= next_progress) {
+        Progress progress = gpu.progress();
+        progress.thread_instructions += engine.counters().thread_instructions;
+        options.progress(progress);
+        next_progress = Clock::now() + kProgressInterval;
+      }
+      return options.interrupted && options.interrupted();
+    };
+    for (const dispatch::Launch& launch : functional_launches) {
+      const std::string fault =
+          engine.run(launch, gpu.config().warp_formation.warp_size, gpu.memory_view(), interrupted);
+      if (fault.empty()) continue;
+      abandoned = engine.was_interrupted();
+      gpu.abandon(fault);  // and with it the launches that follow
+      break;
+    }
+    functional_launches.clear();
+  }
+
   void abandon(const std::string& reason) {
     gpu.abandon(reason);
     abandoned = true;
@@ -162,31 +213,49 @@ struct Device::Impl {
   }
 
   DeviceOptions options;
+  DeviceRuntime runtime;
+  std::uint64_t next_function = 0;
   mutable Gpu gpu;  // reading device memory does not change the device
   IdleWaiter waiter;
   Allocator allocator;
+  functional::Engine engine;
+  std::optional<check::Checks> checks;
+  std::vector<dispatch::Launch> functional_launches;  // not yet run
+  std::uint64_t launches = 0;
+  bool reached_kernel = false;  // FunctionalOptions::kernel
   std::vector<std::unique_ptr<LoadedModule>> modules;
   std::vector<Address> scratch;  // parameter blocks and outgrown local areas of launches not yet done
   std::unordered_map<const ptx::Program*, Address> code_areas;
   Address local_address = 0;
   std::uint64_t local_bytes = 0;
   bool abandoned = false;
-  Effort effort;
+  Effort effort, functional_effort;
 };
 
-Device::Device(const GpuConfig& config, DeviceOptions options)
-    : impl_(std::make_unique<Impl>(config, std::move(options))) {}
+Device::Device(const GpuConfig& config, DeviceOptions options) {
+  if (options.limits.stack_bytes > ptx::kMaxLocalBytes) {
+    throw InputError("stack of a thread", "found " + std::to_string(options.limits.stack_bytes) +
+                                              " bytes; allowed: up to " +
+                                              std::to_string(ptx::kMaxLocalBytes));
+  }
+  impl_ = std::make_unique<Impl>(config, std::move(options));
+}
 Device::~Device() = default;
 
 Address Device::allocate(std::uint64_t bytes) {
-  return impl_->allocate(bytes);
+  const Address address = impl_->allocate(bytes);
+  if (impl_->checks) impl_->checks->allocated(address, bytes);
+  return address;
 }
 void Device::free(Address address) {
   impl_->release(address);
+  if (impl_->checks) impl_->checks->freed(address);
 }
 
 void Device::copy_to(Address to, const void* from, std::uint64_t bytes) {
-  if (bytes != 0) std::memcpy(impl_->at(to, bytes), from, bytes);
+  if (bytes == 0) return;
+  std::memcpy(impl_->at(to, bytes), from, bytes);
+  if (impl_->checks) impl_->checks->written(to, bytes);
 }
 
 void Device::copy_from(void* to, Address from, std::uint64_t bytes) const {
@@ -194,15 +263,32 @@ void Device::copy_from(void* to, Address from, std::uint64_t bytes) const {
 }
 
 void Device::fill(Address to, std::uint8_t value, std::uint64_t bytes) {
-  if (bytes != 0) std::memset(impl_->at(to, bytes), value, bytes);
+  if (bytes == 0) return;
+  std::memset(impl_->at(to, bytes), value, bytes);
+  if (impl_->checks) impl_->checks->written(to, bytes);
 }
 
 LoadedModule& Device::load_module(const std::string& ptx, const std::string& file) {
+  return load_modules({{ptx, file}});
+}
+
+LoadedModule& Device::load_modules(const std::vector<Source>& sources) {
+  std::vector<ptx::Module> modules;
+  modules.reserve(sources.size());
+  for (const Source& source : sources) modules.push_back(ptx::parse(source.ptx, source.file));
   impl_->modules.push_back(std::make_unique<LoadedModule>(
-      ptx::parse(ptx, file), [this](std::uint64_t bytes) { return allocate(bytes); },
+      std::move(modules), [this](std::uint64_t bytes) { return impl_->allocate(bytes); },
       [this](Address address, const std::vector<std::uint8_t>& bytes) {
         copy_to(address, bytes.data(), bytes.size());
-      }));
+      },
+      impl_->next_function));
+  if (impl_->checks) {
+    for (const LoadedModule::Placed& variable : impl_->modules.back()->placed()) {
+      if (variable.bytes == 0) continue;
+      impl_->checks->allocated(variable.address, variable.bytes, variable.name);
+      impl_->checks->written(variable.address, variable.bytes);  // without an initial value: zeros
+    }
+  }
   return *impl_->modules.back();
 }
 
@@ -226,14 +312,22 @@ void Device::launch(LoadedModule& module, const std::string& kernel, dispatch::D
   launch.block = block;
   launch.parameters = lay_out(arguments, *launch.program);
   launch.dynamic_shared = dynamic_shared;
+  launch.stack_bytes = (impl_->options.limits.stack_bytes + 15) / 16 * 16;
+  impl_->need_heap(*launch.program);
   launch.local_address = impl_->local_area(launch);
   launch.code_address = impl_->code_area(*launch.program);
   if (!launch.parameters.empty()) {
-    launch.parameter_address = allocate(launch.parameters.size());
+    launch.parameter_address = impl_->allocate(launch.parameters.size());
     impl_->scratch.push_back(launch.parameter_address);
     copy_to(launch.parameter_address, launch.parameters.data(), launch.parameters.size());
   }
-  impl_->gpu.launch(launch);
+  if (impl_->is_functional(kernel)) {
+    impl_->gpu.check(launch);
+    functional::check(*launch.program);
+    impl_->functional_launches.push_back(launch);
+  } else {
+    impl_->gpu.launch(launch);
+  }
   if (impl_->options.observer) impl_->options.observer->launching(launch, module);
 }
 
@@ -241,6 +335,7 @@ void Device::synchronise() {
   if (impl_->gpu.faulted()) impl_->throw_fault();
   {
     const EffortTimer timer(impl_->effort);
+    if (!impl_->functional_launches.empty()) impl_->run_functional();
     impl_->run();
   }
   if (impl_->gpu.faulted()) impl_->throw_fault();
@@ -254,15 +349,40 @@ void Device::reset() {
   impl_->modules.clear();
   impl_->scratch.clear();
   impl_->code_areas.clear();
+  impl_->runtime.reset();
+  impl_->runtime.set_printf_bytes(impl_->options.limits.printf_bytes);
+  impl_->next_function = 0;
   impl_->allocator = Allocator(kDeviceBase, impl_->gpu.memory().bytes());
   impl_->local_address = 0;
   impl_->local_bytes = 0;
   impl_->abandoned = false;
-  impl_->effort = {};
+  impl_->effort = impl_->functional_effort = {};
+  impl_->engine.reset();
+  impl_->functional_launches.clear();
+  impl_->launches = 0;
+  impl_->reached_kernel = false;
+  if (impl_->checks) impl_->checks->reset();
+}
+
+std::string Device::take_output() {
+  return impl_->runtime.take_output();
+}
+std::uint64_t Device::heap_in_use() const {
+  return impl_->runtime.heap_in_use();
 }
 
 const Effort& Device::effort() const {
   return impl_->effort;
+}
+const Effort& Device::functional_effort() const {
+  return impl_->functional_effort;
+}
+const functional::Counters& Device::functional_counters() const {
+  return impl_->engine.counters();
+}
+const std::vector<check::Report>& Device::reports() const {
+  static const std::vector<check::Report> kNone;
+  return impl_->checks ? impl_->checks->reports() : kNone;
 }
 Gpu& Device::gpu() {
   return impl_->gpu;

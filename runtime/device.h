@@ -16,15 +16,27 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "check/checks.h"
 #include "common/error.h"
+#include "functional/engine.h"
 #include "platform/gpu.h"
 #include "runtime/arguments.h"
+#include "runtime/device_runtime.h"
 #include "runtime/loaded_module.h"
 
 namespace weft::runtime {
 
 using Address = std::uint64_t;  // a device address
+
+// Launches that run functionally, without timing: all, the first `launches`, or those before the first launch
+// of `kernel` (whatever lasts longer). The others are timed; memory is the same.
+struct FunctionalOptions {
+  bool all = false;
+  std::uint64_t launches = 0;
+  std::string kernel;
+};
 
 // Looks on as launches begin and end; changes nothing.
 class LaunchObserver {
@@ -41,9 +53,12 @@ struct DeviceOptions {
   bool sleeping = true;
   bool monitors = false;
   std::uint64_t max_cycles = 0;                   // core cycles over all launches; 0: no limit
+  DeviceLimits limits;                            // of stack, printf and heap
   std::function<void(const Progress&)> progress;  // called a few times per second of wall time while running
   std::function<bool()> interrupted;              // polled; true abandons the launch (SIGINT)
-  LaunchObserver* observer = nullptr;             // must outlive the device
+  FunctionalOptions functional;
+  check::Options check;
+  LaunchObserver* observer = nullptr;  // must outlive the device
 };
 
 // The launch was stopped from outside: by `interrupted` or `max_cycles`.
@@ -75,6 +90,11 @@ class Device {
   // column. The module lives as long as the device.
   LoadedModule& load_module(const std::string& ptx, const std::string& file);
   LoadedModule& load_module_file(const std::string& path);
+  // Several modules, linked: what is .extern in one is what another defines as .visible or .weak.
+  struct Source {
+    std::string ptx, file;
+  };
+  LoadedModule& load_modules(const std::vector<Source>& sources);
   // The address of a variable, and its size. Throws InputError listing the module's variables.
   Address symbol(const LoadedModule& module, const std::string& name, std::uint64_t* bytes = nullptr) const;
   // Decodes the kernel if this is its first use: here instructions that cannot be executed are refused.
@@ -88,10 +108,20 @@ class Device {
   // LaunchAbandoned if it was interrupted or reached max_cycles. After either the device can still be read,
   // but runs nothing more before reset().
   void synchronise();
+  // What kernels printed since the last call of this, in order. After synchronise().
+  std::string take_output();
+  // Bytes of the device heap that kernels hold (malloc without free).
+  std::uint64_t heap_in_use() const;
   // Back to the state after construction: no modules (references to them end), no allocations, fresh GPU.
   void reset();
 
   const Effort& effort() const;
+  // The part of it that functional launches took, and what they executed; the GPU's totals are of the timed
+  // ones.
+  const Effort& functional_effort() const;
+  const functional::Counters& functional_counters() const;
+  // What DeviceOptions::check has found so far.
+  const std::vector<check::Report>& reports() const;
   Gpu& gpu();
   const Gpu& gpu() const;
 

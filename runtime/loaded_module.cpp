@@ -1,8 +1,11 @@
 #include "runtime/loaded_module.h"
 
 #include <algorithm>
+#include <set>
 
 #include "common/error.h"
+#include "ptx/link.h"
+#include "ptx/syntax.h"
 #include "runtime/allocator.h"
 
 namespace weft::runtime {
@@ -12,52 +15,138 @@ bool lives_in_device_memory(const ptx::Variable& variable) {
   return variable.space == ptx::Space::kGlobal || variable.space == ptx::Space::kConst;
 }
 
+bool is_defined_here(const ptx::Variable& variable) {
+  return lives_in_device_memory(variable) && !variable.is_extern;
+}
+
 }  // namespace
 
-LoadedModule::LoadedModule(ptx::Module module, const Place& place, const Write& write)
-    : module_(std::move(module)) {
-  std::map<std::string, std::uint64_t> offsets;
-  std::uint64_t end = 0;
-  for (const ptx::Variable& variable : module_.variables) {
-    if (!lives_in_device_memory(variable) || variable.is_extern) continue;
-    const std::uint64_t align = std::max<std::uint64_t>(variable.align, 1);
-    if (align > Allocator::kAlignment) {
-      throw InputError(module_.file, "variable " + variable.name + " is aligned to " + std::to_string(align) +
-                                         " bytes; allowed: up to " + std::to_string(Allocator::kAlignment));
-    }
-    const std::uint64_t offset = (end + align - 1) / align * align;
-    // Sizes come from a file: their sum must not wrap around into something small.
-    if (__builtin_add_overflow(offset, variable.size, &end)) {
-      throw InputError(module_.file, "its variables take more than 2^64 bytes");
-    }
-    offsets[variable.name] = offset;
-  }
-  for (const ptx::Variable& variable : module_.variables) {
-    if (lives_in_device_memory(variable) && variable.is_extern && offsets.count(variable.name) == 0) {
-      throw InputError(module_.file,
-                       "variable " + variable.name + " is .extern and not defined in this module");
-    }
-  }
-  if (offsets.empty()) return;
-
-  const std::uint64_t base = place(std::max<std::uint64_t>(end, 1));
-  for (const auto& [name, offset] : offsets) symbols_[name] = base + offset;
-  for (const ptx::Variable& variable : module_.variables) {
-    if (lives_in_device_memory(variable) && !variable.is_extern && variable.size > 0) {
-      write(symbols_.at(variable.name), initial_value(variable));
+LoadedModule::LoadedModule(std::vector<ptx::Module> modules, const Place& place, const Write& write,
+                           std::uint64_t& next_function)
+    : modules_(std::move(modules)), symbols_(modules_.size()) {
+  for (std::size_t m = 0; m < modules_.size(); ++m) linked_.push_back({&modules_[m], &symbols_[m]});
+  collect_kernels();
+  place_variables(place);
+  link_variables();
+  link_functions(next_function);
+  for (std::size_t m = 0; m < modules_.size(); ++m) {
+    for (const ptx::Variable& variable : modules_[m].variables) {
+      if (!is_defined_here(variable) || variable.size == 0) continue;
+      write(symbols_[m].at(variable.name), initial_value(m, variable));
     }
   }
 }
 
-std::vector<std::uint8_t> LoadedModule::initial_value(const ptx::Variable& variable) const {
+void LoadedModule::collect_kernels() {
+  std::set<std::string> known;
+  for (const ptx::Module& module : modules_) {
+    for (const std::string& kernel : module.kernels) {
+      if (!known.insert(kernel).second) {
+        throw InputError(module.file,
+                         "kernel '" + kernel + "' is defined in another of the linked modules too");
+      }
+      kernels_.push_back(kernel);
+    }
+  }
+}
+
+void LoadedModule::place_variables(const Place& place) {
+  std::uint64_t end = 0;
+  for (std::size_t m = 0; m < modules_.size(); ++m) {
+    const std::string& file = modules_[m].file;
+    for (const ptx::Variable& variable : modules_[m].variables) {
+      if (!is_defined_here(variable)) continue;
+      const std::uint64_t align = std::max<std::uint64_t>(variable.align, 1);
+      if (align > Allocator::kAlignment) {
+        throw InputError(file, "variable " + variable.name + " is aligned to " + std::to_string(align) +
+                                   " bytes; allowed: up to " + std::to_string(Allocator::kAlignment));
+      }
+      const std::uint64_t offset = (end + align - 1) / align * align;
+      // Sizes come from a file: their sum must not wrap around into something small.
+      if (__builtin_add_overflow(offset, variable.size, &end)) {
+        throw InputError(file, "its variables take more than 2^64 bytes");
+      }
+      symbols_[m][variable.name] = offset;
+    }
+  }
+  const bool any = std::any_of(symbols_.begin(), symbols_.end(), [](const auto& s) { return !s.empty(); });
+  if (!any) return;
+  const std::uint64_t base = place(std::max<std::uint64_t>(end, 1));
+  for (auto& symbols : symbols_) {
+    for (auto& [name, offset] : symbols) offset += base;
+  }
+}
+
+// What modules see of each other: .visible definitions, and .weak ones where there is no other.
+std::map<std::string, LoadedModule::Definition> LoadedModule::exported_variables() const {
+  std::map<std::string, Definition> exported;
+  for (std::size_t m = 0; m < modules_.size(); ++m) {
+    for (const ptx::Variable& variable : modules_[m].variables) {
+      const bool seen = modules_.size() == 1 || variable.is_visible || variable.is_weak;
+      if (!is_defined_here(variable) || !seen) continue;
+      const auto [known, added] = exported.emplace(variable.name, Definition{m, &variable});
+      if (added || variable.is_weak) continue;
+      if (!known->second.variable->is_weak) {
+        throw InputError(modules_[m].file, "variable " + variable.name + " is defined in " +
+                                               modules_[known->second.module].file + " too");
+      }
+      known->second = {m, &variable};
+    }
+  }
+  return exported;
+}
+
+void LoadedModule::link_variables() {
+  const auto exported = exported_variables();
+  const std::vector<ptx::Symbols> own = symbols_;
+  for (std::size_t m = 0; m < modules_.size(); ++m) {
+    for (const ptx::Variable& variable : modules_[m].variables) {
+      const bool gives_way = variable.is_extern || variable.is_weak;
+      if (!lives_in_device_memory(variable) || !gives_way) continue;
+      const auto definition = exported.find(variable.name);
+      if (definition == exported.end()) {
+        if (own[m].count(variable.name) != 0) continue;
+        throw InputError(modules_[m].file, "variable " + variable.name + " is .extern and not defined in " +
+                                               (modules_.size() == 1 ? "this module" : "any linked module"));
+      }
+      const ptx::Variable& found = *definition->second.variable;
+      if (found.space != variable.space || (variable.size != 0 && found.size != variable.size)) {
+        throw InputError(modules_[m].file, "variable " + variable.name +
+                                               " has another size or state space in " +
+                                               modules_[definition->second.module].file);
+      }
+      symbols_[m][variable.name] = own[definition->second.module].at(variable.name);
+    }
+  }
+}
+
+void LoadedModule::link_functions(std::uint64_t& next_function) {
+  std::vector<ptx::Symbols> own(modules_.size());
+  for (std::size_t m = 0; m < modules_.size(); ++m) {
+    next_function = ptx::add_functions(modules_[m], next_function, own[m]);
+  }
+  const ptx::Linkage linkage(linked_);
+  for (std::uint32_t m = 0; m < modules_.size(); ++m) {
+    for (const ptx::Function& function : modules_[m].text->functions) {
+      if (function.is_entry) continue;
+      const std::string name(modules_[m].text->view(function.name));
+      const auto definition = linkage.function(m, name);
+      if (definition) symbols_[m][name] = own[definition->module].at(name);
+    }
+  }
+}
+
+std::vector<std::uint8_t> LoadedModule::initial_value(std::size_t module,
+                                                      const ptx::Variable& variable) const {
   std::vector<std::uint8_t> bytes = variable.initial;
   bytes.resize(variable.size);
   for (const ptx::Variable::Relocation& relocation : variable.relocations) {
-    const auto target = symbols_.find(relocation.symbol);
-    if (target == symbols_.end() || bytes.size() < 8 || relocation.offset > bytes.size() - 8) {
-      throw InputError(module_.file, "the initial value of " + variable.name + " takes the address of " +
-                                         relocation.symbol +
-                                         "; allowed: a .global or .const variable of this module");
+    const auto target = symbols_[module].find(relocation.symbol);
+    if (target == symbols_[module].end() || bytes.size() < 8 || relocation.offset > bytes.size() - 8) {
+      throw InputError(modules_[module].file,
+                       "the initial value of " + variable.name + " takes the address of " +
+                           relocation.symbol +
+                           "; allowed: a .global or .const variable or a function that is defined here");
     }
     // Generic addresses of device memory are the addresses themselves, so both kinds of relocation are alike.
     const std::uint64_t value = target->second + static_cast<std::uint64_t>(relocation.addend);
@@ -68,28 +157,41 @@ std::vector<std::uint8_t> LoadedModule::initial_value(const ptx::Variable& varia
   return bytes;
 }
 
+std::vector<LoadedModule::Placed> LoadedModule::placed() const {
+  std::vector<Placed> list;
+  for (std::size_t m = 0; m < modules_.size(); ++m) {
+    for (const ptx::Variable& variable : modules_[m].variables) {
+      if (is_defined_here(variable))
+        list.push_back({variable.name, symbols_[m].at(variable.name), variable.size});
+    }
+  }
+  return list;
+}
+
 std::uint64_t LoadedModule::address_of(const std::string& variable, std::uint64_t* bytes) const {
-  const auto symbol = symbols_.find(variable);
-  if (symbol == symbols_.end()) {
-    std::string known;
-    for (const auto& [name, address] : symbols_) known += (known.empty() ? "" : ", ") + name;
-    throw InputError(module_.file,
-                     "unknown variable '" + variable + "'; known: " + (known.empty() ? "none" : known));
+  for (std::size_t m = 0; m < modules_.size(); ++m) {
+    const auto& variables = modules_[m].variables;
+    const auto found = std::find_if(variables.begin(), variables.end(), [&](const auto& candidate) {
+      return candidate.name == variable && is_defined_here(candidate);
+    });
+    if (found == variables.end()) continue;
+    if (bytes != nullptr) *bytes = found->size;
+    return symbols_[m].at(variable);
   }
-  if (bytes != nullptr) {
-    const auto found = std::find_if(
-        module_.variables.begin(), module_.variables.end(),
-        [&](const auto& candidate) { return candidate.name == variable && !candidate.is_extern; });
-    *bytes = found->size;
+  std::set<std::string> names;
+  for (const ptx::Module& module : modules_) {
+    for (const ptx::Variable& candidate : module.variables) {
+      if (is_defined_here(candidate)) names.insert(candidate.name);
+    }
   }
-  return symbol->second;
+  std::string known;
+  for (const std::string& name : names) known += (known.empty() ? "" : ", ") + name;
+  throw InputError(file(), "unknown variable '" + variable + "'; known: " + (known.empty() ? "none" : known));
 }
 
 const std::shared_ptr<const ptx::Program>& LoadedModule::program(const std::string& kernel) {
   auto& program = programs_[kernel];
-  if (program == nullptr) {
-    program = std::make_shared<const ptx::Program>(ptx::decode(module_, kernel, symbols_));
-  }
+  if (program == nullptr) program = std::make_shared<const ptx::Program>(ptx::decode(linked_, kernel));
   return program;
 }
 

@@ -1,4 +1,5 @@
-// A parsed module whose variables have addresses, and the programs decoded from it so far.
+// Parsed modules that are linked with each other, whose variables and functions have addresses, and the
+// programs decoded from them so far. Most often it is one module.
 #ifndef WEFT_RUNTIME_LOADED_MODULE_H
 #define WEFT_RUNTIME_LOADED_MODULE_H
 
@@ -21,22 +22,43 @@ class LoadedModule {
   using Write = std::function<void(std::uint64_t address, const std::vector<std::uint8_t>& bytes)>;
 
   // Places all .global and .const variables one behind the other in one allocation, so that a module costs
-  // little device memory, and writes their initial values. Throws InputError for an .extern variable that the
-  // module does not define, an alignment above 256, a relocation to an unknown name.
-  LoadedModule(ptx::Module module, const Place& place, const Write& write);
+  // little device memory, and writes their initial values. Functions get addresses from number
+  // `next_function` on, which is then the number after the last: they differ between the modules of a device.
+  // Throws InputError for an .extern variable that no module defines, a variable, function or kernel that two
+  // define, an alignment above 256, a relocation to an unknown name.
+  LoadedModule(std::vector<ptx::Module> modules, const Place& place, const Write& write,
+               std::uint64_t& next_function);
 
-  const std::string& file() const { return module_.file; }
-  const std::vector<std::string>& kernels() const { return module_.kernels; }
+  const std::string& file() const { return modules_[0].file; }
+  const std::vector<std::string>& kernels() const { return kernels_; }
+  // The variables that lie in device memory.
+  struct Placed {
+    std::string name;
+    std::uint64_t address = 0, bytes = 0;
+  };
+  std::vector<Placed> placed() const;
   // Throws InputError listing the variables.
   std::uint64_t address_of(const std::string& variable, std::uint64_t* bytes) const;
   // Decoded at first use; throws InputError.
   const std::shared_ptr<const ptx::Program>& program(const std::string& kernel);
 
  private:
-  std::vector<std::uint8_t> initial_value(const ptx::Variable& variable) const;
+  struct Definition {
+    std::size_t module = 0;
+    const ptx::Variable* variable = nullptr;
+  };
 
-  ptx::Module module_;
-  ptx::Symbols symbols_;
+  void collect_kernels();
+  void place_variables(const Place& place);
+  std::map<std::string, Definition> exported_variables() const;
+  void link_variables();
+  void link_functions(std::uint64_t& next_function);
+  std::vector<std::uint8_t> initial_value(std::size_t module, const ptx::Variable& variable) const;
+
+  std::vector<ptx::Module> modules_;
+  std::vector<ptx::Symbols> symbols_;  // by module
+  std::vector<ptx::LinkedModule> linked_;
+  std::vector<std::string> kernels_;
   std::map<std::string, std::shared_ptr<const ptx::Program>> programs_;
 };
 

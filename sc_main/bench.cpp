@@ -27,17 +27,20 @@ ordered_json measure(const std::string& name, const std::string& size, const Ses
   Session session(options);
   const workloads::Result result = workload->run(session.device(), values, workload->code());
   end_progress_line();
+  const runtime::Device& device = session.device();
   const Totals totals = session.device().gpu().totals();
-  const double cpu = session.device().effort().cpu_seconds;
+  const functional::Counters& functional = device.functional_counters();
+  const std::uint64_t threads = totals.thread_instructions + functional.thread_instructions;
+  const double cpu = device.effort().cpu_seconds;
   ordered_json json;
   json["workload"] = name;
+  json["mode"] = mode_of(options);
   json["verified"] = result.verified;
-  json["thread_instructions"] = totals.thread_instructions;
-  json["warp_instructions"] = totals.warp_instructions;
-  json["cycles"] = totals.cycles;
+  json["thread_instructions"] = threads;
+  json["warp_instructions"] = totals.warp_instructions + functional.warp_instructions;
+  if (!options.functional) json["cycles"] = totals.cycles;
   json["cpu_seconds"] = cpu;
-  json["thread_instructions_per_cpu_second"] =
-      cpu > 0 ? static_cast<double>(totals.thread_instructions) / cpu : 0.0;
+  json["thread_instructions_per_cpu_second"] = cpu > 0 ? static_cast<double>(threads) / cpu : 0.0;
   json["peak_memory_bytes"] = peak_memory_bytes();
   return json;
 }
@@ -93,8 +96,8 @@ void print(const ordered_json& results) {
   for (const auto& result : results) {
     std::cout << std::left << std::setw(22) << result["workload"].get<std::string>() << std::right
               << std::setw(20) << result["thread_instructions"].get<std::uint64_t>() << std::setw(12)
-              << result["cycles"].get<std::uint64_t>() << std::fixed << std::setprecision(2) << std::setw(10)
-              << result["cpu_seconds"].get<double>() << std::setw(12)
+              << (result.contains("cycles") ? result["cycles"].dump() : "-") << std::fixed
+              << std::setprecision(2) << std::setw(10) << result["cpu_seconds"].get<double>() << std::setw(12)
               << result["thread_instructions_per_cpu_second"].get<double>() / 1e6 << std::setw(10)
               << std::setprecision(0)
               << static_cast<double>(result["peak_memory_bytes"].get<std::uint64_t>()) / 1e6
@@ -114,6 +117,7 @@ ExitCode bench(const Words& words) {
       "workload", po::value(&workload), "only this one, in this process")(
       "size", po::value(&size), "other than the default, as for weft run")(
       "config", po::value(&session.config)->default_value(session.config), "name or JSON file")(
+      "functional", po::bool_switch(&session.functional), "without timing")(
       "set", po::value(&session.overrides)->composing()->multitoken(), "path=value ...: override values");
   if (!parse(words, "weft bench [--json] [OPTIONS]", options)) return ExitCode::kDone;
 

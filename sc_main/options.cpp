@@ -17,6 +17,12 @@ po::options_description session_options(SessionOptions& options) {
       "path=value ...: override values of the configuration, for example sm.count=4");
   add("out", po::value(&options.out), "folder for stats.json, config.json and summary.txt; made if missing");
   add("max-cycles", po::value(&options.max_cycles), "stop after this many core cycles (exit code 3)");
+  add("stack-bytes", po::value(&options.limits.stack_bytes),
+      "local memory of a thread whose functions call themselves (1024)");
+  add("printf-bytes", po::value(&options.limits.printf_bytes),
+      "output of printf in kernels that is kept; older output gives way (1048576)");
+  add("heap-bytes", po::value(&options.limits.heap_bytes),
+      "device memory for malloc in kernels, if one uses it (8388608)");
   add("no-sleep", po::bool_switch(&options.no_sleep),
       "step every module at every clock edge: slower, identical statistics");
   add("monitors", po::bool_switch(&options.monitors),
@@ -24,6 +30,16 @@ po::options_description session_options(SessionOptions& options) {
   add("vcd", po::value(&options.trace.file), "write waveforms to this file");
   add("vcd-start", po::value(&options.trace.start), "first core cycle of the waveforms");
   add("vcd-stop", po::value(&options.trace.stop), "last core cycle of the waveforms");
+  add("functional", po::bool_switch(&options.functional),
+      "run kernels without timing: the same results, no cycles, a few hundred times faster");
+  add("fast-forward", po::value(&options.fast_forward),
+      "N or KERNEL: run the first N launches, or those before the first launch of KERNEL, without timing");
+  add("check", po::value(&options.checks)->composing()->multitoken(),
+      "memory: every access against allocations, alignment and what has been written; race: accesses of "
+      "threads "
+      "that no barrier orders; exit code 3 if anything is found");
+  add("check-reports", po::value(&options.check_reports)->default_value(options.check_reports),
+      "a launch ends after reports about this many different instructions");
   return description;
 }
 

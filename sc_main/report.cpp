@@ -31,32 +31,67 @@ std::string fnv1a(const std::string& text) {
   return digits;
 }
 
+namespace {
+
+// What ran without timing. There are no cycles, so nothing that counts them.
+ordered_json functional_json(const runtime::Device& device) {
+  const functional::Counters& counters = device.functional_counters();
+  ordered_json json;
+  json["launches"] = counters.launches;
+  json["thread_instructions"] = counters.thread_instructions;
+  json["warp_instructions"] = counters.warp_instructions;
+  json["simd_efficiency"] = counters.simd_efficiency();
+  json["functional_cpu_seconds"] = device.functional_effort().cpu_seconds;
+  return json;
+}
+
+ordered_json report_json(const check::Report& report) {
+  return {{"kind", report.kind},
+          {"kernel", report.kernel},
+          {"pc", report.pc},
+          {"text", report.text},
+          {"count", report.count}};
+}
+
+}  // namespace
+
 ordered_json statistics_json(const Outcome& outcome, runtime::Device& device) {
   Gpu& gpu = device.gpu();
   const Totals totals = gpu.totals();
   ordered_json json;
   json["workload"] = outcome.workload;
   json["size"] = outcome.size;
+  json["mode"] = outcome.mode;
   json["config"] = gpu.config().name;
   json["scheme"] = gpu.config().warp_formation.scheme;
   json["verified"] = outcome.verified.has_value() ? ordered_json(*outcome.verified) : ordered_json(nullptr);
   json["message"] = outcome.message;
   json["interrupted"] = outcome.interrupted;
   json["fault"] = outcome.fault.empty() ? ordered_json(nullptr) : ordered_json(outcome.fault);
-  json["cycles"] = totals.cycles;
-  json["thread_instructions"] = totals.thread_instructions;
-  json["warp_instructions"] = totals.warp_instructions;
-  json["ipc"] = totals.ipc;
-  json["lane_activity"] = totals.lane_activity;
-  json["simd_efficiency"] = totals.simd_efficiency;
-  json["idle_share"] = totals.idle_share;
-  json["coalescing_rate"] = totals.coalescing_rate;
+  if (!outcome.checks.empty()) {
+    json["checks"] = {{"of", outcome.checks}, {"reports", ordered_json::array()}};
+    for (const check::Report& report : device.reports())
+      json["checks"]["reports"].push_back(report_json(report));
+  }
+  if (outcome.mode == "functional") {
+    json.update(functional_json(device));
+  } else {
+    json["cycles"] = totals.cycles;
+    json["thread_instructions"] = totals.thread_instructions;
+    json["warp_instructions"] = totals.warp_instructions;
+    json["ipc"] = totals.ipc;
+    json["lane_activity"] = totals.lane_activity;
+    json["simd_efficiency"] = totals.simd_efficiency;
+    json["idle_share"] = totals.idle_share;
+    json["coalescing_rate"] = totals.coalescing_rate;
+    if (outcome.mode == "fast-forward") json["functional"] = functional_json(device);
+  }
   json["cpu_seconds"] = device.effort().cpu_seconds;
   json["wall_seconds"] = device.effort().wall_seconds;
   json["peak_memory_bytes"] = peak_memory_bytes();
   json["ptx"] = {
       {"file", outcome.code.file}, {"compiler", outcome.code.compiler}, {"fnv1a", fnv1a(outcome.code.ptx)}};
-  json["statistics"] = gpu.statistics().sample();
+  if (outcome.mode != "functional") json["statistics"] = gpu.statistics().sample();
   return json;
 }
 
@@ -88,6 +123,29 @@ std::vector<BucketShare> scheduler_cycles(const statistics::Registry& registry) 
   return shares;
 }
 
+namespace {
+
+// Speed is in thread instructions per second of this process.
+void functional_lines(std::ostream& out, const runtime::Device& device) {
+  const functional::Counters& counters = device.functional_counters();
+  const double seconds = device.functional_effort().cpu_seconds;
+  const auto line = [&](const char* name) -> std::ostream& {
+    return out << std::left << std::setw(22) << name;
+  };
+  line("without timing") << counters.launches << " launches, " << counters.blocks << " blocks\n";
+  line("thread instructions") << counters.thread_instructions << "\n";
+  line("warp instructions") << counters.warp_instructions << "\n";
+  out << std::fixed << std::setprecision(3);
+  line("SIMD efficiency") << counters.simd_efficiency() << "\n";
+  line("CPU seconds") << seconds << "\n";
+  if (seconds > 0) {
+    line("million per second") << static_cast<double>(counters.thread_instructions) / seconds * 1e-6
+                               << " thread instructions\n";
+  }
+}
+
+}  // namespace
+
 std::string summary(const Outcome& outcome, runtime::Device& device) {
   Gpu& gpu = device.gpu();
   const Totals totals = gpu.totals();
@@ -111,6 +169,8 @@ std::string summary(const Outcome& outcome, runtime::Device& device) {
     out << (*outcome.verified ? "verified: " : "WRONG: ") << outcome.message;
   }
   out << "\n";
+  if (outcome.mode != "timed") functional_lines(out, device);
+  if (outcome.mode == "functional") return out.str();
   line("core cycles") << totals.cycles << "\n";
   line("thread instructions") << totals.thread_instructions << "\n";
   line("warp instructions") << totals.warp_instructions << "\n";

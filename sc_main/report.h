@@ -18,11 +18,13 @@ struct Outcome {
   std::string workload;  // name, or the kernel of a raw run
   workloads::Size size;  // option values; empty for a raw run
   workloads::Code code;
-  std::optional<bool> verified;  // none: there was nothing to compare with
-  std::string message;           // what was compared
-  std::string fault;             // empty: ran to its end
-  bool interrupted = false;      // the fault came from outside: SIGINT or --max-cycles
-  std::string violations;        // of the TLM-2.0 protocol, if monitored
+  std::optional<bool> verified;     // none: there was nothing to compare with
+  std::string message;              // what was compared
+  std::string fault;                // empty: ran to its end
+  bool interrupted = false;         // the fault came from outside: SIGINT or --max-cycles
+  std::string mode = "timed";       // mode_of(SessionOptions)
+  std::vector<std::string> checks;  // that were asked for
+  std::string violations;           // of the TLM-2.0 protocol, if monitored
 };
 
 // The content of stats.json. Apart from cpu_seconds, wall_seconds and peak_memory_bytes it depends on nothing

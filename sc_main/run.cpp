@@ -12,7 +12,8 @@ namespace {
 
 struct RunOptions {
   SessionOptions session;
-  std::string workload, size, ptx, kernel;
+  std::string workload, size, kernel;
+  std::vector<std::string> ptx;  // files
   std::string grid, block;
   std::uint64_t shared = 0;
   std::vector<std::string> arguments, dumps;
@@ -47,7 +48,7 @@ ExitCode run_workload(const RunOptions& options) {
   outcome.workload = workload->name();
   outcome.size = workloads::values_of(*workload, options.size);
   outcome.code =
-      options.ptx.empty() ? workload->code() : workloads::code_of_file(options.ptx, options.kernel);
+      options.ptx.empty() ? workload->code() : workloads::code_of_file(options.ptx[0], options.kernel);
   if (!options.kernel.empty()) outcome.code.kernel = options.kernel;
 
   Session session(options.session);
@@ -68,11 +69,17 @@ ExitCode run_kernel(const RunOptions& options) {
   }
   const std::vector<Dump> dumps = parse_dumps(options.dumps, raw);
   Outcome outcome;
-  outcome.code = workloads::code_of_file(options.ptx, options.kernel);
+  outcome.code = workloads::code_of_file(options.ptx[0], options.kernel);
+  std::vector<runtime::Device::Source> sources{{outcome.code.ptx, outcome.code.file}};
+  for (std::size_t i = 1; i < options.ptx.size(); ++i) {
+    sources.push_back({runtime::read_text(options.ptx[i]), options.ptx[i]});
+    outcome.code.ptx += sources.back().ptx;  // the report's hash is of all of them
+    outcome.code.file += ", " + options.ptx[i];
+  }
 
   Session session(options.session);
   return session.execute(outcome, [&](runtime::Device& device, Outcome& result) {
-    auto& module = device.load_module(result.code.ptx, result.code.file);
+    auto& module = device.load_modules(sources);
     result.workload = workloads::kernel_of(module, result.code);
     runtime::Arguments arguments;
     std::vector<runtime::Address> buffers(raw.size());
@@ -105,9 +112,10 @@ ExitCode run(const Words& words) {
       "size", po::value(&options.size),
       "small, default, large, or options: n=1000,degree=4, or large,seed=7");
   po::options_description raw("a kernel of one's own");
-  raw.add_options()("ptx", po::value(&options.ptx),
-                    "PTX file; with --workload: in place of the workload's own")(
-      "kernel", po::value(&options.kernel), "which kernel of the file, if it has several")(
+  raw.add_options()("ptx", po::value(&options.ptx)->composing(),
+                    "PTX file; several are linked (--ptx A --ptx B); with --workload: in place of the "
+                    "workload's own")("kernel", po::value(&options.kernel),
+                                      "which kernel of the file, if it has several")(
       "grid", po::value(&options.grid), "x,y,z thread blocks")(
       "block", po::value(&options.block), "x,y,z threads")("shared", po::value(&options.shared),
                                                            "bytes of dynamic shared memory")(
@@ -116,11 +124,11 @@ ExitCode run(const Words& words) {
       "INDEX=FILE: write the buffer of argument INDEX (from 0) to a file afterwards");
   po::options_description all;
   all.add(work).add(raw).add(session_options(options.session));
-  if (!parse(
-          words,
-          "weft run --workload NAME [--size SIZE] [OPTIONS]\n"
-          "       weft run --ptx FILE --grid x,y,z --block x,y,z [--kernel NAME] [--arg ARG ...] [OPTIONS]",
-          all)) {
+  if (!parse(words,
+             "weft run --workload NAME [--size SIZE] [OPTIONS]\n"
+             "       weft run --ptx FILE ... --grid x,y,z --block x,y,z [--kernel NAME] [--arg ARG ...] "
+             "[OPTIONS]",
+             all)) {
     return ExitCode::kDone;
   }
 
@@ -129,6 +137,7 @@ ExitCode run(const Words& words) {
         !options.dumps.empty()) {
       throw InputError("weft run", "--workload brings its own --grid, --block, --arg and --dump");
     }
+    if (options.ptx.size() > 1) throw InputError("weft run", "--workload takes one --ptx");
     return run_workload(options);
   }
   if (options.ptx.empty()) throw InputError("weft run", "needs --workload NAME or --ptx FILE");

@@ -1,25 +1,70 @@
 #include "sc_main/session.h"
 
+#include <cctype>
 #include <iostream>
 
 #include "sc_main/files.h"
 #include "sc_main/interrupt.h"
+#include "sc_main/options.h"
 #include "sc_main/progress.h"
 
 namespace weft::cli {
 namespace {
+
+runtime::FunctionalOptions functional_options(const SessionOptions& options) {
+  runtime::FunctionalOptions functional;
+  functional.all = options.functional;
+  if (options.functional) {
+    const auto refuse = [](bool given, const char* option) {
+      if (given)
+        throw InputError(option, "has no meaning with --functional, which has no cycles and no transactions");
+    };
+    refuse(options.max_cycles != 0, "--max-cycles");
+    refuse(options.no_sleep, "--no-sleep");
+    refuse(options.monitors, "--monitors");
+    refuse(!options.trace.file.empty(), "--vcd");
+    refuse(!options.fast_forward.empty(), "--fast-forward");
+  }
+  const std::string& skip = options.fast_forward;
+  if (!skip.empty() && std::isdigit(static_cast<unsigned char>(skip.front())) != 0) {
+    functional.launches = parse_unsigned("--fast-forward", skip);
+  } else {
+    functional.kernel = skip;
+  }
+  return functional;
+}
+
+check::Options check_options(const SessionOptions& options) {
+  check::Options check;
+  for (const std::string& name : options.checks) {
+    if (name != "memory" && name != "race") {
+      throw InputError("--check", "found '" + name + "'; allowed: memory, race");
+    }
+    (name == "memory" ? check.memory : check.race) = true;
+  }
+  if (options.check_reports == 0) throw InputError("--check-reports", "found 0; allowed: 1 or more");
+  check.reports = options.check_reports;
+  return check;
+}
 
 runtime::DeviceOptions device_options(const SessionOptions& options) {
   runtime::DeviceOptions device;
   device.sleeping = !options.no_sleep;
   device.monitors = options.monitors;
   device.max_cycles = options.max_cycles;
+  device.limits = options.limits;
   device.progress = progress_line();
   device.interrupted = interrupted;
+  device.functional = functional_options(options);
+  device.check = check_options(options);
   return device;
 }
 
 }  // namespace
+
+std::string mode_of(const SessionOptions& options) {
+  return options.functional ? "functional" : options.fast_forward.empty() ? "timed" : "fast-forward";
+}
 
 Session::Session(const SessionOptions& options)
     : options_(options),
@@ -41,16 +86,27 @@ ExitCode Session::execute(Outcome& outcome, const std::function<void(runtime::De
     outcome.fault = fault.what();
   }
   end_progress_line();
+  outcome.mode = mode_of(options_);
+  outcome.checks = options_.checks;
   outcome.violations = device_.gpu().violations();
 
-  std::cout << summary(outcome, device_);
+  std::cout << device_.take_output() << summary(outcome, device_);
   std::cout.flush();
   if (!outcome.fault.empty()) std::cerr << "weft: " << outcome.fault << "\n";
+  if (outcome.mode == "fast-forward" && device_.gpu().totals().cycles == 0) {
+    std::cerr << "weft: no launch was timed: --fast-forward " << options_.fast_forward
+              << " covers all of them\n";
+  }
   if (!outcome.violations.empty()) std::cerr << "weft: protocol violations:\n" << outcome.violations;
+  for (const check::Report& report : device_.reports()) {
+    std::cerr << "weft: " << report.text;
+    if (report.count > 1) std::cerr << " (and " << report.count - 1 << " more times here)";
+    std::cerr << "\n";
+  }
   if (!options_.out.empty()) write_results(options_.out, outcome, device_);
   finish_trace(device_.gpu());  // after the results: a waveform that does not fit the disk must not cost them
 
-  if (!outcome.fault.empty()) return ExitCode::kFault;
+  if (!outcome.fault.empty() || !device_.reports().empty()) return ExitCode::kFault;
   const bool wrong = outcome.verified == false || !outcome.violations.empty();
   return wrong ? ExitCode::kWrongResult : ExitCode::kDone;
 }

@@ -21,10 +21,18 @@ struct SessionOptions {
   std::vector<std::string> overrides;  // "path=value"
   std::string out;                     // folder for results; empty: none
   std::uint64_t max_cycles = 0;
+  runtime::DeviceLimits limits;
   bool no_sleep = false;
   bool monitors = false;
   TraceOptions trace;
+  bool functional = false;
+  std::string fast_forward;         // launches, or the name of a kernel; empty: none
+  std::vector<std::string> checks;  // "memory", "race"
+  std::uint64_t check_reports = 16;
 };
+
+// "timed", "functional" or "fast-forward".
+std::string mode_of(const SessionOptions& options);
 
 class Session {
  public:

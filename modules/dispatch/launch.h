@@ -23,7 +23,9 @@ struct Launch {
   std::uint64_t parameter_address =
       0;  // where the parameter block lies in device memory (constant cache traffic)
   std::uint64_t local_address = 0;  // device memory for local variables, 0 if the kernel has none
-  std::uint64_t code_address = 0;   // where the instructions lie (instruction cache traffic)
+  // Local memory of a thread whose functions call themselves: as far as they can go (cudaLimitStackSize).
+  std::uint64_t stack_bytes = 1024;
+  std::uint64_t code_address = 0;  // where the instructions lie (instruction cache traffic)
 
   std::uint64_t blocks() const { return std::uint64_t{grid[0]} * grid[1] * grid[2]; }
   std::uint32_t threads_per_block() const { return block[0] * block[1] * block[2]; }

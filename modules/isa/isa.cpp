@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "isa/address_span.h"
 #include "isa/versions.h"
 
 namespace weft::isa {
@@ -33,6 +34,14 @@ MemoryFunction find_memory(const ptx::Instruction& instruction, InstructionSet s
 #endif
   (void)set;
   return base::find_memory(instruction);
+}
+
+AddressFunction find_addresses(bool wide, InstructionSet set) {
+#ifdef WEFT_ISA_X86_64_V3
+  if (set == InstructionSet::kX86_64_v3) return x86_64_v3::find_addresses(wide);
+#endif
+  (void)set;
+  return base::find_addresses(wide);
 }
 
 void addresses(const void* base, bool wide, std::int64_t offset, std::uint64_t* address) {

@@ -1,5 +1,6 @@
 // ld and st: 32 lanes between registers and the memory image. Consecutive addresses of a full mask are one
 // block copy.
+#include "isa/address_span.h"
 #include "isa/kernels.h"
 
 namespace weft::isa::WEFT_ISA_VERSION {
@@ -50,6 +51,10 @@ struct Access {
       }
       return;
     }
+    if (lanes.active == 0xffffffffu) {
+      for (unsigned i = 0; i < kLanes; ++i) load_lane(lanes, lanes.base + lanes.offset[i], i);
+      return;
+    }
     for (u32 left = lanes.active; left != 0; left &= left - 1) {
       const auto i = static_cast<unsigned>(__builtin_ctz(left));
       load_lane(lanes, lanes.base + lanes.offset[i], i);
@@ -96,7 +101,37 @@ struct Accesses {
   }
 };
 
+// Comparisons are signed after the sign bit is flipped: vector instructions have no others.
+template <class Cell>
+AddressSpan spread(const void* base, s64 offset, u32 active, u64* address) {
+  const auto* lanes = static_cast<const Aliased<Cell>*>(base);
+  const u64 added = static_cast<u64>(offset);
+  if (active == 0xffffffffu) {
+    for (unsigned i = 0; i < kLanes; ++i) address[i] = lanes[i] + added;
+  } else {
+    const u64 first = lanes[__builtin_ctz(active)] + added;
+    const u64 mask = active;
+    for (unsigned i = 0; i < kLanes; ++i) {
+      address[i] = (mask & kBitTable<u64>.bit[i]) != 0 ? lanes[i] + added : first;
+    }
+  }
+  constexpr u64 kSign = u64{1} << 63;
+  s64 low = std::numeric_limits<s64>::max(), high = std::numeric_limits<s64>::min();
+  u64 bits = 0;
+  for (unsigned i = 0; i < kLanes; ++i) {
+    const auto a = static_cast<s64>(address[i] ^ kSign);
+    low = a < low ? a : low;
+    high = a > high ? a : high;
+    bits |= address[i];
+  }
+  return {static_cast<u64>(low) ^ kSign, static_cast<u64>(high) ^ kSign, bits};
+}
+
 }  // namespace
+
+AddressFunction find_addresses(bool wide) {
+  return wide ? &spread<u64> : &spread<u32>;
+}
 
 MemoryFunction find_access(const Instruction& in) {
   const Accesses accesses{in.op == Opcode::kLd, in.vector};

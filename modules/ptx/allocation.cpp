@@ -152,6 +152,7 @@ void colour_apart(const Draft& draft, const Interference& interference, const st
       result.row[id] = static_cast<std::uint16_t>(result.row[id] + wide);
   }
   result.rows = wide + narrow;
+  result.wide_rows = wide;
 }
 
 }  // namespace

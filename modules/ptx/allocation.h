@@ -11,6 +11,7 @@ namespace weft::ptx {
 struct Allocation {
   std::vector<std::uint16_t> row;  // by VirtualId: first row, or number of a predicate
   std::uint32_t rows = 0;          // 32-bit rows in use (highest + 1)
+  std::uint32_t wide_rows = 0;     // of those, the first ones, which hold 64-bit registers
   std::uint32_t registers = 0;     // 32-bit registers that a machine needs, which may share between widths
   std::uint32_t predicates = 0;
   std::uint32_t pressure = 0;  // most rows live at one point: no allocation can do with fewer

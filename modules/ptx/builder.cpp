@@ -131,7 +131,34 @@ void Builder::label(std::string_view text) {
   Statement statement;
   statement.kind = Statement::Kind::kLabel;
   statement.at = offset(text.data());
-  statement.text = extent(text);
+  statement.text = last_label_ = extent(text);
+  result_->statements.push_back(statement);
+}
+
+void Builder::prototype(const char* at) {
+  Statement statement;
+  statement.kind = Statement::Kind::kPrototype;
+  statement.at = offset(at);
+  statement.first = static_cast<std::uint32_t>(result_->prototypes.size());
+  prototype_.name = last_label_;
+  prototype_.parameters = std::move(pending_);
+  pending_.clear();
+  result_->prototypes.push_back(std::move(prototype_));
+  prototype_ = Prototype();
+  result_->statements.push_back(statement);
+}
+
+void Builder::target_name(std::string_view name) {
+  targets_.push_back(extent(name.substr(0, identifier_length(name))));
+}
+
+void Builder::targets(const char* at) {
+  Statement statement;
+  statement.kind = Statement::Kind::kTargets;
+  statement.at = offset(at);
+  statement.first = static_cast<std::uint32_t>(result_->target_lists.size());
+  result_->target_lists.push_back({last_label_, std::move(targets_)});
+  targets_.clear();
   result_->statements.push_back(statement);
 }
 
@@ -174,7 +201,8 @@ void Builder::begin_function(bool is_entry) {
   function_.is_entry = is_entry;
   function_.is_extern = extern_;
   function_.is_weak = weak_;
-  extern_ = weak_ = false;
+  function_.is_visible = visible_;
+  extern_ = weak_ = visible_ = false;
   registers_ = 0;
   pending_.clear();
 }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -68,7 +69,10 @@ class Builder {
   void declarator();
   void end_declaration();
   void parameter();
-  void drop_parameters() { pending_.clear(); }
+  void prototype_returns() { prototype_.returns = std::move(pending_), pending_.clear(); }
+  void prototype(const char* at);
+  void target_name(std::string_view name);
+  void targets(const char* at);
 
   // Functions and the module.
   void begin_function(bool is_entry);
@@ -98,7 +102,7 @@ class Builder {
   using Names = std::unordered_set<std::string_view>;
   struct Scope {
     Names names;
-    std::vector<std::pair<std::string_view, std::uint64_t>> ranges;  // %r<count>
+    std::unordered_map<std::string_view, std::uint64_t> ranges;  // %r<count>
   };
   std::uint32_t offset(const char* p) const { return static_cast<std::uint32_t>(p - result_->text.data()); }
   Extent extent(std::string_view text) const {
@@ -116,12 +120,15 @@ class Builder {
   Extent guard_, opcode_;
   bool guard_negated_ = false;
 
-  bool extern_ = false, weak_ = false, pointer_ = false, in_function_ = false;
+  bool extern_ = false, weak_ = false, visible_ = false, pointer_ = false, in_function_ = false;
   Declaration base_;        // properties that all names of a declaration share
   Declaration declarator_;  // the name being read
   std::vector<Declaration> pending_;
   Function function_;
   std::uint64_t registers_ = 0;
+  Prototype prototype_;
+  std::vector<Extent> targets_;
+  Extent last_label_;  // names the prototype or the list of targets that follows
   std::vector<Scope> scopes_;
   Names globals_, functions_defined_;
 };

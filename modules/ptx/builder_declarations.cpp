@@ -9,6 +9,7 @@ namespace weft::ptx {
 
 void Builder::linkage(std::string_view word) {
   if (word.compare(0, 7, ".extern") == 0) extern_ = true;
+  if (word.compare(0, 8, ".visible") == 0) visible_ = true;
   if (word.compare(0, 5, ".weak") == 0 || word.compare(0, 7, ".common") == 0) weak_ = true;
 }
 
@@ -57,6 +58,8 @@ void Builder::declared(std::string_view name) {
   declarator_ = base_;
   declarator_.name = extent(name);
   declarator_.is_extern = extern_;
+  declarator_.is_weak = weak_;
+  declarator_.is_visible = visible_;
 }
 
 void Builder::range() {
@@ -103,7 +106,7 @@ void Builder::declarator() {
 }
 
 void Builder::end_declaration() {
-  extern_ = weak_ = false;
+  extern_ = weak_ = visible_ = false;
 }
 
 void Builder::parameter() {
@@ -153,31 +156,36 @@ void Builder::define(Names& names, std::string_view name, const char* what) {
     fail(name, std::string(what) + " '" + std::string(name) + "' is declared twice");
 }
 
-// %r<8> declares %r0 to %r7, so a %r7 beside it is a second declaration.
+// %r<8> declares %r0 to %r7, so a %r7 beside it is a second declaration. A range is held against the names of
+// its scope by whichever are fewer, its numbers or the names, so that all ranges together cost no more than
+// there are registers.
 void Builder::check_ranges(const Declaration& declaration) {
   Scope& scope = scopes_.back();
   const std::string_view name = result_->view(declaration.name);
-  const auto twice = [&](std::string_view at, std::string_view range, std::string_view numbered) {
-    std::size_t digits = range.size();
-    std::uint64_t number = 0;
-    for (; digits < numbered.size() && number < kMaxDeclaredRegisters; ++digits) {
-      number = 10 * number + static_cast<std::uint64_t>(numbered[digits] - '0');
-    }
-    for (const auto& [prefix, count] : scope.ranges) {
-      if (prefix == range && number < count) {
-        fail(at, "register '" + std::string(numbered) + "' is declared twice");
-      }
-    }
-  };
   const auto check = [&](std::string_view at, std::string_view numbered) {
     std::size_t digits = numbered.size();
     while (digits > 0 && '0' <= numbered[digits - 1] && numbered[digits - 1] <= '9') --digits;
     const bool leading_zero = digits + 1 < numbered.size() && numbered[digits] == '0';
-    if (digits < numbered.size() && !leading_zero) twice(at, numbered.substr(0, digits), numbered);
+    if (digits == numbered.size() || leading_zero) return;
+    const auto range = scope.ranges.find(numbered.substr(0, digits));
+    if (range == scope.ranges.end()) return;
+    std::uint64_t number = 0;
+    for (; digits < numbered.size() && number < kMaxDeclaredRegisters; ++digits) {
+      number = 10 * number + static_cast<std::uint64_t>(numbered[digits] - '0');
+    }
+    if (number < range->second) fail(at, "register '" + std::string(numbered) + "' is declared twice");
   };
   if (!declaration.is_range) return check(name, name);
-  scope.ranges.emplace_back(name, declaration.count);
-  for (const std::string_view other : scope.names) check(name, other);
+  scope.ranges.emplace(name, declaration.count);
+  if (scope.names.size() <= declaration.count) {
+    for (const std::string_view other : scope.names) check(name, other);
+    return;
+  }
+  std::string numbered;
+  for (std::uint64_t number = 0; number < declaration.count; ++number) {
+    numbered.assign(name).append(std::to_string(number));
+    if (scope.names.count(numbered) != 0) check(name, numbered);
+  }
 }
 
 }  // namespace weft::ptx

@@ -1,23 +1,30 @@
 // From a kernel's statements to a Program.
 #include "ptx/allocation.h"
+#include "ptx/assembly.h"
 #include "ptx/flow.h"
 #include "ptx/limits.h"
 #include "ptx/liveness.h"
 #include "ptx/module.h"
+#include "ptx/reach.h"
+#include "ptx/saves.h"
 #include "ptx/syntax.h"
 
 namespace weft::ptx {
 namespace {
 
-const Function& find_kernel(const Module& module, const std::string& name) {
-  const ModuleText& text = *module.text;
-  for (const Function& function : text.functions) {
-    if (function.is_entry && function.has_body && text.view(function.name) == name) return function;
-  }
+FunctionReference find_kernel(const std::vector<LinkedModule>& modules, const std::string& name) {
   std::string known;
-  for (const std::string& kernel : module.kernels) known += (known.empty() ? "" : ", ") + kernel;
-  throw InputError(module.file, "no kernel '" + name + "'; " +
-                                    (known.empty() ? "the module has none" : "the module has " + known));
+  for (std::uint32_t m = 0; m < modules.size(); ++m) {
+    const ModuleText& text = *modules[m].module->text;
+    for (const Function& function : text.functions) {
+      if (function.is_entry && function.has_body && text.view(function.name) == name) return {m, &function};
+    }
+    for (const std::string& kernel : modules[m].module->kernels)
+      known += (known.empty() ? "" : ", ") + kernel;
+  }
+  const std::string file = modules.empty() ? "" : modules[0].module->file;
+  throw InputError(file, "no kernel '" + name + "'; " +
+                             (known.empty() ? "the module has none" : "the module has " + known));
 }
 
 void check_registers(const Allocation& allocation, const std::string& where, std::uint32_t limit) {
@@ -35,95 +42,113 @@ void check_registers(const Allocation& allocation, const std::string& where, std
                        " allowed; Weft does not spill, so compile with fewer (-maxrregcount) or allow more");
 }
 
-// Puts row and predicate numbers in place of virtual registers.
-class Finisher {
- public:
-  Finisher(const Draft& draft, const Allocation& allocation, Program& program)
-      : draft_(draft), allocation_(allocation), program_(program) {}
-
-  Instruction finish(const DraftInstruction& draft) const {
-    Instruction i = draft.fixed;
-    for (std::size_t k = 0; k < i.src.size(); ++k) {
-      if (draft.src[k] == kNoRegister) continue;
-      i.src[k].index = index(draft.src[k]);
-      // Special registers never change, so nothing ever waits for them.
-      if (draft.src[k] < kFirstSpecial) add(i.reads, i.read_count, key(i.src[k]));
-    }
-    for (std::size_t k = 0; k < i.dst.size(); ++k) {
-      if (draft.dst[k] == kNoRegister) continue;
-      i.dst[k].index = index(draft.dst[k]);
-      add(i.writes, i.write_count, key(i.dst[k]));
-    }
-    if (draft.guard != kNoRegister) {
-      i.guard = static_cast<std::int16_t>(allocation_.row[draft.guard]);
-      add(i.reads, i.read_count, static_cast<std::uint16_t>(program_.rows + i.guard));
-    }
-    return i;
-  }
-
- private:
-  std::uint16_t index(VirtualId id) const {
-    if (id >= kFirstSpecial)
-      return static_cast<std::uint16_t>(program_.register_rows + 2 * (id - kFirstSpecial));
-    return allocation_.row[id];
-  }
-  std::uint16_t key(const Operand& operand) const {
-    const bool predicate = operand.kind == Operand::Kind::kPredicate;
-    return static_cast<std::uint16_t>(predicate ? program_.rows + operand.index : operand.index);
-  }
-  template <class Keys>
-  static void add(Keys& keys, std::uint8_t& count, std::uint16_t key) {
-    for (std::uint8_t k = 0; k < count; ++k) {
-      if (keys[k] == key) return;
-    }
-    keys[count++] = key;
-  }
-
-  const Draft& draft_;
-  const Allocation& allocation_;
-  Program& program_;
+// One function on its way into the program.
+struct Part {
+  Draft draft;
+  FlowGraph flow;
+  Allocation allocation;
 };
+
+// A function that calls others is lowered twice: how large its frame is follows from what lives across its
+// calls, and addresses in the frame from its size.
+Draft lower_function(FunctionSymbols& symbols, const Reach& reach) {
+  Draft draft = Lowering(symbols, reach.numbers, reach.frame_alignment, 0).run();
+  if (!draft.frame.calls) return draft;
+  const FlowGraph flow = build_flow(draft);
+  const SavePlan plan = plan_saves(draft, flow, find_liveness(draft, flow));
+  draft = Lowering(symbols, reach.numbers, reach.frame_alignment, plan.bytes).run();
+  insert_saves(draft, plan);
+  return draft;
+}
+
+Part make_part(FunctionSymbols& symbols, const Reach& reach, std::uint32_t limit) {
+  Part part;
+  part.draft = lower_function(symbols, reach);
+  part.flow = build_flow(part.draft);
+  const Liveness liveness = find_liveness(part.draft, part.flow);
+  part.allocation = allocate(part.draft, part.flow, liveness, limit, kMaxLivePredicates);
+  const ModuleText& text = *symbols.module().text;
+  const Function& function = symbols.function();
+  check_registers(part.allocation,
+                  text.where(function.name.at) + (function.is_entry ? ": kernel '" : ": function '") +
+                      std::string(text.view(function.name)) + "'",
+                  limit);
+  return part;
+}
 
 }  // namespace
 
-Program decode(const Module& module, const std::string& kernel, const Symbols& symbols,
-               const DecodeOptions& options) {
-  const ModuleText& text = *module.text;
-  const Function& function = find_kernel(module, kernel);
-  Draft draft = lower(module, function, symbols);
-  FlowGraph flow = build_flow(draft);
-  const Liveness liveness = find_liveness(draft, flow);
-  const std::uint32_t limit = std::min(options.max_registers, kMaxRows);
-  const Allocation allocation = allocate(draft, flow, liveness, limit, kMaxLivePredicates);
-  check_registers(allocation, text.where(function.name.at) + ": kernel '" + kernel + "'", limit);
+Draft lower(const Module& module, const Function& kernel, const Symbols& symbols) {
+  const std::vector<LinkedModule> modules{{&module, &symbols}};
+  const Linkage linkage(modules);
+  Reach reach = find_reach(linkage, {0, &kernel});
+  return lower_function(*reach.functions[0], reach);
+}
 
-  Program program;
-  program.name = kernel;
-  program.register_rows = static_cast<std::uint16_t>((allocation.rows + 1) & ~1u);
-  program.rows = static_cast<std::uint16_t>(program.register_rows + 2 * draft.specials.size());
-  program.predicates = static_cast<std::uint16_t>(allocation.predicates);
-  program.registers_per_thread = allocation.registers;
-  program.virtual_registers = draft.named_registers;
-  program.special_rows = draft.specials;
-  const Finisher finisher(draft, allocation, program);
-  program.code.reserve(draft.code.size());
-  for (const DraftInstruction& instruction : draft.code) program.code.push_back(finisher.finish(instruction));
-  for (const BasicBlock& block : flow.blocks) {
-    Instruction& last = program.code[block.last];
-    if (last.is_branch() && block.post_dominator != flow.blocks.size()) {
-      last.reconvergence = flow.blocks[block.post_dominator].first;
-    }
+Program decode(const std::vector<LinkedModule>& modules, const std::string& kernel,
+               const DecodeOptions& options) {
+  const Linkage linkage(modules);
+  const FunctionReference reference = find_kernel(modules, kernel);
+  const Reach reach = find_reach(linkage, reference);
+  const std::uint32_t limit = std::min(options.max_registers, kMaxRows);
+  std::vector<Part> parts;
+  std::vector<std::uint64_t> frames;
+  for (const auto& symbols : reach.functions) {
+    // The stack pointer and the link register are two registers more.
+    const std::uint32_t shared = reach.functions[0]->calls_functions() ? kFixedRegisters : 0;
+    if (limit < shared)
+      throw InputError(kernel, "calls need more than " + std::to_string(limit) + " registers");
+    parts.push_back(make_part(*symbols, reach, limit - shared));
+    frames.push_back(parts.back().draft.frame.bytes);
   }
-  program.blocks = std::move(flow.blocks);
-  program.constants = std::move(draft.constants);
-  program.files = std::move(draft.files);
-  program.shared_bytes = draft.shared_bytes;
-  program.local_bytes = draft.local_bytes;
-  program.uses_dynamic_shared = draft.uses_dynamic_shared;
-  program.parameters = std::move(draft.parameters);
-  program.parameter_bytes = draft.parameter_bytes;
+
+  Assembly assembly(kernel);
+  for (const Part& part : parts) assembly.reserve(part.draft, part.allocation);
+  assembly.lay_out();
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const FunctionSymbols& symbols = *reach.functions[i];
+    const std::string name(symbols.module().text->view(symbols.function().name));
+    assembly.add(name, parts[i].draft, parts[i].flow);
+  }
+  for (const std::uint32_t number : reach.with_address) {
+    const FunctionSymbols& symbols = *reach.functions[number];
+    const auto& known = *modules[symbols.reference().module].symbols;
+    const auto address = known.find(std::string(symbols.module().text->view(symbols.function().name)));
+    if (address != known.end()) assembly.set_entry(address->second, number);
+  }
+  Program program = assembly.finish();
+  const StackDepth depth = stack_depth(reach, frames);
+  program.shared_bytes = reach.shared->bytes;
+  program.uses_dynamic_shared = reach.uses_dynamic_shared;
+  program.local_bytes = depth.bytes;
+  program.recursive = depth.recursive;
+  if (program.local_bytes > kMaxLocalBytes) {
+    throw InputError(linkage.text(reference.module).where(reference.function->name.at),
+                     "kernel '" + kernel + "' and the functions that it calls need " +
+                         std::to_string(program.local_bytes) + " bytes of local memory per thread, at most " +
+                         std::to_string(kMaxLocalBytes) + " are allowed");
+  }
+  const Function& function = *reference.function;
   program.max_threads = function.required_threads[0] ? function.required_threads : function.max_threads;
   return program;
+}
+
+Program decode(const Module& module, const std::string& kernel, const Symbols& symbols,
+               const DecodeOptions& options) {
+  return decode(std::vector<LinkedModule>{{&module, &symbols}}, kernel, options);
+}
+
+std::uint64_t add_functions(const Module& module, std::uint64_t first, Symbols& symbols) {
+  const ModuleText& text = *module.text;
+  for (const Function& function : text.functions) {
+    if (function.is_entry || !function.has_body) continue;
+    if (first >= kMaxFunctions) {
+      throw InputError(text.where(function.name.at), "more than " + std::to_string(kMaxFunctions) +
+                                                         " device functions in the modules of a device");
+    }
+    symbols[std::string(text.view(function.name))] = kFunctionBase + kFunctionStride * first++;
+  }
+  return first;
 }
 
 }  // namespace weft::ptx

@@ -18,8 +18,9 @@ std::string counts(const Program& p) {
                      " registers (of " + std::to_string(p.virtual_registers) + " virtual), " +
                      std::to_string(p.predicates) + " predicates; bytes: " + std::to_string(p.shared_bytes) +
                      " shared" + (p.uses_dynamic_shared ? " and dynamic" : "") + ", " +
-                     std::to_string(p.local_bytes) + " local, " + std::to_string(p.parameter_bytes) +
-                     " parameters\n";
+                     std::to_string(p.local_bytes) + " local" +
+                     (p.recursive ? " and a stack for recursion" : "") + ", " +
+                     std::to_string(p.parameter_bytes) + " parameters\n";
   if (p.max_threads[0] != 0) {
     text += "  at most " + std::to_string(p.max_threads[0]) + " x " + std::to_string(p.max_threads[1]) +
             " x " + std::to_string(p.max_threads[2]) + " threads per block\n";
@@ -36,6 +37,11 @@ std::string listing(const ModuleText& text, const Program& program) {
   std::uint32_t previous_line = 0, previous_column = 0;
   for (std::uint32_t b = 0; b < program.blocks.size(); ++b) {
     const BasicBlock& block = program.blocks[b];
+    for (const FunctionCode& function : program.functions) {
+      if (function.first != block.first) continue;
+      out += "  function " + function.name + ": " + std::to_string(function.frame_bytes) +
+             " bytes of the stack\n";
+    }
     out += "  B" + std::to_string(b) + " ->";
     for (const std::uint32_t s : block.successors) out += " " + block_name(program, s);
     out += "   post-dominator " + block_name(program, block.post_dominator) + "\n";
@@ -52,6 +58,7 @@ std::string listing(const ModuleText& text, const Program& program) {
       out += number;
       out += implied ? "ret (end of the kernel)"
                      : (part ? "  + " + std::string(name_of(i.op)) : text.statement_text(at));
+      if (i.op == Opcode::kCall && i.target != kNoPc) out += "   [to " + std::to_string(i.target) + "]";
       if (i.is_branch()) {
         out += "   [to " + std::to_string(i.target) + ", reconverges at " +
                (i.reconvergence == kNoPc ? "exit" : std::to_string(i.reconvergence)) + "]";
@@ -78,6 +85,7 @@ std::string describe(const Module& module) {
            " " + v.name + ", " + (v.size ? std::to_string(v.size) + " bytes" : "size given at launch") +
            (v.is_extern && v.size ? ", defined elsewhere" : "") + (v.managed ? ", managed" : "") + "\n";
   }
+  add_functions(module, 0, symbols);
   for (const std::string& kernel : module.kernels) {
     out += "kernel " + kernel + "\n";
     try {

@@ -14,6 +14,10 @@ using VirtualId = std::uint32_t;
 inline constexpr VirtualId kNoRegister = UINT32_MAX;
 // Ids from here name special registers: kFirstSpecial + index into Draft::specials.
 inline constexpr VirtualId kFirstSpecial = 0x8000'0000u;
+// Registers that every function of a program shares; nothing is known of their lives.
+inline constexpr VirtualId kFirstFixed = 0x4000'0000u;
+inline constexpr VirtualId kStackPointer = kFirstFixed, kLinkRegister = kFirstFixed + 1;
+inline constexpr std::uint32_t kFixedRegisters = 2;
 
 struct DraftInstruction {
   Instruction fixed;  // everything but register numbers; guard >= 0 says that there is one
@@ -21,7 +25,8 @@ struct DraftInstruction {
   std::array<VirtualId, 4> dst{kNoRegister, kNoRegister, kNoRegister, kNoRegister};
   std::array<VirtualId, 5> src{kNoRegister, kNoRegister, kNoRegister, kNoRegister, kNoRegister};
   VirtualId guard = kNoRegister;
-  std::uint32_t at = 0;  // offset in the text
+  std::uint32_t at = 0;      // offset in the text
+  std::uint32_t callee = 0;  // of a direct call: number of the function in the program
 };
 
 enum class RegisterClass : std::uint8_t { kPredicate, kSingle, kDouble };
@@ -29,20 +34,33 @@ inline unsigned rows_of(RegisterClass c) {
   return c == RegisterClass::kDouble ? 2 : c == RegisterClass::kSingle ? 1 : 0;
 }
 
+// A function's part of the thread's stack, from its low end: .local variables, values saved across calls,
+// arguments and results of calls. A function that calls others points the stack pointer at the end of its
+// frame, others leave it at the beginning.
+struct Frame {
+  bool is_kernel = true;         // the kernel's frame lies at address 0
+  bool calls = false;            // calls device functions
+  std::uint64_t parameters = 0;  // bytes below the frame: the function's own arguments and results
+  std::uint64_t saves = 0;       // where saved values begin (the link register first, in a function)
+  std::uint64_t bytes = 0;
+};
+// Frames and areas of arguments are multiples of this, or of the largest alignment of a variable in them.
+inline constexpr std::uint64_t kFrameAlignment = 16;
+
 struct Draft {
+  Frame frame;
+  std::vector<std::vector<Pc>> tables;  // targets of brx, by Instruction::target
   std::vector<DraftInstruction> code;
   std::vector<RegisterClass> registers;  // by VirtualId
   std::uint32_t named_registers = 0;     // of those, how many the text names (the rest are temporaries)
   std::vector<Special> specials;
   std::vector<Constant> constants;
-  std::uint64_t shared_bytes = 0, local_bytes = 0;
-  bool uses_dynamic_shared = false;
   std::vector<Parameter> parameters;
   std::uint64_t parameter_bytes = 0;
   std::vector<std::string> files;
 };
 
-// Reads the body of `kernel`. Throws InputError.
+// Reads the body of `kernel` of a module by itself. Throws InputError.
 struct Function;
 Draft lower(const Module& module, const Function& kernel, const Symbols& symbols);
 

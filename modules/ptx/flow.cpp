@@ -9,6 +9,13 @@ namespace {
 
 using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS>;
 
+bool leaves(const Instruction& i) {
+  return i.is_exit() || i.op == Opcode::kReturn;
+}
+bool ends_block(const Instruction& i) {
+  return i.is_branch() || i.op == Opcode::kBrx || leaves(i);
+}
+
 void make_blocks(const Draft& draft, FlowGraph& flow) {
   const auto size = static_cast<Pc>(draft.code.size());
   std::vector<bool> leader(size + 1, false);
@@ -16,7 +23,10 @@ void make_blocks(const Draft& draft, FlowGraph& flow) {
   for (Pc pc = 0; pc < size; ++pc) {
     const Instruction& i = draft.code[pc].fixed;
     if (i.is_branch()) leader[i.target] = true;
-    if (i.is_branch() || i.is_exit()) leader[pc + 1] = true;
+    if (i.op == Opcode::kBrx) {
+      for (const Pc target : draft.tables[i.target]) leader[target] = true;
+    }
+    if (ends_block(i)) leader[pc + 1] = true;
   }
   flow.block_of.resize(size);
   for (Pc pc = 0; pc < size; ++pc) {
@@ -28,12 +38,18 @@ void make_blocks(const Draft& draft, FlowGraph& flow) {
   for (std::uint32_t b = 0; b < exit; ++b) {
     BasicBlock& block = flow.blocks[b];
     const Instruction& last = draft.code[block.last].fixed;
-    const bool falls_through = !(last.is_branch() || last.is_exit()) || last.guard >= 0;
+    const bool falls_through = !ends_block(last) || last.guard >= 0;
     if (falls_through) block.successors.push_back(b + 1);
     if (last.is_branch()) {
       const std::uint32_t target = flow.block_of[last.target];
       if (block.successors.empty() || block.successors[0] != target) block.successors.push_back(target);
-    } else if (last.is_exit()) {
+    } else if (last.op == Opcode::kBrx) {
+      for (const Pc place : draft.tables[last.target]) {
+        const std::uint32_t target = flow.block_of[place];
+        auto& known = block.successors;
+        if (std::find(known.begin(), known.end(), target) == known.end()) known.push_back(target);
+      }
+    } else if (leaves(last)) {
       block.successors.push_back(exit);
     }
   }
@@ -74,13 +90,19 @@ std::vector<std::uint32_t> endless_blocks(const FlowGraph& flow) {
   return chosen;
 }
 
-void find_post_dominators(FlowGraph& flow) {
+// In a device function threads that end do not keep the others from meeting again: ways that never return
+// count as if they led to the return, which is the last block.
+void find_post_dominators(const Draft& draft, FlowGraph& flow) {
   const std::size_t exit = flow.blocks.size();
+  const bool is_function = draft.code.back().fixed.op == Opcode::kReturn;
+  const std::size_t last = is_function ? exit - 1 : exit;
   Graph reversed(exit + 1);
   for (std::size_t b = 0; b < exit; ++b) {
-    for (const std::uint32_t s : flow.blocks[b].successors) boost::add_edge(s, b, reversed);
+    for (const std::uint32_t s : flow.blocks[b].successors) {
+      boost::add_edge(s == exit && b != last ? last : s, b, reversed);
+    }
   }
-  for (const std::uint32_t b : endless_blocks(flow)) boost::add_edge(exit, b, reversed);
+  for (const std::uint32_t b : endless_blocks(flow)) boost::add_edge(b == last ? exit : last, b, reversed);
   std::vector<std::size_t> parent(exit + 1, exit);
   boost::lengauer_tarjan_dominator_tree(
       reversed, exit,
@@ -126,7 +148,7 @@ void order_blocks(FlowGraph& flow) {
 FlowGraph build_flow(const Draft& draft) {
   FlowGraph flow;
   make_blocks(draft, flow);
-  find_post_dominators(flow);
+  find_post_dominators(draft, flow);
   order_blocks(flow);
   return flow;
 }

@@ -161,8 +161,8 @@ struct Label : peg::seq<Identifier, Skip, peg::one<':'>, peg::not_at<peg::one<':
 // --- declarations (5) ---
 struct Extern : Word<'.', 'e', 'x', 't', 'e', 'r', 'n'> {};
 struct Weak : Word<'.', 'w', 'e', 'a', 'k'> {};
-struct Linkage : peg::sor<Word<'.', 'v', 'i', 's', 'i', 'b', 'l', 'e'>, Extern, Weak,
-                          Word<'.', 'c', 'o', 'm', 'm', 'o', 'n'>> {};
+struct Visible : Word<'.', 'v', 'i', 's', 'i', 'b', 'l', 'e'> {};
+struct Linkage : peg::sor<Visible, Extern, Weak, Word<'.', 'c', 'o', 'm', 'm', 'o', 'n'>> {};
 struct Reg : Word<'.', 'r', 'e', 'g'> {};
 struct Param : Word<'.', 'p', 'a', 'r', 'a', 'm'> {};
 struct Local : Word<'.', 'l', 'o', 'c', 'a', 'l'> {};
@@ -221,9 +221,10 @@ struct File : peg::seq<Word<'.', 'f', 'i', 'l', 'e'>, peg::must<Integer>, peg::m
 struct Pragma : peg::seq<Word<'.', 'p', 'r', 'a', 'g', 'm', 'a'>, List<String>, peg::must<Semicolon>> {};
 struct ListedName : peg::seq<Identifier, Skip> {};
 struct NameList : List<ListedName> {};
+struct TargetName : peg::seq<Identifier, Skip> {};
 struct Targets : peg::seq<peg::sor<Word<'.', 'b', 'r', 'a', 'n', 'c', 'h', 't', 'a', 'r', 'g', 'e', 't', 's'>,
                                    Word<'.', 'c', 'a', 'l', 'l', 't', 'a', 'r', 'g', 'e', 't', 's'>>,
-                          NameList, peg::must<Semicolon>> {};
+                          List<TargetName>, peg::must<Semicolon>> {};
 struct Alias : peg::seq<Word<'.', 'a', 'l', 'i', 'a', 's'>, NameList, peg::must<Semicolon>> {};
 struct SectionValue : peg::plus<peg::sor<NameRest, peg::one<'.', '+', '-', '%'>>> {};
 struct PaddedSectionValue : peg::seq<SectionValue, Skip> {};
@@ -244,9 +245,10 @@ struct ParameterList
     : peg::seq<Mark<'('>, peg::opt<peg::list_must<Parameter, Comma>>, peg::must<CloseParen>> {};
 struct Returns : ParameterList {};
 struct Parameters : ParameterList {};
+struct PrototypeName : Identifier {};
 struct Prototype
     : peg::seq<Word<'.', 'c', 'a', 'l', 'l', 'p', 'r', 'o', 't', 'o', 't', 'y', 'p', 'e'>,
-               peg::opt<ParameterList>, peg::must<Identifier>, Skip, peg::opt<ParameterList>,
+               peg::opt<ParameterList>, peg::must<PrototypeName>, Skip, peg::opt<ParameterList>,
                peg::opt<Word<'.', 'n', 'o', 'r', 'e', 't', 'u', 'r', 'n'>>, peg::must<Semicolon>> {};
 struct Statement;
 struct ScopeOpen : Mark<'{'> {};

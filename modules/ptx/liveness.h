@@ -21,14 +21,14 @@ Liveness find_liveness(const Draft& draft, const FlowGraph& flow);
 template <class Visit>
 void for_each_read(const DraftInstruction& i, Visit visit) {
   for (const VirtualId id : i.src) {
-    if (id < kFirstSpecial) visit(id);
+    if (id < kFirstFixed) visit(id);
   }
   if (i.guard != kNoRegister) visit(i.guard);
 }
 template <class Visit>
 void for_each_write(const DraftInstruction& i, Visit visit) {
   for (const VirtualId id : i.dst) {
-    if (id != kNoRegister) visit(id);
+    if (id < kFirstFixed) visit(id);
   }
 }
 // A guarded write may leave the old value, so it ends no live range.

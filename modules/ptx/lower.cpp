@@ -6,21 +6,35 @@
 
 namespace weft::ptx {
 
-Draft lower(const Module& module, const Function& kernel, const Symbols& symbols) {
-  return Lowering(module, kernel, symbols).run();
-}
-
-Lowering::Lowering(const Module& module, const Function& kernel, const Symbols& symbols)
-    : module_(module), text_(*module.text), kernel_(kernel), symbols_(module, kernel, symbols) {
+Lowering::Lowering(FunctionSymbols& symbols, const FunctionNumbers& numbers, std::uint64_t frame_alignment,
+                   std::uint64_t saved_bytes)
+    : symbols_(symbols),
+      numbers_(numbers),
+      module_(symbols.module()),
+      text_(*module_.text),
+      kernel_(symbols.function()),
+      frame_alignment_(frame_alignment) {
   dense_.assign(symbols_.declared_registers(), kNoRegister);
-  label_places_.assign(symbols_.labels(), kNoPc);
+  label_places_.assign(symbols_.labels() + 1, kNoPc);
+  end_label_ = symbols_.labels();
+  Frame& frame = draft_.frame;
+  frame.is_kernel = kernel_.is_entry;
+  frame.calls = symbols_.calls_functions();
+  frame.parameters = align_up(symbols_.signature().bytes, frame_alignment);
+  frame.saves = align_up(symbols_.local_bytes(), 8);
+  frame.bytes = symbols_.local_bytes();
+  if (!symbols_.calls().empty() || !frame.is_kernel) {
+    frame.bytes = align_up(frame.saves + saved_bytes, frame_alignment) +
+                  align_up(symbols_.largest_area(), frame_alignment);
+  }
 }
 
 Draft Lowering::run() {
   draft_.files.push_back(module_.file);
   std::map<std::uint32_t, std::uint32_t> file_numbers;  // of .file -> index in Program::files
-  lay_out_parameters(text_, kernel_, draft_.parameters, draft_.parameter_bytes);
+  if (kernel_.is_entry) lay_out_parameters(text_, kernel_, draft_.parameters, draft_.parameter_bytes);
   symbols_.rewind();
+  begin_function();
   std::uint32_t next_label = 0;
   for (std::uint32_t s = kernel_.first; s < kernel_.first + kernel_.count; ++s) {
     const Statement& statement = text_.statements[s];
@@ -35,6 +49,8 @@ Draft Lowering::run() {
         label_places_[next_label++] = static_cast<Pc>(draft_.code.size());
         break;
       case Statement::Kind::kDeclaration:
+      case Statement::Kind::kPrototype:
+      case Statement::Kind::kTargets:
         break;
       case Statement::Kind::kLocation: {
         const Location& location = text_.locations[statement.first];
@@ -54,10 +70,8 @@ Draft Lowering::run() {
         break;
     }
   }
+  end_function();
   finish_branches();
-  draft_.shared_bytes = symbols_.shared_bytes();
-  draft_.local_bytes = symbols_.local_bytes();
-  draft_.uses_dynamic_shared = symbols_.uses_dynamic_shared();
   return std::move(draft_);
 }
 
@@ -135,10 +149,24 @@ void Lowering::lower(const Statement& statement) {
     case Shape::kBranch:
       branch(operation);
       break;
+    case Shape::kIndexedBranch:
+      indexed_branch(operation);
+      break;
+    case Shape::kCall:
+      call(operation);
+      break;
     case Shape::kBarrier:
       barrier(operation);
       break;
     case Shape::kExit:
+      need_operands(0, 0);
+      if (operation.instruction.op == Opcode::kRet && !kernel_.is_entry) {
+        leave_function();
+      } else {
+        emit(draft(operation.instruction));
+      }
+      break;
+    case Shape::kTrap:
     case Shape::kFence:
       need_operands(0, 0);
       emit(draft(operation.instruction));
@@ -374,6 +402,44 @@ void Lowering::barrier(Operation& operation) {
   emit(d);
 }
 
+// brx.idx index, list of .branchtargets
+void Lowering::indexed_branch(Operation& operation) {
+  need_operands(2, 2);
+  const Node& node = operand(1);
+  const std::string name(text_.view(node.text));
+  const TargetList* list = node.kind == Node::Kind::kName ? symbols_.find_targets(name) : nullptr;
+  if (list == nullptr) fail(node, "'" + name + "' is not a list of .branchtargets");
+  std::vector<Pc> labels;  // places are known at the end
+  for (const Extent target : list->targets) {
+    const Meaning meaning = symbols_.find(text_.view(target), target.at);
+    if (meaning.kind != Meaning::Kind::kLabel) {
+      text_.fail(target.at, "'" + std::string(text_.view(target)) + "' is not a label of this function");
+    }
+    labels.push_back(meaning.index);
+  }
+  DraftInstruction d = draft(operation.instruction);
+  set_source(d, 0, source(operand(0), Type::kU32));
+  d.fixed.target = static_cast<Pc>(draft_.tables.size());
+  d.fixed.target_count = static_cast<std::uint32_t>(labels.size());
+  draft_.tables.push_back(std::move(labels));
+  emit(d);
+}
+
+void Lowering::emit_branch(std::uint32_t label, bool guarded, bool negated) {
+  DraftInstruction d = draft(Opcode::kBra, Type::kNone);
+  d.fixed.unit = Unit::kControl;
+  if (!guarded) {
+    d.guard = kNoRegister;
+    d.fixed.guard = -1;
+    d.fixed.guard_negated = false;
+  } else if (negated) {
+    d.fixed.guard_negated = !d.fixed.guard_negated;
+  }
+  branch_labels_.resize(draft_.code.size(), UINT32_MAX);
+  branch_labels_.push_back(label);
+  emit(d);
+}
+
 // Branch targets, and an end: falling off a kernel returns.
 void Lowering::finish_branches() {
   branch_labels_.resize(draft_.code.size(), UINT32_MAX);
@@ -381,7 +447,9 @@ void Lowering::finish_branches() {
   const bool label_at_end =
       std::any_of(label_places_.begin(), label_places_.end(), [&](Pc place) { return place == size; });
   const Instruction* last = draft_.code.empty() ? nullptr : &draft_.code.back().fixed;
-  const bool ends = last && last->guard < 0 && (last->is_exit() || last->is_branch());
+  const bool ends =
+      last && last->guard < 0 &&
+      (last->is_exit() || last->is_branch() || last->op == Opcode::kBrx || last->op == Opcode::kReturn);
   if (label_at_end || !ends) {
     guard_ = kNoRegister;
     place_ = text_.place(kernel_.name.at);
@@ -392,6 +460,9 @@ void Lowering::finish_branches() {
   }
   for (Pc pc = 0; pc < branch_labels_.size(); ++pc) {
     if (branch_labels_[pc] != UINT32_MAX) draft_.code[pc].fixed.target = label_places_[branch_labels_[pc]];
+  }
+  for (auto& table : draft_.tables) {
+    for (Pc& target : table) target = label_places_[target];
   }
 }
 

@@ -1,4 +1,4 @@
-// Turns the statements of one kernel into draft instructions.
+// Turns the statements of one function into draft instructions.
 #ifndef WEFT_PTX_LOWER_H
 #define WEFT_PTX_LOWER_H
 
@@ -13,9 +13,14 @@
 
 namespace weft::ptx {
 
+// The functions of a program: 0 is the kernel.
+using FunctionNumbers = std::map<const Function*, std::uint32_t>;
+
 class Lowering {
  public:
-  Lowering(const Module& module, const Function& kernel, const Symbols& symbols);
+  // `frame_alignment`: of all frames of the program; `saved_bytes`: room for values saved across calls.
+  Lowering(FunctionSymbols& symbols, const FunctionNumbers& numbers, std::uint64_t frame_alignment,
+           std::uint64_t saved_bytes);
   Draft run();
 
  private:
@@ -41,7 +46,25 @@ class Lowering {
   void compare(Operation& operation);
   void branch(Operation& operation);
   void barrier(Operation& operation);
+  void indexed_branch(Operation& operation);
   void finish_branches();
+  void emit_branch(std::uint32_t label, bool guarded, bool negated = false);
+
+  // Functions (lower_calls.cpp).
+  void begin_function();
+  void end_function();
+  void leave_function();
+  void call(Operation& operation);
+  void call_device_function(const CallSite& site);
+  void call_system(const CallSite& site);
+  void pass_arguments(const CallSite& site);
+  void take_results(const CallSite& site);
+  std::int64_t frame_offset(const Meaning& meaning) const;
+  std::int64_t area_offset(std::uint64_t area) const;
+  void set_frame_address(DraftInstruction& draft, std::int64_t offset);
+  void emit_frame_access(Opcode op, Type type, std::int64_t offset, VirtualId data);
+  void emit_stack_pointer(Opcode op);
+  Source frame_value(const Meaning& meaning, std::uint64_t addend, Type type);
 
   // Operands with rules of their own (lower_special.cpp).
   void carry(Operation& operation);
@@ -90,14 +113,17 @@ class Lowering {
   [[noreturn]] void fail(const Node& node, const std::string& what) const;
   [[noreturn]] void fail(const std::string& what) const;
 
+  FunctionSymbols& symbols_;
+  const FunctionNumbers& numbers_;
   const Module& module_;
   const ModuleText& text_;
-  const Function& kernel_;
-  FunctionSymbols symbols_;
+  const Function& kernel_;  // or device function
+  const std::uint64_t frame_alignment_;
   Draft draft_;
   std::vector<VirtualId> dense_;  // declared register -> id
   std::vector<Pc> label_places_;
   std::vector<std::uint32_t> branch_labels_;  // by PC; UINT32_MAX: no branch
+  std::uint32_t end_label_ = 0;               // where a device function returns
   std::map<std::pair<std::uint64_t, bool>, std::uint16_t> constants_;
   const Statement* statement_ = nullptr;
   VirtualId guard_ = kNoRegister;

@@ -32,12 +32,29 @@ void Lowering::address(DraftInstruction& d, const Node& node) {
                                i.space == Space::kConst || i.space == Space::kParam;
     if (!i.wide_address && !may_be_narrow) fail(base, "a global or generic address needs a 64-bit register");
     set_source(d, 0, of(reg->id, reg->type));
+    if (i.space == Space::kParam && !kernel_.is_entry) {  // a device function has its arguments in its frame
+      i.space = Space::kLocal;
+      i.constant_cache = false;
+    }
     return;
   }
   const std::string_view name = text_.view(base.text);
   const Meaning meaning = symbols_.find(name, base.text.at);
   if (meaning.kind != Meaning::Kind::kAddress)
     fail(base, "'" + std::string(name) + "' is neither a register nor a variable");
+  if (meaning.region != Meaning::Region::kFixed) {
+    const Space named = meaning.region == Meaning::Region::kVariables ? Space::kLocal : Space::kParam;
+    if (i.space != Space::kGeneric && i.space != named) {
+      fail(base, "'" + std::string(name) + "' lies in another state space");
+    }
+    if (meaning.region == Meaning::Region::kCallArguments && meaning.area == 0) {
+      fail(base, "'" + std::string(name) + "' is not passed to any function");
+    }
+    i.space = Space::kLocal;
+    i.constant_cache = false;
+    set_frame_address(d, i.offset + frame_offset(meaning));
+    return;
+  }
   if (i.space == Space::kGeneric) {
     // A name has a space even where the instruction gives none; global addresses are generic ones.
     i.space = meaning.space;

@@ -1,4 +1,5 @@
 // Operands: registers, special registers, literals and addresses.
+#include <charconv>
 #include <cstring>
 
 #include "ptx/limits.h"
@@ -109,6 +110,12 @@ std::optional<Special> Lowering::special(std::string_view name) const {
   for (unsigned i = 0; i <= static_cast<unsigned>(Special::kGlobaltimer); ++i) {
     if (name == name_of(static_cast<Special>(i))) return static_cast<Special>(i);
   }
+  // %envreg0 to %envreg31, which no driver sets here, are alike.
+  if (name.compare(0, 7, "%envreg") == 0 && name.size() > 7 && name.size() < 10) {
+    unsigned number = 0;
+    const auto [end, error] = std::from_chars(name.data() + 7, name.data() + name.size(), number);
+    if (error == std::errc() && end == name.data() + name.size() && number < 32) return Special::kEnvreg0;
+  }
   return std::nullopt;
 }
 
@@ -153,12 +160,17 @@ Lowering::Source Lowering::source(const Node& node, Type type) {
     if (is_float(type) || bytes_of(type) < 4) fail(node, "an address needs an integer of 32 or 64 bits");
     const bool far = meaning.space == Space::kGlobal || meaning.space == Space::kConst;
     if (far && bytes_of(type) != 8) fail(node, "the address of '" + name + "' has 64 bits");
+    if (meaning.region != Meaning::Region::kFixed) return frame_value(meaning, node.number.bits, type);
     return constant(meaning.address + node.number.bits, type);
   }
-  if (meaning.kind == Meaning::Kind::kFunction) fail(node, "the address of a function is not executable yet");
-  if (name[0] == '%' &&
-      (name.compare(0, 7, "%envreg") == 0 || name == "%clock64_hi" || name == "%globaltimer_lo" ||
-       name == "%globaltimer_hi" || name.compare(0, 3, "%pm") == 0 || name.compare(0, 8, "%cluster") == 0)) {
+  if (meaning.kind == Meaning::Kind::kFunction) {
+    if (is_float(type) || bytes_of(type) != 8) fail(node, "the address of '" + name + "' has 64 bits");
+    if (meaning.address == 0) {
+      fail(node, "'" + name + "' has no address: only device functions that are defined have one");
+    }
+    return constant(meaning.address + node.number.bits, type);
+  }
+  if (name[0] == '%' && (name.compare(0, 3, "%pm") == 0 || name.compare(0, 8, "%cluster") == 0)) {
     fail(node, "special register " + name + " is not executable yet");
   }
   fail(node, "'" + name + "' is not declared");

@@ -25,7 +25,7 @@ struct Variable {
   Type type = Type::kB8;
   std::uint64_t size = 0;  // bytes; 0 for .extern .shared name[]
   std::uint64_t align = 1;
-  bool is_extern = false;
+  bool is_extern = false, is_weak = false, is_visible = false;
   bool managed = false;
   std::vector<std::uint8_t> initial;  // empty: zero
   struct Relocation {  // initial bytes [offset, offset + 8) hold the address of `symbol` + addend
@@ -50,8 +50,19 @@ class Module {
 // Parses a whole module. Throws InputError("file:line:column", ...).
 Module parse(std::string_view text, const std::string& file);
 
-// Addresses of the module's .global and .const variables, as the device placed them.
+// Addresses of the module's .global and .const variables, as the device placed them, and of its functions.
 using Symbols = std::map<std::string, std::uint64_t>;
+
+// Adds addresses for the functions with a body, from number `first` on; returns the number after the last.
+// Throws InputError if there are more than kMaxFunctions.
+std::uint64_t add_functions(const Module& module, std::uint64_t first, Symbols& symbols);
+
+// One of several modules that are linked: its own variables and functions, and those that others define for
+// it.
+struct LinkedModule {
+  const Module* module = nullptr;
+  const Symbols* symbols = nullptr;
+};
 
 struct DecodeOptions {
   std::uint32_t max_registers = 255;  // per thread; more is an error that says by how much
@@ -60,6 +71,10 @@ struct DecodeOptions {
 // Decodes one kernel. Throws InputError for an unknown kernel (listing the known ones) and for an instruction
 // that Weft does not execute (file, line, column, the instruction).
 Program decode(const Module& module, const std::string& kernel, const Symbols& symbols,
+               const DecodeOptions& options = {});
+
+// Likewise of one of several linked modules, with the device functions that it reaches in any of them.
+Program decode(const std::vector<LinkedModule>& modules, const std::string& kernel,
                const DecodeOptions& options = {});
 
 // Text for `weft ptx FILE`: per kernel its blocks, edges, reconvergence points, registers.

@@ -29,6 +29,9 @@ constexpr Reader kReaders[] = {{"abs", Opcode::kAbs, read_negate},
                                {"bmsk", Opcode::kBmsk, read_bmsk},
                                {"bra", Opcode::kBra, read_branch},
                                {"brev", Opcode::kBrev, read_brev},
+                               {"brkpt", Opcode::kSystem, read_trap},
+                               {"brx", Opcode::kBrx, read_indexed_branch},
+                               {"call", Opcode::kCall, read_call},
                                {"clz", Opcode::kClz, read_count},
                                {"cnot", Opcode::kCnot, read_not},
                                {"copysign", Opcode::kCopysign, read_copysign},
@@ -85,6 +88,7 @@ constexpr Reader kReaders[] = {{"abs", Opcode::kAbs, read_negate},
                                {"szext", Opcode::kBfe, read_szext},
                                {"tanh", Opcode::kTanh, read_approximate},
                                {"testp", Opcode::kTestp, read_testp},
+                               {"trap", Opcode::kSystem, read_trap},
                                {"vabsdiff2", Opcode::kVabsdiff, read_video},
                                {"vabsdiff4", Opcode::kVabsdiff, read_video},
                                {"vadd2", Opcode::kVadd, read_video},
@@ -108,16 +112,23 @@ constexpr bool sorted() {
 static_assert(sorted(), "kReaders is searched by bisection");
 
 // Legal PTX that Weft does not execute (PTX ISA 9.0).
-constexpr std::string_view kLaterMnemonics[] = {
-    "activemask", "alloca",       "brkpt",        "brx",       "call",       "clusterlaunchcontrol",
-    "cp",         "createpolicy", "discard",      "elect",     "getctarank", "griddepcontrol",
-    "istypep",    "ldmatrix",     "ldu",          "mapa",      "match",      "mbarrier",
-    "mma",        "movmatrix",    "multimem",     "pmevent",   "redux",      "setmaxnreg",
-    "shfl",       "st_async",     "stackrestore", "stacksave", "stmatrix",   "suld",
-    "suq",        "sured",        "sust",         "tcgen05",   "tensormap",  "tex",
-    "tld4",       "trap",         "txq",          "vabsdiff",  "vadd",       "vmad",
-    "vmax",       "vmin",         "vote",         "vset",      "vset2",      "vset4",
-    "vshl",       "vshr",         "vsub",         "wgmma",     "wmma"};
+constexpr std::string_view kLaterMnemonics[] = {"activemask", "alloca",       "clusterlaunchcontrol",
+                                                "cp",         "createpolicy", "discard",
+                                                "elect",      "getctarank",   "griddepcontrol",
+                                                "istypep",    "ldmatrix",     "ldu",
+                                                "mapa",       "match",        "mbarrier",
+                                                "mma",        "movmatrix",    "multimem",
+                                                "pmevent",    "redux",        "setmaxnreg",
+                                                "shfl",       "st_async",     "stackrestore",
+                                                "stacksave",  "stmatrix",     "suld",
+                                                "suq",        "sured",        "sust",
+                                                "tcgen05",    "tensormap",    "tex",
+                                                "tld4",       "txq",          "vabsdiff",
+                                                "vadd",       "vmad",         "vmax",
+                                                "vmin",       "vote",         "vset",
+                                                "vset2",      "vset4",        "vshl",
+                                                "vshr",       "vsub",         "wgmma",
+                                                "wmma"};
 
 void choose_unit(Instruction& i) {
   const bool wide_float = i.type == Type::kF64 || i.from == Type::kF64;
@@ -133,6 +144,10 @@ void choose_unit(Instruction& i) {
     case Opcode::kRet:
     case Opcode::kExit:
     case Opcode::kBar:
+    case Opcode::kBrx:
+    case Opcode::kCall:
+    case Opcode::kReturn:
+    case Opcode::kSystem:
     case Opcode::kMembar:
       i.unit = Unit::kControl;
       break;

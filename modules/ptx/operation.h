@@ -29,6 +29,9 @@ enum class Shape : std::uint8_t {
   kAtomic,
   kReduce,
   kBranch,
+  kIndexedBranch,  // brx
+  kCall,
+  kTrap,
   kExit,
   kBarrier,
   kFence,

@@ -192,6 +192,23 @@ void read_branch(Modifiers& m, Operation& o) {
   o.shape = Shape::kBranch;
 }
 
+void read_indexed_branch(Modifiers& m, Operation& o) {
+  enum class What { kIndex } what = What::kIndex;
+  m.need({{"idx", What::kIndex}}, what);
+  o.instruction.uniform = m.take("uni");
+  o.shape = Shape::kIndexedBranch;
+}
+
+void read_call(Modifiers& m, Operation& o) {
+  o.instruction.uniform = m.take("uni");
+  o.shape = Shape::kCall;
+}
+
+void read_trap(Modifiers& m, Operation& o) {
+  o.instruction.system = m.mnemonic() == "trap" ? SystemCall::kTrap : SystemCall::kBreakpoint;
+  o.shape = Shape::kTrap;
+}
+
 void read_exit(Modifiers& m, Operation& o) {
   if (o.instruction.op == Opcode::kRet) o.instruction.uniform = m.take("uni");
   o.shape = Shape::kExit;

@@ -32,7 +32,8 @@ enum Group : unsigned { kOrder, kVolatile, kScope, kSpace, kCache, kNonCoherent,
 
 bool take_space(Modifiers& m, Groups& groups, Instruction& i) {
   const std::string_view word = m.peek();
-  if (!groups.one(kSpace, {"global", "shared", "shared::cta", "local", "const", "param", "param::entry"}))
+  if (!groups.one(kSpace, {"global", "shared", "shared::cta", "local", "const", "param", "param::entry",
+                           "param::func"}))
     return false;
   i.space = word == "global"  ? Space::kGlobal
             : word == "local" ? Space::kLocal
@@ -110,7 +111,6 @@ void read_store(Modifiers& m, Operation& o) {
   check_order(m, groups);
   check_vector(m, i);
   if (i.space == Space::kConst) m.illegal("constant memory cannot be written");
-  if (i.space == Space::kParam) m.not_executable(" to .param");
   o.shape = Shape::kStore;
 }
 

@@ -54,6 +54,9 @@ void read_bitfield(Modifiers& m, Operation& o);  // bfi, bfe
 void read_count(Modifiers& m, Operation& o);     // popc, clz
 void read_brev(Modifiers& m, Operation& o);
 void read_branch(Modifiers& m, Operation& o);
+void read_indexed_branch(Modifiers& m, Operation& o);
+void read_call(Modifiers& m, Operation& o);
+void read_trap(Modifiers& m, Operation& o);     // also brkpt
 void read_exit(Modifiers& m, Operation& o);     // ret, exit
 void read_barrier(Modifiers& m, Operation& o);  // bar, barrier
 

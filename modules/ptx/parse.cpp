@@ -56,6 +56,8 @@ WEFT_EXPECT(Symbol, "a symbol");
 WEFT_EXPECT(LocName, "a label");
 WEFT_EXPECT(LocDetail, "function_name or inlined_at");
 WEFT_EXPECT(ListedName, "a name");
+WEFT_EXPECT(TargetName, "a label or a function");
+WEFT_EXPECT(PrototypeName, "a name such as _");
 WEFT_EXPECT(PaddedSectionValue, "a number or a label");
 WEFT_EXPECT(SectionName, "the section's name");
 WEFT_EXPECT(SectionOpen, "'{'");
@@ -187,6 +189,7 @@ WEFT_ON(Loc, b.location(text.data()));
 WEFT_ON(FilePath, b.file_path(text));
 WEFT_ON(File, b.drop_integers());
 
+WEFT_ON(Visible, b.linkage(text));
 WEFT_ON(Extern, b.linkage(text));
 WEFT_ON(Weak, b.linkage(text));
 WEFT_ON(Reg, b.begin_declaration(DeclarationSpace::kReg));
@@ -210,7 +213,10 @@ WEFT_ON(Declaration, b.end_declaration());
 WEFT_ON(Parameter, b.parameter());
 WEFT_ON(Returns, b.returns());
 WEFT_ON(Parameters, b.parameters());
-WEFT_ON(Prototype, b.drop_parameters());
+WEFT_ON(PrototypeName, b.prototype_returns());
+WEFT_ON(Prototype, b.prototype(text.data()));
+WEFT_ON(TargetName, b.target_name(text));
+WEFT_ON(Targets, b.targets(text.data()));
 
 WEFT_ON(Entry, b.begin_function(true));
 WEFT_ON(Func, b.begin_function(false));
@@ -245,8 +251,10 @@ Module parse(std::string_view text, const std::string& file) {
   module.target = builder.target;
   module.address_size = builder.address_size;
   const std::shared_ptr<ModuleText> tree = builder.finish();
-  for (const Function& function : tree->functions) {
-    tree->names.emplace(tree->view(function.name), ModuleName{true, 0});
+  for (std::uint32_t f = 0; f < tree->functions.size(); ++f) {
+    const Function& function = tree->functions[f];
+    const auto [known, added] = tree->names.emplace(tree->view(function.name), ModuleName{true, f});
+    if (!added && function.has_body) known->second.index = f;
   }
   for (const std::uint32_t global : tree->globals) {
     const Declaration& declaration = tree->declarations[global];

@@ -47,8 +47,12 @@ bool is_signed(Type type);  // kS8 .. kS64
 const char* name_of(Type type);
 
 enum class Opcode : std::uint8_t {
-  kRet,
+  kRet,  // of a kernel
   kExit,
+  kBrx,
+  kCall,
+  kReturn,  // of a device function
+  kSystem,
   kLd,
   kSt,
   kMov,
@@ -173,6 +177,11 @@ enum class Mode : std::uint8_t {
   kMagnitude,   // .abs
   kMagnitudeNan
 };
+// What a kSystem instruction asks of the simulator: functions of the device runtime, and the ends of a
+// kernel.
+enum class SystemCall : std::uint8_t { kNone, kPrint, kAllocate, kFree, kAssertFail, kTrap, kBreakpoint };
+// Bytes of its results and arguments, in this order, as CUDA declares them.
+std::uint64_t bytes_of_system_call(SystemCall call);
 enum class BarrierKind : std::uint8_t { kSync, kArrive, kRedAnd, kRedOr, kRedPopc };
 
 // Which functional unit executes an instruction, and with which latency: an index into the SM's latency
@@ -224,6 +233,8 @@ enum class Special : std::uint8_t {
   kEnvreg0,
   kClock,
   kClockHi,
+  kGlobaltimerLo,
+  kGlobaltimerHi,
   kClock64,
   kGlobaltimer
 };
@@ -286,8 +297,10 @@ struct Instruction {
   std::array<Operand, 5> src{};
   std::int64_t offset = 0;  // byte offset added to the address base
 
-  Pc target = kNoPc;         // bra
-  Pc reconvergence = kNoPc;  // bra: first instruction of the immediate post-dominator; kNoPc: virtual exit
+  Pc target = kNoPc;  // bra; call: entry of the function, kNoPc: src[0] holds its address; brx: first of its
+                      // targets in Program::branch_targets
+  Pc reconvergence = kNoPc;  // bra, brx: first instruction of the immediate post-dominator (kNoPc: virtual
+                             // exit); call through a register: the next instruction
   SourcePlace ptx;           // line and column in the PTX text
   SourcePlace source;        // from .loc, if any
 
@@ -303,6 +316,8 @@ struct Instruction {
       Type::kNone;  // SIMD video (vadd2 .. vmax4): type of b; `type` of d, `from` of a, `vector` parts
   bool accumulate = false;  // SIMD video: .add
   bool relu = false;        // fma of 16-bit floats: a negative result becomes 0
+  SystemCall system = SystemCall::kNone;
+  std::uint32_t target_count = 0;  // brx
 
   bool is_branch() const { return op == Opcode::kBra; }
   bool is_exit() const { return op == Opcode::kRet || op == Opcode::kExit; }
@@ -310,6 +325,23 @@ struct Instruction {
   bool is_control() const { return unit == Unit::kControl; }
   bool is_load() const { return op == Opcode::kLd || op == Opcode::kAtom; }
   bool is_memory() const { return unit == Unit::kMemory; }
+};
+
+// Calls. A thread has a stack in its local memory that grows upwards, behind the kernel's own frame; two rows
+// of the program are its stack pointer and its link register. `call` writes the return PC to dst[0], the link
+// register, and kReturn goes to the PC in src[0]. Arguments and results lie at the end of the caller's frame,
+// right below the callee's stack pointer. kSystem reads its arguments and writes its result likewise, at the
+// local address src[0] + offset (see SystemCall).
+
+// Addresses of functions, the same in every program of a device: numbers that are no address of memory.
+inline constexpr std::uint64_t kFunctionBase = 0x0080'0000, kFunctionStride = 16;
+inline constexpr std::uint64_t kMaxFunctions = (0x0100'0000 - kFunctionBase) / kFunctionStride;
+
+// The code of a device function within a program.
+struct FunctionCode {
+  std::string name;
+  Pc first = 0, last = 0;         // inclusive
+  std::uint64_t frame_bytes = 0;  // of its stack frame
 };
 
 struct BasicBlock {
@@ -343,14 +375,25 @@ struct Program {
   std::uint32_t registers_per_thread =
       0;  // for occupancy: allocated 32-bit registers (predicates not counted)
   std::uint32_t virtual_registers = 0;
-  std::uint64_t shared_bytes = 0;  // static .shared
-  std::uint64_t local_bytes = 0;   // per thread
+  std::uint64_t shared_bytes = 0;       // static .shared
+  std::uint64_t local_bytes = 0;        // per thread, with the stack of the deepest calls without recursion
+  bool uses_heap = false;               // calls malloc
+  bool recursive = false;               // how deep the stack grows is not known
+  std::vector<FunctionCode> functions;  // device functions, behind the kernel's code
+  std::vector<Pc> function_entries;     // by (address - kFunctionBase) / kFunctionStride; kNoPc: not callable
+  std::vector<Pc> branch_targets;       // tables of brx
   std::vector<Parameter> parameters;
   std::uint64_t parameter_bytes = 0;
   std::array<std::uint32_t, 3> max_threads{};  // .maxntid, zeros: not given
   bool uses_dynamic_shared = false;            // .extern .shared; placed after shared_bytes, 16-byte aligned
 
   std::string place(Pc pc) const;  // "file.cu:12 (kernel.ptx:40:3)" for messages
+  // The entry of the function at `address`, or kNoPc.
+  Pc entry_of(std::uint64_t address) const {
+    const std::uint64_t ordinal = (address - kFunctionBase) / kFunctionStride;
+    if (address % kFunctionStride != 0 || ordinal >= function_entries.size()) return kNoPc;
+    return function_entries[ordinal];
+  }
 };
 
 // Rows of an operand type: 2 for 64-bit types, else 1.

@@ -29,55 +29,95 @@ void lay_out_parameters(const ModuleText& text, const Function& function, std::v
   }
 }
 
-FunctionSymbols::FunctionSymbols(const Module& module, const Function& function, const Symbols& symbols)
-    : module_(module), text_(*module.text), symbols_(symbols) {
-  const std::vector<std::uint32_t> dynamic = place_module_shared(function);
-
+FunctionSymbols::FunctionSymbols(const Linkage& linkage, const FunctionReference& reference,
+                                 SharedLayout& shared)
+    : linkage_(linkage),
+      reference_(reference),
+      module_(*linkage.modules()[reference.module].module),
+      text_(*module_.text),
+      symbols_(*linkage.modules()[reference.module].symbols),
+      shared_(shared) {
+  place_module_shared();
   scopes_.emplace_back();
-  std::vector<Parameter> parameters;
-  std::uint64_t bytes = 0;
-  lay_out_parameters(text_, function, parameters, bytes);
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    Meaning meaning;
-    meaning.kind = Meaning::Kind::kAddress;
-    meaning.space = Space::kParam;
-    meaning.address = parameters[i].offset;
-    scopes_[0].names.emplace(text_.view(function.parameters[i].name), meaning);
+  declare_parameters();
+  read_statements();
+  read_calls();
+  rewind();
+}
+
+void FunctionSymbols::declare_parameters() {
+  const Function& function = *reference_.function;
+  if (function.is_entry) {
+    std::vector<Parameter> parameters;
+    std::uint64_t bytes = 0;
+    lay_out_parameters(text_, function, parameters, bytes);
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      Meaning meaning;
+      meaning.kind = Meaning::Kind::kAddress;
+      meaning.space = Space::kParam;
+      meaning.address = parameters[i].offset;
+      scopes_[0].names.emplace(text_.view(function.parameters[i].name), meaning);
+    }
+    return;
   }
-  std::uint32_t current = 0;
+  signature_ = signature_of(function.returns, function.parameters);
+  if (signature_.bytes > kMaxParameterBytes) {
+    text_.fail(function.name.at, "the parameters and results of a function take at most " +
+                                     std::to_string(kMaxParameterBytes) + " bytes");
+  }
+  frame_alignment_ = std::max(frame_alignment_, signature_.align);
+  for (const auto* slots : {&signature_.returns, &signature_.parameters}) {
+    for (const Slot& slot : *slots) {
+      if (slot.declaration.space == DeclarationSpace::kReg) {
+        declare_register(slot.declaration, scopes_[0]);
+        continue;
+      }
+      Meaning meaning;
+      meaning.kind = Meaning::Kind::kAddress;
+      meaning.region = Meaning::Region::kOwnArguments;
+      meaning.space = Space::kLocal;
+      meaning.address = slot.offset;
+      scopes_[0].names.emplace(text_.view(slot.declaration.name), meaning);
+    }
+  }
+}
+
+void FunctionSymbols::read_statements() {
+  const Function& function = *reference_.function;
+  current_ = 0;
   for (std::uint32_t s = function.first; s < function.first + function.count; ++s) {
     const Statement& statement = text_.statements[s];
     switch (statement.kind) {
       case Statement::Kind::kOpen: {
         Scope scope;
-        scope.parent = current;
-        current = static_cast<std::uint32_t>(scopes_.size());
+        scope.parent = current_;
+        current_ = static_cast<std::uint32_t>(scopes_.size());
         scopes_.push_back(std::move(scope));
         break;
       }
       case Statement::Kind::kClose:
-        current = scopes_[current].parent;
+        current_ = scopes_[current_].parent;
         break;
       case Statement::Kind::kDeclaration:
-        declare(text_.declarations[statement.first], scopes_[current]);
+        declare(text_.declarations[statement.first], scopes_[current_]);
+        break;
+      case Statement::Kind::kPrototype:
+        scopes_[current_].prototypes[text_.view(text_.prototypes[statement.first].name)] = statement.first;
+        break;
+      case Statement::Kind::kTargets:
+        scopes_[current_].targets[text_.view(text_.target_lists[statement.first].name)] = statement.first;
         break;
       case Statement::Kind::kLabel: {
         Meaning meaning;
         meaning.kind = Meaning::Kind::kLabel;
         meaning.index = labels_++;
-        scopes_[current].names.emplace(text_.view(statement.text), meaning);
+        scopes_[current_].names.emplace(text_.view(statement.text), meaning);
         break;
       }
       default:
         break;
     }
   }
-  // Dynamic shared memory follows, at 16 bytes or at what its declarations ask for.
-  for (const std::uint32_t v : dynamic) {
-    shared_bytes_ = align_up(shared_bytes_, std::max<std::uint64_t>(module.variables[v].align, 16));
-  }
-  for (const std::uint32_t v : dynamic) shared_addresses_[v] = shared_bytes_;
-  uses_dynamic_shared_ = !dynamic.empty();
 }
 
 std::uint64_t FunctionSymbols::reserve(std::uint64_t& used, std::uint64_t bytes, std::uint64_t align) {
@@ -90,67 +130,102 @@ void FunctionSymbols::fail_shared(std::uint32_t at) const {
   text_.fail(at, "the kernel's .shared variables exceed " + std::to_string(kMaxSharedBytes) + " bytes");
 }
 
-// Module-level .shared belongs to a kernel that names it; others do not pay for it. Returns the variables
-// without a size, which are placed last.
-std::vector<std::uint32_t> FunctionSymbols::place_module_shared(const Function& function) {
-  std::vector<std::uint32_t> dynamic;
-  if (text_.shared_variables.empty()) return dynamic;
+// Module-level .shared belongs to a kernel that names it, itself or in a function that it reaches; others do
+// not pay for it.
+void FunctionSymbols::place_module_shared() {
+  if (text_.shared_variables.empty()) return;
+  const Function& function = *reference_.function;
   std::unordered_set<std::string_view> used;
   for (std::uint32_t n = function.first_node; n < function.first_node + function.node_count; ++n) {
     const Node& node = text_.nodes[n];
     if (node.kind == Node::Kind::kName) used.insert(text_.view(node.text));
   }
-  for (const std::uint32_t v : text_.shared_variables) {
+  // By what the kernel names, not over all variables: there may be as many of them as kernels.
+  std::vector<std::uint32_t> named;
+  for (const std::string_view name : used) {
+    const auto known = text_.names.find(name);
+    if (known == text_.names.end() || known->second.is_function) continue;
+    if (module_.variables[known->second.index].space == Space::kShared) named.push_back(known->second.index);
+  }
+  std::sort(named.begin(), named.end());
+  for (const std::uint32_t v : named) {
     const Variable& variable = module_.variables[v];
-    if (used.count(variable.name) == 0) continue;
+    const auto key = std::make_pair(reference_.module, v);
+    if (shared_.addresses.count(key) != 0) continue;
     if (variable.size == 0) {
-      dynamic.push_back(v);
+      if (std::find(shared_.dynamic.begin(), shared_.dynamic.end(), key) == shared_.dynamic.end()) {
+        shared_.dynamic.push_back(key);
+      }
     } else {
-      shared_addresses_[v] = reserve(shared_bytes_, variable.size, variable.align);
-      if (shared_bytes_ > kMaxSharedBytes) fail_shared(function.name.at);
+      shared_.addresses[key] = reserve(shared_.bytes, variable.size, variable.align);
+      if (shared_.bytes > kMaxSharedBytes) fail_shared(function.name.at);
     }
   }
-  return dynamic;
+}
+
+void FunctionSymbols::declare_register(const Declaration& declaration, Scope& scope) {
+  const std::string_view name = text_.view(declaration.name);
+  Meaning meaning;
+  meaning.kind = Meaning::Kind::kRegister;
+  meaning.type = declaration.vector == 1 && !declaration.wide_type ? declaration.type : Type::kNone;
+  meaning.index = declared_registers_;
+  declared_registers_ += static_cast<std::uint32_t>(declaration.count);
+  if (declaration.is_range) {
+    scope.ranges.emplace(name, Range{meaning.index, declaration.count, meaning.type});
+  } else {
+    scope.names.emplace(name, meaning);
+  }
 }
 
 void FunctionSymbols::declare(const Declaration& declaration, Scope& scope) {
-  const std::string_view name = text_.view(declaration.name);
+  if (declaration.space == DeclarationSpace::kReg) return declare_register(declaration, scope);
+  const std::uint64_t bytes = variable_bytes(text_, declaration);
+  const std::uint64_t align = natural_alignment(declaration);
+  const std::uint32_t at = declaration.name.at;
   Meaning meaning;
-  if (declaration.space == DeclarationSpace::kReg) {
-    meaning.kind = Meaning::Kind::kRegister;
-    meaning.type = declaration.vector == 1 && !declaration.wide_type ? declaration.type : Type::kNone;
-    meaning.index = declared_registers_;
-    declared_registers_ += static_cast<std::uint32_t>(declaration.count);
-    if (declaration.is_range) {
-      scope.ranges.push_back({name, meaning.index, declaration.count, meaning.type});
-      return;
-    }
-  } else {
-    meaning.kind = Meaning::Kind::kAddress;
-    const std::uint64_t bytes = variable_bytes(text_, declaration);
-    const std::uint64_t align = natural_alignment(declaration);
-    const std::uint32_t at = declaration.name.at;
-    switch (declaration.space) {
-      case DeclarationSpace::kShared:
-        meaning.space = Space::kShared;
-        meaning.address = reserve(shared_bytes_, bytes, align);
-        if (shared_bytes_ > kMaxSharedBytes) {
-          text_.fail(at,
-                     "the kernel's .shared variables exceed " + std::to_string(kMaxSharedBytes) + " bytes");
-        }
-        break;
-      case DeclarationSpace::kLocal:
-        meaning.space = Space::kLocal;
-        meaning.address = reserve(local_bytes_, bytes, align);
-        if (local_bytes_ > kMaxLocalBytes) {
-          text_.fail(at, "the kernel's .local variables exceed " + std::to_string(kMaxLocalBytes) + " bytes");
-        }
-        break;
-      default:
-        return;  // .param of a call: an error at the call; .global in a function: at its use
-    }
+  meaning.kind = Meaning::Kind::kAddress;
+  switch (declaration.space) {
+    case DeclarationSpace::kShared:
+      meaning.space = Space::kShared;
+      meaning.address = reserve(shared_.bytes, bytes, align);
+      if (shared_.bytes > kMaxSharedBytes) fail_shared(at);
+      break;
+    case DeclarationSpace::kLocal:
+      meaning.space = Space::kLocal;
+      meaning.region = Meaning::Region::kVariables;
+      meaning.address = reserve(local_bytes_, bytes, align);
+      frame_alignment_ = std::max(frame_alignment_, align);
+      if (local_bytes_ > kMaxLocalBytes) {
+        text_.fail(at, "the kernel's .local variables exceed " + std::to_string(kMaxLocalBytes) + " bytes");
+      }
+      break;
+    case DeclarationSpace::kParam:  // of calls; they say where it lies
+      meaning.space = Space::kLocal;
+      meaning.region = Meaning::Region::kCallArguments;
+      frame_alignment_ = std::max(frame_alignment_, align);
+      break;
+    default:
+      return;  // .global in a function: at its use
   }
-  scope.names.emplace(name, meaning);
+  scope.names.emplace(text_.view(declaration.name), meaning);
+}
+
+const TargetList* FunctionSymbols::find_targets(std::string_view name) const {
+  for (std::uint32_t s = current_;; s = scopes_[s].parent) {
+    const auto known = scopes_[s].targets.find(name);
+    if (known != scopes_[s].targets.end()) return &text_.target_lists[known->second];
+    if (s == 0) return nullptr;
+  }
+}
+
+bool place_dynamic_shared(const Linkage& linkage, SharedLayout& shared) {
+  // At 16 bytes or at what the declarations ask for.
+  for (const auto& [module, variable] : shared.dynamic) {
+    const std::uint64_t align = linkage.modules()[module].module->variables[variable].align;
+    shared.bytes = align_up(shared.bytes, std::max<std::uint64_t>(align, 16));
+  }
+  for (const auto& key : shared.dynamic) shared.addresses[key] = shared.bytes;
+  return !shared.dynamic.empty();
 }
 
 Meaning FunctionSymbols::find(std::string_view name, std::uint32_t at) const {
@@ -163,14 +238,13 @@ Meaning FunctionSymbols::find(std::string_view name, std::uint32_t at) const {
   for (std::uint32_t s = current_;; s = scopes_[s].parent) {
     const Scope& scope = scopes_[s];
     if (numbered) {
-      for (const Range& range : scope.ranges) {
-        if (number < range.count && range.prefix == name.substr(0, digits)) {
-          Meaning meaning;
-          meaning.kind = Meaning::Kind::kRegister;
-          meaning.index = range.first + static_cast<std::uint32_t>(number);
-          meaning.type = range.type;
-          return meaning;
-        }
+      const auto found = scope.ranges.find(name.substr(0, digits));
+      if (found != scope.ranges.end() && number < found->second.count) {
+        Meaning meaning;
+        meaning.kind = Meaning::Kind::kRegister;
+        meaning.index = found->second.first + static_cast<std::uint32_t>(number);
+        meaning.type = found->second.type;
+        return meaning;
       }
     }
     const auto known = scope.names.find(name);
@@ -182,14 +256,17 @@ Meaning FunctionSymbols::find(std::string_view name, std::uint32_t at) const {
   if (known == text_.names.end()) return meaning;
   if (known->second.is_function) {
     meaning.kind = Meaning::Kind::kFunction;
+    const auto placed = symbols_.find(std::string(name));
+    if (placed != symbols_.end()) meaning.address = placed->second;
     return meaning;
   }
-  const std::uint32_t variable = known->second.variable;
+  const std::uint32_t variable = known->second.index;
   meaning.kind = Meaning::Kind::kAddress;
   meaning.space = module_.variables[variable].space;
   if (meaning.space == Space::kShared) {
-    const auto placed = shared_addresses_.find(variable);  // absent where a guard wrongly names a variable
-    if (placed != shared_addresses_.end()) meaning.address = placed->second;
+    const auto placed = shared_.addresses.find({reference_.module, variable});
+    // Absent where a guard wrongly names a variable.
+    if (placed != shared_.addresses.end()) meaning.address = placed->second;
   } else {
     const auto placed = symbols_.find(std::string(name));
     if (placed == symbols_.end()) {

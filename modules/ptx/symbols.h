@@ -1,28 +1,46 @@
-// What names mean inside one function: registers, variables, parameters and labels, by scope.
+// What names mean inside one function: registers, variables, parameters and labels, by scope; and what its
+// calls look like.
 #ifndef WEFT_PTX_SYMBOLS_H
 #define WEFT_PTX_SYMBOLS_H
 
+#include <map>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "ptx/calls.h"
 #include "ptx/draft.h"
+#include "ptx/link.h"
 #include "ptx/syntax.h"
 
 namespace weft::ptx {
 
 struct Meaning {
   enum class Kind : std::uint8_t { kNothing, kRegister, kAddress, kLabel, kFunction };
+  // Where a variable of the local space lies in the frame. kFixed: not in the frame.
+  enum class Region : std::uint8_t { kFixed, kVariables, kOwnArguments, kCallArguments };
   Kind kind = Kind::kNothing;
+  Region region = Region::kFixed;
   std::uint32_t index = 0;        // register: number among the declared; label: number
   Type type = Type::kNone;        // register
   Space space = Space::kGeneric;  // address
-  std::uint64_t address = 0;  // shared: offset in the block's shared memory; local, param: in the thread's
+  std::uint64_t address = 0;      // shared: offset in the block's shared memory; param of a kernel: in its
+                                  // parameters; in the frame: offset in the region
+  std::uint64_t area = 0;         // kCallArguments: bytes of the call's area
+};
+
+// The shared memory of a kernel and of the functions that it reaches.
+struct SharedLayout {
+  std::uint64_t bytes = 0;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> addresses;  // (module, variable)
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> dynamic;                // without a size: placed last
 };
 
 class FunctionSymbols {
  public:
-  FunctionSymbols(const Module& module, const Function& function, const Symbols& symbols);
+  // Places the function's shared variables. `linkage` and `shared` outlive this.
+  FunctionSymbols(const Linkage& linkage, const FunctionReference& reference, SharedLayout& shared);
 
   // Walk the statements in order, entering and leaving scopes as they open and close.
   void rewind() { next_scope_ = 1, current_ = 0; }
@@ -31,41 +49,71 @@ class FunctionSymbols {
 
   // The meaning of `name` at the present place; a variable without an address throws InputError at `at`.
   Meaning find(std::string_view name, std::uint32_t at) const;
+  // The list of branch targets of that name, or nullptr.
+  const TargetList* find_targets(std::string_view name) const;
 
+  const Function& function() const { return *reference_.function; }
+  const FunctionReference& reference() const { return reference_; }
+  const Module& module() const { return module_; }
   std::uint32_t declared_registers() const { return declared_registers_; }
   std::uint32_t labels() const { return labels_; }
-  std::uint64_t shared_bytes() const { return shared_bytes_; }
+
+  // Calls by the index of their statement.
+  const std::map<std::uint32_t, CallSite>& calls() const { return calls_; }
+  bool calls_functions() const { return calls_functions_; }
+  const Signature& signature() const { return signature_; }  // of a device function
   std::uint64_t local_bytes() const { return local_bytes_; }
-  bool uses_dynamic_shared() const { return uses_dynamic_shared_; }
+  std::uint64_t largest_area() const { return largest_area_; }  // bytes of arguments and results of a call
+  std::uint64_t frame_alignment() const { return frame_alignment_; }
 
  private:
   struct Range {
-    std::string_view prefix;
     std::uint32_t first = 0;
     std::uint64_t count = 0;
     Type type = Type::kNone;
   };
   struct Scope {
     std::uint32_t parent = 0;
-    std::vector<Range> ranges;
+    std::unordered_map<std::string_view, Range> ranges;  // by what stands before the number
     std::unordered_map<std::string_view, Meaning> names;
+    std::unordered_map<std::string_view, std::uint32_t> prototypes, targets;  // in the module's text
   };
 
+  void declare_parameters();
+  void declare_register(const Declaration& declaration, Scope& scope);
   void declare(const Declaration& declaration, Scope& scope);
-  std::vector<std::uint32_t> place_module_shared(const Function& function);
+  void read_statements();
+  void place_module_shared();
   [[noreturn]] void fail_shared(std::uint32_t at) const;
   static std::uint64_t reserve(std::uint64_t& used, std::uint64_t bytes, std::uint64_t align);
 
+  // symbols_calls.cpp
+  void read_calls();
+  CallSite read(const Statement& statement) const;
+  void resolve_direct(const Statement& statement, CallSite& site) const;
+  void resolve_indirect(const Statement& statement, const Node* last, CallSite& site) const;
+  void check(const Statement& statement, const CallSite& site) const;
+  void bind(const Statement& statement, const std::vector<Node>& operands, const std::vector<Slot>& slots,
+            std::uint64_t area);
+  [[noreturn]] void fail(const Statement& statement, const std::string& what) const;
+
+  const Linkage& linkage_;
+  const FunctionReference reference_;
   const Module& module_;
   const ModuleText& text_;
   const Symbols& symbols_;
+  SharedLayout& shared_;
   std::vector<Scope> scopes_;
-  std::unordered_map<std::uint32_t, std::uint64_t> shared_addresses_;  // by index of the variable
   std::uint32_t current_ = 0, next_scope_ = 1;
   std::uint32_t declared_registers_ = 0, labels_ = 0;
-  std::uint64_t shared_bytes_ = 0, local_bytes_ = 0;
-  bool uses_dynamic_shared_ = false;
+  std::uint64_t local_bytes_ = 0, largest_area_ = 0, frame_alignment_ = kFrameAlignment;
+  Signature signature_;
+  std::map<std::uint32_t, CallSite> calls_;
+  bool calls_functions_ = false;
 };
+
+// Places the dynamic shared memory, behind everything else. Returns whether there is any.
+bool place_dynamic_shared(const Linkage& linkage, SharedLayout& shared);
 
 // Offsets of a kernel's parameters.
 void lay_out_parameters(const ModuleText& text, const Function& function, std::vector<Parameter>& parameters,

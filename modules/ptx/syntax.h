@@ -52,23 +52,33 @@ struct Declaration {
   DeclarationSpace space = DeclarationSpace::kReg;
   Type type = Type::kNone;  // kNone: opaque (.texref and such) or a type that nothing here can hold
   std::uint8_t vector = 1;
-  bool is_range = false;                                       // %r<count>
-  bool is_extern = false, managed = false, wide_type = false;  // wide_type: .b128
-  bool unsized = false;                                        // name[]
-  std::uint64_t count = 1;  // registers of a range, or elements of an array
-  std::uint64_t align = 0;  // 0: natural
+  bool is_range = false;  // %r<count>
+  bool is_extern = false, is_weak = false, is_visible = false;
+  bool managed = false, wide_type = false;  // wide_type: .b128
+  bool unsized = false;                     // name[]
+  std::uint64_t count = 1;                  // registers of a range, or elements of an array
+  std::uint64_t align = 0;                  // 0: natural
   std::vector<std::uint64_t> dimensions;
   std::uint32_t initial = UINT32_MAX;  // node
 };
 
 struct Statement {
-  enum class Kind : std::uint8_t { kInstruction, kLabel, kOpen, kClose, kDeclaration, kLocation };
+  enum class Kind : std::uint8_t {
+    kInstruction,
+    kLabel,
+    kOpen,
+    kClose,
+    kDeclaration,
+    kLocation,
+    kPrototype,  // .callprototype
+    kTargets,    // .branchtargets, .calltargets
+  };
   Kind kind = Kind::kInstruction;
   bool guard_negated = false;
   Extent text;              // opcode with its modifiers, or label
   Extent guard;             // length 0: none
   std::uint32_t at = 0;     // where the statement begins
-  std::uint32_t first = 0;  // instruction: operands in nodes; declaration: index; location: index
+  std::uint32_t first = 0;  // instruction: operands in nodes; others: index in the array of their kind
   std::uint32_t count = 0;
 };
 
@@ -77,7 +87,7 @@ struct Location {
 };
 
 struct Function {
-  bool is_entry = false, has_body = false, is_extern = false, is_weak = false;
+  bool is_entry = false, has_body = false, is_extern = false, is_weak = false, is_visible = false;
   Extent name;
   std::vector<Declaration> returns, parameters;
   std::uint32_t first = 0, count = 0;            // statements
@@ -86,10 +96,21 @@ struct Function {
   std::array<std::uint32_t, 3> required_threads{};
 };
 
+// The signature of an indirect call, and the targets of an indirect call or branch: both have the name of a
+// label.
+struct Prototype {
+  Extent name;
+  std::vector<Declaration> returns, parameters;
+};
+struct TargetList {
+  Extent name;
+  std::vector<Extent> targets;
+};
+
 // What a name at module scope stands for.
 struct ModuleName {
   bool is_function = false;
-  std::uint32_t variable = 0;  // index in Module::variables
+  std::uint32_t index = 0;  // in ModuleText::functions (the body, if there is one) or Module::variables
 };
 
 struct ModuleText {
@@ -99,6 +120,8 @@ struct ModuleText {
   std::vector<Statement> statements;
   std::vector<Location> locations;
   std::vector<Function> functions;
+  std::vector<Prototype> prototypes;
+  std::vector<TargetList> target_lists;
   std::vector<std::uint32_t> globals;                    // declarations at module scope
   std::unordered_map<std::uint32_t, std::string> files;  // .file
   std::vector<std::uint32_t> line_starts;

@@ -11,22 +11,25 @@ constexpr std::array<const char*, 20> kTypeNames = {"",    "pred",  "b8",   "b16
                                                     "u16", "u32",   "u64",  "s8",     "s16", "s32", "s64",
                                                     "f16", "f16x2", "bf16", "bf16x2", "f32", "f64"};
 
-constexpr std::array<const char*, 70> kOpcodeNames = {
-    "ret",    "exit",     "ld",    "st",    "mov",      "add",   "sub",   "mul",  "mad",      "fma",
-    "cvta",   "bra",      "setp",  "shl",   "shr",      "and",   "or",    "xor",  "not",      "cnot",
-    "cvt",    "selp",     "div",   "rem",   "bar",      "neg",   "max",   "min",  "abs",      "atom",
-    "red",    "bfi",      "bfe",   "rcp",   "sqrt",     "rsqrt", "ex2",   "lg2",  "sin",      "cos",
-    "membar", "copysign", "popc",  "clz",   "brev",     "prmt",  "lop3",  "shf",  "bfind",    "bmsk",
-    "fns",    "sad",      "mul24", "mad24", "dp2a",     "dp4a",  "testp", "set",  "addc",     "subc",
-    "madc",   "vadd",     "vsub",  "vavrg", "vabsdiff", "vmin",  "vmax",  "tanh", "isspacep", "nop"};
+constexpr std::array<const char*, 74> kOpcodeNames = {
+    "ret",    "exit",     "brx.idx",  "call", "ret",  "call",  "ld",       "st",   "mov",   "add",  "sub",
+    "mul",    "mad",      "fma",      "cvta", "bra",  "setp",  "shl",      "shr",  "and",   "or",   "xor",
+    "not",    "cnot",     "cvt",      "selp", "div",  "rem",   "bar",      "neg",  "max",   "min",  "abs",
+    "atom",   "red",      "bfi",      "bfe",  "rcp",  "sqrt",  "rsqrt",    "ex2",  "lg2",   "sin",  "cos",
+    "membar", "copysign", "popc",     "clz",  "brev", "prmt",  "lop3",     "shf",  "bfind", "bmsk", "fns",
+    "sad",    "mul24",    "mad24",    "dp2a", "dp4a", "testp", "set",      "addc", "subc",  "madc", "vadd",
+    "vsub",   "vavrg",    "vabsdiff", "vmin", "vmax", "tanh",  "isspacep", "nop"};
 static_assert(kOpcodeNames.size() == static_cast<std::size_t>(Opcode::kNop) + 1);
 
-constexpr std::array<const char*, 30> kSpecialNames = {
-    "%tid.x",           "%tid.y",       "%tid.z",       "%ntid.x",      "%ntid.y",      "%ntid.z",
-    "%ctaid.x",         "%ctaid.y",     "%ctaid.z",     "%nctaid.x",    "%nctaid.y",    "%nctaid.z",
-    "%laneid",          "%warpid",      "%nwarpid",     "%smid",        "%nsmid",       "%gridid",
-    "%lanemask_eq",     "%lanemask_le", "%lanemask_lt", "%lanemask_ge", "%lanemask_gt", "%dynamic_smem_size",
-    "%total_smem_size", "%envreg0",     "%clock",       "%clock_hi",    "%clock64",     "%globaltimer"};
+constexpr std::array<const char*, 32> kSpecialNames = {
+    "%tid.x",           "%tid.y",          "%tid.z",       "%ntid.x",
+    "%ntid.y",          "%ntid.z",         "%ctaid.x",     "%ctaid.y",
+    "%ctaid.z",         "%nctaid.x",       "%nctaid.y",    "%nctaid.z",
+    "%laneid",          "%warpid",         "%nwarpid",     "%smid",
+    "%nsmid",           "%gridid",         "%lanemask_eq", "%lanemask_le",
+    "%lanemask_lt",     "%lanemask_ge",    "%lanemask_gt", "%dynamic_smem_size",
+    "%total_smem_size", "%envreg0",        "%clock",       "%clock_hi",
+    "%globaltimer_lo",  "%globaltimer_hi", "%clock64",     "%globaltimer"};
 static_assert(kSpecialNames.size() == static_cast<std::size_t>(Special::kGlobaltimer) + 1);
 
 }  // namespace
@@ -103,7 +106,7 @@ std::size_t identifier_length(std::string_view text) {
 std::string Program::place(Pc pc) const {
   if (pc >= code.size()) return name;
   const Instruction& instruction = code[pc];
-  std::string text = files.empty() ? std::string() : files[0];
+  std::string text = instruction.ptx.file < files.size() ? files[instruction.ptx.file] : std::string();
   text += ':' + std::to_string(instruction.ptx.line) + ':' + std::to_string(instruction.ptx.column);
   if (instruction.source.line == 0 || instruction.source.file >= files.size()) return text;
   return files[instruction.source.file] + ':' + std::to_string(instruction.source.line) + " (" + text + ')';

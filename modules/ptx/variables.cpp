@@ -181,6 +181,8 @@ void add_variable(ModuleText& text, const Declaration& declaration, std::vector<
   variable.size = variable_bytes(text, declaration);
   variable.align = natural_alignment(declaration);
   variable.is_extern = declaration.is_extern;
+  variable.is_weak = declaration.is_weak;
+  variable.is_visible = declaration.is_visible;
   variable.managed = declaration.managed;
   if (declaration.initial != UINT32_MAX) {
     const std::uint32_t at = declaration.name.at;
@@ -199,11 +201,11 @@ void add_variable(ModuleText& text, const Declaration& declaration, std::vector<
   if (added) {
     if (variable.space == Space::kShared) text.shared_variables.push_back(index);
     variables.push_back(std::move(variable));
-  } else if (!known->second.is_function && variables[known->second.variable].is_extern) {
-    const bool space_differs = variables[known->second.variable].space != variable.space;
+  } else if (!known->second.is_function && variables[known->second.index].is_extern) {
+    const bool space_differs = variables[known->second.index].space != variable.space;
     if (space_differs)
       text.fail(declaration.name.at, "the .extern declaration of this variable names another state space");
-    variables[known->second.variable] = std::move(variable);
+    variables[known->second.index] = std::move(variable);
   }
 }
 

@@ -109,7 +109,7 @@ Span span_of(const std::uint64_t* address, std::uint32_t mask) {
 }  // namespace
 
 std::uint64_t local_area_bytes(const Kernel& kernel, const Config& config) {
-  const std::uint64_t words = (kernel.program.local_bytes + 3) / 4;
+  const std::uint64_t words = (kernel.local_bytes + 3) / 4;
   return words * 4 * kernel.occupancy.blocks * kernel.chunks_per_block * isa::kLanes * config.count;
 }
 
@@ -125,6 +125,9 @@ void Executor::start_kernel(const Kernel& kernel, const DeviceMemoryView& memory
   memory_ = memory;
   const unsigned chunks = kernel.occupancy.blocks * kernel.chunks_per_block;
   positions_ = chunks * isa::kLanes;
+  const std::uint64_t words_per_thread = (kernel.local_bytes + 3) / 4;
+  local_origin_ =
+      kernel.launch.local_address - memory.base + std::uint64_t{sm_} * words_per_thread * positions_ * 4;
   registers_.configure(kernel.program, chunks);
   shared_stride_ = (kernel.shared_bytes + 63) / 64 * 64;
   shared_.assign(shared_stride_ * kernel.occupancy.blocks, 0);
@@ -143,6 +146,22 @@ void Executor::start_block(const ResidentBlock& block) {
         row[lane] = special_value(specials[k], context, chunk * isa::kLanes + lane);
       }
     }
+  }
+  if (observer_ != nullptr) observer_->block_started(sm_, block);
+}
+
+std::uint64_t Executor::dynamic_value(ptx::Special special, std::uint64_t cycle) const {
+  const auto nanoseconds = static_cast<std::uint64_t>(static_cast<double>(cycle) * nanoseconds_per_cycle_);
+  switch (special) {
+    case ptx::Special::kClockHi:
+      return cycle >> 32;
+    case ptx::Special::kGlobaltimer:
+    case ptx::Special::kGlobaltimerLo:
+      return nanoseconds;
+    case ptx::Special::kGlobaltimerHi:
+      return nanoseconds >> 32;
+    default:
+      return cycle;
   }
 }
 
@@ -172,11 +191,7 @@ void Executor::arithmetic(const Operation& op, const Groups& groups, std::uint64
         }
         case Source::Kind::kDynamic: {
           const auto special = static_cast<ptx::Special>(source.index);
-          const std::uint64_t value =
-              special == ptx::Special::kGlobaltimer
-                  ? static_cast<std::uint64_t>(static_cast<double>(cycle) * nanoseconds_per_cycle_)
-              : special == ptx::Special::kClockHi ? cycle >> 32
-                                                  : cycle;
+          const std::uint64_t value = dynamic_value(special, cycle);
           if (ptx::bytes_of(in.type) == 8) {
             std::fill(std::begin(dynamic), std::end(dynamic), value);
           } else {
@@ -209,9 +224,12 @@ std::uint32_t Executor::scalar(const Source& source, const Groups& groups) const
 bool Executor::memory(const Operation& op, ptx::Pc pc, const Groups& groups, const ResidentBlock& block) {
   const ptx::Instruction& in = *op.instruction;
   access_count_ = 0;
+  group_ = 0;
+  if (observer_ != nullptr) refused_ = {};
   alignas(64) std::uint64_t address[isa::kLanes];
   for (const ThreadGroup& group : groups) {
     const std::uint32_t mask = guarded(in, group);
+    group_ = static_cast<unsigned>(&group - groups.data);
     if (mask == 0) continue;
     const Source& base = op.src[0];
     const bool wide = in.wide_address;
@@ -236,7 +254,22 @@ bool Executor::memory(const Operation& op, ptx::Pc pc, const Groups& groups, con
     }
     if (!done) return false;
   }
+  if (observer_ != nullptr && !observer_->stop_reason().empty()) {
+    fault_ = observer_->stop_reason();
+    return false;
+  }
   return true;
+}
+
+// Asks the observer; threads that it refuses are noted.
+std::uint32_t Executor::permitted(const Operation& op, ptx::Pc pc, ptx::Space space, unsigned chunk,
+                                  std::uint32_t mask, const std::uint64_t* address,
+                                  const ResidentBlock& block) {
+  const Region where = region(space, block);
+  const std::uint32_t allowed = observer_->access(
+      {kernel_, &op, pc, space, sm_, &block, chunk, mask, address, where.base, registers_.chunk_base(chunk)});
+  refused_[group_] |= mask & ~allowed;
+  return mask & allowed;
 }
 
 bool Executor::generic(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint32_t mask,
@@ -259,29 +292,25 @@ bool Executor::generic(const Operation& op, ptx::Pc pc, unsigned chunk, std::uin
   return global == 0 || access(op, pc, ptx::Space::kGlobal, chunk, global, address, block);
 }
 
-bool Executor::access(const Operation& op, ptx::Pc pc, ptx::Space space, unsigned chunk, std::uint32_t mask,
-                      const std::uint64_t* address, const ResidentBlock& block) {
-  std::uint8_t* base = nullptr;
-  std::uint64_t low = 0, bytes = 0;
-  const char* what = nullptr;
+Executor::Region Executor::region(ptx::Space space, const ResidentBlock& block) {
   switch (space) {
     case ptx::Space::kShared:
-      base = shared_.data() + shared_stride_ * block.slot;
-      bytes = kernel_->shared_bytes;
-      what = "shared memory";
-      break;
+      return {shared_.data() + shared_stride_ * block.slot, 0, kernel_->shared_bytes, "shared memory"};
     case ptx::Space::kParam:
-      base = parameters_.data();
-      bytes = kernel_->launch.parameters.size();
-      what = "the kernel's parameters";
-      break;
+      return {parameters_.data(), 0, kernel_->launch.parameters.size(), "the kernel's parameters"};
     default:
-      base = memory_.image;
-      low = memory_.base;
-      bytes = memory_.bytes;
-      what = space == ptx::Space::kConst ? "constant memory" : "global memory";
-      break;
+      return {memory_.image, memory_.base, memory_.bytes,
+              space == ptx::Space::kConst ? "constant memory" : "global memory"};
   }
+}
+
+bool Executor::access(const Operation& op, ptx::Pc pc, ptx::Space space, unsigned chunk, std::uint32_t mask,
+                      const std::uint64_t* address, const ResidentBlock& block) {
+  if (observer_ != nullptr) {
+    mask = permitted(op, pc, space, chunk, mask, address, block);
+    if (mask == 0) return true;
+  }
+  const auto [base, low, bytes, what] = region(space, block);
   const Span span = span_of(address, mask);
   const std::uint64_t size = op.element_bytes;
   const bool inside = span.low >= low && span.high - low + size <= bytes && span.high - low < bytes;
@@ -328,22 +357,25 @@ void Executor::transfer(isa::MemoryFunction function, const Operation& op, unsig
   function(lanes);
 }
 
+std::uint64_t Executor::local_place(std::uint64_t word, unsigned chunk, unsigned lane) const {
+  return local_origin_ + (word * positions_ + chunk * isa::kLanes + lane) * 4;
+}
+
 // Local memory is interleaved by 32-bit words, word-major, so that threads which access the same variable
 // touch neighbouring addresses. An element of several words is gathered, handled, and scattered again.
 bool Executor::local(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint32_t mask,
                      const std::uint64_t* address, const ResidentBlock& block) {
+  if (observer_ != nullptr) {
+    mask = permitted(op, pc, ptx::Space::kLocal, chunk, mask, address, block);
+    if (mask == 0) return true;
+  }
   const std::uint64_t size = op.element_bytes;
-  const std::uint64_t bytes = kernel_->program.local_bytes;
+  const std::uint64_t bytes = kernel_->local_bytes;
   const Span span = span_of(address, mask);
   if (span.high >= bytes || span.high + size > bytes || (span.bits & (size - 1)) != 0) {
     return refuse(op, pc, chunk, mask, address, 0, bytes, "the thread's local memory", block);
   }
-  const std::uint64_t words_per_thread = (bytes + 3) / 4;
-  const std::uint64_t origin =
-      kernel_->launch.local_address - memory_.base + std::uint64_t{sm_} * words_per_thread * positions_ * 4;
-  const auto place = [&](std::uint64_t word, unsigned lane) {
-    return origin + (word * positions_ + chunk * isa::kLanes + lane) * 4;
-  };
+  const auto place = [&](std::uint64_t word, unsigned lane) { return local_place(word, chunk, lane); };
   const auto words = static_cast<unsigned>((size + 3) / 4);
   for (unsigned w = 0; w < words; ++w) {
     LaneAccess& lanes = record(ptx::Space::kLocal, chunk, mask, 4);
@@ -400,8 +432,7 @@ bool Executor::refuse(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint
     std::ostringstream out;
     const bool load = op.instruction->op == ptx::Opcode::kLd;
     const bool store = op.instruction->op == ptx::Opcode::kSt;
-    out << kernel_->program.name << ": " << thread_name(block, chunk, lane) << ", pc " << pc << ", "
-        << kernel_->program.place(pc) << ": "
+    out << place_name(pc, chunk, lane, block) << ": "
         << (load    ? "load"
             : store ? "store"
                     : "atomic")
@@ -409,6 +440,9 @@ bool Executor::refuse(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint
     if (outside || unmapped) {
       out << " is not in " << (unmapped ? "any allocation of " : "") << what;
       if (low == 0) out << " (" << bytes << " bytes)";
+      if (op.instruction->space == ptx::Space::kLocal && !kernel_->program.functions.empty()) {
+        out << "; functions called too deeply overflow the thread's stack there (cudaLimitStackSize)";
+      }
     } else {
       out << " is not aligned to " << size << " bytes";
     }

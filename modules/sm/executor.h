@@ -10,11 +10,14 @@
 #include <string>
 #include <vector>
 
+#include "sm/access_observer.h"
 #include "sm/kernel.h"
 #include "sm/register_file.h"
 #include "warp_formation/warp_formation.h"
 
 namespace weft::sm {
+
+class DeviceServices;
 
 // Device memory as kernels reach it: the image (through DMI) and which pages are allocated.
 struct DeviceMemoryView {
@@ -23,6 +26,7 @@ struct DeviceMemoryView {
   std::uint64_t bytes = 0;
   const std::uint8_t* mapped = nullptr;  // one byte per page, 0: not allocated
   unsigned page_shift = 12;
+  DeviceServices* services = nullptr;  // of the device runtime; without: no output, an empty heap
 };
 
 // A block that is resident in a slot.
@@ -70,9 +74,31 @@ class Executor {
   // `fault()`.
   bool memory(const Operation& op, ptx::Pc pc, const warp_formation::Groups& groups,
               const ResidentBlock& block);
+  // Where a space of addresses lies: addresses low to low + bytes - 1, the first at `base`. Not for generic
+  // and local addresses.
+  struct Region {
+    std::uint8_t* base = nullptr;
+    std::uint64_t low = 0, bytes = 0;
+    const char* name = nullptr;
+  };
+  Region region(ptx::Space space, const ResidentBlock& block);
   const LaneAccess* accesses() const { return accesses_.data(); }
   unsigned access_count() const { return access_count_; }
   const std::string& fault() const { return fault_; }
+  // Shows every access to `observer` before it happens; nullptr: to nobody.
+  void observe(AccessObserver* observer) { observer_ = observer; }
+  // Threads of group g of the last memory() that the observer kept from their access.
+  std::uint32_t refused(unsigned g) const { return observer_ == nullptr ? 0 : refused_[g]; }
+
+  // A call leaves its way back in the link register.
+  void link(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint32_t mask);
+  // Where a thread goes by a return, an indexed branch or a call through a register. kNoPc: nowhere, a fault
+  // that `fault()` explains.
+  ptx::Pc target(const Operation& op, ptx::Pc pc, unsigned chunk, unsigned lane, const ResidentBlock& block);
+  // A kSystem instruction for the threads of the mask, in ascending order. False: a fault, or the end of the
+  // kernel that the program asked for.
+  bool system(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint32_t mask,
+              const ResidentBlock& block);
 
   // A thread of a block in words, for messages: "thread (3,0,0) of block (1,2,0)".
   std::string thread_name(const ResidentBlock& block, unsigned chunk, unsigned lane) const;
@@ -86,6 +112,24 @@ class Executor {
              const std::uint64_t* address, const ResidentBlock& block);
   bool generic(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint32_t mask,
                const std::uint64_t* address, const ResidentBlock& block);
+  std::uint32_t permitted(const Operation& op, ptx::Pc pc, ptx::Space space, unsigned chunk,
+                          std::uint32_t mask, const std::uint64_t* address, const ResidentBlock& block);
+  std::uint64_t dynamic_value(ptx::Special special, std::uint64_t cycle) const;
+  // executor_system.cpp
+  std::uint8_t* generic_bytes(std::uint64_t address, unsigned bytes, unsigned chunk, unsigned lane,
+                              const ResidentBlock& block);
+  bool read_generic(std::uint64_t address, unsigned bytes, std::uint64_t& value, unsigned chunk,
+                    unsigned lane, const ResidentBlock& block);
+  std::uint64_t argument(std::uint64_t area, unsigned offset, unsigned bytes, unsigned chunk, unsigned lane,
+                         const ResidentBlock& block);
+  void set_result(std::uint64_t area, unsigned bytes, std::uint64_t value, unsigned chunk, unsigned lane);
+  std::string system_call(ptx::SystemCall call, std::uint64_t area, unsigned chunk, unsigned lane,
+                          const ResidentBlock& block);
+
+  std::uint64_t lane_value(const Source& source, bool wide, unsigned chunk, unsigned lane) const;
+  std::string place_name(ptx::Pc pc, unsigned chunk, unsigned lane, const ResidentBlock& block) const;
+  // Where a 32-bit word of a thread's local memory lies in device memory.
+  std::uint64_t local_place(std::uint64_t word, unsigned chunk, unsigned lane) const;
   void transfer(isa::MemoryFunction function, const Operation& op, unsigned chunk, std::uint32_t mask,
                 std::uint8_t* base, const std::uint64_t* offset);
   LaneAccess& record(ptx::Space space, unsigned chunk, std::uint32_t mask, std::uint32_t bytes);
@@ -102,9 +146,13 @@ class Executor {
   std::vector<std::uint8_t> shared_;  // shared_stride_ bytes per block slot
   std::size_t shared_stride_ = 0;
   std::vector<std::uint8_t> parameters_;
-  std::uint32_t positions_ = 0;  // thread positions of this SM in this kernel
+  std::uint32_t positions_ = 0;     // thread positions of this SM in this kernel
+  std::uint64_t local_origin_ = 0;  // where their local memory begins in device memory
   std::vector<LaneAccess> accesses_;
   unsigned access_count_ = 0;
+  AccessObserver* observer_ = nullptr;
+  std::array<std::uint32_t, warp_formation::kMaxGroups> refused_{};  // by group of the instruction
+  unsigned group_ = 0;                                               // that is being executed
   std::string fault_;
 };
 

@@ -154,6 +154,8 @@ Kernel::Kernel(const dispatch::Launch& l, const Config& config, std::uint64_t wa
   const auto padded = round_up(threads, warp_size);
   chunks_per_block = static_cast<std::uint32_t>((padded + isa::kLanes - 1) / isa::kLanes);
   shared_bytes = round_up(program.shared_bytes, launch.dynamic_shared != 0 ? 16 : 1) + launch.dynamic_shared;
+  local_bytes = program.local_bytes;
+  if (program.recursive) local_bytes = std::max<std::uint64_t>(local_bytes, launch.stack_bytes);
   operations.reserve(program.code.size());
   for (ptx::Pc pc = 0; pc < program.code.size(); ++pc)
     operations.push_back(operation_of(program, pc, config));

@@ -50,6 +50,8 @@ Sm::Sm(sc_core::sc_module_name name, unsigned index, const Config& config,
     first_context += domain.unit->contexts().size();
   }
   free_ids_.reserve(kMaxIssues);
+  target_groups_.reserve(std::size_t{2} * warp_formation::kMaxGroups * isa::kLanes);
+  target_outcomes_.reserve(std::size_t{warp_formation::kMaxGroups} * isa::kLanes + 1);
   reset();
 }
 
@@ -175,6 +177,7 @@ Cycle Sm::step(Cycle now) {
   take_responses(now);
   memory_.events(now);
   wheel_.take(now, [&](const Event& event) { handle(now, event); });
+  if (stopped_) return kNever;
   for (auto& domain : domains_) front_end_.follow(domain.unit->contexts(), domain.first_context);
   front_end_.arrive(now);
   memory_.step(now);

@@ -80,6 +80,11 @@ class Sm final : public sc_core::sc_module,
   std::string dump() const;
   std::uint64_t live_threads() const;
   warp_formation::Census census() const;
+  // Shows accesses and barriers to `observer` from now on; nullptr: to nobody.
+  void observe(AccessObserver* observer) {
+    observer_ = observer;
+    executor_.observe(observer);
+  }
   // Fills *trace in each step from now on; nullptr: no more.
   void trace(SmTrace* trace) { trace_ = trace; }
 
@@ -186,6 +191,12 @@ class Sm final : public sc_core::sc_module,
   void resolve_all(std::uint16_t id);
   void count(const warp_formation::Issue& issue);
 
+  // sm_calls.cpp
+  using Targets = std::array<std::array<ptx::Pc, isa::kLanes>, warp_formation::kMaxGroups>;
+  static bool has_targets(const ptx::Instruction& in);
+  bool find_targets(std::uint16_t id, Targets& targets);
+  void resolve_targets(std::uint16_t id);
+
   // sm_commit.cpp
   void handle(Cycle now, const Event& event);
   void write_back(std::uint16_t id);
@@ -223,6 +234,8 @@ class Sm final : public sc_core::sc_module,
   std::vector<std::array<Barrier, 16>> barriers_;
   std::vector<InFlight> in_flight_;
   std::vector<std::uint16_t> free_ids_;
+  std::vector<ThreadGroup> target_groups_;  // of the instruction that resolve_targets works on
+  std::vector<warp_formation::Outcome> target_outcomes_;
   EventWheel<Event> wheel_;
   Cycle now_ = 0, accounted_ = 0;
   bool running_ = false, stopped_ = false, reported_drained_ = true;
@@ -238,6 +251,7 @@ class Sm final : public sc_core::sc_module,
 
   Counters counters_;
   SmTrace* trace_ = nullptr;
+  AccessObserver* observer_ = nullptr;
 };
 
 }  // namespace weft::sm

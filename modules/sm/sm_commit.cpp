@@ -66,6 +66,7 @@ void Sm::resolve_idle_threads(std::uint16_t id) {
 void Sm::resolve_control(std::uint16_t id) {
   const InFlight& flight = in_flight_[id];
   const ptx::Instruction& in = *flight.op->instruction;
+  if (has_targets(in)) return resolve_targets(id);
   // Threads whose guard holds do what the instruction says, the others fall through.
   std::array<ThreadGroup, warp_formation::kMaxGroups> doing, passing;
   unsigned doing_count = 0, passing_count = 0;
@@ -89,6 +90,9 @@ void Sm::resolve_control(std::uint16_t id) {
     outcome.groups = {doing.data(), doing_count};
     if (in.is_branch()) {
       outcome.next_pc = in.target;
+    } else if (in.op == ptx::Opcode::kCall) {
+      outcome.next_pc = in.target;
+      ++outcome.depth;
     } else if (in.is_exit()) {
       outcome.kind = Outcome::Kind::kExit;
     } else if (in.is_barrier()) {
@@ -116,6 +120,12 @@ void Sm::resolve_control(std::uint16_t id) {
     return;
   }
   const std::uint16_t slot = flight.slot;
+  if (observer_ != nullptr && in.is_barrier()) {
+    for (unsigned g = 0; g < doing_count; ++g) {
+      observer_->barrier_arrived(index_, slots_[slot], barrier, doing[g].chunk, doing[g].mask,
+                                 in.barrier != ptx::BarrierKind::kArrive);
+    }
+  }
   domains_[flight.domain].unit->resolved(id, {outcomes.data(), count});
   if (doing_count == 0) return;
   if (in.is_exit()) exit_threads(slot, threads);
@@ -140,6 +150,7 @@ void Sm::test_barriers(std::uint16_t slot) {
     if (b.arrived < expected && b.expected == 0)
       expected -= domains_[block.domain].unit->waiting_to_exit(slot);
     if (b.arrived < expected) continue;
+    if (observer_ != nullptr) observer_->barrier_released(index_, block, i, b.expected == 0);
     b = Barrier();
     domains_[block.domain].unit->barrier_released(slot, i);
   }

@@ -110,6 +110,9 @@ void Sm::start_memory(Cycle now, std::uint16_t id, Cycle occupancy) {
   if (!executor_.memory(*flight.op, flight.pc, {flight.groups.data(), flight.group_count}, block)) {
     return fault(executor_.fault());
   }
+  if (observer_ != nullptr) {
+    for (unsigned g = 0; g < flight.group_count; ++g) flight.executing[g] &= ~executor_.refused(g);
+  }
   const bool any = executor_.access_count() != 0;
   const bool waits = any && in.is_load();
   flight.references = any ? 1 : 0;
@@ -134,7 +137,20 @@ void Sm::start_memory(Cycle now, std::uint16_t id, Cycle occupancy) {
 }
 
 void Sm::start_control(Cycle now, std::uint16_t id, Cycle occupancy) {
-  in_flight_[id].references = 1;
+  InFlight& flight = in_flight_[id];
+  flight.references = 1;
+  const ptx::Opcode op = flight.op->instruction->op;
+  if (op == ptx::Opcode::kCall) {
+    for (unsigned g = 0; g < flight.group_count; ++g) {
+      executor_.link(*flight.op, flight.pc, flight.groups[g].chunk, flight.executing[g]);
+    }
+  } else if (op == ptx::Opcode::kSystem) {
+    for (unsigned g = 0; g < flight.group_count; ++g) {
+      const bool done = executor_.system(*flight.op, flight.pc, flight.groups[g].chunk, flight.executing[g],
+                                         slots_[flight.slot]);
+      if (!done) return fault(executor_.fault());
+    }
+  }
   const Cycle latency = barrel_ ? config_.pipeline_depth : config_.branch_latency;
   wheel_.add(now, now + latency + occupancy - 1, {Event::Kind::kResolve, id, 0, 0});
 }

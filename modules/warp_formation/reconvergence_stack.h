@@ -1,4 +1,5 @@
 // The reconvergence stack of one warp (PDOM): entries {pc, rpc, mask, depth}; the top is what the warp runs.
+// A reconvergence point belongs to a call depth: a recursive function passes the same PC at other depths.
 #ifndef WEFT_WARP_FORMATION_RECONVERGENCE_STACK_H
 #define WEFT_WARP_FORMATION_RECONVERGENCE_STACK_H
 
@@ -45,8 +46,9 @@ struct WarpMask {
 
 struct StackEntry {
   ptx::Pc pc = ptx::kNoPc;
-  ptx::Pc rpc = ptx::kNoPc;  // kNoPc: reconverges only by exit
-  std::uint16_t depth = 0;   // call depth
+  ptx::Pc rpc = ptx::kNoPc;     // kNoPc: reconverges only by exit
+  std::uint16_t depth = 0;      // call depth at pc
+  std::uint16_t rpc_depth = 0;  // ... and at rpc
   WarpMask mask;
 };
 
@@ -65,7 +67,7 @@ class ReconvergenceStack {
 
   void start(ptx::Pc pc, const WarpMask& mask) {
     entries_.clear();
-    entries_.push_back({pc, ptx::kNoPc, 0, mask});
+    entries_.push_back({pc, ptx::kNoPc, 0, 0, mask});
   }
   bool empty() const { return entries_.empty(); }
   const StackEntry& top() const { return entries_.back(); }
@@ -85,7 +87,7 @@ class ReconvergenceStack {
   // All threads of the top entry go on at `pc`. True if they reconverge there: the entry is popped.
   bool advance_together(ptx::Pc pc, std::uint16_t depth) {
     StackEntry& top = entries_.back();
-    if (top.rpc != ptx::kNoPc && pc == top.rpc && depth == top.depth) {
+    if (top.rpc != ptx::kNoPc && pc == top.rpc && depth == top.rpc_depth) {
       entries_.pop_back();
       return true;
     }
@@ -95,24 +97,25 @@ class ReconvergenceStack {
   }
 
   // The top entry's threads, exited ones removed, go on along `paths` (distinct PCs; bottom of the stack
-  // first, so the last runs first). `rpc` is the reconvergence point of the branch, used if there is more
-  // than one path.
-  void advance(const Path* paths, unsigned count, ptx::Pc rpc) {
+  // first, so the last runs first). `rpc` at call depth `rpc_depth` is where they meet again, used if there
+  // is more than one path.
+  void advance(const Path* paths, unsigned count, ptx::Pc rpc, std::uint16_t rpc_depth) {
     if (count == 1) {
       advance_together(paths[0].pc, paths[0].depth);
       return;
     }
     const StackEntry top = entries_.back();
-    if (rpc == top.rpc) {
+    if (rpc == top.rpc && rpc_depth == top.rpc_depth) {
       // The entry below already waits there (or nothing ever does): no entry of our own, so loops do not grow
       // the stack.
       entries_.pop_back();
     } else {
       entries_.back().pc = rpc;
+      entries_.back().depth = rpc_depth;
     }
     for (unsigned i = 0; i < count; ++i) {
-      const bool arrived = rpc != ptx::kNoPc && paths[i].pc == rpc && paths[i].depth == top.depth;
-      if (!arrived) entries_.push_back({paths[i].pc, rpc, paths[i].depth, paths[i].mask});
+      const bool arrived = rpc != ptx::kNoPc && paths[i].pc == rpc && paths[i].depth == rpc_depth;
+      if (!arrived) entries_.push_back({paths[i].pc, rpc, paths[i].depth, rpc_depth, paths[i].mask});
     }
   }
 

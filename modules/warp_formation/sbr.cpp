@@ -372,8 +372,12 @@ class Sbr final : public WarpFormation {
     if (!warp.paths.empty()) {
       if (warp.paths.size() > 1) order(warp.paths, pc);
       if (instruction.is_branch()) ++(warp.paths.size() > 1 ? divergent_branches_ : uniform_branches_);
+      // A return has no reconvergence point of its own: threads that go back to different callers meet where
+      // the entry did.
+      const StackEntry& top = warp.stack.top();
+      const bool returns = instruction.op == ptx::Opcode::kReturn;
       warp.stack.advance(warp.paths.data(), static_cast<unsigned>(warp.paths.size()),
-                         instruction.reconvergence);
+                         returns ? top.rpc : instruction.reconvergence, returns ? top.rpc_depth : top.depth);
       warp.paths.clear();
     }
     show_top(context);

@@ -13,6 +13,7 @@ constexpr Group kGroups[] = {integer_cases,     bit_cases,           compare_cas
 bool knows(Group group, const std::string& m) {
   if (group == convert_cases) return m == "cvt";
   if (group == atomic_cases) return m == "atom" || m == "red";
+  if (group == control_cases && m == "st") return true;  // st.param belongs to calls
   if (group == memory_cases) return m == "ld" || m == "st" || m == "cvta";
   return m != "cvt" && m != "atom" && m != "red" && m != "ld" && m != "st" && m != "cvta";
 }
@@ -63,8 +64,8 @@ std::vector<Case> cases_of(const std::string& opcode) {
 }
 
 std::string module_text(const Case& c, const std::string& header) {
-  std::string text =
-      header + ".address_size 64\n" + c.globals + "\n.visible .entry k(.param .u64 in, .param .u64 out";
+  std::string text = header + ".address_size 64\n" + with_opcode(c.globals, c.opcode) +
+                     "\n.visible .entry k(.param .u64 in, .param .u64 out";
   if (c.copy_to == "param") text += ", .param .align 16 .b8 block[" + std::to_string(16 * c.threads) + "]";
   text += ") {\n";
   if (!c.locals.empty()) text += "  " + c.locals + "\n";

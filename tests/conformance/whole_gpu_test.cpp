@@ -39,7 +39,7 @@ TEST(Conformance, Control) {
       ++opcodes;
     }
   }
-  EXPECT_GE(opcodes, 6u);
+  EXPECT_GE(opcodes, 15u);
 }
 
 }  // namespace

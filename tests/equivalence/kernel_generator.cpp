@@ -3,6 +3,8 @@
 #include <random>
 #include <vector>
 
+#include "equivalence/function_generator.h"
+
 namespace weft::test {
 namespace {
 
@@ -10,7 +12,7 @@ namespace {
 // grid; %rd10 = the thread's slots, %rd11 = table, %rd12 = sums, %r10 = its words in shared memory.
 class Generator {
  public:
-  explicit Generator(std::uint64_t seed) : random_(seed) {}
+  explicit Generator(std::uint64_t seed) : random_(seed), functions_(random_) {}
 
   std::string kernel() {
     prologue();
@@ -50,14 +52,13 @@ class Generator {
   }
 
   void prologue() {
-    text_ =
-        ".version 7.0\n.target sm_70\n.address_size 64\n"
-        ".visible .entry k(.param .u64 slots, .param .u64 table, .param .u64 sums) {\n"
-        "  .reg .pred %p<8>; .reg .b32 %r<1000>; .reg .b64 %rd<32>; .reg .f32 %f<8>;\n"
-        "  .shared .align 16 .b8 box[" +
-        std::to_string(kMaxBlock * 4) +
-        "];\n"
-        "  .local .align 8 .b8 mine[16];\n";
+    text_ = ".version 7.0\n.target sm_70\n.address_size 64\n" + functions_.functions() +
+            ".visible .entry k(.param .u64 slots, .param .u64 table, .param .u64 sums) {\n"
+            "  .reg .pred %p<8>; .reg .b32 %r<1000>; .reg .b64 %rd<32>; .reg .f32 %f<8>;\n"
+            "  .shared .align 16 .b8 box[" +
+            std::to_string(kMaxBlock * 4) +
+            "];\n"
+            "  .local .align 8 .b8 mine[16];\n";
     line("ld.param.u64 %rd1, [slots]; ld.param.u64 %rd11, [table]; ld.param.u64 %rd12, [sums];");
     line("mov.u32 %r2, %tid.x; mov.u32 %r3, %ctaid.x; mov.u32 %r4, %ntid.x;");
     line("mad.lo.u32 %r5, %r3, %r4, %r2;");
@@ -91,7 +92,7 @@ class Generator {
   }
 
   void statement(unsigned depth) {
-    const unsigned kind = below(depth < 3 ? 16 : 11);
+    const unsigned kind = below(depth < 3 ? 17 : 11);
     switch (kind) {
       case 0:
         return load();
@@ -120,6 +121,8 @@ class Generator {
         return loop(depth);
       case 14:
         return choice(depth);
+      case 16:
+        return call();
       case 15:
         return below(3) == 0 ? unstructured() : branch(depth);
       default:
@@ -179,6 +182,11 @@ class Generator {
          (below(2) == 0 ? std::string("red.global.") + kKind[kind] + " [%rd13], "
                         : std::string("atom.global.") + kKind[kind] + " %r32, [%rd13], ") +
          variable() + ";");
+  }
+
+  void call() {
+    const std::string guarded = guard();
+    text_ += functions_.call(variable(), variable(), variable(), guarded, may_exit_);
   }
 
   void branch(unsigned depth) {
@@ -261,6 +269,7 @@ class Generator {
   }
 
   std::mt19937_64 random_;
+  FunctionGenerator functions_;
   std::string text_;
   unsigned labels_ = 0, counters_ = 0;
   bool may_exit_ = false;

@@ -36,7 +36,7 @@ Parameter parameter(const dispatch::Launch& launch, std::size_t index) {
                              " has another size on the host");
   }
   Parameter value;
-  std::memcpy(&value, launch.parameters.data() + described.offset, sizeof value);
+  std::memcpy(static_cast<void*>(&value), launch.parameters.data() + described.offset, sizeof value);
   return value;
 }
 

@@ -88,7 +88,8 @@ class Block {
     thread.index = coordinates(number, launch_.block);
     thread.rows.assign(program_.register_rows + 2 * program_.special_rows.size(), 0);
     thread.predicates.assign(program_.predicates, false);
-    thread.local.assign(program_.local_bytes, 0);
+    const std::uint64_t stack = program_.recursive ? launch_.stack_bytes : 0;
+    thread.local.assign(std::max(program_.local_bytes, stack), 0);
     for (std::size_t k = 0; k < program_.special_rows.size(); ++k) {
       thread.rows[program_.register_rows + 2 * k] = special(program_.special_rows[k], number);
     }
@@ -192,6 +193,18 @@ class Block {
       case Opcode::kBra:
         t.pc = in.target;
         return;
+      case Opcode::kBrx:
+        t.pc = branch_target(in);
+        return;
+      case Opcode::kCall:
+        call(in);
+        return;
+      case Opcode::kReturn:
+        t.pc = static_cast<ptx::Pc>(read(in.src[0], 32));
+        if (t.pc == 0 || t.pc > program_.code.size() || program_.code[t.pc - 1].op != Opcode::kCall) {
+          fail("returns to where no call came from");
+        }
+        return;
       case Opcode::kBar:
         ++t.pc;
         arrive(in);
@@ -216,13 +229,34 @@ class Block {
     ++t.pc;
   }
 
+  ptx::Pc branch_target(const Instruction& in) {
+    const std::uint64_t index = read(in.src[0], 32);
+    if (index >= in.target_count) fail("branches by an index outside of its list");
+    return program_.branch_targets.at(in.target + index);
+  }
+
+  void call(const Instruction& in) {
+    ptx::Pc entry = in.target;
+    if (in.src[0].kind != Operand::Kind::kNone) {
+      const std::uint64_t address = read(in.src[0], 64);
+      const std::uint64_t number = (address - ptx::kFunctionBase) / ptx::kFunctionStride;
+      const bool known = address % ptx::kFunctionStride == 0 && number < program_.function_entries.size();
+      entry = known ? program_.function_entries[number] : ptx::kNoPc;
+    }
+    if (entry == ptx::kNoPc) fail("calls what is no function");
+    write(in.dst[0], 32, thread().pc + 1);
+    thread().pc = entry;
+  }
+
   std::uint64_t dynamic_special(Special which) const {
     switch (which) {
       case Special::kClockHi:
+      case Special::kGlobaltimerHi:
         return steps_ >> 32;
       case Special::kClock:
       case Special::kClock64:
       case Special::kGlobaltimer:
+      case Special::kGlobaltimerLo:
         return steps_;
       default:
         return special(which, current_);

@@ -24,6 +24,7 @@ struct Launch {
   std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
   std::vector<std::uint8_t> parameters;  // the parameter block, laid out as Program::parameters says
   std::uint64_t dynamic_shared = 0;      // bytes
+  std::uint64_t stack_bytes = 1024;      // of a thread, where functions call themselves
 };
 
 class Interpreter {

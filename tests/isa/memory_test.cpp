@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 
+#include "isa/address_span.h"
 #include "isa/harness.h"
 
 namespace weft::isa::test {
@@ -236,6 +237,46 @@ TEST(Addresses, BasePlusOffset) {
   addresses(narrow.data(), false, 16, address.data());
   EXPECT_EQ(address[0], 0xffffff10u);
   EXPECT_EQ(address[31], 0xffffff2fu);
+}
+
+// Against the smallest and the largest of the active addresses one by one; across 2^63, too.
+TEST(Addresses, WhatTheActiveLanesCover) {
+  Random random(7);
+  for (unsigned turn = 0; turn < 2000; ++turn) {
+    const bool wide = turn % 2 == 0;
+    std::array<std::uint64_t, kLanes> base{};
+    std::array<std::uint32_t, kLanes> narrow{};
+    for (unsigned i = 0; i < kLanes; ++i) {
+      base[i] = static_cast<std::uint64_t>(random()) >> random() % 64;
+      narrow[i] = static_cast<std::uint32_t>(base[i]);
+      if (!wide) base[i] = narrow[i];
+    }
+    const auto offset = static_cast<std::int64_t>(random()) >> random() % 64;
+    std::uint32_t active = turn % 3 == 0 ? ~0u : static_cast<std::uint32_t>(random());
+    if (active == 0) active = 1u << turn % 32;
+    AddressSpan want{~0ull, 0, 0};
+    for (unsigned i = 0; i < kLanes; ++i) {
+      if ((active >> i & 1) == 0) continue;
+      const std::uint64_t a = base[i] + static_cast<std::uint64_t>(offset);
+      want = {std::min(want.low, a), std::max(want.high, a), want.bits | a};
+    }
+    for (const auto set : {InstructionSet::kBase, best_instruction_set()}) {
+      std::array<std::uint64_t, kLanes> address{};
+      const void* lanes = wide ? static_cast<const void*>(base.data()) : narrow.data();
+      const AddressSpan got = find_addresses(wide, set)(lanes, offset, active, address.data());
+      ASSERT_EQ(got.low, want.low) << turn;
+      ASSERT_EQ(got.high, want.high) << turn;
+      ASSERT_EQ(got.bits, want.bits) << turn;
+      for (unsigned i = 0; i < kLanes; ++i) {
+        const bool is_active = (active >> i & 1) != 0;
+        if (is_active) {
+          ASSERT_EQ(address[i], base[i] + static_cast<std::uint64_t>(offset));
+        } else {
+          ASSERT_TRUE(address[i] >= want.low && address[i] <= want.high) << "the address of an active lane";
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

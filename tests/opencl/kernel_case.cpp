@@ -70,8 +70,8 @@ KernelCase particles() {
   std::memset(static_cast<void*>(all.data()), 0, all.size() * sizeof(Particle));  // padding is compared too
   Random random(15);
   for (Particle& particle : all) {
-    for (int i = 0; i < 4; ++i) particle.place[i] = static_cast<float>(random.between(-1, 5));
-    for (int i = 0; i < 4; ++i) particle.speed[i] = static_cast<float>(random.between(-2, 2));
+    for (float& place : particle.place) place = static_cast<float>(random.between(-1, 5));
+    for (float& speed : particle.speed) speed = static_cast<float>(random.between(-2, 2));
     particle.kind = static_cast<std::uint8_t>(random.next() % 5);
   }
   const World world{{0.0f, -9.81f, 0.125f, 0.0f}, 0x123456789abcdef0u, 20, 0.03125f, {-1, 0, -3}};

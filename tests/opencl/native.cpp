@@ -71,7 +71,7 @@ std::unique_ptr<Buffer> set_argument(cl_context context, cl_kernel kernel, cl_ui
                                          clReleaseMemObject);
   check(status, "clCreateBuffer");
   cl_mem handle = buffer->get();
-  check(clSetKernelArg(kernel, index, sizeof handle, &handle), "clSetKernelArg");
+  check(clSetKernelArg(kernel, index, sizeof(cl_mem), static_cast<const void*>(&handle)), "clSetKernelArg");
   return buffer;
 }
 
@@ -105,6 +105,7 @@ std::vector<Bytes> run_native(const std::string& source, const KernelCase& test)
   check(status, "clCreateKernel");
 
   std::vector<std::unique_ptr<Buffer>> buffers;
+  buffers.reserve(test.arguments.size());
   for (std::size_t i = 0; i < test.arguments.size(); ++i) {
     buffers.push_back(set_argument(context.get(), kernel.get(), static_cast<cl_uint>(i), test.arguments[i]));
   }

@@ -15,7 +15,7 @@ std::string native_version();
 
 // Compiles `source` and runs the kernel; returns its buffers afterwards, in the order of the arguments.
 // Throws std::runtime_error naming the call that failed, with the compiler's log.
-std::vector<Bytes> run_native(const std::string& source, const KernelCase& kernel);
+std::vector<Bytes> run_native(const std::string& source, const KernelCase& test);
 
 }  // namespace weft::opencl
 

@@ -254,12 +254,15 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"LiteralAsDestination", "mov.u32 1, %r1;", "6:9: 'mov.u32 1, %r1': expected a register"},
         Refusal{"ClockOfWrongSize", "mov.u32 %r1, %clock64;",
                 "6:14: 'mov.u32 %r1, %clock64': this register has 64 bits"},
-        Refusal{"OtherEnvironmentRegister", "mov.u32 %r1, %envreg2;",
-                "6:14: 'mov.u32 %r1, %envreg2': special register %envreg2 is not executable yet"},
+        Refusal{"PerformanceRegister", "mov.u32 %r1, %pm2;",
+                "6:14: 'mov.u32 %r1, %pm2': special register %pm2 is not executable yet"},
+        Refusal{"NoSuchEnvironmentRegister", "mov.u32 %r1, %envreg32;",
+                "6:14: 'mov.u32 %r1, %envreg32': '%envreg32' is not declared"},
         Refusal{"UnknownSpecial", "mov.u32 %r1, %tid.w;",
                 "6:14: 'mov.u32 %r1, %tid.w': '%tid.w' is not declared"},
-        Refusal{"FunctionAddress", "mov.u64 %rd1, k;",
-                "6:15: 'mov.u64 %rd1, k': the address of a function is not executable yet"},
+        Refusal{
+            "FunctionAddress", "mov.u64 %rd1, k;",
+            "6:15: 'mov.u64 %rd1, k': 'k' has no address: only device functions that are defined have one"},
         Refusal{"OddPacking", "mov.b64 %rd1, {%r1, %r2, %r3};",
                 "6:16: 'mov.b64 %rd1, {%r1, %r2, %r3}': this vector does not make up a word of the "
                 "instruction's type; "
@@ -277,7 +280,7 @@ TEST(Decode, AVariableIsNoGuard) {
 }
 
 TEST(Decode, AKernelThatCannotRunDoesNotHarmOthers) {
-  const Module m = parse(module_of(".entry a() { trap; }\n.entry b() { ret; }\n"), "m.ptx");
+  const Module m = parse(module_of(".entry a() { pmevent 3; }\n.entry b() { ret; }\n"), "m.ptx");
   EXPECT_THROW(decode(m, "a", {}), InputError);
   EXPECT_EQ(decode(m, "b", {}).code.size(), 1u);
 }

@@ -124,9 +124,9 @@ TEST(Operation, WhatTheCensusListsIsExecutable) {
 
 TEST(Operation, OthersAreNotExecutableYet) {
   std::stringstream words(
-      "activemask.b32 bar.warp.sync brx.idx call.uni cvt.rn.tf32.f32 "
-      "match.any.sync.b32 shfl.sync.bfly.b32 sust.b.2d.b32.trap tex.2d.v4.f32.f32 trap "
-      "vset4.u32.u32.eq vote.sync.any.pred st.param.b32 "
+      "activemask.b32 bar.warp.sync cvt.rn.tf32.f32 "
+      "match.any.sync.b32 shfl.sync.bfly.b32 sust.b.2d.b32.trap tex.2d.v4.f32.f32 "
+      "vset4.u32.u32.eq vote.sync.any.pred "
       "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 cvta.param.u64 fence.proxy.async fma.oob.rn.f16");
   for (std::string opcode; words >> opcode;) {
     const std::string message = message_of([&] { decode_body(opcode + " %r1, %r2, %r3, %r4;"); });

@@ -143,6 +143,39 @@ TEST(Speed, ManySymbolsStayLinear) {
   EXPECT_LT(seconds, 1.0);
 }
 
+// Each of these took time that grew with the square of the text.
+TEST(Speed, ManyRegisterRangesStayLinear) {
+  std::string body;
+  for (int i = 0; i < 20'000; ++i) {
+    const std::string n = std::to_string(i);
+    body.append(".reg .b32 %q").append(n).append("x<3>;\n.reg .b32 single").append(n).append("_;\n");
+    body.append("mov.u32 %q").append(n).append("x1, 1;\n");
+  }
+  const double begin = cpu_seconds();
+  const Program program = decode(parse(kernel_of(body + "ret;"), "ranges.ptx"), "k", {});
+  const double seconds = cpu_seconds() - begin;
+  EXPECT_EQ(program.code.size(), 20'001u);
+  if (!optimised()) GTEST_SKIP() << "times count in optimised builds only";
+  EXPECT_LT(seconds, 1.0);
+}
+
+TEST(Speed, KernelsDoNotPayForSharedVariablesOfOthers) {
+  std::string text = module_of("");
+  for (int i = 0; i < 60'000; ++i) text.append(".shared .b32 s").append(std::to_string(i)).append(";\n");
+  for (int i = 0; i < 2'000; ++i) {
+    const std::string n = std::to_string(i);
+    text.append(".entry k").append(n).append("() { .reg .b32 %r<2>; ld.shared.u32 %r1, [s").append(n);
+    text.append("]; ret; }\n");
+  }
+  const double begin = cpu_seconds();
+  const std::string listing = describe(parse(text, "shared.ptx"));
+  const double seconds = cpu_seconds() - begin;
+  EXPECT_EQ(listing.find("cannot"), std::string::npos);
+  EXPECT_NE(listing.find("bytes: 4 shared"), std::string::npos);
+  if (!optimised()) GTEST_SKIP() << "times count in optimised builds only";
+  EXPECT_LT(seconds, 1.0);
+}
+
 TEST(Speed, TwentyThousandVirtualRegistersDecodeInASecond) {
   const Module module = parse(kernel_of(unrolled(20'000, 200)), "unrolled.ptx");
   const double begin = cpu_seconds();

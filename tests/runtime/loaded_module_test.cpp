@@ -6,6 +6,7 @@
 #include <map>
 
 #include "common/error.h"
+#include "ptx/syntax.h"
 
 namespace weft::runtime {
 namespace {
@@ -21,14 +22,22 @@ struct Memory {
   std::uint64_t placed = 0;  // bytes asked for
   std::map<std::uint64_t, std::vector<std::uint8_t>> written;
 
+  std::uint64_t next_function = 0;
+
   LoadedModule load(ptx::Module module) {
+    std::vector<ptx::Module> modules;
+    modules.push_back(std::move(module));
+    return load(std::move(modules));
+  }
+  LoadedModule load(std::vector<ptx::Module> modules) {
     return LoadedModule(
-        std::move(module),
+        std::move(modules),
         [this](std::uint64_t bytes) {
           placed += bytes;
           return kBase;
         },
-        [this](std::uint64_t address, const std::vector<std::uint8_t>& bytes) { written[address] = bytes; });
+        [this](std::uint64_t address, const std::vector<std::uint8_t>& bytes) { written[address] = bytes; },
+        next_function);
   }
 };
 
@@ -45,6 +54,7 @@ ptx::Variable variable(const std::string& name, std::uint64_t size, std::uint64_
 ptx::Module module_of(std::vector<ptx::Variable> variables) {
   ptx::Module module;
   module.file = "m.ptx";
+  module.text = std::make_shared<ptx::ModuleText>();
   module.variables = std::move(variables);
   return module;
 }
@@ -74,6 +84,69 @@ TEST(LoadedModule, RelocatesAddressesOfOtherVariables) {
   const LoadedModule module = memory.load(module_of({pointer, variable("target", 4, 4)}));
   ASSERT_EQ(module.address_of("target", nullptr), kBase + 16);
   EXPECT_THAT(memory.written.at(kBase), ElementsAre(0, 0, 0, 0, 0, 0, 0, 0, 0x13, 0x01, 0, 0, 1, 0, 0, 0));
+}
+
+ptx::Module text_of(const std::string& symbols, const std::string& file) {
+  return ptx::parse(".version 7.0\n.target sm_70\n.address_size 64\n" + symbols, file);
+}
+
+std::vector<ptx::Module> all_of(std::initializer_list<ptx::Module> modules) {
+  return modules;
+}
+
+TEST(LoadedModule, RelocatesAddressesOfFunctions) {
+  Memory memory;
+  memory.next_function = 5;
+  const LoadedModule module = memory.load(text_of(
+      ".func f() { ret; }\n.func g() { ret; }\n.global .u64 table[2] = {g, f};\n.entry k() { ret; }\n",
+      "m.ptx"));
+  EXPECT_EQ(memory.next_function, 7u);
+  // g is number 6, f number 5 of the device; kFunctionBase is 0x800000, the distance 16.
+  EXPECT_THAT(memory.written.at(kBase),
+              ElementsAre(0x60, 0, 0x80, 0, 0, 0, 0, 0, 0x50, 0, 0x80, 0, 0, 0, 0, 0));
+}
+
+TEST(LoadedModule, LinksVariablesAndFunctions) {
+  Memory memory;
+  LoadedModule module = memory.load(all_of(
+      {text_of(".extern .global .u32 count;\n.extern .func f();\n.global .u64 here = count;\n.global .u32 "
+               "own = 1;\n"
+               ".entry k() { call f; ret; }\n",
+               "a.ptx"),
+       text_of(
+           ".visible .global .align 16 .u32 count = 7;\n.global .u32 own = 2;\n.visible .func f() { ret; }\n"
+           ".entry j() { ret; }\n",
+           "b.ptx"),
+       text_of(".weak .global .align 16 .u32 count = 9;\n", "c.ptx")}));
+  EXPECT_THAT(module.kernels(), ElementsAre("k", "j"));
+  // here at 0, own at 8, count at 16, the other own at 20, the weak count at 32.
+  EXPECT_THAT(memory.written.at(kBase), ElementsAre(0x10, 0x01, 0, 0, 1, 0, 0, 0));
+  EXPECT_THAT(memory.written.at(kBase + 8), ElementsAre(1, 0, 0, 0));
+  EXPECT_THAT(memory.written.at(kBase + 16), ElementsAre(7, 0, 0, 0));
+  EXPECT_THAT(memory.written.at(kBase + 20), ElementsAre(2, 0, 0, 0));
+  EXPECT_EQ(module.address_of("count", nullptr), kBase + 16);
+  EXPECT_EQ(module.program("k")->functions.size(), 1u);
+  EXPECT_TRUE(module.program("j")->functions.empty());
+}
+
+TEST(LoadedModule, RefusesWhatDoesNotLink) {
+  const auto refused = [](std::vector<ptx::Module> modules, const std::string& message) {
+    Memory memory;
+    EXPECT_THAT([&] { memory.load(std::move(modules)); },
+                Throws<InputError>(Property(&InputError::what, HasSubstr(message))));
+  };
+  const std::string count = ".visible .global .u32 count;\n", f = ".visible .func f() { ret; }\n";
+  refused(all_of({text_of(count, "a.ptx"), text_of(count, "b.ptx")}),
+          "b.ptx: variable count is defined in a.ptx too");
+  refused(all_of({text_of(f, "a.ptx"), text_of(f, "b.ptx")}),
+          "b.ptx:4:15: function 'f' is defined also at a.ptx:4:15");
+  refused(all_of({text_of(".entry k() { ret; }\n", "a.ptx"), text_of(".entry k() { ret; }\n", "b.ptx")}),
+          "b.ptx: kernel 'k' is defined in another");
+  refused(all_of({text_of(count, "a.ptx"), text_of(".extern .global .u64 count;\n", "b.ptx")}),
+          "b.ptx: variable count has another size or state space in a.ptx");
+  refused(
+      all_of({text_of(".global .u32 count;\n", "a.ptx"), text_of(".extern .global .u32 count;\n", "b.ptx")}),
+      "b.ptx: variable count is .extern and not defined in any linked module");
 }
 
 TEST(LoadedModule, RefusesWhatItCannotPlace) {

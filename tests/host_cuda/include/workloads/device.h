@@ -7,6 +7,7 @@
 
 #include "host_cuda/grid.h"
 
+// NOLINTBEGIN: the names are CUDA's.
 #define __global__
 #define __device__
 #define __constant__
@@ -30,5 +31,7 @@ inline void __syncthreads() {
 inline float rsqrtf(float x) {
   return static_cast<float>(1.0 / std::sqrt(static_cast<double>(x)));
 }
+
+// NOLINTEND
 
 #endif

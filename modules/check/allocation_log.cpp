@@ -1,0 +1,83 @@
+#include "check/allocation_log.h"
+
+#include <iterator>
+#include <sstream>
+
+#include "check/report.h"
+
+namespace weft::check {
+
+void AllocationLog::allocated(std::uint64_t address, std::uint64_t bytes, const std::string& name) {
+  live_[address] = all_.size();
+  all_.push_back({address, bytes, name, name.empty() ? ++numbered_ : 0, launches_, 0, true});
+}
+
+std::uint64_t AllocationLog::freed(std::uint64_t address) {
+  const auto found = live_.find(address);
+  if (found == live_.end()) return 0;
+  Allocation& allocation = all_[found->second];
+  allocation.live = false;
+  allocation.gone = launches_;
+  live_.erase(found);
+  return allocation.bytes;
+}
+
+const AllocationLog::Allocation* AllocationLog::live_at_or_before(std::uint64_t address) const {
+  const auto after = live_.upper_bound(address);
+  return after == live_.begin() ? nullptr : &all_[std::prev(after)->second];
+}
+
+const AllocationLog::Allocation* AllocationLog::live_after(std::uint64_t address) const {
+  const auto after = live_.upper_bound(address);
+  return after == live_.end() ? nullptr : &all_[after->second];
+}
+
+// The last one freed, if several have been there.
+const AllocationLog::Allocation* AllocationLog::freed_at(std::uint64_t address) const {
+  for (auto allocation = all_.rbegin(); allocation != all_.rend(); ++allocation) {
+    if (!allocation->live && address - allocation->address < allocation->bytes) return &*allocation;
+  }
+  return nullptr;
+}
+
+bool AllocationLog::is_freed(std::uint64_t address) const {
+  const Allocation* live = live_at_or_before(address);
+  if (live != nullptr && address - live->address < live->bytes) return false;
+  return freed_at(address) != nullptr;
+}
+
+std::string AllocationLog::describe(const Allocation& allocation) const {
+  std::ostringstream out;
+  if (allocation.name.empty()) {
+    out << "allocation " << allocation.number;
+  } else {
+    out << "variable " << allocation.name;
+  }
+  out << " (" << allocation.bytes << " bytes at " << hex(allocation.address) << ", "
+      << (allocation.name.empty() ? "allocated" : "placed") << " before launch " << allocation.made + 1;
+  if (!allocation.live) out << ", freed after launch " << allocation.gone;
+  out << ")";
+  return out.str();
+}
+
+std::string AllocationLog::place(std::uint64_t address) const {
+  std::ostringstream out;
+  out << hex(address) << ", ";
+  const Allocation* before = live_at_or_before(address);
+  const Allocation* after = live_after(address);
+  if (before != nullptr && address - before->address < before->bytes) {
+    out << "byte " << address - before->address << " of " << describe(*before);
+  } else if (const Allocation* freed = freed_at(address); freed != nullptr) {
+    out << "byte " << address - freed->address << " of " << describe(*freed);
+  } else if (before != nullptr &&
+             (after == nullptr || address - (before->address + before->bytes) < after->address - address)) {
+    out << address - (before->address + before->bytes) << " bytes behind the end of " << describe(*before);
+  } else if (after != nullptr) {
+    out << after->address - address << " bytes before " << describe(*after);
+  } else {
+    out << "and nothing is allocated";
+  }
+  return out.str();
+}
+
+}  // namespace weft::check

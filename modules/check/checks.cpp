@@ -1,0 +1,64 @@
+#include "check/checks.h"
+
+#include "sm/executor.h"
+
+namespace weft::check {
+
+Checks::Checks(const Options& options, std::uint64_t base, std::uint64_t bytes) : log_(options.reports) {
+  if (options.memory) memory_.emplace(base, bytes, allocations_, log_);
+  if (options.race) race_.emplace(base, bytes, allocations_, log_);
+}
+
+void Checks::allocated(std::uint64_t address, std::uint64_t bytes, const std::string& name) {
+  allocations_.allocated(address, bytes, name);
+  if (memory_) memory_->allocated(address, bytes);
+}
+
+void Checks::freed(std::uint64_t address) {
+  const std::uint64_t bytes = allocations_.freed(address);
+  if (memory_ && bytes != 0) memory_->freed(address, bytes);
+}
+
+void Checks::written(std::uint64_t address, std::uint64_t bytes) {
+  if (memory_) memory_->written(address, bytes);
+}
+
+void Checks::reset() {
+  allocations_.clear();
+  log_.clear();
+  if (memory_) memory_->reset();
+  if (race_) race_->reset();
+}
+
+void Checks::kernel_started(const sm::Kernel& kernel, unsigned sms) {
+  allocations_.launched();
+  if (memory_) memory_->kernel_started(kernel, sms);
+  if (race_) race_->kernel_started(kernel, sms);
+}
+
+void Checks::block_started(unsigned sm, const sm::ResidentBlock& block) {
+  if (memory_) memory_->block_started(sm, block);
+  if (race_) race_->block_started(sm, block);
+}
+
+std::uint32_t Checks::access(const sm::ObservedAccess& access) {
+  const std::uint32_t allowed = memory_ ? memory_->access(access) : access.mask;
+  if (race_) race_->access(access, allowed);
+  return allowed;
+}
+
+void Checks::barrier_arrived(unsigned sm, const sm::ResidentBlock& block, unsigned barrier, unsigned chunk,
+                             std::uint32_t mask, bool waits) {
+  if (race_) race_->barrier_arrived(sm, block, barrier, chunk, mask, waits);
+}
+
+void Checks::barrier_released(unsigned sm, const sm::ResidentBlock& block, unsigned barrier, bool whole) {
+  if (race_) race_->barrier_released(sm, block, barrier, whole);
+}
+
+void Checks::warp_synchronised(unsigned sm, const sm::ResidentBlock& block, unsigned chunk,
+                               std::uint32_t mask) {
+  if (race_) race_->warp_synchronised(sm, block, chunk, mask);
+}
+
+}  // namespace weft::check

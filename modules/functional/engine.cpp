@@ -1,0 +1,269 @@
+#include "functional/engine.h"
+
+#include <algorithm>
+#include <sstream>
+
+namespace weft::functional {
+namespace {
+
+constexpr unsigned kSlot = 0;                 // the only slot for blocks
+constexpr std::int64_t kTurnBranches = 4096;  // control instructions of one warp before the next one's turn
+constexpr unsigned kBarriers = 16;
+
+unsigned count_of(std::uint32_t mask) {
+  return static_cast<unsigned>(__builtin_popcount(mask));
+}
+
+dispatch::Dim3 coordinates(std::uint64_t number, const dispatch::Dim3& grid) {
+  return {static_cast<std::uint32_t>(number % grid[0]),
+          static_cast<std::uint32_t>(number / grid[0] % grid[1]),
+          static_cast<std::uint32_t>(number / grid[0] / grid[1])};
+}
+
+// A kernel whose blocks come one at a time.
+sm::Kernel one_block_at_a_time(const dispatch::Launch& launch, const sm::Config& config,
+                               std::uint64_t warp_size) {
+  sm::Kernel kernel(launch, config, warp_size);
+  kernel.occupancy.blocks = 1;
+  return kernel;
+}
+
+}  // namespace
+
+Engine::Engine(const sm::Config& config, double core_megahertz)
+    : config_(config), executor_(config, 0, core_megahertz, registers_), memory_(executor_, registers_) {}
+
+std::string Engine::run(const dispatch::Launch& launch, std::uint64_t warp_size,
+                        const sm::DeviceMemoryView& memory, const Interrupted& interrupted) {
+  const sm::Kernel kernel = one_block_at_a_time(launch, config_, warp_size);
+  kernel_ = &kernel;
+  ops_ = micro_ops(kernel);
+  if (observer_ != nullptr) observer_->kernel_started(kernel, 1);
+  executor_.start_kernel(kernel, memory);
+  memory_.start_kernel(kernel, memory);
+  warps_.resize(kernel.chunks_per_block);
+  favour_last_.resize(kernel.chunks_per_block);
+  stopped_ = was_interrupted_ = false;
+  fault_.clear();
+  ++counters_.launches;
+  const std::uint64_t blocks = launch.blocks();
+  for (std::uint64_t number = 0; number < blocks && !stopped_; ++number) {
+    start_block(number);
+    run_block(interrupted);
+  }
+  kernel_ = nullptr;
+  return fault_;
+}
+
+void Engine::start_block(std::uint64_t number) {
+  block_ = sm::ResidentBlock();
+  block_.live = true;
+  block_.slot = kSlot;
+  block_.threads = block_.live_threads = kernel_->threads;
+  block_.index = coordinates(number, kernel_->launch.grid);
+  executor_.start_block(block_);
+  memory_.start_block(block_);
+  barriers_ = {};
+  for (unsigned chunk = 0; chunk < warps_.size(); ++chunk) {
+    const std::uint32_t first = chunk * isa::kLanes;
+    const std::uint32_t threads = kernel_->threads > first ? kernel_->threads - first : 0;
+    warps_[chunk].start(threads >= isa::kLanes ? ~0u : (1u << threads) - 1);
+    favour_last_[chunk] = 0;
+  }
+  ++counters_.blocks;
+}
+
+// Round after round until no warp is left, or none could move.
+void Engine::run_block(const Interrupted& interrupted) {
+  bool moved = true;
+  while (block_.live_threads != 0) {
+    if (!moved) return stop(deadlock());
+    if (interrupted()) {
+      was_interrupted_ = true;
+      return stop("interrupted");
+    }
+    moved = false;
+    for (unsigned chunk = 0; chunk < warps_.size(); ++chunk) {
+      moved = run_warp(chunk) || moved;
+      if (stopped_) return;
+    }
+  }
+}
+
+// One turn of a warp. Returns whether it could move at all.
+bool Engine::run_warp(unsigned chunk) {
+  WarpPaths& paths = warps_[chunk];
+  Path path;
+  ptx::Pc limit = 0;
+  turn_ = kTurnBranches;
+  bool moved = false;
+  while (paths.take(path, limit, favour_last_[chunk] != 0)) {
+    moved = true;
+    run_path(chunk, path, limit);
+    paths.add(path);
+    if (stopped_) return true;
+    if (turn_ <= 0) {
+      favour_last_[chunk] ^= 1;
+      break;
+    }
+  }
+  return moved;
+}
+
+// Runs one path until it has to be looked at together with the others of its warp.
+void Engine::run_path(unsigned chunk, Path& path, ptx::Pc limit) {
+  auto* const base = reinterpret_cast<std::uint8_t*>(registers_.chunk_base(chunk));
+  const std::uint32_t* const predicates = &registers_.predicate(chunk, 0);
+  const MicroOp* const ops = ops_.data();
+  const std::uint32_t threads = count_of(path.mask);
+  std::uint64_t executed = 0;
+  ptx::Pc pc = path.pc;
+  bool goes_on = true;
+  while (goes_on && pc < limit) {
+    const MicroOp& op = ops[pc];
+    std::uint32_t active = path.mask;
+    if (op.guard >= 0) active &= op.guard_negated ? ~predicates[op.guard] : predicates[op.guard];
+    ++executed;
+    switch (op.kind) {
+      case MicroOp::Kind::kArithmetic:
+        if (active != 0) {
+          isa::Lanes lanes;
+          op.operands(base, lanes);
+          lanes.active = active;
+          op.function(lanes);
+        }
+        ++pc;
+        break;
+      case MicroOp::Kind::kPredicates:
+        if (active != 0) run_predicates(op, kernel_->operations[pc], chunk, active);
+        ++pc;
+        break;
+      case MicroOp::Kind::kExecutor: {
+        const warp_formation::ThreadGroup group{path.mask, static_cast<std::uint16_t>(chunk), 0, false};
+        executor_.arithmetic(kernel_->operations[pc], {&group, 1}, counters_.warp_instructions + executed);
+        ++pc;
+        break;
+      }
+      case MicroOp::Kind::kMemory:
+        if (active != 0 && !memory_.access(op, pc, chunk, active, block_)) {
+          stop(executor_.fault());
+          goes_on = false;
+        }
+        ++pc;
+        break;
+      case MicroOp::Kind::kBranch: {
+        const ptx::Pc target = kernel_->program.code[pc].target;
+        --turn_;
+        if (active == path.mask) {
+          pc = target;
+        } else if (active == 0) {
+          ++pc;
+        } else {
+          warps_[chunk].add({target, active, path.depth, Path::State::kRunnable, 0});
+          path.mask &= ~active;
+          ++pc;
+          goes_on = false;
+        }
+        goes_on = goes_on && turn_ > 0;
+        break;
+      }
+      case MicroOp::Kind::kExit:
+        ++pc;
+        path.mask &= ~active;
+        goes_on = path.mask != 0 && active == 0;
+        if (active != 0) exit_threads(count_of(active));
+        break;
+      case MicroOp::Kind::kControl:
+        --turn_;
+        goes_on = control(pc, chunk, path, active);
+        ++pc;
+        break;
+    }
+  }
+  path.pc = pc;
+  counters_.warp_instructions += executed;
+  counters_.thread_instructions += executed * threads;
+}
+
+void Engine::run_predicates(const MicroOp& op, const sm::Operation& operation, unsigned chunk,
+                            std::uint32_t active) {
+  isa::Lanes lanes;
+  op.operands(reinterpret_cast<std::uint8_t*>(registers_.chunk_base(chunk)), lanes);
+  lanes.active = active;
+  for (unsigned i = 0; i < 3; ++i) {
+    const sm::Source& source = operation.src[i];
+    if (source.kind != sm::Source::Kind::kPredicate) continue;
+    const std::uint32_t bits = registers_.predicate(chunk, source.index);
+    lanes.predicate[i] = source.negated ? ~bits : bits;
+  }
+  op.function(lanes);
+  for (unsigned i = 0; i < 2; ++i) {
+    if (op.result[i] < 0) continue;
+    std::uint32_t& bits = registers_.predicate(chunk, static_cast<unsigned>(op.result[i]));
+    bits = (bits & ~active) | (lanes.result[i] & active);
+  }
+}
+
+// Barriers and what takes no part in the flow of control. Returns whether the path goes straight on.
+bool Engine::control(ptx::Pc pc, unsigned chunk, Path& path, std::uint32_t active) {
+  const sm::Operation& op = kernel_->operations[pc];
+  const ptx::Instruction& in = *op.instruction;
+  if (!in.is_barrier() || active == 0) return true;
+  const warp_formation::ThreadGroup group{active, static_cast<std::uint16_t>(chunk), 0, false};
+  const unsigned barrier = executor_.scalar(op.src[0], {&group, 1}) % kBarriers;
+  const std::uint32_t expected =
+      op.src[1].kind == sm::Source::Kind::kNone ? 0 : executor_.scalar(op.src[1], {&group, 1});
+  if (in.barrier == ptx::BarrierKind::kSync) {
+    warps_[chunk].add(
+        {pc + 1, active, path.depth, Path::State::kBarrier, static_cast<std::uint8_t>(barrier)});
+    path.mask &= ~active;
+  }
+  if (observer_ != nullptr) {
+    observer_->barrier_arrived(0, block_, barrier, chunk, active, in.barrier != ptx::BarrierKind::kArrive);
+  }
+  barriers_[barrier].arrived += count_of(active);
+  barriers_[barrier].expected = expected;
+  test_barriers();
+  return false;
+}
+
+void Engine::exit_threads(std::uint32_t threads) {
+  block_.live_threads -= threads;
+  if (block_.live_threads != 0) test_barriers();
+}
+
+// Barriers count threads, as on the timed SM.
+void Engine::test_barriers() {
+  for (unsigned i = 0; i < kBarriers; ++i) {
+    Barrier& barrier = barriers_[i];
+    if (barrier.arrived == 0) continue;
+    if (barrier.arrived < (barrier.expected != 0 ? barrier.expected : block_.live_threads)) continue;
+    if (observer_ != nullptr) observer_->barrier_released(0, block_, i, barrier.expected == 0);
+    barrier = Barrier();
+    for (WarpPaths& paths : warps_) paths.release(i);
+  }
+}
+
+void Engine::stop(const std::string& fault) {
+  stopped_ = true;
+  fault_ = fault;
+}
+
+std::string Engine::deadlock() const {
+  std::ostringstream out;
+  out << "kernel " << kernel_->program.name << " hangs: " << block_.live_threads << " threads of block ("
+      << block_.index[0] << "," << block_.index[1] << "," << block_.index[2] << ") wait for each other";
+  for (unsigned chunk = 0; chunk < warps_.size(); ++chunk) {
+    for (unsigned i = 0; i < warps_[chunk].count(); ++i) {
+      const Path& path = warps_[chunk][i];
+      const Barrier& barrier = barriers_[path.barrier];
+      out << "\n  warp " << chunk << ", threads 0x" << std::hex << path.mask << std::dec << ": at barrier "
+          << +path.barrier << " before pc " << path.pc << ", " << kernel_->program.place(path.pc - 1)
+          << ", where " << barrier.arrived << " of "
+          << (barrier.expected != 0 ? barrier.expected : block_.live_threads) << " threads have arrived";
+    }
+  }
+  return out.str();
+}
+
+}  // namespace weft::functional

@@ -1,0 +1,100 @@
+// Runs kernels without timing, for validation and to get past launches that are of no interest.
+//
+//   functional::Engine engine(config.sm, config.clocks.core_mhz);
+//   const std::string fault = engine.run(launch, warp_size, gpu.memory_view(), [] { return false; });
+//
+// Thread blocks run one after the other, with the registers, shared memory and lane functions of an SM
+// (sm::Executor), and leave the memory image that a timed run leaves. Warps are 32 threads, whatever the
+// machine's warp size. A warp runs until it waits, has exited, or its turn is over; then comes the next one
+// of its block. %clock counts warp instructions; %smid is 0.
+#ifndef WEFT_FUNCTIONAL_ENGINE_H
+#define WEFT_FUNCTIONAL_ENGINE_H
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "functional/memory_access.h"
+#include "functional/micro_op.h"
+#include "functional/warp_paths.h"
+#include "sm/executor.h"
+#include "sm/kernel.h"
+#include "sm/register_file.h"
+
+namespace weft::functional {
+
+// What has been executed since construction or reset.
+struct Counters {
+  std::uint64_t launches = 0, blocks = 0;
+  std::uint64_t warp_instructions = 0;
+  std::uint64_t thread_instructions = 0;  // threads of the issue mask, whether or not a guard holds
+  // Mean of active threads / 32 over warp instructions.
+  double simd_efficiency() const {
+    return warp_instructions == 0
+               ? 0
+               : static_cast<double>(thread_instructions) / (32.0 * static_cast<double>(warp_instructions));
+  }
+};
+
+class Engine {
+ public:
+  // Asked a few thousand times per second; true abandons the launch.
+  using Interrupted = std::function<bool()>;
+
+  Engine(const sm::Config& config, double core_megahertz);
+
+  // Runs all blocks of the launch. Returns a fault in words, or an empty text; a fault leaves memory as it
+  // was at that instant. `interrupted` ends the run early, with `was_interrupted` set.
+  std::string run(const dispatch::Launch& launch, std::uint64_t warp_size, const sm::DeviceMemoryView& memory,
+                  const Interrupted& interrupted);
+  bool was_interrupted() const { return was_interrupted_; }
+
+  // Shows accesses and barriers to `observer`; nullptr: to nobody. Slower: memory goes through sm::Executor
+  // then.
+  void observe(sm::AccessObserver* observer) {
+    observer_ = observer;
+    executor_.observe(observer);
+    memory_.set_observed(observer != nullptr);
+  }
+  const Counters& counters() const { return counters_; }
+  void reset() { counters_ = {}; }
+
+ private:
+  struct Barrier {
+    std::uint32_t arrived = 0, expected = 0;  // expected 0: all live threads of the block
+  };
+
+  void start_block(std::uint64_t number);
+  void run_block(const Interrupted& interrupted);
+  bool run_warp(unsigned chunk);
+  void run_path(unsigned chunk, Path& path, ptx::Pc limit);
+  void run_predicates(const MicroOp& op, const sm::Operation& operation, unsigned chunk,
+                      std::uint32_t active);
+  bool control(ptx::Pc pc, unsigned chunk, Path& path, std::uint32_t active);
+  void exit_threads(std::uint32_t threads);
+  void test_barriers();
+  void stop(const std::string& fault);
+  std::string deadlock() const;
+
+  const sm::Config& config_;
+  sm::RegisterFile registers_;
+  sm::Executor executor_;
+  MemoryAccess memory_;
+  const sm::Kernel* kernel_ = nullptr;
+  std::vector<MicroOp> ops_;
+  sm::ResidentBlock block_;
+  std::vector<WarpPaths> warps_;
+  std::vector<std::uint8_t> favour_last_;  // by warp: whether its next turn is for its last path
+  std::array<Barrier, 16> barriers_{};
+  std::int64_t turn_ = 0;  // instructions left, tested at control instructions
+  bool stopped_ = false, was_interrupted_ = false;
+  std::string fault_;
+  sm::AccessObserver* observer_ = nullptr;
+  Counters counters_;
+};
+
+}  // namespace weft::functional
+
+#endif

@@ -1,0 +1,49 @@
+// Loads, stores and atomics of one warp, without a record of where the lanes went.
+//
+// What is inside its space, aligned and mapped goes straight to the lane function; everything else (generic
+// and local addresses, faults, observed runs) goes through sm::Executor, so that there is one rule for what
+// is allowed.
+#ifndef WEFT_FUNCTIONAL_MEMORY_ACCESS_H
+#define WEFT_FUNCTIONAL_MEMORY_ACCESS_H
+
+#include <cstdint>
+
+#include "functional/micro_op.h"
+#include "isa/address_span.h"
+#include "sm/executor.h"
+
+namespace weft::functional {
+
+class MemoryAccess {
+ public:
+  MemoryAccess(sm::Executor& executor, sm::RegisterFile& registers)
+      : executor_(executor),
+        registers_(registers),
+        narrow_(isa::find_addresses(false)),
+        wide_(isa::find_addresses(true)) {}
+
+  // Observed accesses all go through the executor.
+  void set_observed(bool observed) { observed_ = observed; }
+  void start_kernel(const sm::Kernel& kernel, const sm::DeviceMemoryView& memory);
+  void start_block(const sm::ResidentBlock& block);
+
+  // False: a fault, explained by Executor::fault.
+  bool access(const MicroOp& op, ptx::Pc pc, unsigned chunk, std::uint32_t active,
+              const sm::ResidentBlock& block);
+
+ private:
+  bool is_mapped(std::uint64_t low, std::uint64_t last);
+
+  sm::Executor& executor_;
+  sm::RegisterFile& registers_;
+  const isa::AddressFunction narrow_, wide_;
+  const sm::Kernel* kernel_ = nullptr;
+  sm::DeviceMemoryView memory_;
+  sm::Executor::Region shared_, parameters_, device_;
+  bool observed_ = false;
+  std::uint64_t mapped_low_ = 0, mapped_end_ = 0;  // a range of device memory known to be mapped
+};
+
+}  // namespace weft::functional
+
+#endif

@@ -1,0 +1,107 @@
+#include "functional/micro_op.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "common/error.h"
+
+namespace weft::functional {
+namespace {
+
+using sm::Operation;
+using sm::Source;
+
+bool is_direct(ptx::Space space) {
+  return space != ptx::Space::kGeneric && space != ptx::Space::kLocal;
+}
+
+MicroOp::Kind arithmetic_kind(const Operation& op) {
+  auto kind = MicroOp::Kind::kArithmetic;
+  for (const Source& source : op.src) {
+    if (source.kind == Source::Kind::kDynamic) return MicroOp::Kind::kExecutor;
+    if (source.kind == Source::Kind::kPredicate) kind = MicroOp::Kind::kPredicates;
+  }
+  for (const std::int16_t predicate : op.dst_predicate) {
+    if (predicate > std::numeric_limits<std::int8_t>::max()) return MicroOp::Kind::kExecutor;
+    if (predicate >= 0) kind = MicroOp::Kind::kPredicates;
+  }
+  return kind;
+}
+
+MicroOp::Kind kind_of(const Operation& op) {
+  const ptx::Instruction& in = *op.instruction;
+  if (in.is_memory()) return MicroOp::Kind::kMemory;
+  if (in.is_branch()) return MicroOp::Kind::kBranch;
+  if (in.is_exit()) return MicroOp::Kind::kExit;
+  return in.is_control() ? MicroOp::Kind::kControl : arithmetic_kind(op);
+}
+
+// What the engine knows by name; everything else could only be executed wrongly.
+bool is_known(const ptx::Instruction& in) {
+  switch (in.op) {
+    case ptx::Opcode::kBar:
+      return in.barrier == ptx::BarrierKind::kSync || in.barrier == ptx::BarrierKind::kArrive;
+    case ptx::Opcode::kBra:
+    case ptx::Opcode::kRet:
+    case ptx::Opcode::kExit:
+    case ptx::Opcode::kMembar:
+    case ptx::Opcode::kNop:
+    case ptx::Opcode::kLd:
+    case ptx::Opcode::kSt:
+    case ptx::Opcode::kAtom:
+    case ptx::Opcode::kRed:
+      return true;
+    default:
+      return in.unit == ptx::Unit::kSp || in.unit == ptx::Unit::kSfu;
+  }
+}
+
+MicroOp micro_op(const Operation& op) {
+  MicroOp micro;
+  micro.kind = kind_of(op);
+  micro.function = op.function;
+  micro.guard = op.instruction->guard;
+  micro.guard_negated = op.instruction->guard_negated;
+  if (micro.kind == MicroOp::Kind::kMemory) {
+    micro.direct = is_direct(op.instruction->space);
+    micro.absolute = op.src[0].kind == Source::Kind::kNone;
+    micro.data = std::max<std::uint8_t>(op.instruction->vector, 2);  // an atomic has up to two
+  }
+  for (unsigned i = 0; i < micro.src.size(); ++i) {
+    const Source& source = op.src[i];
+    if (source.kind == Source::Kind::kNone) continue;
+    micro.sources = static_cast<std::uint8_t>(i + 1);
+    if (source.kind == Source::Kind::kRow) {
+      micro.src[i] = source.offset * sizeof(std::uint32_t);
+      micro.rows = static_cast<std::uint8_t>(micro.rows | 1u << i);
+    } else if (source.kind == Source::Kind::kConstant) {
+      micro.src[i] = reinterpret_cast<std::uintptr_t>(source.constant);
+    }
+  }
+  if (op.dst[0] >= 0) micro.dst = op.dst[0] * static_cast<std::int32_t>(sizeof(std::uint32_t));
+  for (unsigned i = 0; i < micro.result.size(); ++i) {
+    if (micro.kind == MicroOp::Kind::kPredicates)
+      micro.result[i] = static_cast<std::int8_t>(op.dst_predicate[i]);
+  }
+  return micro;
+}
+
+}  // namespace
+
+void check(const ptx::Program& program) {
+  for (ptx::Pc pc = 0; pc < program.code.size(); ++pc) {
+    if (is_known(program.code[pc])) continue;
+    throw InputError(program.place(pc), std::string("instruction ") + ptx::name_of(program.code[pc].op) +
+                                            " is not executable without timing yet");
+  }
+}
+
+std::vector<MicroOp> micro_ops(const sm::Kernel& kernel) {
+  std::vector<MicroOp> ops;
+  ops.reserve(kernel.operations.size());
+  for (const Operation& op : kernel.operations) ops.push_back(micro_op(op));
+  return ops;
+}
+
+}  // namespace weft::functional

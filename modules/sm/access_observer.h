@@ -1,0 +1,60 @@
+// Who watches what the threads of a kernel do to memory, before they do it: the checks of `weft run --check`.
+//
+// The SMs and the functional engine call the same observer. Without one they test a pointer per memory
+// instruction and nothing else.
+#ifndef WEFT_SM_ACCESS_OBSERVER_H
+#define WEFT_SM_ACCESS_OBSERVER_H
+
+#include <cstdint>
+#include <string>
+
+#include "ptx/program.h"
+#include "sm/kernel.h"
+
+namespace weft::sm {
+
+struct ResidentBlock;
+
+// One access of up to 32 threads in one space.
+struct ObservedAccess {
+  const Kernel* kernel = nullptr;
+  const Operation* operation = nullptr;
+  ptx::Pc pc = 0;
+  ptx::Space space = ptx::Space::kGlobal;  // never kGeneric
+  unsigned sm = 0;
+  const ResidentBlock* block = nullptr;
+  unsigned chunk = 0;      // of the SM's positions
+  std::uint32_t mask = 0;  // threads that access
+  // 32 lanes; kShared, kLocal, kParam: offsets in the block's, the thread's, the kernel's own; else device
+  // addresses.
+  const std::uint64_t* address = nullptr;
+  const std::uint8_t* memory = nullptr;      // device memory; kShared: the block's shared memory
+  const std::uint32_t* registers = nullptr;  // of the chunk: operands of stores are at Source::offset
+};
+
+class AccessObserver {
+ public:
+  virtual ~AccessObserver() = default;
+
+  // A launch begins on `sms` SMs; nothing of the one before is left.
+  virtual void kernel_started(const Kernel& kernel, unsigned sms) = 0;
+  virtual void block_started(unsigned sm, const ResidentBlock& block) = 0;
+  // Returns the threads of `access.mask` that may go on; the others skip the instruction.
+  virtual std::uint32_t access(const ObservedAccess& access) = 0;
+  // Why the launch has to end now; empty: it need not.
+  virtual const std::string& stop_reason() const = 0;
+
+  // Threads arrive at a block barrier; `waits`: until it is released (bar.sync), else they go on
+  // (bar.arrive).
+  virtual void barrier_arrived(unsigned sm, const ResidentBlock& block, unsigned barrier, unsigned chunk,
+                               std::uint32_t mask, bool waits) = 0;
+  // The barrier opens; `whole`: it was for all threads of the block that have not exited, without a count.
+  virtual void barrier_released(unsigned sm, const ResidentBlock& block, unsigned barrier, bool whole) = 0;
+  // Threads of one warp have synchronised with each other (bar.warp.sync).
+  virtual void warp_synchronised(unsigned sm, const ResidentBlock& block, unsigned chunk,
+                                 std::uint32_t mask) = 0;
+};
+
+}  // namespace weft::sm
+
+#endif

@@ -1,0 +1,118 @@
+// weft run --functional, --fast-forward and --check, as a user gives them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "end_to_end/kernels.h"
+#include "end_to_end/process.h"
+
+namespace weft::end_to_end {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::Values;
+
+class FunctionalWorkload : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(FunctionalWorkload, GivesTheResultsOfATimedRun) {
+  const Folder folder;
+  const Exit timed =
+      weft({"run", "--workload", GetParam(), "--size", "small", "--out", folder.path("timed")});
+  const Exit exit = weft({"run", "--functional", "--workload", GetParam(), "--size", "small", "--out",
+                          folder.path("functional")});
+  ASSERT_EQ(timed.code, 0) << timed.err;
+  ASSERT_EQ(exit.code, 0) << exit.err;
+  const auto want = folder.json("timed/stats.json"), got = folder.json("functional/stats.json");
+  EXPECT_EQ(want.at("mode"), "timed");
+  EXPECT_EQ(got.at("mode"), "functional");
+  EXPECT_EQ(got.at("verified"), true);
+  for (const char* key : {"cycles", "ipc", "lane_activity", "idle_share", "coalescing_rate", "statistics"}) {
+    EXPECT_FALSE(got.contains(key)) << key << " has no meaning without timing";
+  }
+  if (std::string(GetParam()) != "bfs") {  // which threads mark a vertex depends on their order
+    EXPECT_EQ(got.at("thread_instructions"), want.at("thread_instructions"));
+    EXPECT_EQ(got.at("warp_instructions"), want.at("warp_instructions"));
+    EXPECT_EQ(got.at("simd_efficiency"), want.at("simd_efficiency"));
+  }
+  EXPECT_GE(got.at("cpu_seconds"), got.at("functional_cpu_seconds"));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, FunctionalWorkload,
+                         Values("bfs", "coulombic_potential", "matrix_multiply", "reduction", "vector_add"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST(FastForward, TimesOnlyTheRest) {
+  const Folder folder;
+  const Exit exit = weft({"run", "--fast-forward", "1", "--workload", "reduction", "--size", "small", "--out",
+                          folder.path("out")});
+  ASSERT_EQ(exit.code, 0) << exit.err;
+  const auto stats = folder.json("out/stats.json");
+  EXPECT_EQ(stats.at("mode"), "fast-forward");
+  EXPECT_EQ(stats.at("functional").at("launches"), 1);
+  const Exit whole =
+      weft({"run", "--workload", "reduction", "--size", "small", "--out", folder.path("whole")});
+  ASSERT_EQ(whole.code, 0);
+  const auto all = folder.json("whole/stats.json");
+  EXPECT_EQ(stats.at("functional").at("thread_instructions").get<std::uint64_t>() +
+                stats.at("thread_instructions").get<std::uint64_t>(),
+            all.at("thread_instructions").get<std::uint64_t>());
+  EXPECT_LT(stats.at("cycles"), all.at("cycles"));
+}
+
+TEST(Functional, RefusesOptionsThatNeedCycles) {
+  const Exit exit = weft({"run", "--functional", "--max-cycles", "5", "--workload", "vector_add"});
+  EXPECT_EQ(exit.code, 2);
+  EXPECT_THAT(exit.err, AllOf(HasSubstr("--max-cycles"), HasSubstr("--functional")));
+}
+
+TEST(Check, RefusesAnUnknownCheck) {
+  const Exit exit = weft({"run", "--check", "leaks", "--workload", "vector_add"});
+  EXPECT_EQ(exit.code, 2);
+  EXPECT_THAT(exit.err, AllOf(HasSubstr("'leaks'"), HasSubstr("memory, race")));
+}
+
+TEST(Check, ReportsAndEndsWithExitCode3) {
+  const Folder folder;
+  const auto ptx = folder.write("good.ptx", kGoodKernel);
+  for (const char* mode : {"--functional", "--no-sleep"}) {
+    // 32 threads store into room for 10.
+    const Exit exit = weft({"run", mode, "--check", "memory", "--ptx", ptx, "--grid", "1", "--block", "32",
+                            "--arg", "ptr:40", "u32:7", "--out", folder.path("out")});
+    EXPECT_EQ(exit.code, 3) << exit.err;
+    EXPECT_THAT(exit.err, AllOf(HasSubstr("thread (10,0,0) of block (0,0,0)"), HasSubstr("store of 4 bytes"),
+                                HasSubstr("out of bounds"),
+                                HasSubstr("0 bytes behind the end of allocation 1 (40 bytes"),
+                                HasSubstr("(and 21 more times here)")));
+    const auto report = folder.json("out/stats.json").at("checks").at("reports").at(0);
+    EXPECT_EQ(report.at("kind"), "out of bounds");
+    EXPECT_EQ(report.at("count"), 22);
+  }
+}
+
+TEST(Check, IsSilentAboutTheWorkloads) {
+  for (const char* workload : {"coulombic_potential", "matrix_multiply", "reduction", "vector_add"}) {
+    const Exit exit =
+        weft({"run", "--functional", "--check", "memory", "race", "--workload", workload, "--size", "small"});
+    EXPECT_EQ(exit.code, 0) << workload << ": " << exit.err;
+    EXPECT_EQ(exit.err, "") << workload;
+  }
+}
+
+// Several threads mark one vertex, all with the same value, and others look whether it is marked: harmless,
+// and races all the same.
+TEST(Check, FindsTheRacesOfBreadthFirstSearch) {
+  const Exit exit = weft({"run", "--functional", "--check", "race", "--workload", "bfs", "--size", "small"});
+  EXPECT_EQ(exit.code, 3);
+  EXPECT_THAT(exit.out, HasSubstr("verified"));
+  EXPECT_THAT(exit.err, AllOf(HasSubstr("workloads/bfs/bfs.cu:"), HasSubstr("both write the same value"),
+                              Not(HasSubstr("different values"))));
+  const Exit memory =
+      weft({"run", "--functional", "--check", "memory", "--workload", "bfs", "--size", "small"});
+  EXPECT_EQ(memory.code, 0) << memory.err;
+}
+
+}  // namespace
+}  // namespace weft::end_to_end

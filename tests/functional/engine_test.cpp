@@ -1,0 +1,167 @@
+// Launches without timing: what they count, what stops them, and control flow in which threads of one warp
+// wait for each other.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/error.h"
+#include "platform/gpu_bench.h"
+
+namespace weft::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::HasSubstr;
+
+runtime::DeviceOptions functional() {
+  runtime::DeviceOptions options;
+  options.functional.all = true;
+  return options;
+}
+
+std::string fault_of(GpuBench& bench, const dispatch::Dim3& block, const runtime::Arguments& arguments) {
+  try {
+    bench.run({1, 1, 1}, block, arguments);
+  } catch (const SimulatedFault& fault) {
+    return fault.what();
+  }
+  return "";
+}
+
+const std::string kPrologue = "ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x;\n";
+
+TEST(Functional, CountsInstructionsOfWarpsAndThreads) {
+  GpuBench bench({"sm.count=1"}, "gtx480", functional());
+  // Two prologue instructions, and six; thread 0 jumps over one of them.
+  bench.load(kernel_text(".param .u64 out", kPrologue + R"(
+  setp.eq.u32 %p1, %r1, 0;
+  @%p1 bra JOIN;
+  add.u32 %r1, %r1, 100;
+JOIN:
+  mul.wide.u32 %rd2, %r1, 0;
+  add.u64 %rd1, %rd1, %rd2;
+  exit;)"));
+  const auto out = bench.zeros(4);
+  EXPECT_EQ(bench.run({3, 1, 1}, {40, 1, 1}, runtime::Arguments().add(out)), 0u) << "there are no cycles";
+  const auto& counters = bench.device.functional_counters();
+  EXPECT_EQ(counters.launches, 1u);
+  EXPECT_EQ(counters.blocks, 3u);
+  // Per block 2 warps of 8 instructions; one thread of the 40 skips one.
+  EXPECT_EQ(counters.warp_instructions, 3u * 2 * 8);
+  EXPECT_EQ(counters.thread_instructions, 3u * (40 * 8 - 1));
+  EXPECT_DOUBLE_EQ(counters.simd_efficiency(), (40 * 8 - 1) / (32.0 * 2 * 8));
+}
+
+TEST(Functional, LetsThreadsOfOneWarpTakeTurnsAtALock) {
+  // Under a reconvergence stack this hangs: who has the lock waits for those who want it.
+  GpuBench bench({"sm.count=1"}, "gtx480", functional());
+  bench.load(kernel_text(".param .u64 out", kPrologue + R"(
+AGAIN:
+  atom.global.cas.b32 %r2, [%rd1], 0, 1;
+  setp.ne.u32 %p1, %r2, 0;
+  @%p1 bra AGAIN;
+  ld.volatile.global.u32 %r3, [%rd1+4];
+  add.u32 %r3, %r3, 1;
+  st.volatile.global.u32 [%rd1+4], %r3;
+  atom.global.exch.b32 %r2, [%rd1], 0;
+  ret;)"));
+  const auto out = bench.zeros(8);
+  bench.run({3, 1, 1}, {64, 1, 1}, runtime::Arguments().add(out));
+  EXPECT_EQ(bench.read(out, 2), (std::vector<std::uint32_t>{0, 192}));
+}
+
+TEST(Functional, LetsPathsOfOneWarpMeetAtABarrierOfTwoPlaces) {
+  // Odd and even threads wait at the same barrier in different branches.
+  GpuBench bench({"sm.count=1"}, "gtx480", functional());
+  bench.load(kernel_text(".param .u64 out", R"(
+  .shared .align 4 .b8 box[256];
+)" + kPrologue + R"(
+  mov.u32 %r10, box; shl.b32 %r11, %r1, 2; add.u32 %r10, %r10, %r11;
+  xor.b32 %r12, %r11, 4; mov.u32 %r13, box; add.u32 %r12, %r12, %r13;
+  st.shared.u32 [%r10], %r1;
+  and.b32 %r2, %r1, 1;
+  setp.eq.u32 %p1, %r2, 0;
+  @%p1 bra EVEN;
+  barrier.sync 3;
+  ld.shared.u32 %r3, [%r12];
+  bra JOIN;
+EVEN:
+  barrier.sync 3;
+  ld.shared.u32 %r3, [%r12];
+JOIN:
+  cvt.u64.u32 %rd2, %r11;
+  add.u64 %rd1, %rd1, %rd2;
+  st.global.u32 [%rd1], %r3;
+  ret;)"));
+  const auto out = bench.zeros(256);
+  bench.run({1, 1, 1}, {64, 1, 1}, runtime::Arguments().add(out));
+  std::vector<std::uint32_t> neighbour(64);
+  for (std::uint32_t i = 0; i < 64; ++i) neighbour[i] = i ^ 1;
+  EXPECT_EQ(bench.read(out, 64), neighbour);
+}
+
+TEST(Functional, SaysWhoWaitsForABarrierThatNeverOpens) {
+  GpuBench bench({"sm.count=1"}, "gtx480", functional());
+  bench.load(kernel_text(".param .u64 out", kPrologue + "bar.sync 2, 96;\nret;"));
+  const auto out = bench.zeros(4);
+  EXPECT_THAT(
+      fault_of(bench, {64, 1, 1}, runtime::Arguments().add(out)),
+      AllOf(HasSubstr("kernel k hangs: 64 threads of block (0,0,0)"), HasSubstr("warp 1"),
+            HasSubstr("at barrier 2"), HasSubstr("64 of 96 threads have arrived"), HasSubstr("k.ptx:")));
+}
+
+TEST(Functional, FaultsInTheWordsOfATimedRun) {
+  const auto fault = [](bool all) {
+    return apart([all] {
+      runtime::DeviceOptions options;
+      options.functional.all = all;
+      GpuBench bench({"sm.count=1"}, "gtx480", options);
+      bench.load(kernel_text(".param .u64 out", kPrologue + R"(
+  setp.eq.u32 %p1, %r1, 37;
+  @%p1 add.u64 %rd1, %rd1, 1;
+  st.global.u32 [%rd1], %r1;
+  ret;)"));
+      const auto out = bench.zeros(256);
+      return fault_of(bench, {64, 1, 1}, runtime::Arguments().add(out));
+    });
+  };
+  const std::string functional_fault = fault(true);
+  EXPECT_EQ(functional_fault, fault(false));
+  EXPECT_THAT(functional_fault, AllOf(HasSubstr("thread (37,0,0) of block (0,0,0), pc 4"),
+                                      HasSubstr("is not aligned to 4 bytes")));
+}
+
+TEST(Functional, StopsWhenInterrupted) {
+  runtime::DeviceOptions options = functional();
+  int polls = 0;
+  options.interrupted = [&] { return ++polls == 50; };
+  GpuBench bench({"sm.count=1"}, "gtx480", options);
+  bench.load(kernel_text(".param .u64 out", "FOREVER: bra FOREVER;"));
+  const auto out = bench.zeros(4);
+  EXPECT_THROW(bench.run({1, 1, 1}, {32, 1, 1}, runtime::Arguments().add(out)), runtime::LaunchAbandoned);
+}
+
+TEST(Functional, KeepsLocalMemoryOfThreadsApart) {
+  GpuBench bench({"sm.count=1"}, "gtx480", functional());
+  bench.load(kernel_text(".param .u64 out", R"(
+  .local .align 8 .b8 mine[24];
+)" + kPrologue + R"(
+  mov.u64 %rd3, mine;
+  cvta.local.u64 %rd4, %rd3;
+  mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mad.lo.u32 %r4, %r2, %r3, %r1;
+  cvt.u64.u32 %rd5, %r4;
+  st.local.u64 [%rd3+8], %rd5;
+  bar.sync 0;
+  ld.u64 %rd6, [%rd4+8];
+  mul.wide.u32 %rd7, %r4, 8;
+  add.u64 %rd1, %rd1, %rd7;
+  st.global.u64 [%rd1], %rd6;
+  ret;)"));
+  const auto out = bench.zeros(3 * 50 * 8);
+  bench.run({3, 1, 1}, {50, 1, 1}, runtime::Arguments().add(out));
+  const auto words = bench.read(out, 300);
+  for (std::uint32_t i = 0; i < 150; ++i) EXPECT_EQ(words[2 * i], i);
+}
+
+}  // namespace
+}  // namespace weft::test

@@ -1,0 +1,97 @@
+// Calls on the reconvergence stack: a reconvergence point belongs to a call depth. Warps of 8 threads.
+#include "warp_formation/reconvergence_stack.h"
+
+#include <gtest/gtest.h>
+
+namespace weft::warp_formation {
+namespace {
+
+WarpMask mask(std::uint32_t bits) {
+  WarpMask result;
+  result.words[0] = bits;
+  return result;
+}
+
+struct Expected {
+  ptx::Pc pc, rpc;
+  unsigned depth, rpc_depth;
+  std::uint32_t bits;
+};
+
+void expect_stack(const ReconvergenceStack& stack, std::initializer_list<Expected> bottom_up) {
+  ASSERT_EQ(stack.depth(), bottom_up.size());
+  std::size_t i = 0;
+  for (const Expected& e : bottom_up) {
+    const StackEntry& entry = stack.entries()[i++];
+    EXPECT_EQ(entry.pc, e.pc) << "entry " << i;
+    EXPECT_EQ(entry.rpc, e.rpc) << "entry " << i;
+    EXPECT_EQ(entry.depth, e.depth) << "entry " << i;
+    EXPECT_EQ(entry.rpc_depth, e.rpc_depth) << "entry " << i;
+    EXPECT_TRUE(entry.mask == mask(e.bits)) << "entry " << i;
+  }
+}
+
+constexpr ptx::Pc kNone = ptx::kNoPc;
+
+// f: 10 @p bra 13; 11 call f; 12 ...; 13 return. Half of the threads recurse, and half of those once more: 13
+// at depth 2 is no reconvergence point of the branch at depth 1.
+TEST(ReconvergenceStack, ARecursiveFunctionReconvergesAtItsOwnDepth) {
+  ReconvergenceStack stack(8);
+  stack.start(5, mask(0xff));
+  EXPECT_FALSE(stack.advance_together(10, 1));  // call f
+  const ReconvergenceStack::Path first[] = {{13, 1, mask(0xf0)}, {11, 1, mask(0x0f)}};
+  stack.advance(first, 2, 13, 1);
+  expect_stack(stack, {{13, kNone, 1, 0, 0xff}, {11, 13, 1, 1, 0x0f}});
+  EXPECT_FALSE(stack.advance_together(10, 2));
+  const ReconvergenceStack::Path second[] = {{13, 2, mask(0x0c)}, {11, 2, mask(0x03)}};
+  stack.advance(second, 2, 13, 2);
+  expect_stack(stack, {{13, kNone, 1, 0, 0xff}, {13, 13, 2, 1, 0x0f}, {11, 13, 2, 2, 0x03}});
+  EXPECT_FALSE(stack.advance_together(10, 3));
+  EXPECT_FALSE(stack.advance_together(13, 3)) << "the return at depth 3 is not that of depth 2";
+  EXPECT_FALSE(stack.advance_together(12, 2));
+  EXPECT_TRUE(stack.advance_together(13, 2));
+  expect_stack(stack, {{13, kNone, 1, 0, 0xff}, {13, 13, 2, 1, 0x0f}});
+  EXPECT_FALSE(stack.advance_together(12, 1));
+  EXPECT_TRUE(stack.advance_together(13, 1));
+  expect_stack(stack, {{13, kNone, 1, 0, 0xff}});
+}
+
+// 5 call through a register to functions at 20 and 30; they return to 6 at the caller's depth.
+TEST(ReconvergenceStack, ADivergentCallReconvergesBehindTheCall) {
+  ReconvergenceStack stack(8);
+  stack.start(5, mask(0xff));
+  const ReconvergenceStack::Path paths[] = {{30, 1, mask(0xcc)}, {20, 1, mask(0x33)}};
+  stack.advance(paths, 2, 6, 0);
+  expect_stack(stack, {{6, kNone, 0, 0, 0xff}, {30, 6, 1, 0, 0xcc}, {20, 6, 1, 0, 0x33}});
+  EXPECT_TRUE(stack.advance_together(6, 0));
+  EXPECT_FALSE(stack.advance_together(31, 1));
+  EXPECT_TRUE(stack.advance_together(6, 0));
+  expect_stack(stack, {{6, kNone, 0, 0, 0xff}});
+}
+
+// The call is the last instruction before the point where its branch reconverges: no entry of its own.
+TEST(ReconvergenceStack, ADivergentCallAtTheEndOfAnArm) {
+  ReconvergenceStack stack(8);
+  stack.start(3, mask(0xff));
+  const ReconvergenceStack::Path branch[] = {{6, 0, mask(0x0f)}, {5, 0, mask(0xf0)}};
+  stack.advance(branch, 2, 6, 0);
+  const ReconvergenceStack::Path call[] = {{30, 1, mask(0xc0)}, {20, 1, mask(0x30)}};
+  stack.advance(call, 2, 6, 0);
+  expect_stack(stack, {{6, kNone, 0, 0, 0xff}, {30, 6, 1, 0, 0xc0}, {20, 6, 1, 0, 0x30}});
+}
+
+// Threads that return to different callers keep the reconvergence point of their entry.
+TEST(ReconvergenceStack, ADivergentReturnKeepsTheEntrysPoint) {
+  ReconvergenceStack stack(8);
+  stack.start(3, mask(0xff));
+  const ReconvergenceStack::Path branch[] = {{9, 0, mask(0x0f)}, {4, 0, mask(0xf0)}};
+  stack.advance(branch, 2, 12, 0);
+  EXPECT_FALSE(stack.advance_together(20, 1));
+  const ReconvergenceStack::Path back[] = {{7, 0, mask(0xc0)}, {5, 0, mask(0x30)}};
+  stack.advance(back, 2, stack.top().rpc, stack.top().rpc_depth);
+  expect_stack(stack,
+               {{12, kNone, 0, 0, 0xff}, {9, 12, 0, 0, 0x0f}, {7, 12, 0, 0, 0xc0}, {5, 12, 0, 0, 0x30}});
+}
+
+}  // namespace
+}  // namespace weft::warp_formation
