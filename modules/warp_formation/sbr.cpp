@@ -163,7 +163,12 @@ class Sbr final : public WarpFormation {
       Warp& warp = warps_[c];
       if (!warp.live || !warp.syncs) continue;
       warp.release(threads, size_);
-      if (!warp.at_sync || !warp.choose_path()) continue;
+      if (!warp.at_sync) {
+        // Threads that were parted follow by the lowest PC, which may be that of threads released only now.
+        if (warp.parted && !warp.in_flight && !warp.at_barrier && warp.choose_path()) show_top(c);
+        continue;
+      }
+      if (!warp.choose_path()) continue;
       warp.at_sync = false;
       --scheduler_of(c).at_sync;
       show_top(c);
@@ -233,7 +238,7 @@ class Sbr final : public WarpFormation {
     const unsigned first = number * size_;
     const unsigned threads = std::min(size_, block.threads - first);
     warp.live = true;
-    warp.in_flight = warp.in_memory = warp.at_barrier = warp.at_sync = warp.syncs = false;
+    warp.in_flight = warp.in_memory = warp.at_barrier = warp.at_sync = warp.syncs = warp.parted = false;
     warp.barriers = 0;
     warp.syncing = {};
     warp.slot = block.slot;
@@ -318,8 +323,9 @@ class Sbr final : public WarpFormation {
     Scheduler& s = scheduler_of(context);
     land(warp, s);
     if (program_->code[warp.stack.top().pc].is_branch()) ++uniform_branches_;
-    if (warp.stack.advance_together(outcome.next_pc, outcome.depth)) {
-      if (warp.syncs) return offer(context);
+    const bool popped = warp.stack.advance_together(outcome.next_pc, outcome.depth);
+    if (warp.parted || (popped && warp.syncs)) return offer(context);
+    if (popped) {
       show_top(context);
     } else {
       table_.set(context, outcome.next_pc);

@@ -17,6 +17,7 @@ struct SbrWarp {
   bool in_flight = false, in_memory = false, at_barrier = false;
   bool at_sync = false;  // no path can run: some of its threads are at warp-level primitives
   bool syncs = false;    // `syncing` is not empty
+  bool parted = false;   // threads that a primitive's guard left out have gone on without the others
   std::uint16_t slot = 0;
   std::uint16_t first_chunk = 0;  // chunk of the warp's thread 0
   std::uint8_t shift = 0;         // ... and its position within that chunk (warps under 32 threads)
@@ -64,9 +65,17 @@ struct SbrWarp {
     syncs = !syncing.empty();
   }
 
-  // Puts a path on top that can run; false: none can.
+  // Puts a path on top that can run; false: none can. Before that, threads that are not at a primitive part
+  // from those of their path that are: its guard left them out, or they were at the point of reconvergence
+  // already. The others follow by the lowest PC, and join them where they meet.
   bool choose_path() {
-    return !syncs || stack.bring_up([this](const WarpMask& mask) { return !mask.intersects(syncing); });
+    if (parted && stack.depth() == 1) parted = false;
+    if (!syncs && !parted) return true;
+    const auto can_run = [this](const WarpMask& mask) { return !syncs || !mask.intersects(syncing); };
+    if (parted ? stack.bring_up_lowest(can_run) : stack.bring_up(can_run)) return true;
+    if (!stack.part(syncing)) return false;
+    parted = true;
+    return stack.bring_up_lowest(can_run);
   }
 
   void count(Census& census) const {
