@@ -7,51 +7,12 @@
 #include "common/error.h"
 #include "common/hop_monitor.h"
 #include "dispatch/dispatcher.h"
+#include "platform/watchdog.h"
 #include "sm/sm.h"
 #include "vcd/gpu_waveform.h"
 
 namespace weft {
-namespace {
-
-// Raises a fault when threads are live and nothing was issued for so many cycles.
-class Watchdog final : public Clocked {
- public:
-  Watchdog(ClockDomain& clock, Cycle cycles) : clock_(clock), index_(clock.add(*this)), cycles_(cycles) {}
-  std::function<std::uint64_t()> progress;
-  std::function<void()> hung;
-
-  void start(Cycle now) {
-    active_ = true;
-    last_ = UINT64_MAX;
-    deadline_ = now + cycles_;
-    clock_.wake_at(index_, deadline_);
-  }
-  void stop() { active_ = false; }
-
-  Cycle step(Cycle now) override {
-    if (!active_) return kNever;
-    if (now < deadline_) return deadline_;
-    const std::uint64_t done = progress();
-    if (done == last_) {
-      active_ = false;
-      hung();
-      return kNever;
-    }
-    last_ = done;
-    deadline_ = now + cycles_;
-    return deadline_;
-  }
-
- private:
-  ClockDomain& clock_;
-  const std::size_t index_;
-  const Cycle cycles_;
-  bool active_ = false;
-  std::uint64_t last_ = 0;
-  Cycle deadline_ = 0;
-};
-
-}  // namespace
+namespace {}  // namespace
 
 struct Gpu::Impl final : sm::SmListener {
   Impl(const GpuConfig& c, const Options& o);
@@ -126,7 +87,7 @@ Gpu::Impl::Impl(const GpuConfig& c, const Options& o)
                    }
                    return targets(sms);
                  }()),
-      watchdog(core, c.watchdog.cycles),
+      watchdog(core, c.watchdog.cycles, sms),
       pages((c.gddr5.bytes + kPageBytes - 1) / kPageBytes, 0) {
   // At equal times memory goes before interconnect, and interconnect before core.
   interconnect_clock.runs_after(memory_clock);
@@ -148,21 +109,10 @@ Gpu::Impl::Impl(const GpuConfig& c, const Options& o)
   connect();
   dispatcher.set_hooks({[this](Cycle now) { return begin(now); }, [this] { return drained(); },
                         [this](Cycle now) { finish(now); }});
-  watchdog.progress = [this] {
-    std::uint64_t sum = 0;
-    for (const auto& sm : sms) sum += sm.counters().warp_instructions;
-    return sum;
-  };
-  watchdog.hung = [this] {
-    std::uint64_t live = 0;
+  watchdog.on_hang = [this](const std::string& what) {
     std::string dump;
-    for (const auto& sm : sms) {
-      live += sm.live_threads();
-      dump += sm.dump();
-    }
-    stop("kernel " + kernel->program.name + " hangs: no instruction was issued for " +
-         std::to_string(config.watchdog.cycles) + " core cycles, " + std::to_string(live) +
-         " threads are live\n" + dump);
+    for (const auto& sm : sms) dump += sm.dump();
+    stop("kernel " + kernel->program.name + " hangs: " + what + "\n" + dump);
   };
   bind();
 }

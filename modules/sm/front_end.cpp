@@ -64,6 +64,8 @@ void FrontEnd::reset() {
 void FrontEnd::start_kernel(std::uint32_t instructions, std::uint64_t code_offset) {
   reset();
   instructions_ = instructions;
+  last_fetch_.assign(instructions, 0);
+  fetch_number_ = 0;
   code_offset_ = code_offset;
 }
 
@@ -183,6 +185,15 @@ std::uint64_t FrontEnd::step(Cycle now, bool can_miss) {
     put(arriving_, chosen);
   }
   ++fetches_;
+  ++fetch_number_;
+  if (last_fetch_[pc] != 0) {
+    for (std::size_t span = 0; span < kSpans.size(); ++span) {
+      if (fetch_number_ - last_fetch_[pc] > kSpans[span]) continue;
+      ++redundant_[span];
+      break;
+    }
+  }
+  last_fetch_[pc] = fetch_number_;
   b.fetching = true;
   b.fetch_pc = pc;
   b.fetch_count = static_cast<std::uint8_t>(
@@ -212,6 +223,12 @@ void FrontEnd::bind(statistics::Registry& registry, const std::string& prefix) {
   registry.counter(prefix + ".fetches", "fetches", "fetches of instructions into an instruction buffer",
                    fetches_);
   registry.counter(prefix + ".flushes", "flushes", "instruction buffers emptied by a jump", flushes_);
+  registry.counter(prefix + ".redundant_16", "fetches",
+                   "fetches from a PC from which one of the last 16 fetches was", redundant_[0]);
+  registry.counter(prefix + ".redundant_32", "fetches", "the same for the last 32, but not the last 16",
+                   redundant_[1]);
+  registry.counter(prefix + ".redundant_64", "fetches", "the same for the last 64, but not the last 32",
+                   redundant_[2]);
   tags_.bind(registry, prefix + ".l1i");
   mshrs_.bind(registry, prefix + ".l1i.mshr");
 }

@@ -7,6 +7,7 @@
 #ifndef WEFT_SM_FRONT_END_H
 #define WEFT_SM_FRONT_END_H
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -82,6 +83,12 @@ class FrontEnd {
   std::uint32_t instructions_ = 0;
   std::uint64_t code_offset_ = 0;
   std::uint64_t fetches_ = 0, flushes_ = 0;
+  // Fetches of what was fetched for some warp at most so many fetches ago, from the smallest of these spans
+  // on [CROWN slide 76].
+  static constexpr std::array<std::uint64_t, 3> kSpans = {16, 32, 64};
+  std::array<std::uint64_t, kSpans.size()> redundant_{};
+  std::vector<std::uint64_t> last_fetch_;  // by PC: number of the last fetch from there, 0: none
+  std::uint64_t fetch_number_ = 0;
 };
 
 }  // namespace weft::sm

@@ -39,6 +39,18 @@ class RegisterFile {
     return predicate_[predicates_ * chunk + number];
   }
 
+  // A hash of all registers and predicates of one thread.
+  std::uint64_t hash(unsigned chunk, unsigned lane) const {
+    constexpr std::uint64_t kPrime = 0x100000001b3;  // FNV-1a, a register at a time
+    std::uint64_t hash = 0xcbf29ce484222325;
+    const std::uint32_t* registers = base_ + words_per_chunk_ * chunk + lane;
+    for (std::size_t row = 0; row < words_per_chunk_ / kLanes; ++row)
+      hash = (hash ^ registers[row * kLanes]) * kPrime;
+    for (std::size_t p = 0; p < predicates_; ++p)
+      hash = (hash ^ (predicate_[predicates_ * chunk + p] >> lane & 1)) * kPrime;
+    return hash;
+  }
+
   // Threads of the chunk, within `mask`, for which one of the keys is pending.
   std::uint32_t pending(unsigned chunk, const std::uint16_t* keys, unsigned count) const {
     const std::uint32_t* bits = pending_.data() + keys_ * chunk;

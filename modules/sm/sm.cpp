@@ -21,33 +21,20 @@ Sm::Sm(sc_core::sc_module_name name, unsigned index, const Config& config,
       barrel_(config.dependence == Dependence::kBarrel),
       executor_(config, index, clock.megahertz(), registers_),
       units_(config),
-      front_end_(config, static_cast<unsigned>(config.max_threads / formation.warp_size + config.schedulers)),
+      domains_(domains_of(config, formation)),
+      front_end_(config, contexts_of(domains_)),
       memory_(config, *this),
-      domains_(config.schedulers / config.schedulers_per_domain),
       schedulers_(config.schedulers),
       slots_(config.max_blocks),
       slot_references_(config.max_blocks, 0),
       barriers_(config.max_blocks),
       in_flight_(kMaxIssues),
-      responses_(config.response_queue) {
+      responses_(config.response_queue),
+      oracle_(config.observe.lane_oracle, static_cast<unsigned>(config.simd_width)) {
   memory_socket.register_nb_transport_bw(this, &Sm::transport_bw);
-  warp_formation::Geometry geometry;
-  geometry.threads = static_cast<std::uint32_t>(
-      std::min(config.max_threads, config.max_warps * formation.warp_size) / domains_.size());
-  geometry.simd_width = static_cast<std::uint32_t>(config.simd_width);
-  geometry.schedulers = static_cast<std::uint32_t>(config.schedulers_per_domain);
-  geometry.max_issues = kMaxIssues;
-  geometry.slots = static_cast<std::uint32_t>(config.max_blocks);
-  geometry.barrel = barrel_;
-  unsigned first_context = 0;
-  for (std::size_t d = 0; d < domains_.size(); ++d) {
-    Domain& domain = domains_[d];
+  for (Domain& domain : domains_) {
     domain.sm = this;
-    domain.first_scheduler = static_cast<unsigned>(d * config.schedulers_per_domain);
-    domain.first_context = first_context;
-    domain.unit = warp_formation::create(formation, geometry);
-    front_end_.report_to(domain.fetching(), first_context, domain.unit->contexts().size());
-    first_context += domain.unit->contexts().size();
+    front_end_.report_to(domain.fetching(), domain.first_context, domain.unit->contexts().size());
   }
   free_ids_.reserve(kMaxIssues);
   target_groups_.reserve(std::size_t{2} * warp_formation::kMaxGroups * isa::kLanes);
@@ -56,6 +43,32 @@ Sm::Sm(sc_core::sc_module_name name, unsigned index, const Config& config,
 }
 
 Sm::~Sm() = default;
+
+// The scheduler domains with their units. How many contexts the front end needs, the units know.
+std::vector<Sm::Domain> Sm::domains_of(const Config& config, const warp_formation::Config& formation) {
+  std::vector<Domain> domains(config.schedulers / config.schedulers_per_domain);
+  warp_formation::Geometry geometry;
+  geometry.threads = static_cast<std::uint32_t>(
+      std::min(config.max_threads, config.max_warps * formation.warp_size) / domains.size());
+  geometry.simd_width = static_cast<std::uint32_t>(config.simd_width);
+  geometry.schedulers = static_cast<std::uint32_t>(config.schedulers_per_domain);
+  geometry.max_issues = kMaxIssues;
+  geometry.slots = static_cast<std::uint32_t>(config.max_blocks);
+  geometry.barrel = config.dependence == Dependence::kBarrel;
+  unsigned first_context = 0;
+  for (std::size_t d = 0; d < domains.size(); ++d) {
+    Domain& domain = domains[d];
+    domain.first_scheduler = static_cast<unsigned>(d * config.schedulers_per_domain);
+    domain.first_context = first_context;
+    domain.unit = warp_formation::create(formation, geometry);
+    first_context += domain.unit->contexts().size();
+  }
+  return domains;
+}
+
+unsigned Sm::contexts_of(const std::vector<Domain>& domains) {
+  return domains.back().first_context + domains.back().unit->contexts().size();
+}
 
 void Sm::reset() {
   for (auto& domain : domains_) domain.unit->reset();
@@ -72,6 +85,10 @@ void Sm::reset() {
   for (unsigned id = kMaxIssues; id-- > 0;) free_ids_.push_back(static_cast<std::uint16_t>(id));
   pool_ = std::make_unique<TransactionPool>();  // what was under way is dropped everywhere
   counters_ = {};
+  stalled_ = {};
+  spin_.stop();
+  idle_ = false;
+  barriers_opened_ = 0;
   running_ = stopped_ = false;
   reported_drained_ = true;
   open_request_ = nullptr;
@@ -94,6 +111,10 @@ void Sm::start_kernel(const Kernel& kernel, const DeviceMemoryView& memory, std:
   }
   memory_.start_kernel(parameter_offset, probes);
   units_.reset();
+  oracle_.start_kernel(kernel.program.code.size(), static_cast<unsigned>(config_.max_blocks));
+  spin_.stop();
+  idle_ = config_.observe.stalled_threads;
+  idle_census_ = {};
   for (auto& scheduler : schedulers_) scheduler.last = Stall::kEmpty;
   accounted_ = now;
   running_ = true;
@@ -167,6 +188,7 @@ void Sm::account(Cycle now) {
   if (!running_ || now <= accounted_) return;
   for (auto& scheduler : schedulers_)
     scheduler.buckets[static_cast<unsigned>(scheduler.last)] += now - accounted_;
+  if (idle_) count_stalled(now - accounted_);
   accounted_ = now;
 }
 
@@ -211,6 +233,10 @@ Cycle Sm::step(Cycle now) {
   if (line != FrontEnd::kNoLine)
     memory_.fetch_instructions(line, static_cast<std::uint32_t>(front_end_.line_bytes()));
 
+  if (config_.observe.stalled_threads) {
+    idle_ = !issued;
+    if (idle_) idle_census_ = census();
+  }
   account(now + 1);
   if (!reported_drained_ && drained()) {
     reported_drained_ = true;
@@ -430,6 +456,7 @@ void Sm::bind(statistics::Registry& registry, const std::string& prefix) {
                        std::string("cycles in which ") + kMeaning[b], schedulers_[s].buckets[b]);
     }
   }
+  bind_observations(registry, prefix);
   front_end_.bind(registry, prefix + ".front_end");
   memory_.bind(registry, prefix + ".memory");
   for (std::size_t d = 0; d < domains_.size(); ++d) {

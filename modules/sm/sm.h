@@ -22,9 +22,11 @@
 #include "sm/executor.h"
 #include "sm/front_end.h"
 #include "sm/kernel.h"
+#include "sm/lane_oracle.h"
 #include "sm/load_store_unit.h"
 #include "sm/register_file.h"
 #include "sm/sm_config.h"
+#include "sm/spin_observer.h"
 #include "sm/units.h"
 #include "warp_formation/warp_formation.h"
 
@@ -80,11 +82,23 @@ class Sm final : public sc_core::sc_module,
   std::string dump() const;
   std::uint64_t live_threads() const;
   warp_formation::Census census() const;
+  // For the watchdog: watches whether threads only repeat themselves, from now on until stopped.
+  void observe_spinning(bool on);
+  struct Spinning {
+    SpinObserver::Verdict threads;
+    bool busy = false;  // an instruction from before the watch is still in flight
+    std::string example;
+  };
+  Spinning spinning() const;
+  // Exits and openings of barriers so far: what a kernel that goes on does now and then.
+  std::uint64_t milestones() const { return counters_.threads_retired + barriers_opened_; }
+
   // Shows accesses and barriers to `observer` from now on; nullptr: to nobody.
   void observe(AccessObserver* observer) {
     observer_ = observer;
     executor_.observe(observer);
   }
+
   // Fills *trace in each step from now on; nullptr: no more.
   void trace(SmTrace* trace) { trace_ = trace; }
 
@@ -170,7 +184,18 @@ class Sm final : public sc_core::sc_module,
     std::uint32_t arrived = 0, expected = 0;  // expected 0: all live threads of the block
   };
 
+  // Threads by what they waited for, summed over cycles without an issue.
+  struct Stalled {
+    std::uint64_t cycles = 0, in_pipeline = 0, ready = 0, barrier = 0, reconvergence = 0, inactive = 0;
+  };
+
+  // sm_observe.cpp
+  void bind_observations(statistics::Registry& registry, const std::string& prefix);
+  void count_stalled(Cycle cycles);
+
   // sm.cpp
+  static std::vector<Domain> domains_of(const Config& config, const warp_formation::Config& formation);
+  static unsigned contexts_of(const std::vector<Domain>& domains);
   Stall ready(const Domain& domain, unsigned scheduler, const warp_formation::Issue& issue) const;
   std::uint8_t* direct_memory(std::uint64_t bytes);
   bool unit_available(unsigned scheduler, ptx::Unit unit) const;
@@ -223,9 +248,9 @@ class Sm final : public sc_core::sc_module,
   RegisterFile registers_;
   Executor executor_;
   Units units_;
+  std::vector<Domain> domains_;
   FrontEnd front_end_;
   LoadStoreUnit memory_;
-  std::vector<Domain> domains_;
   std::vector<Scheduler> schedulers_;
   const Kernel* kernel_ = nullptr;
   std::uint8_t* image_ = nullptr;
@@ -250,6 +275,12 @@ class Sm final : public sc_core::sc_module,
   tlm::tlm_generic_payload* open_response_ = nullptr;  // BEGIN_RESP without END_RESP
 
   Counters counters_;
+  LaneOracle oracle_;
+  SpinObserver spin_;
+  Stalled stalled_;
+  warp_formation::Census idle_census_;  // at the end of the last step, if nothing was issued in it
+  bool idle_ = false;
+  std::uint64_t barriers_opened_ = 0;
   SmTrace* trace_ = nullptr;
   AccessObserver* observer_ = nullptr;
 };

@@ -120,6 +120,9 @@ void Sm::resolve_control(std::uint16_t id) {
     return;
   }
   const std::uint16_t slot = flight.slot;
+  if (spin_.active() && doing_count != 0 && in.is_branch() && in.target <= flight.pc) {
+    for (unsigned g = 0; g < doing_count; ++g) spin_.branched(flight.pc, doing[g], registers_);
+  }
   if (observer_ != nullptr && in.is_barrier()) {
     for (unsigned g = 0; g < doing_count; ++g) {
       observer_->barrier_arrived(index_, slots_[slot], barrier, doing[g].chunk, doing[g].mask,
@@ -152,6 +155,7 @@ void Sm::test_barriers(std::uint16_t slot) {
     if (b.arrived < expected) continue;
     if (observer_ != nullptr) observer_->barrier_released(index_, block, i, b.expected == 0);
     b = Barrier();
+    ++barriers_opened_;
     domains_[block.domain].unit->barrier_released(slot, i);
   }
 }
@@ -169,6 +173,7 @@ void Sm::retire_if_done(std::uint16_t slot) {
   if (!block.live || block.live_threads != 0 || slot_references_[slot] != 0) return;
   domains_[block.domain].unit->retire({slot, block.first_chunk, block.threads});
   block.live = false;
+  if (oracle_.enabled()) oracle_.retired(slot);
   ++counters_.blocks_retired;
   listener_.block_retired(index_);
 }

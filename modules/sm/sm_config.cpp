@@ -78,6 +78,11 @@ void Config::Coalescer::describe(config::Visitor& v) {
             "neighbouring threads coalesced together; 0: the whole issue");
 }
 
+void Config::Observe::describe(config::Visitor& v) {
+  v.boolean("lane_oracle", lane_oracle, "count the lane activity that no regrouping of threads can exceed");
+  v.boolean("stalled_threads", stalled_threads, "count what threads wait for in cycles without an issue");
+}
+
 void Config::describe(config::Visitor& v) {
   v.integer("count", count, {1, 64}, "SMs", "number of SMs");
   v.integer("max_threads", max_threads, {1, 4096}, "threads", "resident threads of an SM");
@@ -117,6 +122,7 @@ void Config::describe(config::Visitor& v) {
   v.end();
   config::group(v, "shared_memory", shared_memory, "shared memory");
   config::group(v, "coalescer", coalescer, "coalescer");
+  config::group(v, "observe", observe, "statistics that cost time");
   config::group(v, "l1i", l1i, "instruction cache");
   config::group(v, "l1d", l1d, "data cache");
   config::group(v, "l1c", l1c, "constant cache");

@@ -68,6 +68,12 @@ struct Config {
     std::uint64_t width_threads = 0;  // threads coalesced together; 0: the whole issue
     void describe(config::Visitor& v);
   } coalescer;
+  // Statistics that cost time, off by default.
+  struct Observe {
+    bool lane_oracle = false;
+    bool stalled_threads = false;
+    void describe(config::Visitor& v);
+  } observe;
   CacheConfig l1i, l1d, l1c, l1t;
   std::uint64_t memory_queue = 4;    // memory instructions waiting in the load-store unit
   std::uint64_t miss_queue = 8;      // requests waiting for the crossbar

@@ -41,6 +41,10 @@ void Sm::start(Cycle now, Domain& domain, unsigned scheduler, const Issue& issue
   }
   ++slot_references_[flight.slot];
   count(issue);
+  if (oracle_.enabled()) oracle_.executed(issue.pc, issue.slot, issue.groups);
+  if (spin_.active()) {
+    for (const auto& group : issue.groups) spin_.issued(group);
+  }
   if (kTracing && trace_ != nullptr) {
     if (scheduler + domain.first_scheduler == 0) trace_->pc = issue.pc;
     for (const auto& group : issue.groups) {

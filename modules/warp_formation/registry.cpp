@@ -72,6 +72,10 @@ void Config::describe(config::Visitor& v) {
                  "which ready warp is issued");
   config::group(v, "two_level", two_level, "two-level scheduling");
   config::group(v, "sbr", sbr, "stack-based reconvergence");
+  config::group(v, "dwf", dwf, "dynamic warp formation");
+  config::group(v, "tbc", tbc, "thread block compaction");
+  config::group(v, "harp", harp, "HARP: tables per scheduler domain");
+  config::group(v, "crown", crown, "CROWN: tables per scheduler domain");
 }
 
 void Config::check(const std::string& where) const {
@@ -79,6 +83,9 @@ void Config::check(const std::string& where) const {
     throw InputError(where + "/warp_size",
                      "found " + std::to_string(warp_size) + ", allowed are powers of two from 4 to 256");
   }
+  dwf.check(where + "/dwf");
+  harp.check(where + "/harp");
+  crown.check(where + "/crown");
   std::string known;
   for (const auto& name : scheme_names()) {
     if (name == scheme) return;

@@ -24,6 +24,23 @@ inline Stall worse(Stall a, Stall b) {
   return std::min(a, b);
 }
 
+// Takes out those contexts that are known to wait, and adds for what to `why`.
+inline void set_aside_waiting(ContextSet& contexts, const SmView& sm, Stall& why) {
+  const auto set_aside = [&](const ContextSet& waits, Stall stall) {
+    for (unsigned w = 0; w < ContextSet::kMaxContexts / 64; ++w) {
+      const std::uint64_t both = contexts.word(w) & waits.word(w);
+      if (both == 0) continue;
+      why = worse(why, stall);
+      contexts.set_word(w, contexts.word(w) & ~both);
+    }
+  };
+  set_aside(sm.waiting_for_unit(), Stall::kUnitBusy);
+  set_aside(sm.waiting_for_memory_unit(), Stall::kMemoryBusy);
+  set_aside(sm.waiting_for_memory(), Stall::kMemory);
+  set_aside(sm.waiting_for_arithmetic(), Stall::kDependence);
+  set_aside(sm.waiting_for_fetch(), Stall::kFetch);
+}
+
 class WarpScheduler {
  public:
   WarpScheduler(const Config& config, unsigned contexts) : config_(config), contexts_(contexts) {

@@ -65,7 +65,7 @@ namespace {
 class Allocation : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Allocation, AllocatesNothingInTheSteadyState) {
-  GpuBench bench({"sm.count=3"}, GetParam());
+  GpuBench bench(overrides_of(GetParam(), {"sm.count=3"}), config_of(GetParam()));
   const auto out = bench.zeros(1024 * 4);
   const auto data = bench.zeros(1 << 20);
   // Scattered loads, stores and atomics, shared memory, divergence.
@@ -109,11 +109,8 @@ JOIN:
   EXPECT_LE(static_cast<double>(longer), static_cast<double>(base) + instructions / 500);
 }
 
-INSTANTIATE_TEST_SUITE_P(Configs, Allocation, ::testing::ValuesIn(config_names()), [](const auto& info) {
-  std::string name = info.param;
-  for (char& c : name) c = c == '-' ? '_' : c;
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Machines, Allocation, ::testing::ValuesIn(machine_names()),
+                         [](const auto& info) { return test_name_of(info.param); });
 
 }  // namespace
 }  // namespace weft::test

@@ -8,9 +8,9 @@ namespace {
 
 class Determinism : public ::testing::TestWithParam<std::string> {};
 
-std::string run(const std::string& config, runtime::DeviceOptions options = {}) {
+std::string run(const std::string& machine, runtime::DeviceOptions options = {}) {
   return apart([&] {
-    GpuBench bench({"sm.count=3"}, config, options);
+    GpuBench bench(overrides_of(machine, {"sm.count=3"}), config_of(machine), options);
     const std::string result = run_divergent(bench);
     return result + bench.device.gpu().violations();
   });
@@ -37,11 +37,8 @@ TEST_P(Determinism, AgainAndWithoutSleepingAndMonitored) {
   EXPECT_EQ(first_difference(run(GetParam(), monitored), once), "") << "under monitors";
 }
 
-INSTANTIATE_TEST_SUITE_P(Configs, Determinism, ::testing::ValuesIn(config_names()), [](const auto& info) {
-  std::string name = info.param;
-  for (char& c : name) c = c == '-' ? '_' : c;
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Machines, Determinism, ::testing::ValuesIn(machine_names()),
+                         [](const auto& info) { return test_name_of(info.param); });
 
 }  // namespace
 }  // namespace weft::test

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "warp_formation/warp_formation.h"
+
 namespace weft::test {
 
 std::string kernel_text(const std::string& parameters, const std::string& body) {
@@ -119,6 +121,31 @@ double GpuBench::sum_over_sms(const std::string& name) {
     sum += all.at("sm" + std::to_string(i)).at(nlohmann::ordered_json::json_pointer(path)).get<double>();
   }
   return sum;
+}
+
+std::vector<std::string> machine_names() {
+  std::vector<std::string> names = config_names();
+  for (const auto& scheme : warp_formation::scheme_names()) {
+    if (scheme == "sbr") continue;
+    for (const char* config : {"harp-fermi", "crown-tesla", "gtx480"})
+      names.push_back(config + ("+" + scheme));
+  }
+  return names;
+}
+
+std::string config_of(const std::string& machine) {
+  return machine.substr(0, machine.find('+'));
+}
+
+std::vector<std::string> overrides_of(const std::string& machine, std::vector<std::string> overrides) {
+  const auto plus = machine.find('+');
+  if (plus != std::string::npos) overrides.push_back("warp_formation.scheme=" + machine.substr(plus + 1));
+  return overrides;
+}
+
+std::string test_name_of(std::string machine) {
+  for (char& c : machine) c = c == '-' || c == '+' ? '_' : c;
+  return machine;
 }
 
 std::string apart(const std::function<std::string()>& body) {

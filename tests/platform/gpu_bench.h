@@ -61,6 +61,15 @@ class GpuBench {
   runtime::Address out_ = 0;
 };
 
+// "harp-fermi" or, with another scheme than its own, "harp-fermi+harp": every configuration, and every other
+// scheme on three of them.
+std::vector<std::string> machine_names();
+// Where a test of one of these adds its overrides and names its configuration.
+std::string config_of(const std::string& machine);
+std::vector<std::string> overrides_of(const std::string& machine, std::vector<std::string> overrides);
+// The machine's name as part of a test's name.
+std::string test_name_of(std::string machine);
+
 // Runs `body` in a child process and returns its text. A test fails if the child does.
 std::string apart(const std::function<std::string()>& body);
 

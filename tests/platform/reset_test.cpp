@@ -14,10 +14,10 @@ class Reset : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Reset, EqualsFreshConstruction) {
   const std::string fresh = apart([] {
-    GpuBench bench(kSmall, GetParam());
+    GpuBench bench(overrides_of(GetParam(), kSmall), config_of(GetParam()));
     return run_divergent(bench);
   });
-  GpuBench bench(kSmall, GetParam());
+  GpuBench bench(overrides_of(GetParam(), kSmall), config_of(GetParam()));
   run_divergent(bench, 5, 256);
   bench.reset();
   EXPECT_EQ(run_divergent(bench), fresh);
@@ -27,7 +27,7 @@ TEST_P(Reset, EqualsFreshConstruction) {
 
 TEST_P(Reset, AfterALaunchThatWasAbandonedInTheMiddle) {
   const std::string fresh = apart([] {
-    GpuBench bench(kSmall, GetParam());
+    GpuBench bench(overrides_of(GetParam(), kSmall), config_of(GetParam()));
     return run_divergent(bench);
   });
   GpuBench* running = nullptr;
@@ -35,7 +35,7 @@ TEST_P(Reset, AfterALaunchThatWasAbandonedInTheMiddle) {
   options.interrupted = [&] {
     return running != nullptr && running->device.gpu().progress().blocks_done > 0;
   };
-  GpuBench bench(kSmall, GetParam(), options);
+  GpuBench bench(overrides_of(GetParam(), kSmall), config_of(GetParam()), options);
   running = &bench;
   EXPECT_THROW(run_divergent(bench, 5000, 256), runtime::LaunchAbandoned);
   running = nullptr;
@@ -43,11 +43,8 @@ TEST_P(Reset, AfterALaunchThatWasAbandonedInTheMiddle) {
   EXPECT_EQ(run_divergent(bench), fresh);
 }
 
-INSTANTIATE_TEST_SUITE_P(Configs, Reset, ::testing::ValuesIn(config_names()), [](const auto& info) {
-  std::string name = info.param;
-  for (char& c : name) c = c == '-' ? '_' : c;
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Machines, Reset, ::testing::ValuesIn(machine_names()),
+                         [](const auto& info) { return test_name_of(info.param); });
 
 }  // namespace
 }  // namespace weft::test

@@ -3,6 +3,7 @@
 // threads.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <set>
 #include <string>
 
@@ -17,6 +18,24 @@ struct Machine {
   Geometry geometry;
 };
 
+// Small tables, so that each overflows now and then.
+ReincarnationConfig random_tables(std::mt19937_64& random) {
+  ReincarnationConfig config;
+  config.first_level = 1 + random() % 8;
+  config.second_level = 1 + random() % 64;
+  config.ready_lookup = random() % 9;
+  config.waiting_lookup = random() % 9;
+  config.lookup_threshold = 1 + random() % 4;
+  config.lookup_depart = static_cast<LookupDepart>(random() % 3);
+  config.lookup_overflow = static_cast<LookupOverflow>(random() % 2);
+  config.barrier_ways = 1 + random() % 8;
+  config.barrier_entries = config.barrier_ways * (random() % 17);
+  config.barrier_latency = 1 + random() % 4;
+  config.barrier_span = static_cast<BarrierSpan>(random() % 2);
+  config.barrier_join = static_cast<BarrierJoin>(random() % 2);
+  return config;
+}
+
 Machine random_machine(const std::string& scheme, std::uint64_t seed) {
   std::mt19937_64 random(seed * 77 + 5);
   Machine m;
@@ -26,12 +45,21 @@ Machine random_machine(const std::string& scheme, std::uint64_t seed) {
   m.config.two_level.group_warps = 1 + random() % 4;
   m.config.two_level.timeout_instructions = random() % 2 * 7;
   m.config.sbr.order = static_cast<SbrOrder>(random() % 4);
+  m.config.tbc.order =
+      std::array{SbrOrder::kFallthroughFirst, SbrOrder::kTakenFirst, SbrOrder::kMinorityFirst}[random() % 3];
+  m.config.dwf.heuristic = static_cast<DwfHeuristic>(random() % 6);
+  m.config.dwf.lut_ways = 1u << random() % 2;
+  m.config.dwf.lut_entries = random() % 4 == 0 ? 0 : m.config.dwf.lut_ways << random() % 4;
+  m.config.dwf.starvation_limit = random() % 2 * 50;
+  m.config.dwf.heap = {2 + random() % 8, 4, 2, 1, 1};
   m.geometry.threads = 512;
   m.geometry.simd_width = 4u << random() % 4;
   m.geometry.schedulers = 1 + random() % 2;
   m.geometry.slots = 4;
   m.geometry.chunks = 16;
   m.geometry.barrel = true;
+  m.config.harp = random_tables(random);
+  m.config.crown = random_tables(random);
   return m;
 }
 

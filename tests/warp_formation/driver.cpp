@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace weft::warp_formation::test {
 namespace {
@@ -118,14 +119,19 @@ void Driver::check_issue(const Issue& issue) const {
   if (unit_->contexts().pc(issue.context) != issue.pc) violated("the front end fetches something else");
   if (issue.beats == 0) violated("an issue without beats");
   std::vector<unsigned> seen;
+  std::set<std::pair<unsigned, unsigned>> lanes;  // (beat, home lane)
   for (const auto& group : issue.groups) {
     if (group.mask == 0) violated("an empty group");
     each_thread(group, [&](unsigned t) {
       const std::string name = "thread " + std::to_string(t);
+      const unsigned beat = group.beat + (group.spread ? t % kChunk / geometry_.simd_width : 0);
+      if (!group.spread && beat >= issue.beats) violated(name + " runs after the last beat");
       if (t >= threads_.size()) violated(name + " does not exist");
       const Thread& thread = threads_[t];
       if (std::find(seen.begin(), seen.end(), t) != seen.end()) violated(name + " is twice in an issue");
       seen.push_back(t);
+      if (!lanes.emplace(beat, t % geometry_.simd_width).second)
+        violated(name + " finds its lane taken in beat " + std::to_string(beat));
       if (thread.state != State::kIdle)
         violated(name + " is issued though it is absent, in flight or at a barrier");
       if (thread.slot != issue.slot) violated(name + " belongs to another block");

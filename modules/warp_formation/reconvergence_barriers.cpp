@@ -1,0 +1,234 @@
+#include "warp_formation/reconvergence_barriers.h"
+
+#include <algorithm>
+#include <sstream>
+
+namespace weft::warp_formation {
+namespace {
+
+template <class Visit>
+void each_lane(std::uint32_t lanes, Visit&& visit) {
+  for (; lanes != 0; lanes &= lanes - 1) visit(static_cast<unsigned>(__builtin_ctz(lanes)));
+}
+
+}  // namespace
+
+ReconvergenceBarriers::ReconvergenceBarriers(const ReincarnationConfig& config, unsigned width)
+    : width_(width),
+      ways_(static_cast<unsigned>(config.barrier_ways)),
+      sets_(static_cast<unsigned>(config.barrier_entries / config.barrier_ways)),
+      linked_(config.barrier_span == BarrierSpan::kLinked),
+      join_any_(config.barrier_join == BarrierJoin::kAny),
+      entries_(config.barrier_entries) {
+  fresh_.reserve(kMaxLanes);
+  completed_.reserve(config.barrier_entries);
+}
+
+void ReconvergenceBarriers::reset() {
+  std::fill(entries_.begin(), entries_.end(), Entry());
+  std::fill(at_pc_.begin(), at_pc_.end(), std::uint16_t{0});
+  std::fill(expected_.begin(), expected_.end(), std::uint16_t{0});
+  completed_.clear();
+  waiting_ = 0;
+  in_use_ = 0;
+  counters_ = {};
+}
+
+void ReconvergenceBarriers::attach(std::size_t instructions) {
+  at_pc_.assign(instructions, 0);
+}
+
+void ReconvergenceBarriers::hold_rows(std::size_t rows) {
+  if (expected_.size() < rows * width_) expected_.resize(rows * width_, 0);
+}
+
+bool ReconvergenceBarriers::registered(std::uint16_t row, unsigned lane, const Place& place) const {
+  if (expected_[row * width_ + lane] == 0) return false;
+  for (Index e = set_of(row); e < set_of(row) + ways_; ++e) {
+    const Entry& entry = entries_[e];
+    if (((entry.lanes & ~entry.reached) >> lane & 1) != 0 && entry.row[lane] == row && entry.place == place)
+      return true;
+  }
+  return false;
+}
+
+// Lanes that all entries of the barrier expect.
+std::uint32_t ReconvergenceBarriers::ring_lanes(Index entry) const {
+  std::uint32_t lanes = 0;
+  Index e = entry;
+  do {
+    lanes |= entries_[e].lanes;
+    e = entries_[e].next;
+  } while (e != entry);
+  return lanes;
+}
+
+// An entry of an earlier divergence at the same place with room in this lane.
+int ReconvergenceBarriers::older(std::uint16_t row, unsigned lane, const Place& place) const {
+  for (Index e = set_of(row); e < set_of(row) + ways_; ++e) {
+    const Entry& entry = entries_[e];
+    if (entry.lanes != 0 && entry.place == place && (ring_lanes(e) >> lane & 1) == 0) return e;
+  }
+  return -1;
+}
+
+// The entry for threads of this row: the one that this divergence opened in their set, or a free one, or -1.
+int ReconvergenceBarriers::open(std::uint16_t row, const Place& place) {
+  if (sets_ == 0) return -1;
+  const Index set = set_of(row);
+  for (const Index e : fresh_) {
+    if (e >= set && e < set + ways_) return e;
+  }
+  for (Index e = set; e < set + ways_; ++e) {
+    Entry& entry = entries_[e];
+    if (entry.lanes != 0) continue;
+    entry.reached = 0;
+    entry.place = place;
+    entry.next = e;
+    if (linked_ && !fresh_.empty()) {
+      entry.next = entries_[fresh_.back()].next;
+      entries_[fresh_.back()].next = e;
+    }
+    fresh_.push_back(e);
+    ++at_pc_[place.rpc];
+    ++counters_.opened;
+    counters_.peak = std::max(counters_.peak, ++in_use_);
+    return e;
+  }
+  return -1;
+}
+
+void ReconvergenceBarriers::reserve(const LaneSet& threads, const Place& place) {
+  fresh_.clear();
+  each_lane(threads.mask, [&](unsigned lane) {
+    const std::uint16_t row = threads.row[lane];
+    if (sets_ != 0 && registered(row, lane, place)) return;  // loops do not take an entry per turn
+    int e = sets_ != 0 && join_any_ ? older(row, lane, place) : -1;
+    if (e < 0) e = open(row, place);
+    if (e < 0) {
+      ++counters_.missed;
+      return;
+    }
+    Entry& entry = entries_[static_cast<unsigned>(e)];
+    entry.lanes |= 1u << lane;
+    entry.row[lane] = row;
+    ++expected(row, lane);
+    ++counters_.reserved;
+  });
+  if (fresh_.size() > 1) ++counters_.multiset;
+}
+
+std::uint32_t ReconvergenceBarriers::arrive(const LaneSet& threads, const Place& place) {
+  std::uint32_t arrived = 0;
+  if (!any_at(place.rpc)) return 0;
+  for (std::uint32_t rest = threads.mask; rest != 0;) {
+    const Index set = set_of(threads.row[static_cast<unsigned>(__builtin_ctz(rest))]);
+    each_lane(rest, [&](unsigned lane) {
+      if (set_of(threads.row[lane]) == set) rest &= ~(1u << lane);
+    });
+    for (Index e = set; e < set + ways_; ++e) {
+      Entry& entry = entries_[e];
+      if (entry.lanes == 0 || !(entry.place == place)) continue;
+      std::uint32_t here = 0;
+      each_lane(threads.mask & entry.lanes & ~entry.reached, [&](unsigned lane) {
+        if (entry.row[lane] == threads.row[lane]) here |= 1u << lane;
+      });
+      if (here == 0) continue;
+      each_lane(here, [&](unsigned lane) { --expected(threads.row[lane], lane); });
+      entry.reached |= here;
+      arrived |= here;
+      waiting_ += static_cast<std::uint32_t>(__builtin_popcount(here));
+      complete_if_all_reached(e);
+    }
+  }
+  return arrived;
+}
+
+void ReconvergenceBarriers::exit(const LaneSet& threads) {
+  each_lane(threads.mask, [&](unsigned lane) {
+    const std::uint16_t row = threads.row[lane];
+    if (sets_ == 0 || expected(row, lane) == 0) return;
+    expected(row, lane) = 0;
+    for (Index e = set_of(row); e < set_of(row) + ways_; ++e) {
+      Entry& entry = entries_[e];
+      if (((entry.lanes & ~entry.reached) >> lane & 1) == 0 || entry.row[lane] != row) continue;
+      entry.lanes &= ~(1u << lane);
+      if (entry.lanes != 0) {
+        complete_if_all_reached(e);
+        continue;
+      }
+      const Index next = entry.next;
+      release(e);
+      if (next != e) complete_if_all_reached(next);
+    }
+  });
+}
+
+// Takes an entry without threads out of its barrier.
+void ReconvergenceBarriers::release(Index e) {
+  Index before = e;
+  while (entries_[before].next != e) before = entries_[before].next;
+  entries_[before].next = entries_[e].next;
+  --at_pc_[entries_[e].place.rpc];
+  --in_use_;
+  entries_[e].lanes = entries_[e].reached = 0;
+}
+
+void ReconvergenceBarriers::complete_if_all_reached(Index first) {
+  Index e = first;
+  do {
+    if (entries_[e].reached != entries_[e].lanes) return;
+    e = entries_[e].next;
+  } while (e != first);
+  Completed done;
+  done.place = entries_[first].place;
+  for (;;) {
+    Entry& entry = entries_[e];
+    LaneSet part;
+    part.mask = entry.lanes;
+    part.row = entry.row;
+    done.threads.take(part, part.mask);
+    const Index next = entry.next;
+    release(e);
+    if (next == e) break;
+    e = next;
+  }
+  waiting_ -= done.threads.count();
+  completed_.push_back(done);
+}
+
+bool ReconvergenceBarriers::expects(const LaneSet& threads) const {
+  bool any = false;
+  each_lane(threads.mask, [&](unsigned lane) { any |= expected_[threads.row[lane] * width_ + lane] != 0; });
+  return any;
+}
+
+std::uint64_t ReconvergenceBarriers::bits(unsigned thread_bits) const {
+  return entries_.size() * (32 + std::uint64_t{width_} * (thread_bits + 1));
+}
+
+std::uint64_t ReconvergenceBarriers::link_bits() const {
+  if (!linked_ || entries_.size() < 2) return 0;
+  return entries_.size() * (64 - static_cast<std::uint64_t>(__builtin_clzll(entries_.size() - 1)));
+}
+
+std::string ReconvergenceBarriers::dump() const {
+  std::ostringstream out;
+  for (std::size_t e = 0; e < entries_.size(); ++e) {
+    const Entry& entry = entries_[e];
+    if (entry.lanes == 0) continue;
+    out << "barrier entry " << e << " (block slot " << entry.place.slot << "): at pc " << entry.place.rpc
+        << ", reached ";
+    for (unsigned lane = 0; lane < width_; ++lane) {
+      out << ((entry.lanes >> lane & 1) == 0 ? '-' : (entry.reached >> lane & 1) != 0 ? '1' : '0');
+    }
+    out << ", waits for threads";
+    each_lane(entry.lanes & ~entry.reached,
+              [&](unsigned lane) { out << " " << entry.row[lane] * width_ + lane; });
+    if (entry.next != e) out << ", linked to entry " << entry.next;
+    out << "\n";
+  }
+  return out.str();
+}
+
+}  // namespace weft::warp_formation

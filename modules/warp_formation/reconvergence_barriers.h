@@ -1,0 +1,135 @@
+// The table of re-convergence barriers of HARP (4.2.2) and CROWN: set-associative, one entry gathers at most
+// one thread of each lane at a reconvergence point.
+//
+//   barriers.reserve(threads, place);              // a divergence: these threads are expected at place.rpc
+//   arrived = barriers.arrive(threads, place);     // a commit: lanes whose thread now waits here
+//   for (auto& warp : barriers.completed()) ...    // barriers that everyone has reached: revive them
+//
+// A thread's set is its row modulo the number of sets. A thread that finds its set full is not registered: it
+// will run through the reconvergence point (a miss).
+#ifndef WEFT_WARP_FORMATION_RECONVERGENCE_BARRIERS_H
+#define WEFT_WARP_FORMATION_RECONVERGENCE_BARRIERS_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ptx/program.h"
+#include "warp_formation/lanes.h"
+
+namespace weft::warp_formation {
+
+class ReconvergenceBarriers {
+ public:
+  // Where threads gather: a reconvergence point belongs to a call depth and to a block.
+  struct Place {
+    ptx::Pc rpc = ptx::kNoPc;
+    std::uint16_t depth = 0, slot = 0;
+    friend bool operator==(const Place& a, const Place& b) {
+      return a.rpc == b.rpc && a.depth == b.depth && a.slot == b.slot;
+    }
+  };
+  struct Completed {
+    Place place;
+    LaneSet threads;
+  };
+  struct Counters {
+    std::uint64_t reserved = 0, missed = 0;  // threads
+    std::uint64_t opened = 0;                // entries
+    std::uint64_t multiset = 0;              // divergences that opened entries in several sets
+    std::uint64_t peak = 0;                  // entries in use
+  };
+
+  ReconvergenceBarriers(const ReincarnationConfig& config, unsigned width);
+
+  void reset();
+  // A program of so many instructions will run.
+  void attach(std::size_t instructions);
+  // Rows below `rows` will be used.
+  void hold_rows(std::size_t rows);
+
+  // The threads diverge, each at most once registered per place.
+  void reserve(const LaneSet& threads, const Place& place);
+  // Lanes whose thread was expected at `place`; they wait there from now on.
+  std::uint32_t arrive(const LaneSet& threads, const Place& place);
+  // Threads end: nobody waits for them any more.
+  void exit(const LaneSet& threads);
+  // Barriers completed by the last calls, in order; the caller clears it.
+  std::vector<Completed>& completed() { return completed_; }
+
+  // Is any barrier in use at this PC?
+  bool any_at(ptx::Pc pc) const { return at_pc_[pc] != 0; }
+  // Is any of these threads expected somewhere?
+  bool expects(const LaneSet& threads) const;
+  std::uint32_t waiting() const { return waiting_; }
+  // Threads of the block slot that wait at an instruction for which `test(pc)` holds.
+  template <class Test>
+  std::uint32_t waiting_at(std::uint16_t slot, Test&& test) const {
+    std::uint32_t threads = 0;
+    for (const Entry& entry : entries_) {
+      if (entry.lanes == 0 || entry.place.slot != slot || !test(entry.place.rpc)) continue;
+      threads += static_cast<std::uint32_t>(__builtin_popcount(entry.reached));
+    }
+    return threads;
+  }
+
+  // The same, of one chunk, as bits.
+  template <class Test>
+  std::uint32_t waiting_in(unsigned chunk, Test&& test) const {
+    std::uint32_t threads = 0;
+    for (const Entry& entry : entries_) {
+      if (entry.reached == 0 || !test(entry.place.rpc)) continue;
+      for (unsigned lane = 0; lane < width_; ++lane) {
+        const unsigned position = entry.row[lane] * width_ + lane;
+        if ((entry.reached >> lane & 1) != 0 && position / kChunk == chunk)
+          threads |= 1u << (position % kChunk);
+      }
+    }
+    return threads;
+  }
+
+  // Data bits as HARP Table 7 counts them: RPC, and per lane a thread identifier and the reached bit.
+  std::uint64_t bits(unsigned thread_bits) const;
+  // What linking adds: the number of the next entry of the same barrier.
+  std::uint64_t link_bits() const;
+
+  Counters& counters() { return counters_; }
+  // One line per entry in use.
+  std::string dump() const;
+
+ private:
+  using Index = std::uint16_t;
+
+  struct Entry {
+    std::uint32_t lanes = 0;    // expected threads, here or on their way; 0: free
+    std::uint32_t reached = 0;  // of these, who is here
+    Place place;
+    Index next = 0;  // the next entry of the same barrier, a ring
+    std::array<std::uint16_t, kMaxLanes> row{};
+  };
+
+  Index set_of(unsigned row) const { return static_cast<Index>(row % sets_ * ways_); }
+  bool registered(std::uint16_t row, unsigned lane, const Place& place) const;
+  int older(std::uint16_t row, unsigned lane, const Place& place) const;
+  int open(std::uint16_t row, const Place& place);
+  std::uint32_t ring_lanes(Index entry) const;
+  void release(Index entry);
+  void complete_if_all_reached(Index entry);
+  std::uint16_t& expected(unsigned row, unsigned lane) { return expected_[row * width_ + lane]; }
+
+  const unsigned width_, ways_;
+  const unsigned sets_;
+  const bool linked_, join_any_;
+  std::vector<Entry> entries_;
+  std::vector<Index> fresh_;             // entries that this divergence opened
+  std::vector<std::uint16_t> at_pc_;     // entries in use, by PC
+  std::vector<std::uint16_t> expected_;  // by position: entries that expect the thread
+  std::vector<Completed> completed_;
+  std::uint32_t waiting_ = 0;
+  std::uint64_t in_use_ = 0;
+  Counters counters_;
+};
+
+}  // namespace weft::warp_formation
+
+#endif

@@ -1,0 +1,301 @@
+// HARP and CROWN: what becomes of the threads of an instruction (HARP 4.1, 4.2.2).
+#include <algorithm>
+#include <tuple>
+
+#include "warp_formation/reincarnating_warps.h"
+
+namespace weft::warp_formation {
+namespace {
+
+template <class Visit>
+void each_lane(std::uint32_t lanes, Visit&& visit) {
+  for (; lanes != 0; lanes &= lanes - 1) visit(static_cast<unsigned>(__builtin_ctz(lanes)));
+}
+
+}  // namespace
+
+bool ReincarnatingWarps::Landing::before(const Landing& other) const {
+  return std::tie(pc, depth, kind, argument) < std::tie(other.pc, other.depth, other.kind, other.argument);
+}
+
+void ReincarnatingWarps::resolved(IssueId id, Outcomes outcomes) {
+  const Index w = warp_of_issue_[id];
+  Warp& warp = warps_[w];
+  at_issue_ = id == immediate_;
+  for (const auto& outcome : outcomes) {
+    const Landing landing{outcome.kind, outcome.depth, outcome.next_pc, outcome.argument};
+    if (outcome.whole && !warp.merged) {
+      warp.landing = landing;
+      warp.pending = 0;
+      break;
+    }
+    for (const auto& group : outcome.groups) land(warp, group, landing);
+  }
+  if (warp.pending == 0) commit(w);
+  at_issue_ = false;
+}
+
+void ReincarnatingWarps::land(Warp& warp, const ThreadGroup& group, const Landing& landing) {
+  const std::uint32_t lanes = lanes_.fold(group.mask);
+  if (!warp.landed) {
+    warp.landing = landing;
+    warp.landed = true;
+  } else if (!warp.scattered && !warp.landing.together(landing)) {
+    scatter(warp);
+    warp.scattered = true;
+  }
+  if (warp.scattered) {
+    each_lane(lanes,
+              [&](unsigned lane) { landings_[lanes_.position(warp.threads.row[lane], lane)] = landing; });
+  }
+  warp.pending &= ~lanes;
+}
+
+// Writes down for each thread what has been the same for all so far.
+void ReincarnatingWarps::scatter(const Warp& warp) {
+  each_lane(warp.threads.mask & ~warp.pending,
+            [&](unsigned lane) { landings_[lanes_.position(warp.threads.row[lane], lane)] = warp.landing; });
+}
+
+void ReincarnatingWarps::commit(Index w) {
+  Warp& warp = warps_[w];
+  if (warp.scattered) {
+    part(w);
+  } else {
+    const Landing landing = warp.landing;
+    switch (landing.kind) {
+      case Outcome::Kind::kGo:
+        if (program_->code[warp.pc].is_branch()) ++counters_.uniform_branches;
+        arrive_or_go_on(w, landing.pc, landing.depth);
+        break;
+      case Outcome::Kind::kBarrier:
+      case Outcome::Kind::kWarpSync:
+        leave_tables(w);
+        park(w, landing);
+        break;
+      case Outcome::Kind::kExit:
+        leave_tables(w);
+        barriers_.exit(warp.threads);
+        release(w);
+        break;
+    }
+  }
+  revive();
+}
+
+// Not all threads of the warp do the same: some exit, or they go on at several places, or some wait.
+void ReincarnatingWarps::part(Index w) {
+  Warp& warp = warps_[w];
+  paths_.clear();
+  LaneSet exiting = warp.threads;
+  exiting.mask = 0;
+  each_lane(warp.threads.mask, [&](unsigned lane) {
+    const Landing& landing = landings_[lanes_.position(warp.threads.row[lane], lane)];
+    const std::uint32_t bit = 1u << lane;
+    if (landing.kind == Outcome::Kind::kExit) {
+      exiting.mask |= bit;
+      return;
+    }
+    const auto known = std::find_if(paths_.begin(), paths_.end(),
+                                    [&](const Path& path) { return path.landing.together(landing); });
+    if (known != paths_.end()) {
+      known->lanes |= bit;
+    } else {
+      paths_.push_back({landing, bit});
+    }
+  });
+  leave_tables(w);
+  if (!exiting.empty()) {
+    barriers_.exit(exiting);
+    lose(w, exiting.mask);
+  }
+  if (paths_.empty()) return release(w);
+  std::sort(paths_.begin(), paths_.end(),
+            [](const Path& a, const Path& b) { return a.landing.before(b.landing); });
+  const ptx::Instruction& instruction = program_->code[warp.pc];
+  if (paths_.size() == 1) {
+    const Landing landing = paths_[0].landing;
+    if (landing.kind != Outcome::Kind::kGo) return park(w, landing);
+    if (instruction.is_branch()) ++counters_.uniform_branches;
+    return arrive_or_go_on(w, landing.pc, landing.depth);
+  }
+  const Landing& first = paths_.front().landing;
+  const Landing& last = paths_.back().landing;
+  if (first.pc != last.pc || first.depth != last.depth) {
+    ++counters_.divergent_branches;
+    if (instruction.reconvergence != ptx::kNoPc) {
+      barriers_.reserve(warp.threads, {instruction.reconvergence, warp.depth, warp.slot});
+    }
+  }
+  const LaneSet threads = warp.threads;
+  const std::uint16_t slot = warp.slot;
+  release(w);
+  for (const Path& path : paths_) take_path(path, threads, slot);
+}
+
+void ReincarnatingWarps::take_path(const Path& path, const LaneSet& threads, std::uint16_t slot) {
+  const Landing& to = path.landing;
+  if (to.kind != Outcome::Kind::kGo) {
+    return park(create(to.pc, to.depth, slot, threads, path.lanes), to);
+  }
+  LaneSet going = threads;
+  going.mask = path.lanes;
+  going.mask &= ~barriers_.arrive(going, {to.pc, to.depth, slot});
+  if (!going.empty()) regroup(going, going.mask, to.pc, to.depth, slot);
+}
+
+// Threads that left their warp join warps of the Ready-Lookup at their PC, oldest first, as far as their
+// lanes are free there; the others become one new warp (HARP 4.2.1).
+void ReincarnatingWarps::regroup(const LaneSet& threads, std::uint32_t lanes, ptx::Pc pc, std::uint16_t depth,
+                                 std::uint16_t slot) {
+  for (std::size_t i = 0; i < ready_lookup_.order().size() && lanes != 0; ++i) {
+    const std::uint16_t place = ready_lookup_.order()[i];
+    Warp& other = warps_[ready_lookup_.warp(place)];
+    if (other.pc != pc || other.depth != depth || other.slot != slot) continue;
+    const std::uint32_t fits = lanes & ~other.threads.mask;
+    if (fits == 0) continue;
+    const auto count = static_cast<std::uint32_t>(__builtin_popcount(fits));
+    ++counters_.ready_merges;
+    counters_.ready_merged_threads += count;
+    threads_in_[static_cast<std::size_t>(State::kLookup)] += count;
+    other.threads.take(threads, fits);
+    other.groups_known = false;
+    lanes &= ~fits;
+    ready_lookup_.merged(place);
+  }
+  if (lanes == 0) return;
+  const Index w = create(pc, depth, slot, threads, lanes);
+  if (ready_lookup_.full()) {
+    ++counters_.ready_bypasses;
+    return go_on(w);
+  }
+  warps_[w].lookup_slot = static_cast<std::uint8_t>(ready_lookup_.insert(w, at_issue_ ? now_ : kNoEvent));
+  enter(w, State::kLookup);
+}
+
+// The threads of the warp that are expected at `pc` wait there; the others go on.
+void ReincarnatingWarps::arrive_or_go_on(Index w, ptx::Pc pc, std::uint16_t depth) {
+  Warp& warp = warps_[w];
+  warp.pc = pc;
+  warp.depth = depth;
+  if (barriers_.any_at(pc)) {
+    const std::uint32_t arrived = barriers_.arrive(warp.threads, {pc, depth, warp.slot});
+    if (arrived != 0) lose(w, arrived);
+    if (warp.threads.empty()) {
+      leave_tables(w);
+      return release(w);
+    }
+  }
+  go_on(w);
+}
+
+void ReincarnatingWarps::go_on(Index w) {
+  Warp& warp = warps_[w];
+  warp.landed = warp.scattered = warp.merged = false;
+  if (warp.state == State::kLookupWait) {  // departs from there in `advance`
+    enter(w, State::kLookupDone);
+    give_context(w);
+    return;
+  }
+  give_context(w);
+  if (at_issue_ && config_.barrier_latency == 1) return to_second_level(w);
+  enter(w, State::kReturning);
+  if (at_issue_) {
+    warp.due = now_ + config_.barrier_latency;
+    push(returning_, w);
+  } else {
+    push(committed_, w);
+  }
+}
+
+// Out of the table that the warp is in, if it is one of the lookups.
+void ReincarnatingWarps::leave_tables(Index w) {
+  const Warp& warp = warps_[w];
+  if (warp.state == State::kLookupWait || warp.state == State::kLookupDone) {
+    waiting_lookup_.remove(warp.lookup_slot, now_);
+    enter(w, State::kInFlight);
+  } else if (warp.state == State::kLookup) {
+    ready_lookup_.remove(warp.lookup_slot, now_);
+    enter(w, State::kInFlight);
+  }
+}
+
+void ReincarnatingWarps::park(Index w, const Landing& landing) {
+  Warp& warp = warps_[w];
+  warp.pc = landing.pc;
+  warp.depth = landing.depth;
+  warp.barrier = landing.argument;
+  take_context(w);  // it may wait long, and others need the instruction buffer
+  if (landing.kind == Outcome::Kind::kBarrier) {
+    if (barriers_.expects(warp.threads)) ++counters_.bar_in_divergence;
+    enter(w, State::kBarrier);
+  } else {
+    enter(w, State::kSync);
+  }
+  push(parked_, w);
+}
+
+void ReincarnatingWarps::resume(Index w) {
+  drop(parked_, w);
+  arrive_or_go_on(w, warps_[w].pc, warps_[w].depth);
+}
+
+void ReincarnatingWarps::barrier_released(std::uint16_t slot, unsigned barrier) {
+  for (Index w = parked_.head, next = kNone; w != kNone; w = next) {
+    next = warps_[w].next;
+    const Warp& warp = warps_[w];
+    if (warp.state == State::kBarrier && warp.slot == slot && warp.barrier == barrier) resume(w);
+  }
+  revive();
+}
+
+// Threads of one original warp may be in several warps, and those hold threads of others: the released ones
+// go on without these.
+void ReincarnatingWarps::warp_sync_released(Groups threads) {
+  for (Index w = parked_.head, next = kNone; w != kNone; w = next) {
+    next = warps_[w].next;
+    Warp& warp = warps_[w];
+    if (warp.state != State::kSync) continue;
+    std::uint32_t released = 0;
+    for (const auto& group : threads) released |= lanes_.lanes_in(warp.threads, group);
+    if (released == warp.threads.mask) {
+      resume(w);
+    } else if (released != 0) {
+      LaneSet going = warp.threads;
+      going.mask = released;
+      lose(w, released);
+      going.mask &= ~barriers_.arrive(going, {warp.pc, warp.depth, warp.slot});
+      if (!going.empty()) regroup(going, going.mask, warp.pc, warp.depth, warp.slot);
+    }
+  }
+  revive();
+}
+
+// Barriers that everyone has reached become warps again.
+void ReincarnatingWarps::revive() {
+  for (const auto& done : barriers_.completed()) {
+    ++counters_.reincarnations;
+    counters_.reincarnated_threads += done.threads.count();
+    const Index w =
+        create(done.place.rpc, done.place.depth, done.place.slot, done.threads, done.threads.mask);
+    give_context(w);
+    enter(w, State::kRevived);
+    push(revived_, w);
+  }
+  barriers_.completed().clear();
+}
+
+bool ReincarnatingWarps::ends(ptx::Pc pc) const {
+  const ptx::Instruction& next = program_->code[pc];
+  return next.is_exit() && next.guard < 0;
+}
+
+std::uint32_t ReincarnatingWarps::waiting_to_exit(std::uint16_t slot) const {
+  return barriers_.waiting_at(slot, [this](ptx::Pc pc) { return ends(pc); });
+}
+
+std::uint32_t ReincarnatingWarps::ending(unsigned chunk) const {
+  return barriers_.waiting_in(chunk, [this](ptx::Pc pc) { return ends(pc); });
+}
+
+}  // namespace weft::warp_formation

@@ -1,0 +1,202 @@
+// HARP and CROWN in time: how warps move between the tables, and which one is issued (HARP 4.2.3).
+#include <algorithm>
+
+#include "warp_formation/reincarnating_warps.h"
+#include "warp_formation/scheduling.h"
+
+namespace weft::warp_formation {
+
+// From the end of the pipeline to the front: what enters a table now is seen by the next one a cycle later.
+void ReincarnatingWarps::advance(Cycle now) {
+  now_ = now;
+  immediate_ = kNoIssue;
+  const bool lookup_may_leave = this->lookup_may_leave();  // as the cycle finds the Second-Level
+  while (returning_.size != 0 && warps_[returning_.head].due <= now) {
+    const Index w = returning_.head;
+    drop(returning_, w);
+    to_second_level(w);
+  }
+  for (unsigned s = 0; s < first_.size() && ready_.size != 0; ++s) refill(s);
+  if (stalled_.size != 0) house_stalled();
+  leave_one_table(now, lookup_may_leave);
+  if (committed_.size != 0) return_committed(now);
+  ready_lookup_.stamp(now);
+}
+
+void ReincarnatingWarps::to_second_level(Index w) {
+  give_context(w);
+  enter(w, State::kReady);
+  push(ready_, w);
+}
+
+// A pipelined search of the barriers: the first of its cycles is that of the commit.
+void ReincarnatingWarps::return_committed(Cycle now) {
+  while (committed_.size != 0) {
+    const Index w = committed_.head;
+    drop(committed_, w);
+    if (config_.barrier_latency == 1) {
+      to_second_level(w);
+    } else {
+      warps_[w].due = now + config_.barrier_latency;
+      push(returning_, w);
+    }
+  }
+}
+
+// Second-Level to First-Level, one warp per scheduler and cycle, first in first out. A warp needs one of the
+// front end's instruction buffers to be issued.
+void ReincarnatingWarps::refill(unsigned scheduler) {
+  auto& pool = first_[scheduler];
+  if (pool.size() >= config_.first_level) return;
+  for (Index w = ready_.head; w != kNone; w = warps_[w].next) {
+    if (warps_[w].context == kNone) give_context(w);
+    if (warps_[w].context == kNone) continue;
+    drop(ready_, w);
+    enter(w, State::kFirst);
+    pool.push_back(w);
+    ++counters_.second_to_first;
+    return;
+  }
+}
+
+// Is the data of a warp in the Waiting-Lookup there?
+bool ReincarnatingWarps::done(Index w) const {
+  if (geometry_.barrel) return warps_[w].state == State::kLookupDone;
+  return !sm_->waiting_for_memory().has(warps_[w].context);
+}
+
+bool ReincarnatingWarps::lookup_may_leave() const {
+  return !ready_lookup_.empty() && ready_.size < config_.lookup_threshold;
+}
+
+// One warp per cycle enters the Second-Level from the barriers or a lookup table, barriers first
+// (HARP 7.3.2).
+void ReincarnatingWarps::leave_one_table(Cycle now, bool lookup_may_leave) {
+  if (revived_.size != 0) {
+    const Index w = revived_.head;
+    drop(revived_, w);
+    ++counters_.barrier_to_second;
+    return to_second_level(w);
+  }
+  if (!waiting_lookup_.empty()) {
+    const int slot = waiting_lookup_.leaving(now, [this](Index w) { return done(w); });
+    if (slot >= 0) {
+      const Index w = waiting_lookup_.warp(static_cast<unsigned>(slot));
+      waiting_lookup_.remove(static_cast<unsigned>(slot), now);
+      ++counters_.lookup_to_second;
+      return to_second_level(w);
+    }
+  }
+  if (!lookup_may_leave) return;
+  const int slot = ready_lookup_.leaving(now, [](Index) { return true; });
+  if (slot < 0) return;
+  const Index w = ready_lookup_.warp(static_cast<unsigned>(slot));
+  ready_lookup_.remove(static_cast<unsigned>(slot), now);
+  ++counters_.lookup_to_second;
+  to_second_level(w);
+}
+
+// Scoreboard: warps that found the Waiting-Lookup full.
+void ReincarnatingWarps::house_stalled() {
+  for (Index w = stalled_.head, next = kNone; w != kNone; w = next) {
+    next = warps_[w].next;
+    if (sm_->waiting_for_memory().has(warps_[w].context)) continue;
+    drop(stalled_, w);
+    to_second_level(w);
+  }
+}
+
+Stall ReincarnatingWarps::pick(unsigned scheduler, std::uint32_t, Issue& issue) {
+  auto& pool = first_[scheduler];
+  Stall why = Stall::kNone;
+  for (unsigned i = 0; i < pool.size();) {
+    const Index w = pool[i];
+    Warp& warp = warps_[w];
+    if (!geometry_.barrel && !changed_.has(warp.context) && sm_->waiting_for_arithmetic().has(warp.context)) {
+      why = worse(why, Stall::kDependence);
+      ++i;
+      continue;
+    }
+    changed_.remove(warp.context);
+    if (!warp.groups_known) {
+      warp.group_count = static_cast<std::uint8_t>(lanes_.groups_of(warp.threads, warp.groups.data()));
+      warp.groups_known = true;
+    }
+    issue.pc = warp.pc;
+    issue.depth = warp.depth;
+    issue.context = warp.context;
+    issue.slot = warp.slot;
+    issue.beats = 1;
+    issue.coalesce_group = 0;
+    issue.groups = {warp.groups.data(), warp.group_count};
+    const Stall stall = sm_->ready(scheduler, issue);
+    if (stall == Stall::kNone) return stall;
+    why = worse(why, stall);
+    if (stall == Stall::kMemory) {
+      pool.erase(pool.begin() + i);
+      wait_for_memory(w);
+    } else {
+      ++i;
+    }
+  }
+  return worse(why, reason());
+}
+
+// Why the First-Level has nothing: the most telling place where threads are.
+Stall ReincarnatingWarps::reason() const {
+  const auto in = [this](State s) { return warps_in_[static_cast<std::size_t>(s)]; };
+  if (in(State::kLookupWait) + in(State::kWaiting) != 0) return Stall::kMemory;
+  if (in(State::kInFlight) != 0) return geometry_.barrel ? Stall::kDependence : Stall::kControl;
+  if (in(State::kBarrier) != 0) return Stall::kBarrier;
+  if (barriers_.waiting() + in(State::kSync) != 0) return Stall::kReconvergence;
+  if (in(State::kReady) + in(State::kLookupDone) + in(State::kReturning) + in(State::kRevived) +
+          in(State::kLookup) !=
+      0) {
+    return Stall::kScheme;
+  }
+  return Stall::kEmpty;
+}
+
+bool ReincarnatingWarps::promotable() const {
+  if (ready_.size == 0) return false;
+  const bool room = std::any_of(first_.begin(), first_.end(),
+                                [this](const auto& pool) { return pool.size() < config_.first_level; });
+  if (!room) return false;
+  if (!free_contexts_.empty()) return true;
+  for (Index w = ready_.head; w != kNone; w = warps_[w].next) {
+    if (warps_[w].context != kNone) return true;
+  }
+  return false;
+}
+
+Cycle ReincarnatingWarps::next_event(Cycle now) const {
+  if (revived_.size + committed_.size != 0 || lookup_may_leave() || promotable()) return now + 1;
+  for (const std::uint16_t slot : waiting_lookup_.order()) {
+    if (done(waiting_lookup_.warp(slot))) return now + 1;
+  }
+  for (Index w = stalled_.head; w != kNone; w = warps_[w].next) {
+    if (!sm_->waiting_for_memory().has(warps_[w].context)) return now + 1;
+  }
+  return returning_.size != 0 ? std::max(warps_[returning_.head].due, now + 1) : kNoEvent;
+}
+
+unsigned ReincarnatingWarps::ready_warps() const {
+  return warps_in_[static_cast<std::size_t>(State::kReady)] +
+         warps_in_[static_cast<std::size_t>(State::kFirst)];
+}
+
+Census ReincarnatingWarps::census() const {
+  const auto in = [this](State s) { return threads_in_[static_cast<std::size_t>(s)]; };
+  Census census;
+  const std::uint64_t waiting = in(State::kLookupWait) + in(State::kWaiting);
+  census.issued = in(State::kInFlight) + (geometry_.barrel ? waiting : 0);
+  census.ready = in(State::kReady) + in(State::kFirst) + (geometry_.barrel ? 0 : waiting);
+  census.barrier = in(State::kBarrier);
+  census.reconvergence = barriers_.waiting();
+  census.lookup = in(State::kLookup);
+  census.queued = in(State::kReturning) + in(State::kRevived) + in(State::kLookupDone);
+  census.warp_sync = in(State::kSync);
+  return census;
+}
+
+}  // namespace weft::warp_formation

@@ -1,0 +1,94 @@
+#include "platform/watchdog.h"
+
+#include <algorithm>
+
+namespace weft {
+namespace {
+
+std::string threads(std::uint64_t n) {
+  return std::to_string(n) + (n == 1 ? " thread" : " threads");
+}
+
+}  // namespace
+
+void Watchdog::start(Cycle now) {
+  active_ = true;
+  watching_ = false;
+  issued_ = milestones_ = UINT64_MAX;
+  deadline_ = now + cycles_;
+  clock_.wake_at(index_, deadline_);
+}
+
+void Watchdog::stop() {
+  active_ = false;
+  if (!watching_) return;
+  for (auto& sm : sms_) sm.observe_spinning(false);
+  watching_ = false;
+}
+
+Cycle Watchdog::step(Cycle now) {
+  if (!active_) return kNever;
+  if (now < deadline_) return deadline_;
+  std::uint64_t issued = 0, milestones = 0, live = 0;
+  for (const auto& sm : sms_) {
+    issued += sm.counters().warp_instructions;
+    milestones += sm.milestones();
+    live += sm.live_threads();
+  }
+  const bool nothing_issued = issued == issued_, no_milestone = milestones == milestones_;
+  issued_ = issued;
+  milestones_ = milestones;
+  std::string what;
+  if (nothing_issued) {
+    what = "deadlock: no instruction was issued for " + std::to_string(cycles_) + " core cycles, " +
+           threads(live) + " are live";
+  } else if (watching_ && no_milestone) {
+    what = judge();
+  }
+  if (!what.empty()) {
+    stop();
+    on_hang(what);
+    return kNever;
+  }
+  // Each span is watched from its beginning, while nothing else happens.
+  if (no_milestone || watching_) {
+    for (auto& sm : sms_) sm.observe_spinning(no_milestone);
+  }
+  watching_ = no_milestone;
+  deadline_ = now + cycles_;
+  return deadline_;
+}
+
+std::string Watchdog::judge() const {
+  std::uint64_t live = 0, spinning = 0, held = 0, waiting = 0;
+  std::string example;
+  for (const auto& sm : sms_) {
+    if (sm.live_threads() == 0) continue;
+    const auto spin = sm.spinning();
+    if (spin.busy || spin.threads.spinning != spin.threads.issued) return "";
+    if (example.empty()) example = spin.example;
+    const warp_formation::Census census = sm.census();
+    live += sm.live_threads();
+    spinning += spin.threads.spinning;
+    held += census.reconvergence + census.inactive_path + census.lookup + census.lat_barrier;
+    waiting += census.barrier + census.warp_sync;
+  }
+  if (spinning == 0) return "";
+  const std::uint64_t silent = live - spinning;
+  const std::uint64_t parked = std::min(silent, waiting), stacked = std::min(silent - parked, held);
+  const std::uint64_t starved = silent - parked - stacked;
+  const std::string loop = "for " + std::to_string(cycles_) + " core cycles " + threads(spinning) +
+                           " only repeated a loop with the same registers, such as " + example;
+  if (starved != 0) {
+    return "starvation: " + loop + ", while " + threads(starved) +
+           " that could run were never chosen by the scheme";
+  }
+  if (stacked != 0) {
+    return "SIMT deadlock: " + loop + ", while the scheme held back " + threads(stacked) +
+           " that wait at a reconvergence point or on a path that does not run";
+  }
+  return "livelock: " + loop +
+         (parked != 0 ? ", while " + threads(parked) + " wait at barriers" : ", and no other thread is live");
+}
+
+}  // namespace weft

@@ -1,0 +1,53 @@
+// Finds launches that will never end, and says in words why.
+//
+// Every `cycles` core cycles it looks whether the launch went on:
+//
+//   deadlock        threads are live and nothing was issued
+//   livelock        threads issue, but each of them only repeats a loop with the same registers, as it waits
+//                   for memory that nobody will change; of these,
+//     SIMT deadlock   threads are held back by the divergence scheme: on a path that does not run, or at a
+//                     reconvergence point
+//     starvation      threads could run, and are never chosen
+//
+// A span without an exit or the opening of a barrier raises the suspicion; over the next one the SMs watch
+// their threads (sm/spin_observer.h). Loops that count, or read a clock, are never taken for livelocks.
+#ifndef WEFT_PLATFORM_WATCHDOG_H
+#define WEFT_PLATFORM_WATCHDOG_H
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <string>
+
+#include "common/clock_domain.h"
+#include "sm/sm.h"
+
+namespace weft {
+
+class Watchdog final : public Clocked {
+ public:
+  Watchdog(ClockDomain& clock, Cycle cycles, std::deque<sm::Sm>& sms)
+      : clock_(clock), index_(clock.add(*this)), cycles_(cycles), sms_(sms) {}
+
+  // Told once, with the reason; the launch is to be stopped.
+  std::function<void(const std::string& what)> on_hang;
+
+  void start(Cycle now);
+  void stop();
+  Cycle step(Cycle now) override;
+
+ private:
+  std::string judge() const;  // empty: no livelock
+
+  ClockDomain& clock_;
+  const std::size_t index_;
+  const Cycle cycles_;
+  std::deque<sm::Sm>& sms_;
+  bool active_ = false, watching_ = false;
+  std::uint64_t issued_ = 0, milestones_ = 0;  // at the last look
+  Cycle deadline_ = 0;
+};
+
+}  // namespace weft
+
+#endif
