@@ -248,6 +248,7 @@ void Gpu::check(const dispatch::Launch& launch) const {
                                  " bytes, it takes " + std::to_string(launch.program->parameter_bytes));
   }
   const sm::Kernel checked(launch, impl_->config.sm, impl_->config.warp_formation.warp_size);
+  impl_->sms.front().check_warps(checked);
   if (checked.local_bytes != 0 && launch.local_address < kDeviceBase) {
     throw InputError(kernel, "has local variables, but the launch gives no device memory for them");
   }

@@ -32,6 +32,11 @@ struct Lanes {
 
 using LaneFunction = void (*)(Lanes&);
 
+// Across lanes (shfl, vote, match, redux, activemask, elect, bar.warp.sync): the 32 lanes are those of the
+// original warp, `active` (not empty) are the threads that take part, and only their operands are looked at.
+// The caller has gathered them; threads with different member masks are different calls. Predicates: vote
+// gives result[0]; shfl, match.all and elect give result[1].
+
 // The function of an arithmetic, logic, move, compare or conversion instruction, or nullptr if there is none
 // (memory and control instructions, and what is not executable). cvta between generic and other spaces is
 // done by adding or subtracting the window base: src[0] = address, src[1] = broadcast window base (prepared

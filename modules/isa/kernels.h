@@ -54,6 +54,7 @@ LaneFunction find_convert_integer(const Instruction& in);  // cvt to an integer 
 LaneFunction find_convert_float(const Instruction& in);    // cvt from or to f32 or f64, no halves
 LaneFunction find_half(const Instruction& in);             // arithmetic on f16, bf16 and pairs
 LaneFunction find_convert_half(const Instruction& in);
+LaneFunction find_warp(const Instruction& in);      // shfl, vote, match, redux, activemask, elect
 u32 add_halves(Type type, u32 a, u32 b);            // for atomics
 MemoryFunction find_access(const Instruction& in);  // ld, st
 MemoryFunction find_atomic(const Instruction& in);  // atom, red

@@ -89,6 +89,14 @@ LaneFunction find(const Instruction& in) {
     case Opcode::kSin:
     case Opcode::kCos:
       return find_approximate(in);
+    case Opcode::kShfl:
+    case Opcode::kVote:
+    case Opcode::kMatch:
+    case Opcode::kRedux:
+    case Opcode::kActivemask:
+    case Opcode::kElect:
+    case Opcode::kWarpBarrier:
+      return find_warp(in);
     default:
       return nullptr;
   }

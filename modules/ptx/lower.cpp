@@ -137,6 +137,15 @@ void Lowering::lower(const Statement& statement) {
     case Shape::kBarrier:
       barrier(operation);
       break;
+    case Shape::kWarp:
+      warp(operation);
+      break;
+    case Shape::kCopyAsync:
+      copy_async(operation);
+      break;
+    case Shape::kCopyWait:
+      copy_wait(operation);
+      break;
     case Shape::kExit:
       need_operands(0, 0);
       if (operation.instruction.op == Opcode::kRet && !kernel_.is_entry) {
@@ -355,23 +364,6 @@ void Lowering::branch(Operation& operation) {
   branch_labels_.resize(draft_.code.size(), UINT32_MAX);
   branch_labels_.push_back(meaning.index);
   emit(draft(operation.instruction));
-}
-
-void Lowering::barrier(Operation& operation) {
-  const BarrierKind kind = operation.instruction.barrier;
-  DraftInstruction d = draft(operation.instruction);
-  if (kind == BarrierKind::kSync || kind == BarrierKind::kArrive) {
-    need_operands(kind == BarrierKind::kArrive ? 2 : 1, 2);
-    for (std::uint32_t i = 0; i < statement_->count; ++i) set_source(d, i, source(operand(i), Type::kU32));
-    return emit(d);
-  }
-  need_operands(3, 4);
-  set_source(d, 0, source(operand(1), Type::kU32));
-  if (statement_->count == 4) set_source(d, 1, source(operand(2), Type::kU32));
-  set_source(d, 2, source(operand(statement_->count - 1), Type::kPred));
-  const Type result = kind == BarrierKind::kRedPopc ? Type::kU32 : Type::kPred;
-  set_destination(d, 0, destination(operand(0), result), result);
-  emit(d);
 }
 
 // brx.idx index, list of .branchtargets

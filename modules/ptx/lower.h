@@ -45,7 +45,6 @@ class Lowering {
   void convert(Operation& operation);
   void compare(Operation& operation);
   void branch(Operation& operation);
-  void barrier(Operation& operation);
   void indexed_branch(Operation& operation);
   void finish_branches();
   void emit_branch(std::uint32_t label, bool guarded, bool negated = false);
@@ -73,10 +72,16 @@ class Lowering {
   void convert_two(const Operation& operation);
   void hint(const Operation& operation);
 
+  // Warp-level primitives, barriers (lower_warp.cpp).
+  void warp(Operation& operation);
+  void barrier(Operation& operation);
+
   // Memory (lower_memory.cpp).
   void load(Operation& operation);
   void store(Operation& operation);
   void atomic(Operation& operation, bool reduces);
+  void copy_async(Operation& operation);
+  void copy_wait(Operation& operation);
   void address(DraftInstruction& draft, const Node& node);
 
   // Operands (lower_operands.cpp).

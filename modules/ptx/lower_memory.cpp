@@ -1,4 +1,6 @@
 // Loads, stores and atomics.
+#include <algorithm>
+
 #include "ptx/lower.h"
 #include "ptx/types.h"
 
@@ -144,6 +146,70 @@ void Lowering::atomic(Operation& operation, bool reduces) {
   if (d.fixed.space != Space::kGeneric && d.fixed.space != Space::kGlobal &&
       d.fixed.space != Space::kShared) {
     fail("an atomic needs global, shared or generic memory");
+  }
+  emit(d);
+}
+
+// cp.async [shared], [global], bytes [, bytes to read | predicate that ignores the source].
+void Lowering::copy_async(Operation& operation) {
+  need_operands(3, 4);
+  const Node& size = operand(2);
+  const std::uint64_t bytes = size.number.bits;
+  const bool past_l1 = operation.instruction.mode == Mode::kPastL1;
+  if (size.kind != Node::Kind::kLiteral || (bytes != 16 && (past_l1 || (bytes != 4 && bytes != 8)))) {
+    fail(size, past_l1 ? "cp.async.cg copies 16 bytes" : "cp.async.ca copies 4, 8 or 16 bytes");
+  }
+  // The shared address gets a register of its own: base and offset added, 32 bits.
+  DraftInstruction to = draft(operation.instruction);
+  to.fixed.space = Space::kShared;
+  address(to, operand(0));
+  Source place = constant(static_cast<std::uint64_t>(to.fixed.offset), Type::kU32);
+  if (to.fixed.src[0].kind == Operand::Kind::kRow) {
+    place = of(to.src[0], Type::kU32);
+    if (to.fixed.wide_address) {
+      const VirtualId narrow = temporary(Type::kU32);
+      emit_convert(narrow, Type::kU32, to.src[0], Type::kU64);
+      place = of(narrow, Type::kU32);
+    }
+    if (to.fixed.offset != 0) {
+      const VirtualId sum = temporary(Type::kU32);
+      DraftInstruction add = draft(Opcode::kAdd, Type::kU32);
+      add.fixed.latency = Latency::kIntAdd;
+      set_source(add, 0, place);
+      set_source(add, 1, constant(static_cast<std::uint64_t>(to.fixed.offset), Type::kU32));
+      set_destination(add, 0, sum, Type::kU32);
+      emit(add);
+      place = of(sum, Type::kU32);
+    }
+  }
+  DraftInstruction d = draft(operation.instruction);
+  d.fixed.vector = static_cast<std::uint8_t>(bytes / 4);
+  address(d, operand(1));
+  set_source(d, 1, place);
+  if (statement_->count == 4) {
+    const Node& last = operand(3);
+    const std::optional<Register> reg = find_register(last);
+    if (reg && reg->type == Type::kPred) {
+      set_source(d, 3, source(last, Type::kPred));
+    } else {
+      if (!reg && last.number.bits > bytes) {
+        fail(last, "found " + std::to_string(last.number.bits) + " bytes to read, allowed are 0 to " +
+                       std::to_string(bytes));
+      }
+      set_source(d, 2, source(last, Type::kU32));
+    }
+  }
+  emit(d);
+}
+
+void Lowering::copy_wait(Operation& operation) {
+  const bool counts =
+      operation.instruction.op == Opcode::kCopyWait && operation.instruction.mode != Mode::kAll;
+  need_operands(counts ? 1 : 0, counts ? 1 : 0);
+  DraftInstruction d = draft(operation.instruction);
+  if (counts) {
+    if (operand(0).kind != Node::Kind::kLiteral) fail(operand(0), "expected a constant number of groups");
+    d.fixed.offset = static_cast<std::int64_t>(std::min<std::uint64_t>(operand(0).number.bits, INT32_MAX));
   }
   emit(d);
 }

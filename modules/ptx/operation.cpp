@@ -16,6 +16,7 @@ struct Reader {
 };
 
 constexpr Reader kReaders[] = {{"abs", Opcode::kAbs, read_negate},
+                               {"activemask", Opcode::kActivemask, read_activemask},
                                {"add", Opcode::kAdd, read_add},
                                {"addc", Opcode::kAddc, read_add},
                                {"and", Opcode::kAnd, read_logic},
@@ -35,11 +36,13 @@ constexpr Reader kReaders[] = {{"abs", Opcode::kAbs, read_negate},
                                {"cnot", Opcode::kCnot, read_not},
                                {"copysign", Opcode::kCopysign, read_copysign},
                                {"cos", Opcode::kCos, read_approximate},
+                               {"cp", Opcode::kCopyAsync, read_copy_async},
                                {"cvt", Opcode::kCvt, read_cvt},
                                {"cvta", Opcode::kCvta, read_convert_address},
                                {"div", Opcode::kDiv, read_div},
                                {"dp2a", Opcode::kDp2a, read_dot_product},
                                {"dp4a", Opcode::kDp4a, read_dot_product},
+                               {"elect", Opcode::kElect, read_elect},
                                {"ex2", Opcode::kEx2, read_approximate},
                                {"exit", Opcode::kExit, read_exit},
                                {"fence", Opcode::kMembar, read_fence},
@@ -51,6 +54,7 @@ constexpr Reader kReaders[] = {{"abs", Opcode::kAbs, read_negate},
                                {"mad", Opcode::kMad, read_mad},
                                {"mad24", Opcode::kMad24, read_mul24},
                                {"madc", Opcode::kMadc, read_mad},
+                               {"match", Opcode::kMatch, read_match},
                                {"max", Opcode::kMax, read_extremum},
                                {"membar", Opcode::kMembar, read_fence},
                                {"min", Opcode::kMin, read_extremum},
@@ -65,6 +69,7 @@ constexpr Reader kReaders[] = {{"abs", Opcode::kAbs, read_negate},
                                {"prmt", Opcode::kPrmt, read_prmt},
                                {"rcp", Opcode::kRcp, read_root},
                                {"red", Opcode::kRed, read_atomic},
+                               {"redux", Opcode::kRedux, read_redux},
                                {"rem", Opcode::kRem, read_rem},
                                {"ret", Opcode::kRet, read_exit},
                                {"rsqrt", Opcode::kRsqrt, read_root},
@@ -73,6 +78,7 @@ constexpr Reader kReaders[] = {{"abs", Opcode::kAbs, read_negate},
                                {"set", Opcode::kSet, read_set},
                                {"setp", Opcode::kSetp, read_setp},
                                {"shf", Opcode::kShf, read_shf},
+                               {"shfl", Opcode::kShfl, read_shfl},
                                {"shl", Opcode::kShl, read_shift},
                                {"shr", Opcode::kShr, read_shift},
                                {"sin", Opcode::kSin, read_approximate},
@@ -92,6 +98,7 @@ constexpr Reader kReaders[] = {{"abs", Opcode::kAbs, read_negate},
                                {"vmax4", Opcode::kVmax, read_video},
                                {"vmin2", Opcode::kVmin, read_video},
                                {"vmin4", Opcode::kVmin, read_video},
+                               {"vote", Opcode::kVote, read_vote},
                                {"vsub2", Opcode::kVsub, read_video},
                                {"vsub4", Opcode::kVsub, read_video},
                                {"xor", Opcode::kXor, read_logic}};
@@ -105,14 +112,11 @@ constexpr bool sorted() {
 static_assert(sorted(), "kReaders is searched by bisection");
 
 // Legal PTX that Weft does not execute (PTX ISA 9.0).
-constexpr std::string_view kLaterMnemonics[] = {"activemask",
-                                                "alloca",
+constexpr std::string_view kLaterMnemonics[] = {"alloca",
                                                 "applypriority",
                                                 "clusterlaunchcontrol",
-                                                "cp",
                                                 "createpolicy",
                                                 "discard",
-                                                "elect",
                                                 "getctarank",
                                                 "griddepcontrol",
                                                 "isspacep",
@@ -120,7 +124,6 @@ constexpr std::string_view kLaterMnemonics[] = {"activemask",
                                                 "ldmatrix",
                                                 "ldu",
                                                 "mapa",
-                                                "match",
                                                 "mbarrier",
                                                 "mma",
                                                 "movmatrix",
@@ -128,9 +131,7 @@ constexpr std::string_view kLaterMnemonics[] = {"activemask",
                                                 "pmevent",
                                                 "prefetch",
                                                 "prefetchu",
-                                                "redux",
                                                 "setmaxnreg",
-                                                "shfl",
                                                 "slct",
                                                 "st_async",
                                                 "stackrestore",
@@ -152,7 +153,6 @@ constexpr std::string_view kLaterMnemonics[] = {"activemask",
                                                 "vmad",
                                                 "vmax",
                                                 "vmin",
-                                                "vote",
                                                 "vset",
                                                 "vset2",
                                                 "vset4",
@@ -170,6 +170,7 @@ void choose_unit(Instruction& i) {
     case Opcode::kSt:
     case Opcode::kAtom:
     case Opcode::kRed:
+    case Opcode::kCopyAsync:
       i.unit = Unit::kMemory;
       break;
     case Opcode::kBra:
@@ -181,7 +182,19 @@ void choose_unit(Instruction& i) {
     case Opcode::kReturn:
     case Opcode::kSystem:
     case Opcode::kMembar:
+    case Opcode::kCopyCommit:
+    case Opcode::kCopyWait:
       i.unit = Unit::kControl;
+      break;
+    case Opcode::kShfl:
+    case Opcode::kVote:
+    case Opcode::kMatch:
+    case Opcode::kActivemask:
+    case Opcode::kRedux:
+    case Opcode::kElect:
+    case Opcode::kWarpBarrier:
+      i.unit = Unit::kWarp;
+      i.latency = Latency::kWarp;
       break;
     case Opcode::kRcp:
     case Opcode::kSqrt:

@@ -27,6 +27,9 @@ enum class Shape : std::uint8_t {
   kTrap,
   kExit,
   kBarrier,
+  kWarp,       // d, p or d|p, sources, member mask
+  kCopyAsync,  // [shared], [global], bytes [, bytes to read | ignore]
+  kCopyWait,
   kFence,
 };
 

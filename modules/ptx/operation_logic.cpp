@@ -208,21 +208,4 @@ void read_exit(Modifiers& m, Operation& o) {
   o.shape = Shape::kExit;
 }
 
-void read_barrier(Modifiers& m, Operation& o) {  // bar, barrier; .cta is the default
-  Instruction& i = o.instruction;
-  m.take("cta");
-  enum class What { kSync, kArrive, kRed } what = What::kSync;
-  m.need({{"sync", What::kSync}, {"arrive", What::kArrive}, {"red", What::kRed}}, what);
-  i.type = Type::kNone;
-  if (what == What::kArrive) i.barrier = BarrierKind::kArrive;
-  if (what == What::kRed) {
-    m.need({{"and", BarrierKind::kRedAnd}, {"or", BarrierKind::kRedOr}, {"popc", BarrierKind::kRedPopc}},
-           i.barrier);
-  }
-  m.take("aligned");
-  if (what == What::kRed)
-    i.type = m.type(i.barrier == BarrierKind::kRedPopc ? set_of(Type::kU32) : kPredicateType);
-  o.shape = Shape::kBarrier;
-}
-
 }  // namespace weft::ptx

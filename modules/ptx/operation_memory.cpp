@@ -199,4 +199,29 @@ void read_fence(Modifiers& m, Operation& o) {
   o.shape = Shape::kFence;
 }
 
+// 9.7.9.25: cp.async.{ca,cg}.shared.global, cp.async.commit_group, .wait_group, .wait_all.
+void read_copy_async(Modifiers& m, Operation& o) {
+  Instruction& i = o.instruction;
+  if (!m.take("async")) m.not_executable();
+  i.type = Type::kB32;
+  o.shape = Shape::kCopyWait;
+  if (m.take("commit_group")) {
+    i.op = Opcode::kCopyCommit;
+    return;
+  }
+  if (m.take({{"wait_group", Mode::kNone}, {"wait_all", Mode::kAll}}, i.mode)) {
+    i.op = Opcode::kCopyWait;
+    return;
+  }
+  if (m.peek() == "bulk" || m.peek() == "mbarrier") m.not_executable(".async." + std::string(m.peek()));
+  m.need({{"ca", Mode::kNone}, {"cg", Mode::kPastL1}}, i.mode);
+  enum class Where { kHere } here = Where::kHere;
+  m.need({{"shared", Where::kHere}, {"shared::cta", Where::kHere}}, here);
+  m.need({{"global", Where::kHere}}, here);
+  while (take_hint(m)) {
+  }
+  i.space = Space::kGlobal;
+  o.shape = Shape::kCopyAsync;
+}
+
 }  // namespace weft::ptx

@@ -56,9 +56,8 @@ void read_brev(Modifiers& m, Operation& o);
 void read_branch(Modifiers& m, Operation& o);
 void read_indexed_branch(Modifiers& m, Operation& o);
 void read_call(Modifiers& m, Operation& o);
-void read_trap(Modifiers& m, Operation& o);     // also brkpt
-void read_exit(Modifiers& m, Operation& o);     // ret, exit
-void read_barrier(Modifiers& m, Operation& o);  // bar, barrier
+void read_trap(Modifiers& m, Operation& o);  // also brkpt
+void read_exit(Modifiers& m, Operation& o);  // ret, exit
 
 // operation_special.cpp
 void read_prmt(Modifiers& m, Operation& o);
@@ -73,12 +72,22 @@ void read_sad(Modifiers& m, Operation& o);
 void read_mul24(Modifiers& m, Operation& o);        // mul24, mad24
 void read_dot_product(Modifiers& m, Operation& o);  // dp2a, dp4a
 
+// operation_warp.cpp
+void read_shfl(Modifiers& m, Operation& o);
+void read_vote(Modifiers& m, Operation& o);
+void read_match(Modifiers& m, Operation& o);
+void read_redux(Modifiers& m, Operation& o);
+void read_activemask(Modifiers& m, Operation& o);
+void read_elect(Modifiers& m, Operation& o);
+void read_barrier(Modifiers& m, Operation& o);  // bar, barrier, bar.warp.sync
+
 // operation_memory.cpp
 void read_load(Modifiers& m, Operation& o);
 void read_store(Modifiers& m, Operation& o);
 void read_atomic(Modifiers& m, Operation& o);           // atom, red
 void read_convert_address(Modifiers& m, Operation& o);  // cvta
 void read_fence(Modifiers& m, Operation& o);            // membar, fence
+void read_copy_async(Modifiers& m, Operation& o);       // cp.async
 
 }  // namespace weft::ptx
 

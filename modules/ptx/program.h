@@ -118,6 +118,16 @@ enum class Opcode : std::uint8_t {
   kVabsdiff,
   kVmin,
   kVmax,
+  kShfl,
+  kVote,
+  kMatch,
+  kActivemask,
+  kRedux,
+  kElect,
+  kWarpBarrier,
+  kCopyAsync,
+  kCopyCommit,
+  kCopyWait,
   kNop
 };
 const char* name_of(Opcode opcode);
@@ -147,7 +157,7 @@ enum class Compare : std::uint8_t {
 enum class Combine : std::uint8_t { kNone, kAnd, kOr, kXor };  // setp.cmp.and p|q, a, b, c
 enum class Width : std::uint8_t { kDefault, kLo, kHi, kWide };
 enum class Atomic : std::uint8_t { kNone, kAdd, kMin, kMax, kInc, kDec, kExch, kCas, kAnd, kOr, kXor };
-// The mode words of prmt; shf; bmsk; bfind; testp.
+// The mode words of prmt; shf; bmsk; bfind; testp; shfl; vote and match; cp.async.
 enum class Mode : std::uint8_t {
   kNone,
   kF4e,
@@ -168,7 +178,16 @@ enum class Mode : std::uint8_t {
   kNumber,
   kNotANumber,
   kNormal,
-  kSubnormal
+  kSubnormal,
+  kUp,
+  kDown,
+  kBfly,
+  kIdx,
+  kAll,
+  kAny,
+  kUni,
+  kBallot,
+  kPastL1
 };
 // What a kSystem instruction asks of the simulator: functions of the device runtime, and the ends of a
 // kernel.
@@ -179,7 +198,8 @@ enum class BarrierKind : std::uint8_t { kSync, kArrive, kRedAnd, kRedOr, kRedPop
 
 // Which functional unit executes an instruction, and with which latency: an index into the SM's latency
 // table.
-enum class Unit : std::uint8_t { kSp, kSfu, kMemory, kControl };
+// kWarp: across the lanes of a warp; runs on the SIMD groups, but may have to wait for other threads first.
+enum class Unit : std::uint8_t { kSp, kSfu, kMemory, kControl, kWarp };
 enum class Latency : std::uint8_t {
   kIntAdd,
   kIntMul,
@@ -193,6 +213,7 @@ enum class Latency : std::uint8_t {
   kDoubleDiv,
   kSfu,
   kMove,
+  kWarp,
   kCount
 };
 
@@ -285,7 +306,11 @@ struct Instruction {
   // of the result, `from` of the operands; src[2] = predicate c. dp2a, dp4a: `type` of a, `from` of b. With
   // carries (addc, subc, madc, and add, sub, mad where carry_out): src[2] = carry or borrow in (kNone: none),
   // src[3] = the addend c of mad, dst[1] = carry or borrow out, a predicate. lop3: src[3] = the literal
-  // table.
+  // table. shfl, vote, match, redux, elect, bar.warp.sync: src[0..2] = a, b, c, src[3] = member mask (kNone:
+  // the mask-less form, or activemask), dst[0] = d, dst[1] = p. cp.async: src[0] = address in global memory,
+  // src[1] = address in shared memory (32 bits), src[2] = bytes to read (kNone: all), src[3] = predicate that
+  // ignores the source; `vector` words of `type`. cp.async.wait_group: `offset` = groups that may be under
+  // way, mode kAll: wait_all.
   std::array<Operand, 4> dst{};
   std::array<Operand, 5> src{};
   std::int64_t offset = 0;  // byte offset added to the address base
@@ -318,6 +343,11 @@ struct Instruction {
   bool is_control() const { return unit == Unit::kControl; }
   bool is_load() const { return op == Opcode::kLd || op == Opcode::kAtom; }
   bool is_memory() const { return unit == Unit::kMemory; }
+  bool is_warp_primitive() const { return unit == Unit::kWarp; }
+  // shfl and vote without .sync: among the threads that execute together, which must be a warp of the block.
+  bool needs_original_warp() const {
+    return (op == Opcode::kShfl || op == Opcode::kVote) && src[3].kind == Operand::Kind::kNone;
+  }
 };
 
 // Calls. A thread has a stack in its local memory that grows upwards, behind the kernel's own frame; two rows

@@ -76,7 +76,7 @@ void LoadStoreUnit::coalesce(std::uint32_t instruction, const ptx::Instruction& 
     target = Target::kL1c;
   } else if (in.non_coherent && config_.l1t.enabled) {
     target = Target::kL1t;
-  } else if (!config_.l1d.enabled) {
+  } else if (!config_.l1d.enabled || in.mode == ptx::Mode::kPastL1) {
     target = Target::kDirect;
   }
   const unsigned shift = constant ? log2_of(access.bytes) : block_shift_;

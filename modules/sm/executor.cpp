@@ -226,6 +226,7 @@ bool Executor::memory(const Operation& op, ptx::Pc pc, const Groups& groups, con
   access_count_ = 0;
   group_ = 0;
   if (observer_ != nullptr) refused_ = {};
+  if (op.memory == nullptr) return copy(op, pc, groups, block);
   alignas(64) std::uint64_t address[isa::kLanes];
   for (const ThreadGroup& group : groups) {
     const std::uint32_t mask = guarded(in, group);
@@ -310,12 +311,26 @@ bool Executor::access(const Operation& op, ptx::Pc pc, ptx::Space space, unsigne
     mask = permitted(op, pc, space, chunk, mask, address, block);
     if (mask == 0) return true;
   }
-  const auto [base, low, bytes, what] = region(space, block);
+  std::uint8_t* base = nullptr;
+  const LaneAccess* lanes = check(op, pc, space, chunk, mask, address, block, base);
+  if (lanes == nullptr) return false;
+  transfer(space == ptx::Space::kShared ? op.shared_memory : op.memory, op, chunk, mask, base,
+           lanes->address.data());
+  return true;
+}
+
+LaneAccess* Executor::check(const Operation& op, ptx::Pc pc, ptx::Space space, unsigned chunk,
+                            std::uint32_t mask, const std::uint64_t* address, const ResidentBlock& block,
+                            std::uint8_t*& base) {
+  const auto [first_byte, low, bytes, what] = region(space, block);
+  base = first_byte;
   const Span span = span_of(address, mask);
   const std::uint64_t size = op.element_bytes;
   const bool inside = span.low >= low && span.high - low + size <= bytes && span.high - low < bytes;
-  if (!inside || (span.bits & (size - 1)) != 0)
-    return refuse(op, pc, chunk, mask, address, low, bytes, what, block);
+  if (!inside || (span.bits & (size - 1)) != 0) {
+    refuse(op, pc, chunk, mask, address, low, bytes, what, block);
+    return nullptr;
+  }
 
   LaneAccess& lanes = record(space, chunk, mask, static_cast<std::uint32_t>(size));
   for (unsigned i = 0; i < isa::kLanes; ++i) lanes.address[i] = address[i] - low;
@@ -331,11 +346,12 @@ bool Executor::access(const Operation& op, ptx::Pc pc, ptx::Space space, unsigne
         all = all && mapped[lanes.address[first_lane(rest)] >> memory_.page_shift] != 0;
       }
     }
-    if (!all) return refuse(op, pc, chunk, mask, address, low, bytes, what, block);
+    if (!all) {
+      refuse(op, pc, chunk, mask, address, low, bytes, what, block);
+      return nullptr;
+    }
   }
-  transfer(space == ptx::Space::kShared ? op.shared_memory : op.memory, op, chunk, mask, base,
-           lanes.address.data());
-  return true;
+  return &lanes;
 }
 
 void Executor::transfer(isa::MemoryFunction function, const Operation& op, unsigned chunk, std::uint32_t mask,
@@ -432,10 +448,12 @@ bool Executor::refuse(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint
     std::ostringstream out;
     const bool load = op.instruction->op == ptx::Opcode::kLd;
     const bool store = op.instruction->op == ptx::Opcode::kSt;
+    const bool copies = op.memory == nullptr;
     out << place_name(pc, chunk, lane, block) << ": "
-        << (load    ? "load"
-            : store ? "store"
-                    : "atomic")
+        << (load     ? "load"
+            : store  ? "store"
+            : copies ? "copy"
+                     : "atomic")
         << " of " << size << " bytes at 0x" << std::hex << a << std::dec;
     if (outside || unmapped) {
       out << " is not in " << (unmapped ? "any allocation of " : "") << what;

@@ -13,6 +13,7 @@
 #include "sm/access_observer.h"
 #include "sm/kernel.h"
 #include "sm/register_file.h"
+#include "sm/warp_gatherings.h"
 #include "warp_formation/warp_formation.h"
 
 namespace weft::sm {
@@ -100,12 +101,30 @@ class Executor {
   bool system(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint32_t mask,
               const ResidentBlock& block);
 
+  // A warp-level primitive for all its participants in a chunk, which came from `count` places.
+  void across_lanes(const Participants* parts, unsigned count, unsigned chunk);
+  // The result of bar.red for these lanes: `votes` of `threads` predicates were true.
+  void barrier_result(const Operation& op, unsigned chunk, std::uint32_t lanes, std::uint32_t votes,
+                      std::uint32_t threads);
+  // The value of a uniform 32-bit operand, for the first thread of the groups.
+  std::uint32_t scalar(const Source& source, const warp_formation::Groups& groups) const;
+  // 32 lanes of a 32-bit operand; nullptr: there is none.
+  const std::uint32_t* words_of(const Source& source, unsigned chunk);
+  std::uint32_t predicates_of(const Source& source, unsigned chunk);
+
   // A thread of a block in words, for messages: "thread (3,0,0) of block (1,2,0)".
   std::string thread_name(const ResidentBlock& block, unsigned chunk, unsigned lane) const;
-  // The value of a uniform operand of a barrier for the first thread of the groups.
-  std::uint32_t scalar(const Source& source, const warp_formation::Groups& groups) const;
+  // "kernel: thread (3,0,0) of block (1,2,0), pc 7, file.cu:12 (kernel.ptx:40:3)"
+  std::string place_name(ptx::Pc pc, unsigned chunk, unsigned lane, const ResidentBlock& block) const;
 
  private:
+  // Checks an access and records it; nullptr: refused, see fault(). `base` is byte 0 of the recorded
+  // addresses.
+  LaneAccess* check(const Operation& op, ptx::Pc pc, ptx::Space space, unsigned chunk, std::uint32_t mask,
+                    const std::uint64_t* address, const ResidentBlock& block, std::uint8_t*& base);
+  bool copy(const Operation& op, ptx::Pc pc, const warp_formation::Groups& groups,
+            const ResidentBlock& block);
+  const void* lanes_of(const Source& source, unsigned chunk);
   bool access(const Operation& op, ptx::Pc pc, ptx::Space space, unsigned chunk, std::uint32_t mask,
               const std::uint64_t* address, const ResidentBlock& block);
   bool local(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint32_t mask,
@@ -127,7 +146,6 @@ class Executor {
                           const ResidentBlock& block);
 
   std::uint64_t lane_value(const Source& source, bool wide, unsigned chunk, unsigned lane) const;
-  std::string place_name(ptx::Pc pc, unsigned chunk, unsigned lane, const ResidentBlock& block) const;
   // Where a 32-bit word of a thread's local memory lies in device memory.
   std::uint64_t local_place(std::uint64_t word, unsigned chunk, unsigned lane) const;
   void transfer(isa::MemoryFunction function, const Operation& op, unsigned chunk, std::uint32_t mask,

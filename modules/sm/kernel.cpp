@@ -85,12 +85,8 @@ Operation operation_of(const ptx::Program& program, ptx::Pc pc, const Config& co
     in_shared.space = ptx::Space::kShared;
     op.shared_memory = isa::find_memory(in_shared);
     op.element_bytes = static_cast<std::uint8_t>(ptx::bytes_of(in.type) * in.vector);
-    if (op.memory == nullptr) not_executable(program, pc);
-  } else if (in.is_control()) {
-    if (in.is_barrier() && in.barrier != ptx::BarrierKind::kSync && in.barrier != ptx::BarrierKind::kArrive) {
-      throw InputError(program.place(pc), "bar.red is not executable yet");
-    }
-  } else {
+    if (op.memory == nullptr && in.op != ptx::Opcode::kCopyAsync) not_executable(program, pc);
+  } else if (!in.is_control()) {
     op.function = isa::find(in);
     if (op.function == nullptr) not_executable(program, pc);
   }
@@ -159,6 +155,8 @@ Kernel::Kernel(const dispatch::Launch& l, const Config& config, std::uint64_t wa
   operations.reserve(program.code.size());
   for (ptx::Pc pc = 0; pc < program.code.size(); ++pc)
     operations.push_back(operation_of(program, pc, config));
+  copies = std::any_of(program.code.begin(), program.code.end(),
+                       [](const ptx::Instruction& in) { return in.op == ptx::Opcode::kCopyAsync; });
 }
 
 }  // namespace weft::sm

@@ -61,6 +61,7 @@ struct Kernel {
   std::uint32_t threads = 0;          // per block
   std::uint32_t chunks_per_block = 0;
   std::uint64_t shared_bytes = 0;  // per block: static and dynamic
+  bool copies = false;             // has cp.async
   std::uint64_t local_bytes = 0;   // per thread, with its stack
 };
 

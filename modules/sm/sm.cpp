@@ -37,6 +37,9 @@ Sm::Sm(sc_core::sc_module_name name, unsigned index, const Config& config,
     front_end_.report_to(domain.fetching(), domain.first_context, domain.unit->contexts().size());
   }
   free_ids_.reserve(kMaxIssues);
+  // Threads of one issue, at most each on its own.
+  scratch_groups_.reserve(std::size_t{warp_formation::kMaxGroups} * isa::kLanes);
+  scratch_outcomes_.reserve(scratch_groups_.capacity());
   target_groups_.reserve(std::size_t{2} * warp_formation::kMaxGroups * isa::kLanes);
   target_outcomes_.reserve(std::size_t{warp_formation::kMaxGroups} * isa::kLanes + 1);
   reset();
@@ -81,6 +84,8 @@ void Sm::reset() {
   std::fill(slots_.begin(), slots_.end(), ResidentBlock());
   std::fill(slot_references_.begin(), slot_references_.end(), 0u);
   for (auto& slot : barriers_) slot.fill(Barrier());
+  gatherings_.clear();
+  copy_waiters_.clear();
   free_ids_.clear();
   for (unsigned id = kMaxIssues; id-- > 0;) free_ids_.push_back(static_cast<std::uint16_t>(id));
   pool_ = std::make_unique<TransactionPool>();  // what was under way is dropped everywhere
@@ -103,10 +108,14 @@ void Sm::start_kernel(const Kernel& kernel, const DeviceMemoryView& memory, std:
   reachable.image = image_ = direct_memory(memory.bytes);
   executor_.start_kernel(kernel, reachable);
   front_end_.start_kernel(static_cast<std::uint32_t>(kernel.program.code.size()), code_offset);
+  const unsigned chunks = kernel.occupancy.blocks * kernel.chunks_per_block;
+  live_.assign(chunks, 0);
+  barrier_masks_.assign(slots_.size() * 16 * kernel.chunks_per_block, 0);
+  copies_.configure(kernel.copies, chunks, kMaxIssues);
   bool probes = false;
   for (auto& domain : domains_) {
     domain.unit->attach(kernel.program, domain);
-    domain.forget_waiters(kernel.occupancy.blocks * kernel.chunks_per_block);
+    domain.forget_waiters(chunks);
     probes = probes || domain.unit->wants_memory_probes();
   }
   memory_.start_kernel(parameter_offset, probes);
@@ -174,7 +183,7 @@ void Sm::launch_block(const dispatch::Dim3& index) {
       resident.domain = static_cast<std::uint16_t>(d);
     }
   }
-  barriers_[slot].fill(Barrier());
+  prepare_synchronisation(resident);
   executor_.start_block(resident);
   domains_[resident.domain].unit->launch(block);
   ++counters_.blocks_launched;
@@ -199,6 +208,7 @@ Cycle Sm::step(Cycle now) {
   take_responses(now);
   memory_.events(now);
   wheel_.take(now, [&](const Event& event) { handle(now, event); });
+  if (!gatherings_.empty()) release_gatherings();
   if (stopped_) return kNever;
   for (auto& domain : domains_) front_end_.follow(domain.unit->contexts(), domain.first_context);
   front_end_.arrive(now);
@@ -398,7 +408,7 @@ std::string Sm::dump() const {
       text += line.str();
     }
   }
-  return text;
+  return text + dump_gatherings();
 }
 
 std::uint64_t Sm::live_threads() const {
@@ -445,6 +455,8 @@ void Sm::bind(statistics::Registry& registry, const std::string& prefix) {
                    counters_.active_beats);
   registry.counter(prefix + ".active_lanes", "lanes", "active lanes, summed over these cycles",
                    counters_.active_lanes);
+  registry.counter(prefix + ".warp_gatherings", "instructions",
+                   "warp-level primitives whose threads had to wait for others", counters_.warp_gatherings);
   registry.counter(prefix + ".blocks_launched", "blocks", "thread blocks placed", counters_.blocks_launched);
   registry.counter(prefix + ".blocks_retired", "blocks", "thread blocks done", counters_.blocks_retired);
   registry.counter(prefix + ".threads_launched", "threads", "threads started", counters_.threads_launched);

@@ -18,6 +18,7 @@
 #include "common/ring.h"
 #include "common/statistics.h"
 #include "dispatch/dispatcher.h"
+#include "sm/copy_groups.h"
 #include "sm/event_wheel.h"
 #include "sm/executor.h"
 #include "sm/front_end.h"
@@ -28,6 +29,7 @@
 #include "sm/sm_config.h"
 #include "sm/spin_observer.h"
 #include "sm/units.h"
+#include "sm/warp_gatherings.h"
 #include "warp_formation/warp_formation.h"
 
 namespace weft::sm {
@@ -65,6 +67,8 @@ class Sm final : public sc_core::sc_module,
      const warp_formation::Config& formation, ClockDomain& clock, SmListener& listener);
   ~Sm() override;
 
+  // Throws InputError if the kernel needs warps that the scheme does not keep.
+  void check_warps(const Kernel& kernel) const;
   // A kernel begins on all SMs; buckets are counted from `now` on.
   void start_kernel(const Kernel& kernel, const DeviceMemoryView& memory, std::uint64_t code_offset,
                     std::uint64_t parameter_offset, Cycle now);
@@ -105,7 +109,8 @@ class Sm final : public sc_core::sc_module,
   struct Counters {
     std::uint64_t warp_instructions = 0, thread_instructions = 0;
     std::uint64_t active_beats = 0,
-                  active_lanes = 0;  // issue beats with an active lane; lanes active in them
+                  active_lanes = 0;     // issue beats with an active lane; lanes active in them
+    std::uint64_t warp_gatherings = 0;  // warp-level primitives whose threads were not all in one issue
     std::uint64_t threads_launched = 0, threads_retired = 0, blocks_launched = 0, blocks_retired = 0;
   };
   const Counters& counters() const { return counters_; }
@@ -180,8 +185,17 @@ class Sm final : public sc_core::sc_module,
     std::uint16_t chunk = 0;
     std::uint32_t mask = 0;
   };
+  // Threads that wait for the result of bar.red.
+  struct BarrierPart {
+    const Operation* op = nullptr;
+    std::uint16_t chunk = 0;
+    std::uint32_t lanes = 0;
+  };
   struct Barrier {
     std::uint32_t arrived = 0, expected = 0;  // expected 0: all live threads of the block
+    std::uint32_t votes = 0;                  // bar.red: predicates that hold
+    ptx::BarrierKind kind = ptx::BarrierKind::kSync;
+    std::vector<BarrierPart> waiting;
   };
 
   // Threads by what they waited for, summed over cycles without an issue.
@@ -213,6 +227,7 @@ class Sm final : public sc_core::sc_module,
   void start_memory(Cycle now, std::uint16_t id, Cycle occupancy);
   void start_control(Cycle now, std::uint16_t id, Cycle occupancy);
   void start_arithmetic(Cycle now, std::uint16_t id, Cycle occupancy);
+  void finish_arithmetic(Cycle now, std::uint16_t id, Cycle occupancy);
   void resolve_all(std::uint16_t id);
   void count(const warp_formation::Issue& issue);
 
@@ -228,14 +243,41 @@ class Sm final : public sc_core::sc_module,
   void resolve_control(std::uint16_t id);
   void resolve_idle_threads(std::uint16_t id);
   void release(std::uint16_t id);
-  void arrive(std::uint16_t slot, unsigned barrier, std::uint32_t threads, std::uint32_t expected);
-  void test_barriers(std::uint16_t slot);
-  void exit_threads(std::uint16_t slot, std::uint32_t threads);
+  void exit_threads(std::uint16_t slot, const warp_formation::Groups& groups, std::uint32_t threads);
   void retire_if_done(std::uint16_t slot);
   void memory_probed(std::uint16_t issue, const ThreadGroup* hits, unsigned count) override;
   void memory_returned(std::uint16_t issue, unsigned chunk, std::uint32_t mask) override;
   void memory_finished(std::uint16_t issue) override;
   void fault(const std::string& text);
+
+  // sm_barrier.cpp
+  void prepare_synchronisation(const ResidentBlock& block);
+  std::uint32_t barriers_named(const InFlight& flight);
+  void resolve_barrier(std::uint16_t id);
+  void arrive(const InFlight& flight, unsigned chunk, std::uint32_t lanes);
+  std::string arrive_at(const InFlight& flight, unsigned chunk, std::uint32_t lanes, std::uint32_t number,
+                        std::uint32_t count);
+  std::uint32_t arrived_in_warps(std::uint16_t slot, unsigned number) const;
+  void test_barriers(std::uint16_t slot);
+  void clear_barrier(std::uint16_t slot, unsigned number);
+  std::size_t mask_index(std::uint16_t slot, unsigned number) const {
+    return (std::size_t{slot} * 16 + number) * kernel_->chunks_per_block;
+  }
+
+  // sm_warp.cpp
+  template <class Visit>
+  bool each_gathering(const InFlight& flight, Visit&& visit);
+  std::uint32_t expected_members(unsigned domain, unsigned chunk, std::uint32_t mask,
+                                 std::uint32_t arrived) const;
+  void start_warp(Cycle now, std::uint16_t id, Cycle occupancy);
+  void arrive_at_gathering(std::uint16_t id);
+  void release_gatherings();
+  void synchronised(std::uint16_t slot, const Operation& op, unsigned chunk, std::uint32_t lanes);
+  std::string dump_gatherings() const;
+  void start_copies(std::uint16_t id);
+  void copies_returned(std::uint16_t id, unsigned chunk, std::uint32_t mask);
+  void wait_for_copies(std::uint16_t id);
+  bool resume_after_copies(std::uint16_t id);
 
   const unsigned index_;
   const Config& config_;
@@ -257,6 +299,13 @@ class Sm final : public sc_core::sc_module,
   std::vector<ResidentBlock> slots_;
   std::vector<std::uint32_t> slot_references_;  // instructions in flight, by slot
   std::vector<std::array<Barrier, 16>> barriers_;
+  std::vector<std::uint32_t> barrier_masks_;  // who has arrived: [slot][barrier][chunk of the block]
+  std::vector<std::uint32_t> live_;           // threads that have not exited, by chunk
+  WarpGatherings gatherings_;
+  CopyGroups copies_;
+  std::vector<std::uint16_t> copy_waiters_;  // issues of cp.async.wait with threads that wait
+  std::vector<ThreadGroup> scratch_groups_;
+  std::vector<warp_formation::Outcome> scratch_outcomes_;
   std::vector<InFlight> in_flight_;
   std::vector<std::uint16_t> free_ids_;
   std::vector<ThreadGroup> target_groups_;  // of the instruction that resolve_targets works on

@@ -18,7 +18,11 @@ void Sm::handle(Cycle, const Event& event) {
       if (flight.op->instruction->is_control()) {
         resolve_control(event.issue);
       } else if (flight.waits) {
-        resolve_idle_threads(event.issue);
+        if (flight.op->instruction->is_warp_primitive()) {
+          arrive_at_gathering(event.issue);
+        } else {
+          resolve_idle_threads(event.issue);
+        }
       } else {
         resolve_all(event.issue);
       }
@@ -66,6 +70,8 @@ void Sm::resolve_idle_threads(std::uint16_t id) {
 void Sm::resolve_control(std::uint16_t id) {
   const InFlight& flight = in_flight_[id];
   const ptx::Instruction& in = *flight.op->instruction;
+  if (in.is_barrier()) return resolve_barrier(id);
+  if (in.op == ptx::Opcode::kCopyWait) return wait_for_copies(id);
   if (has_targets(in)) return resolve_targets(id);
   // Threads whose guard holds do what the instruction says, the others fall through.
   std::array<ThreadGroup, warp_formation::kMaxGroups> doing, passing;
@@ -81,8 +87,6 @@ void Sm::resolve_control(std::uint16_t id) {
   }
   std::array<Outcome, 2> outcomes;
   unsigned count = 0;
-  unsigned barrier = 0;
-  std::uint32_t expected = 0;
   if (doing_count != 0) {
     Outcome& outcome = outcomes[count++];
     outcome.depth = flight.depth;
@@ -95,13 +99,6 @@ void Sm::resolve_control(std::uint16_t id) {
       ++outcome.depth;
     } else if (in.is_exit()) {
       outcome.kind = Outcome::Kind::kExit;
-    } else if (in.is_barrier()) {
-      const warp_formation::Groups groups{doing.data(), doing_count};
-      barrier = executor_.scalar(flight.op->src[0], groups) % 16;
-      if (flight.op->src[1].kind != Source::Kind::kNone)
-        expected = executor_.scalar(flight.op->src[1], groups);
-      if (in.barrier == ptx::BarrierKind::kSync) outcome.kind = Outcome::Kind::kBarrier;
-      outcome.argument = barrier;
     }
   }
   if (count == 1) outcomes[0].whole = passing_count == 0;
@@ -123,45 +120,13 @@ void Sm::resolve_control(std::uint16_t id) {
   if (spin_.active() && doing_count != 0 && in.is_branch() && in.target <= flight.pc) {
     for (unsigned g = 0; g < doing_count; ++g) spin_.branched(flight.pc, doing[g], registers_);
   }
-  if (observer_ != nullptr && in.is_barrier()) {
-    for (unsigned g = 0; g < doing_count; ++g) {
-      observer_->barrier_arrived(index_, slots_[slot], barrier, doing[g].chunk, doing[g].mask,
-                                 in.barrier != ptx::BarrierKind::kArrive);
-    }
-  }
   domains_[flight.domain].unit->resolved(id, {outcomes.data(), count});
-  if (doing_count == 0) return;
-  if (in.is_exit()) exit_threads(slot, threads);
-  if (in.is_barrier()) arrive(slot, barrier, threads, expected);
+  if (doing_count != 0 && in.is_exit()) exit_threads(slot, {doing.data(), doing_count}, threads);
 }
 
-// Barriers count threads, not warps, in every scheme (schemes.md 0.5).
-void Sm::arrive(std::uint16_t slot, unsigned barrier, std::uint32_t threads, std::uint32_t expected) {
-  Barrier& b = barriers_[slot][barrier];
-  b.arrived += threads;
-  b.expected = expected;
-  test_barriers(slot);
-}
-
-void Sm::test_barriers(std::uint16_t slot) {
-  const ResidentBlock& block = slots_[slot];
-  for (unsigned i = 0; i < 16; ++i) {
-    Barrier& b = barriers_[slot][i];
-    if (b.arrived == 0) continue;
-    std::uint32_t expected = b.expected;
-    if (expected == 0) expected = block.live_threads;
-    if (b.arrived < expected && b.expected == 0)
-      expected -= domains_[block.domain].unit->waiting_to_exit(slot);
-    if (b.arrived < expected) continue;
-    if (observer_ != nullptr) observer_->barrier_released(index_, block, i, b.expected == 0);
-    b = Barrier();
-    ++barriers_opened_;
-    domains_[block.domain].unit->barrier_released(slot, i);
-  }
-}
-
-void Sm::exit_threads(std::uint16_t slot, std::uint32_t threads) {
+void Sm::exit_threads(std::uint16_t slot, const warp_formation::Groups& groups, std::uint32_t threads) {
   ResidentBlock& block = slots_[slot];
+  for (const ThreadGroup& group : groups) live_[group.chunk] &= ~group.mask;
   block.live_threads -= threads;
   counters_.threads_retired += threads;
   if (block.live_threads != 0) test_barriers(slot);
@@ -188,11 +153,13 @@ void Sm::release(std::uint16_t id) {
 }
 
 void Sm::memory_probed(std::uint16_t issue, const ThreadGroup* hits, unsigned count) {
+  if (in_flight_[issue].op->instruction->op == ptx::Opcode::kCopyAsync) return;  // its threads have gone on
   domains_[in_flight_[issue].domain].unit->memory_probed(issue, {hits, count});
 }
 
 void Sm::memory_returned(std::uint16_t issue, unsigned chunk, std::uint32_t mask) {
   InFlight& flight = in_flight_[issue];
+  if (flight.op->instruction->op == ptx::Opcode::kCopyAsync) return copies_returned(issue, chunk, mask);
   const ThreadGroup group{mask, static_cast<std::uint16_t>(chunk), 0, false};
   domains_[flight.domain].unit->memory_returned(issue, {&group, 1});
   if (!barrel_) {

@@ -6,8 +6,8 @@ namespace weft::sm {
 namespace {
 
 constexpr std::array<const char*, static_cast<std::size_t>(ptx::Latency::kCount)> kLatencyKeys = {
-    "int_add",   "int_mul",    "int_div",    "float_add",  "float_mul", "float_fma",
-    "float_div", "double_add", "double_mul", "double_div", "sfu",       "move"};
+    "int_add",    "int_mul",    "int_div",    "float_add", "float_mul", "float_fma", "float_div",
+    "double_add", "double_mul", "double_div", "sfu",       "move",      "warp"};
 
 std::string found(std::uint64_t value) {
   return "found " + std::to_string(value);
@@ -38,6 +38,7 @@ Config::Config() {
   set(ptx::Latency::kDoubleDiv, 330, 130);
   set(ptx::Latency::kSfu, 8, 1);
   set(ptx::Latency::kMove, 4, 1);
+  set(ptx::Latency::kWarp, 24, 1);
 }
 
 void CacheConfig::describe(config::Visitor& v) {

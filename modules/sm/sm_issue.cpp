@@ -57,12 +57,15 @@ void Sm::start(Cycle now, Domain& domain, unsigned scheduler, const Issue& issue
       issue.context);  // resolved and issued in one cycle: the buffer is already past it
   domain.unit->issued(id, issue);
   domain.unit->decoded(id);
-  if (op.instruction->is_memory()) {
-    start_memory(now, id, occupancy);
-  } else if (op.instruction->is_control()) {
-    start_control(now, id, occupancy);
-  } else {
-    start_arithmetic(now, id, occupancy);
+  switch (op.instruction->unit) {
+    case ptx::Unit::kMemory:
+      return start_memory(now, id, occupancy);
+    case ptx::Unit::kControl:
+      return start_control(now, id, occupancy);
+    case ptx::Unit::kWarp:
+      return start_warp(now, id, occupancy);
+    default:
+      return start_arithmetic(now, id, occupancy);
   }
 }
 
@@ -91,6 +94,13 @@ void Sm::start_arithmetic(Cycle now, std::uint16_t id, Cycle occupancy) {
   InFlight& flight = in_flight_[id];
   const Operation& op = *flight.op;
   executor_.arithmetic(op, {flight.groups.data(), flight.group_count}, now);
+  finish_arithmetic(now, id, occupancy);
+}
+
+// The results are in the registers; what follows is when they may be used.
+void Sm::finish_arithmetic(Cycle now, std::uint16_t id, Cycle occupancy) {
+  InFlight& flight = in_flight_[id];
+  const Operation& op = *flight.op;
   const Cycle done = now + config_.pipeline_depth + op.latency - 1 + occupancy - 1;
   flight.references = 1;
   if (barrel_) {
@@ -118,11 +128,13 @@ void Sm::start_memory(Cycle now, std::uint16_t id, Cycle occupancy) {
     for (unsigned g = 0; g < flight.group_count; ++g) flight.executing[g] &= ~executor_.refused(g);
   }
   const bool any = executor_.access_count() != 0;
+  const bool copies = in.op == ptx::Opcode::kCopyAsync;
+  if (copies) start_copies(id);
   const bool waits = any && in.is_load();
   flight.references = any ? 1 : 0;
   flight.waits = waits;
   flight.earliest = now + config_.pipeline_depth + occupancy - 1;
-  if (any) memory_.accept(id, in, executor_.accesses(), executor_.access_count(), waits);
+  if (any) memory_.accept(id, in, executor_.accesses(), executor_.access_count(), waits || copies);
   if (waits) {
     for (unsigned g = 0; g < flight.group_count && !barrel_; ++g) {
       registers_.mark(flight.groups[g].chunk, flight.executing[g], in.writes.data(), in.write_count, true);
@@ -154,6 +166,11 @@ void Sm::start_control(Cycle now, std::uint16_t id, Cycle occupancy) {
                                          slots_[flight.slot]);
       if (!done) return fault(executor_.fault());
     }
+  } else if (op == ptx::Opcode::kCopyWait) {
+    domains_[flight.domain].unit->memory_issued(id);
+  } else if (op == ptx::Opcode::kCopyCommit) {
+    for (unsigned g = 0; g < flight.group_count; ++g)
+      copies_.commit(flight.groups[g].chunk, flight.executing[g]);
   }
   const Cycle latency = barrel_ ? config_.pipeline_depth : config_.branch_latency;
   wheel_.add(now, now + latency + occupancy - 1, {Event::Kind::kResolve, id, 0, 0});

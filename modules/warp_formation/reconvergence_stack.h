@@ -3,6 +3,7 @@
 #ifndef WEFT_WARP_FORMATION_RECONVERGENCE_STACK_H
 #define WEFT_WARP_FORMATION_RECONVERGENCE_STACK_H
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -37,6 +38,11 @@ struct WarpMask {
     for (std::size_t w = 0; w < words.size(); ++w) words[w] |= other.words[w];
     return *this;
   }
+  bool intersects(const WarpMask& other) const {
+    std::uint32_t any = 0;
+    for (std::size_t w = 0; w < words.size(); ++w) any |= words[w] & other.words[w];
+    return any != 0;
+  }
   WarpMask& remove(const WarpMask& other) {
     for (std::size_t w = 0; w < words.size(); ++w) words[w] &= ~other.words[w];
     return *this;
@@ -49,6 +55,7 @@ struct StackEntry {
   ptx::Pc rpc = ptx::kNoPc;     // kNoPc: reconverges only by exit
   std::uint16_t depth = 0;      // call depth at pc
   std::uint16_t rpc_depth = 0;  // ... and at rpc
+  std::uint16_t level = 0;      // in the tree of paths; see bring_up
   WarpMask mask;
 };
 
@@ -67,7 +74,7 @@ class ReconvergenceStack {
 
   void start(ptx::Pc pc, const WarpMask& mask) {
     entries_.clear();
-    entries_.push_back({pc, ptx::kNoPc, 0, 0, mask});
+    entries_.push_back({pc, ptx::kNoPc, 0, 0, 0, mask});
   }
   bool empty() const { return entries_.empty(); }
   const StackEntry& top() const { return entries_.back(); }
@@ -105,6 +112,7 @@ class ReconvergenceStack {
       return;
     }
     const StackEntry top = entries_.back();
+    std::uint16_t level = top.level;
     if (rpc == top.rpc && rpc_depth == top.rpc_depth) {
       // The entry below already waits there (or nothing ever does): no entry of our own, so loops do not grow
       // the stack.
@@ -112,14 +120,49 @@ class ReconvergenceStack {
     } else {
       entries_.back().pc = rpc;
       entries_.back().depth = rpc_depth;
+      ++level;
     }
     for (unsigned i = 0; i < count; ++i) {
       const bool arrived = rpc != ptx::kNoPc && paths[i].pc == rpc && paths[i].depth == rpc_depth;
-      if (!arrived) entries_.push_back({paths[i].pc, rpc, paths[i].depth, rpc_depth, paths[i].mask});
+      if (!arrived) entries_.push_back({paths[i].pc, rpc, paths[i].depth, rpc_depth, level, paths[i].mask});
     }
   }
 
+  // Puts a path on top of which can_run(mask) holds, the nearest to the top; false: there is none.
+  //
+  // The entries are a tree in preorder, `level` being the depth in it: the paths of a branch are the children
+  // of the entry that waits for them, in any order. Only leaves can run, and turning the subtrees of one
+  // parent round leaves the tree as it is.
+  template <class CanRun>
+  bool bring_up(CanRun&& can_run) {
+    for (std::size_t i = entries_.size(); i-- > 0;) {
+      const bool leaf = i + 1 == entries_.size() || entries_[i + 1].level <= entries_[i].level;
+      if (!leaf || !can_run(entries_[i].mask)) continue;
+      raise(i);
+      return true;
+    }
+    return false;
+  }
+
  private:
+  // The first entry after `from` of a level below `level`, or the end.
+  std::size_t end_of(std::size_t from, unsigned level) const {
+    std::size_t end = from + 1;
+    while (end < entries_.size() && entries_[end].level >= level) ++end;
+    return end;
+  }
+  // Turns every subtree that holds entry i to the end of its siblings, from the root on.
+  void raise(std::size_t i) {
+    for (unsigned level = 0; level <= entries_[i].level; ++level) {
+      std::size_t first = i;
+      while (entries_[first].level != level) --first;
+      const std::size_t own_end = end_of(first, level + 1), all_end = end_of(first, level);
+      const auto at = [this](std::size_t k) { return entries_.begin() + static_cast<std::ptrdiff_t>(k); };
+      std::rotate(at(first), at(own_end), at(all_end));
+      i += all_end - own_end;
+    }
+  }
+
   std::vector<StackEntry> entries_;
 };
 

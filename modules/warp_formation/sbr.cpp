@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "warp_formation/reconvergence_stack.h"
+#include "warp_formation/sbr_warp.h"
 #include "warp_formation/scheduling.h"
 #include "warp_formation/warp_formation.h"
 
@@ -87,6 +87,7 @@ class Sbr final : public WarpFormation {
     if (waiting[4] != 0) why = worse(why, Stall::kFetch);
     if (s.in_flight != s.in_memory) why = worse(why, geometry_.barrel ? Stall::kDependence : Stall::kControl);
     if (s.at_barrier != 0) why = worse(why, Stall::kBarrier);
+    if (s.at_sync != 0) why = worse(why, Stall::kReconvergence);
     return why;
   }
 
@@ -128,15 +129,7 @@ class Sbr final : public WarpFormation {
     std::uint32_t threads = 0;
     for (const auto& warp : warps_) {
       if (!warp.live || warp.slot != slot || !warp.at_barrier) continue;
-      const auto& entries = warp.stack.entries();
-      WarpMask seen = entries.back().mask;
-      for (std::size_t e = entries.size() - 1; e-- > 0;) {
-        WarpMask fresh = entries[e].mask;
-        fresh.remove(seen);
-        seen |= entries[e].mask;
-        const ptx::Instruction& next = program_->code[entries[e].pc];
-        if (next.is_exit() && next.guard < 0) threads += fresh.count();
-      }
+      threads += warp.ending(*program_).count();
     }
     return threads;
   }
@@ -144,7 +137,9 @@ class Sbr final : public WarpFormation {
   void barrier_released(std::uint16_t slot, unsigned barrier) override {
     for (unsigned c = 0; c < contexts_; ++c) {
       Warp& warp = warps_[c];
-      if (warp.live && warp.slot == slot && warp.at_barrier && warp.barrier == barrier) {
+      if (warp.live && warp.slot == slot && (warp.barriers >> barrier & 1) != 0) {
+        warp.barriers &= static_cast<std::uint16_t>(~(1u << barrier));
+        if (warp.barriers != 0) continue;
         warp.at_barrier = false;
         scheduler_of(c).far.remove(c);
         --scheduler_of(c).at_barrier;
@@ -153,23 +148,36 @@ class Sbr final : public WarpFormation {
     }
   }
 
+  std::uint32_t ending(unsigned chunk) const override {
+    std::uint32_t threads = 0;
+    for (const auto& warp : warps_) {
+      if (!warp.live || !warp.covers(chunk)) continue;
+      threads |= warp.ending(*program_).words[chunk - warp.first_chunk] << warp.shift;
+    }
+    return threads;
+  }
+
+  // Threads of a sync may have waited while other paths of their warp ran.
   void warp_sync_released(Groups threads) override {
     for (unsigned c = 0; c < contexts_; ++c) {
       Warp& warp = warps_[c];
-      if (!warp.live || !warp.at_sync) continue;
-      for (const auto& group : threads) {
-        if (warp.owns(group)) {
-          warp.at_sync = false;
-          if (!warp.in_flight) scheduler_of(c).eligible.add(c);
-        }
-      }
+      if (!warp.live || !warp.syncs) continue;
+      warp.release(threads, size_);
+      if (!warp.at_sync || !warp.choose_path()) continue;
+      warp.at_sync = false;
+      --scheduler_of(c).at_sync;
+      show_top(c);
+      scheduler_of(c).far.remove(c);
+      scheduler_of(c).eligible.add(c);
     }
   }
+
+  bool keeps_warps() const override { return size_ % kChunk == 0; }
 
   Census census() const override {
     Census census;
     for (const auto& warp : warps_) {
-      if (warp.live) count(warp, census);
+      if (warp.live) warp.count(census);
     }
     return census;
   }
@@ -198,64 +206,20 @@ class Sbr final : public WarpFormation {
   std::string dump() const override {
     std::ostringstream out;
     for (unsigned c = 0; c < contexts_; ++c) {
-      const Warp& warp = warps_[c];
-      if (!warp.live) continue;
-      out << "warp " << c << " (block slot " << warp.slot << ", threads " << warp.number * size_ << " to "
-          << warp.number * size_ + size_ - 1 << "): "
-          << (warp.at_barrier  ? "waits at barrier " + std::to_string(warp.barrier)
-              : warp.at_sync   ? std::string("waits for its warp")
-              : warp.in_memory ? std::string("waits for memory")
-              : warp.in_flight ? std::string("instruction in flight")
-                               : std::string("can be issued"))
-          << "\n";
-      const auto& entries = warp.stack.entries();
-      for (std::size_t e = entries.size(); e-- > 0;) {
-        out << "    " << (e + 1 == entries.size() ? "runs" : "waits") << " at pc " << entries[e].pc << " ("
-            << program_->place(entries[e].pc) << "), " << entries[e].mask.count() << " threads, mask";
-        for (unsigned w = (size_ + 31) / 32; w-- > 0;)
-          out << " " << std::hex << entries[e].mask.words[w] << std::dec;
-        if (entries[e].rpc != ptx::kNoPc) out << ", reconverges at pc " << entries[e].rpc;
-        out << "\n";
-      }
+      if (warps_[c].live) warps_[c].describe(out, c, size_, *program_);
     }
     return out.str();
   }
 
  private:
-  struct Warp {
-    explicit Warp(unsigned size) : stack(size) { paths.reserve(4); }
-    bool live = false;
-    bool in_flight = false, in_memory = false, at_barrier = false, at_sync = false;
-    std::uint16_t slot = 0;
-    std::uint16_t first_chunk = 0;  // chunk of the warp's thread 0
-    std::uint8_t shift = 0;         // ... and its position within that chunk (warps under 32 threads)
-    std::uint8_t beats = 1;
-    std::uint8_t barrier = 0;
-    std::uint32_t number = 0;      // of the warp in its block
-    std::uint32_t unresolved = 0;  // threads of the issue in flight
-    std::uint32_t group_count = 0;
-    std::array<ThreadGroup, kMaxWarpSize / kChunk> groups{};  // the top entry's threads
-    ReconvergenceStack stack;
-    WarpMask exiting;
-    std::vector<ReconvergenceStack::Path> paths;  // where the threads of the issue go, so far
-
-    bool owns(const ThreadGroup& group) const {
-      for (const auto& own : groups) {
-        if (own.chunk == group.chunk && (own.mask & group.mask) != 0) return true;
-      }
-      return false;
-    }
-    void add_to(WarpMask& mask, const ThreadGroup& group) const {
-      mask.words[group.chunk - first_chunk] |= group.mask >> shift;
-    }
-  };
+  using Warp = SbrWarp;
 
   struct Scheduler {
     Scheduler(const Config& config, unsigned contexts) : policy(config, contexts) {}
     WarpScheduler policy;
     ContextSet eligible;
     ContextSet far;  // waits at a barrier or, in barrel mode, for memory
-    unsigned in_flight = 0, in_memory = 0, at_barrier = 0;
+    unsigned in_flight = 0, in_memory = 0, at_barrier = 0, at_sync = 0;
   };
 
   // Threads of an issue of which none has been resolved yet.
@@ -269,11 +233,14 @@ class Sbr final : public WarpFormation {
     const unsigned first = number * size_;
     const unsigned threads = std::min(size_, block.threads - first);
     warp.live = true;
-    warp.in_flight = warp.in_memory = warp.at_barrier = warp.at_sync = false;
+    warp.in_flight = warp.in_memory = warp.at_barrier = warp.at_sync = warp.syncs = false;
+    warp.barriers = 0;
+    warp.syncing = {};
     warp.slot = block.slot;
     warp.number = number;
     warp.first_chunk = static_cast<std::uint16_t>(block.first_chunk + first / kChunk);
     warp.shift = static_cast<std::uint8_t>(first % kChunk);
+    warp.chunks = static_cast<std::uint16_t>((threads + kChunk - 1) / kChunk);
     warp.beats = static_cast<std::uint8_t>(std::max(1u, size_ / geometry_.simd_width));
     WarpMask mask;
     for (unsigned t = 0; t < threads; ++t) mask.words[t / 32] |= 1u << (t % 32);
@@ -317,10 +284,11 @@ class Sbr final : public WarpFormation {
         return;
       case Outcome::Kind::kBarrier:
         warp.at_barrier = true;
-        warp.barrier = static_cast<std::uint8_t>(outcome.argument);
+        warp.barriers |= static_cast<std::uint16_t>(1u << outcome.argument);
         break;
       case Outcome::Kind::kWarpSync:
-        warp.at_sync = true;
+        warp.syncing |= path.mask;
+        warp.syncs = true;
         break;
       case Outcome::Kind::kGo:
         break;
@@ -351,11 +319,26 @@ class Sbr final : public WarpFormation {
     land(warp, s);
     if (program_->code[warp.stack.top().pc].is_branch()) ++uniform_branches_;
     if (warp.stack.advance_together(outcome.next_pc, outcome.depth)) {
+      if (warp.syncs) return offer(context);
       show_top(context);
     } else {
       table_.set(context, outcome.next_pc);
     }
     s.eligible.add(context);
+  }
+
+  // The warp goes on with a path that can run, or waits.
+  void offer(unsigned context) {
+    Warp& warp = warps_[context];
+    Scheduler& s = scheduler_of(context);
+    warp.at_sync = !warp.choose_path();
+    show_top(context);
+    if (warp.at_sync) {
+      ++s.at_sync;
+      s.far.add(context);
+    } else {
+      s.eligible.add(context);
+    }
   }
 
   void commit(unsigned context) {
@@ -380,14 +363,11 @@ class Sbr final : public WarpFormation {
                          returns ? top.rpc : instruction.reconvergence, returns ? top.rpc_depth : top.depth);
       warp.paths.clear();
     }
+    if (!warp.at_barrier) return offer(context);
     show_top(context);
-    if (warp.at_barrier) {
-      ++s.at_barrier;
-      s.far.add(context);
-      if (warp.stack.depth() > 1) ++barriers_in_divergence_;
-    } else if (!warp.at_sync) {
-      s.eligible.add(context);
-    }
+    ++s.at_barrier;
+    s.far.add(context);
+    if (warp.stack.depth() > 1) ++barriers_in_divergence_;
   }
 
   // Sorts the paths so that the one to run first comes last (it goes on top of the stack).
@@ -418,27 +398,6 @@ class Sbr final : public WarpFormation {
     --live_;
     scheduler_of(context).policy.left(context);
     table_.set(context, ptx::kNoPc);
-  }
-
-  void count(const Warp& warp, Census& census) const {
-    const auto& entries = warp.stack.entries();
-    WarpMask seen;
-    for (std::size_t e = entries.size(); e-- > 0;) {
-      WarpMask fresh = entries[e].mask;
-      fresh.remove(seen);
-      seen |= entries[e].mask;
-      const unsigned threads = fresh.count();
-      if (e + 1 == entries.size()) {
-        (warp.in_flight    ? census.issued
-         : warp.at_barrier ? census.barrier
-         : warp.at_sync    ? census.warp_sync
-                           : census.ready) += threads;
-      } else if (entries[e + 1].rpc == entries[e].pc) {
-        census.reconvergence += threads;  // the entry that waits for those above it
-      } else {
-        census.inactive_path += threads;
-      }
-    }
   }
 
   const Config config_;

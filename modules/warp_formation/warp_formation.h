@@ -254,8 +254,20 @@ class WarpFormation {
     static_cast<void>(slot);
     return 0;
   }
+  // The same threads, of one chunk, whether or not the others of their warp are at a barrier: neither a
+  // barrier for a number of threads nor a warp-level primitive waits for them.
+  virtual std::uint32_t ending(unsigned chunk) const {
+    static_cast<void>(chunk);
+    return 0;
+  }
   virtual void barrier_released(std::uint16_t slot, unsigned barrier) = 0;
+  // All threads of the original warp (the chunk) that a primitive named have come; these, which arrived with
+  // kWarpSync, go on. They may have come from different PCs. A scheme lets other threads of the same warp run
+  // while some wait.
   virtual void warp_sync_released(Groups threads) = 0;
+  // Whether threads of a warp of 32 consecutive threads of the block that execute together do so as on a
+  // machine that keeps warps: only then do shfl and vote without .sync mean anything.
+  virtual bool keeps_warps() const { return false; }
 
   // Whether the SM must call memory_probed (most schemes do not look at it, and it costs time).
   virtual bool wants_memory_probes() const { return false; }

@@ -82,9 +82,9 @@ INSTANTIATE_TEST_SUITE_P(All, Malformed, ::testing::ValuesIn(kMalformed),
 TEST(BadPtx, InstructionThatIsNotExecutable) {
   const Folder folder;
   const auto file = folder.write("both.ptx", kGoodKernel + R"(
-.visible .entry vote(.param .u64 out, .param .u32 add) {
+.visible .entry later(.param .u64 out, .param .u32 add) {
   .reg .b32 %r<2>; .reg .pred %p<2>;
-  vote.sync.ballot.b32 %r1, %p1, 0xffffffff;
+  vset4.u32.u32.eq %r1, %r1, %r1, %r1;
   ret;
 }
 )");
@@ -93,9 +93,9 @@ TEST(BadPtx, InstructionThatIsNotExecutable) {
                  "u32:1"});
   };
   EXPECT_EQ(run("good").code, 0);
-  const Exit exit = run("vote");
+  const Exit exit = run("later");
   EXPECT_EQ(exit.code, 2);
-  EXPECT_THAT(exit.err, AllOf(HasSubstr("both.ptx:19:"), HasSubstr("vote.sync.ballot.b32")));
+  EXPECT_THAT(exit.err, AllOf(HasSubstr("both.ptx:19:"), HasSubstr("vset4.u32.u32.eq")));
 }
 
 // Limits that keep a hostile file from taking the machine along.

@@ -9,7 +9,9 @@ namespace weft::test {
 namespace {
 
 // %r20 to %r27 are the thread's variables, %r40 and up hold loop counters, %r2 = %tid.x, %r5 = thread of the
-// grid; %rd10 = the thread's slots, %rd11 = table, %rd12 = sums, %r10 = its words in shared memory.
+// grid; %rd10 = the thread's slots, %rd11 = table, %rd12 = sums, %r10 = its words in shared memory. %r500 and
+// up hold member masks: where `mask_` is not empty it names a register whose set bits are just the threads of
+// the warp that come past here together, and perhaps some that have exited.
 class Generator {
  public:
   explicit Generator(std::uint64_t seed) : random_(seed), functions_(random_) {}
@@ -20,6 +22,7 @@ class Generator {
     const unsigned parts = 1 + below(3);
     for (unsigned part = 0; part < parts; ++part) {
       may_exit_ = part + 1 == parts;
+      mask_ = below(4) != 0 ? "%r500" : "";
       if (below(4) == 0) {
         unstructured();
       } else {
@@ -29,9 +32,10 @@ class Generator {
       if (below(3) == 0) {
         condition();
         line("@%p1 exit;");
+        all_live_ = false;
       }
       if (below(2) == 0) exchange();
-      line("bar.sync 0;");
+      barrier();
     }
     epilogue();
     return text_ + "}\n";
@@ -52,7 +56,7 @@ class Generator {
   }
 
   void prologue() {
-    text_ = ".version 7.0\n.target sm_70\n.address_size 64\n" + functions_.functions() +
+    text_ = ".version 8.0\n.target sm_90\n.address_size 64\n" + functions_.functions() +
             ".visible .entry k(.param .u64 slots, .param .u64 table, .param .u64 sums) {\n"
             "  .reg .pred %p<8>; .reg .b32 %r<1000>; .reg .b64 %rd<32>; .reg .f32 %f<8>;\n"
             "  .shared .align 16 .b8 box[" +
@@ -64,7 +68,8 @@ class Generator {
     line("mad.lo.u32 %r5, %r3, %r4, %r2;");
     line("mul.wide.u32 %rd10, %r5, " + std::to_string(kSlotWords * 4) + "; add.u64 %rd10, %rd1, %rd10;");
     line("mov.u32 %r10, box; shl.b32 %r11, %r2, 2; add.u32 %r10, %r10, %r11;");
-    line("st.shared.u32 [%r10], %r5; mov.u32 %r12, mine; mov.u32 %r13, 0;");
+    line("st.shared.u32 [%r10], %r5; mov.u32 %r12, mine; mov.u32 %r13, 0; mov.b32 %r500, -1;");
+    line("add.u32 %r38, %r4, 31; and.b32 %r38, %r38, -32; mov.u32 %r39, 11;");
     line("st.local.v2.u32 [%r12], {%r13, %r5}; st.local.v2.u32 [%r12+8], {%r5, %r2};");
     for (int i = 0; i < 8; ++i) {
       line("mad.lo.u32 %r" + std::to_string(20 + i) + ", %r5, " + std::to_string(1 + below(1000)) + ", " +
@@ -114,6 +119,10 @@ class Generator {
           return;
         }
         return arithmetic();
+      case 6:
+        return mask_.empty() ? arithmetic() : warp();
+      case 7:
+        return below(3) == 0 ? copy() : arithmetic();
       case 11:
       case 12:
         return branch(depth);
@@ -184,44 +193,156 @@ class Generator {
          variable() + ";");
   }
 
+  // Threads of the warp exchange values.
+  void warp() {
+    static const char* const kShuffle[] = {"up", "down", "bfly", "idx"};
+    static const char* const kSegment[] = {"31", "6175", "0", "4096", "7199"};
+    static const char* const kVote[] = {"all", "any", "uni"};
+    static const char* const kRedux[] = {"add.u32", "min.s32", "max.u32", "and.b32",
+                                         "or.b32",  "xor.b32", "min.u32", "max.s32"};
+    const auto lane = [this] { return below(2) == 0 ? std::to_string(below(32)) : variable(); };
+    const std::string tail = ", " + mask_ + ";";
+    switch (below(7)) {
+      case 0:
+        line(std::string("shfl.sync.") + kShuffle[below(4)] + ".b32 " + variable() + "|%p6, " + variable() +
+             ", " + lane() + ", " + kSegment[below(5)] + tail);
+        line("@%p6 add.u32 " + variable() + ", " + variable() + ", 5;");
+        return;
+      case 1:
+        condition();
+        line("vote.sync.ballot.b32 " + variable() + ", " + (below(2) == 0 ? "!" : "") + "%p1" + tail);
+        return;
+      case 2:
+        condition();
+        line(std::string("vote.sync.") + kVote[below(3)] + ".pred %p6, %p1" + tail);
+        line("@!%p6 xor.b32 " + variable() + ", " + variable() + ", 77;");
+        return;
+      case 3:
+        line("and.b32 %r31, " + variable() + ", 3;");
+        line(below(2) == 0 ? "match.any.sync.b32 " + variable() + ", %r31" + tail
+                           : "match.all.sync.b32 " + variable() + "|%p6, %r31" + tail);
+        return;
+      case 4:
+        line(std::string("redux.sync.") + kRedux[below(8)] + " " + variable() + ", " + variable() + tail);
+        return;
+      case 5:  // some of them, under a guard
+        condition();
+        line("vote.sync.ballot.b32 %r36, %p1" + tail);
+        line("@%p1 shfl.sync.bfly.b32 " + variable() + ", " + variable() + ", " + lane() + ", 31, %r36;");
+        return;
+      default:
+        line("bar.warp.sync " + mask_ + ";");
+        line("elect.sync " + variable() + "|%p6" + tail);
+    }
+  }
+
+  // A word of the table, or a part of it, comes to the thread's word of shared memory.
+  void copy() {
+    line("and.b32 %r31, " + variable() + ", " + std::to_string(kTableWords - 1) + ";");
+    line("mul.wide.u32 %rd13, %r31, 4; add.u64 %rd13, %rd11, %rd13; and.b32 %r31, %r31, 3;");
+    line(guard() + "cp.async.ca.shared.global [%r10], [%rd13], 4" + (below(2) == 0 ? ", %r31;" : ";"));
+    line(below(2) == 0 ? "cp.async.wait_all;" : "cp.async.commit_group; cp.async.wait_group 0;");
+    line("ld.shared.u32 " + variable() + ", [%r10];");
+  }
+
+  // Where all threads that have not exited come past. Barriers for a number of threads wait for whole warps,
+  // so they need all.
+  void barrier() {
+    switch (below(all_live_ ? 7 : 4)) {
+      case 0:
+        line("barrier.cta.sync %r39;");
+        return;
+      case 1:
+        condition();
+        line("bar.red.popc.u32 " + variable() + ", 2, %p1;");
+        return;
+      case 2:
+        condition();
+        line(std::string("barrier.red.") + (below(2) == 0 ? "and" : "or") + ".pred %p6, 4, !%p1;");
+        line("@%p6 add.u32 " + variable() + ", " + variable() + ", 9;");
+        return;
+      case 3:
+        line("bar.sync 0;");
+        return;
+      case 4:
+        line("bar.sync 15, %r38;");
+        return;
+      case 5:
+        condition();
+        line("bar.red.popc.u32 " + variable() + ", 2, %r38, %p1;");
+        return;
+      default: {  // the first 64 threads go on, the others wait for them
+        const std::string first = fresh(), join = fresh();
+        line("setp.lt.u32 %p6, %r2, 64;");
+        line("@%p6 bra " + first + ";");
+        line("bar.sync 7, %r38;");
+        line("bra " + join + ";");
+        label(first);
+        line("bar.arrive 7, %r38;");
+        label(join);
+        line("bar.sync 0;");
+      }
+    }
+  }
+
+  std::string mask_register() { return "%r" + std::to_string(500 + masks_++); }
+
   void call() {
     const std::string guarded = guard();
     text_ += functions_.call(variable(), variable(), variable(), guarded, may_exit_);
   }
 
   void branch(unsigned depth) {
-    const std::string otherwise = fresh(), join = fresh();
+    const std::string otherwise = fresh(), join = fresh(), outer = mask_;
+    std::string taken, passing;
     condition();
+    if (!outer.empty() && below(3) != 0) {
+      taken = mask_register();
+      passing = mask_register();
+      line("vote.sync.ballot.b32 " + taken + ", %p1, " + outer + ";");
+      line("vote.sync.ballot.b32 " + passing + ", !%p1, " + outer + ";");
+    }
     line("@%p1 bra " + otherwise + ";");
+    mask_ = passing;
     statements(1 + below(3), depth + 1);
     if (below(2) == 0) {
       line("bra " + join + ";");
       label(otherwise);
+      mask_ = taken;
       statements(1 + below(3), depth + 1);
       label(join);
     } else {
       label(otherwise);
     }
+    mask_ = outer;
   }
 
   void loop(unsigned depth) {
-    const std::string counter = "%r" + std::to_string(40 + counters_++), head = fresh(), out = fresh();
+    const std::string counter = "%r" + std::to_string(40 + counters_++), head = fresh(), out = fresh(),
+                      outer = mask_;
     line("and.b32 " + counter + ", " + variable() + ", " + std::to_string((2u << below(3)) - 1) + ";");
+    mask_ = outer.empty() || below(3) == 0 ? "" : mask_register();
+    if (!mask_.empty()) line("mov.b32 " + mask_ + ", " + outer + ";");
     label(head);
     statements(1 + below(3), depth + 1);
     if (below(3) == 0) {  // break
       condition();
+      if (!mask_.empty()) line("vote.sync.ballot.b32 " + mask_ + ", !%p1, " + mask_ + ";");
       line("@%p1 bra " + out + ";");
     }
     statements(1, depth + 1);
     line("sub.u32 " + counter + ", " + counter + ", 1;");
     line("setp.ge.s32 %p3, " + counter + ", 0;");
+    if (!mask_.empty()) line("vote.sync.ballot.b32 " + mask_ + ", %p3, " + mask_ + ";");
     line("@%p3 bra " + head + ";");
     label(out);
+    mask_ = outer;
   }
 
   // A chain of comparisons, as a switch without a table.
   void choice(unsigned depth) {
+    const std::string outer = mask_;
+    mask_.clear();
     const std::string join = fresh();
     const unsigned cases = 2 + below(3);
     std::vector<std::string> labels;
@@ -238,10 +359,13 @@ class Generator {
       if (below(3) != 0) line("bra " + join + ";");  // else it falls through
     }
     label(join);
+    mask_ = outer;
   }
 
   // Blocks with jumps to any other block; a counter ends what goes round.
   void unstructured() {
+    const std::string outer = mask_;
+    mask_.clear();
     const std::string counter = "%r" + std::to_string(40 + counters_++), out = fresh();
     const unsigned blocks = 3 + below(5);
     std::vector<std::string> labels;
@@ -258,6 +382,7 @@ class Generator {
       if (below(3) == 0) line("bra " + (below(3) == 0 ? out : labels[below(blocks)]) + ";");
     }
     label(out);
+    mask_ = outer;
   }
 
   // Neighbours read each other's word of shared memory: a barrier on either side, and no thread may have
@@ -271,8 +396,9 @@ class Generator {
   std::mt19937_64 random_;
   FunctionGenerator functions_;
   std::string text_;
-  unsigned labels_ = 0, counters_ = 0;
-  bool may_exit_ = false;
+  std::string mask_;  // register with the members; empty: nobody knows them here
+  unsigned labels_ = 0, counters_ = 0, masks_ = 1;
+  bool may_exit_ = false, all_live_ = true;
 };
 
 }  // namespace

@@ -128,6 +128,8 @@ std::vector<std::vector<Instruction>> executable() {
     std::vector<Instruction> of_this;
     Instruction in;
     in.op = static_cast<Opcode>(op);
+    // What reaches across lanes has tests of its own: isa/warp_test.cpp.
+    if (in.op >= Opcode::kShfl && in.op <= Opcode::kWarpBarrier) continue;
     const bool two_types = has_two_types(in.op);
     const bool divides = in.op == Opcode::kDiv || in.op == Opcode::kRcp || in.op == Opcode::kSqrt;
     const bool approximate = in.op == Opcode::kRsqrt || in.op == Opcode::kEx2 || in.op == Opcode::kLg2 ||

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 
 #include "interpreter/bits.h"
 #include "interpreter/evaluate.h"
 #include "interpreter/memory.h"
+#include "interpreter/special.h"
+#include "interpreter/warp.h"
 
 namespace weft::test {
 
@@ -21,8 +24,6 @@ using ptx::Type;
 
 namespace {
 
-using Coordinates = std::array<std::uint32_t, 3>;
-
 std::uint64_t product(const Coordinates& extent) {
   return std::uint64_t{extent[0]} * extent[1] * extent[2];
 }
@@ -34,10 +35,11 @@ Coordinates coordinates(std::uint64_t linear, const Coordinates& extent) {
 }
 
 struct Thread {
-  enum class State { kRunning, kWaiting, kExited };
+  enum class State { kRunning, kWaiting, kMeeting, kExited };
   State state = State::kRunning;
   ptx::Pc pc = 0;
   std::uint32_t barrier = 0;  // kWaiting: at which
+  std::uint32_t members = 0;  // kMeeting: mask of the threads waited for
   Coordinates index{};
   std::vector<std::uint32_t> rows;
   std::vector<bool> predicates;
@@ -46,7 +48,8 @@ struct Thread {
 
 // A barrier that is filling. `expected` 0: all threads of the block that have not exited.
 struct Barrier {
-  std::uint64_t arrived = 0, expected = 0, votes = 0;
+  std::uint64_t expected = 0, votes = 0;
+  std::set<std::size_t> arrived;
 };
 
 class Block {
@@ -95,55 +98,9 @@ class Block {
     }
   }
 
-  // Special registers that are constant for a thread.
   std::uint32_t special(Special which, std::size_t number) const {
-    const auto lane = static_cast<unsigned>(number % 32);
-    const std::uint32_t equal = std::uint32_t{1} << lane, below = equal - 1;
-    const auto of = [&](Special first, const Coordinates& values) {
-      return values[static_cast<unsigned>(which) - static_cast<unsigned>(first)];
-    };
-    switch (which) {
-      case Special::kTidX:
-      case Special::kTidY:
-      case Special::kTidZ:
-        return of(Special::kTidX, threads_[number].index);
-      case Special::kNtidX:
-      case Special::kNtidY:
-      case Special::kNtidZ:
-        return of(Special::kNtidX, launch_.block);
-      case Special::kCtaidX:
-      case Special::kCtaidY:
-      case Special::kCtaidZ:
-        return of(Special::kCtaidX, index_);
-      case Special::kNctaidX:
-      case Special::kNctaidY:
-      case Special::kNctaidZ:
-        return of(Special::kNctaidX, launch_.grid);
-      case Special::kLaneid:
-        return lane;
-      case Special::kWarpid:
-        return static_cast<std::uint32_t>(number / 32);
-      case Special::kNwarpid:
-        return static_cast<std::uint32_t>((threads_.size() + 31) / 32);
-      case Special::kNsmid:
-        return 1;
-      case Special::kLanemaskEq:
-        return equal;
-      case Special::kLanemaskLt:
-        return below;
-      case Special::kLanemaskLe:
-        return below | equal;
-      case Special::kLanemaskGt:
-        return ~(below | equal);
-      case Special::kLanemaskGe:
-        return ~below;
-      case Special::kDynamicSharedSize:
-        return static_cast<std::uint32_t>(launch_.dynamic_shared);
-      case Special::kTotalSharedSize:
-        return static_cast<std::uint32_t>(shared_.size());
-      default:
-        return 0;
-    }
+    return special_value(which, {number, threads_[number].index, index_, launch_.block, launch_.grid,
+                                 shared_.size(), launch_.dynamic_shared});
   }
 
   Thread& thread() { return threads_[current_]; }
@@ -162,6 +119,7 @@ class Block {
       if (thread().state == Thread::State::kWaiting) {
         fail("waits at barrier " + std::to_string(thread().barrier) + " for threads that never arrive");
       }
+      if (thread().state == Thread::State::kMeeting) fail("waits for threads of its warp that never arrive");
     }
     fail("no thread can run");
   }
@@ -189,6 +147,7 @@ class Block {
         t.state = Thread::State::kExited;
         ++exited_;
         release_complete_barriers();
+        release_meetings(current_ / 32);
         return;
       case Opcode::kBra:
         t.pc = in.target;
@@ -219,6 +178,23 @@ class Block {
       case Opcode::kRed:
         atomic(in);
         break;
+      case Opcode::kShfl:
+      case Opcode::kVote:
+      case Opcode::kMatch:
+      case Opcode::kRedux:
+      case Opcode::kElect:
+      case Opcode::kWarpBarrier:
+        ++t.pc;
+        meet(in);
+        return;
+      case Opcode::kActivemask:  // any set of threads that run together; here each runs by itself
+        write(in.dst[0], 32, std::uint32_t{1} << current_ % 32);
+        break;
+      case Opcode::kCopyAsync:
+        copy(in);
+        break;
+      case Opcode::kCopyCommit:
+      case Opcode::kCopyWait:
       case Opcode::kMembar:
       case Opcode::kNop:
         break;
@@ -351,9 +327,10 @@ class Block {
   void arrive(const Instruction& in) {
     Thread& t = thread();
     const auto id = static_cast<std::uint32_t>(read(in.src[0], 32));
+    if (id > 15) throw std::runtime_error("no barrier " + std::to_string(id));
     Barrier& barrier = barriers_[id];
     if (in.src[1].kind != Operand::Kind::kNone) barrier.expected = read(in.src[1], 32);
-    ++barrier.arrived;
+    if (!barrier.arrived.insert(current_).second) throw std::runtime_error("arrives at a barrier twice");
     if (in.src[2].kind == Operand::Kind::kPredicate && read(in.src[2], 32) != 0) ++barrier.votes;
     if (in.barrier != BarrierKind::kArrive) {
       t.state = Thread::State::kWaiting;
@@ -365,14 +342,94 @@ class Block {
   void release_complete_barriers() {
     for (auto at = barriers_.begin(); at != barriers_.end();) {
       const Barrier& barrier = at->second;
-      const std::uint64_t expected = barrier.expected != 0 ? barrier.expected : threads_.size() - exited_;
-      if (barrier.arrived < expected) {
+      if (!complete(barrier)) {
         ++at;
         continue;
       }
       release(at->first, barrier);
       at = barriers_.erase(at);
     }
+  }
+
+  // A barrier for a number of threads counts warps of 32: of a warp that has begun to arrive, threads that
+  // have exited, or that the block does not have, count too.
+  bool complete(const Barrier& barrier) const {
+    if (barrier.expected == 0) return barrier.arrived.size() >= threads_.size() - exited_;
+    std::map<std::size_t, unsigned> missing;  // by warp that has begun to arrive
+    for (const std::size_t number : barrier.arrived) missing[number / 32] = 0;
+    for (auto& [warp, count] : missing) {
+      for (std::size_t number = warp * 32; number < warp * 32 + 32 && number < threads_.size(); ++number) {
+        const bool gone = threads_[number].state == Thread::State::kExited;
+        count += !gone && barrier.arrived.count(number) == 0 ? 1 : 0;
+      }
+    }
+    std::uint64_t sum = 0;
+    for (const auto& [warp, count] : missing) sum += 32 - count;
+    if (sum > barrier.expected) throw std::runtime_error("more threads than the barrier is for");
+    return sum == barrier.expected;
+  }
+
+  // A warp-level primitive: the thread waits until all members have come to one of the same kind.
+  void meet(const Instruction& in) {
+    if (in.src[3].kind == Operand::Kind::kNone) throw std::runtime_error("a primitive without a member mask");
+    Thread& t = thread();
+    t.members = static_cast<std::uint32_t>(read(in.src[3], 32));
+    if ((t.members >> current_ % 32 & 1) == 0) throw std::runtime_error("not a member of its own mask");
+    t.state = Thread::State::kMeeting;
+    release_meetings(current_ / 32);
+  }
+
+  void release_meetings(std::size_t warp) {
+    const std::size_t first = warp * 32, end = std::min(first + 32, threads_.size());
+    for (std::size_t leader = first; leader < end; ++leader) {
+      if (threads_[leader].state != Thread::State::kMeeting) continue;
+      const std::uint32_t mask = threads_[leader].members;
+      std::vector<std::size_t> members;
+      bool all = true;
+      for (std::size_t number = first; number < end; ++number) {
+        const Thread& t = threads_[number];
+        if ((mask >> (number - first) & 1) == 0 || t.state == Thread::State::kExited) continue;
+        all = all && t.state == Thread::State::kMeeting && t.members == mask;
+        members.push_back(number);
+      }
+      if (all) exchange(members);
+    }
+  }
+
+  void exchange(const std::vector<std::size_t>& members) {
+    const std::size_t before = current_;
+    const Instruction& first = program_.code[threads_[members[0]].pc - 1];
+    std::map<unsigned, Participant> lanes;
+    for (const std::size_t number : members) {
+      current_ = number;
+      const Instruction& in = program_.code[thread().pc - 1];
+      if (in.op != first.op || in.mode != first.mode || in.type != first.type || in.atomic != first.atomic)
+        throw std::runtime_error("members of one mask at different operations");
+      lanes[number % 32] = {read(in.src[0], in.type == Type::kB64 ? 64 : 32),
+                            static_cast<std::uint32_t>(read(in.src[1], 32)),
+                            static_cast<std::uint32_t>(read(in.src[2], 32))};
+    }
+    const auto results = evaluate_warp(first, lanes);
+    for (const std::size_t number : members) {
+      current_ = number;
+      const Instruction& in = program_.code[thread().pc - 1];
+      const WarpResult& result = results.at(number % 32);
+      if (in.dst[0].kind == Operand::Kind::kRow) write(in.dst[0], 32, result.d);
+      write_predicate(in.dst[0], result.p);
+      write_predicate(in.dst[1], result.p);
+      thread().state = Thread::State::kRunning;
+    }
+    current_ = before;
+  }
+
+  void copy(const Instruction& in) {
+    const unsigned bytes = 4u * in.vector;
+    std::uint64_t wanted = in.src[2].kind == Operand::Kind::kNone ? bytes : read(in.src[2], 32);
+    if (in.src[3].kind == Operand::Kind::kPredicate && read(in.src[3], 32) != 0) wanted = 0;
+    if (wanted > bytes) throw std::runtime_error("cp.async reads more than it writes");
+    std::uint8_t* to = locate(view(), ptx::Space::kShared, read(in.src[1], 32), bytes, true);
+    std::memset(to, 0, bytes);
+    if (wanted != 0) std::memcpy(to, access(in, bytes, false), wanted);
   }
 
   void release(std::uint32_t id, const Barrier& barrier) {
@@ -382,7 +439,8 @@ class Block {
       if (t.state != Thread::State::kWaiting || t.barrier != id) continue;
       t.state = Thread::State::kRunning;
       const Instruction& in = program_.code[t.pc - 1];
-      if (in.barrier == BarrierKind::kRedAnd) write_predicate(in.dst[0], barrier.votes == barrier.arrived);
+      if (in.barrier == BarrierKind::kRedAnd)
+        write_predicate(in.dst[0], barrier.votes == barrier.arrived.size());
       if (in.barrier == BarrierKind::kRedOr) write_predicate(in.dst[0], barrier.votes != 0);
       if (in.barrier == BarrierKind::kRedPopc) write(in.dst[0], 32, barrier.votes);
     }

@@ -159,7 +159,7 @@ TEST_F(InterpreterTest, ExitedThreadsAndDeadlock) {
   b.add(Opcode::kBar, Type::kNone, {}, {b.constant(2)});
   b.add(Opcode::kRet, Type::kNone);
   EXPECT_EQ(fault_of({&b.program(), {1, 1, 1}, {4, 1, 1}, {}, 0}), "no fault");
-  b.program().code[2].src[1] = b.constant(4);
+  b.program().code[2].src[1] = b.constant(64);  // there is one warp of 32
   EXPECT_EQ(fault_of({&b.program(), {1, 1, 1}, {4, 1, 1}, {}, 0}),
             "block (0,0,0) thread (0,0,0) pc 3: waits at barrier 2 for threads that never arrive");
 }

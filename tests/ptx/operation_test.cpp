@@ -124,9 +124,9 @@ TEST(Operation, WhatTheCensusListsIsExecutable) {
 
 TEST(Operation, OthersAreNotExecutableYet) {
   std::stringstream words(
-      "activemask.b32 bar.warp.sync cvt.rn.tf32.f32 ex2.approx.f16 "
-      "lop3.and.b32 match.any.sync.b32 shfl.sync.bfly.b32 sust.b.2d.b32.trap tex.2d.v4.f32.f32"
-      "vset4.u32.u32.eq vote.sync.any.pred "
+      "cvt.rn.tf32.f32 ex2.approx.f16 "
+      "lop3.and.b32 redux.sync.min.f32 cp.async.bulk.commit_group sust.b.2d.b32.trap tex.2d.v4.f32.f32 "
+      "vset4.u32.u32.eq "
       "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 cvta.param.u64 fence.proxy.async max.NaN.f32 "
       "max.NaN.f16");
   for (std::string opcode; words >> opcode;) {
@@ -151,7 +151,8 @@ TEST(Operation, IllegalModifiersAreRefused) {
       "st.const.u32 "
       "st.acquire.gpu.u32 st.ca.u32 atom.u32 atom.local.add.u32 atom.add.b32 atom.inc.s32 atom.and.u32 "
       "red.exch.b32 bar bar.red.pred bar.red.and.u32 membar membar.gpu bfi.u32 bfe.b32 popc.u32 clz.s32 "
-      "bra.cond "
+      "bra.cond shfl.sync.b32 shfl.bfly.b64 vote.sync.b32 vote.any.sync.b32 match.any.b32 redux.add.u32 "
+      "redux.sync.add.b32 redux.sync.xor.u32 bar.warp cp.async.shared.global cp.async.ca.global.shared "
       "exit.uni ret.foo mov mov.u8 frobnicate.u32 LD.u32");
   for (std::string opcode; words >> opcode;) {
     const std::string message = message_of([&] { decode_body(" " + opcode + " %r1, %r2, %r3;"); });
@@ -161,10 +162,9 @@ TEST(Operation, IllegalModifiersAreRefused) {
 }
 
 TEST(Operation, MessagesQuoteTheInstruction) {
-  EXPECT_EQ(message_of([] {
-              decode_body("  mov.u32 %r1, 1;\n\t@!%p1  shfl.sync.bfly.b32\t%r5|%p1, %r1,\n %r3, %r2, %r4;");
-            }),
-            "k.ptx:7:9: '@!%p1 shfl.sync.bfly.b32 %r5|%p1, %r1, %r3, %r2, %r4' is not executable yet: shfl");
+  EXPECT_EQ(
+      message_of([] { decode_body("  mov.u32 %r1, 1;\n\t@!%p1  vset4.u32.u32.eq\t%r5, %r1,\n %r3, %r2;"); }),
+      "k.ptx:7:9: '@!%p1 vset4.u32.u32.eq %r5, %r1, %r3, %r2' is not executable yet: vset4");
   EXPECT_EQ(message_of([] { decode_body("max.NaN.f32 %f1, %f2, %f3;"); }),
             "k.ptx:6:1: 'max.NaN.f32 %f1, %f2, %f3' is not executable yet: max with .NaN");
   EXPECT_EQ(message_of([] { decode_body("cvt.f32.f64 %f1, %fd1;"); }),

@@ -201,12 +201,14 @@ void Driver::complete(const Part& part) {
       if (does && in.is_branch()) next = in.target;
       if (does && in.is_exit()) kind = Outcome::Kind::kExit;
       if (does && in.is_barrier()) kind = Outcome::Kind::kBarrier;
+      if (does && in.is_warp_primitive()) kind = Outcome::Kind::kWarpSync;
       if (const ptx::Pc other = jump ? jump(t, part.pc) : ptx::kNoPc; other != ptx::kNoPc) next = other;
       masks[{kind, next}] |= 1u << (t % kChunk);
       threads_[t].pc = next;
-      threads_[t].state = kind == Outcome::Kind::kExit      ? State::kAbsent
-                          : kind == Outcome::Kind::kBarrier ? State::kAtBarrier
-                                                            : State::kIdle;
+      threads_[t].state = kind == Outcome::Kind::kExit       ? State::kAbsent
+                          : kind == Outcome::Kind::kBarrier  ? State::kAtBarrier
+                          : kind == Outcome::Kind::kWarpSync ? State::kAtSync
+                                                             : State::kIdle;
       exited += kind == Outcome::Kind::kExit;
       arrived += kind == Outcome::Kind::kBarrier;
     });
@@ -221,6 +223,7 @@ void Driver::complete(const Part& part) {
     Outcome outcome;
     outcome.kind = key.first;
     outcome.next_pc = key.second;
+    if (key.first == Outcome::Kind::kWarpSync) outcome.argument = ~0u;
     outcome.groups = {list.data(), static_cast<std::uint32_t>(list.size())};
     outcomes.push_back(outcome);
   }
@@ -232,6 +235,7 @@ void Driver::complete(const Part& part) {
   block.live_threads -= exited;
   block.arrived += arrived;
   release_barriers(slot);
+  release_syncs(slot);
   if (block.live && block.live_threads == 0) {
     unit_->retire(block.block);
     block.live = false;
@@ -246,6 +250,25 @@ void Driver::release_barriers(std::uint16_t slot) {
     if (thread.slot == slot && thread.state == State::kAtBarrier) thread.state = State::kIdle;
   }
   unit_->barrier_released(slot, 0);
+}
+
+// All threads of a chunk that have not exited, nor wait at their exit, are there.
+void Driver::release_syncs(std::uint16_t slot) {
+  const unsigned first = slots_[slot].block.first_chunk;
+  for (unsigned chunk = first; chunk < first + slot_chunks_; ++chunk) {
+    std::uint32_t waiting = 0, others = 0;
+    for (unsigned i = 0; i < kChunk; ++i) {
+      const State state = threads_[chunk * kChunk + i].state;
+      if (state == State::kAtSync) waiting |= 1u << i;
+      if (state != State::kAtSync && state != State::kAbsent) others |= 1u << i;
+    }
+    if (waiting == 0 || (others & ~unit_->ending(chunk)) != 0) continue;
+    for (unsigned i = 0; i < kChunk; ++i) {
+      if ((waiting >> i & 1) != 0) threads_[chunk * kChunk + i].state = State::kIdle;
+    }
+    const ThreadGroup group{waiting, static_cast<std::uint16_t>(chunk), 0, false};
+    unit_->warp_sync_released({&group, 1});
+  }
 }
 
 void Driver::check_census() const {

@@ -1,6 +1,6 @@
 // Stands in for the SM around one warp-formation unit: issues what the scheme offers, resolves it some cycles
-// later, counts threads at barriers, and checks the contract at every step. Throws ContractError at the first
-// violation.
+// later, counts threads at barriers, lets the threads of a warp of 32 meet at warp-level primitives, and
+// checks the contract at every step. Throws ContractError at the first violation.
 //
 //   Driver driver(program, config, geometry);
 //   driver.holds = [](unsigned thread, ptx::Pc pc, unsigned visit) { ... };   // does the thread's guard
@@ -74,7 +74,7 @@ class Driver final : public SmView {
   Stall ready(unsigned scheduler, const Issue& issue) const override;
 
  private:
-  enum class State : std::uint8_t { kAbsent, kIdle, kInFlight, kAtBarrier };
+  enum class State : std::uint8_t { kAbsent, kIdle, kInFlight, kAtBarrier, kAtSync };
   struct Thread {
     State state = State::kAbsent;
     ptx::Pc pc = 0;
@@ -98,6 +98,7 @@ class Driver final : public SmView {
   void check_issue(const Issue& issue) const;
   void check_census() const;
   void release_barriers(std::uint16_t slot);
+  void release_syncs(std::uint16_t slot);
   [[noreturn]] void violated(const std::string& what) const;
 
   const ptx::Program& program_;

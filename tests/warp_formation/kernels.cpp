@@ -49,7 +49,7 @@ ptx::Program random_kernel(std::uint64_t seed) {
     body += "L" + std::to_string(first + blocks) + ":\n";
     if (part + 1 < parts) {
       if (random() % 2 == 0) body += "  @%p1 exit;\n";
-      body += "  bar.sync 0;\n";
+      body += random() % 2 == 0 ? "  bar.sync 0;\n" : "  bar.warp.sync -1;\n";
     }
   }
   return kernel(body + "  ret;");

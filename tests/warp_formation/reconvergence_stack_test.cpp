@@ -1,4 +1,5 @@
-// Calls on the reconvergence stack: a reconvergence point belongs to a call depth. Warps of 8 threads.
+// The reconvergence stack: calls, where a reconvergence point belongs to a call depth; turning paths so that
+// another one runs. Warps of 8 threads.
 #include "warp_formation/reconvergence_stack.h"
 
 #include <gtest/gtest.h>
@@ -91,6 +92,77 @@ TEST(ReconvergenceStack, ADivergentReturnKeepsTheEntrysPoint) {
   stack.advance(back, 2, stack.top().rpc, stack.top().rpc_depth);
   expect_stack(stack,
                {{12, kNone, 0, 0, 0xff}, {9, 12, 0, 0, 0x0f}, {7, 12, 0, 0, 0xc0}, {5, 12, 0, 0, 0x30}});
+}
+
+using Paths = std::vector<ReconvergenceStack::Path>;
+
+void part(ReconvergenceStack& stack, const Paths& paths, ptx::Pc rpc) {
+  stack.advance(paths.data(), static_cast<unsigned>(paths.size()), rpc, 0);
+}
+
+std::vector<ptx::Pc> pcs(const ReconvergenceStack& stack) {
+  std::vector<ptx::Pc> list;
+  for (const auto& entry : stack.entries()) list.push_back(entry.pc);
+  return list;
+}
+
+bool bring(ReconvergenceStack& stack, std::uint32_t threads) {
+  return stack.bring_up([&](const WarpMask& path) { return path == mask(threads); });
+}
+
+// Threads 0 and 1 at 10, 2 at 21, 3 at 22; the latter two meet at 25, all at 30.
+ReconvergenceStack two_levels() {
+  ReconvergenceStack stack(32);
+  stack.start(0, mask(0xf));
+  part(stack, {{10, 0, mask(0x3)}, {20, 0, mask(0xc)}}, 30);
+  part(stack, {{21, 0, mask(0x4)}, {22, 0, mask(0x8)}}, 25);
+  return stack;
+}
+
+TEST(BringUp, SiblingsAndWholeSubtreesTurnRound) {
+  ReconvergenceStack stack = two_levels();
+  EXPECT_EQ(pcs(stack), (std::vector<ptx::Pc>{30, 10, 25, 21, 22}));
+  EXPECT_TRUE(bring(stack, 0x3));
+  EXPECT_EQ(pcs(stack), (std::vector<ptx::Pc>{30, 25, 21, 22, 10}));
+  EXPECT_TRUE(bring(stack, 0x4));
+  EXPECT_EQ(pcs(stack), (std::vector<ptx::Pc>{30, 10, 25, 22, 21}));
+  EXPECT_TRUE(bring(stack, 0x4));
+  EXPECT_EQ(pcs(stack), (std::vector<ptx::Pc>{30, 10, 25, 22, 21}));
+}
+
+TEST(BringUp, EntriesThatWaitForOthersDoNotRun) {
+  ReconvergenceStack stack = two_levels();
+  EXPECT_FALSE(bring(stack, 0xf));
+  EXPECT_FALSE(bring(stack, 0xc));
+  EXPECT_EQ(pcs(stack), (std::vector<ptx::Pc>{30, 10, 25, 21, 22}));
+}
+
+// After turning, each path still reconverges with its own.
+TEST(BringUp, PathsReconvergeAsBefore) {
+  ReconvergenceStack stack = two_levels();
+  EXPECT_TRUE(bring(stack, 0x3));
+  EXPECT_FALSE(stack.advance_together(11, 0));
+  EXPECT_TRUE(bring(stack, 0x8));
+  EXPECT_TRUE(stack.advance_together(25, 0));
+  EXPECT_EQ(stack.top().pc, 21u);
+  EXPECT_TRUE(stack.advance_together(25, 0));
+  EXPECT_EQ(stack.top().mask, mask(0xc));
+  EXPECT_TRUE(stack.advance_together(30, 0));
+  EXPECT_EQ(stack.top().pc, 11u);
+  EXPECT_TRUE(stack.advance_together(30, 0));
+  EXPECT_EQ(pcs(stack), std::vector<ptx::Pc>{30});
+  EXPECT_EQ(stack.top().mask, mask(0xf));
+}
+
+// A branch whose paths meet where the path itself reconverges adds no level: its paths become siblings.
+TEST(BringUp, PathsOfATailBranchAreSiblings) {
+  ReconvergenceStack stack(32);
+  stack.start(0, mask(0xf));
+  part(stack, {{10, 0, mask(0x3)}, {20, 0, mask(0xc)}}, 30);
+  part(stack, {{21, 0, mask(0x4)}, {22, 0, mask(0x8)}}, 30);
+  EXPECT_EQ(pcs(stack), (std::vector<ptx::Pc>{30, 10, 21, 22}));
+  EXPECT_TRUE(bring(stack, 0x3));
+  EXPECT_EQ(pcs(stack), (std::vector<ptx::Pc>{30, 21, 22, 10}));
 }
 
 }  // namespace
