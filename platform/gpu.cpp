@@ -9,6 +9,7 @@
 #include "dispatch/dispatcher.h"
 #include "platform/watchdog.h"
 #include "sm/sm.h"
+#include "texture/table.h"
 #include "vcd/gpu_waveform.h"
 
 namespace weft {
@@ -32,7 +33,7 @@ struct Gpu::Impl final : sm::SmListener {
     return past_cycles + (dispatcher.active() ? core.current_edge() - started + 1 : 0);
   }
   sm::DeviceMemoryView view() const {
-    return {nullptr, kDeviceBase, image.bytes(), pages.data(), 12, services};
+    return {nullptr, kDeviceBase, image.bytes(), pages.data(), 12, services, &objects};
   }
 
   const GpuConfig config;
@@ -52,6 +53,7 @@ struct Gpu::Impl final : sm::SmListener {
   statistics::Registry registry;
   sm::DeviceServices* services = nullptr;
   std::vector<std::uint8_t> pages;  // per page of device memory: allocated?
+  texture::Table objects;
   std::deque<dispatch::Launch> queue;
   std::optional<sm::Kernel> kernel;
   sm::AccessObserver* observer = nullptr;
@@ -192,6 +194,7 @@ void Gpu::Impl::reset() {
   for (auto& channel : channels) channel.reset();
   for (auto& bank : l2) bank.reset();
   crossbar.reset();
+  objects.clear();
   for (auto& sm : sms) sm.reset();
   for (auto& monitor : monitors) monitor.reset();
   dispatcher.reset();
@@ -283,6 +286,9 @@ const GpuConfig& Gpu::config() const {
 }
 gddr5::MemoryImage& Gpu::memory() {
   return impl_->image;
+}
+texture::Table& Gpu::objects() {
+  return impl_->objects;
 }
 sm::DeviceMemoryView Gpu::memory_view() const {
   sm::DeviceMemoryView view = impl_->view();

@@ -21,6 +21,9 @@ namespace weft {
 namespace sm {
 class DeviceServices;
 }
+namespace texture {
+class Table;
+}
 namespace gddr5 {
 class MemoryImage;
 }
@@ -77,6 +80,7 @@ class Gpu : public sc_core::sc_module {
 
   const GpuConfig& config() const;
   gddr5::MemoryImage& memory();  // device memory; addresses are offsets into it plus kDeviceBase
+  texture::Table& objects();     // texture and surface objects; emptied by reset()
   // The same memory with its mapped pages, for who runs kernels without the SMs.
   sm::DeviceMemoryView memory_view() const;
   // Shows accesses and barriers of the launches from now on to `observer`, which outlives them; nullptr: to

@@ -323,6 +323,7 @@ void Device::launch(LoadedModule& module, const std::string& kernel, dispatch::D
   }
   if (impl_->is_functional(kernel)) {
     impl_->gpu.check(launch);
+    functional::check(*launch.program);
     impl_->functional_launches.push_back(launch);
   } else {
     impl_->gpu.launch(launch);

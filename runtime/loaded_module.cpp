@@ -7,6 +7,7 @@
 #include "ptx/link.h"
 #include "ptx/syntax.h"
 #include "runtime/allocator.h"
+#include "texture/sampler.h"
 
 namespace weft::runtime {
 namespace {
@@ -17,6 +18,20 @@ bool lives_in_device_memory(const ptx::Variable& variable) {
 
 bool is_defined_here(const ptx::Variable& variable) {
   return lives_in_device_memory(variable) && !variable.is_extern;
+}
+
+texture::Sampler sampler_of(const ptx::SamplerState& state) {
+  using Address = ptx::SamplerState::Address;
+  texture::Sampler sampler;
+  for (std::size_t i = 0; i < state.address.size(); ++i) {
+    sampler.address[i] = state.address[i] == Address::kWrap     ? texture::AddressMode::kWrap
+                         : state.address[i] == Address::kMirror ? texture::AddressMode::kMirror
+                         : state.address[i] == Address::kBorder ? texture::AddressMode::kBorder
+                                                                : texture::AddressMode::kClamp;
+  }
+  sampler.filter = state.linear ? texture::Filter::kLinear : texture::Filter::kPoint;
+  sampler.normalized_coordinates = state.normalized_coordinates;
+  return sampler;
 }
 
 }  // namespace
@@ -140,6 +155,11 @@ std::vector<std::uint8_t> LoadedModule::initial_value(std::size_t module,
                                                       const ptx::Variable& variable) const {
   std::vector<std::uint8_t> bytes = variable.initial;
   bytes.resize(variable.size);
+  if (variable.opaque == ptx::Opaque::kSampler) {
+    const std::uint64_t value = texture::encode(sampler_of(variable.sampler));
+    for (std::uint64_t i = 0; i < bytes.size(); ++i)
+      bytes[i] = static_cast<std::uint8_t>(value >> 8 * (i % 8));
+  }
   for (const ptx::Variable::Relocation& relocation : variable.relocations) {
     const auto target = symbols_[module].find(relocation.symbol);
     if (target == symbols_[module].end() || bytes.size() < 8 || relocation.offset > bytes.size() - 8) {
@@ -187,6 +207,16 @@ std::uint64_t LoadedModule::address_of(const std::string& variable, std::uint64_
   std::string known;
   for (const std::string& name : names) known += (known.empty() ? "" : ", ") + name;
   throw InputError(file(), "unknown variable '" + variable + "'; known: " + (known.empty() ? "none" : known));
+}
+
+ptx::Opaque LoadedModule::opaque_of(const std::string& variable) const {
+  for (const ptx::Module& module : modules_) {
+    for (const ptx::Variable& candidate : module.variables) {
+      if (candidate.name == variable && is_defined_here(candidate)) return candidate.opaque;
+    }
+  }
+  address_of(variable, nullptr);  // throws: there is none
+  return ptx::Opaque::kNone;
 }
 
 const std::shared_ptr<const ptx::Program>& LoadedModule::program(const std::string& kernel) {

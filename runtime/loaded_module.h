@@ -39,6 +39,9 @@ class LoadedModule {
   std::vector<Placed> placed() const;
   // Throws InputError listing the variables.
   std::uint64_t address_of(const std::string& variable, std::uint64_t* bytes) const;
+  // Whether a variable is a .texref, .samplerref or .surfref, which `bind` (runtime/images.h) sets. Throws as
+  // address_of.
+  ptx::Opaque opaque_of(const std::string& variable) const;
   // Decoded at first use; throws InputError.
   const std::shared_ptr<const ptx::Program>& program(const std::string& kernel);
 

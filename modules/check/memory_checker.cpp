@@ -71,7 +71,7 @@ void MemoryChecker::kernel_started(const sm::Kernel& kernel, unsigned sms) {
   slots_per_sm_ = kernel.occupancy.blocks;
   slots_.resize(std::size_t{sms} * slots_per_sm_);
   shared_bytes_ = kernel.shared_bytes;
-  local_bytes_ = kernel.program.local_bytes;
+  local_bytes_ = kernel.local_bytes;
   local_words_ = (local_bytes_ + 63) / 64 + 1;
 }
 

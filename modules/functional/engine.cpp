@@ -173,6 +173,32 @@ void Engine::run_path(unsigned chunk, Path& path, ptx::Pc limit) {
         goes_on = path.mask != 0 && active == 0;
         if (active != 0) exit_threads(count_of(active));
         break;
+      case MicroOp::Kind::kCall:
+        --turn_;
+        if (active != 0) {
+          executor_.link(kernel_->operations[pc], pc, chunk, active);
+          const auto depth = static_cast<std::uint16_t>(path.depth + 1);
+          warps_[chunk].add({kernel_->program.code[pc].target, active, depth, Path::State::kRunnable, 0});
+          path.mask &= ~active;
+          goes_on = false;
+        }
+        ++pc;
+        break;
+      case MicroOp::Kind::kTargets:
+        --turn_;
+        if (active != 0) {
+          spread(pc, chunk, path, active);
+          goes_on = false;
+        }
+        ++pc;
+        break;
+      case MicroOp::Kind::kSystem:
+        if (active != 0 && !executor_.system(kernel_->operations[pc], pc, chunk, active, block_)) {
+          stop(executor_.fault());
+          goes_on = false;
+        }
+        ++pc;
+        break;
       case MicroOp::Kind::kControl:
         --turn_;
         goes_on = control(pc, chunk, path, active);
@@ -201,6 +227,29 @@ void Engine::run_predicates(const MicroOp& op, const sm::Operation& operation, u
     if (op.result[i] < 0) continue;
     std::uint32_t& bits = registers_.predicate(chunk, static_cast<unsigned>(op.result[i]));
     bits = (bits & ~active) | (lanes.result[i] & active);
+  }
+}
+
+// Every thread goes where its register says; those with one destination stay together.
+void Engine::spread(ptx::Pc pc, unsigned chunk, Path& path, std::uint32_t active) {
+  const sm::Operation& op = kernel_->operations[pc];
+  const ptx::Opcode opcode = op.instruction->op;
+  if (opcode == ptx::Opcode::kCall) executor_.link(op, pc, chunk, active);
+  const int calls = opcode == ptx::Opcode::kCall ? 1 : opcode == ptx::Opcode::kReturn ? -1 : 0;
+  const auto depth = static_cast<std::uint16_t>(path.depth + calls);
+  std::array<ptx::Pc, isa::kLanes> targets{};
+  for (std::uint32_t rest = active; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
+    targets[lane] = executor_.target(op, pc, chunk, lane, block_);
+    if (targets[lane] == ptx::kNoPc) return stop(executor_.fault());
+  }
+  path.mask &= ~active;
+  while (active != 0) {
+    const ptx::Pc target = targets[static_cast<unsigned>(__builtin_ctz(active))];
+    std::uint32_t same = 0;
+    for (unsigned i = 0; i < isa::kLanes; ++i) same |= static_cast<std::uint32_t>(targets[i] == target) << i;
+    warps_[chunk].add({target, active & same, depth, Path::State::kRunnable, 0});
+    active &= ~same;
   }
 }
 

@@ -72,6 +72,7 @@ class Engine {
   void run_path(unsigned chunk, Path& path, ptx::Pc limit);
   void run_predicates(const MicroOp& op, const sm::Operation& operation, unsigned chunk,
                       std::uint32_t active);
+  void spread(ptx::Pc pc, unsigned chunk, Path& path, std::uint32_t active);
   bool control(ptx::Pc pc, unsigned chunk, Path& path, std::uint32_t active);
   void exit_threads(std::uint32_t threads);
   void test_barriers();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
 
 #include "common/error.h"
 
@@ -33,7 +34,36 @@ MicroOp::Kind kind_of(const Operation& op) {
   if (in.is_memory()) return MicroOp::Kind::kMemory;
   if (in.is_branch()) return MicroOp::Kind::kBranch;
   if (in.is_exit()) return MicroOp::Kind::kExit;
+  if (in.op == ptx::Opcode::kCall && in.target != ptx::kNoPc) return MicroOp::Kind::kCall;
+  if (in.op == ptx::Opcode::kCall || in.op == ptx::Opcode::kReturn || in.op == ptx::Opcode::kBrx) {
+    return MicroOp::Kind::kTargets;
+  }
+  if (in.op == ptx::Opcode::kSystem) return MicroOp::Kind::kSystem;
   return in.is_control() ? MicroOp::Kind::kControl : arithmetic_kind(op);
+}
+
+// What the engine knows by name; everything else could only be executed wrongly.
+bool is_known(const ptx::Instruction& in) {
+  switch (in.op) {
+    case ptx::Opcode::kBar:
+      return in.barrier == ptx::BarrierKind::kSync || in.barrier == ptx::BarrierKind::kArrive;
+    case ptx::Opcode::kBra:
+    case ptx::Opcode::kRet:
+    case ptx::Opcode::kExit:
+    case ptx::Opcode::kBrx:
+    case ptx::Opcode::kCall:
+    case ptx::Opcode::kReturn:
+    case ptx::Opcode::kSystem:
+    case ptx::Opcode::kMembar:
+    case ptx::Opcode::kNop:
+    case ptx::Opcode::kLd:
+    case ptx::Opcode::kSt:
+    case ptx::Opcode::kAtom:
+    case ptx::Opcode::kRed:
+      return true;
+    default:
+      return in.unit == ptx::Unit::kSp || in.unit == ptx::Unit::kSfu;
+  }
 }
 
 MicroOp micro_op(const Operation& op) {
@@ -43,7 +73,7 @@ MicroOp micro_op(const Operation& op) {
   micro.guard = op.instruction->guard;
   micro.guard_negated = op.instruction->guard_negated;
   if (micro.kind == MicroOp::Kind::kMemory) {
-    micro.direct = is_direct(op.instruction->space);
+    micro.direct = is_direct(op.instruction->space) && !op.instruction->is_image();
     micro.absolute = op.src[0].kind == Source::Kind::kNone;
     micro.data = std::max<std::uint8_t>(op.instruction->vector, 2);  // an atomic has up to two
   }
@@ -67,6 +97,14 @@ MicroOp micro_op(const Operation& op) {
 }
 
 }  // namespace
+
+void check(const ptx::Program& program) {
+  for (ptx::Pc pc = 0; pc < program.code.size(); ++pc) {
+    if (is_known(program.code[pc])) continue;
+    throw InputError(program.place(pc), std::string("instruction ") + ptx::name_of(program.code[pc].op) +
+                                            " is not executable without timing yet");
+  }
+}
 
 std::vector<MicroOp> micro_ops(const sm::Kernel& kernel) {
   for (ptx::Pc pc = 0; pc < kernel.program.code.size(); ++pc) {

@@ -19,6 +19,9 @@ struct alignas(64) MicroOp {
     kMemory,
     kBranch,
     kExit,
+    kCall,     // to a known function
+    kTargets,  // where every thread goes by itself: returns, indexed branches, calls through registers
+    kSystem,   // the device runtime
     kControl,  // every other control instruction
   };
 
@@ -47,6 +50,9 @@ struct alignas(64) MicroOp {
   }
 };
 static_assert(sizeof(MicroOp) == 64);
+
+// Throws InputError, with the place, for an instruction that the engine does not execute.
+void check(const ptx::Program& program);
 
 // One per PC. They point into the kernel.
 std::vector<MicroOp> micro_ops(const sm::Kernel& kernel);

@@ -29,7 +29,10 @@ void Builder::property(std::string_view word) {
   } else if (name == "v2" || name == "v4" || name == "v8") {
     base_.vector = static_cast<std::uint8_t>(name[1] - '0');
   } else if (name == "texref" || name == "samplerref" || name == "surfref") {
-    base_.type = Type::kNone;
+    if (!pointer_) base_.type = Type::kNone;  // clang: .param .u64 .ptr .texref
+    base_.opaque = name == "texref"    ? Opaque::kTexture
+                   : name == "surfref" ? Opaque::kSurface
+                                       : Opaque::kSampler;
   } else if (const Type type = type_of(name); type != Type::kNone) {
     base_.type = type;
   } else if (name == "b128") {

@@ -80,7 +80,8 @@ std::string describe(const Module& module) {
     address = (address + v.align - 1) / v.align * v.align;
     if (v.space == Space::kGlobal || v.space == Space::kConst) symbols[v.name] = address;
     if (v.space != Space::kShared) address += v.size;
-    static constexpr const char* kSpaces[] = {"generic", "global", "shared", "local", "const", "param"};
+    static constexpr const char* kSpaces[] = {"generic", "global", "shared", "local",
+                                              "const",   "param",  "tex"};
     out += "variable ." + std::string(kSpaces[static_cast<std::size_t>(v.space)]) + " ." + name_of(v.type) +
            " " + v.name + ", " + (v.size ? std::to_string(v.size) + " bytes" : "size given at launch") +
            (v.is_extern && v.size ? ", defined elsewhere" : "") + (v.managed ? ", managed" : "") + "\n";

@@ -19,11 +19,17 @@ inline constexpr VirtualId kFirstFixed = 0x4000'0000u;
 inline constexpr VirtualId kStackPointer = kFirstFixed, kLinkRegister = kFirstFixed + 1;
 inline constexpr std::uint32_t kFixedRegisters = 2;
 
+constexpr std::array<VirtualId, kMaxSources> no_registers() {
+  std::array<VirtualId, kMaxSources> ids{};
+  for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = kNoRegister;
+  return ids;
+}
+
 struct DraftInstruction {
   Instruction fixed;  // everything but register numbers; guard >= 0 says that there is one
   // Virtual registers of fixed.dst and fixed.src where those are rows or predicates.
   std::array<VirtualId, 4> dst{kNoRegister, kNoRegister, kNoRegister, kNoRegister};
-  std::array<VirtualId, 5> src{kNoRegister, kNoRegister, kNoRegister, kNoRegister, kNoRegister};
+  std::array<VirtualId, kMaxSources> src = no_registers();
   VirtualId guard = kNoRegister;
   std::uint32_t at = 0;      // offset in the text
   std::uint32_t callee = 0;  // of a direct call: number of the function in the program

@@ -198,7 +198,8 @@ struct InitialiserOpen : Mark<'{'> {};
 struct InitialiserList
     : peg::seq<InitialiserOpen, peg::opt<peg::list_must<Nested<Initialiser>, Comma>>, peg::must<CloseBrace>> {
 };
-struct Initialiser : peg::sor<Element, InitialiserList, Symbol> {};
+struct FieldValue : peg::seq<Mark<'='>, peg::must<Nested<Initialiser>>> {};  // of a .samplerref
+struct Initialiser : peg::sor<Element, InitialiserList, peg::seq<Symbol, peg::opt<FieldValue>>> {};
 struct Initial : peg::seq<Mark<'='>, peg::must<Initialiser>> {};
 struct Declarator : peg::seq<DeclaredName, Skip, peg::opt<RangeCount>,
                              peg::star<peg::sor<Unsized, Dimension>>, peg::opt<Initial>> {};

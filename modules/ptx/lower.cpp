@@ -146,6 +146,18 @@ void Lowering::lower(const Statement& statement) {
     case Shape::kCopyWait:
       copy_wait(operation);
       break;
+    case Shape::kTexture:
+      texture(operation);
+      break;
+    case Shape::kImageQuery:
+      image_query(operation);
+      break;
+    case Shape::kSurfaceLoad:
+      surface_load(operation);
+      break;
+    case Shape::kSurfaceStore:
+      surface_store(operation);
+      break;
     case Shape::kExit:
       need_operands(0, 0);
       if (operation.instruction.op == Opcode::kRet && !kernel_.is_entry) {

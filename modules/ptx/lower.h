@@ -84,6 +84,16 @@ class Lowering {
   void copy_wait(Operation& operation);
   void address(DraftInstruction& draft, const Node& node);
 
+  // Textures and surfaces (lower_image.cpp).
+  void texture(const Operation& operation);
+  void image_query(const Operation& operation);
+  void surface_load(const Operation& operation);
+  void surface_store(const Operation& operation);
+  Source image_object(const Node& node, Opaque wanted);
+  void coordinates(DraftInstruction& draft, const Node& node);
+  std::uint32_t image_address(DraftInstruction& draft, const Node& node, Opaque wanted);
+  void results(DraftInstruction& draft, const Node& node);
+
   // Operands (lower_operands.cpp).
   const Node& operand(std::uint32_t i) const { return text_.nodes[statement_->first + i]; }
   void need_operands(std::uint32_t low, std::uint32_t high) const;

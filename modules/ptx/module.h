@@ -5,6 +5,7 @@
 #ifndef WEFT_PTX_MODULE_H
 #define WEFT_PTX_MODULE_H
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -18,6 +19,17 @@ namespace weft::ptx {
 
 struct ModuleText;  // the syntax tree; its shape is in syntax.h
 
+// .texref, .samplerref, .surfref: 64-bit variables that the runtime fills with objects.
+enum class Opaque : std::uint8_t { kNone, kTexture, kSampler, kSurface };
+
+// The initial value of a .samplerref (5.3).
+struct SamplerState {
+  enum class Address : std::uint8_t { kWrap, kClamp, kMirror, kBorder };
+  std::array<Address, 3> address{Address::kClamp, Address::kClamp, Address::kClamp};
+  bool linear = false;
+  bool normalized_coordinates = true;
+};
+
 // A .global, .const, .shared or .extern variable at module scope.
 struct Variable {
   std::string name;
@@ -27,6 +39,8 @@ struct Variable {
   std::uint64_t align = 1;
   bool is_extern = false, is_weak = false, is_visible = false;
   bool managed = false;
+  Opaque opaque = Opaque::kNone;
+  SamplerState sampler;               // of a .samplerref
   std::vector<std::uint8_t> initial;  // empty: zero
   struct Relocation {  // initial bytes [offset, offset + 8) hold the address of `symbol` + addend
     std::uint64_t offset = 0;

@@ -86,8 +86,14 @@ constexpr Reader kReaders[] = {{"abs", Opcode::kAbs, read_negate},
                                {"st", Opcode::kSt, read_store},
                                {"sub", Opcode::kSub, read_add},
                                {"subc", Opcode::kSubc, read_add},
+                               {"suld", Opcode::kSuld, read_surface},
+                               {"suq", Opcode::kSuq, read_image_query},
+                               {"sust", Opcode::kSust, read_surface},
                                {"testp", Opcode::kTestp, read_testp},
+                               {"tex", Opcode::kTex, read_texture},
+                               {"tld4", Opcode::kTld4, read_gather},
                                {"trap", Opcode::kSystem, read_trap},
+                               {"txq", Opcode::kTxq, read_image_query},
                                {"vabsdiff2", Opcode::kVabsdiff, read_video},
                                {"vabsdiff4", Opcode::kVabsdiff, read_video},
                                {"vadd2", Opcode::kVadd, read_video},
@@ -137,17 +143,11 @@ constexpr std::string_view kLaterMnemonics[] = {"alloca",
                                                 "stackrestore",
                                                 "stacksave",
                                                 "stmatrix",
-                                                "suld",
-                                                "suq",
                                                 "sured",
-                                                "sust",
                                                 "szext",
                                                 "tanh",
                                                 "tcgen05",
                                                 "tensormap",
-                                                "tex",
-                                                "tld4",
-                                                "txq",
                                                 "vabsdiff",
                                                 "vadd",
                                                 "vmad",
@@ -171,6 +171,12 @@ void choose_unit(Instruction& i) {
     case Opcode::kAtom:
     case Opcode::kRed:
     case Opcode::kCopyAsync:
+    case Opcode::kTex:
+    case Opcode::kTld4:
+    case Opcode::kTxq:
+    case Opcode::kSuq:
+    case Opcode::kSuld:
+    case Opcode::kSust:
       i.unit = Unit::kMemory;
       break;
     case Opcode::kBra:

@@ -31,6 +31,10 @@ enum class Shape : std::uint8_t {
   kCopyAsync,  // [shared], [global], bytes [, bytes to read | ignore]
   kCopyWait,
   kFence,
+  kTexture,       // tex, tld4: texels, [texture, sampler, coordinates], level or slopes
+  kImageQuery,    // txq, suq
+  kSurfaceLoad,   // suld
+  kSurfaceStore,  // sust
 };
 
 struct Operation {

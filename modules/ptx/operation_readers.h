@@ -89,6 +89,12 @@ void read_convert_address(Modifiers& m, Operation& o);  // cvta
 void read_fence(Modifiers& m, Operation& o);            // membar, fence
 void read_copy_async(Modifiers& m, Operation& o);       // cp.async
 
+// operation_image.cpp
+void read_texture(Modifiers& m, Operation& o);      // tex
+void read_gather(Modifiers& m, Operation& o);       // tld4
+void read_image_query(Modifiers& m, Operation& o);  // txq, suq
+void read_surface(Modifiers& m, Operation& o);      // suld, sust
+
 }  // namespace weft::ptx
 
 #endif

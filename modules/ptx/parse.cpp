@@ -166,6 +166,7 @@ WEFT_ON(NegatedName, b.negate_name());
 WEFT_ON(Plus, b.addend(false));
 WEFT_ON(Minus, b.addend(true));
 WEFT_ON(PairTail, b.pair());
+WEFT_ON(FieldValue, b.pair());
 WEFT_ON(LiteralOperand, b.literal());
 WEFT_ON(AddressOpen, b.open());
 WEFT_ON(VectorOpen, b.open());

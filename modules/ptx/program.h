@@ -9,6 +9,7 @@
 #define WEFT_PTX_PROGRAM_H
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -128,11 +129,17 @@ enum class Opcode : std::uint8_t {
   kCopyAsync,
   kCopyCommit,
   kCopyWait,
+  kTex,
+  kTld4,
+  kTxq,
+  kSuq,
+  kSuld,
+  kSust,
   kNop
 };
 const char* name_of(Opcode opcode);
 
-enum class Space : std::uint8_t { kGeneric, kGlobal, kShared, kLocal, kConst, kParam };
+enum class Space : std::uint8_t { kGeneric, kGlobal, kShared, kLocal, kConst, kParam, kTexture };
 enum class Rounding : std::uint8_t { kDefault, kRn, kRz, kRm, kRp, kRna, kRni, kRzi, kRmi, kRpi };
 enum class Compare : std::uint8_t {
   kEq,
@@ -195,6 +202,35 @@ enum class SystemCall : std::uint8_t { kNone, kPrint, kAllocate, kFree, kAssertF
 // Bytes of its results and arguments, in this order, as CUDA declares them.
 std::uint64_t bytes_of_system_call(SystemCall call);
 enum class BarrierKind : std::uint8_t { kSync, kArrive, kRedAnd, kRedOr, kRedPopc };
+
+// What tex, tld4, txq, suq, suld and sust add to their opcode (9.7.9 to 9.7.11).
+struct ImageAccess {
+  enum class Geometry : std::uint8_t { k1d, k2d, k3d, kCube };
+  enum class Detail : std::uint8_t { kBase, kLevel, kGradient };  // which mip level
+  enum class Outside : std::uint8_t { kTrap, kClamp, kZero };     // suld, sust: beyond the surface
+  enum class Query : std::uint8_t {
+    kWidth,
+    kHeight,
+    kDepth,
+    kChannelType,
+    kChannelOrder,
+    kNormalized,
+    kArraySize,
+    kLevels
+  };
+  Geometry geometry = Geometry::k1d;
+  Detail detail = Detail::kBase;
+  Outside outside = Outside::kTrap;
+  Query query = Query::kWidth;
+  bool layered = false;
+  bool integer_coordinates = false;  // tex: .s32
+  bool formatted = false;            // sust.p
+  bool has_sampler = false;          // tex, tld4: src[1]
+  std::uint8_t component = 0;        // tld4: r, g, b, a
+
+  // Coordinates along the axes; a layer comes before them.
+  unsigned axes() const { return geometry == Geometry::k1d ? 1 : geometry == Geometry::k2d ? 2 : 3; }
+};
 
 // Which functional unit executes an instruction, and with which latency: an index into the SM's latency
 // table.
@@ -276,6 +312,9 @@ struct SourcePlace {
   std::uint32_t column = 0;
 };
 
+inline constexpr std::size_t kMaxSources =
+    12;  // tex.grad.3d: texture, sampler, layer, 3 coordinates, 6 slopes
+
 struct Instruction {
   Opcode op = Opcode::kNop;
   Type type = Type::kNone;  // operation type; of cvt: destination type; of ld/st/atom: memory type
@@ -310,9 +349,11 @@ struct Instruction {
   // the mask-less form, or activemask), dst[0] = d, dst[1] = p. cp.async: src[0] = address in global memory,
   // src[1] = address in shared memory (32 bits), src[2] = bytes to read (kNone: all), src[3] = predicate that
   // ignores the source; `vector` words of `type`. cp.async.wait_group: `offset` = groups that may be under
-  // way, mode kAll: wait_all.
+  // way, mode kAll: wait_all. tex, tld4, txq, suq, suld, sust: src[0] = 64-bit object or address of a
+  // reference, src[1] = sampler, src[2] = layer, src[3..5] = coordinates; then, from src[6] on, tex: the
+  // level or the slopes in x and in y, sust: the data.
   std::array<Operand, 4> dst{};
-  std::array<Operand, 5> src{};
+  std::array<Operand, kMaxSources> src{};
   std::int64_t offset = 0;  // byte offset added to the address base
 
   Pc target = kNoPc;  // bra; call: entry of the function, kNoPc: src[0] holds its address; brx: first of its
@@ -324,7 +365,7 @@ struct Instruction {
 
   // Scoreboard keys: register rows (64-bit: the even row), predicates as Program::rows + number. Filled by
   // decode.
-  std::array<std::uint16_t, 8> reads{};
+  std::array<std::uint16_t, kMaxSources + 1> reads{};
   std::array<std::uint16_t, 5> writes{};
   std::uint8_t read_count = 0, write_count = 0;
 
@@ -336,12 +377,17 @@ struct Instruction {
   bool relu = false;        // fma of 16-bit floats: a negative result becomes 0
   SystemCall system = SystemCall::kNone;
   std::uint32_t target_count = 0;  // brx
+  ImageAccess image;
 
   bool is_branch() const { return op == Opcode::kBra; }
   bool is_exit() const { return op == Opcode::kRet || op == Opcode::kExit; }
   bool is_barrier() const { return op == Opcode::kBar; }
   bool is_control() const { return unit == Unit::kControl; }
-  bool is_load() const { return op == Opcode::kLd || op == Opcode::kAtom; }
+  bool is_image() const { return op >= Opcode::kTex && op <= Opcode::kSust; }
+  // Threads wait for what it returns.
+  bool is_load() const {
+    return op == Opcode::kLd || op == Opcode::kAtom || (op >= Opcode::kTex && op <= Opcode::kSuld);
+  }
   bool is_memory() const { return unit == Unit::kMemory; }
   bool is_warp_primitive() const { return unit == Unit::kWarp; }
   // shfl and vote without .sync: among the threads that execute together, which must be a warp of the block.

@@ -56,6 +56,7 @@ void FunctionSymbols::declare_parameters() {
       meaning.kind = Meaning::Kind::kAddress;
       meaning.space = Space::kParam;
       meaning.address = parameters[i].offset;
+      meaning.opaque = function.parameters[i].opaque;
       scopes_[0].names.emplace(text_.view(function.parameters[i].name), meaning);
     }
     return;
@@ -263,6 +264,7 @@ Meaning FunctionSymbols::find(std::string_view name, std::uint32_t at) const {
   const std::uint32_t variable = known->second.index;
   meaning.kind = Meaning::Kind::kAddress;
   meaning.space = module_.variables[variable].space;
+  meaning.opaque = module_.variables[variable].opaque;
   if (meaning.space == Space::kShared) {
     const auto placed = shared_.addresses.find({reference_.module, variable});
     // Absent where a guard wrongly names a variable.

@@ -25,6 +25,7 @@ struct Meaning {
   std::uint32_t index = 0;        // register: number among the declared; label: number
   Type type = Type::kNone;        // register
   Space space = Space::kGeneric;  // address
+  Opaque opaque = Opaque::kNone;  // address: of a reference
   std::uint64_t address = 0;      // shared: offset in the block's shared memory; param of a kernel: in its
                                   // parameters; in the frame: offset in the region
   std::uint64_t area = 0;         // kCallArguments: bytes of the call's area

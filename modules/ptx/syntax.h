@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "common/error.h"
-#include "ptx/program.h"
+#include "ptx/module.h"
 
 namespace weft::ptx {
 
@@ -51,6 +51,7 @@ struct Declaration {
   Extent name;
   DeclarationSpace space = DeclarationSpace::kReg;
   Type type = Type::kNone;  // kNone: opaque (.texref and such) or a type that nothing here can hold
+  Opaque opaque = Opaque::kNone;
   std::uint8_t vector = 1;
   bool is_range = false;  // %r<count>
   bool is_extern = false, is_weak = false, is_visible = false;

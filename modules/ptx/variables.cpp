@@ -147,6 +147,55 @@ class InitialWriter {
   std::uint64_t mask_begin_ = 0;
 };
 
+// The fields of a .samplerref's initial value (5.3): addr_mode_0 .. 2, filter_mode,
+// force_unnormalized_coords.
+class SamplerReader {
+ public:
+  SamplerReader(const ModuleText& text, SamplerState& sampler) : text_(text), sampler_(sampler) {}
+
+  void read(const Node& list) {
+    if (list.kind != Node::Kind::kList) fail(list, "expected { addr_mode_0 = clamp_to_edge, ... }");
+    for (std::uint32_t i = 0; i < list.count; ++i) {
+      const Node& field = text_.nodes[list.first + i];
+      if (field.kind != Node::Kind::kPair) fail(field, "expected a field such as filter_mode = nearest");
+      read_field(text_.nodes[field.first], text_.nodes[field.first + 1]);
+    }
+  }
+
+ private:
+  void read_field(const Node& key, const Node& value) {
+    const std::string_view name = text_.view(key.text);
+    if (name.size() == 11 && name.substr(0, 10) == "addr_mode_" && name[10] >= '0' && name[10] <= '2') {
+      sampler_.address[static_cast<std::size_t>(name[10] - '0')] = address(value);
+    } else if (name == "filter_mode") {
+      const std::string_view word = text_.view(value.text);
+      if (word != "nearest" && word != "linear") fail(value, "expected nearest or linear");
+      sampler_.linear = word == "linear";
+    } else if (name == "force_unnormalized_coords") {
+      if (value.kind != Node::Kind::kLiteral || value.number.bits > 1) fail(value, "expected 0 or 1");
+      sampler_.normalized_coordinates = value.number.bits == 0;
+    } else {
+      fail(key,
+           "found the field '" + std::string(name) +
+               "', expected addr_mode_0, addr_mode_1, addr_mode_2, filter_mode or force_unnormalized_coords");
+    }
+  }
+
+  SamplerState::Address address(const Node& value) const {
+    const std::string_view word = text_.view(value.text);
+    if (word == "wrap") return SamplerState::Address::kWrap;
+    if (word == "mirror") return SamplerState::Address::kMirror;
+    if (word == "clamp_ogl" || word == "clamp_to_edge") return SamplerState::Address::kClamp;
+    if (word == "clamp_to_border") return SamplerState::Address::kBorder;
+    fail(value, "expected wrap, mirror, clamp_ogl, clamp_to_edge or clamp_to_border");
+  }
+
+  [[noreturn]] void fail(const Node& node, const std::string& what) const { text_.fail(node.text.at, what); }
+
+  const ModuleText& text_;
+  SamplerState& sampler_;
+};
+
 Space space_of(DeclarationSpace space) {
   switch (space) {
     case DeclarationSpace::kConst:
@@ -184,7 +233,13 @@ void add_variable(ModuleText& text, const Declaration& declaration, std::vector<
   variable.is_weak = declaration.is_weak;
   variable.is_visible = declaration.is_visible;
   variable.managed = declaration.managed;
-  if (declaration.initial != UINT32_MAX) {
+  variable.opaque = declaration.opaque;
+  if (declaration.opaque == Opaque::kSampler && declaration.initial != UINT32_MAX) {
+    SamplerReader(text, variable.sampler).read(text.nodes[declaration.initial]);
+  } else if (declaration.opaque != Opaque::kNone && declaration.initial != UINT32_MAX) {
+    text.fail(declaration.name.at,
+              "only a .samplerref can have an initialiser; textures and surfaces are bound");
+  } else if (declaration.initial != UINT32_MAX) {
     const std::uint32_t at = declaration.name.at;
     if (variable.space != Space::kGlobal && variable.space != Space::kConst) {
       text.fail(at, "only .global and .const variables can have an initialiser");

@@ -21,9 +21,15 @@ void LoadStoreUnit::accept(std::uint16_t issue, const ptx::Instruction& in, cons
     instruction.issue = issue;
     instruction.waits = waits;
     instruction.live = true;
+    instruction.surface = in.is_image() && in.space != ptx::Space::kTexture;
   }
+  if (in.space == ptx::Space::kTexture) accept_texture(index, accesses, count);
   for (unsigned i = 0; i < count; ++i) {
     const LaneAccess& access = accesses[i];
+    if (access.space == ptx::Space::kTexture) {
+      accept_without_memory(index, access);
+      continue;
+    }
     if (i > 0 && accesses[i - 1].chunk == access.chunk && (accesses[i - 1].mask & access.mask) != 0) {
       instructions_[index].together = true;  // an element of several local words
     }
@@ -50,6 +56,40 @@ void LoadStoreUnit::accept(std::uint16_t issue, const ptx::Instruction& in, cons
   queue_.push(index);
 }
 
+// Threads without a place in memory (queries, borders, outside of a surface) are answered in one cycle more.
+void LoadStoreUnit::accept_without_memory(std::uint32_t index, const LaneAccess& access) {
+  Instruction& instruction = instructions_[index];
+  if (instruction.shared_cycles == 0) ++instruction.outstanding;
+  instruction.shared_cycles = 1;
+  add_part(instruction.shared_parts, access.chunk, access.mask);
+}
+
+// Threads whose texels lie in several lines wait for all of them. The unit makes addresses for so many
+// threads per cycle, four texels each.
+void LoadStoreUnit::accept_texture(std::uint32_t index, const LaneAccess* accesses, unsigned count) {
+  Instruction& instruction = instructions_[index];
+  instruction.texture = true;
+  std::uint64_t texels = 0, threads = 0;
+  std::uint32_t seen = 0;
+  unsigned deepest = 1, depth = 0;
+  for (unsigned i = 0; i < count; ++i) {
+    const LaneAccess& access = accesses[i];
+    if (i == 0 || accesses[i - 1].chunk != access.chunk) seen = depth = 0;
+    if ((seen & access.mask) != 0) instruction.together = true;
+    threads += static_cast<unsigned>(__builtin_popcount(access.mask & ~seen));
+    seen |= access.mask;
+    deepest = std::max(deepest, ++depth);
+    if (access.space == ptx::Space::kTexture) continue;
+    texels += static_cast<unsigned>(__builtin_popcount(access.mask));
+  }
+  constexpr unsigned kTexelsPerPass = 4;
+  const std::uint64_t rate = config_.texture.threads_per_cycle;
+  const std::uint64_t passes = (deepest + kTexelsPerPass - 1) / kTexelsPerPass;
+  instruction.setup_cycles = static_cast<std::uint32_t>((threads + rate - 1) / rate * passes);
+  texture_fetches_ += threads;
+  texture_texels_ += texels;
+}
+
 void LoadStoreUnit::add_part(std::uint32_t& list, unsigned chunk, std::uint32_t mask) {
   for (std::uint32_t p = list; p != kNone; p = parts_[p].next) {
     if (parts_[p].chunk == chunk) {
@@ -70,16 +110,18 @@ void LoadStoreUnit::coalesce(std::uint32_t instruction, const ptx::Instruction& 
   Target target = Target::kL1d;
   if (in.op == ptx::Opcode::kAtom || in.op == ptx::Opcode::kRed) {
     target = Target::kAtomic;
-  } else if (in.op == ptx::Opcode::kSt) {
+  } else if (in.op == ptx::Opcode::kSt || in.op == ptx::Opcode::kSust) {
     target = Target::kWrite;
   } else if (constant) {
     target = Target::kL1c;
-  } else if (in.non_coherent && config_.l1t.enabled) {
+  } else if ((in.non_coherent || in.space == ptx::Space::kTexture) && config_.l1t.enabled) {
     target = Target::kL1t;
   } else if (!config_.l1d.enabled || in.mode == ptx::Mode::kPastL1) {
     target = Target::kDirect;
   }
-  const unsigned shift = constant ? log2_of(access.bytes) : block_shift_;
+  const unsigned shift = constant                           ? log2_of(access.bytes)
+                         : in.space == ptx::Space::kTexture ? texture_shift_
+                                                            : block_shift_;
   const std::uint64_t low = origin + access.low, high = origin + access.high;
   const bool one_block = low >> shift == high >> shift;  // the common case needs no loop over lanes
   const std::uint64_t width = config_.coalescer.width_threads;

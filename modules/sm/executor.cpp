@@ -226,6 +226,7 @@ bool Executor::memory(const Operation& op, ptx::Pc pc, const Groups& groups, con
   access_count_ = 0;
   group_ = 0;
   if (observer_ != nullptr) refused_ = {};
+  if (in.is_image()) return image(op, pc, groups, block);
   if (op.memory == nullptr) return copy(op, pc, groups, block);
   alignas(64) std::uint64_t address[isa::kLanes];
   for (const ThreadGroup& group : groups) {

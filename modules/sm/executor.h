@@ -14,6 +14,8 @@
 #include "sm/kernel.h"
 #include "sm/register_file.h"
 #include "sm/warp_gatherings.h"
+#include "texture/sample.h"
+#include "texture/table.h"
 #include "warp_formation/warp_formation.h"
 
 namespace weft::sm {
@@ -27,7 +29,8 @@ struct DeviceMemoryView {
   std::uint64_t bytes = 0;
   const std::uint8_t* mapped = nullptr;  // one byte per page, 0: not allocated
   unsigned page_shift = 12;
-  DeviceServices* services = nullptr;  // of the device runtime; without: no output, an empty heap
+  DeviceServices* services = nullptr;       // of the device runtime; without: no output, an empty heap
+  const texture::Table* objects = nullptr;  // textures and surfaces
 };
 
 // A block that is resident in a slot.
@@ -43,8 +46,8 @@ struct ResidentBlock {
 
 // Where lanes of one chunk went in one address space, one element each.
 struct LaneAccess {
-  ptx::Space space =
-      ptx::Space::kGlobal;  // kGlobal, kShared, kConst, kParam, kLocal (an offset in device memory)
+  ptx::Space space = ptx::Space::kGlobal;  // kGlobal, kShared, kConst, kParam, kLocal (an offset in device
+                                           // memory); kTexture: nowhere, the texture unit answers by itself
   std::uint16_t chunk = 0;
   std::uint32_t mask = 0;
   std::uint32_t bytes = 4;          // per lane
@@ -151,6 +154,18 @@ class Executor {
   void transfer(isa::MemoryFunction function, const Operation& op, unsigned chunk, std::uint32_t mask,
                 std::uint8_t* base, const std::uint64_t* offset);
   LaneAccess& record(ptx::Space space, unsigned chunk, std::uint32_t mask, std::uint32_t bytes);
+  // Textures and surfaces (executor_image.cpp).
+  struct ImageLanes;
+  bool image(const Operation& op, ptx::Pc pc, const warp_formation::Groups& groups,
+             const ResidentBlock& block);
+  bool image_object(ImageLanes& lanes, unsigned lane);
+  std::uint64_t reference(std::uint64_t value) const;
+  bool fetch(ImageLanes& lanes, unsigned lane);
+  bool query(ImageLanes& lanes, unsigned lane);
+  bool surface(ImageLanes& lanes, unsigned lane);
+  bool touch(ImageLanes& lanes, unsigned lane, unsigned number, std::uint64_t address, unsigned bytes);
+  bool refuse_image(const ImageLanes& lanes, unsigned lane, const std::string& what);
+
   bool refuse(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint32_t mask,
               const std::uint64_t* address, std::uint64_t low, std::uint64_t bytes, const char* what,
               const ResidentBlock& block);

@@ -63,7 +63,7 @@ Operation operation_of(const ptx::Program& program, ptx::Pc pc, const Config& co
   const ptx::Instruction& in = program.code[pc];
   Operation op;
   op.instruction = &in;
-  for (std::size_t i = 0; i < in.src.size(); ++i) op.src[i] = source_of(in.src[i], program);
+  for (std::size_t i = 0; i < op.src.size(); ++i) op.src[i] = source_of(in.src[i], program);
   for (std::size_t i = 0; i < in.dst.size(); ++i) {
     if (in.dst[i].kind == ptx::Operand::Kind::kRow) {
       op.dst[i] = static_cast<std::int32_t>(in.dst[i].index * isa::kLanes);
@@ -79,7 +79,9 @@ Operation operation_of(const ptx::Program& program, ptx::Pc pc, const Config& co
     op.src[1].kind = Source::Kind::kConstant;
     op.src[1].constant = window_of(in.space);
   }
-  if (in.is_memory()) {
+  if (in.is_image()) {
+    op.element_bytes = static_cast<std::uint8_t>(ptx::bytes_of(in.type) * in.vector);
+  } else if (in.is_memory()) {
     op.memory = isa::find_memory(in);
     ptx::Instruction in_shared = in;
     in_shared.space = ptx::Space::kShared;
@@ -157,6 +159,12 @@ Kernel::Kernel(const dispatch::Launch& l, const Config& config, std::uint64_t wa
     operations.push_back(operation_of(program, pc, config));
   copies = std::any_of(program.code.begin(), program.code.end(),
                        [](const ptx::Instruction& in) { return in.op == ptx::Opcode::kCopyAsync; });
+  for (Operation& op : operations) {
+    if (!op.instruction->is_image()) continue;
+    ImageSources& sources = image_sources.emplace_back();
+    for (std::size_t i = 0; i < sources.size(); ++i) sources[i] = source_of(op.instruction->src[i], program);
+    op.image = &sources;
+  }
 }
 
 }  // namespace weft::sm

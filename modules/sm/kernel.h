@@ -4,6 +4,7 @@
 #define WEFT_SM_KERNEL_H
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,9 @@ struct Source {
   const void* constant = nullptr;  // kConstant: 32 lanes
 };
 
+// Sources of a texture or surface instruction, which may have more than others.
+using ImageSources = std::array<Source, ptx::kMaxSources>;
+
 struct Operation {
   const ptx::Instruction* instruction = nullptr;
   isa::LaneFunction function = nullptr;
@@ -33,10 +37,11 @@ struct Operation {
   std::array<Source, 5> src{};
   std::array<std::int32_t, 4> dst{-1, -1, -1, -1};  // words from the chunk's base; -1: none
   std::array<std::int16_t, 2> dst_predicate{-1, -1};
-  std::array<std::uint16_t, 14> keys{};  // scoreboard keys read or written
+  std::array<std::uint16_t, 18> keys{};  // scoreboard keys read or written
   std::uint8_t key_count = 0;
   std::uint16_t latency = 1, interval = 1;
-  std::uint8_t element_bytes = 0;  // memory: bytes of one element
+  std::uint8_t element_bytes = 0;       // memory: bytes of one element
+  const ImageSources* image = nullptr;  // textures and surfaces: the sources, instead of `src`
 };
 
 // What limits the resident blocks of an SM.
@@ -53,12 +58,16 @@ Occupancy occupancy(const dispatch::Launch& launch, const Config& config, std::u
 
 struct Kernel {
   Kernel(const dispatch::Launch& launch, const Config& config, std::uint64_t warp_size);
+  Kernel(Kernel&&) = default;
+  Kernel(const Kernel&) = delete;  // operations refer to image_sources
+  Kernel& operator=(const Kernel&) = delete;
 
   dispatch::Launch launch;
   const ptx::Program& program;
   Occupancy occupancy;
   std::vector<Operation> operations;  // by PC
-  std::uint32_t threads = 0;          // per block
+  std::deque<ImageSources> image_sources;
+  std::uint32_t threads = 0;  // per block
   std::uint32_t chunks_per_block = 0;
   std::uint64_t shared_bytes = 0;  // per block: static and dynamic
   bool copies = false;             // has cp.async

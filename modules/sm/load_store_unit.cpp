@@ -5,6 +5,7 @@
 #include "sm/cache_parts.h"
 
 namespace weft::sm {
+
 LoadStoreUnit::FirstLevel::FirstLevel(const CacheConfig& c)
     : config(c), tags(tag_config(c)), mshrs(mshr_config(c)) {}
 
@@ -18,6 +19,8 @@ LoadStoreUnit::LoadStoreUnit(const Config& config, LoadStoreListener& listener)
       outgoing_(config.miss_queue),
       banks_(config.shared_memory, static_cast<unsigned>(config.memory_width)),
       block_shift_(static_cast<unsigned>(__builtin_ctzll(config.coalescer.block_bytes))),
+      texture_shift_(config.l1t.enabled ? static_cast<unsigned>(__builtin_ctzll(config.l1t.line_bytes))
+                                        : block_shift_),
       conflict_histogram_(33, 0) {
   hits_.reserve(warp_formation::kMaxGroups * 8);
 }
@@ -62,8 +65,13 @@ void LoadStoreUnit::step(Cycle now) {
   const std::uint32_t index = queue_.front();
   {
     Instruction& instruction = instructions_[index];
+    if (instruction.setup_cycles > 1) {
+      busy_until_ = now + instruction.setup_cycles - 1;
+      instruction.setup_cycles = 0;
+      return;
+    }
     if (instruction.shared_cycles != 0) {
-      wheel_.add(now, now + config_.shared_memory.latency + instruction.shared_cycles - 1,
+      wheel_.add(now, now + unit_latency(instruction) + instruction.shared_cycles - 1,
                  {Event::Kind::kShared, index});
       busy_until_ = now + instruction.shared_cycles;
       instruction.shared_cycles = 0;
@@ -161,13 +169,25 @@ bool LoadStoreUnit::probe(Cycle now, std::uint32_t r) {
   return true;
 }
 
+// What answers without the caches. Beyond a surface: as a hit in the data cache.
+Cycle LoadStoreUnit::unit_latency(const Instruction& instruction) const {
+  return instruction.texture   ? config_.texture.latency
+         : instruction.surface ? config_.l1d.latency
+                               : config_.shared_memory.latency;
+}
+
+// What the texture unit adds after the data of a request.
+Cycle LoadStoreUnit::filter_latency(std::uint32_t r) const {
+  return instructions_[requests_[r].instruction].texture ? config_.texture.latency : 0;
+}
+
 bool LoadStoreUnit::probe_cache(Cycle now, std::uint32_t r, FirstLevel& cache, Tag tag, AccessKind kind) {
   const cache::Line line = cache.tags.line_of(requests_[r].block);
   const cache::LineState state = cache.tags.find(line);
   if (!cache.config.enabled || state == cache::LineState::kValid) {
     if (cache.config.enabled) cache.tags.access(line);
     requests_[r].hit = true;
-    wheel_.add(now, now + cache.config.latency, {Event::Kind::kRequest, r});
+    wheel_.add(now, now + cache.config.latency + filter_latency(r), {Event::Kind::kRequest, r});
     return true;
   }
   const cache::MshrOutcome outcome = cache.mshrs.check(line);
@@ -214,12 +234,14 @@ void LoadStoreUnit::respond(Cycle now, std::uint64_t tag, std::uint64_t) {
     case Tag::kL1t: {
       FirstLevel& cache = cache_of(kind_of(tag));
       cache.tags.fill(value);
-      cache.mshrs.release(value,
-                          [&](std::uint32_t r) { wheel_.add(now, now + 1, {Event::Kind::kRequest, r}); });
+      cache.mshrs.release(value, [&](std::uint32_t r) {
+        wheel_.add(now, now + 1 + filter_latency(r), {Event::Kind::kRequest, r});
+      });
       break;
     }
     case Tag::kRequest:
-      wheel_.add(now, now + 1, {Event::Kind::kRequest, static_cast<std::uint32_t>(value)});
+      wheel_.add(now, now + 1 + filter_latency(static_cast<std::uint32_t>(value)),
+                 {Event::Kind::kRequest, static_cast<std::uint32_t>(value)});
       break;
     case Tag::kWrite:
       --writes_in_flight_;
@@ -302,7 +324,8 @@ Cycle LoadStoreUnit::next_event(Cycle now) const {
 
 void LoadStoreUnit::bind(statistics::Registry& registry, const std::string& prefix) {
   registry.counter(prefix + ".memory_thread_instructions", "threads",
-                   "threads' accesses to global and local memory", memory_threads_);
+                   "threads' accesses to global and local memory (of a texture fetch: each texel)",
+                   memory_threads_);
   registry.counter(prefix + ".data_requests", "requests", "data requests sent to the crossbar",
                    data_requests_);
   registry.counter(prefix + ".read_requests", "requests", "of these, reads", read_requests_);
@@ -317,6 +340,8 @@ void LoadStoreUnit::bind(statistics::Registry& registry, const std::string& pref
                    shared_conflict_cycles_);
   registry.histogram(prefix + ".shared_conflict_degree", "accesses",
                      "accesses by the cycles that the banks needed", conflict_histogram_);
+  registry.counter(prefix + ".texture_fetches", "threads", "threads' texture instructions", texture_fetches_);
+  registry.counter(prefix + ".texels", "texels", "texels that they read from memory", texture_texels_);
   l1d_.tags.bind(registry, prefix + ".l1d");
   l1d_.mshrs.bind(registry, prefix + ".l1d.mshr");
   l1c_.tags.bind(registry, prefix + ".l1c");

@@ -106,11 +106,15 @@ class LoadStoreUnit {
   struct Instruction {
     std::uint16_t issue = 0;
     bool waits = false, live = false;
-    bool together = false;            // a thread is in several requests: all threads return at the end
-    std::uint32_t first = kNone;      // requests in order of their first lane
-    std::uint32_t current = kNone;    // the next to be probed
-    std::uint32_t outstanding = 0;    // requests (and the shared access) not yet returned
-    std::uint32_t shared_cycles = 0;  // bank-conflict degree, summed over the passes
+    bool together = false;  // a thread is in several requests: all threads return at the end
+    bool texture = false;   // goes through the texture unit
+    bool surface = false;
+    std::uint32_t first = kNone;    // requests in order of their first lane
+    std::uint32_t current = kNone;  // the next to be probed
+    std::uint32_t outstanding = 0;  // requests (and the shared access) not yet returned
+    std::uint32_t shared_cycles =
+        0;  // bank-conflict degree, summed over the passes; 1 for lanes without memory
+    std::uint32_t setup_cycles = 0;  // texture unit: until the first texel has an address
     std::uint32_t shared_parts =
         kNone;  // threads of the shared access; with `together`, all that have returned
   };
@@ -130,6 +134,10 @@ class LoadStoreUnit {
   std::uint32_t find_or_add(std::uint32_t instruction, std::uint64_t block, Target target,
                             std::uint32_t window_start);
   void add_part(std::uint32_t& list, unsigned chunk, std::uint32_t mask);
+  void accept_texture(std::uint32_t instruction, const LaneAccess* accesses, unsigned count);
+  void accept_without_memory(std::uint32_t instruction, const LaneAccess& access);
+  Cycle filter_latency(std::uint32_t request) const;
+  Cycle unit_latency(const Instruction& instruction) const;
   bool probe(Cycle now, std::uint32_t request);
   bool probe_cache(Cycle now, std::uint32_t request, FirstLevel& cache, Tag tag, AccessKind kind);
   void report_probes(const Instruction& instruction);
@@ -180,10 +188,11 @@ class LoadStoreUnit {
   std::uint64_t parameter_offset_ = 0;
   std::uint32_t live_instructions_ = 0;
   std::uint32_t writes_in_flight_ = 0;
-  unsigned block_shift_ = 7;
+  unsigned block_shift_ = 7, texture_shift_ = 7;
 
   std::uint64_t memory_threads_ = 0, data_requests_ = 0, read_requests_ = 0, write_requests_ = 0,
                 atomic_requests_ = 0;
+  std::uint64_t texture_fetches_ = 0, texture_texels_ = 0;
   std::uint64_t shared_accesses_ = 0, shared_conflict_cycles_ = 0, blocked_cycles_ = 0, bytes_out_ = 0;
   std::vector<std::uint64_t> conflict_histogram_;
 };

@@ -72,6 +72,12 @@ void Config::SharedMemory::describe(config::Visitor& v) {
   v.integer("latency", latency, {1, 500}, "cycles", "load to use without conflicts");
 }
 
+void Config::Texture::describe(config::Visitor& v) {
+  v.integer("latency", latency, {1, 10000}, "cycles", "texels in the texture cache to the filtered value");
+  v.integer("threads_per_cycle", threads_per_cycle, {1, 64}, "threads",
+            "threads whose texels get addresses in a cycle, up to four texels each");
+}
+
 void Config::Coalescer::describe(config::Visitor& v) {
   v.integer("block_bytes", block_bytes, {16, 1024}, "bytes",
             "accesses to one aligned block become one request");
@@ -124,6 +130,7 @@ void Config::describe(config::Visitor& v) {
   config::group(v, "shared_memory", shared_memory, "shared memory");
   config::group(v, "coalescer", coalescer, "coalescer");
   config::group(v, "observe", observe, "statistics that cost time");
+  config::group(v, "texture", texture, "texture unit");
   config::group(v, "l1i", l1i, "instruction cache");
   config::group(v, "l1d", l1d, "data cache");
   config::group(v, "l1c", l1c, "constant cache");

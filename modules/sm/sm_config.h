@@ -74,6 +74,11 @@ struct Config {
     bool stalled_threads = false;
     void describe(config::Visitor& v);
   } observe;
+  struct Texture {
+    std::uint64_t latency = 32;           // cycles from the texels to the filtered value
+    std::uint64_t threads_per_cycle = 4;  // addresses of fetches, of up to four texels each
+    void describe(config::Visitor& v);
+  } texture;
   CacheConfig l1i, l1d, l1c, l1t;
   std::uint64_t memory_queue = 4;    // memory instructions waiting in the load-store unit
   std::uint64_t miss_queue = 8;      // requests waiting for the crossbar

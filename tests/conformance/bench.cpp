@@ -69,7 +69,7 @@ void Bench::launch(const Case& c, const std::vector<Cells>& operands, Random& ra
 
 Outcome Bench::run(const Case& c, unsigned count, std::uint64_t seed) {
   if (count == 0) count = c.wanted;
-  machine_.load(module_text(c));
+  machine_.load(module_text(c, machine_.header()));
   Outcome outcome;
   Random random(seed);
   const auto operands = c.operands;  // a copy: generators have a state, which begins anew

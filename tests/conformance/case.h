@@ -75,8 +75,9 @@ struct Case {
 // literal operand have several.
 std::vector<Case> cases_of(const std::string& opcode);
 
-// The whole module of a case: kernel "k"(in, out).
-std::string module_text(const Case& c);
+inline constexpr const char* kHeader = ".version 8.8\n.target sm_100\n";
+// The whole module of a case: kernel "k"(in, out). `header`: .version and .target.
+std::string module_text(const Case& c, const std::string& header = kHeader);
 
 // Corner values of the type (NaNs with payloads, infinities, subnormals, extremes, halfway cases), small
 // numbers, numbers of one magnitude, or any bits.

@@ -63,8 +63,8 @@ std::vector<Case> cases_of(const std::string& opcode) {
   return {};
 }
 
-std::string module_text(const Case& c) {
-  std::string text = ".version 8.8\n.target sm_100\n.address_size 64\n" + with_opcode(c.globals, c.opcode) +
+std::string module_text(const Case& c, const std::string& header) {
+  std::string text = header + ".address_size 64\n" + with_opcode(c.globals, c.opcode) +
                      "\n.visible .entry k(.param .u64 in, .param .u64 out";
   if (c.copy_to == "param") text += ", .param .align 16 .b8 block[" + std::to_string(16 * c.threads) + "]";
   text += ") {\n";

@@ -14,6 +14,8 @@ class Machine {
   virtual std::uint64_t allocate(std::uint64_t bytes) = 0;
   virtual void write(std::uint64_t to, const void* from, std::uint64_t bytes) = 0;
   virtual void read(void* to, std::uint64_t from, std::uint64_t bytes) = 0;
+  // .version and .target of modules that it takes.
+  virtual std::string header() const { return kHeader; }
   // The module replaces the one before. Throws what says why it was refused.
   virtual void load(const std::string& text) = 0;
   virtual std::uint64_t variable(const std::string& name) = 0;

@@ -106,7 +106,7 @@ std::vector<Case> loads(const Access& a) {
   if (a.space.empty() || a.space == "global") {
     c.body = to + "[%in];";
   } else if (a.space == "const") {
-    c.globals = ".const .align 16 .b8 bank[32768];";
+    c.globals = ".visible .const .align 16 .b8 bank[32768];";
     c.copy_to = "bank";
     c.body =
         "mul.wide.u32 %x1, %index, 16;\n  mov.u64 %x0, bank;\n  add.u64 %x0, %x0, %x1;\n  " + to + "[%x0];";
@@ -181,7 +181,7 @@ std::vector<Case> convert_address(Words& words) {
   if (space.empty() || !words.take("u64") || !words.done()) return {};
   Case c = plain("Memory", "bytes", kLong, {kLong}, [](const Cells& x) { return Cells{x[0]}; });
   if (space == "const") {
-    c.globals = ".const .align 16 .b8 bank[32768];";
+    c.globals = ".visible .const .align 16 .b8 bank[32768];";
     c.copy_to = "bank";
     c.loads = false;
     c.sources = {kLong, kLong};

@@ -125,7 +125,8 @@ TEST(Operation, WhatTheCensusListsIsExecutable) {
 TEST(Operation, OthersAreNotExecutableYet) {
   std::stringstream words(
       "cvt.rn.tf32.f32 ex2.approx.f16 "
-      "lop3.and.b32 redux.sync.min.f32 cp.async.bulk.commit_group sust.b.2d.b32.trap tex.2d.v4.f32.f32 "
+      "lop3.and.b32 redux.sync.min.f32 cp.async.bulk.commit_group sured.b.add.2d.u32.trap "
+      "tex.2dms.v4.f32.s32 "
       "vset4.u32.u32.eq "
       "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 cvta.param.u64 fence.proxy.async max.NaN.f32 "
       "max.NaN.f16");

@@ -1,0 +1,111 @@
+// Weft against vectors from real GPUs, where there are any; and the way from a device to a comparison.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <iostream>
+
+#include "silicon/cuda_machine.h"
+#include "silicon/stand_in.h"
+#include "silicon/vectors.h"
+
+namespace weft::test::silicon {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Property;
+using ::testing::Throws;
+
+constexpr unsigned kOperands = 128;
+
+TEST(Silicon, WeftAgreesWithEveryRecordedGpu) {
+  std::vector<std::string> files;
+  for (const auto& file : std::filesystem::directory_iterator(WEFT_SILICON_VECTORS)) {
+    if (file.path().extension() == ".gz") files.push_back(file.path());
+  }
+  if (files.empty()) {
+    GTEST_SKIP() << "the vectors are missing: no real GPU has been recorded in " << WEFT_SILICON_VECTORS
+                 << "; silicon_generate makes them on a machine with one";
+  }
+  const auto weft = conformance::make_gpu_machine();
+  for (const std::string& file : files) {
+    EXPECT_LT(std::filesystem::file_size(file), 5'000'000u) << file;
+    const Vectors vectors = read(file);
+    const Comparison comparison = compare(vectors, *weft);
+    std::cout << file << ": " << vectors.gpu << ", driver " << vectors.driver << ": " << comparison.cases
+              << " cases, " << comparison.results << " results, " << comparison.refused << " refused\n";
+    EXPECT_EQ(comparison.wrong, 0u) << comparison.text;
+    EXPECT_GT(comparison.cases, 500u);
+  }
+}
+
+// Recording through the driver API, to a file and back, then the comparison; with one bit changed it tells.
+TEST(Silicon, RecordsAndComparesThroughTheDriverApi) {
+  CudaMachine machine(stand_in());
+  EXPECT_EQ(machine.header(), ".version 8.7\n.target sm_90\n");
+  Vectors vectors = record(machine, kOperands, 5);
+  vectors.gpu = machine.device().name;
+  vectors.capability = machine.device().capability;
+  vectors.driver = machine.device().driver;
+  const std::string file = ::testing::TempDir() + "weft_silicon_test.gz";
+  write(vectors, file);
+  const Vectors again = read(file);
+  std::filesystem::remove(file);
+  EXPECT_EQ(again.gpu, "Weft");
+  EXPECT_EQ(again.capability, "9.0");
+  EXPECT_EQ(again.driver, 12080);
+  ASSERT_EQ(again.cases.size(), vectors.cases.size());
+  for (const Recorded& each : again.cases) EXPECT_EQ(each.refused, "") << each.opcode;
+
+  // Weft's simulated GPU cannot stand in for both sides in one process; the device under the API is used
+  // again.
+  const Comparison same = compare(again, machine);
+  EXPECT_EQ(same.wrong, 0u) << same.text;
+  EXPECT_GT(same.cases, 600u);
+  EXPECT_EQ(same.results, same.cases * kOperands);
+
+  Vectors changed;
+  changed.operands = kOperands;
+  changed.seed = 5;
+  for (const Recorded& each : again.cases) {
+    if (each.opcode == "add.s32" || each.opcode == "sub.s32") changed.cases.push_back(each);
+  }
+  ASSERT_EQ(changed.cases.size(), 2u);
+  changed.cases[0].results[4 * 77] ^= 1;
+  const Comparison different = compare(changed, machine);
+  EXPECT_EQ(different.wrong, 1u);
+  EXPECT_THAT(different.text, HasSubstr("add.s32 (case 0): operands 0x"));
+  changed.seed = 6;
+  EXPECT_THAT(compare(changed, machine).text, HasSubstr("another generator"));
+}
+
+TEST(Silicon, WhatTheDriverRefusesIsRecordedAsRefused) {
+  CudaMachine machine(stand_in());
+  EXPECT_THAT([&] { machine.load("not PTX"); },
+              Throws<std::runtime_error>(Property(
+                  &std::runtime_error::what, HasSubstr("cuModuleLoadData: device kernel image is invalid"))));
+}
+
+TEST(Silicon, AMissingDriverIsNamed) {
+  EXPECT_THAT([] { open_library("libcuda_that_is_not_there.so.1"); },
+              Throws<std::runtime_error>(
+                  Property(&std::runtime_error::what, HasSubstr("libcuda_that_is_not_there.so.1"))));
+  EXPECT_THAT(
+      [] { CudaMachine machine([](const char*) { return static_cast<void*>(nullptr); }); },
+      Throws<std::runtime_error>(Property(&std::runtime_error::what, HasSubstr("has no cuGetErrorString"))));
+}
+
+TEST(Silicon, AFileThatIsNoneIsRefused) {
+  const std::string file = ::testing::TempDir() + "weft_silicon_bad.gz";
+  Vectors vectors;
+  vectors.cases.push_back({"add.s32", 0, "", 1, std::vector<std::uint8_t>(512)});
+  write(vectors, file);
+  EXPECT_EQ(read(file).cases.size(), 1u);
+  std::filesystem::resize_file(file, std::filesystem::file_size(file) / 2);
+  EXPECT_THROW(read(file), std::runtime_error);
+  std::filesystem::remove(file);
+  EXPECT_THROW(read(file), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace weft::test::silicon
