@@ -1,5 +1,5 @@
-// A warp under stack-based reconvergence: what it waits for, its stack, and how an instruction's outcomes move
-// it. Shared by the schemes with a stack per warp: sbr, dwr (its sub-warps) and lwm (its large warps).
+// A warp under stack-based reconvergence: what it waits for, its stack, and how an instruction's outcomes
+// move it. Shared by the schemes with a stack per warp: sbr, dwr (its sub-warps) and lwm (its large warps).
 #ifndef WEFT_WARP_FORMATION_SBR_WARP_H
 #define WEFT_WARP_FORMATION_SBR_WARP_H
 
