@@ -72,15 +72,17 @@ class Lwm final : public WarpFormation {
   std::string dump() const override;
 
  private:
+  static constexpr unsigned kBarriers = 16;
   struct LargeWarp : SbrWarp {
     explicit LargeWarp(unsigned size) : SbrWarp(size), packed(1) {}
-    WarpMask work;                  // threads that the instruction at the top still has to issue
-    WarpMask busy;                  // threads of packed warps in flight
-    PackedWarp packed;              // what issues next
-    bool is_packed = false;         // `packed` is up to date
-    bool simple = false;            // all of its threads go on with the next instruction
-    bool first_done = false;        // a packed warp of the instruction is done
-    bool parked = false;            // waits at a block barrier, with all of its threads
+    WarpMask work;            // threads that the instruction at the top still has to issue
+    WarpMask busy;            // threads of packed warps in flight
+    PackedWarp packed;        // what issues next
+    bool is_packed = false;   // `packed` is up to date
+    bool simple = false;      // all of its threads go on with the next instruction
+    bool first_done = false;  // a packed warp of the instruction is done
+    // Threads at block barriers, by barrier. They are in `syncing` too: their path stands aside.
+    std::array<WarpMask, kBarriers> at_barriers{};
     std::uint32_t instruction = 0;  // its number: which one a packed warp belongs to
     unsigned in_memory_warps = 0;
   };
@@ -116,8 +118,10 @@ class Lwm final : public WarpFormation {
   void begin(unsigned context);
   void refresh(unsigned context);
   void pack(LargeWarp& warp) const;
+  void deposit(LargeWarp& warp, const Outcome& outcome);
   void go_on(unsigned context);
   void choose(unsigned context);
+  void resume(unsigned context);
   void end(unsigned context);
 
   const Config config_;
@@ -141,7 +145,7 @@ void Lwm::launch(const Block& block) {
     while (warps_[context].live) ++context;
     LargeWarp& warp = warps_[context];
     warp.start(block, w, size_, geometry_.simd_width);
-    warp.parked = false;
+    warp.at_barriers = {};
     warp.busy = {};
     warp.in_memory_warps = 0;
     ++live_;
@@ -276,7 +280,7 @@ void Lwm::resolved(IssueId id, Outcomes outcomes) {
   for (const auto& outcome : outcomes) {
     for (const auto& group : outcome.groups)
       flight.unresolved -= static_cast<unsigned>(__builtin_popcount(group.mask));
-    if (!flight.simple) warp.deposit(outcome);
+    if (!flight.simple) deposit(warp, outcome);
   }
   if (flight.unresolved != 0) return;
   Scheduler& s = scheduler_of(flight.context);
@@ -288,6 +292,21 @@ void Lwm::resolved(IssueId id, Outcomes outcomes) {
   warp.busy.remove(flight.mask);
   if (flight.instruction == warp.instruction) warp.first_done = true;
   go_on(flight.context);
+}
+
+// Warps of a block may meet at a barrier from different paths, and a large warp is several of them: threads
+// that wait at one are treated as those at a warp-level primitive.
+void Lwm::deposit(LargeWarp& warp, const Outcome& outcome) {
+  if (outcome.kind != Outcome::Kind::kBarrier) return warp.deposit(outcome);
+  WarpMask waiting;
+  for (const auto& group : outcome.groups) warp.add_to(waiting, group);
+  warp.at_barriers[outcome.argument] |= waiting;
+  warp.barriers |= static_cast<std::uint16_t>(1u << outcome.argument);
+  warp.syncing |= waiting;
+  warp.syncs = true;
+  Outcome onward = outcome;
+  onward.kind = Outcome::Kind::kGo;
+  warp.deposit(onward);
 }
 
 // A packed warp is done: perhaps the large warp may go on.
@@ -304,14 +323,10 @@ void Lwm::go_on(unsigned context) {
     return choose(context);
   }
   if (!warp.busy.empty()) return;
+  const bool barrier = program_->code[warp.stack.top().pc].is_barrier();
   if (!warp.settle(*program_, config_.sbr.order, stack_statistics_)) return end(context);
-  if (!warp.at_barrier) return choose(context);
-  warp.parked = true;
-  warp.in_flight = false;
-  ++scheduler_of(context).at_barrier;
-  scheduler_of(context).far.add(context);
-  table_.set(context, warp.stack.top().pc);
-  if (warp.stack.depth() > 1) ++stack_statistics_.barriers_in_divergence;
+  if (barrier && warp.stack.depth() > 1) ++stack_statistics_.barriers_in_divergence;
+  choose(context);
 }
 
 // The large warp goes on with a path that can run, or waits.
@@ -321,8 +336,21 @@ void Lwm::choose(unsigned context) {
   if (!warp.at_sync) return begin(context);
   warp.in_flight = false;
   table_.set(context, warp.stack.top().pc);
-  ++scheduler_of(context).at_sync;
-  scheduler_of(context).far.add(context);
+  warp.at_barrier = warp.barriers != 0;
+  Scheduler& s = scheduler_of(context);
+  ++(warp.at_barrier ? s.at_barrier : s.at_sync);
+  s.far.add(context);
+}
+
+// Threads that waited have been released. If the large warp stood still, it may run again.
+void Lwm::resume(unsigned context) {
+  LargeWarp& warp = warps_[context];
+  if (!warp.at_sync || !warp.choose_path()) return;
+  Scheduler& s = scheduler_of(context);
+  --(warp.at_barrier ? s.at_barrier : s.at_sync);
+  warp.at_barrier = false;
+  s.far.remove(context);
+  choose(context);
 }
 
 void Lwm::end(unsigned context) {
@@ -334,7 +362,7 @@ void Lwm::end(unsigned context) {
 std::uint32_t Lwm::waiting_to_exit(std::uint16_t slot) const {
   std::uint32_t threads = 0;
   for (const auto& warp : warps_) {
-    if (!warp.live || warp.slot != slot || !warp.at_barrier) continue;
+    if (!warp.live || warp.slot != slot || warp.barriers == 0) continue;
     threads += warp.ending(*program_).count();
   }
   return threads;
@@ -347,15 +375,15 @@ std::uint32_t Lwm::ending(unsigned chunk) const {
   return 0;
 }
 
-// A barrier for part of the block may open before all packed warps have come to it.
 void Lwm::barrier_released(std::uint16_t slot, unsigned barrier) {
   for (unsigned c = 0; c < contexts_; ++c) {
     LargeWarp& warp = warps_[c];
-    if (!warp.live || warp.slot != slot || !warp.open_barrier(barrier) || !warp.parked) continue;
-    warp.parked = false;
-    --scheduler_of(c).at_barrier;
-    scheduler_of(c).far.remove(c);
-    choose(c);
+    if (!warp.live || warp.slot != slot || (warp.barriers >> barrier & 1) == 0) continue;
+    warp.barriers &= static_cast<std::uint16_t>(~(1u << barrier));
+    warp.syncing.remove(warp.at_barriers[barrier]);
+    warp.syncs = !warp.syncing.empty();
+    warp.at_barriers[barrier] = {};
+    resume(c);
   }
 }
 
@@ -364,10 +392,7 @@ void Lwm::warp_sync_released(Groups threads) {
     LargeWarp& warp = warps_[c];
     if (!warp.live || !warp.syncs) continue;
     warp.release(threads, size_);
-    if (!warp.at_sync || !warp.choose_path()) continue;
-    --scheduler_of(c).at_sync;
-    scheduler_of(c).far.remove(c);
-    choose(c);
+    resume(c);
   }
 }
 
@@ -376,6 +401,11 @@ Census Lwm::census() const {
   for (const auto& warp : warps_) {
     if (!warp.live) continue;
     warp.count(census);
+    for (std::uint32_t rest = warp.barriers; rest != 0; rest &= rest - 1) {
+      const unsigned waiting = warp.at_barriers[static_cast<unsigned>(__builtin_ctz(rest))].count();
+      census.warp_sync -= waiting;
+      census.barrier += waiting;
+    }
     if (!warp.in_flight) continue;
     const unsigned ready = minus(warp.work, warp.busy).count();
     census.issued -= ready;

@@ -249,14 +249,15 @@ struct SbrWarp {
       for (unsigned w = (size + 31) / 32; w-- > 0;)
         out << " " << std::hex << entries[e].mask.words[w] << std::dec;
       if (entries[e].rpc != ptx::kNoPc) out << ", reconverges at pc " << entries[e].rpc;
-      if (syncs && entries[e].mask.intersects(syncing)) out << ", has threads at a warp-level primitive";
+      if (syncs && entries[e].mask.intersects(syncing))
+        out << ", has threads at a barrier or a warp-level primitive";
       out << "\n";
     }
   }
 
  private:
   std::string state() const {
-    if (at_sync) return "waits for other threads of its warp";
+    if (!at_barrier && at_sync) return "waits for other threads of its warp";
     if (!at_barrier)
       return in_memory ? "waits for memory" : in_flight ? "instruction in flight" : "can be issued";
     std::string text = "waits at barrier";

@@ -169,6 +169,30 @@ TEST(Lwm, ExitsInParts) {
                                           Pair(1, Threads{6, 7})));
 }
 
+// Two original warps in one large warp meet at the block barrier from different arms, which is legal.
+TEST(Lwm, PathsThatWaitAtABlockBarrierStandAside) {
+  const ptx::Program program =
+      kernel("  @%p1 bra C;\n  bar.sync 0;\n  bra D;\nC:\n  bar.sync 0;\nD:\n  ret;");
+  Config config = lwm();
+  config.lwm.large_warp = 64;
+  Geometry geometry = four_lanes(64);
+  geometry.simd_width = 32;
+  Driver driver(program, config, geometry);
+  driver.holds = [](unsigned thread, ptx::Pc, unsigned) { return thread >= 32; };
+  driver.launch(64);
+  driver.step();
+  driver.step();
+  driver.step();
+  driver.step();
+  EXPECT_EQ(driver.unit().census().barrier, 32u);
+  driver.run(100);
+  std::vector<ptx::Pc> pcs;
+  for (const auto& record : driver.trace()) pcs.push_back(record.pc);
+  // The arm that came last goes on first.
+  EXPECT_THAT(pcs, ElementsAre(0, 0, 1, 3, 2, 4, 4));
+  EXPECT_EQ(driver.statistic("bar_in_divergence"), 2);
+}
+
 // The slots of the first 16 issues of two large warps, each a fetch group of its own.
 std::vector<unsigned> fetch_groups(std::uint64_t timeout) {
   const ptx::Program program = kernel("  add.u32 %r1, %r1, 1;\n  add.u32 %r1, %r1, 1;\n  ret;");
