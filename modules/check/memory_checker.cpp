@@ -123,9 +123,9 @@ bool MemoryChecker::check_lane(const sm::ObservedAccess& access, unsigned lane, 
     report(freed ? kUseAfterFree : kOutOfBounds, access, lane);
     return false;
   }
-  const ptx::Opcode op = access.operation->instruction->op;
-  if (op != ptx::Opcode::kSt && !written.all(offset, size)) report(kUninitialised, access, lane);
-  if (op != ptx::Opcode::kLd) written.set(offset, size);
+  using Kind = sm::ObservedAccess::Kind;
+  if (access.kind != Kind::kStore && !written.all(offset, size)) report(kUninitialised, access, lane);
+  if (access.kind != Kind::kLoad) written.set(offset, size);
   return true;
 }
 

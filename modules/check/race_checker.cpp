@@ -139,8 +139,7 @@ void RaceChecker::remember(std::array<Mark, 2>& marks, const Mark& now) {
 void RaceChecker::check(const sm::ObservedAccess& access, unsigned lane, Cell& cell, const Mark& now,
                         std::uint32_t mask) {
   const Slot& slot = slot_of(access.sm, *access.block);
-  const ptx::Opcode op = access.operation->instruction->op;
-  const bool writes = op != ptx::Opcode::kLd;
+  const bool writes = access.kind != sm::ObservedAccess::Kind::kLoad;
   const auto look = [&](const std::array<Mark, 2>& marks, bool were_writes) {
     for (const Mark& before : marks) {
       if (before.clock == 0 || (before.strong && now.strong) || ordered(slot, before, now)) continue;

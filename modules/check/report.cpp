@@ -26,7 +26,16 @@ void ReportLog::clear() {
 }
 
 std::string verb_of(const ptx::Instruction& in) {
-  return in.op == ptx::Opcode::kLd ? "load" : in.op == ptx::Opcode::kSt ? "store" : "atomic";
+  switch (in.op) {
+    case ptx::Opcode::kLd:
+      return "load";
+    case ptx::Opcode::kSt:
+      return "store";
+    case ptx::Opcode::kCopyAsync:
+      return "copy";
+    default:
+      return "atomic";
+  }
 }
 
 std::string hex(std::uint64_t value) {

@@ -8,7 +8,6 @@ namespace {
 
 constexpr unsigned kSlot = 0;                 // the only slot for blocks
 constexpr std::int64_t kTurnBranches = 4096;  // control instructions of one warp before the next one's turn
-constexpr unsigned kBarriers = 16;
 
 unsigned count_of(std::uint32_t mask) {
   return static_cast<unsigned>(__builtin_popcount(mask));
@@ -63,11 +62,17 @@ void Engine::start_block(std::uint64_t number) {
   block_.index = coordinates(number, kernel_->launch.grid);
   executor_.start_block(block_);
   memory_.start_block(block_);
-  barriers_ = {};
+  gatherings_.clear();
+  live_.assign(warps_.size(), 0);
+  for (Barrier& barrier : barriers_) {
+    barrier.masks.resize(warps_.size());
+    barrier.clear();
+  }
   for (unsigned chunk = 0; chunk < warps_.size(); ++chunk) {
     const std::uint32_t first = chunk * isa::kLanes;
     const std::uint32_t threads = kernel_->threads > first ? kernel_->threads - first : 0;
-    warps_[chunk].start(threads >= isa::kLanes ? ~0u : (1u << threads) - 1);
+    live_[chunk] = threads >= isa::kLanes ? ~0u : (1u << threads) - 1;
+    warps_[chunk].start(live_[chunk]);
     favour_last_[chunk] = 0;
   }
   ++counters_.blocks;
@@ -171,7 +176,7 @@ void Engine::run_path(unsigned chunk, Path& path, ptx::Pc limit) {
         ++pc;
         path.mask &= ~active;
         goes_on = path.mask != 0 && active == 0;
-        if (active != 0) exit_threads(count_of(active));
+        if (active != 0) exit_threads(chunk, active);
         break;
       case MicroOp::Kind::kCall:
         --turn_;
@@ -201,7 +206,19 @@ void Engine::run_path(unsigned chunk, Path& path, ptx::Pc limit) {
         break;
       case MicroOp::Kind::kControl:
         --turn_;
-        goes_on = control(pc, chunk, path, active);
+        ++pc;
+        break;
+      case MicroOp::Kind::kBarrier:
+      case MicroOp::Kind::kWarp:
+        --turn_;
+        if (active != 0) {
+          if (op.kind == MicroOp::Kind::kBarrier) {
+            arrive(pc, chunk, path, active);
+          } else {
+            across(pc, chunk, path, active);
+          }
+          goes_on = false;
+        }
         ++pc;
         break;
     }
@@ -253,46 +270,6 @@ void Engine::spread(ptx::Pc pc, unsigned chunk, Path& path, std::uint32_t active
   }
 }
 
-// Barriers and what takes no part in the flow of control. Returns whether the path goes straight on.
-bool Engine::control(ptx::Pc pc, unsigned chunk, Path& path, std::uint32_t active) {
-  const sm::Operation& op = kernel_->operations[pc];
-  const ptx::Instruction& in = *op.instruction;
-  if (!in.is_barrier() || active == 0) return true;
-  const warp_formation::ThreadGroup group{active, static_cast<std::uint16_t>(chunk), 0, false};
-  const unsigned barrier = executor_.scalar(op.src[0], {&group, 1}) % kBarriers;
-  const std::uint32_t expected =
-      op.src[1].kind == sm::Source::Kind::kNone ? 0 : executor_.scalar(op.src[1], {&group, 1});
-  if (in.barrier == ptx::BarrierKind::kSync) {
-    warps_[chunk].add(
-        {pc + 1, active, path.depth, Path::State::kBarrier, static_cast<std::uint8_t>(barrier)});
-    path.mask &= ~active;
-  }
-  if (observer_ != nullptr) {
-    observer_->barrier_arrived(0, block_, barrier, chunk, active, in.barrier != ptx::BarrierKind::kArrive);
-  }
-  barriers_[barrier].arrived += count_of(active);
-  barriers_[barrier].expected = expected;
-  test_barriers();
-  return false;
-}
-
-void Engine::exit_threads(std::uint32_t threads) {
-  block_.live_threads -= threads;
-  if (block_.live_threads != 0) test_barriers();
-}
-
-// Barriers count threads, as on the timed SM.
-void Engine::test_barriers() {
-  for (unsigned i = 0; i < kBarriers; ++i) {
-    Barrier& barrier = barriers_[i];
-    if (barrier.arrived == 0) continue;
-    if (barrier.arrived < (barrier.expected != 0 ? barrier.expected : block_.live_threads)) continue;
-    if (observer_ != nullptr) observer_->barrier_released(0, block_, i, barrier.expected == 0);
-    barrier = Barrier();
-    for (WarpPaths& paths : warps_) paths.release(i);
-  }
-}
-
 void Engine::stop(const std::string& fault) {
   stopped_ = true;
   fault_ = fault;
@@ -305,11 +282,15 @@ std::string Engine::deadlock() const {
   for (unsigned chunk = 0; chunk < warps_.size(); ++chunk) {
     for (unsigned i = 0; i < warps_[chunk].count(); ++i) {
       const Path& path = warps_[chunk][i];
-      const Barrier& barrier = barriers_[path.barrier];
-      out << "\n  warp " << chunk << ", threads 0x" << std::hex << path.mask << std::dec << ": at barrier "
-          << +path.barrier << " before pc " << path.pc << ", " << kernel_->program.place(path.pc - 1)
-          << ", where " << barrier.arrived << " of "
-          << (barrier.expected != 0 ? barrier.expected : block_.live_threads) << " threads have arrived";
+      out << "\n  warp " << chunk << ", threads 0x" << std::hex << path.mask << std::dec << ": ";
+      if (path.state == Path::State::kBarrier) {
+        const Barrier& barrier = barriers_[path.barrier];
+        out << "at barrier " << +path.barrier << ", where " << barrier.arrived << " of "
+            << (barrier.expected != 0 ? barrier.expected : block_.live_threads) << " threads have arrived";
+      } else {
+        out << "for others of their warp";
+      }
+      out << ", before pc " << path.pc << ", " << kernel_->program.place(path.pc - 1);
     }
   }
   return out.str();

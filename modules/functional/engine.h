@@ -10,6 +10,7 @@
 #ifndef WEFT_FUNCTIONAL_ENGINE_H
 #define WEFT_FUNCTIONAL_ENGINE_H
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -22,6 +23,7 @@
 #include "sm/executor.h"
 #include "sm/kernel.h"
 #include "sm/register_file.h"
+#include "sm/warp_gatherings.h"
 
 namespace weft::functional {
 
@@ -62,8 +64,21 @@ class Engine {
   void reset() { counters_ = {}; }
 
  private:
+  struct BarrierPart {
+    const sm::Operation* op = nullptr;
+    unsigned chunk = 0;
+    std::uint32_t lanes = 0;
+  };
   struct Barrier {
-    std::uint32_t arrived = 0, expected = 0;  // expected 0: all live threads of the block
+    std::uint32_t arrived = 0, expected = 0, votes = 0;  // expected 0: all live threads of the block
+    ptx::BarrierKind kind = ptx::BarrierKind::kSync;
+    std::vector<std::uint32_t> masks;  // who has arrived, by warp
+    std::vector<BarrierPart> parts;    // who wants the votes (bar.red)
+    void clear() {
+      arrived = expected = votes = 0;
+      std::fill(masks.begin(), masks.end(), 0u);
+      parts.clear();
+    }
   };
 
   void start_block(std::uint64_t number);
@@ -73,9 +88,17 @@ class Engine {
   void run_predicates(const MicroOp& op, const sm::Operation& operation, unsigned chunk,
                       std::uint32_t active);
   void spread(ptx::Pc pc, unsigned chunk, Path& path, std::uint32_t active);
-  bool control(ptx::Pc pc, unsigned chunk, Path& path, std::uint32_t active);
-  void exit_threads(std::uint32_t threads);
+  // engine_sync.cpp
+  void arrive(ptx::Pc pc, unsigned chunk, Path& path, std::uint32_t lanes);
+  std::string arrive_at(const sm::Operation& op, unsigned chunk, std::uint32_t lanes, std::uint32_t number,
+                        std::uint32_t count);
+  std::uint32_t arrived_in_warps(const Barrier& barrier) const;
   void test_barriers();
+  void across(ptx::Pc pc, unsigned chunk, Path& path, std::uint32_t lanes);
+  void test_gatherings();
+  void synchronised(const sm::Operation& op, unsigned chunk, std::uint32_t lanes);
+  void exit_threads(unsigned chunk, std::uint32_t lanes);
+
   void stop(const std::string& fault);
   std::string deadlock() const;
 
@@ -89,7 +112,9 @@ class Engine {
   std::vector<WarpPaths> warps_;
   std::vector<std::uint8_t> favour_last_;  // by warp: whether its next turn is for its last path
   std::array<Barrier, 16> barriers_{};
-  std::int64_t turn_ = 0;  // instructions left, tested at control instructions
+  sm::WarpGatherings gatherings_;
+  std::vector<std::uint32_t> live_;  // threads that have not exited, by warp
+  std::int64_t turn_ = 0;            // instructions left, tested at control instructions
   bool stopped_ = false, was_interrupted_ = false;
   std::string fault_;
   sm::AccessObserver* observer_ = nullptr;

@@ -39,14 +39,15 @@ MicroOp::Kind kind_of(const Operation& op) {
     return MicroOp::Kind::kTargets;
   }
   if (in.op == ptx::Opcode::kSystem) return MicroOp::Kind::kSystem;
+  if (in.is_barrier()) return MicroOp::Kind::kBarrier;
+  if (in.is_warp_primitive()) return MicroOp::Kind::kWarp;
   return in.is_control() ? MicroOp::Kind::kControl : arithmetic_kind(op);
 }
 
-// What the engine knows by name; everything else could only be executed wrongly.
+// Control instructions that the engine knows by name; another one could only be executed wrongly.
 bool is_known(const ptx::Instruction& in) {
   switch (in.op) {
     case ptx::Opcode::kBar:
-      return in.barrier == ptx::BarrierKind::kSync || in.barrier == ptx::BarrierKind::kArrive;
     case ptx::Opcode::kBra:
     case ptx::Opcode::kRet:
     case ptx::Opcode::kExit:
@@ -55,14 +56,12 @@ bool is_known(const ptx::Instruction& in) {
     case ptx::Opcode::kReturn:
     case ptx::Opcode::kSystem:
     case ptx::Opcode::kMembar:
+    case ptx::Opcode::kCopyCommit:
+    case ptx::Opcode::kCopyWait:
     case ptx::Opcode::kNop:
-    case ptx::Opcode::kLd:
-    case ptx::Opcode::kSt:
-    case ptx::Opcode::kAtom:
-    case ptx::Opcode::kRed:
       return true;
     default:
-      return in.unit == ptx::Unit::kSp || in.unit == ptx::Unit::kSfu;
+      return !in.is_control();
   }
 }
 
@@ -73,7 +72,7 @@ MicroOp micro_op(const Operation& op) {
   micro.guard = op.instruction->guard;
   micro.guard_negated = op.instruction->guard_negated;
   if (micro.kind == MicroOp::Kind::kMemory) {
-    micro.direct = is_direct(op.instruction->space) && !op.instruction->is_image();
+    micro.direct = op.memory != nullptr && is_direct(op.instruction->space);  // null: cp.async, images
     micro.absolute = op.src[0].kind == Source::Kind::kNone;
     micro.data = std::max<std::uint8_t>(op.instruction->vector, 2);  // an atomic has up to two
   }

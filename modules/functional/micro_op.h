@@ -22,7 +22,9 @@ struct alignas(64) MicroOp {
     kCall,     // to a known function
     kTargets,  // where every thread goes by itself: returns, indexed branches, calls through registers
     kSystem,   // the device runtime
-    kControl,  // every other control instruction
+    kBarrier,
+    kWarp,     // across the lanes of a warp
+    kControl,  // fences and others without effect here
   };
 
   isa::LaneFunction function = nullptr;  // kArithmetic, kPredicates

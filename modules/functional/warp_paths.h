@@ -15,7 +15,7 @@
 namespace weft::functional {
 
 struct Path {
-  enum class State : std::uint8_t { kRunnable, kBarrier };
+  enum class State : std::uint8_t { kRunnable, kBarrier, kWarpSync };
   ptx::Pc pc = 0;  // of the next instruction
   std::uint32_t mask = 0;
   std::uint16_t depth = 0;  // call depth
@@ -82,6 +82,13 @@ class WarpPaths {
       any = true;
     }
     return any;
+  }
+  // Threads that wait at a warp-level primitive can go on.
+  void release_threads(std::uint32_t threads) {
+    for (unsigned i = 0; i < count_; ++i) {
+      if (paths_[i].state != Path::State::kWarpSync || (paths_[i].mask & threads) == 0) continue;
+      paths_[i].state = Path::State::kRunnable;
+    }
   }
 
  private:

@@ -17,6 +17,8 @@ struct ResidentBlock;
 
 // One access of up to 32 threads in one space.
 struct ObservedAccess {
+  enum class Kind : std::uint8_t { kLoad, kStore, kAtomic };
+  Kind kind = Kind::kLoad;
   const Kernel* kernel = nullptr;
   const Operation* operation = nullptr;
   ptx::Pc pc = 0;

@@ -268,8 +268,14 @@ std::uint32_t Executor::permitted(const Operation& op, ptx::Pc pc, ptx::Space sp
                                   std::uint32_t mask, const std::uint64_t* address,
                                   const ResidentBlock& block) {
   const Region where = region(space, block);
-  const std::uint32_t allowed = observer_->access(
-      {kernel_, &op, pc, space, sm_, &block, chunk, mask, address, where.base, registers_.chunk_base(chunk)});
+  using Kind = ObservedAccess::Kind;
+  const ptx::Opcode opcode = op.instruction->op;
+  const bool copies = op.memory == nullptr;  // from its own space to shared memory
+  const Kind kind = opcode == ptx::Opcode::kLd || (copies && space != ptx::Space::kShared) ? Kind::kLoad
+                    : opcode == ptx::Opcode::kSt || copies                                 ? Kind::kStore
+                                                                                           : Kind::kAtomic;
+  const std::uint32_t allowed = observer_->access({kind, kernel_, &op, pc, space, sm_, &block, chunk, mask,
+                                                   address, where.base, registers_.chunk_base(chunk)});
   refused_[group_] |= mask & ~allowed;
   return mask & allowed;
 }

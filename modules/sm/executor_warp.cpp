@@ -101,7 +101,7 @@ bool Executor::copy(const Operation& op, ptx::Pc pc, const Groups& groups, const
   const std::uint32_t size = op.element_bytes;
   alignas(64) std::uint64_t from[isa::kLanes], to[isa::kLanes];
   for (const ThreadGroup& group : groups) {
-    const std::uint32_t mask = guarded(in, group);
+    std::uint32_t mask = guarded(in, group);
     if (mask == 0) continue;
     const void* base = lanes_of(op.src[0], group.chunk);
     if (base != nullptr) {
@@ -124,6 +124,14 @@ bool Executor::copy(const Operation& op, ptx::Pc pc, const Groups& groups, const
         return false;
       }
       if (bytes[lane] != 0) reading |= 1u << lane;
+    }
+    if (observer_ != nullptr) {
+      group_ = static_cast<unsigned>(&group - groups.data);
+      const std::uint32_t allowed =
+          reading == 0 ? 0 : permitted(op, pc, in.space, group.chunk, reading, from, block);
+      mask = permitted(op, pc, ptx::Space::kShared, group.chunk, mask & (allowed | ~reading), to, block);
+      reading &= mask;
+      if (mask == 0) continue;
     }
     std::uint8_t *source = nullptr, *target = nullptr;
     const LaneAccess* read = nullptr;

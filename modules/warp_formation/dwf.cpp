@@ -72,7 +72,7 @@ class Dwf final : public WarpFormation {
   }
 
   Stall pick(unsigned scheduler, std::uint32_t, Issue& issue) override {
-    if (!pool_.order().elect()) {
+    if (pool_.size() != 0 && !pool_.order().elect()) {
       ++statistics_.heap_stalls;
       return Stall::kScheme;
     }

@@ -198,7 +198,9 @@ void ReincarnatingWarps::issued(IssueId id, const Issue& issue) {
   warp.issue = id;
   warp.pending = warp.threads.mask;
   warp.landed = warp.scattered = warp.merged = false;
-  immediate_ = geometry_.barrel || program_->code[issue.pc].is_control() ? kNoIssue : id;
+  const ptx::Instruction& in = program_->code[issue.pc];
+  const bool waits = in.is_control() || in.is_warp_primitive();
+  immediate_ = geometry_.barrel || waits ? kNoIssue : id;
 }
 
 void ReincarnatingWarps::memory_issued(IssueId id) {

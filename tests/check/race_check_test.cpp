@@ -116,6 +116,14 @@ TEST_P(RaceCheck, BarriersOfAPartOrderThatPart) {
   EXPECT_EQ(run(pairs + "bar.sync 0;\n" + across), "");
 }
 
+TEST_P(RaceCheck, AWarpBarrierOrdersItsWarp) {
+  // The neighbour is thread ^ 1, of the same warp.
+  const std::string read =
+      "xor.b32 %r8, %r2, 4; mov.u32 %r9, box; add.u32 %r8, %r8, %r9; ld.shared.u32 %r6, [%r8];";
+  EXPECT_THAT(run("st.shared.u32 [%r3], %r1;\n" + read), StartsWith("race | "));
+  EXPECT_EQ(run("st.shared.u32 [%r3], %r1;\nbar.warp.sync 0xffffffff;\n" + read), "");
+}
+
 TEST_P(RaceCheck, ProducersThatOnlyArrive) {
   // Warps 0 and 1 write and go on; warps 2 and 3 wait and read.
   const auto text = [](const std::string& after_arrival) {

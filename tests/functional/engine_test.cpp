@@ -100,6 +100,29 @@ JOIN:
   EXPECT_EQ(bench.read(out, 64), neighbour);
 }
 
+TEST(Functional, GathersThreadsOfOneWarpFromTwoBranches) {
+  // The lower half comes from one branch, the upper half from the other: the sum over the warp is 496 in
+  // both.
+  GpuBench bench({"sm.count=1"}, "gtx480", functional());
+  bench.load(kernel_text(".param .u64 out", kPrologue + R"(
+  setp.lt.u32 %p1, %r1, 16;
+  @%p1 bra LOW;
+  redux.sync.add.u32 %r3, %r1, 0xffffffff;
+  bra JOIN;
+LOW:
+  redux.sync.add.u32 %r3, %r1, 0xffffffff;
+JOIN:
+  bar.red.popc.u32 %r4, 0, %p1;
+  mad.lo.u32 %r3, %r4, 1000, %r3;
+  mul.wide.u32 %rd2, %r1, 4;
+  add.u64 %rd1, %rd1, %rd2;
+  st.global.u32 [%rd1], %r3;
+  ret;)"));
+  const auto out = bench.zeros(128);
+  bench.run({1, 1, 1}, {32, 1, 1}, runtime::Arguments().add(out));
+  EXPECT_EQ(bench.read(out, 32), std::vector<std::uint32_t>(32, 16 * 1000 + 496));
+}
+
 TEST(Functional, SaysWhoWaitsForABarrierThatNeverOpens) {
   GpuBench bench({"sm.count=1"}, "gtx480", functional());
   bench.load(kernel_text(".param .u64 out", kPrologue + "bar.sync 2, 96;\nret;"));

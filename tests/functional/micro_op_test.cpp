@@ -23,12 +23,13 @@ TEST(MicroOps, KnowWhatTheEngineExecutes) {
           "k.ptx"),
       "k", {});
   EXPECT_NO_THROW(functional::check(program));
-  program.code[0].barrier = ptx::BarrierKind::kRedPopc;
+  program.code[0].op = ptx::Opcode::kCvta;  // a control instruction that there is not
   EXPECT_THAT(
       [&] { functional::check(program); },
-      Throws<InputError>(Property(&InputError::what, AllOf(HasSubstr("k.ptx:"), HasSubstr("instruction bar"),
+      Throws<InputError>(Property(&InputError::what, AllOf(HasSubstr("k.ptx:"), HasSubstr("instruction cvta"),
                                                            HasSubstr("not executable without timing")))));
-  program.code[0].barrier = ptx::BarrierKind::kSync;
+  program.code[0].op = ptx::Opcode::kBar;
+  EXPECT_NO_THROW(functional::check(program));
   program.code[1].op = ptx::Opcode::kCvta;
   program.code[1].unit = ptx::Unit::kControl;
   EXPECT_THROW(functional::check(program), InputError);

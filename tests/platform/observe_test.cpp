@@ -108,5 +108,23 @@ TEST(StalledThreads, DoNotDependOnSleeping) {
   }
 }
 
+// The heap elects by itself only while the pool holds warps, so that it does not matter who steps it when.
+TEST(DynamicWarpFormation, ElectionsDoNotDependOnSleeping) {
+  for (const char* heuristic : {"majority_heap", "pdom_priority"}) {
+    const auto statistics = [heuristic](bool sleeping) {
+      return apart([=] {
+        runtime::DeviceOptions options;
+        options.sleeping = sleeping;
+        GpuBench bench({"sm.count=2", "warp_formation.scheme=dwf", "warp_formation.dwf.starvation_limit=500",
+                        std::string("warp_formation.dwf.heuristic=") + heuristic},
+                       "gtx480", options);
+        run_divergent(bench);
+        return bench.statistics().dump();
+      });
+    };
+    EXPECT_EQ(statistics(false), statistics(true)) << heuristic;
+  }
+}
+
 }  // namespace
 }  // namespace weft::test

@@ -1,6 +1,7 @@
 // Every format, geometry, address mode and filter at random coordinates, bit for bit.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
 
 #include "texture/oracle.h"
@@ -166,10 +167,9 @@ Stored four() {
   plain.size[0] = 4;
   plain.kind = 'f';
   plain.bits = 32;
-  for (const float f : {10.0f, 20.0f, 30.0f, 40.0f}) {
-    const auto* bytes = reinterpret_cast<const std::uint8_t*>(&f);
-    plain.texels.insert(plain.texels.end(), bytes, bytes + 4);
-  }
+  const std::array<float, 4> texels = {10, 20, 30, 40};
+  plain.texels.resize(sizeof texels);
+  std::memcpy(plain.texels.data(), texels.data(), sizeof texels);
   return store(plain, Geometry::k1d, false);
 }
 
