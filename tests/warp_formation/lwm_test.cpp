@@ -188,7 +188,8 @@ TEST(Lwm, PathsThatWaitAtABlockBarrierStandAside) {
   driver.run(100);
   std::vector<ptx::Pc> pcs;
   for (const auto& record : driver.trace()) pcs.push_back(record.pc);
-  // The arm that came last goes on first.
+  // The second arm is at the reconvergence point when the barrier opens; the first one still has its branch
+  // to run.
   EXPECT_THAT(pcs, ElementsAre(0, 0, 1, 3, 2, 4, 4));
   EXPECT_EQ(driver.statistic("bar_in_divergence"), 2);
 }
