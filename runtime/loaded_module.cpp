@@ -42,11 +42,14 @@ LoadedModule::LoadedModule(std::vector<ptx::Module> modules, const Place& place,
   for (std::size_t m = 0; m < modules_.size(); ++m) linked_.push_back({&modules_[m], &symbols_[m]});
   collect_kernels();
   place_variables(place);
+  const std::vector<ptx::Symbols> placed = symbols_;
   link_variables();
   link_functions(next_function);
   for (std::size_t m = 0; m < modules_.size(); ++m) {
     for (const ptx::Variable& variable : modules_[m].variables) {
       if (!is_defined_here(variable) || variable.size == 0) continue;
+      // A weak variable whose name another module defines is not that of its name.
+      if (symbols_[m].at(variable.name) != placed[m].at(variable.name)) continue;
       write(symbols_[m].at(variable.name), initial_value(m, variable));
     }
   }

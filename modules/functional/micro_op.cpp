@@ -106,15 +106,6 @@ void check(const ptx::Program& program) {
 }
 
 std::vector<MicroOp> micro_ops(const sm::Kernel& kernel) {
-  for (ptx::Pc pc = 0; pc < kernel.program.code.size(); ++pc) {
-    const ptx::Instruction& in = kernel.program.code[pc];
-    const bool plain_barrier =
-        in.barrier == ptx::BarrierKind::kSync || in.barrier == ptx::BarrierKind::kArrive;
-    if (!in.is_warp_primitive() && in.op != ptx::Opcode::kCopyAsync && (!in.is_barrier() || plain_barrier))
-      continue;
-    throw InputError(kernel.program.place(pc), std::string(name_of(in.op)) + (in.is_barrier() ? ".red" : "") +
-                                                   " is not executable yet in functional mode");
-  }
   std::vector<MicroOp> ops;
   ops.reserve(kernel.operations.size());
   for (const Operation& op : kernel.operations) ops.push_back(micro_op(op));

@@ -1,7 +1,7 @@
 // Approximate functions, within the error bounds that the PTX ISA gives for .approx and .full. They are
 // evaluated in double precision by series of our own and rounded once: libm may choose other code, and other
 // last bits, on another processor.
-#include "isa/floating.h"
+#include "isa/half.h"
 
 namespace weft::isa::WEFT_ISA_VERSION {
 
@@ -13,8 +13,8 @@ constexpr double kRounder = 6755399441055744.0;
 // 2^x by splitting x = n + f, |f| <= 1/2, and the exponential series of f ln 2: the first term left out, of
 // degree 13, is below 2^-52.
 struct Ex2 {
-  static WEFT_ALWAYS_INLINE float of(float a) {
-    const double limited = a > 200.0f ? 200.0 : a < -200.0f ? -200.0 : static_cast<double>(a);
+  // For |x| <= 200.
+  static WEFT_ALWAYS_INLINE double power(double limited) {
     const double sum = limited + kRounder;
     const double t = (limited - (sum - kRounder)) * 0.69314718055994530942;
     double series = 1.0 / 479001600;
@@ -31,10 +31,60 @@ struct Ex2 {
     series = series * t + 1.0;
     series = series * t + 1.0;
     const double scale = bit_cast<double>((bit_cast<u64>(sum) + 1023) << 52);
-    const double value = series * scale;
-    return a == a ? static_cast<float>(value) : a;
+    return series * scale;
+  }
+  static WEFT_ALWAYS_INLINE double wide(float a) {
+    const double value = power(a > 200.0f ? 200.0 : a < -200.0f ? -200.0 : static_cast<double>(a));
+    return a == a ? value : static_cast<double>(a);
+  }
+  static WEFT_ALWAYS_INLINE float of(float a) { return static_cast<float>(wide(a)); }
+};
+
+// tanh x = (y - 1) / (y + 1) with y = e^2x; below 2^-10, where that cancels, x - x^3/3 + 2x^5/15: the first
+// term left out is below 2^-64 of x. Beyond 20 it is 1 to 2^-57.
+struct Tanh {
+  static WEFT_ALWAYS_INLINE double wide(float a) {
+    const double x = static_cast<double>(a), square = x * x;
+    const double limited = a > 20.0f ? 20.0 : a < -20.0f ? -20.0 : x;
+    const double y = Ex2::power(limited * 2.88539008177792681472);
+    const double quotient = (y - 1.0) / (y + 1.0);
+    const double series = x * (1.0 + square * (square * (2.0 / 15) - 1.0 / 3));
+    const double value = square < 0x1p-20 ? series : quotient;
+    return a == a ? value : x;
+  }
+  static WEFT_ALWAYS_INLINE float of(float a) { return static_cast<float>(wide(a)); }
+};
+
+// The same functions of 16-bit floats.
+template <class Function, class Format, bool kFtz>
+struct Short {
+  static WEFT_ALWAYS_INLINE u16 of(u16 a) {
+    const u16 result = narrow<Format>(Function::wide(Format::widen(kFtz ? flush_half<Format>(a) : a)));
+    return kFtz ? flush_half<Format>(result) : result;
   }
 };
+template <class Function, class Format>
+LaneFunction find_short(bool packed, bool ftz) {
+  if (packed) {
+    return ftz ? &apply<Both<Short<Function, Format, true>>, u32, u32>
+               : &apply<Both<Short<Function, Format, false>>, u32, u32>;
+  }
+  return ftz ? &apply<Short<Function, Format, true>, u16, u16>
+             : &apply<Short<Function, Format, false>, u16, u16>;
+}
+template <class Function>
+LaneFunction find_short(Type type, bool ftz) {
+  switch (type) {
+    case Type::kF16:
+    case Type::kF16x2:
+      return find_short<Function, F16>(type == Type::kF16x2, ftz);
+    case Type::kBf16:
+    case Type::kBf16x2:
+      return find_short<Function, Bf16>(type == Type::kBf16x2, ftz);
+    default:
+      return nullptr;
+  }
+}
 
 // log2 x = e + 2 / ln 2 * artanh((m - 1) / (m + 1)) with x = 2^e m, m in [sqrt 1/2, sqrt 2): |s| < 0.172, and
 // the first term left out, s^17 / 17, is below 2^-45.
@@ -233,6 +283,8 @@ LaneFunction find_approximate(const Instruction& in) {
       return single<Rsqrt, float>(in);
     case Opcode::kEx2:
       return single<Ex2, float>(in);
+    case Opcode::kTanh:
+      return single<Tanh, float>(in);
     case Opcode::kLg2:
       return single<Lg2, float>(in);
     case Opcode::kSin:
@@ -242,6 +294,12 @@ LaneFunction find_approximate(const Instruction& in) {
     default:
       return nullptr;
   }
+}
+
+LaneFunction find_approximate_half(const Instruction& in) {
+  if (in.sat || in.relu) return nullptr;
+  if (in.op == Opcode::kEx2) return find_short<Ex2>(in.type, in.ftz);
+  return in.op == Opcode::kTanh ? find_short<Tanh>(in.type, in.ftz) : nullptr;
 }
 
 }  // namespace weft::isa::WEFT_ISA_VERSION

@@ -106,6 +106,18 @@ void add_to_halves(const MemoryLanes& lanes) {
   }
 }
 
+void compare_and_swap_short(const MemoryLanes& lanes) {
+  for (u32 left = lanes.active; left != 0; left &= left - 1) {
+    const auto i = static_cast<unsigned>(__builtin_ctz(left));
+    u8* p = lanes.base + lanes.offset[i];
+    u16 old;
+    __builtin_memcpy(&old, p, sizeof old);
+    const u16 updated = Cas::of(old, read<u16>(lanes.src[0], i), read<u16>(lanes.src[1], i));
+    __builtin_memcpy(p, &updated, sizeof updated);
+    if (lanes.dst[0] != nullptr) static_cast<Aliased<u32>*>(lanes.dst[0])[i] = old;
+  }
+}
+
 template <class Op>
 struct Update {
   template <class V>
@@ -139,6 +151,7 @@ MemoryFunction find_atomic(const Instruction& in) {
     case Atomic::kExch:
       return choose<u32, u64>(as_bits(in.type), Update<Exch>{});
     case Atomic::kCas:
+      if (in.type == Type::kB16) return &compare_and_swap_short;
       return choose<u32, u64>(as_bits(in.type), Update<Cas>{});
     case Atomic::kAnd:
       return choose<u32, u64>(in.type, Update<And>{});

@@ -1,6 +1,7 @@
 // setp, set, testp: comparisons of 32 lanes into a mask. PTX ISA, "Comparison and Selection Instructions": an
 // ordered comparison with a NaN is false, an unordered one (equ, neu, ltu ...) true; p is the comparison
 // combined with c, q the combination of its complement.
+#include "isa/address_windows.h"
 #include "isa/half.h"
 
 namespace weft::isa::WEFT_ISA_VERSION {
@@ -306,9 +307,38 @@ u32 true_value(Type result, Type operands) {
   }
 }
 
+// isspacep: what lies in neither window is global memory.
+template <ptx::Space kSpace>
+void lies_in(Lanes& lanes) {
+  u32 mask = 0;
+  for (unsigned i = 0; i < kLanes; ++i) {
+    const u64 address = read<u64>(lanes.src[0], i);
+    const bool shared = address - kSharedWindow < kWindowBytes, local = address - kLocalWindow < kWindowBytes;
+    const bool held = kSpace == ptx::Space::kShared  ? shared
+                      : kSpace == ptx::Space::kLocal ? local
+                                                     : !shared && !local;
+    mask |= static_cast<u32>(held) << i;
+  }
+  lanes.result[0] = mask;
+}
+LaneFunction find_space(const Instruction& in) {
+  if (in.type != Type::kU64) return nullptr;
+  switch (in.space) {
+    case ptx::Space::kGlobal:
+      return &lies_in<ptx::Space::kGlobal>;
+    case ptx::Space::kShared:
+      return &lies_in<ptx::Space::kShared>;
+    case ptx::Space::kLocal:
+      return &lies_in<ptx::Space::kLocal>;
+    default:
+      return nullptr;
+  }
+}
+
 }  // namespace
 
 LaneFunction find_compare(const Instruction& in) {
+  if (in.op == Opcode::kIsspacep) return find_space(in);
   if (in.op == Opcode::kTestp) return find_test(in);
   const Type operands = in.op == Opcode::kSet ? in.from : in.type;
   const u32 value = in.op == Opcode::kSet ? true_value(in.type, operands) : kPredicate;

@@ -100,6 +100,45 @@ struct FlushedExtremum {
   static WEFT_ALWAYS_INLINE float of(float a, float b) { return Extremum<kMax>::of(flush(a), flush(b)); }
 };
 
+// The forms of f32 with modifiers (ptx::Mode).
+template <bool kMax, bool kFtz, ptx::Mode kMode>
+struct ModalExtremum {
+  static constexpr bool kXorsign = kMode == ptx::Mode::kXorsign || kMode == ptx::Mode::kXorsignNan;
+  static constexpr bool kNanWins =
+      kMode == ptx::Mode::kNan || kMode == ptx::Mode::kXorsignNan || kMode == ptx::Mode::kMagnitudeNan;
+  static constexpr bool kMagnitudes = kMode != ptx::Mode::kNan;
+  static WEFT_ALWAYS_INLINE float of(float a, float b) {
+    const float x = kFtz ? flush(a) : a, y = kFtz ? flush(b) : b;
+    const float number = kMagnitudes ? Extremum<kMax>::of(Abs::of(x), Abs::of(y)) : Extremum<kMax>::of(x, y);
+    const float result = kNanWins && !(x == x && y == y) ? invalid(x) : number;
+    const u32 sign = kXorsign ? (bit_cast<u32>(a) ^ bit_cast<u32>(b)) & kSign<float> : 0;
+    return result == result ? bit_cast<float>(bit_cast<u32>(result) | sign) : result;
+  }
+};
+template <bool kMax, ptx::Mode kMode>
+LaneFunction modal(bool ftz) {
+  return ftz ? &apply<ModalExtremum<kMax, true, kMode>, float, float, float>
+             : &apply<ModalExtremum<kMax, false, kMode>, float, float, float>;
+}
+template <bool kMax>
+LaneFunction find_modal(const Instruction& in) {
+  if (in.type != Type::kF32) return nullptr;
+  switch (in.mode) {
+    case ptx::Mode::kNan:
+      return modal<kMax, ptx::Mode::kNan>(in.ftz);
+    case ptx::Mode::kXorsign:
+      return modal<kMax, ptx::Mode::kXorsign>(in.ftz);
+    case ptx::Mode::kXorsignNan:
+      return modal<kMax, ptx::Mode::kXorsignNan>(in.ftz);
+    case ptx::Mode::kMagnitude:
+      return modal<kMax, ptx::Mode::kMagnitude>(in.ftz);
+    case ptx::Mode::kMagnitudeNan:
+      return modal<kMax, ptx::Mode::kMagnitudeNan>(in.ftz);
+    default:
+      return nullptr;
+  }
+}
+
 // Op on f32 with one operand for each n.
 template <class Op, std::size_t... n>
 void apply_single(Lanes& lanes) {
@@ -155,9 +194,11 @@ LaneFunction find_float(const Instruction& in) {
       return in.ftz ? choose<float>(in.type, Unary<FlushedBits<Abs>>{})
                     : choose<float, double>(in.type, Unary<Abs>{});
     case Opcode::kMin:
+      if (in.mode != ptx::Mode::kNone) return find_modal<false>(in);
       return in.ftz ? choose<float>(in.type, Binary<FlushedExtremum<false>>{})
                     : choose<float, double>(in.type, Binary<Extremum<false>>{});
     case Opcode::kMax:
+      if (in.mode != ptx::Mode::kNone) return find_modal<true>(in);
       return in.ftz ? choose<float>(in.type, Binary<FlushedExtremum<true>>{})
                     : choose<float, double>(in.type, Binary<Extremum<true>>{});
     case Opcode::kCopysign:

@@ -77,6 +77,19 @@ struct Extremum {
   }
 };
 
+// .NaN: a NaN wins; .xorsign.abs: of the magnitudes, with the product of the signs.
+template <class Format, bool kFtz, bool kMax, bool kNanWins, bool kXorsign>
+struct ModalExtremum {
+  static WEFT_ALWAYS_INLINE u16 of(u16 a, u16 b) {
+    const u16 keep = kXorsign ? 0x7fff : 0xffff;
+    const u16 result = Extremum<Format, kFtz, kMax>::of(a & keep, b & keep);
+    const bool nan = (a & 0x7fff) > Format::kInfinity || (b & 0x7fff) > Format::kInfinity;
+    if (kNanWins && nan) return kNan16;
+    if ((result & 0x7fff) > Format::kInfinity) return result;
+    return static_cast<u16>(result | (kXorsign ? (a ^ b) & 0x8000 : 0));
+  }
+};
+
 template <class Op, std::size_t kOperands>
 LaneFunction one_or_two(bool packed) {
   if constexpr (kOperands == 1) return packed ? &apply<Both<Op>, u32, u32> : &apply<Op, u16, u16>;
@@ -105,9 +118,27 @@ LaneFunction arithmetic(const Instruction& in, bool packed) {
                 : one_or_two<Arithmetic<Op, Format, false, Clamp::kNone>, kOperands>(packed);
 }
 
+template <class Format, bool kFtz, bool kMax>
+LaneFunction find_modal(const Instruction& in, bool packed) {
+  switch (in.mode) {
+    case ptx::Mode::kNan:
+      return one_or_two<ModalExtremum<Format, kFtz, kMax, true, false>, 2>(packed);
+    case ptx::Mode::kXorsign:
+      return one_or_two<ModalExtremum<Format, kFtz, kMax, false, true>, 2>(packed);
+    case ptx::Mode::kXorsignNan:
+      return one_or_two<ModalExtremum<Format, kFtz, kMax, true, true>, 2>(packed);
+    default:
+      return nullptr;
+  }
+}
+
 template <class Format, bool kFtz>
 LaneFunction find_sign_or_order(const Instruction& in, bool packed) {
   if (in.sat || in.relu || in.rounding != Rounding::kDefault) return nullptr;
+  if (in.mode != ptx::Mode::kNone) {
+    if (in.op == Opcode::kMin) return find_modal<Format, kFtz, false>(in, packed);
+    return in.op == Opcode::kMax ? find_modal<Format, kFtz, true>(in, packed) : nullptr;
+  }
   switch (in.op) {
     case Opcode::kNeg:
       return one_or_two<Neg<Format, kFtz>, 1>(packed);

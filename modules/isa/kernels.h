@@ -45,6 +45,7 @@ LaneFunction find_integer(const Instruction& in);
 LaneFunction find_bits(const Instruction& in);
 LaneFunction find_float(const Instruction& in);
 LaneFunction find_approximate(const Instruction& in);
+LaneFunction find_approximate_half(const Instruction& in);  // ex2, tanh of f16, bf16 and pairs
 LaneFunction find_permute(const Instruction& in);
 LaneFunction find_sum(const Instruction& in);
 LaneFunction find_video(const Instruction& in);

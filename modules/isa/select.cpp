@@ -57,6 +57,7 @@ LaneFunction find(const Instruction& in) {
       return find_carry(in);
     case Opcode::kSet:
     case Opcode::kTestp:
+    case Opcode::kIsspacep:
     case Opcode::kSetp:
       return find_compare(in);
     case Opcode::kCvt:
@@ -88,7 +89,8 @@ LaneFunction find(const Instruction& in) {
     case Opcode::kLg2:
     case Opcode::kSin:
     case Opcode::kCos:
-      return find_approximate(in);
+    case Opcode::kTanh:
+      return is_half(in.type) ? find_approximate_half(in) : find_approximate(in);
     case Opcode::kShfl:
     case Opcode::kVote:
     case Opcode::kMatch:

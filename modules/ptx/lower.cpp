@@ -110,6 +110,27 @@ void Lowering::lower(const Statement& statement) {
     case Shape::kHint:
       hint(operation);
       break;
+    case Shape::kConvertPack:
+      convert_pack(operation);
+      break;
+    case Shape::kPrefetch:
+      prefetch(operation);
+      break;
+    case Shape::kExtremum:
+      extremum(operation);
+      break;
+    case Shape::kPairs:
+      pairs(operation);
+      break;
+    case Shape::kLookupPredicate:
+      look_up_predicate(operation);
+      break;
+    case Shape::kSelectBySign:
+      select_by_sign(operation);
+      break;
+    case Shape::kExtend:
+      extend_bits(operation);
+      break;
     case Shape::kCompare:
       compare(operation);
       break;
@@ -334,6 +355,13 @@ void Lowering::convert(Operation& operation) {
   }
   const Register to = need_register(operand(0));
   check_type(operand(0), to.type, fixed.type, true);
+  if (fixed.relu) {
+    const VirtualId id = temporary(fixed.type);
+    d.fixed.relu = false;
+    set_destination(d, 0, id, fixed.type);
+    emit(d);
+    return rectify(to.id, id, fixed.type);
+  }
   if (rows_of(to.type) > rows_of(fixed.type)) {
     const VirtualId id = temporary(fixed.type);
     set_destination(d, 0, id, fixed.type);

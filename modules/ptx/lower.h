@@ -75,6 +75,15 @@ class Lowering {
   // Warp-level primitives, barriers (lower_warp.cpp).
   void warp(Operation& operation);
   void barrier(Operation& operation);
+  // Instructions that become others (lower_derived.cpp).
+  void extremum(const Operation& operation);
+  void pairs(const Operation& operation);
+  void look_up_predicate(const Operation& operation);
+  void select_by_sign(const Operation& operation);
+  void extend_bits(const Operation& operation);
+  void convert_pack(const Operation& operation);
+  void rectify(VirtualId to, VirtualId id, Type type);
+  void prefetch(const Operation& operation);
 
   // Memory (lower_memory.cpp).
   void load(Operation& operation);

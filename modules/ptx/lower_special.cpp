@@ -46,6 +46,7 @@ void Lowering::convert_two(const Operation& operation) {
     const VirtualId id = temporary(half);
     DraftInstruction d = draft(operation.instruction);
     d.fixed.type = half;
+    d.fixed.relu = false;
     set_source(d, 0, source(node, operation.instruction.from));
     set_destination(d, 0, id, half);
     emit(d);
@@ -58,8 +59,11 @@ void Lowering::convert_two(const Operation& operation) {
   set_source(d, 1, lower);
   set_source(d, 2, constant(16, Type::kU32));
   set_source(d, 3, constant(16, Type::kU32));
-  set_destination(d, 0, to, two);
+  const bool relu = operation.instruction.relu;
+  const VirtualId id = relu ? temporary(two) : to;
+  set_destination(d, 0, id, two);
   emit(d);
+  if (relu) rectify(to, id, two);
 }
 
 // nanosleep: a time to wait that PTX lets be anything from zero on. The operand is read and forgotten.

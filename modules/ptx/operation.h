@@ -9,14 +9,21 @@ namespace weft::ptx {
 
 // How the operands of an instruction are read.
 enum class Shape : std::uint8_t {
-  kPlain,       // destination, sources
-  kMove,        // as kPlain, also symbols and vectors
-  kConvert,     // registers may be wider than the types
-  kLookup,      // lop3: as kPlain, the last source is a literal table
-  kCarry,       // destination, sources; carry in and out through the thread's condition code
-  kConvertTwo,  // two registers into the halves of one
-  kHint,        // one source, no effect
-  kCompare,     // p or p|q, a, b [, c]
+  kPlain,            // destination, sources
+  kMove,             // as kPlain, also symbols and vectors
+  kConvert,          // registers may be wider than the types
+  kLookup,           // lop3: as kPlain, the last source is a literal table
+  kCarry,            // destination, sources; carry in and out through the thread's condition code
+  kConvertTwo,       // two registers into the halves of one
+  kConvertPack,      // cvt.pack: two or three registers into the parts of one
+  kHint,             // one source, no effect
+  kPrefetch,         // an address, no effect
+  kExtremum,         // min, max: destination, two or three sources
+  kPairs,            // add, min, max on two 16-bit integers: as SIMD video instructions
+  kLookupPredicate,  // lop3.BoolOp: d|p, a, b, c, table, q
+  kSelectBySign,     // slct
+  kExtend,           // szext
+  kCompare,          // p or p|q, a, b [, c]
   kLoad,
   kStore,
   kAtomic,

@@ -57,6 +57,7 @@ bool takes_carry(Modifiers& m, Operation& o, bool reads) {
 
 void read_add(Modifiers& m, Operation& o) {  // add, sub, addc, subc
   Instruction& i = o.instruction;
+  if (i.op == Opcode::kAdd && take_pair(m, o, Opcode::kVadd)) return;
   if (takes_carry(m, o, i.op == Opcode::kAddc || i.op == Opcode::kSubc)) {
     i.type = m.type(kCarryTypes);
     return signature(o, i.type, {i.type, i.type});
@@ -132,10 +133,20 @@ void read_negate(Modifiers& m, Operation& o) {  // neg, abs
 
 void read_extremum(Modifiers& m, Operation& o) {  // min, max
   Instruction& i = o.instruction;
+  if (take_pair(m, o, i.op == Opcode::kMin ? Opcode::kVmin : Opcode::kVmax)) return;
   i.ftz = m.take("ftz");
-  i.type = m.type(kIntegers | kFloats | kHalves);
+  const bool nan = m.take("NaN"), xorsign = m.take("xorsign"), magnitude = m.take("abs");
+  if (xorsign && !magnitude) m.unexpected(".abs");
+  i.mode = xorsign     ? nan ? Mode::kXorsignNan : Mode::kXorsign
+           : magnitude ? nan ? Mode::kMagnitudeNan : Mode::kMagnitude
+           : nan       ? Mode::kNan
+                       : Mode::kNone;
+  i.type = m.type(i.mode == Mode::kNone   ? kIntegers | kFloats | kHalves
+                  : xorsign || !magnitude ? set_of(Type::kF32) | kHalves
+                                          : set_of(Type::kF32));
   check_flush(m, i, i.type);
-  signature(o, i.type, {i.type, i.type});
+  o.shape = Shape::kExtremum;
+  signature(o, i.type, {i.type, i.type, i.type});
 }
 
 void read_copysign(Modifiers& m, Operation& o) {
@@ -161,12 +172,15 @@ void read_root(Modifiers& m, Operation& o) {  // rcp, sqrt, rsqrt
   signature(o, i.type, {i.type});
 }
 
-void read_approximate(Modifiers& m, Operation& o) {  // sin, cos, lg2, ex2
+void read_approximate(Modifiers& m, Operation& o) {  // sin, cos, lg2, ex2, tanh
   Instruction& i = o.instruction;
   i.approx = m.take("approx");
   if (!i.approx) m.unexpected(".approx");
-  i.ftz = m.take("ftz");
-  i.type = m.type(set_of(Type::kF32));
+  const bool tanh = i.op == Opcode::kTanh;
+  i.ftz = !tanh && m.take("ftz");
+  i.type = m.type(tanh || i.op == Opcode::kEx2 ? set_of(Type::kF32) | kHalves : set_of(Type::kF32));
+  // 9.7.4: ex2 of bf16 always flushes, and says so.
+  if (!tanh && is_in(i.type, kBf16s) && !i.ftz) m.illegal("ex2 of bf16 needs .ftz");
   signature(o, i.type, {i.type});
 }
 

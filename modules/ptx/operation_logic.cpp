@@ -127,12 +127,14 @@ void read_mov(Modifiers& m, Operation& o) {
 // 9.7.9.21 cvt: which rounding goes with which pair of types.
 void read_cvt(Modifiers& m, Operation& o) {
   Instruction& i = o.instruction;
+  if (m.take("pack")) return read_cvt_pack(m, o);
   const bool float_rounding = take_rounding(m, i);
   const bool integer_rounding = !float_rounding && m.take({{"rni", Rounding::kRni},
                                                            {"rzi", Rounding::kRzi},
                                                            {"rmi", Rounding::kRmi},
                                                            {"rpi", Rounding::kRpi}},
                                                           i.rounding);
+  i.relu = m.take("relu");
   i.ftz = m.take("ftz");
   i.sat = m.take("sat");
   constexpr TypeSet kTypes = set_of(Type::kU8, Type::kS8, Type::kF16, Type::kBf16) | kIntegers | kFloats;
@@ -153,6 +155,10 @@ void read_cvt(Modifiers& m, Operation& o) {
     m.illegal("this conversion takes no such rounding");
   }
   if (i.ftz && i.type != Type::kF32 && i.from != Type::kF32) m.illegal(".ftz needs .f32");
+  const bool nearest = i.rounding == Rounding::kRn || i.rounding == Rounding::kRz;
+  if (i.relu && (i.from != Type::kF32 || !is_in(i.type, kHalves) || i.sat || i.ftz || !nearest)) {
+    m.illegal(".relu needs a conversion from .f32 to 16-bit floats by .rn or .rz");
+  }
   if (packs && (i.sat || i.rounding == Rounding::kRm || i.rounding == Rounding::kRp)) {
     m.illegal("a conversion to two numbers takes .rn or .rz, and no .sat");
   }

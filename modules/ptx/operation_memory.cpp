@@ -62,7 +62,8 @@ void check_order(Modifiers& m, const Groups& groups) {
   if (groups.seen(kVolatile) && (groups.seen(kOrder) || groups.seen(kScope) || groups.seen(kCache))) {
     m.illegal(".volatile takes no order, scope or cache operator");
   }
-  if (groups.seen(kOrder) && !groups.seen(kScope)) m.illegal("a scope (.cta, .gpu or .sys) is missing");
+  if (groups.seen(kOrder) && !groups.seen(kScope))
+    m.illegal("a scope (.cta, .cluster, .gpu or .sys) is missing");
   if (groups.seen(kScope) && !groups.seen(kOrder)) m.illegal("a scope needs an order such as .relaxed");
 }
 
@@ -79,8 +80,9 @@ void read_load(Modifiers& m, Operation& o) {
   Groups groups(m);
   while (!m.done()) {
     const bool taken = groups.one(kOrder, {"relaxed", "acquire"}) || m.take("weak") ||
-                       groups.one(kVolatile, {"volatile"}) || groups.one(kScope, {"cta", "gpu", "sys"}) ||
-                       take_space(m, groups, i) || groups.one(kCache, {"ca", "cg", "cs", "lu", "cv"}) ||
+                       groups.one(kVolatile, {"volatile"}) ||
+                       groups.one(kScope, {"cta", "cluster", "gpu", "sys"}) || take_space(m, groups, i) ||
+                       groups.one(kCache, {"ca", "cg", "cs", "lu", "cv"}) ||
                        groups.one(kNonCoherent, {"nc"}) || take_hint(m) || take_vector(m, groups, i);
     if (!taken) break;
   }
@@ -98,10 +100,10 @@ void read_store(Modifiers& m, Operation& o) {
   Instruction& i = o.instruction;
   Groups groups(m);
   while (!m.done()) {
-    const bool taken = groups.one(kOrder, {"relaxed", "release"}) || m.take("weak") ||
-                       groups.one(kVolatile, {"volatile"}) || groups.one(kScope, {"cta", "gpu", "sys"}) ||
-                       take_space(m, groups, i) || groups.one(kCache, {"wb", "cg", "cs", "wt"}) ||
-                       take_hint(m) || take_vector(m, groups, i);
+    const bool taken =
+        groups.one(kOrder, {"relaxed", "release"}) || m.take("weak") || groups.one(kVolatile, {"volatile"}) ||
+        groups.one(kScope, {"cta", "cluster", "gpu", "sys"}) || take_space(m, groups, i) ||
+        groups.one(kCache, {"wb", "cg", "cs", "wt"}) || take_hint(m) || take_vector(m, groups, i);
     if (!taken) break;
   }
   i.type = m.type(kMemoryTypes);
@@ -132,7 +134,7 @@ void read_atomic(Modifiers& m, Operation& o) {
       continue;
     }
     const bool taken = groups.one(kOrder, {"relaxed", "acquire", "release", "acq_rel"}) ||
-                       groups.one(kScope, {"cta", "gpu", "sys"}) || take_space(m, groups, i);
+                       groups.one(kScope, {"cta", "cluster", "gpu", "sys"}) || take_space(m, groups, i);
     if (!taken) break;
   }
   if (!groups.seen(kOperation)) m.unexpected("an operation such as .add");
@@ -162,7 +164,7 @@ void read_atomic(Modifiers& m, Operation& o) {
     case Atomic::kExch:
     case Atomic::kCas:
       if (reduces) m.illegal("red has no .exch and no .cas");
-      i.type = m.type(kBitWords);
+      i.type = m.type(i.atomic == Atomic::kCas ? kBitWords | set_of(Type::kB16) : kBitWords);
       break;
     default:
       i.type = m.type(kBitWords);
@@ -194,7 +196,9 @@ void read_fence(Modifiers& m, Operation& o) {
             {"acquire", Level::kScope},
             {"release", Level::kScope}},
            ignored);
-    m.need({{"cta", Level::kScope}, {"gpu", Level::kScope}, {"sys", Level::kScope}}, ignored);
+    m.need(
+        {{"cta", Level::kScope}, {"cluster", Level::kScope}, {"gpu", Level::kScope}, {"sys", Level::kScope}},
+        ignored);
   }
   o.shape = Shape::kFence;
 }

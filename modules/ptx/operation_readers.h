@@ -38,7 +38,7 @@ void read_negate(Modifiers& m, Operation& o);    // neg, abs
 void read_extremum(Modifiers& m, Operation& o);  // min, max
 void read_copysign(Modifiers& m, Operation& o);
 void read_root(Modifiers& m, Operation& o);         // rcp, sqrt, rsqrt
-void read_approximate(Modifiers& m, Operation& o);  // sin, cos, lg2, ex2
+void read_approximate(Modifiers& m, Operation& o);  // sin, cos, lg2, ex2, tanh
 
 // operation_logic.cpp
 void read_setp(Modifiers& m, Operation& o);
@@ -94,6 +94,16 @@ void read_texture(Modifiers& m, Operation& o);      // tex
 void read_gather(Modifiers& m, Operation& o);       // tld4
 void read_image_query(Modifiers& m, Operation& o);  // txq, suq
 void read_surface(Modifiers& m, Operation& o);      // suld, sust
+
+// operation_derived.cpp: what is executed by other instructions
+void read_slct(Modifiers& m, Operation& o);
+void read_szext(Modifiers& m, Operation& o);
+void read_cvt_pack(Modifiers& m, Operation& o);
+void read_prefetch(Modifiers& m, Operation& o);  // prefetch, prefetchu
+void read_applypriority(Modifiers& m, Operation& o);
+void read_isspacep(Modifiers& m, Operation& o);
+// "u16x2" or "s16x2" of add, min, max, if it is next.
+bool take_pair(Modifiers& m, Operation& o, Opcode op);
 
 }  // namespace weft::ptx
 

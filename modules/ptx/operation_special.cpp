@@ -23,9 +23,10 @@ void read_prmt(Modifiers& m, Operation& o) {
 
 void read_lop3(Modifiers& m, Operation& o) {
   Instruction& i = o.instruction;
-  if (m.take("and") || m.take("or")) m.not_executable(" with a predicate");
+  const bool combines =
+      m.take({{"and", Combine::kAnd}, {"or", Combine::kOr}, {"xor", Combine::kXor}}, i.combine);
   i.type = m.type(set_of(Type::kB32));
-  o.shape = Shape::kLookup;
+  o.shape = combines ? Shape::kLookupPredicate : Shape::kLookup;
   signature(o, i.type, {i.type, i.type, i.type, Type::kU32});
 }
 

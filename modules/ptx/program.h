@@ -135,6 +135,8 @@ enum class Opcode : std::uint8_t {
   kSuq,
   kSuld,
   kSust,
+  kTanh,
+  kIsspacep,
   kNop
 };
 const char* name_of(Opcode opcode);
@@ -164,7 +166,7 @@ enum class Compare : std::uint8_t {
 enum class Combine : std::uint8_t { kNone, kAnd, kOr, kXor };  // setp.cmp.and p|q, a, b, c
 enum class Width : std::uint8_t { kDefault, kLo, kHi, kWide };
 enum class Atomic : std::uint8_t { kNone, kAdd, kMin, kMax, kInc, kDec, kExch, kCas, kAnd, kOr, kXor };
-// The mode words of prmt; shf; bmsk; bfind; testp; shfl; vote and match; cp.async.
+// The mode words of prmt; shf; bmsk; bfind; testp; min and max; shfl; vote and match; cp.async.
 enum class Mode : std::uint8_t {
   kNone,
   kF4e,
@@ -194,7 +196,12 @@ enum class Mode : std::uint8_t {
   kAny,
   kUni,
   kBallot,
-  kPastL1
+  kPastL1,
+  kNan,         // .NaN: a NaN wins
+  kXorsign,     // .xorsign.abs: of the magnitudes, with the product of the signs
+  kXorsignNan,  // both
+  kMagnitude,   // .abs
+  kMagnitudeNan
 };
 // What a kSystem instruction asks of the simulator: functions of the device runtime, and the ends of a
 // kernel.

@@ -11,7 +11,7 @@ constexpr std::array<const char*, 20> kTypeNames = {"",    "pred",  "b8",   "b16
                                                     "u16", "u32",   "u64",  "s8",     "s16", "s32", "s64",
                                                     "f16", "f16x2", "bf16", "bf16x2", "f32", "f64"};
 
-constexpr std::array<const char*, 88> kOpcodeNames = {"ret",
+constexpr std::array<const char*, 90> kOpcodeNames = {"ret",
                                                       "exit",
                                                       "brx.idx",
                                                       "call",
@@ -98,6 +98,8 @@ constexpr std::array<const char*, 88> kOpcodeNames = {"ret",
                                                       "suq",
                                                       "suld",
                                                       "sust",
+                                                      "tanh",
+                                                      "isspacep",
                                                       "nop"};
 static_assert(kOpcodeNames.size() == static_cast<std::size_t>(Opcode::kNop) + 1);
 

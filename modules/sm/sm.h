@@ -229,6 +229,7 @@ class Sm final : public sc_core::sc_module,
   void start_arithmetic(Cycle now, std::uint16_t id, Cycle occupancy);
   void finish_arithmetic(Cycle now, std::uint16_t id, Cycle occupancy);
   void resolve_all(std::uint16_t id);
+  void consume(Domain& domain, const warp_formation::Issue& issue);
   void count(const warp_formation::Issue& issue);
 
   // sm_calls.cpp

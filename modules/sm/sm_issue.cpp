@@ -52,9 +52,7 @@ void Sm::start(Cycle now, Domain& domain, unsigned scheduler, const Issue& issue
     }
   }
   const Cycle occupancy = units_.start(now, domain.first_scheduler + scheduler, op, issue.beats);
-  front_end_.consume(domain.first_context + issue.context);
-  domain.unit->contexts().issued(
-      issue.context);  // resolved and issued in one cycle: the buffer is already past it
+  if (!issue.more_follow) consume(domain, issue);
   domain.unit->issued(id, issue);
   domain.unit->decoded(id);
   switch (op.instruction->unit) {
@@ -66,6 +64,20 @@ void Sm::start(Cycle now, Domain& domain, unsigned scheduler, const Issue& issue
       return start_warp(now, id, occupancy);
     default:
       return start_arithmetic(now, id, occupancy);
+  }
+}
+
+// The instruction leaves the buffers. Their contexts may have changed in this cycle already (resolved and
+// issued in one): they are past that.
+void Sm::consume(Domain& domain, const Issue& issue) {
+  warp_formation::ContextTable& contexts = domain.unit->contexts();
+  front_end_.consume(domain.first_context + issue.context);
+  contexts.issued(issue.context);
+  for (std::uint64_t rest = issue.partners; rest != 0; rest &= rest - 1) {
+    const unsigned context = issue.context + static_cast<unsigned>(__builtin_ctzll(rest));
+    if (!front_end_.holds(domain.first_context + context, issue.pc)) continue;
+    front_end_.consume(domain.first_context + context);
+    contexts.issued(context);
   }
 }
 

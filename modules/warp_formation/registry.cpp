@@ -74,6 +74,8 @@ void Config::describe(config::Visitor& v) {
   config::group(v, "sbr", sbr, "stack-based reconvergence");
   config::group(v, "dwf", dwf, "dynamic warp formation");
   config::group(v, "tbc", tbc, "thread block compaction");
+  config::group(v, "dwr", dwr, "dynamic warp resizing: tables per scheduler domain");
+  config::group(v, "lwm", lwm, "large warps");
   config::group(v, "harp", harp, "HARP: tables per scheduler domain");
   config::group(v, "crown", crown, "CROWN: tables per scheduler domain");
 }
@@ -84,6 +86,8 @@ void Config::check(const std::string& where) const {
                      "found " + std::to_string(warp_size) + ", allowed are powers of two from 4 to 256");
   }
   dwf.check(where + "/dwf");
+  dwr.check(where + "/dwr");
+  lwm.check(where + "/lwm");
   harp.check(where + "/harp");
   crown.check(where + "/crown");
   std::string known;

@@ -45,7 +45,7 @@ class Sbr final : public WarpFormation {
     for (auto& scheduler : schedulers_) scheduler = Scheduler(config_, contexts_);
     for (unsigned c = 0; c < contexts_; ++c) table_.set(c, ptx::kNoPc);
     live_ = 0;
-    deepest_stack_ = divergent_branches_ = uniform_branches_ = barriers_in_divergence_ = 0;
+    statistics_ = {};
   }
 
   void advance(Cycle) override {}
@@ -121,7 +121,7 @@ class Sbr final : public WarpFormation {
       return commit_together(context, outcomes.data[0]);
     }
     if (warp.unresolved == kAllThreads) warp.unresolved = warp.stack.top().mask.count();
-    for (const auto& outcome : outcomes) deposit(warp, outcome);
+    for (const auto& outcome : outcomes) warp.deposit(outcome);
     if (warp.unresolved == 0) commit(context);
   }
 
@@ -137,14 +137,10 @@ class Sbr final : public WarpFormation {
   void barrier_released(std::uint16_t slot, unsigned barrier) override {
     for (unsigned c = 0; c < contexts_; ++c) {
       Warp& warp = warps_[c];
-      if (warp.live && warp.slot == slot && (warp.barriers >> barrier & 1) != 0) {
-        warp.barriers &= static_cast<std::uint16_t>(~(1u << barrier));
-        if (warp.barriers != 0) continue;
-        warp.at_barrier = false;
-        scheduler_of(c).far.remove(c);
-        --scheduler_of(c).at_barrier;
-        if (!warp.in_flight) scheduler_of(c).eligible.add(c);
-      }
+      if (!warp.live || warp.slot != slot || !warp.open_barrier(barrier)) continue;
+      scheduler_of(c).far.remove(c);
+      --scheduler_of(c).at_barrier;
+      if (!warp.in_flight) scheduler_of(c).eligible.add(c);
     }
   }
 
@@ -192,15 +188,7 @@ class Sbr final : public WarpFormation {
   }
 
   void bind(statistics::Registry& registry, const std::string& prefix) override {
-    registry.counter(prefix + ".divergent_branches", "branches",
-                     "branches after which threads of a warp part", divergent_branches_);
-    registry.counter(prefix + ".uniform_branches", "branches", "branches that keep a warp together",
-                     uniform_branches_);
-    registry.counter(prefix + ".bar_in_divergence", "barriers",
-                     "arrivals at a block barrier of a warp whose threads have parted (undefined in CUDA)",
-                     barriers_in_divergence_);
-    registry.counter(prefix + ".deepest_stack", "entries", "most entries that a reconvergence stack held",
-                     deepest_stack_);
+    statistics_.bind(registry, prefix);
   }
 
   std::string dump() const override {
@@ -229,24 +217,9 @@ class Sbr final : public WarpFormation {
   unsigned warps_of(const Block& block) const { return (block.threads + size_ - 1) / size_; }
 
   void start(unsigned context, const Block& block, unsigned number) {
-    Warp& warp = warps_[context];
-    const unsigned first = number * size_;
-    const unsigned threads = std::min(size_, block.threads - first);
-    warp.live = true;
-    warp.in_flight = warp.in_memory = warp.at_barrier = warp.at_sync = warp.syncs = false;
-    warp.barriers = 0;
-    warp.syncing = {};
-    warp.slot = block.slot;
-    warp.number = number;
-    warp.first_chunk = static_cast<std::uint16_t>(block.first_chunk + first / kChunk);
-    warp.shift = static_cast<std::uint8_t>(first % kChunk);
-    warp.chunks = static_cast<std::uint16_t>((threads + kChunk - 1) / kChunk);
-    warp.beats = static_cast<std::uint8_t>(std::max(1u, size_ / geometry_.simd_width));
-    WarpMask mask;
-    for (unsigned t = 0; t < threads; ++t) mask.words[t / 32] |= 1u << (t % 32);
-    warp.exiting = {};
-    warp.stack.start(0, mask);
+    warps_[context].start(block, number, size_, geometry_.simd_width);
     ++live_;
+    statistics_.deepest_stack = std::max<std::uint64_t>(statistics_.deepest_stack, 1);
     scheduler_of(context).far.remove(context);
     scheduler_of(context).policy.arrived(context);
     scheduler_of(context).eligible.add(context);
@@ -256,50 +229,8 @@ class Sbr final : public WarpFormation {
   // Rebuilds what `pick` hands out from the top of the stack.
   void show_top(unsigned context) {
     Warp& warp = warps_[context];
-    const StackEntry& top = warp.stack.top();
-    warp.group_count = 0;
-    const unsigned words = (size_ + kChunk - 1) / kChunk;
-    const unsigned beats_per_chunk = std::max(1u, kChunk / geometry_.simd_width);
-    for (unsigned w = 0; w < words; ++w) {
-      if (top.mask.words[w] == 0) continue;
-      ThreadGroup& group = warp.groups[warp.group_count++];
-      group.mask = top.mask.words[w] << warp.shift;
-      group.chunk = static_cast<std::uint16_t>(warp.first_chunk + w);
-      group.spread = true;
-      group.beat = static_cast<std::uint8_t>(w * beats_per_chunk);
-    }
-    table_.set(context, top.pc);
-    deepest_stack_ = std::max<std::uint64_t>(deepest_stack_, warp.stack.depth());
-  }
-
-  void deposit(Warp& warp, const Outcome& outcome) {
-    ReconvergenceStack::Path path{outcome.next_pc, outcome.depth, {}};
-    for (const auto& group : outcome.groups) {
-      warp.add_to(path.mask, group);
-      warp.unresolved -= static_cast<unsigned>(__builtin_popcount(group.mask));
-    }
-    switch (outcome.kind) {
-      case Outcome::Kind::kExit:
-        warp.exiting |= path.mask;
-        return;
-      case Outcome::Kind::kBarrier:
-        warp.at_barrier = true;
-        warp.barriers |= static_cast<std::uint16_t>(1u << outcome.argument);
-        break;
-      case Outcome::Kind::kWarpSync:
-        warp.syncing |= path.mask;
-        warp.syncs = true;
-        break;
-      case Outcome::Kind::kGo:
-        break;
-    }
-    for (auto& known : warp.paths) {
-      if (known.pc == path.pc && known.depth == path.depth) {
-        known.mask |= path.mask;
-        return;
-      }
-    }
-    warp.paths.push_back(path);
+    warp.show_top(size_, geometry_.simd_width);
+    table_.set(context, warp.stack.top().pc);
   }
 
   void land(Warp& warp, Scheduler& s) {
@@ -317,7 +248,7 @@ class Sbr final : public WarpFormation {
     Warp& warp = warps_[context];
     Scheduler& s = scheduler_of(context);
     land(warp, s);
-    if (program_->code[warp.stack.top().pc].is_branch()) ++uniform_branches_;
+    if (program_->code[warp.stack.top().pc].is_branch()) ++statistics_.uniform_branches;
     if (warp.stack.advance_together(outcome.next_pc, outcome.depth)) {
       if (warp.syncs) return offer(context);
       show_top(context);
@@ -345,56 +276,15 @@ class Sbr final : public WarpFormation {
     Warp& warp = warps_[context];
     Scheduler& s = scheduler_of(context);
     land(warp, s);
-    const ptx::Pc pc = warp.stack.top().pc;
-    const ptx::Instruction& instruction = program_->code[pc];
-    if (!warp.exiting.empty()) {
-      warp.stack.exit(warp.exiting);
-      warp.exiting = {};
-      if (warp.stack.empty()) return end(context);
-    }
-    if (!warp.paths.empty()) {
-      if (warp.paths.size() > 1) order(warp.paths, pc);
-      if (instruction.is_branch()) ++(warp.paths.size() > 1 ? divergent_branches_ : uniform_branches_);
-      // A return has no reconvergence point of its own: threads that go back to different callers meet where
-      // the entry did.
-      const StackEntry& top = warp.stack.top();
-      const bool returns = instruction.op == ptx::Opcode::kReturn;
-      warp.stack.advance(warp.paths.data(), static_cast<unsigned>(warp.paths.size()),
-                         returns ? top.rpc : instruction.reconvergence, returns ? top.rpc_depth : top.depth);
-      warp.paths.clear();
-    }
+    if (!warp.settle(*program_, config_.sbr.order, statistics_)) return end(context);
     if (!warp.at_barrier) return offer(context);
     show_top(context);
     ++s.at_barrier;
     s.far.add(context);
-    if (warp.stack.depth() > 1) ++barriers_in_divergence_;
-  }
-
-  // Sorts the paths so that the one to run first comes last (it goes on top of the stack).
-  void order(std::vector<ReconvergenceStack::Path>& paths, ptx::Pc branch) const {
-    const auto fallthrough = [branch](const auto& path) { return path.pc == branch + 1; };
-    std::sort(paths.begin(), paths.end(), [&](const auto& a, const auto& b) {
-      switch (config_.sbr.order) {
-        case SbrOrder::kTakenFirst:
-          if (fallthrough(a) != fallthrough(b)) return fallthrough(a);
-          break;
-        case SbrOrder::kGs2Lane:
-          return a.mask.highest() > b.mask.highest();
-        case SbrOrder::kMinorityFirst:
-          if (a.mask.count() != b.mask.count()) return a.mask.count() > b.mask.count();
-          [[fallthrough]];
-        case SbrOrder::kFallthroughFirst:
-          if (fallthrough(a) != fallthrough(b)) return fallthrough(b);
-          break;
-      }
-      return a.pc > b.pc;
-    });
+    if (warp.stack.depth() > 1) ++statistics_.barriers_in_divergence;
   }
 
   void end(unsigned context) {
-    Warp& warp = warps_[context];
-    warp.live = false;
-    warp.paths.clear();
     --live_;
     scheduler_of(context).policy.left(context);
     table_.set(context, ptx::kNoPc);
@@ -412,8 +302,7 @@ class Sbr final : public WarpFormation {
   std::vector<std::uint16_t> context_of_;  // by issue id
   ContextTable table_{contexts_};
   unsigned live_ = 0;
-  std::uint64_t deepest_stack_ = 0, divergent_branches_ = 0, uniform_branches_ = 0,
-                barriers_in_divergence_ = 0;
+  StackStatistics statistics_;
 };
 
 WEFT_REGISTER_SCHEME("sbr", Sbr)

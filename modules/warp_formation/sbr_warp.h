@@ -1,7 +1,9 @@
-// A warp under stack-based reconvergence: what it waits for, and its stack. Private to sbr.cpp.
+// A warp under stack-based reconvergence: what it waits for, its stack, and how an instruction's outcomes
+// move it. Shared by the schemes with a stack per warp: sbr, dwr (its sub-warps) and lwm (its large warps).
 #ifndef WEFT_WARP_FORMATION_SBR_WARP_H
 #define WEFT_WARP_FORMATION_SBR_WARP_H
 
+#include <algorithm>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -10,6 +12,44 @@
 #include "warp_formation/warp_formation.h"
 
 namespace weft::warp_formation {
+
+// Sorts the paths of a branch so that the one to run first comes last (it goes on top of the stack).
+inline void order_paths(std::vector<ReconvergenceStack::Path>& paths, ptx::Pc branch, SbrOrder order) {
+  const auto fallthrough = [branch](const auto& path) { return path.pc == branch + 1; };
+  std::sort(paths.begin(), paths.end(), [&](const auto& a, const auto& b) {
+    switch (order) {
+      case SbrOrder::kTakenFirst:
+        if (fallthrough(a) != fallthrough(b)) return fallthrough(a);
+        break;
+      case SbrOrder::kGs2Lane:
+        return a.mask.highest() > b.mask.highest();
+      case SbrOrder::kMinorityFirst:
+        if (a.mask.count() != b.mask.count()) return a.mask.count() > b.mask.count();
+        [[fallthrough]];
+      case SbrOrder::kFallthroughFirst:
+        if (fallthrough(a) != fallthrough(b)) return fallthrough(b);
+        break;
+    }
+    return a.pc > b.pc;
+  });
+}
+
+// What schemes with a stack per warp count.
+struct StackStatistics {
+  std::uint64_t divergent_branches = 0, uniform_branches = 0, barriers_in_divergence = 0, deepest_stack = 0;
+
+  void bind(statistics::Registry& registry, const std::string& prefix) {
+    registry.counter(prefix + ".divergent_branches", "branches",
+                     "branches after which threads of a warp part", divergent_branches);
+    registry.counter(prefix + ".uniform_branches", "branches", "branches that keep a warp together",
+                     uniform_branches);
+    registry.counter(prefix + ".bar_in_divergence", "barriers",
+                     "arrivals at a block barrier of a warp whose threads have parted (undefined in CUDA)",
+                     barriers_in_divergence);
+    registry.counter(prefix + ".deepest_stack", "entries", "most entries that a reconvergence stack held",
+                     deepest_stack);
+  }
+};
 
 struct SbrWarp {
   explicit SbrWarp(unsigned size) : stack(size) { paths.reserve(4); }
@@ -31,6 +71,110 @@ struct SbrWarp {
   WarpMask exiting;
   WarpMask syncing;                             // wait at warp-level primitives
   std::vector<ReconvergenceStack::Path> paths;  // where the threads of the issue go, so far
+
+  // Warp `warp_number` of the block begins, all of its threads at PC 0.
+  void start(const Block& block, unsigned warp_number, unsigned size, unsigned simd_width) {
+    const unsigned first = warp_number * size;
+    const unsigned threads = std::min(size, block.threads - first);
+    live = true;
+    in_flight = in_memory = at_barrier = at_sync = syncs = false;
+    barriers = 0;
+    syncing = {};
+    exiting = {};
+    slot = block.slot;
+    number = warp_number;
+    first_chunk = static_cast<std::uint16_t>(block.first_chunk + first / kChunk);
+    shift = static_cast<std::uint8_t>(first % kChunk);
+    chunks = static_cast<std::uint16_t>((threads + kChunk - 1) / kChunk);
+    beats = static_cast<std::uint8_t>(std::max(1u, size / simd_width));
+    WarpMask mask;
+    for (unsigned t = 0; t < threads; ++t) mask.words[t / 32] |= 1u << (t % 32);
+    stack.start(0, mask);
+  }
+
+  // Rebuilds `groups` from the top of the stack.
+  void show_top(unsigned size, unsigned simd_width) {
+    const StackEntry& top = stack.top();
+    group_count = 0;
+    const unsigned words = (size + kChunk - 1) / kChunk;
+    const unsigned beats_per_chunk = std::max(1u, kChunk / simd_width);
+    for (unsigned w = 0; w < words; ++w) {
+      if (top.mask.words[w] == 0) continue;
+      ThreadGroup& group = groups[group_count++];
+      group.mask = top.mask.words[w] << shift;
+      group.chunk = static_cast<std::uint16_t>(first_chunk + w);
+      group.spread = true;
+      group.beat = static_cast<std::uint8_t>(w * beats_per_chunk);
+    }
+  }
+
+  // What became of some of the threads in flight.
+  void deposit(const Outcome& outcome) {
+    ReconvergenceStack::Path path{outcome.next_pc, outcome.depth, {}};
+    for (const auto& group : outcome.groups) {
+      add_to(path.mask, group);
+      unresolved -= static_cast<unsigned>(__builtin_popcount(group.mask));
+    }
+    switch (outcome.kind) {
+      case Outcome::Kind::kExit:
+        exiting |= path.mask;
+        return;
+      case Outcome::Kind::kBarrier:
+        at_barrier = true;
+        barriers |= static_cast<std::uint16_t>(1u << outcome.argument);
+        break;
+      case Outcome::Kind::kWarpSync:
+        syncing |= path.mask;
+        syncs = true;
+        break;
+      case Outcome::Kind::kGo:
+        break;
+    }
+    for (auto& known : paths) {
+      if (known.pc == path.pc && known.depth == path.depth) {
+        known.mask |= path.mask;
+        return;
+      }
+    }
+    paths.push_back(path);
+  }
+
+  // All threads of the instruction have been deposited: the stack moves. False: none of the warp is left.
+  bool settle(const ptx::Program& program, SbrOrder order, StackStatistics& statistics) {
+    const ptx::Pc pc = stack.top().pc;
+    const ptx::Instruction& instruction = program.code[pc];
+    if (!exiting.empty()) {
+      stack.exit(exiting);
+      exiting = {};
+      if (stack.empty()) {
+        paths.clear();
+        live = false;
+        return false;
+      }
+    }
+    if (paths.empty()) return true;
+    if (paths.size() > 1) order_paths(paths, pc, order);
+    if (instruction.is_branch())
+      ++(paths.size() > 1 ? statistics.divergent_branches : statistics.uniform_branches);
+    // A return has no reconvergence point of its own: threads that go back to different callers meet where
+    // the entry did.
+    const StackEntry& top = stack.top();
+    const bool returns = instruction.op == ptx::Opcode::kReturn;
+    stack.advance(paths.data(), static_cast<unsigned>(paths.size()),
+                  returns ? top.rpc : instruction.reconvergence, returns ? top.rpc_depth : top.depth);
+    statistics.deepest_stack = std::max<std::uint64_t>(statistics.deepest_stack, stack.depth());
+    paths.clear();
+    return true;
+  }
+
+  // Block barrier `barrier` has opened. True: it was the last one that the warp waited for.
+  bool open_barrier(unsigned barrier) {
+    if ((barriers >> barrier & 1) == 0) return false;
+    barriers &= static_cast<std::uint16_t>(~(1u << barrier));
+    if (barriers != 0) return false;
+    at_barrier = false;
+    return true;
+  }
 
   bool covers(unsigned chunk) const { return chunk >= first_chunk && chunk < first_chunk + chunks; }
   void add_to(WarpMask& mask, const ThreadGroup& group) const {
@@ -76,6 +220,7 @@ struct SbrWarp {
       WarpMask fresh = entries[e].mask;
       fresh.remove(seen);
       seen |= entries[e].mask;
+      fresh.remove(exiting);  // gone, though the others of their instruction are still under way
       WarpMask others = fresh;
       if (syncs) others.remove(syncing);
       const unsigned threads = others.count();
@@ -104,14 +249,15 @@ struct SbrWarp {
       for (unsigned w = (size + 31) / 32; w-- > 0;)
         out << " " << std::hex << entries[e].mask.words[w] << std::dec;
       if (entries[e].rpc != ptx::kNoPc) out << ", reconverges at pc " << entries[e].rpc;
-      if (syncs && entries[e].mask.intersects(syncing)) out << ", has threads at a warp-level primitive";
+      if (syncs && entries[e].mask.intersects(syncing))
+        out << ", has threads at a barrier or a warp-level primitive";
       out << "\n";
     }
   }
 
  private:
   std::string state() const {
-    if (at_sync) return "waits for other threads of its warp";
+    if (!at_barrier && at_sync) return "waits for other threads of its warp";
     if (!at_barrier)
       return in_memory ? "waits for memory" : in_flight ? "instruction in flight" : "can be issued";
     std::string text = "waits at barrier";

@@ -62,6 +62,10 @@ struct Issue {
   std::uint16_t slot = 0;            // block slot; all threads of an issue belong to one block
   std::uint8_t beats = 1;            // SIMD cycles that the issue takes on the lanes
   std::uint32_t coalesce_group = 0;  // issues with equal non-zero groups are coalesced together
+  // Bit i: the buffer of context + i gives up the instruction as well, if it holds it (warps issued as one).
+  std::uint64_t partners = 0;
+  // More threads of the same instruction follow from the same buffer, which therefore keeps it.
+  bool more_follow = false;
   Groups groups;
 };
 

@@ -34,6 +34,15 @@ enum class BarrierSpan : std::uint8_t { kLinked, kSplit };
 // reconvergence point.
 enum class BarrierJoin : std::uint8_t { kSameCommit, kAny };
 
+// DWR: whether the barrier before a large-warp-intensive instruction takes an issue slot.
+enum class LatBarrier : std::uint8_t { kVirtual, kReal };
+// DWR: loads and stores of which state spaces have that barrier (addresses that are generic count as global).
+enum class LatSpaces : std::uint8_t { kGlobalLocal, kGlobalLocalParam };
+// DWR: the low bits of what choose the set of the ignore-list table.
+enum class IltIndex : std::uint8_t { kInstruction, kBytePc };
+// LWM: a large warp issues its next instruction when the last packed warp of this one is done, or the first.
+enum class LwmRefetch : std::uint8_t { kLast, kFirst };
+
 // Table sizes and policies of HARP and CROWN, per scheduler domain (first_level: per scheduler).
 struct ReincarnationConfig {
   std::uint64_t first_level = 8, second_level = 512;
@@ -79,6 +88,23 @@ struct Config {
     SbrOrder order = SbrOrder::kFallthroughFirst;
     void describe(config::Visitor& v);
   } tbc;
+  struct Dwr {
+    std::uint64_t largest_warp = 64;
+    LatBarrier lat_barrier = LatBarrier::kVirtual;
+    std::uint64_t lat_latency = 24, lat_timeout = 0;
+    LatSpaces lat_spaces = LatSpaces::kGlobalLocal;
+    std::uint64_t ilt_entries = 32, ilt_ways = 8;
+    IltIndex ilt_index = IltIndex::kInstruction;
+    void describe(config::Visitor& v);
+    void check(const std::string& where) const;
+  } dwr;
+  struct Lwm {
+    std::uint64_t large_warp = 128;
+    LwmRefetch refetch = LwmRefetch::kLast;
+    std::uint64_t group_threads = 256, timeout_instructions = 32768;
+    void describe(config::Visitor& v);
+    void check(const std::string& where) const;
+  } lwm;
   ReincarnationConfig harp;
   ReincarnationConfig crown = ReincarnationConfig::crown();
 

@@ -135,8 +135,12 @@ std::vector<Case> extremum(Words& words, bool greatest) {
     const u64 d = of_two(prepared(x[0]), prepared(x[1]));
     return xorsign && !f.is_nan(d) ? d | ((x[0] ^ x[1]) & f.sign()) : d;
   };
+  const auto three = [=](const std::array<u64, 3>& x) {
+    return of_two(of_two(prepared(x[0]), prepared(x[1])), prepared(x[2]));
+  };
   std::vector<Case> cases;
   if (xorsign || !magnitudes) cases.push_back(floating(*t, 2, two));
+  if (!xorsign && t->bits == 32) cases.push_back(floating(*t, 3, three));
   return cases;
 }
 

@@ -102,8 +102,8 @@ TEST(DeviceRuntime, TrapsFault) {
   Feature feature("assertion");
   EXPECT_EQ(feature.run("trapped", 1, 4), expected(4, [](int) { return 1; }));
   const std::string text =
-      fault_of([&] { feature.run("trapped", 2, 40, expected(80, [](int t) { return t / 5; })); });
-  EXPECT_THAT(text, HasSubstr("thread (5,0,0) of block (1,0,0)"));
+      fault_of([&] { feature.run("trapped", 1, 40, expected(40, [](int t) { return t == 5 ? 9 : 0; })); });
+  EXPECT_THAT(text, HasSubstr("thread (5,0,0) of block (0,0,0)"));
   EXPECT_THAT(text, HasSubstr("trap"));
   EXPECT_THAT(text, HasSubstr("assertion.cu:10"));
 }

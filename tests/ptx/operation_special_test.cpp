@@ -54,7 +54,6 @@ TEST(OperationSpecial, IllegalFormsAreRefused) {
   refused("prmt.b32.f4f %r1, %r2, %r3, %r4;", "expected no more modifiers");
   refused("lop3.b32 %r1, %r2, %r3, %r4, %r5;", "literal of 0 to 255");
   refused("lop3.b32 %r1, %r2, %r3, %r4, 256;", "literal of 0 to 255");
-  refused("lop3.and.b32 %r1|%p1, %r2, %r3, %r4, 5, %p2;", "is not executable yet");
   refused("shf.l.b32 %r1, %r2, %r3, %r4;", "expected one of .clamp, .wrap");
   refused("shf.x.clamp.b32 %r1, %r2, %r3, %r4;", "expected one of .l, .r");
   refused("bfind.b32 %r1, %r2;", "expected one of");

@@ -130,16 +130,15 @@ TEST(LoadedModule, LinksVariablesAndFunctions) {
 }
 
 TEST(LoadedModule, RefusesWhatDoesNotLink) {
-  const auto refused = [](std::vector<ptx::Module> modules, const std::string& message) {
-    Memory memory;
-    EXPECT_THAT([&] { memory.load(std::move(modules)); },
+  const auto refused = [](const std::vector<ptx::Module>& modules, const std::string& message) {
+    EXPECT_THAT([&] { Memory().load(modules); },
                 Throws<InputError>(Property(&InputError::what, HasSubstr(message))));
   };
   const std::string count = ".visible .global .u32 count;\n", f = ".visible .func f() { ret; }\n";
   refused(all_of({text_of(count, "a.ptx"), text_of(count, "b.ptx")}),
           "b.ptx: variable count is defined in a.ptx too");
   refused(all_of({text_of(f, "a.ptx"), text_of(f, "b.ptx")}),
-          "b.ptx:4:15: function 'f' is defined also at a.ptx:4:15");
+          "b.ptx:4:16: function 'f' is defined also at a.ptx:4:16");
   refused(all_of({text_of(".entry k() { ret; }\n", "a.ptx"), text_of(".entry k() { ret; }\n", "b.ptx")}),
           "b.ptx: kernel 'k' is defined in another");
   refused(all_of({text_of(count, "a.ptx"), text_of(".extern .global .u64 count;\n", "b.ptx")}),

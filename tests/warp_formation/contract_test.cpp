@@ -52,6 +52,17 @@ Machine random_machine(const std::string& scheme, std::uint64_t seed) {
   m.config.dwf.lut_entries = random() % 4 == 0 ? 0 : m.config.dwf.lut_ways << random() % 4;
   m.config.dwf.starvation_limit = random() % 2 * 50;
   m.config.dwf.heap = {2 + random() % 8, 4, 2, 1, 1};
+  m.config.dwr.largest_warp = 4u << random() % 6;
+  m.config.dwr.lat_barrier = static_cast<LatBarrier>(random() % 2);
+  m.config.dwr.lat_latency = random() % 30;
+  m.config.dwr.lat_timeout = random() % 2 * 40;
+  m.config.dwr.ilt_ways = 1u << random() % 2;
+  m.config.dwr.ilt_entries = m.config.dwr.ilt_ways << random() % 3;
+  m.config.dwr.ilt_index = static_cast<IltIndex>(random() % 2);
+  m.config.lwm.large_warp = 32u << random() % 4;
+  m.config.lwm.refetch = static_cast<LwmRefetch>(random() % 2);
+  m.config.lwm.group_threads = 32u << random() % 4;
+  m.config.lwm.timeout_instructions = random() % 2 * 7;
   m.geometry.threads = 512;
   m.geometry.simd_width = 4u << random() % 4;
   m.geometry.schedulers = 1 + random() % 2;

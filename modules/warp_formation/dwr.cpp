@@ -1,0 +1,463 @@
+#include "warp_formation/dwr.h"
+
+#include <algorithm>
+
+namespace weft::warp_formation {
+namespace {
+
+unsigned lowest(std::uint64_t bits) {
+  return static_cast<unsigned>(__builtin_ctzll(bits));
+}
+
+}  // namespace
+
+Dwr::Dwr(const Config& config, const Geometry& geometry)
+    : config_(config),
+      geometry_(geometry),
+      width_(geometry.simd_width),
+      partners_(std::max(1u, static_cast<unsigned>(config.dwr.largest_warp) / width_)),
+      most_(std::min(std::max(1u, geometry.threads / width_), ContextSet::kMaxContexts)),
+      groups_((most_ + partners_ - 1) / partners_),
+      table_(static_cast<unsigned>(groups_.size()) * partners_),
+      warps_(table_.size(), SubWarp(width_)),
+      schedulers_(geometry.schedulers, Scheduler(config, table_.size())),
+      flights_(geometry.max_issues),
+      ignored_(config.dwr.ilt_entries, config.dwr.ilt_ways, config.dwr.ilt_index),
+      executing_(table_.size()) {
+  fresh_.reserve(table_.size());
+  released_.reserve(table_.size());
+}
+
+void Dwr::clear() {
+  for (auto& group : groups_) group = Group();
+  for (auto& warp : warps_) warp = SubWarp(width_);
+  for (auto& scheduler : schedulers_) scheduler = Scheduler(config_, table_.size());
+  for (unsigned c = 0; c < table_.size(); ++c) table_.set(c, ptx::kNoPc);
+  ignored_.clear();
+  fresh_.clear();
+  executing_.clear();
+  released_.clear();
+  live_ = 0;
+  slot_taken_ = false;
+  now_ = 0;
+}
+
+void Dwr::reset() {
+  clear();
+  kernels_.clear();
+  kernel_ = nullptr;
+  stack_statistics_ = {};
+  statistics_ = {};
+}
+
+// Loads and stores [DWR IV.A]; addresses that are generic are global in what compilers make of CUDA.
+bool Dwr::is_lat(const ptx::Instruction& in) const {
+  if (in.op != ptx::Opcode::kLd && in.op != ptx::Opcode::kSt) return false;
+  switch (in.space) {
+    case ptx::Space::kGlobal:
+    case ptx::Space::kLocal:
+    case ptx::Space::kGeneric:
+      return true;
+    case ptx::Space::kParam:
+      return config_.dwr.lat_spaces == LatSpaces::kGlobalLocalParam;
+    default:
+      return false;
+  }
+}
+
+void Dwr::attach(const ptx::Program& program, const SmView& sm) {
+  program_ = &program;
+  sm_ = &sm;
+  ignored_.clear();
+  lat_.assign(program.code.size(), 0);
+  for (ptx::Pc pc = 0; pc < program.code.size(); ++pc) lat_[pc] = is_lat(program.code[pc]) ? 1 : 0;
+  kernel_ = &kernels_[program.name];
+  kernel_->lats = static_cast<std::uint64_t>(std::count(lat_.begin(), lat_.end(), 1));
+  kernel_->ignored.resize(program.code.size());
+}
+
+// A block takes whole groups, so that sub-warps of two blocks are never partners.
+bool Dwr::can_launch(const Block& block) const {
+  const unsigned needed = sub_warps_of(block);
+  const auto free = std::count_if(groups_.begin(), groups_.end(), [](const Group& g) { return g.live == 0; });
+  return live_ + needed <= most_ && static_cast<unsigned>(free) >= (needed + partners_ - 1) / partners_;
+}
+
+void Dwr::launch(const Block& block) {
+  const unsigned count = sub_warps_of(block);
+  unsigned group = 0;
+  for (unsigned first = 0; first < count; first += partners_) {
+    while (groups_[group].live != 0) ++group;
+    start_group(group, block, first, std::min(partners_, count - first));
+  }
+  stack_statistics_.deepest_stack = std::max<std::uint64_t>(stack_statistics_.deepest_stack, 1);
+}
+
+void Dwr::start_group(unsigned group, const Block& block, unsigned first, unsigned count) {
+  Group& g = groups_[group];
+  g = Group();
+  g.live = count;
+  g.absent = ~Partners{0} << (count - 1) << 1;
+  g.first_position = block.first_chunk * kChunk + first * width_;
+  live_ += count;
+  for (unsigned i = 0; i < count; ++i) {
+    const unsigned context = group * partners_ + i;
+    warps_[context].start(block, first + i, width_, geometry_.simd_width);
+    warps_[context].at_lat = AtLat::kNo;
+    scheduler_of(context).policy.arrived(context);
+    offer(context);
+  }
+}
+
+void Dwr::advance(Cycle now) {
+  now_ = now;
+  slot_taken_ = false;
+  for (const std::uint16_t context : fresh_) executing_.push({context, now + config_.dwr.lat_latency});
+  fresh_.clear();
+  while (!executing_.empty() && executing_.front().due <= now) {
+    const unsigned context = executing_.front().context;
+    executing_.pop();
+    execute_barrier(context);
+  }
+  if (config_.dwr.lat_timeout != 0) {
+    for (auto& group : groups_) {
+      if (!group.valid || now - group.since < config_.dwr.lat_timeout) continue;
+      ++statistics_.lat_timeouts;
+      ignore(group.pc);
+      release(group);
+    }
+  }
+  for (const std::uint16_t context : released_)
+    statistics_.lat_wait_cycles += now - warps_[context].locked_since;
+  released_.clear();
+}
+
+Cycle Dwr::next_event(Cycle now) const {
+  if (!fresh_.empty() || !released_.empty() || slot_taken_) return now + 1;
+  Cycle next = executing_.empty() ? kNoEvent : executing_.front().due;
+  for (const auto& scheduler : schedulers_) {
+    if (!scheduler.slots.empty()) return now + 1;
+  }
+  if (config_.dwr.lat_timeout != 0) {
+    for (const auto& group : groups_) {
+      if (group.valid) next = std::min(next, group.since + config_.dwr.lat_timeout);
+    }
+  }
+  return next == kNoEvent ? next : std::max(next, now + 1);
+}
+
+Stall Dwr::pick(unsigned scheduler, std::uint32_t, Issue& issue) {
+  Scheduler& s = schedulers_[scheduler];
+  if (!s.slots.empty()) {  // a LAT barrier is an instruction that does nothing but take its slot
+    executing_.push({s.slots.front(), now_ + config_.dwr.lat_latency});
+    s.slots.pop();
+    ++statistics_.lat_slots;
+    slot_taken_ = true;
+    return Stall::kScheme;
+  }
+  Stall why = Stall::kNone;
+  ContextSet candidates = s.eligible;
+  set_aside_waiting(candidates, *sm_, why);
+  ContextSet far = s.far;
+  if (config_.scheduling == Scheduling::kTwoLevel) far.add(sm_->waiting_for_memory());
+  const auto attempt = [&](unsigned context) {
+    const SubWarp& warp = warps_[context];
+    const StackEntry& top = warp.stack.top();
+    issue.pc = top.pc;
+    issue.depth = top.depth;
+    issue.context = static_cast<std::uint16_t>(context);
+    issue.slot = warp.slot;
+    issue.beats = static_cast<std::uint8_t>(__builtin_popcountll(warp.members));
+    issue.coalesce_group = 0;
+    issue.partners = warp.members & ~std::uint64_t{1};
+    issue.more_follow = false;
+    issue.groups = {warp.groups.data(), warp.group_count};
+    return sm_->ready(scheduler, issue);
+  };
+  const Stall stall = s.policy.pick(candidates, attempt, far);
+  if (stall == Stall::kNone) return stall;
+  why = worse(why, stall);
+  if (s.in_memory != 0) why = worse(why, Stall::kMemory);
+  if (s.in_flight != s.in_memory) why = worse(why, geometry_.barrel ? Stall::kDependence : Stall::kControl);
+  if (s.at_barrier != 0) why = worse(why, Stall::kBarrier);
+  if (s.at_sync != 0) why = worse(why, Stall::kReconvergence);
+  if (s.at_lat != 0) why = worse(why, Stall::kScheme);
+  return why;
+}
+
+void Dwr::issued(IssueId id, const Issue& issue) {
+  const std::uint64_t members = warps_[issue.context].members;
+  flights_[id] = {issue.context, members};
+  Scheduler& s = scheduler_of(issue.context);
+  s.eligible.remove(issue.context);
+  if (warps_[issue.context].at_lat == AtLat::kCombineReady) {
+    ++statistics_.large_issues;
+    statistics_.large_sub_warps += static_cast<unsigned>(__builtin_popcountll(members));
+  }
+  for (std::uint64_t rest = members; rest != 0; rest &= rest - 1) {
+    SubWarp& warp = warps_[issue.context + lowest(rest)];
+    warp.in_flight = true;
+    warp.at_lat = AtLat::kNo;
+    warp.unresolved = static_cast<unsigned>(__builtin_popcount(warp.stack.top().mask.words[0]));
+    ++s.in_flight;
+  }
+}
+
+void Dwr::memory_issued(IssueId id) {
+  const Flight& flight = flights_[id];
+  Scheduler& s = scheduler_of(flight.context);
+  for (std::uint64_t rest = flight.members; rest != 0; rest &= rest - 1) {
+    const unsigned context = flight.context + lowest(rest);
+    SubWarp& warp = warps_[context];
+    if (!warp.in_flight || warp.in_memory) continue;
+    warp.in_memory = true;
+    ++s.in_memory;
+    s.far.add(context);
+  }
+}
+
+void Dwr::resolved(IssueId id, Outcomes outcomes) {
+  Flight& flight = flights_[id];
+  if (outcomes.count == 1 && outcomes.data[0].whole && outcomes.data[0].kind == Outcome::Kind::kGo) {
+    for (std::uint64_t rest = flight.members; rest != 0; rest &= rest - 1)
+      commit_together(flight.context + lowest(rest), outcomes.data[0]);
+    return;
+  }
+  if (flight.members == 1) {
+    SubWarp& warp = warps_[flight.context];
+    for (const auto& outcome : outcomes) warp.deposit(outcome);
+    if (warp.unresolved == 0) commit(flight.context);
+    return;
+  }
+  for (const auto& outcome : outcomes) split(flight, outcome);
+  for (std::uint64_t rest = flight.members; rest != 0; rest &= rest - 1) {
+    const unsigned context = flight.context + lowest(rest);
+    if (warps_[context].unresolved != 0) continue;
+    flight.members &= ~(rest & -rest);
+    commit(context);
+  }
+}
+
+// Gives each sub-warp of a large issue its part of an outcome.
+void Dwr::split(Flight& flight, const Outcome& outcome) {
+  const unsigned group = flight.context / partners_;
+  const std::uint32_t width_mask = width_ == kChunk ? ~0u : (1u << width_) - 1;
+  Outcome part = outcome;
+  part.whole = false;
+  for (const auto& threads : outcome.groups) {
+    for (std::uint32_t rest = threads.mask; rest != 0;) {
+      const unsigned position = threads.chunk * kChunk + static_cast<unsigned>(__builtin_ctz(rest));
+      SubWarp& warp = warps_[group * partners_ + (position - groups_[group].first_position) / width_];
+      const std::uint32_t mask = rest & width_mask << warp.shift;
+      const ThreadGroup piece{mask, threads.chunk, 0, false};
+      part.groups = {&piece, 1};
+      warp.deposit(part);
+      rest &= ~mask;
+    }
+  }
+}
+
+void Dwr::land(unsigned context) {
+  SubWarp& warp = warps_[context];
+  Scheduler& s = scheduler_of(context);
+  warp.in_flight = false;
+  --s.in_flight;
+  if (!warp.in_memory) return;
+  warp.in_memory = false;
+  --s.in_memory;
+  s.far.remove(context);
+}
+
+// The common case: all threads of the sub-warp go on at one place.
+void Dwr::commit_together(unsigned context, const Outcome& outcome) {
+  SubWarp& warp = warps_[context];
+  land(context);
+  if (program_->code[warp.stack.top().pc].is_branch()) ++stack_statistics_.uniform_branches;
+  warp.stack.advance_together(outcome.next_pc, outcome.depth);
+  offer(context);
+}
+
+void Dwr::commit(unsigned context) {
+  SubWarp& warp = warps_[context];
+  land(context);
+  if (!warp.settle(*program_, config_.sbr.order, stack_statistics_)) return end(context);
+  if (!warp.at_barrier) return offer(context);
+  table_.set(context, warp.stack.top().pc);
+  ++scheduler_of(context).at_barrier;
+  if (warp.stack.depth() > 1) ++stack_statistics_.barriers_in_divergence;
+  park(context);
+}
+
+// The sub-warp goes on with a path that can run, or waits.
+void Dwr::offer(unsigned context) {
+  SubWarp& warp = warps_[context];
+  Scheduler& s = scheduler_of(context);
+  warp.at_sync = !warp.choose_path();
+  const ptx::Pc pc = warp.stack.top().pc;
+  table_.set(context, pc);
+  if (warp.at_sync) {
+    ++s.at_sync;
+    return park(context);
+  }
+  warp.members = 1;
+  warp.group_count = 1;
+  warp.groups[0] = {threads_of(warp), warp.first_chunk, 0, true};
+  if (lat_[pc] == 0) return s.eligible.add(context);
+  warp.at_lat = AtLat::kExecuting;
+  ++s.at_lat;
+  if (config_.dwr.lat_barrier == LatBarrier::kReal) {
+    s.slots.push(static_cast<std::uint16_t>(context));
+  } else {
+    fresh_.push_back(static_cast<std::uint16_t>(context));
+  }
+}
+
+// The sub-warp waits at a block barrier or a warp-level primitive; there its partners do not wait for it.
+void Dwr::park(unsigned context) {
+  scheduler_of(context).far.add(context);
+  group_of(context).parked |= bit_of(context);
+  reconsider(group_of(context));
+}
+
+void Dwr::unpark(unsigned context) {
+  scheduler_of(context).far.remove(context);
+  group_of(context).parked &= ~bit_of(context);
+  offer(context);
+}
+
+void Dwr::end(unsigned context) {
+  --live_;
+  scheduler_of(context).policy.left(context);
+  table_.set(context, ptx::kNoPc);
+  Group& group = group_of(context);
+  group.absent |= bit_of(context);
+  --group.live;
+  reconsider(group);
+}
+
+// bar.synch_partner, when it has come through its pipeline [DWR IV.D].
+void Dwr::execute_barrier(unsigned context) {
+  SubWarp& warp = warps_[context];
+  Scheduler& s = scheduler_of(context);
+  const ptx::Pc pc = warp.stack.top().pc;
+  ++statistics_.lat_barriers;
+  if (ignored_.hit(pc)) {
+    ++statistics_.ilt_hits;
+    warp.at_lat = AtLat::kNo;
+    --s.at_lat;
+    s.eligible.add(context);
+    return;
+  }
+  Group& group = group_of(context);
+  if (!group.valid) {
+    group.valid = true;
+    group.pc = pc;
+    group.since = now_;
+  } else if (group.pc != pc) {
+    ignore(pc);
+  }
+  group.lock |= bit_of(context);
+  warp.at_lat = AtLat::kLocked;
+  warp.locked_since = now_;
+  s.far.add(context);
+  reconsider(group);
+}
+
+void Dwr::ignore(ptx::Pc pc) {
+  const IgnoreList::Inserted inserted = ignored_.insert(pc);
+  if (inserted.fresh) ++statistics_.ilt_inserts;
+  if (inserted.evicted) ++statistics_.ilt_evictions;
+  kernel_->ignored[pc] = true;
+}
+
+// Lets the locked sub-warps go if no partner will come any more. If one waits at a block barrier, the wait
+// was in vain, and will be again; not if it has exited, lest the last blocks spoil the list for all.
+void Dwr::reconsider(Group& group) {
+  if (!group.valid || ~(group.lock | group.parked | group.absent) << (64 - partners_) != 0) return;
+  if (group.parked != 0) ignore(group.pc);
+  release(group);
+}
+
+// The sub-warp combiner: those at equal PCs issue as one.
+void Dwr::release(Group& group) {
+  const unsigned first = static_cast<unsigned>(&group - groups_.data()) * partners_;
+  Partners left = group.lock;
+  group.valid = false;
+  group.pc = ptx::kNoPc;
+  group.lock = 0;
+  while (left != 0) {
+    const unsigned leader = lowest(left);
+    const StackEntry& place = warps_[first + leader].stack.top();
+    Partners members = 0;
+    for (Partners rest = left; rest != 0; rest &= rest - 1) {
+      const StackEntry& top = warps_[first + lowest(rest)].stack.top();
+      if (top.pc == place.pc && top.depth == place.depth) members |= rest & -rest;
+    }
+    left &= ~members;
+    combine(first + leader, members >> leader);
+  }
+}
+
+void Dwr::combine(unsigned leader, Partners members) {
+  Scheduler& s = scheduler_of(leader);
+  SubWarp& first = warps_[leader];
+  const unsigned beats_per_chunk = kChunk / geometry_.simd_width;
+  first.members = members;
+  first.group_count = 0;
+  for (Partners rest = members; rest != 0; rest &= rest - 1) {
+    const unsigned context = leader + lowest(rest);
+    SubWarp& warp = warps_[context];
+    warp.at_lat = AtLat::kCombineReady;
+    --s.at_lat;
+    s.far.remove(context);
+    released_.push_back(static_cast<std::uint16_t>(context));
+    if (first.group_count == 0 || first.groups[first.group_count - 1].chunk != warp.first_chunk) {
+      const auto beat = static_cast<std::uint8_t>(first.group_count * beats_per_chunk);
+      first.groups[first.group_count++] = {0, warp.first_chunk, beat, true};
+    }
+    first.groups[first.group_count - 1].mask |= threads_of(warp);
+  }
+  s.eligible.add(leader);
+}
+
+std::uint32_t Dwr::waiting_to_exit(std::uint16_t slot) const {
+  std::uint32_t threads = 0;
+  for (const auto& warp : warps_) {
+    if (!warp.live || warp.slot != slot || !warp.at_barrier) continue;
+    threads += warp.ending(*program_).count();
+  }
+  return threads;
+}
+
+std::uint32_t Dwr::ending(unsigned chunk) const {
+  std::uint32_t threads = 0;
+  for (const auto& warp : warps_) {
+    if (warp.live && warp.covers(chunk)) threads |= warp.ending(*program_).words[0] << warp.shift;
+  }
+  return threads;
+}
+
+void Dwr::barrier_released(std::uint16_t slot, unsigned barrier) {
+  for (unsigned c = 0; c < warps_.size(); ++c) {
+    SubWarp& warp = warps_[c];
+    if (!warp.live || warp.slot != slot || !warp.open_barrier(barrier)) continue;
+    --scheduler_of(c).at_barrier;
+    unpark(c);
+  }
+}
+
+// Threads of a sync may have waited while other paths of their sub-warp ran.
+void Dwr::warp_sync_released(Groups threads) {
+  for (unsigned c = 0; c < warps_.size(); ++c) {
+    SubWarp& warp = warps_[c];
+    if (!warp.live || !warp.syncs) continue;
+    warp.release(threads, width_);
+    if (!warp.at_sync || !warp.choose_path()) continue;
+    --scheduler_of(c).at_sync;
+    unpark(c);
+  }
+}
+
+WEFT_REGISTER_SCHEME("dwr", Dwr)
+
+}  // namespace weft::warp_formation

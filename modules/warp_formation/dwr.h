@@ -1,0 +1,159 @@
+// Dynamic warp resizing (Lashgar, Baniasadi, Khonsari: Dynamic warp resizing: analysis and benefits in high-
+// performance SIMT, ICCD 2012).
+//
+// Sub-warps as wide as the SIMD group, each with a reconvergence stack of its own, run apart. Before a load
+// or store of global or local memory (a LAT, large-warp-intensive instruction) the partners of a group wait
+// for each other, at the LAT barrier; those that then stand at the same PC issue as one large warp, whose
+// accesses are coalesced together. A PC at which waiting was in vain goes into the ignore list. Each sub-warp
+// of a large issue goes on when its own threads are done.
+#ifndef WEFT_WARP_FORMATION_DWR_H
+#define WEFT_WARP_FORMATION_DWR_H
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/ring.h"
+#include "warp_formation/ignore_list.h"
+#include "warp_formation/sbr_warp.h"
+#include "warp_formation/scheduling.h"
+#include "warp_formation/warp_formation.h"
+
+namespace weft::warp_formation {
+
+class Dwr final : public WarpFormation {
+ public:
+  Dwr(const Config& config, const Geometry& geometry);
+
+  void attach(const ptx::Program& program, const SmView& sm) override;
+  bool can_launch(const Block& block) const override;
+  void launch(const Block& block) override;
+  void retire(const Block&) override {}  // sub-warps leave one by one, when their last thread exits
+  void reset() override;
+
+  void advance(Cycle now) override;
+  Stall pick(unsigned scheduler, std::uint32_t free_lanes, Issue& issue) override;
+  void issued(IssueId id, const Issue& issue) override;
+  void decoded(IssueId) override {}
+  void memory_issued(IssueId id) override;
+  void memory_probed(IssueId, Groups) override {}
+  void memory_returned(IssueId, Groups) override {}  // `resolved` follows
+  void resolved(IssueId id, Outcomes outcomes) override;
+  std::uint32_t waiting_to_exit(std::uint16_t slot) const override;
+  std::uint32_t ending(unsigned chunk) const override;
+  void barrier_released(std::uint16_t slot, unsigned barrier) override;
+  void warp_sync_released(Groups threads) override;
+  bool keeps_warps() const override { return width_ % kChunk == 0; }
+
+  Census census() const override;
+  Cycle next_event(Cycle now) const override;
+  ContextTable& contexts() override { return table_; }
+  unsigned ready_warps() const override;
+  void bind(statistics::Registry& registry, const std::string& prefix) override;
+  std::string dump() const override;
+
+ private:
+  // Partners, bit i: sub-warp i of the group.
+  using Partners = std::uint64_t;
+
+  // Where a sub-warp is with respect to the LAT barrier.
+  enum class AtLat : std::uint8_t { kNo, kExecuting, kLocked, kCombineReady };
+
+  // A context. If it may be issued, `groups` are the threads of all that issue with it.
+  struct SubWarp : SbrWarp {
+    explicit SubWarp(unsigned size) : SbrWarp(size) {}
+    AtLat at_lat = AtLat::kNo;
+    std::uint64_t members = 1;  // that issue with it; bit i: context + i
+    Cycle locked_since = 0;
+  };
+  // An entry of the partner-synch table, and what the hardware reads from the scheduler's status bits.
+  struct Group {
+    bool valid = false;
+    ptx::Pc pc = ptx::kNoPc;
+    Partners lock = 0;
+    Cycle since = 0;                   // when it became valid
+    Partners absent = 0;               // exited, or never there
+    Partners parked = 0;               // at a block barrier, or a warp-level primitive
+    std::uint32_t first_position = 0;  // of its sub-warp 0
+    unsigned live = 0;
+  };
+  struct Scheduler {
+    Scheduler(const Config& config, unsigned contexts) : policy(config, contexts), slots(contexts) {}
+    WarpScheduler policy;
+    ContextSet eligible, far;
+    Ring<std::uint16_t> slots;  // LAT barriers that wait for their issue slot (`real`)
+    unsigned in_flight = 0, in_memory = 0, at_barrier = 0, at_sync = 0, at_lat = 0;  // sub-warps
+  };
+  // An instruction in flight: its sub-warps that are not done, bit i: context + i.
+  struct Flight {
+    std::uint16_t context = 0;
+    std::uint64_t members = 0;
+  };
+  struct Barrier {
+    std::uint16_t context = 0;
+    Cycle due = 0;
+  };
+  // Of a kernel, over all its launches.
+  struct KernelLats {
+    std::uint64_t lats = 0;
+    std::vector<bool> ignored;  // by PC: ever in the ignore list
+  };
+  struct Statistics {
+    std::uint64_t lat_barriers = 0, lat_slots = 0, lat_wait_cycles = 0, lat_timeouts = 0;
+    std::uint64_t ilt_hits = 0, ilt_inserts = 0, ilt_evictions = 0;
+    std::uint64_t large_issues = 0, large_sub_warps = 0;
+  };
+
+  unsigned sub_warps_of(const Block& block) const { return (block.threads + width_ - 1) / width_; }
+  Scheduler& scheduler_of(unsigned context) { return schedulers_[context / partners_ % schedulers_.size()]; }
+  Group& group_of(unsigned context) { return groups_[context / partners_]; }
+  Partners bit_of(unsigned context) const { return Partners{1} << (context % partners_); }
+  std::uint32_t threads_of(const SubWarp& warp) const { return warp.stack.top().mask.words[0] << warp.shift; }
+  bool is_lat(const ptx::Instruction& in) const;
+  void clear();
+
+  void start_group(unsigned group, const Block& block, unsigned first, unsigned count);
+  void split(Flight& flight, const Outcome& outcome);
+  void land(unsigned context);
+  void commit_together(unsigned context, const Outcome& outcome);
+  void commit(unsigned context);
+  void offer(unsigned context);
+  void park(unsigned context);
+  void unpark(unsigned context);
+  void end(unsigned context);
+
+  void execute_barrier(unsigned context);
+  void ignore(ptx::Pc pc);
+  void reconsider(Group& group);
+  void release(Group& group);
+  void combine(unsigned leader, Partners members);
+
+  const Config config_;
+  const Geometry geometry_;
+  const unsigned width_;     // threads of a sub-warp
+  const unsigned partners_;  // sub-warps of a group
+  const unsigned most_;      // resident sub-warps
+  const ptx::Program* program_ = nullptr;
+  const SmView* sm_ = nullptr;
+  std::vector<Group> groups_;
+  ContextTable table_;
+  std::vector<SubWarp> warps_;
+  std::vector<Scheduler> schedulers_;
+  std::vector<Flight> flights_;  // by issue id
+  IgnoreList ignored_;
+  std::vector<std::uint8_t> lat_;        // by PC: whether it is one
+  std::vector<std::uint16_t> fresh_;     // contexts that came to a LAT since the last `advance`
+  Ring<Barrier> executing_;              // LAT barriers in their pipeline
+  std::vector<std::uint16_t> released_;  // contexts that a LAT barrier let go since the last `advance`
+  unsigned live_ = 0;
+  bool slot_taken_ = false;
+  Cycle now_ = 0;
+  std::map<std::string, KernelLats> kernels_;
+  KernelLats* kernel_ = nullptr;
+  StackStatistics stack_statistics_;
+  Statistics statistics_;
+};
+
+}  // namespace weft::warp_formation
+
+#endif

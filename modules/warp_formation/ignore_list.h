@@ -1,0 +1,85 @@
+// The ignore-list table of dynamic warp resizing: PCs at whose LAT barrier sub-warps no longer wait.
+#ifndef WEFT_WARP_FORMATION_IGNORE_LIST_H
+#define WEFT_WARP_FORMATION_IGNORE_LIST_H
+
+#include <cstdint>
+#include <vector>
+
+#include "ptx/program.h"
+#include "warp_formation/warp_formation_config.h"
+
+namespace weft::warp_formation {
+
+// Sets and ways of {valid, tag}. The paper does not name the replacement: least recently used.
+class IgnoreList {
+ public:
+  struct Inserted {
+    bool fresh = false;    // it was not there
+    bool evicted = false;  // ... and another one made room
+  };
+
+  // `entries` = ways x a power of two.
+  IgnoreList(std::uint64_t entries, std::uint64_t ways, IltIndex index)
+      : ways_(ways), sets_(entries / ways), scale_(index == IltIndex::kBytePc ? ptx::kInstructionBytes : 1) {
+    entries_.resize(entries);
+  }
+
+  void clear() {
+    for (auto& entry : entries_) entry = Entry();
+    clock_ = 0;
+  }
+
+  bool hit(ptx::Pc pc) {
+    Entry* entry = find(pc);
+    if (entry->pc != pc) return false;
+    entry->used = ++clock_;
+    return true;
+  }
+
+  Inserted insert(ptx::Pc pc) {
+    Entry* entry = find(pc);
+    const Inserted result{entry->pc != pc, entry->pc != pc && entry->pc != ptx::kNoPc};
+    *entry = {pc, ++clock_};
+    return result;
+  }
+
+  // Calls visit(pc) for each entry, set by set.
+  template <class Visit>
+  void each(Visit&& visit) const {
+    for (const Entry& entry : entries_) {
+      if (entry.pc != ptx::kNoPc) visit(entry.pc);
+    }
+  }
+
+  // A valid bit and the PC of 32 bits without those that choose the set [DWR IV.E].
+  std::uint64_t bits() const {
+    std::uint64_t index_bits = 0;
+    while ((std::uint64_t{1} << index_bits) < sets_) ++index_bits;
+    return entries_.size() * (1 + 32 - index_bits);
+  }
+
+ private:
+  struct Entry {
+    ptx::Pc pc = ptx::kNoPc;
+    std::uint64_t used = 0;  // when last; 0: empty
+  };
+
+  // The entry of this PC, or the one to replace.
+  Entry* find(ptx::Pc pc) {
+    const std::size_t first = (std::uint64_t{pc} * scale_ & (sets_ - 1)) * ways_;
+    Entry* victim = &entries_[first];
+    for (std::size_t e = first; e < first + ways_; ++e) {
+      if (entries_[e].pc == pc) return &entries_[e];
+      if (entries_[e].used < victim->used) victim = &entries_[e];
+    }
+    return victim;
+  }
+
+  const std::uint64_t ways_, sets_, scale_;
+  std::vector<Entry> entries_;
+  std::uint64_t clock_ = 0;
+};
+
+}  // namespace weft::warp_formation
+
+#endif

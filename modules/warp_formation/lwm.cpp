@@ -1,0 +1,448 @@
+// Large warps: one reconvergence stack for many threads, packed at issue into warps as wide as the SIMD
+// group.
+//
+// Narasiman et al.: Improving GPU performance via large warps and two-level warp scheduling, MICRO 2011. An
+// instruction of a large warp issues as one packed warp per cycle: each lane takes the lowest thread that is
+// left of its column. The front end stays with the large warp until none is left; then, when the last packed
+// warp is done (or the first, as the paper relaxes it), the large warp goes on with its next instruction.
+#include <algorithm>
+#include <sstream>
+
+#include "warp_formation/lane_packing.h"
+#include "warp_formation/sbr_warp.h"
+#include "warp_formation/scheduling.h"
+
+namespace weft::warp_formation {
+namespace {
+
+// Fetch groups in threads, not in warps.
+Config with_fetch_groups(Config config) {
+  config.two_level.group_warps = std::max<std::uint64_t>(1, config.lwm.group_threads / config.lwm.large_warp);
+  config.two_level.timeout_instructions = config.lwm.timeout_instructions;
+  return config;
+}
+
+class Lwm final : public WarpFormation {
+ public:
+  Lwm(const Config& config, const Geometry& geometry)
+      : config_(with_fetch_groups(config)),
+        geometry_(geometry),
+        size_(static_cast<unsigned>(config.lwm.large_warp)),
+        contexts_(std::max(1u, std::min((geometry.threads + size_ - 1) / size_, ContextSet::kMaxContexts))),
+        table_(contexts_),
+        warps_(contexts_, LargeWarp(size_)),
+        schedulers_(geometry.schedulers, Scheduler(config_, contexts_)),
+        flights_(geometry.max_issues) {}
+
+  void attach(const ptx::Program& program, const SmView& sm) override {
+    program_ = &program;
+    sm_ = &sm;
+  }
+
+  // A large warp holds threads of one block only: their barriers would depend on each other.
+  bool can_launch(const Block& block) const override {
+    return block.threads <= geometry_.threads && contexts_ - live_ >= warps_of(block);
+  }
+  void launch(const Block& block) override;
+  void retire(const Block&) override {}  // large warps leave one by one, when their last thread exits
+  void reset() override;
+
+  void advance(Cycle) override {}
+  Stall pick(unsigned scheduler, std::uint32_t free_lanes, Issue& issue) override;
+  void issued(IssueId id, const Issue& issue) override;
+  void decoded(IssueId) override {}
+  void memory_issued(IssueId id) override;
+  void memory_probed(IssueId, Groups) override {}
+  void memory_returned(IssueId, Groups) override {}  // `resolved` follows
+  void resolved(IssueId id, Outcomes outcomes) override;
+  std::uint32_t waiting_to_exit(std::uint16_t slot) const override;
+  std::uint32_t ending(unsigned chunk) const override;
+  void barrier_released(std::uint16_t slot, unsigned barrier) override;
+  void warp_sync_released(Groups threads) override;
+
+  Census census() const override;
+  Cycle next_event(Cycle) const override { return kNoEvent; }
+  ContextTable& contexts() override { return table_; }
+  unsigned ready_warps() const override {
+    unsigned n = 0;
+    for (const auto& scheduler : schedulers_) n += scheduler.eligible.size();
+    return n;
+  }
+  void bind(statistics::Registry& registry, const std::string& prefix) override;
+  std::string dump() const override;
+
+ private:
+  static constexpr unsigned kBarriers = 16;
+  struct LargeWarp : SbrWarp {
+    explicit LargeWarp(unsigned size) : SbrWarp(size), packed(1) {}
+    WarpMask work;            // threads that the instruction at the top still has to issue
+    WarpMask busy;            // threads of packed warps in flight
+    PackedWarp packed;        // what issues next
+    bool is_packed = false;   // `packed` is up to date
+    bool simple = false;      // all of its threads go on with the next instruction
+    bool first_done = false;  // a packed warp of the instruction is done
+    // Threads at block barriers, by barrier. They are in `syncing` too: their path stands aside.
+    std::array<WarpMask, kBarriers> at_barriers{};
+    std::uint32_t instruction = 0;  // its number: which one a packed warp belongs to
+    unsigned in_memory_warps = 0;
+  };
+  // A packed warp in flight.
+  struct Flight {
+    std::uint16_t context = 0;
+    bool simple = false, in_memory = false;
+    std::uint32_t instruction = 0, unresolved = 0;
+    WarpMask mask;
+  };
+  static constexpr unsigned kNone = ContextSet::kMaxContexts;
+  struct Scheduler {
+    Scheduler(const Config& config, unsigned contexts) : policy(config, contexts) {}
+    WarpScheduler policy;
+    ContextSet eligible, far;
+    unsigned current = kNone;               // the large warp whose instruction is being packed
+    unsigned in_flight = 0, in_memory = 0;  // packed warps
+    unsigned at_barrier = 0, at_sync = 0;   // large warps
+  };
+  struct Statistics {
+    std::uint64_t instructions = 0, packed_warps = 0, single_slot_branches = 0;
+  };
+
+  Scheduler& scheduler_of(unsigned context) { return schedulers_[context % schedulers_.size()]; }
+  unsigned warps_of(const Block& block) const { return (block.threads + size_ - 1) / size_; }
+
+  static WarpMask minus(WarpMask mask, const WarpMask& other) { return mask.remove(other); }
+  // Branches that all threads take alike: none of them needs a lane.
+  static bool single_slot(const ptx::Instruction& in) {
+    return in.is_branch() && (in.guard < 0 || in.uniform);
+  }
+
+  void begin(unsigned context);
+  void refresh(unsigned context);
+  void pack(LargeWarp& warp) const;
+  void deposit(LargeWarp& warp, const Outcome& outcome);
+  void go_on(unsigned context);
+  void choose(unsigned context);
+  void resume(unsigned context);
+  void end(unsigned context);
+
+  const Config config_;
+  const Geometry geometry_;
+  const unsigned size_;
+  const unsigned contexts_;
+  const ptx::Program* program_ = nullptr;
+  const SmView* sm_ = nullptr;
+  ContextTable table_;
+  std::vector<LargeWarp> warps_;
+  std::vector<Scheduler> schedulers_;
+  std::vector<Flight> flights_;  // by issue id
+  unsigned live_ = 0;
+  StackStatistics stack_statistics_;
+  Statistics statistics_;
+};
+
+void Lwm::launch(const Block& block) {
+  unsigned context = 0;
+  for (unsigned w = 0; w < warps_of(block); ++w, ++context) {
+    while (warps_[context].live) ++context;
+    LargeWarp& warp = warps_[context];
+    warp.start(block, w, size_, geometry_.simd_width);
+    warp.at_barriers = {};
+    warp.busy = {};
+    warp.in_memory_warps = 0;
+    ++live_;
+    scheduler_of(context).far.remove(context);
+    scheduler_of(context).policy.arrived(context);
+    begin(context);
+  }
+  stack_statistics_.deepest_stack = std::max<std::uint64_t>(stack_statistics_.deepest_stack, 1);
+}
+
+void Lwm::reset() {
+  for (auto& warp : warps_) warp = LargeWarp(size_);
+  for (auto& scheduler : schedulers_) scheduler = Scheduler(config_, contexts_);
+  for (unsigned c = 0; c < contexts_; ++c) table_.set(c, ptx::kNoPc);
+  live_ = 0;
+  stack_statistics_ = {};
+  statistics_ = {};
+}
+
+// The instruction at the top of the stack comes next.
+void Lwm::begin(unsigned context) {
+  LargeWarp& warp = warps_[context];
+  const StackEntry& top = warp.stack.top();
+  const ptx::Unit unit = program_->code[top.pc].unit;
+  warp.work = top.mask;
+  warp.simple = unit == ptx::Unit::kSp || unit == ptx::Unit::kSfu || unit == ptx::Unit::kMemory;
+  warp.unresolved = warp.work.count();
+  warp.first_done = false;
+  warp.in_flight = true;
+  ++warp.instruction;
+  ++statistics_.instructions;
+  table_.set(context, top.pc);
+  refresh(context);
+}
+
+// Whether it has threads that can be issued now.
+void Lwm::refresh(unsigned context) {
+  LargeWarp& warp = warps_[context];
+  warp.is_packed = false;
+  const bool waits = !warp.simple && !warp.busy.empty() && warp.work == warp.stack.top().mask;
+  if (!waits && !minus(warp.work, warp.busy).empty()) {
+    scheduler_of(context).eligible.add(context);
+  } else {
+    scheduler_of(context).eligible.remove(context);
+  }
+}
+
+void Lwm::pack(LargeWarp& warp) const {
+  warp.is_packed = true;
+  warp.packed.clear();
+  for (unsigned c = 0; c < warp.chunks && warp.packed.threads() < geometry_.simd_width; ++c) {
+    const std::uint32_t free = warp.work.words[c] & ~warp.busy.words[c];
+    if (free != 0)
+      warp.packed.pack(geometry_.simd_width, static_cast<std::uint16_t>(warp.first_chunk + c), free);
+  }
+}
+
+Stall Lwm::pick(unsigned scheduler, std::uint32_t, Issue& issue) {
+  Scheduler& s = schedulers_[scheduler];
+  Stall why = Stall::kNone;
+  ContextSet candidates = s.eligible;
+  if (s.current != kNone && candidates.has(s.current)) {
+    candidates.clear();
+    candidates.add(s.current);
+  }
+  set_aside_waiting(candidates, *sm_, why);
+  ContextSet far = s.far;
+  if (config_.scheduling == Scheduling::kTwoLevel) far.add(sm_->waiting_for_memory());
+  const auto attempt = [&](unsigned context) {
+    LargeWarp& warp = warps_[context];
+    const StackEntry& top = warp.stack.top();
+    issue.pc = top.pc;
+    issue.depth = top.depth;
+    issue.context = static_cast<std::uint16_t>(context);
+    issue.slot = warp.slot;
+    issue.beats = 1;
+    issue.coalesce_group = 0;
+    issue.partners = 0;
+    if (single_slot(program_->code[top.pc])) {
+      warp.show_top(size_, geometry_.simd_width);
+      issue.more_follow = false;
+      issue.groups = {warp.groups.data(), warp.group_count};
+    } else {
+      if (!warp.is_packed) pack(warp);
+      issue.more_follow = warp.packed.threads() != warp.work.count();
+      issue.groups = warp.packed.groups();
+    }
+    return sm_->ready(scheduler, issue);
+  };
+  const Stall stall = s.policy.pick(candidates, attempt, far);
+  if (stall == Stall::kNone) return stall;
+  why = worse(why, stall);
+  if (s.in_memory != 0) why = worse(why, Stall::kMemory);
+  if (s.in_flight != s.in_memory) why = worse(why, geometry_.barrel ? Stall::kDependence : Stall::kControl);
+  if (s.at_barrier != 0) why = worse(why, Stall::kBarrier);
+  if (s.at_sync != 0) why = worse(why, Stall::kReconvergence);
+  return why;
+}
+
+void Lwm::issued(IssueId id, const Issue& issue) {
+  LargeWarp& warp = warps_[issue.context];
+  Scheduler& s = scheduler_of(issue.context);
+  Flight& flight = flights_[id];
+  flight = Flight();
+  flight.context = issue.context;
+  flight.simple = warp.simple;
+  flight.instruction = warp.instruction;
+  for (const auto& group : issue.groups) warp.add_to(flight.mask, group);
+  flight.unresolved = flight.mask.count();
+  warp.work.remove(flight.mask);
+  warp.busy |= flight.mask;
+  ++s.in_flight;
+  s.current = warp.work.empty() ? kNone : issue.context;
+  ++statistics_.packed_warps;
+  if (single_slot(program_->code[issue.pc])) ++statistics_.single_slot_branches;
+  refresh(issue.context);
+}
+
+void Lwm::memory_issued(IssueId id) {
+  Flight& flight = flights_[id];
+  Scheduler& s = scheduler_of(flight.context);
+  if (flight.in_memory || flight.unresolved == 0) return;
+  flight.in_memory = true;
+  ++s.in_memory;
+  ++warps_[flight.context].in_memory_warps;
+  s.far.add(flight.context);
+}
+
+void Lwm::resolved(IssueId id, Outcomes outcomes) {
+  Flight& flight = flights_[id];
+  LargeWarp& warp = warps_[flight.context];
+  for (const auto& outcome : outcomes) {
+    for (const auto& group : outcome.groups)
+      flight.unresolved -= static_cast<unsigned>(__builtin_popcount(group.mask));
+    if (!flight.simple) deposit(warp, outcome);
+  }
+  if (flight.unresolved != 0) return;
+  Scheduler& s = scheduler_of(flight.context);
+  --s.in_flight;
+  if (flight.in_memory) {
+    --s.in_memory;
+    if (--warp.in_memory_warps == 0) s.far.remove(flight.context);
+  }
+  warp.busy.remove(flight.mask);
+  if (flight.instruction == warp.instruction) warp.first_done = true;
+  go_on(flight.context);
+}
+
+// Warps of a block may meet at a barrier from different paths, and a large warp is several of them: threads
+// that wait at one are treated as those at a warp-level primitive.
+void Lwm::deposit(LargeWarp& warp, const Outcome& outcome) {
+  if (outcome.kind != Outcome::Kind::kBarrier) return warp.deposit(outcome);
+  WarpMask waiting;
+  for (const auto& group : outcome.groups) warp.add_to(waiting, group);
+  warp.at_barriers[outcome.argument] |= waiting;
+  warp.barriers |= static_cast<std::uint16_t>(1u << outcome.argument);
+  warp.syncing |= waiting;
+  warp.syncs = true;
+  Outcome onward = outcome;
+  onward.kind = Outcome::Kind::kGo;
+  warp.deposit(onward);
+}
+
+// A packed warp is done: perhaps the large warp may go on.
+void Lwm::go_on(unsigned context) {
+  LargeWarp& warp = warps_[context];
+  if (!warp.work.empty()) return refresh(context);
+  if (warp.simple) {
+    const StackEntry& top = warp.stack.top();
+    const ptx::Pc next = top.pc + 1;
+    const bool reconverges = next == top.rpc && top.depth == top.rpc_depth;
+    const bool early = config_.lwm.refetch == LwmRefetch::kFirst && warp.first_done && !reconverges;
+    if (!early && !warp.busy.empty()) return;
+    warp.stack.advance_together(next, top.depth);
+    return choose(context);
+  }
+  if (!warp.busy.empty()) return;
+  const bool barrier = program_->code[warp.stack.top().pc].is_barrier();
+  if (!warp.settle(*program_, config_.sbr.order, stack_statistics_)) return end(context);
+  if (barrier && warp.stack.depth() > 1) ++stack_statistics_.barriers_in_divergence;
+  choose(context);
+}
+
+// The large warp goes on with a path that can run, or waits.
+void Lwm::choose(unsigned context) {
+  LargeWarp& warp = warps_[context];
+  warp.at_sync = !warp.choose_path();
+  if (!warp.at_sync) return begin(context);
+  warp.in_flight = false;
+  table_.set(context, warp.stack.top().pc);
+  warp.at_barrier = warp.barriers != 0;
+  Scheduler& s = scheduler_of(context);
+  ++(warp.at_barrier ? s.at_barrier : s.at_sync);
+  s.far.add(context);
+}
+
+// Threads that waited have been released. If the large warp stood still, it may run again.
+void Lwm::resume(unsigned context) {
+  LargeWarp& warp = warps_[context];
+  if (!warp.at_sync || !warp.choose_path()) return;
+  Scheduler& s = scheduler_of(context);
+  --(warp.at_barrier ? s.at_barrier : s.at_sync);
+  warp.at_barrier = false;
+  s.far.remove(context);
+  choose(context);
+}
+
+void Lwm::end(unsigned context) {
+  --live_;
+  scheduler_of(context).policy.left(context);
+  table_.set(context, ptx::kNoPc);
+}
+
+std::uint32_t Lwm::waiting_to_exit(std::uint16_t slot) const {
+  std::uint32_t threads = 0;
+  for (const auto& warp : warps_) {
+    if (!warp.live || warp.slot != slot || warp.barriers == 0) continue;
+    threads += warp.ending(*program_).count();
+  }
+  return threads;
+}
+
+std::uint32_t Lwm::ending(unsigned chunk) const {
+  for (const auto& warp : warps_) {
+    if (warp.live && warp.covers(chunk)) return warp.ending(*program_).words[chunk - warp.first_chunk];
+  }
+  return 0;
+}
+
+void Lwm::barrier_released(std::uint16_t slot, unsigned barrier) {
+  for (unsigned c = 0; c < contexts_; ++c) {
+    LargeWarp& warp = warps_[c];
+    if (!warp.live || warp.slot != slot || (warp.barriers >> barrier & 1) == 0) continue;
+    warp.barriers &= static_cast<std::uint16_t>(~(1u << barrier));
+    warp.syncing.remove(warp.at_barriers[barrier]);
+    warp.syncs = !warp.syncing.empty();
+    warp.at_barriers[barrier] = {};
+    resume(c);
+  }
+}
+
+void Lwm::warp_sync_released(Groups threads) {
+  for (unsigned c = 0; c < contexts_; ++c) {
+    LargeWarp& warp = warps_[c];
+    if (!warp.live || !warp.syncs) continue;
+    warp.release(threads, size_);
+    resume(c);
+  }
+}
+
+Census Lwm::census() const {
+  Census census;
+  for (const auto& warp : warps_) {
+    if (!warp.live) continue;
+    warp.count(census);
+    for (std::uint32_t rest = warp.barriers; rest != 0; rest &= rest - 1) {
+      const unsigned waiting = warp.at_barriers[static_cast<unsigned>(__builtin_ctz(rest))].count();
+      census.warp_sync -= waiting;
+      census.barrier += waiting;
+    }
+    if (!warp.in_flight) continue;
+    const unsigned ready = minus(warp.work, warp.busy).count();
+    census.issued -= ready;
+    census.ready += ready;
+  }
+  return census;
+}
+
+void Lwm::bind(statistics::Registry& registry, const std::string& prefix) {
+  stack_statistics_.bind(registry, prefix);
+  registry.counter(prefix + ".large_instructions", "instructions", "instructions that large warps began",
+                   statistics_.instructions);
+  registry.counter(prefix + ".packed_warps", "warps", "packed warps issued", statistics_.packed_warps);
+  registry.counter(prefix + ".single_slot_branches", "branches",
+                   "branches alike for all threads, which issue as one", statistics_.single_slot_branches);
+  registry.derived(
+      prefix + ".packed_warps_per_instruction", "warps", "packed warps of an instruction", [this] {
+        return static_cast<double>(statistics_.packed_warps) / static_cast<double>(statistics_.instructions);
+      });
+  // A working mask per large warp; working, taken and not-taken masks of the one in the front end.
+  const auto bits = static_cast<double>(std::uint64_t{contexts_ + 3} * size_);
+  registry.derived(prefix + ".storage_bits", "bits", "masks beside the stacks", [bits] { return bits; });
+}
+
+std::string Lwm::dump() const {
+  std::ostringstream out;
+  for (unsigned c = 0; c < contexts_; ++c) {
+    const LargeWarp& warp = warps_[c];
+    if (!warp.live) continue;
+    out << "large ";
+    warp.describe(out, c, size_, *program_);
+    out << "    " << warp.work.count() << " threads to issue, " << warp.busy.count() << " in flight\n";
+  }
+  return out.str();
+}
+
+WEFT_REGISTER_SCHEME("lwm", Lwm)
+
+}  // namespace
+}  // namespace weft::warp_formation
