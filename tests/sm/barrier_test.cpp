@@ -111,6 +111,74 @@ std::string message_of(const std::string& body, unsigned threads = 128) {
   return "nothing";
 }
 
+// What is legal for warps of their own must not hang where warps are regrouped or share a stack.
+class BarrierAcrossPaths : public ::testing::TestWithParam<const char*> {
+ protected:
+  Words run(const std::string& body) {
+    GpuBench bench(
+        {"sm.count=1", "watchdog.cycles=20000", std::string("warp_formation.scheme=") + GetParam()});
+    return run_on(bench, R"(
+  .shared .align 4 .u32 box[32];
+  and.b32 %r4, %r2, 31;
+  shl.b32 %r4, %r4, 2;
+  mov.u32 %r5, box;
+  add.u32 %r5, %r5, %r4;
+  setp.ge.u32 %p1, %r2, 32;
+)" + body,
+                  64);
+  }
+};
+
+// The second warp fills the box three times, the first adds up what it finds: 10 t, 10 t + 1, 10 t + 2 for
+// the partner t.
+TEST_P(BarrierAcrossPaths, AProducerAndAConsumer) {
+  const Words out = run(R"(
+  mov.u32 %r10, 0;
+  mov.u32 %r6, 0;
+  mul.lo.u32 %r7, %r2, 10;
+  @%p1 bra PRODUCE;
+CONSUME:
+  bar.sync 1, 64;
+  ld.shared.u32 %r8, [%r5];
+  add.u32 %r10, %r10, %r8;
+  bar.arrive 2, 64;
+  add.u32 %r6, %r6, 1;
+  setp.lt.u32 %p2, %r6, 3;
+  @%p2 bra CONSUME;
+  bra JOIN;
+PRODUCE:
+  add.u32 %r8, %r7, %r6;
+  st.shared.u32 [%r5], %r8;
+  bar.arrive 1, 64;
+  bar.sync 2, 64;
+  add.u32 %r6, %r6, 1;
+  setp.lt.u32 %p2, %r6, 3;
+  @%p2 bra PRODUCE;
+JOIN:
+)");
+  for (std::uint32_t t = 0; t < 64; ++t) ASSERT_EQ(out[t], t < 32 ? 30 * (t + 32) + 3 : 0) << t;
+}
+
+// The first warp waits within its arm for the second, which has passed it by.
+TEST_P(BarrierAcrossPaths, FromAnArmToBehindIt) {
+  const Words out = run(R"(
+  mov.u32 %r10, %r2;
+  @%p1 bra JOIN;
+  bar.sync 1, 64;
+  ld.shared.u32 %r10, [%r5];
+JOIN:
+  @!%p1 bra END;
+  mul.lo.u32 %r8, %r2, 3;
+  st.shared.u32 [%r5], %r8;
+  bar.sync 1, 64;
+END:
+)");
+  for (std::uint32_t t = 0; t < 64; ++t) ASSERT_EQ(out[t], t < 32 ? 3 * (t + 32) : t) << t;
+}
+
+INSTANTIATE_TEST_SUITE_P(Schemes, BarrierAcrossPaths,
+                         ::testing::Values("sbr", "dwf", "tbc", "harp", "crown"));
+
 TEST(BarrierFault, NumberAndCount) {
   EXPECT_THAT(apart([] { return message_of("  add.u32 %r4, %r2, 10;\n  bar.sync %r4;\n", 32); }),
               AllOf(HasSubstr("thread (6,0,0) of block (0,0,0)"), HasSubstr("k.ptx:12:"),

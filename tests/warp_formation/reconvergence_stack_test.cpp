@@ -154,6 +154,43 @@ TEST(BringUp, PathsReconvergeAsBefore) {
   EXPECT_EQ(stack.top().mask, mask(0xf));
 }
 
+// Threads leave the top entry for paths of their own, and join there who may.
+TEST(SetAside, PathsStandBesideTheTop) {
+  ReconvergenceStack stack(32);
+  stack.start(0, mask(0xff));
+  part(stack, {{10, 0, mask(0x0f)}, {20, 0, mask(0xf0)}}, 30);
+  const auto anyone = [](const WarpMask&) { return true; };
+  stack.set_aside(mask(0x10), 22, 0, anyone);
+  stack.set_aside(mask(0x20), 22, 0, anyone);
+  stack.set_aside(mask(0x40), 22, 0, [](const WarpMask&) { return false; });
+  expect_stack(stack, {{30, kNone, 0, 0, 0xff},
+                       {10, 30, 0, 0, 0x0f},
+                       {22, 30, 0, 0, 0x30},
+                       {22, 30, 0, 0, 0x40},
+                       {20, 30, 0, 0, 0x80}});
+  EXPECT_TRUE(bring(stack, 0x30));
+  EXPECT_TRUE(stack.advance_together(30, 0));
+}
+
+// 2 has come to 25, where it waits for 3; 4 to 7 are at 10. Then 2 goes on to 30 as a path of its own, and so
+// does 3; at 30 nobody can go on without others that are there too.
+TEST(GoOnWithout, OnlyThoseThatHaveArrivedGo) {
+  ReconvergenceStack stack(32);
+  stack.start(0, mask(0xfc));
+  part(stack, {{10, 0, mask(0xf0)}, {20, 0, mask(0x0c)}}, 30);
+  EXPECT_FALSE(stack.go_on_without()) << "nobody has arrived";
+  part(stack, {{25, 0, mask(0x4)}, {22, 0, mask(0x8)}}, 25);
+  EXPECT_TRUE(stack.go_on_without());
+  expect_stack(stack,
+               {{30, kNone, 0, 0, 0xfc}, {10, 30, 0, 0, 0xf0}, {25, 30, 0, 0, 0x04}, {22, 30, 0, 0, 0x08}});
+  EXPECT_TRUE(bring(stack, 0x4));
+  EXPECT_TRUE(stack.advance_together(30, 0));
+  EXPECT_TRUE(stack.go_on_without());
+  expect_stack(stack, {{30, kNone, 0, 0, 0x04}, {10, kNone, 0, 0, 0xf0}, {22, kNone, 0, 0, 0x08}});
+  EXPECT_TRUE(bring(stack, 0x4));
+  EXPECT_FALSE(stack.go_on_without());
+}
+
 // A branch whose paths meet where the path itself reconverges adds no level: its paths become siblings.
 TEST(BringUp, PathsOfATailBranchAreSiblings) {
   ReconvergenceStack stack(32);

@@ -8,6 +8,8 @@
 
 #include "warp_formation/driver.h"
 #include "warp_formation/kernels.h"
+#include "warp_formation/steps.h"
+#include "warp_formation/tbc_block.h"
 
 namespace weft::warp_formation::test {
 namespace {
@@ -39,6 +41,29 @@ std::vector<Issued> issues(const Driver& driver) {
   std::vector<Issued> list;
   for (const auto& record : driver.trace()) list.emplace_back(record.cycle, record.pc, record.threads);
   return list;
+}
+
+using Kind = Outcome::Kind;
+
+// What is issued in the next cycle.
+std::string next(Steps& steps) {
+  steps.cycle();
+  return steps.issue();
+}
+
+// Launches 8 threads, whose two warps (issues 0 and 1) part at PC 0.
+void part(Steps& steps, const std::vector<std::pair<ptx::Pc, Threads>>& paths) {
+  steps.launch(8);
+  for (unsigned warp = 0; warp < 2; ++warp) next(steps);
+  for (IssueId warp = 0; warp < 2; ++warp) {
+    for (const auto& [pc, threads] : paths) {
+      Threads own;
+      for (const unsigned t : threads) {
+        if (t / 4 == warp) own.push_back(t);
+      }
+      if (!own.empty()) steps.resolve(warp, {{pc, own}});
+    }
+  }
 }
 
 const std::string kIfElse = R"(
@@ -184,14 +209,22 @@ D:
   driver.launch(8);
   driver.run(100);
   EXPECT_EQ(driver.trace().size(), 6u);
-  // Two threads leave early. The stand-in for the SM knows nothing of waiting_to_exit, so ask the unit.
-  Driver early(program, tbc(), four_lanes(8));
-  early.holds = [](unsigned thread, ptx::Pc, unsigned) { return thread < 2; };
-  early.launch(8);
-  for (int i = 0; i < 20; ++i) early.step();
-  EXPECT_EQ(early.unit().waiting_to_exit(0), 2u);
-  EXPECT_EQ(early.unit().census().barrier, 6u);
-  EXPECT_EQ(early.unit().census().reconvergence, 2u);
+  // Threads 0 and 1 leave early.
+  Steps steps(program, tbc(), four_lanes(8));
+  part(steps, {{2, {0, 1}}, {1, {2, 3, 4, 5, 6, 7}}});
+  EXPECT_EQ(next(steps), "pc 1: 2 3 4 5");
+  EXPECT_EQ(next(steps), "pc 1: 6 7");
+  steps.resolve(2, {{2, {2, 3, 4, 5}}}, Kind::kBarrier);
+  steps.resolve(3, {{2, {6, 7}}}, Kind::kBarrier);
+  EXPECT_EQ(steps.unit().waiting_to_exit(0), 2u);
+  EXPECT_EQ(steps.unit().ending(0), 0b11u);
+  EXPECT_EQ(steps.unit().ending(1), 0u);
+  EXPECT_EQ(steps.unit().census().barrier, 6u);
+  EXPECT_EQ(steps.unit().census().reconvergence, 2u);
+  steps.unit().barrier_released(0, 0);
+  EXPECT_EQ(next(steps), "pc 2: 0 1 2 3");
+  EXPECT_EQ(next(steps), "pc 2: 4 5 6 7");
+  EXPECT_EQ(steps.statistic("lone_departures"), 0);
 }
 
 TEST(Tbc, FourWaysAtOnce) {
@@ -232,34 +265,188 @@ TEST(Tbc, ASpinLockInsideABlockHangsAndIsDumped) {
   }
 }
 
-class Willing final : public SmView {
- public:
-  Stall ready(unsigned, const Issue&) const override { return Stall::kNone; }
-};
+// --- Threads that wait for others of the block
 
-TEST(Tbc, WarpSyncKeepsAWarpUntilAllItsThreadsAreReleased) {
+TEST(Tbc, ReleasedThreadsLeaveTheOthersOfTheirWarpBehind) {
   const ptx::Program program = kernel("  add.u32 %r1, %r1, 1;\n  ret;");
-  const auto unit = create(tbc(), four_lanes(4));
-  const Willing sm;
-  unit->attach(program, sm);
-  unit->launch({0, 0, 4});
-  unit->advance(1);
-  Issue issue;
-  ASSERT_EQ(unit->pick(0, ~0u, issue), Stall::kNone);
-  unit->issued(7, issue);
-  const ThreadGroup all{0b1111, 0, 0, false}, some{0b0101, 0, 0, false}, rest{0b1010, 0, 0, false};
-  Outcome outcome;
-  outcome.kind = Outcome::Kind::kWarpSync;
-  outcome.next_pc = 1;
-  outcome.groups = {&all, 1};
-  unit->resolved(7, {&outcome, 1});
-  EXPECT_EQ(unit->census().warp_sync, 4u);
-  unit->warp_sync_released({&some, 1});
-  EXPECT_EQ(unit->pick(0, ~0u, issue), Stall::kReconvergence);
-  unit->warp_sync_released({&rest, 1});
-  ASSERT_EQ(unit->pick(0, ~0u, issue), Stall::kNone);
-  EXPECT_EQ(issue.pc, 1u);
-  EXPECT_EQ(unit->census().ready, 4u);
+  Steps steps(program, tbc(), four_lanes(4));
+  steps.launch(4);
+  EXPECT_EQ(next(steps), "pc 0: 0 1 2 3");
+  steps.resolve(0, {{1, {0, 1, 2, 3}}}, Kind::kWarpSync);
+  EXPECT_EQ(steps.unit().census().warp_sync, 4u);
+  steps.release_sync({0, 2});
+  EXPECT_EQ(steps.issue(), "") << "who else is released in this cycle is not known yet";
+  EXPECT_EQ(next(steps), "pc 1: 0 2");
+  EXPECT_EQ(steps.unit().census().warp_sync, 2u);
+  steps.resolve(1, {{1, {0, 2}}}, Kind::kExit);
+  EXPECT_EQ(next(steps), "");
+  EXPECT_THAT(steps.lines("block slot 0: "), ElementsAre(HasSubstr("no path can run")));
+  steps.release_sync({1, 3});
+  EXPECT_EQ(next(steps), "pc 1: 1 3");
+}
+
+TEST(Tbc, AllReleasedInOneCycleStayTogether) {
+  const ptx::Program program = kernel("  add.u32 %r1, %r1, 1;\n  ret;");
+  Steps steps(program, tbc(), four_lanes(4));
+  steps.launch(4);
+  EXPECT_EQ(next(steps), "pc 0: 0 1 2 3");
+  steps.resolve(0, {{1, {0, 1, 2, 3}}}, Kind::kWarpSync);
+  steps.release_sync({0, 2});
+  steps.release_sync({1, 3});
+  EXPECT_EQ(next(steps), "pc 1: 0 1 2 3");
+  EXPECT_EQ(steps.statistic("path_switches"), 0);
+}
+
+const std::string kTwoArms = R"(
+  @%p1 bra C;              // 0: A
+  add.u32 %r1, %r1, 1;     // 1: B
+  bra D;                   // 2
+C:
+  add.u32 %r1, %r1, 1;     // 3: C
+D:
+  add.u32 %r1, %r1, 1;     // 4
+  ret;                     // 5)";
+
+// The threads of B wait for those of C, and the other way round: each arm comes to the top when the other
+// waits, and they meet at D all the same.
+TEST(Tbc, BothArmsRunIfTheyWaitForEachOther) {
+  const ptx::Program program = kernel(kTwoArms);
+  for (const Kind kind : {Kind::kWarpSync, Kind::kBarrier}) {
+    Steps steps(program, tbc(), four_lanes(8));
+    part(steps, {{1, {0, 1, 2, 3}}, {3, {4, 5, 6, 7}}});
+    EXPECT_EQ(next(steps), "pc 1: 0 1 2 3");
+    steps.resolve(2, {{2, {0, 1, 2, 3}}}, kind);
+    EXPECT_EQ(next(steps), "pc 3: 4 5 6 7");
+    EXPECT_EQ(steps.unit().census().warp_sync + steps.unit().census().barrier, 4u);
+    steps.resolve(3, {{4, {4, 5, 6, 7}}}, kind);
+    if (kind == Kind::kBarrier) {
+      steps.unit().barrier_released(0, 0);
+    } else {
+      steps.release_sync({0, 1, 2, 3, 4, 5, 6, 7});
+    }
+    EXPECT_EQ(next(steps), "pc 2: 0 1 2 3") << "C has arrived at D";
+    steps.resolve(4, {{4, {0, 1, 2, 3}}});
+    EXPECT_EQ(next(steps), "pc 4: 0 1 2 3");
+    EXPECT_EQ(next(steps), "pc 4: 4 5 6 7");
+    EXPECT_EQ(steps.statistic("path_switches"), 1);
+    EXPECT_EQ(steps.statistic("lone_departures"), 0);
+  }
+}
+
+// A compacted warp holds threads 0 and 5, of two original warps. 0 is released, 5 waits for a thread that
+// needs 0 to go on: as warps of their own they would not hang, so they part here too.
+TEST(Tbc, AThreadDoesNotWaitForThoseItWasCompactedWith) {
+  const ptx::Program program = kernel(kTwoArms);
+  Steps steps(program, tbc(), four_lanes(8));
+  part(steps, {{1, {0, 5}}, {3, {1, 2, 3, 4, 6, 7}}});
+  EXPECT_EQ(next(steps), "pc 1: 0 5");
+  steps.resolve(2, {{2, {0}}});
+  steps.resolve(2, {{2, {5}}}, Kind::kWarpSync);
+  EXPECT_EQ(next(steps), "pc 2: 0");
+}
+
+// Threads 0 to 3 wait in the arm for the others, which have passed it by and wait for them at D. As warps
+// they would go on; the branch at 0 is in no other, so they meet again at the exit only.
+TEST(Tbc, AsALastResortThreadsGoOnFromTheReconvergencePointAlone) {
+  const ptx::Program program =
+      kernel("  @%p1 bra D;\n  add.u32 %r1, %r1, 1;\nD:\n  add.u32 %r1, %r1, 1;\n  ret;");
+  Steps steps(program, tbc(), four_lanes(8));
+  part(steps, {{1, {0, 1, 2, 3}}, {2, {4, 5, 6, 7}}});
+  EXPECT_EQ(next(steps), "pc 1: 0 1 2 3");
+  steps.resolve(2, {{2, {0, 1, 2, 3}}}, Kind::kBarrier);
+  EXPECT_EQ(steps.unit().census().reconvergence, 4u);
+  EXPECT_EQ(next(steps), "pc 2: 4 5 6 7");
+  steps.resolve(3, {{3, {4, 5, 6, 7}}}, Kind::kBarrier);
+  EXPECT_EQ(steps.unit().census().barrier, 8u);
+  EXPECT_EQ(steps.unit().ending(0), 0u) << "threads that come to their exit are at the barrier still";
+  steps.unit().barrier_released(0, 0);
+  EXPECT_EQ(next(steps), "pc 3: 4 5 6 7");
+  EXPECT_EQ(steps.statistic("lone_departures"), 1);
+}
+
+// Threads of one warp at two barriers: it goes on when both have opened.
+TEST(Tbc, ThreadsOfAWarpMayWaitAtDifferentBarriers) {
+  const ptx::Program program = kernel("  add.u32 %r1, %r1, 1;\n  ret;");
+  Steps steps(program, tbc(), four_lanes(4));
+  steps.launch(4);
+  EXPECT_EQ(next(steps), "pc 0: 0 1 2 3");
+  ThreadGroup groups[] = {{0b0011, 0, 0, false}, {0b1100, 0, 0, false}};
+  Outcome outcomes[2];
+  for (unsigned i = 0; i < 2; ++i) {
+    outcomes[i].kind = Kind::kBarrier;
+    outcomes[i].next_pc = 1;
+    outcomes[i].argument = 3 + i;
+    outcomes[i].groups = {&groups[i], 1};
+  }
+  steps.unit().resolved(0, {outcomes, 2});
+  steps.unit().barrier_released(0, 4);
+  EXPECT_EQ(steps.issue(), "");
+  EXPECT_EQ(steps.unit().census().barrier, 4u);
+  steps.unit().barrier_released(0, 3);
+  EXPECT_EQ(next(steps), "pc 1: 0 1 2 3");
+}
+
+// --- Where the warps of a block meet
+
+// Of a guarded call only W0's threads part, and W1 goes on as a whole: it meets W0 nevertheless. The same
+// holds for bra.uni, whose guard may differ between the warps of a block.
+TEST(Tbc, WarpsMeetWhereThreadsMayPart) {
+  ptx::Program program = kernel(kTwoArms);
+  for (const ptx::Opcode op : {ptx::Opcode::kCall, ptx::Opcode::kBra}) {
+    program.code[0].op = op;
+    program.code[0].uniform = true;
+    const std::uint16_t called = op == ptx::Opcode::kCall ? 1 : 0;
+    Steps steps(program, tbc(), four_lanes(8));
+    steps.launch(8);
+    EXPECT_EQ(next(steps), "pc 0: 0 1 2 3");
+    EXPECT_EQ(next(steps), "pc 0: 4 5 6 7");
+    steps.resolve(1, {{1, {4, 5, 6, 7}}});
+    EXPECT_EQ(next(steps), "");
+    steps.resolve(0, {{1, {0, 1}}});
+    steps.resolve(0, {{3, {2, 3}}}, Kind::kGo, called);
+    EXPECT_EQ(next(steps), "pc 1: 0 1 6 7");
+    EXPECT_EQ(next(steps), "pc 1: 4 5");
+  }
+  ptx::Instruction instruction;
+  instruction.op = ptx::Opcode::kCall;
+  instruction.target = 7;
+  instruction.guard = -1;
+  EXPECT_FALSE(TbcBlock::may_part(instruction)) << "all call the same function";
+  instruction.target = ptx::kNoPc;
+  EXPECT_TRUE(TbcBlock::may_part(instruction)) << "a call through a register";
+}
+
+// Threads return to two callers: as all are of one entry that reconverges nowhere, each caller's go their
+// way. Within an entry that does, its point and call depth are kept.
+TEST(Tbc, ReturnsToSeveralCallersMeetWhereTheirEntryDid) {
+  ptx::Program program = kernel(kTwoArms + "\n  add.u32 %r1, %r1, 1;\n  ret;");
+  program.code[1].op = ptx::Opcode::kReturn;
+  Steps steps(program, tbc(), four_lanes(8));
+  part(steps, {{1, {0, 1, 4, 5}}, {3, {2, 3, 6, 7}}});  // both arms at depth 0, D = 4
+  EXPECT_EQ(next(steps), "pc 1: 0 1");
+  EXPECT_EQ(next(steps), "pc 1: 4 5");
+  steps.resolve(2, {{2, {0}}, {3, {1}}});
+  steps.resolve(3, {{2, {4}}, {3, {5}}});
+  EXPECT_EQ(next(steps), "pc 2: 0");
+  EXPECT_EQ(next(steps), "pc 2: 4");
+  EXPECT_THAT(steps.lines("entry that runs at pc 2 "),
+              ElementsAre(HasSubstr("2 threads, reconverges at pc 4")));
+  steps.resolve(4, {{4, {0}}}, Kind::kGo, 1);  // the same PC, one call deeper, is somewhere else
+  steps.resolve(5, {{4, {4}}});
+  EXPECT_EQ(next(steps), "pc 4: 0");
+}
+
+// What waits at a warp-level primitive does not wait at its exit, though the exit comes next.
+TEST(Tbc, ThreadsAtAPrimitiveBeforeTheirExitAreStillNeeded) {
+  const ptx::Program program = kernel(kTwoArms);
+  Steps steps(program, tbc(), four_lanes(8));
+  part(steps, {{1, {0, 1, 2, 3}}, {3, {4, 5, 6, 7}}});
+  EXPECT_EQ(next(steps), "pc 1: 0 1 2 3");
+  steps.resolve(2, {{5, {0, 1, 2, 3}}}, Kind::kWarpSync);
+  EXPECT_EQ(next(steps), "pc 3: 4 5 6 7");
+  EXPECT_EQ(steps.unit().ending(0), 0u);
+  steps.release_sync({0, 1, 2, 3});
+  EXPECT_EQ(steps.unit().ending(0), 0b1111u);
 }
 
 }  // namespace

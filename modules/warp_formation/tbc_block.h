@@ -1,0 +1,140 @@
+// One block under thread block compaction: its reconvergence stack, the threads that its dissolved warps have
+// left at a branch, those that wait at barriers and warp-level primitives, and those still to be compacted.
+// Private to tbc.cpp.
+#ifndef WEFT_WARP_FORMATION_TBC_BLOCK_H
+#define WEFT_WARP_FORMATION_TBC_BLOCK_H
+
+#include <array>
+#include <cstdint>
+#include <ostream>
+#include <vector>
+
+#include "warp_formation/commit_record.h"
+#include "warp_formation/lane_packing.h"
+#include "warp_formation/reconvergence_stack.h"
+#include "warp_formation/warp_formation.h"
+
+namespace weft::warp_formation {
+
+inline constexpr unsigned kMaxBlockThreads = 1024;
+
+// Threads of a block; word c: those of its chunk c.
+struct BlockMask {
+  std::array<std::uint32_t, kMaxBlockThreads / kChunk> words{};
+
+  bool empty() const {
+    std::uint32_t any = 0;
+    for (const auto word : words) any |= word;
+    return any == 0;
+  }
+  unsigned count() const {
+    unsigned n = 0;
+    for (const auto word : words) n += static_cast<unsigned>(__builtin_popcount(word));
+    return n;
+  }
+  bool intersects(const BlockMask& other) const {
+    std::uint32_t any = 0;
+    for (std::size_t w = 0; w < words.size(); ++w) any |= words[w] & other.words[w];
+    return any != 0;
+  }
+  BlockMask& operator|=(const BlockMask& other) {
+    for (std::size_t w = 0; w < words.size(); ++w) words[w] |= other.words[w];
+    return *this;
+  }
+  BlockMask& operator&=(const BlockMask& other) {
+    for (std::size_t w = 0; w < words.size(); ++w) words[w] &= other.words[w];
+    return *this;
+  }
+  BlockMask& remove(const BlockMask& other) {
+    for (std::size_t w = 0; w < words.size(); ++w) words[w] &= ~other.words[w];
+    return *this;
+  }
+  friend bool operator==(const BlockMask& a, const BlockMask& b) { return a.words == b.words; }
+};
+
+class TbcBlock {
+ public:
+  using Stack = PathStack<BlockMask>;
+
+  struct Statistics {
+    std::uint64_t divergent_branches = 0, uniform_branches = 0;
+    std::uint64_t lone_departures = 0;  // of threads from a reconvergence point
+  };
+
+  // All threads at PC 0, to be placed in warps.
+  void start(const Block& block);
+  const Block& block() const { return block_; }
+  bool has_chunk(unsigned chunk) const {
+    return chunk >= block_.first_chunk && chunk < block_.first_chunk + (block_.threads + kChunk - 1) / kChunk;
+  }
+  const Stack& stack() const { return stack_; }
+
+  // Whether the warps of the top entry meet at this instruction because its threads may part there. Branches
+  // with .uni are no exception: what is the same for the threads of a warp may differ within the block.
+  static bool may_part(const ptx::Instruction& instruction);
+
+  // What becomes of threads of the top entry.
+  void exit(const ThreadGroup& group) { stack_.exit(word(group), group.mask); }
+  void deposit(const CommitRecord& record, std::uint16_t depth);
+  bool reconverges(ptx::Pc pc, std::uint16_t depth) const { return stack_.reconverges(pc, depth); }
+  void reconverge(Groups threads) {
+    for (const auto& group : threads) stack_.arrive(word(group), group.mask);
+  }
+  void wait_at_barrier(unsigned barrier, Groups threads);
+  void wait_for_warp(Groups threads) { add(syncing_, threads); }
+  void release_barrier(unsigned barrier);
+  void release_from_warp(const ThreadGroup& group) { syncing_.words[word(group)] &= ~group.mask; }
+  // Whether any of the threads waits at a barrier or for others of its original warp.
+  bool waits(Groups threads) const;
+  bool anyone_waits() const { return !waiting().empty(); }
+
+  // The threads of a warp of the top entry that waits, at `pc`, stand aside, those that wait apart from those
+  // that do not: they are paths beside the top entry now.
+  void stand_aside(ptx::Pc pc, std::uint16_t depth, Groups threads);
+  // No warp of the top entry is left: the stack moves, and a path comes to the top that can run. True: its
+  // threads are to be placed in warps; false: there is none.
+  bool move(const ptx::Program& program, SbrOrder order, Statistics& statistics);
+
+  // Threads that the compactor still has to place.
+  unsigned unplaced() const { return unplaced_threads_; }
+  // Static warps of `size` threads that have some of them.
+  unsigned static_warps(unsigned size) const;
+  // Packs the lowest of every lane into the warp.
+  void place(PackedWarp& warp, unsigned size, unsigned lanes);
+
+  // Threads of each chunk that wait, for others of the block, at an instruction that ends them.
+  BlockMask ending(const ptx::Program& program) const;
+  // Those that are not in the warps given.
+  void count(Census& census, const BlockMask& in_warps) const;
+  void describe(std::ostream& out, const ptx::Program& program, unsigned warps) const;
+  void add(BlockMask& mask, Groups threads) const {
+    for (const auto& group : threads) mask.words[word(group)] |= group.mask;
+  }
+
+ private:
+  static constexpr unsigned kBarriers = 16;
+  static constexpr unsigned kUsualDepth = 32;
+
+  unsigned word(const ThreadGroup& group) const { return group.chunk - block_.first_chunk; }
+  BlockMask waiting() const {
+    BlockMask all = syncing_;
+    return all |= at_barriers_;
+  }
+  bool choose_path(Statistics& statistics);
+  template <class Visit>
+  void each_entry(Visit&& visit) const;
+
+  Block block_;
+  Stack stack_{kUsualDepth};
+  std::vector<Stack::Path> paths_;  // where the threads of dissolved warps go
+  ptx::Pc branch_ = ptx::kNoPc;     // at which they did
+  std::uint16_t branch_depth_ = 0;
+  BlockMask unplaced_;
+  unsigned unplaced_threads_ = 0, first_unplaced_ = 0;  // the latter: a chunk
+  BlockMask syncing_, at_barriers_;
+  std::array<BlockMask, kBarriers> at_barrier_;
+};
+
+}  // namespace weft::warp_formation
+
+#endif
