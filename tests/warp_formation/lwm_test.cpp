@@ -158,6 +158,24 @@ TEST(LwmRefetch, FirstGoesOnWhileOthersWaitForMemory) {
   EXPECT_EQ(steps.issue(), "pc 1: 0 1 2 3");
 }
 
+TEST(LwmRefetch, FirstWaitsForTheLastBeforeThreadsReconverge) {
+  const ptx::Program program =
+      kernel("  @%p1 bra D;\n  ld.global.u32 %r1, [%rd1];\nD:\n  add.u32 %r1, %r1, 1;\n  ret;");
+  Steps steps(program, lwm(LwmRefetch::kFirst), four_lanes());
+  steps.launch(8);
+  steps.issue();
+  steps.issue();
+  steps.resolve(0, {{1, {0, 1, 2, 3}}});
+  steps.resolve(1, {{1, {4, 5, 6}}, {2, {7}}});
+  EXPECT_EQ(steps.issue(), "pc 1: 0 1 2 3");
+  EXPECT_EQ(steps.issue(), "pc 1: 4 5 6");
+  steps.resolve(3, {{2, {4, 5, 6}}});
+  EXPECT_EQ(steps.issue(), "");
+  steps.resolve(2, {{2, {0, 1, 2, 3}}});
+  EXPECT_EQ(steps.issue(), "pc 2: 0 1 2 3");
+  EXPECT_EQ(steps.issue(), "pc 2: 4 5 6 7");
+}
+
 // Threads that exit leave at once, the others when their packed warp comes.
 TEST(Lwm, ExitsInParts) {
   const ptx::Program program = kernel("  @%p1 exit;\n  ret;");
