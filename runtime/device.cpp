@@ -69,6 +69,13 @@ std::string hex(std::uint64_t address) {
   return text.str();
 }
 
+// Whether the kernel reads its parameters through generic addresses (cvta.param).
+bool has_parameter_address(const ptx::Program& program) {
+  return std::any_of(program.code.begin(), program.code.end(), [](const ptx::Instruction& in) {
+    return in.op == ptx::Opcode::kCvta && in.space == ptx::Space::kParam;
+  });
+}
+
 }  // namespace
 
 struct Device::Impl {
@@ -83,6 +90,7 @@ struct Device::Impl {
     if (!options.check.any()) return;
     checks.emplace(options.check, kDeviceBase, gpu.memory().bytes());
     gpu.observe(&*checks);
+    runtime.observe(&*checks);
     engine.observe(&*checks);
   }
 
@@ -319,6 +327,8 @@ void Device::launch(LoadedModule& module, const std::string& kernel, dispatch::D
   if (!launch.parameters.empty()) {
     launch.parameter_address = impl_->allocate(launch.parameters.size());
     impl_->scratch.push_back(launch.parameter_address);
+    if (impl_->checks && has_parameter_address(*launch.program))
+      impl_->checks->allocated(launch.parameter_address, launch.parameters.size(), "(parameters)");
     copy_to(launch.parameter_address, launch.parameters.data(), launch.parameters.size());
   }
   if (impl_->is_functional(kernel)) {
@@ -340,7 +350,10 @@ void Device::synchronise() {
   }
   if (impl_->gpu.faulted()) impl_->throw_fault();
   if (impl_->options.observer) impl_->options.observer->synchronised();
-  for (const Address address : impl_->scratch) impl_->release(address);
+  for (const Address address : impl_->scratch) {
+    impl_->release(address);
+    if (impl_->checks) impl_->checks->freed(address);
+  }
   impl_->scratch.clear();
 }
 
@@ -361,7 +374,10 @@ void Device::reset() {
   impl_->functional_launches.clear();
   impl_->launches = 0;
   impl_->reached_kernel = false;
-  if (impl_->checks) impl_->checks->reset();
+  if (impl_->checks) {
+    impl_->checks->reset();
+    impl_->runtime.observe(&*impl_->checks);
+  }
 }
 
 std::string Device::take_output() {

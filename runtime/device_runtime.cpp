@@ -45,6 +45,7 @@ std::uint64_t DeviceRuntime::allocate(std::uint64_t bytes) {
   holes_.erase(hole);
   if (size > needed) holes_[address + needed] = size - needed;
   live_[address] = needed;
+  if (checks_ != nullptr) checks_->allocated_by_kernel(address, bytes);
   heap_in_use_ += needed;
   return address;
 }
@@ -52,6 +53,7 @@ std::uint64_t DeviceRuntime::allocate(std::uint64_t bytes) {
 bool DeviceRuntime::release(std::uint64_t address) {
   const auto live = live_.find(address);
   if (live == live_.end()) return false;
+  if (checks_ != nullptr) checks_->freed(address);
   std::uint64_t begin = address, bytes = live->second;
   heap_in_use_ -= bytes;
   live_.erase(live);

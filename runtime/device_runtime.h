@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 
+#include "check/checks.h"
 #include "sm/device_services.h"
 
 namespace weft::runtime {
@@ -25,6 +26,8 @@ class DeviceRuntime final : public sm::DeviceServices {
   void set_printf_bytes(std::uint64_t bytes) { printf_bytes_ = bytes; }
   // The heap lies at [address, address + bytes); once, before the first kernel that uses it.
   void set_heap(std::uint64_t address, std::uint64_t bytes);
+  // Tells `checks` what kernels allocate and free; nullptr: nobody.
+  void observe(check::Checks* checks) { checks_ = checks; }
   bool has_heap() const { return has_heap_; }
 
   void print(const std::string& text) override;
@@ -39,6 +42,7 @@ class DeviceRuntime final : public sm::DeviceServices {
   void reset();
 
  private:
+  check::Checks* checks_ = nullptr;
   std::uint64_t printf_bytes_ = DeviceLimits().printf_bytes;
   std::deque<std::string> output_;
   std::uint64_t output_bytes_ = 0, lost_ = 0;

@@ -9,7 +9,12 @@ namespace weft::check {
 
 void AllocationLog::allocated(std::uint64_t address, std::uint64_t bytes, const std::string& name) {
   live_[address] = all_.size();
-  all_.push_back({address, bytes, name, name.empty() ? ++numbered_ : 0, launches_, 0, true});
+  all_.push_back({address, bytes, name, name.empty() ? ++numbered_ : 0, launches_, 0, true, false});
+}
+
+void AllocationLog::allocated_by_kernel(std::uint64_t address, std::uint64_t bytes) {
+  live_[address] = all_.size();
+  all_.push_back({address, bytes, "", ++numbered_, launches_, 0, true, true});
 }
 
 std::uint64_t AllocationLog::freed(std::uint64_t address) {
@@ -53,8 +58,14 @@ std::string AllocationLog::describe(const Allocation& allocation) const {
   } else {
     out << "variable " << allocation.name;
   }
-  out << " (" << allocation.bytes << " bytes at " << hex(allocation.address) << ", "
-      << (allocation.name.empty() ? "allocated" : "placed") << " before launch " << allocation.made + 1;
+  out << " (" << allocation.bytes << " bytes at " << hex(allocation.address) << ", ";
+  if (allocation.by_kernel) {
+    out << "malloc in launch " << allocation.made;
+    if (!allocation.live) out << ", freed in launch " << allocation.gone;
+    out << ")";
+    return out.str();
+  }
+  out << (allocation.name.empty() ? "allocated" : "placed") << " before launch " << allocation.made + 1;
   if (!allocation.live) out << ", freed after launch " << allocation.gone;
   out << ")";
   return out.str();

@@ -14,6 +14,8 @@ class AllocationLog {
  public:
   // `name`: of a variable, empty for an allocation of the host.
   void allocated(std::uint64_t address, std::uint64_t bytes, const std::string& name);
+  // By malloc, in the running launch.
+  void allocated_by_kernel(std::uint64_t address, std::uint64_t bytes);
   // Returns its size; 0 if no live allocation starts there.
   std::uint64_t freed(std::uint64_t address);
   void launched() { ++launches_; }
@@ -31,7 +33,7 @@ class AllocationLog {
     std::string name;
     std::uint64_t number = 0;          // from 1, in order of allocation
     std::uint64_t made = 0, gone = 0;  // launches before
-    bool live = true;
+    bool live = true, by_kernel = false;
   };
   std::string describe(const Allocation& allocation) const;
   const Allocation* live_at_or_before(std::uint64_t address) const;

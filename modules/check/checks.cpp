@@ -14,6 +14,18 @@ void Checks::allocated(std::uint64_t address, std::uint64_t bytes, const std::st
   if (memory_) memory_->allocated(address, bytes);
 }
 
+void Checks::allocated_by_kernel(std::uint64_t address, std::uint64_t bytes) {
+  allocations_.allocated_by_kernel(address, bytes);
+  if (memory_) memory_->allocated(address, bytes);
+  if (race_) race_->allocated(address, bytes);
+}
+
+void Checks::result_written(unsigned sm, const sm::ResidentBlock& block, unsigned chunk, unsigned lane,
+                            std::uint64_t offset, std::uint64_t bytes) {
+  const std::uint32_t thread = (chunk - block.first_chunk) * isa::kLanes + lane;
+  if (memory_) memory_->result_written(sm, block, thread, offset, bytes);
+}
+
 void Checks::freed(std::uint64_t address) {
   const std::uint64_t bytes = allocations_.freed(address);
   if (memory_ && bytes != 0) memory_->freed(address, bytes);

@@ -31,11 +31,12 @@ class Checks final : public sm::AccessObserver {
   // Device memory: addresses base to base + bytes - 1.
   Checks(const Options& options, std::uint64_t base, std::uint64_t bytes);
 
-  // Kernels may access the range from now on; it has not been written. `name`: of a variable, else empty. A
-  // device heap calls these as kernels allocate and free.
+  // Kernels may access the range from now on; it has not been written. `name`: of a variable, else empty.
   void allocated(std::uint64_t address, std::uint64_t bytes, const std::string& name = "");
   // The allocation that starts there is no more.
   void freed(std::uint64_t address);
+  // A kernel has allocated the range (malloc), which `freed` ends as well.
+  void allocated_by_kernel(std::uint64_t address, std::uint64_t bytes);
   // The host has written the range.
   void written(std::uint64_t address, std::uint64_t bytes);
   const std::vector<Report>& reports() const { return log_.reports(); }
@@ -45,6 +46,8 @@ class Checks final : public sm::AccessObserver {
   void kernel_started(const sm::Kernel& kernel, unsigned sms) override;
   void block_started(unsigned sm, const sm::ResidentBlock& block) override;
   std::uint32_t access(const sm::ObservedAccess& access) override;
+  void result_written(unsigned sm, const sm::ResidentBlock& block, unsigned chunk, unsigned lane,
+                      std::uint64_t offset, std::uint64_t bytes) override;
   const std::string& stop_reason() const override { return log_.stop_reason(); }
   void barrier_arrived(unsigned sm, const sm::ResidentBlock& block, unsigned barrier, unsigned chunk,
                        std::uint32_t mask, bool waits) override;

@@ -109,10 +109,16 @@ std::uint32_t MemoryChecker::access(const sm::ObservedAccess& access) {
   return allowed;
 }
 
+void MemoryChecker::result_written(unsigned sm, const sm::ResidentBlock& block, std::uint32_t thread,
+                                   std::uint64_t offset, std::uint64_t bytes) {
+  Bits written{slot_of(sm, block).local.data() + local_words_ * thread, local_bytes_};
+  written.fill(offset, bytes, true);
+}
+
 // Whether the access may happen.
 bool MemoryChecker::check_lane(const sm::ObservedAccess& access, unsigned lane, Bits& written,
                                const Bits* accessible, std::uint64_t offset) {
-  const std::uint64_t size = access.operation->element_bytes;
+  const std::uint64_t size = access.bytes;
   if ((access.address[lane] & (size - 1)) != 0) {
     report(kMisaligned, access, lane);
     return false;

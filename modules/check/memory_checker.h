@@ -33,6 +33,9 @@ class MemoryChecker {
   void kernel_started(const sm::Kernel& kernel, unsigned sms);
   void block_started(unsigned sm, const sm::ResidentBlock& block);
   std::uint32_t access(const sm::ObservedAccess& access);
+  // Bytes of a thread's local memory, by the device runtime.
+  void result_written(unsigned sm, const sm::ResidentBlock& block, std::uint32_t thread, std::uint64_t offset,
+                      std::uint64_t bytes);
 
  private:
   // One bit per byte of something.

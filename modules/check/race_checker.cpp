@@ -89,6 +89,18 @@ RaceChecker::Page* RaceChecker::page_of(const sm::ObservedAccess& access, std::u
   return pages_[number].get();
 }
 
+// Who allocates during a launch hands the memory from one thread to another.
+void RaceChecker::allocated(std::uint64_t address, std::uint64_t bytes) {
+  for (std::uint64_t offset = address - base_, end = offset + bytes; offset < end;) {
+    const std::uint64_t number = offset / kPageBytes;
+    const std::uint64_t page_end = std::min(end, (number + 1) * kPageBytes);
+    if (Page* page = pages_[number].get(); page != nullptr && page->launch == launch_) {
+      for (; offset < page_end; ++offset) page->cells[offset % kPageBytes >> page->shift] = Cell();
+    }
+    offset = page_end;
+  }
+}
+
 // Cells of this launch, fine enough for accesses of `size` bytes.
 void RaceChecker::prepare(Page& page, std::uint64_t size) {
   if (page.launch != launch_) {
@@ -108,7 +120,7 @@ void RaceChecker::access(const sm::ObservedAccess& access, std::uint32_t mask) {
   if (!shared && access.space != ptx::Space::kGlobal)
     return;  // nobody else sees local memory, nobody writes the rest
   const ptx::Instruction& in = *access.operation->instruction;
-  const std::uint64_t size = access.operation->element_bytes;
+  const std::uint64_t size = access.bytes;
   const Slot& slot = slot_of(access.sm, *access.block);
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
@@ -156,7 +168,7 @@ void RaceChecker::check(const sm::ObservedAccess& access, unsigned lane, Cell& c
 bool RaceChecker::writes_equal(const sm::ObservedAccess& access, unsigned lane, const Mark& before,
                                std::uint32_t mask) const {
   std::uint8_t mine[16] = {}, other[16] = {};
-  const std::uint64_t size = access.operation->element_bytes;
+  const std::uint64_t size = access.bytes;
   stored_bytes(access, lane, mine);
   const bool shared = access.space == ptx::Space::kShared;
   std::memcpy(other, access.memory + (access.address[lane] - (shared ? 0 : base_)), size);

@@ -28,6 +28,8 @@ class RaceChecker {
  public:
   RaceChecker(std::uint64_t base, std::uint64_t bytes, const AllocationLog& allocations, ReportLog& log);
 
+  // The range is new: what was accessed there before races with nothing any more.
+  void allocated(std::uint64_t address, std::uint64_t bytes);
   void reset();
   void kernel_started(const sm::Kernel& kernel, unsigned sms);
   void block_started(unsigned sm, const sm::ResidentBlock& block);

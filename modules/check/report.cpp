@@ -33,6 +33,13 @@ std::string verb_of(const ptx::Instruction& in) {
       return "store";
     case ptx::Opcode::kCopyAsync:
       return "copy";
+    case ptx::Opcode::kTex:
+    case ptx::Opcode::kTld4:
+      return "texture fetch";
+    case ptx::Opcode::kSuld:
+      return "surface load";
+    case ptx::Opcode::kSust:
+      return "surface store";
     default:
       return "atomic";
   }
@@ -72,7 +79,7 @@ std::string describe(const sm::ObservedAccess& access, unsigned lane) {
   out << program.name << ": "
       << thread_name(*access.kernel, block_of(*access.kernel, *access.block), thread_of(access, lane))
       << ", pc " << access.pc << ", " << program.place(access.pc) << ": "
-      << verb_of(*access.operation->instruction) << " of " << +access.operation->element_bytes << " bytes";
+      << verb_of(*access.operation->instruction) << " of " << access.bytes << " bytes";
   return out.str();
 }
 

@@ -236,6 +236,9 @@ void Lowering::move(Operation& operation) {
       return emit(d);
     }
   }
+  // A device function has its arguments in its frame.
+  if (d.fixed.op == Opcode::kCvta && d.fixed.space == Space::kParam && !kernel_.is_entry)
+    d.fixed.space = Space::kLocal;
   set_source(d, 0, source(from, operation.sources[0]));
   set_destination(d, 0, destination(to, operation.destination), operation.destination);
   emit(d);

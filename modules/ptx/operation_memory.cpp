@@ -179,6 +179,8 @@ void read_convert_address(Modifiers& m, Operation& o) {
           {"shared", Space::kShared},
           {"shared::cta", Space::kShared},
           {"local", Space::kLocal},
+          {"param", Space::kParam},
+          {"param::entry", Space::kParam},
           {"const", Space::kConst}},
          i.space);
   i.type = m.type(set_of(Type::kU64));

@@ -25,8 +25,9 @@ struct ObservedAccess {
   ptx::Space space = ptx::Space::kGlobal;  // never kGeneric
   unsigned sm = 0;
   const ResidentBlock* block = nullptr;
-  unsigned chunk = 0;      // of the SM's positions
-  std::uint32_t mask = 0;  // threads that access
+  unsigned chunk = 0;       // of the SM's positions
+  std::uint32_t mask = 0;   // threads that access
+  std::uint32_t bytes = 0;  // of each thread: a power of two up to 16
   // 32 lanes; kShared, kLocal, kParam: offsets in the block's, the thread's, the kernel's own; else device
   // addresses.
   const std::uint64_t* address = nullptr;
@@ -43,6 +44,9 @@ class AccessObserver {
   virtual void block_started(unsigned sm, const ResidentBlock& block) = 0;
   // Returns the threads of `access.mask` that may go on; the others skip the instruction.
   virtual std::uint32_t access(const ObservedAccess& access) = 0;
+  // A function of the device runtime has written its result into the thread's local memory.
+  virtual void result_written(unsigned sm, const ResidentBlock& block, unsigned chunk, unsigned lane,
+                              std::uint64_t offset, std::uint64_t bytes) = 0;
   // Why the launch has to end now; empty: it need not.
   virtual const std::string& stop_reason() const = 0;
 

@@ -226,8 +226,8 @@ bool Executor::memory(const Operation& op, ptx::Pc pc, const Groups& groups, con
   access_count_ = 0;
   group_ = 0;
   if (observer_ != nullptr) refused_ = {};
-  if (in.is_image()) return image(op, pc, groups, block);
-  if (op.memory == nullptr) return copy(op, pc, groups, block);
+  if (in.is_image()) return image(op, pc, groups, block) && goes_on();
+  if (op.memory == nullptr) return copy(op, pc, groups, block) && goes_on();
   alignas(64) std::uint64_t address[isa::kLanes];
   for (const ThreadGroup& group : groups) {
     const std::uint32_t mask = guarded(in, group);
@@ -256,11 +256,14 @@ bool Executor::memory(const Operation& op, ptx::Pc pc, const Groups& groups, con
     }
     if (!done) return false;
   }
-  if (observer_ != nullptr && !observer_->stop_reason().empty()) {
-    fault_ = observer_->stop_reason();
-    return false;
-  }
-  return true;
+  return goes_on();
+}
+
+// Whether the observer lets the launch go on.
+bool Executor::goes_on() {
+  if (observer_ == nullptr || observer_->stop_reason().empty()) return true;
+  fault_ = observer_->stop_reason();
+  return false;
 }
 
 // Asks the observer; threads that it refuses are noted.
@@ -274,8 +277,9 @@ std::uint32_t Executor::permitted(const Operation& op, ptx::Pc pc, ptx::Space sp
   const Kind kind = opcode == ptx::Opcode::kLd || (copies && space != ptx::Space::kShared) ? Kind::kLoad
                     : opcode == ptx::Opcode::kSt || copies                                 ? Kind::kStore
                                                                                            : Kind::kAtomic;
-  const std::uint32_t allowed = observer_->access({kind, kernel_, &op, pc, space, sm_, &block, chunk, mask,
-                                                   address, where.base, registers_.chunk_base(chunk)});
+  const std::uint32_t allowed =
+      observer_->access({kind, kernel_, &op, pc, space, sm_, &block, chunk, mask, op.element_bytes, address,
+                         where.base, registers_.chunk_base(chunk)});
   refused_[group_] |= mask & ~allowed;
   return mask & allowed;
 }

@@ -144,7 +144,8 @@ class Executor {
                     unsigned lane, const ResidentBlock& block);
   std::uint64_t argument(std::uint64_t area, unsigned offset, unsigned bytes, unsigned chunk, unsigned lane,
                          const ResidentBlock& block);
-  void set_result(std::uint64_t area, unsigned bytes, std::uint64_t value, unsigned chunk, unsigned lane);
+  void set_result(std::uint64_t area, unsigned bytes, std::uint64_t value, unsigned chunk, unsigned lane,
+                  const ResidentBlock& block);
   std::string system_call(ptx::SystemCall call, std::uint64_t area, unsigned chunk, unsigned lane,
                           const ResidentBlock& block);
 
@@ -164,6 +165,8 @@ class Executor {
   bool query(ImageLanes& lanes, unsigned lane);
   bool surface(ImageLanes& lanes, unsigned lane);
   bool touch(ImageLanes& lanes, unsigned lane, unsigned number, std::uint64_t address, unsigned bytes);
+  bool texel_permitted(const ImageLanes& lanes, unsigned lane, std::uint64_t address, unsigned bytes);
+  bool goes_on();
   bool refuse_image(const ImageLanes& lanes, unsigned lane, const std::string& what);
 
   bool refuse(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint32_t mask,

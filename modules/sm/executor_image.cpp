@@ -95,6 +95,7 @@ bool Executor::image(const Operation& op, ptx::Pc pc, const Groups& groups, cons
   const ptx::Instruction& in = *op.instruction;
   for (const ThreadGroup& group : groups) {
     const std::uint32_t mask = guarded(in, group);
+    group_ = static_cast<unsigned>(&group - groups.data);
     if (mask == 0) continue;
     ImageLanes lanes{
         op, in,      block,   pc, registers_.chunk_base(group.chunk), group.chunk, access_count_, 0,
@@ -117,7 +118,7 @@ bool Executor::image(const Operation& op, ptx::Pc pc, const Groups& groups, cons
       }
       if (!done) return false;
     }
-    const std::uint32_t idle = mask & ~lanes.in_memory;
+    const std::uint32_t idle = mask & ~lanes.in_memory & ~refused(group_);
     if (idle != 0 && in.is_load()) record(ptx::Space::kTexture, group.chunk, idle, 0);
   }
   return true;
@@ -160,6 +161,20 @@ bool Executor::image_object(ImageLanes& lanes, unsigned lane) {
                             texture::name_of(wanted.geometry, wanted.layered));
   }
   return true;
+}
+
+// Shows the observer one texel of a lane. False: the lane has to skip the instruction.
+bool Executor::texel_permitted(const ImageLanes& lanes, unsigned lane, std::uint64_t address,
+                               unsigned bytes) {
+  using Kind = ObservedAccess::Kind;
+  const Kind kind = lanes.in.op == ptx::Opcode::kSust ? Kind::kStore : Kind::kLoad;
+  std::array<std::uint64_t, isa::kLanes> addresses{};
+  addresses[lane] = address;
+  const std::uint32_t allowed =
+      observer_->access({kind, kernel_, &lanes.op, lanes.pc, ptx::Space::kGlobal, sm_, &lanes.block,
+                         lanes.chunk, 1u << lane, bytes, addresses.data(), memory_.image, lanes.registers});
+  refused_[group_] |= (1u << lane) & ~allowed;
+  return allowed != 0;
 }
 
 // Lane `lane` touches `bytes` bytes at `address` as its `number`-th place in memory.
@@ -218,6 +233,14 @@ bool Executor::fetch(ImageLanes& lanes, unsigned lane) {
     texture::locate_gather(image, sampler, at, footprint);
   } else {
     texture::locate(image, sampler, at, footprint);
+  }
+  if (observer_ != nullptr) {
+    bool permitted = true;
+    for (unsigned i = 0; i < footprint.count; ++i) {
+      const texture::Tap& tap = footprint.taps[i];
+      if (!tap.border) permitted &= texel_permitted(lanes, lane, tap.address, image.format.bytes());
+    }
+    if (!permitted) return true;
   }
   unsigned number = 0;
   for (unsigned i = 0; i < footprint.count; ++i) {
@@ -293,6 +316,7 @@ bool Executor::surface(ImageLanes& lanes, unsigned lane) {
             std::to_string(image.levels[0].size[0]) + " x " + std::to_string(image.levels[0].size[1]) +
             " x " + std::to_string(image.levels[0].size[2]) + " texels of " + texture::name_of(image.format));
   }
+  if (inside && observer_ != nullptr && !texel_permitted(lanes, lane, place.address, bytes)) return true;
   if (inside && !touch(lanes, lane, 0, place.address, bytes)) return false;
   std::uint8_t* memory = inside ? memory_.image + (place.address - memory_.base) : nullptr;
   if (in.op == ptx::Opcode::kSuld) {

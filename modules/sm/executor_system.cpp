@@ -60,7 +60,8 @@ std::uint64_t Executor::argument(std::uint64_t area, unsigned offset, unsigned b
 }
 
 void Executor::set_result(std::uint64_t area, unsigned bytes, std::uint64_t value, unsigned chunk,
-                          unsigned lane) {
+                          unsigned lane, const ResidentBlock& block) {
+  if (observer_ != nullptr) observer_->result_written(sm_, block, chunk, lane, area, bytes);
   for (unsigned done = 0; done < bytes; done += 4) {
     const auto word = static_cast<std::uint32_t>(value >> (8 * done));
     std::memcpy(memory_.image + local_place((area + done) / 4, chunk, lane), &word, 4);
@@ -104,11 +105,11 @@ std::string Executor::system_call(ptx::SystemCall call, std::uint64_t area, unsi
       if (!printed.valid)
         return "printf reads at " + hex(printed.address) + ", which is no memory of the thread";
       if (services != nullptr) services->print(printed.text);
-      set_result(area, 4, static_cast<std::uint32_t>(printed.arguments), chunk, lane);
+      set_result(area, 4, static_cast<std::uint32_t>(printed.arguments), chunk, lane, block);
       return "";
     }
     case ptx::SystemCall::kAllocate:
-      set_result(area, 8, services == nullptr ? 0 : services->allocate(value(8, 8)), chunk, lane);
+      set_result(area, 8, services == nullptr ? 0 : services->allocate(value(8, 8)), chunk, lane, block);
       return "";
     case ptx::SystemCall::kFree: {
       const std::uint64_t address = value(0, 8);

@@ -160,6 +160,10 @@ Kernel::Kernel(const dispatch::Launch& l, const Config& config, std::uint64_t wa
   copies = std::any_of(program.code.begin(), program.code.end(),
                        [](const ptx::Instruction& in) { return in.op == ptx::Opcode::kCopyAsync; });
   for (Operation& op : operations) {
+    if (op.instruction->op == ptx::Opcode::kCvta && op.instruction->space == ptx::Space::kParam) {
+      if (parameter_window.empty()) parameter_window.emplace_back().lanes.fill(launch.parameter_address);
+      op.src[1].constant = parameter_window[0].lanes.data();
+    }
     if (!op.instruction->is_image()) continue;
     ImageSources& sources = image_sources.emplace_back();
     for (std::size_t i = 0; i < sources.size(); ++i) sources[i] = source_of(op.instruction->src[i], program);

@@ -3,6 +3,7 @@
 #ifndef WEFT_SM_KERNEL_H
 #define WEFT_SM_KERNEL_H
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <string>
@@ -44,6 +45,11 @@ struct Operation {
   const ImageSources* image = nullptr;  // textures and surfaces: the sources, instead of `src`
 };
 
+// 32 lanes of a 64-bit constant.
+struct WideConstant {
+  alignas(64) std::array<std::uint64_t, isa::kLanes> lanes;
+};
+
 // What limits the resident blocks of an SM.
 struct Occupancy {
   std::uint32_t blocks = 0;
@@ -67,7 +73,8 @@ struct Kernel {
   Occupancy occupancy;
   std::vector<Operation> operations;  // by PC
   std::deque<ImageSources> image_sources;
-  std::uint32_t threads = 0;  // per block
+  std::deque<WideConstant> parameter_window;  // cvta.param: where the parameters lie in device memory
+  std::uint32_t threads = 0;                  // per block
   std::uint32_t chunks_per_block = 0;
   std::uint64_t shared_bytes = 0;  // per block: static and dynamic
   bool copies = false;             // has cp.async

@@ -155,8 +155,7 @@ class PathStack {
   template <class CanRun>
   bool bring_up(CanRun&& can_run) {
     for (std::size_t i = entries_.size(); i-- > 0;) {
-      const bool leaf = i + 1 == entries_.size() || entries_[i + 1].level <= entries_[i].level;
-      if (!leaf || !can_run(entries_[i].mask)) continue;
+      if (!is_leaf(i) || !can_run(entries_[i].mask)) continue;
       raise(i);
       return true;
     }
@@ -199,7 +198,47 @@ class PathStack {
     return false;
   }
 
+  // Like bring_up, but puts the path with the lowest PC on top; those that stand where it does, with the same
+  // parent, join it.
+  template <class CanRun>
+  bool bring_up_lowest(CanRun&& can_run) {
+    std::size_t lowest = entries_.size();
+    for (std::size_t i = entries_.size(); i-- > 0;) {
+      if (!is_leaf(i) || !can_run(entries_[i].mask)) continue;
+      if (lowest == entries_.size() || entries_[i].pc < entries_[lowest].pc) lowest = i;
+    }
+    if (lowest == entries_.size()) return false;
+    raise(lowest);
+    for (std::size_t i = entries_.size() - 1; i-- > 0 && entries_[i].level >= entries_.back().level;) {
+      Entry& top = entries_.back();
+      const Entry& other = entries_[i];
+      const bool same = other.level == top.level && other.pc == top.pc && other.depth == top.depth;
+      if (!same || !is_leaf(i) || !can_run(other.mask)) continue;
+      top.mask |= other.mask;
+      entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    return true;
+  }
+
+  // The path nearest to the top that holds threads of `some` and others becomes two, with the same point of
+  // reconvergence. False: there is none.
+  bool part(const Mask& some) {
+    for (std::size_t i = entries_.size(); i-- > 0;) {
+      if (!is_leaf(i) || !entries_[i].mask.intersects(some)) continue;
+      Entry others = entries_[i];
+      others.mask.remove(some);
+      if (others.mask.empty()) continue;
+      entries_[i].mask.remove(others.mask);
+      entries_.insert(entries_.begin() + static_cast<std::ptrdiff_t>(i) + 1, others);
+      return true;
+    }
+    return false;
+  }
+
  private:
+  bool is_leaf(std::size_t i) const {
+    return i + 1 == entries_.size() || entries_[i + 1].level <= entries_[i].level;
+  }
   // The first entry after `from` of a level below `level`, or the end.
   std::size_t end_of(std::size_t from, unsigned level) const {
     std::size_t end = from + 1;

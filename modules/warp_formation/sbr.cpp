@@ -159,7 +159,12 @@ class Sbr final : public WarpFormation {
       Warp& warp = warps_[c];
       if (!warp.live || !warp.syncs) continue;
       warp.release(threads, size_);
-      if (!warp.at_sync || !warp.choose_path()) continue;
+      if (!warp.at_sync) {
+        // Threads that were parted follow by the lowest PC, which may be that of threads released only now.
+        if (warp.parted && !warp.in_flight && !warp.at_barrier && warp.choose_path(true)) show_top(c);
+        continue;
+      }
+      if (!warp.choose_path(true)) continue;
       warp.at_sync = false;
       --scheduler_of(c).at_sync;
       show_top(c);
@@ -249,8 +254,9 @@ class Sbr final : public WarpFormation {
     Scheduler& s = scheduler_of(context);
     land(warp, s);
     if (program_->code[warp.stack.top().pc].is_branch()) ++statistics_.uniform_branches;
-    if (warp.stack.advance_together(outcome.next_pc, outcome.depth)) {
-      if (warp.syncs) return offer(context);
+    const bool popped = warp.stack.advance_together(outcome.next_pc, outcome.depth);
+    if (warp.parted || (popped && warp.syncs)) return offer(context);
+    if (popped) {
       show_top(context);
     } else {
       table_.set(context, outcome.next_pc);
@@ -262,7 +268,7 @@ class Sbr final : public WarpFormation {
   void offer(unsigned context) {
     Warp& warp = warps_[context];
     Scheduler& s = scheduler_of(context);
-    warp.at_sync = !warp.choose_path();
+    warp.at_sync = !warp.choose_path(true);
     show_top(context);
     if (warp.at_sync) {
       ++s.at_sync;

@@ -57,6 +57,7 @@ struct SbrWarp {
   bool in_flight = false, in_memory = false, at_barrier = false;
   bool at_sync = false;  // no path can run: some of its threads are at warp-level primitives
   bool syncs = false;    // `syncing` is not empty
+  bool parted = false;   // threads that a primitive's guard left out have gone on without the others
   std::uint16_t slot = 0;
   std::uint16_t first_chunk = 0;  // chunk of the warp's thread 0
   std::uint8_t shift = 0;         // ... and its position within that chunk (warps under 32 threads)
@@ -77,7 +78,7 @@ struct SbrWarp {
     const unsigned first = warp_number * size;
     const unsigned threads = std::min(size, block.threads - first);
     live = true;
-    in_flight = in_memory = at_barrier = at_sync = syncs = false;
+    in_flight = in_memory = at_barrier = at_sync = syncs = parted = false;
     barriers = 0;
     syncing = {};
     exiting = {};
@@ -208,9 +209,17 @@ struct SbrWarp {
     syncs = !syncing.empty();
   }
 
-  // Puts a path on top that can run; false: none can.
-  bool choose_path() {
-    return !syncs || stack.bring_up([this](const WarpMask& mask) { return !mask.intersects(syncing); });
+  // Puts a path on top that can run; false: none can. With `may_part`, threads that are not at a primitive
+  // part from those of their path that are: its guard left them out, or they were at the point of
+  // reconvergence already. The others follow by the lowest PC, and join them where they meet.
+  bool choose_path(bool may_part = false) {
+    if (parted && stack.depth() == 1) parted = false;
+    if (!syncs && !parted) return true;
+    const auto can_run = [this](const WarpMask& mask) { return !syncs || !mask.intersects(syncing); };
+    if (parted ? stack.bring_up_lowest(can_run) : stack.bring_up(can_run)) return true;
+    if (!may_part || !stack.part(syncing)) return false;
+    parted = true;
+    return stack.bring_up_lowest(can_run);
   }
 
   void count(Census& census) const {

@@ -177,6 +177,48 @@ TEST_P(WarpPrimitive, UnderAGuard) {
   for (std::uint32_t t = 0; t < 64; ++t) ASSERT_EQ(out[t], t % 32 < 11 ? t / 32 * 32 + 10 : 5) << t;
 }
 
+// Two instructions of one path, of which each thread executes one: the threads that the first leaves out have
+// to come to the second. They are together again at the block barrier behind.
+TEST_P(WarpPrimitive, GuardsThatExcludeEachOther) {
+  const Words out = run(R"(
+  and.b32 %r4, %r2, 3;
+  setp.eq.u32 %p1, %r4, 1;
+  mov.u32 %r5, 0; mov.u32 %r6, 0;
+  @%p1 bar.warp.sync -1;
+  @!%p1 bar.warp.sync -1;
+  @%p1 redux.sync.add.u32 %r5, %r2, -1;
+  @!%p1 redux.sync.add.u32 %r6, %r2, -1;
+  bar.sync 0;
+  shl.b32 %r7, %r6, 16;
+  add.u32 %r10, %r5, %r7;
+)",
+                        96);
+  for (std::uint32_t t = 0; t < 96; ++t) {
+    const std::uint32_t sum = 496 + t / 32 * 32 * 32;  // all 32 threads of the warp
+    ASSERT_EQ(out[t], t % 4 == 1 ? sum : sum << 16) << t;
+  }
+}
+
+// In a loop, and with operands of both in one reduction.
+TEST_P(WarpPrimitive, GuardsThatExcludeEachOtherInALoop) {
+  const Words out = run(R"(
+  mov.u32 %r5, 0; mov.u32 %r10, 0;
+TURN:
+  and.b32 %r4, %r3, 1;
+  setp.eq.u32 %p1, %r4, %r5;
+  @%p1 redux.sync.add.u32 %r6, %r5, -1;
+  @!%p1 redux.sync.add.u32 %r6, %r3, -1;
+  add.u32 %r10, %r10, %r6;
+  add.u32 %r5, %r5, 1;
+  setp.lt.u32 %p2, %r5, 3;
+  @%p2 bra TURN;
+)",
+                        64);
+  // Turn 0: even lanes give 0, odd ones themselves (256). Turn 1: odd ones give 1 (16), even ones themselves
+  // (240). Turn 2: all give themselves (496).
+  for (std::uint32_t t = 0; t < 64; ++t) ASSERT_EQ(out[t], 256u + 256 + 496) << t;
+}
+
 // Lanes in lock step through a loop whose trips differ: the members of each turn are voted for in the one
 // before.
 TEST_P(WarpPrimitive, LoopsWithFewerMembersInEachTurn) {
@@ -271,6 +313,7 @@ TEST(WarpPrimitiveFault, MembersThatNeverComeAreNamedByTheWatchdog) {
   setp.lt.u32 %p1, %r3, 16;
   @!%p1 bra JOIN;
   bar.warp.sync -1;
+  mov.u32 %r10, 2;
 JOIN:
   mov.u32 %r10, 1;
 )"),

@@ -173,26 +173,7 @@ TEST(CompiledCube, ReadsTheFaceThatTheDirectionMeets) {
   const auto directions = random_coordinates(random, kThreads, -1, 1);
   const auto found = bench.run("fetch_cube", object, directions);
   for (std::size_t t = 0; t < kThreads; ++t) {
-    // Guide, table of cubemap faces: face, major axis, s, t.
-    const auto [x, y, z, unused] = directions[t];
-    (void)unused;
-    const float ax = std::fabs(x), ay = std::fabs(y), az = std::fabs(z);
-    int face = 0;
-    std::array<float, 3> mst{};
-    if (ax > ay && ax > az) {
-      face = x >= 0 ? 0 : 1;
-      mst = {ax, x >= 0 ? -z : z, -y};
-    } else if (ay > az) {
-      face = y >= 0 ? 2 : 3;
-      mst = {ay, x, y >= 0 ? z : -z};
-    } else {
-      face = z >= 0 ? 4 : 5;
-      mst = {az, z >= 0 ? x : -x, -y};
-    }
-    const auto column = [&](float s) {
-      return static_cast<float>(8 * (static_cast<double>(s) / mst[0] + 1) / 2);
-    };
-    ASSERT_EQ(found[t], fetch(plain, {}, {column(mst[1]), column(mst[2]), 0}, face)) << t;
+    ASSERT_EQ(found[t], fetch_cube(plain, {directions[t][0], directions[t][1], directions[t][2]})) << t;
   }
 }
 

@@ -151,4 +151,26 @@ std::array<std::uint32_t, 4> fetch(const PlainImage& image, const PlainSampler& 
   return result;
 }
 
+// Guide, table of cubemap faces: face, major axis, s, t.
+std::array<std::uint32_t, 4> fetch_cube(const PlainImage& image, std::array<float, 3> direction) {
+  const auto [x, y, z] = direction;
+  const float ax = std::fabs(x), ay = std::fabs(y), az = std::fabs(z);
+  int face = 0;
+  std::array<float, 3> mst{};
+  if (ax > ay && ax > az) {
+    face = x >= 0 ? 0 : 1;
+    mst = {ax, x >= 0 ? -z : z, -y};
+  } else if (ay > az) {
+    face = y >= 0 ? 2 : 3;
+    mst = {ay, x, y >= 0 ? z : -z};
+  } else {
+    face = z >= 0 ? 4 : 5;
+    mst = {az, z >= 0 ? x : -x, -y};
+  }
+  const auto column = [&](float s) {
+    return static_cast<float>(image.size[0] * (static_cast<double>(s) / mst[0] + 1) / 2);
+  };
+  return fetch(image, {}, {column(mst[1]), column(mst[2]), 0}, face);
+}
+
 }  // namespace weft::test

@@ -36,6 +36,8 @@ PlainImage random_image(std::mt19937& random, unsigned dimensions, std::array<in
 // Register bits of the four values.
 std::array<std::uint32_t, 4> fetch(const PlainImage& image, const PlainSampler& sampler,
                                    std::array<float, 3> at, int layer);
+// A cube map's nearest texel in a direction.
+std::array<std::uint32_t, 4> fetch_cube(const PlainImage& image, std::array<float, 3> direction);
 
 }  // namespace weft::test
 
