@@ -162,42 +162,6 @@ class PathStack {
     return false;
   }
 
-  // The same, but the path with the lowest PC; those that stand where it does, with the same parent, join it.
-  template <class CanRun>
-  bool bring_up_lowest(CanRun&& can_run) {
-    std::size_t lowest = entries_.size();
-    for (std::size_t i = entries_.size(); i-- > 0;) {
-      if (!is_leaf(i) || !can_run(entries_[i].mask)) continue;
-      if (lowest == entries_.size() || entries_[i].pc < entries_[lowest].pc) lowest = i;
-    }
-    if (lowest == entries_.size()) return false;
-    raise(lowest);
-    for (std::size_t i = entries_.size() - 1; i-- > 0 && entries_[i].level >= entries_.back().level;) {
-      Entry& top = entries_.back();
-      const Entry& other = entries_[i];
-      const bool same = other.level == top.level && other.pc == top.pc && other.depth == top.depth;
-      if (!same || !is_leaf(i) || !can_run(other.mask)) continue;
-      top.mask |= other.mask;
-      entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(i));
-    }
-    return true;
-  }
-
-  // The path nearest to the top that holds threads of `some` and others becomes two, with the same point of
-  // reconvergence. False: there is none.
-  bool part(const Mask& some) {
-    for (std::size_t i = entries_.size(); i-- > 0;) {
-      if (!is_leaf(i) || !entries_[i].mask.intersects(some)) continue;
-      Entry others = entries_[i];
-      others.mask.remove(some);
-      if (others.mask.empty()) continue;
-      entries_[i].mask.remove(others.mask);
-      entries_.insert(entries_.begin() + static_cast<std::ptrdiff_t>(i) + 1, others);
-      return true;
-    }
-    return false;
-  }
-
   // Threads of the top entry leave it for a path of their own beside it, at `pc`, with the same reconvergence
   // point. They join one that is there already if `joins(its mask)`.
   template <class Joins>
@@ -229,6 +193,43 @@ class PathStack {
         entries_[k].rpc_depth = entry.rpc_depth;
       }
       entry.mask = arrived;
+      return true;
+    }
+    return false;
+  }
+
+  // Like bring_up, but puts the path with the lowest PC on top; those that stand where it does, with the same
+  // parent, join it.
+  template <class CanRun>
+  bool bring_up_lowest(CanRun&& can_run) {
+    std::size_t lowest = entries_.size();
+    for (std::size_t i = entries_.size(); i-- > 0;) {
+      if (!is_leaf(i) || !can_run(entries_[i].mask)) continue;
+      if (lowest == entries_.size() || entries_[i].pc < entries_[lowest].pc) lowest = i;
+    }
+    if (lowest == entries_.size()) return false;
+    raise(lowest);
+    for (std::size_t i = entries_.size() - 1; i-- > 0 && entries_[i].level >= entries_.back().level;) {
+      Entry& top = entries_.back();
+      const Entry& other = entries_[i];
+      const bool same = other.level == top.level && other.pc == top.pc && other.depth == top.depth;
+      if (!same || !is_leaf(i) || !can_run(other.mask)) continue;
+      top.mask |= other.mask;
+      entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    return true;
+  }
+
+  // The path nearest to the top that holds threads of `some` and others becomes two, with the same point of
+  // reconvergence. False: there is none.
+  bool part(const Mask& some) {
+    for (std::size_t i = entries_.size(); i-- > 0;) {
+      if (!is_leaf(i) || !entries_[i].mask.intersects(some)) continue;
+      Entry others = entries_[i];
+      others.mask.remove(some);
+      if (others.mask.empty()) continue;
+      entries_[i].mask.remove(others.mask);
+      entries_.insert(entries_.begin() + static_cast<std::ptrdiff_t>(i) + 1, others);
       return true;
     }
     return false;
