@@ -127,7 +127,7 @@ TEST(Operation, OthersAreNotExecutableYet) {
       "cvt.rn.tf32.f32 "
       "redux.sync.min.f32 cp.async.bulk.commit_group sured.b.add.2d.u32.trap tex.2dms.v4.f32.s32 "
       "vset4.u32.u32.eq "
-      "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 cvta.param.u64 fence.proxy.async fma.oob.rn.f16");
+      "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 fence.proxy.async fma.oob.rn.f16");
   for (std::string opcode; words >> opcode;) {
     const std::string message = message_of([&] { decode_body(opcode + " %r1, %r2, %r3, %r4;"); });
     EXPECT_EQ(message.rfind("k.ptx:6:1: '" + opcode, 0), 0u) << message;
