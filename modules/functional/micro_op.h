@@ -42,7 +42,9 @@ struct alignas(64) MicroOp {
   bool direct = false;    // kMemory: global, shared, constant or parameter space
   std::uint8_t data = 0;  // kMemory: how many data operands may be used
 
+  // An offset in the chunk, or the address of a constant: one sum without a branch.
   const void* operand(unsigned i, const std::uint8_t* chunk) const {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr)
     return reinterpret_cast<const void*>(src[i] + (rows >> i & 1u) * reinterpret_cast<std::uintptr_t>(chunk));
   }
   // The operands for the lane function, of the chunk of registers that starts at `chunk`.

@@ -21,7 +21,7 @@ inline constexpr std::uint32_t kFixedRegisters = 2;
 
 constexpr std::array<VirtualId, kMaxSources> no_registers() {
   std::array<VirtualId, kMaxSources> ids{};
-  for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = kNoRegister;
+  for (VirtualId& id : ids) id = kNoRegister;
   return ids;
 }
 
