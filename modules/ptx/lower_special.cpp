@@ -1,5 +1,7 @@
 // Instructions whose operands follow rules of their own: literal tables, carries, conversions to pairs,
 // hints.
+#include <array>
+
 #include "ptx/lower.h"
 
 namespace weft::ptx {
@@ -24,8 +26,8 @@ void Lowering::carry(Operation& operation) {
   DraftInstruction d = draft(operation.instruction);
   const Opcode op = d.fixed.op;
   // The carry's place is the same with and without an addend, which therefore comes last.
-  constexpr std::size_t kPlace[] = {0, 1, 3};
-  for (std::uint32_t i = 0; i < operation.source_count; ++i) {
+  constexpr std::array<std::size_t, 3> kPlace = {0, 1, 3};
+  for (std::uint32_t i = 0; i < operation.source_count && i < kPlace.size(); ++i) {
     set_source(d, kPlace[i], source(operand(i + 1), operation.sources[i]));
   }
   if (op == Opcode::kAddc || op == Opcode::kSubc || op == Opcode::kMadc) {
