@@ -58,7 +58,7 @@ class NQueens : public Workload {
             {"blocks", 1, 65'535, 1, "thread blocks of 96 threads of a launch"}};
   }
   std::map<std::string, Size> sizes() const override {
-    const Size paper{{"n", 10}, {"placed", 4}, {"blocks", 256}};
+    const Size paper{{"n", 9}, {"placed", 4}, {"blocks", 256}};
     return {{"small", {{"n", 8}, {"placed", 3}, {"blocks", 16}}},
             {"default", {{"n", 12}, {"placed", 4}, {"blocks", 256}}},
             {"large", {{"n", 13}, {"placed", 5}, {"blocks", 256}}},

@@ -50,10 +50,10 @@ extern "C" __global__ void count_completions(int n, int rows, const unsigned* co
   }
   found[thread] = solutions;
   __syncthreads();
-  if (thread < 32) found[thread] += found[thread + 64];
+  if (thread < 32) found[thread] += found[thread + 32] + found[thread + 64];
   __syncthreads();
-#pragma unroll 1
-  for (int half = 32; half > 0; half >>= 1) {
+#pragma unroll
+  for (int half = 16; half > 0; half >>= 1) {
     if (thread < half) found[thread] += found[thread + half];
     __syncthreads();
   }
