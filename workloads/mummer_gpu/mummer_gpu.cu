@@ -14,8 +14,19 @@ __device__ static uint4 texel(cudaTextureObject_t of, unsigned node) {
 
 __device__ static unsigned child_of(cudaTextureObject_t children, unsigned node, unsigned base) {
   const uint4 all = texel(children, node);
-  const unsigned low = base & 1 ? all.y : all.x, high = base & 1 ? all.w : all.z;
-  return base & 2 ? high : low;
+  if (base == 0) {
+    WEFT_KEEP_BRANCH();
+    return all.x;
+  }
+  if (base == 1) {
+    WEFT_KEEP_BRANCH();
+    return all.y;
+  }
+  if (base == 2) {
+    WEFT_KEEP_BRANCH();
+    return all.z;
+  }
+  return all.w;
 }
 
 // For every start in the read from which `least` bases are left: how many of them occur in the reference, and

@@ -34,21 +34,25 @@ extern "C" __global__ void coefficients(const float* image, float* to_north, flo
   const float value = here[ty][tx];
   float n, s, w, e;
   if (ty == 0) {
+    WEFT_KEEP_BRANCH();
     n = north[ty][tx] - value;
   } else {
     n = here[ty - 1][tx] - value;
   }
   if (ty == kTile - 1) {
+    WEFT_KEEP_BRANCH();
     s = south[ty][tx] - value;
   } else {
     s = here[ty + 1][tx] - value;
   }
   if (tx == 0) {
+    WEFT_KEEP_BRANCH();
     w = west[ty][tx] - value;
   } else {
     w = here[ty][tx - 1] - value;
   }
   if (tx == kTile - 1) {
+    WEFT_KEEP_BRANCH();
     e = east[ty][tx] - value;
   } else {
     e = here[ty][tx + 1] - value;
@@ -60,8 +64,10 @@ extern "C" __global__ void coefficients(const float* image, float* to_north, flo
   const float q = numerator / (denominator * denominator);
   const float c = 1.0f / (1.0f + (q - speckle) / (speckle * (1.0f + speckle)));
   if (c < 0.0f) {
+    WEFT_KEEP_BRANCH();
     result[ty][tx] = 0.0f;
   } else if (c > 1.0f) {
+    WEFT_KEEP_BRANCH();
     result[ty][tx] = 1.0f;
   } else {
     result[ty][tx] = c;
@@ -99,11 +105,13 @@ extern "C" __global__ void diffuse(float* image, const float* to_north, const fl
   const float c = here[ty][tx];
   float s, e;
   if (ty == kTile - 1) {
+    WEFT_KEEP_BRANCH();
     s = south[ty][tx];
   } else {
     s = here[ty + 1][tx];
   }
   if (tx == kTile - 1) {
+    WEFT_KEEP_BRANCH();
     e = east[ty][tx];
   } else {
     e = here[ty][tx + 1];

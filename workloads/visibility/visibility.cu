@@ -25,10 +25,12 @@ extern "C" __global__ void visibility(const unsigned char* heights, int columns,
     for (int step = 1; step < steps; ++step) {
       const int twice = 2 * error;
       if (twice > -down) {
+        WEFT_KEEP_BRANCH();
         error -= down;
         at += step_x;
       }
       if (twice < across) {
+        WEFT_KEEP_BRANCH();
         error += across;
         at += step_y;
       }
