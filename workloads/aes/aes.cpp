@@ -110,6 +110,9 @@ class Aes : public Workload {
     return {
         {"small", size(256)}, {"default", size(16'448)}, {"large", size(262'144)}, {"stsimt", size(16'448)}};
   }
+  std::map<std::string, std::vector<std::string>> settings() const override {
+    return {{"stsimt", {"sm.registers_per_thread=40"}}};
+  }
   Code code() const override { return built_code(name()); }
 
   Result run(runtime::Device& device, const Size& values, const Code& code) override {

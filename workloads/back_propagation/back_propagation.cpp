@@ -95,6 +95,11 @@ class BackPropagation : public Workload {
     return {{"small", size(256)},  {"default", size(65'536)}, {"large", size(262'144)}, {"dwr", size(1024)},
             {"crown", size(1024)}, {"harp", size(1024)},      {"stsimt", size(65'536)}};
   }
+  std::map<std::string, std::vector<std::string>> settings() const override {
+    return {{"dwr", {"sm.registers_per_thread=16"}},
+            {"crown", {"sm.registers_per_thread=16"}},
+            {"stsimt", {"sm.registers_per_thread=20"}}};
+  }
   Code code() const override { return built_code(name()); }
 
   Result run(runtime::Device& device, const Size& values, const Code& code) override {

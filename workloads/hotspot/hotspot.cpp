@@ -67,7 +67,10 @@ class Hotspot : public Workload {
   }
   std::map<std::string, std::vector<std::string>> settings() const override {
     const std::vector<std::string> two_blocks{"sm.registers_per_thread=28"};
-    return {{"dwr", two_blocks}, {"crown", two_blocks}, {"harp", two_blocks}};
+    return {{"dwr", two_blocks},
+            {"crown", two_blocks},
+            {"harp", two_blocks},
+            {"stsimt", {"sm.registers_per_thread=40"}}};
   }
   Code code() const override { return built_code(name()); }
 

@@ -1,3 +1,4 @@
+#include "common/error.h"
 #include "workloads/mummer_gpu/genome.h"
 #include "workloads/texture.h"
 
@@ -19,7 +20,7 @@ class MummerGpuPlus : public Workload {
   }
   std::vector<Option> options() const override {
     return {{"reference", 16, 1u << 22, 1, "bases of the reference"},
-            {"reads", 1, 1u << 20, 1, "reads, one a thread"},
+            {"reads", 1, 1u << 18, 1, "reads, one a thread"},
             {"length", 4, 256, 1, "bases of a read"},
             {"least", 4, 256, 1, "bases of the shortest match looked for"},
             {"block", 1, 512, 1, "threads of a block"},

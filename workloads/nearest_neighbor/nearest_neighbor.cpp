@@ -56,6 +56,9 @@ class NearestNeighbor : public Workload {
             {"crown", lines},
             {"stsimt", size(42'764, 42'764, 0, 256)}};
   }
+  std::map<std::string, std::vector<std::string>> settings() const override {
+    return {{"stsimt", {"sm.registers_per_thread=20"}}};
+  }
   Code code() const override { return built_code(name()); }
 
   Result run(runtime::Device& device, const Size& values, const Code& code) override {

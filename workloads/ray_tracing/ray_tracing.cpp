@@ -154,7 +154,9 @@ class RayTracing : public Workload {
             {"crown", size(256, 12)}, {"harp", size(256, 12)},    {"stsimt", size(256, 12)}};
   }
   std::map<std::string, std::vector<std::string>> settings() const override {
-    return {{"crown", {"sm.registers_per_thread=40"}}, {"harp", {"sm.registers_per_thread=40"}}};
+    return {{"crown", {"sm.registers_per_thread=40"}},
+            {"harp", {"sm.registers_per_thread=40"}},
+            {"stsimt", {"sm.registers_per_thread=48"}}};
   }
   Code code() const override { return built_code(name()); }
 

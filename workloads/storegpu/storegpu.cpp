@@ -59,8 +59,8 @@ class Storegpu : public Workload {
     return "MD5 of chunks of files from small to large: integer arithmetic, half-empty blocks";
   }
   std::vector<Option> options() const override {
-    return {{"chunks", 2, 1u << 20, 1, "of the largest file; before it come files of 2, 4, 8 ... chunks"},
-            {"bytes", 64, 65'536, 64, "of a chunk"},
+    return {{"chunks", 2, 1u << 17, 1, "of the largest file; before it come files of 2, 4, 8 ... chunks"},
+            {"bytes", 64, 4096, 64, "of a chunk"},
             {"seed", 0, UINT32_MAX, 1, "of the data"}};
   }
   std::map<std::string, Size> sizes() const override {

@@ -80,7 +80,7 @@ class Visibility : public Workload {
       return Size{
           {"columns", columns}, {"rows", rows}, {"watchers", watchers}, {"range", 40}, {"seed", 12345}};
     };
-    return {{"small", size(32, 20, 20)},
+    return {{"small", size(24, 16, 12)},
             {"default", size(96, 64, 100)},
             {"large", size(512, 512, 200)},
             {"stsimt", size(96, 64, 100)}};
