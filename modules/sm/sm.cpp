@@ -119,6 +119,7 @@ void Sm::start_kernel(const Kernel& kernel, const DeviceMemoryView& memory, std:
   }
   memory_.start_kernel(parameter_offset, probes);
   units_.reset();
+  instruction_counts_ = profile_ == nullptr ? nullptr : profile_->of(kernel.program);
   oracle_.start_kernel(kernel.program.code.size(), static_cast<unsigned>(config_.max_blocks));
   spin_.stop();
   idle_ = config_.observe.stalled_threads;

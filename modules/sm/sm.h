@@ -23,6 +23,7 @@
 #include "sm/event_wheel.h"
 #include "sm/executor.h"
 #include "sm/front_end.h"
+#include "sm/instruction_profile.h"
 #include "sm/kernel.h"
 #include "sm/lane_oracle.h"
 #include "sm/load_store_unit.h"
@@ -98,6 +99,8 @@ class Sm final : public sc_core::sc_module,
   // Exits and openings of barriers so far: what a kernel that goes on does now and then.
   std::uint64_t milestones() const { return counters_.threads_retired + barriers_opened_; }
 
+  // Counts instructions of the launches from now on in `profile`; nullptr: does not.
+  void profile(InstructionProfile* profile) { profile_ = profile; }
   // Shows accesses and barriers to `observer` from now on; nullptr: to nobody.
   void observe(AccessObserver* observer) {
     observer_ = observer;
@@ -198,6 +201,7 @@ class Sm final : public sc_core::sc_module,
   };
 
   // sm_observe.cpp
+  void count_instruction(const InFlight& flight);
   void bind_observations(statistics::Registry& registry, const std::string& prefix);
   void count_stalled(Cycle cycles);
 
@@ -315,6 +319,8 @@ class Sm final : public sc_core::sc_module,
 
   Counters counters_;
   LaneOracle oracle_;
+  InstructionProfile* profile_ = nullptr;
+  InstructionCounts* instruction_counts_ = nullptr;  // of the running kernel, by PC
   SpinObserver spin_;
   Stalled stalled_;
   warp_formation::Census idle_census_;  // at the end of the last step, if nothing was issued in it
