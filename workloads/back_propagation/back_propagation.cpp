@@ -126,10 +126,10 @@ class BackPropagation : public Workload {
                       .add(changes.address()));
     device.synchronise();
 
-    const Result forward = compare_equal("sums", sums, partial_sums(network));
+    Result forward = compare_equal("sums", sums, partial_sums(network));
     if (!forward.verified) return forward;
     adjust(network, deltas);
-    const Result changed = compare_equal("changes", changes.read(), network.changes);
+    Result changed = compare_equal("changes", changes.read(), network.changes);
     return changed.verified ? compare_equal("weights", weights.read(), network.weights) : changed;
   }
 };

@@ -83,9 +83,8 @@ std::vector<float> random_values(std::size_t count, float limit, Random& random)
 }
 
 std::vector<std::int32_t> window_offsets(std::int32_t columns) {
-  std::vector<std::int32_t> offsets;
-  for (std::int32_t i = 0; i < static_cast<std::int32_t>(kWindow); ++i)
-    offsets.push_back(i / 5 * columns + i % 5);
+  std::vector<std::int32_t> offsets(kWindow);
+  for (std::int32_t i = 0; i < static_cast<std::int32_t>(kWindow); ++i) offsets[i] = i / 5 * columns + i % 5;
   return offsets;
 }
 
