@@ -20,6 +20,9 @@ struct Command {
 constexpr std::array kCommands{
     Command{"run", "run a workload, or a kernel of a PTX file, and write statistics", run},
     Command{"demo", "breadth-first search on a 16-SM GPU, verified; where the cycles went", demo},
+    Command{"characterize",
+            "what the kernels of a workload do: instructions, divergence per branch, memory, occupancy",
+            characterize},
     Command{"list", "configs, workloads, schemes or statistics", list},
     Command{"check-config", "check a configuration file", check_config},
     Command{"schema", "print the JSON Schema of configurations", schema},
