@@ -11,6 +11,9 @@
 namespace bfs {
 #include "workloads/bfs/bfs.cu"
 }
+namespace bfs_warp_centric {
+#include "workloads/bfs_warp_centric/bfs_warp_centric.cu"
+}
 namespace coulombic_potential {
 #include "workloads/coulombic_potential/coulombic_potential.cu"
 }
@@ -20,8 +23,14 @@ namespace dyn_proc {
 namespace fast_walsh_transform {
 #include "workloads/fast_walsh_transform/fast_walsh_transform.cu"
 }
+namespace h264_idct {
+#include "workloads/h264_idct/h264_idct.cu"
+}
 namespace matrix_multiply {
 #include "workloads/matrix_multiply/matrix_multiply.cu"
+}
+namespace merge_sort {
+#include "workloads/merge_sort/merge_sort.cu"
 }
 namespace reduction {
 #include "workloads/reduction/reduction.cu"
@@ -76,15 +85,22 @@ HostVariable variable(T& value) {
 const HostKernel& host_kernel(const std::string& name) {
   static const std::map<std::string, HostKernel> kernels = {
       {"bfs", host(bfs::bfs)},
+      {"bfs_warp_centric", host(bfs_warp_centric::bfs_warp_centric)},
       {"coulombic_potential",
        host(coulombic_potential::coulombic_potential, {{"atoms", variable(coulombic_potential::atoms)}})},
       {"dyn_proc", host(dyn_proc::dyn_proc)},
       {"fwt_global", host(fast_walsh_transform::fwt_global)},
       {"fwt_modulate", host(fast_walsh_transform::fwt_modulate)},
       {"fwt_shared", host(fast_walsh_transform::fwt_shared)},
+      {"idct_4x4", host(h264_idct::idct_4x4)},
+      {"idct_8x8", host(h264_idct::idct_8x8)},
       {"matrix_multiply", host(matrix_multiply::matrix_multiply)},
+      {"merge_intervals", host(merge_sort::merge_intervals)},
+      {"merge_ranks", host(merge_sort::merge_ranks)},
+      {"rank_samples", host(merge_sort::rank_samples)},
       {"reduction", host(reduction::reduction)},
       {"scan", host(scan::scan)},
+      {"sort_shared", host(merge_sort::sort_shared)},
       {"vector_add", host(vector_add::vector_add)},
   };
   // In PTX the name may be mangled: _Z3bfs...; it ends where the parameters' letters begin.

@@ -224,7 +224,7 @@ class H264MotionCompensation : public Workload {
                           std::int32_t y) {
     const std::int32_t macroblock = y / kMacroblock * across + x / kMacroblock;
     const std::int32_t quarter = y / 8 % 2 * 2 + x / 8 % 2;
-    return vectors[static_cast<std::size_t>(4 * macroblock + quarter)];
+    return vectors[4 * static_cast<std::size_t>(macroblock) + static_cast<std::size_t>(quarter)];
   }
 };
 
