@@ -25,6 +25,7 @@ struct Machine {
   std::string config, scheme, dependence;
   unsigned warp_size = 32;
   std::uint64_t seed = 1;  // of its first kernel
+  bool likely_points = false;
 };
 
 std::vector<Machine> machines() {
@@ -35,6 +36,14 @@ std::vector<Machine> machines() {
         for (const char* dependence : {"barrel", "scoreboard"}) {
           list.push_back({config, scheme, dependence, size, (list.size() + 1) * 1'000'000});
         }
+      }
+    }
+  }
+  for (const char* scheme : {"sbr", "tbc"}) {
+    for (const char* config : {"gtx480", "harp-fermi"}) {
+      for (const unsigned size : {8u, 32u}) {
+        for (const char* dependence : {"barrel", "scoreboard"})
+          list.push_back({config, scheme, dependence, size, (list.size() + 1) * 1'000'000, true});
       }
     }
   }
@@ -125,10 +134,12 @@ std::string campaign(const Machine& machine) {
   runtime::DeviceOptions options;
   options.monitors = true;
   runtime::Device device(
-      load_config(machine.config,
-                  {"sm.count=2", "gddr5.bytes=268435456", "watchdog.cycles=200000",
-                   "sm.dependence=" + machine.dependence, "warp_formation.scheme=" + machine.scheme,
-                   "warp_formation.warp_size=" + std::to_string(machine.warp_size)}),
+      load_config(
+          machine.config,
+          {"sm.count=2", "gddr5.bytes=268435456", "watchdog.cycles=200000",
+           "sm.dependence=" + machine.dependence, "warp_formation.scheme=" + machine.scheme,
+           "warp_formation.warp_size=" + std::to_string(machine.warp_size),
+           std::string("warp_formation.likely_convergence=") + (machine.likely_points ? "static" : "off")}),
       options);
   constexpr unsigned kAtLeast = 5;
   const double seconds = seconds_to_run();
@@ -155,7 +166,7 @@ std::string campaign(const Machine& machine) {
 
 void PrintTo(const Machine& machine, std::ostream* out) {
   *out << machine.config << ", " << machine.scheme << ", " << machine.dependence << ", warps of "
-       << machine.warp_size;
+       << machine.warp_size << (machine.likely_points ? ", likely-convergence points" : "");
 }
 
 class Equivalence : public ::testing::TestWithParam<Machine> {};
@@ -167,7 +178,8 @@ TEST_P(Equivalence, MemoryIsThatOfTheInterpreter) {
 
 INSTANTIATE_TEST_SUITE_P(Machines, Equivalence, ::testing::ValuesIn(machines()), [](const auto& info) {
   std::string name = info.param.scheme + "_" + info.param.config + "_" +
-                     std::to_string(info.param.warp_size) + "_" + info.param.dependence;
+                     std::to_string(info.param.warp_size) + "_" + info.param.dependence +
+                     (info.param.likely_points ? "_likely" : "");
   for (char& c : name) c = c == '-' ? '_' : c;
   return name;
 });
