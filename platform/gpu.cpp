@@ -299,6 +299,9 @@ void Gpu::observe(sm::AccessObserver* observer) {
   impl_->observer = observer;
   for (auto& sm : impl_->sms) sm.observe(observer);
 }
+void Gpu::profile(sm::InstructionProfile* profile) {
+  for (auto& sm : impl_->sms) sm.profile(profile);
+}
 statistics::Registry& Gpu::statistics() {
   return impl_->registry;
 }

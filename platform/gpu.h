@@ -29,6 +29,7 @@ class MemoryImage;
 }
 namespace sm {
 class AccessObserver;
+class InstructionProfile;
 struct DeviceMemoryView;
 }  // namespace sm
 
@@ -86,6 +87,8 @@ class Gpu : public sc_core::sc_module {
   // Shows accesses and barriers of the launches from now on to `observer`, which outlives them; nullptr: to
   // nobody.
   void observe(sm::AccessObserver* observer);
+  // Counts instructions of the launches from now on in `profile`, which outlives them; nullptr: does not.
+  void profile(sm::InstructionProfile* profile);
   // What printf, malloc and free of kernels use; must outlive the GPU. Without: no output, an empty heap.
   void provide(sm::DeviceServices* services);
   statistics::Registry& statistics();

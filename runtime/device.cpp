@@ -87,6 +87,7 @@ struct Device::Impl {
         engine(gpu.config().sm, gpu.config().clocks.core_mhz) {
     runtime.set_printf_bytes(options.limits.printf_bytes);
     gpu.provide(&runtime);
+    gpu.profile(options.profile);
     if (!options.check.any()) return;
     checks.emplace(options.check, kDeviceBase, gpu.memory().bytes());
     gpu.observe(&*checks);

@@ -59,6 +59,8 @@ struct DeviceOptions {
   FunctionalOptions functional;
   check::Options check;
   LaunchObserver* observer = nullptr;  // must outlive the device
+  sm::InstructionProfile* profile =
+      nullptr;  // counts instructions of timed launches; must outlive the device
 };
 
 // The launch was stopped from outside: by `interrupted` or `max_cycles`.

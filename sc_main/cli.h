@@ -23,6 +23,7 @@ ExitCode compare(const Words& words);
 ExitCode demo(const Words& words);
 ExitCode list(const Words& words);
 ExitCode ptx(const Words& words);
+ExitCode characterize(const Words& words);
 ExitCode run(const Words& words);
 ExitCode schema(const Words& words);
 

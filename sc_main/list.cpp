@@ -19,9 +19,7 @@ void list_workloads() {
       std::cout << "  " << option.name << ": " << option.meaning << ", " << option.low << " to "
                 << option.high;
       if (option.multiple > 1) std::cout << ", a multiple of " << option.multiple;
-      for (const char* size : {"small", "default", "large"}) {
-        std::cout << "; " << size << " " << sizes.at(size).at(option.name);
-      }
+      for (const auto& [size, values] : sizes) std::cout << "; " << size << " " << values.at(option.name);
       std::cout << "\n";
     }
   }

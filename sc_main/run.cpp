@@ -51,7 +51,10 @@ ExitCode run_workload(const RunOptions& options) {
       options.ptx.empty() ? workload->code() : workloads::code_of_file(options.ptx[0], options.kernel);
   if (!options.kernel.empty()) outcome.code.kernel = options.kernel;
 
-  Session session(options.session);
+  SessionOptions with_settings = options.session;
+  const auto settings = workloads::settings_of(*workload, options.size);
+  with_settings.overrides.insert(with_settings.overrides.begin(), settings.begin(), settings.end());
+  Session session(with_settings);
   return session.execute(outcome, [&](runtime::Device& device, Outcome& result) {
     const workloads::Result got = workload->run(device, result.size, result.code);
     result.verified = got.verified;

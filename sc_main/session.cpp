@@ -57,6 +57,8 @@ runtime::DeviceOptions device_options(const SessionOptions& options) {
   device.interrupted = interrupted;
   device.functional = functional_options(options);
   device.check = check_options(options);
+  device.observer = options.observer;
+  device.profile = options.profile;
   return device;
 }
 
@@ -90,7 +92,8 @@ ExitCode Session::execute(Outcome& outcome, const std::function<void(runtime::De
   outcome.checks = options_.checks;
   outcome.violations = device_.gpu().violations();
 
-  std::cout << device_.take_output() << summary(outcome, device_);
+  std::cout << device_.take_output();
+  if (!options_.quiet) std::cout << summary(outcome, device_);
   std::cout.flush();
   if (!outcome.fault.empty()) std::cerr << "weft: " << outcome.fault << "\n";
   if (outcome.mode == "fast-forward" && device_.gpu().totals().cycles == 0) {

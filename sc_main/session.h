@@ -29,6 +29,9 @@ struct SessionOptions {
   std::string fast_forward;         // launches, or the name of a kernel; empty: none
   std::vector<std::string> checks;  // "memory", "race"
   std::uint64_t check_reports = 16;
+  runtime::LaunchObserver* observer = nullptr;
+  sm::InstructionProfile* profile = nullptr;
+  bool quiet = false;  // execute() prints no summary
 };
 
 // "timed", "functional" or "fast-forward".

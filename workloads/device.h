@@ -14,9 +14,28 @@
 
 #define WEFT_INLINE __device__ static inline __attribute__((always_inline, nodebug))
 
-struct alignas(16) float4 {
-  float x, y, z, w;
+#define WEFT_VECTOR_2(type, element, bytes) \
+  struct alignas(bytes) type {              \
+    element x, y;                           \
+  }
+#define WEFT_VECTOR_4(type, element, bytes) \
+  struct alignas(bytes) type {              \
+    element x, y, z, w;                     \
+  }
+WEFT_VECTOR_2(int2, int, 8);
+WEFT_VECTOR_2(uint2, unsigned, 8);
+WEFT_VECTOR_2(float2, float, 8);
+WEFT_VECTOR_4(int4, int, 16);
+WEFT_VECTOR_4(uint4, unsigned, 16);
+WEFT_VECTOR_4(float4, float, 16);
+WEFT_VECTOR_4(uchar4, unsigned char, 4);
+#undef WEFT_VECTOR_2
+#undef WEFT_VECTOR_4
+struct float3 {
+  float x, y, z;
 };
+
+using cudaTextureObject_t = unsigned long long;
 
 namespace weft_device {
 
@@ -47,9 +66,118 @@ extern const __device__ weft_device::BlockIdx blockIdx;
 extern const __device__ weft_device::BlockDim blockDim;
 extern const __device__ weft_device::GridDim gridDim;
 
+WEFT_INLINE int min(int a, int b) {
+  return a < b ? a : b;
+}
+WEFT_INLINE int max(int a, int b) {
+  return a > b ? a : b;
+}
+WEFT_INLINE float fminf(float a, float b) {
+  return __builtin_fminf(a, b);
+}
+WEFT_INLINE float fmaxf(float a, float b) {
+  return __builtin_fmaxf(a, b);
+}
+WEFT_INLINE float fabsf(float x) {
+  return __builtin_fabsf(x);
+}
+WEFT_INLINE float floorf(float x) {
+  return __builtin_floorf(x);
+}
+WEFT_INLINE float sqrtf(float x) {
+  return __nvvm_sqrt_rn_f(x);
+}
 WEFT_INLINE float rsqrtf(float x) {
   return __nvvm_rsqrt_approx_f(x);
 }
+// The special-function unit's own, as nvcc makes them of the intrinsics of these names.
+WEFT_INLINE float __fdividef(float a, float b) {
+  return __nvvm_div_approx_f(a, b);
+}
+WEFT_INLINE float __sinf(float x) {
+  return __nvvm_sin_approx_f(x);
+}
+WEFT_INLINE float __cosf(float x) {
+  return __nvvm_cos_approx_f(x);
+}
+WEFT_INLINE float __expf(float x) {
+  return __nvvm_ex2_approx_f(x * 1.44269504088896341f);
+}
+WEFT_INLINE float __logf(float x) {
+  return __nvvm_lg2_approx_f(x) * 0.693147180559945309f;
+}
+// From libclc: its OpenCL names.
+__device__ float expf(float) asm("_Z3expf");
+__device__ float logf(float) asm("_Z3logf");
+__device__ float sinf(float) asm("_Z3sinf");
+__device__ float cosf(float) asm("_Z3cosf");
+__device__ float powf(float, float) asm("_Z3powff");
+
+WEFT_INLINE int atomicAdd(int* at, int value) {
+  return __nvvm_atom_add_gen_i(at, value);
+}
+WEFT_INLINE unsigned atomicAdd(unsigned* at, unsigned value) {
+  return static_cast<unsigned>(__nvvm_atom_add_gen_i(reinterpret_cast<int*>(at), static_cast<int>(value)));
+}
+WEFT_INLINE float atomicAdd(float* at, float value) {
+  return __nvvm_atom_add_gen_f(at, value);
+}
+WEFT_INLINE int atomicMax(int* at, int value) {
+  return __nvvm_atom_max_gen_i(at, value);
+}
+WEFT_INLINE int atomicMin(int* at, int value) {
+  return __nvvm_atom_min_gen_i(at, value);
+}
+WEFT_INLINE int atomicExch(int* at, int value) {
+  return __nvvm_atom_xchg_gen_i(at, value);
+}
+WEFT_INLINE int atomicCAS(int* at, int compare, int value) {
+  return __nvvm_atom_cas_gen_i(at, compare, value);
+}
+
+// Texture fetches through objects. The sampler decides how coordinates are read.
+template <class T>
+__device__ T tex1Dfetch(cudaTextureObject_t texture, int x);
+template <class T>
+__device__ T tex2D(cudaTextureObject_t texture, float x, float y);
+#define WEFT_FETCH_4(type, constraint, kind)                                                              \
+  template <>                                                                                             \
+  __device__ inline __attribute__((always_inline, nodebug)) type tex1Dfetch<type>(                        \
+      cudaTextureObject_t texture, int x) {                                                               \
+    type v;                                                                                               \
+    asm("tex.1d.v4." kind ".s32 {%0, %1, %2, %3}, [%4, {%5}];"                                            \
+        : constraint(v.x), constraint(v.y), constraint(v.z), constraint(v.w)                              \
+        : "l"(texture), "r"(x));                                                                          \
+    return v;                                                                                             \
+  }                                                                                                       \
+  template <>                                                                                             \
+  __device__ inline __attribute__((always_inline, nodebug)) type tex2D<type>(cudaTextureObject_t texture, \
+                                                                             float x, float y) {          \
+    type v;                                                                                               \
+    asm("tex.2d.v4." kind ".f32 {%0, %1, %2, %3}, [%4, {%5, %6}];"                                        \
+        : constraint(v.x), constraint(v.y), constraint(v.z), constraint(v.w)                              \
+        : "l"(texture), "f"(x), "f"(y));                                                                  \
+    return v;                                                                                             \
+  }
+WEFT_FETCH_4(float4, "=f", "f32")
+WEFT_FETCH_4(uint4, "=r", "u32")
+WEFT_FETCH_4(int4, "=r", "s32")
+#undef WEFT_FETCH_4
+#define WEFT_FETCH_1(type, vector)                                                                        \
+  template <>                                                                                             \
+  __device__ inline __attribute__((always_inline, nodebug)) type tex1Dfetch<type>(                        \
+      cudaTextureObject_t texture, int x) {                                                               \
+    return tex1Dfetch<vector>(texture, x).x;                                                              \
+  }                                                                                                       \
+  template <>                                                                                             \
+  __device__ inline __attribute__((always_inline, nodebug)) type tex2D<type>(cudaTextureObject_t texture, \
+                                                                             float x, float y) {          \
+    return tex2D<vector>(texture, x, y).x;                                                                \
+  }
+WEFT_FETCH_1(float, float4)
+WEFT_FETCH_1(unsigned, uint4)
+WEFT_FETCH_1(int, int4)
+#undef WEFT_FETCH_1
 
 #undef WEFT_INLINE
 

@@ -56,8 +56,12 @@ class DeviceArray {
 // kernels.
 std::string kernel_of(const runtime::LoadedModule& module, const Code& code);
 
-// PTX that was embedded when Weft was built, with the name of its compiler.
-Code built_code(const char* ptx, const std::string& name);
+// A workload of several kernels launches them by their names (extern "C" in the .cu) and calls this first:
+// throws InputError if --kernel asked for one.
+void takes_no_kernel(const Code& code);
+
+// PTX of the workload `name` that was embedded when Weft was built, with the name of its compiler.
+Code built_code(const std::string& name);
 
 inline std::uint32_t blocks_for(std::uint64_t threads, std::uint64_t block) {
   return static_cast<std::uint32_t>((threads + block - 1) / block);
@@ -79,13 +83,6 @@ Result compare_equal(const std::string& what, const std::vector<T>& got, const s
       what, want.size(), [&](std::size_t i) { return got[i] == want[i]; },
       [&](std::size_t i) { return "got " + std::to_string(got[i]) + ", want " + std::to_string(want[i]); });
 }
-
-// Factories, one per workload folder.
-std::unique_ptr<Workload> make_bfs();
-std::unique_ptr<Workload> make_coulombic_potential();
-std::unique_ptr<Workload> make_matrix_multiply();
-std::unique_ptr<Workload> make_reduction();
-std::unique_ptr<Workload> make_vector_add();
 
 }  // namespace weft::workloads
 

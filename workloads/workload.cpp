@@ -8,6 +8,7 @@
 
 #include "common/error.h"
 #include "workloads/host.h"
+#include "workloads/registry.h"
 
 namespace weft::workloads {
 namespace {
@@ -56,11 +57,8 @@ std::string compiler_of(const std::string& ptx) {
 
 std::vector<std::unique_ptr<Workload>> all() {
   std::vector<std::unique_ptr<Workload>> workloads;
-  workloads.push_back(make_bfs());
-  workloads.push_back(make_coulombic_potential());
-  workloads.push_back(make_matrix_multiply());
-  workloads.push_back(make_reduction());
-  workloads.push_back(make_vector_add());
+  workloads.reserve(registry().size());
+  for (const Registered& entry : registry()) workloads.push_back(entry.make());
   return workloads;
 }
 
@@ -106,6 +104,12 @@ Size values_of(const Workload& workload, const std::string& text) {
   return values;
 }
 
+std::vector<std::string> settings_of(const Workload& workload, const std::string& text) {
+  const auto settings = workload.settings();
+  const auto found = settings.find(text.empty() ? "default" : text.substr(0, text.find(',')));
+  return found == settings.end() ? std::vector<std::string>() : found->second;
+}
+
 Code code_of_file(const std::string& path, const std::string& kernel) {
   Code code;
   code.ptx = runtime::read_text(path);
@@ -115,8 +119,18 @@ Code code_of_file(const std::string& path, const std::string& kernel) {
   return code;
 }
 
-Code built_code(const char* ptx, const std::string& name) {
-  return {ptx, "workloads/" + name + ".ptx", WEFT_PTX_COMPILER, ""};
+Code built_code(const std::string& name) {
+  const auto& known = registry();
+  const auto entry =
+      std::find_if(known.begin(), known.end(), [&](const Registered& r) { return r.name == name; });
+  if (entry == known.end()) throw InputError("workload", "no PTX was built for '" + name + "'");
+  return {*entry->ptx, "workloads/" + name + ".ptx", WEFT_PTX_COMPILER, ""};
+}
+
+void takes_no_kernel(const Code& code) {
+  if (code.kernel.empty()) return;
+  throw InputError("--kernel",
+                   "found '" + code.kernel + "'; this workload launches several kernels by their own names");
 }
 
 std::string kernel_of(const runtime::LoadedModule& module, const Code& code) {

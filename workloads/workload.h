@@ -45,8 +45,12 @@ class Workload {
   virtual std::string name() const = 0;
   virtual std::string summary() const = 0;
   virtual std::vector<Option> options() const = 0;
-  // "small" (tests, under a second), "default" (the published comparison), "large"; each has every option.
+  // "small" (tests, under a second), "default", "large", and for each paper that measured the program one
+  // with the grids and blocks that it prints: "dwr", "crown", "harp", "stsimt". Each has every option.
   virtual std::map<std::string, Size> sizes() const = 0;
+  // By size: what it asks of the configuration, as "path=value", weaker than what the user sets. So the
+  // occupancy is the paper's where our register allocator differs: "sm.registers_per_thread=20".
+  virtual std::map<std::string, std::vector<std::string>> settings() const { return {}; }
   // The PTX made from the workload's .cu when Weft was built.
   virtual Code code() const = 0;
   // Runs everything on the device and compares with the CPU. `values` has every option; `code` is code() or
@@ -54,7 +58,7 @@ class Workload {
   virtual Result run(runtime::Device& device, const Size& values, const Code& code) = 0;
 };
 
-// All workloads by name, in alphabetical order.
+// All workloads, in alphabetical order.
 std::vector<std::unique_ptr<Workload>> all();
 // Throws InputError that lists the known names.
 std::unique_ptr<Workload> find(const std::string& name);
@@ -62,6 +66,9 @@ std::unique_ptr<Workload> find(const std::string& name);
 // "small", "n=1000,degree=4", "large,seed=7" or "" (the default size): a size, then changes to it. Throws
 // InputError for unknown names and for values outside an option's range, saying what is allowed.
 Size values_of(const Workload& workload, const std::string& text);
+
+// The settings of the size that `text` begins with.
+std::vector<std::string> settings_of(const Workload& workload, const std::string& text);
 
 // Code read from a file. Throws InputError if it cannot be read. The compiler is taken from the comment that
 // nvcc and clang leave at the top, else "unknown".

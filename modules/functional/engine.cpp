@@ -64,10 +64,7 @@ void Engine::start_block(std::uint64_t number) {
   memory_.start_block(block_);
   gatherings_.clear();
   live_.assign(warps_.size(), 0);
-  for (Barrier& barrier : barriers_) {
-    barrier.masks.resize(warps_.size());
-    barrier.clear();
-  }
+  for (sm::BlockBarrier& barrier : barriers_) barrier.start(static_cast<unsigned>(warps_.size()));
   for (unsigned chunk = 0; chunk < warps_.size(); ++chunk) {
     const std::uint32_t first = chunk * isa::kLanes;
     const std::uint32_t threads = kernel_->threads > first ? kernel_->threads - first : 0;
@@ -284,9 +281,10 @@ std::string Engine::deadlock() const {
       const Path& path = warps_[chunk][i];
       out << "\n  warp " << chunk << ", threads 0x" << std::hex << path.mask << std::dec << ": ";
       if (path.state == Path::State::kBarrier) {
-        const Barrier& barrier = barriers_[path.barrier];
-        out << "at barrier " << +path.barrier << ", where " << barrier.arrived << " of "
-            << (barrier.expected != 0 ? barrier.expected : block_.live_threads) << " threads have arrived";
+        const sm::BlockBarrier& barrier = barriers_[path.barrier];
+        out << "at barrier " << +path.barrier << ", where " << barrier.arrived() << " of "
+            << (barrier.expected() != 0 ? barrier.expected() : block_.live_threads)
+            << " threads have arrived";
       } else {
         out << "for others of their warp";
       }

@@ -20,6 +20,7 @@
 #include "functional/memory_access.h"
 #include "functional/micro_op.h"
 #include "functional/warp_paths.h"
+#include "sm/block_barrier.h"
 #include "sm/executor.h"
 #include "sm/kernel.h"
 #include "sm/register_file.h"
@@ -64,23 +65,6 @@ class Engine {
   void reset() { counters_ = {}; }
 
  private:
-  struct BarrierPart {
-    const sm::Operation* op = nullptr;
-    unsigned chunk = 0;
-    std::uint32_t lanes = 0;
-  };
-  struct Barrier {
-    std::uint32_t arrived = 0, expected = 0, votes = 0;  // expected 0: all live threads of the block
-    ptx::BarrierKind kind = ptx::BarrierKind::kSync;
-    std::vector<std::uint32_t> masks;  // who has arrived, by warp
-    std::vector<BarrierPart> parts;    // who wants the votes (bar.red)
-    void clear() {
-      arrived = expected = votes = 0;
-      std::fill(masks.begin(), masks.end(), 0u);
-      parts.clear();
-    }
-  };
-
   void start_block(std::uint64_t number);
   void run_block(const Interrupted& interrupted);
   bool run_warp(unsigned chunk);
@@ -92,7 +76,6 @@ class Engine {
   void arrive(ptx::Pc pc, unsigned chunk, Path& path, std::uint32_t lanes);
   std::string arrive_at(const sm::Operation& op, unsigned chunk, std::uint32_t lanes, std::uint32_t number,
                         std::uint32_t count);
-  std::uint32_t arrived_in_warps(const Barrier& barrier) const;
   void test_barriers();
   void across(ptx::Pc pc, unsigned chunk, Path& path, std::uint32_t lanes);
   void test_gatherings();
@@ -111,7 +94,7 @@ class Engine {
   sm::ResidentBlock block_;
   std::vector<WarpPaths> warps_;
   std::vector<std::uint8_t> favour_last_;  // by warp: whether its next turn is for its last path
-  std::array<Barrier, 16> barriers_{};
+  std::array<sm::BlockBarrier, sm::BlockBarrier::kPerBlock> barriers_;
   sm::WarpGatherings gatherings_;
   std::vector<std::uint32_t> live_;  // threads that have not exited, by warp
   std::int64_t turn_ = 0;            // instructions left, tested at control instructions

@@ -22,10 +22,6 @@ std::uint32_t equal_lanes(const std::uint32_t* words, std::uint32_t lanes) {
   return same & lanes;
 }
 
-bool reduces(ptx::BarrierKind kind) {
-  return kind != ptx::BarrierKind::kSync && kind != ptx::BarrierKind::kArrive;
-}
-
 }  // namespace
 
 // Threads of a warp arrive, each at the barrier that it names.
@@ -51,63 +47,34 @@ void Engine::arrive(ptx::Pc pc, unsigned chunk, Path& path, std::uint32_t lanes)
 // Empty, or what is wrong.
 std::string Engine::arrive_at(const sm::Operation& op, unsigned chunk, std::uint32_t lanes,
                               std::uint32_t number, std::uint32_t count) {
+  if (number >= barriers_.size()) return sm::no_such_barrier(number);
   const ptx::BarrierKind kind = op.instruction->barrier;
-  const bool counted = op.src[1].kind != sm::Source::Kind::kNone;
-  if (number >= barriers_.size()) return "found barrier " + std::to_string(number) + ", allowed are 0 to 15";
-  const std::string name = "barrier " + std::to_string(number);
-  if (counted && (count == 0 || count % isa::kLanes != 0)) {
-    return "found " + name + " for " + std::to_string(count) +
-           " threads, allowed are multiples of 32, the warp size of PTX";
-  }
-  Barrier& b = barriers_[number];
-  const auto all = static_cast<std::uint32_t>(warps_.size()) * isa::kLanes;
-  if (b.arrived != 0) {
-    const std::uint32_t before = b.expected == 0 ? all : b.expected, after = counted ? count : all;
-    if (before != after) {
-      return name + " waits for " + std::to_string(before) + " threads already, found " +
-             std::to_string(after);
-    }
-    if (b.kind != kind && (reduces(kind) || reduces(b.kind)))
-      return "threads wait at " + name + " in another kind of bar.red, or in bar.sync";
-  }
-  if ((b.masks[chunk] & lanes) != 0)
-    return "the thread arrives at " + name + " again before the others have come";
-  if (observer_ != nullptr) {
+  sm::BlockBarrier::Arrival arrival;
+  arrival.op = &op;
+  arrival.number = number;
+  arrival.count = count;
+  arrival.chunk = chunk;
+  arrival.executor_chunk = static_cast<std::uint16_t>(chunk);
+  arrival.lanes = lanes;
+  if (sm::BlockBarrier::reduces(kind)) arrival.votes = executor_.predicates_of(op.src[2], chunk);
+  std::string wrong = barriers_[number].arrive(arrival, [this](unsigned c) { return ~live_[c]; });
+  if (wrong.empty() && observer_ != nullptr) {
     observer_->barrier_arrived(0, block_, number, chunk, lanes, kind != ptx::BarrierKind::kArrive);
   }
-  b.kind = kind;
-  if (counted) b.expected = count;
-  b.masks[chunk] |= lanes;
-  b.arrived += count_of(lanes);
-  if (reduces(kind)) {
-    b.votes += count_of(executor_.predicates_of(op.src[2], chunk) & lanes);
-    b.parts.push_back({&op, chunk, lanes});
-  }
-  if (b.expected != 0 && arrived_in_warps(b) > b.expected) {
-    return "found " + std::to_string(arrived_in_warps(b)) + " threads at " + name + ", which is for " +
-           std::to_string(b.expected);
-  }
-  return "";
-}
-
-// Threads that have arrived; of warps that have begun to, also those that never will.
-std::uint32_t Engine::arrived_in_warps(const Barrier& barrier) const {
-  std::uint32_t sum = 0;
-  for (unsigned chunk = 0; chunk < warps_.size(); ++chunk) {
-    if (barrier.masks[chunk] != 0) sum += count_of(barrier.masks[chunk] | ~live_[chunk]);
-  }
-  return sum;
+  return wrong;
 }
 
 void Engine::test_barriers() {
   for (unsigned i = 0; i < barriers_.size(); ++i) {
-    Barrier& barrier = barriers_[i];
-    if (barrier.arrived == 0) continue;
-    const bool whole = barrier.expected == 0;
-    if (whole ? barrier.arrived < block_.live_threads : arrived_in_warps(barrier) < barrier.expected)
+    sm::BlockBarrier& barrier = barriers_[i];
+    if (barrier.arrived() == 0) continue;
+    const bool whole = barrier.expected() == 0;
+    if (whole ? barrier.arrived() < block_.live_threads
+              : barrier.arrived_in_warps([this](unsigned c) { return ~live_[c]; }) < barrier.expected()) {
       continue;
-    for (const BarrierPart& part : barrier.parts) {
-      executor_.barrier_result(*part.op, part.chunk, part.lanes, barrier.votes, barrier.arrived);
+    }
+    for (const sm::BlockBarrier::Part& part : barrier.parts()) {
+      executor_.barrier_result(*part.op, part.chunk, part.lanes, barrier.votes(), barrier.arrived());
     }
     if (observer_ != nullptr) observer_->barrier_released(0, block_, i, whole);
     barrier.clear();

@@ -83,7 +83,7 @@ void Sm::reset() {
   responses_.clear();
   std::fill(slots_.begin(), slots_.end(), ResidentBlock());
   std::fill(slot_references_.begin(), slot_references_.end(), 0u);
-  for (auto& slot : barriers_) slot.fill(Barrier());
+  barriers_.assign(slots_.size(), {});
   gatherings_.clear();
   copy_waiters_.clear();
   free_ids_.clear();
@@ -110,7 +110,6 @@ void Sm::start_kernel(const Kernel& kernel, const DeviceMemoryView& memory, std:
   front_end_.start_kernel(static_cast<std::uint32_t>(kernel.program.code.size()), code_offset);
   const unsigned chunks = kernel.occupancy.blocks * kernel.chunks_per_block;
   live_.assign(chunks, 0);
-  barrier_masks_.assign(slots_.size() * 16 * kernel.chunks_per_block, 0);
   copies_.configure(kernel.copies, chunks, kMaxIssues);
   bool probes = false;
   for (auto& domain : domains_) {
@@ -120,6 +119,7 @@ void Sm::start_kernel(const Kernel& kernel, const DeviceMemoryView& memory, std:
   }
   memory_.start_kernel(parameter_offset, probes);
   units_.reset();
+  instruction_counts_ = profile_ == nullptr ? nullptr : profile_->of(kernel.program);
   oracle_.start_kernel(kernel.program.code.size(), static_cast<unsigned>(config_.max_blocks));
   spin_.stop();
   idle_ = config_.observe.stalled_threads;
@@ -398,13 +398,13 @@ std::string Sm::dump() const {
       text += std::string(name()) + ", scheduler domain " + std::to_string(d) + ":\n" + lines;
   }
   for (const auto& block : slots_) {
-    for (unsigned b = 0; b < 16 && block.live; ++b) {
-      const Barrier& barrier = barriers_[block.slot][b];
-      if (barrier.arrived == 0) continue;
+    for (unsigned b = 0; b < BlockBarrier::kPerBlock && block.live; ++b) {
+      const BlockBarrier& barrier = barriers_[block.slot].all[b];
+      if (barrier.arrived() == 0) continue;
       std::ostringstream line;
       line << name() << ", block (" << block.index[0] << "," << block.index[1] << "," << block.index[2]
-           << "), barrier " << b << ": " << barrier.arrived << " threads arrived, "
-           << (barrier.expected != 0 ? barrier.expected : block.live_threads) << " expected\n";
+           << "), barrier " << b << ": " << barrier.arrived() << " threads arrived, "
+           << (barrier.expected() != 0 ? barrier.expected() : block.live_threads) << " expected\n";
       text += line.str();
     }
   }

@@ -18,10 +18,12 @@
 #include "common/ring.h"
 #include "common/statistics.h"
 #include "dispatch/dispatcher.h"
+#include "sm/block_barrier.h"
 #include "sm/copy_groups.h"
 #include "sm/event_wheel.h"
 #include "sm/executor.h"
 #include "sm/front_end.h"
+#include "sm/instruction_profile.h"
 #include "sm/kernel.h"
 #include "sm/lane_oracle.h"
 #include "sm/load_store_unit.h"
@@ -97,6 +99,8 @@ class Sm final : public sc_core::sc_module,
   // Exits and openings of barriers so far: what a kernel that goes on does now and then.
   std::uint64_t milestones() const { return counters_.threads_retired + barriers_opened_; }
 
+  // Counts instructions of the launches from now on in `profile`; nullptr: does not.
+  void profile(InstructionProfile* profile) { profile_ = profile; }
   // Shows accesses and barriers to `observer` from now on; nullptr: to nobody.
   void observe(AccessObserver* observer) {
     observer_ = observer;
@@ -187,17 +191,10 @@ class Sm final : public sc_core::sc_module,
     std::uint16_t chunk = 0;
     std::uint32_t mask = 0;
   };
-  // Threads that wait for the result of bar.red.
-  struct BarrierPart {
-    const Operation* op = nullptr;
-    std::uint16_t chunk = 0;
-    std::uint32_t lanes = 0;
-  };
-  struct Barrier {
-    std::uint32_t arrived = 0, expected = 0;  // expected 0: all live threads of the block
-    std::uint32_t votes = 0;                  // bar.red: predicates that hold
-    ptx::BarrierKind kind = ptx::BarrierKind::kSync;
-    std::vector<BarrierPart> waiting;
+  // The barriers of a resident block; a bit of `in_use` for each at which a thread has arrived.
+  struct BlockBarriers {
+    std::array<BlockBarrier, BlockBarrier::kPerBlock> all;
+    std::uint16_t in_use = 0;
   };
 
   // Threads by what they waited for, summed over cycles without an issue.
@@ -206,6 +203,7 @@ class Sm final : public sc_core::sc_module,
   };
 
   // sm_observe.cpp
+  void count_instruction(const InFlight& flight);
   void bind_observations(statistics::Registry& registry, const std::string& prefix);
   void count_stalled(Cycle cycles);
 
@@ -260,12 +258,8 @@ class Sm final : public sc_core::sc_module,
   void arrive(const InFlight& flight, unsigned chunk, std::uint32_t lanes);
   std::string arrive_at(const InFlight& flight, unsigned chunk, std::uint32_t lanes, std::uint32_t number,
                         std::uint32_t count);
-  std::uint32_t arrived_in_warps(std::uint16_t slot, unsigned number) const;
+  auto never_arriving(const ResidentBlock& block) const;
   void test_barriers(std::uint16_t slot);
-  void clear_barrier(std::uint16_t slot, unsigned number);
-  std::size_t mask_index(std::uint16_t slot, unsigned number) const {
-    return (std::size_t{slot} * 16 + number) * kernel_->chunks_per_block;
-  }
 
   // sm_warp.cpp
   template <class Visit>
@@ -301,9 +295,8 @@ class Sm final : public sc_core::sc_module,
   std::uint8_t* image_ = nullptr;
   std::vector<ResidentBlock> slots_;
   std::vector<std::uint32_t> slot_references_;  // instructions in flight, by slot
-  std::vector<std::array<Barrier, 16>> barriers_;
-  std::vector<std::uint32_t> barrier_masks_;  // who has arrived: [slot][barrier][chunk of the block]
-  std::vector<std::uint32_t> live_;           // threads that have not exited, by chunk
+  std::vector<BlockBarriers> barriers_;         // by slot
+  std::vector<std::uint32_t> live_;             // threads that have not exited, by chunk
   WarpGatherings gatherings_;
   CopyGroups copies_;
   std::vector<std::uint16_t> copy_waiters_;  // issues of cp.async.wait with threads that wait
@@ -328,6 +321,8 @@ class Sm final : public sc_core::sc_module,
 
   Counters counters_;
   LaneOracle oracle_;
+  InstructionProfile* profile_ = nullptr;
+  InstructionCounts* instruction_counts_ = nullptr;  // of the running kernel, by PC
   SpinObserver spin_;
   Stalled stalled_;
   warp_formation::Census idle_census_;  // at the end of the last step, if nothing was issued in it

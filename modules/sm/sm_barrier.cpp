@@ -1,8 +1,5 @@
-// Block barriers: bar.sync, bar.arrive, bar.red, for all threads of the block or for a number of them.
-//
-// Barriers count threads, not warps, in every scheme. A barrier for a given number counts in original warps
-// of 32, as PTX does: once a thread of such a warp has arrived, those of its threads that have exited or
-// never existed count as arrived.
+// Block barriers in the SM: who waits where, and when a barrier opens. What an arrival may be is in
+// block_barrier.h.
 #include <algorithm>
 
 #include "sm/sm.h"
@@ -14,7 +11,7 @@ using warp_formation::ThreadGroup;
 
 namespace {
 
-constexpr unsigned kBarriers = 16;
+constexpr unsigned kBarriers = BlockBarrier::kPerBlock;
 
 unsigned first_lane(std::uint32_t mask) {
   return static_cast<unsigned>(__builtin_ctz(mask));
@@ -27,15 +24,12 @@ std::uint32_t equal_to(const std::uint32_t* words, std::uint32_t value, std::uin
   return equal & lanes;
 }
 
-bool reduces(ptx::BarrierKind kind) {
-  return kind != ptx::BarrierKind::kSync && kind != ptx::BarrierKind::kArrive;
-}
-
 }  // namespace
 
 // A block enters its slot: all of its threads live, none at a barrier, no copies under way.
 void Sm::prepare_synchronisation(const ResidentBlock& block) {
-  for (unsigned b = 0; b < kBarriers; ++b) clear_barrier(block.slot, b);
+  for (BlockBarrier& barrier : barriers_[block.slot].all) barrier.start(kernel_->chunks_per_block);
+  barriers_[block.slot].in_use = 0;
   for (unsigned c = 0; c < kernel_->chunks_per_block; ++c) {
     const std::uint32_t before = std::min(block.threads, c * isa::kLanes);
     const std::uint32_t threads = std::min(block.threads - before, isa::kLanes);
@@ -126,93 +120,56 @@ void Sm::arrive(const InFlight& flight, unsigned chunk, std::uint32_t lanes) {
   }
 }
 
+// Lanes of a chunk of the block that have exited, will as soon as they can, or never existed.
+auto Sm::never_arriving(const ResidentBlock& block) const {
+  return [this, &block](unsigned chunk_of_block) {
+    const unsigned chunk = block.first_chunk + chunk_of_block;
+    return ~live_[chunk] | domains_[block.domain].unit->ending(chunk);
+  };
+}
+
 // Empty, or what is wrong. `count` is looked at if the instruction has one.
 std::string Sm::arrive_at(const InFlight& flight, unsigned chunk, std::uint32_t lanes, std::uint32_t number,
                           std::uint32_t count) {
+  if (number >= kBarriers) return no_such_barrier(number);
   const Operation& op = *flight.op;
-  const ptx::Instruction& in = *op.instruction;
-  const bool counted = op.src[1].kind != Source::Kind::kNone;
-  if (number >= kBarriers) return "found barrier " + std::to_string(number) + ", allowed are 0 to 15";
-  const std::string name = "barrier " + std::to_string(number);
-  if (counted && (count == 0 || count % isa::kLanes != 0)) {
-    return "found " + name + " for " + std::to_string(count) +
-           " threads, allowed are multiples of 32, the warp size of PTX";
-  }
   const ResidentBlock& block = slots_[flight.slot];
-  Barrier& b = barriers_[flight.slot][number];
-  const std::uint32_t all = (block.threads + isa::kLanes - 1) / isa::kLanes * isa::kLanes;
-  if (b.arrived != 0) {
-    const std::uint32_t before = b.expected == 0 ? all : b.expected;
-    const std::uint32_t after = counted ? count : all;
-    if (before != after) {
-      return name + " waits for " + std::to_string(before) + " threads already, found " +
-             std::to_string(after);
-    }
-    if (b.kind != in.barrier && (reduces(in.barrier) || reduces(b.kind)))
-      return "threads wait at " + name + " in another kind of bar.red, or in bar.sync";
+  BlockBarriers& barriers = barriers_[flight.slot];
+  BlockBarrier::Arrival arrival;
+  arrival.op = &op;
+  arrival.number = number;
+  arrival.count = count;
+  arrival.chunk = chunk - block.first_chunk;
+  arrival.executor_chunk = static_cast<std::uint16_t>(chunk);
+  arrival.lanes = lanes;
+  if (BlockBarrier::reduces(op.instruction->barrier)) {
+    arrival.votes = executor_.predicates_of(op.src[2], chunk);
   }
-  b.kind = in.barrier;
-  if (counted) b.expected = count;
-  std::uint32_t& mask = barrier_masks_[mask_index(flight.slot, number) + chunk - block.first_chunk];
-  if ((mask & lanes) != 0) return "the thread arrives at " + name + " again before the others have come";
-  mask |= lanes;
-  b.arrived += static_cast<std::uint32_t>(__builtin_popcount(lanes));
-  if (reduces(in.barrier)) {
-    const std::uint32_t votes = executor_.predicates_of(op.src[2], chunk) & lanes;
-    b.votes += static_cast<std::uint32_t>(__builtin_popcount(votes));
-    b.waiting.push_back({&op, static_cast<std::uint16_t>(chunk), lanes});
-  }
-  if (b.expected != 0) {
-    const std::uint32_t arrived = arrived_in_warps(flight.slot, number);
-    if (arrived > b.expected) {
-      return "found " + std::to_string(arrived) + " threads at " + name + ", which is for " +
-             std::to_string(b.expected);
-    }
-  }
-  return "";
-}
-
-// Threads that have arrived; of original warps that have begun to, also those that never will.
-std::uint32_t Sm::arrived_in_warps(std::uint16_t slot, unsigned number) const {
-  const ResidentBlock& block = slots_[slot];
-  std::uint32_t sum = 0;
-  for (unsigned c = 0; c < kernel_->chunks_per_block; ++c) {
-    const std::uint32_t mask = barrier_masks_[mask_index(slot, number) + c];
-    if (mask == 0) continue;
-    const unsigned chunk = block.first_chunk + c;
-    const std::uint32_t gone = ~live_[chunk] | domains_[block.domain].unit->ending(chunk);
-    sum += static_cast<std::uint32_t>(__builtin_popcount(mask | gone));
-  }
-  return sum;
+  barriers.in_use = static_cast<std::uint16_t>(barriers.in_use | 1u << number);
+  return barriers.all[number].arrive(arrival, never_arriving(block));
 }
 
 void Sm::test_barriers(std::uint16_t slot) {
   const ResidentBlock& block = slots_[slot];
-  for (unsigned i = 0; i < kBarriers; ++i) {
-    Barrier& b = barriers_[slot][i];
-    if (b.arrived == 0) continue;
-    if (b.expected == 0) {
+  BlockBarriers& barriers = barriers_[slot];
+  for (std::uint32_t rest = barriers.in_use; rest != 0; rest &= rest - 1) {
+    const unsigned i = first_lane(rest);
+    BlockBarrier& b = barriers.all[i];
+    if (b.expected() == 0) {
       std::uint32_t expected = block.live_threads;
-      if (b.arrived < expected) expected -= domains_[block.domain].unit->waiting_to_exit(slot);
-      if (b.arrived < expected) continue;
-    } else if (arrived_in_warps(slot, i) < b.expected) {
+      if (b.arrived() < expected) expected -= domains_[block.domain].unit->waiting_to_exit(slot);
+      if (b.arrived() < expected) continue;
+    } else if (b.arrived_in_warps(never_arriving(block)) < b.expected()) {
       continue;
     }
-    for (const BarrierPart& part : b.waiting)
-      executor_.barrier_result(*part.op, part.chunk, part.lanes, b.votes, b.arrived);
-    if (observer_ != nullptr) observer_->barrier_released(index_, block, i, b.expected == 0);
-    clear_barrier(slot, i);
+    for (const BlockBarrier::Part& part : b.parts())
+      executor_.barrier_result(*part.op, part.chunk, part.lanes, b.votes(), b.arrived());
+    if (observer_ != nullptr) observer_->barrier_released(index_, block, i, b.expected() == 0);
+    b.clear();
+    barriers.in_use = static_cast<std::uint16_t>(barriers.in_use & ~(1u << i));
     ++barriers_opened_;
     domains_[block.domain].unit->barrier_released(slot, i);
   }
-}
-
-void Sm::clear_barrier(std::uint16_t slot, unsigned number) {
-  Barrier& b = barriers_[slot][number];
-  b.arrived = b.expected = b.votes = 0;
-  b.waiting.clear();
-  const auto first = barrier_masks_.begin() + static_cast<std::ptrdiff_t>(mask_index(slot, number));
-  std::fill(first, first + kernel_->chunks_per_block, 0u);
 }
 
 }  // namespace weft::sm

@@ -76,6 +76,7 @@ void Sm::resolve_targets(std::uint16_t id) {
     begin(flight.pc + 1, 0);
     for (unsigned g = 0; g < flight.group_count; ++g) add(g, flight.groups[g].mask & ~flight.executing[g]);
   }
+  if (instruction_counts_ != nullptr && target_outcomes_.size() > 1) ++instruction_counts_[flight.pc].parted;
   target_outcomes_[0].whole = target_outcomes_.size() == 1;
   domains_[flight.domain].unit->resolved(
       id, {target_outcomes_.data(), static_cast<std::uint32_t>(target_outcomes_.size())});

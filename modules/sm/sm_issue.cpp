@@ -41,6 +41,7 @@ void Sm::start(Cycle now, Domain& domain, unsigned scheduler, const Issue& issue
   }
   ++slot_references_[flight.slot];
   count(issue);
+  if (instruction_counts_ != nullptr) count_instruction(flight);
   if (oracle_.enabled()) oracle_.executed(issue.pc, issue.slot, issue.groups);
   if (spin_.active()) {
     for (const auto& group : issue.groups) spin_.issued(group);

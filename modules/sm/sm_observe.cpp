@@ -36,6 +36,21 @@ void Sm::bind_observations(statistics::Registry& registry, const std::string& pr
           stalled_.inactive);
 }
 
+// Threads of a branch part where its guard holds for some of them only; those of instructions with a target
+// each (calls through registers, returns, indexed branches) where they are resolved.
+void Sm::count_instruction(const InFlight& flight) {
+  InstructionCounts& counts = instruction_counts_[flight.pc];
+  std::uint32_t threads = 0, executed = 0;
+  for (unsigned g = 0; g < flight.group_count; ++g) {
+    threads += static_cast<std::uint32_t>(__builtin_popcount(flight.groups[g].mask));
+    executed += static_cast<std::uint32_t>(__builtin_popcount(flight.executing[g]));
+  }
+  ++counts.issues;
+  counts.threads += threads;
+  counts.executed += executed;
+  if (flight.op->instruction->is_branch() && executed != 0 && executed != threads) ++counts.parted;
+}
+
 void Sm::observe_spinning(bool on) {
   if (!on) return spin_.stop();
   spin_.start(kernel_->occupancy.blocks * kernel_->chunks_per_block);

@@ -53,10 +53,10 @@ u64 float_to_float(const Conversion& c, u64 a) {
   const Format from = format_of(c.from), to = format_of(c.to);
   if (c.ftz && from.bits == 32) a = from.flush(a);
   if (from.is_nan(a)) {
+    if (to.bits != 64) return finish(c, to, to.nan());
     const u64 payload = from.magnitude(a) & ~from.infinity();
-    const u64 kept =
-        (from.negative(a) ? to.sign() : 0) | to.infinity() | payload << (to.precision - from.precision);
-    return finish(c, to, to.bits == 64 ? to.quiet(kept) : to.nan());
+    const u64 sign = from.negative(a) ? to.sign() : 0;
+    return finish(c, to, to.quiet(sign | to.infinity() | payload << (to.precision - from.precision)));
   }
   Real x(from, a);
   if (c.rounding == "rni") mpfr_rint(x.get(), x.get(), MPFR_RNDN);

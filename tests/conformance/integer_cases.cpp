@@ -16,9 +16,13 @@ Type doubled(Type t) {
   return {t.kind, 2 * t.bits, 1};
 }
 
-// The part of a full product that .lo, .hi or .wide name.
-Wide part_of_product(const std::string& width, Type t, Wide product) {
-  return width == "hi" ? product >> t.bits : product;
+// The part of the full product of two values of type t that .lo, .hi or .wide name. Unsigned products of 64
+// bits do not fit Wide: they stay unsigned until they are shifted or cut.
+Wide part_of_product(const std::string& width, Type t, std::uint64_t a, std::uint64_t b) {
+  const auto product = static_cast<UnsignedWide>(number(t, a)) * static_cast<UnsignedWide>(number(t, b));
+  if (width == "lo") return number(t, wrap(t, static_cast<Wide>(product)));
+  if (width == "wide") return static_cast<Wide>(product);
+  return t.is_signed() ? static_cast<Wide>(product) >> t.bits : static_cast<Wide>(product >> t.bits);
 }
 
 // Every part of a pair by itself.
@@ -53,7 +57,7 @@ std::vector<Case> product(Words& words, bool adds) {
   std::vector<Type> sources = {*t, *t};
   if (adds) sources.push_back(result);
   return {integer(result, sources, [=](const Cells& x) {
-    Wide value = part_of_product(width, *t, number(*t, x[0]) * number(*t, x[1]));
+    Wide value = part_of_product(width, *t, x[0], x[1]);
     if (adds) value += number(result, x[2]);
     return Cells{wrap(result, sat ? clamp(result, value) : value)};
   })};
@@ -153,9 +157,7 @@ std::vector<Case> carry(const std::string& mnemonic, const std::string& width, b
     Wide a = number(u, x[0]), b = number(u, x[1]);
     if (multiplies) {
       // The product is signed where the type is; its part enters the sum as bits.
-      const Wide whole =
-          width == "hi" ? number(t, x[0]) * number(t, x[1]) >> t.bits : static_cast<Wide>(x[0] * x[1]);
-      a = number(u, wrap(u, whole));
+      a = number(u, wrap(u, part_of_product(width, t, x[0], x[1])));
       b = number(u, x[2]);
     }
     const Wide result = subtracts ? a - b - in : a + b + in;

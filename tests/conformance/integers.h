@@ -7,6 +7,7 @@
 namespace weft::test::conformance {
 
 __extension__ typedef __int128 Wide;
+__extension__ typedef unsigned __int128 UnsignedWide;
 
 inline Wide lowest(Type t) {
   return t.is_signed() ? -(Wide{1} << (t.bits - 1)) : Wide{0};

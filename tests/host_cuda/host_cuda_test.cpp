@@ -160,13 +160,11 @@ TEST(HostCudaTwin, NoticesOneWrongInstruction) {
       << outcome.difference;
 }
 
-std::vector<std::string> names() {
-  std::vector<std::string> result;
-  for (const auto& workload : workloads::all()) result.push_back(workload->name());
-  return result;
-}
-INSTANTIATE_TEST_SUITE_P(Workloads, HostCuda, ::testing::ValuesIn(names()),
-                         [](const auto& info) { return info.param; });
+// Those whose kernels are in kernels.cpp.
+INSTANTIATE_TEST_SUITE_P(Workloads, HostCuda,
+                         ::testing::Values("bfs", "coulombic_potential", "matrix_multiply", "reduction",
+                                           "vector_add"),
+                         [](const auto& info) { return std::string(info.param); });
 
 // The fibers themselves: each thread once, and nobody passes a barrier before all have come to it.
 TEST(Grid, RunsEveryThreadOnceWithItsIndices) {

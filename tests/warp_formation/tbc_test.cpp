@@ -76,7 +76,7 @@ D:
 
 // CROWN slide 18, lane 0 first: W0 takes C 1001, B 0110; W1 takes C 1110, B 0001.
 bool to_c(unsigned thread, ptx::Pc, unsigned) {
-  return (0b01111001 >> thread & 1) != 0;
+  return thread < 8 && (0b01111001 >> thread & 1) != 0;
 }
 
 TEST(Tbc, CompactsTheMasksOfSlide18) {

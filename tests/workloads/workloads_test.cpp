@@ -6,6 +6,7 @@
 
 #include "common/error.h"
 #include "platform/gpu_config.h"
+#include "warp_formation/warp_formation.h"
 #include "workloads/host.h"
 #include "workloads/workload.h"
 
@@ -21,11 +22,12 @@ TEST(Workloads, HaveEverySizeComplete) {
   for (const auto& workload : all()) {
     const auto sizes = workload->sizes();
     const auto options = workload->options();
-    for (const char* size : {"small", "default", "large"}) {
+    for (const char* size : {"small", "default", "large"})
       ASSERT_EQ(sizes.count(size), 1u) << workload->name();
-      EXPECT_EQ(sizes.at(size).size(), options.size()) << workload->name();
+    for (const auto& [size, values] : sizes) {
+      EXPECT_EQ(values.size(), options.size()) << workload->name() << " " << size;
       for (const auto& option : options) {
-        const auto value = sizes.at(size).at(option.name);
+        const auto value = values.at(option.name);
         EXPECT_GE(value, option.low) << workload->name() << " " << option.name;
         EXPECT_LE(value, option.high) << workload->name() << " " << option.name;
         EXPECT_EQ(value % option.multiple, 0u) << workload->name() << " " << option.name;
@@ -34,10 +36,20 @@ TEST(Workloads, HaveEverySizeComplete) {
   }
 }
 
-TEST(Workloads, HoldPtxOfTheirOwnKernel) {
+TEST(Workloads, AskOnlyForSettingsThatExist) {
+  for (const auto& workload : all()) {
+    for (const auto& [size, settings] : workload->settings()) {
+      EXPECT_EQ(workload->sizes().count(size), 1u) << workload->name() << " " << size;
+      EXPECT_EQ(settings_of(*workload, size + ",seed=1"), settings);
+      EXPECT_NO_THROW(load_config("gtx480", settings)) << workload->name() << " " << size;
+    }
+  }
+}
+
+TEST(Workloads, HoldPtxOfTheirOwnSource) {
   for (const auto& workload : all()) {
     const Code code = workload->code();
-    EXPECT_THAT(code.ptx, AllOf(HasSubstr(".entry"), HasSubstr(workload->name())));
+    EXPECT_THAT(code.ptx, AllOf(HasSubstr(".entry"), HasSubstr("/" + workload->name() + ".cu\"")));
     EXPECT_THAT(code.ptx, ::testing::Not(HasSubstr("\"/"))) << "no path of the machine that built it";
     EXPECT_THAT(code.compiler, HasSubstr("clang"));
   }
@@ -89,23 +101,55 @@ TEST(Code, TakesItsCompilerFromThePtx) {
   std::filesystem::remove(path);
 }
 
-// A verdict is worth something only if it can be bad: each workload with a kernel of the right parameters
-// that does nothing.
-class WrongKernel : public ::testing::TestWithParam<const char*> {};
+// A verdict is worth something only if it can be bad: each workload with kernels of the right parameters that
+// do nothing.
+std::string with_empty_kernels(std::string ptx) {
+  std::size_t at = 0;
+  while ((at = ptx.find(".entry", at)) != std::string::npos) {
+    const auto body = ptx.find("{\n", at), end = ptx.find("\n}\n", body);
+    if (body == std::string::npos || end == std::string::npos) break;
+    ptx.replace(body, end + 3 - body, "{ ret; }\n");
+    at = body;
+  }
+  return ptx;
+}
+
+std::vector<std::string> names() {
+  std::vector<std::string> names;
+  for (const auto& workload : all()) names.push_back(workload->name());
+  return names;
+}
+
+class WrongKernel : public ::testing::TestWithParam<std::string> {};
 TEST_P(WrongKernel, IsNoticed) {
   const auto workload = find(GetParam());
   Code code = workload->code();
-  const auto body = code.ptx.find("{\n", code.ptx.find(".entry"));
-  ASSERT_NE(body, std::string::npos);
-  code.ptx = code.ptx.substr(0, body) + "{ ret; }\n";
+  code.ptx = with_empty_kernels(code.ptx);
   runtime::Device device(load_config("gtx480", {"sm.count=2"}), {});
   const Result result = workload->run(device, values_of(*workload, "small"), code);
   EXPECT_FALSE(result.verified);
   EXPECT_THAT(result.message, HasSubstr("differ first at"));
 }
-INSTANTIATE_TEST_SUITE_P(All, WrongKernel,
-                         ::testing::Values("bfs", "coulombic_potential", "matrix_multiply", "reduction",
-                                           "vector_add"));
+INSTANTIATE_TEST_SUITE_P(All, WrongKernel, ::testing::ValuesIn(names()),
+                         [](const auto& info) { return info.param; });
+
+// The small size on a small machine, under every scheme.
+class EveryScheme : public ::testing::TestWithParam<std::tuple<std::string, std::string>> {};
+TEST_P(EveryScheme, GivesTheResult) {
+  const auto& [name, scheme] = GetParam();
+  const auto workload = find(name);
+  auto settings = settings_of(*workload, "small");
+  settings.push_back("warp_formation.scheme=" + scheme);
+  runtime::Device device(load_config("gtx480", settings), {});
+  const Result result = workload->run(device, values_of(*workload, "small"), workload->code());
+  EXPECT_TRUE(result.verified) << result.message;
+}
+INSTANTIATE_TEST_SUITE_P(All, EveryScheme,
+                         ::testing::Combine(::testing::ValuesIn(names()),
+                                            ::testing::ValuesIn(warp_formation::scheme_names())),
+                         [](const auto& info) {
+                           return std::get<0>(info.param) + "_" + std::get<1>(info.param);
+                         });
 
 }  // namespace
 }  // namespace weft::workloads

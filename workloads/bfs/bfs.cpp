@@ -1,4 +1,3 @@
-#include "workloads/embedded.h"
 #include "workloads/host.h"
 
 namespace weft::workloads {
@@ -60,7 +59,7 @@ class Bfs : public Workload {
             {"default", {{"n", 65'536}, {"degree", 6}, {"seed", 12345}}},
             {"large", {{"n", 1u << 20}, {"degree", 6}, {"seed", 12345}}}};
   }
-  Code code() const override { return built_code(embedded::bfs, name()); }
+  Code code() const override { return built_code(name()); }
 
   Result run(runtime::Device& device, const Size& values, const Code& code) override {
     const auto vertices = static_cast<std::uint32_t>(values.at("n"));

@@ -1,7 +1,6 @@
 #include <cmath>
 
 #include "common/error.h"
-#include "workloads/embedded.h"
 #include "workloads/host.h"
 
 namespace weft::workloads {
@@ -58,7 +57,7 @@ class CoulombicPotential : public Workload {
             {"default", {{"w", 128}, {"atoms", 400}}},
             {"large", {{"w", 512}, {"atoms", 4000}}}};
   }
-  Code code() const override { return built_code(embedded::coulombic_potential, name()); }
+  Code code() const override { return built_code(name()); }
 
   Result run(runtime::Device& device, const Size& values, const Code& code) override {
     const std::uint64_t width = values.at("w");

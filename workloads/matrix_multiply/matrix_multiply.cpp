@@ -1,4 +1,3 @@
-#include "workloads/embedded.h"
 #include "workloads/host.h"
 
 namespace weft::workloads {
@@ -21,7 +20,7 @@ class MatrixMultiply : public Workload {
   std::map<std::string, Size> sizes() const override {
     return {{"small", {{"n", 48}}}, {"default", {{"n", 256}}}, {"large", {{"n", 1024}}}};
   }
-  Code code() const override { return built_code(embedded::matrix_multiply, name()); }
+  Code code() const override { return built_code(name()); }
 
   Result run(runtime::Device& device, const Size& values, const Code& code) override {
     const std::uint64_t n = values.at("n");

@@ -1,7 +1,6 @@
 #include <numeric>
 #include <utility>
 
-#include "workloads/embedded.h"
 #include "workloads/host.h"
 
 namespace weft::workloads {
@@ -24,7 +23,7 @@ class Reduction : public Workload {
             {"default", {{"n", 1u << 20}, {"seed", 1}}},
             {"large", {{"n", 1u << 24}, {"seed", 1}}}};
   }
-  Code code() const override { return built_code(embedded::reduction, name()); }
+  Code code() const override { return built_code(name()); }
 
   Result run(runtime::Device& device, const Size& values, const Code& code) override {
     const std::uint64_t n = values.at("n");

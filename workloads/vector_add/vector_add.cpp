@@ -1,4 +1,3 @@
-#include "workloads/embedded.h"
 #include "workloads/host.h"
 
 namespace weft::workloads {
@@ -14,7 +13,7 @@ class VectorAdd : public Workload {
   std::map<std::string, Size> sizes() const override {
     return {{"small", {{"n", 10'000}}}, {"default", {{"n", 1u << 20}}}, {"large", {{"n", 1u << 24}}}};
   }
-  Code code() const override { return built_code(embedded::vector_add, name()); }
+  Code code() const override { return built_code(name()); }
 
   Result run(runtime::Device& device, const Size& values, const Code& code) override {
     const std::uint64_t n = values.at("n");

@@ -1,0 +1,285 @@
+// `weft characterize`: what the kernels of a workload do, as the papers' tables of benchmarks say it.
+#include <algorithm>
+#include <iomanip>
+#include <iostream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "sc_main/files.h"
+#include "sc_main/options.h"
+#include "sc_main/session.h"
+#include "sm/instruction_profile.h"
+#include "sm/kernel.h"
+
+namespace weft::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+// The launches of one kernel: which grids and blocks, and what an SM holds of the largest.
+struct Launches {
+  std::uint64_t count = 0;
+  std::map<std::string, std::uint64_t> shapes;  // "(16,16) x (256)" -> how often
+  std::uint64_t blocks = 0, threads = 0;        // over all of them
+  std::uint32_t threads_per_block = 0;          // of the largest launch, as all below
+  std::uint64_t most_blocks = 0;
+  sm::Occupancy occupancy;
+  std::uint64_t resident_blocks = 0;  // of an SM: its share of the grid, or what fits
+};
+
+std::string shape(const dispatch::Dim3& size) {
+  std::string text = "(" + std::to_string(size[0]);
+  if (size[1] != 1 || size[2] != 1) text += "," + std::to_string(size[1]);
+  if (size[2] != 1) text += "," + std::to_string(size[2]);
+  return text + ")";
+}
+
+class LaunchTable : public runtime::LaunchObserver {
+ public:
+  explicit LaunchTable(const GpuConfig& config) : config_(config) {}
+
+  void launching(const dispatch::Launch& launch, const runtime::LoadedModule&) override {
+    Launches& launches = of_[launch.program.get()];
+    ++launches.count;
+    ++launches.shapes[shape(launch.grid) + " x " + shape(launch.block)];
+    launches.blocks += launch.blocks();
+    launches.threads += launch.blocks() * launch.threads_per_block();
+    if (launch.blocks() < launches.most_blocks) return;
+    launches.most_blocks = launch.blocks();
+    launches.threads_per_block = launch.threads_per_block();
+    launches.occupancy = sm::occupancy(launch, config_.sm, config_.warp_formation.warp_size);
+    const std::uint64_t share = (launch.blocks() + config_.sm.count - 1) / config_.sm.count;
+    launches.resident_blocks = std::min<std::uint64_t>(share, launches.occupancy.blocks);
+  }
+  void synchronised() override {}
+
+  const Launches& of(const ptx::Program& program) const { return of_.at(&program); }
+
+ private:
+  const GpuConfig config_;
+  std::map<const ptx::Program*, Launches> of_;
+};
+
+// Loads and stores that DWR would synchronise sub-warps at [DWR IV.A]: of global and local memory.
+bool is_lat(const ptx::Instruction& in) {
+  return (in.op == ptx::Opcode::kLd || in.op == ptx::Opcode::kSt) &&
+         (in.space == ptx::Space::kGlobal || in.space == ptx::Space::kLocal ||
+          in.space == ptx::Space::kGeneric);
+}
+
+// Instructions that reach device memory, textures included; parameters and constants are not counted.
+bool is_device_memory(const ptx::Instruction& in) {
+  return in.is_memory() && in.space != ptx::Space::kShared && in.space != ptx::Space::kParam &&
+         in.space != ptx::Space::kConst;
+}
+
+struct Branch {
+  ptx::Pc pc = 0;
+  sm::InstructionCounts counts;
+};
+
+struct Characteristics {
+  std::uint64_t threads = 0, issues = 0;                                         // instructions
+  std::uint64_t device_memory = 0, shared_memory = 0, branches = 0, parted = 0;  // warp instructions
+  std::uint64_t lats = 0;                                                        // in the program
+  std::vector<Branch> divergent;  // places where warps parted, the most frequent first
+};
+
+Characteristics characterise(const sm::InstructionProfile::OfKernel& kernel) {
+  Characteristics all;
+  const ptx::Program& program = *kernel.program;
+  for (ptx::Pc pc = 0; pc < program.code.size(); ++pc) {
+    const ptx::Instruction& in = program.code[pc];
+    const sm::InstructionCounts& counts = kernel.counts[pc];
+    all.threads += counts.threads;
+    all.issues += counts.issues;
+    all.lats += is_lat(in) ? 1 : 0;
+    if (is_device_memory(in)) all.device_memory += counts.issues;
+    if (in.is_memory() && in.space == ptx::Space::kShared) all.shared_memory += counts.issues;
+    const bool conditional = in.is_branch() && in.guard >= 0;
+    if (conditional || counts.parted != 0) {
+      all.branches += counts.issues;
+      all.parted += counts.parted;
+    }
+    if (counts.parted != 0) all.divergent.push_back({pc, counts});
+  }
+  std::stable_sort(all.divergent.begin(), all.divergent.end(),
+                   [](const Branch& a, const Branch& b) { return a.counts.parted > b.counts.parted; });
+  return all;
+}
+
+double share(std::uint64_t part, std::uint64_t whole) {
+  return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+ordered_json kernel_json(const sm::InstructionProfile::OfKernel& kernel, const Launches& launches,
+                         const GpuConfig& config, unsigned warp_width) {
+  const Characteristics all = characterise(kernel);
+  const ptx::Program& program = *kernel.program;
+  const std::uint64_t threads = launches.resident_blocks * launches.threads_per_block;
+  ordered_json json;
+  json["kernel"] = program.name;
+  json["launches"] = launches.count;
+  json["shapes"] = launches.shapes;
+  json["thread_blocks"] = launches.blocks;
+  json["threads"] = launches.threads;
+  json["thread_instructions"] = all.threads;
+  json["warp_instructions"] = all.issues;
+  json["simd_efficiency"] = share(all.threads, all.issues * warp_width);
+  json["branch_share"] = share(all.branches, all.issues);
+  json["divergent_branch_share"] = share(all.parted, all.branches);
+  json["device_memory_share"] = share(all.device_memory, all.issues);
+  json["shared_memory_share"] = share(all.shared_memory, all.issues);
+  json["static_lats"] = all.lats;
+  json["static_instructions"] = program.code.size();
+  json["registers_per_thread"] = program.registers_per_thread;
+  json["shared_bytes_per_block"] = launches.occupancy.shared_per_block;
+  json["blocks_per_sm"] = launches.occupancy.blocks;
+  json["limited_by"] = launches.occupancy.limit;
+  json["resident_blocks_per_sm"] = launches.resident_blocks;
+  json["resident_threads_per_sm"] = threads;
+  json["resident_threads_per_scheduler"] = threads / config.sm.schedulers;
+  json["divergent_branches"] = ordered_json::array();
+  for (const Branch& branch : all.divergent) {
+    json["divergent_branches"].push_back({{"pc", branch.pc},
+                                          {"place", program.place(branch.pc)},
+                                          {"executed", branch.counts.issues},
+                                          {"divergent", branch.counts.parted},
+                                          {"threads", branch.counts.threads},
+                                          {"taken", branch.counts.executed}});
+  }
+  return json;
+}
+
+// Under dynamic warp resizing: LATs that were ever in the ignore list of an SM, of the SM with most.
+std::optional<std::uint64_t> ignored_lats(const statistics::Registry& registry) {
+  static const std::string suffix = ".ignored_lats";
+  std::optional<std::uint64_t> most;
+  for (const auto& entry : registry.entries()) {
+    if (entry.name.size() < suffix.size() || !entry.value) continue;
+    if (entry.name.compare(entry.name.size() - suffix.size(), suffix.size(), suffix) != 0) continue;
+    most = std::max(most.value_or(0), static_cast<std::uint64_t>(entry.value()));
+  }
+  return most;
+}
+
+std::string percent(double value) {
+  std::ostringstream out;
+  out << std::fixed << std::setprecision(1) << value * 100 << " %";
+  return out.str();
+}
+
+void print_kernel(const ordered_json& kernel, std::size_t most_branches) {
+  const auto line = [](const char* name) -> std::ostream& {
+    return std::cout << "  " << std::left << std::setw(22) << name;
+  };
+  std::cout << "\nkernel " << kernel["kernel"].get<std::string>() << "\n";
+  line("launches") << kernel["launches"] << ":";
+  std::size_t shapes = 0;
+  for (const auto& [shape, count] : kernel["shapes"].items()) {
+    if (++shapes > 4) {
+      std::cout << " ... " << kernel["shapes"].size() << " different";
+      break;
+    }
+    std::cout << " " << count << " of " << shape;
+  }
+  std::cout << "\n";
+  line("thread instructions") << kernel["thread_instructions"] << "\n";
+  line("warp instructions") << kernel["warp_instructions"] << "\n";
+  line("SIMD efficiency") << percent(kernel["simd_efficiency"]) << "\n";
+  line("branches") << percent(kernel["branch_share"]) << " of warp instructions; "
+                   << percent(kernel["divergent_branch_share"]) << " of them diverge\n";
+  line("memory") << percent(kernel["device_memory_share"]) << " device memory, "
+                 << percent(kernel["shared_memory_share"]) << " shared memory, of warp instructions\n";
+  line("static LATs") << kernel["static_lats"] << " of " << kernel["static_instructions"]
+                      << " instructions\n";
+  line("occupancy") << kernel["blocks_per_sm"]
+                    << " blocks fit an SM (limit: " << kernel["limited_by"].get<std::string>() << "; "
+                    << kernel["registers_per_thread"] << " registers, " << kernel["shared_bytes_per_block"]
+                    << " bytes shared), " << kernel["resident_blocks_per_sm"]
+                    << " there: " << kernel["resident_threads_per_sm"] << " threads, "
+                    << kernel["resident_threads_per_scheduler"] << " per scheduler\n";
+  const ordered_json& branches = kernel["divergent_branches"];
+  if (branches.empty()) return;
+  std::cout << "  divergent branches      executed   diverge    taken\n";
+  for (std::size_t i = 0; i < std::min(most_branches, branches.size()); ++i) {
+    const ordered_json& branch = branches[i];
+    std::cout << std::right << "  " << std::setw(30) << branch["executed"].get<std::uint64_t>()
+              << std::setw(10) << percent(share(branch["divergent"], branch["executed"])) << std::setw(9)
+              << percent(share(branch["taken"], branch["threads"])) << "  "
+              << branch["place"].get<std::string>() << "\n";
+  }
+  if (branches.size() > most_branches) {
+    std::cout << "  ... and " << branches.size() - most_branches << " more (--branches)\n";
+  }
+}
+
+}  // namespace
+
+ExitCode characterize(const Words& words) {
+  namespace po = boost::program_options;
+  SessionOptions session_choice;
+  std::string name, size;
+  std::size_t most_branches = 10;
+  po::options_description options("options");
+  options.add_options()("workload", po::value(&name)->required(), "name (weft list workloads)")(
+      "size", po::value(&size), "small, default, large, a paper's, or options: n=1000,degree=4")(
+      "config", po::value(&session_choice.config)->default_value(session_choice.config),
+      "a name (weft list configs) or a JSON file")(
+      "set", po::value(&session_choice.overrides)->composing()->multitoken(),
+      "path=value ...: override values of the configuration")(
+      "branches", po::value(&most_branches)->default_value(most_branches),
+      "print this many divergent branches of each kernel")(
+      "out", po::value(&session_choice.out), "folder for characteristics.json and the results of the run");
+  if (!parse(words, "weft characterize WORKLOAD [--size SIZE] [OPTIONS]", options, "workload")) {
+    return ExitCode::kDone;
+  }
+  const auto workload = workloads::find(name);
+  Outcome outcome;
+  outcome.workload = workload->name();
+  outcome.size = workloads::values_of(*workload, size);
+  outcome.code = workload->code();
+  const auto settings = workloads::settings_of(*workload, size);
+  session_choice.overrides.insert(session_choice.overrides.begin(), settings.begin(), settings.end());
+  const GpuConfig config = load_config(session_choice.config, session_choice.overrides);
+
+  sm::InstructionProfile profile;
+  LaunchTable launches(config);
+  session_choice.quiet = true;
+  session_choice.profile = &profile;
+  session_choice.observer = &launches;
+  Session session(session_choice);
+  const ExitCode code = session.execute(outcome, [&](runtime::Device& device, Outcome& result) {
+    const workloads::Result got = workload->run(device, result.size, result.code);
+    result.verified = got.verified;
+    result.message = got.message;
+  });
+
+  std::cout << outcome.workload;
+  for (const auto& [option, value] : outcome.size) std::cout << " " << option << "=" << value;
+  std::cout << " on " << config.name << ", scheme " << config.warp_formation.scheme << "; "
+            << (outcome.verified.value_or(false) ? "verified: " : "") << outcome.message << "\n";
+
+  ordered_json json;
+  json["workload"] = outcome.workload;
+  json["size"] = outcome.size;
+  json["config"] = config.name;
+  json["scheme"] = config.warp_formation.scheme;
+  json["kernels"] = ordered_json::array();
+  for (const auto& kernel : profile.kernels()) {
+    json["kernels"].push_back(kernel_json(kernel, launches.of(*kernel.program), config,
+                                          static_cast<unsigned>(config.warp_formation.warp_size)));
+    print_kernel(json["kernels"].back(), most_branches);
+  }
+  if (const auto ignored = ignored_lats(session.device().gpu().statistics())) {
+    json["ignored_lats"] = *ignored;
+    std::cout << "\nignored LATs            " << *ignored << ", in the SM that ignored most\n";
+  }
+  if (!session_choice.out.empty()) {
+    write_file(session_choice.out + "/characteristics.json", json.dump(2) + "\n");
+  }
+  return code;
+}
+
+}  // namespace weft::cli
