@@ -224,6 +224,14 @@ struct SbrWarp {
     return stack.bring_up_lowest(can_run);
   }
 
+  // No path can run: those who wait at a point of reconvergence go on without the others until one can.
+  bool choose_path_without_others() {
+    while (stack.go_on_without()) {
+      if (choose_path()) return true;
+    }
+    return false;
+  }
+
   void count(Census& census) const {
     const auto& entries = stack.entries();
     WarpMask seen;

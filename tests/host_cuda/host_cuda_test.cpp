@@ -162,8 +162,8 @@ TEST(HostCudaTwin, NoticesOneWrongInstruction) {
 
 // Those whose kernels are in kernels.cpp.
 INSTANTIATE_TEST_SUITE_P(Workloads, HostCuda,
-                         ::testing::Values("bfs", "coulombic_potential", "matrix_multiply", "reduction",
-                                           "vector_add"),
+                         ::testing::Values("bfs", "coulombic_potential", "dyn_proc", "fast_walsh_transform",
+                                           "matrix_multiply", "reduction", "scan", "vector_add"),
                          [](const auto& info) { return std::string(info.param); });
 
 // The fibers themselves: each thread once, and nobody passes a barrier before all have come to it.

@@ -14,11 +14,20 @@ namespace bfs {
 namespace coulombic_potential {
 #include "workloads/coulombic_potential/coulombic_potential.cu"
 }
+namespace dyn_proc {
+#include "workloads/dyn_proc/dyn_proc.cu"
+}
+namespace fast_walsh_transform {
+#include "workloads/fast_walsh_transform/fast_walsh_transform.cu"
+}
 namespace matrix_multiply {
 #include "workloads/matrix_multiply/matrix_multiply.cu"
 }
 namespace reduction {
 #include "workloads/reduction/reduction.cu"
+}
+namespace scan {
+#include "workloads/scan/scan.cu"
 }
 namespace vector_add {
 #include "workloads/vector_add/vector_add.cu"
@@ -69,8 +78,13 @@ const HostKernel& host_kernel(const std::string& name) {
       {"bfs", host(bfs::bfs)},
       {"coulombic_potential",
        host(coulombic_potential::coulombic_potential, {{"atoms", variable(coulombic_potential::atoms)}})},
+      {"dyn_proc", host(dyn_proc::dyn_proc)},
+      {"fwt_global", host(fast_walsh_transform::fwt_global)},
+      {"fwt_modulate", host(fast_walsh_transform::fwt_modulate)},
+      {"fwt_shared", host(fast_walsh_transform::fwt_shared)},
       {"matrix_multiply", host(matrix_multiply::matrix_multiply)},
       {"reduction", host(reduction::reduction)},
+      {"scan", host(scan::scan)},
       {"vector_add", host(vector_add::vector_add)},
   };
   // In PTX the name may be mangled: _Z3bfs...; it ends where the parameters' letters begin.
