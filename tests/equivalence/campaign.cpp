@@ -142,7 +142,8 @@ Failure Campaign::run(std::uint64_t seed) {
   failure.smallest = generated(smallest.draws);
   failure.report = "kernel of seed " + std::to_string(seed) + ", " + launch_of(kernel) + ", scheme " +
                    machine_.scheme + ", config " + machine_.config + ", dependence " + machine_.dependence +
-                   ", warps of " + std::to_string(machine_.warp_size) + ": " + failure.what +
+                   ", warps of " + std::to_string(machine_.warp_size) +
+                   (machine_.likely_points ? ", likely-convergence points: " : ": ") + failure.what +
                    "\nto repeat: " + how_to_repeat(seed) + "\nafter " + std::to_string(smallest.shrinks) +
                    " shrinks, " + std::to_string(smallest.tried) + " tried" +
                    (smallest.finished ? "" : " (time was over)") + ", " + launch_of(failure.smallest) + ": " +
