@@ -56,6 +56,22 @@ Shapes lu_steps(std::uint32_t most) {
   return all + one(1, 16);
 }
 
+// Needleman-Wunsch: diagonals of 1, 2 ... most ... 2, 1 tiles.
+Shapes diagonals(std::uint32_t most) {
+  Shapes all;
+  for (std::uint32_t n = 1; n <= most; ++n) all = all + one(n, 16);
+  for (std::uint32_t n = most - 1; n >= 1; --n) all = all + one(n, 16);
+  return all;
+}
+
+// StoreGPU: files of 2 to 64 chunks in one block, then of blocks of 64.
+Shapes growing_files() {
+  Shapes all;
+  for (std::uint32_t block = 2; block < 64; block *= 2) all = all + one(1, block);
+  for (std::uint32_t grid = 1; grid <= 256; grid *= 2) all = all + one(grid, 64);
+  return all + one(260, 64);
+}
+
 struct Row {
   std::string workload, size;
   Shapes launches;
@@ -70,6 +86,11 @@ void PrintTo(const Row& row, std::ostream* out) {
 std::vector<Row> rows() {
   return {
       // clang-format off
+      {"aes", "stsimt", one(257, 256)},
+      {"back_propagation", "crown", 2 * one({1, 64}, {16, 16})},
+      {"back_propagation", "dwr", 2 * one({1, 64}, {16, 16})},
+      {"back_propagation", "harp", 2 * one({1, 64}, {16, 16})},
+      {"back_propagation", "stsimt", 2 * one({1, 4096}, {16, 16})},
       {"bfs", "crown", 16 * one(8, 512)},
       {"bfs", "dwr", 16 * one(8, 512)},
       {"bfs", "harp", 16 * one(8, 512)},
@@ -86,13 +107,49 @@ std::vector<Row> rows() {
       {"gaussian_elimination", "crown", 48 * one({3, 3}, {16, 16})},
       {"gaussian_elimination", "dwr", 48 * one({3, 3}, {16, 16})},
       {"gaussian_elimination", "stsimt", 207 * (one(1, 512) + one({52, 52}, {4, 4}))},  // 2704 blocks of 16
+      {"hotspot", "crown", one({43, 43}, {16, 16})},
+      {"hotspot", "dwr", one({43, 43}, {16, 16})},
+      {"hotspot", "harp", one({43, 43}, {16, 16})},
+      {"hotspot", "stsimt", one({43, 43}, {16, 16})},
+      {"laplace_3d", "crown", one({4, 25}, {32, 4})},
+      {"laplace_3d", "harp", one({4, 25}, {32, 4})},
+      {"laplace_3d", "stsimt", one({4, 25}, {32, 4})},
+      {"libor", "stsimt", 2 * one(64, 64)},
       {"lud", "stsimt", lu_steps(15)},
       {"matrix_multiply", "crown", one({5, 8}, {16, 16})},
       {"matrix_multiply", "dwr", one({5, 8}, {16, 16})},
       {"matrix_multiply", "harp", one({5, 8}, {16, 16})},
+      {"mummer_gpu", "crown", one(196, 256)},
+      {"mummer_gpu", "crown_small", one(1, 100)},
+      {"mummer_gpu", "dwr", one(196, 256)},
+      {"mummer_gpu", "harp", one(1, 100)},
+      {"mummer_gpu", "stsimt", one(196, 256) + one(316, 256)},
+      {"mummer_gpu_plus", "crown", one(196, 256)},
+      {"mummer_gpu_plus", "crown_small", one(1, 256)},
+      {"mummer_gpu_plus", "dwr", one(196, 256)},
+      {"mummer_gpu_plus", "harp", one(1, 256)},
+      {"n_queens", "crown", one(256, 96)},
+      {"n_queens", "dwr", one(256, 96)},
+      {"n_queens", "harp", one(256, 96)},
+      {"nearest_neighbor", "crown", 4 * one(938, 16)},
+      {"nearest_neighbor", "dwr", 4 * one(938, 16)},
+      {"nearest_neighbor", "stsimt", one(168, 256)},
+      {"needleman_wunsch", "crown", diagonals(32)},
+      {"needleman_wunsch", "dwr", diagonals(32)},
+      {"needleman_wunsch", "harp", diagonals(128)},
+      {"needleman_wunsch", "stsimt", diagonals(128)},
+      {"neural_network", "crown", one({6, 28}, {13, 13}) + one({25, 28}, {5, 5}) + one({100, 28}, {1, 1}) + one({10, 28}, {1, 1})},
+      {"particle_filter", "harp", 9 * one(8, 128)},
+      {"ray_tracing", "crown", one({16, 32}, {16, 8})},
+      {"ray_tracing", "harp", one({16, 32}, {16, 8})},
+      {"ray_tracing", "stsimt", one({16, 32}, {16, 8})},
       {"reduction", "stsimt", one(64, 256) + one(1, 32)},
       {"scan", "crown", one(64, 256)},
       {"scan", "dwr", one(64, 256)},
+      {"srad", "crown", 4 * one({8, 8}, {16, 16})},
+      {"srad", "crown_small", 4 * one({4, 4}, {16, 16})},
+      {"storegpu", "stsimt", growing_files()},
+      {"visibility", "stsimt", one(24, 256)},
       // clang-format on
   };
 }
