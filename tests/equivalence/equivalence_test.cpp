@@ -45,11 +45,9 @@ std::vector<Machine> machines() {
     }
   }
   for (const char* scheme : {"sbr", "tbc"}) {
-    for (const char* config : {"gtx480", "harp-fermi"}) {
-      for (const unsigned size : {8u, 32u}) {
-        for (const char* dependence : {"barrel", "scoreboard"})
-          list.push_back({config, scheme, dependence, size, true});
-      }
+    for (const char* config : {"gtx480", "harp-fermi", "dwr-tesla"}) {
+      for (const char* dependence : {"barrel", "scoreboard"})
+        list.push_back({config, scheme, dependence, 32, true});
     }
   }
   return list;
