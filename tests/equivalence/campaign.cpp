@@ -60,12 +60,12 @@ runtime::DeviceOptions with_monitors() {
 
 void PrintTo(const Machine& machine, std::ostream* out) {
   *out << machine.config << ", " << machine.scheme << ", " << machine.dependence << ", warps of "
-       << machine.warp_size;
+       << machine.warp_size << (machine.likely_points ? ", likely-convergence points" : "");
 }
 
 std::string test_name(const Machine& machine) {
   std::string name = machine.scheme + "_" + machine.config + "_" + std::to_string(machine.warp_size) + "_" +
-                     machine.dependence;
+                     machine.dependence + (machine.likely_points ? "_likely" : "");
   for (char& c : name) c = c == '-' ? '_' : c;
   return name;
 }
@@ -76,7 +76,9 @@ Campaign::Campaign(const Machine& machine, std::function<std::string(const std::
       device_(load_config(machine.config,
                           {"sm.count=2", "gddr5.bytes=268435456", "watchdog.cycles=100000",
                            "sm.dependence=" + machine.dependence, "warp_formation.scheme=" + machine.scheme,
-                           "warp_formation.warp_size=" + std::to_string(machine.warp_size)}),
+                           "warp_formation.warp_size=" + std::to_string(machine.warp_size),
+                           std::string("warp_formation.likely_convergence=") +
+                               (machine.likely_points ? "static" : "off")}),
               with_monitors()) {}
 
 std::string Campaign::compare(const RandomKernel& kernel, std::uint64_t seed) {
@@ -140,7 +142,8 @@ Failure Campaign::run(std::uint64_t seed) {
   failure.smallest = generated(smallest.draws);
   failure.report = "kernel of seed " + std::to_string(seed) + ", " + launch_of(kernel) + ", scheme " +
                    machine_.scheme + ", config " + machine_.config + ", dependence " + machine_.dependence +
-                   ", warps of " + std::to_string(machine_.warp_size) + ": " + failure.what +
+                   ", warps of " + std::to_string(machine_.warp_size) +
+                   (machine_.likely_points ? ", likely-convergence points: " : ": ") + failure.what +
                    "\nto repeat: " + how_to_repeat(seed) + "\nafter " + std::to_string(smallest.shrinks) +
                    " shrinks, " + std::to_string(smallest.tried) + " tried" +
                    (smallest.finished ? "" : " (time was over)") + ", " + launch_of(failure.smallest) + ": " +
