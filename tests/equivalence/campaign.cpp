@@ -60,12 +60,12 @@ runtime::DeviceOptions with_monitors() {
 
 void PrintTo(const Machine& machine, std::ostream* out) {
   *out << machine.config << ", " << machine.scheme << ", " << machine.dependence << ", warps of "
-       << machine.warp_size;
+       << machine.warp_size << (machine.likely_points ? ", likely-convergence points" : "");
 }
 
 std::string test_name(const Machine& machine) {
   std::string name = machine.scheme + "_" + machine.config + "_" + std::to_string(machine.warp_size) + "_" +
-                     machine.dependence;
+                     machine.dependence + (machine.likely_points ? "_likely" : "");
   for (char& c : name) c = c == '-' ? '_' : c;
   return name;
 }
@@ -81,7 +81,9 @@ Campaign::Campaign(const Machine& machine, std::function<std::string(const std::
       device_(load_config(machine.config,
                           {"sm.count=2", "gddr5.bytes=268435456", "watchdog.cycles=100000",
                            "sm.dependence=" + machine.dependence, "warp_formation.scheme=" + machine.scheme,
-                           "warp_formation.warp_size=" + std::to_string(machine.warp_size)}),
+                           "warp_formation.warp_size=" + std::to_string(machine.warp_size),
+                           std::string("warp_formation.likely_convergence=") +
+                               (machine.likely_points ? "static" : "off")}),
               with_monitors()) {}
 
 std::string Campaign::compare(const RandomKernel& kernel, std::uint64_t seed) {
@@ -143,14 +145,14 @@ Failure Campaign::run(std::uint64_t seed) {
       choices.draws(), [](Choices& c) { random_kernel(c); },
       [&](const Draws& draws) { return !difference(generated(draws), seed).empty(); }, seconds_to_shrink_);
   failure.smallest = generated(smallest.draws);
-  failure.report = "kernel of seed " + std::to_string(seed) + ", " + launch_of(kernel) + ", scheme " +
-                   machine_.scheme + ", config " + machine_.config + ", dependence " + machine_.dependence +
-                   ", warps of " + std::to_string(machine_.warp_size) + ": " + failure.what +
-                   "\nto repeat: " + how_to_repeat(machine_, seed) + "\nafter " +
-                   std::to_string(smallest.shrinks) + " shrinks, " + std::to_string(smallest.tried) +
-                   " tried" + (smallest.finished ? "" : " (time was over)") + ", " +
-                   launch_of(failure.smallest) + ": " + difference(failure.smallest, seed) + "\n" +
-                   failure.smallest.text;
+  failure.report =
+      "kernel of seed " + std::to_string(seed) + ", " + launch_of(kernel) + ", scheme " + machine_.scheme +
+      ", config " + machine_.config + ", dependence " + machine_.dependence + ", warps of " +
+      std::to_string(machine_.warp_size) + (machine_.likely_points ? ", likely-convergence points: " : ": ") +
+      failure.what + "\nto repeat: " + how_to_repeat(machine_, seed) + "\nafter " +
+      std::to_string(smallest.shrinks) + " shrinks, " + std::to_string(smallest.tried) + " tried" +
+      (smallest.finished ? "" : " (time was over)") + ", " + launch_of(failure.smallest) + ": " +
+      difference(failure.smallest, seed) + "\n" + failure.smallest.text;
   return failure;
 }
 

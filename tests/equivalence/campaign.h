@@ -21,6 +21,7 @@ namespace weft::test {
 struct Machine {
   std::string config, scheme, dependence;
   unsigned warp_size = 32;
+  bool likely_points = false;  // warp_formation.likely_convergence=static
 };
 void PrintTo(const Machine& machine, std::ostream* out);
 // "dwf_gtx480_32_barrel": the name of its test.

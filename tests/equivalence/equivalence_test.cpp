@@ -41,8 +41,14 @@ std::vector<Machine> machines() {
     for (const auto& config : config_names()) {
       for (const unsigned size : {8u, 16u, 32u, 64u}) {
         for (const char* dependence : {"barrel", "scoreboard"})
-          list.push_back({config, scheme, dependence, size});
+          list.push_back({config, scheme, dependence, size, false});
       }
+    }
+  }
+  for (const char* scheme : {"sbr", "tbc"}) {
+    for (const char* config : {"gtx480", "harp-fermi", "dwr-tesla"}) {
+      for (const char* dependence : {"barrel", "scoreboard"})
+        list.push_back({config, scheme, dependence, 32, true});
     }
   }
   return list;

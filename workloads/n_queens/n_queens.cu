@@ -5,9 +5,10 @@
 constexpr int kThreads = 96, kMaxRows = 10;
 
 // columns, left, right: the fields of the first free row that queens above attack along columns and both
-// diagonals.
+// diagonals. The first `mirrored` placements stand for their mirror images, too.
 extern "C" __global__ void count_completions(int n, int rows, const unsigned* columns, const unsigned* left,
-                                             const unsigned* right, int placements, unsigned* counts) {
+                                             const unsigned* right, int placements, int mirrored,
+                                             unsigned* counts) {
   __shared__ unsigned stack_columns[kThreads][kMaxRows];
   __shared__ unsigned stack_left[kThreads][kMaxRows];
   __shared__ unsigned stack_right[kThreads][kMaxRows];
@@ -48,7 +49,7 @@ extern "C" __global__ void count_completions(int n, int rows, const unsigned* co
       }
     }
   }
-  found[thread] = solutions;
+  found[thread] = placement < mirrored ? 2 * solutions : solutions;
   __syncthreads();
   if (thread < 32) found[thread] += found[thread + 32] + found[thread + 64];
   __syncthreads();

@@ -50,8 +50,8 @@ __device__ static inline __attribute__((always_inline)) void take(unsigned* dige
 extern "C" __global__ void hash_chunks(const unsigned* data, int chunks, int chunk_words, uint4* digests) {
   __shared__ unsigned words[16][kMaxThreads];
   const int thread = threadIdx.x, chunk = blockIdx.x * blockDim.x + thread;
-  if (chunk >= chunks) return;
-  const unsigned* from = data + static_cast<unsigned long long>(chunk) * chunk_words;
+  const int mine = min(chunk, chunks - 1);  // threads beyond the last chunk hash it again, for the barriers
+  const unsigned* from = data + static_cast<unsigned long long>(mine) * chunk_words;
   unsigned digest[4] = {0x67452301u, 0xefcdab89u, 0x98badcfeu, 0x10325476u};
 #pragma unroll 1
   for (int done = 0; done <= chunk_words; done += 16) {
@@ -64,7 +64,8 @@ extern "C" __global__ void hash_chunks(const unsigned* data, int chunks, int chu
       for (int i = 1; i < 16; ++i) words[i][thread] = 0;
       words[14][thread] = static_cast<unsigned>(chunk_words) * 32;
     }
+    __syncthreads();
     take(digest, words, thread);
   }
-  digests[chunk] = {digest[0], digest[1], digest[2], digest[3]};
+  if (chunk < chunks) digests[chunk] = {digest[0], digest[1], digest[2], digest[3]};
 }

@@ -13,12 +13,19 @@
 #define __constant__
 // Blocks run one after the other, so one copy serves all.
 #define __shared__ static
+#define WEFT_KEEP_BRANCH()
 
 struct alignas(8) int2 {
   int x, y;
 };
 struct alignas(16) uint4 {
   unsigned x, y, z, w;
+};
+struct float3 {
+  float x, y, z;
+};
+struct alignas(8) float2 {
+  float x, y;
 };
 struct alignas(16) float4 {
   float x, y, z, w;
