@@ -357,10 +357,12 @@ Totals Gpu::totals() const {
   const auto ratio = [](double a, double b) { return b == 0 ? 0 : a / b; };
   totals.ipc = ratio(static_cast<double>(totals.thread_instructions), static_cast<double>(totals.cycles));
   totals.lane_activity = ratio(active_lanes, beats * static_cast<double>(impl_->config.sm.simd_width));
-  // The mean over warp instructions of active threads / warp size, all warps being of one size.
-  totals.simd_efficiency =
-      ratio(static_cast<double>(totals.thread_instructions),
-            static_cast<double>(totals.warp_instructions * impl_->config.warp_formation.warp_size));
+  // The mean over warp instructions of active threads / warp size, if all warps are of one size. Where the
+  // scheme issues several as one, each instruction weighs as many warps.
+  const unsigned warp_width = impl_->sms[0].warp_width();
+  totals.simd_efficiency = ratio(static_cast<double>(totals.thread_instructions),
+                                 warp_width != 0 ? static_cast<double>(totals.warp_instructions * warp_width)
+                                                 : beats * static_cast<double>(impl_->config.sm.simd_width));
   totals.idle_share = ratio(idle, scheduler_cycles);
   totals.coalescing_rate = ratio(static_cast<double>(accesses), static_cast<double>(requests));
   return totals;

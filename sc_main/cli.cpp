@@ -19,6 +19,7 @@ struct Command {
 
 constexpr std::array kCommands{
     Command{"run", "run a workload, or a kernel of a PTX file, and write statistics", run},
+    Command{"compare", "run workloads under several schemes, side by side", compare},
     Command{"demo", "breadth-first search on a 16-SM GPU, verified; where the cycles went", demo},
     Command{"characterize",
             "what the kernels of a workload do: instructions, divergence per branch, memory, occupancy",

@@ -56,6 +56,10 @@ class DeviceArray {
 // kernels.
 std::string kernel_of(const runtime::LoadedModule& module, const Code& code);
 
+// As above where the module has several kernels of which one is the `usual`: the one that `code` names, else
+// `usual` (as C or as C++ mangles it) if the module has it, else the only one.
+std::string kernel_of(const runtime::LoadedModule& module, const Code& code, const std::string& usual);
+
 // A workload of several kernels launches them by their names (extern "C" in the .cu) and calls this first:
 // throws InputError if --kernel asked for one.
 void takes_no_kernel(const Code& code);

@@ -133,6 +133,14 @@ void takes_no_kernel(const Code& code) {
                    "found '" + code.kernel + "'; this workload launches several kernels by their own names");
 }
 
+std::string kernel_of(const runtime::LoadedModule& module, const Code& code, const std::string& usual) {
+  const std::string mangled = "_Z" + std::to_string(usual.size()) + usual;
+  for (const std::string& kernel : module.kernels()) {
+    if (code.kernel.empty() && (kernel == usual || kernel.rfind(mangled, 0) == 0)) return kernel;
+  }
+  return kernel_of(module, code);
+}
+
 std::string kernel_of(const runtime::LoadedModule& module, const Code& code) {
   const auto& kernels = module.kernels();
   if (!code.kernel.empty()) return code.kernel;

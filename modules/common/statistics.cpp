@@ -32,10 +32,10 @@ void Registry::add(Entry entry) {
   }
   // A name is a value or a level, never both: the sample would lose one of them.
   for (std::size_t dot = name.find('.'); dot != std::string::npos; dot = name.find('.', dot + 1)) {
-    const auto [place, added] = places_.emplace(name.substr(0, dot), Place::kLevel);
+    const auto [place, added] = places_.try_emplace(name.substr(0, dot), Place::kLevel);
     if (place->second == Place::kValue) fail(place->first + " is a value, not a level");
   }
-  const auto [place, added] = places_.emplace(name, Place::kValue);
+  const auto [place, added] = places_.try_emplace(name, Place::kValue);
   if (!added) fail(place->second == Place::kValue ? "registered twice" : "is a level, not a value");
   entries_.push_back(std::move(entry));
 }

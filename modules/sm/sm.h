@@ -118,6 +118,8 @@ class Sm final : public sc_core::sc_module,
     std::uint64_t threads_launched = 0, threads_retired = 0, blocks_launched = 0, blocks_retired = 0;
   };
   const Counters& counters() const { return counters_; }
+  // WarpFormation::warp_width of the scheme.
+  unsigned warp_width() const { return domains_[0].unit->warp_width(); }
   // Cycles of one scheduler by what it did: [0] issued, else by Stall. They sum to the cycles of the
   // launches.
   const std::array<std::uint64_t, warp_formation::kStalls>& buckets(unsigned scheduler) const {

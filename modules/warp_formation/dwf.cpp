@@ -166,6 +166,7 @@ class Dwf final : public WarpFormation {
     }
   }
 
+  unsigned warp_width() const override { return size_; }
   Census census() const override {
     Census census;
     census.issued = in_flight_;

@@ -103,7 +103,7 @@ class Lwm final : public WarpFormation {
     unsigned at_barrier = 0, at_sync = 0;   // large warps
   };
   struct Statistics {
-    std::uint64_t instructions = 0, packed_warps = 0, single_slot_branches = 0;
+    std::uint64_t instructions = 0, packed_warps = 0, single_slot_branches = 0, lone_departures = 0;
   };
 
   Scheduler& scheduler_of(unsigned context) { return schedulers_[context % schedulers_.size()]; }
@@ -332,8 +332,14 @@ void Lwm::go_on(unsigned context) {
 // The large warp goes on with a path that can run, or waits.
 void Lwm::choose(unsigned context) {
   LargeWarp& warp = warps_[context];
-  warp.at_sync = !warp.choose_path();
-  if (!warp.at_sync) return begin(context);
+  bool runs = warp.choose_path();
+  // Others of the block may be waited for, and stand where they wait for those at the barrier.
+  if (!runs && warp.barriers != 0) {
+    runs = warp.choose_path_without_others();
+    statistics_.lone_departures += runs;
+  }
+  warp.at_sync = !runs;
+  if (runs) return begin(context);
   warp.in_flight = false;
   table_.set(context, warp.stack.top().pc);
   warp.at_barrier = warp.barriers != 0;
@@ -421,6 +427,8 @@ void Lwm::bind(statistics::Registry& registry, const std::string& prefix) {
   registry.counter(prefix + ".packed_warps", "warps", "packed warps issued", statistics_.packed_warps);
   registry.counter(prefix + ".single_slot_branches", "branches",
                    "branches alike for all threads, which issue as one", statistics_.single_slot_branches);
+  registry.counter(prefix + ".lone_departures", "departures", "of threads from a reconvergence point",
+                   statistics_.lone_departures);
   registry.derived(
       prefix + ".packed_warps_per_instruction", "warps", "packed warps of an instruction", [this] {
         return static_cast<double>(statistics_.packed_warps) / static_cast<double>(statistics_.instructions);

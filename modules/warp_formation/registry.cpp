@@ -70,6 +70,10 @@ void Config::describe(config::Visitor& v) {
                   {"greedy_then_oldest", Scheduling::kGreedyThenOldest},
                   {"two_level", Scheduling::kTwoLevel}},
                  "which ready warp is issued");
+  config::choice(v, "likely_convergence", likely_convergence,
+                 {{"off", LikelyConvergence::kOff}, {"static", LikelyConvergence::kStatic}},
+                 "points before the reconvergence point of a branch at which threads meet, of sbr and tbc; "
+                 "static: chosen from the control-flow graph");
   config::group(v, "two_level", two_level, "two-level scheduling");
   config::group(v, "sbr", sbr, "stack-based reconvergence");
   config::group(v, "dwf", dwf, "dynamic warp formation");
@@ -84,6 +88,11 @@ void Config::check(const std::string& where) const {
   if (warp_size < 4 || (warp_size & (warp_size - 1)) != 0) {
     throw InputError(where + "/warp_size",
                      "found " + std::to_string(warp_size) + ", allowed are powers of two from 4 to 256");
+  }
+  if (likely_convergence != LikelyConvergence::kOff && scheme != "sbr" && scheme != "tbc") {
+    throw InputError(
+        where + "/likely_convergence",
+        "scheme " + scheme + " has no reconvergence stack with such points; allowed with sbr and tbc");
   }
   dwf.check(where + "/dwf");
   dwr.check(where + "/dwr");

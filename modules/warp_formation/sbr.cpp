@@ -1,7 +1,9 @@
-// Stack-based reconvergence: warps of fixed size, one reconvergence stack each (immediate post-dominators).
+// Stack-based reconvergence: warps of fixed size, one reconvergence stack each (immediate post-dominators,
+// and likely-convergence points before them if asked for).
 #include <algorithm>
 #include <sstream>
 
+#include "warp_formation/likely_convergence.h"
 #include "warp_formation/sbr_warp.h"
 #include "warp_formation/scheduling.h"
 #include "warp_formation/warp_formation.h"
@@ -24,6 +26,7 @@ class Sbr final : public WarpFormation {
   void attach(const ptx::Program& program, const SmView& sm) override {
     program_ = &program;
     sm_ = &sm;
+    if (config_.likely_convergence != LikelyConvergence::kOff) likely_ = likely_convergence_points(program);
   }
 
   bool can_launch(const Block& block) const override { return contexts_ - live_ >= warps_of(block); }
@@ -174,6 +177,7 @@ class Sbr final : public WarpFormation {
   }
 
   bool keeps_warps() const override { return size_ % kChunk == 0; }
+  unsigned warp_width() const override { return size_; }
 
   Census census() const override {
     Census census;
@@ -194,6 +198,11 @@ class Sbr final : public WarpFormation {
 
   void bind(statistics::Registry& registry, const std::string& prefix) override {
     statistics_.bind(registry, prefix);
+    bind_likely(registry, prefix, [this](auto&& visit) {
+      for (const auto& warp : warps_) visit(warp.stack);
+    });
+    registry.derived(prefix + ".storage_bits", "bits", "stacks of all warps at their deepest",
+                     [this] { return static_cast<double>(storage_bits()); });
   }
 
   std::string dump() const override {
@@ -229,6 +238,14 @@ class Sbr final : public WarpFormation {
     scheduler_of(context).policy.arrived(context);
     scheduler_of(context).eligible.add(context);
     show_top(context);
+  }
+
+  // An entry: two PCs and a bit per thread; with likely-convergence points a third PC and the number of the
+  // entry to join, of the 2 x warp size that a stack may have.
+  std::uint64_t storage_bits() const {
+    const bool likely = config_.likely_convergence != LikelyConvergence::kOff;
+    const std::uint64_t entry = 64 + size_ + (likely ? 32 + bits_for(2 * std::uint64_t{size_}) : 0);
+    return contexts_ * statistics_.deepest_stack * entry;
   }
 
   // Rebuilds what `pick` hands out from the top of the stack.
@@ -282,7 +299,8 @@ class Sbr final : public WarpFormation {
     Warp& warp = warps_[context];
     Scheduler& s = scheduler_of(context);
     land(warp, s);
-    if (!warp.settle(*program_, config_.sbr.order, statistics_)) return end(context);
+    const ptx::Pc likely = likely_.empty() ? ptx::kNoPc : likely_[warp.stack.top().pc];
+    if (!warp.settle(*program_, config_.sbr.order, statistics_, likely)) return end(context);
     if (!warp.at_barrier) return offer(context);
     show_top(context);
     ++s.at_barrier;
@@ -308,6 +326,7 @@ class Sbr final : public WarpFormation {
   std::vector<std::uint16_t> context_of_;  // by issue id
   ContextTable table_{contexts_};
   unsigned live_ = 0;
+  std::vector<ptx::Pc> likely_;  // by PC of a branch; empty: not asked for
   StackStatistics statistics_;
 };
 

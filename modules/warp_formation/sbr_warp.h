@@ -140,8 +140,10 @@ struct SbrWarp {
     paths.push_back(path);
   }
 
-  // All threads of the instruction have been deposited: the stack moves. False: none of the warp is left.
-  bool settle(const ptx::Program& program, SbrOrder order, StackStatistics& statistics) {
+  // All threads of the instruction have been deposited: the stack moves. `likely` is the likely-convergence
+  // point of a branch. False: none of the warp is left.
+  bool settle(const ptx::Program& program, SbrOrder order, StackStatistics& statistics,
+              ptx::Pc likely = ptx::kNoPc) {
     const ptx::Pc pc = stack.top().pc;
     const ptx::Instruction& instruction = program.code[pc];
     if (!exiting.empty()) {
@@ -162,7 +164,7 @@ struct SbrWarp {
     const StackEntry& top = stack.top();
     const bool returns = instruction.op == ptx::Opcode::kReturn;
     stack.advance(paths.data(), static_cast<unsigned>(paths.size()),
-                  returns ? top.rpc : instruction.reconvergence, returns ? top.rpc_depth : top.depth);
+                  returns ? top.rpc : instruction.reconvergence, returns ? top.rpc_depth : top.depth, likely);
     statistics.deepest_stack = std::max<std::uint64_t>(statistics.deepest_stack, stack.depth());
     paths.clear();
     return true;
@@ -222,6 +224,14 @@ struct SbrWarp {
     return stack.bring_up_lowest(can_run);
   }
 
+  // No path can run: those who wait at a point of reconvergence go on without the others until one can.
+  bool choose_path_without_others() {
+    while (stack.go_on_without()) {
+      if (choose_path()) return true;
+    }
+    return false;
+  }
+
   void count(Census& census) const {
     const auto& entries = stack.entries();
     WarpMask seen;
@@ -239,8 +249,8 @@ struct SbrWarp {
          : at_barrier ? census.barrier
          : at_sync    ? census.warp_sync
                       : census.ready) += threads;
-      } else if (entries[e + 1].level > entries[e].level) {
-        census.reconvergence += threads;  // the entry that waits for those above it
+      } else if (entries[e + 1].level > entries[e].level || entries[e].likely) {
+        census.reconvergence += threads;  // the entry that waits for those above it, or beside it
       } else {
         census.inactive_path += threads;
       }
@@ -257,6 +267,7 @@ struct SbrWarp {
           << program.place(entries[e].pc) << "), " << entries[e].mask.count() << " threads, mask";
       for (unsigned w = (size + 31) / 32; w-- > 0;)
         out << " " << std::hex << entries[e].mask.words[w] << std::dec;
+      if (entries[e].likely) out << ", a likely-convergence point";
       if (entries[e].rpc != ptx::kNoPc) out << ", reconverges at pc " << entries[e].rpc;
       if (syncs && entries[e].mask.intersects(syncing))
         out << ", has threads at a barrier or a warp-level primitive";

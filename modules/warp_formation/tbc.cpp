@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "common/ring.h"
+#include "warp_formation/likely_convergence.h"
 #include "warp_formation/scheduling.h"
 #include "warp_formation/tbc_block.h"
 #include "warp_formation/tbc_statistics.h"
@@ -40,6 +41,7 @@ class Tbc final : public WarpFormation {
   void attach(const ptx::Program& program, const SmView& sm) override {
     program_ = &program;
     sm_ = &sm;
+    if (config_.likely_convergence != LikelyConvergence::kOff) likely_ = likely_convergence_points(program);
   }
 
   bool can_launch(const Block& block) const override {
@@ -185,6 +187,7 @@ class Tbc final : public WarpFormation {
     }
   }
 
+  unsigned warp_width() const override { return size_; }
   Census census() const override;
   Cycle next_event(Cycle now) const override {
     return compactions_.empty() && questions_ == 0 ? kNoEvent : now + 1;
@@ -287,6 +290,10 @@ class Tbc final : public WarpFormation {
       block.reconverge(warp.packed.groups());
       return dissolve(context);
     }
+    if (block.at_likely_point(warp.pc, warp.depth)) {
+      block.join_likely(warp.packed.groups());
+      return dissolve(context);
+    }
     table_.set(context, warp.pc);
     scheduler_of(context).eligible.add(context);
   }
@@ -356,7 +363,7 @@ class Tbc final : public WarpFormation {
 
   // The top entry has no warps.
   void next_entry(Resident& b) {
-    const bool runs = b.state.move(*program_, config_.tbc.order, statistics_.block);
+    const bool runs = b.state.move(*program_, config_.tbc.order, likely_, statistics_.block);
     const bool stuck = !runs && !b.state.stack().empty();
     stuck_ += stuck;
     stuck_ -= b.stuck;
@@ -400,6 +407,7 @@ class Tbc final : public WarpFormation {
   Ring<std::uint16_t> compactions_;        // slots of blocks whose top entry waits for the compactor
   unsigned static_warps_ = 0;              // of the resident blocks
   unsigned questions_ = 0, stuck_ = 0;     // blocks
+  std::vector<ptx::Pc> likely_;            // by PC of a branch; empty: not asked for
   TbcStatistics statistics_;
 };
 
@@ -420,7 +428,10 @@ Census Tbc::census() const {
 }
 
 void Tbc::bind(statistics::Registry& registry, const std::string& prefix) {
-  statistics_.bind(registry, prefix, geometry_, config_.warp_size, table_.size());
+  statistics_.bind(registry, prefix, geometry_, config_, table_.size());
+  bind_likely(registry, prefix, [this](auto&& visit) {
+    for (const auto& b : blocks_) visit(b.state.stack());
+  });
 }
 
 std::string Tbc::dump() const {

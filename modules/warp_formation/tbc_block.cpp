@@ -94,7 +94,8 @@ void TbcBlock::stand_aside(ptx::Pc pc, std::uint16_t depth, Groups threads) {
   join(free, false);
 }
 
-bool TbcBlock::move(const ptx::Program& program, SbrOrder order, Statistics& statistics) {
+bool TbcBlock::move(const ptx::Program& program, SbrOrder order, const std::vector<ptx::Pc>& likely,
+                    Statistics& statistics) {
   if (!paths_.empty()) {
     const ptx::Instruction& branch = program.code[branch_];
     if (branch.is_branch())
@@ -105,15 +106,18 @@ bool TbcBlock::move(const ptx::Program& program, SbrOrder order, Statistics& sta
     const Stack::Entry& top = stack_.top();
     const bool returns = branch.op == ptx::Opcode::kReturn;
     stack_.advance(paths_.data(), static_cast<unsigned>(paths_.size()),
-                   returns ? top.rpc : branch.reconvergence, returns ? top.rpc_depth : branch_depth_);
+                   returns ? top.rpc : branch.reconvergence, returns ? top.rpc_depth : branch_depth_,
+                   likely.empty() ? ptx::kNoPc : likely[branch_]);
     paths_.clear();
   }
   for (;;) {
     stack_.settle();
     if (stack_.empty() || !choose_path(statistics)) return false;
-    // Threads may have waited right before the reconvergence point.
-    if (!stack_.reconverges(stack_.top().pc, stack_.top().depth)) break;
-    stack_.pop();
+    // Threads may have waited right before the reconvergence point, or where `settle` lets them join others.
+    const Stack::Entry& top = stack_.top();
+    const bool arrived = stack_.reconverges(top.pc, top.depth);
+    if (!arrived && !stack_.at_likely_point(top.pc, top.depth)) break;
+    if (arrived) stack_.pop();
   }
   unplaced_ = stack_.top().mask;
   unplaced_threads_ = unplaced_.count();
@@ -164,8 +168,8 @@ void TbcBlock::place(PackedWarp& warp, unsigned size, unsigned lanes) {
   unplaced_threads_ -= warp.threads();
 }
 
-// Visits the entries from the top down, with those of their threads that are in none above, and whether
-// others wait for them there to arrive.
+// Visits the entries from the top down, with those of their threads that are in none above, and whether these
+// wait for nobody there to arrive.
 template <class Visit>
 void TbcBlock::each_entry(Visit&& visit) const {
   BlockMask seen;
@@ -175,7 +179,7 @@ void TbcBlock::each_entry(Visit&& visit) const {
     fresh.remove(seen);
     seen |= entries[e].mask;
     const bool leaf = e + 1 == entries.size() || entries[e + 1].level <= entries[e].level;
-    visit(entries[e], fresh, leaf);
+    visit(entries[e], fresh, leaf && !entries[e].likely);
   }
 }
 

@@ -80,6 +80,12 @@ class TbcBlock {
   void reconverge(Groups threads) {
     for (const auto& group : threads) stack_.arrive(word(group), group.mask);
   }
+  // The same for the likely-convergence point, if somebody may join there.
+  bool at_likely_point(ptx::Pc pc, std::uint16_t depth) const { return stack_.at_likely_point(pc, depth); }
+  void join_likely(Groups threads) {
+    for (const auto& group : threads) stack_.join_likely(word(group), group.mask);
+    stack_.count_likely_join();
+  }
   void wait_at_barrier(unsigned barrier, Groups threads);
   void wait_for_warp(Groups threads) { add(syncing_, threads); }
   void release_barrier(unsigned barrier);
@@ -92,8 +98,10 @@ class TbcBlock {
   // that do not: they are paths beside the top entry now.
   void stand_aside(ptx::Pc pc, std::uint16_t depth, Groups threads);
   // No warp of the top entry is left: the stack moves, and a path comes to the top that can run. True: its
-  // threads are to be placed in warps; false: there is none.
-  bool move(const ptx::Program& program, SbrOrder order, Statistics& statistics);
+  // threads are to be placed in warps; false: there is none. `likely`: likely-convergence points by PC, or
+  // empty.
+  bool move(const ptx::Program& program, SbrOrder order, const std::vector<ptx::Pc>& likely,
+            Statistics& statistics);
 
   // Threads that the compactor still has to place.
   unsigned unplaced() const { return unplaced_threads_; }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "common/statistics.h"
+#include "warp_formation/likely_convergence.h"
 #include "warp_formation/tbc_block.h"
 
 namespace weft::warp_formation {
@@ -18,7 +19,7 @@ struct TbcStatistics {
 
   // `contexts`: warps that the warp buffer holds.
   void bind(statistics::Registry& registry, const std::string& prefix, const Geometry& geometry,
-            std::uint64_t warp_size, std::uint64_t contexts) {
+            const Config& config, std::uint64_t contexts) {
     const auto counter = [&](const char* name, const char* unit, const char* meaning, std::uint64_t& value) {
       registry.counter(prefix + "." + name, unit, meaning, value);
     };
@@ -41,24 +42,21 @@ struct TbcStatistics {
             block.lone_departures);
     registry.derived(prefix + ".storage_bits", "bits",
                      "stacks of all block slots at their deepest, and warp buffer",
-                     [this, geometry, warp_size, contexts] {
-                       return static_cast<double>(storage_bits(geometry, warp_size, contexts));
+                     [this, geometry, config, contexts] {
+                       return static_cast<double>(storage_bits(geometry, config, contexts));
                      });
   }
 
-  // A stack entry: two PCs, a bit per thread, the count of warps; a warp: PC, and per place a valid bit and
-  // the thread without its lane.
-  std::uint64_t storage_bits(const Geometry& geometry, std::uint64_t warp_size,
-                             std::uint64_t contexts) const {
-    const auto bits = [](std::uint64_t values) {
-      unsigned n = 0;
-      while ((std::uint64_t{1} << n) < values) ++n;
-      return n;
-    };
-    const std::uint64_t threads = std::min(geometry.threads, kMaxBlockThreads);
-    const std::uint64_t lanes = std::min<std::uint64_t>(geometry.simd_width, warp_size);
-    const std::uint64_t entry = 64 + threads + bits(threads / warp_size + 1);
-    const std::uint64_t warp = 32 + warp_size * (1 + bits(geometry.threads) - bits(lanes));
+  // A stack entry: two PCs, a bit per thread, the count of warps, and with likely-convergence points a third
+  // PC and the number of the entry to join, of the 2 x threads that a stack may have; a warp: PC, and per
+  // place a valid bit and the thread without its lane.
+  std::uint64_t storage_bits(const Geometry& geometry, const Config& config, std::uint64_t contexts) const {
+    const std::uint64_t threads = std::min(geometry.threads, kMaxBlockThreads), size = config.warp_size;
+    const std::uint64_t lanes = std::min<std::uint64_t>(geometry.simd_width, size);
+    const bool likely = config.likely_convergence != LikelyConvergence::kOff;
+    const std::uint64_t entry =
+        64 + threads + bits_for(threads / size + 1) + (likely ? 32 + bits_for(2 * threads) : 0);
+    const std::uint64_t warp = 32 + size * (1 + bits_for(geometry.threads) - bits_for(lanes));
     return geometry.slots * deepest_stack * entry + contexts * warp;
   }
 };

@@ -272,6 +272,9 @@ class WarpFormation {
   // Whether threads of a warp of 32 consecutive threads of the block that execute together do so as on a
   // machine that keeps warps: only then do shfl and vote without .sync mean anything.
   virtual bool keeps_warps() const { return false; }
+  // Most threads of a warp, by which SIMD efficiency is measured; 0: as many as the beats of its issue have
+  // lanes.
+  virtual unsigned warp_width() const { return 0; }
 
   // Whether the SM must call memory_probed (most schemes do not look at it, and it costs time).
   virtual bool wants_memory_probes() const { return false; }

@@ -14,6 +14,10 @@ enum class Scheduling : std::uint8_t { kLooseRoundRobin, kGreedyThenOldest, kTwo
 // Which path of a divergent branch runs first (the top of the reconvergence stack).
 enum class SbrOrder : std::uint8_t { kFallthroughFirst, kTakenFirst, kGs2Lane, kMinorityFirst };
 
+// Where threads of a divergent branch wait for each other before its reconvergence point
+// (likely_convergence.h).
+enum class LikelyConvergence : std::uint8_t { kOff, kStatic };
+
 // Which warp of its pool dynamic warp formation issues next.
 enum class DwfHeuristic : std::uint8_t {
   kMajority,      // of the PC with most threads, until none of it is left
@@ -63,6 +67,7 @@ struct Config {
   std::string scheme = "sbr";
   std::uint64_t warp_size = 32;
   Scheduling scheduling = Scheduling::kLooseRoundRobin;
+  LikelyConvergence likely_convergence = LikelyConvergence::kOff;  // sbr and tbc only
   struct TwoLevel {
     std::uint64_t group_warps = 8;
     std::uint64_t timeout_instructions = 0;

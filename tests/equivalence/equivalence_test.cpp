@@ -1,176 +1,175 @@
-// The strongest test: every scheme, warp size, dependence model and machine leaves the memory image that the
-// plain per-thread interpreter leaves.
+// The strongest test: every scheme, dependence model, machine and warp size leaves the memory image that the
+// plain per-thread interpreter leaves, and finishes.
 //
-// A slice of the campaign runs by default; WEFT_CAMPAIGN=full runs for as long as WEFT_CAMPAIGN_SECONDS says
-// (600), and WEFT_CAMPAIGN_SEED starts elsewhere. A failure names the seed of its kernel: the same number
-// generates it again.
+// By default a slice of a minute over all machines. With WEFT_CAMPAIGN=full 2,000 kernels for every scheme,
+// dependence model and each of three machines, 500 of them with each warp size; on the other machines a tenth
+// of that. WEFT_CAMPAIGN_KERNELS=N runs N kernels on each (with each warp size), WEFT_CAMPAIGN_SEED=N starts
+// at another seed, WEFT_CAMPAIGN_SEED=random at one that is drawn. Every failure is shrunk and tells how to
+// repeat it.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <chrono>
 #include <cstdlib>
-#include <cstring>
+#include <iostream>
 #include <random>
+#include <sstream>
 
-#include "equivalence/kernel_generator.h"
-#include "interpreter/interpreter.h"
+#include "equivalence/campaign.h"
 #include "platform/gpu_bench.h"
-#include "runtime/arguments.h"
-#include "runtime/device.h"
 #include "warp_formation/warp_formation.h"
 
 namespace weft::test {
 namespace {
 
-struct Machine {
-  std::string config, scheme, dependence;
-  unsigned warp_size = 32;
-  std::uint64_t seed = 1;  // of its first kernel
-};
+constexpr double kSliceSeconds = 60;
+constexpr unsigned kSliceKernels = 3;  // at least
+constexpr unsigned kFullKernels = 500, kFullKernelsElsewhere = 50;
+
+const char* environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+bool is_one_of_three(const std::string& config) {
+  return config == "gtx480" || config == "dwr-tesla" || config == "harp-fermi";
+}
 
 std::vector<Machine> machines() {
   std::vector<Machine> list;
   for (const auto& scheme : warp_formation::scheme_names()) {
     for (const auto& config : config_names()) {
       for (const unsigned size : {8u, 16u, 32u, 64u}) {
-        for (const char* dependence : {"barrel", "scoreboard"}) {
-          list.push_back({config, scheme, dependence, size, (list.size() + 1) * 1'000'000});
-        }
+        for (const char* dependence : {"barrel", "scoreboard"})
+          list.push_back({config, scheme, dependence, size, false});
       }
+    }
+  }
+  for (const char* scheme : {"sbr", "tbc"}) {
+    for (const char* config : {"gtx480", "harp-fermi", "dwr-tesla"}) {
+      for (const char* dependence : {"barrel", "scoreboard"})
+        list.push_back({config, scheme, dependence, 32, true});
     }
   }
   return list;
 }
 
-double seconds_to_run() {
-  const char* mode = std::getenv("WEFT_CAMPAIGN");
-  if (mode == nullptr || std::strcmp(mode, "full") != 0) return 0.4;
-  const char* seconds = std::getenv("WEFT_CAMPAIGN_SECONDS");
-  return (seconds == nullptr ? 600 : std::atof(seconds)) / static_cast<double>(machines().size());
-}
-
-std::uint64_t first_seed(const Machine& machine) {
-  const char* seed = std::getenv("WEFT_CAMPAIGN_SEED");
-  return seed == nullptr ? machine.seed : std::strtoull(seed, nullptr, 0);
-}
-
-struct Image {
-  std::vector<std::uint32_t> slots, table, sums;
+// Kernels to run on a machine, and the first one's seed.
+struct Plan {
+  unsigned kernels = 0;  // at least
+  double seconds = 0;    // at least
+  std::uint64_t seed = 1;
 };
 
-Image initial(std::uint64_t seed, std::uint32_t threads) {
-  std::mt19937_64 random(seed);
-  Image image{std::vector<std::uint32_t>(std::size_t{threads} * kSlotWords, 0xabababab),
-              std::vector<std::uint32_t>(kTableWords), std::vector<std::uint32_t>(kSums, 12345)};
-  for (auto& word : image.table) word = static_cast<std::uint32_t>(random() >> random() % 32);
-  return image;
+std::uint64_t drawn_seed() {
+  static const std::uint64_t seed = std::random_device()();
+  return seed;
 }
 
-template <class T>
-std::vector<std::uint8_t> bytes_of(const std::vector<T>& words) {
-  std::vector<std::uint8_t> bytes(words.size() * sizeof(T));
-  std::memcpy(bytes.data(), words.data(), bytes.size());
-  return bytes;
+// In full all schemes get the same kernels, and each warp size others; a slice gives every machine others.
+Plan plan_of(const Machine& machine, std::size_t number, std::size_t count) {
+  Plan plan;
+  const unsigned size = machine.warp_size == 8    ? 0
+                        : machine.warp_size == 16 ? 1
+                        : machine.warp_size == 32 ? 2
+                                                  : 3;
+  if (std::string(environment("WEFT_CAMPAIGN")) == "full") {
+    plan.kernels = is_one_of_three(machine.config) ? kFullKernels : kFullKernelsElsewhere;
+    plan.seed = 1 + size * kFullKernels;
+  } else {
+    plan.kernels = kSliceKernels;
+    plan.seconds = kSliceSeconds / static_cast<double>(count);
+    plan.seed = 1'000'000 * (number + 1);
+  }
+  const std::string seed = environment("WEFT_CAMPAIGN_SEED"), kernels = environment("WEFT_CAMPAIGN_KERNELS");
+  if (seed == "random")
+    plan.seed += drawn_seed();
+  else if (!seed.empty())
+    plan.seed = std::strtoull(seed.c_str(), nullptr, 0);
+  if (!kernels.empty()) {
+    plan.kernels = static_cast<unsigned>(std::strtoul(kernels.c_str(), nullptr, 0));
+    plan.seconds = 0;
+  }
+  return plan;
 }
 
-// Runs kernel `seed` on both; empty if they agree.
-std::string compare(runtime::Device& device, std::uint64_t seed) {
-  std::mt19937_64 random(seed * 31 + 7);
-  const std::uint32_t blocks = 1 + random() % 5, threads = 1 + random() % kMaxBlock;
-  Image image = initial(seed, blocks * threads);
-  auto& module = device.load_module(random_kernel(seed), "random.ptx");
-
-  // One allocation, so that the interpreter's memory is one range.
-  const std::uint64_t slots = 0, table = image.slots.size() * 4, sums = table + kTableWords * 4,
-                      end = sums + kSums * 4;
-  std::vector<std::uint8_t> expected = bytes_of(image.slots);
-  for (const auto* part : {&image.table, &image.sums}) {
-    const auto more = bytes_of(*part);
-    expected.insert(expected.end(), more.begin(), more.end());
-  }
-  const auto base = device.allocate(end);
-  device.copy_to(base, expected.data(), end);
-  const auto arguments = runtime::Arguments().add(base + slots).add(base + table).add(base + sums);
-  const ptx::Program& program = device.program(module, "k");
-
-  Launch launch;
-  launch.program = &program;
-  launch.grid = {blocks, 1, 1};
-  launch.block = {threads, 1, 1};
-  launch.parameters = runtime::lay_out(arguments, program);
-  Interpreter interpreter(expected, base);
-  interpreter.run(launch);
-
-  device.launch(module, "k", {blocks, 1, 1}, {threads, 1, 1}, arguments);
-  device.synchronise();
-  std::vector<std::uint8_t> got(end);
-  device.copy_from(got.data(), base, end);
-  if (const std::string broken = device.gpu().violations(); !broken.empty()) return broken;
-  if (device.gpu().totals().thread_instructions != interpreter.thread_instructions()) {
-    return "the GPU executed " + std::to_string(device.gpu().totals().thread_instructions) +
-           " thread instructions, the interpreter " + std::to_string(interpreter.thread_instructions());
-  }
-  for (std::size_t i = 0; i < end; ++i) {
-    if (got[i] == expected[i]) continue;
-    return i < table ? "slot word " + std::to_string(i / 4 % kSlotWords) + " of thread " +
-                           std::to_string(i / 4 / kSlotWords) + " of " + std::to_string(blocks) + " x " +
-                           std::to_string(threads) + " differs"
-                     : (i < sums ? "table" : "sum") + std::string(" word ") +
-                           std::to_string((i - (i < sums ? table : sums)) / 4) + " differs";
-  }
-  return "";
+// The seed of the kernel under way, which outlives the process that runs it.
+std::uint64_t& seed_under_way() {
+  static void* const page =
+      mmap(nullptr, sizeof(std::uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) throw std::runtime_error("no shared page");
+  return *static_cast<std::uint64_t*>(page);
 }
 
-// Runs kernel after kernel on one GPU, reset in between. Empty, or what differs and for which seed.
-std::string campaign(const Machine& machine) {
-  runtime::DeviceOptions options;
-  options.monitors = true;
-  runtime::Device device(
-      load_config(machine.config,
-                  {"sm.count=2", "gddr5.bytes=268435456", "watchdog.cycles=200000",
-                   "sm.dependence=" + machine.dependence, "warp_formation.scheme=" + machine.scheme,
-                   "warp_formation.warp_size=" + std::to_string(machine.warp_size)}),
-      options);
-  constexpr unsigned kAtLeast = 5;
-  const double seconds = seconds_to_run();
+// "KERNELS INSTRUCTIONS", and the report of a failure.
+std::string run(const Machine& machine, const Plan& plan) {
+  Campaign campaign(machine);
   const auto start = std::chrono::steady_clock::now();
   const auto elapsed = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
-  std::uint64_t seed = first_seed(machine);
-  for (unsigned kernels = 0; elapsed() < seconds || kernels < kAtLeast; ++seed, ++kernels) {
-    std::string difference;
-    try {
-      difference = compare(device, seed);
-    } catch (const std::exception& error) {
-      difference = error.what();
-    }
-    if (!difference.empty()) {
-      return "kernel of seed " + std::to_string(seed) + " (WEFT_CAMPAIGN_SEED=" + std::to_string(seed) +
-             "): " + difference;
-    }
-    device.reset();
+  unsigned kernels = 0;
+  std::string report;
+  while (report.empty() && (kernels < plan.kernels || elapsed() < plan.seconds)) {
+    seed_under_way() = plan.seed + kernels++;
+    report = campaign.run(seed_under_way()).report;
   }
-  return "";
+  return std::to_string(kernels) + " " + std::to_string(campaign.thread_instructions()) + "\n" + report;
 }
 
-void PrintTo(const Machine& machine, std::ostream* out) {
-  *out << machine.config << ", " << machine.scheme << ", " << machine.dependence << ", warps of "
-       << machine.warp_size;
-}
+// Prints what all machines of this process came to.
+class Sum : public ::testing::Environment {
+ public:
+  void add(std::uint64_t kernels, std::uint64_t instructions) {
+    ++machines_;
+    kernels_ += kernels;
+    instructions_ += instructions;
+  }
+  void TearDown() override {
+    std::cout << machines_ << " machines ran " << kernels_ << " kernels, " << instructions_ / 1e6
+              << " million thread instructions\n";
+  }
 
-class Equivalence : public ::testing::TestWithParam<Machine> {};
+ private:
+  std::uint64_t machines_ = 0, kernels_ = 0, instructions_ = 0;
+};
+Sum* sum() {
+  static Sum* const instance = [] {
+    auto* made = new Sum;
+    ::testing::AddGlobalTestEnvironment(made);  // which owns it
+    return made;
+  }();
+  return instance;
+}
+[[maybe_unused]] const Sum* const registered = sum();
+
+class Equivalence : public ::testing::TestWithParam<std::pair<std::size_t, Machine>> {};
 
 // In a process of its own, because the campaign runs all machines and SystemC elaborates once.
 TEST_P(Equivalence, MemoryIsThatOfTheInterpreter) {
-  EXPECT_EQ(apart([] { return campaign(GetParam()); }), "");
+  const auto& [number, machine] = GetParam();
+  const Plan plan = plan_of(machine, number, machines().size());
+  seed_under_way() = plan.seed;
+  std::istringstream result(apart([&, &machine = machine] { return run(machine, plan); }));
+  std::uint64_t kernels = 0, instructions = 0;
+  result >> kernels >> instructions;
+  const std::string report(std::istreambuf_iterator<char>(result.ignore()), {});
+  sum()->add(kernels, instructions);
+  std::cout << kernels << " kernels from seed " << plan.seed << " on\n";
+  EXPECT_GE(kernels, report.empty() ? plan.kernels : 1)
+      << "the process died; to repeat: " << how_to_repeat(machine, seed_under_way());
+  EXPECT_EQ(report, "");
 }
 
-INSTANTIATE_TEST_SUITE_P(Machines, Equivalence, ::testing::ValuesIn(machines()), [](const auto& info) {
-  std::string name = info.param.scheme + "_" + info.param.config + "_" +
-                     std::to_string(info.param.warp_size) + "_" + info.param.dependence;
-  for (char& c : name) c = c == '-' ? '_' : c;
-  return name;
-});
+std::vector<std::pair<std::size_t, Machine>> numbered(const std::vector<Machine>& list) {
+  std::vector<std::pair<std::size_t, Machine>> result;
+  result.reserve(list.size());
+  for (const auto& machine : list) result.emplace_back(result.size(), machine);
+  return result;
+}
+
+INSTANTIATE_TEST_SUITE_P(Machines, Equivalence, ::testing::ValuesIn(numbered(machines())),
+                         [](const auto& info) { return test_name(info.param.second); });
 
 }  // namespace
 }  // namespace weft::test

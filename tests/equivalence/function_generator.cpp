@@ -15,11 +15,13 @@ std::string pass(const std::string& a, const std::string& b, const std::string& 
 }  // namespace
 
 std::string FunctionGenerator::functions() {
+  if (!called_) return "";
   std::string text;
   for (unsigned f = 0; f < kFunctions; ++f) {
     text += std::string(".func ") + kSignature + "f" + std::to_string(f) + kParameters + ";\n";
   }
   for (unsigned f = 0; f < kFunctions; ++f) text += function(f);
+  if (!quits_) return text;
   text += std::string(".func ") + kSignature + "quits" + kParameters +
           " {\n  .reg .pred %p<2>; .reg .b32 %r<8>;\n  ld.param.b32 %r1, [a]; ld.param.b32 %r2, [b];\n"
           "  and.b32 %r3, %r1, 31; setp.eq.u32 %p1, %r3, " +
@@ -32,15 +34,19 @@ std::string FunctionGenerator::functions() {
 std::string FunctionGenerator::function(unsigned which) {
   std::string text = std::string(".func ") + kSignature + "f" + std::to_string(which) + kParameters +
                      " {\n  .reg .pred %p<8>; .reg .b32 %r<32>; .reg .b64 %rd<16>;\n";
-  const bool keeps = below(2) == 0;
+  const bool keeps = below(2) != 0;
   if (keeps) text += "  .local .align 8 .b8 kept[16];\n";
   text += "  ld.param.b32 %r1, [a]; ld.param.b32 %r2, [b]; ld.param.b32 %r3, [level];\n";
   text += "  mad.lo.u32 %r4, %r1, " + number() + ", %r2;\n";
   if (keeps) text += "  mov.u32 %r20, kept; st.local.u32 [%r20+4], %r4;\n";
   const std::string early = std::to_string(below(7));
   text += "  setp.eq.u32 %p1, %r3, 0; st.param.b32 [r], %r4;\n  @%p1 ret;\n  sub.u32 %r3, %r3, 1;\n";
-  const unsigned steps = 1 + below(3);
-  for (unsigned i = 0; i < steps; ++i) text += step();
+  constexpr unsigned kSteps = 3;
+  for (unsigned i = 0; i < kSteps; ++i) {
+    const Choices::Span span(choices_);
+    if (below(4) == 0) break;
+    text += step();
+  }
   if (keeps) text += "  ld.local.u32 %r21, [%r20+4]; xor.b32 %r4, %r4, %r21;\n";
   text +=
       "  and.b32 %r5, %r4, 7; setp.eq.u32 %p2, %r5, " + early +
@@ -60,7 +66,7 @@ std::string FunctionGenerator::step() {
     case 1: {
       std::string text = condition + "  @%p3 bra " + other + ";\n" + inner_call("%r4") + "  bra " + join +
                          ";\n" + other + ":\n";
-      text += below(2) == 0 ? inner_call("%r4") : "  sub.u32 %r4, %r4, %r1;\n";
+      text += below(2) != 0 ? inner_call("%r4") : "  sub.u32 %r4, %r4, %r1;\n";
       return text + join + ":\n";
     }
     case 2: {  // at most twice around
@@ -75,7 +81,7 @@ std::string FunctionGenerator::step() {
 
 std::string FunctionGenerator::inner_call(const std::string& result) {
   std::string text = pass("%r4", "%r1", "%r3");
-  if (below(3) == 0) {
+  if (below(3) == 2) {
     const std::string prototype = "p" + std::to_string(labels_++);
     text +=
         "  and.b32 %r8, %r4, 3; mov.u64 %rd1, f0; mov.u64 %rd2, f1; mov.u64 %rd3, f2;\n"
@@ -95,7 +101,9 @@ std::string FunctionGenerator::call(const std::string& result, const std::string
                                     const std::string& guard, bool may_exit) {
   std::string text = pass(a, b, std::to_string(below(kLevels)));
   const unsigned kind = below(4);
-  if (kind == 0) {  // through a register, to different functions
+  called_ = true;
+  quits_ |= may_exit && kind == 1;
+  if (kind == 3) {  // through a register, to different functions
     text += "  mov.u64 %rd20, " + callee() + "; mov.u64 %rd21, " + callee() + "; and.b32 %r36, " + a +
             ", 1; setp.eq.u32 %p6, %r36, 0; selp.b64 %rd22, %rd20, %rd21, %p6;\n  list" +
             std::to_string(labels_) + ": .calltargets f0, f1, f2;\n  " + guard +

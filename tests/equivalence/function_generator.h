@@ -4,16 +4,18 @@
 #define WEFT_TESTS_EQUIVALENCE_FUNCTION_GENERATOR_H
 
 #include <cstdint>
-#include <random>
 #include <string>
+
+#include "equivalence/choices.h"
 
 namespace weft::test {
 
 class FunctionGenerator {
  public:
-  explicit FunctionGenerator(std::mt19937_64& random) : random_(random) {}
+  explicit FunctionGenerator(Choices& choices) : choices_(choices) {}
 
-  // The functions' PTX, to stand before the kernel. A call takes at most some thousand instructions.
+  // The PTX of the functions that were called, to stand before the kernel. A call takes at most some thousand
+  // instructions.
   std::string functions();
   // Statements that set the 32-bit register `result` from registers `a` and `b`. `guard` may be "@%p1 ". With
   // `may_exit` some threads may end in the call. Uses %rd20 to %rd23 and %p6.
@@ -21,7 +23,7 @@ class FunctionGenerator {
                    const std::string& guard, bool may_exit);
 
  private:
-  unsigned below(unsigned n) { return static_cast<unsigned>(random_() % n); }
+  unsigned below(unsigned n) { return choices_.below(n); }
   std::string number() { return std::to_string(below(50)); }
   std::string callee() { return "f" + std::to_string(below(kFunctions)); }
   std::string function(unsigned which);
@@ -29,8 +31,9 @@ class FunctionGenerator {
   std::string step();
 
   static constexpr unsigned kFunctions = 3, kLevels = 3;
-  std::mt19937_64& random_;
+  Choices& choices_;
   unsigned labels_ = 0;
+  bool called_ = false, quits_ = false;
 };
 
 }  // namespace weft::test

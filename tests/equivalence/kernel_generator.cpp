@@ -1,6 +1,5 @@
 #include "equivalence/kernel_generator.h"
 
-#include <random>
 #include <vector>
 
 #include "equivalence/function_generator.h"
@@ -12,57 +11,47 @@ namespace {
 // grid; %rd10 = the thread's slots, %rd11 = table, %rd12 = sums, %r10 = its words in shared memory. %r500 and
 // up hold member masks: where `mask_` is not empty it names a register whose set bits are just the threads of
 // the warp that come past here together, and perhaps some that have exited.
+// A draw of 0 always is the simplest: no guard, no further statement, straight code.
 class Generator {
  public:
-  explicit Generator(std::uint64_t seed) : random_(seed), functions_(random_) {}
+  explicit Generator(Choices& choices) : choices_(choices), functions_(choices) {}
 
-  std::string kernel() {
+  RandomKernel kernel() {
+    RandomKernel kernel;
+    kernel.blocks = 1 + below(5);
+    kernel.threads = 1 + below(kMaxBlock);
     prologue();
-    // Uniform parts with barriers between them; only the last one may end threads inside branches.
-    const unsigned parts = 1 + below(3);
-    for (unsigned part = 0; part < parts; ++part) {
-      may_exit_ = part + 1 == parts;
-      mask_ = below(4) != 0 ? "%r500" : "";
-      if (below(4) == 0) {
-        unstructured();
-      } else {
-        statements(3 + below(5), 0);
-      }
-      if (part + 1 == parts) break;
-      if (below(3) == 0) {
-        condition();
-        line("@%p1 exit;");
-        all_live_ = false;
-      }
-      if (below(2) == 0) exchange();
-      barrier();
+    constexpr unsigned kParts = 4;
+    for (unsigned parts = 1; !part(parts == kParts); ++parts) {
     }
     epilogue();
-    return text_ + "}\n";
+    kernel.text = ".version 8.0\n.target sm_90\n.address_size 64\n" + functions_.functions() + text_ + "}\n";
+    return kernel;
   }
 
  private:
-  unsigned below(unsigned n) { return static_cast<unsigned>(random_() % n); }
+  unsigned below(unsigned n) { return choices_.below(n); }
+  bool one_in(unsigned n) { return choices_.one_in(n); }
   void line(const std::string& text) { text_ += "  " + text + "\n"; }
   void label(const std::string& name) { text_ += name + ":\n"; }
   std::string fresh() { return "L" + std::to_string(labels_++); }
   std::string variable() { return "%r" + std::to_string(20 + below(8)); }
-  std::string number() { return std::to_string(below(3) == 0 ? below(1u << 31) : below(40)); }
+  std::string number() { return std::to_string(one_in(3) ? below(1u << 31) : below(40)); }
   std::string operand() { return below(3) == 0 ? number() : variable(); }
   std::string guard() {
-    if (below(5) != 0) return "";
+    if (!one_in(5)) return "";
     condition();
     return below(2) == 0 ? "@%p1 " : "@!%p1 ";
   }
 
   void prologue() {
-    text_ = ".version 8.0\n.target sm_90\n.address_size 64\n" + functions_.functions() +
-            ".visible .entry k(.param .u64 slots, .param .u64 table, .param .u64 sums) {\n"
-            "  .reg .pred %p<8>; .reg .b32 %r<1000>; .reg .b64 %rd<32>; .reg .f32 %f<8>;\n"
-            "  .shared .align 16 .b8 box[" +
-            std::to_string(kMaxBlock * 4) +
-            "];\n"
-            "  .local .align 8 .b8 mine[16];\n";
+    text_ =
+        ".visible .entry k(.param .u64 slots, .param .u64 table, .param .u64 sums) {\n"
+        "  .reg .pred %p<8>; .reg .b32 %r<1000>; .reg .b64 %rd<32>; .reg .f32 %f<8>;\n"
+        "  .shared .align 16 .b8 box[" +
+        std::to_string(kMaxBlock * 4) +
+        "];\n"
+        "  .local .align 8 .b8 mine[16];\n";
     line("ld.param.u64 %rd1, [slots]; ld.param.u64 %rd11, [table]; ld.param.u64 %rd12, [sums];");
     line("mov.u32 %r2, %tid.x; mov.u32 %r3, %ctaid.x; mov.u32 %r4, %ntid.x;");
     line("mad.lo.u32 %r5, %r3, %r4, %r2;");
@@ -92,14 +81,39 @@ class Generator {
     line(std::string("setp.") + kCompare[below(5)] + " %p1, %r30, " + std::to_string(below(8)) + ";");
   }
 
-  void statements(unsigned count, unsigned depth) {
-    for (unsigned i = 0; i < count; ++i) statement(depth);
+  // One of the uniform parts of the kernel; a barrier stands between it and the next. Only the last one may
+  // end threads inside branches. Returns whether it is the last.
+  bool part(bool last) {
+    const Choices::Span span(choices_);
+    last = below(3) == 0 || last;
+    may_exit_ = last;
+    mask_ = below(4) != 0 ? "%r500" : "";
+    statements(6, 0);
+    if (last) return true;
+    if (one_in(3)) {
+      condition();
+      line("@%p1 exit;");
+      all_live_ = false;
+    }
+    if (one_in(2)) exchange();
+    barrier();
+    return false;
+  }
+
+  // `mean` - 1 statements on average, perhaps none.
+  void statements(unsigned mean, unsigned depth) {
+    constexpr unsigned kMost = 12;
+    for (unsigned i = 0; i < kMost; ++i) {
+      const Choices::Span span(choices_);
+      if (below(mean) == 0) return;
+      statement(depth);
+    }
   }
 
   void statement(unsigned depth) {
     const unsigned kind = below(depth < 3 ? 17 : 11);
     switch (kind) {
-      case 0:
+      case 8:
         return load();
       case 1:
         line(guard() + "st.global.u32 [%rd10+" + std::to_string(4 * below(kSlotWords)) + "], " + variable() +
@@ -112,7 +126,7 @@ class Generator {
       case 4:
         return local();
       case 5:
-        if (may_exit_ && below(4) == 0) {
+        if (may_exit_ && one_in(4)) {
           condition();
           line("setp.eq.and.u32 %p2, %r2, " + std::to_string(below(kMaxBlock)) + ", %p1;");
           line("@%p2 exit;");
@@ -122,7 +136,7 @@ class Generator {
       case 6:
         return mask_.empty() ? arithmetic() : warp();
       case 7:
-        return below(3) == 0 ? copy() : arithmetic();
+        return one_in(3) ? copy() : arithmetic();
       case 11:
       case 12:
         return branch(depth);
@@ -133,7 +147,7 @@ class Generator {
       case 16:
         return call();
       case 15:
-        return below(3) == 0 ? unstructured() : branch(depth);
+        return depth == 0 || one_in(3) ? unstructured() : branch(depth);
       default:
         return arithmetic();
     }
@@ -143,14 +157,14 @@ class Generator {
     static const char* const kTwo[] = {"add.u32", "sub.u32", "mul.lo.u32", "xor.b32",
                                        "and.b32", "or.b32",  "min.s32",    "max.u32"};
     switch (below(5)) {
-      case 0: {
+      case 4: {
         const std::string divisor = variable();
         line("or.b32 %r31, " + divisor + ", 1;");
         line(guard() + (below(2) == 0 ? "rem.u32 " : "div.s32 ") + variable() + ", " + variable() +
              ", %r31;");
         return;
       }
-      case 1:
+      case 3:
         line("and.b32 %r31, " + operand() + ", 31;");
         line(guard() + (below(2) == 0 ? "shl.b32 " : "shr.u32 ") + variable() + ", " + variable() +
              ", %r31;");
@@ -249,7 +263,7 @@ class Generator {
   // so they need all.
   void barrier() {
     switch (below(all_live_ ? 7 : 4)) {
-      case 0:
+      case 3:
         line("barrier.cta.sync %r39;");
         return;
       case 1:
@@ -261,7 +275,7 @@ class Generator {
         line(std::string("barrier.red.") + (below(2) == 0 ? "and" : "or") + ".pred %p6, 4, !%p1;");
         line("@%p6 add.u32 " + variable() + ", " + variable() + ", 9;");
         return;
-      case 3:
+      case 0:
         line("bar.sync 0;");
         return;
       case 4:
@@ -304,12 +318,12 @@ class Generator {
     }
     line("@%p1 bra " + otherwise + ";");
     mask_ = passing;
-    statements(1 + below(3), depth + 1);
-    if (below(2) == 0) {
+    statements(3, depth + 1);
+    if (one_in(2)) {
       line("bra " + join + ";");
       label(otherwise);
       mask_ = taken;
-      statements(1 + below(3), depth + 1);
+      statements(3, depth + 1);
       label(join);
     } else {
       label(otherwise);
@@ -324,13 +338,13 @@ class Generator {
     mask_ = outer.empty() || below(3) == 0 ? "" : mask_register();
     if (!mask_.empty()) line("mov.b32 " + mask_ + ", " + outer + ";");
     label(head);
-    statements(1 + below(3), depth + 1);
-    if (below(3) == 0) {  // break
+    statements(3, depth + 1);
+    if (one_in(3)) {  // break
       condition();
       if (!mask_.empty()) line("vote.sync.ballot.b32 " + mask_ + ", !%p1, " + mask_ + ";");
       line("@%p1 bra " + out + ";");
     }
-    statements(1, depth + 1);
+    statements(2, depth + 1);
     line("sub.u32 " + counter + ", " + counter + ", 1;");
     line("setp.ge.s32 %p3, " + counter + ", 0;");
     if (!mask_.empty()) line("vote.sync.ballot.b32 " + mask_ + ", %p3, " + mask_ + ";");
@@ -339,24 +353,33 @@ class Generator {
     mask_ = outer;
   }
 
-  // A chain of comparisons, as a switch without a table.
+  // A switch: a chain of comparisons, or a branch through a table.
   void choice(unsigned depth) {
     const std::string outer = mask_;
     mask_.clear();
     const std::string join = fresh();
     const unsigned cases = 2 + below(3);
     std::vector<std::string> labels;
+    labels.reserve(cases);
+    for (unsigned i = 0; i < cases; ++i) labels.push_back(fresh());
     line("and.b32 %r33, " + variable() + ", 3;");
-    for (unsigned i = 0; i < cases; ++i) {
-      labels.push_back(fresh());
-      line("setp.eq.u32 %p4, %r33, " + std::to_string(i) + ";");
-      line("@%p4 bra " + labels.back() + ";");
+    if (one_in(2)) {
+      const std::string table = fresh();
+      std::string targets;
+      for (unsigned i = 0; i < 4; ++i) targets += (i == 0 ? "" : ", ") + (i < cases ? labels[i] : join);
+      line(table + ": .branchtargets " + targets + ";");
+      line(guard() + "brx.idx %r33, " + table + ";");
+    } else {
+      for (unsigned i = 0; i < cases; ++i) {
+        line("setp.eq.u32 %p4, %r33, " + std::to_string(i) + ";");
+        line("@%p4 bra " + labels[i] + ";");
+      }
     }
     line("bra " + join + ";");
     for (const auto& name : labels) {
       label(name);
-      statements(1 + below(2), depth + 1);
-      if (below(3) != 0) line("bra " + join + ";");  // else it falls through
+      statements(3, depth + 1);
+      if (!one_in(3)) line("bra " + join + ";");  // else it falls through
     }
     label(join);
     mask_ = outer;
@@ -367,19 +390,21 @@ class Generator {
     const std::string outer = mask_;
     mask_.clear();
     const std::string counter = "%r" + std::to_string(40 + counters_++), out = fresh();
-    const unsigned blocks = 3 + below(5);
+    const unsigned blocks = 2 + below(6);
     std::vector<std::string> labels;
+    labels.reserve(blocks);
     for (unsigned i = 0; i < blocks; ++i) labels.push_back(fresh());
     line("mov.u32 " + counter + ", " + std::to_string(4 + below(12)) + ";");
+    const std::string count_down =
+        "sub.u32 " + counter + ", " + counter + ", 1; setp.lt.s32 %p5, " + counter + ", 0;";
     for (unsigned i = 0; i < blocks; ++i) {
       label(labels[i]);
-      line("sub.u32 " + counter + ", " + counter + ", 1;");
-      line("setp.lt.s32 %p5, " + counter + ", 0;");
+      line(count_down);
       line("@%p5 bra " + out + ";");
-      for (unsigned s = below(3); s > 0; --s) statement(3);
+      statements(2, 3);
       condition();
       line("@%p1 bra " + labels[below(blocks)] + ";");
-      if (below(3) == 0) line("bra " + (below(3) == 0 ? out : labels[below(blocks)]) + ";");
+      if (one_in(3)) line("bra " + (below(3) == 0 ? out : labels[below(blocks)]) + ";");
     }
     label(out);
     mask_ = outer;
@@ -393,7 +418,7 @@ class Generator {
     line("add.u32 %r34, %r34, %r35; ld.shared.u32 " + variable() + ", [%r34];");
   }
 
-  std::mt19937_64 random_;
+  Choices& choices_;
   FunctionGenerator functions_;
   std::string text_;
   std::string mask_;  // register with the members; empty: nobody knows them here
@@ -403,8 +428,13 @@ class Generator {
 
 }  // namespace
 
+RandomKernel random_kernel(Choices& choices) {
+  return Generator(choices).kernel();
+}
+
 std::string random_kernel(std::uint64_t seed) {
-  return Generator(seed).kernel();
+  Choices choices(seed);
+  return random_kernel(choices).text;
 }
 
 }  // namespace weft::test

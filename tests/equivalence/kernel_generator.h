@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <string>
 
+#include "equivalence/choices.h"
+
 namespace weft::test {
 
 // k(.u64 slots, .u64 table, .u64 sums): per thread of the grid kSlotWords words of `slots`, kTableWords words
@@ -15,6 +17,12 @@ namespace weft::test {
 constexpr std::uint32_t kSlotWords = 8, kTableWords = 256, kSums = 16;
 constexpr std::uint32_t kMaxBlock = 128;  // threads of a block, by the size of the shared array
 
+struct RandomKernel {
+  std::string text;
+  std::uint32_t blocks = 1, threads = 1;  // of its launch; threads of a block
+};
+RandomKernel random_kernel(Choices& choices);
+// The text only; it runs with any number of threads up to kMaxBlock.
 std::string random_kernel(std::uint64_t seed);
 
 }  // namespace weft::test

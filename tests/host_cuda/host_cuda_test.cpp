@@ -162,8 +162,11 @@ TEST(HostCudaTwin, NoticesOneWrongInstruction) {
 
 // Those whose kernels are in kernels.cpp.
 INSTANTIATE_TEST_SUITE_P(Workloads, HostCuda,
-                         ::testing::Values("bfs", "coulombic_potential", "matrix_multiply", "reduction",
-                                           "vector_add"),
+                         ::testing::Values("back_propagation", "bfs", "coulombic_potential", "dyn_proc",
+                                           "fast_walsh_transform", "hotspot", "laplace_3d", "matrix_multiply",
+                                           "n_queens", "nearest_neighbor", "needleman_wunsch",
+                                           "particle_filter", "ray_tracing", "reduction", "scan", "srad",
+                                           "storegpu", "vector_add", "visibility"),
                          [](const auto& info) { return std::string(info.param); });
 
 // The fibers themselves: each thread once, and nobody passes a barrier before all have come to it.

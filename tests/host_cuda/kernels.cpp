@@ -8,20 +8,62 @@
 #include "workloads/device.h"  // tests/host_cuda/include, not the one that clang compiles for the GPU
 
 // Each in a namespace of its own: their constants have the same names.
+namespace back_propagation {
+#include "workloads/back_propagation/back_propagation.cu"
+}
 namespace bfs {
 #include "workloads/bfs/bfs.cu"
 }
 namespace coulombic_potential {
 #include "workloads/coulombic_potential/coulombic_potential.cu"
 }
+namespace dyn_proc {
+#include "workloads/dyn_proc/dyn_proc.cu"
+}
+namespace fast_walsh_transform {
+#include "workloads/fast_walsh_transform/fast_walsh_transform.cu"
+}
+namespace hotspot {
+#include "workloads/hotspot/hotspot.cu"
+}
+namespace laplace_3d {
+#include "workloads/laplace_3d/laplace_3d.cu"
+}
 namespace matrix_multiply {
 #include "workloads/matrix_multiply/matrix_multiply.cu"
+}
+namespace n_queens {
+#include "workloads/n_queens/n_queens.cu"
+}
+namespace nearest_neighbor {
+#include "workloads/nearest_neighbor/nearest_neighbor.cu"
+}
+namespace needleman_wunsch {
+#include "workloads/needleman_wunsch/needleman_wunsch.cu"
+}
+namespace particle_filter {
+#include "workloads/particle_filter/particle_filter.cu"
+}
+namespace ray_tracing {
+#include "workloads/ray_tracing/ray_tracing.cu"
 }
 namespace reduction {
 #include "workloads/reduction/reduction.cu"
 }
+namespace scan {
+#include "workloads/scan/scan.cu"
+}
+namespace srad {
+#include "workloads/srad/srad.cu"
+}
+namespace storegpu {
+#include "workloads/storegpu/storegpu.cu"
+}
 namespace vector_add {
 #include "workloads/vector_add/vector_add.cu"
+}
+namespace visibility {
+#include "workloads/visibility/visibility.cu"
 }
 
 namespace weft::host_cuda {
@@ -66,12 +108,33 @@ HostVariable variable(T& value) {
 
 const HostKernel& host_kernel(const std::string& name) {
   static const std::map<std::string, HostKernel> kernels = {
+      {"adjust", host(back_propagation::adjust)},
       {"bfs", host(bfs::bfs)},
+      {"coefficients", host(srad::coefficients)},
       {"coulombic_potential",
        host(coulombic_potential::coulombic_potential, {{"atoms", variable(coulombic_potential::atoms)}})},
+      {"count_completions", host(n_queens::count_completions)},
+      {"diffuse", host(srad::diffuse)},
+      {"distances_of_lines", host(nearest_neighbor::distances_of_lines)},
+      {"distances_of_pairs", host(nearest_neighbor::distances_of_pairs)},
+      {"dyn_proc", host(dyn_proc::dyn_proc)},
+      {"forward", host(back_propagation::forward)},
+      {"fwt_global", host(fast_walsh_transform::fwt_global)},
+      {"fwt_modulate", host(fast_walsh_transform::fwt_modulate)},
+      {"fwt_shared", host(fast_walsh_transform::fwt_shared)},
+      {"hash_chunks", host(storegpu::hash_chunks, {{"sines", variable(storegpu::sines)}})},
+      {"hotspot", host(hotspot::hotspot)},
+      {"laplace_3d", host(laplace_3d::laplace_3d)},
+      {"lower_right", host(needleman_wunsch::lower_right)},
       {"matrix_multiply", host(matrix_multiply::matrix_multiply)},
+      {"ray_tracing", host(ray_tracing::ray_tracing, {{"places", variable(ray_tracing::places)},
+                                                      {"materials", variable(ray_tracing::materials)}})},
       {"reduction", host(reduction::reduction)},
+      {"resample", host(particle_filter::resample)},
+      {"scan", host(scan::scan)},
+      {"upper_left", host(needleman_wunsch::upper_left)},
       {"vector_add", host(vector_add::vector_add)},
+      {"visibility", host(visibility::visibility)},
   };
   // In PTX the name may be mangled: _Z3bfs...; it ends where the parameters' letters begin.
   std::string plain = name;

@@ -355,5 +355,22 @@ TEST(MaskLess, RefusedWhereWarpsAreNarrower) {
       AllOf(HasSubstr("k.ptx:12:"), HasSubstr("found warps of 16 threads"), HasSubstr("multiples of 32")));
 }
 
+class Regrouping : public ::testing::TestWithParam<std::string> {};
+
+// Implicit synchronisation of a warp means nothing where its threads are regrouped.
+TEST_P(Regrouping, RefusesTheMaskLessForms) {
+  // Sub-warps of dwr are as wide as the SIMD group, and keep warps if that is 32.
+  const std::vector<std::string> machine = {"warp_formation.scheme=" + GetParam(), "sm.simd_width=16"};
+  for (const char* body : {"  vote.any.pred %p1, %p1;\n", "  shfl.down.b32 %r5, %r2, 16, 31;\n"}) {
+    EXPECT_THAT(
+        apart([&] { return message_of(body, machine); }),
+        AllOf(HasSubstr("k.ptx:12:"), HasSubstr("found scheme '" + GetParam() + "', which regroups threads"),
+              HasSubstr("the .sync form")));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Schemes, Regrouping, ::testing::Values("dwf", "tbc", "lwm", "dwr", "harp", "crown"),
+                         [](const auto& info) { return info.param; });
+
 }  // namespace
 }  // namespace weft::test

@@ -71,6 +71,7 @@ Machine random_machine(const std::string& scheme, std::uint64_t seed) {
   m.geometry.barrel = true;
   m.config.harp = random_tables(random);
   m.config.crown = random_tables(random);
+  m.config.likely_convergence = static_cast<LikelyConvergence>(random() % 2);
   return m;
 }
 

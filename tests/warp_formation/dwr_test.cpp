@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "warp_formation/driver.h"
+#include "warp_formation/four_lanes.h"
 #include "warp_formation/ignore_list.h"
 #include "warp_formation/kernels.h"
 #include "warp_formation/steps.h"
@@ -19,7 +19,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pair;
-using Threads = std::vector<unsigned>;
 
 constexpr unsigned kLatency = 24;
 const Threads kS0 = {0, 1, 2, 3}, kS1 = {4, 5, 6, 7};
@@ -29,22 +28,6 @@ Config dwr(unsigned largest_warp = 8) {
   config.scheme = "dwr";
   config.dwr.largest_warp = largest_warp;
   return config;
-}
-
-Geometry four_lanes(unsigned threads = 8) {
-  Geometry geometry;
-  geometry.threads = threads;
-  geometry.simd_width = 4;
-  geometry.slots = 2;
-  geometry.chunks = 2;
-  geometry.barrel = true;
-  return geometry;
-}
-
-std::vector<std::pair<ptx::Pc, Threads>> issues(const Driver& driver) {
-  std::vector<std::pair<ptx::Pc, Threads>> list;
-  for (const auto& record : driver.trace()) list.emplace_back(record.pc, record.threads);
-  return list;
 }
 
 // Until a LAT barrier that a sub-warp has just come to is executed: it is stamped in the next cycle.
@@ -69,7 +52,7 @@ L4:
 
 TEST(DwrListing2a, TheFirstOnesPcStaysWhenItComesFirst) {
   const ptx::Program program = kernel(kListing2a);
-  Steps p(program, dwr(), four_lanes());
+  Steps p(program, dwr(), four_lanes(8));
   p.launch(8);
   EXPECT_EQ(p.issue(), "pc 0: 0 1 2 3");
   EXPECT_EQ(p.issue(), "pc 0: 4 5 6 7");
@@ -125,7 +108,7 @@ TEST(DwrListing2a, TheFirstOnesPcStaysWhenItComesFirst) {
 
 TEST(DwrListing2a, TheOtherOnesWhenThatComesFirst) {
   const ptx::Program program = kernel(kListing2a);
-  Steps p(program, dwr(), four_lanes());
+  Steps p(program, dwr(), four_lanes(8));
   p.launch(8);
   p.issue();
   p.issue();
@@ -154,7 +137,7 @@ B:
 // Listing 2(b): a partner at __syncthreads lets the locked one go.
 TEST(DwrListing2b, LockedFirst) {
   const ptx::Program program = kernel(kListing2b);
-  Steps p(program, dwr(), four_lanes());
+  Steps p(program, dwr(), four_lanes(8));
   p.launch(8);
   p.issue();
   p.issue();
@@ -179,7 +162,7 @@ TEST(DwrListing2b, LockedFirst) {
 
 TEST(DwrListing2b, AtTheBlockBarrierFirst) {
   const ptx::Program program = kernel(kListing2b);
-  Steps p(program, dwr(), four_lanes());
+  Steps p(program, dwr(), four_lanes(8));
   p.launch(8);
   p.issue();
   p.issue();
@@ -198,7 +181,7 @@ TEST(DwrListing2b, AtTheBlockBarrierFirst) {
 TEST(DwrListing3, BarriersInBothArms) {
   const ptx::Program program =
       kernel("  @%p1 bra C;\n  bar.sync 0;\n  bra D;\nC:\n  bar.sync 0;\nD:\n  ret;");
-  Driver driver(program, dwr(), four_lanes());
+  Driver driver(program, dwr(), four_lanes(8));
   driver.holds = [](unsigned thread, ptx::Pc, unsigned) { return thread >= 4; };
   driver.launch(8);
   driver.run(100);
@@ -208,7 +191,7 @@ TEST(DwrListing3, BarriersInBothArms) {
 
 TEST(Dwr, PartnersAtOneLoadIssueTogetherAndGoOnApart) {
   const ptx::Program program = kernel("  ld.global.u32 %r2, [%rd1];\n  ret;");
-  Steps p(program, dwr(), four_lanes());
+  Steps p(program, dwr(), four_lanes(8));
   p.launch(8);
   EXPECT_EQ(p.issue(), "");
   execute_barriers(p);
@@ -246,7 +229,7 @@ TEST(Dwr, TheBarrierTakesTimeAndIfRealASlot) {
   for (const auto kind : {LatBarrier::kVirtual, LatBarrier::kReal}) {
     Config config = dwr();
     config.dwr.lat_barrier = kind;
-    Driver driver(program, config, four_lanes());
+    Driver driver(program, config, four_lanes(8));
     driver.launch(8);
     driver.run(100);
     // Cycle 1, and one more for the second slot.
@@ -270,7 +253,7 @@ TEST(Dwr, OnlyLoadsAndStoresOfTheChosenSpacesHaveABarrier) {
   for (const auto spaces : {LatSpaces::kGlobalLocal, LatSpaces::kGlobalLocalParam}) {
     Config config = dwr();
     config.dwr.lat_spaces = spaces;
-    Driver driver(program, config, four_lanes());
+    Driver driver(program, config, four_lanes(8));
     driver.launch(8);
     driver.run(1000);
     const unsigned lats = spaces == LatSpaces::kGlobalLocal ? 3 : 4;
@@ -295,7 +278,7 @@ TEST(Dwr, PartnersAreOfOneBlock) {
 TEST(Dwr, APartnerAtAWarpLevelPrimitiveDoesNotKeepTheOthersLocked) {
   const ptx::Program program =
       kernel("  @%p1 bra B;\n  ld.global.u32 %r2, [%rd1];\nB:\n  bar.warp.sync -1;\n  ret;");
-  Driver driver(program, dwr(), four_lanes());
+  Driver driver(program, dwr(), four_lanes(8));
   driver.holds = [](unsigned thread, ptx::Pc, unsigned) { return thread >= 4; };
   driver.launch(8);
   driver.run(200);
@@ -310,7 +293,7 @@ TEST(Dwr, ATimeoutEndsAWaitForASpinningPartner) {
   for (const unsigned timeout : {0u, 100u}) {
     Config config = dwr();
     config.dwr.lat_timeout = timeout;
-    Driver driver(program, config, four_lanes());
+    Driver driver(program, config, four_lanes(8));
     driver.holds = [&driver](unsigned thread, ptx::Pc pc, unsigned) {
       return thread >= 4 && (pc == 0 || driver.visits().count({0, 1}) == 0);
     };
@@ -341,7 +324,7 @@ std::vector<double> two_rounds(unsigned lats, unsigned entries, unsigned ways) {
   Config config = dwr();
   config.dwr.ilt_entries = entries;
   config.dwr.ilt_ways = ways;
-  Driver driver(program, config, four_lanes());
+  Driver driver(program, config, four_lanes(8));
   driver.holds = [](unsigned thread, ptx::Pc pc, unsigned visit) {
     return pc == 0 ? thread >= 4 : visit == 0;
   };
@@ -397,7 +380,7 @@ TEST(Dwr, StorageIsThatOfThePaper) {
 TEST(Dwr, SubWarpsDivergeApartAndDoNotWaitForPartners) {
   const ptx::Program program =
       kernel("  @%p1 bra C;\n  add.u32 %r1, %r1, 1;\nC:\n  add.u32 %r1, %r1, 1;\n  ret;");
-  Driver driver(program, dwr(), four_lanes());
+  Driver driver(program, dwr(), four_lanes(8));
   driver.holds = [](unsigned thread, ptx::Pc, unsigned) { return thread == 1 || thread >= 4; };
   driver.launch(8);
   driver.run(100);

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "warp_formation/driver.h"
+#include "warp_formation/four_lanes.h"
 #include "warp_formation/kernels.h"
 #include "warp_formation/steps.h"
 
@@ -15,7 +15,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::Pair;
-using Threads = std::vector<unsigned>;
 
 Config lwm(LwmRefetch refetch = LwmRefetch::kLast) {
   Config config;
@@ -23,22 +22,6 @@ Config lwm(LwmRefetch refetch = LwmRefetch::kLast) {
   config.lwm.large_warp = 32;
   config.lwm.refetch = refetch;
   return config;
-}
-
-Geometry four_lanes(unsigned threads = 32) {
-  Geometry geometry;
-  geometry.threads = threads;
-  geometry.simd_width = 4;
-  geometry.slots = 2;
-  geometry.chunks = 4;
-  geometry.barrel = true;
-  return geometry;
-}
-
-std::vector<std::pair<ptx::Pc, Threads>> issues(const Driver& driver) {
-  std::vector<std::pair<ptx::Pc, Threads>> list;
-  for (const auto& record : driver.trace()) list.emplace_back(record.pc, record.threads);
-  return list;
 }
 
 // Block B is run by rows 0110 and 0001: no column has two of them, so one packed warp. Block C is run by 1001
@@ -53,7 +36,7 @@ C:
 D:
   ret;                     // 4: D
 )");
-  Driver driver(program, lwm(), four_lanes());
+  Driver driver(program, lwm(), four_lanes(32));
   driver.holds = [](unsigned thread, ptx::Pc, unsigned) { return thread != 1 && thread != 2 && thread != 7; };
   driver.launch(8);
   driver.run(100);
@@ -94,7 +77,7 @@ TEST(Lwm, AnInstructionTakesAsManyCyclesAsItsFullestColumn) {
 
 TEST(Lwm, BranchesThatAllTakeAlikeIssueOnce) {
   const ptx::Program program = kernel("  bra D;\nD:\n  ret;");
-  Driver driver(program, lwm(), four_lanes());
+  Driver driver(program, lwm(), four_lanes(32));
   driver.launch(32);
   driver.run(100);
   EXPECT_EQ(driver.trace()[0].threads.size(), 32u);
@@ -106,7 +89,7 @@ const std::string kLoadAndAdd = "  ld.global.u32 %r1, [%rd1];\n  add.u32 %r1, %r
 
 TEST(LwmRefetch, LastWaitsForEveryPackedWarp) {
   const ptx::Program program = kernel(kLoadAndAdd);
-  Steps steps(program, lwm(), four_lanes());
+  Steps steps(program, lwm(), four_lanes(32));
   steps.launch(8);
   EXPECT_EQ(steps.issue(), "pc 0: 0 1 2 3");
   EXPECT_EQ(steps.unit().census().issued, 4u);
@@ -123,7 +106,7 @@ TEST(LwmRefetch, LastWaitsForEveryPackedWarp) {
 
 TEST(LwmRefetch, FirstPacksThreadsWhosePackedWarpIsDone) {
   const ptx::Program program = kernel(kLoadAndAdd);
-  Steps steps(program, lwm(LwmRefetch::kFirst), four_lanes());
+  Steps steps(program, lwm(LwmRefetch::kFirst), four_lanes(32));
   steps.launch(8);
   EXPECT_EQ(steps.issue(), "pc 0: 0 1 2 3");
   steps.resolve(0, {{1, {0, 1, 2, 3}}});
@@ -144,7 +127,7 @@ TEST(LwmRefetch, FirstPacksThreadsWhosePackedWarpIsDone) {
 
 TEST(LwmRefetch, FirstGoesOnWhileOthersWaitForMemory) {
   const ptx::Program program = kernel(kLoadAndAdd);
-  Steps steps(program, lwm(LwmRefetch::kFirst), four_lanes());
+  Steps steps(program, lwm(LwmRefetch::kFirst), four_lanes(32));
   steps.launch(8);
   EXPECT_EQ(steps.issue(), "pc 0: 0 1 2 3");
   EXPECT_EQ(steps.issue(), "pc 0: 4 5 6 7");
@@ -161,7 +144,7 @@ TEST(LwmRefetch, FirstGoesOnWhileOthersWaitForMemory) {
 TEST(LwmRefetch, FirstWaitsForTheLastBeforeThreadsReconverge) {
   const ptx::Program program =
       kernel("  @%p1 bra D;\n  ld.global.u32 %r1, [%rd1];\nD:\n  add.u32 %r1, %r1, 1;\n  ret;");
-  Steps steps(program, lwm(LwmRefetch::kFirst), four_lanes());
+  Steps steps(program, lwm(LwmRefetch::kFirst), four_lanes(32));
   steps.launch(8);
   steps.issue();
   steps.issue();
@@ -179,7 +162,7 @@ TEST(LwmRefetch, FirstWaitsForTheLastBeforeThreadsReconverge) {
 // Threads that exit leave at once, the others when their packed warp comes.
 TEST(Lwm, ExitsInParts) {
   const ptx::Program program = kernel("  @%p1 exit;\n  ret;");
-  Driver driver(program, lwm(), four_lanes());
+  Driver driver(program, lwm(), four_lanes(32));
   driver.holds = [](unsigned thread, ptx::Pc, unsigned) { return thread < 6; };
   driver.launch(8);
   driver.run(100);  // the driver compares the census with the live threads after every cycle

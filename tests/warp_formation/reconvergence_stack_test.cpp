@@ -202,5 +202,63 @@ TEST(BringUp, PathsOfATailBranchAreSiblings) {
   EXPECT_EQ(pcs(stack), (std::vector<ptx::Pc>{30, 21, 22, 10}));
 }
 
+// Threads 0 to 3 at PC 2 and 4 to 7 at PC 1; both probably come to PC 4 before PC 5.
+ReconvergenceStack parted_before_a_likely_point() {
+  ReconvergenceStack stack(8);
+  stack.start(0, mask(0xff));
+  const ReconvergenceStack::Path paths[] = {{2, 0, mask(0x0f)}, {1, 0, mask(0xf0)}};
+  stack.advance(paths, 2, 5, 0, 4);
+  return stack;
+}
+
+TEST(LikelyEntry, IsJoinedByThosePathsThatComeThere) {
+  ReconvergenceStack stack = parted_before_a_likely_point();
+  constexpr ptx::Pc kNone = ptx::kNoPc;
+  expect_stack(stack, {{5, kNone, 0, 0, 0xff}, {4, 5, 0, 0, 0}, {2, 5, 0, 0, 0x0f}, {1, 5, 0, 0, 0xf0}});
+  EXPECT_TRUE(stack.advance_together(4, 0));
+  EXPECT_FALSE(stack.advance_together(4, 1)) << "at another call depth";
+  stack.advance_together(3, 0);
+  EXPECT_TRUE(stack.advance_together(4, 0));
+  expect_stack(stack, {{5, kNone, 0, 0, 0xff}, {4, 5, 0, 0, 0xff}});
+  EXPECT_TRUE(stack.advance_together(5, 0));
+  expect_stack(stack, {{5, kNone, 0, 0, 0xff}});
+  EXPECT_EQ(stack.likely_made(), 1u);
+  EXPECT_EQ(stack.likely_joins(), 2u);
+}
+
+TEST(LikelyEntry, GoesWithoutThreads) {
+  ReconvergenceStack stack = parted_before_a_likely_point();
+  EXPECT_TRUE(stack.advance_together(5, 0));
+  EXPECT_TRUE(stack.advance_together(5, 0));
+  expect_stack(stack, {{5, ptx::kNoPc, 0, 0, 0xff}});
+  EXPECT_EQ(stack.likely_joins(), 0u);
+}
+
+// It runs because the others wait; those come later.
+TEST(LikelyEntry, ThatHasGoneOnIsPassed) {
+  ReconvergenceStack stack = parted_before_a_likely_point();
+  EXPECT_FALSE(stack.bring_up([](const WarpMask& m) { return m.empty(); })) << "nobody is there yet";
+  EXPECT_TRUE(stack.advance_together(4, 0));
+  const auto holds = [](std::uint32_t threads) {
+    return [threads](const WarpMask& m) { return m.words[0] == threads; };
+  };
+  EXPECT_TRUE(stack.bring_up(holds(0xf0)));
+  EXPECT_EQ(stack.top().pc, 4u);
+  EXPECT_FALSE(stack.advance_together(4, 0));
+  EXPECT_TRUE(stack.bring_up(holds(0x0f)));
+  EXPECT_FALSE(stack.advance_together(4, 0));
+  EXPECT_EQ(stack.top().mask, mask(0x0f));
+}
+
+TEST(LikelyEntry, StaysForTheOthersOfAnExitAndGoesWithTheLast) {
+  ReconvergenceStack stack = parted_before_a_likely_point();
+  stack.exit(mask(0x0f));
+  expect_stack(stack, {{5, ptx::kNoPc, 0, 0, 0xf0}, {4, 5, 0, 0, 0}, {1, 5, 0, 0, 0xf0}});
+  EXPECT_TRUE(stack.advance_together(4, 0));
+  EXPECT_EQ(stack.top().mask, mask(0xf0));
+  stack.exit(mask(0xf0));
+  EXPECT_TRUE(stack.empty());
+}
+
 }  // namespace
 }  // namespace weft::warp_formation

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "warp_formation/driver.h"
+#include "warp_formation/four_lanes.h"
 #include "warp_formation/kernels.h"
 
 namespace weft::warp_formation::test {
@@ -14,7 +14,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::Pair;
-using Threads = std::vector<unsigned>;
 
 Config sbr(SbrOrder order = SbrOrder::kFallthroughFirst) {
   Config config;
@@ -24,28 +23,11 @@ Config sbr(SbrOrder order = SbrOrder::kFallthroughFirst) {
   return config;
 }
 
-Geometry four_lanes(unsigned threads = 4) {
-  Geometry geometry;
-  geometry.threads = threads;
-  geometry.simd_width = 4;
-  geometry.slots = 2;
-  geometry.chunks = 2;
-  geometry.barrel = true;
-  return geometry;
-}
-
-// What was issued: (pc, threads), in order.
-std::vector<std::pair<ptx::Pc, Threads>> issues(const Driver& driver) {
-  std::vector<std::pair<ptx::Pc, Threads>> list;
-  for (const auto& record : driver.trace()) list.emplace_back(record.pc, record.threads);
-  return list;
-}
-
 // One warp of four threads through `program`; the guard at `pc` holds for the threads of `taken[pc]`.
 struct OneWarp {
   OneWarp(const ptx::Program& p, const std::vector<std::pair<ptx::Pc, unsigned>>& guards,
           SbrOrder order = SbrOrder::kFallthroughFirst)
-      : program(p), driver(program, sbr(order), four_lanes()) {
+      : program(p), driver(program, sbr(order), four_lanes(4)) {
     driver.holds = [guards](unsigned thread, ptx::Pc pc, unsigned) {
       for (const auto& [at, mask] : guards) {
         if (at == pc) return (mask >> thread & 1) != 0;
@@ -156,7 +138,7 @@ AGAIN:
   add.u32 %r1, %r1, 1;
   @%p1 bra AGAIN;
   ret;)");
-  Driver driver(program, sbr(), four_lanes());
+  Driver driver(program, sbr(), four_lanes(4));
   driver.holds = [](unsigned thread, ptx::Pc, unsigned visit) { return visit < 10 * (thread + 1); };
   driver.launch(4);
   driver.run(1000);
@@ -168,7 +150,7 @@ AGAIN:
 
 TEST(Sbr, BlockThatBranchesToItself) {
   const ptx::Program program = kernel("B:\n  @%p1 bra B;\n  ret;");
-  Driver driver(program, sbr(), four_lanes());
+  Driver driver(program, sbr(), four_lanes(4));
   driver.holds = [](unsigned thread, ptx::Pc, unsigned visit) { return visit < thread; };
   driver.launch(4);
   driver.run(100);
@@ -193,7 +175,7 @@ AGAIN:
   @%p2 bra AGAIN;
 OUT:
   ret;)");
-  Driver driver(program, sbr(), four_lanes());
+  Driver driver(program, sbr(), four_lanes(4));
   driver.holds = [](unsigned thread, ptx::Pc pc, unsigned visit) {
     return pc == 0 ? visit == thread : visit < 2;
   };
@@ -306,7 +288,7 @@ TEST(Sbr, ExitReleasesABarrier) {
 
 TEST(Sbr, AWarpWaitsForAllPartsOfItsLoad) {
   const ptx::Program program = kernel("  ld.global.u32 %r1, [%rd1];\n  ret;");
-  Driver driver(program, sbr(), four_lanes());
+  Driver driver(program, sbr(), four_lanes(4));
   driver.memory_latency = 50;
   driver.launch(4);
   driver.run(200);
@@ -316,7 +298,7 @@ TEST(Sbr, AWarpWaitsForAllPartsOfItsLoad) {
 TEST(Sbr, SpinLockInsideAWarpHangsAndIsDumped) {
   // The holder of the lock is below the spinning threads: the known deadlock of stack-based reconvergence.
   const ptx::Program program = kernel("SPIN:\n  @%p1 bra SPIN;\n  ret;");
-  Driver driver(program, sbr(), four_lanes());
+  Driver driver(program, sbr(), four_lanes(4));
   driver.holds = [&driver](unsigned thread, ptx::Pc, unsigned) {
     return thread != 0 && driver.visits().count({0, 1}) == 0;  // until thread 0 has run what follows
   };

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "warp_formation/driver.h"
+#include "warp_formation/four_lanes.h"
 #include "warp_formation/kernels.h"
 #include "warp_formation/steps.h"
 #include "warp_formation/tbc_block.h"
@@ -16,7 +16,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using Threads = std::vector<unsigned>;
 using Issued = std::tuple<Cycle, ptx::Pc, Threads>;
 
 Config tbc(SbrOrder order = SbrOrder::kFallthroughFirst) {
@@ -27,17 +26,7 @@ Config tbc(SbrOrder order = SbrOrder::kFallthroughFirst) {
   return config;
 }
 
-Geometry four_lanes(unsigned threads) {
-  Geometry geometry;
-  geometry.threads = threads;
-  geometry.simd_width = 4;
-  geometry.slots = 2;
-  geometry.chunks = 2;
-  geometry.barrel = true;
-  return geometry;
-}
-
-std::vector<Issued> issues(const Driver& driver) {
+std::vector<Issued> timed_issues(const Driver& driver) {
   std::vector<Issued> list;
   for (const auto& record : driver.trace()) list.emplace_back(record.cycle, record.pc, record.threads);
   return list;
@@ -87,7 +76,7 @@ TEST(Tbc, CompactsTheMasksOfSlide18) {
   driver.run(100);
   // The block meets at the branch in cycle 3, and the compactor makes a warp per cycle: one for B, two for C
   // (threads 0 and 4 share a lane), and the static ones for D.
-  EXPECT_THAT(issues(driver),
+  EXPECT_THAT(timed_issues(driver),
               ElementsAre(Issued{1, 0, {0, 1, 2, 3}}, Issued{2, 0, {4, 5, 6, 7}}, Issued{3, 1, {1, 2, 7}},
                           Issued{4, 2, {0, 3, 5, 6}}, Issued{5, 2, {4}}, Issued{6, 3, {0, 1, 2, 3}},
                           Issued{7, 3, {4, 5, 6, 7}}));
@@ -144,9 +133,9 @@ TEST(Tbc, AUniformBranchKeepsTheEntry) {
   driver.holds = [](unsigned, ptx::Pc, unsigned) { return true; };
   driver.launch(8);
   driver.run(100);
-  EXPECT_THAT(issues(driver), ElementsAre(Issued{1, 0, {0, 1, 2, 3}}, Issued{2, 0, {4, 5, 6, 7}},
-                                          Issued{3, 2, {0, 1, 2, 3}}, Issued{4, 2, {4, 5, 6, 7}},
-                                          Issued{5, 3, {0, 1, 2, 3}}, Issued{6, 3, {4, 5, 6, 7}}));
+  EXPECT_THAT(timed_issues(driver), ElementsAre(Issued{1, 0, {0, 1, 2, 3}}, Issued{2, 0, {4, 5, 6, 7}},
+                                                Issued{3, 2, {0, 1, 2, 3}}, Issued{4, 2, {4, 5, 6, 7}},
+                                                Issued{5, 3, {0, 1, 2, 3}}, Issued{6, 3, {4, 5, 6, 7}}));
   EXPECT_EQ(driver.statistic("uniform_branches"), 1);
   EXPECT_EQ(driver.statistic("deepest_stack"), 1);
 }

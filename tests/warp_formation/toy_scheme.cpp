@@ -1,218 +1,209 @@
+// The smallest scheme: of every 32 neighbours, those with the lowest PC run together.
 #include "warp_formation/toy_scheme.h"
 
-#include <algorithm>
+#include <array>
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "warp_formation/scheduling.h"
 #include "warp_formation/warp_formation.h"
 
 namespace weft::warp_formation::test {
 namespace {
 
-constexpr unsigned kPair = 2;    // threads that one issue takes at most: its parts resolve apart
-constexpr Cycle kTableTurn = 3;  // cycles that a thread spends in the table after its instruction
+enum class State { kGone, kReady, kIssued, kAtBarrier, kAtSync };
+
+struct Thread {
+  State state = State::kGone;
+  ptx::Pc pc = 0;
+  std::uint16_t depth = 0;    // of calls
+  std::uint32_t barrier = 0;  // at which it waits
+};
+
+// The threads of one chunk. They are of one block, since a block begins with a chunk.
+struct Warp {
+  std::array<Thread, kChunk> threads;
+  std::uint16_t slot = 0;
+  ThreadGroup runs;  // the threads that the warp offers, all at this place:
+  ptx::Pc pc = 0;
+  std::uint16_t depth = 0;
+};
 
 class Toy final : public WarpFormation {
  public:
   Toy(const Config&, const Geometry& geometry)
-      : geometry_(geometry), table_(2), issues_(geometry.max_issues) {
-    threads_.resize(std::size_t{geometry.chunks} * kChunk);
-  }
+      : geometry_(geometry), warps_(geometry.chunks), table_(geometry.chunks), last_(geometry.schedulers) {}
 
   void attach(const ptx::Program&, const SmView& sm) override { sm_ = &sm; }
+
   bool can_launch(const Block& block) const override { return live_ + block.threads <= geometry_.threads; }
+
   void launch(const Block& block) override {
-    for (unsigned t = 0; t < block.threads; ++t) {
-      const unsigned position = block.first_chunk * kChunk + t;
-      if (position >= threads_.size()) threads_.resize(position + 1);
-      threads_[position] = {State::kReady, 0, 0, block.slot, 0, 0};
-    }
     live_ += block.threads;
-    fetch();
+    for (unsigned t = 0; t < block.threads; ++t) {
+      const unsigned chunk = block.first_chunk + t / kChunk;
+      warps_[chunk].slot = block.slot;
+      warps_[chunk].threads[t % kChunk].state = State::kReady;
+      choose(chunk);
+    }
   }
-  void retire(const Block&) override { ++toy_calls().retired; }
+
+  void retire(const Block&) override {}
+
   void reset() override {
-    std::fill(threads_.begin(), threads_.end(), Thread());
+    warps_.assign(warps_.size(), Warp());
+    for (unsigned c = 0; c < warps_.size(); ++c) choose(c);
+    last_.assign(last_.size(), 0);
     live_ = 0;
-    for (unsigned c = 0; c < table_.size(); ++c) table_.set(c, ptx::kNoPc);
   }
 
-  void advance(Cycle now) override {
-    ++toy_calls().advanced;
-    for (Thread& thread : threads_) {
-      // What entered since the last cycle; `resolved` is not told the time, and the SM may have slept.
-      if (thread.state == State::kTable && thread.leaves == kNoEvent) thread.leaves = now + kTableTurn;
-      if (thread.state != State::kTable || thread.leaves > now) continue;
-      thread.state = State::kReady;
-      ++toy_calls().moved;
+  Stall pick(unsigned scheduler, std::uint32_t, Issue& issue) override {
+    Stall why = live_ == 0 ? Stall::kEmpty : Stall::kDependence;
+    for (unsigned i = 1; i <= warps_.size(); ++i) {
+      const auto c = static_cast<std::uint16_t>((last_[scheduler] + i) % warps_.size());
+      const Warp& warp = warps_[c];
+      if (c % geometry_.schedulers != scheduler || warp.runs.mask == 0) continue;
+      issue.pc = warp.pc;
+      issue.depth = warp.depth;
+      issue.context = c;
+      issue.slot = warp.slot;
+      issue.beats = static_cast<std::uint8_t>(kChunk / geometry_.simd_width);
+      issue.groups = {&warp.runs, 1};
+      const Stall stall = sm_->ready(scheduler, issue);
+      if (stall == Stall::kNone) {
+        last_[scheduler] = c;
+        return stall;
+      }
+      why = worse(why, stall);
     }
-    fetch();
+    return why;
   }
 
-  // The first thread of the lowest PC, and the next one of the same block and PC if there is one.
-  Stall pick(unsigned scheduler, std::uint32_t free_lanes, Issue& issue) override {
-    toy_calls().free_lanes += free_lanes != 0;
-    const unsigned first = lowest();
-    if (first == threads_.size()) return live_ == 0 ? Stall::kEmpty : Stall::kScheme;
-    groups_.clear();
-    for (unsigned t = first; t < threads_.size() && groups_.size() < kPair; ++t) {
-      const Thread& thread = threads_[t];
-      if (thread.state != State::kReady || thread.pc != threads_[first].pc ||
-          thread.slot != threads_[first].slot)
-        continue;
-      const auto beat = static_cast<std::uint8_t>(groups_.size());  // each a beat of its own
-      groups_.push_back({1u << (t % kChunk), static_cast<std::uint16_t>(t / kChunk), beat, false});
-    }
-    issue.pc = threads_[first].pc;
-    issue.depth = threads_[first].depth;
-    issue.context = 0;
-    issue.slot = threads_[first].slot;
-    issue.beats = static_cast<std::uint8_t>(groups_.size());
-    issue.coalesce_group = 1 + scheduler;
-    issue.groups = {groups_.data(), static_cast<std::uint32_t>(groups_.size())};
-    return sm_->ready(scheduler, issue);
+  void issued(IssueId, const Issue& issue) override {
+    ++issues_;
+    const ThreadGroup group = *issue.groups.begin();
+    for_each({&group, 1}, [](Thread& thread) { thread.state = State::kIssued; });
   }
-  void issued(IssueId id, const Issue& issue) override {
-    ++toy_calls().issued;
-    issues_[id] = 0;
-    for (const auto& group : issue.groups) {
-      at(group).state = State::kInFlight;
-      ++issues_[id];
-    }
-    fetch();
-  }
-  void decoded(IssueId) override { ++toy_calls().decoded; }
-  void memory_issued(IssueId) override { ++toy_calls().memory_issued; }
-  bool wants_memory_probes() const override { return true; }
-  void memory_probed(IssueId, Groups hits) override {
-    ++toy_calls().probed;
-    toy_calls().probed_hits += hits.count;
-  }
-  void memory_returned(IssueId, Groups threads) override { toy_calls().returned += threads.count; }
 
-  void resolved(IssueId id, Outcomes outcomes) override {
-    unsigned here = 0;
-    for (const auto& outcome : outcomes) {
-      for (const auto& group : outcome.groups) {
-        // A group may hold several threads of the issue.
-        for (std::uint32_t rest = group.mask; rest != 0; rest &= rest - 1) {
-          ++here;
-          Thread& thread = at({rest & (0u - rest), group.chunk, 0, false});
-          thread.pc = outcome.next_pc;
-          thread.depth = outcome.depth;
-          thread.leaves = kNoEvent;
-          thread.barrier = outcome.argument;
-          switch (outcome.kind) {
-            case Outcome::Kind::kGo:
-              thread.state = State::kTable;
-              break;
-            case Outcome::Kind::kBarrier:
-              thread.state = State::kBarrier;
-              break;
-            case Outcome::Kind::kWarpSync:
-              thread.state = State::kSync;
-              break;
-            case Outcome::Kind::kExit:
-              thread.state = State::kAbsent;
-              --live_;
-              break;
-          }
+  void resolved(IssueId, Outcomes outcomes) override {
+    for (const Outcome& outcome : outcomes) {
+      for_each(outcome.groups, [&](Thread& thread) {
+        thread.pc = outcome.next_pc;
+        thread.depth = outcome.depth;
+        thread.barrier = outcome.argument;
+        if (outcome.kind == Outcome::Kind::kGo) thread.state = State::kReady;
+        if (outcome.kind == Outcome::Kind::kBarrier) thread.state = State::kAtBarrier;
+        if (outcome.kind == Outcome::Kind::kWarpSync) thread.state = State::kAtSync;
+        if (outcome.kind == Outcome::Kind::kExit) {
+          thread = Thread();
+          --live_;
         }
-      }
+      });
     }
-    if (here < issues_[id]) ++toy_calls().resolved_parts;
-    issues_[id] -= here;
   }
+
   void barrier_released(std::uint16_t slot, unsigned barrier) override {
-    ++toy_calls().barriers;
-    for (Thread& thread : threads_) {
-      if (thread.state == State::kBarrier && thread.slot == slot && thread.barrier == barrier)
-        thread.state = State::kTable;
-    }
-  }
-  void warp_sync_released(Groups threads) override {
-    for (const auto& group : threads) {
-      for (std::uint32_t rest = group.mask; rest != 0; rest &= rest - 1) {
-        Thread& thread = at({rest & (0u - rest), group.chunk, 0, false});
-        if (thread.state == State::kSync) thread.state = State::kTable;
+    for (unsigned c = 0; c < warps_.size(); ++c) {
+      if (warps_[c].slot != slot) continue;
+      for (Thread& thread : warps_[c].threads) {
+        if (thread.state == State::kAtBarrier && thread.barrier == barrier) thread.state = State::kReady;
       }
+      choose(c);
     }
   }
+
+  void warp_sync_released(Groups threads) override {
+    for_each(threads, [](Thread& thread) { thread.state = State::kReady; });
+  }
+
+  void advance(Cycle) override {}
+  Cycle next_event(Cycle) const override { return kNoEvent; }
+  void decoded(IssueId) override {}
+  void memory_issued(IssueId) override {}
+  void memory_probed(IssueId, Groups) override {}
+  void memory_returned(IssueId, Groups) override {}
 
   Census census() const override {
     Census census;
-    for (const Thread& thread : threads_) {
-      census.ready += thread.state == State::kReady;
-      census.issued += thread.state == State::kInFlight;
-      census.queued += thread.state == State::kTable;
-      census.barrier += thread.state == State::kBarrier;
-      census.warp_sync += thread.state == State::kSync;
+    for (const Warp& warp : warps_) {
+      for (const Thread& thread : warp.threads) {
+        census.ready += thread.state == State::kReady;
+        census.issued += thread.state == State::kIssued;
+        census.barrier += thread.state == State::kAtBarrier;
+        census.warp_sync += thread.state == State::kAtSync;
+      }
     }
     return census;
   }
-  Cycle next_event(Cycle now) const override {
-    ++toy_calls().next_events;
-    Cycle next = kNoEvent;
-    for (const Thread& thread : threads_) {
-      if (thread.state == State::kTable)
-        next = std::min(next, thread.leaves == kNoEvent ? now + 1 : thread.leaves);
-    }
-    return next;
+
+  unsigned ready_warps() const override {
+    unsigned ready = 0;
+    for (const Warp& warp : warps_) ready += warp.runs.mask != 0;
+    return ready;
   }
+
   ContextTable& contexts() override { return table_; }
-  unsigned ready_warps() const override { return static_cast<unsigned>(census().ready); }
-  void bind(statistics::Registry&, const std::string&) override {}
-  std::string dump() const override { return std::to_string(live_) + " toy threads\n"; }
+
+  void bind(statistics::Registry& registry, const std::string& prefix) override {
+    registry.counter(prefix + ".issues", "issues", "instructions that warps issued", issues_);
+  }
+
+  std::string dump() const override {
+    std::string text;
+    for (unsigned t = 0; t < warps_.size() * kChunk; ++t) {
+      const Thread& thread = warps_[t / kChunk].threads[t % kChunk];
+      if (thread.state == State::kGone) continue;
+      text += "thread " + std::to_string(t) + " at pc " + std::to_string(thread.pc) + "\n";
+    }
+    return text;
+  }
 
  private:
-  enum class State : std::uint8_t { kAbsent, kReady, kInFlight, kTable, kBarrier, kSync };
-  struct Thread {
-    State state = State::kAbsent;
-    ptx::Pc pc = 0;
-    Cycle leaves = 0;
-    std::uint16_t slot = 0, depth = 0;
-    std::uint32_t barrier = 0;
-  };
-
-  Thread& at(const ThreadGroup& group) {
-    return threads_[group.chunk * kChunk + static_cast<unsigned>(__builtin_ctz(group.mask))];
-  }
-  unsigned lowest() const {
-    auto best = static_cast<unsigned>(threads_.size());
-    for (unsigned t = 0; t < threads_.size(); ++t) {
-      if (threads_[t].state == State::kReady &&
-          (best == threads_.size() || threads_[t].pc < threads_[best].pc))
-        best = t;
+  // Which threads of the warp run next: those in the deepest call, and of them those with the lowest PC.
+  void choose(unsigned chunk) {
+    Warp& warp = warps_[chunk];
+    warp.runs = {0, static_cast<std::uint16_t>(chunk), 0, true};
+    for (unsigned lane = 0; lane < kChunk; ++lane) {
+      const Thread& thread = warp.threads[lane];
+      if (thread.state != State::kReady) continue;
+      const bool deeper = thread.depth > warp.depth;
+      const bool behind = thread.depth == warp.depth && thread.pc < warp.pc;
+      if (warp.runs.mask == 0 || deeper || behind) {
+        warp.runs.mask = 0;
+        warp.pc = thread.pc;
+        warp.depth = thread.depth;
+      }
+      if (thread.pc == warp.pc && thread.depth == warp.depth) warp.runs.mask |= 1u << lane;
     }
-    return best;
+    table_.set(chunk, warp.runs.mask == 0 ? ptx::kNoPc : warp.pc);
   }
-  void fetch() {
-    const unsigned first = lowest();
-    const ptx::Pc pc = first == threads_.size() ? ptx::kNoPc : threads_[first].pc;
-    table_.set(0, pc);
+
+  template <class Change>
+  void for_each(Groups groups, Change&& change) {
+    for (const ThreadGroup& group : groups) {
+      for (unsigned lane = 0; lane < kChunk; ++lane) {
+        if ((group.mask >> lane & 1) != 0) change(warps_[group.chunk].threads[lane]);
+      }
+      choose(group.chunk);
+    }
   }
 
   const Geometry geometry_;
   const SmView* sm_ = nullptr;
-  std::vector<Thread> threads_;  // by position
+  std::vector<Warp> warps_;  // by chunk
   ContextTable table_;
-  std::vector<unsigned> issues_;  // threads not yet resolved, by id
-  std::vector<ThreadGroup> groups_;
-  unsigned live_ = 0;
+  std::vector<std::uint16_t> last_;  // warp that issued last, by scheduler
+  std::uint32_t live_ = 0;           // threads
+  std::uint64_t issues_ = 0;
 };
 
 }  // namespace
 
-ToyCalls& toy_calls() {
-  static ToyCalls calls;
-  return calls;
-}
-
 void register_toy() {
-  register_scheme("toy",
-                  [](const Config& config, const Geometry& geometry) -> std::unique_ptr<WarpFormation> {
-                    return std::make_unique<Toy>(config, geometry);
-                  });
+  register_scheme("toy", [](const Config& config, const Geometry& geometry) {
+    return std::unique_ptr<WarpFormation>(std::make_unique<Toy>(config, geometry));
+  });
 }
 
 }  // namespace weft::warp_formation::test

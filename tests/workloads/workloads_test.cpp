@@ -66,7 +66,7 @@ TEST(Sizes, NameASetAndChangeIt) {
   EXPECT_EQ(values_of(*bfs, ""), bfs->sizes().at("default"));
   EXPECT_EQ(values_of(*bfs, "small"), bfs->sizes().at("small"));
   const Size changed = values_of(*bfs, "small,degree=3,seed=9");
-  EXPECT_EQ(changed, (Size{{"n", 2000}, {"degree", 3}, {"seed", 9}}));
+  EXPECT_EQ(changed, (Size{{"n", 2000}, {"degree", 3}, {"masks", 0}, {"symmetric", 0}, {"seed", 9}}));
   EXPECT_EQ(values_of(*bfs, "n=5").at("n"), 5u);
 }
 

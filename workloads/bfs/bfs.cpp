@@ -1,9 +1,10 @@
+#include "common/error.h"
 #include "workloads/host.h"
 
 namespace weft::workloads {
 namespace {
 
-constexpr std::uint32_t kBlock = 256;
+constexpr std::uint32_t kBlock = 256, kMaskedBlock = 512;
 constexpr std::int32_t kUnvisited = -1;
 
 struct Graph {
@@ -11,20 +12,44 @@ struct Graph {
       neighbour;  // compressed rows: edges of v are neighbour[row[v] .. row[v + 1])
 };
 
-// Every vertex gets 1 to 2 x degree edges to vertices drawn uniformly.
-Graph random_graph(std::uint32_t vertices, std::uint32_t degree, std::uint32_t seed) {
+// Every vertex gets `fewest` to `most` edges to vertices drawn uniformly.
+Graph random_graph(std::uint32_t vertices, std::uint32_t fewest, std::uint32_t most, std::uint32_t seed) {
   Random random(seed);
   Graph graph;
   graph.row.reserve(vertices + 1);
   for (std::uint32_t vertex = 0; vertex < vertices; ++vertex) {
     graph.row.push_back(static_cast<std::int32_t>(graph.neighbour.size()));
-    const std::uint32_t edges = random.next() % (2 * degree) + 1;
+    const std::uint32_t edges = random.next() % (most - fewest + 1) + fewest;
     for (std::uint32_t i = 0; i < edges; ++i) {
       graph.neighbour.push_back(static_cast<std::int32_t>(random.next() % vertices));
     }
   }
   graph.row.push_back(static_cast<std::int32_t>(graph.neighbour.size()));
   return graph;
+}
+
+// Each edge and its reverse, in compressed rows.
+Graph both_ways(const Graph& graph) {
+  const std::size_t vertices = graph.row.size() - 1;
+  std::vector<std::int32_t> edges(vertices, 0);
+  const auto for_each_edge = [&](auto visit) {
+    for (std::size_t from = 0; from < vertices; ++from) {
+      for (std::int32_t edge = graph.row[from]; edge < graph.row[from + 1]; ++edge) {
+        visit(static_cast<std::int32_t>(from), graph.neighbour[edge]);
+      }
+    }
+  };
+  for_each_edge([&](std::int32_t from, std::int32_t to) { ++edges[from], ++edges[to]; });
+  Graph both;
+  both.row.push_back(0);
+  for (const std::int32_t count : edges) both.row.push_back(both.row.back() + count);
+  both.neighbour.resize(2 * graph.neighbour.size());
+  std::vector<std::int32_t> next(both.row.begin(), both.row.end() - 1);
+  for_each_edge([&](std::int32_t from, std::int32_t to) {
+    both.neighbour[next[from]++] = to;
+    both.neighbour[next[to]++] = from;
+  });
+  return both;
 }
 
 std::vector<std::int32_t> levels_from_vertex_0(const Graph& graph) {
@@ -52,44 +77,114 @@ class Bfs : public Workload {
     // 2^24 vertices x 2 x 64 edges stay below 2^31 edges.
     return {{"n", 1, 1u << 24, 1, "vertices"},
             {"degree", 1, 63, 1, "half of the most edges of a vertex"},
+            {"masks", 0, 1, 1, "1: two kernels per level with masks, as in Rodinia; 0: one kernel"},
+            {"symmetric", 0, 1, 1, "1: degree - 1 to degree + 1 edges are drawn for both directions"},
             {"seed", 0, UINT32_MAX, 1, "of the graph"}};
   }
   std::map<std::string, Size> sizes() const override {
-    return {{"small", {{"n", 2'000}, {"degree", 6}, {"seed", 12345}}},
-            {"default", {{"n", 65'536}, {"degree", 6}, {"seed", 12345}}},
-            {"large", {{"n", 1u << 20}, {"degree", 6}, {"seed", 12345}}}};
+    const Size printed{{"n", 4096}, {"degree", 3}, {"masks", 1}, {"symmetric", 1}, {"seed", 12345}};
+    return {{"small", {{"n", 2'000}, {"degree", 6}, {"masks", 0}, {"symmetric", 0}, {"seed", 12345}}},
+            {"default", {{"n", 65'536}, {"degree", 6}, {"masks", 0}, {"symmetric", 0}, {"seed", 12345}}},
+            {"large", {{"n", 1u << 20}, {"degree", 6}, {"masks", 0}, {"symmetric", 0}, {"seed", 12345}}},
+            {"dwr", printed},
+            {"crown", printed},
+            {"harp", printed},
+            {"stsimt", {{"n", 1'000'000}, {"degree", 3}, {"masks", 1}, {"symmetric", 1}, {"seed", 12345}}}};
+  }
+  std::map<std::string, std::vector<std::string>> settings() const override {
+    return {{"dwr", {"sm.registers_per_thread=20"}}, {"crown", {"sm.registers_per_thread=20"}}};
   }
   Code code() const override { return built_code(name()); }
 
   Result run(runtime::Device& device, const Size& values, const Code& code) override {
     const auto vertices = static_cast<std::uint32_t>(values.at("n"));
-    const Graph graph = random_graph(vertices, static_cast<std::uint32_t>(values.at("degree")),
-                                     static_cast<std::uint32_t>(values.at("seed")));
-    std::vector<std::int32_t> level(vertices, kUnvisited);
-    level[0] = 0;
+    const auto degree = static_cast<std::uint32_t>(values.at("degree")),
+               seed = static_cast<std::uint32_t>(values.at("seed"));
+    const bool symmetric = values.at("symmetric") != 0;
+    if (symmetric && std::uint64_t{vertices} * (degree + 1) * 2 > INT32_MAX) {
+      throw InputError("size of bfs", "n=" + std::to_string(vertices) +
+                                          " with degree=" + std::to_string(degree) +
+                                          " may have more edges than the 2^31 - 1 that are allowed");
+    }
+    const Graph graph = symmetric ? both_ways(random_graph(vertices, degree - 1, degree + 1, seed))
+                                  : random_graph(vertices, 1, 2 * degree, seed);
+    const auto levels =
+        values.at("masks") == 0 ? search(device, graph, code) : search_masked(device, graph, code);
+    return compare_equal("levels", levels, levels_from_vertex_0(graph));
+  }
 
-    auto& module = device.load_module(code.ptx, code.file);
-    const std::string kernel = kernel_of(module, code);
-    DeviceArray<std::int32_t> row(device, graph.row), neighbour(device, graph.neighbour),
-        levels(device, level);
+ private:
+  // Calls `pass(changed, level)` for level after level, until one leaves the device's `changed` at 0. A graph
+  // of n vertices has at most n levels: a kernel that claims more is wrong, and must not keep us here.
+  template <class Pass>
+  static void while_changed(runtime::Device& device, std::size_t vertices, Pass pass) {
     DeviceArray<std::int32_t> changed(device, 1);
-    std::int32_t current = 0;
+    std::size_t level = 0;
     do {
       changed.write({0});
-      device.launch(module, kernel, {blocks_for(vertices, kBlock), 1, 1}, {kBlock, 1, 1},
+      pass(changed.address(), static_cast<std::int32_t>(level));
+      device.synchronise();
+      ++level;
+    } while (changed.read().front() != 0 && level <= vertices);
+  }
+
+  static std::vector<std::int32_t> search(runtime::Device& device, const Graph& graph, const Code& code) {
+    std::vector<std::int32_t> level(graph.row.size() - 1, kUnvisited);
+    level[0] = 0;
+    auto& module = device.load_module(code.ptx, code.file);
+    const std::string kernel = kernel_of(module, code, "bfs");
+    DeviceArray<std::int32_t> row(device, graph.row), neighbour(device, graph.neighbour),
+        levels(device, level);
+    while_changed(device, level.size(), [&](runtime::Address changed, std::int32_t current) {
+      device.launch(module, kernel, {blocks_for(level.size(), kBlock), 1, 1}, {kBlock, 1, 1},
                     runtime::Arguments()
                         .add(row.address())
                         .add(neighbour.address())
                         .add(levels.address())
                         .add(current)
-                        .add(changed.address())
-                        .add(static_cast<std::int32_t>(vertices)));
-      device.synchronise();
-      ++current;
-      // A graph of n vertices has at most n levels: a kernel that claims more is wrong, and must not keep us
-      // here.
-    } while (changed.read().front() != 0 && static_cast<std::uint32_t>(current) <= vertices);
-    return compare_equal("levels", levels.read(), levels_from_vertex_0(graph));
+                        .add(changed)
+                        .add(static_cast<std::int32_t>(level.size())));
+    });
+    return levels.read();
+  }
+
+  static std::vector<std::int32_t> search_masked(runtime::Device& device, const Graph& graph,
+                                                 const Code& code) {
+    takes_no_kernel(code);
+    const std::size_t count = graph.row.size() - 1;
+    std::vector<std::int32_t> level(count, kUnvisited), first_and_edges;
+    std::vector<std::uint8_t> start(count, 0);
+    level[0] = 0;
+    start[0] = 1;
+    for (std::size_t vertex = 0; vertex < count; ++vertex) {
+      first_and_edges.push_back(graph.row[vertex]);
+      first_and_edges.push_back(graph.row[vertex + 1] - graph.row[vertex]);
+    }
+    auto& module = device.load_module(code.ptx, code.file);
+    DeviceArray<std::int32_t> vertices(device, first_and_edges), neighbour(device, graph.neighbour),
+        levels(device, level);
+    DeviceArray<std::uint8_t> frontier(device, start), visited(device, start),
+        reached(device, std::vector<std::uint8_t>(count, 0));
+    const dispatch::Dim3 grid{blocks_for(count, kMaskedBlock), 1, 1}, block{kMaskedBlock, 1, 1};
+    while_changed(device, count, [&](runtime::Address changed, std::int32_t) {
+      device.launch(module, "bfs_expand", grid, block,
+                    runtime::Arguments()
+                        .add(vertices.address())
+                        .add(neighbour.address())
+                        .add(frontier.address())
+                        .add(reached.address())
+                        .add(visited.address())
+                        .add(levels.address())
+                        .add(static_cast<std::int32_t>(count)));
+      device.launch(module, "bfs_advance", grid, block,
+                    runtime::Arguments()
+                        .add(frontier.address())
+                        .add(reached.address())
+                        .add(visited.address())
+                        .add(changed)
+                        .add(static_cast<std::int32_t>(count)));
+    });
+    return levels.read();
   }
 };
 

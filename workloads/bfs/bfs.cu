@@ -14,3 +14,31 @@ __global__ void bfs(const int* row, const int* neighbour, int* level, int curren
     *changed = 1;
   }
 }
+
+// The same level as the Rodinia suite searches it, in two kernels over bytes that say which vertices are on
+// the frontier: one walks the edges of the frontier, one turns what was reached into the next frontier.
+extern "C" __global__ void bfs_expand(const int2* vertices, const int* neighbour, unsigned char* frontier,
+                                      unsigned char* reached, const unsigned char* visited, int* level,
+                                      int count) {
+  const int vertex = blockIdx.x * blockDim.x + threadIdx.x;
+  if (vertex >= count || !frontier[vertex]) return;
+  frontier[vertex] = 0;
+  const int first = vertices[vertex].x, end = first + vertices[vertex].y;
+#pragma unroll 1
+  for (int edge = first; edge < end; ++edge) {
+    const int next = neighbour[edge];
+    if (visited[next]) continue;
+    level[next] = level[vertex] + 1;
+    reached[next] = 1;
+  }
+}
+
+extern "C" __global__ void bfs_advance(unsigned char* frontier, unsigned char* reached,
+                                       unsigned char* visited, int* changed, int count) {
+  const int vertex = blockIdx.x * blockDim.x + threadIdx.x;
+  if (vertex >= count || !reached[vertex]) return;
+  frontier[vertex] = 1;
+  visited[vertex] = 1;
+  *changed = 1;
+  reached[vertex] = 0;
+}

@@ -49,18 +49,29 @@ class CoulombicPotential : public Workload {
     return "potential of point charges on a lattice: constant memory, special-function unit";
   }
   std::vector<Option> options() const override {
-    return {{"w", 16, 8192, 16, "lattice points along each side"},
+    return {{"w", 16, 8192, 16, "lattice points across"},
+            {"h", 0, 8192, 8, "lattice points down; 0: as many as across"},
             {"atoms", 1, 4000, 1, "point charges (64 KB of constant memory hold 4000)"}};
   }
   std::map<std::string, Size> sizes() const override {
-    return {{"small", {{"w", 32}, {"atoms", 50}}},
-            {"default", {{"w", 128}, {"atoms", 400}}},
-            {"large", {{"w", 512}, {"atoms", 4000}}}};
+    const Size printed{{"w", 128}, {"h", 256}, {"atoms", 310}};
+    return {{"small", {{"w", 32}, {"h", 0}, {"atoms", 50}}},
+            {"default", {{"w", 128}, {"h", 0}, {"atoms", 400}}},
+            {"large", {{"w", 512}, {"h", 0}, {"atoms", 4000}}},
+            {"dwr", printed},
+            {"crown", printed},
+            {"harp", printed},
+            {"stsimt", printed}};
+  }
+  std::map<std::string, std::vector<std::string>> settings() const override {
+    return {{"dwr", {"sm.registers_per_thread=16"}},
+            {"crown", {"sm.registers_per_thread=16"}},
+            {"harp", {"sm.registers_per_thread=20"}}};
   }
   Code code() const override { return built_code(name()); }
 
   Result run(runtime::Device& device, const Size& values, const Code& code) override {
-    const std::uint64_t width = values.at("w");
+    const std::uint64_t width = values.at("w"), height = values.at("h") == 0 ? width : values.at("h");
     const std::vector<Atom> atoms = make_atoms(values.at("atoms"));
     auto& module = device.load_module(code.ptx, code.file);
     std::uint64_t room = 0;
@@ -70,9 +81,10 @@ class CoulombicPotential : public Workload {
                                       " atoms; asked for " + std::to_string(atoms.size()));
     }
     device.copy_to(constant, atoms.data(), atoms.size() * sizeof(Atom));
-    DeviceArray<float> grid(device, std::vector<float>(width * width, 0.0f));
-    const auto side = static_cast<std::uint32_t>(width);
-    device.launch(module, kernel_of(module, code), {side / kBlockX, side / kBlockY, 1}, {kBlockX, kBlockY, 1},
+    DeviceArray<float> grid(device, std::vector<float>(width * height, 0.0f));
+    const auto across = static_cast<std::uint32_t>(width / kBlockX),
+               down = static_cast<std::uint32_t>(height / kBlockY);
+    device.launch(module, kernel_of(module, code), {across, down, 1}, {kBlockX, kBlockY, 1},
                   runtime::Arguments()
                       .add(static_cast<std::int32_t>(atoms.size()))
                       .add(kSpacing)

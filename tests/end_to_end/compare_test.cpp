@@ -1,0 +1,186 @@
+// `weft compare`: several runs side by side.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include "end_to_end/process.h"
+
+namespace weft::end_to_end {
+namespace {
+
+using nlohmann::ordered_json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+double sum_over_sms(const ordered_json& statistics, const std::string& pointer) {
+  double sum = 0;
+  for (unsigned sm = 0; statistics.contains("sm" + std::to_string(sm)); ++sm) {
+    sum += statistics["sm" + std::to_string(sm)].at(ordered_json::json_pointer(pointer)).get<double>();
+  }
+  return sum;
+}
+
+// The columns of a CSV line whose quoted cells have no commas.
+std::vector<std::string> cells(const std::string& line) {
+  std::vector<std::string> list;
+  std::istringstream in(line);
+  for (std::string cell; std::getline(in, cell, ',');) list.push_back(cell);
+  return list;
+}
+
+TEST(Compare, RowsAreTheNumbersOfTheRuns) {
+  const Folder folder;
+  const Exit exit = weft({"compare", "--config", "harp-fermi", "--schemes", "sbr,harp+harp.first_level=4",
+                          "--workloads", "bfs,vector_add", "--size", "small", "--out", folder.path()},
+                         patient(500));
+  ASSERT_EQ(exit.code, 0) << exit.err;
+  const ordered_json runs = folder.json("comparison.json").at("runs");
+  ASSERT_EQ(runs.size(), 4u);
+  const std::vector<std::pair<std::string, std::string>> order{{"bfs", "sbr"},
+                                                               {"bfs", "harp+harp.first_level=4"},
+                                                               {"vector_add", "sbr"},
+                                                               {"vector_add", "harp+harp.first_level=4"}};
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const auto& run = runs[i];
+    const auto& [workload, scheme] = order[i];
+    EXPECT_EQ(run.at("workload"), workload);
+    EXPECT_EQ(run.at("scheme"), scheme);
+    EXPECT_EQ(run.at("result"), "verified");
+    const std::string of = "runs/" + workload + "/" + scheme;
+    const ordered_json stats = folder.json(of + "/stats.json"), config = folder.json(of + "/config.json");
+    EXPECT_EQ(config.at("warp_formation").at("harp").at("first_level"), scheme == "sbr" ? 8 : 4);
+    for (const char* key : {"cycles", "ipc", "lane_activity", "simd_efficiency", "coalescing_rate"})
+      EXPECT_EQ(run.at(key), stats.at(key)) << key;
+
+    const ordered_json& all = stats.at("statistics");
+    const double cycles = stats.at("cycles").get<double>();
+    // 16 SMs of two SIMD groups, 16 lanes wide.
+    EXPECT_DOUBLE_EQ(run.at("depth_utilisation").get<double>(),
+                     sum_over_sms(all, "/active_beats") / (cycles * 16 * 2));
+    const double oracle =
+        sum_over_sms(all, "/oracle/executions") / (16 * sum_over_sms(all, "/oracle/issues"));
+    EXPECT_DOUBLE_EQ(run.at("oracle_lane_activity").get<double>(), oracle);
+    EXPECT_LE(run.at("lane_activity").get<double>(), oracle + 1e-12);
+    double threads = 0;
+    for (const char* kind : {"in_pipeline", "ready", "barrier", "reconvergence", "inactive"})
+      threads += sum_over_sms(all, std::string("/stalled/") + kind);
+    EXPECT_DOUBLE_EQ(
+        run.at("stalled_share").get<double>(),
+        (sum_over_sms(all, "/stalled/reconvergence") + sum_over_sms(all, "/stalled/inactive")) / threads);
+    const double first = runs[i / 2 * 2].at("cycles").get<double>();
+    EXPECT_DOUBLE_EQ(run.at("speedup").get<double>(), first / cycles);
+  }
+  const double a = runs[1].at("speedup").get<double>(), b = runs[3].at("speedup").get<double>();
+  const ordered_json means = folder.json("comparison.json").at("means").at("harp+harp.first_level=4");
+  EXPECT_DOUBLE_EQ(means.at("harmonic").get<double>(), 2 * a * b / (a + b));
+  EXPECT_DOUBLE_EQ(means.at("geometric").get<double>(), std::sqrt(a * b));
+  // harp fills lanes, and says what its tables need: per scheduler 10,880 bytes with 1,024 threads.
+  EXPECT_GT(runs[1].at("lane_activity"), runs[0].at("lane_activity"));
+  EXPECT_GT(runs[1].at("storage_bits_per_sm"), 0);
+
+  EXPECT_THAT(exit.out,
+              AllOf(StartsWith("workload"), HasSubstr("harp+harp.first_level=4"), HasSubstr("harmonic")));
+  // Of each line of the table, the numbers end in the same places.
+  std::istringstream table(exit.out);
+  std::string heading, line;
+  std::getline(table, heading);
+  for (int i = 0; i < 4 && std::getline(table, line); ++i) EXPECT_EQ(line.size(), heading.size()) << line;
+
+  std::istringstream csv(folder.text("comparison.csv"));
+  std::getline(csv, heading);
+  const auto names = cells(heading);
+  for (std::size_t i = 0; i < 4; ++i) {
+    ASSERT_TRUE(std::getline(csv, line));
+    const auto values = cells(line);
+    ASSERT_EQ(values.size(), names.size()) << line;
+    const auto at = [&](const char* name) {
+      return values[static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin())];
+    };
+    EXPECT_EQ(at("scheme"), "\"" + order[i].second + "\"");
+    EXPECT_EQ(std::stod(at("lane_activity")), runs[i].at("lane_activity").get<double>());
+    EXPECT_EQ(at("cycles"), runs[i].at("cycles").dump());
+  }
+  EXPECT_FALSE(std::getline(csv, line));
+}
+
+// Everything but the CPU time, whatever ran beside it.
+TEST(Compare, DoesNotDependOnTheNumberOfJobs) {
+  const Folder folder;
+  const auto rows = [&](const std::string& jobs) {
+    const Exit exit = weft({"compare", "--schemes", "sbr,dwf,tbc", "--workloads", "reduction", "--size",
+                            "small", "--jobs", jobs, "--out", folder.path(jobs)},
+                           patient(500));
+    EXPECT_EQ(exit.code, 0) << exit.err;
+    ordered_json json = folder.json(jobs + "/comparison.json");
+    for (auto& run : json["runs"]) run.erase("cpu_seconds");
+    return json;
+  };
+  EXPECT_EQ(rows("1"), rows("3"));
+}
+
+TEST(Compare, ARunThatFailsIsARowThatSaysWhy) {
+  const Folder folder;
+  const Exit refused = weft({"compare", "--config", "dwr-tesla", "--schemes", "sbr,dwr-7", "--workloads",
+                             "vector_add", "--size", "small", "--out", folder.path()},
+                            patient(500));
+  EXPECT_EQ(refused.code, 2);
+  const ordered_json runs = folder.json("comparison.json").at("runs");
+  EXPECT_EQ(runs[0].at("exit_code"), 0);
+  EXPECT_GT(runs[0].at("cycles"), 0);
+  EXPECT_EQ(runs[1].at("exit_code"), 2);
+  EXPECT_TRUE(runs[1].at("cycles").is_null());
+  EXPECT_TRUE(runs[1].at("speedup").is_null());
+  EXPECT_THAT(runs[1].at("result").get<std::string>(),
+              AllOf(StartsWith("refused: "), HasSubstr("largest_warp"), HasSubstr("7")));
+  EXPECT_THAT(refused.out, HasSubstr("refused: "));
+
+  // What an earlier comparison left there does not count.
+  const Exit again = weft({"compare", "--config", "dwr-tesla", "--schemes", "sbr", "--workloads",
+                           "vector_add", "--size", "n=many", "--out", folder.path()},
+                          patient(500));
+  EXPECT_EQ(again.code, 2);
+  EXPECT_TRUE(folder.json("comparison.json").at("runs")[0].at("cycles").is_null());
+
+  const Exit cut = weft(
+      {"compare", "--schemes", "sbr", "--workloads", "vector_add", "--size", "small", "--max-cycles", "50"},
+      patient(500));
+  EXPECT_EQ(cut.code, 3);
+  EXPECT_THAT(cut.out, HasSubstr("fault: "));
+}
+
+TEST(Compare, NamesAreChecked) {
+  const auto said = [](const std::vector<std::string>& words) {
+    std::vector<std::string> all{"compare"};
+    all.insert(all.end(), words.begin(), words.end());
+    const Exit exit = weft(all);
+    EXPECT_EQ(exit.code, 2);
+    EXPECT_EQ(exit.out, "");
+    return exit.err;
+  };
+  EXPECT_THAT(said({"--schemes", "sbr,drw"}),
+              AllOf(HasSubstr("'drw'"), HasSubstr("crown"), HasSubstr("tbc")));
+  EXPECT_THAT(said({"--schemes", "sbr,sbr"}), HasSubstr("twice"));
+  EXPECT_THAT(said({"--schemes", "sbr,,dwf"}), HasSubstr("--schemes"));
+  EXPECT_THAT(said({"--schemes", "sbr+order"}), HasSubstr("PATH=VALUE"));
+  EXPECT_THAT(said({"--workloads", "bfz"}), AllOf(HasSubstr("bfz"), HasSubstr("vector_add")));
+  EXPECT_THAT(said({"--config", "gtx"}), HasSubstr("gtx480"));
+  EXPECT_THAT(said({"--set", "sm.cuont=3"}), HasSubstr("cuont"));
+}
+
+TEST(Compare, AnInterruptEndsTheRunsAndLeavesTheTable) {
+  Start start = patient(500);
+  start.interrupt_after_ms = 3000;
+  const Exit exit = weft(
+      {"compare", "--schemes", "sbr,dwf", "--workloads", "bfs", "--size", "large", "--jobs", "1"}, start);
+  EXPECT_EQ(exit.code, 3);
+  EXPECT_THAT(exit.out,
+              AllOf(HasSubstr("dwf"), HasSubstr("not run: interrupted"), Not(HasSubstr("speed-up over"))));
+}
+
+}  // namespace
+}  // namespace weft::end_to_end

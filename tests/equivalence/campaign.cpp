@@ -1,0 +1,159 @@
+#include "equivalence/campaign.h"
+
+#include <cstring>
+#include <random>
+
+#include "interpreter/interpreter.h"
+#include "platform/gpu_config.h"
+#include "runtime/arguments.h"
+
+namespace weft::test {
+namespace {
+
+// Device memory of a launch: the threads' slots, the table, the sums.
+struct Memory {
+  std::size_t table = 0, sums = 0;  // byte offsets; the slots begin at 0
+  std::vector<std::uint8_t> bytes;
+};
+
+Memory initial(const RandomKernel& kernel, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<std::uint32_t> words(std::size_t{kernel.blocks} * kernel.threads * kSlotWords, 0xabababab);
+  Memory memory;
+  memory.table = words.size() * 4;
+  for (std::uint32_t i = 0; i < kTableWords; ++i) {
+    words.push_back(static_cast<std::uint32_t>(random() >> random() % 32));
+  }
+  memory.sums = words.size() * 4;
+  words.resize(words.size() + kSums, 12345);
+  memory.bytes.resize(words.size() * 4);
+  std::memcpy(memory.bytes.data(), words.data(), memory.bytes.size());
+  return memory;
+}
+
+std::string name_of_byte(const Memory& memory, std::size_t byte) {
+  if (byte >= memory.sums) return "sum " + std::to_string((byte - memory.sums) / 4);
+  if (byte >= memory.table) return "word " + std::to_string((byte - memory.table) / 4) + " of the table";
+  return "slot word " + std::to_string(byte / 4 % kSlotWords) + " of thread " +
+         std::to_string(byte / 4 / kSlotWords) + " of the grid";
+}
+
+std::string hex_word(const std::vector<std::uint8_t>& bytes, std::size_t byte) {
+  std::uint32_t word = 0;
+  std::memcpy(&word, bytes.data() + byte / 4 * 4, 4);
+  char text[16];
+  snprintf(text, sizeof text, "0x%08x", word);
+  return text;
+}
+
+std::string launch_of(const RandomKernel& kernel) {
+  return "<<<" + std::to_string(kernel.blocks) + ", " + std::to_string(kernel.threads) + ">>>";
+}
+
+runtime::DeviceOptions with_monitors() {
+  runtime::DeviceOptions options;
+  options.monitors = true;
+  return options;
+}
+
+}  // namespace
+
+void PrintTo(const Machine& machine, std::ostream* out) {
+  *out << machine.config << ", " << machine.scheme << ", " << machine.dependence << ", warps of "
+       << machine.warp_size << (machine.likely_points ? ", likely-convergence points" : "");
+}
+
+std::string test_name(const Machine& machine) {
+  std::string name = machine.scheme + "_" + machine.config + "_" + std::to_string(machine.warp_size) + "_" +
+                     machine.dependence + (machine.likely_points ? "_likely" : "");
+  for (char& c : name) c = c == '-' ? '_' : c;
+  return name;
+}
+
+std::string how_to_repeat(const Machine& machine, std::uint64_t seed) {
+  return "WEFT_CAMPAIGN_SEED=" + std::to_string(seed) +
+         " WEFT_CAMPAIGN_KERNELS=1 ./weft campaign equivalence --gtest_filter='*/" + test_name(machine) + "'";
+}
+
+Campaign::Campaign(const Machine& machine, std::function<std::string(const std::string&)> mutate)
+    : machine_(machine),
+      mutate_(std::move(mutate)),
+      device_(load_config(machine.config,
+                          {"sm.count=2", "gddr5.bytes=268435456", "watchdog.cycles=100000",
+                           "sm.dependence=" + machine.dependence, "warp_formation.scheme=" + machine.scheme,
+                           "warp_formation.warp_size=" + std::to_string(machine.warp_size),
+                           std::string("warp_formation.likely_convergence=") +
+                               (machine.likely_points ? "static" : "off")}),
+              with_monitors()) {}
+
+std::string Campaign::compare(const RandomKernel& kernel, std::uint64_t seed) {
+  auto& original = device_.load_module(kernel.text, "random.ptx");
+  auto& module = mutate_ ? device_.load_module(mutate_(kernel.text), "mutated.ptx") : original;
+  Memory expected = initial(kernel, seed);
+  std::vector<std::uint8_t> got = expected.bytes;
+
+  // One allocation, so that the interpreter's memory is one range.
+  const auto base = device_.allocate(got.size());
+  device_.copy_to(base, got.data(), got.size());
+  const auto arguments = runtime::Arguments().add(base).add(base + expected.table).add(base + expected.sums);
+  const ptx::Program& program = device_.program(original, "k");
+
+  Launch launch;
+  launch.program = &program;
+  launch.grid = {kernel.blocks, 1, 1};
+  launch.block = {kernel.threads, 1, 1};
+  launch.parameters = runtime::lay_out(arguments, program);
+  Interpreter interpreter(expected.bytes, base);
+  interpreter.run(launch);
+
+  device_.launch(module, "k", {kernel.blocks, 1, 1}, {kernel.threads, 1, 1}, arguments);
+  device_.synchronise();
+  device_.copy_from(got.data(), base, got.size());
+  if (std::string broken = device_.gpu().violations(); !broken.empty()) return broken;
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    if (got[i] == expected.bytes[i]) continue;
+    return name_of_byte(expected, i) + " is " + hex_word(got, i) + ", the interpreter's " +
+           hex_word(expected.bytes, i);
+  }
+  const std::uint64_t executed = device_.gpu().totals().thread_instructions;
+  thread_instructions_ += executed;
+  if (executed == interpreter.thread_instructions()) return "";
+  return "the GPU executed " + std::to_string(executed) + " thread instructions, the interpreter " +
+         std::to_string(interpreter.thread_instructions());
+}
+
+std::string Campaign::difference(const RandomKernel& kernel, std::uint64_t seed) {
+  device_.reset();
+  try {
+    return compare(kernel, seed);
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+}
+
+Failure Campaign::run(std::uint64_t seed) {
+  Choices choices(seed);
+  const RandomKernel kernel = random_kernel(choices);
+  Failure failure{difference(kernel, seed), "", {}};
+  if (!failure) return failure;
+
+  const auto generated = [](const Draws& draws) {
+    Choices again(draws);
+    return random_kernel(again);
+  };
+  const Smallest smallest = smallest_failing(
+      choices.draws(), [](Choices& c) { random_kernel(c); },
+      [&](const Draws& draws) { return !difference(generated(draws), seed).empty(); }, seconds_to_shrink_);
+  failure.smallest = generated(smallest.draws);
+  failure.report =
+      "kernel of seed " + std::to_string(seed) + ", " + launch_of(kernel) + ", scheme " + machine_.scheme +
+      ", config " + machine_.config + ", dependence " + machine_.dependence + ", warps of " +
+      std::to_string(machine_.warp_size) + (machine_.likely_points ? ", likely-convergence points: " : ": ") +
+      failure.what + "\nto repeat: " + how_to_repeat(machine_, seed) + "\nafter " +
+      std::to_string(smallest.shrinks) + " shrinks, " + std::to_string(smallest.tried) + " tried" +
+      (smallest.finished ? "" : " (time was over)") + ", " + launch_of(failure.smallest) + ": " +
+      difference(failure.smallest, seed) + "\n" + failure.smallest.text;
+  return failure;
+}
+
+}  // namespace weft::test

@@ -1,0 +1,52 @@
+// The rows of the test matrix on the whole GPU, under every scheme: they finish, and leave the interpreter's
+// memory. tests/warp_formation/README.md lists what else is tested of each row.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "equivalence/campaign.h"
+#include "equivalence/matrix_kernels.h"
+#include "platform/gpu_bench.h"
+#include "warp_formation/warp_formation.h"
+
+namespace weft::test {
+namespace {
+
+// A stack's warp of 128 waits for itself where its warps of 32 come to a barrier on two paths.
+bool must_hang(const Machine& machine, const std::string& name) {
+  return name == "listing 3" && machine.scheme == "sbr" && machine.warp_size > 32;
+}
+
+class Matrix : public ::testing::TestWithParam<Machine> {};
+
+TEST_P(Matrix, EveryRowLeavesTheInterpretersMemory) {
+  Campaign campaign(GetParam());
+  for (const auto& [name, kernel] : matrix_kernels()) {
+    const std::string difference = campaign.difference(kernel, 1);
+    if (must_hang(GetParam(), name)) {
+      EXPECT_THAT(difference, ::testing::HasSubstr("deadlock")) << name;
+    } else {
+      EXPECT_EQ(difference, "") << name << "\n" << kernel.text;
+    }
+  }
+}
+
+// Every scheme in both dependence models on three machines.
+std::vector<Machine> machines() {
+  std::vector<Machine> list;
+  for (const auto& scheme : warp_formation::scheme_names()) {
+    for (const char* config : {"gtx480", "dwr-tesla", "harp-fermi"}) {
+      for (const char* dependence : {"barrel", "scoreboard"})
+        list.push_back({config, scheme, dependence, 32});
+    }
+    // A block's warps that hold several of PTX's, or part of one.
+    list.push_back({"gtx480", scheme, "scoreboard", 8});
+    list.push_back({"gtx480", scheme, "scoreboard", 128});
+  }
+  return list;
+}
+
+INSTANTIATE_TEST_SUITE_P(Schemes, Matrix, ::testing::ValuesIn(machines()),
+                         [](const auto& info) { return test_name(info.param); });
+
+}  // namespace
+}  // namespace weft::test

@@ -1,0 +1,225 @@
+// The rows of the test matrix that can be counted, for the schemes they are about; README.md of this folder
+// lists where the other rows are tested.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "warp_formation/four_lanes.h"
+#include "warp_formation/kernels.h"
+
+namespace weft::warp_formation::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+// On four lanes; with the tables of the papers.
+Config scheme(const std::string& name) {
+  Config config;
+  config.scheme = name;
+  config.warp_size = 4;
+  config.dwr.largest_warp = 8;
+  config.lwm.large_warp = 32;
+  return config;
+}
+
+class EveryScheme : public ::testing::TestWithParam<std::string> {};
+
+// A loop around a one-sided if, `turns` turns and up to two more.
+Driver loop_of(const ptx::Program& program, const std::string& name, unsigned turns) {
+  Driver driver(program, scheme(name), four_lanes(8));
+  driver.holds = [turns](unsigned thread, ptx::Pc pc, unsigned visit) {
+    return pc == 0 ? (thread + visit) % 2 == 0 : visit < turns + thread % 3;
+  };
+  driver.launch(8);
+  driver.run(10'000);
+  return driver;
+}
+
+// The stack has the loop's reconvergence entry, the loop, and the if; each warp of HARP a barrier for the
+// loop and one for the if; the pool of DWF no more warps than threads. The number of turns has no part in it.
+TEST_P(EveryScheme, LoopsDoNotGrowItsTables) {
+  const std::map<std::string, std::pair<const char*, double>> tables = {
+      {"sbr", {"deepest_stack", 3}},  {"dwr", {"deepest_stack", 3}}, {"lwm", {"deepest_stack", 3}},
+      {"tbc", {"deepest_stack", 3}},  {"harp", {"barrier_peak", 4}}, {"crown", {"barrier_peak", 4}},
+      {"dwf", {"most_pool_warps", 8}}};
+  const ptx::Program program =
+      kernel("L:\n  @%p1 bra SKIP;\n  add.u32 %r1, %r1, 1;\nSKIP:\n  @%p2 bra L;\n  ret;");
+  for (const unsigned turns : {3u, 60u}) {
+    const Driver driver = loop_of(program, GetParam(), turns);
+    EXPECT_EQ((driver.visits().at({7, 2})), turns + 2);
+    const auto table = tables.find(GetParam());
+    if (table == tables.end()) continue;
+    EXPECT_LE(driver.statistic(table->second.first), table->second.second) << turns << " turns";
+  }
+}
+
+// Two blocks, neither a whole number of warps: each goes through its barriers when its own threads have come.
+TEST_P(EveryScheme, BlocksOfDifferentSizesHaveBarriersOfTheirOwn) {
+  const ptx::Program program = kernel(
+      "TURN:\n  @%p1 bra SKIP;\n  ld.global.u32 %r2, [%rd1];\nSKIP:\n  bar.sync 0;\n  @%p2 bra TURN;\n  "
+      "ret;");
+  constexpr ptx::Pc kBarrier = 2, kReturn = 4;
+  Driver driver(program, scheme(GetParam()), four_lanes(128));
+  driver.memory_latency = 30;
+  driver.holds = [](unsigned thread, ptx::Pc pc, unsigned visit) {
+    return pc == 0 ? thread % 3 == 0 : visit < 4;
+  };
+  const unsigned large = driver.launch(41), small = driver.launch(6);
+  driver.run(10'000);
+  std::map<unsigned, std::vector<Cycle>> barriers, returns;
+  for (const auto& record : driver.trace()) {
+    if (record.pc == kBarrier)
+      barriers[record.slot].insert(barriers[record.slot].end(), record.threads.size(), record.cycle);
+    if (record.pc == kReturn) returns[record.slot].push_back(record.cycle);
+  }
+  for (const auto& [slot, threads] : {std::pair{large, 41u}, std::pair{small, 6u}}) {
+    ASSERT_THAT(barriers[slot], SizeIs(5 * threads));
+    // The k-th arrivals of all threads come before any thread's arrival k + 1.
+    for (unsigned k = 1; k < 5; ++k) EXPECT_LT(barriers[slot][k * threads - 1], barriers[slot][k * threads]);
+    EXPECT_LT(barriers[slot].back(), returns[slot].front());
+  }
+}
+
+// Undefined in CUDA: threads of one warp at the barriers of both arms. A barrier counts threads, so it opens
+// where both arms can run; a stack's warp waits for itself.
+TEST_P(EveryScheme, BarriersInBothArmsOfAWarpOpenUnlessItIsAStacks) {
+  const ptx::Program program =
+      kernel("  @%p1 bra C;\n  bar.sync 0;\n  bra D;\nC:\n  bar.sync 0;\nD:\n  ret;");
+  Driver driver(program, scheme(GetParam()), four_lanes(8));
+  driver.holds = [](unsigned thread, ptx::Pc, unsigned) { return thread % 2 == 0; };
+  driver.launch(8);
+  if (GetParam() == "sbr" || GetParam() == "dwr") {
+    EXPECT_THAT([&] { driver.run(1000); },
+                ::testing::ThrowsMessage<ContractError>(
+                    AllOf(HasSubstr("8 threads are still live"), HasSubstr("barrier 0"))));
+    EXPECT_EQ(driver.statistic("bar_in_divergence"), 2) << "of two warps";
+  } else {
+    EXPECT_NO_THROW(driver.run(1000));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Schemes, EveryScheme, ::testing::ValuesIn(scheme_names()),
+                         [](const auto& info) { return info.param; });
+
+// Figure 6 of HARP on the masks of CROWN's slide 18: A, then B with a load that takes long, or C, then D
+// twice.
+struct Figure6 {
+  explicit Figure6(const std::string& name)
+      : program(
+            kernel("  @%p1 bra C;\n  ld.global.u32 %r2, [%rd1];\n  bra D;\nC:\n  add.u32 %r1, %r1, 1;\nD:\n"
+                   "  add.u32 %r3, %r3, 1;\n  ret;")),
+        driver(program, scheme(name), four_lanes(8)) {
+    driver.memory_latency = 40;
+    driver.holds = [](unsigned thread, ptx::Pc, unsigned) { return (0b01111001 >> thread & 1) != 0; };
+    driver.launch(8);
+    driver.run(1000);
+  }
+  unsigned b() const { return issues_of(driver, 1); }
+  unsigned c() const { return issues_of(driver, 3); }
+  unsigned d() const { return issues_of(driver, 4) + issues_of(driver, 5); }
+  // Whether C was issued before the load of B was there.
+  bool hides_b() const {
+    const auto when = [this](ptx::Pc pc) {
+      return std::find_if(driver.trace().begin(), driver.trace().end(),
+                          [&](const Record& r) { return r.pc == pc; })
+          ->cycle;
+    };
+    return when(3) < when(2);
+  }
+  ptx::Program program;
+  Driver driver;
+};
+
+TEST(Figure6, CompactionFillsLanesAndLeavesTheLoadsTimeIdle) {
+  for (const char* name : {"lwm", "tbc"}) {
+    const Figure6 run(name);
+    EXPECT_EQ(run.b(), 1u) << name;
+    EXPECT_EQ(run.c(), 2u) << name;
+    EXPECT_EQ(run.d(), 4u) << name;
+    EXPECT_FALSE(run.hides_b()) << name;
+  }
+}
+
+// Under the stack each warp runs B and C apart. Regrouping needs no more issues than that, and no fewer than
+// the fullest lane has threads: two in C, one in B.
+TEST(Figure6, WarpsThatAreFormedAnewHideTheLoad) {
+  const Figure6 sbr("sbr"), dwf("dwf"), harp("harp");
+  EXPECT_EQ(sbr.b(), 2u);
+  EXPECT_EQ(sbr.c(), 2u);
+  EXPECT_FALSE(sbr.hides_b());
+  EXPECT_EQ(harp.b(), 1u);
+  EXPECT_EQ(harp.c(), 2u);
+  EXPECT_TRUE(harp.hides_b());
+  EXPECT_LE(dwf.b(), 2u);
+  EXPECT_EQ(dwf.c(), 2u);
+  EXPECT_TRUE(dwf.hides_b());
+}
+
+TEST(Figure6, OnlyDynamicFormationNeedsMoreIssuesBehindTheBranch) {
+  EXPECT_EQ(Figure6("sbr").d(), 4u);
+  EXPECT_GT(Figure6("dwf").d(), 4u);
+  const Figure6 harp("harp");
+  EXPECT_EQ(harp.d(), 4u);
+  for (const Record& record : harp.driver.trace()) {
+    EXPECT_TRUE(record.pc < 4 || record.threads.size() == 4);
+  }
+}
+
+// NNC-like: each sub-warp has an arm of 17 loads, so that every one is in vain. Whoever comes second to a
+// pair of loads has its PC ignored; once round, nobody waits at those.
+TEST(DwrSiblingArms, OneOfEachPairOfLoadsIsIgnored) {
+  constexpr unsigned kLoads = 17;
+  std::string loads;
+  for (unsigned i = 0; i < kLoads; ++i) loads += "  ld.global.u32 %r2, [%rd1];\n";
+  const ptx::Program program = kernel("  @%p1 bra C;\n" + loads + "  bra D;\nC:\n" + loads + "D:\n  ret;");
+  Driver driver(program, scheme("dwr"), four_lanes(8));
+  driver.holds = [](unsigned thread, ptx::Pc, unsigned) { return thread >= 4; };
+  driver.launch(8);
+  driver.run(10'000);
+  EXPECT_EQ(driver.statistic("lats"), 2 * kLoads);
+  EXPECT_EQ(driver.statistic("ignored_lats"), kLoads);
+  EXPECT_EQ(driver.statistic("ilt_inserts"), kLoads);
+  EXPECT_EQ(driver.statistic("ilt_evictions"), 0);
+  EXPECT_EQ(driver.statistic("average_large_issue"), 1);
+}
+
+// Sixteen rows of four lanes: two warps part, and their paths merge lanes of different rows, so of different
+// sets; then the merged warp parts. Linked entries make one warp of it again, split ones a warp for each set.
+TEST(HarpMultiset, AMergedWarpThatPartsComesBackAsTheSpanSays) {
+  const ptx::Program program = kernel(R"(
+  @%p1 bra C;              // 0: warps {0..3}, {4..7}
+  ld.global.u32 %r2, [%rd1];  // 1: B
+  @%p2 bra J;              // 2: parts again
+  add.u32 %r1, %r1, 1;     // 3
+J:
+  add.u32 %r3, %r3, 1;     // 4: J
+C:
+  ret;                     // 5)");
+  const auto run = [&](BarrierSpan span) {
+    Config config = scheme("harp");
+    config.harp.barrier_span = span;
+    auto driver = std::make_unique<Driver>(program, config, four_lanes(8));
+    // B: 0 1 of the first row and 6 7 of the second; of these 0 and 6 skip.
+    const std::set<unsigned> b = {0, 1, 6, 7}, skip = {0, 6};
+    driver->holds = [=](unsigned thread, ptx::Pc pc, unsigned) {
+      return pc == 0 ? b.count(thread) == 0 : skip.count(thread) != 0;
+    };
+    driver->launch(8);
+    driver->run(1000);
+    return driver;
+  };
+  const auto linked = run(BarrierSpan::kLinked), split = run(BarrierSpan::kSplit);
+  EXPECT_EQ(issues_of(*linked, 2), 1u) << "B's halves merge";
+  EXPECT_EQ(linked->statistic("barrier_multiset"), 1);
+  EXPECT_EQ(split->statistic("barrier_multiset"), 1);
+  EXPECT_EQ(issues_of(*linked, 4), 1u);
+  EXPECT_EQ(issues_of(*split, 4), 2u);
+}
+
+}  // namespace
+}  // namespace weft::warp_formation::test

@@ -1,0 +1,164 @@
+#include <algorithm>
+
+#include "common/error.h"
+#include "workloads/mummer_gpu/suffix_tree.h"
+#include "workloads/texture.h"
+
+namespace weft::workloads {
+namespace {
+
+constexpr texture::Format kFourWords{texture::ChannelKind::kUnsigned, 32, 4};
+constexpr texture::Format kByte{texture::ChannelKind::kUnsigned, 8, 1};
+constexpr std::uint32_t kListBlock = 256;
+
+struct Match {
+  std::uint32_t node = 0;
+  std::int32_t length = -1;
+};
+
+// What the reference says about one start of one read.
+struct Expected {
+  LongestMatch match;
+  std::uint32_t read = 0, start = 0;
+};
+
+class MummerGpu : public Workload {
+ public:
+  std::string name() const override { return "mummer_gpu"; }
+  std::string summary() const override {
+    return "DNA reads matched through a suffix tree in textures: divergence, dependent fetches";
+  }
+  std::vector<Option> options() const override {
+    return {{"reference", 16, 1u << 22, 1, "bases of the reference"},
+            {"reads", 1, 1u << 18, 1, "reads, one a thread"},
+            {"length", 4, 256, 1, "bases of a read"},
+            {"least", 4, 256, 1, "bases of the shortest match looked for"},
+            {"block", 1, 512, 1, "threads of a block that matches"},
+            {"list", 0, 1u << 20, 1, "matches whose places are listed by a second kernel, at most; 0: none"},
+            {"seed", 0, UINT32_MAX, 1, "of reference and reads"}};
+  }
+  std::map<std::string, Size> sizes() const override {
+    const Size small{{"reference", 3'000}, {"reads", 300}, {"length", 25}, {"least", 20},
+                     {"block", 128},       {"list", 600},  {"seed", 12345}};
+    const Size paper{{"reference", 20'000}, {"reads", 50'000}, {"length", 25}, {"least", 20},
+                     {"block", 256},        {"list", 0},       {"seed", 12345}};
+    const Size one_block{{"reference", 20'000}, {"reads", 100}, {"length", 30}, {"least", 20},
+                         {"block", 100},        {"list", 0},    {"seed", 12345}};
+    Size listing = paper, large = paper, normal = paper;
+    listing["list"] = 80'896;
+    large["reference"] = 1'000'000, large["reads"] = 200'000, large["list"] = 100'000;
+    normal["reads"] = 10'000, normal["list"] = 10'000;
+    return {{"small", small}, {"default", normal},        {"large", large},    {"dwr", paper},
+            {"crown", paper}, {"crown_small", one_block}, {"harp", one_block}, {"stsimt", listing}};
+  }
+  std::map<std::string, std::vector<std::string>> settings() const override {
+    return {{"dwr", {"sm.registers_per_thread=16"}},
+            {"crown", {"sm.registers_per_thread=16"}},
+            {"stsimt", {"sm.registers_per_thread=20"}}};
+  }
+  Code code() const override { return built_code(name()); }
+
+  Result run(runtime::Device& device, const Size& values, const Code& code) override {
+    takes_no_kernel(code);
+    const auto value = [&](const char* option) { return static_cast<std::uint32_t>(values.at(option)); };
+    const std::uint32_t reads = value("reads"), length = value("length"), least = value("least");
+    if (least > length) {
+      throw InputError("mummer_gpu", "least: found " + std::to_string(least) + "; allowed: at most length, " +
+                                         std::to_string(length));
+    }
+    const std::uint32_t starts = length - least + 1;
+    const Bases genome = random_genome(value("reference"), value("seed"));
+    const Bases text = random_reads(genome, reads, length, value("seed") + 1);
+    const SuffixTree tree(genome);
+
+    auto& module = device.load_module(code.ptx, code.file);
+    const ArrayTexture<SuffixTree::Node> nodes(device, kFourWords, SuffixTree::kTextureWidth, tree.nodes());
+    const ArrayTexture<SuffixTree::Children> children(device, kFourWords, SuffixTree::kTextureWidth,
+                                                      tree.children());
+    const LinearTexture<std::uint8_t> reference(device, kByte, tree.text());
+    const DeviceArray<std::uint8_t> device_reads(device, text);
+    const DeviceArray<Match> matches(device, std::vector<Match>(std::size_t{reads} * starts));
+    const std::uint32_t block = value("block");
+    device.launch(module, "match_reads", {blocks_for(reads, block), 1, 1}, {block, 1, 1},
+                  runtime::Arguments()
+                      .add(nodes.object())
+                      .add(children.object())
+                      .add(reference.object())
+                      .add(device_reads.address())
+                      .add(static_cast<std::int32_t>(reads))
+                      .add(static_cast<std::int32_t>(length))
+                      .add(static_cast<std::int32_t>(least))
+                      .add(matches.address()));
+    device.synchronise();
+
+    const std::vector<std::uint32_t> suffixes = suffix_array(genome);
+    std::vector<Expected> expected;
+    expected.reserve(std::size_t{reads} * starts);
+    for (std::uint32_t read = 0; read < reads; ++read) {
+      for (std::uint32_t start = 0; start < starts; ++start) {
+        const std::uint8_t* from = text.data() + std::size_t{read} * length + start;
+        expected.push_back({longest_match(genome, suffixes, from, length - start), read, start});
+      }
+    }
+    const std::vector<Match> got = matches.read();
+    Result result = compare(
+        "matches", got.size(),
+        [&](std::size_t i) { return got[i].length == static_cast<std::int32_t>(expected[i].match.length); },
+        [&](std::size_t i) {
+          return "read " + std::to_string(expected[i].read) + " from " + std::to_string(expected[i].start) +
+                 ": got " + std::to_string(got[i].length) + " bases, want " +
+                 std::to_string(expected[i].match.length);
+        });
+    if (!result.verified || values.at("list") == 0) return result;
+    return list(device, module, nodes.object(), children.object(), tree, suffixes, got, expected, least,
+                value("list"));
+  }
+
+ private:
+  // The second kernel: where the first `limit` matches that are long enough occur.
+  static Result list(runtime::Device& device, runtime::LoadedModule& module, runtime::Object nodes,
+                     runtime::Object children, const SuffixTree& tree,
+                     const std::vector<std::uint32_t>& suffixes, const std::vector<Match>& got,
+                     const std::vector<Expected>& expected, std::uint32_t least, std::uint32_t limit) {
+    std::vector<std::uint32_t> tops;
+    std::vector<std::int32_t> offsets;
+    std::vector<std::uint32_t> want;
+    for (std::size_t i = 0; i < got.size() && tops.size() < limit; ++i) {
+      const LongestMatch& match = expected[i].match;
+      if (match.length < least) continue;
+      tops.push_back(got[i].node);
+      offsets.push_back(static_cast<std::int32_t>(want.size()));
+      want.insert(want.end(), suffixes.begin() + match.first, suffixes.begin() + match.last);
+      std::sort(want.begin() + offsets.back(), want.end());
+    }
+    if (tops.empty()) return {true, "matches: none is long enough to be listed"};
+    const DeviceArray<SuffixTree::Up> ups(device, tree.ups());
+    const DeviceArray<std::uint32_t> device_tops(device, tops);
+    const DeviceArray<std::int32_t> device_offsets(device, offsets);
+    const DeviceArray<std::uint32_t> places(device, std::vector<std::uint32_t>(want.size(), UINT32_MAX));
+    device.launch(module, "list_places", {blocks_for(tops.size(), kListBlock), 1, 1}, {kListBlock, 1, 1},
+                  runtime::Arguments()
+                      .add(nodes)
+                      .add(children)
+                      .add(ups.address())
+                      .add(device_tops.address())
+                      .add(device_offsets.address())
+                      .add(static_cast<std::int32_t>(tops.size()))
+                      .add(places.address()));
+    device.synchronise();
+    std::vector<std::uint32_t> listed = places.read();
+    for (std::size_t i = 0; i < offsets.size(); ++i) {
+      const auto end = i + 1 < offsets.size() ? listed.begin() + offsets[i + 1] : listed.end();
+      std::sort(listed.begin() + offsets[i], end);
+    }
+    return compare_equal("places of " + std::to_string(tops.size()) + " matches", listed, want);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Workload> make_mummer_gpu() {
+  return std::make_unique<MummerGpu>();
+}
+
+}  // namespace weft::workloads
