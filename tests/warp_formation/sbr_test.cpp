@@ -325,7 +325,7 @@ L0:
 L1:
   bar.sync 0;              // 3
   ret;                     // 4)");
-  Steps steps(program, sbr(), four_lanes());
+  Steps steps(program, sbr(), four_lanes(4));
   steps.launch(4);
   const auto next = [&] {
     steps.cycle();
