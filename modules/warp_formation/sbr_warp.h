@@ -255,12 +255,13 @@ struct SbrWarp {
     return stack.bring_up_lowest(can_run);
   }
 
-  // No path can run: those who wait at a point of reconvergence go on without the others until one can.
+  // No path can run: threads that wait at a point of reconvergence go on without the others until one can;
+  // then those that only stand where others of their path wait.
   bool choose_path_without_others() {
     while (stack.go_on_without()) {
       if (choose_path()) return true;
     }
-    return false;
+    return choose_path(true);
   }
 
   void count(Census& census) const {
