@@ -84,6 +84,9 @@ WEFT_INLINE float fabsf(float x) {
 WEFT_INLINE float floorf(float x) {
   return __builtin_floorf(x);
 }
+WEFT_INLINE float fmaf(float a, float b, float c) {
+  return __builtin_fmaf(a, b, c);
+}
 WEFT_INLINE float sqrtf(float x) {
   return __nvvm_sqrt_rn_f(x);
 }

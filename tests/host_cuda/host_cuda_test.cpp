@@ -162,9 +162,10 @@ TEST(HostCudaTwin, NoticesOneWrongInstruction) {
 
 // Those whose kernels are in kernels.cpp.
 INSTANTIATE_TEST_SUITE_P(Workloads, HostCuda,
-                         ::testing::Values("back_propagation", "bfs", "coulombic_potential", "dyn_proc",
-                                           "fast_walsh_transform", "hotspot", "laplace_3d", "matrix_multiply",
-                                           "n_queens", "nearest_neighbor", "needleman_wunsch",
+                         ::testing::Values("back_propagation", "bfs", "bfs_warp_centric",
+                                           "coulombic_potential", "dyn_proc", "fast_walsh_transform",
+                                           "h264_idct", "hotspot", "laplace_3d", "matrix_multiply",
+                                           "merge_sort", "n_queens", "nearest_neighbor", "needleman_wunsch",
                                            "particle_filter", "ray_tracing", "reduction", "scan", "srad",
                                            "storegpu", "vector_add", "visibility"),
                          [](const auto& info) { return std::string(info.param); });

@@ -14,6 +14,9 @@ namespace back_propagation {
 namespace bfs {
 #include "workloads/bfs/bfs.cu"
 }
+namespace bfs_warp_centric {
+#include "workloads/bfs_warp_centric/bfs_warp_centric.cu"
+}
 namespace coulombic_potential {
 #include "workloads/coulombic_potential/coulombic_potential.cu"
 }
@@ -23,6 +26,9 @@ namespace dyn_proc {
 namespace fast_walsh_transform {
 #include "workloads/fast_walsh_transform/fast_walsh_transform.cu"
 }
+namespace h264_idct {
+#include "workloads/h264_idct/h264_idct.cu"
+}
 namespace hotspot {
 #include "workloads/hotspot/hotspot.cu"
 }
@@ -31,6 +37,9 @@ namespace laplace_3d {
 }
 namespace matrix_multiply {
 #include "workloads/matrix_multiply/matrix_multiply.cu"
+}
+namespace merge_sort {
+#include "workloads/merge_sort/merge_sort.cu"
 }
 namespace n_queens {
 #include "workloads/n_queens/n_queens.cu"
@@ -110,6 +119,7 @@ const HostKernel& host_kernel(const std::string& name) {
   static const std::map<std::string, HostKernel> kernels = {
       {"adjust", host(back_propagation::adjust)},
       {"bfs", host(bfs::bfs)},
+      {"bfs_warp_centric", host(bfs_warp_centric::bfs_warp_centric)},
       {"coefficients", host(srad::coefficients)},
       {"coulombic_potential",
        host(coulombic_potential::coulombic_potential, {{"atoms", variable(coulombic_potential::atoms)}})},
@@ -124,14 +134,20 @@ const HostKernel& host_kernel(const std::string& name) {
       {"fwt_shared", host(fast_walsh_transform::fwt_shared)},
       {"hash_chunks", host(storegpu::hash_chunks, {{"sines", variable(storegpu::sines)}})},
       {"hotspot", host(hotspot::hotspot)},
+      {"idct_4x4", host(h264_idct::idct_4x4)},
+      {"idct_8x8", host(h264_idct::idct_8x8)},
       {"laplace_3d", host(laplace_3d::laplace_3d)},
       {"lower_right", host(needleman_wunsch::lower_right)},
       {"matrix_multiply", host(matrix_multiply::matrix_multiply)},
+      {"merge_intervals", host(merge_sort::merge_intervals)},
+      {"merge_ranks", host(merge_sort::merge_ranks)},
+      {"rank_samples", host(merge_sort::rank_samples)},
       {"ray_tracing", host(ray_tracing::ray_tracing, {{"places", variable(ray_tracing::places)},
                                                       {"materials", variable(ray_tracing::materials)}})},
       {"reduction", host(reduction::reduction)},
       {"resample", host(particle_filter::resample)},
       {"scan", host(scan::scan)},
+      {"sort_shared", host(merge_sort::sort_shared)},
       {"upper_left", host(needleman_wunsch::upper_left)},
       {"vector_add", host(vector_add::vector_add)},
       {"visibility", host(visibility::visibility)},

@@ -1,72 +1,11 @@
 #include "common/error.h"
+#include "workloads/graph.h"
 #include "workloads/host.h"
 
 namespace weft::workloads {
 namespace {
 
 constexpr std::uint32_t kBlock = 256, kMaskedBlock = 512;
-constexpr std::int32_t kUnvisited = -1;
-
-struct Graph {
-  std::vector<std::int32_t> row,
-      neighbour;  // compressed rows: edges of v are neighbour[row[v] .. row[v + 1])
-};
-
-// Every vertex gets `fewest` to `most` edges to vertices drawn uniformly.
-Graph random_graph(std::uint32_t vertices, std::uint32_t fewest, std::uint32_t most, std::uint32_t seed) {
-  Random random(seed);
-  Graph graph;
-  graph.row.reserve(vertices + 1);
-  for (std::uint32_t vertex = 0; vertex < vertices; ++vertex) {
-    graph.row.push_back(static_cast<std::int32_t>(graph.neighbour.size()));
-    const std::uint32_t edges = random.next() % (most - fewest + 1) + fewest;
-    for (std::uint32_t i = 0; i < edges; ++i) {
-      graph.neighbour.push_back(static_cast<std::int32_t>(random.next() % vertices));
-    }
-  }
-  graph.row.push_back(static_cast<std::int32_t>(graph.neighbour.size()));
-  return graph;
-}
-
-// Each edge and its reverse, in compressed rows.
-Graph both_ways(const Graph& graph) {
-  const std::size_t vertices = graph.row.size() - 1;
-  std::vector<std::int32_t> edges(vertices, 0);
-  const auto for_each_edge = [&](auto visit) {
-    for (std::size_t from = 0; from < vertices; ++from) {
-      for (std::int32_t edge = graph.row[from]; edge < graph.row[from + 1]; ++edge) {
-        visit(static_cast<std::int32_t>(from), graph.neighbour[edge]);
-      }
-    }
-  };
-  for_each_edge([&](std::int32_t from, std::int32_t to) { ++edges[from], ++edges[to]; });
-  Graph both;
-  both.row.push_back(0);
-  for (const std::int32_t count : edges) both.row.push_back(both.row.back() + count);
-  both.neighbour.resize(2 * graph.neighbour.size());
-  std::vector<std::int32_t> next(both.row.begin(), both.row.end() - 1);
-  for_each_edge([&](std::int32_t from, std::int32_t to) {
-    both.neighbour[next[from]++] = to;
-    both.neighbour[next[to]++] = from;
-  });
-  return both;
-}
-
-std::vector<std::int32_t> levels_from_vertex_0(const Graph& graph) {
-  std::vector<std::int32_t> level(graph.row.size() - 1, kUnvisited), queue{0};
-  level[0] = 0;
-  for (std::size_t head = 0; head < queue.size(); ++head) {
-    const std::int32_t vertex = queue[head];
-    for (std::int32_t edge = graph.row[vertex]; edge < graph.row[vertex + 1]; ++edge) {
-      const std::int32_t next = graph.neighbour[edge];
-      if (level[next] != kUnvisited) continue;
-      level[next] = level[vertex] + 1;
-      queue.push_back(next);
-    }
-  }
-  return level;
-}
-
 class Bfs : public Workload {
  public:
   std::string name() const override { return "bfs"; }
