@@ -70,6 +70,11 @@ std::string test_name(const Machine& machine) {
   return name;
 }
 
+std::string how_to_repeat(const Machine& machine, std::uint64_t seed) {
+  return "WEFT_CAMPAIGN_SEED=" + std::to_string(seed) +
+         " WEFT_CAMPAIGN_KERNELS=1 ./weft campaign equivalence --gtest_filter='*/" + test_name(machine) + "'";
+}
+
 Campaign::Campaign(const Machine& machine, std::function<std::string(const std::string&)> mutate)
     : machine_(machine),
       mutate_(std::move(mutate)),
@@ -140,21 +145,15 @@ Failure Campaign::run(std::uint64_t seed) {
       choices.draws(), [](Choices& c) { random_kernel(c); },
       [&](const Draws& draws) { return !difference(generated(draws), seed).empty(); }, seconds_to_shrink_);
   failure.smallest = generated(smallest.draws);
-  failure.report = "kernel of seed " + std::to_string(seed) + ", " + launch_of(kernel) + ", scheme " +
-                   machine_.scheme + ", config " + machine_.config + ", dependence " + machine_.dependence +
-                   ", warps of " + std::to_string(machine_.warp_size) +
-                   (machine_.likely_points ? ", likely-convergence points: " : ": ") + failure.what +
-                   "\nto repeat: " + how_to_repeat(seed) + "\nafter " + std::to_string(smallest.shrinks) +
-                   " shrinks, " + std::to_string(smallest.tried) + " tried" +
-                   (smallest.finished ? "" : " (time was over)") + ", " + launch_of(failure.smallest) + ": " +
-                   difference(failure.smallest, seed) + "\n" + failure.smallest.text;
+  failure.report =
+      "kernel of seed " + std::to_string(seed) + ", " + launch_of(kernel) + ", scheme " + machine_.scheme +
+      ", config " + machine_.config + ", dependence " + machine_.dependence + ", warps of " +
+      std::to_string(machine_.warp_size) + (machine_.likely_points ? ", likely-convergence points: " : ": ") +
+      failure.what + "\nto repeat: " + how_to_repeat(machine_, seed) + "\nafter " +
+      std::to_string(smallest.shrinks) + " shrinks, " + std::to_string(smallest.tried) + " tried" +
+      (smallest.finished ? "" : " (time was over)") + ", " + launch_of(failure.smallest) + ": " +
+      difference(failure.smallest, seed) + "\n" + failure.smallest.text;
   return failure;
-}
-
-std::string Campaign::how_to_repeat(std::uint64_t seed) const {
-  return "WEFT_CAMPAIGN_SEED=" + std::to_string(seed) +
-         " WEFT_CAMPAIGN_KERNELS=1 ./weft campaign equivalence --gtest_filter='*/" + test_name(machine_) +
-         "'";
 }
 
 }  // namespace weft::test

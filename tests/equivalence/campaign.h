@@ -27,6 +27,9 @@ void PrintTo(const Machine& machine, std::ostream* out);
 // "dwf_gtx480_32_barrel": the name of its test.
 std::string test_name(const Machine& machine);
 
+// The command that runs the kernel of this seed on this machine.
+std::string how_to_repeat(const Machine& machine, std::uint64_t seed);
+
 struct Failure {
   std::string what;    // of the kernel that the seed gives
   std::string report;  // what, where, how to repeat it, and the smallest kernel that fails
@@ -51,7 +54,6 @@ class Campaign {
 
  private:
   std::string compare(const RandomKernel& kernel, std::uint64_t seed);
-  std::string how_to_repeat(std::uint64_t seed) const;
 
   const Machine machine_;
   const std::function<std::string(const std::string&)> mutate_;

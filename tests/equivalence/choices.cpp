@@ -58,12 +58,10 @@ Draws Choices::draws() const {
   return draws;
 }
 
-rc::Shrinkable<Draws> shrinkable(const Draws& draws, const std::function<void(Choices&)>& generate) {
-  return rc::shrinkable::shrinkRecur(draws, [generate](const Draws& from) {
-    return rc::seq::concat(
-        rc::seq::fromContainer(with_fewer_parts(from, generate)),
-        rc::shrink::eachElement(from, [](std::uint32_t draw) { return rc::shrink::integral(draw); }));
-  });
+rc::Seq<Draws> shrinks_of(const Draws& draws, const std::function<void(Choices&)>& generate) {
+  return rc::seq::concat(
+      rc::seq::fromContainer(with_fewer_parts(draws, generate)),
+      rc::shrink::eachElement(draws, [](std::uint32_t draw) { return rc::shrink::integral(draw); }));
 }
 
 Smallest smallest_failing(const Draws& draws, const std::function<void(Choices&)>& generate,
@@ -71,14 +69,14 @@ Smallest smallest_failing(const Draws& draws, const std::function<void(Choices&)
   const auto start = std::chrono::steady_clock::now();
   Smallest smallest{draws};
   std::set<Draws> known{draws};
-  auto shrinks = shrinkable(draws, generate).shrinks();
+  auto shrinks = shrinks_of(draws, generate);
   while (auto next = shrinks.next()) {
     if (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > seconds) {
       smallest.finished = false;
       break;
     }
     // As the generator reads it: many shrinks come to the same.
-    Choices choices(next->value());
+    Choices choices(*next);
     generate(choices);
     const Draws candidate = choices.draws();
     if (!known.insert(candidate).second) continue;
@@ -86,7 +84,7 @@ Smallest smallest_failing(const Draws& draws, const std::function<void(Choices&)
     if (!fails(candidate)) continue;
     ++smallest.shrinks;
     smallest.draws = candidate;
-    shrinks = shrinkable(candidate, generate).shrinks();
+    shrinks = shrinks_of(candidate, generate);
   }
   return smallest;
 }

@@ -6,7 +6,7 @@
 //
 // A generator asks `below(n)` and lets 0 mean the simplest, and stands in a `Span` while it generates a part
 // that could be left out. Fewer or lower draws then generate something smaller that is just as valid, which
-// is what `shrinkable` hands to RapidCheck.
+// is what `shrinks_of` gives, as a sequence of RapidCheck.
 #ifndef WEFT_TESTS_EQUIVALENCE_CHOICES_H
 #define WEFT_TESTS_EQUIVALENCE_CHOICES_H
 
@@ -59,16 +59,16 @@ class Choices {
   std::vector<std::pair<std::size_t, std::size_t>> spans_;
 };
 
-// `draws`, and what is smaller than they: without a part, with a part in the place of one that holds it, with
-// a lower draw. `generate` is run on draws to learn their parts.
-rc::Shrinkable<Draws> shrinkable(const Draws& draws, const std::function<void(Choices&)>& generate);
+// What is smaller than `draws`: without a part, with a part in the place of one that holds it, with a lower
+// draw. `generate` is run on draws to learn their parts.
+rc::Seq<Draws> shrinks_of(const Draws& draws, const std::function<void(Choices&)>& generate);
 
 struct Smallest {
   Draws draws;
   unsigned tried = 0, shrinks = 0;
   bool finished = true;  // false: time was over
 };
-// Follows RapidCheck's shrinks, depth first, as long as one of them `fails`. `draws` fail.
+// Follows the shrinks, depth first, as long as one of them `fails`. `draws` fail.
 Smallest smallest_failing(const Draws& draws, const std::function<void(Choices&)>& generate,
                           const std::function<bool(const Draws&)>& fails, double seconds);
 

@@ -360,6 +360,7 @@ class Generator {
     const std::string join = fresh();
     const unsigned cases = 2 + below(3);
     std::vector<std::string> labels;
+    labels.reserve(cases);
     for (unsigned i = 0; i < cases; ++i) labels.push_back(fresh());
     line("and.b32 %r33, " + variable() + ", 3;");
     if (one_in(2)) {
@@ -391,12 +392,14 @@ class Generator {
     const std::string counter = "%r" + std::to_string(40 + counters_++), out = fresh();
     const unsigned blocks = 2 + below(6);
     std::vector<std::string> labels;
+    labels.reserve(blocks);
     for (unsigned i = 0; i < blocks; ++i) labels.push_back(fresh());
     line("mov.u32 " + counter + ", " + std::to_string(4 + below(12)) + ";");
+    const std::string count_down =
+        "sub.u32 " + counter + ", " + counter + ", 1; setp.lt.s32 %p5, " + counter + ", 0;";
     for (unsigned i = 0; i < blocks; ++i) {
       label(labels[i]);
-      line("sub.u32 " + counter + ", " + counter + ", 1;");
-      line("setp.lt.s32 %p5, " + counter + ", 0;");
+      line(count_down);
       line("@%p5 bra " + out + ";");
       statements(2, 3);
       condition();

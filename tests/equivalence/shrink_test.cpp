@@ -113,10 +113,10 @@ TEST(RandomKernels, ShrinksAreSmaller) {
   Choices choices(7);
   random_kernel(choices);
   const Draws draws = choices.draws();
-  auto shrinks = shrinkable(draws, [](Choices& c) { random_kernel(c); }).shrinks();
+  auto shrinks = shrinks_of(draws, [](Choices& c) { random_kernel(c); });
   unsigned shorter = 0, lower = 0;
   while (const auto next = shrinks.next()) {
-    const Draws smaller = next->value();
+    const Draws& smaller = *next;
     ASSERT_LE(smaller.size(), draws.size());
     shorter += smaller.size() < draws.size();
     lower += smaller.size() == draws.size();

@@ -3,7 +3,10 @@
 #include "warp_formation/probe_scheme.h"
 #include "warp_formation/toy_scheme.h"
 
+namespace weft::warp_formation::test {
 namespace {
-using namespace weft::warp_formation::test;
+
 [[maybe_unused]] const bool registered = (register_probe(), register_toy(), true);
+
 }  // namespace
+}  // namespace weft::warp_formation::test
