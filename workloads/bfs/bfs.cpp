@@ -31,7 +31,9 @@ class Bfs : public Workload {
             {"stsimt", {{"n", 1'000'000}, {"degree", 3}, {"masks", 1}, {"symmetric", 1}, {"seed", 12345}}}};
   }
   std::map<std::string, std::vector<std::string>> settings() const override {
-    return {{"dwr", {"sm.registers_per_thread=20"}}, {"crown", {"sm.registers_per_thread=20"}}};
+    return {{"dwr", {"sm.registers_per_thread=20"}},
+            {"crown", {"sm.registers_per_thread=20"}},
+            {"stsimt", {"sm.registers_per_thread=16"}}};
   }
   Code code() const override { return built_code(name()); }
 
