@@ -80,7 +80,7 @@ struct Branch {
 };
 
 struct Characteristics {
-  std::uint64_t threads = 0, issues = 0;                                         // instructions
+  std::uint64_t threads = 0, issues = 0, places = 0;                             // instructions
   std::uint64_t device_memory = 0, shared_memory = 0, branches = 0, parted = 0;  // warp instructions
   std::uint64_t lats = 0;                                                        // in the program
   std::vector<Branch> divergent;  // places where warps parted, the most frequent first
@@ -94,6 +94,7 @@ Characteristics characterise(const sm::InstructionProfile::OfKernel& kernel) {
     const sm::InstructionCounts& counts = kernel.counts[pc];
     all.threads += counts.threads;
     all.issues += counts.issues;
+    all.places += counts.places;
     all.lats += is_lat(in) ? 1 : 0;
     if (is_device_memory(in)) all.device_memory += counts.issues;
     if (in.is_memory() && in.space == ptx::Space::kShared) all.shared_memory += counts.issues;
@@ -114,7 +115,7 @@ double share(std::uint64_t part, std::uint64_t whole) {
 }
 
 ordered_json kernel_json(const sm::InstructionProfile::OfKernel& kernel, const Launches& launches,
-                         const GpuConfig& config, unsigned warp_width) {
+                         const GpuConfig& config) {
   const Characteristics all = characterise(kernel);
   const ptx::Program& program = *kernel.program;
   const std::uint64_t threads = launches.resident_blocks * launches.threads_per_block;
@@ -126,7 +127,7 @@ ordered_json kernel_json(const sm::InstructionProfile::OfKernel& kernel, const L
   json["threads"] = launches.threads;
   json["thread_instructions"] = all.threads;
   json["warp_instructions"] = all.issues;
-  json["simd_efficiency"] = share(all.threads, all.issues * warp_width);
+  json["simd_efficiency"] = share(all.threads, all.places);
   json["branch_share"] = share(all.branches, all.issues);
   json["divergent_branch_share"] = share(all.parted, all.branches);
   json["device_memory_share"] = share(all.device_memory, all.issues);
@@ -268,8 +269,7 @@ ExitCode characterize(const Words& words) {
   json["scheme"] = config.warp_formation.scheme;
   json["kernels"] = ordered_json::array();
   for (const auto& kernel : profile.kernels()) {
-    json["kernels"].push_back(kernel_json(kernel, launches.of(*kernel.program), config,
-                                          static_cast<unsigned>(config.warp_formation.warp_size)));
+    json["kernels"].push_back(kernel_json(kernel, launches.of(*kernel.program), config));
     print_kernel(json["kernels"].back(), most_branches);
   }
   if (const auto ignored = ignored_lats(session.device().gpu().statistics())) {

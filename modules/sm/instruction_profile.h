@@ -20,7 +20,8 @@ namespace weft::sm {
 struct InstructionCounts {
   std::uint64_t issues = 0;    // warp instructions
   std::uint64_t threads = 0;   // active in them
-  std::uint64_t executed = 0;  // of those, whose guard held: of a branch, who took it
+  std::uint64_t places = 0;    // threads that would have fit: warps x their width
+  std::uint64_t executed = 0;  // of the active ones, whose guard held: of a branch, who took it
   std::uint64_t parted = 0;    // issues after which threads went to different places
 };
 

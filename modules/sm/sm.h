@@ -203,7 +203,7 @@ class Sm final : public sc_core::sc_module,
   };
 
   // sm_observe.cpp
-  void count_instruction(const InFlight& flight);
+  void count_instruction(const InFlight& flight, unsigned active_beats);
   void bind_observations(statistics::Registry& registry, const std::string& prefix);
   void count_stalled(Cycle cycles);
 
@@ -230,7 +230,7 @@ class Sm final : public sc_core::sc_module,
   void finish_arithmetic(Cycle now, std::uint16_t id, Cycle occupancy);
   void resolve_all(std::uint16_t id);
   void consume(Domain& domain, const warp_formation::Issue& issue);
-  void count(const warp_formation::Issue& issue);
+  unsigned count(const warp_formation::Issue& issue);
 
   // sm_calls.cpp
   using Targets = std::array<std::array<ptx::Pc, isa::kLanes>, warp_formation::kMaxGroups>;

@@ -40,8 +40,8 @@ void Sm::start(Cycle now, Domain& domain, unsigned scheduler, const Issue& issue
     flight.executing[g] = executor_.guarded(*op.instruction, flight.groups[g]);
   }
   ++slot_references_[flight.slot];
-  count(issue);
-  if (instruction_counts_ != nullptr) count_instruction(flight);
+  const unsigned active_beats = count(issue);
+  if (instruction_counts_ != nullptr) count_instruction(flight, active_beats);
   if (oracle_.enabled()) oracle_.executed(issue.pc, issue.slot, issue.groups);
   if (spin_.active()) {
     for (const auto& group : issue.groups) spin_.issued(group);
@@ -82,7 +82,8 @@ void Sm::consume(Domain& domain, const Issue& issue) {
   }
 }
 
-void Sm::count(const Issue& issue) {
+// Returns the SIMD cycles in which a lane is active.
+unsigned Sm::count(const Issue& issue) {
   unsigned threads = 0, beats = 0;
   std::uint64_t compact_beats = 0;
   const auto width = static_cast<unsigned>(config_.simd_width);
@@ -99,8 +100,10 @@ void Sm::count(const Issue& issue) {
   }
   ++counters_.warp_instructions;
   counters_.thread_instructions += threads;
-  counters_.active_beats += beats + static_cast<unsigned>(__builtin_popcountll(compact_beats));
+  beats += static_cast<unsigned>(__builtin_popcountll(compact_beats));
+  counters_.active_beats += beats;
   counters_.active_lanes += threads;
+  return beats;
 }
 
 void Sm::start_arithmetic(Cycle now, std::uint16_t id, Cycle occupancy) {

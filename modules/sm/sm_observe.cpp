@@ -38,7 +38,7 @@ void Sm::bind_observations(statistics::Registry& registry, const std::string& pr
 
 // Threads of a branch part where its guard holds for some of them only; those of instructions with a target
 // each (calls through registers, returns, indexed branches) where they are resolved.
-void Sm::count_instruction(const InFlight& flight) {
+void Sm::count_instruction(const InFlight& flight, unsigned active_beats) {
   InstructionCounts& counts = instruction_counts_[flight.pc];
   std::uint32_t threads = 0, executed = 0;
   for (unsigned g = 0; g < flight.group_count; ++g) {
@@ -47,6 +47,7 @@ void Sm::count_instruction(const InFlight& flight) {
   }
   ++counts.issues;
   counts.threads += threads;
+  counts.places += warp_width() != 0 ? warp_width() : active_beats * config_.simd_width;
   counts.executed += executed;
   if (flight.op->instruction->is_branch() && executed != 0 && executed != threads) ++counts.parted;
 }

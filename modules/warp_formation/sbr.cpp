@@ -140,10 +140,17 @@ class Sbr final : public WarpFormation {
   void barrier_released(std::uint16_t slot, unsigned barrier) override {
     for (unsigned c = 0; c < contexts_; ++c) {
       Warp& warp = warps_[c];
-      if (!warp.live || warp.slot != slot || !warp.open_barrier(barrier)) continue;
+      if (!warp.live || warp.slot != slot) continue;
+      const bool released = warp.release_aside(barrier);
+      if (!warp.open_barrier(barrier)) {
+        if (released && warp.at_sync && warp.choose_path(true)) stop_syncing(c);
+        continue;
+      }
       scheduler_of(c).far.remove(c);
       --scheduler_of(c).at_barrier;
-      if (!warp.in_flight) scheduler_of(c).eligible.add(c);
+      if (warp.in_flight) continue;
+      if (released && warp.choose_path(true)) show_top(c);
+      scheduler_of(c).eligible.add(c);
     }
   }
 
@@ -165,14 +172,13 @@ class Sbr final : public WarpFormation {
       if (!warp.at_sync) {
         // Threads that were parted follow by the lowest PC, which may be that of threads released only now.
         if (warp.parted && !warp.in_flight && !warp.at_barrier && warp.choose_path(true)) show_top(c);
+        if (!warp.in_flight && warp.stand_aside()) {
+          --scheduler_of(c).at_barrier;
+          run_again(c);
+        }
         continue;
       }
-      if (!warp.choose_path(true)) continue;
-      warp.at_sync = false;
-      --scheduler_of(c).at_sync;
-      show_top(c);
-      scheduler_of(c).far.remove(c);
-      scheduler_of(c).eligible.add(c);
+      if (warp.choose_path(true)) stop_syncing(c);
     }
   }
 
@@ -295,13 +301,25 @@ class Sbr final : public WarpFormation {
     }
   }
 
+  // A path that can run has come to the top.
+  void run_again(unsigned context) {
+    show_top(context);
+    scheduler_of(context).far.remove(context);
+    scheduler_of(context).eligible.add(context);
+  }
+  void stop_syncing(unsigned context) {
+    warps_[context].at_sync = false;
+    --scheduler_of(context).at_sync;
+    run_again(context);
+  }
+
   void commit(unsigned context) {
     Warp& warp = warps_[context];
     Scheduler& s = scheduler_of(context);
     land(warp, s);
     const ptx::Pc likely = likely_.empty() ? ptx::kNoPc : likely_[warp.stack.top().pc];
     if (!warp.settle(*program_, config_.sbr.order, statistics_, likely)) return end(context);
-    if (!warp.at_barrier) return offer(context);
+    if (!warp.at_barrier || warp.stand_aside()) return offer(context);
     show_top(context);
     ++s.at_barrier;
     s.far.add(context);

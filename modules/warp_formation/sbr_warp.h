@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "warp_formation/reconvergence_stack.h"
@@ -62,15 +63,17 @@ struct SbrWarp {
   std::uint16_t first_chunk = 0;  // chunk of the warp's thread 0
   std::uint8_t shift = 0;         // ... and its position within that chunk (warps under 32 threads)
   std::uint8_t beats = 1;
-  std::uint16_t chunks = 1;      // that it has threads in
-  std::uint16_t barriers = 0;    // at_barrier: those waited for
+  std::uint16_t chunks = 1;    // that it has threads in
+  std::uint16_t barriers = 0;  // at_barrier: those waited for
+  std::uint16_t aside_barriers = 0;
   std::uint32_t number = 0;      // of the warp in its block
   std::uint32_t unresolved = 0;  // threads of the issue in flight
   std::uint32_t group_count = 0;
   std::array<ThreadGroup, kMaxWarpSize / kChunk> groups{};  // the top entry's threads
   ReconvergenceStack stack;
   WarpMask exiting;
-  WarpMask syncing;                             // wait at warp-level primitives
+  WarpMask syncing;                             // wait at warp-level primitives, or are `aside`
+  WarpMask aside;                               // wait at block barriers (`aside_barriers`) while others run
   std::vector<ReconvergenceStack::Path> paths;  // where the threads of the issue go, so far
 
   // Warp `warp_number` of the block begins, all of its threads at PC 0.
@@ -79,8 +82,8 @@ struct SbrWarp {
     const unsigned threads = std::min(size, block.threads - first);
     live = true;
     in_flight = in_memory = at_barrier = at_sync = syncs = parted = false;
-    barriers = 0;
-    syncing = {};
+    barriers = aside_barriers = 0;
+    syncing = aside = {};
     exiting = {};
     slot = block.slot;
     number = warp_number;
@@ -179,6 +182,34 @@ struct SbrWarp {
     return true;
   }
 
+  // The path on top waits at a block barrier, and threads that have parted from it must come there too: they
+  // run meanwhile, if they can. False: none can, nothing has changed.
+  bool stand_aside() {
+    if (!at_barrier || !parted) return false;
+    const WarpMask waiting = stack.top().mask;
+    syncing |= waiting;
+    const bool had_syncs = std::exchange(syncs, true);
+    if (!choose_path(true)) {
+      syncing.remove(waiting);
+      syncs = had_syncs;
+      return false;
+    }
+    aside |= waiting;
+    aside_barriers |= std::exchange(barriers, std::uint16_t{0});
+    at_barrier = false;
+    return true;
+  }
+  // Block barrier `barrier` has opened. True: threads aside waited for it, and for no other.
+  bool release_aside(unsigned barrier) {
+    if ((aside_barriers >> barrier & 1) == 0) return false;
+    aside_barriers &= static_cast<std::uint16_t>(~(1u << barrier));
+    if (aside_barriers != 0) return false;
+    syncing.remove(aside);
+    aside = {};
+    syncs = !syncing.empty();
+    return true;
+  }
+
   bool covers(unsigned chunk) const { return chunk >= first_chunk && chunk < first_chunk + chunks; }
   void add_to(WarpMask& mask, const ThreadGroup& group) const {
     mask.words[group.chunk - first_chunk] |= group.mask >> shift;
@@ -224,12 +255,13 @@ struct SbrWarp {
     return stack.bring_up_lowest(can_run);
   }
 
-  // No path can run: those who wait at a point of reconvergence go on without the others until one can.
+  // No path can run: threads that wait at a point of reconvergence go on without the others until one can;
+  // then those that only stand where others of their path wait.
   bool choose_path_without_others() {
     while (stack.go_on_without()) {
       if (choose_path()) return true;
     }
-    return false;
+    return choose_path(true);
   }
 
   void count(Census& census) const {
@@ -243,7 +275,10 @@ struct SbrWarp {
       WarpMask others = fresh;
       if (syncs) others.remove(syncing);
       const unsigned threads = others.count();
-      census.warp_sync += fresh.count() - threads;
+      WarpMask rest = fresh;
+      const unsigned held = fresh.count() - rest.remove(aside).count();
+      census.barrier += held;
+      census.warp_sync += fresh.count() - threads - held;
       if (e + 1 == entries.size()) {
         (in_flight    ? census.issued
          : at_barrier ? census.barrier

@@ -50,7 +50,20 @@ TEST_P(Characterize, AgreesWithTheStatistics) {
     EXPECT_NEAR(found.at("kernels")[0].at("simd_efficiency"), run.at("simd_efficiency"), 1e-9);
   }
 }
-INSTANTIATE_TEST_SUITE_P(Workloads, Characterize, ::testing::Values("bfs", "reduction"),
+INSTANTIATE_TEST_SUITE_P(Workloads, Characterize, ::testing::Values("bfs", "reduction", "n_queens"),
+                         [](const auto& info) { return std::string(info.param); });
+
+// SIMD efficiency is that of the machine's statistics, whatever the width of the scheme's warps.
+class Schemes : public ::testing::TestWithParam<const char*> {};
+TEST_P(Schemes, HaveTheSameEfficiency) {
+  const Folder folder;
+  const Exit exit = weft({"characterize", "bfs", "--size", "small", "--config", "harp-fermi", "--set",
+                          std::string("warp_formation.scheme=") + GetParam(), "--out", folder.path("out")});
+  ASSERT_EQ(exit.code, 0) << exit.err;
+  EXPECT_NEAR(folder.json("out/characteristics.json").at("kernels")[0].at("simd_efficiency"),
+              folder.json("out/stats.json").at("simd_efficiency"), 1e-9);
+}
+INSTANTIATE_TEST_SUITE_P(Characterize, Schemes, ::testing::Values("dwf", "dwr", "harp", "lwm", "tbc"),
                          [](const auto& info) { return std::string(info.param); });
 
 // vector_add, small: 10,000 elements by 40 blocks of 256, of which the last has 16 threads within the vector:

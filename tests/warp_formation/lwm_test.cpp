@@ -195,6 +195,21 @@ TEST(Lwm, PathsThatWaitAtABlockBarrierStandAside) {
   EXPECT_EQ(driver.statistic("bar_in_divergence"), 2);
 }
 
+// The first half waits at a barrier in its arm, the others wait for it where the arm ends: they go on, to the
+// barrier behind it, and all leave together.
+TEST(Lwm, ThreadsLeaveTheirReconvergencePointForABarrier) {
+  const ptx::Program program = kernel("  @%p1 bra J;\n  bar.sync 0;\nJ:\n  @%p2 bar.sync 0;\n  ret;");
+  Driver driver(program, lwm(), four_lanes(32));
+  driver.holds = [](unsigned thread, ptx::Pc, unsigned) { return thread >= 16; };
+  driver.launch(32);
+  driver.run(1000);
+  EXPECT_EQ(driver.statistic("lone_departures"), 1);
+  EXPECT_EQ(issues_of(driver, 1), 4u);
+  // Each thread comes to the second barrier once, half of them with their guard false.
+  EXPECT_EQ(issues_of(driver, 2), 8u);
+  EXPECT_EQ(issues_of(driver, 3), 8u);
+}
+
 // The slots of the first 16 issues of two large warps, each a fetch group of its own.
 std::vector<unsigned> fetch_groups(std::uint64_t timeout) {
   const ptx::Program program = kernel("  add.u32 %r1, %r1, 1;\n  add.u32 %r1, %r1, 1;\n  ret;");

@@ -8,6 +8,7 @@
 
 #include "warp_formation/four_lanes.h"
 #include "warp_formation/kernels.h"
+#include "warp_formation/steps.h"
 
 namespace weft::warp_formation::test {
 namespace {
@@ -310,6 +311,43 @@ TEST(Sbr, SpinLockInsideAWarpHangsAndIsDumped) {
     EXPECT_THAT(error.what(), ::testing::HasSubstr("4 threads are still live"));
     EXPECT_THAT(error.what(), ::testing::HasSubstr("reconverges at pc 1"));
   }
+}
+
+// Threads 0 and 2 wait at a primitive for another warp of their chunk while 1 and 3, which it does not name,
+// go on to the block barrier behind it. When 0 and 2 are released they must come there too, or it never
+// opens.
+TEST(Sbr, ThreadsReleasedFromAPrimitiveFollowOthersToABarrier) {
+  const ptx::Program program = kernel(R"(
+  @%p1 bra L0;             // 0
+  bra L1;                  // 1
+L0:
+  bar.warp.sync -1;        // 2
+L1:
+  bar.sync 0;              // 3
+  ret;                     // 4)");
+  Steps steps(program, sbr(), four_lanes(4));
+  steps.launch(4);
+  const auto next = [&] {
+    steps.cycle();
+    return steps.issue();
+  };
+  EXPECT_EQ(next(), "pc 0: 0 1 2 3");
+  steps.resolve(0, {{1, {1, 3}}, {2, {0, 2}}});
+  EXPECT_EQ(next(), "pc 1: 1 3");
+  steps.resolve(1, {{3, {1, 3}}});
+  EXPECT_EQ(next(), "pc 2: 0 2");
+  steps.resolve(2, {{3, {0, 2}}}, Outcome::Kind::kWarpSync);
+  EXPECT_EQ(next(), "pc 3: 1 3");
+  steps.resolve(3, {{4, {1, 3}}}, Outcome::Kind::kBarrier);
+  EXPECT_EQ(next(), "");
+  steps.release_sync({0, 2});
+  EXPECT_EQ(steps.unit().census().barrier, 2u);
+  EXPECT_EQ(next(), "pc 3: 0 2");
+  steps.resolve(4, {{4, {0, 2}}}, Outcome::Kind::kBarrier);
+  EXPECT_EQ(steps.unit().census().barrier, 4u);
+  EXPECT_EQ(next(), "");
+  steps.unit().barrier_released(0, 0);
+  EXPECT_EQ(next(), "pc 4: 0 1 2 3");
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ class BfsWarpCentric : public Workload {
   }
   std::map<std::string, Size> sizes() const override {
     const auto size = [](std::uint64_t n) {
-      return Size{{"n", n}, {"degree", 3}, {"log2width", 3}, {"seed", 12345}};
+      return Size{{"n", n}, {"degree", 3}, {"log2width", 2}, {"seed", 12345}};
     };
     return {{"small", size(5'000)},
             {"default", size(65'536)},
