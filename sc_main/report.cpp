@@ -40,7 +40,6 @@ ordered_json functional_json(const runtime::Device& device) {
   json["launches"] = counters.launches;
   json["thread_instructions"] = counters.thread_instructions;
   json["warp_instructions"] = counters.warp_instructions;
-  json["simd_efficiency"] = counters.simd_efficiency();
   json["functional_cpu_seconds"] = device.functional_effort().cpu_seconds;
   return json;
 }
@@ -136,7 +135,6 @@ void functional_lines(std::ostream& out, const runtime::Device& device) {
   line("thread instructions") << counters.thread_instructions << "\n";
   line("warp instructions") << counters.warp_instructions << "\n";
   out << std::fixed << std::setprecision(3);
-  line("SIMD efficiency") << counters.simd_efficiency() << "\n";
   line("CPU seconds") << seconds << "\n";
   if (seconds > 0) {
     line("million per second") << static_cast<double>(counters.thread_instructions) / seconds * 1e-6

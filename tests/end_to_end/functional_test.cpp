@@ -29,13 +29,13 @@ TEST_P(FunctionalWorkload, GivesTheResultsOfATimedRun) {
   EXPECT_EQ(want.at("mode"), "timed");
   EXPECT_EQ(got.at("mode"), "functional");
   EXPECT_EQ(got.at("verified"), true);
-  for (const char* key : {"cycles", "ipc", "lane_activity", "idle_share", "coalescing_rate", "statistics"}) {
+  for (const char* key :
+       {"cycles", "ipc", "lane_activity", "simd_efficiency", "idle_share", "coalescing_rate", "statistics"}) {
     EXPECT_FALSE(got.contains(key)) << key << " has no meaning without timing";
   }
   if (std::string(GetParam()) != "bfs") {  // which threads mark a vertex depends on their order
     EXPECT_EQ(got.at("thread_instructions"), want.at("thread_instructions"));
     EXPECT_EQ(got.at("warp_instructions"), want.at("warp_instructions"));
-    EXPECT_EQ(got.at("simd_efficiency"), want.at("simd_efficiency"));
   }
   EXPECT_GE(got.at("cpu_seconds"), got.at("functional_cpu_seconds"));
 }
