@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 #include <stdexcept>
+#include <utility>
 
 namespace weft::sm {
 
@@ -462,10 +463,13 @@ void Sm::bind(statistics::Registry& registry, const std::string& prefix) {
   registry.counter(prefix + ".threads_launched", "threads", "threads started", counters_.threads_launched);
   registry.counter(prefix + ".threads_retired", "threads", "threads that exited", counters_.threads_retired);
   for (std::size_t s = 0; s < schedulers_.size(); ++s) {
+    std::string buckets = prefix;
+    buckets.append(".scheduler").append(std::to_string(s)).append(".cycles.");
     for (unsigned b = 0; b < warp_formation::kStalls; ++b) {
-      const std::string bucket = b == 0 ? "issued" : name_of(static_cast<Stall>(b));
-      registry.counter(prefix + ".scheduler" + std::to_string(s) + ".cycles." + bucket, "cycles",
-                       std::string("cycles in which ") + kMeaning[b], schedulers_[s].buckets[b]);
+      std::string bucket = buckets;
+      bucket.append(b == 0 ? "issued" : name_of(static_cast<Stall>(b)));
+      registry.counter(std::move(bucket), "cycles", std::string("cycles in which ") + kMeaning[b],
+                       schedulers_[s].buckets[b]);
     }
   }
   bind_observations(registry, prefix);

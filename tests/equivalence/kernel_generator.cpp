@@ -397,10 +397,11 @@ class Generator {
     line("mov.u32 " + counter + ", " + std::to_string(4 + below(12)) + ";");
     const std::string count_down =
         "sub.u32 " + counter + ", " + counter + ", 1; setp.lt.s32 %p5, " + counter + ", 0;";
+    const std::string leave = "@%p5 bra " + out + ";";
     for (unsigned i = 0; i < blocks; ++i) {
       label(labels[i]);
       line(count_down);
-      line("@%p5 bra " + out + ";");
+      line(leave);
       statements(2, 3);
       condition();
       line("@%p1 bra " + labels[below(blocks)] + ";");
