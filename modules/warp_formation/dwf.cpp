@@ -422,8 +422,9 @@ std::string Dwf::dump() const {
     line(warp_of_[c], "can be issued");
   for (std::uint32_t w = pool_.waiting.first; w != DwfPool::kNone; w = pool_.warp(w).next)
     line(w, "waits for an instruction buffer");
-  for (std::uint16_t slot = 0; slot < geometry_.slots; ++slot) {
-    for (std::uint32_t w = pool_.parked(slot).first; w != DwfPool::kNone; w = pool_.warp(w).next)
+  for (std::uint32_t slot = 0; slot < geometry_.slots; ++slot) {
+    for (std::uint32_t w = pool_.parked(static_cast<std::uint16_t>(slot)).first; w != DwfPool::kNone;
+         w = pool_.warp(w).next)
       line(w, "waits at barrier " + std::to_string(pool_.warp(w).barrier));
   }
   for (const auto& sleeper : sleepers_)
