@@ -136,7 +136,7 @@ WEFT_ALWAYS_INLINE Reduced reduce(float a) {
 // Payne-Hanek reduction, for finite |x| >= 2^20: x = m 2^e times 2/pi modulo 4 needs only the bits of 2/pi
 // from 2^(1 - e) down. They are kept to 2^-126, the product with m < 2^24 to 2^-102.
 Reduced reduce_large(float a) {
-  __extension__ typedef unsigned __int128 u128;
+  __extension__ using u128 = unsigned __int128;
   constexpr u64 two_over_pi[] = {0, 0xa2f9836e4e441529u, 0xfc2757d1f534ddc0u, 0xdb6295993c439041u,
                                  0xfe5163abdebbc561u};
   const u32 bits = bit_cast<u32>(a);

@@ -6,8 +6,8 @@ namespace weft::isa::WEFT_ISA_VERSION {
 
 namespace {
 
-__extension__ typedef __int128 s128;
-__extension__ typedef unsigned __int128 u128;
+__extension__ using s128 = __int128;
+__extension__ using u128 = unsigned __int128;
 
 template <class V>
 using Twice = std::conditional_t<sizeof(V) == 8, std::conditional_t<std::is_signed_v<V>, s128, u128>,

@@ -7,8 +7,8 @@ namespace weft::isa::WEFT_ISA_VERSION {
 
 namespace {
 
-__extension__ typedef __int128 s128;
-__extension__ typedef unsigned __int128 u128;
+__extension__ using s128 = __int128;
+__extension__ using u128 = unsigned __int128;
 
 template <class V>
 using Unsigned = std::make_unsigned_t<V>;

@@ -6,8 +6,8 @@
 
 namespace weft::test::conformance {
 
-__extension__ typedef __int128 Wide;
-__extension__ typedef unsigned __int128 UnsignedWide;
+__extension__ using Wide = __int128;
+__extension__ using UnsignedWide = unsigned __int128;
 
 inline Wide lowest(Type t) {
   return t.is_signed() ? -(Wide{1} << (t.bits - 1)) : Wide{0};

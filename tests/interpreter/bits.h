@@ -8,7 +8,7 @@
 
 namespace weft::test {
 
-__extension__ typedef __int128 Integer;  // holds every value of every integer type, and their sums
+__extension__ using Integer = __int128;  // holds every value of every integer type, and their sums
 
 unsigned width_of(ptx::Type type);  // 8, 16, 32 or 64 bits
 bool is_signed_integer(ptx::Type type);

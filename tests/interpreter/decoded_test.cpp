@@ -159,7 +159,7 @@ TEST_F(DecodedTest, ChainOfCarries) {
 }
 )",
       {1, 1, 1}, {2, 1, 1}, {kBase, a, b});
-  __extension__ typedef unsigned __int128 Wide;
+  __extension__ using Wide = unsigned __int128;
   const Wide sum = Wide{a} + b, product = Wide{a} * b;
   const auto part = [](Wide x, unsigned k) { return static_cast<std::uint32_t>(x >> (32 * k)); };
   EXPECT_EQ(word(0), part(sum, 0));

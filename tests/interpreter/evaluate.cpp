@@ -39,7 +39,7 @@ Integer saturated(Type type, Integer value) {
 // The bits of a product from `width` up. 128 bits hold the product of two 64-bit numbers only if it is seen
 // as unsigned where they are.
 Integer high_product(Type type, Integer a, Integer b) {
-  __extension__ typedef unsigned __int128 Natural;
+  __extension__ using Natural = unsigned __int128;
   const unsigned width = width_of(type);
   if (is_signed_integer(type)) return (a * b) >> width;
   return static_cast<Integer>((static_cast<Natural>(a) * static_cast<Natural>(b)) >> width);

@@ -35,7 +35,7 @@ std::string name(const Instruction& in);
 // The cell that holds the low bits of `value` as `type`: sign- or zero-extended to 32 bits, or 64.
 std::uint64_t cell(Type type, std::uint64_t value);
 // The value of an integer type, from its bits.
-__extension__ typedef __int128 Wide;
+__extension__ using Wide = __int128;
 Wide integer(Type type, std::uint64_t bits);
 
 float as_float(std::uint64_t bits);

@@ -68,7 +68,7 @@ TEST(Integer, NegateAndAbsolute) {
 
 // The upper half of a product. Two unsigned 64-bit numbers need all 128 bits for it.
 std::uint64_t high_half(Type type, std::uint64_t a, std::uint64_t b) {
-  __extension__ typedef unsigned __int128 Natural;
+  __extension__ using Natural = unsigned __int128;
   const unsigned bits = bits_of(type);
   const Wide x = integer(type, a), y = integer(type, b);
   if (is_signed_type(type)) return wrap(type, (x * y) >> bits);
