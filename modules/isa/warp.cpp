@@ -43,7 +43,7 @@ void shuffle(Lanes& lanes) {
 
 void fill(Lanes& lanes, u32 value) {
   alignas(64) u32 all[kLanes];
-  for (unsigned i = 0; i < kLanes; ++i) all[i] = value;
+  for (u32& lane : all) lane = value;
   commit(lanes.dst, all, lanes.active);
 }
 

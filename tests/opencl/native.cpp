@@ -2,7 +2,9 @@
 
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <memory>
 #include <stdexcept>
 
@@ -33,8 +35,16 @@ class Owned {
 };
 using Buffer = Owned<cl_mem>;
 
+// PoCL asks hwloc for processors and memory, which reads /sys, and aborts without it: a chroot may have none.
+// Then hwloc is told of a machine.
+void describe_machine_without_sysfs() {
+  if (access("/sys/devices/system/cpu", F_OK) == 0) return;
+  setenv("HWLOC_SYNTHETIC", "NUMANode:1(memory=4294967296) Core:2 PU:1", 0);
+}
+
 // The first CPU of the first platform that has one; null if there is none.
 cl_device_id find_cpu() {
+  describe_machine_without_sysfs();
   cl_uint count = 0;
   if (clGetPlatformIDs(0, nullptr, &count) != CL_SUCCESS || count == 0) return nullptr;
   std::vector<cl_platform_id> platforms(count);
