@@ -184,8 +184,8 @@ WEFT_FETCH_1(int, int4)
 
 #undef WEFT_INLINE
 
-// In one arm of an `if`: the PTX keeps the branch, where clang would rather choose among values (selp). The papers'
-// compilers branched.
+// In one arm of an `if`: the PTX keeps the branch, where clang would rather choose among values (selp). The
+// papers' compilers branched.
 #define WEFT_KEEP_BRANCH() asm volatile("")
 
 #else
