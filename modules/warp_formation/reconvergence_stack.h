@@ -13,12 +13,12 @@
 #include <vector>
 
 #include "ptx/program.h"
+#include "warp_formation/thread_mask.h"
 #include "warp_formation/warp_formation.h"
-#include "warp_formation/warp_mask.h"
 
 namespace weft::warp_formation {
 
-// `Mask` is a set of threads: WarpMask (warp_mask.h), or BlockMask (tbc_block.h).
+// `Mask` is a set of threads: WarpMask or BlockMask (thread_mask.h).
 template <class Mask>
 class PathStack {
  public:

@@ -12,45 +12,10 @@
 #include "warp_formation/commit_record.h"
 #include "warp_formation/lane_packing.h"
 #include "warp_formation/reconvergence_stack.h"
+#include "warp_formation/thread_mask.h"
 #include "warp_formation/warp_formation.h"
 
 namespace weft::warp_formation {
-
-inline constexpr unsigned kMaxBlockThreads = 1024;
-
-// Threads of a block; word c: those of its chunk c.
-struct BlockMask {
-  std::array<std::uint32_t, kMaxBlockThreads / kChunk> words{};
-
-  bool empty() const {
-    std::uint32_t any = 0;
-    for (const auto word : words) any |= word;
-    return any == 0;
-  }
-  unsigned count() const {
-    unsigned n = 0;
-    for (const auto word : words) n += static_cast<unsigned>(__builtin_popcount(word));
-    return n;
-  }
-  bool intersects(const BlockMask& other) const {
-    std::uint32_t any = 0;
-    for (std::size_t w = 0; w < words.size(); ++w) any |= words[w] & other.words[w];
-    return any != 0;
-  }
-  BlockMask& operator|=(const BlockMask& other) {
-    for (std::size_t w = 0; w < words.size(); ++w) words[w] |= other.words[w];
-    return *this;
-  }
-  BlockMask& operator&=(const BlockMask& other) {
-    for (std::size_t w = 0; w < words.size(); ++w) words[w] &= other.words[w];
-    return *this;
-  }
-  BlockMask& remove(const BlockMask& other) {
-    for (std::size_t w = 0; w < words.size(); ++w) words[w] &= ~other.words[w];
-    return *this;
-  }
-  friend bool operator==(const BlockMask& a, const BlockMask& b) { return a.words == b.words; }
-};
 
 class TbcBlock {
  public:
