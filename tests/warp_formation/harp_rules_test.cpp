@@ -14,6 +14,21 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using Kind = Outcome::Kind;
 
+// Four threads of kBranch: the first two go to one side, the others to the other.
+void take_the_branch(Steps& steps) {
+  steps.launch(4);
+  steps.cycle();
+  steps.issue();
+  steps.resolve(0, {{kLow, {0, 1}}, {kHigh, {2, 3}}});
+}
+
+void issue_for(Steps& steps, int cycles) {
+  for (int i = 0; i < cycles; ++i) {
+    steps.cycle();
+    steps.issue();
+  }
+}
+
 TEST(Harp, OneSidedIfReachesTheBarrierAtOnce) {
   const ptx::Program program = kernel("  @%p1 bra D;\n  add.u32 %r1, %r1, 1;\nD:\n  ret;");
   Steps steps(program, config_of("harp"), four_lanes(4));
@@ -41,10 +56,7 @@ TEST(Harp, ALoopTakesOneBarrierEntryHoweverOftenItTurns) {
 TEST(Harp, ThreadsThatExitLeaveTheirBarriers) {
   const ptx::Program program = kernel(kBranch);
   Steps steps(program, config_of("harp"), four_lanes(4));
-  steps.launch(4);
-  steps.cycle();
-  steps.issue();
-  steps.resolve(0, {{kLow, {0, 1}}, {kHigh, {2, 3}}});
+  take_the_branch(steps);
   steps.cycle();
   steps.cycle();
   steps.cycle();
@@ -66,14 +78,8 @@ TEST(Harp, ThreadsThatExitLeaveTheirBarriers) {
 TEST(Harp, ABarrierWhoseThreadsAllExitIsFree) {
   const ptx::Program program = kernel(kBranch);
   Steps steps(program, config_of("harp"), four_lanes(4));
-  steps.launch(4);
-  steps.cycle();
-  steps.issue();
-  steps.resolve(0, {{kLow, {0, 1}}, {kHigh, {2, 3}}});
-  for (int i = 0; i < 5; ++i) {
-    steps.cycle();
-    steps.issue();
-  }
+  take_the_branch(steps);
+  issue_for(steps, 5);
   steps.resolve(1, {{kD, {0, 1}}}, Kind::kExit);
   steps.resolve(2, {{kD, {2, 3}}}, Kind::kExit);
   EXPECT_EQ(steps.unit().dump(), "");
@@ -163,14 +169,8 @@ TEST(Harp, BlockBarriersInBothArmsAreCountedAndPassed) {
 TEST(Harp, AThreadReachesItsReconvergencePointWhenItsBlockBarrierOpens) {
   const ptx::Program program = kernel(kBranch);
   Steps steps(program, config_of("harp"), four_lanes(4));
-  steps.launch(4);
-  steps.cycle();
-  steps.issue();
-  steps.resolve(0, {{kLow, {0, 1}}, {kHigh, {2, 3}}});
-  for (int i = 0; i < 5; ++i) {
-    steps.cycle();
-    steps.issue();
-  }
+  take_the_branch(steps);
+  issue_for(steps, 5);
   steps.resolve(1, {{kD, {0, 1}}}, Kind::kBarrier);
   EXPECT_THAT(barriers(steps), ElementsAre("0000"));
   EXPECT_EQ(steps.unit().census().barrier, 2u);
@@ -195,14 +195,8 @@ TEST(Harp, ThreadsThatWaitToExitAreToldToBlockBarriers) {
 TEST(Harp, ReconvergenceNeedsTheCallDepthOfTheBranch) {
   const ptx::Program program = kernel(kBranch);
   Steps steps(program, config_of("harp"), four_lanes(4));
-  steps.launch(4);
-  steps.cycle();
-  steps.issue();
-  steps.resolve(0, {{kLow, {0, 1}}, {kHigh, {2, 3}}});
-  for (int i = 0; i < 5; ++i) {
-    steps.cycle();
-    steps.issue();
-  }
+  take_the_branch(steps);
+  issue_for(steps, 5);
   steps.resolve(1, {{kD, {0, 1}}}, Kind::kGo, 1);
   EXPECT_THAT(barriers(steps), ElementsAre("0000"));
   steps.resolve(2, {{kD, {2, 3}}}, Kind::kGo, 0);
