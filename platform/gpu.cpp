@@ -6,32 +6,26 @@
 
 #include "common/error.h"
 #include "common/hop_monitor.h"
-#include "dispatch/dispatcher.h"
+#include "platform/launches.h"
 #include "platform/watchdog.h"
 #include "sm/sm.h"
 #include "texture/table.h"
 #include "vcd/gpu_waveform.h"
 
 namespace weft {
-namespace {}  // namespace
 
 struct Gpu::Impl final : sm::SmListener {
   Impl(const GpuConfig& c, const Options& o);
 
   void connect();
-  bool begin(Cycle now);
-  void finish(Cycle now);
-  bool drained() const;
-  void stop(const std::string& text);
+  void begun(const sm::Kernel& kernel, Cycle now, bool alone);
+  void stop(const std::string& text, unsigned guilty = Launches::kNoSm);
   void bind();
   void reset();
-  void block_retired(unsigned) override { dispatcher.block_retired(); }
-  void sm_drained(unsigned) override { dispatcher.poke(); }
-  void faulted(unsigned, const std::string& text) override { stop(text); }
+  void block_retired(unsigned sm) override { launches.dispatcher().block_retired(sm); }
+  void sm_drained(unsigned) override { launches.dispatcher().poke(); }
+  void faulted(unsigned sm, const std::string& text) override { stop(text, sm); }
 
-  std::uint64_t cycles() const {
-    return past_cycles + (dispatcher.active() ? core.current_edge() - started + 1 : 0);
-  }
   sm::DeviceMemoryView view() const {
     return {nullptr, kDeviceBase, image.bytes(), pages.data(), 12, services, &objects};
   }
@@ -46,7 +40,7 @@ struct Gpu::Impl final : sm::SmListener {
   crossbar::Crossbar crossbar;
   std::deque<sm::Sm> sms;
   std::deque<HopMonitor> monitors;
-  dispatch::Dispatcher dispatcher;
+  Launches launches;
   Watchdog watchdog;
   std::optional<vcd::GpuWaveform> waveform;  // after the parts that it looks at
 
@@ -54,20 +48,17 @@ struct Gpu::Impl final : sm::SmListener {
   sm::DeviceServices* services = nullptr;
   std::vector<std::uint8_t> pages;  // per page of device memory: allocated?
   texture::Table objects;
-  std::deque<dispatch::Launch> queue;
-  std::optional<sm::Kernel> kernel;
   sm::AccessObserver* observer = nullptr;
-  Cycle started = 0;
-  std::uint64_t past_cycles = 0, launches = 0;
   std::string fault;
   sc_core::sc_event idle;
 
  private:
-  static std::vector<dispatch::BlockTarget*> targets(std::deque<sm::Sm>& sms) {
-    std::vector<dispatch::BlockTarget*> list;
-    list.reserve(sms.size());
-    for (auto& sm : sms) list.push_back(&sm);
-    return list;
+  std::deque<sm::Sm>& make_sms() {
+    for (unsigned i = 0; i < config.sm.count; ++i) {
+      const std::string name = "sm" + std::to_string(i);
+      sms.emplace_back(name.c_str(), i, config.sm, config.warp_formation, core, *this);
+    }
+    return sms;
   }
 };
 
@@ -81,14 +72,14 @@ Gpu::Impl::Impl(const GpuConfig& c, const Options& o)
       map(c.gddr5.map),
       crossbar("crossbar", config.crossbar, interconnect_clock, map, static_cast<unsigned>(c.sm.count),
                map.ports()),
-      dispatcher(core,
-                 [&] {
-                   for (unsigned i = 0; i < config.sm.count; ++i) {
-                     const std::string name = "sm" + std::to_string(i);
-                     sms.emplace_back(name.c_str(), i, config.sm, config.warp_formation, core, *this);
-                   }
-                   return targets(sms);
-                 }()),
+      // Checks are of one launch at a time: with an observer they do not overlap.
+      launches(config, core, make_sms(),
+               {[this] { return view(); }, [this] { return observer == nullptr; },
+                [this](const sm::Kernel& kernel, Cycle now, bool alone) { begun(kernel, now, alone); },
+                [this] {
+                  watchdog.stop();
+                  idle.notify(sc_core::SC_ZERO_TIME);
+                }}),
       watchdog(core, c.watchdog.cycles, sms),
       pages((c.gddr5.bytes + kPageBytes - 1) / kPageBytes, 0) {
   // At equal times memory goes before interconnect, and interconnect before core.
@@ -109,12 +100,10 @@ Gpu::Impl::Impl(const GpuConfig& c, const Options& o)
                     i % map.l2_banks());
   }
   connect();
-  dispatcher.set_hooks({[this](Cycle now) { return begin(now); }, [this] { return drained(); },
-                        [this](Cycle now) { finish(now); }});
   watchdog.on_hang = [this](const std::string& what) {
     std::string dump;
     for (const auto& sm : sms) dump += sm.dump();
-    stop("kernel " + kernel->program.name + " hangs: " + what + "\n" + dump);
+    stop("kernel " + launches.kernel_names() + " hangs: " + what + "\n" + dump);
   };
   bind();
 }
@@ -144,47 +133,18 @@ void Gpu::Impl::connect() {
   }
 }
 
-bool Gpu::Impl::begin(Cycle now) {
-  if (queue.empty() || !fault.empty()) return false;
-  kernel.emplace(queue.front(), config.sm, config.warp_formation.warp_size);
-  queue.pop_front();
-  const dispatch::Launch& launch = kernel->launch;
-  const auto offset = [](std::uint64_t address) { return address < kDeviceBase ? 0 : address - kDeviceBase; };
-  if (observer != nullptr) observer->kernel_started(*kernel, static_cast<unsigned>(sms.size()));
-  for (auto& sm : sms) {
-    sm.start_kernel(*kernel, view(), offset(launch.code_address), offset(launch.parameter_address), now + 1);
-  }
-  started = now + 1;
-  ++launches;
-  dispatcher.start(launch.grid);
-  watchdog.start(now);
+void Gpu::Impl::begun(const sm::Kernel& kernel, Cycle now, bool alone) {
+  if (observer != nullptr) observer->kernel_started(kernel, static_cast<unsigned>(sms.size()));
+  if (alone) watchdog.start(now);
   if (waveform.has_value()) waveform->wake();
-  return true;
-}
-
-void Gpu::Impl::finish(Cycle now) {
-  for (auto& sm : sms) sm.finish_kernel(now);
-  past_cycles += now + 1 - started;
-  watchdog.stop();
-  if (queue.empty()) idle.notify(sc_core::SC_ZERO_TIME);
-}
-
-bool Gpu::Impl::drained() const {
-  return std::all_of(sms.begin(), sms.end(), [](const sm::Sm& sm) { return sm.drained(); });
 }
 
 // Nothing moves any more after a fault, until the reset.
-void Gpu::Impl::stop(const std::string& text) {
+void Gpu::Impl::stop(const std::string& text, unsigned guilty) {
   if (!fault.empty()) return;
   fault = text.empty() ? "stopped" : text;
-  queue.clear();
   watchdog.stop();
-  if (dispatcher.active()) {
-    const Cycle now = core.current_edge();
-    past_cycles += now >= started ? now + 1 - started : 0;
-    for (auto& sm : sms) sm.finish_kernel(now);
-    dispatcher.reset();
-  }
+  launches.stop(fault, guilty);
   idle.notify(sc_core::SC_ZERO_TIME);
 }
 
@@ -197,22 +157,19 @@ void Gpu::Impl::reset() {
   objects.clear();
   for (auto& sm : sms) sm.reset();
   for (auto& monitor : monitors) monitor.reset();
-  dispatcher.reset();
+  launches.reset();
   watchdog.stop();
   image.reset();
   std::fill(pages.begin(), pages.end(), std::uint8_t{0});
   registry.reset();
-  queue.clear();
-  kernel.reset();
-  past_cycles = launches = 0;
   fault.clear();
   if (waveform.has_value()) waveform->reset();
 }
 
 void Gpu::Impl::bind() {
   registry.derived("gpu.cycles", "cycles", "core cycles in which a launch was active",
-                   [this] { return static_cast<double>(cycles()); });
-  registry.counter("gpu.launches", "launches", "kernels started", launches);
+                   [this] { return static_cast<double>(launches.cycles()); });
+  registry.counter("gpu.launches", "launches", "kernels started", launches.begun());
   for (unsigned i = 0; i < sms.size(); ++i) sms[i].bind(registry, "sm" + std::to_string(i));
   crossbar.bind(registry, "crossbar");
   for (unsigned i = 0; i < l2.size(); ++i) l2[i].bind(registry, "l2_" + std::to_string(i));
@@ -259,12 +216,18 @@ void Gpu::check(const dispatch::Launch& launch) const {
 
 void Gpu::launch(const dispatch::Launch& launch) {
   check(launch);
-  impl_->queue.push_back(launch);
-  impl_->dispatcher.poke();
+  if (faulted()) {
+    dispatch::LaunchOutcome outcome;
+    outcome.end = dispatch::LaunchOutcome::End::kStopped;
+    outcome.fault = fault();
+    if (launch.done) launch.done(outcome);
+    return;
+  }
+  impl_->launches.push(launch);
 }
 
 bool Gpu::idle() const {
-  return impl_->queue.empty() && !impl_->dispatcher.active();
+  return impl_->launches.idle();
 }
 const sc_core::sc_event& Gpu::idle_event() const {
   return impl_->idle;
@@ -331,7 +294,7 @@ void Gpu::map(std::uint64_t address, std::uint64_t bytes, bool mapped) {
 
 Totals Gpu::totals() const {
   Totals totals;
-  totals.cycles = impl_->cycles();
+  totals.cycles = impl_->launches.cycles();
   double active_lanes = 0, beats = 0, idle = 0, scheduler_cycles = 0;
   std::uint64_t accesses = 0, requests = 0;
   for (const auto& sm : impl_->sms) {
@@ -370,9 +333,9 @@ Totals Gpu::totals() const {
 
 Progress Gpu::progress() const {
   Progress progress;
-  progress.blocks_done = impl_->dispatcher.blocks_done();
-  progress.blocks_total = impl_->dispatcher.blocks();
-  progress.cycles = impl_->cycles();
+  progress.blocks_done = impl_->launches.dispatcher().blocks_done();
+  progress.blocks_total = impl_->launches.dispatcher().blocks();
+  progress.cycles = impl_->launches.cycles();
   for (const auto& sm : impl_->sms) progress.thread_instructions += sm.counters().thread_instructions;
   return progress;
 }
@@ -401,12 +364,12 @@ void Gpu::trace(const std::string& file, std::uint64_t first_cycle, std::uint64_
   Impl& gpu = *impl_;
   const auto launches = [&gpu] {
     vcd::LaunchState state;
-    state.active = gpu.dispatcher.active();
+    state.active = gpu.launches.active();
     state.faulted = !gpu.fault.empty();
-    state.launches = gpu.launches;
-    state.blocks_done = gpu.dispatcher.blocks_done();
-    state.blocks_total = gpu.dispatcher.blocks();
-    if (state.active) state.kernel = gpu.kernel->program.name;
+    state.launches = gpu.launches.begun();
+    state.blocks_done = gpu.launches.dispatcher().blocks_done();
+    state.blocks_total = gpu.launches.dispatcher().blocks();
+    state.kernel = gpu.launches.kernel_names();
     return state;
   };
   gpu.waveform.emplace(file, basename(), vcd::Window{first_cycle, last_cycle},

@@ -63,14 +63,16 @@ class Gpu : public sc_core::sc_module {
 
   // What launch() refuses, without launching: throws the same InputError.
   void check(const dispatch::Launch& launch) const;
-  // Puts a launch behind those already there (they run one after the other). Throws InputError if the grid is
-  // empty or too large, the block does not fit an SM (saying which resource), or the parameters have the
-  // wrong size.
+  // Puts a launch behind those of its queue (Launch::queue), which run one after the other; launches of
+  // different queues overlap where SMs are free. Throws InputError if the grid is empty or too large, the
+  // block does not fit an SM (saying which resource), or the parameters have the wrong size. After a fault
+  // the launch ends at once (Launch::done), until the reset.
   void launch(const dispatch::Launch& launch);
   bool idle() const;                            // nothing queued, running, or on its way to memory
   const sc_core::sc_event& idle_event() const;  // notified when the last launch has drained
 
-  // The fault or hang that stopped the GPU, if any: text with thread, PC, source line. Cleared by reset().
+  // The fault or hang that stopped the GPU, if any: text with thread, PC, source line. It ends all launches,
+  // of all queues. Cleared by reset().
   bool faulted() const;
   const std::string& fault() const;
   // Stops the running launch from outside (SIGINT, --max-cycles) with this reason as its fault.
@@ -85,7 +87,7 @@ class Gpu : public sc_core::sc_module {
   // The same memory with its mapped pages, for who runs kernels without the SMs.
   sm::DeviceMemoryView memory_view() const;
   // Shows accesses and barriers of the launches from now on to `observer`, which outlives them; nullptr: to
-  // nobody.
+  // nobody. Launches that are observed do not overlap.
   void observe(sm::AccessObserver* observer);
   // Counts instructions of the launches from now on in `profile`, which outlives them; nullptr: does not.
   void profile(sm::InstructionProfile* profile);

@@ -71,7 +71,8 @@ class Sm final : public sc_core::sc_module,
 
   // Throws InputError if the kernel needs warps that the scheme does not keep.
   void check_warps(const Kernel& kernel) const;
-  // A kernel begins on all SMs; buckets are counted from `now` on.
+  // The SM turns to a kernel, with empty caches; buckets are counted from `now` on. Nothing of the one before
+  // may be left (`drained`), which finish_kernel has closed.
   void start_kernel(const Kernel& kernel, const DeviceMemoryView& memory, std::uint64_t code_offset,
                     std::uint64_t parameter_offset, Cycle now);
   // The kernel is done (or abandoned): closes the account of cycles at `now`.
@@ -82,7 +83,7 @@ class Sm final : public sc_core::sc_module,
 
   Cycle step(Cycle now) override;
 
-  bool drained() const;
+  bool drained() const override;
   void bind(statistics::Registry& registry, const std::string& prefix);
   // One line per live warp, per domain, for the watchdog.
   std::string dump() const;
@@ -96,8 +97,10 @@ class Sm final : public sc_core::sc_module,
     std::string example;
   };
   Spinning spinning() const;
-  // Exits and openings of barriers so far: what a kernel that goes on does now and then.
-  std::uint64_t milestones() const { return counters_.threads_retired + barriers_opened_; }
+  // Exits, openings of barriers and new blocks so far: what a kernel that goes on does now and then.
+  std::uint64_t milestones() const {
+    return counters_.threads_retired + barriers_opened_ + counters_.blocks_launched;
+  }
 
   // Counts instructions of the launches from now on in `profile`; nullptr: does not.
   void profile(InstructionProfile* profile) { profile_ = profile; }
