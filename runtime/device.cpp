@@ -20,6 +20,8 @@
 namespace weft::runtime {
 namespace {
 
+static_assert(Allocator::kAlignment >= LoadedModule::kAlignment);
+
 // Simulated core cycles between two looks at the outside: short against a second of wall time at any speed,
 // long against the cost of entering the SystemC kernel.
 constexpr std::uint64_t kSliceCycles = 10'000;

@@ -21,14 +21,15 @@
 #include "check/checks.h"
 #include "common/error.h"
 #include "functional/engine.h"
+#include "loader/loaded_module.h"
 #include "platform/gpu.h"
 #include "runtime/arguments.h"
 #include "runtime/device_runtime.h"
-#include "runtime/loaded_module.h"
 
 namespace weft::runtime {
 
 using Address = std::uint64_t;  // a device address
+using loader::LoadedModule;
 
 // Launches that run functionally, without timing: all, the first `launches`, or those before the first launch
 // of `kernel` (whatever lasts longer). The others are timed; memory is the same.

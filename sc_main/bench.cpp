@@ -24,7 +24,7 @@ constexpr std::array<const char*, 4> kPrograms{"vector_add", "matrix_multiply", 
 ordered_json measure(const std::string& name, const std::string& size, const SessionOptions& options) {
   const auto workload = workloads::find(name);
   const auto values = workloads::values_of(*workload, size);
-  Session session(options);
+  Session session(with_settings(options, *workload, size));
   const workloads::Result result = workload->run(session.device(), values, workload->code());
   end_progress_line();
   const runtime::Device& device = session.device();

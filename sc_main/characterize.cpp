@@ -237,12 +237,8 @@ ExitCode characterize(const Words& words) {
     return ExitCode::kDone;
   }
   const auto workload = workloads::find(name);
-  Outcome outcome;
-  outcome.workload = workload->name();
-  outcome.size = workloads::values_of(*workload, size);
-  outcome.code = workload->code();
-  const auto settings = workloads::settings_of(*workload, size);
-  session_choice.overrides.insert(session_choice.overrides.begin(), settings.begin(), settings.end());
+  Outcome outcome = outcome_of(*workload, size);
+  session_choice = with_settings(session_choice, *workload, size);
   const GpuConfig config = load_config(session_choice.config, session_choice.overrides);
 
   sm::InstructionProfile profile;
@@ -251,16 +247,15 @@ ExitCode characterize(const Words& words) {
   session_choice.profile = &profile;
   session_choice.observer = &launches;
   Session session(session_choice);
-  const ExitCode code = session.execute(outcome, [&](runtime::Device& device, Outcome& result) {
-    const workloads::Result got = workload->run(device, result.size, result.code);
-    result.verified = got.verified;
-    result.message = got.message;
-  });
+  const ExitCode code = session.execute(outcome, *workload);
 
   std::cout << outcome.workload;
   for (const auto& [option, value] : outcome.size) std::cout << " " << option << "=" << value;
   std::cout << " on " << config.name << ", scheme " << config.warp_formation.scheme << "; "
-            << (outcome.verified.value_or(false) ? "verified: " : "") << outcome.message << "\n";
+            << (!outcome.verified   ? ""
+                : *outcome.verified ? "verified: "
+                                    : "WRONG: ")
+            << outcome.message << "\n";
 
   ordered_json json;
   json["workload"] = outcome.workload;

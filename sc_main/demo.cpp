@@ -11,10 +11,7 @@ ExitCode demo(const Words& words) {
   if (!parse(words, "weft demo [OPTIONS]", session_options(options))) return ExitCode::kDone;
 
   const auto workload = workloads::find("bfs");
-  Outcome outcome;
-  outcome.workload = workload->name();
-  outcome.size = workloads::values_of(*workload, "default");
-  outcome.code = workload->code();
+  Outcome outcome = outcome_of(*workload, "default");
   Session session(options);
   const GpuConfig& config = session.device().gpu().config();
   std::cout << "Breadth-first search over a random graph of " << outcome.size.at("n")
@@ -25,11 +22,7 @@ ExitCode demo(const Words& words) {
                "level of "
                "the search.\n\n"
             << std::flush;
-  return session.execute(outcome, [&](runtime::Device& device, Outcome& result) {
-    const workloads::Result got = workload->run(device, result.size, result.code);
-    result.verified = got.verified;
-    result.message = got.message;
-  });
+  return session.execute(outcome, *workload);
 }
 
 }  // namespace weft::cli

@@ -44,22 +44,12 @@ std::vector<Dump> parse_dumps(const std::vector<std::string>& texts,
 
 ExitCode run_workload(const RunOptions& options) {
   const auto workload = workloads::find(options.workload);
-  Outcome outcome;
-  outcome.workload = workload->name();
-  outcome.size = workloads::values_of(*workload, options.size);
-  outcome.code =
-      options.ptx.empty() ? workload->code() : workloads::code_of_file(options.ptx[0], options.kernel);
+  Outcome outcome = outcome_of(*workload, options.size);
+  if (!options.ptx.empty()) outcome.code = workloads::code_of_file(options.ptx[0], options.kernel);
   if (!options.kernel.empty()) outcome.code.kernel = options.kernel;
 
-  SessionOptions with_settings = options.session;
-  const auto settings = workloads::settings_of(*workload, options.size);
-  with_settings.overrides.insert(with_settings.overrides.begin(), settings.begin(), settings.end());
-  Session session(with_settings);
-  return session.execute(outcome, [&](runtime::Device& device, Outcome& result) {
-    const workloads::Result got = workload->run(device, result.size, result.code);
-    result.verified = got.verified;
-    result.message = got.message;
-  });
+  Session session(with_settings(options.session, *workload, options.size));
+  return session.execute(outcome, *workload);
 }
 
 ExitCode run_kernel(const RunOptions& options) {
@@ -113,7 +103,7 @@ ExitCode run(const Words& words) {
   po::options_description work("a workload");
   work.add_options()("workload", po::value(&options.workload), "name (weft list workloads)")(
       "size", po::value(&options.size),
-      "small, default, large, or options: n=1000,degree=4, or large,seed=7");
+      "small, default, large, a paper's (weft list workloads), or options: n=1000,degree=4, or large,seed=7");
   po::options_description raw("a kernel of one's own");
   raw.add_options()("ptx", po::value(&options.ptx)->composing(),
                     "PTX file; several are linked (--ptx A --ptx B); with --workload: in place of the "

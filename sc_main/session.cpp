@@ -68,6 +68,21 @@ std::string mode_of(const SessionOptions& options) {
   return options.functional ? "functional" : options.fast_forward.empty() ? "timed" : "fast-forward";
 }
 
+SessionOptions with_settings(SessionOptions options, const workloads::Workload& workload,
+                             const std::string& size) {
+  const auto settings = workloads::settings_of(workload, size);
+  options.overrides.insert(options.overrides.begin(), settings.begin(), settings.end());
+  return options;
+}
+
+Outcome outcome_of(const workloads::Workload& workload, const std::string& size) {
+  Outcome outcome;
+  outcome.workload = workload.name();
+  outcome.size = workloads::values_of(workload, size);
+  outcome.code = workload.code();
+  return outcome;
+}
+
 Session::Session(const SessionOptions& options)
     : options_(options),
       config_(load_config(options.config, options.overrides)),
@@ -76,6 +91,14 @@ Session::Session(const SessionOptions& options)
   if (!options_.out.empty()) make_folder(options_.out);
   start_trace(device_.gpu(), options_.trace);
   catch_interrupts();
+}
+
+ExitCode Session::execute(Outcome& outcome, workloads::Workload& workload) {
+  return execute(outcome, [&](runtime::Device& device, Outcome& result) {
+    const workloads::Result got = workload.run(device, result.size, result.code);
+    result.verified = got.verified;
+    result.message = got.message;
+  });
 }
 
 ExitCode Session::execute(Outcome& outcome, const std::function<void(runtime::Device&, Outcome&)>& work) {

@@ -37,6 +37,12 @@ struct SessionOptions {
 // "timed", "functional" or "fast-forward".
 std::string mode_of(const SessionOptions& options);
 
+// The options, with what the size asks of the configuration in front of what the user set, which is stronger.
+SessionOptions with_settings(SessionOptions options, const workloads::Workload& workload,
+                             const std::string& size);
+// A workload at a size, with its own code, before it has run. Throws InputError for an unknown size.
+Outcome outcome_of(const workloads::Workload& workload, const std::string& size);
+
 class Session {
  public:
   // Reads the configuration, makes the folder and builds the GPU. Throws InputError.
@@ -48,6 +54,8 @@ class Session {
   // is recorded; then results are written to the folder, the summary is printed, and the exit code returned.
   // InputError passes through.
   ExitCode execute(Outcome& outcome, const std::function<void(runtime::Device&, Outcome&)>& work);
+  // The same for a workload, with the outcome's size and code.
+  ExitCode execute(Outcome& outcome, workloads::Workload& workload);
 
  private:
   SessionOptions options_;

@@ -1,7 +1,7 @@
 // Parsed modules that are linked with each other, whose variables and functions have addresses, and the
 // programs decoded from them so far. Most often it is one module.
-#ifndef WEFT_RUNTIME_LOADED_MODULE_H
-#define WEFT_RUNTIME_LOADED_MODULE_H
+#ifndef WEFT_LOADER_LOADED_MODULE_H
+#define WEFT_LOADER_LOADED_MODULE_H
 
 #include <cstdint>
 #include <functional>
@@ -12,11 +12,13 @@
 
 #include "ptx/module.h"
 
-namespace weft::runtime {
+namespace weft::loader {
 
 class LoadedModule {
  public:
-  // Returns the address of `bytes` bytes aligned to 256.
+  // The largest alignment of a variable, in bytes: what every allocation of device memory has.
+  static constexpr std::uint64_t kAlignment = 256;
+  // Returns the address of `bytes` bytes aligned to kAlignment.
   using Place = std::function<std::uint64_t(std::uint64_t bytes)>;
   // Writes `bytes` to device memory.
   using Write = std::function<void(std::uint64_t address, const std::vector<std::uint8_t>& bytes)>;
@@ -25,7 +27,7 @@ class LoadedModule {
   // little device memory, and writes their initial values. Functions get addresses from number
   // `next_function` on, which is then the number after the last: they differ between the modules of a device.
   // Throws InputError for an .extern variable that no module defines, a variable, function or kernel that two
-  // define, an alignment above 256, a relocation to an unknown name.
+  // define, an alignment above kAlignment, a relocation to an unknown name.
   LoadedModule(std::vector<ptx::Module> modules, const Place& place, const Write& write,
                std::uint64_t& next_function);
 
@@ -65,6 +67,6 @@ class LoadedModule {
   std::map<std::string, std::shared_ptr<const ptx::Program>> programs_;
 };
 
-}  // namespace weft::runtime
+}  // namespace weft::loader
 
 #endif

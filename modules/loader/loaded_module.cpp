@@ -1,4 +1,4 @@
-#include "runtime/loaded_module.h"
+#include "loader/loaded_module.h"
 
 #include <algorithm>
 #include <set>
@@ -6,10 +6,9 @@
 #include "common/error.h"
 #include "ptx/link.h"
 #include "ptx/syntax.h"
-#include "runtime/allocator.h"
 #include "texture/sampler.h"
 
-namespace weft::runtime {
+namespace weft::loader {
 namespace {
 
 bool lives_in_device_memory(const ptx::Variable& variable) {
@@ -75,9 +74,9 @@ void LoadedModule::place_variables(const Place& place) {
     for (const ptx::Variable& variable : modules_[m].variables) {
       if (!is_defined_here(variable)) continue;
       const std::uint64_t align = std::max<std::uint64_t>(variable.align, 1);
-      if (align > Allocator::kAlignment) {
+      if (align > LoadedModule::kAlignment) {
         throw InputError(file, "variable " + variable.name + " is aligned to " + std::to_string(align) +
-                                   " bytes; allowed: up to " + std::to_string(Allocator::kAlignment));
+                                   " bytes; allowed: up to " + std::to_string(LoadedModule::kAlignment));
       }
       const std::uint64_t offset = (end + align - 1) / align * align;
       // Sizes come from a file: their sum must not wrap around into something small.
@@ -228,4 +227,4 @@ const std::shared_ptr<const ptx::Program>& LoadedModule::program(const std::stri
   return program;
 }
 
-}  // namespace weft::runtime
+}  // namespace weft::loader

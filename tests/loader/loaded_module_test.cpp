@@ -1,4 +1,4 @@
-#include "runtime/loaded_module.h"
+#include "loader/loaded_module.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include "common/error.h"
 #include "ptx/syntax.h"
 
-namespace weft::runtime {
+namespace weft::loader {
 namespace {
 
 using ::testing::ElementsAre;
@@ -177,4 +177,4 @@ TEST(LoadedModule, ListsItsVariablesWhenAskedForAnotherOne) {
 }
 
 }  // namespace
-}  // namespace weft::runtime
+}  // namespace weft::loader
