@@ -17,6 +17,7 @@ namespace weft {
 struct Gpu::Impl final : sm::SmListener {
   Impl(const GpuConfig& c, const Options& o);
 
+  void make_system_port();
   void connect();
   void begun(const sm::Kernel& kernel, Cycle now, bool alone);
   void stop(const std::string& text, unsigned guilty = Launches::kNoSm);
@@ -27,7 +28,7 @@ struct Gpu::Impl final : sm::SmListener {
   void faulted(unsigned sm, const std::string& text) override { stop(text, sm); }
 
   sm::DeviceMemoryView view() const {
-    return {nullptr, kDeviceBase, image.bytes(), pages.data(), 12, services, &objects};
+    return {nullptr, kDeviceBase, image.bytes(), pages.data(), 12, services, &objects, system, false};
   }
 
   const GpuConfig config;
@@ -37,6 +38,9 @@ struct Gpu::Impl final : sm::SmListener {
   const gddr5::AddressMap map;
   std::deque<gddr5::Gddr5Channel> channels;
   std::deque<l2::L2Bank> l2;
+  sm::SystemMemory system_memory;
+  sm::SystemMemory* const system;  // nullptr: kernels cannot reach it
+  std::optional<system_port::SystemPort> system_port;
   crossbar::Crossbar crossbar;
   std::deque<sm::Sm> sms;
   std::deque<HopMonitor> monitors;
@@ -70,8 +74,10 @@ Gpu::Impl::Impl(const GpuConfig& c, const Options& o)
       core("core_clock", c.clocks.core_mhz),
       image(c.gddr5.bytes),
       map(c.gddr5.map),
+      system_memory(kDeviceBase, c.gddr5.bytes),
+      system(c.system.enabled ? &system_memory : nullptr),
       crossbar("crossbar", config.crossbar, interconnect_clock, map, static_cast<unsigned>(c.sm.count),
-               map.ports()),
+               map.ports(), c.system.enabled),
       // Checks are of one launch at a time: with an observer they do not overlap.
       launches(config, core, make_sms(),
                {[this] { return view(); }, [this] { return observer == nullptr; },
@@ -99,6 +105,7 @@ Gpu::Impl::Impl(const GpuConfig& c, const Options& o)
     l2.emplace_back(name.c_str(), config.l2.bank, interconnect_clock, map, i / map.l2_banks(),
                     i % map.l2_banks());
   }
+  if (config.system.enabled) make_system_port();
   connect();
   watchdog.on_hang = [this](const std::string& what) {
     std::string dump;
@@ -106,6 +113,39 @@ Gpu::Impl::Impl(const GpuConfig& c, const Options& o)
     stop("kernel " + launches.kernel_names() + " hangs: " + what + "\n" + dump);
   };
   bind();
+}
+
+void Gpu::Impl::make_system_port() {
+  system_port.emplace("system_port", config.system.port, interconnect_clock);
+  system_port->on_invalidate = [this](std::uint64_t first, std::uint64_t last) {
+    system_memory.forget(first, last);
+  };
+  const auto payload_of = [](tlm::tlm_generic_payload& payload, bool write, std::uint64_t address) {
+    payload.set_command(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
+    payload.set_address(address);
+  };
+  sm::SystemMemory::Path path;
+  path.ask = [this, payload_of](std::uint64_t address) {
+    tlm::tlm_generic_payload payload;
+    payload_of(payload, false, address);
+    tlm::tlm_dmi dmi;
+    sm::SystemMemory::Region region;
+    if (!system_port->system->get_direct_mem_ptr(payload, dmi) || !dmi.is_read_allowed()) return region;
+    region.first = dmi.get_start_address();
+    region.last = dmi.get_end_address();
+    region.data = dmi.get_dmi_ptr();
+    region.writable = dmi.is_read_write_allowed();
+    return region;
+  };
+  path.move = [this, payload_of](bool write, std::uint64_t address, std::uint8_t* data, unsigned bytes) {
+    tlm::tlm_generic_payload payload;
+    payload_of(payload, write, address);
+    payload.set_data_ptr(data);
+    payload.set_data_length(bytes);
+    payload.set_streaming_width(bytes);
+    return system_port->system->transport_dbg(payload) == bytes;
+  };
+  system_memory.reach_through(std::move(path));
 }
 
 void Gpu::Impl::connect() {
@@ -122,6 +162,7 @@ void Gpu::Impl::connect() {
   for (unsigned i = 0; i < sms.size(); ++i) {
     join(sms[i].memory_socket, crossbar.sm_sockets[i], "hop_sm" + std::to_string(i));
   }
+  if (system_port.has_value()) join(crossbar.memory_sockets[map.ports()], system_port->target, "hop_system");
   for (unsigned i = 0; i < map.ports(); ++i) {
     if (config.l2.enabled) {
       join(crossbar.memory_sockets[i], l2[i].target, "hop_l2_" + std::to_string(i));
@@ -134,6 +175,7 @@ void Gpu::Impl::connect() {
 }
 
 void Gpu::Impl::begun(const sm::Kernel& kernel, Cycle now, bool alone) {
+  system_memory.ask_again();
   if (observer != nullptr) observer->kernel_started(kernel, static_cast<unsigned>(sms.size()));
   if (alone) watchdog.start(now);
   if (waveform.has_value()) waveform->wake();
@@ -153,6 +195,8 @@ void Gpu::Impl::reset() {
   // From memory towards the SMs: who holds a payload drops it before its owner frees it.
   for (auto& channel : channels) channel.reset();
   for (auto& bank : l2) bank.reset();
+  if (system_port.has_value()) system_port->reset();
+  system_memory.reset();
   crossbar.reset();
   objects.clear();
   for (auto& sm : sms) sm.reset();
@@ -172,6 +216,7 @@ void Gpu::Impl::bind() {
   registry.counter("gpu.launches", "launches", "kernels started", launches.begun());
   for (unsigned i = 0; i < sms.size(); ++i) sms[i].bind(registry, "sm" + std::to_string(i));
   crossbar.bind(registry, "crossbar");
+  if (system_port.has_value()) system_port->bind(registry, "system_port");
   for (unsigned i = 0; i < l2.size(); ++i) l2[i].bind(registry, "l2_" + std::to_string(i));
   for (unsigned i = 0; i < channels.size(); ++i) channels[i].bind(registry, "gddr5_" + std::to_string(i));
 }
@@ -216,6 +261,10 @@ void Gpu::check(const dispatch::Launch& launch) const {
 
 void Gpu::launch(const dispatch::Launch& launch) {
   check(launch);
+  enqueue(launch);
+}
+
+void Gpu::enqueue(const dispatch::Launch& launch) {
   if (faulted()) {
     dispatch::LaunchOutcome outcome;
     outcome.end = dispatch::LaunchOutcome::End::kStopped;
@@ -256,6 +305,7 @@ texture::Table& Gpu::objects() {
 sm::DeviceMemoryView Gpu::memory_view() const {
   sm::DeviceMemoryView view = impl_->view();
   view.image = impl_->image.data();
+  view.untimed = true;
   return view;
 }
 void Gpu::observe(sm::AccessObserver* observer) {
@@ -281,6 +331,22 @@ std::uint64_t Gpu::local_memory_bytes(const dispatch::Launch& launch) const {
   if (launch.program->local_bytes == 0 && !launch.program->recursive) return 0;
   return sm::local_area_bytes(sm::Kernel(launch, impl_->config.sm, impl_->config.warp_formation.warp_size),
                               impl_->config.sm);
+}
+
+tlm_utils::simple_initiator_socket<system_port::SystemPort>& Gpu::system_socket() {
+  if (!impl_->system_port.has_value()) {
+    throw InputError(name(), "has no way to system memory; system.enabled in its configuration is false");
+  }
+  return impl_->system_port->system;
+}
+
+void Gpu::add_system_window(std::uint64_t base, std::uint64_t bytes) {
+  system_socket();  // there is one
+  impl_->system_memory.add_window(base, bytes);
+}
+
+void Gpu::remove_system_window(std::uint64_t base) {
+  impl_->system_memory.remove_window(base);
 }
 
 void Gpu::map(std::uint64_t address, std::uint64_t bytes, bool mapped) {

@@ -68,6 +68,8 @@ class Gpu : public sc_core::sc_module {
   // block does not fit an SM (saying which resource), or the parameters have the wrong size. After a fault
   // the launch ends at once (Launch::done), until the reset.
   void launch(const dispatch::Launch& launch);
+  // The same for a launch that check() has passed.
+  void enqueue(const dispatch::Launch& launch);
   bool idle() const;                            // nothing queued, running, or on its way to memory
   const sc_core::sc_event& idle_event() const;  // notified when the last launch has drained
 
@@ -108,6 +110,13 @@ class Gpu : public sc_core::sc_module {
   void close_trace();
   // Every hop monitor's violations, as text; empty without Options::monitors.
   std::string violations() const;
+  // System memory (GpuConfig::System::enabled, else InputError): kernels reach addresses inside windows
+  // through this socket, with the same numbers. With direct access (DMI) instructions act when they issue,
+  // without it when their transactions complete. add_window throws InputError as sm::SystemMemory does.
+  // reset() removes all windows.
+  tlm_utils::simple_initiator_socket<system_port::SystemPort>& system_socket();
+  void add_system_window(std::uint64_t base, std::uint64_t bytes);
+  void remove_system_window(std::uint64_t base);
   // Address checks: only mapped pages of device memory may be accessed by kernels. `address` is a device
   // address.
   void map(std::uint64_t address, std::uint64_t bytes, bool mapped);

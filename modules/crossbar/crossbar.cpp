@@ -28,6 +28,11 @@ bool is_atomic(const tlm::tlm_generic_payload& payload) {
   return origin != nullptr && origin->kind == AccessKind::kAtomic;
 }
 
+bool is_system(const tlm::tlm_generic_payload& payload) {
+  const TransactionOrigin* origin = origin_of(payload);
+  return origin != nullptr && origin->system;
+}
+
 std::uint64_t request_bytes(const tlm::tlm_generic_payload& payload) {
   return kHeaderBytes + (payload.is_write() || is_atomic(payload) ? payload.get_data_length() : 0);
 }
@@ -80,19 +85,23 @@ void Crossbar::Config::describe(config::Visitor& v) {
 void Crossbar::Config::check(const std::string&) const {}
 
 Crossbar::Crossbar(sc_core::sc_module_name name, const Config& config, ClockDomain& domain,
-                   const gddr5::AddressMap& map, unsigned sms, unsigned ports)
+                   const gddr5::AddressMap& map, unsigned sms, unsigned ports, bool system_port)
     : sc_module(name),
       sm_sockets("sm_socket", checked_ports(this->name(), "SMs", sms)),
-      memory_sockets("memory_socket", checked_ports(this->name(), "memory ports", ports)),
+      memory_sockets("memory_socket",
+                     checked_ports(this->name(), "memory ports", ports + (system_port ? 1 : 0))),
       config_(config),
       domain_(domain),
       map_(map),
       by_channel_(ports == map.channels()),
+      system_port_(system_port),
       index_(domain.add(*this)),
-      requests_(shape(config, sms, ports, config.sms_per_interface, 1)),
-      responses_(shape(config, ports, sms, 1, config.sms_per_interface)),
+      requests_(
+          shape(config, sms, static_cast<unsigned>(memory_sockets.size()), config.sms_per_interface, 1)),
+      responses_(
+          shape(config, static_cast<unsigned>(memory_sockets.size()), sms, 1, config.sms_per_interface)),
       sms_(sms),
-      memory_(ports) {
+      memory_(memory_sockets.size()) {
   if (ports != map.channels() && ports != map.ports()) {
     throw InputError(this->name(), std::to_string(ports) + " memory ports; the address map has " +
                                        std::to_string(map.channels()) + " channels and " +
@@ -104,7 +113,7 @@ Crossbar::Crossbar(sc_core::sc_module_name name, const Config& config, ClockDoma
     sm_sockets[sm].register_get_direct_mem_ptr(this, &Crossbar::dmi, static_cast<int>(sm));
     sm_sockets[sm].register_transport_dbg(this, &Crossbar::debug, static_cast<int>(sm));
   }
-  for (unsigned port = 0; port < ports; ++port) {
+  for (unsigned port = 0; port < memory_.size(); ++port) {
     memory_sockets[port].register_nb_transport_bw(this, &Crossbar::backward, static_cast<int>(port));
     memory_sockets[port].register_invalidate_direct_mem_ptr(this, &Crossbar::invalidate,
                                                             static_cast<int>(port));
@@ -135,8 +144,9 @@ void Crossbar::reset() {
   }
 }
 
-unsigned Crossbar::port_of(std::uint64_t address) const {
-  const gddr5::AddressMap::Route route = map_.route(address);
+unsigned Crossbar::port_of(const Payload& payload) const {
+  if (system_port_ && is_system(payload)) return static_cast<unsigned>(memory_.size() - 1);
+  const gddr5::AddressMap::Route route = map_.route(payload.get_address());
   return by_channel_ ? route.channel : route.port;
 }
 
@@ -178,7 +188,8 @@ tlm_sync_enum Crossbar::forward(int index, Payload& payload, tlm_phase& phase, s
     return tlm::TLM_COMPLETED;
   }
   if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
-  if (!map_.within_chunk(payload.get_address(), payload.get_data_length())) {
+  if (!map_.within_chunk(payload.get_address(), payload.get_data_length()) &&
+      !(system_port_ && is_system(payload))) {
     payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
     return tlm::TLM_COMPLETED;
   }
@@ -203,7 +214,7 @@ tlm_sync_enum Crossbar::forward(int index, Payload& payload, tlm_phase& phase, s
 
 void Crossbar::push_request(unsigned sm, Payload& payload, Cycle ready) {
   const std::uint64_t bytes = request_bytes(payload);
-  requests_.push(sm, &payload, port_of(payload.get_address()), flits(bytes), ready);
+  requests_.push(sm, &payload, port_of(payload), flits(bytes), ready);
   sms_[sm].bytes_in += bytes;
   ++request_packets_;
 }
@@ -367,7 +378,7 @@ Cycle Crossbar::next_work(Cycle now) const {
 
 // Loosely timed: both directions without contention.
 void Crossbar::blocking(int, Payload& payload, sc_time& delay) {
-  memory_sockets[port_of(payload.get_address())]->b_transport(payload, delay);
+  memory_sockets[port_of(payload)]->b_transport(payload, delay);
   const std::uint64_t cycles =
       2 * config_.router_latency + flits(request_bytes(payload)) + flits(response_bytes(payload));
   delay += domain_.time_of(cycles);
@@ -375,11 +386,11 @@ void Crossbar::blocking(int, Payload& payload, sc_time& delay) {
 
 // Device memory is one image: whichever port the address belongs to speaks for all of it.
 bool Crossbar::dmi(int, Payload& payload, tlm::tlm_dmi& region) {
-  return memory_sockets[port_of(payload.get_address())]->get_direct_mem_ptr(payload, region);
+  return memory_sockets[port_of(payload)]->get_direct_mem_ptr(payload, region);
 }
 
 unsigned Crossbar::debug(int, Payload& payload) {
-  return memory_sockets[port_of(payload.get_address())]->transport_dbg(payload);
+  return memory_sockets[port_of(payload)]->transport_dbg(payload);
 }
 
 void Crossbar::invalidate(int, sc_dt::uint64 begin, sc_dt::uint64 end) {
@@ -401,7 +412,8 @@ void Crossbar::bind(statistics::Registry& registry, const std::string& prefix) {
                      sms_[i].bytes_out);
   }
   for (std::size_t i = 0; i < memory_.size(); ++i) {
-    const std::string port = prefix + ".port" + std::to_string(i);
+    const bool system = system_port_ && i + 1 == memory_.size();
+    const std::string port = prefix + (system ? ".system_port" : ".port" + std::to_string(i));
     registry.counter(port + ".request_bytes", "bytes", "headers and data of requests to this port",
                      memory_[i].bytes_out);
     registry.counter(port + ".response_bytes", "bytes", "headers and data of responses from this port",
