@@ -14,10 +14,17 @@
 namespace weft {
 namespace {
 
-// Where the named configurations lie: $WEFT_CONFIGS, or the folder given at build time.
+// Where the named configurations lie: $WEFT_CONFIGS; else the share folder beside the program, if it is
+// installed; else the source tree; else the share folder that the build was configured for.
 std::filesystem::path config_folder() {
-  const char* given = std::getenv("WEFT_CONFIGS");
-  return given != nullptr ? given : WEFT_CONFIG_FOLDER;
+  namespace fs = std::filesystem;
+  if (const char* given = std::getenv("WEFT_CONFIGS")) return given;
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  const fs::path beside = program.parent_path().parent_path() / "share" / "weft" / "configs";
+  if (!error && fs::is_directory(beside, error)) return beside;
+  if (fs::is_directory(WEFT_CONFIG_FOLDER, error)) return WEFT_CONFIG_FOLDER;
+  return WEFT_INSTALLED_CONFIG_FOLDER;
 }
 
 std::string path_of(const std::string& name_or_path) {

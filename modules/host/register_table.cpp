@@ -1,0 +1,194 @@
+#include "host/register_table.h"
+
+namespace weft::host {
+
+const std::vector<RegisterEntry>& global_registers() {
+  using Access = RegisterAccess;
+  static const std::vector<RegisterEntry> kTable = {
+      {"ID", 0x000, Access::kReadOnly, "WEFT_ID_VALUE: the letters WEFT"},
+      {"VERSION", 0x004, Access::kReadOnly, "version of this map: major << 16 | minor"},
+      {"STATUS", 0x008, Access::kReadOnly, "WEFT_STATUS_*"},
+      {"CONTROL", 0x00C, Access::kReadWrite, "WEFT_CONTROL_*; reads as 0"},
+      {"IRQ_STATUS", 0x010, Access::kWriteOneToClear, "WEFT_IRQ_*: what happened; writing 1 clears"},
+      {"IRQ_ENABLE", 0x014, Access::kReadWrite, "WEFT_IRQ_*: what raises the interrupt line"},
+      {"ERROR_CODE", 0x018, Access::kReadWrite,
+       "WEFT_ERROR_* of the first error since it was cleared; any write clears all ERROR_*"},
+      {"ERROR_QUEUE", 0x01C, Access::kReadOnly, "its queue, or WEFT_NO_QUEUE"},
+      {"ERROR_ADDRESS_LO", 0x020, Access::kReadOnly,
+       "the address it is about: of a packet, an access, a window"},
+      {"ERROR_ADDRESS_HI", 0x024, Access::kReadOnly, ""},
+      {"MEMORY_BYTES_LO", 0x028, Access::kReadOnly, "size of device memory"},
+      {"MEMORY_BYTES_HI", 0x02C, Access::kReadOnly, ""},
+      {"DEVICE_BASE_LO", 0x030, Access::kReadOnly,
+       "address of device memory in packets and kernels; the same byte is at WEFT_APERTURE + (address - "
+       "base)"},
+      {"DEVICE_BASE_HI", 0x034, Access::kReadOnly, ""},
+      {"QUEUES", 0x038, Access::kReadOnly, "number of queues"},
+      {"SMS", 0x03C, Access::kReadOnly, "number of streaming multiprocessors"},
+      {"CYCLES_LO", 0x040, Access::kReadOnly, "core clock cycles; reading it latches CYCLES_HI"},
+      {"CYCLES_HI", 0x044, Access::kReadOnly, ""},
+      {"WINDOWS", 0x048, Access::kReadOnly, "number of system memory windows"},
+  };
+  return kTable;
+}
+
+const std::vector<RegisterEntry>& window_registers() {
+  using Access = RegisterAccess;
+  static const std::vector<RegisterEntry> kTable = {
+      {"BASE_LO", 0x00, Access::kReadWrite, "first address; a multiple of WEFT_WINDOW_ALIGNMENT"},
+      {"BASE_HI", 0x04, Access::kReadWrite, ""},
+      {"BYTES_LO", 0x08, Access::kReadWrite, "size; a multiple of WEFT_WINDOW_ALIGNMENT, not 0"},
+      {"BYTES_HI", 0x0C, Access::kReadWrite, ""},
+      {"CONTROL", 0x10, Access::kReadWrite,
+       "WEFT_WINDOW_ENABLE; reads as 0 if the window was refused. The others can be written while it is 0"},
+  };
+  return kTable;
+}
+
+const std::vector<RegisterEntry>& queue_registers() {
+  using Access = RegisterAccess;
+  static const std::vector<RegisterEntry> kTable = {
+      {"RING_BASE_LO", 0x00, Access::kReadWrite, "address of the ring; a multiple of 64"},
+      {"RING_BASE_HI", 0x04, Access::kReadWrite, ""},
+      {"RING_PACKETS", 0x08, Access::kReadWrite,
+       "packets in the ring: a power of two up to WEFT_RING_MOST_PACKETS"},
+      {"CONTROL", 0x0C, Access::kReadWrite,
+       "WEFT_QUEUE_ENABLE; reads as 0 if the ring was refused. Enabling sets the indices to 0"},
+      {"READ_INDEX", 0x10, Access::kReadOnly, "low word of the number of packets that are done"},
+      {"DOORBELL", 0x14, Access::kReadWrite,
+       "low word of the write index: the number of packets written so far"},
+      {"STATUS", 0x18, Access::kReadOnly, "WEFT_QUEUE_STATUS_*"},
+      {"SCRATCH_BASE_LO", 0x20, Access::kReadWrite,
+       "device memory for kernels' parameters and local variables; a multiple of 256"},
+      {"SCRATCH_BASE_HI", 0x24, Access::kReadWrite, ""},
+      {"SCRATCH_BYTES_LO", 0x28, Access::kReadWrite, "its size"},
+      {"SCRATCH_BYTES_HI", 0x2C, Access::kReadWrite, ""},
+      {"READ_POINTER_LO", 0x30, Access::kReadWrite,
+       "where the 64-bit read index is written after each packet, a multiple of 8; 0: nowhere"},
+      {"READ_POINTER_HI", 0x34, Access::kReadWrite, ""},
+  };
+  return kTable;
+}
+
+const std::vector<ConstantGroup>& constant_groups() {
+  static const std::vector<ConstantGroup> kTable = {
+      {"Address space of the GPU's host socket",
+       {{"REGISTER_BYTES", 0x10000, "registers: aligned accesses of 4 bytes"},
+        {"APERTURE", 0x10000000, "device memory from its first byte on: any access"},
+        {"WINDOW_BASE", 0x100, "block of window 0"},
+        {"WINDOW_STRIDE", 0x20, ""},
+        {"QUEUE_BASE", 0x1000, "block of queue 0"},
+        {"QUEUE_STRIDE", 0x40, ""}}},
+      {"ID and VERSION", {{"ID_VALUE", 0x54464557, ""}, {"VERSION_VALUE", 0x00010000, ""}}},
+      {"STATUS",
+       {{"STATUS_BUSY", 1u << 0, "a queue works on a packet"},
+        {"STATUS_FAULT", 1u << 1, "a kernel faulted; nothing runs before a reset"},
+        {"STATUS_IN_RESET", 1u << 2, "only registers can be read"}}},
+      {"CONTROL",
+       {{"CONTROL_RESET", 1u << 0, "back to the state after power-on, device memory included"},
+        {"CONTROL_INVALIDATE", 1u << 1,
+         "forget kernel objects and modules, which are kept from their first use on; idle queues only"}}},
+      {"IRQ_STATUS and IRQ_ENABLE",
+       {{"IRQ_COMPLETION", 1u << 0, "a packet with a completion signal is done"},
+        {"IRQ_ERROR", 1u << 1, "ERROR_CODE says what"},
+        {"IRQ_FAULT", 1u << 2, "a kernel faulted (with IRQ_ERROR)"}}},
+      {"CONTROL of a window and of a queue, STATUS of a queue",
+       {{"WINDOW_ENABLE", 1u << 0, ""},
+        {"QUEUE_ENABLE", 1u << 0, ""},
+        {"QUEUE_STATUS_ENABLED", 1u << 0, ""},
+        {"QUEUE_STATUS_BUSY", 1u << 1, "works on a packet"},
+        {"QUEUE_STATUS_ERROR", 1u << 2, "stopped at a packet; disable and enable it to go on"}}},
+      {"ERROR_CODE",
+       {{"ERROR_NONE", 0, ""},
+        {"ERROR_WINDOW", 1,
+         "a window is empty, unaligned, or overlaps another or what kernels address otherwise"},
+        {"ERROR_QUEUE", 2, "a queue is unaligned or lies outside device memory and windows"},
+        {"ERROR_DOORBELL", 3, "a write index beyond the ring, or of a queue that is off"},
+        {"ERROR_BUS", 4, "an access was refused, or lies outside device memory and windows"},
+        {"ERROR_PACKET", 5, "a packet is malformed"},
+        {"ERROR_KERNEL_OBJECT", 6, "a kernel object is malformed"},
+        {"ERROR_MODULE", 7, "the PTX or its kernel is refused"},
+        {"ERROR_LAUNCH", 8, "the grid or block is refused"},
+        {"ERROR_MEMORY", 9, "the module's memory or the queue's scratch is too small or no device memory"},
+        {"ERROR_FAULT", 10, "a kernel faulted or hung"},
+        {"ERROR_LOCKED", 11, "a write to what is fixed while the queue or window is on, or busy"}}},
+      {"Sizes",
+       {{"NO_QUEUE", 0xFFFFFFFF, ""},
+        {"PACKET_BYTES", 64, ""},
+        {"RING_MOST_PACKETS", 65536, ""},
+        {"WINDOW_ALIGNMENT", 4096, ""},
+        {"SCRATCH_ALIGNMENT", 256, ""},
+        {"KERNEL_OBJECT_MAGIC", 0x314F4B57, "the letters WKO1"}}},
+      {"Header of a packet, as in HSA's architected queueing language: published last",
+       {{"PACKET_VENDOR", 0, "type, bits 0 to 7: weft_copy_packet"},
+        {"PACKET_INVALID", 1, "not written yet; the GPU sets it when a packet is done"},
+        {"PACKET_KERNEL_DISPATCH", 2, ""},
+        {"PACKET_BARRIER_AND", 3, ""},
+        {"PACKET_BARRIER_OR", 5, ""},
+        {"PACKET_TYPE_MASK", 0xFF, ""},
+        {"PACKET_BARRIER_BIT", 1u << 8, "allowed; packets of a queue are done in order anyway"},
+        {"PACKET_FENCE_MASK", 0x1E00, "acquire and release scopes: allowed; memory is coherent anyway"},
+        {"VENDOR_COPY", 1, "format of a weft_copy_packet"}}},
+  };
+  return kTable;
+}
+
+const std::vector<StructureEntry>& structures() {
+  static const std::vector<StructureEntry> kTable = {
+      {"kernel_dispatch_packet",
+       64,
+       "runs a kernel",
+       {{"uint16_t", "header", 1, "WEFT_PACKET_KERNEL_DISPATCH"},
+        {"uint16_t", "setup", 1, "dimensions, 1 to 3"},
+        {"uint16_t", "workgroup_size", 3, "threads per block"},
+        {"uint16_t", "reserved0", 1, "0"},
+        {"uint32_t", "grid_size", 3, "threads, not blocks: a multiple of workgroup_size"},
+        {"uint32_t", "private_segment_size", 1, "stack of a thread whose functions call themselves; 0: 1024"},
+        {"uint32_t", "group_segment_size", 1, "bytes of dynamic shared memory"},
+        {"uint64_t", "kernel_object", 1, "address of a weft_kernel_object, a multiple of 8"},
+        {"uint64_t", "kernarg_address", 1, "address of the parameters, laid out as PTX declares them"},
+        {"uint64_t", "reserved1", 1, "0"},
+        {"uint64_t", "completion_signal", 1, "address of a weft_signal, or 0"}}},
+      {"barrier_packet",
+       64,
+       "waits until all (AND) or one (OR) of the signals are 0; address 0 stands for no signal",
+       {{"uint16_t", "header", 1, "WEFT_PACKET_BARRIER_AND or _OR"},
+        {"uint16_t", "reserved0", 1, "0"},
+        {"uint32_t", "reserved1", 1, "0"},
+        {"uint64_t", "dep_signal", 5, "addresses of weft_signal"},
+        {"uint64_t", "reserved2", 1, "0"},
+        {"uint64_t", "completion_signal", 1, "address of a weft_signal, or 0"}}},
+      {"copy_packet",
+       64,
+       "copies bytes between any two places in device memory and windows that do not overlap",
+       {{"uint16_t", "header", 1, "WEFT_PACKET_VENDOR"},
+        {"uint16_t", "format", 1, "WEFT_VENDOR_COPY"},
+        {"uint32_t", "reserved0", 1, "0"},
+        {"uint64_t", "source", 1, ""},
+        {"uint64_t", "destination", 1, ""},
+        {"uint64_t", "bytes", 1, ""},
+        {"uint64_t", "reserved1", 3, "0"},
+        {"uint64_t", "completion_signal", 1, "address of a weft_signal, or 0"}}},
+      {"kernel_object",
+       64,
+       "a kernel of a PTX module; objects with the same text and memory share the module's variables",
+       {{"uint32_t", "magic", 1, "WEFT_KERNEL_OBJECT_MAGIC"},
+        {"uint32_t", "reserved0", 1, "0"},
+        {"uint64_t", "ptx_address", 1, "the text, without a final 0"},
+        {"uint64_t", "ptx_bytes", 1, ""},
+        {"uint64_t", "name_address", 1, "name of the .entry, without a final 0"},
+        {"uint32_t", "name_bytes", 1, ""},
+        {"uint32_t", "reserved1", 1, "0"},
+        {"uint64_t", "memory_address", 1,
+         "device memory for the module's variables and code (8 bytes per instruction); a multiple of 256"},
+        {"uint64_t", "memory_bytes", 1, ""},
+        {"uint64_t", "reserved2", 1, "0"}}},
+      {"signal",
+       8,
+       "decremented by a plain read and write when a packet is done; aligned to 8",
+       {{"int64_t", "value", 1, ""}}},
+  };
+  return kTable;
+}
+
+}  // namespace weft::host

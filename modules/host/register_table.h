@@ -1,0 +1,63 @@
+// The one table of what software sees of the GPU: registers, their bits, packets, kernel objects, codes.
+//
+// The build writes the C header weft_registers.h from it (write_header.cpp), for firmware and drivers and for
+// Weft itself; RegisterFile reads from it which accesses are allowed.
+#ifndef WEFT_HOST_REGISTER_TABLE_H
+#define WEFT_HOST_REGISTER_TABLE_H
+
+#include <cstdint>
+#include <vector>
+
+namespace weft::host {
+
+enum class RegisterAccess : std::uint8_t {
+  kNone,
+  kReadOnly,
+  kReadWrite,
+  kWriteOneToClear,  // reads as it is; a 1 that is written clears the bit
+};
+
+struct RegisterEntry {
+  const char* name;  // without WEFT_
+  std::uint32_t offset;
+  RegisterAccess access;
+  const char* meaning;
+};
+
+// A named number: a bit, a code, an address, a size.
+struct ConstantEntry {
+  const char* name;
+  std::uint64_t value;
+  const char* meaning;
+};
+
+struct FieldEntry {
+  const char* type;  // of C99's <stdint.h>
+  const char* name;
+  unsigned count;  // elements of an array; 1: no array
+  const char* meaning;
+};
+
+// A structure without padding, little endian.
+struct StructureEntry {
+  const char* name;
+  unsigned bytes;
+  const char* meaning;
+  std::vector<FieldEntry> fields;
+};
+
+struct ConstantGroup {
+  const char* meaning;
+  std::vector<ConstantEntry> constants;
+};
+
+const std::vector<RegisterEntry>& global_registers();
+// Offsets within a window's and a queue's block.
+const std::vector<RegisterEntry>& window_registers();
+const std::vector<RegisterEntry>& queue_registers();
+const std::vector<ConstantGroup>& constant_groups();
+const std::vector<StructureEntry>& structures();
+
+}  // namespace weft::host
+
+#endif

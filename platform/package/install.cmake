@@ -1,0 +1,42 @@
+# What `cmake --install` gives: the program, one archive with all modules (and one with the schemes, which is linked
+# whole because schemes register themselves), headers, configurations, a CMake package and a pkg-config file.
+include(CMakePackageConfigHelpers)
+
+get_property(modules GLOBAL PROPERTY WEFT_MODULES)
+# The program's own parts, and the schemes' archive, which stays apart.
+list(REMOVE_ITEM modules weft_cli weft_workloads weft_warp_formation_schemes)
+list(TRANSFORM modules REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
+add_library(weft_archive STATIC ${objects})
+set_target_properties(weft_archive PROPERTIES OUTPUT_NAME weft LINKER_LANGUAGE CXX)
+set_target_properties(weft_warp_formation_schemes PROPERTIES OUTPUT_NAME weft_schemes)
+
+set(headers_folder ${CMAKE_INSTALL_INCLUDEDIR}/weft)
+set(configs_folder ${CMAKE_INSTALL_DATADIR}/weft/configs)
+set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/weft)
+install(TARGETS weft RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(FILES $<TARGET_FILE:weft_archive> $<TARGET_FILE:weft_warp_formation_schemes> DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY modules/ DESTINATION ${headers_folder} FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY platform runtime DESTINATION ${headers_folder}
+        FILES_MATCHING PATTERN "*.h" PATTERN examples EXCLUDE PATTERN package EXCLUDE)
+install(FILES workloads/device.h workloads/texture.h DESTINATION ${headers_folder}/workloads)
+install(FILES vcd/vcd_writer.h vcd/gpu_waveform.h DESTINATION ${headers_folder}/vcd)
+install(DIRECTORY configs/ DESTINATION ${configs_folder})
+install(DIRECTORY platform/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/weft)
+
+if(WEFT_TRACE)
+  set(weft_trace 1)
+else()
+  set(weft_trace 0)
+endif()
+configure_package_config_file(platform/package/weft-config.cmake.in ${PROJECT_BINARY_DIR}/weft-config.cmake
+  INSTALL_DESTINATION ${package_folder} PATH_VARS headers_folder configs_folder CMAKE_INSTALL_LIBDIR)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/weft-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/weft-config.cmake ${PROJECT_BINARY_DIR}/weft-config-version.cmake
+        platform/package/WeftPtx.cmake DESTINATION ${package_folder})
+
+# The prefix is known when the files are installed, not before (cmake --install --prefix).
+set(prefix "@prefix@")
+configure_file(platform/package/weft.pc.in weft.pc.in @ONLY)
+install(CODE "set(prefix \"\${CMAKE_INSTALL_PREFIX}\")
+configure_file(\"${PROJECT_BINARY_DIR}/weft.pc.in\" \"${PROJECT_BINARY_DIR}/weft.pc\" @ONLY)")
+install(FILES ${PROJECT_BINARY_DIR}/weft.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
