@@ -130,11 +130,10 @@ void Gpu::Impl::make_system_port() {
     payload_of(payload, false, address);
     tlm::tlm_dmi dmi;
     sm::SystemMemory::Region region;
-    if (!system_port->system->get_direct_mem_ptr(payload, dmi) || !dmi.is_read_allowed()) return region;
+    if (!system_port->system->get_direct_mem_ptr(payload, dmi) || !dmi.is_read_write_allowed()) return region;
     region.first = dmi.get_start_address();
     region.last = dmi.get_end_address();
     region.data = dmi.get_dmi_ptr();
-    region.writable = dmi.is_read_write_allowed();
     return region;
   };
   path.move = [this, payload_of](bool write, std::uint64_t address, std::uint8_t* data, unsigned bytes) {

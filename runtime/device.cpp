@@ -48,6 +48,10 @@ Device::Impl::Impl(const GpuConfig& config, DeviceOptions chosen)
   streams.on_progress([this] {
     if (running) waiter.look();
   });
+  if (options.host_memory) {
+    host.emplace("host_memory", *options.host_memory);
+    gpu.system_socket().bind(host->socket);
+  }
   runtime.set_printf_bytes(options.limits.printf_bytes);
   gpu.provide(&runtime);
   gpu.profile(options.profile);
@@ -56,6 +60,12 @@ Device::Impl::Impl(const GpuConfig& config, DeviceOptions chosen)
   gpu.observe(&*checks);
   runtime.observe(&*checks);
   engine.observe(&*checks);
+}
+
+HostMemory& Device::Impl::host_memory() {
+  if (!host)
+    throw InputError("host memory", "is not the GPU's system memory; the device was made without it");
+  return *host;
 }
 
 void Device::Impl::need_heap(const ptx::Program& program) {
@@ -192,6 +202,18 @@ void Device::free(Address address) {
   if (impl_->checks) impl_->checks->freed(address);
 }
 
+void Device::share(void* begin, std::uint64_t bytes) {
+  const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(begin));
+  HostMemory& host = impl_->host_memory();
+  impl_->gpu.add_system_window(address, bytes);  // refuses what overlaps
+  host.add(begin, bytes);
+}
+
+void Device::unshare(void* begin) {
+  impl_->host_memory().remove(begin);
+  impl_->gpu.remove_system_window(reinterpret_cast<std::uintptr_t>(begin));
+}
+
 void Device::copy_to(Address to, const void* from, std::uint64_t bytes) {
   if (bytes == 0) return;
   std::memcpy(impl_->at(to, bytes), from, bytes);
@@ -264,6 +286,7 @@ void Device::synchronise() {
 
 void Device::reset() {
   impl_->gpu.reset();
+  if (impl_->host) impl_->host->clear();
   impl_->modules.clear();
   impl_->streams.reset();
   impl_->spent.clear();

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@
 #include "runtime/arguments.h"
 #include "runtime/copy_engine.h"
 #include "runtime/device_runtime.h"
+#include "runtime/host_memory.h"
 #include "runtime/streams.h"
 
 namespace weft::runtime {
@@ -62,6 +64,9 @@ struct DeviceOptions {
   FunctionalOptions functional;
   check::Options check;
   LaunchObserver* observer = nullptr;  // must outlive the device
+  // The host's own memory is the GPU's system memory, of which kernels see what `share` names. Needs
+  // system.enabled in the configuration.
+  std::optional<HostMemory::Options> host_memory;
   sm::InstructionProfile* profile =
       nullptr;  // counts instructions of timed launches; must outlive the device
 };
@@ -90,6 +95,13 @@ class Device {
   void copy_to(Address to, const void* from, std::uint64_t bytes);
   void copy_from(void* to, Address from, std::uint64_t bytes) const;
   void fill(Address to, std::uint8_t value, std::uint64_t bytes);
+
+  // Kernels may use these bytes of the host's at the host's own pointers, until `unshare` or a reset; without
+  // timing or copies the host sees what they write when they are done. Throws InputError without
+  // DeviceOptions::host_memory, and for a range that overlaps one that is shared.
+  void share(void* begin, std::uint64_t bytes);
+  // The range that was shared from there on. Not while kernels use it.
+  void unshare(void* begin);
 
   // Parses a module and places its .global and .const variables. Throws InputError with file, line and
   // column. The module lives as long as the device.

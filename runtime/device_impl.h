@@ -64,6 +64,7 @@ struct Device::Impl {
   void release(Address address);
   // The host pointer to a range of device memory. Throws InputError unless it lies in one allocation.
   std::uint8_t* at(Address address, std::uint64_t bytes) const;
+  HostMemory& host_memory();
   // The heap of malloc in kernels takes device memory once a kernel can ask for some.
   void need_heap(const ptx::Program& program);
   // Local variables of every thread that can be resident. Launches of a stream run one after the other and
@@ -104,6 +105,7 @@ struct Device::Impl {
   std::uint64_t next_function = 0;
   mutable Gpu gpu;  // reading device memory does not change the device
   IdleWaiter waiter;
+  std::optional<HostMemory> host;
   Allocator allocator;
   functional::Engine engine;
   std::optional<check::Checks> checks;

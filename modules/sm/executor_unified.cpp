@@ -36,16 +36,16 @@ bool Executor::unified(const Operation& op, ptx::Pc pc, unsigned chunk, std::uin
   for (std::uint32_t rest = here; rest != 0; rest &= rest - 1) {
     aligned = aligned && (address[__builtin_ctz(rest)] & (size - 1)) == 0;
   }
-  if (here == 0 || !aligned) return refuse(op, pc, ptx::Space::kGlobal, chunk, mask, address, block);
+  if (here == 0) return refuse(op, pc, ptx::Space::kGlobal, chunk, mask, address, block);
+  if (!aligned) return refuse(op, pc, chunk, here, address, 0, UINT64_MAX, "system memory", block);
   if (here != mask && !reach(op, pc, ptx::Space::kGlobal, chunk, mask & ~here, address, block)) return false;
-  const bool write = op.instruction->op != ptx::Opcode::kLd;
   for (std::uint32_t rest = here; rest != 0;) {
     const auto first = static_cast<unsigned>(__builtin_ctz(rest));
-    const SystemMemory::Region* const region = memory_.system->direct(address[first], size, write);
+    const SystemMemory::Region* const region = memory_.system->direct(address[first], size);
     std::uint32_t together = 0;  // lanes of the same region, or without one
     for (std::uint32_t others = rest; others != 0; others &= others - 1) {
       const auto lane = static_cast<unsigned>(__builtin_ctz(others));
-      if (region == nullptr ? memory_.system->direct(address[lane], size, write) == nullptr
+      if (region == nullptr ? memory_.system->direct(address[lane], size) == nullptr
                             : region->holds(address[lane], size)) {
         together |= 1u << lane;
       }

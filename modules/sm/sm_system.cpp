@@ -41,8 +41,7 @@ tlm::tlm_generic_payload& Sm::system_payload(const OutgoingRequest& request) {
   tlm::tlm_command command = request.command;
   std::uint8_t* data = access.data.bytes.data();
   if (!access.staged) {
-    const bool write = command == tlm::TLM_WRITE_COMMAND;
-    const SystemMemory::Region* const region = system_memory_->direct(access.address, 1, write);
+    const SystemMemory::Region* const region = system_memory_->direct(access.address, 1);
     if (region != nullptr) {
       address = std::max(address, region->first);
       last = std::min(last, region->last);

@@ -69,9 +69,9 @@ bool SystemMemory::contains(std::uint64_t address, std::uint64_t bytes) const {
   return window_of(address, bytes) != nullptr;
 }
 
-const SystemMemory::Region* SystemMemory::direct(std::uint64_t address, std::uint64_t bytes, bool write) {
+const SystemMemory::Region* SystemMemory::direct(std::uint64_t address, std::uint64_t bytes) {
   for (const Region& region : granted_) {
-    if (region.holds(address, bytes)) return write && !region.writable ? nullptr : &region;
+    if (region.holds(address, bytes)) return &region;
   }
   for (const Region& region : refused_) {
     if (region.holds(address, 1)) return nullptr;
@@ -80,7 +80,7 @@ const SystemMemory::Region* SystemMemory::direct(std::uint64_t address, std::uin
   if (window == nullptr || !path_.ask) return nullptr;
   Region region = path_.ask(address);
   if (region.data == nullptr || !region.holds(address, bytes)) {
-    refused_.push_back({address / kPage * kPage, address / kPage * kPage + (kPage - 1), nullptr, false});
+    refused_.push_back({address / kPage * kPage, address / kPage * kPage + (kPage - 1), nullptr});
     return nullptr;
   }
   const std::uint64_t first = std::max(region.first, window->base);
@@ -88,7 +88,7 @@ const SystemMemory::Region* SystemMemory::direct(std::uint64_t address, std::uin
   region.first = first;
   region.last = std::min(region.last, window->base + (window->bytes - 1));
   granted_.push_back(region);
-  return direct(address, bytes, write);
+  return direct(address, bytes);
 }
 
 void SystemMemory::forget(std::uint64_t first, std::uint64_t last) {

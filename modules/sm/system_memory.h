@@ -17,11 +17,11 @@ inline constexpr std::uint64_t kSystemSpace = std::uint64_t{1} << 58;
 
 class SystemMemory {
  public:
-  // Bytes first to last (both included) that may be accessed at `data`. Without `data` they may not be.
+  // Bytes first to last (both included) that may be read and written at `data`. Without `data` they may not
+  // be. (What may only be read counts as such: a thread's load must not overtake its store.)
   struct Region {
     std::uint64_t first = 0, last = 0;
     std::uint8_t* data = nullptr;
-    bool writable = false;
     bool holds(std::uint64_t address, std::uint64_t bytes) const {
       return address >= first && address <= last && last - address >= bytes - 1;
     }
@@ -51,7 +51,7 @@ class SystemMemory {
 
   // The region that grants access to these bytes; nullptr: none does. Cut to the window. Stays as it is until
   // `forget`.
-  const Region* direct(std::uint64_t address, std::uint64_t bytes, bool write);
+  const Region* direct(std::uint64_t address, std::uint64_t bytes);
   // Direct access to these bytes, both included, has ended.
   void forget(std::uint64_t first, std::uint64_t last);
   // What was refused may be granted now: asked again.
