@@ -63,7 +63,7 @@ void Launches::assign(unsigned sm, Number number, Cycle now) {
 void Launches::finished(Number number, Cycle now) {
   const auto launch =
       std::find_if(running_.begin(), running_.end(), [&](const Running& r) { return r.number == number; });
-  const Running done = *launch;
+  const Running done = std::move(*launch);
   running_.erase(launch);
   name_kernels();
   queue_.finished(done.kernel->launch.queue);
@@ -88,7 +88,7 @@ LaunchOutcome Launches::outcome_of(const Running& launch, Cycle now) const {
   outcome.first_cycle = launch.first_cycle;
   outcome.last_cycle = std::max(now, launch.first_cycle);
   const auto picoseconds = [&](Cycle edge) {
-    return static_cast<std::uint64_t>(core_.time_of(edge) / sc_core::sc_time(1, sc_core::SC_PS) + 0.5);
+    return core_.time_of(edge).value() / sc_core::sc_time(1, sc_core::SC_PS).value();
   };
   outcome.begin_ps = picoseconds(outcome.first_cycle);
   outcome.end_ps = picoseconds(outcome.last_cycle);

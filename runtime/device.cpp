@@ -33,6 +33,12 @@ bool has_parameter_address(const ptx::Program& program) {
   });
 }
 
+void check_limits(const DeviceLimits& limits) {
+  if (limits.stack_bytes <= ptx::kMaxLocalBytes) return;
+  throw InputError("stack of a thread", "found " + std::to_string(limits.stack_bytes) +
+                                            " bytes; allowed: up to " + std::to_string(ptx::kMaxLocalBytes));
+}
+
 }  // namespace
 
 Device::Impl::Impl(const GpuConfig& config, DeviceOptions chosen)
@@ -41,10 +47,7 @@ Device::Impl::Impl(const GpuConfig& config, DeviceOptions chosen)
       waiter("idle_waiter", gpu.idle_event()),
       allocator(kDeviceBase, gpu.memory().bytes()),
       engine(gpu.config().sm, gpu.config().clocks.core_mhz),
-      streams([] {
-        return static_cast<std::uint64_t>(sc_core::sc_time_stamp() / sc_core::sc_time(1, sc_core::SC_PS) +
-                                          0.5);
-      }) {
+      streams([] { return sc_core::sc_time_stamp().value() / sc_core::sc_time(1, sc_core::SC_PS).value(); }) {
   streams.on_progress([this] {
     if (running) waiter.look();
   });
@@ -183,11 +186,7 @@ void Device::Impl::release_scratch(bool all) {
 }
 
 Device::Device(const GpuConfig& config, DeviceOptions options) {
-  if (options.limits.stack_bytes > ptx::kMaxLocalBytes) {
-    throw InputError("stack of a thread", "found " + std::to_string(options.limits.stack_bytes) +
-                                              " bytes; allowed: up to " +
-                                              std::to_string(ptx::kMaxLocalBytes));
-  }
+  check_limits(options.limits);
   impl_ = std::make_unique<Impl>(config, std::move(options));
 }
 Device::~Device() = default;
@@ -282,6 +281,12 @@ void Device::synchronise() {
   impl_->throw_if_faulted();
   if (impl_->options.observer) impl_->options.observer->synchronised();
   impl_->release_scratch(true);
+}
+
+void Device::set_limits(const DeviceLimits& limits) {
+  check_limits(limits);
+  impl_->options.limits = limits;
+  impl_->runtime.set_printf_bytes(limits.printf_bytes);
 }
 
 void Device::reset() {
