@@ -78,6 +78,12 @@ bool has_parameter_address(const ptx::Program& program) {
   });
 }
 
+void check_limits(const DeviceLimits& limits) {
+  if (limits.stack_bytes <= ptx::kMaxLocalBytes) return;
+  throw InputError("stack of a thread", "found " + std::to_string(limits.stack_bytes) +
+                                            " bytes; allowed: up to " + std::to_string(ptx::kMaxLocalBytes));
+}
+
 }  // namespace
 
 struct Device::Impl {
@@ -244,11 +250,7 @@ struct Device::Impl {
 };
 
 Device::Device(const GpuConfig& config, DeviceOptions options) {
-  if (options.limits.stack_bytes > ptx::kMaxLocalBytes) {
-    throw InputError("stack of a thread", "found " + std::to_string(options.limits.stack_bytes) +
-                                              " bytes; allowed: up to " +
-                                              std::to_string(ptx::kMaxLocalBytes));
-  }
+  check_limits(options.limits);
   impl_ = std::make_unique<Impl>(config, std::move(options));
 }
 Device::~Device() = default;
@@ -358,6 +360,12 @@ void Device::synchronise() {
     if (impl_->checks) impl_->checks->freed(address);
   }
   impl_->scratch.clear();
+}
+
+void Device::set_limits(const DeviceLimits& limits) {
+  check_limits(limits);
+  impl_->options.limits = limits;
+  impl_->runtime.set_printf_bytes(limits.printf_bytes);
 }
 
 void Device::reset() {

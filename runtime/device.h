@@ -115,6 +115,9 @@ class Device {
   std::string take_output();
   // Bytes of the device heap that kernels hold (malloc without free).
   std::uint64_t heap_in_use() const;
+  // For the launches from now on. The heap keeps its size once a kernel has used it. Throws InputError for a
+  // stack beyond what a thread may have.
+  void set_limits(const DeviceLimits& limits);
   // Back to the state after construction: no modules (references to them end), no allocations, fresh GPU.
   void reset();
 

@@ -43,6 +43,7 @@
 #define WEFT_EXTERNAL_BURST_ERROR 4   /* not with this length */
 #define WEFT_EXTERNAL_BUS_ERROR 5
 
+/* NOLINTBEGIN(readability-identifier-naming): names of C. */
 struct weft_external_header {
   uint32_t type, bytes;
 };
@@ -53,5 +54,7 @@ struct weft_external_state {
   uint32_t interrupt;   /* level of the interrupt line */
   uint64_t picoseconds; /* simulated time */
 };
+
+/* NOLINTEND(readability-identifier-naming) */
 
 #endif

@@ -4,7 +4,7 @@ include(CMakePackageConfigHelpers)
 
 get_property(modules GLOBAL PROPERTY WEFT_MODULES)
 # The program's own parts, and the schemes' archive, which stays apart.
-list(REMOVE_ITEM modules weft_cli weft_workloads weft_warp_formation_schemes)
+list(REMOVE_ITEM modules weft_cli weft_cuda_settings weft_fatbin weft_files weft_workloads weft_warp_formation_schemes)
 list(TRANSFORM modules REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
 add_library(weft_archive STATIC ${objects})
 set_target_properties(weft_archive PROPERTIES OUTPUT_NAME weft LINKER_LANGUAGE CXX)
@@ -17,7 +17,7 @@ install(TARGETS weft RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES $<TARGET_FILE:weft_archive> $<TARGET_FILE:weft_warp_formation_schemes> DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY modules/ DESTINATION ${headers_folder} FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY platform runtime DESTINATION ${headers_folder}
-        FILES_MATCHING PATTERN "*.h" PATTERN examples EXCLUDE PATTERN package EXCLUDE)
+        FILES_MATCHING PATTERN "*.h" PATTERN examples EXCLUDE PATTERN package EXCLUDE PATTERN cuda EXCLUDE)
 install(FILES workloads/device.h workloads/texture.h DESTINATION ${headers_folder}/workloads)
 install(FILES vcd/vcd_writer.h vcd/gpu_waveform.h DESTINATION ${headers_folder}/vcd)
 install(DIRECTORY configs/ DESTINATION ${configs_folder})
