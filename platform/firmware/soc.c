@@ -2,7 +2,7 @@
 
 static struct {
   soc_handler handler;
-  void *context;
+  void* context;
 } handlers[SOC_SOURCES];
 
 extern char soc_end[]; /* of the linker script */
@@ -18,7 +18,7 @@ void soc_interrupt(void) {
   }
 }
 
-void soc_on_interrupt(unsigned source, soc_handler handler, void *context) {
+void soc_on_interrupt(unsigned source, soc_handler handler, void* context) {
   const uint64_t enable = SOC_INTERRUPTS_BASE + SOC_INTERRUPTS_ENABLE;
   handlers[source].handler = handler;
   handlers[source].context = context;
@@ -37,13 +37,13 @@ void soc_set_timer(uint64_t nanoseconds) {
   soc_write32(SOC_TIMER_BASE + SOC_TIMER_COMPARE_HI, (uint32_t)(nanoseconds >> 32));
 }
 
-void soc_print(const char *text) {
+void soc_print(const char* text) {
   while (*text != 0) soc_write32(SOC_UART_BASE + SOC_UART_DATA, (unsigned char)*text++);
 }
 
 void soc_print_number(uint64_t value) {
   char digits[24];
-  char *at = digits + sizeof digits;
+  char* at = digits + sizeof digits;
   *--at = 0;
   do {
     *--at = (char)('0' + value % 10);
@@ -56,7 +56,7 @@ uint64_t soc_ram_bytes(void) {
   return (uint64_t)soc_read32(SOC_SYSTEM_BASE + SOC_SYSTEM_RAM_PAGES) * 4096;
 }
 
-void *soc_free_memory(void) {
+void* soc_free_memory(void) {
   return soc_end;
 }
 
