@@ -147,10 +147,13 @@ Device::Impl::Prepared Device::Impl::prepare(StreamId stream, LoadedModule& modu
 
 // Timed launches of a stream that follow each other wait in the GPU's own queue. What runs without timing
 // runs in synchronise, in its stream's order.
-void Device::Impl::start(const Prepared& prepared, StreamId stream) {
+void Device::Impl::start(const Prepared& prepared, StreamId stream, const Ended& ended) {
   constexpr std::uint32_t kTimed = 1;
   const dispatch::Launch& launch = prepared.launch;
-  const auto finish = [this](Address parameters, const Streams::Done& done) {
+  const auto finish = [this, ended, parameters = launch.parameter_address](const dispatch::LaunchOutcome& how,
+                                                                           const Streams::Done& done) {
+    if (ended) ended(how);
+    if (how.end != dispatch::LaunchOutcome::End::kDone) return;
     if (parameters != 0) spent.push_back(parameters);
     done();
   };
@@ -158,15 +161,13 @@ void Device::Impl::start(const Prepared& prepared, StreamId stream) {
   if (prepared.functional) {
     operation.ready = [this] { return running; };
     operation.begin = [this, launch, finish](const Streams::Done& done) {
-      run_functional(launch, [&] { finish(launch.parameter_address, done); });
+      finish(run_functional(launch), done);
     };
   } else {
     operation.kind = kTimed;
     operation.begin = [this, launch, finish](const Streams::Done& done) {
       dispatch::Launch timed = launch;
-      timed.done = [finish, done, parameters = launch.parameter_address](const dispatch::LaunchOutcome& how) {
-        if (how.end == dispatch::LaunchOutcome::End::kDone) finish(parameters, done);
-      };
+      timed.done = [finish, done](const dispatch::LaunchOutcome& how) { finish(how, done); };
       gpu.enqueue(timed);
     };
   }
@@ -268,7 +269,7 @@ const ptx::Program& Device::program(LoadedModule& module, const std::string& ker
 void Device::launch(LoadedModule& module, const std::string& kernel, dispatch::Dim3 grid,
                     dispatch::Dim3 block, const Arguments& arguments, std::uint64_t dynamic_shared) {
   const Impl::Prepared prepared = impl_->prepare(0, module, kernel, grid, block, arguments, dynamic_shared);
-  impl_->start(prepared, 0);
+  impl_->start(prepared, 0, {});
   if (impl_->options.observer) impl_->options.observer->launching(prepared.launch, module);
 }
 

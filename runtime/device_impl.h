@@ -83,13 +83,14 @@ struct Device::Impl {
                    const dispatch::Dim3& grid, const dispatch::Dim3& block, const Arguments& arguments,
                    std::uint64_t dynamic_shared);
   // Puts it into its stream.
-  void start(const Prepared& prepared, StreamId stream);
+  void start(const Prepared& prepared, StreamId stream, const Ended& ended);
   // Gives back the parameter blocks of launches that are done, and, `all`, what outlived its use.
   void release_scratch(bool all);
 
   // device_run.cpp
   bool is_functional(const std::string& kernel);
-  void run_functional(const dispatch::Launch& launch, const Streams::Done& done);
+  // Returns how the launch ended.
+  dispatch::LaunchOutcome run_functional(const dispatch::Launch& launch);
   // Runs the simulation until `reached`, or a fault.
   void run(const std::function<bool()>& reached);
   void abandon(const std::string& reason);

@@ -34,9 +34,17 @@ bool Device::Impl::is_functional(const std::string& kernel) {
   return wanted.all || launches++ < wanted.launches || before_kernel;
 }
 
-void Device::Impl::run_functional(const dispatch::Launch& launch, const Streams::Done& done) {
+dispatch::LaunchOutcome Device::Impl::run_functional(const dispatch::Launch& launch) {
   using Clock = std::chrono::steady_clock;
-  if (gpu.faulted()) return;
+  using End = dispatch::LaunchOutcome::End;
+  dispatch::LaunchOutcome outcome;
+  outcome.begin_ps = outcome.end_ps =
+      sc_core::sc_time_stamp().value() / sc_core::sc_time(1, sc_core::SC_PS).value();
+  if (gpu.faulted()) {
+    outcome.end = End::kStopped;
+    outcome.fault = gpu.fault();
+    return outcome;
+  }
   const EffortTimer timer(functional_effort);
   auto next_progress = Clock::now() + kProgressInterval;
   const auto interrupted = [&] {
@@ -48,11 +56,12 @@ void Device::Impl::run_functional(const dispatch::Launch& launch, const Streams:
     }
     return options.interrupted && options.interrupted();
   };
-  const std::string fault =
-      engine.run(launch, gpu.config().warp_formation.warp_size, gpu.memory_view(), interrupted);
-  if (fault.empty()) return done();
+  outcome.fault = engine.run(launch, gpu.config().warp_formation.warp_size, gpu.memory_view(), interrupted);
+  if (outcome.fault.empty()) return outcome;
   abandoned = engine.was_interrupted();
-  gpu.abandon(fault);  // and with it the launches that follow
+  outcome.end = abandoned ? End::kStopped : End::kFaulted;
+  gpu.abandon(outcome.fault);  // and with it the launches that follow
+  return outcome;
 }
 
 void Device::Impl::abandon(const std::string& reason) {

@@ -36,37 +36,41 @@ void HostMemory::add(void* begin, std::uint64_t bytes) {
   const auto after = ranges_.lower_bound(address);
   const bool hits_next = after != ranges_.end() && after->first - address < bytes;
   const bool hits_previous =
-      after != ranges_.begin() && address - std::prev(after)->first < std::prev(after)->second;
+      after != ranges_.begin() && address - std::prev(after)->first < std::prev(after)->second.bytes;
   if (hits_next || hits_previous) {
     throw InputError("host memory", "the range of " + std::to_string(bytes) + " bytes at " + hex(address) +
                                         " overlaps one that is there already");
   }
-  ranges_[address] = bytes;
+  ranges_[address] = {static_cast<unsigned char*>(begin), bytes};
 }
 
 void HostMemory::remove(void* begin) {
   const auto range = ranges_.find(address_of(begin));
   if (range == ranges_.end()) throw InputError("host memory", "no range begins at " + hex(address_of(begin)));
-  const auto [address, bytes] = *range;
+  const auto [address, removed] = *range;
   ranges_.erase(range);
-  socket->invalidate_direct_mem_ptr(address, address + (bytes - 1));
+  invalidate(address, removed);
+}
+
+void HostMemory::invalidate(std::uint64_t address, const Range& range) {
+  socket->invalidate_direct_mem_ptr(address, address + (range.bytes - 1));
 }
 
 void HostMemory::clear() {
   while (!ranges_.empty()) {
-    const auto [address, bytes] = *ranges_.begin();
+    const auto [address, removed] = *ranges_.begin();
     ranges_.erase(ranges_.begin());
-    socket->invalidate_direct_mem_ptr(address, address + (bytes - 1));
+    invalidate(address, removed);
   }
 }
 
 unsigned char* HostMemory::at(std::uint64_t address, std::uint64_t bytes) const {
   const auto after = ranges_.upper_bound(address);
   if (after == ranges_.begin()) return nullptr;
-  const auto& [begin, length] = *std::prev(after);
+  const auto& [begin, range] = *std::prev(after);
   const std::uint64_t offset = address - begin;
-  if (offset >= length || length - offset < bytes) return nullptr;
-  return reinterpret_cast<unsigned char*>(static_cast<std::uintptr_t>(address));
+  if (offset >= range.bytes || range.bytes - offset < bytes) return nullptr;
+  return range.data + offset;
 }
 
 // Where the data are the memory's own bytes (an initiator with direct access) there is nothing to move.
@@ -100,10 +104,10 @@ bool HostMemory::direct(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& region)
   region.set_start_address(address);
   region.set_end_address(address);
   if (at(address, 1) == nullptr) return false;
-  const auto& [begin, bytes] = *std::prev(ranges_.upper_bound(address));
+  const auto& [begin, range] = *std::prev(ranges_.upper_bound(address));
   region.set_start_address(begin);
-  region.set_end_address(begin + (bytes - 1));
-  region.set_dmi_ptr(reinterpret_cast<unsigned char*>(static_cast<std::uintptr_t>(begin)));
+  region.set_end_address(begin + (range.bytes - 1));
+  region.set_dmi_ptr(range.data);
   region.set_read_latency(sc_core::sc_time(options_.latency_ns, sc_core::SC_NS));
   region.set_write_latency(region.get_read_latency());
   region.allow_read_write();

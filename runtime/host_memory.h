@@ -34,6 +34,12 @@ class HostMemory : public sc_core::sc_module {
   void clear();
 
  private:
+  struct Range {
+    unsigned char* data = nullptr;
+    std::uint64_t bytes = 0;
+  };
+
+  void invalidate(std::uint64_t address, const Range& range);
   // The host pointer to these bytes; nullptr: not all of them lie in one range.
   unsigned char* at(std::uint64_t address, std::uint64_t bytes) const;
   bool move(tlm::tlm_generic_payload& payload) const;
@@ -42,7 +48,7 @@ class HostMemory : public sc_core::sc_module {
   unsigned debug(tlm::tlm_generic_payload& payload);
 
   const Options options_;
-  std::map<std::uint64_t, std::uint64_t> ranges_;  // begin -> bytes
+  std::map<std::uint64_t, Range> ranges_;  // by address
   sc_core::sc_time link_free_;
 };
 

@@ -145,8 +145,8 @@ class LoadStoreUnit {
   std::uint32_t find_or_add(std::uint32_t instruction, std::uint64_t block, Target target,
                             std::uint32_t window_start);
   void add_part(std::uint32_t& list, unsigned chunk, std::uint32_t mask);
-  void accept_texture(std::uint32_t instruction, const LaneAccess* accesses, unsigned count);
-  void accept_without_memory(std::uint32_t instruction, const LaneAccess& access);
+  void accept_texture(std::uint32_t index, const LaneAccess* accesses, unsigned count);
+  void accept_without_memory(std::uint32_t index, const LaneAccess& access);
   Cycle filter_latency(std::uint32_t request) const;
   Cycle unit_latency(const Instruction& instruction) const;
   bool probe(Cycle now, std::uint32_t request);

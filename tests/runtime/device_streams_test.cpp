@@ -248,6 +248,24 @@ TEST(DeviceStreams, MixFunctionalAndTimedLaunches) {
   EXPECT_GT(bench.device.gpu().totals().cycles, 0u);
 }
 
+TEST(DeviceStreams, ALaunchTellsWhenItBeganAndEnded) {
+  Bench bench;
+  const StreamId a = bench.device.streams().create();
+  const EventId end = bench.device.streams().create_event();
+  std::vector<dispatch::LaunchOutcome> ended;
+  for (int i = 0; i < 2; ++i) {
+    bench.device.launch(a, bench.module, "k", {1, 1, 1}, {kThreads, 1, 1},
+                        Arguments().add(bench.data).add(100u), 0,
+                        [&](const dispatch::LaunchOutcome& how) { ended.push_back(how); });
+  }
+  bench.device.streams().record(a, end);
+  bench.device.synchronise(a);
+  ASSERT_EQ(ended.size(), 2u);
+  EXPECT_EQ(ended[0].cycles() + ended[1].cycles(), bench.device.gpu().totals().cycles);
+  EXPECT_LT(ended[0].end_ps, ended[1].begin_ps);
+  EXPECT_EQ(ended[1].end_ps, bench.device.streams().time_of(end));
+}
+
 TEST(DeviceStreams, AFaultEndsAllStreams) {
   Bench bench;
   const StreamId a = bench.device.streams().create(), b = bench.device.streams().create();
