@@ -26,7 +26,7 @@ std::string bad_kernel() {
 
 struct Machine {
   explicit Machine(const std::vector<std::string>& overrides = {}, const std::string& config = "gtx480",
-                   runtime::DeviceOptions options = {})
+                   const runtime::DeviceOptions& options = {})
       : bench(
             [&] {
               std::vector<std::string> all = {"sm.count=4"};
@@ -151,7 +151,7 @@ TEST(Concurrent, AccountsBalance) {
 
 class ConcurrentMachines : public ::testing::TestWithParam<std::string> {};
 
-std::string run_mixed(const std::string& machine, bool one_queue, runtime::DeviceOptions options) {
+std::string run_mixed(const std::string& machine, bool one_queue, const runtime::DeviceOptions& options) {
   return apart([&] {
     Machine m(overrides_of(machine, {}), config_of(machine), options);
     for (std::size_t i = 0; i < 6; ++i) {

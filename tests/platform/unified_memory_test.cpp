@@ -40,7 +40,7 @@ std::string scale_kernel() {
 
 struct Machine {
   explicit Machine(Access access, std::vector<std::string> overrides = {},
-                   runtime::DeviceOptions options = {}, double latency_ns = 100)
+                   const runtime::DeviceOptions& options = {}, double latency_ns = 100)
       : bench(
             [&] {
               overrides.insert(overrides.begin(), {"sm.count=2", "system.enabled=true"});
