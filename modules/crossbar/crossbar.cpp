@@ -41,18 +41,33 @@ std::uint64_t response_bytes(const tlm::tlm_generic_payload& payload) {
   return kHeaderBytes + (payload.is_read() || is_atomic(payload) ? payload.get_data_length() : 0);
 }
 
-PacketNetwork::Shape shape(const Crossbar::Config& config, unsigned inputs, unsigned outputs,
-                           std::uint64_t inputs_per_interface, std::uint64_t outputs_per_interface) {
+PacketNetwork::Shape shape(const Crossbar::Config& config) {
   PacketNetwork::Shape shape;
-  shape.inputs = inputs;
-  shape.outputs = outputs;
-  shape.inputs_per_interface = static_cast<unsigned>(inputs_per_interface);
-  shape.outputs_per_interface = static_cast<unsigned>(outputs_per_interface);
   shape.input_queue = config.input_queue;
   shape.output_queue = config.output_queue;
   shape.router_latency = config.router_latency;
   shape.arbitration = config.arbitration;
   return shape;
+}
+
+PacketNetwork::Shape request_shape(const Crossbar::Config& config, unsigned sms, unsigned ports,
+                                   unsigned others) {
+  PacketNetwork::Shape requests = shape(config);
+  requests.inputs = sms + others;
+  requests.lone_inputs = others;
+  requests.inputs_per_interface = static_cast<unsigned>(config.sms_per_interface);
+  requests.outputs = ports;
+  return requests;
+}
+
+PacketNetwork::Shape response_shape(const Crossbar::Config& config, unsigned sms, unsigned ports,
+                                    unsigned others) {
+  PacketNetwork::Shape responses = shape(config);
+  responses.inputs = ports;
+  responses.outputs = sms + others;
+  responses.lone_outputs = others;
+  responses.outputs_per_interface = static_cast<unsigned>(config.sms_per_interface);
+  return responses;
 }
 
 // Calls visit(index) for each set bit.
@@ -85,9 +100,11 @@ void Crossbar::Config::describe(config::Visitor& v) {
 void Crossbar::Config::check(const std::string&) const {}
 
 Crossbar::Crossbar(sc_core::sc_module_name name, const Config& config, ClockDomain& domain,
-                   const gddr5::AddressMap& map, unsigned sms, unsigned ports, bool system_port)
+                   const gddr5::AddressMap& map, unsigned sms, unsigned ports, bool system_port,
+                   unsigned others)
     : sc_module(name),
-      sm_sockets("sm_socket", checked_ports(this->name(), "SMs", sms)),
+      sm_sockets("sm_socket", checked_ports(this->name(), "SMs and other requesters",
+                                            checked_ports(this->name(), "SMs", sms) + others)),
       memory_sockets("memory_socket",
                      checked_ports(this->name(), "memory ports", ports + (system_port ? 1 : 0))),
       config_(config),
@@ -95,19 +112,18 @@ Crossbar::Crossbar(sc_core::sc_module_name name, const Config& config, ClockDoma
       map_(map),
       by_channel_(ports == map.channels()),
       system_port_(system_port),
+      sm_count_(sms),
       index_(domain.add(*this)),
-      requests_(
-          shape(config, sms, static_cast<unsigned>(memory_sockets.size()), config.sms_per_interface, 1)),
-      responses_(
-          shape(config, static_cast<unsigned>(memory_sockets.size()), sms, 1, config.sms_per_interface)),
-      sms_(sms),
+      requests_(request_shape(config, sms, static_cast<unsigned>(memory_sockets.size()), others)),
+      responses_(response_shape(config, sms, static_cast<unsigned>(memory_sockets.size()), others)),
+      sms_(sms + others),
       memory_(memory_sockets.size()) {
   if (ports != map.channels() && ports != map.ports()) {
     throw InputError(this->name(), std::to_string(ports) + " memory ports; the address map has " +
                                        std::to_string(map.channels()) + " channels and " +
                                        std::to_string(map.ports()) + " L2 banks");
   }
-  for (unsigned sm = 0; sm < sms; ++sm) {
+  for (unsigned sm = 0; sm < sms + others; ++sm) {
     sm_sockets[sm].register_nb_transport_fw(this, &Crossbar::forward, static_cast<int>(sm));
     sm_sockets[sm].register_b_transport(this, &Crossbar::blocking, static_cast<int>(sm));
     sm_sockets[sm].register_get_direct_mem_ptr(this, &Crossbar::dmi, static_cast<int>(sm));
@@ -404,7 +420,7 @@ void Crossbar::bind(statistics::Registry& registry, const std::string& prefix) {
                    request_stalls_);
   registry.counter(prefix + ".response_stalls", "packets", "responses whose END_RESP was withheld",
                    response_stalls_);
-  for (std::size_t i = 0; i < sms_.size(); ++i) {
+  for (unsigned i = 0; i < sm_count_; ++i) {
     const std::string sm = prefix + ".sm" + std::to_string(i);
     registry.counter(sm + ".request_bytes", "bytes", "headers and data of this SM's requests",
                      sms_[i].bytes_in);
@@ -421,10 +437,17 @@ void Crossbar::bind(statistics::Registry& registry, const std::string& prefix) {
     registry.counter(port + ".request_flits", "flits", "flits of requests to this port",
                      requests_.flits(static_cast<unsigned>(i)));
   }
-  for (unsigned i = 0; i < responses_.output_interfaces(); ++i) {
+  const auto others = static_cast<unsigned>(sms_.size()) - sm_count_;
+  for (unsigned i = 0; i < responses_.output_interfaces() - others; ++i) {
     registry.counter(prefix + ".interface" + std::to_string(i) + ".response_flits", "flits",
                      "flits of responses through this network interface", responses_.flits(i));
   }
+}
+
+void Crossbar::bind_other(statistics::Registry& registry, const std::string& name, unsigned other) {
+  SmSide& side = sms_[sm_count_ + other];
+  registry.counter(name + ".request_bytes", "bytes", "headers and data of its requests", side.bytes_in);
+  registry.counter(name + ".response_bytes", "bytes", "headers and data of its responses", side.bytes_out);
 }
 
 }  // namespace weft::crossbar

@@ -42,20 +42,24 @@ class Crossbar : public sc_core::sc_module, public Clocked {
     void check(const std::string& where) const;
   };
 
+  // One per SM; behind them those of other requesters (DMA, accesses from outside), if there are any.
   sc_core::sc_vector<tlm_utils::passthrough_target_socket_tagged<Crossbar>> sm_sockets;
   // Number map.route(address).port, or .channel without L2. The last one, if asked for, leads to system
   // memory.
   sc_core::sc_vector<tlm_utils::simple_initiator_socket_tagged<Crossbar>> memory_sockets;
 
   // `ports` is map.ports() or, without L2, map.channels(); `system_port`: one more, for the transactions
-  // whose origin names system memory. Throws InputError unless there are 1 to 64 SMs and 1 to 64 ports in
-  // all.
+  // whose origin names system memory; `others`: requesters behind the SMs. Throws InputError unless there are
+  // 1 to 64 SMs, with the others at most 64, and 1 to 64 ports in all.
   Crossbar(sc_core::sc_module_name name, const Config& config, ClockDomain& domain,
-           const gddr5::AddressMap& map, unsigned sms, unsigned ports, bool system_port = false);
+           const gddr5::AddressMap& map, unsigned sms, unsigned ports, bool system_port = false,
+           unsigned others = 0);
 
   // Drops everything that is under way.
   void reset();
   void bind(statistics::Registry& registry, const std::string& prefix);
+  // Statistics of the requester behind the SMs, number `other` of them.
+  void bind_other(statistics::Registry& registry, const std::string& name, unsigned other);
   Cycle step(Cycle now) override;
 
  private:
@@ -75,7 +79,7 @@ class Crossbar : public sc_core::sc_module, public Clocked {
     Payload* payload = nullptr;
     Cycle ready = 0;  // first edge at which it may be let in
   };
-  // The side of one SM.
+  // The side of one SM, or of another requester.
   struct SmSide {
     Blocked request;                // END_REQ withheld
     Payload* responding = nullptr;  // from BEGIN_RESP to END_RESP
@@ -120,6 +124,7 @@ class Crossbar : public sc_core::sc_module, public Clocked {
   const gddr5::AddressMap& map_;
   const bool by_channel_;   // ports are memory channels
   const bool system_port_;  // the last port leads to system memory
+  const unsigned sm_count_;
   const std::size_t index_;
 
   PacketNetwork requests_;
