@@ -6,6 +6,8 @@
 
 #include "common/error.h"
 #include "common/hop_monitor.h"
+#include "host/host_interface.h"
+#include "platform/host_control.h"
 #include "platform/launches.h"
 #include "platform/watchdog.h"
 #include "sm/sm.h"
@@ -13,9 +15,19 @@
 #include "vcd/gpu_waveform.h"
 
 namespace weft {
+namespace {
+
+// The crossbar has places for 64 requesters: with as many SMs the host side gets none, and cannot be used.
+constexpr unsigned kMostRequesters = 64;
+
+unsigned crossbar_places_of_the_host(const GpuConfig& config) {
+  return config.sm.count < kMostRequesters ? 1 : 0;
+}
+
+}  // namespace
 
 struct Gpu::Impl final : sm::SmListener {
-  Impl(const GpuConfig& c, const Options& o);
+  Impl(const GpuConfig& c, const Options& o, Gpu& gpu);
 
   void make_system_port();
   void connect();
@@ -42,6 +54,8 @@ struct Gpu::Impl final : sm::SmListener {
   sm::SystemMemory* const system;  // nullptr: kernels cannot reach it
   std::optional<system_port::SystemPort> system_port;
   crossbar::Crossbar crossbar;
+  HostControl host_control;
+  host::HostInterface host;
   std::deque<sm::Sm> sms;
   std::deque<HopMonitor> monitors;
   Launches launches;
@@ -66,7 +80,7 @@ struct Gpu::Impl final : sm::SmListener {
   }
 };
 
-Gpu::Impl::Impl(const GpuConfig& c, const Options& o)
+Gpu::Impl::Impl(const GpuConfig& c, const Options& o, Gpu& gpu)
     : config(c),
       options(o),
       memory_clock("memory_clock", c.clocks.memory_mhz),
@@ -77,7 +91,10 @@ Gpu::Impl::Impl(const GpuConfig& c, const Options& o)
       system_memory(kDeviceBase, c.gddr5.bytes),
       system(c.system.enabled ? &system_memory : nullptr),
       crossbar("crossbar", config.crossbar, interconnect_clock, map, static_cast<unsigned>(c.sm.count),
-               map.ports(), c.system.enabled),
+               map.ports(), c.system.enabled, crossbar_places_of_the_host(c)),
+      host_control(gpu, image, core),
+      host("host", config.host, interconnect_clock, host_control, kDeviceBase, image.bytes(),
+           map.chunk_bytes()),
       // Checks are of one launch at a time: with an observer they do not overlap.
       launches(config, core, make_sms(),
                {[this] { return view(); }, [this] { return observer == nullptr; },
@@ -161,7 +178,12 @@ void Gpu::Impl::connect() {
   for (unsigned i = 0; i < sms.size(); ++i) {
     join(sms[i].memory_socket, crossbar.sm_sockets[i], "hop_sm" + std::to_string(i));
   }
-  if (system_port.has_value()) join(crossbar.memory_sockets[map.ports()], system_port->target, "hop_system");
+  if (crossbar.sm_sockets.size() > sms.size())
+    join(host.device_socket(), crossbar.sm_sockets[sms.size()], "hop_host");
+  if (system_port.has_value()) {
+    join(crossbar.memory_sockets[map.ports()], system_port->target, "hop_system");
+    system_port->system.bind(host.system_target());
+  }
   for (unsigned i = 0; i < map.ports(); ++i) {
     if (config.l2.enabled) {
       join(crossbar.memory_sockets[i], l2[i].target, "hop_l2_" + std::to_string(i));
@@ -197,6 +219,7 @@ void Gpu::Impl::reset() {
   if (system_port.has_value()) system_port->reset();
   system_memory.reset();
   crossbar.reset();
+  host.reset();
   objects.clear();
   for (auto& sm : sms) sm.reset();
   for (auto& monitor : monitors) monitor.reset();
@@ -221,8 +244,25 @@ void Gpu::Impl::bind() {
 }
 
 Gpu::Gpu(sc_core::sc_module_name name, const GpuConfig& config, const Options& options)
-    : sc_module(name), impl_(std::make_unique<Impl>(config, options)) {}
+    : sc_module(name),
+      impl_(std::make_unique<Impl>(config, options, *this)),
+      host_socket(impl_->host.host_socket()),
+      dma_socket(impl_->host.dma_socket()),
+      irq(impl_->host.irq),
+      reset_in(impl_->host.reset_in) {}
 Gpu::~Gpu() = default;
+
+// Statistics of the host side are there where it is.
+void Gpu::end_of_elaboration() {
+  const bool has_place = crossbar_places_of_the_host(impl_->config) != 0;
+  if (impl_->host.host_bound() && !has_place) {
+    throw InputError(name(), "host_socket is bound, and there are " + std::to_string(impl_->config.sm.count) +
+                                 " SMs; allowed are up to " + std::to_string(kMostRequesters - 1));
+  }
+  if (!impl_->host.used()) return;
+  impl_->host.bind(impl_->registry);
+  if (has_place) impl_->crossbar.bind_other(impl_->registry, "host", 0);
+}
 
 void Gpu::check(const dispatch::Launch& launch) const {
   constexpr std::uint64_t kMaxGrid[3] = {0x7fffffff, 65535, 65535};
@@ -286,6 +326,12 @@ bool Gpu::faulted() const {
 const std::string& Gpu::fault() const {
   return impl_->fault;
 }
+host::DmaEngine& Gpu::dma() {
+  return impl_->host.dma();
+}
+const std::string& Gpu::host_error() const {
+  return impl_->host.error_text();
+}
 void Gpu::abandon(const std::string& reason) {
   impl_->stop(reason);
 }
@@ -332,20 +378,17 @@ std::uint64_t Gpu::local_memory_bytes(const dispatch::Launch& launch) const {
                               impl_->config.sm);
 }
 
-tlm_utils::simple_initiator_socket<system_port::SystemPort>& Gpu::system_socket() {
+void Gpu::add_system_window(std::uint64_t base, std::uint64_t bytes) {
   if (!impl_->system_port.has_value()) {
     throw InputError(name(), "has no way to system memory; system.enabled in its configuration is false");
   }
-  return impl_->system_port->system;
-}
-
-void Gpu::add_system_window(std::uint64_t base, std::uint64_t bytes) {
-  system_socket();  // there is one
   impl_->system_memory.add_window(base, bytes);
+  impl_->host.space().add(base, bytes);
 }
 
 void Gpu::remove_system_window(std::uint64_t base) {
   impl_->system_memory.remove_window(base);
+  impl_->host.space().remove(base);
 }
 
 void Gpu::map(std::uint64_t address, std::uint64_t bytes, bool mapped) {

@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 #include <systemc>
+#include <tlm>
 
 #include "common/statistics.h"
 #include "dispatch/launch.h"
@@ -18,6 +19,9 @@
 
 namespace weft {
 
+namespace host {
+class DmaEngine;
+}
 namespace sm {
 class DeviceServices;
 }
@@ -52,7 +56,17 @@ struct Totals {
 };
 
 class Gpu : public sc_core::sc_module {
+  struct Impl;
+
  public:
+  using HostSocket =
+      tlm::tlm_target_socket<32, tlm::tlm_base_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
+  using DmaSocket =
+      tlm::tlm_initiator_socket<32, tlm::tlm_base_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
+  using InterruptPort =
+      sc_core::sc_port<sc_core::sc_signal_inout_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
+  using ResetPort = sc_core::sc_port<sc_core::sc_signal_in_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
+
   struct Options {
     bool sleeping = true;   // false: step every module at every edge (same results, slower)
     bool monitors = false;  // a hop monitor on every hop
@@ -111,20 +125,29 @@ class Gpu : public sc_core::sc_module {
   // Every hop monitor's violations, as text; empty without Options::monitors.
   std::string violations() const;
   // System memory (GpuConfig::System::enabled, else InputError): kernels reach addresses inside windows
-  // through this socket, with the same numbers. With direct access (DMI) instructions act when they issue,
+  // through dma_socket, with the same numbers. With direct access (DMI) instructions act when they issue,
   // without it when their transactions complete. add_window throws InputError as sm::SystemMemory does.
-  // reset() removes all windows.
-  tlm_utils::simple_initiator_socket<system_port::SystemPort>& system_socket();
+  // reset() removes all windows. The window registers of the host side are windows for kernels too.
   void add_system_window(std::uint64_t base, std::uint64_t bytes);
   void remove_system_window(std::uint64_t base);
   // Address checks: only mapped pages of device memory may be accessed by kernels. `address` is a device
   // address.
   void map(std::uint64_t address, std::uint64_t bytes, bool mapped);
-
-  struct Impl;
+  // Copies in simulated time.
+  host::DmaEngine& dma();
+  // What ERROR_CODE of the host side is about, in words; empty if it is 0.
+  const std::string& host_error() const;
 
  private:
+  void end_of_elaboration() override;
   std::unique_ptr<Impl> impl_;
+
+ public:
+  // The GPU in an SoC (modules/host/README.md). Each may stay unbound.
+  HostSocket& host_socket;  // registers, and the aperture to device memory
+  DmaSocket& dma_socket;    // to system memory, inside windows only
+  InterruptPort& irq;       // a level
+  ResetPort& reset_in;      // a level; the GPU is reset at its rise
 };
 
 // Device addresses of global memory start here; below lie the shared and local windows

@@ -100,6 +100,8 @@ void GpuConfig::describe(config::Visitor& v) {
   config::group(v, "gddr5", gddr5, "device memory");
   config::group(v, "system", system, "system memory as kernels see it");
   config::group(v, "watchdog", watchdog, "detection of launches that hang");
+  config::group(v, "host", host,
+                "registers, command processor and DMA engine; idle where nothing is connected");
 }
 
 void GpuConfig::check(const std::string& file) const {
@@ -110,6 +112,7 @@ void GpuConfig::check(const std::string& file) const {
   if (l2.enabled) l2.bank.check(root + "/l2");
   gddr5.map.check(root + "/gddr5");
   gddr5.channel.check(root + "/gddr5");
+  host.check(root + "/host");
   if (warp_formation.warp_size > sm.max_threads) {
     throw InputError(root + "/warp_formation/warp_size",
                      "found " + std::to_string(warp_formation.warp_size) +

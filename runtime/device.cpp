@@ -53,7 +53,7 @@ Device::Impl::Impl(const GpuConfig& config, DeviceOptions chosen)
   });
   if (options.host_memory) {
     host.emplace("host_memory", *options.host_memory);
-    gpu.system_socket().bind(host->socket);
+    gpu.dma_socket.bind(host->socket);
   }
   runtime.set_printf_bytes(options.limits.printf_bytes);
   gpu.provide(&runtime);

@@ -16,6 +16,7 @@ set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/weft)
 install(TARGETS weft RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES $<TARGET_FILE:weft_archive> $<TARGET_FILE:weft_warp_formation_schemes> DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY modules/ DESTINATION ${headers_folder} FILES_MATCHING PATTERN "*.h")
+install(FILES ${PROJECT_BINARY_DIR}/modules/host/include/weft_registers.h DESTINATION ${headers_folder})
 install(DIRECTORY platform runtime DESTINATION ${headers_folder}
         FILES_MATCHING PATTERN "*.h" PATTERN examples EXCLUDE PATTERN package EXCLUDE PATTERN cuda EXCLUDE)
 install(FILES workloads/device.h workloads/texture.h DESTINATION ${headers_folder}/workloads)

@@ -48,7 +48,7 @@ struct Machine {
             }(),
             "gtx480", options),
         ram("ram", kBase, kRamBytes, access, sc_core::sc_time(latency_ns, sc_core::SC_NS)) {
-    bench.device.gpu().system_socket().bind(ram.socket);
+    bench.device.gpu().dma_socket.bind(ram.socket);
     bench.device.gpu().add_system_window(kBase, kRamBytes);
   }
   std::string fault_of(const dispatch::Dim3& grid, const dispatch::Dim3& block,
