@@ -6,34 +6,41 @@
 
 #include "common/error.h"
 #include "common/hop_monitor.h"
-#include "dispatch/dispatcher.h"
+#include "host/host_interface.h"
+#include "platform/host_control.h"
+#include "platform/launches.h"
 #include "platform/watchdog.h"
 #include "sm/sm.h"
 #include "texture/table.h"
 #include "vcd/gpu_waveform.h"
 
 namespace weft {
-namespace {}  // namespace
+namespace {
+
+// The crossbar has places for 64 requesters: with as many SMs the host side gets none, and cannot be used.
+constexpr unsigned kMostRequesters = 64;
+
+unsigned crossbar_places_of_the_host(const GpuConfig& config) {
+  return config.sm.count < kMostRequesters ? 1 : 0;
+}
+
+}  // namespace
 
 struct Gpu::Impl final : sm::SmListener {
-  Impl(const GpuConfig& c, const Options& o);
+  Impl(const GpuConfig& c, const Options& o, Gpu& gpu);
 
+  void make_system_port();
   void connect();
-  bool begin(Cycle now);
-  void finish(Cycle now);
-  bool drained() const;
-  void stop(const std::string& text);
+  void begun(const sm::Kernel& kernel, Cycle now, bool alone);
+  void stop(const std::string& text, unsigned guilty = Launches::kNoSm);
   void bind();
   void reset();
-  void block_retired(unsigned) override { dispatcher.block_retired(); }
-  void sm_drained(unsigned) override { dispatcher.poke(); }
-  void faulted(unsigned, const std::string& text) override { stop(text); }
+  void block_retired(unsigned sm) override { launches.dispatcher().block_retired(sm); }
+  void sm_drained(unsigned) override { launches.dispatcher().poke(); }
+  void faulted(unsigned sm, const std::string& text) override { stop(text, sm); }
 
-  std::uint64_t cycles() const {
-    return past_cycles + (dispatcher.active() ? core.current_edge() - started + 1 : 0);
-  }
   sm::DeviceMemoryView view() const {
-    return {nullptr, kDeviceBase, image.bytes(), pages.data(), 12, services, &objects};
+    return {nullptr, kDeviceBase, image.bytes(), pages.data(), 12, services, &objects, system, false};
   }
 
   const GpuConfig config;
@@ -43,10 +50,15 @@ struct Gpu::Impl final : sm::SmListener {
   const gddr5::AddressMap map;
   std::deque<gddr5::Gddr5Channel> channels;
   std::deque<l2::L2Bank> l2;
+  sm::SystemMemory system_memory;
+  sm::SystemMemory* const system;  // nullptr: kernels cannot reach it
+  std::optional<system_port::SystemPort> system_port;
   crossbar::Crossbar crossbar;
+  HostControl host_control;
+  host::HostInterface host;
   std::deque<sm::Sm> sms;
   std::deque<HopMonitor> monitors;
-  dispatch::Dispatcher dispatcher;
+  Launches launches;
   Watchdog watchdog;
   std::optional<vcd::GpuWaveform> waveform;  // after the parts that it looks at
 
@@ -54,24 +66,21 @@ struct Gpu::Impl final : sm::SmListener {
   sm::DeviceServices* services = nullptr;
   std::vector<std::uint8_t> pages;  // per page of device memory: allocated?
   texture::Table objects;
-  std::deque<dispatch::Launch> queue;
-  std::optional<sm::Kernel> kernel;
   sm::AccessObserver* observer = nullptr;
-  Cycle started = 0;
-  std::uint64_t past_cycles = 0, launches = 0;
   std::string fault;
   sc_core::sc_event idle;
 
  private:
-  static std::vector<dispatch::BlockTarget*> targets(std::deque<sm::Sm>& sms) {
-    std::vector<dispatch::BlockTarget*> list;
-    list.reserve(sms.size());
-    for (auto& sm : sms) list.push_back(&sm);
-    return list;
+  std::deque<sm::Sm>& make_sms() {
+    for (unsigned i = 0; i < config.sm.count; ++i) {
+      const std::string name = "sm" + std::to_string(i);
+      sms.emplace_back(name.c_str(), i, config.sm, config.warp_formation, core, *this);
+    }
+    return sms;
   }
 };
 
-Gpu::Impl::Impl(const GpuConfig& c, const Options& o)
+Gpu::Impl::Impl(const GpuConfig& c, const Options& o, Gpu& gpu)
     : config(c),
       options(o),
       memory_clock("memory_clock", c.clocks.memory_mhz),
@@ -79,16 +88,21 @@ Gpu::Impl::Impl(const GpuConfig& c, const Options& o)
       core("core_clock", c.clocks.core_mhz),
       image(c.gddr5.bytes),
       map(c.gddr5.map),
+      system_memory(kDeviceBase, c.gddr5.bytes),
+      system(c.system.enabled ? &system_memory : nullptr),
       crossbar("crossbar", config.crossbar, interconnect_clock, map, static_cast<unsigned>(c.sm.count),
-               map.ports()),
-      dispatcher(core,
-                 [&] {
-                   for (unsigned i = 0; i < config.sm.count; ++i) {
-                     const std::string name = "sm" + std::to_string(i);
-                     sms.emplace_back(name.c_str(), i, config.sm, config.warp_formation, core, *this);
-                   }
-                   return targets(sms);
-                 }()),
+               map.ports(), c.system.enabled, crossbar_places_of_the_host(c)),
+      host_control(gpu, image, core),
+      host("host", config.host, interconnect_clock, host_control, kDeviceBase, image.bytes(),
+           map.chunk_bytes()),
+      // Checks are of one launch at a time: with an observer they do not overlap.
+      launches(config, core, make_sms(),
+               {[this] { return view(); }, [this] { return observer == nullptr; },
+                [this](const sm::Kernel& kernel, Cycle now, bool alone) { begun(kernel, now, alone); },
+                [this] {
+                  watchdog.stop();
+                  idle.notify(sc_core::SC_ZERO_TIME);
+                }}),
       watchdog(core, c.watchdog.cycles, sms),
       pages((c.gddr5.bytes + kPageBytes - 1) / kPageBytes, 0) {
   // At equal times memory goes before interconnect, and interconnect before core.
@@ -108,15 +122,46 @@ Gpu::Impl::Impl(const GpuConfig& c, const Options& o)
     l2.emplace_back(name.c_str(), config.l2.bank, interconnect_clock, map, i / map.l2_banks(),
                     i % map.l2_banks());
   }
+  if (config.system.enabled) make_system_port();
   connect();
-  dispatcher.set_hooks({[this](Cycle now) { return begin(now); }, [this] { return drained(); },
-                        [this](Cycle now) { finish(now); }});
   watchdog.on_hang = [this](const std::string& what) {
     std::string dump;
     for (const auto& sm : sms) dump += sm.dump();
-    stop("kernel " + kernel->program.name + " hangs: " + what + "\n" + dump);
+    stop("kernel " + launches.kernel_names() + " hangs: " + what + "\n" + dump);
   };
   bind();
+}
+
+void Gpu::Impl::make_system_port() {
+  system_port.emplace("system_port", config.system.port, interconnect_clock);
+  system_port->on_invalidate = [this](std::uint64_t first, std::uint64_t last) {
+    system_memory.forget(first, last);
+  };
+  const auto payload_of = [](tlm::tlm_generic_payload& payload, bool write, std::uint64_t address) {
+    payload.set_command(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
+    payload.set_address(address);
+  };
+  sm::SystemMemory::Path path;
+  path.ask = [this, payload_of](std::uint64_t address) {
+    tlm::tlm_generic_payload payload;
+    payload_of(payload, false, address);
+    tlm::tlm_dmi dmi;
+    sm::SystemMemory::Region region;
+    if (!system_port->system->get_direct_mem_ptr(payload, dmi) || !dmi.is_read_write_allowed()) return region;
+    region.first = dmi.get_start_address();
+    region.last = dmi.get_end_address();
+    region.data = dmi.get_dmi_ptr();
+    return region;
+  };
+  path.move = [this, payload_of](bool write, std::uint64_t address, std::uint8_t* data, unsigned bytes) {
+    tlm::tlm_generic_payload payload;
+    payload_of(payload, write, address);
+    payload.set_data_ptr(data);
+    payload.set_data_length(bytes);
+    payload.set_streaming_width(bytes);
+    return system_port->system->transport_dbg(payload) == bytes;
+  };
+  system_memory.reach_through(std::move(path));
 }
 
 void Gpu::Impl::connect() {
@@ -133,6 +178,12 @@ void Gpu::Impl::connect() {
   for (unsigned i = 0; i < sms.size(); ++i) {
     join(sms[i].memory_socket, crossbar.sm_sockets[i], "hop_sm" + std::to_string(i));
   }
+  if (crossbar.sm_sockets.size() > sms.size())
+    join(host.device_socket(), crossbar.sm_sockets[sms.size()], "hop_host");
+  if (system_port.has_value()) {
+    join(crossbar.memory_sockets[map.ports()], system_port->target, "hop_system");
+    system_port->system.bind(host.system_target());
+  }
   for (unsigned i = 0; i < map.ports(); ++i) {
     if (config.l2.enabled) {
       join(crossbar.memory_sockets[i], l2[i].target, "hop_l2_" + std::to_string(i));
@@ -144,47 +195,19 @@ void Gpu::Impl::connect() {
   }
 }
 
-bool Gpu::Impl::begin(Cycle now) {
-  if (queue.empty() || !fault.empty()) return false;
-  kernel.emplace(queue.front(), config.sm, config.warp_formation.warp_size);
-  queue.pop_front();
-  const dispatch::Launch& launch = kernel->launch;
-  const auto offset = [](std::uint64_t address) { return address < kDeviceBase ? 0 : address - kDeviceBase; };
-  if (observer != nullptr) observer->kernel_started(*kernel, static_cast<unsigned>(sms.size()));
-  for (auto& sm : sms) {
-    sm.start_kernel(*kernel, view(), offset(launch.code_address), offset(launch.parameter_address), now + 1);
-  }
-  started = now + 1;
-  ++launches;
-  dispatcher.start(launch.grid);
-  watchdog.start(now);
+void Gpu::Impl::begun(const sm::Kernel& kernel, Cycle now, bool alone) {
+  system_memory.ask_again();
+  if (observer != nullptr) observer->kernel_started(kernel, static_cast<unsigned>(sms.size()));
+  if (alone) watchdog.start(now);
   if (waveform.has_value()) waveform->wake();
-  return true;
-}
-
-void Gpu::Impl::finish(Cycle now) {
-  for (auto& sm : sms) sm.finish_kernel(now);
-  past_cycles += now + 1 - started;
-  watchdog.stop();
-  if (queue.empty()) idle.notify(sc_core::SC_ZERO_TIME);
-}
-
-bool Gpu::Impl::drained() const {
-  return std::all_of(sms.begin(), sms.end(), [](const sm::Sm& sm) { return sm.drained(); });
 }
 
 // Nothing moves any more after a fault, until the reset.
-void Gpu::Impl::stop(const std::string& text) {
+void Gpu::Impl::stop(const std::string& text, unsigned guilty) {
   if (!fault.empty()) return;
   fault = text.empty() ? "stopped" : text;
-  queue.clear();
   watchdog.stop();
-  if (dispatcher.active()) {
-    const Cycle now = core.current_edge();
-    past_cycles += now >= started ? now + 1 - started : 0;
-    for (auto& sm : sms) sm.finish_kernel(now);
-    dispatcher.reset();
-  }
+  launches.stop(fault, guilty);
   idle.notify(sc_core::SC_ZERO_TIME);
 }
 
@@ -193,35 +216,53 @@ void Gpu::Impl::reset() {
   // From memory towards the SMs: who holds a payload drops it before its owner frees it.
   for (auto& channel : channels) channel.reset();
   for (auto& bank : l2) bank.reset();
+  if (system_port.has_value()) system_port->reset();
+  system_memory.reset();
   crossbar.reset();
+  host.reset();
   objects.clear();
   for (auto& sm : sms) sm.reset();
   for (auto& monitor : monitors) monitor.reset();
-  dispatcher.reset();
+  launches.reset();
   watchdog.stop();
   image.reset();
   std::fill(pages.begin(), pages.end(), std::uint8_t{0});
   registry.reset();
-  queue.clear();
-  kernel.reset();
-  past_cycles = launches = 0;
   fault.clear();
   if (waveform.has_value()) waveform->reset();
 }
 
 void Gpu::Impl::bind() {
   registry.derived("gpu.cycles", "cycles", "core cycles in which a launch was active",
-                   [this] { return static_cast<double>(cycles()); });
-  registry.counter("gpu.launches", "launches", "kernels started", launches);
+                   [this] { return static_cast<double>(launches.cycles()); });
+  registry.counter("gpu.launches", "launches", "kernels started", launches.begun());
   for (unsigned i = 0; i < sms.size(); ++i) sms[i].bind(registry, "sm" + std::to_string(i));
   crossbar.bind(registry, "crossbar");
+  if (system_port.has_value()) system_port->bind(registry, "system_port");
   for (unsigned i = 0; i < l2.size(); ++i) l2[i].bind(registry, "l2_" + std::to_string(i));
   for (unsigned i = 0; i < channels.size(); ++i) channels[i].bind(registry, "gddr5_" + std::to_string(i));
 }
 
 Gpu::Gpu(sc_core::sc_module_name name, const GpuConfig& config, const Options& options)
-    : sc_module(name), impl_(std::make_unique<Impl>(config, options)) {}
+    : sc_module(name),
+      impl_(std::make_unique<Impl>(config, options, *this)),
+      host_socket(impl_->host.host_socket()),
+      dma_socket(impl_->host.dma_socket()),
+      irq(impl_->host.irq),
+      reset_in(impl_->host.reset_in) {}
 Gpu::~Gpu() = default;
+
+// Statistics of the host side are there where it is.
+void Gpu::end_of_elaboration() {
+  const bool has_place = crossbar_places_of_the_host(impl_->config) != 0;
+  if (impl_->host.host_bound() && !has_place) {
+    throw InputError(name(), "host_socket is bound, and there are " + std::to_string(impl_->config.sm.count) +
+                                 " SMs; allowed are up to " + std::to_string(kMostRequesters - 1));
+  }
+  if (!impl_->host.used()) return;
+  impl_->host.bind(impl_->registry);
+  if (has_place) impl_->crossbar.bind_other(impl_->registry, "host", 0);
+}
 
 void Gpu::check(const dispatch::Launch& launch) const {
   constexpr std::uint64_t kMaxGrid[3] = {0x7fffffff, 65535, 65535};
@@ -259,12 +300,22 @@ void Gpu::check(const dispatch::Launch& launch) const {
 
 void Gpu::launch(const dispatch::Launch& launch) {
   check(launch);
-  impl_->queue.push_back(launch);
-  impl_->dispatcher.poke();
+  enqueue(launch);
+}
+
+void Gpu::enqueue(const dispatch::Launch& launch) {
+  if (faulted()) {
+    dispatch::LaunchOutcome outcome;
+    outcome.end = dispatch::LaunchOutcome::End::kStopped;
+    outcome.fault = fault();
+    if (launch.done) launch.done(outcome);
+    return;
+  }
+  impl_->launches.push(launch);
 }
 
 bool Gpu::idle() const {
-  return impl_->queue.empty() && !impl_->dispatcher.active();
+  return impl_->launches.idle();
 }
 const sc_core::sc_event& Gpu::idle_event() const {
   return impl_->idle;
@@ -274,6 +325,12 @@ bool Gpu::faulted() const {
 }
 const std::string& Gpu::fault() const {
   return impl_->fault;
+}
+host::DmaEngine& Gpu::dma() {
+  return impl_->host.dma();
+}
+const std::string& Gpu::host_error() const {
+  return impl_->host.error_text();
 }
 void Gpu::abandon(const std::string& reason) {
   impl_->stop(reason);
@@ -293,6 +350,7 @@ texture::Table& Gpu::objects() {
 sm::DeviceMemoryView Gpu::memory_view() const {
   sm::DeviceMemoryView view = impl_->view();
   view.image = impl_->image.data();
+  view.untimed = true;
   return view;
 }
 void Gpu::observe(sm::AccessObserver* observer) {
@@ -320,6 +378,19 @@ std::uint64_t Gpu::local_memory_bytes(const dispatch::Launch& launch) const {
                               impl_->config.sm);
 }
 
+void Gpu::add_system_window(std::uint64_t base, std::uint64_t bytes) {
+  if (!impl_->system_port.has_value()) {
+    throw InputError(name(), "has no way to system memory; system.enabled in its configuration is false");
+  }
+  impl_->system_memory.add_window(base, bytes);
+  impl_->host.space().add(base, bytes);
+}
+
+void Gpu::remove_system_window(std::uint64_t base) {
+  impl_->system_memory.remove_window(base);
+  impl_->host.space().remove(base);
+}
+
 void Gpu::map(std::uint64_t address, std::uint64_t bytes, bool mapped) {
   if (bytes == 0 || address < kDeviceBase) return;
   const std::uint64_t pages = impl_->pages.size();
@@ -331,7 +402,7 @@ void Gpu::map(std::uint64_t address, std::uint64_t bytes, bool mapped) {
 
 Totals Gpu::totals() const {
   Totals totals;
-  totals.cycles = impl_->cycles();
+  totals.cycles = impl_->launches.cycles();
   double active_lanes = 0, beats = 0, idle = 0, scheduler_cycles = 0;
   std::uint64_t accesses = 0, requests = 0;
   for (const auto& sm : impl_->sms) {
@@ -370,9 +441,9 @@ Totals Gpu::totals() const {
 
 Progress Gpu::progress() const {
   Progress progress;
-  progress.blocks_done = impl_->dispatcher.blocks_done();
-  progress.blocks_total = impl_->dispatcher.blocks();
-  progress.cycles = impl_->cycles();
+  progress.blocks_done = impl_->launches.dispatcher().blocks_done();
+  progress.blocks_total = impl_->launches.dispatcher().blocks();
+  progress.cycles = impl_->launches.cycles();
   for (const auto& sm : impl_->sms) progress.thread_instructions += sm.counters().thread_instructions;
   return progress;
 }
@@ -401,12 +472,12 @@ void Gpu::trace(const std::string& file, std::uint64_t first_cycle, std::uint64_
   Impl& gpu = *impl_;
   const auto launches = [&gpu] {
     vcd::LaunchState state;
-    state.active = gpu.dispatcher.active();
+    state.active = gpu.launches.active();
     state.faulted = !gpu.fault.empty();
-    state.launches = gpu.launches;
-    state.blocks_done = gpu.dispatcher.blocks_done();
-    state.blocks_total = gpu.dispatcher.blocks();
-    if (state.active) state.kernel = gpu.kernel->program.name;
+    state.launches = gpu.launches.begun();
+    state.blocks_done = gpu.launches.dispatcher().blocks_done();
+    state.blocks_total = gpu.launches.dispatcher().blocks();
+    state.kernel = gpu.launches.kernel_names();
     return state;
   };
   gpu.waveform.emplace(file, basename(), vcd::Window{first_cycle, last_cycle},

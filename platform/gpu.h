@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 #include <systemc>
+#include <tlm>
 
 #include "common/statistics.h"
 #include "dispatch/launch.h"
@@ -18,6 +19,9 @@
 
 namespace weft {
 
+namespace host {
+class DmaEngine;
+}
 namespace sm {
 class DeviceServices;
 }
@@ -52,7 +56,17 @@ struct Totals {
 };
 
 class Gpu : public sc_core::sc_module {
+  struct Impl;
+
  public:
+  using HostSocket =
+      tlm::tlm_target_socket<32, tlm::tlm_base_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
+  using DmaSocket =
+      tlm::tlm_initiator_socket<32, tlm::tlm_base_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
+  using InterruptPort =
+      sc_core::sc_port<sc_core::sc_signal_inout_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
+  using ResetPort = sc_core::sc_port<sc_core::sc_signal_in_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
+
   struct Options {
     bool sleeping = true;   // false: step every module at every edge (same results, slower)
     bool monitors = false;  // a hop monitor on every hop
@@ -63,14 +77,18 @@ class Gpu : public sc_core::sc_module {
 
   // What launch() refuses, without launching: throws the same InputError.
   void check(const dispatch::Launch& launch) const;
-  // Puts a launch behind those already there (they run one after the other). Throws InputError if the grid is
-  // empty or too large, the block does not fit an SM (saying which resource), or the parameters have the
-  // wrong size.
+  // Puts a launch behind those of its queue (Launch::queue), which run one after the other; launches of
+  // different queues overlap where SMs are free. Throws InputError if the grid is empty or too large, the
+  // block does not fit an SM (saying which resource), or the parameters have the wrong size. After a fault
+  // the launch ends at once (Launch::done), until the reset.
   void launch(const dispatch::Launch& launch);
+  // The same for a launch that check() has passed.
+  void enqueue(const dispatch::Launch& launch);
   bool idle() const;                            // nothing queued, running, or on its way to memory
   const sc_core::sc_event& idle_event() const;  // notified when the last launch has drained
 
-  // The fault or hang that stopped the GPU, if any: text with thread, PC, source line. Cleared by reset().
+  // The fault or hang that stopped the GPU, if any: text with thread, PC, source line. It ends all launches,
+  // of all queues. Cleared by reset().
   bool faulted() const;
   const std::string& fault() const;
   // Stops the running launch from outside (SIGINT, --max-cycles) with this reason as its fault.
@@ -85,7 +103,7 @@ class Gpu : public sc_core::sc_module {
   // The same memory with its mapped pages, for who runs kernels without the SMs.
   sm::DeviceMemoryView memory_view() const;
   // Shows accesses and barriers of the launches from now on to `observer`, which outlives them; nullptr: to
-  // nobody.
+  // nobody. Launches that are observed do not overlap.
   void observe(sm::AccessObserver* observer);
   // Counts instructions of the launches from now on in `profile`, which outlives them; nullptr: does not.
   void profile(sm::InstructionProfile* profile);
@@ -106,14 +124,30 @@ class Gpu : public sc_core::sc_module {
   void close_trace();
   // Every hop monitor's violations, as text; empty without Options::monitors.
   std::string violations() const;
+  // System memory (GpuConfig::System::enabled, else InputError): kernels reach addresses inside windows
+  // through dma_socket, with the same numbers. With direct access (DMI) instructions act when they issue,
+  // without it when their transactions complete. add_window throws InputError as sm::SystemMemory does.
+  // reset() removes all windows. The window registers of the host side are windows for kernels too.
+  void add_system_window(std::uint64_t base, std::uint64_t bytes);
+  void remove_system_window(std::uint64_t base);
   // Address checks: only mapped pages of device memory may be accessed by kernels. `address` is a device
   // address.
   void map(std::uint64_t address, std::uint64_t bytes, bool mapped);
-
-  struct Impl;
+  // Copies in simulated time.
+  host::DmaEngine& dma();
+  // What ERROR_CODE of the host side is about, in words; empty if it is 0.
+  const std::string& host_error() const;
 
  private:
+  void end_of_elaboration() override;
   std::unique_ptr<Impl> impl_;
+
+ public:
+  // The GPU in an SoC (modules/host/README.md). Each may stay unbound.
+  HostSocket& host_socket;  // registers, and the aperture to device memory
+  DmaSocket& dma_socket;    // to system memory, inside windows only
+  InterruptPort& irq;       // a level
+  ResetPort& reset_in;      // a level; the GPU is reset at its rise
 };
 
 // Device addresses of global memory start here; below lie the shared and local windows

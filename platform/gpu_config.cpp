@@ -62,6 +62,11 @@ void GpuConfig::Watchdog::describe(config::Visitor& v) {
             "core cycles without a commit, while threads live, after which a launch counts as hung");
 }
 
+void GpuConfig::System::describe(config::Visitor& v) {
+  v.boolean("enabled", enabled, "kernels can reach system memory, within windows that the host sets");
+  port.describe(v);
+}
+
 void GpuConfig::L2::describe(config::Visitor& v) {
   v.boolean("enabled", enabled, "false: the crossbar leads straight to the memory channels");
   v.integer("banks_per_channel", banks_per_channel, {1, 16}, "banks",
@@ -93,7 +98,10 @@ void GpuConfig::describe(config::Visitor& v) {
   config::group(v, "crossbar", crossbar, "interconnect between the SMs and the memory side");
   config::group(v, "l2", l2, "second-level cache");
   config::group(v, "gddr5", gddr5, "device memory");
+  config::group(v, "system", system, "system memory as kernels see it");
   config::group(v, "watchdog", watchdog, "detection of launches that hang");
+  config::group(v, "host", host,
+                "registers, command processor and DMA engine; idle where nothing is connected");
 }
 
 void GpuConfig::check(const std::string& file) const {
@@ -104,6 +112,7 @@ void GpuConfig::check(const std::string& file) const {
   if (l2.enabled) l2.bank.check(root + "/l2");
   gddr5.map.check(root + "/gddr5");
   gddr5.channel.check(root + "/gddr5");
+  host.check(root + "/host");
   if (warp_formation.warp_size > sm.max_threads) {
     throw InputError(root + "/warp_formation/warp_size",
                      "found " + std::to_string(warp_formation.warp_size) +

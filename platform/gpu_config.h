@@ -10,8 +10,10 @@
 #include "crossbar/crossbar.h"
 #include "gddr5/address_map.h"
 #include "gddr5/gddr5_channel.h"
+#include "host/config.h"
 #include "l2/l2_bank.h"
 #include "sm/sm_config.h"
+#include "system_port/system_port.h"
 #include "warp_formation/warp_formation_config.h"
 
 namespace weft {
@@ -45,10 +47,17 @@ struct GpuConfig {
     gddr5::Gddr5Channel::Config channel;
     void describe(config::Visitor& v);
   } gddr5;
+  struct System {
+    bool enabled = false;  // kernels reach system memory, through Gpu::dma_socket
+    system_port::SystemPort::Config port;
+    void describe(config::Visitor& v);
+  } system;
   struct Watchdog {
     std::uint64_t cycles = 1'000'000;  // core cycles without a commit while threads are live
     void describe(config::Visitor& v);
   } watchdog;
+
+  host::Config host;
 
   void describe(config::Visitor& v);
   // Rules that join several fields; throws InputError naming the JSON path.

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,10 @@
 #include "loader/loaded_module.h"
 #include "platform/gpu.h"
 #include "runtime/arguments.h"
+#include "runtime/copy_engine.h"
 #include "runtime/device_runtime.h"
+#include "runtime/host_memory.h"
+#include "runtime/streams.h"
 
 namespace weft::runtime {
 
@@ -60,6 +64,9 @@ struct DeviceOptions {
   FunctionalOptions functional;
   check::Options check;
   LaunchObserver* observer = nullptr;  // must outlive the device
+  // The host's own memory is the GPU's system memory, of which kernels see what `share` names. Needs
+  // system.enabled in the configuration.
+  std::optional<HostMemory::Options> host_memory;
   sm::InstructionProfile* profile =
       nullptr;  // counts instructions of timed launches; must outlive the device
 };
@@ -89,6 +96,13 @@ class Device {
   void copy_from(void* to, Address from, std::uint64_t bytes) const;
   void fill(Address to, std::uint8_t value, std::uint64_t bytes);
 
+  // Kernels may use these bytes of the host's at the host's own pointers, until `unshare` or a reset; without
+  // timing or copies the host sees what they write when they are done. Throws InputError without
+  // DeviceOptions::host_memory, and for a range that overlaps one that is shared.
+  void share(void* begin, std::uint64_t bytes);
+  // The range that was shared from there on. Not while kernels use it.
+  void unshare(void* begin);
+
   // Parses a module and places its .global and .const variables. Throws InputError with file, line and
   // column. The module lives as long as the device.
   LoadedModule& load_module(const std::string& ptx, const std::string& file);
@@ -104,17 +118,47 @@ class Device {
   const ptx::Program& program(LoadedModule& module, const std::string& kernel);
 
   // Throws InputError for an unknown kernel, a wrong number or size of arguments (listing what the kernel
-  // takes), a block that does not fit. Launches run one after the other.
+  // takes), a block that does not fit. Launches made with this call run one after the other.
   void launch(LoadedModule& module, const std::string& kernel, dispatch::Dim3 grid, dispatch::Dim3 block,
               const Arguments& arguments, std::uint64_t dynamic_shared = 0);
-  // Runs the simulation until every launch is done. Throws SimulatedFault if a kernel faulted or hung,
-  // LaunchAbandoned if it was interrupted or reached max_cycles. After either the device can still be read,
-  // but runs nothing more before reset().
+  // Runs the simulation until every launch is done and every stream empty. Throws SimulatedFault if a kernel
+  // faulted or hung, LaunchAbandoned if it was interrupted or reached max_cycles. After either the device can
+  // still be read, but runs nothing more before reset().
   void synchronise();
+
+  // Streams and events: created, recorded, waited for and asked here; what is in a stream advances only while
+  // the simulation runs, in one of the calls below or in synchronise(). The calls above are of stream 0,
+  // whose launches do not wait for other streams; copies above act at once.
+  Streams& streams();
+  // As above, behind what is in the stream. Ranges are checked now, and bytes move when it is the copy's
+  // turn: host memory must stay as it is until then. With a copy engine they take simulated time.
+  // `ended` is told how and when the launch ended, while the simulation runs; as Launch::done. A launch
+  // without timing begins and ends at one instant, and has no cycles.
+  using Ended = std::function<void(const dispatch::LaunchOutcome&)>;
+  void launch(StreamId stream, LoadedModule& module, const std::string& kernel, dispatch::Dim3 grid,
+              dispatch::Dim3 block, const Arguments& arguments, std::uint64_t dynamic_shared = 0,
+              const Ended& ended = {});
+  void copy_to(StreamId stream, Address to, const void* from, std::uint64_t bytes);
+  void copy_from(StreamId stream, void* to, Address from, std::uint64_t bytes);
+  void copy(StreamId stream, Address to, Address from, std::uint64_t bytes);  // may overlap
+  void fill(StreamId stream, Address to, std::uint8_t value, std::uint64_t bytes);
+  // Calls `function` when it is its turn; it may add to streams, but not synchronise.
+  void call(StreamId stream, std::function<void()> function);
+  // Run the simulation until the stream is empty, or the event has happened as it was last recorded. Throw
+  // as synchronise().
+  void synchronise(StreamId stream);
+  void wait_for(EventId event);
+  // Moves the bytes of copies in streams from now on; nullptr: they take no time. Must outlive the device or
+  // be taken back.
+  void use(CopyEngine* engine);
+
   // What kernels printed since the last call of this, in order. After synchronise().
   std::string take_output();
   // Bytes of the device heap that kernels hold (malloc without free).
   std::uint64_t heap_in_use() const;
+  // For the launches from now on. The heap keeps its size once a kernel has used it. Throws InputError for a
+  // stack beyond what a thread may have.
+  void set_limits(const DeviceLimits& limits);
   // Back to the state after construction: no modules (references to them end), no allocations, fresh GPU.
   void reset();
 

@@ -21,6 +21,7 @@ constexpr std::array kCommands{
     Command{"run", "run a workload, or a kernel of a PTX file, and write statistics", run},
     Command{"compare", "run workloads under several schemes, side by side", compare},
     Command{"demo", "breadth-first search on a 16-SM GPU, verified; where the cycles went", demo},
+    Command{"cuda", "run a CUDA program, unmodified, on the simulated GPU", cuda},
     Command{"characterize",
             "what the kernels of a workload do: instructions, divergence per branch, memory, occupancy",
             characterize},

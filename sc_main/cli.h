@@ -20,6 +20,7 @@ int main(int argc, char** argv);
 ExitCode bench(const Words& words);
 ExitCode check_config(const Words& words);
 ExitCode compare(const Words& words);
+ExitCode cuda(const Words& words);
 ExitCode demo(const Words& words);
 ExitCode list(const Words& words);
 ExitCode ptx(const Words& words);

@@ -30,14 +30,26 @@ enum class AccessKind : std::uint8_t {
   kWriteBack
 };
 
+// Does an atomic on bytes that were read from system memory, for the port that leads there.
+class AtomicOperation {
+ public:
+  virtual ~AtomicOperation() = default;
+  // `access`: TransactionOrigin::access. Changes the transaction's data; they are written back then.
+  virtual void apply(std::uint32_t access) = 0;
+};
+
 // Origin and timestamps of a transaction made by Weft. A module that does not know it may ignore it.
 struct TransactionOrigin : tlm::tlm_extension<TransactionOrigin> {
   AccessKind kind = AccessKind::kRead;
   std::uint16_t sm = 0;  // index of the requesting SM; 0xffff: an L2 bank's own write-back
   std::uint16_t atomic_lanes =
-      0;                  // kAtomic: number of lanes to serialise at the L2 (or at the memory controller)
-  std::uint64_t tag = 0;  // the originator's own handle, untouched by others
-  std::uint64_t issued_ps = 0;  // simulated time of BEGIN_REQ at the origin, in picoseconds
+      0;                     // kAtomic: number of lanes to serialise at the L2 (or at the memory controller)
+  std::uint64_t tag = 0;     // the originator's own handle, untouched by others
+  bool system = false;       // the address is one of system memory
+  std::uint32_t access = 0;  // system memory: the originator's handle for the access
+  bool moves_data = false;   // system memory: the bytes do not change hands before the transaction completes
+  AtomicOperation* atomic = nullptr;  // kAtomic to system memory: not done yet
+  std::uint64_t issued_ps = 0;        // simulated time of BEGIN_REQ at the origin, in picoseconds
 
   tlm::tlm_extension_base* clone() const override { return new TransactionOrigin(*this); }
   void copy_from(const tlm::tlm_extension_base& other) override {

@@ -28,6 +28,11 @@ bool is_atomic(const tlm::tlm_generic_payload& payload) {
   return origin != nullptr && origin->kind == AccessKind::kAtomic;
 }
 
+bool is_system(const tlm::tlm_generic_payload& payload) {
+  const TransactionOrigin* origin = origin_of(payload);
+  return origin != nullptr && origin->system;
+}
+
 std::uint64_t request_bytes(const tlm::tlm_generic_payload& payload) {
   return kHeaderBytes + (payload.is_write() || is_atomic(payload) ? payload.get_data_length() : 0);
 }
@@ -36,18 +41,33 @@ std::uint64_t response_bytes(const tlm::tlm_generic_payload& payload) {
   return kHeaderBytes + (payload.is_read() || is_atomic(payload) ? payload.get_data_length() : 0);
 }
 
-PacketNetwork::Shape shape(const Crossbar::Config& config, unsigned inputs, unsigned outputs,
-                           std::uint64_t inputs_per_interface, std::uint64_t outputs_per_interface) {
+PacketNetwork::Shape shape(const Crossbar::Config& config) {
   PacketNetwork::Shape shape;
-  shape.inputs = inputs;
-  shape.outputs = outputs;
-  shape.inputs_per_interface = static_cast<unsigned>(inputs_per_interface);
-  shape.outputs_per_interface = static_cast<unsigned>(outputs_per_interface);
   shape.input_queue = config.input_queue;
   shape.output_queue = config.output_queue;
   shape.router_latency = config.router_latency;
   shape.arbitration = config.arbitration;
   return shape;
+}
+
+PacketNetwork::Shape request_shape(const Crossbar::Config& config, unsigned sms, unsigned ports,
+                                   unsigned others) {
+  PacketNetwork::Shape requests = shape(config);
+  requests.inputs = sms + others;
+  requests.lone_inputs = others;
+  requests.inputs_per_interface = static_cast<unsigned>(config.sms_per_interface);
+  requests.outputs = ports;
+  return requests;
+}
+
+PacketNetwork::Shape response_shape(const Crossbar::Config& config, unsigned sms, unsigned ports,
+                                    unsigned others) {
+  PacketNetwork::Shape responses = shape(config);
+  responses.inputs = ports;
+  responses.outputs = sms + others;
+  responses.lone_outputs = others;
+  responses.outputs_per_interface = static_cast<unsigned>(config.sms_per_interface);
+  return responses;
 }
 
 // Calls visit(index) for each set bit.
@@ -80,31 +100,36 @@ void Crossbar::Config::describe(config::Visitor& v) {
 void Crossbar::Config::check(const std::string&) const {}
 
 Crossbar::Crossbar(sc_core::sc_module_name name, const Config& config, ClockDomain& domain,
-                   const gddr5::AddressMap& map, unsigned sms, unsigned ports)
+                   const gddr5::AddressMap& map, unsigned sms, unsigned ports, bool system_port,
+                   unsigned others)
     : sc_module(name),
-      sm_sockets("sm_socket", checked_ports(this->name(), "SMs", sms)),
-      memory_sockets("memory_socket", checked_ports(this->name(), "memory ports", ports)),
+      sm_sockets("sm_socket", checked_ports(this->name(), "SMs and other requesters",
+                                            checked_ports(this->name(), "SMs", sms) + others)),
+      memory_sockets("memory_socket",
+                     checked_ports(this->name(), "memory ports", ports + (system_port ? 1 : 0))),
       config_(config),
       domain_(domain),
       map_(map),
       by_channel_(ports == map.channels()),
+      system_port_(system_port),
+      sm_count_(sms),
       index_(domain.add(*this)),
-      requests_(shape(config, sms, ports, config.sms_per_interface, 1)),
-      responses_(shape(config, ports, sms, 1, config.sms_per_interface)),
-      sms_(sms),
-      memory_(ports) {
+      requests_(request_shape(config, sms, static_cast<unsigned>(memory_sockets.size()), others)),
+      responses_(response_shape(config, sms, static_cast<unsigned>(memory_sockets.size()), others)),
+      sms_(sms + others),
+      memory_(memory_sockets.size()) {
   if (ports != map.channels() && ports != map.ports()) {
     throw InputError(this->name(), std::to_string(ports) + " memory ports; the address map has " +
                                        std::to_string(map.channels()) + " channels and " +
                                        std::to_string(map.ports()) + " L2 banks");
   }
-  for (unsigned sm = 0; sm < sms; ++sm) {
+  for (unsigned sm = 0; sm < sms + others; ++sm) {
     sm_sockets[sm].register_nb_transport_fw(this, &Crossbar::forward, static_cast<int>(sm));
     sm_sockets[sm].register_b_transport(this, &Crossbar::blocking, static_cast<int>(sm));
     sm_sockets[sm].register_get_direct_mem_ptr(this, &Crossbar::dmi, static_cast<int>(sm));
     sm_sockets[sm].register_transport_dbg(this, &Crossbar::debug, static_cast<int>(sm));
   }
-  for (unsigned port = 0; port < ports; ++port) {
+  for (unsigned port = 0; port < memory_.size(); ++port) {
     memory_sockets[port].register_nb_transport_bw(this, &Crossbar::backward, static_cast<int>(port));
     memory_sockets[port].register_invalidate_direct_mem_ptr(this, &Crossbar::invalidate,
                                                             static_cast<int>(port));
@@ -135,8 +160,9 @@ void Crossbar::reset() {
   }
 }
 
-unsigned Crossbar::port_of(std::uint64_t address) const {
-  const gddr5::AddressMap::Route route = map_.route(address);
+unsigned Crossbar::port_of(const Payload& payload) const {
+  if (system_port_ && is_system(payload)) return static_cast<unsigned>(memory_.size() - 1);
+  const gddr5::AddressMap::Route route = map_.route(payload.get_address());
   return by_channel_ ? route.channel : route.port;
 }
 
@@ -178,7 +204,8 @@ tlm_sync_enum Crossbar::forward(int index, Payload& payload, tlm_phase& phase, s
     return tlm::TLM_COMPLETED;
   }
   if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
-  if (!map_.within_chunk(payload.get_address(), payload.get_data_length())) {
+  if (!map_.within_chunk(payload.get_address(), payload.get_data_length()) &&
+      !(system_port_ && is_system(payload))) {
     payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
     return tlm::TLM_COMPLETED;
   }
@@ -203,7 +230,7 @@ tlm_sync_enum Crossbar::forward(int index, Payload& payload, tlm_phase& phase, s
 
 void Crossbar::push_request(unsigned sm, Payload& payload, Cycle ready) {
   const std::uint64_t bytes = request_bytes(payload);
-  requests_.push(sm, &payload, port_of(payload.get_address()), flits(bytes), ready);
+  requests_.push(sm, &payload, port_of(payload), flits(bytes), ready);
   sms_[sm].bytes_in += bytes;
   ++request_packets_;
 }
@@ -367,7 +394,7 @@ Cycle Crossbar::next_work(Cycle now) const {
 
 // Loosely timed: both directions without contention.
 void Crossbar::blocking(int, Payload& payload, sc_time& delay) {
-  memory_sockets[port_of(payload.get_address())]->b_transport(payload, delay);
+  memory_sockets[port_of(payload)]->b_transport(payload, delay);
   const std::uint64_t cycles =
       2 * config_.router_latency + flits(request_bytes(payload)) + flits(response_bytes(payload));
   delay += domain_.time_of(cycles);
@@ -375,11 +402,11 @@ void Crossbar::blocking(int, Payload& payload, sc_time& delay) {
 
 // Device memory is one image: whichever port the address belongs to speaks for all of it.
 bool Crossbar::dmi(int, Payload& payload, tlm::tlm_dmi& region) {
-  return memory_sockets[port_of(payload.get_address())]->get_direct_mem_ptr(payload, region);
+  return memory_sockets[port_of(payload)]->get_direct_mem_ptr(payload, region);
 }
 
 unsigned Crossbar::debug(int, Payload& payload) {
-  return memory_sockets[port_of(payload.get_address())]->transport_dbg(payload);
+  return memory_sockets[port_of(payload)]->transport_dbg(payload);
 }
 
 void Crossbar::invalidate(int, sc_dt::uint64 begin, sc_dt::uint64 end) {
@@ -393,7 +420,7 @@ void Crossbar::bind(statistics::Registry& registry, const std::string& prefix) {
                    request_stalls_);
   registry.counter(prefix + ".response_stalls", "packets", "responses whose END_RESP was withheld",
                    response_stalls_);
-  for (std::size_t i = 0; i < sms_.size(); ++i) {
+  for (unsigned i = 0; i < sm_count_; ++i) {
     const std::string sm = prefix + ".sm" + std::to_string(i);
     registry.counter(sm + ".request_bytes", "bytes", "headers and data of this SM's requests",
                      sms_[i].bytes_in);
@@ -401,7 +428,8 @@ void Crossbar::bind(statistics::Registry& registry, const std::string& prefix) {
                      sms_[i].bytes_out);
   }
   for (std::size_t i = 0; i < memory_.size(); ++i) {
-    const std::string port = prefix + ".port" + std::to_string(i);
+    const bool system = system_port_ && i + 1 == memory_.size();
+    const std::string port = prefix + (system ? ".system_port" : ".port" + std::to_string(i));
     registry.counter(port + ".request_bytes", "bytes", "headers and data of requests to this port",
                      memory_[i].bytes_out);
     registry.counter(port + ".response_bytes", "bytes", "headers and data of responses from this port",
@@ -409,10 +437,17 @@ void Crossbar::bind(statistics::Registry& registry, const std::string& prefix) {
     registry.counter(port + ".request_flits", "flits", "flits of requests to this port",
                      requests_.flits(static_cast<unsigned>(i)));
   }
-  for (unsigned i = 0; i < responses_.output_interfaces(); ++i) {
+  const auto others = static_cast<unsigned>(sms_.size()) - sm_count_;
+  for (unsigned i = 0; i < responses_.output_interfaces() - others; ++i) {
     registry.counter(prefix + ".interface" + std::to_string(i) + ".response_flits", "flits",
                      "flits of responses through this network interface", responses_.flits(i));
   }
+}
+
+void Crossbar::bind_other(statistics::Registry& registry, const std::string& name, unsigned other) {
+  SmSide& side = sms_[sm_count_ + other];
+  registry.counter(name + ".request_bytes", "bytes", "headers and data of its requests", side.bytes_in);
+  registry.counter(name + ".response_bytes", "bytes", "headers and data of its responses", side.bytes_out);
 }
 
 }  // namespace weft::crossbar

@@ -42,18 +42,24 @@ class Crossbar : public sc_core::sc_module, public Clocked {
     void check(const std::string& where) const;
   };
 
+  // One per SM; behind them those of other requesters (DMA, accesses from outside), if there are any.
   sc_core::sc_vector<tlm_utils::passthrough_target_socket_tagged<Crossbar>> sm_sockets;
-  // Number map.route(address).port, or .channel without L2.
+  // Number map.route(address).port, or .channel without L2. The last one, if asked for, leads to system
+  // memory.
   sc_core::sc_vector<tlm_utils::simple_initiator_socket_tagged<Crossbar>> memory_sockets;
 
-  // `ports` is map.ports() or, without L2, map.channels(). Throws InputError unless sms and ports are 1
-  // to 64.
+  // `ports` is map.ports() or, without L2, map.channels(); `system_port`: one more, for the transactions
+  // whose origin names system memory; `others`: requesters behind the SMs. Throws InputError unless there are
+  // 1 to 64 SMs, with the others at most 64, and 1 to 64 ports in all.
   Crossbar(sc_core::sc_module_name name, const Config& config, ClockDomain& domain,
-           const gddr5::AddressMap& map, unsigned sms, unsigned ports);
+           const gddr5::AddressMap& map, unsigned sms, unsigned ports, bool system_port = false,
+           unsigned others = 0);
 
   // Drops everything that is under way.
   void reset();
   void bind(statistics::Registry& registry, const std::string& prefix);
+  // Statistics of the requester behind the SMs, number `other` of them.
+  void bind_other(statistics::Registry& registry, const std::string& name, unsigned other);
   Cycle step(Cycle now) override;
 
  private:
@@ -73,7 +79,7 @@ class Crossbar : public sc_core::sc_module, public Clocked {
     Payload* payload = nullptr;
     Cycle ready = 0;  // first edge at which it may be let in
   };
-  // The side of one SM.
+  // The side of one SM, or of another requester.
   struct SmSide {
     Blocked request;                // END_REQ withheld
     Payload* responding = nullptr;  // from BEGIN_RESP to END_RESP
@@ -98,7 +104,7 @@ class Crossbar : public sc_core::sc_module, public Clocked {
   unsigned debug(int sm, Payload& payload);
   void invalidate(int port, sc_dt::uint64 begin, sc_dt::uint64 end);
 
-  unsigned port_of(std::uint64_t address) const;
+  unsigned port_of(const Payload& payload) const;
   Cycle edge_of(const sc_core::sc_time& delay) const;
   unsigned flits(std::uint64_t bytes) const;
   void attach_path(Payload& payload, unsigned sm);
@@ -116,7 +122,9 @@ class Crossbar : public sc_core::sc_module, public Clocked {
   const Config config_;
   ClockDomain& domain_;
   const gddr5::AddressMap& map_;
-  const bool by_channel_;  // ports are memory channels
+  const bool by_channel_;   // ports are memory channels
+  const bool system_port_;  // the last port leads to system memory
+  const unsigned sm_count_;
   const std::size_t index_;
 
   PacketNetwork requests_;

@@ -5,17 +5,35 @@
 #include <numeric>
 
 namespace weft::crossbar {
+namespace {
+
+// Interfaces are shared by `per_interface` queues each, but for the last `lone` queues.
+unsigned interface_of(unsigned queue, unsigned queues, unsigned lone, unsigned per_interface) {
+  const unsigned shared = queues - lone;
+  return queue < shared ? queue / per_interface
+                        : (shared + per_interface - 1) / per_interface + (queue - shared);
+}
+
+unsigned interfaces(unsigned queues, unsigned lone, unsigned per_interface) {
+  return interface_of(queues - 1, queues, lone, per_interface) + 1;
+}
+
+}  // namespace
 
 PacketNetwork::PacketNetwork(const Shape& shape)
     : shape_(shape),
       inputs_(shape.inputs),
       outputs_(shape.outputs, Ring<Packet>(shape.output_queue)),
-      interfaces_in_((shape.inputs + shape.inputs_per_interface - 1) / shape.inputs_per_interface),
-      interfaces_out_((shape.outputs + shape.outputs_per_interface - 1) / shape.outputs_per_interface),
+      interfaces_in_(interfaces(shape.inputs, shape.lone_inputs, shape.inputs_per_interface)),
+      interfaces_out_(interfaces(shape.outputs, shape.lone_outputs, shape.outputs_per_interface)),
       turns_(interfaces_out_.size()) {
   for (unsigned i = 0; i < shape.inputs; ++i) {
     inputs_[i].queue = Ring<Packet>(shape.input_queue);
-    inputs_[i].interface = i / shape.inputs_per_interface;
+    inputs_[i].interface = interface_of(i, shape.inputs, shape.lone_inputs, shape.inputs_per_interface);
+  }
+  for (unsigned i = 0; i < shape.outputs; ++i) {
+    interface_of_output_.push_back(static_cast<std::uint8_t>(
+        interface_of(i, shape.outputs, shape.lone_outputs, shape.outputs_per_interface)));
   }
   reset();
 }
@@ -44,7 +62,7 @@ void PacketNetwork::push(unsigned input, void* content, unsigned output, unsigne
 
 void PacketNetwork::show_head(unsigned input) {
   const Packet& head = inputs_[input].queue.front();
-  interfaces_out_[head.output / shape_.outputs_per_interface].candidates |= std::uint64_t{1} << input;
+  interfaces_out_[interface_of_output_[head.output]].candidates |= std::uint64_t{1} << input;
 }
 
 // Outputs that want the same input interface take turns: who was granted longest ago chooses first. (A

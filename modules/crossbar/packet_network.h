@@ -32,6 +32,9 @@ class PacketNetwork {
     unsigned outputs = 1;
     unsigned inputs_per_interface = 1;
     unsigned outputs_per_interface = 1;
+    // So many of the last inputs and of the last outputs have a network interface each.
+    unsigned lone_inputs = 0;
+    unsigned lone_outputs = 0;
     std::size_t input_queue = 1;
     std::size_t output_queue = 1;
     Cycle router_latency = 1;
@@ -91,6 +94,7 @@ class PacketNetwork {
   std::vector<Ring<Packet>> outputs_;
   std::vector<Cycle> interfaces_in_;  // busy until
   std::vector<OutputInterface> interfaces_out_;
+  std::vector<std::uint8_t> interface_of_output_;
   std::vector<std::uint8_t> turns_;  // output interfaces, granted longest ago first
   std::uint64_t arrivals_ = 0;
   std::size_t waiting_ = 0;  // packets in input queues

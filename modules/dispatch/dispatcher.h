@@ -1,5 +1,9 @@
-// The thread-block scheduler: hands the blocks of a grid to SMs that have room, in order, at most one block
+// The thread-block scheduler: hands the blocks of grids to SMs that have room, in order, at most one block
 // per SM and cycle, SMs in round robin.
+//
+// Several launches may run at once. An SM holds blocks of one launch at a time. A launch takes SMs on which
+// nothing is left of the one before; the next launch begins when the ones that run have placed their last
+// blocks and such an SM is there. So kernels overlap at their ends, and small ones run side by side.
 #ifndef WEFT_DISPATCH_DISPATCHER_H
 #define WEFT_DISPATCH_DISPATCHER_H
 
@@ -17,55 +21,74 @@ namespace weft::dispatch {
 class BlockTarget {
  public:
   virtual ~BlockTarget() = default;
-  virtual bool can_launch() const = 0;
+  virtual bool can_launch() const = 0;  // a block of the kernel that it holds
   virtual void launch_block(const Dim3& index) = 0;
+  virtual bool drained() const = 0;  // no blocks and no transactions left
 };
 
 class Dispatcher final : public Clocked {
  public:
+  using Number = std::uint64_t;  // of a launch: its owner's
+
   // Registers itself with the clock: create it after the SMs, so that it acts after them in each cycle.
   Dispatcher(ClockDomain& clock, std::vector<BlockTarget*> targets);
 
-  // Called at the edge at which the launch begins, and at the edge at which its last block has retired and
-  // `finished` says that nothing is left; the latter may start the next launch.
+  // Called within a step, at edge `now`.
   struct Hooks {
-    std::function<bool(Cycle)> begin;  // takes the next launch; false: there is none
-    std::function<bool()> drained;     // no transactions left
-    std::function<void(Cycle)> finished;
+    std::function<bool()> waiting;         // a launch may begin
+    std::function<void(Cycle now)> begin;  // begins it: calls `start`
+    // SM `target` turns to the kernel of the launch, now.
+    std::function<void(unsigned target, Number, Cycle now)> assign;
+    // All blocks of the launch have retired, and its SMs have drained.
+    std::function<void(Number, Cycle now)> finished;
   };
   void set_hooks(Hooks hooks) { hooks_ = std::move(hooks); }
 
-  void start(const Dim3& grid);  // from `begin`
+  void start(Number number, const Dim3& grid);  // from `begin`
   // A launch was queued, a block retired, an SM drained: looked at from the next edge on, asleep or not.
   void poke() {
     due_ = std::min(due_, clock_.current_edge() + 1);
     clock_.wake(index_);
   }
-  void block_retired() {
-    ++retired_;
-    poke();
-  }
+  // A block of the launch that SM `target` holds has retired.
+  void block_retired(unsigned target);
   void reset();
 
   Cycle step(Cycle now) override;
 
-  bool active() const { return active_; }
+  bool active() const { return !running_.empty(); }
+  // Of the launches since none was running.
   std::uint64_t blocks() const { return total_; }
   std::uint64_t blocks_done() const { return retired_; }
 
  private:
-  Dim3 block_index(std::uint64_t number) const;
+  struct Running {
+    Number number = 0;
+    Dim3 grid{};
+    std::uint64_t total = 0, placed = 0, retired = 0;
+    std::size_t next_target = 0;
+  };
+  static constexpr Number kNobody = UINT64_MAX;
+
+  static Dim3 block_index(const Dim3& grid, std::uint64_t number);
   Cycle work(Cycle now);
+  void finish(Cycle now);
+  bool drained(const Running& launch) const;
+  bool unplaced() const;
+  bool can_take(std::size_t target) const;
+  bool some_target_free() const;
+  void place(Running& launch, Cycle now);
 
   ClockDomain& clock_;
   std::vector<BlockTarget*> targets_;
   const std::size_t index_;
   Hooks hooks_;
-  bool active_ = false;
-  Cycle due_ = kNever;  // the next edge at which it acts
-  Dim3 grid_{};
-  std::uint64_t total_ = 0, placed_ = 0, retired_ = 0;
-  std::size_t next_target_ = 0;
+  Cycle due_ = kNever;              // the next edge at which it acts
+  std::vector<Running> running_;    // in the order in which they began
+  std::vector<Number> holds_;       // by SM: the launch whose kernel it holds, running or not
+  std::vector<std::uint8_t> used_;  // by SM: got a block at this edge
+  bool placed_ = false;             // some SM did
+  std::uint64_t total_ = 0, retired_ = 0;
 };
 
 }  // namespace weft::dispatch

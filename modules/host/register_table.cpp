@@ -117,6 +117,7 @@ const std::vector<ConstantGroup>& constant_groups() {
         {"PACKET_BYTES", 64, ""},
         {"RING_MOST_PACKETS", 65536, ""},
         {"WINDOW_ALIGNMENT", 4096, ""},
+        {"WINDOW_MOST_END", std::uint64_t{1} << 58, "first address behind the last that a window may hold"},
         {"SCRATCH_ALIGNMENT", 256, ""},
         {"KERNEL_OBJECT_MAGIC", 0x314F4B57, "the letters WKO1"}}},
       {"Header of a packet, as in HSA's architected queueing language: published last",

@@ -25,6 +25,8 @@ const char* const kOpening =
 #include <stddef.h>
 #include <stdint.h>
 #endif
+
+/* NOLINTBEGIN: the names are C's */
 )";
 
 std::string hex(std::uint64_t value, unsigned digits) {
@@ -107,7 +109,8 @@ bool write_header(std::ostream& out) {
   for (const ConstantGroup& group : constant_groups()) {
     out << "\n/* " << group.meaning << " */\n";
     for (const ConstantEntry& entry : group.constants) {
-      define(out, entry.name, hex(entry.value, 1), entry.meaning);
+      const bool wide = entry.value > UINT32_MAX;  // assemblers know no suffix, and use no such number
+      define(out, entry.name, hex(entry.value, 1) + (wide ? "ULL" : ""), entry.meaning);
     }
   }
   out << "\n#define WEFT_WINDOW(i, reg) (WEFT_WINDOW_BASE + WEFT_WINDOW_STRIDE * (i) + (reg))\n"
@@ -120,7 +123,7 @@ bool write_header(std::ostream& out) {
       return false;
     }
   }
-  out << "#endif\n\n#endif\n";
+  out << "#endif\n\n/* NOLINTEND */\n\n#endif\n";
   return true;
 }
 

@@ -107,18 +107,9 @@ void LoadStoreUnit::add_part(std::uint32_t& list, unsigned chunk, std::uint32_t 
 void LoadStoreUnit::coalesce(std::uint32_t instruction, const ptx::Instruction& in, const LaneAccess& access,
                              std::uint64_t origin) {
   const bool constant = access.space == ptx::Space::kConst || access.space == ptx::Space::kParam;
-  Target target = Target::kL1d;
-  if (in.op == ptx::Opcode::kAtom || in.op == ptx::Opcode::kRed) {
-    target = Target::kAtomic;
-  } else if (in.op == ptx::Opcode::kSt || in.op == ptx::Opcode::kSust) {
-    target = Target::kWrite;
-  } else if (constant) {
-    target = Target::kL1c;
-  } else if ((in.non_coherent || in.space == ptx::Space::kTexture) && config_.l1t.enabled) {
-    target = Target::kL1t;
-  } else if (!config_.l1d.enabled || in.mode == ptx::Mode::kPastL1) {
-    target = Target::kDirect;
-  }
+  const Target target = target_of(in, access);
+  const bool system = access.low >= kSystemSpace;
+  if (system && access.staged) return coalesce_staged(instruction, access, target);
   const unsigned shift = constant                           ? log2_of(access.bytes)
                          : in.space == ptx::Space::kTexture ? texture_shift_
                                                             : block_shift_;
@@ -136,6 +127,10 @@ void LoadStoreUnit::coalesce(std::uint32_t instruction, const ptx::Instruction& 
         static_cast<std::uint16_t>(std::max<std::uint64_t>(request.high, high - block + access.bytes));
     request.lanes = static_cast<std::uint16_t>(request.lanes + __builtin_popcount(access.mask));
     add_part(requests_[r].parts, access.chunk, access.mask);
+    if (system && requests_[r].system == kNone) {
+      requests_[r].system = listener_.open_system(instructions_[instruction].issue, access,
+                                                  static_cast<unsigned>(__builtin_ctz(access.mask)));
+    }
     return;
   }
   std::uint32_t start = known;
@@ -155,6 +150,34 @@ void LoadStoreUnit::coalesce(std::uint32_t instruction, const ptx::Instruction& 
     request.high =
         static_cast<std::uint16_t>(std::max<std::uint64_t>(request.high, a - block + access.bytes));
     ++request.lanes;
+    if (system && request.system == kNone)
+      request.system = listener_.open_system(instructions_[instruction].issue, access, lane);
+    add_part(requests_[r].parts, access.chunk, 1u << lane);
+  }
+}
+
+// System memory is cached by the first level only where the configuration says so.
+LoadStoreUnit::Target LoadStoreUnit::target_of(const ptx::Instruction& in, const LaneAccess& access) const {
+  if (in.op == ptx::Opcode::kAtom || in.op == ptx::Opcode::kRed) return Target::kAtomic;
+  if (in.op == ptx::Opcode::kSt || in.op == ptx::Opcode::kSust) return Target::kWrite;
+  if (access.space == ptx::Space::kConst || access.space == ptx::Space::kParam) return Target::kL1c;
+  if (access.low >= kSystemSpace && (!config_.system_cached || access.staged)) return Target::kDirect;
+  if ((in.non_coherent || in.space == ptx::Space::kTexture) && config_.l1t.enabled) return Target::kL1t;
+  if (!config_.l1d.enabled || in.mode == ptx::Mode::kPastL1) return Target::kDirect;
+  return Target::kL1d;
+}
+
+// Without direct access each thread has a request of its own, of just its bytes.
+void LoadStoreUnit::coalesce_staged(std::uint32_t instruction, const LaneAccess& access, Target target) {
+  for (std::uint32_t rest = access.mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
+    const std::uint32_t r = find_or_add(instruction, access.address[lane], target, kNone);
+    Request& request = requests_[r];
+    request.low = 0;
+    request.high = static_cast<std::uint16_t>(access.bytes);
+    request.lanes = 1;
+    request.exact = true;
+    request.system = listener_.open_system(instructions_[instruction].issue, access, lane);
     add_part(requests_[r].parts, access.chunk, 1u << lane);
   }
 }

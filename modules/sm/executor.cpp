@@ -274,6 +274,10 @@ std::uint32_t Executor::permitted(const Operation& op, ptx::Pc pc, ptx::Space sp
   using Kind = ObservedAccess::Kind;
   const ptx::Opcode opcode = op.instruction->op;
   const bool copies = op.memory == nullptr;  // from its own space to shared memory
+  // Nobody knows what is allocated in system memory.
+  const std::uint32_t unwatched =
+      space == ptx::Space::kGlobal ? in_system(mask, address, op.element_bytes) : 0;
+  if (unwatched != 0 && (mask &= ~unwatched) == 0) return unwatched;
   const Kind kind = opcode == ptx::Opcode::kLd || (copies && space != ptx::Space::kShared) ? Kind::kLoad
                     : opcode == ptx::Opcode::kSt || copies                                 ? Kind::kStore
                                                                                            : Kind::kAtomic;
@@ -281,7 +285,7 @@ std::uint32_t Executor::permitted(const Operation& op, ptx::Pc pc, ptx::Space sp
       observer_->access({kind, kernel_, &op, pc, space, sm_, &block, chunk, mask, op.element_bytes, address,
                          where.base, registers_.chunk_base(chunk)});
   refused_[group_] |= mask & ~allowed;
-  return mask & allowed;
+  return (mask & allowed) | unwatched;
 }
 
 bool Executor::generic(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint32_t mask,
@@ -322,26 +326,31 @@ bool Executor::access(const Operation& op, ptx::Pc pc, ptx::Space space, unsigne
     mask = permitted(op, pc, space, chunk, mask, address, block);
     if (mask == 0) return true;
   }
+  return reach(op, pc, space, chunk, mask, address, block);
+}
+
+bool Executor::reach(const Operation& op, ptx::Pc pc, ptx::Space space, unsigned chunk, std::uint32_t mask,
+                     const std::uint64_t* address, const ResidentBlock& block) {
   std::uint8_t* base = nullptr;
-  const LaneAccess* lanes = check(op, pc, space, chunk, mask, address, block, base);
-  if (lanes == nullptr) return false;
+  const LaneAccess* lanes = check(op, space, chunk, mask, address, block, base);
+  if (lanes == nullptr) {
+    if (space == ptx::Space::kGlobal && memory_.system != nullptr)
+      return unified(op, pc, chunk, mask, address, block);
+    return refuse(op, pc, space, chunk, mask, address, block);
+  }
   transfer(space == ptx::Space::kShared ? op.shared_memory : op.memory, op, chunk, mask, base,
            lanes->address.data());
   return true;
 }
 
-LaneAccess* Executor::check(const Operation& op, ptx::Pc pc, ptx::Space space, unsigned chunk,
-                            std::uint32_t mask, const std::uint64_t* address, const ResidentBlock& block,
-                            std::uint8_t*& base) {
+LaneAccess* Executor::check(const Operation& op, ptx::Space space, unsigned chunk, std::uint32_t mask,
+                            const std::uint64_t* address, const ResidentBlock& block, std::uint8_t*& base) {
   const auto [first_byte, low, bytes, what] = region(space, block);
   base = first_byte;
   const Span span = span_of(address, mask);
   const std::uint64_t size = op.element_bytes;
   const bool inside = span.low >= low && span.high - low + size <= bytes && span.high - low < bytes;
-  if (!inside || (span.bits & (size - 1)) != 0) {
-    refuse(op, pc, chunk, mask, address, low, bytes, what, block);
-    return nullptr;
-  }
+  if (!inside || (span.bits & (size - 1)) != 0) return nullptr;
 
   LaneAccess& lanes = record(space, chunk, mask, static_cast<std::uint32_t>(size));
   for (unsigned i = 0; i < isa::kLanes; ++i) lanes.address[i] = address[i] - low;
@@ -357,10 +366,7 @@ LaneAccess* Executor::check(const Operation& op, ptx::Pc pc, ptx::Space space, u
         all = all && mapped[lanes.address[first_lane(rest)] >> memory_.page_shift] != 0;
       }
     }
-    if (!all) {
-      refuse(op, pc, chunk, mask, address, low, bytes, what, block);
-      return nullptr;
-    }
+    if (!all) return nullptr;
   }
   return &lanes;
 }
@@ -439,6 +445,7 @@ LaneAccess& Executor::record(ptx::Space space, unsigned chunk, std::uint32_t mas
   if (access_count_ == accesses_.size()) accesses_.emplace_back();
   LaneAccess& lanes = accesses_[access_count_++];
   lanes.space = space;
+  lanes.staged = false;
   lanes.chunk = static_cast<std::uint16_t>(chunk);
   lanes.mask = mask;
   lanes.bytes = bytes;

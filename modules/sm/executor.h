@@ -13,6 +13,7 @@
 #include "sm/access_observer.h"
 #include "sm/kernel.h"
 #include "sm/register_file.h"
+#include "sm/system_memory.h"
 #include "sm/warp_gatherings.h"
 #include "texture/sample.h"
 #include "texture/table.h"
@@ -31,6 +32,8 @@ struct DeviceMemoryView {
   unsigned page_shift = 12;
   DeviceServices* services = nullptr;       // of the device runtime; without: no output, an empty heap
   const texture::Table* objects = nullptr;  // textures and surfaces
+  SystemMemory* system = nullptr;           // without: there is none
+  bool untimed = false;  // no transactions follow: memory without direct access is reached at once, too
 };
 
 // A block that is resident in a slot.
@@ -48,12 +51,19 @@ struct ResidentBlock {
 struct LaneAccess {
   ptx::Space space = ptx::Space::kGlobal;  // kGlobal, kShared, kConst, kParam, kLocal (an offset in device
                                            // memory); kTexture: nowhere, the texture unit answers by itself
+  bool staged = false;  // system memory without direct access: Executor::staged() moves with transactions
   std::uint16_t chunk = 0;
   std::uint32_t mask = 0;
   std::uint32_t bytes = 4;          // per lane
   std::uint64_t low = 0, high = 0;  // smallest and largest address of the lanes in the mask
   std::array<std::uint64_t, isa::kLanes>
-      address{};  // kShared: offset; kParam: in the parameters; else in device memory
+      address{};  // kShared: offset; kParam: in the parameters; else in device memory, or + kSystemSpace
+};
+
+// What one thread's transaction to system memory carries: the bytes, and the operands of an atomic.
+struct StagedLane {
+  alignas(16) std::array<std::uint8_t, 16> bytes{};
+  std::array<std::uint64_t, 2> operand{};
 };
 
 class Executor {
@@ -89,6 +99,13 @@ class Executor {
   const LaneAccess* accesses() const { return accesses_.data(); }
   unsigned access_count() const { return access_count_; }
   const std::string& fault() const { return fault_; }
+  // Of an access that is `staged`: what goes along for a lane.
+  const StagedLane& staged(const LaneAccess& access, unsigned lane) const {
+    return staged_[static_cast<std::size_t>(&access - accesses_.data()) * isa::kLanes + lane];
+  }
+  // The bytes of a staged load have come: writes the thread's registers. Those of an atomic have been read:
+  // changes them, and writes the registers. A store: nothing is left to do.
+  void complete(const Operation& op, unsigned chunk, unsigned lane, StagedLane& staged);
   // Shows every access to `observer` before it happens; nullptr: to nobody.
   void observe(AccessObserver* observer) { observer_ = observer; }
   // Threads of group g of the last memory() that the observer kept from their access.
@@ -121,15 +138,29 @@ class Executor {
   std::string place_name(ptx::Pc pc, unsigned chunk, unsigned lane, const ResidentBlock& block) const;
 
  private:
-  // Checks an access and records it; nullptr: refused, see fault(). `base` is byte 0 of the recorded
-  // addresses.
-  LaneAccess* check(const Operation& op, ptx::Pc pc, ptx::Space space, unsigned chunk, std::uint32_t mask,
+  // Checks an access and records it; nullptr: it cannot be. `base` is byte 0 of the recorded addresses.
+  LaneAccess* check(const Operation& op, ptx::Space space, unsigned chunk, std::uint32_t mask,
                     const std::uint64_t* address, const ResidentBlock& block, std::uint8_t*& base);
   bool copy(const Operation& op, ptx::Pc pc, const warp_formation::Groups& groups,
             const ResidentBlock& block);
   const void* lanes_of(const Source& source, unsigned chunk);
   bool access(const Operation& op, ptx::Pc pc, ptx::Space space, unsigned chunk, std::uint32_t mask,
               const std::uint64_t* address, const ResidentBlock& block);
+  bool reach(const Operation& op, ptx::Pc pc, ptx::Space space, unsigned chunk, std::uint32_t mask,
+             const std::uint64_t* address, const ResidentBlock& block);
+  // executor_unified.cpp
+  std::uint32_t in_system(std::uint32_t mask, const std::uint64_t* address, std::uint64_t size) const;
+  bool unified(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint32_t mask,
+               const std::uint64_t* address, const ResidentBlock& block);
+  LaneAccess& record_system(const Operation& op, unsigned chunk, std::uint32_t mask,
+                            const std::uint64_t* address);
+  void in_region(const Operation& op, unsigned chunk, std::uint32_t mask, const std::uint64_t* address,
+                 const SystemMemory::Region& region);
+  void stage(const Operation& op, unsigned chunk, std::uint32_t mask, const std::uint64_t* address);
+  void one_lane(const Operation& op, unsigned chunk, unsigned lane, std::uint8_t* bytes,
+                const StagedLane* operands);
+  bool move_untimed(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint32_t mask,
+                    const std::uint64_t* address, const ResidentBlock& block);
   bool local(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint32_t mask,
              const std::uint64_t* address, const ResidentBlock& block);
   bool generic(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint32_t mask,
@@ -172,6 +203,11 @@ class Executor {
   bool refuse(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint32_t mask,
               const std::uint64_t* address, std::uint64_t low, std::uint64_t bytes, const char* what,
               const ResidentBlock& block);
+  bool refuse(const Operation& op, ptx::Pc pc, ptx::Space space, unsigned chunk, std::uint32_t mask,
+              const std::uint64_t* address, const ResidentBlock& block) {
+    const Region where = region(space, block);
+    return refuse(op, pc, chunk, mask, address, where.low, where.bytes, where.name, block);
+  }
 
   const Config& config_;
   const unsigned sm_;
@@ -186,6 +222,7 @@ class Executor {
   std::uint64_t local_origin_ = 0;  // where their local memory begins in device memory
   std::vector<LaneAccess> accesses_;
   unsigned access_count_ = 0;
+  std::vector<StagedLane> staged_;  // by access and lane
   AccessObserver* observer_ = nullptr;
   std::array<std::uint32_t, warp_formation::kMaxGroups> refused_{};  // by group of the instruction
   unsigned group_ = 0;                                               // that is being executed

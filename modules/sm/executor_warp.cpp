@@ -136,12 +136,12 @@ bool Executor::copy(const Operation& op, ptx::Pc pc, const Groups& groups, const
     std::uint8_t *source = nullptr, *target = nullptr;
     const LaneAccess* read = nullptr;
     if (reading != 0) {
-      read = check(op, pc, in.space, group.chunk, reading, from, block, source);
-      if (read == nullptr) return false;
+      read = check(op, in.space, group.chunk, reading, from, block, source);
+      if (read == nullptr) return refuse(op, pc, in.space, group.chunk, reading, from, block);
     }
     const std::size_t read_index = access_count_ - 1;
-    const LaneAccess* written = check(op, pc, ptx::Space::kShared, group.chunk, mask, to, block, target);
-    if (written == nullptr) return false;
+    const LaneAccess* written = check(op, ptx::Space::kShared, group.chunk, mask, to, block, target);
+    if (written == nullptr) return refuse(op, pc, ptx::Space::kShared, group.chunk, mask, to, block);
     for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
       const unsigned lane = first_lane(rest);
       std::uint8_t* place = target + written->address[lane];

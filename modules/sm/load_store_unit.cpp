@@ -1,6 +1,7 @@
 #include "sm/load_store_unit.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "sm/cache_parts.h"
 
@@ -110,7 +111,7 @@ void LoadStoreUnit::step(Cycle now) {
         parts = parts_[p].next;
         parts_.give(p);
       }
-      requests_.give(r);
+      give_request(r);
       --instructions_[index].outstanding;
       r = next;
     }
@@ -131,8 +132,9 @@ bool LoadStoreUnit::probe(Cycle now, std::uint32_t r) {
     case Target::kDirect:
       if (outgoing_.full()) return counted_refusal_ = true, false;
       outgoing_.push({tlm::TLM_READ_COMMAND, AccessKind::kRead, 0,
-                      static_cast<std::uint32_t>(config_.coalescer.block_bytes), request.block,
-                      tag_of(Tag::kRequest, r)});
+                      static_cast<std::uint32_t>(request.exact ? request.high - request.low
+                                                               : config_.coalescer.block_bytes),
+                      request.block, tag_of(Tag::kRequest, r), std::exchange(request.system, kNone)});
       ++read_requests_;
       ++data_requests_;
       return true;
@@ -155,12 +157,13 @@ bool LoadStoreUnit::probe(Cycle now, std::uint32_t r) {
   if (request.target == Target::kAtomic) {
     outgoing_.push(
         {tlm::TLM_WRITE_COMMAND, AccessKind::kAtomic, request.lanes, bytes, request.block + request.low,
-         instructions_[request.instruction].waits ? tag_of(Tag::kRequest, r) : tag_of(Tag::kWrite, 0)});
+         instructions_[request.instruction].waits ? tag_of(Tag::kRequest, r) : tag_of(Tag::kWrite, 0),
+         std::exchange(request.system, kNone)});
     ++atomic_requests_;
     if (!instructions_[request.instruction].waits) ++writes_in_flight_;
   } else {
     outgoing_.push({tlm::TLM_WRITE_COMMAND, AccessKind::kWrite, 0, bytes, request.block + request.low,
-                    tag_of(Tag::kWrite, 0)});
+                    tag_of(Tag::kWrite, 0), std::exchange(request.system, kNone)});
     ++write_requests_;
     ++writes_in_flight_;
   }
@@ -210,8 +213,8 @@ bool LoadStoreUnit::probe_cache(Cycle now, std::uint32_t r, FirstLevel& cache, T
   if (allocates) {
     if (state == cache::LineState::kInvalid) cache.tags.reserve(line);
     const std::uint64_t bytes = cache.config.line_bytes;
-    outgoing_.push(
-        {tlm::TLM_READ_COMMAND, kind, 0, static_cast<std::uint32_t>(bytes), line * bytes, tag_of(tag, line)});
+    outgoing_.push({tlm::TLM_READ_COMMAND, kind, 0, static_cast<std::uint32_t>(bytes), line * bytes,
+                    tag_of(tag, line), std::exchange(requests_[r].system, kNone)});
     if (tag != Tag::kL1c) {
       ++read_requests_;
       ++data_requests_;
@@ -221,8 +224,8 @@ bool LoadStoreUnit::probe_cache(Cycle now, std::uint32_t r, FirstLevel& cache, T
 }
 
 void LoadStoreUnit::fetch_instructions(std::uint64_t address, std::uint32_t bytes) {
-  outgoing_.push(
-      {tlm::TLM_READ_COMMAND, AccessKind::kInstruction, 0, bytes, address, tag_of(Tag::kL1i, address)});
+  outgoing_.push({tlm::TLM_READ_COMMAND, AccessKind::kInstruction, 0, bytes, address,
+                  tag_of(Tag::kL1i, address), OutgoingRequest::kDeviceMemory});
 }
 
 void LoadStoreUnit::respond(Cycle now, std::uint64_t tag, std::uint64_t) {
@@ -249,6 +252,11 @@ void LoadStoreUnit::respond(Cycle now, std::uint64_t tag, std::uint64_t) {
     case Tag::kL1i:
       break;
   }
+}
+
+void LoadStoreUnit::give_request(std::uint32_t r) {
+  if (requests_[r].system != kNone) listener_.close_system(requests_[r].system);
+  requests_.give(r);
 }
 
 void LoadStoreUnit::report_probes(const Instruction& instruction) {
@@ -299,7 +307,7 @@ void LoadStoreUnit::retire_if_done(std::uint32_t index) {
   if (!queue_.empty() && queue_.front() == index) return;  // still being probed
   for (std::uint32_t r = instruction.first; r != kNone;) {
     const std::uint32_t next = requests_[r].next;
-    requests_.give(r);
+    give_request(r);
     r = next;
   }
   const std::uint16_t issue = instruction.issue;

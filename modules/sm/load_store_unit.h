@@ -30,8 +30,11 @@ struct OutgoingRequest {
   AccessKind kind = AccessKind::kRead;
   std::uint16_t atomic_lanes = 0;
   std::uint32_t bytes = 0;
-  std::uint64_t address = 0;  // in device memory
-  std::uint64_t tag = 0;      // comes back with the response
+  std::uint64_t address = 0;             // in device memory, or of system memory + kSystemSpace
+  std::uint64_t tag = 0;                 // comes back with the response
+  std::uint32_t access = kDeviceMemory;  // system memory: LoadStoreListener::open_system
+
+  static constexpr std::uint32_t kDeviceMemory = UINT32_MAX;
 };
 
 // What the unit tells the SM. Masks are of positions in a chunk.
@@ -42,6 +45,9 @@ class LoadStoreListener {
                              unsigned count) = 0;
   virtual void memory_returned(std::uint16_t issue, unsigned chunk, std::uint32_t mask) = 0;
   virtual void memory_finished(std::uint16_t issue) = 0;  // nothing of this issue is left in the unit
+  // A request to system memory, for this lane and perhaps others of the access: its handle.
+  virtual std::uint32_t open_system(std::uint16_t issue, const LaneAccess& access, unsigned lane) = 0;
+  virtual void close_system(std::uint32_t access) = 0;  // none was sent
 };
 
 class LoadStoreUnit {
@@ -98,10 +104,12 @@ class LoadStoreUnit {
     std::uint32_t next = kNone;  // of the same instruction
     std::uint32_t parts = kNone;
     std::uint32_t instruction = 0;
+    std::uint32_t system = kNone;     // of system memory: the handle of the access
     std::uint16_t low = 0, high = 0;  // bytes touched within the block
     std::uint16_t lanes = 0;
     Target target = Target::kL1d;
     bool hit = false;
+    bool exact = false;  // reads the bytes touched only
   };
   struct Instruction {
     std::uint16_t issue = 0;
@@ -131,11 +139,14 @@ class LoadStoreUnit {
 
   void coalesce(std::uint32_t instruction, const ptx::Instruction& in, const LaneAccess& access,
                 std::uint64_t origin);
+  Target target_of(const ptx::Instruction& in, const LaneAccess& access) const;
+  void coalesce_staged(std::uint32_t instruction, const LaneAccess& access, Target target);
+  void give_request(std::uint32_t request);
   std::uint32_t find_or_add(std::uint32_t instruction, std::uint64_t block, Target target,
                             std::uint32_t window_start);
   void add_part(std::uint32_t& list, unsigned chunk, std::uint32_t mask);
-  void accept_texture(std::uint32_t instruction, const LaneAccess* accesses, unsigned count);
-  void accept_without_memory(std::uint32_t instruction, const LaneAccess& access);
+  void accept_texture(std::uint32_t index, const LaneAccess* accesses, unsigned count);
+  void accept_without_memory(std::uint32_t index, const LaneAccess& access);
   Cycle filter_latency(std::uint32_t request) const;
   Cycle unit_latency(const Instruction& instruction) const;
   bool probe(Cycle now, std::uint32_t request);

@@ -90,6 +90,9 @@ void Sm::reset() {
   free_ids_.clear();
   for (unsigned id = kMaxIssues; id-- > 0;) free_ids_.push_back(static_cast<std::uint16_t>(id));
   pool_ = std::make_unique<TransactionPool>();  // what was under way is dropped everywhere
+  system_.clear();
+  free_system_.clear();
+  system_accesses_ = 0;
   counters_ = {};
   stalled_ = {};
   spin_.stop();
@@ -107,6 +110,7 @@ void Sm::start_kernel(const Kernel& kernel, const DeviceMemoryView& memory, std:
   kernel_ = &kernel;
   DeviceMemoryView reachable = memory;
   reachable.image = image_ = direct_memory(memory.bytes);
+  system_memory_ = memory.system;
   executor_.start_kernel(kernel, reachable);
   front_end_.start_kernel(static_cast<std::uint32_t>(kernel.program.code.size()), code_offset);
   const unsigned chunks = kernel.occupancy.blocks * kernel.chunks_per_block;
@@ -322,7 +326,9 @@ void Sm::send_request(Cycle) {
   outgoing.pop();
   memory_.sent();
   tlm::tlm_generic_payload& payload =
-      pool_->acquire(request.command, request.address, image_ + request.address, request.bytes);
+      request.access == OutgoingRequest::kDeviceMemory
+          ? pool_->acquire(request.command, request.address, image_ + request.address, request.bytes)
+          : system_payload(request);
   TransactionOrigin& origin = *origin_of(payload);
   origin.kind = request.kind;
   origin.sm = static_cast<std::uint16_t>(index_);
@@ -350,6 +356,7 @@ void Sm::send_request(Cycle) {
 // An error answer is a fault of the simulated program: it named an address that the memory system does not
 // have.
 void Sm::take_answer(tlm::tlm_generic_payload& payload, const sc_core::sc_time& delay) {
+  if (origin_of(payload)->system && !system_answered(payload)) return;
   if (payload.is_response_error()) {
     if (!stopped_) {
       fault("the memory system answered " + payload.get_response_string() + " at device-memory offset " +

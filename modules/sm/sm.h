@@ -8,6 +8,7 @@
 #include <tlm_utils/simple_initiator_socket.h>
 
 #include <array>
+#include <deque>
 #include <memory>
 #include <string>
 #include <systemc>
@@ -61,7 +62,8 @@ struct SmTrace {
 class Sm final : public sc_core::sc_module,
                  public Clocked,
                  public dispatch::BlockTarget,
-                 private LoadStoreListener {
+                 private LoadStoreListener,
+                 private AtomicOperation {
  public:
   tlm_utils::simple_initiator_socket<Sm> memory_socket;
 
@@ -71,7 +73,8 @@ class Sm final : public sc_core::sc_module,
 
   // Throws InputError if the kernel needs warps that the scheme does not keep.
   void check_warps(const Kernel& kernel) const;
-  // A kernel begins on all SMs; buckets are counted from `now` on.
+  // The SM turns to a kernel, with empty caches; buckets are counted from `now` on. Nothing of the one before
+  // may be left (`drained`), which finish_kernel has closed.
   void start_kernel(const Kernel& kernel, const DeviceMemoryView& memory, std::uint64_t code_offset,
                     std::uint64_t parameter_offset, Cycle now);
   // The kernel is done (or abandoned): closes the account of cycles at `now`.
@@ -82,7 +85,7 @@ class Sm final : public sc_core::sc_module,
 
   Cycle step(Cycle now) override;
 
-  bool drained() const;
+  bool drained() const override;
   void bind(statistics::Registry& registry, const std::string& prefix);
   // One line per live warp, per domain, for the watchdog.
   std::string dump() const;
@@ -96,8 +99,11 @@ class Sm final : public sc_core::sc_module,
     std::string example;
   };
   Spinning spinning() const;
-  // Exits and openings of barriers so far: what a kernel that goes on does now and then.
-  std::uint64_t milestones() const { return counters_.threads_retired + barriers_opened_; }
+  // Exits, openings of barriers, new blocks and accesses to system memory (which others change) so far: what
+  // a kernel that goes on, or has reason to wait, does now and then.
+  std::uint64_t milestones() const {
+    return counters_.threads_retired + barriers_opened_ + counters_.blocks_launched + system_accesses_;
+  }
 
   // Counts instructions of the launches from now on in `profile`; nullptr: does not.
   void profile(InstructionProfile* profile) { profile_ = profile; }
@@ -191,6 +197,16 @@ class Sm final : public sc_core::sc_module,
     std::uint16_t chunk = 0;
     std::uint32_t mask = 0;
   };
+  // An access to system memory whose transaction is under way, or will be.
+  struct SystemAccess {
+    const Operation* op = nullptr;
+    ptx::Pc pc = 0;
+    std::uint16_t chunk = 0, lane = 0;
+    bool staged = false;        // `data` goes along
+    std::uint64_t address = 0;  // of this lane
+    ResidentBlock block;        // as it was: it may be gone when a store is answered
+    StagedLane data;
+  };
   // The barriers of a resident block; a bit of `in_use` for each at which a thread has arrived.
   struct BlockBarriers {
     std::array<BlockBarrier, BlockBarrier::kPerBlock> all;
@@ -250,6 +266,13 @@ class Sm final : public sc_core::sc_module,
   void memory_returned(std::uint16_t issue, unsigned chunk, std::uint32_t mask) override;
   void memory_finished(std::uint16_t issue) override;
   void fault(const std::string& text);
+
+  // sm_system.cpp
+  std::uint32_t open_system(std::uint16_t issue, const LaneAccess& access, unsigned lane) override;
+  void close_system(std::uint32_t access) override;
+  tlm::tlm_generic_payload& system_payload(const OutgoingRequest& request);
+  bool system_answered(const tlm::tlm_generic_payload& payload);
+  void apply(std::uint32_t access) override;
 
   // sm_barrier.cpp
   void prepare_synchronisation(const ResidentBlock& block);
@@ -311,6 +334,10 @@ class Sm final : public sc_core::sc_module,
   bool running_ = false, stopped_ = false, reported_drained_ = true;
 
   std::unique_ptr<TransactionPool> pool_;
+  SystemMemory* system_memory_ = nullptr;
+  std::deque<SystemAccess> system_;  // payloads point into it
+  std::vector<std::uint32_t> free_system_;
+  std::uint64_t system_accesses_ = 0;
   tlm::tlm_generic_payload* open_request_ = nullptr;  // BEGIN_REQ without END_REQ
   std::uint64_t channel_free_since_ = 0;              // sc_time value of the END_REQ
   struct Response {

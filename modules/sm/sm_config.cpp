@@ -135,6 +135,8 @@ void Config::describe(config::Visitor& v) {
   config::group(v, "l1d", l1d, "data cache");
   config::group(v, "l1c", l1c, "constant cache");
   config::group(v, "l1t", l1t, "texture cache");
+  v.boolean("system_cached", system_cached,
+            "loads of system memory go through the data cache (which nobody keeps coherent)");
   v.integer("memory_queue", memory_queue, {1, 256}, "instructions",
             "memory instructions in the load-store unit");
   v.integer("miss_queue", miss_queue, {1, 256}, "requests", "requests waiting for the crossbar");

@@ -46,6 +46,8 @@ struct Config {
   std::uint64_t branch_latency = 2;  // scoreboard: cycles from issue until a branch is resolved
   Dependence dependence = Dependence::kScoreboard;
 
+  bool system_cached = false;  // loads of system memory go through the first-level caches
+
   std::uint64_t fetch_width = 2;         // instructions per fetch
   std::uint64_t instruction_buffer = 2;  // instructions per context
 

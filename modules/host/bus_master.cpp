@@ -1,0 +1,233 @@
+#include "host/bus_master.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace weft::host {
+
+using sc_core::sc_time;
+using tlm::tlm_phase;
+using tlm::tlm_sync_enum;
+
+BusMaster::BusMaster(sc_core::sc_module_name name, const Config& config, std::uint64_t base, Allowed allowed,
+                     ClockDomain& domain)
+    : sc_module(name),
+      socket("socket"),
+      config_(config),
+      base_(base),
+      allowed_(std::move(allowed)),
+      domain_(domain),
+      ended_(config.outstanding) {
+  returned_.master = this;
+  socket.register_nb_transport_bw(this, &BusMaster::backward);
+  for (std::uint64_t i = 0; i < config.outstanding; ++i) {
+    bursts_.push_back(std::make_unique<Burst>());
+    bursts_.back()->buffer.resize(config.burst_bytes);
+    bursts_.back()->set_mm(&returned_);
+    free_.push_back(bursts_.back().get());
+  }
+}
+
+void BusMaster::start(Transfer& transfer) {
+  transfer.status = tlm::TLM_OK_RESPONSE;
+  transfer.begun = 0;
+  transfer.open = 0;
+  append(transfer);
+  domain_.wake(index_);
+}
+
+void BusMaster::append(Transfer& transfer) {
+  transfer.next = nullptr;
+  (last_ != nullptr ? last_->next : first_) = &transfer;
+  last_ = &transfer;
+}
+
+Cycle BusMaster::step(Cycle now) {
+  while (!ended_.empty() && ended_.front().ready <= now) {
+    const Ended end = ended_.front();
+    ended_.pop();
+    finish(end);
+  }
+  if (first_ != nullptr && gate_.usable(now) && !free_.empty()) begin_burst();
+
+  Cycle next = ended_.empty() ? kNever : std::max(ended_.front().ready, now + 1);
+  // Without a free burst, or with the gate closed, whatever comes from the bus wakes us.
+  if (first_ != nullptr && !free_.empty() && !gate_.closed()) {
+    next = std::min(next, std::max(now + 1, gate_.usable_from()));
+  }
+  return next;
+}
+
+void BusMaster::begin_burst() {
+  Transfer& transfer = *first_;
+  first_ = transfer.next;
+  if (first_ == nullptr) last_ = nullptr;
+  const std::uint64_t address = transfer.address + transfer.begun;
+  const std::uint64_t bytes =
+      std::min(config_.burst_bytes - address % config_.burst_bytes, transfer.bytes - transfer.begun);
+  if (!bound() || !allowed_(address, bytes)) {
+    transfer.status = tlm::TLM_ADDRESS_ERROR_RESPONSE;
+    transfer.failed_address = address;
+    ++errors_;
+    settle(transfer);
+    return;
+  }
+  Burst& burst = *free_.back();
+  free_.pop_back();
+  burst.transfer = &transfer;
+  burst.offset = transfer.begun;
+  burst.set_command(transfer.command);
+  burst.set_address(address - base_);
+  burst.set_data_ptr(burst.buffer.data());
+  burst.set_data_length(static_cast<unsigned>(bytes));
+  burst.set_streaming_width(static_cast<unsigned>(bytes));
+  burst.set_byte_enable_ptr(nullptr);
+  burst.set_dmi_allowed(false);
+  burst.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+  burst.acquire();
+  burst.held = true;
+  if (burst.is_write()) {
+    std::memcpy(burst.buffer.data(), transfer.data + transfer.begun, bytes);
+    ++writes_;
+    bytes_written_ += bytes;
+  } else {
+    ++reads_;
+    bytes_read_ += bytes;
+  }
+  transfer.begun += bytes;
+  ++transfer.open;
+  if (transfer.begun < transfer.bytes) append(transfer);
+  send(burst);
+}
+
+void BusMaster::send(Burst& burst) {
+  gate_.close();
+  requesting_ = &burst;
+  tlm_phase phase = tlm::BEGIN_REQ;
+  sc_time delay = sc_core::SC_ZERO_TIME;
+  const tlm_sync_enum result = socket->nb_transport_fw(burst, phase, delay);
+  if (result == tlm::TLM_ACCEPTED) return;
+  requesting_ = nullptr;
+  gate_.open(edge_of(delay));
+  if (result == tlm::TLM_COMPLETED) {
+    ended(burst, edge_of(delay), false);
+  } else if (phase == tlm::BEGIN_RESP) {
+    ended(burst, edge_of(delay), true);
+  }
+}
+
+tlm_sync_enum BusMaster::backward(tlm::tlm_generic_payload& payload, tlm_phase& phase, sc_time& delay) {
+  Burst* burst = burst_of(payload);
+  if (burst == nullptr) return tlm::TLM_ACCEPTED;
+  const Cycle usable = edge_of(delay);
+  if (phase == tlm::END_REQ || phase == tlm::BEGIN_RESP) {  // BEGIN_RESP implies END_REQ
+    if (requesting_ == burst) {
+      requesting_ = nullptr;
+      gate_.open(usable);
+      domain_.wake_at(index_, usable);
+    }
+  }
+  if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
+  ended(*burst, usable, false);
+  return tlm::TLM_COMPLETED;
+}
+
+BusMaster::Burst* BusMaster::burst_of(const tlm::tlm_generic_payload& payload) const {
+  for (const auto& burst : bursts_) {
+    if (burst.get() == &payload) return burst->held ? burst.get() : nullptr;
+  }
+  return nullptr;
+}
+
+Cycle BusMaster::edge_of(const sc_time& delay) const {
+  return delay == sc_core::SC_ZERO_TIME ? domain_.next_edge()
+                                        : domain_.first_edge_after(sc_core::sc_time_stamp() + delay);
+}
+
+void BusMaster::ended(Burst& burst, Cycle ready, bool answer) {
+  if (ended_.full()) return;  // a target that responds twice
+  ended_.push({&burst, ready, answer});
+  domain_.wake_at(index_, ready);
+}
+
+void BusMaster::finish(const Ended& end) {
+  Burst& burst = *end.burst;
+  if (end.answer) {
+    tlm_phase phase = tlm::END_RESP;
+    sc_time delay = sc_core::SC_ZERO_TIME;
+    socket->nb_transport_fw(burst, phase, delay);
+  }
+  Transfer* transfer = burst.transfer;
+  burst.transfer = nullptr;
+  if (transfer != nullptr) {
+    const tlm::tlm_response_status status = burst.get_response_status();
+    if (status != tlm::TLM_OK_RESPONSE) {
+      ++errors_;
+      if (transfer->status == tlm::TLM_OK_RESPONSE) {
+        transfer->status = status == tlm::TLM_INCOMPLETE_RESPONSE ? tlm::TLM_GENERIC_ERROR_RESPONSE : status;
+        transfer->failed_address = transfer->address + burst.offset;
+      }
+    } else if (burst.is_read()) {
+      std::memcpy(transfer->data + burst.offset, burst.buffer.data(), burst.get_data_length());
+    }
+    --transfer->open;
+    settle(*transfer);
+  }
+  let_go(burst);
+}
+
+void BusMaster::let_go(Burst& burst) {
+  if (!burst.held) return;
+  burst.held = false;
+  if (burst.abandoned) --abandoned_;
+  burst.abandoned = false;
+  burst.release();
+}
+
+// Tells the client if the transfer is done; after an error no further burst begins.
+void BusMaster::settle(Transfer& transfer) {
+  const bool failed = transfer.status != tlm::TLM_OK_RESPONSE;
+  if (failed && transfer.begun < transfer.bytes) {
+    transfer.begun = transfer.bytes;
+    Transfer* before = nullptr;
+    for (Transfer* other = first_; other != nullptr; before = other, other = other->next) {
+      if (other != &transfer) continue;
+      (before != nullptr ? before->next : first_) = other->next;
+      if (last_ == other) last_ = before;
+      break;
+    }
+  }
+  if (transfer.open == 0 && transfer.begun == transfer.bytes) transfer.client->transferred(transfer);
+}
+
+void BusMaster::Returned::free(tlm::tlm_generic_payload* payload) {
+  payload->reset();
+  master->free_.push_back(static_cast<Burst*>(payload));
+  master->domain_.wake(master->index_);
+}
+
+void BusMaster::reset(bool bus_is_reset) {
+  first_ = last_ = nullptr;
+  for (const auto& burst : bursts_) {
+    burst->transfer = nullptr;
+    if (!burst->held || burst->abandoned) continue;
+    burst->abandoned = true;
+    ++abandoned_;
+  }
+  if (!bus_is_reset) return;
+  ended_.clear();
+  requesting_ = nullptr;
+  gate_ = HopGate{};
+  for (const auto& burst : bursts_) let_go(*burst);
+}
+
+void BusMaster::bind(statistics::Registry& registry, const std::string& prefix) {
+  registry.counter(prefix + ".reads", "transactions", "reads begun", reads_);
+  registry.counter(prefix + ".writes", "transactions", "writes begun", writes_);
+  registry.counter(prefix + ".bytes_read", "bytes", "bytes of the reads", bytes_read_);
+  registry.counter(prefix + ".bytes_written", "bytes", "bytes of the writes", bytes_written_);
+  registry.counter(prefix + ".errors", "transactions", "refused here or answered by an error", errors_);
+}
+
+}  // namespace weft::host

@@ -1,0 +1,134 @@
+// Moves bytes between buffers and one bus, as an initiator of plain generic payloads.
+//
+//   transfer.command = tlm::TLM_READ_COMMAND; transfer.address = ...; transfer.client = this; ...
+//   master.start(transfer);                  // client->transferred(transfer) follows in a later step
+//
+// A transfer is cut into bursts that do not cross a multiple of burst_bytes; those of several transfers take
+// turns, so that a long one does not hold up the others. At most one burst begins per cycle, and
+// `outstanding` are under way. Each has a buffer of its own: a transaction cannot be taken back from the bus,
+// so one that a reset abandons ends in its own buffer, whoever waited for it.
+#ifndef WEFT_HOST_BUS_MASTER_H
+#define WEFT_HOST_BUS_MASTER_H
+
+#include <tlm_utils/simple_initiator_socket.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "common/clock_domain.h"
+#include "common/hop_gate.h"
+#include "common/ring.h"
+#include "common/statistics.h"
+#include "host/config.h"
+
+namespace weft::host {
+
+struct Transfer;
+
+class TransferClient {
+ public:
+  // Once, when all is done or after the first error; may start the next transfer. Not after a reset.
+  virtual void transferred(Transfer& transfer) = 0;
+
+ protected:
+  ~TransferClient() = default;
+};
+
+// Belongs to the client, who leaves it alone from `start` to `transferred`.
+struct Transfer {
+  tlm::tlm_command command = tlm::TLM_READ_COMMAND;
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;  // not 0
+  unsigned char* data = nullptr;
+  TransferClient* client = nullptr;
+
+  tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;  // the first error, if any
+  std::uint64_t failed_address = 0;                        // ... and where
+
+  // The bus master's.
+  std::uint64_t begun = 0;  // bytes
+  unsigned open = 0;        // bursts
+  Transfer* next = nullptr;
+};
+
+class BusMaster : public sc_core::sc_module {
+ public:
+  using Socket = tlm_utils::simple_initiator_socket_optional<BusMaster>;
+  // Whether an access may go to the bus.
+  using Allowed = std::function<bool(std::uint64_t address, std::uint64_t bytes)>;
+
+  Socket socket;
+
+  // Steps of the owner of number `index` in `domain` step this. On the bus an address is transfer.address -
+  // base.
+  BusMaster(sc_core::sc_module_name name, const Config& config, std::uint64_t base, Allowed allowed,
+            ClockDomain& domain);
+  void set_index(std::size_t index) { index_ = index; }
+
+  void start(Transfer& transfer);
+  Cycle step(Cycle now);
+  // Forgets all transfers. `bus_is_reset`: the bus has dropped its transactions; else they are waited for.
+  void reset(bool bus_is_reset);
+  // No transaction that a reset abandoned is still under way.
+  bool quiet_since_reset() const { return abandoned_ == 0; }
+  bool bound() const { return socket.get_base_port().size() != 0; }
+  void bind(statistics::Registry& registry, const std::string& prefix);
+
+ private:
+  struct Burst : tlm::tlm_generic_payload {
+    std::vector<unsigned char> buffer;
+    Transfer* transfer = nullptr;
+    std::uint64_t offset = 0;  // within the transfer
+    bool held = false;         // by the master itself
+    bool abandoned = false;    // by a reset
+  };
+  // Owns nothing: gets a burst back when the last who holds it lets go.
+  struct Returned : tlm::tlm_mm_interface {
+    BusMaster* master = nullptr;
+    void free(tlm::tlm_generic_payload* payload) override;
+  };
+  struct Ended {
+    Burst* burst = nullptr;
+    Cycle ready = 0;
+    bool answer = false;  // END_RESP is still to be sent
+  };
+
+  tlm::tlm_sync_enum backward(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                              sc_core::sc_time& delay);
+  Burst* burst_of(const tlm::tlm_generic_payload& payload) const;
+  Cycle edge_of(const sc_core::sc_time& delay) const;
+  void begin_burst();
+  void send(Burst& burst);
+  void ended(Burst& burst, Cycle ready, bool answer);
+  void finish(const Ended& end);
+  void let_go(Burst& burst);
+  void settle(Transfer& transfer);
+  void append(Transfer& transfer);
+
+  const Config config_;
+  const std::uint64_t base_;
+  const Allowed allowed_;
+  ClockDomain& domain_;
+  std::size_t index_ = 0;
+
+  Returned returned_;
+  std::vector<std::unique_ptr<Burst>> bursts_;
+  std::vector<Burst*> free_;
+  Transfer* first_ = nullptr;  // transfers that have bursts to begin
+  Transfer* last_ = nullptr;
+  Burst* requesting_ = nullptr;  // from BEGIN_REQ to END_REQ
+  HopGate gate_;
+  unsigned abandoned_ = 0;  // bursts
+  Ring<Ended> ended_;
+
+  std::uint64_t reads_ = 0, writes_ = 0, bytes_read_ = 0, bytes_written_ = 0, errors_ = 0;
+};
+
+}  // namespace weft::host
+
+#endif

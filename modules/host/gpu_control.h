@@ -1,0 +1,39 @@
+// What the host side asks of the GPU behind it.
+#ifndef WEFT_HOST_GPU_CONTROL_H
+#define WEFT_HOST_GPU_CONTROL_H
+
+#include <cstdint>
+#include <functional>
+
+#include "dispatch/launch.h"
+
+namespace weft::host {
+
+// How a launch ended; called at the instant at which it did.
+using LaunchEnded = std::function<void(bool faulted)>;
+
+class GpuControl {
+ public:
+  virtual ~GpuControl() = default;
+  // Queues a launch. Throws InputError if its grid, block, parameters or resources are impossible. `ended` is
+  // called once, not from within this call; not after a reset.
+  virtual void launch(dispatch::Launch launch, std::uint32_t queue, LaunchEnded ended) = 0;
+  // Device memory that the launch needs for local variables. Throws InputError as `launch` does.
+  virtual std::uint64_t local_memory_bytes(const dispatch::Launch& launch) const = 0;
+  // Kernels may touch all of device memory: whoever fills the queues divides it up.
+  virtual void map_memory() = 0;
+  // Window `index` of system memory is to be [base, base + bytes), or off (0 bytes). False: it is refused.
+  virtual bool set_window(unsigned index, std::uint64_t base, std::uint64_t bytes) = 0;
+  // The whole GPU, the host side with it (HostInterface::reset).
+  virtual void reset() = 0;
+
+  virtual unsigned char* memory() = 0;
+  virtual std::uint64_t cycles() const = 0;  // of the core clock, since time 0
+  virtual unsigned sms() const = 0;
+  // Why nothing runs any more before a reset; empty: it does.
+  virtual const char* fault() const = 0;
+};
+
+}  // namespace weft::host
+
+#endif

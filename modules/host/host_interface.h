@@ -1,0 +1,87 @@
+// The host side of a GPU: sockets, interrupt and reset, and behind them registers, command processor and DMA
+// engine. weft::Gpu owns one and shows its sockets and ports.
+//
+// All parts are steps of the interconnect's clock domain and asleep until something comes. Nothing need be
+// bound; what is not bound costs nothing.
+#ifndef WEFT_HOST_HOST_INTERFACE_H
+#define WEFT_HOST_HOST_INTERFACE_H
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <systemc>
+
+#include "common/clock_domain.h"
+#include "common/statistics.h"
+#include "host/command_queue.h"
+#include "host/dma_engine.h"
+#include "host/dma_port.h"
+#include "host/gpu_control.h"
+#include "host/host_port.h"
+#include "host/kernel_cache.h"
+#include "host/register_file.h"
+
+namespace weft::host {
+
+class HostInterface : public sc_core::sc_module, public Clocked {
+ public:
+  using InterruptPort =
+      sc_core::sc_port<sc_core::sc_signal_inout_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
+  using ResetPort = sc_core::sc_port<sc_core::sc_signal_in_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
+
+  InterruptPort irq;   // level: IRQ_STATUS & IRQ_ENABLE
+  ResetPort reset_in;  // level, active high; the GPU is reset at its rise
+
+  // Device memory of `device_bytes` at `device_base`; no transaction to it crosses a multiple of
+  // `device_chunk`, a power of two.
+  HostInterface(sc_core::sc_module_name name, const Config& config, ClockDomain& domain, GpuControl& gpu,
+                std::uint64_t device_base, std::uint64_t device_bytes, std::uint64_t device_chunk);
+
+  HostPort::Socket& host_socket() { return port_.socket; }
+  DmaPort::Socket& dma_socket() { return dma_port_.socket; }
+  // For another initiator of dma_socket, whose payloads go out as they are.
+  DmaPort::Target& system_target() { return dma_port_.targets[1]; }
+  // To the crossbar.
+  BusMaster::Socket& device_socket() { return device_.socket; }
+
+  DmaEngine& dma() { return dma_; }
+  AddressSpace& space() { return space_; }
+  const std::string& error_text() const { return registers_.error_text(); }
+  // Whether anything of it is connected, and whether registers are; after elaboration.
+  bool used() const;
+  bool host_bound() const { return port_.bound(); }
+
+  // Part of the GPU's reset, after the crossbar's.
+  void reset();
+  void bind(statistics::Registry& registry);
+  Cycle step(Cycle now) override;
+
+ private:
+  static constexpr unsigned kWindows = 4;
+
+  void start_of_simulation() override;
+  void drive_interrupt();
+  void take_reset();
+  bool in_reset() const { return held_ || requested_ || !system_.quiet_since_reset(); }
+
+  ClockDomain& domain_;
+  GpuControl& gpu_;
+  AddressSpace space_;
+  DmaPort dma_port_;
+  BusMaster device_, system_;
+  Bus bus_;
+  DmaEngine dma_;
+  KernelCache cache_;
+  std::deque<CommandQueue> queues_;
+  RegisterFile registers_;
+  HostPort port_;
+  std::size_t index_;
+  bool held_ = false;       // by reset_in
+  bool requested_ = false;  // by CONTROL_RESET
+  bool driven_ = false;     // the interrupt's present level
+  sc_core::sc_event interrupt_event_, reset_event_;
+};
+
+}  // namespace weft::host
+
+#endif

@@ -1,0 +1,319 @@
+#include "host/host_port.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "common/payload_data.h"
+
+namespace weft::host {
+
+using sc_core::sc_time;
+using tlm::tlm_phase;
+using tlm::tlm_sync_enum;
+
+HostPort::HostPort(sc_core::sc_module_name name, const Config& config, RegisterFile& registers, Bus& bus,
+                   BusMaster& device, unsigned char* memory, std::function<bool()> in_reset,
+                   ClockDomain& domain)
+    : sc_module(name),
+      socket("socket"),
+      config_(config),
+      registers_(registers),
+      bus_(bus),
+      device_(device),
+      memory_(memory),
+      in_reset_(std::move(in_reset)),
+      domain_(domain),
+      requests_(config.requests),
+      answers_(config.requests) {
+  for (Request& request : requests_) request.transfer.client = this;
+  socket.register_nb_transport_fw(this, &HostPort::forward);
+  socket.register_b_transport(this, &HostPort::blocking);
+  socket.register_get_direct_mem_ptr(this, &HostPort::dmi);
+  socket.register_transport_dbg(this, &HostPort::debug);
+}
+
+// ---- what is allowed
+
+tlm::tlm_response_status HostPort::check(const Payload& payload) const {
+  if (!payload.is_read() && !payload.is_write()) return tlm::TLM_COMMAND_ERROR_RESPONSE;
+  if (payload.get_data_ptr() == nullptr) return tlm::TLM_GENERIC_ERROR_RESPONSE;
+  const std::uint64_t address = payload.get_address();
+  if (address < WEFT_REGISTER_BYTES) return check_register(payload);
+  return in_reset_() || !device_.bound() ? tlm::TLM_GENERIC_ERROR_RESPONSE : check_aperture(payload);
+}
+
+tlm::tlm_response_status HostPort::check_register(const Payload& payload) const {
+  if (payload.get_byte_enable_ptr() != nullptr) return tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE;
+  if (payload.get_data_length() != 4 || payload.get_streaming_width() < 4)
+    return tlm::TLM_BURST_ERROR_RESPONSE;
+  const std::uint64_t address = payload.get_address();
+  if (address % 4 != 0) return tlm::TLM_ADDRESS_ERROR_RESPONSE;
+  const RegisterAccess access = registers_.access(address);
+  if (access == RegisterAccess::kNone) return tlm::TLM_ADDRESS_ERROR_RESPONSE;
+  if (payload.is_write() && access == RegisterAccess::kReadOnly) return tlm::TLM_COMMAND_ERROR_RESPONSE;
+  return payload.is_write() && in_reset_() ? tlm::TLM_GENERIC_ERROR_RESPONSE : tlm::TLM_OK_RESPONSE;
+}
+
+tlm::tlm_response_status HostPort::check_aperture(const Payload& payload) const {
+  const std::uint64_t size = bus_.space().device_bytes();
+  const std::uint64_t address = payload.get_address();
+  if (address < WEFT_APERTURE || address - WEFT_APERTURE >= size) return tlm::TLM_ADDRESS_ERROR_RESPONSE;
+  const unsigned bytes = payload.get_data_length();
+  if (bytes == 0 || payload.get_streaming_width() < bytes || bytes > size - (address - WEFT_APERTURE)) {
+    return tlm::TLM_BURST_ERROR_RESPONSE;
+  }
+  const bool enables_wrong =
+      payload.get_byte_enable_ptr() != nullptr && payload.get_byte_enable_length() == 0;
+  return enables_wrong ? tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE : tlm::TLM_OK_RESPONSE;
+}
+
+void HostPort::access_register(Payload& payload) {
+  std::uint32_t word = 0;
+  if (payload.is_write()) {
+    std::memcpy(&word, payload.get_data_ptr(), sizeof word);
+    registers_.write(payload.get_address(), word);
+  } else {
+    word = registers_.read(payload.get_address());
+    std::memcpy(payload.get_data_ptr(), &word, sizeof word);
+  }
+}
+
+// ---- loosely timed
+
+void HostPort::blocking(Payload& payload, sc_time& delay) {
+  const tlm::tlm_response_status status = check(payload);
+  payload.set_response_status(status);
+  if (status != tlm::TLM_OK_RESPONSE) {
+    ++refused_;
+    return;
+  }
+  if (payload.get_address() < WEFT_REGISTER_BYTES) {
+    ++register_accesses_;
+    access_register(payload);
+    delay += domain_.time_of(config_.register_cycles);
+    return;
+  }
+  ++aperture_accesses_;
+  const std::uint64_t address = payload.get_address();
+  payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+  payload.set_address(address - WEFT_APERTURE);
+  device_.socket->b_transport(payload, delay);
+  payload.set_address(address);
+  payload.set_dmi_allowed(payload.is_response_ok());
+}
+
+bool HostPort::dmi(Payload& payload, tlm::tlm_dmi& region) {
+  region.init();
+  const std::uint64_t last = WEFT_APERTURE + bus_.space().device_bytes() - 1;
+  const std::uint64_t address = payload.get_address();
+  if (address < WEFT_APERTURE || address > last || in_reset_()) {
+    region.allow_none();
+    region.set_start_address(address < WEFT_APERTURE ? 0 : address > last ? last + 1 : address);
+    region.set_end_address(address < WEFT_APERTURE ? WEFT_APERTURE - 1
+                           : address > last        ? UINT64_MAX
+                                                   : address);
+    return false;
+  }
+  region.allow_read_write();
+  region.set_dmi_ptr(memory_);
+  region.set_start_address(WEFT_APERTURE);
+  region.set_end_address(last);
+  dmi_granted_ = true;
+  return true;
+}
+
+// Reads registers without side effects, and does not write them.
+unsigned HostPort::debug(Payload& payload) {
+  const std::uint64_t address = payload.get_address();
+  const unsigned wanted = payload.get_data_length();
+  unsigned char* data = payload.get_data_ptr();
+  if (address < WEFT_REGISTER_BYTES) {
+    unsigned moved = 0;
+    while (payload.is_read() && moved < wanted) {
+      const std::uint64_t at = address + moved;
+      if (registers_.access(at) == RegisterAccess::kNone) break;
+      const std::uint32_t word = registers_.read(at / 4 * 4, true);
+      data[moved++] = static_cast<unsigned char>(word >> 8 * (at % 4));
+    }
+    return moved;
+  }
+  const std::uint64_t size = bus_.space().device_bytes();
+  if (address < WEFT_APERTURE || address - WEFT_APERTURE >= size) return 0;
+  const std::uint64_t offset = address - WEFT_APERTURE;
+  const auto bytes = static_cast<unsigned>(std::min<std::uint64_t>(wanted, size - offset));
+  if (payload.is_read()) {
+    std::memcpy(data, memory_ + offset, bytes);
+  } else if (payload.is_write()) {
+    std::memcpy(memory_ + offset, data, bytes);
+  } else {
+    return 0;
+  }
+  return bytes;
+}
+
+// ---- approximately timed
+
+tlm_sync_enum HostPort::forward(Payload& payload, tlm_phase& phase, sc_time& delay) {
+  const Cycle usable = edge_of(delay);
+  if (phase == tlm::END_RESP) {
+    end_response(usable);
+    domain_.wake_at(index_, usable);
+    return tlm::TLM_COMPLETED;
+  }
+  if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
+  tlm::tlm_response_status status = check(payload);
+  // A second request before END_REQ breaks the exclusion rule, and nobody could keep a payload without a
+  // memory manager.
+  const bool wrong = blocked_ != nullptr || !payload.has_mm();
+  if (wrong && status == tlm::TLM_OK_RESPONSE) status = tlm::TLM_GENERIC_ERROR_RESPONSE;
+  if (status != tlm::TLM_OK_RESPONSE) {
+    ++refused_;
+    payload.set_response_status(status);
+    return tlm::TLM_COMPLETED;
+  }
+  payload.acquire();
+  const bool full = std::none_of(requests_.begin(), requests_.end(),
+                                 [](const Request& request) { return request.kind == Kind::kFree; });
+  if (full) {
+    ++stalls_;
+    blocked_ = &payload;
+    blocked_from_ = usable;
+    return tlm::TLM_ACCEPTED;
+  }
+  begin(payload, usable);
+  phase = tlm::END_REQ;
+  return tlm::TLM_UPDATED;
+}
+
+void HostPort::begin(Payload& payload, Cycle now) {
+  Request& request = *std::find_if(requests_.begin(), requests_.end(),
+                                   [](const Request& candidate) { return candidate.kind == Kind::kFree; });
+  request.payload = &payload;
+  const bool is_register = payload.get_address() < WEFT_REGISTER_BYTES;
+  ++(is_register ? register_accesses_ : aperture_accesses_);
+  request.kind = is_register ? Kind::kRegister : Kind::kAperture;
+  request.ready = is_register ? now + config_.register_cycles : now;
+  request.begun = is_register;
+  request.next = 0;
+  domain_.wake_at(index_, request.ready);
+}
+
+// The next run of enabled bytes, as one transfer.
+void HostPort::begin_run(Request& request) {
+  const Payload& payload = *request.payload;
+  unsigned first = payload.get_data_length();
+  unsigned bytes = 0;
+  for_each_enabled_run(payload, [&](unsigned offset, unsigned length) {
+    if (offset < request.next || bytes != 0) return;
+    first = offset;
+    bytes = length;
+  });
+  if (bytes == 0) return answer(request, tlm::TLM_OK_RESPONSE);
+  request.next = first + bytes;
+  Transfer& transfer = request.transfer;
+  transfer.command = payload.get_command();
+  transfer.address = bus_.space().device_base() + (payload.get_address() - WEFT_APERTURE) + first;
+  transfer.bytes = bytes;
+  transfer.data = payload.get_data_ptr() + first;
+  bus_.start(transfer);
+}
+
+void HostPort::transferred(Transfer& transfer) {
+  Request& request = *std::find_if(requests_.begin(), requests_.end(), [&](const Request& candidate) {
+    return &candidate.transfer == &transfer;
+  });
+  if (transfer.status != tlm::TLM_OK_RESPONSE) return answer(request, transfer.status);
+  begin_run(request);
+}
+
+void HostPort::answer(Request& request, tlm::tlm_response_status status) {
+  request.payload->set_response_status(status);
+  request.payload->set_dmi_allowed(status == tlm::TLM_OK_RESPONSE && request.kind == Kind::kAperture);
+  request.kind = Kind::kAnswered;
+  answers_.push(&request);
+  domain_.wake(index_);
+}
+
+Cycle HostPort::step(Cycle now) {
+  Cycle next = kNever;
+  for (Request& request : requests_) {
+    const bool waits = request.kind == Kind::kRegister || (request.kind == Kind::kAperture && !request.begun);
+    if (!waits) continue;
+    if (request.ready > now) {
+      next = std::min(next, request.ready);
+    } else if (request.kind == Kind::kRegister) {
+      access_register(*request.payload);
+      answer(request, tlm::TLM_OK_RESPONSE);
+    } else {
+      request.begun = true;
+      begin_run(request);
+    }
+  }
+  respond(now);
+  admit(now);
+  if (!answers_.empty() && !gate_.closed()) next = std::min(next, std::max(now + 1, gate_.usable_from()));
+  return next;
+}
+
+void HostPort::respond(Cycle now) {
+  if (answers_.empty() || !gate_.usable(now)) return;
+  Request& request = *answers_.front();
+  answers_.pop();
+  responding_ = request.payload;
+  request.payload = nullptr;
+  request.kind = Kind::kFree;
+  gate_.close();
+  tlm_phase phase = tlm::BEGIN_RESP;
+  sc_time delay = sc_core::SC_ZERO_TIME;
+  const tlm_sync_enum result = socket->nb_transport_bw(*responding_, phase, delay);
+  if (result == tlm::TLM_COMPLETED || (result == tlm::TLM_UPDATED && phase == tlm::END_RESP)) {
+    end_response(edge_of(delay));
+  }
+}
+
+void HostPort::end_response(Cycle usable_from) {
+  if (responding_ == nullptr) return;
+  responding_->release();
+  responding_ = nullptr;
+  gate_.open(usable_from);
+}
+
+void HostPort::admit(Cycle now) {
+  if (blocked_ == nullptr || blocked_from_ > now) return;
+  const bool room = std::any_of(requests_.begin(), requests_.end(),
+                                [](const Request& request) { return request.kind == Kind::kFree; });
+  if (!room) return;
+  Payload& payload = *blocked_;
+  blocked_ = nullptr;
+  begin(payload, now + 1);
+  tlm_phase phase = tlm::END_REQ;
+  sc_time delay = sc_core::SC_ZERO_TIME;
+  socket->nb_transport_bw(payload, phase, delay);
+}
+
+Cycle HostPort::edge_of(const sc_time& delay) const {
+  return delay == sc_core::SC_ZERO_TIME ? domain_.next_edge()
+                                        : domain_.first_edge_after(sc_core::sc_time_stamp() + delay);
+}
+
+void HostPort::reset() {
+  for (Request& request : requests_) {
+    if (request.kind == Kind::kRegister || request.kind == Kind::kAperture) {
+      answer(request, tlm::TLM_GENERIC_ERROR_RESPONSE);
+    }
+  }
+  if (!dmi_granted_) return;
+  dmi_granted_ = false;
+  socket->invalidate_direct_mem_ptr(WEFT_APERTURE, WEFT_APERTURE + bus_.space().device_bytes() - 1);
+}
+
+void HostPort::bind(statistics::Registry& registry, const std::string& prefix) {
+  registry.counter(prefix + ".registers", "accesses", "to registers", register_accesses_);
+  registry.counter(prefix + ".aperture", "accesses", "to device memory through the aperture",
+                   aperture_accesses_);
+  registry.counter(prefix + ".refused", "accesses", "answered with an error at once", refused_);
+  registry.counter(prefix + ".stalls", "accesses", "whose END_REQ was withheld", stalls_);
+}
+
+}  // namespace weft::host

@@ -1,0 +1,92 @@
+// The target behind host_socket: registers, and the aperture to device memory. Loosely timed, approximately
+// timed, DMI, debug; initiators need to know nothing of Weft.
+#ifndef WEFT_HOST_HOST_PORT_H
+#define WEFT_HOST_HOST_PORT_H
+
+#include <tlm_utils/passthrough_target_socket.h>
+
+#include <cstdint>
+#include <functional>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "common/clock_domain.h"
+#include "common/hop_gate.h"
+#include "common/ring.h"
+#include "common/statistics.h"
+#include "host/bus.h"
+#include "host/register_file.h"
+
+namespace weft::host {
+
+class HostPort : public sc_core::sc_module, private TransferClient {
+ public:
+  using Socket = tlm_utils::passthrough_target_socket_optional<HostPort>;
+  Socket socket;
+
+  // `device` leads to device memory, which lies at `memory`; `in_reset` refuses all but reads of registers.
+  HostPort(sc_core::sc_module_name name, const Config& config, RegisterFile& registers, Bus& bus,
+           BusMaster& device, unsigned char* memory, std::function<bool()> in_reset, ClockDomain& domain);
+  void set_index(std::size_t index) { index_ = index; }
+
+  Cycle step(Cycle now);
+  // What is under way is answered with an error: its initiator may know nothing of the reset. After the bus
+  // masters' resets.
+  void reset();
+  bool bound() const { return socket.get_base_port().size() != 0; }
+  void bind(statistics::Registry& registry, const std::string& prefix);
+
+ private:
+  using Payload = tlm::tlm_generic_payload;
+  enum class Kind : std::uint8_t { kFree, kRegister, kAperture, kAnswered };
+  struct Request {
+    Payload* payload = nullptr;
+    Kind kind = Kind::kFree;
+    Cycle ready = 0;     // when a register acts, when an aperture access begins
+    bool begun = false;  // aperture
+    Transfer transfer;
+    unsigned next = 0;  // aperture: first byte not yet begun
+  };
+
+  tlm::tlm_sync_enum forward(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
+  void blocking(Payload& payload, sc_core::sc_time& delay);
+  bool dmi(Payload& payload, tlm::tlm_dmi& region);
+  unsigned debug(Payload& payload);
+  void transferred(Transfer& transfer) override;
+
+  tlm::tlm_response_status check(const Payload& payload) const;
+  tlm::tlm_response_status check_register(const Payload& payload) const;
+  tlm::tlm_response_status check_aperture(const Payload& payload) const;
+  void access_register(Payload& payload);
+  void begin(Payload& payload, Cycle now);
+  void begin_run(Request& request);
+  void answer(Request& request, tlm::tlm_response_status status);
+  void respond(Cycle now);
+  void admit(Cycle now);
+  void end_response(Cycle usable_from);
+  Cycle edge_of(const sc_core::sc_time& delay) const;
+
+  const Config config_;
+  RegisterFile& registers_;
+  Bus& bus_;
+  BusMaster& device_;
+  unsigned char* const memory_;
+  const std::function<bool()> in_reset_;
+  ClockDomain& domain_;
+  std::size_t index_ = 0;
+
+  std::vector<Request> requests_;
+  Payload* blocked_ = nullptr;  // END_REQ withheld
+  Cycle blocked_from_ = 0;
+  Ring<Request*> answers_;  // in the order of their responses
+  Payload* responding_ = nullptr;
+  HopGate gate_;
+  bool dmi_granted_ = false;
+
+  std::uint64_t register_accesses_ = 0, aperture_accesses_ = 0, refused_ = 0, stalls_ = 0;
+};
+
+}  // namespace weft::host
+
+#endif

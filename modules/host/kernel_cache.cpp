@@ -1,0 +1,83 @@
+#include "host/kernel_cache.h"
+
+#include <cstring>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include "ptx/module.h"
+
+namespace weft::host {
+namespace {
+
+std::string name_of(const weft_kernel_object& object) {
+  std::ostringstream text;
+  text << "module at 0x" << std::hex << object.ptx_address;
+  return text.str();
+}
+
+}  // namespace
+
+const KernelCache::Kernel* KernelCache::find(std::uint64_t object_address) const {
+  const auto found = kernels_.find(object_address);
+  return found == kernels_.end() ? nullptr : &found->second;
+}
+
+std::uint64_t KernelCache::take(Module& module, std::uint64_t bytes, const char* what) {
+  constexpr std::uint64_t kAlignment = loader::LoadedModule::kAlignment;
+  const std::uint64_t left = module.end - module.next;
+  if (bytes > left) {
+    throw ModuleMemoryError(std::string(what) + " need " + std::to_string(bytes) +
+                            " bytes of the module's memory; left are " + std::to_string(left));
+  }
+  const std::uint64_t address = module.next;
+  const std::uint64_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  module.next = rounded > left ? module.end : address + rounded;
+  return address;
+}
+
+void KernelCache::load_module(const weft_kernel_object& object, const std::string& text) {
+  const bool none = object.memory_bytes == 0;
+  const bool aligned = object.memory_address % loader::LoadedModule::kAlignment == 0;
+  if (!none && (!aligned || space_.place_of(object.memory_address, object.memory_bytes) != Place::kDevice)) {
+    throw ModuleMemoryError("the module's memory is not aligned to 256 bytes or lies outside device memory");
+  }
+  Module module;
+  module.next = object.memory_address;
+  module.end = object.memory_address + object.memory_bytes;
+  std::vector<ptx::Module> parsed;
+  parsed.push_back(ptx::parse(text, name_of(object)));
+  std::uint64_t functions = next_function_;
+  module.loaded = std::make_unique<loader::LoadedModule>(
+      std::move(parsed), [&](std::uint64_t bytes) { return take(module, bytes, "variables"); },
+      [&](std::uint64_t address, const std::vector<std::uint8_t>& bytes) {
+        std::memcpy(memory_ + (address - space_.device_base()), bytes.data(), bytes.size());
+      },
+      functions);
+  next_function_ = functions;
+  modules_.emplace(key_of(object), std::move(module));
+}
+
+const KernelCache::Kernel& KernelCache::load_kernel(std::uint64_t object_address,
+                                                    const weft_kernel_object& object,
+                                                    const std::string& name) {
+  Module& module = modules_.at(key_of(object));
+  Kernel kernel;
+  kernel.program = module.loaded->program(name);
+  const auto known = module.code.find(name);
+  if (known != module.code.end()) {
+    kernel.code_address = known->second;
+  } else {
+    kernel.code_address = take(module, kernel.program->code.size() * ptx::kInstructionBytes, "instructions");
+    module.code[name] = kernel.code_address;
+  }
+  return kernels_[object_address] = std::move(kernel);
+}
+
+void KernelCache::clear() {
+  kernels_.clear();
+  modules_.clear();
+  next_function_ = 0;
+}
+
+}  // namespace weft::host

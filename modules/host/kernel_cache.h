@@ -1,0 +1,68 @@
+// Kernels by the address of their kernel objects. PTX is parsed and linked at the first use of a module, a
+// kernel decoded at its own first use; both are kept until `clear`.
+#ifndef WEFT_HOST_KERNEL_CACHE_H
+#define WEFT_HOST_KERNEL_CACHE_H
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+
+#include "host/address_space.h"
+#include "loader/loaded_module.h"
+#include "ptx/program.h"
+#include "weft_registers.h"
+
+namespace weft::host {
+
+// The device memory that a kernel object gives is too small, or is none.
+class ModuleMemoryError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+class KernelCache {
+ public:
+  struct Kernel {
+    std::shared_ptr<const ptx::Program> program;
+    std::uint64_t code_address = 0;
+  };
+
+  // Variables get their initial values in `memory`, which is the device memory of `space`.
+  KernelCache(const AddressSpace& space, unsigned char* memory) : space_(space), memory_(memory) {}
+
+  // nullptr: not yet loaded.
+  const Kernel* find(std::uint64_t object_address) const;
+  bool has_module(const weft_kernel_object& object) const { return modules_.count(key_of(object)) != 0; }
+  // Throws InputError for PTX that is refused, ModuleMemoryError.
+  void load_module(const weft_kernel_object& object, const std::string& text);
+  // Of a module that is loaded. Throws the same.
+  const Kernel& load_kernel(std::uint64_t object_address, const weft_kernel_object& object,
+                            const std::string& name);
+  void clear();
+
+ private:
+  using Key = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t>;
+  struct Module {
+    std::unique_ptr<loader::LoadedModule> loaded;
+    std::uint64_t next = 0, end = 0;            // device memory that is left
+    std::map<std::string, std::uint64_t> code;  // by kernel
+  };
+
+  static Key key_of(const weft_kernel_object& object) {
+    return {object.ptx_address, object.ptx_bytes, object.memory_address, object.memory_bytes};
+  }
+  static std::uint64_t take(Module& module, std::uint64_t bytes, const char* what);
+
+  const AddressSpace& space_;
+  unsigned char* memory_;
+  std::map<Key, Module> modules_;
+  std::map<std::uint64_t, Kernel> kernels_;
+  std::uint64_t next_function_ = 0;
+};
+
+}  // namespace weft::host
+
+#endif

@@ -1,0 +1,315 @@
+#include "host/register_file.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace weft::host {
+namespace {
+
+std::uint32_t low(std::uint64_t value) {
+  return static_cast<std::uint32_t>(value);
+}
+std::uint32_t high(std::uint64_t value) {
+  return static_cast<std::uint32_t>(value >> 32);
+}
+std::uint64_t with_low(std::uint64_t value, std::uint32_t word) {
+  return (value & ~std::uint64_t{UINT32_MAX}) | word;
+}
+std::uint64_t with_high(std::uint64_t value, std::uint32_t word) {
+  return (value & UINT32_MAX) | std::uint64_t{word} << 32;
+}
+
+}  // namespace
+
+RegisterFile::RegisterFile(Parts parts)
+    : parts_(std::move(parts)), access_(WEFT_REGISTER_BYTES / 4, RegisterAccess::kNone) {
+  allow(0, global_registers());
+  for (unsigned i = 0; i < parts_.space.windows().size(); ++i) allow(WEFT_WINDOW(i, 0), window_registers());
+  for (unsigned i = 0; i < parts_.queues.size(); ++i) allow(WEFT_QUEUE(i, 0), queue_registers());
+}
+
+void RegisterFile::allow(std::uint64_t block, const std::vector<RegisterEntry>& registers) {
+  for (const RegisterEntry& entry : registers) access_[(block + entry.offset) / 4] = entry.access;
+}
+
+RegisterAccess RegisterFile::access(std::uint64_t offset) const {
+  return offset / 4 < access_.size() ? access_[offset / 4] : RegisterAccess::kNone;
+}
+
+void RegisterFile::reset() {
+  irq_status_ = irq_enable_ = 0;
+  error_code_ = WEFT_ERROR_NONE;
+  error_queue_ = WEFT_NO_QUEUE;
+  error_address_ = 0;
+  error_text_.clear();
+  cycles_high_ = 0;
+  parts_.interrupt_changed();
+}
+
+void RegisterFile::raise(std::uint32_t irq) {
+  irq_status_ |= irq;
+  parts_.interrupt_changed();
+}
+
+void RegisterFile::report(std::uint32_t code, std::uint32_t queue, std::uint64_t address,
+                          const std::string& text) {
+  ++errors_;
+  if (error_code_ == WEFT_ERROR_NONE) {
+    error_code_ = code;
+    error_queue_ = queue;
+    error_address_ = address;
+    error_text_ = text;
+  }
+  raise(WEFT_IRQ_ERROR | (code == WEFT_ERROR_FAULT ? WEFT_IRQ_FAULT : 0));
+}
+
+std::uint32_t RegisterFile::read(std::uint64_t offset, bool quiet) {
+  if (offset >= WEFT_QUEUE_BASE) {
+    const std::uint64_t place = offset - WEFT_QUEUE_BASE;
+    return read_queue(static_cast<unsigned>(place / WEFT_QUEUE_STRIDE), place % WEFT_QUEUE_STRIDE);
+  }
+  if (offset >= WEFT_WINDOW_BASE) {
+    const std::uint64_t place = offset - WEFT_WINDOW_BASE;
+    return read_window(static_cast<unsigned>(place / WEFT_WINDOW_STRIDE), place % WEFT_WINDOW_STRIDE);
+  }
+  return read_global(offset, quiet);
+}
+
+void RegisterFile::write(std::uint64_t offset, std::uint32_t value) {
+  if (offset >= WEFT_QUEUE_BASE) {
+    const std::uint64_t place = offset - WEFT_QUEUE_BASE;
+    write_queue(static_cast<unsigned>(place / WEFT_QUEUE_STRIDE), place % WEFT_QUEUE_STRIDE, value);
+  } else if (offset >= WEFT_WINDOW_BASE) {
+    const std::uint64_t place = offset - WEFT_WINDOW_BASE;
+    write_window(static_cast<unsigned>(place / WEFT_WINDOW_STRIDE), place % WEFT_WINDOW_STRIDE, value);
+  } else {
+    write_global(offset, value);
+  }
+}
+
+std::uint32_t RegisterFile::status() const {
+  const bool busy = std::any_of(parts_.queues.begin(), parts_.queues.end(),
+                                [](const CommandQueue& queue) { return queue.busy(); });
+  return (busy ? WEFT_STATUS_BUSY : 0u) | (*parts_.gpu.fault() != '\0' ? WEFT_STATUS_FAULT : 0u) |
+         (parts_.in_reset() ? WEFT_STATUS_IN_RESET : 0u);
+}
+
+std::uint32_t RegisterFile::read_global(std::uint64_t offset, bool quiet) {
+  switch (offset) {
+    case WEFT_REG_ID:
+      return WEFT_ID_VALUE;
+    case WEFT_REG_VERSION:
+      return WEFT_VERSION_VALUE;
+    case WEFT_REG_STATUS:
+      return status();
+    case WEFT_REG_IRQ_STATUS:
+      return irq_status_;
+    case WEFT_REG_IRQ_ENABLE:
+      return irq_enable_;
+    case WEFT_REG_ERROR_CODE:
+      return error_code_;
+    case WEFT_REG_ERROR_QUEUE:
+      return error_queue_;
+    case WEFT_REG_ERROR_ADDRESS_LO:
+      return low(error_address_);
+    case WEFT_REG_ERROR_ADDRESS_HI:
+      return high(error_address_);
+    case WEFT_REG_MEMORY_BYTES_LO:
+      return low(parts_.space.device_bytes());
+    case WEFT_REG_MEMORY_BYTES_HI:
+      return high(parts_.space.device_bytes());
+    case WEFT_REG_DEVICE_BASE_LO:
+      return low(parts_.space.device_base());
+    case WEFT_REG_DEVICE_BASE_HI:
+      return high(parts_.space.device_base());
+    case WEFT_REG_QUEUES:
+      return static_cast<std::uint32_t>(parts_.queues.size());
+    case WEFT_REG_SMS:
+      return parts_.gpu.sms();
+    case WEFT_REG_CYCLES_LO: {
+      const std::uint64_t cycles = parts_.gpu.cycles();
+      if (!quiet) cycles_high_ = high(cycles);
+      return low(cycles);
+    }
+    case WEFT_REG_CYCLES_HI:
+      return cycles_high_;
+    case WEFT_REG_WINDOWS:
+      return static_cast<std::uint32_t>(parts_.space.windows().size());
+    default:
+      return 0;
+  }
+}
+
+std::uint32_t RegisterFile::read_window(unsigned window, std::uint64_t offset) const {
+  const AddressSpace::Window& w = parts_.space.windows()[window];
+  switch (offset) {
+    case WEFT_WINDOW_BASE_LO:
+      return low(w.base);
+    case WEFT_WINDOW_BASE_HI:
+      return high(w.base);
+    case WEFT_WINDOW_BYTES_LO:
+      return low(w.bytes);
+    case WEFT_WINDOW_BYTES_HI:
+      return high(w.bytes);
+    default:
+      return w.enabled ? WEFT_WINDOW_ENABLE : 0;
+  }
+}
+
+std::uint32_t RegisterFile::read_queue(unsigned number, std::uint64_t offset) const {
+  const CommandQueue& queue = parts_.queues[number];
+  const CommandQueue::Registers& r = queue.registers;
+  switch (offset) {
+    case WEFT_QUEUE_RING_BASE_LO:
+      return low(r.ring_base);
+    case WEFT_QUEUE_RING_BASE_HI:
+      return high(r.ring_base);
+    case WEFT_QUEUE_RING_PACKETS:
+      return r.ring_packets;
+    case WEFT_QUEUE_CONTROL:
+      return queue.enabled() ? WEFT_QUEUE_ENABLE : 0;
+    case WEFT_QUEUE_READ_INDEX:
+      return queue.read_index();
+    case WEFT_QUEUE_DOORBELL:
+      return queue.doorbell();
+    case WEFT_QUEUE_STATUS:
+      return (queue.enabled() ? WEFT_QUEUE_STATUS_ENABLED : 0u) |
+             (queue.busy() ? WEFT_QUEUE_STATUS_BUSY : 0u) | (queue.stopped() ? WEFT_QUEUE_STATUS_ERROR : 0u);
+    case WEFT_QUEUE_SCRATCH_BASE_LO:
+      return low(r.scratch_base);
+    case WEFT_QUEUE_SCRATCH_BASE_HI:
+      return high(r.scratch_base);
+    case WEFT_QUEUE_SCRATCH_BYTES_LO:
+      return low(r.scratch_bytes);
+    case WEFT_QUEUE_SCRATCH_BYTES_HI:
+      return high(r.scratch_bytes);
+    case WEFT_QUEUE_READ_POINTER_LO:
+      return low(r.read_pointer);
+    default:
+      return high(r.read_pointer);
+  }
+}
+
+void RegisterFile::write_global(std::uint64_t offset, std::uint32_t value) {
+  switch (offset) {
+    case WEFT_REG_CONTROL:
+      if ((value & WEFT_CONTROL_INVALIDATE) != 0) invalidate();
+      if ((value & WEFT_CONTROL_RESET) != 0) parts_.request_reset();
+      return;
+    case WEFT_REG_IRQ_STATUS:
+      irq_status_ &= ~value;
+      break;
+    case WEFT_REG_IRQ_ENABLE:
+      irq_enable_ = value & (WEFT_IRQ_COMPLETION | WEFT_IRQ_ERROR | WEFT_IRQ_FAULT);
+      break;
+    case WEFT_REG_ERROR_CODE:
+      error_code_ = WEFT_ERROR_NONE;
+      error_queue_ = WEFT_NO_QUEUE;
+      error_address_ = 0;
+      error_text_.clear();
+      return;
+    default:
+      return;
+  }
+  parts_.interrupt_changed();
+}
+
+void RegisterFile::invalidate() {
+  if ((status() & WEFT_STATUS_BUSY) != 0) return locked(WEFT_NO_QUEUE, WEFT_REG_CONTROL);
+  parts_.cache.clear();
+}
+
+void RegisterFile::locked(std::uint32_t queue, std::uint64_t offset) {
+  report(WEFT_ERROR_LOCKED, queue, offset, "a write to a register that is fixed now");
+}
+
+void RegisterFile::write_window(unsigned window, std::uint64_t offset, std::uint32_t value) {
+  if (offset == WEFT_WINDOW_CONTROL) return control_window(window, value);
+  const AddressSpace::Window& w = parts_.space.windows()[window];
+  if (w.enabled) return locked(WEFT_NO_QUEUE, WEFT_WINDOW(window, offset));
+  switch (offset) {
+    case WEFT_WINDOW_BASE_LO:
+      return parts_.space.set_base(window, with_low(w.base, value));
+    case WEFT_WINDOW_BASE_HI:
+      return parts_.space.set_base(window, with_high(w.base, value));
+    case WEFT_WINDOW_BYTES_LO:
+      return parts_.space.set_bytes(window, with_low(w.bytes, value));
+    default:
+      return parts_.space.set_bytes(window, with_high(w.bytes, value));
+  }
+}
+
+void RegisterFile::control_window(unsigned window, std::uint32_t value) {
+  const AddressSpace::Window& w = parts_.space.windows()[window];
+  const bool on = (value & WEFT_WINDOW_ENABLE) != 0;
+  if (on == w.enabled) return;
+  if (!on) {
+    parts_.space.disable(window);
+    parts_.gpu.set_window(window, 0, 0);
+    return;
+  }
+  const bool possible = parts_.space.enable(window);
+  if (!possible || !parts_.gpu.set_window(window, w.base, w.bytes)) {
+    parts_.space.disable(window);
+    report(WEFT_ERROR_WINDOW, WEFT_NO_QUEUE, w.base,
+           "window " + std::to_string(window) + " of " + std::to_string(w.bytes) +
+               " bytes is empty, unaligned or overlaps something else");
+  }
+}
+
+void RegisterFile::write_queue(unsigned number, std::uint64_t offset, std::uint32_t value) {
+  CommandQueue& queue = parts_.queues[number];
+  CommandQueue::Registers& r = queue.registers;
+  if (offset == WEFT_QUEUE_CONTROL) return control_queue(number, value);
+  if (offset == WEFT_QUEUE_DOORBELL) {
+    ++doorbells_;
+    if (queue.ring(value)) return;
+    return report(WEFT_ERROR_DOORBELL, number, value,
+                  "write index " + std::to_string(value) + ": the ring has " +
+                      std::to_string(r.ring_packets) + " packets, the read index is " +
+                      std::to_string(queue.read_index()) + (queue.enabled() ? "" : ", and the queue is off"));
+  }
+  if (queue.enabled()) return locked(number, WEFT_QUEUE(number, offset));
+  switch (offset) {
+    case WEFT_QUEUE_RING_BASE_LO:
+      r.ring_base = with_low(r.ring_base, value);
+      return;
+    case WEFT_QUEUE_RING_BASE_HI:
+      r.ring_base = with_high(r.ring_base, value);
+      return;
+    case WEFT_QUEUE_RING_PACKETS:
+      r.ring_packets = value;
+      return;
+    case WEFT_QUEUE_SCRATCH_BASE_LO:
+      r.scratch_base = with_low(r.scratch_base, value);
+      return;
+    case WEFT_QUEUE_SCRATCH_BASE_HI:
+      r.scratch_base = with_high(r.scratch_base, value);
+      return;
+    case WEFT_QUEUE_SCRATCH_BYTES_LO:
+      r.scratch_bytes = with_low(r.scratch_bytes, value);
+      return;
+    case WEFT_QUEUE_SCRATCH_BYTES_HI:
+      r.scratch_bytes = with_high(r.scratch_bytes, value);
+      return;
+    case WEFT_QUEUE_READ_POINTER_LO:
+      r.read_pointer = with_low(r.read_pointer, value);
+      return;
+    default:
+      r.read_pointer = with_high(r.read_pointer, value);
+  }
+}
+
+void RegisterFile::control_queue(unsigned number, std::uint32_t value) {
+  CommandQueue& queue = parts_.queues[number];
+  const bool on = (value & WEFT_QUEUE_ENABLE) != 0;
+  if (on == queue.enabled()) return;
+  if (!on) {
+    if (!queue.disable()) locked(number, WEFT_QUEUE(number, WEFT_QUEUE_CONTROL));
+  } else if (!queue.enable()) {
+    report(WEFT_ERROR_QUEUE, number, queue.registers.ring_base,
+           "ring, scratch or read pointer are unaligned or lie outside device memory and windows");
+  }
+}
+
+}  // namespace weft::host

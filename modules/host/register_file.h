@@ -1,0 +1,76 @@
+// The registers of register_table.h: what reading and writing them does. Free of TLM.
+#ifndef WEFT_HOST_REGISTER_FILE_H
+#define WEFT_HOST_REGISTER_FILE_H
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "host/address_space.h"
+#include "host/command_queue.h"
+#include "host/gpu_control.h"
+#include "host/register_table.h"
+
+namespace weft::host {
+
+class RegisterFile final : public Events {
+ public:
+  struct Parts {
+    AddressSpace& space;
+    std::deque<CommandQueue>& queues;
+    KernelCache& cache;
+    GpuControl& gpu;
+    std::function<bool()> in_reset;
+    std::function<void()> request_reset;
+    std::function<void()> interrupt_changed;
+  };
+
+  explicit RegisterFile(Parts parts);
+
+  // What the register at this offset, a multiple of 4, allows; kNone: there is none.
+  RegisterAccess access(std::uint64_t offset) const;
+  // Registers that allow it only. `quiet` reads without side effects.
+  std::uint32_t read(std::uint64_t offset, bool quiet = false);
+  void write(std::uint64_t offset, std::uint32_t value);
+
+  bool interrupt() const { return (irq_status_ & irq_enable_) != 0; }
+  // What the first error since it was cleared was about, for people; empty: there is none.
+  const std::string& error_text() const { return error_text_; }
+  std::uint64_t errors() const { return errors_; }
+  std::uint64_t& doorbells() { return doorbells_; }
+  std::uint64_t& error_count() { return errors_; }
+  void reset();
+
+  void raise(std::uint32_t irq) override;
+  void report(std::uint32_t code, std::uint32_t queue, std::uint64_t address,
+              const std::string& text) override;
+
+ private:
+  void allow(std::uint64_t block, const std::vector<RegisterEntry>& registers);
+  std::uint32_t status() const;
+  std::uint32_t read_global(std::uint64_t offset, bool quiet);
+  std::uint32_t read_window(unsigned window, std::uint64_t offset) const;
+  std::uint32_t read_queue(unsigned queue, std::uint64_t offset) const;
+  void write_global(std::uint64_t offset, std::uint32_t value);
+  void write_window(unsigned window, std::uint64_t offset, std::uint32_t value);
+  void control_window(unsigned window, std::uint32_t value);
+  void write_queue(unsigned queue, std::uint64_t offset, std::uint32_t value);
+  void control_queue(unsigned queue, std::uint32_t value);
+  void invalidate();
+  void locked(std::uint32_t queue, std::uint64_t offset);
+
+  const Parts parts_;
+  std::vector<RegisterAccess> access_;  // by offset / 4
+  std::uint32_t irq_status_ = 0, irq_enable_ = 0;
+  std::uint32_t error_code_ = WEFT_ERROR_NONE, error_queue_ = WEFT_NO_QUEUE;
+  std::uint64_t error_address_ = 0;
+  std::string error_text_;
+  std::uint32_t cycles_high_ = 0;
+  std::uint64_t errors_ = 0, doorbells_ = 0;
+};
+
+}  // namespace weft::host
+
+#endif

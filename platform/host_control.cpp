@@ -1,0 +1,52 @@
+#include "platform/host_control.h"
+
+#include <utility>
+
+#include "common/error.h"
+
+namespace weft {
+namespace {
+
+// Queues of the command processor are none of the runtime's.
+constexpr std::uint32_t kFirstQueue = 0x8000'0000;
+
+}  // namespace
+
+void HostControl::launch(dispatch::Launch launch, std::uint32_t queue, host::LaunchEnded ended) {
+  launch.queue = kFirstQueue + queue;
+  launch.done = [ended = std::move(ended)](const dispatch::LaunchOutcome& outcome) {
+    ended(outcome.end != dispatch::LaunchOutcome::End::kDone);
+  };
+  gpu_.launch(launch);
+}
+
+std::uint64_t HostControl::local_memory_bytes(const dispatch::Launch& launch) const {
+  return gpu_.local_memory_bytes(launch);
+}
+
+void HostControl::map_memory() {
+  gpu_.map(kDeviceBase, image_.bytes(), true);
+}
+
+bool HostControl::set_window(unsigned index, std::uint64_t base, std::uint64_t bytes) {
+  if (!gpu_.config().system.enabled) return true;
+  const auto old = windows_.find(index);
+  if (old != windows_.end()) {
+    gpu_.remove_system_window(old->second);
+    windows_.erase(old);
+  }
+  if (bytes == 0) return true;
+  try {
+    gpu_.add_system_window(base, bytes);
+  } catch (const InputError&) {
+    return false;  // there is one that is not of a register
+  }
+  windows_[index] = base;
+  return true;
+}
+
+unsigned HostControl::sms() const {
+  return static_cast<unsigned>(gpu_.config().sm.count);
+}
+
+}  // namespace weft

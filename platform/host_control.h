@@ -1,0 +1,41 @@
+// The GPU as its host side drives it.
+#ifndef WEFT_PLATFORM_HOST_CONTROL_H
+#define WEFT_PLATFORM_HOST_CONTROL_H
+
+#include <map>
+
+#include "common/clock_domain.h"
+#include "gddr5/memory_image.h"
+#include "host/gpu_control.h"
+#include "platform/gpu.h"
+
+namespace weft {
+
+class HostControl final : public host::GpuControl {
+ public:
+  // Uses `gpu` when the simulation runs, and nothing of it before.
+  HostControl(Gpu& gpu, gddr5::MemoryImage& image, const ClockDomain& core)
+      : gpu_(gpu), image_(image), core_(core) {}
+
+  void launch(dispatch::Launch launch, std::uint32_t queue, host::LaunchEnded ended) override;
+  std::uint64_t local_memory_bytes(const dispatch::Launch& launch) const override;
+  void map_memory() override;
+  // Where kernels can reach system memory (GpuConfig::system), they reach it in the same windows.
+  bool set_window(unsigned index, std::uint64_t base, std::uint64_t bytes) override;
+  void reset() override { gpu_.reset(); }
+
+  unsigned char* memory() override { return image_.data(); }
+  std::uint64_t cycles() const override { return core_.current_edge(); }
+  unsigned sms() const override;
+  const char* fault() const override { return gpu_.fault().c_str(); }
+
+ private:
+  Gpu& gpu_;
+  gddr5::MemoryImage& image_;
+  const ClockDomain& core_;
+  std::map<unsigned, std::uint64_t> windows_;  // their bases
+};
+
+}  // namespace weft
+
+#endif

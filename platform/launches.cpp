@@ -1,0 +1,133 @@
+#include "platform/launches.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "platform/gpu.h"
+
+namespace weft {
+
+using dispatch::LaunchOutcome;
+
+Launches::Launches(const GpuConfig& config, ClockDomain& core, std::deque<sm::Sm>& sms, Hooks hooks)
+    : config_(config),
+      core_(core),
+      sms_(sms),
+      dispatcher_(core, targets(sms)),
+      hooks_(std::move(hooks)),
+      held_(sms.size()) {
+  dispatcher_.set_hooks({[this] { return queue_.ready() && (!active() || hooks_.may_overlap()); },
+                         [this](Cycle now) { begin(now); },
+                         [this](unsigned sm, Number number, Cycle now) { assign(sm, number, now); },
+                         [this](Number number, Cycle now) { finished(number, now); }});
+}
+
+std::vector<dispatch::BlockTarget*> Launches::targets(std::deque<sm::Sm>& sms) {
+  std::vector<dispatch::BlockTarget*> list;
+  list.reserve(sms.size());
+  for (auto& sm : sms) list.push_back(&sm);
+  return list;
+}
+
+void Launches::push(const dispatch::Launch& launch) {
+  queue_.push(launch);
+  dispatcher_.poke();
+}
+
+void Launches::begin(Cycle now) {
+  const bool alone = running_.empty();
+  Running launch;
+  launch.number = next_number_++;
+  ++begun_;
+  launch.kernel =
+      std::make_shared<const sm::Kernel>(queue_.take(), config_.sm, config_.warp_formation.warp_size);
+  launch.first_cycle = now + 1;
+  if (alone) active_since_ = now + 1;
+  running_.push_back(launch);
+  name_kernels();
+  dispatcher_.start(launch.number, launch.kernel->launch.grid);
+  hooks_.begun(*launch.kernel, now, alone);
+}
+
+void Launches::assign(unsigned sm, Number number, Cycle now) {
+  const auto launch =
+      std::find_if(running_.begin(), running_.end(), [&](const Running& r) { return r.number == number; });
+  const dispatch::Launch& wanted = launch->kernel->launch;
+  const auto offset = [](std::uint64_t address) { return address < kDeviceBase ? 0 : address - kDeviceBase; };
+  sms_[sm].finish_kernel(now);
+  held_[sm] = launch->kernel;
+  sms_[sm].start_kernel(*held_[sm], hooks_.view(), offset(wanted.code_address),
+                        offset(wanted.parameter_address), now + 1);
+}
+
+void Launches::finished(Number number, Cycle now) {
+  const auto launch =
+      std::find_if(running_.begin(), running_.end(), [&](const Running& r) { return r.number == number; });
+  const Running done = std::move(*launch);
+  running_.erase(launch);
+  name_kernels();
+  queue_.finished(done.kernel->launch.queue);
+  if (running_.empty()) {
+    for (auto& sm : sms_) sm.finish_kernel(now);
+    past_cycles_ += now + 1 - active_since_;
+  }
+  if (done.kernel->launch.done) done.kernel->launch.done(outcome_of(done, now));
+  if (idle()) hooks_.ended();
+}
+
+void Launches::name_kernels() {
+  names_.clear();
+  for (const Running& launch : running_) {
+    names_ += (names_.empty() ? "" : " + ") + launch.kernel->program.name;
+  }
+}
+
+LaunchOutcome Launches::outcome_of(const Running& launch, Cycle now) const {
+  LaunchOutcome outcome;
+  outcome.began = true;
+  outcome.first_cycle = launch.first_cycle;
+  outcome.last_cycle = std::max(now, launch.first_cycle);
+  const auto picoseconds = [&](Cycle edge) {
+    return core_.time_of(edge).value() / sc_core::sc_time(1, sc_core::SC_PS).value();
+  };
+  outcome.begin_ps = picoseconds(outcome.first_cycle);
+  outcome.end_ps = picoseconds(outcome.last_cycle);
+  return outcome;
+}
+
+void Launches::stop(const std::string& fault, unsigned guilty) {
+  const std::vector<Running> running = std::exchange(running_, {});
+  const std::deque<dispatch::Launch> waiting = queue_.clear();
+  const Cycle now = core_.current_edge();
+  if (active()) {
+    past_cycles_ += now >= active_since_ ? now + 1 - active_since_ : 0;
+    for (auto& sm : sms_) sm.finish_kernel(now);
+    dispatcher_.reset();
+  }
+  for (const Running& launch : running) {
+    if (!launch.kernel->launch.done) continue;
+    LaunchOutcome outcome = outcome_of(launch, now);
+    const bool of_this = guilty != kNoSm && held_[guilty] == launch.kernel;
+    outcome.end = of_this ? LaunchOutcome::End::kFaulted : LaunchOutcome::End::kStopped;
+    outcome.fault = fault;
+    launch.kernel->launch.done(outcome);
+  }
+  for (const dispatch::Launch& launch : waiting) {
+    if (!launch.done) continue;
+    LaunchOutcome outcome;
+    outcome.end = LaunchOutcome::End::kStopped;
+    outcome.fault = fault;
+    launch.done(outcome);
+  }
+}
+
+void Launches::reset() {
+  queue_.clear();
+  running_.clear();
+  dispatcher_.reset();
+  std::fill(held_.begin(), held_.end(), nullptr);
+  names_.clear();
+  past_cycles_ = begun_ = 0;
+}
+
+}  // namespace weft

@@ -1,0 +1,84 @@
+// The launches of a GPU: which wait, which run, the kernel that each SM holds, and the cycles they took.
+//
+// The dispatcher says when a launch begins, takes an SM and ends; this unit does what that means.
+#ifndef WEFT_PLATFORM_LAUNCHES_H
+#define WEFT_PLATFORM_LAUNCHES_H
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dispatch/launch_queue.h"
+#include "platform/gpu_config.h"
+#include "sm/sm.h"
+
+namespace weft {
+
+class Launches {
+ public:
+  // What else happens as launches begin and end.
+  struct Hooks {
+    std::function<sm::DeviceMemoryView()> view;  // device memory for a kernel that begins
+    std::function<bool()> may_overlap;           // whether a launch may begin while others run
+    std::function<void(const sm::Kernel&, Cycle now, bool alone)> begun;
+    std::function<void()> ended;  // no launch runs or waits any more
+  };
+
+  // Registers the dispatcher with the clock: create it after the SMs.
+  Launches(const GpuConfig& config, ClockDomain& core, std::deque<sm::Sm>& sms, Hooks hooks);
+
+  void push(const dispatch::Launch& launch);
+  bool idle() const { return queue_.empty() && !dispatcher_.active(); }
+  bool active() const { return dispatcher_.active(); }
+  dispatch::Dispatcher& dispatcher() { return dispatcher_; }
+  const dispatch::Dispatcher& dispatcher() const { return dispatcher_; }
+
+  // Ends every launch with this fault, which is of the kernel that SM `guilty` holds (kNoSm: of none).
+  static constexpr unsigned kNoSm = ~0u;
+  void stop(const std::string& fault, unsigned guilty);
+  // Forgets every launch without a word.
+  void reset();
+
+  // Core cycles in which a launch was active; launches that began.
+  std::uint64_t cycles() const {
+    return past_cycles_ + (active() ? core_.current_edge() - active_since_ + 1 : 0);
+  }
+  std::uint64_t& begun() { return begun_; }
+  // The kernels that run, oldest first: "advance", "advance + expand".
+  const std::string& kernel_names() const { return names_; }
+
+ private:
+  using Number = dispatch::Dispatcher::Number;
+  struct Running {
+    Number number = 0;
+    std::shared_ptr<const sm::Kernel> kernel;
+    Cycle first_cycle = 0;
+  };
+
+  static std::vector<dispatch::BlockTarget*> targets(std::deque<sm::Sm>& sms);
+  void begin(Cycle now);
+  void assign(unsigned sm, Number number, Cycle now);
+  void finished(Number number, Cycle now);
+  void name_kernels();
+  dispatch::LaunchOutcome outcome_of(const Running& launch, Cycle now) const;
+
+  const GpuConfig& config_;
+  ClockDomain& core_;
+  std::deque<sm::Sm>& sms_;
+  dispatch::Dispatcher dispatcher_;
+  const Hooks hooks_;
+  dispatch::LaunchQueue queue_;
+  std::vector<Running> running_;                         // in the order in which they began
+  std::vector<std::shared_ptr<const sm::Kernel>> held_;  // by SM
+  Cycle active_since_ = 0;
+  Number next_number_ = 0;
+  std::uint64_t past_cycles_ = 0, begun_ = 0;
+  std::string names_;
+};
+
+}  // namespace weft
+
+#endif

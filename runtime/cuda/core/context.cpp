@@ -1,0 +1,180 @@
+#include "runtime/cuda/core/context.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+#include <systemc>
+
+#include "common/error.h"
+#include "runtime/cuda/core/images.h"
+#include "runtime/cuda/core/memory.h"
+#include "runtime/cuda/core/modules.h"
+#include "runtime/cuda/core/profile.h"
+#include "runtime/cuda/core/streams.h"
+#include "runtime/device.h"
+
+// libsystemc.so refers to it; nothing calls it here.
+extern "C" __attribute__((visibility("default"))) int sc_main(int /*argc*/, char** /*argv*/) {
+  return 1;
+}
+
+namespace weft::cuda {
+
+Context& Context::instance() {
+  static Context* const context = new Context;
+  return *context;
+}
+
+Context::Context()
+    : memory_(std::make_unique<Memory>(*this)),
+      modules_(std::make_unique<Modules>(*this)),
+      streams_(std::make_unique<Streams>(*this)),
+      images_(std::make_unique<Images>(*this)),
+      profile_(std::make_unique<Profile>()),
+      owner_(static_cast<int>(getpid())) {
+  const runtime::DeviceLimits limits;
+  limits_[0] = limits.stack_bytes;
+  limits_[1] = limits.printf_bytes;
+  limits_[2] = limits.heap_bytes;
+  std::atexit([] { Context::instance().finish(); });
+}
+
+void Context::report(const std::string& text) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "weft: %s\n", text.c_str());
+}
+
+Error Context::guarded(const char* name, Run run, void* body, AfterFault after_fault) {
+  const std::lock_guard lock(mutex_);
+  if (sticky_ != Error::kSuccess && after_fault == AfterFault::kRefused) return sticky_;
+  try {
+    run(*this, body);
+    return Error::kSuccess;
+  } catch (const Failure& failure) {
+    if (!failure.report.empty()) report(std::string(name) + ": " + failure.report);
+    return failure.error;
+  } catch (const InputError& error) {
+    report(std::string(name) + ": " + error.what());
+    return Error::kInvalidValue;
+  } catch (const std::bad_alloc&) {
+    return Error::kOutOfMemory;
+  } catch (const std::exception& error) {
+    report(std::string(name) + ": internal error: " + error.what());
+    return Error::kUnknown;
+  }
+}
+
+void Context::unlocked(const std::function<void()>& function) {
+  mutex_.unlock();
+  try {
+    function();
+  } catch (...) {
+    mutex_.lock();
+    throw;
+  }
+  mutex_.lock();
+}
+
+const Settings& Context::settings() {
+  if (settings_ == nullptr) {
+    try {
+      settings_ = std::make_unique<Settings>(settings_of_environment());
+    } catch (const InputError& error) {
+      fail(Error::kInitialization, error.what());
+    }
+  }
+  return *settings_;
+}
+
+const GpuConfig& Context::config() {
+  if (config_ == nullptr) {
+    try {
+      config_ = std::make_unique<GpuConfig>(load_config(settings().config, settings().overrides));
+    } catch (const InputError& error) {
+      fail(Error::kInitialization, error.what());
+    }
+  }
+  return *config_;
+}
+
+runtime::Device& Context::device() {
+  if (device_ != nullptr) return *device_;
+  setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 0);
+  runtime::DeviceOptions options;
+  options.max_cycles = settings().max_cycles;
+  options.limits.stack_bytes = limits_[0];
+  options.limits.printf_bytes = limits_[1];
+  options.limits.heap_bytes = limits_[2];
+  options.functional.all = settings().functional;
+  try {
+    device_ = std::make_unique<runtime::Device>(config(), options);
+  } catch (const InputError& error) {
+    fail(Error::kInitialization, error.what());
+  }
+  return *device_;
+}
+
+void Context::fault(const std::string& text) {
+  flush_output();
+  report("a kernel faulted: " + text);
+  sticky_ = error_of_fault(text);
+}
+
+std::uint64_t Context::limit(int which) const {
+  if (which < 0 || which > 2) fail(Error::kUnsupportedLimit);
+  return limits_[which];
+}
+
+void Context::set_limit(int which, std::uint64_t value) {
+  if (which < 0 || which > 2) fail(Error::kUnsupportedLimit);
+  limits_[which] = value;
+  if (device_ == nullptr) return;
+  runtime::DeviceLimits limits;
+  limits.stack_bytes = limits_[0];
+  limits.printf_bytes = limits_[1];
+  limits.heap_bytes = limits_[2];
+  device_->set_limits(limits);
+}
+
+void Context::reset() {
+  if (device_ != nullptr) {
+    flush_output();
+    profile_->keep_statistics(*device_);
+    device_->reset();
+  }
+  images_->reset();
+  streams_->reset();
+  modules_->reset();
+  memory_->reset();
+  sticky_ = Error::kSuccess;
+}
+
+void Context::flush_output() {
+  if (device_ == nullptr) return;
+  const std::string text = device_->take_output();
+  if (text.empty()) return;
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
+
+void Context::finish() {
+  if (getpid() != owner_) return;  // a child that was forked
+  const std::lock_guard lock(mutex_);
+  if (device_ == nullptr || settings_ == nullptr) return;
+  flush_output();
+  if (!settings_->summary && settings_->out.empty()) return;
+  profile_->keep_statistics(*device_);
+  if (settings_->summary) std::fprintf(stderr, "%s", profile_->summary().c_str());
+  if (settings_->out.empty()) return;
+  std::string folder = settings_->out;
+  if (settings_->process != 0 && settings_->process != owner_) folder += "/process-" + std::to_string(owner_);
+  try {
+    profile_->write(folder, *this);
+  } catch (const InputError& error) {
+    report(error.what());
+  }
+}
+
+}  // namespace weft::cuda

@@ -1,0 +1,105 @@
+// The one context of a process: a Weft GPU that is built when it is first needed, and what belongs to it.
+//
+//   return Context::instance().call("cudaMalloc", [&](Context& c) { *memory = c.memory().allocate(bytes); });
+//
+// A process has one context for all its threads, shared by the driver and the runtime API. Calls are
+// serialised by a lock. The context is never destroyed, because programs call CUDA from destructors of
+// globals; results are written when the process ends by exit() or by returning from main().
+#ifndef WEFT_RUNTIME_CUDA_CORE_CONTEXT_H
+#define WEFT_RUNTIME_CUDA_CORE_CONTEXT_H
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <type_traits>
+
+#include "runtime/cuda/core/error.h"
+#include "runtime/cuda/core/settings.h"
+
+namespace weft {
+struct GpuConfig;
+namespace runtime {
+class Device;
+}
+}  // namespace weft
+
+namespace weft::cuda {
+
+class Images;
+class Memory;
+class Modules;
+class Profile;
+class Streams;
+
+class Context {
+ public:
+  static Context& instance();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+  ~Context() = delete;
+
+  // What a call may do after a fault, which ends all work until reset(): most return its error.
+  enum class AfterFault { kRefused, kAllowed };
+
+  // Runs an API call: takes the lock and makes error codes of what it throws. `name` is for reports.
+  template <class Body>
+  Error call(const char* name, Body&& body, AfterFault after_fault = AfterFault::kRefused) {
+    using Plain = std::remove_reference_t<Body>;
+    const auto run = [](Context& context, void* object) { (*static_cast<Plain*>(object))(context); };
+    return guarded(name, run, const_cast<std::remove_const_t<Plain>*>(&body), after_fault);
+  }
+  // Runs a function of the program (a callback) without the lock.
+  void unlocked(const std::function<void()>& function);
+
+  // All of these: with the lock. They fail with kInitialization if the configuration is wrong.
+  const Settings& settings();
+  const GpuConfig& config();
+  runtime::Device& device();  // builds the GPU at the first call
+  bool has_device() const { return device_ != nullptr; }
+
+  Memory& memory() { return *memory_; }
+  Modules& modules() { return *modules_; }
+  Streams& streams() { return *streams_; }
+  Images& images() { return *images_; }
+  Profile& profile() { return *profile_; }
+
+  // A kernel faulted: reports it, and lets no more work run until reset().
+  void fault(const std::string& text);
+  Error sticky() const { return sticky_; }
+
+  // cudaDeviceSetLimit and its like: numbers as of cudaLimit. Before the first launch.
+  std::uint64_t limit(int which) const;
+  void set_limit(int which, std::uint64_t value);
+
+  // cudaDeviceReset: no memory, modules, streams; a fresh GPU.
+  void reset();
+  // Prints what kernels have printed so far.
+  void flush_output();
+  // A line on standard error.
+  static void report(const std::string& text);
+
+ private:
+  using Run = void (*)(Context&, void*);
+  Context();
+  Error guarded(const char* name, Run run, void* body, AfterFault after_fault);
+  void finish();  // at exit
+
+  std::mutex mutex_;
+  std::unique_ptr<Settings> settings_;
+  std::unique_ptr<GpuConfig> config_;
+  std::unique_ptr<runtime::Device> device_;
+  std::unique_ptr<Memory> memory_;
+  std::unique_ptr<Modules> modules_;
+  std::unique_ptr<Streams> streams_;
+  std::unique_ptr<Images> images_;
+  std::unique_ptr<Profile> profile_;
+  std::uint64_t limits_[3];
+  std::atomic<Error> sticky_{Error::kSuccess};
+  int owner_ = 0;  // process
+};
+
+}  // namespace weft::cuda
+
+#endif

@@ -1,0 +1,221 @@
+#include "runtime/cuda/core/modules.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "common/error.h"
+#include "platform/gpu_config.h"
+#include "runtime/cuda/core/context.h"
+#include "runtime/cuda/core/properties.h"
+#include "runtime/cuda/fatbin/fatbin.h"
+#include "runtime/device.h"
+
+namespace weft::cuda {
+namespace {
+
+// What stands at the beginning of an image.
+constexpr std::uint32_t kElfMagic = 0x464C457F;
+constexpr std::uint32_t kSeparateLinking = 2;  // version of a wrapper
+
+struct Wrapper {
+  std::uint32_t magic, version;
+  const std::uint8_t* fatbin;
+  const std::uint8_t* const* linked;
+};
+
+std::uint32_t first_word(const void* image) {
+  std::uint32_t word = 0;
+  std::memcpy(&word, image, sizeof word);
+  return word;
+}
+
+std::string ptx_of_fatbin(const std::uint8_t* data, unsigned capability, const std::string& name) {
+  const auto entries = read_fatbin(data, fatbin_bytes(data, name), name);
+  return ptx_of(choose_ptx(entries, capability, name), name);
+}
+
+std::string ptx_of_image(const void* image, unsigned capability, const std::string& name) {
+  switch (first_word(image)) {
+    case kFatbinMagic:
+      return ptx_of_fatbin(static_cast<const std::uint8_t*>(image), capability, name);
+    case kElfMagic:
+      throw InputError(name,
+                       "the module is machine code (a cubin), which Weft cannot execute; give it PTX "
+                       "(nvcc -ptx) or a fat binary with PTX (nvcc -fatbin -arch=compute_75)");
+    case kWrapperMagic: {
+      Wrapper wrapper{};
+      std::memcpy(&wrapper, image, sizeof wrapper);
+      if (wrapper.version >= kSeparateLinking) {
+        throw InputError(name,
+                         "the program was compiled with -rdc=true: its device code must be linked first, "
+                         "which Weft does not do for fat binaries; compile it without -rdc=true (whole "
+                         "programs per file), or give the PTX files to `weft run --ptx A --ptx B`");
+      }
+      return ptx_of_fatbin(wrapper.fatbin, capability, name);
+    }
+    default:
+      return static_cast<const char*>(image);
+  }
+}
+
+int version_number(const std::string& text) {  // "sm_75" -> 75
+  int number = 0;
+  for (const char c : text) {
+    if (c >= '0' && c <= '9') number = number * 10 + (c - '0');
+  }
+  return number;
+}
+
+}  // namespace
+
+loader::LoadedModule& Module::loaded(Context& context) {
+  if (loaded_ != nullptr) return *loaded_;
+  try {
+    loaded_ = &context.device().load_module(ptx_, name_);
+  } catch (const InputError& error) {
+    fail(Error::kInvalidPtx, error.what());
+  }
+  return *loaded_;
+}
+
+Function& Module::function(Context& context, const std::string& name) {
+  auto& function = functions_[name];
+  if (function != nullptr) return *function;
+  const auto& kernels = loaded(context).kernels();
+  if (std::find(kernels.begin(), kernels.end(), name) == kernels.end()) {
+    functions_.erase(name);
+    fail(Error::kNotFound);
+  }
+  function = std::make_unique<Function>(Function{this, name});
+  context.modules().functions_.emplace(function.get(), function.get());
+  return *function;
+}
+
+std::string Module::target() const {
+  const auto at = ptx_.find(".target");
+  if (at == std::string::npos) return "";
+  const auto begin = ptx_.find_first_not_of(" \t", at + 7);
+  return begin == std::string::npos ? "" : ptx_.substr(begin, ptx_.find_first_of(" \t\r\n,", begin) - begin);
+}
+
+void Module::unload() {
+  loaded_ = nullptr;
+}
+
+Module& Modules::load(const void* image) {
+  if (image == nullptr) fail(Error::kInvalidValue);
+  const std::string name = "module " + std::to_string(++loaded_);
+  std::string ptx;
+  try {
+    ptx = ptx_of_image(image, context_.settings().capability, name);
+  } catch (const InputError& error) {
+    fail(Error::kNoBinary, error.what());
+  }
+  modules_.push_back(std::make_unique<Module>(std::move(ptx), name));
+  return *modules_.back();
+}
+
+Module& Modules::load_file(const std::string& path) {
+  std::string content;
+  try {
+    content = runtime::read_text(path);
+  } catch (const InputError& error) {
+    fail(Error::kFileNotFound, error.what());
+  }
+  if (content.size() < sizeof(std::uint64_t) * 2) fail(Error::kInvalidImage, path + ": is no module");
+  std::string ptx;
+  try {
+    const auto* data = reinterpret_cast<const std::uint8_t*>(content.data());
+    const bool is_fatbin = first_word(data) == kFatbinMagic;
+    const unsigned capability = context_.settings().capability;
+    // A fat binary's own size must not reach beyond the file.
+    ptx = is_fatbin ? ptx_of(choose_ptx(read_fatbin(data, content.size(), path), capability, path), path)
+                    : ptx_of_image(data, capability, path);
+  } catch (const InputError& error) {
+    fail(Error::kNoBinary, error.what());
+  }
+  modules_.push_back(std::make_unique<Module>(std::move(ptx), path));
+  return *modules_.back();
+}
+
+Module& Modules::module(const void* handle) {
+  const auto found =
+      std::find_if(modules_.begin(), modules_.end(), [&](const auto& m) { return m.get() == handle; });
+  if (found == modules_.end()) fail(Error::kInvalidHandle);
+  return **found;
+}
+
+Function& Modules::function(const void* handle) {
+  const auto found = functions_.find(handle);
+  if (found == functions_.end()) fail(Error::kInvalidHandle);
+  return *found->second;
+}
+
+void Modules::unload(Module& module) {
+  for (auto at = functions_.begin(); at != functions_.end();) {
+    at = at->second->module == &module ? functions_.erase(at) : std::next(at);
+  }
+  modules_.erase(
+      std::find_if(modules_.begin(), modules_.end(), [&](const auto& m) { return m.get() == &module; }));
+}
+
+const ptx::Program& Modules::program(Function& function) {
+  loader::LoadedModule& loaded = function.module->loaded(context_);
+  try {
+    return context_.device().program(loaded, function.name);
+  } catch (const InputError& error) {
+    fail(Error::kInvalidPtx, error.what());
+  }
+}
+
+FunctionAttributes Modules::attributes(Function& function) {
+  const ptx::Program& code = program(function);
+  const Limits limits = limits_of(context_.config());
+  FunctionAttributes attributes;
+  attributes.shared_bytes = code.shared_bytes;
+  attributes.local_bytes = code.local_bytes;
+  attributes.registers = static_cast<int>(code.registers_per_thread);
+  const auto& most = code.max_threads;
+  attributes.max_threads = most[0] == 0
+                               ? static_cast<int>(limits.block_threads)
+                               : static_cast<int>(std::min<std::uint64_t>(
+                                     limits.block_threads, std::uint64_t{most[0]} * most[1] * most[2]));
+  attributes.ptx_version = version_number(function.module->target());
+  attributes.binary_version = static_cast<int>(context_.settings().capability);
+  attributes.max_dynamic_shared = function.most_dynamic_shared != 0 ? function.most_dynamic_shared
+                                  : limits.shared_bytes > code.shared_bytes
+                                      ? limits.shared_bytes - code.shared_bytes
+                                      : 0;
+  return attributes;
+}
+
+void Modules::set_most_dynamic_shared(Function& function, int bytes) {
+  const std::uint64_t most = limits_of(context_.config()).shared_bytes,
+                      fixed = program(function).shared_bytes;
+  if (bytes < 0 || fixed + static_cast<std::uint64_t>(bytes) > most) fail(Error::kInvalidValue);
+  function.most_dynamic_shared = static_cast<std::uint64_t>(bytes);
+}
+
+std::uint32_t Modules::blocks_per_sm(Function& function, std::uint32_t block, std::uint64_t dynamic_shared) {
+  program(function);
+  dispatch::Launch launch;
+  launch.program = function.module->loaded(context_).program(function.name);
+  launch.block = {block, 1, 1};
+  launch.dynamic_shared = dynamic_shared;
+  return context_.device().gpu().blocks_per_sm(launch);
+}
+
+std::uint64_t Modules::variable(Module& module, const std::string& name, std::uint64_t* bytes) {
+  loader::LoadedModule& loaded = module.loaded(context_);
+  try {
+    return loaded.address_of(name, bytes);
+  } catch (const InputError&) {
+    fail(Error::kNotFound);
+  }
+}
+
+void Modules::reset() {
+  for (const auto& module : modules_) module->unload();
+}
+
+}  // namespace weft::cuda

@@ -1,0 +1,90 @@
+// Modules and their functions. PTX is parsed at the first use of a module, and decoded at that of a kernel.
+#ifndef WEFT_RUNTIME_CUDA_CORE_MODULES_H
+#define WEFT_RUNTIME_CUDA_CORE_MODULES_H
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace weft::loader {
+class LoadedModule;
+}
+namespace weft::ptx {
+struct Program;
+}
+
+namespace weft::cuda {
+
+class Context;
+class Module;
+
+// What CUfunction, cudaFunction_t and cudaKernel_t point at.
+struct Function {
+  Module* module = nullptr;
+  std::string name;
+  std::uint64_t most_dynamic_shared = 0;  // set by the program; 0: as by default
+};
+
+struct FunctionAttributes {
+  std::uint64_t shared_bytes = 0, constant_bytes = 0, local_bytes = 0;
+  int max_threads = 0, registers = 0, ptx_version = 0, binary_version = 0;
+  std::uint64_t max_dynamic_shared = 0;
+};
+
+class Module {
+ public:
+  Module(std::string ptx, std::string name) : ptx_(std::move(ptx)), name_(std::move(name)) {}
+  const std::string& name() const { return name_; }
+  // The module on the device. Fails with kInvalidPtx and a report.
+  loader::LoadedModule& loaded(Context& context);
+  // Fails with kNotFound.
+  Function& function(Context& context, const std::string& name);
+  std::string target() const;  // "sm_75"
+  void unload();               // the device was reset; functions stay
+  bool is_loaded() const { return loaded_ != nullptr; }
+
+ private:
+  std::string ptx_, name_;
+  loader::LoadedModule* loaded_ = nullptr;
+  std::map<std::string, std::unique_ptr<Function>> functions_;
+};
+
+class Modules {
+ public:
+  explicit Modules(Context& context) : context_(context) {}
+
+  // PTX text (ends with a zero byte), a fat binary, or a wrapper of one, at `image`. Fails with kNoBinary or
+  // kInvalidImage and a report.
+  Module& load(const void* image);
+  Module& load_file(const std::string& path);
+  // Handles from programs: fail with kInvalidHandle.
+  Module& module(const void* handle);
+  Function& function(const void* handle);
+  void unload(Module& module);
+
+  // The program of a kernel. Fails with kInvalidPtx and a report.
+  const ptx::Program& program(Function& function);
+  FunctionAttributes attributes(Function& function);
+  // Fails with kInvalidValue beyond what a block can have.
+  void set_most_dynamic_shared(Function& function, int bytes);
+  // Thread blocks that an SM holds at a time.
+  std::uint32_t blocks_per_sm(Function& function, std::uint32_t block, std::uint64_t dynamic_shared);
+  // A variable's address and size. Fails with kNotFound.
+  std::uint64_t variable(Module& module, const std::string& name, std::uint64_t* bytes);
+
+  void reset();
+
+ private:
+  Context& context_;
+  std::vector<std::unique_ptr<Module>> modules_;
+  std::unordered_map<const void*, Function*> functions_;
+  std::uint64_t loaded_ = 0;
+  friend class Module;
+};
+
+}  // namespace weft::cuda
+
+#endif

@@ -1,0 +1,193 @@
+#include "runtime/cuda/core/profile.h"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iomanip>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "runtime/cuda/core/context.h"
+#include "runtime/device.h"
+#include "sc_main/files.h"
+
+namespace weft::cuda {
+namespace {
+
+using nlohmann::ordered_json;
+
+std::string demangled(const std::string& name) {
+  int status = 0;
+  char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
+  std::string result = status == 0 && text != nullptr ? text : name;
+  std::free(text);
+  return result;
+}
+
+const char* kind_name(Activity::Kind kind) {
+  switch (kind) {
+    case Activity::Kind::kKernel:
+      return "kernel";
+    case Activity::Kind::kHostToDevice:
+      return "[copy host to device]";
+    case Activity::Kind::kDeviceToHost:
+      return "[copy device to host]";
+    case Activity::Kind::kDeviceToDevice:
+      return "[copy device to device]";
+    case Activity::Kind::kHostToHost:
+      return "[copy host to host]";
+    case Activity::Kind::kFill:
+      return "[fill]";
+  }
+  return "";
+}
+
+std::string readable(const Activity& activity) {
+  return activity.kind == Activity::Kind::kKernel ? demangled(activity.name) : kind_name(activity.kind);
+}
+
+// "1.234us": four digits.
+std::string duration(double picoseconds) {
+  if (picoseconds == 0) return "-";
+  static constexpr const char* kUnits[] = {"ps", "ns", "us", "ms", "s"};
+  unsigned unit = 0;
+  for (; picoseconds >= 1000 && unit + 1 < std::size(kUnits); ++unit) picoseconds /= 1000;
+  std::ostringstream text;
+  text << std::fixed
+       << std::setprecision(picoseconds >= 100  ? 1
+                            : picoseconds >= 10 ? 2
+                                                : 3)
+       << picoseconds << kUnits[unit];
+  return text.str();
+}
+
+ordered_json size_json(const dim3& size) {
+  return {size.x, size.y, size.z};
+}
+
+ordered_json counts_json(const Activity::Counts& counts) {
+  const double cycles = static_cast<double>(counts.cycles);
+  return {{"cycles", counts.cycles},
+          {"thread_instructions", counts.thread_instructions},
+          {"warp_instructions", counts.warp_instructions},
+          {"ipc", counts.cycles == 0 ? 0 : static_cast<double>(counts.thread_instructions) / cycles}};
+}
+
+ordered_json record_json(const Activity& activity) {
+  ordered_json json{{"name", readable(activity)},
+                    {"stream", activity.stream},
+                    {"start_ns", static_cast<double>(activity.start) / 1000},
+                    {"duration_ns", static_cast<double>(activity.duration) / 1000}};
+  if (activity.kind == Activity::Kind::kKernel) {
+    json["grid"] = size_json(activity.grid);
+    json["block"] = size_json(activity.block);
+    json.update(counts_json(activity.counts));
+  } else {
+    json["bytes"] = activity.bytes;
+  }
+  return json;
+}
+
+}  // namespace
+
+Profile::Counts Profile::counts(runtime::Device& device) {
+  const Progress timed = device.gpu().progress();
+  const Totals totals = device.gpu().totals();
+  const functional::Counters& functional = device.functional_counters();
+  return {timed.cycles, totals.thread_instructions + functional.thread_instructions,
+          totals.warp_instructions + functional.warp_instructions};
+}
+
+void Profile::add(Activity activity) {
+  Sum& sum = sums_[readable(activity)];
+  sum.kind = activity.kind;
+  ++sum.calls;
+  sum.total += activity.duration;
+  sum.least = std::min(sum.least, activity.duration);
+  sum.most = std::max(sum.most, activity.duration);
+  sum.bytes += activity.bytes;
+  sum.counts.cycles += activity.counts.cycles;
+  sum.counts.thread_instructions += activity.counts.thread_instructions;
+  sum.counts.warp_instructions += activity.counts.warp_instructions;
+  if (records_.size() < kMostRecords) {
+    records_.push_back(std::move(activity));
+  } else {
+    ++left_out_;
+  }
+}
+
+std::string Profile::summary() const {
+  std::vector<std::pair<std::string, Sum>> rows(sums_.begin(), sums_.end());
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const auto& a, const auto& b) { return a.second.total > b.second.total; });
+  double total = 0;
+  for (const auto& [name, sum] : rows) total += static_cast<double>(sum.total);
+  std::ostringstream out;
+  const auto cells = [&](const std::string& share, const std::string& time, const std::string& calls,
+                         const std::string& average, const std::string& least, const std::string& most,
+                         const std::string& name) {
+    out << std::right << std::setw(8) << share << std::setw(11) << time << std::setw(9) << calls
+        << std::setw(11) << average << std::setw(11) << least << std::setw(11) << most << "  " << name
+        << "\n";
+  };
+  out << "weft: simulated time of the device by activity\n";
+  cells("Share", "Time", "Calls", "Avg", "Min", "Max", "Name");
+  for (const auto& [name, sum] : rows) {
+    std::ostringstream share;
+    share << std::fixed << std::setprecision(2)
+          << (total == 0 ? 0 : 100 * static_cast<double>(sum.total) / total) << "%";
+    cells(share.str(), duration(static_cast<double>(sum.total)), std::to_string(sum.calls),
+          duration(static_cast<double>(sum.total) / static_cast<double>(sum.calls)),
+          duration(static_cast<double>(sum.least)), duration(static_cast<double>(sum.most)), name);
+  }
+  return out.str();
+}
+
+void Profile::keep_statistics(runtime::Device& device) {
+  const Counts counts = Profile::counts(device);
+  if (counts.thread_instructions == 0) return;
+  ordered_json json = counts_json(counts);
+  json["statistics"] = device.gpu().statistics().sample();
+  devices_.push_back(json.dump());
+}
+
+ordered_json Profile::to_json(Context& context) const {
+  ordered_json json;
+  json["config"] = context.config().name;
+  json["scheme"] = context.config().warp_formation.scheme;
+  json["mode"] = context.settings().functional ? "functional" : "timed";
+  json["fault"] = static_cast<int>(context.sticky());
+  ordered_json by_name = ordered_json::object();
+  for (const auto& [name, sum] : sums_) {
+    ordered_json& entry = by_name[name];
+    entry = {{"calls", sum.calls},
+             {"total_ns", static_cast<double>(sum.total) / 1000},
+             {"min_ns", static_cast<double>(sum.least) / 1000},
+             {"max_ns", static_cast<double>(sum.most) / 1000}};
+    if (sum.kind == Activity::Kind::kKernel) {
+      entry.update(counts_json(sum.counts));
+    } else {
+      entry["bytes"] = sum.bytes;
+    }
+  }
+  json["by_name"] = std::move(by_name);
+  json["activities"] = ordered_json::array();
+  for (const Activity& activity : records_) json["activities"].push_back(record_json(activity));
+  json["activities_left_out"] = left_out_;
+  json["devices"] = ordered_json::array();
+  for (const std::string& device : devices_) json["devices"].push_back(ordered_json::parse(device));
+  return json;
+}
+
+void Profile::write(const std::string& folder, Context& context) const {
+  cli::make_folder(folder);
+  const auto text = [](const ordered_json& json) {
+    return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  };
+  cli::write_file(folder + "/config.json", text(effective_config(context.config())));
+  cli::write_file(folder + "/stats.json", text(to_json(context)));
+  cli::write_file(folder + "/summary.txt", summary());
+}
+
+}  // namespace weft::cuda

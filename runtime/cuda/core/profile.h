@@ -1,0 +1,72 @@
+// What a program did on the device: one record per kernel launch, copy and fill; a summary by name.
+#ifndef WEFT_RUNTIME_CUDA_CORE_PROFILE_H
+#define WEFT_RUNTIME_CUDA_CORE_PROFILE_H
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "weft/cuda_structures.h"
+
+namespace weft::runtime {
+class Device;
+}
+
+namespace weft::cuda {
+
+class Context;
+
+struct Activity {
+  enum class Kind { kKernel, kHostToDevice, kDeviceToHost, kDeviceToDevice, kHostToHost, kFill };
+  // Of a kernel, or of all kernels up to now.
+  struct Counts {
+    std::uint64_t cycles = 0, thread_instructions = 0, warp_instructions = 0;
+    Counts operator-(const Counts& other) const {
+      return {cycles - other.cycles, thread_instructions - other.thread_instructions,
+              warp_instructions - other.warp_instructions};
+    }
+  };
+  Kind kind = Kind::kKernel;
+  std::string name;  // of a kernel, mangled
+  unsigned stream = 0;
+  std::uint64_t start = 0, duration = 0;  // picoseconds, simulated
+  std::uint64_t bytes = 0;                // of a copy or fill
+  dim3 grid, block;
+  Counts counts;
+};
+
+class Profile {
+ public:
+  using Counts = Activity::Counts;
+  // Records beyond this number only count in the summary.
+  static constexpr std::size_t kMostRecords = 1'000'000;
+
+  static Counts counts(runtime::Device& device);
+  void add(Activity activity);
+
+  // A table like nvprof's: share, time, calls, average, minimum, maximum, name.
+  std::string summary() const;
+  // The device is about to be reset, or the program to end: keeps its statistics.
+  void keep_statistics(runtime::Device& device);
+  // config.json, stats.json, summary.txt. Throws InputError.
+  void write(const std::string& folder, Context& context) const;
+
+ private:
+  struct Sum {
+    Activity::Kind kind = Activity::Kind::kKernel;
+    std::uint64_t calls = 0, total = 0, least = UINT64_MAX, most = 0, bytes = 0;
+    Counts counts;
+  };
+  nlohmann::ordered_json to_json(Context& context) const;
+
+  std::vector<Activity> records_;
+  std::uint64_t left_out_ = 0;
+  std::map<std::string, Sum> sums_;   // by readable name
+  std::vector<std::string> devices_;  // JSON: statistics of each life of the device, from reset to reset
+};
+
+}  // namespace weft::cuda
+
+#endif

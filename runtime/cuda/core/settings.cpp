@@ -1,0 +1,63 @@
+#include "runtime/cuda/core/settings.h"
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "common/error.h"
+
+namespace weft::cuda {
+
+using nlohmann::json;
+
+std::string to_text(const Settings& settings) {
+  return json{{"config", settings.config},
+              {"set", settings.overrides},
+              {"out", settings.out},
+              {"summary", settings.summary},
+              {"functional", settings.functional},
+              {"max_cycles", settings.max_cycles},
+              {"capability", settings.capability},
+              {"process", settings.process}}
+      .dump(-1, ' ', true, json::error_handler_t::replace);
+}
+
+Settings parse_settings(const std::string& text) {
+  Settings settings;
+  try {
+    const json object = json::parse(text);
+    for (const auto& [key, value] : object.items()) {
+      if (key == "config") {
+        settings.config = value.get<std::string>();
+      } else if (key == "set") {
+        settings.overrides = value.get<std::vector<std::string>>();
+      } else if (key == "out") {
+        settings.out = value.get<std::string>();
+      } else if (key == "summary") {
+        settings.summary = value.get<bool>();
+      } else if (key == "functional") {
+        settings.functional = value.get<bool>();
+      } else if (key == "max_cycles") {
+        settings.max_cycles = value.get<std::uint64_t>();
+      } else if (key == "capability") {
+        settings.capability = value.get<unsigned>();
+      } else if (key == "process") {
+        settings.process = value.get<std::int64_t>();
+      } else {
+        throw InputError(kSettingsVariable,
+                         "unknown key '" + key +
+                             "'; known: config, set, out, summary, functional, max_cycles, "
+                             "capability, process");
+      }
+    }
+  } catch (const json::exception& error) {
+    throw InputError(kSettingsVariable, std::string("is no JSON object of settings: ") + error.what());
+  }
+  return settings;
+}
+
+Settings settings_of_environment() {
+  const char* text = std::getenv(kSettingsVariable);
+  return text == nullptr || *text == '\0' ? Settings() : parse_settings(text);
+}
+
+}  // namespace weft::cuda

@@ -1,0 +1,32 @@
+// What `weft cuda` tells the libraries in the program that it starts: the environment variable WEFT_CUDA, a
+// JSON object. Without the variable everything is as by default, and nothing is printed or written.
+#ifndef WEFT_RUNTIME_CUDA_CORE_SETTINGS_H
+#define WEFT_RUNTIME_CUDA_CORE_SETTINGS_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace weft::cuda {
+
+inline constexpr const char* kSettingsVariable = "WEFT_CUDA";
+
+struct Settings {
+  std::string config = "gtx480";
+  std::vector<std::string> overrides;  // "path=value"
+  std::string out;                     // folder for results; empty: none
+  bool summary = false;                // print one at the program's end
+  bool functional = false;             // without timing
+  std::uint64_t max_cycles = 0;        // core cycles over all launches; 0: no limit
+  unsigned capability = 75;            // compute capability that programs see, times ten
+  std::int64_t process = 0;  // the program itself; its child processes write to folders of their own
+};
+
+std::string to_text(const Settings& settings);
+// Throws InputError for text that is no such object.
+Settings parse_settings(const std::string& text);
+Settings settings_of_environment();
+
+}  // namespace weft::cuda
+
+#endif

@@ -1,0 +1,176 @@
+// Streams, events, arrays, and finding functions by name.
+#include <dlfcn.h>
+
+#include <string>
+
+#include "runtime/cuda/core/images.h"
+#include "runtime/cuda/core/streams.h"
+#include "runtime/cuda/driver/driver.h"
+
+using namespace weft::cuda;
+
+namespace {
+
+struct Format {
+  int number;
+  int bits;
+  cudaChannelFormatKind kind;
+};
+constexpr Format kFormats[] = {
+    {CU_AD_FORMAT_UNSIGNED_INT8, 8, cudaChannelFormatKindUnsigned},
+    {CU_AD_FORMAT_UNSIGNED_INT16, 16, cudaChannelFormatKindUnsigned},
+    {CU_AD_FORMAT_UNSIGNED_INT32, 32, cudaChannelFormatKindUnsigned},
+    {CU_AD_FORMAT_SIGNED_INT8, 8, cudaChannelFormatKindSigned},
+    {CU_AD_FORMAT_SIGNED_INT16, 16, cudaChannelFormatKindSigned},
+    {CU_AD_FORMAT_SIGNED_INT32, 32, cudaChannelFormatKindSigned},
+    {CU_AD_FORMAT_HALF, 16, cudaChannelFormatKindFloat},
+    {CU_AD_FORMAT_FLOAT, 32, cudaChannelFormatKindFloat},
+};
+
+cudaChannelFormatDesc format_of(int number, unsigned channels) {
+  for (const Format& format : kFormats) {
+    if (format.number != number || channels == 0 || channels > 4) continue;
+    const auto bits = [&](unsigned channel) { return channel < channels ? format.bits : 0; };
+    return {bits(0), bits(1), bits(2), bits(3), format.kind};
+  }
+  fail(Error::kInvalidValue);
+}
+
+}  // namespace
+
+CUresult cuStreamCreate(CUstream* stream, unsigned flags) {
+  return cuStreamCreateWithPriority(stream, flags, 0);
+}
+CUresult cuStreamCreateWithPriority(CUstream* stream, unsigned flags, int priority) {
+  return driver_call("cuStreamCreate", [&](Context& c) {
+    required(stream) = reinterpret_cast<CUstream>(&c.streams().create(flags, priority));
+  });
+}
+CUresult cuStreamDestroy_v2(CUstream stream) {
+  return driver_call("cuStreamDestroy", [&](Context& c) { c.streams().destroy(c.streams().stream(stream)); });
+}
+CUresult cuStreamSynchronize(CUstream stream) {
+  return driver_call("cuStreamSynchronize", [&](Context& c) {
+    c.streams().stream(stream);
+    c.streams().synchronise();
+  });
+}
+CUresult cuStreamQuery(CUstream stream) {
+  return driver_call("cuStreamQuery", [&](Context& c) { c.streams().stream(stream); });
+}
+CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned /*flags*/) {
+  return driver_call("cuStreamWaitEvent", [&](Context& c) {
+    c.streams().stream(stream);
+    c.streams().event(event);
+  });
+}
+CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void* data, unsigned /*flags*/) {
+  return driver_call("cuStreamAddCallback", [&](Context& c) {
+    if (callback == nullptr) fail(Error::kInvalidValue);
+    c.streams().call(c.streams().stream(stream), [&] { callback(stream, CUDA_SUCCESS, data); });
+  });
+}
+CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void* data) {
+  return driver_call("cuLaunchHostFunc", [&](Context& c) {
+    if (function == nullptr) fail(Error::kInvalidValue);
+    c.streams().call(c.streams().stream(stream), [&] { function(data); });
+  });
+}
+CUresult cuStreamGetFlags(CUstream stream, unsigned* flags) {
+  return driver_call("cuStreamGetFlags",
+                     [&](Context& c) { required(flags) = c.streams().stream(stream).flags; });
+}
+CUresult cuStreamGetPriority(CUstream stream, int* priority) {
+  return driver_call("cuStreamGetPriority",
+                     [&](Context& c) { required(priority) = c.streams().stream(stream).priority; });
+}
+CUresult cuCtxSynchronize() {
+  return driver_call("cuCtxSynchronize", [](Context& c) { c.streams().synchronise(); });
+}
+
+CUresult cuEventCreate(CUevent* event, unsigned flags) {
+  return driver_call("cuEventCreate", [&](Context& c) {
+    required(event) = reinterpret_cast<CUevent>(&c.streams().create_event(flags));
+  });
+}
+CUresult cuEventRecord(CUevent event, CUstream stream) {
+  return driver_call("cuEventRecord", [&](Context& c) {
+    c.streams().record(c.streams().event(event), c.streams().stream(stream));
+  });
+}
+CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned /*flags*/) {
+  return cuEventRecord(event, stream);
+}
+CUresult cuEventQuery(CUevent event) {
+  return driver_call("cuEventQuery", [&](Context& c) { c.streams().event(event); });
+}
+CUresult cuEventSynchronize(CUevent event) {
+  return driver_call("cuEventSynchronize", [&](Context& c) {
+    c.streams().event(event);
+    c.streams().synchronise();
+  });
+}
+CUresult cuEventDestroy_v2(CUevent event) {
+  return driver_call("cuEventDestroy",
+                     [&](Context& c) { c.streams().destroy_event(c.streams().event(event)); });
+}
+CUresult cuEventElapsedTime_v2(float* milliseconds, CUevent start, CUevent end) {
+  return driver_call("cuEventElapsedTime", [&](Context& c) {
+    required(milliseconds) = c.streams().milliseconds(c.streams().event(start), c.streams().event(end));
+  });
+}
+
+CUresult cuArrayCreate_v2(CUarray* array, const CUDA_ARRAY_DESCRIPTOR* descriptor) {
+  return driver_call("cuArrayCreate", [&](Context& c) {
+    const CUDA_ARRAY_DESCRIPTOR& d = required(descriptor);
+    required(array) = reinterpret_cast<CUarray>(
+        &c.images().create_array(format_of(d.Format, d.NumChannels), {d.Width, d.Height, 0}, 0));
+  });
+}
+CUresult cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR* descriptor, CUarray array) {
+  return driver_call("cuArrayGetDescriptor", [&](Context& c) {
+    const Array& a = c.images().array(array);
+    CUDA_ARRAY_DESCRIPTOR& d = required(descriptor);
+    d.Width = a.extent.width;
+    d.Height = a.extent.height;
+    d.NumChannels = a.image.format.channels;
+    for (const Format& format : kFormats) {
+      if (format.bits == a.format.x && format.kind == a.format.f) d.Format = format.number;
+    }
+  });
+}
+CUresult cuArrayDestroy(CUarray array) {
+  return driver_call("cuArrayDestroy",
+                     [&](Context& c) { c.images().destroy_array(c.images().array(array)); });
+}
+CUresult cuTexObjectDestroy(CUtexObject texture) {
+  return driver_call("cuTexObjectDestroy", [&](Context& c) { c.images().destroy_texture(texture); });
+}
+CUresult cuSurfObjectDestroy(CUsurfObject surface) {
+  return driver_call("cuSurfObjectDestroy", [&](Context& c) { c.images().destroy_surface(surface); });
+}
+
+// Programs ask by the plain name for the newest form of a function that they know. cuCtxCreate changed its
+// parameters with version 13.
+CUresult cuGetProcAddress_v2(const char* name, void** function, int version, uint64_t /*flags*/,
+                             int* status) {
+  return driver_call("cuGetProcAddress", [&](Context&) {
+    constexpr int kFound = 0, kNotThere = 1;
+    if (name == nullptr) fail(Error::kInvalidValue);
+    required(function) = nullptr;
+    // By a symbol that only this library has, so that the names are looked up here and nowhere else.
+    Dl_info here{};
+    void* library = dladdr(reinterpret_cast<void*>(&cuInit), &here) != 0
+                        ? dlopen(here.dli_fname, RTLD_NOLOAD | RTLD_LAZY)
+                        : nullptr;
+    if (library == nullptr) fail(Error::kUnknown);
+    for (const char* suffix : {"_v4", "_v3", "_v2", ""}) {
+      if (*function != nullptr) break;
+      if (version < 13000 && std::string(suffix) == "_v4") continue;
+      *function = dlsym(library, (std::string(name) + suffix).c_str());
+    }
+    dlclose(library);
+    if (status != nullptr) *status = *function != nullptr ? kFound : kNotThere;
+    if (*function == nullptr) fail(Error::kNotFound);
+  });
+}

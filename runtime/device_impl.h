@@ -1,0 +1,133 @@
+// What a Device consists of. For the files of runtime/ only.
+#ifndef WEFT_RUNTIME_DEVICE_IMPL_H
+#define WEFT_RUNTIME_DEVICE_IMPL_H
+
+#include <chrono>
+#include <cstdint>
+#include <ctime>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <systemc>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/allocator.h"
+#include "runtime/device.h"
+
+namespace weft::runtime {
+
+// Returns from sc_start at the instant at which the GPU, a stream or an event is done, so that simulated time
+// does not depend on the slices. sc_pause leaves the simulation as it is; sc_stop would end it.
+class IdleWaiter : public sc_core::sc_module {
+ public:
+  SC_HAS_PROCESS(IdleWaiter);
+  IdleWaiter(sc_core::sc_module_name name, const sc_core::sc_event& idle) : sc_module(name) {
+    SC_METHOD(pause);
+    sensitive << idle << progress_;
+    dont_initialize();
+  }
+  void look() { progress_.notify(sc_core::SC_ZERO_TIME); }
+
+ private:
+  void pause() {
+    // A launch made meanwhile from elsewhere in the same instant must not see two pauses.
+    if (sc_core::sc_get_status() == sc_core::SC_RUNNING) sc_core::sc_pause();
+  }
+  sc_core::sc_event progress_;
+};
+
+// Adds the time of its scope to an Effort, also when the scope is left by an exception.
+class EffortTimer {
+ public:
+  explicit EffortTimer(Effort& effort) : effort_(effort), cpu_(std::clock()), wall_(Clock::now()) {}
+  ~EffortTimer() {
+    effort_.cpu_seconds += static_cast<double>(std::clock() - cpu_) / CLOCKS_PER_SEC;
+    effort_.wall_seconds += std::chrono::duration<double>(Clock::now() - wall_).count();
+  }
+  EffortTimer(const EffortTimer&) = delete;
+  EffortTimer& operator=(const EffortTimer&) = delete;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Effort& effort_;
+  std::clock_t cpu_;
+  Clock::time_point wall_;
+};
+
+struct Device::Impl {
+  Impl(const GpuConfig& config, DeviceOptions chosen);
+
+  Address allocate(std::uint64_t bytes);
+  void release(Address address);
+  // The host pointer to a range of device memory. Throws InputError unless it lies in one allocation.
+  std::uint8_t* at(Address address, std::uint64_t bytes) const;
+  HostMemory& host_memory();
+  // The heap of malloc in kernels takes device memory once a kernel can ask for some.
+  void need_heap(const ptx::Program& program);
+  // Local variables of every thread that can be resident. Launches of a stream run one after the other and
+  // share its area; one that needs more gets a larger one, and the old area stays until the launches that use
+  // it are done.
+  Address local_area(const dispatch::Launch& launch, StreamId stream);
+  // Where a program's instructions lie. Nothing is stored there: the address is for the instruction caches'
+  // traffic.
+  Address code_area(const ptx::Program& program);
+  struct Prepared {
+    dispatch::Launch launch;
+    bool functional = false;
+  };
+  // A launch that has passed all checks, with its addresses.
+  Prepared prepare(StreamId stream, LoadedModule& module, const std::string& kernel,
+                   const dispatch::Dim3& grid, const dispatch::Dim3& block, const Arguments& arguments,
+                   std::uint64_t dynamic_shared);
+  // Puts it into its stream.
+  void start(const Prepared& prepared, StreamId stream, const Ended& ended);
+  // Gives back the parameter blocks of launches that are done, and, `all`, what outlived its use.
+  void release_scratch(bool all);
+
+  // device_run.cpp
+  bool is_functional(const std::string& kernel);
+  // Returns how the launch ended.
+  dispatch::LaunchOutcome run_functional(const dispatch::Launch& launch);
+  // Runs the simulation until `reached`, or a fault.
+  void run(const std::function<bool()>& reached);
+  void abandon(const std::string& reason);
+  void throw_if_faulted() const;
+
+  // device_streams.cpp
+  void copy(StreamId stream, std::uint64_t to, std::uint64_t from, std::uint64_t bytes,
+            std::function<void()> at_once);
+  void written(std::uint64_t to, std::uint64_t bytes);
+
+  DeviceOptions options;
+  DeviceRuntime runtime;
+  std::uint64_t next_function = 0;
+  mutable Gpu gpu;  // reading device memory does not change the device
+  IdleWaiter waiter;
+  std::optional<HostMemory> host;
+  Allocator allocator;
+  functional::Engine engine;
+  std::optional<check::Checks> checks;
+  Streams streams;
+  bool running = false;  // within synchronise: functional launches may begin
+  CopyEngine* copies = nullptr;
+  std::uint64_t launches = 0;
+  bool reached_kernel = false;  // FunctionalOptions::kernel
+  std::vector<std::unique_ptr<LoadedModule>> modules;
+  std::vector<Address> spent;     // parameter blocks of launches that are done
+  std::vector<Address> outgrown;  // local areas
+  std::unordered_map<const ptx::Program*, Address> code_areas;
+  struct LocalArea {
+    Address address = 0;
+    std::uint64_t bytes = 0;
+  };
+  std::map<StreamId, LocalArea> local_areas;
+  bool abandoned = false;
+  Effort effort, functional_effort;
+};
+
+}  // namespace weft::runtime
+
+#endif

@@ -1,0 +1,110 @@
+// How a device runs what was asked for: slices of simulated time, launches without timing, faults.
+#include <algorithm>
+#include <chrono>
+
+#include "runtime/device_impl.h"
+
+namespace weft::runtime {
+namespace {
+
+// Simulated core cycles between two looks at the outside: short against a second of wall time at any speed,
+// long against the cost of entering the SystemC kernel.
+constexpr std::uint64_t kSliceCycles = 10'000;
+constexpr std::chrono::milliseconds kProgressInterval{250};
+
+// Says that something runs, also when the scope is left by an exception.
+class Running {
+ public:
+  explicit Running(bool& flag) : flag_(flag) { flag_ = true; }
+  ~Running() { flag_ = false; }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+ private:
+  bool& flag_;
+};
+
+}  // namespace
+
+// Whether a launch of this kernel, the next one, runs without timing.
+bool Device::Impl::is_functional(const std::string& kernel) {
+  const FunctionalOptions& wanted = options.functional;
+  if (!wanted.kernel.empty() && kernel == wanted.kernel) reached_kernel = true;
+  const bool before_kernel = !wanted.kernel.empty() && !reached_kernel;
+  return wanted.all || launches++ < wanted.launches || before_kernel;
+}
+
+dispatch::LaunchOutcome Device::Impl::run_functional(const dispatch::Launch& launch) {
+  using Clock = std::chrono::steady_clock;
+  using End = dispatch::LaunchOutcome::End;
+  dispatch::LaunchOutcome outcome;
+  outcome.begin_ps = outcome.end_ps =
+      sc_core::sc_time_stamp().value() / sc_core::sc_time(1, sc_core::SC_PS).value();
+  if (gpu.faulted()) {
+    outcome.end = End::kStopped;
+    outcome.fault = gpu.fault();
+    return outcome;
+  }
+  const EffortTimer timer(functional_effort);
+  auto next_progress = Clock::now() + kProgressInterval;
+  const auto interrupted = [&] {
+    if (options.progress && Clock::now() >= next_progress) {
+      Progress progress = gpu.progress();
+      progress.thread_instructions += engine.counters().thread_instructions;
+      options.progress(progress);
+      next_progress = Clock::now() + kProgressInterval;
+    }
+    return options.interrupted && options.interrupted();
+  };
+  outcome.fault = engine.run(launch, gpu.config().warp_formation.warp_size, gpu.memory_view(), interrupted);
+  if (outcome.fault.empty()) return outcome;
+  abandoned = engine.was_interrupted();
+  outcome.end = abandoned ? End::kStopped : End::kFaulted;
+  gpu.abandon(outcome.fault);  // and with it the launches that follow
+  return outcome;
+}
+
+void Device::Impl::abandon(const std::string& reason) {
+  gpu.abandon(reason);
+  abandoned = true;
+}
+
+void Device::Impl::throw_if_faulted() const {
+  if (!gpu.faulted()) return;
+  if (abandoned) throw LaunchAbandoned(gpu.fault());
+  throw SimulatedFault(gpu.fault());
+}
+
+void Device::Impl::run(const std::function<bool()>& reached) {
+  using Clock = std::chrono::steady_clock;
+  const Running now(running);
+  streams.poll();
+  auto next_progress = Clock::now() + kProgressInterval;
+  const double core_mhz = gpu.config().clocks.core_mhz;
+  while (!reached() && !gpu.faulted()) {
+    std::uint64_t slice = kSliceCycles;
+    if (options.max_cycles != 0) {
+      const std::uint64_t spent_cycles = gpu.progress().cycles;
+      if (spent_cycles >= options.max_cycles) {
+        abandon("stopped after " + std::to_string(spent_cycles) + " core cycles, the limit of --max-cycles");
+        break;
+      }
+      slice = std::min(slice, options.max_cycles - spent_cycles);
+    }
+    if (options.interrupted && options.interrupted()) {
+      abandon("interrupted");
+      break;
+    }
+    sc_core::sc_start(sc_core::sc_time(static_cast<double>(slice) / core_mhz, sc_core::SC_US));
+    if (!reached() && !gpu.faulted() && !sc_core::sc_pending_activity()) {
+      throw SimulatedFault(
+          "the GPU waits for nothing that will happen: no event is pending while a launch runs");
+    }
+    if (options.progress && Clock::now() >= next_progress) {
+      options.progress(gpu.progress());
+      next_progress = Clock::now() + kProgressInterval;
+    }
+  }
+}
+
+}  // namespace weft::runtime

@@ -1,0 +1,121 @@
+#include "runtime/host_memory.h"
+
+#include <algorithm>
+#include <iterator>
+#include <sstream>
+#include <string>
+
+#include "common/error.h"
+#include "common/payload_data.h"
+
+namespace weft::runtime {
+namespace {
+
+std::uint64_t address_of(const void* pointer) {
+  return reinterpret_cast<std::uintptr_t>(pointer);
+}
+
+std::string hex(std::uint64_t address) {
+  std::ostringstream text;
+  text << "0x" << std::hex << address;
+  return text.str();
+}
+
+}  // namespace
+
+HostMemory::HostMemory(sc_core::sc_module_name name, const Options& options)
+    : sc_module(name), socket("socket"), options_(options) {
+  socket.register_b_transport(this, &HostMemory::transport);
+  socket.register_get_direct_mem_ptr(this, &HostMemory::direct);
+  socket.register_transport_dbg(this, &HostMemory::debug);
+}
+
+void HostMemory::add(void* begin, std::uint64_t bytes) {
+  const std::uint64_t address = address_of(begin);
+  if (bytes == 0) throw InputError("host memory", "a range of 0 bytes; allowed is at least 1");
+  const auto after = ranges_.lower_bound(address);
+  const bool hits_next = after != ranges_.end() && after->first - address < bytes;
+  const bool hits_previous =
+      after != ranges_.begin() && address - std::prev(after)->first < std::prev(after)->second.bytes;
+  if (hits_next || hits_previous) {
+    throw InputError("host memory", "the range of " + std::to_string(bytes) + " bytes at " + hex(address) +
+                                        " overlaps one that is there already");
+  }
+  ranges_[address] = {static_cast<unsigned char*>(begin), bytes};
+}
+
+void HostMemory::remove(void* begin) {
+  const auto range = ranges_.find(address_of(begin));
+  if (range == ranges_.end()) throw InputError("host memory", "no range begins at " + hex(address_of(begin)));
+  const auto [address, removed] = *range;
+  ranges_.erase(range);
+  invalidate(address, removed);
+}
+
+void HostMemory::invalidate(std::uint64_t address, const Range& range) {
+  socket->invalidate_direct_mem_ptr(address, address + (range.bytes - 1));
+}
+
+void HostMemory::clear() {
+  while (!ranges_.empty()) {
+    const auto [address, removed] = *ranges_.begin();
+    ranges_.erase(ranges_.begin());
+    invalidate(address, removed);
+  }
+}
+
+unsigned char* HostMemory::at(std::uint64_t address, std::uint64_t bytes) const {
+  const auto after = ranges_.upper_bound(address);
+  if (after == ranges_.begin()) return nullptr;
+  const auto& [begin, range] = *std::prev(after);
+  const std::uint64_t offset = address - begin;
+  if (offset >= range.bytes || range.bytes - offset < bytes) return nullptr;
+  return range.data + offset;
+}
+
+// Where the data are the memory's own bytes (an initiator with direct access) there is nothing to move.
+bool HostMemory::move(tlm::tlm_generic_payload& payload) const {
+  unsigned char* const memory = at(payload.get_address(), payload.get_data_length());
+  if (memory == nullptr) return false;
+  if (payload.get_data_ptr() != memory) move_data(payload, memory);
+  return true;
+}
+
+void HostMemory::transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+  using sc_core::SC_NS;
+  const auto now = sc_core::sc_time_stamp() + delay;
+  const double bytes = payload.get_data_length();
+  link_free_ = std::max(now, link_free_) + sc_core::sc_time(bytes / options_.bytes_per_ns, SC_NS);
+  delay = link_free_ + sc_core::sc_time(options_.latency_ns, SC_NS) - sc_core::sc_time_stamp();
+  if (payload.get_streaming_width() < payload.get_data_length()) {
+    payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
+    return;
+  }
+  if (move(payload)) {
+    payload.set_dmi_allowed(true);
+    payload.set_response_status(tlm::TLM_OK_RESPONSE);
+  } else {
+    payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  }
+}
+
+bool HostMemory::direct(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& region) {
+  const std::uint64_t address = payload.get_address();
+  region.set_start_address(address);
+  region.set_end_address(address);
+  if (at(address, 1) == nullptr) return false;
+  const auto& [begin, range] = *std::prev(ranges_.upper_bound(address));
+  region.set_start_address(begin);
+  region.set_end_address(begin + (range.bytes - 1));
+  region.set_dmi_ptr(range.data);
+  region.set_read_latency(sc_core::sc_time(options_.latency_ns, sc_core::SC_NS));
+  region.set_write_latency(region.get_read_latency());
+  region.allow_read_write();
+  return true;
+}
+
+unsigned HostMemory::debug(tlm::tlm_generic_payload& payload) {
+  return move(payload) ? payload.get_data_length() : 0;
+}
+
+}  // namespace weft::runtime

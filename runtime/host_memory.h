@@ -1,0 +1,57 @@
+// Memory of the host's own process as system memory of a simulated GPU: addresses are host pointers.
+//
+// A target of the TLM-2.0 base protocol, loosely timed: an access takes the latency, and its bytes take their
+// time on a link that serves one access after the other. Ranges are the ones that were added; they grant
+// direct access, everything else is an address error.
+#ifndef WEFT_RUNTIME_HOST_MEMORY_H
+#define WEFT_RUNTIME_HOST_MEMORY_H
+
+#include <tlm_utils/simple_target_socket.h>
+
+#include <cstdint>
+#include <map>
+#include <systemc>
+#include <tlm>
+
+namespace weft::runtime {
+
+class HostMemory : public sc_core::sc_module {
+ public:
+  // The defaults are of the order of PCI Express 4.0 with 16 lanes.
+  struct Options {
+    double latency_ns = 600;
+    double bytes_per_ns = 24;
+  };
+
+  tlm_utils::simple_target_socket<HostMemory> socket;
+
+  HostMemory(sc_core::sc_module_name name, const Options& options);
+
+  // Throws InputError for 0 bytes and for a range that overlaps another.
+  void add(void* begin, std::uint64_t bytes);
+  // The range that begins there; direct access to it ends. Throws InputError if there is none.
+  void remove(void* begin);
+  void clear();
+
+ private:
+  struct Range {
+    unsigned char* data = nullptr;
+    std::uint64_t bytes = 0;
+  };
+
+  void invalidate(std::uint64_t address, const Range& range);
+  // The host pointer to these bytes; nullptr: not all of them lie in one range.
+  unsigned char* at(std::uint64_t address, std::uint64_t bytes) const;
+  bool move(tlm::tlm_generic_payload& payload) const;
+  void transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+  bool direct(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& region);
+  unsigned debug(tlm::tlm_generic_payload& payload);
+
+  const Options options_;
+  std::map<std::uint64_t, Range> ranges_;  // by address
+  sc_core::sc_time link_free_;
+};
+
+}  // namespace weft::runtime
+
+#endif

@@ -1,0 +1,130 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <iostream>
+
+#include "platform/gpu_config.h"
+#include "runtime/cuda/core/settings.h"
+#include "sc_main/files.h"
+#include "sc_main/options.h"
+
+namespace weft::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct CudaOptions {
+  cuda::Settings settings;
+  std::string capability = "7.5";
+  bool preload = false, quiet = false;
+  Words program;  // and its arguments
+};
+
+// "7.5" -> 75
+unsigned parse_capability(const std::string& text) {
+  const auto dot = text.find('.');
+  const bool one_digit = dot != std::string::npos && text.size() == dot + 2;
+  if (!one_digit) throw InputError("--capability", "found '" + text + "'; allowed: MAJOR.MINOR, such as 7.5");
+  const auto major = static_cast<unsigned>(parse_unsigned("--capability", text.substr(0, dot), 99));
+  return major * 10 + static_cast<unsigned>(parse_unsigned("--capability", text.substr(dot + 1), 9));
+}
+
+// The folder above that of this program, in the build tree and where it is installed.
+fs::path prefix() {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (error) throw InputError("weft cuda", "/proc/self/exe cannot be read: " + error.message());
+  return program.parent_path().parent_path();
+}
+
+std::string library_folder() {
+  std::error_code error;
+  fs::path folder = prefix() / "lib" / "weft-cuda";
+  if (!fs::exists(folder / "libcuda.so.1", error)) {
+    throw InputError("weft cuda", "libcuda.so.1 is not in " + folder.string());
+  }
+  return folder.string();
+}
+
+void prepend(const char* variable, const std::string& value) {
+  const char* old = std::getenv(variable);
+  const std::string joined = old == nullptr || *old == '\0' ? value : value + ":" + old;
+  setenv(variable, joined.c_str(), 1);
+}
+
+void set_environment(const CudaOptions& options, const std::string& folder) {
+  prepend("LD_LIBRARY_PATH", folder);
+  if (options.preload) {
+    prepend("LD_PRELOAD", folder + "/libcuda.so.1");
+    prepend("LD_PRELOAD", folder + "/libcudart.so.13");
+  }
+  // Configurations that are installed lie beside this program, not beside the one that starts.
+  const fs::path configs = prefix() / "share" / "weft" / "configs";
+  std::error_code error;
+  if (fs::is_directory(configs, error)) setenv("WEFT_CONFIGS", configs.c_str(), 0);
+  setenv(cuda::kSettingsVariable, cuda::to_text(options.settings).c_str(), 1);
+}
+
+[[noreturn]] void become(const Words& program) {
+  Words words = program;
+  std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  std::cout.flush();
+  execvp(arguments[0], arguments.data());
+  throw InputError(program[0], std::string("cannot be started: ") + std::strerror(errno));
+}
+
+}  // namespace
+
+ExitCode cuda(const Words& words) {
+  namespace po = boost::program_options;
+  CudaOptions options;
+  po::options_description machine("machine and results");
+  auto add = machine.add_options();
+  add("config", po::value(&options.settings.config)->default_value(options.settings.config),
+      "a name (weft list configs) or a JSON file");
+  add("set", po::value(&options.settings.overrides)->composing()->multitoken(),
+      "path=value ...: override values of the configuration, for example sm.count=4");
+  add("out", po::value(&options.settings.out),
+      "folder for stats.json (each launch, and all of them), config.json and summary.txt; made if missing");
+  add("max-cycles", po::value(&options.settings.max_cycles),
+      "after this many core cycles launches fail with a time-out");
+  add("functional", po::bool_switch(&options.settings.functional),
+      "run kernels without timing: the same results, no simulated time");
+  add("capability", po::value(&options.capability)->default_value(options.capability),
+      "compute capability that the program sees, and for which PTX is chosen");
+  add("preload", po::bool_switch(&options.preload),
+      "also for programs that name a folder of CUDA libraries themselves (DT_RPATH)");
+  add("quiet", po::bool_switch(&options.quiet), "print no summary");
+
+  const auto separator = std::find(words.begin(), words.end(), "--");
+  if (!parse(Words(words.begin(), separator), "weft cuda [OPTIONS] -- PROGRAM [ARGUMENTS]", machine)) {
+    return ExitCode::kDone;
+  }
+  if (separator == words.end() || separator + 1 == words.end()) {
+    throw InputError("weft cuda", "needs a program: weft cuda [OPTIONS] -- PROGRAM [ARGUMENTS]");
+  }
+  options.program.assign(separator + 1, words.end());
+  options.settings.capability = parse_capability(options.capability);
+  options.settings.summary = !options.quiet;
+  options.settings.process = getpid();
+  // What is wrong with them should be told before the program starts; and it may change its working
+  // directory.
+  const GpuConfig config = load_config(options.settings.config, options.settings.overrides);
+  if (fs::exists(options.settings.config))
+    options.settings.config = fs::absolute(options.settings.config).string();
+  if (!options.settings.out.empty()) {
+    make_folder(options.settings.out);
+    options.settings.out = fs::absolute(options.settings.out).string();
+  }
+  set_environment(options, library_folder());
+  become(options.program);
+}
+
+}  // namespace weft::cli

@@ -1,0 +1,121 @@
+// `weft cuda` as a user runs it: results, messages, exit codes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "end_to_end/process.h"
+
+namespace weft::end_to_end {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using Words = std::vector<std::string>;
+
+Exit cuda(const Words& options, const Words& program) {
+  Words words{"cuda"};
+  words.insert(words.end(), options.begin(), options.end());
+  words.emplace_back("--");
+  words.insert(words.end(), program.begin(), program.end());
+  return weft(words);
+}
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+TEST(WeftCuda, StatisticsOfEachLaunchAndOfAll) {
+  const Folder folder;
+  const Exit run = cuda({"--set", "sm.count=2", "--out", folder.path("r")}, {RUNTIME_BASICS});
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("hello from thread 3 of block 0\n"));
+  EXPECT_THAT(run.out, HasSubstr("hello from thread 3 of block 1\n"));
+  EXPECT_THAT(run.err, HasSubstr("Share"));
+  EXPECT_EQ(folder.text("r/summary.txt"), run.err);
+
+  const auto stats = folder.json("r/stats.json");
+  const auto& scale = stats["by_name"]["void scale<float>(float*, float, int)"];
+  EXPECT_EQ(scale["calls"], 3);  // one to test it, two between events
+  EXPECT_GT(scale["max_ns"], scale["min_ns"]);
+  EXPECT_EQ(stats["by_name"]["hello()"]["calls"], 1);
+  // Of 1000 floats and 1000 ints (4 bytes each) and 1000 doubles (8 bytes); 4 weights, 32 floats, a limit.
+  EXPECT_EQ(stats["by_name"]["[copy host to device]"]["bytes"], 16000 + 16 + 128 + 4);
+
+  std::uint64_t cycles = 0, launches = 0;
+  for (const auto& activity : stats["activities"]) {
+    if (!activity.contains("grid")) continue;
+    ++launches;
+    cycles += activity["cycles"].get<std::uint64_t>();
+    // 700 MHz, to an edge.
+    EXPECT_NEAR(activity["duration_ns"].get<double>(), activity["cycles"].get<double>() / 0.7, 3);
+  }
+  EXPECT_EQ(launches,
+            3 + 1 + 1 + 2 + 1 + 1);  // scale of three types, weigh, count, scale twice, hello, by_value
+  ASSERT_EQ(stats["devices"].size(), 1u);
+  EXPECT_EQ(stats["devices"][0]["cycles"], cycles);
+  EXPECT_EQ(folder.json("r/config.json")["sm"]["count"], 2);
+}
+
+TEST(WeftCuda, TheSameProgramGivesTheSameBytes) {
+  const Folder folder;
+  for (const char* name : {"a", "b"})
+    ASSERT_EQ(cuda({"--set", "sm.count=2", "--out", folder.path(name)}, {RUNTIME_BASICS}).code, 0);
+  EXPECT_EQ(folder.text("a/stats.json"), folder.text("b/stats.json"));
+}
+
+TEST(WeftCuda, AResetBeginsNewStatistics) {
+  const Folder folder;
+  const Exit run = cuda({"--quiet", "--set", "sm.count=2", "--out", folder.path("r")}, {RUNTIME_STREAMS});
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_EQ(folder.json("r/stats.json")["devices"].size(), 2u);
+  // The fault that the program expects is reported: kernel, thread, and what was wrong.
+  EXPECT_THAT(run.err, HasSubstr("faulty"));
+  EXPECT_THAT(run.err, HasSubstr("store of 4 bytes at 0x0"));
+  EXPECT_THAT(run.err, HasSubstr("thread"));
+  EXPECT_THAT(run.err, Not(HasSubstr("Share")));
+}
+
+TEST(WeftCuda, FunctionalRunsTakeNoTime) {
+  const Folder folder;
+  const Exit run = cuda({"--functional", "--out", folder.path("r")}, {RUNTIME_IMAGES});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const auto stats = folder.json("r/stats.json");
+  EXPECT_EQ(stats["mode"], "functional");
+  for (const auto& activity : stats["activities"]) EXPECT_EQ(activity["duration_ns"], 0);
+}
+
+TEST(WeftCuda, WhatCannotRunNamesTheRemedy) {
+  const Exit machine_code = cuda({"--quiet"}, {RUNTIME_MACHINE_CODE});
+  EXPECT_EQ(machine_code.code, 0) << machine_code.err;  // it expects the errors
+  EXPECT_THAT(machine_code.err, HasSubstr("machine code for sm_75 and no PTX"));
+  EXPECT_THAT(machine_code.err, HasSubstr("code=compute_75"));
+  EXPECT_THAT(machine_code.err, HasSubstr("-rdc=true"));
+  EXPECT_EQ(count(machine_code.err, "cudaGraphCreate: is not provided: CUDA graphs"), 1u);
+  EXPECT_THAT(machine_code.err, HasSubstr("cudart shared"));
+}
+
+TEST(WeftCuda, MistakesOfTheUserAreExitCode2) {
+  const auto said = [](const Exit& run, const char* text) {
+    EXPECT_EQ(run.code, 2);
+    EXPECT_THAT(run.err, HasSubstr(text));
+  };
+  said(weft({"cuda"}), "needs a program: weft cuda [OPTIONS] -- PROGRAM");
+  said(weft({"cuda", "--"}), "needs a program");
+  said(cuda({}, {"/nonexistent/program"}), "/nonexistent/program: cannot be started");
+  said(cuda({"--config", "nonesuch"}, {RUNTIME_BASICS}), "unknown configuration \"nonesuch\"");
+  said(cuda({"--set", "sm.count=0"}, {RUNTIME_BASICS}), "sm/count");
+  said(cuda({"--capability", "seven"}, {RUNTIME_BASICS}), "allowed: MAJOR.MINOR");
+}
+
+TEST(WeftCuda, TheProgramsExitCodeIsTheCommands) {
+  EXPECT_EQ(cuda({}, {"/bin/sh", "-c", "exit 7"}).code, 7);
+  const Exit shell = cuda({}, {"/bin/sh", "-c", "echo $1; echo \"$WEFT_CUDA\"", "sh", "--config"});
+  EXPECT_THAT(shell.out, HasSubstr("--config\n"));  // the program's own option
+  EXPECT_THAT(shell.out, HasSubstr("\"config\":\"gtx480\""));
+}
+
+}  // namespace
+}  // namespace weft::end_to_end

@@ -1,0 +1,56 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/error.h"
+#include "runtime/cuda/core/error.h"
+#include "runtime/cuda/core/settings.h"
+
+namespace weft::cuda {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(CudaSettings, TextAndBack) {
+  Settings settings;
+  settings.config = "dwr";
+  settings.overrides = {"sm.count=2", "name=\"a b\""};
+  settings.out = "/tmp/x y";
+  settings.summary = settings.functional = true;
+  settings.max_cycles = 12345678901;
+  settings.capability = 90;
+  settings.process = 77;
+  const Settings read = parse_settings(to_text(settings));
+  EXPECT_EQ(read.config, "dwr");
+  EXPECT_EQ(read.overrides, settings.overrides);
+  EXPECT_EQ(read.out, "/tmp/x y");
+  EXPECT_TRUE(read.summary && read.functional);
+  EXPECT_EQ(read.max_cycles, 12345678901u);
+  EXPECT_EQ(read.capability, 90u);
+  EXPECT_EQ(read.process, 77);
+}
+
+TEST(CudaSettings, MistakesAreNamed) {
+  const auto message = [](const char* text) -> std::string {
+    try {
+      parse_settings(text);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(message("{\"confg\": \"x\"}"), HasSubstr("unknown key 'confg'; known: config, set"));
+  EXPECT_THAT(message("gtx480"), HasSubstr("WEFT_CUDA: is no JSON object"));
+  EXPECT_THAT(message("{\"set\": 3}"), HasSubstr("WEFT_CUDA: is no JSON object"));
+}
+
+TEST(CudaError, NamesOfBothInterfaces) {
+  EXPECT_STREQ(describe(700)->runtime_name, "cudaErrorIllegalAddress");
+  EXPECT_STREQ(describe(700)->driver_name, "CUDA_ERROR_ILLEGAL_ADDRESS");
+  EXPECT_STREQ(describe(700)->text, "an illegal memory access was encountered");
+  EXPECT_STREQ(describe(9)->runtime_name, "cudaErrorInvalidConfiguration");
+  EXPECT_EQ(describe(9)->driver_name, nullptr);
+  EXPECT_EQ(describe(10), nullptr);
+}
+
+}  // namespace
+}  // namespace weft::cuda

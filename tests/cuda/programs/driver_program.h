@@ -1,0 +1,33 @@
+// Checks of programs that use the driver API.
+#ifndef WEFT_TESTS_CUDA_DRIVER_PROGRAM_H
+#define WEFT_TESTS_CUDA_DRIVER_PROGRAM_H
+
+#include <cstdio>
+
+#include "weft/cuda_driver.h"
+
+inline int failures = 0;
+
+#define EXPECT(condition)                                                          \
+  do {                                                                             \
+    if (!(condition)) {                                                            \
+      std::fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+      ++failures;                                                                  \
+    }                                                                              \
+  } while (0)
+#define EXPECT_OK(call) EXPECT_ERROR(call, CUDA_SUCCESS)
+#define EXPECT_ERROR(call, error)                                                                         \
+  do {                                                                                                    \
+    const CUresult got_ = (call);                                                                         \
+    if (got_ != (error)) {                                                                                \
+      std::fprintf(stderr, "%s:%d: %s: found %d, expected %d\n", __FILE__, __LINE__, #call, got_, error); \
+      ++failures;                                                                                         \
+    }                                                                                                     \
+  } while (0)
+
+inline int verdict() {
+  if (failures == 0) std::printf("all as expected\n");
+  return failures == 0 ? 0 : 1;
+}
+
+#endif

@@ -1,0 +1,44 @@
+// What the test programs share: CUDA from nvcc, or from clang and Weft's headers; and checks. A program
+// prints what failed and ends with exit code 1, so that it also says something on a real GPU.
+#ifndef WEFT_TESTS_CUDA_PROGRAM_H
+#define WEFT_TESTS_CUDA_PROGRAM_H
+
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#ifndef __NVCC__
+#include "weft/cuda_runtime.h"
+#include "workloads/device.h"
+#define __host__ __attribute__((host))
+extern "C" __device__ int printf(const char* format, ...);
+extern "C" __device__ void __assertfail(const char* message, const char* file, unsigned line,
+                                        const char* function, unsigned long character_bytes);
+#endif
+
+inline int failures = 0;
+
+#define EXPECT(condition)                                                          \
+  do {                                                                             \
+    if (!(condition)) {                                                            \
+      std::fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+      ++failures;                                                                  \
+    }                                                                              \
+  } while (0)
+#define EXPECT_OK(call) EXPECT_ERROR(call, cudaSuccess)
+#define EXPECT_ERROR(call, error)                                                           \
+  do {                                                                                      \
+    const cudaError_t got_ = (call);                                                        \
+    if (got_ != (error)) {                                                                  \
+      std::fprintf(stderr, "%s:%d: %s: found %s, expected %s\n", __FILE__, __LINE__, #call, \
+                   cudaGetErrorName(got_), cudaGetErrorName(error));                        \
+      ++failures;                                                                           \
+    }                                                                                       \
+  } while (0)
+
+inline int verdict() {
+  if (failures == 0) std::printf("all as expected\n");
+  return failures == 0 ? 0 : 1;
+}
+
+#endif

@@ -1,0 +1,377 @@
+// Whole GPUs driven from outside: registers, packets in system memory, interrupts. Hop monitors stand on
+// every hop, inside and outside.
+#include "platform/gpu.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "common/hop_monitor.h"
+#include "gddr5/memory_image.h"
+#include "host/packets.h"
+#include "host/test_memory.h"
+#include "host/traffic.h"
+
+namespace weft::test {
+namespace {
+
+constexpr std::uint64_t kRam = 0x8000'0000;
+constexpr std::uint64_t kRamBytes = 1 << 20;
+constexpr std::uint64_t kOut = kDeviceBase + 0x2'0000;
+
+GpuConfig config_of(const std::string& name, std::vector<std::string> overrides = {}) {
+  overrides.insert(overrides.end(), {"sm.count=2", "gddr5.bytes=4194304"});
+  return load_config(name, overrides);
+}
+
+// A GPU with system memory and a driver.
+struct Machine {
+  explicit Machine(const GpuConfig& config, const std::string& name = "machine")
+      : ram((name + "_ram").c_str(), kRam, kRamBytes),
+        cpu((name + "_cpu").c_str()),
+        cpu_hop((name + "_cpu_hop").c_str()),
+        ram_hop((name + "_ram_hop").c_str()),
+        gpu((name + "_gpu").c_str(), config, {true, true}) {
+    cpu.socket.bind(cpu_hop.target);
+    cpu_hop.initiator.bind(gpu.host_socket);
+    gpu.irq.bind(irq);
+    gpu.reset_in.bind(reset);
+    put_kernel(ram, "fill");
+    put_arguments(ram, kOut, 3);
+    ram.put<std::int64_t>(kSignal, 1);
+  }
+  void with_ram() {
+    gpu.dma_socket.bind(ram_hop.target);
+    ram_hop.initiator.bind(ram.socket);
+  }
+  ~Machine() {
+    EXPECT_EQ(cpu_hop.report(), "");
+    EXPECT_EQ(ram_hop.report(), "");
+    EXPECT_EQ(gpu.violations(), "");
+    EXPECT_EQ(ram.foreign, 0u);
+  }
+
+  std::uint32_t reg(std::uint64_t address) { return cpu.read32(address); }
+  void open(std::uint64_t window = kRam, std::uint64_t bytes = kRamBytes) {
+    cpu.write64(WEFT_WINDOW(0, WEFT_WINDOW_BASE_LO), window);
+    cpu.write64(WEFT_WINDOW(0, WEFT_WINDOW_BYTES_LO), bytes);
+    cpu.write32(WEFT_WINDOW(0, WEFT_WINDOW_CONTROL), WEFT_WINDOW_ENABLE);
+    for (unsigned q = 0; q < 2; ++q) {
+      cpu.write64(WEFT_QUEUE(q, WEFT_QUEUE_RING_BASE_LO), kRing + 0x200 * q);
+      cpu.write32(WEFT_QUEUE(q, WEFT_QUEUE_RING_PACKETS), 8);
+      cpu.write64(WEFT_QUEUE(q, WEFT_QUEUE_SCRATCH_BASE_LO), kDeviceBase + 0x10'0000 + 0x8'0000 * q);
+      cpu.write64(WEFT_QUEUE(q, WEFT_QUEUE_SCRATCH_BYTES_LO), 0x8'0000);
+      cpu.write32(WEFT_QUEUE(q, WEFT_QUEUE_CONTROL), WEFT_QUEUE_ENABLE);
+    }
+    cpu.write32(WEFT_REG_IRQ_ENABLE, WEFT_IRQ_COMPLETION | WEFT_IRQ_ERROR);
+    EXPECT_EQ(reg(WEFT_REG_ERROR_CODE), 0u) << gpu.host_error();
+  }
+  template <class Packet>
+  void submit(unsigned q, std::uint32_t index, const Packet& packet) {
+    ram.put(kRing + 0x200 * q + index % 8 * 64, packet);
+    cpu.write32(WEFT_QUEUE(q, WEFT_QUEUE_DOORBELL), index + 1);
+  }
+  void wait_for_interrupt() {
+    const sc_core::sc_time limit = sc_core::sc_time_stamp() + sc_core::sc_time(5, sc_core::SC_MS);
+    while (!irq.read() && sc_core::sc_time_stamp() < limit)
+      sc_core::wait(sc_core::sc_time(100, sc_core::SC_NS));
+    ASSERT_TRUE(irq.read()) << "no interrupt";
+  }
+  void acknowledge() {
+    cpu.write32(WEFT_REG_IRQ_STATUS, UINT32_MAX);
+    sc_core::wait(sc_core::sc_time(1, sc_core::SC_US));
+  }
+  std::vector<std::uint32_t> read_words(std::uint64_t device_address, std::size_t count) {
+    std::vector<std::uint32_t> words(count);
+    Traffic::Access access;
+    access.address = WEFT_APERTURE + (device_address - kDeviceBase);
+    access.data = reinterpret_cast<unsigned char*>(words.data());
+    access.bytes = static_cast<unsigned>(count * 4);
+    EXPECT_EQ(cpu.access(access), tlm::TLM_OK_RESPONSE);
+    return words;
+  }
+  // Launches `fill` over 5 blocks of 64 threads and checks what it left. Index of queue 0's packet.
+  void run_fill(std::uint32_t index) {
+    ram.put<std::int64_t>(kSignal, 1);
+    submit(0, index, dispatch_packet(5, 64));
+    wait_for_interrupt();
+    EXPECT_EQ(ram.get<std::int64_t>(kSignal), 0);
+    EXPECT_EQ(reg(WEFT_REG_ERROR_CODE), 0u) << gpu.host_error();
+    const auto words = read_words(kOut, 321);
+    for (std::uint32_t i = 0; i < 320; ++i) ASSERT_EQ(words[i], 3 * i + 5) << i;
+    EXPECT_EQ(words[320], 0u);
+    acknowledge();
+  }
+
+  TestMemory ram;
+  Traffic cpu;
+  HopMonitor cpu_hop, ram_hop;
+  Gpu gpu;
+  sc_core::sc_signal<bool> irq, reset;
+};
+
+struct Setup {
+  std::string name, config;
+  std::vector<std::string> overrides;
+};
+std::ostream& operator<<(std::ostream& out, const Setup& setup) {
+  return out << setup.name;
+}
+
+class GpuFromOutside : public ::testing::TestWithParam<Setup> {
+ protected:
+  GpuFromOutside() : machine(config_of(GetParam().config, GetParam().overrides)) {
+    machine.with_ram();
+    if (GetParam().name == "LooselyTimed") machine.cpu.style = Traffic::Style::kLoose;
+  }
+  Machine machine;
+};
+INSTANTIATE_TEST_SUITE_P(Machines, GpuFromOutside,
+                         ::testing::Values(Setup{"Gtx480", "gtx480", {}},
+                                           Setup{"LooselyTimed", "gtx480", {"host.dma_transport=lt"}},
+                                           Setup{"NoL2", "dwr-tesla", {}},
+                                           Setup{"SharedInterfaces", "harp-fermi", {}}),
+                         [](const auto& info) { return info.param.name; });
+
+TEST_P(GpuFromOutside, RunsAKernelFromAPacket) {
+  ASSERT_TRUE(machine.cpu.run([&] {
+    machine.open();
+    machine.run_fill(0);
+    machine.run_fill(1);
+  }));
+  EXPECT_EQ(machine.gpu.totals().thread_instructions, 2u * 320 * 12);
+  EXPECT_EQ(machine.gpu.statistics().sample().at("host").at("queue0").at("kernels").get<int>(), 2);
+}
+
+TEST_P(GpuFromOutside, CopiesAndTheApertureSeeTheSameMemory) {
+  std::mt19937 random(1);
+  for (std::size_t i = 0x8'0000; i < kRamBytes; ++i)
+    machine.ram.bytes[i] = static_cast<unsigned char>(random());
+  ASSERT_TRUE(machine.cpu.run([&] {
+    machine.open();
+    constexpr unsigned kBytes = 20'001;
+    machine.ram.put<std::int64_t>(kSignal, 3);
+    machine.submit(0, 0, copy_packet(kRam + 0x8'0000, kDeviceBase + 0x3'0005, kBytes));
+    machine.submit(0, 1, copy_packet(kDeviceBase + 0x3'0005, kDeviceBase + 0x4'0000, kBytes));
+    machine.submit(0, 2, copy_packet(kDeviceBase + 0x4'0000, kRam + 0x4'0003, kBytes));
+    while (machine.ram.get<std::int64_t>(kSignal) != 0) sc_core::wait(sc_core::sc_time(1, sc_core::SC_US));
+    EXPECT_EQ(std::memcmp(&machine.ram.bytes[0x8'0000], &machine.ram.bytes[0x4'0003], kBytes), 0);
+    const auto words = machine.read_words(kDeviceBase + 0x4'0000, kBytes / 4);
+    EXPECT_EQ(std::memcmp(words.data(), &machine.ram.bytes[0x8'0000], kBytes / 4 * 4), 0);
+  }));
+}
+
+// The loop never ends; the queue's other packets, the other queue and the registers live on until the reset,
+// after which a launch works.
+TEST_P(GpuFromOutside, ResetInTheMiddleOfAKernel) {
+  put_kernel(machine.ram, "spin", R"(.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry spin() {
+  .reg .b32 %r<4>; .reg .pred %p<2>;
+  mov.u32 %r1, 0;
+AGAIN: add.u32 %r1, %r1, 1; setp.ne.u32 %p1, %r1, 0; @%p1 bra AGAIN;
+  ret;
+}
+)");
+  ASSERT_TRUE(machine.cpu.run([&] {
+    for (const bool by_pin : {false, true}) {
+      machine.open();
+      machine.submit(0, 0, dispatch_packet(4, 64));
+      sc_core::wait(sc_core::sc_time(30, sc_core::SC_US));
+      EXPECT_FALSE(machine.gpu.idle());
+      EXPECT_EQ(machine.reg(WEFT_REG_STATUS), static_cast<std::uint32_t>(WEFT_STATUS_BUSY));
+      machine.ram.put<std::int64_t>(kSignal + 8, 1);
+      machine.submit(1, 0, copy_packet(kRam, kDeviceBase + 0x3'0000, 5000, kSignal + 8));
+      machine.wait_for_interrupt();
+      EXPECT_EQ(machine.ram.get<std::int64_t>(kSignal + 8), 0);
+      if (by_pin) {
+        machine.reset.write(true);
+        sc_core::wait(sc_core::sc_time(1, sc_core::SC_US));
+        machine.reset.write(false);
+      } else {
+        machine.cpu.write32(WEFT_REG_CONTROL, WEFT_CONTROL_RESET);
+      }
+      sc_core::wait(sc_core::sc_time(1, sc_core::SC_US));
+      EXPECT_TRUE(machine.gpu.idle());
+      EXPECT_FALSE(machine.irq.read());
+      EXPECT_EQ(machine.reg(WEFT_REG_STATUS), 0u);
+      EXPECT_EQ(machine.ram.get<std::int64_t>(kSignal), 1);
+      EXPECT_EQ(machine.read_words(kDeviceBase + 0x3'0000, 1)[0], 0u);  // a reset clears device memory
+    }
+    put_kernel(machine.ram, "fill");
+    machine.open();
+    machine.run_fill(0);
+  }));
+}
+
+TEST_P(GpuFromOutside, AFaultIsReportedAndTheResetHeals) {
+  put_arguments(machine.ram, 0x7'0000'0000, 3);  // nowhere
+  ASSERT_TRUE(machine.cpu.run([&] {
+    machine.open();
+    machine.submit(0, 0, dispatch_packet(5, 64));
+    machine.wait_for_interrupt();
+    EXPECT_EQ(machine.reg(WEFT_REG_ERROR_CODE), static_cast<std::uint32_t>(WEFT_ERROR_FAULT));
+    EXPECT_EQ(machine.reg(WEFT_REG_ERROR_ADDRESS_LO), kRing & UINT32_MAX);
+    EXPECT_EQ(machine.reg(WEFT_REG_STATUS), static_cast<std::uint32_t>(WEFT_STATUS_FAULT));
+    EXPECT_NE(machine.gpu.host_error().find("fill"), std::string::npos) << machine.gpu.host_error();
+    EXPECT_EQ(machine.ram.get<std::int64_t>(kSignal), 1);
+    machine.cpu.write32(WEFT_REG_CONTROL, WEFT_CONTROL_RESET);
+    sc_core::wait(sc_core::sc_time(1, sc_core::SC_US));
+    put_arguments(machine.ram, kOut, 3);
+    machine.open();
+    machine.run_fill(0);
+  }));
+}
+
+// Kernels and packets share dma_socket: the kernel reads and writes system memory itself while the DMA engine
+// copies from and to it.
+class KernelsInSystemMemory : public ::testing::TestWithParam<std::string> {
+ protected:
+  KernelsInSystemMemory()
+      : machine(config_of("gtx480", {"system.enabled=true", "host.dma_transport=" + GetParam()})) {
+    machine.with_ram();
+  }
+  Machine machine;
+};
+INSTANTIATE_TEST_SUITE_P(Transports, KernelsInSystemMemory, ::testing::Values("at", "lt"),
+                         [](const auto& info) { return info.param; });
+
+TEST_P(KernelsInSystemMemory, ShareTheSocketWithCopies) {
+  constexpr std::uint64_t kThere = kRam + 0x8'0000;
+  put_arguments(machine.ram, kThere, 7);
+  std::mt19937 random(5);
+  for (std::size_t i = 0; i < 20'000; ++i)
+    machine.ram.bytes[0x2'0000 + i] = static_cast<unsigned char>(random());
+  ASSERT_TRUE(machine.cpu.run([&] {
+    for (int round = 0; round < 2; ++round) {
+      std::fill_n(machine.ram.bytes.begin() + 0x8'0000, 4 * 321, 0);
+      machine.ram.put<std::int64_t>(kSignal, 1);
+      machine.ram.put<std::int64_t>(kSignal + 8, 2);
+      machine.open();
+      machine.submit(1, 0, copy_packet(kRam + 0x2'0000, kDeviceBase + 0x3'0000, 20'000, kSignal + 8));
+      machine.submit(1, 1, copy_packet(kDeviceBase + 0x3'0000, kRam + 0x4'0000, 20'000, kSignal + 8));
+      machine.submit(0, 0, dispatch_packet(5, 64));
+      while (machine.ram.get<std::int64_t>(kSignal) + machine.ram.get<std::int64_t>(kSignal + 8) != 0) {
+        sc_core::wait(sc_core::sc_time(1, sc_core::SC_US));
+        if (machine.reg(WEFT_REG_ERROR_CODE) != 0) break;
+      }
+      EXPECT_EQ(machine.reg(WEFT_REG_ERROR_CODE), 0u) << machine.gpu.host_error();
+      for (std::uint32_t i = 0; i < 320; ++i)
+        ASSERT_EQ(machine.ram.get<std::uint32_t>(kThere + 4 * i), 7 * i + 5);
+      EXPECT_EQ(machine.ram.get<std::uint32_t>(kThere + 4 * 320), 0u);
+      EXPECT_EQ(std::memcmp(&machine.ram.bytes[0x2'0000], &machine.ram.bytes[0x4'0000], 20'000), 0);
+      sc_core::wait(sc_core::sc_time(5, sc_core::SC_US));
+      machine.cpu.write32(WEFT_REG_CONTROL, WEFT_CONTROL_RESET);  // and all of it once more
+      sc_core::wait(sc_core::sc_time(2, sc_core::SC_US));
+    }
+  }));
+}
+
+// One frequency for all domains, of a whole number of picoseconds: then all edges lie as at time 0, and what
+// a reset leaves behind would show as another time or statistic.
+class GpuReset : public ::testing::Test {
+ protected:
+  Machine machine{
+      config_of("gtx480", {"clocks.core_mhz=500", "clocks.interconnect_mhz=500", "clocks.memory_mhz=500"})};
+};
+
+TEST_F(GpuReset, EqualsFreshConstruction) {
+  machine.with_ram();
+  const auto run = [&] {
+    const sc_core::sc_time start = sc_core::sc_time_stamp();
+    machine.open();
+    machine.run_fill(0);
+    machine.submit(0, 1, copy_packet(kRam, kDeviceBase + 0x3'0000, 3000));
+    machine.wait_for_interrupt();
+    machine.acknowledge();
+    return (sc_core::sc_time_stamp() - start).to_string() + machine.gpu.statistics().sample().dump();
+  };
+  ASSERT_TRUE(machine.cpu.run([&] {
+    sc_core::wait(sc_core::sc_time(100, sc_core::SC_NS));
+    const std::string fresh = run();
+    for (const bool by_pin : {false, true, false}) {
+      if (by_pin) {
+        machine.reset.write(true);
+        sc_core::wait(sc_core::sc_time(1, sc_core::SC_US));
+        machine.reset.write(false);
+      } else {
+        machine.cpu.write32(WEFT_REG_CONTROL, WEFT_CONTROL_RESET);
+      }
+      sc_core::wait(sc_core::sc_time(1, sc_core::SC_US));
+      EXPECT_EQ(run(), fresh);
+    }
+  }));
+}
+
+// Two GPUs in one simulation; the second is the first one's system memory, so packets of its driver's copy
+// from one device memory to the other.
+class TwoGpus : public ::testing::Test {
+ protected:
+  TwoGpus() {
+    // The aperture of the second is at 0x1000'0000 on the first one's bus.
+    first.gpu.dma_socket.bind(first.ram_hop.target);
+    first.ram_hop.initiator.bind(second.gpu.host_socket);
+  }
+  struct Bare {
+    Bare() : gpu("second", config_of("harp-fermi"), {true, true}) {}
+    Gpu gpu;
+  };
+  Machine first{config_of("gtx480"), "first"};
+  Bare second;
+};
+
+TEST_F(TwoGpus, CopyFromOneToTheOther) {
+  std::vector<unsigned char> data(10'000);
+  for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<unsigned char>(i * 13);
+  ASSERT_TRUE(first.cpu.run([&] {
+    auto& cpu = first.cpu;
+    cpu.write64(WEFT_WINDOW(0, WEFT_WINDOW_BASE_LO), WEFT_APERTURE);
+    cpu.write64(WEFT_WINDOW(0, WEFT_WINDOW_BYTES_LO), 0x10'0000);
+    cpu.write32(WEFT_WINDOW(0, WEFT_WINDOW_CONTROL), WEFT_WINDOW_ENABLE);
+    // The ring lies in the first one's own memory, the signal in the second one's.
+    cpu.write64(WEFT_QUEUE(0, WEFT_QUEUE_RING_BASE_LO), kDeviceBase);
+    cpu.write32(WEFT_QUEUE(0, WEFT_QUEUE_RING_PACKETS), 8);
+    cpu.write32(WEFT_QUEUE(0, WEFT_QUEUE_CONTROL), WEFT_QUEUE_ENABLE);
+    const auto to_aperture = [&](std::uint64_t offset, void* from, unsigned bytes) {
+      Traffic::Access access;
+      access.command = tlm::TLM_WRITE_COMMAND;
+      access.address = WEFT_APERTURE + offset;
+      access.data = static_cast<unsigned char*>(from);
+      access.bytes = bytes;
+      EXPECT_EQ(cpu.access(access), tlm::TLM_OK_RESPONSE);
+    };
+    to_aperture(0x1'0000, data.data(), static_cast<unsigned>(data.size()));
+    weft_copy_packet packet =
+        copy_packet(kDeviceBase + 0x1'0000, WEFT_APERTURE + 0x2'0001, data.size(), WEFT_APERTURE);
+    to_aperture(0, &packet, sizeof packet);
+    cpu.write32(WEFT_QUEUE(0, WEFT_QUEUE_DOORBELL), 1);
+    sc_core::wait(sc_core::sc_time(200, sc_core::SC_US));
+    EXPECT_EQ(first.reg(WEFT_QUEUE(0, WEFT_QUEUE_READ_INDEX)), 1u);
+    EXPECT_EQ(first.reg(WEFT_REG_ERROR_CODE), 0u) << first.gpu.host_error();
+  }));
+  const unsigned char* there = second.gpu.memory().data();
+  EXPECT_EQ(std::memcmp(there + 0x2'0001, data.data(), data.size()), 0);
+  std::int64_t signal;
+  std::memcpy(&signal, there, sizeof signal);
+  EXPECT_EQ(signal, -1);
+  EXPECT_EQ(second.gpu.violations(), "");
+}
+
+// 64 SMs leave no place at the crossbar: said at elaboration, not discovered later.
+TEST(CrowdedGpu, HasNoHostSide) {
+  Machine machine(load_config("gtx480", {"sm.count=64", "gddr5.bytes=4194304"}));
+  machine.with_ram();
+  try {
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);
+    ADD_FAILURE() << "elaborated";
+  } catch (const std::exception& error) {
+    EXPECT_NE(std::string(error.what()).find("64 SMs; allowed are up to 63"), std::string::npos)
+        << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace weft::test

@@ -1,0 +1,148 @@
+// A HostInterface between a traffic generator, system memory and device memory, with a GPU whose kernels end
+// when the test says so. Hop monitors stand on all three sockets.
+#ifndef WEFT_TESTS_HOST_HOST_BENCH_H
+#define WEFT_TESTS_HOST_HOST_BENCH_H
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "common/error.h"
+#include "common/hop_monitor.h"
+#include "host/host_interface.h"
+#include "host/test_memory.h"
+#include "host/traffic.h"
+
+namespace weft::test {
+
+inline constexpr std::uint64_t kDevice = 0x1'0000'0000;
+inline constexpr std::uint64_t kDeviceBytes = 1 << 20;
+inline constexpr std::uint64_t kRam = 0x8000'0000;
+inline constexpr std::uint64_t kRamBytes = 1 << 20;
+
+// What the command processor asks for, as it asks.
+struct MockGpu : host::GpuControl {
+  struct Running {
+    dispatch::Launch launch;
+    std::uint32_t queue;
+    host::LaunchEnded ended;
+  };
+  explicit MockGpu(std::vector<unsigned char>& memory) : bytes(memory) {}
+
+  void launch(dispatch::Launch launch, std::uint32_t queue, host::LaunchEnded ended) override {
+    if (launch.grid[0] > 1000) throw InputError("kernel", "a grid that is too large");
+    running.push_back({std::move(launch), queue, std::move(ended)});
+  }
+  std::uint64_t local_memory_bytes(const dispatch::Launch& launch) const override {
+    return launch.program->local_bytes * 1000;
+  }
+  void map_memory() override { mapped = true; }
+  bool set_window(unsigned index, std::uint64_t base, std::uint64_t size) override {
+    windows.at(index) = {base, size};
+    return true;
+  }
+  void reset() override {
+    ++resets;
+    running.clear();
+    fault_text.clear();
+    mapped = false;
+    std::fill(bytes.begin(), bytes.end(), 0);
+    reset_bus();
+    host->reset();
+  }
+  unsigned char* memory() override { return bytes.data(); }
+  std::uint64_t cycles() const override { return cycle; }
+  unsigned sms() const override { return 15; }
+  const char* fault() const override { return fault_text.c_str(); }
+
+  // Ends the oldest kernel.
+  void finish(bool faulted = false) {
+    const Running ended = running.front();
+    running.erase(running.begin());
+    if (faulted) fault_text = "the kernel went wrong";
+    ended.ended(faulted);
+  }
+
+  std::vector<unsigned char>& bytes;
+  host::HostInterface* host = nullptr;
+  std::function<void()> reset_bus;  // to device memory
+  std::vector<Running> running;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> windows =
+      std::vector<std::pair<std::uint64_t, std::uint64_t>>(4);
+  std::uint64_t cycle = 0;
+  std::string fault_text;
+  bool mapped = false;
+  int resets = 0;
+};
+
+struct HostBench {
+  explicit HostBench(const host::Config& config = {})
+      : device("device", 0, kDeviceBytes),
+        ram("ram", kRam, kRamBytes),
+        clock("clock", 1000),
+        gpu(device.bytes),
+        host("host", config, clock, gpu, kDevice, kDeviceBytes, 4096),
+        cpu("cpu"),
+        cpu_hop("cpu_hop"),
+        ram_hop("ram_hop"),
+        device_hop("device_hop") {
+    gpu.host = &host;
+    gpu.reset_bus = [this] {
+      device.drop();
+      device_hop.reset();
+    };
+    cpu.socket.bind(cpu_hop.target);
+    cpu_hop.initiator.bind(host.host_socket());
+    host.dma_socket().bind(ram_hop.target);
+    ram_hop.initiator.bind(ram.socket);
+    host.device_socket().bind(device_hop.target);
+    device_hop.initiator.bind(device.socket);
+    host.irq.bind(irq);
+    host.reset_in.bind(reset);
+  }
+  ~HostBench() {
+    for (HopMonitor* hop : {&cpu_hop, &ram_hop, &device_hop}) EXPECT_EQ(hop->report(), "");
+    EXPECT_EQ(ram.foreign, 0u) << "dma_socket left the windows";
+    EXPECT_EQ(device.foreign, 0u);
+  }
+  // Nothing may be left under way.
+  void expect_quiet() {
+    for (HopMonitor* hop : {&cpu_hop, &ram_hop, &device_hop}) hop->check_complete();
+  }
+
+  // From a script: window 0 is all of `ram`, queue q has its ring at `ring` and scratch at device memory's
+  // middle.
+  void open_window() {
+    cpu.write64(WEFT_WINDOW(0, WEFT_WINDOW_BASE_LO), kRam);
+    cpu.write64(WEFT_WINDOW(0, WEFT_WINDOW_BYTES_LO), kRamBytes);
+    cpu.write32(WEFT_WINDOW(0, WEFT_WINDOW_CONTROL), WEFT_WINDOW_ENABLE);
+  }
+  void open_queue(unsigned q, std::uint64_t ring, std::uint32_t packets = 8) {
+    cpu.write64(WEFT_QUEUE(q, WEFT_QUEUE_RING_BASE_LO), ring);
+    cpu.write32(WEFT_QUEUE(q, WEFT_QUEUE_RING_PACKETS), packets);
+    cpu.write64(WEFT_QUEUE(q, WEFT_QUEUE_SCRATCH_BASE_LO), kDevice + kDeviceBytes / 2 + q * 0x4000);
+    cpu.write64(WEFT_QUEUE(q, WEFT_QUEUE_SCRATCH_BYTES_LO), 0x4000);
+    cpu.write32(WEFT_QUEUE(q, WEFT_QUEUE_CONTROL), WEFT_QUEUE_ENABLE);
+  }
+  void doorbell(unsigned q, std::uint32_t index) { cpu.write32(WEFT_QUEUE(q, WEFT_QUEUE_DOORBELL), index); }
+  // Packet `index` of a ring of 8 packets.
+  template <class Packet>
+  void put_packet(std::uint64_t ring, std::uint64_t index, const Packet& packet) {
+    ram.put(ring + index % 8 * 64, packet);
+  }
+  static void wait_us(double us) { sc_core::wait(sc_core::sc_time(us, sc_core::SC_US)); }
+
+  TestMemory device, ram;
+  ClockDomain clock;
+  MockGpu gpu;
+  host::HostInterface host;
+  Traffic cpu;
+  HopMonitor cpu_hop, ram_hop, device_hop;
+  sc_core::sc_signal<bool> irq, reset;
+};
+
+}  // namespace weft::test
+
+#endif

@@ -1,0 +1,306 @@
+// Streams of a device: order, overlap and times in simulated time.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <deque>
+#include <systemc>
+
+#include "platform/gpu_config.h"
+#include "runtime/device.h"
+
+namespace weft::runtime {
+namespace {
+
+// k(data, turns): each thread of a block turns its word over and over, then writes it back plus 1.
+const std::string kKernel = R"(.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry k(.param .u64 data, .param .u32 turns) {
+  .reg .pred %p<2>; .reg .b32 %r<6>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [data];
+  ld.param.u32 %r1, [turns];
+  mov.u32 %r2, %tid.x;
+  mul.wide.u32 %rd2, %r2, 4;
+  add.u64 %rd1, %rd1, %rd2;
+  ld.global.u32 %r3, [%rd1];
+  mov.u32 %r4, 0;
+TURN:
+  add.u32 %r3, %r3, 3;
+  sub.u32 %r3, %r3, 3;
+  add.u32 %r4, %r4, 1;
+  setp.lt.u32 %p1, %r4, %r1;
+  @%p1 bra TURN;
+  add.u32 %r3, %r3, 1;
+  st.global.u32 [%rd1], %r3;
+  ret;
+})";
+
+constexpr std::uint32_t kThreads = 64;
+constexpr std::uint64_t kBytes = kThreads * 4;
+
+struct Bench {
+  explicit Bench(DeviceOptions options = {})
+      : device(load_config("gtx480", {"sm.count=4"}), std::move(options)),
+        module(device.load_module(kKernel, "k.ptx")),
+        data(device.allocate(4 * kBytes)) {
+    device.fill(data, 0, 4 * kBytes);
+  }
+  void launch(StreamId stream, unsigned part, std::uint32_t turns) {
+    device.launch(stream, module, "k", {1, 1, 1}, {kThreads, 1, 1},
+                  Arguments().add(data + part * kBytes).add(turns));
+  }
+  std::uint32_t word(unsigned part) const {
+    std::uint32_t value = 0;
+    device.copy_from(&value, data + part * kBytes + 4, 4);
+    return value;
+  }
+  // Nanoseconds that one launch takes on an idle device.
+  double alone(std::uint32_t turns) {
+    const EventId begin = device.streams().create_event(), end = device.streams().create_event();
+    device.streams().record(0, begin);
+    launch(0, 3, turns);
+    device.streams().record(0, end);
+    device.synchronise();
+    return nanoseconds(begin, end);
+  }
+  double nanoseconds(EventId from, EventId to) {
+    return static_cast<double>(device.streams().time_of(to) - device.streams().time_of(from)) / 1e3;
+  }
+
+  Device device;
+  LoadedModule& module;
+  Address data;
+};
+
+// Takes 1 ns per byte and 100 ns before, one copy after the other.
+class SlowEngine final : public sc_core::sc_module, public CopyEngine {
+ public:
+  SC_HAS_PROCESS(SlowEngine);
+  SlowEngine(sc_core::sc_module_name name, Gpu& gpu) : sc_module(name), gpu_(gpu) { SC_THREAD(work); }
+  void copy(std::uint64_t to, std::uint64_t from, std::uint64_t bytes, std::function<void()> done) override {
+    jobs_.push_back({to, from, bytes, std::move(done)});
+    more_.notify(sc_core::SC_ZERO_TIME);
+  }
+
+ private:
+  struct Job {
+    std::uint64_t to, from, bytes;
+    std::function<void()> done;
+  };
+  unsigned char* at(std::uint64_t address) {
+    const bool device = address - kDeviceBase < gpu_.memory().bytes();
+    return device ? gpu_.memory().data() + (address - kDeviceBase)
+                  : reinterpret_cast<unsigned char*>(static_cast<std::uintptr_t>(address));
+  }
+  void work() {
+    for (;;) {
+      while (jobs_.empty()) wait(more_);
+      const Job job = jobs_.front();
+      jobs_.pop_front();
+      wait(100 + static_cast<double>(job.bytes), sc_core::SC_NS);
+      std::memmove(at(job.to), at(job.from), job.bytes);
+      job.done();
+    }
+  }
+  Gpu& gpu_;
+  std::deque<Job> jobs_;
+  sc_core::sc_event more_;
+};
+
+TEST(DeviceStreams, KernelsOfDifferentStreamsOverlapAndOfOneDoNot) {
+  Bench bench;
+  Streams& streams = bench.device.streams();
+  bench.alone(10);
+  const double one = bench.alone(2000);
+  const StreamId a = streams.create(), b = streams.create();
+  const EventId begin = streams.create_event(), end_a = streams.create_event(),
+                end_b = streams.create_event();
+  streams.record(a, begin);
+  bench.launch(a, 0, 2000);
+  bench.launch(b, 1, 2000);
+  streams.record(a, end_a);
+  streams.record(b, end_b);
+  bench.device.synchronise();
+  EXPECT_NEAR(bench.nanoseconds(begin, end_a), one, 0.02 * one);
+  EXPECT_NEAR(bench.nanoseconds(begin, end_b), one, 0.02 * one);
+
+  streams.record(a, begin);
+  bench.launch(a, 0, 2000);
+  bench.launch(a, 0, 2000);
+  streams.record(a, end_a);
+  bench.device.synchronise(a);
+  EXPECT_NEAR(bench.nanoseconds(begin, end_a), 2 * one, 0.02 * one);
+  EXPECT_EQ(bench.word(0), 3u);
+  EXPECT_EQ(bench.word(1), 1u);
+}
+
+TEST(DeviceStreams, AStreamWaitsForTheEventOfAnother) {
+  Bench bench;
+  Streams& streams = bench.device.streams();
+  const StreamId a = streams.create(), b = streams.create();
+  const EventId ready = streams.create_event(), end = streams.create_event();
+  std::vector<std::uint32_t> result(kThreads);
+  bench.launch(a, 0, 1000);
+  streams.record(a, ready);
+  streams.wait(b, ready);
+  bench.device.copy(b, bench.data + kBytes, bench.data, kBytes);
+  bench.launch(b, 1, 10);
+  bench.device.copy_from(b, result.data(), bench.data + kBytes, kBytes);
+  streams.record(b, end);
+  EXPECT_EQ(result[5], 0u) << "nothing happens before the simulation runs";
+  bench.device.wait_for(end);
+  EXPECT_EQ(result, std::vector<std::uint32_t>(kThreads, 2));
+  EXPECT_LT(streams.time_of(ready), streams.time_of(end));
+}
+
+TEST(DeviceStreams, SynchronisingOneStreamLeavesTheOthersRunning) {
+  Bench bench;
+  Streams& streams = bench.device.streams();
+  const StreamId a = streams.create(), b = streams.create();
+  bench.launch(a, 0, 50);
+  bench.launch(b, 1, 20'000);
+  bench.device.synchronise(a);
+  const auto then = sc_core::sc_time_stamp();
+  EXPECT_EQ(bench.word(0), 1u);
+  EXPECT_FALSE(streams.idle(b));
+  EXPECT_EQ(bench.word(1), 0u);
+  bench.device.synchronise(a);
+  EXPECT_EQ(sc_core::sc_time_stamp(), then) << "it was done";
+  bench.device.synchronise(b);
+  EXPECT_EQ(bench.word(1), 1u);
+  EXPECT_GT(sc_core::sc_time_stamp(), then);
+}
+
+TEST(DeviceStreams, HostFunctionsAreCalledInOrder) {
+  Bench bench;
+  const StreamId a = bench.device.streams().create();
+  std::vector<std::uint32_t> seen;
+  for (int i = 0; i < 3; ++i) {
+    bench.launch(a, 0, 20);
+    bench.device.call(a, [&] { seen.push_back(bench.word(0)); });
+  }
+  bench.device.fill(a, bench.data, 9, kBytes);
+  bench.device.call(a, [&] { seen.push_back(bench.word(0)); });
+  EXPECT_TRUE(seen.empty());
+  bench.device.synchronise();
+  EXPECT_THAT(seen, ::testing::ElementsAre(1, 2, 3, 0x09090909));
+}
+
+// 100 + 256 ns per copy: a copy engine works beside the kernels of another stream.
+TEST(DeviceStreams, CopiesThroughAnEngineTakeTimeAndOverlapWithKernels) {
+  Bench bench;
+  SlowEngine engine("engine", bench.device.gpu());
+  bench.device.use(&engine);
+  Streams& streams = bench.device.streams();
+  const double kernel = bench.alone(20'000);
+  ASSERT_GT(kernel, 10'000);
+  const StreamId a = streams.create(), b = streams.create();
+  const EventId begin = streams.create_event(), copied = streams.create_event(), end = streams.create_event();
+  std::vector<std::uint32_t> host(kThreads, 41), back(kThreads);
+  streams.record(a, begin);
+  bench.launch(b, 1, 20'000);
+  bench.device.copy_to(a, bench.data, host.data(), kBytes);
+  bench.device.copy_from(a, back.data(), bench.data, kBytes);
+  streams.record(a, copied);
+  streams.record(b, end);
+  bench.device.synchronise();
+  EXPECT_EQ(back, host);
+  EXPECT_DOUBLE_EQ(bench.nanoseconds(begin, copied), 2 * (100 + 256));
+  EXPECT_NEAR(bench.nanoseconds(begin, end), kernel, 0.02 * kernel);
+  bench.device.use(nullptr);
+}
+
+TEST(DeviceStreams, WorkWithoutTiming) {
+  DeviceOptions options;
+  options.functional.all = true;
+  Bench bench(std::move(options));
+  Streams& streams = bench.device.streams();
+  const StreamId a = streams.create(), b = streams.create();
+  const EventId ready = streams.create_event();
+  std::vector<std::uint32_t> seen;
+  bench.launch(a, 0, 10);
+  bench.device.call(a, [&] { seen.push_back(bench.word(0)); });
+  bench.launch(a, 0, 10);
+  streams.record(a, ready);
+  streams.wait(b, ready);
+  bench.device.copy(b, bench.data + kBytes, bench.data, kBytes);
+  bench.launch(b, 1, 10);
+  bench.device.synchronise(b);
+  EXPECT_THAT(seen, ::testing::ElementsAre(1));
+  EXPECT_EQ(bench.word(0), 2u);
+  EXPECT_EQ(bench.word(1), 3u);
+  EXPECT_EQ(sc_core::sc_time_stamp(), sc_core::SC_ZERO_TIME);
+}
+
+TEST(DeviceStreams, MixFunctionalAndTimedLaunches) {
+  DeviceOptions options;
+  options.functional.launches = 2;
+  Bench bench(std::move(options));
+  const StreamId a = bench.device.streams().create();
+  bench.launch(a, 0, 10);
+  bench.launch(0, 1, 10);
+  bench.launch(a, 0, 10);  // timed, behind the first
+  bench.device.synchronise();
+  EXPECT_EQ(bench.word(0), 2u);
+  EXPECT_EQ(bench.word(1), 1u);
+  EXPECT_EQ(bench.device.functional_counters().launches, 2u);
+  EXPECT_GT(bench.device.gpu().totals().cycles, 0u);
+}
+
+TEST(DeviceStreams, ALaunchTellsWhenItBeganAndEnded) {
+  Bench bench;
+  const StreamId a = bench.device.streams().create();
+  const EventId end = bench.device.streams().create_event();
+  std::vector<dispatch::LaunchOutcome> ended;
+  for (int i = 0; i < 2; ++i) {
+    bench.device.launch(a, bench.module, "k", {1, 1, 1}, {kThreads, 1, 1},
+                        Arguments().add(bench.data).add(100u), 0,
+                        [&](const dispatch::LaunchOutcome& how) { ended.push_back(how); });
+  }
+  bench.device.streams().record(a, end);
+  bench.device.synchronise(a);
+  ASSERT_EQ(ended.size(), 2u);
+  EXPECT_EQ(ended[0].cycles() + ended[1].cycles(), bench.device.gpu().totals().cycles);
+  EXPECT_LT(ended[0].end_ps, ended[1].begin_ps);
+  EXPECT_EQ(ended[1].end_ps, bench.device.streams().time_of(end));
+}
+
+TEST(DeviceStreams, AFaultEndsAllStreams) {
+  Bench bench;
+  const StreamId a = bench.device.streams().create(), b = bench.device.streams().create();
+  bool called = false;
+  bench.launch(a, 0, 20'000);
+  bench.device.launch(b, bench.module, "k", {1, 1, 1}, {kThreads, 1, 1},
+                      Arguments().add(std::uint64_t{0x1'3000'0000}).add(1u));
+  bench.device.call(b, [&] { called = true; });
+  EXPECT_THROW(bench.device.synchronise(a), SimulatedFault);
+  EXPECT_THROW(bench.device.synchronise(b), SimulatedFault);
+  EXPECT_FALSE(called);
+  bench.device.reset();
+  auto& module = bench.device.load_module(kKernel, "k.ptx");
+  const Address data = bench.device.allocate(kBytes);
+  const StreamId c = bench.device.streams().create();
+  bench.device.launch(c, module, "k", {1, 1, 1}, {kThreads, 1, 1}, Arguments().add(data).add(1u));
+  bench.device.synchronise(c);
+  std::uint32_t word = 0;
+  bench.device.copy_from(&word, data, 4);
+  EXPECT_EQ(word, 1u);
+}
+
+// Launches that overlap have local memory of their own, and give their parameters back.
+TEST(DeviceStreams, DeviceMemoryIsGivenBack) {
+  Bench bench;
+  const StreamId a = bench.device.streams().create();
+  for (int i = 0; i < 50; ++i) {
+    bench.launch(a, 0, 1);
+    if (i % 10 == 9) bench.device.synchronise(a);
+  }
+  bench.device.synchronise();
+  const Address next = bench.device.allocate(256);
+  EXPECT_LT(next, bench.data + 16 * 1024) << "parameter blocks of 50 launches are still there";
+  EXPECT_EQ(bench.word(0), 50u);
+}
+
+}  // namespace
+}  // namespace weft::runtime
