@@ -13,8 +13,10 @@ namespace weft::runtime {
 unsigned char* DmaCopies::at(std::uint64_t address) const {
   const gddr5::MemoryImage& memory = gpu_.memory();
   const bool device = address >= kDeviceBase && address - kDeviceBase < memory.bytes();
-  return device ? memory.data() + (address - kDeviceBase)
-                : reinterpret_cast<unsigned char*>(static_cast<std::uintptr_t>(address));
+  if (device) return memory.data() + (address - kDeviceBase);
+  // System addresses are the host's pointers.
+  auto* const host = reinterpret_cast<unsigned char*>(address);  // NOLINT(performance-no-int-to-ptr)
+  return host;
 }
 
 void DmaCopies::copy(std::uint64_t to, std::uint64_t from, std::uint64_t bytes, std::function<void()> done) {

@@ -29,7 +29,7 @@ struct Bench {
     return options;
   }
   double nanoseconds(const std::function<void()>& copy) {
-    const sc_core::sc_time begin = sc_core::sc_time_stamp();
+    sc_core::sc_time begin = sc_core::sc_time_stamp();
     copy();
     device.synchronise(stream);
     return (sc_core::sc_time_stamp() - begin).to_seconds() * 1e9;
