@@ -237,19 +237,22 @@ LoadedModule& Device::load_module(const std::string& ptx, const std::string& fil
   return load_modules({{ptx, file}});
 }
 
-LoadedModule& Device::load_modules(const std::vector<Source>& sources) {
+LoadedModule& Device::load_modules(const std::vector<Source>& sources,
+                                   const LoadedModule::Place& place_managed) {
   std::vector<ptx::Module> modules;
   modules.reserve(sources.size());
   for (const Source& source : sources) modules.push_back(ptx::parse(source.ptx, source.file));
   impl_->modules.push_back(std::make_unique<LoadedModule>(
       std::move(modules), [this](std::uint64_t bytes) { return impl_->allocate(bytes); },
       [this](Address address, const std::vector<std::uint8_t>& bytes) {
-        copy_to(address, bytes.data(), bytes.size());
+        if (impl_->is_device(address)) return copy_to(address, bytes.data(), bytes.size());
+        void* const shared = reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
+        std::memcpy(shared, bytes.data(), bytes.size());
       },
-      impl_->next_function));
+      impl_->next_function, place_managed));
   if (impl_->checks) {
     for (const LoadedModule::Placed& variable : impl_->modules.back()->placed()) {
-      if (variable.bytes == 0) continue;
+      if (variable.bytes == 0 || !impl_->is_device(variable.address)) continue;
       impl_->checks->allocated(variable.address, variable.bytes, variable.name);
       impl_->checks->written(variable.address, variable.bytes);  // without an initial value: zeros
     }

@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "gddr5/memory_image.h"
 #include "runtime/allocator.h"
 #include "runtime/device.h"
 
@@ -64,6 +65,9 @@ struct Device::Impl {
   void release(Address address);
   // The host pointer to a range of device memory. Throws InputError unless it lies in one allocation.
   std::uint8_t* at(Address address, std::uint64_t bytes) const;
+  bool is_device(Address address) const {
+    return address >= kDeviceBase && address - kDeviceBase < gpu.memory().bytes();
+  }
   HostMemory& host_memory();
   // The heap of malloc in kernels takes device memory once a kernel can ask for some.
   void need_heap(const ptx::Program& program);

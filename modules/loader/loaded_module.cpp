@@ -36,11 +36,11 @@ texture::Sampler sampler_of(const ptx::SamplerState& state) {
 }  // namespace
 
 LoadedModule::LoadedModule(std::vector<ptx::Module> modules, const Place& place, const Write& write,
-                           std::uint64_t& next_function)
+                           std::uint64_t& next_function, const Place& place_managed)
     : modules_(std::move(modules)), symbols_(modules_.size()) {
   for (std::size_t m = 0; m < modules_.size(); ++m) linked_.push_back({&modules_[m], &symbols_[m]});
   collect_kernels();
-  place_variables(place);
+  place_variables(place, place_managed);
   const std::vector<ptx::Symbols> placed = symbols_;
   link_variables();
   link_functions(next_function);
@@ -67,7 +67,8 @@ void LoadedModule::collect_kernels() {
   }
 }
 
-void LoadedModule::place_variables(const Place& place) {
+void LoadedModule::place_variables(const Place& place, const Place& place_managed) {
+  std::vector<ptx::Symbols> apart(modules_.size());
   std::uint64_t end = 0;
   for (std::size_t m = 0; m < modules_.size(); ++m) {
     const std::string& file = modules_[m].file;
@@ -78,6 +79,10 @@ void LoadedModule::place_variables(const Place& place) {
         throw InputError(file, "variable " + variable.name + " is aligned to " + std::to_string(align) +
                                    " bytes; allowed: up to " + std::to_string(LoadedModule::kAlignment));
       }
+      if (variable.managed && place_managed) {
+        apart[m][variable.name] = place_managed(std::max<std::uint64_t>(variable.size, 1));
+        continue;
+      }
       const std::uint64_t offset = (end + align - 1) / align * align;
       // Sizes come from a file: their sum must not wrap around into something small.
       if (__builtin_add_overflow(offset, variable.size, &end)) {
@@ -87,10 +92,10 @@ void LoadedModule::place_variables(const Place& place) {
     }
   }
   const bool any = std::any_of(symbols_.begin(), symbols_.end(), [](const auto& s) { return !s.empty(); });
-  if (!any) return;
-  const std::uint64_t base = place(std::max<std::uint64_t>(end, 1));
-  for (auto& symbols : symbols_) {
-    for (auto& [name, offset] : symbols) offset += base;
+  const std::uint64_t base = any ? place(std::max<std::uint64_t>(end, 1)) : 0;
+  for (std::size_t m = 0; m < modules_.size(); ++m) {
+    for (auto& [name, offset] : symbols_[m]) offset += base;
+    symbols_[m].merge(apart[m]);
   }
 }
 

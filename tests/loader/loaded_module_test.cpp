@@ -59,6 +59,27 @@ ptx::Module module_of(std::vector<ptx::Variable> variables) {
   return module;
 }
 
+TEST(LoadedModule, ManagedVariablesLieElsewhereIfThereIsAnElsewhere) {
+  auto managed = variable("both", 8, 8, {7});
+  managed.managed = true;
+  ptx::Module module = module_of({variable("first", 4, 4), managed, variable("last", 4, 4)});
+  std::vector<ptx::Module> modules{module};
+  std::uint64_t placed = 0, apart = 0, next_function = 0;
+  std::map<std::uint64_t, std::uint8_t> written;
+  const LoadedModule loaded(
+      modules, [&](std::uint64_t bytes) { return placed = bytes, kBase; },
+      [&](std::uint64_t address, const std::vector<std::uint8_t>& bytes) { written[address] = bytes.at(0); },
+      next_function, [&](std::uint64_t bytes) { return apart = bytes, std::uint64_t{0x5000}; });
+  EXPECT_EQ(loaded.address_of("first", nullptr), kBase);
+  EXPECT_EQ(loaded.address_of("last", nullptr), kBase + 4);
+  EXPECT_EQ(loaded.address_of("both", nullptr), 0x5000u);
+  EXPECT_EQ(placed, 8u);
+  EXPECT_EQ(apart, 8u);
+  EXPECT_EQ(written.at(0x5000), 7);
+  Memory memory;
+  EXPECT_EQ(memory.load(module).address_of("both", nullptr), kBase + 8);
+}
+
 TEST(LoadedModule, PlacesVariablesAlignedAndInitialised) {
   Memory memory;
   auto constant = variable("table", 4, 64, {1, 2});

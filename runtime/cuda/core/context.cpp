@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <new>
 #include <systemc>
+#include <utility>
+#include <vector>
 
 #include "common/error.h"
 #include "runtime/cuda/core/images.h"
@@ -21,6 +23,11 @@ extern "C" __attribute__((visibility("default"))) int sc_main(int /*argc*/, char
 }
 
 namespace weft::cuda {
+namespace {
+
+thread_local bool in_callback = false;
+
+}  // namespace
 
 Context& Context::instance() {
   static Context* const context = new Context;
@@ -47,6 +54,7 @@ void Context::report(const std::string& text) {
 }
 
 Error Context::guarded(const char* name, Run run, void* body, AfterFault after_fault) {
+  if (in_callback) return Error::kNotPermitted;
   const std::lock_guard lock(mutex_);
   if (sticky_ != Error::kSuccess && after_fault == AfterFault::kRefused) return sticky_;
   try {
@@ -66,15 +74,11 @@ Error Context::guarded(const char* name, Run run, void* body, AfterFault after_f
   }
 }
 
-void Context::unlocked(const std::function<void()>& function) {
-  mutex_.unlock();
-  try {
-    function();
-  } catch (...) {
-    mutex_.lock();
-    throw;
-  }
-  mutex_.lock();
+Context::Callback::Callback() {
+  in_callback = true;
+}
+Context::Callback::~Callback() {
+  in_callback = false;
 }
 
 const Settings& Context::settings() {
@@ -91,7 +95,9 @@ const Settings& Context::settings() {
 const GpuConfig& Context::config() {
   if (config_ == nullptr) {
     try {
-      config_ = std::make_unique<GpuConfig>(load_config(settings().config, settings().overrides));
+      std::vector<std::string> overrides = settings().overrides;
+      overrides.emplace_back("system.enabled=true");  // managed and pinned memory
+      config_ = std::make_unique<GpuConfig>(load_config(settings().config, overrides));
     } catch (const InputError& error) {
       fail(Error::kInitialization, error.what());
     }
@@ -108,6 +114,7 @@ runtime::Device& Context::device() {
   options.limits.printf_bytes = limits_[1];
   options.limits.heap_bytes = limits_[2];
   options.functional.all = settings().functional;
+  options.host_memory.emplace();
   try {
     device_ = std::make_unique<runtime::Device>(config(), options);
   } catch (const InputError& error) {
@@ -140,6 +147,11 @@ void Context::set_limit(int which, std::uint64_t value) {
 
 void Context::reset() {
   if (device_ != nullptr) {
+    try {
+      if (sticky_ == Error::kSuccess) streams_->synchronise();
+    } catch (const Failure&) {
+      // Reported; it goes with the reset.
+    }
     flush_output();
     profile_->keep_statistics(*device_);
     device_->reset();
@@ -163,6 +175,11 @@ void Context::finish() {
   if (getpid() != owner_) return;  // a child that was forked
   const std::lock_guard lock(mutex_);
   if (device_ == nullptr || settings_ == nullptr) return;
+  try {
+    if (sticky_ == Error::kSuccess) streams_->synchronise();  // what nobody waited for
+  } catch (const Failure&) {
+    // The fault has been reported.
+  }
   flush_output();
   if (!settings_->summary && settings_->out.empty()) return;
   profile_->keep_statistics(*device_);

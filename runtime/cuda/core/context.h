@@ -50,8 +50,15 @@ class Context {
     const auto run = [](Context& context, void* object) { (*static_cast<Plain*>(object))(context); };
     return guarded(name, run, const_cast<std::remove_const_t<Plain>*>(&body), after_fault);
   }
-  // Runs a function of the program (a callback) without the lock.
-  void unlocked(const std::function<void()>& function);
+  // While one lives in a thread, calls of it fail with kNotPermitted: functions of the program that streams
+  // call must not call CUDA.
+  class Callback {
+   public:
+    Callback();
+    ~Callback();
+    Callback(const Callback&) = delete;
+    Callback& operator=(const Callback&) = delete;
+  };
 
   // All of these: with the lock. They fail with kInitialization if the configuration is wrong.
   const Settings& settings();

@@ -42,6 +42,7 @@ enum class Error : int {
   kInvalidPc = 718,
   kLaunchFailure = 719,
   kCooperativeTooLarge = 720,
+  kNotPermitted = 800,
   kNotSupported = 801,
   kUnknown = 999
 };

@@ -4,6 +4,7 @@
 
 #include "common/error.h"
 #include "runtime/cuda/core/context.h"
+#include "runtime/cuda/core/streams.h"
 #include "runtime/device.h"
 #include "runtime/images.h"
 
@@ -143,6 +144,7 @@ Array& Images::array(const void* handle) {
 }
 
 void Images::destroy_array(Array& array) {
+  context_.streams().synchronise();
   context_.device().free(array.image.address);
   arrays_.erase(&array);
 }
@@ -233,10 +235,12 @@ const Images::TextureSource& Images::texture_source(std::uint64_t texture) const
 
 void Images::destroy_texture(std::uint64_t texture) {
   if (textures_.erase(texture) == 0) fail(Error::kInvalidValue);
+  context_.streams().synchronise();
   runtime::destroy_object(context_.device(), texture);
 }
 
 void Images::destroy_surface(std::uint64_t surface) {
+  context_.streams().synchronise();
   try {
     runtime::destroy_object(context_.device(), surface);
   } catch (const InputError&) {

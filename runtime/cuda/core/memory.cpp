@@ -1,19 +1,23 @@
 #include "runtime/cuda/core/memory.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
 #include "platform/gpu_config.h"
 #include "runtime/cuda/core/context.h"
 #include "runtime/cuda/core/images.h"
+#include "runtime/cuda/core/streams.h"
 #include "runtime/device.h"
 
 namespace weft::cuda {
 namespace {
 
 constexpr std::uint64_t kHostAlignment = 4096;                 // pinned memory begins with a page
+constexpr std::uint64_t kHostMemory = std::uint64_t{1} << 37;  // behind the largest device memory
+constexpr std::uint64_t kMostHostBytes = std::uint64_t{1} << 40;
 constexpr std::uint64_t kLongestRow = std::uint64_t{1} << 20;  // bytes that a copy moves at a time
 
 void* pointer(std::uint64_t address) {
@@ -35,6 +39,7 @@ std::uint64_t place(const End& end, std::uint64_t row, std::uint64_t slice) {
 
 }  // namespace
 
+Memory::Memory(Context& context) : context_(context), next_host_(kHostMemory) {}
 Memory::~Memory() = default;
 
 std::uint64_t Memory::allocate(std::uint64_t bytes) {
@@ -59,31 +64,52 @@ std::uint64_t Memory::allocate_pitched(std::uint64_t width, std::uint64_t rows, 
   return allocate(bytes);
 }
 
-void* Memory::allocate_host(std::uint64_t bytes, unsigned flags) {
-  if (bytes > UINT64_MAX - kHostAlignment) fail(Error::kOutOfMemory);
-  void* memory =
-      std::aligned_alloc(kHostAlignment, (bytes + kHostAlignment - 1) / kHostAlignment * kHostAlignment);
-  if (memory == nullptr) fail(Error::kOutOfMemory);
-  blocks_[address_of(memory)] = {address_of(memory), bytes, Kind::kPinned, flags};
+void* Memory::allocate_on_host(std::uint64_t bytes, Kind kind, unsigned flags) {
+  if (bytes == 0) fail(Error::kInvalidValue);
+  if (bytes > kMostHostBytes) fail(Error::kOutOfMemory);
+  const std::uint64_t whole = (bytes + kHostAlignment - 1) / kHostAlignment * kHostAlignment;
+  void* memory = MAP_FAILED;
+  for (const int fixed : {MAP_FIXED_NOREPLACE, 0}) {
+    if (memory != MAP_FAILED) break;
+    memory =
+        mmap(pointer(next_host_), whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | fixed, -1, 0);
+  }
+  if (memory == MAP_FAILED) fail(Error::kOutOfMemory);
+  next_host_ += whole;
+  context_.device().share(memory, whole);
+  blocks_[address_of(memory)] = {address_of(memory), bytes, kind, flags, true};
   return memory;
 }
 
+void* Memory::allocate_host(std::uint64_t bytes, unsigned flags) {
+  return allocate_on_host(bytes, Kind::kPinned, flags);
+}
+
 void* Memory::allocate_managed(std::uint64_t bytes, unsigned flags) {
-  if (bytes == 0 || (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost)) fail(Error::kInvalidValue);
-  fail(Error::kNotSupported,
-       "managed memory is not provided: kernels reach device memory only; use cudaMalloc and "
-       "cudaMemcpy");
+  if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost) fail(Error::kInvalidValue);
+  return allocate_on_host(bytes, Kind::kManaged, flags);
 }
 
 std::uint64_t Memory::device_address(const void* memory) {
-  if (find(address_of(memory)) == nullptr) fail(Error::kInvalidValue);
-  fail(Error::kNotSupported, "kernels do not reach host memory; use cudaMalloc and cudaMemcpy");
+  const Block* block = find(address_of(memory));
+  if (block == nullptr || !block->shared) fail(Error::kInvalidValue);
+  return address_of(memory);
+}
+
+void Memory::free_on_host(const Block& block) {
+  context_.streams().synchronise();
+  if (block.shared) context_.device().unshare(pointer(block.address));
+  munmap(pointer(block.address), (block.bytes + kHostAlignment - 1) / kHostAlignment * kHostAlignment);
+  blocks_.erase(block.address);
 }
 
 void Memory::free(std::uint64_t address) {
   if (address == 0) return;
   const auto found = blocks_.find(address);
-  if (found == blocks_.end() || found->second.kind != Kind::kDevice) fail(Error::kInvalidValue);
+  if (found == blocks_.end()) fail(Error::kInvalidValue);
+  if (found->second.kind == Kind::kManaged) return free_on_host(found->second);
+  if (found->second.kind != Kind::kDevice) fail(Error::kInvalidValue);
+  context_.streams().synchronise();
   context_.device().free(address);
   used_ -= found->second.bytes;
   blocks_.erase(found);
@@ -93,8 +119,7 @@ void Memory::free_host(void* memory) {
   if (memory == nullptr) return;
   const auto found = blocks_.find(address_of(memory));
   if (found == blocks_.end() || found->second.kind != Kind::kPinned) fail(Error::kInvalidValue);
-  blocks_.erase(found);
-  std::free(memory);  // NOLINT(cppcoreguidelines-no-malloc)
+  free_on_host(found->second);
 }
 
 void Memory::add_host(void* memory, std::uint64_t bytes, unsigned flags) {
@@ -103,12 +128,15 @@ void Memory::add_host(void* memory, std::uint64_t bytes, unsigned flags) {
   const auto next = blocks_.lower_bound(address);
   const bool overlaps = (next != blocks_.end() && next->first < address + bytes) || find(address) != nullptr;
   if (overlaps) fail(Error::kHostRegistered);
-  blocks_[address] = {address, bytes, Kind::kRegistered, flags};
+  context_.device().share(memory, bytes);
+  blocks_[address] = {address, bytes, Kind::kRegistered, flags, true};
 }
 
 void Memory::remove_host(void* memory) {
   const auto found = blocks_.find(address_of(memory));
   if (found == blocks_.end() || found->second.kind != Kind::kRegistered) fail(Error::kHostNotRegistered);
+  context_.streams().synchronise();
+  if (found->second.shared) context_.device().unshare(memory);
   blocks_.erase(found);
 }
 
@@ -119,7 +147,7 @@ const Memory::Block* Memory::find(std::uint64_t address) const {
   return address - block.address < std::max<std::uint64_t>(block.bytes, 1) ? &block : nullptr;
 }
 
-bool Memory::is_device(std::uint64_t address) {
+bool Memory::is_device(std::uint64_t address) const {
   return address >= kDeviceBase && address - kDeviceBase < context_.config().gddr5.bytes;
 }
 
@@ -235,9 +263,10 @@ void Memory::fill(const End& to, const Box& box, std::uint32_t value, unsigned b
   }
 }
 
+// Host memory that the program still uses stays until it gives it back; kernels see it no more.
 void Memory::reset() {
   for (auto at = blocks_.begin(); at != blocks_.end();) {
-    // What the program still uses on the host stays until it gives it back.
+    at->second.shared = false;
     at = at->second.kind == Kind::kDevice ? blocks_.erase(at) : std::next(at);
   }
   used_ = 0;

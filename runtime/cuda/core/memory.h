@@ -33,22 +33,25 @@ class Memory {
     std::uint64_t address = 0, bytes = 0;
     Kind kind = Kind::kDevice;
     unsigned flags = 0;
+    bool shared = false;  // host memory that kernels see
   };
   // As cudaMallocPitch aligns rows: no row shares a texture line or a coalesced access with another.
   static constexpr std::uint64_t kPitchAlignment = 512;
 
-  explicit Memory(Context& context) : context_(context) {}
+  explicit Memory(Context& context);
   ~Memory();
 
   // Fail with kOutOfMemory.
   std::uint64_t allocate(std::uint64_t bytes);
   std::uint64_t allocate_pitched(std::uint64_t width, std::uint64_t rows, std::uint64_t* pitch);
   void* allocate_host(std::uint64_t bytes, unsigned flags);
-  // Memory that the host and kernels use by the same address. Fails with kNotSupported.
+  // Memory that the host and kernels use by the same address, as they do all of these blocks.
   void* allocate_managed(std::uint64_t bytes, unsigned flags);
-  // Under which address kernels see host memory. Fails with kNotSupported.
+  // Under which address kernels see host memory: its own. Fails with kInvalidValue if it is none that they
+  // see.
   std::uint64_t device_address(const void* memory);
-  // 0: nothing happens. Fail with kInvalidValue if no block begins there.
+  // 0: nothing happens. Fail with kInvalidValue if no block begins there. Wait for the device, as all that
+  // frees.
   void free(std::uint64_t address);
   void free_host(void* memory);
   // Memory of the program's own. Fails with kHostRegistered if it overlaps a known block.
@@ -57,7 +60,7 @@ class Memory {
 
   // The block that contains the address; nullptr: none that this knows of.
   const Block* find(std::uint64_t address) const;
-  bool is_device(std::uint64_t address);
+  bool is_device(std::uint64_t address) const;
   void usage(std::uint64_t* free, std::uint64_t* total);
 
   // At once, in the order of calls; fail with kInvalidValue for a range outside of device allocations.
@@ -73,7 +76,11 @@ class Memory {
   void read(const End& from, std::uint64_t row, std::uint64_t slice, std::uint64_t bytes, void* to);
   void write(const End& to, std::uint64_t row, std::uint64_t slice, std::uint64_t bytes, const void* from);
 
+  void* allocate_on_host(std::uint64_t bytes, Kind kind, unsigned flags);
+  void free_on_host(const Block& block);
+
   Context& context_;
+  std::uint64_t next_host_;  // where host memory is looked for, so that addresses are the same in each run
   std::map<std::uint64_t, Block> blocks_;
   std::uint64_t used_ = 0;             // device bytes
   std::vector<std::uint8_t> scratch_;  // a row

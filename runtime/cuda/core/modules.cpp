@@ -6,6 +6,7 @@
 #include "common/error.h"
 #include "platform/gpu_config.h"
 #include "runtime/cuda/core/context.h"
+#include "runtime/cuda/core/memory.h"
 #include "runtime/cuda/core/properties.h"
 #include "runtime/cuda/fatbin/fatbin.h"
 #include "runtime/device.h"
@@ -71,7 +72,10 @@ int version_number(const std::string& text) {  // "sm_75" -> 75
 loader::LoadedModule& Module::loaded(Context& context) {
   if (loaded_ != nullptr) return *loaded_;
   try {
-    loaded_ = &context.device().load_module(ptx_, name_);
+    const auto managed = [&](std::uint64_t bytes) {
+      return reinterpret_cast<std::uint64_t>(context.memory().allocate_managed(bytes, cudaMemAttachGlobal));
+    };
+    loaded_ = &context.device().load_modules({{ptx_, name_}}, managed);
   } catch (const InputError& error) {
     fail(Error::kInvalidPtx, error.what());
   }

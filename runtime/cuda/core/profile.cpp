@@ -83,6 +83,9 @@ ordered_json record_json(const Activity& activity) {
     json["grid"] = size_json(activity.grid);
     json["block"] = size_json(activity.block);
     json.update(counts_json(activity.counts));
+    if (activity.overlaps) {
+      for (const char* unknown : {"thread_instructions", "warp_instructions", "ipc"}) json[unknown] = nullptr;
+    }
   } else {
     json["bytes"] = activity.bytes;
   }
@@ -99,7 +102,31 @@ Profile::Counts Profile::counts(runtime::Device& device) {
           totals.warp_instructions + functional.warp_instructions};
 }
 
+// Kernels arrive in the order of their ends. One that began before another ended shares the machine with it:
+// whose instructions are whose is not known then, neither of this one nor of those.
+void Profile::count_instructions(Activity& activity) {
+  activity.overlaps = activity.start < last_end_;
+  if (!activity.overlaps) {
+    const Counts mine = activity.up_to_its_end - last_;
+    activity.counts.thread_instructions = mine.thread_instructions;
+    activity.counts.warp_instructions = mine.warp_instructions;
+  }
+  for (auto other = records_.rbegin(); other != records_.rend(); ++other) {
+    if (other->kind != Activity::Kind::kKernel) continue;
+    if (other->end() <= activity.start) break;
+    if (other->overlaps) continue;
+    other->overlaps = true;
+    Counts& sum = sums_[readable(*other)].counts;
+    sum.thread_instructions -= other->counts.thread_instructions;
+    sum.warp_instructions -= other->counts.warp_instructions;
+    other->counts.thread_instructions = other->counts.warp_instructions = 0;
+  }
+  last_ = activity.up_to_its_end;
+  last_end_ = activity.end();
+}
+
 void Profile::add(Activity activity) {
+  if (activity.kind == Activity::Kind::kKernel) count_instructions(activity);
   Sum& sum = sums_[readable(activity)];
   sum.kind = activity.kind;
   ++sum.calls;
@@ -145,6 +172,7 @@ std::string Profile::summary() const {
 }
 
 void Profile::keep_statistics(runtime::Device& device) {
+  last_ = {};  // the device counts from 0 again
   const Counts counts = Profile::counts(device);
   if (counts.thread_instructions == 0) return;
   ordered_json json = counts_json(counts);

@@ -34,7 +34,10 @@ struct Activity {
   std::uint64_t start = 0, duration = 0;  // picoseconds, simulated
   std::uint64_t bytes = 0;                // of a copy or fill
   dim3 grid, block;
-  Counts counts;
+  Counts counts;         // of the kernel; instructions only if no other ran at the same time
+  Counts up_to_its_end;  // of all kernels of this life of the device
+  bool overlaps = false;
+  std::uint64_t end() const { return start + duration; }
 };
 
 class Profile {
@@ -61,7 +64,11 @@ class Profile {
   };
   nlohmann::ordered_json to_json(Context& context) const;
 
+  void count_instructions(Activity& activity);
+
   std::vector<Activity> records_;
+  Counts last_;                 // up to the end of the kernel that ended last
+  std::uint64_t last_end_ = 0;  // picoseconds
   std::uint64_t left_out_ = 0;
   std::map<std::string, Sum> sums_;   // by readable name
   std::vector<std::string> devices_;  // JSON: statistics of each life of the device, from reset to reset

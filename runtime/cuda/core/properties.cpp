@@ -97,7 +97,8 @@ cudaDeviceProp properties_of(const GpuConfig& config, unsigned capability) {
   p.maxThreadsPerMultiProcessor = clamped(config.sm.max_threads);
   p.globalL1CacheSupported = p.localL1CacheSupported = config.sm.l1d.enabled ? 1 : 0;
   p.maxBlocksPerMultiProcessor = clamped(config.sm.max_blocks);
-  p.hostNativeAtomicSupported = 0;
+  p.concurrentKernels = p.managedMemory = 1;
+  p.hostRegisterSupported = p.canUseHostPointerForRegisteredMem = 1;
   p.unifiedFunctionPointers = 1;
   p.deviceNumaId = p.hostNumaId = -1;
   return p;
@@ -222,6 +223,10 @@ std::optional<int> attribute_of(const GpuConfig& config, unsigned capability, in
       return p.regsPerMultiprocessor;
     case 83:
       return p.managedMemory;
+    case 91:
+      return p.canUseHostPointerForRegisteredMem;
+    case 99:
+      return p.hostRegisterSupported;
     case 89:
       return p.concurrentManagedAccess;
     case 95:

@@ -1,6 +1,8 @@
 #include "runtime/cuda/core/streams.h"
 
+#include <cstring>
 #include <systemc>
+#include <utility>
 
 #include "common/error.h"
 #include "runtime/cuda/core/context.h"
@@ -60,7 +62,7 @@ runtime::Arguments arguments_of(const Launch& launch, const ptx::Program& progra
   return arguments;
 }
 
-Activity::Kind kind_of_copy(Memory& memory, const End& to, const End& from) {
+Activity::Kind kind_of_copy(const Memory& memory, const End& to, const End& from) {
   const bool to_device = to.array != nullptr || memory.is_device(to.address);
   const bool from_device = from.array != nullptr || memory.is_device(from.address);
   if (to_device) return from_device ? Activity::Kind::kDeviceToDevice : Activity::Kind::kHostToDevice;
@@ -69,31 +71,37 @@ Activity::Kind kind_of_copy(Memory& memory, const End& to, const End& from) {
 
 }  // namespace
 
-Streams::Streams(Context& context) : context_(context) {}
-Streams::~Streams() = default;
-
 Stream& Streams::create(unsigned flags, int priority) {
   if (flags > cudaStreamNonBlocking) fail(Error::kInvalidValue);
-  auto stream = std::make_unique<Stream>(Stream{next_number_++, flags, priority});
+  auto stream = std::make_unique<Stream>(Stream{flags, priority, context_.device().streams().create()});
   Stream& result = *stream;
   streams_.emplace(stream.get(), std::move(stream));
   return result;
 }
 
 void Streams::destroy(Stream& stream) {
-  if (streams_.erase(&stream) == 0) fail(Error::kInvalidHandle);
+  const auto found = streams_.find(&stream);
+  if (found == streams_.end()) fail(Error::kInvalidHandle);
+  if (asked_ == &stream) asked_ = nullptr;
+  context_.device().streams().destroy(stream.number);
+  streams_.erase(found);
 }
 
 Stream& Streams::stream(const void* handle) {
   const auto value = reinterpret_cast<std::uintptr_t>(handle);
-  if (value == 0 || value == kLegacy || value == kPerThread) return default_;
+  if (value == 0 || value == kLegacy) return default_;
+  if (value == kPerThread) {
+    auto& own = of_threads_[std::this_thread::get_id()];
+    if (own == nullptr) own = std::make_unique<Stream>(Stream{0, 0, context_.device().streams().create()});
+    return *own;
+  }
   const auto found = streams_.find(handle);
   if (found == streams_.end()) fail(Error::kInvalidHandle);
   return *found->second;
 }
 
 Event& Streams::create_event(unsigned flags) {
-  auto event = std::make_unique<Event>(Event{flags});
+  auto event = std::make_unique<Event>(Event{flags, context_.device().streams().create_event()});
   Event& result = *event;
   events_.emplace(event.get(), std::move(event));
   return result;
@@ -106,23 +114,71 @@ Event& Streams::event(const void* handle) {
 }
 
 void Streams::destroy_event(Event& event) {
+  context_.device().streams().destroy_event(event.number);
   events_.erase(&event);
 }
 
-void Streams::record(Event& event, Stream& /*stream*/) {
-  event.recorded = true;
-  event.picoseconds = now();
+// What is put into the default stream waits for what blocking streams hold, and the other way round.
+void Streams::order(Stream& stream) {
+  runtime::Streams& all = context_.device().streams();
+  if (!barrier_) barrier_ = all.create_event();
+  const auto join = [&](const Stream& before, const Stream& after) {
+    if (all.idle(before.number)) return;
+    all.record(before.number, *barrier_);
+    all.wait(after.number, *barrier_);
+  };
+  if (&stream != &default_) {
+    if (stream.blocking()) join(default_, stream);
+    return;
+  }
+  for (const auto& [handle, other] : streams_) {
+    if (other->blocking()) join(*other, default_);
+  }
+  for (const auto& [thread, other] : of_threads_) join(*other, default_);
 }
 
-float Streams::milliseconds(const Event& start, const Event& end) const {
-  const unsigned flags = start.flags | end.flags;
-  if (!start.recorded || !end.recorded || (flags & cudaEventDisableTiming) != 0) fail(Error::kInvalidHandle);
-  const auto picoseconds = static_cast<std::int64_t>(end.picoseconds - start.picoseconds);
+void Streams::record(Event& event, Stream& stream) {
+  order(stream);
+  event.asked = false;
+  context_.device().streams().record(stream.number, event.number);
+}
+
+void Streams::wait(Stream& stream, Event& event) {
+  order(stream);
+  context_.device().streams().wait(stream.number, event.number);
+}
+
+void Streams::query(Event& event) {
+  if (!context_.device().streams().pending(event.number)) return;
+  if (!event.asked) {
+    event.asked = true;
+    fail(Error::kNotReady);
+  }
+  synchronise(event);
+}
+
+void Streams::query(Stream& stream) {
+  order(stream);
+  if (context_.device().streams().idle(stream.number)) return;
+  if (asked_ != &stream) {
+    asked_ = &stream;
+    fail(Error::kNotReady);
+  }
+  synchronise(stream);
+}
+
+float Streams::milliseconds(const Event& start, const Event& end) {
+  const runtime::Streams& all = context_.device().streams();
+  if (((start.flags | end.flags) & cudaEventDisableTiming) != 0) fail(Error::kInvalidHandle);
+  for (const Event* event : {&start, &end}) {
+    if (all.pending(event->number)) fail(Error::kNotReady);
+    if (!all.recorded(event->number)) fail(Error::kInvalidHandle);
+  }
+  const auto picoseconds = static_cast<std::int64_t>(all.time_of(end.number) - all.time_of(start.number));
   return static_cast<float>(static_cast<double>(picoseconds) * 1e-9);
 }
 
-// Returns the bytes of shared memory that a block takes.
-std::uint64_t Streams::check(const Launch& launch) const {
+void Streams::check(const Launch& launch) const {
   const Limits limits = limits_of(context_.config());
   const auto within = [](const dim3& size, const dim3& most) {
     return size.x != 0 && size.y != 0 && size.z != 0 && size.x <= most.x && size.y <= most.y &&
@@ -136,75 +192,162 @@ std::uint64_t Streams::check(const Launch& launch) const {
   if (launch.dynamic_shared > attributes.max_dynamic_shared) fail(Error::kInvalidValue);
   if (threads(launch.block) > static_cast<std::uint64_t>(attributes.max_threads))
     fail(Error::kOutOfResources);
-  return attributes.shared_bytes + launch.dynamic_shared;
+}
+
+void Streams::add_kernel(Activity activity) {
+  activity.up_to_its_end = Profile::counts(context_.device());
+  context_.profile().add(std::move(activity));
 }
 
 void Streams::launch(const Launch& launch, Stream& stream) {
   check(launch);
+  order(stream);
   runtime::Device& device = context_.device();
   const ptx::Program& program = context_.modules().program(*launch.function);
   const runtime::Arguments arguments = arguments_of(launch, program);
-  const Profile::Counts before = Profile::counts(device);
-  const std::uint64_t start = now();
-  try {
-    device.launch(launch.function->module->loaded(context_), launch.function->name,
-                  {launch.grid.x, launch.grid.y, launch.grid.z},
-                  {launch.block.x, launch.block.y, launch.block.z}, arguments, launch.dynamic_shared);
-  } catch (const InputError& error) {
-    fail(Error::kOutOfResources, error.what());
-  }
-  try {
-    device.synchronise();
-  } catch (const SimulatedFault& fault) {
-    context_.fault(fault.what());
-  }
   Activity activity;
   activity.kind = Activity::Kind::kKernel;
   activity.name = launch.function->name;
   activity.stream = stream.number;
-  activity.start = start;
-  activity.duration = now() - start;
   activity.grid = launch.grid;
   activity.block = launch.block;
-  activity.counts = Profile::counts(device) - before;
-  context_.profile().add(std::move(activity));
+  const auto told = [this, activity](const dispatch::LaunchOutcome& how) {
+    Activity ended = activity;
+    ended.start = how.begin_ps;
+    ended.duration = how.end_ps - how.begin_ps;
+    ended.counts.cycles = how.cycles();
+    add_kernel(std::move(ended));
+  };
+  try {
+    device.launch(stream.number, launch.function->module->loaded(context_), launch.function->name,
+                  {launch.grid.x, launch.grid.y, launch.grid.z},
+                  {launch.block.x, launch.block.y, launch.block.z}, arguments, launch.dynamic_shared, told);
+  } catch (const InputError& error) {
+    fail(Error::kOutOfResources, error.what());
+  }
 }
 
+template <class Add>
+void Streams::timed(Activity activity, Stream& stream, Add&& add) {
+  runtime::Device& device = context_.device();
+  activity.stream = stream.number;
+  const auto shared = std::make_shared<Activity>(std::move(activity));
+  device.call(stream.number, [this, shared] { shared->start = now(); });
+  add();
+  device.call(stream.number, [this, shared] {
+    shared->duration = now() - shared->start;
+    context_.profile().add(*shared);
+  });
+}
+
+// Memory that is not pinned may change once the call has returned.
+bool Streams::must_wait(const End& to, const End& from) const {
+  const auto pageable = [&](const End& end) {
+    return end.array == nullptr && !context_.memory().is_device(end.address) &&
+           context_.memory().find(end.address) == nullptr;
+  };
+  return pageable(to) || pageable(from);
+}
+
+// Copies of several rows, and those of arrays, are done by the host once it is their turn.
 void Streams::copy(const End& to, const End& from, const Box& box, Stream& stream) {
-  context_.memory().copy(to, from, box);
   Activity activity;
   activity.kind = kind_of_copy(context_.memory(), to, from);
-  activity.stream = stream.number;
-  activity.start = context_.has_device() ? now() : 0;
   activity.bytes = box.width * box.height * box.depth;
-  context_.profile().add(std::move(activity));
+  synchronise(stream);
+  context_.memory().copy(to, from, box);
+  timed(std::move(activity), stream, [] {});
 }
 
 void Streams::copy(std::uint64_t to, std::uint64_t from, std::uint64_t bytes, Stream& stream) {
+  if (bytes == 0) return;
+  if (to == 0 || from == 0) fail(Error::kInvalidValue);
   End to_end, from_end;
   to_end.address = to;
   from_end.address = from;
-  if (bytes != 0 && (to == 0 || from == 0)) fail(Error::kInvalidValue);
-  copy(to_end, from_end, {bytes}, stream);
+  const Memory& memory = context_.memory();
+  Activity activity;
+  activity.kind = kind_of_copy(memory, to_end, from_end);
+  activity.bytes = bytes;
+  order(stream);
+  runtime::Device& device = context_.device();
+  void* const host_to = reinterpret_cast<void*>(to);
+  const void* const host_from = reinterpret_cast<const void*>(from);
+  timed(activity, stream, [&] {
+    try {
+      switch (activity.kind) {
+        case Activity::Kind::kHostToDevice:
+          device.copy_to(stream.number, to, host_from, bytes);
+          break;
+        case Activity::Kind::kDeviceToHost:
+          device.copy_from(stream.number, host_to, from, bytes);
+          break;
+        case Activity::Kind::kDeviceToDevice:
+          device.copy(stream.number, to, from, bytes);
+          break;
+        default:
+          device.call(stream.number,
+                      [host_to, host_from, bytes] { std::memmove(host_to, host_from, bytes); });
+      }
+    } catch (const InputError&) {
+      fail(Error::kInvalidValue);
+    }
+  });
+  if (must_wait(to_end, from_end)) synchronise(stream);
 }
 
 void Streams::fill(const End& to, const Box& box, std::uint32_t value, unsigned bytes_of_value,
                    Stream& stream) {
-  context_.memory().fill(to, box, value, bytes_of_value);
   Activity activity;
   activity.kind = Activity::Kind::kFill;
-  activity.stream = stream.number;
-  activity.start = now();
   activity.bytes = box.width * box.height * box.depth;
-  context_.profile().add(std::move(activity));
+  const bool plain = bytes_of_value == 1 && box.height == 1 && box.depth == 1;
+  if (!plain || !context_.memory().is_device(to.address)) {
+    synchronise(stream);
+    context_.memory().fill(to, box, value, bytes_of_value);
+    return timed(std::move(activity), stream, [] {});
+  }
+  order(stream);
+  timed(std::move(activity), stream, [&] {
+    try {
+      context_.device().fill(stream.number, to.address, static_cast<std::uint8_t>(value), box.width);
+    } catch (const InputError&) {
+      fail(Error::kInvalidValue);
+    }
+  });
 }
 
-void Streams::call(Stream& /*stream*/, const std::function<void()>& function) {
-  context_.unlocked(function);
+void Streams::call(Stream& stream, std::function<void()> function) {
+  order(stream);
+  context_.device().call(stream.number, [act = std::move(function)] {
+    const Context::Callback guard;
+    act();
+  });
+}
+
+template <class Work>
+void Streams::run(Work&& work) {
+  asked_ = nullptr;
+  try {
+    work(context_.device());
+  } catch (const SimulatedFault& fault) {
+    context_.fault(fault.what());
+    fail(context_.sticky());
+  }
+  context_.flush_output();
+}
+
+void Streams::synchronise(Stream& stream) {
+  order(stream);
+  run([&](runtime::Device& device) { device.synchronise(stream.number); });
+}
+
+void Streams::synchronise(Event& event) {
+  run([&](runtime::Device& device) { device.wait_for(event.number); });
 }
 
 void Streams::synchronise() {
-  context_.flush_output();
+  run([](runtime::Device& device) { device.synchronise(); });
 }
 
 std::uint64_t Streams::now() const {
@@ -213,7 +356,10 @@ std::uint64_t Streams::now() const {
 
 void Streams::reset() {
   streams_.clear();
+  of_threads_.clear();
   events_.clear();
+  barrier_.reset();
+  asked_ = nullptr;
 }
 
 }  // namespace weft::cuda

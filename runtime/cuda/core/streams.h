@@ -1,17 +1,20 @@
-// Streams, events, and the work in them.
+// Streams, events, and the work in them, over runtime/streams.h.
 //
-// Work is done in the order of the calls, one after the other, when it is asked for: an order that every
-// program allows, since a stream is in order and an event is recorded before it is waited for. Times are
-// simulated: kernels take what the machine takes, copies and fills none.
+// A call puts work into a stream and returns. The simulation runs when a program waits: for a stream, an
+// event, the device, or a copy of memory that is not pinned. The default stream waits for the blocking
+// streams, and they for it. Times are simulated.
 #ifndef WEFT_RUNTIME_CUDA_CORE_STREAMS_H
 #define WEFT_RUNTIME_CUDA_CORE_STREAMS_H
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <thread>
 #include <unordered_map>
 
 #include "runtime/cuda/core/memory.h"
+#include "runtime/cuda/core/profile.h"
 #include "weft/cuda_structures.h"
 
 namespace weft::cuda {
@@ -20,15 +23,16 @@ class Context;
 struct Function;
 
 struct Stream {
-  unsigned number = 0;  // 0: the default stream
   unsigned flags = 0;
   int priority = 0;
+  std::uint32_t number = 0;  // runtime::StreamId; 0: the default stream
+  bool blocking() const { return (flags & cudaStreamNonBlocking) == 0; }
 };
 
 struct Event {
   unsigned flags = 0;
-  bool recorded = false;
-  std::uint64_t picoseconds = 0;  // simulated
+  std::uint32_t number = 0;  // runtime::EventId
+  bool asked = false;        // whether it has happened; said no
 };
 
 struct Launch {
@@ -42,8 +46,7 @@ struct Launch {
 
 class Streams {
  public:
-  explicit Streams(Context& context);
-  ~Streams();
+  explicit Streams(Context& context) : context_(context) {}
 
   Stream& create(unsigned flags, int priority);
   void destroy(Stream& stream);
@@ -55,31 +58,49 @@ class Streams {
   Event& event(const void* handle);  // fails with kInvalidHandle
   void destroy_event(Event& event);
   void record(Event& event, Stream& stream);
-  // Fails with kInvalidHandle if one was never recorded or takes no time.
-  float milliseconds(const Event& start, const Event& end) const;
+  void wait(Stream& stream, Event& event);
+  // Fail with kNotReady the first time they are asked and there is work left; asked again, they wait for it:
+  // a program that polls has nothing else to do.
+  void query(Event& event);
+  void query(Stream& stream);
+  // Fails with kInvalidHandle if one was never recorded or takes no time, with kNotReady if one has not
+  // happened.
+  float milliseconds(const Event& start, const Event& end);
 
-  // Fails with kInvalidConfiguration, kInvalidValue or kOutOfResources. A fault of the kernel is not this
-  // call's error: it is that of the next.
+  // Fails with kInvalidConfiguration, kInvalidValue or kOutOfResources.
   void launch(const Launch& launch, Stream& stream);
   void copy(const End& to, const End& from, const Box& box, Stream& stream);
   void copy(std::uint64_t to, std::uint64_t from, std::uint64_t bytes, Stream& stream);
   void fill(const End& to, const Box& box, std::uint32_t value, unsigned bytes_of_value, Stream& stream);
-  // Calls a function of the program behind all work in the stream.
-  void call(Stream& stream, const std::function<void()>& function);
-  // What the streams have been given is done; prints what kernels printed.
+  // Calls a function of the program behind all work in the stream; it must not call CUDA.
+  void call(Stream& stream, std::function<void()> function);
+
+  // Run the simulation, and print what kernels printed. A fault becomes the context's; they fail with its
+  // error.
+  void synchronise(Stream& stream);
+  void synchronise(Event& event);
   void synchronise();
 
   std::uint64_t now() const;  // picoseconds
   void reset();
 
  private:
-  std::uint64_t check(const Launch& launch) const;
-  void run(const Launch& launch, Stream& stream);
+  void check(const Launch& launch) const;
+  void order(Stream& stream);
+  void add_kernel(Activity activity);
+  template <class Work>
+  void run(Work&& work);
+  // Adds the activity with the times of what `add` puts into the stream.
+  template <class Add>
+  void timed(Activity activity, Stream& stream, Add&& add);
+  bool must_wait(const End& to, const End& from) const;
 
   Context& context_;
   Stream default_;
-  unsigned next_number_ = 1;
+  std::optional<std::uint32_t> barrier_;  // event that orders the default stream
+  const Stream* asked_ = nullptr;         // by query, and said no
   std::unordered_map<const void*, std::unique_ptr<Stream>> streams_;
+  std::unordered_map<std::thread::id, std::unique_ptr<Stream>> of_threads_;
   std::unordered_map<const void*, std::unique_ptr<Event>> events_;
 };
 

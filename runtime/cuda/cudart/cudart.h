@@ -35,6 +35,9 @@ inline std::uint64_t address_of(const void* memory) {
   return reinterpret_cast<std::uint64_t>(memory);
 }
 
+// What all forms of cudaGetDeviceProperties begin with.
+cudaError_t device_properties(cudaDeviceProp* properties, int device);
+
 // Kernels and variables that the program's modules have registered, by the address of their host side
 // (registration.cpp). Fail with kInvalidDeviceFunction and kInvalidSymbol.
 Function& function_of_symbol(Context& context, const void* symbol);

@@ -77,7 +77,7 @@ cudaError_t cudaSetDeviceFlags(unsigned /*flags*/) {
 cudaError_t cudaGetDeviceFlags(unsigned* flags) {
   return runtime_call("cudaGetDeviceFlags", [&](Context&) { required(flags) = 0; });
 }
-cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
+cudaError_t weft::cuda::device_properties(cudaDeviceProp* properties, int device) {
   return runtime_call("cudaGetDeviceProperties", [&](Context& c) {
     require_device(device);
     required(properties) = properties_of(c.config(), c.settings().capability);

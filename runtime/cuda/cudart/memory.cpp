@@ -91,7 +91,8 @@ cudaError_t fill(const char* name, void* to, std::size_t pitch, std::size_t slic
 }
 
 cudaError_t copy_symbol(const char* name, bool to_symbol, const void* symbol, std::uint64_t other,
-                        std::size_t bytes, std::size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
+                        std::size_t bytes, std::size_t offset, cudaMemcpyKind kind, cudaStream_t stream,
+                        bool waits) {
   return runtime_call(name, [&](Context& c) {
     std::uint64_t size = 0;
     const std::uint64_t address = variable_of_symbol(c, symbol, &size);
@@ -100,6 +101,7 @@ cudaError_t copy_symbol(const char* name, bool to_symbol, const void* symbol, st
     if (bytes == 0) return;
     check_kind(c, to, from, kind);
     c.streams().copy(to, from, bytes, c.streams().stream(stream));
+    if (waits) c.streams().synchronise(c.streams().stream(stream));
   });
 }
 
@@ -148,20 +150,6 @@ cudaError_t cudaHostGetFlags(unsigned* flags, void* host) {
 cudaError_t cudaMallocManaged(void** memory, std::size_t bytes, unsigned flags) {
   return runtime_call("cudaMallocManaged",
                       [&](Context& c) { required(memory) = c.memory().allocate_managed(bytes, flags); });
-}
-// Hints: managed memory does not move.
-cudaError_t cudaMemPrefetchAsync(const void* memory, std::size_t /*bytes*/, cudaMemLocation /*location*/,
-                                 unsigned /*flags*/, cudaStream_t stream) {
-  return runtime_call("cudaMemPrefetchAsync", [&](Context& c) {
-    c.streams().stream(stream);
-    if (c.memory().find(address_of(memory)) == nullptr) fail(Error::kInvalidValue);
-  });
-}
-cudaError_t cudaMemAdvise(const void* memory, std::size_t /*bytes*/, int /*advice*/,
-                          cudaMemLocation /*location*/) {
-  return runtime_call("cudaMemAdvise", [&](Context& c) {
-    if (c.memory().find(address_of(memory)) == nullptr) fail(Error::kInvalidValue);
-  });
 }
 cudaError_t cudaMallocAsync(void** memory, std::size_t bytes, cudaStream_t /*stream*/) {
   return cudaMalloc(memory, bytes);
@@ -216,8 +204,9 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
 
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
   const cudaError_t result = copy("cudaMemcpy", to, from, bytes, kind, nullptr);
-  return result != cudaSuccess ? result
-                               : runtime_call("cudaMemcpy", [](Context& c) { c.streams().synchronise(); });
+  return result != cudaSuccess ? result : runtime_call("cudaMemcpy", [](Context& c) {
+    c.streams().synchronise(c.streams().stream(nullptr));
+  });
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
@@ -265,19 +254,23 @@ cudaError_t cudaMemset3DAsync(cudaPitchedPtr memory, int value, cudaExtent exten
 
 cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, std::size_t bytes, std::size_t offset,
                                cudaMemcpyKind kind) {
-  return copy_symbol("cudaMemcpyToSymbol", true, symbol, address_of(from), bytes, offset, kind, nullptr);
+  return copy_symbol("cudaMemcpyToSymbol", true, symbol, address_of(from), bytes, offset, kind, nullptr,
+                     true);
 }
 cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, std::size_t bytes,
                                     std::size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
-  return copy_symbol("cudaMemcpyToSymbolAsync", true, symbol, address_of(from), bytes, offset, kind, stream);
+  return copy_symbol("cudaMemcpyToSymbolAsync", true, symbol, address_of(from), bytes, offset, kind, stream,
+                     false);
 }
 cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, std::size_t bytes, std::size_t offset,
                                  cudaMemcpyKind kind) {
-  return copy_symbol("cudaMemcpyFromSymbol", false, symbol, address_of(to), bytes, offset, kind, nullptr);
+  return copy_symbol("cudaMemcpyFromSymbol", false, symbol, address_of(to), bytes, offset, kind, nullptr,
+                     true);
 }
 cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, std::size_t bytes, std::size_t offset,
                                       cudaMemcpyKind kind, cudaStream_t stream) {
-  return copy_symbol("cudaMemcpyFromSymbolAsync", false, symbol, address_of(to), bytes, offset, kind, stream);
+  return copy_symbol("cudaMemcpyFromSymbolAsync", false, symbol, address_of(to), bytes, offset, kind, stream,
+                     false);
 }
 cudaError_t cudaGetSymbolAddress(void** address, const void* symbol) {
   return runtime_call("cudaGetSymbolAddress", [&](Context& c) {

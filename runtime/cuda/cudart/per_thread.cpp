@@ -44,8 +44,6 @@ WEFT_PER_THREAD(cudaMemcpy2DFromArrayAsync, _ptsz,
                 (void* t, Size p, cudaArray_const_t f, Size x, Size y, Size w, Size h, Kind k,
                  cudaStream_t s),
                 (t, p, f, x, y, w, h, k, own(s)))
-WEFT_PER_THREAD(cudaMemPrefetchAsync, _ptsz,
-                (const void* m, Size n, cudaMemLocation l, unsigned f, cudaStream_t s), (m, n, l, f, own(s)))
 WEFT_PER_THREAD(cudaMallocAsync, _ptsz, (void** m, Size n, cudaStream_t s), (m, n, own(s)))
 WEFT_PER_THREAD(cudaFreeAsync, _ptsz, (void* m, cudaStream_t s), (m, own(s)))
 WEFT_PER_THREAD(cudaStreamSynchronize, _ptsz, (cudaStream_t s), (own(s)))

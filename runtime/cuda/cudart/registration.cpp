@@ -4,6 +4,7 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "runtime/cuda/core/modules.h"
@@ -17,6 +18,8 @@ namespace {
 struct Image {
   void* wrapper = nullptr;
   Module* module = nullptr;  // once loaded
+  // Managed variables: where the program keeps the address, and the name.
+  std::vector<std::pair<void**, std::string>> managed;
 };
 struct Symbol {
   Image* image = nullptr;
@@ -37,7 +40,10 @@ Registry& registry() {
 Module& module_of(Context& context, Image* known) {
   if (known == nullptr) fail(Error::kInvalidImage);  // registered with a handle that is none
   Image& image = *known;
-  if (image.module == nullptr) image.module = &context.modules().load(image.wrapper);
+  if (image.module != nullptr) return *image.module;
+  image.module = &context.modules().load(image.wrapper);
+  for (const auto& [host, name] : image.managed)
+    *host = reinterpret_cast<void*>(context.modules().variable(*image.module, name, nullptr));
   return *image.module;
 }
 
@@ -98,7 +104,8 @@ Function& function_of(Context& context, const void* symbol_or_handle) {
 using namespace weft::cuda;
 
 void** __cudaRegisterFatBinary(void* wrapper) {
-  auto image = std::make_unique<Image>(Image{wrapper});
+  auto image = std::make_unique<Image>();
+  image->wrapper = wrapper;
   auto** const handle = reinterpret_cast<void**>(image.get());
   Context::instance().call(
       "__cudaRegisterFatBinary", [&](Context&) { registry().images.emplace(handle, std::move(image)); },
@@ -128,14 +135,15 @@ void __cudaRegisterManagedVar(void** handle, void** host, char* /*device*/, cons
       "__cudaRegisterManagedVar",
       [&](Context&) {
         registry().variables[host] = {image_of(handle), name};
-        fail(Error::kNotSupported, std::string("variable ") + name +
-                                       " is __managed__, which is not provided; use __device__ and "
-                                       "cudaMemcpyToSymbol");
+        if (Image* image = image_of(handle)) image->managed.emplace_back(host, name);
       },
       Context::AfterFault::kAllowed);
 }
-char __cudaInitModule(void** /*handle*/) {
-  return 1;
+// A program calls this before it uses a managed variable for the first time.
+char __cudaInitModule(void** handle) {
+  return runtime_call("__cudaInitModule", [&](Context& c) { module_of(c, image_of(handle)); }) == cudaSuccess
+             ? 1
+             : 0;
 }
 
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream) {

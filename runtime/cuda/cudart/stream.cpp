@@ -20,31 +20,28 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
                       [&](Context& c) { c.streams().destroy(c.streams().stream(stream)); });
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  return runtime_call("cudaStreamSynchronize", [&](Context& c) {
-    c.streams().stream(stream);
-    c.streams().synchronise();
-  });
+  return runtime_call("cudaStreamSynchronize",
+                      [&](Context& c) { c.streams().synchronise(c.streams().stream(stream)); });
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
-  return runtime_call("cudaStreamQuery", [&](Context& c) { c.streams().stream(stream); });
+  return runtime_call("cudaStreamQuery", [&](Context& c) { c.streams().query(c.streams().stream(stream)); });
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned /*flags*/) {
   return runtime_call("cudaStreamWaitEvent", [&](Context& c) {
-    c.streams().stream(stream);
-    c.streams().event(event);
+    c.streams().wait(c.streams().stream(stream), c.streams().event(event));
   });
 }
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data,
                                   unsigned /*flags*/) {
   return runtime_call("cudaStreamAddCallback", [&](Context& c) {
     if (callback == nullptr) fail(Error::kInvalidValue);
-    c.streams().call(c.streams().stream(stream), [&] { callback(stream, cudaSuccess, data); });
+    c.streams().call(c.streams().stream(stream), [=] { callback(stream, cudaSuccess, data); });
   });
 }
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
   return runtime_call("cudaLaunchHostFunc", [&](Context& c) {
     if (function == nullptr) fail(Error::kInvalidValue);
-    c.streams().call(c.streams().stream(stream), [&] { function(data); });
+    c.streams().call(c.streams().stream(stream), [=] { function(data); });
   });
 }
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
@@ -84,13 +81,11 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
   return cudaEventRecord(event, stream);
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
-  return runtime_call("cudaEventQuery", [&](Context& c) { c.streams().event(event); });
+  return runtime_call("cudaEventQuery", [&](Context& c) { c.streams().query(c.streams().event(event)); });
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  return runtime_call("cudaEventSynchronize", [&](Context& c) {
-    c.streams().event(event);
-    c.streams().synchronise();
-  });
+  return runtime_call("cudaEventSynchronize",
+                      [&](Context& c) { c.streams().synchronise(c.streams().event(event)); });
 }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
   return runtime_call("cudaEventElapsedTime", [&](Context& c) {

@@ -30,6 +30,13 @@ CUresult copy(const char* name, std::uint64_t to, std::uint64_t from, size_t byt
   });
 }
 
+// The same in the default stream; the host waits for it.
+CUresult copy(const char* name, std::uint64_t to, std::uint64_t from, size_t bytes, Sides sides) {
+  const CUresult result = copy(name, to, from, bytes, nullptr, sides);
+  if (result != CUDA_SUCCESS) return result;
+  return driver_call(name, [](Context& c) { c.streams().synchronise(c.streams().stream(nullptr)); });
+}
+
 End end_of(Context& c, int type, const void* host, CUdeviceptr device, CUarray array, size_t x, size_t y,
            size_t pitch) {
   End end;
@@ -156,19 +163,19 @@ CUresult cuMemFreeAsync(CUdeviceptr address, CUstream /*stream*/) {
 }
 
 CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
-  return copy("cuMemcpy", to, from, bytes, nullptr, Sides::kAny);
+  return copy("cuMemcpy", to, from, bytes, Sides::kAny);
 }
 CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
   return copy("cuMemcpyAsync", to, from, bytes, stream, Sides::kAny);
 }
 CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void* from, size_t bytes) {
-  return copy("cuMemcpyHtoD", to, address_of(from), bytes, nullptr, Sides::kToDevice);
+  return copy("cuMemcpyHtoD", to, address_of(from), bytes, Sides::kToDevice);
 }
 CUresult cuMemcpyDtoH_v2(void* to, CUdeviceptr from, size_t bytes) {
-  return copy("cuMemcpyDtoH", address_of(to), from, bytes, nullptr, Sides::kFromDevice);
+  return copy("cuMemcpyDtoH", address_of(to), from, bytes, Sides::kFromDevice);
 }
 CUresult cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
-  return copy("cuMemcpyDtoD", to, from, bytes, nullptr, Sides::kDevices);
+  return copy("cuMemcpyDtoD", to, from, bytes, Sides::kDevices);
 }
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, size_t bytes, CUstream stream) {
   return copy("cuMemcpyHtoDAsync", to, address_of(from), bytes, stream, Sides::kToDevice);

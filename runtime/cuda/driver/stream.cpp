@@ -50,30 +50,27 @@ CUresult cuStreamDestroy_v2(CUstream stream) {
   return driver_call("cuStreamDestroy", [&](Context& c) { c.streams().destroy(c.streams().stream(stream)); });
 }
 CUresult cuStreamSynchronize(CUstream stream) {
-  return driver_call("cuStreamSynchronize", [&](Context& c) {
-    c.streams().stream(stream);
-    c.streams().synchronise();
-  });
+  return driver_call("cuStreamSynchronize",
+                     [&](Context& c) { c.streams().synchronise(c.streams().stream(stream)); });
 }
 CUresult cuStreamQuery(CUstream stream) {
-  return driver_call("cuStreamQuery", [&](Context& c) { c.streams().stream(stream); });
+  return driver_call("cuStreamQuery", [&](Context& c) { c.streams().query(c.streams().stream(stream)); });
 }
 CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned /*flags*/) {
   return driver_call("cuStreamWaitEvent", [&](Context& c) {
-    c.streams().stream(stream);
-    c.streams().event(event);
+    c.streams().wait(c.streams().stream(stream), c.streams().event(event));
   });
 }
 CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void* data, unsigned /*flags*/) {
   return driver_call("cuStreamAddCallback", [&](Context& c) {
     if (callback == nullptr) fail(Error::kInvalidValue);
-    c.streams().call(c.streams().stream(stream), [&] { callback(stream, CUDA_SUCCESS, data); });
+    c.streams().call(c.streams().stream(stream), [=] { callback(stream, CUDA_SUCCESS, data); });
   });
 }
 CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void* data) {
   return driver_call("cuLaunchHostFunc", [&](Context& c) {
     if (function == nullptr) fail(Error::kInvalidValue);
-    c.streams().call(c.streams().stream(stream), [&] { function(data); });
+    c.streams().call(c.streams().stream(stream), [=] { function(data); });
   });
 }
 CUresult cuStreamGetFlags(CUstream stream, unsigned* flags) {
@@ -102,13 +99,11 @@ CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned /*flags
   return cuEventRecord(event, stream);
 }
 CUresult cuEventQuery(CUevent event) {
-  return driver_call("cuEventQuery", [&](Context& c) { c.streams().event(event); });
+  return driver_call("cuEventQuery", [&](Context& c) { c.streams().query(c.streams().event(event)); });
 }
 CUresult cuEventSynchronize(CUevent event) {
-  return driver_call("cuEventSynchronize", [&](Context& c) {
-    c.streams().event(event);
-    c.streams().synchronise();
-  });
+  return driver_call("cuEventSynchronize",
+                     [&](Context& c) { c.streams().synchronise(c.streams().event(event)); });
 }
 CUresult cuEventDestroy_v2(CUevent event) {
   return driver_call("cuEventDestroy",

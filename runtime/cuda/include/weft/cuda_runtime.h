@@ -59,9 +59,11 @@ cudaError_t cudaHostUnregister(void* memory);
 cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned flags);
 cudaError_t cudaHostGetFlags(unsigned* flags, void* host);
 cudaError_t cudaMallocManaged(void** memory, size_t bytes, unsigned flags);
+#ifndef WEFT_CUDART_12  // where these two have other parameters
 cudaError_t cudaMemPrefetchAsync(const void* memory, size_t bytes, cudaMemLocation location, unsigned flags,
                                  cudaStream_t stream);
 cudaError_t cudaMemAdvise(const void* memory, size_t bytes, int advice, cudaMemLocation location);
+#endif
 cudaError_t cudaMallocAsync(void** memory, size_t bytes, cudaStream_t stream);
 cudaError_t cudaFreeAsync(void* memory, cudaStream_t stream);
 cudaError_t cudaMallocPitch(void** memory, size_t* pitch, size_t width, size_t height);

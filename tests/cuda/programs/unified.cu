@@ -1,0 +1,169 @@
+// Memory that host and device share by the same address: managed, pinned, registered. Concurrency of streams.
+#include <cstring>
+
+#include "program.h"
+
+__global__ void add_one(int* values, int n) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i < n) values[i] += 1;
+}
+
+// A list in managed memory: pointers mean the same on both sides.
+struct Node {
+  int value;
+  Node* next;
+};
+__global__ void sum_list(const Node* node, int* sum) {
+  int total = 0;
+  for (; node != nullptr; node = node->next) total += node->value;
+  *sum = total;
+}
+__global__ void count(unsigned* counter) {
+  atomicAdd(counter, 1u);
+}
+__global__ void spin(int* out, int rounds) {
+  int x = static_cast<int>(threadIdx.x);
+  for (int i = 0; i < rounds; ++i) x = static_cast<int>(static_cast<unsigned>(x) * 1664525u + 1013904223u);
+  out[threadIdx.x] = x;
+}
+
+void test_managed() {
+  constexpr int n = 1000;
+  int* values = nullptr;
+  EXPECT_OK(cudaMallocManaged(reinterpret_cast<void**>(&values), n * sizeof(int), cudaMemAttachGlobal));
+  for (int i = 0; i < n; ++i) values[i] = i;
+  add_one<<<4, 256>>>(values, n);
+  add_one<<<4, 256>>>(values, n);
+  EXPECT_OK(cudaDeviceSynchronize());
+  bool right = true;
+  for (int i = 0; i < n; ++i) right = right && values[i] == i + 2;
+  EXPECT(right);
+
+  Node* nodes = nullptr;
+  int* sum = nullptr;
+  EXPECT_OK(cudaMallocManaged(reinterpret_cast<void**>(&nodes), 10 * sizeof(Node), cudaMemAttachGlobal));
+  EXPECT_OK(cudaMallocManaged(reinterpret_cast<void**>(&sum), sizeof(int), cudaMemAttachGlobal));
+  for (int i = 0; i < 10; ++i) nodes[i] = {i * i, i == 9 ? nullptr : &nodes[i + 1]};
+  sum_list<<<1, 1>>>(nodes, sum);
+  EXPECT_OK(cudaDeviceSynchronize());
+  EXPECT(*sum == 285);
+
+  unsigned* counter = nullptr;
+  EXPECT_OK(cudaMallocManaged(reinterpret_cast<void**>(&counter), sizeof(unsigned), cudaMemAttachGlobal));
+  *counter = 5;
+  count<<<8, 64>>>(counter);
+  EXPECT_OK(cudaDeviceSynchronize());
+  EXPECT(*counter == 5 + 8 * 64);
+
+  cudaPointerAttributes attributes;
+  EXPECT_OK(cudaPointerGetAttributes(&attributes, values + 7));
+  EXPECT(attributes.type == cudaMemoryTypeManaged && attributes.devicePointer == values + 7);
+  int* device = nullptr;
+  EXPECT_OK(cudaMalloc(reinterpret_cast<void**>(&device), n * sizeof(int)));
+  EXPECT_OK(cudaMemcpy(device, values, n * sizeof(int), cudaMemcpyDefault));
+  std::memset(values, 0, n * sizeof(int));
+  EXPECT_OK(cudaMemcpy(values, device, n * sizeof(int), cudaMemcpyDefault));
+  EXPECT(values[999] == 1001);
+  EXPECT_OK(cudaMemset(values, 0xff, 8));
+  EXPECT_OK(cudaDeviceSynchronize());
+  EXPECT(values[0] == -1 && values[1] == -1 && values[2] == 4);
+  for (void* memory : {static_cast<void*>(values), static_cast<void*>(nodes), static_cast<void*>(sum),
+                       static_cast<void*>(counter), static_cast<void*>(device)}) {
+    EXPECT_OK(cudaFree(memory));
+  }
+  EXPECT_ERROR(cudaFree(values), cudaErrorInvalidValue);
+  cudaGetLastError();
+}
+
+#ifdef __NVCC__
+__managed__ int shared_counter = 40;
+__global__ void raise() {
+  shared_counter += 2;
+}
+void test_variables() {
+  EXPECT(shared_counter == 40);
+  shared_counter = 50;
+  raise<<<1, 1>>>();
+  EXPECT_OK(cudaDeviceSynchronize());
+  EXPECT(shared_counter == 52);
+}
+#else
+void test_variables() {}  // clang needs the toolkit's header for __managed__
+#endif
+
+void test_host_memory() {
+  int *pinned = nullptr, *mapped = nullptr;
+  EXPECT_OK(cudaHostAlloc(reinterpret_cast<void**>(&pinned), 64 * sizeof(int), cudaHostAllocMapped));
+  for (int i = 0; i < 64; ++i) pinned[i] = 10 * i;
+  EXPECT_OK(cudaHostGetDevicePointer(reinterpret_cast<void**>(&mapped), pinned, 0));
+  add_one<<<1, 64>>>(mapped, 64);
+  EXPECT_OK(cudaDeviceSynchronize());
+  EXPECT(pinned[0] == 1 && pinned[63] == 631);
+  EXPECT_OK(cudaFreeHost(pinned));
+
+  std::vector<int> own(64, 7);
+  EXPECT_OK(cudaHostRegister(own.data(), 64 * sizeof(int), 0));
+  EXPECT_ERROR(cudaHostRegister(own.data() + 3, 4, 0), cudaErrorHostMemoryAlreadyRegistered);
+  add_one<<<1, 64>>>(own.data(), 64);
+  EXPECT_OK(cudaDeviceSynchronize());
+  EXPECT(own[0] == 8 && own[63] == 8);
+  EXPECT_OK(cudaHostUnregister(own.data()));
+  EXPECT_ERROR(cudaHostUnregister(own.data()), cudaErrorHostMemoryNotRegistered);
+  cudaGetLastError();
+
+  // Memory that nobody has told CUDA of is out of a kernel's reach.
+  add_one<<<1, 64>>>(own.data(), 64);
+  EXPECT_ERROR(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
+  EXPECT_OK(cudaDeviceReset());
+  EXPECT(own[0] == 8);
+}
+
+float milliseconds_of(int streams) {
+  cudaStream_t stream[2];
+  cudaEvent_t begin, end, other;
+  int* out = nullptr;
+  float milliseconds = 0;
+  EXPECT_OK(cudaMalloc(reinterpret_cast<void**>(&out), 4096));
+  for (cudaStream_t& s : stream) EXPECT_OK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+  EXPECT_OK(cudaEventCreate(&begin));
+  EXPECT_OK(cudaEventCreate(&end));
+  EXPECT_OK(cudaEventCreate(&other));
+  EXPECT_OK(cudaEventRecord(begin, stream[0]));
+  for (int i = 0; i < 2; ++i) spin<<<1, 32, 0, stream[i % streams]>>>(out + 64 * i, 2000);
+  EXPECT_OK(cudaEventRecord(other, stream[1]));
+  EXPECT_OK(cudaStreamWaitEvent(stream[0], other, 0));
+  EXPECT_OK(cudaEventRecord(end, stream[0]));
+  EXPECT(cudaEventQuery(end) == cudaErrorNotReady);
+  EXPECT_ERROR(cudaEventElapsedTime(&milliseconds, begin, end), cudaErrorNotReady);
+  while (cudaEventQuery(end) == cudaErrorNotReady) {
+  }
+  EXPECT_OK(cudaEventElapsedTime(&milliseconds, begin, end));
+  for (cudaStream_t& s : stream) EXPECT_OK(cudaStreamDestroy(s));
+  EXPECT_OK(cudaFree(out));
+  return milliseconds;
+}
+
+int main() {
+  test_managed();
+  test_variables();
+  test_host_memory();
+  // Two kernels of one block each, on a machine of two SMs: in two streams they take the time of one.
+  const float one = milliseconds_of(1), two = milliseconds_of(2);
+  EXPECT(two > 0.45f * one && two < 0.6f * one);
+
+  // The default stream waits for the blocking stream.
+  cudaStream_t blocking;
+  int* values = nullptr;
+  EXPECT_OK(cudaStreamCreate(&blocking));
+  EXPECT_OK(cudaMallocManaged(reinterpret_cast<void**>(&values), 128, cudaMemAttachGlobal));
+  std::memset(values, 0, 128);
+  spin<<<1, 32, 0, blocking>>>(values, 3000);
+  add_one<<<1, 32>>>(values, 32);
+  spin<<<1, 1, 0, blocking>>>(values + 31, 0);  // after the default stream: 31 becomes 0
+  EXPECT_OK(cudaDeviceSynchronize());
+  int expected = 5;
+  for (int i = 0; i < 3000; ++i)
+    expected = static_cast<int>(static_cast<unsigned>(expected) * 1664525u + 1013904223u);
+  EXPECT(values[5] == expected + 1 && values[31] == 0);
+  return verdict();
+}
