@@ -18,7 +18,7 @@ std::ostream& operator<<(std::ostream& out, const Protocol& protocol) {
 }
 
 class HostPort : public ::testing::TestWithParam<Protocol> {
- protected:
+ public:
   HostPort() { use(bench); }
   static void use(HostBench& bench) {
     bench.cpu.style = GetParam().style;
@@ -216,7 +216,7 @@ TEST_P(HostPort, DebugTransportTakesNoTimeAndChangesNoRegister) {
 }
 
 class HostPortWithTwoPlaces : public ::testing::Test {
- protected:
+ public:
   static host::Config config() {
     host::Config config;
     config.requests = 2;

@@ -38,7 +38,7 @@ std::string first_steps(HostBench& bench, const std::function<void(std::string&)
 
 // 1,000 MHz and edges at whole nanoseconds: resets move nothing against the clock.
 class Reset : public ::testing::TestWithParam<bool> {
- protected:
+ public:
   // By the register or, if GetParam(), the pin.
   void reset() {
     if (GetParam()) {
