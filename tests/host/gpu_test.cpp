@@ -281,7 +281,7 @@ class GpuReset : public ::testing::Test {
 TEST_F(GpuReset, EqualsFreshConstruction) {
   machine.with_ram();
   const auto run = [&] {
-    const sc_core::sc_time start = sc_core::sc_time_stamp();
+    sc_core::sc_time start = sc_core::sc_time_stamp();
     machine.open();
     machine.run_fill(0);
     machine.submit(0, 1, copy_packet(kRam, kDeviceBase + 0x3'0000, 3000));
