@@ -10,6 +10,7 @@
 #include "common/config_schema.h"
 #include "common/config_writer.h"
 #include "common/error.h"
+#include "platform/config_files.h"
 
 namespace weft {
 namespace {
@@ -27,21 +28,21 @@ std::filesystem::path config_folder() {
   return WEFT_INSTALLED_CONFIG_FOLDER;
 }
 
-std::string path_of(const std::string& name_or_path) {
+}  // namespace
+
+std::string config_path(const std::string& name_or_path, const std::string& folder) {
   const bool is_path = name_or_path.find('/') != std::string::npos ||
                        (name_or_path.size() > 5 && name_or_path.substr(name_or_path.size() - 5) == ".json");
   if (is_path) return name_or_path;
-  const auto names = config_names();
+  const auto names = config_names_in(folder);
   if (std::find(names.begin(), names.end(), name_or_path) == names.end()) {
     std::string known;
     for (const auto& name : names) known += (known.empty() ? "" : ", ") + name;
     throw InputError("--config", "unknown configuration \"" + name_or_path + "\"; known: " + known +
                                      "; or give the path of a file");
   }
-  return (config_folder() / (name_or_path + ".json")).string();
+  return (config_folder() / folder / (name_or_path + ".json")).string();
 }
-
-}  // namespace
 
 void GpuConfig::Clocks::describe(config::Visitor& v) {
   v.real("core_mhz", core_mhz, {1, 10000}, "MHz", "clock of the SMs");
@@ -147,7 +148,7 @@ void GpuConfig::check(const std::string& file) const {
 }
 
 GpuConfig load_config(const std::string& name_or_path, const std::vector<std::string>& overrides) {
-  const std::string path = path_of(name_or_path);
+  const std::string path = config_path(name_or_path);
   nlohmann::json document = config::read_file(path);
   std::vector<config::Override> given;
   given.reserve(overrides.size());
@@ -160,9 +161,13 @@ GpuConfig load_config(const std::string& name_or_path, const std::vector<std::st
 }
 
 std::vector<std::string> config_names() {
+  return config_names_in("");
+}
+
+std::vector<std::string> config_names_in(const std::string& folder) {
   std::vector<std::string> names;
   std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(config_folder(), ignored)) {
+  for (const auto& entry : std::filesystem::directory_iterator(config_folder() / folder, ignored)) {
     if (entry.path().extension() == ".json") names.push_back(entry.path().stem().string());
   }
   std::sort(names.begin(), names.end());

@@ -188,6 +188,9 @@ void Device::Impl::release_scratch(bool all) {
 
 Device::Device(const GpuConfig& config, DeviceOptions options) {
   check_limits(options.limits);
+  if (options.host_memory && !config.system.enabled) {
+    throw InputError("host memory", "the GPU has no way to it; system.enabled in its configuration is false");
+  }
   impl_ = std::make_unique<Impl>(config, std::move(options));
 }
 Device::~Device() = default;

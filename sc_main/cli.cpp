@@ -30,6 +30,7 @@ constexpr std::array kCommands{
     Command{"schema", "print the JSON Schema of configurations", schema},
     Command{"ptx", "control-flow graph, reconvergence points and registers of the kernels of a PTX file",
             ptx},
+    Command{"soc", "firmware on a host CPU that uses the GPU as a device", soc},
     Command{"bench", "speed of the simulator on four programs", bench},
 };
 

@@ -27,6 +27,7 @@ ExitCode ptx(const Words& words);
 ExitCode characterize(const Words& words);
 ExitCode run(const Words& words);
 ExitCode schema(const Words& words);
+ExitCode soc(const Words& words);
 
 }  // namespace weft::cli
 

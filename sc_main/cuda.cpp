@@ -97,6 +97,8 @@ ExitCode cuda(const Words& words) {
       "after this many core cycles launches fail with a time-out");
   add("functional", po::bool_switch(&options.settings.functional),
       "run kernels without timing: the same results, no simulated time");
+  add("instant-copies", po::bool_switch(&options.settings.instant_copies),
+      "copies between host and device take no simulated time, and less of the real one");
   add("capability", po::value(&options.capability)->default_value(options.capability),
       "compute capability that the program sees, and for which PTX is chosen");
   add("preload", po::bool_switch(&options.preload),

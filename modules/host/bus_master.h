@@ -32,11 +32,9 @@ struct Transfer;
 
 class TransferClient {
  public:
+  virtual ~TransferClient() = default;
   // Once, when all is done or after the first error; may start the next transfer. Not after a reset.
   virtual void transferred(Transfer& transfer) = 0;
-
- protected:
-  ~TransferClient() = default;
 };
 
 // Belongs to the client, who leaves it alone from `start` to `transferred`.

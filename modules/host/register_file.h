@@ -52,12 +52,12 @@ class RegisterFile final : public Events {
   std::uint32_t status() const;
   std::uint32_t read_global(std::uint64_t offset, bool quiet);
   std::uint32_t read_window(unsigned window, std::uint64_t offset) const;
-  std::uint32_t read_queue(unsigned queue, std::uint64_t offset) const;
+  std::uint32_t read_queue(unsigned number, std::uint64_t offset) const;
   void write_global(std::uint64_t offset, std::uint32_t value);
   void write_window(unsigned window, std::uint64_t offset, std::uint32_t value);
   void control_window(unsigned window, std::uint32_t value);
-  void write_queue(unsigned queue, std::uint64_t offset, std::uint32_t value);
-  void control_queue(unsigned queue, std::uint32_t value);
+  void write_queue(unsigned number, std::uint64_t offset, std::uint32_t value);
+  void control_queue(unsigned number, std::uint32_t value);
   void invalidate();
   void locked(std::uint32_t queue, std::uint64_t offset);
 

@@ -56,5 +56,4 @@ struct weft_external_state {
 };
 
 /* NOLINTEND(readability-identifier-naming) */
-
 #endif

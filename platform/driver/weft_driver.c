@@ -132,7 +132,7 @@ struct weft_signal* weft_new_signal(weft_gpu* gpu) {
 static void* next_packet(weft_queue* queue) {
   const uint64_t base = WEFT_QUEUE_BASE + (uint64_t)WEFT_QUEUE_STRIDE * queue->number;
   const uint32_t read = get(queue->gpu, base + WEFT_QUEUE_READ_INDEX);
-  unsigned char* packet = queue->ring + queue->written % queue->packets * WEFT_PACKET_BYTES;
+  unsigned char* packet = queue->ring + (uint32_t)queue->written % queue->packets * WEFT_PACKET_BYTES;
   if ((uint32_t)queue->written - read >= queue->packets) return 0;
   clear(packet + 2, WEFT_PACKET_BYTES - 2);
   return packet;

@@ -15,7 +15,7 @@ TEST(CudaSettings, TextAndBack) {
   settings.config = "dwr";
   settings.overrides = {"sm.count=2", "name=\"a b\""};
   settings.out = "/tmp/x y";
-  settings.summary = settings.functional = true;
+  settings.summary = settings.functional = settings.instant_copies = true;
   settings.max_cycles = 12345678901;
   settings.capability = 90;
   settings.process = 77;
@@ -23,7 +23,7 @@ TEST(CudaSettings, TextAndBack) {
   EXPECT_EQ(read.config, "dwr");
   EXPECT_EQ(read.overrides, settings.overrides);
   EXPECT_EQ(read.out, "/tmp/x y");
-  EXPECT_TRUE(read.summary && read.functional);
+  EXPECT_TRUE(read.summary && read.functional && read.instant_copies);
   EXPECT_EQ(read.max_cycles, 12345678901u);
   EXPECT_EQ(read.capability, 90u);
   EXPECT_EQ(read.process, 77);

@@ -8,7 +8,7 @@
 namespace weft::test {
 
 class Commands : public ::testing::Test {
- protected:
+ public:
   explicit Commands(const host::Config& config = {}) : bench(config) {
     put_kernel(bench.ram, "fill");
     put_arguments(bench.ram, kDevice + 0x2'0000, 3);

@@ -24,7 +24,7 @@ host::Config config_of(const Bus& bus) {
 }
 
 class Dma : public ::testing::TestWithParam<Bus> {
- protected:
+ public:
   Dma() : bench(config_of(GetParam())) {
     bench.ram.reply = GetParam().reply;
     bench.ram.places = bench.device.places = GetParam().places;
@@ -98,7 +98,7 @@ TEST_P(Dma, AnErrorEndsACopyAndNotTheNext) {
 }
 
 class DmaTime : public ::testing::Test {
- protected:
+ public:
   HostBench bench;
 };
 

@@ -121,7 +121,7 @@ std::ostream& operator<<(std::ostream& out, const Setup& setup) {
 }
 
 class GpuFromOutside : public ::testing::TestWithParam<Setup> {
- protected:
+ public:
   GpuFromOutside() : machine(config_of(GetParam().config, GetParam().overrides)) {
     machine.with_ram();
     if (GetParam().name == "LooselyTimed") machine.cpu.style = Traffic::Style::kLoose;
@@ -229,7 +229,7 @@ TEST_P(GpuFromOutside, AFaultIsReportedAndTheResetHeals) {
 // Kernels and packets share dma_socket: the kernel reads and writes system memory itself while the DMA engine
 // copies from and to it.
 class KernelsInSystemMemory : public ::testing::TestWithParam<std::string> {
- protected:
+ public:
   KernelsInSystemMemory()
       : machine(config_of("gtx480", {"system.enabled=true", "host.dma_transport=" + GetParam()})) {
     machine.with_ram();
@@ -273,7 +273,7 @@ TEST_P(KernelsInSystemMemory, ShareTheSocketWithCopies) {
 // One frequency for all domains, of a whole number of picoseconds: then all edges lie as at time 0, and what
 // a reset leaves behind would show as another time or statistic.
 class GpuReset : public ::testing::Test {
- protected:
+ public:
   Machine machine{
       config_of("gtx480", {"clocks.core_mhz=500", "clocks.interconnect_mhz=500", "clocks.memory_mhz=500"})};
 };
@@ -281,7 +281,7 @@ class GpuReset : public ::testing::Test {
 TEST_F(GpuReset, EqualsFreshConstruction) {
   machine.with_ram();
   const auto run = [&] {
-    const sc_core::sc_time start = sc_core::sc_time_stamp();
+    sc_core::sc_time start = sc_core::sc_time_stamp();
     machine.open();
     machine.run_fill(0);
     machine.submit(0, 1, copy_packet(kRam, kDeviceBase + 0x3'0000, 3000));
@@ -309,7 +309,7 @@ TEST_F(GpuReset, EqualsFreshConstruction) {
 // Two GPUs in one simulation; the second is the first one's system memory, so packets of its driver's copy
 // from one device memory to the other.
 class TwoGpus : public ::testing::Test {
- protected:
+ public:
   TwoGpus() {
     // The aperture of the second is at 0x1000'0000 on the first one's bus.
     first.gpu.dma_socket.bind(first.ram_hop.target);

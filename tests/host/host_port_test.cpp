@@ -18,7 +18,7 @@ std::ostream& operator<<(std::ostream& out, const Protocol& protocol) {
 }
 
 class HostPort : public ::testing::TestWithParam<Protocol> {
- protected:
+ public:
   HostPort() { use(bench); }
   static void use(HostBench& bench) {
     bench.cpu.style = GetParam().style;
@@ -190,7 +190,7 @@ TEST_P(HostPort, DebugTransportTakesNoTimeAndChangesNoRegister) {
     bench.gpu.cycle = 0x9'0000'0001;
     bench.cpu.read32(WEFT_REG_CYCLES_LO);
     bench.gpu.cycle = 0xA'0000'0002;
-    const sc_core::sc_time before = sc_core::sc_time_stamp();
+    sc_core::sc_time before = sc_core::sc_time_stamp();
     unsigned char data[16] = {};
     tlm::tlm_generic_payload payload;
     const auto move = [&](tlm::tlm_command command, std::uint64_t address, unsigned bytes) {
@@ -216,7 +216,7 @@ TEST_P(HostPort, DebugTransportTakesNoTimeAndChangesNoRegister) {
 }
 
 class HostPortWithTwoPlaces : public ::testing::Test {
- protected:
+ public:
   static host::Config config() {
     host::Config config;
     config.requests = 2;

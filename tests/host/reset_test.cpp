@@ -19,7 +19,7 @@ std::string first_steps(HostBench& bench, const std::function<void(std::string&)
   bench.open_queue(1, kRing);
   bench.put_packet(kRing, 0, copy_packet(kText, kDevice + 0x5000, 300));
   bench.put_packet(kRing, 1, dispatch_packet(2, 32));
-  const sc_core::sc_time start = sc_core::sc_time_stamp();
+  sc_core::sc_time start = sc_core::sc_time_stamp();
   bench.doorbell(1, 2);
   while (bench.gpu.running.empty()) sc_core::wait(sc_core::sc_time(1, sc_core::SC_NS));
   note(static_cast<std::uint64_t>((sc_core::sc_time_stamp() - start).to_seconds() * 1e9 + 0.5));
@@ -38,7 +38,7 @@ std::string first_steps(HostBench& bench, const std::function<void(std::string&)
 
 // 1,000 MHz and edges at whole nanoseconds: resets move nothing against the clock.
 class Reset : public ::testing::TestWithParam<bool> {
- protected:
+ public:
   // By the register or, if GetParam(), the pin.
   void reset() {
     if (GetParam()) {

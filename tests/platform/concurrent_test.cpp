@@ -149,6 +149,17 @@ TEST(Concurrent, AccountsBalance) {
   EXPECT_EQ(m.bench.sum_over_sms("blocks_launched"), 1 + 2 + 3 + 1 + 2 + 3);
 }
 
+// Checks are of one launch.
+TEST(Concurrent, ObservedLaunchesFollowEachOther) {
+  runtime::DeviceOptions options;
+  options.check.race = true;
+  Machine m({}, "gtx480", options);
+  m.gpu().launch(m.make(0, 1, 1, 50));
+  m.gpu().launch(m.make(1, 2, 1, 50));
+  m.run();
+  EXPECT_EQ(m.outcomes[1]->first_cycle, m.outcomes[0]->last_cycle + 1);
+}
+
 class ConcurrentMachines : public ::testing::TestWithParam<std::string> {};
 
 std::string run_mixed(const std::string& machine, bool one_queue, const runtime::DeviceOptions& options) {

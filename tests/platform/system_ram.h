@@ -19,7 +19,7 @@ class SystemRam : public sc_core::sc_module {
   tlm_utils::simple_target_socket<SystemRam> socket;
 
   SystemRam(sc_core::sc_module_name name, std::uint64_t first, std::size_t bytes, Access access,
-            sc_core::sc_time latency = sc_core::sc_time(100, sc_core::SC_NS))
+            const sc_core::sc_time& latency = sc_core::sc_time(100, sc_core::SC_NS))
       : sc_module(name), socket("socket"), base(first), data(bytes), access_(access), latency_(latency) {
     socket.register_b_transport(this, &SystemRam::transport);
     socket.register_get_direct_mem_ptr(this, &SystemRam::direct);

@@ -73,7 +73,7 @@ struct Way {
 };
 
 class Unified : public ::testing::TestWithParam<Way> {
- protected:
+ public:
   Unified()
       : machine(GetParam().access, {GetParam().cached ? "sm.system_cached=true" : "sm.system_cached=false"},
                 [] {

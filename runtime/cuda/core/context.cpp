@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/error.h"
+#include "runtime/cuda/core/dma_copies.h"
 #include "runtime/cuda/core/images.h"
 #include "runtime/cuda/core/memory.h"
 #include "runtime/cuda/core/modules.h"
@@ -35,7 +36,8 @@ Context& Context::instance() {
 }
 
 Context::Context()
-    : memory_(std::make_unique<Memory>(*this)),
+    : copies_(std::make_unique<DmaCopies>(*this)),
+      memory_(std::make_unique<Memory>(*this)),
       modules_(std::make_unique<Modules>(*this)),
       streams_(std::make_unique<Streams>(*this)),
       images_(std::make_unique<Images>(*this)),
@@ -95,8 +97,10 @@ const Settings& Context::settings() {
 const GpuConfig& Context::config() {
   if (config_ == nullptr) {
     try {
-      std::vector<std::string> overrides = settings().overrides;
-      overrides.emplace_back("system.enabled=true");  // managed and pinned memory
+      // Managed and pinned memory needs the first; the others make the DMA engine fit for long copies.
+      std::vector<std::string> overrides{"system.enabled=true", "host.burst_bytes=4096", "host.dma_slots=64",
+                                         "host.outstanding=64"};
+      overrides.insert(overrides.end(), settings().overrides.begin(), settings().overrides.end());
       config_ = std::make_unique<GpuConfig>(load_config(settings().config, overrides));
     } catch (const InputError& error) {
       fail(Error::kInitialization, error.what());
@@ -117,6 +121,7 @@ runtime::Device& Context::device() {
   options.host_memory.emplace();
   try {
     device_ = std::make_unique<runtime::Device>(config(), options);
+    if (!settings().instant_copies) device_->use(copies_.get());
   } catch (const InputError& error) {
     fail(Error::kInitialization, error.what());
   }

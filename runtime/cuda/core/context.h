@@ -27,6 +27,7 @@ class Device;
 
 namespace weft::cuda {
 
+class DmaCopies;
 class Images;
 class Memory;
 class Modules;
@@ -97,6 +98,7 @@ class Context {
   std::unique_ptr<Settings> settings_;
   std::unique_ptr<GpuConfig> config_;
   std::unique_ptr<runtime::Device> device_;
+  std::unique_ptr<DmaCopies> copies_;
   std::unique_ptr<Memory> memory_;
   std::unique_ptr<Modules> modules_;
   std::unique_ptr<Streams> streams_;

@@ -90,6 +90,11 @@ void* Memory::allocate_managed(std::uint64_t bytes, unsigned flags) {
   return allocate_on_host(bytes, Kind::kManaged, flags);
 }
 
+void* Memory::staging() {
+  if (staging_ == nullptr) staging_ = allocate_on_host(kStagingBytes, Kind::kPinned, 0);
+  return staging_;
+}
+
 std::uint64_t Memory::device_address(const void* memory) {
   const Block* block = find(address_of(memory));
   if (block == nullptr || !block->shared) fail(Error::kInvalidValue);
@@ -265,6 +270,11 @@ void Memory::fill(const End& to, const Box& box, std::uint32_t value, unsigned b
 
 // Host memory that the program still uses stays until it gives it back; kernels see it no more.
 void Memory::reset() {
+  if (staging_ != nullptr) {
+    munmap(staging_, kStagingBytes);
+    blocks_.erase(address_of(staging_));
+    staging_ = nullptr;
+  }
   for (auto at = blocks_.begin(); at != blocks_.end();) {
     at->second.shared = false;
     at = at->second.kind == Kind::kDevice ? blocks_.erase(at) : std::next(at);

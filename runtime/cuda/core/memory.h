@@ -38,6 +38,8 @@ class Memory {
   // As cudaMallocPitch aligns rows: no row shares a texture line or a coalesced access with another.
   static constexpr std::uint64_t kPitchAlignment = 512;
 
+  static constexpr std::uint64_t kStagingBytes = std::uint64_t{4} << 20;
+
   explicit Memory(Context& context);
   ~Memory();
 
@@ -47,6 +49,8 @@ class Memory {
   void* allocate_host(std::uint64_t bytes, unsigned flags);
   // Memory that the host and kernels use by the same address, as they do all of these blocks.
   void* allocate_managed(std::uint64_t bytes, unsigned flags);
+  // Pinned memory of kStagingBytes through which copies of other host memory go.
+  void* staging();
   // Under which address kernels see host memory: its own. Fails with kInvalidValue if it is none that they
   // see.
   std::uint64_t device_address(const void* memory);
@@ -80,6 +84,7 @@ class Memory {
   void free_on_host(const Block& block);
 
   Context& context_;
+  void* staging_ = nullptr;
   std::uint64_t next_host_;  // where host memory is looked for, so that addresses are the same in each run
   std::map<std::uint64_t, Block> blocks_;
   std::uint64_t used_ = 0;             // device bytes

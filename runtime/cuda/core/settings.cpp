@@ -15,6 +15,7 @@ std::string to_text(const Settings& settings) {
               {"out", settings.out},
               {"summary", settings.summary},
               {"functional", settings.functional},
+              {"instant_copies", settings.instant_copies},
               {"max_cycles", settings.max_cycles},
               {"capability", settings.capability},
               {"process", settings.process}}
@@ -36,6 +37,8 @@ Settings parse_settings(const std::string& text) {
         settings.summary = value.get<bool>();
       } else if (key == "functional") {
         settings.functional = value.get<bool>();
+      } else if (key == "instant_copies") {
+        settings.instant_copies = value.get<bool>();
       } else if (key == "max_cycles") {
         settings.max_cycles = value.get<std::uint64_t>();
       } else if (key == "capability") {
@@ -45,7 +48,7 @@ Settings parse_settings(const std::string& text) {
       } else {
         throw InputError(kSettingsVariable,
                          "unknown key '" + key +
-                             "'; known: config, set, out, summary, functional, max_cycles, "
+                             "'; known: config, set, out, summary, functional, instant_copies, max_cycles, "
                              "capability, process");
       }
     }

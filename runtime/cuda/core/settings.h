@@ -17,6 +17,7 @@ struct Settings {
   std::string out;                     // folder for results; empty: none
   bool summary = false;                // print one at the program's end
   bool functional = false;             // without timing
+  bool instant_copies = false;         // copies take no simulated time
   std::uint64_t max_cycles = 0;        // core cycles over all launches; 0: no limit
   unsigned capability = 75;            // compute capability that programs see, times ten
   std::int64_t process = 0;  // the program itself; its child processes write to folders of their own

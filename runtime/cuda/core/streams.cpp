@@ -1,5 +1,6 @@
 #include "runtime/cuda/core/streams.h"
 
+#include <algorithm>
 #include <cstring>
 #include <systemc>
 #include <utility>
@@ -240,13 +241,9 @@ void Streams::timed(Activity activity, Stream& stream, Add&& add) {
   });
 }
 
-// Memory that is not pinned may change once the call has returned.
-bool Streams::must_wait(const End& to, const End& from) const {
-  const auto pageable = [&](const End& end) {
-    return end.array == nullptr && !context_.memory().is_device(end.address) &&
-           context_.memory().find(end.address) == nullptr;
-  };
-  return pageable(to) || pageable(from);
+// Host memory that CUDA has not been told of: it may change once a call has returned.
+bool Streams::is_pageable(std::uint64_t address) const {
+  return !context_.memory().is_device(address) && context_.memory().find(address) == nullptr;
 }
 
 // Copies of several rows, and those of arrays, are done by the host once it is their turn.
@@ -259,41 +256,66 @@ void Streams::copy(const End& to, const End& from, const Box& box, Stream& strea
   timed(std::move(activity), stream, [] {});
 }
 
+// As CUDA's driver does: through pinned memory of its own, piece by piece, while the host waits. (Its
+// addresses are the same in each run; those of the program's memory need not be, and a copy's time depends on
+// its alignment.)
+void Streams::copy_pageable(std::uint64_t to, std::uint64_t from, std::uint64_t bytes, Stream& stream) {
+  runtime::Device& device = context_.device();
+  void* const staging = context_.memory().staging();
+  const bool to_device = context_.memory().is_device(to);
+  for (std::uint64_t offset = 0; offset < bytes; offset += Memory::kStagingBytes) {
+    const std::uint64_t piece = std::min(Memory::kStagingBytes, bytes - offset);
+    if (to_device) {
+      std::memcpy(staging, reinterpret_cast<const void*>(from + offset), piece);
+      device.copy_to(stream.number, to + offset, staging, piece);
+      synchronise(stream);
+    } else {
+      device.copy_from(stream.number, staging, from + offset, piece);
+      synchronise(stream);
+      std::memcpy(reinterpret_cast<void*>(to + offset), staging, piece);
+    }
+  }
+}
+
+void Streams::copy_pinned(Activity::Kind kind, std::uint64_t to, std::uint64_t from, std::uint64_t bytes,
+                          Stream& stream) {
+  runtime::Device& device = context_.device();
+  void* const host_to = reinterpret_cast<void*>(to);
+  const void* const host_from = reinterpret_cast<const void*>(from);
+  switch (kind) {
+    case Activity::Kind::kHostToDevice:
+      return device.copy_to(stream.number, to, host_from, bytes);
+    case Activity::Kind::kDeviceToHost:
+      return device.copy_from(stream.number, host_to, from, bytes);
+    case Activity::Kind::kDeviceToDevice:
+      return device.copy(stream.number, to, from, bytes);
+    default:
+      device.call(stream.number, [host_to, host_from, bytes] { std::memcpy(host_to, host_from, bytes); });
+  }
+}
+
 void Streams::copy(std::uint64_t to, std::uint64_t from, std::uint64_t bytes, Stream& stream) {
   if (bytes == 0) return;
   if (to == 0 || from == 0) fail(Error::kInvalidValue);
   End to_end, from_end;
   to_end.address = to;
   from_end.address = from;
-  const Memory& memory = context_.memory();
   Activity activity;
-  activity.kind = kind_of_copy(memory, to_end, from_end);
+  activity.kind = kind_of_copy(context_.memory(), to_end, from_end);
   activity.bytes = bytes;
+  const bool pageable = is_pageable(to) || is_pageable(from);
+  const bool overlap = to < from + bytes && from < to + bytes;  // more than the DMA engine can do
+  const bool no_time = context_.settings().instant_copies || activity.kind == Activity::Kind::kHostToHost;
+  if (overlap || (pageable && no_time)) return copy(to_end, from_end, {bytes}, stream);
   order(stream);
-  runtime::Device& device = context_.device();
-  void* const host_to = reinterpret_cast<void*>(to);
-  const void* const host_from = reinterpret_cast<const void*>(from);
   timed(activity, stream, [&] {
     try {
-      switch (activity.kind) {
-        case Activity::Kind::kHostToDevice:
-          device.copy_to(stream.number, to, host_from, bytes);
-          break;
-        case Activity::Kind::kDeviceToHost:
-          device.copy_from(stream.number, host_to, from, bytes);
-          break;
-        case Activity::Kind::kDeviceToDevice:
-          device.copy(stream.number, to, from, bytes);
-          break;
-        default:
-          device.call(stream.number,
-                      [host_to, host_from, bytes] { std::memmove(host_to, host_from, bytes); });
-      }
+      pageable ? copy_pageable(to, from, bytes, stream) : copy_pinned(activity.kind, to, from, bytes, stream);
     } catch (const InputError&) {
       fail(Error::kInvalidValue);
     }
   });
-  if (must_wait(to_end, from_end)) synchronise(stream);
+  if (pageable) synchronise(stream);
 }
 
 void Streams::fill(const End& to, const Box& box, std::uint32_t value, unsigned bytes_of_value,

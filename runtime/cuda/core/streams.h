@@ -93,7 +93,10 @@ class Streams {
   // Adds the activity with the times of what `add` puts into the stream.
   template <class Add>
   void timed(Activity activity, Stream& stream, Add&& add);
-  bool must_wait(const End& to, const End& from) const;
+  bool is_pageable(std::uint64_t address) const;
+  void copy_pageable(std::uint64_t to, std::uint64_t from, std::uint64_t bytes, Stream& stream);
+  void copy_pinned(Activity::Kind kind, std::uint64_t to, std::uint64_t from, std::uint64_t bytes,
+                   Stream& stream);
 
   Context& context_;
   Stream default_;

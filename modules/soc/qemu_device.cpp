@@ -1,0 +1,372 @@
+#include "soc/qemu_device.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "common/error.h"
+#include "common/payload_data.h"
+
+namespace weft::soc {
+
+using sc_core::sc_time;
+
+namespace {
+
+enum Command : std::int32_t {
+  kSyncMemory,
+  kReturn,
+  kConfigWrite,
+  kConfigRead,
+  kBarWrite,
+  kBarRead,
+  kSetInterrupt,
+  kDeviceReset
+};
+struct ConfigAccess {
+  std::uint32_t address, value;
+  std::int32_t bytes;
+};
+struct BarAccess {
+  std::uint64_t address, value;
+  std::uint32_t bytes;
+  std::uint8_t memory;
+  std::uint8_t reserved[3];
+};
+constexpr std::size_t kMostRegions = 8;
+struct Memory {
+  std::uint64_t addresses[kMostRegions], bytes[kMostRegions], offsets[kMostRegions];
+};
+
+// PCI Local Bus Specification 3.0, 6.1: offsets in the configuration space.
+enum : std::uint32_t {
+  kVendor = 0x0,
+  kDevice = 0x2,
+  kCommand = 0x4,
+  kClass = 0x9,
+  kBar0 = 0x10,
+  kPin = 0x3d
+};
+constexpr std::uint16_t kVendorWeft = 0x5745, kDeviceGpu = 0x4654;
+
+template <class T>
+T content_as(const std::array<unsigned char, 256>& content) {
+  T value;
+  std::memcpy(&value, content.data(), sizeof value);
+  return value;
+}
+
+}  // namespace
+
+void QemuDevice::Config::describe(config::Visitor& v) {
+  v.text("program", program, "QEMU");
+  v.integer("ram_mib", ram_mib, {96, 2048}, "MiB", "memory of the guest");
+  v.real("step_ns", step_ns, {1, 1e6}, "ns", "simulated time between two looks for messages");
+}
+
+QemuDevice::QemuDevice(sc_core::sc_module_name name, const Config& config, const std::array<Bar, 2>& bars)
+    : sc_module(name), socket("socket"), memory("memory"), config_(config), bars_(bars) {
+  const auto put16 = [&](std::uint32_t offset, std::uint16_t value) {
+    std::memcpy(config_space_.data() + offset, &value, sizeof value);
+  };
+  put16(kVendor, kVendorWeft);
+  put16(kDevice, kDeviceGpu);
+  config_space_[kClass + 1] = 0x02;  // 3D controller
+  config_space_[kClass + 2] = 0x03;  // display
+  config_space_[kPin] = 1;
+  memory.register_nb_transport_fw(this, &QemuDevice::forward);
+  memory.register_b_transport(this, &QemuDevice::blocking);
+  memory.register_get_direct_mem_ptr(this, &QemuDevice::dmi);
+  memory.register_transport_dbg(this, &QemuDevice::debug);
+  SC_THREAD(run);
+}
+
+QemuDevice::~QemuDevice() {
+  if (process_ > 0) {
+    kill(process_, SIGKILL);
+    waitpid(process_, nullptr, 0);
+  }
+  if (link_ >= 0) close(link_);
+  forget_memory();
+}
+
+void QemuDevice::bind(statistics::Registry& registry, const std::string& prefix) {
+  registry.counter(prefix + ".reads", "transactions", "reads of BARs", reads_);
+  registry.counter(prefix + ".writes", "transactions", "writes to BARs", writes_);
+  registry.counter(prefix + ".errors", "transactions", "of them, those that were refused", errors_);
+}
+
+void QemuDevice::start(const std::string& guest) {
+  int pair[2];
+  if (access(guest.c_str(), R_OK) != 0) throw InputError(guest, std::strerror(errno));
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+    throw InputError("QEMU", std::strerror(errno));
+  const std::string ram = std::to_string(config_.ram_mib) + "M";
+  const std::string backend = "memory-backend-memfd,id=ram,share=on,size=" + ram;
+  const std::string device = "x-pci-proxy-dev,fd=" + std::to_string(pair[1]);
+  const char* words[] = {config_.program.c_str(),
+                         "-machine",
+                         "pc,accel=tcg,memory-backend=ram",
+                         "-m",
+                         ram.c_str(),
+                         "-object",
+                         backend.c_str(),
+                         "-nodefaults",
+                         "-no-user-config",
+                         "-display",
+                         "none",
+                         "-serial",
+                         "stdio",
+                         "-device",
+                         "isa-debug-exit,iobase=0xf4,iosize=4",
+                         "-device",
+                         device.c_str(),
+                         "-kernel",
+                         guest.c_str(),
+                         nullptr};
+  process_ = fork();
+  if (process_ == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    fcntl(pair[1], F_SETFD, 0);  // the one descriptor that QEMU inherits
+    execvp(words[0], const_cast<char* const*>(words));
+    _exit(127);
+  }
+  close(pair[1]);
+  link_ = pair[0];
+  if (process_ < 0) throw InputError("QEMU", std::strerror(errno));
+}
+
+bool QemuDevice::message_waits(int timeout_ms) const {
+  pollfd poll_for{link_, POLLIN, 0};
+  return poll(&poll_for, 1, timeout_ms) > 0;
+}
+
+bool QemuDevice::receive_bytes(void* to, std::size_t bytes, std::vector<int>* descriptors) {
+  auto* at = static_cast<unsigned char*>(to);
+  while (bytes != 0) {
+    iovec part{at, bytes};
+    alignas(cmsghdr) unsigned char control[CMSG_SPACE(sizeof(int) * kMostRegions)];
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    const ssize_t got = recvmsg(link_, &message, MSG_CMSG_CLOEXEC);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    for (cmsghdr* rights = CMSG_FIRSTHDR(&message); rights != nullptr;
+         rights = CMSG_NXTHDR(&message, rights)) {
+      if (rights->cmsg_level != SOL_SOCKET || rights->cmsg_type != SCM_RIGHTS) continue;
+      const std::size_t count = (rights->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+      for (std::size_t i = 0; i < count; ++i) {
+        int descriptor;
+        std::memcpy(&descriptor, CMSG_DATA(rights) + i * sizeof(int), sizeof descriptor);
+        if (descriptors != nullptr) {
+          descriptors->push_back(descriptor);
+        } else {
+          close(descriptor);
+        }
+      }
+    }
+    at += got;
+    bytes -= static_cast<std::size_t>(got);
+  }
+  return true;
+}
+
+bool QemuDevice::reply(std::uint64_t value) {
+  const struct {
+    Header header;
+    std::uint64_t value;
+  } message{{kReturn, 0, sizeof value}, value};
+  return send(link_, &message, sizeof message, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof message);
+}
+
+void QemuDevice::forget_memory() {
+  for (const Region& region : regions_) munmap(region.host, region.bytes);
+  regions_.clear();
+}
+
+void QemuDevice::share_memory(const std::vector<int>& descriptors) {
+  const auto layout = content_as<Memory>(content_);
+  memory->invalidate_direct_mem_ptr(0, ~sc_dt::uint64{0});
+  forget_memory();
+  for (std::size_t i = 0; i < std::min(descriptors.size(), kMostRegions); ++i) {
+    if (layout.bytes[i] == 0) continue;
+    void* mapped = mmap(nullptr, layout.bytes[i], PROT_READ | PROT_WRITE, MAP_SHARED, descriptors[i],
+                        static_cast<off_t>(layout.offsets[i]));
+    if (mapped != MAP_FAILED)
+      regions_.push_back({layout.addresses[i], layout.bytes[i], static_cast<unsigned char*>(mapped)});
+  }
+}
+
+std::uint64_t QemuDevice::read_config(std::uint32_t address, unsigned bytes) const {
+  std::uint64_t value = 0;
+  if (bytes <= 4 && address + bytes <= config_space_.size())
+    std::memcpy(&value, config_space_.data() + address, bytes);
+  return value;
+}
+
+void QemuDevice::write_config(std::uint32_t address, std::uint32_t value, unsigned bytes) {
+  for (unsigned i = 0; i < bytes && i < 4 && address + i < config_space_.size(); ++i) {
+    const std::uint32_t at = address + i;
+    const auto byte = static_cast<unsigned char>(value >> (8 * i));
+    unsigned char writable = 0;
+    if (at == kCommand || at == 0x3c) writable = 0xff;
+    if (at == kCommand + 1) writable = 0x07;
+    if (at >= kBar0 && at < kBar0 + 4 * bars_.size()) {
+      const std::uint32_t mask = ~(bars_[(at - kBar0) / 4].bytes - 1);
+      writable = static_cast<unsigned char>(mask >> (8 * (at % 4)));
+    }
+    config_space_[at] = static_cast<unsigned char>((config_space_[at] & ~writable) | (byte & writable));
+  }
+}
+
+std::uint64_t QemuDevice::access_bar(bool write, std::uint64_t address, std::uint64_t value, unsigned bytes) {
+  ++(write ? writes_ : reads_);
+  for (unsigned i = 0; i < bars_.size() && bytes <= 8; ++i) {
+    const std::uint64_t base = read_config(kBar0 + 4 * i, 4);
+    if (address < base || address + bytes > base + bars_[i].bytes) continue;
+    tlm::tlm_generic_payload payload;
+    payload.set_command(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
+    payload.set_address(bars_[i].address + (address - base));
+    payload.set_data_ptr(reinterpret_cast<unsigned char*>(&value));
+    payload.set_data_length(bytes);
+    payload.set_streaming_width(bytes);
+    sc_time delay = sc_core::SC_ZERO_TIME;
+    socket->b_transport(payload, delay);
+    wait(delay);
+    if (payload.is_response_ok()) return value;
+    break;
+  }
+  ++errors_;
+  return ~std::uint64_t{0};  // as PCI: all ones
+}
+
+bool QemuDevice::answer() {
+  const auto whole = [this](std::size_t bytes) { return header_.bytes == bytes; };
+  switch (header_.command) {
+    case kConfigRead: {
+      const auto access = content_as<ConfigAccess>(content_);
+      return whole(sizeof access) && reply(read_config(access.address, static_cast<unsigned>(access.bytes)));
+    }
+    case kConfigWrite: {
+      const auto access = content_as<ConfigAccess>(content_);
+      write_config(access.address, access.value, static_cast<unsigned>(access.bytes));
+      return whole(sizeof access) && reply(0);
+    }
+    case kBarRead:
+    case kBarWrite: {
+      const auto access = content_as<BarAccess>(content_);
+      return whole(sizeof access) &&
+             reply(access_bar(header_.command == kBarWrite, access.address, access.value, access.bytes));
+    }
+    case kDeviceReset:
+      return reply(0);
+    case kSetInterrupt:
+    case kSyncMemory:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool QemuDevice::receive() {
+  std::vector<int> descriptors;
+  content_.fill(0);
+  bool good = receive_bytes(&header_, sizeof header_, &descriptors) && header_.bytes <= content_.size() &&
+              receive_bytes(content_.data(), header_.bytes, &descriptors);
+  if (good && header_.command == kSyncMemory && header_.bytes == sizeof(Memory)) share_memory(descriptors);
+  for (const int descriptor : descriptors) close(descriptor);
+  return good && answer();
+}
+
+// QEMU has gone: how?
+void QemuDevice::reap() {
+  int status = 0;
+  waitpid(process_, &status, 0);
+  process_ = -1;
+  // isa-debug-exit: the program's code, doubled, plus one.
+  if (WIFEXITED(status) && WEXITSTATUS(status) % 2 == 1 && WEXITSTATUS(status) != 127) {
+    exit_code_ = WEXITSTATUS(status) / 2;
+  } else {
+    fault_ = config_.program + (WIFEXITED(status) ? " ended with code " + std::to_string(WEXITSTATUS(status))
+                                                  : std::string(" was killed"));
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 127) fault_ += ": is it installed?";
+  }
+  ended_.notify(sc_core::SC_ZERO_TIME);
+}
+
+void QemuDevice::run() {
+  if (process_ <= 0) return;
+  for (;;) {
+    // While the simulation has nothing to do, the guest gets the processor.
+    const bool busy = sc_core::sc_pending_activity();
+    if (message_waits(busy ? 0 : 10)) {
+      if (!receive()) break;
+    } else if (give_up_ && give_up_()) {
+      kill(process_, SIGTERM);
+    } else {
+      wait(sc_time(config_.step_ns, sc_core::SC_NS));
+    }
+  }
+  reap();
+}
+
+// --- the guest's memory
+
+const QemuDevice::Region* QemuDevice::find(std::uint64_t address, std::uint64_t bytes) const {
+  for (const Region& region : regions_) {
+    if (address >= region.base && address - region.base < region.bytes &&
+        bytes <= region.bytes - (address - region.base))
+      return &region;
+  }
+  return nullptr;
+}
+
+void QemuDevice::blocking(tlm::tlm_generic_payload& payload, sc_time& delay) {
+  delay += sc_time(100, sc_core::SC_NS);
+  const Region* region = find(payload.get_address(), payload.get_data_length());
+  if (region == nullptr) {
+    payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    return;
+  }
+  move_data(payload, region->host + (payload.get_address() - region->base));
+  payload.set_dmi_allowed(true);
+  payload.set_response_status(tlm::TLM_OK_RESPONSE);
+}
+
+tlm::tlm_sync_enum QemuDevice::forward(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                       sc_time& delay) {
+  if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
+  blocking(payload, delay);
+  return tlm::TLM_COMPLETED;
+}
+
+bool QemuDevice::dmi(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& granted) {
+  const Region* region = find(payload.get_address(), 1);
+  if (region == nullptr) return false;
+  granted.allow_read_write();
+  granted.set_dmi_ptr(region->host);
+  granted.set_start_address(region->base);
+  granted.set_end_address(region->base + (region->bytes - 1));
+  return true;
+}
+
+unsigned QemuDevice::debug(tlm::tlm_generic_payload& payload) {
+  const Region* region = find(payload.get_address(), payload.get_data_length());
+  if (region == nullptr) return 0;
+  move_data(payload, region->host + (payload.get_address() - region->base));
+  return payload.get_data_length();
+}
+
+}  // namespace weft::soc

@@ -1,0 +1,179 @@
+#include "platform/soc/soc.h"
+
+#include <cstring>
+
+#include "common/error.h"
+#include "host/address_space.h"
+#include "platform/firmware/soc_map.h"
+#include "soc/cpu_core_loader.h"
+#include "soc/elf_image.h"
+#include "weft_registers.h"
+
+namespace weft {
+
+namespace {
+
+enum Target : unsigned { kRam, kUart, kInterrupts, kTimer, kSystem, kGpu };
+enum Initiator : unsigned { kCpu, kGpuDma, kInitiators };
+
+// The first bytes of device memory, which is all that QEMU's 32-bit BARs can hold.
+constexpr std::uint32_t kQemuAperture = 16u << 20;
+
+std::vector<soc::SystemBus::Region> regions(const SocConfig& config, const GpuConfig& gpu) {
+  const bool qemu = config.cpu.kind == "qemu";
+  return {{"ram", qemu ? 0 : std::uint64_t{SOC_RAM_BASE},
+           qemu ? config.cpu.qemu.ram_mib << 20 : config.ram.bytes},
+          {"uart", SOC_UART_BASE, SOC_DEVICE_BYTES},
+          {"interrupts", SOC_INTERRUPTS_BASE, SOC_DEVICE_BYTES},
+          {"timer", SOC_TIMER_BASE, SOC_DEVICE_BYTES},
+          {"system", SOC_SYSTEM_BASE, SOC_DEVICE_BYTES},
+          {"gpu", SOC_GPU_BASE, WEFT_APERTURE + gpu.gddr5.bytes}};
+}
+
+GpuConfig with_system_memory(GpuConfig gpu) {
+  gpu.system.enabled = true;
+  return gpu;
+}
+
+}  // namespace
+
+Soc::Soc(sc_core::sc_module_name name, const SocConfig& config, GpuConfig gpu, std::ostream& console,
+         const Gpu::Options& options)
+    : sc_module(name),
+      config_(config),
+      latency_(config.peripherals.latency_ns, sc_core::SC_NS),
+      bus_("bus", config.bus, kInitiators, regions(config, gpu)),
+      uart_("uart", console, config.peripherals.stamps, latency_),
+      interrupts_("interrupts", SOC_SOURCES, latency_),
+      timer_("timer", latency_),
+      finisher_("system", config.ram.bytes, latency_),
+      gpu_("gpu", with_system_memory(std::move(gpu)), options),
+      sources_("source", SOC_SOURCES),
+      interrupt_("interrupt") {
+  if (config.cpu.kind != "qemu") ram_.emplace("ram", config.ram);
+  if (config.cpu.kind == "qemu") {
+    qemu_.emplace("cpu", config.cpu.qemu,
+                  std::array<soc::QemuDevice::Bar, 2>{
+                      {{SOC_GPU_BASE, WEFT_REGISTER_BYTES}, {SOC_GPU_BASE + WEFT_APERTURE, kQemuAperture}}});
+  } else if (config.cpu.kind == "external") {
+    external_.emplace("cpu", config.cpu.external, &*ram_, SOC_RAM_BASE);
+  } else {
+    // The aperture is memory; what lies between it and the registers is nothing.
+    const std::uint64_t aperture = SOC_GPU_BASE + WEFT_APERTURE;
+    cpu_.emplace("cpu", config.cpu.timing, soc::load_cpu_core(config.cpu.kind),
+                 std::vector<soc::HostCpu::Range>{{SOC_RAM_BASE, config.ram.bytes, true},
+                                                  {SOC_UART_BASE, 4 * SOC_DEVICE_BYTES, false},
+                                                  {SOC_GPU_BASE, WEFT_REGISTER_BYTES, false},
+                                                  {aperture, gpu_.config().gddr5.bytes / 4096 * 4096, true}});
+  }
+  if (options.monitors) {
+    cpu_monitor_.emplace("hop_cpu");
+    gpu_monitor_.emplace("hop_gpu_dma");
+  }
+  wire();
+  SC_METHOD(pause);
+  sensitive << finisher_.finished() << cpu_ended();
+  dont_initialize();
+}
+
+void Soc::wire() {
+  const auto join = [](auto& initiator, auto& target, std::optional<HopMonitor>& monitor) {
+    if (!monitor.has_value()) {
+      initiator.bind(target);
+      return;
+    }
+    initiator.bind(monitor->target);
+    monitor->initiator.bind(target);
+  };
+  if (qemu_.has_value()) {
+    join(qemu_->socket, bus_.initiators[kCpu], cpu_monitor_);
+    bus_.targets[kRam].bind(qemu_->memory);
+    qemu_->bind(registry_, "cpu");
+  } else if (cpu_.has_value()) {
+    join(cpu_->socket, bus_.initiators[kCpu], cpu_monitor_);
+    cpu_->interrupt(interrupt_);
+    cpu_->bind(registry_, "cpu");
+  } else {
+    join(external_->socket, bus_.initiators[kCpu], cpu_monitor_);
+    external_->interrupt(interrupt_);
+    external_->bind(registry_, "cpu");
+  }
+  join(gpu_.dma_socket, bus_.initiators[kGpuDma], gpu_monitor_);
+  bus_.targets[kUart].bind(uart_.socket);
+  bus_.targets[kInterrupts].bind(interrupts_.socket);
+  bus_.targets[kTimer].bind(timer_.socket);
+  bus_.targets[kSystem].bind(finisher_.socket);
+  bus_.targets[kGpu].bind(gpu_.host_socket);
+  gpu_.irq(sources_[SOC_SOURCE_GPU]);
+  timer_.interrupt(sources_[SOC_SOURCE_TIMER]);
+  for (unsigned i = 0; i < SOC_SOURCES; ++i) interrupts_.sources[i](sources_[i]);
+  interrupts_.interrupt(interrupt_);
+  bus_.bind(registry_, "bus");
+  if (ram_.has_value()) {
+    bus_.targets[kRam].bind(ram_->socket);
+    ram_->bind(registry_, "ram");
+  }
+}
+
+const sc_core::sc_event& Soc::cpu_ended() const {
+  if (qemu_.has_value()) return qemu_->ended();
+  return cpu_.has_value() ? cpu_->faulted() : external_->faulted();
+}
+
+void Soc::load(const std::string& path) {
+  if (external_.has_value()) throw InputError(path, "an external CPU runs its own program");
+  if (qemu_.has_value()) {
+    qemu_->start(path);
+  } else {
+    load_into_memory(path);
+  }
+}
+
+void Soc::load_into_memory(const std::string& path) {
+  const auto image = soc::ElfImage::read(path);
+  const std::uint16_t wanted = config_.cpu.kind == "rv64" ? soc::ElfImage::kRiscV : soc::ElfImage::kAArch64;
+  if (image.machine != wanted) {
+    throw InputError(path, "is for ELF machine " + std::to_string(image.machine) + "; a host CPU of kind " +
+                               config_.cpu.kind + " needs " + std::to_string(wanted));
+  }
+  for (const auto& segment : image.segments) {
+    const std::uint64_t offset = segment.address - SOC_RAM_BASE;
+    if (offset >= ram_->bytes() || segment.bytes.size() > ram_->bytes() - offset) {
+      throw InputError(path, "has " + std::to_string(segment.bytes.size()) + " bytes at address " +
+                                 std::to_string(segment.address) + ", which is not all memory (" +
+                                 std::to_string(ram_->bytes()) + " bytes from " +
+                                 std::to_string(SOC_RAM_BASE) + " on)");
+    }
+    std::memcpy(ram_->data() + offset, segment.bytes.data(), segment.bytes.size());
+  }
+  cpu_->set_entry(image.entry);
+}
+
+void Soc::give_up_if(const std::function<bool()>& condition) {
+  if (external_.has_value()) external_->give_up_if(condition);
+  if (qemu_.has_value()) qemu_->give_up_if(condition);
+}
+
+std::optional<int> Soc::exit_code() const {
+  return qemu_.has_value() ? qemu_->exit_code() : finisher_.exit_code();
+}
+
+std::string Soc::fault() const {
+  if (exit_code().has_value()) return "";
+  if (qemu_.has_value()) return qemu_->fault();
+  return cpu_.has_value() ? cpu_->fault() : external_->fault();
+}
+
+std::string Soc::violations() const {
+  std::string text = gpu_.violations();
+  for (const auto* monitor : {&cpu_monitor_, &gpu_monitor_}) {
+    if (monitor->has_value()) text += (*monitor)->report();
+  }
+  return text;
+}
+
+void Soc::pause() {
+  sc_core::sc_pause();
+}
+
+}  // namespace weft

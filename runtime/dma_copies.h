@@ -1,0 +1,31 @@
+// Copies in streams by the GPU's DMA engine: they take simulated time, and the buses' time.
+//
+//   runtime::DmaCopies copies(device.gpu());
+//   device.use(&copies);
+//
+// The host's memory is system memory at its pointers (DeviceOptions::host_memory); what is copied from or to
+// it must be shared (Device::share). A copy that the bus refuses ends all launches with a fault that says
+// where.
+#ifndef WEFT_RUNTIME_DMA_COPIES_H
+#define WEFT_RUNTIME_DMA_COPIES_H
+
+#include "platform/gpu.h"
+#include "runtime/copy_engine.h"
+
+namespace weft::runtime {
+
+class DmaCopies final : public CopyEngine {
+ public:
+  explicit DmaCopies(Gpu& gpu) : gpu_(gpu) {}
+  // Ranges that overlap take their time too, but their bytes move as a whole when it is over.
+  void copy(std::uint64_t to, std::uint64_t from, std::uint64_t bytes, std::function<void()> done) override;
+
+ private:
+  unsigned char* at(std::uint64_t address) const;
+
+  Gpu& gpu_;
+};
+
+}  // namespace weft::runtime
+
+#endif

@@ -1,0 +1,167 @@
+// weft soc: firmware on a host CPU, or another process, that uses the GPU as a device.
+#include "platform/soc/soc.h"
+
+#include <ctime>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "common/config_writer.h"
+#include "sc_main/files.h"
+#include "sc_main/interrupt.h"
+#include "sc_main/options.h"
+#include "sc_main/report.h"
+
+namespace weft::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+struct SocOptions {
+  std::string config = "rv64", firmware, out, log;
+  std::vector<std::string> overrides, gpu_overrides;
+  double max_ms = 10'000;
+  bool monitors = false;
+};
+
+struct SocOutcome {
+  std::string fault;
+  double cpu_seconds = 0, simulated_ns = 0;
+};
+
+double cpu_seconds() {
+  return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+}
+
+// Until the program's end, an interrupt, the time limit, or until nothing can happen any more.
+SocOutcome simulate(Soc& soc, double max_ms) {
+  SocOutcome outcome;
+  const sc_core::sc_time most(max_ms, sc_core::SC_MS), slice(1, sc_core::SC_MS);
+  const double began = cpu_seconds();
+  while (!soc.ended() && outcome.fault.empty()) {
+    sc_core::sc_start(std::min(slice, most - sc_core::sc_time_stamp()));
+    if (soc.ended()) break;
+    if (interrupted()) {
+      outcome.fault = "interrupted";
+    } else if (sc_core::sc_time_stamp() >= most) {
+      outcome.fault = "the program has not ended within --max-ms " + std::to_string(max_ms);
+    } else if (!sc_core::sc_pending_activity()) {
+      outcome.fault = "the host CPU waits for an interrupt, and nothing can happen any more";
+    }
+  }
+  outcome.cpu_seconds = cpu_seconds() - began;
+  outcome.simulated_ns = sc_core::sc_time_stamp() / sc_core::sc_time(1, sc_core::SC_NS);
+  if (outcome.fault.empty()) outcome.fault = soc.fault();
+  return outcome;
+}
+
+ordered_json statistics_json(Soc& soc, const SocOptions& options, const SocOutcome& outcome) {
+  const Totals totals = soc.gpu().totals();
+  ordered_json json;
+  json["firmware"] = options.firmware.empty() ? ordered_json(nullptr) : ordered_json(options.firmware);
+  json["config"] = options.config;
+  json["exit_code"] = soc.exit_code().has_value() ? ordered_json(*soc.exit_code()) : ordered_json(nullptr);
+  json["fault"] = outcome.fault.empty() ? ordered_json(nullptr) : ordered_json(outcome.fault);
+  json["simulated_ns"] = outcome.simulated_ns;
+  json["host_instructions"] = soc.host_instructions();
+  json["cycles"] = totals.cycles;
+  json["thread_instructions"] = totals.thread_instructions;
+  json["warp_instructions"] = totals.warp_instructions;
+  json["ipc"] = totals.ipc;
+  json["simd_efficiency"] = totals.simd_efficiency;
+  json["cpu_seconds"] = outcome.cpu_seconds;
+  json["peak_memory_bytes"] = peak_memory_bytes();
+  json["soc"] = soc.statistics().sample();
+  json["statistics"] = soc.gpu().statistics().sample();
+  return json;
+}
+
+std::string summary(Soc& soc, const SocOutcome& outcome) {
+  const Totals totals = soc.gpu().totals();
+  std::ostringstream out;
+  const auto line = [&](const char* name) -> std::ostream& {
+    return out << std::left << std::setw(22) << name;
+  };
+  line("result");
+  if (!outcome.fault.empty()) {
+    out << "fault: " << outcome.fault << "\n";
+  } else {
+    out << "exit code " << soc.exit_code().value_or(-1) << "\n";
+  }
+  out << std::fixed << std::setprecision(1);
+  line("simulated time") << outcome.simulated_ns / 1e3 << " us\n";
+  line("GPU core cycles") << totals.cycles << " with a kernel\n";
+  line("thread instructions") << totals.thread_instructions << "\n";
+  line("CPU seconds") << std::setprecision(3) << outcome.cpu_seconds << "\n";
+  if (soc.host_instructions() != 0 && outcome.cpu_seconds > 0) {
+    line("host instructions") << soc.host_instructions() << ", " << std::setprecision(1)
+                              << static_cast<double>(soc.host_instructions()) / outcome.cpu_seconds * 1e-6
+                              << " million per second\n";
+  }
+  return out.str();
+}
+
+}  // namespace
+
+ExitCode soc(const Words& words) {
+  namespace po = boost::program_options;
+  SocOptions options;
+  po::options_description description("system and results");
+  description.add_options()("config", po::value(&options.config)->default_value(options.config),
+                            "a name (configs/soc: rv64, aarch64, external, qemu) or a JSON file")(
+      "set", po::value(&options.overrides)->composing()->multitoken(),
+      "path=value ...: override values of it, for example cpu.mhz=2000")(
+      "gpu-set", po::value(&options.gpu_overrides)->composing()->multitoken(),
+      "path=value ...: override values of the GPU's configuration")(
+      "firmware", po::value(&options.firmware),
+      "ELF file that the host CPU runs (not for an external CPU); for QEMU: a multiboot image")(
+      "log", po::value(&options.log), "file for the serial output, instead of standard output")(
+      "out", po::value(&options.out), "folder for stats.json, config.json and summary.txt; made if missing")(
+      "max-ms", po::value(&options.max_ms)->default_value(options.max_ms),
+      "stop after this much simulated time (exit code 3)")(
+      "monitors", po::bool_switch(&options.monitors),
+      "check the TLM-2.0 protocol on every hop; a violation is a wrong result");
+  if (!parse(words, "weft soc --firmware FILE [OPTIONS]\n       weft soc --config external [OPTIONS]",
+             description))
+    return ExitCode::kDone;
+  if (!(options.max_ms > 0 && options.max_ms <= 1e9))
+    throw InputError("--max-ms", "found " + std::to_string(options.max_ms) + "; allowed: above 0, up to 1e9");
+
+  const SocConfig config = load_soc_config(options.config, options.overrides);
+  if (config.cpu.kind != "external" && options.firmware.empty())
+    throw InputError("weft soc", "a host CPU of kind " + config.cpu.kind + " needs --firmware FILE");
+  std::ofstream log;
+  if (!options.log.empty()) {
+    log.open(options.log);
+    if (!log) throw InputError(options.log, "cannot be written");
+  }
+  if (!options.out.empty()) make_folder(options.out);
+  Gpu::Options gpu_options;
+  gpu_options.monitors = options.monitors;
+  Soc soc("soc", config, load_config(config.gpu, options.gpu_overrides),
+          options.log.empty() ? std::cout : log, gpu_options);
+  if (!options.firmware.empty()) soc.load(options.firmware);
+  catch_interrupts();
+  soc.give_up_if(interrupted);
+
+  const SocOutcome outcome = simulate(soc, options.max_ms);
+  const std::string violations = soc.violations();
+  const std::string page = summary(soc, outcome);
+  std::cout << page << std::flush;
+  if (!options.out.empty()) {
+    ordered_json effective = {{"soc", config::write(config)}, {"gpu", effective_config(soc.gpu().config())}};
+    write_file(options.out + "/config.json", effective.dump(2) + "\n");
+    write_file(options.out + "/stats.json", statistics_json(soc, options, outcome).dump(2) + "\n");
+    write_file(options.out + "/summary.txt", page);
+  }
+  if (!violations.empty()) std::cerr << "weft: protocol violations:\n" << violations;
+  if (!outcome.fault.empty()) {
+    std::cerr << "weft: " << outcome.fault << "\n";
+    return ExitCode::kFault;
+  }
+  const auto code = static_cast<ExitCode>(*soc.exit_code());
+  return code == ExitCode::kDone && !violations.empty() ? ExitCode::kWrongResult : code;
+}
+
+}  // namespace weft::cli

@@ -1,0 +1,207 @@
+// The SoC as a user runs it: firmware searches a graph on the GPU, with copies and in shared memory; so does
+// another process. What the search must find is found here by a search of its own, over the graph that both
+// sides draw.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "end_to_end/process.h"
+
+namespace weft::end_to_end {
+namespace {
+
+using nlohmann::ordered_json;
+using testing::HasSubstr;
+
+// Levels (with that of vertex 0) and reached vertices of the graph of 2,000 vertices with 1 to 12 edges that
+// the generator of Numerical Recipes draws from 12345.
+struct Search {
+  unsigned levels = 0, reached = 0;
+};
+Search expected() {
+  constexpr unsigned kVertices = 2000, kMostEdges = 12;
+  std::uint32_t state = 12345;
+  const auto draw = [&] { return (state = state * 1664525u + 1013904223u) >> 8; };
+  std::vector<std::vector<unsigned>> edges(kVertices);
+  for (auto& of_vertex : edges) {
+    of_vertex.resize(draw() % kMostEdges + 1);
+    for (unsigned& to : of_vertex) to = draw() % kVertices;
+  }
+  std::vector<bool> seen(kVertices);
+  std::vector<unsigned> frontier{0};
+  seen[0] = true;
+  Search search;
+  while (!frontier.empty()) {
+    ++search.levels;
+    search.reached += static_cast<unsigned>(frontier.size());
+    std::vector<unsigned> next;
+    for (const unsigned vertex : frontier) {
+      for (const unsigned to : edges[vertex]) {
+        if (!seen[to]) next.push_back(to);
+        seen[to] = true;
+      }
+    }
+    frontier = next;
+  }
+  return search;
+}
+
+// The line that a right search prints, up to the interrupts: one launch per level, and one copy back.
+std::string right(const std::string& how, unsigned copies) {
+  const Search search = expected();
+  return how + ": " + std::to_string(search.levels) + " levels, " + std::to_string(search.reached) +
+         " vertices reached, 0 wrong, " + std::to_string(search.levels + copies) + " interrupts";
+}
+
+std::string firmware(const char* folder, const std::string& name, const std::string& architecture) {
+  return std::string(folder) + "/" + name + "-" + architecture + ".elf";
+}
+
+class Firmware : public testing::TestWithParam<const char*> {};
+
+TEST_P(Firmware, SearchesAGraphOnTheGpuAndSleepsMeanwhile) {
+  const Folder folder;
+  const Exit exit =
+      weft({"soc", "--config", GetParam(), "--firmware", firmware(WEFT_FIRMWARE, "bfs", GetParam()), "--out",
+            folder.path("results"), "--log", folder.path("log"), "--monitors"});
+  const std::string log = folder.text("log");
+  EXPECT_EQ(exit.code, 0) << exit.err << log;
+  EXPECT_THAT(log, HasSubstr(" ns] " + right("with copies", 1)));
+  EXPECT_THAT(log, HasSubstr(" ns] " + right("shared memory", 0)));
+  EXPECT_THAT(exit.out, HasSubstr("exit code 0"));
+
+  const ordered_json stats = folder.json("results/stats.json");
+  const unsigned levels = expected().levels;
+  EXPECT_EQ(stats["exit_code"], 0);
+  EXPECT_EQ(stats["statistics"]["gpu"]["launches"], 2 * levels);
+  // It sleeps through every launch, through the copy, and is not woken for nothing.
+  EXPECT_EQ(stats["soc"]["cpu"]["sleeps"], 2 * levels + 1);
+  const double asleep = stats["soc"]["cpu"]["asleep_ns"];
+  EXPECT_LT(asleep, stats["simulated_ns"].get<double>());
+  // At 700 MHz the kernels take cycles / 0.7 ns, all of which the CPU sleeps.
+  EXPECT_GT(asleep, stats["cycles"].get<double>() / 0.7);
+  // Instructions at 1 ns, and sleep, cannot exceed the simulated time.
+  EXPECT_LT(asleep + stats["host_instructions"].get<double>(), stats["simulated_ns"].get<double>());
+}
+
+TEST_P(Firmware, TheSameRunGivesTheSameResults) {
+  const Folder folder;
+  ordered_json stats[2];
+  std::string logs[2];
+  for (int run = 0; run < 2; ++run) {
+    const std::string out = "run" + std::to_string(run);
+    const Exit exit = weft({"soc", "--config", GetParam(), "--firmware",
+                            firmware(WEFT_FIRMWARE, "bfs", GetParam()), "--out", folder.path(out)});
+    ASSERT_EQ(exit.code, 0) << exit.err;
+    stats[run] = folder.json(out + "/stats.json");
+    logs[run] = exit.out.substr(0, exit.out.find("result"));
+    for (const char* key : {"cpu_seconds", "peak_memory_bytes"}) stats[run].erase(key);
+  }
+  EXPECT_EQ(stats[0], stats[1]);
+  EXPECT_EQ(logs[0], logs[1]);
+}
+
+TEST_P(Firmware, ThatDoesNotEndIsStopped) {
+  const Exit slow = weft({"soc", "--config", GetParam(), "--firmware",
+                          firmware(WEFT_FIRMWARE, "spin", GetParam()), "--max-ms", "2"});
+  EXPECT_EQ(slow.code, 3);
+  EXPECT_THAT(slow.err, HasSubstr("has not ended within --max-ms 2"));
+  const Exit asleep = weft(
+      {"soc", "--config", GetParam(), "--firmware", firmware(WEFT_TEST_FIRMWARE, "forever", GetParam())});
+  EXPECT_EQ(asleep.code, 3);
+  EXPECT_THAT(asleep.err, HasSubstr("waits for an interrupt, and nothing can happen any more"));
+  EXPECT_THAT(asleep.out, HasSubstr("good night"));
+}
+
+std::vector<const char*> architectures() {
+  std::vector<const char*> list;
+  if (std::strstr(WEFT_ARCHITECTURES, "rv64") != nullptr) list.push_back("rv64");
+  if (std::strstr(WEFT_ARCHITECTURES, "aarch64") != nullptr) list.push_back("aarch64");
+  return list;
+}
+INSTANTIATE_TEST_SUITE_P(Architectures, Firmware, testing::ValuesIn(architectures()),
+                         [](const auto& info) { return std::string(info.param); });
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Firmware);
+
+// Runs a command, returns its output; `code` becomes its exit code.
+std::string output_of(const std::string& command, int& code) {
+  std::string output;
+  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
+  char buffer[256];
+  while (std::fgets(buffer, sizeof buffer, pipe) != nullptr) output += buffer;
+  code = WEXITSTATUS(pclose(pipe));
+  return output;
+}
+
+TEST(ExternalProcess, SearchesAGraphOnTheGpu) {
+  const Folder folder;
+  const std::string socket = folder.path("socket");
+  Exit exit;
+  std::thread simulation([&] {
+    exit = weft({"soc", "--config", "external", "--set", "cpu.external.socket=" + socket, "--out",
+                 folder.path("results"), "--monitors"});
+  });
+  for (int i = 0; i < 1000 && access(socket.c_str(), F_OK) != 0; ++i) usleep(10'000);
+  int code = -1;
+  const std::string output = output_of(std::string(WEFT_CLIENT) + " " + socket + " " + WEFT_BFS_PTX, code);
+  simulation.join();
+  EXPECT_EQ(code, 0) << output;
+  EXPECT_EQ(exit.code, 0) << exit.err;
+  EXPECT_THAT(output, HasSubstr(right("with copies", 1)));
+  EXPECT_THAT(output, HasSubstr(right("shared memory", 0)));
+  EXPECT_EQ(folder.json("results/stats.json")["statistics"]["gpu"]["launches"], 2 * expected().levels);
+  EXPECT_FALSE(folder.has("socket"));
+}
+
+TEST(ExternalProcess, NobodyComesAndTheUserGivesUp) {
+  const Folder folder;
+  Start start;
+  start.interrupt_after_ms = 1000;
+  const Exit exit =
+      weft({"soc", "--config", "external", "--set", "cpu.external.socket=" + folder.path("socket")}, start);
+  EXPECT_EQ(exit.code, 3);
+  EXPECT_FALSE(folder.has("socket"));
+}
+
+// Only where qemu-system-x86_64 is installed; its times differ from run to run, what it finds does not.
+TEST(Qemu, AGuestSearchesAGraphOnTheGpu) {
+  if (std::system("qemu-system-x86_64 -version > /dev/null 2>&1") != 0)
+    GTEST_SKIP() << "no qemu-system-x86_64";
+  if (access(WEFT_QEMU_GUEST, F_OK) != 0) GTEST_SKIP() << "no guest for this machine";
+  const Folder folder;
+  const Exit exit =
+      weft({"soc", "--config", "qemu", "--firmware", WEFT_QEMU_GUEST, "--out", folder.path("results")});
+  EXPECT_EQ(exit.code, 0) << exit.err << exit.out;
+  const Search search = expected();
+  const std::string found = std::to_string(search.levels) + " levels, " + std::to_string(search.reached) +
+                            " vertices reached, 0 wrong";
+  EXPECT_THAT(exit.out, HasSubstr("with copies: " + found));
+  EXPECT_THAT(exit.out, HasSubstr("shared memory: " + found));
+  EXPECT_EQ(folder.json("results/stats.json")["statistics"]["gpu"]["launches"], 2 * search.levels);
+}
+
+TEST(SocCommand, BadUseIsExplained) {
+  const Folder folder;
+  const auto refused = [](const std::vector<std::string>& arguments, const std::string& why) {
+    const Exit exit = weft(arguments);
+    EXPECT_EQ(exit.code, 2) << exit.err;
+    EXPECT_THAT(exit.err, HasSubstr(why));
+  };
+  refused({"soc"}, "needs --firmware");
+  refused({"soc", "--config", "nonsense"}, "known: aarch64, external, qemu, rv64");
+  refused({"soc", "--set", "cpu.kind=z80", "--firmware", "x"}, "allowed");
+  refused({"soc", "--set", "ram.bytes=5000", "--firmware", "x"}, "multiple of 4096");
+  refused({"soc", "--max-ms", "0", "--firmware", "x"}, "--max-ms");
+  refused({"soc", "--config", "external", "--set", "cpu.external.socket=" + folder.path("s"), "--firmware",
+           folder.write("any.elf", "anything")},
+          "an external CPU runs its own program");
+}
+
+}  // namespace
+}  // namespace weft::end_to_end
