@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "common/error.h"
-#include "runtime/cuda/core/dma_copies.h"
 #include "runtime/cuda/core/images.h"
 #include "runtime/cuda/core/memory.h"
 #include "runtime/cuda/core/modules.h"
 #include "runtime/cuda/core/profile.h"
 #include "runtime/cuda/core/streams.h"
 #include "runtime/device.h"
+#include "runtime/dma_copies.h"
 
 // libsystemc.so refers to it; nothing calls it here.
 extern "C" __attribute__((visibility("default"))) int sc_main(int /*argc*/, char** /*argv*/) {
@@ -36,8 +36,7 @@ Context& Context::instance() {
 }
 
 Context::Context()
-    : copies_(std::make_unique<DmaCopies>(*this)),
-      memory_(std::make_unique<Memory>(*this)),
+    : memory_(std::make_unique<Memory>(*this)),
       modules_(std::make_unique<Modules>(*this)),
       streams_(std::make_unique<Streams>(*this)),
       images_(std::make_unique<Images>(*this)),
@@ -121,7 +120,10 @@ runtime::Device& Context::device() {
   options.host_memory.emplace();
   try {
     device_ = std::make_unique<runtime::Device>(config(), options);
-    if (!settings().instant_copies) device_->use(copies_.get());
+    if (!settings().instant_copies) {
+      copies_ = std::make_unique<runtime::DmaCopies>(device_->gpu());
+      device_->use(copies_.get());
+    }
   } catch (const InputError& error) {
     fail(Error::kInitialization, error.what());
   }

@@ -22,12 +22,12 @@ namespace weft {
 struct GpuConfig;
 namespace runtime {
 class Device;
-}
+class DmaCopies;
+}  // namespace runtime
 }  // namespace weft
 
 namespace weft::cuda {
 
-class DmaCopies;
 class Images;
 class Memory;
 class Modules;
@@ -98,7 +98,7 @@ class Context {
   std::unique_ptr<Settings> settings_;
   std::unique_ptr<GpuConfig> config_;
   std::unique_ptr<runtime::Device> device_;
-  std::unique_ptr<DmaCopies> copies_;
+  std::unique_ptr<runtime::DmaCopies> copies_;
   std::unique_ptr<Memory> memory_;
   std::unique_ptr<Modules> modules_;
   std::unique_ptr<Streams> streams_;
