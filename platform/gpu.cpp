@@ -449,9 +449,10 @@ Progress Gpu::progress() const {
 }
 
 std::string Gpu::violations() const {
+  const bool complete = idle() && !faulted() && impl_->host.quiet();
   std::string text;
   for (auto& monitor : impl_->monitors) {
-    if (idle() && !faulted()) monitor.check_complete();
+    if (complete) monitor.check_complete();
     const std::string report = monitor.report();
     if (!report.empty()) text += std::string(monitor.name()) + ":\n" + report;
   }

@@ -74,6 +74,8 @@ class BusMaster : public sc_core::sc_module {
   void reset(bool bus_is_reset);
   // No transaction that a reset abandoned is still under way.
   bool quiet_since_reset() const { return abandoned_ == 0; }
+  // No transaction of it is under way.
+  bool idle() const { return free_.size() == bursts_.size(); }
   bool bound() const { return socket.get_base_port().size() != 0; }
   void bind(statistics::Registry& registry, const std::string& prefix);
 

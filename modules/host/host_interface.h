@@ -49,6 +49,8 @@ class HostInterface : public sc_core::sc_module, public Clocked {
   const std::string& error_text() const { return registers_.error_text(); }
   // Whether anything of it is connected, and whether registers are; after elaboration.
   bool used() const;
+  // No access of it to device or system memory is under way.
+  bool quiet() const { return device_.idle() && system_.idle(); }
   bool host_bound() const { return port_.bound(); }
 
   // Part of the GPU's reset, after the crossbar's.

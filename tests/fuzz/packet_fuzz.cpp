@@ -141,7 +141,8 @@ struct Machine {
     require(irq.read() == ((read(WEFT_REG_IRQ_STATUS) & read(WEFT_REG_IRQ_ENABLE)) != 0),
             "the interrupt line");
     require(cpu_hop.report().empty() && ram_hop.report().empty(), "the protocol of an outer hop");
-    require(gpu.violations().empty(), "the protocol of an inner hop");
+    const std::string inner = gpu.violations();
+    require(inner.empty(), ("the protocol of an inner hop: " + inner).c_str());
     require((read(WEFT_REG_ERROR_CODE) != 0) == !gpu.host_error().empty(), "an error without a text");
   }
   void go_back_to_start() {
