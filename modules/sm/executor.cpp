@@ -277,7 +277,8 @@ std::uint32_t Executor::permitted(const Operation& op, ptx::Pc pc, ptx::Space sp
   // Nobody knows what is allocated in system memory.
   const std::uint32_t unwatched =
       space == ptx::Space::kGlobal ? in_system(mask, address, op.element_bytes) : 0;
-  if (unwatched != 0 && (mask &= ~unwatched) == 0) return unwatched;
+  mask &= ~unwatched;
+  if (mask == 0) return unwatched;
   const Kind kind = opcode == ptx::Opcode::kLd || (copies && space != ptx::Space::kShared) ? Kind::kLoad
                     : opcode == ptx::Opcode::kSt || copies                                 ? Kind::kStore
                                                                                            : Kind::kAtomic;

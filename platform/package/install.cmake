@@ -41,3 +41,11 @@ configure_file(platform/package/weft.pc.in weft.pc.in @ONLY)
 install(CODE "set(prefix \"\${CMAKE_INSTALL_PREFIX}\")
 configure_file(\"${PROJECT_BINARY_DIR}/weft.pc.in\" \"${PROJECT_BINARY_DIR}/weft.pc\" @ONLY)")
 install(FILES ${PROJECT_BINARY_DIR}/weft.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# Everything that users run or install, without the tests.
+add_custom_target(product DEPENDS weft weft_archive weft_warp_formation_schemes weft_cuda)
+foreach(part weft_cpu_cores bfs_firmware bfs_client qemu_guest)
+  if(TARGET ${part})
+    add_dependencies(product ${part})
+  endif()
+endforeach()

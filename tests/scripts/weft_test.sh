@@ -130,6 +130,15 @@ check "apt's output is not the program's" has_not "$out" "apt-get"
 check "goes on" has "$out" "<demo>"
 
 set_up
+weft cuda -- ./saxpy
+check "builds CUDA's libraries for a CUDA program" called "--target product"
+set_up
+INSTALLED_ALL=0 INSTALLED="g++ cmake" weft soc --firmware bfs.elf
+check "the SoC needs host CPU models" called "libunicorn-dev"
+check "and builds firmware" called "--target product"
+check "goes on to the SoC" has "$out" "<soc>"
+
+set_up
 INSTALLED_ALL=0 APT_KNOWS=0 weft demo
 check "updates the lists when apt does not know a package" called "apt-get update"
 check "then installs" has "$out" "<demo>"
