@@ -4,17 +4,9 @@
 
 #include <cstdio>
 
+#include "checks.h"
 #include "weft/cuda_driver.h"
 
-inline int failures = 0;
-
-#define EXPECT(condition)                                                          \
-  do {                                                                             \
-    if (!(condition)) {                                                            \
-      std::fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-      ++failures;                                                                  \
-    }                                                                              \
-  } while (0)
 #define EXPECT_OK(call) EXPECT_ERROR(call, CUDA_SUCCESS)
 #define EXPECT_ERROR(call, error)                                                                         \
   do {                                                                                                    \
@@ -24,10 +16,5 @@ inline int failures = 0;
       ++failures;                                                                                         \
     }                                                                                                     \
   } while (0)
-
-inline int verdict() {
-  if (failures == 0) std::printf("all as expected\n");
-  return failures == 0 ? 0 : 1;
-}
 
 #endif

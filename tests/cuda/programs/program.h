@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <vector>
 
+#include "checks.h"
+
 #ifndef __NVCC__
 #include "weft/cuda_runtime.h"
 #include "workloads/device.h"
@@ -16,15 +18,6 @@ extern "C" __device__ void __assertfail(const char* message, const char* file, u
                                         const char* function, unsigned long character_bytes);
 #endif
 
-inline int failures = 0;
-
-#define EXPECT(condition)                                                          \
-  do {                                                                             \
-    if (!(condition)) {                                                            \
-      std::fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-      ++failures;                                                                  \
-    }                                                                              \
-  } while (0)
 #define EXPECT_OK(call) EXPECT_ERROR(call, cudaSuccess)
 #define EXPECT_ERROR(call, error)                                                           \
   do {                                                                                      \
@@ -35,10 +28,5 @@ inline int failures = 0;
       ++failures;                                                                           \
     }                                                                                       \
   } while (0)
-
-inline int verdict() {
-  if (failures == 0) std::printf("all as expected\n");
-  return failures == 0 ? 0 : 1;
-}
 
 #endif
