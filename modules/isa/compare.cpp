@@ -93,8 +93,9 @@ struct Flags<Two<Format, kFtz>, kCompare> {
     lanes.result[1] = compare_lanes<Half<Format, kFtz, 16>, kCompare>(lanes);
   }
 };
+// Not inlined: combined and to_register have hundreds of instances, which call it.
 template <class V, Compare kCompare>
-void set(Lanes& lanes) {
+__attribute__((noinline)) void set(Lanes& lanes) {
   Flags<V, kCompare>::set(lanes);
 }
 

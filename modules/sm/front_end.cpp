@@ -45,6 +45,8 @@ FrontEnd::FrontEnd(const Config& config, unsigned contexts)
       mshrs_(fetch_mshrs(config.l1i, contexts)) {}
 
 void FrontEnd::reset() {
+  if (untouched_) return;
+  untouched_ = true;
   for (Buffer& b : buffers_) {
     Buffer fresh;
     fresh.waiting = b.waiting;
@@ -76,6 +78,7 @@ void FrontEnd::follow(warp_formation::ContextTable& table, unsigned first) {
       const unsigned local = static_cast<unsigned>(w * 64) + static_cast<unsigned>(__builtin_ctzll(rest));
       Buffer& b = buffers_[first + local];
       b.wanted = table.pc(local);
+      if (b.wanted != ptx::kNoPc) untouched_ = false;
       if (b.count != 0 && b.first != b.wanted) {
         b.count = 0;
         ++flushes_;

@@ -75,6 +75,7 @@ class FrontEnd {
   std::vector<Buffer> buffers_;
   std::vector<std::uint64_t> needs_;     // contexts to fetch for
   std::vector<std::uint64_t> arriving_;  // contexts with a hit on its way
+  bool untouched_ = true;                // as after a reset: nothing was wanted since
   Cycle next_arrival_ = kNever;
   unsigned last_ = 0;
   bool blocked_ = false;  // the chosen fetch misses and cannot be sent

@@ -6,8 +6,8 @@
 
 #include "common/error.h"
 #include "platform/gpu_config.h"
-#include "warp_formation/warp_formation.h"
 #include "workloads/host.h"
+#include "workloads/small_size.h"
 #include "workloads/workload.h"
 
 namespace weft::workloads {
@@ -114,12 +114,6 @@ std::string with_empty_kernels(std::string ptx) {
   return ptx;
 }
 
-std::vector<std::string> names() {
-  std::vector<std::string> names;
-  for (const auto& workload : all()) names.push_back(workload->name());
-  return names;
-}
-
 class WrongKernel : public ::testing::TestWithParam<std::string> {};
 TEST_P(WrongKernel, IsNoticed) {
   const auto workload = find(GetParam());
@@ -133,23 +127,12 @@ TEST_P(WrongKernel, IsNoticed) {
 INSTANTIATE_TEST_SUITE_P(All, WrongKernel, ::testing::ValuesIn(names()),
                          [](const auto& info) { return info.param; });
 
-// The small size on a small machine, under every scheme.
-class EveryScheme : public ::testing::TestWithParam<std::tuple<std::string, std::string>> {};
-TEST_P(EveryScheme, GivesTheResult) {
-  const auto& [name, scheme] = GetParam();
-  const auto workload = find(name);
-  auto settings = settings_of(*workload, "small");
-  settings.push_back("warp_formation.scheme=" + scheme);
-  runtime::Device device(load_config("gtx480", settings), {});
-  const Result result = workload->run(device, values_of(*workload, "small"), workload->code());
-  EXPECT_TRUE(result.verified) << result.message;
+class SmallSize : public ::testing::TestWithParam<std::string> {};
+TEST_P(SmallSize, GivesTheResult) {
+  expect_result(GetParam(), "sbr");
 }
-INSTANTIATE_TEST_SUITE_P(All, EveryScheme,
-                         ::testing::Combine(::testing::ValuesIn(names()),
-                                            ::testing::ValuesIn(warp_formation::scheme_names())),
-                         [](const auto& info) {
-                           return std::get<0>(info.param) + "_" + std::get<1>(info.param);
-                         });
+INSTANTIATE_TEST_SUITE_P(All, SmallSize, ::testing::ValuesIn(names()),
+                         [](const auto& info) { return info.param; });
 
 }  // namespace
 }  // namespace weft::workloads
