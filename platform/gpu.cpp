@@ -35,12 +35,12 @@ struct Gpu::Impl final : sm::SmListener {
   void memory_moved();
   void exchange() { system.exchange(pages, kPageBytes); }
   void begun(const sm::Kernel& kernel, Cycle now, bool alone);
-  void stop(const std::string& text, unsigned guilty = Launches::kNoSm);
+  void stop(const Fault& why, unsigned guilty = Launches::kNoSm);
   void bind();
   void reset();
   void block_retired(unsigned sm) override { launches.dispatcher().block_retired(sm); }
   void sm_drained(unsigned) override { launches.dispatcher().poke(); }
-  void faulted(unsigned sm, const std::string& text) override { stop(text, sm); }
+  void faulted(unsigned sm, const Fault& why) override { stop(why, sm); }
 
   sm::DeviceMemoryView view() const {
     unsigned char* const bytes = system.memory_is_direct() ? nullptr : image.data();
@@ -70,7 +70,7 @@ struct Gpu::Impl final : sm::SmListener {
   std::vector<std::uint8_t> pages;  // per page of device memory: allocated?
   texture::Table objects;
   sm::AccessObserver* observer = nullptr;
-  std::string fault;
+  Fault fault;
   sc_core::sc_event idle;
 
  private:
@@ -120,7 +120,7 @@ Gpu::Impl::Impl(const GpuConfig& c, const Options& o, Gpu& gpu)
   watchdog.on_hang = [this](const std::string& what) {
     std::string dump;
     for (const auto& sm : sms) dump += sm.dump();
-    stop("kernel " + launches.kernel_names() + " hangs: " + what + "\n" + dump);
+    stop({FaultKind::kHang, "kernel " + launches.kernel_names() + " hangs: " + what + "\n" + dump});
   };
   bind();
 }
@@ -196,11 +196,11 @@ void Gpu::Impl::begun(const sm::Kernel& kernel, Cycle now, bool alone) {
 }
 
 // Nothing moves any more after a fault, until the reset.
-void Gpu::Impl::stop(const std::string& text, unsigned guilty) {
-  if (!fault.empty()) return;
-  fault = text.empty() ? "stopped" : text;
+void Gpu::Impl::stop(const Fault& why, unsigned guilty) {
+  if (fault) return;
+  fault = why;
   watchdog.stop();
-  launches.stop(fault, guilty);
+  launches.stop(fault.text, guilty);
   idle.notify(sc_core::SC_ZERO_TIME);
 }
 
@@ -220,7 +220,7 @@ void Gpu::Impl::reset() {
   system.reset_memory();
   std::fill(pages.begin(), pages.end(), std::uint8_t{0});
   registry.reset();
-  fault.clear();
+  fault = {};
   if (waveform.has_value()) waveform->reset();
 }
 
@@ -323,10 +323,13 @@ const sc_core::sc_event& Gpu::idle_event() const {
   return impl_->idle;
 }
 bool Gpu::faulted() const {
-  return !impl_->fault.empty();
+  return static_cast<bool>(impl_->fault);
 }
 const std::string& Gpu::fault() const {
-  return impl_->fault;
+  return impl_->fault.text;
+}
+FaultKind Gpu::fault_kind() const {
+  return impl_->fault.kind;
 }
 host::DmaEngine& Gpu::dma() {
   return impl_->host.dma();
@@ -334,7 +337,7 @@ host::DmaEngine& Gpu::dma() {
 const std::string& Gpu::host_error() const {
   return impl_->host.error_text();
 }
-void Gpu::abandon(const std::string& reason) {
+void Gpu::abandon(const Fault& reason) {
   impl_->stop(reason);
 }
 void Gpu::reset() {
@@ -477,7 +480,7 @@ void Gpu::trace(const std::string& file, std::uint64_t first_cycle, std::uint64_
   const auto launches = [&gpu] {
     vcd::LaunchState state;
     state.active = gpu.launches.active();
-    state.faulted = !gpu.fault.empty();
+    state.faulted = static_cast<bool>(gpu.fault);
     state.launches = gpu.launches.begun();
     state.blocks_done = gpu.launches.dispatcher().blocks_done();
     state.blocks_total = gpu.launches.dispatcher().blocks();

@@ -13,6 +13,7 @@
 #include <systemc>
 #include <tlm>
 
+#include "common/fault.h"
 #include "common/statistics.h"
 #include "dispatch/launch.h"
 #include "platform/gpu_config.h"
@@ -91,8 +92,9 @@ class Gpu : public sc_core::sc_module {
   // of all queues. Cleared by reset().
   bool faulted() const;
   const std::string& fault() const;
-  // Stops the running launch from outside (SIGINT, --max-cycles) with this reason as its fault.
-  void abandon(const std::string& reason);
+  FaultKind fault_kind() const;
+  // Stops the running launches from outside the SMs (SIGINT, --max-cycles, a copy that failed).
+  void abandon(const Fault& reason);
 
   // Back to the state after construction: memory, caches, tables, statistics.
   void reset();

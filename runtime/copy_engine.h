@@ -5,15 +5,18 @@
 #include <cstdint>
 #include <functional>
 
+#include "runtime/areas.h"
+
 namespace weft::runtime {
 
 class CopyEngine {
  public:
   virtual ~CopyEngine() = default;
-  // Copies `bytes` bytes; both addresses are the GPU's: of device memory, or of system memory (a host
-  // pointer). Calls `done` once, at the instant at which all are there: not from within this call.
-  virtual void copy(std::uint64_t to, std::uint64_t from, std::uint64_t bytes,
-                    std::function<void()> done) = 0;
+  // Copies the box, which is not empty; addresses are the GPU's: of device memory, or of system memory (a
+  // host pointer). Calls `done` once, at the instant at which all are there: not from within this call.
+  virtual void copy(const Area& to, const Area& from, const Box& box, std::function<void()> done) = 0;
+  // Writes `pattern`, of 4 bytes, again and again, from the begin of each row on.
+  virtual void fill(const Area& to, const Box& box, std::uint32_t pattern, std::function<void()> done) = 0;
 };
 
 }  // namespace weft::runtime

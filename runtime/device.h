@@ -147,14 +147,18 @@ class Device {
   void copy_from(StreamId stream, void* to, Address from, std::uint64_t bytes);
   void copy(StreamId stream, Address to, Address from, std::uint64_t bytes);  // may overlap
   void fill(StreamId stream, Address to, std::uint8_t value, std::uint64_t bytes);
+  // Rows, and parts of arrays. Between two places of the host's it takes no time.
+  void copy(StreamId stream, const Area& to, const Area& from, const Box& box);
+  // `pattern`, of 4 bytes, again and again in each row. In device memory, or in what of the host's is shared.
+  void fill(StreamId stream, const Area& to, const Box& box, std::uint32_t pattern);
   // Calls `function` when it is its turn; it may add to streams, but not synchronise.
   void call(StreamId stream, std::function<void()> function);
   // Run the simulation until the stream is empty, or the event has happened as it was last recorded. Throw
   // as synchronise().
   void synchronise(StreamId stream);
   void wait_for(EventId event);
-  // Moves the bytes of copies in streams from now on; nullptr: they take no time. Must outlive the device or
-  // be taken back.
+  // Moves the bytes of copies and fills in streams from now on; nullptr: they take no time. Must outlive the
+  // device or be taken back.
   void use(CopyEngine* engine);
 
   // What kernels printed since the last call of this, in order. After synchronise().

@@ -104,9 +104,13 @@ struct Device::Impl {
   void throw_if_faulted() const;
 
   // device_streams.cpp
-  void copy(StreamId stream, std::uint64_t to, std::uint64_t from, std::uint64_t bytes,
-            std::function<void()> at_once);
-  void written(std::uint64_t to, std::uint64_t bytes);
+  // Throws InputError unless the box lies in one allocation, or within the array. Host memory passes.
+  void require_inside(const Area& area, const Box& box) const;
+  std::uint8_t* pointer(std::uint64_t address) const;  // of either memory
+  void copy_now(const Area& to, const Area& from, const Box& box) const;
+  void fill_now(const Area& to, const Box& box, std::uint32_t pattern) const;
+  void written(const Area& to, const Box& box);
+  bool has_copy_engine() const { return copies != nullptr && !options.functional.all; }
 
   DeviceOptions options;
   DeviceRuntime runtime;

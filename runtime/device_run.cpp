@@ -56,16 +56,18 @@ dispatch::LaunchOutcome Device::Impl::run_functional(const dispatch::Launch& lau
     }
     return options.interrupted && options.interrupted();
   };
-  outcome.fault = engine.run(launch, gpu.config().warp_formation.warp_size, gpu.memory_view(), interrupted);
-  if (outcome.fault.empty()) return outcome;
+  const Fault fault =
+      engine.run(launch, gpu.config().warp_formation.warp_size, gpu.memory_view(), interrupted);
+  if (!fault) return outcome;
+  outcome.fault = fault.text;
   abandoned = engine.was_interrupted();
   outcome.end = abandoned ? End::kStopped : End::kFaulted;
-  gpu.abandon(outcome.fault);  // and with it the launches that follow
+  gpu.abandon(fault);  // and with it the launches that follow
   return outcome;
 }
 
 void Device::Impl::abandon(const std::string& reason) {
-  gpu.abandon(reason);
+  gpu.abandon({FaultKind::kStopped, reason});
   abandoned = true;
 }
 
@@ -97,8 +99,8 @@ void Device::Impl::run(const std::function<bool()>& reached) {
     }
     sc_core::sc_start(sc_core::sc_time(static_cast<double>(slice) / core_mhz, sc_core::SC_US));
     if (!reached() && !gpu.faulted() && !sc_core::sc_pending_activity()) {
-      throw SimulatedFault(
-          "the GPU waits for nothing that will happen: no event is pending while a launch runs");
+      gpu.abandon({FaultKind::kHang,
+                   "the GPU waits for nothing that will happen: no event is pending while a launch runs"});
     }
     if (options.progress && Clock::now() >= next_progress) {
       options.progress(gpu.progress());

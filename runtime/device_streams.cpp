@@ -26,59 +26,120 @@ void Device::launch(StreamId stream, LoadedModule& module, const std::string& ke
 }
 
 // Tells the checks, if the bytes are of device memory.
-void Device::Impl::written(std::uint64_t to, std::uint64_t bytes) {
-  if (checks && allocator.contains(to, bytes)) checks->written(to, bytes);
+void Device::Impl::written(const Area& to, const Box& box) {
+  if (!checks) return;
+  for_each_run(to, to, box, [this](std::uint64_t address, std::uint64_t, std::uint64_t bytes) {
+    if (allocator.contains(address, bytes)) checks->written(address, bytes);
+  });
 }
 
-// Without an engine, or where nothing has time, a copy is an instant.
-void Device::Impl::copy(StreamId stream, std::uint64_t to, std::uint64_t from, std::uint64_t bytes,
-                        std::function<void()> at_once) {
-  Streams::Operation operation;
-  if (copies == nullptr || options.functional.all) {
-    operation.begin = [this, to, bytes, act = std::move(at_once)](const Streams::Done& done) {
-      act();
-      written(to, bytes);
-      done();
-    };
-  } else {
-    operation.begin = [this, to, from, bytes](Streams::Done done) {
-      copies->copy(to, from, bytes, [this, to, bytes, done = std::move(done)] {
-        written(to, bytes);
-        done();
-      });
-    };
+std::uint8_t* Device::Impl::pointer(std::uint64_t address) const {
+  if (is_device(address)) return gpu.memory().data() + (address - kDeviceBase);
+  return reinterpret_cast<std::uint8_t*>(address);  // NOLINT(performance-no-int-to-ptr)
+}
+
+void Device::Impl::require_inside(const Area& area, const Box& box) const {
+  if (area.image == nullptr) {
+    if (!is_device(area.address)) return;
+    std::uint64_t rows = 0, slices = 0, bytes = box.width;
+    const bool too_large = __builtin_mul_overflow(box.height - 1, area.pitch, &rows) ||
+                           __builtin_mul_overflow(box.depth - 1, area.slice, &slices) ||
+                           __builtin_add_overflow(bytes, rows, &bytes) ||
+                           __builtin_add_overflow(bytes, slices, &bytes);
+    at(area.address, too_large ? UINT64_MAX : bytes);
+    return;
   }
-  streams.add(stream, std::move(operation));
+  const texture::Image& image = *area.image;
+  const texture::Level& level = image.levels[0];
+  const std::uint64_t faces = image.geometry == texture::Geometry::kCube ? texture::kCubeFaces : 1;
+  const auto within = [](std::uint64_t first, std::uint64_t count, std::uint64_t all) {
+    return first <= all && count <= all - first;
+  };
+  const std::uint64_t row = std::uint64_t{level.size[0]} * image.format.bytes();
+  if (!within(area.x, box.width, row) || !within(area.y, box.height, level.size[1]) ||
+      !within(area.z, box.depth, level.size[2] * image.layers * faces)) {
+    throw InputError("array", "a copy of " + std::to_string(box.width) + " bytes by " +
+                                  std::to_string(box.height) + " by " + std::to_string(box.depth) +
+                                  " lies outside of it: rows of " + std::to_string(row) + " bytes, " +
+                                  std::to_string(level.size[1]) + " of them");
+  }
+  at(image.address, image.bytes);
+}
+
+void Device::Impl::copy_now(const Area& to, const Area& from, const Box& box) const {
+  for_each_run(to, from, box, [this](std::uint64_t written, std::uint64_t read, std::uint64_t bytes) {
+    std::memmove(pointer(written), pointer(read), bytes);
+  });
+}
+
+void Device::Impl::fill_now(const Area& to, const Box& box, std::uint32_t pattern) const {
+  const bool same_bytes = pattern == (pattern & 0xff) * 0x01010101u;
+  for_each_run(to, to, box, [&](std::uint64_t address, std::uint64_t, std::uint64_t bytes) {
+    std::uint8_t* const place = pointer(address);
+    if (same_bytes) {
+      std::memset(place, static_cast<int>(pattern & 0xff), bytes);
+      return;
+    }
+    for (std::uint64_t i = 0; i < bytes; ++i) place[i] = static_cast<std::uint8_t>(pattern >> 8 * (i % 4));
+  });
 }
 
 void Device::copy_to(StreamId stream, Address to, const void* from, std::uint64_t bytes) {
-  if (bytes == 0) return;
-  std::uint8_t* const place = impl_->at(to, bytes);
-  impl_->copy(stream, to, reinterpret_cast<std::uintptr_t>(from), bytes,
-              [place, from, bytes] { std::memcpy(place, from, bytes); });
+  if (bytes != 0) impl_->at(to, bytes);
+  copy(stream, Area::at_address(to), Area::at_address(reinterpret_cast<std::uintptr_t>(from)), {bytes});
 }
 
 void Device::copy_from(StreamId stream, void* to, Address from, std::uint64_t bytes) {
-  if (bytes == 0) return;
-  const std::uint8_t* const place = impl_->at(from, bytes);
-  impl_->copy(stream, reinterpret_cast<std::uintptr_t>(to), from, bytes,
-              [to, place, bytes] { std::memcpy(to, place, bytes); });
+  if (bytes != 0) impl_->at(from, bytes);
+  copy(stream, Area::at_address(reinterpret_cast<std::uintptr_t>(to)), Area::at_address(from), {bytes});
 }
 
 void Device::copy(StreamId stream, Address to, Address from, std::uint64_t bytes) {
-  if (bytes == 0) return;
-  std::uint8_t* const place = impl_->at(to, bytes);
-  const std::uint8_t* const source = impl_->at(from, bytes);
-  impl_->copy(stream, to, from, bytes, [place, source, bytes] { std::memmove(place, source, bytes); });
+  if (bytes != 0) impl_->at(to, bytes), impl_->at(from, bytes);
+  copy(stream, Area::at_address(to), Area::at_address(from), {bytes});
 }
 
 void Device::fill(StreamId stream, Address to, std::uint8_t value, std::uint64_t bytes) {
-  if (bytes == 0) return;
-  std::uint8_t* const place = impl_->at(to, bytes);
-  call(stream, [this, place, to, value, bytes] {
-    std::memset(place, value, bytes);
-    impl_->written(to, bytes);
-  });
+  if (bytes != 0) impl_->at(to, bytes);
+  fill(stream, Area::at_address(to), {bytes}, value * 0x01010101u);
+}
+
+// Without an engine, or where nothing has time, a copy is an instant; between places of the host's always.
+void Device::copy(StreamId stream, const Area& to, const Area& from, const Box& box) {
+  if (box.empty()) return;
+  impl_->require_inside(to, box);
+  impl_->require_inside(from, box);
+  const auto on_host = [this](const Area& area) {
+    return area.image == nullptr && !impl_->is_device(area.address);
+  };
+  const bool instant = on_host(to) && on_host(from);
+  impl_->streams.add(stream, {[this, to, from, box, instant](Streams::Done done) {
+                       if (instant || !impl_->has_copy_engine()) {
+                         impl_->copy_now(to, from, box);
+                         impl_->written(to, box);
+                         return done();
+                       }
+                       impl_->copies->copy(to, from, box, [this, to, box, done = std::move(done)] {
+                         impl_->written(to, box);
+                         done();
+                       });
+                     }});
+}
+
+void Device::fill(StreamId stream, const Area& to, const Box& box, std::uint32_t pattern) {
+  if (box.empty()) return;
+  impl_->require_inside(to, box);
+  impl_->streams.add(stream, {[this, to, box, pattern](Streams::Done done) {
+                       if (!impl_->has_copy_engine()) {
+                         impl_->fill_now(to, box, pattern);
+                         impl_->written(to, box);
+                         return done();
+                       }
+                       impl_->copies->fill(to, box, pattern, [this, to, box, done = std::move(done)] {
+                         impl_->written(to, box);
+                         done();
+                       });
+                     }});
 }
 
 void Device::call(StreamId stream, std::function<void()> function) {

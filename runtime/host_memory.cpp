@@ -26,8 +26,12 @@ std::string hex(std::uint64_t address) {
 HostMemory::HostMemory(sc_core::sc_module_name name, const Options& options)
     : sc_module(name), socket("socket"), options_(options) {
   socket.register_b_transport(this, &HostMemory::transport);
+  socket.register_nb_transport_fw(this, &HostMemory::forward);
   socket.register_get_direct_mem_ptr(this, &HostMemory::direct);
   socket.register_transport_dbg(this, &HostMemory::debug);
+  SC_METHOD(respond);
+  sensitive << respond_;
+  dont_initialize();
 }
 
 void HostMemory::add(void* begin, std::uint64_t bytes) {
@@ -110,6 +114,43 @@ void HostMemory::transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& 
   } else {
     payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
   }
+}
+
+tlm::tlm_sync_enum HostMemory::forward(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                       sc_core::sc_time& delay) {
+  if (phase == tlm::END_RESP) {
+    end_response(delay);
+    return tlm::TLM_COMPLETED;
+  }
+  if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
+  sc_core::sc_time taken = delay;
+  transport(payload, taken);
+  payload.acquire();
+  responses_.push_back({&payload, sc_core::sc_time_stamp() + taken});
+  respond_.notify(taken);  // no later than what is awaited already
+  phase = tlm::END_REQ;
+  return tlm::TLM_UPDATED;
+}
+
+// One at a time, as the base protocol has it.
+void HostMemory::respond() {
+  if (answered_ != nullptr || responses_.empty()) return;
+  const sc_core::sc_time& now = sc_core::sc_time_stamp();
+  if (responses_.front().ready > now) return respond_.notify(responses_.front().ready - now);
+  answered_ = responses_.front().payload;
+  responses_.pop_front();
+  tlm::tlm_phase phase = tlm::BEGIN_RESP;
+  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+  const tlm::tlm_sync_enum result = socket->nb_transport_bw(*answered_, phase, delay);
+  if (result == tlm::TLM_COMPLETED || (result == tlm::TLM_UPDATED && phase == tlm::END_RESP))
+    end_response(delay);
+}
+
+void HostMemory::end_response(const sc_core::sc_time& delay) {
+  if (answered_ == nullptr) return;
+  answered_->release();
+  answered_ = nullptr;
+  if (!responses_.empty()) respond_.notify(delay);
 }
 
 bool HostMemory::direct(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& region) {

@@ -1,14 +1,16 @@
 // Memory of the host's own process as system memory of a simulated GPU: addresses are host pointers.
 //
-// A target of the TLM-2.0 base protocol, loosely timed: an access takes the latency, and its bytes take their
-// time on a link that serves one access after the other. Ranges are the ones that were added; they grant
-// direct access, everything else is an address error.
+// A target of the TLM-2.0 base protocol, approximately and loosely timed. The bytes of an access take their
+// time on a link that serves one access after the other, in the order of the requests; then it takes the
+// latency, during which the link serves others. Ranges are the ones that were added; they grant direct
+// access, everything else is an address error.
 #ifndef WEFT_RUNTIME_HOST_MEMORY_H
 #define WEFT_RUNTIME_HOST_MEMORY_H
 
 #include <tlm_utils/simple_target_socket.h>
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <systemc>
 #include <tlm>
@@ -17,6 +19,7 @@ namespace weft::runtime {
 
 class HostMemory : public sc_core::sc_module {
  public:
+  SC_HAS_PROCESS(HostMemory);
   // The defaults are of the order of PCI Express 4.0 with 16 lanes.
   struct Options {
     double latency_ns = 600;
@@ -49,12 +52,23 @@ class HostMemory : public sc_core::sc_module {
   unsigned char* at(std::uint64_t address, std::uint64_t bytes) const;
   bool move(tlm::tlm_generic_payload& payload) const;
   void transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+  tlm::tlm_sync_enum forward(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                             sc_core::sc_time& delay);
+  void respond();
+  void end_response(const sc_core::sc_time& delay);
   bool direct(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& region);
   unsigned debug(tlm::tlm_generic_payload& payload);
 
   const Options options_;
   std::map<std::uint64_t, Range> ranges_;  // by address
   sc_core::sc_time link_free_;
+  struct Response {
+    tlm::tlm_generic_payload* payload = nullptr;
+    sc_core::sc_time ready;
+  };
+  std::deque<Response> responses_;                // in the order of their times
+  tlm::tlm_generic_payload* answered_ = nullptr;  // from BEGIN_RESP to END_RESP
+  sc_core::sc_event respond_;
 };
 
 }  // namespace weft::runtime

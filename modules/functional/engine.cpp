@@ -32,8 +32,8 @@ sm::Kernel one_block_at_a_time(const dispatch::Launch& launch, const sm::Config&
 Engine::Engine(const sm::Config& config, double core_megahertz)
     : config_(config), executor_(config, 0, core_megahertz, registers_), memory_(executor_, registers_) {}
 
-std::string Engine::run(const dispatch::Launch& launch, std::uint64_t warp_size,
-                        const sm::DeviceMemoryView& memory, const Interrupted& interrupted) {
+Fault Engine::run(const dispatch::Launch& launch, std::uint64_t warp_size, const sm::DeviceMemoryView& memory,
+                  const Interrupted& interrupted) {
   const sm::Kernel kernel = one_block_at_a_time(launch, config_, warp_size);
   kernel_ = &kernel;
   ops_ = micro_ops(kernel);
@@ -43,7 +43,7 @@ std::string Engine::run(const dispatch::Launch& launch, std::uint64_t warp_size,
   warps_.resize(kernel.chunks_per_block);
   favour_last_.resize(kernel.chunks_per_block);
   stopped_ = was_interrupted_ = false;
-  fault_.clear();
+  fault_ = {};
   ++counters_.launches;
   const std::uint64_t blocks = launch.blocks();
   for (std::uint64_t number = 0; number < blocks && !stopped_; ++number) {
@@ -79,10 +79,10 @@ void Engine::start_block(std::uint64_t number) {
 void Engine::run_block(const Interrupted& interrupted) {
   bool moved = true;
   while (block_.live_threads != 0) {
-    if (!moved) return stop(deadlock());
+    if (!moved) return stop({FaultKind::kHang, deadlock()});
     if (interrupted()) {
       was_interrupted_ = true;
-      return stop("interrupted");
+      return stop({FaultKind::kStopped, "interrupted"});
     }
     moved = false;
     for (unsigned chunk = 0; chunk < warps_.size(); ++chunk) {
@@ -267,7 +267,7 @@ void Engine::spread(ptx::Pc pc, unsigned chunk, Path& path, std::uint32_t active
   }
 }
 
-void Engine::stop(const std::string& fault) {
+void Engine::stop(const Fault& fault) {
   stopped_ = true;
   fault_ = fault;
 }

@@ -1,7 +1,7 @@
 // Runs kernels without timing, for validation and to get past launches that are of no interest.
 //
 //   functional::Engine engine(config.sm, config.clocks.core_mhz);
-//   const std::string fault = engine.run(launch, warp_size, gpu.memory_view(), [] { return false; });
+//   const Fault fault = engine.run(launch, warp_size, gpu.memory_view(), [] { return false; });
 //
 // Thread blocks run one after the other, with the registers, shared memory and lane functions of an SM
 // (sm::Executor), and leave the memory image that a timed run leaves. Warps are 32 threads, whatever the
@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "common/fault.h"
 #include "functional/memory_access.h"
 #include "functional/micro_op.h"
 #include "functional/warp_paths.h"
@@ -48,10 +49,10 @@ class Engine {
 
   Engine(const sm::Config& config, double core_megahertz);
 
-  // Runs all blocks of the launch. Returns a fault in words, or an empty text; a fault leaves memory as it
-  // was at that instant. `interrupted` ends the run early, with `was_interrupted` set.
-  std::string run(const dispatch::Launch& launch, std::uint64_t warp_size, const sm::DeviceMemoryView& memory,
-                  const Interrupted& interrupted);
+  // Runs all blocks of the launch. Returns the fault, if any; it leaves memory as it was at that instant.
+  // `interrupted` ends the run early, with `was_interrupted` set.
+  Fault run(const dispatch::Launch& launch, std::uint64_t warp_size, const sm::DeviceMemoryView& memory,
+            const Interrupted& interrupted);
   bool was_interrupted() const { return was_interrupted_; }
 
   // Shows accesses and barriers to `observer`; nullptr: to nobody. Slower: memory goes through sm::Executor
@@ -82,7 +83,7 @@ class Engine {
   void synchronised(const sm::Operation& op, unsigned chunk, std::uint32_t lanes);
   void exit_threads(unsigned chunk, std::uint32_t lanes);
 
-  void stop(const std::string& fault);
+  void stop(const Fault& fault);
   std::string deadlock() const;
 
   const sm::Config& config_;
@@ -99,7 +100,7 @@ class Engine {
   std::vector<std::uint32_t> live_;  // threads that have not exited, by warp
   std::int64_t turn_ = 0;            // instructions left, tested at control instructions
   bool stopped_ = false, was_interrupted_ = false;
-  std::string fault_;
+  Fault fault_;
   sm::AccessObserver* observer_ = nullptr;
   Counters counters_;
 };

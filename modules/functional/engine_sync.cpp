@@ -36,7 +36,10 @@ void Engine::arrive(ptx::Pc pc, unsigned chunk, Path& path, std::uint32_t lanes)
     lanes &= ~same;
     const std::uint32_t number = numbers[lane];
     const std::string wrong = arrive_at(op, chunk, same, number, counts == nullptr ? 0 : counts[lane]);
-    if (!wrong.empty()) return stop(executor_.place_name(pc, chunk, lane, block_) + ": " + wrong);
+    if (!wrong.empty()) {
+      return stop(
+          {FaultKind::kIllegalInstruction, executor_.place_name(pc, chunk, lane, block_) + ": " + wrong});
+    }
     if (!waits) continue;
     path.mask &= ~same;
     warps_[chunk].add({pc + 1, same, path.depth, Path::State::kBarrier, static_cast<std::uint8_t>(number)});
@@ -92,7 +95,7 @@ void Engine::across(ptx::Pc pc, unsigned chunk, Path& path, std::uint32_t lanes)
     const std::uint32_t mask = masks == nullptr ? same : masks[lane];
     lanes &= ~same;
     const auto refuse = [&](unsigned which, const char* what) {
-      stop(executor_.place_name(pc, chunk, which, block_) + ": " + what);
+      stop({FaultKind::kIllegalInstruction, executor_.place_name(pc, chunk, which, block_) + ": " + what});
     };
     if ((same & ~mask) != 0)
       return refuse(first_lane(same & ~mask), "the thread is not among those that it names");

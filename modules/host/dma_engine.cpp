@@ -1,80 +1,126 @@
 #include "host/dma_engine.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace weft::host {
+namespace {
+
+// Consecutive bytes. A piece lies within one burst at both ends.
+class ConsecutiveBytes final : public DmaPlan {
+ public:
+  ConsecutiveBytes(std::uint64_t from, std::uint64_t to, std::uint64_t bytes)
+      : from_(from), to_(to), bytes_(bytes) {}
+
+  bool next(DmaPiece& piece, std::uint64_t most) override {
+    if (bytes_ == 0) return false;
+    const std::uint64_t bytes = std::min({most - from_ % most, most - to_ % most, bytes_});
+    piece.reads.push_back({from_, bytes});
+    piece.writes.push_back({to_, bytes});
+    from_ += bytes, to_ += bytes, bytes_ -= bytes;
+    return true;
+  }
+
+ private:
+  std::uint64_t from_, to_, bytes_;
+};
+
+}  // namespace
 
 DmaEngine::DmaEngine(const Config& config, Bus& bus, ClockDomain& domain)
     : burst_bytes_(config.burst_bytes), bus_(bus), domain_(domain), slots_(config.dma_slots) {
   for (Slot& slot : slots_) {
-    slot.buffer.resize(burst_bytes_);
-    slot.transfer.data = slot.buffer.data();
-    slot.transfer.client = this;
+    slot.in.resize(burst_bytes_);
+    slot.out.resize(burst_bytes_);
     free_.push_back(&slot);
   }
 }
 
 void DmaEngine::copy(Copy copy) {
+  run(std::make_unique<ConsecutiveBytes>(copy.from, copy.to, copy.bytes), std::move(copy.done));
+}
+
+void DmaEngine::run(std::unique_ptr<DmaPlan> plan, Done done) {
   jobs_.emplace_back();
-  jobs_.back().copy = std::move(copy);
+  jobs_.back().plan = std::move(plan);
+  jobs_.back().done = std::move(done);
   domain_.wake(index_);
 }
 
 Cycle DmaEngine::step(Cycle) {
   for (Job& job : jobs_) {
-    while (!free_.empty() && job.outcome.done && job.begun < job.copy.bytes) begin_piece(job);
+    while (!free_.empty() && job.outcome.done && !job.exhausted) job.exhausted = !begin_piece(job);
   }
   // Those that end may ask for more, which the next step begins; iterators would not survive that.
   // NOLINTNEXTLINE(modernize-loop-convert)
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
     Job& job = jobs_[i];
-    const bool over = job.begun == job.copy.bytes || !job.outcome.done;
+    const bool over = job.exhausted || !job.outcome.done;
     if (job.told || !over || job.open != 0) continue;
     job.told = true;
     ++copies_;
-    if (job.copy.done) job.copy.done(job.outcome);
+    if (job.done) job.done(job.outcome);
   }
   while (!jobs_.empty() && jobs_.front().told) jobs_.pop_front();
-  return kNever;  // transfers that end, and new copies, wake it
+  return kNever;  // transfers that end, and new jobs, wake it
 }
 
-// A piece lies within one burst at both ends.
-void DmaEngine::begin_piece(Job& job) {
-  const std::uint64_t from = job.copy.from + job.begun;
-  const std::uint64_t to = job.copy.to + job.begun;
-  const std::uint64_t bytes = std::min(
-      {burst_bytes_ - from % burst_bytes_, burst_bytes_ - to % burst_bytes_, job.copy.bytes - job.begun});
-  job.begun += bytes;
-  ++job.open;
+bool DmaEngine::begin_piece(Job& job) {
   Slot& slot = *free_.back();
+  slot.piece.clear();
+  if (!job.plan->next(slot.piece, burst_bytes_)) return false;
   free_.pop_back();
   slot.job = &job;
-  slot.to = to;
-  slot.writing = false;
-  slot.transfer.command = tlm::TLM_READ_COMMAND;
-  slot.transfer.address = from;
-  slot.transfer.bytes = bytes;
-  bus_.start(slot.transfer);
+  ++job.open;
+  if (!slot.piece.reads.empty()) {
+    start(slot, slot.piece.reads, false);
+    return true;
+  }
+  for (std::size_t i = 0; i < slot.out.size(); i += sizeof slot.piece.pattern)
+    std::memcpy(&slot.out[i], &slot.piece.pattern, sizeof slot.piece.pattern);
+  start(slot, slot.piece.writes, true);
+  return true;
+}
+
+// All of them at once; each has its place behind the others' in the slot's buffer.
+void DmaEngine::start(Slot& slot, const std::vector<DmaPiece::Run>& runs, bool write) {
+  slot.writing = write;
+  slot.open = static_cast<unsigned>(runs.size());
+  if (slot.parts.size() < runs.size()) slot.parts.resize(runs.size());
+  std::uint64_t offset = 0;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    Part& part = slot.parts[i];
+    part.slot = &slot;
+    part.client = this;
+    part.command = write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND;
+    part.address = runs[i].address;
+    part.bytes = runs[i].bytes;
+    part.data = (write ? slot.out : slot.in).data() + offset;
+    offset += runs[i].bytes;
+  }
+  // Each ends in a later step, none while the others begin.
+  for (std::size_t i = 0; i < runs.size(); ++i) bus_.start(slot.parts[i]);
+}
+
+void DmaEngine::start_writes(Slot& slot) {
+  for (const DmaPiece::Move& move : slot.piece.moves)
+    std::memcpy(&slot.out[move.to], &slot.in[move.from], move.bytes);
+  if (slot.piece.moves.empty()) slot.in.swap(slot.out);
+  start(slot, slot.piece.writes, true);
 }
 
 void DmaEngine::transferred(Transfer& transfer) {
-  Slot& slot = *std::find_if(slots_.begin(), slots_.end(),
-                             [&](const Slot& candidate) { return &candidate.transfer == &transfer; });
+  Slot& slot = *static_cast<Part&>(transfer).slot;
   Job& job = *slot.job;
-  if (transfer.status == tlm::TLM_OK_RESPONSE && !slot.writing && job.outcome.done) {
-    slot.writing = true;
-    transfer.command = tlm::TLM_WRITE_COMMAND;
-    transfer.address = slot.to;
-    bus_.start(transfer);
-    return;
-  }
   if (transfer.status == tlm::TLM_OK_RESPONSE) {
     if (slot.writing) bytes_ += transfer.bytes;
   } else if (job.outcome.done) {
     job.outcome = {false, transfer.failed_address};
     ++errors_;
   }
+  if (--slot.open != 0) return;
+  if (!slot.writing && job.outcome.done) return start_writes(slot);
   slot.job = nullptr;
   --job.open;
   free_.push_back(&slot);
@@ -91,9 +137,9 @@ void DmaEngine::reset() {
 }
 
 void DmaEngine::bind(statistics::Registry& registry, const std::string& prefix) {
-  registry.counter(prefix + ".copies", "copies", "copies that ended", copies_);
-  registry.counter(prefix + ".bytes", "bytes", "bytes copied", bytes_);
-  registry.counter(prefix + ".errors", "copies", "copies that the bus refused", errors_);
+  registry.counter(prefix + ".copies", "copies", "copies and fills that ended", copies_);
+  registry.counter(prefix + ".bytes", "bytes", "bytes written", bytes_);
+  registry.counter(prefix + ".errors", "copies", "copies and fills that the bus refused", errors_);
 }
 
 }  // namespace weft::host

@@ -1,17 +1,19 @@
 // Copies between any two places of device and system memory, in simulated time.
 //
 //   engine.copy({from, to, bytes, [](const DmaEngine::Outcome& outcome) { ... }});
+//   engine.run(std::make_unique<MyPlan>(...), [](const DmaEngine::Outcome& outcome) { ... });
 //
-// Copies begin in the order in which they were asked for. A copy is cut into pieces of at most a burst; each
-// takes one of `dma_slots` slots from the begin of its read to the end of its write, so reads and writes of
-// one copy, and the end of one copy and the begin of the next, overlap. Bytes change as their writes
-// complete.
+// Jobs begin in the order in which they were asked for. A job is cut into pieces of at most a burst; each
+// takes one of `dma_slots` slots from the begin of its reads to the end of its writes, so reads and writes of
+// one job, and the end of one job and the begin of the next, overlap. Bytes change as their writes complete.
+// A copy is of consecutive bytes; what else a job may read and write is its plan's.
 #ifndef WEFT_HOST_DMA_ENGINE_H
 #define WEFT_HOST_DMA_ENGINE_H
 
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "common/clock_domain.h"
@@ -20,16 +22,44 @@
 
 namespace weft::host {
 
+// What one slot does: reads runs of bytes, puts them into another order, writes them as other runs.
+struct DmaPiece {
+  struct Run {
+    std::uint64_t address = 0, bytes = 0;  // within device memory, or within one window
+  };
+  struct Move {
+    std::uint32_t from = 0, to = 0, bytes = 0;  // offsets among the bytes read, and among those written
+  };
+  std::vector<Run> reads;  // none: every 4 bytes written are `pattern`
+  std::vector<Run> writes;
+  std::vector<Move> moves;  // none: written in the order in which they were read
+  std::uint32_t pattern = 0;
+
+  void clear() {
+    reads.clear();
+    writes.clear();
+    moves.clear();
+  }
+};
+
+class DmaPlan {
+ public:
+  virtual ~DmaPlan() = default;
+  // Describes the next piece, of at most `most` bytes, in `piece`, which is clear. False: there is none.
+  virtual bool next(DmaPiece& piece, std::uint64_t most) = 0;
+};
+
 class DmaEngine final : private TransferClient {
  public:
   struct Outcome {
     bool done = true;                  // false: the bus refused an access; some bytes may have been copied
     std::uint64_t failed_address = 0;  // ... of this
   };
+  // Called once, in a step of the engine; not if it is reset before. May ask for further jobs.
+  using Done = std::function<void(const Outcome&)>;
   struct Copy {
     std::uint64_t from = 0, to = 0, bytes = 0;
-    // Called once, in a step of the engine; not if it is reset before. May ask for further copies.
-    std::function<void(const Outcome&)> done;
+    Done done;
   };
 
   DmaEngine(const Config& config, Bus& bus, ClockDomain& domain);
@@ -37,30 +67,40 @@ class DmaEngine final : private TransferClient {
 
   // The ranges must not overlap: which bytes are read then is not defined.
   void copy(Copy copy);
+  // The same holds for what the plan reads and writes.
+  void run(std::unique_ptr<DmaPlan> plan, Done done);
   Cycle step(Cycle now);
-  // Forgets all copies. After the bus masters' resets.
+  // Forgets all jobs. After the bus masters' resets.
   void reset();
   bool idle() const { return jobs_.empty(); }
   void bind(statistics::Registry& registry, const std::string& prefix);
 
  private:
   struct Job {
-    Copy copy;
+    std::unique_ptr<DmaPlan> plan;
+    Done done;
     Outcome outcome;
-    std::uint64_t begun = 0;  // bytes
-    unsigned open = 0;        // slots
+    unsigned open = 0;       // slots
+    bool exhausted = false;  // every piece has begun
     bool told = false;
   };
+  struct Slot;
+  struct Part : Transfer {  // a run
+    Slot* slot = nullptr;
+  };
   struct Slot {
-    Transfer transfer;
-    std::vector<unsigned char> buffer;
+    DmaPiece piece;
+    std::vector<Part> parts;             // of the runs under way
+    std::vector<unsigned char> in, out;  // bytes read, bytes to write
     Job* job = nullptr;
-    std::uint64_t to = 0;
+    unsigned open = 0;  // parts
     bool writing = false;
   };
 
   void transferred(Transfer& transfer) override;
-  void begin_piece(Job& job);
+  bool begin_piece(Job& job);
+  void start(Slot& slot, const std::vector<DmaPiece::Run>& runs, bool write);
+  void start_writes(Slot& slot);
 
   const std::uint64_t burst_bytes_;
   Bus& bus_;

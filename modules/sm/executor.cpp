@@ -262,7 +262,7 @@ bool Executor::memory(const Operation& op, ptx::Pc pc, const Groups& groups, con
 // Whether the observer lets the launch go on.
 bool Executor::goes_on() {
   if (observer_ == nullptr || observer_->stop_reason().empty()) return true;
-  fault_ = observer_->stop_reason();
+  fault_ = {FaultKind::kStopped, observer_->stop_reason()};
   return false;
 }
 
@@ -302,6 +302,11 @@ bool Executor::generic(const Operation& op, ptx::Pc pc, unsigned chunk, std::uin
     if (!access(op, pc, ptx::Space::kShared, chunk, mask & in_shared, offset, block)) return false;
   }
   if ((in_local & mask) != 0) {
+    // PTX ISA, "atom" and "red": generic addresses are of global or shared memory.
+    if (op.instruction->op == ptx::Opcode::kAtom || op.instruction->op == ptx::Opcode::kRed) {
+      const unsigned lane = first_lane(in_local & mask);
+      return refuse_space(op, pc, chunk, lane, address[lane], block);
+    }
     for (unsigned i = 0; i < isa::kLanes; ++i) offset[i] = address[i] - isa::kLocalWindow;
     if (!local(op, pc, chunk, mask & in_local, offset, block)) return false;
   }
@@ -451,53 +456,6 @@ LaneAccess& Executor::record(ptx::Space space, unsigned chunk, std::uint32_t mas
   lanes.mask = mask;
   lanes.bytes = bytes;
   return lanes;
-}
-
-bool Executor::refuse(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint32_t mask,
-                      const std::uint64_t* address, std::uint64_t low, std::uint64_t bytes, const char* what,
-                      const ResidentBlock& block) {
-  const std::uint64_t size = op.element_bytes;
-  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
-    const unsigned lane = first_lane(rest);
-    const std::uint64_t a = address[lane];
-    const bool outside = a < low || a - low >= bytes || a - low + size > bytes;
-    const bool unmapped = !outside && low != 0 && memory_.mapped[(a - low) >> memory_.page_shift] == 0;
-    const bool misaligned = (a & (size - 1)) != 0;
-    if (!outside && !unmapped && !misaligned) continue;
-    std::ostringstream out;
-    const bool load = op.instruction->op == ptx::Opcode::kLd;
-    const bool store = op.instruction->op == ptx::Opcode::kSt;
-    const bool copies = op.memory == nullptr;
-    out << place_name(pc, chunk, lane, block) << ": "
-        << (load     ? "load"
-            : store  ? "store"
-            : copies ? "copy"
-                     : "atomic")
-        << " of " << size << " bytes at 0x" << std::hex << a << std::dec;
-    if (outside || unmapped) {
-      out << " is not in " << (unmapped ? "any allocation of " : "") << what;
-      if (low == 0) out << " (" << bytes << " bytes)";
-      if (op.instruction->space == ptx::Space::kLocal && !kernel_->program.functions.empty()) {
-        out << "; functions called too deeply overflow the thread's stack there (cudaLimitStackSize)";
-      }
-    } else {
-      out << " is not aligned to " << size << " bytes";
-    }
-    fault_ = out.str();
-    return false;
-  }
-  fault_ = kernel_->program.name + ": access refused";
-  return false;
-}
-
-std::string Executor::thread_name(const ResidentBlock& block, unsigned chunk, unsigned lane) const {
-  const std::uint32_t thread = (chunk - block.first_chunk) * isa::kLanes + lane;
-  const auto& size = kernel_->launch.block;
-  std::ostringstream out;
-  out << "thread (" << thread % size[0] << "," << thread / size[0] % size[1] << ","
-      << thread / size[0] / size[1] << ") of block (" << block.index[0] << "," << block.index[1] << ","
-      << block.index[2] << ")";
-  return out.str();
 }
 
 }  // namespace weft::sm

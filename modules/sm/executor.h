@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "common/fault.h"
 #include "sm/access_observer.h"
 #include "sm/kernel.h"
 #include "sm/register_file.h"
@@ -98,7 +99,7 @@ class Executor {
   Region region(ptx::Space space, const ResidentBlock& block);
   const LaneAccess* accesses() const { return accesses_.data(); }
   unsigned access_count() const { return access_count_; }
-  const std::string& fault() const { return fault_; }
+  const Fault& fault() const { return fault_; }
   // Of an access that is `staged`: what goes along for a lane.
   const StagedLane& staged(const LaneAccess& access, unsigned lane) const {
     return staged_[static_cast<std::size_t>(&access - accesses_.data()) * isa::kLanes + lane];
@@ -177,8 +178,8 @@ class Executor {
                          const ResidentBlock& block);
   void set_result(std::uint64_t area, unsigned bytes, std::uint64_t value, unsigned chunk, unsigned lane,
                   const ResidentBlock& block);
-  std::string system_call(ptx::SystemCall call, std::uint64_t area, unsigned chunk, unsigned lane,
-                          const ResidentBlock& block);
+  Fault system_call(ptx::SystemCall call, std::uint64_t area, unsigned chunk, unsigned lane,
+                    const ResidentBlock& block);
 
   std::uint64_t lane_value(const Source& source, bool wide, unsigned chunk, unsigned lane) const;
   // Where a 32-bit word of a thread's local memory lies in device memory.
@@ -198,11 +199,15 @@ class Executor {
   bool touch(ImageLanes& lanes, unsigned lane, unsigned number, std::uint64_t address, unsigned bytes);
   bool texel_permitted(const ImageLanes& lanes, unsigned lane, std::uint64_t address, unsigned bytes);
   bool goes_on();
-  bool refuse_image(const ImageLanes& lanes, unsigned lane, const std::string& what);
+  bool refuse_image(const ImageLanes& lanes, unsigned lane, FaultKind kind, const std::string& what);
 
+  // executor_faults.cpp. Leave the fault of the first lane of the mask that cannot do its access; false.
   bool refuse(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint32_t mask,
               const std::uint64_t* address, std::uint64_t low, std::uint64_t bytes, const char* what,
               const ResidentBlock& block);
+  bool refuse_space(const Operation& op, ptx::Pc pc, unsigned chunk, unsigned lane, std::uint64_t address,
+                    const ResidentBlock& block);
+  bool overflows_stack(ptx::Space space, std::uint64_t address, std::uint64_t bytes) const;
   bool refuse(const Operation& op, ptx::Pc pc, ptx::Space space, unsigned chunk, std::uint32_t mask,
               const std::uint64_t* address, const ResidentBlock& block) {
     const Region where = region(space, block);
@@ -226,7 +231,7 @@ class Executor {
   AccessObserver* observer_ = nullptr;
   std::array<std::uint32_t, warp_formation::kMaxGroups> refused_{};  // by group of the instruction
   unsigned group_ = 0;                                               // that is being executed
-  std::string fault_;
+  Fault fault_;
 };
 
 // Bytes of device memory that the kernel's local variables take on all SMs.

@@ -25,12 +25,6 @@ void Executor::link(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint32
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) row[__builtin_ctz(rest)] = pc + 1;
 }
 
-std::string Executor::place_name(ptx::Pc pc, unsigned chunk, unsigned lane,
-                                 const ResidentBlock& block) const {
-  return kernel_->program.name + ": " + thread_name(block, chunk, lane) + ", pc " + std::to_string(pc) +
-         ", " + kernel_->program.place(pc);
-}
-
 ptx::Pc Executor::target(const Operation& op, ptx::Pc pc, unsigned chunk, unsigned lane,
                          const ResidentBlock& block) {
   const ptx::Instruction& in = *op.instruction;
@@ -56,7 +50,7 @@ ptx::Pc Executor::target(const Operation& op, ptx::Pc pc, unsigned chunk, unsign
       what << "call of 0x" << std::hex << value << ", which is not the address of a function";
     }
   }
-  fault_ = place_name(pc, chunk, lane, block) + ": " + what.str();
+  fault_ = {FaultKind::kInvalidPc, place_name(pc, chunk, lane, block) + ": " + what.str()};
   return ptx::kNoPc;
 }
 

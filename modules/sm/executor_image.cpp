@@ -147,7 +147,7 @@ bool Executor::image_object(ImageLanes& lanes, unsigned lane) {
   if (lanes.texture == nullptr && lanes.surface == nullptr) {
     const std::string kind = is_surface ? "surface" : "texture";
     const bool unbound = value >= memory_.base && handle == 0;
-    return refuse_image(lanes, lane,
+    return refuse_image(lanes, lane, FaultKind::kIllegalInstruction,
                         unbound ? "the " + kind + " reference at " + hex(value) + " is not bound"
                                 : hex(value) + " is no " + kind + " object");
   }
@@ -155,7 +155,7 @@ bool Executor::image_object(ImageLanes& lanes, unsigned lane) {
   const texture::Image& image = is_surface ? *lanes.surface : lanes.texture->image;
   const ImageAccess& wanted = lanes.in.image;
   if (image.geometry != wanted.geometry || image.layered != wanted.layered) {
-    return refuse_image(lanes, lane,
+    return refuse_image(lanes, lane, FaultKind::kIllegalInstruction,
                         "the object " + hex(value) + " is ." +
                             texture::name_of(image.geometry, image.layered) + ", the instruction reads ." +
                             texture::name_of(wanted.geometry, wanted.layered));
@@ -183,7 +183,7 @@ bool Executor::touch(ImageLanes& lanes, unsigned lane, unsigned number, std::uin
   const std::uint64_t offset = address - memory_.base;
   if (offset >= memory_.bytes || memory_.bytes - offset < bytes ||
       memory_.mapped[offset >> memory_.page_shift] == 0) {
-    return refuse_image(lanes, lane,
+    return refuse_image(lanes, lane, FaultKind::kIllegalAddress,
                         "the memory of the object " + hex(lanes.object) + " is not allocated any more");
   }
   while (access_count_ <= lanes.first_access + number) {
@@ -207,7 +207,8 @@ bool Executor::fetch(ImageLanes& lanes, unsigned lane) {
   if (how.has_sampler) {
     const std::uint64_t value = reference(lanes.wide(kSampler, lane));
     if (!texture::is_encoded_sampler(value)) {
-      return refuse_image(lanes, lane, hex(lanes.wide(kSampler, lane)) + " is no sampler");
+      return refuse_image(lanes, lane, FaultKind::kIllegalInstruction,
+                          hex(lanes.wide(kSampler, lane)) + " is no sampler");
     }
     texture::decode(value, sampler);
   }
@@ -302,14 +303,14 @@ bool Executor::surface(ImageLanes& lanes, unsigned lane) {
   const texture::Place place =
       texture::locate(image, at, lanes.layer(lane), !how.formatted, bytes, how.outside);
   if (place.kind == texture::Place::Kind::kMisaligned) {
-    return refuse_image(lanes, lane,
+    return refuse_image(lanes, lane, FaultKind::kMisalignedAddress,
                         "the coordinate x = " + std::to_string(at[0]) +
                             " (bytes) is not aligned to the access of " + std::to_string(bytes) + " bytes");
   }
   const bool inside = place.kind == texture::Place::Kind::kInside;
   if (!inside && how.outside == ImageAccess::Outside::kTrap) {
     return refuse_image(
-        lanes, lane,
+        lanes, lane, FaultKind::kIllegalAddress,
         "the access of " + std::to_string(bytes) + " bytes at (" + std::to_string(at[0]) + ", " +
             std::to_string(at[1]) + ", " + std::to_string(at[2]) + "), layer " +
             std::to_string(lanes.layer(lane)) + " lies outside the surface of " +
@@ -338,9 +339,9 @@ bool Executor::surface(ImageLanes& lanes, unsigned lane) {
   return true;
 }
 
-bool Executor::refuse_image(const ImageLanes& lanes, unsigned lane, const std::string& what) {
-  fault_ =
-      place_name(lanes.pc, lanes.chunk, lane, lanes.block) + ": " + ptx::name_of(lanes.in.op) + ": " + what;
+bool Executor::refuse_image(const ImageLanes& lanes, unsigned lane, FaultKind kind, const std::string& what) {
+  fault_ = {kind, place_name(lanes.pc, lanes.chunk, lane, lanes.block) + ": " + ptx::name_of(lanes.in.op) +
+                      ": " + what};
   return false;
 }
 

@@ -75,23 +75,24 @@ bool Executor::system(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint
     const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
     const std::uint64_t area =
         lane_value(op.src[0], false, chunk, lane) + static_cast<std::uint64_t>(in.offset);
-    std::string what;
+    Fault wrong;
     if (area + ptx::bytes_of_system_call(in.system) > kernel_->local_bytes) {
-      what = "functions called too deeply overflow the thread's stack of " +
-             std::to_string(kernel_->local_bytes) + " bytes (cudaLimitStackSize)";
+      wrong = {FaultKind::kStackOverflow, "functions called too deeply overflow the thread's stack of " +
+                                              std::to_string(kernel_->local_bytes) +
+                                              " bytes (cudaLimitStackSize)"};
     } else {
-      what = system_call(in.system, area, chunk, lane, block);
+      wrong = system_call(in.system, area, chunk, lane, block);
     }
-    if (what.empty()) continue;
-    fault_ = place_name(pc, chunk, lane, block) + ": " + what;
+    if (!wrong) continue;
+    fault_ = {wrong.kind, place_name(pc, chunk, lane, block) + ": " + wrong.text};
     return false;
   }
   return true;
 }
 
-// One thread's call; returns what is wrong, empty: nothing.
-std::string Executor::system_call(ptx::SystemCall call, std::uint64_t area, unsigned chunk, unsigned lane,
-                                  const ResidentBlock& block) {
+// One thread's call; returns what is wrong, without the place.
+Fault Executor::system_call(ptx::SystemCall call, std::uint64_t area, unsigned chunk, unsigned lane,
+                            const ResidentBlock& block) {
   const ReadMemory read = [&](std::uint64_t address, unsigned bytes, std::uint64_t& value) {
     return read_generic(address, bytes, value, chunk, lane, block);
   };
@@ -102,36 +103,39 @@ std::string Executor::system_call(ptx::SystemCall call, std::uint64_t area, unsi
   switch (call) {
     case ptx::SystemCall::kPrint: {
       const Printed printed = device_printf(value(8, 8), value(16, 8), read);
-      if (!printed.valid)
-        return "printf reads at " + hex(printed.address) + ", which is no memory of the thread";
+      if (!printed.valid) {
+        return {FaultKind::kIllegalAddress,
+                "printf reads at " + hex(printed.address) + ", which is no memory of the thread"};
+      }
       if (services != nullptr) services->print(printed.text);
       set_result(area, 4, static_cast<std::uint32_t>(printed.arguments), chunk, lane, block);
-      return "";
+      return {};
     }
     case ptx::SystemCall::kAllocate:
       set_result(area, 8, services == nullptr ? 0 : services->allocate(value(8, 8)), chunk, lane, block);
-      return "";
+      return {};
     case ptx::SystemCall::kFree: {
       const std::uint64_t address = value(0, 8);
-      if (address == 0 || (services != nullptr && services->release(address))) return "";
-      return "free of " + hex(address) + ", where no allocation of the device heap begins (freed before?)";
+      if (address == 0 || (services != nullptr && services->release(address))) return {};
+      return {FaultKind::kInvalidFree,
+              "free of " + hex(address) + ", where no allocation of the device heap begins (freed before?)"};
     }
     case ptx::SystemCall::kAssertFail: {
       std::string message, file, function;
       read_string(value(0, 8), read, message);
       read_string(value(8, 8), read, file);
       read_string(value(24, 8), read, function);
-      return file + ":" + std::to_string(value(16, 4)) + ": " + function + ": assertion `" + message +
-             "` failed";
+      return {FaultKind::kAssert, file + ":" + std::to_string(value(16, 4)) + ": " + function +
+                                      ": assertion `" + message + "` failed"};
     }
     case ptx::SystemCall::kTrap:
-      return "trap: the kernel ended itself";
+      return {FaultKind::kTrap, "trap: the kernel ended itself"};
     case ptx::SystemCall::kBreakpoint:
-      return "brkpt: a breakpoint, and there is no debugger";
+      return {FaultKind::kTrap, "brkpt: a breakpoint, and there is no debugger"};
     case ptx::SystemCall::kNone:
       break;
   }
-  return "unknown call";
+  return {FaultKind::kIllegalInstruction, "unknown call"};
 }
 
 }  // namespace weft::sm

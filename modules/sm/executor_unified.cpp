@@ -153,8 +153,9 @@ bool Executor::move_untimed(const Operation& op, ptx::Pc pc, unsigned chunk, std
     if (done && opcode != ptx::Opcode::kLd)
       done = memory_.system->move(true, address[lane], bytes.data(), op.element_bytes);
     if (done) continue;
-    fault_ = place_name(pc, chunk, lane, block) + ": system memory does not answer an access of " +
-             std::to_string(op.element_bytes) + " bytes at " + hex(address[lane]);
+    fault_ = {FaultKind::kIllegalAddress,
+              place_name(pc, chunk, lane, block) + ": system memory does not answer an access of " +
+                  std::to_string(op.element_bytes) + " bytes at " + hex(address[lane])};
     return false;
   }
   return true;

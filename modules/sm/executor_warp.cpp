@@ -119,8 +119,9 @@ bool Executor::copy(const Operation& op, ptx::Pc pc, const Groups& groups, const
       const unsigned lane = first_lane(rest);
       bytes[lane] = (ignored >> lane & 1) != 0 ? 0 : given != nullptr ? given[lane] : size;
       if (bytes[lane] > size) {
-        fault_ = place_name(pc, group.chunk, lane, block) + ": " + "found " + std::to_string(bytes[lane]) +
-                 " bytes to read, allowed are 0 to " + std::to_string(size);
+        fault_ = {FaultKind::kIllegalInstruction,
+                  place_name(pc, group.chunk, lane, block) + ": found " + std::to_string(bytes[lane]) +
+                      " bytes to read, allowed are 0 to " + std::to_string(size)};
         return false;
       }
       if (bytes[lane] != 0) reading |= 1u << lane;

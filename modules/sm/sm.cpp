@@ -360,8 +360,9 @@ void Sm::take_answer(tlm::tlm_generic_payload& payload, const sc_core::sc_time& 
   if (origin_of(payload)->system && !system_answered(payload)) return;
   if (payload.is_response_error()) {
     if (!stopped_) {
-      fault("the memory system answered " + payload.get_response_string() + " at device-memory offset " +
-            std::to_string(payload.get_address()));
+      fault({FaultKind::kIllegalAddress, "the memory system answered " + payload.get_response_string() +
+                                             " at device-memory offset " +
+                                             std::to_string(payload.get_address())});
     }
     return;
   }

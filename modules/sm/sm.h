@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "common/clock_domain.h"
+#include "common/fault.h"
 #include "common/memory_transaction.h"
 #include "common/ring.h"
 #include "common/statistics.h"
@@ -43,7 +44,7 @@ class SmListener {
   virtual ~SmListener() = default;
   virtual void block_retired(unsigned sm) = 0;
   virtual void sm_drained(unsigned sm) = 0;  // no threads and no transactions left
-  virtual void faulted(unsigned sm, const std::string& text) = 0;
+  virtual void faulted(unsigned sm, const Fault& fault) = 0;
 };
 
 // Whether waveforms are compiled in (CMake option WEFT_TRACE); off only to measure what they cost when not
@@ -265,7 +266,7 @@ class Sm final : public sc_core::sc_module,
   void memory_probed(std::uint16_t issue, const ThreadGroup* hits, unsigned count) override;
   void memory_returned(std::uint16_t issue, unsigned chunk, std::uint32_t mask) override;
   void memory_finished(std::uint16_t issue) override;
-  void fault(const std::string& text);
+  void fault(const Fault& fault);
 
   // sm_system.cpp
   std::uint32_t open_system(std::uint16_t issue, const LaneAccess& access, unsigned lane) override;

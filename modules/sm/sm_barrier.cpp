@@ -112,7 +112,8 @@ void Sm::arrive(const InFlight& flight, unsigned chunk, std::uint32_t lanes) {
     lanes &= ~same;
     const std::string wrong = arrive_at(flight, chunk, same, number, count);
     if (!wrong.empty())
-      return fault(executor_.place_name(flight.pc, chunk, lane, slots_[flight.slot]) + ": " + wrong);
+      return fault({FaultKind::kIllegalInstruction,
+                    executor_.place_name(flight.pc, chunk, lane, slots_[flight.slot]) + ": " + wrong});
     if (observer_ != nullptr) {
       observer_->barrier_arrived(index_, slots_[flight.slot], number, chunk, same,
                                  op.instruction->barrier != ptx::BarrierKind::kArrive);

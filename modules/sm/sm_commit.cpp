@@ -181,9 +181,9 @@ void Sm::memory_finished(std::uint16_t issue) {
   release(issue);
 }
 
-void Sm::fault(const std::string& text) {
+void Sm::fault(const Fault& fault) {
   stopped_ = true;
-  listener_.faulted(index_, text);
+  listener_.faulted(index_, fault);
 }
 
 }  // namespace weft::sm

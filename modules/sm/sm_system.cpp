@@ -75,7 +75,7 @@ bool Sm::system_answered(const tlm::tlm_generic_payload& payload) {
          << ": system memory answered " << payload.get_response_string() << " to "
          << (payload.is_write() ? "a write" : "a read") << " of " << payload.get_data_length()
          << " bytes at 0x" << std::hex << payload.get_address();
-    if (!stopped_) fault(text.str());
+    if (!stopped_) fault({FaultKind::kIllegalAddress, text.str()});
     return false;
   }
   if (access.staged && access.op->instruction->op == ptx::Opcode::kLd) {

@@ -96,7 +96,7 @@ void Sm::start_warp(Cycle now, std::uint16_t id, Cycle occupancy) {
     }
     return (expected_members(flight.domain, chunk, mask, lanes) & ~lanes) == 0;
   });
-  if (!wrong.empty()) return fault(wrong);
+  if (!wrong.empty()) return fault({FaultKind::kIllegalInstruction, wrong});
   if (together) {
     each_gathering(flight, [&](unsigned chunk, std::uint32_t, std::uint32_t lanes) {
       const Participants part{flight.op, flight.pc, lanes};
@@ -147,10 +147,12 @@ void Sm::arrive_at_gathering(std::uint16_t id) {
     if (mismatch == WarpGatherings::Mismatch::kNone) continue;
     const bool operation = mismatch == WarpGatherings::Mismatch::kOperation;
     return fault(
-        executor_.place_name(flight.pc, group.chunk, first_lane(group.mask), slots_[flight.slot]) + ": " +
-        (operation ? "other threads that mask " + hex(mask) + " names wait at a different operation"
-                   : "threads that mask " + hex(mask) + " names wait for this thread with another mask") +
-        "\n" + dump_gatherings());
+        {FaultKind::kIllegalInstruction,
+         executor_.place_name(flight.pc, group.chunk, first_lane(group.mask), slots_[flight.slot]) + ": " +
+             (operation
+                  ? "other threads that mask " + hex(mask) + " names wait at a different operation"
+                  : "threads that mask " + hex(mask) + " names wait for this thread with another mask") +
+             "\n" + dump_gatherings()});
   }
 }
 

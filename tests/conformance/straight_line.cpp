@@ -74,7 +74,7 @@ class StraightLine : public Machine {
         if (op.memory == nullptr) {
           executor_.arithmetic(op, groups, 0);
         } else if (!executor_.memory(op, pc, groups, block)) {
-          throw SimulatedFault(executor_.fault());
+          throw SimulatedFault(executor_.fault().text);
         }
       }
     }

@@ -52,5 +52,27 @@ TEST(CudaError, NamesOfBothInterfaces) {
   EXPECT_EQ(describe(10), nullptr);
 }
 
+// CUDA driver API, CUresult. No fault of a kernel is 703 to 709 or 711 to 713: these are of peers, contexts
+// and host memory.
+TEST(CudaError, OfEachFault) {
+  const auto number = [](FaultKind kind) { return static_cast<int>(error_of(kind)); };
+  EXPECT_EQ(number(FaultKind::kNone), 0);
+  EXPECT_EQ(number(FaultKind::kIllegalAddress), 700);
+  EXPECT_EQ(number(FaultKind::kHang), 702);
+  EXPECT_EQ(number(FaultKind::kStopped), 702);
+  EXPECT_EQ(number(FaultKind::kAssert), 710);
+  EXPECT_EQ(number(FaultKind::kStackOverflow), 714);
+  EXPECT_EQ(number(FaultKind::kIllegalInstruction), 715);
+  EXPECT_EQ(number(FaultKind::kMisalignedAddress), 716);
+  EXPECT_EQ(number(FaultKind::kIllegalAddressSpace), 717);
+  EXPECT_EQ(number(FaultKind::kInvalidPc), 718);
+  EXPECT_EQ(number(FaultKind::kTrap), 719);
+  EXPECT_EQ(number(FaultKind::kInvalidFree), 719);
+  for (const int code : {700, 702, 710, 714, 715, 716, 717, 718, 719}) {
+    ASSERT_NE(describe(code), nullptr) << code;
+    EXPECT_NE(describe(code)->driver_name, nullptr) << code;
+  }
+}
+
 }  // namespace
 }  // namespace weft::cuda

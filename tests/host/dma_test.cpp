@@ -97,6 +97,94 @@ TEST_P(Dma, AnErrorEndsACopyAndNotTheNext) {
   EXPECT_EQ(std::memcmp(&bench.ram.bytes[0], &bench.device.bytes[0x8000], 0x1000), 0);
 }
 
+// Pieces made beforehand.
+class Pieces final : public host::DmaPlan {
+ public:
+  explicit Pieces(std::vector<host::DmaPiece> pieces) : pieces_(std::move(pieces)) {}
+  bool next(host::DmaPiece& piece, std::uint64_t most) override {
+    EXPECT_EQ(most, 128u);
+    EXPECT_TRUE(piece.reads.empty() && piece.writes.empty() && piece.moves.empty());
+    if (next_ == pieces_.size()) return false;
+    piece = pieces_[next_++];
+    return true;
+  }
+
+ private:
+  std::vector<host::DmaPiece> pieces_;
+  std::size_t next_ = 0;
+};
+
+// Three runs are read, turned round, and written as two; then come fills of one run.
+TEST_P(Dma, PiecesReorderWhatTheyRead) {
+  std::mt19937_64 random(5);
+  for (auto& byte : bench.ram.bytes) byte = static_cast<unsigned char>(random());
+  std::vector<unsigned char> device = bench.device.bytes;
+  const std::vector<unsigned char>& ram = bench.ram.bytes;
+  std::vector<host::DmaPiece> pieces;
+  constexpr unsigned kPieces = 60;
+  for (unsigned i = 0; i < kPieces; ++i) {
+    host::DmaPiece piece;
+    const std::uint64_t to = i * 512 + random() % 64;
+    if (i % 3 == 2) {
+      piece.pattern = static_cast<std::uint32_t>(random());
+      piece.writes = {{kDevice + to, 100}};
+      for (unsigned k = 0; k < 100; ++k)
+        device[to + k] = static_cast<unsigned char>(piece.pattern >> 8 * (k % 4));
+    } else {
+      const std::uint64_t a = random() % 1000, b = 2000 + random() % 1000, c = 4000 + random() % 1000;
+      piece.reads = {{kRam + a, 20}, {kRam + b, 30}, {kRam + c, 40}};
+      piece.moves = {{0, 70, 20}, {20, 40, 30}, {50, 0, 40}};
+      piece.writes = {{kDevice + to, 60}, {kDevice + to + 100, 30}};
+      std::vector<unsigned char> turned(ram.begin() + static_cast<std::ptrdiff_t>(c),
+                                        ram.begin() + static_cast<std::ptrdiff_t>(c + 40));
+      turned.insert(turned.end(), ram.begin() + static_cast<std::ptrdiff_t>(b),
+                    ram.begin() + static_cast<std::ptrdiff_t>(b + 30));
+      turned.insert(turned.end(), ram.begin() + static_cast<std::ptrdiff_t>(a),
+                    ram.begin() + static_cast<std::ptrdiff_t>(a + 20));
+      std::memcpy(&device[to], turned.data(), 60);
+      std::memcpy(&device[to + 100], &turned[60], 30);
+    }
+    pieces.push_back(piece);
+  }
+  bool ended = false;
+  ASSERT_TRUE(bench.cpu.run([&] {
+    bench.open_window();
+    bench.host.dma().run(std::make_unique<Pieces>(pieces), [&](const host::DmaEngine::Outcome& outcome) {
+      EXPECT_TRUE(outcome.done);
+      ended = true;
+    });
+    bench.wait_us(1000);
+  }));
+  EXPECT_TRUE(ended);
+  EXPECT_TRUE(bench.host.dma().idle());
+  EXPECT_TRUE(bench.device.bytes == device);
+  bench.expect_quiet();
+}
+
+// The second run of the first piece cannot be read: its first one is not written, and no other piece's.
+TEST_P(Dma, AnErrorEndsAPlan) {
+  bench.ram.bad_begin = kRam + 0x8000;
+  bench.ram.bad_end = kRam + 0x8080;
+  std::vector<host::DmaPiece> pieces(40);
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    pieces[i].reads = {{kRam + 0x100, 16}, {kRam + 0x8010, 16}};
+    pieces[i].writes = {{kDevice + i * 64, 32}};
+  }
+  const std::vector<unsigned char> device = bench.device.bytes;
+  std::uint64_t failed = 0;
+  ASSERT_TRUE(bench.cpu.run([&] {
+    bench.open_window();
+    bench.host.dma().run(std::make_unique<Pieces>(pieces), [&](const host::DmaEngine::Outcome& outcome) {
+      EXPECT_FALSE(outcome.done);
+      failed = outcome.failed_address;
+    });
+    bench.wait_us(200);
+  }));
+  EXPECT_EQ(failed, kRam + 0x8010);
+  EXPECT_TRUE(bench.host.dma().idle());
+  EXPECT_TRUE(bench.device.bytes == device);
+}
+
 class DmaTime : public ::testing::Test {
  public:
   HostBench bench;

@@ -78,9 +78,12 @@ class SlowEngine final : public sc_core::sc_module, public CopyEngine {
  public:
   SC_HAS_PROCESS(SlowEngine);
   SlowEngine(sc_core::sc_module_name name, Gpu& gpu) : sc_module(name), gpu_(gpu) { SC_THREAD(work); }
-  void copy(std::uint64_t to, std::uint64_t from, std::uint64_t bytes, std::function<void()> done) override {
-    jobs_.push_back({to, from, bytes, std::move(done)});
+  void copy(const Area& to, const Area& from, const Box& box, std::function<void()> done) override {
+    jobs_.push_back({to.address, from.address, box.bytes(), std::move(done)});
     more_.notify(sc_core::SC_ZERO_TIME);
+  }
+  void fill(const Area&, const Box&, std::uint32_t, std::function<void()>) override {
+    ADD_FAILURE() << "nothing is filled here";
   }
 
  private:

@@ -130,10 +130,10 @@ runtime::Device& Context::device() {
   return *device_;
 }
 
-void Context::fault(const std::string& text) {
+void Context::fault(FaultKind kind, const std::string& text) {
   flush_output();
   report("a kernel faulted: " + text);
-  sticky_ = error_of_fault(text);
+  sticky_ = error_of(kind);
 }
 
 std::uint64_t Context::limit(int which) const {

@@ -74,7 +74,7 @@ class Context {
   Profile& profile() { return *profile_; }
 
   // A kernel faulted: reports it, and lets no more work run until reset().
-  void fault(const std::string& text);
+  void fault(FaultKind kind, const std::string& text);
   Error sticky() const { return sticky_; }
 
   // cudaDeviceSetLimit and its like: numbers as of cudaLimit. Before the first launch.

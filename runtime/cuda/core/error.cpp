@@ -58,6 +58,8 @@ constexpr std::array kErrors{
     ErrorText{715, "cudaErrorIllegalInstruction", "CUDA_ERROR_ILLEGAL_INSTRUCTION",
               "an illegal instruction was encountered"},
     ErrorText{716, "cudaErrorMisalignedAddress", "CUDA_ERROR_MISALIGNED_ADDRESS", "misaligned address"},
+    ErrorText{717, "cudaErrorInvalidAddressSpace", "CUDA_ERROR_INVALID_ADDRESS_SPACE",
+              "operation not supported on global/shared address space"},
     ErrorText{718, "cudaErrorInvalidPc", "CUDA_ERROR_INVALID_PC", "invalid program counter"},
     ErrorText{719, "cudaErrorLaunchFailure", "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
     ErrorText{720, "cudaErrorCooperativeLaunchTooLarge", "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE",
@@ -65,26 +67,6 @@ constexpr std::array kErrors{
     ErrorText{800, "cudaErrorNotPermitted", "CUDA_ERROR_NOT_PERMITTED", "operation not permitted"},
     ErrorText{801, "cudaErrorNotSupported", "CUDA_ERROR_NOT_SUPPORTED", "operation not supported"},
     ErrorText{999, "cudaErrorUnknown", "CUDA_ERROR_UNKNOWN", "unknown error"},
-};
-
-struct FaultWords {
-  const char* words;
-  Error error;
-};
-// The first that occurs in the text decides.
-constexpr std::array kFaults{
-    FaultWords{"assertion `", Error::kAssert},
-    FaultWords{"functions called too deeply", Error::kStackError},
-    FaultWords{"is not in ", Error::kIllegalAddress},
-    FaultWords{"which is no memory of the thread", Error::kIllegalAddress},
-    FaultWords{"lies outside", Error::kIllegalAddress},
-    FaultWords{"is not aligned to", Error::kMisaligned},
-    FaultWords{"which no call left", Error::kInvalidPc},
-    FaultWords{"which is not the address of a function", Error::kInvalidPc},
-    FaultWords{"limit of --max-cycles", Error::kTimeout},
-    FaultWords{"deadlock: ", Error::kTimeout},
-    FaultWords{"livelock: ", Error::kTimeout},
-    FaultWords{"starvation: ", Error::kTimeout},
 };
 
 }  // namespace
@@ -95,9 +77,31 @@ const ErrorText* describe(int error) {
   return found == kErrors.end() ? nullptr : &*found;
 }
 
-Error error_of_fault(const std::string& fault) {
-  for (const FaultWords& known : kFaults) {
-    if (fault.find(known.words) != std::string::npos) return known.error;
+// CUDA driver API, CUresult: what each error stands for.
+Error error_of(FaultKind fault) {
+  switch (fault) {
+    case FaultKind::kNone:
+      return Error::kSuccess;
+    case FaultKind::kIllegalAddress:
+      return Error::kIllegalAddress;
+    case FaultKind::kMisalignedAddress:
+      return Error::kMisaligned;
+    case FaultKind::kIllegalAddressSpace:
+      return Error::kAddressSpace;
+    case FaultKind::kInvalidPc:
+      return Error::kInvalidPc;
+    case FaultKind::kIllegalInstruction:
+      return Error::kIllegalInstruction;
+    case FaultKind::kStackOverflow:
+      return Error::kStackError;
+    case FaultKind::kAssert:
+      return Error::kAssert;
+    case FaultKind::kHang:
+    case FaultKind::kStopped:  // --max-cycles
+      return Error::kTimeout;
+    case FaultKind::kTrap:
+    case FaultKind::kInvalidFree:
+      break;
   }
   return Error::kLaunchFailure;
 }

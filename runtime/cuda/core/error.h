@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "common/fault.h"
+
 namespace weft::cuda {
 
 enum class Error : int {
@@ -39,6 +41,7 @@ enum class Error : int {
   kStackError = 714,
   kIllegalInstruction = 715,
   kMisaligned = 716,
+  kAddressSpace = 717,
   kInvalidPc = 718,
   kLaunchFailure = 719,
   kCooperativeTooLarge = 720,
@@ -65,8 +68,8 @@ struct ErrorText {
 // nullptr: no such error.
 const ErrorText* describe(int error);
 
-// The error that stands for a simulated fault, by its text (sm/executor.cpp and others write it).
-Error error_of_fault(const std::string& fault);
+// The error that stands for a fault of the GPU.
+Error error_of(FaultKind fault);
 
 }  // namespace weft::cuda
 

@@ -11,9 +11,6 @@
 namespace weft::cuda {
 namespace {
 
-// Bytes of a row that lie together in a block-linear image (texture/image.h).
-constexpr std::uint64_t kTogether = 16;
-
 texture::Format format_of(const cudaChannelFormatDesc& format) {
   const int bits[] = {format.x, format.y, format.z, format.w};
   texture::Format result;
@@ -149,37 +146,6 @@ void Images::destroy_array(Array& array) {
   arrays_.erase(&array);
 }
 
-void Images::check_place(const Array& array, std::uint64_t x, std::uint32_t y, std::uint32_t z,
-                         std::uint64_t bytes) const {
-  const bool inside =
-      x <= array.row_bytes() && bytes <= array.row_bytes() - x && y < array.rows() && z < array.slices();
-  if (!inside) fail(Error::kInvalidValue);
-}
-
-void Images::read(const Array& array, std::uint64_t x, std::uint32_t y, std::uint32_t z, std::uint64_t bytes,
-                  void* to) {
-  check_place(array, x, y, z, bytes);
-  auto* out = static_cast<std::uint8_t*>(to);
-  for (const std::uint64_t end = x + bytes; x < end;) {
-    const std::uint64_t length = std::min(end, (x / kTogether + 1) * kTogether) - x;
-    const std::uint64_t offset = array.image.offset_of(array.image.levels[0], x, y, z);
-    context_.device().copy_from(out, array.image.address + offset, length);
-    x += length, out += length;
-  }
-}
-
-void Images::write(const Array& array, std::uint64_t x, std::uint32_t y, std::uint32_t z, std::uint64_t bytes,
-                   const void* from) {
-  check_place(array, x, y, z, bytes);
-  const auto* in = static_cast<const std::uint8_t*>(from);
-  for (const std::uint64_t end = x + bytes; x < end;) {
-    const std::uint64_t length = std::min(end, (x / kTogether + 1) * kTogether) - x;
-    const std::uint64_t offset = array.image.offset_of(array.image.levels[0], x, y, z);
-    context_.device().copy_to(array.image.address + offset, in, length);
-    x += length, in += length;
-  }
-}
-
 texture::Image Images::image_of(const cudaResourceDesc& resource) {
   const auto narrow = [](std::size_t size) {
     if (size > UINT32_MAX) fail(Error::kInvalidValue);
@@ -221,7 +187,10 @@ std::uint64_t Images::create_texture(const cudaResourceDesc& resource, const cud
 std::uint64_t Images::create_surface(const cudaResourceDesc& resource) {
   if (resource.resType != cudaResourceTypeArray) fail(Error::kInvalidValue);
   try {
-    return runtime::create_surface(context_.device(), array(resource.res.array.array).image);
+    const std::uint64_t surface =
+        runtime::create_surface(context_.device(), array(resource.res.array.array).image);
+    surfaces_[surface] = resource;
+    return surface;
   } catch (const InputError& error) {
     fail(Error::kInvalidValue, error.what());
   }
@@ -233,6 +202,12 @@ const Images::TextureSource& Images::texture_source(std::uint64_t texture) const
   return found->second;
 }
 
+const cudaResourceDesc& Images::surface_source(std::uint64_t surface) const {
+  const auto found = surfaces_.find(surface);
+  if (found == surfaces_.end()) fail(Error::kInvalidValue);
+  return found->second;
+}
+
 void Images::destroy_texture(std::uint64_t texture) {
   if (textures_.erase(texture) == 0) fail(Error::kInvalidValue);
   context_.streams().synchronise();
@@ -240,17 +215,15 @@ void Images::destroy_texture(std::uint64_t texture) {
 }
 
 void Images::destroy_surface(std::uint64_t surface) {
+  if (surfaces_.erase(surface) == 0) fail(Error::kInvalidValue);
   context_.streams().synchronise();
-  try {
-    runtime::destroy_object(context_.device(), surface);
-  } catch (const InputError&) {
-    fail(Error::kInvalidValue);
-  }
+  runtime::destroy_object(context_.device(), surface);
 }
 
 void Images::reset() {
   arrays_.clear();
   textures_.clear();
+  surfaces_.clear();
 }
 
 }  // namespace weft::cuda

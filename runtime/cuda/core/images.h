@@ -33,11 +33,6 @@ class Images {
   Array& create_array(const cudaChannelFormatDesc& format, const cudaExtent& extent, unsigned flags);
   Array& array(const void* handle);  // fails with kInvalidHandle
   void destroy_array(Array& array);
-  // Part of a row, from byte x on. Fail with kInvalidValue outside of the array.
-  void read(const Array& array, std::uint64_t x, std::uint32_t y, std::uint32_t z, std::uint64_t bytes,
-            void* to);
-  void write(const Array& array, std::uint64_t x, std::uint32_t y, std::uint32_t z, std::uint64_t bytes,
-             const void* from);
 
   // Fail with kInvalidValue and a report for what texture units cannot do.
   std::uint64_t create_texture(const cudaResourceDesc& resource, const cudaTextureDesc& how);
@@ -46,7 +41,8 @@ class Images {
     cudaResourceDesc resource;
     cudaTextureDesc how;
   };
-  const TextureSource& texture_source(std::uint64_t texture) const;  // fails with kInvalidValue
+  const TextureSource& texture_source(std::uint64_t texture) const;     // fails with kInvalidValue
+  const cudaResourceDesc& surface_source(std::uint64_t surface) const;  // fails with kInvalidValue
   void destroy_texture(std::uint64_t texture);
   void destroy_surface(std::uint64_t surface);
 
@@ -54,12 +50,11 @@ class Images {
 
  private:
   texture::Image image_of(const cudaResourceDesc& resource);
-  void check_place(const Array& array, std::uint64_t x, std::uint32_t y, std::uint32_t z,
-                   std::uint64_t bytes) const;
 
   Context& context_;
   std::unordered_map<const void*, std::unique_ptr<Array>> arrays_;
   std::map<std::uint64_t, TextureSource> textures_;
+  std::map<std::uint64_t, cudaResourceDesc> surfaces_;
 };
 
 }  // namespace weft::cuda

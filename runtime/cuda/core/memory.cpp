@@ -3,12 +3,10 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <cstring>
-#include <utility>
+#include <iterator>
 
 #include "platform/gpu_config.h"
 #include "runtime/cuda/core/context.h"
-#include "runtime/cuda/core/images.h"
 #include "runtime/cuda/core/streams.h"
 #include "runtime/device.h"
 
@@ -18,23 +16,12 @@ namespace {
 constexpr std::uint64_t kHostAlignment = 4096;                 // pinned memory begins with a page
 constexpr std::uint64_t kHostMemory = std::uint64_t{1} << 37;  // behind the largest device memory
 constexpr std::uint64_t kMostHostBytes = std::uint64_t{1} << 40;
-constexpr std::uint64_t kLongestRow = std::uint64_t{1} << 20;  // bytes that a copy moves at a time
 
 void* pointer(std::uint64_t address) {
   return reinterpret_cast<void*>(address);
 }
 std::uint64_t address_of(const void* memory) {
   return reinterpret_cast<std::uint64_t>(memory);
-}
-
-// A contiguous box is one long row.
-bool is_contiguous(const End& end, const Box& box) {
-  return end.array == nullptr && (box.height == 1 || end.pitch == box.width) &&
-         (box.depth == 1 || end.slice == box.width * box.height);
-}
-
-std::uint64_t place(const End& end, std::uint64_t row, std::uint64_t slice) {
-  return end.address + row * end.pitch + slice * end.slice;
 }
 
 }  // namespace
@@ -159,113 +146,6 @@ bool Memory::is_device(std::uint64_t address) const {
 void Memory::usage(std::uint64_t* free, std::uint64_t* total) {
   *total = context_.config().gddr5.bytes;
   *free = *total - std::min(used_, *total);
-}
-
-void Memory::read(const End& from, std::uint64_t row, std::uint64_t slice, std::uint64_t bytes, void* to) {
-  if (from.array != nullptr) {
-    return context_.images().read(*from.array, from.x, static_cast<std::uint32_t>(from.y + row),
-                                  static_cast<std::uint32_t>(from.z + slice), bytes, to);
-  }
-  const std::uint64_t address = place(from, row, slice);
-  if (!is_device(address)) {
-    std::memcpy(to, pointer(address), bytes);
-    return;
-  }
-  context_.device().copy_from(to, address, bytes);
-}
-
-void Memory::write(const End& to, std::uint64_t row, std::uint64_t slice, std::uint64_t bytes,
-                   const void* from) {
-  if (to.array != nullptr) {
-    return context_.images().write(*to.array, to.x, static_cast<std::uint32_t>(to.y + row),
-                                   static_cast<std::uint32_t>(to.z + slice), bytes, from);
-  }
-  const std::uint64_t address = place(to, row, slice);
-  if (!is_device(address)) {
-    std::memcpy(pointer(address), from, bytes);
-    return;
-  }
-  context_.device().copy_to(address, from, bytes);
-}
-
-// Between a host and a device without a detour.
-void Memory::copy_row(const End& to, const End& from, std::uint64_t row, std::uint64_t slice,
-                      std::uint64_t bytes) {
-  const bool from_host = from.array == nullptr && !is_device(from.address);
-  const bool to_host = to.array == nullptr && !is_device(to.address);
-  if (from_host) return write(to, row, slice, bytes, pointer(place(from, row, slice)));
-  if (to_host) return read(from, row, slice, bytes, pointer(place(to, row, slice)));
-  scratch_.resize(bytes);
-  read(from, row, slice, bytes, scratch_.data());
-  write(to, row, slice, bytes, scratch_.data());
-}
-
-void Memory::copy(const End& to, const End& from, const Box& box) {
-  if (box.width == 0 || box.height == 0 || box.depth == 0) return;
-  try {
-    if (is_contiguous(to, box) && is_contiguous(from, box)) {
-      return copy(to.address, from.address, box.width * box.height * box.depth);
-    }
-    for (std::uint64_t slice = 0; slice < box.depth; ++slice) {
-      for (std::uint64_t row = 0; row < box.height; ++row) copy_row(to, from, row, slice, box.width);
-    }
-  } catch (const InputError&) {
-    fail(Error::kInvalidValue);
-  }
-}
-
-void Memory::copy(std::uint64_t to, std::uint64_t from, std::uint64_t bytes) {
-  if (bytes == 0) return;
-  if (to == 0 || from == 0) fail(Error::kInvalidValue);
-  const bool between_devices = is_device(to) && is_device(from);
-  try {
-    if (!between_devices) {
-      if (!is_device(to) && !is_device(from)) {
-        std::memmove(pointer(to), pointer(from), bytes);
-        return;
-      }
-      return copy_row({to}, {from}, 0, 0, bytes);
-    }
-    if (to == from) return;
-    // Ranges that overlap: as memmove does. A piece goes through the scratch row as a whole.
-    const bool upwards = to < from;
-    const std::uint64_t pieces = (bytes + kLongestRow - 1) / kLongestRow;
-    for (std::uint64_t i = 0; i < pieces; ++i) {
-      const std::uint64_t offset = (upwards ? i : pieces - 1 - i) * kLongestRow;
-      copy_row({to + offset}, {from + offset}, 0, 0, std::min(kLongestRow, bytes - offset));
-    }
-  } catch (const InputError&) {
-    fail(Error::kInvalidValue);
-  }
-}
-
-void Memory::fill(const End& to, const Box& box, std::uint32_t value, unsigned bytes_of_value) {
-  if (box.width == 0 || box.height == 0 || box.depth == 0) return;
-  if (to.address % bytes_of_value != 0 || box.width % bytes_of_value != 0) fail(Error::kInvalidValue);
-  const bool contiguous = is_contiguous(to, box);
-  const Box rows = contiguous ? Box{box.width * box.height * box.depth} : box;
-  const bool same_bytes = bytes_of_value == 1;
-  std::vector<std::uint8_t> row(same_bytes ? 0 : rows.width);
-  for (std::uint64_t i = 0; i < row.size(); ++i)
-    row[i] = static_cast<std::uint8_t>(value >> 8 * (i % bytes_of_value));
-  try {
-    for (std::uint64_t slice = 0; slice < rows.depth; ++slice) {
-      for (std::uint64_t y = 0; y < rows.height; ++y) {
-        const std::uint64_t address = place(to, y, slice);
-        if (!same_bytes) {
-          write(to, y, slice, rows.width, row.data());
-        } else if (is_device(address)) {
-          context_.device().fill(address, static_cast<std::uint8_t>(value), rows.width);
-        } else if (find(address) != nullptr) {
-          std::memset(pointer(address), static_cast<int>(value & 0xff), rows.width);
-        } else {
-          fail(Error::kInvalidValue);
-        }
-      }
-    }
-  } catch (const InputError&) {
-    fail(Error::kInvalidValue);
-  }
 }
 
 // Host memory that the program still uses stays until it gives it back; kernels see it no more.

@@ -1,30 +1,22 @@
-// Device memory, host memory that CUDA knows of, and copies between all of them. What an address is follows
-// from the address: device memory begins at kDeviceBase.
+// Device memory, and host memory that CUDA knows of. What an address is follows from the address: device
+// memory begins at kDeviceBase.
 #ifndef WEFT_RUNTIME_CUDA_CORE_MEMORY_H
 #define WEFT_RUNTIME_CUDA_CORE_MEMORY_H
 
 #include <cstdint>
 #include <map>
-#include <vector>
+
+#include "runtime/areas.h"
 
 namespace weft::cuda {
 
 class Context;
-struct Array;
 
-// One end of a copy of up to three dimensions.
-struct End {
-  std::uint64_t address = 0;  // unless array: of the first byte, host or device
-  std::uint64_t pitch = 0;    // bytes from row to row
-  std::uint64_t slice = 0;    // bytes from slice to slice
-  Array* array = nullptr;
-  std::uint64_t x = 0;  // array: where the copy begins: bytes, rows, slices
-  std::uint32_t y = 0, z = 0;
-};
-struct Box {
-  std::uint64_t width = 0;  // bytes
-  std::uint64_t height = 1, depth = 1;
-};
+// One end of a copy, and its size. The image of an end is that of an Array.
+using End = runtime::Area;
+using Box = runtime::Box;
+// The part that begins at byte x of row y of slice z.
+End part_of(const End& end, std::uint64_t x, std::uint64_t y, std::uint64_t z);
 
 class Memory {
  public:
@@ -67,19 +59,9 @@ class Memory {
   bool is_device(std::uint64_t address) const;
   void usage(std::uint64_t* free, std::uint64_t* total);
 
-  // At once, in the order of calls; fail with kInvalidValue for a range outside of device allocations.
-  void copy(const End& to, const End& from, const Box& box);
-  void copy(std::uint64_t to, std::uint64_t from, std::uint64_t bytes);
-  // `value` is repeated: `bytes_of_value` 1, 2 or 4.
-  void fill(const End& to, const Box& box, std::uint32_t value, unsigned bytes_of_value);
-
   void reset();
 
  private:
-  void copy_row(const End& to, const End& from, std::uint64_t row, std::uint64_t slice, std::uint64_t bytes);
-  void read(const End& from, std::uint64_t row, std::uint64_t slice, std::uint64_t bytes, void* to);
-  void write(const End& to, std::uint64_t row, std::uint64_t slice, std::uint64_t bytes, const void* from);
-
   void* allocate_on_host(std::uint64_t bytes, Kind kind, unsigned flags);
   void free_on_host(const Block& block);
 
@@ -87,8 +69,7 @@ class Memory {
   void* staging_ = nullptr;
   std::uint64_t next_host_;  // where host memory is looked for, so that addresses are the same in each run
   std::map<std::uint64_t, Block> blocks_;
-  std::uint64_t used_ = 0;             // device bytes
-  std::vector<std::uint8_t> scratch_;  // a row
+  std::uint64_t used_ = 0;  // device bytes
 };
 
 }  // namespace weft::cuda

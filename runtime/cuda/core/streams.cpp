@@ -63,13 +63,6 @@ runtime::Arguments arguments_of(const Launch& launch, const ptx::Program& progra
   return arguments;
 }
 
-Activity::Kind kind_of_copy(const Memory& memory, const End& to, const End& from) {
-  const bool to_device = to.array != nullptr || memory.is_device(to.address);
-  const bool from_device = from.array != nullptr || memory.is_device(from.address);
-  if (to_device) return from_device ? Activity::Kind::kDeviceToDevice : Activity::Kind::kHostToDevice;
-  return from_device ? Activity::Kind::kDeviceToHost : Activity::Kind::kHostToHost;
-}
-
 }  // namespace
 
 Stream& Streams::create(unsigned flags, int priority) {
@@ -228,117 +221,6 @@ void Streams::launch(const Launch& launch, Stream& stream) {
   }
 }
 
-template <class Add>
-void Streams::timed(Activity activity, Stream& stream, Add&& add) {
-  runtime::Device& device = context_.device();
-  activity.stream = stream.number;
-  const auto shared = std::make_shared<Activity>(std::move(activity));
-  device.call(stream.number, [this, shared] { shared->start = now(); });
-  add();
-  device.call(stream.number, [this, shared] {
-    shared->duration = now() - shared->start;
-    context_.profile().add(*shared);
-  });
-}
-
-// Host memory that CUDA has not been told of: it may change once a call has returned.
-bool Streams::is_pageable(std::uint64_t address) const {
-  return !context_.memory().is_device(address) && context_.memory().find(address) == nullptr;
-}
-
-// Copies of several rows, and those of arrays, are done by the host once it is their turn.
-void Streams::copy(const End& to, const End& from, const Box& box, Stream& stream) {
-  Activity activity;
-  activity.kind = kind_of_copy(context_.memory(), to, from);
-  activity.bytes = box.width * box.height * box.depth;
-  synchronise(stream);
-  context_.memory().copy(to, from, box);
-  timed(std::move(activity), stream, [] {});
-}
-
-// As CUDA's driver does: through pinned memory of its own, piece by piece, while the host waits. (Its
-// addresses are the same in each run; those of the program's memory need not be, and a copy's time depends on
-// its alignment.)
-void Streams::copy_pageable(std::uint64_t to, std::uint64_t from, std::uint64_t bytes, Stream& stream) {
-  runtime::Device& device = context_.device();
-  void* const staging = context_.memory().staging();
-  const bool to_device = context_.memory().is_device(to);
-  for (std::uint64_t offset = 0; offset < bytes; offset += Memory::kStagingBytes) {
-    const std::uint64_t piece = std::min(Memory::kStagingBytes, bytes - offset);
-    if (to_device) {
-      std::memcpy(staging, reinterpret_cast<const void*>(from + offset), piece);
-      device.copy_to(stream.number, to + offset, staging, piece);
-      synchronise(stream);
-    } else {
-      device.copy_from(stream.number, staging, from + offset, piece);
-      synchronise(stream);
-      std::memcpy(reinterpret_cast<void*>(to + offset), staging, piece);
-    }
-  }
-}
-
-void Streams::copy_pinned(Activity::Kind kind, std::uint64_t to, std::uint64_t from, std::uint64_t bytes,
-                          Stream& stream) {
-  runtime::Device& device = context_.device();
-  void* const host_to = reinterpret_cast<void*>(to);
-  const void* const host_from = reinterpret_cast<const void*>(from);
-  switch (kind) {
-    case Activity::Kind::kHostToDevice:
-      return device.copy_to(stream.number, to, host_from, bytes);
-    case Activity::Kind::kDeviceToHost:
-      return device.copy_from(stream.number, host_to, from, bytes);
-    case Activity::Kind::kDeviceToDevice:
-      return device.copy(stream.number, to, from, bytes);
-    default:
-      device.call(stream.number, [host_to, host_from, bytes] { std::memcpy(host_to, host_from, bytes); });
-  }
-}
-
-void Streams::copy(std::uint64_t to, std::uint64_t from, std::uint64_t bytes, Stream& stream) {
-  if (bytes == 0) return;
-  if (to == 0 || from == 0) fail(Error::kInvalidValue);
-  End to_end, from_end;
-  to_end.address = to;
-  from_end.address = from;
-  Activity activity;
-  activity.kind = kind_of_copy(context_.memory(), to_end, from_end);
-  activity.bytes = bytes;
-  const bool pageable = is_pageable(to) || is_pageable(from);
-  const bool overlap = to < from + bytes && from < to + bytes;  // more than the DMA engine can do
-  const bool no_time = context_.settings().instant_copies || activity.kind == Activity::Kind::kHostToHost;
-  if (overlap || (pageable && no_time)) return copy(to_end, from_end, {bytes}, stream);
-  order(stream);
-  timed(activity, stream, [&] {
-    try {
-      pageable ? copy_pageable(to, from, bytes, stream) : copy_pinned(activity.kind, to, from, bytes, stream);
-    } catch (const InputError&) {
-      fail(Error::kInvalidValue);
-    }
-  });
-  if (pageable) synchronise(stream);
-}
-
-void Streams::fill(const End& to, const Box& box, std::uint32_t value, unsigned bytes_of_value,
-                   Stream& stream) {
-  Activity activity;
-  activity.kind = Activity::Kind::kFill;
-  activity.bytes = box.width * box.height * box.depth;
-  const bool plain = bytes_of_value == 1 && box.height == 1 && box.depth == 1;
-  if (!plain || !context_.memory().is_device(to.address)) {
-    synchronise(stream);
-    context_.memory().fill(to, box, value, bytes_of_value);
-    return timed(std::move(activity), stream, [] {});
-  }
-  order(stream);
-  timed(std::move(activity), stream, [&] {
-    try {
-      context_.device().fill(stream.number, to.address, static_cast<std::uint8_t>(value), box.width);
-    } catch (const InputError&) {
-      fail(Error::kInvalidValue);
-    }
-  });
-}
-
 void Streams::call(Stream& stream, std::function<void()> function) {
   order(stream);
   context_.device().call(stream.number, [act = std::move(function)] {
@@ -353,7 +235,7 @@ void Streams::run(Work&& work) {
   try {
     work(context_.device());
   } catch (const SimulatedFault& fault) {
-    context_.fault(fault.what());
+    context_.fault(context_.device().gpu().fault_kind(), fault.what());
     fail(context_.sticky());
   }
   context_.flush_output();

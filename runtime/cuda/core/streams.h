@@ -44,6 +44,9 @@ struct Launch {
   void** extra = nullptr;
 };
 
+// Whether a call returns at once, or when what it asked for is done.
+enum class Host { kGoesOn, kWaits };
+
 class Streams {
  public:
   explicit Streams(Context& context) : context_(context) {}
@@ -69,8 +72,11 @@ class Streams {
 
   // Fails with kInvalidConfiguration, kInvalidValue or kOutOfResources.
   void launch(const Launch& launch, Stream& stream);
-  void copy(const End& to, const End& from, const Box& box, Stream& stream);
+  // Fail with kInvalidValue for what lies outside of allocations and arrays. Those of memory that is not
+  // pinned wait for their stream.
+  void copy(const End& to, const End& from, const Box& box, Stream& stream, Host host = Host::kGoesOn);
   void copy(std::uint64_t to, std::uint64_t from, std::uint64_t bytes, Stream& stream);
+  // `value` is repeated: `bytes_of_value` 1, 2 or 4, of which addresses and sizes are multiples.
   void fill(const End& to, const Box& box, std::uint32_t value, unsigned bytes_of_value, Stream& stream);
   // Calls a function of the program behind all work in the stream; it must not call CUDA.
   void call(Stream& stream, std::function<void()> function);
@@ -93,10 +99,9 @@ class Streams {
   // Adds the activity with the times of what `add` puts into the stream.
   template <class Add>
   void timed(Activity activity, Stream& stream, Add&& add);
-  bool is_pageable(std::uint64_t address) const;
-  void copy_pageable(std::uint64_t to, std::uint64_t from, std::uint64_t bytes, Stream& stream);
-  void copy_pinned(Activity::Kind kind, std::uint64_t to, std::uint64_t from, std::uint64_t bytes,
-                   Stream& stream);
+  // Host memory that kernels do not see: it may change once a call has returned.
+  bool is_pageable(const End& end) const;
+  void copy_pageable(const End& to, const End& from, const Box& box, Stream& stream);
 
   Context& context_;
   Stream default_;

@@ -12,7 +12,7 @@ namespace {
 
 End end_of(Context& c, cudaArray_const_t array, std::size_t x, std::size_t y) {
   End end;
-  end.array = &c.images().array(array);
+  end.image = &c.images().array(array).image;
   end.x = x;
   end.y = static_cast<std::uint32_t>(y);
   return end;
@@ -33,31 +33,35 @@ cudaError_t create_array(const char* name, cudaArray_t* array, const cudaChannel
 }
 
 cudaError_t copy_to_array(const char* name, cudaArray_t to, std::size_t x, std::size_t y, const void* from,
-                          std::size_t pitch, std::size_t width, std::size_t height, cudaStream_t stream) {
+                          std::size_t pitch, std::size_t width, std::size_t height, cudaStream_t stream,
+                          Host host) {
   return runtime_call(name, [&](Context& c) {
     if (pitch < width) fail(Error::kInvalidPitch);
-    c.streams().copy(end_of(c, to, x, y), end_of(from, pitch), {width, height, 1},
-                     c.streams().stream(stream));
+    c.streams().copy(end_of(c, to, x, y), end_of(from, pitch), {width, height, 1}, c.streams().stream(stream),
+                     host);
   });
 }
 cudaError_t copy_from_array(const char* name, void* to, std::size_t pitch, cudaArray_const_t from,
                             std::size_t x, std::size_t y, std::size_t width, std::size_t height,
-                            cudaStream_t stream) {
+                            cudaStream_t stream, Host host) {
   return runtime_call(name, [&](Context& c) {
     if (pitch < width) fail(Error::kInvalidPitch);
-    c.streams().copy(end_of(to, pitch), end_of(c, from, x, y), {width, height, 1},
-                     c.streams().stream(stream));
+    c.streams().copy(end_of(to, pitch), end_of(c, from, x, y), {width, height, 1}, c.streams().stream(stream),
+                     host);
   });
 }
 
-// A run of bytes from (x, y) on that goes on in the next rows.
-template <class CopyRow>
-void for_each_row(const Array& array, std::size_t x, std::size_t y, std::size_t bytes, CopyRow&& copy_row) {
-  for (std::size_t done = 0; done < bytes; ++y, x = 0) {
-    if (x >= array.row_bytes()) fail(Error::kInvalidValue);
-    const std::size_t length = std::min<std::size_t>(bytes - done, array.row_bytes() - x);
-    copy_row(x, y, done, length);
-    done += length;
+// Bytes from (x, y) on that go on in the next rows: the rest of a row, whole rows, the begin of one.
+template <class CopyRows>
+void for_each_box(const Array& array, std::size_t x, std::size_t y, std::size_t bytes, CopyRows&& copy_rows) {
+  const std::size_t row = array.row_bytes();
+  for (std::size_t done = 0; done < bytes; x = 0) {
+    if (x >= row) fail(Error::kInvalidValue);
+    const std::size_t left = bytes - done;
+    const Box box = x == 0 && left >= row ? Box{row, left / row, 1} : Box{std::min(left, row - x), 1, 1};
+    copy_rows(x, y, done, box);
+    done += box.bytes();
+    y += box.height;
   }
 }
 
@@ -97,10 +101,10 @@ cudaError_t cudaMemcpyToArray(cudaArray_t to, std::size_t x, std::size_t y, cons
                               std::size_t bytes, cudaMemcpyKind /*kind*/) {
   return runtime_call("cudaMemcpyToArray", [&](Context& c) {
     const auto* source = static_cast<const char*>(from);
-    for_each_row(c.images().array(to), x, y, bytes,
-                 [&](std::size_t at, std::size_t row, std::size_t done, std::size_t length) {
-                   c.streams().copy(end_of(c, to, at, row), end_of(source + done, length), {length, 1, 1},
-                                    c.streams().stream(nullptr));
+    for_each_box(c.images().array(to), x, y, bytes,
+                 [&](std::size_t at, std::size_t row, std::size_t done, const Box& box) {
+                   c.streams().copy(end_of(c, to, at, row), end_of(source + done, box.width), box,
+                                    c.streams().stream(nullptr), Host::kWaits);
                  });
   });
 }
@@ -108,39 +112,42 @@ cudaError_t cudaMemcpyFromArray(void* to, cudaArray_const_t from, std::size_t x,
                                 std::size_t bytes, cudaMemcpyKind /*kind*/) {
   return runtime_call("cudaMemcpyFromArray", [&](Context& c) {
     auto* target = static_cast<char*>(to);
-    for_each_row(c.images().array(from), x, y, bytes,
-                 [&](std::size_t at, std::size_t row, std::size_t done, std::size_t length) {
-                   c.streams().copy(end_of(target + done, length), end_of(c, from, at, row), {length, 1, 1},
-                                    c.streams().stream(nullptr));
+    for_each_box(c.images().array(from), x, y, bytes,
+                 [&](std::size_t at, std::size_t row, std::size_t done, const Box& box) {
+                   c.streams().copy(end_of(target + done, box.width), end_of(c, from, at, row), box,
+                                    c.streams().stream(nullptr), Host::kWaits);
                  });
   });
 }
 cudaError_t cudaMemcpy2DToArray(cudaArray_t to, std::size_t x, std::size_t y, const void* from,
                                 std::size_t pitch, std::size_t width, std::size_t height,
                                 cudaMemcpyKind /*kind*/) {
-  return copy_to_array("cudaMemcpy2DToArray", to, x, y, from, pitch, width, height, nullptr);
+  return copy_to_array("cudaMemcpy2DToArray", to, x, y, from, pitch, width, height, nullptr, Host::kWaits);
 }
 cudaError_t cudaMemcpy2DFromArray(void* to, std::size_t pitch, cudaArray_const_t from, std::size_t x,
                                   std::size_t y, std::size_t width, std::size_t height,
                                   cudaMemcpyKind /*kind*/) {
-  return copy_from_array("cudaMemcpy2DFromArray", to, pitch, from, x, y, width, height, nullptr);
+  return copy_from_array("cudaMemcpy2DFromArray", to, pitch, from, x, y, width, height, nullptr,
+                         Host::kWaits);
 }
 cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, std::size_t x, std::size_t y, const void* from,
                                      std::size_t pitch, std::size_t width, std::size_t height,
                                      cudaMemcpyKind /*kind*/, cudaStream_t stream) {
-  return copy_to_array("cudaMemcpy2DToArrayAsync", to, x, y, from, pitch, width, height, stream);
+  return copy_to_array("cudaMemcpy2DToArrayAsync", to, x, y, from, pitch, width, height, stream,
+                       Host::kGoesOn);
 }
 cudaError_t cudaMemcpy2DFromArrayAsync(void* to, std::size_t pitch, cudaArray_const_t from, std::size_t x,
                                        std::size_t y, std::size_t width, std::size_t height,
                                        cudaMemcpyKind /*kind*/, cudaStream_t stream) {
-  return copy_from_array("cudaMemcpy2DFromArrayAsync", to, pitch, from, x, y, width, height, stream);
+  return copy_from_array("cudaMemcpy2DFromArrayAsync", to, pitch, from, x, y, width, height, stream,
+                         Host::kGoesOn);
 }
 cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, std::size_t to_x, std::size_t to_y,
                                      cudaArray_const_t from, std::size_t from_x, std::size_t from_y,
                                      std::size_t width, std::size_t height, cudaMemcpyKind /*kind*/) {
   return runtime_call("cudaMemcpy2DArrayToArray", [&](Context& c) {
     c.streams().copy(end_of(c, to, to_x, to_y), end_of(c, from, from_x, from_y), {width, height, 1},
-                     c.streams().stream(nullptr));
+                     c.streams().stream(nullptr), Host::kWaits);
   });
 }
 
@@ -166,6 +173,10 @@ cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* how, cudaTextureObj
 cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* surface, const cudaResourceDesc* resource) {
   return runtime_call("cudaCreateSurfaceObject",
                       [&](Context& c) { required(surface) = c.images().create_surface(required(resource)); });
+}
+cudaError_t cudaGetSurfaceObjectResourceDesc(cudaResourceDesc* resource, cudaSurfaceObject_t surface) {
+  return runtime_call("cudaGetSurfaceObjectResourceDesc",
+                      [&](Context& c) { required(resource) = c.images().surface_source(surface); });
 }
 cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface) {
   return runtime_call("cudaDestroySurfaceObject", [&](Context& c) { c.images().destroy_surface(surface); });

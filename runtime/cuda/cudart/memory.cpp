@@ -39,7 +39,7 @@ cudaError_t copy(const char* name, void* to, const void* from, std::size_t bytes
 
 cudaError_t copy_2d(const char* name, void* to, std::size_t to_pitch, const void* from,
                     std::size_t from_pitch, std::size_t width, std::size_t height, cudaMemcpyKind kind,
-                    cudaStream_t stream) {
+                    cudaStream_t stream, Host host) {
   return runtime_call(name, [&](Context& c) {
     if (width == 0 || height == 0) return;
     if (to_pitch < width || from_pitch < width) fail(Error::kInvalidPitch);
@@ -47,7 +47,7 @@ cudaError_t copy_2d(const char* name, void* to, std::size_t to_pitch, const void
     End to_end, from_end;
     to_end.address = address_of(to), to_end.pitch = to_pitch;
     from_end.address = address_of(from), from_end.pitch = from_pitch;
-    c.streams().copy(to_end, from_end, {width, height, 1}, c.streams().stream(stream));
+    c.streams().copy(to_end, from_end, {width, height, 1}, c.streams().stream(stream), host);
   });
 }
 
@@ -55,8 +55,8 @@ End end_of(Context& c, cudaArray_t array, const cudaPos& at, const cudaPitchedPt
            std::size_t element) {
   End end;
   if (array != nullptr) {
-    end.array = &c.images().array(array);
-    end.x = at.x * end.array->image.format.bytes();
+    end.image = &c.images().array(array).image;
+    end.x = at.x * end.image->format.bytes();
     end.y = static_cast<std::uint32_t>(at.y);
     end.z = static_cast<std::uint32_t>(at.z);
     return end;
@@ -69,7 +69,7 @@ End end_of(Context& c, cudaArray_t array, const cudaPos& at, const cudaPitchedPt
 }
 
 // The extent, and where a copy begins in an array, count elements; without any array everything counts bytes.
-cudaError_t copy_3d(const char* name, const cudaMemcpy3DParms* copy, cudaStream_t stream) {
+cudaError_t copy_3d(const char* name, const cudaMemcpy3DParms* copy, cudaStream_t stream, Host host) {
   return runtime_call(name, [&](Context& c) {
     const cudaMemcpy3DParms& k = required(copy);
     const cudaArray_t array = k.srcArray != nullptr ? k.srcArray : k.dstArray;
@@ -77,7 +77,7 @@ cudaError_t copy_3d(const char* name, const cudaMemcpy3DParms* copy, cudaStream_
     const End to = end_of(c, k.dstArray, k.dstPos, k.dstPtr, 1),
               from = end_of(c, k.srcArray, k.srcPos, k.srcPtr, 1);
     c.streams().copy(to, from, {k.extent.width * element, k.extent.height, k.extent.depth},
-                     c.streams().stream(stream));
+                     c.streams().stream(stream), host);
   });
 }
 
@@ -218,18 +218,19 @@ cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_d
 }
 cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                          std::size_t width, std::size_t height, cudaMemcpyKind kind) {
-  return copy_2d("cudaMemcpy2D", to, to_pitch, from, from_pitch, width, height, kind, nullptr);
+  return copy_2d("cudaMemcpy2D", to, to_pitch, from, from_pitch, width, height, kind, nullptr, Host::kWaits);
 }
 cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                               std::size_t width, std::size_t height, cudaMemcpyKind kind,
                               cudaStream_t stream) {
-  return copy_2d("cudaMemcpy2DAsync", to, to_pitch, from, from_pitch, width, height, kind, stream);
+  return copy_2d("cudaMemcpy2DAsync", to, to_pitch, from, from_pitch, width, height, kind, stream,
+                 Host::kGoesOn);
 }
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* copy) {
-  return copy_3d("cudaMemcpy3D", copy, nullptr);
+  return copy_3d("cudaMemcpy3D", copy, nullptr, Host::kWaits);
 }
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* copy, cudaStream_t stream) {
-  return copy_3d("cudaMemcpy3DAsync", copy, stream);
+  return copy_3d("cudaMemcpy3DAsync", copy, stream, Host::kGoesOn);
 }
 cudaError_t cudaMemset(void* memory, int value, std::size_t bytes) {
   return fill("cudaMemset", memory, 0, 0, value, {bytes, 1, 1}, nullptr);

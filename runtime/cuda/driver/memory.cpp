@@ -37,39 +37,61 @@ CUresult copy(const char* name, std::uint64_t to, std::uint64_t from, size_t byt
   return driver_call(name, [](Context& c) { c.streams().synchronise(c.streams().stream(nullptr)); });
 }
 
-End end_of(Context& c, int type, const void* host, CUdeviceptr device, CUarray array, size_t x, size_t y,
-           size_t pitch) {
+// Where an end of a copy begins.
+struct Side {
+  int type = 0;
+  const void* host = nullptr;
+  CUdeviceptr device = 0;
+  CUarray array = nullptr;
+  size_t x = 0, y = 0, z = 0;    // bytes, rows, slices
+  size_t pitch = 0, height = 0;  // bytes of a row, rows of a slice
+};
+
+End end_of(Context& c, const Side& side) {
   End end;
-  end.pitch = pitch;
-  switch (type) {
+  end.pitch = side.pitch;
+  end.slice = side.pitch * side.height;
+  switch (side.type) {
     case CU_MEMORYTYPE_ARRAY:
-      end.array = &c.images().array(array);
-      end.x = x;
-      end.y = static_cast<std::uint32_t>(y);
-      return end;
+      end.image = &c.images().array(side.array).image;
+      break;
     case CU_MEMORYTYPE_HOST:
-      end.address = address_of(host);
+      end.address = address_of(side.host);
       break;
     case CU_MEMORYTYPE_DEVICE:
     case CU_MEMORYTYPE_UNIFIED:
-      end.address = device;
+      end.address = side.device;
       break;
     default:
       fail(Error::kInvalidValue);
   }
-  end.address += y * pitch + x;
-  return end;
+  if (end.image == nullptr && end.address == 0) fail(Error::kInvalidValue);
+  return part_of(end, side.x, side.y, side.z);
 }
 
-CUresult copy_2d(const char* name, const CUDA_MEMCPY2D* copy, CUstream stream) {
+CUresult copy_2d(const char* name, const CUDA_MEMCPY2D* copy, CUstream stream, Host host) {
   return driver_call(name, [&](Context& c) {
     const CUDA_MEMCPY2D& k = required(copy);
     const auto pitch = [&](size_t given) { return given == 0 ? k.WidthInBytes : given; };
-    const End to = end_of(c, k.dstMemoryType, k.dstHost, k.dstDevice, k.dstArray, k.dstXInBytes, k.dstY,
-                          pitch(k.dstPitch));
-    const End from = end_of(c, k.srcMemoryType, k.srcHost, k.srcDevice, k.srcArray, k.srcXInBytes, k.srcY,
-                            pitch(k.srcPitch));
-    c.streams().copy(to, from, {k.WidthInBytes, k.Height, 1}, c.streams().stream(stream));
+    const End to = end_of(c, {k.dstMemoryType, k.dstHost, k.dstDevice, k.dstArray, k.dstXInBytes, k.dstY, 0,
+                              pitch(k.dstPitch), 0});
+    const End from = end_of(c, {k.srcMemoryType, k.srcHost, k.srcDevice, k.srcArray, k.srcXInBytes, k.srcY, 0,
+                                pitch(k.srcPitch), 0});
+    c.streams().copy(to, from, {k.WidthInBytes, k.Height, 1}, c.streams().stream(stream), host);
+  });
+}
+
+CUresult copy_3d(const char* name, const CUDA_MEMCPY3D* copy, CUstream stream, Host host) {
+  return driver_call(name, [&](Context& c) {
+    const CUDA_MEMCPY3D& k = required(copy);
+    if (k.srcLOD != 0 || k.dstLOD != 0) fail(Error::kInvalidValue);  // CUDA driver API, cuMemcpy3D: must be 0
+    const auto pitch = [&](size_t given) { return given == 0 ? k.WidthInBytes : given; };
+    const auto height = [&](size_t given) { return given == 0 ? k.Height : given; };
+    const End to = end_of(c, {k.dstMemoryType, k.dstHost, k.dstDevice, k.dstArray, k.dstXInBytes, k.dstY,
+                              k.dstZ, pitch(k.dstPitch), height(k.dstHeight)});
+    const End from = end_of(c, {k.srcMemoryType, k.srcHost, k.srcDevice, k.srcArray, k.srcXInBytes, k.srcY,
+                                k.srcZ, pitch(k.srcPitch), height(k.srcHeight)});
+    c.streams().copy(to, from, {k.WidthInBytes, k.Height, k.Depth}, c.streams().stream(stream), host);
   });
 }
 
@@ -187,34 +209,58 @@ CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CU
   return copy("cuMemcpyDtoDAsync", to, from, bytes, stream, Sides::kDevices);
 }
 CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D* copy) {
-  return copy_2d("cuMemcpy2D", copy, nullptr);
+  return copy_2d("cuMemcpy2D", copy, nullptr, Host::kWaits);
 }
 CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D* copy) {
-  return copy_2d("cuMemcpy2DUnaligned", copy, nullptr);
+  return copy_2d("cuMemcpy2DUnaligned", copy, nullptr, Host::kWaits);
 }
 CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D* copy, CUstream stream) {
-  return copy_2d("cuMemcpy2DAsync", copy, stream);
+  return copy_2d("cuMemcpy2DAsync", copy, stream, Host::kGoesOn);
+}
+CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D* copy) {
+  return copy_3d("cuMemcpy3D", copy, nullptr, Host::kWaits);
+}
+CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D* copy, CUstream stream) {
+  return copy_3d("cuMemcpy3DAsync", copy, stream, Host::kGoesOn);
 }
 CUresult cuMemsetD8_v2(CUdeviceptr to, unsigned char value, size_t count) {
   return fill("cuMemsetD8", to, 0, value, 1, count, 1, nullptr);
 }
-CUresult cuMemsetD16_v2(CUdeviceptr to, unsigned short value, size_t count) {
-  return fill("cuMemsetD16", to, 0, value, 2, count, 1, nullptr);
-}
-CUresult cuMemsetD32_v2(CUdeviceptr to, unsigned value, size_t count) {
-  return fill("cuMemsetD32", to, 0, value, 4, count, 1, nullptr);
+CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, CUstream stream) {
+  return fill("cuMemsetD8Async", to, 0, value, 1, count, 1, stream);
 }
 CUresult cuMemsetD2D8_v2(CUdeviceptr to, size_t pitch, unsigned char value, size_t width, size_t height) {
   return fill("cuMemsetD2D8", to, pitch, value, 1, width, height, nullptr);
 }
-CUresult cuMemsetD2D32_v2(CUdeviceptr to, size_t pitch, unsigned value, size_t width, size_t height) {
-  return fill("cuMemsetD2D32", to, pitch, value, 4, width, height, nullptr);
+CUresult cuMemsetD2D8Async(CUdeviceptr to, size_t pitch, unsigned char value, size_t width, size_t height,
+                           CUstream stream) {
+  return fill("cuMemsetD2D8Async", to, pitch, value, 1, width, height, stream);
 }
-CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, CUstream stream) {
-  return fill("cuMemsetD8Async", to, 0, value, 1, count, 1, stream);
+CUresult cuMemsetD16_v2(CUdeviceptr to, unsigned short value, size_t count) {
+  return fill("cuMemsetD16", to, 0, value, 2, count, 1, nullptr);
+}
+CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, size_t count, CUstream stream) {
+  return fill("cuMemsetD16Async", to, 0, value, 2, count, 1, stream);
+}
+CUresult cuMemsetD2D16_v2(CUdeviceptr to, size_t pitch, unsigned short value, size_t width, size_t height) {
+  return fill("cuMemsetD2D16", to, pitch, value, 2, width, height, nullptr);
+}
+CUresult cuMemsetD2D16Async(CUdeviceptr to, size_t pitch, unsigned short value, size_t width, size_t height,
+                            CUstream stream) {
+  return fill("cuMemsetD2D16Async", to, pitch, value, 2, width, height, stream);
+}
+CUresult cuMemsetD32_v2(CUdeviceptr to, unsigned value, size_t count) {
+  return fill("cuMemsetD32", to, 0, value, 4, count, 1, nullptr);
 }
 CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t count, CUstream stream) {
   return fill("cuMemsetD32Async", to, 0, value, 4, count, 1, stream);
+}
+CUresult cuMemsetD2D32_v2(CUdeviceptr to, size_t pitch, unsigned value, size_t width, size_t height) {
+  return fill("cuMemsetD2D32", to, pitch, value, 4, width, height, nullptr);
+}
+CUresult cuMemsetD2D32Async(CUdeviceptr to, size_t pitch, unsigned value, size_t width, size_t height,
+                            CUstream stream) {
+  return fill("cuMemsetD2D32Async", to, pitch, value, 4, width, height, stream);
 }
 
 // CU_POINTER_ATTRIBUTE_*: 1 context, 2 memory type, 3 device address, 4 host address, 8 managed, 9 device

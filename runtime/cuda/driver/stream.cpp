@@ -1,42 +1,12 @@
-// Streams, events, arrays, and finding functions by name.
+// Streams, events, and finding functions by name.
 #include <dlfcn.h>
 
 #include <string>
 
-#include "runtime/cuda/core/images.h"
 #include "runtime/cuda/core/streams.h"
 #include "runtime/cuda/driver/driver.h"
 
 using namespace weft::cuda;
-
-namespace {
-
-struct Format {
-  int number;
-  int bits;
-  cudaChannelFormatKind kind;
-};
-constexpr Format kFormats[] = {
-    {CU_AD_FORMAT_UNSIGNED_INT8, 8, cudaChannelFormatKindUnsigned},
-    {CU_AD_FORMAT_UNSIGNED_INT16, 16, cudaChannelFormatKindUnsigned},
-    {CU_AD_FORMAT_UNSIGNED_INT32, 32, cudaChannelFormatKindUnsigned},
-    {CU_AD_FORMAT_SIGNED_INT8, 8, cudaChannelFormatKindSigned},
-    {CU_AD_FORMAT_SIGNED_INT16, 16, cudaChannelFormatKindSigned},
-    {CU_AD_FORMAT_SIGNED_INT32, 32, cudaChannelFormatKindSigned},
-    {CU_AD_FORMAT_HALF, 16, cudaChannelFormatKindFloat},
-    {CU_AD_FORMAT_FLOAT, 32, cudaChannelFormatKindFloat},
-};
-
-cudaChannelFormatDesc format_of(int number, unsigned channels) {
-  for (const Format& format : kFormats) {
-    if (format.number != number || channels == 0 || channels > 4) continue;
-    const auto bits = [&](unsigned channel) { return channel < channels ? format.bits : 0; };
-    return {bits(0), bits(1), bits(2), bits(3), format.kind};
-  }
-  fail(Error::kInvalidValue);
-}
-
-}  // namespace
 
 CUresult cuStreamCreate(CUstream* stream, unsigned flags) {
   return cuStreamCreateWithPriority(stream, flags, 0);
@@ -115,40 +85,9 @@ CUresult cuEventElapsedTime_v2(float* milliseconds, CUevent start, CUevent end) 
   });
 }
 
-CUresult cuArrayCreate_v2(CUarray* array, const CUDA_ARRAY_DESCRIPTOR* descriptor) {
-  return driver_call("cuArrayCreate", [&](Context& c) {
-    const CUDA_ARRAY_DESCRIPTOR& d = required(descriptor);
-    required(array) = reinterpret_cast<CUarray>(
-        &c.images().create_array(format_of(d.Format, d.NumChannels), {d.Width, d.Height, 0}, 0));
-  });
-}
-CUresult cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR* descriptor, CUarray array) {
-  return driver_call("cuArrayGetDescriptor", [&](Context& c) {
-    const Array& a = c.images().array(array);
-    CUDA_ARRAY_DESCRIPTOR& d = required(descriptor);
-    d.Width = a.extent.width;
-    d.Height = a.extent.height;
-    d.NumChannels = a.image.format.channels;
-    for (const Format& format : kFormats) {
-      if (format.bits == a.format.x && format.kind == a.format.f) d.Format = format.number;
-    }
-  });
-}
-CUresult cuArrayDestroy(CUarray array) {
-  return driver_call("cuArrayDestroy",
-                     [&](Context& c) { c.images().destroy_array(c.images().array(array)); });
-}
-CUresult cuTexObjectDestroy(CUtexObject texture) {
-  return driver_call("cuTexObjectDestroy", [&](Context& c) { c.images().destroy_texture(texture); });
-}
-CUresult cuSurfObjectDestroy(CUsurfObject surface) {
-  return driver_call("cuSurfObjectDestroy", [&](Context& c) { c.images().destroy_surface(surface); });
-}
-
 // Programs ask by the plain name for the newest form of a function that they know. cuCtxCreate changed its
 // parameters with version 13.
-CUresult cuGetProcAddress_v2(const char* name, void** function, int version, uint64_t /*flags*/,
-                             int* status) {
+CUresult cuGetProcAddress_v2(const char* name, void** function, int version, uint64_t flags, int* status) {
   return driver_call("cuGetProcAddress", [&](Context&) {
     constexpr int kFound = 0, kNotThere = 1;
     if (name == nullptr) fail(Error::kInvalidValue);
@@ -159,10 +98,13 @@ CUresult cuGetProcAddress_v2(const char* name, void** function, int version, uin
                         ? dlopen(here.dli_fname, RTLD_NOLOAD | RTLD_LAZY)
                         : nullptr;
     if (library == nullptr) fail(Error::kUnknown);
+    const bool per_thread = (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0;
     for (const char* suffix : {"_v4", "_v3", "_v2", ""}) {
-      if (*function != nullptr) break;
       if (version < 13000 && std::string(suffix) == "_v4") continue;
-      *function = dlsym(library, (std::string(name) + suffix).c_str());
+      for (const char* stream : {"_ptsz", "_ptds", ""}) {
+        if (*function != nullptr || (*stream != '\0' && !per_thread)) continue;
+        *function = dlsym(library, (std::string(name) + suffix + stream).c_str());
+      }
     }
     dlclose(library);
     if (status != nullptr) *status = *function != nullptr ? kFound : kNotThere;

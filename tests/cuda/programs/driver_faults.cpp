@@ -1,33 +1,10 @@
 // A fault in a kernel: its error, which stays until the context is reset; then everything works again.
+#include <cstring>
+
 #include "driver_program.h"
+#include "fault_kernels.h"
 
 namespace {
-
-const char* const kPtx = R"(
-.version 7.0
-.target sm_70
-.address_size 64
-.visible .entry store_at(.param .u64 at) {
-  .reg .b64 %rd<2>; .reg .b32 %r<2>;
-  ld.param.u64 %rd0, [at];
-  mov.u32 %r0, 42;
-  st.global.u32 [%rd0], %r0;
-  ret;
-}
-.visible .entry trapped() { trap; ret; }
-.visible .entry forever() {
-LOOP:
-  bra LOOP;
-}
-.visible .entry deep(.param .u64 at) {
-  .local .align 4 .b8 room[8];
-  .reg .b64 %rd<2>; .reg .b32 %r<2>;
-  ld.param.u64 %rd0, [at];
-  mov.u32 %r0, 1;
-  st.local.u32 [%rd0], %r0;
-  ret;
-}
-)";
 
 CUfunction function_of(CUmodule module, const char* kernel) {
   CUfunction function = nullptr;
@@ -46,7 +23,7 @@ void expect_fault(const char* kernel, CUdeviceptr at, CUresult error) {
   CUmodule module = nullptr;
   CUdeviceptr memory = 0;
   int value = 0;
-  EXPECT_OK(cuModuleLoadData(&module, kPtx));
+  EXPECT_OK(cuModuleLoadData(&module, kFaultKernels));
   EXPECT_OK(cuMemAlloc_v2(&memory, 4096));
   const CUfunction function = function_of(module, kernel);
   EXPECT_OK(launch(function, at));
@@ -55,7 +32,7 @@ void expect_fault(const char* kernel, CUdeviceptr at, CUresult error) {
   EXPECT_ERROR(launch(function, memory), error);
   EXPECT_OK(cuDevicePrimaryCtxReset_v2(0));
 
-  EXPECT_OK(cuModuleLoadData(&module, kPtx));
+  EXPECT_OK(cuModuleLoadData(&module, kFaultKernels));
   EXPECT_OK(cuMemAlloc_v2(&memory, 4096));
   EXPECT_OK(launch(function_of(module, "store_at"), memory + 8));
   EXPECT_OK(cuCtxSynchronize());
@@ -66,16 +43,33 @@ void expect_fault(const char* kernel, CUdeviceptr at, CUresult error) {
 
 }  // namespace
 
-int main() {
+// With an argument: without the kernel that ends only if somebody watches.
+int main(int argc, char** argv) {
+  const bool watched = argc < 2 || std::strcmp(argv[1], "--unwatched") != 0;
   CUcontext context = nullptr;
   EXPECT_OK(cuInit(0));
   EXPECT_OK(cuDevicePrimaryCtxRetain(&context, 0));
   EXPECT_OK(cuCtxSetCurrent(context));
   expect_fault("store_at", 0, CUDA_ERROR_ILLEGAL_ADDRESS);
   expect_fault("store_at", 0x110000000, CUDA_ERROR_ILLEGAL_ADDRESS);  // device memory that nobody allocated
+  expect_fault("store_local", 1 << 20, CUDA_ERROR_ILLEGAL_ADDRESS);
+  expect_fault("store_shared", 8, CUDA_ERROR_ILLEGAL_ADDRESS);
   expect_fault("store_at", 0x100000002, CUDA_ERROR_MISALIGNED_ADDRESS);
-  expect_fault("deep", 1 << 20, CUDA_ERROR_ILLEGAL_ADDRESS);
+  expect_fault("store_local", 2, CUDA_ERROR_MISALIGNED_ADDRESS);
+  expect_fault("atomic_on_local", 0, CUDA_ERROR_INVALID_ADDRESS_SPACE);
+  expect_fault("reduce_on_local", 0, CUDA_ERROR_INVALID_ADDRESS_SPACE);
+  expect_fault("no_barrier", 0, CUDA_ERROR_ILLEGAL_INSTRUCTION);
+  expect_fault("wrong_mask", 0, CUDA_ERROR_ILLEGAL_INSTRUCTION);
+  expect_fault("load_texture", 77, CUDA_ERROR_ILLEGAL_INSTRUCTION);
+  expect_fault("wild_call", 0x1004, CUDA_ERROR_INVALID_PC);
+  expect_fault("wild_branch", 0, CUDA_ERROR_INVALID_PC);
+  expect_fault("too_deep", 0, CUDA_ERROR_HARDWARE_STACK_ERROR);
+  expect_fault("wild_and_recursive", 1 << 20, CUDA_ERROR_ILLEGAL_ADDRESS);
+  expect_fault("asserted", 0, CUDA_ERROR_ASSERT);
   expect_fault("trapped", 0, CUDA_ERROR_LAUNCH_FAILED);
-  expect_fault("forever", 0, CUDA_ERROR_LAUNCH_TIMEOUT);
+  expect_fault("breakpoint", 0, CUDA_ERROR_LAUNCH_FAILED);
+  expect_fault("wild_free", 0x100000000, CUDA_ERROR_LAUNCH_FAILED);
+  expect_fault("deadlock", 0, CUDA_ERROR_LAUNCH_TIMEOUT);
+  if (watched) expect_fault("forever", 0, CUDA_ERROR_LAUNCH_TIMEOUT);
   return verdict();
 }

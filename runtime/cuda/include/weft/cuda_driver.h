@@ -36,6 +36,7 @@ typedef enum {
   CUDA_ERROR_HARDWARE_STACK_ERROR = 714,
   CUDA_ERROR_ILLEGAL_INSTRUCTION = 715,
   CUDA_ERROR_MISALIGNED_ADDRESS = 716,
+  CUDA_ERROR_INVALID_ADDRESS_SPACE = 717,
   CUDA_ERROR_INVALID_PC = 718,
   CUDA_ERROR_LAUNCH_FAILED = 719,
   CUDA_ERROR_NOT_SUPPORTED = 801,
@@ -110,6 +111,25 @@ typedef struct {
   size_t WidthInBytes, Height;
 } CUDA_MEMCPY2D;
 
+// The same of three dimensions; the heights are rows from slice to slice. The level of detail is 0.
+typedef struct {
+  size_t srcXInBytes, srcY, srcZ, srcLOD;
+  int srcMemoryType;
+  const void* srcHost;
+  CUdeviceptr srcDevice;
+  CUarray srcArray;
+  void* reserved0;
+  size_t srcPitch, srcHeight;
+  size_t dstXInBytes, dstY, dstZ, dstLOD;
+  int dstMemoryType;
+  void* dstHost;
+  CUdeviceptr dstDevice;
+  CUarray dstArray;
+  void* reserved1;
+  size_t dstPitch, dstHeight;
+  size_t WidthInBytes, Height, Depth;
+} CUDA_MEMCPY3D;
+
 enum {
   CU_AD_FORMAT_UNSIGNED_INT8 = 0x01,
   CU_AD_FORMAT_UNSIGNED_INT16 = 0x02,
@@ -125,6 +145,72 @@ typedef struct {
   int Format;
   unsigned NumChannels;
 } CUDA_ARRAY_DESCRIPTOR;
+// Axes that the array lacks are 0. The depth is that of a volume, the number of layers, or that of faces.
+enum { CUDA_ARRAY3D_LAYERED = 1, CUDA_ARRAY3D_SURFACE_LDST = 2, CUDA_ARRAY3D_CUBEMAP = 4 };
+typedef struct {
+  size_t Width, Height, Depth;
+  int Format;
+  unsigned NumChannels, Flags;
+} CUDA_ARRAY3D_DESCRIPTOR;
+
+enum {
+  CU_RESOURCE_TYPE_ARRAY = 0,
+  CU_RESOURCE_TYPE_MIPMAPPED_ARRAY = 1,
+  CU_RESOURCE_TYPE_LINEAR = 2,
+  CU_RESOURCE_TYPE_PITCH2D = 3
+};
+typedef struct {
+  int resType;
+  union {
+    struct {
+      CUarray hArray;
+    } array;
+    struct {
+      void* hMipmappedArray;
+    } mipmap;
+    struct {
+      CUdeviceptr devPtr;
+      int format;
+      unsigned numChannels;
+      size_t sizeInBytes;
+    } linear;
+    struct {
+      CUdeviceptr devPtr;
+      int format;
+      unsigned numChannels;
+      size_t width, height, pitchInBytes;
+    } pitch2D;
+    struct {
+      int reserved[32];
+    } reserved;
+  } res;
+  unsigned flags;
+} CUDA_RESOURCE_DESC;
+
+enum {
+  CU_TR_ADDRESS_MODE_WRAP = 0,
+  CU_TR_ADDRESS_MODE_CLAMP = 1,
+  CU_TR_ADDRESS_MODE_MIRROR = 2,
+  CU_TR_ADDRESS_MODE_BORDER = 3
+};
+enum { CU_TR_FILTER_MODE_POINT = 0, CU_TR_FILTER_MODE_LINEAR = 1 };
+// Without the first, integers of 8 and 16 bits are read as floats from 0, or -1, to 1.
+enum {
+  CU_TRSF_READ_AS_INTEGER = 0x01,
+  CU_TRSF_NORMALIZED_COORDINATES = 0x02,
+  CU_TRSF_SRGB = 0x10,
+  CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION = 0x20,
+  CU_TRSF_SEAMLESS_CUBEMAP = 0x40
+};
+typedef struct {
+  int addressMode[3];
+  int filterMode;
+  unsigned flags, maxAnisotropy;
+  int mipmapFilterMode;
+  float mipmapLevelBias, minMipmapLevelClamp, maxMipmapLevelClamp;
+  float borderColor[4];
+  int reserved[12];
+} CUDA_TEXTURE_DESC;
 
 typedef void (*CUhostFn)(void* data);
 typedef void (*CUstreamCallback)(CUstream stream, CUresult status, void* data);
@@ -208,12 +294,22 @@ CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CU
 CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D* copy);
 CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D* copy);
 CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D* copy, CUstream stream);
+CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D* copy);
+CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D* copy, CUstream stream);
 CUresult cuMemsetD8_v2(CUdeviceptr to, unsigned char value, size_t count);
 CUresult cuMemsetD16_v2(CUdeviceptr to, unsigned short value, size_t count);
 CUresult cuMemsetD32_v2(CUdeviceptr to, unsigned value, size_t count);
 CUresult cuMemsetD2D8_v2(CUdeviceptr to, size_t pitch, unsigned char value, size_t width, size_t height);
+CUresult cuMemsetD2D16_v2(CUdeviceptr to, size_t pitch, unsigned short value, size_t width, size_t height);
 CUresult cuMemsetD2D32_v2(CUdeviceptr to, size_t pitch, unsigned value, size_t width, size_t height);
+CUresult cuMemsetD2D8Async(CUdeviceptr to, size_t pitch, unsigned char value, size_t width, size_t height,
+                           CUstream stream);
+CUresult cuMemsetD2D16Async(CUdeviceptr to, size_t pitch, unsigned short value, size_t width, size_t height,
+                            CUstream stream);
+CUresult cuMemsetD2D32Async(CUdeviceptr to, size_t pitch, unsigned value, size_t width, size_t height,
+                            CUstream stream);
 CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, CUstream stream);
+CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, size_t count, CUstream stream);
 CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t count, CUstream stream);
 
 CUresult cuStreamCreate(CUstream* stream, unsigned flags);
@@ -254,15 +350,33 @@ CUresult cuProfilerStop(void);
 
 CUresult cuArrayCreate_v2(CUarray* array, const CUDA_ARRAY_DESCRIPTOR* descriptor);
 CUresult cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR* descriptor, CUarray array);
+CUresult cuArray3DCreate_v2(CUarray* array, const CUDA_ARRAY3D_DESCRIPTOR* descriptor);
+CUresult cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR* descriptor, CUarray array);
 CUresult cuArrayDestroy(CUarray array);
+// A view (the last parameter, null here) is not provided.
+CUresult cuTexObjectCreate(CUtexObject* texture, const CUDA_RESOURCE_DESC* resource,
+                           const CUDA_TEXTURE_DESC* how, const void* view);
 CUresult cuTexObjectDestroy(CUtexObject texture);
+CUresult cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC* resource, CUtexObject texture);
+CUresult cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC* how, CUtexObject texture);
+CUresult cuSurfObjectCreate(CUsurfObject* surface, const CUDA_RESOURCE_DESC* resource);
 CUresult cuSurfObjectDestroy(CUsurfObject surface);
+CUresult cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC* resource, CUsurfObject surface);
 
-// The address of a function of this library by the name without suffix.
+// The address of a function of this library by the name without suffix. `flags`: whether a null stream is to
+// be that of the calling thread. Programs that are compiled so (CUDA_API_PER_THREAD_DEFAULT_STREAM) call
+// functions with the suffix _ptsz, or _ptds if they name no stream.
+enum { CU_GET_PROC_ADDRESS_DEFAULT = 0, CU_GET_PROC_ADDRESS_LEGACY_STREAM = 1 };
+enum { CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM = 2 };
 CUresult cuGetProcAddress_v2(const char* name, void** function, int version, uint64_t flags, int* status);
 
 #ifdef __cplusplus
 }
+
+static_assert(sizeof(CUDA_MEMCPY2D) == 128 && sizeof(CUDA_MEMCPY3D) == 200 &&
+                  sizeof(CUDA_ARRAY3D_DESCRIPTOR) == 40 && sizeof(CUDA_RESOURCE_DESC) == 144 &&
+                  sizeof(CUDA_TEXTURE_DESC) == 104,
+              "structures have the layout of CUDA 13");
 #endif
 
 // NOLINTEND(readability-identifier-naming)

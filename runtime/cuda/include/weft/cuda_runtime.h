@@ -129,6 +129,7 @@ cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture);
 cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc* resource, cudaTextureObject_t texture);
 cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* how, cudaTextureObject_t texture);
 cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* surface, const cudaResourceDesc* resource);
+cudaError_t cudaGetSurfaceObjectResourceDesc(cudaResourceDesc* resource, cudaSurfaceObject_t surface);
 cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface);
 
 // ---- streams and events
