@@ -144,8 +144,9 @@ void Gpu::Impl::make_memory() {
 void Gpu::Impl::memory_moved() {
   host.memory_moved();
   if (launches.active()) {
-    stop("direct access to device memory, which lies in system memory, was taken back while kernel " +
-         launches.kernel_names() + " ran");
+    stop({FaultKind::kIllegalAddress,
+          "direct access to device memory, which lies in system memory, was taken back while kernel " +
+              launches.kernel_names() + " ran"});
   }
 }
 
