@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <csignal>
 
 #include "end_to_end/process.h"
 
@@ -76,6 +77,76 @@ TEST(WeftCuda, AResetBeginsNewStatistics) {
   EXPECT_THAT(run.err, HasSubstr("store of 4 bytes at 0x0"));
   EXPECT_THAT(run.err, HasSubstr("thread"));
   EXPECT_THAT(run.err, Not(HasSubstr("Share")));
+}
+
+// With copies that take no time kernels meet the same machine as under `weft run`.
+TEST(WeftCuda, KernelsTakeTheCyclesOfWeftRun) {
+  const Folder folder;
+  const auto cycles_of_run = [&](const std::string& workload) {
+    const Exit run = weft({"run", "--config", "gtx480", "--workload", workload, "--size", "small", "--out",
+                           folder.path(workload)});
+    EXPECT_EQ(run.code, 0) << run.err;
+    return folder.json(workload + "/stats.json")["cycles"].get<std::uint64_t>();
+  };
+  const auto cycles_of_program = [&](const Words& options, const char* elements, const char* vertices) {
+    Words words{"--quiet", "--out", folder.path("p")};
+    words.insert(words.end(), options.begin(), options.end());
+    const Exit run = cuda(words, {DRIVER_WORKLOADS, WORKLOAD_PTX, elements, vertices});
+    EXPECT_EQ(run.code, 0) << run.err;
+    return folder.json("p/stats.json")["devices"][0]["cycles"].get<std::uint64_t>();
+  };
+  const std::uint64_t add = cycles_of_run("vector_add"), search = cycles_of_run("bfs");
+  EXPECT_EQ(cycles_of_program({"--instant-copies"}, "10000", "0"), add);
+  EXPECT_EQ(cycles_of_program({"--instant-copies"}, "0", "2000"), search);
+  // Timed copies leave small inputs in the L2.
+  EXPECT_LT(cycles_of_program({}, "10000", "0"), add);
+  EXPECT_LT(cycles_of_program({}, "0", "2000"), search);
+}
+
+// Results are written, and the program dies by the signal all the same.
+TEST(WeftCuda, SignalsLeaveResults) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGABRT}) {
+    const Folder folder;
+    const Exit run = cuda({"--set", "sm.count=2", "--out", folder.path("r")},
+                          {DRIVER_SIGNALS, std::to_string(signal), "idle"});
+    EXPECT_EQ(run.code, 128 + signal) << run.err;
+    ASSERT_TRUE(folder.has("r/stats.json")) << signal;
+    const auto stats = folder.json("r/stats.json");
+    EXPECT_EQ(stats["interrupted"], true);
+    EXPECT_EQ(stats["fault"], 0);
+    EXPECT_EQ(stats["by_name"]["nothing"]["calls"], 1);
+    EXPECT_EQ(count(run.err, "Share"), 1u);
+  }
+}
+
+TEST(WeftCuda, SignalsEndSimulations) {
+  const Folder folder;
+  const Exit run = cuda({"--quiet", "--set", "sm.count=2", "--out", folder.path("r")},
+                        {DRIVER_SIGNALS, std::to_string(SIGINT), "simulating"});
+  EXPECT_EQ(run.code, 128 + SIGINT) << run.err;
+  EXPECT_EQ(run.err, "");
+  const auto stats = folder.json("r/stats.json");
+  EXPECT_EQ(stats["interrupted"], true);
+  EXPECT_EQ(stats["by_name"]["nothing"]["calls"], 1);
+  EXPECT_GT(stats["by_name"]["spin"]["cycles"], 1000);  // up to the signal
+}
+
+TEST(WeftCuda, TheProgramsOwnHandlersStay) {
+  const Folder folder;
+  const Exit run = cuda({"--quiet", "--set", "sm.count=2", "--out", folder.path("r")},
+                        {DRIVER_SIGNALS, std::to_string(SIGINT), "handled"});
+  EXPECT_EQ(run.code, 9) << run.err;
+  EXPECT_FALSE(folder.has("r/stats.json"));
+}
+
+TEST(WeftCuda, SignalsOfChildrenAreTheirs) {
+  for (const int signal : {SIGTERM, SIGABRT}) {
+    const Folder folder;
+    const Exit run = cuda({"--quiet", "--set", "sm.count=2", "--out", folder.path("r")},
+                          {DRIVER_SIGNALS, std::to_string(signal), "child"});
+    EXPECT_EQ(run.code, 0) << run.err;
+    EXPECT_EQ(folder.json("r/stats.json")["interrupted"], false);
+  }
 }
 
 TEST(WeftCuda, FunctionalRunsTakeNoTime) {

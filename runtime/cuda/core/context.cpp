@@ -14,6 +14,7 @@
 #include "runtime/cuda/core/memory.h"
 #include "runtime/cuda/core/modules.h"
 #include "runtime/cuda/core/profile.h"
+#include "runtime/cuda/core/signals.h"
 #include "runtime/cuda/core/streams.h"
 #include "runtime/device.h"
 #include "runtime/dma_copies.h"
@@ -56,7 +57,16 @@ void Context::report(const std::string& text) {
 
 Error Context::guarded(const char* name, Run run, void* body, AfterFault after_fault) {
   if (in_callback) return Error::kNotPermitted;
-  const std::lock_guard lock(mutex_);
+  Error result = Error::kSuccess;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!interrupted()) result = run_body(name, run, body, after_fault);
+  }
+  while (interrupted()) pause();  // the signal ends the process, once results are written
+  return result;
+}
+
+Error Context::run_body(const char* name, Run run, void* body, AfterFault after_fault) {
   if (sticky_ != Error::kSuccess && after_fault == AfterFault::kRefused) return sticky_;
   try {
     run(*this, body);
@@ -118,6 +128,7 @@ runtime::Device& Context::device() {
   options.limits.heap_bytes = limits_[2];
   options.functional.all = settings().functional;
   options.host_memory.emplace();
+  options.interrupted = [this] { return interrupted(); };
   try {
     device_ = std::make_unique<runtime::Device>(config(), options);
     if (!settings().instant_copies) {
@@ -127,12 +138,22 @@ runtime::Device& Context::device() {
   } catch (const InputError& error) {
     fail(Error::kInitialization, error.what());
   }
+  watch_signals();
   return *device_;
+}
+
+void Context::watch_signals() {
+  if (watch_ != nullptr || (!settings().summary && settings().out.empty())) return;
+  watch_ = new SignalWatch([this] { finish_interrupted(); });
+}
+
+bool Context::interrupted() const {
+  return watch_ != nullptr && watch_->interrupted();
 }
 
 void Context::fault(FaultKind kind, const std::string& text) {
   flush_output();
-  report("a kernel faulted: " + text);
+  if (!interrupted()) report("a kernel faulted: " + text);
   sticky_ = error_of(kind);
 }
 
@@ -181,12 +202,23 @@ void Context::flush_output() {
 void Context::finish() {
   if (getpid() != owner_) return;  // a child that was forked
   const std::lock_guard lock(mutex_);
-  if (device_ == nullptr || settings_ == nullptr) return;
+  if (finished_ || device_ == nullptr || settings_ == nullptr) return;
   try {
-    if (sticky_ == Error::kSuccess) streams_->synchronise();  // what nobody waited for
+    if (sticky_ == Error::kSuccess && !interrupted()) streams_->synchronise();  // what nobody waited for
   } catch (const Failure&) {
     // The fault has been reported.
   }
+  write_results();
+}
+
+// In the thread of the watch. Whoever simulates stops, and gives the lock.
+void Context::finish_interrupted() {
+  const std::lock_guard lock(mutex_);
+  if (!finished_) write_results();
+}
+
+void Context::write_results() {
+  finished_ = true;
   flush_output();
   if (!settings_->summary && settings_->out.empty()) return;
   profile_->keep_statistics(*device_);

@@ -4,7 +4,8 @@
 //
 // A process has one context for all its threads, shared by the driver and the runtime API. Calls are
 // serialised by a lock. The context is never destroyed, because programs call CUDA from destructors of
-// globals; results are written when the process ends by exit() or by returning from main().
+// globals; results are written when the process ends by exit() or by returning from main(), and when a signal
+// interrupts it (signals.h).
 #ifndef WEFT_RUNTIME_CUDA_CORE_CONTEXT_H
 #define WEFT_RUNTIME_CUDA_CORE_CONTEXT_H
 
@@ -32,6 +33,7 @@ class Images;
 class Memory;
 class Modules;
 class Profile;
+class SignalWatch;
 class Streams;
 
 class Context {
@@ -85,6 +87,8 @@ class Context {
   void reset();
   // Prints what kernels have printed so far.
   void flush_output();
+  // Whether the program is about to die by a signal: nothing is simulated any more.
+  bool interrupted() const;
   // A line on standard error.
   static void report(const std::string& text);
 
@@ -92,7 +96,11 @@ class Context {
   using Run = void (*)(Context&, void*);
   Context();
   Error guarded(const char* name, Run run, void* body, AfterFault after_fault);
+  Error run_body(const char* name, Run run, void* body, AfterFault after_fault);
   void finish();  // at exit
+  void finish_interrupted();
+  void write_results();
+  void watch_signals();
 
   std::mutex mutex_;
   std::unique_ptr<Settings> settings_;
@@ -107,6 +115,8 @@ class Context {
   std::uint64_t limits_[3];
   std::atomic<Error> sticky_{Error::kSuccess};
   int owner_ = 0;  // process
+  bool finished_ = false;
+  SignalWatch* watch_ = nullptr;
 };
 
 }  // namespace weft::cuda

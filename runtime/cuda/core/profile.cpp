@@ -185,6 +185,7 @@ ordered_json Profile::to_json(Context& context) const {
   json["config"] = context.config().name;
   json["scheme"] = context.config().warp_formation.scheme;
   json["mode"] = context.settings().functional ? "functional" : "timed";
+  json["interrupted"] = context.interrupted();
   json["fault"] = static_cast<int>(context.sticky());
   ordered_json by_name = ordered_json::object();
   for (const auto& [name, sum] : sums_) {
