@@ -9,6 +9,7 @@
 #include "host/host_interface.h"
 #include "platform/host_control.h"
 #include "platform/launches.h"
+#include "platform/system_side.h"
 #include "platform/watchdog.h"
 #include "sm/sm.h"
 #include "texture/table.h"
@@ -29,8 +30,10 @@ unsigned crossbar_places_of_the_host(const GpuConfig& config) {
 struct Gpu::Impl final : sm::SmListener {
   Impl(const GpuConfig& c, const Options& o, Gpu& gpu);
 
-  void make_system_port();
+  void make_memory();
   void connect();
+  void memory_moved();
+  void exchange() { system.exchange(pages, kPageBytes); }
   void begun(const sm::Kernel& kernel, Cycle now, bool alone);
   void stop(const Fault& why, unsigned guilty = Launches::kNoSm);
   void bind();
@@ -40,7 +43,8 @@ struct Gpu::Impl final : sm::SmListener {
   void faulted(unsigned sm, const Fault& why) override { stop(why, sm); }
 
   sm::DeviceMemoryView view() const {
-    return {nullptr, kDeviceBase, image.bytes(), pages.data(), 12, services, &objects, system, false};
+    unsigned char* const bytes = system.memory_is_direct() ? nullptr : image.data();
+    return {bytes, kDeviceBase, image.bytes(), pages.data(), 12, services, &objects, windows, false};
   }
 
   const GpuConfig config;
@@ -50,9 +54,8 @@ struct Gpu::Impl final : sm::SmListener {
   const gddr5::AddressMap map;
   std::deque<gddr5::Gddr5Channel> channels;
   std::deque<l2::L2Bank> l2;
-  sm::SystemMemory system_memory;
-  sm::SystemMemory* const system;  // nullptr: kernels cannot reach it
-  std::optional<system_port::SystemPort> system_port;
+  SystemSide system;
+  sm::SystemMemory* const windows;  // nullptr: kernels reach none
   crossbar::Crossbar crossbar;
   HostControl host_control;
   host::HostInterface host;
@@ -88,11 +91,11 @@ Gpu::Impl::Impl(const GpuConfig& c, const Options& o, Gpu& gpu)
       core("core_clock", c.clocks.core_mhz),
       image(c.gddr5.bytes),
       map(c.gddr5.map),
-      system_memory(kDeviceBase, c.gddr5.bytes),
-      system(c.system.enabled ? &system_memory : nullptr),
+      system(config, image, kDeviceBase),
+      windows(system.windows()),
       crossbar("crossbar", config.crossbar, interconnect_clock, map, static_cast<unsigned>(c.sm.count),
                map.ports(), c.system.enabled, crossbar_places_of_the_host(c)),
-      host_control(gpu, image, core),
+      host_control(gpu, image, system, core),
       host("host", config.host, interconnect_clock, host_control, kDeviceBase, image.bytes(),
            map.chunk_bytes()),
       // Checks are of one launch at a time: with an observer they do not overlap.
@@ -112,17 +115,7 @@ Gpu::Impl::Impl(const GpuConfig& c, const Options& o, Gpu& gpu)
   for (ClockDomain* clock : {&memory_clock, &interconnect_clock, &core})
     clock->set_sleeping(options.sleeping);
 
-  const unsigned banks = config.l2.enabled ? map.l2_banks() : 1;
-  for (unsigned i = 0; i < map.channels(); ++i) {
-    const std::string name = "gddr5_" + std::to_string(i);
-    channels.emplace_back(name.c_str(), config.gddr5.channel, memory_clock, image, map, i, banks);
-  }
-  for (unsigned i = 0; config.l2.enabled && i < map.ports(); ++i) {
-    const std::string name = "l2_" + std::to_string(i);
-    l2.emplace_back(name.c_str(), config.l2.bank, interconnect_clock, map, i / map.l2_banks(),
-                    i % map.l2_banks());
-  }
-  if (config.system.enabled) make_system_port();
+  make_memory();
   connect();
   watchdog.on_hang = [this](const std::string& what) {
     std::string dump;
@@ -132,36 +125,29 @@ Gpu::Impl::Impl(const GpuConfig& c, const Options& o, Gpu& gpu)
   bind();
 }
 
-void Gpu::Impl::make_system_port() {
-  system_port.emplace("system_port", config.system.port, interconnect_clock);
-  system_port->on_invalidate = [this](std::uint64_t first, std::uint64_t last) {
-    system_memory.forget(first, last);
-  };
-  const auto payload_of = [](tlm::tlm_generic_payload& payload, bool write, std::uint64_t address) {
-    payload.set_command(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
-    payload.set_address(address);
-  };
-  sm::SystemMemory::Path path;
-  path.ask = [this, payload_of](std::uint64_t address) {
-    tlm::tlm_generic_payload payload;
-    payload_of(payload, false, address);
-    tlm::tlm_dmi dmi;
-    sm::SystemMemory::Region region;
-    if (!system_port->system->get_direct_mem_ptr(payload, dmi) || !dmi.is_read_write_allowed()) return region;
-    region.first = dmi.get_start_address();
-    region.last = dmi.get_end_address();
-    region.data = dmi.get_dmi_ptr();
-    return region;
-  };
-  path.move = [this, payload_of](bool write, std::uint64_t address, std::uint8_t* data, unsigned bytes) {
-    tlm::tlm_generic_payload payload;
-    payload_of(payload, write, address);
-    payload.set_data_ptr(data);
-    payload.set_data_length(bytes);
-    payload.set_streaming_width(bytes);
-    return system_port->system->transport_dbg(payload) == bytes;
-  };
-  system_memory.reach_through(std::move(path));
+void Gpu::Impl::make_memory() {
+  const unsigned banks = config.l2.enabled ? map.l2_banks() : 1;
+  for (unsigned i = 0; !system.has_carve_out() && i < map.channels(); ++i) {
+    const std::string name = "gddr5_" + std::to_string(i);
+    channels.emplace_back(name.c_str(), config.gddr5.channel, memory_clock, image, map, i, banks);
+  }
+  for (unsigned i = 0; config.l2.enabled && i < map.ports(); ++i) {
+    const std::string name = "l2_" + std::to_string(i);
+    l2.emplace_back(name.c_str(), config.l2.bank, interconnect_clock, map, i / map.l2_banks(),
+                    i % map.l2_banks());
+  }
+  system.make_ports(interconnect_clock, map.ports());
+  system.on_memory_moved = [this] { memory_moved(); };
+}
+
+// SMs that hold a kernel know where the image was.
+void Gpu::Impl::memory_moved() {
+  host.memory_moved();
+  if (launches.active()) {
+    stop({FaultKind::kIllegalAddress,
+          "direct access to device memory, which lies in system memory, was taken back while kernel " +
+              launches.kernel_names() + " ran"});
+  }
 }
 
 void Gpu::Impl::connect() {
@@ -180,23 +166,31 @@ void Gpu::Impl::connect() {
   }
   if (crossbar.sm_sockets.size() > sms.size())
     join(host.device_socket(), crossbar.sm_sockets[sms.size()], "hop_host");
-  if (system_port.has_value()) {
-    join(crossbar.memory_sockets[map.ports()], system_port->target, "hop_system");
-    system_port->system.bind(host.system_target());
+  if (auto* const port = system.window_port()) {
+    join(crossbar.memory_sockets[map.ports()], port->targets[0], "hop_system");
+    port->system.bind(host.system_target());
   }
+  auto* const carve_out = system.memory_port();
+  if (carve_out != nullptr) carve_out->system.bind(host.device_memory_target());
   for (unsigned i = 0; i < map.ports(); ++i) {
+    const auto below = [&](auto& initiator) {
+      const std::string number = std::to_string(i);
+      if (carve_out != nullptr) return join(initiator, carve_out->targets[i], "hop_carve_out_" + number);
+      auto& channel = channels[i / map.l2_banks()];
+      join(initiator, channel.sockets[i % map.l2_banks()], "hop_gddr5_" + number);
+    };
     if (config.l2.enabled) {
       join(crossbar.memory_sockets[i], l2[i].target, "hop_l2_" + std::to_string(i));
-      join(l2[i].memory, channels[i / map.l2_banks()].sockets[i % map.l2_banks()],
-           "hop_gddr5_" + std::to_string(i));
+      below(l2[i].memory);
     } else {
-      join(crossbar.memory_sockets[i], channels[i].sockets[0], "hop_gddr5_" + std::to_string(i));
+      below(crossbar.memory_sockets[i]);
     }
   }
 }
 
 void Gpu::Impl::begun(const sm::Kernel& kernel, Cycle now, bool alone) {
-  system_memory.ask_again();
+  if (windows != nullptr) windows->ask_again();
+  exchange();
   if (observer != nullptr) observer->kernel_started(kernel, static_cast<unsigned>(sms.size()));
   if (alone) watchdog.start(now);
   if (waveform.has_value()) waveform->wake();
@@ -216,8 +210,7 @@ void Gpu::Impl::reset() {
   // From memory towards the SMs: who holds a payload drops it before its owner frees it.
   for (auto& channel : channels) channel.reset();
   for (auto& bank : l2) bank.reset();
-  if (system_port.has_value()) system_port->reset();
-  system_memory.reset();
+  system.reset_ports();
   crossbar.reset();
   host.reset();
   objects.clear();
@@ -225,7 +218,7 @@ void Gpu::Impl::reset() {
   for (auto& monitor : monitors) monitor.reset();
   launches.reset();
   watchdog.stop();
-  image.reset();
+  system.reset_memory();
   std::fill(pages.begin(), pages.end(), std::uint8_t{0});
   registry.reset();
   fault = {};
@@ -238,7 +231,7 @@ void Gpu::Impl::bind() {
   registry.counter("gpu.launches", "launches", "kernels started", launches.begun());
   for (unsigned i = 0; i < sms.size(); ++i) sms[i].bind(registry, "sm" + std::to_string(i));
   crossbar.bind(registry, "crossbar");
-  if (system_port.has_value()) system_port->bind(registry, "system_port");
+  system.bind(registry);
   for (unsigned i = 0; i < l2.size(); ++i) l2[i].bind(registry, "l2_" + std::to_string(i));
   for (unsigned i = 0; i < channels.size(); ++i) channels[i].bind(registry, "gddr5_" + std::to_string(i));
 }
@@ -251,6 +244,10 @@ Gpu::Gpu(sc_core::sc_module_name name, const GpuConfig& config, const Options& o
       irq(impl_->host.irq),
       reset_in(impl_->host.reset_in) {}
 Gpu::~Gpu() = default;
+
+void Gpu::start_of_simulation() {
+  impl_->system.attach(name(), impl_->host.dma_bound());
+}
 
 // Statistics of the host side are there where it is.
 void Gpu::end_of_elaboration() {
@@ -311,7 +308,13 @@ void Gpu::enqueue(const dispatch::Launch& launch) {
     if (launch.done) launch.done(outcome);
     return;
   }
-  impl_->launches.push(launch);
+  if (!impl_->system.has_carve_out()) return impl_->launches.push(launch);
+  dispatch::Launch exchanged = launch;
+  exchanged.done = [gpu = impl_.get(), done = launch.done](const dispatch::LaunchOutcome& outcome) {
+    gpu->exchange();
+    if (done) done(outcome);
+  };
+  impl_->launches.push(exchanged);
 }
 
 bool Gpu::idle() const {
@@ -351,6 +354,7 @@ texture::Table& Gpu::objects() {
   return impl_->objects;
 }
 sm::DeviceMemoryView Gpu::memory_view() const {
+  impl_->exchange();
   sm::DeviceMemoryView view = impl_->view();
   view.image = impl_->image.data();
   view.untimed = true;
@@ -382,15 +386,15 @@ std::uint64_t Gpu::local_memory_bytes(const dispatch::Launch& launch) const {
 }
 
 void Gpu::add_system_window(std::uint64_t base, std::uint64_t bytes) {
-  if (!impl_->system_port.has_value()) {
+  if (impl_->windows == nullptr) {
     throw InputError(name(), "has no way to system memory; system.enabled in its configuration is false");
   }
-  impl_->system_memory.add_window(base, bytes);
+  impl_->windows->add_window(base, bytes);
   impl_->host.space().add(base, bytes);
 }
 
 void Gpu::remove_system_window(std::uint64_t base) {
-  impl_->system_memory.remove_window(base);
+  if (impl_->windows != nullptr) impl_->windows->remove_window(base);
   impl_->host.space().remove(base);
 }
 
@@ -452,7 +456,7 @@ Progress Gpu::progress() const {
 }
 
 std::string Gpu::violations() const {
-  const bool complete = idle() && !faulted() && impl_->host.quiet();
+  const bool complete = idle() && !faulted() && impl_->host.quiet() && impl_->system.quiet();
   std::string text;
   for (auto& monitor : impl_->monitors) {
     if (complete) monitor.check_complete();

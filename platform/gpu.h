@@ -100,8 +100,11 @@ class Gpu : public sc_core::sc_module {
   void reset();
 
   const GpuConfig& config() const;
-  gddr5::MemoryImage& memory();  // device memory; addresses are offsets into it plus kDeviceBase
-  texture::Table& objects();     // texture and surface objects; emptied by reset()
+  // Device memory; addresses are offsets into it plus kDeviceBase. Where it lies in system memory
+  // (GpuConfig::CarveOut), its bytes move there when the simulation starts; without direct access they change
+  // hands before and after each launch.
+  gddr5::MemoryImage& memory();
+  texture::Table& objects();  // texture and surface objects; emptied by reset()
   // The same memory with its mapped pages, for who runs kernels without the SMs.
   sm::DeviceMemoryView memory_view() const;
   // Shows accesses and barriers of the launches from now on to `observer`, which outlives them; nullptr: to
@@ -142,6 +145,7 @@ class Gpu : public sc_core::sc_module {
 
  private:
   void end_of_elaboration() override;
+  void start_of_simulation() override;
   std::unique_ptr<Impl> impl_;
 
  public:

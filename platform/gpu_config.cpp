@@ -30,7 +30,8 @@ std::filesystem::path config_folder() {
 
 }  // namespace
 
-std::string config_path(const std::string& name_or_path, const std::string& folder) {
+std::string config_path(const std::string& name_or_path, const std::string& folder,
+                        const std::string& where) {
   const bool is_path = name_or_path.find('/') != std::string::npos ||
                        (name_or_path.size() > 5 && name_or_path.substr(name_or_path.size() - 5) == ".json");
   if (is_path) return name_or_path;
@@ -38,8 +39,8 @@ std::string config_path(const std::string& name_or_path, const std::string& fold
   if (std::find(names.begin(), names.end(), name_or_path) == names.end()) {
     std::string known;
     for (const auto& name : names) known += (known.empty() ? "" : ", ") + name;
-    throw InputError("--config", "unknown configuration \"" + name_or_path + "\"; known: " + known +
-                                     "; or give the path of a file");
+    throw InputError(where, "unknown configuration \"" + name_or_path + "\"; known: " + known +
+                                "; or give the path of a file");
   }
   return (config_folder() / folder / (name_or_path + ".json")).string();
 }
@@ -66,6 +67,14 @@ void GpuConfig::Watchdog::describe(config::Visitor& v) {
 void GpuConfig::System::describe(config::Visitor& v) {
   v.boolean("enabled", enabled, "kernels can reach system memory, within windows that the host sets");
   port.describe(v);
+}
+
+void GpuConfig::CarveOut::describe(config::Visitor& v) {
+  v.boolean("enabled", enabled, "device memory lies in system memory; there are no memory controllers");
+  v.integer("base", base, {0, std::uint64_t{1} << 57}, "bytes",
+            "address of device memory's first byte in system memory; a multiple of 4096");
+  port.describe(v);
+  config::group(v, "ram", ram, "what `weft run` puts there; in an SoC it is the SoC's own memory");
 }
 
 void GpuConfig::L2::describe(config::Visitor& v) {
@@ -100,6 +109,7 @@ void GpuConfig::describe(config::Visitor& v) {
   config::group(v, "l2", l2, "second-level cache");
   config::group(v, "gddr5", gddr5, "device memory");
   config::group(v, "system", system, "system memory as kernels see it");
+  config::group(v, "carve_out", carve_out, "a GPU whose device memory is part of system memory");
   config::group(v, "watchdog", watchdog, "detection of launches that hang");
   config::group(v, "host", host,
                 "registers, command processor and DMA engine; idle where nothing is connected");
@@ -114,6 +124,7 @@ void GpuConfig::check(const std::string& file) const {
   gddr5.map.check(root + "/gddr5");
   gddr5.channel.check(root + "/gddr5");
   host.check(root + "/host");
+  check_carve_out(root + "/carve_out");
   if (warp_formation.warp_size > sm.max_threads) {
     throw InputError(root + "/warp_formation/warp_size",
                      "found " + std::to_string(warp_formation.warp_size) +
@@ -144,6 +155,14 @@ void GpuConfig::check(const std::string& file) const {
                              ", allowed is at most l2.line_bytes = " + std::to_string(line));
       }
     }
+  }
+}
+
+void GpuConfig::check_carve_out(const std::string& where) const {
+  if (!carve_out.enabled) return;
+  if (carve_out.base % 4096 != 0) {
+    throw InputError(where + "/base",
+                     "found " + std::to_string(carve_out.base) + ", allowed is a multiple of 4096");
   }
 }
 

@@ -13,6 +13,7 @@
 #include "host/config.h"
 #include "l2/l2_bank.h"
 #include "sm/sm_config.h"
+#include "soc/ram.h"
 #include "system_port/system_port.h"
 #include "warp_formation/warp_formation_config.h"
 
@@ -52,6 +53,19 @@ struct GpuConfig {
     system_port::SystemPort::Config port;
     void describe(config::Visitor& v);
   } system;
+  // A GPU without memory controllers: device memory (gddr5.bytes) lies in system memory. Of gddr5 only what
+  // divides memory among the L2 banks counts then: channels and interleave_bytes.
+  struct CarveOut {
+    bool enabled = false;
+    std::uint64_t base = 0x9000'0000;  // where its first byte lies
+    system_port::SystemPort::Config port{16, 64, 1};
+    // The memory that the device API puts behind dma_socket, of gddr5.bytes; in an SoC there is the SoC's
+    // own.
+    struct Ram : soc::Ram::Config {
+      void describe(config::Visitor& v) { describe_timing(v); }
+    } ram;
+    void describe(config::Visitor& v);
+  } carve_out;
   struct Watchdog {
     std::uint64_t cycles = 1'000'000;  // core cycles without a commit while threads are live
     void describe(config::Visitor& v);
@@ -62,6 +76,9 @@ struct GpuConfig {
   void describe(config::Visitor& v);
   // Rules that join several fields; throws InputError naming the JSON path.
   void check(const std::string& file) const;
+
+ private:
+  void check_carve_out(const std::string& where) const;
 };
 
 // Reads a configuration by name ("gtx480": configs/gtx480.json of the source tree or the installed share

@@ -2,20 +2,22 @@
 #ifndef WEFT_PLATFORM_HOST_CONTROL_H
 #define WEFT_PLATFORM_HOST_CONTROL_H
 
+#include <cstring>
 #include <map>
 
 #include "common/clock_domain.h"
 #include "gddr5/memory_image.h"
 #include "host/gpu_control.h"
 #include "platform/gpu.h"
+#include "platform/system_side.h"
 
 namespace weft {
 
 class HostControl final : public host::GpuControl {
  public:
   // Uses `gpu` when the simulation runs, and nothing of it before.
-  HostControl(Gpu& gpu, gddr5::MemoryImage& image, const ClockDomain& core)
-      : gpu_(gpu), image_(image), core_(core) {}
+  HostControl(Gpu& gpu, gddr5::MemoryImage& image, const SystemSide& system, const ClockDomain& core)
+      : gpu_(gpu), image_(image), system_(system), core_(core) {}
 
   void launch(dispatch::Launch launch, std::uint32_t queue, host::LaunchEnded ended) override;
   std::uint64_t local_memory_bytes(const dispatch::Launch& launch) const override;
@@ -24,7 +26,11 @@ class HostControl final : public host::GpuControl {
   bool set_window(unsigned index, std::uint64_t base, std::uint64_t bytes) override;
   void reset() override { gpu_.reset(); }
 
-  unsigned char* memory() override { return image_.data(); }
+  unsigned char* memory() override { return system_.memory_is_direct() ? image_.data() : nullptr; }
+  // Where there is no direct access, the launch that follows carries it out.
+  void write_memory(std::uint64_t offset, const unsigned char* data, std::size_t bytes) override {
+    std::memcpy(image_.data() + offset, data, bytes);
+  }
   std::uint64_t cycles() const override { return core_.current_edge(); }
   unsigned sms() const override;
   const char* fault() const override { return gpu_.fault().c_str(); }
@@ -32,6 +38,7 @@ class HostControl final : public host::GpuControl {
  private:
   Gpu& gpu_;
   gddr5::MemoryImage& image_;
+  const SystemSide& system_;
   const ClockDomain& core_;
   std::map<unsigned, std::uint64_t> windows_;  // their bases
 };

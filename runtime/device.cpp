@@ -51,10 +51,7 @@ Device::Impl::Impl(const GpuConfig& config, DeviceOptions chosen)
   streams.on_progress([this] {
     if (running) waiter.look();
   });
-  if (options.host_memory) {
-    host.emplace("host_memory", *options.host_memory);
-    gpu.dma_socket.bind(host->socket);
-  }
+  make_system_memory();
   runtime.set_printf_bytes(options.limits.printf_bytes);
   gpu.provide(&runtime);
   gpu.profile(options.profile);
@@ -63,6 +60,28 @@ Device::Impl::Impl(const GpuConfig& config, DeviceOptions chosen)
   gpu.observe(&*checks);
   runtime.observe(&*checks);
   engine.observe(&*checks);
+}
+
+void Device::Impl::make_system_memory() {
+  const GpuConfig& config = gpu.config();
+  const std::uint64_t bytes = config.gddr5.bytes;
+  if (options.host_memory) {
+    HostMemory::Options timing = *options.host_memory;
+    // One memory, one timing.
+    if (config.carve_out.enabled)
+      timing = {config.carve_out.ram.latency_ns, config.carve_out.ram.bytes_per_ns};
+    host.emplace("host_memory", timing);
+    gpu.dma_socket.bind(host->socket);
+    if (!config.carve_out.enabled) return;
+    carve_out.emplace(bytes);
+    host->hold(config.carve_out.base, carve_out->data(), bytes);
+  } else if (config.carve_out.enabled && options.own_system_memory) {
+    soc::Ram::Config memory = config.carve_out.ram;
+    memory.bytes = (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
+    ram.emplace("ram", memory, config.carve_out.base);
+    gpu.dma_socket.bind(ram->socket);
+    ram->bind(gpu.statistics(), "ram");
+  }
 }
 
 HostMemory& Device::Impl::host_memory() {

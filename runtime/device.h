@@ -67,6 +67,9 @@ struct DeviceOptions {
   // The host's own memory is the GPU's system memory, of which kernels see what `share` names. Needs
   // system.enabled in the configuration.
   std::optional<HostMemory::Options> host_memory;
+  // Where device memory lies in system memory (carve_out.enabled): the device puts a RAM behind dma_socket.
+  // False: whoever makes the device binds it.
+  bool own_system_memory = true;
   sm::InstructionProfile* profile =
       nullptr;  // counts instructions of timed launches; must outlive the device
 };

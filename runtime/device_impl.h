@@ -17,6 +17,7 @@
 #include "gddr5/memory_image.h"
 #include "runtime/allocator.h"
 #include "runtime/device.h"
+#include "soc/ram.h"
 
 namespace weft::runtime {
 
@@ -61,6 +62,8 @@ class EffortTimer {
 struct Device::Impl {
   Impl(const GpuConfig& config, DeviceOptions chosen);
 
+  // What dma_socket leads to.
+  void make_system_memory();
   Address allocate(std::uint64_t bytes);
   void release(Address address);
   // The host pointer to a range of device memory. Throws InputError unless it lies in one allocation.
@@ -115,6 +118,9 @@ struct Device::Impl {
   mutable Gpu gpu;  // reading device memory does not change the device
   IdleWaiter waiter;
   std::optional<HostMemory> host;
+  // System memory that holds device memory (GpuConfig::carve_out): behind dma_socket, or a part of `host`.
+  std::optional<soc::Ram> ram;
+  std::optional<gddr5::MemoryImage> carve_out;
   Allocator allocator;
   functional::Engine engine;
   std::optional<check::Checks> checks;

@@ -35,7 +35,15 @@ HostMemory::HostMemory(sc_core::sc_module_name name, const Options& options)
 }
 
 void HostMemory::add(void* begin, std::uint64_t bytes) {
-  const std::uint64_t address = address_of(begin);
+  insert(address_of(begin), {static_cast<unsigned char*>(begin), bytes, false});
+}
+
+void HostMemory::hold(std::uint64_t address, unsigned char* data, std::uint64_t bytes) {
+  insert(address, {data, bytes, true});
+}
+
+void HostMemory::insert(std::uint64_t address, const Range& range) {
+  const std::uint64_t bytes = range.bytes;
   if (bytes == 0) throw InputError("host memory", "a range of 0 bytes; allowed is at least 1");
   const auto after = ranges_.lower_bound(address);
   const bool hits_next = after != ranges_.end() && after->first - address < bytes;
@@ -45,12 +53,13 @@ void HostMemory::add(void* begin, std::uint64_t bytes) {
     throw InputError("host memory", "the range of " + std::to_string(bytes) + " bytes at " + hex(address) +
                                         " overlaps one that is there already");
   }
-  ranges_[address] = {static_cast<unsigned char*>(begin), bytes};
+  ranges_[address] = range;
 }
 
 void HostMemory::remove(void* begin) {
   const auto range = ranges_.find(address_of(begin));
-  if (range == ranges_.end()) throw InputError("host memory", "no range begins at " + hex(address_of(begin)));
+  if (range == ranges_.end() || range->second.held)
+    throw InputError("host memory", "no range begins at " + hex(address_of(begin)));
   const auto [address, removed] = *range;
   ranges_.erase(range);
   invalidate(address, removed);
@@ -61,10 +70,14 @@ void HostMemory::invalidate(std::uint64_t address, const Range& range) {
 }
 
 void HostMemory::clear() {
-  while (!ranges_.empty()) {
-    const auto [address, removed] = *ranges_.begin();
-    ranges_.erase(ranges_.begin());
-    invalidate(address, removed);
+  for (auto next = ranges_.begin(); next != ranges_.end();) {
+    const auto [address, range] = *next;
+    if (range.held) {
+      ++next;
+      continue;
+    }
+    next = ranges_.erase(next);
+    invalidate(address, range);
   }
 }
 

@@ -32,15 +32,20 @@ class HostMemory : public sc_core::sc_module {
 
   // Throws InputError for 0 bytes and for a range that overlaps another.
   void add(void* begin, std::uint64_t bytes);
+  // Memory that is there for good, at an address of its own.
+  void hold(std::uint64_t address, unsigned char* data, std::uint64_t bytes);
   // The range that begins there; direct access to it ends. Throws InputError if there is none.
   void remove(void* begin);
-  void clear();
+  void clear();  // all ranges but those held
 
  private:
   struct Range {
     unsigned char* data = nullptr;
     std::uint64_t bytes = 0;
+    bool held = false;
   };
+
+  void insert(std::uint64_t address, const Range& range);
 
   void invalidate(std::uint64_t address, const Range& range);
   // The host pointer to these bytes; nullptr: not all of them lie in one range.

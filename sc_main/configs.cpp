@@ -1,10 +1,27 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "platform/gpu_config.h"
+#include "common/config_writer.h"
+#include "common/error.h"
+#include "platform/soc/soc_config.h"
 #include "sc_main/options.h"
 
 namespace weft::cli {
+namespace {
+
+// A system, and the GPU in it.
+void check_soc(const std::string& file, const std::vector<std::string>& overrides, bool effective) {
+  const SocConfig config = load_soc_config(file, overrides);
+  const GpuConfig gpu = load_gpu_of(config);
+  if (effective) {
+    std::cout << config::write(config).dump(2) << "\n";
+  } else {
+    std::cout << file << ": valid; system " << config.name << ", host CPU " << config.cpu.kind << ", GPU "
+              << gpu.name << ", " << gpu.sm.count << " SMs\n";
+  }
+}
+
+}  // namespace
 
 ExitCode check_config(const Words& words) {
   namespace po = boost::program_options;
@@ -13,10 +30,14 @@ ExitCode check_config(const Words& words) {
   bool effective = false;
   po::options_description options("options");
   options.add_options()("config", po::value(&file)->required(),
-                        "name or JSON file; may stand without --config")(
+                        "name or JSON file, of a GPU or of a system (soc/NAME); may stand without --config")(
       "set", po::value(&overrides)->composing()->multitoken(), "path=value ...: override values")(
       "effective", po::bool_switch(&effective), "print the configuration with every default filled in");
   if (!parse(words, "weft check-config FILE [--set path=value ...] [--effective]", options, "config")) {
+    return ExitCode::kDone;
+  }
+  if (is_soc_config(file)) {
+    check_soc(file, overrides, effective);
     return ExitCode::kDone;
   }
   const GpuConfig config = load_config(file, overrides);
@@ -30,8 +51,16 @@ ExitCode check_config(const Words& words) {
 }
 
 ExitCode schema(const Words& words) {
-  if (!parse(words, "weft schema > weft.schema.json", {})) return ExitCode::kDone;
-  std::cout << config_schema().dump(2) << "\n";
+  namespace po = boost::program_options;
+  std::string what = "gpu";
+  po::options_description options("options");
+  options.add_options()("what", po::value(&what)->default_value(what), "gpu or soc");
+  if (!parse(words, "weft schema [gpu|soc] > weft.schema.json", options, "what")) return ExitCode::kDone;
+  if (what != "gpu" && what != "soc") {
+    throw InputError("weft schema",
+                     "found '" + what + "'; allowed: gpu (--config of weft run), soc (of weft soc)");
+  }
+  std::cout << (what == "soc" ? soc_config_schema() : config_schema()).dump(2) << "\n";
   return ExitCode::kDone;
 }
 

@@ -3,6 +3,7 @@
 #include <regex>
 #include <set>
 
+#include "platform/soc/soc_config.h"
 #include "sc_main/options.h"
 #include "sc_main/session.h"
 #include "warp_formation/warp_formation.h"
@@ -52,6 +53,7 @@ ExitCode list(const Words& words) {
   }
   if (what == "configs") {
     for (const auto& name : config_names()) std::cout << name << "\n";
+    for (const auto& name : soc_config_names()) std::cout << "soc/" << name << "\n";
   } else if (what == "workloads") {
     list_workloads();
   } else if (what == "schemes") {

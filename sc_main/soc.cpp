@@ -109,7 +109,7 @@ ExitCode soc(const Words& words) {
   SocOptions options;
   po::options_description description("system and results");
   description.add_options()("config", po::value(&options.config)->default_value(options.config),
-                            "a name (configs/soc: rv64, aarch64, external, qemu) or a JSON file")(
+                            "a name (`weft list configs`, those of soc/) or a JSON file")(
       "set", po::value(&options.overrides)->composing()->multitoken(),
       "path=value ...: override values of it, for example cpu.mhz=2000")(
       "gpu-set", po::value(&options.gpu_overrides)->composing()->multitoken(),
@@ -139,8 +139,8 @@ ExitCode soc(const Words& words) {
   if (!options.out.empty()) make_folder(options.out);
   Gpu::Options gpu_options;
   gpu_options.monitors = options.monitors;
-  Soc soc("soc", config, load_config(config.gpu, options.gpu_overrides),
-          options.log.empty() ? std::cout : log, gpu_options);
+  Soc soc("soc", config, load_gpu_of(config, options.gpu_overrides), options.log.empty() ? std::cout : log,
+          gpu_options);
   if (!options.firmware.empty()) soc.load(options.firmware);
   catch_interrupts();
   soc.give_up_if(interrupted);

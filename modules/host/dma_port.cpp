@@ -16,6 +16,7 @@ DmaPort::DmaPort(sc_core::sc_module_name name, Transport transport, unsigned ini
       waiting_(initiators) {
   for (unsigned i = 0; i < initiators; ++i) {
     targets[i].register_nb_transport_fw(this, &DmaPort::forward, static_cast<int>(i));
+    targets[i].register_b_transport(this, &DmaPort::pass_blocking, static_cast<int>(i));
     targets[i].register_get_direct_mem_ptr(this, &DmaPort::dmi, static_cast<int>(i));
     targets[i].register_transport_dbg(this, &DmaPort::debug, static_cast<int>(i));
   }
@@ -144,6 +145,15 @@ void DmaPort::run_blocking() {
     answer(open, true, delay);
     while (find(*open.payload) != nullptr) sc_core::wait(ended_event_);
     open.payload->release();
+  }
+}
+
+// In the process of an initiator that waits for it itself.
+void DmaPort::pass_blocking(int, Payload& payload, sc_time& delay) {
+  if (bound()) {
+    socket->b_transport(payload, delay);
+  } else {
+    payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
   }
 }
 

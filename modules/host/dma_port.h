@@ -46,6 +46,7 @@ class DmaPort : public sc_core::sc_module {
   void start_of_simulation() override;
   tlm::tlm_sync_enum forward(int input, Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
   tlm::tlm_sync_enum backward(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
+  void pass_blocking(int input, Payload& payload, sc_core::sc_time& delay);
   bool dmi(int input, Payload& payload, tlm::tlm_dmi& region);
   unsigned debug(int input, Payload& payload);
   void invalidate(sc_dt::uint64 begin, sc_dt::uint64 end);

@@ -2,6 +2,7 @@
 #ifndef WEFT_HOST_GPU_CONTROL_H
 #define WEFT_HOST_GPU_CONTROL_H
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 
@@ -27,7 +28,11 @@ class GpuControl {
   // The whole GPU, the host side with it (HostInterface::reset).
   virtual void reset() = 0;
 
+  // Device memory for direct access; nullptr: there is none at present, since its bytes are carried
+  // elsewhere.
   virtual unsigned char* memory() = 0;
+  // Writes device memory at once, from this offset on.
+  virtual void write_memory(std::uint64_t offset, const unsigned char* data, std::size_t bytes) = 0;
   virtual std::uint64_t cycles() const = 0;  // of the core clock, since time 0
   virtual unsigned sms() const = 0;
   // Why nothing runs any more before a reset; empty: it does.

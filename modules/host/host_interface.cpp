@@ -30,7 +30,7 @@ HostInterface::HostInterface(sc_core::sc_module_name name, const Config& config,
       domain_(domain),
       gpu_(gpu),
       space_(device_base, device_bytes, kWindows),
-      dma_port_("dma", config.dma_transport, 2),
+      dma_port_("dma", config.dma_transport, 3),
       device_(
           "device", with_bursts_up_to(device_chunk, config), device_base,
           [this](std::uint64_t address, std::uint64_t bytes) {
@@ -45,7 +45,7 @@ HostInterface::HostInterface(sc_core::sc_module_name name, const Config& config,
           domain),
       bus_(space_, device_, system_),
       dma_(config, bus_, domain),
-      cache_(space_, gpu.memory()),
+      cache_(space_, gpu),
       queues_(queues_of(config, bus_, dma_, cache_, gpu, registers_, domain)),
       registers_({space_, queues_, cache_, gpu, [this] { return in_reset(); },
                   [this] {
@@ -56,7 +56,7 @@ HostInterface::HostInterface(sc_core::sc_module_name name, const Config& config,
                     if (irq.size() != 0) interrupt_event_.notify(sc_core::SC_ZERO_TIME);
                   }}),
       port_(
-          "port", config, registers_, bus_, device_, gpu.memory(), [this] { return in_reset(); }, domain),
+          "port", config, registers_, bus_, device_, gpu, [this] { return in_reset(); }, domain),
       index_(domain.add(*this)) {
   system_.socket.bind(dma_port_.targets[0]);
   device_.set_index(index_);

@@ -39,8 +39,12 @@ class HostInterface : public sc_core::sc_module, public Clocked {
 
   HostPort::Socket& host_socket() { return port_.socket; }
   DmaPort::Socket& dma_socket() { return dma_port_.socket; }
-  // For another initiator of dma_socket, whose payloads go out as they are.
+  // For other initiators of dma_socket, whose payloads go out as they are: kernels' accesses to windows, and
+  // device memory where it lies in system memory.
   DmaPort::Target& system_target() { return dma_port_.targets[1]; }
+  DmaPort::Target& device_memory_target() { return dma_port_.targets[2]; }
+  // Device memory lies elsewhere from now on, for direct access.
+  void memory_moved() { port_.withdraw_access(); }
   // To the crossbar.
   BusMaster::Socket& device_socket() { return device_.socket; }
 
@@ -52,6 +56,7 @@ class HostInterface : public sc_core::sc_module, public Clocked {
   // No access of it to device or system memory is under way.
   bool quiet() const { return device_.idle() && system_.idle(); }
   bool host_bound() const { return port_.bound(); }
+  bool dma_bound() const { return dma_port_.bound(); }
 
   // Part of the GPU's reset, after the crossbar's.
   void reset();

@@ -13,15 +13,14 @@ using tlm::tlm_phase;
 using tlm::tlm_sync_enum;
 
 HostPort::HostPort(sc_core::sc_module_name name, const Config& config, RegisterFile& registers, Bus& bus,
-                   BusMaster& device, unsigned char* memory, std::function<bool()> in_reset,
-                   ClockDomain& domain)
+                   BusMaster& device, GpuControl& gpu, std::function<bool()> in_reset, ClockDomain& domain)
     : sc_module(name),
       socket("socket"),
       config_(config),
       registers_(registers),
       bus_(bus),
       device_(device),
-      memory_(memory),
+      gpu_(gpu),
       in_reset_(std::move(in_reset)),
       domain_(domain),
       requests_(config.requests),
@@ -107,7 +106,8 @@ bool HostPort::dmi(Payload& payload, tlm::tlm_dmi& region) {
   region.init();
   const std::uint64_t last = WEFT_APERTURE + bus_.space().device_bytes() - 1;
   const std::uint64_t address = payload.get_address();
-  if (address < WEFT_APERTURE || address > last || in_reset_()) {
+  unsigned char* const memory = gpu_.memory();
+  if (address < WEFT_APERTURE || address > last || in_reset_() || memory == nullptr) {
     region.allow_none();
     region.set_start_address(address < WEFT_APERTURE ? 0 : address > last ? last + 1 : address);
     region.set_end_address(address < WEFT_APERTURE ? WEFT_APERTURE - 1
@@ -116,7 +116,7 @@ bool HostPort::dmi(Payload& payload, tlm::tlm_dmi& region) {
     return false;
   }
   region.allow_read_write();
-  region.set_dmi_ptr(memory_);
+  region.set_dmi_ptr(memory);
   region.set_start_address(WEFT_APERTURE);
   region.set_end_address(last);
   dmi_granted_ = true;
@@ -142,14 +142,27 @@ unsigned HostPort::debug(Payload& payload) {
   if (address < WEFT_APERTURE || address - WEFT_APERTURE >= size) return 0;
   const std::uint64_t offset = address - WEFT_APERTURE;
   const auto bytes = static_cast<unsigned>(std::min<std::uint64_t>(wanted, size - offset));
+  if (!payload.is_read() && !payload.is_write()) return 0;
+  unsigned char* const memory = gpu_.memory();
+  if (memory == nullptr) return debug_behind(payload, offset, bytes);
   if (payload.is_read()) {
-    std::memcpy(data, memory_ + offset, bytes);
-  } else if (payload.is_write()) {
-    std::memcpy(memory_ + offset, data, bytes);
+    std::memcpy(data, memory + offset, bytes);
   } else {
-    return 0;
+    std::memcpy(memory + offset, data, bytes);
   }
   return bytes;
+}
+
+// On the way that transactions take.
+unsigned HostPort::debug_behind(Payload& payload, std::uint64_t offset, unsigned bytes) {
+  if (!device_.bound()) return 0;
+  tlm::tlm_generic_payload inner;
+  inner.set_command(payload.get_command());
+  inner.set_address(offset);
+  inner.set_data_ptr(payload.get_data_ptr());
+  inner.set_data_length(bytes);
+  inner.set_streaming_width(bytes);
+  return device_.socket->transport_dbg(inner);
 }
 
 // ---- approximately timed
@@ -303,6 +316,10 @@ void HostPort::reset() {
       answer(request, tlm::TLM_GENERIC_ERROR_RESPONSE);
     }
   }
+  withdraw_access();
+}
+
+void HostPort::withdraw_access() {
   if (!dmi_granted_) return;
   dmi_granted_ = false;
   socket->invalidate_direct_mem_ptr(WEFT_APERTURE, WEFT_APERTURE + bus_.space().device_bytes() - 1);

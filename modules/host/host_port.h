@@ -16,6 +16,7 @@
 #include "common/ring.h"
 #include "common/statistics.h"
 #include "host/bus.h"
+#include "host/gpu_control.h"
 #include "host/register_file.h"
 
 namespace weft::host {
@@ -25,15 +26,17 @@ class HostPort : public sc_core::sc_module, private TransferClient {
   using Socket = tlm_utils::passthrough_target_socket_optional<HostPort>;
   Socket socket;
 
-  // `device` leads to device memory, which lies at `memory`; `in_reset` refuses all but reads of registers.
+  // `device` leads to device memory, which is that of `gpu`; `in_reset` refuses all but reads of registers.
   HostPort(sc_core::sc_module_name name, const Config& config, RegisterFile& registers, Bus& bus,
-           BusMaster& device, unsigned char* memory, std::function<bool()> in_reset, ClockDomain& domain);
+           BusMaster& device, GpuControl& gpu, std::function<bool()> in_reset, ClockDomain& domain);
   void set_index(std::size_t index) { index_ = index; }
 
   Cycle step(Cycle now);
   // What is under way is answered with an error: its initiator may know nothing of the reset. After the bus
   // masters' resets.
   void reset();
+  // Direct access to device memory that was granted ends.
+  void withdraw_access();
   bool bound() const { return socket.get_base_port().size() != 0; }
   void bind(statistics::Registry& registry, const std::string& prefix);
 
@@ -53,6 +56,7 @@ class HostPort : public sc_core::sc_module, private TransferClient {
   void blocking(Payload& payload, sc_core::sc_time& delay);
   bool dmi(Payload& payload, tlm::tlm_dmi& region);
   unsigned debug(Payload& payload);
+  unsigned debug_behind(Payload& payload, std::uint64_t offset, unsigned bytes);
   void transferred(Transfer& transfer) override;
 
   tlm::tlm_response_status check(const Payload& payload) const;
@@ -71,7 +75,7 @@ class HostPort : public sc_core::sc_module, private TransferClient {
   RegisterFile& registers_;
   Bus& bus_;
   BusMaster& device_;
-  unsigned char* const memory_;
+  GpuControl& gpu_;
   const std::function<bool()> in_reset_;
   ClockDomain& domain_;
   std::size_t index_ = 0;

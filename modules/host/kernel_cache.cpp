@@ -1,6 +1,5 @@
 #include "host/kernel_cache.h"
 
-#include <cstring>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -51,7 +50,7 @@ void KernelCache::load_module(const weft_kernel_object& object, const std::strin
   module.loaded = std::make_unique<loader::LoadedModule>(
       std::move(parsed), [&](std::uint64_t bytes) { return take(module, bytes, "variables"); },
       [&](std::uint64_t address, const std::vector<std::uint8_t>& bytes) {
-        std::memcpy(memory_ + (address - space_.device_base()), bytes.data(), bytes.size());
+        gpu_.write_memory(address - space_.device_base(), bytes.data(), bytes.size());
       },
       functions);
   next_function_ = functions;

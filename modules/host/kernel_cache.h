@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "host/address_space.h"
+#include "host/gpu_control.h"
 #include "loader/loaded_module.h"
 #include "ptx/program.h"
 #include "weft_registers.h"
@@ -30,8 +31,8 @@ class KernelCache {
     std::uint64_t code_address = 0;
   };
 
-  // Variables get their initial values in `memory`, which is the device memory of `space`.
-  KernelCache(const AddressSpace& space, unsigned char* memory) : space_(space), memory_(memory) {}
+  // Variables get their initial values in the device memory of `gpu`, which is that of `space`.
+  KernelCache(const AddressSpace& space, GpuControl& gpu) : space_(space), gpu_(gpu) {}
 
   // nullptr: not yet loaded.
   const Kernel* find(std::uint64_t object_address) const;
@@ -57,7 +58,7 @@ class KernelCache {
   static std::uint64_t take(Module& module, std::uint64_t bytes, const char* what);
 
   const AddressSpace& space_;
-  unsigned char* memory_;
+  GpuControl& gpu_;
   std::map<Key, Module> modules_;
   std::map<std::uint64_t, Kernel> kernels_;
   std::uint64_t next_function_ = 0;

@@ -109,7 +109,8 @@ void Sm::start_kernel(const Kernel& kernel, const DeviceMemoryView& memory, std:
                       std::uint64_t parameter_offset, Cycle now) {
   kernel_ = &kernel;
   DeviceMemoryView reachable = memory;
-  reachable.image = image_ = direct_memory(memory.bytes);
+  if (reachable.image == nullptr) reachable.image = direct_memory(memory.bytes);
+  image_ = reachable.image;
   system_memory_ = memory.system;
   executor_.start_kernel(kernel, reachable);
   front_end_.start_kernel(static_cast<std::uint32_t>(kernel.program.code.size()), code_offset);

@@ -17,6 +17,10 @@ using tlm::tlm_generic_payload;
 
 void Ram::Config::describe(config::Visitor& v) {
   v.integer("bytes", bytes, {4096, std::uint64_t{2} << 30}, "bytes", "memory; a multiple of 4096");
+  describe_timing(v);
+}
+
+void Ram::Config::describe_timing(config::Visitor& v) {
   v.real("latency_ns", latency_ns, {0, 1e6}, "ns", "from a request to its response");
   v.real("bytes_per_ns", bytes_per_ns, {0.001, 1e6}, "bytes/ns", "bandwidth");
   v.integer("places", places, {1, 1024}, "accesses", "accesses under way at a time");
@@ -29,8 +33,13 @@ void Ram::Config::check(const std::string& where) const {
   }
 }
 
-Ram::Ram(sc_core::sc_module_name name, const Config& config)
-    : sc_module(name), socket("socket"), config_(config), latency_(config.latency_ns, sc_core::SC_NS) {
+Ram::Ram(sc_core::sc_module_name name, const Config& config, std::uint64_t base)
+    : sc_module(name),
+      socket("socket"),
+      config_(config),
+      base_(base),
+      latency_(config.latency_ns, sc_core::SC_NS),
+      queue_(config.places) {
   config_.check(this->name());
   file_ = memfd_create("weft-ram", MFD_CLOEXEC);
   void* mapped = MAP_FAILED;
@@ -74,7 +83,8 @@ void Ram::access(tlm_generic_payload& payload) {
     payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
     return;
   }
-  move_data(payload, data_ + payload.get_address());
+  // Where the data are the memory's own bytes (an initiator with direct access) there is nothing to move.
+  if (payload.get_data_ptr() != at(payload.get_address())) move_data(payload, at(payload.get_address()));
   if (payload.is_write()) {
     ++writes_;
     bytes_written_ += bytes;
@@ -95,8 +105,8 @@ bool Ram::dmi(tlm_generic_payload& payload, tlm::tlm_dmi& region) {
   if (!config_.dmi || !contains(payload.get_address(), 1)) return false;
   region.allow_read_write();
   region.set_dmi_ptr(data_);
-  region.set_start_address(0);
-  region.set_end_address(config_.bytes - 1);
+  region.set_start_address(base_);
+  region.set_end_address(base_ + (config_.bytes - 1));
   region.set_read_latency(latency_);
   region.set_write_latency(latency_);
   return true;
@@ -104,17 +114,17 @@ bool Ram::dmi(tlm_generic_payload& payload, tlm::tlm_dmi& region) {
 
 unsigned Ram::debug(tlm_generic_payload& payload) {
   if (!contains(payload.get_address(), 1)) return 0;
-  const std::uint64_t there = config_.bytes - payload.get_address();
+  const std::uint64_t there = config_.bytes - (payload.get_address() - base_);
   const auto bytes = static_cast<unsigned>(std::min<std::uint64_t>(there, payload.get_data_length()));
-  if (payload.is_write()) std::memcpy(data_ + payload.get_address(), payload.get_data_ptr(), bytes);
-  if (payload.is_read()) std::memcpy(payload.get_data_ptr(), data_ + payload.get_address(), bytes);
+  if (payload.is_write()) std::memcpy(at(payload.get_address()), payload.get_data_ptr(), bytes);
+  if (payload.is_read()) std::memcpy(payload.get_data_ptr(), at(payload.get_address()), bytes);
   return bytes;
 }
 
 void Ram::take(tlm_generic_payload& payload, const sc_time& at) {
   const sc_time transfer(payload.get_data_length() / config_.bytes_per_ns, sc_core::SC_NS);
   last_ready_ = std::max(at + latency_, last_ready_) + transfer;
-  queue_.push_back({&payload, last_ready_});
+  queue_.push({&payload, last_ready_});
   work_.notify(queue_.front().ready > sc_core::sc_time_stamp()
                    ? queue_.front().ready - sc_core::sc_time_stamp()
                    : sc_core::SC_ZERO_TIME);
@@ -129,7 +139,7 @@ tlm::tlm_sync_enum Ram::forward(tlm_generic_payload& payload, tlm::tlm_phase& ph
   }
   if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
   payload.acquire();
-  if (queue_.size() >= config_.places) {
+  if (queue_.full()) {
     held_ = &payload;
     return tlm::TLM_ACCEPTED;
   }
@@ -142,7 +152,7 @@ void Ram::respond() {
   const sc_time& now = sc_core::sc_time_stamp();
   while (responding_ == nullptr && !queue_.empty() && queue_.front().ready <= now) {
     tlm_generic_payload& payload = *queue_.front().payload;
-    queue_.pop_front();
+    queue_.pop();
     access(payload);
     responding_ = &payload;
     tlm::tlm_phase phase = tlm::BEGIN_RESP;
@@ -153,7 +163,7 @@ void Ram::respond() {
       payload.release();
     }
   }
-  if (held_ != nullptr && queue_.size() < config_.places) {
+  if (held_ != nullptr && !queue_.full()) {
     tlm_generic_payload& payload = *held_;
     held_ = nullptr;
     take(payload, now);

@@ -7,11 +7,11 @@
 #include <tlm_utils/passthrough_target_socket.h>
 
 #include <cstdint>
-#include <deque>
 #include <systemc>
 #include <tlm>
 
 #include "common/config_visitor.h"
+#include "common/ring.h"
 #include "common/statistics.h"
 
 namespace weft::soc {
@@ -26,14 +26,15 @@ class Ram : public sc_core::sc_module {
     std::uint64_t places = 16;
     bool dmi = true;
     void describe(config::Visitor& v);
+    void describe_timing(config::Visitor& v);  // all but `bytes`
     // Throws InputError.
     void check(const std::string& where) const;
   };
 
   tlm_utils::passthrough_target_socket<Ram> socket;
 
-  // Throws InputError if the host cannot give the memory.
-  Ram(sc_core::sc_module_name name, const Config& config);
+  // Addresses begin at `base`. Throws InputError if the host cannot give the memory.
+  Ram(sc_core::sc_module_name name, const Config& config, std::uint64_t base = 0);
   ~Ram() override;
 
   unsigned char* data() const { return data_; }
@@ -53,18 +54,21 @@ class Ram : public sc_core::sc_module {
   void blocking(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   bool dmi(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& region);
   unsigned debug(tlm::tlm_generic_payload& payload);
+  // Addresses below the base become far too large.
   bool contains(std::uint64_t address, std::uint64_t bytes) const {
-    return bytes <= config_.bytes && address <= config_.bytes - bytes;
+    return bytes <= config_.bytes && address - base_ <= config_.bytes - bytes;
   }
+  unsigned char* at(std::uint64_t address) const { return data_ + (address - base_); }
   void access(tlm::tlm_generic_payload& payload);
   void take(tlm::tlm_generic_payload& payload, const sc_core::sc_time& at);
   void respond();
 
   const Config config_;
+  const std::uint64_t base_;
   const sc_core::sc_time latency_;
   int file_ = -1;
   unsigned char* data_ = nullptr;
-  std::deque<Waiting> queue_;
+  Ring<Waiting> queue_;                             // in the order of their answers
   tlm::tlm_generic_payload* held_ = nullptr;        // END_REQ withheld
   tlm::tlm_generic_payload* responding_ = nullptr;  // from BEGIN_RESP to END_RESP
   sc_core::sc_time last_ready_;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <utility>
 
 namespace weft::system_port {
 
@@ -15,57 +14,80 @@ void SystemPort::Config::describe(config::Visitor& v) {
             "interconnect cycles from arrival at the port to departure");
 }
 
-SystemPort::SystemPort(sc_core::sc_module_name name, const Config& config, ClockDomain& domain)
+SystemPort::SystemPort(sc_core::sc_module_name name, const Config& config, ClockDomain& domain,
+                       unsigned target_count, CarveOut* carve_out)
     : sc_module(name),
-      target("target"),
+      targets("target", target_count),
       system("system"),
       config_(config),
       domain_(domain),
       index_(domain.add(*this)),
+      carve_out_(carve_out),
+      base_(carve_out == nullptr ? 0 : carve_out->base()),
       waiting_(config.queue),
-      answers_(config.outstanding) {
-  target.register_nb_transport_fw(this, &SystemPort::forward);
+      blocked_(target_count),
+      sides_(target_count) {
+  for (unsigned i = 0; i < target_count; ++i) {
+    targets[i].register_nb_transport_fw(this, &SystemPort::forward, static_cast<int>(i));
+    targets[i].register_b_transport(this, &SystemPort::blocking, static_cast<int>(i));
+    targets[i].register_get_direct_mem_ptr(this, &SystemPort::dmi, static_cast<int>(i));
+    targets[i].register_transport_dbg(this, &SystemPort::debug, static_cast<int>(i));
+    sides_[i].answers = Ring<Request>(config.outstanding);
+  }
   system.register_nb_transport_bw(this, &SystemPort::backward);
   system.register_invalidate_direct_mem_ptr(this, &SystemPort::invalidate);
-  for (std::uint64_t i = 0; i < config.outstanding; ++i)
+  for (std::uint64_t i = 0; i < config.outstanding; ++i) {
     pool_.push_back(std::make_unique<Outside>(static_cast<tlm::tlm_mm_interface*>(this)));
+    idle_.push_back(pool_.back().get());
+  }
 }
 
 SystemPort::~SystemPort() = default;
 
 void SystemPort::reset() {
-  while (!waiting_.empty()) {
-    waiting_.front().payload->release();
-    waiting_.pop();
+  const auto drop = [](Ring<Request>& requests) {
+    while (!requests.empty()) {
+      requests.front().payload->release();
+      requests.pop();
+    }
+  };
+  drop(waiting_);
+  drop(blocked_);
+  for (Side& side : sides_) {
+    drop(side.answers);
+    if (side.responding != nullptr) side.responding->release();
+    side.responding = nullptr;
+    side.gate = {};
   }
-  if (blocked_.payload != nullptr) blocked_.payload->release();
-  blocked_ = {};
-  while (!answers_.empty()) {
-    answers_.front().payload->release();
-    answers_.pop();
-  }
-  if (responding_ != nullptr) responding_->release();
-  responding_ = nullptr;
-  response_gate_ = {};
   for (auto& outside : pool_) {
-    if (outside->request == nullptr) continue;
+    if (outside->request.payload == nullptr) continue;
     keep_data(*outside);
-    outside->request->release();
-    outside->request = nullptr;
+    outside->request.payload->release();
+    forget(*outside);
   }
   exclusive_ = nullptr;
   write_back_ = false;
   under_way_ = 0;
 }
 
+bool SystemPort::quiet() const {
+  return under_way_ == 0 && waiting_.empty() && blocked_.empty() &&
+         std::all_of(sides_.begin(), sides_.end(),
+                     [](const Side& side) { return side.responding == nullptr; });
+}
+
 // The outside still moves the bytes of what it has taken, from and to a place that outlives the request. With
-// direct access the data are the memory's own.
+// direct access the data are the memory's own; those of device memory that are carried are kept already.
 void SystemPort::keep_data(Outside& outside) {
-  Payload& payload = outside.payload;
-  if (!outside.busy || !origin_of(*outside.request)->moves_data) return;
-  const unsigned char* const data = payload.get_data_ptr();
-  outside.kept.assign(data, data + payload.get_data_length());
-  payload.set_data_ptr(outside.kept.data());
+  const TransactionOrigin* const origin = origin_of(*outside.request.payload);
+  if (!outside.busy || (origin != nullptr && !origin->moves_data)) return;
+  const unsigned char* const data = outside.get_data_ptr();
+  outside.kept.assign(data, data + outside.get_data_length());
+  outside.set_data_ptr(outside.kept.data());
+  const unsigned char* const enables = outside.get_byte_enable_ptr();
+  if (enables == nullptr) return;
+  outside.kept_enables.assign(enables, enables + outside.get_byte_enable_length());
+  outside.set_byte_enable_ptr(outside.kept_enables.data());
 }
 
 Cycle SystemPort::edge_of(const sc_time& delay) const {
@@ -78,22 +100,36 @@ bool SystemPort::is_atomic(const Payload& payload) {
   return origin != nullptr && origin->kind == AccessKind::kAtomic;
 }
 
-tlm::tlm_sync_enum SystemPort::forward(Payload& payload, tlm::tlm_phase& phase, sc_time& delay) {
+// System memory itself says what it refuses.
+tlm::tlm_response_status SystemPort::check_request(const Payload& payload) const {
+  if (carve_out_ == nullptr) return tlm::TLM_OK_RESPONSE;
+  if (!payload.is_read() && !payload.is_write()) return tlm::TLM_COMMAND_ERROR_RESPONSE;
+  const bool inside = carve_out_->image().contains(payload.get_address(), payload.get_data_length());
+  return inside ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE;
+}
+
+// ---- the targets
+
+tlm::tlm_sync_enum SystemPort::forward(int target, Payload& payload, tlm::tlm_phase& phase, sc_time& delay) {
+  const auto from = static_cast<unsigned>(target);
   const Cycle usable = edge_of(delay);
   domain_.wake_at(index_, usable);
   if (phase == tlm::END_RESP) {
-    end_response(usable);
+    end_response(sides_[from], usable);
     return tlm::TLM_COMPLETED;
   }
   if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
-  if (blocked_.payload != nullptr) {  // a second request before END_REQ breaks the exclusion rule
-    payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+  tlm::tlm_response_status status = check_request(payload);
+  // A second request before END_REQ breaks the exclusion rule.
+  if (blocked_.full()) status = tlm::TLM_GENERIC_ERROR_RESPONSE;
+  if (status != tlm::TLM_OK_RESPONSE) {
+    payload.set_response_status(status);
     return tlm::TLM_COMPLETED;
   }
   payload.acquire();
-  const Request request{&payload, usable + config_.latency - 1};
+  const Request request{&payload, from, usable + config_.latency - 1};
   if (waiting_.full()) {
-    blocked_ = request;
+    blocked_.push(request);
     ++stalls_;
     return tlm::TLM_ACCEPTED;
   }
@@ -102,11 +138,57 @@ tlm::tlm_sync_enum SystemPort::forward(Payload& payload, tlm::tlm_phase& phase, 
   return tlm::TLM_UPDATED;
 }
 
-SystemPort::Outside* SystemPort::outside_of(const Payload& payload) {
-  const auto found = std::find_if(pool_.begin(), pool_.end(),
-                                  [&](const auto& outside) { return &outside->payload == &payload; });
-  return found == pool_.end() ? nullptr : found->get();
+// Loosely timed: as long as the outside takes.
+void SystemPort::blocking(int, Payload& payload, sc_time& delay) {
+  const tlm::tlm_response_status status = check_request(payload);
+  if (status != tlm::TLM_OK_RESPONSE) return payload.set_response_status(status);
+  const std::uint64_t address = payload.get_address();
+  const unsigned bytes = payload.get_data_length();
+  if (carries_bytes()) carve_out_->exchange(address, bytes);
+  payload.set_address(base_ + address);
+  system->b_transport(payload, delay);
+  payload.set_address(address);
+  if (carries_bytes()) carve_out_->exchange(address, bytes);
+  delay += domain_.time_of(config_.latency);
 }
+
+bool SystemPort::dmi(int, Payload& payload, tlm::tlm_dmi& region) {
+  region.init();
+  const bool granted =
+      carve_out_ != nullptr && carve_out_->direct() && carve_out_->image().contains(payload.get_address(), 1);
+  if (!granted) {
+    region.allow_none();
+    return false;
+  }
+  region.allow_read_write();
+  region.set_dmi_ptr(carve_out_->image().data());
+  region.set_start_address(0);
+  region.set_end_address(carve_out_->bytes() - 1);
+  return true;
+}
+
+unsigned SystemPort::debug(int, Payload& payload) {
+  if (carve_out_ == nullptr) return system->transport_dbg(payload);
+  const std::uint64_t address = payload.get_address();
+  if (address >= carve_out_->bytes() || (!payload.is_read() && !payload.is_write())) return 0;
+  const std::uint64_t left = carve_out_->bytes() - address;
+  const auto bytes = static_cast<unsigned>(std::min<std::uint64_t>(payload.get_data_length(), left));
+  carve_out_->move(payload.is_write(), address, payload.get_data_ptr(), bytes);
+  return bytes;
+}
+
+void SystemPort::withdraw_access() {
+  if (carve_out_ == nullptr) return;
+  for (auto& outside : pool_) {
+    if (!outside->busy || !outside->own) continue;
+    const unsigned char* const data = outside->get_data_ptr();
+    outside->kept.assign(data, data + outside->get_data_length());
+    outside->set_data_ptr(outside->kept.data());
+  }
+  for (auto& target : targets) target->invalidate_direct_mem_ptr(0, carve_out_->bytes() - 1);
+}
+
+// ---- the outside
 
 tlm::tlm_sync_enum SystemPort::backward(Payload& payload, tlm::tlm_phase& phase, sc_time& delay) {
   const Cycle usable = edge_of(delay);
@@ -117,9 +199,8 @@ tlm::tlm_sync_enum SystemPort::backward(Payload& payload, tlm::tlm_phase& phase,
     request_gate_.open(usable);
   }
   if (phase == tlm::END_REQ) return tlm::TLM_ACCEPTED;
-  Outside* const outside = outside_of(payload);
-  if (outside == nullptr) return tlm::TLM_COMPLETED;
-  answered(*outside, usable);
+  auto* const outside = dynamic_cast<Outside*>(&payload);
+  if (outside != nullptr) answered(*outside, usable);
   return tlm::TLM_COMPLETED;
 }
 
@@ -128,87 +209,109 @@ void SystemPort::invalidate(sc_dt::uint64 first, sc_dt::uint64 last) {
 }
 
 Cycle SystemPort::step(Cycle now) {
-  respond(now);
+  for (unsigned i = 0; i < sides_.size(); ++i) respond(i, now);
   issue(now);
   admit(now);
   return next_work(now);
 }
 
-void SystemPort::respond(Cycle now) {
-  if (answers_.empty() || answers_.front().ready > now || !response_gate_.usable(now)) return;
-  Payload& payload = *answers_.front().payload;
-  answers_.pop();
+void SystemPort::respond(unsigned target, Cycle now) {
+  Side& side = sides_[target];
+  if (side.answers.empty() || side.answers.front().ready > now || !side.gate.usable(now)) return;
+  Payload& payload = *side.answers.front().payload;
+  side.answers.pop();
   --under_way_;
-  responding_ = &payload;
-  response_gate_.close();
+  side.responding = &payload;
+  side.gate.close();
   tlm::tlm_phase phase = tlm::BEGIN_RESP;
   sc_time delay = sc_core::SC_ZERO_TIME;
-  const tlm::tlm_sync_enum result = target->nb_transport_bw(payload, phase, delay);
+  const tlm::tlm_sync_enum result = targets[target]->nb_transport_bw(payload, phase, delay);
   if (result == tlm::TLM_COMPLETED || (result == tlm::TLM_UPDATED && phase == tlm::END_RESP)) {
-    end_response(edge_of(delay));
+    end_response(side, edge_of(delay));
   }
 }
 
-void SystemPort::end_response(Cycle usable_from) {
-  if (responding_ == nullptr) return;
-  responding_->release();
-  responding_ = nullptr;
-  response_gate_.open(usable_from);
+void SystemPort::end_response(Side& side, Cycle usable_from) {
+  if (side.responding == nullptr) return;
+  side.responding->release();
+  side.responding = nullptr;
+  side.gate.open(usable_from);
 }
 
 void SystemPort::issue(Cycle now) {
   if (!request_gate_.usable(now)) return;
   if (exclusive_ != nullptr) {
-    Outside* const next = idle();
-    if (!write_back_ || write_back_from_ > now || next == nullptr) return;
+    if (!write_back_ || write_back_from_ > now) return;
+    Outside* const next = exclusive_->busy ? take_idle() : exclusive_;
+    if (next == nullptr) return;
     write_back_ = false;
-    next->request = std::exchange(exclusive_->request, nullptr);
-    exclusive_ = next;
+    if (next != exclusive_) {
+      next->request = exclusive_->request;
+      forget(*exclusive_);
+      exclusive_ = next;
+    }
     send(*exclusive_, tlm::TLM_WRITE_COMMAND);
     return;
   }
   if (waiting_.empty() || waiting_.front().ready > now || under_way_ == config_.outstanding) return;
-  Payload& request = *waiting_.front().payload;
-  const bool atomic = is_atomic(request);
+  const Request request = waiting_.front();
+  const bool atomic = is_atomic(*request.payload);
   if (atomic && under_way_ != 0) return;
-  Outside* const free_one = idle();
-  if (free_one == nullptr) return;  // the outside has not let go of them
+  Outside* const outside = take_idle();
+  if (outside == nullptr) return;  // the outside has not let go of them
   waiting_.pop();
-  Outside& outside = *free_one;
-  outside.request = &request;
+  outside->request = request;
   ++under_way_;
   if (atomic) {
-    exclusive_ = &outside;
+    exclusive_ = outside;
     ++atomics_;
   }
-  send(outside, request.is_write() && !atomic ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
+  send(*outside, request.payload->is_write() && !atomic ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
 }
 
-SystemPort::Outside* SystemPort::idle() {
-  const auto found = std::find_if(pool_.begin(), pool_.end(), [](const auto& outside) {
-    return !outside->busy && outside->request == nullptr;
-  });
-  if (found != pool_.end()) return found->get();
-  return exclusive_ != nullptr && !exclusive_->busy ? exclusive_ : nullptr;
+SystemPort::Outside* SystemPort::take_idle() {
+  if (idle_.empty()) return nullptr;
+  Outside* const outside = idle_.back();
+  idle_.pop_back();
+  return outside;
+}
+
+// It serves no request any more.
+void SystemPort::forget(Outside& outside) {
+  outside.request = {};
+  if (!outside.busy) idle_.push_back(&outside);
+}
+
+void SystemPort::prepare(Outside& outside, tlm::tlm_command command) {
+  const Payload& request = *outside.request.payload;
+  const std::uint64_t address = request.get_address();
+  const unsigned bytes = request.get_data_length();
+  outside.own = origin_of(request) != nullptr;
+  outside.set_command(command);
+  outside.set_address(base_ + address);
+  outside.set_data_ptr(request.get_data_ptr());
+  outside.set_data_length(bytes);
+  outside.set_streaming_width(outside.own ? bytes : request.get_streaming_width());
+  outside.set_byte_enable_ptr(outside.own ? nullptr : request.get_byte_enable_ptr());
+  outside.set_byte_enable_length(outside.own ? 0 : request.get_byte_enable_length());
+  outside.set_dmi_allowed(false);
+  outside.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+  if (!carries_bytes()) return;
+  carve_out_->exchange(address, bytes);
+  if (!outside.own) return;
+  const unsigned char* const data = carve_out_->image().data() + address;
+  outside.kept.assign(data, data + bytes);
+  outside.set_data_ptr(outside.kept.data());
 }
 
 void SystemPort::send(Outside& outside, tlm::tlm_command command) {
-  const Payload& request = *outside.request;
-  Payload& payload = outside.payload;
-  const unsigned bytes = request.get_data_length();
-  payload.set_command(command);
-  payload.set_address(request.get_address());
-  payload.set_data_ptr(request.get_data_ptr());
-  payload.set_data_length(bytes);
-  payload.set_streaming_width(bytes);
-  payload.set_byte_enable_ptr(nullptr);
-  payload.set_dmi_allowed(false);
-  payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+  prepare(outside, command);
+  Payload& payload = outside;
   payload.acquire();
   outside.busy = true;
   const bool write = command == tlm::TLM_WRITE_COMMAND;
   ++(write ? writes_ : reads_);
-  (write ? write_bytes_ : read_bytes_) += bytes;
+  (write ? write_bytes_ : read_bytes_) += payload.get_data_length();
 
   requesting_ = &payload;
   request_gate_.close();
@@ -230,47 +333,60 @@ void SystemPort::send(Outside& outside, tlm::tlm_command command) {
   answered(outside, usable);
 }
 
+void SystemPort::landed(const Outside& outside) {
+  const std::uint64_t offset = outside.get_address() - base_;
+  if (!outside.own) return carve_out_->exchange(offset, outside.get_data_length());
+  if (outside.is_write()) carve_out_->landed(offset, outside.get_data_ptr(), outside.get_data_length());
+}
+
 void SystemPort::answered(Outside& outside, Cycle ready) {
-  Payload* const request = outside.request;
-  const tlm::tlm_response_status status = outside.payload.get_response_status();
-  const bool first_half = &outside == exclusive_ && outside.payload.is_read();
-  outside.payload.release();  // may make it idle
-  if (request == nullptr) return;
+  const Request request = outside.request;
+  const tlm::tlm_response_status status = outside.get_response_status();
+  const bool first_half = &outside == exclusive_ && outside.is_read();
+  if (carries_bytes() && status > 0) landed(outside);
+  outside.release();  // may make it idle
+  if (request.payload == nullptr) return;
   if (status <= 0) ++errors_;
   if (first_half && status > 0) {
-    const TransactionOrigin& origin = *origin_of(*request);
+    const TransactionOrigin& origin = *origin_of(*request.payload);
     if (origin.atomic != nullptr) origin.atomic->apply(origin.access);
     write_back_ = true;
     write_back_from_ = ready;
     return;
   }
   if (&outside == exclusive_) exclusive_ = nullptr;
-  outside.request = nullptr;
-  request->set_response_status(status);
-  answers_.push({request, ready});
+  forget(outside);
+  request.payload->set_response_status(status);
+  sides_[request.target].answers.push({request.payload, request.target, ready});
 }
 
 void SystemPort::free(Payload* payload) {
   payload->reset();
-  outside_of(*payload)->busy = false;
+  auto& outside = static_cast<Outside&>(*payload);
+  outside.busy = false;
+  if (outside.request.payload == nullptr) idle_.push_back(&outside);
   domain_.wake(index_);
 }
 
 void SystemPort::admit(Cycle now) {
-  if (blocked_.payload == nullptr || waiting_.full()) return;
-  Payload& payload = *blocked_.payload;
-  waiting_.push({&payload, std::max(blocked_.ready, now + 1)});
-  blocked_ = {};
-  tlm::tlm_phase phase = tlm::END_REQ;
-  sc_time delay = sc_core::SC_ZERO_TIME;
-  target->nb_transport_bw(payload, phase, delay);
+  while (!blocked_.empty() && !waiting_.full()) {
+    Request request = blocked_.front();
+    blocked_.pop();
+    request.ready = std::max(request.ready, now + 1);
+    waiting_.push(request);
+    tlm::tlm_phase phase = tlm::END_REQ;
+    sc_time delay = sc_core::SC_ZERO_TIME;
+    targets[request.target]->nb_transport_bw(*request.payload, phase, delay);
+  }
 }
 
 Cycle SystemPort::next_work(Cycle now) const {
   Cycle next = kNever;
   const auto at = [&](Cycle edge) { next = std::min(next, std::max(edge, now + 1)); };
-  if (!answers_.empty() && !response_gate_.closed())
-    at(std::max(answers_.front().ready, response_gate_.usable_from()));
+  for (const Side& side : sides_) {
+    if (!side.answers.empty() && !side.gate.closed())
+      at(std::max(side.answers.front().ready, side.gate.usable_from()));
+  }
   if (!request_gate_.closed()) {
     if (write_back_) {
       at(std::max(write_back_from_, request_gate_.usable_from()));
@@ -278,7 +394,7 @@ Cycle SystemPort::next_work(Cycle now) const {
       at(std::max(waiting_.front().ready, request_gate_.usable_from()));
     }
   }
-  if (blocked_.payload != nullptr && !waiting_.full()) at(now + 1);
+  if (!blocked_.empty() && !waiting_.full()) at(now + 1);
   return next;
 }
 

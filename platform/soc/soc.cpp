@@ -20,9 +20,7 @@ enum Initiator : unsigned { kCpu, kGpuDma, kInitiators };
 constexpr std::uint32_t kQemuAperture = 16u << 20;
 
 std::vector<soc::SystemBus::Region> regions(const SocConfig& config, const GpuConfig& gpu) {
-  const bool qemu = config.cpu.kind == "qemu";
-  return {{"ram", qemu ? 0 : std::uint64_t{SOC_RAM_BASE},
-           qemu ? config.cpu.qemu.ram_mib << 20 : config.ram.bytes},
+  return {{"ram", config.memory_base(), config.memory_bytes()},
           {"uart", SOC_UART_BASE, SOC_DEVICE_BYTES},
           {"interrupts", SOC_INTERRUPTS_BASE, SOC_DEVICE_BYTES},
           {"timer", SOC_TIMER_BASE, SOC_DEVICE_BYTES},
@@ -46,7 +44,8 @@ Soc::Soc(sc_core::sc_module_name name, const SocConfig& config, GpuConfig gpu, s
       uart_("uart", console, config.peripherals.stamps, latency_),
       interrupts_("interrupts", SOC_SOURCES, latency_),
       timer_("timer", latency_),
-      finisher_("system", config.ram.bytes, latency_),
+      software_bytes_(config.software_bytes(gpu)),
+      finisher_("system", software_bytes_, latency_),
       gpu_("gpu", with_system_memory(std::move(gpu)), options),
       sources_("source", SOC_SOURCES),
       interrupt_("interrupt") {
@@ -138,10 +137,10 @@ void Soc::load_into_memory(const std::string& path) {
   }
   for (const auto& segment : image.segments) {
     const std::uint64_t offset = segment.address - SOC_RAM_BASE;
-    if (offset >= ram_->bytes() || segment.bytes.size() > ram_->bytes() - offset) {
+    if (offset >= software_bytes_ || segment.bytes.size() > software_bytes_ - offset) {
       throw InputError(path, "has " + std::to_string(segment.bytes.size()) + " bytes at address " +
                                  std::to_string(segment.address) + ", which is not all memory (" +
-                                 std::to_string(ram_->bytes()) + " bytes from " +
+                                 std::to_string(software_bytes_) + " bytes from " +
                                  std::to_string(SOC_RAM_BASE) + " on)");
     }
     std::memcpy(ram_->data() + offset, segment.bytes.data(), segment.bytes.size());

@@ -30,8 +30,9 @@ class Soc : public sc_core::sc_module {
  public:
   SC_HAS_PROCESS(Soc);
   // `console` takes the serial output and outlives the SoC. Kernels can always reach system memory
-  // (gpu.system.enabled is set). Throws InputError if there is no such host CPU, or its socket cannot be
-  // made.
+  // (gpu.system.enabled is set). A GPU without memory of its own (gpu.carve_out) takes the end of memory from
+  // its base on; software is told of what lies below. Throws InputError if there is no such host CPU, its
+  // socket cannot be made, or the carve-out does not lie in memory.
   Soc(sc_core::sc_module_name name, const SocConfig& config, GpuConfig gpu, std::ostream& console,
       const Gpu::Options& options);
 
@@ -68,6 +69,7 @@ class Soc : public sc_core::sc_module {
   soc::Uart uart_;
   soc::InterruptController interrupts_;
   soc::Timer timer_;
+  const std::uint64_t software_bytes_;  // of memory, that are not the GPU's own
   soc::Finisher finisher_;
   Gpu gpu_;
   std::optional<soc::HostCpu> cpu_;

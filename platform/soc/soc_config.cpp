@@ -1,12 +1,40 @@
 #include "platform/soc/soc_config.h"
 
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "common/config_document.h"
 #include "common/config_reader.h"
+#include "common/config_schema.h"
+#include "common/error.h"
 #include "platform/config_files.h"
+#include "platform/firmware/soc_map.h"
 
 namespace weft {
+namespace {
+
+constexpr const char* kFolder = "soc/";
+
+std::string hex(std::uint64_t address) {
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address));
+  return text;
+}
+
+// "soc/NAME" of a system that is there.
+bool named(const std::string& name_or_path) {
+  if (name_or_path.rfind(kFolder, 0) != 0) return false;
+  const auto names = soc_config_names();
+  return std::find(names.begin(), names.end(), name_or_path.substr(std::strlen(kFolder))) != names.end();
+}
+
+std::string path_of(const std::string& name_or_path) {
+  return config_path(named(name_or_path) ? name_or_path.substr(std::strlen(kFolder)) : name_or_path, "soc");
+}
+
+}  // namespace
 
 void SocConfig::Cpu::describe(config::Visitor& v) {
   v.word("kind", kind, {"rv64", "aarch64", "external", "qemu"},
@@ -32,10 +60,38 @@ void SocConfig::describe(config::Visitor& v) {
 
 void SocConfig::check(const std::string& file) const {
   ram.check(file + ": /ram");
+  if ((cpu.kind == "rv64" || cpu.kind == "aarch64") && !ram.dmi) {
+    throw InputError(file + ": /ram/dmi", "found false; allowed with a host CPU of kind " + cpu.kind +
+                                              " is true, since it runs its program from memory");
+  }
+}
+
+std::uint64_t SocConfig::memory_base() const {
+  return cpu.kind == "qemu" ? 0 : std::uint64_t{SOC_RAM_BASE};
+}
+
+std::uint64_t SocConfig::memory_bytes() const {
+  return cpu.kind == "qemu" ? cpu.qemu.ram_mib << 20 : ram.bytes;
+}
+
+std::uint64_t SocConfig::software_bytes(const GpuConfig& gpu_config) const {
+  const std::uint64_t base = memory_base(), bytes = memory_bytes();
+  if (!gpu_config.carve_out.enabled) return bytes;
+  const std::uint64_t begin = gpu_config.carve_out.base;
+  const bool inside =
+      begin > base && begin - base < bytes && gpu_config.gddr5.bytes <= bytes - (begin - base);
+  if (!inside) {
+    throw InputError(gpu + ": /carve_out/base",
+                     "found " + hex(begin) + ", where " + std::to_string(gpu_config.gddr5.bytes) +
+                         " bytes of device memory (gddr5.bytes) are to lie; allowed is a part of system " +
+                         name + "'s memory that leaves some below it: " + hex(base) + " to " +
+                         hex(base + (bytes - 1)));
+  }
+  return begin - base;
 }
 
 SocConfig load_soc_config(const std::string& name_or_path, const std::vector<std::string>& overrides) {
-  const std::string path = config_path(name_or_path, "soc");
+  const std::string path = path_of(name_or_path);
   nlohmann::json document = config::read_file(path);
   std::vector<config::Override> given;
   given.reserve(overrides.size());
@@ -43,7 +99,33 @@ SocConfig load_soc_config(const std::string& name_or_path, const std::vector<std
   SocConfig config;
   config::load(config, document, path, given);
   config.check(path);
+  config_path(config.gpu, "", path + ": /gpu");  // says where an unknown name stands
   return config;
+}
+
+GpuConfig load_gpu_of(const SocConfig& config, const std::vector<std::string>& overrides) {
+  GpuConfig gpu = load_config(config.gpu, overrides);
+  config.software_bytes(gpu);
+  return gpu;
+}
+
+bool is_soc_config(const std::string& name_or_path) {
+  if (named(name_or_path)) return true;
+  const auto gpus = config_names();
+  if (std::find(gpus.begin(), gpus.end(), name_or_path) != gpus.end()) return false;
+  const auto systems = soc_config_names();
+  if (std::find(systems.begin(), systems.end(), name_or_path) != systems.end()) return true;
+  try {
+    const nlohmann::json document = config::read_file(config_path(name_or_path));
+    return document.is_object() &&
+           (document.contains("cpu") || document.contains("gpu") || document.contains("peripherals"));
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
+nlohmann::ordered_json soc_config_schema() {
+  return config::schema(SocConfig(), "Weft system configuration");
 }
 
 std::vector<std::string> soc_config_names() {

@@ -2,10 +2,13 @@
 #ifndef WEFT_PLATFORM_SOC_CONFIG_H
 #define WEFT_PLATFORM_SOC_CONFIG_H
 
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 #include "common/config_visitor.h"
+#include "platform/gpu_config.h"
 #include "soc/external_cpu.h"
 #include "soc/host_cpu.h"
 #include "soc/qemu_device.h"
@@ -34,11 +37,24 @@ struct SocConfig {
 
   void describe(config::Visitor& v);
   void check(const std::string& file) const;
+
+  // System memory: its first address, and bytes.
+  std::uint64_t memory_base() const;
+  std::uint64_t memory_bytes() const;
+  // What of it is left to software, below the GPU's own part (GpuConfig::carve_out), if there is one. Throws
+  // InputError unless that lies in memory and leaves some.
+  std::uint64_t software_bytes(const GpuConfig& gpu_config) const;
 };
 
-// By name (configs/soc/NAME.json) or by path; "path=value" overrides on top. Throws InputError.
+// By name (configs/soc/NAME.json, "NAME" or "soc/NAME") or by path; "path=value" overrides on top. Throws
+// InputError.
 SocConfig load_soc_config(const std::string& name_or_path, const std::vector<std::string>& overrides = {});
+// The GPU's configuration, checked against the system's. Throws InputError.
+GpuConfig load_gpu_of(const SocConfig& config, const std::vector<std::string>& overrides = {});
 std::vector<std::string> soc_config_names();
+// Whether a configuration is a system's and not a GPU's. False, too, if it cannot be read.
+bool is_soc_config(const std::string& name_or_path);
+nlohmann::ordered_json soc_config_schema();
 
 }  // namespace weft
 

@@ -50,6 +50,20 @@ TEST_P(BadValue, IsRefused) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
+    OfSystems, BadValue,
+    ::testing::Values(
+        Bad{R"({"cpu": {"kind": "z80"}})", {"/cpu/kind", "z80", "rv64", "external"}},
+        Bad{R"({"cpu": {"mhz": 0}})", {"/cpu/mhz", "0"}},
+        Bad{R"({"cpu": {"megahertz": 10}})", {"/cpu: unknown key \"megahertz\"", "mhz"}},
+        Bad{R"({"cpu": {"kind": "external", "external": {"socket": 5}}})", {"/cpu/external/socket", "5"}},
+        Bad{R"({"gpu": "gtx9999"})", {"/gpu", "gtx9999", "gtx480"}},
+        Bad{R"({"gpu": "gtx480", "bus": {"outstanding": 0}})", {"/bus/outstanding", "0"}},
+        Bad{R"({"gpu": "gtx480", "ram": {"bytes": 5000}})", {"/ram/bytes", "5000", "multiple of 4096"}},
+        Bad{R"({"gpu": "gtx480", "ram": {"dmi": false}})", {"/ram/dmi", "false", "true"}},
+        Bad{R"({"peripherals": {"latency_ns": "fast"}})", {"/peripherals/latency_ns", "fast"}},
+        Bad{R"({"gpu": "gtx480", "sm": {"count": 4}})", {"unknown key \"sm\"", "peripherals"}}));
+
+INSTANTIATE_TEST_SUITE_P(
     All, BadValue,
     ::testing::Values(Bad{R"({"sm": {"cuont": 4}})",
                           {"/sm: unknown key \"cuont\"", "count"}},  // unknown key, with those known

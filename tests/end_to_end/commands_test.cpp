@@ -37,7 +37,8 @@ TEST(Commands, ThatDoNotExistAreAnsweredWithThoseThatDo) {
 }
 
 TEST(List, NamesWhatThereIs) {
-  EXPECT_THAT(weft({"list", "configs"}).out, AllOf(HasSubstr("gtx480\n"), HasSubstr("harp-fermi\n")));
+  EXPECT_THAT(weft({"list", "configs"}).out,
+              AllOf(HasSubstr("gtx480\n"), HasSubstr("harp-fermi\n"), HasSubstr("soc/rv64\n")));
   EXPECT_THAT(weft({"list", "workloads"}).out, AllOf(HasSubstr("bfs\n"), HasSubstr("degree: ")));
   EXPECT_THAT(weft({"list", "schemes"}).out, HasSubstr("sbr\n"));
   EXPECT_THAT(weft({"list", "statistics"}).out, AllOf(HasSubstr("sm*."), HasSubstr("[cycles]")));
@@ -54,6 +55,26 @@ TEST(Configs, AreCheckedAndDescribed) {
   EXPECT_EQ(weft({"check-config", effective}).code, 0) << "what Weft writes it reads";
   const auto schema = nlohmann::json::parse(weft({"schema"}).out);
   EXPECT_TRUE(schema.at("properties").contains("sm"));
+}
+
+TEST(Configs, OfSystemsAreCheckedAndDescribed) {
+  for (const char* config :
+       {"soc/aarch64", "soc/external", "soc/integrated", "soc/qemu", "soc/rv64", "rv64"}) {
+    const Exit exit = weft({"check-config", config});
+    EXPECT_EQ(exit.code, 0) << exit.err;
+    EXPECT_THAT(exit.out, HasSubstr("valid; system "));
+  }
+  EXPECT_THAT(weft({"check-config", "integrated"}).out, HasSubstr("valid; integrated, 2 SMs")) << "a GPU's";
+  const Folder folder;
+  const auto effective = folder.write("full.json", weft({"check-config", "soc/rv64", "--effective"}).out);
+  EXPECT_THAT(weft({"check-config", effective}).out,
+              HasSubstr("valid; system rv64, host CPU rv64, GPU gtx480"));
+  const auto schema = nlohmann::json::parse(weft({"schema", "soc"}).out);
+  EXPECT_TRUE(schema.at("properties").contains("peripherals"));
+  EXPECT_FALSE(schema.at("properties").contains("sm"));
+  const Exit unknown = weft({"schema", "cpu"});
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.err, AllOf(HasSubstr("cpu"), HasSubstr("allowed: gpu"), HasSubstr("soc")));
 }
 
 TEST(Ptx, IsDescribed) {

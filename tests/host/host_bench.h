@@ -53,6 +53,9 @@ struct MockGpu : host::GpuControl {
     host->reset();
   }
   unsigned char* memory() override { return bytes.data(); }
+  void write_memory(std::uint64_t offset, const unsigned char* data, std::size_t size) override {
+    std::copy_n(data, size, bytes.begin() + static_cast<std::ptrdiff_t>(offset));
+  }
   std::uint64_t cycles() const override { return cycle; }
   unsigned sms() const override { return 15; }
   const char* fault() const override { return fault_text.c_str(); }

@@ -119,6 +119,32 @@ TEST_P(Firmware, ThatDoesNotEndIsStopped) {
   EXPECT_THAT(asleep.out, HasSubstr("good night"));
 }
 
+// A GPU whose device memory is the upper half of the system's: copies to it are copies within memory.
+TEST(Integrated, SearchesAGraphInSystemMemory) {
+  if (std::strstr(WEFT_ARCHITECTURES, "rv64") == nullptr) GTEST_SKIP() << "no host CPU of kind rv64";
+  const Folder folder;
+  const Exit exit =
+      weft({"soc", "--config", "integrated", "--firmware", firmware(WEFT_FIRMWARE, "bfs", "rv64"), "--out",
+            folder.path("results"), "--log", folder.path("log"), "--monitors"});
+  const std::string log = folder.text("log");
+  EXPECT_EQ(exit.code, 0) << exit.err << log;
+  EXPECT_THAT(log, HasSubstr("GPU with 2 SMs, 256 MiB"));
+  EXPECT_THAT(log, HasSubstr(right("with copies", 1)));
+  EXPECT_THAT(log, HasSubstr(right("shared memory", 0)));
+  const ordered_json stats = folder.json("results/stats.json");
+  EXPECT_FALSE(stats["statistics"].contains("gddr5_0"));
+  const ordered_json& carved = stats["statistics"]["carve_out"];
+  EXPECT_GT(carved["reads"], 0);
+  EXPECT_EQ(carved["errors"], 0);
+  // What the carve-out, the windows and the packets send is what the bus counts for the GPU.
+  const ordered_json& windows = stats["statistics"]["system_port"];
+  const ordered_json& packets = stats["statistics"]["host"]["system"];
+  EXPECT_EQ(stats["soc"]["bus"]["initiator1"]["reads"],
+            carved["reads"].get<int>() + windows["reads"].get<int>() + packets["reads"].get<int>());
+  EXPECT_EQ(stats["soc"]["bus"]["initiator1"]["writes"],
+            carved["writes"].get<int>() + windows["writes"].get<int>() + packets["writes"].get<int>());
+}
+
 std::vector<const char*> architectures() {
   std::vector<const char*> list;
   if (std::strstr(WEFT_ARCHITECTURES, "rv64") != nullptr) list.push_back("rv64");
@@ -194,7 +220,13 @@ TEST(SocCommand, BadUseIsExplained) {
     EXPECT_THAT(exit.err, HasSubstr(why));
   };
   refused({"soc"}, "needs --firmware");
-  refused({"soc", "--config", "nonsense"}, "known: aarch64, external, qemu, rv64");
+  refused({"soc", "--config", "nonsense"}, "known: aarch64, external, integrated, qemu, rv64");
+  refused({"soc", "--config", "integrated", "--set", "ram.bytes=67108864", "--firmware", "x"},
+          "integrated: /carve_out/base: found 0x90000000");
+  refused({"soc", "--config", "integrated", "--gpu-set", "carve_out.base=2147483648", "--firmware", "x"},
+          "that leaves some below it: 0x80000000 to 0x9fffffff");
+  refused({"soc", "--set", "ram.dmi=false", "--firmware", "x"}, "/ram/dmi: found false");
+  refused({"soc", "--set", "gpu=gtx9999", "--firmware", "x"}, "/gpu: unknown configuration \"gtx9999\"");
   refused({"soc", "--set", "cpu.kind=z80", "--firmware", "x"}, "allowed");
   refused({"soc", "--set", "ram.bytes=5000", "--firmware", "x"}, "multiple of 4096");
   refused({"soc", "--max-ms", "0", "--firmware", "x"}, "--max-ms");

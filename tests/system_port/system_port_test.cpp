@@ -42,7 +42,7 @@ class PortBench {
     domain.set_sleeping(sleeping);
     port.bind(registry, "port");
     initiator.socket.bind(above.target);
-    above.initiator.bind(port.target);
+    above.initiator.bind(port.targets[0]);
     port.system.bind(below.target);
     below.initiator.bind(memory.socket);
   }

@@ -1,0 +1,117 @@
+#include "platform/system_side.h"
+
+#include "common/error.h"
+
+namespace weft {
+namespace {
+
+using system_port::SystemPort;
+
+void address(tlm::tlm_generic_payload& payload, bool write, std::uint64_t to) {
+  payload.set_command(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
+  payload.set_address(to);
+}
+
+// What the outside grants around an address; without `data` if it does not grant it.
+sm::SystemMemory::Region direct_region(SystemPort& port, std::uint64_t around) {
+  tlm::tlm_generic_payload payload;
+  address(payload, false, around);
+  tlm::tlm_dmi dmi;
+  sm::SystemMemory::Region region;
+  if (!port.system->get_direct_mem_ptr(payload, dmi) || !dmi.is_read_write_allowed()) return region;
+  region.first = dmi.get_start_address();
+  region.last = dmi.get_end_address();
+  region.data = dmi.get_dmi_ptr();
+  return region;
+}
+
+bool move_without_time(SystemPort& port, bool write, std::uint64_t to, unsigned char* data, unsigned bytes) {
+  tlm::tlm_generic_payload payload;
+  address(payload, write, to);
+  payload.set_data_ptr(data);
+  payload.set_data_length(bytes);
+  payload.set_streaming_width(bytes);
+  return port.system->transport_dbg(payload) == bytes;
+}
+
+}  // namespace
+
+SystemSide::SystemSide(const GpuConfig& config, gddr5::MemoryImage& image, std::uint64_t device_base)
+    : config_(config), image_(image), windows_(device_base, image.bytes()) {
+  if (config.carve_out.enabled) carve_out_.emplace(image, config.carve_out.base);
+}
+
+void SystemSide::make_ports(ClockDomain& interconnect, unsigned memory_ports) {
+  if (config_.system.enabled) {
+    window_port_.emplace("system_port", config_.system.port, interconnect);
+    reach_windows();
+  }
+  if (!carve_out_.has_value()) return;
+  memory_port_.emplace("carve_out", config_.carve_out.port, interconnect, memory_ports, &*carve_out_);
+  memory_port_->on_invalidate = [this](std::uint64_t first, std::uint64_t last) {
+    if (!carve_out_->withdraw(first, last)) return;
+    memory_port_->withdraw_access();
+    if (on_memory_moved) on_memory_moved();
+  };
+}
+
+void SystemSide::reach_windows() {
+  window_port_->on_invalidate = [this](std::uint64_t first, std::uint64_t last) {
+    windows_.forget(first, last);
+  };
+  sm::SystemMemory::Path path;
+  path.ask = [this](std::uint64_t around) { return direct_region(*window_port_, around); };
+  path.move = [this](bool write, std::uint64_t to, std::uint8_t* data, unsigned bytes) {
+    return move_without_time(*window_port_, write, to, data, bytes);
+  };
+  windows_.reach_through(std::move(path));
+}
+
+system_port::CarveOut::Path SystemSide::memory_path() {
+  system_port::CarveOut::Path path;
+  path.direct = [this](std::uint64_t from, std::uint64_t bytes) -> unsigned char* {
+    const auto region = direct_region(*memory_port_, from);
+    return region.data != nullptr && region.holds(from, bytes) ? region.at(from) : nullptr;
+  };
+  path.move = [this](bool write, std::uint64_t to, unsigned char* data, unsigned bytes) {
+    return move_without_time(*memory_port_, write, to, data, bytes);
+  };
+  return path;
+}
+
+void SystemSide::attach(const std::string& where, bool bound) {
+  if (!carve_out_.has_value()) return;
+  if (!bound) {
+    throw InputError(where,
+                     "device memory lies in system memory (carve_out.enabled), and dma_socket is not bound; "
+                     "allowed is a GPU whose dma_socket leads to system memory");
+  }
+  carve_out_->attach(memory_path(), where);
+  attached_ = true;
+  if (on_memory_moved) on_memory_moved();
+}
+
+void SystemSide::exchange(const std::vector<std::uint8_t>& mapped, std::uint64_t page_bytes) {
+  if (attached_) carve_out_->exchange(mapped, page_bytes);
+}
+
+void SystemSide::reset_ports() {
+  if (memory_port_.has_value()) memory_port_->reset();
+  if (window_port_.has_value()) window_port_->reset();
+  windows_.reset();
+}
+
+void SystemSide::reset_memory() {
+  if (attached_) {
+    carve_out_->reset();
+  } else {
+    image_.reset();
+  }
+}
+
+void SystemSide::bind(statistics::Registry& registry) {
+  if (window_port_.has_value()) window_port_->bind(registry, "system_port");
+  if (memory_port_.has_value()) memory_port_->bind(registry, "carve_out");
+}
+
+}  // namespace weft

@@ -1,0 +1,65 @@
+// What of a GPU leads to system memory: windows that kernels reach, and device memory itself where it is a
+// carve-out of system memory.
+#ifndef WEFT_PLATFORM_SYSTEM_SIDE_H
+#define WEFT_PLATFORM_SYSTEM_SIDE_H
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "common/clock_domain.h"
+#include "gddr5/memory_image.h"
+#include "platform/gpu_config.h"
+#include "sm/system_memory.h"
+#include "system_port/carve_out.h"
+#include "system_port/system_port.h"
+
+namespace weft {
+
+class SystemSide {
+ public:
+  // `device_base`: address of device memory's first byte for kernels.
+  SystemSide(const GpuConfig& config, gddr5::MemoryImage& image, std::uint64_t device_base);
+
+  // The modules that the configuration asks for. `memory_ports`: banks of the L2 cache, or of the crossbar,
+  // behind which device memory lies.
+  void make_ports(ClockDomain& interconnect, unsigned memory_ports);
+  // Of device memory in system memory: told that the image has moved.
+  std::function<void()> on_memory_moved;
+
+  // nullptr: kernels reach no windows.
+  sm::SystemMemory* windows() { return config_.system.enabled ? &windows_ : nullptr; }
+  // nullptr: they, or device memory, are not there.
+  system_port::SystemPort* window_port() { return window_port_ ? &*window_port_ : nullptr; }
+  system_port::SystemPort* memory_port() { return memory_port_ ? &*memory_port_ : nullptr; }
+  bool has_carve_out() const { return carve_out_.has_value(); }
+  // Whether kernels and host may use the image's bytes at any time: not if they are carried elsewhere.
+  bool memory_is_direct() const { return !attached_ || carve_out_->direct(); }
+
+  // When the simulation starts. Throws InputError, naming `where`, if there is no system memory for the
+  // carve-out; `bound`: dma_socket is.
+  void attach(const std::string& where, bool bound);
+  // Before a launch, and before the end of one is told.
+  void exchange(const std::vector<std::uint8_t>& mapped, std::uint64_t page_bytes);
+
+  void reset_ports();
+  void reset_memory();
+  bool quiet() const { return !memory_port_.has_value() || memory_port_->quiet(); }
+  void bind(statistics::Registry& registry);
+
+ private:
+  void reach_windows();
+  system_port::CarveOut::Path memory_path();
+
+  const GpuConfig& config_;
+  gddr5::MemoryImage& image_;
+  sm::SystemMemory windows_;
+  std::optional<system_port::SystemPort> window_port_, memory_port_;
+  std::optional<system_port::CarveOut> carve_out_;
+  bool attached_ = false;
+};
+
+}  // namespace weft
+
+#endif
