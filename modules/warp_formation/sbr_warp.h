@@ -266,19 +266,26 @@ struct SbrWarp {
 
   void count(Census& census) const {
     const auto& entries = stack.entries();
+    if (entries.size() == 1 && !syncs && exiting.empty()) {  // most warps, most of the time
+      (in_flight ? census.issued : at_barrier ? census.barrier : census.ready) += entries[0].mask.count();
+      return;
+    }
     WarpMask seen;
     for (std::size_t e = entries.size(); e-- > 0;) {
       WarpMask fresh = entries[e].mask;
       fresh.remove(seen);
       seen |= entries[e].mask;
       fresh.remove(exiting);  // gone, though the others of their instruction are still under way
-      WarpMask others = fresh;
-      if (syncs) others.remove(syncing);
-      const unsigned threads = others.count();
-      WarpMask rest = fresh;
-      const unsigned held = fresh.count() - rest.remove(aside).count();
-      census.barrier += held;
-      census.warp_sync += fresh.count() - threads - held;
+      unsigned threads = fresh.count();
+      if (syncs && threads != 0) {
+        WarpMask waiting = fresh;
+        const unsigned waiting_threads = (waiting &= syncing).count();
+        const unsigned held = (waiting &= aside).count();
+        census.barrier += held;
+        census.warp_sync += waiting_threads - held;
+        threads -= waiting_threads;
+      }
+      if (threads == 0) continue;
       if (e + 1 == entries.size()) {
         (in_flight    ? census.issued
          : at_barrier ? census.barrier
