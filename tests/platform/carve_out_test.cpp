@@ -326,7 +326,7 @@ TEST(CarveOutErrors, OfMemoryAreFaults) {
 class Revocation final : public sc_core::sc_module {
  public:
   SC_HAS_PROCESS(Revocation);
-  Revocation(sc_core::sc_module_name name, SystemRam& ram, sc_core::sc_time at)
+  Revocation(sc_core::sc_module_name name, SystemRam& ram, const sc_core::sc_time& at)
       : sc_module(name), ram_(ram), at_(at) {
     SC_METHOD(revoke);
   }
