@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "platform/gpu_bench.h"
+#include "platform/scale_kernel.h"
 #include "platform/system_ram.h"
 #include "runtime/arguments.h"
 #include "soc/ram.h"
@@ -76,22 +77,6 @@ class CarvedGpu : public ::testing::TestWithParam<Way> {
   Machine machine{GetParam().direct, {}, GetParam().config};
   GpuBench& bench = machine.bench;
 };
-
-// out[i] = 3 * in[i] + 1
-std::string scale_kernel() {
-  return kernel_text(".param .u64 in, .param .u64 out", R"(
-  ld.param.u64 %rd1, [in];
-  ld.param.u64 %rd2, [out];
-  mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x;
-  mad.lo.u32 %r4, %r1, %r2, %r3;
-  mul.wide.u32 %rd3, %r4, 4;
-  add.u64 %rd1, %rd1, %rd3;
-  add.u64 %rd2, %rd2, %rd3;
-  ld.global.u32 %r5, [%rd1];
-  mad.lo.u32 %r5, %r5, 3, 1;
-  st.global.u32 [%rd2], %r5;
-  ret;)");
-}
 
 // Others on the bus write what a launch reads, and read what it wrote; lines that caches hold included.
 TEST_P(CarvedGpu, SharesItsMemoryWithTheSystem) {

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "platform/gpu_bench.h"
+#include "platform/scale_kernel.h"
 #include "platform/system_ram.h"
 #include "runtime/arguments.h"
 
@@ -21,22 +22,6 @@ using Access = SystemRam::Access;
 
 constexpr std::uint64_t kBase = 0x8000'0000;
 constexpr std::uint64_t kRamBytes = 64 * 1024;
-
-// out[i] = 3 * in[i] + 1
-std::string scale_kernel() {
-  return kernel_text(".param .u64 in, .param .u64 out", R"(
-  ld.param.u64 %rd1, [in];
-  ld.param.u64 %rd2, [out];
-  mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x;
-  mad.lo.u32 %r4, %r1, %r2, %r3;
-  mul.wide.u32 %rd3, %r4, 4;
-  add.u64 %rd1, %rd1, %rd3;
-  add.u64 %rd2, %rd2, %rd3;
-  ld.global.u32 %r5, [%rd1];
-  mad.lo.u32 %r5, %r5, 3, 1;
-  st.global.u32 [%rd2], %r5;
-  ret;)");
-}
 
 struct Machine {
   explicit Machine(Access access, std::vector<std::string> overrides = {},
