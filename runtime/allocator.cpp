@@ -2,21 +2,15 @@
 
 #include <algorithm>
 #include <iterator>
-#include <sstream>
 
 #include "common/error.h"
+#include "common/hex.h"
 
 namespace weft::runtime {
 namespace {
 
 std::uint64_t rounded_up(std::uint64_t bytes) {
   return (bytes + Allocator::kAlignment - 1) / Allocator::kAlignment * Allocator::kAlignment;
-}
-
-std::string hex(std::uint64_t address) {
-  std::ostringstream text;
-  text << "0x" << std::hex << address;
-  return text.str();
 }
 
 }  // namespace

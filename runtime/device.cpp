@@ -4,10 +4,10 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <utility>
 #include <vector>
 
+#include "common/hex.h"
 #include "gddr5/memory_image.h"
 #include "ptx/limits.h"
 #include "runtime/device_impl.h"
@@ -19,12 +19,6 @@ namespace {
 static_assert(Allocator::kAlignment >= LoadedModule::kAlignment);
 
 constexpr std::uint64_t kMaxFileBytes = 256u << 20;
-
-std::string hex(std::uint64_t address) {
-  std::ostringstream text;
-  text << "0x" << std::hex << address;
-  return text.str();
-}
 
 // Whether the kernel reads its parameters through generic addresses (cvta.param).
 bool has_parameter_address(const ptx::Program& program) {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <iterator>
-#include <sstream>
 #include <string>
 
 #include "common/error.h"
+#include "common/hex.h"
 #include "common/payload_data.h"
 
 namespace weft::runtime {
@@ -13,12 +13,6 @@ namespace {
 
 std::uint64_t address_of(const void* pointer) {
   return reinterpret_cast<std::uintptr_t>(pointer);
-}
-
-std::string hex(std::uint64_t address) {
-  std::ostringstream text;
-  text << "0x" << std::hex << address;
-  return text.str();
 }
 
 }  // namespace

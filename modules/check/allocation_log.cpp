@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "check/report.h"
+#include "common/hex.h"
 
 namespace weft::check {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "common/hex.h"
 #include "sm/executor.h"
 
 namespace weft::check {

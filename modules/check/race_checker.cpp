@@ -4,6 +4,7 @@
 #include <cstring>
 #include <sstream>
 
+#include "common/hex.h"
 #include "sm/executor.h"
 
 namespace weft::check {

@@ -45,12 +45,6 @@ std::string verb_of(const ptx::Instruction& in) {
   }
 }
 
-std::string hex(std::uint64_t value) {
-  std::ostringstream out;
-  out << "0x" << std::hex << value;
-  return out.str();
-}
-
 std::uint32_t thread_of(const sm::ObservedAccess& access, unsigned lane) {
   return (access.chunk - access.block->first_chunk) * isa::kLanes + lane;
 }

@@ -44,7 +44,6 @@ class ReportLog {
 std::string describe(const sm::ObservedAccess& access, unsigned lane);
 std::string thread_name(const sm::Kernel& kernel, std::uint64_t block, std::uint32_t thread);
 std::string verb_of(const ptx::Instruction& in);
-std::string hex(std::uint64_t value);
 // Number of the lane's thread in its block, and of its block in the grid.
 std::uint32_t thread_of(const sm::ObservedAccess& access, unsigned lane);
 std::uint64_t block_of(const sm::Kernel& kernel, const sm::ResidentBlock& block);

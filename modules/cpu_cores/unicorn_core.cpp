@@ -1,21 +1,12 @@
 #include "cpu_cores/unicorn_core.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 #include <stdexcept>
 
+#include "common/hex.h"
+
 namespace weft::cpu_cores {
-namespace {
-
-std::string hex(std::uint64_t value) {
-  char text[20];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
-  return text;
-}
-
-}  // namespace
-
 UnicornCore::UnicornCore(uc_arch architecture, uc_mode mode, int pc_register, std::uint32_t wait_opcode)
     : pc_register_(pc_register), wait_opcode_(wait_opcode) {
   check(uc_open(architecture, mode, &engine_), "opening Unicorn");

@@ -377,13 +377,9 @@ LaneAccess* Executor::check(const Operation& op, ptx::Space space, unsigned chun
   return &lanes;
 }
 
-void Executor::transfer(isa::MemoryFunction function, const Operation& op, unsigned chunk, std::uint32_t mask,
-                        std::uint8_t* base, const std::uint64_t* offset) {
-  std::uint32_t* registers = registers_.chunk_base(chunk);
+isa::MemoryLanes Executor::memory_operands(const Operation& op, unsigned chunk) {
+  std::uint32_t* const registers = registers_.chunk_base(chunk);
   isa::MemoryLanes lanes;
-  lanes.base = base;
-  lanes.offset = offset;
-  lanes.active = mask;
   for (unsigned i = 0; i < 4; ++i) {
     if (op.dst[i] >= 0) lanes.dst[i] = registers + op.dst[i];
     const Source& source = op.src[i + 1];
@@ -393,6 +389,15 @@ void Executor::transfer(isa::MemoryFunction function, const Operation& op, unsig
       lanes.src[i] = source.constant;
     }
   }
+  return lanes;
+}
+
+void Executor::transfer(isa::MemoryFunction function, const Operation& op, unsigned chunk, std::uint32_t mask,
+                        std::uint8_t* base, const std::uint64_t* offset) {
+  isa::MemoryLanes lanes = memory_operands(op, chunk);
+  lanes.base = base;
+  lanes.offset = offset;
+  lanes.active = mask;
   function(lanes);
 }
 

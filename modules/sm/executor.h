@@ -184,6 +184,8 @@ class Executor {
   std::uint64_t lane_value(const Source& source, bool wide, unsigned chunk, unsigned lane) const;
   // Where a 32-bit word of a thread's local memory lies in device memory.
   std::uint64_t local_place(std::uint64_t word, unsigned chunk, unsigned lane) const;
+  // The registers and constants that a memory instruction names; base, offset and lanes are the caller's.
+  isa::MemoryLanes memory_operands(const Operation& op, unsigned chunk);
   void transfer(isa::MemoryFunction function, const Operation& op, unsigned chunk, std::uint32_t mask,
                 std::uint8_t* base, const std::uint64_t* offset);
   LaneAccess& record(ptx::Space space, unsigned chunk, std::uint32_t mask, std::uint32_t bytes);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "common/hex.h"
 #include "sm/executor.h"
 #include "texture/surface.h"
 
@@ -34,16 +35,6 @@ std::uint32_t channel_type(const texture::Format& format, bool normalised) {
 std::uint32_t channel_order(const texture::Format& format) {
   constexpr std::uint32_t kR = 0x10b0, kRg = 0x10b2, kRgba = 0x10b5;
   return format.channels == 1 ? kR : format.channels == 2 ? kRg : kRgba;
-}
-
-std::string hex(std::uint64_t value) {
-  constexpr const char* kDigits = "0123456789abcdef";
-  std::string text;
-  do {
-    text.insert(text.begin(), kDigits[value & 15]);
-    value >>= 4;
-  } while (value != 0);
-  return "0x" + text;
 }
 
 }  // namespace

@@ -1,24 +1,14 @@
 // kSystem instructions: functions of the CUDA device runtime, trap and brkpt. They take the time of one
 // control instruction; their memory accesses take none.
 #include <cstring>
-#include <sstream>
 
+#include "common/hex.h"
 #include "isa/address_windows.h"
 #include "sm/device_printf.h"
 #include "sm/device_services.h"
 #include "sm/executor.h"
 
 namespace weft::sm {
-namespace {
-
-std::string hex(std::uint64_t value) {
-  std::ostringstream out;
-  out << "0x" << std::hex << value;
-  return out.str();
-}
-
-}  // namespace
-
 // The host's bytes behind one aligned word (or part of it) at a generic address, nullptr: none.
 std::uint8_t* Executor::generic_bytes(std::uint64_t address, unsigned bytes, unsigned chunk, unsigned lane,
                                       const ResidentBlock& block) {

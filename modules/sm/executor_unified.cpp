@@ -1,21 +1,11 @@
 // Global accesses to system memory (unified memory).
 #include <algorithm>
-#include <sstream>
 
+#include "common/hex.h"
 #include "sm/executor.h"
 #include "sm/system_memory.h"
 
 namespace weft::sm {
-namespace {
-
-std::string hex(std::uint64_t value) {
-  std::ostringstream out;
-  out << "0x" << std::hex << value;
-  return out.str();
-}
-
-}  // namespace
-
 // Lanes of the mask whose element lies in a window of system memory.
 std::uint32_t Executor::in_system(std::uint32_t mask, const std::uint64_t* address,
                                   std::uint64_t size) const {
@@ -109,22 +99,12 @@ void Executor::stage(const Operation& op, unsigned chunk, std::uint32_t mask, co
 
 void Executor::one_lane(const Operation& op, unsigned chunk, unsigned lane, std::uint8_t* bytes,
                         const StagedLane* operands) {
-  std::uint32_t* const registers = registers_.chunk_base(chunk);
   alignas(64) const std::uint64_t offset[isa::kLanes] = {};
   alignas(64) std::uint64_t captured[2][isa::kLanes];
-  isa::MemoryLanes lanes;
+  isa::MemoryLanes lanes = memory_operands(op, chunk);
   lanes.base = bytes;
   lanes.offset = offset;
   lanes.active = 1u << lane;
-  for (unsigned i = 0; i < 4; ++i) {
-    if (op.dst[i] >= 0) lanes.dst[i] = registers + op.dst[i];
-    const Source& source = op.src[i + 1];
-    if (source.kind == Source::Kind::kRow) {
-      lanes.src[i] = registers + source.offset;
-    } else if (source.kind == Source::Kind::kConstant) {
-      lanes.src[i] = source.constant;
-    }
-  }
   for (unsigned i = 0; operands != nullptr && i < 2; ++i) {
     if (ptx::bytes_of(op.instruction->type) == 8) {
       captured[i][lane] = operands->operand[i];

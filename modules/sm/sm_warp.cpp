@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "common/error.h"
+#include "common/hex.h"
 #include "sm/sm.h"
 
 namespace weft::sm {
@@ -12,12 +13,6 @@ using warp_formation::Outcome;
 using warp_formation::ThreadGroup;
 
 namespace {
-
-std::string hex(std::uint32_t mask) {
-  std::ostringstream out;
-  out << "0x" << std::hex << mask;
-  return out.str();
-}
 
 unsigned first_lane(std::uint32_t mask) {
   return static_cast<unsigned>(__builtin_ctz(mask));

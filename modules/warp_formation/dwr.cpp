@@ -176,11 +176,7 @@ Stall Dwr::pick(unsigned scheduler, std::uint32_t, Issue& issue) {
   };
   const Stall stall = s.policy.pick(candidates, attempt, far);
   if (stall == Stall::kNone) return stall;
-  why = worse(why, stall);
-  if (s.in_memory != 0) why = worse(why, Stall::kMemory);
-  if (s.in_flight != s.in_memory) why = worse(why, geometry_.barrel ? Stall::kDependence : Stall::kControl);
-  if (s.at_barrier != 0) why = worse(why, Stall::kBarrier);
-  if (s.at_sync != 0) why = worse(why, Stall::kReconvergence);
+  why = s.worse_of(worse(why, stall), geometry_.barrel);
   if (s.at_lat != 0) why = worse(why, Stall::kScheme);
   return why;
 }

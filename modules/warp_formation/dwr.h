@@ -77,12 +77,12 @@ class Dwr final : public WarpFormation {
     std::uint32_t first_position = 0;  // of its sub-warp 0
     unsigned live = 0;
   };
-  struct Scheduler {
+  struct Scheduler : WaitingWarps {  // sub-warps
     Scheduler(const Config& config, unsigned contexts) : policy(config, contexts), slots(contexts) {}
     WarpScheduler policy;
     ContextSet eligible, far;
     Ring<std::uint16_t> slots;  // LAT barriers that wait for their issue slot (`real`)
-    unsigned in_flight = 0, in_memory = 0, at_barrier = 0, at_sync = 0, at_lat = 0;  // sub-warps
+    unsigned at_lat = 0;        // sub-warps
   };
   // An instruction in flight: its sub-warps that are not done, bit i: context + i.
   struct Flight {

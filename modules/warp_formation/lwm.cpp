@@ -94,13 +94,11 @@ class Lwm final : public WarpFormation {
     WarpMask mask;
   };
   static constexpr unsigned kNone = ContextSet::kMaxContexts;
-  struct Scheduler {
+  struct Scheduler : WaitingWarps {  // in flight: packed warps; at barriers and primitives: large warps
     Scheduler(const Config& config, unsigned contexts) : policy(config, contexts) {}
     WarpScheduler policy;
     ContextSet eligible, far;
-    unsigned current = kNone;               // the large warp whose instruction is being packed
-    unsigned in_flight = 0, in_memory = 0;  // packed warps
-    unsigned at_barrier = 0, at_sync = 0;   // large warps
+    unsigned current = kNone;  // the large warp whose instruction is being packed
   };
   struct Statistics {
     std::uint64_t instructions = 0, packed_warps = 0, single_slot_branches = 0, lone_departures = 0;
@@ -237,12 +235,7 @@ Stall Lwm::pick(unsigned scheduler, std::uint32_t, Issue& issue) {
   };
   const Stall stall = s.policy.pick(candidates, attempt, far);
   if (stall == Stall::kNone) return stall;
-  why = worse(why, stall);
-  if (s.in_memory != 0) why = worse(why, Stall::kMemory);
-  if (s.in_flight != s.in_memory) why = worse(why, geometry_.barrel ? Stall::kDependence : Stall::kControl);
-  if (s.at_barrier != 0) why = worse(why, Stall::kBarrier);
-  if (s.at_sync != 0) why = worse(why, Stall::kReconvergence);
-  return why;
+  return s.worse_of(worse(why, stall), geometry_.barrel);
 }
 
 void Lwm::issued(IssueId id, const Issue& issue) {

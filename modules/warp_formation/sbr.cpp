@@ -85,13 +85,10 @@ class Sbr final : public WarpFormation {
     Stall why = stall;
     if (waiting[0] != 0) why = worse(why, Stall::kUnitBusy);
     if (waiting[1] != 0) why = worse(why, Stall::kMemoryBusy);
-    if (waiting[2] != 0 || s.in_memory != 0) why = worse(why, Stall::kMemory);
+    if (waiting[2] != 0) why = worse(why, Stall::kMemory);
     if (waiting[3] != 0) why = worse(why, Stall::kDependence);
     if (waiting[4] != 0) why = worse(why, Stall::kFetch);
-    if (s.in_flight != s.in_memory) why = worse(why, geometry_.barrel ? Stall::kDependence : Stall::kControl);
-    if (s.at_barrier != 0) why = worse(why, Stall::kBarrier);
-    if (s.at_sync != 0) why = worse(why, Stall::kReconvergence);
-    return why;
+    return s.worse_of(why, geometry_.barrel);
   }
 
   void issued(IssueId id, const Issue& issue) override {
@@ -222,12 +219,11 @@ class Sbr final : public WarpFormation {
  private:
   using Warp = SbrWarp;
 
-  struct Scheduler {
+  struct Scheduler : WaitingWarps {
     Scheduler(const Config& config, unsigned contexts) : policy(config, contexts) {}
     WarpScheduler policy;
     ContextSet eligible;
     ContextSet far;  // waits at a barrier or, in barrel mode, for memory
-    unsigned in_flight = 0, in_memory = 0, at_barrier = 0, at_sync = 0;
   };
 
   // Threads of an issue of which none has been resolved yet.

@@ -24,6 +24,23 @@ inline Stall worse(Stall a, Stall b) {
   return std::min(a, b);
 }
 
+// How many of a scheduler's warps cannot be picked, by what they wait for.
+struct WaitingWarps {
+  unsigned in_flight = 0;  // an instruction of theirs
+  unsigned in_memory = 0;  // of these
+  unsigned at_barrier = 0;
+  unsigned at_sync = 0;  // at a warp-level primitive
+
+  // `why` or, if that tells more, what these warps wait for.
+  Stall worse_of(Stall why, bool barrel) const {
+    if (in_memory != 0) why = worse(why, Stall::kMemory);
+    if (in_flight != in_memory) why = worse(why, barrel ? Stall::kDependence : Stall::kControl);
+    if (at_barrier != 0) why = worse(why, Stall::kBarrier);
+    if (at_sync != 0) why = worse(why, Stall::kReconvergence);
+    return why;
+  }
+};
+
 // Takes out those contexts that are known to wait, and adds for what to `why`.
 inline void set_aside_waiting(ContextSet& contexts, const SmView& sm, Stall& why) {
   const auto set_aside = [&](const ContextSet& waits, Stall stall) {

@@ -101,11 +101,8 @@ class Tbc final : public WarpFormation {
     };
     const Stall stall = s.policy.pick(candidates, attempt, far);
     if (stall == Stall::kNone) return stall;
-    why = worse(why, stall);
-    if (s.in_memory != 0) why = worse(why, Stall::kMemory);
-    if (s.in_flight != s.in_memory) why = worse(why, geometry_.barrel ? Stall::kDependence : Stall::kControl);
-    if (s.at_barrier != 0) why = worse(why, Stall::kBarrier);
-    if (s.at_sync != 0 || stuck_ != 0) why = worse(why, Stall::kReconvergence);
+    why = s.worse_of(worse(why, stall), geometry_.barrel);
+    if (stuck_ != 0) why = worse(why, Stall::kReconvergence);
     if (!compactions_.empty()) why = worse(why, Stall::kScheme);
     return why;
   }
@@ -212,11 +209,10 @@ class Tbc final : public WarpFormation {
     std::vector<std::uint16_t> contexts;  // for its warps
     unsigned warps = 0;                   // of the top entry that have not dissolved (WCnt)
   };
-  struct Scheduler {
+  struct Scheduler : WaitingWarps {
     Scheduler(const Config& config, unsigned contexts) : policy(config, contexts) {}
     WarpScheduler policy;
     ContextSet eligible, far;
-    unsigned in_flight = 0, in_memory = 0, at_barrier = 0, at_sync = 0;  // warps
   };
 
   unsigned warps_of(const Block& block) const { return (block.threads + size_ - 1) / size_; }

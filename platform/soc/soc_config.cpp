@@ -1,7 +1,6 @@
 #include "platform/soc/soc_config.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
@@ -9,6 +8,7 @@
 #include "common/config_reader.h"
 #include "common/config_schema.h"
 #include "common/error.h"
+#include "common/hex.h"
 #include "platform/config_files.h"
 #include "platform/firmware/soc_map.h"
 
@@ -16,12 +16,6 @@ namespace weft {
 namespace {
 
 constexpr const char* kFolder = "soc/";
-
-std::string hex(std::uint64_t address) {
-  char text[24];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address));
-  return text;
-}
 
 // "soc/NAME" of a system that is there.
 bool named(const std::string& name_or_path) {
