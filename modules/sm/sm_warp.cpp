@@ -8,7 +8,6 @@
 
 namespace weft::sm {
 
-using warp_formation::Groups;
 using warp_formation::Outcome;
 using warp_formation::ThreadGroup;
 
