@@ -7,6 +7,7 @@
 #include "common/hex.h"
 
 namespace weft::cpu_cores {
+
 UnicornCore::UnicornCore(uc_arch architecture, uc_mode mode, int pc_register, std::uint32_t wait_opcode)
     : pc_register_(pc_register), wait_opcode_(wait_opcode) {
   check(uc_open(architecture, mode, &engine_), "opening Unicorn");

@@ -9,6 +9,7 @@
 #include "sm/executor.h"
 
 namespace weft::sm {
+
 // The host's bytes behind one aligned word (or part of it) at a generic address, nullptr: none.
 std::uint8_t* Executor::generic_bytes(std::uint64_t address, unsigned bytes, unsigned chunk, unsigned lane,
                                       const ResidentBlock& block) {

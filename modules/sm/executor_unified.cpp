@@ -6,6 +6,7 @@
 #include "sm/system_memory.h"
 
 namespace weft::sm {
+
 // Lanes of the mask whose element lies in a window of system memory.
 std::uint32_t Executor::in_system(std::uint32_t mask, const std::uint64_t* address,
                                   std::uint64_t size) const {
