@@ -130,7 +130,7 @@ class Folder {
   // Two comparisons would take each other's results away. The runs inherit the lock: it holds until the last
   // of them has gone, even if this process is killed; therefore the wait.
   void lock() {
-    constexpr int kTries = 100, kMilliseconds = 50;
+    constexpr int kTries = 40, kMilliseconds = 50;
     lock_ = open(path_.c_str(), O_RDONLY | O_DIRECTORY);  // NOLINT(android-cloexec-open): see above
     for (int i = 0; lock_ >= 0 && flock(lock_, LOCK_EX | LOCK_NB) != 0; ++i) {
       if (errno != EWOULDBLOCK && errno != EINTR) return;  // a file system without locks

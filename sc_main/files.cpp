@@ -204,7 +204,7 @@ class WithoutSignals {
 // Throws Failure.
 void replace_all(const std::string& folder, const std::vector<TextFile>& files) {
   std::vector<std::string> paths;
-  for (const TextFile& file : files) paths.push_back(folder + "/" + file.name);
+  for (const TextFile& file : files) paths.push_back((fs::path(folder) / file.name).string());
   std::vector<Draft> drafts;
   drafts.reserve(files.size());
   for (std::size_t i = 0; i < files.size(); ++i) drafts.emplace_back(paths[i], files[i].text, true);

@@ -62,7 +62,9 @@ Row PlannedRun::unfinished(const std::string& why) const {
 }
 
 std::optional<Row> PlannedRun::finished() const {
-  if (record_.is_null() || document(session_.out + "/run.json") != record_) return {};
+  // What is no JSON is not unequal to anything, for this library.
+  const ordered_json record = document(session_.out + "/run.json");
+  if (!record.is_object() || !record_.is_object() || record != record_) return {};
   const ordered_json statistics = document(session_.out + "/stats.json"),
                      config = document(session_.out + "/config.json");
   Row row = unfinished("");
