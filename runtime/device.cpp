@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <utility>
 #include <vector>
 
 #include "common/hex.h"
+#include "common/input_file.h"
 #include "gddr5/memory_image.h"
 #include "ptx/limits.h"
 #include "runtime/device_impl.h"
@@ -17,8 +16,6 @@ namespace weft::runtime {
 namespace {
 
 static_assert(Allocator::kAlignment >= LoadedModule::kAlignment);
-
-constexpr std::uint64_t kMaxFileBytes = 256u << 20;
 
 // Whether the kernel reads its parameters through generic addresses (cvta.param).
 bool has_parameter_address(const ptx::Program& program) {
@@ -361,17 +358,7 @@ const Gpu& Device::gpu() const {
 }
 
 std::string read_text(const std::string& path) {
-  std::error_code error;
-  const auto size = std::filesystem::file_size(path, error);
-  if (error) throw InputError(path, "cannot be read: " + error.message());
-  if (size > kMaxFileBytes) {
-    throw InputError(
-        path, "has " + std::to_string(size) + " bytes; allowed: up to " + std::to_string(kMaxFileBytes));
-  }
-  std::ifstream file(path, std::ios::binary);
-  std::string text(static_cast<std::size_t>(size), '\0');
-  if (!file.read(text.data(), static_cast<std::streamsize>(size))) throw InputError(path, "cannot be read");
-  return text;
+  return read_input(path);
 }
 
 }  // namespace weft::runtime

@@ -186,7 +186,7 @@ class Device {
   std::unique_ptr<Impl> impl_;
 };
 
-// A whole file. Throws InputError if it cannot be read, is a directory, or is larger than 256 MB.
+// A whole file or pipe. Throws InputError if it cannot be read, is a directory, or has more than 256 MiB.
 std::string read_text(const std::string& path);
 
 }  // namespace weft::runtime

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sc_main/options.h"
+#include "sc_main/processes.h"
 #include "sc_main/progress.h"
 #include "sc_main/session.h"
 
@@ -57,9 +58,10 @@ ordered_json measure_apart(const std::string& name, const Words& words) {
 
   int ends[2];
   if (pipe(ends) != 0) throw std::runtime_error(std::string("pipe: ") + std::strerror(errno));
-  const pid_t child = fork();
+  const pid_t parent = getpid(), child = fork();
   if (child < 0) throw std::runtime_error(std::string("fork: ") + std::strerror(errno));
   if (child == 0) {
+    die_with(parent);
     dup2(ends[1], STDOUT_FILENO);
     close(ends[0]);
     close(ends[1]);

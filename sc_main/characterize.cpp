@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "sc_main/files.h"
 #include "sc_main/options.h"
 #include "sc_main/session.h"
 #include "sm/instruction_profile.h"
@@ -216,6 +215,21 @@ void print_kernel(const ordered_json& kernel, std::size_t most_branches) {
   }
 }
 
+ordered_json characteristics_json(const Outcome& outcome, const GpuConfig& config,
+                                  const sm::InstructionProfile& profile, const LaunchTable& launches,
+                                  runtime::Device& device) {
+  ordered_json json;
+  json["workload"] = outcome.workload;
+  json["size"] = outcome.size;
+  json["config"] = config.name;
+  json["scheme"] = config.warp_formation.scheme;
+  json["kernels"] = ordered_json::array();
+  for (const auto& kernel : profile.kernels())
+    json["kernels"].push_back(kernel_json(kernel, launches.of(*kernel.program), config));
+  if (const auto ignored = ignored_lats(device.gpu().statistics())) json["ignored_lats"] = *ignored;
+  return json;
+}
+
 }  // namespace
 
 ExitCode characterize(const Words& words) {
@@ -246,6 +260,10 @@ ExitCode characterize(const Words& words) {
   session_choice.quiet = true;
   session_choice.profile = &profile;
   session_choice.observer = &launches;
+  session_choice.more_results = [&](const Outcome& ended, runtime::Device& device) -> std::vector<TextFile> {
+    return {
+        {"characteristics.json", text_of(characteristics_json(ended, config, profile, launches, device))}};
+  };
   Session session(session_choice);
   const ExitCode code = session.execute(outcome, *workload);
 
@@ -257,23 +275,10 @@ ExitCode characterize(const Words& words) {
                                     : "WRONG: ")
             << outcome.message << "\n";
 
-  ordered_json json;
-  json["workload"] = outcome.workload;
-  json["size"] = outcome.size;
-  json["config"] = config.name;
-  json["scheme"] = config.warp_formation.scheme;
-  json["kernels"] = ordered_json::array();
-  for (const auto& kernel : profile.kernels()) {
-    json["kernels"].push_back(kernel_json(kernel, launches.of(*kernel.program), config));
-    print_kernel(json["kernels"].back(), most_branches);
-  }
-  if (const auto ignored = ignored_lats(session.device().gpu().statistics())) {
-    json["ignored_lats"] = *ignored;
-    std::cout << "\nignored LATs            " << *ignored << ", in the SM that ignored most\n";
-  }
-  if (!session_choice.out.empty()) {
-    write_file(session_choice.out + "/characteristics.json", json.dump(2) + "\n");
-  }
+  const ordered_json json = characteristics_json(outcome, config, profile, launches, session.device());
+  for (const ordered_json& kernel : json["kernels"]) print_kernel(kernel, most_branches);
+  if (json.contains("ignored_lats"))
+    std::cout << "\nignored LATs            " << json["ignored_lats"] << ", in the SM that ignored most\n";
   return code;
 }
 

@@ -1,9 +1,13 @@
 #include "sc_main/cli.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <boost/program_options/errors.hpp>
 #include <csignal>
+#include <filesystem>
 #include <iostream>
 
 #include "sc_main/progress.h"
@@ -81,6 +85,13 @@ ExitCode fail(ExitCode code, const std::string& message) {
 int main(int argc, char** argv) {
   // A limit on file sizes is an error of write(), to be reported like a full disk, not a reason to die.
   std::signal(SIGXFSZ, SIG_IGN);
+  // So is a reader of standard output or of a pipe that goes (`| head`): the results in files are written
+  // nevertheless.
+  std::signal(SIGPIPE, SIG_IGN);
+  // Without the standard streams, files would get their numbers, and in them what is said to people.
+  for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream) {
+    if (fcntl(stream, F_GETFD) < 0 && open("/dev/null", O_RDONLY) < 0) break;
+  }
   ExitCode code = ExitCode::kDone;
   try {
     code = dispatch(Words(argv + std::min(argc, 1), argv + argc));
@@ -93,6 +104,8 @@ int main(int argc, char** argv) {
     code = fail(ExitCode::kBadInput, error.what());
   } catch (const SimulatedFault& fault) {
     code = fail(ExitCode::kFault, fault.what());
+  } catch (const std::filesystem::filesystem_error& error) {
+    code = fail(ExitCode::kBadInput, error.what());
   } catch (const std::exception& error) {
     code = fail(ExitCode::kFault, std::string("internal error: ") + error.what());
   }

@@ -1,30 +1,39 @@
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
+#include <thread>
+#include <utility>
 
 #include "sc_main/comparison.h"
 #include "sc_main/files.h"
 #include "sc_main/interrupt.h"
 #include "sc_main/options.h"
+#include "sc_main/planned_run.h"
 #include "sc_main/processes.h"
+#include "sc_main/report.h"
 #include "warp_formation/warp_formation.h"
 #include "workloads/workload.h"
 
 namespace weft::cli {
 namespace {
 
-using nlohmann::ordered_json;
-
 struct CompareOptions {
   std::string config = "gtx480", schemes = "sbr,dwf,lwm,dwr-16,dwr-32,dwr-64,crown,harp,tbc", workloads;
   std::string size = "default", out;
   std::vector<std::string> overrides;
   std::uint64_t max_cycles = 0, jobs = 0;
+  bool again = false;
 };
 
 // What --schemes names: a scheme and what is set for it.
@@ -87,120 +96,145 @@ Words workloads_of(const CompareOptions& options) {
   return names;
 }
 
-// A folder for the runs, removed with the object unless it was asked for.
-class RunFolder {
+// A folder for the comparison, removed with the object unless it was asked for.
+class Folder {
  public:
-  explicit RunFolder(const std::string& asked) : path_(asked), temporary_(asked.empty()) {
-    if (!temporary_) {
+  explicit Folder(const std::string& asked) : path_(asked), temporary_(asked.empty()) {
+    if (temporary_) {
+      make_temporary();
+    } else {
       make_folder(path_);
-      return;
+      lock();
     }
-    std::string name = (std::filesystem::temp_directory_path() / "weft-compare-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw InputError(name, "cannot be made");
-    path_ = name;
   }
-  ~RunFolder() {
+  ~Folder() {
     std::error_code ignored;
     if (temporary_) std::filesystem::remove_all(path_, ignored);
+    if (lock_ >= 0) close(lock_);
   }
-  RunFolder(const RunFolder&) = delete;
-  RunFolder& operator=(const RunFolder&) = delete;
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
 
-  std::string of(const std::string& workload, const std::string& scheme) const {
-    return path_ + "/" + workload + "/" + scheme;
+  const std::string& path() const { return path_; }
+
+ private:
+  void make_temporary() {
+    const char* variable = std::getenv("TMPDIR");
+    const std::string parent = variable == nullptr || *variable == '\0' ? "/tmp" : variable;
+    path_ = parent + "/weft-compare-XXXXXX";
+    if (mkdtemp(path_.data()) == nullptr) {
+      throw InputError(parent, std::string("no folder can be made in it: ") + std::strerror(errno) +
+                                   "; give --out DIR, or another folder for temporary files in TMPDIR");
+    }
   }
-  // Made, and without results of an earlier comparison, which must not pass for those of a run that fails.
-  std::string make(const std::string& workload, const std::string& scheme) const {
-    std::string folder = of(workload, scheme);
-    make_folder(folder);
-    std::error_code ignored;
-    for (const char* file : {"/stats.json", "/config.json", "/summary.txt"})
-      std::filesystem::remove(folder + file, ignored);
-    return folder;
+  // Two comparisons would take each other's results away. The runs inherit the lock: it holds until the last
+  // of them has gone, even if this process is killed; therefore the wait.
+  void lock() {
+    constexpr int kTries = 40, kMilliseconds = 50;
+    lock_ = open(path_.c_str(), O_RDONLY | O_DIRECTORY);  // NOLINT(android-cloexec-open): see above
+    for (int i = 0; lock_ >= 0 && flock(lock_, LOCK_EX | LOCK_NB) != 0; ++i) {
+      if (errno != EWOULDBLOCK && errno != EINTR) return;  // a file system without locks
+      if (i == kTries) throw InputError(path_, "another weft compare writes to this folder");
+      std::this_thread::sleep_for(std::chrono::milliseconds(kMilliseconds));
+    }
+  }
+
+  std::string path_;
+  const bool temporary_;
+  int lock_ = -1;
+};
+
+// comparison.csv and comparison.json, which say at any time what is finished. Each is whole at any time.
+class Tables {
+ public:
+  // Throws InputError: what cannot be written now should not cost the runs.
+  Tables(std::string folder, const Comparison& comparison) : folder_(std::move(folder)) {
+    for (const auto& [path, text] : files(comparison)) replace_file(path, text);
+  }
+  // A disk that is full meanwhile may have room again at the end.
+  void update(const Comparison& comparison) const {
+    try {
+      for (const auto& [path, text] : files(comparison)) replace_file(path, text);
+    } catch (const InputError&) {
+    }
+  }
+  // False: they are not where they should be.
+  bool finish(const Comparison& comparison) const {
+    bool there = true;
+    for (const auto& [path, text] : files(comparison)) {
+      const std::string elsewhere = save_file(path, text);
+      if (elsewhere.empty()) continue;
+      there = false;
+      std::cerr << "weft: " << elsewhere << "\n";
+    }
+    return there;
   }
 
  private:
-  std::string path_;
-  bool temporary_;
+  std::vector<std::pair<std::string, std::string>> files(const Comparison& comparison) const {
+    return {{folder_ + "/comparison.csv", csv(comparison)},
+            {folder_ + "/comparison.json", text_of(json(comparison))}};
+  }
+  const std::string folder_;
 };
 
-std::string text_of(const std::string& file) {
-  std::ifstream in(file);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
+void show_progress(std::size_t done, std::size_t all) {
+  if (isatty(STDERR_FILENO) == 0) return;
+  std::cerr << "\r" << done << " of " << all << " runs done" << (done == all ? "\n" : "") << std::flush;
 }
 
-// The first line of what a run said on standard error, without the program's name.
-std::string reason(const std::string& messages) {
-  std::string line = messages.substr(0, messages.find('\n'));
-  if (line.compare(0, 6, "weft: ") == 0) line.erase(0, 6);
-  return line.empty() ? "no message" : line;
-}
-
-Row row_of(const std::string& workload, const Variant& variant, int code, const std::string& folder) {
-  Row row{workload, variant.label, code, "verified", {}};
-  if (code == kNotStarted) {
-    row.exit_code = static_cast<int>(ExitCode::kFault);
-    row.result = "not run: interrupted";
-    return row;
-  }
-  const std::string said = text_of(folder + "/messages.txt");
-  if (code > static_cast<int>(ExitCode::kFault)) {
-    row.exit_code = static_cast<int>(ExitCode::kFault);
-    row.result = "killed by signal " + std::to_string(code - 128);
-    return row;
-  }
-  const auto statistics = ordered_json::parse(text_of(folder + "/stats.json"), nullptr, false);
-  const auto config = ordered_json::parse(text_of(folder + "/config.json"), nullptr, false);
-  const bool finished = statistics.is_object() && config.is_object() && statistics.at("fault").is_null();
-  if (finished) row.measures = Measures::of(statistics, config);
-  if (code == static_cast<int>(ExitCode::kWrongResult)) {
-    const std::string message = finished ? statistics.at("message").get<std::string>() : reason(said);
-    row.result = "wrong result: " + message;
-  } else if (code != static_cast<int>(ExitCode::kDone)) {
-    row.result = (code == static_cast<int>(ExitCode::kBadInput) ? "refused: " : "fault: ") + reason(said);
-  }
-  return row;
-}
-
-std::function<void(std::size_t)> progress(std::size_t jobs) {
-  if (isatty(STDERR_FILENO) == 0) return [](std::size_t) {};
-  return [jobs](std::size_t done) {
-    std::cerr << "\r" << done << " of " << jobs << " runs done" << (done == jobs ? "\n" : "") << std::flush;
-  };
-}
-
-Comparison compare_runs(const CompareOptions& options, const std::vector<Variant>& variants,
-                        const Words& names) {
-  const RunFolder folder(options.out.empty() ? "" : options.out + "/runs");
-  std::vector<Job> jobs;
+std::vector<PlannedRun> plan(const CompareOptions& options, const std::vector<Variant>& variants,
+                             const Words& names, const std::string& folder) {
+  std::vector<PlannedRun> runs;
   for (const std::string& workload : names) {
     for (const Variant& scheme : variants) {
-      const std::string out = folder.make(workload, scheme.label);
-      Job job{
-          {"run", "--config", options.config, "--workload", workload, "--size", options.size, "--out", out},
-          out + "/messages.txt"};
-      if (options.max_cycles != 0)
-        job.arguments.insert(job.arguments.end(), {"--max-cycles", std::to_string(options.max_cycles)});
-      job.arguments.insert(job.arguments.end(),
-                           {"--set", "sm.observe.lane_oracle=true", "sm.observe.stalled_threads=true"});
+      SessionOptions session;
+      session.config = options.config;
+      session.out = folder + "/" + workload + "/" + scheme.label;
+      session.max_cycles = options.max_cycles;
+      session.overrides = {"sm.observe.lane_oracle=true", "sm.observe.stalled_threads=true"};
       for (const auto* overrides : {&options.overrides, &scheme.overrides})
-        job.arguments.insert(job.arguments.end(), overrides->begin(), overrides->end());
-      jobs.push_back(std::move(job));
+        session.overrides.insert(session.overrides.end(), overrides->begin(), overrides->end());
+      runs.emplace_back(workload, scheme.label, options.size, session);
     }
   }
+  return runs;
+}
+
+// The runs that are not finished yet. `changed` is called when a row is another.
+void complete(std::vector<PlannedRun>& runs, Comparison& comparison, const CompareOptions& options,
+              const std::function<void()>& changed) {
+  std::vector<std::size_t> open;  // as in `runs` and in the rows
+  std::vector<Job> jobs;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    std::optional<Row> row;
+    if (!options.again) row = runs[i].finished();
+    comparison.rows.push_back(row ? *row : runs[i].unfinished("not finished"));
+    if (row) continue;
+    open.push_back(i);
+    jobs.push_back(runs[i].job());
+  }
+  const std::size_t found = runs.size() - open.size();
+  if (found != 0) {
+    std::cerr << "weft: " << found << " of " << runs.size()
+              << " runs are there already, of this build, configuration and program; --again repeats them\n";
+  }
+  changed();
+  std::size_t done = found;
   const unsigned parallel = options.jobs != 0 ? static_cast<unsigned>(options.jobs) : usable_cores();
-  const std::vector<int> codes = run_apart(jobs, parallel, progress(jobs.size()));
-  Comparison comparison{options.config, options.size, {}};
-  std::size_t i = 0;
-  for (const std::string& workload : names) {
-    for (const Variant& scheme : variants) {
-      comparison.rows.push_back(row_of(workload, scheme, codes[i], folder.of(workload, scheme.label)));
-      ++i;
-    }
+  run_apart(
+      jobs, parallel, [&](std::size_t job) { runs[open[job]].starts(); },
+      [&](std::size_t job, int code) {
+        const std::size_t i = open[job];
+        const bool killed = interrupted() && code == 128 + SIGKILL;
+        comparison.rows[i] = killed ? runs[i].unfinished("not finished: interrupted") : runs[i].ended(code);
+        changed();
+        show_progress(++done, runs.size());
+      });
+  if (!interrupted()) return;
+  for (Row& row : comparison.rows) {
+    if (row.result == "not finished") row.result = "not run: interrupted";
   }
-  return comparison;
 }
 
 }  // namespace
@@ -220,6 +254,7 @@ ExitCode compare(const Words& words) {
       "path=value ...: override values for all runs")("max-cycles", po::value(&options.max_cycles),
                                                       "stop each run after this many core cycles")(
       "jobs", po::value(&options.jobs), "runs at a time; as many as cores if not given")(
+      "again", po::bool_switch(&options.again), "also repeat runs whose results are in --out already")(
       "out", po::value(&options.out),
       "folder for comparison.csv and .json, and for the results of each run under runs/WORKLOAD/SCHEME");
   if (!parse(words, "weft compare [--config C] [--schemes a,b] [--workloads a,b] [--size S] [--out DIR]",
@@ -232,14 +267,20 @@ ExitCode compare(const Words& words) {
   const Words names = workloads_of(options);
   load_config(options.config, options.overrides);  // a mistake here would be one of every run
   catch_interrupts();
-  const Comparison comparison = compare_runs(options, variants, names);
+  const Folder folder(options.out);
+  std::vector<PlannedRun> runs = plan(options, variants, names, folder.path() + "/runs");
+  Comparison comparison{options.config, options.size, {}};
+  std::optional<Tables> tables;
+  complete(runs, comparison, options, [&] {
+    if (options.out.empty()) return;
+    if (tables) {
+      tables->update(comparison);
+    } else {
+      tables.emplace(options.out, comparison);
+    }
+  });
   std::cout << table(comparison);
-  if (!options.out.empty()) {
-    write_file(options.out + "/comparison.csv", csv(comparison));
-    write_file(options.out + "/comparison.json",
-               json(comparison).dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
-  }
-  int worst = 0;
+  int worst = tables && !tables->finish(comparison) ? static_cast<int>(ExitCode::kBadInput) : 0;
   for (const Row& row : comparison.rows) worst = std::max(worst, row.exit_code);
   return static_cast<ExitCode>(worst);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -76,6 +77,7 @@ void set_environment(const CudaOptions& options, const std::string& folder) {
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   std::cout.flush();
+  for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_DFL);  // as a program expects them
   execvp(arguments[0], arguments.data());
   throw InputError(program[0], std::string("cannot be started: ") + std::strerror(errno));
 }

@@ -1,11 +1,17 @@
-// SIGINT as a flag: the first Ctrl-C ends the running launch, a second one the program.
+// SIGINT, SIGTERM and SIGHUP as a flag: they end the running launch, and what there is gets written. A second
+// SIGINT ends the program; the others may come in any number (as `timeout` sends them: to the program and to
+// its group).
 #ifndef WEFT_SC_MAIN_INTERRUPT_H
 #define WEFT_SC_MAIN_INTERRUPT_H
+
+#include <csignal>
 
 namespace weft::cli {
 
 void catch_interrupts();
 bool interrupted();
+// The signals that are caught, for masks.
+sigset_t interrupt_signals();
 
 }  // namespace weft::cli
 

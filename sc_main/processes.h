@@ -3,6 +3,8 @@
 #ifndef WEFT_SC_MAIN_PROCESSES_H
 #define WEFT_SC_MAIN_PROCESSES_H
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -17,14 +19,18 @@ struct Job {
   std::string messages;  // file that takes standard error; standard output goes nowhere
 };
 
-inline constexpr int kNotStarted = -1;
+// Runs the jobs in order, at most `parallel` at a time. Calls `starts` with a job's number before it starts,
+// and `ended` with its number and exit code: 128 + the signal's number for one that was killed. After an
+// interrupt (interrupt.h) no job starts, and those that run are killed and awaited: half a run is of no use,
+// and what lies in its folder stays. None of them outlives this process, however that ends. Throws
+// std::runtime_error if no process can be made.
+void run_apart(const std::vector<Job>& jobs, unsigned parallel,
+               const std::function<void(std::size_t)>& starts,
+               const std::function<void(std::size_t, int)>& ended);
 
-// Runs the jobs in order, at most `parallel` at a time, and returns their exit codes: 128 + the signal's
-// number for one that was killed, kNotStarted for those that an interrupt (interrupt.h) came before; those
-// that run then are interrupted too and awaited. Calls `ended` with the number of jobs that have ended after
-// each. Throws std::runtime_error if no process can be made.
-std::vector<int> run_apart(const std::vector<Job>& jobs, unsigned parallel,
-                           const std::function<void(std::size_t)>& ended);
+// In a child, before exec: it does not outlive its parent, whose process ID it was told. Of a parent that has
+// gone already, the child goes too.
+void die_with(pid_t parent);
 
 // Cores that this process may use.
 unsigned usable_cores();

@@ -1,10 +1,12 @@
 #include "sc_main/raw_argument.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <limits>
 
 #include "common/error.h"
+#include "common/input_file.h"
 #include "sc_main/options.h"
 #include "workloads/host.h"
 
@@ -84,10 +86,11 @@ std::vector<std::uint8_t> buffer(const std::string& where, const std::string& te
     });
   } else if (content.rfind("file:", 0) == 0) {
     const std::string path = content.substr(5);
-    const std::string read = runtime::read_text(path);
-    if (read.size() > size) {
-      throw InputError(
-          where, path + " has " + std::to_string(read.size()) + " bytes, the buffer " + std::to_string(size));
+    std::string read;
+    try {
+      read = read_input(path, std::min<std::size_t>(size, kMaxInputBytes));
+    } catch (const InputError& error) {
+      throw InputError(where, error.what());
     }
     std::copy(read.begin(), read.end(), bytes.begin());
   } else {

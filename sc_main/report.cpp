@@ -10,8 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <sstream>
-
-#include "sc_main/files.h"
+#include <utility>
 
 namespace weft::cli {
 
@@ -192,14 +191,19 @@ std::string summary(const Outcome& outcome, runtime::Device& device) {
   return out.str();
 }
 
-void write_results(const std::string& folder, const Outcome& outcome, runtime::Device& device) {
+std::string text_of(const ordered_json& json) {
   // Foreign text (a path, a comment of a PTX file) may not be UTF-8; that must not cost the results.
-  const auto text = [](const ordered_json& json) {
-    return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
-  };
-  write_file(folder + "/config.json", text(effective_config(device.gpu().config())));
-  write_file(folder + "/stats.json", text(statistics_json(outcome, device)));
-  write_file(folder + "/summary.txt", summary(outcome, device));
+  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+std::string write_results(const std::string& folder, const Outcome& outcome, runtime::Device& device,
+                          const ordered_json& record, std::vector<TextFile> more) {
+  std::vector<TextFile> files = std::move(more);
+  files.push_back({"config.json", text_of(effective_config(device.gpu().config()))});
+  files.push_back({"summary.txt", summary(outcome, device)});
+  files.push_back({"run.json", text_of(record)});
+  files.push_back({"stats.json", text_of(statistics_json(outcome, device))});
+  return save_files(folder, files);
 }
 
 }  // namespace weft::cli

@@ -1,4 +1,4 @@
-// Results of a run: stats.json, config.json, summary.txt.
+// Results of a run: config.json, summary.txt, run.json, stats.json.
 #ifndef WEFT_SC_MAIN_REPORT_H
 #define WEFT_SC_MAIN_REPORT_H
 
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/device.h"
+#include "sc_main/files.h"
 #include "workloads/workload.h"
 
 namespace weft::cli {
@@ -18,10 +19,11 @@ struct Outcome {
   std::string workload;  // name, or the kernel of a raw run
   workloads::Size size;  // option values; empty for a raw run
   workloads::Code code;
+  std::string inputs;               // of a raw run: grid, block and arguments; a workload's are its size's
   std::optional<bool> verified;     // none: there was nothing to compare with
   std::string message;              // what was compared
   std::string fault;                // empty: ran to its end
-  bool interrupted = false;         // the fault came from outside: SIGINT or --max-cycles
+  bool interrupted = false;         // the fault came from outside: a signal or --max-cycles
   std::string mode = "timed";       // mode_of(SessionOptions)
   std::vector<std::string> checks;  // that were asked for
   std::string violations;           // of the TLM-2.0 protocol, if monitored
@@ -41,8 +43,14 @@ struct BucketShare {
 };
 std::vector<BucketShare> scheduler_cycles(const statistics::Registry& registry);
 
-// Writes the three files. Throws InputError if one cannot be written; those before it stay.
-void write_results(const std::string& folder, const Outcome& outcome, runtime::Device& device);
+// Writes config.json, summary.txt, run.json (`record`), what else there is, and stats.json, which is there
+// only if all are and are of one run (save_files in files.h). Returns a message if they are elsewhere; throws
+// InputError if they are nowhere.
+[[nodiscard]] std::string write_results(const std::string& folder, const Outcome& outcome,
+                                        runtime::Device& device, const nlohmann::ordered_json& record,
+                                        std::vector<TextFile> more);
+// JSON as it stands in files.
+std::string text_of(const nlohmann::ordered_json& json);
 
 // The most memory that this process has held, in bytes.
 std::uint64_t peak_memory_bytes();

@@ -37,9 +37,36 @@ std::vector<Dump> parse_dumps(const std::vector<std::string>& texts,
     if (index >= arguments.size() || !arguments[index].buffer.has_value()) {
       throw InputError("--dump", "argument " + std::to_string(index) + " is not a buffer (ptr:)");
     }
+    // Before the simulation, not after it: what shows now should not cost a run.
+    check_writable(text.substr(equals + 1));
     dumps.push_back({index, text.substr(equals + 1)});
   }
   return dumps;
+}
+
+// What the results of a raw run depend on besides its code.
+std::string inputs_of(const RunOptions& options, const std::vector<RawArgument>& raw) {
+  std::string text = "grid " + options.grid + ", block " + options.block + ", shared " +
+                     std::to_string(options.shared) + ", arguments";
+  for (const RawArgument& argument : raw) {
+    const auto& bytes = argument.buffer.has_value() ? *argument.buffer : argument.value;
+    text += argument.buffer.has_value() ? " ptr:" : " ";
+    text += fnv1a(std::string(bytes.begin(), bytes.end()));
+  }
+  return text;
+}
+
+// What cannot be written is told and does not cost the other results. False: it is not where it was asked
+// for.
+bool write_dump(const Dump& dump, const std::string& content) {
+  std::string problem;
+  try {
+    problem = save_file(dump.file, content);
+  } catch (const InputError& error) {
+    problem = error.what();
+  }
+  if (!problem.empty()) std::cerr << "weft: --dump " << dump.argument << ": " << problem << "\n";
+  return problem.empty();
 }
 
 ExitCode run_workload(const RunOptions& options) {
@@ -70,8 +97,11 @@ ExitCode run_kernel(const RunOptions& options) {
     outcome.code.file += ", " + options.ptx[i];
   }
 
+  outcome.inputs = inputs_of(options, raw);
+
+  bool dumped = true;
   Session session(options.session);
-  return session.execute(outcome, [&](runtime::Device& device, Outcome& result) {
+  const ExitCode code = session.execute(outcome, [&](runtime::Device& device, Outcome& result) {
     auto& module = device.load_modules(sources);
     result.workload = workloads::kernel_of(module, result.code);
     runtime::Arguments arguments;
@@ -90,9 +120,10 @@ ExitCode run_kernel(const RunOptions& options) {
     for (const Dump& dump : dumps) {
       std::string content(raw[dump.argument].buffer->size(), '\0');
       device.copy_from(content.data(), buffers[dump.argument], content.size());
-      write_file(dump.file, content);
+      dumped = write_dump(dump, content) && dumped;
     }
   });
+  return code == ExitCode::kDone && !dumped ? ExitCode::kBadInput : code;
 }
 
 }  // namespace
@@ -114,7 +145,7 @@ ExitCode run(const Words& words) {
                                                            "bytes of dynamic shared memory")(
       "arg", po::value(&options.arguments)->composing()->multitoken(), kArgumentForms)(
       "dump", po::value(&options.dumps)->composing()->multitoken(),
-      "INDEX=FILE: write the buffer of argument INDEX (from 0) to a file afterwards");
+      "INDEX=FILE: write the buffer of argument INDEX (from 0) to a file, device or pipe afterwards");
   po::options_description all;
   all.add(work).add(raw).add(session_options(options.session));
   if (!parse(words,

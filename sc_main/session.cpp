@@ -2,11 +2,13 @@
 
 #include <cctype>
 #include <iostream>
+#include <nlohmann/json.hpp>
+#include <utility>
 
-#include "sc_main/files.h"
 #include "sc_main/interrupt.h"
 #include "sc_main/options.h"
 #include "sc_main/progress.h"
+#include "sc_main/run_record.h"
 
 namespace weft::cli {
 namespace {
@@ -129,12 +131,20 @@ ExitCode Session::execute(Outcome& outcome, const std::function<void(runtime::De
     if (report.count > 1) std::cerr << " (and " << report.count - 1 << " more times here)";
     std::cerr << "\n";
   }
-  if (!options_.out.empty()) write_results(options_.out, outcome, device_);
+  std::string elsewhere;
+  if (!options_.out.empty()) {
+    const bool ended_by_signal = outcome.interrupted && interrupted();
+    std::vector<TextFile> more;
+    if (options_.more_results) more = options_.more_results(outcome, device_);
+    elsewhere = write_results(options_.out, outcome, device_,
+                              run_record(outcome, config_, options_, !ended_by_signal), std::move(more));
+  }
+  if (!elsewhere.empty()) std::cerr << "weft: " << elsewhere << "\n";
   finish_trace(device_.gpu());  // after the results: a waveform that does not fit the disk must not cost them
 
   if (!outcome.fault.empty() || !device_.reports().empty()) return ExitCode::kFault;
-  const bool wrong = outcome.verified == false || !outcome.violations.empty();
-  return wrong ? ExitCode::kWrongResult : ExitCode::kDone;
+  if (outcome.verified == false || !outcome.violations.empty()) return ExitCode::kWrongResult;
+  return elsewhere.empty() ? ExitCode::kDone : ExitCode::kBadInput;
 }
 
 }  // namespace weft::cli

@@ -32,6 +32,8 @@ struct SessionOptions {
   runtime::LaunchObserver* observer = nullptr;
   sm::InstructionProfile* profile = nullptr;
   bool quiet = false;  // execute() prints no summary
+  // Files that belong to the results besides those of every run; called when the work has ended.
+  std::function<std::vector<TextFile>(const Outcome&, runtime::Device&)> more_results;
 };
 
 // "timed", "functional" or "fast-forward".

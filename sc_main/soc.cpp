@@ -2,14 +2,15 @@
 #include "platform/soc/soc.h"
 
 #include <ctime>
-#include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
 
 #include "common/config_writer.h"
 #include "sc_main/files.h"
 #include "sc_main/interrupt.h"
+#include "sc_main/log_stream.h"
 #include "sc_main/options.h"
 #include "sc_main/report.h"
 
@@ -116,7 +117,8 @@ ExitCode soc(const Words& words) {
       "path=value ...: override values of the GPU's configuration")(
       "firmware", po::value(&options.firmware),
       "ELF file that the host CPU runs (not for an external CPU); for QEMU: a multiboot image")(
-      "log", po::value(&options.log), "file for the serial output, instead of standard output")(
+      "log", po::value(&options.log),
+      "file, device or pipe for the serial output, instead of standard output")(
       "out", po::value(&options.out), "folder for stats.json, config.json and summary.txt; made if missing")(
       "max-ms", po::value(&options.max_ms)->default_value(options.max_ms),
       "stop after this much simulated time (exit code 3)")(
@@ -131,37 +133,39 @@ ExitCode soc(const Words& words) {
   const SocConfig config = load_soc_config(options.config, options.overrides);
   if (config.cpu.kind != "external" && options.firmware.empty())
     throw InputError("weft soc", "a host CPU of kind " + config.cpu.kind + " needs --firmware FILE");
-  std::ofstream log;
-  if (!options.log.empty()) {
-    log.open(options.log);
-    if (!log) throw InputError(options.log, "cannot be written");
-  }
+  std::optional<LogStream> log;
+  if (!options.log.empty()) log.emplace(options.log);
   if (!options.out.empty()) make_folder(options.out);
   Gpu::Options gpu_options;
   gpu_options.monitors = options.monitors;
-  Soc soc("soc", config, load_gpu_of(config, options.gpu_overrides), options.log.empty() ? std::cout : log,
-          gpu_options);
+  Soc soc("soc", config, load_gpu_of(config, options.gpu_overrides), log ? *log : std::cout, gpu_options);
   if (!options.firmware.empty()) soc.load(options.firmware);
   catch_interrupts();
   soc.give_up_if(interrupted);
 
   const SocOutcome outcome = simulate(soc, options.max_ms);
+  soc.flush_serial_output();
+  const bool complete = !log || log->finish();
   const std::string violations = soc.violations();
   const std::string page = summary(soc, outcome);
   std::cout << page << std::flush;
+  std::string elsewhere;
   if (!options.out.empty()) {
     ordered_json effective = {{"soc", config::write(config)}, {"gpu", effective_config(soc.gpu().config())}};
-    write_file(options.out + "/config.json", effective.dump(2) + "\n");
-    write_file(options.out + "/stats.json", statistics_json(soc, options, outcome).dump(2) + "\n");
-    write_file(options.out + "/summary.txt", page);
+    elsewhere = save_files(options.out, {{"config.json", text_of(effective)},
+                                         {"summary.txt", page},
+                                         {"stats.json", text_of(statistics_json(soc, options, outcome))}});
   }
+  if (!elsewhere.empty()) std::cerr << "weft: " << elsewhere << "\n";
   if (!violations.empty()) std::cerr << "weft: protocol violations:\n" << violations;
   if (!outcome.fault.empty()) {
     std::cerr << "weft: " << outcome.fault << "\n";
     return ExitCode::kFault;
   }
   const auto code = static_cast<ExitCode>(*soc.exit_code());
-  return code == ExitCode::kDone && !violations.empty() ? ExitCode::kWrongResult : code;
+  if (code != ExitCode::kDone) return code;
+  if (!violations.empty()) return ExitCode::kWrongResult;
+  return complete && elsewhere.empty() ? ExitCode::kDone : ExitCode::kBadInput;
 }
 
 }  // namespace weft::cli

@@ -1,14 +1,12 @@
 #include "common/config_document.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <vector>
 
 #include "common/error.h"
+#include "common/input_file.h"
 
 namespace weft::config {
 namespace {
@@ -100,19 +98,7 @@ json read(const std::string& text, const std::string& file) {
 }
 
 json read_file(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) throw InputError(path, std::string("cannot be opened: ") + std::strerror(errno));
-  std::string text;
-  std::vector<char> block(1 << 16);
-  // One byte more than allowed is enough to refuse an endless file.
-  while (text.size() <= kMaximumBytes) {
-    stream.read(block.data(), static_cast<std::streamsize>(block.size()));
-    text.append(block.data(), static_cast<std::size_t>(stream.gcount()));
-    if (!stream) break;
-  }
-  if (stream.bad() || (stream.fail() && !stream.eof()))
-    throw InputError(path, "cannot be read (is it a directory?)");
-  return read(text, path);
+  return read(read_input(path, kMaximumBytes), path);
 }
 
 Override apply_override(json& document, const std::string& text) {

@@ -30,7 +30,8 @@ std::unique_ptr<CpuCore> load_cpu_core(const std::string& architecture) {
   void* object = nullptr;
   for (const auto& folder : folders()) {
     const auto path = folder / kObject;
-    if (!std::filesystem::exists(path)) {
+    std::error_code ignored;
+    if (!std::filesystem::exists(path, ignored)) {
       tried += (tried.empty() ? "" : ", ") + path.string();
       continue;
     }

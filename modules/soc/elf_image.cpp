@@ -3,10 +3,9 @@
 #include <elf.h>
 
 #include <cstring>
-#include <fstream>
-#include <iterator>
 
 #include "common/error.h"
+#include "common/input_file.h"
 
 namespace weft::soc {
 namespace {
@@ -58,10 +57,7 @@ ElfImage ElfImage::parse(const std::string& content, const std::string& name) {
 }
 
 ElfImage ElfImage::read(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw InputError(path, "cannot be read");
-  const std::string content((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  return parse(content, path);
+  return parse(read_input(path), path);
 }
 
 }  // namespace weft::soc

@@ -23,7 +23,7 @@ struct ElfImage {
   // Throws InputError with `name` if the content is no such file: not ELF, of another class, dynamically
   // linked, headers or segments outside the file, more than kMostBytes.
   static ElfImage parse(const std::string& content, const std::string& name);
-  // The same from a file; InputError if it cannot be read.
+  // The same from a file; InputError if it cannot be read or has more than 256 MiB.
   static ElfImage read(const std::string& path);
 };
 

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -107,7 +108,12 @@ void QemuDevice::bind(statistics::Registry& registry, const std::string& prefix)
 
 void QemuDevice::start(const std::string& guest) {
   int pair[2];
-  if (access(guest.c_str(), R_OK) != 0) throw InputError(guest, std::strerror(errno));
+  // QEMU reads it, and would do so for ever.
+  struct stat status = {};
+  if (access(guest.c_str(), R_OK) != 0 || stat(guest.c_str(), &status) != 0)
+    throw InputError(guest, std::string("cannot be read: ") + std::strerror(errno));
+  if (!S_ISREG(status.st_mode))
+    throw InputError(guest, "is a directory, a pipe or a device; allowed: a file with a multiboot image");
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
     throw InputError("QEMU", std::strerror(errno));
   const std::string ram = std::to_string(config_.ram_mib) + "M";

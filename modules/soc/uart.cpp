@@ -9,6 +9,10 @@ Uart::Uart(sc_core::sc_module_name name, std::ostream& out, bool stamps, const s
     : RegisterDevice(name, latency), out_(out), stamps_(stamps) {}
 
 Uart::~Uart() {
+  flush();
+}
+
+void Uart::flush() {
   if (!line_.empty()) end_line();
 }
 

@@ -17,8 +17,9 @@ class Uart : public RegisterDevice {
  public:
   // `out` outlives the device. With `stamps` a line begins "[  1234567.890 ns] ".
   Uart(sc_core::sc_module_name name, std::ostream& out, bool stamps, const sc_core::sc_time& latency);
-  // Writes out an unfinished line.
+  // Writes out an unfinished line, as flush() does.
   ~Uart() override;
+  void flush();
 
  private:
   Access read(std::uint64_t offset, std::uint32_t& value, const sc_core::sc_time& at, bool debug) override;

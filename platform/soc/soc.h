@@ -53,6 +53,8 @@ class Soc : public sc_core::sc_module {
   // Of the parts around the GPU, which has its own.
   statistics::Registry& statistics() { return registry_; }
   std::uint64_t host_instructions() const { return cpu_.has_value() ? cpu_->instructions() : 0; }
+  // Writes an unfinished line of the serial output.
+  void flush_serial_output() { uart_.flush(); }
   // Of the protocol on the hops to the bus, if monitored; empty: none.
   std::string violations() const;
 

@@ -1,9 +1,13 @@
 // The sub-commands, as their help describes them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cstring>
+#include <filesystem>
 #include <string>
+#include <thread>
+#include <utility>
 
 #include "end_to_end/kernels.h"
 #include "end_to_end/process.h"
@@ -101,6 +105,69 @@ TEST(RawKernel, TakesArgumentsAndGivesBuffersBack) {
   EXPECT_TRUE(folder.json("stats.json").at("verified").is_null()) << "nothing to compare with";
   EXPECT_EQ(folder.json("stats.json").at("workload"), "good");
   EXPECT_EQ(folder.json("stats.json").at("thread_instructions"), 64 * 8);
+}
+
+TEST(RawKernel, DumpsToWhatANameLeadsTo) {
+  const Folder folder;
+  const auto ptx = folder.write("good.ptx", kGoodKernel);
+  const auto dump = [&](const std::string& to) {
+    return weft({"run", "--ptx", ptx, "--grid", "1", "--block", "32", "--arg", "ptr:128", "u32:65", "--dump",
+                 "0=" + to});
+  };
+  // A link stays a link, a device a device.
+  folder.write("behind", "old");
+  std::filesystem::create_symlink("behind", folder.path("link"));
+  EXPECT_EQ(dump(folder.path("link")).code, 0);
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.path("link")));
+  EXPECT_EQ(folder.text("behind").size(), 128u);
+  std::filesystem::create_symlink("/dev/full", folder.path("full"));
+  const Exit full = dump(folder.path("full"));
+  EXPECT_EQ(full.code, 2);
+  EXPECT_THAT(full.err, AllOf(HasSubstr("--dump 0: "), HasSubstr("full: cannot be written: No space left")));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.path("full")));
+  const std::string mark = "; it is in ";
+  const auto begin = full.err.find(mark);
+  ASSERT_NE(begin, std::string::npos) << full.err;
+  const std::string other =
+      full.err.substr(begin + mark.size(), full.err.find(" instead") - begin - mark.size());
+  EXPECT_EQ(std::filesystem::file_size(other), 128u);
+  std::filesystem::remove(other);
+  const Exit said = dump("/dev/stdout");
+  EXPECT_EQ(said.code, 0) << said.err;
+  EXPECT_THAT(said.out, AllOf(StartsWith(std::string("A\0\0\0B\0\0\0", 8)), HasSubstr("core cycles")));
+
+  // What shows beforehand does not cost a run.
+  for (const auto& [bad, why] : {std::pair<std::string, std::string>{"", "Is a directory"},
+                                 {"none/file", "No such file or directory"}}) {
+    const Exit refused = dump(folder.path(bad));
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_EQ(refused.out, "") << bad;
+    EXPECT_THAT(refused.err, HasSubstr("cannot be written: " + why));
+  }
+}
+
+// Devices that never end, folders, pipes: wherever a file is read.
+TEST(Inputs, HaveALimit) {
+  const Folder folder;
+  const auto ptx = folder.write("good.ptx", kGoodKernel);
+  const auto refused = [](const std::vector<std::string>& words, const std::string& why) {
+    const Exit exit = weft(words, patient(60));
+    EXPECT_EQ(exit.code, 2) << words[0];
+    EXPECT_THAT(exit.err, HasSubstr(why));
+  };
+  refused({"ptx", "/dev/zero"}, "/dev/zero: has more than 268435456 bytes; allowed: up to 268435456");
+  refused({"run", "--ptx", ptx, "--grid", "1", "--block", "32", "--arg", "ptr:128=file:/dev/zero", "u32:1"},
+          "--arg 0: /dev/zero: has more than 128 bytes; allowed: up to 128");
+  refused({"check-config", "/dev/zero"}, "/dev/zero: has more than 16777216 bytes");
+  refused({"ptx", "/"}, "/: cannot be read: Is a directory");
+  refused({"check-config", folder.path() + "/"}, "/: cannot be read: Is a directory");
+
+  ASSERT_EQ(mkfifo(folder.path("pipe").c_str(), 0600), 0);
+  std::thread writer([&] { folder.write("pipe", kGoodKernel); });
+  const Exit piped = weft({"ptx", folder.path("pipe")});
+  writer.join();
+  EXPECT_EQ(piped.code, 0) << piped.err;
+  EXPECT_THAT(piped.out, HasSubstr("good"));
 }
 
 TEST(RawKernel, ArgumentsAreChecked) {

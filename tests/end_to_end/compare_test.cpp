@@ -1,10 +1,23 @@
 // `weft compare`: several runs side by side.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <random>
 #include <sstream>
+#include <utility>
 
 #include "end_to_end/process.h"
 
@@ -178,8 +191,173 @@ TEST(Compare, AnInterruptEndsTheRunsAndLeavesTheTable) {
   const Exit exit = weft(
       {"compare", "--schemes", "sbr,dwf", "--workloads", "bfs", "--size", "large", "--jobs", "1"}, start);
   EXPECT_EQ(exit.code, 3);
-  EXPECT_THAT(exit.out,
-              AllOf(HasSubstr("dwf"), HasSubstr("not run: interrupted"), Not(HasSubstr("speed-up over"))));
+  EXPECT_THAT(exit.out, AllOf(HasSubstr("dwf"), HasSubstr("not finished: interrupted"),
+                              HasSubstr("not run: interrupted"), Not(HasSubstr("speed-up over"))));
+}
+
+// Six quick runs.
+std::vector<std::string> quick(const Folder& folder, const std::vector<std::string>& more = {}) {
+  std::vector<std::string> words{"compare",
+                                 "--config",
+                                 "dwr-tesla",
+                                 "--schemes",
+                                 "sbr,lwm",
+                                 "--workloads",
+                                 "vector_add,reduction,matrix_multiply",
+                                 "--size",
+                                 "small",
+                                 "--jobs",
+                                 "2",
+                                 "--out",
+                                 folder.path("out"),
+                                 "--set",
+                                 "sm.count=1"};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+// Files of runs that are finished, as the comparison's folder has them: path -> which file, and when made.
+std::map<std::string, std::pair<ino_t, long>> results(const Folder& folder) {
+  std::map<std::string, std::pair<ino_t, long>> files;
+  for (const char* workload : {"vector_add", "reduction", "matrix_multiply"}) {
+    for (const char* scheme : {"sbr", "lwm"}) {
+      const std::string path =
+          folder.path(std::string("out/runs/") + workload + "/" + scheme + "/stats.json");
+      struct stat status = {};
+      if (stat(path.c_str(), &status) == 0) files[path] = {status.st_ino, status.st_mtim.tv_nsec};
+    }
+  }
+  return files;
+}
+
+// The tables without what the host decides.
+ordered_json table_of(const Folder& folder) {
+  ordered_json json = folder.json("out/comparison.json");
+  for (auto& run : json["runs"]) run.erase("cpu_seconds");
+  std::istringstream csv(folder.text("out/comparison.csv"));
+  std::string line;
+  std::getline(csv, line);
+  const auto names = cells(line);
+  const auto seconds = std::find(names.begin(), names.end(), "cpu_seconds") - names.begin();
+  while (std::getline(csv, line)) {
+    auto values = cells(line);
+    values.at(static_cast<std::size_t>(seconds)) = "";
+    json["csv"].push_back(values);
+  }
+  return json;
+}
+
+TEST(Compare, DoesNotRepeatWhatIsThere) {
+  const Folder folder;
+  ASSERT_EQ(weft(quick(folder)).code, 0);
+  const auto first = results(folder);
+  const ordered_json table = table_of(folder);
+  ASSERT_EQ(first.size(), 6u);
+
+  const Exit again = weft(quick(folder));
+  EXPECT_EQ(again.code, 0);
+  EXPECT_THAT(again.err, HasSubstr("6 of 6 runs are there already"));
+  EXPECT_EQ(results(folder), first);
+  EXPECT_EQ(table_of(folder), table);
+
+  // Results that are not whole, not of this configuration, or not wanted.
+  folder.write("out/runs/matrix_multiply/sbr/stats.json", "{\"fault\": null");
+  std::filesystem::remove(folder.path("out/runs/matrix_multiply/lwm/run.json"));
+  EXPECT_THAT(weft(quick(folder)).err, HasSubstr("4 of 6 runs are there already"));
+  EXPECT_EQ(table_of(folder), table);
+  EXPECT_THAT(weft(quick(folder, {"sm.simd_width=16"})).err, Not(HasSubstr("already")));
+  EXPECT_NE(table_of(folder), table);
+  EXPECT_THAT(weft(quick(folder)).err, Not(HasSubstr("already")));
+  const auto before = results(folder);
+  EXPECT_THAT(weft(quick(folder, {"--again"})).err, Not(HasSubstr("already")));
+  for (const auto& [path, file] : results(folder)) EXPECT_NE(before.at(path), file) << path;
+  EXPECT_EQ(table_of(folder), table);
+}
+
+// Processes that were started with the folder's name.
+bool has_processes(const Folder& folder) {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    std::ifstream file(entry.path() / "cmdline");
+    const std::string words{std::istreambuf_iterator<char>(file), {}};
+    if (words.find(folder.path()) != std::string::npos) return true;
+  }
+  return false;
+}
+
+TEST(Compare, KilledAtAnyMomentGoesOnWhereItWas) {
+  const Folder undisturbed;
+  const auto begin = std::chrono::steady_clock::now();
+  ASSERT_EQ(weft(quick(undisturbed)).code, 0);
+  const auto whole =
+      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
+  const ordered_json wanted = table_of(undisturbed);
+
+  std::mt19937 random(1234);
+  unsigned left = 0;  // rows that a killed comparison found finished
+  auto folder = std::make_unique<Folder>();
+  for (int round = 0; round < 20; ++round) {
+    const auto before = results(*folder);
+    Start start;
+    start.signal = round % 2 == 0 ? SIGKILL : SIGTERM;
+    start.interrupt_after_ms = 1 + static_cast<int>(random() % static_cast<unsigned>(whole.count()));
+    const Exit exit = weft(quick(*folder), start);
+    EXPECT_TRUE(exit.code == 0 || exit.code == 3 || exit.code == 128 + start.signal) << exit.code << exit.err;
+
+    // Nothing that was finished is gone or was repeated, and the tables say what is finished.
+    const auto now = results(*folder);
+    for (const auto& [path, file] : before) {
+      ASSERT_EQ(now.count(path), 1u) << path;
+      EXPECT_EQ(now.at(path), file) << path;
+    }
+    left += static_cast<unsigned>(before.size());
+    if (folder->has("out/comparison.json")) {
+      const ordered_json table = table_of(*folder);
+      for (std::size_t i = 0; i < 6; ++i) {
+        const ordered_json& run = table["runs"][i];
+        if (run["result"] == "verified") {
+          EXPECT_EQ(run["cycles"], wanted["runs"][i]["cycles"]);
+        } else {
+          EXPECT_THAT(run["result"].get<std::string>(), StartsWith("not "));
+          EXPECT_TRUE(run["cycles"].is_null());
+        }
+      }
+    }
+    for (int i = 0; i < 100 && has_processes(*folder); ++i) usleep(10'000);
+    EXPECT_FALSE(has_processes(*folder)) << "its runs go with it";
+
+    if (now.size() < 6 && round < 19) continue;
+    ASSERT_EQ(weft(quick(*folder)).code, 0);
+    EXPECT_EQ(table_of(*folder), wanted);
+    const auto last = results(*folder);
+    for (const auto& [path, file] : now) EXPECT_EQ(last.at(path), file) << "repeated: " << path;
+    for (const auto& [path, file] : last) {
+      EXPECT_EQ(Folder::names_of(std::filesystem::path(path).parent_path()).size(), 5u)
+          << path << ": four files and the messages";
+    }
+    folder = std::make_unique<Folder>();
+  }
+  EXPECT_GT(left, 10u) << "there was something to lose";
+}
+
+TEST(Compare, HasItsFolderForItself) {
+  const Folder folder;
+  const int other = open(folder.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  ASSERT_EQ(flock(other, LOCK_EX), 0);
+  const Exit exit =
+      weft({"compare", "--workloads", "vector_add", "--schemes", "sbr", "--out", folder.path()});
+  close(other);
+  EXPECT_EQ(exit.code, 2);
+  EXPECT_THAT(exit.err, HasSubstr("another weft compare writes to this folder"));
+  EXPECT_TRUE(Folder::names_of(folder.path()).empty());
+}
+
+TEST(Compare, NeedsAFolderForTemporaryFilesThatIsThere) {
+  setenv("TMPDIR", "/nowhere", 1);
+  const Exit exit = weft({"compare", "--workloads", "vector_add", "--schemes", "sbr"});
+  unsetenv("TMPDIR");
+  EXPECT_EQ(exit.code, 2);
+  EXPECT_THAT(exit.err, AllOf(StartsWith("weft: /nowhere: no folder can be made in it: No such file"),
+                              HasSubstr("--out DIR")));
 }
 
 }  // namespace

@@ -6,11 +6,14 @@
 
 #include "end_to_end/kernels.h"
 #include "end_to_end/process.h"
+#include "sc_main/files.h"
 
 namespace weft::end_to_end {
 namespace {
 
+using cli::make_folder;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::vector<std::string> endless(const Folder& folder, std::vector<std::string> more) {
   std::vector<std::string> words{"run",
@@ -42,6 +45,23 @@ TEST(Interruption, BySigintKeepsTheStatisticsSoFar) {
   EXPECT_TRUE(folder.has("out/config.json"));
 }
 
+// As batch systems end a program, and `timeout`, which sends the signal to it and to its group.
+TEST(Interruption, BySigtermAndSighupDoesTheSame) {
+  for (const int signal : {SIGTERM, SIGHUP}) {
+    const Folder folder;
+    Start start;
+    start.interrupt_after_ms = 500;
+    start.signal = signal;
+    start.signals = 2;
+    const Exit exit = weft(endless(folder, {}), start);
+    EXPECT_EQ(exit.code, 3) << signal << exit.err;
+    EXPECT_THAT(exit.err, HasSubstr("interrupted"));
+    ASSERT_TRUE(folder.has("out/stats.json")) << signal;
+    EXPECT_EQ(folder.json("out/stats.json").at("interrupted"), true);
+    EXPECT_EQ(folder.json("out/run.json").at("finished"), false);
+  }
+}
+
 TEST(Interruption, ByTheCycleLimitDoesTheSame) {
   const Folder folder;
   const Exit exit = weft(endless(folder, {"--max-cycles", "4321"}));
@@ -49,6 +69,7 @@ TEST(Interruption, ByTheCycleLimitDoesTheSame) {
   EXPECT_THAT(exit.err, HasSubstr("--max-cycles"));
   const auto stats = folder.json("out/stats.json");
   EXPECT_EQ(stats.at("interrupted"), true);
+  EXPECT_EQ(folder.json("out/run.json").at("finished"), true) << "it ends there every time";
   EXPECT_NEAR(stats.at("cycles").get<double>(), 4321, 2);
 }
 
@@ -63,19 +84,23 @@ TEST(FullDisk, KeepsEarlierResults) {
   const std::vector<std::string> words{"run",   "--workload", "vector_add",      "--size",
                                        "n=500", "--out",      folder.path("out")};
   ASSERT_EQ(weft(words).code, 0);
-  const std::string before = folder.text("out/stats.json");
+  const std::string before = folder.text("out/stats.json"), config = folder.text("out/config.json");
 
   Start full;
   full.file_size_limit = 16'384;
   ASSERT_GT(before.size(), full.file_size_limit);
-  const Exit exit = weft(words, full);
+  std::vector<std::string> other = words;
+  other.insert(other.end(), {"--set", "sm.count=3"});
+  const Exit exit = weft(other, full);
   EXPECT_EQ(exit.code, 2) << exit.err;
   EXPECT_THAT(exit.err, HasSubstr("stats.json: cannot be written: File too large"));
   EXPECT_THAT(exit.out, HasSubstr("verified")) << "the summary still reaches the terminal";
   EXPECT_EQ(folder.text("out/stats.json"), before) << "the older file is whole";
+  EXPECT_EQ(folder.text("out/config.json"), config) << "and the others are of the same run";
   EXPECT_EQ(Folder::names_of(folder.path("out")),
-            (std::vector<std::string>{"config.json", "stats.json", "summary.txt"}))
+            (std::vector<std::string>{"config.json", "run.json", "stats.json", "summary.txt"}))
       << "and no half file lies beside it";
+  EXPECT_EQ(Folder::names_of(folder.path()), (std::vector<std::string>{"out"}));
 }
 
 TEST(FullDisk, OfStandardOutput) {
@@ -85,6 +110,34 @@ TEST(FullDisk, OfStandardOutput) {
   const Exit exit = weft({"schema"}, start);
   EXPECT_EQ(exit.code, 2);
   EXPECT_THAT(exit.err, HasSubstr("standard output cannot be written"));
+}
+
+TEST(FullDisk, OfAReaderThatGoes) {
+  const Folder folder;
+  Start start;
+  start.without_output = true;
+  const Exit exit = weft({"run", "--workload", "vector_add", "--size", "n=500", "--out", folder.path("out"),
+                          "--vcd", folder.path("a.vcd")},
+                         start);
+  EXPECT_EQ(exit.code, 2);
+  EXPECT_THAT(exit.err, HasSubstr("standard output cannot be written"));
+  EXPECT_EQ(folder.json("out/stats.json").at("verified"), true) << "the results are there nevertheless";
+  EXPECT_THAT(folder.text("a.vcd"), Not(HasSubstr("verified")))
+      << "no file takes the place of standard output";
+}
+
+TEST(Results, OfAFinishedRunAreElsewhereIfTheirNamesAreTaken) {
+  const Folder folder;
+  make_folder(folder.path("out/stats.json"));
+  const Exit exit =
+      weft({"run", "--workload", "vector_add", "--size", "n=500", "--out", folder.path("out") + "/"});
+  EXPECT_EQ(exit.code, 2);
+  EXPECT_THAT(exit.err, HasSubstr("out/stats.json: cannot be written: Is a directory; the results are in " +
+                                  folder.path("out-")));
+  const auto names = Folder::names_of(folder.path());
+  ASSERT_EQ(names.size(), 2u);
+  EXPECT_EQ(folder.json(names[1] + "/stats.json").at("verified"), true);
+  EXPECT_EQ(Folder::names_of(folder.path("out")), (std::vector<std::string>{"stats.json"})) << "all or none";
 }
 
 TEST(Results, CannotBeWrittenIntoAFile) {

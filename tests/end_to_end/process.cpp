@@ -32,6 +32,7 @@ using Clock = std::chrono::steady_clock;
   dup2(nothing, STDIN_FILENO);
   dup2(to, STDOUT_FILENO);
   dup2(err, STDERR_FILENO);
+  if (start.without_output) close(STDOUT_FILENO);
   std::vector<char*> words{const_cast<char*>("weft")};
   for (std::string& argument : arguments) words.push_back(argument.data());
   words.push_back(nullptr);
@@ -66,10 +67,10 @@ Exit weft(const std::vector<std::string>& arguments, const Start& start) {
   bool interrupt = start.interrupt_after_ms > 0;
   unsigned open_pipes = 2;
   while (open_pipes > 0) {
-    poll(pipes.data(), pipes.size(), 10);
+    poll(pipes.data(), pipes.size(), interrupt ? 1 : 10);
     const auto elapsed = Clock::now() - begin;
     if (interrupt && elapsed > std::chrono::milliseconds(start.interrupt_after_ms)) {
-      kill(child, SIGINT);
+      for (int i = 0; i < start.signals; ++i) kill(child, start.signal);
       interrupt = false;
     }
     if (elapsed > std::chrono::seconds(start.timeout_s)) kill(child, SIGKILL);

@@ -2,6 +2,7 @@
 #ifndef WEFT_TESTS_END_TO_END_PROCESS_H
 #define WEFT_TESTS_END_TO_END_PROCESS_H
 
+#include <csignal>
 #include <cstdint>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -17,7 +18,10 @@ struct Exit {
 
 struct Start {
   std::uint64_t file_size_limit = 0;  // bytes per file that it may write; 0: no limit
-  int interrupt_after_ms = 0;         // SIGINT that long after the start; 0: none
+  int interrupt_after_ms = 0;         // a signal that long after the start; 0: none
+  int signal = SIGINT;                // which
+  int signals = 1;                    // how often, at once
+  bool without_output = false;        // standard output is closed
   std::string output;                 // where standard output goes instead of Exit::out; empty: there
   int timeout_s = 120;                // killed after that
 };

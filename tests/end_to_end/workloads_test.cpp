@@ -81,7 +81,7 @@ TEST(Results, AreStatisticsConfigurationAndSummary) {
                           "--out", folder.path("a/b")});
   ASSERT_EQ(exit.code, 0) << exit.err;
   EXPECT_EQ(Folder::names_of(folder.path("a/b")),
-            (std::vector<std::string>{"config.json", "stats.json", "summary.txt"}))
+            (std::vector<std::string>{"config.json", "run.json", "stats.json", "summary.txt"}))
       << "no temporary files stay behind";
   EXPECT_EQ(folder.json("a/b/config.json").at("sm").at("count"), 3) << "the effective configuration";
   EXPECT_EQ(folder.text("a/b/summary.txt"), exit.out);

@@ -85,5 +85,20 @@ TEST(ElfImage, SpoiltFilesNeverCrash) {
   }
 }
 
+// What is no file, or never ends.
+TEST(ElfImage, IsReadFromAFileWithinALimit) {
+  const auto said = [](const std::string& path) -> std::string {
+    try {
+      ElfImage::read(path);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "nothing thrown";
+  };
+  EXPECT_EQ(said("/"), "/: cannot be read: Is a directory");
+  EXPECT_EQ(said("/nowhere"), "/nowhere: cannot be read: No such file or directory");
+  EXPECT_EQ(said("/dev/zero"), "/dev/zero: has more than 268435456 bytes; allowed: up to 268435456");
+}
+
 }  // namespace
 }  // namespace weft::soc

@@ -212,6 +212,18 @@ TEST(Qemu, AGuestSearchesAGraphOnTheGpu) {
   EXPECT_EQ(folder.json("results/stats.json")["statistics"]["gpu"]["launches"], 2 * search.levels);
 }
 
+// What does not fit the disk comes out where it can be seen, and is no success.
+TEST(SocCommand, LosesNoSerialOutput) {
+  if (std::strstr(WEFT_ARCHITECTURES, "rv64") == nullptr) GTEST_SKIP() << "no host CPU of kind rv64";
+  const Exit exit = weft({"soc", "--firmware", firmware(WEFT_FIRMWARE, "bfs", "rv64"), "--log", "/dev/full"});
+  EXPECT_EQ(exit.code, 2);
+  EXPECT_THAT(exit.err,
+              HasSubstr("/dev/full: cannot be written: No space left on device; what follows goes to "
+                        "standard output"));
+  EXPECT_THAT(exit.out, HasSubstr(right("with copies", 1)));
+  EXPECT_THAT(exit.out, HasSubstr(right("shared memory", 0)));
+}
+
 TEST(SocCommand, BadUseIsExplained) {
   const Folder folder;
   const auto refused = [](const std::vector<std::string>& arguments, const std::string& why) {
@@ -230,6 +242,12 @@ TEST(SocCommand, BadUseIsExplained) {
   refused({"soc", "--set", "cpu.kind=z80", "--firmware", "x"}, "allowed");
   refused({"soc", "--set", "ram.bytes=5000", "--firmware", "x"}, "multiple of 4096");
   refused({"soc", "--max-ms", "0", "--firmware", "x"}, "--max-ms");
+  refused({"soc", "--firmware", "x", "--log", folder.path()}, "cannot be written: Is a directory");
+  refused({"soc", "--config", "qemu", "--firmware", folder.path()}, "is a directory, a pipe or a device");
+  if (std::strstr(WEFT_ARCHITECTURES, "rv64") != nullptr) {
+    refused({"soc", "--firmware", folder.path()}, "cannot be read: Is a directory");
+    refused({"soc", "--firmware", "/dev/zero"}, "/dev/zero: has more than 268435456 bytes");
+  }
   refused({"soc", "--config", "external", "--set", "cpu.external.socket=" + folder.path("s"), "--firmware",
            folder.write("any.elf", "anything")},
           "an external CPU runs its own program");

@@ -227,7 +227,8 @@ void Context::write_results() {
   std::string folder = settings_->out;
   if (settings_->process != 0 && settings_->process != owner_) folder += "/process-" + std::to_string(owner_);
   try {
-    profile_->write(folder, *this);
+    const std::string elsewhere = profile_->write(folder, *this);
+    if (!elsewhere.empty()) report(elsewhere);
   } catch (const InputError& error) {
     report(error.what());
   }

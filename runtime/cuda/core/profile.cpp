@@ -209,14 +209,13 @@ ordered_json Profile::to_json(Context& context) const {
   return json;
 }
 
-void Profile::write(const std::string& folder, Context& context) const {
-  cli::make_folder(folder);
+std::string Profile::write(const std::string& folder, Context& context) const {
   const auto text = [](const ordered_json& json) {
     return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
   };
-  cli::write_file(folder + "/config.json", text(effective_config(context.config())));
-  cli::write_file(folder + "/stats.json", text(to_json(context)));
-  cli::write_file(folder + "/summary.txt", summary());
+  return cli::save_files(folder, {{"config.json", text(effective_config(context.config()))},
+                                  {"summary.txt", summary()},
+                                  {"stats.json", text(to_json(context))}});
 }
 
 }  // namespace weft::cuda

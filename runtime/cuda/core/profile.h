@@ -53,8 +53,9 @@ class Profile {
   std::string summary() const;
   // The device is about to be reset, or the program to end: keeps its statistics.
   void keep_statistics(runtime::Device& device);
-  // config.json, stats.json, summary.txt. Throws InputError.
-  void write(const std::string& folder, Context& context) const;
+  // config.json, summary.txt, stats.json, all or none. Returns a message if they are elsewhere; throws
+  // InputError if they are nowhere.
+  [[nodiscard]] std::string write(const std::string& folder, Context& context) const;
 
  private:
   struct Sum {

@@ -1,0 +1,128 @@
+#include "sc_main/planned_run.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/input_file.h"
+#include "sc_main/files.h"
+#include "sc_main/run_record.h"
+
+namespace weft::cli {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+// Empty if it cannot be read. No pipe or device, which could be waited for without end.
+std::string content(const std::string& file) {
+  struct stat status = {};
+  if (stat(file.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return "";
+  try {
+    return read_input(file);
+  } catch (const InputError&) {
+    return "";
+  }
+}
+
+ordered_json document(const std::string& file) {
+  return ordered_json::parse(content(file), nullptr, false);
+}
+
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
+// What a run said on standard error, in a line, without the program's name.
+std::string reason(const std::string& messages) {
+  std::string line = first_line(messages);
+  if (line.compare(0, 6, "weft: ") == 0) line.erase(0, 6);
+  return line.empty() ? "no message" : line;
+}
+
+}  // namespace
+
+PlannedRun::PlannedRun(std::string workload, std::string scheme, std::string size, SessionOptions session)
+    : workload_(std::move(workload)),
+      scheme_(std::move(scheme)),
+      size_(std::move(size)),
+      session_(std::move(session)) {
+  make_folder(session_.out);
+  remove_drafts(session_.out);
+  try {
+    const auto of = workloads::find(workload_);
+    const SessionOptions all = with_settings(session_, *of, size_);
+    record_ = run_record(outcome_of(*of, size_), load_config(all.config, all.overrides), all, true);
+  } catch (const InputError&) {
+    // The run will say why.
+  }
+}
+
+Row PlannedRun::unfinished(const std::string& why) const {
+  return {workload_, scheme_, static_cast<int>(ExitCode::kFault), why, {}};
+}
+
+std::optional<Row> PlannedRun::finished() const {
+  // What is no JSON is not unequal to anything, for this library.
+  const ordered_json record = document(session_.out + "/run.json");
+  if (!record.is_object() || !record_.is_object() || record != record_) return {};
+  const ordered_json statistics = document(session_.out + "/stats.json"),
+                     config = document(session_.out + "/config.json");
+  Row row = unfinished("");
+  try {
+    if (!statistics.at("fault").is_null()) {
+      row.result = "fault: " + first_line(statistics.at("fault").get<std::string>());
+      return row;
+    }
+    row.measures = Measures::of(statistics, config);
+    const bool right = statistics.at("verified").get<bool>();
+    row.exit_code = static_cast<int>(right ? ExitCode::kDone : ExitCode::kWrongResult);
+    row.result = right ? "verified" : "wrong result: " + statistics.at("message").get<std::string>();
+    return row;
+  } catch (const ordered_json::exception&) {
+    return {};  // not whole, or not Weft's
+  }
+}
+
+Job PlannedRun::job() const {
+  Job job{
+      {"run", "--config", session_.config, "--workload", workload_, "--size", size_, "--out", session_.out},
+      session_.out + "/messages.txt"};
+  if (session_.max_cycles != 0)
+    job.arguments.insert(job.arguments.end(), {"--max-cycles", std::to_string(session_.max_cycles)});
+  job.arguments.emplace_back("--set");
+  job.arguments.insert(job.arguments.end(), session_.overrides.begin(), session_.overrides.end());
+  return job;
+}
+
+struct stat PlannedRun::results() const {
+  struct stat status = {};
+  if (stat((session_.out + "/stats.json").c_str(), &status) != 0) return {};
+  return status;
+}
+
+void PlannedRun::starts() {
+  before_ = results();
+}
+
+Row PlannedRun::ended(int exit_code) const {
+  if (exit_code > static_cast<int>(ExitCode::kFault))
+    return unfinished("killed by signal " + std::to_string(exit_code - 128));
+  Row row = unfinished("");
+  row.exit_code = exit_code;
+  const std::string said = reason(content(session_.out + "/messages.txt"));
+  if (exit_code == static_cast<int>(ExitCode::kBadInput)) {
+    row.result = "refused: " + said;
+    return row;
+  }
+  // A file that takes another's place was made while that was still there: it has another number.
+  const struct stat now = results();
+  const bool written = now.st_ino != before_.st_ino || now.st_dev != before_.st_dev;
+  if (written) {
+    if (std::optional<Row> result = finished()) return *result;
+  }
+  row.exit_code = std::max(exit_code, static_cast<int>(ExitCode::kFault));
+  row.result = exit_code == static_cast<int>(ExitCode::kFault) ? "fault: " + said : "no results: " + said;
+  return row;
+}
+
+}  // namespace weft::cli
