@@ -38,8 +38,9 @@ bool MemoryAccess::access(const MicroOp& op, ptx::Pc pc, unsigned chunk, std::ui
   isa::MemoryLanes lanes;
   alignas(64) std::uint64_t offset[isa::kLanes];
   const void* const address = op.absolute ? kZeros : op.operand(0, base);
-  const isa::AddressSpan span = (in.wide_address || op.absolute ? wide_ : narrow_)(
-      address, in.offset - static_cast<std::int64_t>(region.low), active, offset);
+  const isa::AddressFunction spread = addresses_[static_cast<unsigned>(op.address)];
+  const isa::AddressSpan span =
+      spread(address, in.offset - static_cast<std::int64_t>(region.low), active, offset);
   const std::uint64_t size = operation.element_bytes;
   const bool inside = span.high < region.bytes && size <= region.bytes - span.high;
   if (!inside || (span.bits & (size - 1)) != 0) return refer();

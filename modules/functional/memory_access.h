@@ -6,6 +6,7 @@
 #ifndef WEFT_FUNCTIONAL_MEMORY_ACCESS_H
 #define WEFT_FUNCTIONAL_MEMORY_ACCESS_H
 
+#include <array>
 #include <cstdint>
 
 #include "functional/micro_op.h"
@@ -19,8 +20,8 @@ class MemoryAccess {
   MemoryAccess(sm::Executor& executor, sm::RegisterFile& registers)
       : executor_(executor),
         registers_(registers),
-        narrow_(isa::find_addresses(false)),
-        wide_(isa::find_addresses(true)) {}
+        addresses_{isa::find_addresses(isa::AddressKind::kWide), isa::find_addresses(isa::AddressKind::kLow),
+                   isa::find_addresses(isa::AddressKind::kNarrow)} {}
 
   // Observed accesses all go through the executor.
   void set_observed(bool observed) { observed_ = observed; }
@@ -36,7 +37,7 @@ class MemoryAccess {
 
   sm::Executor& executor_;
   sm::RegisterFile& registers_;
-  const isa::AddressFunction narrow_, wide_;
+  const std::array<isa::AddressFunction, 3> addresses_;  // by isa::AddressKind
   const sm::Kernel* kernel_ = nullptr;
   sm::DeviceMemoryView memory_;
   sm::Executor::Region shared_, parameters_, device_;

@@ -233,15 +233,7 @@ bool Executor::memory(const Operation& op, ptx::Pc pc, const Groups& groups, con
     const std::uint32_t mask = guarded(in, group);
     group_ = static_cast<unsigned>(&group - groups.data);
     if (mask == 0) continue;
-    const Source& base = op.src[0];
-    const bool wide = in.wide_address;
-    if (base.kind == Source::Kind::kRow) {
-      isa::addresses(registers_.chunk_base(group.chunk) + base.offset, wide, in.offset, address);
-    } else if (base.kind == Source::Kind::kConstant) {
-      isa::addresses(base.constant, wide, in.offset, address);
-    } else {
-      std::fill(std::begin(address), std::end(address), static_cast<std::uint64_t>(in.offset));
-    }
+    addresses(op, group.chunk, address);
     bool done = false;
     switch (in.space) {
       case ptx::Space::kGeneric:
@@ -257,6 +249,21 @@ bool Executor::memory(const Operation& op, ptx::Pc pc, const Groups& groups, con
     if (!done) return false;
   }
   return goes_on();
+}
+
+// The addresses of a memory instruction, of which op.src[0] is the base.
+void Executor::addresses(const Operation& op, unsigned chunk, std::uint64_t* address) {
+  const ptx::Instruction& in = *op.instruction;
+  alignas(64) static constexpr std::uint64_t kZeros[isa::kLanes] = {};
+  const void* const base = lanes_of(op.src[0], chunk);
+  isa::addresses(base == nullptr ? kZeros : base, isa::address_kind(in), in.offset, address);
+  if (in.space != ptx::Space::kConst) return;
+  // Constant memory is part of device memory, whose addresses have 64 bits. An address that is none of them
+  // was made modulo 2^32, as on hardware: it counts from the beginning of device memory.
+  for (unsigned i = 0; i < isa::kLanes; ++i) {
+    if (address[i] - memory_.base >= memory_.bytes)
+      address[i] = memory_.base + static_cast<std::uint32_t>(address[i] - memory_.base);
+  }
 }
 
 // Whether the observer lets the launch go on.

@@ -145,6 +145,7 @@ class Executor {
   bool copy(const Operation& op, ptx::Pc pc, const warp_formation::Groups& groups,
             const ResidentBlock& block);
   const void* lanes_of(const Source& source, unsigned chunk);
+  void addresses(const Operation& op, unsigned chunk, std::uint64_t* address);
   bool access(const Operation& op, ptx::Pc pc, ptx::Space space, unsigned chunk, std::uint32_t mask,
               const std::uint64_t* address, const ResidentBlock& block);
   bool reach(const Operation& op, ptx::Pc pc, ptx::Space space, unsigned chunk, std::uint32_t mask,

@@ -64,8 +64,8 @@ bool Executor::system(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint
   const ptx::Instruction& in = *op.instruction;
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
-    const std::uint64_t area =
-        lane_value(op.src[0], false, chunk, lane) + static_cast<std::uint64_t>(in.offset);
+    const std::uint64_t area = static_cast<std::uint32_t>(lane_value(op.src[0], false, chunk, lane)) +
+                               static_cast<std::uint32_t>(in.offset);
     Fault wrong;
     if (area + ptx::bytes_of_system_call(in.system) > kernel_->local_bytes) {
       wrong = {FaultKind::kStackOverflow, "functions called too deeply overflow the thread's stack of " +

@@ -103,13 +103,8 @@ bool Executor::copy(const Operation& op, ptx::Pc pc, const Groups& groups, const
   for (const ThreadGroup& group : groups) {
     std::uint32_t mask = guarded(in, group);
     if (mask == 0) continue;
-    const void* base = lanes_of(op.src[0], group.chunk);
-    if (base != nullptr) {
-      isa::addresses(base, in.wide_address, in.offset, from);
-    } else {
-      std::fill(std::begin(from), std::end(from), static_cast<std::uint64_t>(in.offset));
-    }
-    isa::addresses(lanes_of(op.src[1], group.chunk), false, 0, to);
+    addresses(op, group.chunk, from);
+    isa::addresses(lanes_of(op.src[1], group.chunk), isa::AddressKind::kNarrow, 0, to);
     const std::uint32_t* given = words_of(op.src[2], group.chunk);
     const bool may_ignore = op.src[3].kind == Source::Kind::kPredicate;
     const std::uint32_t ignored = may_ignore ? predicates_of(op.src[3], group.chunk) : 0;

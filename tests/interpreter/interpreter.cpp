@@ -288,8 +288,14 @@ class Block {
 
   // Bytes [address, address + bytes) of one access; the whole vector is aligned to its size.
   std::uint8_t* access(const Instruction& in, unsigned bytes, bool write) {
-    const std::uint64_t address =
+    std::uint64_t address =
         read(in.src[0], in.wide_address ? 64 : 32) + static_cast<std::uint64_t>(in.offset);
+    // Only global and generic addresses have 64 bits.
+    if (in.space != ptx::Space::kGlobal && in.space != ptx::Space::kGeneric && in.space != ptx::Space::kConst)
+      address = address % (std::uint64_t{1} << 32);
+    // Constants lie in global memory here. What is no place there is one of 32 bits in it.
+    if (in.space == ptx::Space::kConst && (address < base_ || address - base_ >= memory_.size()))
+      address = base_ + (address - base_) % (std::uint64_t{1} << 32);
     return locate(view(), in.space, address, bytes, write);
   }
 
