@@ -37,7 +37,8 @@ po::options_description session_options(SessionOptions& options) {
   add("check", po::value(&options.checks)->composing()->multitoken(),
       "memory: every access against allocations, alignment and what has been written; race: accesses of "
       "threads "
-      "that no barrier orders; exit code 3 if anything is found");
+      "that no barrier orders; warp: shuffles from threads that do not take part; exit code 3 if anything is "
+      "found");
   add("check-reports", po::value(&options.check_reports)->default_value(options.check_reports),
       "a launch ends after reports about this many different instructions");
   return description;

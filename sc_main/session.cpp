@@ -37,10 +37,10 @@ runtime::FunctionalOptions functional_options(const SessionOptions& options) {
 check::Options check_options(const SessionOptions& options) {
   check::Options check;
   for (const std::string& name : options.checks) {
-    if (name != "memory" && name != "race") {
-      throw InputError("--check", "found '" + name + "'; allowed: memory, race");
+    if (name != "memory" && name != "race" && name != "warp") {
+      throw InputError("--check", "found '" + name + "'; allowed: memory, race, warp");
     }
-    (name == "memory" ? check.memory : check.race) = true;
+    (name == "memory" ? check.memory : name == "race" ? check.race : check.warp) = true;
   }
   if (options.check_reports == 0) throw InputError("--check-reports", "found 0; allowed: 1 or more");
   check.reports = options.check_reports;

@@ -27,7 +27,7 @@ struct SessionOptions {
   TraceOptions trace;
   bool functional = false;
   std::string fast_forward;         // launches, or the name of a kernel; empty: none
-  std::vector<std::string> checks;  // "memory", "race"
+  std::vector<std::string> checks;  // "memory", "race", "warp"
   std::uint64_t check_reports = 16;
   runtime::LaunchObserver* observer = nullptr;
   sm::InstructionProfile* profile = nullptr;

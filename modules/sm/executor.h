@@ -122,8 +122,9 @@ class Executor {
   bool system(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint32_t mask,
               const ResidentBlock& block);
 
-  // A warp-level primitive for all its participants in a chunk, which came from `count` places.
-  void across_lanes(const Participants* parts, unsigned count, unsigned chunk);
+  // A warp-level primitive for all its participants in a chunk, which came from `count` places. False: the
+  // observer wants the launch to end.
+  bool across_lanes(const Participants* parts, unsigned count, unsigned chunk, const ResidentBlock& block);
   // The result of bar.red for these lanes: `votes` of `threads` predicates were true.
   void barrier_result(const Operation& op, unsigned chunk, std::uint32_t lanes, std::uint32_t votes,
                       std::uint32_t threads);
@@ -201,6 +202,8 @@ class Executor {
   bool surface(ImageLanes& lanes, unsigned lane);
   bool touch(ImageLanes& lanes, unsigned lane, unsigned number, std::uint64_t address, unsigned bytes);
   bool texel_permitted(const ImageLanes& lanes, unsigned lane, std::uint64_t address, unsigned bytes);
+  void observe_shuffle(const isa::Lanes& lanes, const Participants* parts, unsigned count, unsigned chunk,
+                       const ResidentBlock& block);
   bool goes_on();
   bool refuse_image(const ImageLanes& lanes, unsigned lane, FaultKind kind, const std::string& what);
 

@@ -71,7 +71,7 @@ TEST(Functional, RefusesOptionsThatNeedCycles) {
 TEST(Check, RefusesAnUnknownCheck) {
   const Exit exit = weft({"run", "--check", "leaks", "--workload", "vector_add"});
   EXPECT_EQ(exit.code, 2);
-  EXPECT_THAT(exit.err, AllOf(HasSubstr("'leaks'"), HasSubstr("memory, race")));
+  EXPECT_THAT(exit.err, AllOf(HasSubstr("'leaks'"), HasSubstr("memory, race, warp")));
 }
 
 TEST(Check, ReportsAndEndsWithExitCode3) {
