@@ -72,7 +72,15 @@ std::uint32_t special_value(ptx::Special special, const SpecialContext& c, std::
     case ptx::Special::kDynamicSharedSize:
       return static_cast<std::uint32_t>(c.kernel.launch.dynamic_shared);
     case ptx::Special::kTotalSharedSize:
-      return static_cast<std::uint32_t>(c.kernel.shared_bytes);
+      return static_cast<std::uint32_t>(c.kernel.own_shared_bytes);
+    case ptx::Special::kReservedSharedBegin:
+    case ptx::Special::kReservedShared0:
+    case ptx::Special::kReservedShared1:
+      return static_cast<std::uint32_t>(c.kernel.reserved_shared);
+    case ptx::Special::kReservedSharedEnd:
+      return static_cast<std::uint32_t>(c.kernel.reserved_shared + ReservedShared::kUsed);
+    case ptx::Special::kReservedSharedCap:
+      return static_cast<std::uint32_t>(c.kernel.reserved_shared + ReservedShared::kBytes);
     default:
       return 0;  // %gridid, %envreg: no value is promised
   }
