@@ -20,7 +20,7 @@ struct SessionOptions {
   std::string config = "gtx480";
   std::vector<std::string> overrides;  // "path=value"
   std::string out;                     // folder for results; empty: none
-  std::uint64_t max_cycles = 0;
+  std::uint64_t max_cycles = 0, max_instructions = 0;
   runtime::DeviceLimits limits;
   bool no_sleep = false;
   bool monitors = false;

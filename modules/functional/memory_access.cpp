@@ -27,9 +27,11 @@ bool MemoryAccess::access(const MicroOp& op, ptx::Pc pc, unsigned chunk, std::ui
   const ptx::Instruction& in = *operation.instruction;
   const auto refer = [&] {
     const warp_formation::ThreadGroup group{active, static_cast<std::uint16_t>(chunk), 0, false};
-    return executor_.memory(operation, pc, {&group, 1}, block);
+    if (!executor_.memory(operation, pc, {&group, 1}, block)) return false;
+    if (log_ != nullptr) log_->add(executor_, operation, block);
+    return true;
   };
-  if (!op.direct || observed_) return refer();
+  if (!op.direct || by_executor_) return refer();
   const bool in_device = in.space != ptx::Space::kShared && in.space != ptx::Space::kParam;
   const sm::Executor::Region& region = in_device                         ? device_
                                        : in.space == ptx::Space::kShared ? shared_

@@ -198,6 +198,7 @@ void Executor::arithmetic(const Operation& op, const Groups& groups, std::uint64
           break;
         }
         case Source::Kind::kDynamic: {
+          ++outside_uses_;
           const auto special = static_cast<ptx::Special>(source.index);
           const std::uint64_t value = dynamic_value(special, cycle);
           if (ptx::bytes_of(in.type) == 8) {
@@ -327,6 +328,12 @@ bool Executor::generic(const Operation& op, ptx::Pc pc, unsigned chunk, std::uin
   }
   const std::uint32_t global = mask & ~(in_shared | in_local);
   return global == 0 || access(op, pc, ptx::Space::kGlobal, chunk, global, address, block);
+}
+
+const std::uint8_t* Executor::bytes_of(ptx::Space space, const ResidentBlock& block) const {
+  if (space == ptx::Space::kTexture) return nullptr;
+  if (space == ptx::Space::kParam) return parameters_.data();
+  return space == ptx::Space::kShared ? shared_.data() + shared_stride_ * block.slot : memory_.image;
 }
 
 Executor::Region Executor::region(ptx::Space space, const ResidentBlock& block) {

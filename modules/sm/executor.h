@@ -100,6 +100,12 @@ class Executor {
   const LaneAccess* accesses() const { return accesses_.data(); }
   unsigned access_count() const { return access_count_; }
   const Fault& fault() const { return fault_; }
+  // Byte 0 of the recorded addresses of a space, without direct access to system memory; nullptr: of
+  // textures.
+  const std::uint8_t* bytes_of(ptx::Space space, const ResidentBlock& block) const;
+  // How often a kernel has used what is neither its registers nor its memory: a clock, system memory, the
+  // device runtime, a surface.
+  std::uint64_t outside_uses() const { return outside_uses_; }
   // Of an access that is `staged`: what goes along for a lane.
   const StagedLane& staged(const LaneAccess& access, unsigned lane) const {
     return staged_[static_cast<std::size_t>(&access - accesses_.data()) * isa::kLanes + lane];
@@ -237,6 +243,7 @@ class Executor {
   AccessObserver* observer_ = nullptr;
   std::array<std::uint32_t, warp_formation::kMaxGroups> refused_{};  // by group of the instruction
   unsigned group_ = 0;                                               // that is being executed
+  std::uint64_t outside_uses_ = 0;
   Fault fault_;
 };
 
