@@ -57,7 +57,9 @@ class LaunchObserver {
 struct DeviceOptions {
   bool sleeping = true;
   bool monitors = false;
-  std::uint64_t max_cycles = 0;                   // core cycles over all launches; 0: no limit
+  std::uint64_t max_cycles = 0;  // core cycles over all launches; 0: no limit
+  // Threads' instructions over all launches, timed or not; 0: no limit.
+  std::uint64_t max_instructions = 0;
   DeviceLimits limits;                            // of stack, printf and heap
   std::function<void(const Progress&)> progress;  // called a few times per second of wall time while running
   std::function<bool()> interrupted;              // polled; true abandons the launch (SIGINT)
@@ -74,7 +76,7 @@ struct DeviceOptions {
       nullptr;  // counts instructions of timed launches; must outlive the device
 };
 
-// The launch was stopped from outside: by `interrupted` or `max_cycles`.
+// The launch was stopped from outside: by `interrupted`, `max_cycles` or `max_instructions`.
 class LaunchAbandoned : public SimulatedFault {
  public:
   using SimulatedFault::SimulatedFault;
@@ -127,7 +129,7 @@ class Device {
   void launch(LoadedModule& module, const std::string& kernel, dispatch::Dim3 grid, dispatch::Dim3 block,
               const Arguments& arguments, std::uint64_t dynamic_shared = 0);
   // Runs the simulation until every launch is done and every stream empty. Throws SimulatedFault if a kernel
-  // faulted or hung, LaunchAbandoned if it was interrupted or reached max_cycles. After either the device can
+  // faulted or hung, LaunchAbandoned if it was interrupted or reached a limit. After either the device can
   // still be read, but runs nothing more before reset().
   void synchronise();
 

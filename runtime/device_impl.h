@@ -101,6 +101,10 @@ struct Device::Impl {
   // Runs the simulation until `reached`, or a fault.
   void run(const std::function<bool()>& reached);
   void abandon(const std::string& reason);
+  // Of all launches, timed or not.
+  std::uint64_t thread_instructions() const;
+  bool reached_instructions() const;
+  std::string instructions_reached() const;
   void throw_if_faulted() const;
 
   // device_streams.cpp

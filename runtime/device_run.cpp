@@ -56,14 +56,31 @@ dispatch::LaunchOutcome Device::Impl::run_functional(const dispatch::Launch& lau
     }
     return options.interrupted && options.interrupted();
   };
-  const Fault fault =
-      engine.run(launch, gpu.config().warp_formation.warp_size, gpu.memory_view(), interrupted);
+  // The timed launches before this one count too.
+  const std::uint64_t timed = gpu.progress().thread_instructions;
+  if (options.max_instructions != 0)
+    engine.limit(options.max_instructions - std::min(options.max_instructions, timed));
+  Fault fault = engine.run(launch, gpu.config().warp_formation.warp_size, gpu.memory_view(), interrupted);
   if (!fault) return outcome;
+  if (engine.was_interrupted() && reached_instructions()) fault.text = instructions_reached();
   outcome.fault = fault.text;
   abandoned = engine.was_interrupted();
   outcome.end = abandoned ? End::kStopped : End::kFaulted;
   gpu.abandon(fault);  // and with it the launches that follow
   return outcome;
+}
+
+std::uint64_t Device::Impl::thread_instructions() const {
+  return gpu.progress().thread_instructions + engine.counters().thread_instructions;
+}
+
+bool Device::Impl::reached_instructions() const {
+  return options.max_instructions != 0 && thread_instructions() >= options.max_instructions;
+}
+
+std::string Device::Impl::instructions_reached() const {
+  return "stopped after " + std::to_string(thread_instructions()) +
+         " thread instructions, the limit of --max-instructions";
 }
 
 void Device::Impl::abandon(const std::string& reason) {
@@ -92,6 +109,16 @@ void Device::Impl::run(const std::function<bool()>& reached) {
         break;
       }
       slice = std::min(slice, options.max_cycles - spent_cycles);
+    }
+    if (options.max_instructions != 0) {
+      if (reached_instructions()) {
+        abandon(instructions_reached());
+        break;
+      }
+      // No slice is long enough to go far beyond the limit: an SM issues at most all its threads in a cycle.
+      const std::uint64_t left = options.max_instructions - thread_instructions();
+      const std::uint64_t most = gpu.config().sm.count * gpu.config().sm.max_threads;
+      slice = std::min(slice, std::max<std::uint64_t>(1, left / most));
     }
     if (options.interrupted && options.interrupted()) {
       abandon("interrupted");

@@ -97,6 +97,8 @@ ExitCode cuda(const Words& words) {
       "folder for stats.json (each launch, and all of them), config.json and summary.txt; made if missing");
   add("max-cycles", po::value(&options.settings.max_cycles),
       "after this many core cycles launches fail with a time-out");
+  add("max-instructions", po::value(&options.settings.max_instructions),
+      "after this many instructions of threads launches fail with a time-out");
   add("functional", po::bool_switch(&options.settings.functional),
       "run kernels without timing: the same results, no simulated time");
   add("instant-copies", po::bool_switch(&options.settings.instant_copies),

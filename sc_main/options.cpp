@@ -17,6 +17,8 @@ po::options_description session_options(SessionOptions& options) {
       "path=value ...: override values of the configuration, for example sm.count=4");
   add("out", po::value(&options.out), "folder for stats.json, config.json and summary.txt; made if missing");
   add("max-cycles", po::value(&options.max_cycles), "stop after this many core cycles (exit code 3)");
+  add("max-instructions", po::value(&options.max_instructions),
+      "stop after about this many instructions of threads, timed or not (exit code 3)");
   add("stack-bytes", po::value(&options.limits.stack_bytes),
       "local memory of a thread whose functions call themselves (1024)");
   add("printf-bytes", po::value(&options.limits.printf_bytes),
@@ -37,7 +39,8 @@ po::options_description session_options(SessionOptions& options) {
   add("check", po::value(&options.checks)->composing()->multitoken(),
       "memory: every access against allocations, alignment and what has been written; race: accesses of "
       "threads "
-      "that no barrier orders; exit code 3 if anything is found");
+      "that no barrier orders; warp: shuffles from threads that do not take part; exit code 3 if anything is "
+      "found");
   add("check-reports", po::value(&options.check_reports)->default_value(options.check_reports),
       "a launch ends after reports about this many different instructions");
   return description;

@@ -3,6 +3,7 @@
 #include "ptx/module.h"
 #include "runtime/device.h"
 #include "sc_main/options.h"
+#include "sm/kernel.h"
 
 namespace weft::cli {
 
@@ -12,8 +13,11 @@ ExitCode ptx(const Words& words) {
   po::options_description options("options");
   options.add_options()("file", po::value(&file)->required(), "PTX file; may stand without --file");
   if (!parse(words, "weft ptx FILE", options, "file")) return ExitCode::kDone;
-  std::cout << ptx::describe(ptx::parse(runtime::read_text(file), file));
-  return ExitCode::kDone;
+  std::vector<std::string> refused;
+  std::cout << ptx::describe(ptx::parse(runtime::read_text(file), file), &refused, sm::check_executable);
+  std::cout.flush();
+  for (const std::string& why : refused) std::cerr << "weft: " << why << "\n";
+  return refused.empty() ? ExitCode::kDone : ExitCode::kBadInput;
 }
 
 }  // namespace weft::cli

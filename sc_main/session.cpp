@@ -17,11 +17,14 @@ runtime::FunctionalOptions functional_options(const SessionOptions& options) {
   runtime::FunctionalOptions functional;
   functional.all = options.functional;
   if (options.functional) {
-    const auto refuse = [](bool given, const char* option) {
-      if (given)
-        throw InputError(option, "has no meaning with --functional, which has no cycles and no transactions");
+    const auto refuse = [](bool given, const char* option, const char* instead = "") {
+      if (given) {
+        throw InputError(
+            option, std::string("has no meaning with --functional, which has no cycles and no transactions") +
+                        instead);
+      }
     };
-    refuse(options.max_cycles != 0, "--max-cycles");
+    refuse(options.max_cycles != 0, "--max-cycles", "; --max-instructions has");
     refuse(options.no_sleep, "--no-sleep");
     refuse(options.monitors, "--monitors");
     refuse(!options.trace.file.empty(), "--vcd");
@@ -39,10 +42,10 @@ runtime::FunctionalOptions functional_options(const SessionOptions& options) {
 check::Options check_options(const SessionOptions& options) {
   check::Options check;
   for (const std::string& name : options.checks) {
-    if (name != "memory" && name != "race") {
-      throw InputError("--check", "found '" + name + "'; allowed: memory, race");
+    if (name != "memory" && name != "race" && name != "warp") {
+      throw InputError("--check", "found '" + name + "'; allowed: memory, race, warp");
     }
-    (name == "memory" ? check.memory : check.race) = true;
+    (name == "memory" ? check.memory : name == "race" ? check.race : check.warp) = true;
   }
   if (options.check_reports == 0) throw InputError("--check-reports", "found 0; allowed: 1 or more");
   check.reports = options.check_reports;
@@ -54,6 +57,7 @@ runtime::DeviceOptions device_options(const SessionOptions& options) {
   device.sleeping = !options.no_sleep;
   device.monitors = options.monitors;
   device.max_cycles = options.max_cycles;
+  device.max_instructions = options.max_instructions;
   device.limits = options.limits;
   device.progress = progress_line();
   device.interrupted = interrupted;

@@ -20,14 +20,14 @@ struct SessionOptions {
   std::string config = "gtx480";
   std::vector<std::string> overrides;  // "path=value"
   std::string out;                     // folder for results; empty: none
-  std::uint64_t max_cycles = 0;
+  std::uint64_t max_cycles = 0, max_instructions = 0;
   runtime::DeviceLimits limits;
   bool no_sleep = false;
   bool monitors = false;
   TraceOptions trace;
   bool functional = false;
   std::string fast_forward;         // launches, or the name of a kernel; empty: none
-  std::vector<std::string> checks;  // "memory", "race"
+  std::vector<std::string> checks;  // "memory", "race", "warp"
   std::uint64_t check_reports = 16;
   runtime::LaunchObserver* observer = nullptr;
   sm::InstructionProfile* profile = nullptr;

@@ -4,7 +4,8 @@
 
 namespace weft::check {
 
-Checks::Checks(const Options& options, std::uint64_t base, std::uint64_t bytes) : log_(options.reports) {
+Checks::Checks(const Options& options, std::uint64_t base, std::uint64_t bytes)
+    : log_(options.reports), warp_(options.warp) {
   if (options.memory) memory_.emplace(base, bytes, allocations_, log_);
   if (options.race) race_.emplace(base, bytes, allocations_, log_);
 }
@@ -57,6 +58,15 @@ std::uint32_t Checks::access(const sm::ObservedAccess& access) {
   const std::uint32_t allowed = memory_ ? memory_->access(access) : access.mask;
   if (race_) race_->access(access, allowed);
   return allowed;
+}
+
+void Checks::shuffle_from_outside(const sm::ObservedShuffle& shuffle) {
+  if (!warp_) return;
+  for (std::uint32_t rest = shuffle.mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
+    log_.add("shuffle from outside", shuffle.kernel->program.name, shuffle.pc,
+             [&] { return describe(shuffle, lane); });
+  }
 }
 
 void Checks::barrier_arrived(unsigned sm, const sm::ResidentBlock& block, unsigned barrier, unsigned chunk,

@@ -1,4 +1,4 @@
-// The checks of a run as one observer: `--check memory`, `--check race`, or both.
+// The checks of a run as one observer: `--check memory`, `--check race`, `--check warp`, or several of them.
 //
 //   check::Checks checks({true, false, 16}, kDeviceBase, bytes);
 //   gpu.observe(&checks);
@@ -23,7 +23,8 @@ namespace weft::check {
 struct Options {
   bool memory = false, race = false;
   std::uint64_t reports = 16;  // different places after which a launch ends; at least 1
-  bool any() const { return memory || race; }
+  bool warp = false;
+  bool any() const { return memory || race || warp; }
 };
 
 class Checks final : public sm::AccessObserver {
@@ -46,6 +47,7 @@ class Checks final : public sm::AccessObserver {
   void kernel_started(const sm::Kernel& kernel, unsigned sms) override;
   void block_started(unsigned sm, const sm::ResidentBlock& block) override;
   std::uint32_t access(const sm::ObservedAccess& access) override;
+  void shuffle_from_outside(const sm::ObservedShuffle& shuffle) override;
   void result_written(unsigned sm, const sm::ResidentBlock& block, unsigned chunk, unsigned lane,
                       std::uint64_t offset, std::uint64_t bytes) override;
   const std::string& stop_reason() const override { return log_.stop_reason(); }
@@ -60,6 +62,7 @@ class Checks final : public sm::AccessObserver {
   ReportLog log_;
   std::optional<MemoryChecker> memory_;
   std::optional<RaceChecker> race_;
+  const bool warp_;
 };
 
 }  // namespace weft::check

@@ -72,6 +72,7 @@ void MemoryChecker::kernel_started(const sm::Kernel& kernel, unsigned sms) {
   slots_per_sm_ = kernel.occupancy.blocks;
   slots_.resize(std::size_t{sms} * slots_per_sm_);
   shared_bytes_ = kernel.shared_bytes;
+  own_shared_bytes_ = kernel.own_shared_bytes;
   local_bytes_ = kernel.local_bytes;
   local_words_ = (local_bytes_ + 63) / 64 + 1;
 }
@@ -79,6 +80,8 @@ void MemoryChecker::kernel_started(const sm::Kernel& kernel, unsigned sms) {
 void MemoryChecker::block_started(unsigned sm, const sm::ResidentBlock& block) {
   Slot& slot = slot_of(sm, block);
   slot.shared.assign((shared_bytes_ + 63) / 64 + 1, 0);
+  // The system software has set up its own part.
+  Bits{slot.shared.data(), shared_bytes_}.fill(own_shared_bytes_, shared_bytes_ - own_shared_bytes_, true);
   slot.local.assign(local_bytes_ == 0 ? 0 : local_words_ * block.threads, 0);
 }
 

@@ -71,7 +71,7 @@ class MemoryChecker {
   Bits accessible_, written_;
   std::vector<Slot> slots_;
   unsigned slots_per_sm_ = 0;
-  std::uint64_t shared_bytes_ = 0, local_bytes_ = 0, local_words_ = 0;
+  std::uint64_t shared_bytes_ = 0, own_shared_bytes_ = 0, local_bytes_ = 0, local_words_ = 0;
 };
 
 }  // namespace weft::check

@@ -2,10 +2,30 @@
 
 #include <sstream>
 
+#include "common/hex.h"
 #include "isa/isa.h"
 #include "sm/executor.h"
 
 namespace weft::check {
+namespace {
+
+std::uint32_t thread_in_block(const sm::ResidentBlock& block, unsigned chunk, unsigned lane) {
+  return (chunk - block.first_chunk) * isa::kLanes + lane;
+}
+
+// "kernel: thread (1,0,0) of block (0,0,0), pc 7, file.cu:12 (kernel.ptx:40:3): ", of an access or a shuffle.
+template <class Observed>
+std::string place_of(const Observed& what, unsigned lane) {
+  const ptx::Program& program = what.kernel->program;
+  std::ostringstream out;
+  out << program.name << ": "
+      << thread_name(*what.kernel, block_of(*what.kernel, *what.block),
+                     thread_in_block(*what.block, what.chunk, lane))
+      << ", pc " << what.pc << ", " << program.place(what.pc) << ": ";
+  return out.str();
+}
+
+}  // namespace
 
 void ReportLog::add(const std::string& kind, const std::string& kernel, ptx::Pc pc,
                     const std::function<std::string()>& text) {
@@ -46,7 +66,7 @@ std::string verb_of(const ptx::Instruction& in) {
 }
 
 std::uint32_t thread_of(const sm::ObservedAccess& access, unsigned lane) {
-  return (access.chunk - access.block->first_chunk) * isa::kLanes + lane;
+  return thread_in_block(*access.block, access.chunk, lane);
 }
 
 std::uint64_t block_of(const sm::Kernel& kernel, const sm::ResidentBlock& block) {
@@ -68,12 +88,25 @@ std::string thread_name(const sm::Kernel& kernel, std::uint64_t block, std::uint
 }
 
 std::string describe(const sm::ObservedAccess& access, unsigned lane) {
-  const ptx::Program& program = access.kernel->program;
+  return place_of(access, lane) + verb_of(*access.operation->instruction) + " of " +
+         std::to_string(access.bytes) + " bytes";
+}
+
+std::string describe(const sm::ObservedShuffle& shuffle, unsigned lane) {
+  const unsigned from = shuffle.from[lane];
+  const std::uint32_t thread = thread_in_block(*shuffle.block, shuffle.chunk, from);
   std::ostringstream out;
-  out << program.name << ": "
-      << thread_name(*access.kernel, block_of(*access.kernel, *access.block), thread_of(access, lane))
-      << ", pc " << access.pc << ", " << program.place(access.pc) << ": "
-      << verb_of(*access.operation->instruction) << " of " << access.bytes << " bytes";
+  out << place_of(shuffle, lane) << "shfl reads lane " << from << " of its warp, ";
+  if (thread >= shuffle.block->threads) {
+    out << "a thread that the block does not have";
+  } else if (!shuffle.names_members) {
+    out << "which does not execute the instruction together with it";
+  } else if ((shuffle.members >> from & 1) != 0) {
+    out << "which has exited";
+  } else {
+    out << "which its member mask " << hex(shuffle.members) << " does not name";
+  }
+  out << ": the value is undefined, and 0 here";
   return out.str();
 }
 

@@ -42,6 +42,9 @@ class ReportLog {
 
 // "kernel: thread (1,0,0) of block (0,0,0), pc 7, file.cu:12 (kernel.ptx:40:3): store of 4 bytes"
 std::string describe(const sm::ObservedAccess& access, unsigned lane);
+// "kernel: thread (0,0,0) of block (0,0,0), pc 7, file.cu:12 (kernel.ptx:40:3): shfl reads lane 16 of its
+// warp, which has exited ..."
+std::string describe(const sm::ObservedShuffle& shuffle, unsigned lane);
 std::string thread_name(const sm::Kernel& kernel, std::uint64_t block, std::uint32_t thread);
 std::string verb_of(const ptx::Instruction& in);
 // Number of the lane's thread in its block, and of its block in the grid.

@@ -63,6 +63,8 @@ void Engine::start_block(std::uint64_t number) {
   executor_.start_block(block_);
   memory_.start_block(block_);
   gatherings_.clear();
+  spin_.start_block();
+  memory_.note_stores(nullptr);
   live_.assign(warps_.size(), 0);
   for (sm::BlockBarrier& barrier : barriers_) barrier.start(static_cast<unsigned>(warps_.size()));
   for (unsigned chunk = 0; chunk < warps_.size(); ++chunk) {
@@ -88,7 +90,15 @@ void Engine::run_block(const Interrupted& interrupted) {
     for (unsigned chunk = 0; chunk < warps_.size(); ++chunk) {
       moved = run_warp(chunk) || moved;
       if (stopped_) return;
+      if (counters_.thread_instructions < limit_) continue;
+      was_interrupted_ = true;
+      return stop({FaultKind::kStopped, "the limit of thread instructions"});
     }
+    if (spin_.round_ended(
+            {warps_, favour_last_, live_, barriers_, gatherings_, registers_, executor_.outside_uses()})) {
+      return stop({FaultKind::kHang, livelock()});
+    }
+    memory_.note_stores(spin_.log());
   }
 }
 
@@ -270,6 +280,37 @@ void Engine::spread(ptx::Pc pc, unsigned chunk, Path& path, std::uint32_t active
 void Engine::stop(const Fault& fault) {
   stopped_ = true;
   fault_ = fault;
+}
+
+// All paths that can run have run, and nothing has changed.
+std::string Engine::livelock() const {
+  std::uint32_t spinning = 0, waiting = 0;
+  std::string example;
+  for (unsigned chunk = 0; chunk < warps_.size(); ++chunk) {
+    for (unsigned i = 0; i < warps_[chunk].count(); ++i) {
+      const Path& path = warps_[chunk][i];
+      if (path.state != Path::State::kRunnable) {
+        waiting += count_of(path.mask);
+        continue;
+      }
+      spinning += count_of(path.mask);
+      if (!example.empty()) continue;
+      example = executor_.thread_name(block_, chunk, static_cast<unsigned>(__builtin_ctz(path.mask))) +
+                " at pc " + std::to_string(path.pc) + " (" + kernel_->program.place(path.pc) + ")";
+    }
+  }
+  std::ostringstream out;
+  out << "kernel " << kernel_->program.name << " hangs: livelock: " << spinning
+      << (spinning == 1 ? " thread only repeats" : " threads only repeat")
+      << " a loop that changes neither registers nor memory, such as " << example << ", ";
+  if (waiting != 0) {
+    out << "while " << waiting << " of the block wait at barriers";
+  } else {
+    out << "and no other thread of the block is live";
+  }
+  if (kernel_->launch.blocks() > 1)
+    out << "; without timing blocks run one after the other, so none can wait for a later one";
+  return out.str();
 }
 
 std::string Engine::deadlock() const {

@@ -20,6 +20,7 @@
 #include "common/fault.h"
 #include "functional/memory_access.h"
 #include "functional/micro_op.h"
+#include "functional/spin_detector.h"
 #include "functional/warp_paths.h"
 #include "sm/block_barrier.h"
 #include "sm/executor.h"
@@ -50,10 +51,12 @@ class Engine {
   Engine(const sm::Config& config, double core_megahertz);
 
   // Runs all blocks of the launch. Returns the fault, if any; it leaves memory as it was at that instant.
-  // `interrupted` ends the run early, with `was_interrupted` set.
+  // `interrupted` ends the run early, with `was_interrupted` set, and so does the limit.
   Fault run(const dispatch::Launch& launch, std::uint64_t warp_size, const sm::DeviceMemoryView& memory,
             const Interrupted& interrupted);
   bool was_interrupted() const { return was_interrupted_; }
+  // Launches end with the turn of a warp in which counters().thread_instructions reaches so many.
+  void limit(std::uint64_t thread_instructions) { limit_ = thread_instructions; }
 
   // Shows accesses and barriers to `observer`; nullptr: to nobody. Slower: memory goes through sm::Executor
   // then.
@@ -85,6 +88,7 @@ class Engine {
 
   void stop(const Fault& fault);
   std::string deadlock() const;
+  std::string livelock() const;
 
   const sm::Config& config_;
   sm::RegisterFile registers_;
@@ -103,6 +107,8 @@ class Engine {
   Fault fault_;
   sm::AccessObserver* observer_ = nullptr;
   Counters counters_;
+  std::uint64_t limit_ = UINT64_MAX;
+  SpinDetector spin_;
 };
 
 }  // namespace weft::functional

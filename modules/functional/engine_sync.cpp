@@ -101,7 +101,7 @@ void Engine::across(ptx::Pc pc, unsigned chunk, Path& path, std::uint32_t lanes)
       return refuse(first_lane(same & ~mask), "the thread is not among those that it names");
     const sm::Participants part{&op, pc, same};
     if ((mask & live_[chunk] & ~same) == 0) {
-      executor_.across_lanes(&part, 1, chunk);
+      if (!executor_.across_lanes(&part, 1, chunk, block_)) return stop(executor_.fault());
       synchronised(op, chunk, same);
       continue;
     }
@@ -123,7 +123,8 @@ void Engine::test_gatherings() {
   if (gatherings_.empty()) return;
   gatherings_.release_complete([&](const sm::Gathering& g) { return g.mask & live_[g.chunk]; },
                                [&](const sm::Gathering& g) {
-                                 executor_.across_lanes(g.parts.data(), g.count, g.chunk);
+                                 if (!executor_.across_lanes(g.parts.data(), g.count, g.chunk, block_))
+                                   stop(executor_.fault());
                                  synchronised(*g.parts[0].op, g.chunk, g.arrived);
                                  warps_[g.chunk].release_threads(g.arrived);
                                });

@@ -27,9 +27,11 @@ bool MemoryAccess::access(const MicroOp& op, ptx::Pc pc, unsigned chunk, std::ui
   const ptx::Instruction& in = *operation.instruction;
   const auto refer = [&] {
     const warp_formation::ThreadGroup group{active, static_cast<std::uint16_t>(chunk), 0, false};
-    return executor_.memory(operation, pc, {&group, 1}, block);
+    if (!executor_.memory(operation, pc, {&group, 1}, block)) return false;
+    if (log_ != nullptr) log_->add(executor_, operation, block);
+    return true;
   };
-  if (!op.direct || observed_) return refer();
+  if (!op.direct || by_executor_) return refer();
   const bool in_device = in.space != ptx::Space::kShared && in.space != ptx::Space::kParam;
   const sm::Executor::Region& region = in_device                         ? device_
                                        : in.space == ptx::Space::kShared ? shared_
@@ -38,8 +40,9 @@ bool MemoryAccess::access(const MicroOp& op, ptx::Pc pc, unsigned chunk, std::ui
   isa::MemoryLanes lanes;
   alignas(64) std::uint64_t offset[isa::kLanes];
   const void* const address = op.absolute ? kZeros : op.operand(0, base);
-  const isa::AddressSpan span = (in.wide_address || op.absolute ? wide_ : narrow_)(
-      address, in.offset - static_cast<std::int64_t>(region.low), active, offset);
+  const isa::AddressFunction spread = addresses_[static_cast<unsigned>(op.address)];
+  const isa::AddressSpan span =
+      spread(address, in.offset - static_cast<std::int64_t>(region.low), active, offset);
   const std::uint64_t size = operation.element_bytes;
   const bool inside = span.high < region.bytes && size <= region.bytes - span.high;
   if (!inside || (span.bits & (size - 1)) != 0) return refer();

@@ -6,9 +6,11 @@
 #ifndef WEFT_FUNCTIONAL_MEMORY_ACCESS_H
 #define WEFT_FUNCTIONAL_MEMORY_ACCESS_H
 
+#include <array>
 #include <cstdint>
 
 #include "functional/micro_op.h"
+#include "functional/spin_detector.h"
 #include "isa/address_span.h"
 #include "sm/executor.h"
 
@@ -19,11 +21,18 @@ class MemoryAccess {
   MemoryAccess(sm::Executor& executor, sm::RegisterFile& registers)
       : executor_(executor),
         registers_(registers),
-        narrow_(isa::find_addresses(false)),
-        wide_(isa::find_addresses(true)) {}
+        addresses_{isa::find_addresses(isa::AddressKind::kWide), isa::find_addresses(isa::AddressKind::kLow),
+                   isa::find_addresses(isa::AddressKind::kNarrow)} {}
 
-  // Observed accesses all go through the executor.
-  void set_observed(bool observed) { observed_ = observed; }
+  // Observed accesses all go through the executor, and so do those whose stores are noted.
+  void set_observed(bool observed) {
+    observed_ = observed;
+    by_executor_ = observed_ || log_ != nullptr;
+  }
+  void note_stores(WriteLog* log) {
+    log_ = log;
+    by_executor_ = observed_ || log_ != nullptr;
+  }
   void start_kernel(const sm::Kernel& kernel, const sm::DeviceMemoryView& memory);
   void start_block(const sm::ResidentBlock& block);
 
@@ -36,11 +45,12 @@ class MemoryAccess {
 
   sm::Executor& executor_;
   sm::RegisterFile& registers_;
-  const isa::AddressFunction narrow_, wide_;
+  const std::array<isa::AddressFunction, 3> addresses_;  // by isa::AddressKind
   const sm::Kernel* kernel_ = nullptr;
   sm::DeviceMemoryView memory_;
   sm::Executor::Region shared_, parameters_, device_;
-  bool observed_ = false;
+  bool observed_ = false, by_executor_ = false;
+  WriteLog* log_ = nullptr;
   std::uint64_t mapped_low_ = 0, mapped_end_ = 0;  // a range of device memory known to be mapped
 };
 

@@ -72,8 +72,12 @@ MicroOp micro_op(const Operation& op) {
   micro.guard = op.instruction->guard;
   micro.guard_negated = op.instruction->guard_negated;
   if (micro.kind == MicroOp::Kind::kMemory) {
-    micro.direct = op.memory != nullptr && is_direct(op.instruction->space);  // null: cp.async, images
+    const ptx::Instruction& in = *op.instruction;
+    // Null: cp.async, images. A constant's address in 32 bits is the executor's business.
+    micro.direct =
+        op.memory != nullptr && is_direct(in.space) && (in.wide_address || in.space != ptx::Space::kConst);
     micro.absolute = op.src[0].kind == Source::Kind::kNone;
+    micro.address = isa::address_kind(in);
     micro.data = std::max<std::uint8_t>(op.instruction->vector, 2);  // an atomic has up to two
   }
   for (unsigned i = 0; i < micro.src.size(); ++i) {

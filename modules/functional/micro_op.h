@@ -38,9 +38,10 @@ struct alignas(64) MicroOp {
   std::uint8_t sources = 0;                   // how many of src are used
   std::array<std::int8_t, 2> result{-1, -1};  // kPredicates: predicate numbers below 128, -1: none
   bool guard_negated = false;
-  bool absolute = false;  // kMemory: no address base
-  bool direct = false;    // kMemory: global, shared, constant or parameter space
-  std::uint8_t data = 0;  // kMemory: how many data operands may be used
+  bool absolute = false;                               // kMemory: no address base
+  bool direct = false;                                 // kMemory: global, shared, constant or parameter space
+  std::uint8_t data = 0;                               // kMemory: how many data operands may be used
+  isa::AddressKind address = isa::AddressKind::kWide;  // kMemory
 
   // An offset in the chunk, or the address of a constant: one sum without a branch.
   const void* operand(unsigned i, const std::uint8_t* chunk) const {

@@ -7,6 +7,7 @@
 #ifndef WEFT_FUNCTIONAL_WARP_PATHS_H
 #define WEFT_FUNCTIONAL_WARP_PATHS_H
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -23,8 +24,18 @@ struct Path {
   std::uint8_t barrier = 0;  // kBarrier: at which
 };
 
+inline bool operator==(const Path& a, const Path& b) {
+  return a.pc == b.pc && a.mask == b.mask && a.depth == b.depth && a.state == b.state &&
+         a.barrier == b.barrier;
+}
+
 class WarpPaths {
  public:
+  // In the same order, which is a part of what happens next.
+  bool operator==(const WarpPaths& other) const {
+    return count_ == other.count_ &&
+           std::equal(paths_.begin(), paths_.begin() + count_, other.paths_.begin());
+  }
   void start(std::uint32_t mask) {
     count_ = 0;
     if (mask != 0) add({0, mask, 0, Path::State::kRunnable, 0});

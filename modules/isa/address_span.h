@@ -8,21 +8,21 @@
 
 namespace weft::isa {
 
-// address[i] = base[i] + offset; an inactive lane gets the address of an active one. At least one lane is
-// active. `base` is 64-bit lanes where `wide`, else 32-bit lanes, zero-extended.
+// address[i] = base[i] + offset, as the kind says; an inactive lane gets the address of an active one. At
+// least one lane is active.
 struct AddressSpan {
   std::uint64_t low = 0, high = 0;  // the smallest and the largest address
   std::uint64_t bits = 0;           // all addresses or-ed
 };
 using AddressFunction = AddressSpan (*)(const void* base, std::int64_t offset, std::uint32_t active,
                                         std::uint64_t* address);
-AddressFunction find_addresses(bool wide, InstructionSet set = best_instruction_set());
+AddressFunction find_addresses(AddressKind kind, InstructionSet set = best_instruction_set());
 
 namespace base {
-AddressFunction find_addresses(bool wide);
+AddressFunction find_addresses(AddressKind kind);
 }  // namespace base
 namespace x86_64_v3 {
-AddressFunction find_addresses(bool wide);
+AddressFunction find_addresses(AddressKind kind);
 }  // namespace x86_64_v3
 
 }  // namespace weft::isa

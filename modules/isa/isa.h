@@ -37,6 +37,14 @@ using LaneFunction = void (*)(Lanes&);
 // The caller has gathered them; threads with different member masks are different calls. Predicates: vote
 // gives result[0]; shfl, match.all and elect give result[1].
 
+// From which lane a thread takes its value by a shuffle, and whether that lies in its segment; if not it
+// keeps its own. From a lane inside that does not take part comes 0.
+struct ShuffleSource {
+  unsigned lane = 0;
+  bool inside = false;
+};
+ShuffleSource shuffle_source(ptx::Mode mode, unsigned lane, std::uint32_t b, std::uint32_t c);
+
 // The function of an arithmetic, logic, move, compare or conversion instruction, or nullptr if there is none
 // (memory and control instructions, and what is not executable). cvta between generic and other spaces is
 // done by adding or subtracting the window base: src[0] = address, src[1] = broadcast window base (prepared
@@ -57,9 +65,19 @@ using MemoryFunction = void (*)(const MemoryLanes&);
 // For kLd, kSt, kAtom, kRed; nullptr if the type or operation has none.
 MemoryFunction find_memory(const ptx::Instruction& instruction, InstructionSet set = best_instruction_set());
 
-// address[i] = base[i] + offset, base being 64-bit lanes (or 32-bit lanes, zero-extended, when wide is
-// false).
-void addresses(const void* base, bool wide, std::int64_t offset, std::uint64_t* address);
+// How register and immediate make an address. Spaces of 32-bit addresses (shared, local, parameters, and
+// every space that a 32-bit register can name) know the sum modulo 2^32 and of a 64-bit register its low
+// half, as the code does that ptxas makes; global, generic and constant addresses in 64-bit registers are
+// sums modulo 2^64.
+enum class AddressKind : std::uint8_t {
+  kWide,    // 64-bit lanes, modulo 2^64
+  kLow,     // 64-bit lanes, modulo 2^32
+  kNarrow,  // 32-bit lanes, modulo 2^32
+};
+AddressKind address_kind(const ptx::Instruction& instruction);
+
+// address[i] = base[i] + offset.
+void addresses(const void* base, AddressKind kind, std::int64_t offset, std::uint64_t* address);
 
 }  // namespace weft::isa
 

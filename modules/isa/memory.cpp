@@ -102,17 +102,18 @@ struct Accesses {
 };
 
 // Comparisons are signed after the sign bit is flipped: vector instructions have no others.
-template <class Cell>
+template <class Cell, class Sum>
 AddressSpan spread(const void* base, s64 offset, u32 active, u64* address) {
   const auto* lanes = static_cast<const Aliased<Cell>*>(base);
-  const u64 added = static_cast<u64>(offset);
+  const auto added = static_cast<Sum>(offset);
+  const auto sum = [&](unsigned i) { return u64{static_cast<Sum>(static_cast<Sum>(lanes[i]) + added)}; };
   if (active == 0xffffffffu) {
-    for (unsigned i = 0; i < kLanes; ++i) address[i] = lanes[i] + added;
+    for (unsigned i = 0; i < kLanes; ++i) address[i] = sum(i);
   } else {
-    const u64 first = lanes[__builtin_ctz(active)] + added;
+    const u64 first = sum(static_cast<unsigned>(__builtin_ctz(active)));
     const u64 mask = active;
     for (unsigned i = 0; i < kLanes; ++i) {
-      address[i] = (mask & kBitTable<u64>.bit[i]) != 0 ? lanes[i] + added : first;
+      address[i] = (mask & kBitTable<u64>.bit[i]) != 0 ? sum(i) : first;
     }
   }
   constexpr u64 kSign = u64{1} << 63;
@@ -129,8 +130,10 @@ AddressSpan spread(const void* base, s64 offset, u32 active, u64* address) {
 
 }  // namespace
 
-AddressFunction find_addresses(bool wide) {
-  return wide ? &spread<u64> : &spread<u32>;
+AddressFunction find_addresses(AddressKind kind) {
+  return kind == AddressKind::kWide  ? &spread<u64, u64>
+         : kind == AddressKind::kLow ? &spread<u64, u32>
+                                     : &spread<u32, u32>;
 }
 
 MemoryFunction find_access(const Instruction& in) {

@@ -33,9 +33,10 @@ void shuffle(Lanes& lanes) {
     if constexpr (mode == Mode::kIdx) from = lowest | static_cast<s32>(b & ~segment);
     const bool in = mode == Mode::kUp ? from >= highest : from <= highest;
     inside |= in ? bit(i) : 0;
-    // PTX leaves open what comes from a thread that does not take part: the own value.
-    const u32 source = in && (lanes.active >> (from & 31) & 1) != 0 ? static_cast<u32>(from) : i;
-    value[i] = word(lanes.src[0], source);
+    // PTX leaves open what comes from a thread that does not take part; silicon gives 0 (README.md).
+    const u32 source = in ? static_cast<u32>(from & 31) : i;
+    const u32 there = 0 - (lanes.active >> source & 1);
+    value[i] = word(lanes.src[0], source) & there;
   }
   lanes.result[1] = inside;
   commit(lanes.dst, value, lanes.active);

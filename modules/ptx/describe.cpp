@@ -71,7 +71,8 @@ std::string listing(const ModuleText& text, const Program& program) {
 
 }  // namespace
 
-std::string describe(const Module& module) {
+std::string describe(const Module& module, std::vector<std::string>* refused,
+                     const std::function<void(const Program&)>& test) {
   std::string out = module.file + ": PTX " + module.version + " for " + module.target + "\n";
   // Addresses do not matter for a listing, but there must be some.
   Symbols symbols;
@@ -91,9 +92,11 @@ std::string describe(const Module& module) {
     out += "kernel " + kernel + "\n";
     try {
       const Program program = decode(module, kernel, symbols);
+      if (test) test(program);
       out += counts(program) + listing(*module.text, program);
     } catch (const InputError& error) {
       out += "  cannot be executed: " + std::string(error.what()) + "\n";
+      if (refused != nullptr) refused->push_back("kernel " + kernel + ": " + error.what());
     }
   }
   return out;

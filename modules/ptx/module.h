@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -92,7 +93,10 @@ Program decode(const std::vector<LinkedModule>& modules, const std::string& kern
                const DecodeOptions& options = {});
 
 // Text for `weft ptx FILE`: per kernel its blocks, edges, reconvergence points, registers.
-std::string describe(const Module& module);
+// `refused`: why kernels cannot be executed, each with its place. `test` may find more than decoding does; it
+// throws InputError.
+std::string describe(const Module& module, std::vector<std::string>* refused = nullptr,
+                     const std::function<void(const Program&)>& test = nullptr);
 
 }  // namespace weft::ptx
 

@@ -5,6 +5,7 @@
 #ifndef WEFT_SM_ACCESS_OBSERVER_H
 #define WEFT_SM_ACCESS_OBSERVER_H
 
+#include <array>
 #include <cstdint>
 #include <string>
 
@@ -35,6 +36,21 @@ struct ObservedAccess {
   const std::uint32_t* registers = nullptr;  // of the chunk: operands of stores are at Source::offset
 };
 
+// Threads that read by a shuffle from threads that do not take part in it.
+struct ObservedShuffle {
+  const Kernel* kernel = nullptr;
+  ptx::Pc pc = 0;
+  unsigned sm = 0;
+  const ResidentBlock* block = nullptr;
+  unsigned chunk = 0;      // of the SM's positions
+  std::uint32_t mask = 0;  // threads that read so
+  // By lane: the lane that it reads.
+  std::array<std::uint8_t, isa::kLanes> from{};
+  // The members that the instruction names; without .sync it names none.
+  bool names_members = false;
+  std::uint32_t members = 0;
+};
+
 class AccessObserver {
  public:
   virtual ~AccessObserver() = default;
@@ -44,6 +60,8 @@ class AccessObserver {
   virtual void block_started(unsigned sm, const ResidentBlock& block) = 0;
   // Returns the threads of `access.mask` that may go on; the others skip the instruction.
   virtual std::uint32_t access(const ObservedAccess& access) = 0;
+  // Before the shuffle executes.
+  virtual void shuffle_from_outside(const ObservedShuffle& shuffle) = 0;
   // A function of the device runtime has written its result into the thread's local memory.
   virtual void result_written(unsigned sm, const ResidentBlock& block, unsigned chunk, unsigned lane,
                               std::uint64_t offset, std::uint64_t bytes) = 0;

@@ -25,7 +25,15 @@ class BlockBarrier {
     const Operation* op = nullptr;
     std::uint16_t chunk = 0;
     std::uint32_t lanes = 0;
+    bool operator==(const Part& other) const {
+      return op == other.op && chunk == other.chunk && lanes == other.lanes;
+    }
   };
+  // Whether the same threads have arrived, with the same votes.
+  bool operator==(const BlockBarrier& other) const {
+    return arrived_ == other.arrived_ && expected_ == other.expected_ && votes_ == other.votes_ &&
+           kind_ == other.kind_ && masks_ == other.masks_ && parts_ == other.parts_;
+  }
 
   // Threads of one chunk that arrive with one number and one count.
   struct Arrival {

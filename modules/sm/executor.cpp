@@ -72,7 +72,15 @@ std::uint32_t special_value(ptx::Special special, const SpecialContext& c, std::
     case ptx::Special::kDynamicSharedSize:
       return static_cast<std::uint32_t>(c.kernel.launch.dynamic_shared);
     case ptx::Special::kTotalSharedSize:
-      return static_cast<std::uint32_t>(c.kernel.shared_bytes);
+      return static_cast<std::uint32_t>(c.kernel.own_shared_bytes);
+    case ptx::Special::kReservedSharedBegin:
+    case ptx::Special::kReservedShared0:
+    case ptx::Special::kReservedShared1:
+      return static_cast<std::uint32_t>(c.kernel.reserved_shared);
+    case ptx::Special::kReservedSharedEnd:
+      return static_cast<std::uint32_t>(c.kernel.reserved_shared + ReservedShared::kUsed);
+    case ptx::Special::kReservedSharedCap:
+      return static_cast<std::uint32_t>(c.kernel.reserved_shared + ReservedShared::kBytes);
     default:
       return 0;  // %gridid, %envreg: no value is promised
   }
@@ -190,6 +198,7 @@ void Executor::arithmetic(const Operation& op, const Groups& groups, std::uint64
           break;
         }
         case Source::Kind::kDynamic: {
+          ++outside_uses_;
           const auto special = static_cast<ptx::Special>(source.index);
           const std::uint64_t value = dynamic_value(special, cycle);
           if (ptx::bytes_of(in.type) == 8) {
@@ -233,15 +242,7 @@ bool Executor::memory(const Operation& op, ptx::Pc pc, const Groups& groups, con
     const std::uint32_t mask = guarded(in, group);
     group_ = static_cast<unsigned>(&group - groups.data);
     if (mask == 0) continue;
-    const Source& base = op.src[0];
-    const bool wide = in.wide_address;
-    if (base.kind == Source::Kind::kRow) {
-      isa::addresses(registers_.chunk_base(group.chunk) + base.offset, wide, in.offset, address);
-    } else if (base.kind == Source::Kind::kConstant) {
-      isa::addresses(base.constant, wide, in.offset, address);
-    } else {
-      std::fill(std::begin(address), std::end(address), static_cast<std::uint64_t>(in.offset));
-    }
+    addresses(op, group.chunk, address);
     bool done = false;
     switch (in.space) {
       case ptx::Space::kGeneric:
@@ -257,6 +258,21 @@ bool Executor::memory(const Operation& op, ptx::Pc pc, const Groups& groups, con
     if (!done) return false;
   }
   return goes_on();
+}
+
+// The addresses of a memory instruction, of which op.src[0] is the base.
+void Executor::addresses(const Operation& op, unsigned chunk, std::uint64_t* address) {
+  const ptx::Instruction& in = *op.instruction;
+  alignas(64) static constexpr std::uint64_t kZeros[isa::kLanes] = {};
+  const void* const base = lanes_of(op.src[0], chunk);
+  isa::addresses(base == nullptr ? kZeros : base, isa::address_kind(in), in.offset, address);
+  if (in.space != ptx::Space::kConst) return;
+  // Constant memory is part of device memory, whose addresses have 64 bits. An address that is none of them
+  // was made modulo 2^32, as on hardware: it counts from the beginning of device memory.
+  for (unsigned i = 0; i < isa::kLanes; ++i) {
+    if (address[i] - memory_.base >= memory_.bytes)
+      address[i] = memory_.base + static_cast<std::uint32_t>(address[i] - memory_.base);
+  }
 }
 
 // Whether the observer lets the launch go on.
@@ -312,6 +328,12 @@ bool Executor::generic(const Operation& op, ptx::Pc pc, unsigned chunk, std::uin
   }
   const std::uint32_t global = mask & ~(in_shared | in_local);
   return global == 0 || access(op, pc, ptx::Space::kGlobal, chunk, global, address, block);
+}
+
+const std::uint8_t* Executor::bytes_of(ptx::Space space, const ResidentBlock& block) const {
+  if (space == ptx::Space::kTexture) return nullptr;
+  if (space == ptx::Space::kParam) return parameters_.data();
+  return space == ptx::Space::kShared ? shared_.data() + shared_stride_ * block.slot : memory_.image;
 }
 
 Executor::Region Executor::region(ptx::Space space, const ResidentBlock& block) {

@@ -100,6 +100,12 @@ class Executor {
   const LaneAccess* accesses() const { return accesses_.data(); }
   unsigned access_count() const { return access_count_; }
   const Fault& fault() const { return fault_; }
+  // Byte 0 of the recorded addresses of a space, without direct access to system memory; nullptr: of
+  // textures.
+  const std::uint8_t* bytes_of(ptx::Space space, const ResidentBlock& block) const;
+  // How often a kernel has used what is neither its registers nor its memory: a clock, system memory, the
+  // device runtime, a surface.
+  std::uint64_t outside_uses() const { return outside_uses_; }
   // Of an access that is `staged`: what goes along for a lane.
   const StagedLane& staged(const LaneAccess& access, unsigned lane) const {
     return staged_[static_cast<std::size_t>(&access - accesses_.data()) * isa::kLanes + lane];
@@ -122,8 +128,9 @@ class Executor {
   bool system(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint32_t mask,
               const ResidentBlock& block);
 
-  // A warp-level primitive for all its participants in a chunk, which came from `count` places.
-  void across_lanes(const Participants* parts, unsigned count, unsigned chunk);
+  // A warp-level primitive for all its participants in a chunk, which came from `count` places. False: the
+  // observer wants the launch to end.
+  bool across_lanes(const Participants* parts, unsigned count, unsigned chunk, const ResidentBlock& block);
   // The result of bar.red for these lanes: `votes` of `threads` predicates were true.
   void barrier_result(const Operation& op, unsigned chunk, std::uint32_t lanes, std::uint32_t votes,
                       std::uint32_t threads);
@@ -145,6 +152,7 @@ class Executor {
   bool copy(const Operation& op, ptx::Pc pc, const warp_formation::Groups& groups,
             const ResidentBlock& block);
   const void* lanes_of(const Source& source, unsigned chunk);
+  void addresses(const Operation& op, unsigned chunk, std::uint64_t* address);
   bool access(const Operation& op, ptx::Pc pc, ptx::Space space, unsigned chunk, std::uint32_t mask,
               const std::uint64_t* address, const ResidentBlock& block);
   bool reach(const Operation& op, ptx::Pc pc, ptx::Space space, unsigned chunk, std::uint32_t mask,
@@ -200,6 +208,8 @@ class Executor {
   bool surface(ImageLanes& lanes, unsigned lane);
   bool touch(ImageLanes& lanes, unsigned lane, unsigned number, std::uint64_t address, unsigned bytes);
   bool texel_permitted(const ImageLanes& lanes, unsigned lane, std::uint64_t address, unsigned bytes);
+  void observe_shuffle(const isa::Lanes& lanes, const Participants* parts, unsigned count, unsigned chunk,
+                       const ResidentBlock& block);
   bool goes_on();
   bool refuse_image(const ImageLanes& lanes, unsigned lane, FaultKind kind, const std::string& what);
 
@@ -233,6 +243,7 @@ class Executor {
   AccessObserver* observer_ = nullptr;
   std::array<std::uint32_t, warp_formation::kMaxGroups> refused_{};  // by group of the instruction
   unsigned group_ = 0;                                               // that is being executed
+  std::uint64_t outside_uses_ = 0;
   Fault fault_;
 };
 

@@ -310,6 +310,7 @@ bool Executor::surface(ImageLanes& lanes, unsigned lane) {
   }
   if (inside && observer_ != nullptr && !texel_permitted(lanes, lane, place.address, bytes)) return true;
   if (inside && !touch(lanes, lane, 0, place.address, bytes)) return false;
+  ++outside_uses_;
   std::uint8_t* memory = inside ? memory_.image + (place.address - memory_.base) : nullptr;
   if (in.op == ptx::Opcode::kSuld) {
     for (unsigned k = 0; k < in.vector; ++k) {

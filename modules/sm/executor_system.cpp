@@ -62,10 +62,11 @@ void Executor::set_result(std::uint64_t area, unsigned bytes, std::uint64_t valu
 bool Executor::system(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint32_t mask,
                       const ResidentBlock& block) {
   const ptx::Instruction& in = *op.instruction;
+  ++outside_uses_;
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
-    const std::uint64_t area =
-        lane_value(op.src[0], false, chunk, lane) + static_cast<std::uint64_t>(in.offset);
+    const std::uint64_t area = static_cast<std::uint32_t>(lane_value(op.src[0], false, chunk, lane)) +
+                               static_cast<std::uint32_t>(in.offset);
     Fault wrong;
     if (area + ptx::bytes_of_system_call(in.system) > kernel_->local_bytes) {
       wrong = {FaultKind::kStackOverflow, "functions called too deeply overflow the thread's stack of " +

@@ -23,6 +23,7 @@ bool Executor::unified(const Operation& op, ptx::Pc pc, unsigned chunk, std::uin
                        const std::uint64_t* address, const ResidentBlock& block) {
   const std::uint64_t size = op.element_bytes;
   const std::uint32_t here = in_system(mask, address, size);
+  ++outside_uses_;
   bool aligned = true;
   for (std::uint32_t rest = here; rest != 0; rest &= rest - 1) {
     aligned = aligned && (address[__builtin_ctz(rest)] & (size - 1)) == 0;

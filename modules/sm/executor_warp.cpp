@@ -35,7 +35,8 @@ const std::uint32_t* Executor::words_of(const Source& source, unsigned chunk) {
   return static_cast<const std::uint32_t*>(lanes_of(source, chunk));
 }
 
-void Executor::across_lanes(const Participants* parts, unsigned count, unsigned chunk) {
+bool Executor::across_lanes(const Participants* parts, unsigned count, unsigned chunk,
+                            const ResidentBlock& block) {
   const Operation& op = *parts[0].op;
   isa::Lanes lanes;
   for (unsigned i = 0; i < 3; ++i) {
@@ -67,6 +68,8 @@ void Executor::across_lanes(const Participants* parts, unsigned count, unsigned 
     for (unsigned p = 1; p < count; ++p) lanes.active |= parts[p].lanes;
     lanes.dst = result;
   }
+  if (observer_ != nullptr && op.instruction->op == ptx::Opcode::kShfl)
+    observe_shuffle(lanes, parts, count, chunk, block);
   op.function(lanes);
   for (unsigned p = 0; p < count; ++p) {
     const Operation& own = *parts[p].op;
@@ -80,6 +83,35 @@ void Executor::across_lanes(const Participants* parts, unsigned count, unsigned 
       add_predicates(registers_.predicate(chunk, static_cast<unsigned>(own.dst_predicate[i])), parts[p].lanes,
                      lanes.result[i]);
     }
+  }
+  return goes_on();
+}
+
+// Tells the observer of threads that read from others that do not take part.
+void Executor::observe_shuffle(const isa::Lanes& lanes, const Participants* parts, unsigned count,
+                               unsigned chunk, const ResidentBlock& block) {
+  const auto* offsets = static_cast<const std::uint32_t*>(lanes.src[1]);
+  const auto* bounds = static_cast<const std::uint32_t*>(lanes.src[2]);
+  const std::uint32_t* members = words_of(parts[0].op->src[3], chunk);
+  ObservedShuffle shuffle;
+  shuffle.kernel = kernel_;
+  shuffle.sm = sm_;
+  shuffle.block = &block;
+  shuffle.chunk = chunk;
+  shuffle.names_members = members != nullptr;
+  if (members != nullptr) shuffle.members = members[first_lane(parts[0].lanes)];
+  for (unsigned p = 0; p < count; ++p) {
+    shuffle.pc = parts[p].pc;
+    shuffle.mask = 0;
+    for (std::uint32_t rest = parts[p].lanes; rest != 0; rest &= rest - 1) {
+      const unsigned lane = first_lane(rest);
+      const isa::ShuffleSource source =
+          isa::shuffle_source(parts[p].op->instruction->mode, lane, offsets[lane], bounds[lane]);
+      if (!source.inside || (lanes.active >> source.lane & 1) != 0) continue;
+      shuffle.mask |= 1u << lane;
+      shuffle.from[lane] = static_cast<std::uint8_t>(source.lane);
+    }
+    if (shuffle.mask != 0) observer_->shuffle_from_outside(shuffle);
   }
 }
 
@@ -103,13 +135,8 @@ bool Executor::copy(const Operation& op, ptx::Pc pc, const Groups& groups, const
   for (const ThreadGroup& group : groups) {
     std::uint32_t mask = guarded(in, group);
     if (mask == 0) continue;
-    const void* base = lanes_of(op.src[0], group.chunk);
-    if (base != nullptr) {
-      isa::addresses(base, in.wide_address, in.offset, from);
-    } else {
-      std::fill(std::begin(from), std::end(from), static_cast<std::uint64_t>(in.offset));
-    }
-    isa::addresses(lanes_of(op.src[1], group.chunk), false, 0, to);
+    addresses(op, group.chunk, from);
+    isa::addresses(lanes_of(op.src[1], group.chunk), isa::AddressKind::kNarrow, 0, to);
     const std::uint32_t* given = words_of(op.src[2], group.chunk);
     const bool may_ignore = op.src[3].kind == Source::Kind::kPredicate;
     const std::uint32_t ignored = may_ignore ? predicates_of(op.src[3], group.chunk) : 0;

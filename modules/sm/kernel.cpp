@@ -14,6 +14,16 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
+// Static and dynamic.
+std::uint64_t own_shared(const dispatch::Launch& launch) {
+  return round_up(launch.program->shared_bytes, launch.dynamic_shared != 0 ? 16 : 1) + launch.dynamic_shared;
+}
+
+std::uint64_t with_reserved_shared(const ptx::Program& program, std::uint64_t own) {
+  if (!ReservedShared::is_used_by(program)) return own;
+  return round_up(own, ReservedShared::kAlignment) + ReservedShared::kBytes;
+}
+
 Source source_of(const ptx::Operand& operand, const ptx::Program& program) {
   Source source;
   source.negated = operand.negated;
@@ -97,6 +107,18 @@ Operation operation_of(const ptx::Program& program, ptx::Pc pc, const Config& co
 
 }  // namespace
 
+void check_executable(const ptx::Program& program) {
+  const Config config;
+  for (ptx::Pc pc = 0; pc < program.code.size(); ++pc) operation_of(program, pc, config);
+}
+
+bool ReservedShared::is_used_by(const ptx::Program& program) {
+  const auto& specials = program.special_rows;
+  return std::any_of(specials.begin(), specials.end(), [](ptx::Special special) {
+    return special >= ptx::Special::kReservedSharedBegin && special <= ptx::Special::kReservedShared1;
+  });
+}
+
 Occupancy occupancy(const dispatch::Launch& launch, const Config& config, std::uint64_t warp_size) {
   const ptx::Program& program = *launch.program;
   const std::uint64_t threads = launch.threads_per_block();
@@ -107,8 +129,7 @@ Occupancy occupancy(const dispatch::Launch& launch, const Config& config, std::u
                                       : std::max(1u, program.registers_per_thread);
   const std::uint64_t per_warp = round_up(registers * warp_size, config.register_allocation_unit);
   const std::uint64_t shared =
-      round_up(round_up(program.shared_bytes, launch.dynamic_shared != 0 ? 16 : 1) + launch.dynamic_shared,
-               config.shared_allocation_unit);
+      round_up(with_reserved_shared(program, own_shared(launch)), config.shared_allocation_unit);
 
   Occupancy result;
   result.registers_per_warp = static_cast<std::uint32_t>(per_warp);
@@ -151,7 +172,9 @@ Kernel::Kernel(const dispatch::Launch& l, const Config& config, std::uint64_t wa
       threads(launch.threads_per_block()) {
   const auto padded = round_up(threads, warp_size);
   chunks_per_block = static_cast<std::uint32_t>((padded + isa::kLanes - 1) / isa::kLanes);
-  shared_bytes = round_up(program.shared_bytes, launch.dynamic_shared != 0 ? 16 : 1) + launch.dynamic_shared;
+  own_shared_bytes = own_shared(launch);
+  reserved_shared = round_up(own_shared_bytes, ReservedShared::kAlignment);
+  shared_bytes = with_reserved_shared(program, own_shared_bytes);
   local_bytes = program.local_bytes;
   if (program.recursive) local_bytes = std::max<std::uint64_t>(local_bytes, launch.stack_bytes);
   operations.reserve(program.code.size());

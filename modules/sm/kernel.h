@@ -16,6 +16,9 @@
 
 namespace weft::sm {
 
+// Throws InputError, with the place, for an instruction that has no function.
+void check_executable(const ptx::Program& program);
+
 // A source operand, ready for use.
 struct Source {
   enum class Kind : std::uint8_t { kNone, kRow, kConstant, kPredicate, kDynamic };
@@ -50,6 +53,15 @@ struct WideConstant {
   alignas(64) std::array<std::uint64_t, isa::kLanes> lanes;
 };
 
+// The part of a block's shared memory that is the system software's, behind the block's own: where a kernel
+// asks for its place (%reserved_smem_offset_...) it is there, and counts against the SM's; others have none.
+// The layout is that of an sm_86: 1 KiB from the next multiple of 128 bytes on, of which 288 bytes are in
+// use, by cooperative groups of more than one warp; both numbered offsets are the beginning.
+struct ReservedShared {
+  static constexpr std::uint64_t kAlignment = 128, kUsed = 288, kBytes = 1024;
+  static bool is_used_by(const ptx::Program& program);
+};
+
 // What limits the resident blocks of an SM.
 struct Occupancy {
   std::uint32_t blocks = 0;
@@ -76,9 +88,11 @@ struct Kernel {
   std::deque<WideConstant> parameter_window;  // cvta.param: where the parameters lie in device memory
   std::uint32_t threads = 0;                  // per block
   std::uint32_t chunks_per_block = 0;
-  std::uint64_t shared_bytes = 0;  // per block: static and dynamic
-  bool copies = false;             // has cp.async
-  std::uint64_t local_bytes = 0;   // per thread, with its stack
+  std::uint64_t shared_bytes = 0;      // per block: static, dynamic and reserved
+  std::uint64_t own_shared_bytes = 0;  // of these, static and dynamic
+  std::uint64_t reserved_shared = 0;   // where the reserved part would begin
+  bool copies = false;                 // has cp.async
+  std::uint64_t local_bytes = 0;       // per thread, with its stack
 };
 
 }  // namespace weft::sm

@@ -39,6 +39,19 @@ class RegisterFile {
     return predicate_[predicates_ * chunk + number];
   }
 
+  // All registers and predicates, to compare with later.
+  struct Image {
+    std::vector<std::uint32_t> registers, predicates;
+  };
+  void save(Image& image) const {
+    image.registers.assign(base_, base_ + words_per_chunk_ * chunks());
+    image.predicates = predicate_;
+  }
+  bool equals(const Image& image) const {
+    return image.predicates == predicate_ && image.registers.size() == words_per_chunk_ * chunks() &&
+           std::equal(image.registers.begin(), image.registers.end(), base_);
+  }
+
   // A hash of all registers and predicates of one thread.
   std::uint64_t hash(unsigned chunk, unsigned lane) const {
     constexpr std::uint64_t kPrime = 0x100000001b3;  // FNV-1a, a register at a time
@@ -80,6 +93,7 @@ class RegisterFile {
 
  private:
   static constexpr std::size_t kAlignment = 64;
+  std::size_t chunks() const { return predicate_.size() / predicates_; }
   std::vector<std::uint32_t> storage_;
   std::uint32_t* base_ = nullptr;
   std::vector<std::uint32_t> predicate_, pending_, pending_load_;

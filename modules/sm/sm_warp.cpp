@@ -92,12 +92,13 @@ void Sm::start_warp(Cycle now, std::uint16_t id, Cycle occupancy) {
   });
   if (!wrong.empty()) return fault({FaultKind::kIllegalInstruction, wrong});
   if (together) {
-    each_gathering(flight, [&](unsigned chunk, std::uint32_t, std::uint32_t lanes) {
+    const bool done = each_gathering(flight, [&](unsigned chunk, std::uint32_t, std::uint32_t lanes) {
       const Participants part{flight.op, flight.pc, lanes};
-      executor_.across_lanes(&part, 1, chunk);
+      if (!executor_.across_lanes(&part, 1, chunk, block)) return false;
       synchronised(flight.slot, *flight.op, chunk, lanes);
       return true;
     });
+    if (!done) return fault(executor_.fault());
     return finish_arithmetic(now, id, occupancy);
   }
   flight.waits = true;
@@ -161,7 +162,8 @@ void Sm::release_gatherings() {
   gatherings_.release_complete(
       [&](const Gathering& g) { return expected_members(g.domain, g.chunk, g.mask, g.arrived); },
       [&](const Gathering& g) {
-        executor_.across_lanes(g.parts.data(), g.count, g.chunk);
+        if (!executor_.across_lanes(g.parts.data(), g.count, g.chunk, slots_[g.slot]) && !stopped_)
+          fault(executor_.fault());
         synchronised(g.slot, *g.parts[0].op, g.chunk, g.arrived);
         const ThreadGroup group{g.arrived, g.chunk, 0, false};
         domains_[g.domain].unit->warp_sync_released({&group, 1});

@@ -5,6 +5,7 @@
 #ifndef WEFT_SM_WARP_GATHERINGS_H
 #define WEFT_SM_WARP_GATHERINGS_H
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -27,6 +28,15 @@ struct Gathering {
   unsigned count = 0;
   std::array<Participants, isa::kLanes> parts{};  // who arrived from where; distinct PCs
 };
+
+inline bool operator==(const Participants& a, const Participants& b) {
+  return a.op == b.op && a.pc == b.pc && a.lanes == b.lanes;
+}
+inline bool operator==(const Gathering& a, const Gathering& b) {
+  return a.slot == b.slot && a.chunk == b.chunk && a.domain == b.domain && a.mask == b.mask &&
+         a.arrived == b.arrived && a.count == b.count &&
+         std::equal(a.parts.begin(), a.parts.begin() + a.count, b.parts.begin());
+}
 
 class WarpGatherings {
  public:

@@ -17,6 +17,7 @@ TEST(CudaSettings, TextAndBack) {
   settings.out = "/tmp/x y";
   settings.summary = settings.functional = settings.instant_copies = true;
   settings.max_cycles = 12345678901;
+  settings.max_instructions = 23456789012;
   settings.capability = 90;
   settings.process = 77;
   const Settings read = parse_settings(to_text(settings));
@@ -25,6 +26,7 @@ TEST(CudaSettings, TextAndBack) {
   EXPECT_EQ(read.out, "/tmp/x y");
   EXPECT_TRUE(read.summary && read.functional && read.instant_copies);
   EXPECT_EQ(read.max_cycles, 12345678901u);
+  EXPECT_EQ(read.max_instructions, 23456789012u);
   EXPECT_EQ(read.capability, 90u);
   EXPECT_EQ(read.process, 77);
 }

@@ -68,10 +68,49 @@ TEST(Functional, RefusesOptionsThatNeedCycles) {
   EXPECT_THAT(exit.err, AllOf(HasSubstr("--max-cycles"), HasSubstr("--functional")));
 }
 
+TEST(Functional, EndsAtTheLimitOfInstructionsAndKeepsWhatThereIs) {
+  const Folder folder;
+  const auto ptx = folder.write("count.ptx",
+                                ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() {\n"
+                                ".reg .b32 %r<2>;\nmov.u32 %r1, 0;\nFOREVER: add.u32 %r1, %r1, 1;\n"
+                                "bra FOREVER;\n}\n");
+  for (const char* mode : {"--functional", "--no-sleep"}) {
+    const Exit exit = weft({"run", mode, "--max-instructions", "200000", "--ptx", ptx, "--grid", "1",
+                            "--block", "64", "--out", folder.path("out")});
+    EXPECT_EQ(exit.code, 3) << exit.err;
+    EXPECT_THAT(exit.err, HasSubstr("thread instructions, the limit of --max-instructions"));
+    const auto stats = folder.json("out/stats.json");
+    EXPECT_EQ(stats.at("interrupted"), true);
+    EXPECT_GE(stats.at("thread_instructions"), 200'000);
+    EXPECT_LE(stats.at("thread_instructions"), mode[2] == 'f' ? 200'000 + 32 * 4096 * 2 : 200'000 + 64);
+  }
+  const Exit within = weft({"run", "--functional", "--max-instructions", "10000000", "--workload",
+                            "vector_add", "--size", "n=1000"});
+  EXPECT_EQ(within.code, 0) << within.err;
+}
+
+TEST(Functional, EndsAKernelThatSpins) {
+  const Folder folder;
+  const auto ptx = folder.write("spin.ptx",
+                                ".version 7.0\n.target sm_70\n.address_size 64\n"
+                                ".visible .entry k(.param .u64 flag) {\n.reg .b32 %r<2>; .reg .b64 %rd<2>; "
+                                ".reg .pred %p<2>;\nld.param.u64 %rd1, [flag];\n"
+                                "WAIT: ld.volatile.global.u32 %r1, [%rd1];\nsetp.eq.u32 %p1, %r1, 0;\n"
+                                "@%p1 bra WAIT;\nret;\n}\n");
+  const Exit exit = weft({"run", "--functional", "--ptx", ptx, "--grid", "4", "--block", "128", "--arg",
+                          "ptr:4", "--out", folder.path("out")});
+  EXPECT_EQ(exit.code, 3) << exit.err;
+  EXPECT_THAT(exit.err, AllOf(HasSubstr("kernel k hangs: livelock: 128 threads only repeat a loop"),
+                              HasSubstr("thread (0,0,0) of block (0,0,0) at pc"), HasSubstr("spin.ptx:")));
+  const auto stats = folder.json("out/stats.json");
+  EXPECT_EQ(stats.at("interrupted"), false);
+  EXPECT_THAT(stats.at("fault").get<std::string>(), HasSubstr("livelock"));
+}
+
 TEST(Check, RefusesAnUnknownCheck) {
   const Exit exit = weft({"run", "--check", "leaks", "--workload", "vector_add"});
   EXPECT_EQ(exit.code, 2);
-  EXPECT_THAT(exit.err, AllOf(HasSubstr("'leaks'"), HasSubstr("memory, race")));
+  EXPECT_THAT(exit.err, AllOf(HasSubstr("'leaks'"), HasSubstr("memory, race, warp")));
 }
 
 TEST(Check, ReportsAndEndsWithExitCode3) {

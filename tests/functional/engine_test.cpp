@@ -164,6 +164,135 @@ TEST(Functional, StopsWhenInterrupted) {
   EXPECT_THROW(bench.run({1, 1, 1}, {32, 1, 1}, runtime::Arguments().add(out)), runtime::LaunchAbandoned);
 }
 
+// A loop that nothing can end is found, whatever it does to memory on the way.
+TEST(Functional, NoticesALoopThatNothingCanEnd) {
+  const auto fault = [](const std::string& body, const dispatch::Dim3& block, const dispatch::Dim3& grid) {
+    return apart([&]() -> std::string {
+      GpuBench bench({"sm.count=1"}, "gtx480", functional());
+      bench.load(kernel_text(".param .u64 out", kPrologue + body));
+      try {
+        bench.run(grid, block, runtime::Arguments().add(bench.zeros(64)));
+      } catch (const runtime::LaunchAbandoned&) {
+        return "abandoned";
+      } catch (const SimulatedFault& hang) {
+        return hang.what();
+      }
+      return "none";
+    });
+  };
+  // Thread 5 waits for a word that nobody writes, the others for thread 5.
+  EXPECT_THAT(fault(R"(
+  setp.ne.u32 %p1, %r1, 5;
+  @%p1 bra JOIN;
+WAIT:
+  ld.volatile.global.u32 %r2, [%rd1];
+  setp.eq.u32 %p2, %r2, 0;
+  @%p2 bra WAIT;
+JOIN:
+  bar.sync 0;
+  ret;)",
+                    {64, 1, 1}, {1, 1, 1}),
+              AllOf(HasSubstr("kernel k hangs: livelock: 1 thread only"),
+                    HasSubstr("thread (5,0,0) of block (0,0,0) at pc "), HasSubstr("(k.ptx:"),
+                    HasSubstr("while 63 of the block wait at barriers")));
+  // A lock that its owner took along: atomics that leave what is there.
+  EXPECT_THAT(fault(R"(
+AGAIN:
+  atom.global.exch.b32 %r2, [%rd1], 1;
+  setp.ne.u32 %p1, %r2, 0;
+  @%p1 bra AGAIN;
+  ret;)",
+                    {64, 1, 1}, {1, 1, 1}),
+              AllOf(HasSubstr("livelock: 63 threads"), HasSubstr("no other thread of the block is live")));
+  // Two warps that throw a ball to each other: memory changes for ever, and comes back.
+  EXPECT_THAT(fault(R"(
+  shr.u32 %r3, %r1, 5;
+AGAIN:
+  ld.volatile.global.u32 %r2, [%rd1];
+  setp.ne.u32 %p1, %r2, %r3;
+  @%p1 bra AGAIN;
+  xor.b32 %r4, %r3, 1;
+  st.volatile.global.u32 [%rd1], %r4;
+  bra AGAIN;)",
+                    {64, 1, 1}, {1, 1, 1}),
+              HasSubstr("livelock: 64 threads"));
+  // Through generic addresses and local memory.
+  EXPECT_THAT(fault(R"(
+  .local .align 4 .b8 mine[4];
+  mov.u64 %rd2, mine; cvta.local.u64 %rd2, %rd2;
+AGAIN:
+  ld.u32 %r2, [%rd2];
+  xor.b32 %r2, %r2, 1;
+  st.u32 [%rd2], %r2;
+  bra AGAIN;)",
+                    {1, 1, 1}, {1, 1, 1}),
+              HasSubstr("livelock: 1 thread only"));
+  // Barriers that open again and again.
+  EXPECT_THAT(fault("AGAIN: bar.sync 0; bra AGAIN;", {64, 1, 1}, {1, 1, 1}), HasSubstr("livelock: "));
+  // A block that waits for the next one.
+  EXPECT_THAT(fault(R"(
+  mov.u32 %r3, %ctaid.x;
+  setp.eq.u32 %p1, %r3, 1;
+  @%p1 st.volatile.global.u32 [%rd1], %r3;
+WAIT:
+  ld.volatile.global.u32 %r2, [%rd1];
+  setp.eq.u32 %p2, %r2, 0;
+  @%p2 bra WAIT;
+  ret;)",
+                    {1, 1, 1}, {2, 1, 1}),
+              HasSubstr("without timing blocks run one after the other, so none can wait for a later one"));
+}
+
+// At the end of every turn the registers are the same, and yet there is progress.
+TEST(Functional, TakesNoLongLoopForOneWithoutEnd) {
+  const auto run = [](const std::string& body) {
+    return apart([&] {
+      GpuBench bench({"sm.count=1"}, "gtx480", functional());
+      bench.load(kernel_text(".param .u64 out", kPrologue + body));
+      const auto out = bench.zeros(8);
+      bench.run({1, 1, 1}, {1, 1, 1}, runtime::Arguments().add(out));
+      return std::to_string(bench.read(out, 1)[0]);
+    });
+  };
+  // In memory only.
+  EXPECT_EQ(run(R"(
+AGAIN:
+  red.global.add.u32 [%rd1], 1;
+  ld.global.u32 %r2, [%rd1];
+  setp.lt.u32 %p1, %r2, 3000000;
+  mov.u32 %r2, 0;
+  @%p1 bra AGAIN;
+  ret;)"),
+            "3000000");
+  // In the clock only.
+  EXPECT_EQ(run(R"(
+AGAIN:
+  mov.u64 %rd2, %clock64;
+  setp.lt.u64 %p1, %rd2, 6000000;
+  mov.u64 %rd2, 0;
+  @%p1 bra AGAIN;
+  st.global.u32 [%rd1], 1;
+  ret;)"),
+            "1");
+}
+
+TEST(Functional, StopsAtTheLimitOfInstructions) {
+  runtime::DeviceOptions options = functional();
+  options.max_instructions = 100'000;
+  GpuBench bench({"sm.count=1"}, "gtx480", options);
+  bench.load(kernel_text(".param .u64 out", kPrologue + "FOREVER: add.u32 %r2, %r2, 1; bra FOREVER;"));
+  const auto out = bench.zeros(4);
+  try {
+    bench.run({1, 1, 1}, {32, 1, 1}, runtime::Arguments().add(out));
+    ADD_FAILURE() << "it ended";
+  } catch (const runtime::LaunchAbandoned& limit) {
+    EXPECT_THAT(limit.what(), HasSubstr("thread instructions, the limit of --max-instructions"));
+  }
+  const std::uint64_t executed = bench.device.functional_counters().thread_instructions;
+  EXPECT_GE(executed, 100'000u);
+  EXPECT_LE(executed, 100'000u + 4096u * 2 * 32) << "a warp's turn";
+}
+
 TEST(Functional, KeepsLocalMemoryOfThreadsApart) {
   GpuBench bench({"sm.count=1"}, "gtx480", functional());
   bench.load(kernel_text(".param .u64 out", R"(

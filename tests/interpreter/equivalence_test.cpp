@@ -388,7 +388,7 @@ class LaneMachine {
 
   void access(const Instruction& in) {
     alignas(64) std::array<std::uint64_t, isa::kLanes> offset{};
-    isa::addresses(source(in.src[0]), in.wide_address, in.offset - static_cast<std::int64_t>(kBase),
+    isa::addresses(source(in.src[0]), isa::address_kind(in), in.offset - static_cast<std::int64_t>(kBase),
                    offset.data());
     isa::MemoryLanes lanes;
     lanes.base = memory_.data();

@@ -12,6 +12,7 @@
 #include "interpreter/memory.h"
 #include "interpreter/special.h"
 #include "interpreter/warp.h"
+#include "isa/address_windows.h"
 
 namespace weft::test {
 
@@ -57,7 +58,13 @@ class Block {
   Block(const Launch& launch, const Coordinates& index, std::vector<std::uint8_t>& memory, std::uint64_t base)
       : launch_(launch), program_(*launch.program), index_(index), memory_(memory), base_(base) {
     const std::uint64_t fixed = (program_.shared_bytes + 15) / 16 * 16;
-    shared_.resize(launch.dynamic_shared == 0 ? program_.shared_bytes : fixed + launch.dynamic_shared);
+    own_shared_ = launch.dynamic_shared == 0 ? program_.shared_bytes : fixed + launch.dynamic_shared;
+    // Behind it what is the system's: up to 127 bytes between them, and 1 KiB.
+    shared_.resize(own_shared_);
+    for (const Special which : program_.special_rows) {
+      if (which >= Special::kReservedSharedBegin && which <= Special::kReservedShared1)
+        shared_.resize((own_shared_ + 127) / 128 * 128 + 1024);
+    }
     threads_.resize(product(launch.block));
     for (std::size_t i = 0; i < threads_.size(); ++i) start(i);
   }
@@ -100,7 +107,7 @@ class Block {
 
   std::uint32_t special(Special which, std::size_t number) const {
     return special_value(which, {number, threads_[number].index, index_, launch_.block, launch_.grid,
-                                 shared_.size(), launch_.dynamic_shared});
+                                 own_shared_, launch_.dynamic_shared});
   }
 
   Thread& thread() { return threads_[current_]; }
@@ -274,6 +281,11 @@ class Block {
   void compute(const Instruction& in) {
     Sources sources{};
     for (unsigned n = 0; n < sources.size(); ++n) sources[n] = read(in.src[n], source_width(in, n));
+    // Decoded programs leave the window's beginning to who executes them.
+    if (in.op == Opcode::kCvta && in.src[1].kind == Operand::Kind::kNone) {
+      if (in.space == ptx::Space::kShared) sources[1] = isa::kSharedWindow;
+      if (in.space == ptx::Space::kLocal) sources[1] = isa::kLocalWindow;
+    }
     const Result result = evaluate(in, sources);
     if (writes_predicates(in)) {
       write_predicate(in.dst[0], result.p);
@@ -288,8 +300,14 @@ class Block {
 
   // Bytes [address, address + bytes) of one access; the whole vector is aligned to its size.
   std::uint8_t* access(const Instruction& in, unsigned bytes, bool write) {
-    const std::uint64_t address =
+    std::uint64_t address =
         read(in.src[0], in.wide_address ? 64 : 32) + static_cast<std::uint64_t>(in.offset);
+    // Only global and generic addresses have 64 bits.
+    if (in.space != ptx::Space::kGlobal && in.space != ptx::Space::kGeneric && in.space != ptx::Space::kConst)
+      address = address % (std::uint64_t{1} << 32);
+    // Constants lie in global memory here. What is no place there is one of 32 bits in it.
+    if (in.space == ptx::Space::kConst && (address < base_ || address - base_ >= memory_.size()))
+      address = base_ + (address - base_) % (std::uint64_t{1} << 32);
     return locate(view(), in.space, address, bytes, write);
   }
 
@@ -453,6 +471,7 @@ class Block {
   std::vector<std::uint8_t>& memory_;
   std::uint64_t base_;
   std::vector<std::uint8_t> shared_;
+  std::uint64_t own_shared_ = 0;  // static and dynamic
   std::vector<Thread> threads_;
   std::map<std::uint32_t, Barrier> barriers_;
   std::size_t current_ = 0, exited_ = 0;

@@ -10,6 +10,8 @@ std::uint32_t special_value(Special which, const ThreadPlace& place) {
   const auto of = [&](Special first, const Coordinates& values) {
     return values[static_cast<unsigned>(which) - static_cast<unsigned>(first)];
   };
+  // The next multiple of 128 bytes behind the block's own.
+  const auto reserved = static_cast<std::uint32_t>((place.static_and_dynamic_shared + 127) / 128 * 128);
   switch (which) {
     case Special::kTidX:
     case Special::kTidY:
@@ -50,6 +52,14 @@ std::uint32_t special_value(Special which, const ThreadPlace& place) {
       return static_cast<std::uint32_t>(place.dynamic_shared);
     case Special::kTotalSharedSize:
       return static_cast<std::uint32_t>(place.static_and_dynamic_shared);
+    case Special::kReservedSharedBegin:
+    case Special::kReservedShared0:
+    case Special::kReservedShared1:
+      return reserved;
+    case Special::kReservedSharedEnd:
+      return reserved + 288;
+    case Special::kReservedSharedCap:
+      return reserved + 1024;
     default:
       return 0;
   }

@@ -47,8 +47,8 @@ WarpResult shuffle(Mode mode, unsigned laneid, const Members& members) {
   }
   if (!pval) j = lane;
   const auto source = members.find(static_cast<unsigned>(j));
-  // A source that does not take part gives an undefined value; Weft says: the own one.
-  return {static_cast<std::uint32_t>(source == members.end() ? own.a : source->second.a), pval};
+  // A source that does not take part gives an undefined value; Weft says, as silicon does: 0.
+  return {static_cast<std::uint32_t>(source == members.end() ? 0 : source->second.a), pval};
 }
 
 std::uint32_t mask_of(const Members& members) {

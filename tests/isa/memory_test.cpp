@@ -231,19 +231,48 @@ TEST(Addresses, BasePlusOffset) {
     wide[i] = 0x100000000 * i;
     narrow[i] = 0xffffff00 + i;
   }
-  addresses(wide.data(), true, -8, address.data());
+  addresses(wide.data(), AddressKind::kWide, -8, address.data());
   EXPECT_EQ(address[0], ~0ull - 7);
   EXPECT_EQ(address[31], 0x1efffffff8u);
-  addresses(narrow.data(), false, 16, address.data());
+  addresses(narrow.data(), AddressKind::kNarrow, 16, address.data());
   EXPECT_EQ(address[0], 0xffffff10u);
   EXPECT_EQ(address[31], 0xffffff2fu);
+  // Addresses of 32 bits wrap, and of a 64-bit register only the low half counts.
+  addresses(narrow.data(), AddressKind::kNarrow, 0x104, address.data());
+  EXPECT_EQ(address[0], 4u);
+  EXPECT_EQ(address[31], 0x23u);
+  addresses(wide.data(), AddressKind::kLow, 20, address.data());
+  EXPECT_EQ(address[0], 20u);
+  EXPECT_EQ(address[31], 20u);
+  addresses(wide.data(), AddressKind::kLow, -4, address.data());
+  EXPECT_EQ(address[31], 0xfffffffcu);
+}
+
+TEST(Addresses, WhatTheSpaceMakesOfThem) {
+  const auto kind = [](Space space, bool wide) {
+    Instruction in = make(Opcode::kLd, Type::kU32);
+    in.space = space;
+    in.wide_address = wide;
+    return address_kind(in);
+  };
+  for (const Space space : {Space::kShared, Space::kLocal, Space::kParam}) {
+    EXPECT_EQ(kind(space, true), AddressKind::kLow);
+    EXPECT_EQ(kind(space, false), AddressKind::kNarrow);
+  }
+  EXPECT_EQ(kind(Space::kConst, false), AddressKind::kNarrow);
+  for (const Space space : {Space::kConst, Space::kGlobal, Space::kGeneric})
+    EXPECT_EQ(kind(space, true), AddressKind::kWide);
 }
 
 // Against the smallest and the largest of the active addresses one by one; across 2^63, too.
 TEST(Addresses, WhatTheActiveLanesCover) {
   Random random(7);
   for (unsigned turn = 0; turn < 2000; ++turn) {
-    const bool wide = turn % 2 == 0;
+    const AddressKind kind = turn % 4 == 0   ? AddressKind::kLow
+                             : turn % 2 == 0 ? AddressKind::kWide
+                                             : AddressKind::kNarrow;
+    const bool wide = kind != AddressKind::kNarrow;
+    const std::uint64_t kept = kind == AddressKind::kWide ? ~std::uint64_t{0} : 0xffffffff;
     std::array<std::uint64_t, kLanes> base{};
     std::array<std::uint32_t, kLanes> narrow{};
     for (unsigned i = 0; i < kLanes; ++i) {
@@ -257,20 +286,20 @@ TEST(Addresses, WhatTheActiveLanesCover) {
     AddressSpan want{~0ull, 0, 0};
     for (unsigned i = 0; i < kLanes; ++i) {
       if ((active >> i & 1) == 0) continue;
-      const std::uint64_t a = base[i] + static_cast<std::uint64_t>(offset);
+      const std::uint64_t a = (base[i] + static_cast<std::uint64_t>(offset)) & kept;
       want = {std::min(want.low, a), std::max(want.high, a), want.bits | a};
     }
     for (const auto set : {InstructionSet::kBase, best_instruction_set()}) {
       std::array<std::uint64_t, kLanes> address{};
       const void* lanes = wide ? static_cast<const void*>(base.data()) : narrow.data();
-      const AddressSpan got = find_addresses(wide, set)(lanes, offset, active, address.data());
+      const AddressSpan got = find_addresses(kind, set)(lanes, offset, active, address.data());
       ASSERT_EQ(got.low, want.low) << turn;
       ASSERT_EQ(got.high, want.high) << turn;
       ASSERT_EQ(got.bits, want.bits) << turn;
       for (unsigned i = 0; i < kLanes; ++i) {
         const bool is_active = (active >> i & 1) != 0;
         if (is_active) {
-          ASSERT_EQ(address[i], base[i] + static_cast<std::uint64_t>(offset));
+          ASSERT_EQ(address[i], (base[i] + static_cast<std::uint64_t>(offset)) & kept);
         } else {
           ASSERT_TRUE(address[i] >= want.low && address[i] <= want.high) << "the address of an active lane";
         }

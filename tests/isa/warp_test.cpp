@@ -96,13 +96,31 @@ TEST(Shuffle, ButterflyAndIndex) {
   EXPECT_EQ(bfly.second, ~0u);
 }
 
-// A source that does not take part gives the thread's own value; lanes that do not take part keep theirs.
+// A source that does not take part gives 0; lanes that do not take part keep theirs.
 TEST(Shuffle, SourceThatDoesNotTakePart) {
   const Result r = run(primitive(Opcode::kShfl, Type::kB32, Mode::kDown), lane_numbers(1, 31), 0x0000000b);
   EXPECT_EQ(r.d[0], 101u);
-  EXPECT_EQ(r.d[1], 101u);  // lane 2 is absent
+  EXPECT_EQ(r.d[1], 0u);  // lane 2 is absent
   EXPECT_EQ(r.d[2], kUntouched);
-  EXPECT_EQ(r.d[3], 103u);
+  EXPECT_EQ(r.d[3], 0u);
+  const Result last = run(primitive(Opcode::kShfl, Type::kB32, Mode::kDown), lane_numbers(1, 31), 1u << 31);
+  EXPECT_EQ(last.d[31], 131u) << "beyond the segment the own value stays";
+}
+
+// Which lane a thread reads, as it is told elsewhere, is what the kernels do: values are lane numbers.
+TEST(Shuffle, SourceInWords) {
+  for (const Mode mode : {Mode::kUp, Mode::kDown, Mode::kBfly, Mode::kIdx}) {
+    for (unsigned b = 0; b < 32; ++b) {
+      for (const unsigned c : {0u, 31u, 7u, 0x181fu, 0x1c00u, 0x1803u, 0x1f1fu, 0x0a15u}) {
+        const Result r = run(primitive(Opcode::kShfl, Type::kB32, mode), lane_numbers(b, c), ~0u);
+        for (unsigned lane = 0; lane < kLanes; ++lane) {
+          const ShuffleSource source = shuffle_source(mode, lane, b, c);
+          ASSERT_EQ(source.inside, (r.second >> lane & 1) != 0) << lane << " " << b << " " << c;
+          ASSERT_EQ(source.inside ? source.lane : lane, r.d[lane] - 100) << lane << " " << b << " " << c;
+        }
+      }
+    }
+  }
 }
 
 TEST(Vote, CountsThoseThatTakePart) {

@@ -123,6 +123,7 @@ runtime::Device& Context::device() {
   setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 0);
   runtime::DeviceOptions options;
   options.max_cycles = settings().max_cycles;
+  options.max_instructions = settings().max_instructions;
   options.limits.stack_bytes = limits_[0];
   options.limits.printf_bytes = limits_[1];
   options.limits.heap_bytes = limits_[2];

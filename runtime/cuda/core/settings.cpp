@@ -17,6 +17,7 @@ std::string to_text(const Settings& settings) {
               {"functional", settings.functional},
               {"instant_copies", settings.instant_copies},
               {"max_cycles", settings.max_cycles},
+              {"max_instructions", settings.max_instructions},
               {"capability", settings.capability},
               {"process", settings.process}}
       .dump(-1, ' ', true, json::error_handler_t::replace);
@@ -41,6 +42,8 @@ Settings parse_settings(const std::string& text) {
         settings.instant_copies = value.get<bool>();
       } else if (key == "max_cycles") {
         settings.max_cycles = value.get<std::uint64_t>();
+      } else if (key == "max_instructions") {
+        settings.max_instructions = value.get<std::uint64_t>();
       } else if (key == "capability") {
         settings.capability = value.get<unsigned>();
       } else if (key == "process") {
@@ -49,7 +52,7 @@ Settings parse_settings(const std::string& text) {
         throw InputError(kSettingsVariable,
                          "unknown key '" + key +
                              "'; known: config, set, out, summary, functional, instant_copies, max_cycles, "
-                             "capability, process");
+                             "max_instructions, capability, process");
       }
     }
   } catch (const json::exception& error) {

@@ -19,6 +19,7 @@ struct Settings {
   bool functional = false;             // without timing
   bool instant_copies = false;         // copies take no simulated time
   std::uint64_t max_cycles = 0;        // core cycles over all launches; 0: no limit
+  std::uint64_t max_instructions = 0;  // of threads, over all launches; 0: no limit
   unsigned capability = 75;            // compute capability that programs see, times ten
   std::int64_t process = 0;  // the program itself; its child processes write to folders of their own
 };
