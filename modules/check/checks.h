@@ -25,6 +25,8 @@ struct Options {
   std::uint64_t reports = 16;  // different places after which a launch ends; at least 1
   bool any() const { return memory || race; }
 };
+// The checks of these names. Throws InputError for another name, and for 0 reports.
+Options options_of(const std::vector<std::string>& names, std::uint64_t reports);
 
 class Checks final : public sm::AccessObserver {
  public:
