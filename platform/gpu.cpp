@@ -371,6 +371,9 @@ statistics::Registry& Gpu::statistics() {
   return impl_->registry;
 }
 
+void Gpu::when_spinning(std::function<bool()> may_be_helped) {
+  impl_->watchdog.may_be_helped = std::move(may_be_helped);
+}
 void Gpu::provide(sm::DeviceServices* services) {
   impl_->services = services;
 }

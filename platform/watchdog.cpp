@@ -44,6 +44,7 @@ Cycle Watchdog::step(Cycle now) {
            threads(live) + " are live";
   } else if (watching_ && no_milestone) {
     what = judge();
+    if (!what.empty() && may_be_helped && may_be_helped()) what.clear();
   }
   if (!what.empty()) {
     stop();

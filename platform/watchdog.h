@@ -31,6 +31,9 @@ class Watchdog final : public Clocked {
 
   // Told once, with the reason; the launch is to be stopped.
   std::function<void(const std::string& what)> on_hang;
+  // Asked before threads that only repeat themselves count as hung; true: someone outside of the GPU may yet
+  // change the memory that they read. Empty: nobody does.
+  std::function<bool()> may_be_helped;
 
   void start(Cycle now);
   void stop();

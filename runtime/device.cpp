@@ -24,6 +24,13 @@ bool has_parameter_address(const ptx::Program& program) {
   });
 }
 
+void check_room(std::uint64_t room, std::uint64_t memory) {
+  if (room % kPageBytes == 0 && room < memory) return;
+  throw InputError("room before allocations",
+                   "found " + std::to_string(room) + " bytes; allowed: multiples of " +
+                       std::to_string(kPageBytes) + " below the device's " + std::to_string(memory));
+}
+
 void check_limits(const DeviceLimits& limits) {
   if (limits.stack_bytes <= ptx::kMaxLocalBytes) return;
   throw InputError("stack of a thread", "found " + std::to_string(limits.stack_bytes) +
@@ -42,6 +49,13 @@ Device::Impl::Impl(const GpuConfig& config, DeviceOptions chosen)
   streams.on_progress([this] {
     if (running) waiter.look();
   });
+  gpu.when_spinning([this] {
+    if (!advancing) return false;
+    kernels_wait = true;
+    waiter.look();
+    return true;
+  });
+  reserve_leading_room();
   make_system_memory();
   runtime.set_printf_bytes(options.limits.printf_bytes);
   gpu.provide(&runtime);
@@ -51,6 +65,12 @@ Device::Impl::Impl(const GpuConfig& config, DeviceOptions chosen)
   gpu.observe(&*checks);
   runtime.observe(&*checks);
   engine.observe(&*checks);
+}
+
+void Device::Impl::reserve_leading_room() {
+  const std::uint64_t room = options.leading_room;
+  allocator = Allocator(kDeviceBase + room, gpu.memory().bytes() - room);
+  if (room != 0) gpu.map(kDeviceBase, room, true);
 }
 
 void Device::Impl::make_system_memory() {
@@ -198,6 +218,7 @@ void Device::Impl::release_scratch(bool all) {
 
 Device::Device(const GpuConfig& config, DeviceOptions options) {
   check_limits(options.limits);
+  check_room(options.leading_room, config.gddr5.bytes);
   if (options.host_memory && !config.system.enabled) {
     throw InputError("host memory", "the GPU has no way to it; system.enabled in its configuration is false");
   }
@@ -313,11 +334,12 @@ void Device::reset() {
   impl_->streams.reset();
   impl_->spent.clear();
   impl_->outgrown.clear();
+  impl_->outside.clear();
   impl_->code_areas.clear();
   impl_->runtime.reset();
   impl_->runtime.set_printf_bytes(impl_->options.limits.printf_bytes);
   impl_->next_function = 0;
-  impl_->allocator = Allocator(kDeviceBase, impl_->gpu.memory().bytes());
+  impl_->reserve_leading_room();
   impl_->local_areas.clear();
   impl_->abandoned = false;
   impl_->effort = impl_->functional_effort = {};
@@ -337,6 +359,9 @@ std::uint64_t Device::heap_in_use() const {
   return impl_->runtime.heap_in_use();
 }
 
+std::uint64_t Device::leading_room() const {
+  return impl_->options.leading_room;
+}
 const Effort& Device::effort() const {
   return impl_->effort;
 }

@@ -60,6 +60,9 @@ struct DeviceOptions {
   std::uint64_t max_cycles = 0;  // core cycles over all launches; 0: no limit
   // Threads' instructions over all launches, timed or not; 0: no limit.
   std::uint64_t max_instructions = 0;
+  // Bytes of device memory in front of the first allocation that are none, and that kernels may access all
+  // the same. A multiple of kPageBytes; less than the device's memory.
+  std::uint64_t leading_room = 0;
   DeviceLimits limits;                            // of stack, printf and heap
   std::function<void(const Progress&)> progress;  // called a few times per second of wall time while running
   std::function<bool()> interrupted;              // polled; true abandons the launch (SIGINT)
@@ -155,10 +158,18 @@ class Device {
   void fill(StreamId stream, const Area& to, const Box& box, std::uint32_t pattern);
   // Calls `function` when it is its turn; it may add to streams, but not synchronise.
   void call(StreamId stream, std::function<void()> function);
+  // The same, not from within the simulation, whose time stands still until the function returns: always in
+  // one of the calls that run it, never in this one. It may take its time.
+  void call_outside(StreamId stream, std::function<void()> function);
   // Run the simulation until the stream is empty, or the event has happened as it was last recorded. Throw
   // as synchronise().
   void synchronise(StreamId stream);
   void wait_for(EventId event);
+  // Runs the simulation for a host that does not ask for it, and may write to memory meanwhile: kernels that
+  // wait for such a write do not count as hung. Until every stream is empty, or threads only repeat loops as
+  // if they waited, or `stop` says so, which is asked every few thousand cycles. Throws as synchronise().
+  enum class Advance { kDone, kKernelsWait, kStopped };
+  Advance advance(const std::function<bool()>& stop);
   // Moves the bytes of copies and fills in streams from now on; nullptr: they take no time. Must outlive the
   // device or be taken back.
   void use(CopyEngine* engine);
@@ -173,6 +184,7 @@ class Device {
   // Back to the state after construction: no modules (references to them end), no allocations, fresh GPU.
   void reset();
 
+  std::uint64_t leading_room() const;  // DeviceOptions::leading_room
   const Effort& effort() const;
   // The part of it that functional launches took, and what they executed; the GPU's totals are of the timed
   // ones.

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <ctime>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -39,6 +40,18 @@ class IdleWaiter : public sc_core::sc_module {
     if (sc_core::sc_get_status() == sc_core::SC_RUNNING) sc_core::sc_pause();
   }
   sc_core::sc_event progress_;
+};
+
+// Says that something runs, also when the scope is left by an exception.
+class Running {
+ public:
+  explicit Running(bool& flag) : flag_(flag) { flag_ = true; }
+  ~Running() { flag_ = false; }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+ private:
+  bool& flag_;
 };
 
 // Adds the time of its scope to an Effort, also when the scope is left by an exception.
@@ -100,6 +113,8 @@ struct Device::Impl {
   dispatch::LaunchOutcome run_functional(const dispatch::Launch& launch);
   // Runs the simulation until `reached`, or a fault.
   void run(const std::function<bool()>& reached);
+  bool run_outside();  // the next function of call_outside(), if one is due
+  void reserve_leading_room();
   void abandon(const std::string& reason);
   // Of all launches, timed or not.
   std::uint64_t thread_instructions() const;
@@ -130,6 +145,13 @@ struct Device::Impl {
   std::optional<check::Checks> checks;
   Streams streams;
   bool running = false;  // within synchronise: functional launches may begin
+  struct Outside {
+    std::function<void()> function;
+    Streams::Done done;
+  };
+  std::deque<Outside> outside;  // functions of call_outside() whose turn has come
+  // Within advance(); and whether the watchdog has found, in it, that threads only repeat themselves.
+  bool advancing = false, kernels_wait = false;
   CopyEngine* copies = nullptr;
   std::uint64_t launches = 0;
   bool reached_kernel = false;  // FunctionalOptions::kernel

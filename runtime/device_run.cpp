@@ -12,18 +12,6 @@ namespace {
 constexpr std::uint64_t kSliceCycles = 10'000;
 constexpr std::chrono::milliseconds kProgressInterval{250};
 
-// Says that something runs, also when the scope is left by an exception.
-class Running {
- public:
-  explicit Running(bool& flag) : flag_(flag) { flag_ = true; }
-  ~Running() { flag_ = false; }
-  Running(const Running&) = delete;
-  Running& operator=(const Running&) = delete;
-
- private:
-  bool& flag_;
-};
-
 }  // namespace
 
 // Whether a launch of this kernel, the next one, runs without timing.
@@ -94,6 +82,15 @@ void Device::Impl::throw_if_faulted() const {
   throw SimulatedFault(gpu.fault());
 }
 
+bool Device::Impl::run_outside() {
+  if (outside.empty()) return false;
+  const Outside next = std::move(outside.front());
+  outside.pop_front();
+  next.function();
+  next.done();
+  return true;
+}
+
 void Device::Impl::run(const std::function<bool()>& reached) {
   using Clock = std::chrono::steady_clock;
   const Running now(running);
@@ -101,6 +98,7 @@ void Device::Impl::run(const std::function<bool()>& reached) {
   auto next_progress = Clock::now() + kProgressInterval;
   const double core_mhz = gpu.config().clocks.core_mhz;
   while (!reached() && !gpu.faulted()) {
+    if (run_outside()) continue;
     std::uint64_t slice = kSliceCycles;
     if (options.max_cycles != 0) {
       const std::uint64_t spent_cycles = gpu.progress().cycles;
@@ -125,7 +123,7 @@ void Device::Impl::run(const std::function<bool()>& reached) {
       break;
     }
     sc_core::sc_start(sc_core::sc_time(static_cast<double>(slice) / core_mhz, sc_core::SC_US));
-    if (!reached() && !gpu.faulted() && !sc_core::sc_pending_activity()) {
+    if (!reached() && !gpu.faulted() && outside.empty() && !sc_core::sc_pending_activity()) {
       gpu.abandon({FaultKind::kHang,
                    "the GPU waits for nothing that will happen: no event is pending while a launch runs"});
     }

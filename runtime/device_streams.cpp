@@ -149,6 +149,13 @@ void Device::call(StreamId stream, std::function<void()> function) {
                      }});
 }
 
+void Device::call_outside(StreamId stream, std::function<void()> function) {
+  impl_->streams.add(stream, {[this, act = std::move(function)](const Streams::Done& done) {
+                       impl_->outside.push_back({act, done});
+                       if (impl_->running) impl_->waiter.look();
+                     }});
+}
+
 void Device::synchronise(StreamId stream) {
   impl_->throw_if_faulted();
   {
@@ -166,6 +173,21 @@ void Device::wait_for(EventId event) {
     impl_->run([this, event] { return !impl_->streams.pending(event); });
   }
   impl_->throw_if_faulted();
+}
+
+Device::Advance Device::advance(const std::function<bool()>& stop) {
+  impl_->throw_if_faulted();
+  impl_->kernels_wait = false;
+  bool stopped = false;
+  {
+    const EffortTimer timer(impl_->effort);
+    const Running now(impl_->advancing);
+    impl_->run([&] { return impl_->streams.idle() || impl_->kernels_wait || (stopped = stopped || stop()); });
+  }
+  impl_->throw_if_faulted();
+  impl_->release_scratch(false);
+  if (impl_->streams.idle()) return Advance::kDone;
+  return stopped ? Advance::kStopped : Advance::kKernelsWait;
 }
 
 }  // namespace weft::runtime

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "check/checks.h"
 #include "platform/gpu_config.h"
 #include "runtime/cuda/core/settings.h"
 #include "sc_main/files.h"
@@ -20,7 +21,7 @@ namespace fs = std::filesystem;
 
 struct CudaOptions {
   cuda::Settings settings;
-  std::string capability = "7.5";
+  std::string capability = "7.5", host_wait = "100";
   bool preload = false, quiet = false;
   Words program;  // and its arguments
 };
@@ -103,6 +104,16 @@ ExitCode cuda(const Words& words) {
       "run kernels without timing: the same results, no simulated time");
   add("instant-copies", po::bool_switch(&options.settings.instant_copies),
       "copies between host and device take no simulated time, and less of the real one");
+  add("check", po::value(&options.settings.checks)->composing()->multitoken(),
+      "memory: every access of kernels against allocations, alignment and what has been written; race: "
+      "accesses of threads that no barrier orders; a program that ends with 0 ends with exit code 3 if "
+      "anything is found");
+  add("check-reports",
+      po::value(&options.settings.check_reports)->default_value(options.settings.check_reports),
+      "a launch ends after reports about this many different instructions");
+  add("host-wait", po::value(&options.host_wait)->default_value(options.host_wait),
+      "milliseconds of waiting or computing without a call to CUDA after which work goes on without the "
+      "program, which may poll for it; 0: never");
   add("capability", po::value(&options.capability)->default_value(options.capability),
       "compute capability that the program sees, and for which PTX is chosen");
   add("preload", po::bool_switch(&options.preload),
@@ -118,6 +129,9 @@ ExitCode cuda(const Words& words) {
   }
   options.program.assign(separator + 1, words.end());
   options.settings.capability = parse_capability(options.capability);
+  constexpr std::uint64_t kMostHostWait = 3'600'000;
+  options.settings.host_wait_ms = parse_unsigned("--host-wait", options.host_wait, kMostHostWait);
+  check::options_of(options.settings.checks, options.settings.check_reports);  // says what is wrong with them
   options.settings.summary = !options.quiet;
   options.settings.process = getpid();
   // What is wrong with them should be told before the program starts; and it may change its working

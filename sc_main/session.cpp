@@ -39,19 +39,6 @@ runtime::FunctionalOptions functional_options(const SessionOptions& options) {
   return functional;
 }
 
-check::Options check_options(const SessionOptions& options) {
-  check::Options check;
-  for (const std::string& name : options.checks) {
-    if (name != "memory" && name != "race" && name != "warp") {
-      throw InputError("--check", "found '" + name + "'; allowed: memory, race, warp");
-    }
-    (name == "memory" ? check.memory : name == "race" ? check.race : check.warp) = true;
-  }
-  if (options.check_reports == 0) throw InputError("--check-reports", "found 0; allowed: 1 or more");
-  check.reports = options.check_reports;
-  return check;
-}
-
 runtime::DeviceOptions device_options(const SessionOptions& options) {
   runtime::DeviceOptions device;
   device.sleeping = !options.no_sleep;
@@ -62,7 +49,7 @@ runtime::DeviceOptions device_options(const SessionOptions& options) {
   device.progress = progress_line();
   device.interrupted = interrupted;
   device.functional = functional_options(options);
-  device.check = check_options(options);
+  device.check = check::options_of(options.checks, options.check_reports);
   device.observer = options.observer;
   device.profile = options.profile;
   return device;

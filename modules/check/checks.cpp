@@ -1,8 +1,21 @@
 #include "check/checks.h"
 
+#include "common/error.h"
 #include "sm/executor.h"
 
 namespace weft::check {
+
+Options options_of(const std::vector<std::string>& names, std::uint64_t reports) {
+  Options options;
+  for (const std::string& name : names) {
+    if (name != "memory" && name != "race" && name != "warp")
+      throw InputError("--check", "found '" + name + "'; allowed: memory, race, warp");
+    (name == "memory" ? options.memory : name == "race" ? options.race : options.warp) = true;
+  }
+  if (reports == 0) throw InputError("--check-reports", "found 0; allowed: 1 or more");
+  options.reports = reports;
+  return options;
+}
 
 Checks::Checks(const Options& options, std::uint64_t base, std::uint64_t bytes)
     : log_(options.reports), warp_(options.warp) {

@@ -26,6 +26,8 @@ struct Options {
   bool warp = false;
   bool any() const { return memory || race || warp; }
 };
+// The checks of these names. Throws InputError for another name, and for 0 reports.
+Options options_of(const std::vector<std::string>& names, std::uint64_t reports);
 
 class Checks final : public sm::AccessObserver {
  public:

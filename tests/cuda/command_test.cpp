@@ -105,7 +105,11 @@ TEST(WeftCuda, KernelsTakeTheCyclesOfWeftRun) {
 
 // Results are written, and the program dies by the signal all the same.
 TEST(WeftCuda, SignalsLeaveResults) {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGABRT}) {
+  std::vector<int> signals{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGABRT};
+#if !defined(__SANITIZE_ADDRESS__)  // which has handlers of its own
+  signals.insert(signals.end(), {SIGSEGV, SIGBUS, SIGFPE, SIGILL});
+#endif
+  for (const int signal : signals) {
     const Folder folder;
     const Exit run = cuda({"--set", "sm.count=2", "--out", folder.path("r")},
                           {DRIVER_SIGNALS, std::to_string(signal), "idle"});
@@ -117,6 +121,71 @@ TEST(WeftCuda, SignalsLeaveResults) {
     EXPECT_EQ(stats["by_name"]["nothing"]["calls"], 1);
     EXPECT_EQ(count(run.err, "Share"), 1u);
   }
+}
+
+#if !defined(__SANITIZE_ADDRESS__)
+TEST(WeftCuda, ACrashWithinACallLeavesResults) {
+  const Folder folder;
+  const Exit run = cuda({"--quiet", "--set", "sm.count=2", "--out", folder.path("r")},
+                        {DRIVER_SIGNALS, std::to_string(SIGSEGV), "function"});
+  EXPECT_EQ(run.code, 128 + SIGSEGV) << run.err;
+  EXPECT_EQ(folder.json("r/stats.json")["by_name"]["nothing"]["calls"], 1);
+}
+#endif
+
+TEST(WeftCuda, EachWayToExitLeavesResults) {
+  for (const char* way : {"exit", "_exit", "_Exit", "quick_exit"}) {
+    const Folder folder;
+    const Exit run = cuda({"--set", "sm.count=2", "--out", folder.path("r")}, {DRIVER_SIGNALS, "17", way});
+    EXPECT_EQ(run.code, 17) << way << run.err;
+    ASSERT_TRUE(folder.has("r/stats.json")) << way;
+    const auto stats = folder.json("r/stats.json");
+    EXPECT_EQ(stats["interrupted"], false) << way;
+    EXPECT_EQ(stats["by_name"]["nothing"]["calls"], 1);
+    EXPECT_EQ(count(run.err, "Share"), 1u) << way;
+  }
+}
+
+TEST(WeftCuda, ChecksMemory) {
+  const Folder folder;
+  const auto run = [&](const Words& options, const char* what) {
+    Words words{"--quiet", "--set", "sm.count=2", "--out", folder.path("r")};
+    words.insert(words.end(), options.begin(), options.end());
+    return cuda(words, {DRIVER_SIGNALS, "0", what});
+  };
+  // One element beyond an allocation: in the page that kernels may access, as on a real GPU.
+  const Exit unchecked = run({}, "beyond");
+  EXPECT_EQ(unchecked.code, 0) << unchecked.err;
+  EXPECT_FALSE(folder.json("r/stats.json").contains("checks"));
+  const Exit beyond = run({"--check", "memory"}, "beyond");
+  EXPECT_EQ(beyond.code, 3);
+  EXPECT_THAT(beyond.err, HasSubstr("store: thread (0,0,0) of block (0,0,0)"));
+  EXPECT_THAT(beyond.err, HasSubstr("0 bytes behind allocation"));
+  const auto checks = folder.json("r/stats.json")["checks"];
+  ASSERT_EQ(checks["reports"].size(), 1u);
+  EXPECT_EQ(checks["reports"][0]["kind"], "out of bounds");
+  EXPECT_EQ(checks["reports"][0]["kernel"], "store");
+
+  EXPECT_EQ(run({"--check", "memory"}, "race").code, 0);
+  const Exit race = run({"--check", "memory", "race"}, "race");
+  EXPECT_EQ(race.code, 3);
+  EXPECT_EQ(folder.json("r/stats.json")["checks"]["reports"][0]["kind"], "race");
+  EXPECT_EQ(run({"--functional", "--check", "race"}, "race").code, 3);
+
+  // Before the first allocation there is room that kernels may access, as on a real GPU.
+  const Exit before = run({}, "before");
+  EXPECT_EQ(before.code, 0) << before.err;
+  EXPECT_EQ(run({"--check", "memory"}, "before").code, 3);
+}
+
+// As long as work is done before the program goes on, simulated time does not depend on when it was begun.
+TEST(WeftCuda, WorkGoesOnForAProgramThatPolls) {
+  const Folder folder;
+  for (const char* name : {"a", "b"})
+    ASSERT_EQ(cuda({"--quiet", "--set", "sm.count=2", "--out", folder.path(name)}, {RUNTIME_STREAMS}).code,
+              0);
+  EXPECT_EQ(folder.json("a/stats.json")["stood_in"], 3);
+  EXPECT_EQ(folder.text("a/stats.json"), folder.text("b/stats.json"));
 }
 
 TEST(WeftCuda, SignalsEndSimulations) {
@@ -135,8 +204,8 @@ TEST(WeftCuda, TheProgramsOwnHandlersStay) {
   const Folder folder;
   const Exit run = cuda({"--quiet", "--set", "sm.count=2", "--out", folder.path("r")},
                         {DRIVER_SIGNALS, std::to_string(SIGINT), "handled"});
-  EXPECT_EQ(run.code, 9) << run.err;
-  EXPECT_FALSE(folder.has("r/stats.json"));
+  EXPECT_EQ(run.code, 9) << run.err;  // by _exit
+  EXPECT_EQ(folder.json("r/stats.json")["by_name"]["nothing"]["calls"], 1);
 }
 
 TEST(WeftCuda, SignalsOfChildrenAreTheirs) {
@@ -165,7 +234,9 @@ TEST(WeftCuda, WhatCannotRunNamesTheRemedy) {
   EXPECT_THAT(machine_code.err, HasSubstr("code=compute_75"));
   EXPECT_THAT(machine_code.err, HasSubstr("-rdc=true"));
   EXPECT_EQ(count(machine_code.err, "cudaGraphCreate: is not provided: CUDA graphs"), 1u);
-  EXPECT_THAT(machine_code.err, HasSubstr("cudart shared"));
+  EXPECT_EQ(count(machine_code.err, "cudart shared"), 1u);
+  EXPECT_THAT(machine_code.err,
+              HasSubstr("cudaGetExportTable: is not provided: libcublas.so.13 asks for it"));
 }
 
 TEST(WeftCuda, MistakesOfTheUserAreExitCode2) {
@@ -179,6 +250,9 @@ TEST(WeftCuda, MistakesOfTheUserAreExitCode2) {
   said(cuda({"--config", "nonesuch"}, {RUNTIME_BASICS}), "unknown configuration \"nonesuch\"");
   said(cuda({"--set", "sm.count=0"}, {RUNTIME_BASICS}), "sm/count");
   said(cuda({"--capability", "seven"}, {RUNTIME_BASICS}), "allowed: MAJOR.MINOR");
+  said(cuda({"--check", "bounds"}, {RUNTIME_BASICS}), "--check: found 'bounds'; allowed: memory, race, warp");
+  said(cuda({"--check", "race", "--check-reports", "0"}, {RUNTIME_BASICS}), "--check-reports: found 0");
+  said(cuda({"--host-wait", "-1"}, {RUNTIME_BASICS}), "--host-wait: found '-1'; allowed: a whole number");
 }
 
 TEST(WeftCuda, TheProgramsExitCodeIsTheCommands) {

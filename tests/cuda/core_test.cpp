@@ -19,6 +19,9 @@ TEST(CudaSettings, TextAndBack) {
   settings.max_cycles = 12345678901;
   settings.max_instructions = 23456789012;
   settings.capability = 90;
+  settings.checks = {"memory", "race"};
+  settings.check_reports = 4;
+  settings.host_wait_ms = 250;
   settings.process = 77;
   const Settings read = parse_settings(to_text(settings));
   EXPECT_EQ(read.config, "dwr");
@@ -28,6 +31,9 @@ TEST(CudaSettings, TextAndBack) {
   EXPECT_EQ(read.max_cycles, 12345678901u);
   EXPECT_EQ(read.max_instructions, 23456789012u);
   EXPECT_EQ(read.capability, 90u);
+  EXPECT_EQ(read.checks, settings.checks);
+  EXPECT_EQ(read.check_reports, 4u);
+  EXPECT_EQ(read.host_wait_ms, 250u);
   EXPECT_EQ(read.process, 77);
 }
 

@@ -191,6 +191,62 @@ TEST(DeviceStreams, HostFunctionsAreCalledInOrder) {
   EXPECT_THAT(seen, ::testing::ElementsAre(1, 2, 3, 0x09090909));
 }
 
+// Simulated time stands still, but other threads of the host's may add to streams.
+TEST(DeviceStreams, FunctionsOutsideOfTheSimulation) {
+  Bench bench;
+  Streams& streams = bench.device.streams();
+  const StreamId a = streams.create();
+  const EventId before = streams.create_event(), after = streams.create_event();
+  std::vector<std::uint32_t> seen;
+  bench.launch(a, 0, 20);
+  streams.record(a, before);
+  bench.device.call_outside(a, [&] {
+    EXPECT_NE(sc_core::sc_get_status(), sc_core::SC_RUNNING);
+    seen.push_back(bench.word(0));
+    bench.launch(a, 0, 20);
+  });
+  streams.record(a, after);
+  bench.device.call_outside(0, [&] { seen.push_back(bench.word(0)); });  // an idle stream: not at once
+  EXPECT_TRUE(seen.empty());
+  bench.device.synchronise();
+  EXPECT_THAT(seen, ::testing::ElementsAre(0, 1));
+  EXPECT_EQ(bench.word(0), 2u);
+  EXPECT_EQ(streams.time_of(before), streams.time_of(after));
+}
+
+// wait(flag): until the word is not 0.
+const std::string kWaiting = R"(.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry wait(.param .u64 flag) {
+  .reg .pred %p<2>; .reg .b32 %r<2>; .reg .b64 %rd<2>;
+  ld.param.u64 %rd1, [flag];
+AGAIN:
+  ld.volatile.global.u32 %r1, [%rd1];
+  setp.eq.u32 %p1, %r1, 0;
+  @%p1 bra AGAIN;
+  ret;
+})";
+
+TEST(DeviceStreams, AKernelMayWaitForTheHostWhileItDoesNotWaitForTheKernel) {
+  Device device(load_config("gtx480", {"sm.count=1", "watchdog.cycles=1000"}), {});
+  LoadedModule& module = device.load_module(kWaiting, "wait.ptx");
+  const Address flag = device.allocate(4);
+  device.fill(flag, 0, 4);
+  const auto never = [] { return false; };
+  device.launch(0, module, "wait", {1, 1, 1}, {32, 1, 1}, Arguments().add(flag));
+  EXPECT_EQ(device.advance(never), Device::Advance::kKernelsWait);
+  EXPECT_EQ(device.advance(never), Device::Advance::kKernelsWait);  // as often as one likes
+  EXPECT_EQ(device.advance([] { return true; }), Device::Advance::kStopped);
+  device.fill(flag, 1, 4);
+  EXPECT_EQ(device.advance(never), Device::Advance::kDone);
+  // Who waits for the kernel cannot help it.
+  device.fill(flag, 0, 4);
+  device.launch(0, module, "wait", {1, 1, 1}, {32, 1, 1}, Arguments().add(flag));
+  EXPECT_THROW(device.synchronise(), SimulatedFault);
+  EXPECT_EQ(device.gpu().fault_kind(), FaultKind::kHang);
+}
+
 // 100 + 256 ns per copy: a copy engine works beside the kernels of another stream.
 TEST(DeviceStreams, CopiesThroughAnEngineTakeTimeAndOverlapWithKernels) {
   Bench bench;

@@ -138,6 +138,45 @@ TEST(Device, ChecksCopiesAgainstAllocations) {
   EXPECT_THROW(device.copy_from(bytes.data(), a, 1), InputError);
 }
 
+TEST(Device, RoomBeforeTheFirstAllocation) {
+  constexpr std::uint64_t kRoom = 16 * kPageBytes;
+  DeviceOptions options;
+  options.leading_room = kRoom;
+  Device device(load_config("gtx480", {"sm.count=1"}), options);
+  const auto load_from = [&](Address address) {
+    auto& module = device.load_module(R"(.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry load(.param .u64 from) {
+  .reg .b32 %r<1>; .reg .b64 %rd<1>;
+  ld.param.u64 %rd0, [from];
+  ld.global.u32 %r0, [%rd0];
+  ret;
+})",
+                                      "load.ptx");
+    device.launch(module, "load", {1, 1, 1}, {32, 1, 1}, Arguments().add(address));
+    device.synchronise();
+  };
+  for (int life = 0; life < 2; ++life) {
+    const Address first = device.allocate(256);
+    EXPECT_EQ(first, kDeviceBase + kRoom);
+    std::uint32_t word = 0;
+    EXPECT_THROW(device.copy_from(&word, first - 512, 4), InputError);  // it is no allocation
+    load_from(first - 512);
+    load_from(kDeviceBase);
+    EXPECT_THROW(load_from(kDeviceBase - 512), SimulatedFault);
+    device.reset();
+  }
+}
+
+TEST(Device, RefusesRoomThatIsNoPagesOrAllOfMemory) {
+  for (const std::uint64_t room : {std::uint64_t{100}, std::uint64_t{1} << 40, ~std::uint64_t{0}}) {
+    DeviceOptions options;
+    options.leading_room = room;
+    EXPECT_THROW(Device(load_config("gtx480", {}), options), InputError) << room;
+  }
+}
+
 TEST(Device, StopsExactlyAtTheCycleLimit) {
   DeviceOptions options;
   options.max_cycles = 12'345;

@@ -1,7 +1,10 @@
 #include "runtime/cuda/core/context.h"
 
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
@@ -15,6 +18,7 @@
 #include "runtime/cuda/core/modules.h"
 #include "runtime/cuda/core/profile.h"
 #include "runtime/cuda/core/signals.h"
+#include "runtime/cuda/core/stand_in.h"
 #include "runtime/cuda/core/streams.h"
 #include "runtime/device.h"
 #include "runtime/dma_copies.h"
@@ -27,7 +31,27 @@ extern "C" __attribute__((visibility("default"))) int sc_main(int /*argc*/, char
 namespace weft::cuda {
 namespace {
 
-thread_local bool in_callback = false;
+// Whether the thread runs a function of the program that was put into a stream; and whether it holds the
+// context's lock meanwhile.
+thread_local bool in_callback = false, callback_has_lock = false;
+
+// What _exit() finds, without making one.
+std::atomic<Context*> existing{nullptr};
+
+// How long a function in a stream keeps calls of other threads out, and what _exit() waits for the lock.
+constexpr std::chrono::seconds kFunctionPatience{1}, kLastPatience{1};
+constexpr int kFoundSomething = 3;  // as exit code
+
+// Device memory begins with room that is no allocation, as behind CUDA's own allocations in the same 2 MB
+// page: programs that read a little before their first one get away with it. So much of it that the first
+// allocation meets the channel, bank, row and cache sets that it would meet at the beginning.
+std::uint64_t leading_room(const GpuConfig& config) {
+  constexpr std::uint64_t kSets = 1u << 16;  // bytes of one way of a cache, a power of two: no more than that
+  const gddr5::AddressMap::Config& map = config.gddr5.map;
+  const std::uint64_t of_a_bank = std::max(map.banks * map.banks * map.row_bytes, kSets);
+  const std::uint64_t room = map.channels * map.l2_banks * of_a_bank;
+  return room % kPageBytes == 0 && room <= config.gddr5.bytes / 16 ? room : 0;
+}
 
 }  // namespace
 
@@ -43,11 +67,15 @@ Context::Context()
       images_(std::make_unique<Images>(*this)),
       profile_(std::make_unique<Profile>()),
       owner_(static_cast<int>(getpid())) {
+  existing = this;
   const runtime::DeviceLimits limits;
   limits_[0] = limits.stack_bytes;
   limits_[1] = limits.printf_bytes;
   limits_[2] = limits.heap_bytes;
-  std::atexit([] { Context::instance().finish(); });
+  on_exit([](int status, void* context) { static_cast<Context*>(context)->finish(status); }, this);
+  std::at_quick_exit([] {
+    if (Context* const context = existing) context->finish(kFoundSomething);  // its status stays
+  });
 }
 
 void Context::report(const std::string& text) {
@@ -58,9 +86,14 @@ void Context::report(const std::string& text) {
 Error Context::guarded(const char* name, Run run, void* body, AfterFault after_fault) {
   if (in_callback) return Error::kNotPermitted;
   Error result = Error::kSuccess;
+  ++entering_;
   {
     const std::lock_guard lock(mutex_);
+    --entering_;
+    if (stand_in_ != nullptr) stand_in_->called();
+    if (in_function_) turn_.wait_for(mutex_, kFunctionPatience, [this] { return !in_function_; });
     if (!interrupted()) result = run_body(name, run, body, after_fault);
+    watch_work();
   }
   while (interrupted()) pause();  // the signal ends the process, once results are written
   return result;
@@ -85,11 +118,71 @@ Error Context::run_body(const char* name, Run run, void* body, AfterFault after_
   }
 }
 
-Context::Callback::Callback() {
-  in_callback = true;
+void Context::call_back(const std::function<void()>& function) {
+  struct Inside {
+    explicit Inside(Context& of) : context(of), unlocked(of.standing_in_) {
+      in_callback = true;
+      callback_has_lock = !unlocked;
+      if (!unlocked) return;
+      context.in_function_ = true;
+      context.mutex_.unlock();
+    }
+    ~Inside() {
+      in_callback = false;
+      if (!unlocked) return;
+      context.mutex_.lock();
+      context.in_function_ = false;
+      context.turn_.notify_all();
+    }
+    Context& context;
+    const bool unlocked;
+  } const inside(*this);
+  function();
 }
-Context::Callback::~Callback() {
-  in_callback = false;
+
+void Context::await_turn() {
+  turn_.wait(mutex_, [this] { return !standing_in_; });
+}
+
+// At the end of a call: whether the program could wait for something without calling.
+void Context::watch_work() {
+  if (device_ == nullptr || settings().host_wait_ms == 0) return;
+  const bool visible = streams_->has_functions() || memory_->is_shared();
+  if (stand_in_ == nullptr) {
+    if (!visible) return;
+    stand_in_ = new StandIn(settings().host_wait_ms, [this](std::uint64_t calls) { stand_in(calls); });
+  }
+  stand_in_->called();
+  const bool idle = device_->streams().idle();
+  if (idle) kernels_wait_ = false;
+  const bool possible = sticky_ == Error::kSuccess && !finished_ && !interrupted();
+  stand_in_->arm(visible && possible && !idle);
+}
+
+// In the thread that stands in for the program, which has made so many calls.
+void Context::stand_in(std::uint64_t calls) {
+  const std::lock_guard lock(mutex_);
+  if (stand_in_->calls() != calls || finished_ || interrupted() || sticky_ != Error::kSuccess) return;
+  if (!kernels_wait_) ++stood_in_;
+  standing_in_ = true;
+  for (bool going = true; going;) {
+    // Simulated time must not depend on when the program's next call comes: it waits until there is nothing
+    // left to do. Where kernels wait for the program, perhaps for that call, it does not.
+    const auto stop = [this] { return finished_ || (kernels_wait_ && entering_ != 0); };
+    switch (streams_->advance(stop)) {
+      case Streams::Advance::kKernelsWait:
+        kernels_wait_ = true;
+        break;
+      case Streams::Advance::kDone:
+        kernels_wait_ = going = false;
+        break;
+      default:
+        going = false;
+    }
+  }
+  standing_in_ = false;
+  turn_.notify_all();
+  watch_work();
 }
 
 const Settings& Context::settings() {
@@ -128,9 +221,11 @@ runtime::Device& Context::device() {
   options.limits.printf_bytes = limits_[1];
   options.limits.heap_bytes = limits_[2];
   options.functional.all = settings().functional;
+  options.leading_room = leading_room(config());
   options.host_memory.emplace();
   options.interrupted = [this] { return interrupted(); };
   try {
+    options.check = check::options_of(settings().checks, settings().check_reports);
     device_ = std::make_unique<runtime::Device>(config(), options);
     if (!settings().instant_copies) {
       copies_ = std::make_unique<runtime::DmaCopies>(device_->gpu());
@@ -144,12 +239,27 @@ runtime::Device& Context::device() {
 }
 
 void Context::watch_signals() {
-  if (watch_ != nullptr || (!settings().summary && settings().out.empty())) return;
-  watch_ = new SignalWatch([this] { finish_interrupted(); });
+  const bool writes = settings().summary || !settings().out.empty() || !settings().checks.empty();
+  if (watch_ != nullptr || !writes) return;
+  watch_ = new SignalWatch([this](SignalWatch::End end) { finish_early(end == SignalWatch::End::kNow); });
 }
 
 bool Context::interrupted() const {
   return watch_ != nullptr && watch_->interrupted();
+}
+
+bool Context::cut_short() const {
+  return watch_ != nullptr && (watch_->signalled() || (sticky_ == Error::kSuccess && watch_->interrupted() &&
+                                                       !device_->streams().idle()));
+}
+
+void Context::exit_now(int status) {
+  Context* const context = existing;
+  if (context != nullptr && context->watch_ != nullptr && getpid() == context->owner_) {
+    context->watch_->exiting();
+    if (status == 0 && !context->profile_->findings().empty()) status = kFoundSomething;
+  }
+  for (;;) syscall(SYS_exit_group, status);
 }
 
 void Context::fault(FaultKind kind, const std::string& text) {
@@ -175,6 +285,8 @@ void Context::set_limit(int which, std::uint64_t value) {
 }
 
 void Context::reset() {
+  await_turn();
+  kernels_wait_ = false;
   if (device_ != nullptr) {
     try {
       if (sticky_ == Error::kSuccess) streams_->synchronise();
@@ -200,29 +312,47 @@ void Context::flush_output() {
   std::fflush(stdout);
 }
 
-void Context::finish() {
+void Context::finish(int status) {
   if (getpid() != owner_) return;  // a child that was forked
-  const std::lock_guard lock(mutex_);
-  if (finished_ || device_ == nullptr || settings_ == nullptr) return;
-  try {
-    if (sticky_ == Error::kSuccess && !interrupted()) streams_->synchronise();  // what nobody waited for
-  } catch (const Failure&) {
-    // The fault has been reported.
+  {
+    std::unique_lock lock(mutex_, std::defer_lock);
+    if (!in_callback || !callback_has_lock) lock.lock();
+    if (finished_ || device_ == nullptr || settings_ == nullptr) return;
+    // A function in a stream that does not return, or has called exit() itself.
+    const bool can_run =
+        !in_callback && turn_.wait_for(mutex_, kFunctionPatience, [this] { return !standing_in_; });
+    try {
+      if (can_run && sticky_ == Error::kSuccess && !interrupted())
+        streams_->synchronise();  // what nobody waited for
+    } catch (const Failure&) {
+      // The fault has been reported.
+    }
+    write_results();
   }
-  write_results();
+  if (status == 0 && !profile_->findings().empty()) exit(kFoundSomething);  // glibc goes on where it is
 }
 
-// In the thread of the watch. Whoever simulates stops, and gives the lock.
-void Context::finish_interrupted() {
-  const std::lock_guard lock(mutex_);
+// In the thread of the watch. Whoever simulates stops, and gives the lock, unless it is the thread that ends
+// the program here and now: then it waits for this, and the context stands still.
+void Context::finish_early(bool lock_may_be_lost) {
+  std::unique_lock lock(mutex_, std::defer_lock);
+  if (!lock_may_be_lost) {
+    lock.lock();
+  } else if (!lock.try_lock_for(kLastPatience)) {
+    report("the program ends within a call to CUDA; results are what they are now");
+  }
   if (!finished_) write_results();
 }
 
 void Context::write_results() {
   finished_ = true;
   flush_output();
-  if (!settings_->summary && settings_->out.empty()) return;
   profile_->keep_statistics(*device_);
+  for (const check::Report& finding : profile_->findings()) {
+    const std::string more =
+        finding.count > 1 ? " (and " + std::to_string(finding.count - 1) + " more times here)" : "";
+    report(finding.text + more);
+  }
   if (settings_->summary) std::fprintf(stderr, "%s", profile_->summary().c_str());
   if (settings_->out.empty()) return;
   std::string folder = settings_->out;

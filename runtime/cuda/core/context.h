@@ -4,12 +4,19 @@
 //
 // A process has one context for all its threads, shared by the driver and the runtime API. Calls are
 // serialised by a lock. The context is never destroyed, because programs call CUDA from destructors of
-// globals; results are written when the process ends by exit() or by returning from main(), and when a signal
-// interrupts it (signals.h).
+// globals; results are written when the process ends by exit(), by returning from main() or by _exit(), and
+// when a signal ends it (signals.h).
+//
+// The simulation runs in calls that wait. Where a program waits without calling, a thread stands in for it
+// (stand_in.h): as if the program had called cudaDeviceSynchronize at that place. Other calls wait meanwhile,
+// but for two cases in which that could be for ever: kernels that wait for the program, and functions of the
+// program, in streams, that do not return for a second.
 #ifndef WEFT_RUNTIME_CUDA_CORE_CONTEXT_H
 #define WEFT_RUNTIME_CUDA_CORE_CONTEXT_H
 
 #include <atomic>
+#include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -34,6 +41,7 @@ class Memory;
 class Modules;
 class Profile;
 class SignalWatch;
+class StandIn;
 class Streams;
 
 class Context {
@@ -53,15 +61,9 @@ class Context {
     const auto run = [](Context& context, void* object) { (*static_cast<Plain*>(object))(context); };
     return guarded(name, run, const_cast<std::remove_const_t<Plain>*>(&body), after_fault);
   }
-  // While one lives in a thread, calls of it fail with kNotPermitted: functions of the program that streams
-  // call must not call CUDA.
-  class Callback {
-   public:
-    Callback();
-    ~Callback();
-    Callback(const Callback&) = delete;
-    Callback& operator=(const Callback&) = delete;
-  };
+  // Calls a function of the program that was put into a stream. Calls of CUDA from it fail with
+  // kNotPermitted.
+  void call_back(const std::function<void()>& function);
 
   // All of these: with the lock. They fail with kInitialization if the configuration is wrong.
   const Settings& settings();
@@ -75,6 +77,12 @@ class Context {
   Images& images() { return *images_; }
   Profile& profile() { return *profile_; }
 
+  // Waits until no other thread simulates. The lock may be given meanwhile, and what other calls can change
+  // is to be looked up afterwards.
+  void await_turn();
+  // How often work went on without the program.
+  std::uint64_t stood_in() const { return stood_in_; }
+
   // A kernel faulted: reports it, and lets no more work run until reset().
   void fault(FaultKind kind, const std::string& text);
   Error sticky() const { return sticky_; }
@@ -87,8 +95,12 @@ class Context {
   void reset();
   // Prints what kernels have printed so far.
   void flush_output();
-  // Whether the program is about to die by a signal: nothing is simulated any more.
+  // Whether the program is about to die by a signal or _exit(): nothing is simulated any more.
   bool interrupted() const;
+  // Whether work is left that will not be done, because the program has ended too early.
+  bool cut_short() const;
+  // _exit(): writes results, and ends the process.
+  [[noreturn]] static void exit_now(int status);
   // A line on standard error.
   static void report(const std::string& text);
 
@@ -97,12 +109,14 @@ class Context {
   Context();
   Error guarded(const char* name, Run run, void* body, AfterFault after_fault);
   Error run_body(const char* name, Run run, void* body, AfterFault after_fault);
-  void finish();  // at exit
-  void finish_interrupted();
+  void watch_work();
+  void stand_in(std::uint64_t calls);
+  void finish(int status);  // at exit
+  void finish_early(bool lock_may_be_lost);
   void write_results();
   void watch_signals();
 
-  std::mutex mutex_;
+  std::timed_mutex mutex_;
   std::unique_ptr<Settings> settings_;
   std::unique_ptr<GpuConfig> config_;
   std::unique_ptr<runtime::Device> device_;
@@ -117,6 +131,13 @@ class Context {
   int owner_ = 0;  // process
   bool finished_ = false;
   SignalWatch* watch_ = nullptr;
+  StandIn* stand_in_ = nullptr;
+  std::atomic<unsigned> entering_{0};  // calls that want the lock
+  std::condition_variable_any turn_;   // of the two that follow
+  bool standing_in_ = false;
+  bool in_function_ = false;   // of the program, while standing in: without the lock
+  bool kernels_wait_ = false;  // for the program, since it was last seen that they do
+  std::uint64_t stood_in_ = 0;
 };
 
 }  // namespace weft::cuda

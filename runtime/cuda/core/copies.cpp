@@ -112,6 +112,7 @@ void Streams::copy(const End& to, const End& from, const Box& box, Stream& strea
   activity.bytes = box.bytes();
   const bool pageable = is_pageable(to) || is_pageable(from);
   const bool on_host = activity.kind == Activity::Kind::kHostToHost;
+  if (pageable || host == Host::kWaits) context_.await_turn();  // alone with the staging memory
   order(stream);
   timed(std::move(activity), stream, [&](runtime::Device& device) {
     pageable && !on_host ? copy_pageable(to, from, rows, stream) : device.copy(stream.number, to, from, rows);

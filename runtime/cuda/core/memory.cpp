@@ -65,6 +65,7 @@ void* Memory::allocate_on_host(std::uint64_t bytes, Kind kind, unsigned flags) {
   next_host_ += whole;
   context_.device().share(memory, whole);
   blocks_[address_of(memory)] = {address_of(memory), bytes, kind, flags, true};
+  ++shared_;
   return memory;
 }
 
@@ -90,13 +91,20 @@ std::uint64_t Memory::device_address(const void* memory) {
 
 void Memory::free_on_host(const Block& block) {
   context_.streams().synchronise();
-  if (block.shared) context_.device().unshare(pointer(block.address));
+  unshare(block);
   munmap(pointer(block.address), (block.bytes + kHostAlignment - 1) / kHostAlignment * kHostAlignment);
   blocks_.erase(block.address);
 }
 
+void Memory::unshare(const Block& block) {
+  if (!block.shared) return;
+  context_.device().unshare(pointer(block.address));
+  --shared_;
+}
+
 void Memory::free(std::uint64_t address) {
   if (address == 0) return;
+  context_.await_turn();  // before what is found can change
   const auto found = blocks_.find(address);
   if (found == blocks_.end()) fail(Error::kInvalidValue);
   if (found->second.kind == Kind::kManaged) return free_on_host(found->second);
@@ -109,6 +117,7 @@ void Memory::free(std::uint64_t address) {
 
 void Memory::free_host(void* memory) {
   if (memory == nullptr) return;
+  context_.await_turn();
   const auto found = blocks_.find(address_of(memory));
   if (found == blocks_.end() || found->second.kind != Kind::kPinned) fail(Error::kInvalidValue);
   free_on_host(found->second);
@@ -122,13 +131,15 @@ void Memory::add_host(void* memory, std::uint64_t bytes, unsigned flags) {
   if (overlaps) fail(Error::kHostRegistered);
   context_.device().share(memory, bytes);
   blocks_[address] = {address, bytes, Kind::kRegistered, flags, true};
+  ++shared_;
 }
 
 void Memory::remove_host(void* memory) {
+  context_.await_turn();
   const auto found = blocks_.find(address_of(memory));
   if (found == blocks_.end() || found->second.kind != Kind::kRegistered) fail(Error::kHostNotRegistered);
   context_.streams().synchronise();
-  if (found->second.shared) context_.device().unshare(memory);
+  unshare(found->second);
   blocks_.erase(found);
 }
 
@@ -145,7 +156,7 @@ bool Memory::is_device(std::uint64_t address) const {
 
 void Memory::usage(std::uint64_t* free, std::uint64_t* total) {
   *total = context_.config().gddr5.bytes;
-  *free = *total - std::min(used_, *total);
+  *free = *total - std::min(used_ + context_.device().leading_room(), *total);
 }
 
 // Host memory that the program still uses stays until it gives it back; kernels see it no more.
@@ -159,7 +170,7 @@ void Memory::reset() {
     at->second.shared = false;
     at = at->second.kind == Kind::kDevice ? blocks_.erase(at) : std::next(at);
   }
-  used_ = 0;
+  used_ = shared_ = 0;
 }
 
 }  // namespace weft::cuda

@@ -57,6 +57,9 @@ class Memory {
   // The block that contains the address; nullptr: none that this knows of.
   const Block* find(std::uint64_t address) const;
   bool is_device(std::uint64_t address) const;
+  bool is_shared() const {
+    return shared_ != (staging_ != nullptr ? 1 : 0);
+  }  // kernels see memory of the program
   void usage(std::uint64_t* free, std::uint64_t* total);
 
   void reset();
@@ -64,12 +67,14 @@ class Memory {
  private:
   void* allocate_on_host(std::uint64_t bytes, Kind kind, unsigned flags);
   void free_on_host(const Block& block);
+  void unshare(const Block& block);
 
   Context& context_;
   void* staging_ = nullptr;
   std::uint64_t next_host_;  // where host memory is looked for, so that addresses are the same in each run
   std::map<std::uint64_t, Block> blocks_;
-  std::uint64_t used_ = 0;  // device bytes
+  std::uint64_t used_ = 0;    // device bytes
+  std::uint64_t shared_ = 0;  // blocks that kernels see
 };
 
 }  // namespace weft::cuda

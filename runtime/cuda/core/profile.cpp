@@ -173,6 +173,7 @@ std::string Profile::summary() const {
 
 void Profile::keep_statistics(runtime::Device& device) {
   last_ = {};  // the device counts from 0 again
+  findings_.insert(findings_.end(), device.reports().begin(), device.reports().end());
   const Counts counts = Profile::counts(device);
   if (counts.thread_instructions == 0) return;
   ordered_json json = counts_json(counts);
@@ -185,8 +186,19 @@ ordered_json Profile::to_json(Context& context) const {
   json["config"] = context.config().name;
   json["scheme"] = context.config().warp_formation.scheme;
   json["mode"] = context.settings().functional ? "functional" : "timed";
-  json["interrupted"] = context.interrupted();
+  json["interrupted"] = context.cut_short();
+  json["stood_in"] = context.stood_in();
   json["fault"] = static_cast<int>(context.sticky());
+  if (!context.settings().checks.empty()) {
+    json["checks"] = {{"of", context.settings().checks}, {"reports", ordered_json::array()}};
+    for (const check::Report& finding : findings_) {
+      json["checks"]["reports"].push_back({{"kind", finding.kind},
+                                           {"kernel", finding.kernel},
+                                           {"pc", finding.pc},
+                                           {"text", finding.text},
+                                           {"count", finding.count}});
+    }
+  }
   ordered_json by_name = ordered_json::object();
   for (const auto& [name, sum] : sums_) {
     ordered_json& entry = by_name[name];

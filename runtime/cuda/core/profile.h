@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "check/report.h"
 #include "weft/cuda_structures.h"
 
 namespace weft::runtime {
@@ -53,6 +54,8 @@ class Profile {
   std::string summary() const;
   // The device is about to be reset, or the program to end: keeps its statistics.
   void keep_statistics(runtime::Device& device);
+  // What the checks had found then, in all lives of the device.
+  const std::vector<check::Report>& findings() const { return findings_; }
   // config.json, summary.txt, stats.json, all or none. Returns a message if they are elsewhere; throws
   // InputError if they are nowhere.
   [[nodiscard]] std::string write(const std::string& folder, Context& context) const;
@@ -71,7 +74,8 @@ class Profile {
   Counts last_;                 // up to the end of the kernel that ended last
   std::uint64_t last_end_ = 0;  // picoseconds
   std::uint64_t left_out_ = 0;
-  std::map<std::string, Sum> sums_;   // by readable name
+  std::map<std::string, Sum> sums_;  // by readable name
+  std::vector<check::Report> findings_;
   std::vector<std::string> devices_;  // JSON: statistics of each life of the device, from reset to reset
 };
 

@@ -19,6 +19,9 @@ std::string to_text(const Settings& settings) {
               {"max_cycles", settings.max_cycles},
               {"max_instructions", settings.max_instructions},
               {"capability", settings.capability},
+              {"check", settings.checks},
+              {"check_reports", settings.check_reports},
+              {"host_wait_ms", settings.host_wait_ms},
               {"process", settings.process}}
       .dump(-1, ' ', true, json::error_handler_t::replace);
 }
@@ -46,13 +49,19 @@ Settings parse_settings(const std::string& text) {
         settings.max_instructions = value.get<std::uint64_t>();
       } else if (key == "capability") {
         settings.capability = value.get<unsigned>();
+      } else if (key == "check") {
+        settings.checks = value.get<std::vector<std::string>>();
+      } else if (key == "check_reports") {
+        settings.check_reports = value.get<std::uint64_t>();
+      } else if (key == "host_wait_ms") {
+        settings.host_wait_ms = value.get<std::uint64_t>();
       } else if (key == "process") {
         settings.process = value.get<std::int64_t>();
       } else {
         throw InputError(kSettingsVariable,
                          "unknown key '" + key +
                              "'; known: config, set, out, summary, functional, instant_copies, max_cycles, "
-                             "max_instructions, capability, process");
+                             "max_instructions, capability, check, check_reports, host_wait_ms, process");
       }
     }
   } catch (const json::exception& error) {

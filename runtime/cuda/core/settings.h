@@ -21,6 +21,11 @@ struct Settings {
   std::uint64_t max_cycles = 0;        // core cycles over all launches; 0: no limit
   std::uint64_t max_instructions = 0;  // of threads, over all launches; 0: no limit
   unsigned capability = 75;            // compute capability that programs see, times ten
+  std::vector<std::string> checks;     // of kernels: memory, race, warp
+  std::uint64_t check_reports = 16;    // different places after which a launch ends
+  // How long a program that has work on the device neither calls CUDA nor does anything but wait or compute,
+  // until the work goes on without it (stand_in.h); 0: never.
+  std::uint64_t host_wait_ms = 100;
   std::int64_t process = 0;  // the program itself; its child processes write to folders of their own
 };
 

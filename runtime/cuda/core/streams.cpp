@@ -223,14 +223,16 @@ void Streams::launch(const Launch& launch, Stream& stream) {
 
 void Streams::call(Stream& stream, std::function<void()> function) {
   order(stream);
-  context_.device().call(stream.number, [act = std::move(function)] {
-    const Context::Callback guard;
-    act();
+  ++functions_;
+  context_.device().call_outside(stream.number, [this, act = std::move(function)] {
+    --functions_;
+    context_.call_back(act);
   });
 }
 
 template <class Work>
 void Streams::run(Work&& work) {
+  context_.await_turn();
   asked_ = nullptr;
   try {
     work(context_.device());
@@ -242,6 +244,7 @@ void Streams::run(Work&& work) {
 }
 
 void Streams::synchronise(Stream& stream) {
+  context_.await_turn();
   order(stream);
   run([&](runtime::Device& device) { device.synchronise(stream.number); });
 }
@@ -254,6 +257,19 @@ void Streams::synchronise() {
   run([](runtime::Device& device) { device.synchronise(); });
 }
 
+Streams::Advance Streams::advance(const std::function<bool()>& stop) {
+  using Ended = runtime::Device::Advance;
+  try {
+    const Ended ended = context_.device().advance(stop);
+    return ended == Ended::kDone      ? Advance::kDone
+           : ended == Ended::kStopped ? Advance::kStopped
+                                      : Advance::kKernelsWait;
+  } catch (const SimulatedFault& fault) {
+    context_.fault(context_.device().gpu().fault_kind(), fault.what());
+    return Advance::kFaulted;
+  }
+}
+
 std::uint64_t Streams::now() const {
   return sc_core::sc_time_stamp().value();
 }
@@ -263,6 +279,7 @@ void Streams::reset() {
   of_threads_.clear();
   events_.clear();
   barrier_.reset();
+  functions_ = 0;
   asked_ = nullptr;
 }
 

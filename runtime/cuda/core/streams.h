@@ -80,12 +80,17 @@ class Streams {
   void fill(const End& to, const Box& box, std::uint32_t value, unsigned bytes_of_value, Stream& stream);
   // Calls a function of the program behind all work in the stream; it must not call CUDA.
   void call(Stream& stream, std::function<void()> function);
+  bool has_functions() const { return functions_ != 0; }  // that are still to be called
 
   // Run the simulation, and print what kernels printed. A fault becomes the context's; they fail with its
   // error.
   void synchronise(Stream& stream);
   void synchronise(Event& event);
   void synchronise();
+  // Runs the simulation while the program does not wait in a call: until all is done, or `stop` says so, or
+  // kernels seem to wait for the program. A fault becomes the context's.
+  enum class Advance { kDone, kKernelsWait, kStopped, kFaulted };
+  Advance advance(const std::function<bool()>& stop);
 
   std::uint64_t now() const;  // picoseconds
   void reset();
@@ -106,6 +111,7 @@ class Streams {
   Context& context_;
   Stream default_;
   std::optional<std::uint32_t> barrier_;  // event that orders the default stream
+  unsigned functions_ = 0;                // in streams
   const Stream* asked_ = nullptr;         // by query, and said no
   std::unordered_map<const void*, std::unique_ptr<Stream>> streams_;
   std::unordered_map<std::thread::id, std::unique_ptr<Stream>> of_threads_;

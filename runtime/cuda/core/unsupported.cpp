@@ -1,5 +1,8 @@
 #include "runtime/cuda/core/unsupported.h"
 
+#include <dlfcn.h>
+#include <link.h>
+
 #include <array>
 #include <set>
 #include <string>
@@ -14,8 +17,6 @@ struct Remedy {
   const char* text;
 };
 constexpr std::array kRemedies{
-    Remedy{"ExportTable",
-           "the program contains NVIDIA's static runtime library; link it with nvcc -cudart shared"},
     Remedy{"Graphics", "graphics interoperability is not modelled; copy results to host memory"},
     Remedy{"GL", "graphics interoperability is not modelled; copy results to host memory"},
     Remedy{"EGL", "graphics interoperability is not modelled; copy results to host memory"},
@@ -32,15 +33,41 @@ constexpr std::array kRemedies{
     Remedy{"TexRef", "CUDA 12 removed texture references; use texture objects"},
 };
 
+// The file of the shared library that an address lies in; empty: the program itself.
+std::string library_of(const void* address) {
+  Dl_info info{};
+  void* found = nullptr;
+  if (dladdr1(address, &info, &found, RTLD_DL_LINKMAP) == 0 || found == nullptr) return "";
+  return static_cast<const link_map*>(found)->l_name;
+}
+
+// NVIDIA's runtime library begins with functions of the driver that are not public. Who asks for them
+// contains it: the program, or a library of CUDA's that it uses.
+std::string without_export_table(const void* caller) {
+  const std::string path = library_of(caller);
+  if (path.empty())
+    return "the program contains NVIDIA's static runtime library; link it with nvcc -cudart shared";
+  const std::string file = path.substr(path.rfind('/') + 1);
+  if (file.rfind("libcudart.so", 0) == 0)
+    return path + " is NVIDIA's runtime library, found in place of Weft's; run the program with --preload";
+  return file +
+         " asks for it: Weft has CUDA's runtime and driver, and not this library, which needs NVIDIA's (" +
+         path + "); what the program uses it for cannot run";
+}
+
 }  // namespace
 
-int unsupported(const char* function) {
+int unsupported(const char* function, const void* caller) {
   const std::string name = function;
   const Error error = Context::instance().call(
       function,
       [&](Context&) {
         static std::set<std::string> reported;
-        if (!reported.insert(name).second) fail(Error::kNotSupported);
+        const bool is_export_table = name.find("ExportTable") != std::string::npos;
+        // Once for each library that asks.
+        const std::string asked = is_export_table ? name + library_of(caller) : name;
+        if (!reported.insert(asked).second) fail(Error::kNotSupported);
+        if (is_export_table) fail(Error::kNotSupported, "is not provided: " + without_export_table(caller));
         for (const Remedy& remedy : kRemedies) {
           if (name.find(remedy.part) != std::string::npos) {
             fail(Error::kNotSupported, std::string("is not provided: ") + remedy.text);

@@ -5,8 +5,9 @@
 
 namespace weft::cuda {
 
-// Reports the function by name, once each, with what to do instead; returns Error::kNotSupported.
-int unsupported(const char* function);
+// Reports the function by name, once each, with what to do instead; returns Error::kNotSupported. `caller`:
+// an address in the code that called it.
+int unsupported(const char* function, const void* caller);
 
 }  // namespace weft::cuda
 
@@ -15,7 +16,7 @@ int unsupported(const char* function);
 #define WEFT_UNSUPPORTED(name)                                               \
   extern "C" __attribute__((visibility("default"))) int name(); /* NOLINT */ \
   int name() {                                                               \
-    return weft::cuda::unsupported(#name);                                   \
+    return weft::cuda::unsupported(#name, __builtin_return_address(0));      \
   }
 
 #endif

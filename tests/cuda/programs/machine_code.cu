@@ -7,6 +7,7 @@ __global__ void kernel(int* value) {
 
 extern "C" int cudaGraphCreate(void** graph, unsigned flags);
 extern "C" int cudaGetExportTable(const void** table, const void* name);
+int use_cublas();  // other_library.cpp
 
 int main() {
   void* memory = nullptr;
@@ -19,6 +20,8 @@ int main() {
   EXPECT(cudaGraphCreate(&memory, 0) == cudaErrorNotSupported);
   EXPECT(cudaGraphCreate(&memory, 0) == cudaErrorNotSupported);
   EXPECT(cudaGetExportTable(nullptr, nullptr) == cudaErrorNotSupported);
+
+  EXPECT(use_cublas() == cudaErrorNotSupported);
 
   // A fat binary for separate linking, as it registers itself.
   struct {

@@ -3,6 +3,7 @@
 #ifndef WEFT_TESTS_CUDA_PROGRAM_H
 #define WEFT_TESTS_CUDA_PROGRAM_H
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
@@ -17,6 +18,15 @@ extern "C" __device__ int printf(const char* format, ...);
 extern "C" __device__ void __assertfail(const char* message, const char* file, unsigned line,
                                         const char* function, unsigned long character_bytes);
 #endif
+
+// Polls, without a call to CUDA, for a minute at most.
+inline bool seen(const volatile int* word, int value) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (*word != value) {
+    if (std::chrono::steady_clock::now() > end) return false;
+  }
+  return true;
+}
 
 #define EXPECT_OK(call) EXPECT_ERROR(call, cudaSuccess)
 #define EXPECT_ERROR(call, error)                                                           \

@@ -59,6 +59,65 @@ void test_streams() {
   EXPECT_OK(cudaFree(values));
 }
 
+__global__ void turn(int* values, int rounds) {
+  int x = values[threadIdx.x];
+  for (int i = 0; i < rounds; ++i) x = static_cast<int>(static_cast<unsigned>(x) * 1664525u + 1013904223u);
+  values[threadIdx.x] = x;
+}
+
+__global__ void set_flag(int* flag, int value) {
+  *flag = value;
+}
+
+// Milliseconds that two kernels take in two streams; behind the second a function, for which the host polls.
+float milliseconds_of_polling(cudaStream_t first, cudaStream_t second, int* values, bool polls) {
+  static volatile int called;
+  called = 0;
+  cudaEvent_t begin, end;
+  float milliseconds = 0;
+  EXPECT_OK(cudaEventCreate(&begin));
+  EXPECT_OK(cudaEventCreate(&end));
+  EXPECT_OK(cudaEventRecord(begin, second));
+  turn<<<1, 32, 0, first>>>(values, 2000);
+  turn<<<1, 32, 0, second>>>(values + 64, 2000);
+  EXPECT_OK(cudaLaunchHostFunc(
+      second, [](void* flag) { *static_cast<volatile int*>(flag) = 1; }, const_cast<int*>(&called)));
+  EXPECT_OK(cudaEventRecord(end, second));
+  if (polls) EXPECT(seen(&called, 1));
+  EXPECT_OK(cudaStreamSynchronize(second));
+  EXPECT(called == 1);
+  EXPECT_OK(cudaEventElapsedTime(&milliseconds, begin, end));
+  EXPECT_OK(cudaStreamSynchronize(first));
+  return milliseconds;
+}
+
+// The host waits without calling CUDA, three times.
+void test_polling() {
+  cudaStream_t first, second;
+  int *values = nullptr, *flag = nullptr;
+  EXPECT_OK(cudaStreamCreateWithFlags(&first, cudaStreamNonBlocking));
+  EXPECT_OK(cudaStreamCreateWithFlags(&second, cudaStreamNonBlocking));
+  EXPECT_OK(cudaMalloc(reinterpret_cast<void**>(&values), 128 * sizeof(int)));
+  EXPECT_OK(cudaMemset(values, 0, 128 * sizeof(int)));
+  // The same work twice, to have the caches filled; then both ways to wait take the same time.
+  milliseconds_of_polling(first, second, values, false);
+  const float waiting = milliseconds_of_polling(first, second, values, false);
+  const float polling = milliseconds_of_polling(first, second, values, true);
+  EXPECT(waiting == polling);
+
+  EXPECT_OK(cudaHostAlloc(reinterpret_cast<void**>(&flag), sizeof(int), cudaHostAllocMapped));
+  *flag = 0;
+  set_flag<<<1, 1, 0, first>>>(flag, 7);
+  EXPECT(seen(flag, 7));
+  set_flag<<<1, 1, 0, first>>>(values, 8);
+  EXPECT_OK(cudaMemcpyAsync(flag, values, sizeof(int), cudaMemcpyDeviceToHost, first));
+  EXPECT(seen(flag, 8));
+  EXPECT_OK(cudaStreamDestroy(first));
+  EXPECT_OK(cudaStreamDestroy(second));
+  EXPECT_OK(cudaFreeHost(flag));
+  EXPECT_OK(cudaFree(values));
+}
+
 void test_attributes() {
   cudaFuncAttributes attributes;
   EXPECT_OK(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(&limited)));
@@ -103,6 +162,7 @@ void test_errors() {
 int main() {
   EXPECT(other_module(5) == 11);
   test_streams();
+  test_polling();
   test_attributes();
   test_errors();
   return verdict();

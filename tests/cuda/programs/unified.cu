@@ -1,5 +1,8 @@
 // Memory that host and device share by the same address: managed, pinned, registered. Concurrency of streams.
+#include <atomic>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "program.h"
 
@@ -181,8 +184,64 @@ void test_copies() {
   EXPECT(both < 0.8f * (copy + kernel) && both > 0.95f * copy && both > 0.95f * kernel);
 }
 
+// Waits for a letter of the host's, and answers.
+__global__ void answer(volatile int* letter, volatile int* reply, int letters) {
+  for (int i = 1; i <= letters; ++i) {
+    while (*letter != i) {
+    }
+    *reply = i;
+  }
+}
+
+// Kernel and host wait for each other; and functions in streams, the thread that calls them and other calls.
+void test_conversations() {
+  int *letter = nullptr, *device = nullptr;
+  EXPECT_OK(cudaHostAlloc(reinterpret_cast<void**>(&letter), 2 * sizeof(int), cudaHostAllocMapped));
+  EXPECT_OK(cudaMalloc(reinterpret_cast<void**>(&device), sizeof(int)));
+  volatile int* const letters = letter;
+  letters[0] = letters[1] = 0;
+  cudaStream_t stream, other;
+  EXPECT_OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  EXPECT_OK(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
+  answer<<<1, 1, 0, stream>>>(letter, letter + 1, 3);
+  // For so long that the watchdog would take it for a hang; then a call that must not wait for the kernel.
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  EXPECT_OK(cudaMemsetAsync(device, 0, sizeof(int), other));
+  for (int i = 1; i <= 3; ++i) {
+    letters[0] = i;
+    EXPECT(seen(letters + 1, i));
+  }
+  EXPECT_OK(cudaStreamSynchronize(stream));
+  EXPECT_OK(cudaStreamSynchronize(other));
+
+  // A function that waits for what comes behind the program's next call, which waits for the device.
+  struct Gate {
+    std::atomic<int> open{0}, inside{0};
+  } gate;
+  const auto pass = [](void* data) {
+    auto& at = *static_cast<Gate*>(data);
+    at.inside = 1;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    while (at.open == 0 && std::chrono::steady_clock::now() < end) {
+    }
+  };
+  EXPECT_OK(cudaLaunchHostFunc(stream, pass, &gate));
+  while (gate.inside == 0) {
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_OK(cudaMemsetAsync(device, 1, sizeof(int), other));
+  gate.open = 1;
+  EXPECT(std::chrono::steady_clock::now() - begin < std::chrono::seconds(30));
+  EXPECT_OK(cudaDeviceSynchronize());
+  EXPECT_OK(cudaStreamDestroy(stream));
+  EXPECT_OK(cudaStreamDestroy(other));
+  EXPECT_OK(cudaFreeHost(letter));
+  EXPECT_OK(cudaFree(device));
+}
+
 int main() {
   test_managed();
+  test_conversations();
   test_copies();
   test_variables();
   test_host_memory();
