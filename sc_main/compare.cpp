@@ -105,6 +105,7 @@ class Folder {
     } else {
       make_folder(path_);
       lock();
+      remove_drafts(path_);
     }
   }
   ~Folder() {
@@ -152,10 +153,12 @@ class Tables {
     for (const auto& [path, text] : files(comparison)) replace_file(path, text);
   }
   // A disk that is full meanwhile may have room again at the end.
-  void update(const Comparison& comparison) const {
+  void update(const Comparison& comparison) {
     try {
       for (const auto& [path, text] : files(comparison)) replace_file(path, text);
-    } catch (const InputError&) {
+    } catch (const InputError& error) {
+      if (!complained_) std::cerr << "weft: " << error.what() << "\n";
+      complained_ = true;
     }
   }
   // False: they are not where they should be.
@@ -176,6 +179,7 @@ class Tables {
             {folder_ + "/comparison.json", text_of(json(comparison))}};
   }
   const std::string folder_;
+  bool complained_ = false;
 };
 
 void show_progress(std::size_t done, std::size_t all) {
@@ -190,7 +194,8 @@ std::vector<PlannedRun> plan(const CompareOptions& options, const std::vector<Va
     for (const Variant& scheme : variants) {
       SessionOptions session;
       session.config = options.config;
-      session.out = folder + "/" + workload + "/" + scheme.label;
+      session.out = folder;
+      session.out.append("/").append(workload).append("/").append(scheme.label);
       session.max_cycles = options.max_cycles;
       session.overrides = {"sm.observe.lane_oracle=true", "sm.observe.stalled_threads=true"};
       for (const auto* overrides : {&options.overrides, &scheme.overrides})

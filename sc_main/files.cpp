@@ -204,6 +204,7 @@ class WithoutSignals {
 // Throws Failure.
 void replace_all(const std::string& folder, const std::vector<TextFile>& files) {
   std::vector<std::string> paths;
+  paths.reserve(files.size());
   for (const TextFile& file : files) paths.push_back((fs::path(folder) / file.name).string());
   std::vector<Draft> drafts;
   drafts.reserve(files.size());

@@ -53,7 +53,7 @@ PlannedRun::PlannedRun(std::string workload, std::string scheme, std::string siz
     const SessionOptions all = with_settings(session_, *of, size_);
     record_ = run_record(outcome_of(*of, size_), load_config(all.config, all.overrides), all, true);
   } catch (const InputError&) {
-    // The run will say why.
+    record_ = nullptr;  // the run will say why
   }
 }
 

@@ -1,7 +1,9 @@
 // The sub-commands, as their help describes them.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <filesystem>
@@ -179,7 +181,16 @@ TEST(Inputs, HaveALimit) {
   refused({"check-config", folder.path() + "/"}, "/: cannot be read: Is a directory");
 
   ASSERT_EQ(mkfifo(folder.path("pipe").c_str(), 0600), 0);
-  std::thread writer([&] { folder.write("pipe", kGoodKernel); });
+  std::thread writer([&] {
+    int pipe = -1;
+    for (int i = 0; pipe < 0 && i < 1000; ++i) {  // until it is read, but not for ever
+      usleep(10'000);
+      pipe = open(folder.path("pipe").c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    }
+    const auto bytes = static_cast<ssize_t>(kGoodKernel.size());
+    EXPECT_EQ(write(pipe, kGoodKernel.data(), kGoodKernel.size()), bytes);
+    close(pipe);
+  });
   const Exit piped = weft({"ptx", folder.path("pipe")});
   writer.join();
   EXPECT_EQ(piped.code, 0) << piped.err;

@@ -334,6 +334,8 @@ TEST(Compare, KilledAtAnyMomentGoesOnWhereItWas) {
       EXPECT_EQ(Folder::names_of(std::filesystem::path(path).parent_path()).size(), 5u)
           << path << ": four files and the messages";
     }
+    EXPECT_EQ(Folder::names_of(folder->path("out")),
+              (std::vector<std::string>{"comparison.csv", "comparison.json", "runs"}));
     folder = std::make_unique<Folder>();
   }
   EXPECT_GT(left, 10u) << "there was something to lose";
