@@ -1,10 +1,12 @@
 #include "check/checks.h"
 
+#include "common/number.h"
 #include "sm/executor.h"
 
 namespace weft::check {
 
 Checks::Checks(const Options& options, std::uint64_t base, std::uint64_t bytes) : log_(options.reports) {
+  require("reports of checks", options.reports, {1});
   if (options.memory) memory_.emplace(base, bytes, allocations_, log_);
   if (options.race) race_.emplace(base, bytes, allocations_, log_);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "common/error.h"
 #include "isa/address_windows.h"
@@ -97,18 +98,28 @@ Operation operation_of(const ptx::Program& program, ptx::Pc pc, const Config& co
 
 }  // namespace
 
+std::uint64_t shared_bytes_per_block(const dispatch::Launch& launch) {
+  return round_up(launch.program->shared_bytes, launch.dynamic_shared != 0 ? 16 : 1) + launch.dynamic_shared;
+}
+
 Occupancy occupancy(const dispatch::Launch& launch, const Config& config, std::uint64_t warp_size) {
   const ptx::Program& program = *launch.program;
+  dispatch::check_block(launch);
+  // Each by itself, before they are rounded and added: the sum of what a caller gives may wrap around.
+  for (const auto& [what, bytes] :
+       {std::pair("static", program.shared_bytes), std::pair("dynamic", launch.dynamic_shared)}) {
+    if (bytes <= config.shared_bytes) continue;
+    throw InputError("kernel " + program.name,
+                     "a block does not fit an SM: it needs " + std::to_string(bytes) + " bytes of " + what +
+                         " shared memory, the SM has " + std::to_string(config.shared_bytes));
+  }
   const std::uint64_t threads = launch.threads_per_block();
-  if (threads == 0) throw InputError("kernel " + program.name, "a block of 0 threads, allowed is at least 1");
   const std::uint64_t warps = (threads + warp_size - 1) / warp_size;
   const std::uint64_t registers = config.registers_per_thread != 0
                                       ? config.registers_per_thread
                                       : std::max(1u, program.registers_per_thread);
   const std::uint64_t per_warp = round_up(registers * warp_size, config.register_allocation_unit);
-  const std::uint64_t shared =
-      round_up(round_up(program.shared_bytes, launch.dynamic_shared != 0 ? 16 : 1) + launch.dynamic_shared,
-               config.shared_allocation_unit);
+  const std::uint64_t shared = round_up(shared_bytes_per_block(launch), config.shared_allocation_unit);
 
   Occupancy result;
   result.registers_per_warp = static_cast<std::uint32_t>(per_warp);
@@ -144,14 +155,23 @@ Occupancy occupancy(const dispatch::Launch& launch, const Config& config, std::u
   return result;
 }
 
+namespace {
+
+const dispatch::Launch& checked(const dispatch::Launch& launch) {
+  dispatch::check(launch);
+  return launch;
+}
+
+}  // namespace
+
 Kernel::Kernel(const dispatch::Launch& l, const Config& config, std::uint64_t warp_size)
-    : launch(l),
+    : launch(checked(l)),
       program(*launch.program),
       occupancy(sm::occupancy(launch, config, warp_size)),
       threads(launch.threads_per_block()) {
   const auto padded = round_up(threads, warp_size);
   chunks_per_block = static_cast<std::uint32_t>((padded + isa::kLanes - 1) / isa::kLanes);
-  shared_bytes = round_up(program.shared_bytes, launch.dynamic_shared != 0 ? 16 : 1) + launch.dynamic_shared;
+  shared_bytes = shared_bytes_per_block(launch);
   local_bytes = program.local_bytes;
   if (program.recursive) local_bytes = std::max<std::uint64_t>(local_bytes, launch.stack_bytes);
   operations.reserve(program.code.size());

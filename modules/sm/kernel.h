@@ -58,11 +58,15 @@ struct Occupancy {
   std::uint64_t shared_per_block = 0;
 };
 
+// Of shared memory, static and dynamic together (check() first: a sum of others may wrap around).
+std::uint64_t shared_bytes_per_block(const dispatch::Launch& launch);
+
 // Throws InputError if not even one block fits, naming the resource, what the block needs and what the SM
-// has.
+// has. Any block and any dynamic_shared may be asked about.
 Occupancy occupancy(const dispatch::Launch& launch, const Config& config, std::uint64_t warp_size);
 
 struct Kernel {
+  // Throws InputError for what dispatch::check or occupancy refuse.
   Kernel(const dispatch::Launch& launch, const Config& config, std::uint64_t warp_size);
   Kernel(Kernel&&) = default;
   Kernel(const Kernel&) = delete;  // operations refer to image_sources
