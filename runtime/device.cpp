@@ -9,7 +9,6 @@
 
 #include "common/hex.h"
 #include "gddr5/memory_image.h"
-#include "ptx/limits.h"
 #include "runtime/device_impl.h"
 #include "sm/executor.h"
 
@@ -25,12 +24,6 @@ bool has_parameter_address(const ptx::Program& program) {
   return std::any_of(program.code.begin(), program.code.end(), [](const ptx::Instruction& in) {
     return in.op == ptx::Opcode::kCvta && in.space == ptx::Space::kParam;
   });
-}
-
-void check_limits(const DeviceLimits& limits) {
-  if (limits.stack_bytes <= ptx::kMaxLocalBytes) return;
-  throw InputError("stack of a thread", "found " + std::to_string(limits.stack_bytes) +
-                                            " bytes; allowed: up to " + std::to_string(ptx::kMaxLocalBytes));
 }
 
 }  // namespace
@@ -301,6 +294,12 @@ void Device::synchronise() {
   impl_->throw_if_faulted();
   if (impl_->options.observer) impl_->options.observer->synchronised();
   impl_->release_scratch(true);
+}
+
+void Device::stop_if_interrupted() {
+  if (!impl_->options.interrupted || !impl_->options.interrupted()) return;
+  impl_->abandon("interrupted");
+  impl_->throw_if_faulted();
 }
 
 void Device::set_limits(const DeviceLimits& limits) {
