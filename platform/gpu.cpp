@@ -238,7 +238,7 @@ void Gpu::Impl::bind() {
 
 Gpu::Gpu(sc_core::sc_module_name name, const GpuConfig& config, const Options& options)
     : sc_module(name),
-      impl_(std::make_unique<Impl>(config, options, *this)),
+      impl_(std::make_unique<Impl>(config.checked(this->name()), options, *this)),
       host_socket(impl_->host.host_socket()),
       dma_socket(impl_->host.dma_socket()),
       irq(impl_->host.irq),
@@ -262,37 +262,9 @@ void Gpu::end_of_elaboration() {
 }
 
 void Gpu::check(const dispatch::Launch& launch) const {
-  constexpr std::uint64_t kMaxGrid[3] = {0x7fffffff, 65535, 65535};
-  constexpr std::uint64_t kMaxBlock[3] = {1024, 1024, 64};
-  const std::string kernel = "kernel " + launch.program->name;
-  for (int d = 0; d < 3; ++d) {
-    const char axis = "xyz"[d];
-    if (launch.grid[d] < 1 || launch.grid[d] > kMaxGrid[d]) {
-      throw InputError(kernel, std::string("grid.") + axis + " is " + std::to_string(launch.grid[d]) +
-                                   ", allowed are 1 to " + std::to_string(kMaxGrid[d]) + " blocks");
-    }
-    if (launch.block[d] < 1 || launch.block[d] > kMaxBlock[d]) {
-      throw InputError(kernel, std::string("block.") + axis + " is " + std::to_string(launch.block[d]) +
-                                   ", allowed are 1 to " + std::to_string(kMaxBlock[d]) + " threads");
-    }
-    if (launch.program->max_threads[d] != 0 && launch.block[d] > launch.program->max_threads[d]) {
-      throw InputError(kernel, std::string("block.") + axis + " is " + std::to_string(launch.block[d]) +
-                                   ", its .maxntid allows " + std::to_string(launch.program->max_threads[d]));
-    }
-  }
-  if (std::uint64_t{launch.block[0]} * launch.block[1] * launch.block[2] > 1024) {
-    throw InputError(kernel, "a block of " + std::to_string(launch.threads_per_block()) +
-                                 " threads, allowed are at most 1024");
-  }
-  if (launch.parameters.size() != launch.program->parameter_bytes) {
-    throw InputError(kernel, "parameters of " + std::to_string(launch.parameters.size()) +
-                                 " bytes, it takes " + std::to_string(launch.program->parameter_bytes));
-  }
   const sm::Kernel checked(launch, impl_->config.sm, impl_->config.warp_formation.warp_size);
   impl_->sms.front().check_warps(checked);
-  if (checked.local_bytes != 0 && launch.local_address < kDeviceBase) {
-    throw InputError(kernel, "has local variables, but the launch gives no device memory for them");
-  }
+  sm::check_addresses(checked, impl_->config.sm, kDeviceBase, impl_->image.bytes());
 }
 
 void Gpu::launch(const dispatch::Launch& launch) {

@@ -5,7 +5,9 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "common/config_checker.h"
 #include "common/config_document.h"
+#include "common/config_origins.h"
 #include "common/config_reader.h"
 #include "common/config_schema.h"
 #include "common/config_writer.h"
@@ -14,6 +16,8 @@
 
 namespace weft {
 namespace {
+
+constexpr std::uint64_t kMostPorts = 64;  // of the crossbar towards memory
 
 // Where the named configurations lie: $WEFT_CONFIGS; else the share folder beside the program, if it is
 // installed; else the source tree; else the share folder that the build was configured for.
@@ -115,47 +119,62 @@ void GpuConfig::describe(config::Visitor& v) {
                 "registers, command processor and DMA engine; idle where nothing is connected");
 }
 
-void GpuConfig::check(const std::string& file) const {
-  const std::string root = file + ": ";
-  sm.check(root + "/sm");
-  warp_formation.check(root + "/warp_formation");
-  crossbar.check(root + "/crossbar");
-  if (l2.enabled) l2.bank.check(root + "/l2");
-  gddr5.map.check(root + "/gddr5");
-  gddr5.channel.check(root + "/gddr5");
-  host.check(root + "/host");
-  check_carve_out(root + "/carve_out");
+void GpuConfig::check(const std::string& where) const {
+  sm.check(where + "/sm");
+  warp_formation.check(where + "/warp_formation");
+  crossbar.check(where + "/crossbar");
+  if (l2.enabled) l2.bank.check(where + "/l2");
+  if (gddr5.map.channels * gddr5.map.l2_banks > kMostPorts) {
+    throw config::RuleError(where + "/gddr5/channels", {where + "/l2/banks_per_channel"},
+                            "found " + std::to_string(gddr5.map.channels) +
+                                " with l2.banks_per_channel = " + std::to_string(gddr5.map.l2_banks) +
+                                "; the crossbar allows " + std::to_string(kMostPorts) + " L2 banks in all");
+  }
+  gddr5.map.check(where + "/gddr5");
+  gddr5.channel.check(where + "/gddr5");
+  host.check(where + "/host");
+  check_carve_out(where + "/carve_out");
   if (warp_formation.warp_size > sm.max_threads) {
-    throw InputError(root + "/warp_formation/warp_size",
-                     "found " + std::to_string(warp_formation.warp_size) +
-                         ", allowed is at most sm.max_threads = " + std::to_string(sm.max_threads));
+    throw config::RuleError(where + "/warp_formation/warp_size", {where + "/sm/max_threads"},
+                            "found " + std::to_string(warp_formation.warp_size) +
+                                ", allowed is at most sm.max_threads = " + std::to_string(sm.max_threads));
   }
-  const auto line_fits = [&](const char* cache, std::uint64_t line) {
-    if (line > gddr5.map.interleave_bytes) {
-      throw InputError(root + "/" + cache + "/line_bytes",
-                       "found " + std::to_string(line) + ", allowed is at most gddr5.interleave_bytes = " +
-                           std::to_string(gddr5.map.interleave_bytes));
-    }
+  check_lines(where);
+}
+
+void GpuConfig::check_lines(const std::string& where) const {
+  const std::pair<std::string, std::uint64_t> caches[] = {{"/sm/l1i/line_bytes", sm.l1i.line_bytes},
+                                                          {"/sm/l1d/line_bytes", sm.l1d.line_bytes},
+                                                          {"/sm/l1c/line_bytes", sm.l1c.line_bytes},
+                                                          {"/sm/l1t/line_bytes", sm.l1t.line_bytes}};
+  const auto at_most = [&](const std::string& key, std::uint64_t line, const std::string& limiting_key,
+                           const char* limiting_name, std::uint64_t limit) {
+    if (line <= limit) return;
+    throw config::RuleError(where + key, {where + limiting_key},
+                            "found " + std::to_string(line) + ", allowed is at most " + limiting_name +
+                                " = " + std::to_string(limit));
   };
-  line_fits("sm/l1i", sm.l1i.line_bytes);
-  line_fits("sm/l1d", sm.l1d.line_bytes);
-  line_fits("sm/l1c", sm.l1c.line_bytes);
-  line_fits("sm/l1t", sm.l1t.line_bytes);
-  line_fits("sm/coalescer", sm.coalescer.block_bytes);
-  if (l2.enabled) {
-    const std::uint64_t line = l2.bank.tags.line_bytes;
-    line_fits("l2", line);
-    for (const auto& [cache, bytes] : {std::pair<const char*, std::uint64_t>{"l1i", sm.l1i.line_bytes},
-                                       {"l1d", sm.l1d.line_bytes},
-                                       {"l1c", sm.l1c.line_bytes},
-                                       {"l1t", sm.l1t.line_bytes}}) {
-      if (bytes > line) {
-        throw InputError(root + "/sm/" + cache + "/line_bytes",
-                         "found " + std::to_string(bytes) +
-                             ", allowed is at most l2.line_bytes = " + std::to_string(line));
-      }
-    }
-  }
+  const auto within_interleave = [&](const std::string& key, std::uint64_t line) {
+    at_most(key, line, "/gddr5/interleave_bytes", "gddr5.interleave_bytes", gddr5.map.interleave_bytes);
+  };
+  for (const auto& [key, line] : caches) within_interleave(key, line);
+  within_interleave("/sm/coalescer/block_bytes", sm.coalescer.block_bytes);
+  if (!l2.enabled) return;
+  within_interleave("/l2/line_bytes", l2.bank.tags.line_bytes);
+  for (const auto& [key, line] : caches)
+    at_most(key, line, "/l2/line_bytes", "l2.line_bytes", l2.bank.tags.line_bytes);
+}
+
+void GpuConfig::derive() {
+  gddr5.map.l2_banks = l2.enabled ? l2.banks_per_channel : 1;
+}
+
+GpuConfig GpuConfig::checked(const std::string& where) const {
+  GpuConfig config = *this;
+  config::check_ranges(config, where);
+  config.derive();
+  config.check(where + ": ");
+  return config;
 }
 
 void GpuConfig::check_carve_out(const std::string& where) const {
@@ -166,17 +185,22 @@ void GpuConfig::check_carve_out(const std::string& where) const {
   }
 }
 
-GpuConfig load_config(const std::string& name_or_path, const std::vector<std::string>& overrides) {
+GpuConfig load_config_with(const std::string& name_or_path, const std::vector<Setting>& settings) {
   const std::string path = config_path(name_or_path);
   nlohmann::json document = config::read_file(path);
   std::vector<config::Override> given;
-  given.reserve(overrides.size());
-  for (const auto& text : overrides) given.push_back(config::apply_override(document, text));
+  given.reserve(settings.size());
+  for (const Setting& setting : settings)
+    given.push_back(config::apply_override(document, setting.text, setting.option));
   GpuConfig config;
   config::load(config, document, path, given);
-  config.gddr5.map.l2_banks = config.l2.enabled ? config.l2.banks_per_channel : 1;
-  config.check(path);
+  config.derive();
+  config::Origins(document, path, given).check([&] { config.check(""); });
   return config;
+}
+
+GpuConfig load_config(const std::string& name_or_path, const std::vector<std::string>& overrides) {
+  return load_config_with(name_or_path, std::vector<Setting>(overrides.begin(), overrides.end()));
 }
 
 std::vector<std::string> config_names() {

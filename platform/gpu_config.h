@@ -4,6 +4,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/config_visitor.h"
@@ -18,6 +19,8 @@
 #include "warp_formation/warp_formation_config.h"
 
 namespace weft {
+
+struct Setting;
 
 struct GpuConfig {
   std::string name = "unnamed";
@@ -74,16 +77,31 @@ struct GpuConfig {
   host::Config host;
 
   void describe(config::Visitor& v);
-  // Rules that join several fields; throws InputError naming the JSON path.
-  void check(const std::string& file) const;
+  // Rules that join several fields; throws InputError naming `where` and the JSON pointer.
+  void check(const std::string& where) const;
+  // A copy with what follows from other fields, for a struct that a program filled in: what load_config()
+  // would refuse throws InputError here too.
+  GpuConfig checked(const std::string& where) const;
 
  private:
+  void derive();  // sets what follows from other fields
   void check_carve_out(const std::string& where) const;
+  void check_lines(const std::string& where) const;
+
+  friend GpuConfig load_config_with(const std::string& name_or_path, const std::vector<Setting>& settings);
+};
+
+// A value on top of a configuration, "path=value", and who gave it, for messages.
+struct Setting {
+  Setting(std::string given, std::string by = "--set") : text(std::move(given)), option(std::move(by)) {}
+  std::string text, option;
 };
 
 // Reads a configuration by name ("gtx480": configs/gtx480.json of the source tree or the installed share
-// folder) or by path (anything with a slash or ending in .json), applies "path=value" overrides, checks it.
-GpuConfig load_config(const std::string& name_or_path, const std::vector<std::string>& overrides = {});
+// folder) or by path (anything with a slash or ending in .json), applies the settings, checks it.
+GpuConfig load_config_with(const std::string& name_or_path, const std::vector<Setting>& settings);
+GpuConfig load_config(const std::string& name_or_path,
+                      const std::vector<std::string>& overrides = {});  // --set
 std::vector<std::string> config_names();
 nlohmann::ordered_json effective_config(const GpuConfig& config);
 nlohmann::ordered_json config_schema();

@@ -8,7 +8,6 @@
 #include "common/hex.h"
 #include "common/input_file.h"
 #include "gddr5/memory_image.h"
-#include "ptx/limits.h"
 #include "runtime/device_impl.h"
 #include "sm/executor.h"
 
@@ -29,12 +28,6 @@ void check_room(std::uint64_t room, std::uint64_t memory) {
   throw InputError("room before allocations",
                    "found " + std::to_string(room) + " bytes; allowed: multiples of " +
                        std::to_string(kPageBytes) + " below the device's " + std::to_string(memory));
-}
-
-void check_limits(const DeviceLimits& limits) {
-  if (limits.stack_bytes <= ptx::kMaxLocalBytes) return;
-  throw InputError("stack of a thread", "found " + std::to_string(limits.stack_bytes) +
-                                            " bytes; allowed: up to " + std::to_string(ptx::kMaxLocalBytes));
 }
 
 }  // namespace
@@ -319,6 +312,12 @@ void Device::synchronise() {
   impl_->throw_if_faulted();
   if (impl_->options.observer) impl_->options.observer->synchronised();
   impl_->release_scratch(true);
+}
+
+void Device::stop_if_interrupted() {
+  if (!impl_->options.interrupted || !impl_->options.interrupted()) return;
+  impl_->abandon("interrupted");
+  impl_->throw_if_faulted();
 }
 
 void Device::set_limits(const DeviceLimits& limits) {

@@ -174,6 +174,10 @@ class Device {
   // device or be taken back.
   void use(CopyEngine* engine);
 
+  // For long work of the host's own, between launches: throws LaunchAbandoned if DeviceOptions::interrupted
+  // says so.
+  void stop_if_interrupted();
+
   // What kernels printed since the last call of this, in order. After synchronise().
   std::string take_output();
   // Bytes of the device heap that kernels hold (malloc without free).

@@ -3,7 +3,15 @@
 #include <algorithm>
 #include <iterator>
 
+#include "common/number.h"
+
 namespace weft::runtime {
+
+void check_limits(const DeviceLimits& limits) {
+  require("stack of a thread", limits.stack_bytes, {0, DeviceLimits::kMostStack, 1, "bytes"});
+  require("output of printf", limits.printf_bytes, {0, DeviceLimits::kMostPrintf, 1, "bytes"});
+  require("device heap", limits.heap_bytes, {0, DeviceLimits::kMostHeap, 1, "bytes"});
+}
 
 void DeviceRuntime::set_heap(std::uint64_t address, std::uint64_t bytes) {
   has_heap_ = true;

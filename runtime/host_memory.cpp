@@ -19,6 +19,12 @@ std::uint64_t address_of(const void* pointer) {
 
 HostMemory::HostMemory(sc_core::sc_module_name name, const Options& options)
     : sc_module(name), socket("socket"), options_(options) {
+  const auto within = [](double value, double low) { return value >= low && value <= 1e6; };
+  if (!within(options.latency_ns, 0) || !within(options.bytes_per_ns, 0.001)) {
+    throw InputError("host memory", "found a latency of " + std::to_string(options.latency_ns) + " ns and " +
+                                        std::to_string(options.bytes_per_ns) +
+                                        " bytes per ns; allowed are 0 to 1e6 and 0.001 to 1e6");
+  }
   socket.register_b_transport(this, &HostMemory::transport);
   socket.register_nb_transport_fw(this, &HostMemory::forward);
   socket.register_get_direct_mem_ptr(this, &HostMemory::direct);

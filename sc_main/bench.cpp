@@ -26,7 +26,7 @@ ordered_json measure(const std::string& name, const std::string& size, const Ses
   const auto workload = workloads::find(name);
   const auto values = workloads::values_of(*workload, size);
   Session session(with_settings(options, *workload, size));
-  const workloads::Result result = workload->run(session.device(), values, workload->code());
+  const workloads::Result result = workloads::run(*workload, session.device(), values, workload->code());
   end_progress_line();
   const runtime::Device& device = session.device();
   const Totals totals = session.device().gpu().totals();
@@ -110,17 +110,16 @@ void print(const ordered_json& results) {
 }  // namespace
 
 ExitCode bench(const Words& words) {
-  namespace po = boost::program_options;
   bool as_json = false;
   std::string workload, size;
   SessionOptions session;
-  po::options_description options("options");
-  options.add_options()("json", po::bool_switch(&as_json), "print an array of objects")(
-      "workload", po::value(&workload), "only this one, in this process")(
-      "size", po::value(&size), "other than the default, as for weft run")(
-      "config", po::value(&session.config)->default_value(session.config), "name or JSON file")(
-      "functional", po::bool_switch(&session.functional), "without timing")(
-      "set", po::value(&session.overrides)->composing()->multitoken(), "path=value ...: override values");
+  Options options("options");
+  options.flag("json", as_json, "print an array of objects")
+      .text("workload", workload, "NAME", "only this one, in this process")
+      .text("size", size, "SIZE", "other than the default, as for weft run")
+      .text("config", session.config, "NAME", "name or JSON file")
+      .flag("functional", session.functional, "without timing")
+      .list("set", session.overrides, "PATH=VALUE", "override values");
   if (!parse(words, "weft bench [--json] [OPTIONS]", options)) return ExitCode::kDone;
 
   ordered_json results = ordered_json::array();

@@ -233,27 +233,24 @@ ordered_json characteristics_json(const Outcome& outcome, const GpuConfig& confi
 }  // namespace
 
 ExitCode characterize(const Words& words) {
-  namespace po = boost::program_options;
   SessionOptions session_choice;
   std::string name, size;
-  std::size_t most_branches = 10;
-  po::options_description options("options");
-  options.add_options()("workload", po::value(&name)->required(), "name (weft list workloads)")(
-      "size", po::value(&size), "small, default, large, a paper's, or options: n=1000,degree=4")(
-      "config", po::value(&session_choice.config)->default_value(session_choice.config),
-      "a name (weft list configs) or a JSON file")(
-      "set", po::value(&session_choice.overrides)->composing()->multitoken(),
-      "path=value ...: override values of the configuration")(
-      "branches", po::value(&most_branches)->default_value(most_branches),
-      "print this many divergent branches of each kernel")(
-      "out", po::value(&session_choice.out), "folder for characteristics.json and the results of the run");
+  std::uint64_t most_branches = 10;
+  Options options("options");
+  options.text("workload", name, "NAME", "name (weft list workloads)", true)
+      .text("size", size, "SIZE", "small, default, large, a paper's, or options: n=1000,degree=4")
+      .text("config", session_choice.config, "NAME", "a name (weft list configs) or a JSON file")
+      .list("set", session_choice.overrides, "PATH=VALUE", "override values of the configuration")
+      .number("branches", most_branches, {0, UINT32_MAX, 1, "branches"},
+              "print so many divergent branches of each kernel (10)")
+      .text("out", session_choice.out, "DIR", "folder for characteristics.json and the results of the run");
   if (!parse(words, "weft characterize WORKLOAD [--size SIZE] [OPTIONS]", options, "workload")) {
     return ExitCode::kDone;
   }
   const auto workload = workloads::find(name);
   Outcome outcome = outcome_of(*workload, size);
   session_choice = with_settings(session_choice, *workload, size);
-  const GpuConfig config = load_config(session_choice.config, session_choice.overrides);
+  const GpuConfig config = config_of(session_choice);
 
   sm::InstructionProfile profile;
   LaunchTable launches(config);

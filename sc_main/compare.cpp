@@ -245,23 +245,22 @@ void complete(std::vector<PlannedRun>& runs, Comparison& comparison, const Compa
 }  // namespace
 
 ExitCode compare(const Words& words) {
-  namespace po = boost::program_options;
   CompareOptions options;
-  po::options_description description("options");
-  description.add_options()("config", po::value(&options.config)->default_value(options.config),
-                            "name or JSON file")(
-      "schemes", po::value(&options.schemes)->default_value(options.schemes),
-      "with commas; NAME, dwr-N for dwr+dwr.largest_warp=N, or NAME+PATH=VALUE... with paths below "
-      "warp_formation; speed-ups are over the first")("workloads", po::value(&options.workloads),
-                                                      "with commas; all of weft list workloads if not given")(
-      "size", po::value(&options.size)->default_value(options.size), "as for weft run")(
-      "set", po::value(&options.overrides)->composing()->multitoken(),
-      "path=value ...: override values for all runs")("max-cycles", po::value(&options.max_cycles),
-                                                      "stop each run after this many core cycles")(
-      "jobs", po::value(&options.jobs), "runs at a time; as many as cores if not given")(
-      "again", po::bool_switch(&options.again), "also repeat runs whose results are in --out already")(
-      "out", po::value(&options.out),
-      "folder for comparison.csv and .json, and for the results of each run under runs/WORKLOAD/SCHEME");
+  Options description("options");
+  description.text("config", options.config, "NAME", "name or JSON file")
+      .text("schemes", options.schemes, "NAME,...",
+            "with commas; NAME, dwr-N for dwr+dwr.largest_warp=N, or NAME+PATH=VALUE... with paths below "
+            "warp_formation; speed-ups are over the first")
+      .text("workloads", options.workloads, "NAME,...",
+            "with commas; all of weft list workloads if not given")
+      .text("size", options.size, "SIZE", "as for weft run")
+      .list("set", options.overrides, "PATH=VALUE", "override values for all runs")
+      .number("max-cycles", options.max_cycles, kCycleBounds, "stop each run after so many core cycles")
+      .number("jobs", options.jobs, {1, 1024, 1, "runs"}, "runs at a time; as many as cores if not given")
+      .flag("again", options.again, "also repeat runs whose results are in --out already")
+      .text(
+          "out", options.out, "DIR",
+          "folder for comparison.csv and .json, and for the results of each run under runs/WORKLOAD/SCHEME");
   if (!parse(words, "weft compare [--config C] [--schemes a,b] [--workloads a,b] [--size S] [--out DIR]",
              description)) {
     return ExitCode::kDone;

@@ -24,15 +24,15 @@ void check_soc(const std::string& file, const std::vector<std::string>& override
 }  // namespace
 
 ExitCode check_config(const Words& words) {
-  namespace po = boost::program_options;
   std::string file;
   std::vector<std::string> overrides;
   bool effective = false;
-  po::options_description options("options");
-  options.add_options()("config", po::value(&file)->required(),
-                        "name or JSON file, of a GPU or of a system (soc/NAME); may stand without --config")(
-      "set", po::value(&overrides)->composing()->multitoken(), "path=value ...: override values")(
-      "effective", po::bool_switch(&effective), "print the configuration with every default filled in");
+  Options options("options");
+  options
+      .text("config", file, "NAME",
+            "name or JSON file, of a GPU or of a system (soc/NAME); may stand without --config", true)
+      .list("set", overrides, "PATH=VALUE", "override values")
+      .flag("effective", effective, "print the configuration with every default filled in");
   if (!parse(words, "weft check-config FILE [--set path=value ...] [--effective]", options, "config")) {
     return ExitCode::kDone;
   }
@@ -51,10 +51,9 @@ ExitCode check_config(const Words& words) {
 }
 
 ExitCode schema(const Words& words) {
-  namespace po = boost::program_options;
   std::string what = "gpu";
-  po::options_description options("options");
-  options.add_options()("what", po::value(&what)->default_value(what), "gpu or soc");
+  Options options("options");
+  options.text("what", what, "WORD", "gpu or soc");
   if (!parse(words, "weft schema [gpu|soc] > weft.schema.json", options, "what")) return ExitCode::kDone;
   if (what != "gpu" && what != "soc") {
     throw InputError("weft schema",

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 struct CudaOptions {
   cuda::Settings settings;
-  std::string capability = "7.5", host_wait = "100";
+  std::string capability = "7.5";
   bool preload = false, quiet = false;
   Words program;  // and its arguments
 };
@@ -31,8 +31,10 @@ unsigned parse_capability(const std::string& text) {
   const auto dot = text.find('.');
   const bool one_digit = dot != std::string::npos && text.size() == dot + 2;
   if (!one_digit) throw InputError("--capability", "found '" + text + "'; allowed: MAJOR.MINOR, such as 7.5");
-  const auto major = static_cast<unsigned>(parse_unsigned("--capability", text.substr(0, dot), 99));
-  return major * 10 + static_cast<unsigned>(parse_unsigned("--capability", text.substr(dot + 1), 9));
+  const auto major =
+      static_cast<unsigned>(read_unsigned("--capability, MAJOR", text.substr(0, dot), {1, 99}));
+  return major * 10 +
+         static_cast<unsigned>(read_unsigned("--capability, MINOR", text.substr(dot + 1), {0, 9}));
 }
 
 // The folder above that of this program, in the build tree and where it is installed.
@@ -86,51 +88,48 @@ void set_environment(const CudaOptions& options, const std::string& folder) {
 }  // namespace
 
 ExitCode cuda(const Words& words) {
-  namespace po = boost::program_options;
   CudaOptions options;
-  po::options_description machine("machine and results");
-  auto add = machine.add_options();
-  add("config", po::value(&options.settings.config)->default_value(options.settings.config),
-      "a name (weft list configs) or a JSON file");
-  add("set", po::value(&options.settings.overrides)->composing()->multitoken(),
-      "path=value ...: override values of the configuration, for example sm.count=4");
-  add("out", po::value(&options.settings.out),
-      "folder for stats.json (each launch, and all of them), config.json and summary.txt; made if missing");
-  add("max-cycles", po::value(&options.settings.max_cycles),
-      "after this many core cycles launches fail with a time-out");
-  add("max-instructions", po::value(&options.settings.max_instructions),
-      "after this many instructions of threads launches fail with a time-out");
-  add("functional", po::bool_switch(&options.settings.functional),
-      "run kernels without timing: the same results, no simulated time");
-  add("instant-copies", po::bool_switch(&options.settings.instant_copies),
-      "copies between host and device take no simulated time, and less of the real one");
-  add("check", po::value(&options.settings.checks)->composing()->multitoken(),
-      "memory: every access of kernels against allocations, alignment and what has been written; race: "
-      "accesses of threads that no barrier orders; a program that ends with 0 ends with exit code 3 if "
-      "anything is found");
-  add("check-reports",
-      po::value(&options.settings.check_reports)->default_value(options.settings.check_reports),
-      "a launch ends after reports about this many different instructions");
-  add("host-wait", po::value(&options.host_wait)->default_value(options.host_wait),
-      "milliseconds of waiting or computing without a call to CUDA after which work goes on without the "
-      "program, which may poll for it; 0: never");
-  add("capability", po::value(&options.capability)->default_value(options.capability),
-      "compute capability that the program sees, and for which PTX is chosen");
-  add("preload", po::bool_switch(&options.preload),
-      "also for programs that name a folder of CUDA libraries themselves (DT_RPATH)");
-  add("quiet", po::bool_switch(&options.quiet), "print no summary");
+  Options machine("machine and results");
+  machine.text("config", options.settings.config, "NAME", "a name (weft list configs) or a JSON file")
+      .list("set", options.settings.overrides, "PATH=VALUE",
+            "override values of the configuration, for example sm.count=4")
+      .text("out", options.settings.out, "DIR",
+            "folder for stats.json (each launch, and all of them), config.json and summary.txt; made if "
+            "missing")
+      .number("max-cycles", options.settings.max_cycles, kCycleBounds,
+              "after so many core cycles launches fail with a time-out")
+      .number("max-instructions", options.settings.max_instructions, kInstructionBounds,
+              "after so many instructions of threads launches fail with a time-out")
+      .flag("functional", options.settings.functional,
+            "run kernels without timing: the same results, no simulated time")
+      .flag("instant-copies", options.settings.instant_copies,
+            "copies between host and device take no simulated time, and less of the real one")
+      .list(
+          "check", options.settings.checks, "memory|race|warp",
+          "memory: every access of kernels against allocations, alignment and what has been written; race: "
+          "accesses of threads that no barrier orders; warp: shuffles from threads that do not take part; a "
+          "program that ends with 0 ends with exit code 3 if anything is found")
+      .number("check-reports", options.settings.check_reports, kReportBounds,
+              "a launch ends after reports about so many different instructions (16)")
+      .number("host-wait", options.settings.host_wait_ms, {0, cuda::kMostHostWait, 1, "ms"},
+              "waiting or computing without a call to CUDA after which work goes on without the program, "
+              "which may poll for it; 0: never (" +
+                  std::to_string(options.settings.host_wait_ms) + ")")
+      .text("capability", options.capability, "MAJOR.MINOR",
+            "compute capability that the program sees, and for which PTX is chosen [1.0 to 99.9]")
+      .flag("preload", options.preload,
+            "also for programs that name a folder of CUDA libraries themselves (DT_RPATH)")
+      .flag("quiet", options.quiet, "print no summary");
 
   const auto separator = std::find(words.begin(), words.end(), "--");
   if (!parse(Words(words.begin(), separator), "weft cuda [OPTIONS] -- PROGRAM [ARGUMENTS]", machine)) {
     return ExitCode::kDone;
   }
+  options.settings.capability = parse_capability(options.capability);
   if (separator == words.end() || separator + 1 == words.end()) {
     throw InputError("weft cuda", "needs a program: weft cuda [OPTIONS] -- PROGRAM [ARGUMENTS]");
   }
   options.program.assign(separator + 1, words.end());
-  options.settings.capability = parse_capability(options.capability);
-  constexpr std::uint64_t kMostHostWait = 3'600'000;
-  options.settings.host_wait_ms = parse_unsigned("--host-wait", options.host_wait, kMostHostWait);
   check::options_of(options.settings.checks, options.settings.check_reports);  // says what is wrong with them
   options.settings.summary = !options.quiet;
   options.settings.process = getpid();

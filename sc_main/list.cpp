@@ -43,11 +43,10 @@ void list_statistics(const std::string& config) {
 }  // namespace
 
 ExitCode list(const Words& words) {
-  namespace po = boost::program_options;
   std::string what, config = "gtx480";
-  po::options_description options("options");
-  options.add_options()("what", po::value(&what)->required(), "configs, workloads, schemes or statistics")(
-      "config", po::value(&config)->default_value(config), "whose statistics to list");
+  Options options("options");
+  options.text("what", what, "WORD", "configs, workloads, schemes or statistics", true)
+      .text("config", config, "NAME", "whose statistics to list");
   if (!parse(words, "weft list configs|workloads|schemes|statistics [--config NAME|FILE]", options, "what")) {
     return ExitCode::kDone;
   }

@@ -1,6 +1,5 @@
 #include "sc_main/options.h"
 
-#include <charconv>
 #include <iostream>
 #include <sstream>
 
@@ -8,48 +7,123 @@ namespace weft::cli {
 
 namespace po = boost::program_options;
 
-po::options_description session_options(SessionOptions& options) {
-  po::options_description description("machine and results");
-  auto add = description.add_options();
-  add("config", po::value(&options.config)->default_value(options.config),
-      "a name (weft list configs) or a JSON file (a path with a slash, or ending in .json)");
-  add("set", po::value(&options.overrides)->composing()->multitoken(),
-      "path=value ...: override values of the configuration, for example sm.count=4");
-  add("out", po::value(&options.out), "folder for stats.json, config.json and summary.txt; made if missing");
-  add("max-cycles", po::value(&options.max_cycles), "stop after this many core cycles (exit code 3)");
-  add("max-instructions", po::value(&options.max_instructions),
-      "stop after about this many instructions of threads, timed or not (exit code 3)");
-  add("stack-bytes", po::value(&options.limits.stack_bytes),
-      "local memory of a thread whose functions call themselves (1024)");
-  add("printf-bytes", po::value(&options.limits.printf_bytes),
-      "output of printf in kernels that is kept; older output gives way (1048576)");
-  add("heap-bytes", po::value(&options.limits.heap_bytes),
-      "device memory for malloc in kernels, if one uses it (8388608)");
-  add("no-sleep", po::bool_switch(&options.no_sleep),
-      "step every module at every clock edge: slower, identical statistics");
-  add("monitors", po::bool_switch(&options.monitors),
-      "check the TLM-2.0 protocol on every hop; a violation is a wrong result");
-  add("vcd", po::value(&options.trace.file), "write waveforms to this file");
-  add("vcd-start", po::value(&options.trace.start), "first core cycle of the waveforms");
-  add("vcd-stop", po::value(&options.trace.stop), "last core cycle of the waveforms");
-  add("functional", po::bool_switch(&options.functional),
-      "run kernels without timing: the same results, no cycles, a few hundred times faster");
-  add("fast-forward", po::value(&options.fast_forward),
-      "N or KERNEL: run the first N launches, or those before the first launch of KERNEL, without timing");
-  add("check", po::value(&options.checks)->composing()->multitoken(),
-      "memory: every access against allocations, alignment and what has been written; race: accesses of "
-      "threads "
-      "that no barrier orders; warp: shuffles from threads that do not take part; exit code 3 if anything is "
-      "found");
-  add("check-reports", po::value(&options.check_reports)->default_value(options.check_reports),
-      "a launch ends after reports about this many different instructions");
-  return description;
+namespace {
+
+std::string dashed(const char* name) {
+  return std::string("--") + name;
 }
 
-bool parse(const Words& words, const std::string& usage, const po::options_description& options,
+void need_text(const std::string& option, const std::string& text) {
+  if (text.empty()) throw InputError(option, "found ''; allowed: text that is not empty");
+}
+
+std::string range(const Bounds& bounds) {
+  const std::string unit = *bounds.unit == '\0' ? "" : std::string(" ") + bounds.unit;
+  return " [" + std::to_string(bounds.low) + " to " +
+         (bounds.high == UINT64_MAX ? "2^64-1" : std::to_string(bounds.high)) + unit + "]";
+}
+
+}  // namespace
+
+Options& Options::number(const char* name, std::uint64_t& target, const Bounds& bounds,
+                         const std::string& meaning) {
+  const auto read = [&target, bounds, option = dashed(name)](const std::string& text) {
+    target = read_unsigned(option, text, bounds);
+  };
+  description_.add_options()(name, po::value<std::string>()->value_name("N")->notifier(read),
+                             (meaning + range(bounds)).c_str());
+  return *this;
+}
+
+Options& Options::real(const char* name, double& target, const RealBounds& bounds,
+                       const std::string& meaning) {
+  const auto read = [&target, bounds, option = dashed(name)](const std::string& text) {
+    target = read_real(option, text, bounds);
+  };
+  std::ostringstream shown;
+  shown << meaning << " [above " << bounds.above << ", up to " << bounds.high << " " << bounds.unit << "]";
+  description_.add_options()(name, po::value<std::string>()->value_name("X")->notifier(read),
+                             shown.str().c_str());
+  return *this;
+}
+
+Options& Options::text(const char* name, std::string& target, const char* placeholder,
+                       const std::string& meaning, bool required) {
+  auto* const value = po::value(&target)->value_name(placeholder);
+  if (!target.empty()) value->default_value(target);
+  if (required) value->required();
+  value->notifier([option = dashed(name)](const std::string& text) { need_text(option, text); });
+  description_.add_options()(name, value, meaning.c_str());
+  return *this;
+}
+
+Options& Options::list(const char* name, std::vector<std::string>& target, const char* placeholder,
+                       const std::string& meaning, bool together) {
+  auto* const value = po::value(&target)->composing()->value_name(placeholder);
+  if (together) value->multitoken();
+  value->notifier([option = dashed(name)](const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) need_text(option, text);
+  });
+  description_.add_options()(name, value, meaning.c_str());
+  return *this;
+}
+
+Options& Options::flag(const char* name, bool& target, const std::string& meaning) {
+  description_.add_options()(name, po::bool_switch(&target), meaning.c_str());
+  return *this;
+}
+
+Options& Options::add(const Options& more) {
+  description_.add(more.description_);
+  return *this;
+}
+
+Options session_options(SessionOptions& options) {
+  using runtime::DeviceLimits;
+  constexpr std::uint64_t kAnyCycle = UINT64_MAX;
+  Options group("machine and results");
+  group
+      .text("config", options.config, "NAME",
+            "a name (weft list configs) or a JSON file (a path with a slash, or ending in .json)")
+      .list("set", options.overrides, "PATH=VALUE",
+            "override values of the configuration, for example sm.count=4")
+      .text("out", options.out, "DIR", "folder for stats.json, config.json and summary.txt; made if missing")
+      .number("max-cycles", options.max_cycles, kCycleBounds, "stop after so many core cycles (exit code 3)")
+      .number("max-instructions", options.max_instructions, kInstructionBounds,
+              "stop after about so many instructions of threads, timed or not (exit code 3)")
+      .number("stack-bytes", options.limits.stack_bytes, {0, DeviceLimits::kMostStack, 1, "bytes"},
+              "local memory of a thread whose functions call themselves (1024)")
+      .number("printf-bytes", options.limits.printf_bytes, {0, DeviceLimits::kMostPrintf, 1, "bytes"},
+              "output of printf in kernels that is kept; older output gives way (1048576)")
+      .number("heap-bytes", options.limits.heap_bytes, {0, DeviceLimits::kMostHeap, 1, "bytes"},
+              "device memory for malloc in kernels, if one uses it (8388608)")
+      .flag("no-sleep", options.no_sleep,
+            "step every module at every clock edge: slower, identical statistics")
+      .flag("monitors", options.monitors,
+            "check the TLM-2.0 protocol on every hop; a violation is a wrong result")
+      .text("vcd", options.trace.file, "FILE", "write waveforms to this file")
+      .number("vcd-start", options.trace.start, {0, kAnyCycle, 1, "core cycles"},
+              "first core cycle of the waveforms")
+      .number("vcd-stop", options.trace.stop, {0, kAnyCycle, 1, "core cycles"},
+              "last core cycle of the waveforms")
+      .flag("functional", options.functional,
+            "run kernels without timing: the same results, no cycles, a few hundred times faster")
+      .text("fast-forward", options.fast_forward, "N|KERNEL",
+            "run the first N launches, or those before the first launch of KERNEL, without timing")
+      .list(
+          "check", options.checks, "memory|race|warp",
+          "memory: every access against allocations, alignment and what has been written; race: accesses of "
+          "threads that no barrier orders; warp: shuffles from threads that do not take part; exit code 3 if "
+          "anything is found")
+      .number("check-reports", options.check_reports, kReportBounds,
+              "a launch ends after reports about so many different instructions (16)");
+  return group;
+}
+
+bool parse(const Words& words, const std::string& usage, const Options& options,
            const std::string& positional) {
   po::options_description all;
-  all.add(options);
+  all.add(options.description());
   all.add_options()("help,h", "print this");
   po::positional_options_description names;
   if (!positional.empty()) names.add(positional.c_str(), 1);
@@ -59,36 +133,23 @@ bool parse(const Words& words, const std::string& usage, const po::options_descr
   po::variables_map values;
   po::store(po::command_line_parser(words).options(all).positional(names).style(style).run(), values);
   if (values.count("help") != 0) {
-    std::cout << "usage: " << usage << "\n\n" << options << "\n";
+    std::cout << "usage: " << usage << "\n\n" << options.description() << "\n";
     return false;
   }
   po::notify(values);
   return true;
 }
 
-std::uint64_t parse_unsigned(const std::string& where, const std::string& text, std::uint64_t high) {
-  const bool hex = text.rfind("0x", 0) == 0;
-  const char* first = text.data() + (hex ? 2 : 0);
-  const char* last = text.data() + text.size();
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(first, last, value, hex ? 16 : 10);
-  if (error != std::errc() || end != last || value > high) {
-    throw InputError(where,
-                     "found '" + text + "'; allowed: a whole number from 0 to " + std::to_string(high));
-  }
-  return value;
-}
-
-dispatch::Dim3 parse_dim3(const std::string& option, const std::string& text) {
+dispatch::Dim3 parse_dim3(const std::string& option, const std::string& text, const dispatch::Dim3& most) {
   dispatch::Dim3 size{1, 1, 1};
-  std::istringstream parts(text);
-  std::string part;
-  std::size_t count = 0;
-  while (std::getline(parts, part, ',')) {
-    if (count == size.size()) throw InputError(option, "found '" + text + "'; allowed: x,y,z");
-    size[count++] = static_cast<std::uint32_t>(parse_unsigned(option, part, UINT32_MAX));
+  std::size_t begin = 0;
+  for (std::size_t axis = 0; begin <= text.size(); ++axis) {
+    if (axis == size.size()) throw InputError(option, "found '" + text + "'; allowed: x,y,z");
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    size[axis] = static_cast<std::uint32_t>(
+        read_unsigned(option + ", " + "xyz"[axis], text.substr(begin, end - begin), {1, most[axis]}));
+    begin = end + 1;
   }
-  if (count == 0) throw InputError(option, "found '" + text + "'; allowed: x,y,z");
   return size;
 }
 

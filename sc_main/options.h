@@ -1,4 +1,11 @@
-// Option groups that several sub-commands share, on Boost.Program_options.
+// The options of a sub-command: what each may be is declared with it, read in one way, and shown by --help.
+//
+//   Options options("machine and results");
+//   options.number("jobs", jobs, {1, 1024, 1, "runs"}, "runs at a time")
+//       .text("out", out, "DIR", "folder for results");
+//   if (!parse(words, "weft thing [OPTIONS]", options)) return ExitCode::kDone;
+//
+// In --help a number shows as N or X (a real one), with its bounds.
 #ifndef WEFT_SC_MAIN_OPTIONS_H
 #define WEFT_SC_MAIN_OPTIONS_H
 
@@ -8,25 +15,50 @@
 #include <string>
 #include <vector>
 
+#include "common/number.h"
 #include "dispatch/launch.h"
 #include "sc_main/cli.h"
 #include "sc_main/session.h"
 
 namespace weft::cli {
 
+class Options {
+ public:
+  explicit Options(const std::string& caption) : description_(caption) {}
+
+  Options& number(const char* name, std::uint64_t& target, const Bounds& bounds, const std::string& meaning);
+  Options& real(const char* name, double& target, const RealBounds& bounds, const std::string& meaning);
+  // Text that is not empty. `placeholder` stands for it in --help: NAME, FILE, x,y,z. A target that is not
+  // empty is the default. An option that is `required` may stand without its name, if parse() is told so.
+  Options& text(const char* name, std::string& target, const char* placeholder, const std::string& meaning,
+                bool required = false);
+  // The same, several times, or, `together`, with several values at once.
+  Options& list(const char* name, std::vector<std::string>& target, const char* placeholder,
+                const std::string& meaning, bool together = true);
+  Options& flag(const char* name, bool& target, const std::string& meaning);
+  Options& add(const Options& more);
+
+  const boost::program_options::options_description& description() const { return description_; }
+
+ private:
+  boost::program_options::options_description description_;
+};
+
 // --config, --set, --out, --max-cycles, --no-sleep, --monitors, --vcd...
-boost::program_options::options_description session_options(SessionOptions& options);
+Options session_options(SessionOptions& options);
+// The bounds of --max-cycles, wherever there is one.
+inline constexpr Bounds kCycleBounds{1, UINT64_MAX, 1, "core cycles"};
+// Of --max-instructions, and of --check-reports.
+inline constexpr Bounds kInstructionBounds{1, UINT64_MAX, 1, "instructions"};
+inline constexpr Bounds kReportBounds{1, UINT64_MAX, 1, "reports"};
 
 // Parses the words; options without a name are `positional`, if given, else an error. Prints `usage` and the
-// options and returns false if --help is among them. Throws boost::program_options::error.
-bool parse(const Words& words, const std::string& usage,
-           const boost::program_options::options_description& options, const std::string& positional = "");
+// options and returns false if --help is among them. Throws InputError or boost::program_options::error.
+bool parse(const Words& words, const std::string& usage, const Options& options,
+           const std::string& positional = "");
 
-// "x", "x,y" or "x,y,z", each from 1 to 2^32 - 1; missing ones are 1. Throws InputError.
-dispatch::Dim3 parse_dim3(const std::string& option, const std::string& text);
-// A whole number from 0 to 2^64 - 1, decimal or 0x. Throws InputError.
-std::uint64_t parse_unsigned(const std::string& where, const std::string& text,
-                             std::uint64_t high = UINT64_MAX);
+// "x", "x,y" or "x,y,z", each from 1 to what `most` says; missing ones are 1. Throws InputError.
+dispatch::Dim3 parse_dim3(const std::string& option, const std::string& text, const dispatch::Dim3& most);
 
 }  // namespace weft::cli
 

@@ -8,10 +8,9 @@
 namespace weft::cli {
 
 ExitCode ptx(const Words& words) {
-  namespace po = boost::program_options;
   std::string file;
-  po::options_description options("options");
-  options.add_options()("file", po::value(&file)->required(), "PTX file; may stand without --file");
+  Options options("options");
+  options.text("file", file, "FILE", "PTX file; may stand without --file", true);
   if (!parse(words, "weft ptx FILE", options, "file")) return ExitCode::kDone;
   std::vector<std::string> refused;
   std::cout << ptx::describe(ptx::parse(runtime::read_text(file), file), &refused, sm::check_executable);

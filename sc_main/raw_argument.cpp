@@ -7,7 +7,7 @@
 
 #include "common/error.h"
 #include "common/input_file.h"
-#include "sc_main/options.h"
+#include "common/number.h"
 #include "workloads/host.h"
 
 namespace weft::cli {
@@ -20,22 +20,19 @@ std::vector<std::uint8_t> bytes_of(T value) {
   return bytes;
 }
 
-// A number of type T, all of the text; unsigned ones also in hexadecimal.
+// A number of type T, all of the text.
 template <class T>
 std::vector<std::uint8_t> number(const std::string& where, const std::string& text) {
+  using Limits = std::numeric_limits<T>;
   if constexpr (std::is_unsigned_v<T>) {
-    return bytes_of(static_cast<T>(parse_unsigned(where, text, std::numeric_limits<T>::max())));
+    return bytes_of(static_cast<T>(read_unsigned(where, text, {0, Limits::max()})));
+  } else if constexpr (std::is_integral_v<T>) {
+    return bytes_of(static_cast<T>(read_signed(where, text, Limits::min(), Limits::max())));
   } else {
-    T value{};
+    T value{};  // infinity and what is no number are operands like others
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) {
-      std::string allowed = "a number";
-      if constexpr (std::is_integral_v<T>) {
-        allowed = "a whole number from " + std::to_string(+std::numeric_limits<T>::min()) + " to " +
-                  std::to_string(+std::numeric_limits<T>::max());
-      }
-      throw InputError(where, "found '" + text + "'; allowed: " + allowed);
-    }
+    if (error != std::errc() || end != text.data() + text.size())
+      throw InputError(where, "found '" + text + "'; allowed: a number that the type can hold, inf, nan");
     return bytes_of(value);
   }
 }
@@ -60,46 +57,64 @@ std::vector<std::uint8_t> hexadecimal(const std::string& where, const std::strin
   return bytes;
 }
 
+RawArgument::Buffer buffer(const std::string& where, const std::string& text) {
+  using Content = RawArgument::Buffer::Content;
+  const auto equals = text.find('=');
+  RawArgument::Buffer buffer;
+  buffer.bytes =
+      read_unsigned(where + ": bytes of a buffer", text.substr(0, equals), {1, kMaxBufferBytes, 1, "bytes"});
+  const std::string content = equals == std::string::npos ? "zero" : text.substr(equals + 1);
+  if (content == "iota") {
+    buffer.content = Content::kIota;
+  } else if (content.rfind("random:", 0) == 0) {
+    buffer.content = Content::kRandom;
+    buffer.seed =
+        static_cast<std::uint32_t>(read_unsigned(where + ": seed", content.substr(7), {0, UINT32_MAX}));
+  } else if (content.rfind("file:", 0) == 0) {
+    buffer.content = Content::kFile;
+    buffer.file = content.substr(5);
+  } else if (content != "zero") {
+    throw InputError(where, "found '" + content + "'; allowed: zero, iota, random:SEED, file:PATH");
+  }
+  return buffer;
+}
+
 // Fills whole 32-bit words; bytes after the last one stay zero.
 template <class Next>
-void fill_words(std::vector<std::uint8_t>& bytes, Next next) {
+void fill_words(std::vector<std::uint8_t>& bytes, const std::function<void()>& poll, Next next) {
+  constexpr std::size_t kBetweenPolls = std::size_t{4} << 20;  // bytes
   for (std::size_t i = 0; i + 4 <= bytes.size(); i += 4) {
+    if (i % kBetweenPolls == 0) poll();
     const std::uint32_t word = next();
     std::memcpy(&bytes[i], &word, 4);
   }
 }
 
-std::vector<std::uint8_t> buffer(const std::string& where, const std::string& text) {
-  const auto equals = text.find('=');
-  const std::uint64_t size =
-      parse_unsigned(where + ": bytes of a buffer", text.substr(0, equals), kMaxBufferBytes);
-  if (size == 0) throw InputError(where, "a buffer of 0 bytes; allowed: 1 or more");
-  const std::string content = equals == std::string::npos ? "zero" : text.substr(equals + 1);
-  std::vector<std::uint8_t> bytes(size);
-  if (content == "zero") return bytes;
-  if (content == "iota") {
-    fill_words(bytes, [word = std::uint32_t{0}]() mutable { return word++; });
-  } else if (content.rfind("random:", 0) == 0) {
-    const auto seed = parse_unsigned(where + ": seed", content.substr(7), UINT32_MAX);
-    fill_words(bytes, [random = workloads::Random(static_cast<std::uint32_t>(seed))]() mutable {
-      return random.next();
-    });
-  } else if (content.rfind("file:", 0) == 0) {
-    const std::string path = content.substr(5);
-    std::string read;
-    try {
-      read = read_input(path, std::min<std::size_t>(size, kMaxInputBytes));
-    } catch (const InputError& error) {
-      throw InputError(where, error.what());
-    }
-    std::copy(read.begin(), read.end(), bytes.begin());
-  } else {
-    throw InputError(where, "found '" + content + "'; allowed: zero, iota, random:SEED, file:PATH");
+void fill_from_file(std::vector<std::uint8_t>& bytes, const std::string& where, const std::string& path) {
+  std::string read;
+  try {
+    read = read_input(path, std::min<std::size_t>(bytes.size(), kMaxInputBytes));
+  } catch (const InputError& error) {
+    throw InputError(where, error.what());
   }
-  return bytes;
+  std::copy(read.begin(), read.end(), bytes.begin());
 }
 
 }  // namespace
+
+std::vector<std::uint8_t> content_of(const RawArgument::Buffer& buffer, const std::string& where,
+                                     const std::function<void()>& poll) {
+  using Content = RawArgument::Buffer::Content;
+  std::vector<std::uint8_t> bytes(buffer.bytes);
+  if (buffer.content == Content::kIota) {
+    fill_words(bytes, poll, [word = std::uint32_t{0}]() mutable { return word++; });
+  } else if (buffer.content == Content::kRandom) {
+    fill_words(bytes, poll, [random = workloads::Random(buffer.seed)]() mutable { return random.next(); });
+  } else if (buffer.content == Content::kFile) {
+    fill_from_file(bytes, where, buffer.file);
+  }
+  return bytes;
+}
 
 RawArgument parse_argument(const std::string& where, const std::string& text) {
   const auto colon = text.find(':');

@@ -3,18 +3,24 @@
 #define WEFT_SC_MAIN_RAW_ARGUMENT_H
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "runtime/device.h"
 
 namespace weft::cli {
 
 // One --arg: a value, or a buffer in device memory whose address is passed.
 struct RawArgument {
-  std::vector<std::uint8_t> value;                  // of a value
-  std::optional<std::vector<std::uint8_t>> buffer;  // initial content of a buffer
+  struct Buffer {
+    enum class Content : std::uint8_t { kZero, kIota, kRandom, kFile };
+    std::uint64_t bytes = 0;
+    Content content = Content::kZero;
+    std::uint32_t seed = 0;
+    std::string file;
+  };
+  std::vector<std::uint8_t> value;  // of a value
+  std::optional<Buffer> buffer;
 };
 
 inline constexpr const char* kArgumentForms =
@@ -25,8 +31,13 @@ inline constexpr const char* kArgumentForms =
     "(32-bit words from a linear congruential generator, below 2^24) or =file:PATH (its bytes, then zeros)";
 
 // Throws InputError for an unknown form or a value that the type cannot hold; `where` says which option it
-// was.
+// was. Takes no memory for a buffer.
 RawArgument parse_argument(const std::string& where, const std::string& text);
+
+// A buffer's initial bytes, once there is room for it on the device. Calls `poll` now and then. Throws
+// InputError for a file that cannot be read or is larger than the buffer.
+std::vector<std::uint8_t> content_of(const RawArgument::Buffer& buffer, const std::string& where,
+                                     const std::function<void()>& poll);
 
 // Most bytes of one buffer on the command line.
 inline constexpr std::uint64_t kMaxBufferBytes = std::uint64_t{1} << 34;

@@ -33,7 +33,8 @@ std::vector<Dump> parse_dumps(const std::vector<std::string>& texts,
     if (equals == std::string::npos || equals + 1 == text.size()) {
       throw InputError("--dump", "found '" + text + "'; allowed: INDEX=FILE");
     }
-    const std::uint64_t index = parse_unsigned("--dump", text.substr(0, equals));
+    const std::uint64_t index = read_unsigned("--dump, INDEX", text.substr(0, equals),
+                                              {0, arguments.empty() ? 0 : arguments.size() - 1});
     if (index >= arguments.size() || !arguments[index].buffer.has_value()) {
       throw InputError("--dump", "argument " + std::to_string(index) + " is not a buffer (ptr:)");
     }
@@ -80,8 +81,8 @@ ExitCode run_workload(const RunOptions& options) {
 }
 
 ExitCode run_kernel(const RunOptions& options) {
-  const dispatch::Dim3 grid = parse_dim3("--grid", options.grid),
-                       block = parse_dim3("--block", options.block);
+  const dispatch::Dim3 grid = parse_dim3("--grid", options.grid, dispatch::kMostBlocks),
+                       block = parse_dim3("--block", options.block, dispatch::kMostThreads);
   std::vector<RawArgument> raw;
   raw.reserve(options.arguments.size());
   for (const std::string& text : options.arguments) {
@@ -106,19 +107,24 @@ ExitCode run_kernel(const RunOptions& options) {
     result.workload = workloads::kernel_of(module, result.code);
     runtime::Arguments arguments;
     std::vector<runtime::Address> buffers(raw.size());
+    // Room for all of them on the device comes before memory for any of them here.
     for (std::size_t i = 0; i < raw.size(); ++i) {
-      if (raw[i].buffer.has_value()) {
-        buffers[i] = device.allocate(raw[i].buffer->size());
-        device.copy_to(buffers[i], raw[i].buffer->data(), raw[i].buffer->size());
-        arguments.add(buffers[i]);
-      } else {
+      if (raw[i].buffer) buffers[i] = device.allocate(raw[i].buffer->bytes);
+    }
+    for (std::size_t i = 0; i < raw.size(); ++i) {
+      if (!raw[i].buffer) {
         arguments.add_bytes(raw[i].value);
+        continue;
       }
+      const std::vector<std::uint8_t> content =
+          content_of(*raw[i].buffer, "--arg " + std::to_string(i), [&] { device.stop_if_interrupted(); });
+      device.copy_to(buffers[i], content.data(), content.size());
+      arguments.add(buffers[i]);
     }
     device.launch(module, result.workload, grid, block, arguments, options.shared);
     device.synchronise();
     for (const Dump& dump : dumps) {
-      std::string content(raw[dump.argument].buffer->size(), '\0');
+      std::string content(raw[dump.argument].buffer->bytes, '\0');
       device.copy_from(content.data(), buffers[dump.argument], content.size());
       dumped = write_dump(dump, content) && dumped;
     }
@@ -129,25 +135,25 @@ ExitCode run_kernel(const RunOptions& options) {
 }  // namespace
 
 ExitCode run(const Words& words) {
-  namespace po = boost::program_options;
   RunOptions options;
-  po::options_description work("a workload");
-  work.add_options()("workload", po::value(&options.workload), "name (weft list workloads)")(
-      "size", po::value(&options.size),
-      "small, default, large, a paper's (weft list workloads), or options: n=1000,degree=4, or large,seed=7");
-  po::options_description raw("a kernel of one's own");
-  raw.add_options()("ptx", po::value(&options.ptx)->composing(),
-                    "PTX file; several are linked (--ptx A --ptx B); with --workload: in place of the "
-                    "workload's own")("kernel", po::value(&options.kernel),
-                                      "which kernel of the file, if it has several")(
-      "grid", po::value(&options.grid), "x,y,z thread blocks")(
-      "block", po::value(&options.block), "x,y,z threads")("shared", po::value(&options.shared),
-                                                           "bytes of dynamic shared memory")(
-      "arg", po::value(&options.arguments)->composing()->multitoken(), kArgumentForms)(
-      "dump", po::value(&options.dumps)->composing()->multitoken(),
-      "INDEX=FILE: write the buffer of argument INDEX (from 0) to a file, device or pipe afterwards");
-  po::options_description all;
-  all.add(work).add(raw).add(session_options(options.session));
+  Options all("a workload");
+  all.text("workload", options.workload, "NAME", "name (weft list workloads)")
+      .text("size", options.size, "SIZE",
+            "small, default, large, a paper's (weft list workloads), or options: n=1000,degree=4, or "
+            "large,seed=7");
+  Options raw("a kernel of one's own");
+  raw.list("ptx", options.ptx, "FILE",
+           "PTX file; several are linked (--ptx A --ptx B); with --workload: in place of the workload's own",
+           false)
+      .text("kernel", options.kernel, "NAME", "which kernel of the file, if it has several")
+      .text("grid", options.grid, "x,y,z", "thread blocks [each 1 to 2147483647, 65535, 65535]")
+      .text("block", options.block, "x,y,z", "threads [each 1 to 1024, 1024, 64; 1 to 1024 in all]")
+      .number("shared", options.shared, {0, sm::kMostSharedBytes, 1, "bytes"},
+              "dynamic shared memory of a block")
+      .list("arg", options.arguments, "TYPE:VALUE", kArgumentForms)
+      .list("dump", options.dumps, "INDEX=FILE",
+            "write the buffer of argument INDEX (from 0) to a file, device or pipe afterwards");
+  all.add(raw).add(session_options(options.session));
   if (!parse(words,
              "weft run --workload NAME [--size SIZE] [OPTIONS]\n"
              "       weft run --ptx FILE ... --grid x,y,z --block x,y,z [--kernel NAME] [--arg ARG ...] "
@@ -158,8 +164,8 @@ ExitCode run(const Words& words) {
 
   if (!options.workload.empty()) {
     if (!options.grid.empty() || !options.block.empty() || !options.arguments.empty() ||
-        !options.dumps.empty()) {
-      throw InputError("weft run", "--workload brings its own --grid, --block, --arg and --dump");
+        !options.dumps.empty() || options.shared != 0) {
+      throw InputError("weft run", "--workload brings its own --grid, --block, --shared, --arg and --dump");
     }
     if (options.ptx.size() > 1) throw InputError("weft run", "--workload takes one --ptx");
     return run_workload(options);

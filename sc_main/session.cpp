@@ -31,10 +31,13 @@ runtime::FunctionalOptions functional_options(const SessionOptions& options) {
     refuse(!options.fast_forward.empty(), "--fast-forward");
   }
   const std::string& skip = options.fast_forward;
-  if (!skip.empty() && std::isdigit(static_cast<unsigned char>(skip.front())) != 0) {
-    functional.launches = parse_unsigned("--fast-forward", skip);
-  } else {
+  if (skip.empty()) return functional;
+  // A kernel's name begins as identifiers do.
+  const auto first = static_cast<unsigned char>(skip.front());
+  if (std::isalpha(first) != 0 || first == '_' || first == '$' || first == '%') {
     functional.kernel = skip;
+  } else {
+    functional.launches = read_unsigned("--fast-forward", skip, {0, UINT64_MAX, 1, "launches"});
   }
   return functional;
 }
@@ -64,8 +67,16 @@ std::string mode_of(const SessionOptions& options) {
 SessionOptions with_settings(SessionOptions options, const workloads::Workload& workload,
                              const std::string& size) {
   const auto settings = workloads::settings_of(workload, size);
-  options.overrides.insert(options.overrides.begin(), settings.begin(), settings.end());
+  options.size_settings.assign(settings.begin(), settings.end());
   return options;
+}
+
+GpuConfig config_of(const SessionOptions& options) {
+  std::vector<Setting> settings;
+  settings.reserve(options.size_settings.size() + options.overrides.size());
+  for (const std::string& text : options.size_settings) settings.emplace_back(text, "--size, which sets");
+  for (const std::string& text : options.overrides) settings.emplace_back(text);
+  return load_config_with(options.config, settings);
 }
 
 Outcome outcome_of(const workloads::Workload& workload, const std::string& size) {
@@ -77,9 +88,7 @@ Outcome outcome_of(const workloads::Workload& workload, const std::string& size)
 }
 
 Session::Session(const SessionOptions& options)
-    : options_(options),
-      config_(load_config(options.config, options.overrides)),
-      device_(config_, device_options(options)) {
+    : options_(options), config_(config_of(options)), device_(config_, device_options(options)) {
   // Before the simulation, not after it: a folder that cannot be made should not cost a run.
   if (!options_.out.empty()) make_folder(options_.out);
   start_trace(device_.gpu(), options_.trace);
@@ -88,7 +97,7 @@ Session::Session(const SessionOptions& options)
 
 ExitCode Session::execute(Outcome& outcome, workloads::Workload& workload) {
   return execute(outcome, [&](runtime::Device& device, Outcome& result) {
-    const workloads::Result got = workload.run(device, result.size, result.code);
+    const workloads::Result got = workloads::run(workload, device, result.size, result.code);
     result.verified = got.verified;
     result.message = got.message;
   });

@@ -18,8 +18,9 @@ namespace weft::cli {
 
 struct SessionOptions {
   std::string config = "gtx480";
-  std::vector<std::string> overrides;  // "path=value"
-  std::string out;                     // folder for results; empty: none
+  std::vector<std::string> overrides;      // "path=value"
+  std::vector<std::string> size_settings;  // the same, of a workload's size: weaker
+  std::string out;                         // folder for results; empty: none
   std::uint64_t max_cycles = 0, max_instructions = 0;
   runtime::DeviceLimits limits;
   bool no_sleep = false;
@@ -39,9 +40,11 @@ struct SessionOptions {
 // "timed", "functional" or "fast-forward".
 std::string mode_of(const SessionOptions& options);
 
-// The options, with what the size asks of the configuration in front of what the user set, which is stronger.
+// The options, with what the size asks of the configuration.
 SessionOptions with_settings(SessionOptions options, const workloads::Workload& workload,
                              const std::string& size);
+// The configuration that they ask for. Throws InputError.
+GpuConfig config_of(const SessionOptions& options);
 // A workload at a size, with its own code, before it has run. Throws InputError for an unknown size.
 Outcome outcome_of(const workloads::Workload& workload, const std::string& size);
 

@@ -106,29 +106,24 @@ std::string summary(Soc& soc, const SocOutcome& outcome) {
 }  // namespace
 
 ExitCode soc(const Words& words) {
-  namespace po = boost::program_options;
   SocOptions options;
-  po::options_description description("system and results");
-  description.add_options()("config", po::value(&options.config)->default_value(options.config),
-                            "a name (`weft list configs`, those of soc/) or a JSON file")(
-      "set", po::value(&options.overrides)->composing()->multitoken(),
-      "path=value ...: override values of it, for example cpu.mhz=2000")(
-      "gpu-set", po::value(&options.gpu_overrides)->composing()->multitoken(),
-      "path=value ...: override values of the GPU's configuration")(
-      "firmware", po::value(&options.firmware),
-      "ELF file that the host CPU runs (not for an external CPU); for QEMU: a multiboot image")(
-      "log", po::value(&options.log),
-      "file, device or pipe for the serial output, instead of standard output")(
-      "out", po::value(&options.out), "folder for stats.json, config.json and summary.txt; made if missing")(
-      "max-ms", po::value(&options.max_ms)->default_value(options.max_ms),
-      "stop after this much simulated time (exit code 3)")(
-      "monitors", po::bool_switch(&options.monitors),
-      "check the TLM-2.0 protocol on every hop; a violation is a wrong result");
+  Options description("system and results");
+  description
+      .text("config", options.config, "NAME", "a name (`weft list configs`, those of soc/) or a JSON file")
+      .list("set", options.overrides, "PATH=VALUE", "override values of it, for example cpu.mhz=2000")
+      .list("gpu-set", options.gpu_overrides, "PATH=VALUE", "override values of the GPU's configuration")
+      .text("firmware", options.firmware, "FILE",
+            "ELF file that the host CPU runs (not for an external CPU); for QEMU: a multiboot image")
+      .text("log", options.log, "FILE",
+            "file, device or pipe for the serial output, instead of standard output")
+      .text("out", options.out, "DIR", "folder for stats.json, config.json and summary.txt; made if missing")
+      .real("max-ms", options.max_ms, {0, 1e9, "ms"},
+            "stop after so much simulated time (exit code 3; 10000)")
+      .flag("monitors", options.monitors,
+            "check the TLM-2.0 protocol on every hop; a violation is a wrong result");
   if (!parse(words, "weft soc --firmware FILE [OPTIONS]\n       weft soc --config external [OPTIONS]",
              description))
     return ExitCode::kDone;
-  if (!(options.max_ms > 0 && options.max_ms <= 1e9))
-    throw InputError("--max-ms", "found " + std::to_string(options.max_ms) + "; allowed: above 0, up to 1e9");
 
   const SocConfig config = load_soc_config(options.config, options.overrides);
   if (config.cpu.kind != "external" && options.firmware.empty())

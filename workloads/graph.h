@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/error.h"
 #include "workloads/host.h"
 
 namespace weft::workloads {
@@ -16,15 +17,21 @@ struct Graph {
       neighbour;  // compressed rows: edges of v are neighbour[row[v] .. row[v + 1])
 };
 
-// Every vertex gets `fewest` to `most` edges to vertices drawn uniformly.
-inline Graph random_graph(std::uint32_t vertices, std::uint32_t fewest, std::uint32_t most,
-                          std::uint32_t seed) {
-  Random random(seed);
+// Every vertex gets `fewest` to `most` edges to vertices drawn uniformly. Throws InputError when they are
+// more than the device can hold.
+inline Graph random_graph(runtime::Device& device, std::uint32_t vertices, std::uint32_t fewest,
+                          std::uint32_t most, std::uint32_t seed) {
+  Random random(device, seed);
+  const std::uint64_t room = device.gpu().config().gddr5.bytes / sizeof(std::int32_t);
   Graph graph;
   graph.row.reserve(vertices + 1);
   for (std::uint32_t vertex = 0; vertex < vertices; ++vertex) {
     graph.row.push_back(static_cast<std::int32_t>(graph.neighbour.size()));
     const std::uint32_t edges = random.next() % (most - fewest + 1) + fewest;
+    if (graph.neighbour.size() + edges > room) {
+      throw InputError("size of the graph", "its edges need more device memory than gddr5.bytes, " +
+                                                std::to_string(device.gpu().config().gddr5.bytes));
+    }
     for (std::uint32_t i = 0; i < edges; ++i) {
       graph.neighbour.push_back(static_cast<std::int32_t>(random.next() % vertices));
     }

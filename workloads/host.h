@@ -16,13 +16,18 @@ namespace weft::workloads {
 class Random {
  public:
   explicit Random(std::uint32_t seed) : state_(seed) {}
+  // Looks now and then whether the run was interrupted (Device::stop_if_interrupted): large inputs take long.
+  Random(runtime::Device& device, std::uint32_t seed) : state_(seed), device_(&device) {}
   std::uint32_t next() {
+    if (++count_ % kBetweenPolls == 0 && device_ != nullptr) device_->stop_if_interrupted();
     state_ = state_ * 1664525u + 1013904223u;
     return state_ >> 8;
   }
 
  private:
-  std::uint32_t state_;
+  static constexpr std::uint32_t kBetweenPolls = 1u << 20;
+  std::uint32_t state_, count_ = 0;
+  runtime::Device* device_ = nullptr;
 };
 
 // An array of T in device memory, freed with its owner.

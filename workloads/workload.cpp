@@ -1,12 +1,13 @@
 #include "workloads/workload.h"
 
 #include <algorithm>
-#include <charconv>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <sstream>
 
 #include "common/error.h"
+#include "common/number.h"
 #include "workloads/host.h"
 #include "workloads/registry.h"
 
@@ -18,21 +19,6 @@ std::string list(const Named& things, Name name) {
   std::string text;
   for (const auto& thing : things) text += (text.empty() ? "" : ", ") + name(thing);
   return text;
-}
-
-std::uint64_t parse_value(const std::string& where, const Option& option, const std::string& text) {
-  const std::string allowed =
-      std::to_string(option.low) + " to " + std::to_string(option.high) +
-      (option.multiple > 1 ? ", a multiple of " + std::to_string(option.multiple) : "");
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    throw InputError(where, "'" + text + "' is not a whole number; allowed: " + allowed);
-  }
-  if (value < option.low || value > option.high || value % option.multiple != 0) {
-    throw InputError(where, "found " + text + "; allowed: " + allowed);
-  }
-  return value;
 }
 
 // The comment in which a compiler names itself: nvcc writes "Cuda compilation tools, release ...", LLVM
@@ -80,6 +66,7 @@ Size values_of(const Workload& workload, const std::string& text) {
 
   std::istringstream parts(text);
   std::string part;
+  std::set<std::string> given;
   bool first = true;
   while (std::getline(parts, part, ',')) {
     const auto equals = part.find('=');
@@ -96,12 +83,24 @@ Size values_of(const Workload& workload, const std::string& text) {
                        "'; sizes: " + list(sizes, [](const auto& named) { return named.first; }) +
                        "; options: " + list(options, [](const Option& known) { return known.name + "=N"; }));
       }
-      values[name] =
-          parse_value(std::string(where).append(": ").append(name), *option, part.substr(equals + 1));
+      if (!given.insert(name).second)
+        throw InputError(where, "'" + name + "' stands twice in '" + text + "'");
+      values[name] = read_unsigned(std::string(where).append(": ").append(name), part.substr(equals + 1),
+                                   {option->low, option->high, option->multiple});
     }
     first = false;
   }
   return values;
+}
+
+Result run(Workload& workload, runtime::Device& device, const Size& values, const Code& code) {
+  const std::uint64_t needed = workload.device_bytes(values), there = device.gpu().config().gddr5.bytes;
+  if (needed > there) {
+    throw InputError("size of " + workload.name(), "needs " + std::to_string(needed) +
+                                                       " bytes of device memory; gddr5.bytes is " +
+                                                       std::to_string(there));
+  }
+  return workload.run(device, values, code);
 }
 
 std::vector<std::string> settings_of(const Workload& workload, const std::string& text) {

@@ -51,6 +51,8 @@ class Workload {
   // By size: what it asks of the configuration, as "path=value", weaker than what the user sets. So the
   // occupancy is the paper's where our register allocator differs: "sm.registers_per_thread=20".
   virtual std::map<std::string, std::vector<std::string>> settings() const { return {}; }
+  // Bytes of device memory that run() will ask for at least; 0: too few to matter on any machine.
+  virtual std::uint64_t device_bytes(const Size& /*values*/) const { return 0; }
   // The PTX made from the workload's .cu when Weft was built.
   virtual Code code() const = 0;
   // Runs everything on the device and compares with the CPU. `values` has every option; `code` is code() or
@@ -66,6 +68,9 @@ std::unique_ptr<Workload> find(const std::string& name);
 // "small", "n=1000,degree=4", "large,seed=7" or "" (the default size): a size, then changes to it. Throws
 // InputError for unknown names and for values outside an option's range, saying what is allowed.
 Size values_of(const Workload& workload, const std::string& text);
+
+// Runs a workload at a size, after a look at whether the device has room for it (InputError).
+Result run(Workload& workload, runtime::Device& device, const Size& values, const Code& code);
 
 // The settings of the size that `text` begins with.
 std::vector<std::string> settings_of(const Workload& workload, const std::string& text);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/config_origins.h"
+
 namespace weft::cache {
 
 void MshrTable::Config::describe(config::Visitor& v) {
@@ -10,8 +12,14 @@ void MshrTable::Config::describe(config::Visitor& v) {
             "requests that can wait for one line, the first included");
 }
 
-// Every pair of values in range is possible; the function is here so that all Configs look alike.
-void MshrTable::Config::check(const std::string&) const {}
+void MshrTable::Config::check(const std::string& where) const {
+  constexpr std::uint64_t kMostWaiting = 1u << 20;  // each costs the simulator 4 bytes
+  if (entries * merges <= kMostWaiting) return;
+  throw config::RuleError(where + "_entries", {where + "_merges"},
+                          "table for " + std::to_string(entries * merges) +
+                              " requests (entries x merges); allowed are up to " +
+                              std::to_string(kMostWaiting));
+}
 
 MshrTable::MshrTable(const Config& config)
     : merges_(static_cast<std::uint32_t>(config.merges)),

@@ -31,6 +31,7 @@ class MshrTable {
     std::uint64_t merges = 8;
 
     void describe(config::Visitor& v);
+    // `where`_entries and `where`_merges are the keys. Throws InputError for more than 2^20 requests.
     void check(const std::string& where) const;
   };
 

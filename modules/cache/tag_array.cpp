@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/config_origins.h"
 #include "common/error.h"
 
 namespace weft::cache {
@@ -20,9 +21,16 @@ void TagArray::Config::check(const std::string& where) const {
   }
   constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
   if (bytes() > kMostBytes) {
-    throw InputError(where, "cache of " + std::to_string(bytes()) +
+    throw config::RuleError(where + "/sets", {where + "/ways", where + "/line_bytes"},
+                            "cache of " + std::to_string(bytes()) +
                                 " bytes (sets x ways x line_bytes); allowed are " +
                                 std::to_string(kMostBytes));
+  }
+  constexpr std::uint64_t kMostLines = 1u << 20;  // each costs the simulator 17 bytes
+  if (sets * ways > kMostLines) {
+    throw config::RuleError(where + "/sets", {where + "/ways"},
+                            "cache of " + std::to_string(sets * ways) +
+                                " lines (sets x ways); allowed are up to " + std::to_string(kMostLines));
   }
 }
 

@@ -34,7 +34,8 @@ class TagArray {
     Replacement replacement = Replacement::kLru;
 
     void describe(config::Visitor& v);
-    // Throws InputError if line_bytes is no power of two or the capacity is above 1 GiB.
+    // Throws InputError if line_bytes is no power of two, the capacity is above 1 GiB, or there are more than
+    // 2^20 lines.
     void check(const std::string& where) const;
     std::uint64_t bytes() const { return sets * ways * line_bytes; }
   };

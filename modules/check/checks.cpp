@@ -1,6 +1,7 @@
 #include "check/checks.h"
 
 #include "common/error.h"
+#include "common/number.h"
 #include "sm/executor.h"
 
 namespace weft::check {
@@ -12,13 +13,13 @@ Options options_of(const std::vector<std::string>& names, std::uint64_t reports)
       throw InputError("--check", "found '" + name + "'; allowed: memory, race, warp");
     (name == "memory" ? options.memory : name == "race" ? options.race : options.warp) = true;
   }
-  if (reports == 0) throw InputError("--check-reports", "found 0; allowed: 1 or more");
   options.reports = reports;
   return options;
 }
 
 Checks::Checks(const Options& options, std::uint64_t base, std::uint64_t bytes)
     : log_(options.reports), warp_(options.warp) {
+  require("reports of checks", options.reports, {1});
   if (options.memory) memory_.emplace(base, bytes, allocations_, log_);
   if (options.race) race_.emplace(base, bytes, allocations_, log_);
 }

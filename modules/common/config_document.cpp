@@ -101,8 +101,38 @@ json read_file(const std::string& path) {
   return read(read_input(path, kMaximumBytes), path);
 }
 
-Override apply_override(json& document, const std::string& text) {
-  const std::string where = "--set " + text;
+namespace {
+
+// Puts `value` at `place`, whose pointer is `pointer`, key by key where it is an object. Adds the pointers of
+// what it made or replaced, unless that lies below `made`, which the path made already.
+void assign(json& place, const json& value, const std::string& pointer, bool made, Override& result) {
+  if (!value.is_object()) {
+    place = value;
+    if (!made) result.pointers.push_back(pointer);
+    return;
+  }
+  if (value.empty()) {
+    throw InputError(result.option + " " + result.text,
+                     "sets nothing; allowed: a value, or an object with the keys to set");
+  }
+  // What is no object gives way as a whole.
+  if (!place.is_object()) {
+    place = json::object();
+    if (!made) result.pointers.push_back(pointer);
+    made = true;
+  }
+  for (const auto& [key, inner] : value.items()) {
+    const bool there = place.contains(key);
+    const std::string below = join_pointer(pointer, key);
+    if (!there && !made) result.pointers.push_back(below);
+    assign(place[key], inner, below, made || !there, result);
+  }
+}
+
+}  // namespace
+
+Override apply_override(json& document, const std::string& text, const std::string& option) {
+  const std::string where = option + " " + text;
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) {
     throw InputError(where, "allowed: path=value, such as sm.l1d.sets=64");
@@ -112,9 +142,10 @@ Override apply_override(json& document, const std::string& text) {
   json value = json::parse(written, Strictness(where), false);
   if (value.is_discarded()) value = written;
 
-  Override result{text, ""};
+  Override result{text, {}, option};
   json* place = &document;
   std::string pointer;
+  bool made = false;
   if (std::count(path.begin(), path.end(), '.') >= kMaximumNesting) {
     throw InputError(where, "deeper than " + std::to_string(kMaximumNesting) + " levels");
   }
@@ -128,12 +159,15 @@ Override apply_override(json& document, const std::string& text) {
     }
     pointer = join_pointer(pointer, key);
     const bool last = end == path.size();
-    if (result.pointer.empty() && (last || !place->contains(key))) result.pointer = pointer;
+    if (!made && !place->contains(key)) {
+      made = true;
+      result.pointers.push_back(pointer);
+    }
     place = &(*place)[key];
     if (!last && place->is_null()) *place = json::object();
     begin = end + 1;
   }
-  *place = std::move(value);
+  assign(*place, value, pointer, made, result);
   return result;
 }
 

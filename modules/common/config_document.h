@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 namespace weft::config {
 
@@ -24,18 +25,21 @@ nlohmann::json read(const std::string& text, const std::string& file);
 // The same from a file; InputError if it cannot be read.
 nlohmann::json read_file(const std::string& path);
 
-// One `--set`: what the user wrote, and the JSON pointer of the shallowest value that it made or replaced.
-// The reader uses it to blame the option, not the file, for what came from the option.
+// One `--set`: what the user wrote, and the JSON pointers of the shallowest values that it made or replaced.
+// The reader uses them to blame the option, not the file, for what came from the option.
 struct Override {
   std::string text;
-  std::string pointer;
+  std::vector<std::string> pointers;
+  std::string option = "--set";  // or who else gave it, for messages
 };
 
 // Applies "sm.l1d.sets=64" to `document`: levels are separated by dots, missing objects are made. The value
 // is read as JSON if it is JSON (64, true, "text", {"sets": 8}), else as a plain string (greedy_then_oldest).
-// Whether the path is known is the reader's business. InputError on a missing '=', an empty level, or a level
-// below a non-object.
-Override apply_override(nlohmann::json& document, const std::string& text);
+// An object sets each of its keys, and leaves its other keys as they are. Whether the path is known is the
+// reader's business. InputError on a missing '=', an empty level, a level below a non-object, or an object
+// that sets nothing. `option` is who gave it.
+Override apply_override(nlohmann::json& document, const std::string& text,
+                        const std::string& option = "--set");
 
 // `path` extended by `key`, as a JSON pointer (RFC 6901).
 std::string join_pointer(const std::string& path, const std::string& key);

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <stdexcept>
 
+#include "common/config_ranges.h"
 #include "common/error.h"
 
 namespace weft::config {
@@ -15,20 +15,6 @@ using nlohmann::json;
 
 // An editor's pointer to the schema; allowed at the top, means nothing to us.
 constexpr const char* kSchemaKey = "$schema";
-
-std::string in_unit(const char* unit) {
-  return *unit == '\0' ? "" : std::string(" (") + unit + ")";
-}
-
-std::string short_number(double value) {
-  return json(value).dump();
-}
-
-std::string join(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
 
 // Levenshtein's distance: insertions, deletions and substitutions from `a` to `b`.
 std::size_t edit_distance(const std::string& a, const std::string& b) {
@@ -63,11 +49,6 @@ std::string suggestion(const std::string& wrong, const std::vector<std::string>&
   return best == nullptr ? "" : "; did you mean \"" + *best + "\"?";
 }
 
-bool is_at_or_below(const std::string& pointer, const std::string& top) {
-  return pointer.compare(0, top.size(), top) == 0 &&
-         (pointer.size() == top.size() || pointer[top.size()] == '/');
-}
-
 }  // namespace
 
 Reader::Known& Reader::Known::add(const std::string& key) {
@@ -80,7 +61,7 @@ Reader::Known& Reader::Known::add(const std::string& key) {
 }
 
 Reader::Reader(const json& document, const std::string& file, const std::vector<Override>& overrides)
-    : file_(file), overrides_(overrides) {
+    : file_(file), origins_(document, file, overrides) {
   if (!document.is_object()) throw InputError(file, "is " + found(document) + "; allowed: an object");
   levels_.push_back({&document, &root_, ""});
 }
@@ -94,10 +75,7 @@ const json* Reader::find(const char* key) {
 }
 
 std::string Reader::where(const std::string& pointer) const {
-  std::string source = file_;
-  for (const Override& given : overrides_) {
-    if (is_at_or_below(pointer, given.pointer)) source = "--set " + given.text;
-  }
+  const std::string source = origins_.of(pointer);
   return pointer.empty() ? source : source + ": " + pointer;
 }
 
@@ -110,13 +88,6 @@ void Reader::integer(const char* key, std::uint64_t& value, IntegerRange allowed
                      const char* /*meaning*/) {
   const json* entry = find(key);
   if (entry == nullptr) return;
-  const auto expected = [&] {
-    const std::string low = std::to_string(allowed.low);
-    const std::string range = allowed.high == std::numeric_limits<std::uint64_t>::max()
-                                  ? "an integer of at least " + low
-                                  : "an integer from " + low + " to " + std::to_string(allowed.high);
-    return range + in_unit(unit);
-  };
   std::uint64_t given = 0;
   // A parsed number is unsigned unless negative; one that a program put there may be signed and positive.
   if (entry->is_number_unsigned() || (entry->is_number_integer() && entry->get<std::int64_t>() >= 0)) {
@@ -125,12 +96,12 @@ void Reader::integer(const char* key, std::uint64_t& value, IntegerRange allowed
     // 1e6 is an integer, as in JSON Schema; beyond 2^53 a real number no longer names one integer.
     const double written = entry->get<double>();
     if (!(written >= 0 && written <= 0x1p53) || std::floor(written) != written)
-      refuse(key, *entry, expected());
+      refuse(key, *entry, expected(allowed, unit));
     given = static_cast<std::uint64_t>(written);
   } else {
-    refuse(key, *entry, expected());
+    refuse(key, *entry, expected(allowed, unit));
   }
-  if (given < allowed.low || given > allowed.high) refuse(key, *entry, expected());
+  if (!within(allowed, given)) refuse(key, *entry, expected(allowed, unit));
   value = given;
 }
 
@@ -138,15 +109,9 @@ void Reader::real(const char* key, double& value, RealRange allowed, const char*
                   const char* /*meaning*/) {
   const json* entry = find(key);
   if (entry == nullptr) return;
-  const bool bounded = allowed.low < allowed.high;
-  const auto expected = [&] {
-    std::string range = "a number";
-    if (bounded) range += " from " + short_number(allowed.low) + " to " + short_number(allowed.high);
-    return range + in_unit(unit);
-  };
-  if (!entry->is_number()) refuse(key, *entry, expected());
-  const double given = entry->get<double>();
-  if (bounded && !(given >= allowed.low && given <= allowed.high)) refuse(key, *entry, expected());
+  if (!entry->is_number()) refuse(key, *entry, expected(allowed, unit));
+  const auto given = entry->get<double>();
+  if (!within(allowed, given)) refuse(key, *entry, expected(allowed, unit));
   value = given;
 }
 
@@ -168,12 +133,12 @@ void Reader::word(const char* key, std::string& value, const std::vector<std::st
                   const char* /*meaning*/) {
   const json* entry = find(key);
   if (entry == nullptr) return;
-  if (!entry->is_string()) refuse(key, *entry, "one of the strings " + join(allowed));
+  if (!entry->is_string()) refuse(key, *entry, "one of the strings " + expected(allowed));
   const auto given = entry->get<std::string>();
   if (std::find(allowed.begin(), allowed.end(), given) == allowed.end()) {
     const std::string near = suggestion(given, allowed);
     throw InputError(where(join_pointer(levels_.back().pointer, key)),
-                     "is " + found(*entry) + (near.empty() ? ";" : near) + " allowed: " + join(allowed));
+                     "is " + found(*entry) + (near.empty() ? ";" : near) + " allowed: " + expected(allowed));
   }
   value = given;
 }
@@ -211,7 +176,7 @@ void Reader::refuse_unknown(const json& object, const Known& known, const std::s
     std::string place = where(here);
     place = place.substr(0, place.size() - here.size()) + (pointer.empty() ? "/" : pointer);
     throw InputError(place, "unknown key \"" + key + "\"" + (near.empty() ? ";" : near) +
-                                " allowed: " + (known.order.empty() ? "none" : join(known.order)));
+                                " allowed: " + (known.order.empty() ? "none" : expected(known.order)));
   }
 }
 

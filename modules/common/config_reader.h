@@ -6,7 +6,8 @@
 // Unknown keys, wrong types and values out of range throw an InputError such as
 //   gtx480.json: /sm/l1d/sets: is 0 (an integer); allowed: an integer from 1 to 65536 (sets)
 //   gtx480.json: /sm/l1d: unknown key "setz"; did you mean "sets"? allowed: enabled, sets, ways
-// A value that came from `--set` blames the option. Rules that join several fields are the struct's `check`.
+// A value that came from `--set` blames the option. Rules that join several fields are the struct's `check`
+// (config_origins.h says where such values come from).
 #ifndef WEFT_COMMON_CONFIG_READER_H
 #define WEFT_COMMON_CONFIG_READER_H
 
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "common/config_document.h"
+#include "common/config_origins.h"
 #include "common/config_visitor.h"
 
 namespace weft::config {
@@ -59,7 +61,7 @@ class Reader : public Visitor {
   void refuse_unknown(const nlohmann::json& object, const Known& known, const std::string& pointer) const;
 
   const std::string& file_;
-  const std::vector<Override>& overrides_;
+  const Origins origins_;
   Known root_;
   std::vector<Level> levels_;
 };

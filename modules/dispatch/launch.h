@@ -15,6 +15,12 @@ namespace weft::dispatch {
 
 using Dim3 = std::array<std::uint32_t, 3>;
 
+// What the numbers of a launch may be on any machine, as in hardware of compute capability 3.0 and later. A
+// machine's own resources come on top (sm::occupancy).
+inline constexpr Dim3 kMostBlocks{0x7fffffff, 65535, 65535};  // of a grid
+inline constexpr Dim3 kMostThreads{1024, 1024, 64};           // of a block
+inline constexpr std::uint32_t kMostBlockThreads = 1024;      // of all its dimensions together
+
 // How a launch ended, and when. Cycles are numbers of edges of the core clock, both included.
 struct LaunchOutcome {
   enum class End : std::uint8_t {
@@ -49,9 +55,17 @@ struct Launch {
   // GPU is reset before.
   std::function<void(const LaunchOutcome&)> done;
 
+  // Of a grid and a block that check() has passed: products of others may wrap around.
   std::uint64_t blocks() const { return std::uint64_t{grid[0]} * grid[1] * grid[2]; }
   std::uint32_t threads_per_block() const { return block[0] * block[1] * block[2]; }
 };
+
+// Throws InputError unless each dimension of the block and their product are within the limits above.
+void check_block(const Launch& launch);
+// The same, and that the grid is within them, that the block is what the kernel's .reqntid and .maxntid
+// allow, that the stack is no larger than a thread's local memory may be, and that the parameters have the
+// right size.
+void check(const Launch& launch);
 
 }  // namespace weft::dispatch
 

@@ -35,6 +35,7 @@ Engine::Engine(const sm::Config& config, double core_megahertz)
 Fault Engine::run(const dispatch::Launch& launch, std::uint64_t warp_size, const sm::DeviceMemoryView& memory,
                   const Interrupted& interrupted) {
   const sm::Kernel kernel = one_block_at_a_time(launch, config_, warp_size);
+  sm::check_addresses(kernel, config_, memory.base, memory.bytes);
   kernel_ = &kernel;
   ops_ = micro_ops(kernel);
   if (observer_ != nullptr) observer_->kernel_started(kernel, 1);

@@ -1,5 +1,6 @@
 #include "gddr5/address_map.h"
 
+#include "common/config_origins.h"
 #include "common/error.h"
 
 namespace weft::gddr5 {
@@ -34,10 +35,10 @@ void AddressMap::Config::check(const std::string& where) const {
   need_power_of_two(where + "/row_bytes", row_bytes);
   need_power_of_two(where + "/bank_interleave_bytes", bank_interleave_bytes);
   if (interleave_bytes > bank_interleave_bytes || bank_interleave_bytes > row_bytes) {
-    throw InputError(where + "/bank_interleave_bytes",
-                     std::to_string(bank_interleave_bytes) + " is not between interleave_bytes (" +
-                         std::to_string(interleave_bytes) + ") and row_bytes (" + std::to_string(row_bytes) +
-                         ")");
+    throw config::RuleError(
+        where + "/bank_interleave_bytes", {where + "/interleave_bytes", where + "/row_bytes"},
+        std::to_string(bank_interleave_bytes) + " is not between interleave_bytes (" +
+            std::to_string(interleave_bytes) + ") and row_bytes (" + std::to_string(row_bytes) + ")");
   }
   if (bank_xor) need_power_of_two(where + "/banks", banks);
   if (channels * l2_banks > 64) {

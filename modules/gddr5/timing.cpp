@@ -1,5 +1,6 @@
 #include "gddr5/timing.h"
 
+#include "common/config_origins.h"
 #include "common/error.h"
 
 namespace weft::gddr5 {
@@ -33,15 +34,16 @@ void Timing::describe(config::Visitor& v) {
 void Timing::check(const std::string& where) const {
   const std::uint64_t bytes = burst_bytes();
   if (device_bits % 8 != 0 || (bytes & (bytes - 1)) != 0) {
-    throw InputError(where, "a burst of " + std::to_string(bytes) +
+    throw config::RuleError(where + "/burst_length", {where + "/device_bits", where + "/devices"},
+                            "a burst of " + std::to_string(bytes) +
                                 " bytes (burst_length x device_bits / 8 x devices) is not a power of two");
   }
   // Otherwise a channel could not finish a refresh, with rows to close and open again, before the next is
   // due.
   if (refi != 0 && refi < 2 * (rc + rp + rfc)) {
-    throw InputError(where + "/t_refi", std::to_string(refi) + " cycles; allowed are 0 (off) or at least " +
-                                            std::to_string(2 * (rc + rp + rfc)) +
-                                            " (2 x (t_rc + t_rp + t_rfc))");
+    throw config::RuleError(where + "/t_refi", {where + "/t_rc", where + "/t_rp", where + "/t_rfc"},
+                            std::to_string(refi) + " cycles; allowed are 0 (off) or at least " +
+                                std::to_string(2 * (rc + rp + rfc)) + " (2 x (t_rc + t_rp + t_rfc))");
   }
 }
 

@@ -11,7 +11,6 @@ namespace {
 
 constexpr std::uint64_t kMostTextBytes = 64u << 20;
 constexpr std::uint32_t kMostNameBytes = 4096;
-constexpr std::uint64_t kMostThreads = 1024;  // of a block
 constexpr std::uint64_t kDefaultStack = 1024;
 
 std::uint64_t rounded_up(std::uint64_t bytes, std::uint64_t to) {
@@ -109,10 +108,10 @@ void CommandQueue::begin_arguments() {
     launch_.grid[d] = packet.grid_size[d] / packet.workgroup_size[d];
     threads *= packet.workgroup_size[d];
   }
-  if (threads > kMostThreads) {
+  if (threads > dispatch::kMostBlockThreads) {
     return stop(WEFT_ERROR_LAUNCH, packet_address(),
                 "a block of " + std::to_string(threads) + " threads; allowed are up to " +
-                    std::to_string(kMostThreads));
+                    std::to_string(dispatch::kMostBlockThreads));
   }
   if (packet.private_segment_size > ptx::kMaxLocalBytes) {
     return stop(WEFT_ERROR_LAUNCH, packet_address(),

@@ -129,6 +129,7 @@ Program decode(const std::vector<LinkedModule>& modules, const std::string& kern
                          std::to_string(kMaxLocalBytes) + " are allowed");
   }
   const Function& function = *reference.function;
+  program.required_threads = function.required_threads;
   program.max_threads = function.required_threads[0] ? function.required_threads : function.max_threads;
   return program;
 }

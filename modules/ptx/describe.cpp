@@ -22,8 +22,9 @@ std::string counts(const Program& p) {
                      (p.recursive ? " and a stack for recursion" : "") + ", " +
                      std::to_string(p.parameter_bytes) + " parameters\n";
   if (p.max_threads[0] != 0) {
-    text += "  at most " + std::to_string(p.max_threads[0]) + " x " + std::to_string(p.max_threads[1]) +
-            " x " + std::to_string(p.max_threads[2]) + " threads per block\n";
+    text += std::string(p.required_threads[0] != 0 ? "  exactly " : "  at most ") +
+            std::to_string(p.max_threads[0]) + " x " + std::to_string(p.max_threads[1]) + " x " +
+            std::to_string(p.max_threads[2]) + " threads per block\n";
   }
   for (const Parameter& parameter : p.parameters) {
     text += "  parameter +" + std::to_string(parameter.offset) + " ." + name_of(parameter.type) + " " +

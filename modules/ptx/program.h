@@ -8,6 +8,7 @@
 #ifndef WEFT_PTX_PROGRAM_H
 #define WEFT_PTX_PROGRAM_H
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -465,9 +466,18 @@ struct Program {
   std::vector<Pc> branch_targets;       // tables of brx
   std::vector<Parameter> parameters;
   std::uint64_t parameter_bytes = 0;
-  std::array<std::uint32_t, 3> max_threads{};  // .maxntid, zeros: not given
-  bool uses_dynamic_shared = false;            // .extern .shared; placed after shared_bytes, 16-byte aligned
+  std::array<std::uint32_t, 3> max_threads{};       // .maxntid or .reqntid; zeros: not given
+  std::array<std::uint32_t, 3> required_threads{};  // .reqntid
+  bool uses_dynamic_shared = false;  // .extern .shared; placed after shared_bytes, 16-byte aligned
 
+  // The most threads of a block by these directives; UINT32_MAX if there is no limit, or a larger one.
+  std::uint32_t most_threads() const {
+    if (max_threads[0] == 0) return UINT32_MAX;
+    std::uint64_t product = 1;
+    for (const std::uint32_t extent : max_threads)
+      product = std::min<std::uint64_t>(product * extent, UINT32_MAX);
+    return static_cast<std::uint32_t>(product);
+  }
   std::string place(Pc pc) const;  // "file.cu:12 (kernel.ptx:40:3)" for messages
   // The entry of the function at `address`, or kNoPc.
   Pc entry_of(std::uint64_t address) const {

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <sstream>
 
+#include "common/error.h"
+#include "common/hex.h"
 #include "isa/address_windows.h"
 
 namespace weft::sm {
@@ -121,6 +123,28 @@ std::uint64_t local_area_bytes(const Kernel& kernel, const Config& config) {
   return words * 4 * kernel.occupancy.blocks * kernel.chunks_per_block * isa::kLanes * config.count;
 }
 
+void check_addresses(const Kernel& kernel, const Config& config, std::uint64_t base, std::uint64_t bytes) {
+  const dispatch::Launch& launch = kernel.launch;
+  const auto require = [&](const char* what, std::uint64_t address, std::uint64_t needed) {
+    const std::uint64_t offset = address - base;
+    if (address >= base && offset <= bytes && needed <= bytes - offset && address % 4 == 0) return;
+    throw InputError("kernel " + kernel.program.name,
+                     std::string(what) + " is " + hex(address) + " for " + std::to_string(needed) +
+                         " bytes; allowed are multiples of 4 in device memory, " + hex(base) + " to " +
+                         hex(base + bytes));
+  };
+  const std::uint64_t local = local_area_bytes(kernel, config);
+  if (local != 0 && launch.local_address == 0) {
+    throw InputError("kernel " + kernel.program.name,
+                     "has local variables, but the launch gives no device memory for them");
+  }
+  if (local != 0) require("local_address", launch.local_address, local);
+  if (launch.parameter_address != 0)
+    require("parameter_address", launch.parameter_address, launch.parameters.size());
+  if (launch.code_address != 0)
+    require("code_address", launch.code_address, kernel.program.code.size() * ptx::kInstructionBytes);
+}
+
 Executor::Executor(const Config& config, unsigned sm, double core_megahertz, RegisterFile& registers)
     : config_(config), sm_(sm), nanoseconds_per_cycle_(1e3 / core_megahertz), registers_(registers) {
   // Most accesses of one instruction: each group in three spaces, and local elements of up to four words
@@ -134,17 +158,18 @@ void Executor::start_kernel(const Kernel& kernel, const DeviceMemoryView& memory
   const unsigned chunks = kernel.occupancy.blocks * kernel.chunks_per_block;
   positions_ = chunks * isa::kLanes;
   const std::uint64_t words_per_thread = (kernel.local_bytes + 3) / 4;
-  local_origin_ =
-      kernel.launch.local_address - memory.base + std::uint64_t{sm_} * words_per_thread * positions_ * 4;
+  const std::uint64_t local_area = words_per_thread * positions_ * 4;  // of one SM
+  local_origin_ = kernel.launch.local_address - memory.base + sm_ * local_area;
+  const bool inside = local_origin_ <= memory.bytes && local_area <= memory.bytes - local_origin_;
+  local_bytes_ = inside ? kernel.local_bytes : 0;
   registers_.configure(kernel.program, chunks);
-  shared_stride_ = (kernel.shared_bytes + 63) / 64 * 64;
-  shared_.assign(shared_stride_ * kernel.occupancy.blocks, 0);
+  shared_.configure(kernel.shared_bytes, kernel.occupancy.blocks);
   parameters_ = kernel.launch.parameters;
   parameters_.resize(parameters_.size() + 16, 0);  // vector loads may read whole elements at the end
 }
 
 void Executor::start_block(const ResidentBlock& block) {
-  if (shared_stride_ != 0) std::memset(shared_.data() + shared_stride_ * block.slot, 0, shared_stride_);
+  shared_.clear(block.slot);
   const SpecialContext context{*kernel_, block, config_, sm_};
   const auto& specials = kernel_->program.special_rows;
   for (unsigned chunk = 0; chunk < kernel_->chunks_per_block; ++chunk) {
@@ -338,8 +363,10 @@ const std::uint8_t* Executor::bytes_of(ptx::Space space, const ResidentBlock& bl
 
 Executor::Region Executor::region(ptx::Space space, const ResidentBlock& block) {
   switch (space) {
-    case ptx::Space::kShared:
-      return {shared_.data() + shared_stride_ * block.slot, 0, kernel_->shared_bytes, "shared memory"};
+    case ptx::Space::kShared: {
+      const SharedStorage::Part part = shared_.part(block.slot);
+      return {part.base, 0, part.bytes, "shared memory"};
+    }
     case ptx::Space::kParam:
       return {parameters_.data(), 0, kernel_->launch.parameters.size(), "the kernel's parameters"};
     default:
@@ -436,7 +463,7 @@ bool Executor::local(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint3
     if (mask == 0) return true;
   }
   const std::uint64_t size = op.element_bytes;
-  const std::uint64_t bytes = kernel_->local_bytes;
+  const std::uint64_t bytes = local_bytes_;
   const Span span = span_of(address, mask);
   if (span.high >= bytes || span.high + size > bytes || (span.bits & (size - 1)) != 0) {
     return refuse(op, pc, chunk, mask, address, 0, bytes, "the thread's local memory", block);

@@ -14,6 +14,7 @@
 #include "sm/access_observer.h"
 #include "sm/kernel.h"
 #include "sm/register_file.h"
+#include "sm/shared_storage.h"
 #include "sm/system_memory.h"
 #include "sm/warp_gatherings.h"
 #include "texture/sample.h"
@@ -232,11 +233,11 @@ class Executor {
   RegisterFile& registers_;
   const Kernel* kernel_ = nullptr;
   DeviceMemoryView memory_;
-  std::vector<std::uint8_t> shared_;  // shared_stride_ bytes per block slot
-  std::size_t shared_stride_ = 0;
+  SharedStorage shared_;
   std::vector<std::uint8_t> parameters_;
   std::uint32_t positions_ = 0;     // thread positions of this SM in this kernel
   std::uint64_t local_origin_ = 0;  // where their local memory begins in device memory
+  std::uint64_t local_bytes_ = 0;   // of a thread; 0 if it does not lie in device memory
   std::vector<LaneAccess> accesses_;
   unsigned access_count_ = 0;
   std::vector<StagedLane> staged_;  // by access and lane
@@ -249,6 +250,11 @@ class Executor {
 
 // Bytes of device memory that the kernel's local variables take on all SMs.
 std::uint64_t local_area_bytes(const Kernel& kernel, const Config& config);
+
+// Throws InputError unless the addresses that the launch gives lie in device memory, at [base, base + bytes):
+// local_address with room for the local variables of all threads, and parameter_address and code_address,
+// where they are not 0.
+void check_addresses(const Kernel& kernel, const Config& config, std::uint64_t base, std::uint64_t bytes);
 
 }  // namespace weft::sm
 

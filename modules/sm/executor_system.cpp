@@ -16,12 +16,12 @@ std::uint8_t* Executor::generic_bytes(std::uint64_t address, unsigned bytes, uns
   if (address % bytes != 0) return nullptr;
   if (address - isa::kSharedWindow < isa::kWindowBytes) {
     const std::uint64_t offset = address - isa::kSharedWindow;
-    return offset + bytes <= kernel_->shared_bytes ? shared_.data() + shared_stride_ * block.slot + offset
-                                                   : nullptr;
+    const SharedStorage::Part shared = shared_.part(block.slot);
+    return offset + bytes <= shared.bytes ? shared.base + offset : nullptr;
   }
   if (address - isa::kLocalWindow < isa::kWindowBytes) {
     const std::uint64_t offset = address - isa::kLocalWindow;
-    if (offset + bytes > kernel_->local_bytes) return nullptr;
+    if (offset + bytes > local_bytes_) return nullptr;
     return memory_.image + local_place(offset / 4, chunk, lane) + offset % 4;
   }
   const std::uint64_t offset = address - memory_.base;
@@ -68,10 +68,10 @@ bool Executor::system(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint
     const std::uint64_t area = static_cast<std::uint32_t>(lane_value(op.src[0], false, chunk, lane)) +
                                static_cast<std::uint32_t>(in.offset);
     Fault wrong;
-    if (area + ptx::bytes_of_system_call(in.system) > kernel_->local_bytes) {
+    const std::uint64_t needed = ptx::bytes_of_system_call(in.system);
+    if (needed > local_bytes_ || area > local_bytes_ - needed) {
       wrong = {FaultKind::kStackOverflow, "functions called too deeply overflow the thread's stack of " +
-                                              std::to_string(kernel_->local_bytes) +
-                                              " bytes (cudaLimitStackSize)"};
+                                              std::to_string(local_bytes_) + " bytes (cudaLimitStackSize)"};
     } else {
       wrong = system_call(in.system, area, chunk, lane, block);
     }

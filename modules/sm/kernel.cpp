@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "common/error.h"
 #include "isa/address_windows.h"
@@ -121,8 +122,16 @@ bool ReservedShared::is_used_by(const ptx::Program& program) {
 
 Occupancy occupancy(const dispatch::Launch& launch, const Config& config, std::uint64_t warp_size) {
   const ptx::Program& program = *launch.program;
+  dispatch::check_block(launch);
+  // Each by itself, before they are rounded and added: the sum of what a caller gives may wrap around.
+  for (const auto& [what, bytes] :
+       {std::pair("static", program.shared_bytes), std::pair("dynamic", launch.dynamic_shared)}) {
+    if (bytes <= config.shared_bytes) continue;
+    throw InputError("kernel " + program.name,
+                     "a block does not fit an SM: it needs " + std::to_string(bytes) + " bytes of " + what +
+                         " shared memory, the SM has " + std::to_string(config.shared_bytes));
+  }
   const std::uint64_t threads = launch.threads_per_block();
-  if (threads == 0) throw InputError("kernel " + program.name, "a block of 0 threads, allowed is at least 1");
   const std::uint64_t warps = (threads + warp_size - 1) / warp_size;
   const std::uint64_t registers = config.registers_per_thread != 0
                                       ? config.registers_per_thread
@@ -165,8 +174,17 @@ Occupancy occupancy(const dispatch::Launch& launch, const Config& config, std::u
   return result;
 }
 
+namespace {
+
+const dispatch::Launch& checked(const dispatch::Launch& launch) {
+  dispatch::check(launch);
+  return launch;
+}
+
+}  // namespace
+
 Kernel::Kernel(const dispatch::Launch& l, const Config& config, std::uint64_t warp_size)
-    : launch(l),
+    : launch(checked(l)),
       program(*launch.program),
       occupancy(sm::occupancy(launch, config, warp_size)),
       threads(launch.threads_per_block()) {

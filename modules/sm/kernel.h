@@ -71,10 +71,11 @@ struct Occupancy {
 };
 
 // Throws InputError if not even one block fits, naming the resource, what the block needs and what the SM
-// has.
+// has. Any block and any dynamic_shared may be asked about.
 Occupancy occupancy(const dispatch::Launch& launch, const Config& config, std::uint64_t warp_size);
 
 struct Kernel {
+  // Throws InputError for what dispatch::check or occupancy refuse.
   Kernel(const dispatch::Launch& launch, const Config& config, std::uint64_t warp_size);
   Kernel(Kernel&&) = default;
   Kernel(const Kernel&) = delete;  // operations refer to image_sources

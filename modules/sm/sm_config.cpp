@@ -1,5 +1,6 @@
 #include "sm/sm_config.h"
 
+#include "common/config_origins.h"
 #include "common/error.h"
 
 namespace weft::sm {
@@ -12,6 +13,10 @@ constexpr std::array<const char*, static_cast<std::size_t>(ptx::Latency::kCount)
 std::string found(std::uint64_t value) {
   return "found " + std::to_string(value);
 }
+
+// Bounds of what a cache costs the simulator: together the ranges of its keys would allow 1 GB of tags an SM.
+constexpr std::uint64_t kMostLines = 1u << 16;
+constexpr std::uint64_t kMostWaiting = 1u << 18;
 
 bool power_of_two(std::uint64_t value) {
   return value != 0 && (value & (value - 1)) == 0;
@@ -59,6 +64,18 @@ void CacheConfig::check(const std::string& where) const {
     throw InputError(where + "/line_bytes",
                      found(line_bytes) + ", allowed are powers of two from 16 to 1024");
   }
+  if (sets * ways > kMostLines) {
+    throw config::RuleError(where + "/sets", {where + "/ways"},
+                            found(sets) + " with ways = " + std::to_string(ways) + ", which are " +
+                                std::to_string(sets * ways) + " lines; allowed are up to " +
+                                std::to_string(kMostLines));
+  }
+  if (mshr_entries * mshr_merges > kMostWaiting) {
+    throw config::RuleError(where + "/mshr_entries", {where + "/mshr_merges"},
+                            found(mshr_entries) + " with mshr_merges = " + std::to_string(mshr_merges) +
+                                ", which are " + std::to_string(mshr_entries * mshr_merges) +
+                                " requests; allowed are up to " + std::to_string(kMostWaiting));
+  }
 }
 
 void Config::OperationLatency::describe(config::Visitor& v) {
@@ -96,7 +113,7 @@ void Config::describe(config::Visitor& v) {
   v.integer("max_blocks", max_blocks, {1, 64}, "blocks", "resident thread blocks of an SM");
   v.integer("max_warps", max_warps, {1, 512}, "warps", "resident warps of an SM");
   v.integer("registers", registers, {64, 1u << 22}, "registers", "32-bit registers of an SM");
-  v.integer("shared_bytes", shared_bytes, {0, 1u << 24}, "bytes", "shared memory of an SM");
+  v.integer("shared_bytes", shared_bytes, {0, kMostSharedBytes}, "bytes", "shared memory of an SM");
   v.integer("register_allocation_unit", register_allocation_unit, {1, 4096}, "registers",
             "a warp's registers are rounded up to this");
   v.integer("registers_per_thread", registers_per_thread, {0, 255}, "registers",
@@ -149,24 +166,24 @@ void Config::check(const std::string& where) const {
     throw InputError(where + "/simd_width", found(simd_width) + ", allowed are 4, 8, 16 and 32");
   }
   if (schedulers % schedulers_per_domain != 0) {
-    throw InputError(
-        where + "/schedulers_per_domain",
+    throw config::RuleError(
+        where + "/schedulers_per_domain", {where + "/schedulers"},
         found(schedulers_per_domain) + ", must divide schedulers = " + std::to_string(schedulers));
   }
   if (bind_groups && simd_groups < schedulers) {
-    throw InputError(where + "/bind_groups",
-                     "found true with " + std::to_string(simd_groups) + " SIMD groups for " +
-                         std::to_string(schedulers) +
-                         " schedulers; allowed with at least one group per scheduler");
+    throw config::RuleError(where + "/bind_groups", {where + "/simd_groups", where + "/schedulers"},
+                            "found true with " + std::to_string(simd_groups) + " SIMD groups for " +
+                                std::to_string(schedulers) +
+                                " schedulers; allowed with at least one group per scheduler");
   }
   if (!power_of_two(coalescer.block_bytes)) {
     throw InputError(where + "/coalescer/block_bytes",
                      found(coalescer.block_bytes) + ", allowed are powers of two from 16 to 1024");
   }
   if (l1d.enabled && l1d.line_bytes < coalescer.block_bytes) {
-    throw InputError(where + "/l1d/line_bytes", found(l1d.line_bytes) +
-                                                    ", allowed is at least coalescer.block_bytes = " +
-                                                    std::to_string(coalescer.block_bytes));
+    throw config::RuleError(where + "/l1d/line_bytes", {where + "/coalescer/block_bytes"},
+                            found(l1d.line_bytes) + ", allowed is at least coalescer.block_bytes = " +
+                                std::to_string(coalescer.block_bytes));
   }
   if (shared_memory.bank_bytes != 4 && shared_memory.bank_bytes != 8) {
     throw InputError(where + "/shared_memory/bank_bytes",
@@ -177,8 +194,8 @@ void Config::check(const std::string& where) const {
                      found(shared_memory.banks) + ", allowed are powers of two up to 64");
   }
   if (instruction_buffer < fetch_width) {
-    throw InputError(
-        where + "/instruction_buffer",
+    throw config::RuleError(
+        where + "/instruction_buffer", {where + "/fetch_width"},
         found(instruction_buffer) + ", allowed is at least fetch_width = " + std::to_string(fetch_width));
   }
   l1i.check(where + "/l1i");

@@ -28,6 +28,9 @@ struct CacheConfig {
   void check(const std::string& where) const;
 };
 
+// Most of an SM, and so of a block.
+inline constexpr std::uint64_t kMostSharedBytes = std::uint64_t{1} << 24;
+
 struct Config {
   std::uint64_t count = 15;  // SMs
   std::uint64_t max_threads = 1536, max_blocks = 8, max_warps = 48;

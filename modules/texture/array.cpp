@@ -77,9 +77,11 @@ Image pitched_image(const Format& format, std::uint32_t width, std::uint32_t hei
   need("width", width, 1, kMaxExtent);
   need("height", height, 1, kMaxExtent);
   const std::uint64_t row = std::uint64_t{width} * format.bytes();
-  if (pitch < row || pitch % 32 != 0) {
+  constexpr std::uint64_t kMostPitch = std::uint64_t{1} << 36;  // as much as device memory may have
+  if (pitch < row || pitch > kMostPitch || pitch % 32 != 0) {
     throw InputError("image", "the pitch is " + std::to_string(pitch) +
-                                  " bytes; allowed: a multiple of 32 of at least " + std::to_string(row));
+                                  " bytes; allowed: a multiple of 32 of at least " + std::to_string(row) +
+                                  ", up to " + std::to_string(kMostPitch));
   }
   Image image;
   image.geometry = Geometry::k2d;

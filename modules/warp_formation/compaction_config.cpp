@@ -1,4 +1,5 @@
 // Configuration of the schemes that compact threads across warps: dwf and tbc.
+#include "common/config_origins.h"
 #include "common/error.h"
 #include "warp_formation/warp_formation_config.h"
 
@@ -12,9 +13,9 @@ bool power_of_two(std::uint64_t n) {
 // A table of `entries` in sets of `ways`: as many sets as a PC's low bits can name.
 void check_table(const std::string& where, std::uint64_t entries, std::uint64_t ways) {
   if (entries % ways == 0 && power_of_two(entries / ways)) return;
-  throw InputError(where + "/lut_entries", "found " + std::to_string(entries) + " entries of " +
-                                               std::to_string(ways) +
-                                               " ways, allowed are entries = ways x a power of two");
+  throw config::RuleError(where + "/lut_entries", {where + "/lut_ways"},
+                          "found " + std::to_string(entries) + " entries of " + std::to_string(ways) +
+                              " ways, allowed are entries = ways x a power of two");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <map>
 #include <stdexcept>
 
+#include "common/config_origins.h"
 #include "common/error.h"
 #include "warp_formation/warp_formation.h"
 
@@ -90,8 +91,8 @@ void Config::check(const std::string& where) const {
                      "found " + std::to_string(warp_size) + ", allowed are powers of two from 4 to 256");
   }
   if (likely_convergence != LikelyConvergence::kOff && scheme != "sbr" && scheme != "tbc") {
-    throw InputError(
-        where + "/likely_convergence",
+    throw config::RuleError(
+        where + "/likely_convergence", {where + "/scheme"},
         "scheme " + scheme + " has no reconvergence stack with such points; allowed with sbr and tbc");
   }
   dwf.check(where + "/dwf");

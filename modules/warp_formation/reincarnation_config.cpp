@@ -1,4 +1,5 @@
 // The configuration of HARP and CROWN: one structure, two sets of defaults.
+#include "common/config_origins.h"
 #include "common/error.h"
 #include "warp_formation/warp_formation_config.h"
 
@@ -47,9 +48,9 @@ void ReincarnationConfig::describe(config::Visitor& v) {
 
 void ReincarnationConfig::check(const std::string& where) const {
   if (barrier_entries % barrier_ways != 0) {
-    throw InputError(where + "/barrier_entries",
-                     "found " + std::to_string(barrier_entries) +
-                         ", allowed are multiples of barrier_ways = " + std::to_string(barrier_ways));
+    throw config::RuleError(where + "/barrier_entries", {where + "/barrier_ways"},
+                            "found " + std::to_string(barrier_entries) +
+                                ", allowed are multiples of barrier_ways = " + std::to_string(barrier_ways));
   }
 }
 

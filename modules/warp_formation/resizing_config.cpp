@@ -1,4 +1,5 @@
 // Configuration of the schemes with warps of more than one size: dwr and lwm.
+#include "common/config_origins.h"
 #include "common/error.h"
 #include "warp_formation/warp_formation_config.h"
 
@@ -41,9 +42,9 @@ void Config::Dwr::describe(config::Visitor& v) {
 void Config::Dwr::check(const std::string& where) const {
   check_size(where + "/largest_warp", largest_warp, 4);
   if (ilt_entries % ilt_ways == 0 && power_of_two(ilt_entries / ilt_ways)) return;
-  throw InputError(where + "/ilt_entries", "found " + std::to_string(ilt_entries) + " entries of " +
-                                               std::to_string(ilt_ways) +
-                                               " ways, allowed are entries = ways x a power of two");
+  throw config::RuleError(where + "/ilt_entries", {where + "/ilt_ways"},
+                          "found " + std::to_string(ilt_entries) + " entries of " + std::to_string(ilt_ways) +
+                              " ways, allowed are entries = ways x a power of two");
 }
 
 void Config::Lwm::describe(config::Visitor& v) {

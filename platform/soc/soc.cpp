@@ -38,7 +38,7 @@ GpuConfig with_system_memory(GpuConfig gpu) {
 Soc::Soc(sc_core::sc_module_name name, const SocConfig& config, GpuConfig gpu, std::ostream& console,
          const Gpu::Options& options)
     : sc_module(name),
-      config_(config),
+      config_(config.checked(this->name())),
       latency_(config.peripherals.latency_ns, sc_core::SC_NS),
       bus_("bus", config.bus, kInitiators, regions(config, gpu)),
       uart_("uart", console, config.peripherals.stamps, latency_),

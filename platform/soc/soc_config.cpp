@@ -4,7 +4,9 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "common/config_checker.h"
 #include "common/config_document.h"
+#include "common/config_origins.h"
 #include "common/config_reader.h"
 #include "common/config_schema.h"
 #include "common/error.h"
@@ -52,12 +54,19 @@ void SocConfig::describe(config::Visitor& v) {
   config::group(v, "peripherals", peripherals, "interrupt controller, timer, serial output");
 }
 
-void SocConfig::check(const std::string& file) const {
-  ram.check(file + ": /ram");
+void SocConfig::check(const std::string& where) const {
+  ram.check(where + "/ram");
   if ((cpu.kind == "rv64" || cpu.kind == "aarch64") && !ram.dmi) {
-    throw InputError(file + ": /ram/dmi", "found false; allowed with a host CPU of kind " + cpu.kind +
-                                              " is true, since it runs its program from memory");
+    throw config::RuleError(where + "/ram/dmi", {where + "/cpu/kind"},
+                            "found false; allowed with a host CPU of kind " + cpu.kind +
+                                " is true, since it runs its program from memory");
   }
+}
+
+SocConfig SocConfig::checked(const std::string& where) const {
+  config::check_ranges(*this, where);
+  check(where + ": ");
+  return *this;
 }
 
 std::uint64_t SocConfig::memory_base() const {
@@ -92,13 +101,16 @@ SocConfig load_soc_config(const std::string& name_or_path, const std::vector<std
   for (const auto& text : overrides) given.push_back(config::apply_override(document, text));
   SocConfig config;
   config::load(config, document, path, given);
-  config.check(path);
+  config::Origins(document, path, given).check([&] { config.check(""); });
   config_path(config.gpu, "", path + ": /gpu");  // says where an unknown name stands
   return config;
 }
 
 GpuConfig load_gpu_of(const SocConfig& config, const std::vector<std::string>& overrides) {
-  GpuConfig gpu = load_config(config.gpu, overrides);
+  std::vector<Setting> settings;
+  settings.reserve(overrides.size());
+  for (const std::string& text : overrides) settings.emplace_back(text, "--gpu-set");
+  GpuConfig gpu = load_config_with(config.gpu, settings);
   config.software_bytes(gpu);
   return gpu;
 }

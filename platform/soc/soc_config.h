@@ -36,7 +36,9 @@ struct SocConfig {
   } peripherals;
 
   void describe(config::Visitor& v);
-  void check(const std::string& file) const;
+  // As GpuConfig's.
+  void check(const std::string& where) const;
+  SocConfig checked(const std::string& where) const;
 
   // System memory: its first address, and bytes.
   std::uint64_t memory_base() const;
@@ -50,7 +52,7 @@ struct SocConfig {
 // InputError.
 SocConfig load_soc_config(const std::string& name_or_path, const std::vector<std::string>& overrides = {});
 // The GPU's configuration, checked against the system's. Throws InputError.
-GpuConfig load_gpu_of(const SocConfig& config, const std::vector<std::string>& overrides = {});
+GpuConfig load_gpu_of(const SocConfig& config, const std::vector<std::string>& overrides = {});  // --gpu-set
 std::vector<std::string> soc_config_names();
 // Whether a configuration is a system's and not a GPU's. False, too, if it cannot be read.
 bool is_soc_config(const std::string& name_or_path);

@@ -14,6 +14,7 @@ namespace weft {
 namespace {
 
 using nlohmann::json;
+using Words = std::vector<std::string>;
 using test::input_error;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -94,13 +95,33 @@ RC_GTEST_PROP(ConfigDocument, AnyTextIsReadOrRefused, ()) {
 
 TEST(ConfigOverride, SetsJsonValues) {
   json document = {{"sm", {{"count", 16}}}};
-  EXPECT_EQ(config::apply_override(document, "sm.count=30").pointer, "/sm/count");
-  EXPECT_EQ(config::apply_override(document, "sm.l1d.enabled=false").pointer, "/sm/l1d");
+  EXPECT_EQ(config::apply_override(document, "sm.count=30").pointers, (Words{"/sm/count"}));
+  EXPECT_EQ(config::apply_override(document, "sm.l1d.enabled=false").pointers, (Words{"/sm/l1d"}));
   config::apply_override(document, R"(l2={"sets": 8})");
   config::apply_override(document, "clocks.core_mhz=1.3e3");
   EXPECT_EQ(document, (json{{"sm", {{"count", 30}, {"l1d", {{"enabled", false}}}}},
                             {"l2", {{"sets", 8}}},
                             {"clocks", {{"core_mhz", 1300.0}}}}));
+}
+
+TEST(ConfigOverride, OfAnObjectSetsItsKeysAndLeavesTheOthers) {
+  json document = {{"sm", {{"count", 16}, {"l1d", {{"sets", 4}, {"ways", 2}}}}}};
+  const auto given = config::apply_override(document, R"(sm={"l1d": {"sets": 8}, "l1i": {"sets": 2}})");
+  EXPECT_EQ(document,
+            (json{{"sm", {{"count", 16}, {"l1d", {{"sets", 8}, {"ways", 2}}}, {"l1i", {{"sets", 2}}}}}}));
+  EXPECT_EQ(given.pointers, (Words{"/sm/l1d/sets", "/sm/l1i"}));
+}
+
+TEST(ConfigOverride, RefusesAnObjectThatSetsNothing) {
+  json document = {{"sm", {{"count", 16}}}};
+  for (const char* text : {"sm={}", R"(sm={"l1d": {}})", "x={}"}) {
+    EXPECT_EQ(
+        input_error([&] { config::apply_override(document, text); }),
+        std::string("--set ") + text + ": sets nothing; allowed: a value, or an object with the keys to set");
+  }
+  EXPECT_EQ(document["sm"]["count"], 16);
+  EXPECT_THAT(input_error([&] { config::apply_override(document, "sm={}", "--gpu-set"); }),
+              StartsWith("--gpu-set sm={}: "));
 }
 
 TEST(ConfigOverride, TakesAnythingElseAsAString) {

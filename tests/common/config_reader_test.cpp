@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/config_checker.h"
 #include "common/example_config.h"
 #include "common/input_error.h"
 
@@ -13,6 +14,7 @@ using nlohmann::json;
 using test::ExampleConfig;
 using test::input_error;
 using test::Replacement;
+using ::testing::HasSubstr;
 
 ExampleConfig loaded(const json& document) {
   ExampleConfig config;
@@ -141,6 +143,50 @@ TEST(ConfigReader, StillBlamesTheFileForTheRest) {
   ExampleConfig config;
   EXPECT_EQ(input_error([&] { config::load(config, document, "x.json", given); }),
             "x.json: /sm/l1d/ways: is 0 (an integer); allowed: an integer from 1 to 1024 (ways)");
+}
+
+// A rule that joins sm.count and warps; `origins` of a document and options that break it.
+std::string broken_rule(const json& given, const std::vector<std::string>& options,
+                        const std::vector<std::string>& others = {"/sm/count"}) {
+  json document = given;
+  std::vector<config::Override> overrides;
+  for (const std::string& option : options) overrides.push_back(config::apply_override(document, option));
+  const std::string file = "x.json";
+  return input_error([&] {
+    config::Origins(document, file, overrides).check([&] {
+      throw config::RuleError("/warps", others, "too many");
+    });
+  });
+}
+
+TEST(ConfigRules, SayWhereEachOfTheirValuesComesFrom) {
+  const json file = {{"warps", 4}, {"sm", {{"count", 2}}}};
+  EXPECT_EQ(broken_rule(file, {}), "x.json: /warps: too many");
+  EXPECT_EQ(broken_rule(json::object(), {}), "x.json: /warps: too many");
+  EXPECT_EQ(
+      broken_rule(file, {"warps=8", "sm.count=1"}),
+      "--set warps=8, --set sm.count=1: /warps: too many (/warps is from --set warps=8, /sm/count is from "
+      "--set sm.count=1)");
+  EXPECT_EQ(broken_rule(file, {"sm.count=1"}),
+            "--set sm.count=1: /warps: too many (/warps is from x.json, /sm/count is from --set sm.count=1)");
+  EXPECT_EQ(broken_rule({{"sm", {{"count", 2}}}}, {"sm.count=1"}),
+            "--set sm.count=1: /warps: too many (/warps is the default, /sm/count is from --set sm.count=1)");
+  EXPECT_EQ(broken_rule(file, {"warps=8"}, {}), "--set warps=8: /warps: too many") << "of one value";
+}
+
+TEST(ConfigChecker, FindsInAStructWhatTheReaderFindsInJson) {
+  const auto refused = [](auto change) {
+    ExampleConfig config;
+    change(config);
+    return input_error([&] { config::check_ranges(config, "gpu"); });
+  };
+  EXPECT_NO_THROW(config::check_ranges(ExampleConfig(), "gpu"));
+  EXPECT_EQ(refused([](ExampleConfig& c) { c.data.sets = 0; }),
+            "gpu: /sm/l1d/sets: is 0; allowed: an integer from 1 to 65536 (sets)");
+  EXPECT_EQ(refused([](ExampleConfig& c) { c.data.sets = UINT64_MAX; }),
+            "gpu: /sm/l1d/sets: is 18446744073709551615; allowed: an integer from 1 to 65536 (sets)");
+  EXPECT_THAT(refused([](ExampleConfig& c) { c.data.replacement = static_cast<Replacement>(9); }),
+              HasSubstr("allowed: lru, fifo, random"));
 }
 
 TEST(ConfigReader, UnbalancedDescribeIsAProgrammersError) {

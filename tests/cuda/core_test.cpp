@@ -49,6 +49,18 @@ TEST(CudaSettings, MistakesAreNamed) {
   EXPECT_THAT(message("{\"confg\": \"x\"}"), HasSubstr("unknown key 'confg'; known: config, set"));
   EXPECT_THAT(message("gtx480"), HasSubstr("WEFT_CUDA: is no JSON object"));
   EXPECT_THAT(message("{\"set\": 3}"), HasSubstr("WEFT_CUDA: is no JSON object"));
+  for (const char* value : {"-1", "1.5", "1e300", "18446744073709551616", "\"1\"", "null", "true"}) {
+    EXPECT_THAT(message(("{\"max_cycles\": " + std::string(value) + "}").c_str()),
+                HasSubstr("WEFT_CUDA: max_cycles: found '"))
+        << value;
+  }
+  EXPECT_EQ(message("{\"capability\": 10}"), "");
+  EXPECT_EQ(message("{\"capability\": 999}"), "");
+  for (const char* value : {"-1", "9", "1000", "4294967296", "7.5"}) {
+    EXPECT_THAT(message(("{\"capability\": " + std::string(value) + "}").c_str()),
+                HasSubstr("allowed: a whole number from 10 to 999"))
+        << value;
+  }
 }
 
 TEST(CudaError, NamesOfBothInterfaces) {

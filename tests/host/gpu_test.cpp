@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <random>
 
@@ -125,6 +126,63 @@ TEST_P(GpuFromOutside, AFaultIsReportedAndTheResetHeals) {
     sc_core::wait(sc_core::sc_time(1, sc_core::SC_US));
     put_arguments(machine.ram, kOut, 3);
     machine.open();
+    machine.run_fill(0);
+  }));
+}
+
+// Numbers of a dispatch packet, at their bounds and beyond. The queue stops at what is refused, and the GPU
+// runs the next.
+class PacketRanges : public ::testing::Test {
+ public:
+  PacketRanges() : machine(config_of("gtx480")) { machine.with_ram(); }
+  using Change = std::function<void(weft_kernel_dispatch_packet&)>;
+
+  void refuse(const char* text, const Change& change) {
+    weft_kernel_dispatch_packet packet = dispatch_packet(1, 32);
+    change(packet);
+    machine.submit(0, 0, packet);
+    machine.wait_for_interrupt();
+    EXPECT_EQ(machine.reg(WEFT_REG_ERROR_CODE), static_cast<std::uint32_t>(WEFT_ERROR_LAUNCH)) << text;
+    EXPECT_NE(machine.gpu.host_error().find(text), std::string::npos) << machine.gpu.host_error();
+    start_again();
+  }
+  void take(const Change& change) {
+    weft_kernel_dispatch_packet packet = dispatch_packet(1, 32);
+    change(packet);
+    machine.ram.put<std::int64_t>(kSignal, 1);
+    machine.submit(0, 0, packet);
+    machine.wait_for_interrupt();
+    EXPECT_EQ(machine.reg(WEFT_REG_ERROR_CODE), 0u) << machine.gpu.host_error();
+    EXPECT_EQ(machine.ram.get<std::int64_t>(kSignal), 0);
+    start_again();
+  }
+  void start_again() {
+    machine.acknowledge();
+    machine.cpu.write32(WEFT_REG_ERROR_CODE, 0);
+    machine.cpu.write32(WEFT_QUEUE(0, WEFT_QUEUE_CONTROL), 0);
+    machine.cpu.write32(WEFT_QUEUE(0, WEFT_QUEUE_CONTROL), WEFT_QUEUE_ENABLE);
+  }
+  Machine machine;
+};
+
+TEST_F(PacketRanges, AreHeldAndSaidWhenTheyAreNot) {
+  using P = weft_kernel_dispatch_packet;
+  ASSERT_TRUE(machine.cpu.run([&] {
+    machine.open();
+    take([](P& p) { p.group_segment_size = 49152; });
+    refuse("49153 bytes of dynamic shared memory", [](P& p) { p.group_segment_size = 49153; });
+    refuse("4294967295 bytes of dynamic shared memory", [](P& p) { p.group_segment_size = UINT32_MAX; });
+    take([](P& p) { p.private_segment_size = 524'288; });
+    refuse("a stack of 524289 bytes", [](P& p) { p.private_segment_size = 524'289; });
+    refuse("a stack of 4294967295 bytes", [](P& p) { p.private_segment_size = UINT32_MAX; });
+    refuse("1025 threads", [](P& p) { p.workgroup_size[0] = 1025, p.grid_size[0] = 1025; });
+    take([](P& p) { p.setup = 3, p.workgroup_size[2] = 32, p.grid_size[2] = 32; });
+    refuse("block.z is 65", [](P& p) {
+      p.setup = 3, p.workgroup_size[0] = p.grid_size[0] = 1, p.workgroup_size[2] = p.grid_size[2] = 65;
+    });
+    refuse("grid.y is 65536", [](P& p) { p.setup = 2, p.grid_size[1] = 65536; });
+    refuse("grid.z is 4294967295", [](P& p) { p.setup = 3, p.grid_size[2] = UINT32_MAX; });
+    refuse("grid.x is 4294967295", [](P& p) { p.workgroup_size[0] = 1, p.grid_size[0] = UINT32_MAX; });
     machine.run_fill(0);
   }));
 }

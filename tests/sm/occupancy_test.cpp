@@ -2,9 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "common/error.h"
 #include "platform/gpu_bench.h"
 #include "sm/kernel.h"
+#include "sm/shared_storage.h"
 
 namespace weft::test {
 namespace {
@@ -79,6 +82,72 @@ TEST(Occupancy, ABlockThatDoesNotFitSaysWhy) {
   auto small = load_config("gtx480").sm;
   small.max_threads = 512;
   EXPECT_THAT([&] { occupancy({513, 1, 0, 0}, small); }, says("513 threads"));
+}
+
+// A size is checked before it is added: none may wrap around to what fits.
+TEST(Occupancy, NoSizeOfSharedMemoryWrapsAround) {
+  const std::uint64_t has = load_config("gtx480").sm.shared_bytes;
+  EXPECT_EQ(occupancy({32, 1, 0, has}).blocks, 1u);
+  EXPECT_EQ(occupancy({32, 1, 64, has - 64}).blocks, 1u);
+  for (const std::uint64_t fixed : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{64}, has}) {
+    for (const std::uint64_t dynamic :
+         {has + 1, std::uint64_t{1} << 32, std::uint64_t{1} << 63, UINT64_MAX - 127, UINT64_MAX - 63,
+          UINT64_MAX - 15, UINT64_MAX - 1, UINT64_MAX}) {
+      EXPECT_THAT(
+          [&] { occupancy({32, 1, fixed, dynamic}); },
+          Throws<InputError>(Property(&InputError::what, HasSubstr("shared memory, the SM has 49152"))))
+          << fixed << " + " << dynamic;
+      EXPECT_THROW(occupancy({32, 1, dynamic, fixed}), InputError) << dynamic << " + " << fixed;
+    }
+  }
+}
+
+TEST(Occupancy, NoBlockWrapsAround) {
+  auto program = std::make_shared<ptx::Program>();
+  dispatch::Launch launch;
+  launch.program = program;
+  const sm::Config config = load_config("gtx480").sm;
+  const auto blocks = [&](const dispatch::Dim3& block) {
+    launch.block = block;
+    return sm::occupancy(launch, config, 32).blocks;
+  };
+  EXPECT_EQ(blocks({1024, 1, 1}), 1u);
+  EXPECT_EQ(blocks({16, 1, 64}), 1u);
+  for (const dispatch::Dim3& block : {dispatch::Dim3{0, 1, 1},
+                                      {1, 0, 1},
+                                      {1, 1, 0},
+                                      {1025, 1, 1},
+                                      {1, 1025, 1},
+                                      {1, 1, 65},
+                                      {1024, 2, 1},
+                                      {UINT32_MAX, 1, 1},
+                                      {65536, 65536, 1},
+                                      {65536, 65537, 1},
+                                      {1u << 31, 2, 1}}) {
+    EXPECT_THROW(blocks(block), InputError) << block[0] << " x " << block[1] << " x " << block[2];
+  }
+}
+
+// The address windows of a block follow from the bytes that are there.
+TEST(SharedStorage, HandsOutNoMoreThanItHas) {
+  sm::SharedStorage storage;
+  EXPECT_EQ(storage.part(0).bytes, 0u) << "before there is any";
+  storage.configure(100, 3);
+  for (unsigned slot = 0; slot < 3; ++slot) {
+    const auto part = storage.part(slot);
+    ASSERT_EQ(part.bytes, 100u);
+    std::fill(part.base, part.base + part.bytes, std::uint8_t{1});
+  }
+  EXPECT_EQ(storage.part(3).bytes, 0u);
+  EXPECT_EQ(storage.part(UINT32_MAX).bytes, 0u);
+  storage.configure(0, 3);
+  EXPECT_EQ(storage.part(0).bytes, 0u);
+  storage.configure(100, 0);
+  EXPECT_EQ(storage.part(0).bytes, 0u);
+  for (const std::uint64_t bytes : {sm::kMostSharedBytes + 1, UINT64_MAX - 62, UINT64_MAX}) {
+    EXPECT_THROW(storage.configure(bytes, 1), InputError) << bytes;
+    EXPECT_EQ(storage.part(0).bytes, 0u);
+  }
 }
 
 // As many blocks as the rule says are together on the SM: they wait for each other.

@@ -109,6 +109,8 @@ TEST(Layout, RefusesImpossibleShapes) {
   refuses(volume, "layers of 3d");
   EXPECT_THAT([] { pitched_image({ChannelKind::kUnsigned, 8, 4}, 10, 3, 32); },
               Throws<InputError>(Property(&InputError::what, HasSubstr("at least 40"))));
+  EXPECT_THAT([] { pitched_image({ChannelKind::kUnsigned, 8, 4}, 10, 3, std::uint64_t{1} << 63); },
+              Throws<InputError>(Property(&InputError::what, HasSubstr("up to 68719476736"))));
 }
 
 }  // namespace

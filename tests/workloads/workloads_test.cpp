@@ -73,15 +73,38 @@ TEST(Sizes, NameASetAndChangeIt) {
 TEST(Sizes, OutsideTheirRangeAreRefused) {
   const auto bfs = find("bfs");
   const auto matrix = find("matrix_multiply");
-  EXPECT_THAT(
-      [&] { values_of(*bfs, "degree=0"); },
-      Throws<InputError>(Property(&InputError::what, HasSubstr("degree: found 0; allowed: 1 to 63"))));
+  EXPECT_THAT([&] { values_of(*bfs, "degree=0"); },
+              Throws<InputError>(Property(
+                  &InputError::what, HasSubstr("degree: found '0'; allowed: a whole number from 1 to 63"))));
   EXPECT_THAT([&] { values_of(*matrix, "n=100"); },
               Throws<InputError>(Property(&InputError::what, HasSubstr("a multiple of 16"))));
   EXPECT_THAT([&] { values_of(*bfs, "huge"); },
               Throws<InputError>(Property(&InputError::what, AllOf(HasSubstr("huge"), HasSubstr("large")))));
-  for (const char* text : {"n=", "n=-1", "n=1x", "n=99999999999999999999", "depth=3", "degree=3,small"}) {
+  for (const char* text : {"n=", "n=-1", "n=1x", "n=99999999999999999999", "depth=3", "degree=3,small",
+                           "n=1,n=2", "small,n=1,degree=2,n=1"}) {
     EXPECT_THROW(values_of(*bfs, text), InputError) << text;
+  }
+}
+
+// Every option of every workload: below, at and above its range, negative, huge and no number.
+TEST(Sizes, AreTriedAtTheirBounds) {
+  for (const auto& workload : all()) {
+    for (const Option& option : workload->options()) {
+      const auto given = [&](const std::string& text) {
+        return values_of(*workload, option.name + "=" + text).at(option.name);
+      };
+      const std::uint64_t first = (option.low + option.multiple - 1) / option.multiple * option.multiple;
+      EXPECT_EQ(given(std::to_string(first)), first) << workload->name();
+      const std::uint64_t last = option.high / option.multiple * option.multiple;
+      EXPECT_EQ(given(std::to_string(last)), last) << workload->name();
+      std::vector<std::string> bad{"-1", "", "99999999999999999999999", "nan", "1.5", "1e3"};
+      if (option.low > 0) bad.push_back(std::to_string(option.low - 1));
+      if (option.high < UINT64_MAX) bad.push_back(std::to_string(option.high + 1));
+      if (option.multiple > 1) bad.push_back(std::to_string(first + 1));
+      for (const std::string& text : bad) {
+        EXPECT_THROW(given(text), InputError) << workload->name() << ": " << option.name << "=" << text;
+      }
+    }
   }
 }
 

@@ -113,11 +113,12 @@ class Aes : public Workload {
   std::map<std::string, std::vector<std::string>> settings() const override {
     return {{"stsimt", {"sm.registers_per_thread=40"}}};
   }
+  std::uint64_t device_bytes(const Size& values) const override { return 2 * kBytes * values.at("blocks"); }
   Code code() const override { return built_code(name()); }
 
   Result run(runtime::Device& device, const Size& values, const Code& code) override {
     const std::size_t blocks = values.at("blocks");
-    Random random(static_cast<std::uint32_t>(values.at("seed")));
+    Random random(device, static_cast<std::uint32_t>(values.at("seed")));
     // Key and first block are the example of FIPS 197, appendix C.1.
     Bytes key, text, example;
     for (std::uint8_t i = 0; i < kBytes; ++i) key.push_back(i), text.push_back(i * 0x11);

@@ -35,6 +35,12 @@ class Bfs : public Workload {
             {"crown", {"sm.registers_per_thread=20"}},
             {"stsimt", {"sm.registers_per_thread=16"}}};
   }
+  std::uint64_t device_bytes(const Size& values) const override {
+    // Each vertex has one edge at least, or, where they go both ways, two per edge drawn.
+    const std::uint64_t vertices = values.at("n");
+    const std::uint64_t edges = values.at("symmetric") == 0 ? 1 : 2 * (values.at("degree") - 1);
+    return sizeof(std::int32_t) * (2 * vertices + vertices * edges);
+  }
   Code code() const override { return built_code(name()); }
 
   Result run(runtime::Device& device, const Size& values, const Code& code) override {
@@ -47,8 +53,8 @@ class Bfs : public Workload {
                                           " with degree=" + std::to_string(degree) +
                                           " may have more edges than the 2^31 - 1 that are allowed");
     }
-    const Graph graph = symmetric ? both_ways(random_graph(vertices, degree - 1, degree + 1, seed))
-                                  : random_graph(vertices, 1, 2 * degree, seed);
+    const Graph graph = symmetric ? both_ways(random_graph(device, vertices, degree - 1, degree + 1, seed))
+                                  : random_graph(device, vertices, 1, 2 * degree, seed);
     const auto levels =
         values.at("masks") == 0 ? search(device, graph, code) : search_masked(device, graph, code);
     return compare_equal("levels", levels, levels_from_vertex_0(graph));

@@ -28,13 +28,17 @@ class BfsWarpCentric : public Workload {
             {"large", size(1u << 20)},
             {"stsimt", size(1'000'000)}};
   }
+  std::uint64_t device_bytes(const Size& values) const override {
+    // Two edges for each that is drawn, the row and the level of each vertex.
+    return sizeof(std::int32_t) * values.at("n") * (2 * (values.at("degree") - 1) + 2);
+  }
   Code code() const override { return built_code(name()); }
 
   Result run(runtime::Device& device, const Size& values, const Code& code) override {
     const auto vertices = static_cast<std::uint32_t>(values.at("n"));
     const auto degree = static_cast<std::uint32_t>(values.at("degree"));
-    const Graph graph = both_ways(
-        random_graph(vertices, degree - 1, degree + 1, static_cast<std::uint32_t>(values.at("seed"))));
+    const Graph graph = both_ways(random_graph(device, vertices, degree - 1, degree + 1,
+                                               static_cast<std::uint32_t>(values.at("seed"))));
     std::vector<std::int32_t> level(vertices, kUnvisited);
     level[0] = 0;
 

@@ -68,6 +68,10 @@ class CoulombicPotential : public Workload {
             {"crown", {"sm.registers_per_thread=16"}},
             {"harp", {"sm.registers_per_thread=20"}}};
   }
+  std::uint64_t device_bytes(const Size& values) const override {
+    const std::uint64_t width = values.at("w"), height = values.at("h") == 0 ? width : values.at("h");
+    return sizeof(float) * width * height;
+  }
   Code code() const override { return built_code(name()); }
 
   Result run(runtime::Device& device, const Size& values, const Code& code) override {

@@ -46,6 +46,9 @@ class DynProc : public Workload {
   std::map<std::string, std::vector<std::string>> settings() const override {
     return {{"dwr", {"sm.registers_per_thread=16"}}, {"crown", {"sm.registers_per_thread=16"}}};
   }
+  std::uint64_t device_bytes(const Size& values) const override {
+    return sizeof(std::int32_t) * values.at("columns") * (values.at("rows") + 2);
+  }
   Code code() const override { return built_code(name()); }
 
   Result run(runtime::Device& device, const Size& values, const Code& code) override {
@@ -55,7 +58,7 @@ class DynProc : public Workload {
       throw InputError("size of dyn_proc", "found " + std::to_string(columns) + " columns x " +
                                                std::to_string(rows) + " rows; allowed: 2^31 - 1 costs");
     }
-    Random random(static_cast<std::uint32_t>(values.at("seed")));
+    Random random(device, static_cast<std::uint32_t>(values.at("seed")));
     std::vector<std::int32_t> wall(columns * rows);
     for (auto& cost : wall) cost = static_cast<std::int32_t>(random.next() % 10);
 

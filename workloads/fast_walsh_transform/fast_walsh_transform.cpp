@@ -54,6 +54,9 @@ class FastWalshTransform : public Workload {
             {"crown", {"sm.registers_per_thread=16"}},
             {"harp", {"sm.registers_per_thread=20"}}};
   }
+  std::uint64_t device_bytes(const Size& values) const override {
+    return 2 * sizeof(float) << values.at("log2n");
+  }
   Code code() const override { return built_code(name()); }
 
   Result run(runtime::Device& device, const Size& values, const Code& code) override {
@@ -61,7 +64,7 @@ class FastWalshTransform : public Workload {
     const auto log2n = static_cast<unsigned>(values.at("log2n"));
     const std::size_t n = std::size_t{1} << log2n;
     const float scale = std::ldexp(1.0f, -static_cast<int>(log2n));
-    Random random(static_cast<std::uint32_t>(values.at("seed")));
+    Random random(device, static_cast<std::uint32_t>(values.at("seed")));
     const auto number = [&] { return static_cast<float>(random.next() % 4096) / 4096; };
     std::vector<float> data(n), filter(n, 0.0f);
     for (auto& value : data) value = number();

@@ -112,7 +112,7 @@ class H264Idct : public Workload {
   Result run(runtime::Device& device, const Size& values, const Code& code) override {
     takes_no_kernel(code);
     auto& module = device.load_module(code.ptx, code.file);
-    Random random(static_cast<std::uint32_t>(values.at("seed")));
+    Random random(device, static_cast<std::uint32_t>(values.at("seed")));
     Result result;
     for (const char* picture : {"0", "1"}) {
       result = transform(device, module, random, values.at(std::string("small") + picture),

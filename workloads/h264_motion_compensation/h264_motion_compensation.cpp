@@ -146,7 +146,7 @@ class H264MotionCompensation : public Workload {
 
   Result run(runtime::Device& device, const Size& values, const Code& code) override {
     takes_no_kernel(code);
-    Random random(static_cast<std::uint32_t>(values.at("seed")));
+    Random random(device, static_cast<std::uint32_t>(values.at("seed")));
     const auto across = static_cast<std::int32_t>(values.at("across"));
     const auto down = static_cast<std::int32_t>(values.at("down"));
     const std::int32_t width = across * kMacroblock, height = down * kMacroblock;

@@ -72,13 +72,16 @@ class Hotspot : public Workload {
             {"harp", two_blocks},
             {"stsimt", {"sm.registers_per_thread=40"}}};
   }
+  std::uint64_t device_bytes(const Size& values) const override {
+    return 3 * sizeof(float) * values.at("n") * values.at("n");
+  }
   Code code() const override { return built_code(name()); }
 
   Result run(runtime::Device& device, const Size& values, const Code& code) override {
     const auto side = static_cast<std::uint32_t>(values.at("n"));
     const auto steps = static_cast<std::uint32_t>(values.at("steps"));
     const auto height = static_cast<std::uint32_t>(values.at("height"));
-    Random random(static_cast<std::uint32_t>(values.at("seed")));
+    Random random(device, static_cast<std::uint32_t>(values.at("seed")));
     std::vector<float> temperature(std::size_t{side} * side), power(temperature.size());
     for (float& t : temperature) t = 320.0f + static_cast<float>(random.next() % 20'000) / 1000.0f;
     for (float& watts : power) watts = static_cast<float>(random.next() % 1000) * 1e-6f;

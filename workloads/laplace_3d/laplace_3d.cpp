@@ -44,12 +44,15 @@ class Laplace3d : public Workload {
   std::map<std::string, std::vector<std::string>> settings() const override {
     return {{"crown", {"sm.registers_per_thread=20"}}, {"harp", {"sm.registers_per_thread=40"}}};
   }
+  std::uint64_t device_bytes(const Size& values) const override {
+    return 2 * sizeof(float) * values.at("n") * values.at("n") * values.at("n");
+  }
   Code code() const override { return built_code(name()); }
 
   Result run(runtime::Device& device, const Size& values, const Code& code) override {
     const auto n = static_cast<std::uint32_t>(values.at("n"));
     const auto steps = static_cast<std::uint32_t>(values.at("steps"));
-    Random random(static_cast<std::uint32_t>(values.at("seed")));
+    Random random(device, static_cast<std::uint32_t>(values.at("seed")));
     std::vector<float> u(std::size_t{n} * n * n);
     for (float& value : u) value = static_cast<float>(random.next() % 10'000) / 100.0f;
 

@@ -176,7 +176,7 @@ class Libor : public Workload {
                                     "; allowed: more than steps, " + std::to_string(model.steps));
     }
     const Market market = market_of(model);
-    Random random(static_cast<std::uint32_t>(values.at("seed")));
+    Random random(device, static_cast<std::uint32_t>(values.at("seed")));
     // Like normal numbers: the sum of twelve uniform ones, less 6.
     std::vector<float> shocks(std::size_t{paths} * model.steps, -6.0f);
     for (float& shock : shocks) {

@@ -83,12 +83,15 @@ class Lud : public Workload {
             {"large", {{"n", 512}, {"seed", 6}}},
             {"stsimt", {{"n", 256}, {"seed", 6}}}};
   }
+  std::uint64_t device_bytes(const Size& values) const override {
+    return sizeof(float) * values.at("n") * values.at("n");
+  }
   Code code() const override { return built_code(name()); }
 
   Result run(runtime::Device& device, const Size& values, const Code& code) override {
     takes_no_kernel(code);
     const std::size_t n = values.at("n");
-    Random random(static_cast<std::uint32_t>(values.at("seed")));
+    Random random(device, static_cast<std::uint32_t>(values.at("seed")));
     std::vector<float> matrix(n * n);
     for (auto& value : matrix) value = static_cast<float>(random.next() % 2048) / 1024 - 1;
     // Diagonally dominant, so that it can be decomposed without exchanging rows.

@@ -40,6 +40,7 @@ class MatrixMultiply : public Workload {
     for (std::uint64_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(i % 13) * 0.25f;
     for (std::uint64_t i = 0; i < b.size(); ++i) b[i] = static_cast<float>(i % 7) * 0.5f;
     for (std::uint64_t row = 0; row < n; ++row) {
+      device.stop_if_interrupted();
       for (std::uint64_t k = 0; k < inner; ++k) {
         const float factor = a[row * inner + k];
         for (std::uint64_t column = 0; column < columns; ++column) {

@@ -29,12 +29,15 @@ class MergeSort : public Workload {
   std::map<std::string, std::vector<std::string>> settings() const override {
     return {{"stsimt", {"sm.registers_per_thread=18"}}};
   }
+  std::uint64_t device_bytes(const Size& values) const override {
+    return 6 * sizeof(std::uint32_t) << values.at("log2n");
+  }
   Code code() const override { return built_code(name()); }
 
   Result run(runtime::Device& device, const Size& values, const Code& code) override {
     takes_no_kernel(code);
     const std::uint32_t n = 1u << values.at("log2n");
-    Random random(static_cast<std::uint32_t>(values.at("seed")));
+    Random random(device, static_cast<std::uint32_t>(values.at("seed")));
     std::vector<std::uint32_t> keys(n), order(n);
     for (auto& key : keys) key = random.next() % n;  // some are equal
     std::iota(order.begin(), order.end(), 0u);

@@ -59,6 +59,9 @@ class NearestNeighbor : public Workload {
   std::map<std::string, std::vector<std::string>> settings() const override {
     return {{"stsimt", {"sm.registers_per_thread=20"}}};
   }
+  std::uint64_t device_bytes(const Size& values) const override {
+    return values.at("records") * (sizeof(float) + (values.at("text") == 1 ? kLine : 2 * sizeof(float)));
+  }
   Code code() const override { return built_code(name()); }
 
   Result run(runtime::Device& device, const Size& values, const Code& code) override {
@@ -66,7 +69,7 @@ class NearestNeighbor : public Workload {
     const auto value = [&](const char* option) { return static_cast<std::uint32_t>(values.at(option)); };
     const std::uint32_t records = value("records"), batch = value("batch"), block = value("block");
     const bool text = value("text") == 1;
-    Random random(value("seed"));
+    Random random(device, value("seed"));
     std::vector<char> lines;
     std::vector<float> pairs, want;
     for (std::uint32_t i = 0; i < records; ++i) {

@@ -36,13 +36,16 @@ class NeedlemanWunsch : public Workload {
     return {{"small", size(64)},  {"default", size(512)}, {"large", size(2048)}, {"dwr", size(512)},
             {"crown", size(512)}, {"harp", size(2048)},   {"stsimt", size(2048)}};
   }
+  std::uint64_t device_bytes(const Size& values) const override {
+    return 2 * sizeof(std::int32_t) * (values.at("n") + 1) * (values.at("n") + 1);
+  }
   Code code() const override { return built_code(name()); }
 
   Result run(runtime::Device& device, const Size& values, const Code& code) override {
     takes_no_kernel(code);
     const auto n = static_cast<std::uint32_t>(values.at("n"));
     const auto penalty = static_cast<std::int32_t>(values.at("penalty"));
-    Random random(static_cast<std::uint32_t>(values.at("seed")));
+    Random random(device, static_cast<std::uint32_t>(values.at("seed")));
     const auto table = random_table(random);
     std::vector<std::uint32_t> down(n), across(n);
     for (auto& letter : down) letter = random.next() % kResidues;

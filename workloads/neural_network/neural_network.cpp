@@ -114,7 +114,7 @@ class NeuralNetwork : public Workload {
   Result run(runtime::Device& device, const Size& values, const Code& code) override {
     takes_no_kernel(code);
     const auto images = static_cast<std::uint32_t>(values.at("images"));
-    Random random(static_cast<std::uint32_t>(values.at("seed")));
+    Random random(device, static_cast<std::uint32_t>(values.at("seed")));
     auto& module = device.load_module(code.ptx, code.file);
     const auto wide = window_offsets(29), narrow = window_offsets(13);
     device.copy_to(device.symbol(module, "window_29"), wide.data(), wide.size() * sizeof(std::int32_t));

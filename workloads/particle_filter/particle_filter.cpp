@@ -82,7 +82,7 @@ class ParticleFilter : public Workload {
 
   Result run(runtime::Device& device, const Size& values, const Code& code) override {
     const auto particles = static_cast<std::uint32_t>(values.at("particles"));
-    Random random(static_cast<std::uint32_t>(values.at("seed")));
+    Random random(device, static_cast<std::uint32_t>(values.at("seed")));
     auto& module = device.load_module(code.ptx, code.file);
     const std::string kernel = kernel_of(module, code);
     std::vector<double> x(particles, kSide / 2.0), y(particles, kSide / 2.0), drawn(particles);

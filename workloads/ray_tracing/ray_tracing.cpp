@@ -158,6 +158,9 @@ class RayTracing : public Workload {
             {"harp", {"sm.registers_per_thread=40"}},
             {"stsimt", {"sm.registers_per_thread=48"}}};
   }
+  std::uint64_t device_bytes(const Size& values) const override {
+    return sizeof(std::uint32_t) * values.at("width") * values.at("height");
+  }
   Code code() const override { return built_code(name()); }
 
   Result run(runtime::Device& device, const Size& values, const Code& code) override {

@@ -27,11 +27,14 @@ class Reduction : public Workload {
             {"large", {{"n", 1u << 24}, {"blocks", 0}, {"seed", 1}}},
             {"stsimt", {{"n", 1u << 24}, {"blocks", 64}, {"seed", 1}}}};
   }
+  std::uint64_t device_bytes(const Size& values) const override {
+    return sizeof(std::uint32_t) * values.at("n");
+  }
   Code code() const override { return built_code(name()); }
 
   Result run(runtime::Device& device, const Size& values, const Code& code) override {
     const std::uint64_t n = values.at("n");
-    Random random(static_cast<std::uint32_t>(values.at("seed")));
+    Random random(device, static_cast<std::uint32_t>(values.at("seed")));
     std::vector<std::uint32_t> numbers(n);
     for (auto& number : numbers) number = random.next();
 

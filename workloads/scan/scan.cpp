@@ -26,11 +26,14 @@ class Scan : public Workload {
   std::map<std::string, std::vector<std::string>> settings() const override {
     return {{"dwr", {"sm.registers_per_thread=16"}}, {"crown", {"sm.registers_per_thread=16"}}};
   }
+  std::uint64_t device_bytes(const Size& values) const override {
+    return 2 * sizeof(std::uint32_t) * 1024 * values.at("arrays");
+  }
   Code code() const override { return built_code(name()); }
 
   Result run(runtime::Device& device, const Size& values, const Code& code) override {
     const std::uint64_t arrays = values.at("arrays");
-    Random random(static_cast<std::uint32_t>(values.at("seed")));
+    Random random(device, static_cast<std::uint32_t>(values.at("seed")));
     std::vector<std::uint32_t> numbers(arrays * kPerArray), sums(numbers.size());
     for (auto& number : numbers) number = random.next();
     for (std::size_t i = 0; i < numbers.size(); ++i) {

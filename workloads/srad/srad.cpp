@@ -76,12 +76,15 @@ class Srad : public Workload {
   std::map<std::string, std::vector<std::string>> settings() const override {
     return {{"crown", {"sm.registers_per_thread=16"}}, {"crown_small", {"sm.registers_per_thread=16"}}};
   }
+  std::uint64_t device_bytes(const Size& values) const override {
+    return 6 * sizeof(float) * values.at("n") * values.at("n");
+  }
   Code code() const override { return built_code(name()); }
 
   Result run(runtime::Device& device, const Size& values, const Code& code) override {
     takes_no_kernel(code);
     const auto side = static_cast<std::uint32_t>(values.at("n"));
-    Random random(static_cast<std::uint32_t>(values.at("seed")));
+    Random random(device, static_cast<std::uint32_t>(values.at("seed")));
     // exp(J / 255) of a picture with 256 greys, to second order.
     std::vector<float> image(std::size_t{side} * side);
     for (float& value : image) {

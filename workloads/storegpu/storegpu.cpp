@@ -72,12 +72,15 @@ class Storegpu : public Workload {
             {"large", size(100'000, 1024)},
             {"stsimt", size(16'640, 256)}};
   }
+  std::uint64_t device_bytes(const Size& values) const override {
+    return values.at("chunks") * values.at("bytes");
+  }
   Code code() const override { return built_code(name()); }
 
   Result run(runtime::Device& device, const Size& values, const Code& code) override {
     const auto most = static_cast<std::uint32_t>(values.at("chunks"));
     const auto words = static_cast<std::uint32_t>(values.at("bytes") / 4);
-    Random random(static_cast<std::uint32_t>(values.at("seed")));
+    Random random(device, static_cast<std::uint32_t>(values.at("seed")));
     std::vector<std::uint32_t> data(std::size_t{most} * words);
     for (std::uint32_t& word : data) word = random.next() << 16 ^ random.next();
     const auto table = sines();

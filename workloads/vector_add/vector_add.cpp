@@ -13,12 +13,14 @@ class VectorAdd : public Workload {
   std::map<std::string, Size> sizes() const override {
     return {{"small", {{"n", 10'000}}}, {"default", {{"n", 1u << 20}}}, {"large", {{"n", 1u << 24}}}};
   }
+  std::uint64_t device_bytes(const Size& values) const override { return 3 * sizeof(float) * values.at("n"); }
   Code code() const override { return built_code(name()); }
 
   Result run(runtime::Device& device, const Size& values, const Code& code) override {
     const std::uint64_t n = values.at("n");
     std::vector<float> a(n), b(n), sum(n);
     for (std::uint64_t i = 0; i < n; ++i) {
+      if (i % (1u << 20) == 0) device.stop_if_interrupted();
       a[i] = static_cast<float>(i % 1000);
       b[i] = static_cast<float>(2 * (i % 77));
       sum[i] = a[i] + b[i];

@@ -89,7 +89,7 @@ class Visibility : public Workload {
 
   Result run(runtime::Device& device, const Size& values, const Code& code) override {
     const auto value = [&](const char* option) { return static_cast<std::int32_t>(values.at(option)); };
-    Random random(static_cast<std::uint32_t>(values.at("seed")));
+    Random random(device, static_cast<std::uint32_t>(values.at("seed")));
     const Map map = random_map(value("columns"), value("rows"), random);
     const std::int32_t fields = map.columns * map.rows, range = value("range");
     std::vector<Place> watchers;

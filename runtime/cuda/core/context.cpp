@@ -275,13 +275,12 @@ std::uint64_t Context::limit(int which) const {
 
 void Context::set_limit(int which, std::uint64_t value) {
   if (which < 0 || which > 2) fail(Error::kUnsupportedLimit);
-  limits_[which] = value;
-  if (device_ == nullptr) return;
   runtime::DeviceLimits limits;
-  limits.stack_bytes = limits_[0];
-  limits.printf_bytes = limits_[1];
-  limits.heap_bytes = limits_[2];
-  device_->set_limits(limits);
+  std::uint64_t* const all[] = {&limits.stack_bytes, &limits.printf_bytes, &limits.heap_bytes};
+  for (int i = 0; i < 3; ++i) *all[i] = i == which ? value : limits_[i];
+  runtime::check_limits(limits);
+  limits_[which] = value;
+  if (device_ != nullptr) device_->set_limits(limits);
 }
 
 void Context::reset() {

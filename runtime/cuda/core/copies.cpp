@@ -42,6 +42,13 @@ void pack(Packing way, const End& host, const Box& box, std::uint8_t* packed) {
   }
 }
 
+// Whether the product of the extents wraps around.
+bool is_too_large(const Box& box) {
+  std::uint64_t bytes = 0;
+  return __builtin_mul_overflow(box.width, box.height, &bytes) ||
+         __builtin_mul_overflow(bytes, box.depth, &bytes);
+}
+
 }  // namespace
 
 End part_of(const End& end, std::uint64_t x, std::uint64_t y, std::uint64_t z) {
@@ -102,6 +109,7 @@ void Streams::copy_pageable(const End& to, const End& from, const Box& box, Stre
 
 void Streams::copy(const End& to, const End& from, const Box& box, Stream& stream, Host host) {
   if (box.empty()) return;
+  if (is_too_large(box)) fail(Error::kInvalidValue);
   for (const End* end : {&to, &from}) {
     if (end->image == nullptr && end->address == 0) fail(Error::kInvalidValue);
   }
@@ -127,6 +135,7 @@ void Streams::copy(std::uint64_t to, std::uint64_t from, std::uint64_t bytes, St
 void Streams::fill(const End& to, const Box& box, std::uint32_t value, unsigned bytes_of_value,
                    Stream& stream) {
   if (box.empty()) return;
+  if (is_too_large(box)) fail(Error::kInvalidValue);
   const std::uint64_t steps = (box.height > 1 ? to.pitch : 0) | (box.depth > 1 ? to.slice : 0);
   const bool aligned = ((to.address | box.width | steps) & (bytes_of_value - 1)) == 0;
   if (!aligned || is_pageable(to)) fail(Error::kInvalidValue);

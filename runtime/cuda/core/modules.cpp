@@ -179,11 +179,8 @@ FunctionAttributes Modules::attributes(Function& function) {
   attributes.shared_bytes = code.shared_bytes;
   attributes.local_bytes = code.local_bytes;
   attributes.registers = static_cast<int>(code.registers_per_thread);
-  const auto& most = code.max_threads;
-  attributes.max_threads = most[0] == 0
-                               ? static_cast<int>(limits.block_threads)
-                               : static_cast<int>(std::min<std::uint64_t>(
-                                     limits.block_threads, std::uint64_t{most[0]} * most[1] * most[2]));
+  attributes.max_threads =
+      static_cast<int>(std::min<std::uint64_t>(limits.block_threads, code.most_threads()));
   attributes.ptx_version = version_number(function.module->target());
   attributes.binary_version = static_cast<int>(context_.settings().capability);
   attributes.max_dynamic_shared = function.most_dynamic_shared != 0 ? function.most_dynamic_shared

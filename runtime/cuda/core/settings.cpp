@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/error.h"
+#include "common/number.h"
 
 namespace weft::cuda {
 
@@ -26,6 +27,15 @@ std::string to_text(const Settings& settings) {
       .dump(-1, ' ', true, json::error_handler_t::replace);
 }
 
+namespace {
+
+// A conversion alone would take -1 for 2^64 - 1, and 7.9 for 7.
+std::uint64_t number(const std::string& key, const json& value, const Bounds& bounds) {
+  return read_unsigned(std::string(kSettingsVariable) + ": " + key, value.dump(), bounds);
+}
+
+}  // namespace
+
 Settings parse_settings(const std::string& text) {
   Settings settings;
   try {
@@ -44,17 +54,17 @@ Settings parse_settings(const std::string& text) {
       } else if (key == "instant_copies") {
         settings.instant_copies = value.get<bool>();
       } else if (key == "max_cycles") {
-        settings.max_cycles = value.get<std::uint64_t>();
+        settings.max_cycles = number(key, value, {});
       } else if (key == "max_instructions") {
-        settings.max_instructions = value.get<std::uint64_t>();
+        settings.max_instructions = number(key, value, {});
       } else if (key == "capability") {
-        settings.capability = value.get<unsigned>();
+        settings.capability = static_cast<unsigned>(number(key, value, {10, 999}));
       } else if (key == "check") {
         settings.checks = value.get<std::vector<std::string>>();
       } else if (key == "check_reports") {
-        settings.check_reports = value.get<std::uint64_t>();
+        settings.check_reports = number(key, value, {1});
       } else if (key == "host_wait_ms") {
-        settings.host_wait_ms = value.get<std::uint64_t>();
+        settings.host_wait_ms = number(key, value, {0, kMostHostWait});
       } else if (key == "process") {
         settings.process = value.get<std::int64_t>();
       } else {

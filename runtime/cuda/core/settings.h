@@ -11,6 +11,9 @@ namespace weft::cuda {
 
 inline constexpr const char* kSettingsVariable = "WEFT_CUDA";
 
+// An hour.
+inline constexpr std::uint64_t kMostHostWait = 3'600'000;
+
 struct Settings {
   std::string config = "gtx480";
   std::vector<std::string> overrides;  // "path=value"

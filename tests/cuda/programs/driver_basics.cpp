@@ -190,6 +190,14 @@ void test_functions(CUmodule module) {
   EXPECT(blocks == 8);
   EXPECT_OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, nothing, 32, 20000));
   EXPECT(blocks == 2);
+  for (const size_t wraps : {SIZE_MAX, SIZE_MAX - 127, size_t{1} << 63, size_t{49153}}) {
+    EXPECT_ERROR(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, nothing, 32, wraps),
+                 CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, wraps << 4), CUDA_ERROR_INVALID_VALUE);
+  }
+  size_t limit = 0;
+  EXPECT_OK(cuCtxGetLimit(&limit, CU_LIMIT_STACK_SIZE));
+  EXPECT(limit == 1024);
   EXPECT_ERROR(cuLaunchKernel(nothing, 1, 1, 1, 2048, 1, 1, 0, nullptr, nullptr, nullptr),
                CUDA_ERROR_INVALID_VALUE);
   EXPECT_ERROR(cuLaunchKernel(nothing, 0, 1, 1, 32, 1, 1, 0, nullptr, nullptr, nullptr),
