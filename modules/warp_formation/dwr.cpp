@@ -276,7 +276,7 @@ void Dwr::commit_together(unsigned context, const Outcome& outcome) {
 void Dwr::commit(unsigned context) {
   SubWarp& warp = warps_[context];
   land(context);
-  if (!warp.settle(*program_, config_.sbr.order, stack_statistics_)) return end(context);
+  if (!warp.settle(*program_, config_, stack_statistics_)) return end(context);
   if (!warp.at_barrier) return offer(context);
   table_.set(context, warp.stack.top().pc);
   ++scheduler_of(context).at_barrier;

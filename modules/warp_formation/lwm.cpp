@@ -317,7 +317,7 @@ void Lwm::go_on(unsigned context) {
   }
   if (!warp.busy.empty()) return;
   const bool barrier = program_->code[warp.stack.top().pc].is_barrier();
-  if (!warp.settle(*program_, config_.sbr.order, stack_statistics_)) return end(context);
+  if (!warp.settle(*program_, config_, stack_statistics_)) return end(context);
   if (barrier && warp.stack.depth() > 1) ++stack_statistics_.barriers_in_divergence;
   choose(context);
 }

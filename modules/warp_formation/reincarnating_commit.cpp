@@ -123,8 +123,9 @@ void ReincarnatingWarps::part(Index w) {
   const Landing& last = paths_.back().landing;
   if (first.pc != last.pc || first.depth != last.depth) {
     ++counters_.divergent_branches;
-    if (instruction.reconvergence != ptx::kNoPc) {
-      barriers_.reserve(warp.threads, {instruction.reconvergence, warp.depth, warp.slot});
+    const ptx::Pc point = reconvergence_point(instruction, rule_);
+    if (point != ptx::kNoPc) {
+      barriers_.reserve(warp.threads, {point, warp.depth, warp.slot});
     }
   }
   const LaneSet threads = warp.threads;

@@ -11,8 +11,10 @@ unsigned rows_of(std::uint32_t threads, unsigned width) {
 
 }  // namespace
 
-ReincarnatingWarps::ReincarnatingWarps(const ReincarnationConfig& config, const Geometry& geometry)
+ReincarnatingWarps::ReincarnatingWarps(const ReincarnationConfig& config, Reconvergence rule,
+                                       const Geometry& geometry)
     : config_(config),
+      rule_(rule),
       geometry_(geometry),
       lanes_(geometry.simd_width),
       // A warp has at least one thread, and those of a row that its block does not fill are never used.

@@ -29,7 +29,7 @@ namespace weft::warp_formation {
 
 class ReincarnatingWarps : public WarpFormation {
  public:
-  ReincarnatingWarps(const ReincarnationConfig& config, const Geometry& geometry);
+  ReincarnatingWarps(const ReincarnationConfig& config, Reconvergence rule, const Geometry& geometry);
 
   void attach(const ptx::Program& program, const SmView& sm) override;
   bool can_launch(const Block& block) const override;
@@ -159,6 +159,7 @@ class ReincarnatingWarps : public WarpFormation {
   std::string describe(Index w) const;
 
   const ReincarnationConfig config_;
+  const Reconvergence rule_;
   const Geometry geometry_;
   const LaneMap lanes_;
   const ptx::Program* program_ = nullptr;

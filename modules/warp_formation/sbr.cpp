@@ -26,7 +26,8 @@ class Sbr final : public WarpFormation {
   void attach(const ptx::Program& program, const SmView& sm) override {
     program_ = &program;
     sm_ = &sm;
-    if (config_.likely_convergence != LikelyConvergence::kOff) likely_ = likely_convergence_points(program);
+    if (config_.likely_convergence != LikelyConvergence::kOff)
+      likely_ = likely_convergence_points(program, config_.reconvergence);
   }
 
   bool can_launch(const Block& block) const override { return contexts_ - live_ >= warps_of(block); }
@@ -314,7 +315,7 @@ class Sbr final : public WarpFormation {
     Scheduler& s = scheduler_of(context);
     land(warp, s);
     const ptx::Pc likely = likely_.empty() ? ptx::kNoPc : likely_[warp.stack.top().pc];
-    if (!warp.settle(*program_, config_.sbr.order, statistics_, likely)) return end(context);
+    if (!warp.settle(*program_, config_, statistics_, likely)) return end(context);
     if (!warp.at_barrier || warp.stand_aside()) return offer(context);
     show_top(context);
     ++s.at_barrier;

@@ -145,7 +145,7 @@ struct SbrWarp {
 
   // All threads of the instruction have been deposited: the stack moves. `likely` is the likely-convergence
   // point of a branch. False: none of the warp is left.
-  bool settle(const ptx::Program& program, SbrOrder order, StackStatistics& statistics,
+  bool settle(const ptx::Program& program, const Config& config, StackStatistics& statistics,
               ptx::Pc likely = ptx::kNoPc) {
     const ptx::Pc pc = stack.top().pc;
     const ptx::Instruction& instruction = program.code[pc];
@@ -159,7 +159,7 @@ struct SbrWarp {
       }
     }
     if (paths.empty()) return true;
-    if (paths.size() > 1) order_paths(paths, pc, order);
+    if (paths.size() > 1) order_paths(paths, pc, config.sbr.order);
     if (instruction.is_branch())
       ++(paths.size() > 1 ? statistics.divergent_branches : statistics.uniform_branches);
     // A return has no reconvergence point of its own: threads that go back to different callers meet where
@@ -167,7 +167,8 @@ struct SbrWarp {
     const StackEntry& top = stack.top();
     const bool returns = instruction.op == ptx::Opcode::kReturn;
     stack.advance(paths.data(), static_cast<unsigned>(paths.size()),
-                  returns ? top.rpc : instruction.reconvergence, returns ? top.rpc_depth : top.depth, likely);
+                  returns ? top.rpc : reconvergence_point(instruction, config.reconvergence),
+                  returns ? top.rpc_depth : top.depth, likely);
     statistics.deepest_stack = std::max<std::uint64_t>(statistics.deepest_stack, stack.depth());
     paths.clear();
     return true;
