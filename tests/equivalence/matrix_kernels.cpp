@@ -85,6 +85,30 @@ const std::string kExitBeforeBarrier =
     "  st.global.u32 [%rd10+4], %r10; and.b32 %r6, %r5, 1; setp.ne.u32 %p1, %r6, 0;\n  @%p1 exit;\n" +
     past(1) + "  bar.sync 0;\n" + past(2) + "  bar.sync 0;\n" + past(3);
 
+// Half of the threads leave before a barrier, from one arm of a branch, or in a turn of a loop; or none of
+// them does, which a program does not say. Their neighbours read what they left in shared memory.
+std::string leave(const std::string& how, bool taken) {
+  return "  and.b32 %r6, %r5, 8; setp.eq.u32 %p4, %r6, " + std::string(taken ? "8" : "16") +
+         "; st.global.u32 [%rd10+4], %r10;\n  @%p4 " + how + ";\n";
+}
+std::string leaves_in_arm(const std::string& how, bool taken, const std::string& barrier = kExchange) {
+  return kExchange + to("C", 0) + past(1) + leave(how, taken) + past(2) + go("D") + at("C") + past(3) +
+         at("D") + barrier + past(4) + kExchange + past(5);
+}
+std::string leaves_in_both_arms(const std::string& how, bool taken) {
+  return kExchange + to("C", 0) + past(1) + leave(how, taken) + past(2) + go("D") + at("C") + to("E", 1) +
+         past(3) + at("E") + leave(how, taken) + past(4) + at("D") + kExchange + past(5);
+}
+std::string leaves_in_loop(const std::string& how, bool taken) {
+  return kExchange + "  mov.u32 %r21, 5;\n" + at("TURN") + to("X", 1) + past(1) + leave(how, taken) + kLoad +
+         at("X") + kExchange +
+         "  shr.u32 %r5, %r5, 1; sub.u32 %r21, %r21, 1; setp.ne.u32 %p3, %r21, 0;\n  @%p3 bra TURN;\n" +
+         past(2);
+}
+// Only the first two warps have the barrier.
+const std::string kBarrierOfSome = "  setp.ge.u32 %p4, %r1, 64;\n  @%p4 bra C;\n" + past(1) +
+                                   "  bar.sync 1, 64;\n" + past(2) + at("C") + past(3) + kExchange + past(4);
+
 // Takes the argument, returns from three places, with a branch of its own.
 const std::string kFunction = R"(.func (.param .b32 r) f(.param .b32 a) {
   .reg .pred %p<4>; .reg .b32 %r<8>;
@@ -159,10 +183,35 @@ const std::string kRegroupedTwice = to("A", 0) + past(1) + kLoad + to("B", 1) + 
                                     to("C", 2) + past(6) + kLoad + at("C") + past(7) + at("K") + past(8);
 
 MatrixKernel row(const std::string& name, const std::string& body, std::uint32_t threads = 128,
-                 const std::string& functions = "") {
+                 const std::string& functions = "", const std::string& end = kEnd) {
   const std::string text =
-      ".version 8.0\n.target sm_90\n.address_size 64\n" + functions + kStart + body + kEnd;
+      ".version 8.0\n.target sm_90\n.address_size 64\n" + functions + kStart + body + end;
   return {name, {text, 3, threads}};
+}
+
+// Early returns before block barriers: at once, or by a branch to what all threads return with.
+void add_early_returns(std::vector<MatrixKernel>& rows) {
+  struct Way {
+    const char *name, *how;
+    std::string end;
+  };
+  const std::string store = "  st.global.u32 [%rd10], %r10;\n";
+  const Way kWays[] = {{"predicated return", "ret", kEnd},
+                       {"shared return", "bra LEAVE", store + "LEAVE:\n  ret;\n}\n"},
+                       {"shared epilogue", "bra LEAVE", "LEAVE:\n" + kEnd}};
+  const std::string call = "  call meet;\n", function = ".func meet() {\n  bar.sync 0;\n  ret;\n}\n";
+  for (const bool taken : {true, false}) {
+    const std::string which = taken ? ", taken" : ", not taken";
+    for (const auto& [name, how, end] : kWays) {
+      const auto add = [&, &name = name, &end = end](const char* where, const std::string& body) {
+        rows.push_back(row(name + std::string(where) + which, body, 128, function, end));
+      };
+      add(" in an arm before a barrier", leaves_in_arm(how, taken));
+      add(" in both arms before a barrier", leaves_in_both_arms(how, taken));
+      add(" in a loop with a barrier", leaves_in_loop(how, taken));
+      add(" before a barrier in a function", leaves_in_arm(how, taken, call));
+    }
+  }
 }
 
 std::string with_first(unsigned threads, const std::string& body) {
@@ -172,34 +221,37 @@ std::string with_first(unsigned threads, const std::string& body) {
 }  // namespace
 
 std::vector<MatrixKernel> matrix_kernels() {
-  return {row("if-else", kIfElse),
-          row("one-sided if", kOneSidedIf),
-          row("nested ifs that share a reconvergence point", kNestedIfs),
-          row("loop with trips that depend on data", kLoop),
-          row("loop with break and continue", kBreakAndContinue),
-          row("merge of two entries", kTwoEntries),
-          row("loop of two entries", kTwoEntryLoop),
-          row("switch", kSwitch),
-          row("block that branches to itself", kSelfLoop),
-          row("exit in an arm", kExitInArm),
-          row("exit in a loop", kExitInLoop),
-          row("exit of a whole arm", kWholeArmExits),
-          row("barrier after divergence", kBarrierAfterBranch),
-          row("barrier in a loop", kBarrierInLoop),
-          row("exit before a barrier", kExitBeforeBarrier),
-          row("partial last warp", kBarrierInLoop, 84),
-          row("block of one thread", kBarrierInLoop + kLoop, 1),
-          row("the same function from both arms", kCallInBothArms, 128, kFunction),
-          row("divergent return", kDivergentReturn, 128, kRecursion),
-          row("listing 2(a), first part first", with_first(8, kListing2a)),
-          row("listing 2(a), all but the last part", with_first(120, kListing2a)),
-          row("listing 2(b), first part first", with_first(8, kListing2b)),
-          row("listing 2(b), all but the last part", with_first(120, kListing2b)),
-          row("listing 3", kListing3, 64),
-          row("17 loads in sibling arms", loads_in_arms(17, 2)),
-          row("36 loads that nobody shares", loads_in_arms(36, 2)),
-          row("17 reconvergence points at once", nested(17)),
-          row("regrouped twice", kRegroupedTwice)};
+  std::vector<MatrixKernel> rows = {row("if-else", kIfElse),
+                                    row("one-sided if", kOneSidedIf),
+                                    row("nested ifs that share a reconvergence point", kNestedIfs),
+                                    row("loop with trips that depend on data", kLoop),
+                                    row("loop with break and continue", kBreakAndContinue),
+                                    row("merge of two entries", kTwoEntries),
+                                    row("loop of two entries", kTwoEntryLoop),
+                                    row("switch", kSwitch),
+                                    row("block that branches to itself", kSelfLoop),
+                                    row("exit in an arm", kExitInArm),
+                                    row("exit in a loop", kExitInLoop),
+                                    row("exit of a whole arm", kWholeArmExits),
+                                    row("barrier after divergence", kBarrierAfterBranch),
+                                    row("barrier in a loop", kBarrierInLoop),
+                                    row("exit before a barrier", kExitBeforeBarrier),
+                                    row("partial last warp", kBarrierInLoop, 84),
+                                    row("block of one thread", kBarrierInLoop + kLoop, 1),
+                                    row("the same function from both arms", kCallInBothArms, 128, kFunction),
+                                    row("divergent return", kDivergentReturn, 128, kRecursion),
+                                    row("listing 2(a), first part first", with_first(8, kListing2a)),
+                                    row("listing 2(a), all but the last part", with_first(120, kListing2a)),
+                                    row("listing 2(b), first part first", with_first(8, kListing2b)),
+                                    row("listing 2(b), all but the last part", with_first(120, kListing2b)),
+                                    row("listing 3", kListing3, 64),
+                                    row("17 loads in sibling arms", loads_in_arms(17, 2)),
+                                    row("36 loads that nobody shares", loads_in_arms(36, 2)),
+                                    row("17 reconvergence points at once", nested(17)),
+                                    row("barrier of some warps", kBarrierOfSome),
+                                    row("regrouped twice", kRegroupedTwice)};
+  add_early_returns(rows);
+  return rows;
 }
 
 }  // namespace weft::test

@@ -103,6 +103,54 @@ TEST_P(EveryScheme, BarriersInBothArmsOfAWarpOpenUnlessItIsAStacks) {
   }
 }
 
+// if (p1) ...; else { if (p2) return; ... }  barrier. The return is one of its own, or shared by all threads,
+// alone or with what goes before it.
+TEST_P(EveryScheme, AnEarlyReturnBeforeABarrierHoldsNobodyUp) {
+  const auto body = [](const std::string& leave, const std::string& end) {
+    return "  @%p1 bra E;\n  @%p2 " + leave + ";\n  add.u32 %r1, %r1, 1;\n  bra J;\nE:\n" +
+           "  add.u32 %r1, %r1, 2;\nJ:\n  bar.sync 0;\n  add.u32 %r1, %r1, 3;\n" + end;
+  };
+  constexpr ptx::Pc kBarrier = 5;
+  for (const auto& [leave, end] : {std::pair{"ret", "  ret;"},
+                                   {"bra D", "D:\n  ret;"},
+                                   {"bra D", "D:\n  st.global.u32 [%rd1], %r1;\n  ret;"}}) {
+    const ptx::Program program = kernel(body(leave, end));
+    for (const bool taken : {true, false}) {
+      Driver driver(program, scheme(GetParam()), four_lanes(16));
+      driver.holds = [taken](unsigned thread, ptx::Pc pc, unsigned) {
+        return pc == 0 ? thread % 2 == 0 : taken && thread % 4 == 1;
+      };
+      driver.launch(16);
+      ASSERT_NO_THROW(driver.run(1000)) << leave << " " << end << (taken ? ", taken" : ", not taken");
+      unsigned waited = 0;
+      for (const Record& record : driver.trace()) {
+        if (record.pc == kBarrier) waited += static_cast<unsigned>(record.threads.size());
+      }
+      EXPECT_EQ(waited, taken ? 12u : 16u);
+    }
+  }
+}
+
+// Threads that leave for a shared return run first, so that the others come to the barrier together; at the
+// post-dominator they would wait for these.
+TEST_P(EveryScheme, WhoLeavesBeforeABarrierRunsFirstUnlessPointsArePlain) {
+  if (GetParam() == "dwf") GTEST_SKIP() << "its threads wait at no point";
+  const ptx::Program program = kernel("  @%p1 bra D;\n  add.u32 %r1, %r1, 1;\n  bar.sync 0;\nD:\n  ret;");
+  for (const Reconvergence rule : {Reconvergence::kBarrierAware, Reconvergence::kPlain}) {
+    Config config = scheme(GetParam());
+    config.reconvergence = rule;
+    Driver driver(program, config, four_lanes(4));
+    driver.holds = [](unsigned thread, ptx::Pc, unsigned) { return thread % 2 == 1; };
+    driver.launch(4);
+    driver.run(1000);
+    const auto first = [&](ptx::Pc pc) {
+      return std::find_if(driver.trace().begin(), driver.trace().end(),
+                          [pc](const Record& r) { return r.pc == pc; });
+    };
+    EXPECT_EQ(first(3) < first(1), rule == Reconvergence::kBarrierAware);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Schemes, EveryScheme, ::testing::ValuesIn(scheme_names()),
                          [](const auto& info) { return info.param; });
 
