@@ -34,10 +34,6 @@ void ReconvergenceBarriers::reset() {
   counters_ = {};
 }
 
-void ReconvergenceBarriers::attach(std::size_t instructions) {
-  at_pc_.assign(instructions, 0);
-}
-
 void ReconvergenceBarriers::hold_rows(std::size_t rows) {
   if (expected_.size() < rows * width_) expected_.resize(rows * width_, 0);
 }
@@ -82,7 +78,7 @@ int ReconvergenceBarriers::open(std::uint16_t row, const Place& place) {
   for (Index e = set; e < set + ways_; ++e) {
     Entry& entry = entries_[e];
     if (entry.lanes != 0) continue;
-    entry.reached = 0;
+    entry.reached = entry.parked = entry.blocked = 0;
     entry.place = place;
     entry.next = e;
     if (linked_ && !fresh_.empty()) {
@@ -154,12 +150,12 @@ void ReconvergenceBarriers::exit(const LaneSet& threads) {
       if (((entry.lanes & ~entry.reached) >> lane & 1) == 0 || entry.row[lane] != row) continue;
       entry.lanes &= ~(1u << lane);
       if (entry.lanes != 0) {
-        complete_if_all_reached(e);
+        complete_if_all_reached(e, false);
         continue;
       }
       const Index next = entry.next;
       release(e);
-      if (next != e) complete_if_all_reached(next);
+      if (next != e) complete_if_all_reached(next, false);
     }
   });
 }
@@ -174,23 +170,74 @@ void ReconvergenceBarriers::release(Index e) {
   entries_[e].lanes = entries_[e].reached = 0;
 }
 
-void ReconvergenceBarriers::complete_if_all_reached(Index first) {
+// Visits the entries that expect a thread, and its lane.
+template <class Visit>
+void ReconvergenceBarriers::each_registration(const LaneSet& threads, Visit&& visit) {
+  if (sets_ == 0) return;
+  each_lane(threads.mask, [&](unsigned lane) {
+    const std::uint16_t row = threads.row[lane];
+    if (expected(row, lane) == 0) return;
+    for (Index e = set_of(row); e < set_of(row) + ways_; ++e) {
+      Entry& entry = entries_[e];
+      if (((entry.lanes & ~entry.reached) >> lane & 1) != 0 && entry.row[lane] == row) visit(e, 1u << lane);
+    }
+  });
+}
+
+void ReconvergenceBarriers::park(const LaneSet& threads, bool at_block_barrier) {
+  each_registration(threads, [&](Index e, std::uint32_t lane) {
+    entries_[e].parked |= lane;
+    if (at_block_barrier) entries_[e].blocked |= lane;
+  });
+  each_registration(threads, [&](Index e, std::uint32_t) { complete_if_all_reached(e, !at_block_barrier); });
+}
+
+void ReconvergenceBarriers::unpark(const LaneSet& threads) {
+  each_registration(threads, [&](Index e, std::uint32_t lane) {
+    entries_[e].parked &= ~lane;
+    entries_[e].blocked &= ~lane;
+  });
+}
+
+void ReconvergenceBarriers::complete_if_all_reached(Index first, bool leaving) {
+  std::uint32_t reached = 0, blocked = 0;
+  bool alone = false;
   Index e = first;
   do {
-    if (entries_[e].reached != entries_[e].lanes) return;
-    e = entries_[e].next;
+    const Entry& entry = entries_[e];
+    if (entry.reached != entry.lanes) {
+      if ((entry.reached | entry.parked) != entry.lanes) return;
+      alone = true;
+    }
+    reached |= entry.reached;
+    blocked |= entry.blocked;
+    e = entry.next;
   } while (e != first);
+  if (alone && (blocked == 0 || reached == 0 || (!leaving && ends_[entries_[first].place.rpc] != 0))) return;
+  take_reached(first, alone);
+}
+
+// Those of the barrier that have reached it go on, all of them or `alone`.
+void ReconvergenceBarriers::take_reached(Index first, bool alone) {
   Completed done;
   done.place = entries_[first].place;
-  for (;;) {
+  done.alone = alone;
+  unsigned entries = 0;
+  Index e = first;
+  do {
+    ++entries;
+    e = entries_[e].next;
+  } while (e != first);
+  for (; entries > 0; --entries) {
     Entry& entry = entries_[e];
     LaneSet part;
-    part.mask = entry.lanes;
+    part.mask = entry.reached;
     part.row = entry.row;
     done.threads.take(part, part.mask);
+    entry.lanes &= ~entry.reached;
+    entry.reached = 0;
     const Index next = entry.next;
-    release(e);
-    if (next == e) break;
+    if (entry.lanes == 0) release(e);
     e = next;
   }
   waiting_ -= done.threads.count();

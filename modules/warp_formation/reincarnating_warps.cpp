@@ -39,7 +39,7 @@ ReincarnatingWarps::ReincarnatingWarps(const ReincarnationConfig& config, Reconv
 void ReincarnatingWarps::attach(const ptx::Program& program, const SmView& sm) {
   program_ = &program;
   sm_ = &sm;
-  barriers_.attach(program.code.size());
+  barriers_.attach(program.code.size(), [this](ptx::Pc pc) { return ends(pc); });
 }
 
 bool ReincarnatingWarps::can_launch(const Block& block) const {

@@ -131,18 +131,19 @@ bool TbcBlock::choose_path(Statistics& statistics) {
   const BlockMask waiting = this->waiting();
   if (waiting.empty()) return true;
   const auto free = [&](const BlockMask& mask) { return !mask.empty() && !mask.intersects(waiting); };
-  if (stack_.bring_up(free)) return true;
   const auto partly_free = [&](BlockMask mask) { return !mask.remove(waiting).empty(); };
-  if (stack_.bring_up(partly_free)) {
-    BlockMask held = stack_.top().mask;
-    held &= waiting;
-    stack_.set_aside(held, stack_.top().pc, stack_.top().depth,
-                     [&](const BlockMask& other) { return other.intersects(waiting); });
-    return true;
+  // Those at a reconvergence point may have come there past a barrier, at which they wait: then the next.
+  for (;;) {
+    if (stack_.bring_up(free)) return true;
+    if (stack_.bring_up(partly_free)) break;
+    if (!stack_.go_on_without()) return false;
+    ++statistics.lone_departures;
   }
-  if (!stack_.go_on_without()) return false;
-  ++statistics.lone_departures;
-  return stack_.bring_up(free);
+  BlockMask held = stack_.top().mask;
+  held &= waiting;
+  stack_.set_aside(held, stack_.top().pc, stack_.top().depth,
+                   [&](const BlockMask& other) { return other.intersects(waiting); });
+  return true;
 }
 
 unsigned TbcBlock::static_warps(unsigned size) const {
