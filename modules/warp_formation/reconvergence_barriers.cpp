@@ -31,6 +31,7 @@ void ReconvergenceBarriers::reset() {
   completed_.clear();
   waiting_ = 0;
   in_use_ = 0;
+  opened_ = 0;
   counters_ = {};
 }
 
@@ -80,6 +81,7 @@ int ReconvergenceBarriers::open(std::uint16_t row, const Place& place) {
     if (entry.lanes != 0) continue;
     entry.reached = entry.parked = entry.blocked = 0;
     entry.place = place;
+    entry.number = ++opened_;
     entry.next = e;
     if (linked_ && !fresh_.empty()) {
       entry.next = entries_[fresh_.back()].next;
@@ -130,10 +132,13 @@ std::uint32_t ReconvergenceBarriers::arrive(const LaneSet& threads, const Place&
         if (entry.row[lane] == threads.row[lane]) here |= 1u << lane;
       });
       if (here == 0) continue;
-      each_lane(here, [&](unsigned lane) { --expected(threads.row[lane], lane); });
       entry.reached |= here;
       arrived |= here;
       waiting_ += static_cast<std::uint32_t>(__builtin_popcount(here));
+      each_lane(here, [&](unsigned lane) {
+        if (--expected(threads.row[lane], lane) != 0 && entry.number != opened_)
+          leave_inner(e, threads.row[lane], lane);
+      });
       complete_if_all_reached(e);
     }
   }
@@ -148,16 +153,30 @@ void ReconvergenceBarriers::exit(const LaneSet& threads) {
     for (Index e = set_of(row); e < set_of(row) + ways_; ++e) {
       Entry& entry = entries_[e];
       if (((entry.lanes & ~entry.reached) >> lane & 1) == 0 || entry.row[lane] != row) continue;
-      entry.lanes &= ~(1u << lane);
-      if (entry.lanes != 0) {
-        complete_if_all_reached(e, false);
-        continue;
-      }
-      const Index next = entry.next;
-      release(e);
-      if (next != e) complete_if_all_reached(next, false);
+      leave(e, 1u << lane, false);
     }
   });
+}
+
+// A thread of the entry will not come.
+void ReconvergenceBarriers::leave(Index e, std::uint32_t lane, bool leaving) {
+  Entry& entry = entries_[e];
+  entry.lanes &= ~lane;
+  if (entry.lanes != 0) return complete_if_all_reached(e, leaving);
+  const Index next = entry.next;
+  release(e);
+  if (next != e) complete_if_all_reached(next, leaving);
+}
+
+// The thread has come to an entry past the points of those opened later.
+void ReconvergenceBarriers::leave_inner(Index outer, std::uint16_t row, unsigned lane) {
+  for (Index e = set_of(row); e < set_of(row) + ways_; ++e) {
+    const Entry& entry = entries_[e];
+    if (((entry.lanes & ~entry.reached) >> lane & 1) == 0 || entry.row[lane] != row) continue;
+    if (entry.number < entries_[outer].number) continue;
+    --expected(row, lane);
+    leave(e, 1u << lane, true);
+  }
 }
 
 // Takes an entry without threads out of its barrier.

@@ -58,7 +58,8 @@ class ReconvergenceBarriers {
 
   // The threads diverge, each at most once registered per place.
   void reserve(const LaneSet& threads, const Place& place);
-  // Lanes whose thread was expected at `place`; they wait there from now on.
+  // Lanes whose thread was expected at `place`; they wait there from now on. Who is there has left the
+  // regions of branches further in: a point before a block barrier is none that all threads come to.
   std::uint32_t arrive(const LaneSet& threads, const Place& place);
   // Threads end: nobody waits for them any more.
   void exit(const LaneSet& threads);
@@ -120,7 +121,8 @@ class ReconvergenceBarriers {
     std::uint32_t parked = 0;   // ... and who waits elsewhere ...
     std::uint32_t blocked = 0;  // ... at a block barrier
     Place place;
-    Index next = 0;  // the next entry of the same barrier, a ring
+    Index next = 0;            // the next entry of the same barrier, a ring
+    std::uint64_t number = 0;  // of those opened so far
     std::array<std::uint16_t, kMaxLanes> row{};
   };
 
@@ -130,6 +132,8 @@ class ReconvergenceBarriers {
   int open(std::uint16_t row, const Place& place);
   std::uint32_t ring_lanes(Index entry) const;
   void release(Index entry);
+  void leave(Index entry, std::uint32_t lane, bool leaving);
+  void leave_inner(Index outer, std::uint16_t row, unsigned lane);
   template <class Visit>
   void each_registration(const LaneSet& threads, Visit&& visit);
   // `leaving`: those that end here go on without parked ones too. (No need where the SM asks anew whether a
@@ -149,6 +153,7 @@ class ReconvergenceBarriers {
   std::vector<Completed> completed_;
   std::uint32_t waiting_ = 0;
   std::uint64_t in_use_ = 0;
+  std::uint64_t opened_ = 0;  // entries
   Counters counters_;
 };
 

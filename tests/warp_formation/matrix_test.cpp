@@ -126,6 +126,35 @@ TEST_P(EveryScheme, AnEarlyReturnBeforeABarrierHoldsNobodyUp) {
   }
 }
 
+// Both arms have a barrier, so that they meet behind them; one thread of the first goes round its barrier, to
+// where all of the warp are expected, and those that it left to the barrier do not wait for it.
+TEST_P(EveryScheme, WhoGoesRoundABarrierToAnOuterPointHoldsNobodyUp) {
+  const ptx::Program program = kernel(R"(
+  @%p1 bra E;              // 0: meets at 6
+  @%p2 bra M;              // 1: meets at 2, before the barrier
+  bar.sync 0;              // 2
+M:
+  bra J;                   // 3
+E:
+  @%p3 exit;               // 4
+  bar.sync 0;              // 5
+J:
+  add.u32 %r1, %r1, 1;     // 6
+  ret;                     // 7)");
+  ASSERT_EQ(program.code[1].reconvergence, 2u);
+  // Of the second arm some wait, or all have ended.
+  for (const bool ended : {false, true}) {
+    Driver driver(program, scheme(GetParam()), four_lanes(16));
+    driver.holds = [ended](unsigned thread, ptx::Pc pc, unsigned) {
+      return pc == 0 ? thread % 4 == 3 : pc == 1 ? thread % 4 == 1 : ended;
+    };
+    driver.launch(16);
+    ASSERT_NO_THROW(driver.run(1000)) << ended;
+    EXPECT_EQ((driver.visits().count({1, 2})), 0u);
+    EXPECT_EQ((driver.visits().at({0, 2})), 1u);
+  }
+}
+
 // Threads that leave for a shared return run first, so that the others come to the barrier together; at the
 // post-dominator they would wait for these.
 TEST_P(EveryScheme, WhoLeavesBeforeABarrierRunsFirstUnlessPointsArePlain) {
