@@ -120,11 +120,16 @@ Instruction Assembly::finish(const DraftInstruction& draft, const Place& place) 
 void Assembly::add_blocks(const FlowGraph& flow, const Place& place) {
   const auto first = static_cast<std::uint32_t>(program_.blocks.size());
   const auto count = static_cast<std::uint32_t>(flow.blocks.size());
-  for (const BasicBlock& block : flow.blocks) {
+  const auto pc_of = [&](std::uint32_t block) {
+    return block == count ? kNoPc : place.first + flow.blocks[block].first;
+  };
+  for (std::uint32_t b = 0; b < count; ++b) {
+    const BasicBlock& block = flow.blocks[b];
     Instruction& last = program_.code[place.first + block.last];
     const bool branches = last.is_branch() || last.op == Opcode::kBrx;
-    if (branches && block.post_dominator != count) {
-      last.reconvergence = place.first + flow.blocks[block.post_dominator].first;
+    if (branches) {
+      last.reconvergence = pc_of(flow.meeting[b]);
+      last.plain_reconvergence = pc_of(block.post_dominator);
     }
     BasicBlock moved = block;
     moved.first += place.first;
@@ -142,7 +147,7 @@ void Assembly::add(const std::string& name, const Draft& draft, const FlowGraph&
     const auto pc = static_cast<Pc>(program_.code.size());
     program_.code.push_back(finish(d, place));
     Instruction& i = program_.code.back();
-    if (i.op == Opcode::kCall && i.target == kNoPc) i.reconvergence = pc + 1;
+    if (i.op == Opcode::kCall && i.target == kNoPc) i.reconvergence = i.plain_reconvergence = pc + 1;
     if (i.system == SystemCall::kAllocate) program_.uses_heap = true;
     if (i.op != Opcode::kBrx) continue;
     const auto& table = draft.tables[i.target];

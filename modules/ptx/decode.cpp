@@ -4,6 +4,7 @@
 #include "ptx/flow.h"
 #include "ptx/limits.h"
 #include "ptx/liveness.h"
+#include "ptx/meeting.h"
 #include "ptx/module.h"
 #include "ptx/reach.h"
 #include "ptx/saves.h"
@@ -101,6 +102,11 @@ Program decode(const std::vector<LinkedModule>& modules, const std::string& kern
     parts.push_back(make_part(*symbols, reach, limit - shared));
     frames.push_back(parts.back().draft.frame.bytes);
   }
+
+  std::vector<const Draft*> drafts;
+  for (const Part& part : parts) drafts.push_back(&part.draft);
+  const std::vector<bool> barriers = with_block_barriers(drafts, reach);
+  for (Part& part : parts) find_meeting_points(part.draft, barriers, reach, part.flow);
 
   Assembly assembly(kernel);
   for (const Part& part : parts) assembly.reserve(part.draft, part.allocation);

@@ -12,6 +12,16 @@ std::string block_name(const Program& program, std::uint32_t block) {
   return block == program.blocks.size() ? "exit" : "B" + std::to_string(block);
 }
 
+std::string pc_name(Pc pc) {
+  return pc == kNoPc ? "exit" : std::to_string(pc);
+}
+
+std::string meeting(const Instruction& i) {
+  std::string text = "reconverges at " + pc_name(i.reconvergence);
+  if (i.reconvergence != i.plain_reconvergence) text += ", plain: " + pc_name(i.plain_reconvergence);
+  return text;
+}
+
 std::string counts(const Program& p) {
   std::string text = "  " + std::to_string(p.code.size()) + " instructions, " +
                      std::to_string(p.blocks.size()) + " blocks; " + std::to_string(p.registers_per_thread) +
@@ -61,8 +71,9 @@ std::string listing(const ModuleText& text, const Program& program) {
                      : (part ? "  + " + std::string(name_of(i.op)) : text.statement_text(at));
       if (i.op == Opcode::kCall && i.target != kNoPc) out += "   [to " + std::to_string(i.target) + "]";
       if (i.is_branch()) {
-        out += "   [to " + std::to_string(i.target) + ", reconverges at " +
-               (i.reconvergence == kNoPc ? "exit" : std::to_string(i.reconvergence)) + "]";
+        out += "   [to " + std::to_string(i.target) + ", " + meeting(i) + "]";
+      } else if (i.op == Opcode::kBrx) {
+        out += "   [" + meeting(i) + "]";
       }
       out += "\n";
     }

@@ -371,10 +371,12 @@ struct Instruction {
 
   Pc target = kNoPc;  // bra; call: entry of the function, kNoPc: src[0] holds its address; brx: first of its
                       // targets in Program::branch_targets
-  Pc reconvergence = kNoPc;  // bra, brx: first instruction of the immediate post-dominator (kNoPc: virtual
-                             // exit); call through a register: the next instruction
-  SourcePlace ptx;           // line and column in the PTX text
-  SourcePlace source;        // from .loc, if any
+  // bra, brx: where the threads that part here meet again (ptx/meeting.h), and the first instruction of the
+  // immediate post-dominator, which is the same where no block barrier is before it (kNoPc: virtual exit);
+  // call through a register: the next instruction.
+  Pc reconvergence = kNoPc, plain_reconvergence = kNoPc;
+  SourcePlace ptx;     // line and column in the PTX text
+  SourcePlace source;  // from .loc, if any
 
   // Scoreboard keys: register rows (64-bit: the even row), predicates as Program::rows + number. Filled by
   // decode.

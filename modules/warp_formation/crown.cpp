@@ -7,7 +7,8 @@ namespace {
 
 class Crown final : public ReincarnatingWarps {
  public:
-  Crown(const Config& config, const Geometry& geometry) : ReincarnatingWarps(config.crown, geometry) {}
+  Crown(const Config& config, const Geometry& geometry)
+      : ReincarnatingWarps(config.crown, config.reconvergence, geometry) {}
 };
 
 WEFT_REGISTER_SCHEME("crown", Crown)

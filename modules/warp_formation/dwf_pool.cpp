@@ -35,8 +35,8 @@ void DwfPool::attach(const ptx::Program& program) {
   if (config_.dwf.heuristic != DwfHeuristic::kPdomPriority) return;
   reconvergence_.assign(program.code.size(), false);
   for (const auto& instruction : program.code) {
-    if (instruction.is_branch() && instruction.reconvergence != ptx::kNoPc)
-      reconvergence_[instruction.reconvergence] = true;
+    if (instruction.is_branch() && instruction.plain_reconvergence != ptx::kNoPc)
+      reconvergence_[instruction.plain_reconvergence] = true;
   }
 }
 

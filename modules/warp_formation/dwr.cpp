@@ -1,6 +1,7 @@
 #include "warp_formation/dwr.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace weft::warp_formation {
 namespace {
@@ -276,23 +277,24 @@ void Dwr::commit_together(unsigned context, const Outcome& outcome) {
 void Dwr::commit(unsigned context) {
   SubWarp& warp = warps_[context];
   land(context);
-  if (!warp.settle(*program_, config_.sbr.order, stack_statistics_)) return end(context);
-  if (!warp.at_barrier) return offer(context);
-  table_.set(context, warp.stack.top().pc);
-  ++scheduler_of(context).at_barrier;
-  if (warp.stack.depth() > 1) ++stack_statistics_.barriers_in_divergence;
-  park(context);
+  const bool arrived = std::exchange(warp.arrived, false);
+  if (!warp.settle(*program_, config_, stack_statistics_)) return end(context);
+  if (arrived && warp.stack.depth() > 1) ++stack_statistics_.barriers_in_divergence;
+  offer(context);
+  if (arrived && !stands(warp)) ++stack_statistics_.path_switches;
 }
 
 // The sub-warp goes on with a path that can run, or waits.
 void Dwr::offer(unsigned context) {
   SubWarp& warp = warps_[context];
   Scheduler& s = scheduler_of(context);
-  warp.at_sync = !warp.choose_path();
+  const bool runs = warp.choose(*program_, stack_statistics_);
   const ptx::Pc pc = warp.stack.top().pc;
   table_.set(context, pc);
-  if (warp.at_sync) {
-    ++s.at_sync;
+  if (!runs) {
+    warp.at_barrier = warp.barriers != 0;
+    warp.at_sync = !warp.at_barrier;
+    ++(warp.at_barrier ? s.at_barrier : s.at_sync);
     return park(context);
   }
   warp.members = 1;
@@ -315,8 +317,14 @@ void Dwr::park(unsigned context) {
   reconsider(group_of(context));
 }
 
+// Threads of the sub-warp have been released: if it waited, perhaps it waits no more.
 void Dwr::unpark(unsigned context) {
-  scheduler_of(context).far.remove(context);
+  SubWarp& warp = warps_[context];
+  if (!stands(warp)) return;
+  Scheduler& s = scheduler_of(context);
+  --(warp.at_barrier ? s.at_barrier : s.at_sync);
+  warp.at_barrier = warp.at_sync = false;
+  s.far.remove(context);
   group_of(context).parked &= ~bit_of(context);
   offer(context);
 }
@@ -419,7 +427,7 @@ void Dwr::combine(unsigned leader, Partners members) {
 std::uint32_t Dwr::waiting_to_exit(std::uint16_t slot) const {
   std::uint32_t threads = 0;
   for (const auto& warp : warps_) {
-    if (!warp.live || warp.slot != slot || !warp.at_barrier) continue;
+    if (!warp.live || warp.slot != slot || warp.barriers == 0) continue;
     threads += warp.ending(*program_).count();
   }
   return threads;
@@ -436,9 +444,7 @@ std::uint32_t Dwr::ending(unsigned chunk) const {
 void Dwr::barrier_released(std::uint16_t slot, unsigned barrier) {
   for (unsigned c = 0; c < warps_.size(); ++c) {
     SubWarp& warp = warps_[c];
-    if (!warp.live || warp.slot != slot || !warp.open_barrier(barrier)) continue;
-    --scheduler_of(c).at_barrier;
-    unpark(c);
+    if (warp.live && warp.slot == slot && warp.open_barrier(barrier)) unpark(c);
   }
 }
 
@@ -448,8 +454,6 @@ void Dwr::warp_sync_released(Groups threads) {
     SubWarp& warp = warps_[c];
     if (!warp.live || !warp.syncs) continue;
     warp.release(threads, width_);
-    if (!warp.at_sync || !warp.choose_path()) continue;
-    --scheduler_of(c).at_sync;
     unpark(c);
   }
 }

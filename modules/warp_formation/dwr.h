@@ -109,6 +109,7 @@ class Dwr final : public WarpFormation {
   Group& group_of(unsigned context) { return groups_[context / partners_]; }
   Partners bit_of(unsigned context) const { return Partners{1} << (context % partners_); }
   std::uint32_t threads_of(const SubWarp& warp) const { return warp.stack.top().mask.words[0] << warp.shift; }
+  static bool stands(const SubWarp& warp) { return warp.at_barrier || warp.at_sync; }
   bool is_lat(const ptx::Instruction& in) const;
   void clear();
 

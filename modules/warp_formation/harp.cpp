@@ -7,7 +7,8 @@ namespace {
 
 class Harp final : public ReincarnatingWarps {
  public:
-  Harp(const Config& config, const Geometry& geometry) : ReincarnatingWarps(config.harp, geometry) {}
+  Harp(const Config& config, const Geometry& geometry)
+      : ReincarnatingWarps(config.harp, config.reconvergence, geometry) {}
 };
 
 WEFT_REGISTER_SCHEME("harp", Harp)

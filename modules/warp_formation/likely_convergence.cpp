@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "warp_formation/warp_formation.h"
+
 namespace weft::warp_formation {
 namespace {
 
@@ -15,11 +17,12 @@ class Search {
         place_(blocks_.size(), 0),
         share_(blocks_.size(), 0) {}
 
-  // The likely point of the branch that ends block `branch`: a block number, or blocks_.size().
-  std::uint32_t point_of(std::uint32_t branch) {
+  // The likely point of the branch that ends block `branch` and whose reconvergence point begins block `end`:
+  // a block number, or blocks_.size().
+  std::uint32_t point_of(std::uint32_t branch, std::uint32_t end) {
     const auto none = static_cast<std::uint32_t>(blocks_.size());
     const auto& ways = blocks_[branch].successors;
-    end_ = blocks_[branch].post_dominator;
+    end_ = end;
     if (ways.size() < 2) return none;
     order_from(branch);
     struct Best {
@@ -48,8 +51,8 @@ class Search {
   }
 
  private:
-  // Blocks between `branch` and its post-dominator, which is not included, in reverse post-order; the branch
-  // itself, to which a loop may lead back, comes last.
+  // Blocks between `branch` and its reconvergence point, which is not included, in reverse post-order; the
+  // branch itself, to which a loop may lead back, comes last.
   void order_from(std::uint32_t branch) {
     ++mark_;
     order_.clear();
@@ -90,7 +93,7 @@ class Search {
   }
 
   const std::vector<ptx::BasicBlock>& blocks_;
-  std::uint32_t end_ = 0;                                    // the branch's post-dominator
+  std::uint32_t end_ = 0;                                    // the branch's reconvergence point
   std::vector<std::uint32_t> order_, visited_, place_;       // place_: of a block in order_
   std::uint32_t mark_ = 0;                                   // of this search in visited_
   std::vector<std::pair<std::uint32_t, std::size_t>> path_;  // block, its next successor
@@ -99,13 +102,18 @@ class Search {
 
 }  // namespace
 
-std::vector<ptx::Pc> likely_convergence_points(const ptx::Program& program) {
+std::vector<ptx::Pc> likely_convergence_points(const ptx::Program& program, Reconvergence rule) {
   std::vector<ptx::Pc> points(program.code.size(), ptx::kNoPc);
+  const auto block_at = [&program](ptx::Pc pc) {
+    const auto found = std::lower_bound(program.blocks.begin(), program.blocks.end(), pc,
+                                        [](const ptx::BasicBlock& b, ptx::Pc at) { return b.first < at; });
+    return static_cast<std::uint32_t>(found - program.blocks.begin());
+  };
   Search search(program);
   for (std::uint32_t b = 0; b < program.blocks.size(); ++b) {
     const ptx::Instruction& last = program.code[program.blocks[b].last];
     if (!last.is_branch() && last.op != ptx::Opcode::kBrx) continue;
-    const std::uint32_t point = search.point_of(b);
+    const std::uint32_t point = search.point_of(b, block_at(reconvergence_point(last, rule)));
     if (point < program.blocks.size()) points[program.blocks[b].last] = program.blocks[point].first;
   }
   return points;

@@ -19,12 +19,14 @@
 
 #include "common/statistics.h"
 #include "ptx/program.h"
+#include "warp_formation/warp_formation_config.h"
 
 namespace weft::warp_formation {
 
 // For each instruction of the program: the likely-convergence point of a branch (bra, brx) that has one, else
 // kNoPc. It lies in the function of the branch, before its reconvergence point.
-std::vector<ptx::Pc> likely_convergence_points(const ptx::Program& program);
+std::vector<ptx::Pc> likely_convergence_points(const ptx::Program& program,
+                                               Reconvergence rule = Reconvergence::kBarrierAware);
 
 // Registers what the stacks count together; `each_stack(visit)` visits all of them.
 template <class EachStack>

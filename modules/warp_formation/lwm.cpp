@@ -7,6 +7,7 @@
 // warp is done (or the first, as the paper relaxes it), the large warp goes on with its next instruction.
 #include <algorithm>
 #include <sstream>
+#include <utility>
 
 #include "warp_formation/lane_packing.h"
 #include "warp_formation/sbr_warp.h"
@@ -72,17 +73,15 @@ class Lwm final : public WarpFormation {
   std::string dump() const override;
 
  private:
-  static constexpr unsigned kBarriers = 16;
+  // Threads at block barriers are in `syncing` too: their path stands aside.
   struct LargeWarp : SbrWarp {
     explicit LargeWarp(unsigned size) : SbrWarp(size), packed(1) {}
-    WarpMask work;            // threads that the instruction at the top still has to issue
-    WarpMask busy;            // threads of packed warps in flight
-    PackedWarp packed;        // what issues next
-    bool is_packed = false;   // `packed` is up to date
-    bool simple = false;      // all of its threads go on with the next instruction
-    bool first_done = false;  // a packed warp of the instruction is done
-    // Threads at block barriers, by barrier. They are in `syncing` too: their path stands aside.
-    std::array<WarpMask, kBarriers> at_barriers{};
+    WarpMask work;                  // threads that the instruction at the top still has to issue
+    WarpMask busy;                  // threads of packed warps in flight
+    PackedWarp packed;              // what issues next
+    bool is_packed = false;         // `packed` is up to date
+    bool simple = false;            // all of its threads go on with the next instruction
+    bool first_done = false;        // a packed warp of the instruction is done
     std::uint32_t instruction = 0;  // its number: which one a packed warp belongs to
     unsigned in_memory_warps = 0;
   };
@@ -101,7 +100,7 @@ class Lwm final : public WarpFormation {
     unsigned current = kNone;  // the large warp whose instruction is being packed
   };
   struct Statistics {
-    std::uint64_t instructions = 0, packed_warps = 0, single_slot_branches = 0, lone_departures = 0;
+    std::uint64_t instructions = 0, packed_warps = 0, single_slot_branches = 0;
   };
 
   Scheduler& scheduler_of(unsigned context) { return schedulers_[context % schedulers_.size()]; }
@@ -116,7 +115,7 @@ class Lwm final : public WarpFormation {
   void begin(unsigned context);
   void refresh(unsigned context);
   void pack(LargeWarp& warp) const;
-  void deposit(LargeWarp& warp, const Outcome& outcome);
+  bool find_path(LargeWarp& warp);
   void go_on(unsigned context);
   void choose(unsigned context);
   void resume(unsigned context);
@@ -143,7 +142,6 @@ void Lwm::launch(const Block& block) {
     while (warps_[context].live) ++context;
     LargeWarp& warp = warps_[context];
     warp.start(block, w, size_, geometry_.simd_width);
-    warp.at_barriers = {};
     warp.busy = {};
     warp.in_memory_warps = 0;
     ++live_;
@@ -273,7 +271,7 @@ void Lwm::resolved(IssueId id, Outcomes outcomes) {
   for (const auto& outcome : outcomes) {
     for (const auto& group : outcome.groups)
       flight.unresolved -= static_cast<unsigned>(__builtin_popcount(group.mask));
-    if (!flight.simple) deposit(warp, outcome);
+    if (!flight.simple) warp.deposit(outcome);
   }
   if (flight.unresolved != 0) return;
   Scheduler& s = scheduler_of(flight.context);
@@ -285,21 +283,6 @@ void Lwm::resolved(IssueId id, Outcomes outcomes) {
   warp.busy.remove(flight.mask);
   if (flight.instruction == warp.instruction) warp.first_done = true;
   go_on(flight.context);
-}
-
-// Warps of a block may meet at a barrier from different paths, and a large warp is several of them: threads
-// that wait at one are treated as those at a warp-level primitive.
-void Lwm::deposit(LargeWarp& warp, const Outcome& outcome) {
-  if (outcome.kind != Outcome::Kind::kBarrier) return warp.deposit(outcome);
-  WarpMask waiting;
-  for (const auto& group : outcome.groups) warp.add_to(waiting, group);
-  warp.at_barriers[outcome.argument] |= waiting;
-  warp.barriers |= static_cast<std::uint16_t>(1u << outcome.argument);
-  warp.syncing |= waiting;
-  warp.syncs = true;
-  Outcome onward = outcome;
-  onward.kind = Outcome::Kind::kGo;
-  warp.deposit(onward);
 }
 
 // A packed warp is done: perhaps the large warp may go on.
@@ -317,20 +300,27 @@ void Lwm::go_on(unsigned context) {
   }
   if (!warp.busy.empty()) return;
   const bool barrier = program_->code[warp.stack.top().pc].is_barrier();
-  if (!warp.settle(*program_, config_.sbr.order, stack_statistics_)) return end(context);
+  const bool arrived = std::exchange(warp.arrived, false);
+  if (!warp.settle(*program_, config_, stack_statistics_)) return end(context);
   if (barrier && warp.stack.depth() > 1) ++stack_statistics_.barriers_in_divergence;
   choose(context);
+  if (arrived && !warp.at_sync) ++stack_statistics_.path_switches;
+}
+
+// Warps of a block may meet at a barrier from different paths, and a large warp is several of them: threads
+// that wait at one are treated as those at a warp-level primitive. Others of the block may be waited for, and
+// stand where they wait for those at the barrier.
+bool Lwm::find_path(LargeWarp& warp) {
+  if (warp.choose_path()) return true;
+  if (warp.barriers == 0 || !warp.choose_path_without_others()) return false;
+  ++stack_statistics_.lone_departures;
+  return true;
 }
 
 // The large warp goes on with a path that can run, or waits.
 void Lwm::choose(unsigned context) {
   LargeWarp& warp = warps_[context];
-  bool runs = warp.choose_path();
-  // Others of the block may be waited for, and stand where they wait for those at the barrier.
-  if (!runs && warp.barriers != 0) {
-    runs = warp.choose_path_without_others();
-    statistics_.lone_departures += runs;
-  }
+  const bool runs = find_path(warp);
   warp.at_sync = !runs;
   if (runs) return begin(context);
   warp.in_flight = false;
@@ -344,7 +334,7 @@ void Lwm::choose(unsigned context) {
 // Threads that waited have been released. If the large warp stood still, it may run again.
 void Lwm::resume(unsigned context) {
   LargeWarp& warp = warps_[context];
-  if (!warp.at_sync || !warp.choose_path()) return;
+  if (!warp.at_sync || !find_path(warp)) return;
   Scheduler& s = scheduler_of(context);
   --(warp.at_barrier ? s.at_barrier : s.at_sync);
   warp.at_barrier = false;
@@ -377,12 +367,7 @@ std::uint32_t Lwm::ending(unsigned chunk) const {
 void Lwm::barrier_released(std::uint16_t slot, unsigned barrier) {
   for (unsigned c = 0; c < contexts_; ++c) {
     LargeWarp& warp = warps_[c];
-    if (!warp.live || warp.slot != slot || (warp.barriers >> barrier & 1) == 0) continue;
-    warp.barriers &= static_cast<std::uint16_t>(~(1u << barrier));
-    warp.syncing.remove(warp.at_barriers[barrier]);
-    warp.syncs = !warp.syncing.empty();
-    warp.at_barriers[barrier] = {};
-    resume(c);
+    if (warp.live && warp.slot == slot && warp.open_barrier(barrier)) resume(c);
   }
 }
 
@@ -400,11 +385,6 @@ Census Lwm::census() const {
   for (const auto& warp : warps_) {
     if (!warp.live) continue;
     warp.count(census);
-    for (std::uint32_t rest = warp.barriers; rest != 0; rest &= rest - 1) {
-      const unsigned waiting = warp.at_barriers[static_cast<unsigned>(__builtin_ctz(rest))].count();
-      census.warp_sync -= waiting;
-      census.barrier += waiting;
-    }
     if (!warp.in_flight) continue;
     const unsigned ready = minus(warp.work, warp.busy).count();
     census.issued -= ready;
@@ -420,8 +400,6 @@ void Lwm::bind(statistics::Registry& registry, const std::string& prefix) {
   registry.counter(prefix + ".packed_warps", "warps", "packed warps issued", statistics_.packed_warps);
   registry.counter(prefix + ".single_slot_branches", "branches",
                    "branches alike for all threads, which issue as one", statistics_.single_slot_branches);
-  registry.counter(prefix + ".lone_departures", "departures", "of threads from a reconvergence point",
-                   statistics_.lone_departures);
   registry.derived(
       prefix + ".packed_warps_per_instruction", "warps", "packed warps of an instruction", [this] {
         return static_cast<double>(statistics_.packed_warps) / static_cast<double>(statistics_.instructions);

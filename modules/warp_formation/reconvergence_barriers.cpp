@@ -31,11 +31,8 @@ void ReconvergenceBarriers::reset() {
   completed_.clear();
   waiting_ = 0;
   in_use_ = 0;
+  opened_ = 0;
   counters_ = {};
-}
-
-void ReconvergenceBarriers::attach(std::size_t instructions) {
-  at_pc_.assign(instructions, 0);
 }
 
 void ReconvergenceBarriers::hold_rows(std::size_t rows) {
@@ -82,8 +79,9 @@ int ReconvergenceBarriers::open(std::uint16_t row, const Place& place) {
   for (Index e = set; e < set + ways_; ++e) {
     Entry& entry = entries_[e];
     if (entry.lanes != 0) continue;
-    entry.reached = 0;
+    entry.reached = entry.parked = entry.blocked = 0;
     entry.place = place;
+    entry.number = ++opened_;
     entry.next = e;
     if (linked_ && !fresh_.empty()) {
       entry.next = entries_[fresh_.back()].next;
@@ -134,10 +132,13 @@ std::uint32_t ReconvergenceBarriers::arrive(const LaneSet& threads, const Place&
         if (entry.row[lane] == threads.row[lane]) here |= 1u << lane;
       });
       if (here == 0) continue;
-      each_lane(here, [&](unsigned lane) { --expected(threads.row[lane], lane); });
       entry.reached |= here;
       arrived |= here;
       waiting_ += static_cast<std::uint32_t>(__builtin_popcount(here));
+      each_lane(here, [&](unsigned lane) {
+        if (--expected(threads.row[lane], lane) != 0 && entry.number != opened_)
+          leave_inner(e, threads.row[lane], lane);
+      });
       complete_if_all_reached(e);
     }
   }
@@ -152,16 +153,30 @@ void ReconvergenceBarriers::exit(const LaneSet& threads) {
     for (Index e = set_of(row); e < set_of(row) + ways_; ++e) {
       Entry& entry = entries_[e];
       if (((entry.lanes & ~entry.reached) >> lane & 1) == 0 || entry.row[lane] != row) continue;
-      entry.lanes &= ~(1u << lane);
-      if (entry.lanes != 0) {
-        complete_if_all_reached(e);
-        continue;
-      }
-      const Index next = entry.next;
-      release(e);
-      if (next != e) complete_if_all_reached(next);
+      leave(e, 1u << lane, false);
     }
   });
+}
+
+// A thread of the entry will not come.
+void ReconvergenceBarriers::leave(Index e, std::uint32_t lane, bool leaving) {
+  Entry& entry = entries_[e];
+  entry.lanes &= ~lane;
+  if (entry.lanes != 0) return complete_if_all_reached(e, leaving);
+  const Index next = entry.next;
+  release(e);
+  if (next != e) complete_if_all_reached(next, leaving);
+}
+
+// The thread has come to an entry past the points of those opened later.
+void ReconvergenceBarriers::leave_inner(Index outer, std::uint16_t row, unsigned lane) {
+  for (Index e = set_of(row); e < set_of(row) + ways_; ++e) {
+    const Entry& entry = entries_[e];
+    if (((entry.lanes & ~entry.reached) >> lane & 1) == 0 || entry.row[lane] != row) continue;
+    if (entry.number < entries_[outer].number) continue;
+    --expected(row, lane);
+    leave(e, 1u << lane, true);
+  }
 }
 
 // Takes an entry without threads out of its barrier.
@@ -174,23 +189,74 @@ void ReconvergenceBarriers::release(Index e) {
   entries_[e].lanes = entries_[e].reached = 0;
 }
 
-void ReconvergenceBarriers::complete_if_all_reached(Index first) {
+// Visits the entries that expect a thread, and its lane.
+template <class Visit>
+void ReconvergenceBarriers::each_registration(const LaneSet& threads, Visit&& visit) {
+  if (sets_ == 0) return;
+  each_lane(threads.mask, [&](unsigned lane) {
+    const std::uint16_t row = threads.row[lane];
+    if (expected(row, lane) == 0) return;
+    for (Index e = set_of(row); e < set_of(row) + ways_; ++e) {
+      Entry& entry = entries_[e];
+      if (((entry.lanes & ~entry.reached) >> lane & 1) != 0 && entry.row[lane] == row) visit(e, 1u << lane);
+    }
+  });
+}
+
+void ReconvergenceBarriers::park(const LaneSet& threads, bool at_block_barrier) {
+  each_registration(threads, [&](Index e, std::uint32_t lane) {
+    entries_[e].parked |= lane;
+    if (at_block_barrier) entries_[e].blocked |= lane;
+  });
+  each_registration(threads, [&](Index e, std::uint32_t) { complete_if_all_reached(e, !at_block_barrier); });
+}
+
+void ReconvergenceBarriers::unpark(const LaneSet& threads) {
+  each_registration(threads, [&](Index e, std::uint32_t lane) {
+    entries_[e].parked &= ~lane;
+    entries_[e].blocked &= ~lane;
+  });
+}
+
+void ReconvergenceBarriers::complete_if_all_reached(Index first, bool leaving) {
+  std::uint32_t reached = 0, blocked = 0;
+  bool alone = false;
   Index e = first;
   do {
-    if (entries_[e].reached != entries_[e].lanes) return;
-    e = entries_[e].next;
+    const Entry& entry = entries_[e];
+    if (entry.reached != entry.lanes) {
+      if ((entry.reached | entry.parked) != entry.lanes) return;
+      alone = true;
+    }
+    reached |= entry.reached;
+    blocked |= entry.blocked;
+    e = entry.next;
   } while (e != first);
+  if (alone && (blocked == 0 || reached == 0 || (!leaving && ends_[entries_[first].place.rpc] != 0))) return;
+  take_reached(first, alone);
+}
+
+// Those of the barrier that have reached it go on, all of them or `alone`.
+void ReconvergenceBarriers::take_reached(Index first, bool alone) {
   Completed done;
   done.place = entries_[first].place;
-  for (;;) {
+  done.alone = alone;
+  unsigned entries = 0;
+  Index e = first;
+  do {
+    ++entries;
+    e = entries_[e].next;
+  } while (e != first);
+  for (; entries > 0; --entries) {
     Entry& entry = entries_[e];
     LaneSet part;
-    part.mask = entry.lanes;
+    part.mask = entry.reached;
     part.row = entry.row;
     done.threads.take(part, part.mask);
+    entry.lanes &= ~entry.reached;
+    entry.reached = 0;
     const Index next = entry.next;
-    release(e);
-    if (next == e) break;
+    if (entry.lanes == 0) release(e);
     e = next;
   }
   waiting_ -= done.threads.count();

@@ -4,6 +4,8 @@
 //   barriers.reserve(threads, place);              // a divergence: these threads are expected at place.rpc
 //   arrived = barriers.arrive(threads, place);     // a commit: lanes whose thread now waits here
 //   for (auto& warp : barriers.completed()) ...    // barriers that everyone has reached: revive them
+//   barriers.park(threads, true);                  // they wait at a block barrier: nobody waits for them
+//   here barriers.unpark(threads);
 //
 // A thread's set is its row modulo the number of sets. A thread that finds its set full is not registered: it
 // will run through the reconvergence point (a miss).
@@ -31,6 +33,7 @@ class ReconvergenceBarriers {
   };
   struct Completed {
     Place place;
+    bool alone = false;  // not all that were expected: the others wait elsewhere, and are still expected
     LaneSet threads;
   };
   struct Counters {
@@ -43,17 +46,29 @@ class ReconvergenceBarriers {
   ReconvergenceBarriers(const ReincarnationConfig& config, unsigned width);
 
   void reset();
-  // A program of so many instructions will run.
-  void attach(std::size_t instructions);
+  // A program of so many instructions will run; those for which `ends(pc)` holds end their threads.
+  template <class Ends>
+  void attach(std::size_t instructions, Ends&& ends) {
+    at_pc_.assign(instructions, 0);
+    ends_.resize(instructions);
+    for (ptx::Pc pc = 0; pc < instructions; ++pc) ends_[pc] = ends(pc) ? 1 : 0;
+  }
   // Rows below `rows` will be used.
   void hold_rows(std::size_t rows);
 
   // The threads diverge, each at most once registered per place.
   void reserve(const LaneSet& threads, const Place& place);
-  // Lanes whose thread was expected at `place`; they wait there from now on.
+  // Lanes whose thread was expected at `place`; they wait there from now on. Who is there has left the
+  // regions of branches further in: a point before a block barrier is none that all threads come to.
   std::uint32_t arrive(const LaneSet& threads, const Place& place);
   // Threads end: nobody waits for them any more.
   void exit(const LaneSet& threads);
+  // Threads wait at a block barrier, or for others of their original warp, and go on again. A block barrier
+  // waits for all threads of the block, so where nobody else is missing, those that have reached a
+  // reconvergence point go on without such threads. Not if they end there and were there first: a block
+  // barrier counts them as gone.
+  void park(const LaneSet& threads, bool at_block_barrier);
+  void unpark(const LaneSet& threads);
   // Barriers completed by the last calls, in order; the caller clears it.
   std::vector<Completed>& completed() { return completed_; }
 
@@ -103,8 +118,11 @@ class ReconvergenceBarriers {
   struct Entry {
     std::uint32_t lanes = 0;    // expected threads, here or on their way; 0: free
     std::uint32_t reached = 0;  // of these, who is here
+    std::uint32_t parked = 0;   // ... and who waits elsewhere ...
+    std::uint32_t blocked = 0;  // ... at a block barrier
     Place place;
-    Index next = 0;  // the next entry of the same barrier, a ring
+    Index next = 0;            // the next entry of the same barrier, a ring
+    std::uint64_t number = 0;  // of those opened so far
     std::array<std::uint16_t, kMaxLanes> row{};
   };
 
@@ -114,7 +132,14 @@ class ReconvergenceBarriers {
   int open(std::uint16_t row, const Place& place);
   std::uint32_t ring_lanes(Index entry) const;
   void release(Index entry);
-  void complete_if_all_reached(Index entry);
+  void leave(Index entry, std::uint32_t lane, bool leaving);
+  void leave_inner(Index outer, std::uint16_t row, unsigned lane);
+  template <class Visit>
+  void each_registration(const LaneSet& threads, Visit&& visit);
+  // `leaving`: those that end here go on without parked ones too. (No need where the SM asks anew whether a
+  // block barrier may open: at an exit, and at an arrival there.)
+  void complete_if_all_reached(Index entry, bool leaving = true);
+  void take_reached(Index first, bool alone);
   std::uint16_t& expected(unsigned row, unsigned lane) { return expected_[row * width_ + lane]; }
 
   const unsigned width_, ways_;
@@ -123,10 +148,12 @@ class ReconvergenceBarriers {
   std::vector<Entry> entries_;
   std::vector<Index> fresh_;             // entries that this divergence opened
   std::vector<std::uint16_t> at_pc_;     // entries in use, by PC
+  std::vector<std::uint8_t> ends_;       // by PC
   std::vector<std::uint16_t> expected_;  // by position: entries that expect the thread
   std::vector<Completed> completed_;
   std::uint32_t waiting_ = 0;
   std::uint64_t in_use_ = 0;
+  std::uint64_t opened_ = 0;  // entries
   Counters counters_;
 };
 

@@ -71,6 +71,10 @@ void Config::describe(config::Visitor& v) {
                   {"greedy_then_oldest", Scheduling::kGreedyThenOldest},
                   {"two_level", Scheduling::kTwoLevel}},
                  "which ready warp is issued");
+  config::choice(v, "reconvergence", reconvergence,
+                 {{"barrier_aware", Reconvergence::kBarrierAware}, {"plain", Reconvergence::kPlain}},
+                 "where the threads that part at a branch meet again; plain: at its immediate "
+                 "post-dominator; barrier_aware: before it where it would keep threads from a block barrier");
   config::choice(v, "likely_convergence", likely_convergence,
                  {{"off", LikelyConvergence::kOff}, {"static", LikelyConvergence::kStatic}},
                  "points before the reconvergence point of a branch at which threads meet, of sbr and tbc; "

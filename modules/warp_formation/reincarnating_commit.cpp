@@ -123,8 +123,9 @@ void ReincarnatingWarps::part(Index w) {
   const Landing& last = paths_.back().landing;
   if (first.pc != last.pc || first.depth != last.depth) {
     ++counters_.divergent_branches;
-    if (instruction.reconvergence != ptx::kNoPc) {
-      barriers_.reserve(warp.threads, {instruction.reconvergence, warp.depth, warp.slot});
+    const ptx::Pc point = reconvergence_point(instruction, rule_);
+    if (point != ptx::kNoPc) {
+      barriers_.reserve(warp.threads, {point, warp.depth, warp.slot});
     }
   }
   const LaneSet threads = warp.threads;
@@ -233,18 +234,26 @@ void ReincarnatingWarps::park(Index w, const Landing& landing) {
     enter(w, State::kSync);
   }
   push(parked_, w);
+  barriers_.park(warp.threads, landing.kind == Outcome::Kind::kBarrier);
 }
 
 void ReincarnatingWarps::resume(Index w) {
   drop(parked_, w);
+  barriers_.unpark(warps_[w].threads);
   arrive_or_go_on(w, warps_[w].pc, warps_[w].depth);
 }
 
 void ReincarnatingWarps::barrier_released(std::uint16_t slot, unsigned barrier) {
+  const auto waits = [&](const Warp& warp) {
+    return warp.state == State::kBarrier && warp.slot == slot && warp.barrier == barrier;
+  };
+  // First all of them: they may wait for each other where they go on.
+  for (Index w = parked_.head; w != kNone; w = warps_[w].next) {
+    if (waits(warps_[w])) barriers_.unpark(warps_[w].threads);
+  }
   for (Index w = parked_.head, next = kNone; w != kNone; w = next) {
     next = warps_[w].next;
-    const Warp& warp = warps_[w];
-    if (warp.state == State::kBarrier && warp.slot == slot && warp.barrier == barrier) resume(w);
+    if (waits(warps_[w])) resume(w);
   }
   revive();
 }
@@ -264,6 +273,7 @@ void ReincarnatingWarps::warp_sync_released(Groups threads) {
       LaneSet going = warp.threads;
       going.mask = released;
       lose(w, released);
+      barriers_.unpark(going);
       going.mask &= ~barriers_.arrive(going, {warp.pc, warp.depth, warp.slot});
       if (!going.empty()) regroup(going, going.mask, warp.pc, warp.depth, warp.slot);
     }
@@ -274,8 +284,12 @@ void ReincarnatingWarps::warp_sync_released(Groups threads) {
 // Barriers that everyone has reached become warps again.
 void ReincarnatingWarps::revive() {
   for (const auto& done : barriers_.completed()) {
-    ++counters_.reincarnations;
-    counters_.reincarnated_threads += done.threads.count();
+    if (done.alone) {
+      ++counters_.lone_departures;
+    } else {
+      ++counters_.reincarnations;
+      counters_.reincarnated_threads += done.threads.count();
+    }
     const Index w =
         create(done.place.rpc, done.place.depth, done.place.slot, done.threads, done.threads.mask);
     give_context(w);

@@ -43,6 +43,10 @@ void ReincarnatingWarps::bind(statistics::Registry& registry, const std::string&
   count("reincarnations", "warps", "warps born again when all threads had reached their barrier",
         c.reincarnations);
   count("reincarnated_threads", "threads", "threads of these warps", c.reincarnated_threads);
+  count(
+      "lone_departures", "departures",
+      "times that threads went on from a reconvergence point without others, which waited at block barriers",
+      c.lone_departures);
   count("ready_lookup.merges", "merges", "times that diverged threads joined a warp of the Ready-Lookup",
         c.ready_merges);
   count("ready_lookup.merged_threads", "threads", "threads that did", c.ready_merged_threads);

@@ -11,8 +11,10 @@ unsigned rows_of(std::uint32_t threads, unsigned width) {
 
 }  // namespace
 
-ReincarnatingWarps::ReincarnatingWarps(const ReincarnationConfig& config, const Geometry& geometry)
+ReincarnatingWarps::ReincarnatingWarps(const ReincarnationConfig& config, Reconvergence rule,
+                                       const Geometry& geometry)
     : config_(config),
+      rule_(rule),
       geometry_(geometry),
       lanes_(geometry.simd_width),
       // A warp has at least one thread, and those of a row that its block does not fill are never used.
@@ -37,7 +39,7 @@ ReincarnatingWarps::ReincarnatingWarps(const ReincarnationConfig& config, const 
 void ReincarnatingWarps::attach(const ptx::Program& program, const SmView& sm) {
   program_ = &program;
   sm_ = &sm;
-  barriers_.attach(program.code.size());
+  barriers_.attach(program.code.size(), [this](ptx::Pc pc) { return ends(pc); });
 }
 
 bool ReincarnatingWarps::can_launch(const Block& block) const {

@@ -29,7 +29,7 @@ namespace weft::warp_formation {
 
 class ReincarnatingWarps : public WarpFormation {
  public:
-  ReincarnatingWarps(const ReincarnationConfig& config, const Geometry& geometry);
+  ReincarnatingWarps(const ReincarnationConfig& config, Reconvergence rule, const Geometry& geometry);
 
   void attach(const ptx::Program& program, const SmView& sm) override;
   bool can_launch(const Block& block) const override;
@@ -159,6 +159,7 @@ class ReincarnatingWarps : public WarpFormation {
   std::string describe(Index w) const;
 
   const ReincarnationConfig config_;
+  const Reconvergence rule_;
   const Geometry geometry_;
   const LaneMap lanes_;
   const ptx::Program* program_ = nullptr;
@@ -192,7 +193,7 @@ class ReincarnatingWarps : public WarpFormation {
     std::uint64_t divergent_branches = 0, uniform_branches = 0, bar_in_divergence = 0;
     std::uint64_t ready_merges = 0, ready_merged_threads = 0, ready_bypasses = 0;
     std::uint64_t waiting_merges = 0, waiting_merged_threads = 0, waiting_bypasses = 0, evictions = 0;
-    std::uint64_t reincarnations = 0, reincarnated_threads = 0;
+    std::uint64_t reincarnations = 0, reincarnated_threads = 0, lone_departures = 0;
     std::uint64_t lookup_to_second = 0, barrier_to_second = 0, second_to_first = 0, first_to_waiting = 0;
     std::uint64_t second_level_peak = 0, spills = 0;
   } counters_;

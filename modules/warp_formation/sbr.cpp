@@ -26,7 +26,8 @@ class Sbr final : public WarpFormation {
   void attach(const ptx::Program& program, const SmView& sm) override {
     program_ = &program;
     sm_ = &sm;
-    if (config_.likely_convergence != LikelyConvergence::kOff) likely_ = likely_convergence_points(program);
+    if (config_.likely_convergence != LikelyConvergence::kOff)
+      likely_ = likely_convergence_points(program, config_.reconvergence);
   }
 
   bool can_launch(const Block& block) const override { return contexts_ - live_ >= warps_of(block); }
@@ -128,7 +129,7 @@ class Sbr final : public WarpFormation {
   std::uint32_t waiting_to_exit(std::uint16_t slot) const override {
     std::uint32_t threads = 0;
     for (const auto& warp : warps_) {
-      if (!warp.live || warp.slot != slot || !warp.at_barrier) continue;
+      if (!warp.live || warp.slot != slot || warp.barriers == 0) continue;
       threads += warp.ending(*program_).count();
     }
     return threads;
@@ -137,17 +138,9 @@ class Sbr final : public WarpFormation {
   void barrier_released(std::uint16_t slot, unsigned barrier) override {
     for (unsigned c = 0; c < contexts_; ++c) {
       Warp& warp = warps_[c];
-      if (!warp.live || warp.slot != slot) continue;
-      const bool released = warp.release_aside(barrier);
-      if (!warp.open_barrier(barrier)) {
-        if (released && warp.at_sync && warp.choose_path(true)) stop_syncing(c);
-        continue;
-      }
-      scheduler_of(c).far.remove(c);
-      --scheduler_of(c).at_barrier;
-      if (warp.in_flight) continue;
-      if (released && warp.choose_path(true)) show_top(c);
-      scheduler_of(c).eligible.add(c);
+      if (!warp.live || warp.slot != slot || !warp.open_barrier(barrier)) continue;
+      // With nobody else waiting, or gone ahead, what was on top still is.
+      if (stands(warp)) resume(c, warp.syncs || warp.parted);
     }
   }
 
@@ -166,16 +159,12 @@ class Sbr final : public WarpFormation {
       Warp& warp = warps_[c];
       if (!warp.live || !warp.syncs) continue;
       warp.release(threads, size_);
-      if (!warp.at_sync) {
+      if (stands(warp)) {
+        resume(c, true);
+      } else if (warp.parted && !warp.in_flight && warp.choose(*program_, statistics_)) {
         // Threads that were parted follow by the lowest PC, which may be that of threads released only now.
-        if (warp.parted && !warp.in_flight && !warp.at_barrier && warp.choose_path(true)) show_top(c);
-        if (!warp.in_flight && warp.stand_aside()) {
-          --scheduler_of(c).at_barrier;
-          run_again(c);
-        }
-        continue;
+        show_top(c);
       }
-      if (warp.choose_path(true)) stop_syncing(c);
     }
   }
 
@@ -286,27 +275,31 @@ class Sbr final : public WarpFormation {
   // The warp goes on with a path that can run, or waits.
   void offer(unsigned context) {
     Warp& warp = warps_[context];
-    Scheduler& s = scheduler_of(context);
-    warp.at_sync = !warp.choose_path(true);
+    const bool runs = warp.choose(*program_, statistics_);
     show_top(context);
-    if (warp.at_sync) {
-      ++s.at_sync;
-      s.far.add(context);
-    } else {
-      s.eligible.add(context);
-    }
+    if (runs) return scheduler_of(context).eligible.add(context);
+    stop(context);
   }
 
-  // A path that can run has come to the top.
-  void run_again(unsigned context) {
-    show_top(context);
-    scheduler_of(context).far.remove(context);
-    scheduler_of(context).eligible.add(context);
+  static bool stands(const Warp& warp) { return warp.at_barrier || warp.at_sync; }
+  void stop(unsigned context) {
+    Warp& warp = warps_[context];
+    Scheduler& s = scheduler_of(context);
+    warp.at_barrier = warp.barriers != 0;
+    warp.at_sync = !warp.at_barrier;
+    ++(warp.at_barrier ? s.at_barrier : s.at_sync);
+    s.far.add(context);
   }
-  void stop_syncing(unsigned context) {
-    warps_[context].at_sync = false;
-    --scheduler_of(context).at_sync;
-    run_again(context);
+  // Threads of a warp that stands have been released.
+  void resume(unsigned context, bool top_may_change) {
+    Warp& warp = warps_[context];
+    Scheduler& s = scheduler_of(context);
+    --(warp.at_barrier ? s.at_barrier : s.at_sync);
+    warp.at_barrier = warp.at_sync = false;
+    if (!warp.choose(*program_, statistics_)) return stop(context);
+    if (top_may_change) show_top(context);
+    s.far.remove(context);
+    s.eligible.add(context);
   }
 
   void commit(unsigned context) {
@@ -314,12 +307,11 @@ class Sbr final : public WarpFormation {
     Scheduler& s = scheduler_of(context);
     land(warp, s);
     const ptx::Pc likely = likely_.empty() ? ptx::kNoPc : likely_[warp.stack.top().pc];
-    if (!warp.settle(*program_, config_.sbr.order, statistics_, likely)) return end(context);
-    if (!warp.at_barrier || warp.stand_aside()) return offer(context);
-    show_top(context);
-    ++s.at_barrier;
-    s.far.add(context);
-    if (warp.stack.depth() > 1) ++statistics_.barriers_in_divergence;
+    const bool arrived = std::exchange(warp.arrived, false);
+    if (!warp.settle(*program_, config_, statistics_, likely)) return end(context);
+    if (arrived && warp.stack.depth() > 1) ++statistics_.barriers_in_divergence;
+    offer(context);
+    if (arrived && !stands(warp)) ++statistics_.path_switches;
   }
 
   void end(unsigned context) {

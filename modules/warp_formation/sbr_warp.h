@@ -38,6 +38,7 @@ inline void order_paths(std::vector<ReconvergenceStack::Path>& paths, ptx::Pc br
 // What schemes with a stack per warp count.
 struct StackStatistics {
   std::uint64_t divergent_branches = 0, uniform_branches = 0, barriers_in_divergence = 0, deepest_stack = 0;
+  std::uint64_t path_switches = 0, lone_departures = 0;
 
   void bind(statistics::Registry& registry, const std::string& prefix) {
     registry.counter(prefix + ".divergent_branches", "branches",
@@ -49,41 +50,52 @@ struct StackStatistics {
                      barriers_in_divergence);
     registry.counter(prefix + ".deepest_stack", "entries", "most entries that a reconvergence stack held",
                      deepest_stack);
+    registry.counter(prefix + ".path_switches", "switches",
+                     "times that another path of a warp ran as the one that did came to a block barrier",
+                     path_switches);
+    registry.counter(prefix + ".lone_departures", "departures",
+                     "times that threads went on from a reconvergence point without others, which waited at "
+                     "block barriers",
+                     lone_departures);
   }
 };
+
+inline constexpr unsigned kBlockBarriers = 16;
 
 struct SbrWarp {
   explicit SbrWarp(unsigned size) : stack(size) { paths.reserve(4); }
   bool live = false;
-  bool in_flight = false, in_memory = false, at_barrier = false;
-  bool at_sync = false;  // no path can run: some of its threads are at warp-level primitives
-  bool syncs = false;    // `syncing` is not empty
-  bool parted = false;   // threads that a primitive's guard left out have gone on without the others
+  bool in_flight = false, in_memory = false;
+  bool at_barrier = false;  // no path runs: some of its threads are at block barriers
+  bool at_sync = false;     // no path runs: some of its threads are at warp-level primitives
+  bool arrived = false;     // the instruction just deposited left threads at block barriers
+  bool syncs = false;       // `syncing` is not empty
+  bool parted = false;      // threads have gone on without others, which wait
   std::uint16_t slot = 0;
   std::uint16_t first_chunk = 0;  // chunk of the warp's thread 0
   std::uint8_t shift = 0;         // ... and its position within that chunk (warps under 32 threads)
   std::uint8_t beats = 1;
-  std::uint16_t chunks = 1;    // that it has threads in
-  std::uint16_t barriers = 0;  // at_barrier: those waited for
-  std::uint16_t aside_barriers = 0;
+  std::uint16_t chunks = 1;      // that it has threads in
+  std::uint16_t barriers = 0;    // at which threads of it wait
   std::uint32_t number = 0;      // of the warp in its block
   std::uint32_t unresolved = 0;  // threads of the issue in flight
   std::uint32_t group_count = 0;
   std::array<ThreadGroup, kMaxWarpSize / kChunk> groups{};  // the top entry's threads
   ReconvergenceStack stack;
   WarpMask exiting;
-  WarpMask syncing;                             // wait at warp-level primitives, or are `aside`
-  WarpMask aside;                               // wait at block barriers (`aside_barriers`) while others run
-  std::vector<ReconvergenceStack::Path> paths;  // where the threads of the issue go, so far
+  WarpMask syncing;                                    // wait at warp-level primitives or block barriers
+  std::array<WarpMask, kBlockBarriers> at_barriers{};  // ... the latter, by barrier
+  std::vector<ReconvergenceStack::Path> paths;         // where the threads of the issue go, so far
 
   // Warp `warp_number` of the block begins, all of its threads at PC 0.
   void start(const Block& block, unsigned warp_number, unsigned size, unsigned simd_width) {
     const unsigned first = warp_number * size;
     const unsigned threads = std::min(size, block.threads - first);
     live = true;
-    in_flight = in_memory = at_barrier = at_sync = syncs = parted = false;
-    barriers = aside_barriers = 0;
-    syncing = aside = {};
+    in_flight = in_memory = at_barrier = at_sync = arrived = syncs = parted = false;
+    barriers = 0;
+    syncing = {};
+    at_barriers = {};
     exiting = {};
     slot = block.slot;
     number = warp_number;
@@ -124,8 +136,11 @@ struct SbrWarp {
         exiting |= path.mask;
         return;
       case Outcome::Kind::kBarrier:
-        at_barrier = true;
+        arrived = true;
         barriers |= static_cast<std::uint16_t>(1u << outcome.argument);
+        at_barriers[outcome.argument] |= path.mask;
+        syncing |= path.mask;
+        syncs = true;
         break;
       case Outcome::Kind::kWarpSync:
         syncing |= path.mask;
@@ -145,7 +160,7 @@ struct SbrWarp {
 
   // All threads of the instruction have been deposited: the stack moves. `likely` is the likely-convergence
   // point of a branch. False: none of the warp is left.
-  bool settle(const ptx::Program& program, SbrOrder order, StackStatistics& statistics,
+  bool settle(const ptx::Program& program, const Config& config, StackStatistics& statistics,
               ptx::Pc likely = ptx::kNoPc) {
     const ptx::Pc pc = stack.top().pc;
     const ptx::Instruction& instruction = program.code[pc];
@@ -159,7 +174,7 @@ struct SbrWarp {
       }
     }
     if (paths.empty()) return true;
-    if (paths.size() > 1) order_paths(paths, pc, order);
+    if (paths.size() > 1) order_paths(paths, pc, config.sbr.order);
     if (instruction.is_branch())
       ++(paths.size() > 1 ? statistics.divergent_branches : statistics.uniform_branches);
     // A return has no reconvergence point of its own: threads that go back to different callers meet where
@@ -167,45 +182,19 @@ struct SbrWarp {
     const StackEntry& top = stack.top();
     const bool returns = instruction.op == ptx::Opcode::kReturn;
     stack.advance(paths.data(), static_cast<unsigned>(paths.size()),
-                  returns ? top.rpc : instruction.reconvergence, returns ? top.rpc_depth : top.depth, likely);
+                  returns ? top.rpc : reconvergence_point(instruction, config.reconvergence),
+                  returns ? top.rpc_depth : top.depth, likely);
     statistics.deepest_stack = std::max<std::uint64_t>(statistics.deepest_stack, stack.depth());
     paths.clear();
     return true;
   }
 
-  // Block barrier `barrier` has opened. True: it was the last one that the warp waited for.
+  // Block barrier `barrier` has opened. True: threads of the warp waited there.
   bool open_barrier(unsigned barrier) {
     if ((barriers >> barrier & 1) == 0) return false;
     barriers &= static_cast<std::uint16_t>(~(1u << barrier));
-    if (barriers != 0) return false;
-    at_barrier = false;
-    return true;
-  }
-
-  // The path on top waits at a block barrier, and threads that have parted from it must come there too: they
-  // run meanwhile, if they can. False: none can, nothing has changed.
-  bool stand_aside() {
-    if (!at_barrier || !parted) return false;
-    const WarpMask waiting = stack.top().mask;
-    syncing |= waiting;
-    const bool had_syncs = std::exchange(syncs, true);
-    if (!choose_path(true)) {
-      syncing.remove(waiting);
-      syncs = had_syncs;
-      return false;
-    }
-    aside |= waiting;
-    aside_barriers |= std::exchange(barriers, std::uint16_t{0});
-    at_barrier = false;
-    return true;
-  }
-  // Block barrier `barrier` has opened. True: threads aside waited for it, and for no other.
-  bool release_aside(unsigned barrier) {
-    if ((aside_barriers >> barrier & 1) == 0) return false;
-    aside_barriers &= static_cast<std::uint16_t>(~(1u << barrier));
-    if (aside_barriers != 0) return false;
-    syncing.remove(aside);
-    aside = {};
+    syncing.remove(at_barriers[barrier]);
+    at_barriers[barrier] = {};
     syncs = !syncing.empty();
     return true;
   }
@@ -215,7 +204,8 @@ struct SbrWarp {
     mask.words[group.chunk - first_chunk] |= group.mask >> shift;
   }
 
-  // Threads that wait, below the top of the stack, at an instruction that ends them.
+  // Threads that wait, below the top of the stack and for nobody but those above, at an instruction that ends
+  // them.
   WarpMask ending(const ptx::Program& program) const {
     WarpMask seen, ends;
     const auto& entries = stack.entries();
@@ -228,7 +218,7 @@ struct SbrWarp {
       const ptx::Instruction& next = program.code[entries[e].pc];
       if (next.is_exit() && next.guard < 0) ends |= fresh;
     }
-    return ends;
+    return syncs ? ends.remove(syncing) : ends;
   }
 
   // Threads that a warp-level primitive releases. Of a chunk, neighbouring warps may have the others.
@@ -264,6 +254,26 @@ struct SbrWarp {
     return choose_path(true);
   }
 
+  // Puts a path on top that can run; false: there is none, or none needs to.
+  //
+  // Those that wait at a block barrier wait for all of the block, so threads that only the stack holds back
+  // (on a path that does not run, or at a point of reconvergence) run meanwhile. Not if they all stand at
+  // their exit: a barrier counts these as gone.
+  bool choose(const ptx::Program& program, StackStatistics& statistics) {
+    if (barriers == 0) return choose_path(true);
+    if (!parted && !stack.top().mask.intersects(syncing)) return true;
+    if (parted && choose_path()) return true;
+    if (!holds_others(program)) return false;
+    parted = true;  // from here on by the lowest PC, so that paths meet again
+    if (choose_path()) return true;
+    do {
+      if (!choose_path(true)) continue;
+      ++statistics.lone_departures;
+      return true;
+    } while (stack.go_on_without());
+    return false;
+  }
+
   void count(Census& census) const {
     const auto& entries = stack.entries();
     if (entries.size() == 1 && !syncs && exiting.empty()) {  // most warps, most of the time
@@ -280,7 +290,7 @@ struct SbrWarp {
       if (syncs && threads != 0) {
         WarpMask waiting = fresh;
         const unsigned waiting_threads = (waiting &= syncing).count();
-        const unsigned held = (waiting &= aside).count();
+        const unsigned held = (waiting &= at_block_barriers()).count();
         census.barrier += held;
         census.warp_sync += waiting_threads - held;
         threads -= waiting_threads;
@@ -318,6 +328,21 @@ struct SbrWarp {
   }
 
  private:
+  WarpMask at_block_barriers() const {
+    WarpMask all;
+    for (std::uint32_t rest = barriers; rest != 0; rest &= rest - 1)
+      all |= at_barriers[static_cast<unsigned>(__builtin_ctz(rest))];
+    return all;
+  }
+  // Some wait at block barriers: whether others wait for nothing but these. Once threads have parted, those
+  // that stand at their exit must run it, since nothing else may happen that lets a barrier count them.
+  bool holds_others(const ptx::Program& program) const {
+    WarpMask others;
+    for (const auto& entry : stack.entries()) others |= entry.mask;
+    if (others.remove(syncing).empty()) return false;
+    return parted || !others.remove(ending(program)).empty();
+  }
+
   std::string state() const {
     if (!at_barrier && at_sync) return "waits for other threads of its warp";
     if (!at_barrier)

@@ -41,7 +41,8 @@ class Tbc final : public WarpFormation {
   void attach(const ptx::Program& program, const SmView& sm) override {
     program_ = &program;
     sm_ = &sm;
-    if (config_.likely_convergence != LikelyConvergence::kOff) likely_ = likely_convergence_points(program);
+    if (config_.likely_convergence != LikelyConvergence::kOff)
+      likely_ = likely_convergence_points(program, config_.reconvergence);
   }
 
   bool can_launch(const Block& block) const override {
@@ -359,7 +360,7 @@ class Tbc final : public WarpFormation {
 
   // The top entry has no warps.
   void next_entry(Resident& b) {
-    const bool runs = b.state.move(*program_, config_.tbc.order, likely_, statistics_.block);
+    const bool runs = b.state.move(*program_, config_, likely_, statistics_.block);
     const bool stuck = !runs && !b.state.stack().empty();
     stuck_ += stuck;
     stuck_ -= b.stuck;

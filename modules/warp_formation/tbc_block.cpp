@@ -94,20 +94,20 @@ void TbcBlock::stand_aside(ptx::Pc pc, std::uint16_t depth, Groups threads) {
   join(free, false);
 }
 
-bool TbcBlock::move(const ptx::Program& program, SbrOrder order, const std::vector<ptx::Pc>& likely,
+bool TbcBlock::move(const ptx::Program& program, const Config& config, const std::vector<ptx::Pc>& likely,
                     Statistics& statistics) {
   if (!paths_.empty()) {
     const ptx::Instruction& branch = program.code[branch_];
     if (branch.is_branch())
       ++(paths_.size() > 1 ? statistics.divergent_branches : statistics.uniform_branches);
-    sort(paths_, branch_, order);
+    sort(paths_, branch_, config.tbc.order);
     // A return has no reconvergence point of its own: threads that go back to different callers meet where
     // the entry did.
     const Stack::Entry& top = stack_.top();
     const bool returns = branch.op == ptx::Opcode::kReturn;
     stack_.advance(paths_.data(), static_cast<unsigned>(paths_.size()),
-                   returns ? top.rpc : branch.reconvergence, returns ? top.rpc_depth : branch_depth_,
-                   likely.empty() ? ptx::kNoPc : likely[branch_]);
+                   returns ? top.rpc : reconvergence_point(branch, config.reconvergence),
+                   returns ? top.rpc_depth : branch_depth_, likely.empty() ? ptx::kNoPc : likely[branch_]);
     paths_.clear();
   }
   for (;;) {
@@ -131,18 +131,19 @@ bool TbcBlock::choose_path(Statistics& statistics) {
   const BlockMask waiting = this->waiting();
   if (waiting.empty()) return true;
   const auto free = [&](const BlockMask& mask) { return !mask.empty() && !mask.intersects(waiting); };
-  if (stack_.bring_up(free)) return true;
   const auto partly_free = [&](BlockMask mask) { return !mask.remove(waiting).empty(); };
-  if (stack_.bring_up(partly_free)) {
-    BlockMask held = stack_.top().mask;
-    held &= waiting;
-    stack_.set_aside(held, stack_.top().pc, stack_.top().depth,
-                     [&](const BlockMask& other) { return other.intersects(waiting); });
-    return true;
+  // Those at a reconvergence point may have come there past a barrier, at which they wait: then the next.
+  for (;;) {
+    if (stack_.bring_up(free)) return true;
+    if (stack_.bring_up(partly_free)) break;
+    if (!stack_.go_on_without()) return false;
+    ++statistics.lone_departures;
   }
-  if (!stack_.go_on_without()) return false;
-  ++statistics.lone_departures;
-  return stack_.bring_up(free);
+  BlockMask held = stack_.top().mask;
+  held &= waiting;
+  stack_.set_aside(held, stack_.top().pc, stack_.top().depth,
+                   [&](const BlockMask& other) { return other.intersects(waiting); });
+  return true;
 }
 
 unsigned TbcBlock::static_warps(unsigned size) const {

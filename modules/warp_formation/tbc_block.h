@@ -65,7 +65,7 @@ class TbcBlock {
   // No warp of the top entry is left: the stack moves, and a path comes to the top that can run. True: its
   // threads are to be placed in warps; false: there is none. `likely`: likely-convergence points by PC, or
   // empty.
-  bool move(const ptx::Program& program, SbrOrder order, const std::vector<ptx::Pc>& likely,
+  bool move(const ptx::Program& program, const Config& config, const std::vector<ptx::Pc>& likely,
             Statistics& statistics);
 
   // Threads that the compactor still has to place.

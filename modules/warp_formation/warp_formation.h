@@ -36,6 +36,11 @@ inline constexpr unsigned kChunk = 32;
 inline constexpr unsigned kMaxWarpSize = 256;
 inline constexpr unsigned kMaxGroups = 32;  // groups of one issue
 
+// Where the threads that part at a branch meet again, or kNoPc.
+inline ptx::Pc reconvergence_point(const ptx::Instruction& branch, Reconvergence rule) {
+  return rule == Reconvergence::kPlain ? branch.plain_reconvergence : branch.reconvergence;
+}
+
 // Up to 32 threads: those positions of one chunk whose bit is set.
 struct ThreadGroup {
   std::uint32_t mask = 0;

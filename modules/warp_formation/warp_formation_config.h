@@ -14,6 +14,10 @@ enum class Scheduling : std::uint8_t { kLooseRoundRobin, kGreedyThenOldest, kTwo
 // Which path of a divergent branch runs first (the top of the reconvergence stack).
 enum class SbrOrder : std::uint8_t { kFallthroughFirst, kTakenFirst, kGs2Lane, kMinorityFirst };
 
+// Where the threads that part at a branch meet again: at its immediate post-dominator, as in the papers'
+// simulator, or, where that would keep threads from a block barrier, before it (ptx/meeting.h).
+enum class Reconvergence : std::uint8_t { kBarrierAware, kPlain };
+
 // Where threads of a divergent branch wait for each other before its reconvergence point
 // (likely_convergence.h).
 enum class LikelyConvergence : std::uint8_t { kOff, kStatic };
@@ -67,6 +71,7 @@ struct Config {
   std::string scheme = "sbr";
   std::uint64_t warp_size = 32;
   Scheduling scheduling = Scheduling::kLooseRoundRobin;
+  Reconvergence reconvergence = Reconvergence::kBarrierAware;
   LikelyConvergence likely_convergence = LikelyConvergence::kOff;  // sbr and tbc only
   struct TwoLevel {
     std::uint64_t group_warps = 8;

@@ -15,8 +15,14 @@ std::string pass(const std::string& a, const std::string& b, const std::string& 
 }  // namespace
 
 std::string FunctionGenerator::functions() {
-  if (!called_) return "";
   std::string text;
+  if (meets_) {
+    text +=
+        ".func meet(.param .b32 a) {\n  .reg .pred %p<2>; .reg .b32 %r<4>;\n  ld.param.b32 %r1, [a];\n"
+        "  and.b32 %r1, %r1, 31; setp.eq.u32 %p1, %r1, " +
+        std::to_string(below(2) == 0 ? 32 : below(32)) + ";\n  @%p1 exit;\n  bar.sync 0;\n  ret;\n}\n";
+  }
+  if (!called_) return text;
   for (unsigned f = 0; f < kFunctions; ++f) {
     text += std::string(".func ") + kSignature + "f" + std::to_string(f) + kParameters + ";\n";
   }
@@ -113,6 +119,11 @@ std::string FunctionGenerator::call(const std::string& result, const std::string
     text += "  " + guard + "call (v), " + (may_exit && kind == 1 ? "quits" : callee()) + ", (x, y, z);\n";
   }
   return text + "  " + guard + "ld.param.b32 " + result + ", [v]; }\n";
+}
+
+std::string FunctionGenerator::meet(const std::string& a) {
+  meets_ = true;
+  return "  { .param .b32 x; st.param.b32 [x], " + a + ";\n  call meet, (x); }\n";
 }
 
 }  // namespace weft::test

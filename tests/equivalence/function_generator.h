@@ -21,6 +21,9 @@ class FunctionGenerator {
   // `may_exit` some threads may end in the call. Uses %rd20 to %rd23 and %p6.
   std::string call(const std::string& result, const std::string& a, const std::string& b,
                    const std::string& guard, bool may_exit);
+  // A statement that calls a function with a block barrier, before which threads may end by the value of
+  // register `a`.
+  std::string meet(const std::string& a);
 
  private:
   unsigned below(unsigned n) { return choices_.below(n); }
@@ -33,7 +36,7 @@ class FunctionGenerator {
   static constexpr unsigned kFunctions = 3, kLevels = 3;
   Choices& choices_;
   unsigned labels_ = 0;
-  bool called_ = false, quits_ = false;
+  bool called_ = false, quits_ = false, meets_ = false;
 };
 
 }  // namespace weft::test

@@ -10,7 +10,8 @@ namespace {
 // %r20 to %r27 are the thread's variables, %r40 and up hold loop counters, %r2 = %tid.x, %r5 = thread of the
 // grid; %rd10 = the thread's slots, %rd11 = table, %rd12 = sums, %r10 = its words in shared memory. %r500 and
 // up hold member masks: where `mask_` is not empty it names a register whose set bits are just the threads of
-// the warp that come past here together, and perhaps some that have exited.
+// the warp that come past here together, and perhaps some that have exited. Threads that leave by a branch to
+// the end have not, for a while, so in a kernel with such branches nobody knows members.
 // A draw of 0 always is the simplest: no guard, no further statement, straight code.
 class Generator {
  public:
@@ -20,6 +21,7 @@ class Generator {
     RandomKernel kernel;
     kernel.blocks = 1 + below(5);
     kernel.threads = 1 + below(kMaxBlock);
+    leaves_by_branch_ = one_in(3);
     prologue();
     constexpr unsigned kParts = 4;
     for (unsigned parts = 1; !part(parts == kParts); ++parts) {
@@ -67,9 +69,11 @@ class Generator {
   }
 
   void epilogue() {
+    if (leaves_by_branch_) label("EPILOGUE");
     for (unsigned i = 0; i < kSlotWords; ++i) {
       line("st.global.u32 [%rd10+" + std::to_string(4 * i) + "], %r" + std::to_string(20 + i) + ";");
     }
+    if (leaves_by_branch_) label("LEAVE");
     line("ret;");
   }
 
@@ -81,14 +85,15 @@ class Generator {
     line(std::string("setp.") + kCompare[below(5)] + " %p1, %r30, " + std::to_string(below(8)) + ";");
   }
 
-  // One of the uniform parts of the kernel; a barrier stands between it and the next. Only the last one may
-  // end threads inside branches. Returns whether it is the last.
+  // One of the uniform parts of the kernel; a barrier stands between it and the next. Returns whether it is
+  // the last.
   bool part(bool last) {
     const Choices::Span span(choices_);
     last = below(3) == 0 || last;
-    may_exit_ = last;
-    mask_ = below(4) != 0 ? "%r500" : "";
+    may_exit_ = last || one_in(2);
+    mask_ = below(4) != 0 && !leaves_by_branch_ ? "%r500" : "";
     statements(6, 0);
+    if (one_in(4)) barrier_loop();
     if (last) return true;
     if (one_in(3)) {
       condition();
@@ -126,13 +131,7 @@ class Generator {
       case 4:
         return local();
       case 5:
-        if (may_exit_ && one_in(4)) {
-          condition();
-          line("setp.eq.and.u32 %p2, %r2, " + std::to_string(below(kMaxBlock)) + ", %p1;");
-          line("@%p2 exit;");
-          return;
-        }
-        return arithmetic();
+        return may_exit_ && one_in(4) ? leave() : arithmetic();
       case 6:
         return mask_.empty() ? arithmetic() : warp();
       case 7:
@@ -259,10 +258,39 @@ class Generator {
     line("ld.shared.u32 " + variable() + ", [%r10];");
   }
 
+  // Threads end, at once or by a branch to what all end with: perhaps one, none, or many.
+  void leave() {
+    condition();
+    const unsigned who = below(4);
+    const unsigned thread = who == 1 ? 2 * kMaxBlock : below(kMaxBlock);
+    line(who < 3 ? "setp.eq.and.u32 %p2, %r2, " + std::to_string(thread) + ", %p1;" : "mov.pred %p2, %p1;");
+    static const char* const kWays[] = {"exit;", "ret;", "bra LEAVE;", "bra EPILOGUE;"};
+    line(std::string("@%p2 ") + kWays[below(leaves_by_branch_ ? 4 : 2)]);
+    all_live_ = false;
+  }
+
+  // All threads go round together, and those that end do so before the barrier of a turn.
+  void barrier_loop() {
+    const Choices::Span span(choices_);
+    const std::string counter = "%r" + std::to_string(40 + counters_++), head = fresh();
+    line("mov.u32 " + counter + ", " + std::to_string(1 + below(3)) + ";");
+    label(head);
+    statements(3, 1);
+    if (one_in(2)) leave();
+    if (one_in(2)) exchange();
+    barrier();
+    line("sub.u32 " + counter + ", " + counter + ", 1; setp.ge.s32 %p3, " + counter + ", 0;");
+    line("@%p3 bra " + head + ";");
+  }
+
   // Where all threads that have not exited come past. Barriers for a number of threads wait for whole warps,
   // so they need all.
   void barrier() {
-    switch (below(all_live_ ? 7 : 4)) {
+    switch (below(all_live_ ? 8 : 5)) {
+      case 4:
+        text_ += functions_.meet(variable());
+        all_live_ = false;
+        return;
       case 3:
         line("barrier.cta.sync %r39;");
         return;
@@ -278,7 +306,7 @@ class Generator {
       case 0:
         line("bar.sync 0;");
         return;
-      case 4:
+      case 6:
         line("bar.sync 15, %r38;");
         return;
       case 5:
@@ -304,6 +332,7 @@ class Generator {
   void call() {
     const std::string guarded = guard();
     text_ += functions_.call(variable(), variable(), variable(), guarded, may_exit_);
+    all_live_ = all_live_ && !may_exit_;
   }
 
   void branch(unsigned depth) {
@@ -411,8 +440,8 @@ class Generator {
     mask_ = outer;
   }
 
-  // Neighbours read each other's word of shared memory: a barrier on either side, and no thread may have
-  // left.
+  // Neighbours read each other's word of shared memory, a barrier on either side. Who has left has written
+  // its own before.
   void exchange() {
     line("bar.sync 0;");
     line("add.u32 %r34, %r2, 1; rem.u32 %r34, %r34, %r4; shl.b32 %r34, %r34, 2; mov.u32 %r35, box;");
@@ -424,7 +453,7 @@ class Generator {
   std::string text_;
   std::string mask_;  // register with the members; empty: nobody knows them here
   unsigned labels_ = 0, counters_ = 0, masks_ = 1;
-  bool may_exit_ = false, all_live_ = true;
+  bool may_exit_ = false, all_live_ = true, leaves_by_branch_ = false;
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Random PTX kernels whose result does not depend on the order of their threads: every thread stores to slots
 // of its own, reads what nobody writes, and adds atomically without looking at the old value. They always
 // finish: loops are bounded by counters, and barriers stand only where all threads of a block that have not
-// exited come past together.
+// exited come past together; threads may exit anywhere before them, at once or by a branch to the end.
 #ifndef WEFT_TESTS_EQUIVALENCE_KERNEL_GENERATOR_H
 #define WEFT_TESTS_EQUIVALENCE_KERNEL_GENERATOR_H
 

@@ -71,11 +71,12 @@ const std::string kWholeArmExits = to("C", 0) + past(1) + "  st.global.u32 [%rd1
                                    at("C") + past(2) + kLoad + past(3);
 
 // Neighbours exchange values through shared memory, so a barrier that lets go early shows.
-const std::string kExchange =
-    "  mov.u32 %r12, box; shl.b32 %r13, %r1, 2; add.u32 %r12, %r12, %r13; st.shared.u32 [%r12], %r10;\n"
-    "  bar.sync 0;\n  add.u32 %r13, %r1, 1; rem.u32 %r13, %r13, %r4; shl.b32 %r13, %r13, 2;\n"
-    "  mov.u32 %r14, box; add.u32 %r14, %r14, %r13; ld.shared.u32 %r15, [%r14]; add.u32 %r10, %r10, %r15;\n"
-    "  bar.sync 0;\n";
+const std::string kToBox =
+    "  mov.u32 %r12, box; shl.b32 %r13, %r1, 2; add.u32 %r12, %r12, %r13; st.shared.u32 [%r12], %r10;\n";
+const std::string kFromNeighbour =
+    "  add.u32 %r13, %r1, 1; rem.u32 %r13, %r13, %r4; shl.b32 %r13, %r13, 2;\n"
+    "  mov.u32 %r14, box; add.u32 %r14, %r14, %r13; ld.shared.u32 %r15, [%r14]; add.u32 %r10, %r10, %r15;\n";
+const std::string kExchange = kToBox + "  bar.sync 0;\n" + kFromNeighbour + "  bar.sync 0;\n";
 const std::string kBarrierAfterBranch = kIfElse + kExchange + past(4);
 const std::string kBarrierInLoop =
     "  mov.u32 %r21, 5;\n" + at("TURN") + to("X", 1) + past(1) + kLoad + at("X") + kExchange +
@@ -84,6 +85,54 @@ const std::string kBarrierInLoop =
 const std::string kExitBeforeBarrier =
     "  st.global.u32 [%rd10+4], %r10; and.b32 %r6, %r5, 1; setp.ne.u32 %p1, %r6, 0;\n  @%p1 exit;\n" +
     past(1) + "  bar.sync 0;\n" + past(2) + "  bar.sync 0;\n" + past(3);
+
+// Threads leave in both arms, in a turn of a loop or before a barrier in a function, by `how`; or none does,
+// which a program does not say.
+std::string leave(const std::string& how, bool taken) {
+  return "  and.b32 %r6, %r5, 8; setp.eq.u32 %p4, %r6, " + std::string(taken ? "8" : "16") +
+         "; st.global.u32 [%rd10+4], %r10;\n  @%p4 " + how + ";\n";
+}
+std::string leaves_in_both_arms(const std::string& how, bool taken) {
+  return kExchange + to("C", 0) + past(1) + leave(how, taken) + past(2) + go("D") + at("C") + to("E", 1) +
+         past(3) + at("E") + leave(how, taken) + past(4) + at("D") + kExchange + past(5);
+}
+std::string leaves_in_loop(const std::string& how, bool taken) {
+  return kExchange + "  mov.u32 %r21, 5;\n" + at("TURN") + to("X", 1) + past(1) + leave(how, taken) + kLoad +
+         at("X") + kExchange +
+         "  shr.u32 %r5, %r5, 1; sub.u32 %r21, %r21, 1; setp.ne.u32 %p3, %r21, 0;\n  @%p3 bra TURN;\n" +
+         past(2);
+}
+const std::string kMeet = ".func meet() {\n  bar.sync 0;\n  ret;\n}\n";
+std::string leaves_before_call(const std::string& how, bool taken) {
+  return kExchange + to("C", 0) + past(1) + leave(how, taken) + past(2) + go("D") + at("C") + past(3) +
+         at("D") + "  call meet;\n" + past(4) + kExchange + past(5);
+}
+// Only the first two warps have the barrier.
+const std::string kBarrierOfSome = "  setp.ge.u32 %p4, %r1, 64;\n  @%p4 bra C;\n" + past(1) +
+                                   "  bar.sync 1, 64;\n" + past(2) + at("C") + past(3) + kExchange + past(4);
+// Where some leave the kernel in an arm that the others come out of to a barrier, the arms meet behind the
+// barrier only: whoever waits there must be waited for by nobody. `leave` is that way out (label LEAVE for
+// one behind all), and the box holds what a thread has come past.
+std::string early_return(const std::string& leave) {
+  return "  st.global.u32 [%rd10+4], %r10;\n" + kToBox + to("C", 0) + past(1) + leave + past(2) + go("D") +
+         at("C") + past(3) + at("D") + kToBox + "  bar.sync 0;\n" + kFromNeighbour + past(4) +
+         "  bar.sync 0;\n" + past(5);
+}
+const std::string kStay = "  setp.ne.u32 %p1, %r4, %r4;\n";  // nobody leaves
+std::string some(unsigned bit) {
+  return "  and.b32 %r6, %r5, " + std::to_string(1u << bit) + "; setp.ne.u32 %p1, %r6, 0;\n";
+}
+const std::string kLeaveByRet = "  @%p1 ret;\n", kLeaveByBranch = "  @%p1 bra LEAVE;\n";
+const std::string kLeaveInBlock =
+    "  @!%p1 bra STAY;\n" + past(6) + "  st.global.u32 [%rd10+8], %r10;\n  ret;\n" + at("STAY");
+// Behind the kernel's end: a return of its own; or the end itself is the shared epilogue.
+const std::string kReturn = "  st.global.u32 [%rd10], %r10;\n  ret;\n" + at("LEAVE") + "  ret;\n";
+const std::string kEpilogue = at("LEAVE") + past(7);
+const std::string kReturnInLoop =
+    kTurns + "  st.global.u32 [%rd10+4], %r10;\n" + at("L") + past(1) + to("C", 4) + past(2) +
+    "  setp.eq.u32 %p2, %r20, 0; sub.u32 %r20, %r20, 1;\n  @%p2 bra LEAVE;\n" + go("D") + at("C") + past(3) +
+    "  setp.eq.u32 %p2, %r20, 0; sub.u32 %r20, %r20, 1;\n" + at("D") + "  bar.sync 0;\n" +
+    "  shr.u32 %r5, %r5, 1;\n  @!%p2 bra L;\n";
 
 // Takes the argument, returns from three places, with a branch of its own.
 const std::string kFunction = R"(.func (.param .b32 r) f(.param .b32 a) {
@@ -165,6 +214,27 @@ MatrixKernel row(const std::string& name, const std::string& body, std::uint32_t
   return {name, {text, 3, threads}};
 }
 
+// Early returns before block barriers: at once, or by a branch to what all threads return with.
+void add_early_returns(std::vector<MatrixKernel>& rows) {
+  struct Way {
+    const char *name, *how;
+    std::string end;
+  };
+  const Way kWays[] = {{"early return, predicated", "ret", ""},
+                       {"early return, shared", "bra LEAVE", kReturn},
+                       {"early return, shared epilogue", "bra LEAVE", kEpilogue}};
+  for (const bool taken : {true, false}) {
+    for (const auto& [name, how, end] : kWays) {
+      const auto add = [&, &name = name, &end = end](const char* where, const std::string& body) {
+        rows.push_back(row(name + std::string(where) + (taken ? "" : ", nobody's"), body + end, 128, kMeet));
+      };
+      add(", from both arms", leaves_in_both_arms(how, taken));
+      add(", from a loop with a barrier", leaves_in_loop(how, taken));
+      add(", before a barrier in a function", leaves_before_call(how, taken));
+    }
+  }
+}
+
 std::string with_first(unsigned threads, const std::string& body) {
   return "  mov.u32 %r9, " + std::to_string(threads) + ";\n" + body;
 }
@@ -172,34 +242,47 @@ std::string with_first(unsigned threads, const std::string& body) {
 }  // namespace
 
 std::vector<MatrixKernel> matrix_kernels() {
-  return {row("if-else", kIfElse),
-          row("one-sided if", kOneSidedIf),
-          row("nested ifs that share a reconvergence point", kNestedIfs),
-          row("loop with trips that depend on data", kLoop),
-          row("loop with break and continue", kBreakAndContinue),
-          row("merge of two entries", kTwoEntries),
-          row("loop of two entries", kTwoEntryLoop),
-          row("switch", kSwitch),
-          row("block that branches to itself", kSelfLoop),
-          row("exit in an arm", kExitInArm),
-          row("exit in a loop", kExitInLoop),
-          row("exit of a whole arm", kWholeArmExits),
-          row("barrier after divergence", kBarrierAfterBranch),
-          row("barrier in a loop", kBarrierInLoop),
-          row("exit before a barrier", kExitBeforeBarrier),
-          row("partial last warp", kBarrierInLoop, 84),
-          row("block of one thread", kBarrierInLoop + kLoop, 1),
-          row("the same function from both arms", kCallInBothArms, 128, kFunction),
-          row("divergent return", kDivergentReturn, 128, kRecursion),
-          row("listing 2(a), first part first", with_first(8, kListing2a)),
-          row("listing 2(a), all but the last part", with_first(120, kListing2a)),
-          row("listing 2(b), first part first", with_first(8, kListing2b)),
-          row("listing 2(b), all but the last part", with_first(120, kListing2b)),
-          row("listing 3", kListing3, 64),
-          row("17 loads in sibling arms", loads_in_arms(17, 2)),
-          row("36 loads that nobody shares", loads_in_arms(36, 2)),
-          row("17 reconvergence points at once", nested(17)),
-          row("regrouped twice", kRegroupedTwice)};
+  std::vector<MatrixKernel> rows = {
+      row("if-else", kIfElse),
+      row("one-sided if", kOneSidedIf),
+      row("nested ifs that share a reconvergence point", kNestedIfs),
+      row("loop with trips that depend on data", kLoop),
+      row("loop with break and continue", kBreakAndContinue),
+      row("merge of two entries", kTwoEntries),
+      row("loop of two entries", kTwoEntryLoop),
+      row("switch", kSwitch),
+      row("block that branches to itself", kSelfLoop),
+      row("exit in an arm", kExitInArm),
+      row("exit in a loop", kExitInLoop),
+      row("exit of a whole arm", kWholeArmExits),
+      row("barrier after divergence", kBarrierAfterBranch),
+      row("barrier in a loop", kBarrierInLoop),
+      row("exit before a barrier", kExitBeforeBarrier),
+      row("early return, nobody's", early_return(kStay + kLeaveByRet)),
+      row("early return, predicated", early_return(some(1) + kLeaveByRet)),
+      row("early return in a block", early_return(some(1) + kLeaveInBlock)),
+      row("early return in a block, nobody's", early_return(kStay + kLeaveInBlock)),
+      row("early return, shared", early_return(some(1) + kLeaveByBranch) + kReturn),
+      row("early return, shared, nobody's", early_return(kStay + kLeaveByBranch) + kReturn),
+      row("early return, shared epilogue", early_return(some(1) + kLeaveByBranch) + kEpilogue),
+      row("early return, shared epilogue, nobody's", early_return(kStay + kLeaveByBranch) + kEpilogue),
+      row("early return from a loop with a barrier", kReturnInLoop + kEpilogue),
+      row("partial last warp", kBarrierInLoop, 84),
+      row("block of one thread", kBarrierInLoop + kLoop, 1),
+      row("the same function from both arms", kCallInBothArms, 128, kFunction),
+      row("divergent return", kDivergentReturn, 128, kRecursion),
+      row("listing 2(a), first part first", with_first(8, kListing2a)),
+      row("listing 2(a), all but the last part", with_first(120, kListing2a)),
+      row("listing 2(b), first part first", with_first(8, kListing2b)),
+      row("listing 2(b), all but the last part", with_first(120, kListing2b)),
+      row("listing 3", kListing3, 64),
+      row("17 loads in sibling arms", loads_in_arms(17, 2)),
+      row("36 loads that nobody shares", loads_in_arms(36, 2)),
+      row("17 reconvergence points at once", nested(17)),
+      row("barrier of some warps", kBarrierOfSome),
+      row("regrouped twice", kRegroupedTwice)};
+  add_early_returns(rows);
+  return rows;
 }
 
 }  // namespace weft::test

@@ -134,7 +134,8 @@ TEST(RandomKernels, HaveAllKindsOfControlFlow) {
   };
   const Feature kFeatures[] = {
       {"@%p1 bra", 0.6},    {"@%p3 bra", 0.3},    {"brx.idx", 0.2},    {"@%p5 bra", 0.3},
-      {"@%p2 exit", 0.1},   {"@%p1 exit", 0.1},   {"bar.sync 0", 0.2}, {"bar.red", 0.1},
+      {"@%p2 exit", 0.1},   {"@%p2 ret", 0.1},    {"bra LEAVE", 0.03}, {"bra EPILOGUE", 0.03},
+      {"call meet", 0.05},  {"@%p1 exit", 0.1},   {"bar.sync 0", 0.2}, {"bar.red", 0.1},
       {"bar.arrive", 0.02}, {"call (v), f", 0.2}, {"@%p1 call", 0.02}, {"call (v), %rd", 0.1},
       {"quits, (", 0.02},   {"atom.global", 0.2}, {"@%p1 ld", 0.05},   {"shfl.sync", 0.1},
       {"vote.sync", 0.2},   {"st.shared", 1.0},   {"ld.local", 0.1},

@@ -40,6 +40,9 @@ void check_instruction(const Program& program, const Instruction& instruction) {
                 "a branch out of the program");
   fuzz::require(instruction.reconvergence == kNoPc || instruction.reconvergence < program.code.size(),
                 "a reconvergence point out of the program");
+  fuzz::require(
+      instruction.plain_reconvergence == kNoPc || instruction.plain_reconvergence < program.code.size(),
+      "a post-dominator out of the program");
   fuzz::require(instruction.read_count <= instruction.reads.size() &&
                     instruction.write_count <= instruction.writes.size(),
                 "more scoreboard keys than there is room for");

@@ -72,6 +72,7 @@ Machine random_machine(const std::string& scheme, std::uint64_t seed) {
   m.config.harp = random_tables(random);
   m.config.crown = random_tables(random);
   m.config.likely_convergence = static_cast<LikelyConvergence>(random() % 2);
+  m.config.reconvergence = static_cast<Reconvergence>(random() % 2);
   return m;
 }
 

@@ -244,7 +244,9 @@ void Driver::complete(const Part& part) {
 
 void Driver::release_barriers(std::uint16_t slot) {
   Slot& block = slots_[slot];
-  if (block.arrived == 0 || block.arrived < block.live_threads) return;
+  if (block.arrived == 0) return;
+  if (block.arrived < block.live_threads && block.arrived + unit_->waiting_to_exit(slot) < block.live_threads)
+    return;
   block.arrived = 0;
   for (Thread& thread : threads_) {
     if (thread.slot == slot && thread.state == State::kAtBarrier) thread.state = State::kIdle;

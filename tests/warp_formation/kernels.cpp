@@ -1,5 +1,6 @@
 #include "warp_formation/kernels.h"
 
+#include <algorithm>
 #include <random>
 
 #include "ptx/module.h"
@@ -19,11 +20,14 @@ ptx::Program random_kernel(std::uint64_t seed) {
   std::string body;
   unsigned label = 0;
   const unsigned parts = 1 + random() % 3;
+  // Threads that leave before a barrier come past no warp-level one.
+  const bool leaves_early = random() % 2 == 0;
+  static const char* const kLeave[] = {"exit", "ret", "bra OUT", "bra DONE"};
   for (unsigned part = 0; part < parts; ++part) {
     const unsigned blocks = 2 + random() % 7, first = label;
     label += blocks + 1;
+    const auto name = [](unsigned n) { return "L" + std::to_string(n); };
     for (unsigned b = 0; b < blocks; ++b) {
-      const auto name = [](unsigned n) { return "L" + std::to_string(n); };
       body += name(first + b) + ":\n";
       for (unsigned i = random() % 3; i > 0; --i) body += "  add.u32 %r1, %r1, 1;\n";
       if (random() % 3 == 0) body += "  ld.global.u32 %r2, [%rd1];\n";
@@ -35,9 +39,10 @@ ptx::Program random_kernel(std::uint64_t seed) {
         case 1:
           body += "  @%p1 bra " + name(first + random() % (b + 1)) + ";\n";
           break;
-        // An exit inside a branch has no reconvergence point before it: only where no barrier follows.
         case 2:
-          body += part + 1 == parts ? "  @%p1 exit;\n" : "  add.u32 %r3, %r3, 1;\n";
+          body += leaves_early || part + 1 == parts
+                      ? std::string("  @%p1 ") + kLeave[random() % (leaves_early ? 4 : 1)] + ";\n"
+                      : "  add.u32 %r3, %r3, 1;\n";
           break;
         case 3:
           break;
@@ -46,25 +51,32 @@ ptx::Program random_kernel(std::uint64_t seed) {
           break;
       }
     }
-    body += "L" + std::to_string(first + blocks) + ":\n";
+    body += name(first + blocks) + ":\n";
     if (part + 1 < parts) {
       if (random() % 2 == 0) body += "  @%p1 exit;\n";
-      body += random() % 2 == 0 ? "  bar.sync 0;\n" : "  bar.warp.sync -1;\n";
+      body += leaves_early || random() % 2 == 0 ? "  bar.sync 0;\n" : "  bar.warp.sync -1;\n";
+      if (leaves_early && random() % 4 == 0) body += "  @%p1 bra " + name(first) + ";\n";
     }
   }
-  return kernel(body + "  ret;");
+  return kernel(body + "  add.u32 %r1, %r1, 1;\nDONE:\n  add.u32 %r1, %r1, 1;\nOUT:\n  ret;");
 }
 
 bool random_guard(std::uint64_t seed, const ptx::Program& program, unsigned thread, ptx::Pc pc,
                   unsigned visit) {
   const ptx::Instruction& in = program.code[pc];
-  if (in.is_branch() && in.target <= pc && visit >= 2) return false;
-  std::uint64_t x =
-      seed * 0x9e3779b97f4a7c15u + thread * 0xbf58476d1ce4e5b9u + pc * 0x94d049bb133111ebu + visit;
+  const bool back = in.is_branch() && in.target <= pc;
+  if (back && visit >= 2) return false;
+  const auto code = program.code.begin();
+  const bool round_a_barrier =
+      back && std::any_of(code + in.target, code + pc, [](const auto& i) { return i.is_barrier(); });
+  std::uint64_t x = seed * 0x9e3779b97f4a7c15u + (round_a_barrier ? 0 : thread) * 0xbf58476d1ce4e5b9u +
+                    pc * 0x94d049bb133111ebu + visit;
   x ^= x >> 31;
   x *= 0xd6e8feb86659fd93u;
   x ^= x >> 32;
-  return in.is_exit() ? x % 8 == 0 : x % 2 == 0;
+  const bool leaves = in.is_exit() || (in.is_branch() && in.target + 2 >= program.code.size());
+  // Of some ways out nobody makes use.
+  return leaves ? (pc + seed) % 4 != 0 && x % 8 == 0 : x % 2 == 0;
 }
 
 }  // namespace weft::warp_formation::test

@@ -12,12 +12,14 @@ namespace weft::warp_formation::test {
 // The decoded kernel with this body. %p, %r<8> and %rd<4> are declared.
 ptx::Program kernel(const std::string& body);
 
-// A random control-flow graph: forward branches anywhere, guarded backward branches, guarded exits, loads;
-// between parts of which every thread comes out, a block barrier. Same seed, same program.
+// A random control-flow graph: forward branches anywhere, guarded backward branches, loads; between parts
+// that every thread comes out of, unless it ends there, a barrier, perhaps in a loop. Threads end by guarded
+// exits and returns, and by branches to a return or to what goes before it. Same seed, same program.
 ptx::Program random_kernel(std::uint64_t seed);
 
-// Whether a guard of the random kernel holds for a thread: arbitrary, but the same for the same seed, and
-// false for backward branches from the third visit on, so that every thread comes to its end.
+// Whether a guard of the random kernel holds for a thread: arbitrary, but the same for the same seed, false
+// for backward branches from the third visit on, so that every thread comes to its end, and the same for all
+// threads where a loop has a block barrier.
 bool random_guard(std::uint64_t seed, const ptx::Program& program, unsigned thread, ptx::Pc pc,
                   unsigned visit);
 

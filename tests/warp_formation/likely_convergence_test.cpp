@@ -103,6 +103,23 @@ TEST(LikelyPoints, AreFoundBehindAnExit) {
   EXPECT_EQ(likely_convergence_points(program)[0], 2u);
 }
 
+// With a block barrier ahead the reconvergence point lies before the post-dominator, and so do they.
+TEST(LikelyPoints, AreBeforeThePointInForce) {
+  const ptx::Program program = kernel(R"(
+  @%p1 bra X;              // 0
+  @%p2 bra X;              // 1
+  add.u32 %r1, %r1, 1;     // 2
+  bra J;                   // 3
+X:
+  @%p3 exit;               // 4
+J:
+  bar.sync 0;              // 5
+  ret;                     // 6)");
+  ASSERT_EQ(program.code[1].reconvergence, 5u);
+  EXPECT_THAT(likely_convergence_points(program), ElementsAre(4u, kNone, kNone, kNone, kNone, kNone, kNone));
+  EXPECT_EQ(likely_convergence_points(program, Reconvergence::kPlain)[1], 5u);
+}
+
 // The product of the likelihoods with which two ways out of `branch` come to `block`, path by path.
 class PathOracle {
  public:

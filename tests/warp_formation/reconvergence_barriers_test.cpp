@@ -32,7 +32,7 @@ ReincarnationConfig table(std::uint64_t sets, std::uint64_t ways, BarrierSpan sp
 
 struct Bench {
   Bench(const ReincarnationConfig& config, unsigned rows) : barriers(config, kWidth) {
-    barriers.attach(100);
+    barriers.attach(100, [](ptx::Pc) { return false; });
     barriers.hold_rows(rows);
   }
   // Threads (numbers: row * 4 + lane) of the barriers completed since the last call.
