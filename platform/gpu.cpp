@@ -275,14 +275,16 @@ void Gpu::check(const dispatch::Launch& launch) const {
       throw InputError(kernel, std::string("block.") + axis + " is " + std::to_string(launch.block[d]) +
                                    ", allowed are 1 to " + std::to_string(kMaxBlock[d]) + " threads");
     }
-    if (launch.program->max_threads[d] != 0 && launch.block[d] > launch.program->max_threads[d]) {
-      throw InputError(kernel, std::string("block.") + axis + " is " + std::to_string(launch.block[d]) +
-                                   ", its .maxntid allows " + std::to_string(launch.program->max_threads[d]));
-    }
   }
-  if (std::uint64_t{launch.block[0]} * launch.block[1] * launch.block[2] > 1024) {
-    throw InputError(kernel, "a block of " + std::to_string(launch.threads_per_block()) +
-                                 " threads, allowed are at most 1024");
+  const std::uint64_t threads = std::uint64_t{launch.block[0]} * launch.block[1] * launch.block[2];
+  if (threads > sm::kMaxBlockThreads) {
+    throw InputError(kernel, "a block of " + std::to_string(threads) + " threads, allowed are at most " +
+                                 std::to_string(sm::kMaxBlockThreads));
+  }
+  // The directive limits the product of the dimensions, not each (PTX ISA, 11.4.2).
+  if (const std::uint64_t most = sm::declared_most_threads(*launch.program); threads > most) {
+    throw InputError(kernel, "a block of " + std::to_string(threads) + " threads, its .maxntid allows " +
+                                 std::to_string(most));
   }
   if (launch.parameters.size() != launch.program->parameter_bytes) {
     throw InputError(kernel, "parameters of " + std::to_string(launch.parameters.size()) +
@@ -376,7 +378,19 @@ void Gpu::provide(sm::DeviceServices* services) {
 }
 
 std::uint32_t Gpu::blocks_per_sm(const dispatch::Launch& launch) const {
-  return sm::occupancy(launch, impl_->config.sm, impl_->config.warp_formation.warp_size).blocks;
+  const std::uint64_t threads = std::uint64_t{launch.block[0]} * launch.block[1] * launch.block[2];
+  if (threads > sm::declared_most_threads(*launch.program)) return 0;
+  const GpuConfig& config = impl_->config;
+  const sm::BlockNeeds needs = sm::needs_of(*launch.program, threads, launch.dynamic_shared, config.sm);
+  return static_cast<std::uint32_t>(sm::blocks_that_fit(needs, config.sm, config.warp_formation.warp_size));
+}
+
+ptx::DecodeOptions Gpu::decode_options() const {
+  return sm::decode_options(impl_->config.sm);
+}
+
+std::uint32_t Gpu::registers_to_fit(const ptx::Program& program, std::uint64_t threads) const {
+  return sm::registers_to_fit(program, threads, impl_->config.sm, impl_->config.warp_formation.warp_size);
 }
 
 std::uint64_t Gpu::local_memory_bytes(const dispatch::Launch& launch) const {

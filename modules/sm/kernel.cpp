@@ -97,53 +97,6 @@ Operation operation_of(const ptx::Program& program, ptx::Pc pc, const Config& co
 
 }  // namespace
 
-Occupancy occupancy(const dispatch::Launch& launch, const Config& config, std::uint64_t warp_size) {
-  const ptx::Program& program = *launch.program;
-  const std::uint64_t threads = launch.threads_per_block();
-  if (threads == 0) throw InputError("kernel " + program.name, "a block of 0 threads, allowed is at least 1");
-  const std::uint64_t warps = (threads + warp_size - 1) / warp_size;
-  const std::uint64_t registers = config.registers_per_thread != 0
-                                      ? config.registers_per_thread
-                                      : std::max(1u, program.registers_per_thread);
-  const std::uint64_t per_warp = round_up(registers * warp_size, config.register_allocation_unit);
-  const std::uint64_t shared =
-      round_up(round_up(program.shared_bytes, launch.dynamic_shared != 0 ? 16 : 1) + launch.dynamic_shared,
-               config.shared_allocation_unit);
-
-  Occupancy result;
-  result.registers_per_warp = static_cast<std::uint32_t>(per_warp);
-  result.shared_per_block = shared;
-  std::uint64_t best = UINT64_MAX;
-  const auto limit = [&](const char* name, std::uint64_t has, std::uint64_t needs) {
-    if (needs > has) {
-      throw InputError("kernel " + program.name, std::string("a block does not fit an SM: it needs ") +
-                                                     std::to_string(needs) + " " + name + ", the SM has " +
-                                                     std::to_string(has));
-    }
-    const std::uint64_t fits = needs == 0 ? UINT64_MAX : has / needs;
-    if (fits < best) {
-      best = fits;
-      result.limit = name;
-    }
-  };
-  limit("threads", config.max_threads, threads);
-  limit("warps", config.max_warps, warps);
-  limit("registers", config.registers, per_warp * warps);
-  limit("bytes of shared memory", config.shared_bytes, shared);
-  limit("blocks", config.max_blocks, 1);
-  // Threads are held in warps: a domain has room for so many of them. A block stays in one domain.
-  const std::uint64_t domains = config.schedulers / config.schedulers_per_domain;
-  const std::uint64_t warps_per_domain = std::min(config.max_threads / warp_size, config.max_warps) / domains;
-  if (warps > warps_per_domain) limit("warps of one scheduler domain", warps_per_domain, warps);
-  const std::uint64_t by_domain = warps_per_domain / warps * domains;
-  if (by_domain < best) {
-    best = by_domain;
-    result.limit = "warps of the scheduler domains";
-  }
-  result.blocks = static_cast<std::uint32_t>(best);
-  return result;
-}
-
 Kernel::Kernel(const dispatch::Launch& l, const Config& config, std::uint64_t warp_size)
     : launch(l),
       program(*launch.program),

@@ -12,6 +12,7 @@
 #include "dispatch/launch.h"
 #include "isa/isa.h"
 #include "ptx/program.h"
+#include "sm/occupancy.h"
 #include "sm/sm_config.h"
 
 namespace weft::sm {
@@ -49,18 +50,6 @@ struct Operation {
 struct WideConstant {
   alignas(64) std::array<std::uint64_t, isa::kLanes> lanes;
 };
-
-// What limits the resident blocks of an SM.
-struct Occupancy {
-  std::uint32_t blocks = 0;
-  std::string limit;  // "threads", "blocks", "warps", "registers", "shared memory"
-  std::uint32_t registers_per_warp = 0;
-  std::uint64_t shared_per_block = 0;
-};
-
-// Throws InputError if not even one block fits, naming the resource, what the block needs and what the SM
-// has.
-Occupancy occupancy(const dispatch::Launch& launch, const Config& config, std::uint64_t warp_size);
 
 struct Kernel {
   Kernel(const dispatch::Launch& launch, const Config& config, std::uint64_t warp_size);
