@@ -11,7 +11,12 @@ const std::shared_ptr<const ptx::Program>& Device::Impl::program_for(LoadedModul
                                                                      std::uint64_t threads) const {
   const auto& whole = module.program(kernel);
   const std::uint32_t limit = gpu.registers_to_fit(*whole, threads);
-  return limit == 0 ? whole : module.program(kernel, limit);
+  if (limit == 0) return whole;
+  try {
+    return module.program(kernel, limit);
+  } catch (const InputError&) {
+    return whole;  // it cannot do with so few; whoever looks whether it fits says what would help
+  }
 }
 
 std::uint32_t Device::blocks_per_sm(LoadedModule& module, const std::string& kernel, std::uint32_t threads,
@@ -19,11 +24,7 @@ std::uint32_t Device::blocks_per_sm(LoadedModule& module, const std::string& ker
   dispatch::Launch launch;
   launch.program = module.program(kernel);
   if (threads == 0 || threads > sm::declared_most_threads(*launch.program)) return 0;
-  try {
-    launch.program = impl_->program_for(module, kernel, threads);
-  } catch (const InputError&) {
-    return 0;  // it cannot do with so few registers
-  }
+  launch.program = impl_->program_for(module, kernel, threads);
   launch.block = {threads, 1, 1};
   launch.dynamic_shared = dynamic_shared;
   return impl_->gpu.blocks_per_sm(launch);

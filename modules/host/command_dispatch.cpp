@@ -120,10 +120,8 @@ void CommandQueue::begin_arguments() {
   const KernelCache::Kernel* kernel = nullptr;
   try {
     kernel = &parts_.cache.fitting(*kernel_, threads);
-  } catch (const InputError& error) {
-    return stop(WEFT_ERROR_LAUNCH, packet_address(), error.what());
   } catch (const ModuleMemoryError& error) {
-    return stop(WEFT_ERROR_MEMORY, object_.memory_address, error.what());
+    return stop(WEFT_ERROR_MEMORY, packet_address(), error.what());
   }
   launch_.program = kernel->program;
   launch_.code_address = kernel->code_address;

@@ -88,7 +88,11 @@ const KernelCache::Kernel& KernelCache::fitting(const Kernel& kernel, std::uint6
   Loaded& loaded = kernels_.at(kernel.object_address);
   const auto known = loaded.fewer.find(limit);
   if (known != loaded.fewer.end()) return known->second;
-  return loaded.fewer[limit] = kernel_of(*loaded.module, loaded.name, limit);
+  try {
+    return loaded.fewer[limit] = kernel_of(*loaded.module, loaded.name, limit);
+  } catch (const InputError&) {
+    return kernel;  // it cannot do with so few; the launch is refused and says what would help
+  }
 }
 
 void KernelCache::clear() {

@@ -44,7 +44,7 @@ class KernelCache {
   const Kernel& load_kernel(std::uint64_t object_address, const weft_kernel_object& object,
                             const std::string& name);
   // The same kernel for a block of so many threads: where it would need more registers than the GPU has for
-  // them, decoded again with fewer. Throws the same.
+  // them, decoded again with fewer. Throws ModuleMemoryError.
   const Kernel& fitting(const Kernel& kernel, std::uint64_t threads);
   void clear();
 
@@ -52,7 +52,7 @@ class KernelCache {
   using Key = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t>;
   struct Module {
     std::unique_ptr<loader::LoadedModule> loaded;
-    std::uint64_t next = 0, end = 0;            // device memory that is left
+    std::uint64_t next = 0, end = 0;                    // device memory that is left
     std::map<const ptx::Program*, std::uint64_t> code;  // where its instructions lie
   };
 

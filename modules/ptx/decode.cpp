@@ -28,31 +28,29 @@ FunctionReference find_kernel(const std::vector<LinkedModule>& modules, const st
                              (known.empty() ? "the module has none" : "the module has " + known));
 }
 
-// What allows a kernel that is refused, in words.
-std::string remedy(bool spill) {
-  return spill ? "; allow more: --set sm.max_registers_per_thread=N, sm.registers=N"
-               : "; compile with fewer (-maxrregcount), or let Weft spill: --set sm.registers_per_thread=0";
-}
-
-// `whole`: before anything was spilled.
+// `whole`: before anything was spilled; `shared`: registers that all functions of the program have besides.
 void check_registers(const Allocation& whole, const Fitted& fitted, const std::string& where,
-                     std::uint32_t limit, bool spill) {
+                     std::uint32_t limit, std::uint32_t shared, bool spill) {
   if (whole.predicate_pressure > kMaxLivePredicates) {
     throw InputError(where, "found " + std::to_string(whole.predicate_pressure) +
                                 " predicates live at once, at most " + std::to_string(kMaxLivePredicates) +
                                 " are allowed");
   }
   if (fitted.fits) return;
-  const std::uint32_t needed = whole.feasible ? whole.registers : whole.pressure;
+  const auto rows = [](const Allocation& a) { return a.feasible ? a.registers : a.pressure; };
   std::string text = "the kernel needs " + std::string(whole.feasible ? "" : "at least ") +
-                     std::to_string(needed) + " registers per thread, " + std::to_string(needed - limit) +
-                     " more than the " + std::to_string(limit) + " allowed";
-  if (spill) {
-    const Allocation& least = fitted.allocation;
-    text += ", and " + std::to_string(least.feasible ? least.registers : least.pressure) +
-            " with all in local memory that can be there";
+                     std::to_string(rows(whole)) + " registers per thread, " +
+                     std::to_string(rows(whole) - limit) + " more than the " + std::to_string(limit) +
+                     " allowed";
+  if (!spill)
+    throw InputError(where, text + "; let Weft spill what is too much: --set sm.registers_per_thread=0");
+  const std::uint32_t least = rows(fitted.allocation);
+  text += ", and " + std::to_string(least) + " with all in local memory that can be there";
+  if (least + shared <= DecodeOptions().max_registers) {
+    text += "; allowed with --set sm.max_registers_per_thread=" +
+            std::to_string(std::max(least + shared, kLeastRegisters));
   }
-  throw InputError(where, text + remedy(spill));
+  throw InputError(where, text);
 }
 
 // One function on its way into the program.
@@ -69,8 +67,7 @@ struct Part {
 Draft lower_function(FunctionSymbols& symbols, const Reach& reach, std::uint64_t spilled_bytes = 0,
                      std::uint32_t limit = 0, SpillArea* area = nullptr) {
   const auto lowered = [&](std::uint64_t saved_bytes) {
-    Draft draft =
-        Lowering(symbols, reach.numbers, reach.frame_alignment, saved_bytes, spilled_bytes).run();
+    Draft draft = Lowering(symbols, reach.numbers, reach.frame_alignment, saved_bytes, spilled_bytes).run();
     if (area != nullptr && draft.frame.calls) {
       *area = {};
       fit_registers(draft, limit, kMaxLivePredicates, area);
@@ -86,7 +83,8 @@ Draft lower_function(FunctionSymbols& symbols, const Reach& reach, std::uint64_t
   return draft;
 }
 
-Part make_part(FunctionSymbols& symbols, const Reach& reach, std::uint32_t limit, bool spill) {
+Part make_part(FunctionSymbols& symbols, const Reach& reach, std::uint32_t limit, std::uint32_t shared,
+               bool spill) {
   Part part;
   part.draft = lower_function(symbols, reach);
   Fitted fitted = fit_registers(part.draft, limit, kMaxLivePredicates, nullptr);
@@ -107,7 +105,7 @@ Part make_part(FunctionSymbols& symbols, const Reach& reach, std::uint32_t limit
   check_registers(whole, fitted,
                   text.where(function.name.at) + (function.is_entry ? ": kernel '" : ": function '") +
                       std::string(text.view(function.name)) + "'",
-                  limit, spill);
+                  limit, shared, spill);
   part.flow = std::move(fitted.flow);
   part.allocation = std::move(fitted.allocation);
   return part;
@@ -144,7 +142,7 @@ Program decode(const std::vector<LinkedModule>& modules, const std::string& kern
     const std::uint32_t shared = reach.functions[0]->calls_functions() ? kFixedRegisters : 0;
     if (limit < shared)
       throw InputError(kernel, "calls need more than " + std::to_string(limit) + " registers");
-    parts.push_back(make_part(*symbols, reach, limit - shared, options.spill));
+    parts.push_back(make_part(*symbols, reach, limit - shared, shared, options.spill));
     frames.push_back(parts.back().draft.frame.bytes);
   }
 

@@ -62,7 +62,7 @@ std::string listing(const ModuleText& text, const Program& program) {
       const std::uint32_t at = text.line_starts[i.ptx.line - 1] + i.ptx.column - 1;
       const bool implied = pc + 1 == program.code.size() && part && i.is_exit();
       out += number;
-      out += implied ? "ret (end of the kernel)"
+      out += implied   ? "ret (end of the kernel)"
              : i.spill ? "  + " + std::string(name_of(i.op)) + " (spill)"
                        : (part ? "  + " + std::string(name_of(i.op)) : text.statement_text(at));
       if (i.op == Opcode::kCall && i.target != kNoPc) out += "   [to " + std::to_string(i.target) + "]";

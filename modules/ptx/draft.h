@@ -43,8 +43,8 @@ inline unsigned rows_of(RegisterClass c) {
 }
 
 // A function's part of the thread's stack, from its low end: .local variables, values saved across calls,
-// spilled registers, arguments and results of calls. A function that calls others points the stack pointer at the end of its
-// frame, others leave it at the beginning.
+// spilled registers, arguments and results of calls. A function that calls others points the stack pointer at
+// the end of its frame, others leave it at the beginning.
 struct Frame {
   bool is_kernel = true;         // the kernel's frame lies at address 0
   bool calls = false;            // calls device functions

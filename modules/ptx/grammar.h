@@ -282,7 +282,8 @@ struct Bare
                Word<'.', 'e', 'x', 'p', 'l', 'i', 'c', 'i', 't', 'c', 'l', 'u', 's', 't', 'e', 'r'>,
                Word<'.', 'b', 'l', 'o', 'c', 'k', 's', 'a', 'r', 'e', 'c', 'l', 'u', 's', 't', 'e', 'r', 's'>,
                Word<'.', 'u', 'n', 'i', 'f', 'i', 'e', 'd'>> {};
-struct FunctionDirective : peg::sor<MaxThreads, RequiredThreads, MaxRegisters, MinBlocks, Performance, Bare, Pragma, Attribute> {};
+struct FunctionDirective
+    : peg::sor<MaxThreads, RequiredThreads, MaxRegisters, MinBlocks, Performance, Bare, Pragma, Attribute> {};
 struct FunctionDeclaredName : Identifier {};
 struct BodyOpen : Mark<'{'> {};
 struct BodyClose : Mark<'}'> {};

@@ -82,8 +82,8 @@ struct LinkedModule {
 inline constexpr std::uint32_t kLeastRegisters = 16;
 
 struct DecodeOptions {
-  // Per thread. What does not fit is kept in local memory; without `spill`, or if that does not help, it is an
-  // error that says by how much. A kernel's .maxnreg is another limit, if `spill`.
+  // Per thread. What does not fit is kept in local memory; without `spill`, or if that does not help, it is
+  // an error that says by how much. A kernel's .maxnreg is another limit, if `spill`.
   std::uint32_t max_registers = 255;
   bool spill = true;
 };

@@ -461,11 +461,11 @@ struct Program {
   std::vector<Pc> branch_targets;       // tables of brx
   std::vector<Parameter> parameters;
   std::uint64_t parameter_bytes = 0;
-  std::array<std::uint32_t, 3> max_threads{};  // .maxntid, zeros: not given
-  std::uint32_t min_blocks = 0;                // .minnctapersm, 0: not given
+  std::array<std::uint32_t, 3> max_threads{};       // .maxntid, zeros: not given
+  std::uint32_t min_blocks = 0;                     // .minnctapersm, 0: not given
   std::uint32_t spill_loads = 0, spill_stores = 0;  // instructions that keep registers in local memory
   std::uint64_t spill_bytes = 0;                    // of the frames, for them
-  bool uses_dynamic_shared = false;            // .extern .shared; placed after shared_bytes, 16-byte aligned
+  bool uses_dynamic_shared = false;  // .extern .shared; placed after shared_bytes, 16-byte aligned
 
   std::string place(Pc pc) const;  // "file.cu:12 (kernel.ptx:40:3)" for messages
   // The entry of the function at `address`, or kNoPc.

@@ -12,7 +12,8 @@ namespace {
 std::vector<double> frequencies(const FlowGraph& flow) {
   constexpr unsigned kMostDepth = 8;
   const std::size_t count = flow.blocks.size();
-  std::vector<std::uint32_t> end_of_loop(count, UINT32_MAX);  // by first block: the last one, of several loops
+  std::vector<std::uint32_t> end_of_loop(count,
+                                         UINT32_MAX);  // by first block: the last one, of several loops
   for (std::uint32_t b = 0; b < count; ++b) {
     for (const std::uint32_t s : flow.blocks[b].successors) {
       if (s <= b && s < count) end_of_loop[s] = b;
@@ -28,7 +29,8 @@ std::vector<double> frequencies(const FlowGraph& flow) {
   int depth = 0;
   for (std::size_t b = 0; b < count; ++b) {
     depth += change[b];
-    for (unsigned d = 0; d < std::min<unsigned>(static_cast<unsigned>(depth), kMostDepth); ++d) result[b] *= 8;
+    for (unsigned d = 0; d < std::min<unsigned>(static_cast<unsigned>(depth), kMostDepth); ++d)
+      result[b] *= 8;
   }
   return result;
 }
@@ -136,16 +138,16 @@ class Spiller {
       for (Pc pc = flow.blocks[b].last + 1; pc-- > flow.blocks[b].first;) {
         const DraftInstruction& i = draft_.code[pc];
         std::uint32_t taken = 0;
-        for_each_write(i, [&](VirtualId id) {
-          chosen_[id] ? static_cast<void>(taken += size_of(id)) : insert(id);
-        });
-        relieve(taken, [&](VirtualId id) { return std::find(i.dst.begin(), i.dst.end(), id) != i.dst.end(); });
+        for_each_write(
+            i, [&](VirtualId id) { chosen_[id] ? static_cast<void>(taken += size_of(id)) : insert(id); });
+        relieve(taken,
+                [&](VirtualId id) { return std::find(i.dst.begin(), i.dst.end(), id) != i.dst.end(); });
         if (overwrites(i)) for_each_write(i, erase);
         taken = 0;
-        for_each_read(i, [&](VirtualId id) {
-          chosen_[id] ? static_cast<void>(taken += size_of(id)) : insert(id);
-        });
-        relieve(taken, [&](VirtualId id) { return std::find(i.src.begin(), i.src.end(), id) != i.src.end(); });
+        for_each_read(
+            i, [&](VirtualId id) { chosen_[id] ? static_cast<void>(taken += size_of(id)) : insert(id); });
+        relieve(taken,
+                [&](VirtualId id) { return std::find(i.src.begin(), i.src.end(), id) != i.src.end(); });
       }
     }
   }

@@ -85,7 +85,8 @@ std::string settings_that_fit(const Shares& block, const Config& config, std::ui
     settings += std::string(" sm.") + key + "=" + std::to_string(value);
   };
   std::uint64_t domains = domains_of(config);
-  if (domains > 1 && (block.warps * warp_size * domains > kMostThreads || block.warps * domains > kMostWarps)) {
+  if (domains > 1 &&
+      (block.warps * warp_size * domains > kMostThreads || block.warps * domains > kMostWarps)) {
     set("schedulers_per_domain", config.schedulers);
     domains = 1;
   }

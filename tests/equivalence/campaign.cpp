@@ -131,8 +131,7 @@ std::string Campaign::compare(const RandomKernel& kernel, std::uint64_t seed) {
   }
   const std::uint64_t executed = device_.gpu().totals().thread_instructions;
   thread_instructions_ += executed;
-  if (spilled ? executed > interpreter.thread_instructions()
-              : executed == interpreter.thread_instructions())
+  if (spilled ? executed > interpreter.thread_instructions() : executed == interpreter.thread_instructions())
     return "";
   return "the GPU executed " + std::to_string(executed) + " thread instructions, the interpreter " +
          std::to_string(interpreter.thread_instructions());

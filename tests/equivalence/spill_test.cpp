@@ -44,7 +44,8 @@ TEST(Spill, RandomKernelsWithFewRegistersLeaveTheSameMemory) {
     const auto expected = image(kernel, 255, spills);
     for (const std::uint32_t registers : {16u, 17u, 20u, 24u}) {
       ASSERT_EQ(image(kernel, registers, spills), expected)
-          << "seed " << seed << ", " << registers << " registers\n" << kernel.text;
+          << "seed " << seed << ", " << registers << " registers\n"
+          << kernel.text;
       spilled += spills ? 1 : 0;
     }
   }

@@ -16,9 +16,11 @@ using ::testing::HasSubstr;
 std::string many_values(unsigned count, const std::string& prefix = "%f", const std::string& type = "f32") {
   std::string body = "ld.param.u64 %rd0, [a];\n";
   for (unsigned i = 0; i < count; ++i)
-    body += "ld.global." + type + " " + prefix + std::to_string(i) + ", [%rd0+" + std::to_string(8 * i) + "];\n";
+    body +=
+        "ld.global." + type + " " + prefix + std::to_string(i) + ", [%rd0+" + std::to_string(8 * i) + "];\n";
   for (unsigned i = 0; i < count; ++i)
-    body += "st.global." + type + " [%rd0+" + std::to_string(8 * i) + "], " + prefix + std::to_string(i) + ";\n";
+    body +=
+        "st.global." + type + " [%rd0+" + std::to_string(8 * i) + "], " + prefix + std::to_string(i) + ";\n";
   return body + "ret;";
 }
 
@@ -68,13 +70,13 @@ TEST(Spill, AWideValueIsOneAccessOfEightBytes) {
 }
 
 TEST(Spill, UnderAGuardOnlyItsThreadsAreLoadedAndStored) {
-  std::string body = "ld.param.u32 %r2, [n]; setp.eq.u32 %p1, %r2, 3; mov.u32 %r1, 7;\n@!%p1 add.u32 %r1, %r1, 5;\n";
+  std::string body =
+      "ld.param.u32 %r2, [n]; setp.eq.u32 %p1, %r2, 3; mov.u32 %r1, 7;\n@!%p1 add.u32 %r1, %r1, 5;\n";
   body += many_values(30);
   body.replace(body.rfind("ret;"), 4, "st.global.u32 [%rd0], %r1; ret;");
   const Program program = decode_limited(kernel_of(body), 16);
-  const auto add = std::find_if(program.code.begin(), program.code.end(), [](const Instruction& i) {
-    return i.op == Opcode::kAdd && i.guard >= 0;
-  });
+  const auto add = std::find_if(program.code.begin(), program.code.end(),
+                                [](const Instruction& i) { return i.op == Opcode::kAdd && i.guard >= 0; });
   ASSERT_NE(add, program.code.end());
   const Instruction &before = add[-1], &after = add[1];
   for (const Instruction* access : {&before, &after}) {
@@ -90,8 +92,9 @@ TEST(Spill, UnderAGuardOnlyItsThreadsAreLoadedAndStored) {
 
 // The guard is gone when the store comes, so the old value is loaded for all, and all is stored.
 TEST(Spill, AnInstructionThatChangesItsOwnGuard) {
-  std::string body = "ld.param.u32 %r2, [n]; setp.eq.u32 %p1, %r2, 3; mov.u32 %r1, 7;\n"
-                     "@%p1 shfl.sync.down.b32 %r1|%p1, %r2, 1, 31, -1;\n";
+  std::string body =
+      "ld.param.u32 %r2, [n]; setp.eq.u32 %p1, %r2, 3; mov.u32 %r1, 7;\n"
+      "@%p1 shfl.sync.down.b32 %r1|%p1, %r2, 1, 31, -1;\n";
   body += many_values(30);
   body.replace(body.rfind("ret;"), 4, "st.global.u32 [%rd0], %r1; ret;");
   const Program program = decode_limited(kernel_of(body), 16);
@@ -112,12 +115,15 @@ TEST(Spill, AnInstructionThatChangesItsOwnGuard) {
 TEST(Spill, ValuesInALoopStayInRegisters) {
   // %r1 is added to in a loop, the others wait for its end.
   std::string body = "ld.param.u64 %rd0, [a]; mov.u32 %r1, 0; mov.u32 %r2, 0;\n";
-  for (int i = 0; i < 30; ++i) body += "ld.global.f32 %f" + std::to_string(i) + ", [%rd0+" + std::to_string(4 * i) + "];\n";
+  for (int i = 0; i < 30; ++i)
+    body += "ld.global.f32 %f" + std::to_string(i) + ", [%rd0+" + std::to_string(4 * i) + "];\n";
   body += "LOOP: add.u32 %r1, %r1, %r2; add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 100; @%p1 bra LOOP;\n";
-  for (int i = 0; i < 30; ++i) body += "st.global.f32 [%rd0+" + std::to_string(4 * i) + "], %f" + std::to_string(i) + ";\n";
+  for (int i = 0; i < 30; ++i)
+    body += "st.global.f32 [%rd0+" + std::to_string(4 * i) + "], %f" + std::to_string(i) + ";\n";
   const Program program = decode_limited(kernel_of(body + "st.global.u32 [%rd0], %r1; ret;"), 16);
   EXPECT_GT(program.spill_loads, 0u);
-  const auto loop = std::find_if(program.code.begin(), program.code.end(), [](const Instruction& i) { return i.is_branch(); });
+  const auto loop = std::find_if(program.code.begin(), program.code.end(),
+                                 [](const Instruction& i) { return i.is_branch(); });
   ASSERT_NE(loop, program.code.end());
   for (Pc pc = loop->target; pc <= static_cast<Pc>(loop - program.code.begin()); ++pc)
     EXPECT_FALSE(program.code[pc].spill) << pc;
@@ -138,20 +144,23 @@ TEST(Spill, DirectivesAsk) {
   EXPECT_LE(least.registers_per_thread, kLeastRegisters);
   EXPECT_EQ(decode_limited(with(".maxnreg 20"), 255, false).registers_per_thread, 62u);
   EXPECT_EQ(decode_limited(with(".maxntid 256\n.minnctapersm 3"), 255).min_blocks, 3u);
-  EXPECT_THAT(message_of([&] { parse(with(".maxnreg 0"), "k.ptx"); }), HasSubstr(".maxnreg takes one number"));
+  EXPECT_THAT(message_of([&] { parse(with(".maxnreg 0"), "k.ptx"); }),
+              HasSubstr(".maxnreg takes one number"));
   EXPECT_THAT(message_of([&] { parse(with(".minnctapersm 1, 2"), "k.ptx"); }),
               HasSubstr(".minnctapersm takes one number"));
 }
 
 TEST(Spill, WhatStillDoesNotFitSaysHowFarItWent) {
   const std::string text = kernel_of(many_values(20, "%fd", "f64"));
-  EXPECT_THAT(message_of([&] { decode_limited(text, 3); }),
-              AllOf(HasSubstr("k.ptx:4:17: kernel 'k': the kernel needs at least 42 registers per thread, 39 more than "
-                              "the 3 allowed, and 4 with all in local memory that can be there"),
-                    HasSubstr("--set sm.max_registers_per_thread=N")));
+  EXPECT_THAT(
+      message_of([&] { decode_limited(text, 3); }),
+      AllOf(
+          HasSubstr("k.ptx:4:17: kernel 'k': the kernel needs at least 42 registers per thread, 39 more than "
+                    "the 3 allowed, and 4 with all in local memory that can be there"),
+          HasSubstr("; allowed with --set sm.max_registers_per_thread=16")));
   EXPECT_THAT(message_of([&] { decode_limited(text, 32, false); }),
               AllOf(HasSubstr("at least 42 registers per thread, 10 more than the 32 allowed"),
-                    HasSubstr("let Weft spill: --set sm.registers_per_thread=0")));
+                    HasSubstr("let Weft spill what is too much: --set sm.registers_per_thread=0")));
 }
 
 TEST(Spill, TheListingSaysWhatWasSpilled) {

@@ -190,8 +190,7 @@ std::string sums(const std::string& name, unsigned values, const std::string& di
                      "add.u64 %rd3, %rd1, %rd2;\n";
   for (unsigned i = 1; i <= values; ++i)
     text += "mul.lo.u32 %r" + std::to_string(i) + ", %r199, " + std::to_string(i * i) + ";\n";
-  for (unsigned i = values; i > 1; --i)
-    text += "sub.u32 %r1, %r" + std::to_string(i) + ", %r1;\n";
+  for (unsigned i = values; i > 1; --i) text += "sub.u32 %r1, %r" + std::to_string(i) + ", %r1;\n";
   return text + "st.global.u32 [%rd3], %r1;\nret;\n}\n";
 }
 std::uint32_t sum_of(std::uint32_t thread, std::uint32_t values) {
@@ -238,8 +237,9 @@ TEST_P(Occupancy, ALaunchTakesWhatTheDeviceSaid) {
     EXPECT_EQ(device.blocks_per_sm(module, k.name, most + 1, 0), 0u) << k.name;
     if (most == 1024) continue;
     const bool declared = k.name == std::string("declared") || k.name == std::string("resident");
-    EXPECT_THAT([&] { device.launch(module, k.name, {1, 1, 1}, {most + 1, 1, 1}, Arguments().add(out)); },
-                Throws<InputError>(Property(&InputError::what, HasSubstr(declared ? ".maxntid" : "--set sm."))))
+    EXPECT_THAT(
+        [&] { device.launch(module, k.name, {1, 1, 1}, {most + 1, 1, 1}, Arguments().add(out)); },
+        Throws<InputError>(Property(&InputError::what, HasSubstr(declared ? ".maxntid" : "--set sm."))))
         << k.name;
   }
   // Only the product counts.
@@ -271,24 +271,33 @@ TEST(Device, SpillsNothingWhereTheRegistersAreGiven) {
 
 // A kernel whose threads need more than the SM has for such a block is decoded once more, and only once.
 TEST(Device, DecodesAgainWithFewerRegistersOnce) {
-  Device device(load_config("stsimt", {"sm.count=1"}), {});
-  auto& module = device.load_module(kHeader + sums("many", 60), "sums.ptx");
-  const ptx::Program* const whole = &device.program(module, "many");
-  EXPECT_EQ(whole->spill_loads, 0u);
-  const Address out = device.allocate(4096);
   struct Seen : LaunchObserver {
-    std::vector<const ptx::Program*> programs;
-    void launching(const dispatch::Launch& launch, const LoadedModule&) override {
-      programs.push_back(launch.program.get());
+    std::vector<std::shared_ptr<const ptx::Program>> programs;
+    void launching(const dispatch::Launch& launch, const LoadedModule& /*module*/) override {
+      programs.push_back(launch.program);
     }
     void synchronised() override {}
-  };
-  EXPECT_EQ(module.program("many", 16).get(), module.program("many", 16).get());
-  const auto at_1024 = device.most_threads(module, "many");
-  EXPECT_EQ(at_1024, 1024u);
-  device.launch(module, "many", {1, 1, 1}, {1024, 1, 1}, Arguments().add(out));
-  device.synchronise();
-  EXPECT_GT(device.gpu().statistics().number("sm0.spill_instructions"), 0);
+  } seen;
+  DeviceOptions options;
+  options.observer = &seen;
+  Device device(load_config("stsimt", {"sm.count=1"}), options);
+  auto& module = device.load_module(kHeader + sums("many", 60), "sums.ptx");
+  const Address out = device.allocate(4096);
+  for (const std::uint32_t threads : {128u, 1024u, 1024u, 256u, 1000u}) {
+    device.launch(module, "many", {1, 1, 1}, {threads, 1, 1}, Arguments().add(out));
+    device.synchronise();
+  }
+  ASSERT_EQ(seen.programs.size(), 5u);
+  const auto& whole = seen.programs[0];
+  EXPECT_EQ(whole.get(), &device.program(module, "many"));
+  EXPECT_EQ(whole->spill_loads, 0u);
+  EXPECT_GT(whole->registers_per_thread, 60u);
+  EXPECT_EQ(seen.programs[3], whole) << "256 threads have 64 registers each";
+  EXPECT_LE(seen.programs[1]->registers_per_thread, 16u);
+  EXPECT_GT(seen.programs[1]->spill_loads, 0u);
+  EXPECT_EQ(seen.programs[2], seen.programs[1]);
+  EXPECT_EQ(seen.programs[4], seen.programs[1]) << "1,000 threads are 32 warps, too";
+  EXPECT_EQ(read(device, out, 1)[0], sum_of(0, 60));
 }
 
 TEST(ReadText, SaysWhyAFileCannotBeRead) {

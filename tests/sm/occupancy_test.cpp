@@ -84,7 +84,8 @@ TEST(Occupancy, ABlockThatDoesNotFitSaysWhy) {
 }
 
 // As many blocks as the rule says are together on the SM: they wait for each other.
-// A message ends with the settings that would help: "...; allowed with --set sm.max_threads=2048 sm.max_warps=64".
+// A message ends with the settings that would help: "...; allowed with --set sm.max_threads=2048
+// sm.max_warps=64".
 std::vector<std::string> settings_in(const std::string& message) {
   static const std::string kBefore = "; allowed with --set ";
   std::vector<std::string> settings;
@@ -104,8 +105,8 @@ std::string refusal(const Case& c, const GpuConfig& config) {
   return "";
 }
 
-// On every machine, with warps of every size: what is said to fit is accepted, one thread more is refused, and
-// the settings that the refusal names make it fit.
+// On every machine, with warps of every size: what is said to fit is accepted, one thread more is refused,
+// and the settings that the refusal names make it fit.
 TEST(Occupancy, WhatIsSaidToFitFitsAndTheSettingsNamedHelp) {
   unsigned refused = 0;
   for (const auto& name : config_names()) {
@@ -138,7 +139,8 @@ TEST(Occupancy, WhatIsSaidToFitFitsAndTheSettingsNamedHelp) {
   EXPECT_THAT(refusal({1024, 20, 0, 0}, load_config("stsimt", {"sm.registers_per_thread=20"})),
               HasSubstr("it needs 20480 registers, the SM has 16384; allowed with --set "
                         "sm.registers_per_thread=16"));
-  EXPECT_THAT(refusal({32, 1, 0, 1ull << 62}, load_config("gtx480")), HasSubstr("no setting allows such a block"));
+  EXPECT_THAT(refusal({32, 1, 0, 1ull << 62}, load_config("gtx480")),
+              HasSubstr("no setting allows such a block"));
   EXPECT_THAT(refusal({32, 1, 100, UINT64_MAX - 10}, load_config("gtx480")),
               HasSubstr("bytes of shared memory, the SM has 49152"));
 }

@@ -186,8 +186,8 @@ FunctionAttributes Modules::attributes(Function& function) {
   attributes.shared_bytes = code.shared_bytes;
   attributes.local_bytes = code.local_bytes;
   attributes.registers = static_cast<int>(code.registers_per_thread);
-  attributes.max_threads = static_cast<int>(
-      context_.device().most_threads(function.module->loaded(context_), function.name));
+  attributes.max_threads =
+      static_cast<int>(context_.device().most_threads(function.module->loaded(context_), function.name));
   attributes.ptx_version = version_number(function.module->target());
   attributes.binary_version = static_cast<int>(context_.settings().capability);
   attributes.max_dynamic_shared = most_dynamic_shared(function);
@@ -203,7 +203,8 @@ std::uint64_t Modules::most_dynamic_shared(Function& function, std::uint64_t blo
 }
 
 void Modules::set_most_dynamic_shared(Function& function, int bytes) {
-  if (bytes < 0 || static_cast<std::uint64_t>(bytes) > most_dynamic_shared(function, 1)) fail(Error::kInvalidValue);
+  if (bytes < 0 || static_cast<std::uint64_t>(bytes) > most_dynamic_shared(function, 1))
+    fail(Error::kInvalidValue);
   function.most_dynamic_shared = static_cast<std::uint64_t>(bytes);
 }
 

@@ -49,10 +49,9 @@ CUresult cuModuleLoadData(CUmodule* module, const void* image) {
 // optimisation, which Weft does not do.
 CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned count, int* options,
                             void** values) {
-  constexpr int kMaxRegisters = 0;  // CU_JIT_MAX_REGISTERS
   unsigned max_registers = 0;
   for (unsigned i = 0; i < count && options != nullptr && values != nullptr; ++i) {
-    if (options[i] != kMaxRegisters) continue;
+    if (options[i] != CU_JIT_MAX_REGISTERS) continue;
     max_registers = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(values[i]));
   }
   return load("cuModuleLoadDataEx", module, image, max_registers);
