@@ -1,6 +1,7 @@
 #include "ptx/spill.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "ptx/saves.h"
 
@@ -112,21 +113,18 @@ class Spiller {
     // At one place; `taken` rows besides hold chosen registers while the instruction works on them, and what
     // `in_use` names cannot leave.
     const auto relieve = [&](std::uint32_t taken, const auto& in_use) {
-      while (rows + taken > limit) {
-        VirtualId best = kNoRegister;
-        double best_weight = 0;
-        for (const VirtualId id : live.list()) {
-          if (!may_be_spilled(id) || in_use(id)) continue;
-          const double weight = cost_[id] / ((gain_[id] + 1) * size_of(id));
-          if (best == kNoRegister || weight < best_weight || (weight == best_weight && id < best)) {
-            best = id;
-            best_weight = weight;
-          }
-        }
-        if (best == kNoRegister) return;
-        chosen_[best] = true;
+      if (rows + taken <= limit) return;
+      candidates_.clear();
+      for (const VirtualId id : live.list()) {
+        if (may_be_spilled(id) && !in_use(id))
+          candidates_.emplace_back(cost_[id] / ((gain_[id] + 1) * size_of(id)), id);
+      }
+      std::sort(candidates_.begin(), candidates_.end());
+      for (const auto& [weight, id] : candidates_) {
+        if (rows + taken <= limit) return;
+        chosen_[id] = true;
         ++chosen_count_;
-        erase(best);
+        erase(id);
       }
     };
     const auto nobody = [](VirtualId) { return false; };
@@ -247,6 +245,7 @@ class Spiller {
   Draft& draft_;
   SpillArea& area_;
   std::vector<double> cost_, gain_;
+  std::vector<std::pair<double, VirtualId>> candidates_;
   std::vector<bool> chosen_;
   std::size_t chosen_count_ = 0;
   std::vector<bool> is_temporary_;  // by VirtualId: made here; lives from one instruction to the next

@@ -28,6 +28,16 @@ Program decode_limited(const std::string& text, std::uint32_t limit, bool spill 
   return decode(parse(text, "k.ptx"), "k", {}, DecodeOptions{limit, spill});
 }
 
+// What lives across this goes to memory before anything in it.
+std::string crowds() {
+  std::string body;
+  for (int i = 0; i < 4; ++i) {
+    body += many_values(30);
+    body.resize(body.rfind("ret;"));
+  }
+  return body;
+}
+
 std::vector<const Instruction*> spills(const Program& program, Opcode op) {
   std::vector<const Instruction*> found;
   for (const Instruction& i : program.code) {
@@ -72,8 +82,7 @@ TEST(Spill, AWideValueIsOneAccessOfEightBytes) {
 TEST(Spill, UnderAGuardOnlyItsThreadsAreLoadedAndStored) {
   std::string body =
       "ld.param.u32 %r2, [n]; setp.eq.u32 %p1, %r2, 3; mov.u32 %r1, 7;\n@!%p1 add.u32 %r1, %r1, 5;\n";
-  body += many_values(30);
-  body.replace(body.rfind("ret;"), 4, "st.global.u32 [%rd0], %r1; ret;");
+  body += crowds() + "st.global.u32 [%rd0], %r1; ret;";
   const Program program = decode_limited(kernel_of(body), 16);
   const auto add = std::find_if(program.code.begin(), program.code.end(),
                                 [](const Instruction& i) { return i.op == Opcode::kAdd && i.guard >= 0; });
@@ -95,8 +104,7 @@ TEST(Spill, AnInstructionThatChangesItsOwnGuard) {
   std::string body =
       "ld.param.u32 %r2, [n]; setp.eq.u32 %p1, %r2, 3; mov.u32 %r1, 7;\n"
       "@%p1 shfl.sync.down.b32 %r1|%p1, %r2, 1, 31, -1;\n";
-  body += many_values(30);
-  body.replace(body.rfind("ret;"), 4, "st.global.u32 [%rd0], %r1; ret;");
+  body += crowds() + "st.global.u32 [%rd0], %r1; ret;";
   const Program program = decode_limited(kernel_of(body), 16);
   const auto shuffle = std::find_if(program.code.begin(), program.code.end(),
                                     [](const Instruction& i) { return i.op == Opcode::kShfl; });
@@ -161,6 +169,17 @@ TEST(Spill, WhatStillDoesNotFitSaysHowFarItWent) {
   EXPECT_THAT(message_of([&] { decode_limited(text, 32, false); }),
               AllOf(HasSubstr("at least 42 registers per thread, 10 more than the 32 allowed"),
                     HasSubstr("let Weft spill what is too much: --set sm.registers_per_thread=0")));
+}
+
+// Ten thousand values at once, of which all but a few go to memory: the work grows with the text.
+TEST(Spill, ManyValuesTakeAMoment) {
+  constexpr unsigned kValues = 10'000;
+  std::string body = ".reg .f32 %v<10000>;\nld.param.u64 %rd0, [a];\n";
+  for (unsigned i = 0; i < kValues; ++i) body += "ld.global.f32 %v" + std::to_string(i) + ", [%rd0];\n";
+  for (unsigned i = 0; i < kValues; ++i) body += "st.global.f32 [%rd0], %v" + std::to_string(i) + ";\n";
+  const Program program = decode_limited(kernel_of(body + "ret;"), 63);
+  EXPECT_LE(program.registers_per_thread, 63u);
+  EXPECT_GT(program.spill_stores, kValues - 63);
 }
 
 TEST(Spill, TheListingSaysWhatWasSpilled) {
