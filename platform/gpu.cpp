@@ -351,7 +351,22 @@ void Gpu::provide(sm::DeviceServices* services) {
 }
 
 std::uint32_t Gpu::blocks_per_sm(const dispatch::Launch& launch) const {
-  return sm::occupancy(launch, impl_->config.sm, impl_->config.warp_formation.warp_size).blocks;
+  for (unsigned d = 0; d < 3; ++d) {
+    if (launch.block[d] > dispatch::kMostThreads[d]) return 0;  // nor may the product wrap around
+  }
+  const std::uint64_t threads = launch.threads_per_block();
+  if (threads > sm::declared_most_threads(*launch.program)) return 0;
+  const GpuConfig& config = impl_->config;
+  const sm::BlockNeeds needs = sm::needs_of(*launch.program, threads, launch.dynamic_shared, config.sm);
+  return static_cast<std::uint32_t>(sm::blocks_that_fit(needs, config.sm, config.warp_formation.warp_size));
+}
+
+ptx::DecodeOptions Gpu::decode_options() const {
+  return sm::decode_options(impl_->config.sm);
+}
+
+std::uint32_t Gpu::registers_to_fit(const ptx::Program& program, std::uint64_t threads) const {
+  return sm::registers_to_fit(program, threads, impl_->config.sm, impl_->config.warp_formation.warp_size);
 }
 
 std::uint64_t Gpu::local_memory_bytes(const dispatch::Launch& launch) const {

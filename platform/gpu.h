@@ -120,7 +120,12 @@ class Gpu : public sc_core::sc_module {
   statistics::Registry& statistics();
   Totals totals() const;
   Progress progress() const;
-  std::uint32_t blocks_per_sm(const dispatch::Launch& launch) const;  // occupancy
+  // Occupancy; 0: the launch would be refused.
+  std::uint32_t blocks_per_sm(const dispatch::Launch& launch) const;
+  // How programs are decoded for this GPU, and the limit on registers with which one has to be decoded again
+  // so that a block of `threads` fits; 0: it may stay as it is.
+  ptx::DecodeOptions decode_options() const;
+  std::uint32_t registers_to_fit(const ptx::Program& program, std::uint64_t threads) const;
   // Device memory that the launch needs at Launch::local_address.
   std::uint64_t local_memory_bytes(const dispatch::Launch& launch) const;
   // Waveforms of core edges first_cycle to last_cycle (vcd/README.md). Once, before the simulation starts;

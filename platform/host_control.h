@@ -21,6 +21,10 @@ class HostControl final : public host::GpuControl {
 
   void launch(dispatch::Launch launch, std::uint32_t queue, host::LaunchEnded ended) override;
   std::uint64_t local_memory_bytes(const dispatch::Launch& launch) const override;
+  ptx::DecodeOptions decode_options() const override { return gpu_.decode_options(); }
+  std::uint32_t registers_to_fit(const ptx::Program& program, std::uint64_t threads) const override {
+    return gpu_.registers_to_fit(program, threads);
+  }
   void map_memory() override;
   // Where kernels can reach system memory (GpuConfig::system), they reach it in the same windows.
   bool set_window(unsigned index, std::uint64_t base, std::uint64_t bytes) override;

@@ -145,7 +145,7 @@ Device::Impl::Prepared Device::Impl::prepare(StreamId stream, LoadedModule& modu
                                              const Arguments& arguments, std::uint64_t dynamic_shared) {
   Prepared prepared;
   dispatch::Launch& launch = prepared.launch;
-  launch.program = module.program(kernel);
+  launch.program = program_for(module, kernel, std::uint64_t{block[0]} * block[1] * block[2]);
   launch.grid = grid;
   launch.block = block;
   launch.parameters = lay_out(arguments, *launch.program);
@@ -274,6 +274,7 @@ LoadedModule& Device::load_modules(const std::vector<Source>& sources,
         std::memcpy(shared, bytes.data(), bytes.size());
       },
       impl_->next_function, place_managed));
+  impl_->modules.back()->set_options(impl_->gpu.decode_options());
   if (impl_->checks) {
     for (const LoadedModule::Placed& variable : impl_->modules.back()->placed()) {
       if (variable.bytes == 0 || !impl_->is_device(variable.address)) continue;

@@ -127,6 +127,12 @@ class Device {
   // Decodes the kernel if this is its first use: here instructions that cannot be executed are refused.
   const ptx::Program& program(LoadedModule& module, const std::string& kernel);
 
+  // What a launch would find: how many of its blocks an SM holds at a time (0: it would be refused), and the
+  // most threads that a block may have, without dynamic shared memory. Throw InputError as `program`.
+  std::uint32_t blocks_per_sm(LoadedModule& module, const std::string& kernel, std::uint32_t threads,
+                              std::uint64_t dynamic_shared);
+  std::uint32_t most_threads(LoadedModule& module, const std::string& kernel);
+
   // Throws InputError for an unknown kernel, a wrong number or size of arguments (listing what the kernel
   // takes), a block that does not fit. Launches made with this call run one after the other.
   void launch(LoadedModule& module, const std::string& kernel, dispatch::Dim3 grid, dispatch::Dim3 block,

@@ -134,6 +134,9 @@ ordered_json kernel_json(const sm::InstructionProfile::OfKernel& kernel, const L
   json["static_lats"] = all.lats;
   json["static_instructions"] = program.code.size();
   json["registers_per_thread"] = program.registers_per_thread;
+  json["spill_loads"] = program.spill_loads;
+  json["spill_stores"] = program.spill_stores;
+  json["spill_bytes_per_thread"] = program.spill_bytes;
   json["shared_bytes_per_block"] = launches.occupancy.shared_per_block;
   json["blocks_per_sm"] = launches.occupancy.blocks;
   json["limited_by"] = launches.occupancy.limit;
@@ -200,6 +203,11 @@ void print_kernel(const ordered_json& kernel, std::size_t most_branches) {
                     << " bytes shared), " << kernel["resident_blocks_per_sm"]
                     << " there: " << kernel["resident_threads_per_sm"] << " threads, "
                     << kernel["resident_threads_per_scheduler"] << " per scheduler\n";
+  if (kernel["spill_bytes_per_thread"] != 0) {
+    line("spilled registers") << kernel["spill_bytes_per_thread"] << " bytes per thread; "
+                              << kernel["spill_loads"] << " loads, " << kernel["spill_stores"]
+                              << " stores among the instructions\n";
+  }
   const ordered_json& branches = kernel["divergent_branches"];
   if (branches.empty()) return;
   std::cout << "  divergent branches      executed   diverge    taken\n";

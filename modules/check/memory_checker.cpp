@@ -134,7 +134,10 @@ bool MemoryChecker::check_lane(const sm::ObservedAccess& access, unsigned lane, 
     return false;
   }
   using Kind = sm::ObservedAccess::Kind;
-  if (access.kind != Kind::kStore && !written.all(offset, size)) report(kUninitialised, access, lane);
+  // A register that was never written may be spilled too; that is no access of the program's.
+  const bool spill = access.operation->instruction->spill;
+  if (access.kind != Kind::kStore && !spill && !written.all(offset, size))
+    report(kUninitialised, access, lane);
   if (access.kind != Kind::kLoad) written.set(offset, size);
   return true;
 }

@@ -100,8 +100,6 @@ void CommandQueue::load_kernel() {
 void CommandQueue::begin_arguments() {
   const weft_kernel_dispatch_packet& packet = packet_.dispatch;
   launch_ = {};
-  launch_.program = kernel_->program;
-  launch_.code_address = kernel_->code_address;
   std::uint64_t threads = 1;
   for (unsigned d = 0; d < 3; ++d) {
     launch_.block[d] = packet.workgroup_size[d];
@@ -118,6 +116,14 @@ void CommandQueue::begin_arguments() {
                 "a stack of " + std::to_string(packet.private_segment_size) + " bytes; allowed are up to " +
                     std::to_string(ptx::kMaxLocalBytes));
   }
+  const KernelCache::Kernel* kernel = nullptr;
+  try {
+    kernel = &parts_.cache.fitting(*kernel_, threads);
+  } catch (const ModuleMemoryError& error) {
+    return stop(WEFT_ERROR_MEMORY, packet_address(), error.what());
+  }
+  launch_.program = kernel->program;
+  launch_.code_address = kernel->code_address;
   launch_.dynamic_shared = packet.group_segment_size;
   launch_.stack_bytes =
       packet.private_segment_size == 0 ? kDefaultStack : rounded_up(packet.private_segment_size, 16);

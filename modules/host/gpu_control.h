@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "dispatch/launch.h"
+#include "ptx/module.h"
 
 namespace weft::host {
 
@@ -21,6 +22,12 @@ class GpuControl {
   virtual void launch(dispatch::Launch launch, std::uint32_t queue, LaunchEnded ended) = 0;
   // Device memory that the launch needs for local variables. Throws InputError as `launch` does.
   virtual std::uint64_t local_memory_bytes(const dispatch::Launch& launch) const = 0;
+  // How programs are decoded for this GPU, and the limit on registers with which one has to be decoded again
+  // so that a block of `threads` fits (0: it may stay as it is).
+  virtual ptx::DecodeOptions decode_options() const { return {}; }
+  virtual std::uint32_t registers_to_fit(const ptx::Program& /*program*/, std::uint64_t /*threads*/) const {
+    return 0;
+  }
   // Kernels may touch all of device memory: whoever fills the queues divides it up.
   virtual void map_memory() = 0;
   // Window `index` of system memory is to be [base, base + bytes), or off (0 bytes). False: it is refused.

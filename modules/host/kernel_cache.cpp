@@ -19,7 +19,7 @@ std::string name_of(const weft_kernel_object& object) {
 
 const KernelCache::Kernel* KernelCache::find(std::uint64_t object_address) const {
   const auto found = kernels_.find(object_address);
-  return found == kernels_.end() ? nullptr : &found->second;
+  return found == kernels_.end() ? nullptr : &found->second.kernel;
 }
 
 std::uint64_t KernelCache::take(Module& module, std::uint64_t bytes, const char* what) {
@@ -54,23 +54,45 @@ void KernelCache::load_module(const weft_kernel_object& object, const std::strin
       },
       functions);
   next_function_ = functions;
+  module.loaded->set_options(gpu_.decode_options());
   modules_.emplace(key_of(object), std::move(module));
+}
+
+KernelCache::Kernel KernelCache::kernel_of(Module& module, const std::string& name,
+                                           std::uint32_t max_registers) {
+  Kernel kernel;
+  kernel.program = module.loaded->program(name, max_registers);
+  const auto known = module.code.find(kernel.program.get());
+  if (known != module.code.end()) {
+    kernel.code_address = known->second;
+  } else {
+    kernel.code_address = take(module, kernel.program->code.size() * ptx::kInstructionBytes, "instructions");
+    module.code[kernel.program.get()] = kernel.code_address;
+  }
+  return kernel;
 }
 
 const KernelCache::Kernel& KernelCache::load_kernel(std::uint64_t object_address,
                                                     const weft_kernel_object& object,
                                                     const std::string& name) {
   Module& module = modules_.at(key_of(object));
-  Kernel kernel;
-  kernel.program = module.loaded->program(name);
-  const auto known = module.code.find(name);
-  if (known != module.code.end()) {
-    kernel.code_address = known->second;
-  } else {
-    kernel.code_address = take(module, kernel.program->code.size() * ptx::kInstructionBytes, "instructions");
-    module.code[name] = kernel.code_address;
+  Kernel kernel = kernel_of(module, name, 0);
+  kernel.object_address = object_address;
+  Loaded& loaded = kernels_[object_address] = {std::move(kernel), &module, name, {}};
+  return loaded.kernel;
+}
+
+const KernelCache::Kernel& KernelCache::fitting(const Kernel& kernel, std::uint64_t threads) {
+  const std::uint32_t limit = gpu_.registers_to_fit(*kernel.program, threads);
+  if (limit == 0) return kernel;
+  Loaded& loaded = kernels_.at(kernel.object_address);
+  const auto known = loaded.fewer.find(limit);
+  if (known != loaded.fewer.end()) return known->second;
+  try {
+    return loaded.fewer[limit] = kernel_of(*loaded.module, loaded.name, limit);
+  } catch (const InputError&) {
+    return kernel;  // it cannot do with so few; the launch is refused and says what would help
   }
-  return kernels_[object_address] = std::move(kernel);
 }
 
 void KernelCache::clear() {

@@ -29,6 +29,7 @@ class KernelCache {
   struct Kernel {
     std::shared_ptr<const ptx::Program> program;
     std::uint64_t code_address = 0;
+    std::uint64_t object_address = 0;
   };
 
   // Variables get their initial values in the device memory of `gpu`, which is that of `space`.
@@ -42,25 +43,35 @@ class KernelCache {
   // Of a module that is loaded. Throws the same.
   const Kernel& load_kernel(std::uint64_t object_address, const weft_kernel_object& object,
                             const std::string& name);
+  // The same kernel for a block of so many threads: where it would need more registers than the GPU has for
+  // them, decoded again with fewer. Throws ModuleMemoryError.
+  const Kernel& fitting(const Kernel& kernel, std::uint64_t threads);
   void clear();
 
  private:
   using Key = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t>;
   struct Module {
     std::unique_ptr<loader::LoadedModule> loaded;
-    std::uint64_t next = 0, end = 0;            // device memory that is left
-    std::map<std::string, std::uint64_t> code;  // by kernel
+    std::uint64_t next = 0, end = 0;                    // device memory that is left
+    std::map<const ptx::Program*, std::uint64_t> code;  // where its instructions lie
   };
 
   static Key key_of(const weft_kernel_object& object) {
     return {object.ptx_address, object.ptx_bytes, object.memory_address, object.memory_bytes};
   }
+  struct Loaded {
+    Kernel kernel;
+    Module* module = nullptr;
+    std::string name;
+    std::map<std::uint32_t, Kernel> fewer;  // by limit on its registers
+  };
+  static Kernel kernel_of(Module& module, const std::string& name, std::uint32_t max_registers);
   static std::uint64_t take(Module& module, std::uint64_t bytes, const char* what);
 
   const AddressSpace& space_;
   GpuControl& gpu_;
   std::map<Key, Module> modules_;
-  std::map<std::uint64_t, Kernel> kernels_;
+  std::map<std::uint64_t, Loaded> kernels_;
   std::uint64_t next_function_ = 0;
 };
 

@@ -226,9 +226,14 @@ ptx::Opaque LoadedModule::opaque_of(const std::string& variable) const {
   return ptx::Opaque::kNone;
 }
 
-const std::shared_ptr<const ptx::Program>& LoadedModule::program(const std::string& kernel) {
-  auto& program = programs_[kernel];
-  if (program == nullptr) program = std::make_shared<const ptx::Program>(ptx::decode(linked_, kernel));
+const std::shared_ptr<const ptx::Program>& LoadedModule::program(const std::string& kernel,
+                                                                 std::uint32_t max_registers) {
+  ptx::DecodeOptions options = options_;
+  if (max_registers != 0) options.max_registers = std::min(options.max_registers, max_registers);
+  auto& program = programs_[{kernel, options.max_registers}];
+  if (program == nullptr) {
+    program = std::make_shared<const ptx::Program>(ptx::decode(linked_, kernel, options));
+  }
   return program;
 }
 

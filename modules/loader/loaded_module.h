@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ptx/module.h"
@@ -45,8 +46,13 @@ class LoadedModule {
   // Whether a variable is a .texref, .samplerref or .surfref, which `bind` (runtime/images.h) sets. Throws as
   // address_of.
   ptx::Opaque opaque_of(const std::string& variable) const;
-  // Decoded at first use; throws InputError.
-  const std::shared_ptr<const ptx::Program>& program(const std::string& kernel);
+  // How programs are decoded from now on, if not as by default.
+  void set_options(const ptx::DecodeOptions& options) { options_ = options; }
+  const ptx::DecodeOptions& options() const { return options_; }
+  // Decoded at first use, once for every limit on its registers; throws InputError. `max_registers`: fewer
+  // than the options allow; 0: as they say.
+  const std::shared_ptr<const ptx::Program>& program(const std::string& kernel,
+                                                     std::uint32_t max_registers = 0);
 
  private:
   struct Definition {
@@ -65,7 +71,8 @@ class LoadedModule {
   std::vector<ptx::Symbols> symbols_;  // by module
   std::vector<ptx::LinkedModule> linked_;
   std::vector<std::string> kernels_;
-  std::map<std::string, std::shared_ptr<const ptx::Program>> programs_;
+  ptx::DecodeOptions options_;
+  std::map<std::pair<std::string, std::uint32_t>, std::shared_ptr<const ptx::Program>> programs_;
 };
 
 }  // namespace weft::loader

@@ -222,6 +222,15 @@ void Builder::threads(bool required) {
   integers_.clear();
 }
 
+std::uint32_t Builder::one_number(const char* directive) {
+  if (integers_.size() != 1 || integers_[0] == 0 || integers_[0] > UINT32_MAX) {
+    fail(number_at, std::string(directive) + " takes one number, 1 to 2^32 - 1");
+  }
+  const auto number = static_cast<std::uint32_t>(integers_[0]);
+  integers_.clear();
+  return number;
+}
+
 void Builder::begin_body() {
   const std::string_view name = result_->view(function_.name);
   if (!functions_defined_.insert(name).second) {

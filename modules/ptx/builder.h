@@ -80,6 +80,8 @@ class Builder {
   void returns() { function_.returns = std::move(pending_), pending_.clear(); }
   void parameters() { function_.parameters = std::move(pending_), pending_.clear(); }
   void threads(bool required);
+  void registers() { function_.max_registers = one_number(".maxnreg"); }
+  void blocks() { function_.min_blocks = one_number(".minnctapersm"); }
   void begin_body();
   void end_body();
   void end_function();
@@ -109,6 +111,7 @@ class Builder {
     return {offset(text.data()), static_cast<std::uint32_t>(text.size())};
   }
   void check_size(const Declaration& declaration);
+  std::uint32_t one_number(const char* directive);
   void define(Names& names, std::string_view name, const char* what);
   void check_ranges(const Declaration& declaration);
 

@@ -8,6 +8,7 @@
 #include "ptx/module.h"
 #include "ptx/reach.h"
 #include "ptx/saves.h"
+#include "ptx/spill.h"
 #include "ptx/syntax.h"
 
 namespace weft::ptx {
@@ -28,19 +29,29 @@ FunctionReference find_kernel(const std::vector<LinkedModule>& modules, const st
                              (known.empty() ? "the module has none" : "the module has " + known));
 }
 
-void check_registers(const Allocation& allocation, const std::string& where, std::uint32_t limit) {
-  if (allocation.predicate_pressure > kMaxLivePredicates) {
-    throw InputError(where, "found " + std::to_string(allocation.predicate_pressure) +
+// `whole`: before anything was spilled; `shared`: registers that all functions of the program have besides.
+void check_registers(const Allocation& whole, const Fitted& fitted, const std::string& where,
+                     std::uint32_t limit, std::uint32_t shared, bool spill) {
+  if (whole.predicate_pressure > kMaxLivePredicates) {
+    throw InputError(where, "found " + std::to_string(whole.predicate_pressure) +
                                 " predicates live at once, at most " + std::to_string(kMaxLivePredicates) +
                                 " are allowed");
   }
-  const std::uint32_t needed = allocation.feasible ? allocation.registers : allocation.pressure;
-  if (needed <= limit) return;
-  throw InputError(where,
-                   "the kernel needs " + std::string(allocation.feasible ? "" : "at least ") +
-                       std::to_string(needed) + " registers per thread, " + std::to_string(needed - limit) +
-                       " more than the " + std::to_string(limit) +
-                       " allowed; Weft does not spill, so compile with fewer (-maxrregcount) or allow more");
+  if (fitted.fits) return;
+  const auto rows = [](const Allocation& a) { return a.feasible ? a.registers : a.pressure; };
+  std::string text = "the kernel needs " + std::string(whole.feasible ? "" : "at least ") +
+                     std::to_string(rows(whole)) + " registers per thread, " +
+                     std::to_string(rows(whole) - limit) + " more than the " + std::to_string(limit) +
+                     " allowed";
+  if (!spill)
+    throw InputError(where, text + "; let Weft spill what is too much: --set sm.registers_per_thread=0");
+  const std::uint32_t least = rows(fitted.allocation);
+  text += ", and " + std::to_string(least) + " with all in local memory that can be there";
+  if (least + shared <= DecodeOptions().max_registers) {
+    text += "; allowed with --set sm.max_registers_per_thread=" +
+            std::to_string(std::max(least + shared, kLeastRegisters));
+  }
+  throw InputError(where, text);
 }
 
 // One function on its way into the program.
@@ -48,33 +59,64 @@ struct Part {
   Draft draft;
   FlowGraph flow;
   Allocation allocation;
+  std::uint64_t spilled_bytes = 0;
 };
 
 // A function that calls others is lowered twice: how large its frame is follows from what lives across its
-// calls, and addresses in the frame from its size.
-Draft lower_function(FunctionSymbols& symbols, const Reach& reach) {
-  Draft draft = Lowering(symbols, reach.numbers, reach.frame_alignment, 0).run();
+// calls, and addresses in the frame from its size. With `area` its registers are spilled to `limit` before,
+// so that what is in memory need not be saved.
+Draft lower_function(FunctionSymbols& symbols, const Reach& reach, std::uint64_t spilled_bytes = 0,
+                     std::uint32_t limit = 0, SpillArea* area = nullptr) {
+  const auto lowered = [&](std::uint64_t saved_bytes) {
+    Draft draft = Lowering(symbols, reach.numbers, reach.frame_alignment, saved_bytes, spilled_bytes).run();
+    if (area != nullptr && draft.frame.calls) {
+      *area = {};
+      fit_registers(draft, limit, kMaxLivePredicates, area);
+    }
+    return draft;
+  };
+  Draft draft = lowered(0);
   if (!draft.frame.calls) return draft;
   const FlowGraph flow = build_flow(draft);
   const SavePlan plan = plan_saves(draft, flow, find_liveness(draft, flow));
-  draft = Lowering(symbols, reach.numbers, reach.frame_alignment, plan.bytes).run();
+  draft = lowered(plan.bytes);
   insert_saves(draft, plan);
   return draft;
 }
 
-Part make_part(FunctionSymbols& symbols, const Reach& reach, std::uint32_t limit) {
+Part make_part(FunctionSymbols& symbols, const Reach& reach, std::uint32_t limit, std::uint32_t shared,
+               bool spill) {
   Part part;
   part.draft = lower_function(symbols, reach);
-  part.flow = build_flow(part.draft);
-  const Liveness liveness = find_liveness(part.draft, part.flow);
-  part.allocation = allocate(part.draft, part.flow, liveness, limit, kMaxLivePredicates);
+  Fitted fitted = fit_registers(part.draft, limit, kMaxLivePredicates, nullptr);
+  const Allocation whole = fitted.allocation;
+  // Where the frame ends follows from what is spilled, and that does not depend on addresses: a second time
+  // the same is spilled.
+  const bool predicates_fit = whole.predicate_pressure <= kMaxLivePredicates;
+  while (!fitted.fits && spill && predicates_fit) {
+    SpillArea area;
+    part.draft = lower_function(symbols, reach, part.spilled_bytes, limit, &area);
+    fitted = fit_registers(part.draft, limit, kMaxLivePredicates, &area);
+    if (!fitted.fits || area.bytes <= part.spilled_bytes) break;
+    part.spilled_bytes = area.bytes;
+    fitted.fits = false;
+  }
   const ModuleText& text = *symbols.module().text;
   const Function& function = symbols.function();
-  check_registers(part.allocation,
+  check_registers(whole, fitted,
                   text.where(function.name.at) + (function.is_entry ? ": kernel '" : ": function '") +
                       std::string(text.view(function.name)) + "'",
-                  limit);
+                  limit, shared, spill);
+  part.flow = std::move(fitted.flow);
+  part.allocation = std::move(fitted.allocation);
   return part;
+}
+
+void count_spills(Program& program) {
+  for (const Instruction& i : program.code) {
+    if (!i.spill) continue;
+    ++(i.op == Opcode::kLd ? program.spill_loads : program.spill_stores);
+  }
 }
 
 }  // namespace
@@ -91,7 +133,9 @@ Program decode(const std::vector<LinkedModule>& modules, const std::string& kern
   const Linkage linkage(modules);
   const FunctionReference reference = find_kernel(modules, kernel);
   const Reach reach = find_reach(linkage, reference);
-  const std::uint32_t limit = std::min(options.max_registers, kMaxRows);
+  std::uint32_t limit = std::min(options.max_registers, kMaxRows);
+  const std::uint32_t asked = reference.function->max_registers;  // .maxnreg
+  if (options.spill && asked != 0) limit = std::min(limit, std::max(asked, kLeastRegisters));
   std::vector<Part> parts;
   std::vector<std::uint64_t> frames;
   for (const auto& symbols : reach.functions) {
@@ -99,7 +143,7 @@ Program decode(const std::vector<LinkedModule>& modules, const std::string& kern
     const std::uint32_t shared = reach.functions[0]->calls_functions() ? kFixedRegisters : 0;
     if (limit < shared)
       throw InputError(kernel, "calls need more than " + std::to_string(limit) + " registers");
-    parts.push_back(make_part(*symbols, reach, limit - shared));
+    parts.push_back(make_part(*symbols, reach, limit - shared, shared, options.spill));
     frames.push_back(parts.back().draft.frame.bytes);
   }
 
@@ -134,8 +178,11 @@ Program decode(const std::vector<LinkedModule>& modules, const std::string& kern
                          std::to_string(program.local_bytes) + " bytes of local memory per thread, at most " +
                          std::to_string(kMaxLocalBytes) + " are allowed");
   }
+  count_spills(program);
+  for (const Part& part : parts) program.spill_bytes += part.spilled_bytes;
   const Function& function = *reference.function;
   program.required_threads = function.required_threads;
+  program.min_blocks = function.min_blocks;
   program.max_threads = function.required_threads[0] ? function.required_threads : function.max_threads;
   return program;
 }

@@ -31,6 +31,10 @@ std::string counts(const Program& p) {
                      std::to_string(p.local_bytes) + " local" +
                      (p.recursive ? " and a stack for recursion" : "") + ", " +
                      std::to_string(p.parameter_bytes) + " parameters\n";
+  if (p.spill_bytes != 0) {
+    text += "  spilled: " + std::to_string(p.spill_bytes) + " bytes of local memory, " +
+            std::to_string(p.spill_loads) + " loads, " + std::to_string(p.spill_stores) + " stores\n";
+  }
   if (p.max_threads[0] != 0) {
     text += std::string(p.required_threads[0] != 0 ? "  exactly " : "  at most ") +
             std::to_string(p.max_threads[0]) + " x " + std::to_string(p.max_threads[1]) + " x " +
@@ -62,13 +66,16 @@ std::string listing(const ModuleText& text, const Program& program) {
       std::snprintf(number, sizeof number, "%6" PRIu32 "  ", pc);
       // One PTX instruction may have become several.
       const bool part = i.ptx.line == previous_line && i.ptx.column == previous_column;
-      previous_line = i.ptx.line;
-      previous_column = i.ptx.column;
+      if (!i.spill) {
+        previous_line = i.ptx.line;
+        previous_column = i.ptx.column;
+      }
       const std::uint32_t at = text.line_starts[i.ptx.line - 1] + i.ptx.column - 1;
       const bool implied = pc + 1 == program.code.size() && part && i.is_exit();
       out += number;
-      out += implied ? "ret (end of the kernel)"
-                     : (part ? "  + " + std::string(name_of(i.op)) : text.statement_text(at));
+      out += implied   ? "ret (end of the kernel)"
+             : i.spill ? "  + " + std::string(name_of(i.op)) + " (spill)"
+                       : (part ? "  + " + std::string(name_of(i.op)) : text.statement_text(at));
       if (i.op == Opcode::kCall && i.target != kNoPc) out += "   [to " + std::to_string(i.target) + "]";
       if (i.is_branch()) {
         out += "   [to " + std::to_string(i.target) + ", " + meeting(i) + "]";
@@ -83,7 +90,7 @@ std::string listing(const ModuleText& text, const Program& program) {
 
 }  // namespace
 
-std::string describe(const Module& module, std::vector<std::string>* refused,
+std::string describe(const Module& module, const DecodeOptions& options, std::vector<std::string>* refused,
                      const std::function<void(const Program&)>& test) {
   std::string out = module.file + ": PTX " + module.version + " for " + module.target + "\n";
   // Addresses do not matter for a listing, but there must be some.
@@ -103,7 +110,7 @@ std::string describe(const Module& module, std::vector<std::string>* refused,
   for (const std::string& kernel : module.kernels) {
     out += "kernel " + kernel + "\n";
     try {
-      const Program program = decode(module, kernel, symbols);
+      const Program program = decode(module, kernel, symbols, options);
       if (test) test(program);
       out += counts(program) + listing(*module.text, program);
     } catch (const InputError& error) {

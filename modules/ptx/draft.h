@@ -33,6 +33,8 @@ struct DraftInstruction {
   VirtualId guard = kNoRegister;
   std::uint32_t at = 0;      // offset in the text
   std::uint32_t callee = 0;  // of a direct call: number of the function in the program
+  // Guarded, but nobody reads what its results held before where the guard does not hold (spill.h).
+  bool fresh = false;
 };
 
 enum class RegisterClass : std::uint8_t { kPredicate, kSingle, kDouble };
@@ -41,13 +43,14 @@ inline unsigned rows_of(RegisterClass c) {
 }
 
 // A function's part of the thread's stack, from its low end: .local variables, values saved across calls,
-// arguments and results of calls. A function that calls others points the stack pointer at the end of its
-// frame, others leave it at the beginning.
+// spilled registers, arguments and results of calls. A function that calls others points the stack pointer at
+// the end of its frame, others leave it at the beginning.
 struct Frame {
   bool is_kernel = true;         // the kernel's frame lies at address 0
   bool calls = false;            // calls device functions
   std::uint64_t parameters = 0;  // bytes below the frame: the function's own arguments and results
   std::uint64_t saves = 0;       // where saved values begin (the link register first, in a function)
+  std::uint64_t spills = 0;      // where spilled registers begin
   std::uint64_t bytes = 0;
 };
 // Frames and areas of arguments are multiples of this, or of the largest alignment of a variable in them.

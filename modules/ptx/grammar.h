@@ -267,11 +267,11 @@ template <class Keyword>
 struct Counts : peg::seq<Keyword, List<Integer>> {};
 struct MaxThreads : Counts<Word<'.', 'm', 'a', 'x', 'n', 't', 'i', 'd'>> {};
 struct RequiredThreads : Counts<Word<'.', 'r', 'e', 'q', 'n', 't', 'i', 'd'>> {};
+struct MaxRegisters : Counts<Word<'.', 'm', 'a', 'x', 'n', 'r', 'e', 'g'>> {};
+struct MinBlocks : Counts<Word<'.', 'm', 'i', 'n', 'n', 'c', 't', 'a', 'p', 'e', 'r', 's', 'm'>> {};
 struct Performance
     : Counts<peg::sor<
-          Word<'.', 'm', 'i', 'n', 'n', 'c', 't', 'a', 'p', 'e', 'r', 's', 'm'>,
           Word<'.', 'm', 'a', 'x', 'n', 'c', 't', 'a', 'p', 'e', 'r', 's', 'm'>,
-          Word<'.', 'm', 'a', 'x', 'n', 'r', 'e', 'g'>,
           Word<'.', 'r', 'e', 'q', 'n', 'c', 't', 'a', 'p', 'e', 'r', 'c', 'l', 'u', 's', 't', 'e', 'r'>,
           Word<'.', 'm', 'a', 'x', 'c', 'l', 'u', 's', 't', 'e', 'r', 'r', 'a', 'n', 'k'>,
           Word<'.', 'a', 'b', 'i', '_', 'p', 'r', 'e', 's', 'e', 'r', 'v', 'e'>,
@@ -282,7 +282,8 @@ struct Bare
                Word<'.', 'e', 'x', 'p', 'l', 'i', 'c', 'i', 't', 'c', 'l', 'u', 's', 't', 'e', 'r'>,
                Word<'.', 'b', 'l', 'o', 'c', 'k', 's', 'a', 'r', 'e', 'c', 'l', 'u', 's', 't', 'e', 'r', 's'>,
                Word<'.', 'u', 'n', 'i', 'f', 'i', 'e', 'd'>> {};
-struct FunctionDirective : peg::sor<MaxThreads, RequiredThreads, Performance, Bare, Pragma, Attribute> {};
+struct FunctionDirective
+    : peg::sor<MaxThreads, RequiredThreads, MaxRegisters, MinBlocks, Performance, Bare, Pragma, Attribute> {};
 struct FunctionDeclaredName : Identifier {};
 struct BodyOpen : Mark<'{'> {};
 struct BodyClose : Mark<'}'> {};

@@ -33,7 +33,7 @@ void for_each_write(const DraftInstruction& i, Visit visit) {
 }
 // A guarded write may leave the old value, so it ends no live range.
 inline bool overwrites(const DraftInstruction& i) {
-  return i.guard == kNoRegister;
+  return i.guard == kNoRegister || i.fresh;
 }
 
 // A set of registers as a list with constant-time insertion, removal and lookup.

@@ -7,7 +7,7 @@
 namespace weft::ptx {
 
 Lowering::Lowering(FunctionSymbols& symbols, const FunctionNumbers& numbers, std::uint64_t frame_alignment,
-                   std::uint64_t saved_bytes)
+                   std::uint64_t saved_bytes, std::uint64_t spilled_bytes)
     : symbols_(symbols),
       numbers_(numbers),
       module_(symbols.module()),
@@ -22,10 +22,13 @@ Lowering::Lowering(FunctionSymbols& symbols, const FunctionNumbers& numbers, std
   frame.calls = symbols_.calls_functions();
   frame.parameters = align_up(symbols_.signature().bytes, frame_alignment);
   frame.saves = align_up(symbols_.local_bytes(), 8);
+  frame.spills = align_up(frame.saves + saved_bytes, 8);
   frame.bytes = symbols_.local_bytes();
+  const std::uint64_t end = spilled_bytes == 0 ? frame.saves + saved_bytes : frame.spills + spilled_bytes;
   if (!symbols_.calls().empty() || !frame.is_kernel) {
-    frame.bytes = align_up(frame.saves + saved_bytes, frame_alignment) +
-                  align_up(symbols_.largest_area(), frame_alignment);
+    frame.bytes = align_up(end, frame_alignment) + align_up(symbols_.largest_area(), frame_alignment);
+  } else if (spilled_bytes != 0) {
+    frame.bytes = align_up(end, frame_alignment);
   }
 }
 

@@ -18,9 +18,10 @@ using FunctionNumbers = std::map<const Function*, std::uint32_t>;
 
 class Lowering {
  public:
-  // `frame_alignment`: of all frames of the program; `saved_bytes`: room for values saved across calls.
+  // `frame_alignment`: of all frames of the program; `saved_bytes`, `spilled_bytes`: room for values saved
+  // across calls and for spilled registers.
   Lowering(FunctionSymbols& symbols, const FunctionNumbers& numbers, std::uint64_t frame_alignment,
-           std::uint64_t saved_bytes);
+           std::uint64_t saved_bytes, std::uint64_t spilled_bytes);
   Draft run();
 
  private:

@@ -79,8 +79,14 @@ struct LinkedModule {
   const Symbols* symbols = nullptr;
 };
 
+// No kernel is made to do with fewer registers than this.
+inline constexpr std::uint32_t kLeastRegisters = 16;
+
 struct DecodeOptions {
-  std::uint32_t max_registers = 255;  // per thread; more is an error that says by how much
+  // Per thread. What does not fit is kept in local memory; without `spill`, or if that does not help, it is
+  // an error that says by how much. A kernel's .maxnreg is another limit, if `spill`.
+  std::uint32_t max_registers = 255;
+  bool spill = true;
 };
 
 // Decodes one kernel. Throws InputError for an unknown kernel (listing the known ones) and for an instruction
@@ -95,7 +101,8 @@ Program decode(const std::vector<LinkedModule>& modules, const std::string& kern
 // Text for `weft ptx FILE`: per kernel its blocks, edges, reconvergence points, registers.
 // `refused`: why kernels cannot be executed, each with its place. `test` may find more than decoding does; it
 // throws InputError.
-std::string describe(const Module& module, std::vector<std::string>* refused = nullptr,
+std::string describe(const Module& module, const DecodeOptions& options = {},
+                     std::vector<std::string>* refused = nullptr,
                      const std::function<void(const Program&)>& test = nullptr);
 
 }  // namespace weft::ptx

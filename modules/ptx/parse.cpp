@@ -224,6 +224,8 @@ WEFT_ON(Func, b.begin_function(false));
 WEFT_ON(FunctionDeclaredName, b.function_name(text));
 WEFT_ON(MaxThreads, b.threads(false));
 WEFT_ON(RequiredThreads, b.threads(true));
+WEFT_ON(MaxRegisters, b.registers());
+WEFT_ON(MinBlocks, b.blocks());
 WEFT_ON(Performance, b.drop_integers());
 WEFT_ON(BodyOpen, b.begin_body());
 WEFT_ON(BodyClose, b.end_body());

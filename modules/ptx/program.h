@@ -390,6 +390,7 @@ struct Instruction {
       Type::kNone;  // SIMD video (vadd2 .. vmax4): type of b; `type` of d, `from` of a, `vector` parts
   bool accumulate = false;  // SIMD video: .add
   bool relu = false;        // fma of 16-bit floats: a negative result becomes 0
+  bool spill = false;       // a local access that keeps a register's value, not the program's own
   SystemCall system = SystemCall::kNone;
   std::uint32_t target_count = 0;  // brx
   ImageAccess image;
@@ -470,6 +471,9 @@ struct Program {
   std::uint64_t parameter_bytes = 0;
   std::array<std::uint32_t, 3> max_threads{};       // .maxntid or .reqntid; zeros: not given
   std::array<std::uint32_t, 3> required_threads{};  // .reqntid
+  std::uint32_t min_blocks = 0;                     // .minnctapersm, 0: not given
+  std::uint32_t spill_loads = 0, spill_stores = 0;  // instructions that keep registers in local memory
+  std::uint64_t spill_bytes = 0;                    // of the frames, for them
   bool uses_dynamic_shared = false;  // .extern .shared; placed after shared_bytes, 16-byte aligned
 
   // The most threads of a block by these directives; UINT32_MAX if there is no limit, or a larger one.

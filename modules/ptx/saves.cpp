@@ -34,14 +34,10 @@ class Saver {
   // Stores before the call (`restore` false) or loads after it. `live` is in the order of its places.
   void run(const DraftInstruction& call, const std::vector<VirtualId>& live, bool restore) {
     call_ = &call;
-    const Frame& frame = draft_.frame;
-    offset_ = static_cast<std::int64_t>(frame.saves + link_bytes(draft_));
-    if (!frame.is_kernel) offset_ -= static_cast<std::int64_t>(frame.bytes);
+    place_ = draft_.frame.saves + link_bytes(draft_);
     std::size_t i = 0;
-    for (; i < live.size() && draft_.registers[live[i]] != RegisterClass::kPredicate; ++i) {
-      const bool wide = draft_.registers[live[i]] == RegisterClass::kDouble;
-      access(live[i], wide ? Type::kB64 : Type::kB32, restore);
-    }
+    for (; i < live.size() && draft_.registers[live[i]] != RegisterClass::kPredicate; ++i)
+      access(live[i], restore);
     while (i < live.size()) {
       const std::size_t count = std::min<std::size_t>(kWordBits, live.size() - i);
       const std::vector<VirtualId> word(live.begin() + static_cast<std::ptrdiff_t>(i),
@@ -95,22 +91,9 @@ class Saver {
     d.dst[0] = id;
   }
 
-  void access(VirtualId id, Type type, bool restore) {
-    DraftInstruction d = draft(restore ? Opcode::kLd : Opcode::kSt, type);
-    d.fixed.unit = Unit::kMemory;
-    d.fixed.space = Space::kLocal;
-    d.fixed.offset = offset_;
-    if (!draft_.frame.is_kernel) {
-      d.fixed.wide_address = false;
-      row(d, 0, kStackPointer);
-    }
-    if (restore) {
-      result(d, id);
-    } else {
-      row(d, 1, id);
-    }
-    code_.push_back(d);
-    offset_ += bytes_of(type);
+  void access(VirtualId id, bool restore) {
+    code_.push_back(frame_access(draft_, *call_, restore, id, place_));
+    place_ += 4 * rows_of(draft_.registers[id]);
   }
 
   // Predicate k of the word is its bit k.
@@ -136,11 +119,11 @@ class Saver {
       code_.push_back(join);
       sum = joined;
     }
-    access(sum, Type::kB32, false);
+    access(sum, false);
   }
   void unpack(const std::vector<VirtualId>& predicates) {
     const VirtualId word = temporary(RegisterClass::kSingle);
-    access(word, Type::kB32, true);
+    access(word, true);
     for (std::size_t k = 0; k < predicates.size(); ++k) {
       const VirtualId bit = temporary(RegisterClass::kSingle);
       DraftInstruction mask = draft(Opcode::kAnd, Type::kB32);
@@ -160,7 +143,7 @@ class Saver {
   Draft& draft_;
   std::vector<DraftInstruction>& code_;
   const DraftInstruction* call_ = nullptr;
-  std::int64_t offset_ = 0;
+  std::uint64_t place_ = 0;
 };
 
 }  // namespace
@@ -215,13 +198,49 @@ void insert_saves(Draft& draft, const SavePlan& plan) {
     saver.run(i, plan.live[call], true);
     ++call;
   }
+  retarget(code, draft.tables, moved);
+  draft.code = std::move(code);
+}
+
+// A leaf's stack pointer stands at the frame's low end, that of a function which calls others behind it.
+DraftInstruction frame_access(const Draft& draft, const DraftInstruction& serves, bool is_load,
+                              VirtualId data, std::uint64_t place) {
+  const Frame& frame = draft.frame;
+  const bool wide = draft.registers[data] == RegisterClass::kDouble;
+  DraftInstruction d;
+  d.at = serves.at;
+  d.fixed.ptx = serves.fixed.ptx;
+  d.fixed.source = serves.fixed.source;
+  d.fixed.op = is_load ? Opcode::kLd : Opcode::kSt;
+  d.fixed.type = d.fixed.from = wide ? Type::kB64 : Type::kB32;
+  d.fixed.latency = Latency::kIntAdd;
+  d.fixed.unit = Unit::kMemory;
+  d.fixed.space = Space::kLocal;
+  d.fixed.offset = static_cast<std::int64_t>(place);
+  if (!frame.is_kernel) {
+    if (frame.calls) d.fixed.offset -= static_cast<std::int64_t>(frame.bytes);
+    d.fixed.wide_address = false;
+    d.fixed.src[0].kind = Operand::Kind::kRow;
+    d.src[0] = kStackPointer;
+  }
+  if (is_load) {
+    d.fixed.dst[0].kind = Operand::Kind::kRow;
+    d.dst[0] = data;
+  } else {
+    d.fixed.src[1].kind = Operand::Kind::kRow;
+    d.src[1] = data;
+  }
+  return d;
+}
+
+void retarget(std::vector<DraftInstruction>& code, std::vector<std::vector<Pc>>& tables,
+              const std::vector<Pc>& moved) {
   for (DraftInstruction& i : code) {
     if (i.fixed.is_branch()) i.fixed.target = moved[i.fixed.target];
   }
-  for (auto& table : draft.tables) {
+  for (auto& table : tables) {
     for (Pc& target : table) target = moved[target];
   }
-  draft.code = std::move(code);
 }
 
 }  // namespace weft::ptx

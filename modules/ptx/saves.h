@@ -18,6 +18,13 @@ SavePlan plan_saves(const Draft& draft, const FlowGraph& flow, const Liveness& l
 // packed into words. The draft's frame has room for plan.bytes from `saves` on.
 void insert_saves(Draft& draft, const SavePlan& plan);
 
+// An access to the frame, `place` bytes from its low end, on behalf of the instruction `serves`.
+DraftInstruction frame_access(const Draft& draft, const DraftInstruction& serves, bool is_load,
+                              VirtualId data, std::uint64_t place);
+// Branches go to where their targets have moved: `moved` by the PC before.
+void retarget(std::vector<DraftInstruction>& code, std::vector<std::vector<Pc>>& tables,
+              const std::vector<Pc>& moved);
+
 }  // namespace weft::ptx
 
 #endif

@@ -95,6 +95,7 @@ struct Function {
   std::uint32_t first_node = 0, node_count = 0;  // every operand of the body
   std::array<std::uint32_t, 3> max_threads{};
   std::array<std::uint32_t, 3> required_threads{};
+  std::uint32_t max_registers = 0, min_blocks = 0;  // .maxnreg, .minnctapersm; 0: not given
 };
 
 // The signature of an indirect call, and the targets of an indirect call or branch: both have the name of a

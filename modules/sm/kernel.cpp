@@ -15,16 +15,6 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
-// Static and dynamic.
-std::uint64_t own_shared(const dispatch::Launch& launch) {
-  return round_up(launch.program->shared_bytes, launch.dynamic_shared != 0 ? 16 : 1) + launch.dynamic_shared;
-}
-
-std::uint64_t with_reserved_shared(const ptx::Program& program, std::uint64_t own) {
-  if (!ReservedShared::is_used_by(program)) return own;
-  return round_up(own, ReservedShared::kAlignment) + ReservedShared::kBytes;
-}
-
 Source source_of(const ptx::Operand& operand, const ptx::Program& program) {
   Source source;
   source.negated = operand.negated;
@@ -113,67 +103,6 @@ void check_executable(const ptx::Program& program) {
   for (ptx::Pc pc = 0; pc < program.code.size(); ++pc) operation_of(program, pc, config);
 }
 
-bool ReservedShared::is_used_by(const ptx::Program& program) {
-  const auto& specials = program.special_rows;
-  return std::any_of(specials.begin(), specials.end(), [](ptx::Special special) {
-    return special >= ptx::Special::kReservedSharedBegin && special <= ptx::Special::kReservedShared1;
-  });
-}
-
-Occupancy occupancy(const dispatch::Launch& launch, const Config& config, std::uint64_t warp_size) {
-  const ptx::Program& program = *launch.program;
-  dispatch::check_block(launch);
-  // Each by itself, before they are rounded and added: the sum of what a caller gives may wrap around.
-  for (const auto& [what, bytes] :
-       {std::pair("static", program.shared_bytes), std::pair("dynamic", launch.dynamic_shared)}) {
-    if (bytes <= config.shared_bytes) continue;
-    throw InputError("kernel " + program.name,
-                     "a block does not fit an SM: it needs " + std::to_string(bytes) + " bytes of " + what +
-                         " shared memory, the SM has " + std::to_string(config.shared_bytes));
-  }
-  const std::uint64_t threads = launch.threads_per_block();
-  const std::uint64_t warps = (threads + warp_size - 1) / warp_size;
-  const std::uint64_t registers = config.registers_per_thread != 0
-                                      ? config.registers_per_thread
-                                      : std::max(1u, program.registers_per_thread);
-  const std::uint64_t per_warp = round_up(registers * warp_size, config.register_allocation_unit);
-  const std::uint64_t shared =
-      round_up(with_reserved_shared(program, own_shared(launch)), config.shared_allocation_unit);
-
-  Occupancy result;
-  result.registers_per_warp = static_cast<std::uint32_t>(per_warp);
-  result.shared_per_block = shared;
-  std::uint64_t best = UINT64_MAX;
-  const auto limit = [&](const char* name, std::uint64_t has, std::uint64_t needs) {
-    if (needs > has) {
-      throw InputError("kernel " + program.name, std::string("a block does not fit an SM: it needs ") +
-                                                     std::to_string(needs) + " " + name + ", the SM has " +
-                                                     std::to_string(has));
-    }
-    const std::uint64_t fits = needs == 0 ? UINT64_MAX : has / needs;
-    if (fits < best) {
-      best = fits;
-      result.limit = name;
-    }
-  };
-  limit("threads", config.max_threads, threads);
-  limit("warps", config.max_warps, warps);
-  limit("registers", config.registers, per_warp * warps);
-  limit("bytes of shared memory", config.shared_bytes, shared);
-  limit("blocks", config.max_blocks, 1);
-  // Threads are held in warps: a domain has room for so many of them. A block stays in one domain.
-  const std::uint64_t domains = config.schedulers / config.schedulers_per_domain;
-  const std::uint64_t warps_per_domain = std::min(config.max_threads / warp_size, config.max_warps) / domains;
-  if (warps > warps_per_domain) limit("warps of one scheduler domain", warps_per_domain, warps);
-  const std::uint64_t by_domain = warps_per_domain / warps * domains;
-  if (by_domain < best) {
-    best = by_domain;
-    result.limit = "warps of the scheduler domains";
-  }
-  result.blocks = static_cast<std::uint32_t>(best);
-  return result;
-}
-
 namespace {
 
 const dispatch::Launch& checked(const dispatch::Launch& launch) {
@@ -190,9 +119,10 @@ Kernel::Kernel(const dispatch::Launch& l, const Config& config, std::uint64_t wa
       threads(launch.threads_per_block()) {
   const auto padded = round_up(threads, warp_size);
   chunks_per_block = static_cast<std::uint32_t>((padded + isa::kLanes - 1) / isa::kLanes);
-  own_shared_bytes = own_shared(launch);
-  reserved_shared = round_up(own_shared_bytes, ReservedShared::kAlignment);
-  shared_bytes = with_reserved_shared(program, own_shared_bytes);
+  const SharedLayout shared = shared_layout(needs_of(program, threads, launch.dynamic_shared, config));
+  own_shared_bytes = shared.own;
+  reserved_shared = shared.reserved;
+  shared_bytes = shared.bytes;
   local_bytes = program.local_bytes;
   if (program.recursive) local_bytes = std::max<std::uint64_t>(local_bytes, launch.stack_bytes);
   operations.reserve(program.code.size());

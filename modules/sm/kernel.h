@@ -12,6 +12,7 @@
 #include "dispatch/launch.h"
 #include "isa/isa.h"
 #include "ptx/program.h"
+#include "sm/occupancy.h"
 #include "sm/sm_config.h"
 
 namespace weft::sm {
@@ -52,27 +53,6 @@ struct Operation {
 struct WideConstant {
   alignas(64) std::array<std::uint64_t, isa::kLanes> lanes;
 };
-
-// The part of a block's shared memory that is the system software's, behind the block's own: where a kernel
-// asks for its place (%reserved_smem_offset_...) it is there, and counts against the SM's; others have none.
-// The layout is that of an sm_86: 1 KiB from the next multiple of 128 bytes on, of which 288 bytes are in
-// use, by cooperative groups of more than one warp; both numbered offsets are the beginning.
-struct ReservedShared {
-  static constexpr std::uint64_t kAlignment = 128, kUsed = 288, kBytes = 1024;
-  static bool is_used_by(const ptx::Program& program);
-};
-
-// What limits the resident blocks of an SM.
-struct Occupancy {
-  std::uint32_t blocks = 0;
-  std::string limit;  // "threads", "blocks", "warps", "registers", "shared memory"
-  std::uint32_t registers_per_warp = 0;
-  std::uint64_t shared_per_block = 0;
-};
-
-// Throws InputError if not even one block fits, naming the resource, what the block needs and what the SM
-// has. Any block and any dynamic_shared may be asked about.
-Occupancy occupancy(const dispatch::Launch& launch, const Config& config, std::uint64_t warp_size);
 
 struct Kernel {
   // Throws InputError for what dispatch::check or occupancy refuse.

@@ -467,6 +467,9 @@ void Sm::bind(statistics::Registry& registry, const std::string& prefix) {
                    counters_.active_lanes);
   registry.counter(prefix + ".warp_gatherings", "instructions",
                    "warp-level primitives whose threads had to wait for others", counters_.warp_gatherings);
+  registry.counter(prefix + ".spill_instructions", "instructions",
+                   "warp instructions that load or store registers spilled to local memory",
+                   counters_.spill_instructions);
   registry.counter(prefix + ".blocks_launched", "blocks", "thread blocks placed", counters_.blocks_launched);
   registry.counter(prefix + ".blocks_retired", "blocks", "thread blocks done", counters_.blocks_retired);
   registry.counter(prefix + ".threads_launched", "threads", "threads started", counters_.threads_launched);

@@ -120,8 +120,9 @@ class Sm final : public sc_core::sc_module,
   struct Counters {
     std::uint64_t warp_instructions = 0, thread_instructions = 0;
     std::uint64_t active_beats = 0,
-                  active_lanes = 0;     // issue beats with an active lane; lanes active in them
-    std::uint64_t warp_gatherings = 0;  // warp-level primitives whose threads were not all in one issue
+                  active_lanes = 0;        // issue beats with an active lane; lanes active in them
+    std::uint64_t warp_gatherings = 0;     // warp-level primitives whose threads were not all in one issue
+    std::uint64_t spill_instructions = 0;  // loads and stores of spilled registers
     std::uint64_t threads_launched = 0, threads_retired = 0, blocks_launched = 0, blocks_retired = 0;
   };
   const Counters& counters() const { return counters_; }

@@ -2,6 +2,7 @@
 
 #include "common/config_origins.h"
 #include "common/error.h"
+#include "ptx/module.h"
 
 namespace weft::sm {
 namespace {
@@ -117,7 +118,10 @@ void Config::describe(config::Visitor& v) {
   v.integer("register_allocation_unit", register_allocation_unit, {1, 4096}, "registers",
             "a warp's registers are rounded up to this");
   v.integer("registers_per_thread", registers_per_thread, {0, 255}, "registers",
-            "for occupancy, instead of what the register allocator needs; 0: as allocated");
+            "for occupancy, instead of what the register allocator needs, and nothing is spilled; 0: as "
+            "allocated");
+  v.integer("max_registers_per_thread", max_registers_per_thread, {ptx::kLeastRegisters, 255}, "registers",
+            "what a program needs beyond is spilled to local memory; not with registers_per_thread");
   v.integer("shared_allocation_unit", shared_allocation_unit, {1, 65536}, "bytes",
             "a block's shared memory is rounded up to this");
   v.integer("schedulers", schedulers, {1, 16}, "schedulers", "warp schedulers of an SM");

@@ -36,9 +36,10 @@ struct Config {
   std::uint64_t max_threads = 1536, max_blocks = 8, max_warps = 48;
   std::uint64_t registers = 32768;  // 32-bit
   std::uint64_t shared_bytes = 49152;
-  std::uint64_t register_allocation_unit = 64;  // registers, per warp
-  std::uint64_t registers_per_thread = 0;       // 0: what the register allocator needs
-  std::uint64_t shared_allocation_unit = 128;   // bytes, per block
+  std::uint64_t register_allocation_unit = 64;   // registers, per warp
+  std::uint64_t registers_per_thread = 0;        // 0: what the register allocator needs
+  std::uint64_t max_registers_per_thread = 255;  // what a program needs beyond is spilled to local memory
+  std::uint64_t shared_allocation_unit = 128;    // bytes, per block
 
   std::uint64_t schedulers = 2, schedulers_per_domain = 2, issue_width = 1;
   std::uint64_t simd_groups = 2, simd_width = 32;

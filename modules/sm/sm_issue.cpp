@@ -143,6 +143,7 @@ void Sm::start_memory(Cycle now, std::uint16_t id, Cycle occupancy) {
   if (observer_ != nullptr) {
     for (unsigned g = 0; g < flight.group_count; ++g) flight.executing[g] &= ~executor_.refused(g);
   }
+  counters_.spill_instructions += in.spill ? 1 : 0;
   const bool any = executor_.access_count() != 0;
   const bool copies = in.op == ptx::Opcode::kCopyAsync;
   if (copies) start_copies(id);

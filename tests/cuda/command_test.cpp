@@ -28,6 +28,15 @@ std::size_t count(const std::string& text, const std::string& part) {
   return found;
 }
 
+// What is reported of kernels is what their launches take, on every machine.
+TEST(WeftCuda, OccupancyIsWhatLaunchesTake) {
+  for (const char* config : {"gtx480", "harp-fermi", "dwr-tesla", "crown-tesla", "stsimt", "integrated"}) {
+    const Exit run =
+        cuda({"--quiet", "--config", config, "--set", "sm.count=1"}, {DRIVER_BASICS, "occupancy"});
+    EXPECT_EQ(run.code, 0) << config << ": " << run.err;
+  }
+}
+
 TEST(WeftCuda, StatisticsOfEachLaunchAndOfAll) {
   const Folder folder;
   const Exit run = cuda({"--set", "sm.count=2", "--out", folder.path("r")}, {RUNTIME_BASICS});

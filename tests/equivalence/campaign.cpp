@@ -50,6 +50,20 @@ std::string launch_of(const RandomKernel& kernel) {
   return "<<<" + std::to_string(kernel.blocks) + ", " + std::to_string(kernel.threads) + ">>>";
 }
 
+std::vector<std::string> settings_of(const Machine& machine) {
+  std::vector<std::string> settings{
+      "sm.count=2",
+      "gddr5.bytes=268435456",
+      "watchdog.cycles=100000",
+      "sm.dependence=" + machine.dependence,
+      "warp_formation.scheme=" + machine.scheme,
+      "warp_formation.warp_size=" + std::to_string(machine.warp_size),
+      std::string("warp_formation.likely_convergence=") + (machine.likely_points ? "static" : "off")};
+  if (machine.max_registers != 0)
+    settings.push_back("sm.max_registers_per_thread=" + std::to_string(machine.max_registers));
+  return settings;
+}
+
 runtime::DeviceOptions with_monitors() {
   runtime::DeviceOptions options;
   options.monitors = true;
@@ -78,13 +92,7 @@ std::string how_to_repeat(const Machine& machine, std::uint64_t seed) {
 Campaign::Campaign(const Machine& machine, std::function<std::string(const std::string&)> mutate)
     : machine_(machine),
       mutate_(std::move(mutate)),
-      device_(load_config(machine.config,
-                          {"sm.count=2", "gddr5.bytes=268435456", "watchdog.cycles=100000",
-                           "sm.dependence=" + machine.dependence, "warp_formation.scheme=" + machine.scheme,
-                           "warp_formation.warp_size=" + std::to_string(machine.warp_size),
-                           std::string("warp_formation.likely_convergence=") +
-                               (machine.likely_points ? "static" : "off")}),
-              with_monitors()) {}
+      device_(load_config(machine.config, settings_of(machine)), with_monitors()) {}
 
 std::string Campaign::compare(const RandomKernel& kernel, std::uint64_t seed) {
   auto& original = device_.load_module(kernel.text, "random.ptx");
@@ -96,7 +104,13 @@ std::string Campaign::compare(const RandomKernel& kernel, std::uint64_t seed) {
   const auto base = device_.allocate(got.size());
   device_.copy_to(base, got.data(), got.size());
   const auto arguments = runtime::Arguments().add(base).add(base + expected.table).add(base + expected.sums);
+  // The interpreter's program has all the registers that it needs.
+  const ptx::DecodeOptions limited = original.options();
+  original.set_options({});
   const ptx::Program& program = device_.program(original, "k");
+  original.set_options(limited);
+  const bool spilled = device_.program(original, "k").spill_bytes != 0;
+  spilled_kernels_ += spilled ? 1 : 0;
 
   Launch launch;
   launch.program = &program;
@@ -117,7 +131,8 @@ std::string Campaign::compare(const RandomKernel& kernel, std::uint64_t seed) {
   }
   const std::uint64_t executed = device_.gpu().totals().thread_instructions;
   thread_instructions_ += executed;
-  if (executed == interpreter.thread_instructions()) return "";
+  if (spilled ? executed > interpreter.thread_instructions() : executed == interpreter.thread_instructions())
+    return "";
   return "the GPU executed " + std::to_string(executed) + " thread instructions, the interpreter " +
          std::to_string(interpreter.thread_instructions());
 }

@@ -22,6 +22,7 @@ struct Machine {
   std::string config, scheme, dependence;
   unsigned warp_size = 32;
   bool likely_points = false;  // warp_formation.likely_convergence=static
+  unsigned max_registers = 0;  // sm.max_registers_per_thread; 0: as the configuration says
 };
 void PrintTo(const Machine& machine, std::ostream* out);
 // "dwf_gtx480_32_barrel": the name of its test.
@@ -51,6 +52,7 @@ class Campaign {
   void set_seconds_to_shrink(double seconds) { seconds_to_shrink_ = seconds; }
 
   std::uint64_t thread_instructions() const { return thread_instructions_; }
+  unsigned spilled_kernels() const { return spilled_kernels_; }
 
  private:
   std::string compare(const RandomKernel& kernel, std::uint64_t seed);
@@ -60,6 +62,7 @@ class Campaign {
   runtime::Device device_;
   double seconds_to_shrink_ = 120;
   std::uint64_t thread_instructions_ = 0;
+  unsigned spilled_kernels_ = 0;
 };
 
 }  // namespace weft::test

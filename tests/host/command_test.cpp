@@ -127,6 +127,39 @@ TEST_F(Commands, LocalVariablesLieBehindTheParameters) {
   });
 }
 
+// A block whose threads cannot have all registers gets a program that spills, decoded once, with code of its
+// own.
+TEST_F(Commands, LargeBlocksGetAProgramOfFewerRegisters) {
+  run([&] {
+    std::string text =
+        ".version 7.0\n.target sm_70\n.address_size 64\n"
+        ".visible .entry fill(.param .u64 out, .param .u32 factor) {\n"
+        ".reg .b64 %rd<2>; .reg .b32 %r<32>;\nld.param.u64 %rd1, [out];\n";
+    for (int i = 0; i < 30; ++i) text += "ld.global.u32 %r" + std::to_string(i) + ", [%rd1];\n";
+    for (int i = 0; i < 30; ++i) text += "st.global.u32 [%rd1], %r" + std::to_string(i) + ";\n";
+    put_kernel(bench.ram, "fill", text + "ret;\n}\n");
+    bench.gpu.registers_of_large_blocks = 30;
+    std::vector<dispatch::Launch> launches;
+    for (const std::uint16_t threads : {128, 64, 256}) {
+      bench.ram.put<std::int64_t>(kSignal, 1);
+      submit(dispatch_packet(1, threads));
+      bench.wait_us(50);
+      ASSERT_EQ(bench.gpu.running.size(), 1u);
+      launches.push_back(bench.gpu.running[0].launch);
+      bench.gpu.finish();
+      bench.wait_us(5);
+    }
+    EXPECT_LE(launches[0].program->registers_per_thread, 30u);
+    EXPECT_GT(launches[0].program->spill_loads, 0u);
+    EXPECT_NE(launches[0].local_address, 0u);
+    EXPECT_GT(launches[1].program->registers_per_thread, 30u);
+    EXPECT_EQ(launches[1].local_address, 0u);
+    EXPECT_NE(launches[1].code_address, launches[0].code_address);
+    EXPECT_EQ(launches[2].program, launches[0].program);
+    EXPECT_EQ(launches[2].code_address, launches[0].code_address);
+  });
+}
+
 TEST_F(Commands, CopiesReachEverywhere) {
   run([&] {
     for (unsigned i = 0; i < 1000; ++i) bench.ram.bytes[0x2'0000 + i] = static_cast<unsigned char>(i * 7);

@@ -38,6 +38,11 @@ struct MockGpu : host::GpuControl {
   std::uint64_t local_memory_bytes(const dispatch::Launch& launch) const override {
     return launch.program->local_bytes * 1000;
   }
+  std::uint32_t registers_to_fit(const ptx::Program& program, std::uint64_t threads) const override {
+    return threads > 64 && program.registers_per_thread > registers_of_large_blocks
+               ? registers_of_large_blocks
+               : 0;
+  }
   void map_memory() override { mapped = true; }
   bool set_window(unsigned index, std::uint64_t base, std::uint64_t size) override {
     windows.at(index) = {base, size};
@@ -68,6 +73,7 @@ struct MockGpu : host::GpuControl {
     ended.ended(faulted);
   }
 
+  std::uint32_t registers_of_large_blocks = 255;
   std::vector<unsigned char>& bytes;
   host::HostInterface* host = nullptr;
   std::function<void()> reset_bus;  // to device memory

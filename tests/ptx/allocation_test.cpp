@@ -229,17 +229,5 @@ TEST(Allocation, AGuardedWriteKeepsTheOldValue) {
   EXPECT_EQ(p.code[0].dst[0].index, p.code[3].dst[0].index);
 }
 
-TEST(Allocation, TooManyRegistersSaysByHowMuch) {
-  std::string body;
-  for (int i = 0; i < 20; ++i) body += "ld.global.f64 %fd" + std::to_string(i) + ", [64];\n";
-  for (int i = 0; i < 20; ++i) body += "st.global.f64 [64], %fd" + std::to_string(i) + ";\n";
-  const Module m = parse(kernel_of(body), "k.ptx");
-  EXPECT_EQ(message_of([&] { decode(m, "k", {}, DecodeOptions{32}); }),
-            "k.ptx:4:17: kernel 'k': the kernel needs at least 40 registers per thread, 8 more than the 32 "
-            "allowed; Weft "
-            "does not spill, so compile with fewer (-maxrregcount) or allow more");
-  EXPECT_EQ(decode(m, "k", {}, DecodeOptions{40}).registers_per_thread, 40u);
-}
-
 }  // namespace
 }  // namespace weft::ptx::testing

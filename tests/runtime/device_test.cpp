@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "platform/gpu_config.h"
@@ -217,6 +218,125 @@ TEST(Device, ReportsAFaultAndWorksAgainAfterReset) {
                 Arguments().add(again).add(5u));
   device.synchronise();
   EXPECT_EQ(read(device, again, 32).back(), 31u * 5);
+}
+
+// Each thread has `values` values at once and stores their sum, in an order of its own choosing.
+std::string sums(const std::string& name, unsigned values, const std::string& directives = "",
+                 const std::string& variables = "") {
+  std::string text = ".visible .entry " + name + "(.param .u64 out)\n" + directives + "{\n" + variables +
+                     ".reg .b32 %r<200>; .reg .b64 %rd<4>;\n"
+                     "ld.param.u64 %rd1, [out]; mov.u32 %r199, %tid.x; mul.wide.u32 %rd2, %r199, 4;\n"
+                     "add.u64 %rd3, %rd1, %rd2;\n";
+  for (unsigned i = 1; i <= values; ++i)
+    text += "mul.lo.u32 %r" + std::to_string(i) + ", %r199, " + std::to_string(i * i) + ";\n";
+  for (unsigned i = values; i > 1; --i) text += "sub.u32 %r1, %r" + std::to_string(i) + ", %r1;\n";
+  return text + "st.global.u32 [%rd3], %r1;\nret;\n}\n";
+}
+std::uint32_t sum_of(std::uint32_t thread, std::uint32_t values) {
+  std::uint32_t sum = thread;
+  for (std::uint32_t i = values; i > 1; --i) sum = thread * i * i - sum;
+  return sum;
+}
+
+struct SumKernel {
+  const char* name;
+  unsigned values;
+  const char *directives, *variables;
+};
+constexpr SumKernel kSums[] = {{"few", 4, "", ""},
+                               {"some", 30, "", ""},
+                               {"many", 60, "", ""},
+                               {"very_many", 150, "", ""},
+                               {"declared", 30, ".maxntid 20, 10, 1\n", ""},
+                               {"asked", 60, ".maxnreg 24\n", ""},
+                               {"resident", 60, ".maxntid 256\n.minnctapersm 3\n", ""},
+                               {"sharing", 30, "", ".shared .align 4 .b8 table[7000];\n"}};
+
+class Occupancy : public ::testing::TestWithParam<std::string> {};
+
+// What a device says of a kernel is what its launches find; what they keep in local memory changes no result.
+TEST_P(Occupancy, ALaunchTakesWhatTheDeviceSaid) {
+  Device device(load_config(GetParam(), {"sm.count=2"}), {});
+  std::string text = kHeader;
+  for (const SumKernel& k : kSums) text += sums(k.name, k.values, k.directives, k.variables);
+  auto& module = device.load_module(text, "sums.ptx");
+  const Address out = device.allocate(4096);
+  for (const SumKernel& k : kSums) {
+    const std::uint32_t most = device.most_threads(module, k.name);
+    ASSERT_GE(most, 32u) << k.name;
+    for (const std::uint32_t threads : {32u, most}) {
+      EXPECT_GE(device.blocks_per_sm(module, k.name, threads, 0), 1u) << k.name;
+      device.fill(out, 0, 4096);
+      device.launch(module, k.name, {1, 1, 1}, {threads, 1, 1}, Arguments().add(out));
+      device.synchronise();
+      std::vector<std::uint32_t> want(threads);
+      for (std::uint32_t i = 0; i < threads; ++i) want[i] = sum_of(i, k.values);
+      EXPECT_EQ(read(device, out, threads), want) << k.name;
+    }
+    EXPECT_EQ(device.blocks_per_sm(module, k.name, most + 1, 0), 0u) << k.name;
+    if (most == 1024) continue;
+    const bool declared = k.name == std::string("declared") || k.name == std::string("resident");
+    EXPECT_THAT(
+        [&] { device.launch(module, k.name, {1, 1, 1}, {most + 1, 1, 1}, Arguments().add(out)); },
+        Throws<InputError>(Property(&InputError::what, HasSubstr(declared ? ".maxntid" : "--set sm."))))
+        << k.name;
+  }
+  // Only the product counts.
+  device.launch(module, "declared", {1, 1, 1}, {8, 25, 1}, Arguments().add(out));
+  device.synchronise();
+  const sm::Config& sm = device.gpu().config().sm;
+  EXPECT_LE(device.program(module, "very_many").registers_per_thread, sm.max_registers_per_thread);
+  EXPECT_GT(device.program(module, "very_many").spill_loads, 0u);
+  EXPECT_LE(device.program(module, "asked").registers_per_thread, 24u);
+  if (sm.max_threads >= 768) EXPECT_EQ(device.blocks_per_sm(module, "resident", 256, 0), 3u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Machines, Occupancy, ::testing::ValuesIn(config_names()), [](const auto& info) {
+  std::string name = info.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+// The papers' occupancies are what their compilers made: nothing is spilled, and the limit is the one given.
+TEST(Device, SpillsNothingWhereTheRegistersAreGiven) {
+  Device device(load_config("stsimt", {"sm.registers_per_thread=20"}), {});
+  auto& module = device.load_module(kHeader + sums("many", 200 - 2), "sums.ptx");
+  EXPECT_EQ(device.program(module, "many").spill_loads, 0u);
+  EXPECT_EQ(device.most_threads(module, "many"), 800u);  // 16384 / (20 x 32) = 25.6 warps
+  const Address out = device.allocate(4096);
+  EXPECT_THAT([&] { device.launch(module, "many", {1, 1, 1}, {801, 1, 1}, Arguments().add(out)); },
+              Throws<InputError>(Property(&InputError::what, HasSubstr("--set sm.registers_per_thread=19"))));
+}
+
+// A kernel whose threads need more than the SM has for such a block is decoded once more, and only once.
+TEST(Device, DecodesAgainWithFewerRegistersOnce) {
+  struct Seen : LaunchObserver {
+    std::vector<std::shared_ptr<const ptx::Program>> programs;
+    void launching(const dispatch::Launch& launch, const LoadedModule& /*module*/) override {
+      programs.push_back(launch.program);
+    }
+    void synchronised() override {}
+  } seen;
+  DeviceOptions options;
+  options.observer = &seen;
+  Device device(load_config("stsimt", {"sm.count=1"}), options);
+  auto& module = device.load_module(kHeader + sums("many", 60), "sums.ptx");
+  const Address out = device.allocate(4096);
+  for (const std::uint32_t threads : {128u, 1024u, 1024u, 256u, 1000u}) {
+    device.launch(module, "many", {1, 1, 1}, {threads, 1, 1}, Arguments().add(out));
+    device.synchronise();
+  }
+  ASSERT_EQ(seen.programs.size(), 5u);
+  const auto& whole = seen.programs[0];
+  EXPECT_EQ(whole.get(), &device.program(module, "many"));
+  EXPECT_EQ(whole->spill_loads, 0u);
+  EXPECT_GT(whole->registers_per_thread, 60u);
+  EXPECT_EQ(seen.programs[3], whole) << "256 threads have 64 registers each";
+  EXPECT_LE(seen.programs[1]->registers_per_thread, 16u);
+  EXPECT_GT(seen.programs[1]->spill_loads, 0u);
+  EXPECT_EQ(seen.programs[2], seen.programs[1]);
+  EXPECT_EQ(seen.programs[4], seen.programs[1]) << "1,000 threads are 32 warps, too";
+  EXPECT_EQ(read(device, out, 1)[0], sum_of(0, 60));
 }
 
 TEST(ReadText, SaysWhyAFileCannotBeRead) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "common/error.h"
 #include "platform/gpu_bench.h"
@@ -151,6 +152,82 @@ TEST(SharedStorage, HandsOutNoMoreThanItHas) {
 }
 
 // As many blocks as the rule says are together on the SM: they wait for each other.
+// A message ends with the settings that would help: "...; allowed with --set sm.max_threads=2048
+// sm.max_warps=64".
+std::vector<std::string> settings_in(const std::string& message) {
+  static const std::string kBefore = "; allowed with --set ";
+  std::vector<std::string> settings;
+  const auto at = message.find(kBefore);
+  if (at == std::string::npos) return settings;
+  std::istringstream words(message.substr(at + kBefore.size()));
+  for (std::string word; words >> word;) settings.push_back(word);
+  return settings;
+}
+
+std::string refusal(const Case& c, const GpuConfig& config) {
+  try {
+    occupancy(c, config.sm, config.warp_formation.warp_size);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+// On every machine, with warps of every size: what is said to fit is accepted, one thread more is refused,
+// and the settings that the refusal names make it fit.
+TEST(Occupancy, WhatIsSaidToFitFitsAndTheSettingsNamedHelp) {
+  unsigned refused = 0;
+  for (const auto& name : config_names()) {
+    for (const unsigned warp_size : {8u, 16u, 32u, 64u}) {
+      const std::vector<std::string> size{"warp_formation.warp_size=" + std::to_string(warp_size)};
+      const GpuConfig config = load_config(name, size);
+      for (const std::uint32_t registers : {1u, 16u, 17u, 63u, 128u}) {
+        for (const std::uint64_t shared : {0ull, 5000ull, 16384ull, 100000ull}) {
+          sm::BlockNeeds needs;
+          needs.registers_per_thread = registers;
+          needs.static_shared = shared;
+          const std::uint32_t most = sm::most_threads(needs, config.sm, warp_size);
+          if (most != 0) EXPECT_GE(occupancy({most, registers, shared, 0}, config.sm, warp_size).blocks, 1u);
+          if (most == dispatch::kMostBlockThreads) continue;
+          const Case more{most + 1, registers, shared, 0};
+          const std::string message = refusal(more, config);
+          ++refused;
+          auto settings = settings_in(message);
+          ASSERT_FALSE(settings.empty()) << name << ": " << message;
+          settings.insert(settings.end(), size.begin(), size.end());
+          EXPECT_EQ(refusal(more, load_config(name, settings)), "") << name << ": " << message;
+        }
+      }
+    }
+  }
+  EXPECT_GT(refused, 100u);
+  EXPECT_THAT(refusal({768 + 1, 1, 0, 0}, load_config("harp-fermi")),
+              HasSubstr("it needs 25 warps of one scheduler domain, the SM has 24; allowed with --set "
+                        "sm.max_threads=1600"));
+  EXPECT_THAT(refusal({1024, 20, 0, 0}, load_config("stsimt", {"sm.registers_per_thread=20"})),
+              HasSubstr("it needs 20480 registers, the SM has 16384; allowed with --set "
+                        "sm.registers_per_thread=16"));
+  EXPECT_THAT(refusal({32, 1, 0, 1ull << 62}, load_config("gtx480")),
+              HasSubstr("no setting allows such a block"));
+  EXPECT_THAT(refusal({32, 1, 100, UINT64_MAX - 10}, load_config("gtx480")),
+              HasSubstr("bytes of shared memory, the SM has 49152"));
+}
+
+TEST(Occupancy, SharedMemoryForSoManyBlocks) {
+  const sm::Config config = load_config("gtx480").sm;  // 48 KB in units of 128 bytes
+  for (const std::uint64_t fixed : {0ull, 1ull, 100ull, 6000ull}) {
+    for (std::uint64_t blocks = 1; blocks <= 8; ++blocks) {
+      sm::BlockNeeds needs;
+      needs.threads = 32;
+      needs.static_shared = fixed;
+      needs.dynamic_shared = sm::most_dynamic_shared(needs, blocks, config);
+      EXPECT_GE(sm::blocks_that_fit(needs, config, 32), blocks);
+      ++needs.dynamic_shared;
+      EXPECT_LT(sm::blocks_that_fit(needs, config, 32), blocks);
+    }
+  }
+}
+
 TEST(Occupancy, TheSmHoldsSoManyBlocksAtOnce) {
   GpuBench bench({"sm.count=1", "watchdog.cycles=20000"});
   bench.load(kernel_text(".param .u64 counter, .param .u32 wanted", R"(

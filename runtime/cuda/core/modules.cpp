@@ -10,6 +10,7 @@
 #include "runtime/cuda/core/properties.h"
 #include "runtime/cuda/fatbin/fatbin.h"
 #include "runtime/device.h"
+#include "sm/occupancy.h"
 
 namespace weft::cuda {
 namespace {
@@ -76,6 +77,13 @@ loader::LoadedModule& Module::loaded(Context& context) {
       return reinterpret_cast<std::uint64_t>(context.memory().allocate_managed(bytes, cudaMemAttachGlobal));
     };
     loaded_ = &context.device().load_modules({{ptx_, name_}}, managed);
+    if (max_registers_ != 0) {
+      ptx::DecodeOptions options = loaded_->options();
+      options.max_registers =
+          std::min(options.max_registers, std::max<std::uint32_t>(max_registers_, ptx::kLeastRegisters));
+      // sm.registers_per_thread says what occupancy to assume, whatever the program asks for.
+      if (options.spill) loaded_->set_options(options);
+    }
   } catch (const InputError& error) {
     fail(Error::kInvalidPtx, error.what());
   }
@@ -174,36 +182,37 @@ const ptx::Program& Modules::program(Function& function) {
 
 FunctionAttributes Modules::attributes(Function& function) {
   const ptx::Program& code = program(function);
-  const Limits limits = limits_of(context_.config());
   FunctionAttributes attributes;
   attributes.shared_bytes = code.shared_bytes;
   attributes.local_bytes = code.local_bytes;
   attributes.registers = static_cast<int>(code.registers_per_thread);
   attributes.max_threads =
-      static_cast<int>(std::min<std::uint64_t>(limits.block_threads, code.most_threads()));
+      static_cast<int>(context_.device().most_threads(function.module->loaded(context_), function.name));
   attributes.ptx_version = version_number(function.module->target());
   attributes.binary_version = static_cast<int>(context_.settings().capability);
-  attributes.max_dynamic_shared = function.most_dynamic_shared != 0 ? function.most_dynamic_shared
-                                  : limits.shared_bytes > code.shared_bytes
-                                      ? limits.shared_bytes - code.shared_bytes
-                                      : 0;
+  attributes.max_dynamic_shared = most_dynamic_shared(function);
   return attributes;
 }
 
+std::uint64_t Modules::most_dynamic_shared(Function& function) {
+  return function.most_dynamic_shared != 0 ? function.most_dynamic_shared : most_dynamic_shared(function, 1);
+}
+
+std::uint64_t Modules::most_dynamic_shared(Function& function, std::uint64_t blocks) {
+  return sm::most_dynamic_shared(sm::needs_of(program(function), 1, 0, context_.config().sm), blocks,
+                                 context_.config().sm);
+}
+
 void Modules::set_most_dynamic_shared(Function& function, int bytes) {
-  const std::uint64_t most = limits_of(context_.config()).shared_bytes,
-                      fixed = program(function).shared_bytes;
-  if (bytes < 0 || fixed + static_cast<std::uint64_t>(bytes) > most) fail(Error::kInvalidValue);
+  if (bytes < 0 || static_cast<std::uint64_t>(bytes) > most_dynamic_shared(function, 1))
+    fail(Error::kInvalidValue);
   function.most_dynamic_shared = static_cast<std::uint64_t>(bytes);
 }
 
 std::uint32_t Modules::blocks_per_sm(Function& function, std::uint32_t block, std::uint64_t dynamic_shared) {
-  program(function);
-  dispatch::Launch launch;
-  launch.program = function.module->loaded(context_).program(function.name);
-  launch.block = {block, 1, 1};
-  launch.dynamic_shared = dynamic_shared;
-  return context_.device().gpu().blocks_per_sm(launch);
+  program(function);  // reports what it cannot decode
+  return context_.device().blocks_per_sm(function.module->loaded(context_), function.name, block,
+                                         dynamic_shared);
 }
 
 std::uint64_t Modules::variable(Module& module, const std::string& name, std::uint64_t* bytes) {

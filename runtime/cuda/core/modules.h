@@ -42,12 +42,15 @@ class Module {
   loader::LoadedModule& loaded(Context& context);
   // Fails with kNotFound.
   Function& function(Context& context, const std::string& name);
+  // Of a thread, as the program asks when it loads the module; 0: as the machine has. Before `loaded`.
+  void limit_registers(unsigned most) { max_registers_ = most; }
   std::string target() const;  // "sm_75"
   void unload();               // the device was reset; functions stay
   bool is_loaded() const { return loaded_ != nullptr; }
 
  private:
   std::string ptx_, name_;
+  unsigned max_registers_ = 0;
   loader::LoadedModule* loaded_ = nullptr;
   std::map<std::string, std::unique_ptr<Function>> functions_;
 };
@@ -68,9 +71,13 @@ class Modules {
   // The program of a kernel. Fails with kInvalidPtx and a report.
   const ptx::Program& program(Function& function);
   FunctionAttributes attributes(Function& function);
+  // Of a block: as the program set it, or what the machine has.
+  std::uint64_t most_dynamic_shared(Function& function);
+  // Of each of so many blocks that an SM holds at a time, by what the machine has.
+  std::uint64_t most_dynamic_shared(Function& function, std::uint64_t blocks);
   // Fails with kInvalidValue beyond what a block can have.
   void set_most_dynamic_shared(Function& function, int bytes);
-  // Thread blocks that an SM holds at a time.
+  // Thread blocks that an SM holds at a time; 0: a launch would be refused.
   std::uint32_t blocks_per_sm(Function& function, std::uint32_t block, std::uint64_t dynamic_shared);
   // A variable's address and size. Fails with kNotFound.
   std::uint64_t variable(Module& module, const std::string& name, std::uint64_t* bytes);

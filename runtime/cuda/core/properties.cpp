@@ -6,6 +6,7 @@
 
 #include "loader/loaded_module.h"
 #include "platform/gpu_config.h"
+#include "sm/occupancy.h"
 #include "texture/image.h"
 
 namespace weft::cuda {
@@ -56,9 +57,12 @@ void set_texture_limits(cudaDeviceProp& p) {
 
 Limits limits_of(const GpuConfig& config) {
   Limits limits;
-  limits.block_threads = static_cast<std::uint32_t>(std::min<std::uint64_t>(1024, config.sm.max_threads));
+  // Of the smallest kernel. What a kernel of many registers may have, its attributes say.
+  sm::BlockNeeds smallest;
+  smallest.registers_per_thread = std::max<std::uint64_t>(1, config.sm.registers_per_thread);
+  limits.block_threads = sm::most_threads(smallest, config.sm, config.warp_formation.warp_size);
   limits.block.x = limits.block.y = limits.block_threads;
-  limits.shared_bytes = config.sm.shared_bytes;
+  limits.shared_bytes = sm::most_dynamic_shared({}, 1, config.sm);
   return limits;
 }
 
@@ -94,7 +98,8 @@ cudaDeviceProp properties_of(const GpuConfig& config, unsigned capability) {
   p.pciBusID = kPciBus;
   p.memoryBusWidth = clamped(config.gddr5.map.channels * 32);
   p.l2CacheSize = clamped(l2_bytes(config));
-  p.maxThreadsPerMultiProcessor = clamped(config.sm.max_threads);
+  p.maxThreadsPerMultiProcessor =
+      clamped(std::min(config.sm.max_threads, config.sm.max_warps * config.warp_formation.warp_size));
   p.globalL1CacheSupported = p.localL1CacheSupported = config.sm.l1d.enabled ? 1 : 0;
   p.maxBlocksPerMultiProcessor = clamped(config.sm.max_blocks);
   p.concurrentKernels = p.managedMemory = 1;

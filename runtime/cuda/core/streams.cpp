@@ -12,6 +12,7 @@
 #include "runtime/cuda/core/profile.h"
 #include "runtime/cuda/core/properties.h"
 #include "runtime/device.h"
+#include "sm/occupancy.h"
 
 namespace weft::cuda {
 namespace {
@@ -178,14 +179,13 @@ void Streams::check(const Launch& launch) const {
     return size.x != 0 && size.y != 0 && size.z != 0 && size.x <= most.x && size.y <= most.y &&
            size.z <= most.z;
   };
-  if (!within(launch.grid, limits.grid) || !within(launch.block, limits.block) ||
-      threads(launch.block) > limits.block_threads) {
+  constexpr std::uint32_t kMost = dispatch::kMostBlockThreads;
+  if (!within(launch.grid, limits.grid) || !within(launch.block, {kMost, kMost, limits.block.z}) ||
+      threads(launch.block) > kMost) {
     fail(Error::kInvalidConfiguration);
   }
-  const FunctionAttributes attributes = context_.modules().attributes(*launch.function);
-  if (launch.dynamic_shared > attributes.max_dynamic_shared) fail(Error::kInvalidValue);
-  if (threads(launch.block) > static_cast<std::uint64_t>(attributes.max_threads))
-    fail(Error::kOutOfResources);
+  if (launch.dynamic_shared > context_.modules().most_dynamic_shared(*launch.function))
+    fail(Error::kInvalidValue);
 }
 
 void Streams::add_kernel(Activity activity) {
@@ -217,7 +217,9 @@ void Streams::launch(const Launch& launch, Stream& stream) {
                   {launch.grid.x, launch.grid.y, launch.grid.z},
                   {launch.block.x, launch.block.y, launch.block.z}, arguments, launch.dynamic_shared, told);
   } catch (const InputError& error) {
-    fail(Error::kOutOfResources, error.what());
+    // What no kernel may have, and what is too much for this one. The text names the setting that would help.
+    const bool any = threads(launch.block) > limits_of(context_.config()).block_threads;
+    fail(any ? Error::kInvalidConfiguration : Error::kOutOfResources, error.what());
   }
 }
 

@@ -2,7 +2,6 @@
 #include <cstring>
 
 #include "runtime/cuda/core/modules.h"
-#include "runtime/cuda/core/properties.h"
 #include "runtime/cuda/core/streams.h"
 #include "runtime/cuda/cudart/cudart.h"
 
@@ -117,8 +116,7 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const 
                                                       int /*block*/) {
   return runtime_call("cudaOccupancyAvailableDynamicSMemPerBlock", [&](Context& c) {
     if (blocks <= 0) fail(Error::kInvalidValue);
-    const std::uint64_t share = limits_of(c.config()).shared_bytes / static_cast<unsigned>(blocks);
-    const std::uint64_t fixed = c.modules().attributes(function_of(c, function)).shared_bytes;
-    required(bytes) = share > fixed ? share - fixed : 0;
+    required(bytes) =
+        c.modules().most_dynamic_shared(function_of(c, function), static_cast<unsigned>(blocks));
   });
 }

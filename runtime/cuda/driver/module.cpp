@@ -15,9 +15,10 @@ CUmodule handle_of(Module& module) {
 }
 
 // The driver parses a module when it is loaded, so that its mistakes are this call's errors.
-CUresult load(const char* name, CUmodule* module, const void* image) {
+CUresult load(const char* name, CUmodule* module, const void* image, unsigned max_registers = 0) {
   return driver_call(name, [&](Context& c) {
     Module& loaded = c.modules().load(image);
+    loaded.limit_registers(max_registers);
     loaded.loaded(c);
     required(module) = handle_of(loaded);
   });
@@ -44,9 +45,16 @@ CUresult cuModuleLoad(CUmodule* module, const char* file) {
 CUresult cuModuleLoadData(CUmodule* module, const void* image) {
   return load("cuModuleLoadData", module, image);
 }
-CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned /*count*/, int* /*options*/,
-                            void** /*values*/) {
-  return load("cuModuleLoadDataEx", module, image);
+// Of the options one changes the program: the most registers of a thread. Others concern messages and
+// optimisation, which Weft does not do.
+CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned count, int* options,
+                            void** values) {
+  unsigned max_registers = 0;
+  for (unsigned i = 0; i < count && options != nullptr && values != nullptr; ++i) {
+    if (options[i] != CU_JIT_MAX_REGISTERS) continue;
+    max_registers = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(values[i]));
+  }
+  return load("cuModuleLoadDataEx", module, image, max_registers);
 }
 CUresult cuModuleLoadFatBinary(CUmodule* module, const void* image) {
   return load("cuModuleLoadFatBinary", module, image);

@@ -209,6 +209,73 @@ void test_functions(CUmodule module) {
       CUDA_ERROR_INVALID_HANDLE);
 }
 
+// k(out): 50 values of a thread live at once; it stores their sum.
+std::string many_registers() {
+  std::string text =
+      ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 out) {\n"
+      ".reg .b32 %r<64>; .reg .b64 %rd<4>;\n"
+      "ld.param.u64 %rd1, [out]; mov.u32 %r0, %tid.x; mul.wide.u32 %rd2, %r0, 4; add.u64 %rd1, %rd1, %rd2;\n";
+  for (int i = 1; i <= 50; ++i)
+    text += "mul.lo.u32 %r" + std::to_string(i) + ", %r0, " + std::to_string(i) + ";\n";
+  for (int i = 49; i >= 1; --i) text += "add.u32 %r50, %r50, %r" + std::to_string(i) + ";\n";
+  return text + "st.global.u32 [%rd1], %r50;\nret;\n}\n";
+}
+
+int attribute_of(CUfunction function, CUfunction_attribute attribute) {
+  int value = 0;
+  EXPECT_OK(cuFuncGetAttribute(&value, attribute, function));
+  return value;
+}
+
+// On whatever machine: a block of as many threads as the function may have runs, one of more does not, and
+// the occupancy functions say the same.
+void check_limits(CUfunction function, CUdeviceptr out) {
+  const int most = attribute_of(function, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+  int of_device = 0, blocks = 0, grid = 0, block = 0;
+  EXPECT_OK(cuDeviceGetAttribute(&of_device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 0));
+  EXPECT(most >= 32 && most <= of_device);
+  void* parameters[] = {&out};
+  const auto launch = [&](int threads) {
+    return cuLaunchKernel(function, 1, 1, 1, static_cast<unsigned>(threads), 1, 1, 0, nullptr, parameters,
+                          nullptr);
+  };
+  EXPECT_OK(launch(most));
+  std::vector<unsigned> sums(static_cast<std::size_t>(most));
+  EXPECT_OK(cuMemcpyDtoH_v2(sums.data(), out, sums.size() * 4));
+  for (unsigned i = 0; i < sums.size(); ++i) EXPECT(sums[i] == 1275 * i);
+  EXPECT_OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, most, 0));
+  EXPECT(blocks >= 1);
+  EXPECT_OK(cuOccupancyMaxPotentialBlockSize(&grid, &block, function, nullptr, 0, 0));
+  EXPECT(block >= 32 && block <= most);
+  EXPECT_OK(launch(block));
+  if (most == 1024) return;
+  EXPECT_OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, most + 1, 0));
+  EXPECT(blocks == 0);
+  EXPECT(launch(most + 1) != CUDA_SUCCESS);
+}
+
+void test_occupancy() {
+  const std::string text = many_registers();
+  CUdeviceptr out = 0;
+  EXPECT_OK(cuMemAlloc_v2(&out, 4096));
+  CUmodule module = nullptr;
+  CUfunction whole = nullptr, limited = nullptr;
+  EXPECT_OK(cuModuleLoadData(&module, text.c_str()));
+  EXPECT_OK(cuModuleGetFunction(&whole, module, "k"));
+  EXPECT(attribute_of(whole, CU_FUNC_ATTRIBUTE_NUM_REGS) >= 50);
+  EXPECT(attribute_of(whole, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES) == 0);
+  check_limits(whole, out);
+  constexpr int kThreadsPerBlock = 1;
+  int options[] = {kThreadsPerBlock, CU_JIT_MAX_REGISTERS};
+  void* values[] = {nullptr, reinterpret_cast<void*>(std::uintptr_t{20})};
+  EXPECT_OK(cuModuleLoadDataEx(&module, text.c_str(), 2, options, values));
+  EXPECT_OK(cuModuleGetFunction(&limited, module, "k"));
+  EXPECT(attribute_of(limited, CU_FUNC_ATTRIBUTE_NUM_REGS) <= 20);
+  EXPECT(attribute_of(limited, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES) > 0);
+  check_limits(limited, out);
+  EXPECT_OK(cuMemFree_v2(out));
+}
+
 void test_modules(const char* folder) {
   CUmodule module = nullptr;
   EXPECT_ERROR(cuModuleLoadData(&module, ".version 7.0\n.target sm_70\n.address_size 64\n.entry f( { }\n"),
@@ -255,8 +322,15 @@ void test_streams(CUmodule module) {
 
 }  // namespace
 
+// `driver_basics occupancy`: on any machine; the rest is of gtx480.
 int main(int argc, char** argv) {
   EXPECT_OK(cuInit(0));
+  if (argc > 1 && std::string(argv[1]) == "occupancy") {
+    CUcontext context = nullptr;
+    EXPECT_OK(cuCtxCreate_v4(&context, nullptr, 0, 0));
+    test_occupancy();
+    return verdict();
+  }
   test_device();
   CUcontext context = nullptr, now = nullptr;
   EXPECT_OK(cuCtxCreate_v4(&context, nullptr, 0, 0));
@@ -267,6 +341,7 @@ int main(int argc, char** argv) {
   test_saxpy(module);
   test_memory();
   test_functions(module);
+  test_occupancy();
   test_modules(argc > 1 ? argv[1] : "/tmp");
   test_streams(module);
   void* found = nullptr;

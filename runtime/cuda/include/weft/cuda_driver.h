@@ -254,6 +254,8 @@ CUresult cuCtxGetStreamPriorityRange(int* least, int* greatest);
 
 CUresult cuModuleLoad(CUmodule* module, const char* file);
 CUresult cuModuleLoadData(CUmodule* module, const void* image);
+// Options of cuModuleLoadDataEx, of which this one has an effect.
+enum CUjit_option { CU_JIT_MAX_REGISTERS = 0 };
 CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned count, int* options, void** values);
 CUresult cuModuleLoadFatBinary(CUmodule* module, const void* image);
 CUresult cuModuleUnload(CUmodule module);

@@ -1,0 +1,224 @@
+#include "sm/occupancy.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "common/error.h"
+
+namespace weft::sm {
+namespace {
+
+// A sum that wrapped around would pass for a small block.
+std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
+  const std::uint64_t rest = value % unit;
+  return rest == 0 ? value : saturating_add(value, unit - rest);
+}
+
+// A block in the units in which an SM gives its resources.
+struct Shares {
+  std::uint64_t threads = 0, warps = 0, registers_per_warp = 0, registers = 0, shared = 0;
+};
+
+Shares shares_of(const BlockNeeds& needs, const Config& config, std::uint64_t warp_size) {
+  Shares shares;
+  shares.threads = needs.threads;
+  shares.warps = (needs.threads + warp_size - 1) / warp_size;
+  shares.registers_per_warp =
+      round_up(needs.registers_per_thread * warp_size, config.register_allocation_unit);
+  shares.registers = shares.registers_per_warp * shares.warps;
+  shares.shared = round_up(shared_layout(needs).bytes, config.shared_allocation_unit);
+  return shares;
+}
+
+std::uint64_t domains_of(const Config& config) {
+  return config.schedulers / config.schedulers_per_domain;
+}
+
+// Threads are held in warps: a domain has room for so many of them.
+std::uint64_t warps_per_domain(const Config& config, std::uint64_t warp_size) {
+  return std::min(config.max_threads / warp_size, config.max_warps) / domains_of(config);
+}
+
+struct Fit {
+  std::uint64_t blocks = UINT64_MAX;
+  const char* limit = "";
+  std::uint64_t has = 0, needs = 0;  // of `limit`, where no block fits
+};
+
+Fit fit(const Shares& block, const Config& config, std::uint64_t warp_size) {
+  Fit result;
+  const auto limit = [&](const char* name, std::uint64_t has, std::uint64_t needs) {
+    if (result.blocks == 0) return;  // the first resource that is missing is the one to be named
+    const std::uint64_t fits = needs == 0 ? UINT64_MAX : has / needs;
+    if (fits >= result.blocks) return;
+    result = {fits, name, has, needs};
+  };
+  limit("threads", config.max_threads, block.threads);
+  limit("warps", config.max_warps, block.warps);
+  limit("registers", config.registers, block.registers);
+  limit("bytes of shared memory", config.shared_bytes, block.shared);
+  limit("blocks", config.max_blocks, 1);
+  // A block stays in one domain.
+  const std::uint64_t room = warps_per_domain(config, warp_size);
+  if (block.warps > room) limit("warps of one scheduler domain", room, block.warps);
+  const std::uint64_t by_domain = room / block.warps * domains_of(config);
+  if (by_domain < result.blocks) {
+    result.blocks = by_domain;
+    result.limit = "warps of the scheduler domains";
+  }
+  return result;
+}
+
+// "; allowed with --set sm.max_threads=2048": with these settings one block fits.
+std::string settings_that_fit(const Shares& block, const Config& config, std::uint64_t warp_size) {
+  // Ranges of the keys (sm_config.cpp).
+  constexpr std::uint64_t kMostThreads = 4096, kMostWarps = 512, kMostShared = 1u << 24;
+  std::string settings;
+  bool possible = true;
+  const auto set = [&](const char* key, std::uint64_t value) {
+    settings += std::string(" sm.") + key + "=" + std::to_string(value);
+  };
+  std::uint64_t domains = domains_of(config);
+  if (domains > 1 &&
+      (block.warps * warp_size * domains > kMostThreads || block.warps * domains > kMostWarps)) {
+    set("schedulers_per_domain", config.schedulers);
+    domains = 1;
+  }
+  const std::uint64_t threads = std::max(block.threads, block.warps * warp_size * domains);
+  if (threads > config.max_threads) set("max_threads", threads);
+  if (block.warps * domains > config.max_warps) set("max_warps", block.warps * domains);
+  possible = possible && threads <= kMostThreads && block.warps * domains <= kMostWarps;
+  if (block.shared > config.shared_bytes) {
+    set("shared_bytes", block.shared);
+    possible = possible && block.shared <= kMostShared;
+  }
+  if (block.registers > config.registers) {
+    const std::uint32_t fewer = most_registers(block.threads, 1, config, warp_size);
+    if (config.registers_per_thread != 0 && fewer != 0) {
+      set("registers_per_thread", fewer);
+    } else {
+      set("registers", block.registers);
+    }
+  }
+  if (!possible) return "; no setting allows such a block";
+  return settings.empty() ? "" : "; allowed with --set" + settings;
+}
+
+}  // namespace
+
+bool ReservedShared::is_used_by(const ptx::Program& program) {
+  const auto& specials = program.special_rows;
+  return std::any_of(specials.begin(), specials.end(), [](ptx::Special special) {
+    return special >= ptx::Special::kReservedSharedBegin && special <= ptx::Special::kReservedShared1;
+  });
+}
+
+SharedLayout shared_layout(const BlockNeeds& needs) {
+  SharedLayout layout;
+  layout.own =
+      saturating_add(round_up(needs.static_shared, needs.dynamic_shared != 0 ? 16 : 1), needs.dynamic_shared);
+  layout.reserved = round_up(layout.own, ReservedShared::kAlignment);
+  layout.bytes = needs.reserved_shared ? saturating_add(layout.reserved, ReservedShared::kBytes) : layout.own;
+  return layout;
+}
+
+BlockNeeds needs_of(const ptx::Program& program, std::uint64_t threads, std::uint64_t dynamic_shared,
+                    const Config& config) {
+  BlockNeeds needs;
+  needs.threads = threads;
+  needs.registers_per_thread = config.registers_per_thread != 0 ? config.registers_per_thread
+                                                                : std::max(1u, program.registers_per_thread);
+  needs.static_shared = program.shared_bytes;
+  needs.dynamic_shared = dynamic_shared;
+  needs.reserved_shared = ReservedShared::is_used_by(program);
+  return needs;
+}
+
+Occupancy occupancy(const dispatch::Launch& launch, const Config& config, std::uint64_t warp_size) {
+  const std::string kernel = "kernel " + launch.program->name;
+  dispatch::check_block(launch);
+  const BlockNeeds needs =
+      needs_of(*launch.program, launch.threads_per_block(), launch.dynamic_shared, config);
+  const Shares block = shares_of(needs, config, warp_size);
+  const Fit found = fit(block, config, warp_size);
+  if (found.blocks == 0) {
+    throw InputError(kernel, "a block does not fit an SM: it needs " + std::to_string(found.needs) + " " +
+                                 found.limit + ", the SM has " + std::to_string(found.has) +
+                                 settings_that_fit(block, config, warp_size));
+  }
+  Occupancy result;
+  result.blocks = static_cast<std::uint32_t>(found.blocks);
+  result.limit = found.limit;
+  result.registers_per_warp = static_cast<std::uint32_t>(block.registers_per_warp);
+  result.shared_per_block = block.shared;
+  return result;
+}
+
+std::uint64_t blocks_that_fit(const BlockNeeds& needs, const Config& config, std::uint64_t warp_size) {
+  if (needs.threads == 0 || needs.threads > dispatch::kMostBlockThreads) return 0;
+  return fit(shares_of(needs, config, warp_size), config, warp_size).blocks;
+}
+
+std::uint32_t most_threads(const BlockNeeds& needs, const Config& config, std::uint64_t warp_size) {
+  BlockNeeds block = needs;
+  // A block that fits still does with fewer threads.
+  std::uint64_t fits = 0, too_many = std::uint64_t{dispatch::kMostBlockThreads} + 1;
+  while (too_many - fits > 1) {
+    block.threads = (fits + too_many) / 2;
+    (blocks_that_fit(block, config, warp_size) != 0 ? fits : too_many) = block.threads;
+  }
+  return static_cast<std::uint32_t>(fits);
+}
+
+std::uint64_t declared_most_threads(const ptx::Program& program) {
+  return std::min(program.most_threads(), dispatch::kMostBlockThreads);
+}
+
+std::uint64_t most_dynamic_shared(const BlockNeeds& needs, std::uint64_t blocks, const Config& config) {
+  if (blocks == 0) return 0;
+  std::uint64_t share =
+      config.shared_bytes / blocks / config.shared_allocation_unit * config.shared_allocation_unit;
+  if (needs.reserved_shared) {
+    share -= std::min(share, ReservedShared::kBytes);
+    share -= share % ReservedShared::kAlignment;
+  }
+  const std::uint64_t fixed = round_up(needs.static_shared, 16);
+  return share > fixed ? share - fixed : 0;
+}
+
+std::uint32_t most_registers(std::uint64_t threads, std::uint64_t blocks, const Config& config,
+                             std::uint64_t warp_size) {
+  const std::uint64_t warps = (threads + warp_size - 1) / warp_size * blocks;
+  if (warps == 0) return 0;
+  const std::uint64_t unit = config.register_allocation_unit;
+  return static_cast<std::uint32_t>(config.registers / warps / unit * unit / warp_size);
+}
+
+ptx::DecodeOptions decode_options(const Config& config) {
+  ptx::DecodeOptions options;
+  options.spill = config.registers_per_thread == 0;
+  if (options.spill) options.max_registers = static_cast<std::uint32_t>(config.max_registers_per_thread);
+  return options;
+}
+
+std::uint32_t registers_to_fit(const ptx::Program& program, std::uint64_t threads, const Config& config,
+                               std::uint64_t warp_size) {
+  if (config.registers_per_thread != 0 || program.registers_per_thread <= ptx::kLeastRegisters) return 0;
+  std::uint64_t blocks = 1;
+  if (program.min_blocks > 1) {
+    // As far as an SM could hold so many blocks if they had no registers.
+    threads = std::max(threads, declared_most_threads(program));
+    BlockNeeds needs = needs_of(program, threads, 0, config);
+    needs.registers_per_thread = 0;
+    blocks = std::clamp<std::uint64_t>(blocks_that_fit(needs, config, warp_size), 1, program.min_blocks);
+  }
+  const std::uint32_t most = most_registers(threads, blocks, config, warp_size);
+  return program.registers_per_thread <= most ? 0 : std::max(most, ptx::kLeastRegisters);
+}
+
+}  // namespace weft::sm
