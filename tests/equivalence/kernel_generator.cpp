@@ -90,10 +90,9 @@ class Generator {
   bool part(bool last) {
     const Choices::Span span(choices_);
     last = below(3) == 0 || last;
-    may_exit_ = last || one_in(2);
+    may_exit_ = one_in(2) || last;  // drawn in either case: other draws keep their places
     mask_ = below(4) != 0 && !leaves_by_branch_ ? "%r500" : "";
     statements(6, 0);
-    if (one_in(4)) barrier_loop();
     if (last) return true;
     if (one_in(3)) {
       condition();
@@ -116,7 +115,7 @@ class Generator {
   }
 
   void statement(unsigned depth) {
-    const unsigned kind = below(depth < 3 ? 17 : 11);
+    const unsigned kind = below(depth < 3 ? 19 : 11);
     switch (kind) {
       case 8:
         return load();
@@ -145,6 +144,10 @@ class Generator {
         return choice(depth);
       case 16:
         return call();
+      case 17:
+        return depth == 0 ? barrier_loop() : branch(depth);
+      case 18:
+        return may_exit_ ? leave() : branch(depth);
       case 15:
         return depth == 0 || one_in(3) ? unstructured() : branch(depth);
       default:
@@ -271,16 +274,17 @@ class Generator {
 
   // All threads go round together, and those that end do so before the barrier of a turn.
   void barrier_loop() {
-    const Choices::Span span(choices_);
     const std::string counter = "%r" + std::to_string(40 + counters_++), head = fresh();
+    const bool may_exit = may_exit_;
+    may_exit_ |= one_in(2);
     line("mov.u32 " + counter + ", " + std::to_string(1 + below(3)) + ";");
     label(head);
     statements(3, 1);
-    if (one_in(2)) leave();
     if (one_in(2)) exchange();
     barrier();
-    line("sub.u32 " + counter + ", " + counter + ", 1; setp.ge.s32 %p3, " + counter + ", 0;");
-    line("@%p3 bra " + head + ";");
+    line("sub.u32 " + counter + ", " + counter + ", 1; setp.ge.s32 %p7, " + counter + ", 0;");
+    line("@%p7 bra " + head + ";");
+    may_exit_ = may_exit;
   }
 
   // Where all threads that have not exited come past. Barriers for a number of threads wait for whole warps,
