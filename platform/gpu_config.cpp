@@ -130,6 +130,12 @@ void GpuConfig::check(const std::string& file) const {
                      "found " + std::to_string(warp_formation.warp_size) +
                          ", allowed is at most sm.max_threads = " + std::to_string(sm.max_threads));
   }
+  if (warp_formation.scheme == "dwr" && warp_formation.dwr.lat_timeout >= watchdog.cycles) {
+    throw InputError(root + "/warp_formation/dwr/lat_timeout",
+                     "found " + std::to_string(warp_formation.dwr.lat_timeout) +
+                         " cycles, allowed are less than watchdog.cycles = " +
+                         std::to_string(watchdog.cycles) + ", or 0 (never)");
+  }
   const auto line_fits = [&](const char* cache, std::uint64_t line) {
     if (line > gddr5.map.interleave_bytes) {
       throw InputError(root + "/" + cache + "/line_bytes",

@@ -80,7 +80,8 @@ Campaign::Campaign(const Machine& machine, std::function<std::string(const std::
       mutate_(std::move(mutate)),
       device_(load_config(machine.config,
                           {"sm.count=2", "gddr5.bytes=268435456", "watchdog.cycles=100000",
-                           "sm.dependence=" + machine.dependence, "warp_formation.scheme=" + machine.scheme,
+                           "warp_formation.dwr.lat_timeout=20000", "sm.dependence=" + machine.dependence,
+                           "warp_formation.scheme=" + machine.scheme,
                            "warp_formation.warp_size=" + std::to_string(machine.warp_size),
                            std::string("warp_formation.likely_convergence=") +
                                (machine.likely_points ? "static" : "off")}),
