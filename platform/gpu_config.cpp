@@ -139,6 +139,12 @@ void GpuConfig::check(const std::string& where) const {
                             "found " + std::to_string(warp_formation.warp_size) +
                                 ", allowed is at most sm.max_threads = " + std::to_string(sm.max_threads));
   }
+  if (warp_formation.scheme == "dwr" && warp_formation.dwr.lat_timeout >= watchdog.cycles) {
+    throw config::RuleError(where + "/warp_formation/dwr/lat_timeout", {where + "/watchdog/cycles"},
+                            "found " + std::to_string(warp_formation.dwr.lat_timeout) +
+                                " cycles, allowed are less than watchdog.cycles = " +
+                                std::to_string(watchdog.cycles) + ", or 0 (never)");
+  }
   check_lines(where);
 }
 

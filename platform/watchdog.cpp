@@ -14,7 +14,7 @@ std::string threads(std::uint64_t n) {
 void Watchdog::start(Cycle now) {
   active_ = true;
   watching_ = false;
-  issued_ = milestones_ = UINT64_MAX;
+  issued_ = milestones_ = bytes_ = UINT64_MAX;
   deadline_ = now + cycles_;
   clock_.wake_at(index_, deadline_);
 }
@@ -29,19 +29,20 @@ void Watchdog::stop() {
 Cycle Watchdog::step(Cycle now) {
   if (!active_) return kNever;
   if (now < deadline_) return deadline_;
-  std::uint64_t issued = 0, milestones = 0, live = 0;
+  std::uint64_t issued = 0, milestones = 0;
   for (const auto& sm : sms_) {
     issued += sm.counters().warp_instructions;
     milestones += sm.milestones();
-    live += sm.live_threads();
   }
   const bool nothing_issued = issued == issued_, no_milestone = milestones == milestones_;
   issued_ = issued;
   milestones_ = milestones;
+  const Traffic memory = traffic();
+  const bool moved = memory.bytes != bytes_;
+  bytes_ = memory.bytes;
   std::string what;
   if (nothing_issued) {
-    what = "deadlock: no instruction was issued for " + std::to_string(cycles_) + " core cycles, " +
-           threads(live) + " are live";
+    if (!moved) what = deadlock(memory);
   } else if (watching_ && no_milestone) {
     what = judge();
     if (!what.empty() && may_be_helped && may_be_helped()) what.clear();
@@ -58,6 +59,19 @@ Cycle Watchdog::step(Cycle now) {
   watching_ = no_milestone;
   deadline_ = now + cycles_;
   return deadline_;
+}
+
+// Nothing was issued, and nothing of an SM entered or left the crossbar.
+std::string Watchdog::deadlock(const Traffic& memory) const {
+  std::uint64_t live = 0, transactions = 0;
+  for (const auto& sm : sms_) {
+    live += sm.live_threads();
+    transactions += sm.transactions();
+  }
+  if (transactions != 0 && memory.moves) return "";
+  return "deadlock: no instruction was issued for " + std::to_string(cycles_) + " core cycles, " +
+         threads(live) + " are live" +
+         (transactions == 0 ? "" : ", " + std::to_string(transactions) + " transactions are not answered");
 }
 
 std::string Watchdog::judge() const {

@@ -62,6 +62,17 @@ class Crossbar : public sc_core::sc_module, public Clocked {
   void bind_other(statistics::Registry& registry, const std::string& name, unsigned other);
   Cycle step(Cycle now) override;
 
+  // For the watchdog: bytes of SMs that came in and went out so far, and whether a packet is on its way.
+  std::uint64_t bytes_of_sms() const {
+    std::uint64_t bytes = 0;
+    for (unsigned sm = 0; sm < sm_count_; ++sm) bytes += sms_[sm].bytes_in + sms_[sm].bytes_out;
+    return bytes;
+  }
+  bool transmits() const {
+    const Cycle now = domain_.current_edge();
+    return requests_.transmits(now) || responses_.transmits(now);
+  }
+
  private:
   using Payload = tlm::tlm_generic_payload;
 

@@ -8,6 +8,7 @@
 #ifndef WEFT_CROSSBAR_PACKET_NETWORK_H
 #define WEFT_CROSSBAR_PACKET_NETWORK_H
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -68,6 +69,17 @@ class PacketNetwork {
 
   // Flits that went through an output interface: statistics.
   std::uint64_t& flits(unsigned output_interface) { return interfaces_out_[output_interface].flits; }
+  // Whether a packet is on its way: arriving, going through an interface, or in the router.
+  bool transmits(Cycle now) const {
+    const auto busy = [now](const OutputInterface& out) { return out.busy_until > now; };
+    const auto leaving = [now](const Ring<Packet>& out) { return !out.empty() && out.front().ready > now; };
+    const auto arriving = [now](const Input& in) {
+      return !in.queue.empty() && in.queue.front().ready > now;
+    };
+    return std::any_of(interfaces_out_.begin(), interfaces_out_.end(), busy) ||
+           std::any_of(outputs_.begin(), outputs_.end(), leaving) ||
+           std::any_of(inputs_.begin(), inputs_.end(), arriving);
+  }
   unsigned output_interfaces() const { return static_cast<unsigned>(interfaces_out_.size()); }
 
  private:

@@ -98,6 +98,9 @@ void Sm::reset() {
   spin_.stop();
   idle_ = false;
   barriers_opened_ = 0;
+  // A launch that was stopped leaves records of what was in flight.
+  std::fill(in_flight_.begin(), in_flight_.end(), InFlight());
+  kernel_ = nullptr;
   running_ = stopped_ = false;
   reported_drained_ = true;
   open_request_ = nullptr;

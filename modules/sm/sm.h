@@ -106,6 +106,9 @@ class Sm final : public sc_core::sc_module,
     return counters_.threads_retired + barriers_opened_ + counters_.blocks_launched + system_accesses_;
   }
 
+  // Transactions that have not been answered yet.
+  std::size_t transactions() const { return pool_->in_use(); }
+
   // Counts instructions of the launches from now on in `profile`; nullptr: does not.
   void profile(InstructionProfile* profile) { profile_ = profile; }
   // Shows accesses and barriers to `observer` from now on; nullptr: to nobody.

@@ -53,7 +53,7 @@ void Sm::count_instruction(const InFlight& flight, unsigned active_beats) {
 }
 
 void Sm::observe_spinning(bool on) {
-  if (!on) return spin_.stop();
+  if (!on || !running_) return spin_.stop();
   spin_.start(kernel_->occupancy.blocks * kernel_->chunks_per_block);
 }
 

@@ -41,6 +41,8 @@ void Dwr::clear() {
   live_ = 0;
   slot_taken_ = false;
   now_ = 0;
+  waiting_groups_ = 0;
+  next_timeout_ = kNoEvent;
 }
 
 void Dwr::reset() {
@@ -120,14 +122,7 @@ void Dwr::advance(Cycle now) {
     executing_.pop();
     execute_barrier(context);
   }
-  if (config_.dwr.lat_timeout != 0) {
-    for (auto& group : groups_) {
-      if (!group.valid || now - group.since < config_.dwr.lat_timeout) continue;
-      ++statistics_.lat_timeouts;
-      ignore(group.pc);
-      release(group);
-    }
-  }
+  if (now >= next_timeout_) end_long_waits();
   for (const std::uint16_t context : released_)
     statistics_.lat_wait_cycles += now - warps_[context].locked_since;
   released_.clear();
@@ -139,11 +134,7 @@ Cycle Dwr::next_event(Cycle now) const {
   for (const auto& scheduler : schedulers_) {
     if (!scheduler.slots.empty()) return now + 1;
   }
-  if (config_.dwr.lat_timeout != 0) {
-    for (const auto& group : groups_) {
-      if (group.valid) next = std::min(next, group.since + config_.dwr.lat_timeout);
-    }
-  }
+  if (waiting_groups_ != 0) next = std::min(next, next_timeout_);
   return next == kNoEvent ? next : std::max(next, now + 1);
 }
 
@@ -357,6 +348,8 @@ void Dwr::execute_barrier(unsigned context) {
     group.valid = true;
     group.pc = pc;
     group.since = now_;
+    ++waiting_groups_;
+    if (config_.dwr.lat_timeout != 0) next_timeout_ = std::min(next_timeout_, now_ + config_.dwr.lat_timeout);
   } else if (group.pc != pc) {
     ignore(pc);
   }
@@ -382,11 +375,29 @@ void Dwr::reconsider(Group& group) {
   release(group);
 }
 
+// A partner that never comes may spin on what a locked sub-warp would write: those that have waited for
+// lat_timeout go on, and nobody waits at that PC any more.
+void Dwr::end_long_waits() {
+  next_timeout_ = kNoEvent;
+  for (auto& group : groups_) {
+    if (!group.valid) continue;
+    const Cycle end = group.since + config_.dwr.lat_timeout;
+    if (now_ < end) {
+      next_timeout_ = std::min(next_timeout_, end);
+      continue;
+    }
+    ++statistics_.lat_timeouts;
+    ignore(group.pc);
+    release(group);
+  }
+}
+
 // The sub-warp combiner: those at equal PCs issue as one.
 void Dwr::release(Group& group) {
   const unsigned first = static_cast<unsigned>(&group - groups_.data()) * partners_;
   Partners left = group.lock;
   group.valid = false;
+  --waiting_groups_;
   group.pc = ptx::kNoPc;
   group.lock = 0;
   while (left != 0) {

@@ -126,6 +126,7 @@ class Dwr final : public WarpFormation {
   void execute_barrier(unsigned context);
   void ignore(ptx::Pc pc);
   void reconsider(Group& group);
+  void end_long_waits();
   void release(Group& group);
   void combine(unsigned leader, Partners members);
 
@@ -149,6 +150,8 @@ class Dwr final : public WarpFormation {
   unsigned live_ = 0;
   bool slot_taken_ = false;
   Cycle now_ = 0;
+  unsigned waiting_groups_ = 0;    // those that are valid
+  Cycle next_timeout_ = kNoEvent;  // no time-out of theirs comes before
   std::map<std::string, KernelLats> kernels_;
   KernelLats* kernel_ = nullptr;
   StackStatistics stack_statistics_;

@@ -27,7 +27,7 @@ void Config::Dwr::describe(config::Visitor& v) {
       "the barrier before a large-warp-intensive instruction only takes time, or an issue slot too");
   v.integer("lat_latency", lat_latency, {0, 4096}, "cycles", "until that barrier has executed");
   v.integer("lat_timeout", lat_timeout, {0, 1u << 30}, "cycles",
-            "sub-warps that wait longer at that barrier go on; 0: never");
+            "sub-warps that wait longer at that barrier go on; less than watchdog.cycles; 0: never");
   config::choice(
       v, "lat_spaces", lat_spaces,
       {{"global_local", LatSpaces::kGlobalLocal}, {"global_local_param", LatSpaces::kGlobalLocalParam}},

@@ -101,7 +101,7 @@ struct Config {
   struct Dwr {
     std::uint64_t largest_warp = 64;
     LatBarrier lat_barrier = LatBarrier::kVirtual;
-    std::uint64_t lat_latency = 24, lat_timeout = 0;
+    std::uint64_t lat_latency = 24, lat_timeout = 100'000;
     LatSpaces lat_spaces = LatSpaces::kGlobalLocal;
     std::uint64_t ilt_entries = 32, ilt_ways = 8;
     IltIndex ilt_index = IltIndex::kInstruction;

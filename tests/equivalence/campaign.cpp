@@ -55,6 +55,7 @@ std::vector<std::string> settings_of(const Machine& machine) {
       "sm.count=2",
       "gddr5.bytes=268435456",
       "watchdog.cycles=100000",
+      "warp_formation.dwr.lat_timeout=20000",
       "sm.dependence=" + machine.dependence,
       "warp_formation.scheme=" + machine.scheme,
       "warp_formation.warp_size=" + std::to_string(machine.warp_size),

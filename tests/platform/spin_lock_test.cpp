@@ -11,6 +11,7 @@
 namespace weft::test {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 constexpr unsigned kThreads = 64;
@@ -47,10 +48,30 @@ HOLDER:
 OUT:
   ret;)";
 
+// The form that programs use: the lock is taken and given back within one turn, and whoever failed meets the
+// others at the turn's end.
+const std::string kHeldInsideTheLoop = R"(
+SPIN:
+  atom.global.cas.b32 %r10, [%rd1], 0, 1;
+  setp.eq.u32 %p1, %r10, 0;
+  @!%p1 bra NEXT;
+  ld.volatile.global.u32 %r11, [%rd1+4];
+  add.u32 %r11, %r11, 1;
+  st.volatile.global.u32 [%rd1+4], %r11;
+  membar.gl;
+  atom.global.exch.b32 %r12, [%rd1], 0;
+NEXT:
+  @!%p1 bra SPIN;
+  ret;)";
+
+const std::vector<std::string> kSoon = {"watchdog.cycles=20000", "warp_formation.dwr.lat_timeout=4000"};
+
 // "" if all threads have counted, else the fault, or what was counted.
-std::string result_of(const std::string& scheme, const std::string& dependence, const std::string& body) {
-  GpuBench bench({"sm.count=1", "watchdog.cycles=20000", "warp_formation.scheme=" + scheme,
-                  "sm.dependence=" + dependence});
+std::string result_of(const std::string& scheme, const std::string& dependence, const std::string& body,
+                      std::vector<std::string> overrides = kSoon) {
+  overrides.insert(overrides.end(),
+                   {"sm.count=1", "warp_formation.scheme=" + scheme, "sm.dependence=" + dependence});
+  GpuBench bench(overrides);
   const auto out = bench.zeros(64);
   bench.load(kernel_text(".param .u64 out", "  ld.param.u64 %rd1, [out];\n" + body));
   try {
@@ -87,11 +108,42 @@ TEST_P(SpinLock, HeldInAnArmEndsWhereBothArmsRun) {
   }
 }
 
+// No scheme hangs what the stack runs. Under dwr a holder that waits before its load for a partner, which
+// spins and comes to none, goes on after the time-out.
+TEST_P(SpinLock, HeldInsideItsLoopEndsUnderEveryScheme) {
+  const auto& [scheme, dependence] = GetParam();
+  EXPECT_EQ(result_of(scheme, dependence, kHeldInsideTheLoop, {}), "");
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Schemes, SpinLock,
     ::testing::Combine(::testing::Values("sbr", "dwf", "tbc", "lwm", "dwr", "harp", "crown"),
                        ::testing::Values("barrel", "scoreboard")),
     [](const auto& info) { return std::get<0>(info.param) + "_" + std::get<1>(info.param); });
+
+TEST(SpinLocks, WithoutATimeoutTheLatBarrierHangsThem) {
+  EXPECT_THAT(result_of("dwr", "barrel", kHeldInsideTheLoop,
+                        {"watchdog.cycles=20000", "warp_formation.dwr.lat_timeout=0"}),
+              HasSubstr("SIMT deadlock"));
+}
+
+TEST(SpinLocks, TheTimeoutComesBeforeTheWatchdog) {
+  const auto message_of = [](const std::vector<std::string>& overrides) {
+    try {
+      load_config("gtx480", overrides);
+      return std::string();
+    } catch (const std::exception& error) {
+      return std::string(error.what());
+    }
+  };
+  const std::string dwr = "warp_formation.scheme=dwr";
+  EXPECT_THAT(message_of({dwr, "watchdog.cycles=100000"}),
+              AllOf(HasSubstr("/warp_formation/dwr/lat_timeout"), HasSubstr("found 100000 cycles"),
+                    HasSubstr("less than watchdog.cycles = 100000, or 0 (never)")));
+  EXPECT_EQ(message_of({dwr, "watchdog.cycles=100001"}), "");
+  EXPECT_EQ(message_of({dwr, "watchdog.cycles=1000", "warp_formation.dwr.lat_timeout=0"}), "");
+  EXPECT_EQ(message_of({"watchdog.cycles=1000"}), "") << "of no matter to other schemes";
+}
 
 // A scheme that is not in the list above would go untested.
 TEST(SpinLocks, KnowEveryScheme) {

@@ -76,6 +76,45 @@ TEST(Watchdog, BarriersThatNeverOpenAreADeadlock) {
             ::testing::Not(HasSubstr("SIMT"))));
 }
 
+// A fault stops everything: instructions in flight never end, and the reset forgets them. What hangs
+// afterwards is found as before, though its threads are other ones.
+TEST(Watchdog, FindsALivelockAfterAFaultAndAReset) {
+  GpuBench bench({"sm.count=1", "watchdog.cycles=3000"});
+  const auto fault_of_launch = [&](const std::string& body, unsigned blocks, unsigned threads) {
+    const auto out = bench.zeros(4096);
+    bench.load(
+        kernel_text(".param .u64 out", "  ld.param.u64 %rd1, [out];\n  mov.u32 %r2, %tid.x;\n" + body));
+    try {
+      bench.run({blocks, 1, 1}, {threads, 1, 1}, Arguments().add(out));
+    } catch (const std::exception& error) {
+      return std::string(error.what());
+    }
+    return bench.device.gpu().fault();
+  };
+  // Loads of all warps are under way when the last one stores to nowhere.
+  EXPECT_THAT(fault_of_launch("  ld.volatile.global.u32 %r10, [%rd1];\n  mov.u32 %r11, %ctaid.x;\n"
+                              "  setp.ne.u32 %p1, %r11, 5;\n  setp.lt.u32 %p2, %r2, 224;\n"
+                              "  or.pred %p1, %p1, %p2;\n  @%p1 bra END;\n  mov.u64 %rd2, 16;\n"
+                              "  st.global.u32 [%rd2], %r2;\nEND:\n  st.global.u32 [%rd1], %r10;\n  ret;",
+                              6, 256),
+              HasSubstr("0x10"));
+  bench.reset();
+  EXPECT_THAT(fault_of_launch("SPIN:\n  ld.volatile.global.u32 %r10, [%rd1];\n  setp.eq.u32 %p1, %r10, 0;\n"
+                              "  @%p1 bra SPIN;\n  ret;",
+                              1, 32),
+              AllOf(HasSubstr("livelock: "), HasSubstr("32 threads only repeated a loop")));
+}
+
+// One packet of 136 flits takes 136 microseconds, of which the watchdog's span is a part; the last stores are
+// on their way long after the last thread has exited.
+TEST(Watchdog, ACrawlingInterconnectIsNoDeadlock) {
+  EXPECT_EQ(fault_of("  shl.b32 %r3, %r2, 2;\n  cvt.u64.u32 %rd2, %r3;\n  add.u64 %rd1, %rd1, %rd2;\n"
+                     "  ld.global.u32 %r10, [%rd1];\n  add.u32 %r10, %r10, 1;\n"
+                     "  st.global.u32 [%rd1], %r10;\n  st.global.u32 [%rd1+1024], %r10;\n  ret;",
+                     128, {"clocks.interconnect_mhz=1", "crossbar.flit_bytes=1", "l2.enabled=false"}),
+            "");
+}
+
 // 40,000 turns: many spans without an exit, but the counter moves.
 TEST(Watchdog, ALongLoopIsNoLivelock) {
   EXPECT_EQ(fault_of("  mov.u32 %r10, 0;\nAGAIN:\n  add.u32 %r10, %r10, 1;\n  setp.lt.u32 %p1, %r10, 40000;\n"

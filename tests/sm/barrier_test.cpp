@@ -115,8 +115,8 @@ std::string message_of(const std::string& body, unsigned threads = 128) {
 class BarrierAcrossPaths : public ::testing::TestWithParam<const char*> {
  protected:
   Words run(const std::string& body) {
-    GpuBench bench(
-        {"sm.count=1", "watchdog.cycles=20000", std::string("warp_formation.scheme=") + GetParam()});
+    GpuBench bench({"sm.count=1", "watchdog.cycles=20000", "warp_formation.dwr.lat_timeout=4000",
+                    std::string("warp_formation.scheme=") + GetParam()});
     return run_on(bench, R"(
   .shared .align 4 .u32 box[32];
   and.b32 %r4, %r2, 31;

@@ -35,8 +35,8 @@ void PrintTo(const Machine& m, std::ostream* out) {
 }
 
 std::vector<std::string> overrides(const Machine& m) {
-  return {"sm.count=1", "watchdog.cycles=20000", "sm.dependence=" + m.dependence,
-          "warp_formation.warp_size=" + std::to_string(m.warp_size)};
+  return {"sm.count=1", "watchdog.cycles=20000", "warp_formation.dwr.lat_timeout=4000",
+          "sm.dependence=" + m.dependence, "warp_formation.warp_size=" + std::to_string(m.warp_size)};
 }
 
 Words run_on(GpuBench& bench, const std::string& body, unsigned threads) {
