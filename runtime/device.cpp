@@ -7,6 +7,7 @@
 
 #include "common/hex.h"
 #include "common/input_file.h"
+#include "common/number.h"
 #include "gddr5/memory_image.h"
 #include "runtime/device_impl.h"
 #include "sm/executor.h"
@@ -210,8 +211,11 @@ void Device::Impl::release_scratch(bool all) {
 }
 
 Device::Device(const GpuConfig& config, DeviceOptions options) {
+  // All before there is a GPU: one that is half made leaves its names behind in the simulation.
   check_limits(options.limits);
   check_room(options.leading_room, config.gddr5.bytes);
+  require("reports of checks", options.check.reports, {1});
+  if (options.host_memory) check_timing(*options.host_memory);
   if (options.host_memory && !config.system.enabled) {
     throw InputError("host memory", "the GPU has no way to it; system.enabled in its configuration is false");
   }

@@ -72,6 +72,9 @@ class EffortTimer {
   Clock::time_point wall_;
 };
 
+// Throws InputError. (host_memory.cpp)
+void check_timing(const HostMemory::Options& options);
+
 struct Device::Impl {
   Impl(const GpuConfig& config, DeviceOptions chosen);
 

@@ -7,6 +7,7 @@
 #include "common/error.h"
 #include "common/hex.h"
 #include "common/payload_data.h"
+#include "runtime/device_impl.h"
 
 namespace weft::runtime {
 namespace {
@@ -17,14 +18,19 @@ std::uint64_t address_of(const void* pointer) {
 
 }  // namespace
 
-HostMemory::HostMemory(sc_core::sc_module_name name, const Options& options)
-    : sc_module(name), socket("socket"), options_(options) {
+void check_timing(const HostMemory::Options& options) {
+  const auto [latency_ns, bytes_per_ns] = options;
   const auto within = [](double value, double low) { return value >= low && value <= 1e6; };
-  if (!within(options.latency_ns, 0) || !within(options.bytes_per_ns, 0.001)) {
-    throw InputError("host memory", "found a latency of " + std::to_string(options.latency_ns) + " ns and " +
-                                        std::to_string(options.bytes_per_ns) +
+  if (!within(latency_ns, 0) || !within(bytes_per_ns, 0.001)) {
+    throw InputError("host memory", "found a latency of " + std::to_string(latency_ns) + " ns and " +
+                                        std::to_string(bytes_per_ns) +
                                         " bytes per ns; allowed are 0 to 1e6 and 0.001 to 1e6");
   }
+}
+
+HostMemory::HostMemory(sc_core::sc_module_name name, const Options& options)
+    : sc_module(name), socket("socket"), options_(options) {
+  check_timing(options);
   socket.register_b_transport(this, &HostMemory::transport);
   socket.register_nb_transport_fw(this, &HostMemory::forward);
   socket.register_get_direct_mem_ptr(this, &HostMemory::direct);

@@ -116,7 +116,7 @@ TEST(NumericOptions, AreRefusedOutsideTheirBoundsAndTakenAtThem) {
     for (const auto& [name, shown] : help_of(command)) {
       if (shown.placeholder != "N" && shown.placeholder != "X") continue;
       const Row row = table().at(command + " --" + name);
-      const auto with = [&, words = front, option = "--" + name](const std::string& value) mutable {
+      const auto with = [&, words = front, option = "--" + name](const std::string& value) {
         Words all = words;
         all.insert(all.end(), {option, value});
         return weft(all);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "common/config_reader.h"
 #include "common/error.h"
 #include "functional/engine.h"
 #include "platform/gpu.h"
@@ -219,7 +220,14 @@ TEST(ConfigRanges, HoldForEveryNumber) {
   for_each_number(config_schema(), "", [&](const std::string& path, const nlohmann::ordered_json& entry) {
     ++tried;
     const auto set = [&](const std::string& value) {
-      return refusal([&] { load_config("gtx480", {path + "=" + value}); });
+      return refusal([&] {
+        nlohmann::json document = nlohmann::json::object();
+        const std::string file = "x.json";
+        const std::vector<config::Override> given{config::apply_override(document, path + "=" + value)};
+        GpuConfig config;
+        config::load(config, document, file, given);
+        config.check("");
+      });
     };
     ASSERT_TRUE(entry.contains("minimum") && entry.contains("maximum")) << path << " has no bounds";
     const auto low = entry.at("minimum").get<double>(), high = entry.at("maximum").get<double>();
