@@ -161,20 +161,26 @@ TEST(Files, OfASetAreAllThereOrNone) {
 TEST(Files, OfASetAreOfOneSetWhereTheLastOneIs) {
   const Folder folder;
   unsigned whole = 0;
-  for (unsigned round = 0; round < 60; ++round) {
+  for (unsigned round = 0; round < 40; ++round) {
+    int ends[2];
+    ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
     const pid_t child = fork();
     ASSERT_GE(child, 0);
     if (child == 0) {
       for (unsigned i = 0;; ++i) {
         const std::string text = std::to_string(round) + "." + std::to_string(i);
         const std::string said = save_files(folder.path(), {{"a", text}, {"b", text}, {"c", text}});
-        if (!said.empty()) _exit(1);
+        if (!said.empty() || write(ends[1], "", 1) != 1) _exit(1);
       }
     }
-    usleep(2000 + round * 397 % 9000);
+    char written = 0;
+    close(ends[1]);
+    ASSERT_EQ(read(ends[0], &written, 1), 1) << "one set is there";
+    usleep(round * 397 % 6000);
     kill(child, SIGKILL);
     int status = 0;
     waitpid(child, &status, 0);
+    close(ends[0]);
     ASSERT_TRUE(WIFSIGNALED(status));
     if (!folder.has("c")) continue;
     ++whole;
