@@ -29,22 +29,26 @@ void Watchdog::stop() {
 Cycle Watchdog::step(Cycle now) {
   if (!active_) return kNever;
   if (now < deadline_) return deadline_;
-  std::uint64_t issued = 0, milestones = 0, live = 0;
+  std::uint64_t issued = 0, milestones = 0, system_accesses = 0, live = 0;
   for (const auto& sm : sms_) {
     issued += sm.counters().warp_instructions;
     milestones += sm.milestones();
+    system_accesses += sm.system_accesses();
     live += sm.live_threads();
   }
   const bool nothing_issued = issued == issued_, no_milestone = milestones == milestones_;
   issued_ = issued;
   milestones_ = milestones;
+  const bool reads_system = system_accesses != system_accesses_;
+  system_accesses_ = system_accesses;
   std::string what;
   if (nothing_issued) {
     what = "deadlock: no instruction was issued for " + std::to_string(cycles_) + " core cycles, " +
            threads(live) + " are live";
   } else if (watching_ && no_milestone) {
     what = judge();
-    if (!what.empty() && may_be_helped && may_be_helped()) what.clear();
+    const bool helped = !what.empty() && may_be_helped && may_be_helped();
+    if (helped || reads_system) what.clear();
   }
   if (!what.empty()) {
     stop();
