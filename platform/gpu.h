@@ -113,7 +113,8 @@ class Gpu : public sc_core::sc_module {
   // Counts instructions of the launches from now on in `profile`, which outlives them; nullptr: does not.
   void profile(sm::InstructionProfile* profile);
   // Asked when all threads only repeat loops with the same registers, which is a hang (fault()) unless the
-  // answer is true: the host may yet change the memory that they read. It is asked again while they do.
+  // answer is true, or they read system memory: the host may yet change what they read. It is asked again
+  // while they do.
   void when_spinning(std::function<bool()> may_be_helped);
   // What printf, malloc and free of kernels use; must outlive the GPU. Without: no output, an empty heap.
   void provide(sm::DeviceServices* services);

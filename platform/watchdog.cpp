@@ -29,10 +29,11 @@ void Watchdog::stop() {
 Cycle Watchdog::step(Cycle now) {
   if (!active_) return kNever;
   if (now < deadline_) return deadline_;
-  std::uint64_t issued = 0, milestones = 0;
+  std::uint64_t issued = 0, milestones = 0, system_accesses = 0;
   for (const auto& sm : sms_) {
     issued += sm.counters().warp_instructions;
     milestones += sm.milestones();
+    system_accesses += sm.system_accesses();
   }
   const bool nothing_issued = issued == issued_, no_milestone = milestones == milestones_;
   issued_ = issued;
@@ -40,12 +41,15 @@ Cycle Watchdog::step(Cycle now) {
   const Traffic memory = traffic();
   const bool moved = memory.bytes != bytes_;
   bytes_ = memory.bytes;
+  const bool reads_system = system_accesses != system_accesses_;
+  system_accesses_ = system_accesses;
   std::string what;
   if (nothing_issued) {
     if (!moved) what = deadlock(memory);
   } else if (watching_ && no_milestone) {
     what = judge();
-    if (!what.empty() && may_be_helped && may_be_helped()) what.clear();
+    const bool helped = !what.empty() && may_be_helped && may_be_helped();
+    if (helped || reads_system) what.clear();
   }
   if (!what.empty()) {
     stop();

@@ -34,8 +34,8 @@ class Watchdog final : public Clocked {
 
   // Told once, with the reason; the launch is to be stopped.
   std::function<void(const std::string& what)> on_hang;
-  // Asked before threads that only repeat themselves count as hung; true: someone outside of the GPU may yet
-  // change the memory that they read. Empty: nobody does.
+  // Asked when threads only repeat themselves; true: someone outside of the GPU may yet change the memory that
+  // they read, and they do not count as hung. Nor do they, whatever the answer, if they read system memory.
   std::function<bool()> may_be_helped;
   // The SMs' memory traffic so far, as a number that grows with it, and whether anything is on its way.
   struct Traffic {
@@ -57,7 +57,7 @@ class Watchdog final : public Clocked {
   const Cycle cycles_;
   std::deque<sm::Sm>& sms_;
   bool active_ = false, watching_ = false;
-  std::uint64_t issued_ = 0, milestones_ = 0, bytes_ = 0;  // at the last look
+  std::uint64_t issued_ = 0, milestones_ = 0, system_accesses_ = 0, bytes_ = 0;  // at the last look
   Cycle deadline_ = 0;
 };
 

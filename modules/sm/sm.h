@@ -100,11 +100,12 @@ class Sm final : public sc_core::sc_module,
     std::string example;
   };
   Spinning spinning() const;
-  // Exits, openings of barriers, new blocks and accesses to system memory (which others change) so far: what
-  // a kernel that goes on, or has reason to wait, does now and then.
+  // Exits, openings of barriers and new blocks so far: what a kernel that goes on does now and then.
   std::uint64_t milestones() const {
-    return counters_.threads_retired + barriers_opened_ + counters_.blocks_launched + system_accesses_;
+    return counters_.threads_retired + barriers_opened_ + counters_.blocks_launched;
   }
+  // To system memory, which others change: threads that read it have reason to wait.
+  std::uint64_t system_accesses() const { return system_accesses_; }
 
   // Transactions that have not been answered yet.
   std::size_t transactions() const { return pool_->in_use(); }

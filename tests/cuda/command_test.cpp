@@ -169,7 +169,7 @@ TEST(WeftCuda, ChecksMemory) {
   const Exit beyond = run({"--check", "memory"}, "beyond");
   EXPECT_EQ(beyond.code, 3);
   EXPECT_THAT(beyond.err, HasSubstr("store: thread (0,0,0) of block (0,0,0)"));
-  EXPECT_THAT(beyond.err, HasSubstr("0 bytes behind allocation"));
+  EXPECT_THAT(beyond.err, HasSubstr("0 bytes behind the end of allocation"));
   const auto checks = folder.json("r/stats.json")["checks"];
   ASSERT_EQ(checks["reports"].size(), 1u);
   EXPECT_EQ(checks["reports"][0]["kind"], "out of bounds");

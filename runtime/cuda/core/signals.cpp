@@ -9,9 +9,10 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
+#include <cstddef>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace weft::cuda {
 namespace {
@@ -20,7 +21,8 @@ constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGALRM
 // After which the thread does not go on.
 constexpr std::array kLastSignals{SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGSYS};
 constexpr int kLastMilliseconds = 5000;
-constexpr unsigned char kExit = 0;  // in the pipe, in place of a signal
+constexpr std::size_t kStackBytes = 128 * 1024;  // of the handlers
+constexpr unsigned char kExit = 0;               // in the pipe, in place of a signal
 
 // What the handler may use.
 std::atomic<bool> asked{false}, by_signal{false};
@@ -73,9 +75,10 @@ void provide_stack() {
   stack_t now{};
   if (sigaltstack(nullptr, &now) != 0 || (now.ss_flags & SS_DISABLE) == 0) return;
   stack_t ours{};
-  ours.ss_size = static_cast<std::size_t>(SIGSTKSZ) + 65536;
-  ours.ss_sp = std::malloc(ours.ss_size);  // for good
-  if (ours.ss_sp != nullptr) sigaltstack(&ours, nullptr);
+  static auto* const stack = new std::vector<unsigned char>(kStackBytes);  // for good
+  ours.ss_size = stack->size();
+  ours.ss_sp = stack->data();
+  sigaltstack(&ours, nullptr);
 }
 
 }  // namespace

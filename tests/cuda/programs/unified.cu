@@ -226,8 +226,10 @@ void test_conversations() {
     }
   };
   EXPECT_OK(cudaLaunchHostFunc(stream, pass, &gate));
-  while (gate.inside == 0) {
+  const auto late = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (gate.inside == 0 && std::chrono::steady_clock::now() < late) {
   }
+  EXPECT(gate.inside == 1);
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_OK(cudaMemsetAsync(device, 1, sizeof(int), other));
   gate.open = 1;
