@@ -78,10 +78,12 @@ void RaceChecker::warp_synchronised(unsigned sm, const sm::ResidentBlock& block,
   slot_of(sm, block).clock.synchronise(chunk - block.first_chunk, mask);
 }
 
-// Null for an address outside of its memory: that is the business of another check.
+// Null for an address outside of its memory: that is the business of another check. Null for the system
+// software's part of shared memory, which atomics order.
 RaceChecker::Page* RaceChecker::page_of(const sm::ObservedAccess& access, std::uint64_t offset) {
   const std::uint64_t number = offset / kPageBytes;
   if (access.space == ptx::Space::kShared) {
+    if (offset >= access.kernel->own_shared_bytes) return nullptr;
     auto& shared = slot_of(access.sm, *access.block).shared;
     return number < shared.size() ? &shared[number] : nullptr;
   }

@@ -95,6 +95,7 @@ void Engine::run_block(const Interrupted& interrupted) {
       was_interrupted_ = true;
       return stop({FaultKind::kStopped, "the limit of thread instructions"});
     }
+    if (turn_length() < kTurnBranches) continue;  // rounds differ: nothing can be said of them
     if (spin_.round_ended(
             {warps_, favour_last_, live_, barriers_, gatherings_, registers_, executor_.outside_uses()})) {
       return stop({FaultKind::kHang, livelock()});
@@ -103,12 +104,19 @@ void Engine::run_block(const Interrupted& interrupted) {
   }
 }
 
+// Close to the limit turns are short, so that little is executed beyond it.
+std::int64_t Engine::turn_length() const {
+  constexpr std::uint64_t kInstructionsPerBranch = isa::kLanes * 64;  // of threads; more are rare
+  const std::uint64_t left = limit_ - std::min(limit_, counters_.thread_instructions);
+  return static_cast<std::int64_t>(std::min<std::uint64_t>(kTurnBranches, 1 + left / kInstructionsPerBranch));
+}
+
 // One turn of a warp. Returns whether it could move at all.
 bool Engine::run_warp(unsigned chunk) {
   WarpPaths& paths = warps_[chunk];
   Path path;
   ptx::Pc limit = 0;
-  turn_ = kTurnBranches;
+  turn_ = turn_length();
   bool moved = false;
   while (paths.take(path, limit, favour_last_[chunk] != 0)) {
     moved = true;

@@ -55,7 +55,8 @@ class Engine {
   Fault run(const dispatch::Launch& launch, std::uint64_t warp_size, const sm::DeviceMemoryView& memory,
             const Interrupted& interrupted);
   bool was_interrupted() const { return was_interrupted_; }
-  // Launches end with the turn of a warp in which counters().thread_instructions reaches so many.
+  // Launches end with the turn of a warp in which counters().thread_instructions reaches so many. Turns get
+  // shorter towards it.
   void limit(std::uint64_t thread_instructions) { limit_ = thread_instructions; }
 
   // Shows accesses and barriers to `observer`; nullptr: to nobody. Slower: memory goes through sm::Executor
@@ -72,6 +73,7 @@ class Engine {
   void start_block(std::uint64_t number);
   void run_block(const Interrupted& interrupted);
   bool run_warp(unsigned chunk);
+  std::int64_t turn_length() const;
   void run_path(unsigned chunk, Path& path, ptx::Pc limit);
   void run_predicates(const MicroOp& op, const sm::Operation& operation, unsigned chunk,
                       std::uint32_t active);

@@ -7,8 +7,8 @@ namespace weft::functional {
 
 std::uint32_t WriteLog::value_at(std::uintptr_t word) {
   std::uint32_t value = 0;
-  std::memcpy(&value, reinterpret_cast<const void*>(word),
-              sizeof value);  // NOLINT(performance-no-int-to-ptr)
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
+  std::memcpy(&value, reinterpret_cast<const void*>(word), sizeof value);
   return value;
 }
 

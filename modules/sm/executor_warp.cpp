@@ -173,7 +173,8 @@ bool Executor::copy(const Operation& op, ptx::Pc pc, const Groups& groups, const
     for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
       const unsigned lane = first_lane(rest);
       std::uint8_t* place = target + written->address[lane];
-      if (bytes[lane] != 0) std::memcpy(place, source + accesses_[read_index].address[lane], bytes[lane]);
+      if ((reading >> lane & 1) != 0)
+        std::memcpy(place, source + accesses_[read_index].address[lane], bytes[lane]);
       std::memset(place + bytes[lane], 0, size - bytes[lane]);
     }
   }

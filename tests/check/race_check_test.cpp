@@ -77,6 +77,7 @@ TEST_P(RaceCheck, WritesOfDifferentAndOfEqualValues) {
               AllOf(StartsWith("race | "), HasSubstr("both write the same value")));
   EXPECT_EQ(run("red.global.add.u32 [%rd1+16], %r1;"), "") << "atomics";
   EXPECT_EQ(run("st.volatile.global.u32 [%rd1+16], %r1;"), "") << "morally strong";
+  EXPECT_EQ(run("mov.u32 %r6, %reserved_smem_offset_1;\nst.shared.u32 [%r6], %r1;"), "") << "the system's";
   EXPECT_EQ(run("st.global.u32 [%rd2], %r1;\nld.global.u32 %r6, [%rd2];\nst.global.u32 [%rd2], %r6;"), "")
       << "a thread is ordered with itself";
 }

@@ -82,7 +82,7 @@ TEST(Functional, EndsAtTheLimitOfInstructionsAndKeepsWhatThereIs) {
     const auto stats = folder.json("out/stats.json");
     EXPECT_EQ(stats.at("interrupted"), true);
     EXPECT_GE(stats.at("thread_instructions"), 200'000);
-    EXPECT_LE(stats.at("thread_instructions"), mode[2] == 'f' ? 200'000 + 32 * 4096 * 2 : 200'000 + 64);
+    EXPECT_LE(stats.at("thread_instructions"), 200'000 + 64);
   }
   const Exit within = weft({"run", "--functional", "--max-instructions", "10000000", "--workload",
                             "vector_add", "--size", "n=1000"});

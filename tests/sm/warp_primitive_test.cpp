@@ -340,7 +340,7 @@ JOIN:
 )" + kEnd,
                                64);
       for (std::uint32_t t = 0; t < 64; ++t) {
-        const std::uint32_t from = t % 32 == 0 ? t + 11 : t;  // lanes above 11 are not there
+        const std::uint32_t from = t % 32 == 0 ? t + 11 : 0;  // lanes above 11 are not there
         if (out[t] != (t % 32 < 12 ? 0xff7 + from : 0)) return "thread " + std::to_string(t);
       }
       return std::string("right");
