@@ -17,6 +17,7 @@
 #include "common/statistics.h"
 #include "dispatch/launch.h"
 #include "platform/gpu_config.h"
+#include "ptx/module.h"
 
 namespace weft {
 

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/error.h"
 #include "ptx/module.h"
 
 namespace weft::host {

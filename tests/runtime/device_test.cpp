@@ -288,7 +288,7 @@ TEST_P(Occupancy, ALaunchTakesWhatTheDeviceSaid) {
   EXPECT_LE(device.program(module, "very_many").registers_per_thread, sm.max_registers_per_thread);
   EXPECT_GT(device.program(module, "very_many").spill_loads, 0u);
   EXPECT_LE(device.program(module, "asked").registers_per_thread, 24u);
-  if (sm.max_threads >= 768) EXPECT_EQ(device.blocks_per_sm(module, "resident", 256, 0), 3u);
+  EXPECT_GE(device.blocks_per_sm(module, "resident", 256, 0), 3u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Machines, Occupancy, ::testing::ValuesIn(config_names()), [](const auto& info) {

@@ -187,7 +187,9 @@ TEST(Occupancy, WhatIsSaidToFitFitsAndTheSettingsNamedHelp) {
           needs.registers_per_thread = registers;
           needs.static_shared = shared;
           const std::uint32_t most = sm::most_threads(needs, config.sm, warp_size);
-          if (most != 0) EXPECT_GE(occupancy({most, registers, shared, 0}, config.sm, warp_size).blocks, 1u);
+          if (most != 0) {
+            EXPECT_GE(occupancy({most, registers, shared, 0}, config.sm, warp_size).blocks, 1u);
+          }
           if (most == dispatch::kMostBlockThreads) continue;
           const Case more{most + 1, registers, shared, 0};
           const std::string message = refusal(more, config);
