@@ -182,7 +182,9 @@ TEST(Harp, AThreadReachesItsReconvergencePointWhenItsBlockBarrierOpens) {
 // `if (i >= n) return;` before a block barrier: with one final `ret`, the early threads wait there.
 TEST(Harp, ThreadsThatWaitToExitAreToldToBlockBarriers) {
   const ptx::Program program = kernel("  @%p1 bra out;\n  bar.sync 0;\n  add.u32 %r1, %r1, 1;\nout:\n  ret;");
-  Steps steps(program, config_of("harp"), four_lanes(4));
+  Config config = config_of("harp");
+  config.reconvergence = Reconvergence::kPlain;
+  Steps steps(program, config, four_lanes(4));
   steps.launch(4);
   steps.cycle();
   steps.issue();

@@ -198,9 +198,15 @@ struct Model {
   }
   void arrive(const std::vector<unsigned>& list, const Place& place) {
     for (const unsigned t : list) {
+      bool came = false;  // then nobody further in, in groups made later, waits for it
       for (Group& group : groups) {
         const auto at = group.reached.find(t);
-        if (group.place == place && at != group.reached.end() && !at->second) at->second = true;
+        if (at == group.reached.end() || at->second) continue;
+        if (came) {
+          group.reached.erase(at);
+        } else if (group.place == place) {
+          at->second = came = true;
+        }
       }
     }
     finish();

@@ -193,13 +193,15 @@ TEST(Tbc, ABarrierRightBeforeTheReconvergencePoint) {
   bar.sync 0;              // 1
 D:
   ret;)");
-  Driver driver(program, tbc(), four_lanes(8));
+  Config config = tbc();
+  config.reconvergence = Reconvergence::kPlain;
+  Driver driver(program, config, four_lanes(8));
   driver.holds = [](unsigned, ptx::Pc, unsigned) { return false; };
   driver.launch(8);
   driver.run(100);
   EXPECT_EQ(driver.trace().size(), 6u);
   // Threads 0 and 1 leave early.
-  Steps steps(program, tbc(), four_lanes(8));
+  Steps steps(program, config, four_lanes(8));
   part(steps, {{2, {0, 1}}, {1, {2, 3, 4, 5, 6, 7}}});
   EXPECT_EQ(next(steps), "pc 1: 2 3 4 5");
   EXPECT_EQ(next(steps), "pc 1: 6 7");
