@@ -193,7 +193,7 @@ void test_functions(CUmodule module) {
   for (const size_t wraps : {SIZE_MAX, SIZE_MAX - 127, size_t{1} << 63, size_t{49153}}) {
     EXPECT_ERROR(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, nothing, 32, wraps),
                  CUDA_ERROR_INVALID_VALUE);
-    EXPECT_ERROR(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, wraps << 4), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, wraps | 1048576), CUDA_ERROR_INVALID_VALUE);
   }
   size_t limit = 0;
   EXPECT_OK(cuCtxGetLimit(&limit, CU_LIMIT_STACK_SIZE));
