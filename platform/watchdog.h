@@ -34,8 +34,9 @@ class Watchdog final : public Clocked {
 
   // Told once, with the reason; the launch is to be stopped.
   std::function<void(const std::string& what)> on_hang;
-  // Asked when threads only repeat themselves; true: someone outside of the GPU may yet change the memory that
-  // they read, and they do not count as hung. Nor do they, whatever the answer, if they read system memory.
+  // Asked when threads only repeat themselves; true: someone outside of the GPU may yet change the memory
+  // that they read, and they do not count as hung. Nor do they, whatever the answer, if they read system
+  // memory.
   std::function<bool()> may_be_helped;
   // The SMs' memory traffic so far, as a number that grows with it, and whether anything is on its way.
   struct Traffic {
