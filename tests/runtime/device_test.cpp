@@ -339,6 +339,32 @@ TEST(Device, DecodesAgainWithFewerRegistersOnce) {
   EXPECT_EQ(read(device, out, 1)[0], sum_of(0, 60));
 }
 
+// A register that only some threads have written goes to local memory and comes back for all; that is no read
+// of the program's.
+TEST(Device, ChecksSayNothingOfSpilledRegisters) {
+  DeviceOptions options;
+  options.check.memory = true;
+  Device device(load_config("gtx480", {"sm.count=1", "sm.max_registers_per_thread=16"}), options);
+  std::string text = kHeader;
+  text +=
+      ".visible .entry k(.param .u64 out) {\n.reg .pred %p<2>; .reg .b32 %r<64>; .reg .b64 %rd<4>;\n"
+      "ld.param.u64 %rd1, [out]; mov.u32 %r0, %tid.x; setp.lt.u32 %p1, %r0, 7;\n@%p1 mov.u32 %r50, 5;\n";
+  for (unsigned times = 0; times < 4; ++times) {
+    for (unsigned i = 1; i <= 30; ++i) text += "add.u32 %r" + std::to_string(i) + ", %r0, 1;\n";
+    for (unsigned i = 1; i <= 30; ++i) text += "add.u32 %r0, %r0, %r" + std::to_string(i) + ";\n";
+  }
+  text +=
+      "selp.u32 %r1, %r50, 9, %p1; mov.u32 %r0, %tid.x; mul.wide.u32 %rd2, %r0, 4;\n"
+      "add.u64 %rd1, %rd1, %rd2; st.global.u32 [%rd1], %r1; ret;\n}\n";
+  auto& module = device.load_module(text, "k.ptx");
+  EXPECT_GT(device.program(module, "k").spill_loads, 0u);
+  const Address out = device.allocate(128);
+  device.launch(module, "k", {1, 1, 1}, {32, 1, 1}, Arguments().add(out));
+  device.synchronise();
+  EXPECT_EQ(device.reports().size(), 0u) << (device.reports().empty() ? "" : device.reports()[0].text);
+  EXPECT_EQ(read(device, out, 8), (std::vector<std::uint32_t>{5, 5, 5, 5, 5, 5, 5, 9}));
+}
+
 TEST(ReadText, SaysWhyAFileCannotBeRead) {
   EXPECT_THAT([] { read_text("/nowhere/k.ptx"); },
               Throws<InputError>(Property(&InputError::what,
