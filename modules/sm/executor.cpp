@@ -358,7 +358,7 @@ bool Executor::generic(const Operation& op, ptx::Pc pc, unsigned chunk, std::uin
 const std::uint8_t* Executor::bytes_of(ptx::Space space, const ResidentBlock& block) const {
   if (space == ptx::Space::kTexture) return nullptr;
   if (space == ptx::Space::kParam) return parameters_.data();
-  return space == ptx::Space::kShared ? shared_.data() + shared_stride_ * block.slot : memory_.image;
+  return space == ptx::Space::kShared ? shared_.bytes_of(block.slot) : memory_.image;
 }
 
 Executor::Region Executor::region(ptx::Space space, const ResidentBlock& block) {

@@ -41,6 +41,11 @@ class SharedStorage {
     if (begin >= storage_.size()) return {};  // there is no such slot, or no shared memory
     return {storage_.data() + begin, bytes_};
   }
+  // The same to look at; nullptr: there is no such slot.
+  const std::uint8_t* bytes_of(unsigned slot) const {
+    const std::size_t begin = stride_ * slot;
+    return begin < storage_.size() ? storage_.data() + begin : nullptr;
+  }
 
  private:
   static constexpr std::uint64_t kAlignment = 64;

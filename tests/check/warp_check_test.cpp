@@ -34,7 +34,8 @@ TEST_P(WarpCheck, ThreadsThatHaveExited) {
   EXPECT_THAT(
       run("setp.ge.u32 %p1, %r1, 8;\n@%p1 ret;\nshfl.sync.down.b32 %r2, %r1, 4, 31, 0xffffffff;", 32),
       AllOf(
-          StartsWith("shuffle from outside | 8 | k: thread (4,0,0) of block ("), HasSubstr(", pc 3, k.ptx:9:1"),
+          StartsWith("shuffle from outside | 8 | k: thread (4,0,0) of block ("),
+          HasSubstr(", pc 3, k.ptx:9:1"),
           HasSubstr("shfl reads lane 8 of its warp, which has exited: the value is undefined, and 0 here")));
 }
 
