@@ -118,7 +118,7 @@ void CommandQueue::begin_arguments() {
   }
   const KernelCache::Kernel* kernel = nullptr;
   try {
-    kernel = &parts_.cache.fitting(*kernel_, threads);
+    kernel = parts_.cache.fitting(kernel_, threads);
   } catch (const ModuleMemoryError& error) {
     return stop(WEFT_ERROR_MEMORY, packet_address(), error.what());
   }

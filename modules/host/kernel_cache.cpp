@@ -83,14 +83,14 @@ const KernelCache::Kernel& KernelCache::load_kernel(std::uint64_t object_address
   return loaded.kernel;
 }
 
-const KernelCache::Kernel& KernelCache::fitting(const Kernel& kernel, std::uint64_t threads) {
-  const std::uint32_t limit = gpu_.registers_to_fit(*kernel.program, threads);
+const KernelCache::Kernel* KernelCache::fitting(const Kernel* kernel, std::uint64_t threads) {
+  const std::uint32_t limit = gpu_.registers_to_fit(*kernel->program, threads);
   if (limit == 0) return kernel;
-  Loaded& loaded = kernels_.at(kernel.object_address);
+  Loaded& loaded = kernels_.at(kernel->object_address);
   const auto known = loaded.fewer.find(limit);
-  if (known != loaded.fewer.end()) return known->second;
+  if (known != loaded.fewer.end()) return &known->second;
   try {
-    return loaded.fewer[limit] = kernel_of(*loaded.module, loaded.name, limit);
+    return &(loaded.fewer[limit] = kernel_of(*loaded.module, loaded.name, limit));
   } catch (const InputError&) {
     return kernel;  // it cannot do with so few; the launch is refused and says what would help
   }

@@ -45,7 +45,7 @@ class KernelCache {
                             const std::string& name);
   // The same kernel for a block of so many threads: where it would need more registers than the GPU has for
   // them, decoded again with fewer. Throws ModuleMemoryError.
-  const Kernel& fitting(const Kernel& kernel, std::uint64_t threads);
+  const Kernel* fitting(const Kernel* kernel, std::uint64_t threads);
   void clear();
 
  private:

@@ -161,7 +161,7 @@ class Spiller {
   std::uint64_t place_of(VirtualId id) {
     if (place_.size() <= id) place_.resize(draft_.registers.size(), kNoPlace);
     if (place_[id] == kNoPlace) {
-      const std::uint64_t bytes = std::uint64_t{4} * size_of(id);
+      const std::uint64_t bytes = size_of(id) == 2 ? 8 : 4;  // aligned as large
       area_.bytes = (area_.bytes + bytes - 1) / bytes * bytes;
       place_[id] = area_.bytes;
       area_.bytes += bytes;
