@@ -45,15 +45,11 @@ std::vector<Dump> parse_dumps(const std::vector<std::string>& texts,
   return dumps;
 }
 
-// What the results of a raw run depend on besides its code.
-std::string inputs_of(const RunOptions& options, const std::vector<RawArgument>& raw) {
+// What the results of a raw run depend on besides its code; the content of files is added once it is read.
+std::string inputs_of(const RunOptions& options) {
   std::string text = "grid " + options.grid + ", block " + options.block + ", shared " +
                      std::to_string(options.shared) + ", arguments";
-  for (const RawArgument& argument : raw) {
-    const auto& bytes = argument.buffer.has_value() ? *argument.buffer : argument.value;
-    text += argument.buffer.has_value() ? " ptr:" : " ";
-    text += fnv1a(std::string(bytes.begin(), bytes.end()));
-  }
+  for (const std::string& argument : options.arguments) text += " " + argument;
   return text;
 }
 
@@ -98,7 +94,7 @@ ExitCode run_kernel(const RunOptions& options) {
     outcome.code.file += ", " + options.ptx[i];
   }
 
-  outcome.inputs = inputs_of(options, raw);
+  outcome.inputs = inputs_of(options);
 
   bool dumped = true;
   Session session(options.session);
@@ -118,6 +114,8 @@ ExitCode run_kernel(const RunOptions& options) {
       }
       const std::vector<std::uint8_t> content =
           content_of(*raw[i].buffer, "--arg " + std::to_string(i), [&] { device.stop_if_interrupted(); });
+      if (!raw[i].buffer->file.empty())
+        result.inputs += ", content " + fnv1a(std::string(content.begin(), content.end()));
       device.copy_to(buffers[i], content.data(), content.size());
       arguments.add(buffers[i]);
     }
