@@ -1,6 +1,7 @@
 #include "sm/occupancy.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "common/error.h"
@@ -145,12 +146,19 @@ Occupancy occupancy(const dispatch::Launch& launch, const Config& config, std::u
   const BlockNeeds needs =
       needs_of(*launch.program, launch.threads_per_block(), launch.dynamic_shared, config);
   const Shares block = shares_of(needs, config, warp_size);
-  const Fit found = fit(block, config, warp_size);
-  if (found.blocks == 0) {
-    throw InputError(kernel, "a block does not fit an SM: it needs " + std::to_string(found.needs) + " " +
-                                 found.limit + ", the SM has " + std::to_string(found.has) +
+  const auto refuse = [&](std::uint64_t asked, const std::string& what, std::uint64_t has) {
+    throw InputError(kernel, "a block does not fit an SM: it needs " + std::to_string(asked) + " " + what +
+                                 ", the SM has " + std::to_string(has) +
                                  settings_that_fit(block, config, warp_size));
+  };
+  // Each by itself, in the user's numbers, before they are rounded and added.
+  for (const auto& [what, bytes] :
+       {std::pair("static", needs.static_shared), std::pair("dynamic", needs.dynamic_shared)}) {
+    if (bytes > config.shared_bytes)
+      refuse(bytes, std::string("bytes of ") + what + " shared memory", config.shared_bytes);
   }
+  const Fit found = fit(block, config, warp_size);
+  if (found.blocks == 0) refuse(found.needs, found.limit, found.has);
   Occupancy result;
   result.blocks = static_cast<std::uint32_t>(found.blocks);
   result.limit = found.limit;

@@ -260,7 +260,7 @@ TEST(WeftCuda, MistakesOfTheUserAreExitCode2) {
   said(cuda({"--set", "sm.count=0"}, {RUNTIME_BASICS}), "sm/count");
   said(cuda({"--capability", "seven"}, {RUNTIME_BASICS}), "allowed: MAJOR.MINOR");
   said(cuda({"--check", "bounds"}, {RUNTIME_BASICS}), "--check: found 'bounds'; allowed: memory, race, warp");
-  said(cuda({"--check", "race", "--check-reports", "0"}, {RUNTIME_BASICS}), "--check-reports: found 0");
+  said(cuda({"--check", "race", "--check-reports", "0"}, {RUNTIME_BASICS}), "--check-reports: found '0'");
   said(cuda({"--host-wait", "-1"}, {RUNTIME_BASICS}), "--host-wait: found '-1'; allowed: a whole number");
 }
 

@@ -74,7 +74,7 @@ const Words kCommands{"run", "demo", "bench", "characterize", "compare", "cuda",
                       "soc", "list", "ptx",   "check-config", "schema"};
 // What stands for no number.
 const std::set<std::string> kTexts{"",     "NAME",       "FILE",     "DIR",
-                                   "WORD", "PATH=VALUE", "NAME,...", "memory|race"};
+                                   "WORD", "PATH=VALUE", "NAME,...", "memory|race|warp"};
 
 TEST(NumericOptions, AllHaveARowThatSaysWhatHelpSays) {
   const auto rows = table();

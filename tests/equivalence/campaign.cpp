@@ -110,7 +110,8 @@ std::string Campaign::compare(const RandomKernel& kernel, std::uint64_t seed) {
   original.set_options({});
   const ptx::Program& program = device_.program(original, "k");
   original.set_options(limited);
-  const bool spilled = device_.program(original, "k").spill_bytes != 0;
+  const ptx::Program& fitting = device_.program(original, "k");
+  const bool spilled = fitting.spill_bytes != 0;
   spilled_kernels_ += spilled ? 1 : 0;
 
   Launch launch;
@@ -118,8 +119,16 @@ std::string Campaign::compare(const RandomKernel& kernel, std::uint64_t seed) {
   launch.grid = {kernel.blocks, 1, 1};
   launch.block = {kernel.threads, 1, 1};
   launch.parameters = runtime::lay_out(arguments, program);
+  std::vector<std::uint8_t> unchanged = expected.bytes;
   Interpreter interpreter(expected.bytes, base);
   interpreter.run(launch);
+  std::uint64_t instructions = interpreter.thread_instructions();
+  if (spilled) {  // more loads and stores for registers, fewer for calls
+    launch.program = &fitting;
+    Interpreter with_spills(unchanged, base);
+    with_spills.run(launch);
+    instructions = with_spills.thread_instructions();
+  }
 
   device_.launch(module, "k", {kernel.blocks, 1, 1}, {kernel.threads, 1, 1}, arguments);
   device_.synchronise();
@@ -132,10 +141,9 @@ std::string Campaign::compare(const RandomKernel& kernel, std::uint64_t seed) {
   }
   const std::uint64_t executed = device_.gpu().totals().thread_instructions;
   thread_instructions_ += executed;
-  if (spilled ? executed > interpreter.thread_instructions() : executed == interpreter.thread_instructions())
-    return "";
+  if (executed == instructions) return "";
   return "the GPU executed " + std::to_string(executed) + " thread instructions, the interpreter " +
-         std::to_string(interpreter.thread_instructions());
+         std::to_string(instructions);
 }
 
 std::string Campaign::difference(const RandomKernel& kernel, std::uint64_t seed) {

@@ -129,7 +129,9 @@ Outcome run_both(const std::string& name, const std::function<void(workloads::Co
   HostTwin twin(tolerance_of(name));
   runtime::DeviceOptions options;
   options.observer = &twin;
-  runtime::Device device(load_config("gtx480", {"sm.count=4", "gddr5.bytes=" + std::to_string(kImageBytes)}),
+  // No register is spilled to memory of the device, which the host does not have.
+  runtime::Device device(load_config("gtx480", {"sm.count=4", "gddr5.bytes=" + std::to_string(kImageBytes),
+                                                "sm.max_registers_per_thread=255"}),
                          options);
   twin.observe(device);
   const auto workload = workloads::find(name);

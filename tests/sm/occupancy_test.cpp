@@ -212,7 +212,7 @@ TEST(Occupancy, WhatIsSaidToFitFitsAndTheSettingsNamedHelp) {
   EXPECT_THAT(refusal({32, 1, 0, 1ull << 62}, load_config("gtx480")),
               HasSubstr("no setting allows such a block"));
   EXPECT_THAT(refusal({32, 1, 100, UINT64_MAX - 10}, load_config("gtx480")),
-              HasSubstr("bytes of shared memory, the SM has 49152"));
+              HasSubstr("bytes of dynamic shared memory, the SM has 49152"));
 }
 
 TEST(Occupancy, SharedMemoryForSoManyBlocks) {

@@ -264,7 +264,8 @@ TEST(WarpPrimitiveTime, WarpsOfEightGather) {
 
 std::string message_of(const std::string& body, const std::vector<std::string>& more = {},
                        unsigned threads = 32) {
-  std::vector<std::string> all = {"sm.count=1", "watchdog.cycles=5000"};
+  std::vector<std::string> all = {"sm.count=1", "watchdog.cycles=5000",
+                                  "warp_formation.dwr.lat_timeout=1000"};
   all.insert(all.end(), more.begin(), more.end());
   GpuBench bench(all);
   try {
