@@ -148,6 +148,7 @@ Program decode(const std::vector<LinkedModule>& modules, const std::string& kern
   }
 
   std::vector<const Draft*> drafts;
+  drafts.reserve(parts.size());
   for (const Part& part : parts) drafts.push_back(&part.draft);
   const std::vector<bool> barriers = with_block_barriers(drafts, reach);
   for (Part& part : parts) find_meeting_points(part.draft, barriers, reach, part.flow);

@@ -50,8 +50,9 @@ class Search {
       }
     };
     reach(branch, exit_);
-    for (std::size_t next = 0; next < work_.size(); ++next) {
-      const std::uint32_t block = work_[next];
+    std::size_t next = 0;
+    while (next < work_.size()) {
+      const std::uint32_t block = work_[next++];
       if (++seen_ > limit_) return false;
       if (waits_[block]) {
         lay_down(block);

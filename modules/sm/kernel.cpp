@@ -105,7 +105,7 @@ void check_executable(const ptx::Program& program) {
 
 namespace {
 
-const dispatch::Launch& checked(const dispatch::Launch& launch) {
+dispatch::Launch checked(dispatch::Launch launch) {
   dispatch::check(launch);
   return launch;
 }

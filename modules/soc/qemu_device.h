@@ -88,7 +88,7 @@ class QemuDevice : public sc_core::sc_module {
   tlm::tlm_sync_enum forward(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                              sc_core::sc_time& delay);
   void blocking(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
-  bool dmi(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& region);
+  bool dmi(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& granted);
   unsigned debug(tlm::tlm_generic_payload& payload);
 
   const Config config_;
