@@ -26,7 +26,7 @@ std::filesystem::path config_folder() {
   if (const char* given = std::getenv("WEFT_CONFIGS")) return given;
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  const fs::path beside = program.parent_path().parent_path() / "share" / "weft" / "configs";
+  fs::path beside = program.parent_path().parent_path() / "share" / "weft" / "configs";
   if (!error && fs::is_directory(beside, error)) return beside;
   if (fs::is_directory(WEFT_CONFIG_FOLDER, error)) return WEFT_CONFIG_FOLDER;
   return WEFT_INSTALLED_CONFIG_FOLDER;

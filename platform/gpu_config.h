@@ -93,6 +93,7 @@ struct GpuConfig {
 
 // A value on top of a configuration, "path=value", and who gave it, for messages.
 struct Setting {
+  // NOLINTNEXTLINE(google-explicit-constructor): a text is a setting
   Setting(std::string given, std::string by = "--set") : text(std::move(given)), option(std::move(by)) {}
   std::string text, option;
 };

@@ -135,7 +135,7 @@ ExitCode cuda(const Words& words) {
   options.settings.process = getpid();
   // What is wrong with them should be told before the program starts; and it may change its working
   // directory.
-  const GpuConfig config = load_config(options.settings.config, options.settings.overrides);
+  load_config(options.settings.config, options.settings.overrides);
   if (fs::exists(options.settings.config))
     options.settings.config = fs::absolute(options.settings.config).string();
   if (!options.settings.out.empty()) {

@@ -138,7 +138,7 @@ class ReconvergenceBarriers {
   void each_registration(const LaneSet& threads, Visit&& visit);
   // `leaving`: those that end here go on without parked ones too. (No need where the SM asks anew whether a
   // block barrier may open: at an exit, and at an arrival there.)
-  void complete_if_all_reached(Index entry, bool leaving = true);
+  void complete_if_all_reached(Index first, bool leaving = true);
   void take_reached(Index first, bool alone);
   std::uint16_t& expected(unsigned row, unsigned lane) { return expected_[row * width_ + lane]; }
 

@@ -131,7 +131,7 @@ std::string ReincarnatingWarps::dump() const {
     out << "\n";
   }
   out << barriers_.dump();
-  const std::string text = out.str();
+  std::string text = out.str();
   if (text.empty()) return text;
   return text + "storage: " + std::to_string(storage_bits() / 8) + " bytes of tables, " +
          std::to_string(barriers_.link_bits() / 8) + " of links\n";

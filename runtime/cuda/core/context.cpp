@@ -289,7 +289,7 @@ void Context::reset() {
   if (device_ != nullptr) {
     try {
       if (sticky_ == Error::kSuccess) streams_->synchronise();
-    } catch (const Failure&) {
+    } catch (const Failure&) {  // NOLINT(bugprone-empty-catch)
       // Reported; it goes with the reset.
     }
     flush_output();
@@ -323,7 +323,7 @@ void Context::finish(int status) {
     try {
       if (can_run && sticky_ == Error::kSuccess && !interrupted())
         streams_->synchronise();  // what nobody waited for
-    } catch (const Failure&) {
+    } catch (const Failure&) {  // NOLINT(bugprone-empty-catch)
       // The fault has been reported.
     }
     write_results();

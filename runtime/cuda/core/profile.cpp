@@ -21,7 +21,7 @@ std::string demangled(const std::string& name) {
   int status = 0;
   char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
   std::string result = status == 0 && text != nullptr ? text : name;
-  std::free(text);
+  std::free(text);  // NOLINT(cppcoreguidelines-no-malloc): __cxa_demangle's
   return result;
 }
 
