@@ -323,7 +323,7 @@ void Context::finish(int status) {
     try {
       if (can_run && sticky_ == Error::kSuccess && !interrupted())
         streams_->synchronise();  // what nobody waited for
-    } catch (const Failure&) {  // NOLINT(bugprone-empty-catch)
+    } catch (const Failure&) {    // NOLINT(bugprone-empty-catch)
       // The fault has been reported.
     }
     write_results();
