@@ -150,6 +150,7 @@ std::string broken_rule(const json& given, const std::vector<std::string>& optio
                         const std::vector<std::string>& others = {"/sm/count"}) {
   json document = given;
   std::vector<config::Override> overrides;
+  overrides.reserve(options.size());
   for (const std::string& option : options) overrides.push_back(config::apply_override(document, option));
   const std::string file = "x.json";
   return input_error([&] {
