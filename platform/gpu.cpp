@@ -1,22 +1,34 @@
-#include "platform/gpu.h"
+#include "weft/platform/gpu.h"
 
 #include <algorithm>
 #include <deque>
 #include <optional>
 
-#include "common/error.h"
-#include "common/hop_monitor.h"
+#include "common/number.h"
+#include "crossbar/crossbar.h"
+#include "gddr5/gddr5_channel.h"
 #include "host/host_interface.h"
+#include "l2/l2_bank.h"
+#include "platform/energy_columns.h"
+#include "platform/hop_observers.h"
 #include "platform/host_control.h"
 #include "platform/launches.h"
+#include "platform/sampler.h"
+#include "platform/sm_columns.h"
 #include "platform/system_side.h"
+#include "platform/utilisation.h"
 #include "platform/watchdog.h"
+#include "platform/waveforms.h"
 #include "sm/sm.h"
 #include "texture/table.h"
-#include "vcd/gpu_waveform.h"
+#include "weft/common/error.h"
 
 namespace weft {
 namespace {
+
+Beats beats_of(const sm::Sm& sm) {
+  return {sm.lanes(), sm.beats_in_a_cycle()};
+}
 
 // The crossbar has places for 64 requesters: with as many SMs the host side gets none, and cannot be used.
 constexpr unsigned kMostRequesters = 64;
@@ -32,18 +44,24 @@ struct Gpu::Impl final : sm::SmListener {
 
   void make_memory();
   void connect();
-  void memory_moved();
   void exchange() { system.exchange(pages, kPageBytes); }
-  void begun(const sm::Kernel& kernel, Cycle now, bool alone);
+  void begun(const execute::Kernel& kernel, Cycle now, bool alone);
   void stop(const Fault& why, unsigned guilty = Launches::kNoSm);
   void bind();
   void reset();
+  void archive(Archive& archive);
+  void settle() {
+    for (auto& sm : sms) sm.settle();
+  }
+  EnergyColumns* energy_columns() { return energy.has_value() ? &*energy : nullptr; }
+  Waveforms& made_waveforms(const std::string& where);
   void block_retired(unsigned sm) override { launches.dispatcher().block_retired(sm); }
+  void registers_freed(unsigned) override { launches.dispatcher().poke(); }
   void sm_drained(unsigned) override { launches.dispatcher().poke(); }
   void faulted(unsigned sm, const Fault& why) override { stop(why, sm); }
 
-  sm::DeviceMemoryView view() const {
-    unsigned char* const bytes = system.memory_is_direct() ? nullptr : image.data();
+  execute::DeviceMemoryView view() const {
+    unsigned char* const bytes = system.has_carve_out() ? image.data() : nullptr;
     return {bytes, kDeviceBase, image.bytes(), pages.data(), 12, services, &objects, windows, false};
   }
 
@@ -55,21 +73,27 @@ struct Gpu::Impl final : sm::SmListener {
   std::deque<gddr5::Gddr5Channel> channels;
   std::deque<l2::L2Bank> l2;
   SystemSide system;
-  sm::SystemMemory* const windows;  // nullptr: kernels reach none
+  execute::SystemMemory* const windows;  // nullptr: kernels reach none
   crossbar::Crossbar crossbar;
   HostControl host_control;
   host::HostInterface host;
   std::deque<sm::Sm> sms;
-  std::deque<HopMonitor> monitors;
+  HopObservers observers;
   Launches launches;
   Watchdog watchdog;
-  std::optional<vcd::GpuWaveform> waveform;  // after the parts that it looks at
+  std::optional<Sampler> sampler;  // after the parts that it looks at
+  std::optional<LaunchLog> log;
 
-  statistics::Registry registry;
-  sm::DeviceServices* services = nullptr;
+  statistics::Group tree;
+  statistics::Columns columns;          // of all SMs together
+  std::optional<EnergyColumns> energy;  // sm.observe.events
+  std::optional<Waveforms> waveforms;   // after the parts that they look at
+  execute::DeviceServices* services = nullptr;
   std::vector<std::uint8_t> pages;  // per page of device memory: allocated?
   texture::Table objects;
-  sm::AccessObserver* observer = nullptr;
+  execute::OperationTables operation_tables;
+  execute::AccessObserver* observer = nullptr;
+  std::function<void()> rests;
   Fault fault;
   sc_core::sc_event idle;
 
@@ -98,13 +122,17 @@ Gpu::Impl::Impl(const GpuConfig& c, const Options& o, Gpu& gpu)
       host_control(gpu, image, system, core),
       host("host", config.host, interconnect_clock, host_control, kDeviceBase, image.bytes(),
            map.chunk_bytes()),
+      observers(options.monitors, options.observations),
       // Checks are of one launch at a time: with an observer they do not overlap.
       launches(config, core, make_sms(),
                {[this] { return view(); }, [this] { return observer == nullptr; },
-                [this](const sm::Kernel& kernel, Cycle now, bool alone) { begun(kernel, now, alone); },
+                [this](const execute::Kernel& kernel, Cycle now, bool alone) { begun(kernel, now, alone); },
                 [this] {
                   watchdog.stop();
                   idle.notify(sc_core::SC_ZERO_TIME);
+                },
+                [this] {
+                  if (rests) rests();
                 }}),
       watchdog(core, c.watchdog.cycles, sms),
       pages((c.gddr5.bytes + kPageBytes - 1) / kPageBytes, 0) {
@@ -117,6 +145,8 @@ Gpu::Impl::Impl(const GpuConfig& c, const Options& o, Gpu& gpu)
 
   make_memory();
   connect();
+  for (auto& sm : sms) sm.carry_data(observers.see_data());
+  for (auto& bank : l2) bank.carry_data(observers.see_data());
   watchdog.traffic = [this] { return Watchdog::Traffic{crossbar.bytes_of_sms(), crossbar.transmits()}; };
   watchdog.on_hang = [this](const std::string& what) {
     std::string dump;
@@ -138,29 +168,18 @@ void Gpu::Impl::make_memory() {
                     i % map.l2_banks());
   }
   system.make_ports(interconnect_clock, map.ports());
-  system.on_memory_moved = [this] { memory_moved(); };
-}
-
-// SMs that hold a kernel know where the image was.
-void Gpu::Impl::memory_moved() {
-  host.memory_moved();
-  if (launches.active()) {
-    stop({FaultKind::kIllegalAddress,
-          "direct access to device memory, which lies in system memory, was taken back while kernel " +
-              launches.kernel_names() + " ran"});
-  }
+  system.on_attached = [this] { host.withdraw_access(); };
+  system.on_written = [this](const tlm::tlm_generic_payload& write) {
+    for (auto& sm : sms) sm.update_system_lines(write);
+  };
+  system.on_withdrawn = [this](std::uint64_t first, std::uint64_t last) {
+    for (auto& sm : sms) sm.drop_system_lines(first, last);
+  };
 }
 
 void Gpu::Impl::connect() {
   const auto join = [this](auto& initiator, auto& target, const std::string& name) {
-    if (!options.monitors) {
-      initiator.bind(target);
-      return;
-    }
-    monitors.emplace_back(name.c_str());
-    monitors.back().set_memory_bytes(image.bytes());
-    initiator.bind(monitors.back().target);
-    monitors.back().initiator.bind(target);
+    observers.join(initiator, target, {name, image.bytes()});
   };
   for (unsigned i = 0; i < sms.size(); ++i) {
     join(sms[i].memory_socket, crossbar.sm_sockets[i], "hop_sm" + std::to_string(i));
@@ -189,12 +208,13 @@ void Gpu::Impl::connect() {
   }
 }
 
-void Gpu::Impl::begun(const sm::Kernel& kernel, Cycle now, bool alone) {
+void Gpu::Impl::begun(const execute::Kernel& kernel, Cycle now, bool alone) {
   if (windows != nullptr) windows->ask_again();
   exchange();
   if (observer != nullptr) observer->kernel_started(kernel, static_cast<unsigned>(sms.size()));
   if (alone) watchdog.start(now);
-  if (waveform.has_value()) waveform->wake();
+  if (waveforms.has_value()) waveforms->recordings().wake();
+  if (alone && sampler.has_value()) sampler->begun(now);
 }
 
 // Nothing moves any more after a fault, until the reset.
@@ -207,6 +227,9 @@ void Gpu::Impl::stop(const Fault& why, unsigned guilty) {
 }
 
 void Gpu::Impl::reset() {
+  settle();
+  if (sampler.has_value()) sampler->finish();
+  if (log.has_value()) log->forget();
   for (ClockDomain* clock : {&memory_clock, &interconnect_clock, &core}) clock->reset();
   // From memory towards the SMs: who holds a payload drops it before its owner frees it.
   for (auto& channel : channels) channel.reset();
@@ -216,25 +239,51 @@ void Gpu::Impl::reset() {
   host.reset();
   objects.clear();
   for (auto& sm : sms) sm.reset();
-  for (auto& monitor : monitors) monitor.reset();
+  observers.reset();
   launches.reset();
   watchdog.stop();
   system.reset_memory();
   std::fill(pages.begin(), pages.end(), std::uint8_t{0});
-  registry.reset();
+  tree.reset();
   fault = {};
-  if (waveform.has_value()) waveform->reset();
+  if (waveforms.has_value()) waveforms->recordings().reset();
+  if (sampler.has_value()) sampler->reset();
+  if (log.has_value()) log->reset();
+}
+
+// The host side has had nothing to do, and the watchdog begins anew with the next launch.
+void Gpu::Impl::archive(Archive& archive) {
+  archive.mark("clocks");
+  memory_clock.archive(archive);
+  interconnect_clock.archive(archive);
+  core.archive(archive, launches.dispatcher().clock_index());
+  archive.mark("memory");
+  for (auto& channel : channels) archive(channel);
+  for (auto& bank : l2) archive(bank);
+  archive(crossbar);
+  archive.mark("sm");
+  for (auto& sm : sms) archive(sm);
+  archive.mark("launches");
+  archive(launches);
+  archive.mark("statistics");
+  archive(tree);
+  if (sampler.has_value()) archive(*sampler);
+  if (log.has_value()) archive(*log);
 }
 
 void Gpu::Impl::bind() {
-  registry.derived("gpu.cycles", "cycles", "core cycles in which a launch was active",
-                   [this] { return static_cast<double>(launches.cycles()); });
-  registry.counter("gpu.launches", "launches", "kernels started", launches.begun());
-  for (unsigned i = 0; i < sms.size(); ++i) sms[i].bind(registry, "sm" + std::to_string(i));
-  crossbar.bind(registry, "crossbar");
-  system.bind(registry);
-  for (unsigned i = 0; i < l2.size(); ++i) l2[i].bind(registry, "l2_" + std::to_string(i));
-  for (unsigned i = 0; i < channels.size(); ++i) channels[i].bind(registry, "gddr5_" + std::to_string(i));
+  statistics::Group& gpu = tree.group("gpu");
+  gpu.derived("cycles", statistics::Quantity::kSum, units::kCycles,
+              "core cycles in which a launch was active",
+              [this] { return static_cast<double>(launches.cycles()); });
+  gpu.counter("launches", units::kLaunches, "kernels started", launches.begun());
+  for (unsigned i = 0; i < sms.size(); ++i) sms[i].bind(tree.group("sm", i));
+  columns = sm_columns(tree.groups({"sm"}));
+  crossbar.bind(tree.group("crossbar"));
+  system.bind(tree);
+  for (unsigned i = 0; i < l2.size(); ++i) l2[i].bind(tree.group("l2", i));
+  for (unsigned i = 0; i < channels.size(); ++i) channels[i].bind(tree.group("gddr5", i));
+  if (config.sm.observe.events) energy.emplace(tree, config);
 }
 
 Gpu::Gpu(sc_core::sc_module_name name, const GpuConfig& config, const Options& options)
@@ -258,22 +307,25 @@ void Gpu::end_of_elaboration() {
                                  " SMs; allowed are up to " + std::to_string(kMostRequesters - 1));
   }
   if (!impl_->host.used()) return;
-  impl_->host.bind(impl_->registry);
-  if (has_place) impl_->crossbar.bind_other(impl_->registry, "host", 0);
+  impl_->host.bind(impl_->tree.group("host"));
+  if (has_place) impl_->crossbar.bind_other(impl_->tree.group("host"), 0);
 }
 
-void Gpu::check(const dispatch::Launch& launch) const {
-  const sm::Kernel checked(launch, impl_->config.sm, impl_->config.warp_formation.warp_size);
-  impl_->sms.front().check_warps(checked);
-  sm::check_addresses(checked, impl_->config.sm, kDeviceBase, impl_->image.bytes());
+std::shared_ptr<execute::Kernel> Gpu::prepare(const dispatch::Launch& launch) const {
+  const GpuConfig& config = impl_->config;
+  auto kernel = std::make_shared<execute::Kernel>(launch, config.sm, config.warp_formation.warp_size,
+                                                  &impl_->operation_tables);
+  impl_->sms.front().check_warps(*kernel);
+  execute::check_addresses(*kernel, kDeviceBase, impl_->image.bytes());
+  return kernel;
 }
 
 void Gpu::launch(const dispatch::Launch& launch) {
-  check(launch);
-  enqueue(launch);
+  enqueue(prepare(launch));
 }
 
-void Gpu::enqueue(const dispatch::Launch& launch) {
+void Gpu::enqueue(const std::shared_ptr<execute::Kernel>& kernel) {
+  dispatch::Launch& launch = kernel->launch;
   if (faulted()) {
     dispatch::LaunchOutcome outcome;
     outcome.end = dispatch::LaunchOutcome::End::kStopped;
@@ -281,13 +333,13 @@ void Gpu::enqueue(const dispatch::Launch& launch) {
     if (launch.done) launch.done(outcome);
     return;
   }
-  if (!impl_->system.has_carve_out()) return impl_->launches.push(launch);
-  dispatch::Launch exchanged = launch;
-  exchanged.done = [gpu = impl_.get(), done = launch.done](const dispatch::LaunchOutcome& outcome) {
-    gpu->exchange();
-    if (done) done(outcome);
-  };
-  impl_->launches.push(exchanged);
+  if (impl_->system.has_carve_out()) {
+    launch.done = [gpu = impl_.get(), done = launch.done](const dispatch::LaunchOutcome& outcome) {
+      gpu->exchange();
+      if (done) done(outcome);
+    };
+  }
+  impl_->launches.push(kernel);
 }
 
 bool Gpu::idle() const {
@@ -317,6 +369,25 @@ void Gpu::abandon(const Fault& reason) {
 void Gpu::reset() {
   impl_->reset();
 }
+void Gpu::when_launches_rest(std::function<void()> rests) {
+  impl_->rests = std::move(rests);
+}
+void Gpu::archive(Archive& archive) {
+  impl_->archive(archive);
+}
+std::string Gpu::cannot_be_kept() const {
+  const GpuConfig& config = impl_->config;
+  if (config.system.enabled) return "kernels reach system memory (system.enabled), which is not the GPU's";
+  if (config.carve_out.enabled) return "device memory lies in system memory (carve_out.enabled)";
+  if (impl_->host.used()) return "a host drives it through its sockets";
+  if (impl_->waveforms.has_value() || impl_->observers.any() || impl_->observer != nullptr)
+    return "it is watched by a waveform, monitors or checks";
+  if (!impl_->sms.front().can_be_kept()) {
+    return "the scheme '" + config.warp_formation.scheme +
+           "' does not say what it remembers from launch to launch (WarpFormation::archive)";
+  }
+  return "";
+}
 const GpuConfig& Gpu::config() const {
   return impl_->config;
 }
@@ -326,28 +397,29 @@ gddr5::MemoryImage& Gpu::memory() {
 texture::Table& Gpu::objects() {
   return impl_->objects;
 }
-sm::DeviceMemoryView Gpu::memory_view() const {
+execute::DeviceMemoryView Gpu::memory_view() const {
   impl_->exchange();
-  sm::DeviceMemoryView view = impl_->view();
+  execute::DeviceMemoryView view = impl_->view();
   view.image = impl_->image.data();
   view.untimed = true;
   return view;
 }
-void Gpu::observe(sm::AccessObserver* observer) {
+void Gpu::observe(execute::AccessObserver* observer) {
   impl_->observer = observer;
   for (auto& sm : impl_->sms) sm.observe(observer);
 }
 void Gpu::profile(sm::InstructionProfile* profile) {
   for (auto& sm : impl_->sms) sm.profile(profile);
 }
-statistics::Registry& Gpu::statistics() {
-  return impl_->registry;
+statistics::Group& Gpu::statistics() {
+  impl_->settle();
+  return impl_->tree;
 }
 
 void Gpu::when_spinning(std::function<bool()> may_be_helped) {
   impl_->watchdog.may_be_helped = std::move(may_be_helped);
 }
-void Gpu::provide(sm::DeviceServices* services) {
+void Gpu::provide(execute::DeviceServices* services) {
   impl_->services = services;
 }
 
@@ -356,24 +428,26 @@ std::uint32_t Gpu::blocks_per_sm(const dispatch::Launch& launch) const {
     if (launch.block[d] > dispatch::kMostThreads[d]) return 0;  // nor may the product wrap around
   }
   const std::uint64_t threads = launch.threads_per_block();
-  if (threads > sm::declared_most_threads(*launch.program)) return 0;
+  if (threads > execute::declared_most_threads(*launch.program)) return 0;
   const GpuConfig& config = impl_->config;
-  const sm::BlockNeeds needs = sm::needs_of(*launch.program, threads, launch.dynamic_shared, config.sm);
-  return static_cast<std::uint32_t>(sm::blocks_that_fit(needs, config.sm, config.warp_formation.warp_size));
+  const execute::BlockNeeds needs =
+      execute::needs_of(*launch.program, threads, launch.dynamic_shared, config.sm);
+  return static_cast<std::uint32_t>(
+      execute::blocks_that_fit(needs, config.sm, config.warp_formation.warp_size));
 }
 
 ptx::DecodeOptions Gpu::decode_options() const {
-  return sm::decode_options(impl_->config.sm);
+  return execute::decode_options(impl_->config.sm);
 }
 
 std::uint32_t Gpu::registers_to_fit(const ptx::Program& program, std::uint64_t threads) const {
-  return sm::registers_to_fit(program, threads, impl_->config.sm, impl_->config.warp_formation.warp_size);
+  return execute::registers_to_fit(program, threads, impl_->config.sm,
+                                   impl_->config.warp_formation.warp_size);
 }
 
 std::uint64_t Gpu::local_memory_bytes(const dispatch::Launch& launch) const {
   if (launch.program->local_bytes == 0 && !launch.program->recursive) return 0;
-  return sm::local_area_bytes(sm::Kernel(launch, impl_->config.sm, impl_->config.warp_formation.warp_size),
-                              impl_->config.sm);
+  return execute::local_area_bytes(launch, impl_->config.sm, impl_->config.warp_formation.warp_size);
 }
 
 void Gpu::add_system_window(std::uint64_t base, std::uint64_t bytes) {
@@ -399,42 +473,39 @@ void Gpu::map(std::uint64_t address, std::uint64_t bytes, bool mapped) {
 }
 
 Totals Gpu::totals() const {
+  impl_->settle();
   Totals totals;
   totals.cycles = impl_->launches.cycles();
-  double active_lanes = 0, beats = 0, idle = 0, scheduler_cycles = 0;
-  std::uint64_t accesses = 0, requests = 0;
-  for (const auto& sm : impl_->sms) {
-    const auto& c = sm.counters();
-    totals.thread_instructions += c.thread_instructions;
-    totals.warp_instructions += c.warp_instructions;
-    active_lanes += static_cast<double>(c.active_lanes);
-    beats += static_cast<double>(c.active_beats);
-    accesses += sm.load_store_unit().memory_thread_instructions();
-    requests += sm.load_store_unit().data_requests();
-    for (unsigned s = 0; s < impl_->config.sm.schedulers; ++s) {
-      const auto& buckets = sm.buckets(s);
-      for (unsigned b = 0; b < buckets.size(); ++b) {
-        scheduler_cycles += static_cast<double>(buckets[b]);
-        const auto stall = static_cast<warp_formation::Stall>(b);
-        const bool had_ready_warp = stall == warp_formation::Stall::kNone ||
-                                    stall == warp_formation::Stall::kUnitBusy ||
-                                    stall == warp_formation::Stall::kMemoryBusy;
-        if (!had_ready_warp) idle += static_cast<double>(buckets[b]);
-      }
-    }
-  }
-  const auto ratio = [](double a, double b) { return b == 0 ? 0 : a / b; };
-  totals.ipc = ratio(static_cast<double>(totals.thread_instructions), static_cast<double>(totals.cycles));
-  totals.lane_activity = ratio(active_lanes, beats * static_cast<double>(impl_->config.sm.simd_width));
+  totals.lanes = impl_->sms[0].lanes();
+  totals.beats_in_a_cycle = impl_->sms[0].beats_in_a_cycle();
+  statistics::Snapshot now(impl_->columns.size());
+  now.take(impl_->columns);
+  const SmValues values(now);
+  totals.thread_instructions = values[SmColumn::kThreadInstructions];
+  totals.executed_thread_instructions = values[SmColumn::kExecutedThreadInstructions];
+  totals.warp_instructions = values[SmColumn::kWarpInstructions];
+  totals.ipc = values.ipc(totals.cycles);
+  totals.lane_activity = values.lane_activity(totals.lanes);
+  totals.idle_share = values.idle_share();
+  totals.idle_share_blocked = values.idle_share_blocked();
+  totals.idle_share_k = values.idle_share_k(beats_of(impl_->sms[0]));
+  totals.depth_utilisation = values.depth_utilisation();
+  totals.coalescing_rate = values.coalescing_rate();
   // The mean over warp instructions of active threads / warp size, if all warps are of one size. Where the
   // scheme issues several as one, each instruction weighs as many warps.
-  const unsigned warp_width = impl_->sms[0].warp_width();
-  totals.simd_efficiency = ratio(static_cast<double>(totals.thread_instructions),
-                                 warp_width != 0 ? static_cast<double>(totals.warp_instructions * warp_width)
-                                                 : beats * static_cast<double>(impl_->config.sm.simd_width));
-  totals.idle_share = ratio(idle, scheduler_cycles);
-  totals.coalescing_rate = ratio(static_cast<double>(accesses), static_cast<double>(requests));
+  const std::uint64_t places = values.thread_places(impl_->sms[0].warp_width(), totals.lanes);
+  totals.simd_efficiency =
+      places == 0 ? 0 : static_cast<double>(totals.thread_instructions) / static_cast<double>(places);
   return totals;
+}
+
+std::vector<Utilisation> Gpu::utilisation() const {
+  impl_->settle();
+  return utilisation_of(impl_->tree, impl_->config, impl_->launches.cycles());
+}
+
+Bound Gpu::bound() const {
+  return bound_of(utilisation(), impl_->tree);
 }
 
 Progress Gpu::progress() const {
@@ -442,49 +513,94 @@ Progress Gpu::progress() const {
   progress.blocks_done = impl_->launches.dispatcher().blocks_done();
   progress.blocks_total = impl_->launches.dispatcher().blocks();
   progress.cycles = impl_->launches.cycles();
-  for (const auto& sm : impl_->sms) progress.thread_instructions += sm.counters().thread_instructions;
+  progress.thread_instructions =
+      impl_->columns[static_cast<std::size_t>(SmColumn::kThreadInstructions)].sum.value();
   return progress;
+}
+
+std::string_view Gpu::kernel_of(unsigned sm) const {
+  return impl_->launches.kernel_of(sm);
 }
 
 std::string Gpu::violations() const {
   const bool complete = idle() && !faulted() && impl_->host.quiet() && impl_->system.quiet();
-  std::string text;
-  for (auto& monitor : impl_->monitors) {
-    if (complete) monitor.check_complete();
-    const std::string report = monitor.report();
-    if (!report.empty()) text += std::string(monitor.name()) + ":\n" + report;
-  }
-  return text;
+  return impl_->observers.violations(complete);
 }
 
-void Gpu::trace(const std::string& file, std::uint64_t first_cycle, std::uint64_t last_cycle) {
-  if (!sm::kTracing) throw InputError(file, "this build of Weft writes no waveforms (WEFT_TRACE=OFF)");
-  if (last_cycle < first_cycle) {
-    throw InputError(file, "waveform of core cycles " + std::to_string(first_cycle) + " to " +
-                               std::to_string(last_cycle) + "; allowed is an end at or after the start");
+// The clock's process is already asleep when the simulation runs, and a part added then would not be stepped.
+Waveforms& Gpu::Impl::made_waveforms(const std::string& where) {
+  if (!sm::kTracing) throw InputError(where, "this build of Weft writes no waveforms (WEFT_TRACE=OFF)");
+  if (sc_core::sc_start_of_simulation_invoked())
+    throw InputError(where, "waveforms can be asked for before the simulation starts, not later");
+  if (!waveforms.has_value()) {
+    waveforms.emplace(Waveforms::Parts{core, sms, crossbar, l2, channels, system, host, launches, tree,
+                                       energy_columns(), [this] { return static_cast<bool>(fault); }});
   }
-  // The clock's process is already asleep when the simulation runs, and a part added then would not be
-  // stepped.
-  if (impl_->waveform.has_value() || sc_core::sc_start_of_simulation_invoked()) {
-    throw InputError(file, "one waveform can be asked for, before the simulation starts");
-  }
+  return *waveforms;
+}
+
+void Gpu::write_waveform(const std::string& file, const SignalSelection& selection) {
+  Waveforms& waveforms = impl_->made_waveforms(file);
+  waveforms.recordings().write(file, basename(), waveforms.comments(), selection);
+}
+
+void Gpu::close_waveforms() {
+  if (impl_->waveforms.has_value()) impl_->waveforms->recordings().close();
+}
+
+void Gpu::trace(sc_core::sc_trace_file* file, const SignalSelection& selection) const {
+  if (file == nullptr) throw InputError(name(), "no trace file is given for its waveforms");
+  impl_->made_waveforms(name()).recordings().trace(file, name(), selection, name());
+}
+
+void Gpu::trace(sc_core::sc_trace_file* file) const {
+  trace(file, SignalSelection());
+}
+
+std::vector<std::string> Gpu::signals() const {
+  std::vector<std::string> names;
+  for (const Probes::Probe& probe : impl_->made_waveforms(name()).probes().all()) names.push_back(probe.name);
+  return names;
+}
+
+void Gpu::sample(std::uint64_t interval, std::size_t most_rows) {
+  require("interval of samples, in core cycles", interval, {1, kMostSampleInterval});
+  if (impl_->sampler.has_value() || sc_core::sc_start_of_simulation_invoked())
+    throw InputError(name(), "samples can be asked for once, before the simulation starts");
   Impl& gpu = *impl_;
-  const auto launches = [&gpu] {
-    vcd::LaunchState state;
-    state.active = gpu.launches.active();
-    state.faulted = static_cast<bool>(gpu.fault);
-    state.launches = gpu.launches.begun();
-    state.blocks_done = gpu.launches.dispatcher().blocks_done();
-    state.blocks_total = gpu.launches.dispatcher().blocks();
-    state.kernel = gpu.launches.kernel_names();
-    return state;
-  };
-  gpu.waveform.emplace(file, basename(), vcd::Window{first_cycle, last_cycle},
-                       vcd::Parts{gpu.core, gpu.sms, gpu.l2, gpu.channels, launches});
+  gpu.sampler.emplace(Sampler::Parts{gpu.core, gpu.sms, gpu.tree, gpu.config.sm.schedulers,
+                                     beats_of(gpu.sms[0]), [&gpu] { return gpu.launches.active(); },
+                                     gpu.energy_columns(), [&gpu] { return gpu.launches.cycles(); }},
+                      interval, most_rows);
 }
 
-void Gpu::close_trace() {
-  if (impl_->waveform.has_value()) impl_->waveform->close();
+void Gpu::write_down_launches() {
+  if (impl_->log.has_value() || sc_core::sc_start_of_simulation_invoked())
+    throw InputError(name(), "a table of launches can be asked for once, before the simulation starts");
+  const GpuConfig& config = impl_->config;
+  const sm::Sm& sm = impl_->sms[0];
+  impl_->log.emplace(impl_->tree,
+                     LaunchLog::Machine{config.sm.schedulers, beats_of(sm), sm.warp_width(),
+                                        config.crossbar.sms_per_interface},
+                     impl_->energy_columns());
+  impl_->launches.write_down(&*impl_->log);
+}
+
+std::string Gpu::samples() {
+  if (!impl_->sampler.has_value()) return "";
+  impl_->sampler->finish();
+  return impl_->sampler->csv();
+}
+
+std::string Gpu::power() {
+  if (!impl_->sampler.has_value()) return "";
+  impl_->sampler->finish();
+  return impl_->sampler->power();
+}
+
+std::string Gpu::launches() {
+  impl_->settle();
+  return impl_->log.has_value() ? impl_->log->csv() : "";
 }
 
 }  // namespace weft

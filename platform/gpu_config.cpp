@@ -1,7 +1,6 @@
-#include "platform/gpu_config.h"
+#include "weft/platform/gpu_config.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -11,25 +10,22 @@
 #include "common/config_reader.h"
 #include "common/config_schema.h"
 #include "common/config_writer.h"
-#include "common/error.h"
+#include "common/share_folder.h"
+#include "energy/array_cost.h"
 #include "platform/config_files.h"
+#include "platform/energy_machine.h"
+#include "weft/common/error.h"
+#include "weft/warp_formation/plugins.h"
+#include "weft/warp_formation/warp_formation.h"
 
 namespace weft {
 namespace {
 
-constexpr std::uint64_t kMostPorts = 64;  // of the crossbar towards memory
+constexpr std::uint64_t kMostGroups = 128;  // of a warp on a lane that runs it in time
+constexpr std::uint64_t kMostPorts = 64;    // of the crossbar towards memory
 
-// Where the named configurations lie: $WEFT_CONFIGS; else the share folder beside the program, if it is
-// installed; else the source tree; else the share folder that the build was configured for.
 std::filesystem::path config_folder() {
-  namespace fs = std::filesystem;
-  if (const char* given = std::getenv("WEFT_CONFIGS")) return given;
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  fs::path beside = program.parent_path().parent_path() / "share" / "weft" / "configs";
-  if (!error && fs::is_directory(beside, error)) return beside;
-  if (fs::is_directory(WEFT_CONFIG_FOLDER, error)) return WEFT_CONFIG_FOLDER;
-  return WEFT_INSTALLED_CONFIG_FOLDER;
+  return share_folder("WEFT_CONFIGS", "configs", WEFT_CONFIG_FOLDER, WEFT_INSTALLED_CONFIG_FOLDER);
 }
 
 }  // namespace
@@ -55,17 +51,15 @@ void GpuConfig::Clocks::describe(config::Visitor& v) {
   v.real("memory_mhz", memory_mhz, {1, 10000}, "MHz", "command clock of the memory");
 }
 
-void GpuConfig::Datapath::describe(config::Visitor& v) {
-  v.word("kind", kind, {"spatial"}, "how lanes are bound to threads: spatial SIMD groups");
-}
-
-void GpuConfig::Scalarization::describe(config::Visitor& v) {
-  v.word("kind", kind, {"off"}, "execution of uniform instructions once per warp");
-}
-
 void GpuConfig::Watchdog::describe(config::Visitor& v) {
   v.integer("cycles", cycles, {1000, 1'000'000'000}, "cycles",
             "core cycles without a commit, while threads live, after which a launch counts as hung");
+}
+
+void GpuConfig::Process::describe(config::Visitor& v) {
+  v.real("node_nm", node_nm, {energy::kSmallestNode, energy::kLargestNode}, "nm",
+         "feature size, for areas and access times (`weft area`)");
+  v.real("chip_mm2", chip_mm2, {0, 2000}, "mm2", "area of the whole chip, for shares of it; 0: not known");
 }
 
 void GpuConfig::System::describe(config::Visitor& v) {
@@ -98,6 +92,9 @@ void GpuConfig::Gddr5::describe(config::Visitor& v) {
             "row of a bank, over all devices of the channel");
   v.integer("bank_interleave_bytes", map.bank_interleave_bytes, {32, 1u << 20}, "bytes",
             "consecutive bytes of a channel that stay in a bank");
+  v.integer(
+      "alternating_banks", map.alternating_banks, {1, 64}, "banks",
+      "banks that take turns at interleave_bytes; sets of so many take turns at bank_interleave_bytes each");
   v.boolean("bank_xor", map.bank_xor, "exclusive-or the low bits of the row into the bank number");
   channel.describe(v);
 }
@@ -107,14 +104,16 @@ void GpuConfig::describe(config::Visitor& v) {
   config::group(v, "clocks", clocks, "clock domains");
   config::group(v, "sm", sm, "streaming multiprocessors");
   config::group(v, "warp_formation", warp_formation, "which threads run together");
-  config::group(v, "datapath", datapath, "lanes");
-  config::group(v, "scalarization", scalarization, "scalar execution");
+  config::group(v, "datapath", sm.datapath, "how lanes run threads");
+  config::group(v, "scalarization", sm.scalarization, "scalar execution");
   config::group(v, "crossbar", crossbar, "interconnect between the SMs and the memory side");
   config::group(v, "l2", l2, "second-level cache");
   config::group(v, "gddr5", gddr5, "device memory");
   config::group(v, "system", system, "system memory as kernels see it");
   config::group(v, "carve_out", carve_out, "a GPU whose device memory is part of system memory");
   config::group(v, "watchdog", watchdog, "detection of launches that hang");
+  config::group(v, "process", process, "what the chip is made in");
+  config::group(v, "energy", energy, "energy of what sm.observe.events counts");
   config::group(v, "host", host,
                 "registers, command processor and DMA engine; idle where nothing is connected");
 }
@@ -139,13 +138,78 @@ void GpuConfig::check(const std::string& where) const {
                             "found " + std::to_string(warp_formation.warp_size) +
                                 ", allowed is at most sm.max_threads = " + std::to_string(sm.max_threads));
   }
-  if (warp_formation.scheme == "dwr" && warp_formation.dwr.lat_timeout >= watchdog.cycles) {
-    throw config::RuleError(where + "/warp_formation/dwr/lat_timeout", {where + "/watchdog/cycles"},
-                            "found " + std::to_string(warp_formation.dwr.lat_timeout) +
-                                " cycles, allowed are less than watchdog.cycles = " +
-                                std::to_string(watchdog.cycles) + ", or 0 (never)");
-  }
+  warp_formation.check_watchdog(where, watchdog.cycles);
+  check_datapath(where);
+  check_scalarization(where);
   check_lines(where);
+  if (sm.observe.events) technology_of(energy);  // a mistake in it should not cost a run
+}
+
+// What lanes that each run a warp in time ask of the rest of the SM.
+void GpuConfig::check_datapath(const std::string& where) const {
+  const datapath::Config& d = sm.datapath;
+  d.check(where + "/datapath");
+  if (d.kind != "temporal") return;
+  const std::string kind = where + "/datapath/kind";
+  const auto refuse = [&](const char* key, const std::string& text) {
+    throw config::RuleError(kind, {where + key}, "found temporal with " + text);
+  };
+  if (warp_formation.scheme != "sbr") {
+    refuse(
+        "/warp_formation/scheme",
+        "warp_formation.scheme = " + warp_formation.scheme +
+            ", allowed is sbr: a lane has the registers of its own warps, and runs their threads one after "
+            "the other, so that threads of several warps, or lanes of a row, cannot be put together");
+  }
+  if (sm.simd_groups != 1) {
+    refuse("/sm/simd_groups", "sm.simd_groups = " + std::to_string(sm.simd_groups) +
+                                  ", allowed is 1: sm.simd_width is of all lanes together");
+  }
+  if (sm.issue_port == sm::IssuePort::kShared)
+    refuse("/sm/issue_port", "sm.issue_port = shared, allowed is per_unit: lanes work while others issue");
+  if (sm.issue_alignment)
+    refuse("/sm/issue_alignment", "sm.issue_alignment = true, allowed is false: lanes are free in any cycle");
+  if (sm.dependence == sm::Dependence::kBarrel && !d.has_registers_per_unit()) {
+    refuse("/sm/dependence",
+           "sm.dependence = barrel, allowed is scoreboard: results are forwarded place by place");
+  }
+  if (sm.simd_width % d.lane_width != 0) {
+    throw config::RuleError(where + "/datapath/lane_width", {where + "/sm/simd_width"},
+                            "found " + std::to_string(d.lane_width) +
+                                ", allowed are divisors of sm.simd_width = " + std::to_string(sm.simd_width));
+  }
+  if (warp_formation.warp_size / d.lane_width > kMostGroups) {
+    throw config::RuleError(where + "/warp_formation/warp_size", {where + "/datapath/lane_width"},
+                            "found " + std::to_string(warp_formation.warp_size) + ", allowed is at most " +
+                                std::to_string(kMostGroups) +
+                                " times datapath.lane_width = " + std::to_string(d.lane_width));
+  }
+}
+
+// What one value per warp asks of the rest.
+void GpuConfig::check_scalarization(const std::string& where) const {
+  if (!sm.scalarization.on()) return;
+  const auto refuse = [&](const char* key, const char* other, const std::string& text) {
+    throw config::RuleError(where + key, {where + other}, text);
+  };
+  constexpr const char* kKind = "/scalarization/kind";
+  if (warp_formation.scheme != "sbr") {
+    refuse(kKind, "/warp_formation/scheme",
+           "found scalar instructions with warp_formation.scheme = " + warp_formation.scheme +
+               ", allowed is sbr: which threads of a warp execute together is known of a reconvergence "
+               "stack, and threads of several warps have not one value");
+  }
+  if (warp_formation.warp_size > warp_formation::kChunk) {
+    refuse(kKind, "/warp_formation/warp_size",
+           "found scalar instructions with warp_formation.warp_size = " +
+               std::to_string(warp_formation.warp_size) + ", allowed is at most " +
+               std::to_string(warp_formation::kChunk) + ": a register has one value for so many threads");
+  }
+  if (sm.scalarization.separate() && sm.datapath.kind != "spatial") {
+    refuse("/scalarization/unit", "/datapath/kind",
+           "found separate with datapath.kind = " + sm.datapath.kind +
+               ", allowed is spatial: lanes that run warps in time execute scalar instructions themselves");
+  }
 }
 
 void GpuConfig::check_lines(const std::string& where) const {
@@ -192,6 +256,7 @@ void GpuConfig::check_carve_out(const std::string& where) const {
 }
 
 GpuConfig load_config_with(const std::string& name_or_path, const std::vector<Setting>& settings) {
+  load_plugins_of_environment();  // their keys are the configuration's
   const std::string path = config_path(name_or_path);
   nlohmann::json document = config::read_file(path);
   std::vector<config::Override> given;
@@ -228,6 +293,7 @@ nlohmann::ordered_json effective_config(const GpuConfig& config) {
 }
 
 nlohmann::ordered_json config_schema() {
+  load_plugins_of_environment();
   return config::schema(GpuConfig(), "Weft configuration");
 }
 

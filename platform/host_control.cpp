@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "common/error.h"
+#include "weft/common/error.h"
 
 namespace weft {
 namespace {

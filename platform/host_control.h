@@ -5,11 +5,11 @@
 #include <cstring>
 #include <map>
 
-#include "common/clock_domain.h"
-#include "gddr5/memory_image.h"
+#include "bus/clock_domain.h"
 #include "host/gpu_control.h"
-#include "platform/gpu.h"
 #include "platform/system_side.h"
+#include "weft/gddr5/memory_image.h"
+#include "weft/platform/gpu.h"
 
 namespace weft {
 

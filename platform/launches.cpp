@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "platform/gpu.h"
+#include "weft/platform/device_memory.h"
 
 namespace weft {
 
@@ -19,7 +19,10 @@ Launches::Launches(const GpuConfig& config, ClockDomain& core, std::deque<sm::Sm
   dispatcher_.set_hooks({[this] { return queue_.ready() && (!active() || hooks_.may_overlap()); },
                          [this](Cycle now) { begin(now); },
                          [this](unsigned sm, Number number, Cycle now) { assign(sm, number, now); },
-                         [this](Number number, Cycle now) { finished(number, now); }});
+                         [this](Number number, Cycle now) { finished(number, now); },
+                         [this](unsigned sm, Number number, bool came) {
+                           if (log_ != nullptr) log_->block(sm, number, came, core_.current_edge());
+                         }});
 }
 
 std::vector<dispatch::BlockTarget*> Launches::targets(std::deque<sm::Sm>& sms) {
@@ -29,8 +32,9 @@ std::vector<dispatch::BlockTarget*> Launches::targets(std::deque<sm::Sm>& sms) {
   return list;
 }
 
-void Launches::push(const dispatch::Launch& launch) {
-  queue_.push(launch);
+void Launches::push(std::shared_ptr<const execute::Kernel> kernel) {
+  const std::uint32_t queue = kernel->launch.queue;
+  queue_.push(queue, std::move(kernel));
   dispatcher_.poke();
 }
 
@@ -39,12 +43,12 @@ void Launches::begin(Cycle now) {
   Running launch;
   launch.number = next_number_++;
   ++begun_;
-  launch.kernel =
-      std::make_shared<const sm::Kernel>(queue_.take(), config_.sm, config_.warp_formation.warp_size);
+  launch.kernel = queue_.take();
   launch.first_cycle = now + 1;
   if (alone) active_since_ = now + 1;
   running_.push_back(launch);
   name_kernels();
+  if (log_ != nullptr) log_->begun(launch.number, launch.kernel->launch, launch.first_cycle);
   dispatcher_.start(launch.number, launch.kernel->launch.grid);
   hooks_.begun(*launch.kernel, now, alone);
 }
@@ -55,6 +59,7 @@ void Launches::assign(unsigned sm, Number number, Cycle now) {
   const dispatch::Launch& wanted = launch->kernel->launch;
   const auto offset = [](std::uint64_t address) { return address < kDeviceBase ? 0 : address - kDeviceBase; };
   sms_[sm].finish_kernel(now);
+  if (log_ != nullptr) log_->assigned(sm, number);
   held_[sm] = launch->kernel;
   sms_[sm].start_kernel(*held_[sm], hooks_.view(), offset(wanted.code_address),
                         offset(wanted.parameter_address), now + 1);
@@ -71,8 +76,16 @@ void Launches::finished(Number number, Cycle now) {
     for (auto& sm : sms_) sm.finish_kernel(now);
     past_cycles_ += now + 1 - active_since_;
   }
-  if (done.kernel->launch.done) done.kernel->launch.done(outcome_of(done, now));
+  const LaunchOutcome outcome = outcome_of(done, now);
+  if (log_ != nullptr) log_->ended(number, outcome);
+  if (done.kernel->launch.done) done.kernel->launch.done(outcome);
   if (idle()) hooks_.ended();
+  if (running_.empty()) hooks_.rests();
+}
+
+// The kernels that SMs held are gone: the next launch, which is alone, gets all SMs.
+void Launches::archive(Archive& archive) {
+  archive(at_rest(running_), dispatcher_, active_since_, next_number_, past_cycles_);
 }
 
 void Launches::name_kernels() {
@@ -97,7 +110,7 @@ LaunchOutcome Launches::outcome_of(const Running& launch, Cycle now) const {
 
 void Launches::stop(const std::string& fault, unsigned guilty) {
   const std::vector<Running> running = std::exchange(running_, {});
-  const std::deque<dispatch::Launch> waiting = queue_.clear();
+  const auto waiting = queue_.clear();
   const Cycle now = core_.current_edge();
   if (active()) {
     past_cycles_ += now >= active_since_ ? now + 1 - active_since_ : 0;
@@ -105,19 +118,19 @@ void Launches::stop(const std::string& fault, unsigned guilty) {
     dispatcher_.reset();
   }
   for (const Running& launch : running) {
-    if (!launch.kernel->launch.done) continue;
     LaunchOutcome outcome = outcome_of(launch, now);
     const bool of_this = guilty != kNoSm && held_[guilty] == launch.kernel;
     outcome.end = of_this ? LaunchOutcome::End::kFaulted : LaunchOutcome::End::kStopped;
     outcome.fault = fault;
-    launch.kernel->launch.done(outcome);
+    if (log_ != nullptr) log_->ended(launch.number, outcome);
+    if (launch.kernel->launch.done) launch.kernel->launch.done(outcome);
   }
-  for (const dispatch::Launch& launch : waiting) {
-    if (!launch.done) continue;
+  for (const auto& kernel : waiting) {
+    if (!kernel->launch.done) continue;
     LaunchOutcome outcome;
     outcome.end = LaunchOutcome::End::kStopped;
     outcome.fault = fault;
-    launch.done(outcome);
+    kernel->launch.done(outcome);
   }
 }
 

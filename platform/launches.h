@@ -9,11 +9,14 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dispatch/launch_queue.h"
-#include "platform/gpu_config.h"
+#include "platform/launch_log.h"
 #include "sm/sm.h"
+#include "weft/common/archive.h"
+#include "weft/platform/gpu_config.h"
 
 namespace weft {
 
@@ -21,16 +24,21 @@ class Launches {
  public:
   // What else happens as launches begin and end.
   struct Hooks {
-    std::function<sm::DeviceMemoryView()> view;  // device memory for a kernel that begins
-    std::function<bool()> may_overlap;           // whether a launch may begin while others run
-    std::function<void(const sm::Kernel&, Cycle now, bool alone)> begun;
+    std::function<execute::DeviceMemoryView()> view;  // device memory for a kernel that begins
+    std::function<bool()> may_overlap;                // whether a launch may begin while others run
+    std::function<void(const execute::Kernel&, Cycle now, bool alone)> begun;
     std::function<void()> ended;  // no launch runs or waits any more
+    std::function<void()> rests;  // a launch has ended and none runs, but some may wait; after `ended`
   };
 
   // Registers the dispatcher with the clock: create it after the SMs.
   Launches(const GpuConfig& config, ClockDomain& core, std::deque<sm::Sm>& sms, Hooks hooks);
 
-  void push(const dispatch::Launch& launch);
+  // Writes the launches from now on down in `log`, which outlives them.
+  void write_down(LaunchLog* log) { log_ = log; }
+
+  // One that Gpu::prepare has made.
+  void push(std::shared_ptr<const execute::Kernel> kernel);
   bool idle() const { return queue_.empty() && !dispatcher_.active(); }
   bool active() const { return dispatcher_.active(); }
   dispatch::Dispatcher& dispatcher() { return dispatcher_; }
@@ -41,20 +49,27 @@ class Launches {
   void stop(const std::string& fault, unsigned guilty);
   // Forgets every launch without a word.
   void reset();
+  // Written from within `rests`.
+  void archive(Archive& archive);
 
   // Core cycles in which a launch was active; launches that began.
   std::uint64_t cycles() const {
     return past_cycles_ + (active() ? core_.current_edge() - active_since_ + 1 : 0);
   }
   std::uint64_t& begun() { return begun_; }
+  std::uint64_t begun() const { return begun_; }
   // The kernels that run, oldest first: "advance", "advance + expand".
   const std::string& kernel_names() const { return names_; }
+  // The one that the SM holds; empty: none.
+  std::string_view kernel_of(unsigned sm) const {
+    return held_[sm] == nullptr ? std::string_view() : held_[sm]->program.name;
+  }
 
  private:
   using Number = dispatch::Dispatcher::Number;
   struct Running {
     Number number = 0;
-    std::shared_ptr<const sm::Kernel> kernel;
+    std::shared_ptr<const execute::Kernel> kernel;
     Cycle first_cycle = 0;
   };
 
@@ -70,13 +85,14 @@ class Launches {
   std::deque<sm::Sm>& sms_;
   dispatch::Dispatcher dispatcher_;
   const Hooks hooks_;
-  dispatch::LaunchQueue queue_;
-  std::vector<Running> running_;                         // in the order in which they began
-  std::vector<std::shared_ptr<const sm::Kernel>> held_;  // by SM
+  dispatch::LaunchQueue<std::shared_ptr<const execute::Kernel>> queue_;
+  std::vector<Running> running_;                              // in the order in which they began
+  std::vector<std::shared_ptr<const execute::Kernel>> held_;  // by SM
   Cycle active_since_ = 0;
   Number next_number_ = 0;
   std::uint64_t past_cycles_ = 0, begun_ = 0;
   std::string names_;
+  LaunchLog* log_ = nullptr;
 };
 
 }  // namespace weft

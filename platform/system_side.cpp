@@ -1,6 +1,6 @@
 #include "platform/system_side.h"
 
-#include "common/error.h"
+#include "weft/common/error.h"
 
 namespace weft {
 namespace {
@@ -13,11 +13,11 @@ void address(tlm::tlm_generic_payload& payload, bool write, std::uint64_t to) {
 }
 
 // What the outside grants around an address; without `data` if it does not grant it.
-sm::SystemMemory::Region direct_region(SystemPort& port, std::uint64_t around) {
+execute::SystemMemory::Region direct_region(SystemPort& port, std::uint64_t around) {
   tlm::tlm_generic_payload payload;
   address(payload, false, around);
   tlm::tlm_dmi dmi;
-  sm::SystemMemory::Region region;
+  execute::SystemMemory::Region region;
   if (!port.system->get_direct_mem_ptr(payload, dmi) || !dmi.is_read_write_allowed()) return region;
   region.first = dmi.get_start_address();
   region.last = dmi.get_end_address();
@@ -49,17 +49,17 @@ void SystemSide::make_ports(ClockDomain& interconnect, unsigned memory_ports) {
   if (!carve_out_.has_value()) return;
   memory_port_.emplace("carve_out", config_.carve_out.port, interconnect, memory_ports, &*carve_out_);
   memory_port_->on_invalidate = [this](std::uint64_t first, std::uint64_t last) {
-    if (!carve_out_->withdraw(first, last)) return;
-    memory_port_->withdraw_access();
-    if (on_memory_moved) on_memory_moved();
+    carve_out_->withdraw(first, last);
   };
 }
 
 void SystemSide::reach_windows() {
   window_port_->on_invalidate = [this](std::uint64_t first, std::uint64_t last) {
     windows_.forget(first, last);
+    on_withdrawn(first, last);
   };
-  sm::SystemMemory::Path path;
+  window_port_->on_written = [this](const tlm::tlm_generic_payload& write) { on_written(write); };
+  execute::SystemMemory::Path path;
   path.ask = [this](std::uint64_t around) { return direct_region(*window_port_, around); };
   path.move = [this](bool write, std::uint64_t to, std::uint8_t* data, unsigned bytes) {
     return move_without_time(*window_port_, write, to, data, bytes);
@@ -88,7 +88,7 @@ void SystemSide::attach(const std::string& where, bool bound) {
   }
   carve_out_->attach(memory_path(), where);
   attached_ = true;
-  if (on_memory_moved) on_memory_moved();
+  if (on_attached) on_attached();
 }
 
 void SystemSide::exchange(const std::vector<std::uint8_t>& mapped, std::uint64_t page_bytes) {
@@ -109,9 +109,14 @@ void SystemSide::reset_memory() {
   }
 }
 
-void SystemSide::bind(statistics::Registry& registry) {
-  if (window_port_.has_value()) window_port_->bind(registry, "system_port");
-  if (memory_port_.has_value()) memory_port_->bind(registry, "carve_out");
+void SystemSide::probes(const Probes::Scope& root) const {
+  if (window_port_.has_value()) window_port_->probes(root.scope("system_port"));
+  if (memory_port_.has_value()) memory_port_->probes(root.scope("carve_out"));
+}
+
+void SystemSide::bind(statistics::Group& root) {
+  if (window_port_.has_value()) window_port_->bind(root.group("system_port"));
+  if (memory_port_.has_value()) memory_port_->bind(root.group("carve_out"));
 }
 
 }  // namespace weft

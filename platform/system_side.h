@@ -8,12 +8,13 @@
 #include <optional>
 #include <string>
 
-#include "common/clock_domain.h"
-#include "gddr5/memory_image.h"
-#include "platform/gpu_config.h"
-#include "sm/system_memory.h"
+#include "bus/clock_domain.h"
+#include "common/probes.h"
+#include "execute/system_memory.h"
 #include "system_port/carve_out.h"
 #include "system_port/system_port.h"
+#include "weft/gddr5/memory_image.h"
+#include "weft/platform/gpu_config.h"
 
 namespace weft {
 
@@ -25,17 +26,21 @@ class SystemSide {
   // The modules that the configuration asks for. `memory_ports`: banks of the L2 cache, or of the crossbar,
   // behind which device memory lies.
   void make_ports(ClockDomain& interconnect, unsigned memory_ports);
-  // Of device memory in system memory: told that the image has moved.
-  std::function<void()> on_memory_moved;
+  // Told when a kernel's write to a window is done, and when direct access to some bytes, both included,
+  // ends.
+  std::function<void(const tlm::tlm_generic_payload& write)> on_written;
+  std::function<void(std::uint64_t first, std::uint64_t last)> on_withdrawn;
+  // Of device memory in system memory: told that others no longer see it in the image at any time.
+  std::function<void()> on_attached;
 
   // nullptr: kernels reach no windows.
-  sm::SystemMemory* windows() { return config_.system.enabled ? &windows_ : nullptr; }
+  execute::SystemMemory* windows() { return config_.system.enabled ? &windows_ : nullptr; }
   // nullptr: they, or device memory, are not there.
   system_port::SystemPort* window_port() { return window_port_ ? &*window_port_ : nullptr; }
   system_port::SystemPort* memory_port() { return memory_port_ ? &*memory_port_ : nullptr; }
   bool has_carve_out() const { return carve_out_.has_value(); }
-  // Whether kernels and host may use the image's bytes at any time: not if they are carried elsewhere.
-  bool memory_is_direct() const { return !attached_ || carve_out_->direct(); }
+  // Whether the host may use the image's bytes at any time: not if there is system memory behind.
+  bool memory_is_direct() const { return !attached_; }
 
   // When the simulation starts. Throws InputError, naming `where`, if there is no system memory for the
   // carve-out; `bound`: dma_socket is.
@@ -46,7 +51,8 @@ class SystemSide {
   void reset_ports();
   void reset_memory();
   bool quiet() const { return !memory_port_.has_value() || memory_port_->quiet(); }
-  void bind(statistics::Registry& registry);
+  void bind(statistics::Group& root);
+  void probes(const Probes::Scope& root) const;
 
  private:
   void reach_windows();
@@ -54,7 +60,7 @@ class SystemSide {
 
   const GpuConfig& config_;
   gddr5::MemoryImage& image_;
-  sm::SystemMemory windows_;
+  execute::SystemMemory windows_;
   std::optional<system_port::SystemPort> window_port_, memory_port_;
   std::optional<system_port::CarveOut> carve_out_;
   bool attached_ = false;

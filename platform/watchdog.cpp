@@ -89,7 +89,7 @@ std::string Watchdog::judge() const {
     const warp_formation::Census census = sm.census();
     live += sm.live_threads();
     spinning += spin.threads.spinning;
-    held += census.reconvergence + census.inactive_path + census.lookup + census.lat_barrier;
+    held += census.reconvergence + census.inactive_path + census.lookup + census.held_by_scheme();
     waiting += census.barrier + census.warp_sync;
   }
   if (spinning == 0) return "";

@@ -22,7 +22,7 @@
 #include <functional>
 #include <string>
 
-#include "common/clock_domain.h"
+#include "bus/clock_domain.h"
 #include "sm/sm.h"
 
 namespace weft {

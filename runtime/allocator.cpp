@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
-#include "common/error.h"
 #include "common/hex.h"
+#include "weft/common/error.h"
 
 namespace weft::runtime {
 namespace {
@@ -38,12 +38,13 @@ std::uint64_t Allocator::allocate(std::uint64_t bytes) {
   return address;
 }
 
-Range Allocator::release(std::uint64_t address) {
+Allocator::Hole Allocator::release(std::uint64_t address) {
   const auto live = live_.find(address);
   if (live == live_.end()) {
     throw InputError("device memory", "no allocation starts at " + hex(address));
   }
-  Range hole{address, rounded_up(live->second)};
+  const Range added{address, rounded_up(live->second)};
+  Range hole = added;
   live_.erase(live);
 
   const auto after = holes_.lower_bound(address);
@@ -59,7 +60,7 @@ Range Allocator::release(std::uint64_t address) {
     holes_.erase(after);
   }
   holes_[hole.address] = hole.bytes;
-  return hole;
+  return {added, hole};
 }
 
 bool Allocator::contains(std::uint64_t address, std::uint64_t bytes) const {

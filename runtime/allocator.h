@@ -21,9 +21,12 @@ class Allocator {
 
   // Throws InputError if `bytes` is 0 or no hole is large enough (what was asked, what is free).
   std::uint64_t allocate(std::uint64_t bytes);
-  // The hole that now contains the range. Throws InputError if `address` is not the start of a live
-  // allocation.
-  Range release(std::uint64_t address);
+  // What becomes free, and the hole that now contains it. Throws InputError if `address` is not the start of
+  // a live allocation.
+  struct Hole {
+    Range added, all;
+  };
+  Hole release(std::uint64_t address);
 
   // Whether the range lies inside one live allocation.
   bool contains(std::uint64_t address, std::uint64_t bytes) const;

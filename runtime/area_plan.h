@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "host/dma_engine.h"
-#include "runtime/areas.h"
+#include "weft/runtime/areas.h"
 
 namespace weft::runtime {
 

@@ -1,4 +1,6 @@
-#include "runtime/areas.h"
+#include "weft/runtime/areas.h"
+
+#include "texture/image.h"
 
 namespace weft::runtime {
 

@@ -1,8 +1,8 @@
-#include "runtime/arguments.h"
+#include "weft/runtime/arguments.h"
 
 #include <algorithm>
 
-#include "common/error.h"
+#include "weft/common/error.h"
 
 namespace weft::runtime {
 

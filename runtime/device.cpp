@@ -1,4 +1,4 @@
-#include "runtime/device.h"
+#include "weft/runtime/device.h"
 
 #include <algorithm>
 #include <cstring>
@@ -8,9 +8,9 @@
 #include "common/hex.h"
 #include "common/input_file.h"
 #include "common/number.h"
-#include "gddr5/memory_image.h"
+#include "execute/executor.h"
 #include "runtime/device_impl.h"
-#include "sm/executor.h"
+#include "weft/gddr5/memory_image.h"
 
 namespace weft::runtime {
 namespace {
@@ -35,7 +35,7 @@ void check_room(std::uint64_t room, std::uint64_t memory) {
 
 Device::Impl::Impl(const GpuConfig& config, DeviceOptions chosen)
     : options(std::move(chosen)),
-      gpu("gpu", config, Gpu::Options{options.sleeping, options.monitors}),
+      gpu("gpu", config, Gpu::Options{options.sleeping, options.monitors, options.observations}),
       waiter("idle_waiter", gpu.idle_event()),
       allocator(kDeviceBase, gpu.memory().bytes()),
       engine(gpu.config().sm, gpu.config().clocks.core_mhz),
@@ -53,6 +53,7 @@ Device::Impl::Impl(const GpuConfig& config, DeviceOptions chosen)
   make_system_memory();
   runtime.set_printf_bytes(options.limits.printf_bytes);
   gpu.provide(&runtime);
+  if (options.checkpoint) gpu.when_launches_rest([this] { rest(); });
   gpu.profile(options.profile);
   if (!options.check.any()) return;
   checks.emplace(options.check, kDeviceBase, gpu.memory().bytes());
@@ -71,7 +72,7 @@ void Device::Impl::make_system_memory() {
   const GpuConfig& config = gpu.config();
   const std::uint64_t bytes = config.gddr5.bytes;
   if (options.host_memory) {
-    HostMemory::Options timing = *options.host_memory;
+    HostLink timing = *options.host_memory;
     // One memory, one timing.
     if (config.carve_out.enabled)
       timing = {config.carve_out.ram.latency_ns, config.carve_out.ram.bytes_per_ns};
@@ -81,11 +82,11 @@ void Device::Impl::make_system_memory() {
     carve_out.emplace(bytes);
     host->hold(config.carve_out.base, carve_out->data(), bytes);
   } else if (config.carve_out.enabled && options.own_system_memory) {
-    soc::Ram::Config memory = config.carve_out.ram;
+    soc::RamConfig memory = config.carve_out.ram;
     memory.bytes = (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
     ram.emplace("ram", memory, config.carve_out.base);
     gpu.dma_socket.bind(ram->socket);
-    ram->bind(gpu.statistics(), "ram");
+    ram->bind(gpu.statistics().group("ram"));
   }
 }
 
@@ -103,15 +104,20 @@ void Device::Impl::need_heap(const ptx::Program& program) {
 
 Address Device::Impl::allocate(std::uint64_t bytes) {
   const Address address = allocator.allocate(bytes);
+  highest = std::max(highest, address + bytes);
   gpu.map(address, bytes, true);
   return address;
 }
 
 // Pages are shared by small allocations: only those that lie wholly in the new hole go.
 void Device::Impl::release(Address address) {
-  const Range hole = allocator.release(address);
-  const std::uint64_t first = (hole.address + kPageBytes - 1) / kPageBytes * kPageBytes;
-  const std::uint64_t last = (hole.address + hole.bytes) / kPageBytes * kPageBytes;
+  const Allocator::Hole hole = allocator.release(address);
+  const auto up = [](std::uint64_t bytes) { return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes; };
+  const auto down = [](std::uint64_t bytes) { return bytes / kPageBytes * kPageBytes; };
+  // The rest of the hole has gone before.
+  const std::uint64_t first = std::max(up(hole.all.address), down(hole.added.address));
+  const std::uint64_t last =
+      std::min(down(hole.all.address + hole.all.bytes), up(hole.added.address + hole.added.bytes));
   if (first < last) gpu.map(first, last - first, false);
 }
 
@@ -145,7 +151,7 @@ Device::Impl::Prepared Device::Impl::prepare(StreamId stream, LoadedModule& modu
                                              const dispatch::Dim3& grid, const dispatch::Dim3& block,
                                              const Arguments& arguments, std::uint64_t dynamic_shared) {
   Prepared prepared;
-  dispatch::Launch& launch = prepared.launch;
+  dispatch::Launch launch;
   launch.program = program_for(module, kernel, std::uint64_t{block[0]} * block[1] * block[2]);
   launch.grid = grid;
   launch.block = block;
@@ -157,15 +163,16 @@ Device::Impl::Prepared Device::Impl::prepare(StreamId stream, LoadedModule& modu
   launch.local_address = local_area(launch, stream);
   launch.code_address = code_area(*launch.program);
   prepared.functional = is_functional(kernel);
-  gpu.check(launch);
+  prepared.kernel = gpu.prepare(launch);
   if (prepared.functional) functional::check(*launch.program);
   if (launch.parameters.empty()) return prepared;
   const std::uint64_t bytes = launch.parameters.size();
-  launch.parameter_address = allocate(bytes);
+  const Address parameters = allocate(bytes);
+  prepared.kernel->set_parameter_address(parameters);
   if (checks && has_parameter_address(*launch.program))
-    checks->allocated(launch.parameter_address, bytes, "(parameters)");
-  std::memcpy(at(launch.parameter_address, bytes), launch.parameters.data(), bytes);
-  if (checks) checks->written(launch.parameter_address, bytes);
+    checks->allocated(parameters, bytes, check::kParameters);
+  std::memcpy(at(parameters, bytes), launch.parameters.data(), bytes);
+  if (checks) checks->written(parameters, bytes);
   return prepared;
 }
 
@@ -173,26 +180,30 @@ Device::Impl::Prepared Device::Impl::prepare(StreamId stream, LoadedModule& modu
 // runs in synchronise, in its stream's order.
 void Device::Impl::start(const Prepared& prepared, StreamId stream, const Ended& ended) {
   constexpr std::uint32_t kTimed = 1;
-  const dispatch::Launch& launch = prepared.launch;
-  const auto finish = [this, ended, parameters = launch.parameter_address](const dispatch::LaunchOutcome& how,
-                                                                           const Streams::Done& done) {
+  const std::shared_ptr<execute::Kernel> kernel = prepared.kernel;
+  const auto finish = [this, ended, parameters = kernel->launch.parameter_address](
+                          const dispatch::LaunchOutcome& how, const Streams::Done& done) {
+    if (checks && how.end == dispatch::LaunchOutcome::End::kDone) checks->launch_ended(gpu.memory().data());
     if (ended) ended(how);
     if (how.end != dispatch::LaunchOutcome::End::kDone) return;
+    ++checkpoints.ended;
     if (parameters != 0) spent.push_back(parameters);
     done();
   };
   Streams::Operation operation;
   if (prepared.functional) {
     operation.ready = [this] { return running; };
-    operation.begin = [this, launch, finish](const Streams::Done& done) {
-      finish(run_functional(launch), done);
+    operation.begin = [this, kernel, finish](const Streams::Done& done) {
+      finish(run_functional(*kernel), done);
     };
   } else {
     operation.kind = kTimed;
-    operation.begin = [this, launch, finish](const Streams::Done& done) {
-      dispatch::Launch timed = launch;
-      timed.done = [finish, done](const dispatch::LaunchOutcome& how) { finish(how, done); };
-      gpu.enqueue(timed);
+    const std::uint64_t number = checkpoints.launched++;
+    operation.ready = [this, number] { return !checkpoints.state.has_value() || checkpoints.skips(number); };
+    operation.begin = [this, kernel, finish, number](const Streams::Done& done) {
+      if (checkpoints.skips(number)) return finish({}, done);
+      kernel->launch.done = [finish, done](const dispatch::LaunchOutcome& how) { finish(how, done); };
+      gpu.enqueue(kernel);
     };
   }
   streams.add(stream, std::move(operation));
@@ -210,11 +221,26 @@ void Device::Impl::release_scratch(bool all) {
   if (all) give_back(outgrown);
 }
 
+namespace {
+
+void check_scalar(const DeviceOptions& options, const GpuConfig& config) {
+  if (!options.check.scalar) return;
+  if (!config.sm.scalarization.on())
+    throw InputError("--check", "found scalar with scalarization.kind = off; allowed: restricted, full");
+  if (options.functional.all) {
+    throw InputError("--check",
+                     "found scalar for a run without timing, in which every thread executes for itself");
+  }
+}
+
+}  // namespace
+
 Device::Device(const GpuConfig& config, DeviceOptions options) {
   // All before there is a GPU: one that is half made leaves its names behind in the simulation.
   check_limits(options.limits);
   check_room(options.leading_room, config.gddr5.bytes);
   require("reports of checks", options.check.reports, {1});
+  check_scalar(options, config);
   if (options.host_memory) check_timing(*options.host_memory);
   if (options.host_memory && !config.system.enabled) {
     throw InputError("host memory", "the GPU has no way to it; system.enabled in its configuration is false");
@@ -252,7 +278,7 @@ void Device::copy_to(Address to, const void* from, std::uint64_t bytes) {
 }
 
 void Device::copy_from(void* to, Address from, std::uint64_t bytes) const {
-  if (bytes != 0) std::memcpy(to, impl_->at(from, bytes), bytes);
+  if (bytes != 0) impl_->read(to, from, bytes);
 }
 
 void Device::fill(Address to, std::uint8_t value, std::uint64_t bytes) {
@@ -305,7 +331,7 @@ void Device::launch(LoadedModule& module, const std::string& kernel, dispatch::D
                     dispatch::Dim3 block, const Arguments& arguments, std::uint64_t dynamic_shared) {
   const Impl::Prepared prepared = impl_->prepare(0, module, kernel, grid, block, arguments, dynamic_shared);
   impl_->start(prepared, 0, {});
-  if (impl_->options.observer) impl_->options.observer->launching(prepared.launch, module);
+  if (impl_->options.observer) impl_->options.observer->launching(prepared.kernel->launch, module);
 }
 
 void Device::synchronise() {
@@ -349,6 +375,8 @@ void Device::reset() {
   impl_->effort = impl_->functional_effort = {};
   impl_->engine.reset();
   impl_->launches = 0;
+  impl_->checkpoints = {};
+  impl_->highest = kDeviceBase;
   impl_->reached_kernel = false;
   if (impl_->checks) {
     impl_->checks->reset();
@@ -372,12 +400,19 @@ const Effort& Device::effort() const {
 const Effort& Device::functional_effort() const {
   return impl_->functional_effort;
 }
+Totals Device::totals() const {
+  return impl_->gpu.totals();
+}
+
 const functional::Counters& Device::functional_counters() const {
   return impl_->engine.counters();
 }
 const std::vector<check::Report>& Device::reports() const {
   static const std::vector<check::Report> kNone;
   return impl_->checks ? impl_->checks->reports() : kNone;
+}
+std::vector<std::string> Device::not_compared() const {
+  return impl_->checks ? impl_->checks->not_compared() : std::vector<std::string>();
 }
 Gpu& Device::gpu() {
   return impl_->gpu;

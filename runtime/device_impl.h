@@ -15,10 +15,15 @@
 #include <unordered_map>
 #include <vector>
 
-#include "gddr5/memory_image.h"
+#include "check/checks.h"
+#include "functional/engine.h"
 #include "runtime/allocator.h"
-#include "runtime/device.h"
+#include "runtime/device_runtime.h"
+#include "runtime/host_memory.h"
 #include "soc/ram.h"
+#include "weft/gddr5/memory_image.h"
+#include "weft/platform/gpu.h"
+#include "weft/runtime/device.h"
 
 namespace weft::runtime {
 
@@ -73,7 +78,7 @@ class EffortTimer {
 };
 
 // Throws InputError. (host_memory.cpp)
-void check_timing(const HostMemory::Options& options);
+void check_timing(const HostLink& options);
 
 struct Device::Impl {
   Impl(const GpuConfig& config, DeviceOptions chosen);
@@ -102,7 +107,7 @@ struct Device::Impl {
   const std::shared_ptr<const ptx::Program>& program_for(LoadedModule& module, const std::string& kernel,
                                                          std::uint64_t threads) const;
   struct Prepared {
-    dispatch::Launch launch;
+    std::shared_ptr<execute::Kernel> kernel;
     bool functional = false;
   };
   // A launch that has passed all checks, with its addresses.
@@ -117,7 +122,7 @@ struct Device::Impl {
   // device_run.cpp
   bool is_functional(const std::string& kernel);
   // Returns how the launch ended.
-  dispatch::LaunchOutcome run_functional(const dispatch::Launch& launch);
+  dispatch::LaunchOutcome run_functional(execute::Kernel& kernel);
   // Runs the simulation until `reached`, or a fault.
   void run(const std::function<bool()>& reached);
   bool run_outside();  // the next function of call_outside(), if one is due
@@ -128,6 +133,13 @@ struct Device::Impl {
   bool reached_instructions() const;
   std::string instructions_reached() const;
   void throw_if_faulted() const;
+
+  // device_checkpoint.cpp
+  void rest();            // no launch runs: the time for a checkpoint, if one is due
+  void return_to_rest();  // if all that is not to run has been launched: there the simulation goes on
+  void archive(Archive& archive);
+  void archive_memory(Archive& archive);
+  void read(void* to, Address from, std::uint64_t bytes);  // of the host's, which may be one of old
 
   // device_streams.cpp
   // Throws InputError unless the box lies in one allocation, or within the array. Host memory passes.
@@ -160,6 +172,19 @@ struct Device::Impl {
   // Within advance(); and whether the watchdog has found, in it, that threads only repeat themselves.
   bool advancing = false, kernels_wait = false;
   CopyEngine* copies = nullptr;
+  struct Checkpoints {
+    std::uint64_t launched = 0, ended = 0;  // timed launches
+    std::string reads;                      // what the host has read from the device, one after the other
+    bool streams = false;                   // used for what cannot be done again
+    std::chrono::steady_clock::time_point next = std::chrono::steady_clock::now();
+    // While launches that ran in another run are skipped: its state, where they end, and how far the host has
+    // read.
+    std::optional<Archive> state;
+    std::uint64_t skipped = 0;
+    std::size_t read_at = 0;
+    bool skips(std::uint64_t launch) const { return state.has_value() && launch < skipped; }
+  } checkpoints;
+  Address highest = kDeviceBase;  // beyond all that was ever allocated
   std::uint64_t launches = 0;
   bool reached_kernel = false;  // FunctionalOptions::kernel
   std::vector<std::unique_ptr<LoadedModule>> modules;

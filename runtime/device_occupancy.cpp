@@ -1,8 +1,8 @@
 // Which program a launch takes, and what a device says of launches before they are made.
 #include <algorithm>
 
+#include "execute/occupancy.h"
 #include "runtime/device_impl.h"
-#include "sm/occupancy.h"
 
 namespace weft::runtime {
 
@@ -23,7 +23,7 @@ std::uint32_t Device::blocks_per_sm(LoadedModule& module, const std::string& ker
                                     std::uint64_t dynamic_shared) {
   dispatch::Launch launch;
   launch.program = module.program(kernel);
-  if (threads == 0 || threads > sm::declared_most_threads(*launch.program)) return 0;
+  if (threads == 0 || threads > execute::declared_most_threads(*launch.program)) return 0;
   launch.program = impl_->program_for(module, kernel, threads);
   launch.block = {threads, 1, 1};
   launch.dynamic_shared = dynamic_shared;
@@ -33,11 +33,11 @@ std::uint32_t Device::blocks_per_sm(LoadedModule& module, const std::string& ker
 std::uint32_t Device::most_threads(LoadedModule& module, const std::string& kernel) {
   const ptx::Program& program = *module.program(kernel);
   const GpuConfig& config = impl_->gpu.config();
-  sm::BlockNeeds needs = sm::needs_of(program, 1, 0, config.sm);
+  execute::BlockNeeds needs = execute::needs_of(program, 1, 0, config.sm);
   const auto most = [&](std::uint32_t registers) {
     needs.registers_per_thread = registers;
-    return std::min(sm::most_threads(needs, config.sm, config.warp_formation.warp_size),
-                    static_cast<std::uint32_t>(sm::declared_most_threads(program)));
+    return std::min(execute::most_threads(needs, config.sm, config.warp_formation.warp_size),
+                    static_cast<std::uint32_t>(execute::declared_most_threads(program)));
   };
   const std::uint32_t whole = most(static_cast<std::uint32_t>(needs.registers_per_thread));
   if (config.sm.registers_per_thread != 0) return whole;

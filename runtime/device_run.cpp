@@ -22,7 +22,7 @@ bool Device::Impl::is_functional(const std::string& kernel) {
   return wanted.all || launches++ < wanted.launches || before_kernel;
 }
 
-dispatch::LaunchOutcome Device::Impl::run_functional(const dispatch::Launch& launch) {
+dispatch::LaunchOutcome Device::Impl::run_functional(execute::Kernel& kernel) {
   using Clock = std::chrono::steady_clock;
   using End = dispatch::LaunchOutcome::End;
   dispatch::LaunchOutcome outcome;
@@ -48,7 +48,7 @@ dispatch::LaunchOutcome Device::Impl::run_functional(const dispatch::Launch& lau
   const std::uint64_t timed = gpu.progress().thread_instructions;
   if (options.max_instructions != 0)
     engine.limit(options.max_instructions - std::min(options.max_instructions, timed));
-  Fault fault = engine.run(launch, gpu.config().warp_formation.warp_size, gpu.memory_view(), interrupted);
+  Fault fault = engine.run(kernel, gpu.memory_view(), interrupted);
   if (!fault) return outcome;
   if (engine.was_interrupted() && reached_instructions()) fault.text = instructions_reached();
   outcome.fault = fault.text;
@@ -94,6 +94,7 @@ bool Device::Impl::run_outside() {
 void Device::Impl::run(const std::function<bool()>& reached) {
   using Clock = std::chrono::steady_clock;
   const Running now(running);
+  if (checkpoints.state.has_value()) return_to_rest();
   streams.poll();
   auto next_progress = Clock::now() + kProgressInterval;
   const double core_mhz = gpu.config().clocks.core_mhz;

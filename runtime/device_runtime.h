@@ -8,24 +8,13 @@
 #include <string>
 
 #include "check/checks.h"
-#include "ptx/limits.h"
-#include "sm/device_services.h"
+#include "execute/device_services.h"
+#include "weft/common/archive.h"
+#include "weft/runtime/device_limits.h"
 
 namespace weft::runtime {
 
-// Limits as cudaDeviceSetLimit has them, in bytes.
-struct DeviceLimits {
-  static constexpr std::uint64_t kMostStack = ptx::kMaxLocalBytes;
-  static constexpr std::uint64_t kMostPrintf = std::uint64_t{1} << 32;  // of the simulator's own memory
-  static constexpr std::uint64_t kMostHeap = std::uint64_t{1} << 36;    // as device memory may have
-  std::uint64_t stack_bytes = 1024;      // of a thread, where functions call themselves
-  std::uint64_t printf_bytes = 1 << 20;  // output that is kept: older calls give way to newer ones
-  std::uint64_t heap_bytes = 8 << 20;    // of malloc in kernels
-};
-// Throws InputError for a limit above its bound.
-void check_limits(const DeviceLimits& limits);
-
-class DeviceRuntime final : public sm::DeviceServices {
+class DeviceRuntime final : public execute::DeviceServices {
  public:
   static constexpr std::uint64_t kAlignment = 16;
 
@@ -46,6 +35,10 @@ class DeviceRuntime final : public sm::DeviceServices {
   std::uint64_t lost() const { return lost_; }
   std::uint64_t heap_in_use() const { return heap_in_use_; }
   void reset();
+  // What kernels have printed, allocated and freed.
+  void archive(Archive& archive) {
+    archive(output_, output_bytes_, lost_, has_heap_, heap_in_use_, holes_, live_);
+  }
 
  private:
   check::Checks* checks_ = nullptr;

@@ -2,8 +2,8 @@
 #include <cstring>
 #include <utility>
 
-#include "gddr5/memory_image.h"
 #include "runtime/device_impl.h"
+#include "weft/gddr5/memory_image.h"
 
 namespace weft::runtime {
 
@@ -18,11 +18,12 @@ void Device::use(CopyEngine* engine) {
 void Device::launch(StreamId stream, LoadedModule& module, const std::string& kernel, dispatch::Dim3 grid,
                     dispatch::Dim3 block, const Arguments& arguments, std::uint64_t dynamic_shared,
                     const Ended& ended) {
+  impl_->checkpoints.streams = true;
   impl_->release_scratch(false);
   const Impl::Prepared prepared =
       impl_->prepare(stream, module, kernel, grid, block, arguments, dynamic_shared);
   impl_->start(prepared, stream, ended);
-  if (impl_->options.observer) impl_->options.observer->launching(prepared.launch, module);
+  if (impl_->options.observer) impl_->options.observer->launching(prepared.kernel->launch, module);
 }
 
 // Tells the checks, if the bytes are of device memory.
@@ -113,6 +114,7 @@ void Device::copy(StreamId stream, const Area& to, const Area& from, const Box& 
     return area.image == nullptr && !impl_->is_device(area.address);
   };
   const bool instant = on_host(to) && on_host(from);
+  impl_->checkpoints.streams = true;
   impl_->streams.add(stream, {[this, to, from, box, instant](Streams::Done done) {
                        if (instant || !impl_->has_copy_engine()) {
                          impl_->copy_now(to, from, box);
@@ -129,6 +131,7 @@ void Device::copy(StreamId stream, const Area& to, const Area& from, const Box& 
 void Device::fill(StreamId stream, const Area& to, const Box& box, std::uint32_t pattern) {
   if (box.empty()) return;
   impl_->require_inside(to, box);
+  impl_->checkpoints.streams = true;
   impl_->streams.add(stream, {[this, to, box, pattern](Streams::Done done) {
                        if (!impl_->has_copy_engine()) {
                          impl_->fill_now(to, box, pattern);
@@ -143,6 +146,7 @@ void Device::fill(StreamId stream, const Area& to, const Box& box, std::uint32_t
 }
 
 void Device::call(StreamId stream, std::function<void()> function) {
+  impl_->checkpoints.streams = true;
   impl_->streams.add(stream, {[act = std::move(function)](const Streams::Done& done) {
                        act();
                        done();
@@ -150,6 +154,7 @@ void Device::call(StreamId stream, std::function<void()> function) {
 }
 
 void Device::call_outside(StreamId stream, std::function<void()> function) {
+  impl_->checkpoints.streams = true;
   impl_->streams.add(stream, {[this, act = std::move(function)](const Streams::Done& done) {
                        impl_->outside.push_back({act, done});
                        if (impl_->running) impl_->waiter.look();

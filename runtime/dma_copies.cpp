@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "gddr5/memory_image.h"
 #include "runtime/area_plan.h"
+#include "weft/gddr5/memory_image.h"
 
 namespace weft::runtime {
 

@@ -10,8 +10,8 @@
 #define WEFT_RUNTIME_DMA_COPIES_H
 
 #include "host/dma_engine.h"
-#include "platform/gpu.h"
-#include "runtime/copy_engine.h"
+#include "weft/platform/gpu.h"
+#include "weft/runtime/copy_engine.h"
 
 namespace weft::runtime {
 

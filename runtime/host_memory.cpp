@@ -4,10 +4,10 @@
 #include <iterator>
 #include <string>
 
-#include "common/error.h"
+#include "bus/payload_data.h"
 #include "common/hex.h"
-#include "common/payload_data.h"
 #include "runtime/device_impl.h"
+#include "weft/common/error.h"
 
 namespace weft::runtime {
 namespace {
@@ -18,8 +18,8 @@ std::uint64_t address_of(const void* pointer) {
 
 }  // namespace
 
-void check_timing(const HostMemory::Options& options) {
-  const auto [latency_ns, bytes_per_ns] = options;
+void check_timing(const HostLink& link) {
+  const auto [latency_ns, bytes_per_ns] = link;
   const auto within = [](double value, double low) { return value >= low && value <= 1e6; };
   if (!within(latency_ns, 0) || !within(bytes_per_ns, 0.001)) {
     throw InputError("host memory", "found a latency of " + std::to_string(latency_ns) + " ns and " +
@@ -28,13 +28,9 @@ void check_timing(const HostMemory::Options& options) {
   }
 }
 
-HostMemory::HostMemory(sc_core::sc_module_name name, const Options& options)
-    : sc_module(name), socket("socket"), options_(options) {
-  check_timing(options);
-  socket.register_b_transport(this, &HostMemory::transport);
-  socket.register_nb_transport_fw(this, &HostMemory::forward);
-  socket.register_get_direct_mem_ptr(this, &HostMemory::direct);
-  socket.register_transport_dbg(this, &HostMemory::debug);
+HostMemory::HostMemory(sc_core::sc_module_name name, const HostLink& link)
+    : sc_module(name), socket("socket"), link_(link), pace_(respond_), port_(socket, *this, pace_) {
+  check_timing(link);
   SC_METHOD(respond);
   sensitive << respond_;
   dont_initialize();
@@ -104,12 +100,12 @@ bool HostMemory::move(tlm::tlm_generic_payload& payload) const {
   return true;
 }
 
-void HostMemory::transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+void HostMemory::blocking(unsigned, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
   using sc_core::SC_NS;
   const auto now = sc_core::sc_time_stamp() + delay;
   const double bytes = payload.get_data_length();
-  link_free_ = std::max(now, link_free_) + sc_core::sc_time(bytes / options_.bytes_per_ns, SC_NS);
-  delay = link_free_ + sc_core::sc_time(options_.latency_ns, SC_NS) - sc_core::sc_time_stamp();
+  link_free_ = std::max(now, link_free_) + sc_core::sc_time(bytes / link_.bytes_per_ns, SC_NS);
+  delay = link_free_ + sc_core::sc_time(link_.latency_ns, SC_NS) - sc_core::sc_time_stamp();
   if (payload.get_streaming_width() < payload.get_data_length()) {
     payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
     return;
@@ -122,44 +118,27 @@ void HostMemory::transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& 
   }
 }
 
-tlm::tlm_sync_enum HostMemory::forward(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
-                                       sc_core::sc_time& delay) {
-  if (phase == tlm::END_RESP) {
-    end_response(delay);
-    return tlm::TLM_COMPLETED;
-  }
-  if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
+bus::Verdict HostMemory::request(unsigned port, tlm::tlm_generic_payload& payload, sc_core::sc_time,
+                                 sc_core::sc_time& delay) {
   sc_core::sc_time taken = delay;
-  transport(payload, taken);
-  payload.acquire();
+  blocking(port, payload, taken);
   responses_.push_back({&payload, sc_core::sc_time_stamp() + taken});
-  respond_.notify(taken);  // no later than what is awaited already
-  phase = tlm::END_REQ;
-  return tlm::TLM_UPDATED;
+  pace_.wake_at(responses_.front().ready);
+  return bus::Verdict::kTaken;
 }
 
 // One at a time, as the base protocol has it.
 void HostMemory::respond() {
-  if (answered_ != nullptr || responses_.empty()) return;
   const sc_core::sc_time& now = sc_core::sc_time_stamp();
-  if (responses_.front().ready > now) return respond_.notify(responses_.front().ready - now);
-  answered_ = responses_.front().payload;
-  responses_.pop_front();
-  tlm::tlm_phase phase = tlm::BEGIN_RESP;
-  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-  const tlm::tlm_sync_enum result = socket->nb_transport_bw(*answered_, phase, delay);
-  if (result == tlm::TLM_COMPLETED || (result == tlm::TLM_UPDATED && phase == tlm::END_RESP))
-    end_response(delay);
+  while (port_.usable(now) && !responses_.empty() && responses_.front().ready <= now) {
+    tlm::tlm_generic_payload& payload = *responses_.front().payload;
+    responses_.pop_front();
+    port_.respond(payload);
+  }
+  if (!port_.busy() && !responses_.empty()) pace_.wake_at(responses_.front().ready);
 }
 
-void HostMemory::end_response(const sc_core::sc_time& delay) {
-  if (answered_ == nullptr) return;
-  answered_->release();
-  answered_ = nullptr;
-  if (!responses_.empty()) respond_.notify(delay);
-}
-
-bool HostMemory::direct(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& region) {
+bool HostMemory::dmi(unsigned, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& region) {
   const std::uint64_t address = payload.get_address();
   region.set_start_address(address);
   region.set_end_address(address);
@@ -168,13 +147,13 @@ bool HostMemory::direct(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& region)
   region.set_start_address(begin);
   region.set_end_address(begin + (range.bytes - 1));
   region.set_dmi_ptr(range.data);
-  region.set_read_latency(sc_core::sc_time(options_.latency_ns, sc_core::SC_NS));
+  region.set_read_latency(sc_core::sc_time(link_.latency_ns, sc_core::SC_NS));
   region.set_write_latency(region.get_read_latency());
   region.allow_read_write();
   return true;
 }
 
-unsigned HostMemory::debug(tlm::tlm_generic_payload& payload) {
+unsigned HostMemory::debug(unsigned, tlm::tlm_generic_payload& payload) {
   return move(payload) ? payload.get_data_length() : 0;
 }
 

@@ -7,28 +7,23 @@
 #ifndef WEFT_RUNTIME_HOST_MEMORY_H
 #define WEFT_RUNTIME_HOST_MEMORY_H
 
-#include <tlm_utils/simple_target_socket.h>
-
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <systemc>
 #include <tlm>
 
+#include "bus/target_port.h"
+#include "weft/runtime/host_link.h"
+
 namespace weft::runtime {
 
-class HostMemory : public sc_core::sc_module {
+class HostMemory : public sc_core::sc_module, private bus::EventTargetPort::Listener {
  public:
   SC_HAS_PROCESS(HostMemory);
-  // The defaults are of the order of PCI Express 4.0 with 16 lanes.
-  struct Options {
-    double latency_ns = 600;
-    double bytes_per_ns = 24;
-  };
+  tlm::tlm_target_socket<32> socket;
 
-  tlm_utils::simple_target_socket<HostMemory> socket;
-
-  HostMemory(sc_core::sc_module_name name, const Options& options);
+  HostMemory(sc_core::sc_module_name name, const HostLink& link);
 
   // Throws InputError for 0 bytes and for a range that overlaps another.
   void add(void* begin, std::uint64_t bytes);
@@ -51,24 +46,24 @@ class HostMemory : public sc_core::sc_module {
   // The host pointer to these bytes; nullptr: not all of them lie in one range.
   unsigned char* at(std::uint64_t address, std::uint64_t bytes) const;
   bool move(tlm::tlm_generic_payload& payload) const;
-  void transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
-  tlm::tlm_sync_enum forward(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
-                             sc_core::sc_time& delay);
+  bus::Verdict request(unsigned, tlm::tlm_generic_payload& payload, sc_core::sc_time ready,
+                       sc_core::sc_time& delay) override;
+  void blocking(unsigned, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
+  bool dmi(unsigned, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& region) override;
+  unsigned debug(unsigned, tlm::tlm_generic_payload& payload) override;
   void respond();
-  void end_response(const sc_core::sc_time& delay);
-  bool direct(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& region);
-  unsigned debug(tlm::tlm_generic_payload& payload);
 
-  const Options options_;
+  const HostLink link_;
   std::map<std::uint64_t, Range> ranges_;  // by address
   sc_core::sc_time link_free_;
   struct Response {
     tlm::tlm_generic_payload* payload = nullptr;
     sc_core::sc_time ready;
   };
-  std::deque<Response> responses_;                // in the order of their times
-  tlm::tlm_generic_payload* answered_ = nullptr;  // from BEGIN_RESP to END_RESP
+  std::deque<Response> responses_;  // in the order of their times
   sc_core::sc_event respond_;
+  const bus::EventPace pace_;
+  bus::EventTargetPort port_;
 };
 
 }  // namespace weft::runtime

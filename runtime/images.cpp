@@ -5,6 +5,7 @@
 
 #include "runtime/allocator.h"
 #include "texture/table.h"
+#include "weft/platform/gpu.h"
 
 namespace weft::runtime {
 namespace {

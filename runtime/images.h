@@ -14,8 +14,8 @@
 #ifndef WEFT_RUNTIME_IMAGES_H
 #define WEFT_RUNTIME_IMAGES_H
 
-#include "runtime/device.h"
 #include "texture/sampler.h"
+#include "weft/runtime/device.h"
 
 namespace weft::runtime {
 

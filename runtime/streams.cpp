@@ -1,10 +1,10 @@
-#include "runtime/streams.h"
+#include "weft/runtime/streams.h"
 
 #include <algorithm>
 #include <string>
 #include <utility>
 
-#include "common/error.h"
+#include "weft/common/error.h"
 
 namespace weft::runtime {
 

@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "execute/kernel.h"
 #include "sc_main/options.h"
 #include "sc_main/session.h"
 #include "sm/instruction_profile.h"
-#include "sm/kernel.h"
 
 namespace weft::cli {
 namespace {
@@ -23,7 +23,7 @@ struct Launches {
   std::uint64_t blocks = 0, threads = 0;        // over all of them
   std::uint32_t threads_per_block = 0;          // of the largest launch, as all below
   std::uint64_t most_blocks = 0;
-  sm::Occupancy occupancy;
+  execute::Occupancy occupancy;
   std::uint64_t resident_blocks = 0;  // of an SM: its share of the grid, or what fits
 };
 
@@ -47,7 +47,7 @@ class LaunchTable : public runtime::LaunchObserver {
     if (launch.blocks() < launches.most_blocks) return;
     launches.most_blocks = launch.blocks();
     launches.threads_per_block = launch.threads_per_block();
-    launches.occupancy = sm::occupancy(launch, config_.sm, config_.warp_formation.warp_size);
+    launches.occupancy = execute::occupancy(launch, config_.sm, config_.warp_formation.warp_size);
     const std::uint64_t share = (launch.blocks() + config_.sm.count - 1) / config_.sm.count;
     launches.resident_blocks = std::min<std::uint64_t>(share, launches.occupancy.blocks);
   }
@@ -79,9 +79,10 @@ struct Branch {
 };
 
 struct Characteristics {
-  std::uint64_t threads = 0, issues = 0, places = 0;                             // instructions
+  std::uint64_t threads = 0, executed = 0, issues = 0, places = 0;               // instructions
   std::uint64_t device_memory = 0, shared_memory = 0, branches = 0, parted = 0;  // warp instructions
-  std::uint64_t lats = 0;                                                        // in the program
+  std::uint64_t lats = 0, scalars = 0;                                           // in the program
+  std::uint64_t scalar_issues = 0;                                               // warp instructions
   std::vector<Branch> divergent;  // places where warps parted, the most frequent first
 };
 
@@ -92,9 +93,14 @@ Characteristics characterise(const sm::InstructionProfile::OfKernel& kernel) {
     const ptx::Instruction& in = program.code[pc];
     const sm::InstructionCounts& counts = kernel.counts[pc];
     all.threads += counts.threads;
+    all.executed += counts.executed;
     all.issues += counts.issues;
     all.places += counts.places;
     all.lats += is_lat(in) ? 1 : 0;
+    if (in.scalar) {
+      ++all.scalars;
+      all.scalar_issues += counts.issues;
+    }
     if (is_device_memory(in)) all.device_memory += counts.issues;
     if (in.is_memory() && in.space == ptx::Space::kShared) all.shared_memory += counts.issues;
     const bool conditional = in.is_branch() && in.guard >= 0;
@@ -125,6 +131,7 @@ ordered_json kernel_json(const sm::InstructionProfile::OfKernel& kernel, const L
   json["thread_blocks"] = launches.blocks;
   json["threads"] = launches.threads;
   json["thread_instructions"] = all.threads;
+  json["executed_thread_instructions"] = all.executed;
   json["warp_instructions"] = all.issues;
   json["simd_efficiency"] = share(all.threads, all.places);
   json["branch_share"] = share(all.branches, all.issues);
@@ -134,6 +141,14 @@ ordered_json kernel_json(const sm::InstructionProfile::OfKernel& kernel, const L
   json["static_lats"] = all.lats;
   json["static_instructions"] = program.code.size();
   json["registers_per_thread"] = program.registers_per_thread;
+  if (config.sm.scalarization.on()) {
+    const std::uint64_t warp = config.warp_formation.warp_size;
+    json["scalars_per_warp"] = program.scalars_per_warp;
+    json["registers_per_warp"] = warp * program.registers_per_thread + program.scalars_per_warp;
+    json["unscalarized_registers_per_warp"] = warp * program.unscalarized_registers;
+    json["static_scalar_share"] = share(all.scalars, program.code.size());
+    json["executed_scalar_share"] = share(all.scalar_issues, all.issues);
+  }
   json["spill_loads"] = program.spill_loads;
   json["spill_stores"] = program.spill_stores;
   json["spill_bytes_per_thread"] = program.spill_bytes;
@@ -156,14 +171,10 @@ ordered_json kernel_json(const sm::InstructionProfile::OfKernel& kernel, const L
 }
 
 // Under dynamic warp resizing: LATs that were ever in the ignore list of an SM, of the SM with most.
-std::optional<std::uint64_t> ignored_lats(const statistics::Registry& registry) {
-  static const std::string suffix = ".ignored_lats";
+std::optional<std::uint64_t> ignored_lats(const statistics::Group& root) {
   std::optional<std::uint64_t> most;
-  for (const auto& entry : registry.entries()) {
-    if (entry.name.size() < suffix.size() || !entry.value) continue;
-    if (entry.name.compare(entry.name.size() - suffix.size(), suffix.size(), suffix) != 0) continue;
-    most = std::max(most.value_or(0), static_cast<std::uint64_t>(entry.value()));
-  }
+  for (const statistics::Entry* entry : root.find({"sm", "warp_formation", "ignored_lats"}))
+    most = std::max(most.value_or(0), static_cast<std::uint64_t>(entry->value()));
   return most;
 }
 
@@ -188,7 +199,8 @@ void print_kernel(const ordered_json& kernel, std::size_t most_branches) {
     std::cout << " " << count << " of " << shape;
   }
   std::cout << "\n";
-  line("thread instructions") << kernel["thread_instructions"] << "\n";
+  line("thread instructions") << kernel["thread_instructions"] << " issued, "
+                              << kernel["executed_thread_instructions"] << " executed (their guard holds)\n";
   line("warp instructions") << kernel["warp_instructions"] << "\n";
   line("SIMD efficiency") << percent(kernel["simd_efficiency"]) << "\n";
   line("branches") << percent(kernel["branch_share"]) << " of warp instructions; "
@@ -197,6 +209,13 @@ void print_kernel(const ordered_json& kernel, std::size_t most_branches) {
                  << percent(kernel["shared_memory_share"]) << " shared memory, of warp instructions\n";
   line("static LATs") << kernel["static_lats"] << " of " << kernel["static_instructions"]
                       << " instructions\n";
+  if (kernel.contains("scalars_per_warp")) {
+    line("scalar instructions") << percent(kernel["static_scalar_share"]) << " of the program, "
+                                << percent(kernel["executed_scalar_share"]) << " of those executed; "
+                                << kernel["registers_per_warp"] << " registers of a warp ("
+                                << kernel["scalars_per_warp"] << " of them once), without "
+                                << kernel["unscalarized_registers_per_warp"] << "\n";
+  }
   line("occupancy") << kernel["blocks_per_sm"]
                     << " blocks fit an SM (limit: " << kernel["limited_by"].get<std::string>() << "; "
                     << kernel["registers_per_thread"] << " registers, " << kernel["shared_bytes_per_block"]

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "common/error.h"
+#include "weft/common/error.h"
 
 namespace weft::cli {
 
@@ -17,14 +17,17 @@ using Words = std::vector<std::string>;
 
 int main(int argc, char** argv);
 
+ExitCode area(const Words& words);
 ExitCode bench(const Words& words);
 ExitCode check_config(const Words& words);
 ExitCode compare(const Words& words);
 ExitCode cuda(const Words& words);
 ExitCode demo(const Words& words);
+ExitCode energy(const Words& words);
 ExitCode list(const Words& words);
 ExitCode ptx(const Words& words);
 ExitCode characterize(const Words& words);
+ExitCode reproduce(const Words& words);
 ExitCode run(const Words& words);
 ExitCode schema(const Words& words);
 ExitCode soc(const Words& words);

@@ -1,11 +1,13 @@
 #include "sc_main/comparison.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <iomanip>
 #include <nlohmann/json.hpp>
 #include <sstream>
+
+#include "common/statistics_sample.h"
+#include "sc_main/pareto.h"
 
 namespace weft::cli {
 
@@ -13,49 +15,73 @@ using nlohmann::ordered_json;
 
 namespace {
 
-bool is_sm(const std::string& name) {
-  return name.size() > 2 && name.compare(0, 2, "sm") == 0 &&
-         std::all_of(name.begin() + 2, name.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
-}
-
-// A column: its heading, its name in files, the digits that the table shows, and the value in a row.
+// A column: its heading, its name in files, in which of the tables it stands (0: in none), the digits that
+// the table shows, and the value in a row.
 struct Column {
   const char* heading;
   const char* name;
+  int table;
   int digits;
   std::optional<double> (*value)(const Measures& m);
 };
 
-const Column kColumns[] = {
-    {"cycles", "cycles", 0, [](const Measures& m) { return std::optional(static_cast<double>(m.cycles)); }},
-    {"", "thread_instructions", 0,
-     [](const Measures& m) { return std::optional(static_cast<double>(m.thread_instructions)); }},
-    {"IPC", "ipc", 2, [](const Measures& m) { return std::optional(m.ipc); }},
-    {"lanes", "lane_activity", 3, [](const Measures& m) { return std::optional(m.lane_activity); }},
-    {"oracle", "oracle_lane_activity", 3, [](const Measures& m) { return m.oracle; }},
-    {"depth", "depth_utilisation", 3, [](const Measures& m) { return std::optional(m.depth_utilisation); }},
-    {"SIMD eff", "simd_efficiency", 3, [](const Measures& m) { return std::optional(m.simd_efficiency); }},
-    {"idle", "idle_share", 3, [](const Measures& m) { return std::optional(m.idle_share); }},
-    {"coalesce", "coalescing_rate", 2, [](const Measures& m) { return std::optional(m.coalescing_rate); }},
-    {"stalled", "stalled_share", 3, [](const Measures& m) { return m.stalled; }},
-    {"", "stalled_reconvergence", 3, [](const Measures& m) { return m.at_reconvergence; }},
-    {"", "stalled_inactive", 3, [](const Measures& m) { return m.inactive; }},
-    {"barrier", "stalled_barrier", 3, [](const Measures& m) { return m.at_barrier; }},
-    {"", "storage_bits_per_sm", 0,
-     [](const Measures& m) { return std::optional(static_cast<double>(m.storage_bits)); }},
-    {"CPU s", "cpu_seconds", 2, [](const Measures& m) { return std::optional(m.cpu_seconds); }},
-};
-
-std::string number(double value, int digits) {
-  std::ostringstream out;
-  out << std::fixed << std::setprecision(digits) << value;
-  return out.str();
+template <auto Member>
+std::optional<double> member(const Measures& m) {
+  return std::optional(static_cast<double>(m.*Member));
 }
+template <auto Member>
+std::optional<double> optional_member(const Measures& m) {
+  return m.*Member;
+}
+
+std::optional<double> millijoules(const Measures& m) {
+  return m.joules ? std::optional(*m.joules * 1e3) : std::nullopt;
+}
+std::optional<double> nanojoule_seconds(const Measures& m) {
+  return m.edp ? std::optional(*m.edp * 1e9) : std::nullopt;
+}
+
+const Column kColumns[] = {
+    {"cycles", "cycles", 1, 0, member<&Measures::cycles>},
+    {"", "thread_instructions", 0, 0, member<&Measures::thread_instructions>},
+    {"", "executed_thread_instructions", 0, 0, member<&Measures::executed_thread_instructions>},
+    {"IPC", "ipc", 1, 2, member<&Measures::ipc>},
+    {"lanes", "lane_activity", 1, 3, member<&Measures::lane_activity>},
+    {"oracle", "oracle_lane_activity", 1, 3, optional_member<&Measures::oracle>},
+    {"coalesce", "coalescing_rate", 1, 2, member<&Measures::coalescing_rate>},
+    {"stalled", "stalled_share", 1, 3, optional_member<&Measures::stalled>},
+    {"K", "idle_share_k", 1, 3, member<&Measures::idle_share_k>},
+    {"not ready", "idle_share", 2, 3, member<&Measures::idle_share>},
+    {"or blocked", "idle_share_blocked", 2, 3, member<&Measures::idle_share_blocked>},
+    {"depth", "depth_utilisation", 2, 3, member<&Measures::depth_utilisation>},
+    {"SIMD eff", "simd_efficiency", 2, 3, member<&Measures::simd_efficiency>},
+    {"stalled of launched", "stalled_of_launched", 2, 3, optional_member<&Measures::stalled_of_launched>},
+    {"", "stalled_reconvergence", 0, 3, optional_member<&Measures::at_reconvergence>},
+    {"", "stalled_inactive", 0, 3, optional_member<&Measures::inactive>},
+    {"barrier", "stalled_barrier", 2, 3, optional_member<&Measures::at_barrier>},
+    {"", "storage_bits_per_sm", 0, 0, member<&Measures::storage_bits>},
+    {"mJ", "energy_mj", 2, 4, millijoules},
+    {"W", "watts", 2, 2, optional_member<&Measures::watts>},
+    {"EDP nJs", "edp_njs", 2, 4, nanojoule_seconds},
+    {"mm2/SM", "scheme_mm2_per_sm", 2, 4, optional_member<&Measures::scheme_mm2>},
+    {"", "area_mm2_per_sm", 0, 6, optional_member<&Measures::area_mm2>},
+    {"", "ed2p", 0, 9, optional_member<&Measures::ed2p>},
+    {"", "bound_busy", 0, 3, member<&Measures::bound_busy>},
+    {"CPU s", "cpu_seconds", 2, 2, member<&Measures::cpu_seconds>},
+};
 
 std::string quoted(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c == '\n' ? ' ' : c);
   return out + "\"";
+}
+
+}  // namespace
+
+std::string fixed(double value, int digits) {
+  std::ostringstream out;
+  out << std::fixed << std::setprecision(digits) << value;
+  return out.str();
 }
 
 std::vector<std::string> schemes_of(const Comparison& comparison) {
@@ -66,7 +92,6 @@ std::vector<std::string> schemes_of(const Comparison& comparison) {
   return names;
 }
 
-// Columns as wide as their widest cell; the first two to the left. A row that says why stands as it is.
 std::string aligned(const std::vector<std::vector<std::string>>& lines) {
   std::vector<std::size_t> width;
   for (const auto& line : lines) {
@@ -80,7 +105,8 @@ std::string aligned(const std::vector<std::vector<std::string>>& lines) {
   std::ostringstream out;
   for (const auto& line : lines) {
     for (std::size_t c = 0; c < line.size(); ++c) {
-      const bool text = c < 2 || line.size() == 3;
+      const bool text =
+          c < 2 || line.size() == 3 || lines[0][c] == "bound by" || lines[0][c] == "on the front";
       out << (c == 0 ? "" : "  ") << (text ? std::left : std::right)
           << std::setw(line.size() == 3 && c == 2 ? 0 : static_cast<int>(width[c])) << line[c];
     }
@@ -89,54 +115,60 @@ std::string aligned(const std::vector<std::vector<std::string>>& lines) {
   return out.str();
 }
 
-}  // namespace
-
-Measures Measures::of(const ordered_json& statistics, const ordered_json& config) {
+Measures Measures::of(const ordered_json& statistics) {
   Measures m;
   m.cycles = statistics.at("cycles").get<std::uint64_t>();
   m.thread_instructions = statistics.at("thread_instructions").get<std::uint64_t>();
+  m.executed_thread_instructions = statistics.at("executed_thread_instructions").get<std::uint64_t>();
   m.ipc = statistics.at("ipc").get<double>();
   m.lane_activity = statistics.at("lane_activity").get<double>();
   m.simd_efficiency = statistics.at("simd_efficiency").get<double>();
   m.idle_share = statistics.at("idle_share").get<double>();
+  m.idle_share_blocked = statistics.at("idle_share_blocked").get<double>();
+  m.idle_share_k = statistics.at("idle_share_k").get<double>();
+  m.depth_utilisation = statistics.at("depth_utilisation").get<double>();
   m.coalescing_rate = statistics.at("coalescing_rate").get<double>();
-  m.cpu_seconds = statistics.at("cpu_seconds").get<double>();
-
-  double beats = 0, executions = 0, issues = 0, threads = 0, barrier = 0, reconvergence = 0, inactive = 0;
-  std::uint64_t sms = 0;
-  bool oracle = false, stalled = false;
-  for (const auto& [name, sm] : statistics.at("statistics").items()) {
-    if (!is_sm(name)) continue;
-    beats += sm.at("active_beats").get<double>();
-    if (sms++ == 0) {
-      for (const auto& [part, values] : sm.items()) {
-        if (part.compare(0, 14, "warp_formation") == 0 && values.contains("storage_bits"))
-          m.storage_bits += static_cast<std::uint64_t>(values.at("storage_bits").get<double>());
-      }
-    }
-    if (sm.contains("oracle")) {
-      oracle = true;
-      executions += sm["oracle"].at("executions").get<double>();
-      issues += sm["oracle"].at("issues").get<double>();
-    }
-    if (!sm.contains("stalled")) continue;
-    stalled = true;
-    const auto of = [&values = sm["stalled"]](const char* key) { return values.at(key).get<double>(); };
-    threads += of("in_pipeline") + of("ready") + of("barrier") + of("reconvergence") + of("inactive");
-    barrier += of("barrier");
-    reconvergence += of("reconvergence");
-    inactive += of("inactive");
+  const ordered_json& bound = statistics.at("bound_by");
+  if (!bound.is_null()) {
+    m.bound = bound.at("resource").get<std::string>();
+    m.bound_by = bound.at("short").get<std::string>();
+    m.bound_text = bound.at("text").get<std::string>();
+    m.bound_waits = bound.at("waits").get<std::string>();
+    m.bound_busy = bound.at("busy").get<double>();
   }
+  m.cpu_seconds = statistics.at("cpu_seconds").get<double>();
+  if (statistics.contains("energy")) {
+    const ordered_json& energy = statistics.at("energy");
+    m.joules = energy.at("joules").get<double>();
+    m.watts = energy.at("watts").get<double>();
+    m.edp = energy.at("edp").get<double>();
+    m.ed2p = energy.at("ed2p").get<double>();
+  }
+
+  if (statistics.contains("area") && !statistics.at("area").is_null()) {
+    const ordered_json& area = statistics.at("area");
+    m.scheme_mm2 = area.at("scheme_mm2_per_sm").get<double>();
+    m.area_mm2 = *m.scheme_mm2 + area.at("registers_mm2_per_sm").get<double>();
+  }
+
+  const statistics::Sample sample(statistics.at("statistics"));
   const auto ratio = [](double a, double b) { return b == 0 ? 0 : a / b; };
-  const auto& machine = config.at("sm");
-  m.depth_utilisation = ratio(beats, static_cast<double>(m.cycles) * static_cast<double>(sms) *
-                                         machine.at("simd_groups").get<double>());
-  if (oracle) m.oracle = ratio(executions, issues * machine.at("simd_width").get<double>());
-  if (stalled) {
-    m.at_barrier = ratio(barrier, threads);
-    m.at_reconvergence = ratio(reconvergence, threads);
-    m.inactive = ratio(inactive, threads);
-    m.stalled = ratio(reconvergence + inactive, threads);
+  if (sample.has({{"sm", 0}, "warp_formation", "storage_bits"})) {
+    m.storage_bits = static_cast<std::uint64_t>(sample.sum({{"sm", 0}, "warp_formation", "storage_bits"}));
+  }
+  if (sample.has({"sm", "oracle"})) {
+    m.oracle = ratio(sample.sum({"sm", "oracle", "executions"}),
+                     sample.sum({"sm", "oracle", "issues"}) * statistics.at("lanes").get<double>());
+  }
+  if (sample.has({"sm", "stalled"})) {
+    const auto of = [&](const char* state) { return sample.sum({"sm", "stalled", state}); };
+    const double threads =
+        of("in_pipeline") + of("ready") + of("barrier") + of("reconvergence") + of("inactive");
+    m.at_barrier = ratio(of("barrier"), threads);
+    m.at_reconvergence = ratio(of("reconvergence"), threads);
+    m.inactive = ratio(of("inactive"), threads);
+    m.stalled = ratio(of("reconvergence") + of("inactive"), threads);
+    m.stalled_of_launched = ratio(of("reconvergence") + of("inactive"), of("launched_thread_cycles"));
   }
   return m;
 }
@@ -162,30 +194,52 @@ std::optional<Comparison::Means> Comparison::means(const std::string& scheme) co
   return Means{count / inverse, std::exp(logarithm / count)};
 }
 
-std::string table(const Comparison& comparison) {
+namespace {
+
+// One of the two tables: what the runs came to, and the readings of idle with the rest.
+std::string part(const Comparison& comparison, int which) {
   std::vector<std::vector<std::string>> lines{{"workload", "scheme"}};
   for (const Column& column : kColumns) {
-    if (*column.heading != '\0') lines[0].emplace_back(column.heading);
+    if (column.table == which) lines[0].emplace_back(column.heading);
   }
-  lines[0].emplace_back("speed-up");
+  if (which == 1) {
+    lines[0].emplace_back("speed-up");
+    lines[0].emplace_back("bound by");
+  }
   std::string workload;
   for (const Row& row : comparison.rows) {
+    const bool ran = row.measures && row.exit_code == 0;
+    if (which != 1 && !ran) continue;
     std::vector<std::string> line{row.workload == workload ? "" : row.workload, row.scheme};
     workload = row.workload;
-    if (!row.measures || row.exit_code != 0) {
+    if (!ran) {
       line.push_back(row.result.substr(0, row.result.find('\n')));
-    } else {
-      for (const Column& column : kColumns) {
-        if (*column.heading == '\0') continue;
-        const auto value = column.value(*row.measures);
-        line.push_back(value ? number(*value, column.digits) : "-");
-      }
+      lines.push_back(line);
+      continue;
+    }
+    for (const Column& column : kColumns) {
+      if (column.table != which) continue;
+      const auto value = column.value(*row.measures);
+      line.push_back(value ? fixed(*value, column.digits) : "-");
+    }
+    if (which == 1) {
       const auto ratio = comparison.speedup(row);
-      line.push_back(ratio ? number(*ratio, 3) : "-");
+      line.push_back(ratio ? fixed(*ratio, 3) : "-");
+      line.push_back(row.measures->bound_by);
     }
     lines.push_back(line);
   }
-  std::string text = aligned(lines);
+  return lines.size() == 1 ? "" : aligned(lines);
+}
+
+}  // namespace
+
+std::string table(const Comparison& comparison) {
+  std::string text = part(comparison, 1);
+  const std::string more = part(comparison, 2);
+  if (!more.empty()) text += "\n" + more;
+  const std::string pareto = pareto_text(comparison);
+  if (!pareto.empty()) text += "\n" + pareto;
   const bool several =
       !comparison.rows.empty() && comparison.rows.back().workload != comparison.rows[0].workload;
   if (!several) return text;
@@ -194,7 +248,7 @@ std::string table(const Comparison& comparison) {
   for (const std::string& scheme : schemes_of(comparison)) {
     const auto mean = comparison.means(scheme);
     means.push_back(
-        {"", scheme, mean ? number(mean->harmonic, 3) : "-", mean ? number(mean->geometric, 3) : "-"});
+        {"", scheme, mean ? fixed(mean->harmonic, 3) : "-", mean ? fixed(mean->geometric, 3) : "-"});
   }
   return text + "\n" + aligned(means);
 }
@@ -203,7 +257,7 @@ std::string csv(const Comparison& comparison) {
   std::ostringstream out;
   out << "config,workload,size,scheme,exit_code,result";
   for (const Column& column : kColumns) out << "," << column.name;
-  out << ",speedup\n";
+  out << ",speedup,bound_by\n";
   out << std::setprecision(17);
   for (const Row& row : comparison.rows) {
     out << quoted(comparison.config) << "," << quoted(row.workload) << "," << quoted(comparison.size) << ","
@@ -216,7 +270,7 @@ std::string csv(const Comparison& comparison) {
     const auto ratio = comparison.speedup(row);
     out << ",";
     if (ratio) out << *ratio;
-    out << "\n";
+    out << "," << (row.measures ? row.measures->bound : "") << "\n";
   }
   return out.str();
 }
@@ -238,6 +292,7 @@ ordered_json json(const Comparison& comparison) {
       cell = whole ? ordered_json(static_cast<std::uint64_t>(number)) : ordered_json(number);
     }
     const auto ratio = comparison.speedup(row);
+    run["bound_by"] = row.measures ? ordered_json(row.measures->bound) : ordered_json(nullptr);
     run["speedup"] = ratio ? ordered_json(*ratio) : ordered_json(nullptr);
     result["runs"].push_back(std::move(run));
   }
@@ -247,6 +302,7 @@ ordered_json json(const Comparison& comparison) {
                                   ? ordered_json{{"harmonic", mean->harmonic}, {"geometric", mean->geometric}}
                                   : ordered_json(nullptr);
   }
+  result["pareto"] = pareto_json(comparison);
   return result;
 }
 

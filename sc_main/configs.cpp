@@ -2,9 +2,9 @@
 #include <nlohmann/json.hpp>
 
 #include "common/config_writer.h"
-#include "common/error.h"
 #include "platform/soc/soc_config.h"
 #include "sc_main/options.h"
+#include "weft/common/error.h"
 
 namespace weft::cli {
 namespace {
@@ -32,6 +32,7 @@ ExitCode check_config(const Words& words) {
       .text("config", file, "NAME",
             "name or JSON file, of a GPU or of a system (soc/NAME); may stand without --config", true)
       .list("set", overrides, "PATH=VALUE", "override values")
+      .plugins()
       .flag("effective", effective, "print the configuration with every default filled in");
   if (!parse(words, "weft check-config FILE [--set path=value ...] [--effective]", options, "config")) {
     return ExitCode::kDone;
@@ -53,7 +54,7 @@ ExitCode check_config(const Words& words) {
 ExitCode schema(const Words& words) {
   std::string what = "gpu";
   Options options("options");
-  options.text("what", what, "WORD", "gpu or soc");
+  options.text("what", what, "WORD", "gpu or soc").plugins();
   if (!parse(words, "weft schema [gpu|soc] > weft.schema.json", options, "what")) return ExitCode::kDone;
   if (what != "gpu" && what != "soc") {
     throw InputError("weft schema",

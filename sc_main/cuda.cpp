@@ -9,10 +9,11 @@
 #include <iostream>
 
 #include "check/checks.h"
-#include "platform/gpu_config.h"
+#include "common/output_files.h"
 #include "runtime/cuda/core/settings.h"
-#include "sc_main/files.h"
 #include "sc_main/options.h"
+#include "weft/platform/gpu_config.h"
+#include "weft/warp_formation/plugins.h"
 
 namespace weft::cli {
 namespace {
@@ -70,6 +71,10 @@ void set_environment(const CudaOptions& options, const std::string& folder) {
   const fs::path configs = prefix() / "share" / "weft" / "configs";
   std::error_code error;
   if (fs::is_directory(configs, error)) setenv("WEFT_CONFIGS", configs.c_str(), 0);
+  // By their whole paths: the program may change its working directory.
+  std::string files;
+  for (const Plugin& plugin : plugins()) files += (files.empty() ? "" : ":") + plugin.file;
+  if (!files.empty()) setenv("WEFT_PLUGINS", files.c_str(), 1);
   setenv(cuda::kSettingsVariable, cuda::to_text(options.settings).c_str(), 1);
 }
 
@@ -93,6 +98,7 @@ ExitCode cuda(const Words& words) {
   machine.text("config", options.settings.config, "NAME", "a name (weft list configs) or a JSON file")
       .list("set", options.settings.overrides, "PATH=VALUE",
             "override values of the configuration, for example sm.count=4")
+      .plugins()
       .text("out", options.settings.out, "DIR",
             "folder for stats.json (each launch, and all of them), config.json and summary.txt; made if "
             "missing")
@@ -100,15 +106,17 @@ ExitCode cuda(const Words& words) {
               "after so many core cycles launches fail with a time-out")
       .number("max-instructions", options.settings.max_instructions, kInstructionBounds,
               "after so many instructions of threads launches fail with a time-out")
+      .number("sample", options.settings.sample, kSampleBounds,
+              "write samples.csv to --out: what each SM did in every so many core cycles")
       .flag("functional", options.settings.functional,
             "run kernels without timing: the same results, no simulated time")
       .flag("instant-copies", options.settings.instant_copies,
             "copies between host and device take no simulated time, and less of the real one")
-      .list(
-          "check", options.settings.checks, "memory|race|warp",
-          "memory: every access of kernels against allocations, alignment and what has been written; race: "
-          "accesses of threads that no barrier orders; warp: shuffles from threads that do not take part; a "
-          "program that ends with 0 ends with exit code 3 if anything is found")
+      .list("check", options.settings.checks, "memory|race|warp|scalar",
+            "memory: every access of kernels against allocations, alignment and what has been written; race: "
+            "accesses of threads that no barrier orders; warp: shuffles from threads that do not take part; "
+            "scalar: whether one value per warp (scalarization) is what each thread would have by itself; a "
+            "program that ends with 0 ends with exit code 3 if anything is found")
       .number("check-reports", options.settings.check_reports, kReportBounds,
               "a launch ends after reports about so many different instructions (16)")
       .number("host-wait", options.settings.host_wait_ms, {0, cuda::kMostHostWait, 1, "ms"},
@@ -131,6 +139,10 @@ ExitCode cuda(const Words& words) {
   }
   options.program.assign(separator + 1, words.end());
   check::options_of(options.settings.checks, options.settings.check_reports);  // says what is wrong with them
+  if (options.settings.sample != 0 && options.settings.out.empty())
+    throw InputError("--sample", "needs a folder for samples.csv; give --out DIR");
+  if (options.settings.sample != 0 && options.settings.functional)
+    throw InputError("--sample", "has no meaning with --functional, which has no cycles and no transactions");
   options.settings.summary = !options.quiet;
   options.settings.process = getpid();
   // What is wrong with them should be told before the program starts; and it may change its working

@@ -1,12 +1,11 @@
 #include <iomanip>
 #include <iostream>
-#include <regex>
 #include <set>
 
 #include "platform/soc/soc_config.h"
 #include "sc_main/options.h"
 #include "sc_main/session.h"
-#include "warp_formation/warp_formation.h"
+#include "weft/warp_formation/scheme.h"
 #include "workloads/workload.h"
 
 namespace weft::cli {
@@ -26,18 +25,22 @@ void list_workloads() {
   }
 }
 
-// Units that repeat (sm0, sm1 ...) are listed once, as sm*.
+// Instances (sm0, sm1 ...) are listed once, as sm*.
 void list_statistics(const std::string& config) {
-  static const std::regex index(R"(\d+(?=\.))");
   SessionOptions options;
   options.config = config;
   Session session(options);
   std::set<std::string> seen;
-  for (const auto& entry : session.device().gpu().statistics().entries()) {
-    const std::string name = std::regex_replace(entry.name, index, "*");
-    if (!seen.insert(name).second) continue;
-    std::cout << name << " [" << entry.unit << "]\n    " << entry.description << "\n";
-  }
+  session.device().gpu().statistics().each(
+      [&](const std::vector<const statistics::Group*>& way, const statistics::Entry& entry) {
+        std::string name;
+        for (const statistics::Group* group : way)
+          name += (group->index() ? statistics::pattern_of(group->kind()) : group->name()) + ".";
+        name += entry.name;
+        if (!seen.insert(name).second) return;
+        std::cout << name << " [" << entry.unit.name() << "]\n    " << entry.description
+                  << (entry.kind == statistics::Entry::Kind::kGauge ? " (samples only)" : "") << "\n";
+      });
 }
 
 }  // namespace
@@ -46,7 +49,8 @@ ExitCode list(const Words& words) {
   std::string what, config = "gtx480";
   Options options("options");
   options.text("what", what, "WORD", "configs, workloads, schemes or statistics", true)
-      .text("config", config, "NAME", "whose statistics to list");
+      .text("config", config, "NAME", "whose statistics to list")
+      .plugins();
   if (!parse(words, "weft list configs|workloads|schemes|statistics [--config NAME|FILE]", options, "what")) {
     return ExitCode::kDone;
   }

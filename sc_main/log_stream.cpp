@@ -7,7 +7,7 @@
 #include <iostream>
 #include <utility>
 
-#include "sc_main/files.h"
+#include "common/output_files.h"
 
 namespace weft::cli {
 

@@ -3,6 +3,8 @@
 #include <iostream>
 #include <sstream>
 
+#include "weft/warp_formation/plugins.h"
+
 namespace weft::cli {
 
 namespace po = boost::program_options;
@@ -57,6 +59,14 @@ Options& Options::text(const char* name, std::string& target, const char* placeh
   return *this;
 }
 
+Options& Options::word(const char* name, std::string& target, const char* placeholder,
+                       const std::string& implied, const std::string& meaning) {
+  auto* const value = po::value(&target)->implicit_value(implied)->value_name(placeholder);
+  value->notifier([option = dashed(name)](const std::string& text) { need_text(option, text); });
+  description_.add_options()(name, value, meaning.c_str());
+  return *this;
+}
+
 Options& Options::list(const char* name, std::vector<std::string>& target, const char* placeholder,
                        const std::string& meaning, bool together) {
   auto* const value = po::value(&target)->composing()->value_name(placeholder);
@@ -73,20 +83,40 @@ Options& Options::flag(const char* name, bool& target, const std::string& meanin
   return *this;
 }
 
+Options& Options::plugins() {
+  auto* const value = po::value<std::vector<std::string>>()->composing()->value_name("FILE");
+  value->notifier([](const std::vector<std::string>& files) {
+    for (const std::string& file : files) {
+      need_text("--plugin", file);
+      try {
+        load_plugin(file);
+      } catch (const InputError& error) {
+        throw InputError("--plugin", error.what());
+      }
+    }
+  });
+  description_.add_options()("plugin", value,
+                             "shared object with warp-formation schemes of your own; may be given several "
+                             "times, and in WEFT_PLUGINS with colons between");
+  has_plugins_ = true;
+  return *this;
+}
+
 Options& Options::add(const Options& more) {
   description_.add(more.description_);
+  has_plugins_ = has_plugins_ || more.has_plugins_;
   return *this;
 }
 
 Options session_options(SessionOptions& options) {
   using runtime::DeviceLimits;
-  constexpr std::uint64_t kAnyCycle = UINT64_MAX;
   Options group("machine and results");
   group
       .text("config", options.config, "NAME",
             "a name (weft list configs) or a JSON file (a path with a slash, or ending in .json)")
       .list("set", options.overrides, "PATH=VALUE",
             "override values of the configuration, for example sm.count=4")
+      .plugins()
       .text("out", options.out, "DIR", "folder for stats.json, config.json and summary.txt; made if missing")
       .number("max-cycles", options.max_cycles, kCycleBounds, "stop after so many core cycles (exit code 3)")
       .number("max-instructions", options.max_instructions, kInstructionBounds,
@@ -100,21 +130,23 @@ Options session_options(SessionOptions& options) {
       .flag("no-sleep", options.no_sleep,
             "step every module at every clock edge: slower, identical statistics")
       .flag("monitors", options.monitors,
-            "check the TLM-2.0 protocol on every hop; a violation is a wrong result")
-      .text("vcd", options.trace.file, "FILE", "write waveforms to this file")
-      .number("vcd-start", options.trace.start, {0, kAnyCycle, 1, "core cycles"},
-              "first core cycle of the waveforms")
-      .number("vcd-stop", options.trace.stop, {0, kAnyCycle, 1, "core cycles"},
-              "last core cycle of the waveforms")
+            "check the TLM-2.0 protocol on every hop; a violation is a wrong result");
+  add_trace_options(group, options.trace);
+  add_transaction_options(group, options.transactions);
+  group
+      .number("sample", options.sample, kSampleBounds,
+              "write samples.csv to --out: what each SM did in every so many core cycles")
       .flag("functional", options.functional,
             "run kernels without timing: the same results, no cycles, a few hundred times faster")
       .text("fast-forward", options.fast_forward, "N|KERNEL",
             "run the first N launches, or those before the first launch of KERNEL, without timing")
       .list(
-          "check", options.checks, "memory|race|warp",
+          "check", options.checks, "memory|race|warp|scalar",
           "memory: every access against allocations, alignment and what has been written; race: accesses of "
-          "threads that no barrier orders; warp: shuffles from threads that do not take part; exit code 3 if "
-          "anything is found")
+          "threads that no barrier orders; warp: shuffles from threads that do not take part; scalar: "
+          "whether "
+          "one value per warp (scalarization) is what each thread would have by itself, which takes a run "
+          "without it, too; exit code 3 if anything is found, 1 if scalar alone finds something")
       .number("check-reports", options.check_reports, kReportBounds,
               "a launch ends after reports about so many different instructions (16)");
   return group;
@@ -136,6 +168,7 @@ bool parse(const Words& words, const std::string& usage, const Options& options,
     std::cout << "usage: " << usage << "\n\n" << options.description() << "\n";
     return false;
   }
+  if (options.has_plugins()) load_plugins_of_environment();
   po::notify(values);
   return true;
 }

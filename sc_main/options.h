@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "common/number.h"
-#include "dispatch/launch.h"
 #include "sc_main/cli.h"
 #include "sc_main/session.h"
+#include "weft/dispatch/launch.h"
 
 namespace weft::cli {
 
@@ -32,21 +32,30 @@ class Options {
   // empty is the default. An option that is `required` may stand without its name, if parse() is told so.
   Options& text(const char* name, std::string& target, const char* placeholder, const std::string& meaning,
                 bool required = false);
-  // The same, several times, or, `together`, with several values at once.
+  // Text that may be left out: `--name` alone means `implied`, another one is `--name=TEXT`.
+  Options& word(const char* name, std::string& target, const char* placeholder, const std::string& implied,
+                const std::string& meaning);
+  // As text, several times, or, `together`, with several values at once.
   Options& list(const char* name, std::vector<std::string>& target, const char* placeholder,
                 const std::string& meaning, bool together = true);
   Options& flag(const char* name, bool& target, const std::string& meaning);
+  // --plugin: what it names, and what WEFT_PLUGINS names, is loaded while the options are parsed. For
+  // commands that read a GPU's configuration.
+  Options& plugins();
   Options& add(const Options& more);
 
   const boost::program_options::options_description& description() const { return description_; }
+  bool has_plugins() const { return has_plugins_; }
 
  private:
   boost::program_options::options_description description_;
+  bool has_plugins_ = false;
 };
 
 // --config, --set, --out, --max-cycles, --no-sleep, --monitors, --vcd...
 Options session_options(SessionOptions& options);
 // The bounds of --max-cycles, wherever there is one.
+inline constexpr Bounds kSampleBounds{1, Gpu::kMostSampleInterval, 1, "core cycles"};
 inline constexpr Bounds kCycleBounds{1, UINT64_MAX, 1, "core cycles"};
 // Of --max-instructions, and of --check-reports.
 inline constexpr Bounds kInstructionBounds{1, UINT64_MAX, 1, "instructions"};

@@ -4,8 +4,9 @@
 #include <utility>
 
 #include "common/input_file.h"
-#include "sc_main/files.h"
+#include "common/output_files.h"
 #include "sc_main/run_record.h"
+#include "weft/warp_formation/plugins.h"
 
 namespace weft::cli {
 
@@ -51,7 +52,7 @@ PlannedRun::PlannedRun(std::string workload, std::string scheme, std::string siz
   try {
     const auto of = workloads::find(workload_);
     const SessionOptions all = with_settings(session_, *of, size_);
-    record_ = run_record(outcome_of(*of, size_), load_config(all.config, all.overrides), all, true);
+    record_ = run_record(outcome_of(*of, size_), config_of(all), all, true);
   } catch (const InputError&) {
     record_ = nullptr;  // the run will say why
   }
@@ -65,21 +66,22 @@ std::optional<Row> PlannedRun::finished() const {
   // What is no JSON is not unequal to anything, for this library.
   const ordered_json record = document(session_.out + "/run.json");
   if (!record.is_object() || !record_.is_object() || record != record_) return {};
-  const ordered_json statistics = document(session_.out + "/stats.json"),
-                     config = document(session_.out + "/config.json");
+  const ordered_json statistics = document(session_.out + "/stats.json");
   Row row = unfinished("");
   try {
     if (!statistics.at("fault").is_null()) {
       row.result = "fault: " + first_line(statistics.at("fault").get<std::string>());
       return row;
     }
-    row.measures = Measures::of(statistics, config);
+    row.measures = Measures::of(statistics);
     const bool right = statistics.at("verified").get<bool>();
     row.exit_code = static_cast<int>(right ? ExitCode::kDone : ExitCode::kWrongResult);
     row.result = right ? "verified" : "wrong result: " + statistics.at("message").get<std::string>();
     return row;
   } catch (const ordered_json::exception&) {
     return {};  // not whole, or not Weft's
+  } catch (const InputError&) {
+    return {};  // the same
   }
 }
 
@@ -89,6 +91,8 @@ Job PlannedRun::job() const {
       session_.out + "/messages.txt"};
   if (session_.max_cycles != 0)
     job.arguments.insert(job.arguments.end(), {"--max-cycles", std::to_string(session_.max_cycles)});
+  for (const Plugin& plugin : plugins()) job.arguments.insert(job.arguments.end(), {"--plugin", plugin.file});
+  if (session_.overrides.empty()) return job;
   job.arguments.emplace_back("--set");
   job.arguments.insert(job.arguments.end(), session_.overrides.begin(), session_.overrides.end());
   return job;

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <functional>
 
-#include "platform/gpu.h"
+#include "weft/platform/gpu.h"
 
 namespace weft::cli {
 

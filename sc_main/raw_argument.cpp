@@ -5,9 +5,9 @@
 #include <cstring>
 #include <limits>
 
-#include "common/error.h"
 #include "common/input_file.h"
 #include "common/number.h"
+#include "weft/common/error.h"
 #include "workloads/host.h"
 
 namespace weft::cli {

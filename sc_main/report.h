@@ -8,8 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "runtime/device.h"
-#include "sc_main/files.h"
+#include "common/output_files.h"
+#include "weft/common/statistics.h"
+#include "weft/runtime/device.h"
 #include "workloads/workload.h"
 
 namespace weft::cli {
@@ -41,7 +42,7 @@ struct BucketShare {
   std::string bucket, meaning;
   double share = 0;
 };
-std::vector<BucketShare> scheduler_cycles(const statistics::Registry& registry);
+std::vector<BucketShare> scheduler_cycles(const statistics::Group& root);
 
 // Writes config.json, summary.txt, run.json (`record`), what else there is, and stats.json, which is there
 // only if all are and are of one run (save_files in files.h). Returns a message if they are elsewhere; throws

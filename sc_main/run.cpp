@@ -1,14 +1,17 @@
 #include <iostream>
 #include <memory>
 
-#include "sc_main/files.h"
+#include "common/output_files.h"
 #include "sc_main/options.h"
 #include "sc_main/raw_argument.h"
+#include "sc_main/scalar_reference.h"
 #include "sc_main/session.h"
 #include "workloads/host.h"
 
 namespace weft::cli {
 namespace {
+
+constexpr std::uint64_t kNoCheckpoints = UINT64_MAX;  // --checkpoint is not given
 
 struct RunOptions {
   SessionOptions session;
@@ -72,8 +75,10 @@ ExitCode run_workload(const RunOptions& options) {
   if (!options.ptx.empty()) outcome.code = workloads::code_of_file(options.ptx[0], options.kernel);
   if (!options.kernel.empty()) outcome.code.kernel = options.kernel;
 
-  Session session(with_settings(options.session, *workload, options.size));
-  return session.execute(outcome, *workload);
+  const SessionOptions session = with_settings(options.session, *workload, options.size);
+  const auto run = [&](const SessionOptions& chosen) { return Session(chosen).execute(outcome, *workload); };
+  const ScalarReference reference(session, outcome.code.ptx, run);
+  return run(reference.compared(session));
 }
 
 ExitCode run_kernel(const RunOptions& options) {
@@ -97,8 +102,7 @@ ExitCode run_kernel(const RunOptions& options) {
   outcome.inputs = inputs_of(options);
 
   bool dumped = true;
-  Session session(options.session);
-  const ExitCode code = session.execute(outcome, [&](runtime::Device& device, Outcome& result) {
+  const auto work = [&](runtime::Device& device, Outcome& result, bool dumps_too) {
     auto& module = device.load_modules(sources);
     result.workload = workloads::kernel_of(module, result.code);
     runtime::Arguments arguments;
@@ -121,12 +125,20 @@ ExitCode run_kernel(const RunOptions& options) {
     }
     device.launch(module, result.workload, grid, block, arguments, options.shared);
     device.synchronise();
+    if (!dumps_too) return;
     for (const Dump& dump : dumps) {
       std::string content(raw[dump.argument].buffer->bytes, '\0');
       device.copy_from(content.data(), buffers[dump.argument], content.size());
       dumped = write_dump(dump, content) && dumped;
     }
-  });
+  };
+  const auto run = [&](const SessionOptions& chosen) {
+    return Session(chosen).execute(outcome, [&](runtime::Device& device, Outcome& result) {
+      work(device, result, chosen.records_writes == nullptr);
+    });
+  };
+  const ScalarReference reference(options.session, outcome.code.ptx, run);
+  const ExitCode code = run(reference.compared(options.session));
   return code == ExitCode::kDone && !dumped ? ExitCode::kBadInput : code;
 }
 
@@ -151,7 +163,14 @@ ExitCode run(const Words& words) {
       .list("arg", options.arguments, "TYPE:VALUE", kArgumentForms)
       .list("dump", options.dumps, "INDEX=FILE",
             "write the buffer of argument INDEX (from 0) to a file, device or pipe afterwards");
-  all.add(raw).add(session_options(options.session));
+  Options long_runs("a long run of a workload");
+  std::uint64_t seconds = kNoCheckpoints;
+  long_runs
+      .number("checkpoint", seconds, {0, 1'000'000, 1, "seconds"},
+              "write a checkpoint into --out at the end of a launch if the last one is so old; 0: of each")
+      .flag("resume", options.session.resume,
+            "go on from the checkpoint in --out, with the same results as if nothing had happened");
+  all.add(raw).add(long_runs).add(session_options(options.session));
   if (!parse(words,
              "weft run --workload NAME [--size SIZE] [OPTIONS]\n"
              "       weft run --ptx FILE ... --grid x,y,z --block x,y,z [--kernel NAME] [--arg ARG ...] "
@@ -160,6 +179,7 @@ ExitCode run(const Words& words) {
     return ExitCode::kDone;
   }
 
+  if (seconds != kNoCheckpoints) options.session.checkpoint = seconds;
   if (!options.workload.empty()) {
     if (!options.grid.empty() || !options.block.empty() || !options.arguments.empty() ||
         !options.dumps.empty() || options.shared != 0) {
@@ -169,6 +189,10 @@ ExitCode run(const Words& words) {
     return run_workload(options);
   }
   if (options.ptx.empty()) throw InputError("weft run", "needs --workload NAME or --ptx FILE");
+  if (options.session.resume || options.session.checkpoint.has_value()) {
+    throw InputError(options.session.resume ? "--resume" : "--checkpoint",
+                     "a run of one launch has no launch after it to go on with; --workload has");
+  }
   if (options.grid.empty() || options.block.empty())
     throw InputError("weft run", "--ptx needs --grid and --block");
   if (!options.size.empty()) throw InputError("weft run", "--size belongs to --workload");

@@ -10,6 +10,10 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "common/input_file.h"
+#include "platform/energy_machine.h"
+#include "weft/warp_formation/plugins.h"
+
 namespace weft::cli {
 
 using nlohmann::ordered_json;
@@ -81,8 +85,11 @@ ordered_json run_record(const Outcome& outcome, const GpuConfig& config, const S
   record["kernel"] = outcome.code.kernel;
   record["ptx_fnv1a"] = fnv1a(outcome.code.ptx);
   record["inputs"] = outcome.inputs;
+  for (const Plugin& plugin : plugins()) record["plugins"].push_back(plugin.sha256);
   record["config"] = config.name;
   record["config_fnv1a"] = fnv1a(effective_config(config).dump());
+  if (config.sm.observe.events)
+    record["technology_fnv1a"] = fnv1a(read_input(technology_file(config.energy)));
   record["options"] = {{"mode", mode_of(options)},
                        {"fast_forward", options.fast_forward},
                        {"max_cycles", options.max_cycles},
@@ -90,6 +97,7 @@ ordered_json run_record(const Outcome& outcome, const GpuConfig& config, const S
                        {"printf_bytes", options.limits.printf_bytes},
                        {"heap_bytes", options.limits.heap_bytes},
                        {"monitors", options.monitors},
+                       {"sample", options.sample},
                        {"check", options.checks},
                        {"check_reports", options.check_reports}};
   return record;

@@ -6,9 +6,9 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "platform/gpu_config.h"
 #include "sc_main/report.h"
 #include "sc_main/session.h"
+#include "weft/platform/gpu_config.h"
 
 namespace weft::cli {
 

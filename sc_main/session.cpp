@@ -1,5 +1,6 @@
 #include "sc_main/session.h"
 
+#include <algorithm>
 #include <cctype>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -11,6 +12,9 @@
 #include "sc_main/run_record.h"
 
 namespace weft::cli {
+
+using nlohmann::ordered_json;
+
 namespace {
 
 runtime::FunctionalOptions functional_options(const SessionOptions& options) {
@@ -28,6 +32,8 @@ runtime::FunctionalOptions functional_options(const SessionOptions& options) {
     refuse(options.no_sleep, "--no-sleep");
     refuse(options.monitors, "--monitors");
     refuse(!options.trace.file.empty(), "--vcd");
+    refuse(!options.transactions.file.empty(), "--transactions");
+    refuse(options.sample != 0, "--sample");
     refuse(!options.fast_forward.empty(), "--fast-forward");
   }
   const std::string& skip = options.fast_forward;
@@ -53,6 +59,9 @@ runtime::DeviceOptions device_options(const SessionOptions& options) {
   device.interrupted = interrupted;
   device.functional = functional_options(options);
   device.check = check::options_of(options.checks, options.check_reports);
+  device.check.records_writes = options.records_writes;
+  device.check.compares_writes = options.compares_writes;
+  device.check.ptx = options.checked_ptx;
   device.observer = options.observer;
   device.profile = options.profile;
   return device;
@@ -88,18 +97,74 @@ Outcome outcome_of(const workloads::Workload& workload, const std::string& size)
 }
 
 Session::Session(const SessionOptions& options)
-    : options_(options), config_(config_of(options)), device_(config_, device_options(options)) {
+    : options_(options),
+      config_(config_of(options)),
+      transactions_(transaction_trace(options.transactions)),
+      device_(config_, [this] {
+        runtime::DeviceOptions device = device_options(options_);
+        if (transactions_ != nullptr)
+          device.observations.push_back({transactions_->hops(), transactions_->observer(), false});
+        if (!options_.checkpoint.has_value()) return device;
+        device.checkpoint = [this](const std::string& state) { write_checkpoint(state); };
+        device.checkpoint_seconds = static_cast<double>(*options_.checkpoint);
+        return device;
+      }()) {
   // Before the simulation, not after it: a folder that cannot be made should not cost a run.
   if (!options_.out.empty()) make_folder(options_.out);
   start_trace(device_.gpu(), options_.trace);
+  if (transactions_ != nullptr) transactions_->begin(device_.gpu());
+  start_tables(device_.gpu(), options_.sample, options_.out, options_.functional);
   catch_interrupts();
 }
 
+void Session::prepare_checkpoints(const Outcome& outcome) {
+  const char* const option = options_.resume ? "--resume" : "--checkpoint";
+  if (!options_.resume && !options_.checkpoint.has_value()) return;
+  if (options_.out.empty()) throw InputError(option, "needs --out DIR, the folder of the checkpoint");
+  const std::string why = device_.cannot_be_kept();
+  if (!why.empty()) throw InputError(option, "cannot be used: " + why);
+  ordered_json record = run_record(outcome, config_, options_, false);
+  record.erase("finished");
+  record["options"].erase("max_cycles");  // where a run is stopped does not change what comes before
+  checkpoint_.emplace(options_.out, std::move(record));
+  remove_drafts(options_.out);  // of a checkpoint that was not finished
+  if (!options_.resume) return;
+  std::optional<std::string> state = checkpoint_->read();
+  if (state.has_value()) return device_.resume(std::move(*state));
+  std::cerr << "weft: there is no " << checkpoint_->path() << "; the run starts from its beginning\n";
+}
+
+// Within the simulation. A disk that is full now may not be at the next one.
+void Session::write_checkpoint(const std::string& state) {
+  if (!checkpoint_.has_value()) return;
+  try {
+    checkpoint_->write(state);
+    cannot_write_ = false;
+  } catch (const InputError& error) {
+    if (!cannot_write_) std::cerr << "weft: --checkpoint: " << error.what() << "\n";
+    cannot_write_ = true;
+  }
+}
+
+// A run that has come to its end needs it no more.
+void Session::end_checkpoints(const Outcome& outcome) {
+  if (!checkpoint_.has_value()) return;
+  if (!outcome.interrupted) return checkpoint_->remove();
+  if (checkpoint_->exists()) {
+    std::cerr << "weft: the same command with --resume goes on from " << checkpoint_->path() << "\n";
+  } else {
+    std::cerr << "weft: there is no checkpoint yet to go on from\n";
+  }
+}
+
 ExitCode Session::execute(Outcome& outcome, workloads::Workload& workload) {
+  prepare_checkpoints(outcome);
   return execute(outcome, [&](runtime::Device& device, Outcome& result) {
     const workloads::Result got = workloads::run(workload, device, result.size, result.code);
     result.verified = got.verified;
     result.message = got.message;
+    if (device.resuming())
+      throw InputError(checkpoint_->path(), "lies behind the end of the run: it is of another program");
   });
 }
 
@@ -131,19 +196,28 @@ ExitCode Session::execute(Outcome& outcome, const std::function<void(runtime::De
     if (report.count > 1) std::cerr << " (and " << report.count - 1 << " more times here)";
     std::cerr << "\n";
   }
+  for (const std::string& what : device_.not_compared())
+    std::cerr << "weft: --check scalar: not compared with the run without scalarization: " << what << "\n";
   std::string elsewhere;
   if (!options_.out.empty()) {
     const bool ended_by_signal = outcome.interrupted && interrupted();
     std::vector<TextFile> more;
     if (options_.more_results) more = options_.more_results(outcome, device_);
+    add_tables(device_.gpu(), more);
     elsewhere = write_results(options_.out, outcome, device_,
                               run_record(outcome, config_, options_, !ended_by_signal), std::move(more));
   }
   if (!elsewhere.empty()) std::cerr << "weft: " << elsewhere << "\n";
+  end_checkpoints(outcome);
+  if (transactions_ != nullptr) transactions_->close();
   finish_trace(device_.gpu());  // after the results: a waveform that does not fit the disk must not cost them
 
-  if (!outcome.fault.empty() || !device_.reports().empty()) return ExitCode::kFault;
-  if (outcome.verified == false || !outcome.violations.empty()) return ExitCode::kWrongResult;
+  const auto is_of_scalars = [](const check::Report& report) { return report.kind == "scalar"; };
+  const auto& reports = device_.reports();
+  const bool of_the_program = !std::all_of(reports.begin(), reports.end(), is_of_scalars);
+  if (of_the_program || (!outcome.fault.empty() && reports.empty())) return ExitCode::kFault;
+  if (outcome.verified == false || !outcome.violations.empty() || !reports.empty())
+    return ExitCode::kWrongResult;
   return elsewhere.empty() ? ExitCode::kDone : ExitCode::kBadInput;
 }
 

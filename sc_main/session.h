@@ -4,15 +4,19 @@
 #define WEFT_SC_MAIN_SESSION_H
 
 #include <cstdint>
+#include <cstdio>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "runtime/device.h"
+#include "sc_main/checkpoint.h"
 #include "sc_main/cli.h"
 #include "sc_main/report.h"
 #include "sc_main/trace.h"
+#include "sc_main/transactions.h"
+#include "weft/runtime/device.h"
 
 namespace weft::cli {
 
@@ -26,13 +30,22 @@ struct SessionOptions {
   bool no_sleep = false;
   bool monitors = false;
   TraceOptions trace;
+  TransactionOptions transactions;
+  std::uint64_t sample = 0;  // core cycles of an interval of samples.csv; 0: none
   bool functional = false;
   std::string fast_forward;         // launches, or the name of a kernel; empty: none
-  std::vector<std::string> checks;  // "memory", "race", "warp"
+  std::vector<std::string> checks;  // "memory", "race", "warp", "scalar"
   std::uint64_t check_reports = 16;
+  // Of --check scalar (scalar_reference.h): as in check::Options.
+  std::FILE* records_writes = nullptr;
+  std::FILE* compares_writes = nullptr;
+  std::string checked_ptx;
   runtime::LaunchObserver* observer = nullptr;
   sm::InstructionProfile* profile = nullptr;
   bool quiet = false;  // execute() prints no summary
+  // Of a workload: checkpoints in `out`, so many seconds apart; and goes on from one that is there.
+  std::optional<std::uint64_t> checkpoint;
+  bool resume = false;
   // Files that belong to the results besides those of every run; called when the work has ended.
   std::function<std::vector<TextFile>(const Outcome&, runtime::Device&)> more_results;
 };
@@ -63,8 +76,15 @@ class Session {
   ExitCode execute(Outcome& outcome, workloads::Workload& workload);
 
  private:
+  void prepare_checkpoints(const Outcome& outcome);
+  void write_checkpoint(const std::string& state);
+  void end_checkpoints(const Outcome& outcome);
+
   SessionOptions options_;
   GpuConfig config_;
+  std::optional<CheckpointFile> checkpoint_;  // with --checkpoint or --resume
+  bool cannot_write_ = false;                 // and it has been said
+  const std::unique_ptr<TransactionTrace> transactions_;
   runtime::Device device_;
 };
 

@@ -8,11 +8,14 @@
 #include <sstream>
 
 #include "common/config_writer.h"
-#include "sc_main/files.h"
+#include "common/output_files.h"
 #include "sc_main/interrupt.h"
 #include "sc_main/log_stream.h"
 #include "sc_main/options.h"
 #include "sc_main/report.h"
+#include "sc_main/trace.h"
+#include "sc_main/transactions.h"
+#include "weft/warp_formation/plugins.h"
 
 namespace weft::cli {
 namespace {
@@ -23,7 +26,10 @@ struct SocOptions {
   std::string config = "rv64", firmware, out, log;
   std::vector<std::string> overrides, gpu_overrides;
   double max_ms = 10'000;
+  std::uint64_t sample = 0;
   bool monitors = false;
+  TraceOptions trace;
+  TransactionOptions transactions;
 };
 
 struct SocOutcome {
@@ -62,6 +68,7 @@ ordered_json statistics_json(Soc& soc, const SocOptions& options, const SocOutco
   ordered_json json;
   json["firmware"] = options.firmware.empty() ? ordered_json(nullptr) : ordered_json(options.firmware);
   json["config"] = options.config;
+  if (!plugins().empty()) json["plugins"] = plugins_json();
   json["exit_code"] = soc.exit_code().has_value() ? ordered_json(*soc.exit_code()) : ordered_json(nullptr);
   json["fault"] = outcome.fault.empty() ? ordered_json(nullptr) : ordered_json(outcome.fault);
   json["simulated_ns"] = outcome.simulated_ns;
@@ -111,6 +118,7 @@ ExitCode soc(const Words& words) {
   description
       .text("config", options.config, "NAME", "a name (`weft list configs`, those of soc/) or a JSON file")
       .list("set", options.overrides, "PATH=VALUE", "override values of it, for example cpu.mhz=2000")
+      .plugins()
       .list("gpu-set", options.gpu_overrides, "PATH=VALUE", "override values of the GPU's configuration")
       .text("firmware", options.firmware, "FILE",
             "ELF file that the host CPU runs (not for an external CPU); for QEMU: a multiboot image")
@@ -119,8 +127,12 @@ ExitCode soc(const Words& words) {
       .text("out", options.out, "DIR", "folder for stats.json, config.json and summary.txt; made if missing")
       .real("max-ms", options.max_ms, {0, 1e9, "ms"},
             "stop after so much simulated time (exit code 3; 10000)")
+      .number("sample", options.sample, kSampleBounds,
+              "write samples.csv to --out: what each SM did in every so many core cycles")
       .flag("monitors", options.monitors,
             "check the TLM-2.0 protocol on every hop; a violation is a wrong result");
+  add_trace_options(description, options.trace);
+  add_transaction_options(description, options.transactions);
   if (!parse(words, "weft soc --firmware FILE [OPTIONS]\n       weft soc --config external [OPTIONS]",
              description))
     return ExitCode::kDone;
@@ -133,7 +145,13 @@ ExitCode soc(const Words& words) {
   if (!options.out.empty()) make_folder(options.out);
   Gpu::Options gpu_options;
   gpu_options.monitors = options.monitors;
+  const auto transactions = transaction_trace(options.transactions);
+  if (transactions != nullptr)
+    gpu_options.observations.push_back({transactions->hops(), transactions->observer(), false});
   Soc soc("soc", config, load_gpu_of(config, options.gpu_overrides), log ? *log : std::cout, gpu_options);
+  start_trace(soc.gpu(), options.trace);
+  if (transactions != nullptr) transactions->begin(soc.gpu());
+  start_tables(soc.gpu(), options.sample, options.out);
   if (!options.firmware.empty()) soc.load(options.firmware);
   catch_interrupts();
   soc.give_up_if(interrupted);
@@ -147,12 +165,15 @@ ExitCode soc(const Words& words) {
   std::string elsewhere;
   if (!options.out.empty()) {
     ordered_json effective = {{"soc", config::write(config)}, {"gpu", effective_config(soc.gpu().config())}};
-    elsewhere = save_files(options.out, {{"config.json", text_of(effective)},
-                                         {"summary.txt", page},
-                                         {"stats.json", text_of(statistics_json(soc, options, outcome))}});
+    std::vector<TextFile> files{{"config.json", text_of(effective)}, {"summary.txt", page}};
+    add_tables(soc.gpu(), files);
+    files.push_back({"stats.json", text_of(statistics_json(soc, options, outcome))});
+    elsewhere = save_files(options.out, files);
   }
   if (!elsewhere.empty()) std::cerr << "weft: " << elsewhere << "\n";
   if (!violations.empty()) std::cerr << "weft: protocol violations:\n" << violations;
+  if (transactions != nullptr) transactions->close();
+  finish_trace(soc.gpu());  // after the results: a waveform that does not fit the disk must not cost them
   if (!outcome.fault.empty()) {
     std::cerr << "weft: " << outcome.fault << "\n";
     return ExitCode::kFault;

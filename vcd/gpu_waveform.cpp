@@ -2,153 +2,125 @@
 
 #include <algorithm>
 
-#include "common/error.h"
+#include "vcd/signal_patterns.h"
+#include "weft/common/error.h"
 
 namespace weft::vcd {
 namespace {
 
-using warp_formation::Stall;
-
-constexpr unsigned kCountBits = 16;  // lanes, warps, places in queues
-constexpr unsigned kBlockBits = VcdWriter::kMaxWidth;
-constexpr unsigned kPcBits = 32;
-constexpr unsigned kStallBits = 4;
-static_assert(warp_formation::kStalls <= 1u << kStallBits);
+void check_range(const std::string& where, const char* what, std::uint64_t first, std::uint64_t last) {
+  if (first <= last) return;
+  throw InputError(where, "waveform of " + std::string(what) + " " + std::to_string(first) + " to " +
+                              std::to_string(last) + "; allowed is an end at or after the start");
+}
 
 }  // namespace
 
-GpuWaveform::GpuWaveform(const std::string& file, const std::string& scope, Window window, Parts parts)
+GpuWaveform::GpuWaveform(Parts parts)
     : parts_(std::move(parts)),
-      window_{std::max<Cycle>(window.first, 1), window.last},
       units_(sc_core::sc_time(1, sc_core::SC_PS).value()),
-      vcd_(file),
-      index_(parts_.core.add(*this)),
-      wanted_(window_.first),
-      traces_(parts_.sms.size()) {
-  define(scope);
-  for (std::size_t i = 0; i < traces_.size(); ++i) parts_.sms[i].trace(&traces_[i]);
-}
+      reach_(parts_.core.first_edge_after(sc_core::sc_max_time() * 0.5)),
+      index_(parts_.core.add(*this)) {}
 
 GpuWaveform::~GpuWaveform() {
-  finish();
+  for (Recording& recording : recordings_) end(recording);
 }
 
-void GpuWaveform::define(const std::string& scope) {
-  vcd_.comment("core clock " + std::to_string(parts_.core.megahertz()) +
-               " MHz; a value holds from one core edge on");
-  std::string codes = "stall:";
-  for (unsigned s = 0; s < warp_formation::kStalls; ++s) {
-    codes += " " + std::to_string(s) + "=" + (s == 0 ? "issued" : name_of(static_cast<Stall>(s)));
-  }
-  vcd_.comment(codes);
+Signals GpuWaveform::chosen(const SignalSelection& selection, const std::string& where) const {
+  check_range(where, "core cycles", selection.first_cycle, selection.last_cycle);
+  check_range(where, "launches", selection.first_launch, selection.last_launch);
+  return matching(parts_.probes, selection.signals, where);
+}
 
-  vcd_.open_scope(scope);
-  launch_ = vcd_.vector("launch", kPcBits);
-  kernel_ = vcd_.text("kernel");
-  blocks_done_ = vcd_.vector("blocks_done", kBlockBits);
-  blocks_total_ = vcd_.vector("blocks_total", kBlockBits);
-  for (std::size_t i = 0; i < parts_.sms.size(); ++i) {
-    vcd_.open_scope("sm" + std::to_string(i));
-    SmSignals signals{};
-    signals.pc = vcd_.vector("pc", kPcBits);
-    signals.active_lanes = vcd_.vector("active_lanes", kCountBits);
-    signals.stall = vcd_.vector("stall", kStallBits);
-    signals.ready_warps = vcd_.vector("ready_warps", kCountBits);
-    sms_.push_back(signals);
-    vcd_.close_scope();
-  }
-  for (std::size_t i = 0; i < parts_.l2.size(); ++i) {
-    vcd_.open_scope("l2_" + std::to_string(i));
-    L2Signals signals{};
-    signals.input_queue = vcd_.vector("input_queue", kCountBits);
-    signals.pipeline = vcd_.vector("pipeline", kCountBits);
-    signals.mshrs = vcd_.vector("mshrs", kCountBits);
-    signals.miss_queue = vcd_.vector("miss_queue", kCountBits);
-    signals.response_queue = vcd_.vector("response_queue", kCountBits);
-    l2_.push_back(signals);
-    vcd_.close_scope();
-  }
-  for (std::size_t i = 0; i < parts_.channels.size(); ++i) {
-    vcd_.open_scope("gddr5_" + std::to_string(i));
-    channels_.push_back(vcd_.vector("queue", kCountBits));
-    vcd_.close_scope();
-  }
-  vcd_.close_scope();
-  vcd_.end_definitions();
+void GpuWaveform::write(const std::string& file, const std::string& scope,
+                        const std::vector<std::string>& comments, const SignalSelection& selection) {
+  Signals signals = chosen(selection, file);
+  auto sink = std::make_unique<VcdSink>(file, scope, comments, signals);
+  add(selection, std::move(signals), std::move(sink));
+}
+
+void GpuWaveform::trace(sc_core::sc_trace_file* file, const std::string& prefix,
+                        const SignalSelection& selection, const std::string& where) {
+  Signals signals = chosen(selection, where);
+  auto sink = std::make_unique<ScTraceSink>(file, prefix, signals);
+  add(selection, std::move(signals), std::move(sink));
+}
+
+// Edges count from 1.
+void GpuWaveform::add(const SignalSelection& selection, Signals signals, std::unique_ptr<SignalSink> sink) {
+  Recording recording{selection, std::move(signals), std::move(sink)};
+  Cycle& first = recording.selection.first_cycle;
+  first = first > reach_ ? kNever : std::max<Cycle>(first, 1);
+  wanted_ = std::min(wanted_, first);
+  if (recordings_.empty()) parts_.watch(true);
+  recordings_.push_back(std::move(recording));
 }
 
 void GpuWaveform::wake() {
-  if (!vcd_.open()) return;
-  wanted_ = std::min(wanted_, std::max(parts_.core.next_edge(), window_.first));
-  parts_.core.wake_at(index_, wanted_);
-}
-
-void GpuWaveform::reset() {
-  std::fill(traces_.begin(), traces_.end(), sm::SmTrace());
-  wake();
+  const Cycle next = parts_.core.next_edge();
+  if (wanted_ <= next) return;
+  Cycle at = kNever;
+  for (const Recording& recording : recordings_) {
+    if (!recording.ended) at = std::min(at, std::max(next, recording.selection.first_cycle));
+  }
+  wanted_ = std::min(wanted_, at);
+  if (wanted_ != kNever) parts_.core.wake_at(index_, wanted_);
 }
 
 Cycle GpuWaveform::step(Cycle now) {
-  if (now < wanted_ || !vcd_.open()) return wanted_;
+  if (now < wanted_) return wanted_;
   wanted_ = kNever;
-  if (now > window_.last) {
-    finish();
-    return kNever;
+  const std::uint64_t launches = parts_.launches();
+  bool records = false;
+  for (Recording& recording : recordings_) {
+    const SignalSelection& selection = recording.selection;
+    if (recording.ended) continue;
+    if (now > selection.last_cycle || launches > selection.last_launch) {
+      end(recording);
+    } else if (now < selection.first_cycle) {
+      wanted_ = std::min(wanted_, selection.first_cycle);
+    } else if (launches >= selection.first_launch) {
+      sample(recording, now);
+      records = records || !recording.ended;
+      // So that the last value does not seem to hold for longer.
+      if (selection.last_cycle < reach_) wanted_ = std::min(wanted_, selection.last_cycle + 1);
+    }
   }
-  if (sample(now)) wanted_ = now + 1;
-  if (!vcd_.open()) finish();
+  if (records && parts_.busy()) wanted_ = now + 1;
   return wanted_;
 }
 
-bool GpuWaveform::sample(Cycle now) {
-  sampled_ = now;
-  vcd_.at(picoseconds(now));
-  const LaunchState state = parts_.launches();
-  vcd_.set(launch_, state.launches);
-  vcd_.set(kernel_, state.kernel.empty() ? "-" : state.kernel);
-  vcd_.set(blocks_done_, state.blocks_done);
-  vcd_.set(blocks_total_, state.blocks_total);
-  for (std::size_t i = 0; i < sms_.size(); ++i) {
-    const sm::SmTrace& trace = traces_[i];
-    // An SM that sleeps issues nothing; all else stays as its last step left it.
-    const bool stepped = trace.cycle == now;
-    const bool issued = stepped && trace.pc != ptx::kNoPc;
-    vcd_.set(sms_[i].pc, issued ? trace.pc : VcdWriter::kUndriven);
-    vcd_.set(sms_[i].active_lanes, stepped ? trace.active_lanes : 0);
-    vcd_.set(sms_[i].stall, static_cast<std::uint64_t>(trace.stall));
-    vcd_.set(sms_[i].ready_warps, trace.ready_warps);
+void GpuWaveform::sample(Recording& recording, Cycle now) {
+  SignalSink& sink = *recording.sink;
+  recording.sampled = now;
+  sink.at(picoseconds(now));
+  for (std::size_t i = 0; i < recording.signals.size(); ++i) {
+    const Probes::Probe& probe = *recording.signals[i];
+    if (probe.bits == 0) {
+      sink.set(i, probe.read_text());
+    } else {
+      sink.set(i, probe.value(now));
+    }
   }
-  const bool memory_busy = sample_memory();
-  vcd_.begin(picoseconds(now));
-  return state.active || (memory_busy && !state.faulted);
+  sink.sampled();
+  if (!sink.open()) end(recording);
 }
 
-bool GpuWaveform::sample_memory() {
-  std::uint64_t waiting = 0;
-  const auto set = [&](Signal signal, std::size_t length) {
-    vcd_.set(signal, length);
-    waiting += length;
-  };
-  for (std::size_t i = 0; i < l2_.size(); ++i) {
-    const l2::L2Bank::QueueLengths lengths = parts_.l2[i].queue_lengths();
-    set(l2_[i].input_queue, lengths.input);
-    set(l2_[i].pipeline, lengths.pipeline);
-    set(l2_[i].mshrs, lengths.mshrs);
-    set(l2_[i].miss_queue, lengths.misses);
-    set(l2_[i].response_queue, lengths.responses);
-  }
-  for (std::size_t i = 0; i < channels_.size(); ++i) set(channels_[i], parts_.channels[i].queued());
-  return waiting != 0;
-}
-
-void GpuWaveform::finish() {
-  vcd_.end(picoseconds(sampled_ + 1));
-  for (auto& sm : parts_.sms) sm.trace(nullptr);
+void GpuWaveform::end(Recording& recording) {
+  if (recording.ended) return;
+  recording.ended = true;
+  recording.sink->end(picoseconds(recording.sampled + 1));
+  const auto ended = [](const Recording& other) { return other.ended; };
+  if (std::all_of(recordings_.begin(), recordings_.end(), ended)) parts_.watch(false);
 }
 
 void GpuWaveform::close() {
-  finish();
-  if (!vcd_.error().empty()) throw InputError("", vcd_.error());
+  std::string error;
+  for (Recording& recording : recordings_) {
+    end(recording);
+    if (error.empty()) error = recording.sink->error();
+  }
+  if (!error.empty()) throw InputError("", error);
 }
 
 std::uint64_t GpuWaveform::picoseconds(Cycle edge) const {

@@ -1,93 +1,79 @@
-// The waveform of a GPU: samples its parts at every core edge of a window and writes what changed.
+// The waveforms of a GPU: samples its probes at the edges of the core clock, for one or several recordings,
+// each of which has signals, a time and a place of its own.
 //
-// Stepped last in the core domain, so it sees what each part did at that edge. Between launches it sleeps,
-// and it only reads: results and statistics are those of a run without it. Signals: vcd/README.md.
+// Stepped last in the core domain, so it sees what each part did at that edge. While nothing happens it
+// sleeps, and it only reads: results and statistics are those of a run without it. Signals: vcd/README.md.
 #ifndef WEFT_VCD_GPU_WAVEFORM_H
 #define WEFT_VCD_GPU_WAVEFORM_H
 
 #include <cstdint>
-#include <deque>
 #include <functional>
+#include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "common/clock_domain.h"
-#include "gddr5/gddr5_channel.h"
-#include "l2/l2_bank.h"
-#include "sm/sm.h"
-#include "vcd/vcd_writer.h"
+#include "bus/clock_domain.h"
+#include "common/probes.h"
+#include "vcd/signal_sink.h"
+#include "weft/platform/signal_selection.h"
 
 namespace weft::vcd {
 
-// What the launches are doing.
-struct LaunchState {
-  bool active = false;   // a launch is running
-  bool faulted = false;  // nothing moves any more
-  std::uint64_t launches = 0, blocks_done = 0, blocks_total = 0;
-  std::string_view kernel;
-};
-
-// The parts that are looked at; they outlive the waveform.
-struct Parts {
-  ClockDomain& core;
-  std::deque<sm::Sm>& sms;
-  const std::deque<l2::L2Bank>& l2;
-  const std::deque<gddr5::Gddr5Channel>& channels;
-  std::function<LaunchState()> launches;
-};
-
-// Core cycles: numbers of edges of the core clock, both included.
-struct Window {
-  Cycle first = 0, last = kNever;
-};
-
 class GpuWaveform final : public Clocked {
  public:
+  struct Parts {
+    ClockDomain& core;
+    const Probes& probes;
+    // Launches begun so far.
+    std::function<std::uint64_t()> launches;
+    // Whether anything may still change at the next edge.
+    std::function<bool()> busy;
+    // Told before the first sample and after the last: probes of what happens at an edge need its record.
+    std::function<void(bool)> watch;
+  };
+
   // Registers itself with the core clock: create it after all other parts and before the simulation starts.
-  // `scope` is the outermost scope. Throws InputError if the file cannot be written.
-  GpuWaveform(const std::string& file, const std::string& scope, Window window, Parts parts);
+  // Parts outlive it.
+  explicit GpuWaveform(Parts parts);
   ~GpuWaveform() override;
 
-  // A launch begins.
+  // Adds a recording. Both throw InputError, which names `where` (the file), if the selection matches no
+  // signal or no time; `write` also if the file cannot be written. `scope`: the outermost one.
+  void write(const std::string& file, const std::string& scope, const std::vector<std::string>& comments,
+             const SignalSelection& selection);
+  void trace(sc_core::sc_trace_file* file, const std::string& prefix, const SignalSelection& selection,
+             const std::string& where);
+
+  // Something begins.
   void wake();
   // The GPU was reset: the waveform goes on.
-  void reset();
-  // Ends the waveform after the last cycle sampled. Throws InputError if part of it could not be written;
-  // says so once.
+  void reset() { wake(); }
+  // Ends all recordings. Throws InputError if a file could not be written to its end; says so once.
   void close();
 
   Cycle step(Cycle now) override;
 
  private:
-  using Signal = VcdWriter::Signal;
-  struct SmSignals {
-    Signal pc, active_lanes, stall, ready_warps;
-  };
-  struct L2Signals {
-    Signal input_queue, pipeline, mshrs, miss_queue, response_queue;
+  struct Recording {
+    SignalSelection selection;
+    Signals signals;
+    std::unique_ptr<SignalSink> sink;
+    Cycle sampled = 0;  // the last edge; 0: none yet
+    bool ended = false;
   };
 
-  void define(const std::string& scope);
-  // Whether anything may still change.
-  bool sample(Cycle now);
-  bool sample_memory();
-  void finish();
+  Signals chosen(const SignalSelection& selection, const std::string& where) const;
+  void add(const SignalSelection& selection, Signals signals, std::unique_ptr<SignalSink> sink);
+  void sample(Recording& recording, Cycle now);
+  void end(Recording& recording);
   std::uint64_t picoseconds(Cycle edge) const;
 
   const Parts parts_;
-  const Window window_;
   const std::uint64_t units_;  // SystemC's time resolution: units per picosecond
-  VcdWriter vcd_;
+  const Cycle reach_;          // edges beyond have no time
   const std::size_t index_;
-  Cycle wanted_ = 0;   // no sample before: with sleeping switched off, steps come unasked
-  Cycle sampled_ = 0;  // the last edge that was sampled
-  std::vector<sm::SmTrace> traces_;
-
-  Signal launch_{}, kernel_{}, blocks_done_{}, blocks_total_{};
-  std::vector<SmSignals> sms_;
-  std::vector<L2Signals> l2_;
-  std::vector<Signal> channels_;
+  Cycle wanted_ = kNever;  // no sample before: with sleeping switched off, steps come unasked
+  std::vector<Recording> recordings_;
 };
 
 }  // namespace weft::vcd

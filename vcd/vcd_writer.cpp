@@ -1,21 +1,14 @@
 #include "vcd/vcd_writer.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <charconv>
-#include <cstring>
 #include <stdexcept>
 
-#include "common/error.h"
+#include "weft/common/error.h"
 
 namespace weft::vcd {
 namespace {
-
-constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
 
 bool is_space(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r');
@@ -39,10 +32,8 @@ std::string code_of(std::size_t index) {
 
 }  // namespace
 
-VcdWriter::VcdWriter(std::string path) : path_(std::move(path)) {
-  file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file_ < 0) throw InputError(path_, std::string("cannot be written: ") + std::strerror(errno));
-  buffer_.reserve(kBufferBytes + kBufferBytes / 4);
+// Pieces are time steps.
+VcdWriter::VcdWriter(std::string path) : file_(std::move(path), "\n#"), buffer_(file_.text()) {
   buffer_ += "$version Weft $end\n$timescale 1 ps $end\n";
 }
 
@@ -90,8 +81,8 @@ VcdWriter::Signal VcdWriter::add(std::string_view type, unsigned width, std::str
 
 void VcdWriter::end_definitions() {
   buffer_ += "$enddefinitions $end\n";
-  flush();
-  if (!error_.empty()) throw InputError("", error_);
+  file_.flush();
+  if (!error().empty()) throw InputError("", error());
 }
 
 void VcdWriter::begin(std::uint64_t time) {
@@ -113,18 +104,13 @@ void VcdWriter::set(Signal text, std::string_view value) {
 void VcdWriter::end(std::uint64_t time) {
   if (!open()) return;
   if (begun_ && time > written_time_) buffer_.append("#").append(std::to_string(time)).append("\n");
-  flush();
-  if (!open()) return;
-  // Some file systems notice a full disk or a quota only here.
-  const int closed = ::close(file_);
-  file_ = -1;
-  if (closed != 0) error_ = path_ + ": cannot be written: " + std::strerror(errno);
+  file_.close();
 }
 
 void VcdWriter::write_change(Signal signal) {
   if (!open()) return;
   if (time_ != written_time_) {
-    if (buffer_.size() >= kBufferBytes) flush();
+    file_.grown();
     written_time_ = time_;
     std::array<char, 24> digits;
     const auto last = std::to_chars(digits.data(), digits.data() + digits.size(), time_).ptr;
@@ -145,36 +131,6 @@ void VcdWriter::write_value(const Value& value) {
     buffer_.append("b").append(digits.data(), last);
   }
   buffer_.append(" ").append(value.code).append("\n");
-}
-
-void VcdWriter::flush() {
-  if (!open()) return;
-  std::size_t done = 0;
-  while (done < buffer_.size()) {
-    const ssize_t written = ::write(file_, buffer_.data() + done, buffer_.size() - done);
-    if (written >= 0) {
-      done += static_cast<std::size_t>(written);
-    } else if (errno != EINTR) {
-      const int reason = errno;
-      // Half a line would make the file unreadable, so the step that did not fit goes.
-      const std::size_t step = std::string_view(buffer_.data(), done).rfind("\n#");
-      const std::uint64_t keep = file_bytes_ + (step == std::string_view::npos ? 0 : step + 1);
-      if (::ftruncate(file_, static_cast<off_t>(keep)) != 0) {
-        // Not a regular file: nothing to cut.
-      }
-      fail(reason);
-      return;
-    }
-  }
-  file_bytes_ += done;
-  buffer_.clear();
-}
-
-void VcdWriter::fail(int reason) {
-  error_ = path_ + ": cannot be written: " + std::strerror(reason) + "; what was written before is kept";
-  ::close(file_);
-  file_ = -1;
-  buffer_.clear();
 }
 
 }  // namespace weft::vcd

@@ -23,6 +23,8 @@
 #include <string_view>
 #include <vector>
 
+#include "common/growing_file.h"
+
 namespace weft::vcd {
 
 class VcdWriter {
@@ -66,9 +68,9 @@ class VcdWriter {
 
   // False after end() and after an error. An error while dumping does not throw, because the simulation
   // should go on: the file is cut back to its last complete time step and closed.
-  bool open() const { return file_ >= 0; }
+  bool open() const { return file_.open(); }
   // What went wrong, with the file's name; empty: nothing.
-  const std::string& error() const { return error_; }
+  const std::string& error() const { return file_.error(); }
 
  private:
   struct Value {
@@ -81,14 +83,9 @@ class VcdWriter {
   Signal add(std::string_view type, unsigned width, std::string_view name);
   void write_change(Signal signal);
   void write_value(const Value& value);
-  void flush();
-  void fail(int reason);
 
-  const std::string path_;
-  int file_ = -1;
-  std::string error_;
-  std::string buffer_;            // starts at a time step, once the header is written
-  std::uint64_t file_bytes_ = 0;  // before the buffer
+  GrowingFile file_;
+  std::string& buffer_;  // starts at a time step, once the header is written
   std::vector<Value> values_;
   bool begun_ = false;
   std::uint64_t time_ = 0, written_time_ = 0;

@@ -5,7 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/error.h"
+#include "weft/common/error.h"
+#include "weft/platform/gpu.h"
 #include "workloads/host.h"
 
 namespace weft::workloads {

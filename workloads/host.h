@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/device.h"
+#include "weft/runtime/device.h"
 #include "workloads/workload.h"
 
 namespace weft::workloads {

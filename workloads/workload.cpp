@@ -6,8 +6,9 @@
 #include <set>
 #include <sstream>
 
-#include "common/error.h"
 #include "common/number.h"
+#include "weft/common/error.h"
+#include "weft/platform/gpu.h"
 #include "workloads/host.h"
 #include "workloads/registry.h"
 

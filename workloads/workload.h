@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/device.h"
+#include "weft/runtime/device.h"
 
 namespace weft::workloads {
 

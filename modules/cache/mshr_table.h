@@ -12,8 +12,10 @@
 #include <vector>
 
 #include "cache/tag_array.h"
-#include "common/config_visitor.h"
-#include "common/statistics.h"
+#include "weft/cache/cache_config.h"
+#include "weft/common/archive.h"
+#include "weft/common/config_visitor.h"
+#include "weft/common/statistics.h"
 
 namespace weft::cache {
 
@@ -26,16 +28,7 @@ enum class MshrOutcome : std::uint8_t {
 
 class MshrTable {
  public:
-  struct Config {
-    std::uint64_t entries = 64;
-    std::uint64_t merges = 8;
-
-    void describe(config::Visitor& v);
-    // `where`_entries and `where`_merges are the keys. Throws InputError for more than 2^20 requests.
-    void check(const std::string& where) const;
-  };
-
-  explicit MshrTable(const Config& config);
+  explicit MshrTable(const MshrConfig& config);
 
   // What `add` would return. Changes nothing and counts nothing.
   MshrOutcome check(Line line) const;
@@ -52,7 +45,7 @@ class MshrTable {
   // Hands out the next waiter of a closed entry; false, and the entry is free again, when there is none.
   bool next_waiter(std::uint32_t entry, std::uint32_t& waiter);
   // Is another waiter left in this closed entry?
-  bool has_waiter(std::uint32_t entry) const { return taken_[entry] < count_[entry]; }
+  bool has_waiter(std::uint32_t entry) const { return state_.taken[entry] < state_.count[entry]; }
   // close and next_waiter in one: visit(waiter) for each waiter, in order of arrival.
   template <class Visit>
   void release(Line line, Visit&& visit) {
@@ -61,26 +54,39 @@ class MshrTable {
     while (next_waiter(entry, waiter)) visit(waiter);
   }
 
-  std::size_t in_use() const { return in_use_; }
+  std::size_t in_use() const { return state_.in_use; }
+  bool full() const { return state_.free.empty(); }
   // Back to construction, except for the statistics.
   void reset();
-  void bind(statistics::Registry& registry, const std::string& prefix);
+  void archive(Archive& archive) { archive(state_); }
+  void bind(statistics::Group& group);
 
  private:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+  struct State {
+    explicit State(const MshrConfig& config);
+    std::vector<std::uint32_t> table;    // entry, or kNone
+    std::vector<Line> lines;             // per entry
+    std::vector<std::uint32_t> count;    // per entry: waiters that came
+    std::vector<std::uint32_t> taken;    // per entry: waiters that were handed out
+    std::vector<std::uint32_t> waiters;  // entry * merges + order of arrival
+    std::vector<std::uint32_t> free;
+    std::size_t in_use = 0;
+    void archive(Archive& archive) {
+      auto& [table_, lines_, count_, taken_, waiters_, free_, in_use_] = *this;
+      archive(at_rest(in_use_), table_, lines_, count_, taken_, waiters_, free_);
+    }
+  };
+
   // Open addressing with linear probing, at most half full; removal shifts the followers back.
   std::size_t home(Line line) const { return (line * 0x9E3779B97F4A7C15u) >> hash_shift_; }
   std::uint32_t find(Line line) const;
 
+  const MshrConfig config_;
   const std::uint32_t merges_;
-  unsigned hash_shift_ = 0;
-  std::vector<std::uint32_t> table_;    // entry, or kNone
-  std::vector<Line> lines_;             // per entry
-  std::vector<std::uint32_t> count_;    // per entry: waiters that came
-  std::vector<std::uint32_t> taken_;    // per entry: waiters that were handed out
-  std::vector<std::uint32_t> waiters_;  // entry * merges + order of arrival
-  std::vector<std::uint32_t> free_;
-  std::size_t in_use_ = 0;
+  const unsigned hash_shift_;
+  State state_;
 
   std::uint64_t allocated_ = 0;
   std::uint64_t merged_ = 0;

@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "common/config_origins.h"
-#include "common/error.h"
+#include "weft/common/error.h"
 
 namespace weft::cache {
 
-void TagArray::Config::describe(config::Visitor& v) {
+void TagConfig::describe(config::Visitor& v) {
   v.integer("sets", sets, {1, 1 << 20}, "sets", "number of sets; need not be a power of two");
   v.integer("ways", ways, {1, 1024}, "lines", "lines per set");
   v.integer("line_bytes", line_bytes, {4, 4096}, "bytes", "bytes per line; a power of two");
@@ -15,7 +15,7 @@ void TagArray::Config::describe(config::Visitor& v) {
                  "which line of a full set makes room");
 }
 
-void TagArray::Config::check(const std::string& where) const {
+void TagConfig::check(const std::string& where) const {
   if ((line_bytes & (line_bytes - 1)) != 0) {
     throw InputError(where + "/line_bytes", std::to_string(line_bytes) + " is not a power of two");
   }
@@ -26,7 +26,7 @@ void TagArray::Config::check(const std::string& where) const {
                                 " bytes (sets x ways x line_bytes); allowed are " +
                                 std::to_string(kMostBytes));
   }
-  constexpr std::uint64_t kMostLines = 1u << 20;  // each costs the simulator 17 bytes
+  constexpr std::uint64_t kMostLines = 1u << 20;  // each costs the simulator 18 bytes
   if (sets * ways > kMostLines) {
     throw config::RuleError(where + "/sets", {where + "/ways"},
                             "cache of " + std::to_string(sets * ways) +
@@ -34,38 +34,37 @@ void TagArray::Config::check(const std::string& where) const {
   }
 }
 
-TagArray::TagArray(const Config& config)
+TagArray::TagArray(const TagConfig& config)
     : sets_(config.sets),
       line_bytes_(config.line_bytes),
       ways_(config.ways),
       replacement_(config.replacement),
-      lines_(config.sets * config.ways),
-      states_(config.sets * config.ways, LineState::kInvalid),
-      stamps_(config.sets * config.ways) {}
+      hashed_(config.set_index == SetIndex::kFermi),
+      state_(config.sets * config.ways) {}
 
 std::size_t TagArray::slot_of(Line line) const {
-  const std::size_t first = sets_.remainder(line) * ways_;
+  const std::size_t first = set_of(line) * ways_;
   for (std::size_t slot = first; slot < first + ways_; ++slot) {
-    if (lines_[slot] == line && states_[slot] != LineState::kInvalid) return slot;
+    if (state_.lines[slot] == line && state_.states[slot] != LineState::kInvalid) return slot;
   }
   return kNone;
 }
 
 // An invalid way if there is one, else the one with the oldest stamp that is not reserved.
 std::size_t TagArray::victim_slot(Line line) const {
-  const std::size_t first = sets_.remainder(line) * ways_;
+  const std::size_t first = set_of(line) * ways_;
   std::size_t best = kNone;
   for (std::size_t slot = first; slot < first + ways_; ++slot) {
-    if (states_[slot] == LineState::kInvalid) return slot;
-    if (states_[slot] == LineState::kReserved) continue;
-    if (best == kNone || stamps_[slot] < stamps_[best]) best = slot;
+    if (state_.states[slot] == LineState::kInvalid) return slot;
+    if (state_.states[slot] == LineState::kReserved) continue;
+    if (best == kNone || state_.stamps[slot] < state_.stamps[best]) best = slot;
   }
   return best;
 }
 
 LineState TagArray::find(Line line) const {
   const std::size_t slot = slot_of(line);
-  return slot == kNone ? LineState::kInvalid : states_[slot];
+  return slot == kNone ? LineState::kInvalid : state_.states[slot];
 }
 
 LineState TagArray::access(Line line) {
@@ -75,9 +74,16 @@ LineState TagArray::access(Line line) {
     ++misses_;
     return LineState::kInvalid;
   }
-  if (replacement_ == Replacement::kLru) stamps_[slot] = ++clock_;
-  ++(states_[slot] == LineState::kReserved ? pending_hits_ : hits_);
-  return states_[slot];
+  if (replacement_ == Replacement::kLru) state_.stamps[slot] = ++state_.clock;
+  ++(state_.states[slot] == LineState::kReserved ? pending_hits_ : hits_);
+  return state_.states[slot];
+}
+
+void TagArray::count(Line line, LineState found) {
+  ++accesses_;
+  const std::size_t slot = slot_of(line);
+  if (slot != kNone && replacement_ == Replacement::kLru) state_.stamps[slot] = ++state_.clock;
+  ++(found == LineState::kInvalid ? misses_ : found == LineState::kReserved ? pending_hits_ : hits_);
 }
 
 bool TagArray::can_reserve(Line line) const {
@@ -86,9 +92,9 @@ bool TagArray::can_reserve(Line line) const {
 
 TagArray::Victim TagArray::content_of(std::size_t slot) const {
   Victim victim;
-  victim.evicted = states_[slot] != LineState::kInvalid;
-  victim.dirty = states_[slot] == LineState::kDirty;
-  if (victim.evicted) victim.line = lines_[slot];
+  victim.evicted = state_.states[slot] != LineState::kInvalid;
+  victim.dirty = state_.states[slot] == LineState::kDirty;
+  if (victim.evicted) victim.line = state_.lines[slot];
   return victim;
 }
 
@@ -100,59 +106,89 @@ TagArray::Victim TagArray::reserve(Line line) {
   const std::size_t slot = victim_slot(line);
   const Victim victim = content_of(slot);
   if (victim.evicted) ++evictions_;
-  if (victim.dirty) ++dirty_evictions_;
-  lines_[slot] = line;
-  states_[slot] = LineState::kReserved;
-  stamps_[slot] = ++clock_;
+  if (victim.dirty) {
+    ++dirty_evictions_;
+    --state_.dirty;
+  }
+  state_.lines[slot] = line;
+  state_.states[slot] = LineState::kReserved;
+  state_.written[slot] = 0;
+  state_.stamps[slot] = ++state_.clock;
   return victim;
 }
 
 bool TagArray::fill(Line line) {
   const std::size_t slot = slot_of(line);
-  if (slot == kNone || states_[slot] != LineState::kReserved) return false;
-  states_[slot] = LineState::kValid;
+  if (slot == kNone || state_.states[slot] != LineState::kReserved) return false;
+  const bool dirty = state_.written[slot] != 0;
+  state_.states[slot] = dirty ? LineState::kDirty : LineState::kValid;
+  state_.dirty += dirty ? 1 : 0;
+  return true;
+}
+
+bool TagArray::hold(Line line) {
+  const std::size_t slot = slot_of(line);
+  if (slot == kNone || state_.states[slot] != LineState::kValid) return false;
+  state_.states[slot] = LineState::kReserved;
   return true;
 }
 
 bool TagArray::mark_dirty(Line line) {
   const std::size_t slot = slot_of(line);
-  if (slot == kNone || states_[slot] == LineState::kReserved) return false;
-  states_[slot] = LineState::kDirty;
+  if (slot == kNone || state_.states[slot] == LineState::kReserved) return false;
+  if (state_.states[slot] == LineState::kValid) ++state_.dirty;
+  state_.states[slot] = LineState::kDirty;
   return true;
+}
+
+void TagArray::mark_dirty_on_fill(Line line) {
+  const std::size_t slot = slot_of(line);
+  if (slot != kNone && state_.states[slot] == LineState::kReserved) state_.written[slot] = 1;
+}
+
+bool TagArray::clean(Line line) {
+  const std::size_t slot = slot_of(line);
+  if (slot == kNone || state_.states[slot] != LineState::kDirty) return false;
+  state_.states[slot] = LineState::kValid;
+  --state_.dirty;
+  return true;
+}
+
+Line TagArray::next_dirty() {
+  std::size_t& slot = state_.next_dirty;
+  while (state_.states[slot] != LineState::kDirty) slot = slot + 1 == state_.states.size() ? 0 : slot + 1;
+  return state_.lines[slot];
 }
 
 LineState TagArray::invalidate(Line line) {
   const std::size_t slot = slot_of(line);
   if (slot == kNone) return LineState::kInvalid;
-  const LineState was = states_[slot];
-  states_[slot] = LineState::kInvalid;
+  const LineState was = state_.states[slot];
+  if (was == LineState::kDirty) --state_.dirty;
+  state_.states[slot] = LineState::kInvalid;
   return was;
 }
 
 void TagArray::invalidate_all() {
-  std::fill(states_.begin(), states_.end(), LineState::kInvalid);
+  std::fill(state_.states.begin(), state_.states.end(), LineState::kInvalid);
+  state_.dirty = 0;
 }
 
 void TagArray::reset() {
-  invalidate_all();
-  std::fill(stamps_.begin(), stamps_.end(), 0);
-  clock_ = 0;
+  state_ = State(state_.lines.size());
 }
 
-void TagArray::bind(statistics::Registry& registry, const std::string& prefix) {
-  registry.counter(prefix + ".accesses", "accesses", "requests that looked up a line", accesses_);
-  registry.counter(prefix + ".hits", "accesses", "requests that found their line", hits_);
-  registry.counter(prefix + ".pending_hits", "accesses", "requests whose line was on its way", pending_hits_);
-  registry.counter(prefix + ".misses", "accesses", "requests whose line was absent", misses_);
-  registry.counter(prefix + ".evictions", "lines", "lines that made room for others", evictions_);
-  registry.counter(prefix + ".dirty_evictions", "lines", "evicted lines that were written back",
-                   dirty_evictions_);
-  registry.counter(prefix + ".set_full", "accesses",
-                   "requests that waited for a way of a set full of pending fills", reservation_failures_);
-  registry.derived(prefix + ".miss_rate", "ratio", "misses and pending hits per access", [this] {
-    return accesses_ == 0 ? 0.0
-                          : static_cast<double>(misses_ + pending_hits_) / static_cast<double>(accesses_);
-  });
+void TagArray::bind(statistics::Group& group) {
+  group.counter("accesses", units::kAccesses, "requests that looked up a line", accesses_);
+  group.counter("hits", units::kAccesses, "requests that found their line", hits_);
+  group.counter("pending_hits", units::kAccesses, "requests whose line was on its way", pending_hits_);
+  group.counter("misses", units::kAccesses, "requests whose line was absent", misses_);
+  group.counter("evictions", units::kLines, "lines that made room for others", evictions_);
+  group.counter("dirty_evictions", units::kLines, "evicted lines that were written back", dirty_evictions_);
+  group.counter("set_full", units::kAccesses, "requests that waited for a way of a set full of pending fills",
+                reservation_failures_);
+  group.ratio("miss_rate", units::kRatio, "misses and pending hits per access",
+              {{&misses_, &pending_hits_}, {&accesses_}});
 }
 
 }  // namespace weft::cache

@@ -1,12 +1,13 @@
 // The tags of a set-associative cache: states and replacement, no data.
 //
 // Lines are named by their number (address / line_bytes); a cache that sees only every n-th chunk of memory
-// should number its lines densely, or it uses only some of its sets. Set = line mod sets; neither sets nor
-// ways need be a power of two (the DWR machine: 64 sets of 12 ways, a 48 KB cache of 64-byte lines).
+// should number its lines densely, or it uses only some of its sets. Set = line mod sets, unless SetIndex
+// says otherwise; neither sets nor ways need be a power of two (the DWR machine: 64 sets of 12 ways, a 48 KB
+// cache of 64-byte lines).
 //
 // The way of a line: absent -> reserve -> kReserved (its fill is under way) -> fill -> kValid -> mark_dirty
-// -> kDirty. A request is counted once, by `access`; a stalled request asks `find` and `can_reserve` as often
-// as it likes.
+// -> kDirty -> clean -> kValid. A request is counted once, by `access`; a stalled request asks `find` and
+// `can_reserve` as often as it likes.
 #ifndef WEFT_CACHE_TAG_ARRAY_H
 #define WEFT_CACHE_TAG_ARRAY_H
 
@@ -14,39 +15,27 @@
 #include <string>
 #include <vector>
 
-#include "common/config_visitor.h"
 #include "common/fast_divider.h"
-#include "common/statistics.h"
+#include "weft/cache/cache_config.h"
+#include "weft/common/archive.h"
+#include "weft/common/config_visitor.h"
+#include "weft/common/statistics.h"
 
 namespace weft::cache {
 
 using Line = std::uint64_t;
 
 enum class LineState : std::uint8_t { kInvalid, kReserved, kValid, kDirty };
-enum class Replacement : std::uint8_t { kLru, kFifo };
 
 class TagArray {
  public:
-  struct Config {
-    std::uint64_t sets = 64;
-    std::uint64_t ways = 8;
-    std::uint64_t line_bytes = 128;
-    Replacement replacement = Replacement::kLru;
-
-    void describe(config::Visitor& v);
-    // Throws InputError if line_bytes is no power of two, the capacity is above 1 GiB, or there are more than
-    // 2^20 lines.
-    void check(const std::string& where) const;
-    std::uint64_t bytes() const { return sets * ways * line_bytes; }
-  };
-
   struct Victim {
     bool evicted = false;  // a valid or dirty line made room
     bool dirty = false;    // ... and must be written back
     Line line = 0;
   };
 
-  explicit TagArray(const Config& config);
+  explicit TagArray(const TagConfig& config);
 
   Line line_of(std::uint64_t address) const { return line_bytes_.quotient(address); }
   std::uint64_t line_bytes() const { return line_bytes_.divisor(); }
@@ -55,6 +44,8 @@ class TagArray {
   LineState find(Line line) const;
   // Counts one request and makes its line the most recently used. Returns the state found.
   LineState access(Line line);
+  // Counts one request as having found this, whatever the line's own state: for an owner of sectors.
+  void count(Line line, LineState found);
 
   // Is there a way in the set of `line` that no pending fill holds?
   bool can_reserve(Line line) const;
@@ -62,10 +53,24 @@ class TagArray {
   Victim victim_for(Line line) const;
   // Takes the victim's way for `line`, which must be absent. Precondition: can_reserve(line).
   Victim reserve(Line line);
-  // The fill has come: kReserved -> kValid. False if the line is not reserved (it was invalidated meanwhile).
+  // The fill has come: kReserved -> kValid, or kDirty if it was written meanwhile. False if the line is not
+  // reserved (it was invalidated meanwhile).
   bool fill(Line line);
+  // A part of the line is fetched: kValid -> kReserved. False if the line is in another state.
+  bool hold(Line line);
   // kValid -> kDirty. False if the line is absent or reserved.
   bool mark_dirty(Line line);
+  // A write to a line that is kReserved: it will be kDirty.
+  void mark_dirty_on_fill(Line line);
+  // The line has been written back: kDirty -> kValid. False if it is not dirty.
+  bool clean(Line line);
+  // Lines that are kDirty, and one of them; the next ones in turn if each is cleaned. Precondition: there is
+  // one.
+  std::size_t dirty_lines() const { return state_.dirty; }
+  Line next_dirty();
+  // Where the line is among all, below sets x ways; kNone if it is absent.
+  static constexpr std::size_t kNone = ~std::size_t{0};
+  std::size_t place_of(Line line) const { return slot_of(line); }
   // The state it had.
   LineState invalidate(Line line);
   void invalidate_all();
@@ -74,10 +79,32 @@ class TagArray {
 
   // Back to construction, except for the statistics.
   void reset();
-  void bind(statistics::Registry& registry, const std::string& prefix);
+  void archive(Archive& archive) { archive(state_); }
+  void bind(statistics::Group& group);
 
  private:
-  static constexpr std::size_t kNone = ~std::size_t{0};
+  struct State {  // indexed by set * ways + way
+    explicit State(std::size_t slots)
+        : lines(slots), states(slots, LineState::kInvalid), written(slots, 0), stamps(slots) {}
+    std::vector<Line> lines;
+    std::vector<LineState> states;
+    std::vector<std::uint8_t> written;  // of kReserved: dirty when filled
+    std::vector<std::uint64_t> stamps;  // LRU: time of last use; FIFO: time of reservation
+    std::uint64_t clock = 0;
+    std::size_t dirty = 0;       // lines
+    std::size_t next_dirty = 0;  // where the search for one goes on
+    void archive(Archive& archive) {
+      auto& [lines_, states_, written_, stamps_, clock_, dirty_, next_dirty_] = *this;
+      archive(lines_, states_, written_, stamps_, clock_, dirty_, next_dirty_);
+    }
+  };
+
+  std::size_t set_of(Line line) const {
+    if (!hashed_) return sets_.remainder(line);
+    const Line high =
+        (line >> 6 & 7) | (line >> 7 & 8) | (line >> 8 & 16);  // address bits 13, 14, 15, 17, 19
+    return static_cast<std::size_t>((line & (sets_.divisor() - 1)) ^ high);
+  }
   std::size_t slot_of(Line line) const;
   std::size_t victim_slot(Line line) const;
   Victim content_of(std::size_t slot) const;
@@ -86,11 +113,8 @@ class TagArray {
   FastDivider line_bytes_;
   const std::size_t ways_;
   const Replacement replacement_;
-  // Indexed by set * ways + way.
-  std::vector<Line> lines_;
-  std::vector<LineState> states_;
-  std::vector<std::uint64_t> stamps_;  // LRU: time of last use; FIFO: time of reservation
-  std::uint64_t clock_ = 0;
+  const bool hashed_;  // SetIndex::kFermi
+  State state_;
 
   std::uint64_t accesses_ = 0;
   std::uint64_t hits_ = 0;

@@ -52,6 +52,16 @@ bool AllocationLog::is_freed(std::uint64_t address) const {
   return freed_at(address) != nullptr;
 }
 
+std::vector<ImagePart> AllocationLog::of_host() const {
+  std::vector<ImagePart> parts;
+  for (const auto& [address, index] : live_) {
+    const Allocation& allocation = all_[index];
+    if (!allocation.by_kernel && allocation.name != kParameters)
+      parts.push_back({allocation.number, address, allocation.bytes, 0});
+  }
+  return parts;
+}
+
 std::string AllocationLog::describe(const Allocation& allocation) const {
   std::ostringstream out;
   if (allocation.name.empty()) {

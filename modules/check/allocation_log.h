@@ -8,7 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "check/thread_writes.h"
+
 namespace weft::check {
+
+// The name of the allocation of a launch's parameters, which is none of the host's.
+inline constexpr const char* kParameters = "(parameters)";
 
 class AllocationLog {
  public:
@@ -26,6 +31,10 @@ class AllocationLog {
   std::string place(std::uint64_t address) const;
   // Whether the address lies in an allocation that has been freed, and in none that lives.
   bool is_freed(std::uint64_t address) const;
+  // What the host has allocated, and the variables of modules, that live, by address.
+  std::vector<ImagePart> of_host() const;
+  // "allocation 2 (...)", of a live one that begins there.
+  std::string name_of(std::uint64_t address) const { return describe(all_[live_.at(address)]); }
 
  private:
   struct Allocation {

@@ -1,27 +1,33 @@
 #include "check/checks.h"
 
-#include "common/error.h"
 #include "common/number.h"
-#include "sm/executor.h"
+#include "weft/common/error.h"
 
 namespace weft::check {
 
 Options options_of(const std::vector<std::string>& names, std::uint64_t reports) {
   Options options;
   for (const std::string& name : names) {
-    if (name != "memory" && name != "race" && name != "warp")
-      throw InputError("--check", "found '" + name + "'; allowed: memory, race, warp");
-    (name == "memory" ? options.memory : name == "race" ? options.race : options.warp) = true;
+    if (name != "memory" && name != "race" && name != "warp" && name != "scalar")
+      throw InputError("--check", "found '" + name + "'; allowed: memory, race, warp, scalar");
+    (name == "memory" ? options.memory
+     : name == "race" ? options.race
+     : name == "warp" ? options.warp
+                      : options.scalar) = true;
   }
   options.reports = reports;
   return options;
 }
 
 Checks::Checks(const Options& options, std::uint64_t base, std::uint64_t bytes)
-    : log_(options.reports), warp_(options.warp) {
+    : log_(options.reports), warp_(options.warp), base_(base) {
   require("reports of checks", options.reports, {1});
   if (options.memory) memory_.emplace(base, bytes, allocations_, log_);
   if (options.race) race_.emplace(base, bytes, allocations_, log_);
+  if (options.scalar) scalar_.emplace(log_);
+  if (options.records_writes != nullptr) recorder_.emplace(options.records_writes, log_);
+  if (options.scalar && options.compares_writes != nullptr)
+    comparer_.emplace(options.compares_writes, options.ptx, log_);
 }
 
 void Checks::allocated(std::uint64_t address, std::uint64_t bytes, const std::string& name) {
@@ -35,7 +41,7 @@ void Checks::allocated_by_kernel(std::uint64_t address, std::uint64_t bytes) {
   if (race_) race_->allocated(address, bytes);
 }
 
-void Checks::result_written(unsigned sm, const sm::ResidentBlock& block, unsigned chunk, unsigned lane,
+void Checks::result_written(unsigned sm, const execute::ResidentBlock& block, unsigned chunk, unsigned lane,
                             std::uint64_t offset, std::uint64_t bytes) {
   const std::uint32_t thread = (chunk - block.first_chunk) * isa::kLanes + lane;
   if (memory_) memory_->result_written(sm, block, thread, offset, bytes);
@@ -57,24 +63,43 @@ void Checks::reset() {
   if (race_) race_->reset();
 }
 
-void Checks::kernel_started(const sm::Kernel& kernel, unsigned sms) {
+void Checks::kernel_started(const execute::Kernel& kernel, unsigned sms) {
   allocations_.launched();
   if (memory_) memory_->kernel_started(kernel, sms);
   if (race_) race_->kernel_started(kernel, sms);
+  if (scalar_) scalar_->kernel_started(kernel, sms);
+  if (recorder_) recorder_->kernel_started(kernel);
+  if (comparer_) comparer_->kernel_started(kernel, allocations_);
 }
 
-void Checks::block_started(unsigned sm, const sm::ResidentBlock& block) {
+void Checks::instruction_done(const execute::ObservedInstruction& instruction) {
+  if (scalar_) scalar_->done(instruction);
+  if (recorder_) recorder_->done(instruction);
+  if (comparer_) comparer_->done(instruction);
+}
+
+void Checks::launch_ended(const unsigned char* memory) {
+  if (recorder_) recorder_->kernel_ended(allocations_, memory, base_);
+  if (comparer_) comparer_->kernel_ended(allocations_, memory, base_);
+}
+
+std::vector<std::string> Checks::not_compared() const {
+  return comparer_ ? comparer_->left_out() : std::vector<std::string>();
+}
+
+void Checks::block_started(unsigned sm, const execute::ResidentBlock& block) {
   if (memory_) memory_->block_started(sm, block);
   if (race_) race_->block_started(sm, block);
+  if (scalar_) scalar_->block_started(sm, block);
 }
 
-std::uint32_t Checks::access(const sm::ObservedAccess& access) {
+std::uint32_t Checks::access(const execute::ObservedAccess& access) {
   const std::uint32_t allowed = memory_ ? memory_->access(access) : access.mask;
   if (race_) race_->access(access, allowed);
   return allowed;
 }
 
-void Checks::shuffle_from_outside(const sm::ObservedShuffle& shuffle) {
+void Checks::shuffle_from_outside(const execute::ObservedShuffle& shuffle) {
   if (!warp_) return;
   for (std::uint32_t rest = shuffle.mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
@@ -83,16 +108,17 @@ void Checks::shuffle_from_outside(const sm::ObservedShuffle& shuffle) {
   }
 }
 
-void Checks::barrier_arrived(unsigned sm, const sm::ResidentBlock& block, unsigned barrier, unsigned chunk,
-                             std::uint32_t mask, bool waits) {
+void Checks::barrier_arrived(unsigned sm, const execute::ResidentBlock& block, unsigned barrier,
+                             unsigned chunk, std::uint32_t mask, bool waits) {
   if (race_) race_->barrier_arrived(sm, block, barrier, chunk, mask, waits);
 }
 
-void Checks::barrier_released(unsigned sm, const sm::ResidentBlock& block, unsigned barrier, bool whole) {
+void Checks::barrier_released(unsigned sm, const execute::ResidentBlock& block, unsigned barrier,
+                              bool whole) {
   if (race_) race_->barrier_released(sm, block, barrier, whole);
 }
 
-void Checks::warp_synchronised(unsigned sm, const sm::ResidentBlock& block, unsigned chunk,
+void Checks::warp_synchronised(unsigned sm, const execute::ResidentBlock& block, unsigned chunk,
                                std::uint32_t mask) {
   if (race_) race_->warp_synchronised(sm, block, chunk, mask);
 }

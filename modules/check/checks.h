@@ -1,4 +1,4 @@
-// The checks of a run as one observer: `--check memory`, `--check race`, `--check warp`, or several of them.
+// The checks of a run as one observer: `--check memory`, `race`, `warp`, `scalar`, or several of them.
 //
 //   check::Checks checks({true, false, 16}, kDeviceBase, bytes);
 //   gpu.observe(&checks);
@@ -17,19 +17,14 @@
 #include "check/memory_checker.h"
 #include "check/race_checker.h"
 #include "check/report.h"
+#include "check/scalar_checker.h"
+#include "check/write_comparer.h"
+#include "check/write_recorder.h"
+#include "weft/check/check.h"
 
 namespace weft::check {
 
-struct Options {
-  bool memory = false, race = false;
-  std::uint64_t reports = 16;  // different places after which a launch ends; at least 1
-  bool warp = false;
-  bool any() const { return memory || race || warp; }
-};
-// The checks of these names. Throws InputError for another name, and for 0 reports.
-Options options_of(const std::vector<std::string>& names, std::uint64_t reports);
-
-class Checks final : public sm::AccessObserver {
+class Checks final : public execute::AccessObserver {
  public:
   // Device memory: addresses base to base + bytes - 1.
   Checks(const Options& options, std::uint64_t base, std::uint64_t bytes);
@@ -42,21 +37,32 @@ class Checks final : public sm::AccessObserver {
   void allocated_by_kernel(std::uint64_t address, std::uint64_t bytes);
   // The host has written the range.
   void written(std::uint64_t address, std::uint64_t bytes);
+  // The launch that was started last is done. `memory`: the device's.
+  void launch_ended(const unsigned char* memory);
   const std::vector<Report>& reports() const { return log_.reports(); }
+  // What has not been compared with the run without scalarization, and why.
+  std::vector<std::string> not_compared() const;
   // As after construction.
   void reset();
 
-  void kernel_started(const sm::Kernel& kernel, unsigned sms) override;
-  void block_started(unsigned sm, const sm::ResidentBlock& block) override;
-  std::uint32_t access(const sm::ObservedAccess& access) override;
-  void shuffle_from_outside(const sm::ObservedShuffle& shuffle) override;
-  void result_written(unsigned sm, const sm::ResidentBlock& block, unsigned chunk, unsigned lane,
+  void kernel_started(const execute::Kernel& kernel, unsigned sms) override;
+  void block_started(unsigned sm, const execute::ResidentBlock& block) override;
+  std::uint32_t access(const execute::ObservedAccess& access) override;
+  void shuffle_from_outside(const execute::ObservedShuffle& shuffle) override;
+  void result_written(unsigned sm, const execute::ResidentBlock& block, unsigned chunk, unsigned lane,
                       std::uint64_t offset, std::uint64_t bytes) override;
+  bool sees_instructions() const override { return scalar_.has_value() || recorder_.has_value(); }
+  void instruction_starts(const execute::ObservedInstruction& instruction) override {
+    if (scalar_) scalar_->starts(instruction);
+    if (recorder_) recorder_->starts(instruction);
+  }
+  void instruction_done(const execute::ObservedInstruction& instruction) override;
   const std::string& stop_reason() const override { return log_.stop_reason(); }
-  void barrier_arrived(unsigned sm, const sm::ResidentBlock& block, unsigned barrier, unsigned chunk,
+  void barrier_arrived(unsigned sm, const execute::ResidentBlock& block, unsigned barrier, unsigned chunk,
                        std::uint32_t mask, bool waits) override;
-  void barrier_released(unsigned sm, const sm::ResidentBlock& block, unsigned barrier, bool whole) override;
-  void warp_synchronised(unsigned sm, const sm::ResidentBlock& block, unsigned chunk,
+  void barrier_released(unsigned sm, const execute::ResidentBlock& block, unsigned barrier,
+                        bool whole) override;
+  void warp_synchronised(unsigned sm, const execute::ResidentBlock& block, unsigned chunk,
                          std::uint32_t mask) override;
 
  private:
@@ -64,7 +70,11 @@ class Checks final : public sm::AccessObserver {
   ReportLog log_;
   std::optional<MemoryChecker> memory_;
   std::optional<RaceChecker> race_;
+  std::optional<ScalarChecker> scalar_;
+  std::optional<WriteRecorder> recorder_;
+  std::optional<WriteComparer> comparer_;
   const bool warp_;
+  const std::uint64_t base_;
 };
 
 }  // namespace weft::check

@@ -4,7 +4,6 @@
 #include <sstream>
 
 #include "common/hex.h"
-#include "sm/executor.h"
 
 namespace weft::check {
 namespace {
@@ -64,12 +63,12 @@ void MemoryChecker::reset() {
   slots_.clear();
 }
 
-MemoryChecker::Slot& MemoryChecker::slot_of(unsigned sm, const sm::ResidentBlock& block) {
+MemoryChecker::Slot& MemoryChecker::slot_of(unsigned sm, const execute::ResidentBlock& block) {
   return slots_[sm * slots_per_sm_ + block.slot];
 }
 
-void MemoryChecker::kernel_started(const sm::Kernel& kernel, unsigned sms) {
-  slots_per_sm_ = kernel.occupancy.blocks;
+void MemoryChecker::kernel_started(const execute::Kernel& kernel, unsigned sms) {
+  slots_per_sm_ = kernel.occupancy.resident;
   slots_.resize(std::size_t{sms} * slots_per_sm_);
   shared_bytes_ = kernel.shared_bytes;
   own_shared_bytes_ = kernel.own_shared_bytes;
@@ -77,7 +76,7 @@ void MemoryChecker::kernel_started(const sm::Kernel& kernel, unsigned sms) {
   local_words_ = (local_bytes_ + 63) / 64 + 1;
 }
 
-void MemoryChecker::block_started(unsigned sm, const sm::ResidentBlock& block) {
+void MemoryChecker::block_started(unsigned sm, const execute::ResidentBlock& block) {
   Slot& slot = slot_of(sm, block);
   slot.shared.assign((shared_bytes_ + 63) / 64 + 1, 0);
   // The system software has set up its own part.
@@ -85,19 +84,19 @@ void MemoryChecker::block_started(unsigned sm, const sm::ResidentBlock& block) {
   slot.local.assign(local_bytes_ == 0 ? 0 : local_words_ * block.threads, 0);
 }
 
-std::uint32_t MemoryChecker::access(const sm::ObservedAccess& access) {
+std::uint32_t MemoryChecker::access(const execute::ObservedAccess& access) {
   std::uint32_t allowed = access.mask;
   for (std::uint32_t rest = access.mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
     bool fine = true;
     switch (access.space) {
       case ptx::Space::kShared: {
-        Bits written{slot_of(access.sm, *access.block).shared.data(), shared_bytes_};
+        Bits written{slot_of(access.sm, access.block).shared.data(), shared_bytes_};
         fine = check_lane(access, lane, written, nullptr, access.address[lane]);
         break;
       }
       case ptx::Space::kLocal: {
-        Bits written{slot_of(access.sm, *access.block).local.data() + local_words_ * thread_of(access, lane),
+        Bits written{slot_of(access.sm, access.block).local.data() + local_words_ * thread_of(access, lane),
                      local_bytes_};
         fine = check_lane(access, lane, written, nullptr, access.address[lane]);
         break;
@@ -113,14 +112,14 @@ std::uint32_t MemoryChecker::access(const sm::ObservedAccess& access) {
   return allowed;
 }
 
-void MemoryChecker::result_written(unsigned sm, const sm::ResidentBlock& block, std::uint32_t thread,
+void MemoryChecker::result_written(unsigned sm, const execute::ResidentBlock& block, std::uint32_t thread,
                                    std::uint64_t offset, std::uint64_t bytes) {
   Bits written{slot_of(sm, block).local.data() + local_words_ * thread, local_bytes_};
   written.fill(offset, bytes, true);
 }
 
 // Whether the access may happen.
-bool MemoryChecker::check_lane(const sm::ObservedAccess& access, unsigned lane, Bits& written,
+bool MemoryChecker::check_lane(const execute::ObservedAccess& access, unsigned lane, Bits& written,
                                const Bits* accessible, std::uint64_t offset) {
   const std::uint64_t size = access.bytes;
   if ((access.address[lane] & (size - 1)) != 0) {
@@ -133,21 +132,21 @@ bool MemoryChecker::check_lane(const sm::ObservedAccess& access, unsigned lane, 
     report(freed ? kUseAfterFree : kOutOfBounds, access, lane);
     return false;
   }
-  using Kind = sm::ObservedAccess::Kind;
+  using Kind = execute::ObservedAccess::Kind;
   // A register that was never written may be spilled too; that is no access of the program's.
-  const bool spill = access.operation->instruction->spill;
+  const bool spill = access.op.instruction->spill;
   if (access.kind != Kind::kStore && !spill && !written.all(offset, size))
     report(kUninitialised, access, lane);
   if (access.kind != Kind::kLoad) written.set(offset, size);
   return true;
 }
 
-void MemoryChecker::report(const char* kind, const sm::ObservedAccess& access, unsigned lane) {
+void MemoryChecker::report(const char* kind, const execute::ObservedAccess& access, unsigned lane) {
   log_.add(kind, access.kernel->program.name, access.pc,
            [&] { return describe(access, lane) + ", " + kind + ": " + place(access, lane); });
 }
 
-std::string MemoryChecker::place(const sm::ObservedAccess& access, unsigned lane) const {
+std::string MemoryChecker::place(const execute::ObservedAccess& access, unsigned lane) const {
   const std::uint64_t address = access.address[lane];
   if (access.space != ptx::Space::kShared && access.space != ptx::Space::kLocal)
     return allocations_.place(address);

@@ -13,8 +13,8 @@
 
 #include "check/allocation_log.h"
 #include "check/report.h"
-#include "gddr5/memory_image.h"
-#include "sm/access_observer.h"
+#include "execute/access_observer.h"
+#include "weft/gddr5/memory_image.h"
 
 namespace weft::check {
 
@@ -30,12 +30,12 @@ class MemoryChecker {
   void written(std::uint64_t address, std::uint64_t bytes);
   void reset();
 
-  void kernel_started(const sm::Kernel& kernel, unsigned sms);
-  void block_started(unsigned sm, const sm::ResidentBlock& block);
-  std::uint32_t access(const sm::ObservedAccess& access);
+  void kernel_started(const execute::Kernel& kernel, unsigned sms);
+  void block_started(unsigned sm, const execute::ResidentBlock& block);
+  std::uint32_t access(const execute::ObservedAccess& access);
   // Bytes of a thread's local memory, by the device runtime.
-  void result_written(unsigned sm, const sm::ResidentBlock& block, std::uint32_t thread, std::uint64_t offset,
-                      std::uint64_t bytes);
+  void result_written(unsigned sm, const execute::ResidentBlock& block, std::uint32_t thread,
+                      std::uint64_t offset, std::uint64_t bytes);
 
  private:
   // One bit per byte of something.
@@ -58,11 +58,11 @@ class MemoryChecker {
     std::vector<std::uint64_t> shared, local;  // local: local_words_ per thread
   };
 
-  Slot& slot_of(unsigned sm, const sm::ResidentBlock& block);
-  bool check_lane(const sm::ObservedAccess& access, unsigned lane, Bits& written, const Bits* accessible,
+  Slot& slot_of(unsigned sm, const execute::ResidentBlock& block);
+  bool check_lane(const execute::ObservedAccess& access, unsigned lane, Bits& written, const Bits* accessible,
                   std::uint64_t offset);
-  void report(const char* kind, const sm::ObservedAccess& access, unsigned lane);
-  std::string place(const sm::ObservedAccess& access, unsigned lane) const;
+  void report(const char* kind, const execute::ObservedAccess& access, unsigned lane);
+  std::string place(const execute::ObservedAccess& access, unsigned lane) const;
 
   const std::uint64_t base_, bytes_;
   const AllocationLog& allocations_;

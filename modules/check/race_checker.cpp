@@ -5,7 +5,6 @@
 #include <sstream>
 
 #include "common/hex.h"
-#include "sm/executor.h"
 
 namespace weft::check {
 namespace {
@@ -15,13 +14,13 @@ bool is_strong(const ptx::Instruction& in) {
 }
 
 // The bytes that a lane stores.
-void stored_bytes(const sm::ObservedAccess& access, unsigned lane, std::uint8_t* bytes) {
-  const ptx::Instruction& in = *access.operation->instruction;
+void stored_bytes(const execute::ObservedAccess& access, unsigned lane, std::uint8_t* bytes) {
+  const ptx::Instruction& in = *access.op.instruction;
   const unsigned element = ptx::bytes_of(in.type);
   const unsigned cell = element == 8 ? 8 : 4;
   for (unsigned e = 0; e < in.vector; ++e) {
-    const sm::Source& source = access.operation->src[e + 1];
-    const auto* lanes = source.kind == sm::Source::Kind::kConstant
+    const execute::Source& source = access.op.src[e + 1];
+    const auto* lanes = source.kind == execute::Source::Kind::kConstant
                             ? static_cast<const std::uint8_t*>(source.constant)
                             : reinterpret_cast<const std::uint8_t*>(access.registers + source.offset);
     std::memcpy(bytes + e * element, lanes + std::size_t{lane} * cell, element);
@@ -43,48 +42,48 @@ void RaceChecker::reset() {
   slots_.clear();
 }
 
-void RaceChecker::kernel_started(const sm::Kernel& kernel, unsigned sms) {
+void RaceChecker::kernel_started(const execute::Kernel& kernel, unsigned sms) {
   ++launch_;
   grid_ = kernel.launch.grid;
-  slots_per_sm_ = kernel.occupancy.blocks;
+  slots_per_sm_ = kernel.occupancy.resident;
   slots_.resize(std::max(slots_.size(), std::size_t{sms} * slots_per_sm_));
   const std::uint64_t pages = (kernel.shared_bytes + kPageBytes - 1) / kPageBytes;
   for (Slot& slot : slots_) slot.shared.resize(pages);
 }
 
-RaceChecker::Slot& RaceChecker::slot_of(unsigned sm, const sm::ResidentBlock& block) {
+RaceChecker::Slot& RaceChecker::slot_of(unsigned sm, const execute::ResidentBlock& block) {
   return slots_[sm * slots_per_sm_ + block.slot];
 }
 
-void RaceChecker::block_started(unsigned sm, const sm::ResidentBlock& block) {
+void RaceChecker::block_started(unsigned sm, const execute::ResidentBlock& block) {
   Slot& slot = slot_of(sm, block);
   slot.clock.start(block.threads);
   slot.block = number_in(grid_, block.index);
   for (Page& page : slot.shared) page.launch = 0;
 }
 
-void RaceChecker::barrier_arrived(unsigned sm, const sm::ResidentBlock& block, unsigned barrier,
+void RaceChecker::barrier_arrived(unsigned sm, const execute::ResidentBlock& block, unsigned barrier,
                                   unsigned chunk, std::uint32_t mask, bool waits) {
   slot_of(sm, block).clock.arrive(barrier, chunk - block.first_chunk, mask, waits);
 }
 
-void RaceChecker::barrier_released(unsigned sm, const sm::ResidentBlock& block, unsigned barrier,
+void RaceChecker::barrier_released(unsigned sm, const execute::ResidentBlock& block, unsigned barrier,
                                    bool whole) {
   slot_of(sm, block).clock.release(barrier, whole);
 }
 
-void RaceChecker::warp_synchronised(unsigned sm, const sm::ResidentBlock& block, unsigned chunk,
+void RaceChecker::warp_synchronised(unsigned sm, const execute::ResidentBlock& block, unsigned chunk,
                                     std::uint32_t mask) {
   slot_of(sm, block).clock.synchronise(chunk - block.first_chunk, mask);
 }
 
 // Null for an address outside of its memory: that is the business of another check. Null for the system
 // software's part of shared memory, which atomics order.
-RaceChecker::Page* RaceChecker::page_of(const sm::ObservedAccess& access, std::uint64_t offset) {
+RaceChecker::Page* RaceChecker::page_of(const execute::ObservedAccess& access, std::uint64_t offset) {
   const std::uint64_t number = offset / kPageBytes;
   if (access.space == ptx::Space::kShared) {
     if (offset >= access.kernel->own_shared_bytes) return nullptr;
-    auto& shared = slot_of(access.sm, *access.block).shared;
+    auto& shared = slot_of(access.sm, access.block).shared;
     return number < shared.size() ? &shared[number] : nullptr;
   }
   if (number >= pages_.size()) return nullptr;
@@ -118,13 +117,13 @@ void RaceChecker::prepare(Page& page, std::uint64_t size) {
   page.shift = 0;
 }
 
-void RaceChecker::access(const sm::ObservedAccess& access, std::uint32_t mask) {
+void RaceChecker::access(const execute::ObservedAccess& access, std::uint32_t mask) {
   const bool shared = access.space == ptx::Space::kShared;
   if (!shared && access.space != ptx::Space::kGlobal)
     return;  // nobody else sees local memory, nobody writes the rest
-  const ptx::Instruction& in = *access.operation->instruction;
+  const ptx::Instruction& in = *access.op.instruction;
   const std::uint64_t size = access.bytes;
-  const Slot& slot = slot_of(access.sm, *access.block);
+  const Slot& slot = slot_of(access.sm, access.block);
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
     const std::uint64_t offset = access.address[lane] - (shared ? 0 : base_);
@@ -151,10 +150,10 @@ void RaceChecker::remember(std::array<Mark, 2>& marks, const Mark& now) {
   marks[0] = now;
 }
 
-void RaceChecker::check(const sm::ObservedAccess& access, unsigned lane, Cell& cell, const Mark& now,
+void RaceChecker::check(const execute::ObservedAccess& access, unsigned lane, Cell& cell, const Mark& now,
                         std::uint32_t mask) {
-  const Slot& slot = slot_of(access.sm, *access.block);
-  const bool writes = access.kind != sm::ObservedAccess::Kind::kLoad;
+  const Slot& slot = slot_of(access.sm, access.block);
+  const bool writes = access.kind != execute::ObservedAccess::Kind::kLoad;
   const auto look = [&](const std::array<Mark, 2>& marks, bool were_writes) {
     for (const Mark& before : marks) {
       if (before.clock == 0 || (before.strong && now.strong) || ordered(slot, before, now)) continue;
@@ -168,7 +167,7 @@ void RaceChecker::check(const sm::ObservedAccess& access, unsigned lane, Cell& c
 }
 
 // Whether two plain stores wrote the same: then the race is there, but not what the memory holds afterwards.
-bool RaceChecker::writes_equal(const sm::ObservedAccess& access, unsigned lane, const Mark& before,
+bool RaceChecker::writes_equal(const execute::ObservedAccess& access, unsigned lane, const Mark& before,
                                std::uint32_t mask) const {
   std::uint8_t mine[16] = {}, other[16] = {};
   const std::uint64_t size = access.bytes;
@@ -178,7 +177,7 @@ bool RaceChecker::writes_equal(const sm::ObservedAccess& access, unsigned lane, 
   // The other store may be part of the same instruction, which has not happened yet.
   const std::uint32_t first = thread_of(access, 0);
   if (before.pc == access.pc && before.thread - first < isa::kLanes && before.thread >= first &&
-      before.block == block_of(*access.kernel, *access.block)) {
+      before.block == block_of(*access.kernel, access.block)) {
     const unsigned sibling = before.thread - first;
     if ((mask >> sibling & 1) != 0 && access.address[sibling] == access.address[lane]) {
       stored_bytes(access, sibling, other);
@@ -187,11 +186,11 @@ bool RaceChecker::writes_equal(const sm::ObservedAccess& access, unsigned lane, 
   return std::memcmp(mine, other, size) == 0;
 }
 
-void RaceChecker::report(const sm::ObservedAccess& access, unsigned lane, const Mark& before,
+void RaceChecker::report(const execute::ObservedAccess& access, unsigned lane, const Mark& before,
                          bool before_writes, std::uint32_t mask) {
-  const sm::Kernel& kernel = *access.kernel;
+  const execute::Kernel& kernel = *access.kernel;
   log_.add("race", kernel.program.name, access.pc, [&] {
-    const ptx::Instruction& in = *access.operation->instruction;
+    const ptx::Instruction& in = *access.op.instruction;
     const ptx::Instruction& earlier = kernel.program.code[before.pc];
     std::ostringstream out;
     out << describe(access, lane) << ", race with the " << verb_of(earlier) << " of "

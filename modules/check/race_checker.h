@@ -20,7 +20,7 @@
 #include "check/allocation_log.h"
 #include "check/report.h"
 #include "check/sync_clock.h"
-#include "sm/access_observer.h"
+#include "execute/access_observer.h"
 
 namespace weft::check {
 
@@ -31,13 +31,14 @@ class RaceChecker {
   // The range is new: what was accessed there before races with nothing any more.
   void allocated(std::uint64_t address, std::uint64_t bytes);
   void reset();
-  void kernel_started(const sm::Kernel& kernel, unsigned sms);
-  void block_started(unsigned sm, const sm::ResidentBlock& block);
-  void access(const sm::ObservedAccess& access, std::uint32_t mask);
-  void barrier_arrived(unsigned sm, const sm::ResidentBlock& block, unsigned barrier, unsigned chunk,
+  void kernel_started(const execute::Kernel& kernel, unsigned sms);
+  void block_started(unsigned sm, const execute::ResidentBlock& block);
+  void access(const execute::ObservedAccess& access, std::uint32_t mask);
+  void barrier_arrived(unsigned sm, const execute::ResidentBlock& block, unsigned barrier, unsigned chunk,
                        std::uint32_t mask, bool waits);
-  void barrier_released(unsigned sm, const sm::ResidentBlock& block, unsigned barrier, bool whole);
-  void warp_synchronised(unsigned sm, const sm::ResidentBlock& block, unsigned chunk, std::uint32_t mask);
+  void barrier_released(unsigned sm, const execute::ResidentBlock& block, unsigned barrier, bool whole);
+  void warp_synchronised(unsigned sm, const execute::ResidentBlock& block, unsigned chunk,
+                         std::uint32_t mask);
 
  private:
   // Who accessed a cell, and when.
@@ -65,15 +66,15 @@ class RaceChecker {
     std::vector<Page> shared;
   };
 
-  Slot& slot_of(unsigned sm, const sm::ResidentBlock& block);
-  Page* page_of(const sm::ObservedAccess& access, std::uint64_t offset);
+  Slot& slot_of(unsigned sm, const execute::ResidentBlock& block);
+  Page* page_of(const execute::ObservedAccess& access, std::uint64_t offset);
   void prepare(Page& page, std::uint64_t size);
-  void check(const sm::ObservedAccess& access, unsigned lane, Cell& cell, const Mark& now,
+  void check(const execute::ObservedAccess& access, unsigned lane, Cell& cell, const Mark& now,
              std::uint32_t mask);
   bool ordered(const Slot& slot, const Mark& before, const Mark& now) const;
-  void report(const sm::ObservedAccess& access, unsigned lane, const Mark& before, bool before_writes,
+  void report(const execute::ObservedAccess& access, unsigned lane, const Mark& before, bool before_writes,
               std::uint32_t mask);
-  bool writes_equal(const sm::ObservedAccess& access, unsigned lane, const Mark& before,
+  bool writes_equal(const execute::ObservedAccess& access, unsigned lane, const Mark& before,
                     std::uint32_t mask) const;
   static void remember(std::array<Mark, 2>& marks, const Mark& now);
 

@@ -4,23 +4,21 @@
 
 #include "common/hex.h"
 #include "isa/isa.h"
-#include "sm/executor.h"
 
 namespace weft::check {
 namespace {
 
-std::uint32_t thread_in_block(const sm::ResidentBlock& block, unsigned chunk, unsigned lane) {
+std::uint32_t thread_in_block(const execute::ResidentBlock& block, unsigned chunk, unsigned lane) {
   return (chunk - block.first_chunk) * isa::kLanes + lane;
 }
 
 // "kernel: thread (1,0,0) of block (0,0,0), pc 7, file.cu:12 (kernel.ptx:40:3): ", of an access or a shuffle.
 template <class Observed>
-std::string place_of(const Observed& what, unsigned lane) {
+std::string place_of(const Observed& what, const execute::ResidentBlock& block, unsigned lane) {
   const ptx::Program& program = what.kernel->program;
   std::ostringstream out;
   out << program.name << ": "
-      << thread_name(*what.kernel, block_of(*what.kernel, *what.block),
-                     thread_in_block(*what.block, what.chunk, lane))
+      << thread_name(*what.kernel, block_of(*what.kernel, block), thread_in_block(block, what.chunk, lane))
       << ", pc " << what.pc << ", " << program.place(what.pc) << ": ";
   return out.str();
 }
@@ -28,8 +26,8 @@ std::string place_of(const Observed& what, unsigned lane) {
 }  // namespace
 
 void ReportLog::add(const std::string& kind, const std::string& kernel, ptx::Pc pc,
-                    const std::function<std::string()>& text) {
-  const auto [place, is_new] = places_.try_emplace({kernel, pc}, reports_.size());
+                    const std::function<std::string()>& text, bool comparison) {
+  const auto [place, is_new] = places_.try_emplace({kernel, pc, comparison}, reports_.size());
   if (!is_new) {
     ++reports_[place->second].count;
     return;
@@ -65,11 +63,11 @@ std::string verb_of(const ptx::Instruction& in) {
   }
 }
 
-std::uint32_t thread_of(const sm::ObservedAccess& access, unsigned lane) {
-  return thread_in_block(*access.block, access.chunk, lane);
+std::uint32_t thread_of(const execute::ObservedAccess& access, unsigned lane) {
+  return thread_in_block(access.block, access.chunk, lane);
 }
 
-std::uint64_t block_of(const sm::Kernel& kernel, const sm::ResidentBlock& block) {
+std::uint64_t block_of(const execute::Kernel& kernel, const execute::ResidentBlock& block) {
   return number_in(kernel.launch.grid, block.index);
 }
 
@@ -77,7 +75,7 @@ std::uint64_t number_in(const dispatch::Dim3& grid, const dispatch::Dim3& index)
   return index[0] + std::uint64_t{grid[0]} * (index[1] + std::uint64_t{grid[1]} * index[2]);
 }
 
-std::string thread_name(const sm::Kernel& kernel, std::uint64_t block, std::uint32_t thread) {
+std::string thread_name(const execute::Kernel& kernel, std::uint64_t block, std::uint32_t thread) {
   const auto& size = kernel.launch.block;
   const auto& grid = kernel.launch.grid;
   std::ostringstream out;
@@ -87,16 +85,20 @@ std::string thread_name(const sm::Kernel& kernel, std::uint64_t block, std::uint
   return out.str();
 }
 
-std::string describe(const sm::ObservedAccess& access, unsigned lane) {
-  return place_of(access, lane) + verb_of(*access.operation->instruction) + " of " +
+std::string place(const execute::ObservedInstruction& instruction, unsigned lane) {
+  return place_of(instruction, *instruction.block, lane);
+}
+
+std::string describe(const execute::ObservedAccess& access, unsigned lane) {
+  return place_of(access, access.block, lane) + verb_of(*access.op.instruction) + " of " +
          std::to_string(access.bytes) + " bytes";
 }
 
-std::string describe(const sm::ObservedShuffle& shuffle, unsigned lane) {
+std::string describe(const execute::ObservedShuffle& shuffle, unsigned lane) {
   const unsigned from = shuffle.from[lane];
   const std::uint32_t thread = thread_in_block(*shuffle.block, shuffle.chunk, from);
   std::ostringstream out;
-  out << place_of(shuffle, lane) << "shfl reads lane " << from << " of its warp, ";
+  out << place_of(shuffle, *shuffle.block, lane) << "shfl reads lane " << from << " of its warp, ";
   if (thread >= shuffle.block->threads) {
     out << "a thread that the block does not have";
   } else if (!shuffle.names_members) {

@@ -6,7 +6,7 @@
 
 #include "common/config_document.h"
 #include "common/config_ranges.h"
-#include "common/error.h"
+#include "weft/common/error.h"
 
 namespace weft::config {
 

@@ -5,8 +5,8 @@
 #include <set>
 #include <vector>
 
-#include "common/error.h"
 #include "common/input_file.h"
+#include "weft/common/error.h"
 
 namespace weft::config {
 namespace {

@@ -8,21 +8,9 @@
 #include <vector>
 
 #include "common/config_document.h"
-#include "common/error.h"
+#include "weft/common/error.h"
 
 namespace weft::config {
-
-// A rule that joins several values, broken. The struct's `check` throws it; `load` says where they come from.
-class RuleError : public InputError {
- public:
-  // `pointer` and `others`: JSON pointers of the values that do not go together.
-  RuleError(const std::string& pointer, std::vector<std::string> others, const std::string& text)
-      : InputError(pointer, text), others_(std::move(others)) {}
-  const std::vector<std::string>& others() const { return others_; }
-
- private:
-  std::vector<std::string> others_;
-};
 
 class Origins {
  public:

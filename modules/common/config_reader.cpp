@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "common/config_ranges.h"
-#include "common/error.h"
+#include "weft/common/error.h"
 
 namespace weft::config {
 namespace {

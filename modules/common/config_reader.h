@@ -19,7 +19,7 @@
 
 #include "common/config_document.h"
 #include "common/config_origins.h"
-#include "common/config_visitor.h"
+#include "weft/common/config_visitor.h"
 
 namespace weft::config {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "common/config_visitor.h"
+#include "weft/common/config_visitor.h"
 
 namespace weft::config {
 

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "common/error.h"
+#include "weft/common/error.h"
 
 namespace weft {
 namespace {

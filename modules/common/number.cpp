@@ -3,7 +3,7 @@
 #include <charconv>
 #include <sstream>
 
-#include "common/error.h"
+#include "weft/common/error.h"
 
 namespace weft {
 namespace {

@@ -2,14 +2,12 @@
 
 #include <algorithm>
 
-#include "common/error.h"
-#include "common/memory_transaction.h"
+#include "bus/memory_transaction.h"
+#include "weft/common/error.h"
 
 namespace weft::crossbar {
 
 using sc_core::sc_time;
-using tlm::tlm_phase;
-using tlm::tlm_sync_enum;
 
 namespace {
 
@@ -33,25 +31,21 @@ bool is_system(const tlm::tlm_generic_payload& payload) {
   return origin != nullptr && origin->system;
 }
 
-std::uint64_t request_bytes(const tlm::tlm_generic_payload& payload) {
-  return kHeaderBytes + (payload.is_write() || is_atomic(payload) ? payload.get_data_length() : 0);
+unsigned flits(std::uint64_t bytes, std::uint64_t flit_bytes) {
+  return static_cast<unsigned>((bytes + flit_bytes - 1) / flit_bytes);
 }
 
-std::uint64_t response_bytes(const tlm::tlm_generic_payload& payload) {
-  return kHeaderBytes + (payload.is_read() || is_atomic(payload) ? payload.get_data_length() : 0);
-}
-
-PacketNetwork::Shape shape(const Crossbar::Config& config) {
+PacketNetwork::Shape shape(const Config& config) {
   PacketNetwork::Shape shape;
   shape.input_queue = config.input_queue;
   shape.output_queue = config.output_queue;
   shape.router_latency = config.router_latency;
   shape.arbitration = config.arbitration;
+  shape.input_speedup = static_cast<unsigned>(config.input_speedup);
   return shape;
 }
 
-PacketNetwork::Shape request_shape(const Crossbar::Config& config, unsigned sms, unsigned ports,
-                                   unsigned others) {
+PacketNetwork::Shape request_shape(const Config& config, unsigned sms, unsigned ports, unsigned others) {
   PacketNetwork::Shape requests = shape(config);
   requests.inputs = sms + others;
   requests.lone_inputs = others;
@@ -60,8 +54,7 @@ PacketNetwork::Shape request_shape(const Crossbar::Config& config, unsigned sms,
   return requests;
 }
 
-PacketNetwork::Shape response_shape(const Crossbar::Config& config, unsigned sms, unsigned ports,
-                                    unsigned others) {
+PacketNetwork::Shape response_shape(const Config& config, unsigned sms, unsigned ports, unsigned others) {
   PacketNetwork::Shape responses = shape(config);
   responses.inputs = ports;
   responses.outputs = sms + others;
@@ -82,13 +75,23 @@ constexpr std::uint64_t bit(unsigned index) {
 
 }  // namespace
 
-void Crossbar::Config::describe(config::Visitor& v) {
+void Config::describe(config::Visitor& v) {
   v.integer("flit_bytes", flit_bytes, {1, 4096}, "bytes", "bytes that an interface moves per cycle");
+  v.integer("response_flit_bytes", response_flit_bytes, {0, 4096}, "bytes",
+            "the same from memory to the SMs; 0: flit_bytes");
+  v.integer("response_sector_bytes", response_sector_bytes, {0, 4096}, "bytes",
+            "each aligned sector of so many bytes has a response of its own, and each sector written an "
+            "acknowledgement; 0: one response for all");
+  v.boolean("read_reply_header", read_reply_header, "does a response with data have a header beside them");
+  v.boolean("write_acknowledgements", write_acknowledgements,
+            "false: no packet goes back for a write; its transaction still ends when memory has answered");
   v.integer("input_queue", input_queue, {1, 4096}, "packets",
             "packets that wait at each SM, and at each memory port");
   v.integer("output_queue", output_queue, {1, 4096}, "packets",
             "packets granted but not delivered, for each memory port and each SM");
   v.integer("sms_per_interface", sms_per_interface, {1, 64}, "SMs", "SMs that share a network interface");
+  v.integer("input_speedup", input_speedup, {1, 16}, "packets",
+            "outputs to which an input interface may pass packets at the same time");
   v.integer("router_latency", router_latency, {1, 10'000}, "cycles",
             "from a packet's last flit in to its delivery");
   config::choice(v, "arbitration", arbitration,
@@ -97,7 +100,10 @@ void Crossbar::Config::describe(config::Visitor& v) {
 }
 
 // Every set of values in range is possible; the function is here so that all Configs look alike.
-void Crossbar::Config::check(const std::string&) const {}
+void Config::check(const std::string&) const {}
+
+Crossbar::State::State(const Config& config, std::size_t sms)
+    : completions(sms, Ring<Completion>(config.write_acknowledgements ? 0 : config.output_queue)) {}
 
 Crossbar::Crossbar(sc_core::sc_module_name name, const Config& config, ClockDomain& domain,
                    const gddr5::AddressMap& map, unsigned sms, unsigned ports, bool system_port,
@@ -114,44 +120,26 @@ Crossbar::Crossbar(sc_core::sc_module_name name, const Config& config, ClockDoma
       system_port_(system_port),
       sm_count_(sms),
       index_(domain.add(*this)),
+      sm_ports_(bus::TargetPort::on_all(sm_sockets, *this, {domain, index_})),
+      memory_ports_(bus::InitiatorPort::on_all(memory_sockets, *this, {domain, index_})),
       requests_(request_shape(config, sms, static_cast<unsigned>(memory_sockets.size()), others)),
       responses_(response_shape(config, sms, static_cast<unsigned>(memory_sockets.size()), others)),
       sms_(sms + others),
-      memory_(memory_sockets.size()) {
+      memory_(memory_sockets.size()),
+      state_(config, sms_.size()) {
   if (ports != map.channels() && ports != map.ports()) {
     throw InputError(this->name(), std::to_string(ports) + " memory ports; the address map has " +
                                        std::to_string(map.channels()) + " channels and " +
                                        std::to_string(map.ports()) + " L2 banks");
-  }
-  for (unsigned sm = 0; sm < sms + others; ++sm) {
-    sm_sockets[sm].register_nb_transport_fw(this, &Crossbar::forward, static_cast<int>(sm));
-    sm_sockets[sm].register_b_transport(this, &Crossbar::blocking, static_cast<int>(sm));
-    sm_sockets[sm].register_get_direct_mem_ptr(this, &Crossbar::dmi, static_cast<int>(sm));
-    sm_sockets[sm].register_transport_dbg(this, &Crossbar::debug, static_cast<int>(sm));
-  }
-  for (unsigned port = 0; port < memory_.size(); ++port) {
-    memory_sockets[port].register_nb_transport_bw(this, &Crossbar::backward, static_cast<int>(port));
-    memory_sockets[port].register_invalidate_direct_mem_ptr(this, &Crossbar::invalidate,
-                                                            static_cast<int>(port));
   }
 }
 
 void Crossbar::reset() {
   requests_.reset();
   responses_.reset();
-  for (SmSide& side : sms_) {
-    if (side.responding != nullptr) side.responding->release();
-    side.request = {};
-    side.responding = nullptr;
-    side.response_gate = {};
-  }
-  for (MemorySide& side : memory_) {
-    side.requesting = nullptr;
-    side.request_gate = {};
-    side.response = {};
-    side.completed = {};
-  }
-  blocked_requests_ = blocked_responses_ = 0;
+  for (const auto& port : sm_ports_) port->reset();
+  for (const auto& port : memory_ports_) port->reset();
+  state_ = State(config_, sms_.size());
   for (const auto& path : paths_) {
     if (path->payload == nullptr) continue;
     Payload& payload = *path->payload;
@@ -160,19 +148,61 @@ void Crossbar::reset() {
   }
 }
 
+void Crossbar::archive(Archive& archive) {
+  archive(state_, requests_, responses_);
+  for (const auto& port : sm_ports_) archive(*port);
+  for (const auto& port : memory_ports_) archive(*port);
+}
+
 unsigned Crossbar::port_of(const Payload& payload) const {
   if (system_port_ && is_system(payload)) return static_cast<unsigned>(memory_.size() - 1);
   const gddr5::AddressMap::Route route = map_.route(payload.get_address());
   return by_channel_ ? route.channel : route.port;
 }
 
-Cycle Crossbar::edge_of(const sc_time& delay) const {
-  return delay == sc_core::SC_ZERO_TIME ? domain_.next_edge()
-                                        : domain_.first_edge_after(sc_core::sc_time_stamp() + delay);
+std::uint64_t Crossbar::request_bytes(const Payload& payload) const {
+  return kHeaderBytes + (payload.is_write() || is_atomic(payload) ? payload.get_data_length() : 0);
 }
 
-unsigned Crossbar::flits(std::uint64_t bytes) const {
-  return static_cast<unsigned>((bytes + config_.flit_bytes - 1) / config_.flit_bytes);
+// The host's bursts are answered whole.
+std::uint64_t Crossbar::response_sector(const Payload& payload) const {
+  return origin_of(payload) != nullptr ? config_.response_sector_bytes : 0;
+}
+
+// Of one packet. Without a header and without data it is still one.
+std::uint64_t Crossbar::response_packet_bytes(const Payload& payload) const {
+  if (payload.is_write() && !is_atomic(payload)) return config_.write_acknowledgements ? kHeaderBytes : 0;
+  const std::uint64_t sector = response_sector(payload);
+  const std::uint64_t data = sector == 0 ? payload.get_data_length() : sector;
+  return std::max<std::uint64_t>(data + (config_.read_reply_header ? kHeaderBytes : 0), 1);
+}
+
+unsigned Crossbar::response_packets(const Payload& payload) const {
+  const std::uint64_t sector = response_sector(payload);
+  if (sector == 0 || payload.get_data_length() == 0) return 1;
+  const std::uint64_t begin = payload.get_address(), last = begin + payload.get_data_length() - 1;
+  return static_cast<unsigned>(last / sector - begin / sector + 1);
+}
+
+std::uint64_t Crossbar::response_bytes(const Payload& payload) const {
+  return response_packets(payload) * response_packet_bytes(payload);
+}
+
+unsigned Crossbar::request_flits(const Payload& payload) const {
+  return flits(request_bytes(payload), config_.flit_bytes);
+}
+
+unsigned Crossbar::response_flits(const Payload& payload) const {
+  return response_packets(payload) * flits(response_packet_bytes(payload), config_.bytes_per_response_flit());
+}
+
+bool Crossbar::answered_by_wire(const Payload& payload) const {
+  return !config_.write_acknowledgements && payload.is_write() && !is_atomic(payload);
+}
+
+bool Crossbar::has_place_for_response(unsigned port, const Payload& payload) const {
+  if (!answered_by_wire(payload)) return !responses_.input_full(port);
+  return !state_.completions[payload.get_extension<Path>()->sm].full();
 }
 
 void Crossbar::attach_path(Payload& payload, unsigned sm) {
@@ -194,85 +224,70 @@ void Crossbar::detach_path(Path& path) {
   free_paths_.push_back(&path);
 }
 
-tlm_sync_enum Crossbar::forward(int index, Payload& payload, tlm_phase& phase, sc_time& delay) {
-  const auto sm = static_cast<unsigned>(index);
-  SmSide& side = sms_[sm];
-  const Cycle usable = edge_of(delay);
-  if (phase == tlm::END_RESP) {
-    end_response(side, usable);
-    domain_.wake_at(index_, usable);
-    return tlm::TLM_COMPLETED;
-  }
-  if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
+bus::Verdict Crossbar::request(unsigned sm, Payload& payload, Cycle ready, sc_time&) {
   if (!map_.within_chunk(payload.get_address(), payload.get_data_length()) &&
       !(system_port_ && is_system(payload))) {
     payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
-    return tlm::TLM_COMPLETED;
+    return bus::Verdict::kCompleted;
   }
-  if (side.request.payload != nullptr) {  // a second request before END_REQ breaks the exclusion rule
-    payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
-    return tlm::TLM_COMPLETED;
-  }
-
-  payload.acquire();
-  attach_path(payload, sm);
-  domain_.wake_at(index_, usable);
+  domain_.wake_at(index_, ready);
   if (requests_.input_full(sm)) {
-    side.request = {&payload, usable};
-    blocked_requests_ |= bit(sm);
+    state_.blocked_requests |= bit(sm);
     ++request_stalls_;
-    return tlm::TLM_ACCEPTED;
+    return bus::Verdict::kWithheld;
   }
-  push_request(sm, payload, usable);
-  phase = tlm::END_REQ;
-  return tlm::TLM_UPDATED;
+  push_request(sm, payload, ready);
+  return bus::Verdict::kTaken;
 }
 
 void Crossbar::push_request(unsigned sm, Payload& payload, Cycle ready) {
-  const std::uint64_t bytes = request_bytes(payload);
-  requests_.push(sm, &payload, port_of(payload), flits(bytes), ready);
-  sms_[sm].bytes_in += bytes;
+  attach_path(payload, sm);
+  requests_.push(sm, &payload, port_of(payload), request_flits(payload), ready);
+  sms_[sm].bytes_in += request_bytes(payload);
   ++request_packets_;
 }
 
-tlm_sync_enum Crossbar::backward(int index, Payload& payload, tlm_phase& phase, sc_time& delay) {
-  const auto port = static_cast<unsigned>(index);
-  MemorySide& side = memory_[port];
-  const Cycle usable = edge_of(delay);
-  domain_.wake_at(index_, usable);
-  if (phase == tlm::END_REQ) {
-    side.requesting = nullptr;
-    side.request_gate.open(usable);
-    return tlm::TLM_ACCEPTED;
+// Without a path: forgotten by a reset.
+bool Crossbar::response(unsigned port, Payload& payload, Cycle ready) {
+  if (payload.get_extension<Path>() == nullptr) return true;
+  if (!has_place_for_response(port, payload)) {
+    state_.blocked_responses |= bit(port);
+    ++response_stalls_;
+    return false;
   }
-  if (phase != tlm::BEGIN_RESP || payload.get_extension<Path>() == nullptr) return tlm::TLM_ACCEPTED;
-  if (side.requesting == &payload) {  // BEGIN_RESP implies END_REQ
-    side.requesting = nullptr;
-    side.request_gate.open(usable);
-  }
-  if (responses_.input_full(port) || (blocked_responses_ & bit(port)) != 0) {
-    hold_response(port, payload, usable);
-    return tlm::TLM_ACCEPTED;
-  }
-  push_response(port, payload, usable);
-  return tlm::TLM_COMPLETED;
-}
-
-void Crossbar::hold_response(unsigned port, Payload& payload, Cycle ready) {
-  memory_[port].response = {&payload, ready};
-  blocked_responses_ |= bit(port);
-  ++response_stalls_;
+  push_response(port, payload, ready);
+  return true;
 }
 
 void Crossbar::push_response(unsigned port, Payload& payload, Cycle ready) {
-  const std::uint64_t bytes = response_bytes(payload);
-  const Path* path = payload.get_extension<Path>();
-  responses_.push(port, &payload, path->sm, flits(bytes), ready);
-  memory_[port].bytes_in += bytes;
+  stamp_answered(payload);
+  const unsigned sm = payload.get_extension<Path>()->sm;
+  if (answered_by_wire(payload)) {
+    state_.completions[sm].push({&payload, ready});
+    state_.completing |= bit(sm);
+    return;
+  }
+  responses_.push(port, &payload, sm, response_flits(payload), ready);
+  memory_[port].bytes_in += response_bytes(payload);
   ++response_packets_;
 }
 
-// Deliveries first: a place that they free can be granted at the same edge.
+// For who waits for the transaction: when it was where.
+void Crossbar::stamp_delivered(const Payload& payload) const {
+  TransactionOrigin* const origin = origin_of(payload);
+  if (origin == nullptr) return;
+  origin->stages.delivered_ps = sc_core::sc_time_stamp().value();
+  if (by_channel_) origin->stages.fetched_ps = origin->stages.delivered_ps;
+}
+
+void Crossbar::stamp_answered(const Payload& payload) const {
+  TransactionOrigin* const origin = origin_of(payload);
+  if (origin == nullptr) return;
+  origin->stages.answered_ps = sc_core::sc_time_stamp().value();
+  if (by_channel_) origin->stages.filled_ps = origin->stages.answered_ps;
+}
+
+// Deliveries first: a place that they free can be granted, or taken, at the same edge.
 Cycle Crossbar::step(Cycle now) {
   deliver_responses(now);
   deliver_requests(now);
@@ -285,88 +300,58 @@ Cycle Crossbar::step(Cycle now) {
 
 void Crossbar::deliver_requests(Cycle now) {
   for_each_bit(requests_.occupied(), [&](unsigned port) {
-    MemorySide& side = memory_[port];
-    if (requests_.head(port).ready > now || !side.request_gate.usable(now)) return;
+    if (requests_.head(port).ready > now || !memory_ports_[port]->usable(now)) return;
     Payload& payload = *static_cast<Payload*>(requests_.head(port).content);
     requests_.pop(port);
-    side.bytes_out += request_bytes(payload);
-    side.requesting = &payload;
-    side.request_gate.close();
-    tlm_phase phase = tlm::BEGIN_REQ;
-    sc_time delay = sc_core::SC_ZERO_TIME;
-    const tlm_sync_enum result = memory_sockets[port]->nb_transport_fw(payload, phase, delay);
-    if (result == tlm::TLM_ACCEPTED) return;
-    if (result == tlm::TLM_COMPLETED) {
-      side.completed = {&payload, edge_of(delay)};
-      blocked_responses_ |= bit(port);
-      return;
-    }
-    side.requesting = nullptr;
-    side.request_gate.open(edge_of(delay));
-    // A response as return value is ended by a call of its own, for which admit_responses finds the time.
-    if (phase == tlm::BEGIN_RESP) hold_response(port, payload, edge_of(delay));
+    memory_[port].bytes_out += request_bytes(payload);
+    stamp_delivered(payload);
+    memory_ports_[port]->send(payload);
   });
 }
 
 void Crossbar::deliver_responses(Cycle now) {
-  for_each_bit(responses_.occupied(), [&](unsigned sm) {
-    SmSide& side = sms_[sm];
-    if (responses_.head(sm).ready > now || !side.response_gate.usable(now)) return;
-    Payload& payload = *static_cast<Payload*>(responses_.head(sm).content);
-    responses_.pop(sm);
-    side.bytes_out += response_bytes(payload);
-    side.responding = &payload;
-    side.response_gate.close();
-    detach_path(*payload.get_extension<Path>());
-    tlm_phase phase = tlm::BEGIN_RESP;
-    sc_time delay = sc_core::SC_ZERO_TIME;
-    const tlm_sync_enum result = sm_sockets[sm]->nb_transport_bw(payload, phase, delay);
-    if (result == tlm::TLM_COMPLETED || (result == tlm::TLM_UPDATED && phase == tlm::END_RESP)) {
-      end_response(side, edge_of(delay));
+  for_each_bit(responses_.occupied() | state_.completing, [&](unsigned sm) {
+    if (!sm_ports_[sm]->usable(now)) return;
+    const Cycle packet = (responses_.occupied() & bit(sm)) != 0 ? responses_.head(sm).ready : kNever;
+    Ring<Completion>& completions = state_.completions[sm];
+    if (!completions.empty() && completions.front().ready <= std::min(packet, now)) {
+      Payload& payload = *completions.front().payload;
+      completions.pop();
+      if (completions.empty()) state_.completing &= ~bit(sm);
+      respond(sm, payload);
+    } else if (packet <= now) {
+      Payload& payload = *static_cast<Payload*>(responses_.head(sm).content);
+      responses_.pop(sm);
+      respond(sm, payload);
     }
   });
 }
 
-void Crossbar::end_response(SmSide& side, Cycle usable_from) {
-  if (side.responding == nullptr) return;
-  side.responding->release();
-  side.responding = nullptr;
-  side.response_gate.open(usable_from);
+void Crossbar::respond(unsigned sm, Payload& payload) {
+  sms_[sm].bytes_out += response_bytes(payload);
+  detach_path(*payload.get_extension<Path>());
+  sm_ports_[sm]->respond(payload);
 }
 
 void Crossbar::admit_requests(Cycle now) {
-  for_each_bit(blocked_requests_, [&](unsigned sm) {
-    SmSide& side = sms_[sm];
-    if (side.request.ready > now || requests_.input_full(sm)) return;
-    Payload& payload = *side.request.payload;
-    side.request = {};
-    blocked_requests_ &= ~bit(sm);
-    push_request(sm, payload, now + 1);
-    tlm_phase phase = tlm::END_REQ;
-    sc_time delay = sc_core::SC_ZERO_TIME;
-    sm_sockets[sm]->nb_transport_bw(payload, phase, delay);
+  for_each_bit(state_.blocked_requests, [&](unsigned sm) {
+    bus::TargetPort& port = *sm_ports_[sm];
+    if (port.withheld()->ready > now || requests_.input_full(sm)) return;
+    state_.blocked_requests &= ~bit(sm);
+    push_request(sm, *port.withheld()->payload, now + 1);
+    port.end_request();
   });
 }
 
 void Crossbar::admit_responses(Cycle now) {
-  for_each_bit(blocked_responses_, [&](unsigned port) {
-    MemorySide& side = memory_[port];
-    if (side.completed.payload != nullptr && side.completed.ready <= now && !responses_.input_full(port)) {
-      push_response(port, *side.completed.payload, now + 1);
-      side.completed = {};
-      side.requesting = nullptr;
-      side.request_gate.open(now + 1);
+  for_each_bit(state_.blocked_responses, [&](unsigned index) {
+    bus::InitiatorPort& port = *memory_ports_[index];
+    while (port.withheld() != nullptr) {
+      if (port.withheld()->ready > now || !has_place_for_response(index, *port.withheld()->payload)) return;
+      push_response(index, *port.withheld()->payload, now + 1);
+      port.end_response();
     }
-    if (side.response.payload != nullptr && side.response.ready <= now && !responses_.input_full(port)) {
-      Payload& payload = *side.response.payload;
-      push_response(port, payload, now + 1);
-      side.response = {};
-      tlm_phase phase = tlm::END_RESP;
-      sc_time delay = sc_core::SC_ZERO_TIME;
-      memory_sockets[port]->nb_transport_fw(payload, phase, delay);
-    }
-    if (side.completed.payload == nullptr && side.response.payload == nullptr)
-      blocked_responses_ &= ~bit(port);
+    state_.blocked_responses &= ~bit(index);
   });
 }
 
@@ -374,80 +359,101 @@ Cycle Crossbar::next_work(Cycle now) const {
   Cycle next = std::min(requests_.next_grant(now), responses_.next_grant(now));
   const auto at = [&](Cycle edge) { next = std::min(next, std::max(edge, now + 1)); };
   for_each_bit(requests_.occupied(), [&](unsigned port) {
-    const HopGate& gate = memory_[port].request_gate;
-    if (!gate.closed()) at(std::max(requests_.head(port).ready, gate.usable_from()));
+    const bus::InitiatorPort& side = *memory_ports_[port];
+    if (!side.busy()) at(std::max(requests_.head(port).ready, side.usable_from()));
   });
   for_each_bit(responses_.occupied(), [&](unsigned sm) {
-    const HopGate& gate = sms_[sm].response_gate;
-    if (!gate.closed()) at(std::max(responses_.head(sm).ready, gate.usable_from()));
+    const bus::TargetPort& side = *sm_ports_[sm];
+    if (!side.busy()) at(std::max(responses_.head(sm).ready, side.usable_from()));
   });
-  for_each_bit(blocked_requests_, [&](unsigned sm) {
-    if (!requests_.input_full(sm)) at(sms_[sm].request.ready);
+  for_each_bit(state_.completing, [&](unsigned sm) {
+    const bus::TargetPort& side = *sm_ports_[sm];
+    if (!side.busy()) at(std::max(state_.completions[sm].front().ready, side.usable_from()));
   });
-  for_each_bit(blocked_responses_, [&](unsigned port) {
-    if (responses_.input_full(port)) return;
-    if (memory_[port].completed.payload != nullptr) at(memory_[port].completed.ready);
-    if (memory_[port].response.payload != nullptr) at(memory_[port].response.ready);
+  for_each_bit(state_.blocked_requests, [&](unsigned sm) {
+    if (!requests_.input_full(sm)) at(sm_ports_[sm]->withheld()->ready);
+  });
+  for_each_bit(state_.blocked_responses, [&](unsigned port) {
+    const auto& withheld = *memory_ports_[port]->withheld();
+    if (has_place_for_response(port, *withheld.payload)) at(withheld.ready);
   });
   return next;
 }
 
-// Loosely timed: both directions without contention.
-void Crossbar::blocking(int, Payload& payload, sc_time& delay) {
+// Loosely timed: both directions, or the one that has a packet, without contention.
+void Crossbar::blocking(unsigned, Payload& payload, sc_time& delay) {
   memory_sockets[port_of(payload)]->b_transport(payload, delay);
-  const std::uint64_t cycles =
-      2 * config_.router_latency + flits(request_bytes(payload)) + flits(response_bytes(payload));
+  std::uint64_t cycles = config_.router_latency + request_flits(payload);
+  if (!answered_by_wire(payload)) cycles += config_.router_latency + response_flits(payload);
   delay += domain_.time_of(cycles);
 }
 
 // Device memory is one image: whichever port the address belongs to speaks for all of it.
-bool Crossbar::dmi(int, Payload& payload, tlm::tlm_dmi& region) {
+bool Crossbar::dmi(unsigned, Payload& payload, tlm::tlm_dmi& region) {
   return memory_sockets[port_of(payload)]->get_direct_mem_ptr(payload, region);
 }
 
-unsigned Crossbar::debug(int, Payload& payload) {
+unsigned Crossbar::debug(unsigned, Payload& payload) {
   return memory_sockets[port_of(payload)]->transport_dbg(payload);
 }
 
-void Crossbar::invalidate(int, sc_dt::uint64 begin, sc_dt::uint64 end) {
+void Crossbar::invalidate(unsigned, sc_dt::uint64 begin, sc_dt::uint64 end) {
   for (auto& socket : sm_sockets) socket->invalidate_direct_mem_ptr(begin, end);
 }
 
-void Crossbar::bind(statistics::Registry& registry, const std::string& prefix) {
-  registry.counter(prefix + ".request_packets", "packets", "requests that entered", request_packets_);
-  registry.counter(prefix + ".response_packets", "packets", "responses that entered", response_packets_);
-  registry.counter(prefix + ".request_stalls", "packets", "requests whose END_REQ was withheld",
-                   request_stalls_);
-  registry.counter(prefix + ".response_stalls", "packets", "responses whose END_RESP was withheld",
-                   response_stalls_);
+void Crossbar::bind(statistics::Group& group) {
+  group.counter("request_packets", units::kPackets, "requests that entered", request_packets_);
+  group.counter("response_packets", units::kPackets, "responses that entered", response_packets_);
+  group.counter("request_stalls", units::kPackets, "requests whose END_REQ was withheld", request_stalls_);
+  group.counter("response_stalls", units::kPackets, "responses whose END_RESP was withheld",
+                response_stalls_);
   for (unsigned i = 0; i < sm_count_; ++i) {
-    const std::string sm = prefix + ".sm" + std::to_string(i);
-    registry.counter(sm + ".request_bytes", "bytes", "headers and data of this SM's requests",
-                     sms_[i].bytes_in);
-    registry.counter(sm + ".response_bytes", "bytes", "headers and data of this SM's responses",
-                     sms_[i].bytes_out);
+    statistics::Group& sm = group.group("sm", i);
+    sm.counter("request_bytes", units::kBytes, "headers and data of this SM's requests", sms_[i].bytes_in);
+    sm.counter("response_bytes", units::kBytes, "headers and data of this SM's responses", sms_[i].bytes_out);
   }
   for (std::size_t i = 0; i < memory_.size(); ++i) {
     const bool system = system_port_ && i + 1 == memory_.size();
-    const std::string port = prefix + (system ? ".system_port" : ".port" + std::to_string(i));
-    registry.counter(port + ".request_bytes", "bytes", "headers and data of requests to this port",
-                     memory_[i].bytes_out);
-    registry.counter(port + ".response_bytes", "bytes", "headers and data of responses from this port",
-                     memory_[i].bytes_in);
-    registry.counter(port + ".request_flits", "flits", "flits of requests to this port",
-                     requests_.flits(static_cast<unsigned>(i)));
+    statistics::Group& port =
+        system ? group.group("system_port") : group.group("port", static_cast<unsigned>(i));
+    port.counter("request_bytes", units::kBytes, "headers and data of requests to this port",
+                 memory_[i].bytes_out);
+    port.counter("response_bytes", units::kBytes, "headers and data of responses from this port",
+                 memory_[i].bytes_in);
+    port.counter("request_flits", units::kFlits, "flits of requests to this port",
+                 requests_.flits(static_cast<unsigned>(i)));
+    port.counter("response_flits", units::kFlits, "flits of responses from this port",
+                 responses_.flits_in(static_cast<unsigned>(i)));
   }
   const auto others = static_cast<unsigned>(sms_.size()) - sm_count_;
   for (unsigned i = 0; i < responses_.output_interfaces() - others; ++i) {
-    registry.counter(prefix + ".interface" + std::to_string(i) + ".response_flits", "flits",
-                     "flits of responses through this network interface", responses_.flits(i));
+    statistics::Group& interface = group.group("interface", i);
+    interface.counter("response_flits", units::kFlits, "flits of responses through this network interface",
+                      responses_.flits(i));
+    interface.counter("request_flits", units::kFlits, "flits of requests through this network interface",
+                      requests_.flits_in(i));
   }
 }
 
-void Crossbar::bind_other(statistics::Registry& registry, const std::string& name, unsigned other) {
-  SmSide& side = sms_[sm_count_ + other];
-  registry.counter(name + ".request_bytes", "bytes", "headers and data of its requests", side.bytes_in);
-  registry.counter(name + ".response_bytes", "bytes", "headers and data of its responses", side.bytes_out);
+void Crossbar::probes(const Probes::Scope& scope) const {
+  constexpr unsigned kBits = Probes::kCountBits;
+  for (unsigned i = 0; i < sms_.size(); ++i) {
+    const Probes::Scope side = i < sm_count_ ? scope.scope("sm", i) : scope.scope("host", i - sm_count_);
+    side.signal("requests", kBits, [this, i](Cycle) { return requests_.waiting_in(i); });
+    side.signal("responses", kBits, [this, i](Cycle) { return responses_.waiting_out(i); });
+  }
+  for (unsigned i = 0; i < memory_.size(); ++i) {
+    const bool system = system_port_ && i + 1 == memory_.size();
+    const Probes::Scope port = system ? scope.scope("system_port") : scope.scope("port", i);
+    port.signal("requests", kBits, [this, i](Cycle) { return requests_.waiting_out(i); });
+    port.signal("responses", kBits, [this, i](Cycle) { return responses_.waiting_in(i); });
+  }
+}
+
+void Crossbar::bind_other(statistics::Group& group, unsigned other) {
+  Traffic& side = sms_[sm_count_ + other];
+  group.counter("request_bytes", units::kBytes, "headers and data of its requests", side.bytes_in);
+  group.counter("response_bytes", units::kBytes, "headers and data of its responses", side.bytes_out);
 }
 
 }  // namespace weft::crossbar

@@ -6,12 +6,13 @@
 // keeps its own queues. All queues are finite: END_REQ and END_RESP are withheld while there is no place.
 // Lone packet: a request that arrives at edge n leaves at n + flits + router_latency; a response likewise.
 //
+// Without write acknowledgements no packet goes back for a write. Its transaction ends all the same when
+// memory has answered: a wire of its own tells the requester at the next edge. So who waits for writes
+// (fences, the end of a kernel, DMA) waits until they have taken effect, and pays for no packet.
+//
 // Requests that cross a chunk of the address map get a burst error: their initiator has to split them.
 #ifndef WEFT_CROSSBAR_CROSSBAR_H
 #define WEFT_CROSSBAR_CROSSBAR_H
-
-#include <tlm_utils/passthrough_target_socket.h>
-#include <tlm_utils/simple_initiator_socket.h>
 
 #include <memory>
 #include <string>
@@ -19,34 +20,30 @@
 #include <tlm>
 #include <vector>
 
-#include "common/clock_domain.h"
-#include "common/config_visitor.h"
-#include "common/hop_gate.h"
-#include "common/statistics.h"
+#include "bus/clock_domain.h"
+#include "bus/initiator_port.h"
+#include "bus/target_port.h"
+#include "common/probes.h"
+#include "common/ring.h"
 #include "crossbar/packet_network.h"
 #include "gddr5/address_map.h"
+#include "weft/common/archive.h"
+#include "weft/common/config_visitor.h"
+#include "weft/common/statistics.h"
+#include "weft/crossbar/crossbar_config.h"
 
 namespace weft::crossbar {
 
-class Crossbar : public sc_core::sc_module, public Clocked {
+class Crossbar : public sc_core::sc_module,
+                 public Clocked,
+                 private bus::TargetPort::Listener,
+                 private bus::InitiatorPort::Listener {
  public:
-  struct Config {
-    std::uint64_t flit_bytes = 32;
-    std::uint64_t input_queue = 8;
-    std::uint64_t output_queue = 8;
-    std::uint64_t sms_per_interface = 1;
-    std::uint64_t router_latency = 4;
-    Arbitration arbitration = Arbitration::kRoundRobin;
-
-    void describe(config::Visitor& v);
-    void check(const std::string& where) const;
-  };
-
   // One per SM; behind them those of other requesters (DMA, accesses from outside), if there are any.
-  sc_core::sc_vector<tlm_utils::passthrough_target_socket_tagged<Crossbar>> sm_sockets;
+  sc_core::sc_vector<tlm::tlm_target_socket<32>> sm_sockets;
   // Number map.route(address).port, or .channel without L2. The last one, if asked for, leads to system
   // memory.
-  sc_core::sc_vector<tlm_utils::simple_initiator_socket_tagged<Crossbar>> memory_sockets;
+  sc_core::sc_vector<tlm::tlm_initiator_socket<32>> memory_sockets;
 
   // `ports` is map.ports() or, without L2, map.channels(); `system_port`: one more, for the transactions
   // whose origin names system memory; `others`: requesters behind the SMs. Throws InputError unless there are
@@ -57,9 +54,13 @@ class Crossbar : public sc_core::sc_module, public Clocked {
 
   // Drops everything that is under way.
   void reset();
-  void bind(statistics::Registry& registry, const std::string& prefix);
+  // Between two launches.
+  void archive(Archive& archive);
+  void bind(statistics::Group& group);
   // Statistics of the requester behind the SMs, number `other` of them.
-  void bind_other(statistics::Registry& registry, const std::string& name, unsigned other);
+  void bind_other(statistics::Group& group, unsigned other);
+  // Packets in the queues of both directions, at the side of each requester and at that of each memory port.
+  void probes(const Probes::Scope& scope) const;
   Cycle step(Cycle now) override;
 
   // For the watchdog: bytes of SMs that came in and went out so far, and whether a packet is on its way.
@@ -86,48 +87,57 @@ class Crossbar : public sc_core::sc_module, public Clocked {
     void copy_from(const tlm_extension_base&) override {}
     void free() override {}
   };
-  struct Blocked {
+  // Beside that of its parts: the networks and the ports.
+  struct Completion {  // of a write without acknowledgement
     Payload* payload = nullptr;
-    Cycle ready = 0;  // first edge at which it may be let in
+    Cycle ready = 0;
   };
-  // The side of one SM, or of another requester.
-  struct SmSide {
-    Blocked request;                // END_REQ withheld
-    Payload* responding = nullptr;  // from BEGIN_RESP to END_RESP
-    HopGate response_gate;
-    std::uint64_t bytes_in = 0;
-    std::uint64_t bytes_out = 0;
+  struct State {
+    State(const Config& config, std::size_t sms);
+    std::uint64_t blocked_requests = 0;         // one bit per SM: its request is withheld
+    std::uint64_t blocked_responses = 0;        // one bit per memory port: its response is withheld
+    std::vector<Ring<Completion>> completions;  // per SM
+    std::uint64_t completing = 0;               // one bit per SM: it has completions
+    void archive(Archive& archive) {
+      auto& [requests_, responses_, completions_, completing_] = *this;
+      archive(at_rest(requests_), at_rest(responses_), set_anew(completions_), at_rest(completing_));
+    }
   };
-  // The side of one memory port.
-  struct MemorySide {
-    HopGate request_gate;
-    Payload* requesting = nullptr;  // from BEGIN_REQ to END_REQ
-    Blocked completed;  // answered by TLM_COMPLETED: waits for a place, and the next request with it
-    Blocked response;   // END_RESP withheld
+  // Of one SM, of another requester, or of a memory port.
+  struct Traffic {
     std::uint64_t bytes_in = 0;
     std::uint64_t bytes_out = 0;
   };
 
-  tlm::tlm_sync_enum forward(int index, Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
-  tlm::tlm_sync_enum backward(int index, Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
-  void blocking(int sm, Payload& payload, sc_core::sc_time& delay);
-  bool dmi(int sm, Payload& payload, tlm::tlm_dmi& region);
-  unsigned debug(int sm, Payload& payload);
-  void invalidate(int port, sc_dt::uint64 begin, sc_dt::uint64 end);
+  bus::Verdict request(unsigned sm, Payload& payload, Cycle ready, sc_core::sc_time& delay) override;
+  void blocking(unsigned sm, Payload& payload, sc_core::sc_time& delay) override;
+  bool dmi(unsigned sm, Payload& payload, tlm::tlm_dmi& region) override;
+  unsigned debug(unsigned sm, Payload& payload) override;
+  bool response(unsigned port, Payload& payload, Cycle ready) override;
+  void invalidate(unsigned port, sc_dt::uint64 begin, sc_dt::uint64 end) override;
 
   unsigned port_of(const Payload& payload) const;
-  Cycle edge_of(const sc_core::sc_time& delay) const;
-  unsigned flits(std::uint64_t bytes) const;
+  std::uint64_t request_bytes(const Payload& payload) const;
+  std::uint64_t response_sector(const Payload& payload) const;
+  std::uint64_t response_packet_bytes(const Payload& payload) const;
+  unsigned response_packets(const Payload& payload) const;
+  std::uint64_t response_bytes(const Payload& payload) const;
+  unsigned request_flits(const Payload& payload) const;
+  unsigned response_flits(const Payload& payload) const;
+  // Is it answered by a wire, without a packet?
+  bool answered_by_wire(const Payload& payload) const;
+  bool has_place_for_response(unsigned port, const Payload& payload) const;
   void attach_path(Payload& payload, unsigned sm);
   void detach_path(Path& path);
   void push_request(unsigned sm, Payload& payload, Cycle ready);
   void push_response(unsigned port, Payload& payload, Cycle ready);
+  void respond(unsigned sm, Payload& payload);
+  void stamp_delivered(const Payload& payload) const;
+  void stamp_answered(const Payload& payload) const;
   void deliver_requests(Cycle now);
   void deliver_responses(Cycle now);
   void admit_requests(Cycle now);
   void admit_responses(Cycle now);
-  void hold_response(unsigned port, Payload& payload, Cycle ready);
-  void end_response(SmSide& side, Cycle usable_from);
   Cycle next_work(Cycle now) const;
 
   const Config config_;
@@ -138,12 +148,13 @@ class Crossbar : public sc_core::sc_module, public Clocked {
   const unsigned sm_count_;
   const std::size_t index_;
 
+  const std::vector<std::unique_ptr<bus::TargetPort>> sm_ports_;
+  const std::vector<std::unique_ptr<bus::InitiatorPort>> memory_ports_;
   PacketNetwork requests_;
   PacketNetwork responses_;
-  std::vector<SmSide> sms_;
-  std::vector<MemorySide> memory_;
-  std::uint64_t blocked_requests_ = 0;   // one bit per SM
-  std::uint64_t blocked_responses_ = 0;  // one bit per port: `completed` or `response` is set
+  std::vector<Traffic> sms_;
+  std::vector<Traffic> memory_;
+  State state_;
   std::vector<std::unique_ptr<Path>> paths_;
   std::vector<Path*> free_paths_;
 

@@ -14,93 +14,100 @@ unsigned interface_of(unsigned queue, unsigned queues, unsigned lone, unsigned p
                         : (shared + per_interface - 1) / per_interface + (queue - shared);
 }
 
-unsigned interfaces(unsigned queues, unsigned lone, unsigned per_interface) {
-  return interface_of(queues - 1, queues, lone, per_interface) + 1;
+std::vector<std::uint8_t> interfaces_of(unsigned queues, unsigned lone, unsigned per_interface) {
+  std::vector<std::uint8_t> interfaces;
+  interfaces.reserve(queues);
+  for (unsigned queue = 0; queue < queues; ++queue)
+    interfaces.push_back(static_cast<std::uint8_t>(interface_of(queue, queues, lone, per_interface)));
+  return interfaces;
 }
 
 }  // namespace
 
-PacketNetwork::PacketNetwork(const Shape& shape)
-    : shape_(shape),
-      inputs_(shape.inputs),
-      outputs_(shape.outputs, Ring<Packet>(shape.output_queue)),
-      interfaces_in_(interfaces(shape.inputs, shape.lone_inputs, shape.inputs_per_interface)),
-      interfaces_out_(interfaces(shape.outputs, shape.lone_outputs, shape.outputs_per_interface)),
-      turns_(interfaces_out_.size()) {
-  for (unsigned i = 0; i < shape.inputs; ++i) {
-    inputs_[i].queue = Ring<Packet>(shape.input_queue);
-    inputs_[i].interface = interface_of(i, shape.inputs, shape.lone_inputs, shape.inputs_per_interface);
-  }
-  for (unsigned i = 0; i < shape.outputs; ++i) {
-    interface_of_output_.push_back(static_cast<std::uint8_t>(
-        interface_of(i, shape.outputs, shape.lone_outputs, shape.outputs_per_interface)));
-  }
-  reset();
+PacketNetwork::State::State(const Shape& shape, std::size_t in, std::size_t out)
+    : inputs(shape.inputs, Ring<Packet>(shape.input_queue)),
+      outputs(shape.outputs, Ring<Packet>(shape.output_queue)),
+      interfaces_in(in * shape.input_speedup),
+      links_in(in),
+      interfaces_out(out),
+      turns(out) {
+  for (OutputInterface& interface : interfaces_out) interface.last = shape.inputs - 1;  // input 0 is first
+  std::iota(turns.begin(), turns.end(), std::uint8_t{0});
 }
 
+PacketNetwork::PacketNetwork(const Shape& shape)
+    : shape_(shape),
+      interface_of_input_(interfaces_of(shape.inputs, shape.lone_inputs, shape.inputs_per_interface)),
+      interface_of_output_(interfaces_of(shape.outputs, shape.lone_outputs, shape.outputs_per_interface)),
+      state_(shape, interface_of_input_.back() + 1u, interface_of_output_.back() + 1u),
+      flits_(interface_of_output_.back() + 1u),
+      flits_in_(interface_of_input_.back() + 1u) {}
+
 void PacketNetwork::reset() {
-  for (Input& input : inputs_) input.queue.clear();
-  for (Ring<Packet>& queue : outputs_) queue.clear();
-  std::fill(interfaces_in_.begin(), interfaces_in_.end(), 0);
-  for (OutputInterface& out : interfaces_out_) {
-    out.candidates = 0;
-    out.busy_until = 0;
-    out.last = shape_.inputs - 1;  // so that input 0 is first
-  }
-  arrivals_ = 0;
-  std::iota(turns_.begin(), turns_.end(), std::uint8_t{0});
-  waiting_ = 0;
-  occupied_ = 0;
+  state_ = State(shape_, state_.links_in.size(), state_.interfaces_out.size());
 }
 
 void PacketNetwork::push(unsigned input, void* content, unsigned output, unsigned flits, Cycle ready) {
-  Ring<Packet>& queue = inputs_[input].queue;
-  queue.push({content, output, flits, arrivals_++, ready});
-  ++waiting_;
+  Ring<Packet>& queue = state_.inputs[input];
+  if (shape_.input_speedup != 1) {
+    Cycle& link = state_.links_in[interface_of_input_[input]];
+    ready = std::max(ready, link);
+    link = ready + flits;
+  }
+  queue.push({content, output, flits, state_.arrivals++, ready});
+  ++state_.waiting;
   if (queue.size() == 1) show_head(input);
 }
 
 void PacketNetwork::show_head(unsigned input) {
-  const Packet& head = inputs_[input].queue.front();
-  interfaces_out_[interface_of_output_[head.output]].candidates |= std::uint64_t{1} << input;
+  const Packet& head = state_.inputs[input].front();
+  state_.interfaces_out[interface_of_output_[head.output]].candidates |= std::uint64_t{1} << input;
 }
 
 // Outputs that want the same input interface take turns: who was granted longest ago chooses first. (A
 // rotation by the cycle number would beat with the packets' length and starve some.)
 void PacketNetwork::arbitrate(Cycle now) {
-  if (waiting_ == 0) return;
+  // With a speed-up, the packet behind one that was granted may go at the same edge.
+  for (unsigned round = 0; round < shape_.input_speedup; ++round) {
+    if (state_.waiting == 0 || !grant_once(now)) return;
+  }
+}
+
+// Whether anything was granted.
+bool PacketNetwork::grant_once(Cycle now) {
   std::array<std::uint8_t, 64> granted;
   std::size_t grants = 0;
   std::size_t kept = 0;
-  for (const std::uint8_t out : turns_) {
-    const OutputInterface& interface = interfaces_out_[out];
+  for (const std::uint8_t out : state_.turns) {
+    const OutputInterface& interface = state_.interfaces_out[out];
     unsigned input = kNone;
     if (interface.candidates != 0 && interface.busy_until <= now) input = choose(out, now);
     if (input == kNone) {
-      turns_[kept++] = out;
+      state_.turns[kept++] = out;
     } else {
       grant(out, input, now);
       granted[grants++] = out;
     }
   }
-  std::copy_n(granted.begin(), grants, turns_.begin() + static_cast<std::ptrdiff_t>(kept));
+  std::copy_n(granted.begin(), grants, state_.turns.begin() + static_cast<std::ptrdiff_t>(kept));
+  return grants != 0;
 }
 
 bool PacketNetwork::may_go(unsigned input, Cycle now) const {
-  const Packet& head = inputs_[input].queue.front();
-  return head.ready <= now && interfaces_in_[inputs_[input].interface] <= now &&
-         !outputs_[head.output].full();
+  const Packet& head = state_.inputs[input].front();
+  return head.ready <= now && state_.interfaces_in[place_of(input)] <= now &&
+         !state_.outputs[head.output].full();
 }
 
 // Round robin: the first that may go behind the input granted last. Oldest: the first to have arrived.
 unsigned PacketNetwork::choose(unsigned out, Cycle now) const {
-  const OutputInterface& interface = interfaces_out_[out];
+  const OutputInterface& interface = state_.interfaces_out[out];
   if (shape_.arbitration == Arbitration::kOldest) {
     unsigned best = kNone;
     for (std::uint64_t left = interface.candidates; left != 0; left &= left - 1) {
       const auto input = static_cast<unsigned>(__builtin_ctzll(left));
       if (!may_go(input, now)) continue;
-      if (best == kNone || inputs_[input].queue.front().order < inputs_[best].queue.front().order)
+      if (best == kNone || state_.inputs[input].front().order < state_.inputs[best].front().order)
         best = input;
     }
     return best;
@@ -116,32 +123,33 @@ unsigned PacketNetwork::choose(unsigned out, Cycle now) const {
 }
 
 void PacketNetwork::grant(unsigned out, unsigned input, Cycle now) {
-  OutputInterface& interface = interfaces_out_[out];
-  Ring<Packet>& queue = inputs_[input].queue;
+  OutputInterface& interface = state_.interfaces_out[out];
+  Ring<Packet>& queue = state_.inputs[input];
   Packet packet = queue.front();
   queue.pop();
   interface.candidates &= ~(std::uint64_t{1} << input);
   if (!queue.empty()) show_head(input);
   interface.last = input;
   interface.busy_until = now + packet.flits;
-  interfaces_in_[inputs_[input].interface] = now + packet.flits;
-  interface.flits += packet.flits;
+  state_.interfaces_in[place_of(input)] = now + packet.flits;
+  flits_[out] += packet.flits;
+  flits_in_[interface_of_input_[input]] += packet.flits;
   packet.ready = now + packet.flits - 1 + shape_.router_latency;
-  outputs_[packet.output].push(packet);
-  --waiting_;
-  occupied_ |= std::uint64_t{1} << packet.output;
+  state_.outputs[packet.output].push(packet);
+  --state_.waiting;
+  state_.occupied |= std::uint64_t{1} << packet.output;
 }
 
 Cycle PacketNetwork::next_grant(Cycle now) const {
-  if (waiting_ == 0) return kNever;
+  if (state_.waiting == 0) return kNever;
   Cycle next = kNever;
-  for (const OutputInterface& interface : interfaces_out_) {
+  for (const OutputInterface& interface : state_.interfaces_out) {
     for (std::uint64_t left = interface.candidates; left != 0; left &= left - 1) {
       const auto input = static_cast<unsigned>(__builtin_ctzll(left));
-      const Packet& head = inputs_[input].queue.front();
-      if (outputs_[head.output].full()) continue;
-      next = std::min(next,
-                      std::max({head.ready, interfaces_in_[inputs_[input].interface], interface.busy_until}));
+      const Packet& head = state_.inputs[input].front();
+      if (state_.outputs[head.output].full()) continue;
+      next =
+          std::min(next, std::max({head.ready, state_.interfaces_in[place_of(input)], interface.busy_until}));
       if (next <= now) return now + 1;
     }
   }

@@ -5,6 +5,10 @@
 // and can leave the output queue at edge g + n - 1 + router_latency. A grant needs a place in the output
 // queue, which is taken at once. At each edge every free output interface grants at most one packet among the
 // heads of the input queues.
+//
+// With an input speed-up of s, an input interface may pass packets to s outputs at the same time. What comes
+// in from outside is still one flit per cycle: a packet may be granted no earlier than its first flit is
+// there. So a speed-up makes up for time lost at the head of the queue, and widens nothing.
 #ifndef WEFT_CROSSBAR_PACKET_NETWORK_H
 #define WEFT_CROSSBAR_PACKET_NETWORK_H
 
@@ -12,12 +16,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/clock_domain.h"
+#include "bus/clock_domain.h"
 #include "common/ring.h"
+#include "weft/common/archive.h"
+#include "weft/crossbar/crossbar_config.h"
 
 namespace weft::crossbar {
-
-enum class Arbitration : std::uint8_t { kRoundRobin, kOldest };
 
 class PacketNetwork {
  public:
@@ -39,12 +43,16 @@ class PacketNetwork {
     std::size_t input_queue = 1;
     std::size_t output_queue = 1;
     Cycle router_latency = 1;
+    unsigned input_speedup = 1;
     Arbitration arbitration = Arbitration::kRoundRobin;
   };
 
   explicit PacketNetwork(const Shape& shape);
 
-  bool input_full(unsigned input) const { return inputs_[input].queue.full(); }
+  bool input_full(unsigned input) const { return state_.inputs[input].full(); }
+  // Packets in a queue.
+  std::size_t waiting_in(unsigned input) const { return state_.inputs[input].size(); }
+  std::size_t waiting_out(unsigned output) const { return state_.outputs[output].size(); }
   // Not when the input is full.
   void push(unsigned input, void* content, unsigned output, unsigned flits, Cycle ready);
 
@@ -52,12 +60,12 @@ class PacketNetwork {
   void arbitrate(Cycle now);
 
   // The output queues that hold packets, one bit each.
-  std::uint64_t occupied() const { return occupied_; }
+  std::uint64_t occupied() const { return state_.occupied; }
   // The head of an output queue that is not empty.
-  const Packet& head(unsigned output) const { return outputs_[output].front(); }
+  const Packet& head(unsigned output) const { return state_.outputs[output].front(); }
   void pop(unsigned output) {
-    outputs_[output].pop();
-    if (outputs_[output].empty()) occupied_ &= ~(std::uint64_t{1} << output);
+    state_.outputs[output].pop();
+    if (state_.outputs[output].empty()) state_.occupied &= ~(std::uint64_t{1} << output);
   }
 
   // The next edge after `now` at which a packet could be granted, if nothing arrives and no output queue is
@@ -66,51 +74,77 @@ class PacketNetwork {
 
   // Drops all packets.
   void reset();
+  void archive(Archive& archive) { archive(state_); }
 
   // Flits that went through an output interface: statistics.
-  std::uint64_t& flits(unsigned output_interface) { return interfaces_out_[output_interface].flits; }
+  std::uint64_t& flits(unsigned output_interface) { return flits_[output_interface]; }
   // Whether a packet is on its way: arriving, going through an interface, or in the router.
   bool transmits(Cycle now) const {
     const auto busy = [now](const OutputInterface& out) { return out.busy_until > now; };
     const auto leaving = [now](const Ring<Packet>& out) { return !out.empty() && out.front().ready > now; };
-    const auto arriving = [now](const Input& in) {
-      return !in.queue.empty() && in.queue.front().ready > now;
-    };
-    return std::any_of(interfaces_out_.begin(), interfaces_out_.end(), busy) ||
-           std::any_of(outputs_.begin(), outputs_.end(), leaving) ||
-           std::any_of(inputs_.begin(), inputs_.end(), arriving);
+    const auto arriving = [now](const Ring<Packet>& in) { return !in.empty() && in.front().ready > now; };
+    return std::any_of(state_.interfaces_out.begin(), state_.interfaces_out.end(), busy) ||
+           std::any_of(state_.outputs.begin(), state_.outputs.end(), leaving) ||
+           std::any_of(state_.inputs.begin(), state_.inputs.end(), arriving);
   }
-  unsigned output_interfaces() const { return static_cast<unsigned>(interfaces_out_.size()); }
+  // Likewise, through an input interface.
+  std::uint64_t& flits_in(unsigned input_interface) { return flits_in_[input_interface]; }
+  unsigned input_interfaces() const { return static_cast<unsigned>(flits_in_.size()); }
+  unsigned output_interfaces() const { return static_cast<unsigned>(flits_.size()); }
 
  private:
   static constexpr unsigned kNone = ~0u;
 
-  struct Input {
-    Ring<Packet> queue;
-    unsigned interface = 0;
-  };
   struct OutputInterface {
     std::uint64_t candidates = 0;  // inputs whose head goes to one of this interface's outputs
     Cycle busy_until = 0;
     unsigned last = 0;  // the input granted last
-    std::uint64_t flits = 0;
+    void archive(Archive& archive) {
+      auto& [candidates_, busy_until_, last_] = *this;
+      archive(at_rest(candidates_), busy_until_, last_);
+    }
+  };
+  struct State {
+    State(const Shape& shape, std::size_t in, std::size_t out);  // numbers of interfaces
+    std::vector<Ring<Packet>> inputs;
+    std::vector<Ring<Packet>> outputs;
+    std::vector<Cycle> interfaces_in;  // busy until; as many for each as it may pass packets at a time
+    std::vector<Cycle> links_in;       // with a speed-up: the last flit on its way from outside is in
+    std::vector<OutputInterface> interfaces_out;
+    std::vector<std::uint8_t> turns;  // output interfaces, granted longest ago first
+    std::uint64_t arrivals = 0;
+    std::size_t waiting = 0;  // packets in input queues
+    std::uint64_t occupied = 0;
+    void archive(Archive& archive) {
+      auto& [inputs_, outputs_, interfaces_in_, links_in_, interfaces_out_, turns_, arrivals_, waiting_,
+             occupied_] = *this;
+      // What waits is counted, and the outputs that hold something are marked.
+      archive(set_anew(inputs_, outputs_), at_rest(waiting_), at_rest(occupied_), interfaces_in_, links_in_,
+              interfaces_out_, turns_, arrivals_);
+    }
   };
 
   unsigned choose(unsigned out, Cycle now) const;
   bool may_go(unsigned input, Cycle now) const;
+  bool grant_once(Cycle now);
+  // Which of the places of the input's interface is free first.
+  std::size_t place_of(unsigned input) const {
+    if (shape_.input_speedup == 1) return interface_of_input_[input];
+    const std::size_t first = std::size_t{interface_of_input_[input]} * shape_.input_speedup;
+    std::size_t best = first;
+    for (std::size_t place = first + 1; place < first + shape_.input_speedup; ++place) {
+      if (state_.interfaces_in[place] < state_.interfaces_in[best]) best = place;
+    }
+    return best;
+  }
   void grant(unsigned out, unsigned input, Cycle now);
   void show_head(unsigned input);
 
   const Shape shape_;
-  std::vector<Input> inputs_;
-  std::vector<Ring<Packet>> outputs_;
-  std::vector<Cycle> interfaces_in_;  // busy until
-  std::vector<OutputInterface> interfaces_out_;
-  std::vector<std::uint8_t> interface_of_output_;
-  std::vector<std::uint8_t> turns_;  // output interfaces, granted longest ago first
-  std::uint64_t arrivals_ = 0;
-  std::size_t waiting_ = 0;  // packets in input queues
-  std::uint64_t occupied_ = 0;
+  std::vector<std::uint8_t> interface_of_input_, interface_of_output_;
+  State state_;
+  std::vector<std::uint64_t> flits_;     // per output interface
+  std::vector<std::uint64_t> flits_in_;  // per input interface
 };
 
 }  // namespace weft::crossbar

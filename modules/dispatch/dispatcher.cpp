@@ -3,35 +3,36 @@
 namespace weft::dispatch {
 
 Dispatcher::Dispatcher(ClockDomain& clock, std::vector<BlockTarget*> targets)
-    : clock_(clock),
-      targets_(std::move(targets)),
-      index_(clock.add(*this)),
-      holds_(targets_.size(), kNobody),
-      used_(targets_.size(), 0) {}
+    : clock_(clock), targets_(std::move(targets)), index_(clock.add(*this)), state_(targets_.size()) {}
 
 void Dispatcher::start(Number number, const Dim3& grid) {
-  if (running_.empty()) total_ = retired_ = 0;
+  if (state_.running.empty()) state_.total = state_.retired = 0;
   Running launch;
   launch.number = number;
   launch.grid = grid;
   launch.total = std::uint64_t{grid[0]} * grid[1] * grid[2];
-  total_ += launch.total;
-  running_.push_back(launch);
+  state_.total += launch.total;
+  state_.running.push_back(launch);
 }
 
 void Dispatcher::block_retired(unsigned target) {
-  for (Running& launch : running_) {
-    if (launch.number == holds_[target]) ++launch.retired;
+  for (Running& launch : state_.running) {
+    if (launch.number != state_.holds[target]) continue;
+    ++launch.retired;
+    if (hooks_.block) hooks_.block(target, launch.number, false);
   }
-  ++retired_;
+  ++state_.retired;
   poke();
 }
 
 void Dispatcher::reset() {
-  running_.clear();
-  std::fill(holds_.begin(), holds_.end(), kNobody);
-  due_ = kNever;
-  total_ = retired_ = 0;
+  state_ = State(targets_.size());
+}
+
+void Dispatcher::archive(Archive& archive) {
+  if (archive.writes() && state_.due != kNever) throw NotAtRest("the dispatcher was woken meanwhile");
+  archive(state_);
+  if (!archive.writes()) state_.due = 0;
 }
 
 Dim3 Dispatcher::block_index(const Dim3& grid, std::uint64_t number) {
@@ -41,60 +42,60 @@ Dim3 Dispatcher::block_index(const Dim3& grid, std::uint64_t number) {
 }
 
 Cycle Dispatcher::step(Cycle now) {
-  if (now < due_) return due_;
-  due_ = kNever;
+  if (now < state_.due) return state_.due;
+  state_.due = kNever;
   const Cycle next = work(now);
-  due_ = std::min(due_, next);
-  return due_;
+  state_.due = std::min(state_.due, next);
+  return state_.due;
 }
 
 Cycle Dispatcher::work(Cycle now) {
   finish(now);
-  std::fill(used_.begin(), used_.end(), std::uint8_t{0});
-  placed_ = false;
-  for (Running& launch : running_) place(launch, now);
-  while (!unplaced() && hooks_.waiting() && (running_.empty() || some_target_free())) {
-    const bool alone = running_.empty();
+  std::fill(state_.used.begin(), state_.used.end(), std::uint8_t{0});
+  state_.placed = false;
+  for (Running& launch : state_.running) place(launch, now);
+  while (!unplaced() && hooks_.waiting() && (state_.running.empty() || some_target_free())) {
+    const bool alone = state_.running.empty();
     hooks_.begin(now);
     // A launch that is alone gets all SMs at once, so that each accounts for its cycles from the beginning.
     for (std::size_t t = 0; alone && t < targets_.size(); ++t) {
-      holds_[t] = running_.back().number;
-      hooks_.assign(static_cast<unsigned>(t), holds_[t], now);
+      state_.holds[t] = state_.running.back().number;
+      hooks_.assign(static_cast<unsigned>(t), state_.holds[t], now);
     }
-    place(running_.back(), now);
+    place(state_.running.back(), now);
   }
-  return placed_ && unplaced() ? now + 1 : kNever;  // `block_retired` wakes us when there is room again
+  return state_.placed && unplaced() ? now + 1 : kNever;  // `block_retired` wakes us when there is room again
 }
 
 void Dispatcher::finish(Cycle now) {
-  for (std::size_t i = 0; i < running_.size();) {
-    if (running_[i].retired != running_[i].total || !drained(running_[i])) {
+  for (std::size_t i = 0; i < state_.running.size();) {
+    if (state_.running[i].retired != state_.running[i].total || !drained(state_.running[i])) {
       ++i;
       continue;
     }
-    const Number number = running_[i].number;
-    running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(i));
+    const Number number = state_.running[i].number;
+    state_.running.erase(state_.running.begin() + static_cast<std::ptrdiff_t>(i));
     hooks_.finished(number, now);
   }
 }
 
 bool Dispatcher::drained(const Running& launch) const {
   for (std::size_t t = 0; t < targets_.size(); ++t) {
-    if (holds_[t] == launch.number && !targets_[t]->drained()) return false;
+    if (state_.holds[t] == launch.number && !targets_[t]->drained()) return false;
   }
   return true;
 }
 
 bool Dispatcher::unplaced() const {
-  return std::any_of(running_.begin(), running_.end(),
+  return std::any_of(state_.running.begin(), state_.running.end(),
                      [](const Running& launch) { return launch.placed != launch.total; });
 }
 
 // The launch that the SM holds gets no further block there, and the SM has forgotten it.
 bool Dispatcher::can_take(std::size_t target) const {
-  if (used_[target] != 0) return false;
-  for (const Running& launch : running_) {
-    if (launch.number == holds_[target] && launch.placed != launch.total) return false;
+  if (state_.used[target] != 0) return false;
+  for (const Running& launch : state_.running) {
+    if (launch.number == state_.holds[target] && launch.placed != launch.total) return false;
   }
   return targets_[target]->drained();
 }
@@ -110,17 +111,18 @@ void Dispatcher::place(Running& launch, Cycle now) {
   const std::size_t first = launch.next_target;
   for (std::size_t i = 0; i < targets_.size() && launch.placed < launch.total; ++i) {
     const std::size_t t = (first + i) % targets_.size();
-    if (used_[t] != 0) continue;
-    if (holds_[t] != launch.number) {
+    if (state_.used[t] != 0) continue;
+    if (state_.holds[t] != launch.number) {
       if (!can_take(t)) continue;
-      holds_[t] = launch.number;
+      state_.holds[t] = launch.number;
       hooks_.assign(static_cast<unsigned>(t), launch.number, now);
     }
     if (!targets_[t]->can_launch()) continue;
     targets_[t]->launch_block(block_index(launch.grid, launch.placed++));
+    if (hooks_.block) hooks_.block(static_cast<unsigned>(t), launch.number, true);
     launch.next_target = (t + 1) % targets_.size();
-    used_[t] = 1;
-    placed_ = true;
+    state_.used[t] = 1;
+    state_.placed = true;
   }
 }
 

@@ -12,8 +12,9 @@
 #include <functional>
 #include <vector>
 
-#include "common/clock_domain.h"
-#include "dispatch/launch.h"
+#include "bus/clock_domain.h"
+#include "weft/common/archive.h"
+#include "weft/dispatch/launch.h"
 
 namespace weft::dispatch {
 
@@ -41,25 +42,31 @@ class Dispatcher final : public Clocked {
     std::function<void(unsigned target, Number, Cycle now)> assign;
     // All blocks of the launch have retired, and its SMs have drained.
     std::function<void(Number, Cycle now)> finished;
+    // A block of the launch came to SM `target`, or has retired there. May be empty.
+    std::function<void(unsigned target, Number, bool came)> block = {};
   };
   void set_hooks(Hooks hooks) { hooks_ = std::move(hooks); }
 
   void start(Number number, const Dim3& grid);  // from `begin`
   // A launch was queued, a block retired, an SM drained: looked at from the next edge on, asleep or not.
   void poke() {
-    due_ = std::min(due_, clock_.current_edge() + 1);
+    state_.due = std::min(state_.due, clock_.current_edge() + 1);
     clock_.wake(index_);
   }
   // A block of the launch that SM `target` holds has retired.
   void block_retired(unsigned target);
   void reset();
+  // Its place in the clock domain.
+  std::size_t clock_index() const { return index_; }
+  // From within `finished`, when no launch runs: the step in which it was written goes on after reading.
+  void archive(Archive& archive);
 
   Cycle step(Cycle now) override;
 
-  bool active() const { return !running_.empty(); }
+  bool active() const { return !state_.running.empty(); }
   // Of the launches since none was running.
-  std::uint64_t blocks() const { return total_; }
-  std::uint64_t blocks_done() const { return retired_; }
+  std::uint64_t blocks() const { return state_.total; }
+  std::uint64_t blocks_done() const { return state_.retired; }
 
  private:
   struct Running {
@@ -69,6 +76,19 @@ class Dispatcher final : public Clocked {
     std::size_t next_target = 0;
   };
   static constexpr Number kNobody = UINT64_MAX;
+  struct State {
+    explicit State(std::size_t targets) : holds(targets, kNobody), used(targets, 0) {}
+    Cycle due = kNever;              // the next edge at which it acts
+    std::vector<Running> running;    // in the order in which they began
+    std::vector<Number> holds;       // by SM: the launch whose kernel it holds, running or not
+    std::vector<std::uint8_t> used;  // by SM: got a block at this edge
+    bool placed = false;             // some SM did
+    std::uint64_t total = 0, retired = 0;
+    void archive(Archive& archive) {
+      auto& [due_, running_, holds_, used_, placed_, total_, retired_] = *this;
+      archive(due_, at_rest(running_), holds_, used_, placed_, total_, retired_);
+    }
+  };
 
   static Dim3 block_index(const Dim3& grid, std::uint64_t number);
   Cycle work(Cycle now);
@@ -83,12 +103,7 @@ class Dispatcher final : public Clocked {
   std::vector<BlockTarget*> targets_;
   const std::size_t index_;
   Hooks hooks_;
-  Cycle due_ = kNever;              // the next edge at which it acts
-  std::vector<Running> running_;    // in the order in which they began
-  std::vector<Number> holds_;       // by SM: the launch whose kernel it holds, running or not
-  std::vector<std::uint8_t> used_;  // by SM: got a block at this edge
-  bool placed_ = false;             // some SM did
-  std::uint64_t total_ = 0, retired_ = 0;
+  State state_;
 };
 
 }  // namespace weft::dispatch

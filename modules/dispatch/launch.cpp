@@ -1,7 +1,7 @@
-#include "dispatch/launch.h"
+#include "weft/dispatch/launch.h"
 
-#include "common/error.h"
-#include "ptx/limits.h"
+#include "weft/common/error.h"
+#include "weft/ptx/limits.h"
 
 namespace weft::dispatch {
 namespace {

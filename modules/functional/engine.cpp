@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <sstream>
 
+#include "common/bits.h"
+
 namespace weft::functional {
 namespace {
 
 constexpr unsigned kSlot = 0;                 // the only slot for blocks
 constexpr std::int64_t kTurnBranches = 4096;  // control instructions of one warp before the next one's turn
-
-unsigned count_of(std::uint32_t mask) {
-  return static_cast<unsigned>(__builtin_popcount(mask));
-}
 
 dispatch::Dim3 coordinates(std::uint64_t number, const dispatch::Dim3& grid) {
   return {static_cast<std::uint32_t>(number % grid[0]),
@@ -19,34 +17,31 @@ dispatch::Dim3 coordinates(std::uint64_t number, const dispatch::Dim3& grid) {
           static_cast<std::uint32_t>(number / grid[0] / grid[1])};
 }
 
-// A kernel whose blocks come one at a time.
-sm::Kernel one_block_at_a_time(const dispatch::Launch& launch, const sm::Config& config,
-                               std::uint64_t warp_size) {
-  sm::Kernel kernel(launch, config, warp_size);
-  kernel.occupancy.blocks = 1;
-  return kernel;
-}
-
 }  // namespace
 
 Engine::Engine(const sm::Config& config, double core_megahertz)
-    : config_(config), executor_(config, 0, core_megahertz, registers_), memory_(executor_, registers_) {}
+    : config_(config),
+      executor_(config, 0, core_megahertz, registers_),
+      memory_(executor_, registers_),
+      blocks_(1),
+      synchroniser_("without timing", 0, executor_, blocks_, *this) {}
 
-Fault Engine::run(const dispatch::Launch& launch, std::uint64_t warp_size, const sm::DeviceMemoryView& memory,
+Fault Engine::run(execute::Kernel& kernel, const execute::DeviceMemoryView& memory,
                   const Interrupted& interrupted) {
-  const sm::Kernel kernel = one_block_at_a_time(launch, config_, warp_size);
-  sm::check_addresses(kernel, config_, memory.base, memory.bytes);
+  kernel.occupancy.blocks = kernel.occupancy.resident = 1;  // they come one at a time
+  execute::check_addresses(kernel, memory.base, memory.bytes);
   kernel_ = &kernel;
   ops_ = micro_ops(kernel);
   if (observer_ != nullptr) observer_->kernel_started(kernel, 1);
   executor_.start_kernel(kernel, memory);
   memory_.start_kernel(kernel, memory);
+  synchroniser_.start_kernel(kernel);
   warps_.resize(kernel.chunks_per_block);
   favour_last_.resize(kernel.chunks_per_block);
   stopped_ = was_interrupted_ = false;
   fault_ = {};
   ++counters_.launches;
-  const std::uint64_t blocks = launch.blocks();
+  const std::uint64_t blocks = kernel.launch.blocks();
   for (std::uint64_t number = 0; number < blocks && !stopped_; ++number) {
     start_block(number);
     run_block(interrupted);
@@ -56,23 +51,18 @@ Fault Engine::run(const dispatch::Launch& launch, std::uint64_t warp_size, const
 }
 
 void Engine::start_block(std::uint64_t number) {
-  block_ = sm::ResidentBlock();
+  block_ = execute::ResidentBlock();
   block_.live = true;
   block_.slot = kSlot;
   block_.threads = block_.live_threads = kernel_->threads;
   block_.index = coordinates(number, kernel_->launch.grid);
   executor_.start_block(block_);
   memory_.start_block(block_);
-  gatherings_.clear();
+  synchroniser_.start_block(block_);
   spin_.start_block();
   memory_.note_stores(nullptr);
-  live_.assign(warps_.size(), 0);
-  for (sm::BlockBarrier& barrier : barriers_) barrier.start(static_cast<unsigned>(warps_.size()));
   for (unsigned chunk = 0; chunk < warps_.size(); ++chunk) {
-    const std::uint32_t first = chunk * isa::kLanes;
-    const std::uint32_t threads = kernel_->threads > first ? kernel_->threads - first : 0;
-    live_[chunk] = threads >= isa::kLanes ? ~0u : (1u << threads) - 1;
-    warps_[chunk].start(live_[chunk]);
+    warps_[chunk].start(synchroniser_.live(chunk));
     favour_last_[chunk] = 0;
   }
   ++counters_.blocks;
@@ -96,8 +86,7 @@ void Engine::run_block(const Interrupted& interrupted) {
       return stop({FaultKind::kStopped, "the limit of thread instructions"});
     }
     if (turn_length() < kTurnBranches) continue;  // rounds differ: nothing can be said of them
-    if (spin_.round_ended(
-            {warps_, favour_last_, live_, barriers_, gatherings_, registers_, executor_.outside_uses()})) {
+    if (spin_.round_ended({warps_, favour_last_, synchroniser_, registers_, executor_.outside_uses()})) {
       return stop({FaultKind::kHang, livelock()});
     }
     memory_.note_stores(spin_.log());
@@ -244,14 +233,14 @@ void Engine::run_path(unsigned chunk, Path& path, ptx::Pc limit) {
   counters_.thread_instructions += executed * threads;
 }
 
-void Engine::run_predicates(const MicroOp& op, const sm::Operation& operation, unsigned chunk,
+void Engine::run_predicates(const MicroOp& op, const execute::Operation& operation, unsigned chunk,
                             std::uint32_t active) {
   isa::Lanes lanes;
   op.operands(reinterpret_cast<std::uint8_t*>(registers_.chunk_base(chunk)), lanes);
   lanes.active = active;
   for (unsigned i = 0; i < 3; ++i) {
-    const sm::Source& source = operation.src[i];
-    if (source.kind != sm::Source::Kind::kPredicate) continue;
+    const execute::Source& source = operation.src[i];
+    if (source.kind != execute::Source::Kind::kPredicate) continue;
     const std::uint32_t bits = registers_.predicate(chunk, source.index);
     lanes.predicate[i] = source.negated ? ~bits : bits;
   }
@@ -265,7 +254,7 @@ void Engine::run_predicates(const MicroOp& op, const sm::Operation& operation, u
 
 // Every thread goes where its register says; those with one destination stay together.
 void Engine::spread(ptx::Pc pc, unsigned chunk, Path& path, std::uint32_t active) {
-  const sm::Operation& op = kernel_->operations[pc];
+  const execute::Operation& op = kernel_->operations[pc];
   const ptx::Opcode opcode = op.instruction->op;
   if (opcode == ptx::Opcode::kCall) executor_.link(op, pc, chunk, active);
   const int calls = opcode == ptx::Opcode::kCall ? 1 : opcode == ptx::Opcode::kReturn ? -1 : 0;
@@ -331,7 +320,7 @@ std::string Engine::deadlock() const {
       const Path& path = warps_[chunk][i];
       out << "\n  warp " << chunk << ", threads 0x" << std::hex << path.mask << std::dec << ": ";
       if (path.state == Path::State::kBarrier) {
-        const sm::BlockBarrier& barrier = barriers_[path.barrier];
+        const execute::BlockBarrier& barrier = synchroniser_.barriers(kSlot)[path.barrier];
         out << "at barrier " << +path.barrier << ", where " << barrier.arrived() << " of "
             << (barrier.expected() != 0 ? barrier.expected() : block_.live_threads)
             << " threads have arrived";

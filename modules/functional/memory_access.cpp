@@ -9,21 +9,21 @@ alignas(64) constexpr std::uint64_t kZeros[isa::kLanes] = {};
 
 }  // namespace
 
-void MemoryAccess::start_kernel(const sm::Kernel& kernel, const sm::DeviceMemoryView& memory) {
+void MemoryAccess::start_kernel(const execute::Kernel& kernel, const execute::DeviceMemoryView& memory) {
   kernel_ = &kernel;
   memory_ = memory;
   mapped_low_ = mapped_end_ = 0;
 }
 
-void MemoryAccess::start_block(const sm::ResidentBlock& block) {
+void MemoryAccess::start_block(const execute::ResidentBlock& block) {
   shared_ = executor_.region(ptx::Space::kShared, block);
   parameters_ = executor_.region(ptx::Space::kParam, block);
   device_ = executor_.region(ptx::Space::kGlobal, block);
 }
 
 bool MemoryAccess::access(const MicroOp& op, ptx::Pc pc, unsigned chunk, std::uint32_t active,
-                          const sm::ResidentBlock& block) {
-  const sm::Operation& operation = kernel_->operations[pc];
+                          const execute::ResidentBlock& block) {
+  const execute::Operation& operation = kernel_->operations[pc];
   const ptx::Instruction& in = *operation.instruction;
   const auto refer = [&] {
     const warp_formation::ThreadGroup group{active, static_cast<std::uint16_t>(chunk), 0, false};
@@ -33,9 +33,9 @@ bool MemoryAccess::access(const MicroOp& op, ptx::Pc pc, unsigned chunk, std::ui
   };
   if (!op.direct || by_executor_) return refer();
   const bool in_device = in.space != ptx::Space::kShared && in.space != ptx::Space::kParam;
-  const sm::Executor::Region& region = in_device                         ? device_
-                                       : in.space == ptx::Space::kShared ? shared_
-                                                                         : parameters_;
+  const execute::AddressSpaces::Region& region = in_device                         ? device_
+                                                 : in.space == ptx::Space::kShared ? shared_
+                                                                                   : parameters_;
   std::uint8_t* const base = reinterpret_cast<std::uint8_t*>(registers_.chunk_base(chunk));
   isa::MemoryLanes lanes;
   alignas(64) std::uint64_t offset[isa::kLanes];
@@ -53,10 +53,10 @@ bool MemoryAccess::access(const MicroOp& op, ptx::Pc pc, unsigned chunk, std::ui
   lanes.active = active;
   for (unsigned i = 0; i < op.data; ++i) {
     if (operation.dst[i] >= 0) lanes.dst[i] = base + operation.dst[i] * sizeof(std::uint32_t);
-    const sm::Source& source = operation.src[i + 1];
-    if (source.kind == sm::Source::Kind::kRow) {
+    const execute::Source& source = operation.src[i + 1];
+    if (source.kind == execute::Source::Kind::kRow) {
       lanes.src[i] = base + source.offset * sizeof(std::uint32_t);
-    } else if (source.kind == sm::Source::Kind::kConstant) {
+    } else if (source.kind == execute::Source::Kind::kConstant) {
       lanes.src[i] = source.constant;
     }
   }

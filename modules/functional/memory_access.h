@@ -1,24 +1,24 @@
 // Loads, stores and atomics of one warp, without a record of where the lanes went.
 //
 // What is inside its space, aligned and mapped goes straight to the lane function; everything else (generic
-// and local addresses, faults, observed runs) goes through sm::Executor, so that there is one rule for what
-// is allowed.
+// and local addresses, faults, observed runs) goes through execute::Executor, so that there is one rule for
+// what is allowed.
 #ifndef WEFT_FUNCTIONAL_MEMORY_ACCESS_H
 #define WEFT_FUNCTIONAL_MEMORY_ACCESS_H
 
 #include <array>
 #include <cstdint>
 
+#include "execute/executor.h"
 #include "functional/micro_op.h"
 #include "functional/spin_detector.h"
 #include "isa/address_span.h"
-#include "sm/executor.h"
 
 namespace weft::functional {
 
 class MemoryAccess {
  public:
-  MemoryAccess(sm::Executor& executor, sm::RegisterFile& registers)
+  MemoryAccess(execute::Executor& executor, execute::RegisterFile& registers)
       : executor_(executor),
         registers_(registers),
         addresses_{isa::find_addresses(isa::AddressKind::kWide), isa::find_addresses(isa::AddressKind::kLow),
@@ -33,22 +33,22 @@ class MemoryAccess {
     log_ = log;
     by_executor_ = observed_ || log_ != nullptr;
   }
-  void start_kernel(const sm::Kernel& kernel, const sm::DeviceMemoryView& memory);
-  void start_block(const sm::ResidentBlock& block);
+  void start_kernel(const execute::Kernel& kernel, const execute::DeviceMemoryView& memory);
+  void start_block(const execute::ResidentBlock& block);
 
   // False: a fault, explained by Executor::fault.
   bool access(const MicroOp& op, ptx::Pc pc, unsigned chunk, std::uint32_t active,
-              const sm::ResidentBlock& block);
+              const execute::ResidentBlock& block);
 
  private:
   bool is_mapped(std::uint64_t low, std::uint64_t last);
 
-  sm::Executor& executor_;
-  sm::RegisterFile& registers_;
+  execute::Executor& executor_;
+  execute::RegisterFile& registers_;
   const std::array<isa::AddressFunction, 3> addresses_;  // by isa::AddressKind
-  const sm::Kernel* kernel_ = nullptr;
-  sm::DeviceMemoryView memory_;
-  sm::Executor::Region shared_, parameters_, device_;
+  const execute::Kernel* kernel_ = nullptr;
+  execute::DeviceMemoryView memory_;
+  execute::AddressSpaces::Region shared_, parameters_, device_;
   bool observed_ = false, by_executor_ = false;
   WriteLog* log_ = nullptr;
   std::uint64_t mapped_low_ = 0, mapped_end_ = 0;  // a range of device memory known to be mapped

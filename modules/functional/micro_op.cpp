@@ -4,13 +4,13 @@
 #include <limits>
 #include <string>
 
-#include "common/error.h"
+#include "weft/common/error.h"
 
 namespace weft::functional {
 namespace {
 
-using sm::Operation;
-using sm::Source;
+using execute::Operation;
+using execute::Source;
 
 bool is_direct(ptx::Space space) {
   return space != ptx::Space::kGeneric && space != ptx::Space::kLocal;
@@ -109,7 +109,7 @@ void check(const ptx::Program& program) {
   }
 }
 
-std::vector<MicroOp> micro_ops(const sm::Kernel& kernel) {
+std::vector<MicroOp> micro_ops(const execute::Kernel& kernel) {
   std::vector<MicroOp> ops;
   ops.reserve(kernel.operations.size());
   for (const Operation& op : kernel.operations) ops.push_back(micro_op(op));

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sm/kernel.h"
+#include "execute/kernel.h"
 
 namespace weft::functional {
 
@@ -15,7 +15,7 @@ struct alignas(64) MicroOp {
   enum class Kind : std::uint8_t {
     kArithmetic,  // register rows and constants in, a row out
     kPredicates,  // the same, with predicates among sources or results
-    kExecutor,    // arithmetic with a clock among its sources: through sm::Executor
+    kExecutor,    // arithmetic with a clock among its sources: through execute::Executor
     kMemory,
     kBranch,
     kExit,
@@ -60,7 +60,7 @@ static_assert(sizeof(MicroOp) == 64);
 void check(const ptx::Program& program);
 
 // One per PC. They point into the kernel.
-std::vector<MicroOp> micro_ops(const sm::Kernel& kernel);
+std::vector<MicroOp> micro_ops(const execute::Kernel& kernel);
 
 }  // namespace weft::functional
 

@@ -12,16 +12,16 @@ std::uint32_t WriteLog::value_at(std::uintptr_t word) {
   return value;
 }
 
-void WriteLog::add(const sm::Executor& executor, const sm::Operation& operation,
-                   const sm::ResidentBlock& block) {
+void WriteLog::add(const execute::Executor& executor, const execute::Operation& operation,
+                   const execute::ResidentBlock& block) {
   if (operation.instruction->op == ptx::Opcode::kLd) return;
   for (unsigned i = 0; i < executor.access_count() && !overflowed_; ++i) {
-    const sm::LaneAccess& access = executor.accesses()[i];
+    const execute::LaneAccess& access = executor.accesses()[i];
     const std::uint8_t* const base = executor.bytes_of(access.space, block);
-    if (base == nullptr || access.staged) continue;
+    if (base == nullptr) continue;
     for (std::uint32_t rest = access.mask; rest != 0; rest &= rest - 1) {
       const std::uint64_t address = access.address[static_cast<unsigned>(__builtin_ctz(rest))];
-      if (address >= sm::kSystemSpace) continue;
+      if (address >= execute::kSystemSpace) continue;
       const auto first = reinterpret_cast<std::uintptr_t>(base + address) & ~std::uintptr_t{3};
       for (std::uint64_t done = 0; done < access.bytes; done += 4) words_.emplace(first + done, 0);
     }
@@ -84,9 +84,9 @@ void SpinDetector::take(const State& state) {
   snapshot_round_ = round_;
   snapshot_.warps = state.warps;
   snapshot_.favour_last = state.favour_last;
-  snapshot_.live = state.live;
-  snapshot_.barriers = state.barriers;
-  snapshot_.gatherings = state.gatherings.all();
+  snapshot_.live = state.synchroniser.live();
+  snapshot_.barriers = state.synchroniser.barriers(0);
+  snapshot_.gatherings = state.synchroniser.gatherings().all();
   state.registers.save(snapshot_.registers);
   snapshot_.outside_uses = state.outside_uses;
 }
@@ -94,9 +94,10 @@ void SpinDetector::take(const State& state) {
 // What differs most likely comes first.
 bool SpinDetector::is_same(const State& state) const {
   return snapshot_.outside_uses == state.outside_uses && snapshot_.favour_last == state.favour_last &&
-         snapshot_.live == state.live && snapshot_.warps == state.warps &&
-         state.registers.equals(snapshot_.registers) && snapshot_.barriers == state.barriers &&
-         snapshot_.gatherings == state.gatherings.all();
+         snapshot_.live == state.synchroniser.live() && snapshot_.warps == state.warps &&
+         state.registers.equals(snapshot_.registers) &&
+         snapshot_.barriers == state.synchroniser.barriers(0) &&
+         snapshot_.gatherings == state.synchroniser.gatherings().all();
 }
 
 }  // namespace weft::functional

@@ -19,11 +19,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "execute/executor.h"
+#include "execute/register_file.h"
+#include "execute/synchroniser.h"
 #include "functional/warp_paths.h"
-#include "sm/block_barrier.h"
-#include "sm/executor.h"
-#include "sm/register_file.h"
-#include "sm/warp_gatherings.h"
 
 namespace weft::functional {
 
@@ -35,7 +34,8 @@ class WriteLog {
     overflowed_ = false;
   }
   // What the executor's last memory instruction has touched, if it was no load.
-  void add(const sm::Executor& executor, const sm::Operation& operation, const sm::ResidentBlock& block);
+  void add(const execute::Executor& executor, const execute::Operation& operation,
+           const execute::ResidentBlock& block);
   // Reads all words; false if there are too many.
   bool read_values();
   // Whether all words of `other` are among these, and have the values that were read.
@@ -50,16 +50,13 @@ class WriteLog {
 
 class SpinDetector {
  public:
-  using Barriers = std::array<sm::BlockBarrier, sm::BlockBarrier::kPerBlock>;
   // What a block consists of, besides memory.
   struct State {
     const std::vector<WarpPaths>& warps;
     const std::vector<std::uint8_t>& favour_last;
-    const std::vector<std::uint32_t>& live;
-    const Barriers& barriers;
-    const sm::WarpGatherings& gatherings;
-    const sm::RegisterFile& registers;
-    std::uint64_t outside_uses;  // sm::Executor::outside_uses
+    const execute::Synchroniser& synchroniser;
+    const execute::RegisterFile& registers;
+    std::uint64_t outside_uses;  // execute::Executor::outside_uses
   };
 
   void start_block() {
@@ -82,9 +79,9 @@ class SpinDetector {
     std::vector<WarpPaths> warps;
     std::vector<std::uint8_t> favour_last;
     std::vector<std::uint32_t> live;
-    Barriers barriers;
-    std::vector<sm::Gathering> gatherings;
-    sm::RegisterFile::Image registers;
+    execute::Synchroniser::Barriers barriers;
+    std::vector<execute::Gathering> gatherings;
+    execute::RegisterFile::Image registers;
     std::uint64_t outside_uses = 0;
   };
 

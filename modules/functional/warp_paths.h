@@ -11,7 +11,7 @@
 #include <array>
 #include <cstdint>
 
-#include "ptx/program.h"
+#include "weft/ptx/program.h"
 
 namespace weft::functional {
 

@@ -1,14 +1,11 @@
 #include "gddr5/address_map.h"
 
+#include "common/bits.h"
 #include "common/config_origins.h"
-#include "common/error.h"
+#include "weft/common/error.h"
 
 namespace weft::gddr5 {
 namespace {
-
-bool is_power_of_two(std::uint64_t x) {
-  return x != 0 && (x & (x - 1)) == 0;
-}
 
 void need_power_of_two(const std::string& where, std::uint64_t value) {
   if (!is_power_of_two(value)) throw InputError(where, std::to_string(value) + " is not a power of two");
@@ -16,7 +13,7 @@ void need_power_of_two(const std::string& where, std::uint64_t value) {
 
 }  // namespace
 
-void AddressMap::Config::describe(config::Visitor& v) {
+void MapConfig::describe(config::Visitor& v) {
   v.integer("channels", channels, {1, 64}, "channels",
             "memory channels (partitions), each with its own controller");
   v.integer("l2_banks", l2_banks, {1, 64}, "banks", "L2 banks of a channel");
@@ -27,10 +24,13 @@ void AddressMap::Config::describe(config::Visitor& v) {
             "bytes of a row (page) over all devices of the channel; a power of two");
   v.integer("bank_interleave_bytes", bank_interleave_bytes, {32, 1 << 20}, "bytes",
             "consecutive bytes of a channel in one GDDR5 bank; a power of two");
+  v.integer("alternating_banks", alternating_banks, {1, 64}, "banks",
+            "GDDR5 banks that take turns at interleave_bytes, within which the others take turns at "
+            "bank_interleave_bytes each; divides banks");
   v.boolean("bank_xor", bank_xor, "exclusive-or the low bits of the row into the GDDR5 bank");
 }
 
-void AddressMap::Config::check(const std::string& where) const {
+void MapConfig::check(const std::string& where) const {
   need_power_of_two(where + "/interleave_bytes", interleave_bytes);
   need_power_of_two(where + "/row_bytes", row_bytes);
   need_power_of_two(where + "/bank_interleave_bytes", bank_interleave_bytes);
@@ -40,6 +40,11 @@ void AddressMap::Config::check(const std::string& where) const {
         std::to_string(bank_interleave_bytes) + " is not between interleave_bytes (" +
             std::to_string(interleave_bytes) + ") and row_bytes (" + std::to_string(row_bytes) + ")");
   }
+  if (banks % alternating_banks != 0) {
+    throw config::RuleError(where + "/alternating_banks", {where + "/banks"},
+                            "found " + std::to_string(alternating_banks) +
+                                "; allowed are divisors of banks = " + std::to_string(banks));
+  }
   if (bank_xor) need_power_of_two(where + "/banks", banks);
   if (channels * l2_banks > 64) {
     throw InputError(where + "/l2_banks",
@@ -48,12 +53,14 @@ void AddressMap::Config::check(const std::string& where) const {
   }
 }
 
-AddressMap::AddressMap(const Config& config)
+AddressMap::AddressMap(const MapConfig& config)
     : chunk_(config.interleave_bytes),
       channels_(config.channels),
       l2_banks_(config.l2_banks),
       block_(config.bank_interleave_bytes),
       banks_(config.banks),
+      alternating_(config.alternating_banks),
+      turns_(config.banks / config.alternating_banks),
       row_(config.row_bytes),
       bank_xor_(config.bank_xor) {}
 
@@ -70,13 +77,14 @@ AddressMap::Route AddressMap::route(std::uint64_t address) const {
 
 AddressMap::Place AddressMap::place(std::uint64_t address) const {
   const std::uint64_t k = channels_.quotient(chunk_.quotient(address));
-  const std::uint64_t local = k * chunk_.divisor() + chunk_.remainder(address);
-  const std::uint64_t block = block_.quotient(local);
-  const std::uint64_t inner = banks_.quotient(block) * block_.divisor() + block_.remainder(local);
+  const std::uint64_t part = alternating_.quotient(k) * chunk_.divisor() + chunk_.remainder(address);
+  const std::uint64_t block = block_.quotient(part);
+  const std::uint64_t inner = turns_.quotient(block) * block_.divisor() + block_.remainder(part);
   Place place;
   place.row = row_.quotient(inner);
   place.column = row_.remainder(inner);
-  place.bank = static_cast<unsigned>(banks_.remainder(block));
+  place.bank =
+      static_cast<unsigned>(turns_.remainder(block) * alternating_.divisor() + alternating_.remainder(k));
   if (bank_xor_) place.bank ^= static_cast<unsigned>(banks_.remainder(place.row));
   return place;
 }

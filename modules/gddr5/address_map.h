@@ -5,10 +5,12 @@
 //   k       = chunk / channels                         the chunk's number within its channel
 //   L2 bank = k mod l2_banks                           ... and within the channel round its L2 banks
 //   offset  = (k / l2_banks) * interleave_bytes + address mod interleave_bytes      dense within the L2 bank
-//   local   = k * interleave_bytes + address mod interleave_bytes                   dense within the channel
-//   block   = local / bank_interleave_bytes
-//   bank    = block mod banks        (exclusive-or row mod banks, if bank_xor)
-//   inner   = (block / banks) * bank_interleave_bytes + local mod bank_interleave_bytes
+//   low     = k mod alternating_banks                  consecutive chunks go round so many banks
+//   part    = (k / alternating_banks) * interleave_bytes + address mod interleave_bytes
+//   block   = part / bank_interleave_bytes
+//   bank    = block mod (banks / alternating_banks) * alternating_banks + low
+//                                                      (exclusive-or row mod banks, if bank_xor)
+//   inner   = (block / (banks / alternating_banks)) * bank_interleave_bytes + part mod bank_interleave_bytes
 //   row     = inner / row_bytes, column = inner mod row_bytes
 //
 // Channels need not be a power of two (Fermi has 6). A request must lie within one chunk.
@@ -18,28 +20,14 @@
 #include <cstdint>
 #include <string>
 
-#include "common/config_visitor.h"
 #include "common/fast_divider.h"
+#include "weft/common/config_visitor.h"
+#include "weft/gddr5/gddr5_config.h"
 
 namespace weft::gddr5 {
 
 class AddressMap {
  public:
-  struct Config {
-    std::uint64_t channels = 6;
-    std::uint64_t l2_banks = 1;
-    std::uint64_t interleave_bytes = 256;
-    std::uint64_t banks = 16;
-    std::uint64_t row_bytes = 2048;
-    std::uint64_t bank_interleave_bytes = 2048;
-    bool bank_xor = false;
-
-    void describe(config::Visitor& v);
-    // Throws InputError unless the three byte sizes are powers of two with interleave_bytes <=
-    // bank_interleave_bytes <= row_bytes, and banks is a power of two where bank_xor asks for it.
-    void check(const std::string& where) const;
-  };
-
   // The interconnect's view.
   struct Route {
     unsigned channel;
@@ -54,7 +42,7 @@ class AddressMap {
     std::uint64_t column;  // byte within the row
   };
 
-  explicit AddressMap(const Config& config);
+  explicit AddressMap(const MapConfig& config);
 
   Route route(std::uint64_t address) const;
   Place place(std::uint64_t address) const;
@@ -77,6 +65,8 @@ class AddressMap {
   FastDivider l2_banks_;
   FastDivider block_;
   FastDivider banks_;
+  FastDivider alternating_;
+  FastDivider turns_;  // banks / alternating_banks
   FastDivider row_;
   bool bank_xor_;
 };

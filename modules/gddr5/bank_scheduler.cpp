@@ -1,6 +1,7 @@
 #include "gddr5/bank_scheduler.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace weft::gddr5 {
 namespace {
@@ -15,7 +16,7 @@ void at_least(BankScheduler::Edge& edge, BankScheduler::Edge low) {
 
 }  // namespace
 
-void BankScheduler::Config::describe(config::Visitor& v) {
+void SchedulerConfig::describe(config::Visitor& v) {
   v.integer("queue_size", queue_size, {1, 4096}, "requests", "requests that the scheduler chooses from");
   config::choice(v, "scheduler", policy, {{"fcfs", Policy::kFcfs}, {"fr_fcfs", Policy::kFrFcfs}},
                  "order of service: of arrival, or row hits first");
@@ -25,125 +26,121 @@ void BankScheduler::Config::describe(config::Visitor& v) {
   timing.describe(v);
 }
 
-void BankScheduler::Config::check(const std::string& where) const {
+void SchedulerConfig::check(const std::string& where) const {
   timing.check(where);
 }
 
-BankScheduler::BankScheduler(const Config& config, unsigned banks, unsigned gates)
+BankScheduler::BankScheduler(const SchedulerConfig& config, unsigned banks, unsigned gates)
     : timing_(config.timing),
       policy_(config.policy),
       row_hit_limit_(config.row_hit_limit),
       groups_(static_cast<unsigned>(config.bank_groups)),
-      requests_(config.queue_size),
-      free_(config.queue_size),
-      banks_(banks),
-      gates_(gates, 1),
-      group_column_(config.bank_groups),
-      order_(config.queue_size) {
+      state_(config.queue_size, banks, gates, config.bank_groups),
+      bank_activates_(banks, 0) {
   reset(0);
 }
 
+BankScheduler::State::State(std::size_t queue_size, std::size_t banks, std::size_t gates, std::size_t groups)
+    : requests(queue_size),
+      free(queue_size),
+      banks(banks),
+      gates(gates, 1),
+      group_column(groups),
+      order(queue_size) {
+  std::iota(free.rbegin(), free.rend(), std::uint16_t{0});
+}
+
 void BankScheduler::reset(Edge now) {
-  free_.resize(requests_.size());
-  for (std::size_t i = 0; i < free_.size(); ++i) free_[i] = static_cast<std::uint16_t>(free_.size() - 1 - i);
-  std::fill(banks_.begin(), banks_.end(), Bank{});
-  std::fill(gates_.begin(), gates_.end(), 1);
-  std::fill(group_column_.begin(), group_column_.end(), 0);
-  wants_.fill(0);
-  idle_ = 0;
-  order_head_ = order_count_ = 0;
-  queued_ = 0;
-  arrivals_ = 0;
-  activate_ = read_ = write_ = 0;
-  refresh_due_ = timing_.refi == 0 ? kNever : now + timing_.refi;
-  counted_ = now;
+  state_ = State(state_.requests.size(), state_.banks.size(), state_.gates.size(), groups_);
+  state_.refresh_due = timing_.refi == 0 ? kNever : now + timing_.refi;
+  state_.counted = now;
 }
 
 void BankScheduler::push(const Request& request, Edge now) {
   count_queue(now);
-  const std::uint16_t index = free_.back();
-  free_.pop_back();
-  Entry& entry = requests_[index];
+  const std::uint16_t index = state_.free.back();
+  state_.free.pop_back();
+  Entry& entry = state_.requests[index];
   entry = Entry{};
   entry.request = request;
-  entry.order = arrivals_++;
-  most_queued_ = std::max<std::uint64_t>(most_queued_, ++queued_);
+  entry.order = state_.arrivals++;
+  most_queued_ = std::max<std::uint64_t>(most_queued_, ++state_.queued);
   if (policy_ == Policy::kFcfs) {
-    order_[(order_head_ + order_count_++) % order_.size()] = index;
+    state_.order[(state_.order_head + state_.order_count++) % state_.order.size()] = index;
     return;
   }
-  Bank& bank = banks_[request.bank];
+  Bank& bank = state_.banks[request.bank];
   append(bank, index);
   // A younger request that hits the open row goes before one that would close it, unless that one has begun.
-  if (bank.current != kNone && !requests_[bank.current].committed && bank.open && bank.row == request.row &&
-      requests_[bank.current].request.row != bank.row) {
+  if (bank.current != kNone && !state_.requests[bank.current].committed && bank.open &&
+      bank.row == request.row && state_.requests[bank.current].request.row != bank.row) {
     put_back(bank);
   }
-  if (bank.current == kNone) idle_ |= std::uint64_t{1} << request.bank;
+  if (bank.current == kNone) state_.idle |= std::uint64_t{1} << request.bank;
 }
 
 void BankScheduler::append(Bank& bank, std::uint16_t index) {
-  Entry& entry = requests_[index];
+  Entry& entry = state_.requests[index];
   entry.previous = bank.last;
   entry.next = kNone;
-  (bank.last == kNone ? bank.first : requests_[bank.last].next) = index;
+  (bank.last == kNone ? bank.first : state_.requests[bank.last].next) = index;
   bank.last = index;
 }
 
 void BankScheduler::unlink(Bank& bank, std::uint16_t index) {
-  const Entry& entry = requests_[index];
-  (entry.previous == kNone ? bank.first : requests_[entry.previous].next) = entry.next;
-  (entry.next == kNone ? bank.last : requests_[entry.next].previous) = entry.previous;
+  const Entry& entry = state_.requests[index];
+  (entry.previous == kNone ? bank.first : state_.requests[entry.previous].next) = entry.next;
+  (entry.next == kNone ? bank.last : state_.requests[entry.next].previous) = entry.previous;
 }
 
 // The current request goes back to its place by age.
 void BankScheduler::put_back(Bank& bank) {
   const std::uint16_t index = bank.current;
-  Entry& entry = requests_[index];
+  Entry& entry = state_.requests[index];
   bank.current = kNone;
   classify(entry.request.bank);
   std::uint16_t after = bank.first;
-  while (after != kNone && requests_[after].order < entry.order) after = requests_[after].next;
+  while (after != kNone && state_.requests[after].order < entry.order) after = state_.requests[after].next;
   if (after == kNone) {
     append(bank, index);
     return;
   }
   entry.next = after;
-  entry.previous = requests_[after].previous;
-  (entry.previous == kNone ? bank.first : requests_[entry.previous].next) = index;
-  requests_[after].previous = index;
+  entry.previous = state_.requests[after].previous;
+  (entry.previous == kNone ? bank.first : state_.requests[entry.previous].next) = index;
+  state_.requests[after].previous = index;
 }
 
 void BankScheduler::make_current(Bank& bank, std::uint16_t index) {
   bank.current = index;
-  idle_ &= ~(std::uint64_t{1} << requests_[index].request.bank);
-  classify(requests_[index].request.bank);
+  state_.idle &= ~(std::uint64_t{1} << state_.requests[index].request.bank);
+  classify(state_.requests[index].request.bank);
 }
 
 // Sorts the bank by the command that it waits for; to be called whenever that may have changed.
 void BankScheduler::classify(unsigned index) {
-  const Bank& bank = banks_[index];
+  const Bank& bank = state_.banks[index];
   const std::uint64_t bit = std::uint64_t{1} << index;
-  for (std::uint64_t& wants : wants_) wants &= ~bit;
-  if (bank.current != kNone) wants_[static_cast<std::size_t>(command_of(bank))] |= bit;
+  for (std::uint64_t& wants : state_.wants) wants &= ~bit;
+  if (bank.current != kNone) state_.wants[static_cast<std::size_t>(command_of(bank))] |= bit;
 }
 
 void BankScheduler::choose() {
   if (policy_ == Policy::kFcfs) {
     choose_in_order();
   } else {
-    while (idle_ != 0) choose_row_hits(banks_[lowest_bit(idle_)]);
+    while (state_.idle != 0) choose_row_hits(state_.banks[lowest_bit(state_.idle)]);
   }
 }
 
 void BankScheduler::choose_in_order() {
-  while (order_count_ != 0) {
-    const std::uint16_t index = order_[order_head_];
-    Bank& bank = banks_[requests_[index].request.bank];
+  while (state_.order_count != 0) {
+    const std::uint16_t index = state_.order[state_.order_head];
+    Bank& bank = state_.banks[state_.requests[index].request.bank];
     if (bank.current != kNone) return;
     make_current(bank, index);
-    order_head_ = static_cast<std::uint16_t>((order_head_ + 1u) % order_.size());
-    --order_count_;
+    state_.order_head = static_cast<std::uint16_t>((state_.order_head + 1u) % state_.order.size());
+    --state_.order_count;
   }
 }
 
@@ -151,7 +148,8 @@ void BankScheduler::choose_row_hits(Bank& bank) {
   std::uint16_t chosen = bank.first;
   if (bank.open && (row_hit_limit_ == 0 || bank.overtakes < row_hit_limit_)) {
     std::uint16_t index = bank.first;
-    while (index != kNone && requests_[index].request.row != bank.row) index = requests_[index].next;
+    while (index != kNone && state_.requests[index].request.row != bank.row)
+      index = state_.requests[index].next;
     if (index != kNone) chosen = index;
   }
   unlink(bank, chosen);
@@ -160,33 +158,34 @@ void BankScheduler::choose_row_hits(Bank& bank) {
 
 BankScheduler::Command BankScheduler::command_of(const Bank& bank) const {
   if (!bank.open) return Command::kActivate;
-  return bank.row == requests_[bank.current].request.row ? Command::kColumn : Command::kPrecharge;
+  return bank.row == state_.requests[bank.current].request.row ? Command::kColumn : Command::kPrecharge;
 }
 
 BankScheduler::Edge BankScheduler::earliest(unsigned index, Command command) const {
-  const Bank& bank = banks_[index];
+  const Bank& bank = state_.banks[index];
   switch (command) {
     case Command::kActivate:
-      return std::max(bank.activate, activate_);
+      return std::max(bank.activate, state_.activate);
     case Command::kPrecharge:
       return bank.precharge;
     case Command::kColumn:
       break;
   }
-  const Entry& entry = requests_[bank.current];
-  if (!entry.opened && gates_[entry.request.gate] == 0) return kNever;
-  return std::max({bank.column, group_column_[index % groups_], entry.request.write ? write_ : read_});
+  const Entry& entry = state_.requests[bank.current];
+  if (!entry.opened && state_.gates[entry.request.gate] == 0) return kNever;
+  return std::max(
+      {bank.column, state_.group_column[index % groups_], entry.request.write ? state_.write : state_.read});
 }
 
 // No command of this kind can go before this edge, whatever its bank.
 BankScheduler::Edge BankScheduler::floor_of(Command command) const {
   switch (command) {
     case Command::kActivate:
-      return activate_;
+      return state_.activate;
     case Command::kPrecharge:
       return 0;
     case Command::kColumn:
-      return std::min(read_, write_);
+      return std::min(state_.read, state_.write);
   }
   return 0;
 }
@@ -195,7 +194,7 @@ BankScheduler::Edge BankScheduler::floor_of(Command command) const {
 // request is older than that of the given `best`.
 void BankScheduler::consider(Command command, Edge now, unsigned& best) const {
   if (floor_of(command) > now) return;
-  for (std::uint64_t left = wants_[static_cast<std::size_t>(command)]; left != 0; left &= left - 1) {
+  for (std::uint64_t left = state_.wants[static_cast<std::size_t>(command)]; left != 0; left &= left - 1) {
     const unsigned index = lowest_bit(left);
     if (best != kNoBank && order_of(index) > order_of(best)) continue;
     if (earliest(index, command) <= now) best = index;
@@ -204,7 +203,7 @@ void BankScheduler::consider(Command command, Edge now, unsigned& best) const {
 
 bool BankScheduler::step(Edge now, Finished& finished, std::uint32_t& started) {
   started = kNoGate;
-  if (queued_ == 0) return false;
+  if (state_.queued == 0) return false;
   refresh(now);
   choose();
 
@@ -219,8 +218,8 @@ bool BankScheduler::step(Edge now, Finished& finished, std::uint32_t& started) {
   }
   if (best == kNoBank) return false;
 
-  Bank& bank = banks_[best];
-  Entry& entry = requests_[bank.current];
+  Bank& bank = state_.banks[best];
+  Entry& entry = state_.requests[bank.current];
   commit(entry, command);
   if (command != Command::kColumn) {
     send_row_command(bank, command, now);
@@ -238,11 +237,11 @@ bool BankScheduler::step(Edge now, Finished& finished, std::uint32_t& started) {
     at_least(bank.precharge, finished.done);
   }
   count_queue(now);
-  free_.push_back(bank.current);
+  state_.free.push_back(bank.current);
   bank.current = kNone;
   classify(best);
-  if (bank.first != kNone) idle_ |= std::uint64_t{1} << best;
-  --queued_;
+  if (bank.first != kNone) state_.idle |= std::uint64_t{1} << best;
+  --state_.queued;
   choose();
   return true;
 }
@@ -250,7 +249,7 @@ bool BankScheduler::step(Edge now, Finished& finished, std::uint32_t& started) {
 void BankScheduler::commit(Entry& entry, Command command) {
   if (entry.committed) return;
   entry.committed = true;
-  Bank& bank = banks_[entry.request.bank];
+  Bank& bank = state_.banks[entry.request.bank];
   switch (command) {
     case Command::kColumn:
       ++row_hits_;
@@ -262,7 +261,7 @@ void BankScheduler::commit(Entry& entry, Command command) {
       ++row_conflicts_;
       break;
   }
-  const bool overtakes = bank.first != kNone && requests_[bank.first].order < entry.order;
+  const bool overtakes = bank.first != kNone && state_.requests[bank.first].order < entry.order;
   bank.overtakes = overtakes ? bank.overtakes + 1 : 0;
 }
 
@@ -270,48 +269,52 @@ void BankScheduler::send_row_command(Bank& bank, Command command, Edge now) {
   if (command == Command::kPrecharge) {
     bank.open = false;
     at_least(bank.activate, now + timing_.rp);
+    at_least(state_.rests, now + timing_.rp);
     ++precharges_;
     return;
   }
   bank.open = true;
-  bank.row = requests_[bank.current].request.row;
+  bank.row = state_.requests[bank.current].request.row;
   bank.column = now + timing_.rcd;
   bank.precharge = now + timing_.ras;
   bank.activate = now + timing_.rc;
-  activate_ = now + timing_.rrd;
+  state_.activate = now + timing_.rrd;
+  at_least(state_.rests, bank.activate);
   ++activates_;
+  ++bank_activates_[static_cast<std::size_t>(&bank - state_.banks.data())];
 }
 
 // Returns when the burst's data has moved.
 BankScheduler::Edge BankScheduler::send_column(unsigned index, Edge now) {
-  Bank& bank = banks_[index];
-  const bool write = requests_[bank.current].request.write;
+  Bank& bank = state_.banks[index];
+  const bool write = state_.requests[bank.current].request.write;
   const Edge done = now + (write ? timing_.wl : timing_.cl) + timing_.burst_cycles();
-  group_column_[index % groups_] = now + timing_.column_gap_same_group();
-  at_least(read_, now + (write ? timing_.write_to_read() : timing_.column_gap()));
-  at_least(write_, now + (write ? timing_.column_gap() : timing_.read_to_write()));
+  state_.group_column[index % groups_] = now + timing_.column_gap_same_group();
+  at_least(state_.read, now + (write ? timing_.write_to_read() : timing_.column_gap()));
+  at_least(state_.write, now + (write ? timing_.column_gap() : timing_.read_to_write()));
   at_least(bank.precharge, write ? done + timing_.wr : now + timing_.rtp);
+  at_least(state_.rests, std::max(state_.read, state_.write));
   data_cycles_ += timing_.burst_cycles();
   return done;
 }
 
 // Refreshes of an idle channel are made up for when the next request comes, so that an idle channel sleeps.
 void BankScheduler::refresh(Edge now) {
-  if (refresh_due_ > now) return;
+  if (state_.refresh_due > now) return;
   // Of a long idle time only the last two can still matter; the others find all rows closed.
-  const std::uint64_t missed = (now - refresh_due_) / timing_.refi;
+  const std::uint64_t missed = (now - state_.refresh_due) / timing_.refi;
   if (missed > 2) {
-    refresh_at(refresh_due_);
+    refresh_at(state_.refresh_due);
     refreshes_ += missed - 2;
-    refresh_due_ += (missed - 2) * timing_.refi;
+    state_.refresh_due += (missed - 2) * timing_.refi;
   }
-  while (refresh_due_ <= now) refresh_at(refresh_due_);
+  while (state_.refresh_due <= now) refresh_at(state_.refresh_due);
 }
 
 // All banks are precharged as soon as each may be, then the channel refreshes; no command goes out meanwhile.
 void BankScheduler::refresh_at(Edge due) {
   Edge start = due;
-  for (Bank& bank : banks_) {
+  for (Bank& bank : state_.banks) {
     if (bank.open) {
       bank.open = false;
       at_least(bank.activate, std::max(due, bank.precharge) + timing_.rp);
@@ -319,20 +322,20 @@ void BankScheduler::refresh_at(Edge due) {
     }
     at_least(start, bank.activate);
   }
-  for (unsigned index = 0; index < banks_.size(); ++index) {
-    banks_[index].activate = start + timing_.rfc;
+  for (unsigned index = 0; index < state_.banks.size(); ++index) {
+    state_.banks[index].activate = start + timing_.rfc;
     classify(index);
   }
   ++refreshes_;
-  refresh_due_ += timing_.refi;
+  state_.refresh_due += timing_.refi;
 }
 
 BankScheduler::Edge BankScheduler::next(Edge now) const {
-  if (queued_ == 0) return kNever;
-  Edge soonest = refresh_due_;
+  if (state_.queued == 0) return kNever;
+  Edge soonest = state_.refresh_due;
   for (Command command : {Command::kColumn, Command::kActivate, Command::kPrecharge}) {
     const Edge floor = std::max(floor_of(command), now + 1);
-    for (std::uint64_t left = wants_[static_cast<std::size_t>(command)]; left != 0 && soonest > floor;
+    for (std::uint64_t left = state_.wants[static_cast<std::size_t>(command)]; left != 0 && soonest > floor;
          left &= left - 1) {
       soonest = std::min(soonest, std::max(earliest(lowest_bit(left), command), floor));
     }
@@ -340,33 +343,45 @@ BankScheduler::Edge BankScheduler::next(Edge now) const {
   return std::max(soonest, now + 1);
 }
 
-void BankScheduler::count_queue(Edge now) {
-  if (queued_ != 0) {
-    occupancy_ += queued_ * (now - counted_);
-    busy_cycles_ += now - counted_;
-  }
-  counted_ = now;
+std::size_t BankScheduler::queued(unsigned bank) const {
+  const Bank& one = state_.banks[bank];
+  std::size_t count = one.current != kNone ? 1 : 0;
+  for (std::uint16_t entry = one.first; entry != kNone; entry = state_.requests[entry].next) ++count;
+  return count;
 }
 
-void BankScheduler::bind(statistics::Registry& registry, const std::string& prefix) {
-  registry.counter(prefix + ".activates", "commands", "rows opened", activates_);
-  registry.counter(prefix + ".precharges", "commands", "rows closed", precharges_);
-  registry.counter(prefix + ".row_hits", "requests", "requests that found their row open", row_hits_);
-  registry.counter(prefix + ".row_misses", "requests", "requests that found their bank without an open row",
-                   row_misses_);
-  registry.counter(prefix + ".row_conflicts", "requests", "requests that found another row open",
-                   row_conflicts_);
-  registry.counter(prefix + ".refreshes", "commands", "refreshes, up to the last request", refreshes_);
-  registry.counter(prefix + ".data_cycles", "cycles", "cycles in which the data bus moves data",
-                   data_cycles_);
-  registry.counter(prefix + ".queue_cycles", "cycles", "cycles with at least one request queued",
-                   busy_cycles_);
-  registry.counter(prefix + ".queue_occupancy", "requests*cycles", "queued requests, summed over cycles",
-                   occupancy_);
-  registry.counter(prefix + ".queue_most", "requests", "most requests queued at a time", most_queued_);
-  registry.derived(prefix + ".queue_average", "requests", "queued requests while any is queued", [this] {
-    return busy_cycles_ == 0 ? 0.0 : static_cast<double>(occupancy_) / static_cast<double>(busy_cycles_);
-  });
+void BankScheduler::count_queue(Edge now) {
+  if (state_.queued != 0) {
+    occupancy_ += state_.queued * (now - state_.counted);
+    busy_cycles_ += now - state_.counted;
+    active_cycles_ += now - state_.counted;
+  } else if (state_.rests > state_.counted) {
+    active_cycles_ += std::min(now, state_.rests) - state_.counted;
+  }
+  state_.counted = now;
+}
+
+void BankScheduler::bind(statistics::Group& group) {
+  group.counter("activates", units::kCommands, "rows opened", activates_);
+  group.histogram("bank_activates", units::kCommands, "rows opened, by bank", bank_activates_);
+  group.counter("precharges", units::kCommands, "rows closed", precharges_);
+  group.counter("row_hits", units::kRequests, "requests that found their row open", row_hits_);
+  group.counter("row_misses", units::kRequests, "requests that found their bank without an open row",
+                row_misses_);
+  group.counter("row_conflicts", units::kRequests, "requests that found another row open", row_conflicts_);
+  group.counter("refreshes", units::kCommands, "refreshes, up to the last request", refreshes_);
+  group.counter("data_cycles", units::kCycles, "cycles in which the data bus moves data", data_cycles_);
+  group.counter("queue_cycles", units::kCycles, "cycles with at least one request queued", busy_cycles_);
+  group.counter(
+      "active_cycles", units::kCycles,
+      "cycles with a request queued, or in which a command keeps a bank from the next one (up to the "
+      "last request)",
+      active_cycles_);
+  group.counter("queue_occupancy", statistics::Unit("requests*cycles"), "queued requests, summed over cycles",
+                occupancy_);
+  group.maximum("queue_most", units::kRequests, "most requests queued at a time", most_queued_);
+  group.ratio("queue_average", units::kRequests, "queued requests while any is queued",
+              {{&occupancy_}, {&busy_cycles_}});
 }
 
 }  // namespace weft::gddr5

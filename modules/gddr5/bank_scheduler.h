@@ -16,29 +16,18 @@
 #include <string>
 #include <vector>
 
-#include "common/config_visitor.h"
-#include "common/statistics.h"
-#include "gddr5/timing.h"
+#include "weft/common/archive.h"
+#include "weft/common/config_visitor.h"
+#include "weft/common/statistics.h"
+#include "weft/gddr5/gddr5_config.h"
+#include "weft/gddr5/timing.h"
 
 namespace weft::gddr5 {
-
-enum class Policy : std::uint8_t { kFcfs, kFrFcfs };
 
 class BankScheduler {
  public:
   using Edge = std::uint64_t;
   static constexpr Edge kNever = ~Edge{0};
-
-  struct Config {
-    std::uint64_t queue_size = 64;
-    Policy policy = Policy::kFrFcfs;
-    std::uint64_t row_hit_limit = 0;
-    std::uint64_t bank_groups = 4;
-    Timing timing;
-
-    void describe(config::Visitor& v);
-    void check(const std::string& where) const;
-  };
 
   struct Request {
     std::uint32_t handle = 0;  // the owner's
@@ -56,16 +45,16 @@ class BankScheduler {
     Edge done;
   };
 
-  BankScheduler(const Config& config, unsigned banks, unsigned gates);
+  BankScheduler(const SchedulerConfig& config, unsigned banks, unsigned gates);
 
-  bool full() const { return queued_ == requests_.size(); }
-  bool empty() const { return queued_ == 0; }
-  std::size_t queued() const { return queued_; }
+  bool full() const { return state_.queued == state_.requests.size(); }
+  bool empty() const { return state_.queued == 0; }
+  std::size_t queued() const { return state_.queued; }
   // Not when full.
   void push(const Request& request, Edge now);
 
   // A request whose gate is shut may not send its first column command: there is no room for its response.
-  void set_gate(std::uint32_t gate, bool open) { gates_[gate] = open; }
+  void set_gate(std::uint32_t gate, bool open) { state_.gates[gate] = open; }
 
   // Does the refreshes due up to `now` and sends at most one command. True if a request finished; *started
   // tells which gate a request passed, or kNoGate.
@@ -75,9 +64,19 @@ class BankScheduler {
   // opens before.
   Edge next(Edge now) const;
 
+  // Of a bank after the step at `now`: the requests that wait for it or are served, and the row that is open.
+  unsigned banks() const { return static_cast<unsigned>(state_.banks.size()); }
+  std::size_t queued(unsigned bank) const;
+  static constexpr std::uint64_t kNoRow = ~std::uint64_t{0};
+  std::uint64_t open_row(unsigned bank, Edge now) const {
+    // A scheduler that sleeps does a refresh when it wakes.
+    return state_.banks[bank].open && now < state_.refresh_due ? state_.banks[bank].row : kNoRow;
+  }
+
   // Nothing queued, all rows closed, refresh due one interval after `now`.
   void reset(Edge now);
-  void bind(statistics::Registry& registry, const std::string& prefix);
+  void archive(Archive& archive) { archive(state_); }
+  void bind(statistics::Group& group);
 
  private:
   static constexpr std::uint16_t kNone = 0xffff;
@@ -101,6 +100,38 @@ class BankScheduler {
     std::uint16_t last = kNone;
     std::uint16_t current = kNone;
     std::uint64_t overtakes = 0;  // row hits served since the oldest waiting request was passed over
+    void archive(Archive& archive) {
+      auto& [row_, open_, activate_, precharge_, column_, first_, last_, current_, overtakes_] = *this;
+      archive(row_, open_, activate_, precharge_, column_, first_, last_, current_, overtakes_);
+    }
+  };
+  struct State {
+    State(std::size_t queue_size, std::size_t banks, std::size_t gates, std::size_t groups);
+    std::vector<Entry> requests;
+    std::vector<std::uint16_t> free;
+    std::vector<Bank> banks;
+    std::vector<char> gates;
+    std::vector<Edge> group_column;        // per bank group
+    std::array<std::uint64_t, 3> wants{};  // by Command: banks whose current request needs it next
+    std::uint64_t idle = 0;                // banks with waiting requests and no current one
+    std::uint16_t order_head = 0;          // fcfs: ring of entries not yet handed to their bank
+    std::uint16_t order_count = 0;
+    std::vector<std::uint16_t> order;
+    std::size_t queued = 0;
+    std::uint64_t arrivals = 0;
+    Edge activate = 0;  // earliest next command of the channel
+    Edge read = 0;
+    Edge write = 0;
+    Edge refresh_due = 0;
+    Edge counted = 0;  // up to this edge occupancy is counted
+    Edge rests = 0;    // from this edge on no command keeps the channel or a bank from the next
+    void archive(Archive& archive) {
+      auto& [requests_, free_, banks_, gates_, group_column_, wants_, idle_, order_head_, order_count_,
+             order_, queued_, arrivals_, activate_, read_, write_, refresh_due_, counted_, rests_] = *this;
+      archive(set_anew(requests_), at_rest(queued_), free_, banks_, gates_, group_column_, at_rest(wants_[0]),
+              at_rest(wants_[1]), at_rest(wants_[2]), at_rest(idle_), order_head_, at_rest(order_count_),
+              order_, arrivals_, activate_, read_, write_, refresh_due_, counted_, rests_);
+    }
   };
   enum class Command : std::uint8_t { kActivate, kPrecharge, kColumn };
 
@@ -114,7 +145,7 @@ class BankScheduler {
   Command command_of(const Bank& bank) const;
   Edge earliest(unsigned index, Command command) const;
   Edge floor_of(Command command) const;
-  std::uint64_t order_of(unsigned bank) const { return requests_[banks_[bank].current].order; }
+  std::uint64_t order_of(unsigned bank) const { return state_.requests[state_.banks[bank].current].order; }
   void consider(Command command, Edge now, unsigned& best) const;
   void classify(unsigned index);
   void commit(Entry& entry, Command command);
@@ -129,25 +160,10 @@ class BankScheduler {
   const std::uint64_t row_hit_limit_;
   const unsigned groups_;
 
-  std::vector<Entry> requests_;
-  std::vector<std::uint16_t> free_;
-  std::vector<Bank> banks_;
-  std::vector<char> gates_;
-  std::vector<Edge> group_column_;        // per bank group
-  std::array<std::uint64_t, 3> wants_{};  // by Command: banks whose current request needs it next
-  std::uint64_t idle_ = 0;                // banks with waiting requests and no current one
-  std::uint16_t order_head_ = 0;          // fcfs: ring of entries not yet handed to their bank
-  std::uint16_t order_count_ = 0;
-  std::vector<std::uint16_t> order_;
-  std::size_t queued_ = 0;
-  std::uint64_t arrivals_ = 0;
-  Edge activate_ = 0;  // earliest next command of the channel
-  Edge read_ = 0;
-  Edge write_ = 0;
-  Edge refresh_due_ = 0;
-  Edge counted_ = 0;
+  State state_;
 
   std::uint64_t activates_ = 0;
+  std::vector<std::uint64_t> bank_activates_;  // by bank
   std::uint64_t precharges_ = 0;
   std::uint64_t row_hits_ = 0;
   std::uint64_t row_misses_ = 0;
@@ -156,6 +172,7 @@ class BankScheduler {
   std::uint64_t data_cycles_ = 0;
   std::uint64_t occupancy_ = 0;    // queued requests, summed over cycles
   std::uint64_t busy_cycles_ = 0;  // cycles with at least one request queued
+  std::uint64_t active_cycles_ = 0;
   std::uint64_t most_queued_ = 0;
 };
 

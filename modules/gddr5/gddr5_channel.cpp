@@ -2,17 +2,16 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
-#include "common/error.h"
-#include "common/payload_data.h"
+#include "bus/payload_data.h"
+#include "weft/common/error.h"
 
 namespace weft::gddr5 {
 
 using sc_core::sc_time;
-using tlm::tlm_phase;
-using tlm::tlm_sync_enum;
 
-void Gddr5Channel::Config::describe(config::Visitor& v) {
+void ChannelConfig::describe(config::Visitor& v) {
   scheduler.describe(v);
   v.integer("extra_latency", extra_latency, {0, 10'000}, "cycles",
             "delay between a request's arrival and the queue");
@@ -22,11 +21,21 @@ void Gddr5Channel::Config::describe(config::Visitor& v) {
             "cycles per lane of an atomic that reaches the channel (machines without L2)");
 }
 
-void Gddr5Channel::Config::check(const std::string& where) const {
+void ChannelConfig::check(const std::string& where) const {
   scheduler.check(where);
 }
 
-Gddr5Channel::Gddr5Channel(sc_core::sc_module_name name, const Config& config, ClockDomain& domain,
+Gddr5Channel::State::State(const ChannelConfig& config, std::size_t places, std::size_t ports)
+    : ports(ports),
+      flights(places + ports * (config.response_queue + 2)),
+      free_flights(flights.size()),
+      arrivals(places),
+      blocked(ports) {
+  for (Port& port : this->ports) port.responses.reserve(config.response_queue);
+  std::iota(free_flights.rbegin(), free_flights.rend(), 0u);
+}
+
+Gddr5Channel::Gddr5Channel(sc_core::sc_module_name name, const ChannelConfig& config, ClockDomain& domain,
                            MemoryImage& image, const AddressMap& map, unsigned channel, unsigned ports)
     : sc_module(name),
       sockets("socket", ports),
@@ -37,46 +46,29 @@ Gddr5Channel::Gddr5Channel(sc_core::sc_module_name name, const Config& config, C
       channel_(channel),
       index_(domain.add(*this)),
       places_(config.scheduler.queue_size + config.extra_latency),
+      hops_(bus::TargetPort::on_all(sockets, *this, {domain, index_})),
       scheduler_(config.scheduler, map.banks(), ports),
-      ports_(ports),
-      flights_(places_ + ports * (config.response_queue + 2)),
-      arrivals_(places_),
-      blocked_(ports) {
+      state_(config, places_, ports) {
   if (config.scheduler.timing.burst_bytes() > map.chunk_bytes()) {
     throw InputError(this->name(), "a burst of " + std::to_string(config.scheduler.timing.burst_bytes()) +
                                        " bytes is larger than the interleave of " +
                                        std::to_string(map.chunk_bytes()));
   }
-  for (unsigned port = 0; port < ports; ++port) {
-    sockets[port].register_nb_transport_fw(this, &Gddr5Channel::forward, static_cast<int>(port));
-    sockets[port].register_b_transport(this, &Gddr5Channel::blocking, static_cast<int>(port));
-    sockets[port].register_get_direct_mem_ptr(this, &Gddr5Channel::dmi, static_cast<int>(port));
-    sockets[port].register_transport_dbg(this, &Gddr5Channel::debug, static_cast<int>(port));
-    ports_[port].responses.reserve(config.response_queue);
-  }
-  free_flights_.reserve(flights_.size());
   reset();
 }
 
 void Gddr5Channel::reset() {
-  for (Flight& flight : flights_) {
+  for (const Flight& flight : state_.flights) {
     if (flight.payload != nullptr) flight.payload->release();
-    flight.payload = nullptr;
   }
-  for (Port& port : ports_) {
-    if (port.responding != nullptr) port.responding->release();
-    port.responding = nullptr;
-    port.responses.clear();
-    port.reserved = 0;
-    port.gate = HopGate{};
-  }
-  free_flights_.clear();
-  for (std::size_t i = flights_.size(); i > 0; --i)
-    free_flights_.push_back(static_cast<std::uint32_t>(i - 1));
-  arrivals_.clear();
-  blocked_.clear();
-  waiting_ = 0;
+  for (const auto& hop : hops_) hop->reset();
   scheduler_.reset(domain_.current_edge());
+  state_ = State(config_, places_, hops_.size());
+}
+
+void Gddr5Channel::archive(Archive& archive) {
+  archive(state_, scheduler_);
+  for (const auto& hop : hops_) archive(*hop);
 }
 
 tlm::tlm_response_status Gddr5Channel::check_request(const Payload& payload) const {
@@ -94,57 +86,40 @@ unsigned Gddr5Channel::bursts_of(const Payload& payload) const {
   return static_cast<unsigned>((offset + payload.get_data_length() + burst - 1) / burst);
 }
 
-tlm_sync_enum Gddr5Channel::forward(int index, Payload& payload, tlm_phase& phase, sc_time& delay) {
-  const auto port = static_cast<unsigned>(index);
-  const Cycle usable = delay == sc_core::SC_ZERO_TIME
-                           ? domain_.next_edge()
-                           : domain_.first_edge_after(sc_core::sc_time_stamp() + delay);
-  if (phase == tlm::END_RESP) {
-    end_response(ports_[port], usable);
-    domain_.wake_at(index_, usable);
-    return tlm::TLM_COMPLETED;
-  }
-  if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
-
+bus::Verdict Gddr5Channel::request(unsigned port, Payload& payload, Cycle ready, sc_time&) {
   tlm::tlm_response_status status = check_request(payload);
   if (status == tlm::TLM_OK_RESPONSE) {
     if (!map_.within_chunk(payload.get_address(), payload.get_data_length())) {
       status = tlm::TLM_BURST_ERROR_RESPONSE;
     } else if (map_.route(payload.get_address()).channel != channel_) {
       status = tlm::TLM_ADDRESS_ERROR_RESPONSE;
-    } else if (waiting_ == places_ && blocked_.full()) {
-      status = tlm::TLM_GENERIC_ERROR_RESPONSE;  // a second request before END_REQ breaks the exclusion rule
     }
   }
   if (status != tlm::TLM_OK_RESPONSE) {
     payload.set_response_status(status);
-    return tlm::TLM_COMPLETED;
+    return bus::Verdict::kCompleted;
   }
-
-  payload.acquire();
-  const std::uint32_t flight = free_flights_.back();
-  free_flights_.pop_back();
-  flights_[flight] = {&payload, port, usable - 1, usable};
-  if (waiting_ == places_) {
+  if (state_.waiting == places_) {
     ++blocked_requests_;
-    blocked_.push(flight);
-    return tlm::TLM_ACCEPTED;
+    state_.blocked.push(port);
+    return bus::Verdict::kWithheld;
   }
-  accept(flight, usable);
-  domain_.wake_at(index_, usable + config_.extra_latency);
-  phase = tlm::END_REQ;
-  return tlm::TLM_UPDATED;
+  accept(port, payload, ready - 1, ready);
+  domain_.wake_at(index_, ready + config_.extra_latency);
+  return bus::Verdict::kTaken;
 }
 
-void Gddr5Channel::accept(std::uint32_t flight, Cycle ready) {
-  flights_[flight].ready = ready + config_.extra_latency;
-  arrivals_.push(flight);
-  ++waiting_;
+void Gddr5Channel::accept(unsigned port, Payload& payload, Cycle arrived, Cycle ready) {
+  const std::uint32_t flight = state_.free_flights.back();
+  state_.free_flights.pop_back();
+  state_.flights[flight] = {&payload, port, arrived, ready + config_.extra_latency};
+  state_.arrivals.push(flight);
+  ++state_.waiting;
 }
 
 // Responses first: a place that they free can be promised to a request at the same edge.
 Cycle Gddr5Channel::step(Cycle now) {
-  for (Port& port : ports_) respond(port, now);
+  for (unsigned port = 0; port < state_.ports.size(); ++port) respond(port, now);
   take_arrivals(now);
   schedule(now);
   admit_blocked(now);
@@ -152,10 +127,11 @@ Cycle Gddr5Channel::step(Cycle now) {
 }
 
 void Gddr5Channel::take_arrivals(Cycle now) {
-  while (!arrivals_.empty() && !scheduler_.full() && flights_[arrivals_.front()].ready <= now) {
-    const std::uint32_t handle = arrivals_.front();
-    arrivals_.pop();
-    const Flight& flight = flights_[handle];
+  while (!state_.arrivals.empty() && !scheduler_.full() &&
+         state_.flights[state_.arrivals.front()].ready <= now) {
+    const std::uint32_t handle = state_.arrivals.front();
+    state_.arrivals.pop();
+    const Flight& flight = state_.flights[handle];
     const Payload& payload = *flight.payload;
     const TransactionOrigin* origin = origin_of(payload);
     const bool atomic = origin != nullptr && origin->kind == AccessKind::kAtomic;
@@ -178,13 +154,13 @@ void Gddr5Channel::schedule(Cycle now) {
   std::uint32_t started;
   const bool done = scheduler_.step(now, finished, started);
   if (started != BankScheduler::kNoGate) {
-    Port& port = ports_[started];
+    Port& port = state_.ports[started];
     if (++port.reserved == config_.response_queue) scheduler_.set_gate(started, false);
   }
   if (!done) return;
 
-  --waiting_;
-  const Flight& flight = flights_[finished.handle];
+  --state_.waiting;
+  const Flight& flight = state_.flights[finished.handle];
   Payload& payload = *flight.payload;
   const TransactionOrigin* origin = origin_of(payload);
   // Here and not at the response, so that foreign accesses to one address take effect in the order of
@@ -199,66 +175,57 @@ void Gddr5Channel::schedule(Cycle now) {
     ++writes_;
     bytes_written_ += payload.get_data_length();
   }
-  std::vector<Response>& responses = ports_[flight.port].responses;
+  std::vector<Response>& responses = state_.ports[flight.port].responses;
   const auto place = std::upper_bound(responses.begin(), responses.end(), finished.done,
                                       [](Cycle at, const Response& other) { return at < other.done; });
   responses.insert(place, {finished.handle, finished.done});
 }
 
 void Gddr5Channel::admit_blocked(Cycle now) {
-  while (!blocked_.empty() && waiting_ < places_ && flights_[blocked_.front()].ready <= now) {
-    const std::uint32_t flight = blocked_.front();
-    blocked_.pop();
-    accept(flight, now + 1);
-    tlm_phase phase = tlm::END_REQ;
-    sc_time delay = sc_core::SC_ZERO_TIME;
-    sockets[flights_[flight].port]->nb_transport_bw(*flights_[flight].payload, phase, delay);
+  while (!state_.blocked.empty() && state_.waiting < places_) {
+    const unsigned port = state_.blocked.front();
+    const bus::TargetPort::Withheld request = *hops_[port]->withheld();
+    if (request.ready > now) return;
+    state_.blocked.pop();
+    accept(port, *request.payload, request.ready - 1, now + 1);
+    hops_[port]->end_request();
   }
 }
 
-void Gddr5Channel::respond(Port& port, Cycle now) {
-  if (port.responses.empty() || port.responses.front().done > now || !port.gate.usable(now)) return;
+void Gddr5Channel::respond(unsigned index, Cycle now) {
+  Port& port = state_.ports[index];
+  bus::TargetPort& hop = *hops_[index];
+  if (port.responses.empty() || port.responses.front().done > now || !hop.usable(now)) return;
   const std::uint32_t handle = port.responses.front().flight;
   port.responses.erase(port.responses.begin());
-  Flight& flight = flights_[handle];
+  Flight& flight = state_.flights[handle];
   --port.reserved;
   scheduler_.set_gate(flight.port, true);
-  port.responding = flight.payload;
-  port.gate.close();
+  Payload& payload = *flight.payload;
   flight.payload = nullptr;
-  free_flights_.push_back(handle);
-
-  port.responding->set_response_status(tlm::TLM_OK_RESPONSE);
-  tlm_phase phase = tlm::BEGIN_RESP;
-  sc_time delay = sc_core::SC_ZERO_TIME;
-  const tlm_sync_enum result = sockets[flight.port]->nb_transport_bw(*port.responding, phase, delay);
-  if (result == tlm::TLM_COMPLETED || (result == tlm::TLM_UPDATED && phase == tlm::END_RESP)) {
-    end_response(port, delay == sc_core::SC_ZERO_TIME
-                           ? now + 1
-                           : domain_.first_edge_after(sc_core::sc_time_stamp() + delay));
-  }
-}
-
-void Gddr5Channel::end_response(Port& port, Cycle usable_from) {
-  if (port.responding == nullptr) return;
-  port.responding->release();
-  port.responding = nullptr;
-  port.gate.open(usable_from);
+  state_.free_flights.push_back(handle);
+  payload.set_response_status(tlm::TLM_OK_RESPONSE);
+  const TransactionOrigin* const origin = origin_of(payload);
+  if (origin != nullptr && origin->carries && payload.is_read())
+    std::memcpy(payload.get_data_ptr(), image_.data() + payload.get_address(), payload.get_data_length());
+  hop.respond(payload);
 }
 
 Cycle Gddr5Channel::next_work(Cycle now) const {
   Cycle next = scheduler_.next(now);
-  for (const Port& port : ports_) {
-    if (port.responses.empty() || port.gate.closed()) continue;
-    next = std::min(next, std::max(port.responses.front().done, port.gate.usable_from()));
+  for (std::size_t i = 0; i < state_.ports.size(); ++i) {
+    if (state_.ports[i].responses.empty() || hops_[i]->busy()) continue;
+    next = std::min(next, std::max(state_.ports[i].responses.front().done, hops_[i]->usable_from()));
   }
-  if (!arrivals_.empty() && !scheduler_.full()) next = std::min(next, flights_[arrivals_.front()].ready);
-  if (!blocked_.empty() && waiting_ < places_) next = std::min(next, flights_[blocked_.front()].ready);
+  if (!state_.arrivals.empty() && !scheduler_.full())
+    next = std::min(next, state_.flights[state_.arrivals.front()].ready);
+  if (!state_.blocked.empty() && state_.waiting < places_)
+    next = std::min(next, hops_[state_.blocked.front()]->withheld()->ready);
   return next;
 }
 
 // Loosely timed: the latency of a lone request to a closed bank, without regard to the queue.
-void Gddr5Channel::blocking(int, Payload& payload, sc_time& delay) {
+void Gddr5Channel::blocking(unsigned, Payload& payload, sc_time& delay) {
   const tlm::tlm_response_status status = check_request(payload);
   if (status == tlm::TLM_OK_RESPONSE) {
     if (origin_of(payload) == nullptr) move_data(payload, image_.data() + payload.get_address());
@@ -270,7 +237,7 @@ void Gddr5Channel::blocking(int, Payload& payload, sc_time& delay) {
   payload.set_response_status(status);
 }
 
-bool Gddr5Channel::dmi(int, Payload& payload, tlm::tlm_dmi& region) {
+bool Gddr5Channel::dmi(unsigned, Payload& payload, tlm::tlm_dmi& region) {
   region.init();
   if (!image_.contains(payload.get_address(), 1)) {
     region.allow_none();
@@ -284,7 +251,7 @@ bool Gddr5Channel::dmi(int, Payload& payload, tlm::tlm_dmi& region) {
   return true;
 }
 
-unsigned Gddr5Channel::debug(int, Payload& payload) {
+unsigned Gddr5Channel::debug(unsigned, Payload& payload) {
   const std::uint64_t address = payload.get_address();
   if (address >= image_.bytes()) return 0;
   const auto bytes =
@@ -300,16 +267,33 @@ unsigned Gddr5Channel::debug(int, Payload& payload) {
   return bytes;
 }
 
-void Gddr5Channel::bind(statistics::Registry& registry, const std::string& prefix) {
-  registry.counter(prefix + ".reads", "requests", "reads served", reads_);
-  registry.counter(prefix + ".writes", "requests", "writes served", writes_);
-  registry.counter(prefix + ".atomics", "requests", "atomics among them (machines without L2)", atomics_);
-  registry.counter(prefix + ".bytes_read", "bytes", "bytes of the reads", bytes_read_);
-  registry.counter(prefix + ".bytes_written", "bytes", "bytes of the writes", bytes_written_);
-  registry.counter(prefix + ".read_latency", "cycles", "from a read's arrival to its last data, summed",
-                   read_latency_);
-  registry.counter(prefix + ".blocked", "requests", "requests whose END_REQ was withheld", blocked_requests_);
-  scheduler_.bind(registry, prefix);
+void Gddr5Channel::probes(const Probes::Scope& scope) const {
+  scope.signal("queue", Probes::kCountBits, [this](Cycle) { return queued(); });
+  scope.signal("responses", Probes::kCountBits, [this](Cycle) {
+    std::uint64_t responses = 0;
+    for (const Port& port : state_.ports) responses += port.responses.size();
+    return responses;
+  });
+  for (unsigned bank = 0; bank < scheduler_.banks(); ++bank) {
+    const Probes::Scope own = scope.scope("bank", bank);
+    own.signal("row", Probes::kNumberBits, [this, bank](Cycle) {
+      const std::uint64_t row = scheduler_.open_row(bank, domain_.current_edge());
+      return row != BankScheduler::kNoRow ? row : Probes::kUndriven;
+    });
+    own.signal("queue", Probes::kCountBits, [this, bank](Cycle) { return scheduler_.queued(bank); });
+  }
+}
+
+void Gddr5Channel::bind(statistics::Group& group) {
+  group.counter("reads", units::kRequests, "reads served", reads_);
+  group.counter("writes", units::kRequests, "writes served", writes_);
+  group.counter("atomics", units::kRequests, "atomics among them (machines without L2)", atomics_);
+  group.counter("bytes_read", units::kBytes, "bytes of the reads", bytes_read_);
+  group.counter("bytes_written", units::kBytes, "bytes of the writes", bytes_written_);
+  group.counter("read_latency", units::kCycles, "from a read's arrival to its last data, summed",
+                read_latency_);
+  group.counter("blocked", units::kRequests, "requests whose END_REQ was withheld", blocked_requests_);
+  scheduler_.bind(group);
 }
 
 }  // namespace weft::gddr5

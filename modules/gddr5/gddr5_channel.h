@@ -8,50 +8,47 @@
 #ifndef WEFT_GDDR5_GDDR5_CHANNEL_H
 #define WEFT_GDDR5_GDDR5_CHANNEL_H
 
-#include <tlm_utils/passthrough_target_socket.h>
-
+#include <memory>
 #include <systemc>
 #include <tlm>
 #include <vector>
 
-#include "common/clock_domain.h"
-#include "common/hop_gate.h"
-#include "common/memory_transaction.h"
+#include "bus/clock_domain.h"
+#include "bus/memory_transaction.h"
+#include "bus/target_port.h"
+#include "common/probes.h"
 #include "common/ring.h"
-#include "common/statistics.h"
 #include "gddr5/address_map.h"
 #include "gddr5/bank_scheduler.h"
-#include "gddr5/memory_image.h"
+#include "weft/common/archive.h"
+#include "weft/common/statistics.h"
+#include "weft/gddr5/gddr5_config.h"
+#include "weft/gddr5/memory_image.h"
 
 namespace weft::gddr5 {
 
-class Gddr5Channel : public sc_core::sc_module, public Clocked {
+class Gddr5Channel : public sc_core::sc_module, public Clocked, private bus::TargetPort::Listener {
  public:
-  struct Config {
-    BankScheduler::Config scheduler;
-    std::uint64_t extra_latency = 0;
-    std::uint64_t response_queue = 16;
-    std::uint64_t atomic_interval = 1;
-
-    void describe(config::Visitor& v);
-    void check(const std::string& where) const;
-  };
-
   // One per L2 bank of the channel, or one for the crossbar.
-  sc_core::sc_vector<tlm_utils::passthrough_target_socket_tagged<Gddr5Channel>> sockets;
+  sc_core::sc_vector<tlm::tlm_target_socket<32>> sockets;
 
   // `channel` is this channel's number in the map. Throws InputError if a burst is larger than the map's
   // chunk.
-  Gddr5Channel(sc_core::sc_module_name name, const Config& config, ClockDomain& domain, MemoryImage& image,
-               const AddressMap& map, unsigned channel, unsigned ports);
+  Gddr5Channel(sc_core::sc_module_name name, const ChannelConfig& config, ClockDomain& domain,
+               MemoryImage& image, const AddressMap& map, unsigned channel, unsigned ports);
 
   // Drops all requests, closes all rows. The image is reset by its owner.
   void reset();
-  void bind(statistics::Registry& registry, const std::string& prefix);
+  // Between two launches: open rows, and when which command may go.
+  void archive(Archive& archive);
+  void bind(statistics::Group& group);
   Cycle step(Cycle now) override;
 
+  // Requests, and the row that each bank has open.
+  void probes(const Probes::Scope& scope) const;
+
   // Requests accepted whose last burst is not sent yet: at most queue_size + extra_latency.
-  std::size_t queued() const { return waiting_; }
+  std::size_t queued() const { return state_.waiting; }
 
  private:
   using Payload = tlm::tlm_generic_payload;
@@ -69,26 +66,43 @@ class Gddr5Channel : public sc_core::sc_module, public Clocked {
   struct Port {
     std::vector<Response> responses;  // by time of completion; capacity response_queue
     std::size_t reserved = 0;         // places taken in `responses`, or promised to requests under way
-    Payload* responding = nullptr;    // from BEGIN_RESP to END_RESP
-    HopGate gate;
+    void archive(Archive& archive) {
+      auto& [responses_, reserved_] = *this;
+      archive(at_rest(responses_), at_rest(reserved_));
+    }
   };
 
-  tlm::tlm_sync_enum forward(int index, Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
-  void blocking(int port, Payload& payload, sc_core::sc_time& delay);
-  bool dmi(int port, Payload& payload, tlm::tlm_dmi& region);
-  unsigned debug(int port, Payload& payload);
+  // Beside that of its parts: scheduler and ports.
+  struct State {
+    State(const ChannelConfig& config, std::size_t places, std::size_t ports);
+    std::vector<Port> ports;
+    std::vector<Flight> flights;
+    std::vector<std::uint32_t> free_flights;
+    Ring<std::uint32_t> arrivals;  // accepted, not yet in the scheduler's queue
+    Ring<unsigned> blocked;        // ports whose request is withheld
+    std::size_t waiting = 0;       // accepted, last burst not yet sent
+    void archive(Archive& archive) {
+      auto& [ports_, flights_, free_flights_, arrivals_, blocked_, waiting_] = *this;
+      archive(at_rest(waiting_), at_rest(arrivals_), at_rest(blocked_), set_anew(flights_), free_flights_);
+      archive_each(archive, ports_);
+    }
+  };
+
+  bus::Verdict request(unsigned port, Payload& payload, Cycle ready, sc_core::sc_time& delay) override;
+  void blocking(unsigned port, Payload& payload, sc_core::sc_time& delay) override;
+  bool dmi(unsigned port, Payload& payload, tlm::tlm_dmi& region) override;
+  unsigned debug(unsigned port, Payload& payload) override;
 
   tlm::tlm_response_status check_request(const Payload& payload) const;
   unsigned bursts_of(const Payload& payload) const;
-  void accept(std::uint32_t flight, Cycle ready);
+  void accept(unsigned port, Payload& payload, Cycle arrived, Cycle ready);
   void take_arrivals(Cycle now);
   void schedule(Cycle now);
   void admit_blocked(Cycle now);
-  void respond(Port& port, Cycle now);
-  void end_response(Port& port, Cycle usable_from);
+  void respond(unsigned index, Cycle now);
   Cycle next_work(Cycle now) const;
 
-  const Config config_;
+  const ChannelConfig config_;
   ClockDomain& domain_;
   MemoryImage& image_;
   const AddressMap& map_;
@@ -96,13 +110,9 @@ class Gddr5Channel : public sc_core::sc_module, public Clocked {
   const std::size_t index_;
   const std::size_t places_;  // requests that may wait: in the queue and in the latency before it
 
+  const std::vector<std::unique_ptr<bus::TargetPort>> hops_;
   BankScheduler scheduler_;
-  std::vector<Port> ports_;
-  std::vector<Flight> flights_;
-  std::vector<std::uint32_t> free_flights_;
-  Ring<std::uint32_t> arrivals_;  // accepted, not yet in the scheduler's queue
-  Ring<std::uint32_t> blocked_;   // END_REQ withheld; at most one per port
-  std::size_t waiting_ = 0;       // accepted, last burst not yet sent
+  State state_;
 
   std::uint64_t reads_ = 0;
   std::uint64_t writes_ = 0;

@@ -1,7 +1,7 @@
-#include "gddr5/timing.h"
+#include "weft/gddr5/timing.h"
 
 #include "common/config_origins.h"
-#include "common/error.h"
+#include "weft/common/error.h"
 
 namespace weft::gddr5 {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "isa/address_windows.h"
-#include "weft_registers.h"
+#include "weft/weft_registers.h"
 
 namespace weft::host {
 namespace {

@@ -6,21 +6,18 @@
 
 namespace weft::host {
 
-using sc_core::sc_time;
-using tlm::tlm_phase;
-using tlm::tlm_sync_enum;
-
 BusMaster::BusMaster(sc_core::sc_module_name name, const Config& config, std::uint64_t base, Allowed allowed,
-                     ClockDomain& domain)
+                     ClockDomain& domain, std::size_t index)
     : sc_module(name),
       socket("socket"),
       config_(config),
       base_(base),
       allowed_(std::move(allowed)),
       domain_(domain),
+      index_(index),
+      port_(socket, *this, {domain, index}),
       ended_(config.outstanding) {
   returned_.master = this;
-  socket.register_nb_transport_bw(this, &BusMaster::backward);
   for (std::uint64_t i = 0; i < config.outstanding; ++i) {
     bursts_.push_back(std::make_unique<Burst>());
     bursts_.back()->buffer.resize(config.burst_bytes);
@@ -49,12 +46,12 @@ Cycle BusMaster::step(Cycle now) {
     ended_.pop();
     finish(end);
   }
-  if (first_ != nullptr && gate_.usable(now) && !free_.empty()) begin_burst();
+  if (first_ != nullptr && port_.usable(now) && !free_.empty()) begin_burst();
 
   Cycle next = ended_.empty() ? kNever : std::max(ended_.front().ready, now + 1);
-  // Without a free burst, or with the gate closed, whatever comes from the bus wakes us.
-  if (first_ != nullptr && !free_.empty() && !gate_.closed()) {
-    next = std::min(next, std::max(now + 1, gate_.usable_from()));
+  // Without a free burst, or with a request open, whatever comes from the bus wakes us.
+  if (first_ != nullptr && !free_.empty() && !port_.busy()) {
+    next = std::min(next, std::max(now + 1, port_.usable_from()));
   }
   return next;
 }
@@ -98,39 +95,15 @@ void BusMaster::begin_burst() {
   transfer.begun += bytes;
   ++transfer.open;
   if (transfer.begun < transfer.bytes) append(transfer);
-  send(burst);
+  port_.send(burst);
 }
 
-void BusMaster::send(Burst& burst) {
-  gate_.close();
-  requesting_ = &burst;
-  tlm_phase phase = tlm::BEGIN_REQ;
-  sc_time delay = sc_core::SC_ZERO_TIME;
-  const tlm_sync_enum result = socket->nb_transport_fw(burst, phase, delay);
-  if (result == tlm::TLM_ACCEPTED) return;
-  requesting_ = nullptr;
-  gate_.open(edge_of(delay));
-  if (result == tlm::TLM_COMPLETED) {
-    ended(burst, edge_of(delay), false);
-  } else if (phase == tlm::BEGIN_RESP) {
-    ended(burst, edge_of(delay), true);
-  }
-}
-
-tlm_sync_enum BusMaster::backward(tlm::tlm_generic_payload& payload, tlm_phase& phase, sc_time& delay) {
-  Burst* burst = burst_of(payload);
-  if (burst == nullptr) return tlm::TLM_ACCEPTED;
-  const Cycle usable = edge_of(delay);
-  if (phase == tlm::END_REQ || phase == tlm::BEGIN_RESP) {  // BEGIN_RESP implies END_REQ
-    if (requesting_ == burst) {
-      requesting_ = nullptr;
-      gate_.open(usable);
-      domain_.wake_at(index_, usable);
-    }
-  }
-  if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
-  ended(*burst, usable, false);
-  return tlm::TLM_COMPLETED;
+bool BusMaster::response(unsigned, tlm::tlm_generic_payload& payload, Cycle ready) {
+  Burst* const burst = burst_of(payload);
+  if (burst == nullptr || ended_.full()) return true;  // forgotten; a target that responds twice
+  ended_.push({burst, ready});
+  domain_.wake_at(index_, ready);
+  return true;
 }
 
 BusMaster::Burst* BusMaster::burst_of(const tlm::tlm_generic_payload& payload) const {
@@ -140,24 +113,8 @@ BusMaster::Burst* BusMaster::burst_of(const tlm::tlm_generic_payload& payload) c
   return nullptr;
 }
 
-Cycle BusMaster::edge_of(const sc_time& delay) const {
-  return delay == sc_core::SC_ZERO_TIME ? domain_.next_edge()
-                                        : domain_.first_edge_after(sc_core::sc_time_stamp() + delay);
-}
-
-void BusMaster::ended(Burst& burst, Cycle ready, bool answer) {
-  if (ended_.full()) return;  // a target that responds twice
-  ended_.push({&burst, ready, answer});
-  domain_.wake_at(index_, ready);
-}
-
 void BusMaster::finish(const Ended& end) {
   Burst& burst = *end.burst;
-  if (end.answer) {
-    tlm_phase phase = tlm::END_RESP;
-    sc_time delay = sc_core::SC_ZERO_TIME;
-    socket->nb_transport_fw(burst, phase, delay);
-  }
   Transfer* transfer = burst.transfer;
   burst.transfer = nullptr;
   if (transfer != nullptr) {
@@ -217,17 +174,16 @@ void BusMaster::reset(bool bus_is_reset) {
   }
   if (!bus_is_reset) return;
   ended_.clear();
-  requesting_ = nullptr;
-  gate_ = HopGate{};
+  port_.reset();
   for (const auto& burst : bursts_) let_go(*burst);
 }
 
-void BusMaster::bind(statistics::Registry& registry, const std::string& prefix) {
-  registry.counter(prefix + ".reads", "transactions", "reads begun", reads_);
-  registry.counter(prefix + ".writes", "transactions", "writes begun", writes_);
-  registry.counter(prefix + ".bytes_read", "bytes", "bytes of the reads", bytes_read_);
-  registry.counter(prefix + ".bytes_written", "bytes", "bytes of the writes", bytes_written_);
-  registry.counter(prefix + ".errors", "transactions", "refused here or answered by an error", errors_);
+void BusMaster::bind(statistics::Group& group) {
+  group.counter("reads", units::kTransactions, "reads begun", reads_);
+  group.counter("writes", units::kTransactions, "writes begun", writes_);
+  group.counter("bytes_read", units::kBytes, "bytes of the reads", bytes_read_);
+  group.counter("bytes_written", units::kBytes, "bytes of the writes", bytes_written_);
+  group.counter("errors", units::kTransactions, "refused here or answered by an error", errors_);
 }
 
 }  // namespace weft::host

@@ -10,8 +10,6 @@
 #ifndef WEFT_HOST_BUS_MASTER_H
 #define WEFT_HOST_BUS_MASTER_H
 
-#include <tlm_utils/simple_initiator_socket.h>
-
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -20,11 +18,11 @@
 #include <tlm>
 #include <vector>
 
-#include "common/clock_domain.h"
-#include "common/hop_gate.h"
+#include "bus/clock_domain.h"
+#include "bus/initiator_port.h"
 #include "common/ring.h"
-#include "common/statistics.h"
-#include "host/config.h"
+#include "weft/common/statistics.h"
+#include "weft/host/config.h"
 
 namespace weft::host {
 
@@ -54,9 +52,10 @@ struct Transfer {
   Transfer* next = nullptr;
 };
 
-class BusMaster : public sc_core::sc_module {
+class BusMaster : public sc_core::sc_module, private bus::InitiatorPort::Listener {
  public:
-  using Socket = tlm_utils::simple_initiator_socket_optional<BusMaster>;
+  using Socket =
+      tlm::tlm_initiator_socket<32, tlm::tlm_base_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
   // Whether an access may go to the bus.
   using Allowed = std::function<bool(std::uint64_t address, std::uint64_t bytes)>;
 
@@ -65,8 +64,7 @@ class BusMaster : public sc_core::sc_module {
   // Steps of the owner of number `index` in `domain` step this. On the bus an address is transfer.address -
   // base.
   BusMaster(sc_core::sc_module_name name, const Config& config, std::uint64_t base, Allowed allowed,
-            ClockDomain& domain);
-  void set_index(std::size_t index) { index_ = index; }
+            ClockDomain& domain, std::size_t index);
 
   void start(Transfer& transfer);
   Cycle step(Cycle now);
@@ -76,8 +74,9 @@ class BusMaster : public sc_core::sc_module {
   bool quiet_since_reset() const { return abandoned_ == 0; }
   // No transaction of it is under way.
   bool idle() const { return free_.size() == bursts_.size(); }
+  std::size_t under_way() const { return bursts_.size() - free_.size(); }
   bool bound() const { return socket.get_base_port().size() != 0; }
-  void bind(statistics::Registry& registry, const std::string& prefix);
+  void bind(statistics::Group& group);
 
  private:
   struct Burst : tlm::tlm_generic_payload {
@@ -95,16 +94,11 @@ class BusMaster : public sc_core::sc_module {
   struct Ended {
     Burst* burst = nullptr;
     Cycle ready = 0;
-    bool answer = false;  // END_RESP is still to be sent
   };
 
-  tlm::tlm_sync_enum backward(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
-                              sc_core::sc_time& delay);
+  bool response(unsigned, tlm::tlm_generic_payload& payload, Cycle ready) override;
   Burst* burst_of(const tlm::tlm_generic_payload& payload) const;
-  Cycle edge_of(const sc_core::sc_time& delay) const;
   void begin_burst();
-  void send(Burst& burst);
-  void ended(Burst& burst, Cycle ready, bool answer);
   void finish(const Ended& end);
   void let_go(Burst& burst);
   void settle(Transfer& transfer);
@@ -114,15 +108,14 @@ class BusMaster : public sc_core::sc_module {
   const std::uint64_t base_;
   const Allowed allowed_;
   ClockDomain& domain_;
-  std::size_t index_ = 0;
+  const std::size_t index_;
+  bus::InitiatorPort port_;
 
   Returned returned_;
   std::vector<std::unique_ptr<Burst>> bursts_;
   std::vector<Burst*> free_;
   Transfer* first_ = nullptr;  // transfers that have bursts to begin
   Transfer* last_ = nullptr;
-  Burst* requesting_ = nullptr;  // from BEGIN_REQ to END_REQ
-  HopGate gate_;
   unsigned abandoned_ = 0;  // bursts
   Ring<Ended> ended_;
 

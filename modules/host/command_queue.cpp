@@ -6,13 +6,11 @@
 namespace weft::host {
 
 CommandQueue::CommandQueue(std::uint32_t number, const Config& config, const Parts& parts)
-    : number_(number), poll_cycles_(config.poll_cycles), parts_(parts) {
-  transfer_.client = this;
-}
+    : number_(number), poll_cycles_(config.poll_cycles), parts_(parts) {}
 
 bool CommandQueue::enable() {
   const AddressSpace& space = parts_.bus.space();
-  const Registers& r = registers;
+  const Registers& r = state_.registers;
   const bool power_of_two = r.ring_packets != 0 && (r.ring_packets & (r.ring_packets - 1)) == 0;
   if (!power_of_two || r.ring_packets > WEFT_RING_MOST_PACKETS || r.ring_base % WEFT_PACKET_BYTES != 0)
     return false;
@@ -26,33 +24,33 @@ bool CommandQueue::enable() {
       (r.read_pointer % 8 != 0 || space.place_of(r.read_pointer, 8) == Place::kNowhere)) {
     return false;
   }
-  enabled_ = true;
-  leaving_ = false;
-  step_ = Step::kIdle;
-  read_index_ = write_index_ = 0;
+  state_.enabled = true;
+  state_.leaving = false;
+  state_.step = Step::kIdle;
+  state_.read_index = state_.write_index = 0;
   parts_.gpu.map_memory();
   return true;
 }
 
 bool CommandQueue::disable() {
-  if (step_ == Step::kIdle || step_ == Step::kStopped || step_ == Step::kPoll) {
+  if (state_.step == Step::kIdle || state_.step == Step::kStopped || state_.step == Step::kPoll) {
     turn_off();
     return true;
   }
-  leaving_ = step_ == Step::kSignal || step_ == Step::kPacket;
-  return leaving_;
+  state_.leaving = state_.step == Step::kSignal || state_.step == Step::kPacket;
+  return state_.leaving;
 }
 
 void CommandQueue::turn_off() {
-  enabled_ = leaving_ = false;
-  step_ = Step::kIdle;
+  state_.enabled = state_.leaving = false;
+  state_.step = Step::kIdle;
 }
 
 bool CommandQueue::ring(std::uint32_t write_index) {
   // Of 64 bits the doorbell has the low 32: the index is the next one, from the read index on, that ends so.
-  const std::uint32_t pending = write_index - static_cast<std::uint32_t>(read_index_);
-  if (!enabled_ || stopped() || pending > registers.ring_packets) return false;
-  write_index_ = read_index_ + pending;
+  const std::uint32_t pending = write_index - static_cast<std::uint32_t>(state_.read_index);
+  if (!state_.enabled || stopped() || pending > state_.registers.ring_packets) return false;
+  state_.write_index = state_.read_index + pending;
   awake();
   return true;
 }
@@ -62,70 +60,66 @@ void CommandQueue::awake() {
 }
 
 void CommandQueue::reset() {
-  turn_off();
-  registers = {};
-  waiting_ = false;
-  transfer_.status = tlm::TLM_OK_RESPONSE;
-  read_index_ = write_index_ = 0;
-  launch_ = {};
-  kernel_ = nullptr;
+  state_ = {};
 }
 
 void CommandQueue::transferred(Transfer&) {
-  waiting_ = false;
+  state_.waiting = false;
 }
 
 void CommandQueue::start(std::uint64_t address, void* data, std::uint64_t bytes, Step then) {
-  transfer_.address = address;
-  transfer_.bytes = bytes;
-  transfer_.data = static_cast<unsigned char*>(data);
-  step_ = then;
-  waiting_ = true;
-  parts_.bus.start(transfer_);
+  state_.transfer.client = this;
+  state_.transfer.address = address;
+  state_.transfer.bytes = bytes;
+  state_.transfer.data = static_cast<unsigned char*>(data);
+  state_.step = then;
+  state_.waiting = true;
+  parts_.bus.start(state_.transfer);
 }
 
 void CommandQueue::read(std::uint64_t address, void* to, std::uint64_t bytes, Step then) {
-  transfer_.command = tlm::TLM_READ_COMMAND;
+  state_.transfer.command = tlm::TLM_READ_COMMAND;
   start(address, to, bytes, then);
 }
 
 void CommandQueue::write(std::uint64_t address, const void* from, std::uint64_t bytes, Step then) {
-  transfer_.command = tlm::TLM_WRITE_COMMAND;
+  state_.transfer.command = tlm::TLM_WRITE_COMMAND;
   start(address, const_cast<void*>(from), bytes, then);  // a write only reads it
 }
 
 void CommandQueue::stop(std::uint32_t code, std::uint64_t address, const std::string& text) {
-  step_ = Step::kStopped;
+  state_.step = Step::kStopped;
   parts_.events.report(code, number_, address, text);
 }
 
 void CommandQueue::wait_for_poll(Step then, Cycle now) {
-  step_ = Step::kPoll;
-  after_poll_ = then;
-  poll_at_ = now + poll_cycles_;
+  state_.step = Step::kPoll;
+  state_.after_poll = then;
+  state_.poll_at = now + poll_cycles_;
   ++counters_.polls;
 }
 
 Cycle CommandQueue::step(Cycle now) {
-  if (waiting_ || step_ == Step::kStopped) return kNever;
-  if (step_ == Step::kPoll && now < poll_at_) return poll_at_;
-  if (leaving_) {
+  if (state_.waiting || state_.step == Step::kStopped) return kNever;
+  if (state_.step == Step::kPoll && now < state_.poll_at) return state_.poll_at;
+  if (state_.leaving) {
     turn_off();
     return kNever;
   }
-  if (transfer_.status != tlm::TLM_OK_RESPONSE) {
-    transfer_.status = tlm::TLM_OK_RESPONSE;
-    stop(WEFT_ERROR_BUS, transfer_.failed_address,
-         transfer_.command == tlm::TLM_READ_COMMAND ? "a read was refused" : "a write was refused");
+  if (state_.transfer.status != tlm::TLM_OK_RESPONSE) {
+    state_.transfer.status = tlm::TLM_OK_RESPONSE;
+    stop(WEFT_ERROR_BUS, state_.transfer.failed_address,
+         state_.transfer.command == tlm::TLM_READ_COMMAND ? "a read was refused" : "a write was refused");
     return kNever;
   }
   advance(now);
-  if (waiting_ || step_ == Step::kStopped || (step_ == Step::kIdle && !pending())) return kNever;
-  return step_ == Step::kPoll ? poll_at_ : now + 1;
+  if (state_.waiting || state_.step == Step::kStopped || (state_.step == Step::kIdle && !pending()))
+    return kNever;
+  return state_.step == Step::kPoll ? state_.poll_at : now + 1;
 }
 
 void CommandQueue::advance(Cycle now) {
-  switch (step_) {
+  switch (state_.step) {
     case Step::kIdle:
       if (pending()) begin_packet();
       return;
@@ -146,13 +140,13 @@ void CommandQueue::advance(Cycle now) {
     case Step::kSignal:
       return take_signal(now);
     case Step::kPoll:
-      if (after_poll_ == Step::kPacket) return begin_packet();
+      if (state_.after_poll == Step::kPacket) return begin_packet();
       return look_at_signal(0);
     case Step::kCopied:
       return take_end_of_copy();
     case Step::kCompletion:
-      value_ = static_cast<std::int64_t>(static_cast<std::uint64_t>(value_) - 1);
-      return write(completion_signal_, &value_, sizeof value_, Step::kCompleted);
+      state_.value = static_cast<std::int64_t>(static_cast<std::uint64_t>(state_.value) - 1);
+      return write(state_.completion_signal, &state_.value, sizeof state_.value, Step::kCompleted);
     case Step::kCompleted:
       return retire();
     case Step::kRetired:
@@ -166,34 +160,34 @@ void CommandQueue::advance(Cycle now) {
 
 void CommandQueue::begin_packet() {
   if (*parts_.gpu.fault() != '\0') return stop(WEFT_ERROR_FAULT, packet_address(), parts_.gpu.fault());
-  read(packet_address(), &packet_, sizeof packet_, Step::kPacket);
+  read(packet_address(), &state_.packet, sizeof state_.packet, Step::kPacket);
 }
 
 void CommandQueue::take_packet(Cycle now) {
   constexpr unsigned kAllowed = WEFT_PACKET_TYPE_MASK | WEFT_PACKET_BARRIER_BIT | WEFT_PACKET_FENCE_MASK;
-  header_ = packet_.barrier.header;
-  const unsigned type = header_ & WEFT_PACKET_TYPE_MASK;
+  state_.header = state_.packet.barrier.header;
+  const unsigned type = state_.header & WEFT_PACKET_TYPE_MASK;
   if (type == WEFT_PACKET_INVALID) return wait_for_poll(Step::kPacket, now);  // the doorbell came before it
   std::string error;
   switch (type) {
     case WEFT_PACKET_KERNEL_DISPATCH:
       error = dispatch_error();
-      completion_signal_ = packet_.dispatch.completion_signal;
+      state_.completion_signal = state_.packet.dispatch.completion_signal;
       break;
     case WEFT_PACKET_BARRIER_AND:
     case WEFT_PACKET_BARRIER_OR:
       error = barrier_error();
-      completion_signal_ = packet_.barrier.completion_signal;
+      state_.completion_signal = state_.packet.barrier.completion_signal;
       break;
     case WEFT_PACKET_VENDOR:
       error = copy_error();
-      completion_signal_ = packet_.copy.completion_signal;
+      state_.completion_signal = state_.packet.copy.completion_signal;
       break;
     default:
       error = "packet of type " + std::to_string(type) + "; allowed: 0, 2, 3 and 5";
   }
-  if (error.empty() && (header_ & ~kAllowed) != 0) error = "reserved bits of the header are set";
-  if (error.empty() && completion_signal_ % 8 != 0) error = "completion_signal is not a multiple of 8";
+  if (error.empty() && (state_.header & ~kAllowed) != 0) error = "reserved bits of the header are set";
+  if (error.empty() && state_.completion_signal % 8 != 0) error = "completion_signal is not a multiple of 8";
   if (!error.empty()) return stop(WEFT_ERROR_PACKET, packet_address(), error);
   if (type == WEFT_PACKET_KERNEL_DISPATCH) return begin_dispatch();
   if (type == WEFT_PACKET_VENDOR) return begin_copy();
@@ -203,7 +197,7 @@ void CommandQueue::take_packet(Cycle now) {
 // ---- barriers
 
 std::string CommandQueue::barrier_error() const {
-  const weft_barrier_packet& packet = packet_.barrier;
+  const weft_barrier_packet& packet = state_.packet.barrier;
   if (packet.reserved0 != 0 || packet.reserved1 != 0 || packet.reserved2 != 0)
     return "reserved fields are not 0";
   for (const std::uint64_t signal : packet.dep_signal) {
@@ -215,28 +209,28 @@ std::string CommandQueue::barrier_error() const {
 // Reads the next signal from number `first` on. Without one all are 0 (AND), or none is (OR); a barrier that
 // names no signal waits for nothing.
 void CommandQueue::look_at_signal(unsigned first) {
-  const auto& signals = packet_.barrier.dep_signal;
-  signal_ = first;
-  while (signal_ < std::size(signals) && signals[signal_] == 0) ++signal_;
-  if (signal_ == std::size(signals)) return complete();
-  read(signals[signal_], &value_, sizeof value_, Step::kSignal);
+  const auto& signals = state_.packet.barrier.dep_signal;
+  state_.signal = first;
+  while (state_.signal < std::size(signals) && signals[state_.signal] == 0) ++state_.signal;
+  if (state_.signal == std::size(signals)) return complete();
+  read(signals[state_.signal], &state_.value, sizeof state_.value, Step::kSignal);
 }
 
 void CommandQueue::take_signal(Cycle now) {
-  const bool all = (header_ & WEFT_PACKET_TYPE_MASK) == WEFT_PACKET_BARRIER_AND;
-  if (all && value_ == 0) return look_at_signal(signal_ + 1);
-  if (!all && value_ == 0) return complete();
-  const auto& signals = packet_.barrier.dep_signal;
+  const bool all = (state_.header & WEFT_PACKET_TYPE_MASK) == WEFT_PACKET_BARRIER_AND;
+  if (all && state_.value == 0) return look_at_signal(state_.signal + 1);
+  if (!all && state_.value == 0) return complete();
+  const auto& signals = state_.packet.barrier.dep_signal;
   const bool others =
-      std::any_of(signals + signal_ + 1, std::end(signals), [](std::uint64_t s) { return s != 0; });
-  if (!all && others) return look_at_signal(signal_ + 1);
+      std::any_of(signals + state_.signal + 1, std::end(signals), [](std::uint64_t s) { return s != 0; });
+  if (!all && others) return look_at_signal(state_.signal + 1);
   wait_for_poll(Step::kSignal, now);
 }
 
 // ---- copies
 
 std::string CommandQueue::copy_error() const {
-  const weft_copy_packet& packet = packet_.copy;
+  const weft_copy_packet& packet = state_.packet.copy;
   if (packet.format != WEFT_VENDOR_COPY) {
     return "vendor packet of format " + std::to_string(packet.format) + "; allowed: 1";
   }
@@ -253,50 +247,64 @@ std::string CommandQueue::copy_error() const {
 }
 
 void CommandQueue::begin_copy() {
-  const weft_copy_packet& packet = packet_.copy;
+  const weft_copy_packet& packet = state_.packet.copy;
   if (packet.bytes == 0) return complete();
   for (const std::uint64_t address : {packet.source, packet.destination}) {
     if (parts_.bus.space().place_of(address, packet.bytes) == Place::kNowhere) {
       return stop(WEFT_ERROR_BUS, address, "a copy reaches beyond device memory and windows");
     }
   }
-  step_ = Step::kCopied;
-  waiting_ = true;
+  state_.step = Step::kCopied;
+  state_.waiting = true;
   parts_.dma.copy(
       {packet.source, packet.destination, packet.bytes, [this](const DmaEngine::Outcome& outcome) {
-         copied_ = outcome;
-         waiting_ = false;
+         state_.copied = outcome;
+         state_.waiting = false;
          awake();
        }});
 }
 
 void CommandQueue::take_end_of_copy() {
-  if (!copied_.done) return stop(WEFT_ERROR_BUS, copied_.failed_address, "an access of a copy was refused");
+  if (!state_.copied.done)
+    return stop(WEFT_ERROR_BUS, state_.copied.failed_address, "an access of a copy was refused");
   complete();
 }
 
 // ---- the end of a packet
 
 void CommandQueue::complete() {
-  if (completion_signal_ == 0) return retire();
-  read(completion_signal_, &value_, sizeof value_, Step::kCompletion);
+  if (state_.completion_signal == 0) return retire();
+  read(state_.completion_signal, &state_.value, sizeof state_.value, Step::kCompletion);
 }
 
 void CommandQueue::retire() {
-  header_ = WEFT_PACKET_INVALID;
-  write(packet_address(), &header_, sizeof header_, Step::kRetired);
+  state_.header = WEFT_PACKET_INVALID;
+  write(packet_address(), &state_.header, sizeof state_.header, Step::kRetired);
 }
 
 void CommandQueue::publish() {
-  ++read_index_;
+  ++state_.read_index;
   ++counters_.packets;
-  if (registers.read_pointer == 0) return finish_packet();
-  write(registers.read_pointer, &read_index_, sizeof read_index_, Step::kPublished);
+  if (state_.registers.read_pointer == 0) return finish_packet();
+  write(state_.registers.read_pointer, &state_.read_index, sizeof state_.read_index, Step::kPublished);
+}
+
+void CommandQueue::probes(const Probes::Scope& scope) const {
+  constexpr unsigned kStepBits = 4, kTypeBits = 8;
+  static_assert(static_cast<unsigned>(Step::kStopped) < 1u << kStepBits);
+  scope.signal("enabled", 1, [this](Cycle) { return state_.enabled ? 1u : 0u; });
+  scope.signal("step", kStepBits, [this](Cycle) { return static_cast<std::uint64_t>(state_.step); });
+  scope.signal("packet", kTypeBits, [this](Cycle) {
+    // Until it has come, and after it is done, there is none.
+    return busy() && state_.step != Step::kPacket ? state_.header & WEFT_PACKET_TYPE_MASK : Probes::kUndriven;
+  });
+  scope.signal("read_index", Probes::kNumberBits, [this](Cycle) { return read_index(); });
+  scope.signal("write_index", Probes::kNumberBits, [this](Cycle) { return doorbell(); });
 }
 
 void CommandQueue::finish_packet() {
-  step_ = Step::kIdle;
-  if (completion_signal_ != 0) parts_.events.raise(WEFT_IRQ_COMPLETION);
+  state_.step = Step::kIdle;
+  if (state_.completion_signal != 0) parts_.events.raise(WEFT_IRQ_COMPLETION);
 }
 
 }  // namespace weft::host

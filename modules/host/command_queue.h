@@ -9,7 +9,8 @@
 #include <cstdint>
 #include <string>
 
-#include "common/clock_domain.h"
+#include "bus/clock_domain.h"
+#include "common/probes.h"
 #include "host/dma_engine.h"
 #include "host/gpu_control.h"
 #include "host/kernel_cache.h"
@@ -48,28 +49,29 @@ class CommandQueue final : private TransferClient {
     std::uint64_t packets = 0, kernels = 0, polls = 0;
   };
 
-  Registers registers;
-
   CommandQueue(std::uint32_t number, const Config& config, const Parts& parts);
   void set_index(std::size_t index) { index_ = index; }
 
+  Registers& registers() { return state_.registers; }
+  const Registers& registers() const { return state_.registers; }
   // False: the registers make no sense; the queue stays off.
   bool enable();
   // False: it is in the middle of a packet. One that waits for a signal or for a packet leaves it there.
   bool disable();
-  bool enabled() const { return enabled_; }
-  bool stopped() const { return step_ == Step::kStopped; }
-  bool busy() const { return step_ != Step::kIdle && step_ != Step::kStopped; }
+  bool enabled() const { return state_.enabled; }
+  bool stopped() const { return state_.step == Step::kStopped; }
+  bool busy() const { return state_.step != Step::kIdle && state_.step != Step::kStopped; }
 
   // False: the ring has no such packet.
   bool ring(std::uint32_t write_index);
-  std::uint32_t doorbell() const { return static_cast<std::uint32_t>(write_index_); }
-  std::uint32_t read_index() const { return static_cast<std::uint32_t>(read_index_); }
+  std::uint32_t doorbell() const { return static_cast<std::uint32_t>(state_.write_index); }
+  std::uint32_t read_index() const { return static_cast<std::uint32_t>(state_.read_index); }
 
   Cycle step(Cycle now);
   // After the bus masters' resets.
   void reset();
   Counters& counters() { return counters_; }
+  void probes(const Probes::Scope& scope) const;
 
  private:
   enum class Step : std::uint8_t {
@@ -95,6 +97,30 @@ class CommandQueue final : private TransferClient {
     weft_barrier_packet barrier;
     weft_copy_packet copy;
     unsigned char bytes[WEFT_PACKET_BYTES];
+  };
+
+  struct State {
+    Registers registers;
+    Step step = Step::kIdle;
+    bool enabled = false;
+    bool leaving = false;  // off as soon as the bus has answered
+    bool waiting = false;  // for the bus
+    Cycle poll_at = 0;
+    Step after_poll = Step::kIdle;
+    std::uint64_t read_index = 0, write_index = 0;
+
+    Transfer transfer;
+    Packet packet{};
+    weft_kernel_object object{};
+    std::string text;  // PTX or a name
+    const KernelCache::Kernel* kernel = nullptr;
+    dispatch::Launch launch;
+    bool faulted = false;
+    DmaEngine::Outcome copied;
+    unsigned signal = 0;  // of a barrier
+    std::int64_t value = 0;
+    std::uint16_t header = 0;
+    std::uint64_t completion_signal = 0;
   };
 
   void transferred(Transfer& transfer) override;
@@ -130,35 +156,16 @@ class CommandQueue final : private TransferClient {
   void finish_packet();
 
   std::uint64_t packet_address() const {
-    return registers.ring_base + read_index_ % registers.ring_packets * WEFT_PACKET_BYTES;
+    return state_.registers.ring_base + state_.read_index % state_.registers.ring_packets * WEFT_PACKET_BYTES;
   }
-  bool pending() const { return enabled_ && read_index_ != write_index_; }
+  bool pending() const { return state_.enabled && state_.read_index != state_.write_index; }
 
   const std::uint32_t number_;
   const std::uint64_t poll_cycles_;
   const Parts parts_;
   std::size_t index_ = 0;
 
-  Step step_ = Step::kIdle;
-  bool enabled_ = false;
-  bool leaving_ = false;  // off as soon as the bus has answered
-  bool waiting_ = false;
-  Cycle poll_at_ = 0;
-  Step after_poll_ = Step::kIdle;
-  std::uint64_t read_index_ = 0, write_index_ = 0;
-
-  Transfer transfer_;
-  Packet packet_{};
-  weft_kernel_object object_{};
-  std::string text_;  // PTX or a name
-  const KernelCache::Kernel* kernel_ = nullptr;
-  dispatch::Launch launch_;
-  bool faulted_ = false;
-  DmaEngine::Outcome copied_;
-  unsigned signal_ = 0;  // of a barrier
-  std::int64_t value_ = 0;
-  std::uint16_t header_ = 0;
-  std::uint64_t completion_signal_ = 0;
+  State state_;
   Counters counters_;
 };
 

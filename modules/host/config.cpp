@@ -1,11 +1,13 @@
-#include "host/config.h"
+#include "weft/host/config.h"
 
-#include "common/error.h"
+#include "host/register_table.h"
+#include "weft/common/error.h"
 
 namespace weft::host {
 
 void Config::describe(config::Visitor& v) {
-  v.integer("queues", queues, {1, 64}, "queues", "rings of packets that the command processor serves");
+  v.integer("queues", queues, {1, kMostQueues}, "queues",
+            "rings of packets that the command processor serves");
   v.integer("register_cycles", register_cycles, {1, 10'000}, "cycles",
             "interconnect cycles from a register access to its response");
   v.integer("requests", requests, {1, 1024}, "requests",

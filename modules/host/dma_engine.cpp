@@ -28,49 +28,54 @@ class ConsecutiveBytes final : public DmaPlan {
 
 }  // namespace
 
-DmaEngine::DmaEngine(const Config& config, Bus& bus, ClockDomain& domain)
-    : burst_bytes_(config.burst_bytes), bus_(bus), domain_(domain), slots_(config.dma_slots) {
-  for (Slot& slot : slots_) {
-    slot.in.resize(burst_bytes_);
-    slot.out.resize(burst_bytes_);
-    free_.push_back(&slot);
+DmaEngine::State::State(std::size_t slots, std::uint64_t burst_bytes) : slots(slots) {
+  for (Slot& slot : this->slots) {
+    slot.in.resize(burst_bytes);
+    slot.out.resize(burst_bytes);
+    free.push_back(&slot);
   }
 }
+
+DmaEngine::DmaEngine(const Config& config, Bus& bus, ClockDomain& domain)
+    : burst_bytes_(config.burst_bytes),
+      bus_(bus),
+      domain_(domain),
+      state_(config.dma_slots, config.burst_bytes) {}
 
 void DmaEngine::copy(Copy copy) {
   run(std::make_unique<ConsecutiveBytes>(copy.from, copy.to, copy.bytes), std::move(copy.done));
 }
 
 void DmaEngine::run(std::unique_ptr<DmaPlan> plan, Done done) {
-  jobs_.emplace_back();
-  jobs_.back().plan = std::move(plan);
-  jobs_.back().done = std::move(done);
+  state_.jobs.emplace_back();
+  state_.jobs.back().plan = std::move(plan);
+  state_.jobs.back().done = std::move(done);
   domain_.wake(index_);
 }
 
 Cycle DmaEngine::step(Cycle) {
-  for (Job& job : jobs_) {
-    while (!free_.empty() && job.outcome.done && !job.exhausted) job.exhausted = !begin_piece(job);
+  for (Job& job : state_.jobs) {
+    while (!state_.free.empty() && job.outcome.done && !job.exhausted) job.exhausted = !begin_piece(job);
   }
   // Those that end may ask for more, which the next step begins; iterators would not survive that.
   // NOLINTNEXTLINE(modernize-loop-convert)
-  for (std::size_t i = 0; i < jobs_.size(); ++i) {
-    Job& job = jobs_[i];
+  for (std::size_t i = 0; i < state_.jobs.size(); ++i) {
+    Job& job = state_.jobs[i];
     const bool over = job.exhausted || !job.outcome.done;
     if (job.told || !over || job.open != 0) continue;
     job.told = true;
     ++copies_;
     if (job.done) job.done(job.outcome);
   }
-  while (!jobs_.empty() && jobs_.front().told) jobs_.pop_front();
+  while (!state_.jobs.empty() && state_.jobs.front().told) state_.jobs.pop_front();
   return kNever;  // transfers that end, and new jobs, wake it
 }
 
 bool DmaEngine::begin_piece(Job& job) {
-  Slot& slot = *free_.back();
+  Slot& slot = *state_.free.back();
   slot.piece.clear();
   if (!job.plan->next(slot.piece, burst_bytes_)) return false;
-  free_.pop_back();
+  state_.free.pop_back();
   slot.job = &job;
   ++job.open;
   if (!slot.piece.reads.empty()) {
@@ -123,23 +128,24 @@ void DmaEngine::transferred(Transfer& transfer) {
   if (!slot.writing && job.outcome.done) return start_writes(slot);
   slot.job = nullptr;
   --job.open;
-  free_.push_back(&slot);
+  state_.free.push_back(&slot);
   domain_.wake(index_);
 }
 
 void DmaEngine::reset() {
-  jobs_.clear();
-  free_.clear();
-  for (Slot& slot : slots_) {
-    slot.job = nullptr;
-    free_.push_back(&slot);
-  }
+  state_ = State(state_.slots.size(), burst_bytes_);
 }
 
-void DmaEngine::bind(statistics::Registry& registry, const std::string& prefix) {
-  registry.counter(prefix + ".copies", "copies", "copies and fills that ended", copies_);
-  registry.counter(prefix + ".bytes", "bytes", "bytes written", bytes_);
-  registry.counter(prefix + ".errors", "copies", "copies and fills that the bus refused", errors_);
+void DmaEngine::probes(const Probes::Scope& scope) const {
+  scope.signal("jobs", Probes::kCountBits, [this](Cycle) { return state_.jobs.size(); });
+  scope.signal("slots", Probes::kCountBits,
+               [this](Cycle) { return state_.slots.size() - state_.free.size(); });
+}
+
+void DmaEngine::bind(statistics::Group& group) {
+  group.counter("copies", statistics::Unit("copies"), "copies and fills that ended", copies_);
+  group.counter("bytes", units::kBytes, "bytes written", bytes_);
+  group.counter("errors", statistics::Unit("copies"), "copies and fills that the bus refused", errors_);
 }
 
 }  // namespace weft::host

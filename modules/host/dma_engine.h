@@ -16,9 +16,10 @@
 #include <memory>
 #include <vector>
 
-#include "common/clock_domain.h"
-#include "common/statistics.h"
+#include "bus/clock_domain.h"
+#include "common/probes.h"
 #include "host/bus.h"
+#include "weft/common/statistics.h"
 
 namespace weft::host {
 
@@ -72,8 +73,9 @@ class DmaEngine final : private TransferClient {
   Cycle step(Cycle now);
   // Forgets all jobs. After the bus masters' resets.
   void reset();
-  bool idle() const { return jobs_.empty(); }
-  void bind(statistics::Registry& registry, const std::string& prefix);
+  bool idle() const { return state_.jobs.empty(); }
+  void bind(statistics::Group& group);
+  void probes(const Probes::Scope& scope) const;
 
  private:
   struct Job {
@@ -97,6 +99,13 @@ class DmaEngine final : private TransferClient {
     bool writing = false;
   };
 
+  struct State {
+    State(std::size_t slots, std::uint64_t burst_bytes);
+    std::deque<Job> jobs;  // slots refer to them: only its ends change
+    std::vector<Slot> slots;
+    std::vector<Slot*> free;
+  };
+
   void transferred(Transfer& transfer) override;
   bool begin_piece(Job& job);
   void start(Slot& slot, const std::vector<DmaPiece::Run>& runs, bool write);
@@ -106,9 +115,7 @@ class DmaEngine final : private TransferClient {
   Bus& bus_;
   ClockDomain& domain_;
   std::size_t index_ = 0;
-  std::deque<Job> jobs_;  // slots refer to them: only its ends change
-  std::vector<Slot> slots_;
-  std::vector<Slot*> free_;
+  State state_;
   std::uint64_t copies_ = 0, bytes_ = 0, errors_ = 0;
 };
 

@@ -1,30 +1,35 @@
 // The way out to system memory: transactions of several initiators take turns on one socket, whose target may
 // know approximately timed transport or loosely timed only.
 //
-// Payloads go through as they are, with the bytes where their initiator keeps them. While a request is open
+// Payloads go through as they are, with the bytes where their initiator keeps them; with b_transport, their
+// attributes do, in a payload without memory manager. While a request is open
 // outside, END_REQ of the others' is withheld; the initiator that waited longest goes next. With b_transport
 // one transaction is under way at a time.
 #ifndef WEFT_HOST_DMA_PORT_H
 #define WEFT_HOST_DMA_PORT_H
 
-#include <tlm_utils/passthrough_target_socket.h>
-#include <tlm_utils/simple_initiator_socket.h>
-
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <systemc>
 #include <tlm>
 #include <vector>
 
+#include "bus/initiator_port.h"
+#include "bus/target_port.h"
+#include "common/probes.h"
 #include "common/ring.h"
-#include "host/config.h"
+#include "weft/host/config.h"
 
 namespace weft::host {
 
-class DmaPort : public sc_core::sc_module {
+class DmaPort : public sc_core::sc_module,
+                private bus::EventTargetPort::Listener,
+                private bus::EventInitiatorPort::Listener {
  public:
-  using Target = tlm_utils::passthrough_target_socket_tagged_optional<DmaPort>;
-  using Socket = tlm_utils::simple_initiator_socket_optional<DmaPort>;
+  using Target = tlm::tlm_target_socket<32, tlm::tlm_base_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
+  using Socket =
+      tlm::tlm_initiator_socket<32, tlm::tlm_base_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
   SC_HAS_PROCESS(DmaPort);
 
   sc_core::sc_vector<Target> targets;
@@ -34,37 +39,41 @@ class DmaPort : public sc_core::sc_module {
 
   // Whether there is something outside; without, every request gets an address error.
   bool bound() const { return socket.get_base_port().size() != 0; }
+  void probes(const Probes::Scope& scope) const;
 
  private:
   using Payload = tlm::tlm_generic_payload;
   struct Open {
     Payload* payload = nullptr;
-    int input = 0;
-    bool ended_outside = false;  // answered by TLM_COMPLETED
+    unsigned input = 0;
   };
 
   void start_of_simulation() override;
-  tlm::tlm_sync_enum forward(int input, Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
-  tlm::tlm_sync_enum backward(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
-  void pass_blocking(int input, Payload& payload, sc_core::sc_time& delay);
-  bool dmi(int input, Payload& payload, tlm::tlm_dmi& region);
-  unsigned debug(int input, Payload& payload);
-  void invalidate(sc_dt::uint64 begin, sc_dt::uint64 end);
-  tlm::tlm_sync_enum end_response(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
-  void begin_next();
-  void send_waiting(const Open& next);
-  void answer(const Open& open, bool ended_outside, sc_core::sc_time& delay);
-  void request_ended(const Payload& payload, const sc_core::sc_time& delay);
+  bus::Verdict request(unsigned input, Payload& payload, sc_core::sc_time ready,
+                       sc_core::sc_time& delay) override;
+  void blocking(unsigned input, Payload& payload, sc_core::sc_time& delay) override;
+  bool dmi(unsigned input, Payload& payload, tlm::tlm_dmi& region) override;
+  unsigned debug(unsigned input, Payload& payload) override;
+  bool response(unsigned, Payload& payload, sc_core::sc_time ready) override;
+  void invalidate(unsigned, sc_dt::uint64 begin, sc_dt::uint64 end) override;
+
+  void work();
+  bool send(Payload& payload, unsigned input);
+  bool hand_on(Payload& payload, const sc_core::sc_time& ready);
+  static void end_request(bus::EventTargetPort& input, const Payload& payload);
   void run_blocking();
-  Open* find(const Payload& payload);
-  void forget(const Payload& payload);
+  void transport(Payload& payload, sc_core::sc_time& delay);
 
   const Transport transport_;
-  std::vector<Open> open_;               // from BEGIN_REQ to the end of the response; few
-  Ring<Open> waiting_;                   // END_REQ withheld; at most one per initiator
-  std::deque<Open> blocking_;            // for run_blocking
-  const Payload* requesting_ = nullptr;  // outside
-  sc_core::sc_event next_, blocking_event_, ended_event_;
+  sc_core::sc_event work_event_, blocking_event_;
+  const bus::EventPace pace_;
+  const std::vector<std::unique_ptr<bus::EventTargetPort>> inputs_;
+  bus::EventInitiatorPort outside_;
+  std::vector<Open> open_;     // sent outside and not answered, in this order; few
+  Ring<unsigned> waiting_;     // inputs whose request is withheld and not sent yet
+  std::deque<Open> blocking_;  // for run_blocking; the first is under way
+  Payload loose_;              // what run_blocking sends
+  bool in_call_ = false;       // of an initiator, which must not hear of its request in the middle of it
 };
 
 }  // namespace weft::host

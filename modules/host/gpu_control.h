@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <functional>
 
-#include "dispatch/launch.h"
-#include "ptx/module.h"
+#include "weft/dispatch/launch.h"
+#include "weft/ptx/module.h"
 
 namespace weft::host {
 

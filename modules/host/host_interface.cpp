@@ -28,6 +28,7 @@ HostInterface::HostInterface(sc_core::sc_module_name name, const Config& config,
       irq("irq"),
       reset_in("reset_in"),
       domain_(domain),
+      index_(domain.add(*this)),
       gpu_(gpu),
       space_(device_base, device_bytes, kWindows),
       dma_port_("dma", config.dma_transport, 3),
@@ -36,13 +37,13 @@ HostInterface::HostInterface(sc_core::sc_module_name name, const Config& config,
           [this](std::uint64_t address, std::uint64_t bytes) {
             return space_.place_of(address, bytes) == Place::kDevice;
           },
-          domain),
+          domain, index_),
       system_(
           "system", config, 0,
           [this](std::uint64_t address, std::uint64_t bytes) {
             return dma_port_.bound() && space_.place_of(address, bytes) == Place::kSystem;
           },
-          domain),
+          domain, index_),
       bus_(space_, device_, system_),
       dma_(config, bus_, domain),
       cache_(space_, gpu),
@@ -54,15 +55,11 @@ HostInterface::HostInterface(sc_core::sc_module_name name, const Config& config,
                   },
                   [this] {
                     if (irq.size() != 0) interrupt_event_.notify(sc_core::SC_ZERO_TIME);
+                    if (begins_) begins_();
                   }}),
-      port_(
-          "port", config, registers_, bus_, device_, gpu, [this] { return in_reset(); }, domain),
-      index_(domain.add(*this)) {
+      port_("port", config, registers_, bus_, device_, gpu, [this] { return in_reset(); }, domain, index_) {
   system_.socket.bind(dma_port_.targets[0]);
-  device_.set_index(index_);
-  system_.set_index(index_);
   dma_.set_index(index_);
-  port_.set_index(index_);
   for (CommandQueue& queue : queues_) queue.set_index(index_);
 }
 
@@ -121,27 +118,47 @@ void HostInterface::reset() {
 
 // In the order in which a packet goes through them, so that none waits a cycle for another.
 Cycle HostInterface::step(Cycle now) {
+  if (begins_ && active()) begins_();
   Cycle next = std::min(device_.step(now), system_.step(now));
   next = std::min(next, dma_.step(now));
   for (CommandQueue& queue : queues_) next = std::min(next, queue.step(now));
   return std::min(next, port_.step(now));
 }
 
-void HostInterface::bind(statistics::Registry& registry) {
-  registry.counter("host.doorbells", "writes", "doorbells rung", registers_.doorbells());
-  registry.counter("host.errors", "errors", "errors reported to ERROR_CODE, or lost behind the first",
-                   registers_.error_count());
+bool HostInterface::active() const {
+  const auto busy = [](const CommandQueue& queue) { return queue.busy(); };
+  return !quiet() || !dma_.idle() || port_.requests() != 0 ||
+         std::any_of(queues_.begin(), queues_.end(), busy);
+}
+
+void HostInterface::probes(const Probes::Scope& scope) const {
+  scope.signal("irq", 1, [this](Cycle) { return registers_.interrupt() ? 1u : 0u; });
+  registers_.probes(scope);
+  scope.signal("requests", Probes::kCountBits, [this](Cycle) { return port_.requests(); });
+  for (std::size_t i = 0; i < queues_.size(); ++i)
+    queues_[i].probes(scope.scope("queue", static_cast<unsigned>(i)));
+  dma_.probes(scope.scope("dma"));
+  scope.scope("device").signal("bursts", Probes::kCountBits, [this](Cycle) { return device_.under_way(); });
+  scope.scope("system").signal("bursts", Probes::kCountBits, [this](Cycle) { return system_.under_way(); });
+  dma_port_.probes(scope.scope("dma_socket"));
+}
+
+void HostInterface::bind(statistics::Group& group) {
+  group.counter("doorbells", statistics::Unit("writes"), "doorbells rung", registers_.doorbells());
+  group.counter("errors", statistics::Unit("errors"),
+                "errors reported to ERROR_CODE, or lost behind the first", registers_.error_count());
   for (std::size_t i = 0; i < queues_.size(); ++i) {
-    const std::string queue = "host.queue" + std::to_string(i);
+    statistics::Group& queue = group.group("queue", static_cast<unsigned>(i));
     CommandQueue::Counters& counters = queues_[i].counters();
-    registry.counter(queue + ".packets", "packets", "packets done", counters.packets);
-    registry.counter(queue + ".kernels", "kernels", "kernels launched", counters.kernels);
-    registry.counter(queue + ".polls", "looks", "that found a packet or a signal not ready", counters.polls);
+    queue.counter("packets", units::kPackets, "packets done", counters.packets);
+    queue.counter("kernels", statistics::Unit("kernels"), "kernels launched", counters.kernels);
+    queue.counter("polls", statistics::Unit("looks"), "that found a packet or a signal not ready",
+                  counters.polls);
   }
-  dma_.bind(registry, "host.dma");
-  device_.bind(registry, "host.device");
-  system_.bind(registry, "host.system");
-  port_.bind(registry, "host.port");
+  dma_.bind(group.group("dma"));
+  device_.bind(group.group("device"));
+  system_.bind(group.group("system"));
+  port_.bind(group.group("port"));
 }
 
 }  // namespace weft::host

@@ -8,11 +8,13 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <string>
 #include <systemc>
+#include <utility>
 
-#include "common/clock_domain.h"
-#include "common/statistics.h"
+#include "bus/clock_domain.h"
+#include "common/probes.h"
 #include "host/command_queue.h"
 #include "host/dma_engine.h"
 #include "host/dma_port.h"
@@ -20,6 +22,7 @@
 #include "host/host_port.h"
 #include "host/kernel_cache.h"
 #include "host/register_file.h"
+#include "weft/common/statistics.h"
 
 namespace weft::host {
 
@@ -43,8 +46,8 @@ class HostInterface : public sc_core::sc_module, public Clocked {
   // device memory where it lies in system memory.
   DmaPort::Target& system_target() { return dma_port_.targets[1]; }
   DmaPort::Target& device_memory_target() { return dma_port_.targets[2]; }
-  // Device memory lies elsewhere from now on, for direct access.
-  void memory_moved() { port_.withdraw_access(); }
+  // Direct access to device memory that was granted is void.
+  void withdraw_access() { port_.withdraw_access(); }
   // To the crossbar.
   BusMaster::Socket& device_socket() { return device_.socket; }
 
@@ -60,11 +63,17 @@ class HostInterface : public sc_core::sc_module, public Clocked {
 
   // Part of the GPU's reset, after the crossbar's.
   void reset();
-  void bind(statistics::Registry& registry);
+  void bind(statistics::Group& group);
+  // Queues, packets, DMA, interrupts, transactions.
+  void probes(const Probes::Scope& scope) const;
+  // Something of it may change at the next edge.
+  bool active() const;
+  // Calls `begins` when that comes to be so, and when the interrupt changes.
+  void watch(std::function<void()> begins) { begins_ = std::move(begins); }
   Cycle step(Cycle now) override;
 
  private:
-  static constexpr unsigned kWindows = 4;
+  static constexpr unsigned kWindows = kMostWindows;
 
   void start_of_simulation() override;
   void drive_interrupt();
@@ -72,6 +81,7 @@ class HostInterface : public sc_core::sc_module, public Clocked {
   bool in_reset() const { return held_ || requested_ || !system_.quiet_since_reset(); }
 
   ClockDomain& domain_;
+  const std::size_t index_;
   GpuControl& gpu_;
   AddressSpace space_;
   DmaPort dma_port_;
@@ -82,10 +92,10 @@ class HostInterface : public sc_core::sc_module, public Clocked {
   std::deque<CommandQueue> queues_;
   RegisterFile registers_;
   HostPort port_;
-  std::size_t index_;
   bool held_ = false;       // by reset_in
   bool requested_ = false;  // by CONTROL_RESET
   bool driven_ = false;     // the interrupt's present level
+  std::function<void()> begins_;
   sc_core::sc_event interrupt_event_, reset_event_;
 };
 

@@ -4,16 +4,15 @@
 #include <cstring>
 #include <utility>
 
-#include "common/payload_data.h"
+#include "bus/payload_data.h"
 
 namespace weft::host {
 
 using sc_core::sc_time;
-using tlm::tlm_phase;
-using tlm::tlm_sync_enum;
 
 HostPort::HostPort(sc_core::sc_module_name name, const Config& config, RegisterFile& registers, Bus& bus,
-                   BusMaster& device, GpuControl& gpu, std::function<bool()> in_reset, ClockDomain& domain)
+                   BusMaster& device, GpuControl& gpu, std::function<bool()> in_reset, ClockDomain& domain,
+                   std::size_t index)
     : sc_module(name),
       socket("socket"),
       config_(config),
@@ -23,13 +22,11 @@ HostPort::HostPort(sc_core::sc_module_name name, const Config& config, RegisterF
       gpu_(gpu),
       in_reset_(std::move(in_reset)),
       domain_(domain),
+      index_(index),
+      port_(socket, *this, {domain, index}),
       requests_(config.requests),
       answers_(config.requests) {
   for (Request& request : requests_) request.transfer.client = this;
-  socket.register_nb_transport_fw(this, &HostPort::forward);
-  socket.register_b_transport(this, &HostPort::blocking);
-  socket.register_get_direct_mem_ptr(this, &HostPort::dmi);
-  socket.register_transport_dbg(this, &HostPort::debug);
 }
 
 // ---- what is allowed
@@ -80,7 +77,7 @@ void HostPort::access_register(Payload& payload) {
 
 // ---- loosely timed
 
-void HostPort::blocking(Payload& payload, sc_time& delay) {
+void HostPort::blocking(unsigned, Payload& payload, sc_time& delay) {
   const tlm::tlm_response_status status = check(payload);
   payload.set_response_status(status);
   if (status != tlm::TLM_OK_RESPONSE) {
@@ -102,7 +99,7 @@ void HostPort::blocking(Payload& payload, sc_time& delay) {
   payload.set_dmi_allowed(payload.is_response_ok());
 }
 
-bool HostPort::dmi(Payload& payload, tlm::tlm_dmi& region) {
+bool HostPort::dmi(unsigned, Payload& payload, tlm::tlm_dmi& region) {
   region.init();
   const std::uint64_t last = WEFT_APERTURE + bus_.space().device_bytes() - 1;
   const std::uint64_t address = payload.get_address();
@@ -124,7 +121,7 @@ bool HostPort::dmi(Payload& payload, tlm::tlm_dmi& region) {
 }
 
 // Reads registers without side effects, and does not write them.
-unsigned HostPort::debug(Payload& payload) {
+unsigned HostPort::debug(unsigned, Payload& payload) {
   const std::uint64_t address = payload.get_address();
   const unsigned wanted = payload.get_data_length();
   unsigned char* data = payload.get_data_ptr();
@@ -167,36 +164,23 @@ unsigned HostPort::debug_behind(Payload& payload, std::uint64_t offset, unsigned
 
 // ---- approximately timed
 
-tlm_sync_enum HostPort::forward(Payload& payload, tlm_phase& phase, sc_time& delay) {
-  const Cycle usable = edge_of(delay);
-  if (phase == tlm::END_RESP) {
-    end_response(usable);
-    domain_.wake_at(index_, usable);
-    return tlm::TLM_COMPLETED;
-  }
-  if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
+bus::Verdict HostPort::request(unsigned, Payload& payload, Cycle ready, sc_time&) {
   tlm::tlm_response_status status = check(payload);
-  // A second request before END_REQ breaks the exclusion rule, and nobody could keep a payload without a
-  // memory manager.
-  const bool wrong = blocked_ != nullptr || !payload.has_mm();
-  if (wrong && status == tlm::TLM_OK_RESPONSE) status = tlm::TLM_GENERIC_ERROR_RESPONSE;
+  // Nobody could keep a payload without a memory manager.
+  if (!payload.has_mm() && status == tlm::TLM_OK_RESPONSE) status = tlm::TLM_GENERIC_ERROR_RESPONSE;
   if (status != tlm::TLM_OK_RESPONSE) {
     ++refused_;
     payload.set_response_status(status);
-    return tlm::TLM_COMPLETED;
+    return bus::Verdict::kCompleted;
   }
-  payload.acquire();
   const bool full = std::none_of(requests_.begin(), requests_.end(),
                                  [](const Request& request) { return request.kind == Kind::kFree; });
   if (full) {
     ++stalls_;
-    blocked_ = &payload;
-    blocked_from_ = usable;
-    return tlm::TLM_ACCEPTED;
+    return bus::Verdict::kWithheld;
   }
-  begin(payload, usable);
-  phase = tlm::END_REQ;
-  return tlm::TLM_UPDATED;
+  begin(payload, ready);
+  return bus::Verdict::kTaken;
 }
 
 void HostPort::begin(Payload& payload, Cycle now) {
@@ -265,49 +249,28 @@ Cycle HostPort::step(Cycle now) {
   }
   respond(now);
   admit(now);
-  if (!answers_.empty() && !gate_.closed()) next = std::min(next, std::max(now + 1, gate_.usable_from()));
+  if (!answers_.empty() && !port_.busy()) next = std::min(next, std::max(now + 1, port_.usable_from()));
   return next;
 }
 
 void HostPort::respond(Cycle now) {
-  if (answers_.empty() || !gate_.usable(now)) return;
+  if (answers_.empty() || !port_.usable(now)) return;
   Request& request = *answers_.front();
   answers_.pop();
-  responding_ = request.payload;
+  Payload& payload = *request.payload;
   request.payload = nullptr;
   request.kind = Kind::kFree;
-  gate_.close();
-  tlm_phase phase = tlm::BEGIN_RESP;
-  sc_time delay = sc_core::SC_ZERO_TIME;
-  const tlm_sync_enum result = socket->nb_transport_bw(*responding_, phase, delay);
-  if (result == tlm::TLM_COMPLETED || (result == tlm::TLM_UPDATED && phase == tlm::END_RESP)) {
-    end_response(edge_of(delay));
-  }
-}
-
-void HostPort::end_response(Cycle usable_from) {
-  if (responding_ == nullptr) return;
-  responding_->release();
-  responding_ = nullptr;
-  gate_.open(usable_from);
+  port_.respond(payload);
 }
 
 void HostPort::admit(Cycle now) {
-  if (blocked_ == nullptr || blocked_from_ > now) return;
+  const bus::TargetPort::Withheld* const blocked = port_.withheld();
+  if (blocked == nullptr || blocked->ready > now) return;
   const bool room = std::any_of(requests_.begin(), requests_.end(),
                                 [](const Request& request) { return request.kind == Kind::kFree; });
   if (!room) return;
-  Payload& payload = *blocked_;
-  blocked_ = nullptr;
-  begin(payload, now + 1);
-  tlm_phase phase = tlm::END_REQ;
-  sc_time delay = sc_core::SC_ZERO_TIME;
-  socket->nb_transport_bw(payload, phase, delay);
-}
-
-Cycle HostPort::edge_of(const sc_time& delay) const {
-  return delay == sc_core::SC_ZERO_TIME ? domain_.next_edge()
-                                        : domain_.first_edge_after(sc_core::sc_time_stamp() + delay);
+  begin(*blocked->payload, now + 1);
+  port_.end_request();
 }
 
 void HostPort::reset() {
@@ -325,12 +288,17 @@ void HostPort::withdraw_access() {
   socket->invalidate_direct_mem_ptr(WEFT_APERTURE, WEFT_APERTURE + bus_.space().device_bytes() - 1);
 }
 
-void HostPort::bind(statistics::Registry& registry, const std::string& prefix) {
-  registry.counter(prefix + ".registers", "accesses", "to registers", register_accesses_);
-  registry.counter(prefix + ".aperture", "accesses", "to device memory through the aperture",
-                   aperture_accesses_);
-  registry.counter(prefix + ".refused", "accesses", "answered with an error at once", refused_);
-  registry.counter(prefix + ".stalls", "accesses", "whose END_REQ was withheld", stalls_);
+std::size_t HostPort::requests() const {
+  return static_cast<std::size_t>(
+      std::count_if(requests_.begin(), requests_.end(),
+                    [](const Request& request) { return request.kind != Kind::kFree; }));
+}
+
+void HostPort::bind(statistics::Group& group) {
+  group.counter("registers", units::kAccesses, "to registers", register_accesses_);
+  group.counter("aperture", units::kAccesses, "to device memory through the aperture", aperture_accesses_);
+  group.counter("refused", units::kAccesses, "answered with an error at once", refused_);
+  group.counter("stalls", units::kAccesses, "whose END_REQ was withheld", stalls_);
 }
 
 }  // namespace weft::host

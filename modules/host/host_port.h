@@ -3,33 +3,31 @@
 #ifndef WEFT_HOST_HOST_PORT_H
 #define WEFT_HOST_HOST_PORT_H
 
-#include <tlm_utils/passthrough_target_socket.h>
-
 #include <cstdint>
 #include <functional>
 #include <systemc>
 #include <tlm>
 #include <vector>
 
-#include "common/clock_domain.h"
-#include "common/hop_gate.h"
+#include "bus/clock_domain.h"
+#include "bus/target_port.h"
 #include "common/ring.h"
-#include "common/statistics.h"
 #include "host/bus.h"
 #include "host/gpu_control.h"
 #include "host/register_file.h"
+#include "weft/common/statistics.h"
 
 namespace weft::host {
 
-class HostPort : public sc_core::sc_module, private TransferClient {
+class HostPort : public sc_core::sc_module, private bus::TargetPort::Listener, private TransferClient {
  public:
-  using Socket = tlm_utils::passthrough_target_socket_optional<HostPort>;
+  using Socket = tlm::tlm_target_socket<32, tlm::tlm_base_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
   Socket socket;
 
   // `device` leads to device memory, which is that of `gpu`; `in_reset` refuses all but reads of registers.
   HostPort(sc_core::sc_module_name name, const Config& config, RegisterFile& registers, Bus& bus,
-           BusMaster& device, GpuControl& gpu, std::function<bool()> in_reset, ClockDomain& domain);
-  void set_index(std::size_t index) { index_ = index; }
+           BusMaster& device, GpuControl& gpu, std::function<bool()> in_reset, ClockDomain& domain,
+           std::size_t index);
 
   Cycle step(Cycle now);
   // What is under way is answered with an error: its initiator may know nothing of the reset. After the bus
@@ -38,7 +36,9 @@ class HostPort : public sc_core::sc_module, private TransferClient {
   // Direct access to device memory that was granted ends.
   void withdraw_access();
   bool bound() const { return socket.get_base_port().size() != 0; }
-  void bind(statistics::Registry& registry, const std::string& prefix);
+  // Accesses that are not answered yet.
+  std::size_t requests() const;
+  void bind(statistics::Group& group);
 
  private:
   using Payload = tlm::tlm_generic_payload;
@@ -52,10 +52,10 @@ class HostPort : public sc_core::sc_module, private TransferClient {
     unsigned next = 0;  // aperture: first byte not yet begun
   };
 
-  tlm::tlm_sync_enum forward(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
-  void blocking(Payload& payload, sc_core::sc_time& delay);
-  bool dmi(Payload& payload, tlm::tlm_dmi& region);
-  unsigned debug(Payload& payload);
+  bus::Verdict request(unsigned, Payload& payload, Cycle ready, sc_core::sc_time& delay) override;
+  void blocking(unsigned, Payload& payload, sc_core::sc_time& delay) override;
+  bool dmi(unsigned, Payload& payload, tlm::tlm_dmi& region) override;
+  unsigned debug(unsigned, Payload& payload) override;
   unsigned debug_behind(Payload& payload, std::uint64_t offset, unsigned bytes);
   void transferred(Transfer& transfer) override;
 
@@ -68,8 +68,6 @@ class HostPort : public sc_core::sc_module, private TransferClient {
   void answer(Request& request, tlm::tlm_response_status status);
   void respond(Cycle now);
   void admit(Cycle now);
-  void end_response(Cycle usable_from);
-  Cycle edge_of(const sc_core::sc_time& delay) const;
 
   const Config config_;
   RegisterFile& registers_;
@@ -78,14 +76,11 @@ class HostPort : public sc_core::sc_module, private TransferClient {
   GpuControl& gpu_;
   const std::function<bool()> in_reset_;
   ClockDomain& domain_;
-  std::size_t index_ = 0;
+  const std::size_t index_;
+  bus::TargetPort port_;
 
   std::vector<Request> requests_;
-  Payload* blocked_ = nullptr;  // END_REQ withheld
-  Cycle blocked_from_ = 0;
   Ring<Request*> answers_;  // in the order of their responses
-  Payload* responding_ = nullptr;
-  HopGate gate_;
   bool dmi_granted_ = false;
 
   std::uint64_t register_accesses_ = 0, aperture_accesses_ = 0, refused_ = 0, stalls_ = 0;

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/error.h"
-#include "ptx/module.h"
+#include "weft/common/error.h"
+#include "weft/ptx/module.h"
 
 namespace weft::host {
 namespace {
@@ -19,8 +19,8 @@ std::string name_of(const weft_kernel_object& object) {
 }  // namespace
 
 const KernelCache::Kernel* KernelCache::find(std::uint64_t object_address) const {
-  const auto found = kernels_.find(object_address);
-  return found == kernels_.end() ? nullptr : &found->second.kernel;
+  const auto found = state_.kernels.find(object_address);
+  return found == state_.kernels.end() ? nullptr : &found->second.kernel;
 }
 
 std::uint64_t KernelCache::take(Module& module, std::uint64_t bytes, const char* what) {
@@ -47,16 +47,16 @@ void KernelCache::load_module(const weft_kernel_object& object, const std::strin
   module.end = object.memory_address + object.memory_bytes;
   std::vector<ptx::Module> parsed;
   parsed.push_back(ptx::parse(text, name_of(object)));
-  std::uint64_t functions = next_function_;
+  std::uint64_t functions = state_.next_function;
   module.loaded = std::make_unique<loader::LoadedModule>(
       std::move(parsed), [&](std::uint64_t bytes) { return take(module, bytes, "variables"); },
       [&](std::uint64_t address, const std::vector<std::uint8_t>& bytes) {
         gpu_.write_memory(address - space_.device_base(), bytes.data(), bytes.size());
       },
       functions);
-  next_function_ = functions;
+  state_.next_function = functions;
   module.loaded->set_options(gpu_.decode_options());
-  modules_.emplace(key_of(object), std::move(module));
+  state_.modules.emplace(key_of(object), std::move(module));
 }
 
 KernelCache::Kernel KernelCache::kernel_of(Module& module, const std::string& name,
@@ -76,17 +76,17 @@ KernelCache::Kernel KernelCache::kernel_of(Module& module, const std::string& na
 const KernelCache::Kernel& KernelCache::load_kernel(std::uint64_t object_address,
                                                     const weft_kernel_object& object,
                                                     const std::string& name) {
-  Module& module = modules_.at(key_of(object));
+  Module& module = state_.modules.at(key_of(object));
   Kernel kernel = kernel_of(module, name, 0);
   kernel.object_address = object_address;
-  Loaded& loaded = kernels_[object_address] = {std::move(kernel), &module, name, {}};
+  Loaded& loaded = state_.kernels[object_address] = {std::move(kernel), &module, name, {}};
   return loaded.kernel;
 }
 
 const KernelCache::Kernel* KernelCache::fitting(const Kernel* kernel, std::uint64_t threads) {
   const std::uint32_t limit = gpu_.registers_to_fit(*kernel->program, threads);
   if (limit == 0) return kernel;
-  Loaded& loaded = kernels_.at(kernel->object_address);
+  Loaded& loaded = state_.kernels.at(kernel->object_address);
   const auto known = loaded.fewer.find(limit);
   if (known != loaded.fewer.end()) return &known->second;
   try {
@@ -97,9 +97,7 @@ const KernelCache::Kernel* KernelCache::fitting(const Kernel* kernel, std::uint6
 }
 
 void KernelCache::clear() {
-  kernels_.clear();
-  modules_.clear();
-  next_function_ = 0;
+  state_ = {};
 }
 
 }  // namespace weft::host

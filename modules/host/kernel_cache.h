@@ -12,9 +12,9 @@
 
 #include "host/address_space.h"
 #include "host/gpu_control.h"
-#include "loader/loaded_module.h"
-#include "ptx/program.h"
-#include "weft_registers.h"
+#include "weft/loader/loaded_module.h"
+#include "weft/ptx/program.h"
+#include "weft/weft_registers.h"
 
 namespace weft::host {
 
@@ -37,7 +37,9 @@ class KernelCache {
 
   // nullptr: not yet loaded.
   const Kernel* find(std::uint64_t object_address) const;
-  bool has_module(const weft_kernel_object& object) const { return modules_.count(key_of(object)) != 0; }
+  bool has_module(const weft_kernel_object& object) const {
+    return state_.modules.count(key_of(object)) != 0;
+  }
   // Throws InputError for PTX that is refused, ModuleMemoryError.
   void load_module(const weft_kernel_object& object, const std::string& text);
   // Of a module that is loaded. Throws the same.
@@ -65,14 +67,17 @@ class KernelCache {
     std::string name;
     std::map<std::uint32_t, Kernel> fewer;  // by limit on its registers
   };
+  struct State {
+    std::map<Key, Module> modules;
+    std::map<std::uint64_t, Loaded> kernels;
+    std::uint64_t next_function = 0;
+  };
   static Kernel kernel_of(Module& module, const std::string& name, std::uint32_t max_registers);
   static std::uint64_t take(Module& module, std::uint64_t bytes, const char* what);
 
   const AddressSpace& space_;
   GpuControl& gpu_;
-  std::map<Key, Module> modules_;
-  std::map<std::uint64_t, Loaded> kernels_;
-  std::uint64_t next_function_ = 0;
+  State state_;
 };
 
 }  // namespace weft::host

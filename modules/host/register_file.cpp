@@ -37,28 +37,23 @@ RegisterAccess RegisterFile::access(std::uint64_t offset) const {
 }
 
 void RegisterFile::reset() {
-  irq_status_ = irq_enable_ = 0;
-  error_code_ = WEFT_ERROR_NONE;
-  error_queue_ = WEFT_NO_QUEUE;
-  error_address_ = 0;
-  error_text_.clear();
-  cycles_high_ = 0;
+  state_ = {};
   parts_.interrupt_changed();
 }
 
 void RegisterFile::raise(std::uint32_t irq) {
-  irq_status_ |= irq;
+  state_.irq_status |= irq;
   parts_.interrupt_changed();
 }
 
 void RegisterFile::report(std::uint32_t code, std::uint32_t queue, std::uint64_t address,
                           const std::string& text) {
   ++errors_;
-  if (error_code_ == WEFT_ERROR_NONE) {
-    error_code_ = code;
-    error_queue_ = queue;
-    error_address_ = address;
-    error_text_ = text;
+  if (state_.error_code == WEFT_ERROR_NONE) {
+    state_.error_code = code;
+    state_.error_queue = queue;
+    state_.error_address = address;
+    state_.error_text = text;
   }
   raise(WEFT_IRQ_ERROR | (code == WEFT_ERROR_FAULT ? WEFT_IRQ_FAULT : 0));
 }
@@ -103,17 +98,17 @@ std::uint32_t RegisterFile::read_global(std::uint64_t offset, bool quiet) {
     case WEFT_REG_STATUS:
       return status();
     case WEFT_REG_IRQ_STATUS:
-      return irq_status_;
+      return state_.irq_status;
     case WEFT_REG_IRQ_ENABLE:
-      return irq_enable_;
+      return state_.irq_enable;
     case WEFT_REG_ERROR_CODE:
-      return error_code_;
+      return state_.error_code;
     case WEFT_REG_ERROR_QUEUE:
-      return error_queue_;
+      return state_.error_queue;
     case WEFT_REG_ERROR_ADDRESS_LO:
-      return low(error_address_);
+      return low(state_.error_address);
     case WEFT_REG_ERROR_ADDRESS_HI:
-      return high(error_address_);
+      return high(state_.error_address);
     case WEFT_REG_MEMORY_BYTES_LO:
       return low(parts_.space.device_bytes());
     case WEFT_REG_MEMORY_BYTES_HI:
@@ -128,11 +123,11 @@ std::uint32_t RegisterFile::read_global(std::uint64_t offset, bool quiet) {
       return parts_.gpu.sms();
     case WEFT_REG_CYCLES_LO: {
       const std::uint64_t cycles = parts_.gpu.cycles();
-      if (!quiet) cycles_high_ = high(cycles);
+      if (!quiet) state_.cycles_high = high(cycles);
       return low(cycles);
     }
     case WEFT_REG_CYCLES_HI:
-      return cycles_high_;
+      return state_.cycles_high;
     case WEFT_REG_WINDOWS:
       return static_cast<std::uint32_t>(parts_.space.windows().size());
     default:
@@ -158,7 +153,7 @@ std::uint32_t RegisterFile::read_window(unsigned window, std::uint64_t offset) c
 
 std::uint32_t RegisterFile::read_queue(unsigned number, std::uint64_t offset) const {
   const CommandQueue& queue = parts_.queues[number];
-  const CommandQueue::Registers& r = queue.registers;
+  const CommandQueue::Registers& r = queue.registers();
   switch (offset) {
     case WEFT_QUEUE_RING_BASE_LO:
       return low(r.ring_base);
@@ -197,16 +192,16 @@ void RegisterFile::write_global(std::uint64_t offset, std::uint32_t value) {
       if ((value & WEFT_CONTROL_RESET) != 0) parts_.request_reset();
       return;
     case WEFT_REG_IRQ_STATUS:
-      irq_status_ &= ~value;
+      state_.irq_status &= ~value;
       break;
     case WEFT_REG_IRQ_ENABLE:
-      irq_enable_ = value & (WEFT_IRQ_COMPLETION | WEFT_IRQ_ERROR | WEFT_IRQ_FAULT);
+      state_.irq_enable = value & (WEFT_IRQ_COMPLETION | WEFT_IRQ_ERROR | WEFT_IRQ_FAULT);
       break;
     case WEFT_REG_ERROR_CODE:
-      error_code_ = WEFT_ERROR_NONE;
-      error_queue_ = WEFT_NO_QUEUE;
-      error_address_ = 0;
-      error_text_.clear();
+      state_.error_code = WEFT_ERROR_NONE;
+      state_.error_queue = WEFT_NO_QUEUE;
+      state_.error_address = 0;
+      state_.error_text.clear();
       return;
     default:
       return;
@@ -259,7 +254,7 @@ void RegisterFile::control_window(unsigned window, std::uint32_t value) {
 
 void RegisterFile::write_queue(unsigned number, std::uint64_t offset, std::uint32_t value) {
   CommandQueue& queue = parts_.queues[number];
-  CommandQueue::Registers& r = queue.registers;
+  CommandQueue::Registers& r = queue.registers();
   if (offset == WEFT_QUEUE_CONTROL) return control_queue(number, value);
   if (offset == WEFT_QUEUE_DOORBELL) {
     ++doorbells_;
@@ -300,6 +295,13 @@ void RegisterFile::write_queue(unsigned number, std::uint64_t offset, std::uint3
   }
 }
 
+void RegisterFile::probes(const Probes::Scope& scope) const {
+  constexpr unsigned kBits = Probes::kNumberBits;
+  scope.signal("irq_status", kBits, [this](std::uint64_t) { return state_.irq_status; });
+  scope.signal("irq_enable", kBits, [this](std::uint64_t) { return state_.irq_enable; });
+  scope.signal("error_code", kBits, [this](std::uint64_t) { return state_.error_code; });
+}
+
 void RegisterFile::control_queue(unsigned number, std::uint32_t value) {
   CommandQueue& queue = parts_.queues[number];
   const bool on = (value & WEFT_QUEUE_ENABLE) != 0;
@@ -307,7 +309,7 @@ void RegisterFile::control_queue(unsigned number, std::uint32_t value) {
   if (!on) {
     if (!queue.disable()) locked(number, WEFT_QUEUE(number, WEFT_QUEUE_CONTROL));
   } else if (!queue.enable()) {
-    report(WEFT_ERROR_QUEUE, number, queue.registers.ring_base,
+    report(WEFT_ERROR_QUEUE, number, queue.registers().ring_base,
            "ring, scratch or read pointer are unaligned or lie outside device memory and windows");
   }
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "common/probes.h"
 #include "host/address_space.h"
 #include "host/command_queue.h"
 #include "host/gpu_control.h"
@@ -35,19 +36,28 @@ class RegisterFile final : public Events {
   std::uint32_t read(std::uint64_t offset, bool quiet = false);
   void write(std::uint64_t offset, std::uint32_t value);
 
-  bool interrupt() const { return (irq_status_ & irq_enable_) != 0; }
+  bool interrupt() const { return (state_.irq_status & state_.irq_enable) != 0; }
   // What the first error since it was cleared was about, for people; empty: there is none.
-  const std::string& error_text() const { return error_text_; }
+  const std::string& error_text() const { return state_.error_text; }
   std::uint64_t errors() const { return errors_; }
   std::uint64_t& doorbells() { return doorbells_; }
   std::uint64_t& error_count() { return errors_; }
   void reset();
+  void probes(const Probes::Scope& scope) const;
 
   void raise(std::uint32_t irq) override;
   void report(std::uint32_t code, std::uint32_t queue, std::uint64_t address,
               const std::string& text) override;
 
  private:
+  struct State {
+    std::uint32_t irq_status = 0, irq_enable = 0;
+    std::uint32_t error_code = WEFT_ERROR_NONE, error_queue = WEFT_NO_QUEUE;
+    std::uint64_t error_address = 0;
+    std::string error_text;
+    std::uint32_t cycles_high = 0;
+  };
+
   void allow(std::uint64_t block, const std::vector<RegisterEntry>& registers);
   std::uint32_t status() const;
   std::uint32_t read_global(std::uint64_t offset, bool quiet);
@@ -63,11 +73,7 @@ class RegisterFile final : public Events {
 
   const Parts parts_;
   std::vector<RegisterAccess> access_;  // by offset / 4
-  std::uint32_t irq_status_ = 0, irq_enable_ = 0;
-  std::uint32_t error_code_ = WEFT_ERROR_NONE, error_queue_ = WEFT_NO_QUEUE;
-  std::uint64_t error_address_ = 0;
-  std::string error_text_;
-  std::uint32_t cycles_high_ = 0;
+  State state_;
   std::uint64_t errors_ = 0, doorbells_ = 0;
 };
 

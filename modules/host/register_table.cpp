@@ -70,6 +70,26 @@ const std::vector<RegisterEntry>& queue_registers() {
   return kTable;
 }
 
+const std::vector<RegisterBlock>& register_blocks() {
+  static const std::vector<RegisterBlock> kTable = {
+      {"REG_", "registers of the GPU", global_registers(), nullptr, nullptr, 1, nullptr},
+      {"WINDOW_", "window of system memory", window_registers(), "WINDOW_BASE", "WINDOW_STRIDE", kMostWindows,
+       "WINDOWS"},
+      {"QUEUE_", "queue of packets", queue_registers(), "QUEUE_BASE", "QUEUE_STRIDE", kMostQueues, "QUEUES"},
+  };
+  return kTable;
+}
+
+const std::vector<RegisterValues>& register_values() {
+  static const std::vector<RegisterValues> kTable = {
+      {"REG_", "STATUS", "STATUS_"},         {"REG_", "CONTROL", "CONTROL_"},
+      {"REG_", "IRQ_STATUS", "IRQ_"},        {"REG_", "IRQ_ENABLE", "IRQ_"},
+      {"REG_", "ERROR_CODE", "ERROR_"},      {"WINDOW_", "CONTROL", "WINDOW_ENABLE"},
+      {"QUEUE_", "CONTROL", "QUEUE_ENABLE"}, {"QUEUE_", "STATUS", "QUEUE_STATUS_"},
+  };
+  return kTable;
+}
+
 const std::vector<ConstantGroup>& constant_groups() {
   static const std::vector<ConstantGroup> kTable = {
       {"Address space of the GPU's host socket",

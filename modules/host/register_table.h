@@ -1,7 +1,8 @@
 // The one table of what software sees of the GPU: registers, their bits, packets, kernel objects, codes.
 //
 // The build writes the C header weft_registers.h from it (write_header.cpp), for firmware and drivers and for
-// Weft itself; RegisterFile reads from it which accesses are allowed.
+// Weft itself, and weft.svd (write_svd.cpp), for tools; RegisterFile reads from it which accesses are
+// allowed.
 #ifndef WEFT_HOST_REGISTER_TABLE_H
 #define WEFT_HOST_REGISTER_TABLE_H
 
@@ -9,6 +10,9 @@
 #include <vector>
 
 namespace weft::host {
+
+// Of a configuration, at most.
+inline constexpr unsigned kMostWindows = 4, kMostQueues = 64;
 
 enum class RegisterAccess : std::uint8_t {
   kNone,
@@ -51,10 +55,31 @@ struct ConstantGroup {
   std::vector<ConstantEntry> constants;
 };
 
+// Registers that lie together, and where.
+struct RegisterBlock {
+  const char* prefix;  // of the registers' names in C
+  const char* meaning;
+  const std::vector<RegisterEntry>& registers;
+  const char* base;    // name of the constant; nullptr: 0, and there is one block
+  const char* stride;  // the same
+  unsigned most;       // blocks that there may be; WEFT_REG_<count> says how many there are
+  const char* count;
+};
+
+// What the bits of a register, or the codes that it holds, are called: the constants that begin with
+// `values`.
+struct RegisterValues {
+  const char* block;  // RegisterBlock::prefix
+  const char* name;
+  const char* values;
+};
+
 const std::vector<RegisterEntry>& global_registers();
 // Offsets within a window's and a queue's block.
 const std::vector<RegisterEntry>& window_registers();
 const std::vector<RegisterEntry>& queue_registers();
+const std::vector<RegisterBlock>& register_blocks();
+const std::vector<RegisterValues>& register_values();
 const std::vector<ConstantGroup>& constant_groups();
 const std::vector<StructureEntry>& structures();
 

@@ -12,116 +12,81 @@ using ptx::Mode;
 
 namespace {
 
-template <Compare kCompare, class V>
+// What is computed; the other comparisons are these with operands exchanged, complemented, or both.
+enum class Relation { kEq, kNe, kLt, kLe, kNum };
+
+template <Relation kRelation, class V>
 WEFT_ALWAYS_INLINE bool holds(V a, V b) {
   // ne is ordered for floats: a < b || a > b.
-  if constexpr (kCompare == Compare::kEq) return a == b;
-  if constexpr (kCompare == Compare::kNe) return (a < b) | (a > b);
-  if constexpr (kCompare == Compare::kLt) return a < b;
-  if constexpr (kCompare == Compare::kLe) return a <= b;
-  if constexpr (kCompare == Compare::kGt) return a > b;
-  if constexpr (kCompare == Compare::kGe) return a >= b;
-  if constexpr (kCompare == Compare::kEqu) return !((a < b) | (a > b));
-  if constexpr (kCompare == Compare::kNeu) return !(a == b);
-  if constexpr (kCompare == Compare::kLtu) return !(a >= b);
-  if constexpr (kCompare == Compare::kLeu) return !(a > b);
-  if constexpr (kCompare == Compare::kGtu) return !(a <= b);
-  if constexpr (kCompare == Compare::kGeu) return !(a < b);
-  if constexpr (kCompare == Compare::kNum) return (a == a) & (b == b);
-  if constexpr (kCompare == Compare::kNan) return (a != a) | (b != b);
+  if constexpr (kRelation == Relation::kEq) return a == b;
+  if constexpr (kRelation == Relation::kNe) return (a < b) | (a > b);
+  if constexpr (kRelation == Relation::kLt) return a < b;
+  if constexpr (kRelation == Relation::kLe) return a <= b;
+  if constexpr (kRelation == Relation::kNum) return (a == a) & (b == b);
 }
 
-// .ftz: subnormal operands are zeros; equality ignores the sign of zero, so the sign need not be kept.
-struct Flushed {};
+// Operands of type V, of which a word has kParts; `shift` leads to one of two.
 template <class V>
 struct Operand {
   using Type = V;
-  static WEFT_ALWAYS_INLINE V get(const void* lanes, unsigned i) { return read<V>(lanes, i); }
+  static constexpr unsigned kParts = 1;
+  static WEFT_ALWAYS_INLINE V get(const void* lanes, unsigned i, unsigned) { return read<V>(lanes, i); }
 };
+// .ftz: subnormal operands are zeros; equality ignores the sign of zero, so the sign need not be kept.
+struct Flushed {};
 template <>
 struct Operand<Flushed> {
   using Type = float;
-  static WEFT_ALWAYS_INLINE float get(const void* lanes, unsigned i) {
+  static constexpr unsigned kParts = 1;
+  static WEFT_ALWAYS_INLINE float get(const void* lanes, unsigned i, unsigned) {
     const u32 bits = read<u32>(lanes, i);
     return bit_cast<float>((bits & 0x7f800000u) != 0 ? bits : 0u);
   }
 };
-
-// Halves are compared as floats; kShift: which of two in a word.
-template <class Format, bool kFtz = false, unsigned kShift = 0>
+// Halves are compared as floats.
+template <class Format, bool kFtz = false>
 struct Half {};
-template <class Format, bool kFtz, unsigned kShift>
-struct Operand<Half<Format, kFtz, kShift>> {
+template <class Format, bool kFtz>
+struct Operand<Half<Format, kFtz>> {
   using Type = float;
-  static WEFT_ALWAYS_INLINE float get(const void* lanes, unsigned i) {
-    const u32 bits = (read<u32>(lanes, i) >> kShift) & 0xffff;
+  static constexpr unsigned kParts = 2;
+  static WEFT_ALWAYS_INLINE float get(const void* lanes, unsigned i, unsigned shift) {
+    const u32 bits = (read<u32>(lanes, i) >> shift) & 0xffff;
     return Format::widen(kFtz ? flush_half<Format>(bits) : bits);
   }
 };
-template <class Format, bool kFtz = false>
-struct Two {};
-template <class V>
-inline constexpr bool kIsTwo = false;
-template <class Format, bool kFtz>
-inline constexpr bool kIsTwo<Two<Format, kFtz>> = true;
 
-template <class V, Compare kCompare>
-WEFT_ALWAYS_INLINE u32 compare_lanes(const Lanes& lanes) {
-  using Cell = typename Port<typename Operand<V>::Type>::Cell;
-  const void *a = lanes.src[0], *b = lanes.src[1];
-  Cell mask = 0;
-  for (unsigned i = 0; i < kLanes; ++i) {
-    const bool held = holds<kCompare>(Operand<V>::get(a, i), Operand<V>::get(b, i));
-    mask |= held ? kBitTable<Cell>.bit[i] : Cell{0};
-  }
-  return static_cast<u32>(mask);
-}
+// What set writes for true, by the type of its result; for false it is 0. kNothing: setp, which has no
+// register.
+enum Truth : u32 { kNothing, kOnes, kOnes16, kOneF16, kOneBf16, kOneF32 };
+constexpr u32 kTrue[] = {0, 0xffffffffu, 0xffffu, F16::kOne, Bf16::kOne, 0x3f800000u};
 
-// p and its complement q; of two halves p is the lower one's result and q the upper one's.
-template <class V, Compare kCompare>
-struct Flags {
-  static WEFT_ALWAYS_INLINE void set(Lanes& lanes) {
-    const u32 p = compare_lanes<V, kCompare>(lanes);
-    lanes.result[0] = p;
-    lanes.result[1] = ~p;
-  }
-};
-template <class Format, bool kFtz, Compare kCompare>
-struct Flags<Two<Format, kFtz>, kCompare> {
-  static WEFT_ALWAYS_INLINE void set(Lanes& lanes) {
-    lanes.result[0] = compare_lanes<Half<Format, kFtz, 0>, kCompare>(lanes);
-    lanes.result[1] = compare_lanes<Half<Format, kFtz, 16>, kCompare>(lanes);
-  }
-};
-// Not inlined: combined and to_register have hundreds of instances, which call it.
-template <class V, Compare kCompare>
-__attribute__((noinline)) void set(Lanes& lanes) {
-  Flags<V, kCompare>::set(lanes);
-}
+// Lanes::variant of a comparison. What is not plain setp has a bit from kMore on.
+constexpr u32 kExchanged = 1, kComplemented = 2, kTwo = 4, kMore = 8;
+constexpr u32 kCombineShift = 3, kTruthShift = 8;
+static_assert(kMore == 1u << kCombineShift && static_cast<u32>(Combine::kNone) == 0);
 
-template <LaneFunction kSet, Combine kCombine>
-void combined(Lanes& lanes) {
-  kSet(lanes);
+// Combines with c, and writes the register of set.
+__attribute__((noinline)) void finish(Lanes& lanes) {
   const u32 c = lanes.predicate[2];
   for (u32& result : lanes.result) {
-    if (kCombine == Combine::kAnd) result &= c;
-    if (kCombine == Combine::kOr) result |= c;
-    if (kCombine == Combine::kXor) result ^= c;
+    switch (static_cast<Combine>((lanes.variant >> kCombineShift) & 0xf)) {
+      case Combine::kAnd:
+        result &= c;
+        break;
+      case Combine::kOr:
+        result |= c;
+        break;
+      case Combine::kXor:
+        result ^= c;
+        break;
+      case Combine::kNone:
+        break;
+    }
   }
-}
-
-// What set writes for true, by its type; for false it is 0. kPredicate: setp, which has no register.
-constexpr u32 kPredicate = 0, kOnes = 0xffffffffu, kOnes16 = 0xffffu, kOneF32 = 0x3f800000u;
-
-// Not inlined: the many instances of to_register are little more than a call of it.
-__attribute__((noinline)) void write_flags(const Lanes& lanes, u32 value) {
-  const u32 mask = lanes.result[0];
-  alignas(64) u32 computed[kLanes];
-  for (unsigned i = 0; i < kLanes; ++i) computed[i] = (mask & kBitTable<u32>.bit[i]) != 0 ? value : 0;
-  commit(lanes.dst, computed, lanes.active);
-}
-__attribute__((noinline)) void write_both_flags(const Lanes& lanes, u32 value) {
-  const u32 low = lanes.result[0], high = lanes.result[1];
+  if (lanes.variant >> kTruthShift == kNothing) return;
+  const u32 value = kTrue[lanes.variant >> kTruthShift];
+  const u32 low = lanes.result[0], high = (lanes.variant & kTwo) != 0 ? lanes.result[1] : 0;
   alignas(64) u32 computed[kLanes];
   for (unsigned i = 0; i < kLanes; ++i) {
     const u32 bit = kBitTable<u32>.bit[i];
@@ -129,76 +94,100 @@ __attribute__((noinline)) void write_both_flags(const Lanes& lanes, u32 value) {
   }
   commit(lanes.dst, computed, lanes.active);
 }
-template <LaneFunction kSet, bool kTwo, u32 kTrue>
-void to_register(Lanes& lanes) {
-  kSet(lanes);
-  if (kTwo) {
-    write_both_flags(lanes, kTrue);
-  } else {
-    write_flags(lanes, kTrue);
+
+template <class V, Relation kRelation>
+WEFT_ALWAYS_INLINE u32 compare_lanes(const void* a, const void* b, unsigned shift) {
+  using Cell = typename Port<typename Operand<V>::Type>::Cell;
+  Cell mask = 0;
+  for (unsigned i = 0; i < kLanes; ++i) {
+    const bool held = holds<kRelation>(Operand<V>::get(a, i, shift), Operand<V>::get(b, i, shift));
+    mask |= held ? kBitTable<Cell>.bit[i] : Cell{0};
   }
+  return static_cast<u32>(mask);
+}
+
+// p and its complement q; of two halves p is the lower one's result and q the upper one's.
+template <class V, Relation kRelation>
+void compare(Lanes& lanes) {
+  const u32 variant = lanes.variant, exchanged = variant & kExchanged;
+  const u32 complement = (variant & kComplemented) != 0 ? 0xffffffffu : 0;
+  const void *a = lanes.src[exchanged], *b = lanes.src[1 - exchanged];
+  if constexpr (Operand<V>::kParts == 2) {
+    const unsigned parts = (variant & kTwo) != 0 ? 2 : 1;
+    for (unsigned part = 0; part < parts; ++part)
+      lanes.result[part] = compare_lanes<V, kRelation>(a, b, 16 * part) ^ complement;
+    if (parts == 1) lanes.result[1] = ~lanes.result[0];
+  } else {
+    const u32 p = compare_lanes<V, kRelation>(a, b, 0) ^ complement;
+    lanes.result[0] = p;
+    lanes.result[1] = ~p;
+  }
+  if (variant >= kMore) finish(lanes);
 }
 
 struct Wanted {
   Compare compare;
-  Combine combine;
-  u32 value;  // for true
+  u32 variant;  // without exchange and complement
 };
 
-template <LaneFunction kSet, bool kTwo>
-LaneFunction with_value(u32 value) {
-  switch (value) {
-    case kPredicate:
-      return kSet;
-    case kOnes:
-      return &to_register < kSet, kTwo, kTwo ? kOnes16 : kOnes > ;
-    case kOnes16:
-      return &to_register<kSet, kTwo, kOnes16>;
-    case F16::kOne:
-      return &to_register<kSet, kTwo, F16::kOne>;
-    case Bf16::kOne:
-      return &to_register<kSet, kTwo, Bf16::kOne>;
-    case kOneF32:
-      return kTwo ? nullptr : &to_register<kSet, kTwo, kOneF32>;
-    default:
-      return nullptr;
-  }
-}
-
-template <LaneFunction kSet, bool kTwo>
-LaneFunction with_combine(const Wanted& wanted) {
-  switch (wanted.combine) {
-    case Combine::kAnd:
-      return with_value<&combined<kSet, Combine::kAnd>, kTwo>(wanted.value);
-    case Combine::kOr:
-      return with_value<&combined<kSet, Combine::kOr>, kTwo>(wanted.value);
-    case Combine::kXor:
-      return with_value<&combined<kSet, Combine::kXor>, kTwo>(wanted.value);
-    default:
-      return with_value<kSet, kTwo>(wanted.value);
-  }
-}
-
-// The one of kCompare... that was asked for.
-template <class V, Compare... kCompare>
-LaneFunction with_compare(const Wanted& wanted) {
-  LaneFunction found = nullptr;
-  (void)((wanted.compare == kCompare &&
-          ((found = with_combine<&set<V, kCompare>, kIsTwo<V>>(wanted)), true)) ||
-         ...);
-  return found;
+template <class V, Relation kRelation>
+LaneFunction found(const Wanted& wanted, u32 changes = 0) {
+  return LaneFunction(&compare<V, kRelation>, wanted.variant | changes);
 }
 
 template <class V>
 LaneFunction integer_set(const Wanted& wanted) {
-  return with_compare<V, Compare::kEq, Compare::kNe, Compare::kLt, Compare::kLe, Compare::kGt, Compare::kGe>(
-      wanted);
+  switch (wanted.compare) {
+    case Compare::kEq:
+      return found<std::make_unsigned_t<V>, Relation::kEq>(wanted);
+    case Compare::kNe:
+      return found<std::make_unsigned_t<V>, Relation::kEq>(wanted, kComplemented);
+    case Compare::kLt:
+      return found<V, Relation::kLt>(wanted);
+    case Compare::kLe:
+      return found<V, Relation::kLt>(wanted, kExchanged | kComplemented);
+    case Compare::kGt:
+      return found<V, Relation::kLt>(wanted, kExchanged);
+    case Compare::kGe:
+      return found<V, Relation::kLt>(wanted, kComplemented);
+    default:
+      return nullptr;
+  }
 }
 template <class V>
 LaneFunction float_set(const Wanted& wanted) {
-  return with_compare<V, Compare::kEq, Compare::kNe, Compare::kLt, Compare::kLe, Compare::kGt, Compare::kGe,
-                      Compare::kEqu, Compare::kNeu, Compare::kLtu, Compare::kLeu, Compare::kGtu,
-                      Compare::kGeu, Compare::kNum, Compare::kNan>(wanted);
+  switch (wanted.compare) {
+    case Compare::kEq:
+      return found<V, Relation::kEq>(wanted);
+    case Compare::kNe:
+      return found<V, Relation::kNe>(wanted);
+    case Compare::kLt:
+      return found<V, Relation::kLt>(wanted);
+    case Compare::kLe:
+      return found<V, Relation::kLe>(wanted);
+    case Compare::kGt:
+      return found<V, Relation::kLt>(wanted, kExchanged);
+    case Compare::kGe:
+      return found<V, Relation::kLe>(wanted, kExchanged);
+    case Compare::kEqu:
+      return found<V, Relation::kNe>(wanted, kComplemented);
+    case Compare::kNeu:
+      return found<V, Relation::kEq>(wanted, kComplemented);
+    case Compare::kLtu:
+      return found<V, Relation::kLe>(wanted, kExchanged | kComplemented);
+    case Compare::kLeu:
+      return found<V, Relation::kLt>(wanted, kExchanged | kComplemented);
+    case Compare::kGtu:
+      return found<V, Relation::kLe>(wanted, kComplemented);
+    case Compare::kGeu:
+      return found<V, Relation::kLt>(wanted, kComplemented);
+    case Compare::kNum:
+      return found<V, Relation::kNum>(wanted);
+    case Compare::kNan:
+      return found<V, Relation::kNum>(wanted, kComplemented);
+    default:
+      return nullptr;
+  }
 }
 
 struct Set {
@@ -232,79 +221,81 @@ Compare plain_name(Compare compare) {
   }
 }
 
-// testp looks at the exponent and the fraction.
-template <Mode kMode, class V>
+// testp looks at exponent and fraction: it asks whether they lie between two numbers. Lanes::variant says
+// which.
+template <class Cell>
+struct Range {
+  Cell first, last;
+  bool zero;  // zero is a further one
+};
+template <class Cell>
+struct Ranges {
+  static constexpr Cell kInfinity = sizeof(Cell) == 8 ? Cell(0x7ff0000000000000u) : Cell(0x7f800000u);
+  static constexpr Cell kSmallest = Cell{1} << (sizeof(Cell) == 8 ? 52 : 23);  // normal
+  static constexpr Range<Cell> kOf[] = {
+      {0, kInfinity - 1, false},
+      {kInfinity, kInfinity, false},
+      {0, kInfinity, false},
+      {kInfinity + 1, ~Cell{0}, false},
+      {kSmallest, kInfinity - 1, true},  // PTX ISA, testp: zeros are
+                                         // normal.
+      {1, kSmallest - 1, false},
+  };
+};
+constexpr Mode kTests[] = {Mode::kFinite,     Mode::kInfinite, Mode::kNumber,
+                           Mode::kNotANumber, Mode::kNormal,   Mode::kSubnormal};
+
+template <class V>
 void test(Lanes& lanes) {
   using Cell = typename Port<V>::Cell;
-  constexpr unsigned kFraction = sizeof(V) == 8 ? 52 : 23;
-  constexpr Cell kInfinity = sizeof(V) == 8 ? Cell(0x7ff0000000000000u) : Cell(0x7f800000u);
-  constexpr Cell kSmallest = Cell{1} << kFraction;  // normal
+  const Range<Cell>& range = Ranges<Cell>::kOf[lanes.variant];
+  const Cell first = range.first, width = range.last - first, zero = range.zero ? 0 : ~Cell{0};
   const void* a = lanes.src[0];
   Cell mask = 0;
   for (unsigned i = 0; i < kLanes; ++i) {
     const Cell x = read<Cell>(a, i) << 1 >> 1;
-    bool held = false;
-    if constexpr (kMode == Mode::kFinite) held = x < kInfinity;
-    if constexpr (kMode == Mode::kInfinite) held = x == kInfinity;
-    if constexpr (kMode == Mode::kNumber) held = x <= kInfinity;
-    if constexpr (kMode == Mode::kNotANumber) held = x > kInfinity;
-    // PTX ISA, testp: zeros are normal.
-    if constexpr (kMode == Mode::kNormal) held = (x == 0) | ((x >= kSmallest) & (x < kInfinity));
-    if constexpr (kMode == Mode::kSubnormal) held = (x != 0) & (x < kSmallest);
+    const bool held = (x - first <= width) | (x == zero);
     mask |= held ? kBitTable<Cell>.bit[i] : Cell{0};
   }
   lanes.result[0] = static_cast<u32>(mask);
 }
-template <Mode kMode>
 struct Test {
+  u32 variant;
   template <class V>
   LaneFunction make() const {
-    return &test<kMode, V>;
+    return LaneFunction(&test<V>, variant);
   }
 };
 LaneFunction find_test(const Instruction& in) {
-  switch (in.mode) {
-    case Mode::kFinite:
-      return choose<float, double>(in.type, Test<Mode::kFinite>{});
-    case Mode::kInfinite:
-      return choose<float, double>(in.type, Test<Mode::kInfinite>{});
-    case Mode::kNumber:
-      return choose<float, double>(in.type, Test<Mode::kNumber>{});
-    case Mode::kNotANumber:
-      return choose<float, double>(in.type, Test<Mode::kNotANumber>{});
-    case Mode::kNormal:
-      return choose<float, double>(in.type, Test<Mode::kNormal>{});
-    case Mode::kSubnormal:
-      return choose<float, double>(in.type, Test<Mode::kSubnormal>{});
-    default:
-      return nullptr;
+  for (u32 i = 0; i < sizeof kTests / sizeof *kTests; ++i) {
+    if (in.mode == kTests[i]) return choose<float, double>(in.type, Test{i});
   }
+  return nullptr;
 }
 
-// What set writes for true; kPredicate: no such type of result for these operands. PTX ISA 9.0, 9.7.6.1
-// and 9.7.7.1.
-u32 true_value(Type result, Type operands) {
+// kNothing: no such type of result for these operands. PTX ISA 9.0, 9.7.6.1 and 9.7.7.1.
+Truth truth(Type result, Type operands) {
   const bool two = operands == Type::kF16x2 || operands == Type::kBf16x2;
   switch (result) {
     case Type::kU32:
     case Type::kS32:
-      return kOnes;
+      return two ? kOnes16 : kOnes;
     case Type::kU16:
-      return operands == Type::kF16 || operands == Type::kBf16 ? kOnes16 : kPredicate;
+      return operands == Type::kF16 || operands == Type::kBf16 ? kOnes16 : kNothing;
     case Type::kS16:
-      return operands == Type::kF16 || operands == Type::kBf16 ? kOnes : kPredicate;
+      return operands == Type::kF16 || operands == Type::kBf16 ? kOnes : kNothing;
     case Type::kF32:
-      return is_half(operands) ? kPredicate : kOneF32;
+      return is_half(operands) ? kNothing : kOneF32;
     case Type::kF16:
-      return two ? kPredicate : F16::kOne;
+      return two ? kNothing : kOneF16;
     case Type::kBf16:
-      return two ? kPredicate : Bf16::kOne;
+      return two ? kNothing : kOneBf16;
     case Type::kF16x2:
-      return operands == Type::kF16x2 ? F16::kOne : kPredicate;
+      return operands == Type::kF16x2 ? kOneF16 : kNothing;
     case Type::kBf16x2:
-      return operands == Type::kBf16x2 ? Bf16::kOne : kPredicate;
+      return operands == Type::kBf16x2 ? kOneBf16 : kNothing;
     default:
-      return kPredicate;
+      return kNothing;
   }
 }
 
@@ -342,18 +333,19 @@ LaneFunction find_compare(const Instruction& in) {
   if (in.op == Opcode::kIsspacep) return find_space(in);
   if (in.op == Opcode::kTestp) return find_test(in);
   const Type operands = in.op == Opcode::kSet ? in.from : in.type;
-  const u32 value = in.op == Opcode::kSet ? true_value(in.type, operands) : kPredicate;
-  if (in.op == Opcode::kSet && value == kPredicate) return nullptr;
-  const Wanted wanted{plain_name(in.compare), in.combine, value};
+  const Truth value = in.op == Opcode::kSet ? truth(in.type, operands) : kNothing;
+  if (in.op == Opcode::kSet && value == kNothing) return nullptr;
+  const bool two = operands == Type::kF16x2 || operands == Type::kBf16x2;
+  const Wanted wanted{plain_name(in.compare), (two ? kTwo : 0) |
+                                                  static_cast<u32>(in.combine) << kCombineShift |
+                                                  value << kTruthShift};
   switch (operands) {
     case Type::kF16:
-      return in.ftz ? float_set<Half<F16, true>>(wanted) : float_set<Half<F16>>(wanted);
     case Type::kF16x2:
-      return in.ftz ? float_set<Two<F16, true>>(wanted) : float_set<Two<F16>>(wanted);
+      return in.ftz ? float_set<Half<F16, true>>(wanted) : float_set<Half<F16>>(wanted);
     case Type::kBf16:
-      return in.ftz ? nullptr : float_set<Half<Bf16>>(wanted);
     case Type::kBf16x2:
-      return in.ftz ? nullptr : float_set<Two<Bf16>>(wanted);
+      return in.ftz ? nullptr : float_set<Half<Bf16>>(wanted);
     default:
       return choose<u16, s16, u32, s32, u64, s64, float, double>(operands, Set{wanted, in.ftz});
   }

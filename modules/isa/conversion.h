@@ -45,7 +45,8 @@ WEFT_ALWAYS_INLINE D truncate(S x) {
   if constexpr (sizeof(D) < 8 && !std::is_same_v<D, u32>) return static_cast<D>(static_cast<s32>(x));
 }
 
-template <class D, Rounding kRounding, bool kFtz>
+// Of a number without a fraction, or cutting it off.
+template <class D>
 struct ToInteger {
   template <class S>
   static WEFT_ALWAYS_INLINE D of(S a) {
@@ -54,13 +55,16 @@ struct ToInteger {
     constexpr S high = power_of_two<S>(Limits::digits);
     constexpr bool zero = sizeof(S) != 8 && sizeof(D) != 8;
     constexpr D nan = zero ? D{0} : static_cast<D>(u64{1} << (8 * sizeof(D) - 1));
-    const S x = to_integral<kRounding>(kFtz ? static_cast<S>(flush(a)) : a);
+    const S x = to_integral<Rounding::kRzi>(a);
     const bool inside = (x >= low) & (x < high);
     const D number = truncate<D>(inside ? x : S{0});
     const D outside = x >= high ? Limits::max() : x < low ? Limits::min() : nan;
     return inside ? number : outside;
   }
 };
+
+// cvt to an integer from f32, f64, f16 or bf16.
+LaneFunction find_float_to_integer(const Instruction& in);
 
 }  // namespace weft::isa::WEFT_ISA_VERSION
 

@@ -3,6 +3,7 @@
 // number where source or destination has 64 bits. Between floats, .rni and its like round to an integral
 // float.
 #include "isa/conversion.h"
+#include "isa/half.h"
 
 namespace weft::isa::WEFT_ISA_VERSION {
 
@@ -34,33 +35,58 @@ struct FloatToFloat {
   }
 };
 
-// Float to integer.
-template <class S, Rounding kRounding, bool kFtz>
-struct ToIntegers {
-  template <class D>
-  LaneFunction make() const {
-    return &apply<ToInteger<D, kRounding, kFtz>, D, S>;
+// Float to integer. What cutting off the fraction does not do is done before: reading halves, which all are
+// floats, and rounding in other ways. Lanes::variant is 0 where there is nothing of that; .ftz matters only
+// there, since of subnormals nothing is left anyway.
+constexpr u32 kFtz = 1, kF16 = 2, kBf16 = 4, kRoundingShift = 8;
+
+template <class V>
+__attribute__((noinline)) void prepare(const Lanes& lanes, V (&x)[kLanes]) {
+  const void* a = lanes.src[0];
+  if constexpr (std::is_same_v<V, float>) {
+    if ((lanes.variant & kF16) != 0) {
+      for (unsigned i = 0; i < kLanes; ++i) x[i] = read<F16>(a, i);
+    } else if ((lanes.variant & kBf16) != 0) {
+      for (unsigned i = 0; i < kLanes; ++i) x[i] = read<Bf16>(a, i);
+    } else {
+      for (unsigned i = 0; i < kLanes; ++i) x[i] = read<V>(a, i);
+    }
+    if ((lanes.variant & kFtz) != 0) {
+      for (V& value : x) value = flush(value);
+    }
+  } else {
+    for (unsigned i = 0; i < kLanes; ++i) x[i] = read<V>(a, i);
   }
-};
-template <class S, bool kFtz>
-LaneFunction to_integer(const Instruction& in) {
-  const auto among = [&in](const auto& maker) {
-    return choose<u8, s8, u16, s16, u32, s32, u64, s64>(in.type, maker);
-  };
-  switch (in.rounding) {
-    case Rounding::kRni:
-      return among(ToIntegers<S, Rounding::kRni, kFtz>{});
-    case Rounding::kDefault:
-    case Rounding::kRzi:
-      return among(ToIntegers<S, Rounding::kRzi, kFtz>{});
-    case Rounding::kRmi:
-      return among(ToIntegers<S, Rounding::kRmi, kFtz>{});
-    case Rounding::kRpi:
-      return among(ToIntegers<S, Rounding::kRpi, kFtz>{});
-    default:
-      return nullptr;
+  const auto rounding = static_cast<Rounding>(lanes.variant >> kRoundingShift);
+  if (rounding == Rounding::kRni) {
+    for (V& value : x) value = to_integral<Rounding::kRni>(value);
+  } else if (rounding == Rounding::kRmi) {
+    for (V& value : x) value = to_integral<Rounding::kRmi>(value);
+  } else if (rounding == Rounding::kRpi) {
+    for (V& value : x) value = to_integral<Rounding::kRpi>(value);
   }
 }
+template <class D, class V>
+void to_integer(Lanes& lanes) {
+  alignas(64) V x[kLanes];
+  const void* a = lanes.src[0];
+  if (lanes.variant != 0) {
+    prepare(lanes, x);
+    a = x;
+  }
+  using Cell = typename Port<D>::Cell;
+  alignas(64) Cell computed[kLanes];
+  for (unsigned i = 0; i < kLanes; ++i) computed[i] = Port<D>::put(ToInteger<D>::of(read<V>(a, i)));
+  commit(lanes.dst, computed, lanes.active);
+}
+template <class V>
+struct ToIntegers {
+  u32 variant;
+  template <class D>
+  LaneFunction make() const {
+    return {&to_integer<D, V>, variant};
+  }
+};
 
 // Integer to float. Where every integer is representable the rounding mode is left alone: the vector form of
 // an exact conversion may subtract its way to zero, which is -0 when rounding down.
@@ -112,6 +138,29 @@ LaneFunction same_float(const Instruction& in) {
 
 }  // namespace
 
+LaneFunction find_float_to_integer(const Instruction& in) {
+  const bool half = is_half(in.from);
+  u32 variant = in.from == Type::kF16 ? kF16 : in.from == Type::kBf16 ? kBf16 : 0;
+  switch (in.rounding) {
+    case Rounding::kDefault:
+      if (half) return nullptr;
+      break;
+    case Rounding::kRzi:
+      break;
+    case Rounding::kRni:
+    case Rounding::kRmi:
+    case Rounding::kRpi:
+      variant |= (in.ftz ? kFtz : 0) | static_cast<u32>(in.rounding) << kRoundingShift;
+      break;
+    default:
+      return nullptr;
+  }
+  if (in.from == Type::kF64) {
+    return choose<u8, s8, u16, s16, u32, s32, u64, s64>(in.type, ToIntegers<double>{variant});
+  }
+  return choose<u8, s8, u16, s16, u32, s32, u64, s64>(in.type, ToIntegers<float>{variant});
+}
+
 LaneFunction find_convert_float(const Instruction& in) {
   const Type to = in.type, from = in.from;
   if (to == Type::kF32 && from == Type::kF32) {
@@ -126,8 +175,7 @@ LaneFunction find_convert_float(const Instruction& in) {
     return in.ftz ? float_to_float<float, double, Rounding::kDefault, true>(in)
                   : float_to_float<float, double, Rounding::kDefault, false>(in);
   }
-  if (from == Type::kF32) return in.ftz ? to_integer<float, true>(in) : to_integer<float, false>(in);
-  if (from == Type::kF64) return to_integer<double, false>(in);
+  if (from == Type::kF32 || from == Type::kF64) return find_float_to_integer(in);
   if (to == Type::kF32) {
     return choose<u8, s8, u16, s16, u32, s32, u64, s64>(from, FromIntegers<float>{in.rounding, in.sat});
   }

@@ -29,15 +29,73 @@ WEFT_ALWAYS_INLINE double through_double(S a) {
   }
 }
 
-template <class Format, Rounding kRounding, bool kFtz, bool kSat>
+// To a half: operands become doubles, which are rounded to integers if asked for, bounded, and rounded to the
+// format. Lanes::variant: how the last two are done, and the format.
+using Doubles = double[kLanes];
+constexpr u32 kFtz = 1, kSat = 2, kBf16 = 4, kRoundingShift = 8;
+
+template <Rounding kRounding>
+void round_to_integral(Doubles& x) {
+  for (double& value : x) value = to_integral<kRounding>(value);
+}
+template <class Format, Rounding kRounding>
+void narrow_lanes(Lanes& lanes, const Doubles& x) {
+  alignas(64) u32 computed[kLanes];
+  for (unsigned i = 0; i < kLanes; ++i) computed[i] = narrow<Format, kRounding>(x[i]);
+  commit(lanes.dst, computed, lanes.active);
+}
+template <class Format>
+void narrow_lanes(Lanes& lanes, const Doubles& x, Rounding rounding) {
+  switch (rounding) {
+    case Rounding::kRz:
+      return narrow_lanes<Format, Rounding::kRz>(lanes, x);
+    case Rounding::kRm:
+      return narrow_lanes<Format, Rounding::kRm>(lanes, x);
+    case Rounding::kRp:
+      return narrow_lanes<Format, Rounding::kRp>(lanes, x);
+    default:
+      return narrow_lanes<Format, Rounding::kRn>(lanes, x);
+  }
+}
+__attribute__((noinline)) void finish(Lanes& lanes, Doubles& x) {
+  const auto rounding = static_cast<Rounding>(lanes.variant >> kRoundingShift);
+  if (rounding == Rounding::kRni) round_to_integral<Rounding::kRni>(x);
+  if (rounding == Rounding::kRzi) round_to_integral<Rounding::kRzi>(x);
+  if (rounding == Rounding::kRmi) round_to_integral<Rounding::kRmi>(x);
+  if (rounding == Rounding::kRpi) round_to_integral<Rounding::kRpi>(x);
+  if ((lanes.variant & kSat) != 0) {
+    for (double& value : x) value = saturate(value);
+  }
+  if ((lanes.variant & kBf16) != 0) {
+    narrow_lanes<Bf16>(lanes, x, rounding);
+  } else {
+    narrow_lanes<F16>(lanes, x, rounding);
+  }
+}
+template <class S>
+void to_half(Lanes& lanes) {
+  const void* a = lanes.src[0];
+  // What .ftz keeps of a subnormal; f32 only.
+  const u32 kept = (lanes.variant & kFtz) != 0 ? 0x80000000u : 0xffffffffu;
+  alignas(64) Doubles x;
+  for (unsigned i = 0; i < kLanes; ++i) {
+    if constexpr (std::is_same_v<S, float>) {
+      const u32 bits = read<u32>(a, i);
+      x[i] = bit_cast<float>((bits & 0x7f800000u) != 0 ? bits : bits & kept);
+    } else {
+      x[i] = through_double(read<S>(a, i));
+    }
+  }
+  finish(lanes, x);
+}
 struct ToHalf {
+  u32 variant;
   template <class S>
-  static WEFT_ALWAYS_INLINE u16 of(S a) {
-    if constexpr (kFtz) a = flush(a);
-    const double x = to_integral<kRounding, double>(through_double(a));
-    return narrow<Format, kRounding>(kSat ? saturate(x) : x);
+  LaneFunction make() const {
+    return {&to_half<S>, variant};
   }
 };
+
 template <bool kSat>
 struct ToSingle {
   static WEFT_ALWAYS_INLINE float of(float a) { return kSat ? saturate(a) : canonical(a); }
@@ -50,97 +108,22 @@ struct ToDouble {
   }
 };
 
-template <class S, Rounding kRounding>
-struct ToIntegers {
-  template <class D>
-  LaneFunction make() const {
-    return &apply<ToInteger<D, kRounding, false>, D, S>;
-  }
-};
-template <class S>
-LaneFunction to_integer(const Instruction& in) {
-  const auto among = [&in](const auto& maker) {
-    return choose<u8, s8, u16, s16, u32, s32, u64, s64>(in.type, maker);
-  };
-  switch (in.rounding) {
-    case Rounding::kRni:
-      return among(ToIntegers<S, Rounding::kRni>{});
-    case Rounding::kRzi:
-      return among(ToIntegers<S, Rounding::kRzi>{});
-    case Rounding::kRmi:
-      return among(ToIntegers<S, Rounding::kRmi>{});
-    case Rounding::kRpi:
-      return among(ToIntegers<S, Rounding::kRpi>{});
-    default:
-      return nullptr;
-  }
-}
-
-template <class Format, Rounding kRounding, bool kFtz, class S>
-LaneFunction with_sat(bool sat) {
-  return sat ? &apply<ToHalf<Format, kRounding, kFtz, true>, u16, S>
-             : &apply<ToHalf<Format, kRounding, kFtz, false>, u16, S>;
-}
-template <class Format, bool kFtz, class S>
-LaneFunction with_direction(const Instruction& in) {
-  switch (in.rounding) {
-    case Rounding::kRn:
-      return with_sat<Format, Rounding::kRn, kFtz, S>(in.sat);
-    case Rounding::kRz:
-      return with_sat<Format, Rounding::kRz, kFtz, S>(in.sat);
-    case Rounding::kRm:
-      return with_sat<Format, Rounding::kRm, kFtz, S>(in.sat);
-    case Rounding::kRp:
-      return with_sat<Format, Rounding::kRp, kFtz, S>(in.sat);
-    default:
-      return nullptr;
-  }
-}
-template <class Format>
-LaneFunction to_integral_half(const Instruction& in) {
-  switch (in.rounding) {
-    case Rounding::kDefault:
-      return with_sat<Format, Rounding::kDefault, false, Format>(in.sat);
-    case Rounding::kRni:
-      return with_sat<Format, Rounding::kRni, false, Format>(in.sat);
-    case Rounding::kRzi:
-      return with_sat<Format, Rounding::kRzi, false, Format>(in.sat);
-    case Rounding::kRmi:
-      return with_sat<Format, Rounding::kRmi, false, Format>(in.sat);
-    case Rounding::kRpi:
-      return with_sat<Format, Rounding::kRpi, false, Format>(in.sat);
-    default:
-      return nullptr;
-  }
-}
-
-template <class Format>
-struct FromIntegers {
-  const Instruction& in;
-  template <class S>
-  LaneFunction make() const {
-    return with_direction<Format, false, S>(in);
-  }
-};
-
-template <class Format, class Other>
-LaneFunction to_half(const Instruction& in, Type self) {
-  if (in.from == self) return to_integral_half<Format>(in);
-  switch (in.from) {
-    case Type::kF16:
-    case Type::kBf16:
-      return with_direction<Format, false, Other>(in);
-    case Type::kF32:
-      return in.ftz ? with_direction<Format, true, float>(in) : with_direction<Format, false, float>(in);
-    case Type::kF64:
-      return with_direction<Format, false, double>(in);
-    default:
-      return choose<u8, s8, u16, s16, u32, s32, u64, s64>(in.from, FromIntegers<Format>{in});
-  }
+LaneFunction find_to_half(const Instruction& in, Type self) {
+  const bool integral = in.rounding >= Rounding::kRni && in.rounding <= Rounding::kRpi;
+  const bool directed = in.rounding >= Rounding::kRn && in.rounding <= Rounding::kRp;
+  // Only within a format it may be rounded to integers, and nothing else.
+  if (in.from == self ? !integral && in.rounding != Rounding::kDefault : !directed) return nullptr;
+  const u32 variant = (in.ftz ? kFtz : 0) | (in.sat ? kSat : 0) | (self == Type::kBf16 ? kBf16 : 0) |
+                      static_cast<u32>(in.rounding) << kRoundingShift;
+  if (in.from == Type::kF16) return {&to_half<F16>, variant};
+  if (in.from == Type::kBf16) return {&to_half<Bf16>, variant};
+  return choose<u8, s8, u16, s16, u32, s32, u64, s64, float, double>(in.from, ToHalf{variant});
 }
 template <class Format>
 LaneFunction from_half(const Instruction& in) {
-  if (in.type != Type::kF32 && in.type != Type::kF64) return to_integer<Format>(in);
+  if (in.type != Type::kF32 && in.type != Type::kF64) {
+    return find_float_to_integer(in);
+  }
   if (in.rounding != Rounding::kDefault) return nullptr;
   if (in.type == Type::kF32) {
     return in.sat ? &apply<ToSingle<true>, float, Format> : &apply<ToSingle<false>, float, Format>;
@@ -154,8 +137,8 @@ LaneFunction from_half(const Instruction& in) {
 // subnormal as f32.
 LaneFunction find_convert_half(const Instruction& in) {
   if (in.ftz && in.from != Type::kF32 && in.type != Type::kF32) return nullptr;
-  if (in.type == Type::kF16) return to_half<F16, Bf16>(in, Type::kF16);
-  if (in.type == Type::kBf16) return to_half<Bf16, F16>(in, Type::kBf16);
+  if (in.type == Type::kF16) return find_to_half(in, Type::kF16);
+  if (in.type == Type::kBf16) return find_to_half(in, Type::kBf16);
   return in.from == Type::kF16 ? from_half<F16>(in) : in.from == Type::kBf16 ? from_half<Bf16>(in) : nullptr;
 }
 

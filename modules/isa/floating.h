@@ -103,14 +103,14 @@ class RoundingMode {
 // kKernel under a rounding mode of the host. The fences keep the reading of operands and the writing of
 // results, and with them the arithmetic between, inside. No kernel has arithmetic on constants that could be
 // done beforehand.
-template <LaneFunction kKernel, auto kMode>
+template <LaneKernel kKernel, auto kMode>
 void in_rounding_mode(Lanes& lanes) {
   const RoundingMode mode(kMode);
   asm volatile("" ::: "memory");
   kKernel(lanes);
   asm volatile("" ::: "memory");
 }
-template <LaneFunction kKernel>
+template <LaneKernel kKernel>
 LaneFunction with_rounding(Rounding rounding) {
   switch (rounding) {
     case Rounding::kDefault:

@@ -31,158 +31,159 @@ struct Fma {
   }
 };
 
-enum class Clamp { kNone, kSat, kRelu };
+// Lanes::variant: modifiers, and kTwo for pairs.
+constexpr u32 kFtz = 1, kSat = 2, kRelu = 4, kTwo = 8;
+constexpr u32 kMax = 16, kNanWins = 32, kXorsign = 64, kAbs = 128, kBf16 = 256;
 
-template <class Op, class Format, bool kFtz, Clamp kClamp>
-struct Arithmetic {
-  template <class... A>
-  static WEFT_ALWAYS_INLINE u16 of(A... bits) {
-    double x = Op::of(static_cast<double>(Format::widen(kFtz ? flush_half<Format>(bits) : bits))...);
-    if constexpr (kClamp == Clamp::kSat) x = saturate(x);
-    if constexpr (kClamp == Clamp::kRelu) x = x <= 0 ? 0.0 : x;
-    const u16 result = narrow<Format>(x);
-    return kFtz ? flush_half<Format>(result) : result;
-  }
-};
-
-template <class Format, bool kFtz>
-struct Neg {
-  static WEFT_ALWAYS_INLINE u16 of(u16 a) {
-    return static_cast<u16>((kFtz ? flush_half<Format>(a) : a) ^ 0x8000);
-  }
-};
-template <class Format, bool kFtz>
-struct Abs {
-  static WEFT_ALWAYS_INLINE u16 of(u16 a) {
-    return static_cast<u16>((kFtz ? flush_half<Format>(a) : a) & 0x7fff);
-  }
-};
-
-// As of f32: a number wins over a NaN, -0 is less than +0. Magnitudes of one sign are ordered as integers.
-template <class Format, bool kFtz, bool kMax>
-struct Extremum {
-  static WEFT_ALWAYS_INLINE s32 order(u32 bits) {
-    const auto magnitude = static_cast<s32>(bits & 0x7fff);
-    return (bits & 0x8000) != 0 ? -1 - magnitude : magnitude;
-  }
-  static WEFT_ALWAYS_INLINE u16 of(u16 a, u16 b) {
-    if constexpr (kFtz) {
-      a = flush_half<Format>(a);
-      b = flush_half<Format>(b);
-    }
-    const bool a_is_nan = (a & 0x7fff) > Format::kInfinity, b_is_nan = (b & 0x7fff) > Format::kInfinity;
-    const u16 number = (kMax ? order(a) > order(b) : order(a) < order(b)) ? a : b;
-    const u16 without_b = a_is_nan ? kNan16 : a;
-    return b_is_nan ? without_b : a_is_nan ? b : number;
-  }
-};
-
-// .NaN: a NaN wins; .xorsign.abs: of the magnitudes, with the product of the signs.
-template <class Format, bool kFtz, bool kMax, bool kNanWins, bool kXorsign>
-struct ModalExtremum {
-  static WEFT_ALWAYS_INLINE u16 of(u16 a, u16 b) {
-    const u16 keep = kXorsign ? 0x7fff : 0xffff;
-    const u16 result = Extremum<Format, kFtz, kMax>::of(a & keep, b & keep);
-    const bool nan = (a & 0x7fff) > Format::kInfinity || (b & 0x7fff) > Format::kInfinity;
-    if (kNanWins && nan) return kNan16;
-    if ((result & 0x7fff) > Format::kInfinity) return result;
-    return static_cast<u16>(result | (kXorsign ? (a ^ b) & 0x8000 : 0));
-  }
-};
-
-template <class Op, std::size_t kOperands>
-LaneFunction one_or_two(bool packed) {
-  if constexpr (kOperands == 1) return packed ? &apply<Both<Op>, u32, u32> : &apply<Op, u16, u16>;
-  if constexpr (kOperands == 2) return packed ? &apply<Both<Op>, u32, u32, u32> : &apply<Op, u16, u16, u16>;
-  if constexpr (kOperands == 3) {
-    return packed ? &apply<Both<Op>, u32, u32, u32, u32> : &apply<Op, u16, u16, u16, u16>;
-  }
+// Which bits of a subnormal are kept.
+WEFT_ALWAYS_INLINE u32 subnormal_mask(u32 variant) {
+  return (variant & kFtz) != 0 ? 0x8000 : 0xffff;
+}
+WEFT_ALWAYS_INLINE u32 flushed(u32 bits, u32 infinity, u32 subnormal) {
+  return (bits & infinity) != 0 ? bits : bits & subnormal;
+}
+WEFT_ALWAYS_INLINE u32 half_of(const void* lanes, unsigned i, unsigned shift) {
+  return (read<u32>(lanes, i) >> shift) & 0xffff;
 }
 
-template <class Op, class Format, std::size_t kOperands>
-LaneFunction arithmetic(const Instruction& in, bool packed) {
-  if (in.rounding != Rounding::kDefault && in.rounding != Rounding::kRn) return nullptr;
-  if constexpr (kOperands == 3) {
-    if (in.relu && in.sat) return nullptr;
-    if (in.relu) {
-      return in.ftz ? one_or_two<Arithmetic<Op, Format, true, Clamp::kRelu>, kOperands>(packed)
-                    : one_or_two<Arithmetic<Op, Format, false, Clamp::kRelu>, kOperands>(packed);
-    }
+// of(i, shift): the result of one half of lane i.
+template <class Of>
+WEFT_ALWAYS_INLINE void each_half(Lanes& lanes, Of of) {
+  alignas(64) u32 computed[kLanes] = {};
+  const unsigned end = (lanes.variant & kTwo) != 0 ? 32 : 16;
+  for (unsigned shift = 0; shift < end; shift += 16) {
+    for (unsigned i = 0; i < kLanes; ++i) computed[i] |= of(i, shift) << shift;
   }
-  if (in.relu) return nullptr;
-  if (in.sat) {
-    return in.ftz ? one_or_two<Arithmetic<Op, Format, true, Clamp::kSat>, kOperands>(packed)
-                  : one_or_two<Arithmetic<Op, Format, false, Clamp::kSat>, kOperands>(packed);
-  }
-  return in.ftz ? one_or_two<Arithmetic<Op, Format, true, Clamp::kNone>, kOperands>(packed)
-                : one_or_two<Arithmetic<Op, Format, false, Clamp::kNone>, kOperands>(packed);
+  commit(lanes.dst, computed, lanes.active);
 }
 
-template <class Format, bool kFtz, bool kMax>
-LaneFunction find_modal(const Instruction& in, bool packed) {
-  switch (in.mode) {
-    case ptx::Mode::kNan:
-      return one_or_two<ModalExtremum<Format, kFtz, kMax, true, false>, 2>(packed);
-    case ptx::Mode::kXorsign:
-      return one_or_two<ModalExtremum<Format, kFtz, kMax, false, true>, 2>(packed);
-    case ptx::Mode::kXorsignNan:
-      return one_or_two<ModalExtremum<Format, kFtz, kMax, true, true>, 2>(packed);
-    default:
-      return nullptr;
-  }
+// Op on one operand for each n. What the modifiers do is numbers here: each would double the instances.
+template <class Op, class Format, std::size_t... n>
+void arithmetic(Lanes& lanes) {
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  const u32 variant = lanes.variant, subnormal = subnormal_mask(variant);
+  const bool sat = (variant & kSat) != 0;
+  const double low = (variant & (kSat | kRelu)) != 0 ? 0 : -kInfinite, high = sat ? 1 : kInfinite;
+  const double nan = sat ? 0 : bit_cast<double>(kNan64);
+  const void* const src[] = {lanes.src[n]...};
+  each_half(lanes, [&](unsigned i, unsigned shift) __attribute__((always_inline)) {
+    double x = Op::of(static_cast<double>(
+        Format::widen(flushed(half_of(src[n], i, shift), Format::kInfinity, subnormal)))...);
+    // -0 is not above 0 either.
+    x = x <= low ? low : x;
+    x = x >= high ? high : x;
+    x = x == x ? x : nan;
+    return flushed(narrow<Format>(x), Format::kInfinity, subnormal);
+  });
 }
 
-template <class Format, bool kFtz>
-LaneFunction find_sign_or_order(const Instruction& in, bool packed) {
-  if (in.sat || in.relu || in.rounding != Rounding::kDefault) return nullptr;
-  if (in.mode != ptx::Mode::kNone) {
-    if (in.op == Opcode::kMin) return find_modal<Format, kFtz, false>(in, packed);
-    return in.op == Opcode::kMax ? find_modal<Format, kFtz, true>(in, packed) : nullptr;
-  }
+// neg, abs. The format matters for .ftz only, which bf16 has not.
+void change_sign(Lanes& lanes) {
+  const u32 variant = lanes.variant, subnormal = subnormal_mask(variant);
+  const u32 kept = (variant & kAbs) != 0 ? 0x7fff : 0xffff, toggled = (variant & kAbs) != 0 ? 0 : 0x8000;
+  const void* a = lanes.src[0];
+  each_half(lanes, [&](unsigned i, unsigned shift) __attribute__((always_inline)) {
+    return (flushed(half_of(a, i, shift), F16::kInfinity, subnormal) & kept) ^ toggled;
+  });
+}
+
+// min, max. As of f32: a number wins over a NaN, -0 is less than +0. Magnitudes of one sign are ordered as
+// integers. .NaN: a NaN wins; .xorsign.abs: of the magnitudes, with the product of the signs.
+WEFT_ALWAYS_INLINE s32 order(u32 bits) {
+  const auto magnitude = static_cast<s32>(bits & 0x7fff);
+  return (bits & 0x8000) != 0 ? -1 - magnitude : magnitude;
+}
+void extremum(Lanes& lanes) {
+  const u32 variant = lanes.variant, subnormal = subnormal_mask(variant);
+  const u32 infinity = (variant & kBf16) != 0 ? Bf16::kInfinity : F16::kInfinity;
+  const s32 reversed = (variant & kMax) != 0 ? 0 : -1;  // ~x is greater than ~y where x is less than y
+  const u32 kept = (variant & kXorsign) != 0 ? 0x7fff : 0xffff, sign = (variant & kXorsign) != 0 ? 0x8000 : 0;
+  const bool nan_wins = (variant & kNanWins) != 0;
+  const void *first = lanes.src[0], *second = lanes.src[1];
+  each_half(lanes, [&](unsigned i, unsigned shift) __attribute__((always_inline)) {
+    const u32 a = half_of(first, i, shift), b = half_of(second, i, shift);
+    const u32 x = flushed(a & kept, infinity, subnormal), y = flushed(b & kept, infinity, subnormal);
+    const bool a_is_nan = (a & 0x7fff) > infinity, b_is_nan = (b & 0x7fff) > infinity;
+    const u32 number = (order(x) ^ reversed) > (order(y) ^ reversed) ? x : y;
+    const u32 result = (b_is_nan ? x : a_is_nan ? y : number) | ((a ^ b) & sign);
+    return (a_is_nan & b_is_nan) | (nan_wins & (a_is_nan | b_is_nan)) ? u32{kNan16} : result;
+  });
+}
+
+template <class Op, std::size_t... n>
+LaneFunction with_format(u32 variant) {
+  return (variant & kBf16) != 0 ? LaneFunction(&arithmetic<Op, Bf16, n...>, variant)
+                                : LaneFunction(&arithmetic<Op, F16, n...>, variant);
+}
+
+LaneFunction find_arithmetic(const Instruction& in, u32 variant) {
+  const bool rounded = in.rounding == Rounding::kDefault || in.rounding == Rounding::kRn;
+  if (!rounded || (in.relu && (in.sat || in.op != Opcode::kFma))) return nullptr;
+  variant |= (in.sat ? kSat : 0) | (in.relu ? kRelu : 0);
   switch (in.op) {
-    case Opcode::kNeg:
-      return one_or_two<Neg<Format, kFtz>, 1>(packed);
-    case Opcode::kAbs:
-      return one_or_two<Abs<Format, kFtz>, 1>(packed);
-    case Opcode::kMin:
-      return one_or_two<Extremum<Format, kFtz, false>, 2>(packed);
-    case Opcode::kMax:
-      return one_or_two<Extremum<Format, kFtz, true>, 2>(packed);
+    case Opcode::kAdd:
+      return with_format<Add, 0, 1>(variant);
+    case Opcode::kSub:
+      return with_format<Sub, 0, 1>(variant);
+    case Opcode::kMul:
+      return with_format<Mul, 0, 1>(variant);
+    default:
+      return with_format<Fma, 0, 1, 2>(variant);
+  }
+}
+
+LaneFunction find_extremum(const Instruction& in, u32 variant) {
+  if (in.op == Opcode::kMax) variant |= kMax;
+  switch (in.mode) {
+    case ptx::Mode::kNone:
+      return {&extremum, variant};
+    case ptx::Mode::kNan:
+      return {&extremum, variant | kNanWins};
+    case ptx::Mode::kXorsign:
+      return {&extremum, variant | kXorsign};
+    case ptx::Mode::kXorsignNan:
+      return {&extremum, variant | kNanWins | kXorsign};
     default:
       return nullptr;
   }
 }
 
 template <class Format>
-LaneFunction find_format(const Instruction& in, bool packed) {
-  switch (in.op) {
-    case Opcode::kAdd:
-      return arithmetic<Add, Format, 2>(in, packed);
-    case Opcode::kSub:
-      return arithmetic<Sub, Format, 2>(in, packed);
-    case Opcode::kMul:
-      return arithmetic<Mul, Format, 2>(in, packed);
-    case Opcode::kFma:
-      return arithmetic<Fma, Format, 3>(in, packed);
-    default:
-      return in.ftz ? find_sign_or_order<Format, true>(in, packed)
-                    : find_sign_or_order<Format, false>(in, packed);
-  }
+u16 add(u32 a, u32 b) {
+  return narrow<Format>(Add::of(Format::widen(a & 0xffff), Format::widen(b & 0xffff)));
+}
+template <class Format>
+u32 add_both(u32 a, u32 b) {
+  return add<Format>(a, b) | static_cast<u32>(add<Format>(a >> 16, b >> 16)) << 16;
 }
 
 }  // namespace
 
 LaneFunction find_half(const Instruction& in) {
-  switch (in.type) {
-    case Type::kF16:
-      return find_format<F16>(in, false);
-    case Type::kF16x2:
-      return find_format<F16>(in, true);
-    // PTX ISA: of bf16 there is neither .ftz nor .sat.
-    case Type::kBf16:
-      return in.ftz || in.sat ? nullptr : find_format<Bf16>(in, false);
-    case Type::kBf16x2:
-      return in.ftz || in.sat ? nullptr : find_format<Bf16>(in, true);
+  if (!is_half(in.type)) return nullptr;
+  const bool two = in.type == Type::kF16x2 || in.type == Type::kBf16x2;
+  const bool bf16 = in.type == Type::kBf16 || in.type == Type::kBf16x2;
+  // PTX ISA: of bf16 there is neither .ftz nor .sat.
+  if (bf16 && (in.ftz || in.sat)) return nullptr;
+  const u32 variant = (two ? kTwo : 0) | (bf16 ? kBf16 : 0) | (in.ftz ? kFtz : 0);
+  switch (in.op) {
+    case Opcode::kAdd:
+    case Opcode::kSub:
+    case Opcode::kMul:
+    case Opcode::kFma:
+      return find_arithmetic(in, variant);
+    default:
+      break;
+  }
+  if (in.sat || in.relu || in.rounding != Rounding::kDefault) return nullptr;
+  switch (in.op) {
+    case Opcode::kMin:
+    case Opcode::kMax:
+      return find_extremum(in, variant);
+    case Opcode::kNeg:
+      return in.mode == ptx::Mode::kNone ? LaneFunction(&change_sign, variant) : nullptr;
+    case Opcode::kAbs:
+      return in.mode == ptx::Mode::kNone ? LaneFunction(&change_sign, variant | kAbs) : nullptr;
     default:
       return nullptr;
   }
@@ -192,13 +193,13 @@ LaneFunction find_half(const Instruction& in) {
 u32 add_halves(Type type, u32 a, u32 b) {
   switch (type) {
     case Type::kF16:
-      return Arithmetic<Add, F16, false, Clamp::kNone>::of(static_cast<u16>(a), static_cast<u16>(b));
+      return add<F16>(a, b);
     case Type::kF16x2:
-      return Both<Arithmetic<Add, F16, false, Clamp::kNone>>::of(a, b);
+      return add_both<F16>(a, b);
     case Type::kBf16:
-      return Arithmetic<Add, Bf16, false, Clamp::kNone>::of(static_cast<u16>(a), static_cast<u16>(b));
+      return add<Bf16>(a, b);
     default:
-      return Both<Arithmetic<Add, Bf16, false, Clamp::kNone>>::of(a, b);
+      return add_both<Bf16>(a, b);
   }
 }
 

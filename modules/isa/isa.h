@@ -9,9 +9,10 @@
 #ifndef WEFT_ISA_ISA_H
 #define WEFT_ISA_ISA_H
 
+#include <cstddef>
 #include <cstdint>
 
-#include "ptx/program.h"
+#include "weft/ptx/program.h"
 
 namespace weft::isa {
 
@@ -27,10 +28,39 @@ struct Lanes {
   std::uint32_t predicate[3] = {};  // where operand a, b or c is a predicate: its mask, negation applied
   std::uint32_t active = 0;         // lanes to write
   std::uint32_t result[2] =
-      {};  // out: predicate results p and q (setp, and.pred ...); only active bits count
+      {};                     // out: predicate results p and q (setp, and.pred ...); only active bits count
+  std::uint32_t variant = 0;  // which of its instructions the kernel executes; LaneFunction sets it
 };
 
-using LaneFunction = void (*)(Lanes&);
+using LaneKernel = void (*)(Lanes&);
+
+// A kernel, and where it serves several instructions, which of them. Nothing is out of line here: this header
+// is compiled for several instruction sets, and one copy would have to do for all.
+class LaneFunction {
+ public:
+  constexpr LaneFunction() = default;
+  // Implicit: to those who have one kernel for one instruction it is a pointer to a function.
+  // NOLINTBEGIN(google-explicit-constructor)
+  [[gnu::always_inline]] constexpr LaneFunction(std::nullptr_t) {}
+  [[gnu::always_inline]] constexpr LaneFunction(LaneKernel kernel, std::uint32_t variant = 0)
+      : kernel_(kernel), variant_(variant) {}
+  // NOLINTEND(google-explicit-constructor)
+
+  [[gnu::always_inline]] void operator()(Lanes& lanes) const {
+    lanes.variant = variant_;
+    kernel_(lanes);
+  }
+  [[gnu::always_inline]] friend constexpr bool operator==(const LaneFunction& function, std::nullptr_t) {
+    return function.kernel_ == nullptr;
+  }
+  [[gnu::always_inline]] friend constexpr bool operator!=(const LaneFunction& function, std::nullptr_t) {
+    return function.kernel_ != nullptr;
+  }
+
+ private:
+  LaneKernel kernel_ = nullptr;
+  std::uint32_t variant_ = 0;
+};
 
 // Across lanes (shfl, vote, match, redux, activemask, elect, bar.warp.sync): the 32 lanes are those of the
 // original warp, `active` (not empty) are the threads that take part, and only their operands are looked at.

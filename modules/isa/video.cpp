@@ -25,52 +25,52 @@ struct Max {
   static WEFT_ALWAYS_INLINE s32 of(s32 a, s32 b) { return a > b ? a : b; }
 };
 
-enum class Finish { kMerge, kSatUnsigned, kSatSigned, kAccumulate };
+// Lanes::variant: how the parts of a and b are extended, and how results are bounded.
+constexpr u32 kSignedA = 1, kSignedB = 2, kSatUnsigned = 4, kSatSigned = 8;
 
-// A and B say how parts are extended: u32 or s32.
-template <class Op, unsigned kParts, Finish kFinish>
-struct Parts {
-  static constexpr unsigned kWidth = 32 / kParts;
-  template <class V>
-  static WEFT_ALWAYS_INLINE s32 part(V word, unsigned k) {
-    return static_cast<s32>(static_cast<V>(static_cast<u32>(word) << (32 - kWidth - kWidth * k)) >>
-                            (32 - kWidth));
-  }
-  template <class A, class B>
-  static WEFT_ALWAYS_INLINE u32 of(A a, B b, u32 c) {
-    constexpr s32 low = kFinish == Finish::kSatSigned ? -(1 << (kWidth - 1)) : 0;
-    constexpr s32 high = low + ((1 << kWidth) - 1);
-    u32 result = kFinish == Finish::kAccumulate ? c : 0;
+// kAccumulate: results are added to c; else they are put together.
+template <class Op, unsigned kParts, bool kAccumulate>
+void parts(Lanes& lanes) {
+  constexpr unsigned kWidth = 32 / kParts;
+  constexpr u32 kMask = (1u << kWidth) - 1, kSign = 1u << (kWidth - 1);
+  const u32 variant = lanes.variant;
+  // x ^ sign - sign extends the sign of a part; with 0 nothing changes.
+  const u32 sign_a = (variant & kSignedA) != 0 ? kSign : 0, sign_b = (variant & kSignedB) != 0 ? kSign : 0;
+  const auto half = static_cast<s32>(kSign), all = static_cast<s32>(kMask);
+  const s32 low = (variant & kSatUnsigned) != 0 ? 0 : (variant & kSatSigned) != 0 ? -half : -4 * half;
+  const s32 high = (variant & kSatUnsigned) != 0 ? all : (variant & kSatSigned) != 0 ? half - 1 : 4 * half;
+  const void *a = lanes.src[0], *b = lanes.src[1], *c = lanes.src[2];
+  alignas(64) u32 computed[kLanes];
+  for (unsigned i = 0; i < kLanes; ++i) {
+    const u32 word_a = read<u32>(a, i), word_b = read<u32>(b, i);
+    u32 result = kAccumulate ? read<u32>(c, i) : 0;
     for (unsigned k = 0; k < kParts; ++k) {
-      s32 x = Op::of(part(a, k), part(b, k));
-      if constexpr (kFinish == Finish::kAccumulate) {
+      const u32 part_a = (word_a >> (kWidth * k)) & kMask, part_b = (word_b >> (kWidth * k)) & kMask;
+      s32 x =
+          Op::of(static_cast<s32>((part_a ^ sign_a) - sign_a), static_cast<s32>((part_b ^ sign_b) - sign_b));
+      if constexpr (kAccumulate) {
         result += static_cast<u32>(x);
       } else {
-        if constexpr (kFinish != Finish::kMerge) x = x < low ? low : x > high ? high : x;
-        result |= (static_cast<u32>(x) & ((1u << kWidth) - 1)) << (kWidth * k);
+        x = x < low ? low : x > high ? high : x;
+        result |= (static_cast<u32>(x) & kMask) << (kWidth * k);
       }
     }
-    return result;
+    computed[i] = result;
   }
-};
+  commit(lanes.dst, computed, lanes.active);
+}
 
 bool is_word(Type type) {
   return type == Type::kU32 || type == Type::kS32;
 }
 
-template <class Kernel>
-LaneFunction with_sources(const Instruction& in) {
-  if (in.from == Type::kS32) {
-    return in.second == Type::kS32 ? &apply<Kernel, u32, s32, s32, u32> : &apply<Kernel, u32, s32, u32, u32>;
-  }
-  return in.second == Type::kS32 ? &apply<Kernel, u32, u32, s32, u32> : &apply<Kernel, u32, u32, u32, u32>;
-}
 template <class Op, unsigned kParts>
 LaneFunction with_finish(const Instruction& in) {
-  if (in.accumulate) return in.sat ? nullptr : with_sources<Parts<Op, kParts, Finish::kAccumulate>>(in);
-  if (!in.sat) return with_sources<Parts<Op, kParts, Finish::kMerge>>(in);
-  return in.type == Type::kS32 ? with_sources<Parts<Op, kParts, Finish::kSatSigned>>(in)
-                               : with_sources<Parts<Op, kParts, Finish::kSatUnsigned>>(in);
+  if (in.accumulate && in.sat) return nullptr;
+  u32 variant = (in.from == Type::kS32 ? kSignedA : 0) | (in.second == Type::kS32 ? kSignedB : 0);
+  if (in.accumulate) return {&parts<Op, kParts, true>, variant};
+  if (in.sat) variant |= in.type == Type::kS32 ? kSatSigned : kSatUnsigned;
+  return {&parts<Op, kParts, false>, variant};
 }
 template <class Op>
 LaneFunction with_parts(const Instruction& in) {

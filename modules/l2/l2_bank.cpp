@@ -3,14 +3,17 @@
 #include <algorithm>
 #include <numeric>
 
-#include "common/error.h"
+#include "common/config_origins.h"
+#include "weft/common/error.h"
 
 namespace weft::l2 {
 
 using sc_core::sc_time;
 
-void L2Bank::Config::describe(config::Visitor& v) {
+void Config::describe(config::Visitor& v) {
   tags.describe(v);
+  v.integer("sector_bytes", sector_bytes, {0, 4096}, "bytes",
+            "bytes fetched, written and looked up at a time; a power of two; 0: whole lines");
   v.integer("mshr_entries", mshrs.entries, {1, 1 << 16}, "entries", "lines that can be outstanding");
   v.integer("mshr_merges", mshrs.merges, {1, 1024}, "requests", "requests that can wait for one line");
   v.integer("latency", latency, {1, 10'000}, "cycles", "from a request's arrival to the response of a hit");
@@ -24,10 +27,46 @@ void L2Bank::Config::describe(config::Visitor& v) {
                  "does a write to a part of an absent line fetch the line");
 }
 
-void L2Bank::Config::check(const std::string& where) const {
+void Config::check(const std::string& where) const {
   tags.check(where);
   mshrs.check(where + "/mshr");
-  if (miss_queue < 2) throw InputError(where + "/miss_queue", "a fetch and its write-back need 2 places");
+  const std::uint64_t most = tags.line_bytes;
+  const std::uint64_t least = (most + cache::SectorTags::kMostSectors - 1) / cache::SectorTags::kMostSectors;
+  if (sector_bytes != 0 &&
+      ((sector_bytes & (sector_bytes - 1)) != 0 || sector_bytes > most || sector_bytes < least)) {
+    throw config::RuleError(where + "/sector_bytes", {where + "/line_bytes"},
+                            "found " + std::to_string(sector_bytes) +
+                                ", allowed are 0 and powers of two from " + std::to_string(least) + " to " +
+                                std::to_string(most) + " (1/32 to all of line_bytes)");
+  }
+  if (miss_queue < 1 + most_write_backs()) {
+    throw config::RuleError(where + "/miss_queue", {where + "/sector_bytes"},
+                            "found " + std::to_string(miss_queue) +
+                                ", but a fetch and its write-backs need " +
+                                std::to_string(1 + most_write_backs()) + " places");
+  }
+  if (write_back_buffers < most_write_backs()) {
+    throw config::RuleError(where + "/write_back_buffers", {where + "/sector_bytes"},
+                            "found " + std::to_string(write_back_buffers) + ", but a line may need " +
+                                std::to_string(most_write_backs()));
+  }
+}
+
+L2Bank::State::State(const Config& config)
+    : requests(config.input_queue + config.latency + config.mshrs.entries * config.mshrs.merges +
+               config.response_queue + 2),
+      free_requests(requests.size()),
+      input(config.input_queue),
+      pipeline(config.latency),
+      misses(config.miss_queue),
+      fills(config.mshrs.entries + config.write_back_buffers),
+      released(config.mshrs.entries),
+      responses(config.response_queue),
+      slots(config.mshrs.entries + config.write_back_buffers),
+      free_write_backs(config.write_back_buffers) {
+  std::iota(free_requests.rbegin(), free_requests.rend(), 0u);
+  std::iota(free_write_backs.rbegin(), free_write_backs.rend(),
+            static_cast<std::uint32_t>(config.mshrs.entries));
 }
 
 L2Bank::L2Bank(sc_core::sc_module_name name, const Config& config, ClockDomain& domain,
@@ -41,59 +80,35 @@ L2Bank::L2Bank(sc_core::sc_module_name name, const Config& config, ClockDomain& 
       channel_(channel),
       bank_(bank),
       index_(domain.add(*this)),
-      tags_(config.tags),
+      target_port_(target, *this, {domain, index_}),
+      memory_port_(memory, *this, {domain, index_}),
+      tags_(config.tags, config.unit_bytes()),
       mshrs_(config.mshrs),
-      requests_(config.input_queue + config.latency + config.mshrs.entries * config.mshrs.merges +
-                config.response_queue + 2),
-      input_(config.input_queue),
-      pipeline_(config.latency),
-      misses_(config.miss_queue),
-      fills_(config.mshrs.entries + config.write_back_buffers),
-      released_(config.mshrs.entries),
-      responses_(config.response_queue),
-      slots_(config.mshrs.entries + config.write_back_buffers) {
+      state_(config) {
   if (config.tags.line_bytes > map.chunk_bytes()) {
     throw InputError(this->name(), "a line of " + std::to_string(config.tags.line_bytes) +
                                        " bytes is larger than the interleave of " +
                                        std::to_string(map.chunk_bytes()));
   }
-  target.register_nb_transport_fw(this, &L2Bank::forward);
-  target.register_b_transport(this, &L2Bank::blocking);
-  target.register_get_direct_mem_ptr(this, &L2Bank::dmi);
-  target.register_transport_dbg(this, &L2Bank::debug);
-  memory.register_nb_transport_bw(this, &L2Bank::backward);
-  memory.register_invalidate_direct_mem_ptr(this, &L2Bank::invalidate);
-  reset();
 }
 
 void L2Bank::reset() {
-  for (Request& request : requests_) {
+  for (const Request& request : state_.requests) {
     if (request.payload != nullptr) request.payload->release();
-    request = {};
   }
-  for (Slot& slot : slots_) {
+  for (const Slot& slot : state_.slots) {
     if (slot.payload != nullptr) slot.payload->release();
-    slot = {};
   }
-  if (responding_ != nullptr) responding_->release();
-  responding_ = nullptr;
-  free_requests_.resize(requests_.size());
-  std::iota(free_requests_.rbegin(), free_requests_.rend(), 0u);
-  free_write_backs_.resize(config_.write_back_buffers);
-  std::iota(free_write_backs_.rbegin(), free_write_backs_.rend(),
-            static_cast<std::uint32_t>(config_.mshrs.entries));
-  memory_in_flight_ = 0;
+  target_port_.reset();
+  memory_port_.reset();
   tags_.reset();
   mshrs_.reset();
-  input_.clear();
-  pipeline_.clear();
-  misses_.clear();
-  fills_.clear();
-  released_.clear();
-  responses_.clear();
-  blocked_ = waiter_ = kNone;
-  request_gate_ = response_gate_ = {};
-  busy_until_ = 0;
+  state_ = State(config_);
+}
+
+void L2Bank::archive(Archive& archive) {
+  const bool waits = !idle();
+  archive(at_rest(waits), state_, target_port_, memory_port_, tags_, mshrs_);
 }
 
 Cycle L2Bank::step(Cycle now) {
@@ -112,163 +127,158 @@ Cycle L2Bank::step(Cycle now) {
 Cycle L2Bank::next_work(Cycle now, bool moved) const {
   Cycle next = kNever;
   const auto at = [&](Cycle edge) { next = std::min(next, std::max(edge, now + 1)); };
-  const bool head_due = !pipeline_.empty() && requests_[pipeline_.front()].ready <= now;
-  if (moved && (head_due || !released_.empty() || !input_.empty())) return now + 1;
-  if (!fills_.empty()) at(fills_.front().ready);
-  if (!pipeline_.empty() && !head_due) at(requests_[pipeline_.front()].ready);
-  if (busy_until_ > now && (head_due || !released_.empty())) at(busy_until_);
-  if (!input_.empty() && !pipeline_.full()) at(requests_[input_.front()].ready);
-  if (!misses_.empty() && !request_gate_.closed()) at(request_gate_.usable_from());
-  if (!responses_.empty() && !response_gate_.closed()) {
-    at(std::max(responses_.front().ready, response_gate_.usable_from()));
+  const bool head_due = !state_.pipeline.empty() && state_.requests[state_.pipeline.front()].ready <= now;
+  if (moved && (head_due || !state_.released.empty() || !state_.input.empty())) return now + 1;
+  if (!state_.fills.empty()) at(state_.fills.front().ready);
+  if (!state_.pipeline.empty() && !head_due) at(state_.requests[state_.pipeline.front()].ready);
+  if (state_.busy_until > now && (head_due || !state_.released.empty())) at(state_.busy_until);
+  if (!state_.input.empty() && !state_.pipeline.full()) at(state_.requests[state_.input.front()].ready);
+  if (!state_.misses.empty() && !memory_port_.busy()) at(memory_port_.usable_from());
+  if (!state_.responses.empty() && !target_port_.busy()) {
+    at(std::max(state_.responses.front().ready, target_port_.usable_from()));
   }
-  if (blocked_ != kNone && !input_.full()) at(requests_[blocked_].ready);
+  if (target_port_.withheld() != nullptr && !state_.input.full()) at(target_port_.withheld()->ready);
   return next;
 }
 
-// One line per cycle is written into the data array.
+// One line or sector per cycle is written into the data array.
 bool L2Bank::take_fill(Cycle now) {
-  if (fills_.empty() || fills_.front().ready > now) return false;
-  const Fill fill = fills_.front();
-  fills_.pop();
-  Slot& slot = slots_[fill.slot];
+  if (state_.fills.empty() || state_.fills.front().ready > now) return false;
+  const Fill fill = state_.fills.front();
+  state_.fills.pop();
+  Slot& slot = state_.slots[fill.slot];
   if (fill.status != tlm::TLM_OK_RESPONSE) ++memory_errors_;
   if (fill.slot >= config_.mshrs.entries) {
     free_slot(fill.slot);
-    free_write_backs_.push_back(fill.slot);
+    state_.free_write_backs.push_back(fill.slot);
     return true;
   }
-  const Line line = slot.line;
+  const Sector sector = slot.sector;
   slot.status = fill.status;
   if (fill.status == tlm::TLM_OK_RESPONSE) {
-    tags_.fill(line);
-    if (slot.dirty) tags_.mark_dirty(line);
+    tags_.fill(sector);
+    if (slot.dirty) tags_.mark_dirty(sector);
   } else {
-    tags_.invalidate(line);
+    tags_.invalidate(sector);
   }
   free_slot(fill.slot);
-  released_.push(mshrs_.close(line));
+  state_.released.push(mshrs_.close(sector));
   return true;
 }
 
 // One waiting request per cycle is served from a line that came.
 bool L2Bank::release_waiter(Cycle now) {
-  if (released_.empty()) return false;
-  const std::uint32_t entry = released_.front();
-  if (waiter_ == kNone && !mshrs_.next_waiter(entry, waiter_)) {
-    released_.pop();
+  if (state_.released.empty()) return false;
+  const std::uint32_t entry = state_.released.front();
+  if (state_.waiter == kNone && !mshrs_.next_waiter(entry, state_.waiter)) {
+    state_.released.pop();
     return true;
   }
-  Request& request = requests_[waiter_];
-  if (slots_[entry].status != tlm::TLM_OK_RESPONSE) request.status = slots_[entry].status;
+  Request& request = state_.requests[state_.waiter];
+  if (state_.slots[entry].status != tlm::TLM_OK_RESPONSE) request.status = state_.slots[entry].status;
   --request.missing;
-  if (!finish_line(request, waiter_, now)) {
+  if (!finish_line(request, state_.waiter, now)) {
     ++request.missing;
     return false;
   }
-  waiter_ = kNone;
+  state_.waiter = kNone;
   if (!mshrs_.has_waiter(entry)) {
     std::uint32_t none;
     mshrs_.next_waiter(entry, none);
-    released_.pop();
+    state_.released.pop();
   }
   return true;
 }
 
 bool L2Bank::enter_pipeline(Cycle now) {
-  if (input_.empty() || pipeline_.full() || requests_[input_.front()].ready > now) return false;
-  const std::uint32_t handle = input_.front();
-  input_.pop();
-  requests_[handle].ready = now + config_.latency - 1;
-  pipeline_.push(handle);
+  if (state_.input.empty() || state_.pipeline.full() || state_.requests[state_.input.front()].ready > now)
+    return false;
+  const std::uint32_t handle = state_.input.front();
+  state_.input.pop();
+  state_.requests[handle].ready = now + config_.latency - 1;
+  state_.pipeline.push(handle);
   return true;
 }
 
 bool L2Bank::send_miss(Cycle now) {
-  if (misses_.empty() || !request_gate_.usable(now)) return false;
-  const Miss miss = misses_.front();
-  misses_.pop();
-  const std::uint64_t address = map_.address_of(channel_, bank_, miss.line * tags_.line_bytes());
-  const auto bytes = static_cast<unsigned>(tags_.line_bytes());
-  Payload& payload = pool_.acquire(miss.write_back ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND, address,
-                                   bytes_of(address, miss.slot), bytes);
-  if (miss.write_back && image_ == nullptr) {  // there is no other copy than memory's own
+  if (state_.misses.empty() || !memory_port_.usable(now)) return false;
+  const Miss miss = state_.misses.front();
+  state_.misses.pop();
+  const std::uint64_t address = map_.address_of(channel_, bank_, miss.first * tags_.sector_bytes());
+  const auto bytes = static_cast<unsigned>(miss.sectors * tags_.sector_bytes());
+  const tlm::tlm_command command = miss.write_back ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND;
+  Payload& payload = carries_data_ ? pool_.acquire(command, address, bytes)
+                                   : pool_.acquire(command, address, bytes_of(address, miss.slot), bytes);
+  if (miss.write_back && carries_data_) {
+    std::memcpy(payload.get_data_ptr(), evicted_of(miss.slot), bytes);
+  } else if (miss.write_back && image_ == nullptr) {  // there is no other copy than memory's own
     payload.set_read();
     memory->transport_dbg(payload);
     payload.set_write();
   }
   TransactionOrigin& origin = *origin_of(payload);
+  origin.carries = carries_data_;
   origin.kind = miss.write_back ? AccessKind::kWriteBack : AccessKind::kRead;
   origin.sm = 0xffff;
   origin.tag = miss.slot;
   origin.issued_ps = domain_.time_of(now).value() / sc_time(1, sc_core::SC_PS).value();
-  slots_[miss.slot].payload = &payload;
-  last_slot_ = miss.slot;
-  ++memory_in_flight_;
-
-  tlm::tlm_phase phase = tlm::BEGIN_REQ;
-  sc_time delay = sc_core::SC_ZERO_TIME;
-  request_gate_.close();
-  const tlm::tlm_sync_enum result = memory->nb_transport_fw(payload, phase, delay);
-  if (result == tlm::TLM_ACCEPTED) return true;
-  request_gate_.open(edge_of(delay));
-  if (result == tlm::TLM_COMPLETED) {
-    memory_answered(payload, edge_of(delay));
-  } else if (phase == tlm::BEGIN_RESP) {
-    memory_answered(payload, edge_of(delay));
-    tlm::tlm_phase end = tlm::END_RESP;
-    memory->nb_transport_fw(payload, end, delay);
-  }
+  state_.slots[miss.slot].payload = &payload;
+  ++state_.memory_in_flight;
+  memory_port_.send(payload);
   return true;
 }
 
 bool L2Bank::respond(Cycle now) {
-  if (responses_.empty() || responses_.front().ready > now || !response_gate_.usable(now)) return false;
-  const std::uint32_t handle = responses_.front().request;
-  responses_.pop();
-  Request& request = requests_[handle];
-  responding_ = request.payload;
-  responding_->set_response_status(request.status);
+  if (state_.responses.empty() || state_.responses.front().ready > now || !target_port_.usable(now))
+    return false;
+  const std::uint32_t handle = state_.responses.front().request;
+  state_.responses.pop();
+  Request& request = state_.requests[handle];
+  Payload& payload = *request.payload;
+  payload.set_response_status(request.status);
+  const TransactionOrigin* const origin = origin_of(payload);
+  if (origin != nullptr && origin->carries && payload.is_read())
+    read_memory(payload.get_address(), payload.get_data_ptr(), payload.get_data_length());
   request = {};
-  free_requests_.push_back(handle);
-
-  response_gate_.close();
-  tlm::tlm_phase phase = tlm::BEGIN_RESP;
-  sc_time delay = sc_core::SC_ZERO_TIME;
-  const tlm::tlm_sync_enum result = target->nb_transport_bw(*responding_, phase, delay);
-  if (result == tlm::TLM_COMPLETED || (result == tlm::TLM_UPDATED && phase == tlm::END_RESP)) {
-    end_response(edge_of(delay));
-  }
+  state_.free_requests.push_back(handle);
+  target_port_.respond(payload);
   return true;
 }
 
 void L2Bank::admit_blocked(Cycle now) {
-  if (blocked_ == kNone || input_.full() || requests_[blocked_].ready > now) return;
-  const std::uint32_t handle = blocked_;
-  blocked_ = kNone;
-  requests_[handle].ready = now + 1;
-  input_.push(handle);
-  tlm::tlm_phase phase = tlm::END_REQ;
-  sc_time delay = sc_core::SC_ZERO_TIME;
-  target->nb_transport_bw(*requests_[handle].payload, phase, delay);
+  const bus::TargetPort::Withheld* const blocked = target_port_.withheld();
+  if (blocked == nullptr || state_.input.full() || blocked->ready > now) return;
+  state_.input.push(new_request(*blocked->payload, now + 1));
+  target_port_.end_request();
 }
 
-void L2Bank::bind(statistics::Registry& registry, const std::string& prefix) {
-  registry.counter(prefix + ".reads", "requests", "reads looked up", reads_);
-  registry.counter(prefix + ".writes", "requests", "writes looked up", writes_);
-  registry.counter(prefix + ".atomics", "requests", "atomics looked up", atomics_);
-  registry.counter(prefix + ".atomic_cycles", "cycles", "cycles in which atomics kept the bank busy",
-                   atomic_cycles_);
-  registry.counter(prefix + ".fetches", "lines", "lines fetched from memory", fetches_);
-  registry.counter(prefix + ".write_backs", "lines", "dirty lines written back", write_backs_);
-  registry.counter(prefix + ".memory_errors", "requests", "fetches and write-backs that memory refused",
-                   memory_errors_);
-  registry.counter(prefix + ".blocked", "requests", "requests whose END_REQ was withheld", blocked_requests_);
-  registry.counter(prefix + ".queue_stalls", "requests",
-                   "requests that waited for the miss queue, a write-back buffer or the response queue",
-                   queue_stalls_);
-  tags_.bind(registry, prefix + ".tags");
-  mshrs_.bind(registry, prefix + ".mshr");
+void L2Bank::probes(const Probes::Scope& scope) const {
+  constexpr unsigned kBits = Probes::kCountBits;
+  scope.signal("input_queue", kBits, [this](Cycle) { return state_.input.size(); });
+  scope.signal("pipeline", kBits, [this](Cycle) { return state_.pipeline.size(); });
+  scope.signal("mshrs", kBits, [this](Cycle) { return mshrs_.in_use(); });
+  scope.signal("miss_queue", kBits, [this](Cycle) { return state_.misses.size(); });
+  scope.signal("response_queue", kBits, [this](Cycle) { return state_.responses.size(); });
+}
+
+void L2Bank::bind(statistics::Group& group) {
+  group.counter("reads", units::kRequests, "reads looked up", reads_);
+  group.counter("writes", units::kRequests, "writes looked up", writes_);
+  group.counter("atomics", units::kRequests, "atomics looked up", atomics_);
+  group.counter("lookup_cycles", units::kCycles, "cycles in which a line was looked up", lookup_cycles_);
+  group.counter("atomic_cycles", units::kCycles, "cycles in which atomics kept the bank busy",
+                atomic_cycles_);
+  group.counter("fetches", units::kLines, "lines, or sectors of lines, fetched from memory", fetches_);
+  group.counter("write_backs", units::kLines, "dirty lines, or runs of dirty sectors, written back",
+                write_backs_);
+  group.counter("memory_errors", units::kRequests, "fetches and write-backs that memory refused",
+                memory_errors_);
+  group.counter("blocked", units::kRequests, "requests whose END_REQ was withheld", blocked_requests_);
+  group.counter("queue_stalls", units::kRequests,
+                "requests that waited for the miss queue, a write-back buffer or the response queue",
+                queue_stalls_);
+  tags_.bind(group.group("tags"));
+  mshrs_.bind(group.group("mshr"));
 }
 
 }  // namespace weft::l2

@@ -1,16 +1,26 @@
 // The lookup at the end of the pipeline: hit, pending, absent.
-#include "common/payload_data.h"
+#include "bus/payload_data.h"
 #include "l2/l2_bank.h"
+#include "weft/common/popcount.h"
 
 namespace weft::l2 {
 
 using cache::LineState;
 using cache::MshrOutcome;
 
+namespace {
+
+// Runs of ones.
+std::size_t runs_of(std::uint32_t bits) {
+  return static_cast<std::size_t>(count_of(bits & ~(bits << 1)));
+}
+
+}  // namespace
+
 bool L2Bank::look_up(Cycle now) {
-  if (pipeline_.empty() || busy_until_ > now) return false;
-  const std::uint32_t handle = pipeline_.front();
-  Request& request = requests_[handle];
+  if (state_.pipeline.empty() || state_.busy_until > now) return false;
+  const std::uint32_t handle = state_.pipeline.front();
+  Request& request = state_.requests[handle];
   if (request.ready > now) return false;
 
   bool done = false;
@@ -27,16 +37,17 @@ bool L2Bank::look_up(Cycle now) {
       break;
   }
   if (!done) return false;
+  ++lookup_cycles_;
   request.stall_counted = false;
   if (!request.looked_up) {
     ++request.next;
     return true;
   }
-  pipeline_.pop();
+  state_.pipeline.pop();
   return true;
 }
 
-// Counts the request, once, when its last line is looked up, and moves its data if it is foreign.
+// Counts the request, once, when its last sector is looked up, and moves its data if it is foreign.
 void L2Bank::move_foreign_data(Request& request) {
   request.looked_up = true;
   ++(request.lanes != 0 ? atomics_ : request.write ? writes_ : reads_);
@@ -61,14 +72,14 @@ void L2Bank::move_foreign_data(Request& request) {
 }
 
 bool L2Bank::look_up_present(Request& request, std::uint32_t handle, Cycle now) {
-  const Line line = request.next;
-  const bool last = line == request.last;
-  if (last && request.missing == 0 && responses_.full()) {
+  const Sector sector = request.next;
+  const bool last = sector == request.last;
+  if (last && request.missing == 0 && state_.responses.full()) {
     stall(request, MshrOutcome::kAllocated);
     return false;
   }
-  tags_.access(line);
-  if (request.write) tags_.mark_dirty(line);
+  tags_.access(sector);
+  if (request.write) tags_.mark_dirty(sector);
   if (!last) return true;
   move_foreign_data(request);
   if (request.missing == 0) queue_response(request, handle, now);
@@ -76,67 +87,62 @@ bool L2Bank::look_up_present(Request& request, std::uint32_t handle, Cycle now) 
 }
 
 bool L2Bank::look_up_pending(Request& request, std::uint32_t handle) {
-  const Line line = request.next;
-  const MshrOutcome outcome = mshrs_.check(line);
+  const Sector sector = request.next;
+  const MshrOutcome outcome = mshrs_.check(sector);
   if (outcome != MshrOutcome::kMerged) {
     stall(request, outcome);
     return false;
   }
-  tags_.access(line);
-  mshrs_.add(line, handle);
-  ++request.missing;
-  if (request.write) slots_[mshrs_.entry_of(line)].dirty = true;
-  if (line == request.last) move_foreign_data(request);
+  tags_.access(sector);
+  mshrs_.add(sector, handle);
+  wait_for_memory(request);
+  if (request.write) state_.slots[mshrs_.entry_of(sector)].dirty = true;
+  if (sector == request.last) move_foreign_data(request);
   return true;
 }
 
 bool L2Bank::look_up_absent(Request& request, std::uint32_t handle, Cycle now) {
-  const Line line = request.next;
-  const bool last = line == request.last;
+  const Sector sector = request.next;
+  const bool last = sector == request.last;
   const bool partial_write_fetches = config_.write_miss == WriteMiss::kFetch || request.lanes != 0;
-  const bool fetch = !request.write || (partial_write_fetches && !covers(request, line));
-  if (fetch && misses_.full()) {  // the commonest reason, and the cheapest to see
+  const bool fetch = !request.write || (partial_write_fetches && !covers(request, sector));
+  if (fetch && state_.misses.full()) {  // the commonest reason, and the cheapest to see
     stall(request, MshrOutcome::kAllocated);
     return false;
   }
-  if (fetch && mshrs_.check(line) != MshrOutcome::kAllocated) {
+  if (fetch && mshrs_.check(sector) != MshrOutcome::kAllocated) {
     stall(request, MshrOutcome::kNoEntry);
     return false;
   }
-  if (!tags_.can_reserve(line)) {
+  if (!tags_.can_reserve(sector)) {
     if (!request.stall_counted) tags_.count_reservation_failure();
     request.stall_counted = true;
     return false;
   }
-  const bool write_back = tags_.victim_for(line).dirty;
-  const std::size_t places = (fetch ? 1 : 0) + (write_back ? 1 : 0);
+  const std::size_t write_backs = runs_of(tags_.victim_for(sector).dirty);
+  const std::size_t places = (fetch ? 1 : 0) + write_backs;
   const bool answered = !fetch && last && request.missing == 0;
-  if (misses_.size() + places > misses_.capacity() || (write_back && free_write_backs_.empty()) ||
-      (answered && responses_.full())) {
+  if (state_.misses.size() + places > state_.misses.capacity() ||
+      state_.free_write_backs.size() < write_backs || (answered && state_.responses.full())) {
     stall(request, MshrOutcome::kAllocated);
     return false;
   }
 
-  tags_.access(line);
-  const cache::TagArray::Victim victim = tags_.reserve(line);
-  if (victim.dirty) {
-    const std::uint32_t slot = free_write_backs_.back();
-    free_write_backs_.pop_back();
-    misses_.push({victim.line, slot, true});
-    ++write_backs_;
-  }
+  tags_.access(sector);
+  const cache::SectorTags::Victim victim = tags_.reserve(sector);
+  if (victim.dirty != 0) write_back(victim);
   if (fetch) {
-    mshrs_.add(line, handle);
-    const std::uint32_t slot = mshrs_.entry_of(line);
-    slots_[slot] = {};
-    slots_[slot].line = line;
-    slots_[slot].dirty = request.write;
-    misses_.push({line, slot, false});
+    mshrs_.add(sector, handle);
+    const std::uint32_t slot = mshrs_.entry_of(sector);
+    state_.slots[slot] = {};
+    state_.slots[slot].sector = sector;
+    state_.slots[slot].dirty = request.write;
+    state_.misses.push({sector, 1, slot, false});
     ++fetches_;
-    ++request.missing;
+    wait_for_memory(request);
   } else {
-    tags_.fill(line);
-    tags_.mark_dirty(line);
+    tags_.fill(sector);
+    tags_.mark_dirty(sector);
   }
   if (!last) return true;
   move_foreign_data(request);
@@ -144,20 +150,46 @@ bool L2Bank::look_up_absent(Request& request, std::uint32_t handle, Cycle now) {
   return true;
 }
 
-// Does a write, without byte enables, cover its whole line?
-bool L2Bank::covers(const Request& request, Line line) const {
+void L2Bank::wait_for_memory(Request& request) {
+  TransactionOrigin* const origin = origin_of(*request.payload);
+  if (request.missing++ == 0 && origin != nullptr)
+    origin->stages.fetched_ps = sc_core::sc_time_stamp().value();
+}
+
+// A transaction for each run of dirty sectors.
+void L2Bank::write_back(const cache::SectorTags::Victim& victim) {
+  for (std::uint64_t dirty = victim.dirty; dirty != 0;) {
+    const auto first = static_cast<unsigned>(__builtin_ctzll(dirty));
+    const auto count = static_cast<unsigned>(__builtin_ctzll(~(dirty >> first)));
+    const std::uint32_t slot = state_.free_write_backs.back();
+    state_.free_write_backs.pop_back();
+    state_.misses.push({victim.first + first, count, slot, true});
+    if (carries_data_) {
+      const std::uint64_t address =
+          map_.address_of(channel_, bank_, (victim.first + first) * tags_.sector_bytes());
+      read_memory(address, evicted_of(slot), static_cast<unsigned>(count * tags_.sector_bytes()));
+    }
+    ++write_backs_;
+    dirty &= ~(((std::uint64_t{1} << count) - 1) << first);
+  }
+}
+
+// Does a write, without byte enables, cover the whole sector?
+bool L2Bank::covers(const Request& request, Sector sector) const {
   const Payload& payload = *request.payload;
   const std::uint64_t begin = map_.route(payload.get_address()).offset;
   return request.write && request.lanes == 0 && payload.get_byte_enable_ptr() == nullptr &&
-         begin <= line * tags_.line_bytes() &&
-         begin + payload.get_data_length() >= (line + 1) * tags_.line_bytes();
+         begin <= sector * tags_.sector_bytes() &&
+         begin + payload.get_data_length() >= (sector + 1) * tags_.sector_bytes();
 }
 
-// A line that the request waited for has come. False if the response has to wait for a place, or for the
+// What the request waited for has come. False if the response has to wait for a place, or for the
 // bank.
 bool L2Bank::finish_line(Request& request, std::uint32_t handle, Cycle now) {
   if (!request.looked_up || request.missing != 0) return true;
-  if (responses_.full() || (request.lanes != 0 && busy_until_ > now)) return false;
+  if (state_.responses.full() || (request.lanes != 0 && state_.busy_until > now)) return false;
+  TransactionOrigin* const origin = origin_of(*request.payload);
+  if (origin != nullptr) origin->stages.filled_ps = sc_core::sc_time_stamp().value();
   queue_response(request, handle, now);
   return true;
 }
@@ -166,13 +198,13 @@ void L2Bank::queue_response(Request& request, std::uint32_t handle, Cycle now) {
   Cycle ready = now;
   if (request.lanes != 0) {
     const Cycle cycles = request.lanes * config_.atomic_interval;
-    ready = busy_until_ = now + cycles;
+    ready = state_.busy_until = now + cycles;
     atomic_cycles_ += cycles;
   }
-  responses_.push({handle, ready});
+  state_.responses.push({handle, ready});
 }
 
-// Counts a request's first stall on its line. kAllocated: there would be an MSHR, but a queue is full.
+// Counts a request's first stall on a sector. kAllocated: there would be an MSHR, but a queue is full.
 void L2Bank::stall(Request& request, MshrOutcome cause) {
   if (request.stall_counted) return;
   request.stall_counted = true;

@@ -1,12 +1,12 @@
-#include "loader/loaded_module.h"
+#include "weft/loader/loaded_module.h"
 
 #include <algorithm>
 #include <set>
 
-#include "common/error.h"
 #include "ptx/link.h"
 #include "ptx/syntax.h"
 #include "texture/sampler.h"
+#include "weft/common/error.h"
 
 namespace weft::loader {
 namespace {
@@ -230,7 +230,7 @@ const std::shared_ptr<const ptx::Program>& LoadedModule::program(const std::stri
                                                                  std::uint32_t max_registers) {
   ptx::DecodeOptions options = options_;
   if (max_registers != 0) options.max_registers = std::min(options.max_registers, max_registers);
-  auto& program = programs_[{kernel, options.max_registers}];
+  auto& program = programs_[{kernel, options.max_registers, options.scalarization}];
   if (program == nullptr) {
     program = std::make_shared<const ptx::Program>(ptx::decode(linked_, kernel, options));
   }

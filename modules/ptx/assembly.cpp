@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "common/error.h"
-#include "ptx/limits.h"
+#include "weft/common/error.h"
+#include "weft/ptx/limits.h"
 
 namespace weft::ptx {
 namespace {
@@ -67,6 +67,14 @@ void Assembly::lay_out() {
     rows += kFixedRegisters;
     program_.registers_per_thread += kFixedRegisters;
   }
+  // The kernel comes first, and nobody else has scalars.
+  const FileUse& scalar = places_[0].allocation->scalar;
+  program_.scalars_per_warp = scalar.registers;
+  first_scalar_row_ = (rows + 1) & ~1u;
+  if (scalar.rows != 0) rows = first_scalar_row_ + scalar.rows;
+  first_scalar_predicate_ = program_.predicates;
+  program_.scalar_predicates = static_cast<std::uint16_t>(scalar.predicates);
+  program_.predicates = static_cast<std::uint16_t>(program_.predicates + scalar.predicates);
   program_.register_rows = static_cast<std::uint16_t>((rows + 1) & ~1u);
   program_.rows = static_cast<std::uint16_t>(program_.register_rows + 2 * program_.special_rows.size());
   program_.code.reserve(size_);
@@ -79,7 +87,13 @@ std::uint16_t Assembly::index(VirtualId id, const Place& place) const {
   }
   if (id >= kFirstFixed) return static_cast<std::uint16_t>(wide_rows_ + narrow_rows_ + (id - kFirstFixed));
   const std::uint16_t row = place.allocation->row[id];
-  if (place.draft->registers[id] != RegisterClass::kSingle) return row;
+  const RegisterClass kind = place.draft->registers[id];
+  if (place.draft->is_scalar(id)) {
+    const std::uint32_t first =
+        kind == RegisterClass::kPredicate ? first_scalar_predicate_ : first_scalar_row_;
+    return static_cast<std::uint16_t>(row + first);
+  }
+  if (kind != RegisterClass::kSingle) return row;
   return static_cast<std::uint16_t>(row - place.allocation->wide_rows + wide_rows_);
 }
 
@@ -105,10 +119,13 @@ Instruction Assembly::finish(const DraftInstruction& draft, const Place& place) 
   for (std::size_t k = 0; k < i.dst.size(); ++k) {
     if (draft.dst[k] == kNoRegister) continue;
     i.dst[k].index = index(draft.dst[k], place);
+    const bool wide =
+        draft.dst[k] < kFirstFixed && place.draft->registers[draft.dst[k]] == RegisterClass::kDouble;
+    if (wide) i.wide_results = static_cast<std::uint8_t>(i.wide_results | 1u << k);
     add_key(i.writes, i.write_count, key(i.dst[k]));
   }
   if (draft.guard != kNoRegister) {
-    i.guard = static_cast<std::int16_t>(place.allocation->row[draft.guard]);
+    i.guard = static_cast<std::int16_t>(index(draft.guard, place));
     add_key(i.reads, i.read_count, static_cast<std::uint16_t>(program_.rows + i.guard));
   }
   if (i.is_branch()) i.target += place.first;

@@ -8,7 +8,8 @@
 //   Program program = assembly.finish();
 //
 // Functions share the rows, 64-bit registers on the first ones as in each of them; then come the stack
-// pointer and the link register, if anything is called.
+// pointer and the link register, if anything is called. Scalar registers, which only the kernel has, take the
+// rows after these, and scalar predicates the numbers after the others.
 #ifndef WEFT_PTX_ASSEMBLY_H
 #define WEFT_PTX_ASSEMBLY_H
 
@@ -57,6 +58,8 @@ class Assembly {
   std::uint32_t constants_ = 0;
   bool calls_ = false;  // device functions: then there is a stack
   std::uint32_t wide_rows_ = 0, narrow_rows_ = 0;
+  std::uint32_t first_scalar_row_ = 0;
+  std::uint16_t first_scalar_predicate_ = 0;
 };
 
 }  // namespace weft::ptx

@@ -1,7 +1,7 @@
 #include "ptx/builder.h"
 
-#include "ptx/limits.h"
 #include "ptx/types.h"
+#include "weft/ptx/limits.h"
 
 namespace weft::ptx {
 

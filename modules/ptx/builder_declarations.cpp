@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "ptx/builder.h"
-#include "ptx/limits.h"
 #include "ptx/types.h"
+#include "weft/ptx/limits.h"
 
 namespace weft::ptx {
 

@@ -1,15 +1,20 @@
 // From a kernel's statements to a Program.
+#include <algorithm>
+
 #include "ptx/allocation.h"
 #include "ptx/assembly.h"
 #include "ptx/flow.h"
-#include "ptx/limits.h"
 #include "ptx/liveness.h"
+#include "ptx/lower.h"
 #include "ptx/meeting.h"
-#include "ptx/module.h"
 #include "ptx/reach.h"
 #include "ptx/saves.h"
+#include "ptx/scalars.h"
 #include "ptx/spill.h"
 #include "ptx/syntax.h"
+#include "ptx/webs.h"
+#include "weft/ptx/limits.h"
+#include "weft/ptx/module.h"
 
 namespace weft::ptx {
 namespace {
@@ -54,6 +59,12 @@ void check_registers(const Allocation& whole, const Fitted& fitted, const std::s
   throw InputError(where, text);
 }
 
+// What is known before of a program's kernel that is to have scalar registers.
+struct ScalarPlan {
+  Scalarization kind = Scalarization::kOff;
+  std::vector<bool> waits;  // by number of a function: threads may wait for others in it
+};
+
 // One function on its way into the program.
 struct Part {
   Draft draft;
@@ -68,7 +79,7 @@ struct Part {
 Draft lower_function(FunctionSymbols& symbols, const Reach& reach, std::uint64_t spilled_bytes = 0,
                      std::uint32_t limit = 0, SpillArea* area = nullptr) {
   const auto lowered = [&](std::uint64_t saved_bytes) {
-    Draft draft = Lowering(symbols, reach.numbers, reach.frame_alignment, saved_bytes, spilled_bytes).run();
+    Draft draft = lower_statements(symbols, reach, saved_bytes, spilled_bytes);
     if (area != nullptr && draft.frame.calls) {
       *area = {};
       fit_registers(draft, limit, kMaxLivePredicates, area);
@@ -84,11 +95,71 @@ Draft lower_function(FunctionSymbols& symbols, const Reach& reach, std::uint64_t
   return draft;
 }
 
+// Scalar registers beyond the limit become vector ones: first those that only vector instructions read, as
+// nothing else becomes vector with them, and of these the ones that are live in most places.
+std::vector<VirtualId> longest_scalars(const Draft& draft, const FlowGraph& flow, const Liveness& liveness,
+                                       const KeptScalars& kept, std::size_t count) {
+  std::vector<std::uint32_t> places(draft.registers.size(), 0);
+  std::vector<bool> spreads(draft.registers.size(), false);
+  LiveSet live(draft.registers.size());
+  for (std::size_t b = 0; b < flow.blocks.size(); ++b) {
+    live.clear();
+    for (const auto* set : {&liveness.live_out[b], &kept[b]}) {
+      for (const VirtualId id : *set) live.insert(id);
+    }
+    for (Pc pc = flow.blocks[b].last + 1; pc-- > flow.blocks[b].first;) {
+      for_each_write(draft.code[pc], [&](VirtualId id) { ++places[id]; });
+      if (draft.code[pc].fixed.scalar)
+        for_each_read(draft.code[pc], [&](VirtualId id) { spreads[id] = true; });
+      step_back(draft.code[pc], live);
+      for (const VirtualId id : live.list()) ++places[id];
+    }
+  }
+  std::vector<VirtualId> scalars;
+  for (VirtualId id = 0; id < draft.registers.size(); ++id) {
+    if (draft.is_scalar(id) && places[id] != 0) scalars.push_back(id);
+  }
+  std::stable_sort(scalars.begin(), scalars.end(), [&](VirtualId a, VirtualId b) {
+    return spreads[a] != spreads[b] ? spreads[b] : places[a] > places[b];
+  });
+  scalars.resize(std::min(scalars.size(), count));
+  return scalars;
+}
+
+// By how many registers or predicates scalars exceed the limits, at least 1.
+std::size_t excess_of(const FileUse& use, std::uint32_t limit) {
+  const std::uint32_t rows = std::max(use.pressure, use.registers);
+  return std::max({rows > limit ? rows - limit : 1u, use.predicate_pressure > kMaxLivePredicates
+                                                         ? use.predicate_pressure - kMaxLivePredicates
+                                                         : 1u});
+}
+
+// Finds the draft's scalar registers, fewer of them until they fit, and allocates all.
+Fitted fit_with_scalars(Draft& draft, const Reach& reach, const ScalarPlan& plan, std::uint32_t limit,
+                        SpillArea* area) {
+  if (plan.kind == Scalarization::kOff) return fit_registers(draft, limit, kMaxLivePredicates, area);
+  {
+    const FlowGraph flow = build_flow(draft);
+    split_webs(draft, flow, find_liveness(draft, flow));
+  }
+  ScalarRule rule{plan.kind, plan.waits, {}};
+  while (true) {
+    const FlowGraph flow = build_flow(draft);
+    const Liveness liveness = find_liveness(draft, flow);
+    const KeptScalars kept = find_scalars(draft, flow, liveness, reach, rule);
+    Fitted fitted = fit_registers(draft, limit, kMaxLivePredicates, area, kept);
+    if (fitted.allocation.scalars_fit) return fitted;
+    const std::vector<VirtualId> more =
+        longest_scalars(draft, flow, liveness, kept, excess_of(fitted.allocation.scalar, limit));
+    rule.demoted.insert(rule.demoted.end(), more.begin(), more.end());
+  }
+}
+
 Part make_part(FunctionSymbols& symbols, const Reach& reach, std::uint32_t limit, std::uint32_t shared,
-               bool spill) {
+               bool spill, const ScalarPlan& plan) {
   Part part;
   part.draft = lower_function(symbols, reach);
-  Fitted fitted = fit_registers(part.draft, limit, kMaxLivePredicates, nullptr);
+  Fitted fitted = fit_with_scalars(part.draft, reach, plan, limit, nullptr);
   const Allocation whole = fitted.allocation;
   // Where the frame ends follows from what is spilled, and that does not depend on addresses: a second time
   // the same is spilled.
@@ -96,7 +167,7 @@ Part make_part(FunctionSymbols& symbols, const Reach& reach, std::uint32_t limit
   while (!fitted.fits && spill && predicates_fit) {
     SpillArea area;
     part.draft = lower_function(symbols, reach, part.spilled_bytes, limit, &area);
-    fitted = fit_registers(part.draft, limit, kMaxLivePredicates, &area);
+    fitted = fit_with_scalars(part.draft, reach, plan, limit, &area);
     if (!fitted.fits || area.bytes <= part.spilled_bytes) break;
     part.spilled_bytes = area.bytes;
     fitted.fits = false;
@@ -110,6 +181,38 @@ Part make_part(FunctionSymbols& symbols, const Reach& reach, std::uint32_t limit
   part.flow = std::move(fitted.flow);
   part.allocation = std::move(fitted.allocation);
   return part;
+}
+
+ScalarPlan scalar_plan(const Reach& reach, Scalarization kind) {
+  ScalarPlan plan{kind, {}};
+  if (kind == Scalarization::kOff) return plan;
+  std::vector<Draft> drafts;
+  drafts.reserve(reach.functions.size());
+  for (const auto& symbols : reach.functions) drafts.push_back(lower_function(*symbols, reach));
+  std::vector<const Draft*> functions;
+  functions.reserve(drafts.size());
+  for (const Draft& draft : drafts) functions.push_back(&draft);
+  plan.waits = with_waits(functions, reach);
+  return plan;
+}
+
+// By PC of the program. What was added since, to spill, is vector like what it serves.
+std::vector<std::string> vector_reasons(const Draft& draft, std::size_t size) {
+  std::vector<std::string> result(size);
+  std::vector<Pc> now(draft.why_vector.size(), 0);
+  for (Pc pc = 0; pc < draft.code.size(); ++pc) {
+    if (draft.code[pc].origin < now.size()) now[draft.code[pc].origin] = pc;
+  }
+  for (Pc pc = 0; pc < draft.code.size(); ++pc) {
+    const DraftInstruction& d = draft.code[pc];
+    if (d.origin < now.size()) {
+      const VectorReason& reason = draft.why_vector[d.origin];
+      result[pc] = describe(reason, now[reason.at]);
+    } else if (d.fixed.spill) {
+      result[pc] = describe({VectorReason::Kind::kLocal, {}, 0}, 0);
+    }
+  }
+  return result;
 }
 
 void count_spills(Program& program) {
@@ -129,7 +232,7 @@ Draft lower(const Module& module, const Function& kernel, const Symbols& symbols
 }
 
 Program decode(const std::vector<LinkedModule>& modules, const std::string& kernel,
-               const DecodeOptions& options) {
+               const DecodeOptions& options, std::vector<std::string>* why) {
   const Linkage linkage(modules);
   const FunctionReference reference = find_kernel(modules, kernel);
   const Reach reach = find_reach(linkage, reference);
@@ -143,14 +246,16 @@ Program decode(const std::vector<LinkedModule>& modules, const std::string& kern
     const std::uint32_t shared = reach.functions[0]->calls_functions() ? kFixedRegisters : 0;
     if (limit < shared)
       throw InputError(kernel, "calls need more than " + std::to_string(limit) + " registers");
-    parts.push_back(make_part(*symbols, reach, limit - shared, shared, options.spill));
+    // Device functions may be called by threads that have parted from others: all of theirs is vector.
+    const ScalarPlan plan = parts.empty() ? scalar_plan(reach, options.scalarization) : ScalarPlan{};
+    parts.push_back(make_part(*symbols, reach, limit - shared, shared, options.spill, plan));
     frames.push_back(parts.back().draft.frame.bytes);
   }
 
   std::vector<const Draft*> drafts;
   drafts.reserve(parts.size());
   for (const Part& part : parts) drafts.push_back(&part.draft);
-  const std::vector<bool> barriers = with_block_barriers(drafts, reach);
+  const std::vector<bool> barriers = functions_with(is_block_barrier, drafts, reach);
   for (Part& part : parts) find_meeting_points(part.draft, barriers, reach, part.flow);
 
   Assembly assembly(kernel);
@@ -180,6 +285,12 @@ Program decode(const std::vector<LinkedModule>& modules, const std::string& kern
                          std::to_string(kMaxLocalBytes) + " are allowed");
   }
   count_spills(program);
+  if (why != nullptr) *why = vector_reasons(parts[0].draft, program.code.size());
+  if (options.scalarization != Scalarization::kOff) {
+    DecodeOptions without = options;
+    without.scalarization = Scalarization::kOff;
+    program.unscalarized_registers = decode(modules, kernel, without).registers_per_thread;
+  }
   for (const Part& part : parts) program.spill_bytes += part.spilled_bytes;
   const Function& function = *reference.function;
   program.required_threads = function.required_threads;

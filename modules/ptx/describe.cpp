@@ -2,8 +2,8 @@
 #include <cinttypes>
 #include <cstdio>
 
-#include "ptx/module.h"
 #include "ptx/syntax.h"
+#include "weft/ptx/module.h"
 
 namespace weft::ptx {
 namespace {
@@ -47,7 +47,26 @@ std::string counts(const Program& p) {
   return text;
 }
 
-std::string listing(const ModuleText& text, const Program& program) {
+std::string percent(double part, double whole) {
+  char text[16];
+  std::snprintf(text, sizeof text, "%.1f %%", whole == 0 ? 0 : 100 * part / whole);
+  return text;
+}
+
+std::string scalar_counts(const Program& p) {
+  const ScalarCounts c = count_scalars(p);
+  return "  scalar: " + std::to_string(c.scalar_instructions) + " of " + std::to_string(c.instructions) +
+         " instructions (" + percent(c.scalar_instructions, c.instructions) +
+         "); registers: " + std::to_string(p.registers_per_thread) + " per thread, " +
+         std::to_string(p.scalars_per_warp) +
+         " per warp; predicates: " + std::to_string(c.predicates_per_thread) + " per thread, " +
+         std::to_string(p.scalar_predicates) + " per warp\n  a warp of 32 takes " +
+         std::to_string(c.registers) + " registers, " + std::to_string(c.with_predicates) +
+         " with predicates counted as such; without scalarization " +
+         std::to_string(32 * p.unscalarized_registers) + "\n";
+}
+
+std::string listing(const ModuleText& text, const Program& program, const std::vector<std::string>* why) {
   std::string out;
   std::uint32_t previous_line = 0, previous_column = 0;
   for (std::uint32_t b = 0; b < program.blocks.size(); ++b) {
@@ -82,6 +101,10 @@ std::string listing(const ModuleText& text, const Program& program) {
       } else if (i.op == Opcode::kBrx) {
         out += "   [" + meeting(i) + "]";
       }
+      if (why != nullptr) {
+        const std::string& reason = (*why)[pc];
+        out += i.scalar ? "   scalar" : "   vector: " + (reason.empty() ? "device function" : reason);
+      }
       out += "\n";
     }
   }
@@ -90,29 +113,49 @@ std::string listing(const ModuleText& text, const Program& program) {
 
 }  // namespace
 
-std::string describe(const Module& module, const DecodeOptions& options, std::vector<std::string>* refused,
-                     const std::function<void(const Program&)>& test) {
-  std::string out = module.file + ": PTX " + module.version + " for " + module.target + "\n";
-  // Addresses do not matter for a listing, but there must be some.
+ScalarCounts count_scalars(const Program& program) {
+  constexpr std::uint32_t kWarp = 32;
+  ScalarCounts c;
+  c.instructions = static_cast<std::uint32_t>(program.code.size());
+  for (const Instruction& i : program.code) c.scalar_instructions += i.scalar;
+  c.predicates_per_thread = static_cast<std::uint32_t>(program.predicates - program.scalar_predicates);
+  c.registers = kWarp * program.registers_per_thread + program.scalars_per_warp;
+  c.with_predicates = c.registers + kWarp * c.predicates_per_thread + program.scalar_predicates;
+  return c;
+}
+
+Symbols listing_symbols(const Module& module) {
   Symbols symbols;
   std::uint64_t address = 0x1000;
   for (const Variable& v : module.variables) {
     address = (address + v.align - 1) / v.align * v.align;
     if (v.space == Space::kGlobal || v.space == Space::kConst) symbols[v.name] = address;
     if (v.space != Space::kShared) address += v.size;
+  }
+  add_functions(module, 0, symbols);
+  return symbols;
+}
+
+std::string describe(const Module& module, const DecodeOptions& options, std::vector<std::string>* refused,
+                     const std::function<void(const Program&)>& test) {
+  std::string out = module.file + ": PTX " + module.version + " for " + module.target + "\n";
+  const Symbols symbols = listing_symbols(module);
+  for (const Variable& v : module.variables) {
     static constexpr const char* kSpaces[] = {"generic", "global", "shared", "local",
                                               "const",   "param",  "tex"};
     out += "variable ." + std::string(kSpaces[static_cast<std::size_t>(v.space)]) + " ." + name_of(v.type) +
            " " + v.name + ", " + (v.size ? std::to_string(v.size) + " bytes" : "size given at launch") +
            (v.is_extern && v.size ? ", defined elsewhere" : "") + (v.managed ? ", managed" : "") + "\n";
   }
-  add_functions(module, 0, symbols);
   for (const std::string& kernel : module.kernels) {
     out += "kernel " + kernel + "\n";
     try {
-      const Program program = decode(module, kernel, symbols, options);
+      const bool scalar = options.scalarization != Scalarization::kOff;
+      std::vector<std::string> why;
+      const Program program = decode({{&module, &symbols}}, kernel, options, &why);
       if (test) test(program);
-      out += counts(program) + listing(*module.text, program);
+      out += counts(program) + (scalar ? scalar_counts(program) : "");
+      out += listing(*module.text, program, scalar ? &why : nullptr);
     } catch (const InputError& error) {
       out += "  cannot be executed: " + std::string(error.what()) + "\n";
       if (refused != nullptr) refused->push_back("kernel " + kernel + ": " + error.what());

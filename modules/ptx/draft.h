@@ -5,8 +5,9 @@
 
 #include <vector>
 
-#include "ptx/module.h"
-#include "ptx/program.h"
+#include "ptx/vector_reason.h"
+#include "weft/ptx/module.h"
+#include "weft/ptx/program.h"
 
 namespace weft::ptx {
 
@@ -31,8 +32,9 @@ struct DraftInstruction {
   std::array<VirtualId, 4> dst{kNoRegister, kNoRegister, kNoRegister, kNoRegister};
   std::array<VirtualId, kMaxSources> src = no_registers();
   VirtualId guard = kNoRegister;
-  std::uint32_t at = 0;      // offset in the text
-  std::uint32_t callee = 0;  // of a direct call: number of the function in the program
+  std::uint32_t at = 0;               // offset in the text
+  std::uint32_t callee = 0;           // of a direct call: number of the function in the program
+  std::uint32_t origin = UINT32_MAX;  // its PC when it was looked whether it is scalar (scalars.h)
   // Guarded, but nobody reads what its results held before where the guard does not hold (spill.h).
   bool fresh = false;
 };
@@ -61,12 +63,16 @@ struct Draft {
   std::vector<std::vector<Pc>> tables;  // targets of brx, by Instruction::target
   std::vector<DraftInstruction> code;
   std::vector<RegisterClass> registers;  // by VirtualId
+  std::vector<bool> scalar;              // by VirtualId: a warp has one (scalars.h); those beyond are vector
   std::uint32_t named_registers = 0;     // of those, how many the text names (the rest are temporaries)
   std::vector<Special> specials;
   std::vector<Constant> constants;
   std::vector<Parameter> parameters;
   std::uint64_t parameter_bytes = 0;
   std::vector<std::string> files;
+  std::vector<VectorReason> why_vector;  // by DraftInstruction::origin
+
+  bool is_scalar(VirtualId id) const { return id < scalar.size() && scalar[id]; }
 };
 
 // Reads the body of `kernel` of a module by itself. Throws InputError.

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "ptx/calls.h"
-#include "ptx/module.h"
+#include "weft/ptx/module.h"
 
 namespace weft::ptx {
 

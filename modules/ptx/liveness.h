@@ -17,6 +17,10 @@ struct Liveness {
 };
 Liveness find_liveness(const Draft& draft, const FlowGraph& flow);
 
+// By block: registers of the warp that are live for threads of it that stand elsewhere (scalars.h). The block
+// writes none of them.
+using KeptScalars = std::vector<std::vector<VirtualId>>;
+
 // Calls visit(id) for every virtual register (not special) that the instruction reads, its guard included.
 template <class Visit>
 void for_each_read(const DraftInstruction& i, Visit visit) {
@@ -67,6 +71,15 @@ class LiveSet {
   std::vector<std::uint32_t> place_;
   std::vector<VirtualId> list_;
 };
+
+// From what is live after an instruction to what is live before it.
+inline void step_back(const DraftInstruction& i, LiveSet& live) {
+  if (overwrites(i))
+    for_each_write(i, [&](VirtualId id) { live.erase(id); });
+  else
+    for_each_write(i, [&](VirtualId id) { live.insert(id); });
+  for_each_read(i, [&](VirtualId id) { live.insert(id); });
+}
 
 }  // namespace weft::ptx
 

@@ -1,5 +1,7 @@
 // Warp-level primitives and barriers.
-#include "ptx/lower.h"
+#include <string>
+
+#include "ptx/lower_rules.h"
 
 namespace weft::ptx {
 namespace {
@@ -14,57 +16,55 @@ bool gives_predicate(const Instruction& i) {
 }  // namespace
 
 // shfl.sync.down.b32 d|p, a, b, c, mask and its relatives. The mask is always src[3].
-void Lowering::warp(Operation& operation) {
+void lower_warp(Lowering& f, const Operation& operation) {
   const std::uint32_t results = operation.destination == Type::kNone ? 0 : 1;
   const std::uint32_t sources = operation.source_count;
-  need_operands(results + sources, results + sources);
-  DraftInstruction d = draft(operation.instruction);
+  f.operands.need(results + sources);
+  DraftInstruction d = f.code.draft(operation.instruction);
   const bool masked = sources != 0 && operation.sources[sources - 1] == Type::kB32 &&
                       !(d.fixed.op == Opcode::kShfl && sources == 3);
   for (std::uint32_t i = 0; i < sources; ++i) {
     const bool is_mask = masked && i + 1 == sources;
-    set_source(d, is_mask ? 3 : i, source(operand(results + i), operation.sources[i]));
+    f.operands.read(d, is_mask ? 3 : i, f.operands[results + i], operation.sources[i]);
   }
-  if (results == 0) return emit(d);
-  const Node& to = operand(0);
+  if (results == 0) return f.code.emit(d);
+  const Node& to = f.operands[0];
   const bool pair = to.kind == Node::Kind::kPair;
-  if (pair && !gives_predicate(d.fixed)) fail(to, "this instruction has no predicate result");
-  const Node& first = pair ? text_.nodes[to.first] : to;
-  const bool sink = text_.view(first.text) == "_";
-  set_destination(d, 0, sink ? temporary(operation.destination) : destination(first, operation.destination),
-                  operation.destination);
+  if (pair && !gives_predicate(d.fixed)) f.code.fail(to, "this instruction has no predicate result");
+  const Node& first = pair ? f.text.child(to, 0) : to;
+  set_destination(d, 0, f.operands.destination_or_sink(first, operation.destination), operation.destination);
   if (pair) {
-    const Node& second = text_.nodes[to.first + 1];
-    if (text_.view(second.text) != "_") set_destination(d, 1, destination(second, Type::kPred), Type::kPred);
+    const Node& second = f.text.child(to, 1);
+    if (!f.text.is_sink(second)) f.operands.write(d, 1, second, Type::kPred);
   }
-  emit(d);
+  f.code.emit(d);
 }
 
-void Lowering::barrier(Operation& operation) {
+void lower_barrier(Lowering& f, const Operation& operation) {
   const BarrierKind kind = operation.instruction.barrier;
   const bool reduces = kind != BarrierKind::kSync && kind != BarrierKind::kArrive;
   const std::uint32_t skip = reduces ? 1 : 0;  // the result
-  need_operands(reduces ? 3 : kind == BarrierKind::kArrive ? 2 : 1, reduces ? 4 : 2);
-  DraftInstruction d = draft(operation.instruction);
-  const Node& number = operand(skip);
+  f.operands.need(reduces ? 3 : kind == BarrierKind::kArrive ? 2 : 1, reduces ? 4 : 2);
+  DraftInstruction d = f.code.draft(operation.instruction);
+  const Node& number = f.operands[skip];
   if (number.kind == Node::Kind::kLiteral && number.number.bits >= kBarriers) {
-    fail(number, "found barrier " + std::to_string(number.number.bits) + ", allowed are 0 to 15");
+    f.code.fail(number, "found barrier " + std::to_string(number.number.bits) + ", allowed are 0 to 15");
   }
-  set_source(d, 0, source(number, Type::kU32));
-  if (statement_->count == (reduces ? 4u : 2u)) {
-    const Node& count = operand(skip + 1);
+  f.operands.read(d, 0, number, Type::kU32);
+  if (f.operands.count() == (reduces ? 4u : 2u)) {
+    const Node& count = f.operands[skip + 1];
     const std::uint64_t threads = count.number.bits;
     if (count.kind == Node::Kind::kLiteral && (threads == 0 || threads % kWarpThreads != 0)) {
-      fail(count, "found a barrier of " + std::to_string(threads) +
-                      " threads, allowed are multiples of 32, the warp size of PTX");
+      f.code.fail(count, "found a barrier of " + std::to_string(threads) +
+                             " threads, allowed are multiples of 32, the warp size of PTX");
     }
-    set_source(d, 1, source(count, Type::kU32));
+    f.operands.read(d, 1, count, Type::kU32);
   }
-  if (!reduces) return emit(d);
-  set_source(d, 2, source(operand(statement_->count - 1), Type::kPred));
+  if (!reduces) return f.code.emit(d);
+  f.operands.read(d, 2, f.operands[f.operands.count() - 1], Type::kPred);
   const Type result = kind == BarrierKind::kRedPopc ? Type::kU32 : Type::kPred;
-  set_destination(d, 0, destination(operand(0), result), result);
-  emit(d);
+  f.operands.write(d, 0, f.operands[0], result);
+  f.code.emit(d);
 }
 
 }  // namespace weft::ptx

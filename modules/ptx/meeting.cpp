@@ -125,19 +125,20 @@ class Search {
 
 }  // namespace
 
-std::vector<bool> with_block_barriers(const std::vector<const Draft*>& functions, const Reach& reach) {
-  std::vector<bool> barriers(functions.size(), false), has_address(functions.size(), false);
+std::vector<bool> functions_with(IsKind is_kind, const std::vector<const Draft*>& functions,
+                                 const Reach& reach) {
+  std::vector<bool> found(functions.size(), false), has_address(functions.size(), false);
   for (const std::uint32_t function : reach.with_address) has_address[function] = true;
   std::vector<std::vector<std::uint32_t>> callers(functions.size());
   std::vector<std::uint32_t> indirect_callers, work;
   const auto add = [&](std::uint32_t function) {
-    if (barriers[function]) return;
-    barriers[function] = true;
+    if (found[function]) return;
+    found[function] = true;
     work.push_back(function);
   };
   for (std::uint32_t f = 0; f < functions.size(); ++f) {
     for (const DraftInstruction& d : functions[f]->code) {
-      if (d.fixed.is_barrier()) add(f);
+      if (is_kind(d.fixed)) add(f);
       if (d.fixed.op != Opcode::kCall) continue;
       (is_indirect(d.fixed) ? indirect_callers : callers[d.callee]).push_back(f);
     }
@@ -150,7 +151,23 @@ std::vector<bool> with_block_barriers(const std::vector<const Draft*>& functions
     for (const std::uint32_t caller : indirect_callers) add(caller);
     indirect_callers.clear();
   }
-  return barriers;
+  return found;
+}
+
+std::vector<bool> places_with(IsKind is_kind, const Draft& draft, const std::vector<bool>& functions,
+                              const Reach& reach) {
+  const bool behind_addresses = any_with_address(functions, reach);
+  std::vector<bool> found(draft.code.size(), false);
+  for (Pc pc = 0; pc < draft.code.size(); ++pc) {
+    const DraftInstruction& d = draft.code[pc];
+    found[pc] = is_kind(d.fixed) || (d.fixed.op == Opcode::kCall &&
+                                     (is_indirect(d.fixed) ? behind_addresses : functions[d.callee]));
+  }
+  return found;
+}
+
+bool is_block_barrier(const Instruction& i) {
+  return i.is_barrier();
 }
 
 void find_meeting_points(const Draft& draft, const std::vector<bool>& barriers, const Reach& reach,
@@ -158,15 +175,11 @@ void find_meeting_points(const Draft& draft, const std::vector<bool>& barriers, 
   const std::size_t count = flow.blocks.size();
   flow.meeting.resize(count);
   for (std::size_t b = 0; b < count; ++b) flow.meeting[b] = flow.blocks[b].post_dominator;
-  const bool behind_addresses = any_with_address(barriers, reach);
+  const std::vector<bool> here = places_with(is_block_barrier, draft, barriers, reach);
   std::vector<bool> waits(count, false);
   bool any = false;
   for (Pc pc = 0; pc < draft.code.size(); ++pc) {
-    const DraftInstruction& d = draft.code[pc];
-    const bool here =
-        d.fixed.is_barrier() ||
-        (d.fixed.op == Opcode::kCall && (is_indirect(d.fixed) ? behind_addresses : barriers[d.callee]));
-    if (!here) continue;
+    if (!here[pc]) continue;
     waits[flow.block_of[pc]] = true;
     any = true;
   }

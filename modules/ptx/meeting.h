@@ -25,12 +25,19 @@ namespace weft::ptx {
 // 4,472 blocks are never cut short.
 inline constexpr std::uint64_t kMeetingSearch = 20'000'000;
 
-// By number of the function, whether a thread in it may come to a block barrier: one of its own, of any form
-// (who keeps threads from bar.arrive keeps those waiting that it counts for), or one of a function that it
-// calls. A call through a register may reach every function with an address.
-std::vector<bool> with_block_barriers(const std::vector<const Draft*>& functions, const Reach& reach);
+// By number of the function, whether a thread in it may come to an instruction of some kind: one of its own,
+// or one of a function that it calls. A call through a register may reach every function with an address.
+using IsKind = bool (*)(const Instruction&);
+std::vector<bool> functions_with(IsKind is_kind, const std::vector<const Draft*>& functions,
+                                 const Reach& reach);
+// By PC of one function: instructions of that kind, and calls of `functions`, which are as above.
+std::vector<bool> places_with(IsKind is_kind, const Draft& draft, const std::vector<bool>& functions,
+                              const Reach& reach);
 
-// Sets `meeting` of the function's blocks; `barriers` as above.
+// Of any form: who keeps threads from bar.arrive keeps those waiting that it counts for.
+bool is_block_barrier(const Instruction& i);
+
+// Sets `meeting` of the function's blocks; `barriers`: the functions with block barriers.
 void find_meeting_points(const Draft& draft, const std::vector<bool>& barriers, const Reach& reach,
                          FlowGraph& flow);
 

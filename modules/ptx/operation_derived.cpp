@@ -1,4 +1,5 @@
-// Instructions that become others: their modifiers. How they become others: lower_derived.cpp.
+// Instructions that become others: their modifiers. How they become others: lower_derived.cpp,
+// lower_convert.cpp.
 #include "ptx/operation_readers.h"
 
 namespace weft::ptx {

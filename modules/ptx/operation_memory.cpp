@@ -1,5 +1,5 @@
-// Modifiers of memory instructions. Consistency and cache hints are accepted and have no effect on function:
-// the memory image is updated at issue, in order.
+// Modifiers of memory instructions. Order and scope have no effect on device memory, whose image is updated
+// at issue, in order; accesses to system memory follow them. Cache hints have none.
 #include <algorithm>
 
 #include "ptx/operation_readers.h"
@@ -67,6 +67,20 @@ void check_order(Modifiers& m, const Groups& groups) {
   if (groups.seen(kScope) && !groups.seen(kOrder)) m.illegal("a scope needs an order such as .relaxed");
 }
 
+// The group's next word, of an order or a scope.
+bool take_order(Modifiers& m, Groups& groups, Instruction& i, std::initializer_list<std::string_view> words) {
+  const std::string_view word = m.peek();
+  if (!groups.one(kOrder, words)) return false;
+  i.acquires = word[0] == 'a';  // acquire, acq_rel
+  i.releases = word == "release" || word == "acq_rel";
+  return true;
+}
+bool take_scope(Modifiers& m, Groups& groups, Instruction& i) {
+  const std::string_view word = m.peek();
+  if (!groups.one(kScope, {"cta", "cluster", "gpu", "sys"})) return false;
+  i.system_scope = word == "sys";
+  return true;
+}
 void check_vector(Modifiers& m, const Instruction& i) {
   if (bytes_of(i.type) * i.vector > 16) m.illegal("a vector access has at most 16 bytes");
 }
@@ -79,15 +93,16 @@ void read_load(Modifiers& m, Operation& o) {
   Instruction& i = o.instruction;
   Groups groups(m);
   while (!m.done()) {
-    const bool taken = groups.one(kOrder, {"relaxed", "acquire"}) || m.take("weak") ||
-                       groups.one(kVolatile, {"volatile"}) ||
-                       groups.one(kScope, {"cta", "cluster", "gpu", "sys"}) || take_space(m, groups, i) ||
-                       groups.one(kCache, {"ca", "cg", "cs", "lu", "cv"}) ||
+    i.fresh = i.fresh || m.peek() == "cv";
+    const bool taken = take_order(m, groups, i, {"relaxed", "acquire"}) || m.take("weak") ||
+                       groups.one(kVolatile, {"volatile"}) || take_scope(m, groups, i) ||
+                       take_space(m, groups, i) || groups.one(kCache, {"ca", "cg", "cs", "lu", "cv"}) ||
                        groups.one(kNonCoherent, {"nc"}) || take_hint(m) || take_vector(m, groups, i);
     if (!taken) break;
   }
   i.type = m.type(kMemoryTypes);
   i.is_volatile = groups.seen(kVolatile);
+  i.fresh = i.fresh || i.is_volatile || i.system_scope;
   i.non_coherent = groups.seen(kNonCoherent);
   i.constant_cache = i.space == Space::kParam || i.space == Space::kConst;
   check_order(m, groups);
@@ -100,10 +115,10 @@ void read_store(Modifiers& m, Operation& o) {
   Instruction& i = o.instruction;
   Groups groups(m);
   while (!m.done()) {
-    const bool taken =
-        groups.one(kOrder, {"relaxed", "release"}) || m.take("weak") || groups.one(kVolatile, {"volatile"}) ||
-        groups.one(kScope, {"cta", "cluster", "gpu", "sys"}) || take_space(m, groups, i) ||
-        groups.one(kCache, {"wb", "cg", "cs", "wt"}) || take_hint(m) || take_vector(m, groups, i);
+    const bool taken = take_order(m, groups, i, {"relaxed", "release"}) || m.take("weak") ||
+                       groups.one(kVolatile, {"volatile"}) || take_scope(m, groups, i) ||
+                       take_space(m, groups, i) || groups.one(kCache, {"wb", "cg", "cs", "wt"}) ||
+                       take_hint(m) || take_vector(m, groups, i);
     if (!taken) break;
   }
   i.type = m.type(kMemoryTypes);
@@ -133,8 +148,8 @@ void read_atomic(Modifiers& m, Operation& o) {
                                   : Atomic::kXor;
       continue;
     }
-    const bool taken = groups.one(kOrder, {"relaxed", "acquire", "release", "acq_rel"}) ||
-                       groups.one(kScope, {"cta", "cluster", "gpu", "sys"}) || take_space(m, groups, i);
+    const bool taken = take_order(m, groups, i, {"relaxed", "acquire", "release", "acq_rel"}) ||
+                       take_scope(m, groups, i) || take_space(m, groups, i);
     if (!taken) break;
   }
   if (!groups.seen(kOperation)) m.unexpected("an operation such as .add");
@@ -189,18 +204,14 @@ void read_convert_address(Modifiers& m, Operation& o) {
 }
 
 void read_fence(Modifiers& m, Operation& o) {
-  enum class Level { kScope } ignored = Level::kScope;
+  Instruction& i = o.instruction;
+  i.acquires = i.releases = true;
   if (m.mnemonic() == "membar") {
-    m.need({{"cta", Level::kScope}, {"gl", Level::kScope}, {"sys", Level::kScope}}, ignored);
+    m.need({{"cta", false}, {"gl", false}, {"sys", true}}, i.system_scope);
   } else {
-    m.take({{"sc", Level::kScope},
-            {"acq_rel", Level::kScope},
-            {"acquire", Level::kScope},
-            {"release", Level::kScope}},
-           ignored);
-    m.need(
-        {{"cta", Level::kScope}, {"cluster", Level::kScope}, {"gpu", Level::kScope}, {"sys", Level::kScope}},
-        ignored);
+    bool ignored = true;
+    m.take({{"sc", true}, {"acq_rel", true}, {"acquire", true}, {"release", true}}, ignored);
+    m.need({{"cta", false}, {"cluster", false}, {"gpu", false}, {"sys", true}}, i.system_scope);
   }
   o.shape = Shape::kFence;
 }

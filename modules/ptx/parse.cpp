@@ -3,9 +3,9 @@
 
 #include "ptx/builder.h"
 #include "ptx/grammar.h"
-#include "ptx/limits.h"
-#include "ptx/module.h"
 #include "ptx/variables.h"
+#include "weft/ptx/limits.h"
+#include "weft/ptx/module.h"
 
 namespace weft::ptx {
 namespace {

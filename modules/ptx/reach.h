@@ -2,13 +2,17 @@
 #ifndef WEFT_PTX_REACH_H
 #define WEFT_PTX_REACH_H
 
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
-#include "ptx/lower.h"
 #include "ptx/symbols.h"
 
 namespace weft::ptx {
+
+// The functions of a program: 0 is the kernel.
+using FunctionNumbers = std::map<const Function*, std::uint32_t>;
 
 struct Reach {
   std::vector<std::unique_ptr<FunctionSymbols>> functions;  // 0 is the kernel; in the order of first mention

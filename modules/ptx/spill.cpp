@@ -51,7 +51,10 @@ class Spiller {
  private:
   static constexpr std::uint64_t kNoPlace = UINT64_MAX;
 
-  std::uint32_t size_of(VirtualId id) const { return rows_of(draft_.registers[id]); }
+  // Scalar registers are not spilled, since local memory is the thread's own.
+  std::uint32_t size_of(VirtualId id) const {
+    return draft_.is_scalar(id) ? 0 : rows_of(draft_.registers[id]);
+  }
   bool may_be_spilled(VirtualId id) const {
     return size_of(id) != 0 && (id >= is_temporary_.size() || !is_temporary_[id]);
   }
@@ -254,17 +257,21 @@ class Spiller {
 
 }  // namespace
 
-Fitted fit_registers(Draft& draft, std::uint32_t max_rows, std::uint32_t max_predicates, SpillArea* area) {
+Fitted fit_registers(Draft& draft, std::uint32_t max_rows, std::uint32_t max_predicates, SpillArea* area,
+                     const KeptScalars& kept) {
   Fitted result;
   Liveness liveness;
   const auto look = [&] {
     result.flow = build_flow(draft);
     liveness = find_liveness(draft, result.flow);
-    result.allocation = allocate(draft, result.flow, liveness, max_rows, max_predicates);
+    result.allocation = allocate(draft, result.flow, liveness, max_rows, max_predicates, kept);
     result.fits = result.allocation.feasible && result.allocation.registers <= max_rows;
   };
   look();
-  if (result.fits || area == nullptr || result.allocation.predicate_pressure > max_predicates) return result;
+  if (result.fits || area == nullptr || result.allocation.predicate_pressure > max_predicates ||
+      !result.allocation.scalars_fit) {
+    return result;
+  }
   Spiller spiller(draft, *area);
   // What is live at once may fit and its colouring not: then a little less must be live.
   std::uint32_t rows = max_rows;

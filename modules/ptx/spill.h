@@ -24,8 +24,10 @@ struct Fitted {
 
 // Allocates the registers of the draft; if it needs more than `max_rows`, spills those that cost least (by
 // uses, weighted by the depth of loops, against the crowded places where they lie idle) until it does not.
-// `area` nullptr: nothing is spilled.
-Fitted fit_registers(Draft& draft, std::uint32_t max_rows, std::uint32_t max_predicates, SpillArea* area);
+// `area` nullptr: nothing is spilled. `kept`: by block, as find_scalars gave them; spilling leaves the blocks
+// and the scalar registers alone.
+Fitted fit_registers(Draft& draft, std::uint32_t max_rows, std::uint32_t max_predicates, SpillArea* area,
+                     const KeptScalars& kept = {});
 
 }  // namespace weft::ptx
 

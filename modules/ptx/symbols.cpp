@@ -4,9 +4,9 @@
 #include <charconv>
 #include <unordered_set>
 
-#include "ptx/limits.h"
 #include "ptx/types.h"
 #include "ptx/variables.h"
+#include "weft/ptx/limits.h"
 
 namespace weft::ptx {
 

@@ -1,9 +1,9 @@
 // The calls of a function: whom they name, with which signature, and where their arguments lie.
 #include <algorithm>
 
-#include "ptx/limits.h"
 #include "ptx/symbols.h"
 #include "ptx/types.h"
+#include "weft/ptx/limits.h"
 
 namespace weft::ptx {
 

@@ -10,8 +10,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "common/error.h"
-#include "ptx/module.h"
+#include "weft/common/error.h"
+#include "weft/ptx/module.h"
 
 namespace weft::ptx {
 
@@ -131,6 +131,14 @@ struct ModuleText {
   std::vector<std::uint32_t> shared_variables;  // indices in Module::variables
 
   std::string_view view(Extent e) const { return std::string_view(text).substr(e.at, e.length); }
+  std::string_view name(const Node& node) const { return view(node.text); }
+  bool is_sink(const Node& node) const { return name(node) == "_"; }
+  const Node& child(const Node& node, std::uint32_t k) const { return nodes[node.first + k]; }
+  // The elements of a vector. Anything else is its only element.
+  static std::uint32_t width(const Node& node) { return node.kind == Node::Kind::kVector ? node.count : 1; }
+  const Node& element(const Node& node, std::uint32_t k) const {
+    return node.kind == Node::Kind::kVector ? child(node, k) : node;
+  }
   void index_lines();  // makes `place` fast
   // Line and column (bytes, both from 1) of an offset.
   SourcePlace place(std::uint32_t at) const;

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "ptx/module.h"
 #include "ptx/syntax.h"
+#include "weft/ptx/module.h"
 
 namespace weft::ptx {
 

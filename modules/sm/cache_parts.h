@@ -4,20 +4,21 @@
 
 #include "cache/mshr_table.h"
 #include "cache/tag_array.h"
-#include "sm/sm_config.h"
+#include "weft/sm/sm_config.h"
 
 namespace weft::sm {
 
-inline cache::TagArray::Config tag_config(const CacheConfig& config) {
-  cache::TagArray::Config tags;
+inline cache::TagConfig tag_config(const CacheConfig& config) {
+  cache::TagConfig tags;
   tags.sets = config.sets;
   tags.ways = config.ways;
   tags.line_bytes = config.line_bytes;
+  tags.set_index = config.set_index;
   return tags;
 }
 
-inline cache::MshrTable::Config mshr_config(const CacheConfig& config) {
-  cache::MshrTable::Config mshrs;
+inline cache::MshrConfig mshr_config(const CacheConfig& config) {
+  cache::MshrConfig mshrs;
   mshrs.entries = config.mshr_entries;
   mshrs.merges = config.mshr_merges;
   return mshrs;

@@ -8,24 +8,32 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/clock_domain.h"
+#include "bus/clock_domain.h"
 
 namespace weft::sm {
 
 template <class Event>
 class EventWheel {
  public:
-  EventWheel() { clear(); }
-
-  void clear() {
+  EventWheel() {
     head_.fill(kNone);
     tail_.fill(kNone);
-    used_.fill(0);
+  }
+
+  void clear() {
+    for (unsigned w = 0; w < used_.size(); ++w) {
+      for (; used_[w] != 0; used_[w] &= used_[w] - 1) {
+        const unsigned slot = w * 64 + static_cast<unsigned>(__builtin_ctzll(used_[w]));
+        head_[slot] = tail_[slot] = kNone;
+      }
+    }
     nodes_.clear();
     free_ = kNone;
     far_.clear();
     count_ = 0;
   }
+
+  bool empty() const { return count_ == 0 && far_.empty(); }
 
   // `at` is after `now`, the last cycle that was taken out.
   void add(Cycle now, Cycle at, const Event& event) {
@@ -112,7 +120,7 @@ class EventWheel {
   }
 
   std::array<std::uint32_t, kSlots> head_, tail_;
-  std::array<std::uint64_t, kSlots / 64> used_;
+  std::array<std::uint64_t, kSlots / 64> used_{};
   std::vector<Node> nodes_;
   std::uint32_t free_ = kNone;
   std::vector<Far> far_;

@@ -8,8 +8,8 @@ namespace weft::sm {
 namespace {
 
 // Every context may wait for one line.
-cache::MshrTable::Config fetch_mshrs(const CacheConfig& config, unsigned contexts) {
-  cache::MshrTable::Config mshrs = mshr_config(config);
+cache::MshrConfig fetch_mshrs(const CacheConfig& config, unsigned contexts) {
+  cache::MshrConfig mshrs = mshr_config(config);
   mshrs.merges = std::max<std::uint64_t>(mshrs.merges, contexts);
   return mshrs;
 }
@@ -31,107 +31,129 @@ void drop(std::vector<std::uint64_t>& set, unsigned i) {
 }
 
 bool any(const std::vector<std::uint64_t>& set) {
-  return std::any_of(set.begin(), set.end(), [](std::uint64_t word) { return word != 0; });
+  for (const std::uint64_t word : set) {
+    if (word != 0) return true;
+  }
+  return false;
 }
 
 }  // namespace
 
 FrontEnd::FrontEnd(const Config& config, unsigned contexts)
     : config_(config),
-      buffers_(contexts),
-      needs_((contexts + 63) / 64, 0),
-      arriving_((contexts + 63) / 64, 0),
+      reports_(contexts),
+      state_(contexts),
       tags_(tag_config(config.l1i)),
       mshrs_(fetch_mshrs(config.l1i, contexts)) {}
 
 void FrontEnd::reset() {
-  if (untouched_) return;
-  untouched_ = true;
-  for (Buffer& b : buffers_) {
-    Buffer fresh;
-    fresh.waiting = b.waiting;
-    fresh.number = b.number;
-    b = fresh;
-    if (b.waiting != nullptr) b.waiting->add(b.number);
-  }
-  std::fill(needs_.begin(), needs_.end(), 0);
-  std::fill(arriving_.begin(), arriving_.end(), 0);
-  next_arrival_ = kNever;
-  last_ = 0;
-  blocked_ = false;
+  if (state_.untouched && state_.codes.empty()) return;
+  state_.codes.clear();
+  empty_buffers();
   tags_.reset();
   mshrs_.reset();
 }
 
-void FrontEnd::start_kernel(std::uint32_t instructions, std::uint64_t code_offset) {
-  reset();
-  instructions_ = instructions;
-  last_fetch_.assign(instructions, 0);
-  fetch_number_ = 0;
-  code_offset_ = code_offset;
+void FrontEnd::empty_buffers() {
+  if (state_.untouched) return;
+  std::vector<Code> codes = std::move(state_.codes);
+  state_ = State(static_cast<unsigned>(reports_.size()));
+  state_.codes = std::move(codes);
+  for (const Report& report : reports_) {
+    if (report.waiting != nullptr) report.waiting->add(report.number);
+  }
 }
 
-void FrontEnd::follow(warp_formation::ContextTable& table, unsigned first) {
-  auto& changed = table.changed();
-  for (std::size_t w = 0; w < changed.size(); ++w) {
-    for (std::uint64_t rest = changed[w]; rest != 0; rest &= rest - 1) {
-      const unsigned local = static_cast<unsigned>(w * 64) + static_cast<unsigned>(__builtin_ctzll(rest));
-      Buffer& b = buffers_[first + local];
-      b.wanted = table.pc(local);
-      if (b.wanted != ptx::kNoPc) untouched_ = false;
-      if (b.count != 0 && b.first != b.wanted) {
-        b.count = 0;
-        ++flushes_;
-      }
-      consider(first + local);
+// Lines are named by addresses. Where other code has taken the place of what was there, as when a module has
+// been unloaded, they would be taken for its lines: then the cache is emptied.
+void FrontEnd::keep_lines_of(const Code& code) {
+  for (const Code& known : state_.codes) {
+    if (known.kernel == code.kernel && known.offset == code.offset &&
+        known.instructions == code.instructions) {
+      return;
     }
-    changed[w] = 0;
+    if (known.offset >= code.end() || code.offset >= known.end()) continue;
+    tags_.reset();
+    state_.codes.clear();
+    break;
   }
+  state_.codes.push_back(code);
+}
+
+void FrontEnd::start_kernel(std::uint32_t instructions, std::uint64_t code_offset,
+                            const std::string& kernel) {
+  const bool keeps = config_.l1i.kept && mshrs_.in_use() == 0;
+  if (keeps) {
+    empty_buffers();
+    keep_lines_of({kernel, code_offset, instructions});
+  } else {
+    reset();
+  }
+  state_.instructions = instructions;
+  state_.last_fetch.assign(instructions, 0);
+  state_.fetch_number = 0;
+  state_.code_offset = code_offset;
+}
+
+// Of the table's contexts 64 x word .. 64 x word + 63.
+void FrontEnd::follow(warp_formation::ContextTable& table, unsigned first, unsigned word) {
+  std::uint64_t& changed = table.changed()[word];
+  for (std::uint64_t rest = changed; rest != 0; rest &= rest - 1) {
+    const unsigned local = word * 64 + static_cast<unsigned>(__builtin_ctzll(rest));
+    Buffer& b = state_.buffers[first + local];
+    b.wanted = table.pc(local);
+    if (b.wanted != ptx::kNoPc) state_.untouched = false;
+    if (b.count != 0 && b.first != b.wanted) {
+      b.count = 0;
+      ++flushes_;
+    }
+    consider(first + local);
+  }
+  changed = 0;
 }
 
 void FrontEnd::report_to(warp_formation::ContextSet& waiting, unsigned first, unsigned count) {
   for (unsigned c = 0; c < count; ++c) {
-    buffers_[first + c].waiting = &waiting;
-    buffers_[first + c].number = static_cast<std::uint16_t>(c);
+    reports_[first + c] = {&waiting, static_cast<std::uint16_t>(c)};
     waiting.add(c);
   }
 }
 
 void FrontEnd::consider(unsigned context) {
-  const Buffer& b = buffers_[context];
-  if (b.waiting != nullptr) {
+  const Buffer& b = state_.buffers[context];
+  if (const Report& report = reports_[context]; report.waiting != nullptr) {
     if (b.count != 0 && b.first == b.wanted) {
-      b.waiting->remove(b.number);
+      report.waiting->remove(report.number);
     } else {
-      b.waiting->add(b.number);
+      report.waiting->add(report.number);
     }
   }
   const bool room = b.count == 0 || b.count + config_.fetch_width <= config_.instruction_buffer;
   const ptx::Pc next = b.count == 0 ? b.wanted : b.first + b.count;
-  if (next < instructions_ && !b.fetching && room) {
-    put(needs_, context);
+  if (next < state_.instructions && !b.fetching && room) {
+    put(state_.needs, context);
   } else {
-    drop(needs_, context);
+    drop(state_.needs, context);
   }
 }
 
 void FrontEnd::consume(unsigned context) {
-  Buffer& b = buffers_[context];
+  Buffer& b = state_.buffers[context];
   --b.count;
   b.wanted = ++b.first;  // until the scheme says otherwise
   consider(context);
 }
 
 void FrontEnd::arrive(Cycle now) {
-  if (next_arrival_ > now) return;
-  next_arrival_ = kNever;
-  each(arriving_, [&](unsigned c) {
-    Buffer& b = buffers_[c];
+  if (state_.next_arrival > now) return;
+  state_.next_arrival = kNever;
+  each(state_.arriving, [&](unsigned c) {
+    Buffer& b = state_.buffers[c];
     if (b.arrival > now) {
-      next_arrival_ = std::min(next_arrival_, b.arrival);
+      state_.next_arrival = std::min(state_.next_arrival, b.arrival);
       return;
     }
-    drop(arriving_, c);
+    drop(state_.arriving, c);
     b.fetching = false;
     if (b.wanted != ptx::kNoPc) {
       if (b.count == 0 && b.fetch_pc == b.wanted) b.first = b.fetch_pc;
@@ -142,37 +164,42 @@ void FrontEnd::arrive(Cycle now) {
   });
 }
 
-std::uint64_t FrontEnd::step(Cycle now, bool can_miss) {
-  blocked_ = false;
-  const auto contexts = static_cast<unsigned>(buffers_.size());
-  // Round robin: the first context after the last one served.
-  unsigned chosen = contexts;
-  for (unsigned pass = 0; pass < 2 && chosen == contexts; ++pass) {
-    const unsigned from = pass == 0 ? last_ + 1 : 0;
-    for (std::size_t w = from / 64; w < needs_.size(); ++w) {
-      std::uint64_t word = needs_[w];
-      if (w == from / 64) word &= ~std::uint64_t{0} << (from % 64);
-      if (word != 0) {
-        chosen = static_cast<unsigned>(w * 64) + static_cast<unsigned>(__builtin_ctzll(word));
-        break;
-      }
-    }
+// Round robin: the first context after the last one served. One needs a fetch.
+unsigned FrontEnd::next_to_fetch() const {
+  const auto number = [](std::size_t w, std::uint64_t word) {
+    return static_cast<unsigned>(w * 64) + static_cast<unsigned>(__builtin_ctzll(word));
+  };
+  const std::vector<std::uint64_t>& needs = state_.needs;
+  const unsigned from = state_.last + 1;
+  for (std::size_t w = from / 64; w < needs.size(); ++w) {
+    const std::uint64_t word = w == from / 64 ? needs[w] & ~std::uint64_t{0} << (from % 64) : needs[w];
+    if (word != 0) return number(w, word);
   }
-  if (chosen >= contexts) return kNoLine;
+  std::size_t w = 0;
+  while (needs[w] == 0) ++w;
+  return number(w, needs[w]);
+}
 
-  Buffer& b = buffers_[chosen];
+std::uint64_t FrontEnd::step(Cycle now, bool can_miss) {
+  state_.blocked = false;
+  if (!any(state_.needs)) return kNoLine;
+  const unsigned chosen = next_to_fetch();
+
+  Buffer& b = state_.buffers[chosen];
   const ptx::Pc pc = b.count == 0 ? b.wanted : b.first + b.count;
-  const std::uint64_t address = code_offset_ + std::uint64_t{pc} * ptx::kInstructionBytes;
+  const std::uint64_t address = state_.code_offset + std::uint64_t{pc} * ptx::kInstructionBytes;
   const cache::Line line = tags_.line_of(address);
-  const auto left_in_line = static_cast<std::uint32_t>(
-      (config_.l1i.line_bytes - address % config_.l1i.line_bytes) / ptx::kInstructionBytes);
+  const std::uint64_t left_in_line =
+      config_.l1i.enabled
+          ? (config_.l1i.line_bytes - address % config_.l1i.line_bytes) / ptx::kInstructionBytes
+          : config_.fetch_width;  // without a cache there are no lines
   const bool present = !config_.l1i.enabled || tags_.find(line) == cache::LineState::kValid;
   std::uint64_t to_fetch = kNoLine;
   if (!present) {
     const bool merging = mshrs_.contains(line);
     if (!merging &&
         (!can_miss || !tags_.can_reserve(line) || mshrs_.check(line) != cache::MshrOutcome::kAllocated)) {
-      blocked_ = true;
+      state_.blocked = true;
       return kNoLine;
     }
     tags_.access(line);
@@ -184,25 +211,25 @@ std::uint64_t FrontEnd::step(Cycle now, bool can_miss) {
   } else {
     if (config_.l1i.enabled) tags_.access(line);
     b.arrival = now + config_.l1i.latency;
-    next_arrival_ = std::min(next_arrival_, b.arrival);
-    put(arriving_, chosen);
+    state_.next_arrival = std::min(state_.next_arrival, b.arrival);
+    put(state_.arriving, chosen);
   }
   ++fetches_;
-  ++fetch_number_;
-  if (last_fetch_[pc] != 0) {
+  ++state_.fetch_number;
+  if (state_.last_fetch[pc] != 0) {
     for (std::size_t span = 0; span < kSpans.size(); ++span) {
-      if (fetch_number_ - last_fetch_[pc] > kSpans[span]) continue;
+      if (state_.fetch_number - state_.last_fetch[pc] > kSpans[span]) continue;
       ++redundant_[span];
       break;
     }
   }
-  last_fetch_[pc] = fetch_number_;
+  state_.last_fetch[pc] = state_.fetch_number;
   b.fetching = true;
   b.fetch_pc = pc;
   b.fetch_count = static_cast<std::uint8_t>(
-      std::min<std::uint64_t>({config_.fetch_width, left_in_line, std::uint64_t{instructions_} - pc}));
-  last_ = chosen;
-  drop(needs_, chosen);
+      std::min<std::uint64_t>({config_.fetch_width, left_in_line, std::uint64_t{state_.instructions} - pc}));
+  state_.last = chosen;
+  drop(state_.needs, chosen);
   return to_fetch;
 }
 
@@ -210,30 +237,29 @@ void FrontEnd::fill(Cycle now, std::uint64_t line_address) {
   const cache::Line line = tags_.line_of(line_address);
   tags_.fill(line);
   mshrs_.release(line, [&](std::uint32_t c) {
-    Buffer& b = buffers_[c];
+    Buffer& b = state_.buffers[c];
     b.missing = false;
     b.arrival = now + 1;
-    next_arrival_ = std::min(next_arrival_, b.arrival);
-    put(arriving_, c);
+    state_.next_arrival = std::min(state_.next_arrival, b.arrival);
+    put(state_.arriving, c);
   });
 }
 
 Cycle FrontEnd::next_event(Cycle now) const {
-  return any(needs_) && !blocked_ ? now + 1 : next_arrival_;
+  return any(state_.needs) && !state_.blocked ? now + 1 : state_.next_arrival;
 }
 
-void FrontEnd::bind(statistics::Registry& registry, const std::string& prefix) {
-  registry.counter(prefix + ".fetches", "fetches", "fetches of instructions into an instruction buffer",
-                   fetches_);
-  registry.counter(prefix + ".flushes", "flushes", "instruction buffers emptied by a jump", flushes_);
-  registry.counter(prefix + ".redundant_16", "fetches",
-                   "fetches from a PC from which one of the last 16 fetches was", redundant_[0]);
-  registry.counter(prefix + ".redundant_32", "fetches", "the same for the last 32, but not the last 16",
-                   redundant_[1]);
-  registry.counter(prefix + ".redundant_64", "fetches", "the same for the last 64, but not the last 32",
-                   redundant_[2]);
-  tags_.bind(registry, prefix + ".l1i");
-  mshrs_.bind(registry, prefix + ".l1i.mshr");
+void FrontEnd::bind(statistics::Group& group) {
+  group.counter("fetches", units::kFetches, "fetches of instructions into an instruction buffer", fetches_);
+  group.counter("flushes", statistics::Unit("flushes"), "instruction buffers emptied by a jump", flushes_);
+  group.counter("redundant_16", units::kFetches,
+                "fetches from a PC from which one of the last 16 fetches was", redundant_[0]);
+  group.counter("redundant_32", units::kFetches, "the same for the last 32, but not the last 16",
+                redundant_[1]);
+  group.counter("redundant_64", units::kFetches, "the same for the last 64, but not the last 32",
+                redundant_[2]);
+  tags_.bind(group.group("l1i"));
+  mshrs_.bind(group.group("l1i").group("mshr"));
 }
 
 }  // namespace weft::sm

@@ -12,12 +12,13 @@
 #include <string>
 #include <vector>
 
+#include "bus/clock_domain.h"
 #include "cache/mshr_table.h"
 #include "cache/tag_array.h"
-#include "common/clock_domain.h"
-#include "common/statistics.h"
-#include "sm/sm_config.h"
-#include "warp_formation/warp_formation.h"
+#include "weft/common/archive.h"
+#include "weft/common/statistics.h"
+#include "weft/sm/sm_config.h"
+#include "weft/warp_formation/warp_formation.h"
 
 namespace weft::sm {
 
@@ -29,13 +30,21 @@ class FrontEnd {
   // Keeps `waiting` up to date for contexts first .. first + count - 1: those whose buffer does not hold what
   // they need.
   void report_to(warp_formation::ContextSet& waiting, unsigned first, unsigned count);
-  void start_kernel(std::uint32_t instructions, std::uint64_t code_offset);
+  // `kernel`: its name. Code is that of an earlier launch if it has the same name, place and length.
+  void start_kernel(std::uint32_t instructions, std::uint64_t code_offset, const std::string& kernel);
   void reset();
+  // Between two launches.
+  void archive(Archive& archive) { archive(state_, tags_, mshrs_); }
 
   // The scheme's contexts begin at `first`; takes over which of them changed their PC.
-  void follow(warp_formation::ContextTable& table, unsigned first);
+  void follow(warp_formation::ContextTable& table, unsigned first) {
+    auto& changed = table.changed();
+    for (std::size_t w = 0; w < changed.size(); ++w) {
+      if (changed[w] != 0) follow(table, first, static_cast<unsigned>(w));
+    }
+  }
   bool holds(unsigned context, ptx::Pc pc) const {
-    const Buffer& b = buffers_[context];
+    const Buffer& b = state_.buffers[context];
     return b.count != 0 && b.first == pc;
   }
   // The instruction at the front of the buffer was issued.
@@ -53,7 +62,7 @@ class FrontEnd {
   Cycle next_event(Cycle now) const;
   std::uint64_t line_bytes() const { return config_.l1i.line_bytes; }
 
-  void bind(statistics::Registry& registry, const std::string& prefix);
+  void bind(statistics::Group& group);
 
  private:
   struct Buffer {
@@ -65,31 +74,66 @@ class FrontEnd {
     std::uint8_t fetch_count = 0;
     bool missing = false;  // ... and waits for memory
     Cycle arrival = 0;
+    void archive(Archive& archive) {
+      auto& [wanted_, first_, count_, fetching_, fetch_pc_, fetch_count_, missing_, arrival_] = *this;
+      archive(wanted_, first_, count_, fetching_, fetch_pc_, fetch_count_, missing_, arrival_);
+    }
+  };
+  // Where a context is reported while it waits.
+  struct Report {
     warp_formation::ContextSet* waiting = nullptr;
     std::uint16_t number = 0;  // in that set
   };
+  // Instructions whose lines the cache may hold.
+  struct Code {
+    std::string kernel;
+    std::uint64_t offset = 0;
+    std::uint32_t instructions = 0;
+    std::uint64_t end() const { return offset + std::uint64_t{instructions} * ptx::kInstructionBytes; }
+    void archive(Archive& archive) {
+      auto& [kernel_, offset_, instructions_] = *this;
+      archive(kernel_, offset_, instructions_);
+    }
+  };
+  struct State {
+    explicit State(unsigned contexts)
+        : buffers(contexts), needs((contexts + 63) / 64, 0), arriving((contexts + 63) / 64, 0) {}
+    std::vector<Buffer> buffers;
+    std::vector<std::uint64_t> needs;     // contexts to fetch for
+    std::vector<std::uint64_t> arriving;  // contexts with a hit on its way
+    bool untouched = true;                // nothing was wanted yet
+    Cycle next_arrival = kNever;
+    unsigned last = 0;
+    bool blocked = false;  // the chosen fetch misses and cannot be sent
+    std::uint32_t instructions = 0;
+    std::uint64_t code_offset = 0;
+    std::vector<std::uint64_t> last_fetch;  // by PC: number of the last fetch from there, 0: none
+    std::uint64_t fetch_number = 0;
+    std::vector<Code> codes;  // if the cache is kept: of the launches since it was empty
+    void archive(Archive& archive) {
+      auto& [buffers_, needs_, arriving_, untouched_, next_arrival_, last_, blocked_, instructions_,
+             code_offset_, last_fetch_, fetch_number_, codes_] = *this;
+      archive(buffers_, needs_, arriving_, untouched_, next_arrival_, last_, blocked_, instructions_,
+              code_offset_, last_fetch_, fetch_number_, codes_);
+    }
+  };
 
+  void follow(warp_formation::ContextTable& table, unsigned first, unsigned word);
   void consider(unsigned context);  // does it need a fetch?
+  unsigned next_to_fetch() const;
+  void empty_buffers();
+  void keep_lines_of(const Code& code);
 
   const Config& config_;
-  std::vector<Buffer> buffers_;
-  std::vector<std::uint64_t> needs_;     // contexts to fetch for
-  std::vector<std::uint64_t> arriving_;  // contexts with a hit on its way
-  bool untouched_ = true;                // as after a reset: nothing was wanted since
-  Cycle next_arrival_ = kNever;
-  unsigned last_ = 0;
-  bool blocked_ = false;  // the chosen fetch misses and cannot be sent
+  std::vector<Report> reports_;  // by context
+  State state_;
   cache::TagArray tags_;
   cache::MshrTable mshrs_;
-  std::uint32_t instructions_ = 0;
-  std::uint64_t code_offset_ = 0;
   std::uint64_t fetches_ = 0, flushes_ = 0;
   // Fetches of what was fetched for some warp at most so many fetches ago, from the smallest of these spans
   // on [CROWN slide 76].
   static constexpr std::array<std::uint64_t, 3> kSpans = {16, 32, 64};
   std::array<std::uint64_t, kSpans.size()> redundant_{};
-  std::vector<std::uint64_t> last_fetch_;  // by PC: number of the last fetch from there, 0: none
-  std::uint64_t fetch_number_ = 0;
 };
 
 }  // namespace weft::sm

@@ -13,7 +13,7 @@
 #include <deque>
 #include <vector>
 
-#include "ptx/program.h"
+#include "weft/ptx/program.h"
 
 namespace weft::sm {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "common/statistics.h"
-#include "warp_formation/warp_formation.h"
+#include "weft/common/statistics.h"
+#include "weft/warp_formation/warp_formation.h"
 
 namespace weft::sm {
 
@@ -46,16 +46,15 @@ class LaneOracle {
   std::uint64_t executions() const { return executions_; }
   std::uint64_t issues() const { return issues_; }
 
-  void bind(statistics::Registry& registry, const std::string& prefix) {
+  void bind(statistics::Group& group) {
     if (!enabled_) return;
-    registry.counter(prefix + ".executions", "instructions",
-                     "instructions executed by threads of retired blocks", executions_);
-    registry.counter(
-        prefix + ".issues", "cycles",
-        "SIMD cycles that they need at least: executions on the busiest lane of each instruction", issues_);
-    registry.derived(
-        prefix + ".lane_activity", "ratio", "active lanes if every issue were one of those",
-        [this] { return static_cast<double>(executions_) / (static_cast<double>(issues_) * lanes_); });
+    group.counter("executions", units::kInstructions, "instructions executed by threads of retired blocks",
+                  executions_);
+    group.counter("issues", units::kCycles,
+                  "SIMD cycles that they need at least: executions on the busiest lane of each instruction",
+                  issues_);
+    group.ratio("lane_activity", units::kRatio, "active lanes if every issue were one of those",
+                {{&executions_}, {&issues_}, static_cast<double>(lanes_), statistics::kNothing});
   }
 
  private:

@@ -1,50 +1,85 @@
 #include "sm/shared_banks.h"
 
-#include <algorithm>
-
 namespace weft::sm {
 
-SharedBanks::SharedBanks(const Config::SharedMemory& config, unsigned pass_threads)
-    : banks_(static_cast<std::uint32_t>(config.banks)),
-      word_shift_(config.bank_bytes == 8 ? 3 : 2),
-      pass_threads_(pass_threads),
-      words_(config.banks * kMostWords),
-      counts_(config.banks) {}
+using execute::LaneAccess;
+
+SharedBanks::SharedBanks(const Config& config)
+    : banks_(static_cast<std::uint32_t>(config.shared_memory.banks)),
+      word_shift_(config.shared_memory.bank_bytes == 8 ? 3 : 2),
+      pass_threads_(static_cast<unsigned>(config.memory_width)),
+      places_(static_cast<unsigned>(config.simd_width)),
+      words_(config.shared_memory.banks * kMostWords),
+      counts_(config.shared_memory.banks) {}
+
+void SharedBanks::add_words(const LaneAccess& access, std::uint32_t lanes, std::uint32_t words_per_lane) {
+  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+    const auto word0 =
+        static_cast<std::uint32_t>(access.address[static_cast<unsigned>(__builtin_ctz(rest))] >> word_shift_);
+    for (std::uint32_t w = word0; w < word0 + words_per_lane; ++w) {
+      const std::uint32_t bank = w & (banks_ - 1);
+      std::uint32_t* seen = words_.data() + bank * kMostWords;
+      std::uint8_t& count = counts_[bank];
+      if (std::find(seen, seen + count, w) != seen + count) continue;  // broadcast of one word
+      seen[count++] = w;
+      worst_ = std::max<std::uint32_t>(worst_, count);
+    }
+  }
+}
 
 std::uint32_t SharedBanks::cycles(const LaneAccess& access) {
   const auto words_per_lane = std::max<std::uint32_t>(1, access.bytes >> word_shift_);
   if (access.low == access.high) return words_per_lane;  // broadcast
-  const unsigned pass_lanes =
-      std::max<unsigned>(1, std::min<unsigned>(isa::kLanes, pass_threads_) / words_per_lane);
+  const unsigned lanes = pass_lanes(words_per_lane);
   // Fewer words than banks from the first to the last: no two distinct ones in a bank.
   const bool conflict_free =
       (access.high >> word_shift_) - (access.low >> word_shift_) + words_per_lane <= banks_;
   std::uint32_t cycles = 0;
-  for (unsigned from = 0; from < isa::kLanes; from += pass_lanes) {
-    const std::uint32_t pass = pass_lanes >= 32 ? UINT32_MAX : ((1u << pass_lanes) - 1) << from;
-    std::uint32_t rest = access.mask & pass;
-    if (rest == 0) continue;
+  for (unsigned from = 0; from < isa::kLanes; from += lanes) {
+    const std::uint32_t pass = lanes >= 32 ? UINT32_MAX : ((1u << lanes) - 1) << from;
+    const std::uint32_t taking = access.mask & pass;
+    if (taking == 0) continue;
     if (conflict_free) {
       ++cycles;
       continue;
     }
-    std::fill(counts_.begin(), counts_.end(), std::uint8_t{0});
-    std::uint32_t worst = 1;
-    for (; rest != 0; rest &= rest - 1) {
-      const auto word0 = static_cast<std::uint32_t>(
-          access.address[static_cast<unsigned>(__builtin_ctz(rest))] >> word_shift_);
-      for (std::uint32_t w = word0; w < word0 + words_per_lane; ++w) {
-        const std::uint32_t bank = w & (banks_ - 1);
-        std::uint32_t* seen = words_.data() + bank * kMostWords;
-        std::uint8_t& count = counts_[bank];
-        if (std::find(seen, seen + count, w) != seen + count) continue;  // broadcast of one word
-        seen[count++] = w;
-        worst = std::max<std::uint32_t>(worst, count);
-      }
-    }
-    cycles += worst;
+    begin_pass();
+    add_words(access, taking, words_per_lane);
+    cycles += worst_;
   }
   return cycles;
+}
+
+// Of the threads without rows of their chunk's own at 32 places from `first` on; 0: there are none.
+std::uint32_t SharedBanks::cycles(const LaneAccess* accesses, unsigned count,
+                                  const warp_formation::ThreadGroup* groups, unsigned first, bool atomic) {
+  std::uint32_t cycles = 0, threads = 0, words_per_lane = 1;
+  std::uint64_t low = UINT64_MAX, high = 0;
+  for (unsigned from = 0; from < isa::kLanes; from += pass_lanes(words_per_lane)) {
+    begin_pass();
+    bool any = false;
+    for (unsigned i = 0; i < count; ++i) {
+      const LaneAccess& access = accesses[i];
+      const warp_formation::ThreadGroup& group = groups[access.group];
+      if (access.space != ptx::Space::kShared || group.spread) continue;
+      words_per_lane = std::max<std::uint32_t>(1, access.bytes >> word_shift_);
+      const unsigned lanes = std::min(pass_lanes(words_per_lane), isa::kLanes - from);
+      const std::uint32_t taking = access.mask & places_.within(group, first + from, lanes);
+      if (taking == 0) continue;
+      any = true;
+      threads += count_of(taking);
+      for (std::uint32_t rest = taking; rest != 0; rest &= rest - 1) {
+        const std::uint64_t address = access.address[static_cast<unsigned>(__builtin_ctz(rest))];
+        low = std::min(low, address);
+        high = std::max(high, address);
+      }
+      add_words(access, taking, words_per_lane);
+    }
+    if (any) cycles += worst_;
+  }
+  if (threads == 0) return 0;
+  if (low == high) cycles = words_per_lane;  // broadcast
+  return atomic ? std::max(cycles, threads) : cycles;
 }
 
 }  // namespace weft::sm

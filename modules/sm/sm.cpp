@@ -1,9 +1,14 @@
 #include "sm/sm.h"
 
 #include <algorithm>
-#include <sstream>
+#include <cmath>
+#include <cstring>
 #include <stdexcept>
 #include <utility>
+
+#include "sm/datapath_of.h"
+#include "sm/sm_arrays.h"
+#include "weft/warp_formation/scheme.h"
 
 namespace weft::sm {
 
@@ -21,44 +26,40 @@ Sm::Sm(sc_core::sc_module_name name, unsigned index, const Config& config,
       clock_index_(clock.add(*this)),
       barrel_(config.dependence == Dependence::kBarrel),
       executor_(config, index, clock.megahertz(), registers_),
-      units_(config),
-      domains_(domains_of(config, formation)),
+      datapath_(datapath_of(config)),
+      in_turn_(datapath_->in_turn()),
+      forwards_(datapath_->forwards() && !barrel_),
+      scalar_unit_(datapath_->has_scalar_unit()),
+      domains_(domains_of(config, formation, datapath_->lanes())),
       front_end_(config, contexts_of(domains_)),
-      memory_(config, *this),
-      schedulers_(config.schedulers),
-      slots_(config.max_blocks),
-      slot_references_(config.max_blocks, 0),
-      barriers_(config.max_blocks),
+      memory_(config, *this, datapath_->lane_count(), lane_width()),
+      account_(config.schedulers, config.schedulers_per_domain, config.observe.stalled_threads, barrel_),
+      lane_account_(config.observe.lanes ? datapath_->lane_count() : 0),
+      state_(config.max_blocks),
+      synchroniser_(this->name(), index, executor_, state_.blocks, *this),
       in_flight_(kMaxIssues),
-      responses_(config.response_queue),
-      oracle_(config.observe.lane_oracle, static_cast<unsigned>(config.simd_width)) {
-  memory_socket.register_nb_transport_bw(this, &Sm::transport_bw);
+      memory_port_(memory_socket, config.response_queue, {clock, clock_index_}, *this),
+      system_(executor_, config.coalescer.block_bytes),
+      events_(config, datapath_->lane_count() != 0 ? lane_width() : 0),
+      oracle_(config.observe.lane_oracle, datapath_->lanes()) {
+  if (config.issue_alignment) datapath_->align(std::max(1u, warp_width() / datapath_->lanes()));
   for (Domain& domain : domains_) {
     domain.sm = this;
     front_end_.report_to(domain.fetching(), domain.first_context, domain.unit->contexts().size());
   }
-  free_ids_.reserve(kMaxIssues);
-  // Threads of one issue, at most each on its own.
-  scratch_groups_.reserve(std::size_t{warp_formation::kMaxGroups} * isa::kLanes);
-  scratch_outcomes_.reserve(scratch_groups_.capacity());
-  target_groups_.reserve(std::size_t{2} * warp_formation::kMaxGroups * isa::kLanes);
-  target_outcomes_.reserve(std::size_t{warp_formation::kMaxGroups} * isa::kLanes + 1);
+  system_.on_closed = [this](unsigned domain, unsigned chunk) { domains_[domain].written(chunk); };
+  system_.on_acquired = [this] { memory_.drop_system_lines(); };
   reset();
 }
 
 Sm::~Sm() = default;
 
 // The scheduler domains with their units. How many contexts the front end needs, the units know.
-std::vector<Sm::Domain> Sm::domains_of(const Config& config, const warp_formation::Config& formation) {
+std::vector<Sm::Domain> Sm::domains_of(const Config& config, const warp_formation::Config& formation,
+                                       unsigned lanes) {
   std::vector<Domain> domains(config.schedulers / config.schedulers_per_domain);
-  warp_formation::Geometry geometry;
-  geometry.threads = static_cast<std::uint32_t>(
-      std::min(config.max_threads, config.max_warps * formation.warp_size) / domains.size());
-  geometry.simd_width = static_cast<std::uint32_t>(config.simd_width);
-  geometry.schedulers = static_cast<std::uint32_t>(config.schedulers_per_domain);
+  warp_formation::Geometry geometry = geometry_of(config, formation, lanes);
   geometry.max_issues = kMaxIssues;
-  geometry.slots = static_cast<std::uint32_t>(config.max_blocks);
-  geometry.barrel = config.dependence == Dependence::kBarrel;
   unsigned first_context = 0;
   for (std::size_t d = 0; d < domains.size(); ++d) {
     Domain& domain = domains[d];
@@ -76,67 +77,61 @@ unsigned Sm::contexts_of(const std::vector<Domain>& domains) {
 
 void Sm::reset() {
   for (auto& domain : domains_) domain.unit->reset();
-  for (auto& scheduler : schedulers_) scheduler = Scheduler();
-  units_.reset();
+  account_.reset();
+  lane_account_.reset();
+  datapath_->reset(0);
   front_end_.reset();
   memory_.reset();
   wheel_.clear();
-  responses_.clear();
-  std::fill(slots_.begin(), slots_.end(), ResidentBlock());
-  std::fill(slot_references_.begin(), slot_references_.end(), 0u);
-  barriers_.assign(slots_.size(), {});
-  gatherings_.clear();
-  copy_waiters_.clear();
-  free_ids_.clear();
-  for (unsigned id = kMaxIssues; id-- > 0;) free_ids_.push_back(static_cast<std::uint16_t>(id));
-  pool_ = std::make_unique<TransactionPool>();  // what was under way is dropped everywhere
-  system_.clear();
-  free_system_.clear();
-  system_accesses_ = 0;
+  memory_port_.reset();
+  state_ = State(config_.max_blocks);
+  executor_.reset();
+  synchroniser_.reset();
+  copies_.reset();
+  in_flight_.reset();
+  system_.reset();
   counters_ = {};
-  stalled_ = {};
+  std::fill(issue_traces_.begin(), issue_traces_.end(), IssueTrace());
+  std::fill(lane_traces_.begin(), lane_traces_.end(), LaneTrace());
+  traced_ = 0;
   spin_.stop();
-  idle_ = false;
-  barriers_opened_ = 0;
-  // A launch that was stopped leaves records of what was in flight.
-  std::fill(in_flight_.begin(), in_flight_.end(), InFlight());
-  kernel_ = nullptr;
-  running_ = stopped_ = false;
-  reported_drained_ = true;
-  open_request_ = nullptr;
-  open_response_ = nullptr;
-  channel_free_since_ = 0;
 }
 
-void Sm::start_kernel(const Kernel& kernel, const DeviceMemoryView& memory, std::uint64_t code_offset,
-                      std::uint64_t parameter_offset, Cycle now) {
-  kernel_ = &kernel;
-  DeviceMemoryView reachable = memory;
+// What start_kernel sets is not among it: datapath, executor, synchroniser, copies, oracle, lanes.
+void Sm::archive(Archive& archive) {
+  const bool busy = !drained() || !wheel_.empty() || system_.opened() != 0;
+  archive(at_rest(busy), state_, account_, in_flight_, front_end_, memory_, memory_port_);
+  for (Domain& domain : domains_) domain.unit->archive(archive);
+}
+
+void Sm::start_kernel(const execute::Kernel& kernel, const execute::DeviceMemoryView& memory,
+                      std::uint64_t code_offset, std::uint64_t parameter_offset, Cycle now) {
+  state_.kernel = &kernel;
+  execute::DeviceMemoryView reachable = memory;
   if (reachable.image == nullptr) reachable.image = direct_memory(memory.bytes);
-  image_ = reachable.image;
-  system_memory_ = memory.system;
+  state_.image = reachable.image;
+  memory_.carry(carries_data_ ? reachable.image : nullptr);
   executor_.start_kernel(kernel, reachable);
-  front_end_.start_kernel(static_cast<std::uint32_t>(kernel.program.code.size()), code_offset);
-  const unsigned chunks = kernel.occupancy.blocks * kernel.chunks_per_block;
-  live_.assign(chunks, 0);
-  copies_.configure(kernel.copies, chunks, kMaxIssues);
-  bool probes = false;
+  front_end_.start_kernel(static_cast<std::uint32_t>(kernel.program.code.size()), code_offset,
+                          kernel.program.name);
+  synchroniser_.start_kernel(kernel);
+  const unsigned chunks = kernel.occupancy.resident * kernel.chunks_per_block;
+  system_.start_kernel(memory.system, chunks, static_cast<unsigned>(config_.max_blocks));
+  copies_.start_kernel(kernel.copies, chunks, kMaxIssues);
   for (auto& domain : domains_) {
     domain.unit->attach(kernel.program, domain);
     domain.forget_waiters(chunks);
-    probes = probes || domain.unit->wants_memory_probes();
   }
-  memory_.start_kernel(parameter_offset, probes);
-  units_.reset();
-  instruction_counts_ = profile_ == nullptr ? nullptr : profile_->of(kernel.program);
+  memory_.start_kernel(parameter_offset);
+  datapath_->reset(now);
+  state_.instruction_counts = profile_ == nullptr ? nullptr : profile_->of(kernel.program);
+  events_.start_kernel(kernel);
   oracle_.start_kernel(kernel.program.code.size(), static_cast<unsigned>(config_.max_blocks));
   spin_.stop();
-  idle_ = config_.observe.stalled_threads;
-  idle_census_ = {};
-  for (auto& scheduler : schedulers_) scheduler.last = Stall::kEmpty;
-  accounted_ = now;
-  running_ = true;
-  stopped_ = false;
+  account_.start(now);
+  lane_account_.start(now, chunks, kernel.program);
+  state_.running = true;
+  state_.stopped = false;
 }
 
 // The image of device memory, through DMI along the path that the transactions take.
@@ -156,32 +151,35 @@ std::uint8_t* Sm::direct_memory(std::uint64_t bytes) {
 }
 
 void Sm::finish_kernel(Cycle now) {
-  if (!running_) return;
-  account(now + 1);
-  running_ = false;
+  if (!state_.running) return;
+  account_.bring_to(now + 1);
+  lane_account_.bring_to(now + 1);
+  state_.running = false;
 }
 
 bool Sm::can_launch() const {
-  if (!running_ || stopped_) return false;
-  const auto used = static_cast<std::size_t>(
-      std::count_if(slots_.begin(), slots_.end(), [](const ResidentBlock& block) { return block.live; }));
-  if (used >= kernel_->occupancy.blocks) return false;
+  if (!state_.running || state_.stopped) return false;
+  const auto used =
+      static_cast<std::size_t>(std::count_if(state_.blocks.begin(), state_.blocks.end(),
+                                             [](const execute::ResidentBlock& block) { return block.live; }));
+  if (used >= state_.kernel->occupancy.resident || !datapath_->can_hold(state_.kernel->registers))
+    return false;
   warp_formation::Block block;
-  block.threads = kernel_->threads;
+  block.threads = state_.kernel->threads;
   return std::any_of(domains_.begin(), domains_.end(),
                      [&](const Domain& domain) { return domain.unit->can_launch(block); });
 }
 
 void Sm::launch_block(const dispatch::Dim3& index) {
   std::uint16_t slot = 0;
-  while (slots_[slot].live) ++slot;
-  ResidentBlock& resident = slots_[slot];
+  while (state_.blocks[slot].live) ++slot;
+  execute::ResidentBlock& resident = state_.blocks[slot];
   resident.live = true;
   resident.slot = slot;
-  resident.first_chunk = static_cast<std::uint16_t>(slot * kernel_->chunks_per_block);
-  resident.threads = resident.live_threads = kernel_->threads;
+  resident.first_chunk = static_cast<std::uint16_t>(slot * state_.kernel->chunks_per_block);
+  resident.threads = resident.live_threads = state_.kernel->threads;
   resident.index = index;
-  warp_formation::Block block{slot, resident.first_chunk, kernel_->threads};
+  warp_formation::Block block{slot, resident.first_chunk, state_.kernel->threads};
   // The domain with the fewest live threads; the first of equals.
   std::uint64_t least = UINT64_MAX;
   for (std::size_t d = 0; d < domains_.size(); ++d) {
@@ -192,73 +190,68 @@ void Sm::launch_block(const dispatch::Dim3& index) {
       resident.domain = static_cast<std::uint16_t>(d);
     }
   }
-  prepare_synchronisation(resident);
+  synchroniser_.start_block(resident);
+  copies_.start_block(resident.first_chunk, state_.kernel->chunks_per_block);
+  datapath_->hold(block, state_.kernel->registers);
   executor_.start_block(resident);
   domains_[resident.domain].unit->launch(block);
+  account_.resident(resident.domain, block.threads, clock_.current_edge() + 1);
   ++counters_.blocks_launched;
-  counters_.threads_launched += kernel_->threads;
-  reported_drained_ = false;
+  counters_.threads_launched += state_.kernel->threads;
+  state_.reported_drained = false;
   clock_.wake(clock_index_);
 }
 
-// Cycles since the last step were spent as that step ended: nothing came in between that could change it.
-void Sm::account(Cycle now) {
-  if (!running_ || now <= accounted_) return;
-  for (auto& scheduler : schedulers_)
-    scheduler.buckets[static_cast<unsigned>(scheduler.last)] += now - accounted_;
-  if (idle_) count_stalled(now - accounted_);
-  accounted_ = now;
-}
-
 Cycle Sm::step(Cycle now) {
-  now_ = now;
-  if (stopped_ || !running_) return kNever;
-  account(now);
+  state_.now = now;
+  if (state_.stopped || !state_.running) return kNever;
+  account_.bring_to(now);
   take_responses(now);
   memory_.events(now);
   wheel_.take(now, [&](const Event& event) { handle(now, event); });
-  if (!gatherings_.empty()) release_gatherings();
-  if (stopped_) return kNever;
+  if (!synchroniser_.gatherings().empty()) {  // a thread may come to its end in many ways
+    const Fault wrong = synchroniser_.release_gatherings();
+    if (wrong && !state_.stopped) fault(wrong);
+  }
+  if (state_.stopped) return kNever;
   for (auto& domain : domains_) front_end_.follow(domain.unit->contexts(), domain.first_context);
   front_end_.arrive(now);
   memory_.step(now);
+  if (memory_.has_to_flush()) memory_.flush(!has_block());
   send_request(now);
 
-  for (const ptx::Unit unit : {ptx::Unit::kSfu, ptx::Unit::kMemory}) {
-    if (!unit_available(0, unit)) continue;
-    for (auto& domain : domains_) domain.unit_free(unit);
-  }
+  for (auto& domain : domains_) domain.free_units(now, memory_.can_accept());
   bool issued = false, unit_busy = false;
-  if (kTracing && trace_ != nullptr) {
-    *trace_ = SmTrace();
-    trace_->cycle = now;
+  if (kTracing && traces_) {
+    std::fill(issue_traces_.begin(), issue_traces_.end(), IssueTrace());
+    traced_ = now;
   }
+  if (lane_account_.enabled()) survey_lanes(now);
   for (auto& domain : domains_) {
     domain.unit->advance(now);
     for (unsigned s = 0; s < config_.schedulers_per_domain; ++s) {
-      Scheduler& scheduler = schedulers_[domain.first_scheduler + s];
-      scheduler.last = issue(now, domain, s);
-      if (stopped_) return kNever;
-      issued = issued || scheduler.last == Stall::kNone;
-      unit_busy = unit_busy || scheduler.last == Stall::kUnitBusy || scheduler.last == Stall::kMemoryBusy;
+      const Stall stall = issue(now, domain, s);
+      account_.set(domain.first_scheduler + s, stall);
+      if (state_.stopped) return kNever;
+      issued = issued || stall == Stall::kNone;
+      unit_busy = unit_busy || stall == Stall::kUnitBusy || stall == Stall::kMemoryBusy;
     }
     front_end_.follow(domain.unit->contexts(), domain.first_context);
   }
-  if (kTracing && trace_ != nullptr) {
-    trace_->stall = schedulers_[0].last;
-    for (const auto& domain : domains_) trace_->ready_warps += domain.unit->ready_warps();
-  }
+  if (unit_busy) account_.hold(static_cast<unsigned>(memory_.hold(now)));
   const std::uint64_t line = front_end_.step(now, !memory_.outgoing().full());
   if (line != FrontEnd::kNoLine)
     memory_.fetch_instructions(line, static_cast<std::uint32_t>(front_end_.line_bytes()));
 
-  if (config_.observe.stalled_threads) {
-    idle_ = !issued;
-    if (idle_) idle_census_ = census();
+  for (std::size_t d = 0; d < domains_.size(); ++d) {
+    if (account_.wants_census(d, issued)) account_.take_census(d, domains_[d].unit->census());
   }
-  account(now + 1);
-  if (!reported_drained_ && drained()) {
-    reported_drained_ = true;
+  if (lane_account_.enabled()) {
+    if (issued) lane_account_.count_conflicts();
+    lane_account_.bring_to(now + 1);
+  }
+  if (!state_.reported_drained && drained()) {
+    state_.reported_drained = true;
     listener_.sm_drained(index_);
   }
   return issued ? now + 1 : next_event(now, unit_busy);
@@ -267,140 +260,154 @@ Cycle Sm::step(Cycle now) {
 Cycle Sm::next_event(Cycle now, bool unit_busy) const {
   Cycle next = std::min(wheel_.next(now), memory_.next_event(now));
   next = std::min(next, front_end_.next_event(now));
-  if (unit_busy) next = std::min(next, units_.next_free(now));
-  for (const auto& domain : domains_) next = std::min(next, domain.unit->next_event(now));
-  const bool sendable = open_request_ == nullptr && !const_cast<LoadStoreUnit&>(memory_).outgoing().empty();
-  if (sendable || !responses_.empty()) next = now + 1;
+  // Whoever waits for a lane is woken by itself.
+  if (unit_busy && !in_turn_) next = std::min(next, datapath_->next_free(now));
+  for (const auto& domain : domains_)
+    next = std::min({next, domain.unit->next_event(now), domain.next_waking()});
+  const bool sendable = !memory_port_.busy() && !const_cast<LoadStoreUnit&>(memory_).outgoing().empty();
+  if (sendable || memory_port_.waiting()) next = now + 1;
   return next;
 }
 
+template <bool kSetsAside>
 Stall Sm::ready(const Domain& domain, unsigned scheduler, const warp_formation::Issue& issue) const {
   if (!front_end_.holds(domain.first_context + issue.context, issue.pc)) return Stall::kFetch;
-  const Operation& op = kernel_->operations[issue.pc];
+  const execute::Operation& op = state_.kernel->operations[issue.pc];
+  if (slots_.limited && !slots_.allow(op.instruction->scalar, issue.context)) return Stall::kUnitBusy;
   if (!barrel_) {
     for (const auto& group : issue.groups) {
-      if ((registers_.pending(group.chunk, op.keys.data(), op.key_count) & group.mask) != 0) {
-        const std::uint32_t loads =
-            registers_.pending_load(group.chunk, op.keys.data(), op.key_count) & group.mask;
-        const Stall stall = loads != 0 ? Stall::kMemory : Stall::kDependence;
-        domain.wait(issue.context, group.chunk, stall);
+      if (registers_.pending(group.chunk, group.mask, op.keys.data(), op.key_count)) {
+        const bool loads = registers_.pending_load(group.chunk, group.mask, op.keys.data(), op.key_count);
+        const Stall stall = loads ? Stall::kMemory : Stall::kDependence;
+        if constexpr (kSetsAside) domain.wait(issue.context, group.chunk, stall);
         return stall;
       }
     }
   }
+  if (system_.busy() && (op.instruction->unit == ptx::Unit::kMemory || op.instruction->releases)) {
+    for (const auto& group : issue.groups) {
+      if (!system_.holds(group.chunk, group.mask, op.instruction->releases)) continue;
+      if constexpr (kSetsAside) domain.wait(issue.context, group.chunk, Stall::kMemory);
+      return Stall::kMemory;
+    }
+  }
+  if (forwards_) {
+    const Cycle there = operands(op, issue);
+    if (there > state_.now) {
+      if constexpr (kSetsAside) domain.wait_until(issue.context, Stall::kDependence, state_.now, there);
+      return Stall::kDependence;
+    }
+  }
   const ptx::Unit unit = op.instruction->unit;
-  if (!unit_available(domain.first_scheduler + scheduler, unit)) {
-    domain.wait_for_unit(issue.context, unit);
+  Cycle start = datapath_->earliest(state_.now, domain.first_scheduler + scheduler, op, issue);
+  if (in_turn_ && start > state_.now) {
+    if constexpr (kSetsAside) domain.wait_until(issue.context, Stall::kUnitBusy, state_.now, start);
+    return Stall::kUnitBusy;
+  }
+  if (unit == ptx::Unit::kMemory && !memory_.can_accept()) start = std::max(start, state_.now + 1);
+  if (start > state_.now) {
+    if (datapath_->port_taken(state_.now, domain.first_scheduler + scheduler)) return Stall::kUnitBusy;
+    if constexpr (kSetsAside) domain.wait_for_unit(issue.context, unit, start);
     return unit == ptx::Unit::kMemory ? Stall::kMemoryBusy : Stall::kUnitBusy;
   }
-  return free_ids_.empty() ? Stall::kUnitBusy : Stall::kNone;
+  return in_flight_.full() ? Stall::kUnitBusy : Stall::kNone;
+}
+template Stall Sm::ready<true>(const Domain&, unsigned, const warp_formation::Issue&) const;
+template Stall Sm::ready<false>(const Domain&, unsigned, const warp_formation::Issue&) const;
+
+// When what the datapath forwards is there for the issue.
+Cycle Sm::operands(const execute::Operation& op, const warp_formation::Issue& issue) const {
+  std::array<std::uint32_t, warp_formation::kMaxGroups> executing;
+  for (unsigned g = 0; g < issue.groups.count; ++g)
+    executing[g] = executor_.guarded(*op.instruction, issue.groups.data[g]);
+  return datapath_->operands(state_.now, op, issue, executing.data());
 }
 
-bool Sm::unit_available(unsigned scheduler, ptx::Unit unit) const {
-  return (unit != ptx::Unit::kMemory || memory_.can_accept()) && units_.can_start(now_, scheduler, unit);
+// An instruction that orders accesses to system memory, or lets threads synchronise.
+void Sm::order(const InFlight& flight) {
+  const ptx::Instruction& in = *flight.op->instruction;
+  system_.synchronised(flight.slot);
+  if (in.acquires && in.system_scope) memory_.drop_system_lines();
 }
 
 // One response per cycle enters the load-store unit; only those that came before this edge.
 void Sm::take_responses(Cycle now) {
-  if (responses_.empty()) return;
-  const Response response = responses_.front();
-  if (response.arrival >= sc_core::sc_time_stamp().value()) return;
-  responses_.pop();
-  if (LoadStoreUnit::is_instruction_fill(response.tag)) {
-    front_end_.fill(now, response.address);
-  }
-  memory_.respond(now, response.tag, response.address);
-  if (open_response_ != nullptr) {
-    tlm::tlm_generic_payload& payload = *open_response_;
-    open_response_ = nullptr;
-    take_answer(payload, sc_core::SC_ZERO_TIME);
-    tlm::tlm_phase phase = tlm::END_RESP;
-    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-    memory_socket->nb_transport_fw(payload, phase, delay);
-    payload.release();
-  }
+  if (!memory_port_.answered(now)) return;
+  const MemoryPort::Answer& answer = memory_port_.answer();
+  if (LoadStoreUnit::is_instruction_fill(answer.tag)) front_end_.fill(now, answer.address);
+  memory_.respond(now, answer.tag, answer.address);
+  if (memory_.wants_stages()) memory_.came_back(now, stages_of(answer));
+  memory_port_.take_answer(now);
 }
 
-void Sm::send_request(Cycle) {
+// In core cycles.
+LoadStoreUnit::Stages Sm::stages_of(const MemoryPort::Answer& answer) const {
+  const double cycles_per_ps = clock_.megahertz() * 1e-6;
+  const auto cycle = [&](std::uint64_t ps) {
+    return static_cast<Cycle>(std::llround(static_cast<double>(ps) * cycles_per_ps));
+  };
+  const TransactionStages& s = answer.stages;
+  const bool fetched = s.fetched_ps != 0;
+  return {cycle(answer.issued_ps), cycle(s.delivered_ps), cycle(fetched ? s.fetched_ps : s.answered_ps),
+          cycle(fetched ? s.filled_ps : s.answered_ps), cycle(s.answered_ps)};
+}
+
+// A transaction to device memory with its own data array, which has a write's bytes.
+tlm::tlm_generic_payload& Sm::carrying(const OutgoingRequest& request) {
+  tlm::tlm_generic_payload& payload = memory_port_.acquire(request.command, request.address, request.bytes);
+  origin_of(payload)->carries = true;
+  if (request.carried != OutgoingRequest::kNothing) {
+    std::memcpy(payload.get_data_ptr(), memory_.carried(request), request.bytes);
+    memory_.drop_carried(request);
+  }
+  return payload;
+}
+
+void Sm::send_request(Cycle now) {
   auto& outgoing = memory_.outgoing();
-  if (open_request_ != nullptr || outgoing.empty() || responses_.full()) return;
-  const std::uint64_t time = sc_core::sc_time_stamp().value();
-  if (channel_free_since_ >= time && channel_free_since_ != 0) return;
+  if (outgoing.empty() || !memory_port_.usable(now)) return;
   const OutgoingRequest request = outgoing.front();
   outgoing.pop();
   memory_.sent();
   tlm::tlm_generic_payload& payload =
-      request.access == OutgoingRequest::kDeviceMemory
-          ? pool_->acquire(request.command, request.address, image_ + request.address, request.bytes)
-          : system_payload(request);
+      request.access != OutgoingRequest::kDeviceMemory ? system_.payload(request, memory_port_)
+      : carries_data_                                  ? carrying(request)
+                      : memory_port_.acquire(request.command, request.address, state_.image + request.address,
+                                             request.bytes);
   TransactionOrigin& origin = *origin_of(payload);
   origin.kind = request.kind;
   origin.sm = static_cast<std::uint16_t>(index_);
   origin.atomic_lanes = request.atomic_lanes;
   origin.tag = request.tag;
-  origin.issued_ps = time;
-  tlm::tlm_phase phase = tlm::BEGIN_REQ;
-  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-  open_request_ = &payload;
-  const tlm::tlm_sync_enum status = memory_socket->nb_transport_fw(payload, phase, delay);
-  if (status == tlm::TLM_COMPLETED) {  // no more phases: the answer is there
-    open_request_ = nullptr;
-    take_answer(payload, delay);
-    payload.release();
-  } else if (status == tlm::TLM_UPDATED && phase == tlm::BEGIN_RESP) {
-    if (transport_bw(payload, phase, delay) == tlm::TLM_COMPLETED) {
-      phase = tlm::END_RESP;
-      memory_socket->nb_transport_fw(payload, phase, delay);
-    }
-  } else if (status == tlm::TLM_UPDATED) {  // END_REQ
-    open_request_ = nullptr;
-  }
+  origin.issued_ps = sc_core::sc_time_stamp().value();
+  memory_port_.send(payload);
 }
 
 // An error answer is a fault of the simulated program: it named an address that the memory system does not
 // have.
-void Sm::take_answer(tlm::tlm_generic_payload& payload, const sc_core::sc_time& delay) {
-  if (origin_of(payload)->system && !system_answered(payload)) return;
-  if (payload.is_response_error()) {
-    if (!stopped_) {
-      fault({FaultKind::kIllegalAddress, "the memory system answered " + payload.get_response_string() +
+bool Sm::memory_answered(const tlm::tlm_generic_payload& payload) {
+  Fault wrong;
+  const TransactionOrigin& origin = *origin_of(payload);
+  if (origin.system) {
+    const bool is_line = !payload.is_response_error() && payload.is_read() &&
+                         memory_.take_line(origin.tag, payload.get_data_ptr());
+    if (!is_line) wrong = system_.answered(payload);
+  } else if (payload.is_response_error()) {
+    wrong = {FaultKind::kIllegalAddress, "the memory system answered " + payload.get_response_string() +
                                              " at device-memory offset " +
-                                             std::to_string(payload.get_address())});
-    }
-    return;
+                                             std::to_string(payload.get_address())};
   }
-  responses_.push(
-      {origin_of(payload)->tag, payload.get_address(), (sc_core::sc_time_stamp() + delay).value()});
-}
-
-tlm::tlm_sync_enum Sm::transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
-                                    sc_core::sc_time& delay) {
-  if (phase == tlm::END_REQ) {
-    open_request_ = nullptr;
-    channel_free_since_ = (sc_core::sc_time_stamp() + delay).value();
-    clock_.wake(clock_index_);
-    return tlm::TLM_ACCEPTED;
-  }
-  if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
-  if (open_request_ == &payload) {  // BEGIN_RESP implies END_REQ
-    open_request_ = nullptr;
-    channel_free_since_ = (sc_core::sc_time_stamp() + delay).value();
-  }
-  clock_.wake(clock_index_);
-  if (responses_.full()) {
-    open_response_ = &payload;
-    return tlm::TLM_ACCEPTED;
-  }
-  take_answer(payload, delay);
-  phase = tlm::END_RESP;
-  payload.release();
-  return tlm::TLM_COMPLETED;
+  if (wrong && !state_.stopped) fault(wrong);
+  return !wrong;
 }
 
 bool Sm::drained() const {
-  return memory_.idle() && open_request_ == nullptr && responses_.empty() && open_response_ == nullptr &&
-         pool_->in_use() == 0 && free_ids_.size() == kMaxIssues &&
-         std::none_of(slots_.begin(), slots_.end(), [](const ResidentBlock& block) { return block.live; });
+  return memory_.idle() && memory_port_.idle() && in_flight_.empty() && !has_block();
+}
+
+bool Sm::has_block() const {
+  return std::any_of(state_.blocks.begin(), state_.blocks.end(),
+                     [](const execute::ResidentBlock& block) { return block.live; });
 }
 
 std::string Sm::dump() const {
@@ -410,89 +417,76 @@ std::string Sm::dump() const {
     if (!lines.empty())
       text += std::string(name()) + ", scheduler domain " + std::to_string(d) + ":\n" + lines;
   }
-  for (const auto& block : slots_) {
-    for (unsigned b = 0; b < BlockBarrier::kPerBlock && block.live; ++b) {
-      const BlockBarrier& barrier = barriers_[block.slot].all[b];
-      if (barrier.arrived() == 0) continue;
-      std::ostringstream line;
-      line << name() << ", block (" << block.index[0] << "," << block.index[1] << "," << block.index[2]
-           << "), barrier " << b << ": " << barrier.arrived() << " threads arrived, "
-           << (barrier.expected() != 0 ? barrier.expected() : block.live_threads) << " expected\n";
-      text += line.str();
-    }
-  }
-  return text + dump_gatherings();
+  return text + synchroniser_.dump();
 }
 
 std::uint64_t Sm::live_threads() const {
   std::uint64_t threads = 0;
-  for (const auto& block : slots_) threads += block.live ? block.live_threads : 0;
+  for (const auto& block : state_.blocks) threads += block.live ? block.live_threads : 0;
   return threads;
 }
 
 warp_formation::Census Sm::census() const {
   warp_formation::Census sum;
-  for (const auto& domain : domains_) {
-    const auto part = domain.unit->census();
-    sum.issued += part.issued;
-    sum.ready += part.ready;
-    sum.barrier += part.barrier;
-    sum.lat_barrier += part.lat_barrier;
-    sum.reconvergence += part.reconvergence;
-    sum.inactive_path += part.inactive_path;
-    sum.lookup += part.lookup;
-    sum.queued += part.queued;
-    sum.warp_sync += part.warp_sync;
-  }
+  for (const auto& domain : domains_) sum += domain.unit->census();
   return sum;
 }
 
-void Sm::bind(statistics::Registry& registry, const std::string& prefix) {
-  static constexpr std::array<const char*, warp_formation::kStalls> kMeaning = {
-      "an instruction was issued",
-      "a ready warp waited for its functional unit",
-      "a ready warp waited for the load-store unit",
-      "operands waited for loads",
-      "operands waited for arithmetic",
-      "branches were being resolved",
-      "instruction buffers were empty",
-      "threads waited at a block barrier",
-      "threads waited for others of their warp",
-      "threads were inside the scheme's tables",
-      "there were no threads"};
-  registry.counter(prefix + ".warp_instructions", "instructions", "instructions issued",
-                   counters_.warp_instructions);
-  registry.counter(prefix + ".thread_instructions", "instructions", "threads of the instructions issued",
-                   counters_.thread_instructions);
-  registry.counter(prefix + ".active_beats", "cycles", "SIMD cycles with an active lane",
-                   counters_.active_beats);
-  registry.counter(prefix + ".active_lanes", "lanes", "active lanes, summed over these cycles",
-                   counters_.active_lanes);
-  registry.counter(prefix + ".warp_gatherings", "instructions",
-                   "warp-level primitives whose threads had to wait for others", counters_.warp_gatherings);
-  registry.counter(prefix + ".spill_instructions", "instructions",
-                   "warp instructions that load or store registers spilled to local memory",
-                   counters_.spill_instructions);
-  registry.counter(prefix + ".blocks_launched", "blocks", "thread blocks placed", counters_.blocks_launched);
-  registry.counter(prefix + ".blocks_retired", "blocks", "thread blocks done", counters_.blocks_retired);
-  registry.counter(prefix + ".threads_launched", "threads", "threads started", counters_.threads_launched);
-  registry.counter(prefix + ".threads_retired", "threads", "threads that exited", counters_.threads_retired);
-  for (std::size_t s = 0; s < schedulers_.size(); ++s) {
-    std::string buckets = prefix;
-    buckets.append(".scheduler").append(std::to_string(s)).append(".cycles.");
-    for (unsigned b = 0; b < warp_formation::kStalls; ++b) {
-      std::string bucket = buckets;
-      bucket.append(b == 0 ? "issued" : name_of(static_cast<Stall>(b)));
-      registry.counter(std::move(bucket), "cycles", std::string("cycles in which ") + kMeaning[b],
-                       schedulers_[s].buckets[b]);
-    }
+void Sm::bind_scalars(statistics::Group& group) {
+  group.counter("instructions", units::kInstructions,
+                "instructions that executed once for all threads of their issue",
+                counters_.scalar_instructions);
+  group.counter("thread_instructions", units::kInstructions, "threads for which they did",
+                counters_.scalar_thread_instructions);
+  if (scalar_unit_) {
+    group.counter("issued_beside", units::kInstructions,
+                  "of these, issued in the cycle in which their scheduler issued a vector instruction too",
+                  counters_.scalar_beside);
   }
-  bind_observations(registry, prefix);
-  front_end_.bind(registry, prefix + ".front_end");
-  memory_.bind(registry, prefix + ".memory");
-  for (std::size_t d = 0; d < domains_.size(); ++d) {
-    domains_[d].unit->bind(registry, prefix + ".warp_formation" + std::to_string(d));
-  }
+  group.ratio("share", units::kRatio, "scalar instructions among the instructions issued",
+              {{&counters_.scalar_instructions}, {&counters_.warp_instructions}, 1, statistics::kNothing});
+}
+
+void Sm::bind(statistics::Group& group) {
+  group.counter("warp_instructions", units::kInstructions, "instructions issued",
+                counters_.warp_instructions);
+  group.counter("thread_instructions", units::kInstructions, "threads of the instructions issued",
+                counters_.thread_instructions);
+  group.counter("executed_thread_instructions", units::kInstructions,
+                "threads of the instructions issued whose guard held",
+                counters_.executed_thread_instructions);
+  group.counter("active_beats", units::kCycles, "SIMD cycles with an active lane", counters_.active_beats);
+  group.counter("active_lanes", units::kLanes, "active lanes, summed over these cycles",
+                counters_.active_lanes);
+  group.counter("warp_gatherings", units::kInstructions,
+                "warp-level primitives whose threads had to wait for others", counters_.warp_gatherings);
+  group.counter("spill_instructions", units::kInstructions,
+                "warp instructions that load or store registers spilled to local memory",
+                counters_.spill_instructions);
+  group.counter("blocks_launched", units::kBlocks, "thread blocks placed", counters_.blocks_launched);
+  group.counter("blocks_retired", units::kBlocks, "thread blocks done", counters_.blocks_retired);
+  group.counter("threads_launched", units::kThreads, "threads started", counters_.threads_launched);
+  group.counter("threads_retired", units::kThreads, "threads that exited", counters_.threads_retired);
+  if (config_.scalarization.on()) bind_scalars(group.group("scalar"));
+  account_.bind(group);
+  group.gauge("live_threads", units::kThreads, "resident threads that have not exited",
+              [this] { return live_threads(); });
+  group.gauge("ready_warps", units::kWarps, "warps with a thread that could be offered for issue", [this] {
+    std::uint64_t warps = 0;
+    for (const Domain& domain : domains_) warps += domain.unit->ready_warps();
+    return warps;
+  });
+  group.gauge("response_queue", units::kRequests, "responses that wait for the load-store unit",
+              [this] { return memory_port_.queued(); });
+  oracle_.bind(group.group("oracle"));
+  events_.bind(group);
+  account_.bind_stalled(group);
+  lane_account_.bind(group);
+  datapath_->bind(group);
+  front_end_.bind(group.group("front_end"));
+  memory_.bind(group.group("memory"));
+  for (std::size_t d = 0; d < domains_.size(); ++d)
+    domains_[d].unit->bind(group.group("warp_formation", static_cast<unsigned>(d)));
 }
 
 }  // namespace weft::sm

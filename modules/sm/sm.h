@@ -5,36 +5,42 @@
 #ifndef WEFT_SM_SM_H
 #define WEFT_SM_SM_H
 
-#include <tlm_utils/simple_initiator_socket.h>
-
 #include <array>
-#include <deque>
 #include <memory>
 #include <string>
 #include <systemc>
+#include <tlm>
 #include <vector>
 
-#include "common/clock_domain.h"
-#include "common/fault.h"
-#include "common/memory_transaction.h"
-#include "common/ring.h"
-#include "common/statistics.h"
+#include "bus/clock_domain.h"
+#include "bus/memory_transaction.h"
+#include "common/probes.h"
+#include "datapath/datapath.h"
 #include "dispatch/dispatcher.h"
-#include "sm/block_barrier.h"
-#include "sm/copy_groups.h"
+#include "execute/executor.h"
+#include "execute/kernel.h"
+#include "execute/register_file.h"
+#include "execute/synchroniser.h"
+#include "sm/async_copies.h"
+#include "sm/cycle_account.h"
+#include "sm/event_account.h"
 #include "sm/event_wheel.h"
-#include "sm/executor.h"
 #include "sm/front_end.h"
+#include "sm/in_flight.h"
 #include "sm/instruction_profile.h"
-#include "sm/kernel.h"
+#include "sm/lane_account.h"
 #include "sm/lane_oracle.h"
 #include "sm/load_store_unit.h"
-#include "sm/register_file.h"
-#include "sm/sm_config.h"
+#include "sm/memory_port.h"
+#include "sm/outcome_list.h"
 #include "sm/spin_observer.h"
-#include "sm/units.h"
-#include "sm/warp_gatherings.h"
-#include "warp_formation/warp_formation.h"
+#include "sm/system_transactions.h"
+#include "sm/waking_contexts.h"
+#include "weft/common/archive.h"
+#include "weft/common/fault.h"
+#include "weft/common/statistics.h"
+#include "weft/sm/sm_config.h"
+#include "weft/warp_formation/warp_formation.h"
 
 namespace weft::sm {
 
@@ -43,7 +49,8 @@ class SmListener {
  public:
   virtual ~SmListener() = default;
   virtual void block_retired(unsigned sm) = 0;
-  virtual void sm_drained(unsigned sm) = 0;  // no threads and no transactions left
+  virtual void registers_freed(unsigned sm) = 0;  // by warps whose block goes on
+  virtual void sm_drained(unsigned sm) = 0;       // no threads and no transactions left
   virtual void faulted(unsigned sm, const Fault& fault) = 0;
 };
 
@@ -51,43 +58,61 @@ class SmListener {
 // asked for.
 inline constexpr bool kTracing = WEFT_TRACE != 0;
 
-// A view of one cycle, for waveforms. A sleeping SM leaves it as its last step did.
-struct SmTrace {
-  Cycle cycle = 0;          // the cycle that it is of
-  ptx::Pc pc = ptx::kNoPc;  // issued by scheduler 0 in this cycle (the last of several); kNoPc: nothing
-  std::uint32_t active_lanes = 0;  // threads issued in this cycle, all schedulers
-  warp_formation::Stall stall = warp_formation::Stall::kEmpty;  // of scheduler 0
-  std::uint32_t ready_warps = 0;
+// What a scheduler issued in the cycle of the last step, for waveforms.
+struct IssueTrace {
+  ptx::Pc pc = ptx::kNoPc;         // the last of several; kNoPc: nothing
+  std::uint32_t active_lanes = 0;  // threads
+};
+// What was issued last to a lane that runs warps of its own, for waveforms.
+struct LaneTrace {
+  Cycle until = 0;
+  ptx::Pc pc = ptx::kNoPc;
+  std::uint32_t context = 0;  // of the SM
 };
 
 class Sm final : public sc_core::sc_module,
                  public Clocked,
                  public dispatch::BlockTarget,
                  private LoadStoreListener,
-                 private AtomicOperation {
+                 private execute::Synchroniser::Runner,
+                 private MemoryPort::Listener {
  public:
-  tlm_utils::simple_initiator_socket<Sm> memory_socket;
+  tlm::tlm_initiator_socket<32> memory_socket;
 
   Sm(sc_core::sc_module_name name, unsigned index, const Config& config,
      const warp_formation::Config& formation, ClockDomain& clock, SmListener& listener);
   ~Sm() override;
 
   // Throws InputError if the kernel needs warps that the scheme does not keep.
-  void check_warps(const Kernel& kernel) const;
+  void check_warps(const execute::Kernel& kernel) const;
   // The SM turns to a kernel, with empty caches; buckets are counted from `now` on. Nothing of the one before
   // may be left (`drained`), which finish_kernel has closed.
-  void start_kernel(const Kernel& kernel, const DeviceMemoryView& memory, std::uint64_t code_offset,
-                    std::uint64_t parameter_offset, Cycle now);
+  void start_kernel(const execute::Kernel& kernel, const execute::DeviceMemoryView& memory,
+                    std::uint64_t code_offset, std::uint64_t parameter_offset, Cycle now);
+  // Counts the cycles before `end` that a sleeping SM has not counted yet, for who reads the statistics after
+  // the step of the cycle before it.
+  void settle(Cycle end) {
+    if (!state_.running) return;
+    account_.bring_to(end);
+    lane_account_.bring_to(end);
+  }
+  // The same for the cycle of the last step, which counts itself with the next one.
+  void settle() { settle(state_.now + 1); }
   // The kernel is done (or abandoned): closes the account of cycles at `now`.
   void finish_kernel(Cycle now);
   bool can_launch() const override;
   void launch_block(const dispatch::Dim3& index) override;
   void reset();
+  // Between two launches, with what the statistics do not have. Throws NotAtRest if the SM is not drained.
+  void archive(Archive& archive);
+  // Whether the scheme can be kept (warp_formation::WarpFormation::archive).
+  bool can_be_kept() const { return domains_[0].unit->can_be_kept(); }
 
   Cycle step(Cycle now) override;
 
   bool drained() const override;
-  void bind(statistics::Registry& registry, const std::string& prefix);
+  void bind(statistics::Group& group);
+  void bind_scalars(statistics::Group& group);
   // One line per live warp, per domain, for the watchdog.
   std::string dump() const;
   std::uint64_t live_threads() const;
@@ -102,43 +127,69 @@ class Sm final : public sc_core::sc_module,
   Spinning spinning() const;
   // Exits, openings of barriers and new blocks so far: what a kernel that goes on does now and then.
   std::uint64_t milestones() const {
-    return counters_.threads_retired + barriers_opened_ + counters_.blocks_launched;
+    return counters_.threads_retired + synchroniser_.barriers_opened() + counters_.blocks_launched;
   }
   // To system memory, which others change: threads that read it have reason to wait.
-  std::uint64_t system_accesses() const { return system_accesses_; }
+  std::uint64_t system_accesses() const { return system_.opened(); }
+
+  // Transactions to device memory have their bytes with them from the next launch on, for who looks at a hop.
+  // Time is the same.
+  void carry_data(bool carries) { carries_data_ = carries; }
+
+  // A kernel's write to system memory is done: what the first level holds of it changes alike.
+  void update_system_lines(const tlm::tlm_generic_payload& write) { memory_.update_system_lines(write); }
+  // What the first level holds of system memory from `first` to `last` is no longer valid.
+  void drop_system_lines(std::uint64_t first, std::uint64_t last) {
+    constexpr std::uint64_t kLast = execute::kSystemSpace - 1;
+    if (first > kLast) return;
+    memory_.drop_system_lines(first + execute::kSystemSpace, std::min(last, kLast) + execute::kSystemSpace);
+  }
 
   // Transactions that have not been answered yet.
-  std::size_t transactions() const { return pool_->in_use(); }
+  std::size_t transactions() const { return memory_port_.transactions(); }
 
   // Counts instructions of the launches from now on in `profile`; nullptr: does not.
   void profile(InstructionProfile* profile) { profile_ = profile; }
   // Shows accesses and barriers to `observer` from now on; nullptr: to nobody.
-  void observe(AccessObserver* observer) {
+  void observe(execute::AccessObserver* observer) {
     observer_ = observer;
+    shows_instructions_ = observer != nullptr && observer->sees_instructions();
     executor_.observe(observer);
+    synchroniser_.observe(observer);
   }
 
-  // Fills *trace in each step from now on; nullptr: no more.
-  void trace(SmTrace* trace) { trace_ = trace; }
+  // What can be seen of it beside the gauges of its statistics, while it is traced.
+  void probes(const Probes::Scope& scope) const;
+  // Keeps what schedulers and lanes do in each step, from now on or no more.
+  void trace(bool on);
 
   struct Counters {
-    std::uint64_t warp_instructions = 0, thread_instructions = 0;
+    std::uint64_t warp_instructions = 0;
+    std::uint64_t thread_instructions = 0,  // threads of the issues ...
+        executed_thread_instructions = 0;   // ... those of them whose guard held
     std::uint64_t active_beats = 0,
-                  active_lanes = 0;        // issue beats with an active lane; lanes active in them
-    std::uint64_t warp_gatherings = 0;     // warp-level primitives whose threads were not all in one issue
-    std::uint64_t spill_instructions = 0;  // loads and stores of spilled registers
+                  active_lanes = 0;         // issue beats with an active lane; lanes active in them
+    std::uint64_t warp_gatherings = 0;      // warp-level primitives whose threads were not all in one issue
+    std::uint64_t spill_instructions = 0;   // loads and stores of spilled registers
+    std::uint64_t scalar_instructions = 0,  // executed once for all threads of their issue ...
+        scalar_thread_instructions = 0;     // ... for so many
+    std::uint64_t scalar_beside = 0;        // issued in the cycle of an instruction on the lanes
     std::uint64_t threads_launched = 0, threads_retired = 0, blocks_launched = 0, blocks_retired = 0;
   };
   const Counters& counters() const { return counters_; }
+  // Of the datapath: threads that a beat can run.
+  unsigned lanes() const { return datapath_->lanes(); }
+  // Beats of one scheduler that a cycle can have: of each of its lanes where lanes run warps of their own.
+  unsigned beats_in_a_cycle() const {
+    return std::max(1u, datapath_->lane_count() / static_cast<unsigned>(config_.schedulers));
+  }
+  // Of a lane that runs warps of its own; all of the datapath's where none does.
+  unsigned lane_width() const {
+    return static_cast<unsigned>(config_.simd_groups * config_.simd_width) /
+           std::max(1u, datapath_->lane_count());
+  }
   // WarpFormation::warp_width of the scheme.
   unsigned warp_width() const { return domains_[0].unit->warp_width(); }
-  // Cycles of one scheduler by what it did: [0] issued, else by Stall. They sum to the cycles of the
-  // launches.
-  const std::array<std::uint64_t, warp_formation::kStalls>& buckets(unsigned scheduler) const {
-    return schedulers_[scheduler].buckets;
-  }
-  const LoadStoreUnit& load_store_unit() const { return memory_; }
-  void reset_counters() { counters_ = {}; }
 
  private:
   using Stall = warp_formation::Stall;
@@ -151,7 +202,7 @@ class Sm final : public sc_core::sc_module,
     unsigned first_context = 0, first_scheduler = 0;
     std::unique_ptr<warp_formation::WarpFormation> unit;
     Stall ready(unsigned scheduler, const warp_formation::Issue& issue) const override {
-      return sm->ready(*this, scheduler, issue);
+      return sm->ready<true>(*this, scheduler, issue);
     }
     void wait(unsigned context, unsigned chunk, Stall stall) const {
       (stall == Stall::kMemory ? waiting_for_memory_ : waiting_for_arithmetic_).add(context);
@@ -164,95 +215,124 @@ class Sm final : public sc_core::sc_module,
       waiting_for_arithmetic_.remove(waiters[chunk]);
       waiters[chunk].clear();
     }
-    void wait_for_unit(unsigned context, ptx::Unit unit) const {
-      if (unit == ptx::Unit::kSfu) waiting_for_unit_.add(context);
-      if (unit == ptx::Unit::kMemory) waiting_for_memory_unit_.add(context);
+    // The context's instruction cannot start before `until`. (SIMD groups are free so soon that to set a
+    // context aside would not pay.)
+    void wait_for_unit(unsigned context, ptx::Unit unit, Cycle until) const {
+      if (unit == ptx::Unit::kSfu) {
+        waiting_for_unit_.add(context);
+        sfu_free = std::min(sfu_free, until);
+      } else if (unit == ptx::Unit::kMemory) {
+        waiting_for_memory_unit_.add(context);
+        memory_free = std::min(memory_free, until);
+      }
     }
-    void unit_free(ptx::Unit unit) {
-      (unit == ptx::Unit::kSfu ? waiting_for_unit_ : waiting_for_memory_unit_).clear();
+    // The context's instruction cannot start before `until`, for its lane or for operands that come then.
+    void wait_until(unsigned context, Stall stall, Cycle now, Cycle until) const {
+      (stall == Stall::kUnitBusy ? waiting_for_unit_ : waiting_for_arithmetic_).add(context);
+      waking_.add(now, context, until);
+    }
+    // Contexts whose unit may be free now are asked again. `room`: the load-store unit takes instructions.
+    void free_units(Cycle now, bool room) {
+      if (now >= sfu_free) {
+        waiting_for_unit_.clear();
+        sfu_free = kNever;
+      }
+      if (room && now >= memory_free) {
+        waiting_for_memory_unit_.clear();
+        memory_free = kNever;
+      }
+      waking_.take(now, [this](const warp_formation::ContextSet& contexts) {
+        waiting_for_unit_.remove(contexts);
+        waiting_for_arithmetic_.remove(contexts);
+      });
+    }
+    Cycle next_waking() const { return waking_.next(); }
+    // The context is known to wait: asking again is a waste of time.
+    bool has_set_aside(unsigned context) const {
+      return waiting_for_memory_.has(context) || waiting_for_arithmetic_.has(context) ||
+             waiting_for_unit_.has(context) || waiting_for_memory_unit_.has(context) ||
+             waiting_for_fetch_.has(context);
     }
     void forget_waiters(unsigned chunks) {
+      sfu_free = memory_free = kNever;
       waiting_for_unit_.clear();
       waiting_for_memory_unit_.clear();
+      waking_.clear();
       waiting_for_memory_.clear();
       waiting_for_arithmetic_.clear();
       waiters.assign(chunks, {});
     }
     warp_formation::ContextSet& fetching() { return waiting_for_fetch_; }
     mutable std::vector<warp_formation::ContextSet> waiters;  // by chunk
-  };
-  struct Scheduler {
-    std::array<std::uint64_t, warp_formation::kStalls> buckets{};
-    Stall last = Stall::kEmpty;
-  };
-  // An instruction in flight.
-  struct InFlight {
-    const Operation* op = nullptr;
-    ptx::Pc pc = 0;
-    std::uint16_t depth = 0, slot = 0, domain = 0;
-    std::uint8_t group_count = 0;
-    std::uint16_t references = 0;  // what still has to come: events, the load-store unit
-    bool waits = false;            // barrel: threads wait for loaded data
-    Cycle earliest = 0;            // barrel: no thread is resolved before
-    std::array<ThreadGroup, warp_formation::kMaxGroups> groups;
-    std::array<std::uint32_t, warp_formation::kMaxGroups> executing;  // threads whose guard holds
+    // Before these cycles no special-function unit, and not the load-store unit, is free for those who wait.
+    mutable Cycle sfu_free = kNever, memory_free = kNever;
+    mutable WakingContexts waking_;  // contexts set aside until a cycle that is known
   };
   struct Event {
     enum class Kind : std::uint8_t { kWriteBack, kResolve, kReturn } kind = Kind::kWriteBack;
     std::uint16_t issue = 0;
-    std::uint16_t chunk = 0;
-    std::uint32_t mask = 0;
+    std::uint32_t which = 0;  // kWriteBack: bit g: group g of the issue; kReturn: the chunk
+    std::uint32_t mask = 0;   // of threads of these
   };
-  // An access to system memory whose transaction is under way, or will be.
-  struct SystemAccess {
-    const Operation* op = nullptr;
-    ptx::Pc pc = 0;
-    std::uint16_t chunk = 0, lane = 0;
-    bool staged = false;        // `data` goes along
-    std::uint64_t address = 0;  // of this lane
-    ResidentBlock block;        // as it was: it may be gone when a store is answered
-    StagedLane data;
+  // Where scalar instructions have a unit of their own: what a scheduler may still issue in this cycle. A
+  // warp issues to one of the two units only.
+  struct Slots {
+    bool limited = false;                                // a scheduler is choosing
+    std::array<std::uint64_t, 2> left{};                 // for [0] vector, [1] scalar instructions
+    std::array<warp_formation::ContextSet, 2> issued{};  // contexts that did
+    bool allow(bool scalar, unsigned context) const {
+      return left[scalar ? 1 : 0] != 0 && !issued[scalar ? 0 : 1].has(context);
+    }
   };
-  // The barriers of a resident block; a bit of `in_use` for each at which a thread has arrived.
-  struct BlockBarriers {
-    std::array<BlockBarrier, BlockBarrier::kPerBlock> all;
-    std::uint16_t in_use = 0;
+  // What changes while kernels run and is no part with a reset of its own.
+  struct State {
+    explicit State(std::size_t slots) : blocks(slots), references(slots, 0) {}
+    const execute::Kernel* kernel = nullptr;
+    std::uint8_t* image = nullptr;
+    InstructionCounts* instruction_counts = nullptr;  // of the running kernel, by PC
+    std::vector<execute::ResidentBlock> blocks;       // by slot
+    std::vector<std::uint32_t> references;            // instructions in flight, by slot
+    Cycle now = 0;
+    bool running = false, stopped = false, reported_drained = true;
+    void archive(Archive& archive) {
+      auto& [kernel_, image_, counts_, blocks_, references_, now_, running_, stopped_, drained_] = *this;
+      archive(set_anew(kernel_, image_, counts_, blocks_), references_, now_, at_rest(running_),
+              at_rest(stopped_), drained_);
+    }
   };
-
-  // Threads by what they waited for, summed over cycles without an issue.
-  struct Stalled {
-    std::uint64_t cycles = 0, in_pipeline = 0, ready = 0, barrier = 0, reconvergence = 0, inactive = 0;
-  };
-
   // sm_observe.cpp
   void count_instruction(const InFlight& flight, unsigned active_beats);
-  void bind_observations(statistics::Registry& registry, const std::string& prefix);
-  void count_stalled(Cycle cycles);
+  void show_instruction(const InFlight& flight, bool done);
+  void survey_lanes(Cycle now);
+  void lane_issued(const InFlight& flight, unsigned context);
 
   // sm.cpp
-  static std::vector<Domain> domains_of(const Config& config, const warp_formation::Config& formation);
+  static std::vector<Domain> domains_of(const Config& config, const warp_formation::Config& formation,
+                                        unsigned lanes);
   static unsigned contexts_of(const std::vector<Domain>& domains);
+  // `kSetsAside`: a context that has to wait is not asked again until it may have changed.
+  template <bool kSetsAside>
   Stall ready(const Domain& domain, unsigned scheduler, const warp_formation::Issue& issue) const;
+  Cycle operands(const execute::Operation& op, const warp_formation::Issue& issue) const;
   std::uint8_t* direct_memory(std::uint64_t bytes);
-  bool unit_available(unsigned scheduler, ptx::Unit unit) const;
-  void account(Cycle now);
+  bool has_block() const;
   void take_responses(Cycle now);
+  LoadStoreUnit::Stages stages_of(const MemoryPort::Answer& answer) const;
   void send_request(Cycle now);
-  void take_answer(tlm::tlm_generic_payload& payload, const sc_core::sc_time& delay);
+  tlm::tlm_generic_payload& carrying(const OutgoingRequest& request);
+  bool memory_answered(const tlm::tlm_generic_payload& payload) override;
   Cycle next_event(Cycle now, bool unit_busy) const;
-  tlm::tlm_sync_enum transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
-                                  sc_core::sc_time& delay);
 
   // sm_issue.cpp
   Stall issue(Cycle now, Domain& domain, unsigned scheduler);
+  Stall issue_to_two(Cycle now, Domain& domain, unsigned scheduler);
   void start(Cycle now, Domain& domain, unsigned scheduler, const warp_formation::Issue& issue);
-  void start_memory(Cycle now, std::uint16_t id, Cycle occupancy);
-  void start_control(Cycle now, std::uint16_t id, Cycle occupancy);
-  void start_arithmetic(Cycle now, std::uint16_t id, Cycle occupancy);
-  void finish_arithmetic(Cycle now, std::uint16_t id, Cycle occupancy);
+  void start_memory(Cycle now, std::uint16_t id, const datapath::Times& times);
+  void start_control(Cycle now, std::uint16_t id, const datapath::Times& times);
+  void start_arithmetic(Cycle now, std::uint16_t id, const datapath::Times& times);
+  void finish_arithmetic(Cycle now, std::uint16_t id, const datapath::Times& times);
   void resolve_all(std::uint16_t id);
   void consume(Domain& domain, const warp_formation::Issue& issue);
-  unsigned count(const warp_formation::Issue& issue);
 
   // sm_calls.cpp
   using Targets = std::array<std::array<ptx::Pc, isa::kLanes>, warp_formation::kMaxGroups>;
@@ -260,48 +340,50 @@ class Sm final : public sc_core::sc_module,
   bool find_targets(std::uint16_t id, Targets& targets);
   void resolve_targets(std::uint16_t id);
 
+  // All positions of the warp with these threads of a chunk.
+  std::uint32_t warp_around(std::uint32_t threads) const {
+    const auto size = static_cast<unsigned>(formation_.warp_size);
+    if (size >= isa::kLanes) return ~0u;
+    return ((1u << size) - 1) << static_cast<unsigned>(__builtin_ctz(threads)) / size * size;
+  }
+
   // sm_commit.cpp
   void handle(Cycle now, const Event& event);
-  void write_back(std::uint16_t id);
+  void write_back(const Event& event);
   void resolve_control(std::uint16_t id);
   void resolve_idle_threads(std::uint16_t id);
   void release(std::uint16_t id);
-  void exit_threads(std::uint16_t slot, const warp_formation::Groups& groups, std::uint32_t threads);
+  void tell(std::uint16_t id);
+  void go_on(std::uint16_t id, const ThreadGroup& group);
+  void exit_threads(const InFlight& flight);
   void retire_if_done(std::uint16_t slot);
-  void memory_probed(std::uint16_t issue, const ThreadGroup* hits, unsigned count) override;
   void memory_returned(std::uint16_t issue, unsigned chunk, std::uint32_t mask) override;
   void memory_finished(std::uint16_t issue) override;
   void fault(const Fault& fault);
 
-  // sm_system.cpp
-  std::uint32_t open_system(std::uint16_t issue, const LaneAccess& access, unsigned lane) override;
-  void close_system(std::uint32_t access) override;
-  tlm::tlm_generic_payload& system_payload(const OutgoingRequest& request);
-  bool system_answered(const tlm::tlm_generic_payload& payload);
-  void apply(std::uint32_t access) override;
+  std::uint32_t open_system(std::uint16_t issue, std::uint64_t block) override {
+    const InFlight& flight = in_flight_[issue];
+    return system_.open(flight, state_.blocks[flight.slot], block);
+  }
+  void join_system(std::uint32_t handle, const execute::LaneAccess& access, std::uint32_t lanes) override {
+    system_.join(handle, access, lanes);
+  }
+  bool can_start_system(std::uint32_t handle) const override { return !system_.waits(handle); }
+  void started_system(std::uint32_t handle) override { system_.started(handle); }
+  void fill_system(std::uint32_t handle, const std::uint8_t* bytes) override { system_.fill(handle, bytes); }
+  void close_system(std::uint32_t handle) override { system_.close(handle); }
+  void order(const InFlight& flight);
 
-  // sm_barrier.cpp
-  void prepare_synchronisation(const ResidentBlock& block);
-  std::uint32_t barriers_named(const InFlight& flight);
+  // sm_synchronise.cpp
   void resolve_barrier(std::uint16_t id);
-  void arrive(const InFlight& flight, unsigned chunk, std::uint32_t lanes);
-  std::string arrive_at(const InFlight& flight, unsigned chunk, std::uint32_t lanes, std::uint32_t number,
-                        std::uint32_t count);
-  auto never_arriving(const ResidentBlock& block) const;
-  void test_barriers(std::uint16_t slot);
-
-  // sm_warp.cpp
   template <class Visit>
   bool each_gathering(const InFlight& flight, Visit&& visit);
-  std::uint32_t expected_members(unsigned domain, unsigned chunk, std::uint32_t mask,
-                                 std::uint32_t arrived) const;
-  void start_warp(Cycle now, std::uint16_t id, Cycle occupancy);
+  void start_warp(Cycle now, std::uint16_t id, const datapath::Times& times);
   void arrive_at_gathering(std::uint16_t id);
-  void release_gatherings();
-  void synchronised(std::uint16_t slot, const Operation& op, unsigned chunk, std::uint32_t lanes);
-  std::string dump_gatherings() const;
-  void start_copies(std::uint16_t id);
-  void copies_returned(std::uint16_t id, unsigned chunk, std::uint32_t mask);
+  std::uint32_t ending(const execute::ResidentBlock& block, unsigned chunk) const override;
+  std::uint32_t waiting_to_exit(const execute::ResidentBlock& block) const override;
+  void barrier_opened(const execute::ResidentBlock& block, unsigned barrier) override;
+  void gathered(const execute::ResidentBlock& block, unsigned chunk, std::uint32_t lanes) override;
   void wait_for_copies(std::uint16_t id);
   bool resume_after_copies(std::uint16_t id);
 
@@ -313,56 +395,37 @@ class Sm final : public sc_core::sc_module,
   const std::size_t clock_index_;
   const bool barrel_;
 
-  RegisterFile registers_;
-  Executor executor_;
-  Units units_;
+  execute::RegisterFile registers_;
+  execute::Executor executor_;
+  std::unique_ptr<datapath::Datapath> datapath_;
+  const bool in_turn_, forwards_, scalar_unit_;  // the datapath's
   std::vector<Domain> domains_;
   FrontEnd front_end_;
   LoadStoreUnit memory_;
-  std::vector<Scheduler> schedulers_;
-  const Kernel* kernel_ = nullptr;
-  std::uint8_t* image_ = nullptr;
-  std::vector<ResidentBlock> slots_;
-  std::vector<std::uint32_t> slot_references_;  // instructions in flight, by slot
-  std::vector<BlockBarriers> barriers_;         // by slot
-  std::vector<std::uint32_t> live_;             // threads that have not exited, by chunk
-  WarpGatherings gatherings_;
-  CopyGroups copies_;
-  std::vector<std::uint16_t> copy_waiters_;  // issues of cp.async.wait with threads that wait
-  std::vector<ThreadGroup> scratch_groups_;
-  std::vector<warp_formation::Outcome> scratch_outcomes_;
-  std::vector<InFlight> in_flight_;
-  std::vector<std::uint16_t> free_ids_;
-  std::vector<ThreadGroup> target_groups_;  // of the instruction that resolve_targets works on
-  std::vector<warp_formation::Outcome> target_outcomes_;
+  CycleAccount account_;
+  LaneAccount lane_account_;
+  State state_;
+  execute::Synchroniser synchroniser_;
+  AsyncCopies copies_;
+  InFlightTable in_flight_;
+  OutcomeList outcomes_;  // of the issue that is being resolved
   EventWheel<Event> wheel_;
-  Cycle now_ = 0, accounted_ = 0;
-  bool running_ = false, stopped_ = false, reported_drained_ = true;
-
-  std::unique_ptr<TransactionPool> pool_;
-  SystemMemory* system_memory_ = nullptr;
-  std::deque<SystemAccess> system_;  // payloads point into it
-  std::vector<std::uint32_t> free_system_;
-  std::uint64_t system_accesses_ = 0;
-  tlm::tlm_generic_payload* open_request_ = nullptr;  // BEGIN_REQ without END_REQ
-  std::uint64_t channel_free_since_ = 0;              // sc_time value of the END_REQ
-  struct Response {
-    std::uint64_t tag, address, arrival;
-  };
-  Ring<Response> responses_;
-  tlm::tlm_generic_payload* open_response_ = nullptr;  // BEGIN_RESP without END_RESP
+  MemoryPort memory_port_;
+  SystemTransactions system_;
+  Slots slots_;
 
   Counters counters_;
+  EventAccount events_;
   LaneOracle oracle_;
   InstructionProfile* profile_ = nullptr;
-  InstructionCounts* instruction_counts_ = nullptr;  // of the running kernel, by PC
   SpinObserver spin_;
-  Stalled stalled_;
-  warp_formation::Census idle_census_;  // at the end of the last step, if nothing was issued in it
-  bool idle_ = false;
-  std::uint64_t barriers_opened_ = 0;
-  SmTrace* trace_ = nullptr;
-  AccessObserver* observer_ = nullptr;
+  bool traces_ = false;
+  Cycle traced_ = 0;  // the cycle that the issues are of
+  std::vector<IssueTrace> issue_traces_;
+  std::vector<LaneTrace> lane_traces_;
+  execute::AccessObserver* observer_ = nullptr;
+  bool shows_instructions_ = false;  // to it
+  bool carries_data_ = false;
 };
 
 }  // namespace weft::sm

@@ -5,7 +5,6 @@
 namespace weft::sm {
 
 using warp_formation::Outcome;
-using warp_formation::ThreadGroup;
 
 bool Sm::has_targets(const ptx::Instruction& in) {
   return in.op == ptx::Opcode::kReturn || in.op == ptx::Opcode::kBrx ||
@@ -20,7 +19,7 @@ bool Sm::find_targets(std::uint16_t id, Targets& targets) {
     for (std::uint32_t rest = flight.executing[g]; rest != 0; rest &= rest - 1) {
       const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
       const unsigned chunk = flight.groups[g].chunk;
-      const ptx::Pc target = executor_.target(*flight.op, flight.pc, chunk, lane, slots_[flight.slot]);
+      const ptx::Pc target = executor_.target(*flight.op, flight.pc, chunk, lane, state_.blocks[flight.slot]);
       if (target == ptx::kNoPc) {
         fault(executor_.fault());
         return false;
@@ -38,27 +37,13 @@ void Sm::resolve_targets(std::uint16_t id) {
   const ptx::Opcode op = flight.op->instruction->op;
   Targets targets;
   if (!find_targets(id, targets)) return;
-  target_groups_.clear();
-  target_outcomes_.clear();
-  const auto begin = [&](ptx::Pc pc, int calls) {
-    Outcome outcome;
-    outcome.next_pc = pc;
-    outcome.depth = static_cast<std::uint16_t>(flight.depth + calls);
-    outcome.groups = {target_groups_.data() + target_groups_.size(), 0};
-    target_outcomes_.push_back(outcome);
-  };
-  const auto add = [&](unsigned g, std::uint32_t mask) {
-    if (mask == 0) return;
-    const ThreadGroup& group = flight.groups[g];
-    target_groups_.push_back({mask, group.chunk, group.beat, group.spread});
-    ++target_outcomes_.back().groups.count;
-  };
+  outcomes_.clear();
   const int calls = op == ptx::Opcode::kCall ? 1 : op == ptx::Opcode::kReturn ? -1 : 0;
   std::array<std::uint32_t, warp_formation::kMaxGroups> left = flight.executing;
   for (unsigned g = 0; g < flight.group_count; ++g) {
     while (left[g] != 0) {
       const ptx::Pc target = targets[g][static_cast<unsigned>(__builtin_ctz(left[g]))];
-      begin(target, calls);
+      outcomes_.begin(Outcome::Kind::kGo, target, static_cast<unsigned>(flight.depth + calls));
       for (unsigned h = g; h < flight.group_count; ++h) {
         std::uint32_t same = 0;
         for (std::uint32_t rest = left[h]; rest != 0; rest &= rest - 1) {
@@ -66,20 +51,16 @@ void Sm::resolve_targets(std::uint16_t id) {
           same |= static_cast<std::uint32_t>(targets[h][lane] == target) << lane;
         }
         left[h] &= ~same;
-        add(h, same);
+        outcomes_.add(flight.groups[h], same);
       }
     }
   }
-  std::uint32_t passing = 0;
-  for (unsigned g = 0; g < flight.group_count; ++g) passing |= flight.groups[g].mask & ~flight.executing[g];
-  if (passing != 0) {
-    begin(flight.pc + 1, 0);
-    for (unsigned g = 0; g < flight.group_count; ++g) add(g, flight.groups[g].mask & ~flight.executing[g]);
-  }
-  if (instruction_counts_ != nullptr && target_outcomes_.size() > 1) ++instruction_counts_[flight.pc].parted;
-  target_outcomes_[0].whole = target_outcomes_.size() == 1;
-  domains_[flight.domain].unit->resolved(
-      id, {target_outcomes_.data(), static_cast<std::uint32_t>(target_outcomes_.size())});
+  outcomes_.begin(Outcome::Kind::kGo, flight.pc + 1, flight.depth);
+  for (unsigned g = 0; g < flight.group_count; ++g) outcomes_.add(flight.groups[g], flight.passing(g));
+  const bool parts = outcomes_.outcomes().count > 1;
+  if (state_.instruction_counts != nullptr && parts) ++state_.instruction_counts[flight.pc].parted;
+  if (!parts) outcomes_.mark_whole();
+  tell(id);
 }
 
 }  // namespace weft::sm

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "sm/sm.h"
+#include "weft/common/popcount.h"
 
 namespace weft::sm {
 
@@ -12,7 +13,7 @@ void Sm::handle(Cycle, const Event& event) {
   InFlight& flight = in_flight_[event.issue];
   switch (event.kind) {
     case Event::Kind::kWriteBack:
-      write_back(event.issue);
+      write_back(event);
       break;
     case Event::Kind::kResolve:
       if (flight.op->instruction->is_control()) {
@@ -27,44 +28,48 @@ void Sm::handle(Cycle, const Event& event) {
         resolve_all(event.issue);
       }
       break;
-    case Event::Kind::kReturn: {
-      const ThreadGroup group{event.mask, event.chunk, 0, false};
-      Outcome outcome;
-      outcome.next_pc = flight.pc + 1;
-      outcome.depth = flight.depth;
-      outcome.groups = {&group, 1};
-      domains_[flight.domain].unit->resolved(event.issue, {&outcome, 1});
+    case Event::Kind::kReturn:
+      go_on(event.issue, {event.mask, static_cast<std::uint16_t>(event.which), 0, false});
       break;
-    }
   }
   release(event.issue);
 }
 
-void Sm::write_back(std::uint16_t id) {
-  const InFlight& flight = in_flight_[id];
+// Results of some threads of the issue, or of all, are there.
+void Sm::write_back(const Event& event) {
+  const InFlight& flight = in_flight_[event.issue];
   const ptx::Instruction& in = *flight.op->instruction;
   if (in.write_count == 0) return;
-  for (unsigned g = 0; g < flight.group_count; ++g) {
-    registers_.clear(flight.groups[g].chunk, flight.executing[g], in.writes.data(), in.write_count);
+  for (std::uint32_t rest = event.which; rest != 0; rest &= rest - 1) {
+    const auto g = static_cast<unsigned>(__builtin_ctz(rest));
+    registers_.clear(flight.groups[g].chunk, flight.written(g) & event.mask, in.writes.data(),
+                     in.write_count);
     domains_[flight.domain].written(flight.groups[g].chunk);
   }
+}
+
+void Sm::tell(std::uint16_t id) {
+  domains_[in_flight_[id].domain].unit->resolved(id, outcomes_.outcomes());
+}
+
+// Some threads of the issue go on with the next instruction.
+void Sm::go_on(std::uint16_t id, const ThreadGroup& group) {
+  const InFlight& flight = in_flight_[id];
+  Outcome outcome;
+  outcome.next_pc = flight.pc + 1;
+  outcome.depth = flight.depth;
+  outcome.groups = {&group, 1};
+  domains_[flight.domain].unit->resolved(id, {&outcome, 1});
 }
 
 // Barrel: threads of a load whose guard did not hold go on; the others follow as their data return.
 void Sm::resolve_idle_threads(std::uint16_t id) {
   const InFlight& flight = in_flight_[id];
-  std::array<ThreadGroup, warp_formation::kMaxGroups> idle;
-  unsigned count = 0;
-  for (unsigned g = 0; g < flight.group_count; ++g) {
-    const std::uint32_t mask = flight.groups[g].mask & ~flight.executing[g];
-    if (mask != 0) idle[count++] = {mask, flight.groups[g].chunk, 0, false};
-  }
-  if (count == 0) return;
-  Outcome outcome;
-  outcome.next_pc = flight.pc + 1;
-  outcome.depth = flight.depth;
-  outcome.groups = {idle.data(), count};
-  domains_[flight.domain].unit->resolved(id, {&outcome, 1});
+  outcomes_.clear();
+  outcomes_.begin(Outcome::Kind::kGo, flight.pc + 1, flight.depth);
+  for (unsigned g = 0; g < flight.group_count; ++g)
+    outcomes_.add({0, flight.groups[g].chunk, 0, false}, flight.passing(g));
+  if (outcomes_.outcomes().count != 0) tell(id);
 }
 
 void Sm::resolve_control(std::uint16_t id) {
@@ -74,69 +79,56 @@ void Sm::resolve_control(std::uint16_t id) {
   if (in.op == ptx::Opcode::kCopyWait) return wait_for_copies(id);
   if (has_targets(in)) return resolve_targets(id);
   // Threads whose guard holds do what the instruction says, the others fall through.
-  std::array<ThreadGroup, warp_formation::kMaxGroups> doing, passing;
-  unsigned doing_count = 0, passing_count = 0;
-  std::uint32_t threads = 0;
+  const Outcome::Kind kind = in.is_exit() ? Outcome::Kind::kExit : Outcome::Kind::kGo;
+  const bool goes = in.is_branch() || in.op == ptx::Opcode::kCall;
+  const ptx::Pc next = goes ? in.target : flight.pc + 1;
+  std::uint32_t doing = 0, passing = 0;
   for (unsigned g = 0; g < flight.group_count; ++g) {
-    const ThreadGroup& group = flight.groups[g];
-    const std::uint32_t does = flight.executing[g];
-    if (does != 0) doing[doing_count++] = {does, group.chunk, group.beat, group.spread};
-    if ((group.mask & ~does) != 0)
-      passing[passing_count++] = {group.mask & ~does, group.chunk, group.beat, group.spread};
-    threads += static_cast<std::uint32_t>(__builtin_popcount(does));
+    doing |= flight.executing[g];
+    passing |= flight.passing(g);
   }
-  std::array<Outcome, 2> outcomes;
-  unsigned count = 0;
-  if (doing_count != 0) {
-    Outcome& outcome = outcomes[count++];
-    outcome.depth = flight.depth;
-    outcome.next_pc = flight.pc + 1;
-    outcome.groups = {doing.data(), doing_count};
-    if (in.is_branch()) {
-      outcome.next_pc = in.target;
-    } else if (in.op == ptx::Opcode::kCall) {
-      outcome.next_pc = in.target;
-      ++outcome.depth;
-    } else if (in.is_exit()) {
-      outcome.kind = Outcome::Kind::kExit;
-    }
-  }
-  if (count == 1) outcomes[0].whole = passing_count == 0;
-  if (passing_count != 0) {
-    Outcome& outcome = outcomes[count++];
-    outcome.whole = doing_count == 0;
-    outcome.depth = flight.depth;
-    outcome.next_pc = flight.pc + 1;
-    outcome.groups = {passing.data(), passing_count};
-  }
-  if (count == 2 && in.is_branch() && in.target == flight.pc + 1) {  // both ways lead to the same place
-    Outcome outcome = outcomes[0];
-    outcome.groups = {flight.groups.data(), flight.group_count};
-    outcome.whole = true;
-    domains_[flight.domain].unit->resolved(id, {&outcome, 1});
+  if (in.is_branch() && next == flight.pc + 1 && doing != 0 && passing != 0) {
+    resolve_all(id);  // both ways lead to the same place
     return;
   }
-  const std::uint16_t slot = flight.slot;
-  if (spin_.active() && doing_count != 0 && in.is_branch() && in.target <= flight.pc) {
-    for (unsigned g = 0; g < doing_count; ++g) spin_.branched(flight.pc, doing[g], registers_);
+  outcomes_.clear();
+  outcomes_.begin(kind, next, in.op == ptx::Opcode::kCall ? flight.depth + 1u : flight.depth);
+  for (unsigned g = 0; g < flight.group_count; ++g) outcomes_.add(flight.groups[g], flight.executing[g]);
+  outcomes_.begin(Outcome::Kind::kGo, flight.pc + 1, flight.depth);
+  for (unsigned g = 0; g < flight.group_count; ++g) outcomes_.add(flight.groups[g], flight.passing(g));
+  if (doing == 0 || passing == 0) outcomes_.mark_whole();
+  if (spin_.active() && doing != 0 && in.is_branch() && in.target <= flight.pc) {
+    for (unsigned g = 0; g < flight.group_count; ++g) {
+      const std::uint32_t back = flight.executing[g];
+      if (back != 0) spin_.branched(flight.pc, {back, flight.groups[g].chunk, 0, false}, registers_);
+    }
   }
-  domains_[flight.domain].unit->resolved(id, {outcomes.data(), count});
-  if (doing_count != 0 && in.is_exit()) exit_threads(slot, {doing.data(), doing_count}, threads);
+  tell(id);
+  if (doing != 0 && in.is_exit()) exit_threads(flight);
 }
 
-void Sm::exit_threads(std::uint16_t slot, const warp_formation::Groups& groups, std::uint32_t threads) {
-  ResidentBlock& block = slots_[slot];
-  for (const ThreadGroup& group : groups) live_[group.chunk] &= ~group.mask;
+void Sm::exit_threads(const InFlight& flight) {
+  execute::ResidentBlock& block = state_.blocks[flight.slot];
+  std::uint32_t threads = 0;
+  bool freed = false;
+  for (unsigned g = 0; g < flight.group_count; ++g) {
+    synchroniser_.exited(flight.groups[g].chunk, flight.executing[g]);
+    freed = datapath_->exited(flight.groups[g].chunk, flight.executing[g]) || freed;
+    threads += count_of(flight.executing[g]);
+  }
   block.live_threads -= threads;
   counters_.threads_retired += threads;
-  if (block.live_threads != 0) test_barriers(slot);
+  if (block.live_threads != 0) synchroniser_.open_barriers(block);
+  if (freed) listener_.registers_freed(index_);
 }
 
 // A block leaves when its threads have exited and nothing of them is in flight any more.
 void Sm::retire_if_done(std::uint16_t slot) {
-  ResidentBlock& block = slots_[slot];
-  if (!block.live || block.live_threads != 0 || slot_references_[slot] != 0) return;
+  execute::ResidentBlock& block = state_.blocks[slot];
+  if (!block.live || block.live_threads != 0 || state_.references[slot] != 0) return;
   domains_[block.domain].unit->retire({slot, block.first_chunk, block.threads});
+  datapath_->release({slot, block.first_chunk, block.threads});
+  account_.resident(block.domain, -static_cast<std::int64_t>(block.threads), state_.now);
   block.live = false;
   if (oracle_.enabled()) oracle_.retired(slot);
   ++counters_.blocks_retired;
@@ -144,24 +136,28 @@ void Sm::retire_if_done(std::uint16_t slot) {
 }
 
 void Sm::release(std::uint16_t id) {
-  InFlight& flight = in_flight_[id];
-  if (--flight.references != 0) return;
-  const std::uint16_t slot = flight.slot;
-  free_ids_.push_back(id);
-  --slot_references_[slot];
+  const std::uint16_t slot = in_flight_[id].slot;
+  if (!in_flight_.release(id)) return;
+  --state_.references[slot];
   retire_if_done(slot);
-}
-
-void Sm::memory_probed(std::uint16_t issue, const ThreadGroup* hits, unsigned count) {
-  if (in_flight_[issue].op->instruction->op == ptx::Opcode::kCopyAsync) return;  // its threads have gone on
-  domains_[in_flight_[issue].domain].unit->memory_probed(issue, {hits, count});
 }
 
 void Sm::memory_returned(std::uint16_t issue, unsigned chunk, std::uint32_t mask) {
   InFlight& flight = in_flight_[issue];
-  if (flight.op->instruction->op == ptx::Opcode::kCopyAsync) return copies_returned(issue, chunk, mask);
-  const ThreadGroup group{mask, static_cast<std::uint16_t>(chunk), 0, false};
-  domains_[flight.domain].unit->memory_returned(issue, {&group, 1});
+  if (flight.op->instruction->op == ptx::Opcode::kCopyAsync) {
+    copies_.finish(issue, flight, chunk, mask);
+    return copies_.resume([this](std::uint16_t waiter) {
+      if (!resume_after_copies(waiter)) return false;
+      release(waiter);
+      return true;
+    });
+  }
+  if (flight.scalar()) {  // what one thread has loaded is all its warp's
+    mask = barrel_ ? flight.executing[0] : flight.warp;
+    // Of system memory, it may have come only now.
+    if (shows_instructions_ && system_.opened() != 0) show_instruction(flight, true);
+  }
+  if (lane_account_.enabled()) lane_account_.returned(*flight.op->instruction, chunk, mask);
   if (!barrel_) {
     const ptx::Instruction& in = *flight.op->instruction;
     registers_.clear(chunk, mask, in.writes.data(), in.write_count);
@@ -170,10 +166,10 @@ void Sm::memory_returned(std::uint16_t issue, unsigned chunk, std::uint32_t mask
   }
   const Event event{Event::Kind::kReturn, issue, static_cast<std::uint16_t>(chunk), mask};
   ++flight.references;
-  if (flight.earliest > now_) {
-    wheel_.add(now_, flight.earliest, event);
+  if (flight.earliest > state_.now) {
+    wheel_.add(state_.now, flight.earliest, event);
   } else {
-    handle(now_, event);
+    handle(state_.now, event);
   }
 }
 
@@ -182,7 +178,7 @@ void Sm::memory_finished(std::uint16_t issue) {
 }
 
 void Sm::fault(const Fault& fault) {
-  stopped_ = true;
+  state_.stopped = true;
   listener_.faulted(index_, fault);
 }
 

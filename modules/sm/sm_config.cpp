@@ -1,8 +1,9 @@
-#include "sm/sm_config.h"
+#include "weft/sm/sm_config.h"
 
+#include "common/bits.h"
 #include "common/config_origins.h"
-#include "common/error.h"
-#include "ptx/module.h"
+#include "weft/common/error.h"
+#include "weft/ptx/module.h"
 
 namespace weft::sm {
 namespace {
@@ -18,10 +19,6 @@ std::string found(std::uint64_t value) {
 // Bounds of what a cache costs the simulator: together the ranges of its keys would allow 1 GB of tags an SM.
 constexpr std::uint64_t kMostLines = 1u << 16;
 constexpr std::uint64_t kMostWaiting = 1u << 18;
-
-bool power_of_two(std::uint64_t value) {
-  return value != 0 && (value & (value - 1)) == 0;
-}
 
 }  // namespace
 
@@ -57,11 +54,37 @@ void CacheConfig::describe(config::Visitor& v) {
   v.integer("latency", latency, {1, 1000}, "cycles", "probe to data on a hit");
   config::choice(
       v, "write_hit", write_hit, {{"update", WriteHit::kUpdate}, {"invalidate", WriteHit::kInvalidate}},
-      "what a store does to a line that is present (stores are written through, without allocation)");
+      "what a store that is written through does to a line that is present (stores do not allocate)");
+}
+
+void KernelCacheConfig::describe(config::Visitor& v) {
+  CacheConfig::describe(v);
+  v.boolean("kept", kept,
+            "a kernel finds the lines of the one before; false: the cache is empty at a launch");
+}
+
+void DataCacheConfig::describe(config::Visitor& v) {
+  KernelCacheConfig::describe(v);
+  config::choice(v, "write_policy", write_policy,
+                 {{"through", WritePolicy::kThrough}, {"back", WritePolicy::kBack}},
+                 "stores that hit: all are sent on, or their line is written back when it is evicted, and at "
+                 "the end of a kernel unless kept");
+  v.boolean(
+      "merge_loads", merge_loads,
+      "a load that misses waits for another instruction's fetch of its line; false: it has a fetch and an "
+      "MSHR of its own");
+  config::choice(
+      v, "set_index", set_index, {{"modulo", cache::SetIndex::kModulo}, {"fermi", cache::SetIndex::kFermi}},
+      "set of a line: its number modulo the sets, or with five bits of it combined with higher ones, "
+      "for 32 or 64 sets of 128 bytes");
+  config::choice(
+      v, "lookup", lookup, {{"first", Lookup::kFirst}, {"last", Lookup::kLast}},
+      "when tags are looked up: when a request arrives, so that misses and stores leave at once, or "
+      "at the end of the latency, which they pay, too");
 }
 
 void CacheConfig::check(const std::string& where) const {
-  if (!power_of_two(line_bytes)) {
+  if (!is_power_of_two(line_bytes)) {
     throw InputError(where + "/line_bytes",
                      found(line_bytes) + ", allowed are powers of two from 16 to 1024");
   }
@@ -70,6 +93,12 @@ void CacheConfig::check(const std::string& where) const {
                             found(sets) + " with ways = " + std::to_string(ways) + ", which are " +
                                 std::to_string(sets * ways) + " lines; allowed are up to " +
                                 std::to_string(kMostLines));
+  }
+  if (set_index == cache::SetIndex::kFermi && ((sets != 32 && sets != 64) || line_bytes != 128)) {
+    throw config::RuleError(where + "/set_index", {where + "/sets", where + "/line_bytes"},
+                            "found fermi with " + std::to_string(sets) + " sets of " +
+                                std::to_string(line_bytes) +
+                                " bytes; allowed are 32 or 64 sets of 128 bytes");
   }
   if (mshr_entries * mshr_merges > kMostWaiting) {
     throw config::RuleError(where + "/mshr_entries", {where + "/mshr_merges"},
@@ -82,6 +111,19 @@ void CacheConfig::check(const std::string& where) const {
 void Config::OperationLatency::describe(config::Visitor& v) {
   v.integer("cycles", cycles, {1, 1000}, "cycles", "execution latency");
   v.integer("interval", interval, {1, 1000}, "cycles", "initiation interval per beat");
+}
+
+void Config::Scalarization::describe(config::Visitor& v) {
+  config::choice(v, "kind", kind,
+                 {{"off", ptx::Scalarization::kOff},
+                  {"restricted", ptx::Scalarization::kRestricted},
+                  {"full", ptx::Scalarization::kFull}},
+                 "which instructions execute once per warp: none; those that read and write one value where "
+                 "threads cannot have parted; those of parted threads too");
+  config::choice(v, "unit", unit, {{"lanes", ScalarUnit::kLanes}, {"separate", ScalarUnit::kSeparate}},
+                 "where they execute: on the lanes, or on a unit and registers of their own");
+  v.integer("registers", registers, {1, 1u << 24}, "registers",
+            "of an SM, 32-bit: unit=separate has them beside sm.registers, for what a warp has once");
 }
 
 void Config::SharedMemory::describe(config::Visitor& v) {
@@ -99,13 +141,22 @@ void Config::Texture::describe(config::Visitor& v) {
 void Config::Coalescer::describe(config::Visitor& v) {
   v.integer("block_bytes", block_bytes, {16, 1024}, "bytes",
             "accesses to one aligned block become one request");
+  config::choice(v, "scope", scope, {{"issue", CoalescerScope::kIssue}, {"beat", CoalescerScope::kBeat}},
+                 "threads coalesced together: of an issue, or of a beat of the load-store unit (memory_width "
+                 "neighbouring places of the warp)");
   v.integer("width_threads", width_threads, {0, 32}, "threads",
-            "neighbouring threads coalesced together; 0: the whole issue");
+            "so many neighbouring places of the warp are coalesced together instead; 0: as scope says; only "
+            "with scope issue");
 }
 
 void Config::Observe::describe(config::Visitor& v) {
   v.boolean("lane_oracle", lane_oracle, "count the lane activity that no regrouping of threads can exceed");
-  v.boolean("stalled_threads", stalled_threads, "count what threads wait for in cycles without an issue");
+  v.boolean("stalled_threads", stalled_threads,
+            "count what threads wait for in cycles without an active lane");
+  v.boolean("events", events,
+            "count operations, register rows and words of shared memory, of which the energy is made");
+  v.boolean("lanes", lanes,
+            "count issue conflicts and active lanes, where lanes run warps of their own (nothing elsewhere)");
 }
 
 void Config::describe(config::Visitor& v) {
@@ -128,6 +179,11 @@ void Config::describe(config::Visitor& v) {
   v.integer("schedulers_per_domain", schedulers_per_domain, {1, 16}, "schedulers",
             "schedulers that share one warp-formation unit; divides schedulers");
   v.integer("issue_width", issue_width, {1, 8}, "instructions", "issues of one scheduler in a cycle");
+  config::choice(v, "issue_port", issue_port,
+                 {{"per_unit", IssuePort::kPerUnit}, {"shared", IssuePort::kShared}},
+                 "what an issue keeps for a cycle per beat: its unit, or its scheduler's one port too");
+  v.boolean("issue_alignment", issue_alignment,
+            "schedulers issue only in cycles that are multiples of the beats of a warp");
   v.integer("simd_groups", simd_groups, {1, 16}, "groups", "SIMD groups for arithmetic");
   v.integer("simd_width", simd_width, {4, 32}, "lanes", "lanes of a SIMD group: 4, 8, 16 or 32");
   v.integer("sfu_groups", sfu_groups, {1, 16}, "groups", "special-function units");
@@ -156,8 +212,9 @@ void Config::describe(config::Visitor& v) {
   config::group(v, "l1d", l1d, "data cache");
   config::group(v, "l1c", l1c, "constant cache");
   config::group(v, "l1t", l1t, "texture cache");
-  v.boolean("system_cached", system_cached,
-            "loads of system memory go through the data cache (which nobody keeps coherent)");
+  v.boolean(
+      "system_cached", system_cached,
+      "loads of system memory go through the data cache (which does not see what others on the bus write)");
   v.integer("memory_queue", memory_queue, {1, 256}, "instructions",
             "memory instructions in the load-store unit");
   v.integer("miss_queue", miss_queue, {1, 256}, "requests", "requests waiting for the crossbar");
@@ -166,7 +223,7 @@ void Config::describe(config::Visitor& v) {
 }
 
 void Config::check(const std::string& where) const {
-  if (simd_width < 4 || simd_width > 32 || !power_of_two(simd_width)) {
+  if (simd_width < 4 || simd_width > 32 || !is_power_of_two(simd_width)) {
     throw InputError(where + "/simd_width", found(simd_width) + ", allowed are 4, 8, 16 and 32");
   }
   if (schedulers % schedulers_per_domain != 0) {
@@ -180,20 +237,34 @@ void Config::check(const std::string& where) const {
                                 std::to_string(schedulers) +
                                 " schedulers; allowed with at least one group per scheduler");
   }
-  if (!power_of_two(coalescer.block_bytes)) {
+  if (issue_port == IssuePort::kShared && issue_width != 1) {
+    throw config::RuleError(where + "/issue_width", {where + "/issue_port"},
+                            found(issue_width) + " with issue_port = shared; allowed is 1");
+  }
+  if (!is_power_of_two(coalescer.block_bytes)) {
     throw InputError(where + "/coalescer/block_bytes",
                      found(coalescer.block_bytes) + ", allowed are powers of two from 16 to 1024");
+  }
+  if (coalescer.width_threads != 0 && coalescer.scope != CoalescerScope::kIssue) {
+    throw config::RuleError(where + "/coalescer/width_threads", {where + "/coalescer/scope"},
+                            found(coalescer.width_threads) + " with scope = beat; allowed is 0");
   }
   if (l1d.enabled && l1d.line_bytes < coalescer.block_bytes) {
     throw config::RuleError(where + "/l1d/line_bytes", {where + "/coalescer/block_bytes"},
                             found(l1d.line_bytes) + ", allowed is at least coalescer.block_bytes = " +
                                 std::to_string(coalescer.block_bytes));
   }
+  if (l1d.enabled && l1d.write_policy == WritePolicy::kBack && miss_queue < 2) {
+    throw config::RuleError(where + "/miss_queue", {where + "/l1d/write_policy"},
+                            found(miss_queue) +
+                                " with l1d.write_policy = back; allowed is at least 2, for a line that is "
+                                "written back and the one that takes its place");
+  }
   if (shared_memory.bank_bytes != 4 && shared_memory.bank_bytes != 8) {
     throw InputError(where + "/shared_memory/bank_bytes",
                      found(shared_memory.bank_bytes) + ", allowed are 4 and 8");
   }
-  if (!power_of_two(shared_memory.banks)) {
+  if (!is_power_of_two(shared_memory.banks)) {
     throw InputError(where + "/shared_memory/banks",
                      found(shared_memory.banks) + ", allowed are powers of two up to 64");
   }

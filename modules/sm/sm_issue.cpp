@@ -2,31 +2,58 @@
 #include <algorithm>
 
 #include "sm/sm.h"
+#include "weft/common/popcount.h"
 
 namespace weft::sm {
 
+using datapath::Times;
 using warp_formation::Issue;
 using warp_formation::Outcome;
 using warp_formation::Stall;
 
 Stall Sm::issue(Cycle now, Domain& domain, unsigned scheduler) {
+  if (scalar_unit_) return issue_to_two(now, domain, scheduler);
   Stall result = Stall::kEmpty;
   for (std::uint64_t width = 0; width < config_.issue_width; ++width) {
     Issue offer;
-    const Stall stall = domain.unit->pick(scheduler, ~0u, offer);
+    const Stall stall = domain.unit->pick(scheduler, offer);
     if (stall != Stall::kNone) return width == 0 ? stall : result;
     start(now, domain, scheduler, offer);
-    if (stopped_) return Stall::kEmpty;
+    if (state_.stopped) return Stall::kEmpty;
     result = Stall::kNone;
   }
   return result;
 }
 
+// Vector instructions as many as ever, and a scalar one beside them.
+Stall Sm::issue_to_two(Cycle now, Domain& domain, unsigned scheduler) {
+  Stall result = Stall::kEmpty;
+  slots_.limited = true;
+  slots_.left = {config_.issue_width, 1};
+  for (warp_formation::ContextSet& issued : slots_.issued) issued.clear();
+  for (std::uint64_t issues = 0; issues <= config_.issue_width; ++issues) {
+    Issue offer;
+    const Stall stall = domain.unit->pick(scheduler, offer);
+    if (stall != Stall::kNone) {
+      if (issues == 0) result = stall;
+      break;
+    }
+    const bool scalar = state_.kernel->operations[offer.pc].instruction->scalar;
+    --slots_.left[scalar ? 1 : 0];
+    slots_.issued[scalar ? 1 : 0].add(offer.context);
+    start(now, domain, scheduler, offer);
+    result = Stall::kNone;
+    if (state_.stopped) break;
+  }
+  slots_.limited = false;
+  if (slots_.left[0] != config_.issue_width && slots_.left[1] == 0) ++counters_.scalar_beside;
+  return state_.stopped ? Stall::kEmpty : result;
+}
+
 void Sm::start(Cycle now, Domain& domain, unsigned scheduler, const Issue& issue) {
-  const std::uint16_t id = free_ids_.back();
-  free_ids_.pop_back();
+  const std::uint16_t id = in_flight_.take();
   InFlight& flight = in_flight_[id];
-  const Operation& op = kernel_->operations[issue.pc];
+  const execute::Operation& op = state_.kernel->operations[issue.pc];
   flight.op = &op;
   flight.pc = issue.pc;
   flight.depth = issue.depth;
@@ -39,32 +66,51 @@ void Sm::start(Cycle now, Domain& domain, unsigned scheduler, const Issue& issue
   for (unsigned g = 0; g < flight.group_count; ++g) {
     flight.executing[g] = executor_.guarded(*op.instruction, flight.groups[g]);
   }
-  ++slot_references_[flight.slot];
-  const unsigned active_beats = count(issue);
-  if (instruction_counts_ != nullptr) count_instruction(flight, active_beats);
+  flight.warp = op.instruction->scalar ? warp_around(flight.groups[0].mask) : 0;
+  ++state_.references[flight.slot];
+  if (shows_instructions_) show_instruction(flight, false);
+  const Times times =
+      datapath_->start(now, domain.first_scheduler + scheduler, op, issue, flight.executing.data());
+  ++counters_.warp_instructions;
+  std::uint64_t threads = 0, passing = 0;
+  for (const auto& group : issue.groups)
+    threads += group.mask == ~0u ? warp_formation::kChunk : count_of(group.mask);
+  for (unsigned g = 0; op.instruction->guard >= 0 && g < flight.group_count; ++g) {
+    passing += count_of(flight.groups[g].mask & ~flight.executing[g]);
+  }
+  counters_.thread_instructions += threads;
+  counters_.executed_thread_instructions += threads - passing;
+  if (flight.scalar()) {
+    ++counters_.scalar_instructions;
+    counters_.scalar_thread_instructions += threads;
+  }
+  counters_.active_beats += times.active_beats;
+  counters_.active_lanes += times.active_lanes;
+  account_.issued(domain.first_scheduler + scheduler, times);
+  if (lane_account_.enabled() || !lane_traces_.empty())
+    lane_issued(flight, domain.first_context + issue.context);
+  if (state_.instruction_counts != nullptr) count_instruction(flight, times.active_beats);
+  if (events_.enabled()) events_.issued(flight, times);
   if (oracle_.enabled()) oracle_.executed(issue.pc, issue.slot, issue.groups);
   if (spin_.active()) {
     for (const auto& group : issue.groups) spin_.issued(group);
   }
-  if (kTracing && trace_ != nullptr) {
-    if (scheduler + domain.first_scheduler == 0) trace_->pc = issue.pc;
-    for (const auto& group : issue.groups) {
-      trace_->active_lanes += static_cast<std::uint32_t>(__builtin_popcount(group.mask));
-    }
+  if (kTracing && traces_) {
+    IssueTrace& trace = issue_traces_[scheduler + domain.first_scheduler];
+    trace.pc = issue.pc;
+    for (const auto& group : issue.groups) trace.active_lanes += flight.scalar() ? 1 : count_of(group.mask);
   }
-  const Cycle occupancy = units_.start(now, domain.first_scheduler + scheduler, op, issue.beats);
   if (!issue.more_follow) consume(domain, issue);
   domain.unit->issued(id, issue);
-  domain.unit->decoded(id);
   switch (op.instruction->unit) {
     case ptx::Unit::kMemory:
-      return start_memory(now, id, occupancy);
+      return start_memory(now, id, times);
     case ptx::Unit::kControl:
-      return start_control(now, id, occupancy);
+      return start_control(now, id, times);
     case ptx::Unit::kWarp:
-      return start_warp(now, id, occupancy);
+      return start_warp(now, id, times);
     default:
-      return start_arithmetic(now, id, occupancy);
+      return start_arithmetic(now, id, times);
   }
 }
 
@@ -82,79 +128,77 @@ void Sm::consume(Domain& domain, const Issue& issue) {
   }
 }
 
-// Returns the SIMD cycles in which a lane is active.
-unsigned Sm::count(const Issue& issue) {
-  unsigned threads = 0, beats = 0;
-  std::uint64_t compact_beats = 0;
-  const auto width = static_cast<unsigned>(config_.simd_width);
-  const std::uint32_t segment = width == 32 ? ~0u : (1u << width) - 1;
-  for (const auto& group : issue.groups) {
-    threads += static_cast<unsigned>(__builtin_popcount(group.mask));
-    if (!group.spread) {
-      compact_beats |= std::uint64_t{1} << (group.beat % 64);
-      continue;
-    }
-    for (std::uint32_t rest = group.mask; rest != 0; rest = width == 32 ? 0 : rest >> width) {
-      beats += (rest & segment) != 0 ? 1 : 0;
-    }
-  }
-  ++counters_.warp_instructions;
-  counters_.thread_instructions += threads;
-  beats += static_cast<unsigned>(__builtin_popcountll(compact_beats));
-  counters_.active_beats += beats;
-  counters_.active_lanes += threads;
-  return beats;
-}
-
-void Sm::start_arithmetic(Cycle now, std::uint16_t id, Cycle occupancy) {
+void Sm::start_arithmetic(Cycle now, std::uint16_t id, const Times& times) {
   InFlight& flight = in_flight_[id];
-  const Operation& op = *flight.op;
-  executor_.arithmetic(op, {flight.groups.data(), flight.group_count}, now);
-  finish_arithmetic(now, id, occupancy);
+  const execute::Operation& op = *flight.op;
+  if (flight.scalar()) {
+    executor_.arithmetic_once(op, flight.groups[0], flight.warp, now);
+  } else {
+    executor_.arithmetic(op, {flight.groups.data(), flight.group_count}, now);
+  }
+  if (shows_instructions_) show_instruction(flight, true);
+  finish_arithmetic(now, id, times);
 }
 
 // The results are in the registers; what follows is when they may be used.
-void Sm::finish_arithmetic(Cycle now, std::uint16_t id, Cycle occupancy) {
+void Sm::finish_arithmetic(Cycle now, std::uint16_t id, const Times& times) {
   InFlight& flight = in_flight_[id];
-  const Operation& op = *flight.op;
-  const Cycle done = now + config_.pipeline_depth + op.latency - 1 + occupancy - 1;
-  flight.references = 1;
   if (barrel_) {
-    wheel_.add(now, done, {Event::Kind::kResolve, id, 0, 0});
+    flight.references = 1;
+    wheel_.add(now, times.end, {Event::Kind::kResolve, id, 0, 0});
     return;
   }
-  const ptx::Instruction& in = *op.instruction;
+  if (times.forwarded) {
+    // The datapath knows who may use them; what is left is that the instruction goes.
+    flight.references = 1;
+    wheel_.add(now, times.end, {Event::Kind::kWriteBack, id, 0, 0});
+    return resolve_all(id);
+  }
+  const ptx::Instruction& in = *flight.op->instruction;
   if (in.write_count != 0) {
     for (unsigned g = 0; g < flight.group_count; ++g) {
-      registers_.mark(flight.groups[g].chunk, flight.executing[g], in.writes.data(), in.write_count, false);
+      registers_.mark(flight.groups[g].chunk, flight.written(g), in.writes.data(), in.write_count, false);
     }
   }
-  wheel_.add(now, done, {Event::Kind::kWriteBack, id, 0, 0});
+  flight.references = static_cast<std::uint16_t>(times.part_count);
+  for (const datapath::Part* part = times.parts; part != times.parts + times.part_count; ++part)
+    wheel_.add(now, part->ready, {Event::Kind::kWriteBack, id, part->groups, part->lanes});
   resolve_all(id);
 }
 
-void Sm::start_memory(Cycle now, std::uint16_t id, Cycle occupancy) {
+void Sm::start_memory(Cycle now, std::uint16_t id, const Times& times) {
   InFlight& flight = in_flight_[id];
   const ptx::Instruction& in = *flight.op->instruction;
-  const ResidentBlock& block = slots_[flight.slot];
-  if (!executor_.memory(*flight.op, flight.pc, {flight.groups.data(), flight.group_count}, block)) {
-    return fault(executor_.fault());
-  }
+  const execute::ResidentBlock& block = state_.blocks[flight.slot];
+  const bool done =
+      flight.scalar()
+          ? executor_.memory_once(*flight.op, flight.pc, flight.groups[0], flight.warp, block)
+          : executor_.memory(*flight.op, flight.pc, {flight.groups.data(), flight.group_count}, block);
+  if (!done) return fault(executor_.fault());
+  if (shows_instructions_) show_instruction(flight, true);
   if (observer_ != nullptr) {
     for (unsigned g = 0; g < flight.group_count; ++g) flight.executing[g] &= ~executor_.refused(g);
   }
+  if (events_.enabled()) events_.accessed(in, executor_.accesses(), executor_.access_count());
   counters_.spill_instructions += in.spill ? 1 : 0;
   const bool any = executor_.access_count() != 0;
   const bool copies = in.op == ptx::Opcode::kCopyAsync;
-  if (copies) start_copies(id);
+  if (in.acquires || in.releases) order(flight);
+  system_.next_instruction();
+  if (copies) copies_.start(id, flight);
   const bool waits = any && in.is_load();
   flight.references = any ? 1 : 0;
   flight.waits = waits;
-  flight.earliest = now + config_.pipeline_depth + occupancy - 1;
-  if (any) memory_.accept(id, in, executor_.accesses(), executor_.access_count(), waits || copies);
+  flight.earliest = times.end;
+  if (any)
+    memory_.accept(id, in, flight.groups.data(), executor_.accesses(), executor_.access_count(),
+                   waits || copies, times);
   if (waits) {
     for (unsigned g = 0; g < flight.group_count && !barrel_; ++g) {
-      registers_.mark(flight.groups[g].chunk, flight.executing[g], in.writes.data(), in.write_count, true);
+      registers_.mark(flight.groups[g].chunk, flight.written(g), in.writes.data(), in.write_count, true);
+    }
+    if (lane_account_.enabled()) {
+      lane_account_.loads(in, executor_.accesses(), executor_.access_count(), flight.warp);
     }
     domains_[flight.domain].unit->memory_issued(id);
   }
@@ -169,10 +213,11 @@ void Sm::start_memory(Cycle now, std::uint16_t id, Cycle occupancy) {
   release(id);
 }
 
-void Sm::start_control(Cycle now, std::uint16_t id, Cycle occupancy) {
+void Sm::start_control(Cycle now, std::uint16_t id, const Times& times) {
   InFlight& flight = in_flight_[id];
   flight.references = 1;
   const ptx::Opcode op = flight.op->instruction->op;
+  if (flight.op->instruction->is_barrier() || op == ptx::Opcode::kMembar) order(flight);
   if (op == ptx::Opcode::kCall) {
     for (unsigned g = 0; g < flight.group_count; ++g) {
       executor_.link(*flight.op, flight.pc, flight.groups[g].chunk, flight.executing[g]);
@@ -180,17 +225,15 @@ void Sm::start_control(Cycle now, std::uint16_t id, Cycle occupancy) {
   } else if (op == ptx::Opcode::kSystem) {
     for (unsigned g = 0; g < flight.group_count; ++g) {
       const bool done = executor_.system(*flight.op, flight.pc, flight.groups[g].chunk, flight.executing[g],
-                                         slots_[flight.slot]);
+                                         state_.blocks[flight.slot]);
       if (!done) return fault(executor_.fault());
     }
   } else if (op == ptx::Opcode::kCopyWait) {
     domains_[flight.domain].unit->memory_issued(id);
   } else if (op == ptx::Opcode::kCopyCommit) {
-    for (unsigned g = 0; g < flight.group_count; ++g)
-      copies_.commit(flight.groups[g].chunk, flight.executing[g]);
+    copies_.commit(flight);
   }
-  const Cycle latency = barrel_ ? config_.pipeline_depth : config_.branch_latency;
-  wheel_.add(now, now + latency + occupancy - 1, {Event::Kind::kResolve, id, 0, 0});
+  wheel_.add(now, times.end, {Event::Kind::kResolve, id, 0, 0});
 }
 
 // Every thread of the issue goes on with the next instruction.

@@ -1,79 +1,124 @@
-// What the SM tells about itself when asked: stalled threads, the lane oracle, spinning threads.
+// What the SM tells about itself when asked: instructions, lanes that run warps of their own, spinning
+// threads.
 #include <sstream>
 
 #include "sm/sm.h"
+#include "weft/common/popcount.h"
 
 namespace weft::sm {
-
-// The categories of HARP Fig. 5 and CROWN slide 63. What waits for an operand is ready here but for a result
-// that is under way, so it counts as in the pipeline under the scoreboard.
-void Sm::count_stalled(Cycle cycles) {
-  const warp_formation::Census& census = idle_census_;
-  stalled_.cycles += cycles;
-  stalled_.in_pipeline += cycles * (census.issued + (barrel_ ? 0 : census.ready));
-  stalled_.ready += cycles * ((barrel_ ? census.ready : 0) + census.queued);
-  stalled_.barrier += cycles * census.barrier;
-  stalled_.reconvergence += cycles * (census.reconvergence + census.lat_barrier + census.warp_sync);
-  stalled_.inactive += cycles * (census.inactive_path + census.lookup);
-}
-
-void Sm::bind_observations(statistics::Registry& registry, const std::string& prefix) {
-  oracle_.bind(registry, prefix + ".oracle");
-  if (!config_.observe.stalled_threads) return;
-  const auto counter = [&](const char* name, const char* unit, const char* meaning, std::uint64_t& value) {
-    registry.counter(prefix + ".stalled." + name, unit, meaning, value);
-  };
-  counter("cycles", "cycles", "cycles in which no scheduler issued; the others are summed over them",
-          stalled_.cycles);
-  counter("in_pipeline", "threads", "threads with an instruction under way or waiting for its result",
-          stalled_.in_pipeline);
-  counter("ready", "threads", "threads that could run or are queued for commit or compaction",
-          stalled_.ready);
-  counter("barrier", "threads", "threads at a block barrier", stalled_.barrier);
-  counter("reconvergence", "threads", "threads that wait for others of their warp or block",
-          stalled_.reconvergence);
-  counter("inactive", "threads", "threads on a path that does not run, or in a lookup table",
-          stalled_.inactive);
-}
 
 // Threads of a branch part where its guard holds for some of them only; those of instructions with a target
 // each (calls through registers, returns, indexed branches) where they are resolved.
 void Sm::count_instruction(const InFlight& flight, unsigned active_beats) {
-  InstructionCounts& counts = instruction_counts_[flight.pc];
+  InstructionCounts& counts = state_.instruction_counts[flight.pc];
   std::uint32_t threads = 0, executed = 0;
   for (unsigned g = 0; g < flight.group_count; ++g) {
-    threads += static_cast<std::uint32_t>(__builtin_popcount(flight.groups[g].mask));
-    executed += static_cast<std::uint32_t>(__builtin_popcount(flight.executing[g]));
+    threads += count_of(flight.groups[g].mask);
+    executed += count_of(flight.executing[g]);
   }
   ++counts.issues;
   counts.threads += threads;
-  counts.places += warp_width() != 0 ? warp_width() : active_beats * config_.simd_width;
+  counts.places += warp_width() != 0 ? warp_width() : active_beats * datapath_->lanes();
   counts.executed += executed;
   if (flight.op->instruction->is_branch() && executed != 0 && executed != threads) ++counts.parted;
 }
 
+void Sm::show_instruction(const InFlight& flight, bool done) {
+  execute::ObservedInstruction shown;
+  shown.kernel = state_.kernel;
+  shown.pc = flight.pc;
+  shown.sm = index_;
+  shown.block = &state_.blocks[flight.slot];
+  shown.registers = &registers_;
+  for (unsigned g = 0; g < flight.group_count; ++g) {
+    shown.chunk = flight.groups[g].chunk;
+    shown.mask = flight.groups[g].mask;
+    shown.executing = flight.executing[g];
+    if (done) {
+      observer_->instruction_done(shown);
+    } else {
+      observer_->instruction_starts(shown);
+    }
+  }
+}
+
+// Before the front end issues in this cycle.
+void Sm::survey_lanes(Cycle now) {
+  using Next = warp_formation::WarpFormation::Next;
+  const unsigned lanes = datapath_->lane_count();
+  lane_account_.begin_survey(now, has_block());
+  for (unsigned lane = 0; lane < lanes; ++lane) lane_account_.warps(lane, datapath_->warps_of(lane));
+  // The lane on which a warp could begin an instruction and no other warp that was looked at can.
+  const auto lane_for = [&](unsigned own) {
+    const auto free = [&](unsigned lane) {
+      return datapath_->lane_free(lane) <= now && !lane_account_.has_ready(lane);
+    };
+    if (datapath_->binds_warps()) return free(own) ? own : lanes;
+    unsigned lane = 0;
+    while (lane < lanes && !free(lane)) ++lane;
+    return lane;
+  };
+  for (const Domain& domain : domains_) {
+    const unsigned contexts = domain.unit->contexts().size();
+    for (unsigned context = 0; context < contexts; ++context) {
+      warp_formation::Issue issue;
+      const Next next = domain.unit->next(context, issue);
+      if (next == Next::kNone || issue.groups.count == 0) continue;
+      const warp_formation::ThreadGroup& first = *issue.groups.begin();
+      const unsigned own = datapath_->lane_of(first.chunk, first.mask);
+      if (lane_account_.waits(state_.kernel->operations[issue.pc], issue)) {
+        lane_account_.stalled(own);
+      } else if (next == Next::kOffered && !domain.has_set_aside(context)) {
+        const unsigned lane = lane_for(own);
+        if (lane < lanes && ready<false>(domain, 0, issue) == Stall::kNone) lane_account_.ready(lane);
+      }
+    }
+  }
+}
+
+void Sm::lane_issued(const InFlight& flight, unsigned context) {
+  const unsigned lane = datapath_->lane_of(flight.groups[0].chunk, flight.groups[0].mask);
+  if (!lane_traces_.empty()) {
+    // A unit that lanes share may leave them free.
+    const Cycle until = datapath_->lane_free(lane);
+    if (until != lane_traces_[lane].until) lane_traces_[lane] = {until, flight.pc, context};
+  }
+  if (!lane_account_.enabled()) return;
+  int threads = 0, executing = 0;
+  for (unsigned g = 0; g < flight.group_count; ++g) {
+    threads += __builtin_popcount(flight.groups[g].mask);
+    executing += __builtin_popcount(flight.executing[g]);
+  }
+  lane_account_.issued(lane, static_cast<unsigned>(threads), static_cast<unsigned>(executing));
+}
+
+void Sm::trace(bool on) {
+  traces_ = kTracing && on;
+  issue_traces_.assign(traces_ ? config_.schedulers : 0, IssueTrace());
+  lane_traces_.assign(traces_ ? datapath_->lane_count() : 0, LaneTrace());
+}
+
 void Sm::observe_spinning(bool on) {
-  if (!on || !running_) return spin_.stop();
-  spin_.start(kernel_->occupancy.blocks * kernel_->chunks_per_block);
+  if (!on || !state_.running) return spin_.stop();
+  spin_.start(state_.kernel->occupancy.resident * state_.kernel->chunks_per_block);
 }
 
 Sm::Spinning Sm::spinning() const {
   Spinning result;
   result.threads = spin_.verdict();
-  for (const InFlight& flight : in_flight_) {
-    if (flight.references == 0) continue;
+  in_flight_.each([&](const InFlight& flight) {
     for (unsigned g = 0; g < flight.group_count; ++g)
       result.busy = result.busy || spin_.silent(flight.groups[g]);
-  }
+  });
   if (result.threads.spinning == 0) return result;
   std::ostringstream text;
-  for (const auto& block : slots_) {
-    const unsigned first = block.first_chunk * RegisterFile::kLanes;
+  for (const auto& block : state_.blocks) {
+    const unsigned first = block.first_chunk * execute::RegisterFile::kLanes;
     if (!block.live || result.threads.position < first || result.threads.position >= first + block.threads)
       continue;
     text << "thread " << result.threads.position - first << " of block (" << block.index[0] << ","
          << block.index[1] << "," << block.index[2] << ") at pc " << result.threads.pc << " ("
-         << kernel_->program.place(result.threads.pc) << ")";
+         << state_.kernel->program.place(result.threads.pc) << ")";
   }
   result.example = text.str();
   return result;

@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "sm/register_file.h"
-#include "warp_formation/warp_formation.h"
+#include "execute/register_file.h"
+#include "weft/warp_formation/warp_formation.h"
 
 namespace weft::sm {
 
@@ -19,7 +19,7 @@ class SpinObserver {
   bool active() const { return active_; }
   // A span begins, for `chunks` chunks of threads.
   void start(unsigned chunks) {
-    threads_.assign(std::size_t{chunks} * RegisterFile::kLanes, Thread());
+    threads_.assign(std::size_t{chunks} * execute::RegisterFile::kLanes, Thread());
     issued_.assign(chunks, 0);
     active_ = true;
   }
@@ -27,10 +27,11 @@ class SpinObserver {
 
   void issued(const warp_formation::ThreadGroup& group) { issued_[group.chunk] |= group.mask; }
   // Threads took a backward branch from `pc`.
-  void branched(ptx::Pc pc, const warp_formation::ThreadGroup& group, const RegisterFile& registers) {
+  void branched(ptx::Pc pc, const warp_formation::ThreadGroup& group,
+                const execute::RegisterFile& registers) {
     for (std::uint32_t rest = group.mask; rest != 0; rest &= rest - 1) {
       const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
-      Thread& thread = threads_[group.chunk * RegisterFile::kLanes + lane];
+      Thread& thread = threads_[group.chunk * execute::RegisterFile::kLanes + lane];
       if (thread.changed || (thread.visits != 0 && thread.pc != pc)) continue;
       const std::uint64_t state = registers.hash(group.chunk, lane);
       if (thread.visits != 0 && thread.state != state) thread.changed = true;
@@ -51,7 +52,7 @@ class SpinObserver {
     for (std::size_t chunk = 0; chunk < issued_.size(); ++chunk) {
       for (std::uint32_t rest = issued_[chunk]; rest != 0; rest &= rest - 1) {
         const std::size_t position =
-            chunk * RegisterFile::kLanes + static_cast<unsigned>(__builtin_ctz(rest));
+            chunk * execute::RegisterFile::kLanes + static_cast<unsigned>(__builtin_ctz(rest));
         const Thread& thread = threads_[position];
         ++verdict.issued;
         if (thread.visits < kEnough || thread.changed) continue;

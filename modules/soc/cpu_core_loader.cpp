@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "common/error.h"
+#include "weft/common/error.h"
 
 namespace weft::soc {
 namespace {

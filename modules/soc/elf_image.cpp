@@ -4,8 +4,8 @@
 
 #include <cstring>
 
-#include "common/error.h"
 #include "common/input_file.h"
+#include "weft/common/error.h"
 
 namespace weft::soc {
 namespace {

@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "common/error.h"
+#include "weft/common/error.h"
 
 namespace weft::soc {
 
@@ -96,12 +96,12 @@ ExternalCpu::~ExternalCpu() {
   unlink(config_.socket.c_str());
 }
 
-void ExternalCpu::bind(statistics::Registry& registry, const std::string& prefix) {
-  registry.counter(prefix + ".reads", "transactions", "reads", reads_);
-  registry.counter(prefix + ".writes", "transactions", "writes", writes_);
-  registry.counter(prefix + ".advances", "requests", "requests to let time pass", advances_);
-  registry.counter(prefix + ".clients", "connections", "clients that have connected", clients_);
-  registry.counter(prefix + ".malformed", "messages", "messages that broke the protocol", malformed_);
+void ExternalCpu::bind(statistics::Group& group) {
+  group.counter("reads", units::kTransactions, "reads", reads_);
+  group.counter("writes", units::kTransactions, "writes", writes_);
+  group.counter("advances", units::kRequests, "requests to let time pass", advances_);
+  group.counter("clients", statistics::Unit("connections"), "clients that have connected", clients_);
+  group.counter("malformed", statistics::Unit("messages"), "messages that broke the protocol", malformed_);
 }
 
 void ExternalCpu::stop(const std::string& reason) {

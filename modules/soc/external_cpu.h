@@ -13,10 +13,10 @@
 #include <tlm>
 #include <vector>
 
-#include "common/config_visitor.h"
-#include "common/statistics.h"
 #include "soc/external_protocol.h"
 #include "soc/ram.h"
+#include "weft/common/config_visitor.h"
+#include "weft/common/statistics.h"
 
 namespace weft::soc {
 
@@ -43,7 +43,7 @@ class ExternalCpu : public sc_core::sc_module {
   // Why it stopped for good; empty: it has not.
   const std::string& fault() const { return fault_; }
   const sc_core::sc_event& faulted() const { return faulted_; }
-  void bind(statistics::Registry& registry, const std::string& prefix);
+  void bind(statistics::Group& group);
 
  private:
   enum class Received : std::uint8_t { kMessage, kMalformed, kGone };

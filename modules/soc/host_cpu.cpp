@@ -30,13 +30,13 @@ HostCpu::HostCpu(sc_core::sc_module_name name, const Config& config, std::unique
   SC_THREAD(run);
 }
 
-void HostCpu::bind(statistics::Registry& registry, const std::string& prefix) {
-  registry.counter(prefix + ".instructions", "instructions", "instructions executed", instructions_);
-  registry.counter(prefix + ".reads", "transactions", "reads of devices", reads_);
-  registry.counter(prefix + ".writes", "transactions", "writes to devices", writes_);
-  registry.counter(prefix + ".sleeps", "times", "waits for an interrupt that had to wait", sleeps_);
-  registry.counter(prefix + ".asleep_ns", "ns", "simulated time in these waits", asleep_ns_);
-  registry.counter(prefix + ".slices", "slices", "stretches executed without looking up", slices_);
+void HostCpu::bind(statistics::Group& group) {
+  group.counter("instructions", units::kInstructions, "instructions executed", instructions_);
+  group.counter("reads", units::kTransactions, "reads of devices", reads_);
+  group.counter("writes", units::kTransactions, "writes to devices", writes_);
+  group.counter("sleeps", statistics::Unit("times"), "waits for an interrupt that had to wait", sleeps_);
+  group.counter("asleep_ns", units::kNanoseconds, "simulated time in these waits", asleep_ns_);
+  group.counter("slices", statistics::Unit("slices"), "stretches executed without looking up", slices_);
 }
 
 bool HostCpu::map_directly(const Range& range) {

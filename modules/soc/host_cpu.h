@@ -19,9 +19,9 @@
 #include <tlm>
 #include <vector>
 
-#include "common/config_visitor.h"
-#include "common/statistics.h"
 #include "soc/cpu_core.h"
+#include "weft/common/config_visitor.h"
+#include "weft/common/statistics.h"
 
 namespace weft::soc {
 
@@ -53,7 +53,7 @@ class HostCpu : public sc_core::sc_module, private CpuCore::Bus {
   const std::string& fault() const { return fault_; }
   const sc_core::sc_event& faulted() const { return faulted_; }
   std::uint64_t instructions() const { return instructions_; }
-  void bind(statistics::Registry& registry, const std::string& prefix);
+  void bind(statistics::Group& group);
 
  private:
   // The quantum of this CPU, not the global one.

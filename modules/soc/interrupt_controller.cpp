@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "common/error.h"
+#include "weft/common/error.h"
 
 namespace weft::soc {
 namespace {

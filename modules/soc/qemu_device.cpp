@@ -14,8 +14,8 @@
 #include <csignal>
 #include <cstring>
 
-#include "common/error.h"
-#include "common/payload_data.h"
+#include "bus/payload_data.h"
+#include "weft/common/error.h"
 
 namespace weft::soc {
 
@@ -100,10 +100,10 @@ QemuDevice::~QemuDevice() {
   forget_memory();
 }
 
-void QemuDevice::bind(statistics::Registry& registry, const std::string& prefix) {
-  registry.counter(prefix + ".reads", "transactions", "reads of BARs", reads_);
-  registry.counter(prefix + ".writes", "transactions", "writes to BARs", writes_);
-  registry.counter(prefix + ".errors", "transactions", "of them, those that were refused", errors_);
+void QemuDevice::bind(statistics::Group& group) {
+  group.counter("reads", units::kTransactions, "reads of BARs", reads_);
+  group.counter("writes", units::kTransactions, "writes to BARs", writes_);
+  group.counter("errors", units::kTransactions, "of them, those that were refused", errors_);
 }
 
 void QemuDevice::start(const std::string& guest) {

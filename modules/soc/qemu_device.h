@@ -22,8 +22,8 @@
 #include <tlm>
 #include <vector>
 
-#include "common/config_visitor.h"
-#include "common/statistics.h"
+#include "weft/common/config_visitor.h"
+#include "weft/common/statistics.h"
 
 namespace weft::soc {
 
@@ -57,7 +57,7 @@ class QemuDevice : public sc_core::sc_module {
   std::optional<int> exit_code() const { return exit_code_; }
   const std::string& fault() const { return fault_; }
   const sc_core::sc_event& ended() const { return ended_; }
-  void bind(statistics::Registry& registry, const std::string& prefix);
+  void bind(statistics::Group& group);
 
  private:
   // Of the protocol: the layout of QEMU 7.2 on a 64-bit host.

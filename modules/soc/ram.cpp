@@ -7,39 +7,41 @@
 #include <cstring>
 #include <string>
 
-#include "common/error.h"
-#include "common/payload_data.h"
+#include "bus/payload_data.h"
+#include "weft/common/error.h"
 
 namespace weft::soc {
 
 using sc_core::sc_time;
 using tlm::tlm_generic_payload;
 
-void Ram::Config::describe(config::Visitor& v) {
+void RamConfig::describe(config::Visitor& v) {
   v.integer("bytes", bytes, {4096, std::uint64_t{2} << 30}, "bytes", "memory; a multiple of 4096");
   describe_timing(v);
 }
 
-void Ram::Config::describe_timing(config::Visitor& v) {
+void RamConfig::describe_timing(config::Visitor& v) {
   v.real("latency_ns", latency_ns, {0, 1e6}, "ns", "from a request to its response");
   v.real("bytes_per_ns", bytes_per_ns, {0.001, 1e6}, "bytes/ns", "bandwidth");
   v.integer("places", places, {1, 1024}, "accesses", "accesses under way at a time");
   v.boolean("dmi", dmi, "grant direct access to others in the simulation");
 }
 
-void Ram::Config::check(const std::string& where) const {
+void RamConfig::check(const std::string& where) const {
   if (bytes % 4096 != 0) {
     throw InputError(where + "/bytes", "found " + std::to_string(bytes) + ", allowed is a multiple of 4096");
   }
 }
 
-Ram::Ram(sc_core::sc_module_name name, const Config& config, std::uint64_t base)
+Ram::Ram(sc_core::sc_module_name name, const RamConfig& config, std::uint64_t base)
     : sc_module(name),
       socket("socket"),
       config_(config),
       base_(base),
       latency_(config.latency_ns, sc_core::SC_NS),
-      queue_(config.places) {
+      queue_(config.places),
+      pace_(work_),
+      port_(socket, *this, pace_) {
   config_.check(this->name());
   file_ = memfd_create("weft-ram", MFD_CLOEXEC);
   void* mapped = MAP_FAILED;
@@ -52,10 +54,6 @@ Ram::Ram(sc_core::sc_module_name name, const Config& config, std::uint64_t base)
                      "the host does not give " + std::to_string(config_.bytes) + " bytes: " + reason);
   }
   data_ = static_cast<unsigned char*>(mapped);
-  socket.register_nb_transport_fw(this, &Ram::forward);
-  socket.register_b_transport(this, &Ram::blocking);
-  socket.register_get_direct_mem_ptr(this, &Ram::dmi);
-  socket.register_transport_dbg(this, &Ram::debug);
   SC_METHOD(respond);
   sensitive << work_;
   dont_initialize();
@@ -66,11 +64,11 @@ Ram::~Ram() {
   close(file_);
 }
 
-void Ram::bind(statistics::Registry& registry, const std::string& prefix) {
-  registry.counter(prefix + ".reads", "transactions", "reads, without those through a pointer", reads_);
-  registry.counter(prefix + ".writes", "transactions", "writes, without those through a pointer", writes_);
-  registry.counter(prefix + ".bytes_read", "bytes", "bytes of these reads", bytes_read_);
-  registry.counter(prefix + ".bytes_written", "bytes", "bytes of these writes", bytes_written_);
+void Ram::bind(statistics::Group& group) {
+  group.counter("reads", units::kTransactions, "reads, without those through a pointer", reads_);
+  group.counter("writes", units::kTransactions, "writes, without those through a pointer", writes_);
+  group.counter("bytes_read", units::kBytes, "bytes of these reads", bytes_read_);
+  group.counter("bytes_written", units::kBytes, "bytes of these writes", bytes_written_);
 }
 
 void Ram::access(tlm_generic_payload& payload) {
@@ -96,12 +94,12 @@ void Ram::access(tlm_generic_payload& payload) {
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
 }
 
-void Ram::blocking(tlm_generic_payload& payload, sc_time& delay) {
+void Ram::blocking(unsigned, tlm_generic_payload& payload, sc_time& delay) {
   access(payload);
   delay += latency_ + sc_time(payload.get_data_length() / config_.bytes_per_ns, sc_core::SC_NS);
 }
 
-bool Ram::dmi(tlm_generic_payload& payload, tlm::tlm_dmi& region) {
+bool Ram::dmi(unsigned, tlm_generic_payload& payload, tlm::tlm_dmi& region) {
   if (!config_.dmi || !contains(payload.get_address(), 1)) return false;
   region.allow_read_write();
   region.set_dmi_ptr(data_);
@@ -112,7 +110,7 @@ bool Ram::dmi(tlm_generic_payload& payload, tlm::tlm_dmi& region) {
   return true;
 }
 
-unsigned Ram::debug(tlm_generic_payload& payload) {
+unsigned Ram::debug(unsigned, tlm_generic_payload& payload) {
   if (!contains(payload.get_address(), 1)) return 0;
   const std::uint64_t there = config_.bytes - (payload.get_address() - base_);
   const auto bytes = static_cast<unsigned>(std::min<std::uint64_t>(there, payload.get_data_length()));
@@ -125,55 +123,28 @@ void Ram::take(tlm_generic_payload& payload, const sc_time& at) {
   const sc_time transfer(payload.get_data_length() / config_.bytes_per_ns, sc_core::SC_NS);
   last_ready_ = std::max(at + latency_, last_ready_) + transfer;
   queue_.push({&payload, last_ready_});
-  work_.notify(queue_.front().ready > sc_core::sc_time_stamp()
-                   ? queue_.front().ready - sc_core::sc_time_stamp()
-                   : sc_core::SC_ZERO_TIME);
+  pace_.wake_at(queue_.front().ready);
 }
 
-tlm::tlm_sync_enum Ram::forward(tlm_generic_payload& payload, tlm::tlm_phase& phase, sc_time& delay) {
-  if (phase == tlm::END_RESP) {
-    responding_ = nullptr;
-    payload.release();
-    work_.notify(delay);
-    return tlm::TLM_COMPLETED;
-  }
-  if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
-  payload.acquire();
-  if (queue_.full()) {
-    held_ = &payload;
-    return tlm::TLM_ACCEPTED;
-  }
-  take(payload, sc_core::sc_time_stamp() + delay);
-  phase = tlm::END_REQ;
-  return tlm::TLM_UPDATED;
+bus::Verdict Ram::request(unsigned, tlm_generic_payload& payload, sc_time ready, sc_time&) {
+  if (queue_.full()) return bus::Verdict::kWithheld;
+  take(payload, ready);
+  return bus::Verdict::kTaken;
 }
 
 void Ram::respond() {
   const sc_time& now = sc_core::sc_time_stamp();
-  while (responding_ == nullptr && !queue_.empty() && queue_.front().ready <= now) {
+  while (port_.usable(now) && !queue_.empty() && queue_.front().ready <= now) {
     tlm_generic_payload& payload = *queue_.front().payload;
     queue_.pop();
     access(payload);
-    responding_ = &payload;
-    tlm::tlm_phase phase = tlm::BEGIN_RESP;
-    sc_time delay = sc_core::SC_ZERO_TIME;
-    const tlm::tlm_sync_enum result = socket->nb_transport_bw(payload, phase, delay);
-    if (result == tlm::TLM_COMPLETED || (result == tlm::TLM_UPDATED && phase == tlm::END_RESP)) {
-      responding_ = nullptr;
-      payload.release();
-    }
+    port_.respond(payload);
   }
-  if (held_ != nullptr && !queue_.full()) {
-    tlm_generic_payload& payload = *held_;
-    held_ = nullptr;
-    take(payload, now);
-    tlm::tlm_phase phase = tlm::END_REQ;
-    sc_time delay = sc_core::SC_ZERO_TIME;
-    socket->nb_transport_bw(payload, phase, delay);
+  if (port_.withheld() != nullptr && !queue_.full()) {
+    take(*port_.withheld()->payload, now);
+    port_.end_request();
   }
-  if (responding_ == nullptr && !queue_.empty()) {
-    work_.notify(queue_.front().ready > now ? queue_.front().ready - now : sc_core::SC_ZERO_TIME);
-  }
+  if (!port_.busy() && !queue_.empty()) pace_.wake_at(queue_.front().ready);
 }
 
 }  // namespace weft::soc

@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "common/error.h"
+#include "weft/common/error.h"
 
 namespace weft::soc {
 
 using sc_core::sc_time;
-using tlm::tlm_phase;
-using tlm::tlm_sync_enum;
 
 namespace {
 
@@ -53,17 +51,10 @@ SystemBus::SystemBus(sc_core::sc_module_name name, const Config& config, unsigne
       latency_(config.latency_ns, sc_core::SC_NS),
       regions_(checked(this->name(), std::move(regions))),
       initiator_sides_(count),
-      target_sides_(regions_.size()) {
-  for (unsigned i = 0; i < initiators.size(); ++i) {
-    initiators[i].register_nb_transport_fw(this, &SystemBus::forward, static_cast<int>(i));
-    initiators[i].register_b_transport(this, &SystemBus::blocking, static_cast<int>(i));
-    initiators[i].register_get_direct_mem_ptr(this, &SystemBus::dmi, static_cast<int>(i));
-    initiators[i].register_transport_dbg(this, &SystemBus::debug, static_cast<int>(i));
-  }
-  for (unsigned i = 0; i < targets.size(); ++i) {
-    targets[i].register_nb_transport_bw(this, &SystemBus::backward, static_cast<int>(i));
-    targets[i].register_invalidate_direct_mem_ptr(this, &SystemBus::invalidate, static_cast<int>(i));
-  }
+      queues_(regions_.size()),
+      pace_(wake_),
+      initiator_ports_(bus::EventTargetPort::on_all(initiators, *this, pace_)),
+      target_ports_(bus::EventInitiatorPort::on_all(targets, *this, pace_)) {
   SC_METHOD(work);
   sensitive << wake_;
   dont_initialize();
@@ -73,15 +64,15 @@ SystemBus::~SystemBus() {
   for (auto& passage : passages_) passage->payload.clear_extension(passage.get());
 }
 
-void SystemBus::bind(statistics::Registry& registry, const std::string& prefix) {
+void SystemBus::bind(statistics::Group& group) {
   for (unsigned i = 0; i < initiator_sides_.size(); ++i) {
     InitiatorSide& side = initiator_sides_[i];
-    const std::string name = prefix + ".initiator" + std::to_string(i);
-    registry.counter(name + ".reads", "transactions", "reads", side.reads);
-    registry.counter(name + ".writes", "transactions", "writes", side.writes);
-    registry.counter(name + ".bytes_read", "bytes", "bytes of the reads", side.bytes_read);
-    registry.counter(name + ".bytes_written", "bytes", "bytes of the writes", side.bytes_written);
-    registry.counter(name + ".errors", "transactions", "accesses that no region holds", side.errors);
+    statistics::Group& initiator = group.group("initiator", i);
+    initiator.counter("reads", units::kTransactions, "reads", side.reads);
+    initiator.counter("writes", units::kTransactions, "writes", side.writes);
+    initiator.counter("bytes_read", units::kBytes, "bytes of the reads", side.bytes_read);
+    initiator.counter("bytes_written", units::kBytes, "bytes of the writes", side.bytes_written);
+    initiator.counter("errors", units::kTransactions, "accesses that no region holds", side.errors);
   }
 }
 
@@ -101,14 +92,13 @@ void SystemBus::count(unsigned initiator, const Payload& payload) {
   (write ? side.bytes_written : side.bytes_read) += payload.get_data_length();
 }
 
-void SystemBus::blocking(int initiator, Payload& payload, sc_time& delay) {
-  const auto from = static_cast<unsigned>(initiator);
+void SystemBus::blocking(unsigned initiator, Payload& payload, sc_time& delay) {
   const std::uint64_t address = payload.get_address();
   const unsigned target = decode(address, payload.get_data_length());
   delay += latency_;
-  count(from, payload);
+  count(initiator, payload);
   if (target == kNowhere) {
-    ++initiator_sides_[from].errors;
+    ++initiator_sides_[initiator].errors;
     payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     return;
   }
@@ -117,7 +107,7 @@ void SystemBus::blocking(int initiator, Payload& payload, sc_time& delay) {
   payload.set_address(address);
 }
 
-unsigned SystemBus::debug(int, Payload& payload) {
+unsigned SystemBus::debug(unsigned, Payload& payload) {
   const std::uint64_t address = payload.get_address();
   const unsigned target = decode(address, 1);
   if (target == kNowhere) return 0;
@@ -132,7 +122,7 @@ unsigned SystemBus::debug(int, Payload& payload) {
   return moved;
 }
 
-bool SystemBus::dmi(int, Payload& payload, tlm::tlm_dmi& granted) {
+bool SystemBus::dmi(unsigned, Payload& payload, tlm::tlm_dmi& granted) {
   const std::uint64_t address = payload.get_address();
   const unsigned target = decode(address, 1);
   if (target == kNowhere) return false;
@@ -147,8 +137,8 @@ bool SystemBus::dmi(int, Payload& payload, tlm::tlm_dmi& granted) {
   return given;
 }
 
-void SystemBus::invalidate(int target, sc_dt::uint64 begin, sc_dt::uint64 end) {
-  const Region& region = regions_[static_cast<unsigned>(target)];
+void SystemBus::invalidate(unsigned target, sc_dt::uint64 begin, sc_dt::uint64 end) {
+  const Region& region = regions_[target];
   if (begin >= region.bytes || end < begin) return;
   const std::uint64_t last = std::min<std::uint64_t>(end, region.bytes - 1);
   for (auto& initiator : initiators)
@@ -157,36 +147,24 @@ void SystemBus::invalidate(int target, sc_dt::uint64 begin, sc_dt::uint64 end) {
 
 // --- approximately timed
 
-void SystemBus::wake_at(const sc_time& at) {
-  const sc_time& now = sc_core::sc_time_stamp();
-  wake_.notify(at > now ? at - now : sc_core::SC_ZERO_TIME);
-}
-
-tlm_sync_enum SystemBus::forward(int initiator, Payload& payload, tlm_phase& phase, sc_time& delay) {
-  const auto from = static_cast<unsigned>(initiator);
-  InitiatorSide& side = initiator_sides_[from];
-  if (phase == tlm::END_RESP) {
-    end_response(side);
-    wake_at(sc_core::sc_time_stamp() + delay);
-    return tlm::TLM_COMPLETED;
-  }
-  if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
+bus::Verdict SystemBus::request(unsigned initiator, Payload& payload, sc_time ready, sc_time& delay) {
+  InitiatorSide& side = initiator_sides_[initiator];
   const unsigned target = decode(payload.get_address(), payload.get_data_length());
-  count(from, payload);
+  count(initiator, payload);
   if (target == kNowhere) {
     ++side.errors;
     payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     delay += latency_;
-    return tlm::TLM_COMPLETED;
+    return bus::Verdict::kCompleted;
   }
-  payload.acquire();
-  if (side.under_way >= config_.outstanding) {
-    side.held = &payload;
-    return tlm::TLM_ACCEPTED;
-  }
-  accept(from, payload, target, sc_core::sc_time_stamp() + delay);
-  phase = tlm::END_REQ;
-  return tlm::TLM_UPDATED;
+  if (full(initiator)) return bus::Verdict::kWithheld;
+  accept(initiator, payload, target, ready);
+  return bus::Verdict::kTaken;
+}
+
+bool SystemBus::full(unsigned initiator) const {
+  return initiator_sides_[initiator].under_way + (initiator_ports_[initiator]->busy() ? 1 : 0) >=
+         config_.outstanding;
 }
 
 void SystemBus::accept(unsigned initiator, Payload& payload, unsigned target, const sc_time& at) {
@@ -211,98 +189,63 @@ void SystemBus::accept(unsigned initiator, Payload& payload, unsigned target, co
   passage.initiator = initiator;
   passage.ready = at + latency_;
   ++initiator_sides_[initiator].under_way;
-  target_sides_[target].queue.push_back(&passage);
-  wake_at(passage.ready);
+  queues_[target].push_back(&passage);
+  pace_.wake_at(passage.ready);
 }
 
 void SystemBus::free(Payload* payload) {
   free_passages_.push_back(payload->get_extension<Passage>());
 }
 
-void SystemBus::respond(Passage& passage, const sc_time& at) {
+bool SystemBus::response(unsigned, Payload& payload, sc_time ready) {
+  const Passage& passage = *payload.get_extension<Passage>();
   Payload& origin = *passage.origin;
-  origin.set_response_status(passage.payload.get_response_status());
-  origin.set_dmi_allowed(passage.payload.is_dmi_allowed());
-  initiator_sides_[passage.initiator].responses.push_back({&origin, at});
-  passage.payload.release();
-  wake_at(at);
-}
-
-void SystemBus::end_response(InitiatorSide& side) {
-  side.responding->release();
-  side.responding = nullptr;
-  --side.under_way;
-}
-
-tlm_sync_enum SystemBus::backward(int target, Payload& payload, tlm_phase& phase, sc_time& delay) {
-  TargetSide& side = target_sides_[static_cast<unsigned>(target)];
-  Passage& passage = *payload.get_extension<Passage>();
-  if (side.requesting == &passage) side.requesting = nullptr;  // BEGIN_RESP implies END_REQ
-  const sc_time at = sc_core::sc_time_stamp() + delay;
-  wake_at(at);
-  if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
-  respond(passage, at);
-  return tlm::TLM_COMPLETED;
+  origin.set_response_status(payload.get_response_status());
+  origin.set_dmi_allowed(payload.is_dmi_allowed());
+  initiator_sides_[passage.initiator].responses.push_back({&origin, ready});
+  payload.release();
+  pace_.wake_at(ready);
+  return true;
 }
 
 void SystemBus::request_of(unsigned target) {
-  TargetSide& side = target_sides_[target];
+  std::deque<Passage*>& queue = queues_[target];
+  bus::EventInitiatorPort& port = *target_ports_[target];
   const sc_time& now = sc_core::sc_time_stamp();
-  while (side.requesting == nullptr && !side.queue.empty() && side.queue.front()->ready <= now) {
-    Passage& passage = *side.queue.front();
-    side.queue.pop_front();
-    side.requesting = &passage;
-    tlm_phase phase = tlm::BEGIN_REQ;
-    sc_time delay = sc_core::SC_ZERO_TIME;
-    const tlm_sync_enum result = targets[target]->nb_transport_fw(passage.payload, phase, delay);
-    if (result == tlm::TLM_ACCEPTED) continue;
-    side.requesting = nullptr;
-    if (result == tlm::TLM_UPDATED && phase == tlm::END_REQ) continue;
-    if (result == tlm::TLM_UPDATED) {  // BEGIN_RESP: the response ends as soon as it is taken
-      passage.payload.acquire();
-      respond(passage, now + delay);
-      phase = tlm::END_RESP;
-      targets[target]->nb_transport_fw(passage.payload, phase, delay);
-      passage.payload.release();
-    } else {
-      respond(passage, now + delay);
-    }
+  while (port.usable(now) && !queue.empty() && queue.front()->ready <= now) {
+    Passage& passage = *queue.front();
+    queue.pop_front();
+    port.send(passage.payload);
   }
-  if (side.requesting == nullptr && !side.queue.empty()) wake_at(side.queue.front()->ready);
+  if (!port.busy() && !queue.empty()) pace_.wake_at(queue.front()->ready);
 }
 
 void SystemBus::response_to(unsigned initiator) {
   InitiatorSide& side = initiator_sides_[initiator];
+  bus::EventTargetPort& port = *initiator_ports_[initiator];
   const sc_time& now = sc_core::sc_time_stamp();
-  while (side.responding == nullptr && !side.responses.empty() && side.responses.front().ready <= now) {
+  while (port.usable(now) && !side.responses.empty() && side.responses.front().ready <= now) {
     Payload& payload = *side.responses.front().payload;
     side.responses.pop_front();
-    side.responding = &payload;
-    tlm_phase phase = tlm::BEGIN_RESP;
-    sc_time delay = sc_core::SC_ZERO_TIME;
-    const tlm_sync_enum result = initiators[initiator]->nb_transport_bw(payload, phase, delay);
-    if (result == tlm::TLM_COMPLETED || (result == tlm::TLM_UPDATED && phase == tlm::END_RESP))
-      end_response(side);
+    --side.under_way;
+    port.respond(payload);
   }
-  if (side.responding == nullptr && !side.responses.empty()) wake_at(side.responses.front().ready);
+  if (!port.busy() && !side.responses.empty()) pace_.wake_at(side.responses.front().ready);
 }
 
 void SystemBus::admit(unsigned initiator) {
-  InitiatorSide& side = initiator_sides_[initiator];
-  if (side.held == nullptr || side.under_way >= config_.outstanding) return;
-  Payload& payload = *side.held;
-  side.held = nullptr;
+  bus::EventTargetPort& port = *initiator_ports_[initiator];
+  if (port.withheld() == nullptr || full(initiator)) return;
+  Payload& payload = *port.withheld()->payload;
   accept(initiator, payload, decode(payload.get_address(), payload.get_data_length()),
          sc_core::sc_time_stamp());
-  tlm_phase phase = tlm::END_REQ;
-  sc_time delay = sc_core::SC_ZERO_TIME;
-  initiators[initiator]->nb_transport_bw(payload, phase, delay);
+  port.end_request();
 }
 
 void SystemBus::work() {
-  for (unsigned i = 0; i < target_sides_.size(); ++i) request_of(i);
-  for (unsigned i = 0; i < initiator_sides_.size(); ++i) response_to(i);
-  for (unsigned i = 0; i < initiator_sides_.size(); ++i) admit(i);
+  for (unsigned i = 0; i < target_ports_.size(); ++i) request_of(i);
+  for (unsigned i = 0; i < initiator_ports_.size(); ++i) response_to(i);
+  for (unsigned i = 0; i < initiator_ports_.size(); ++i) admit(i);
 }
 
 }  // namespace weft::soc

@@ -13,9 +13,6 @@
 #ifndef WEFT_SOC_SYSTEM_BUS_H
 #define WEFT_SOC_SYSTEM_BUS_H
 
-#include <tlm_utils/passthrough_target_socket.h>
-#include <tlm_utils/simple_initiator_socket.h>
-
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -24,12 +21,17 @@
 #include <tlm>
 #include <vector>
 
-#include "common/config_visitor.h"
-#include "common/statistics.h"
+#include "bus/initiator_port.h"
+#include "bus/target_port.h"
+#include "weft/common/config_visitor.h"
+#include "weft/common/statistics.h"
 
 namespace weft::soc {
 
-class SystemBus : public sc_core::sc_module, private tlm::tlm_mm_interface {
+class SystemBus : public sc_core::sc_module,
+                  private bus::EventTargetPort::Listener,
+                  private bus::EventInitiatorPort::Listener,
+                  private tlm::tlm_mm_interface {
  public:
   SC_HAS_PROCESS(SystemBus);
   struct Config {
@@ -42,14 +44,14 @@ class SystemBus : public sc_core::sc_module, private tlm::tlm_mm_interface {
     std::uint64_t base = 0, bytes = 0;
   };
 
-  sc_core::sc_vector<tlm_utils::passthrough_target_socket_tagged<SystemBus>> initiators;
-  sc_core::sc_vector<tlm_utils::simple_initiator_socket_tagged<SystemBus>> targets;  // one per region
+  sc_core::sc_vector<tlm::tlm_target_socket<32>> initiators;
+  sc_core::sc_vector<tlm::tlm_initiator_socket<32>> targets;  // one per region
 
   // Throws InputError if a region is empty, ends beyond 2^64, or overlaps another.
   SystemBus(sc_core::sc_module_name name, const Config& config, unsigned count, std::vector<Region> regions);
   ~SystemBus() override;
 
-  void bind(statistics::Registry& registry, const std::string& prefix);
+  void bind(statistics::Group& group);
 
  private:
   using Payload = tlm::tlm_generic_payload;
@@ -71,44 +73,40 @@ class SystemBus : public sc_core::sc_module, private tlm::tlm_mm_interface {
     sc_core::sc_time ready;
   };
   struct InitiatorSide {
-    std::uint64_t under_way = 0;
-    Payload* held = nullptr;  // END_REQ withheld
+    std::uint64_t under_way = 0;  // without the one whose response is open
     std::deque<Response> responses;
-    Payload* responding = nullptr;  // from BEGIN_RESP to END_RESP
     std::uint64_t reads = 0, writes = 0, bytes_read = 0, bytes_written = 0, errors = 0;
   };
-  struct TargetSide {
-    std::deque<Passage*> queue;
-    Passage* requesting = nullptr;  // from BEGIN_REQ to END_REQ
-  };
 
-  tlm::tlm_sync_enum forward(int initiator, Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
-  tlm::tlm_sync_enum backward(int target, Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
-  void blocking(int initiator, Payload& payload, sc_core::sc_time& delay);
-  bool dmi(int initiator, Payload& payload, tlm::tlm_dmi& granted);
-  unsigned debug(int initiator, Payload& payload);
-  void invalidate(int target, sc_dt::uint64 begin, sc_dt::uint64 end);
+  bus::Verdict request(unsigned initiator, Payload& payload, sc_core::sc_time ready,
+                       sc_core::sc_time& delay) override;
+  void blocking(unsigned initiator, Payload& payload, sc_core::sc_time& delay) override;
+  bool dmi(unsigned initiator, Payload& payload, tlm::tlm_dmi& granted) override;
+  unsigned debug(unsigned initiator, Payload& payload) override;
+  bool response(unsigned target, Payload& payload, sc_core::sc_time ready) override;
+  void invalidate(unsigned target, sc_dt::uint64 begin, sc_dt::uint64 end) override;
   void free(Payload* payload) override;  // of a passage
 
   unsigned decode(std::uint64_t address, std::uint64_t bytes) const;
   void accept(unsigned initiator, Payload& payload, unsigned target, const sc_core::sc_time& at);
-  void respond(Passage& passage, const sc_core::sc_time& at);
-  void end_response(InitiatorSide& side);
+  bool full(unsigned initiator) const;
   void work();
   void request_of(unsigned target);
   void response_to(unsigned initiator);
   void admit(unsigned initiator);
-  void wake_at(const sc_core::sc_time& at);
   void count(unsigned initiator, const Payload& payload);
 
   const Config config_;
   const sc_core::sc_time latency_;
   const std::vector<Region> regions_;
   std::vector<InitiatorSide> initiator_sides_;
-  std::vector<TargetSide> target_sides_;
+  std::vector<std::deque<Passage*>> queues_;  // by target
   std::vector<std::unique_ptr<Passage>> passages_;
   std::vector<Passage*> free_passages_;
   sc_core::sc_event wake_;
+  const bus::EventPace pace_;
+  const std::vector<std::unique_ptr<bus::EventTargetPort>> initiator_ports_;
+  const std::vector<std::unique_ptr<bus::EventInitiatorPort>> target_ports_;
 };
 
 }  // namespace weft::soc

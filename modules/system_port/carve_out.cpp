@@ -6,7 +6,7 @@
 #include <sstream>
 #include <utility>
 
-#include "common/error.h"
+#include "weft/common/error.h"
 
 namespace weft::system_port {
 namespace {
@@ -39,35 +39,20 @@ void CarveOut::attach(Path path, const std::string& where) {
          << "; allowed is a range that can all be read there (debug transport)";
     throw InputError(where, text.str());
   }
-  unsigned char* const memory = path_.direct(base_, image_.bytes());
-  direct_ = memory != nullptr;
-  if (direct_) {
-    publish(memory);
-    image_.lie_at(memory);
-  } else {
-    known_.emplace(image_.bytes());
-    for_each_block(0, image_.bytes(), kBlock,
-                   [this](std::uint64_t at, unsigned bytes) { exchange_block(at, bytes); });
-  }
-}
-
-void CarveOut::publish(unsigned char* memory) {
-  for_each_block(0, image_.bytes(), kBlock, [&](std::uint64_t at, unsigned bytes) {
-    if (!all_zero(image_.data() + at, bytes)) std::memcpy(memory + at, image_.data() + at, bytes);
-  });
-}
-
-bool CarveOut::withdraw(std::uint64_t first, std::uint64_t last) {
-  if (!direct_ || first > base_ + (image_.bytes() - 1) || last < base_) return false;
-  direct_ = false;
-  const unsigned char* const memory = image_.data();
-  image_.lie_at(nullptr);
+  direct_ = path_.direct(base_, image_.bytes());
   known_.emplace(image_.bytes());
-  for_each_block(0, image_.bytes(), kBlock, [&](std::uint64_t at, unsigned bytes) {
-    if (all_zero(memory + at, bytes)) return;
-    std::memcpy(image_.data() + at, memory + at, bytes);
-    std::memcpy(known_->data() + at, memory + at, bytes);
+  for_each_block(0, image_.bytes(), kBlock, [this](std::uint64_t at, unsigned bytes) {
+    if (!all_zero(image_.data() + at, bytes)) exchange_block(at, bytes);
   });
+}
+
+void CarveOut::withdraw(std::uint64_t first, std::uint64_t last) {
+  if (first <= base_ + (image_.bytes() - 1) && last >= base_) direct_ = nullptr;
+}
+
+bool CarveOut::reach(bool write, std::uint64_t offset, unsigned char* data, unsigned bytes) const {
+  if (direct_ == nullptr) return path_.move(write, base_ + offset, data, bytes);
+  write ? std::memcpy(direct_ + offset, data, bytes) : std::memcpy(data, direct_ + offset, bytes);
   return true;
 }
 
@@ -88,10 +73,11 @@ void CarveOut::exchange(std::uint64_t offset, std::uint64_t bytes) {
 void CarveOut::exchange_block(std::uint64_t offset, unsigned bytes) {
   unsigned char* const image = image_.data() + offset;
   unsigned char* const known = known_->data() + offset;
+  const bool ours = std::memcmp(image, known, bytes) != 0;
+  if (direct_ != nullptr && !ours && std::memcmp(direct_ + offset, known, bytes) == 0) return;
   std::array<unsigned char, kBlock> memory;
   if (!reach(false, offset, memory.data(), bytes)) return;  // the timed access will say so
   const bool theirs = std::memcmp(memory.data(), known, bytes) != 0;
-  const bool ours = std::memcmp(image, known, bytes) != 0;
   if (ours) {
     for (unsigned i = 0; i < bytes; ++i) {
       if (image[i] != known[i]) memory[i] = image[i];

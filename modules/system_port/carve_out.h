@@ -4,10 +4,10 @@
 //   memory.attach(path);                    // when the simulation starts
 //   memory.exchange(mapped);                // before and after each launch
 //
-// Where system memory grants direct access (DMI) to all of the carve-out, its bytes are the image: there is
-// no copy. Elsewhere the image stays the GPU's, as the contents of its caches, and its bytes change hands by
-// `exchange`: what the GPU has changed since the last time goes out, and of the rest what others have changed
-// comes in. (A second image holds what both knew last, so that either's changes can be told.)
+// The image stays the GPU's, as the contents of its caches, and its bytes change hands by `exchange`: what
+// the GPU has changed since the last time goes out, and of the rest what others have changed comes in. (A
+// second image holds what both knew last, so that either's changes can be told.) That takes no time: where
+// system memory grants direct access (DMI) it goes that way, else by debug transport.
 #ifndef WEFT_SYSTEM_PORT_CARVE_OUT_H
 #define WEFT_SYSTEM_PORT_CARVE_OUT_H
 
@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "gddr5/memory_image.h"
+#include "weft/gddr5/memory_image.h"
 
 namespace weft::system_port {
 
@@ -37,18 +37,15 @@ class CarveOut {
   std::uint64_t base() const { return base_; }
   std::uint64_t bytes() const { return image_.bytes(); }
   const gddr5::MemoryImage& image() const { return image_; }
-  // Whether the image is the system memory itself.
-  bool direct() const { return direct_; }
 
   // From now on system memory is there. What the image holds already goes out, page by page where it is not
   // all zero. Throws InputError, naming `where`, if the carve-out cannot be read at its first and last byte.
   void attach(Path path, const std::string& where);
-  // Direct access to these bytes of system memory, both included, ends. True if it was in use: then the image
-  // has been taken back, with its bytes.
-  bool withdraw(std::uint64_t first, std::uint64_t last);
+  // Direct access to these bytes of system memory, both included, ends.
+  void withdraw(std::uint64_t first, std::uint64_t last);
 
-  // Where access is not direct: both sides know each other's changes now. Of all pages of `page_bytes` whose
-  // entry in `mapped` is not 0; or of a range of device memory.
+  // Both sides know each other's changes now. Of all pages of `page_bytes` whose entry in `mapped` is not 0;
+  // or of a range of device memory.
   void exchange(const std::vector<std::uint8_t>& mapped, std::uint64_t page_bytes);
   void exchange(std::uint64_t offset, std::uint64_t bytes);
   // A write of these bytes, which took time, has reached system memory: what changed meanwhile does not get
@@ -63,18 +60,15 @@ class CarveOut {
  private:
   static constexpr unsigned kBlock = 4096;  // bytes moved at a time
 
-  bool reach(bool write, std::uint64_t offset, unsigned char* data, unsigned bytes) const {
-    return path_.move(write, base_ + offset, data, bytes);
-  }
+  bool reach(bool write, std::uint64_t offset, unsigned char* data, unsigned bytes) const;
   void exchange_block(std::uint64_t offset, unsigned bytes);
-  void publish(unsigned char* memory);
   void clear_outside();
 
   gddr5::MemoryImage& image_;
   const std::uint64_t base_;
   Path path_;
-  bool direct_ = false;
-  std::optional<gddr5::MemoryImage> known_;  // without direct access: what both sides knew last
+  unsigned char* direct_ = nullptr;          // byte 0, while it may be accessed directly
+  std::optional<gddr5::MemoryImage> known_;  // what both sides knew last
 };
 
 }  // namespace weft::system_port

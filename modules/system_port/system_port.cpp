@@ -1,18 +1,27 @@
 #include "system_port/system_port.h"
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 
 namespace weft::system_port {
 
 using sc_core::sc_time;
 
-void SystemPort::Config::describe(config::Visitor& v) {
+void Config::describe(config::Visitor& v) {
   v.integer("queue", queue, {1, 4096}, "requests", "requests that wait at the port");
   v.integer("outstanding", outstanding, {1, 4096}, "transactions", "transactions under way to system memory");
   v.integer("latency", latency, {1, 10'000}, "cycles",
             "interconnect cycles from arrival at the port to departure");
+  config::choice(
+      v, "partial_writes", partial_writes,
+      {{"split", PartialWrites::kSplit}, {"byte_enables", PartialWrites::kByteEnables}},
+      "a write that leaves bytes between its first and its last as they are: a transaction for each run "
+      "of bytes, or one with byte enables");
 }
+
+SystemPort::State::State(const Config& config, std::size_t targets)
+    : waiting(config.queue), blocked(targets), answers(targets, Ring<Request>(config.outstanding)) {}
 
 SystemPort::SystemPort(sc_core::sc_module_name name, const Config& config, ClockDomain& domain,
                        unsigned target_count, CarveOut* carve_out)
@@ -24,18 +33,9 @@ SystemPort::SystemPort(sc_core::sc_module_name name, const Config& config, Clock
       index_(domain.add(*this)),
       carve_out_(carve_out),
       base_(carve_out == nullptr ? 0 : carve_out->base()),
-      waiting_(config.queue),
-      blocked_(target_count),
-      sides_(target_count) {
-  for (unsigned i = 0; i < target_count; ++i) {
-    targets[i].register_nb_transport_fw(this, &SystemPort::forward, static_cast<int>(i));
-    targets[i].register_b_transport(this, &SystemPort::blocking, static_cast<int>(i));
-    targets[i].register_get_direct_mem_ptr(this, &SystemPort::dmi, static_cast<int>(i));
-    targets[i].register_transport_dbg(this, &SystemPort::debug, static_cast<int>(i));
-    sides_[i].answers = Ring<Request>(config.outstanding);
-  }
-  system.register_nb_transport_bw(this, &SystemPort::backward);
-  system.register_invalidate_direct_mem_ptr(this, &SystemPort::invalidate);
+      target_ports_(bus::TargetPort::on_all(targets, *this, {domain, index_})),
+      outside_(system, *this, {domain, index_}),
+      state_(config, target_count) {
   for (std::uint64_t i = 0; i < config.outstanding; ++i) {
     pool_.push_back(std::make_unique<Outside>(static_cast<tlm::tlm_mm_interface*>(this)));
     idle_.push_back(pool_.back().get());
@@ -46,41 +46,30 @@ SystemPort::~SystemPort() = default;
 
 void SystemPort::reset() {
   const auto drop = [](Ring<Request>& requests) {
-    while (!requests.empty()) {
-      requests.front().payload->release();
-      requests.pop();
-    }
+    for (; !requests.empty(); requests.pop()) requests.front().payload->release();
   };
-  drop(waiting_);
-  drop(blocked_);
-  for (Side& side : sides_) {
-    drop(side.answers);
-    if (side.responding != nullptr) side.responding->release();
-    side.responding = nullptr;
-    side.gate = {};
-  }
+  drop(state_.waiting);
+  for (auto& answers : state_.answers) drop(answers);
+  for (const auto& port : target_ports_) port->reset();
   for (auto& outside : pool_) {
     if (outside->request.payload == nullptr) continue;
     keep_data(*outside);
     outside->request.payload->release();
     forget(*outside);
   }
-  exclusive_ = nullptr;
-  write_back_ = false;
-  under_way_ = 0;
+  state_ = State(config_, target_ports_.size());
 }
 
 bool SystemPort::quiet() const {
-  return under_way_ == 0 && waiting_.empty() && blocked_.empty() &&
-         std::all_of(sides_.begin(), sides_.end(),
-                     [](const Side& side) { return side.responding == nullptr; });
+  return state_.under_way == 0 && state_.waiting.empty() && state_.blocked.empty() &&
+         std::all_of(target_ports_.begin(), target_ports_.end(),
+                     [](const auto& port) { return !port->busy(); });
 }
 
-// The outside still moves the bytes of what it has taken, from and to a place that outlives the request. With
-// direct access the data are the memory's own; those of device memory that are carried are kept already.
+// The outside still moves the bytes of what it has taken, from and to a place that outlives the request: a
+// foreign one's. Those of our own are kept already.
 void SystemPort::keep_data(Outside& outside) {
-  const TransactionOrigin* const origin = origin_of(*outside.request.payload);
-  if (!outside.busy || (origin != nullptr && !origin->moves_data)) return;
+  if (!outside.busy || outside.own) return;
   const unsigned char* const data = outside.get_data_ptr();
   outside.kept.assign(data, data + outside.get_data_length());
   outside.set_data_ptr(outside.kept.data());
@@ -88,11 +77,6 @@ void SystemPort::keep_data(Outside& outside) {
   if (enables == nullptr) return;
   outside.kept_enables.assign(enables, enables + outside.get_byte_enable_length());
   outside.set_byte_enable_ptr(outside.kept_enables.data());
-}
-
-Cycle SystemPort::edge_of(const sc_time& delay) const {
-  return delay == sc_core::SC_ZERO_TIME ? domain_.next_edge()
-                                        : domain_.first_edge_after(sc_core::sc_time_stamp() + delay);
 }
 
 bool SystemPort::is_atomic(const Payload& payload) {
@@ -110,64 +94,45 @@ tlm::tlm_response_status SystemPort::check_request(const Payload& payload) const
 
 // ---- the targets
 
-tlm::tlm_sync_enum SystemPort::forward(int target, Payload& payload, tlm::tlm_phase& phase, sc_time& delay) {
-  const auto from = static_cast<unsigned>(target);
-  const Cycle usable = edge_of(delay);
-  domain_.wake_at(index_, usable);
-  if (phase == tlm::END_RESP) {
-    end_response(sides_[from], usable);
-    return tlm::TLM_COMPLETED;
-  }
-  if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
-  tlm::tlm_response_status status = check_request(payload);
-  // A second request before END_REQ breaks the exclusion rule.
-  if (blocked_.full()) status = tlm::TLM_GENERIC_ERROR_RESPONSE;
+bus::Verdict SystemPort::request(unsigned target, Payload& payload, Cycle ready, sc_time&) {
+  const tlm::tlm_response_status status = check_request(payload);
   if (status != tlm::TLM_OK_RESPONSE) {
     payload.set_response_status(status);
-    return tlm::TLM_COMPLETED;
+    return bus::Verdict::kCompleted;
   }
-  payload.acquire();
-  const Request request{&payload, from, usable + config_.latency - 1};
-  if (waiting_.full()) {
-    blocked_.push(request);
+  domain_.wake_at(index_, ready);
+  if (state_.waiting.full()) {
+    state_.blocked.push(target);
     ++stalls_;
-    return tlm::TLM_ACCEPTED;
+    return bus::Verdict::kWithheld;
   }
-  waiting_.push(request);
-  phase = tlm::END_REQ;
-  return tlm::TLM_UPDATED;
+  state_.waiting.push({&payload, target, ready + config_.latency - 1});
+  return bus::Verdict::kTaken;
 }
 
 // Loosely timed: as long as the outside takes.
-void SystemPort::blocking(int, Payload& payload, sc_time& delay) {
+void SystemPort::blocking(unsigned, Payload& payload, sc_time& delay) {
   const tlm::tlm_response_status status = check_request(payload);
   if (status != tlm::TLM_OK_RESPONSE) return payload.set_response_status(status);
   const std::uint64_t address = payload.get_address();
   const unsigned bytes = payload.get_data_length();
-  if (carries_bytes()) carve_out_->exchange(address, bytes);
+  if (carve_out_ != nullptr) carve_out_->exchange(address, bytes);
+  count(payload.is_write(), bytes);
   payload.set_address(base_ + address);
   system->b_transport(payload, delay);
   payload.set_address(address);
-  if (carries_bytes()) carve_out_->exchange(address, bytes);
+  if (carve_out_ != nullptr) carve_out_->exchange(address, bytes);
   delay += domain_.time_of(config_.latency);
 }
 
-bool SystemPort::dmi(int, Payload& payload, tlm::tlm_dmi& region) {
+// What lies behind may change without the GPU's knowledge, and the GPU's image is not all that it has.
+bool SystemPort::dmi(unsigned, Payload&, tlm::tlm_dmi& region) {
   region.init();
-  const bool granted =
-      carve_out_ != nullptr && carve_out_->direct() && carve_out_->image().contains(payload.get_address(), 1);
-  if (!granted) {
-    region.allow_none();
-    return false;
-  }
-  region.allow_read_write();
-  region.set_dmi_ptr(carve_out_->image().data());
-  region.set_start_address(0);
-  region.set_end_address(carve_out_->bytes() - 1);
-  return true;
+  region.allow_none();
+  return false;
 }
 
-unsigned SystemPort::debug(int, Payload& payload) {
+unsigned SystemPort::debug(unsigned, Payload& payload) {
   if (carve_out_ == nullptr) return system->transport_dbg(payload);
   const std::uint64_t address = payload.get_address();
   if (address >= carve_out_->bytes() || (!payload.is_read() && !payload.is_write())) return 0;
@@ -177,96 +142,96 @@ unsigned SystemPort::debug(int, Payload& payload) {
   return bytes;
 }
 
-void SystemPort::withdraw_access() {
-  if (carve_out_ == nullptr) return;
-  for (auto& outside : pool_) {
-    if (!outside->busy || !outside->own) continue;
-    const unsigned char* const data = outside->get_data_ptr();
-    outside->kept.assign(data, data + outside->get_data_length());
-    outside->set_data_ptr(outside->kept.data());
-  }
-  for (auto& target : targets) target->invalidate_direct_mem_ptr(0, carve_out_->bytes() - 1);
-}
-
 // ---- the outside
 
-tlm::tlm_sync_enum SystemPort::backward(Payload& payload, tlm::tlm_phase& phase, sc_time& delay) {
-  const Cycle usable = edge_of(delay);
-  domain_.wake_at(index_, usable);
-  if (phase != tlm::END_REQ && phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
-  if (requesting_ == &payload) {  // BEGIN_RESP implies END_REQ
-    requesting_ = nullptr;
-    request_gate_.open(usable);
-  }
-  if (phase == tlm::END_REQ) return tlm::TLM_ACCEPTED;
+bool SystemPort::response(unsigned, Payload& payload, Cycle ready) {
   auto* const outside = dynamic_cast<Outside*>(&payload);
-  if (outside != nullptr) answered(*outside, usable);
-  return tlm::TLM_COMPLETED;
+  if (outside != nullptr) answered(*outside, ready);
+  return true;
 }
 
-void SystemPort::invalidate(sc_dt::uint64 first, sc_dt::uint64 last) {
+void SystemPort::invalidate(unsigned, sc_dt::uint64 first, sc_dt::uint64 last) {
   if (on_invalidate) on_invalidate(first, last);
 }
 
 Cycle SystemPort::step(Cycle now) {
-  for (unsigned i = 0; i < sides_.size(); ++i) respond(i, now);
+  for (unsigned i = 0; i < state_.answers.size(); ++i) respond(i, now);
   issue(now);
   admit(now);
   return next_work(now);
 }
 
 void SystemPort::respond(unsigned target, Cycle now) {
-  Side& side = sides_[target];
-  if (side.answers.empty() || side.answers.front().ready > now || !side.gate.usable(now)) return;
-  Payload& payload = *side.answers.front().payload;
-  side.answers.pop();
-  --under_way_;
-  side.responding = &payload;
-  side.gate.close();
-  tlm::tlm_phase phase = tlm::BEGIN_RESP;
-  sc_time delay = sc_core::SC_ZERO_TIME;
-  const tlm::tlm_sync_enum result = targets[target]->nb_transport_bw(payload, phase, delay);
-  if (result == tlm::TLM_COMPLETED || (result == tlm::TLM_UPDATED && phase == tlm::END_RESP)) {
-    end_response(side, edge_of(delay));
-  }
-}
-
-void SystemPort::end_response(Side& side, Cycle usable_from) {
-  if (side.responding == nullptr) return;
-  side.responding->release();
-  side.responding = nullptr;
-  side.gate.open(usable_from);
+  Ring<Request>& answers = state_.answers[target];
+  if (answers.empty() || answers.front().ready > now || !target_ports_[target]->usable(now)) return;
+  Payload& payload = *answers.front().payload;
+  answers.pop();
+  --state_.under_way;
+  target_ports_[target]->respond(payload);
 }
 
 void SystemPort::issue(Cycle now) {
-  if (!request_gate_.usable(now)) return;
-  if (exclusive_ != nullptr) {
-    if (!write_back_ || write_back_from_ > now) return;
-    Outside* const next = exclusive_->busy ? take_idle() : exclusive_;
+  if (!outside_.usable(now)) return;
+  if (state_.exclusive != nullptr) {
+    if (!state_.write_back || state_.write_back_from > now) return;
+    Outside* const next = state_.exclusive->busy ? take_idle() : state_.exclusive;
     if (next == nullptr) return;
-    write_back_ = false;
-    if (next != exclusive_) {
-      next->request = exclusive_->request;
-      forget(*exclusive_);
-      exclusive_ = next;
+    state_.write_back = false;
+    if (next != state_.exclusive) {
+      next->request = state_.exclusive->request;
+      next->first = state_.exclusive->first;
+      next->bytes = state_.exclusive->bytes;
+      next->kept = state_.exclusive->kept;
+      forget(*state_.exclusive);
+      state_.exclusive = next;
     }
-    send(*exclusive_, tlm::TLM_WRITE_COMMAND);
+    apply(*state_.exclusive);
+    send(*state_.exclusive, tlm::TLM_WRITE_COMMAND);
     return;
   }
-  if (waiting_.empty() || waiting_.front().ready > now || under_way_ == config_.outstanding) return;
-  const Request request = waiting_.front();
+  if (state_.waiting.empty() || state_.waiting.front().ready > now || state_.under_way == config_.outstanding)
+    return;
+  const Request request = state_.waiting.front();
   const bool atomic = is_atomic(*request.payload);
-  if (atomic && under_way_ != 0) return;
+  if (atomic && state_.under_way != 0) return;
   Outside* const outside = take_idle();
   if (outside == nullptr) return;  // the outside has not let go of them
-  waiting_.pop();
-  outside->request = request;
-  ++under_way_;
+  take_part(*outside);
+  ++state_.under_way;
   if (atomic) {
-    exclusive_ = outside;
+    state_.exclusive = outside;
     ++atomics_;
   }
   send(*outside, request.payload->is_write() && !atomic ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
+}
+
+// The first request that waits, or its next part; with the last one it leaves the queue. Each part holds the
+// request.
+void SystemPort::take_part(Outside& outside) {
+  const Request request = state_.waiting.front();
+  Payload& payload = *request.payload;
+  const unsigned length = payload.get_data_length();
+  const unsigned char* const enables = payload.get_byte_enable_ptr();
+  TransactionOrigin* const origin = origin_of(payload);
+  outside.request = request;
+  outside.first = state_.sent;
+  outside.bytes = length - state_.sent;
+  if (origin != nullptr) ++origin->parts;
+  if (origin != nullptr && enables != nullptr && config_.partial_writes == PartialWrites::kSplit) {
+    const auto at = [&](unsigned from, unsigned char value) {
+      return static_cast<unsigned>(std::find(enables + from, enables + length, value) - enables);
+    };
+    outside.first = at(state_.sent, TLM_BYTE_ENABLED);
+    const unsigned end = at(outside.first, TLM_BYTE_DISABLED);
+    outside.bytes = end - outside.first;
+    if (at(end, TLM_BYTE_ENABLED) != length) {
+      state_.sent = end;
+      payload.acquire();
+      return;
+    }
+  }
+  state_.sent = 0;
+  state_.waiting.pop();
 }
 
 SystemPort::Outside* SystemPort::take_idle() {
@@ -274,6 +239,15 @@ SystemPort::Outside* SystemPort::take_idle() {
   Outside* const outside = idle_.back();
   idle_.pop_back();
   return outside;
+}
+
+// Between the two halves of an atomic: its bytes are no transaction's then.
+void SystemPort::apply(Outside& outside) {
+  const Payload& request = *outside.request.payload;
+  const TransactionOrigin& origin = *origin_of(request);
+  if (origin.atomic == nullptr) return;
+  origin.atomic->apply(origin.access, request.get_address() + outside.first, outside.kept.data(),
+                       outside.bytes);
 }
 
 // It serves no request any more.
@@ -284,24 +258,49 @@ void SystemPort::forget(Outside& outside) {
 
 void SystemPort::prepare(Outside& outside, tlm::tlm_command command) {
   const Payload& request = *outside.request.payload;
-  const std::uint64_t address = request.get_address();
-  const unsigned bytes = request.get_data_length();
+  const std::uint64_t address = request.get_address() + outside.first;
+  const unsigned bytes = outside.bytes;
   outside.own = origin_of(request) != nullptr;
   outside.set_command(command);
   outside.set_address(base_ + address);
   outside.set_data_ptr(request.get_data_ptr());
   outside.set_data_length(bytes);
   outside.set_streaming_width(outside.own ? bytes : request.get_streaming_width());
-  outside.set_byte_enable_ptr(outside.own ? nullptr : request.get_byte_enable_ptr());
-  outside.set_byte_enable_length(outside.own ? 0 : request.get_byte_enable_length());
+  set_enables(outside, command == tlm::TLM_WRITE_COMMAND);
   outside.set_dmi_allowed(false);
   outside.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-  if (!carries_bytes()) return;
-  carve_out_->exchange(address, bytes);
-  if (!outside.own) return;
-  const unsigned char* const data = carve_out_->image().data() + address;
-  outside.kept.assign(data, data + bytes);
-  outside.set_data_ptr(outside.kept.data());
+  if (carve_out_ != nullptr) carve_out_->exchange(address, bytes);
+  if (outside.own) outside.set_data_ptr(own_data(outside));
+}
+
+// A foreign request's, or a copy of our own for what writes.
+void SystemPort::set_enables(Outside& outside, bool write) {
+  Payload& request = *outside.request.payload;
+  unsigned char* enables = request.get_byte_enable_ptr();
+  unsigned length = enables == nullptr ? 0 : request.get_byte_enable_length();
+  if (outside.own && (!write || config_.partial_writes == PartialWrites::kSplit)) {
+    enables = nullptr;
+    length = 0;
+  } else if (outside.own && enables != nullptr) {
+    outside.kept_enables.assign(enables, enables + length);
+    enables = outside.kept_enables.data();
+  }
+  outside.set_byte_enable_ptr(enables);
+  outside.set_byte_enable_length(length);
+}
+
+// What a transaction of our own has as its data outside: a copy that outlives the request.
+unsigned char* SystemPort::own_data(Outside& outside) {
+  const Payload& request = *outside.request.payload;
+  const bool was_read = &outside == state_.exclusive && outside.is_write();  // what an atomic writes back
+  if (carve_out_ != nullptr || !was_read) {
+    const unsigned char* const bytes =
+        (carve_out_ != nullptr ? carve_out_->image().data() + request.get_address()
+                               : request.get_data_ptr()) +
+        outside.first;
+    outside.kept.assign(bytes, bytes + outside.bytes);
+  }
+  return outside.kept.data();
 }
 
 void SystemPort::send(Outside& outside, tlm::tlm_command command) {
@@ -309,28 +308,13 @@ void SystemPort::send(Outside& outside, tlm::tlm_command command) {
   Payload& payload = outside;
   payload.acquire();
   outside.busy = true;
-  const bool write = command == tlm::TLM_WRITE_COMMAND;
-  ++(write ? writes_ : reads_);
-  (write ? write_bytes_ : read_bytes_) += payload.get_data_length();
+  count(command == tlm::TLM_WRITE_COMMAND, payload.get_data_length());
+  outside_.send(payload);
+}
 
-  requesting_ = &payload;
-  request_gate_.close();
-  tlm::tlm_phase phase = tlm::BEGIN_REQ;
-  sc_time delay = sc_core::SC_ZERO_TIME;
-  const tlm::tlm_sync_enum result = system->nb_transport_fw(payload, phase, delay);
-  if (result == tlm::TLM_ACCEPTED) return;
-  const Cycle usable = edge_of(delay);
-  if (requesting_ == &payload) {
-    requesting_ = nullptr;
-    request_gate_.open(usable);
-  }
-  if (result == tlm::TLM_UPDATED && phase == tlm::END_REQ) return;
-  if (result == tlm::TLM_UPDATED) {  // BEGIN_RESP
-    phase = tlm::END_RESP;
-    sc_time end = delay;
-    system->nb_transport_fw(payload, phase, end);
-  }
-  answered(outside, usable);
+void SystemPort::count(bool write, unsigned bytes) {
+  ++(write ? writes_ : reads_);
+  (write ? write_bytes_ : read_bytes_) += bytes;
 }
 
 void SystemPort::landed(const Outside& outside) {
@@ -339,25 +323,45 @@ void SystemPort::landed(const Outside& outside) {
   if (outside.is_write()) carve_out_->landed(offset, outside.get_data_ptr(), outside.get_data_length());
 }
 
+// Whether no part of the request is left. An error of any part is the request's.
+bool SystemPort::finish_part(const Request& request, tlm::tlm_response_status status) {
+  Payload& payload = *request.payload;
+  if (payload.get_response_status() == tlm::TLM_INCOMPLETE_RESPONSE || status <= 0)
+    payload.set_response_status(status);
+  TransactionOrigin* const origin = origin_of(payload);
+  if (origin == nullptr) return true;
+  const bool is_waiting = state_.sent != 0 && state_.waiting.front().payload == &payload;
+  if (--origin->parts == 0 && !is_waiting) return true;
+  --state_.under_way;
+  payload.release();
+  return false;
+}
+
+// A read that carries its bytes gets them.
+void SystemPort::fill(Payload& request, const unsigned char* bytes) {
+  if (request.is_read() && origin_of(request)->carries)
+    std::memcpy(request.get_data_ptr(), bytes, request.get_data_length());
+}
+
 void SystemPort::answered(Outside& outside, Cycle ready) {
   const Request request = outside.request;
   const tlm::tlm_response_status status = outside.get_response_status();
-  const bool first_half = &outside == exclusive_ && outside.is_read();
-  if (carries_bytes() && status > 0) landed(outside);
+  const bool first_half = &outside == state_.exclusive && outside.is_read();
+  if (carve_out_ != nullptr && status > 0) landed(outside);
+  if (request.payload != nullptr && status > 0 && outside.own) fill(*request.payload, outside.get_data_ptr());
+  if (outside.own && outside.is_write() && status > 0 && on_written) on_written(outside);
   outside.release();  // may make it idle
   if (request.payload == nullptr) return;
   if (status <= 0) ++errors_;
   if (first_half && status > 0) {
-    const TransactionOrigin& origin = *origin_of(*request.payload);
-    if (origin.atomic != nullptr) origin.atomic->apply(origin.access);
-    write_back_ = true;
-    write_back_from_ = ready;
+    state_.write_back = true;
+    state_.write_back_from = ready;
     return;
   }
-  if (&outside == exclusive_) exclusive_ = nullptr;
+  if (&outside == state_.exclusive) state_.exclusive = nullptr;
   forget(outside);
-  request.payload->set_response_status(status);
-  sides_[request.target].answers.push({request.payload, request.target, ready});
+  if (!finish_part(request, status)) return;
+  state_.answers[request.target].push({request.payload, request.target, ready});
 }
 
 void SystemPort::free(Payload* payload) {
@@ -369,43 +373,53 @@ void SystemPort::free(Payload* payload) {
 }
 
 void SystemPort::admit(Cycle now) {
-  while (!blocked_.empty() && !waiting_.full()) {
-    Request request = blocked_.front();
-    blocked_.pop();
-    request.ready = std::max(request.ready, now + 1);
-    waiting_.push(request);
-    tlm::tlm_phase phase = tlm::END_REQ;
-    sc_time delay = sc_core::SC_ZERO_TIME;
-    targets[request.target]->nb_transport_bw(*request.payload, phase, delay);
+  while (!state_.blocked.empty() && !state_.waiting.full()) {
+    const unsigned target = state_.blocked.front();
+    state_.blocked.pop();
+    bus::TargetPort& port = *target_ports_[target];
+    const bus::TargetPort::Withheld request = *port.withheld();
+    state_.waiting.push({request.payload, target, std::max(request.ready + config_.latency - 1, now + 1)});
+    port.end_request();
   }
 }
 
 Cycle SystemPort::next_work(Cycle now) const {
   Cycle next = kNever;
   const auto at = [&](Cycle edge) { next = std::min(next, std::max(edge, now + 1)); };
-  for (const Side& side : sides_) {
-    if (!side.answers.empty() && !side.gate.closed())
-      at(std::max(side.answers.front().ready, side.gate.usable_from()));
+  for (std::size_t i = 0; i < state_.answers.size(); ++i) {
+    if (!state_.answers[i].empty() && !target_ports_[i]->busy())
+      at(std::max(state_.answers[i].front().ready, target_ports_[i]->usable_from()));
   }
-  if (!request_gate_.closed()) {
-    if (write_back_) {
-      at(std::max(write_back_from_, request_gate_.usable_from()));
-    } else if (exclusive_ == nullptr && !waiting_.empty() && under_way_ != config_.outstanding) {
-      at(std::max(waiting_.front().ready, request_gate_.usable_from()));
+  if (!outside_.busy()) {
+    if (state_.write_back) {
+      at(std::max(state_.write_back_from, outside_.usable_from()));
+    } else if (state_.exclusive == nullptr && !state_.waiting.empty() &&
+               state_.under_way != config_.outstanding) {
+      at(std::max(state_.waiting.front().ready, outside_.usable_from()));
     }
   }
-  if (!blocked_.empty() && !waiting_.full()) at(now + 1);
+  if (!state_.blocked.empty() && !state_.waiting.full()) at(now + 1);
   return next;
 }
 
-void SystemPort::bind(statistics::Registry& registry, const std::string& prefix) {
-  registry.counter(prefix + ".reads", "transactions", "reads of system memory", reads_);
-  registry.counter(prefix + ".writes", "transactions", "writes to system memory", writes_);
-  registry.counter(prefix + ".atomics", "requests", "atomics, each a read and a write", atomics_);
-  registry.counter(prefix + ".read_bytes", "bytes", "bytes read", read_bytes_);
-  registry.counter(prefix + ".write_bytes", "bytes", "bytes written", write_bytes_);
-  registry.counter(prefix + ".errors", "transactions", "error responses", errors_);
-  registry.counter(prefix + ".stalls", "requests", "requests whose END_REQ was withheld", stalls_);
+void SystemPort::probes(const Probes::Scope& scope) const {
+  scope.signal("waiting", Probes::kCountBits, [this](Cycle) { return state_.waiting.size(); });
+  scope.signal("under_way", Probes::kCountBits, [this](Cycle) { return state_.under_way; });
+  scope.signal("answers", Probes::kCountBits, [this](Cycle) {
+    std::uint64_t answers = 0;
+    for (const Ring<Request>& of_target : state_.answers) answers += of_target.size();
+    return answers;
+  });
+}
+
+void SystemPort::bind(statistics::Group& group) {
+  group.counter("reads", units::kTransactions, "reads of system memory", reads_);
+  group.counter("writes", units::kTransactions, "writes to system memory", writes_);
+  group.counter("atomics", units::kRequests, "atomics, each a read and a write", atomics_);
+  group.counter("read_bytes", units::kBytes, "bytes read", read_bytes_);
+  group.counter("write_bytes", units::kBytes, "bytes written", write_bytes_);
+  group.counter("errors", units::kTransactions, "error responses", errors_);
+  group.counter("stalls", units::kRequests, "requests whose END_REQ was withheld", stalls_);
 }
 
 }  // namespace weft::system_port

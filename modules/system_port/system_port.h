@@ -4,13 +4,11 @@
 // memory controllers, where device memory itself lies there (CarveOut). The outside may be any target of the
 // base protocol: transactions there carry no extension, so that whoever takes them moves their data. A few
 // are outstanding at a time, answered in any order. An atomic is a read and a write with no other transaction
-// of this port between or beside them. Lone access: a request that arrives at edge n leaves at n + latency;
-// its answer leaves at the edge after it came. At each edge one request leaves, and one answer per target.
+// of this port between or beside them. What writes some bytes only goes out in parts, or with byte enables.
+// Lone access: a request that arrives at edge n leaves at n + latency; its answer leaves at the edge after it
+// came. At each edge one request leaves, and one answer per target.
 #ifndef WEFT_SYSTEM_PORT_SYSTEM_PORT_H
 #define WEFT_SYSTEM_PORT_SYSTEM_PORT_H
-
-#include <tlm_utils/passthrough_target_socket.h>
-#include <tlm_utils/simple_initiator_socket.h>
 
 #include <cstdint>
 #include <functional>
@@ -20,28 +18,27 @@
 #include <tlm>
 #include <vector>
 
-#include "common/clock_domain.h"
-#include "common/config_visitor.h"
-#include "common/hop_gate.h"
-#include "common/memory_transaction.h"
+#include "bus/clock_domain.h"
+#include "bus/initiator_port.h"
+#include "bus/memory_transaction.h"
+#include "bus/target_port.h"
+#include "common/probes.h"
 #include "common/ring.h"
-#include "common/statistics.h"
 #include "system_port/carve_out.h"
+#include "weft/common/config_visitor.h"
+#include "weft/common/statistics.h"
+#include "weft/system_port/system_port_config.h"
 
 namespace weft::system_port {
 
-class SystemPort final : public sc_core::sc_module, public Clocked, private tlm::tlm_mm_interface {
+class SystemPort final : public sc_core::sc_module,
+                         public Clocked,
+                         private bus::TargetPort::Listener,
+                         private bus::InitiatorPort::Listener,
+                         private tlm::tlm_mm_interface {
  public:
-  struct Config {
-    std::uint64_t queue = 8;         // requests that wait
-    std::uint64_t outstanding = 16;  // transactions under way outside
-    std::uint64_t latency = 4;       // interconnect cycles from arrival to departure
-
-    void describe(config::Visitor& v);
-  };
-
-  sc_core::sc_vector<tlm_utils::passthrough_target_socket_tagged<SystemPort>> targets;
-  tlm_utils::simple_initiator_socket<SystemPort> system;  // to system memory
+  sc_core::sc_vector<tlm::tlm_target_socket<32>> targets;
+  tlm::tlm_initiator_socket<32> system;  // to system memory
 
   // Without `carve_out` requests have addresses of system memory; with it they have offsets into device
   // memory, and those beyond its end get an address error.
@@ -51,15 +48,15 @@ class SystemPort final : public sc_core::sc_module, public Clocked, private tlm:
 
   // Told when the outside takes direct access to these bytes back, both included.
   std::function<void(std::uint64_t first, std::uint64_t last)> on_invalidate;
-  // What the carve-out has taken back (CarveOut::withdraw): targets' initiators are told that their direct
-  // access is void, and what is under way outside gets copies of its bytes. While the old ones are there.
-  void withdraw_access();
+  // Told when a write to a window is done.
+  std::function<void(const tlm::tlm_generic_payload& write)> on_written;
   // Nothing is under way.
   bool quiet() const;
 
   // Drops everything that is under way. What the outside still answers is ignored.
   void reset();
-  void bind(statistics::Registry& registry, const std::string& prefix);
+  void bind(statistics::Group& group);
+  void probes(const Probes::Scope& scope) const;
   Cycle step(Cycle now) override;
 
  private:
@@ -72,42 +69,55 @@ class SystemPort final : public sc_core::sc_module, public Clocked, private tlm:
   };
   struct Outside final : Payload {
     Request request;                  // without payload: idle, or forgotten by a reset
+    unsigned first = 0, bytes = 0;    // the part of its data
     bool busy = false;                // the outside holds it
     bool own = false;                 // the request was of Weft's own origin
     std::vector<unsigned char> kept;  // data that are not the request's
     std::vector<unsigned char> kept_enables;
     explicit Outside(tlm::tlm_mm_interface* manager) : Payload(manager) {}
   };
-  struct Side {  // of a target
-    Ring<Request> answers;
-    Payload* responding = nullptr;  // from BEGIN_RESP to END_RESP
-    HopGate gate;
+
+  // Beside that of the ports. What the outside still holds is not the port's to reset: `pool_`, and the
+  // request that is open there.
+  struct State {
+    State(const Config& config, std::size_t targets);
+    Ring<Request> waiting;
+    unsigned sent = 0;       // of the first one's data: the parts before have been sent
+    Ring<unsigned> blocked;  // targets whose request is withheld
+    std::uint64_t under_way = 0;
+    Outside* exclusive = nullptr;  // an atomic
+    bool write_back = false;       // ... whose read is done
+    Cycle write_back_from = 0;
+    std::vector<Ring<Request>> answers;  // by target
   };
 
-  tlm::tlm_sync_enum forward(int target, Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
-  void blocking(int target, Payload& payload, sc_core::sc_time& delay);
-  bool dmi(int target, Payload& payload, tlm::tlm_dmi& region);
-  unsigned debug(int target, Payload& payload);
-  tlm::tlm_sync_enum backward(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
-  void invalidate(sc_dt::uint64 first, sc_dt::uint64 last);
+  bus::Verdict request(unsigned target, Payload& payload, Cycle ready, sc_core::sc_time& delay) override;
+  void blocking(unsigned target, Payload& payload, sc_core::sc_time& delay) override;
+  bool dmi(unsigned target, Payload& payload, tlm::tlm_dmi& region) override;
+  unsigned debug(unsigned target, Payload& payload) override;
+  bool response(unsigned, Payload& payload, Cycle ready) override;
+  void invalidate(unsigned, sc_dt::uint64 first, sc_dt::uint64 last) override;
   void free(Payload* payload) override;  // the outside is done with it
 
-  Cycle edge_of(const sc_core::sc_time& delay) const;
   static bool is_atomic(const Payload& payload);
   tlm::tlm_response_status check_request(const Payload& payload) const;
-  // Whether the bytes of device memory have to be carried by transactions.
-  bool carries_bytes() const { return carve_out_ != nullptr && !carve_out_->direct(); }
   void forget(Outside& outside);
   static void keep_data(Outside& outside);
   void respond(unsigned target, Cycle now);
   void issue(Cycle now);
   void admit(Cycle now);
   Outside* take_idle();
+  void take_part(Outside& outside);
+  static void apply(Outside& outside);
   void prepare(Outside& outside, tlm::tlm_command command);
+  void set_enables(Outside& outside, bool write);
+  bool finish_part(const Request& request, tlm::tlm_response_status status);
+  unsigned char* own_data(Outside& outside);
+  static void fill(Payload& request, const unsigned char* bytes);
   void send(Outside& outside, tlm::tlm_command command);
+  void count(bool write, unsigned bytes);
   void landed(const Outside& outside);
   void answered(Outside& outside, Cycle ready);
-  void end_response(Side& side, Cycle usable_from);
   Cycle next_work(Cycle now) const;
 
   const Config config_;
@@ -115,17 +125,11 @@ class SystemPort final : public sc_core::sc_module, public Clocked, private tlm:
   const std::size_t index_;
   CarveOut* const carve_out_;
   const std::uint64_t base_;  // of the requests' addresses, outside
-  Ring<Request> waiting_;
-  Ring<Request> blocked_;  // END_REQ withheld; at most one per target
+  const std::vector<std::unique_ptr<bus::TargetPort>> target_ports_;
+  bus::InitiatorPort outside_;
   std::vector<std::unique_ptr<Outside>> pool_;
   std::vector<Outside*> idle_;
-  std::uint64_t under_way_ = 0;
-  Outside* exclusive_ = nullptr;  // an atomic
-  bool write_back_ = false;       // ... whose read is done
-  Cycle write_back_from_ = 0;
-  HopGate request_gate_;  // towards the outside
-  const Payload* requesting_ = nullptr;
-  std::vector<Side> sides_;
+  State state_;
 
   std::uint64_t reads_ = 0, writes_ = 0, atomics_ = 0, errors_ = 0, read_bytes_ = 0, write_bytes_ = 0,
                 stalls_ = 0;

@@ -1,13 +1,12 @@
 // The shapes of images: sizes of levels, and checks.
 #include <algorithm>
 
-#include "common/error.h"
 #include "texture/image.h"
+#include "weft/common/error.h"
 
 namespace weft::texture {
 namespace {
 
-constexpr std::uint64_t kGroupWidth = 64, kGroupRows = 8;
 constexpr std::uint64_t kLevelAlignment = 512;
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {

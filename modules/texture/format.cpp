@@ -4,23 +4,13 @@
 #include <cmath>
 #include <cstring>
 
-#include "common/error.h"
+#include "common/bits.h"
+#include "weft/common/error.h"
 
 namespace weft::texture {
 namespace {
 
 constexpr std::uint32_t kOneAsFloat = 0x3f80'0000;
-
-std::uint32_t bits_of(float value) {
-  std::uint32_t bits;
-  std::memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
-float float_of(std::uint32_t bits) {
-  float value;
-  std::memcpy(&value, &bits, sizeof value);
-  return value;
-}
 
 std::uint32_t raw(const Format& format, unsigned channel, const std::uint8_t* texel) {
   std::uint32_t value = 0;

@@ -3,7 +3,7 @@
 namespace weft::texture {
 namespace {
 
-constexpr std::uint64_t kGroupWidth = 64, kGroupRows = 8, kGroupBytes = kGroupWidth * kGroupRows;
+constexpr std::uint64_t kGroupBytes = kGroupWidth * kGroupRows;
 
 std::uint64_t offset_in_group(std::uint64_t x, std::uint32_t y) {
   return (x / 32 % 2) * 256 + (y / 2 % 4) * 64 + (x / 16 % 2) * 32 + (y % 2) * 16 + x % 16;

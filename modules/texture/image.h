@@ -15,8 +15,8 @@
 #include <cstdint>
 #include <string>
 
-#include "ptx/program.h"
 #include "texture/format.h"
+#include "weft/ptx/program.h"
 
 namespace weft::texture {
 
@@ -25,6 +25,8 @@ using Geometry = ptx::ImageAccess::Geometry;
 enum class Layout : std::uint8_t { kLinear, kPitched, kBlockLinear };
 inline constexpr unsigned kMaxLevels = 16;
 inline constexpr unsigned kCubeFaces = 6;
+// Block-linear levels are made of groups: 64 bytes of 8 rows.
+inline constexpr std::uint64_t kGroupWidth = 64, kGroupRows = 8;
 // Limits of texture hardware of compute capability 2.0 and later (CUDA C++ programming guide, "Compute
 // capabilities"); linear: elements.
 inline constexpr std::uint32_t kMaxExtent = 65536, kMaxVolumeExtent = 4096, kMaxLayers = 2048;

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "common/bits.h"
+
 namespace weft::texture {
 namespace {
 
@@ -139,12 +141,6 @@ void locate_on(const Image& image, const Sampler& sampler, const Coordinates& at
       }
     }
   }
-}
-
-std::uint32_t bits_of(float value) {
-  std::uint32_t bits;
-  std::memcpy(&bits, &value, sizeof bits);
-  return bits;
 }
 
 Channels border_of(const Image& image, const Sampler& sampler) {

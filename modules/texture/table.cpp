@@ -1,6 +1,6 @@
 #include "texture/table.h"
 
-#include "common/error.h"
+#include "weft/common/error.h"
 
 namespace weft::texture {
 namespace {

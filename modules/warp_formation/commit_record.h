@@ -5,15 +5,16 @@
 #include <cstdint>
 #include <vector>
 
-#include "warp_formation/lane_packing.h"
-#include "warp_formation/warp_formation.h"
 #include "warp_formation/warp_lut.h"
+#include "weft/common/popcount.h"
+#include "weft/warp_formation/lane_packing.h"
+#include "weft/warp_formation/warp_formation.h"
 
 namespace weft::warp_formation {
 
 inline unsigned count_threads(Groups groups) {
   unsigned threads = 0;
-  for (const auto& group : groups) threads += static_cast<unsigned>(__builtin_popcount(group.mask));
+  for (const auto& group : groups) threads += count_of(group.mask);
   return threads;
 }
 
@@ -42,7 +43,7 @@ class CommitRecord {
     while (path < paths_.size() && !(paths_[path] == place)) ++path;
     if (path == paths_.size()) paths_.push_back(place);
     for (const auto& group : outcome.groups) {
-      going_ += static_cast<unsigned>(__builtin_popcount(group.mask));
+      going_ += count_of(group.mask);
       add({group.mask, group.chunk, path});
     }
   }

@@ -9,19 +9,21 @@
 #include "common/ring.h"
 #include "warp_formation/commit_record.h"
 #include "warp_formation/dwf_pool.h"
-#include "warp_formation/scheduling.h"
+#include "weft/warp_formation/scheduling.h"
+#include "weft/warp_formation/scheme.h"
 
 namespace weft::warp_formation {
 namespace {
 
 class Dwf final : public WarpFormation {
  public:
-  Dwf(const Config& config, const Geometry& geometry)
-      : config_(config),
+  Dwf(const DwfOptions& options, const CommonConfig& config, const Geometry& geometry)
+      : options_(options),
         geometry_(geometry),
         size_(static_cast<unsigned>(config.warp_size)),
-        bandwidth_(static_cast<std::int64_t>(config.dwf.commit_bandwidth * geometry.schedulers)),
-        pool_(config, geometry),
+        slot_(geometry.shared_port ? std::max(1u, size_ / geometry.lanes) : 1),
+        bandwidth_(static_cast<std::int64_t>(options.commit_bandwidth * geometry.schedulers)),
+        pool_(options, config.warp_size, geometry),
         table_(std::max(1u, std::min(geometry.threads / size_, ContextSet::kMaxContexts))),
         warp_of_(table_.size(), DwfPool::kNone),
         records_(std::size_t{geometry.threads} + geometry.max_issues),
@@ -59,19 +61,24 @@ class Dwf final : public WarpFormation {
     pool_.order().elections() = 0;
   }
 
+  bool can_be_kept() const override { return true; }
+  void archive(Archive& archive) override {
+    archive(at_rest(warps_), at_rest(in_flight_), at_rest(in_memory_), at_rest(barrier_), at_rest(queued_),
+            at_rest(sleeping_), at_rest(queue_), at_rest(sleepers_), at_rest(used_), pool_, table_, free_,
+            free_records_, now_, slot_end_, tokens_);
+  }
+
   void advance(Cycle now) override {
     const Cycle passed = now - now_;
     now_ = now;
     pool_.next_cycle();
     pool_.order().pass(passed);
-    tokens_ = std::min<std::int64_t>(
-        bandwidth_, tokens_ + bandwidth_ * static_cast<std::int64_t>(std::min<Cycle>(passed, 4096)));
     if (!queue_.empty()) commit();
-    if (config_.dwf.starvation_limit != 0) watch();
+    if (options_.starvation_limit != 0) watch();
     if (!pool_.waiting.empty()) fill_contexts();
   }
 
-  Stall pick(unsigned scheduler, std::uint32_t, Issue& issue) override {
+  Stall pick(unsigned scheduler, Issue& issue) override {
     if (pool_.size() != 0 && !pool_.order().elect()) {
       ++statistics_.heap_stalls;
       return Stall::kScheme;
@@ -109,15 +116,12 @@ class Dwf final : public WarpFormation {
     free_.add(issue.context);
   }
 
-  void decoded(IssueId) override {}
   void memory_issued(IssueId id) override {
     CommitRecord& record = records_[record_of_[id]];
     if (!geometry_.barrel || record.in_memory()) return;
     record.wait_for_memory();
     in_memory_ += record.threads();
   }
-  void memory_probed(IssueId, Groups) override {}
-  void memory_returned(IssueId, Groups) override {}  // a warp commits as a whole
 
   void resolved(IssueId id, Outcomes outcomes) override {
     CommitRecord& record = records_[record_of_[id]];
@@ -180,11 +184,14 @@ class Dwf final : public WarpFormation {
   // The queue of commits and the heap move by themselves; a limit on waiting changes only who goes first.
   Cycle next_event(Cycle now) const override {
     const bool electing = pool_.size() != 0 && !pool_.order().settled();
-    return !queue_.empty() || electing ? now + 1 : kNoEvent;
+    Cycle next = electing ? now + 1 : kNoEvent;
+    if (!queue_.empty()) next = std::min(next, may_commit(now + 1) ? now + 1 : slot_end_);
+    return next;
   }
   ContextTable& contexts() override { return table_; }
   unsigned ready_warps() const override { return pool_.size(); }
-  void bind(statistics::Registry& registry, const std::string& prefix) override;
+  void bind(statistics::Group& group) override;
+  storage::Arrays arrays(std::uint64_t stack_entries) const override;
   std::string dump() const override;
 
  private:
@@ -214,6 +221,7 @@ class Dwf final : public WarpFormation {
     queue_.clear();
     sleepers_.clear();
     now_ = 0;
+    slot_end_ = 0;
     tokens_ = bandwidth_;
     warps_ = in_flight_ = in_memory_ = barrier_ = queued_ = sleeping_ = 0;
   }
@@ -246,8 +254,7 @@ class Dwf final : public WarpFormation {
     issue.depth = warp.place.depth;
     issue.slot = warp.place.slot;
     issue.context = static_cast<std::uint16_t>(context);
-    issue.beats = static_cast<std::uint8_t>(std::max(1u, size_ / geometry_.simd_width));
-    issue.coalesce_group = 0;
+    issue.rows = static_cast<std::uint8_t>(std::max(1u, size_ / geometry_.lanes));
     issue.groups = warp.packed.groups();
   }
 
@@ -290,9 +297,19 @@ class Dwf final : public WarpFormation {
     queue_.push(index);
   }
 
-  // Committed warps enter the pool while there is bandwidth; one that splits may overdraw it.
+  // Whether the first in the queue may enter the pool, or go on to.
+  bool may_commit(Cycle now) const {
+    return now >= slot_end_ || tokens_ > 0 || records_[queue_.front()].next() != 0;
+  }
+
+  // Committed warps enter the pool while the issue slot has bandwidth, each as a whole; what one that splits
+  // overdraws is the slot's, not the next one's.
   void commit() {
-    while (!queue_.empty() && tokens_ > 0) {
+    while (!queue_.empty() && may_commit(now_)) {
+      if (now_ >= slot_end_) {
+        slot_end_ = now_ + slot_;
+        tokens_ = bandwidth_;
+      }
       const std::uint16_t index = queue_.front();
       CommitRecord& record = records_[index];
       for (; !record.exhausted(); record.advance()) {
@@ -332,7 +349,7 @@ class Dwf final : public WarpFormation {
   void watch() {
     const auto look = [this](DwfPool::Warp& warp) {
       if (warp.since == kNoEvent) warp.since = now_;
-      warp.rank.overdue = now_ - warp.since > config_.dwf.starvation_limit;
+      warp.rank.overdue = now_ - warp.since > options_.starvation_limit;
     };
     for (unsigned c = used_.next(0); c < ContextSet::kMaxContexts; c = used_.next(c + 1))
       look(pool_.warp(warp_of_[c]));
@@ -349,10 +366,11 @@ class Dwf final : public WarpFormation {
     statistics_.most_warps = std::max<std::uint64_t>(statistics_.most_warps, pool_.size());
   }
 
-  const Config config_;
+  const DwfOptions options_;
   const Geometry geometry_;
   const unsigned size_;
-  const std::int64_t bandwidth_;
+  const Cycle slot_;              // cycles of an issue
+  const std::int64_t bandwidth_;  // of a slot
   const ptx::Program* program_ = nullptr;
   const SmView* sm_ = nullptr;
   DwfPool pool_;
@@ -366,46 +384,71 @@ class Dwf final : public WarpFormation {
   std::vector<Sleeper> sleepers_;
   std::vector<Piece> start_;
   Cycle now_ = 0;
-  std::int64_t tokens_ = 0;
-  unsigned warps_ = 0;  // static warps of the resident blocks
+  Cycle slot_end_ = 0;       // of the last slot in which a warp was committed
+  std::int64_t tokens_ = 0;  // what is left of its bandwidth; negative: overdrawn
+  unsigned warps_ = 0;       // static warps of the resident blocks
   unsigned in_flight_ = 0, in_memory_ = 0, barrier_ = 0, queued_ = 0, sleeping_ = 0;  // threads
   Statistics statistics_;
   std::vector<std::uint64_t> warps_histogram_ = std::vector<std::uint64_t>(kBins),
                              pcs_histogram_ = std::vector<std::uint64_t>(kBins);
 };
 
-void Dwf::bind(statistics::Registry& registry, const std::string& prefix) {
-  const auto counter = [&](const char* name, const char* unit, const char* meaning, std::uint64_t& value) {
-    registry.counter(prefix + "." + name, unit, meaning, value);
-  };
+void Dwf::bind(statistics::Group& group) {
   auto& pool = pool_.counters();
-  counter("divergent_branches", "branches", "branches after which threads of a warp part",
-          statistics_.divergent_branches);
-  counter("uniform_branches", "branches", "branches that keep a warp together", statistics_.uniform_branches);
-  counter("lut_aliased", "lookups", "lookups that missed in the LUT and replaced its least recent entry",
-          pool.lut_aliased);
-  counter("lut_realmiss", "lookups", "such lookups though a warp of that PC was in the pool",
-          pool.lut_realmiss);
-  counter("lut_port_conflicts", "lookups", "lookups put off because the entry was in use in that cycle",
-          pool.port_conflicts);
-  counter("merged_threads", "threads", "threads that joined a warp of other threads", pool.merged_threads);
-  counter("warp_merge_conflict", "updates", "updates that found a home lane taken in the newest warp",
-          pool.warp_merge_conflict);
-  counter("warp_fragmentation", "updates", "such updates though both together would fill at most one warp",
-          pool.warp_fragmentation);
-  counter("elections", "elections", "times that a majority PC was chosen", pool_.order().elections());
-  counter("heap_stalls", "cycles", "picks put off because the majority heap was not up to date",
-          statistics_.heap_stalls);
-  counter("overdue_issues", "warps", "warps issued first because they had waited beyond the limit",
-          statistics_.overdue_issues);
-  counter("most_pool_warps", "warps", "most warps in the pool at an issue", statistics_.most_warps);
-  registry.histogram(prefix + ".pool_warps", "issues",
-                     "issues by warps in the pool: bin b, from 2^b to 2^(b+1) - 1", warps_histogram_);
-  registry.histogram(prefix + ".distinct_pcs", "issues",
-                     "issues by different PCs in the pool: bin b, from 2^b to 2^(b+1) - 1", pcs_histogram_);
-  registry.derived(prefix + ".storage_bits", "bits", "warp pool, LUT, and heap where there is one", [this] {
-    return static_cast<double>(pool_.pool_bits() + pool_.lut_bits() + pool_.heap_bits());
-  });
+  group.counter("divergent_branches", units::kBranches, "branches after which threads of a warp part",
+                statistics_.divergent_branches);
+  group.counter("uniform_branches", units::kBranches, "branches that keep a warp together",
+                statistics_.uniform_branches);
+  group.counter("lut_aliased", statistics::Unit("lookups"),
+                "lookups that missed in the LUT and replaced its least recent entry", pool.lut_aliased);
+  group.counter("lut_realmiss", statistics::Unit("lookups"),
+                "such lookups though a warp of that PC was in the pool", pool.lut_realmiss);
+  group.counter("lut_port_conflicts", statistics::Unit("lookups"),
+                "lookups put off because the entry was in use in that cycle", pool.port_conflicts);
+  group.counter("merged_threads", units::kThreads, "threads that joined a warp of other threads",
+                pool.merged_threads);
+  group.counter("warp_merge_conflict", statistics::Unit("updates"),
+                "updates that found a home lane taken in the newest warp", pool.warp_merge_conflict);
+  group.counter("warp_fragmentation", statistics::Unit("updates"),
+                "such updates though both together would fill at most one warp", pool.warp_fragmentation);
+  group.counter("elections", statistics::Unit("elections"), "times that a majority PC was chosen",
+                pool_.order().elections());
+  group.counter("heap_stalls", units::kCycles, "picks put off because the majority heap was not up to date",
+                statistics_.heap_stalls);
+  group.counter("overdue_issues", units::kWarps,
+                "warps issued first because they had waited beyond the limit", statistics_.overdue_issues);
+  group.maximum("most_pool_warps", units::kWarps, "most warps in the pool at an issue",
+                statistics_.most_warps);
+  group.histogram("pool_warps", units::kIssues, "issues by warps in the pool: bin b, from 2^b to 2^(b+1) - 1",
+                  warps_histogram_);
+  group.histogram("distinct_pcs", units::kIssues,
+                  "issues by different PCs in the pool: bin b, from 2^b to 2^(b+1) - 1", pcs_histogram_);
+  group.gauge("pool", units::kWarps, "warps in the pool", [this] { return pool_.size(); });
+  group.gauge("committed", units::kWarps, "committed warps that wait for the pool's bandwidth",
+              [this] { return queue_.size(); });
+  group.derived("storage_bits", statistics::Quantity::kLevel, units::kBits,
+                "warp pool, LUT, and heap where there is one", [this] {
+                  return static_cast<double>(pool_.pool_bits() + pool_.lut_bits() + pool_.heap_bits());
+                });
+  const auto table = [](TableAccesses& uses, statistics::Group& scheme, const char* name, std::uint64_t rows,
+                        std::uint64_t bits) {
+    uses.bind(
+        scheme, name, [rows] { return static_cast<double>(rows); },
+        [rows, bits] { return rows == 0 ? 0 : static_cast<double>(bits / rows); });
+  };
+  table(pool_.counters().pool, group, "pool", geometry_.threads, pool_.pool_bits());
+  table(pool_.counters().lut, group, "lut",
+        options_.lut_entries / std::max<std::uint64_t>(1, options_.lut_ways), pool_.lut_bits());
+  if (options_.heuristic != DwfHeuristic::kMajorityHeap) return;
+  const auto& heap = options_.heap;
+  MajorityHeap::Uses& uses = pool_.order().heap_uses();
+  table(uses.heap, group, "heap", heap.nodes, heap.nodes * pool_.heap_node_bits());
+  table(uses.table, group, "heap_lut", heap.lut_entries / heap.lut_ways,
+        heap.lut_entries * pool_.heap_lut_entry_bits());
+}
+
+storage::Arrays Dwf::arrays(std::uint64_t /*stack_entries*/) const {
+  return pool_.arrays();
 }
 
 std::string Dwf::dump() const {
@@ -436,7 +479,7 @@ std::string Dwf::dump() const {
   return out.str();
 }
 
-WEFT_REGISTER_SCHEME("dwf", Dwf)
+WEFT_REGISTER_SCHEME(scheme<Dwf, DwfOptions>("dwf", "dynamic warp formation"))
 
 }  // namespace
 }  // namespace weft::warp_formation

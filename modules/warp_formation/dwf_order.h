@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "warp_formation/majority_heap.h"
-#include "warp_formation/warp_formation.h"
+#include "weft/warp_formation/warp_formation.h"
 
 namespace weft::warp_formation {
 
@@ -78,7 +78,7 @@ struct WarpRank {
 
 class IssueOrder {
  public:
-  explicit IssueOrder(const Config::Dwf& config) : heuristic_(config.heuristic), heap_(config.heap) {
+  explicit IssueOrder(const DwfOptions& options) : heuristic_(options.heuristic), heap_(options.heap) {
     nodes_.assign(heap_.most_nodes() + 1, 0);
   }
 
@@ -134,6 +134,7 @@ class IssueOrder {
     }
   }
   void pass(Cycle cycles) { heap_.pass(cycles); }
+  MajorityHeap::Uses& heap_uses() { return heap_.uses(); }
   bool settled() const { return heap_.settled(); }
 
   bool before(const WarpRank& a, const WarpRank& b) const {

@@ -2,28 +2,22 @@
 
 #include <algorithm>
 
+#include "warp_formation/powers.h"
+#include "weft/common/popcount.h"
+
 namespace weft::warp_formation {
-namespace {
+namespace {}  // namespace
 
-unsigned bits_for(std::uint64_t values) {
-  unsigned bits = 0;
-  while ((std::uint64_t{1} << bits) < values) ++bits;
-  return bits;
-}
-
-constexpr unsigned kPcBits = 32;
-
-}  // namespace
-
-DwfPool::DwfPool(const Config& config, const Geometry& geometry)
-    : config_(config),
+DwfPool::DwfPool(const DwfOptions& options, std::uint64_t warp_size, const Geometry& geometry)
+    : options_(options),
+      warp_size_(warp_size),
       geometry_(geometry),
-      lanes_(std::min<unsigned>(geometry.simd_width, static_cast<unsigned>(config.warp_size))),
-      beats_(static_cast<unsigned>(config.warp_size) / lanes_),
-      warps_(geometry.threads, Warp(beats_)),
+      lanes_(std::min<unsigned>(geometry.lanes, static_cast<unsigned>(warp_size))),
+      rows_(static_cast<unsigned>(warp_size) / lanes_),
+      warps_(geometry.threads, Warp(rows_)),
       parked_(geometry.slots),
-      lut_(config.dwf.lut_entries, config.dwf.lut_ways, geometry.slots, geometry.threads),
-      order_(config.dwf) {
+      lut_(options.lut_entries, options.lut_ways, geometry.slots, geometry.threads),
+      order_(options) {
   free_.reserve(warps_.size());
   left_.reserve(kMaxWarpSize);
   clear();
@@ -32,7 +26,7 @@ DwfPool::DwfPool(const Config& config, const Geometry& geometry)
 void DwfPool::attach(const ptx::Program& program) {
   order_.attach(program.code.size());
   present_.assign(program.code.size() * geometry_.slots, 0);
-  if (config_.dwf.heuristic != DwfHeuristic::kPdomPriority) return;
+  if (options_.heuristic != DwfHeuristic::kPdomPriority) return;
   reconvergence_.assign(program.code.size(), false);
   for (const auto& instruction : program.code) {
     if (instruction.is_branch() && instruction.plain_reconvergence != ptx::kNoPc)
@@ -43,7 +37,7 @@ void DwfPool::attach(const ptx::Program& program) {
 void DwfPool::clear() {
   free_.clear();
   for (auto w = static_cast<std::uint32_t>(warps_.size()); w-- > 0;) {
-    warps_[w] = Warp(beats_);
+    warps_[w] = Warp(rows_);
     free_.push_back(w);
   }
   std::fill(parked_.begin(), parked_.end(), List());
@@ -57,7 +51,7 @@ void DwfPool::clear() {
 }
 
 void DwfPool::start(const Block& block) {
-  if (config_.dwf.heuristic != DwfHeuristic::kPdomPriority) return;
+  if (options_.heuristic != DwfHeuristic::kPdomPriority) return;
   const std::size_t first = std::size_t{block.first_chunk} * kChunk;
   if (passed_.size() < first + block.threads) passed_.resize(first + block.threads);
   std::fill_n(passed_.begin() + static_cast<std::ptrdiff_t>(first), block.threads, 0u);
@@ -115,17 +109,18 @@ bool DwfPool::update(const Place& place, const Piece* pieces, std::size_t count,
     return false;
   }
   const bool hit = entry->place == place;
+  ++counters_.lut.reads;
   if (!hit) {
     if (!lut_.perfect()) ++counters_.lut_aliased;
     if (present_[place.pc * geometry_.slots + place.slot] != 0) ++counters_.lut_realmiss;
   }
   unsigned threads = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    if (pieces[i].path == path) threads += static_cast<unsigned>(__builtin_popcount(pieces[i].mask));
+    if (pieces[i].path == path) threads += count_of(pieces[i].mask);
   }
   const MajorityHeap::Node node = order_.joined(place.pc, threads);
   std::uint32_t passed = 0;
-  if (config_.dwf.heuristic == DwfHeuristic::kPdomPriority) passed = most_passed(pieces, count, path);
+  if (options_.heuristic == DwfHeuristic::kPdomPriority) passed = most_passed(pieces, count, path);
 
   // Into the newest warp of the place, if there is one; who finds no lane there, into a new one.
   left_.clear();
@@ -140,10 +135,11 @@ bool DwfPool::update(const Place& place, const Piece* pieces, std::size_t count,
     const unsigned joined = newest.packed.threads() - before;
     counters_.merged_threads += joined;
     join(entry->warp, joined);
+    if (joined != 0) ++counters_.pool.writes;
     if (joined != 0) newest.rank.passed = std::max(newest.rank.passed, passed);
     if (left_.empty()) return true;
     ++counters_.warp_merge_conflict;
-    if (before + threads <= config_.warp_size) ++counters_.warp_fragmentation;
+    if (before + threads <= warp_size_) ++counters_.warp_fragmentation;
   } else {
     for (std::size_t i = 0; i < count; ++i) {
       if (pieces[i].path == path) left_.push_back(pieces[i]);
@@ -162,6 +158,8 @@ bool DwfPool::update(const Place& place, const Piece* pieces, std::size_t count,
     left_.resize(kept);
     join(w, warp.packed.threads());
     lut_.lead(*entry, place, w);
+    ++counters_.lut.writes;
+    ++counters_.pool.writes;
     enter(w, entry);
   }
   return true;
@@ -214,10 +212,11 @@ unsigned DwfPool::release(std::uint16_t slot, unsigned barrier) {
 }
 
 void DwfPool::take(std::uint32_t w) {
+  ++counters_.pool.reads;
   Warp& warp = warps_[w];
   lut_.invalidate(warp.entry, w);
   order_.left(warp.rank);
-  if (config_.dwf.heuristic == DwfHeuristic::kPdomPriority) {
+  if (options_.heuristic == DwfHeuristic::kPdomPriority) {
     for (const auto& group : warp.packed.groups()) {
       for (std::uint32_t rest = group.mask; rest != 0; rest &= rest - 1)
         passed_[group.chunk * kChunk + static_cast<unsigned>(__builtin_ctz(rest))] = warp.rank.passed;
@@ -234,26 +233,49 @@ void DwfPool::take(std::uint32_t w) {
 std::uint64_t DwfPool::pool_bits() const {
   const unsigned thread = bits_for(geometry_.threads) - bits_for(lanes_);
   return std::uint64_t{geometry_.threads} *
-         (kPcBits + config_.warp_size * (thread + 1) + bits_for(geometry_.threads));
+         (kPcBits + warp_size_ * (thread + 1) + bits_for(geometry_.threads));
 }
 
 // A LUT entry: valid bit, PC without the bits that choose the set, warp of the pool, places taken in it. None
 // for the table that never misses.
 std::uint64_t DwfPool::lut_bits() const {
   if (lut_.perfect()) return 0;
-  const std::uint64_t entry =
-      1 + kPcBits - bits_for(lut_.sets()) + bits_for(geometry_.threads) + config_.warp_size;
-  return config_.dwf.lut_entries * entry;
+  const std::uint64_t entry = 1 + kPcBits - bits_for(lut_.sets()) + bits_for(geometry_.threads) + warp_size_;
+  return options_.lut_entries * entry;
+}
+
+storage::Arrays DwfPool::arrays() const {
+  storage::Arrays arrays;
+  const std::uint64_t warp = bits_for(geometry_.threads);
+  const std::uint64_t thread = warp - bits_for(lanes_);
+  add(arrays, storage::ram("pool", geometry_.threads, kPcBits + warp_size_ * (thread + 1) + warp));
+  const auto table = [&](const std::string& part, std::uint64_t entries, std::uint64_t ways,
+                         std::uint64_t data, const storage::Ports& ports) {
+    add(arrays, storage::tags(part, entries, 1 + kPcBits - bits_for(entries / ways), ways).with_ports(ports));
+    add(arrays, storage::ram(part, entries, data, ways).with_ports(ports));
+  };
+  if (!lut_.perfect()) table("lut", options_.lut_entries, options_.lut_ways, warp + warp_size_, {});
+  if (options_.heuristic != DwfHeuristic::kMajorityHeap) return arrays;
+  const auto& heap = options_.heap;
+  const storage::Ports ports{0, heap.reads, heap.writes};
+  add(arrays,
+      storage::ram("heap", heap.nodes, kPcBits + 3 * warp + bits_for(heap.lut_entries)).with_ports(ports));
+  table("heap_lut", heap.lut_entries, heap.lut_ways, bits_for(heap.nodes), ports);
+  return arrays;
 }
 
 // A node: PC, threads, first and last warp, entry of the table; an entry of the table: valid bit, PC without
 // the set's bits, node.
 std::uint64_t DwfPool::heap_bits() const {
-  if (config_.dwf.heuristic != DwfHeuristic::kMajorityHeap) return 0;
-  const auto& heap = config_.dwf.heap;
-  const std::uint64_t node = kPcBits + 3 * bits_for(geometry_.threads) + bits_for(heap.lut_entries);
-  const std::uint64_t entry = 1 + kPcBits - bits_for(heap.lut_entries / heap.lut_ways) + bits_for(heap.nodes);
-  return heap.nodes * node + heap.lut_entries * entry;
+  if (options_.heuristic != DwfHeuristic::kMajorityHeap) return 0;
+  return options_.heap.nodes * heap_node_bits() + options_.heap.lut_entries * heap_lut_entry_bits();
+}
+std::uint64_t DwfPool::heap_node_bits() const {
+  return kPcBits + 3 * bits_for(geometry_.threads) + bits_for(options_.heap.lut_entries);
+}
+std::uint64_t DwfPool::heap_lut_entry_bits() const {
+  const auto& heap = options_.heap;
+  return 1 + kPcBits - bits_for(heap.lut_entries / heap.lut_ways) + bits_for(heap.nodes);
 }
 
 }  // namespace weft::warp_formation

@@ -13,8 +13,9 @@
 #include <vector>
 
 #include "warp_formation/dwf_order.h"
-#include "warp_formation/lane_packing.h"
 #include "warp_formation/warp_lut.h"
+#include "weft/warp_formation/lane_packing.h"
+#include "weft/warp_formation/table_accesses.h"
 
 namespace weft::warp_formation {
 
@@ -24,7 +25,7 @@ class DwfPool {
   static constexpr std::uint16_t kNoContext = UINT16_MAX;
 
   struct Warp {
-    explicit Warp(unsigned beats) : packed(beats) {}
+    explicit Warp(unsigned rows) : packed(rows) {}
     PackedWarp packed;
     Place place;
     WarpRank rank;
@@ -43,12 +44,15 @@ class DwfPool {
   struct Counters {
     std::uint64_t lut_aliased = 0, lut_realmiss = 0, warp_fragmentation = 0, warp_merge_conflict = 0;
     std::uint64_t merged_threads = 0, port_conflicts = 0;
+    TableAccesses pool, lut;
   };
 
-  DwfPool(const Config& config, const Geometry& geometry);
+  DwfPool(const DwfOptions& options, std::uint64_t warp_size, const Geometry& geometry);
 
   void attach(const ptx::Program& program);
   void clear();
+  // When it has no warps. The issue order starts anew with the kernel.
+  void archive(Archive& archive) { archive(at_rest(live_), at_rest(threads_), free_, lut_, created_); }
   // The block's threads have passed no reconvergence point.
   void start(const Block& block);
 
@@ -80,6 +84,9 @@ class DwfPool {
   std::uint64_t pool_bits() const;
   std::uint64_t lut_bits() const;
   std::uint64_t heap_bits() const;
+  std::uint64_t heap_node_bits() const;
+  std::uint64_t heap_lut_entry_bits() const;
+  storage::Arrays arrays() const;
 
  private:
   std::uint32_t allocate(const Place& place, std::uint16_t hint);
@@ -88,9 +95,10 @@ class DwfPool {
   void join(std::uint32_t warp, unsigned threads);
   std::uint32_t most_passed(const Piece* pieces, std::size_t count, unsigned path) const;
 
-  const Config config_;
+  const DwfOptions options_;
+  const std::uint64_t warp_size_;
   const Geometry geometry_;
-  const unsigned lanes_, beats_;
+  const unsigned lanes_, rows_;
   std::vector<Warp> warps_;
   std::vector<std::uint32_t> free_;
   std::vector<List> parked_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "weft/common/popcount.h"
+
 namespace weft::warp_formation {
 namespace {
 
@@ -12,18 +14,21 @@ unsigned lowest(std::uint64_t bits) {
 
 }  // namespace
 
-Dwr::Dwr(const Config& config, const Geometry& geometry)
-    : config_(config),
+Dwr::Dwr(const DwrOptions& options, const Config& config, const Geometry& geometry)
+    : config_(static_cast<const CommonConfig&>(config)),
+      options_(options),
+      rules_{config.own<SbrOptions>().order, config.reconvergence},
       geometry_(geometry),
-      width_(geometry.simd_width),
-      partners_(std::max(1u, static_cast<unsigned>(config.dwr.largest_warp) / width_)),
+      width_(geometry.lanes),
+      partners_(std::max(1u, static_cast<unsigned>(options.largest_warp) / width_)),
       most_(std::min(std::max(1u, geometry.threads / width_), ContextSet::kMaxContexts)),
       groups_((most_ + partners_ - 1) / partners_),
       table_(static_cast<unsigned>(groups_.size()) * partners_),
       warps_(table_.size(), SubWarp(width_)),
       schedulers_(geometry.schedulers, Scheduler(config, table_.size())),
       flights_(geometry.max_issues),
-      ignored_(config.dwr.ilt_entries, config.dwr.ilt_ways, config.dwr.ilt_index),
+      home_(std::size_t{geometry.chunks} * kChunk / width_, 0),
+      ignored_(options.ilt_entries, options.ilt_ways, options.ilt_index),
       executing_(table_.size()) {
   fresh_.reserve(table_.size());
   released_.reserve(table_.size());
@@ -38,7 +43,7 @@ void Dwr::clear() {
   fresh_.clear();
   executing_.clear();
   released_.clear();
-  live_ = 0;
+  live_ = held_ = 0;
   slot_taken_ = false;
   now_ = 0;
   waiting_groups_ = 0;
@@ -49,8 +54,16 @@ void Dwr::reset() {
   clear();
   kernels_.clear();
   kernel_ = nullptr;
+  next_first_ = 0;
   stack_statistics_ = {};
   statistics_ = {};
+}
+
+// Sub-warps start anew with their block.
+void Dwr::archive(Archive& archive) {
+  archive(at_rest(live_), at_rest(held_), groups_, ignored_, next_first_, at_rest(fresh_), at_rest(released_),
+          at_rest(executing_), at_rest(waiting_groups_), slot_taken_, now_, next_timeout_, table_, kernels_);
+  archive_each(archive, schedulers_);
 }
 
 // Loads and stores [DWR IV.A]; addresses that are generic are global in what compilers make of CUDA.
@@ -62,7 +75,7 @@ bool Dwr::is_lat(const ptx::Instruction& in) const {
     case ptx::Space::kGeneric:
       return true;
     case ptx::Space::kParam:
-      return config_.dwr.lat_spaces == LatSpaces::kGlobalLocalParam;
+      return options_.lat_spaces == LatSpaces::kGlobalLocalParam;
     default:
       return false;
   }
@@ -71,51 +84,73 @@ bool Dwr::is_lat(const ptx::Instruction& in) const {
 void Dwr::attach(const ptx::Program& program, const SmView& sm) {
   program_ = &program;
   sm_ = &sm;
-  ignored_.clear();
   lat_.assign(program.code.size(), 0);
   for (ptx::Pc pc = 0; pc < program.code.size(); ++pc) lat_[pc] = is_lat(program.code[pc]) ? 1 : 0;
   kernel_ = &kernels_[program.name];
+  if (!options_.ilt_survives_launch) {
+    ignored_.clear();
+  } else if (kernel_->ignored.size() != program.code.size()) {
+    // PCs of one kernel are not those of another one: in memory their code lies at different addresses.
+    kernel_->first = next_first_;
+    next_first_ += static_cast<ptx::Pc>(program.code.size());
+  }
   kernel_->lats = static_cast<std::uint64_t>(std::count(lat_.begin(), lat_.end(), 1));
   kernel_->ignored.resize(program.code.size());
 }
 
-// A block takes whole groups, so that sub-warps of two blocks are never partners.
+// Where partners are of one block, it takes whole groups; else sub-warps of any.
 bool Dwr::can_launch(const Block& block) const {
   const unsigned needed = sub_warps_of(block);
+  if (options_.partners == Partnership::kId) return held_ + needed <= most_;
   const auto free = std::count_if(groups_.begin(), groups_.end(), [](const Group& g) { return g.live == 0; });
   return live_ + needed <= most_ && static_cast<unsigned>(free) >= (needed + partners_ - 1) / partners_;
 }
 
 void Dwr::launch(const Block& block) {
   const unsigned count = sub_warps_of(block);
-  unsigned group = 0;
-  for (unsigned first = 0; first < count; first += partners_) {
-    while (groups_[group].live != 0) ++group;
-    start_group(group, block, first, std::min(partners_, count - first));
+  for (unsigned number = 0, context = 0; number < count; ++number, ++context) {
+    if (options_.partners == Partnership::kId) {
+      while (warps_[context].held) ++context;
+      warps_[context].held = true;
+      ++held_;
+    } else if (number % partners_ == 0) {
+      while (groups_[context / partners_].live != 0) context += partners_;
+    }
+    start(context, block, number);
   }
   stack_statistics_.deepest_stack = std::max<std::uint64_t>(stack_statistics_.deepest_stack, 1);
 }
 
-void Dwr::start_group(unsigned group, const Block& block, unsigned first, unsigned count) {
-  Group& g = groups_[group];
-  g = Group();
-  g.live = count;
-  g.absent = ~Partners{0} << (count - 1) << 1;
-  g.first_position = block.first_chunk * kChunk + first * width_;
-  live_ += count;
-  for (unsigned i = 0; i < count; ++i) {
-    const unsigned context = group * partners_ + i;
-    warps_[context].start(block, first + i, width_, geometry_.simd_width);
-    warps_[context].at_lat = AtLat::kNo;
-    scheduler_of(context).policy.arrived(context);
-    offer(context);
+// Sub-warp `number` of the block begins. In a group whose others wait at a LAT barrier it is one more that
+// they wait for.
+void Dwr::start(unsigned context, const Block& block, unsigned number) {
+  SubWarp& warp = warps_[context];
+  warp.start(block, number, width_, geometry_.lanes);
+  warp.at_lat = AtLat::kNo;
+  home_[(block.first_chunk * kChunk) / width_ + number] = static_cast<std::uint16_t>(context);
+  Group& group = group_of(context);
+  group.absent &= ~bit_of(context);
+  ++group.live;
+  ++live_;
+  scheduler_of(context).policy.arrived(context);
+  offer(context);
+}
+
+// Sub-warps leave one by one, when their last thread exits; their numbers are free when the block has gone,
+// so that the next one gets neighbours.
+void Dwr::retire(const Block& block) {
+  if (options_.partners == Partnership::kBlock) return;
+  for (SubWarp& warp : warps_) {
+    if (!warp.held || warp.slot != block.slot) continue;
+    warp.held = false;
+    --held_;
   }
 }
 
 void Dwr::advance(Cycle now) {
   now_ = now;
   slot_taken_ = false;
-  for (const std::uint16_t context : fresh_) executing_.push({context, now + config_.dwr.lat_latency});
+  for (const std::uint16_t context : fresh_) executing_.push({context, now + options_.lat_latency});
   fresh_.clear();
   while (!executing_.empty() && executing_.front().due <= now) {
     const unsigned context = executing_.front().context;
@@ -138,10 +173,10 @@ Cycle Dwr::next_event(Cycle now) const {
   return next == kNoEvent ? next : std::max(next, now + 1);
 }
 
-Stall Dwr::pick(unsigned scheduler, std::uint32_t, Issue& issue) {
+Stall Dwr::pick(unsigned scheduler, Issue& issue) {
   Scheduler& s = schedulers_[scheduler];
   if (!s.slots.empty()) {  // a LAT barrier is an instruction that does nothing but take its slot
-    executing_.push({s.slots.front(), now_ + config_.dwr.lat_latency});
+    executing_.push({s.slots.front(), now_ + options_.lat_latency});
     s.slots.pop();
     ++statistics_.lat_slots;
     slot_taken_ = true;
@@ -159,8 +194,7 @@ Stall Dwr::pick(unsigned scheduler, std::uint32_t, Issue& issue) {
     issue.depth = top.depth;
     issue.context = static_cast<std::uint16_t>(context);
     issue.slot = warp.slot;
-    issue.beats = static_cast<std::uint8_t>(__builtin_popcountll(warp.members));
-    issue.coalesce_group = 0;
+    issue.rows = static_cast<std::uint8_t>(count_of(warp.members));
     issue.partners = warp.members & ~std::uint64_t{1};
     issue.more_follow = false;
     issue.groups = {warp.groups.data(), warp.group_count};
@@ -180,13 +214,13 @@ void Dwr::issued(IssueId id, const Issue& issue) {
   s.eligible.remove(issue.context);
   if (warps_[issue.context].at_lat == AtLat::kCombineReady) {
     ++statistics_.large_issues;
-    statistics_.large_sub_warps += static_cast<unsigned>(__builtin_popcountll(members));
+    statistics_.large_sub_warps += count_of(members);
   }
   for (std::uint64_t rest = members; rest != 0; rest &= rest - 1) {
     SubWarp& warp = warps_[issue.context + lowest(rest)];
     warp.in_flight = true;
     warp.at_lat = AtLat::kNo;
-    warp.unresolved = static_cast<unsigned>(__builtin_popcount(warp.stack.top().mask.words[0]));
+    warp.unresolved = count_of(warp.stack.top().mask.words[0]);
     ++s.in_flight;
   }
 }
@@ -217,7 +251,7 @@ void Dwr::resolved(IssueId id, Outcomes outcomes) {
     if (warp.unresolved == 0) commit(flight.context);
     return;
   }
-  for (const auto& outcome : outcomes) split(flight, outcome);
+  for (const auto& outcome : outcomes) split(outcome);
   for (std::uint64_t rest = flight.members; rest != 0; rest &= rest - 1) {
     const unsigned context = flight.context + lowest(rest);
     if (warps_[context].unresolved != 0) continue;
@@ -227,15 +261,14 @@ void Dwr::resolved(IssueId id, Outcomes outcomes) {
 }
 
 // Gives each sub-warp of a large issue its part of an outcome.
-void Dwr::split(Flight& flight, const Outcome& outcome) {
-  const unsigned group = flight.context / partners_;
+void Dwr::split(const Outcome& outcome) {
   const std::uint32_t width_mask = width_ == kChunk ? ~0u : (1u << width_) - 1;
   Outcome part = outcome;
   part.whole = false;
   for (const auto& threads : outcome.groups) {
     for (std::uint32_t rest = threads.mask; rest != 0;) {
       const unsigned position = threads.chunk * kChunk + static_cast<unsigned>(__builtin_ctz(rest));
-      SubWarp& warp = warps_[group * partners_ + (position - groups_[group].first_position) / width_];
+      SubWarp& warp = warps_[home_[position / width_]];
       const std::uint32_t mask = rest & width_mask << warp.shift;
       const ThreadGroup piece{mask, threads.chunk, 0, false};
       part.groups = {&piece, 1};
@@ -261,7 +294,7 @@ void Dwr::commit_together(unsigned context, const Outcome& outcome) {
   SubWarp& warp = warps_[context];
   land(context);
   if (program_->code[warp.stack.top().pc].is_branch()) ++stack_statistics_.uniform_branches;
-  warp.stack.advance_together(outcome.next_pc, outcome.depth);
+  if (warp.stack.advance_together(outcome.next_pc, outcome.depth)) ++stack_statistics_.stacks.reads;
   offer(context);
 }
 
@@ -269,7 +302,7 @@ void Dwr::commit(unsigned context) {
   SubWarp& warp = warps_[context];
   land(context);
   const bool arrived = std::exchange(warp.arrived, false);
-  if (!warp.settle(*program_, config_, stack_statistics_)) return end(context);
+  if (!warp.settle(*program_, rules_, stack_statistics_)) return end(context);
   if (arrived && warp.stack.depth() > 1) ++stack_statistics_.barriers_in_divergence;
   offer(context);
   if (arrived && !stands(warp)) ++stack_statistics_.path_switches;
@@ -294,7 +327,7 @@ void Dwr::offer(unsigned context) {
   if (lat_[pc] == 0) return s.eligible.add(context);
   warp.at_lat = AtLat::kExecuting;
   ++s.at_lat;
-  if (config_.dwr.lat_barrier == LatBarrier::kReal) {
+  if (options_.lat_barrier == LatBarrier::kReal) {
     s.slots.push(static_cast<std::uint16_t>(context));
   } else {
     fresh_.push_back(static_cast<std::uint16_t>(context));
@@ -336,20 +369,29 @@ void Dwr::execute_barrier(unsigned context) {
   Scheduler& s = scheduler_of(context);
   const ptx::Pc pc = warp.stack.top().pc;
   ++statistics_.lat_barriers;
-  if (ignored_.hit(pc)) {
+  Group& group = group_of(context);
+  ++statistics_.ignore_list.reads;
+  if (ignored_.hit(key_of(pc))) {
     ++statistics_.ilt_hits;
     warp.at_lat = AtLat::kNo;
     --s.at_lat;
     s.eligible.add(context);
+    // It has gone past those that wait for it. Once all LATs are ignored it comes to no barrier any more, and
+    // without this they would wait until it exits.
+    if (options_.release_on_ignored && group.valid) {
+      ++statistics_.ilt_releases;
+      release(group);
+    }
     return;
   }
-  Group& group = group_of(context);
+  ++statistics_.partner_synch.reads;
+  ++statistics_.partner_synch.writes;
   if (!group.valid) {
     group.valid = true;
     group.pc = pc;
     group.since = now_;
     ++waiting_groups_;
-    if (config_.dwr.lat_timeout != 0) next_timeout_ = std::min(next_timeout_, now_ + config_.dwr.lat_timeout);
+    if (options_.lat_timeout != 0) next_timeout_ = std::min(next_timeout_, now_ + options_.lat_timeout);
   } else if (group.pc != pc) {
     ignore(pc);
   }
@@ -361,17 +403,18 @@ void Dwr::execute_barrier(unsigned context) {
 }
 
 void Dwr::ignore(ptx::Pc pc) {
-  const IgnoreList::Inserted inserted = ignored_.insert(pc);
+  const IgnoreList::Inserted inserted = ignored_.insert(key_of(pc));
+  ++statistics_.ignore_list.writes;
   if (inserted.fresh) ++statistics_.ilt_inserts;
   if (inserted.evicted) ++statistics_.ilt_evictions;
   kernel_->ignored[pc] = true;
 }
 
-// Lets the locked sub-warps go if no partner will come any more. If one waits at a block barrier, the wait
-// was in vain, and will be again; not if it has exited, lest the last blocks spoil the list for all.
+// Lets the locked sub-warps go if no partner will come any more. That is no reason to ignore the LAT: the
+// paper's list is for a second LAT barrier of another PC [DWR IV.D].
 void Dwr::reconsider(Group& group) {
   if (!group.valid || ~(group.lock | group.parked | group.absent) << (64 - partners_) != 0) return;
-  if (group.parked != 0) ignore(group.pc);
+  if (group.parked != 0 && options_.ilt_insert == IltInsert::kLatOrBarrier) ignore(group.pc);
   release(group);
 }
 
@@ -381,7 +424,7 @@ void Dwr::end_long_waits() {
   next_timeout_ = kNoEvent;
   for (auto& group : groups_) {
     if (!group.valid) continue;
-    const Cycle end = group.since + config_.dwr.lat_timeout;
+    const Cycle end = group.since + options_.lat_timeout;
     if (now_ < end) {
       next_timeout_ = std::min(next_timeout_, end);
       continue;
@@ -392,7 +435,7 @@ void Dwr::end_long_waits() {
   }
 }
 
-// The sub-warp combiner: those at equal PCs issue as one.
+// The sub-warp combiner: those of a block at equal PCs issue as one.
 void Dwr::release(Group& group) {
   const unsigned first = static_cast<unsigned>(&group - groups_.data()) * partners_;
   Partners left = group.lock;
@@ -402,11 +445,13 @@ void Dwr::release(Group& group) {
   group.lock = 0;
   while (left != 0) {
     const unsigned leader = lowest(left);
-    const StackEntry& place = warps_[first + leader].stack.top();
+    const SubWarp& lead = warps_[first + leader];
+    const StackEntry& place = lead.stack.top();
     Partners members = 0;
     for (Partners rest = left; rest != 0; rest &= rest - 1) {
-      const StackEntry& top = warps_[first + lowest(rest)].stack.top();
-      if (top.pc == place.pc && top.depth == place.depth) members |= rest & -rest;
+      const SubWarp& warp = warps_[first + lowest(rest)];
+      const StackEntry& top = warp.stack.top();
+      if (top.pc == place.pc && top.depth == place.depth && warp.slot == lead.slot) members |= rest & -rest;
     }
     left &= ~members;
     combine(first + leader, members >> leader);
@@ -416,7 +461,7 @@ void Dwr::release(Group& group) {
 void Dwr::combine(unsigned leader, Partners members) {
   Scheduler& s = scheduler_of(leader);
   SubWarp& first = warps_[leader];
-  const unsigned beats_per_chunk = kChunk / geometry_.simd_width;
+  const unsigned rows_per_chunk = kChunk / geometry_.lanes;
   first.members = members;
   first.group_count = 0;
   for (Partners rest = members; rest != 0; rest &= rest - 1) {
@@ -427,8 +472,8 @@ void Dwr::combine(unsigned leader, Partners members) {
     s.far.remove(context);
     released_.push_back(static_cast<std::uint16_t>(context));
     if (first.group_count == 0 || first.groups[first.group_count - 1].chunk != warp.first_chunk) {
-      const auto beat = static_cast<std::uint8_t>(first.group_count * beats_per_chunk);
-      first.groups[first.group_count++] = {0, warp.first_chunk, beat, true};
+      const auto row = static_cast<std::uint8_t>(first.group_count * rows_per_chunk);
+      first.groups[first.group_count++] = {0, warp.first_chunk, row, true};
     }
     first.groups[first.group_count - 1].mask |= threads_of(warp);
   }
@@ -469,6 +514,8 @@ void Dwr::warp_sync_released(Groups threads) {
   }
 }
 
-WEFT_REGISTER_SCHEME("dwr", Dwr)
+WEFT_REGISTER_SCHEME(scheme<Dwr, DwrOptions>("dwr", "dynamic warp resizing: tables per scheduler domain")
+                         .with_state("lat_barrier")
+                         .with_size_key("largest_warp"))
 
 }  // namespace weft::warp_formation

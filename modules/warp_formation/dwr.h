@@ -14,30 +14,28 @@
 #include <vector>
 
 #include "common/ring.h"
+#include "warp_formation/dwr_options.h"
 #include "warp_formation/ignore_list.h"
 #include "warp_formation/sbr_warp.h"
-#include "warp_formation/scheduling.h"
-#include "warp_formation/warp_formation.h"
+#include "weft/warp_formation/scheduling.h"
+#include "weft/warp_formation/scheme.h"
 
 namespace weft::warp_formation {
 
 class Dwr final : public WarpFormation {
  public:
-  Dwr(const Config& config, const Geometry& geometry);
+  Dwr(const DwrOptions& options, const Config& config, const Geometry& geometry);
 
   void attach(const ptx::Program& program, const SmView& sm) override;
   bool can_launch(const Block& block) const override;
   void launch(const Block& block) override;
-  void retire(const Block&) override {}  // sub-warps leave one by one, when their last thread exits
+  void retire(const Block& block) override;
   void reset() override;
 
   void advance(Cycle now) override;
-  Stall pick(unsigned scheduler, std::uint32_t free_lanes, Issue& issue) override;
+  Stall pick(unsigned scheduler, Issue& issue) override;
   void issued(IssueId id, const Issue& issue) override;
-  void decoded(IssueId) override {}
   void memory_issued(IssueId id) override;
-  void memory_probed(IssueId, Groups) override {}
-  void memory_returned(IssueId, Groups) override {}  // `resolved` follows
   void resolved(IssueId id, Outcomes outcomes) override;
   std::uint32_t waiting_to_exit(std::uint16_t slot) const override;
   std::uint32_t ending(unsigned chunk) const override;
@@ -49,10 +47,16 @@ class Dwr final : public WarpFormation {
   Cycle next_event(Cycle now) const override;
   ContextTable& contexts() override { return table_; }
   unsigned ready_warps() const override;
-  void bind(statistics::Registry& registry, const std::string& prefix) override;
+  void bind(statistics::Group& group) override;
+  storage::Arrays arrays(std::uint64_t stack_entries) const override;
   std::string dump() const override;
+  bool can_be_kept() const override { return true; }
+  void archive(Archive& archive) override;
 
  private:
+  static constexpr unsigned kLatBarrier =
+      0;  // of Census::own: waits before a large-warp-intensive instruction
+
   // Partners, bit i: sub-warp i of the group.
   using Partners = std::uint64_t;
 
@@ -62,6 +66,7 @@ class Dwr final : public WarpFormation {
   // A context. If it may be issued, `groups` are the threads of all that issue with it.
   struct SubWarp : SbrWarp {
     explicit SubWarp(unsigned size) : SbrWarp(size) {}
+    bool held = false;  // its number is taken until its block retires (`partners=id`)
     AtLat at_lat = AtLat::kNo;
     std::uint64_t members = 1;  // that issue with it; bit i: context + i
     Cycle locked_since = 0;
@@ -71,18 +76,25 @@ class Dwr final : public WarpFormation {
     bool valid = false;
     ptx::Pc pc = ptx::kNoPc;
     Partners lock = 0;
-    Cycle since = 0;                   // when it became valid
-    Partners absent = 0;               // exited, or never there
-    Partners parked = 0;               // at a block barrier, or a warp-level primitive
-    std::uint32_t first_position = 0;  // of its sub-warp 0
+    Cycle since = 0;                 // when it became valid
+    Partners absent = ~Partners{0};  // exited, or never there
+    Partners parked = 0;             // at a block barrier, or a warp-level primitive
     unsigned live = 0;
+    void archive(Archive& archive) {
+      auto& [valid_, pc_, lock_, since_, absent_, parked_, live_] = *this;
+      archive(at_rest(valid_), pc_, lock_, since_, absent_, parked_, at_rest(live_));
+    }
   };
   struct Scheduler : WaitingWarps {  // sub-warps
-    Scheduler(const Config& config, unsigned contexts) : policy(config, contexts), slots(contexts) {}
+    Scheduler(const CommonConfig& config, unsigned contexts) : policy(config, contexts), slots(contexts) {}
     WarpScheduler policy;
     ContextSet eligible, far;
     Ring<std::uint16_t> slots;  // LAT barriers that wait for their issue slot (`real`)
     unsigned at_lat = 0;        // sub-warps
+    void archive(Archive& archive) {
+      archive_none(archive);
+      archive(policy, at_rest(eligible), far, at_rest(slots), at_rest(at_lat));
+    }
   };
   // An instruction in flight: its sub-warps that are not done, bit i: context + i.
   struct Flight {
@@ -96,11 +108,17 @@ class Dwr final : public WarpFormation {
   // Of a kernel, over all its launches.
   struct KernelLats {
     std::uint64_t lats = 0;
+    ptx::Pc first = 0;          // its PCs in an ignore list that outlives it begin here
     std::vector<bool> ignored;  // by PC: ever in the ignore list
+    void archive(Archive& archive) {
+      auto& [lats_, ignored_, first_] = *this;
+      archive(lats_, ignored_, first_);
+    }
   };
   struct Statistics {
     std::uint64_t lat_barriers = 0, lat_slots = 0, lat_wait_cycles = 0, lat_timeouts = 0;
-    std::uint64_t ilt_hits = 0, ilt_inserts = 0, ilt_evictions = 0;
+    TableAccesses partner_synch, ignore_list;
+    std::uint64_t ilt_hits = 0, ilt_inserts = 0, ilt_evictions = 0, ilt_releases = 0;
     std::uint64_t large_issues = 0, large_sub_warps = 0;
   };
 
@@ -113,8 +131,8 @@ class Dwr final : public WarpFormation {
   bool is_lat(const ptx::Instruction& in) const;
   void clear();
 
-  void start_group(unsigned group, const Block& block, unsigned first, unsigned count);
-  void split(Flight& flight, const Outcome& outcome);
+  void start(unsigned context, const Block& block, unsigned number);
+  void split(const Outcome& outcome);
   void land(unsigned context);
   void commit_together(unsigned context, const Outcome& outcome);
   void commit(unsigned context);
@@ -124,13 +142,16 @@ class Dwr final : public WarpFormation {
   void end(unsigned context);
 
   void execute_barrier(unsigned context);
+  ptx::Pc key_of(ptx::Pc pc) const { return kernel_->first + pc; }
   void ignore(ptx::Pc pc);
   void reconsider(Group& group);
   void end_long_waits();
   void release(Group& group);
   void combine(unsigned leader, Partners members);
 
-  const Config config_;
+  const CommonConfig config_;
+  const DwrOptions options_;
+  const StackRules rules_;
   const Geometry geometry_;
   const unsigned width_;     // threads of a sub-warp
   const unsigned partners_;  // sub-warps of a group
@@ -141,19 +162,21 @@ class Dwr final : public WarpFormation {
   ContextTable table_;
   std::vector<SubWarp> warps_;
   std::vector<Scheduler> schedulers_;
-  std::vector<Flight> flights_;  // by issue id
+  std::vector<Flight> flights_;      // by issue id
+  std::vector<std::uint16_t> home_;  // context of each `width_` positions
   IgnoreList ignored_;
   std::vector<std::uint8_t> lat_;        // by PC: whether it is one
   std::vector<std::uint16_t> fresh_;     // contexts that came to a LAT since the last `advance`
   Ring<Barrier> executing_;              // LAT barriers in their pipeline
   std::vector<std::uint16_t> released_;  // contexts that a LAT barrier let go since the last `advance`
-  unsigned live_ = 0;
+  unsigned live_ = 0, held_ = 0;         // sub-warps
   bool slot_taken_ = false;
   Cycle now_ = 0;
   unsigned waiting_groups_ = 0;    // those that are valid
   Cycle next_timeout_ = kNoEvent;  // no time-out of theirs comes before
   std::map<std::string, KernelLats> kernels_;
   KernelLats* kernel_ = nullptr;
+  ptx::Pc next_first_ = 0;
   StackStatistics stack_statistics_;
   Statistics statistics_;
 };

@@ -12,7 +12,7 @@ Census Dwr::census() const {
     const std::uint64_t ready = census.ready;
     warp.count(census);
     if (warp.at_lat != AtLat::kExecuting && warp.at_lat != AtLat::kLocked) continue;
-    census.lat_barrier += census.ready - ready;
+    census.own[kLatBarrier] += census.ready - ready;
     census.ready = ready;
   }
   return census;
@@ -24,50 +24,78 @@ unsigned Dwr::ready_warps() const {
   return n;
 }
 
-void Dwr::bind(statistics::Registry& registry, const std::string& prefix) {
-  stack_statistics_.bind(registry, prefix);
-  const auto counter = [&](const char* name, const char* unit, const char* meaning, std::uint64_t& value) {
-    registry.counter(prefix + "." + name, unit, meaning, value);
-  };
-  const auto derived = [&](const char* name, const char* unit, const char* meaning,
-                           std::function<double()> value) {
-    registry.derived(prefix + "." + name, unit, meaning, std::move(value));
-  };
-  derived("lats", "instructions", "large-warp-intensive instructions of the kernels run", [this] {
-    std::uint64_t n = 0;
-    for (const auto& [name, kernel] : kernels_) n += kernel.lats;
-    return static_cast<double>(n);
-  });
-  derived("ignored_lats", "instructions", "of them, those that were ever in the ignore list", [this] {
-    std::uint64_t n = 0;
-    for (const auto& [name, kernel] : kernels_) {
-      for (const bool ignored : kernel.ignored) n += ignored ? 1 : 0;
-    }
-    return static_cast<double>(n);
-  });
-  counter("lat_barriers", "sub-warps", "LAT barriers executed", statistics_.lat_barriers);
-  counter("lat_slots", "issue slots", "issue slots that LAT barriers took", statistics_.lat_slots);
-  counter("lat_wait_cycles", "cycles", "that sub-warps were locked at LAT barriers, the latency not included",
-          statistics_.lat_wait_cycles);
-  counter("lat_timeouts", "groups", "partner groups let go because they had waited for lat_timeout",
-          statistics_.lat_timeouts);
-  counter("ilt_hits", "sub-warps", "LAT barriers ignored because of the ignore list", statistics_.ilt_hits);
-  counter("ilt_inserts", "PCs", "PCs put into the ignore list", statistics_.ilt_inserts);
-  counter("ilt_evictions", "PCs", "PCs that made room for another one there", statistics_.ilt_evictions);
-  counter("large_issues", "issues", "LATs issued after the barrier had let them go, alone or combined",
-          statistics_.large_issues);
-  counter("large_sub_warps", "sub-warps", "sub-warps in those issues", statistics_.large_sub_warps);
-  derived("average_large_issue", "sub-warps", "sub-warps of a LAT issue that the barrier let go", [this] {
-    return static_cast<double>(statistics_.large_sub_warps) / static_cast<double>(statistics_.large_issues);
-  });
+void Dwr::bind(statistics::Group& group) {
+  stack_statistics_.bind(group);
+  group.derived("lats", statistics::Quantity::kLevel, units::kInstructions,
+                "large-warp-intensive instructions of the kernels run", [this] {
+                  std::uint64_t n = 0;
+                  for (const auto& [name, kernel] : kernels_) n += kernel.lats;
+                  return static_cast<double>(n);
+                });
+  group.derived("ignored_lats", statistics::Quantity::kLevel, units::kInstructions,
+                "of them, those that were ever in the ignore list", [this] {
+                  std::uint64_t n = 0;
+                  for (const auto& [name, kernel] : kernels_) {
+                    for (const bool ignored : kernel.ignored) n += ignored ? 1 : 0;
+                  }
+                  return static_cast<double>(n);
+                });
+  group.counter("lat_barriers", statistics::Unit("sub-warps"), "LAT barriers executed",
+                statistics_.lat_barriers);
+  group.gauge("lat_barrier", units::kThreads, "threads that wait before a large-warp-intensive instruction",
+              [this] { return census().own[kLatBarrier]; });
+  group.gauge("lat_executing", statistics::Unit("sub-warps"), "LAT barriers in their pipeline",
+              [this] { return executing_.size(); });
+  group.counter("lat_slots", statistics::Unit("issue slots"), "issue slots that LAT barriers took",
+                statistics_.lat_slots);
+  group.counter("lat_wait_cycles", units::kCycles,
+                "that sub-warps were locked at LAT barriers, the latency not included",
+                statistics_.lat_wait_cycles);
+  group.counter("lat_timeouts", statistics::Unit("groups"),
+                "partner groups let go because they had waited for lat_timeout", statistics_.lat_timeouts);
+  group.counter("ilt_hits", statistics::Unit("sub-warps"), "LAT barriers ignored because of the ignore list",
+                statistics_.ilt_hits);
+  group.counter("ilt_inserts", statistics::Unit("PCs"), "PCs put into the ignore list",
+                statistics_.ilt_inserts);
+  group.counter("ilt_evictions", statistics::Unit("PCs"), "PCs that made room for another one there",
+                statistics_.ilt_evictions);
+  group.counter("ilt_releases", statistics::Unit("groups"),
+                "partner groups let go because one of them had passed an ignored LAT",
+                statistics_.ilt_releases);
+  group.counter("large_issues", units::kIssues,
+                "LATs issued after the barrier had let them go, alone or combined", statistics_.large_issues);
+  group.counter("large_sub_warps", statistics::Unit("sub-warps"), "sub-warps in those issues",
+                statistics_.large_sub_warps);
+  group.ratio("average_large_issue", statistics::Unit("sub-warps"),
+              "sub-warps of a LAT issue that the barrier let go",
+              {{&statistics_.large_sub_warps}, {&statistics_.large_issues}, 1, statistics::kNothing});
   // [DWR IV.E]: valid bit, PC and lock bits per group; one more status bit per sub-warp.
   const auto pst = static_cast<double>(groups_.size() * (1 + 32 + partners_));
   const auto ilt = static_cast<double>(ignored_.bits());
   const auto status = static_cast<double>(table_.size());
-  derived("pst_bits", "bits", "partner-synch table", [pst] { return pst; });
-  derived("ilt_bits", "bits", "ignore-list table", [ilt] { return ilt; });
-  derived("storage_bits", "bits", "both tables, and a status bit per sub-warp",
-          [pst, ilt, status] { return pst + ilt + status; });
+  group.derived("pst_bits", statistics::Quantity::kLevel, units::kBits, "partner-synch table",
+                [pst] { return pst; });
+  group.derived("ilt_bits", statistics::Quantity::kLevel, units::kBits, "ignore-list table",
+                [ilt] { return ilt; });
+  group.derived("storage_bits", statistics::Quantity::kLevel, units::kBits,
+                "both tables, and a status bit per sub-warp",
+                [pst, ilt, status] { return pst + ilt + status; });
+  stack_statistics_.bind_stacks(group, table_.size(), 64 + width_);
+  const auto number = [](std::uint64_t n) { return [n] { return static_cast<double>(n); }; };
+  statistics_.partner_synch.bind(group, "partner_synch", number(groups_.size()), number(1 + 32 + partners_));
+  statistics_.ignore_list.bind(group, "ignore_list", number(options_.ilt_entries / options_.ilt_ways),
+                               number(ignored_.bits() / (options_.ilt_entries / options_.ilt_ways)));
+}
+
+storage::Arrays Dwr::arrays(std::uint64_t stack_entries) const {
+  storage::Arrays arrays;
+  add(arrays, storage::ram("partner_synch", groups_.size(), 1 + kPcBits + partners_));
+  const std::uint64_t sets = options_.ilt_entries / options_.ilt_ways;
+  add(arrays,
+      storage::tags("ignore_list", options_.ilt_entries, 1 + kPcBits - bits_for(sets), options_.ilt_ways));
+  add(arrays, storage::ram("status", table_.size(), 1));
+  add(arrays, stack_array(table_.size(), stack_entries, width_).uncounted());
+  return arrays;
 }
 
 std::string Dwr::dump() const {
@@ -105,7 +133,16 @@ std::string Dwr::dump() const {
     }
   }
   out << "ignore list:";
-  ignored_.each([&](ptx::Pc pc) { out << " pc " << pc << " (" << program_->place(pc) << ")"; });
+  unsigned others = 0;
+  ignored_.each([&](ptx::Pc key) {
+    const ptx::Pc pc = key - key_of(0);
+    if (key < key_of(0) || pc >= program_->code.size()) {
+      ++others;
+      return;
+    }
+    out << " pc " << pc << " (" << program_->place(pc) << ")";
+  });
+  if (others != 0) out << " and " << others << " of other kernels";
   out << "\n";
   return out.str();
 }

@@ -1,17 +1,18 @@
 // HARP (Lashgar, Khonsari, Baniasadi: ACM TECS 2014): warps as wide as the SIMD group, reincarnated at
 // reconvergence barriers; see reincarnating_warps.h.
 #include "warp_formation/reincarnating_warps.h"
+#include "weft/warp_formation/scheme.h"
 
 namespace weft::warp_formation {
 namespace {
 
 class Harp final : public ReincarnatingWarps {
  public:
-  Harp(const Config& config, const Geometry& geometry)
-      : ReincarnatingWarps(config.harp, config.reconvergence, geometry) {}
+  Harp(const HarpOptions& options, const CommonConfig& config, const Geometry& geometry)
+      : ReincarnatingWarps(options, config.reconvergence, geometry) {}
 };
 
-WEFT_REGISTER_SCHEME("harp", Harp)
+WEFT_REGISTER_SCHEME(scheme<Harp, HarpOptions>("harp", "HARP: tables per scheduler domain"))
 
 }  // namespace
 }  // namespace weft::warp_formation

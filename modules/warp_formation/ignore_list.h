@@ -5,8 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "ptx/program.h"
-#include "warp_formation/warp_formation_config.h"
+#include "warp_formation/dwr_options.h"
+#include "weft/common/archive.h"
+#include "weft/ptx/program.h"
 
 namespace weft::warp_formation {
 
@@ -28,6 +29,8 @@ class IgnoreList {
     for (auto& entry : entries_) entry = Entry();
     clock_ = 0;
   }
+
+  void archive(Archive& archive) { archive(entries_, clock_); }
 
   bool hit(ptx::Pc pc) {
     Entry* entry = find(pc);
@@ -62,6 +65,10 @@ class IgnoreList {
   struct Entry {
     ptx::Pc pc = ptx::kNoPc;
     std::uint64_t used = 0;  // when last; 0: empty
+    void archive(Archive& archive) {
+      auto& [pc_, used_] = *this;
+      archive(pc_, used_);
+    }
   };
 
   // The entry of this PC, or the one to replace.

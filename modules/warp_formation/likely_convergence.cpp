@@ -1,10 +1,10 @@
-#include "warp_formation/likely_convergence.h"
+#include "weft/warp_formation/likely_convergence.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <utility>
 
-#include "warp_formation/warp_formation.h"
+#include "weft/warp_formation/warp_formation.h"
 
 namespace weft::warp_formation {
 namespace {

@@ -8,7 +8,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "warp_formation/warp_formation.h"
+#include "warp_formation/reincarnating_options.h"
+#include "weft/common/archive.h"
+#include "weft/warp_formation/table_accesses.h"
+#include "weft/warp_formation/warp_formation.h"
 
 namespace weft::warp_formation {
 
@@ -25,7 +28,10 @@ class LookupTable {
     order_.clear();
     new_ = false;
     peak_ = departures_ = residence_ = 0;
+    uses_ = {};
   }
+  // When it is empty.
+  void archive(Archive& archive) { archive(at_rest(order_), new_); }
   bool empty() const { return order_.empty(); }
   bool full() const { return order_.size() == slots_.size(); }
   std::size_t size() const { return order_.size(); }
@@ -35,6 +41,7 @@ class LookupTable {
     unsigned slot = 0;
     while (slots_[slot].warp != kNoWarp) ++slot;
     slots_[slot] = {warp, entered};
+    ++uses_.writes;
     order_.push_back(static_cast<std::uint16_t>(slot));
     new_ = new_ || entered == kNoEvent;
     peak_ = std::max<std::uint64_t>(peak_, order_.size());
@@ -43,15 +50,20 @@ class LookupTable {
   void remove(unsigned slot, Cycle now) {
     if (slots_[slot].entered != kNoEvent) residence_ += now - slots_[slot].entered;
     ++departures_;
+    ++uses_.reads;
     slots_[slot] = Slot();
     order_.erase(std::find(order_.begin(), order_.end(), static_cast<std::uint16_t>(slot)));
   }
   // Threads were merged into the warp of this slot.
   void merged(unsigned slot) {
+    ++uses_.writes;
     if (depart_ != LookupDepart::kFifoRefresh) return;
     order_.erase(std::find(order_.begin(), order_.end(), static_cast<std::uint16_t>(slot)));
     order_.push_back(static_cast<std::uint16_t>(slot));
   }
+
+  // All entries are asked for a warp that threads may join.
+  void searched() { ++uses_.searches; }
 
   // Occupied slots, oldest first.
   const std::vector<std::uint16_t>& order() const { return order_; }
@@ -82,6 +94,9 @@ class LookupTable {
     return slots_.size() * (32 + std::uint64_t{width} * thread_bits);
   }
 
+  std::size_t entries() const { return slots_.size(); }
+
+  TableAccesses& uses() { return uses_; }
   std::uint64_t& peak() { return peak_; }
   std::uint64_t& departures() { return departures_; }
   std::uint64_t& residence() { return residence_; }
@@ -96,6 +111,7 @@ class LookupTable {
   std::vector<std::uint16_t> order_;  // occupied slots by age
   bool new_ = false;
   std::uint64_t peak_ = 0, departures_ = 0, residence_ = 0;
+  TableAccesses uses_;
 };
 
 }  // namespace weft::warp_formation

@@ -9,26 +9,31 @@
 #include <sstream>
 #include <utility>
 
-#include "warp_formation/lane_packing.h"
+#include "warp_formation/lwm_options.h"
 #include "warp_formation/sbr_warp.h"
-#include "warp_formation/scheduling.h"
+#include "weft/common/popcount.h"
+#include "weft/warp_formation/lane_packing.h"
+#include "weft/warp_formation/scheduling.h"
+#include "weft/warp_formation/scheme.h"
 
 namespace weft::warp_formation {
 namespace {
 
 // Fetch groups in threads, not in warps.
-Config with_fetch_groups(Config config) {
-  config.two_level.group_warps = std::max<std::uint64_t>(1, config.lwm.group_threads / config.lwm.large_warp);
-  config.two_level.timeout_instructions = config.lwm.timeout_instructions;
+CommonConfig with_fetch_groups(CommonConfig config, const LwmOptions& options) {
+  config.two_level.group_warps = std::max<std::uint64_t>(1, options.group_threads / options.large_warp);
+  config.two_level.timeout_instructions = options.timeout_instructions;
   return config;
 }
 
 class Lwm final : public WarpFormation {
  public:
-  Lwm(const Config& config, const Geometry& geometry)
-      : config_(with_fetch_groups(config)),
+  Lwm(const LwmOptions& options, const Config& config, const Geometry& geometry)
+      : config_(with_fetch_groups(config, options)),
+        options_(options),
+        rules_{config.own<SbrOptions>().order, config.reconvergence},
         geometry_(geometry),
-        size_(static_cast<unsigned>(config.lwm.large_warp)),
+        size_(static_cast<unsigned>(options.large_warp)),
         contexts_(std::max(1u, std::min((geometry.threads + size_ - 1) / size_, ContextSet::kMaxContexts))),
         table_(contexts_),
         warps_(contexts_, LargeWarp(size_)),
@@ -49,12 +54,9 @@ class Lwm final : public WarpFormation {
   void reset() override;
 
   void advance(Cycle) override {}
-  Stall pick(unsigned scheduler, std::uint32_t free_lanes, Issue& issue) override;
+  Stall pick(unsigned scheduler, Issue& issue) override;
   void issued(IssueId id, const Issue& issue) override;
-  void decoded(IssueId) override {}
   void memory_issued(IssueId id) override;
-  void memory_probed(IssueId, Groups) override {}
-  void memory_returned(IssueId, Groups) override {}  // `resolved` follows
   void resolved(IssueId id, Outcomes outcomes) override;
   std::uint32_t waiting_to_exit(std::uint16_t slot) const override;
   std::uint32_t ending(unsigned chunk) const override;
@@ -64,12 +66,20 @@ class Lwm final : public WarpFormation {
   Census census() const override;
   Cycle next_event(Cycle) const override { return kNoEvent; }
   ContextTable& contexts() override { return table_; }
+  // Large warps start anew with their block.
+  bool can_be_kept() const override { return true; }
+  void archive(Archive& archive) override {
+    archive(at_rest(live_), table_);
+    archive_each(archive, schedulers_);
+    for (LargeWarp& warp : warps_) archive(warp.instruction);
+  }
   unsigned ready_warps() const override {
     unsigned n = 0;
     for (const auto& scheduler : schedulers_) n += scheduler.eligible.size();
     return n;
   }
-  void bind(statistics::Registry& registry, const std::string& prefix) override;
+  void bind(statistics::Group& group) override;
+  storage::Arrays arrays(std::uint64_t stack_entries) const override;
   std::string dump() const override;
 
  private:
@@ -94,13 +104,18 @@ class Lwm final : public WarpFormation {
   };
   static constexpr unsigned kNone = ContextSet::kMaxContexts;
   struct Scheduler : WaitingWarps {  // in flight: packed warps; at barriers and primitives: large warps
-    Scheduler(const Config& config, unsigned contexts) : policy(config, contexts) {}
+    Scheduler(const CommonConfig& config, unsigned contexts) : policy(config, contexts) {}
     WarpScheduler policy;
     ContextSet eligible, far;
     unsigned current = kNone;  // the large warp whose instruction is being packed
+    void archive(Archive& archive) {
+      archive_none(archive);
+      archive(policy, at_rest(eligible), far, current);
+    }
   };
   struct Statistics {
     std::uint64_t instructions = 0, packed_warps = 0, single_slot_branches = 0;
+    TableAccesses working_masks;
   };
 
   Scheduler& scheduler_of(unsigned context) { return schedulers_[context % schedulers_.size()]; }
@@ -121,7 +136,9 @@ class Lwm final : public WarpFormation {
   void resume(unsigned context);
   void end(unsigned context);
 
-  const Config config_;
+  const CommonConfig config_;
+  const LwmOptions options_;
+  const StackRules rules_;
   const Geometry geometry_;
   const unsigned size_;
   const unsigned contexts_;
@@ -141,7 +158,7 @@ void Lwm::launch(const Block& block) {
   for (unsigned w = 0; w < warps_of(block); ++w, ++context) {
     while (warps_[context].live) ++context;
     LargeWarp& warp = warps_[context];
-    warp.start(block, w, size_, geometry_.simd_width);
+    warp.start(block, w, size_, geometry_.lanes);
     warp.busy = {};
     warp.in_memory_warps = 0;
     ++live_;
@@ -192,14 +209,13 @@ void Lwm::refresh(unsigned context) {
 void Lwm::pack(LargeWarp& warp) const {
   warp.is_packed = true;
   warp.packed.clear();
-  for (unsigned c = 0; c < warp.chunks && warp.packed.threads() < geometry_.simd_width; ++c) {
+  for (unsigned c = 0; c < warp.chunks && warp.packed.threads() < geometry_.lanes; ++c) {
     const std::uint32_t free = warp.work.words[c] & ~warp.busy.words[c];
-    if (free != 0)
-      warp.packed.pack(geometry_.simd_width, static_cast<std::uint16_t>(warp.first_chunk + c), free);
+    if (free != 0) warp.packed.pack(geometry_.lanes, static_cast<std::uint16_t>(warp.first_chunk + c), free);
   }
 }
 
-Stall Lwm::pick(unsigned scheduler, std::uint32_t, Issue& issue) {
+Stall Lwm::pick(unsigned scheduler, Issue& issue) {
   Scheduler& s = schedulers_[scheduler];
   Stall why = Stall::kNone;
   ContextSet candidates = s.eligible;
@@ -217,11 +233,10 @@ Stall Lwm::pick(unsigned scheduler, std::uint32_t, Issue& issue) {
     issue.depth = top.depth;
     issue.context = static_cast<std::uint16_t>(context);
     issue.slot = warp.slot;
-    issue.beats = 1;
-    issue.coalesce_group = 0;
+    issue.rows = 1;
     issue.partners = 0;
     if (single_slot(program_->code[top.pc])) {
-      warp.show_top(size_, geometry_.simd_width);
+      warp.show_top(size_, geometry_.lanes);
       issue.more_follow = false;
       issue.groups = {warp.groups.data(), warp.group_count};
     } else {
@@ -251,6 +266,8 @@ void Lwm::issued(IssueId id, const Issue& issue) {
   ++s.in_flight;
   s.current = warp.work.empty() ? kNone : issue.context;
   ++statistics_.packed_warps;
+  ++statistics_.working_masks.reads;
+  ++statistics_.working_masks.writes;
   if (single_slot(program_->code[issue.pc])) ++statistics_.single_slot_branches;
   refresh(issue.context);
 }
@@ -269,8 +286,7 @@ void Lwm::resolved(IssueId id, Outcomes outcomes) {
   Flight& flight = flights_[id];
   LargeWarp& warp = warps_[flight.context];
   for (const auto& outcome : outcomes) {
-    for (const auto& group : outcome.groups)
-      flight.unresolved -= static_cast<unsigned>(__builtin_popcount(group.mask));
+    for (const auto& group : outcome.groups) flight.unresolved -= count_of(group.mask);
     if (!flight.simple) warp.deposit(outcome);
   }
   if (flight.unresolved != 0) return;
@@ -293,15 +309,15 @@ void Lwm::go_on(unsigned context) {
     const StackEntry& top = warp.stack.top();
     const ptx::Pc next = top.pc + 1;
     const bool reconverges = next == top.rpc && top.depth == top.rpc_depth;
-    const bool early = config_.lwm.refetch == LwmRefetch::kFirst && warp.first_done && !reconverges;
+    const bool early = options_.refetch == LwmRefetch::kFirst && warp.first_done && !reconverges;
     if (!early && !warp.busy.empty()) return;
-    warp.stack.advance_together(next, top.depth);
+    if (warp.stack.advance_together(next, top.depth)) ++stack_statistics_.stacks.reads;
     return choose(context);
   }
   if (!warp.busy.empty()) return;
   const bool barrier = program_->code[warp.stack.top().pc].is_barrier();
   const bool arrived = std::exchange(warp.arrived, false);
-  if (!warp.settle(*program_, config_, stack_statistics_)) return end(context);
+  if (!warp.settle(*program_, rules_, stack_statistics_)) return end(context);
   if (barrier && warp.stack.depth() > 1) ++stack_statistics_.barriers_in_divergence;
   choose(context);
   if (arrived && !warp.at_sync) ++stack_statistics_.path_switches;
@@ -393,20 +409,38 @@ Census Lwm::census() const {
   return census;
 }
 
-void Lwm::bind(statistics::Registry& registry, const std::string& prefix) {
-  stack_statistics_.bind(registry, prefix);
-  registry.counter(prefix + ".large_instructions", "instructions", "instructions that large warps began",
-                   statistics_.instructions);
-  registry.counter(prefix + ".packed_warps", "warps", "packed warps issued", statistics_.packed_warps);
-  registry.counter(prefix + ".single_slot_branches", "branches",
-                   "branches alike for all threads, which issue as one", statistics_.single_slot_branches);
-  registry.derived(
-      prefix + ".packed_warps_per_instruction", "warps", "packed warps of an instruction", [this] {
-        return static_cast<double>(statistics_.packed_warps) / static_cast<double>(statistics_.instructions);
-      });
+void Lwm::bind(statistics::Group& group) {
+  stack_statistics_.bind(group);
+  bind_divergence(group, warps_);
+  group.gauge("issuing", units::kThreads, "threads that the large warps' instructions still have to issue",
+              [this] {
+                std::uint64_t threads = 0;
+                for (const auto& warp : warps_) threads += warp.live ? warp.work.count() : 0;
+                return threads;
+              });
+  group.counter("large_instructions", units::kInstructions, "instructions that large warps began",
+                statistics_.instructions);
+  group.counter("packed_warps", units::kWarps, "packed warps issued", statistics_.packed_warps);
+  group.counter("single_slot_branches", units::kBranches,
+                "branches alike for all threads, which issue as one", statistics_.single_slot_branches);
+  group.ratio("packed_warps_per_instruction", units::kWarps, "packed warps of an instruction",
+              {{&statistics_.packed_warps}, {&statistics_.instructions}, 1, statistics::kNothing});
   // A working mask per large warp; working, taken and not-taken masks of the one in the front end.
   const auto bits = static_cast<double>(std::uint64_t{contexts_ + 3} * size_);
-  registry.derived(prefix + ".storage_bits", "bits", "masks beside the stacks", [bits] { return bits; });
+  group.derived("storage_bits", statistics::Quantity::kLevel, units::kBits, "masks beside the stacks",
+                [bits] { return bits; });
+  stack_statistics_.bind_stacks(group, contexts_, 64 + size_);
+  statistics_.working_masks.bind(
+      group, "working_masks", [this] { return static_cast<double>(contexts_); },
+      [this] { return static_cast<double>(size_); });
+}
+
+storage::Arrays Lwm::arrays(std::uint64_t stack_entries) const {
+  storage::Arrays arrays;
+  add(arrays, storage::ram("working_masks", contexts_, size_));
+  add(arrays, storage::ram("front_end_masks", 1, size_).with_copies(3));
+  add(arrays, stack_array(contexts_, stack_entries, size_).uncounted());
+  return arrays;
 }
 
 std::string Lwm::dump() const {
@@ -421,7 +455,7 @@ std::string Lwm::dump() const {
   return out.str();
 }
 
-WEFT_REGISTER_SCHEME("lwm", Lwm)
+WEFT_REGISTER_SCHEME(scheme<Lwm, LwmOptions>("lwm", "large warps"))
 
 }  // namespace
 }  // namespace weft::warp_formation

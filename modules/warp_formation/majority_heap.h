@@ -11,7 +11,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "warp_formation/warp_formation.h"
+#include "warp_formation/dwf_options.h"
+#include "weft/warp_formation/table_accesses.h"
+#include "weft/warp_formation/warp_formation.h"
 
 namespace weft::warp_formation {
 
@@ -20,7 +22,7 @@ class MajorityHeap {
   using Node = std::uint32_t;  // a number from 1 on, reused once the node was elected and another one is
   static constexpr Node kNone = 0;
 
-  explicit MajorityHeap(const Config::Dwf::Heap& config) : config_(config) {
+  explicit MajorityHeap(const DwfOptions::Heap& config) : config_(config) {
     heap_.reserve(config.nodes);
     free_.reserve(config.nodes + 1);
     table_.resize(config.lut_entries);
@@ -70,13 +72,15 @@ class MajorityHeap {
 
   // The heap's accesses of `cycles` cycles are done.
   void pass(Cycle cycles) {
-    const auto pay = [cycles](std::uint64_t& debt, std::uint64_t ports) {
-      debt -= std::min<std::uint64_t>(debt, cycles * ports);
+    const auto pay = [cycles](std::uint64_t& debt, std::uint64_t ports, std::uint64_t& uses) {
+      const std::uint64_t done = std::min<std::uint64_t>(debt, cycles * ports);
+      debt -= done;
+      uses += done;
     };
-    pay(debt_.heap_reads, config_.reads);
-    pay(debt_.heap_writes, config_.writes);
-    pay(debt_.table_reads, config_.reads);
-    pay(debt_.table_writes, config_.writes);
+    pay(debt_.heap_reads, config_.reads, uses_.heap.reads);
+    pay(debt_.heap_writes, config_.writes, uses_.heap.writes);
+    pay(debt_.table_reads, config_.reads, uses_.table.reads);
+    pay(debt_.table_writes, config_.writes, uses_.table.writes);
   }
   bool settled() const {
     return (debt_.heap_reads | debt_.heap_writes | debt_.table_reads | debt_.table_writes) == 0;
@@ -98,6 +102,11 @@ class MajorityHeap {
     if (!heap_.empty()) sink();
     return elected_.serial;
   }
+  // Of the heap and of its table, so far.
+  struct Uses {
+    TableAccesses heap, table;
+  };
+  Uses& uses() { return uses_; }
   ptx::Pc majority() const { return elected_.pc; }
   std::size_t size() const { return heap_.size(); }
 
@@ -172,13 +181,14 @@ class MajorityHeap {
     }
   }
 
-  const Config::Dwf::Heap config_;
+  const DwfOptions::Heap config_;
   std::vector<Element> heap_;
   std::vector<Entry> table_;
   Element elected_;
   std::vector<Node> free_;
   std::uint64_t clock_ = 0;
   Debt debt_;
+  Uses uses_;
 };
 
 }  // namespace weft::warp_formation

@@ -3,17 +3,10 @@
 #include <algorithm>
 #include <sstream>
 
+#include "weft/common/popcount.h"
+
 namespace weft::warp_formation {
-namespace {
-
-template <class Visit>
-void each_lane(std::uint32_t lanes, Visit&& visit) {
-  for (; lanes != 0; lanes &= lanes - 1) visit(static_cast<unsigned>(__builtin_ctz(lanes)));
-}
-
-}  // namespace
-
-ReconvergenceBarriers::ReconvergenceBarriers(const ReincarnationConfig& config, unsigned width)
+ReconvergenceBarriers::ReconvergenceBarriers(const ReincarnationTables& config, unsigned width)
     : width_(width),
       ways_(static_cast<unsigned>(config.barrier_ways)),
       sets_(static_cast<unsigned>(config.barrier_entries / config.barrier_ways)),
@@ -114,6 +107,7 @@ void ReconvergenceBarriers::reserve(const LaneSet& threads, const Place& place) 
     ++counters_.reserved;
   });
   if (fresh_.size() > 1) ++counters_.multiset;
+  counters_.uses.writes += std::max<std::size_t>(1, fresh_.size());
 }
 
 std::uint32_t ReconvergenceBarriers::arrive(const LaneSet& threads, const Place& place) {
@@ -133,8 +127,9 @@ std::uint32_t ReconvergenceBarriers::arrive(const LaneSet& threads, const Place&
       });
       if (here == 0) continue;
       entry.reached |= here;
+      ++counters_.uses.writes;
       arrived |= here;
-      waiting_ += static_cast<std::uint32_t>(__builtin_popcount(here));
+      waiting_ += count_of(here);
       each_lane(here, [&](unsigned lane) {
         if (--expected(threads.row[lane], lane) != 0 && entry.number != opened_)
           leave_inner(e, threads.row[lane], lane);

@@ -16,8 +16,12 @@
 #include <string>
 #include <vector>
 
-#include "ptx/program.h"
-#include "warp_formation/lanes.h"
+#include "warp_formation/reincarnating_options.h"
+#include "weft/common/archive.h"
+#include "weft/common/popcount.h"
+#include "weft/ptx/program.h"
+#include "weft/warp_formation/lanes.h"
+#include "weft/warp_formation/table_accesses.h"
 
 namespace weft::warp_formation {
 
@@ -41,11 +45,16 @@ class ReconvergenceBarriers {
     std::uint64_t opened = 0;                // entries
     std::uint64_t multiset = 0;              // divergences that opened entries in several sets
     std::uint64_t peak = 0;                  // entries in use
+    TableAccesses uses;
   };
 
-  ReconvergenceBarriers(const ReincarnationConfig& config, unsigned width);
+  ReconvergenceBarriers(const ReincarnationTables& config, unsigned width);
 
   void reset();
+  // When nobody is expected. Numbers of entries go on.
+  void archive(Archive& archive) {
+    archive(at_rest(waiting_), at_rest(in_use_), at_rest(completed_), opened_);
+  }
   // A program of so many instructions will run; those for which `ends(pc)` holds end their threads.
   template <class Ends>
   void attach(std::size_t instructions, Ends&& ends) {
@@ -72,6 +81,9 @@ class ReconvergenceBarriers {
   // Barriers completed by the last calls, in order; the caller clears it.
   std::vector<Completed>& completed() { return completed_; }
 
+  // Threads go on somewhere: the table is asked whether they are expected there.
+  void searched() { ++counters_.uses.searches; }
+  std::size_t entries() const { return entries_.size(); }
   // Is any barrier in use at this PC?
   bool any_at(ptx::Pc pc) const { return at_pc_[pc] != 0; }
   // Is any of these threads expected somewhere?
@@ -83,7 +95,7 @@ class ReconvergenceBarriers {
     std::uint32_t threads = 0;
     for (const Entry& entry : entries_) {
       if (entry.lanes == 0 || entry.place.slot != slot || !test(entry.place.rpc)) continue;
-      threads += static_cast<std::uint32_t>(__builtin_popcount(entry.reached));
+      threads += count_of(entry.reached);
     }
     return threads;
   }
@@ -108,6 +120,7 @@ class ReconvergenceBarriers {
   // What linking adds: the number of the next entry of the same barrier.
   std::uint64_t link_bits() const;
 
+  std::uint64_t in_use() const { return in_use_; }  // entries
   Counters& counters() { return counters_; }
   // One line per entry in use.
   std::string dump() const;

@@ -3,17 +3,9 @@
 #include <tuple>
 
 #include "warp_formation/reincarnating_warps.h"
+#include "weft/common/popcount.h"
 
 namespace weft::warp_formation {
-namespace {
-
-template <class Visit>
-void each_lane(std::uint32_t lanes, Visit&& visit) {
-  for (; lanes != 0; lanes &= lanes - 1) visit(static_cast<unsigned>(__builtin_ctz(lanes)));
-}
-
-}  // namespace
-
 bool ReincarnatingWarps::Landing::before(const Landing& other) const {
   return std::tie(pc, depth, kind, argument) < std::tie(other.pc, other.depth, other.kind, other.argument);
 }
@@ -141,6 +133,7 @@ void ReincarnatingWarps::take_path(const Path& path, const LaneSet& threads, std
   }
   LaneSet going = threads;
   going.mask = path.lanes;
+  barriers_.searched();
   going.mask &= ~barriers_.arrive(going, {to.pc, to.depth, slot});
   if (!going.empty()) regroup(going, going.mask, to.pc, to.depth, slot);
 }
@@ -149,13 +142,14 @@ void ReincarnatingWarps::take_path(const Path& path, const LaneSet& threads, std
 // lanes are free there; the others become one new warp (HARP 4.2.1).
 void ReincarnatingWarps::regroup(const LaneSet& threads, std::uint32_t lanes, ptx::Pc pc, std::uint16_t depth,
                                  std::uint16_t slot) {
+  ready_lookup_.searched();
   for (std::size_t i = 0; i < ready_lookup_.order().size() && lanes != 0; ++i) {
     const std::uint16_t place = ready_lookup_.order()[i];
     Warp& other = warps_[ready_lookup_.warp(place)];
     if (other.pc != pc || other.depth != depth || other.slot != slot) continue;
     const std::uint32_t fits = lanes & ~other.threads.mask;
     if (fits == 0) continue;
-    const auto count = static_cast<std::uint32_t>(__builtin_popcount(fits));
+    const auto count = count_of(fits);
     ++counters_.ready_merges;
     counters_.ready_merged_threads += count;
     threads_in_[static_cast<std::size_t>(State::kLookup)] += count;
@@ -179,6 +173,7 @@ void ReincarnatingWarps::arrive_or_go_on(Index w, ptx::Pc pc, std::uint16_t dept
   Warp& warp = warps_[w];
   warp.pc = pc;
   warp.depth = depth;
+  barriers_.searched();
   if (barriers_.any_at(pc)) {
     const std::uint32_t arrived = barriers_.arrive(warp.threads, {pc, depth, warp.slot});
     if (arrived != 0) lose(w, arrived);
@@ -199,7 +194,8 @@ void ReincarnatingWarps::go_on(Index w) {
     return;
   }
   give_context(w);
-  if (at_issue_ && config_.barrier_latency == 1) return to_second_level(w);
+  // What commits at its issue finds the tables of the next cycle at the earliest.
+  if (at_issue_ ? config_.barrier_latency == 1 : search_after_commit_ == 0) return to_second_level(w);
   enter(w, State::kReturning);
   if (at_issue_) {
     warp.due = now_ + config_.barrier_latency;
@@ -284,6 +280,7 @@ void ReincarnatingWarps::warp_sync_released(Groups threads) {
 // Barriers that everyone has reached become warps again.
 void ReincarnatingWarps::revive() {
   for (const auto& done : barriers_.completed()) {
+    ++barriers_.counters().uses.reads;
     if (done.alone) {
       ++counters_.lone_departures;
     } else {
@@ -294,7 +291,14 @@ void ReincarnatingWarps::revive() {
         create(done.place.rpc, done.place.depth, done.place.slot, done.threads, done.threads.mask);
     give_context(w);
     enter(w, State::kRevived);
-    push(revived_, w);
+    if (search_before_revival_ == 0) {
+      push(revived_, w);
+    } else if (at_issue_) {
+      warps_[w].due = now_ + config_.barrier_latency;
+      push(reviving_, w);
+    } else {
+      push(committed_, w);
+    }
   }
   barriers_.completed().clear();
 }

@@ -1,6 +1,7 @@
 // HARP and CROWN: statistics, and the tables in words.
 #include <sstream>
 
+#include "warp_formation/powers.h"
 #include "warp_formation/reincarnating_warps.h"
 
 namespace weft::warp_formation {
@@ -23,64 +24,126 @@ std::uint64_t ReincarnatingWarps::storage_bits() const {
          waiting_lookup_.bits(lanes_.width(), thread_bits());
 }
 
-void ReincarnatingWarps::bind(statistics::Registry& registry, const std::string& prefix) {
-  const auto count = [&](const char* name, const char* unit, const char* meaning, std::uint64_t& value) {
-    registry.counter(prefix + "." + name, unit, meaning, value);
+// HARP Table 7, CROWN slide 49. What is searched for is stored twice: as keys, which no statistic counts, and
+// as data.
+storage::Arrays ReincarnatingWarps::arrays(std::uint64_t /*stack_entries*/) const {
+  const std::uint64_t width = lanes_.width();
+  const std::uint64_t thread = thread_bits();
+  const std::uint64_t threads = kPcBits + width * thread;  // of a warp, with its PC
+  const std::uint64_t entries = config_.barrier_entries;
+  const std::uint64_t ways = config_.barrier_ways;
+  storage::Arrays arrays;
+  if (config_.barrier_layout == BarrierLayout::kLanes) {
+    add(arrays, storage::tags("barrier_lanes", entries, thread, ways).with_copies(width).uncounted());
+    add(arrays, storage::ram("barrier_lanes", entries, thread + 1, ways).with_copies(width));
+    add(arrays, storage::tags("barrier_pcs", entries, 1 + kPcBits, ways).uncounted());
+    add(arrays, storage::ram("barrier_pcs", entries, kPcBits, ways));
+  } else {
+    add(arrays, storage::tags("barriers", entries, threads + width, ways).uncounted());
+    add(arrays, storage::ram("barriers", entries, threads + width, ways));
+  }
+  const std::uint64_t links = config_.barrier_span == BarrierSpan::kLinked ? bits_for(entries) : 0;
+  add(arrays, storage::ram("barrier_links", entries, links).counted_by("link_storage_bits"));
+  add(arrays, storage::ram("second_level", config_.second_level, threads + 2));
+  const auto lookup = [&](const char* part, std::uint64_t slots) {
+    add(arrays, storage::cam(part, slots, threads).uncounted());
+    add(arrays, storage::ram(part, slots, threads));
   };
+  lookup("ready_lookup", config_.ready_lookup);
+  lookup("waiting_lookup", config_.waiting_lookup);
+  return arrays;
+}
+
+void ReincarnatingWarps::bind(statistics::Group& group) {
   Counters& c = counters_;
   auto& b = barriers_.counters();
-  count("divergent_branches", "branches", "branches after which threads of a warp part",
-        c.divergent_branches);
-  count("uniform_branches", "branches", "branches that keep a warp together", c.uniform_branches);
-  count("bar_in_divergence", "barriers",
-        "arrivals at a block barrier of a warp whose threads are expected at a reconvergence point "
-        "(undefined in CUDA)",
-        c.bar_in_divergence);
-  count("barrier_reserved", "threads", "threads registered at a re-convergence barrier", b.reserved);
-  count("barrier_missed", "threads", "threads that found their set of barriers full", b.missed);
-  count("barrier_entries_opened", "entries", "entries taken for re-convergence barriers", b.opened);
-  count("barrier_multiset", "divergences", "divergences that took entries in several sets", b.multiset);
-  count("reincarnations", "warps", "warps born again when all threads had reached their barrier",
-        c.reincarnations);
-  count("reincarnated_threads", "threads", "threads of these warps", c.reincarnated_threads);
-  count(
-      "lone_departures", "departures",
+  group.counter("divergent_branches", units::kBranches, "branches after which threads of a warp part",
+                c.divergent_branches);
+  group.counter("uniform_branches", units::kBranches, "branches that keep a warp together",
+                c.uniform_branches);
+  group.counter("bar_in_divergence", statistics::Unit("barriers"),
+                "arrivals at a block barrier of a warp whose threads are expected at a reconvergence point "
+                "(undefined in CUDA)",
+                c.bar_in_divergence);
+  group.counter("barrier_reserved", units::kThreads, "threads registered at a re-convergence barrier",
+                b.reserved);
+  group.counter("barrier_missed", units::kThreads, "threads that found their set of barriers full", b.missed);
+  group.counter("barrier_entries_opened", units::kEntries, "entries taken for re-convergence barriers",
+                b.opened);
+  group.counter("barrier_multiset", statistics::Unit("divergences"),
+                "divergences that took entries in several sets", b.multiset);
+  group.counter("reincarnations", units::kWarps,
+                "warps born again when all threads had reached their barrier", c.reincarnations);
+  group.counter("reincarnated_threads", units::kThreads, "threads of these warps", c.reincarnated_threads);
+  group.counter(
+      "lone_departures", statistics::Unit("departures"),
       "times that threads went on from a reconvergence point without others, which waited at block barriers",
       c.lone_departures);
-  count("ready_lookup.merges", "merges", "times that diverged threads joined a warp of the Ready-Lookup",
-        c.ready_merges);
-  count("ready_lookup.merged_threads", "threads", "threads that did", c.ready_merged_threads);
-  count("ready_lookup.bypasses", "warps", "diverged warps that found the Ready-Lookup full",
-        c.ready_bypasses);
-  count("ready_lookup.departures", "warps", "warps that left the Ready-Lookup", ready_lookup_.departures());
-  count("ready_lookup.residence", "cycles", "cycles that these had spent there, summed",
-        ready_lookup_.residence());
-  count("ready_lookup.peak", "warps", "most warps that the Ready-Lookup held", ready_lookup_.peak());
-  count("waiting_lookup.merges", "merges", "times that a warp joined another one at the same load",
-        c.waiting_merges);
-  count("waiting_lookup.merged_threads", "threads", "threads that did", c.waiting_merged_threads);
-  count("waiting_lookup.bypasses", "warps", "warps that found the Waiting-Lookup full", c.waiting_bypasses);
-  count("waiting_lookup.evictions", "warps", "warps that made room in the Waiting-Lookup", c.evictions);
-  count("waiting_lookup.departures", "warps", "warps that left the Waiting-Lookup",
-        waiting_lookup_.departures());
-  count("waiting_lookup.residence", "cycles", "cycles that these had spent there, summed",
-        waiting_lookup_.residence());
-  count("waiting_lookup.peak", "warps", "most warps that the Waiting-Lookup held", waiting_lookup_.peak());
-  count("transitions.lookup_to_second", "warps", "from a lookup table to the Second-Level",
-        c.lookup_to_second);
-  count("transitions.barrier_to_second", "warps", "from a re-convergence barrier to the Second-Level",
-        c.barrier_to_second);
-  count("transitions.second_to_first", "warps", "from the Second-Level to a First-Level", c.second_to_first);
-  count("transitions.first_to_waiting", "warps", "from a First-Level towards the Waiting-Lookup",
-        c.first_to_waiting);
-  count("second_level.peak", "warps", "most warps outside of the lookup tables", c.second_level_peak);
-  count("second_level.spills", "warps", "warps that entered a full Second-Level", c.spills);
-  count("barrier_peak", "entries", "most re-convergence barrier entries in use", b.peak);
-  registry.derived(prefix + ".storage_bits", "bits",
-                   "data of the tables: barriers, Second-Level, lookups (tags and links apart)",
-                   [this] { return static_cast<double>(storage_bits()); });
-  registry.derived(prefix + ".link_storage_bits", "bits", "what linking barrier entries adds",
-                   [this] { return static_cast<double>(barriers_.link_bits()); });
+  statistics::Group& ready_lookup = group.group("ready_lookup");
+  ready_lookup.counter("merges", statistics::Unit("merges"),
+                       "times that diverged threads joined a warp of the Ready-Lookup", c.ready_merges);
+  ready_lookup.counter("merged_threads", units::kThreads, "threads that did", c.ready_merged_threads);
+  ready_lookup.counter("bypasses", units::kWarps, "diverged warps that found the Ready-Lookup full",
+                       c.ready_bypasses);
+  ready_lookup.counter("departures", units::kWarps, "warps that left the Ready-Lookup",
+                       ready_lookup_.departures());
+  ready_lookup.counter("residence", units::kCycles, "cycles that these had spent there, summed",
+                       ready_lookup_.residence());
+  ready_lookup.gauge("warps", units::kWarps, "warps that it holds", [this] { return ready_lookup_.size(); });
+  ready_lookup.maximum("peak", units::kWarps, "most warps that the Ready-Lookup held", ready_lookup_.peak());
+  statistics::Group& waiting_lookup = group.group("waiting_lookup");
+  waiting_lookup.counter("merges", statistics::Unit("merges"),
+                         "times that a warp joined another one at the same load", c.waiting_merges);
+  waiting_lookup.counter("merged_threads", units::kThreads, "threads that did", c.waiting_merged_threads);
+  waiting_lookup.counter("bypasses", units::kWarps, "warps that found the Waiting-Lookup full",
+                         c.waiting_bypasses);
+  waiting_lookup.counter("evictions", units::kWarps, "warps that made room in the Waiting-Lookup",
+                         c.evictions);
+  waiting_lookup.counter("departures", units::kWarps, "warps that left the Waiting-Lookup",
+                         waiting_lookup_.departures());
+  waiting_lookup.counter("residence", units::kCycles, "cycles that these had spent there, summed",
+                         waiting_lookup_.residence());
+  waiting_lookup.gauge("warps", units::kWarps, "warps that it holds",
+                       [this] { return waiting_lookup_.size(); });
+  waiting_lookup.maximum("peak", units::kWarps, "most warps that the Waiting-Lookup held",
+                         waiting_lookup_.peak());
+  statistics::Group& transitions = group.group("transitions");
+  transitions.counter("lookup_to_second", units::kWarps, "from a lookup table to the Second-Level",
+                      c.lookup_to_second);
+  transitions.counter("barrier_to_second", units::kWarps, "from a re-convergence barrier to the Second-Level",
+                      c.barrier_to_second);
+  transitions.counter("second_to_first", units::kWarps, "from the Second-Level to a First-Level",
+                      c.second_to_first);
+  transitions.counter("first_to_waiting", units::kWarps, "from a First-Level towards the Waiting-Lookup",
+                      c.first_to_waiting);
+  statistics::Group& second_level = group.group("second_level");
+  second_level.gauge("warps", units::kWarps, "warps outside of the lookup tables", [this] {
+    return warps_.size() - free_warps_.size() - ready_lookup_.size() - waiting_lookup_.size();
+  });
+  second_level.maximum("peak", units::kWarps, "most warps outside of the lookup tables", c.second_level_peak);
+  second_level.counter("spills", units::kWarps, "warps that entered a full Second-Level", c.spills);
+  group.gauge("at_barriers", units::kThreads, "threads that wait at re-convergence barriers",
+              [this] { return barriers_.waiting(); });
+  group.gauge("barrier_entries", units::kEntries, "re-convergence barrier entries in use",
+              [this] { return barriers_.in_use(); });
+  group.maximum("barrier_peak", units::kEntries, "most re-convergence barrier entries in use", b.peak);
+  group.derived("storage_bits", statistics::Quantity::kLevel, units::kBits,
+                "data of the tables: barriers, Second-Level, lookups (tags and links apart)",
+                [this] { return static_cast<double>(storage_bits()); });
+  group.derived("link_storage_bits", statistics::Quantity::kLevel, units::kBits,
+                "what linking barrier entries adds",
+                [this] { return static_cast<double>(barriers_.link_bits()); });
+  const auto table = [&](TableAccesses& uses, const char* name, std::size_t rows, std::uint64_t bits) {
+    uses.bind(
+        group, name, [rows] { return static_cast<double>(rows); },
+        [rows, bits] { return rows == 0 ? 0 : static_cast<double>(bits / rows); });
+  };
+  table(b.uses, "barriers", barriers_.entries(), barriers_.bits(thread_bits()));
+  table(c.second_level, "second_level", config_.second_level, second_level_bits());
+  table(ready_lookup_.uses(), "ready_lookup", ready_lookup_.entries(),
+        ready_lookup_.bits(lanes_.width(), thread_bits()));
+  table(waiting_lookup_.uses(), "waiting_lookup", waiting_lookup_.entries(),
+        waiting_lookup_.bits(lanes_.width(), thread_bits()));
 }
 
 std::string ReincarnatingWarps::describe(Index w) const {

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "warp_formation/reincarnating_warps.h"
-#include "warp_formation/scheduling.h"
+#include "weft/warp_formation/scheduling.h"
 
 namespace weft::warp_formation {
 
@@ -10,34 +10,53 @@ namespace weft::warp_formation {
 void ReincarnatingWarps::advance(Cycle now) {
   now_ = now;
   immediate_ = kNoIssue;
+  memory_wait_is_news_ = false;
+  end_searches(now);
   const bool lookup_may_leave = this->lookup_may_leave();  // as the cycle finds the Second-Level
-  while (returning_.size != 0 && warps_[returning_.head].due <= now) {
-    const Index w = returning_.head;
-    drop(returning_, w);
-    to_second_level(w);
-  }
+  // One warp per cycle enters the Second-Level from the barriers, first, or from a lookup table (HARP 7.3.2).
+  const bool left =
+      config_.waiting_departure == CommitStep::kWriteBack && revived_.size == 0 && leave_waiting_lookup(now);
   for (unsigned s = 0; s < first_.size() && ready_.size != 0; ++s) refill(s);
   if (stalled_.size != 0) house_stalled();
-  leave_one_table(now, lookup_may_leave);
-  if (committed_.size != 0) return_committed(now);
+  if (!left) leave_one_table(now, lookup_may_leave);
+  if (committed_.size != 0) begin_searches(now);
   ready_lookup_.stamp(now);
 }
 
 void ReincarnatingWarps::to_second_level(Index w) {
+  ++counters_.second_level.writes;
   give_context(w);
   enter(w, State::kReady);
   push(ready_, w);
 }
 
-// A pipelined search of the barriers: the first of its cycles is that of the commit.
-void ReincarnatingWarps::return_committed(Cycle now) {
+// Searches of the barriers that end as the cycle begins.
+void ReincarnatingWarps::end_searches(Cycle now) {
+  const auto ended = [&](const List& list) { return list.size != 0 && warps_[list.head].due <= now; };
+  while (ended(returning_)) {
+    const Index w = returning_.head;
+    drop(returning_, w);
+    to_second_level(w);
+  }
+  while (ended(reviving_)) {
+    const Index w = reviving_.head;
+    drop(reviving_, w);
+    push(revived_, w);
+  }
+}
+
+// The searches of this cycle's commits, which are pipelined: as many as there are begin at once.
+void ReincarnatingWarps::begin_searches(Cycle now) {
   while (committed_.size != 0) {
     const Index w = committed_.head;
     drop(committed_, w);
-    if (config_.barrier_latency == 1) {
+    if (warps_[w].state == State::kRevived) {
+      warps_[w].due = now + search_before_revival_;
+      push(reviving_, w);
+    } else if (search_after_commit_ == 1) {
       to_second_level(w);
     } else {
-      warps_[w].due = now + config_.barrier_latency;
+      warps_[w].due = now + search_after_commit_;
       push(returning_, w);
     }
   }
@@ -69,8 +88,17 @@ bool ReincarnatingWarps::lookup_may_leave() const {
   return !ready_lookup_.empty() && ready_.size < config_.lookup_threshold;
 }
 
-// One warp per cycle enters the Second-Level from the barriers or a lookup table, barriers first
-// (HARP 7.3.2).
+bool ReincarnatingWarps::leave_waiting_lookup(Cycle now) {
+  if (waiting_lookup_.empty()) return false;
+  const int slot = waiting_lookup_.leaving(now, [this](Index w) { return done(w); });
+  if (slot < 0) return false;
+  const Index w = waiting_lookup_.warp(static_cast<unsigned>(slot));
+  waiting_lookup_.remove(static_cast<unsigned>(slot), now);
+  ++counters_.lookup_to_second;
+  to_second_level(w);
+  return true;
+}
+
 void ReincarnatingWarps::leave_one_table(Cycle now, bool lookup_may_leave) {
   if (revived_.size != 0) {
     const Index w = revived_.head;
@@ -78,16 +106,7 @@ void ReincarnatingWarps::leave_one_table(Cycle now, bool lookup_may_leave) {
     ++counters_.barrier_to_second;
     return to_second_level(w);
   }
-  if (!waiting_lookup_.empty()) {
-    const int slot = waiting_lookup_.leaving(now, [this](Index w) { return done(w); });
-    if (slot >= 0) {
-      const Index w = waiting_lookup_.warp(static_cast<unsigned>(slot));
-      waiting_lookup_.remove(static_cast<unsigned>(slot), now);
-      ++counters_.lookup_to_second;
-      return to_second_level(w);
-    }
-  }
-  if (!lookup_may_leave) return;
+  if (leave_waiting_lookup(now) || !lookup_may_leave) return;
   const int slot = ready_lookup_.leaving(now, [](Index) { return true; });
   if (slot < 0) return;
   const Index w = ready_lookup_.warp(static_cast<unsigned>(slot));
@@ -106,7 +125,7 @@ void ReincarnatingWarps::house_stalled() {
   }
 }
 
-Stall ReincarnatingWarps::pick(unsigned scheduler, std::uint32_t, Issue& issue) {
+Stall ReincarnatingWarps::pick(unsigned scheduler, Issue& issue) {
   auto& pool = first_[scheduler];
   Stall why = Stall::kNone;
   for (unsigned i = 0; i < pool.size();) {
@@ -126,14 +145,14 @@ Stall ReincarnatingWarps::pick(unsigned scheduler, std::uint32_t, Issue& issue) 
     issue.depth = warp.depth;
     issue.context = warp.context;
     issue.slot = warp.slot;
-    issue.beats = 1;
-    issue.coalesce_group = 0;
+    issue.rows = 1;
     issue.groups = {warp.groups.data(), warp.group_count};
     const Stall stall = sm_->ready(scheduler, issue);
     if (stall == Stall::kNone) return stall;
     why = worse(why, stall);
     if (stall == Stall::kMemory) {
       pool.erase(pool.begin() + i);
+      memory_wait_is_news_ = memory_wait_is_news_ || (scheduler != 0 && !any_waits_for_memory());
       wait_for_memory(w);
     } else {
       ++i;
@@ -142,10 +161,16 @@ Stall ReincarnatingWarps::pick(unsigned scheduler, std::uint32_t, Issue& issue) 
   return worse(why, reason());
 }
 
+bool ReincarnatingWarps::any_waits_for_memory() const {
+  return warps_in_[static_cast<std::size_t>(State::kLookupWait)] +
+             warps_in_[static_cast<std::size_t>(State::kWaiting)] !=
+         0;
+}
+
 // Why the First-Level has nothing: the most telling place where threads are.
 Stall ReincarnatingWarps::reason() const {
   const auto in = [this](State s) { return warps_in_[static_cast<std::size_t>(s)]; };
-  if (in(State::kLookupWait) + in(State::kWaiting) != 0) return Stall::kMemory;
+  if (any_waits_for_memory()) return Stall::kMemory;
   if (in(State::kInFlight) != 0) return geometry_.barrel ? Stall::kDependence : Stall::kControl;
   if (in(State::kBarrier) != 0) return Stall::kBarrier;
   if (barriers_.waiting() + in(State::kSync) != 0) return Stall::kReconvergence;
@@ -170,14 +195,18 @@ bool ReincarnatingWarps::promotable() const {
 }
 
 Cycle ReincarnatingWarps::next_event(Cycle now) const {
-  if (revived_.size + committed_.size != 0 || lookup_may_leave() || promotable()) return now + 1;
+  if (revived_.size + committed_.size != 0 || memory_wait_is_news_ || lookup_may_leave() || promotable())
+    return now + 1;
   for (const std::uint16_t slot : waiting_lookup_.order()) {
     if (done(waiting_lookup_.warp(slot))) return now + 1;
   }
   for (Index w = stalled_.head; w != kNone; w = warps_[w].next) {
     if (!sm_->waiting_for_memory().has(warps_[w].context)) return now + 1;
   }
-  return returning_.size != 0 ? std::max(warps_[returning_.head].due, now + 1) : kNoEvent;
+  Cycle next = kNoEvent;
+  if (returning_.size != 0) next = warps_[returning_.head].due;
+  if (reviving_.size != 0) next = std::min(next, warps_[reviving_.head].due);
+  return next == kNoEvent ? next : std::max(next, now + 1);
 }
 
 unsigned ReincarnatingWarps::ready_warps() const {

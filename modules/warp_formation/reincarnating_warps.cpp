@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "weft/common/popcount.h"
+
 namespace weft::warp_formation {
 namespace {
 
@@ -11,22 +13,25 @@ unsigned rows_of(std::uint32_t threads, unsigned width) {
 
 }  // namespace
 
-ReincarnatingWarps::ReincarnatingWarps(const ReincarnationConfig& config, Reconvergence rule,
+ReincarnatingWarps::ReincarnatingWarps(const ReincarnationTables& config, Reconvergence rule,
                                        const Geometry& geometry)
     : config_(config),
       rule_(rule),
       geometry_(geometry),
-      lanes_(geometry.simd_width),
+      lanes_(geometry.lanes),
       // A warp has at least one thread, and those of a row that its block does not fill are never used.
-      warps_(std::size_t{rows_of(geometry.threads, geometry.simd_width)} * geometry.simd_width),
+      warps_(std::size_t{rows_of(geometry.threads, geometry.lanes)} * geometry.lanes),
       first_(geometry.schedulers),
       ready_lookup_(config.ready_lookup, config.lookup_depart),
       waiting_lookup_(config.waiting_lookup, config.lookup_depart),
-      barriers_(config, geometry.simd_width),
+      barriers_(config, geometry.lanes),
       table_(static_cast<unsigned>(std::min<std::size_t>(warps_.size(), ContextSet::kMaxContexts))),
       warp_of_context_(table_.size(), kNone),
       warp_of_issue_(geometry.max_issues, kNone),
-      capacity_(rows_of(geometry.threads, geometry.simd_width)) {
+      capacity_(rows_of(geometry.threads, geometry.lanes)),
+      search_after_commit_(config.barrier_latency -
+                           (config.barrier_search == CommitStep::kWriteBack ? 1 : 0)),
+      search_before_revival_(config.barrier_latency - 1) {
   free_warps_.reserve(warps_.size());
   free_contexts_.reserve(table_.size());
   paths_.reserve(kMaxLanes);
@@ -73,7 +78,7 @@ void ReincarnatingWarps::reset() {
   for (std::size_t w = warps_.size(); w-- > 0;) free_warps_.push_back(static_cast<Index>(w));
   threads_in_ = {};
   warps_in_ = {};
-  ready_ = committed_ = returning_ = revived_ = parked_ = stalled_ = {};
+  ready_ = committed_ = returning_ = reviving_ = revived_ = parked_ = stalled_ = {};
   for (auto& pool : first_) pool.clear();
   ready_lookup_.reset();
   waiting_lookup_.reset();
@@ -85,11 +90,19 @@ void ReincarnatingWarps::reset() {
     free_contexts_.push_back(static_cast<Index>(c));
   }
   changed_.clear();
-  at_issue_ = false;
+  at_issue_ = memory_wait_is_news_ = false;
   immediate_ = kNoIssue;
   rows_ = 0;
   now_ = 0;
   counters_ = {};
+}
+
+// When no thread is left: which places the next warps get.
+void ReincarnatingWarps::archive(Archive& archive) {
+  archive(at_rest(rows_), at_rest(ready_), at_rest(committed_), at_rest(returning_), at_rest(reviving_),
+          at_rest(revived_), at_rest(parked_), at_rest(stalled_), ready_lookup_, waiting_lookup_, barriers_,
+          free_warps_, free_contexts_, table_, changed_, now_, immediate_, at_issue_);
+  for (auto& pool : first_) archive(at_rest(pool));
 }
 
 // --- warps -------------------------------------------------------------------------------------------------
@@ -140,8 +153,7 @@ void ReincarnatingWarps::enter(Index w, State state) {
 void ReincarnatingWarps::lose(Index w, std::uint32_t lanes) {
   Warp& warp = warps_[w];
   if (warp.state != State::kFree) {
-    threads_in_[static_cast<std::size_t>(warp.state)] -=
-        static_cast<std::uint32_t>(__builtin_popcount(lanes));
+    threads_in_[static_cast<std::size_t>(warp.state)] -= count_of(lanes);
   }
   warp.threads.mask &= ~lanes;
   warp.groups_known = false;
@@ -195,6 +207,7 @@ void ReincarnatingWarps::issued(IssueId id, const Issue& issue) {
       break;
     }
   }
+  if (warp.state != State::kLookup) ++counters_.second_level.reads;
   enter(w, State::kInFlight);
   warp_of_issue_[id] = w;
   warp.issue = id;
@@ -241,6 +254,7 @@ void ReincarnatingWarps::wait_for_memory(Index w) {
 bool ReincarnatingWarps::merge_waiting(Index w) {
   Warp& warp = warps_[w];
   if (warp.threads.mask == lanes_.all()) return false;
+  waiting_lookup_.searched();
   for (const std::uint16_t slot : waiting_lookup_.order()) {
     const Index o = waiting_lookup_.warp(slot);
     Warp& other = warps_[o];

@@ -9,7 +9,10 @@
 //   advance    one step of each table: First-Level <- Second-Level <- revived warp or one of a lookup
 //   pick       the oldest warp of the scheduler's First-Level that can be issued
 //
-// A transition takes a cycle: what entered a table in this cycle leaves it in the next at the earliest.
+// A warp that goes on is ready in the Second-Level as the cycle of its commit begins, and may be issued in
+// it: the search of the barriers, and the way out of the Waiting-Lookup, are parts of write-back. Revived
+// warps and those of the Ready-Lookup enter the Second-Level in one cycle and leave it in the next at the
+// earliest.
 //
 // Barrel: a load moves its warp to the Waiting-Lookup at decode, where it takes in warps of the same load.
 // Scoreboard: a warp whose operands wait for loads does the same at the instruction that waits.
@@ -20,16 +23,16 @@
 #include <string>
 #include <vector>
 
-#include "warp_formation/lanes.h"
 #include "warp_formation/lookup_table.h"
 #include "warp_formation/reconvergence_barriers.h"
-#include "warp_formation/warp_formation.h"
+#include "weft/warp_formation/lanes.h"
+#include "weft/warp_formation/warp_formation.h"
 
 namespace weft::warp_formation {
 
 class ReincarnatingWarps : public WarpFormation {
  public:
-  ReincarnatingWarps(const ReincarnationConfig& config, Reconvergence rule, const Geometry& geometry);
+  ReincarnatingWarps(const ReincarnationTables& config, Reconvergence rule, const Geometry& geometry);
 
   void attach(const ptx::Program& program, const SmView& sm) override;
   bool can_launch(const Block& block) const override;
@@ -38,12 +41,9 @@ class ReincarnatingWarps : public WarpFormation {
   void reset() override;
 
   void advance(Cycle now) override;
-  Stall pick(unsigned scheduler, std::uint32_t free_lanes, Issue& issue) override;
+  Stall pick(unsigned scheduler, Issue& issue) override;
   void issued(IssueId id, const Issue& issue) override;
-  void decoded(IssueId) override {}
   void memory_issued(IssueId id) override;
-  void memory_probed(IssueId, Groups) override {}
-  void memory_returned(IssueId, Groups) override {}  // `resolved` follows
   void resolved(IssueId id, Outcomes outcomes) override;
   std::uint32_t waiting_to_exit(std::uint16_t slot) const override;
   std::uint32_t ending(unsigned chunk) const override;
@@ -54,8 +54,11 @@ class ReincarnatingWarps : public WarpFormation {
   Cycle next_event(Cycle now) const override;
   ContextTable& contexts() override { return table_; }
   unsigned ready_warps() const override;
-  void bind(statistics::Registry& registry, const std::string& prefix) override;
+  void bind(statistics::Group& group) override;
+  storage::Arrays arrays(std::uint64_t stack_entries) const override;
   std::string dump() const override;
+  bool can_be_kept() const override { return true; }
+  void archive(Archive& archive) override;
 
  private:
   using Index = std::uint16_t;
@@ -101,13 +104,14 @@ class ReincarnatingWarps : public WarpFormation {
     std::uint32_t pending = 0;  // lanes of which the instruction in flight is not resolved
     Landing landing;            // of the lanes that are, unless scattered
     IssueId issue = 0;          // the last
-    Cycle due = 0;              // kReturning
+    Cycle due = 0;              // kReturning, and kRevived while the barriers are searched
     LaneSet threads;
     std::array<ThreadGroup, kMaxLanes> groups;
   };
   struct List {
     Index head = kNone, tail = kNone;
     unsigned size = 0;
+    bool empty() const { return size == 0; }
   };
   struct Path {
     Landing landing;
@@ -143,12 +147,15 @@ class ReincarnatingWarps : public WarpFormation {
 
   // reincarnating_transitions.cpp: time
   void to_second_level(Index w);
-  void return_committed(Cycle now);
+  void end_searches(Cycle now);
+  void begin_searches(Cycle now);
   void refill(unsigned scheduler);
+  bool leave_waiting_lookup(Cycle now);
   void leave_one_table(Cycle now, bool lookup_may_leave);
   void house_stalled();
   bool promotable() const;
   bool lookup_may_leave() const;
+  bool any_waits_for_memory() const;
   Stall reason() const;
   bool done(Index w) const;
 
@@ -158,7 +165,7 @@ class ReincarnatingWarps : public WarpFormation {
   std::uint64_t storage_bits() const;
   std::string describe(Index w) const;
 
-  const ReincarnationConfig config_;
+  const ReincarnationTables config_;
   const Reconvergence rule_;
   const Geometry geometry_;
   const LaneMap lanes_;
@@ -169,7 +176,10 @@ class ReincarnatingWarps : public WarpFormation {
   std::vector<Index> free_warps_;
   std::array<std::uint32_t, static_cast<std::size_t>(State::kCount)> threads_in_{};  // by state
   std::array<std::uint32_t, static_cast<std::size_t>(State::kCount)> warps_in_{};
-  List ready_, committed_, returning_, revived_, parked_, stalled_;
+  List ready_, parked_, stalled_;
+  // Committed in this cycle, of which the search of the barriers is to begin; whose search is under way, by
+  // `due`: warps that go on, and those that it finds complete; revived ones that may enter the Second-Level.
+  List committed_, returning_, reviving_, revived_;
   std::vector<std::vector<Index>> first_;  // First-Level of each scheduler, oldest first
   LookupTable ready_lookup_, waiting_lookup_;
   ReconvergenceBarriers barriers_;
@@ -182,11 +192,16 @@ class ReincarnatingWarps : public WarpFormation {
   static constexpr IssueId kNoIssue = UINT16_MAX;
   IssueId immediate_ = kNoIssue;  // just issued, and resolved before anything else happens (scoreboard)
   bool at_issue_ = false;         // ... and that is what is being resolved
+  // In this cycle the first warp was found to wait for memory, when another scheduler of the domain had said
+  // already why it has nothing: in the next cycle it says kMemory.
+  bool memory_wait_is_news_ = false;
 
   std::vector<Landing> landings_;  // by position, of scattered warps
   std::vector<Path> paths_;
   unsigned rows_ = 0;  // of resident blocks
   unsigned capacity_;  // rows
+  // Cycles of the search after write-back: of warps that go on, and before others can be revived.
+  const Cycle search_after_commit_, search_before_revival_;
   Cycle now_ = 0;
 
   struct Counters {
@@ -196,6 +211,7 @@ class ReincarnatingWarps : public WarpFormation {
     std::uint64_t reincarnations = 0, reincarnated_threads = 0, lone_departures = 0;
     std::uint64_t lookup_to_second = 0, barrier_to_second = 0, second_to_first = 0, first_to_waiting = 0;
     std::uint64_t second_level_peak = 0, spills = 0;
+    TableAccesses second_level;
   } counters_;
 };
 

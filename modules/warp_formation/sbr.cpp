@@ -3,18 +3,21 @@
 #include <algorithm>
 #include <sstream>
 
-#include "warp_formation/likely_convergence.h"
+#include "warp_formation/powers.h"
 #include "warp_formation/sbr_warp.h"
-#include "warp_formation/scheduling.h"
-#include "warp_formation/warp_formation.h"
+#include "weft/warp_formation/likely_convergence.h"
+#include "weft/warp_formation/scheduling.h"
+#include "weft/warp_formation/scheme.h"
 
 namespace weft::warp_formation {
 namespace {
 
 class Sbr final : public WarpFormation {
  public:
-  Sbr(const Config& config, const Geometry& geometry)
+  Sbr(const SbrOptions& options, const CommonConfig& config, const Geometry& geometry)
       : config_(config),
+        options_(options),
+        rules_{options.order, config.reconvergence},
         geometry_(geometry),
         size_(static_cast<unsigned>(config.warp_size)),
         contexts_(std::max(1u, std::min(geometry.threads / size_, ContextSet::kMaxContexts))),
@@ -26,8 +29,7 @@ class Sbr final : public WarpFormation {
   void attach(const ptx::Program& program, const SmView& sm) override {
     program_ = &program;
     sm_ = &sm;
-    if (config_.likely_convergence != LikelyConvergence::kOff)
-      likely_ = likely_convergence_points(program, config_.reconvergence);
+    if (options_.likely_points()) likely_ = likely_convergence_points(program, config_.reconvergence);
   }
 
   bool can_launch(const Block& block) const override { return contexts_ - live_ >= warps_of(block); }
@@ -54,13 +56,14 @@ class Sbr final : public WarpFormation {
 
   void advance(Cycle) override {}
 
-  Stall pick(unsigned scheduler, std::uint32_t, Issue& issue) override {
+  Stall pick(unsigned scheduler, Issue& issue) override {
     Scheduler& s = schedulers_[scheduler];
     // Leave out those that are known to wait, and remember for what.
     ContextSet candidates;
     std::array<std::uint64_t, 5> waiting{};
     for (unsigned w = 0; w < words_; ++w) {
       const std::uint64_t eligible = s.eligible.word(w);
+      if (eligible == 0) continue;
       const std::array<std::uint64_t, 5> waits = {
           eligible & sm_->waiting_for_unit().word(w), eligible & sm_->waiting_for_memory_unit().word(w),
           eligible & sm_->waiting_for_memory().word(w), eligible & sm_->waiting_for_arithmetic().word(w),
@@ -69,19 +72,13 @@ class Sbr final : public WarpFormation {
       for (std::size_t i = 0; i < waits.size(); ++i) waiting[i] |= waits[i];
     }
     const auto attempt = [&](unsigned context) {
-      const Warp& warp = warps_[context];
-      issue.pc = warp.stack.top().pc;
-      issue.depth = warp.stack.top().depth;
-      issue.context = static_cast<std::uint16_t>(context);
-      issue.slot = warp.slot;
-      issue.beats = warp.beats;
-      issue.coalesce_group = 0;
-      issue.groups = {warp.groups.data(), warp.group_count};
+      fill(issue, context);
       return sm_->ready(scheduler, issue);
     };
-    ContextSet far = s.far;
-    if (config_.scheduling == Scheduling::kTwoLevel) far.add(sm_->waiting_for_memory());
-    const Stall stall = s.policy.pick(candidates, attempt, far);
+    const bool two_level = config_.scheduling == Scheduling::kTwoLevel;
+    const Stall stall = candidates.empty() ? Stall::kEmpty
+                        : two_level        ? s.policy.pick(candidates, attempt, far_of(s))
+                                           : s.policy.pick(candidates, attempt);
     if (stall == Stall::kNone) return stall;
     Stall why = stall;
     if (waiting[0] != 0) why = worse(why, Stall::kUnitBusy);
@@ -102,8 +99,6 @@ class Sbr final : public WarpFormation {
     ++s.in_flight;
   }
 
-  void decoded(IssueId) override {}
-
   void memory_issued(IssueId id) override {
     Warp& warp = warps_[context_of_[id]];
     if (!warp.in_flight || warp.in_memory) return;
@@ -111,9 +106,6 @@ class Sbr final : public WarpFormation {
     ++scheduler_of(context_of_[id]).in_memory;
     scheduler_of(context_of_[id]).far.add(context_of_[id]);
   }
-
-  void memory_probed(IssueId, Groups) override {}    // a warp waits for all its threads
-  void memory_returned(IssueId, Groups) override {}  // ... so only `resolved` matters
 
   void resolved(IssueId id, Outcomes outcomes) override {
     const unsigned context = context_of_[id];
@@ -181,6 +173,18 @@ class Sbr final : public WarpFormation {
 
   Cycle next_event(Cycle) const override { return kNoEvent; }
   ContextTable& contexts() override { return table_; }
+  Next next(unsigned context, Issue& issue) const override {
+    if (!warps_[context].live) return Next::kNone;
+    fill(issue, context);
+    return schedulers_[context % schedulers_.size()].eligible.has(context) ? Next::kOffered : Next::kHeld;
+  }
+  // Warps start anew with their block.
+  bool can_be_kept() const override { return true; }
+  void archive(Archive& archive) override {
+    archive(at_rest(live_), table_);
+    archive_each(archive, schedulers_);
+    for (Warp& warp : warps_) archive(warp.stack);
+  }
 
   unsigned ready_warps() const override {
     unsigned n = 0;
@@ -188,13 +192,22 @@ class Sbr final : public WarpFormation {
     return n;
   }
 
-  void bind(statistics::Registry& registry, const std::string& prefix) override {
-    statistics_.bind(registry, prefix);
-    bind_likely(registry, prefix, [this](auto&& visit) {
+  void bind(statistics::Group& group) override {
+    statistics_.bind(group);
+    bind_divergence(group, warps_);
+    bind_likely(group, [this](auto&& visit) {
       for (const auto& warp : warps_) visit(warp.stack);
     });
-    registry.derived(prefix + ".storage_bits", "bits", "stacks of all warps at their deepest",
-                     [this] { return static_cast<double>(storage_bits()); });
+    group.derived("storage_bits", statistics::Quantity::kLevel, units::kBits,
+                  "stacks of all warps at their deepest",
+                  [this] { return static_cast<double>(storage_bits()); });
+    statistics_.bind_stacks(group, contexts_, entry_bits());
+  }
+
+  storage::Arrays arrays(std::uint64_t stack_entries) const override {
+    storage::Arrays arrays;
+    add(arrays, stack_array(contexts_, stack_entries, size_, options_.likely_points()));
+    return arrays;
   }
 
   std::string dump() const override {
@@ -209,20 +222,33 @@ class Sbr final : public WarpFormation {
   using Warp = SbrWarp;
 
   struct Scheduler : WaitingWarps {
-    Scheduler(const Config& config, unsigned contexts) : policy(config, contexts) {}
+    Scheduler(const CommonConfig& config, unsigned contexts) : policy(config, contexts) {}
     WarpScheduler policy;
     ContextSet eligible;
     ContextSet far;  // waits at a barrier or, in barrel mode, for memory
+    void archive(Archive& archive) {
+      archive_none(archive);
+      archive(policy, at_rest(eligible), far);
+    }
   };
 
   // Threads of an issue of which none has been resolved yet.
   static constexpr std::uint32_t kAllThreads = UINT32_MAX;
 
   Scheduler& scheduler_of(unsigned context) { return schedulers_[context % schedulers_.size()]; }
+  void fill(Issue& issue, unsigned context) const {
+    const Warp& warp = warps_[context];
+    issue.pc = warp.stack.top().pc;
+    issue.depth = warp.stack.top().depth;
+    issue.context = static_cast<std::uint16_t>(context);
+    issue.slot = warp.slot;
+    issue.rows = warp.rows;
+    issue.groups = {warp.groups.data(), warp.group_count};
+  }
   unsigned warps_of(const Block& block) const { return (block.threads + size_ - 1) / size_; }
 
   void start(unsigned context, const Block& block, unsigned number) {
-    warps_[context].start(block, number, size_, geometry_.simd_width);
+    warps_[context].start(block, number, size_, geometry_.lanes);
     ++live_;
     statistics_.deepest_stack = std::max<std::uint64_t>(statistics_.deepest_stack, 1);
     scheduler_of(context).far.remove(context);
@@ -233,16 +259,16 @@ class Sbr final : public WarpFormation {
 
   // An entry: two PCs and a bit per thread; with likely-convergence points a third PC and the number of the
   // entry to join, of the 2 x warp size that a stack may have.
-  std::uint64_t storage_bits() const {
-    const bool likely = config_.likely_convergence != LikelyConvergence::kOff;
-    const std::uint64_t entry = 64 + size_ + (likely ? 32 + bits_for(2 * std::uint64_t{size_}) : 0);
-    return contexts_ * statistics_.deepest_stack * entry;
+  std::uint64_t entry_bits() const {
+    const bool likely = options_.likely_points();
+    return 64 + size_ + (likely ? 32 + bits_for(2 * std::uint64_t{size_}) : 0);
   }
+  std::uint64_t storage_bits() const { return contexts_ * statistics_.deepest_stack * entry_bits(); }
 
   // Rebuilds what `pick` hands out from the top of the stack.
   void show_top(unsigned context) {
     Warp& warp = warps_[context];
-    warp.show_top(size_, geometry_.simd_width);
+    warp.show_top(size_, geometry_.lanes);
     table_.set(context, warp.stack.top().pc);
   }
 
@@ -263,6 +289,7 @@ class Sbr final : public WarpFormation {
     land(warp, s);
     if (program_->code[warp.stack.top().pc].is_branch()) ++statistics_.uniform_branches;
     const bool popped = warp.stack.advance_together(outcome.next_pc, outcome.depth);
+    statistics_.stacks.reads += popped ? 1 : 0;
     if (warp.parted || (popped && warp.syncs)) return offer(context);
     if (popped) {
       show_top(context);
@@ -270,6 +297,12 @@ class Sbr final : public WarpFormation {
       table_.set(context, outcome.next_pc);
     }
     s.eligible.add(context);
+  }
+
+  // Contexts that wait long.
+  ContextSet far_of(const Scheduler& s) const {
+    ContextSet far = s.far;
+    return far.add(sm_->waiting_for_memory());
   }
 
   // The warp goes on with a path that can run, or waits.
@@ -308,7 +341,7 @@ class Sbr final : public WarpFormation {
     land(warp, s);
     const ptx::Pc likely = likely_.empty() ? ptx::kNoPc : likely_[warp.stack.top().pc];
     const bool arrived = std::exchange(warp.arrived, false);
-    if (!warp.settle(*program_, config_, statistics_, likely)) return end(context);
+    if (!warp.settle(*program_, rules_, statistics_, likely)) return end(context);
     if (arrived && warp.stack.depth() > 1) ++statistics_.barriers_in_divergence;
     offer(context);
     if (arrived && !stands(warp)) ++statistics_.path_switches;
@@ -320,7 +353,9 @@ class Sbr final : public WarpFormation {
     table_.set(context, ptx::kNoPc);
   }
 
-  const Config config_;
+  const CommonConfig config_;
+  const SbrOptions options_;
+  const StackRules rules_;
   const Geometry geometry_;
   const unsigned size_;
   const unsigned contexts_;
@@ -336,7 +371,7 @@ class Sbr final : public WarpFormation {
   StackStatistics statistics_;
 };
 
-WEFT_REGISTER_SCHEME("sbr", Sbr)
+WEFT_REGISTER_SCHEME(scheme<Sbr, SbrOptions>("sbr", "stack-based reconvergence"))
 
 }  // namespace
 }  // namespace weft::warp_formation

@@ -9,8 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include "warp_formation/reconvergence_stack.h"
-#include "warp_formation/warp_formation.h"
+#include "warp_formation/powers.h"
+#include "warp_formation/sbr_options.h"
+#include "weft/common/popcount.h"
+#include "weft/warp_formation/reconvergence_stack.h"
+#include "weft/warp_formation/table_accesses.h"
+#include "weft/warp_formation/warp_formation.h"
 
 namespace weft::warp_formation {
 
@@ -35,28 +39,65 @@ inline void order_paths(std::vector<ReconvergenceStack::Path>& paths, ptx::Pc br
   });
 }
 
+// The reconvergence stacks of `warps` warps. An entry: two PCs and a bit per thread; with likely-convergence
+// points a third PC and the number of the entry to join, of the 2 x warp size that a stack may have.
+inline storage::Array stack_array(std::uint64_t warps, std::uint64_t stack_entries, std::uint64_t warp_size,
+                                  bool likely = false) {
+  const std::uint64_t bits = 2 * kPcBits + warp_size + (likely ? kPcBits + bits_for(2 * warp_size) : 0);
+  return storage::ram("stacks", warps * stack_entries, bits);
+}
+
+// Of the warps of a scheme, which outlive the group: how far their threads are apart at the moment.
+template <class Warps>
+void bind_divergence(statistics::Group& group, const Warps& warps) {
+  group.gauge("parted_warps", units::kWarps, "warps whose threads are on more than one path", [&warps] {
+    std::uint64_t parted = 0;
+    for (const auto& warp : warps) parted += warp.live && warp.stack.depth() > 1 ? 1 : 0;
+    return parted;
+  });
+  group.gauge("stack_entries", units::kEntries, "entries on the stacks of all warps", [&warps] {
+    std::uint64_t entries = 0;
+    for (const auto& warp : warps) entries += warp.live ? warp.stack.depth() : 0;
+    return entries;
+  });
+}
+
 // What schemes with a stack per warp count.
 struct StackStatistics {
   std::uint64_t divergent_branches = 0, uniform_branches = 0, barriers_in_divergence = 0, deepest_stack = 0;
   std::uint64_t path_switches = 0, lone_departures = 0;
+  TableAccesses stacks;
 
-  void bind(statistics::Registry& registry, const std::string& prefix) {
-    registry.counter(prefix + ".divergent_branches", "branches",
-                     "branches after which threads of a warp part", divergent_branches);
-    registry.counter(prefix + ".uniform_branches", "branches", "branches that keep a warp together",
-                     uniform_branches);
-    registry.counter(prefix + ".bar_in_divergence", "barriers",
-                     "arrivals at a block barrier of a warp whose threads have parted (undefined in CUDA)",
-                     barriers_in_divergence);
-    registry.counter(prefix + ".deepest_stack", "entries", "most entries that a reconvergence stack held",
-                     deepest_stack);
-    registry.counter(prefix + ".path_switches", "switches",
-                     "times that another path of a warp ran as the one that did came to a block barrier",
-                     path_switches);
-    registry.counter(prefix + ".lone_departures", "departures",
-                     "times that threads went on from a reconvergence point without others, which waited at "
-                     "block barriers",
-                     lone_departures);
+  // A stack has so many entries now. The top entry is beside the scheduler; those below it are read when it
+  // goes, and written when paths part: each new one, and the one that now waits for them.
+  void moved(std::size_t before, std::size_t now) {
+    if (now > before) stacks.writes += now - before + 1;
+    if (now < before) ++stacks.reads;
+  }
+  // Of `warps` stacks, as deep as the deepest was.
+  void bind_stacks(statistics::Group& group, std::uint64_t warps, std::uint64_t entry_bits) {
+    stacks.bind(
+        group, "stacks", [this, warps] { return static_cast<double>(warps * deepest_stack); },
+        [entry_bits] { return static_cast<double>(entry_bits); });
+  }
+
+  void bind(statistics::Group& group) {
+    group.counter("divergent_branches", units::kBranches, "branches after which threads of a warp part",
+                  divergent_branches);
+    group.counter("uniform_branches", units::kBranches, "branches that keep a warp together",
+                  uniform_branches);
+    group.counter("bar_in_divergence", statistics::Unit("barriers"),
+                  "arrivals at a block barrier of a warp whose threads have parted (undefined in CUDA)",
+                  barriers_in_divergence);
+    group.maximum("deepest_stack", units::kEntries, "most entries that a reconvergence stack held",
+                  deepest_stack);
+    group.counter("path_switches", statistics::Unit("switches"),
+                  "times that another path of a warp ran as the one that did came to a block barrier",
+                  path_switches);
+    group.counter("lone_departures", statistics::Unit("departures"),
+                  "times that threads went on from a reconvergence point without others, which waited at "
+                  "block barriers",
+                  lone_departures);
   }
 };
 
@@ -74,13 +115,15 @@ struct SbrWarp {
   std::uint16_t slot = 0;
   std::uint16_t first_chunk = 0;  // chunk of the warp's thread 0
   std::uint8_t shift = 0;         // ... and its position within that chunk (warps under 32 threads)
-  std::uint8_t beats = 1;
+  std::uint8_t rows = 1;
   std::uint16_t chunks = 1;      // that it has threads in
   std::uint16_t barriers = 0;    // at which threads of it wait
   std::uint32_t number = 0;      // of the warp in its block
   std::uint32_t unresolved = 0;  // threads of the issue in flight
   std::uint32_t group_count = 0;
-  std::array<ThreadGroup, kMaxWarpSize / kChunk> groups{};  // the top entry's threads
+  // The top entry's threads; of dwr, those of all sub-warps that issue together, which need not begin with a
+  // chunk.
+  std::array<ThreadGroup, kMaxWarpSize / kChunk + 1> groups{};
   ReconvergenceStack stack;
   WarpMask exiting;
   WarpMask syncing;                                    // wait at warp-level primitives or block barriers
@@ -88,7 +131,7 @@ struct SbrWarp {
   std::vector<ReconvergenceStack::Path> paths;         // where the threads of the issue go, so far
 
   // Warp `warp_number` of the block begins, all of its threads at PC 0.
-  void start(const Block& block, unsigned warp_number, unsigned size, unsigned simd_width) {
+  void start(const Block& block, unsigned warp_number, unsigned size, unsigned lanes) {
     const unsigned first = warp_number * size;
     const unsigned threads = std::min(size, block.threads - first);
     live = true;
@@ -102,25 +145,25 @@ struct SbrWarp {
     first_chunk = static_cast<std::uint16_t>(block.first_chunk + first / kChunk);
     shift = static_cast<std::uint8_t>(first % kChunk);
     chunks = static_cast<std::uint16_t>((threads + kChunk - 1) / kChunk);
-    beats = static_cast<std::uint8_t>(std::max(1u, size / simd_width));
+    rows = static_cast<std::uint8_t>(std::max(1u, size / lanes));
     WarpMask mask;
     for (unsigned t = 0; t < threads; ++t) mask.words[t / 32] |= 1u << (t % 32);
     stack.start(0, mask);
   }
 
   // Rebuilds `groups` from the top of the stack.
-  void show_top(unsigned size, unsigned simd_width) {
+  void show_top(unsigned size, unsigned lanes) {
     const StackEntry& top = stack.top();
     group_count = 0;
     const unsigned words = (size + kChunk - 1) / kChunk;
-    const unsigned beats_per_chunk = std::max(1u, kChunk / simd_width);
+    const unsigned rows_per_chunk = std::max(1u, kChunk / lanes);
     for (unsigned w = 0; w < words; ++w) {
       if (top.mask.words[w] == 0) continue;
       ThreadGroup& group = groups[group_count++];
       group.mask = top.mask.words[w] << shift;
       group.chunk = static_cast<std::uint16_t>(first_chunk + w);
       group.spread = true;
-      group.beat = static_cast<std::uint8_t>(w * beats_per_chunk);
+      group.row = static_cast<std::uint8_t>(w * rows_per_chunk);
     }
   }
 
@@ -129,7 +172,7 @@ struct SbrWarp {
     ReconvergenceStack::Path path{outcome.next_pc, outcome.depth, {}};
     for (const auto& group : outcome.groups) {
       add_to(path.mask, group);
-      unresolved -= static_cast<unsigned>(__builtin_popcount(group.mask));
+      unresolved -= count_of(group.mask);
     }
     switch (outcome.kind) {
       case Outcome::Kind::kExit:
@@ -160,10 +203,11 @@ struct SbrWarp {
 
   // All threads of the instruction have been deposited: the stack moves. `likely` is the likely-convergence
   // point of a branch. False: none of the warp is left.
-  bool settle(const ptx::Program& program, const Config& config, StackStatistics& statistics,
+  bool settle(const ptx::Program& program, const StackRules& rules, StackStatistics& statistics,
               ptx::Pc likely = ptx::kNoPc) {
     const ptx::Pc pc = stack.top().pc;
     const ptx::Instruction& instruction = program.code[pc];
+    const std::size_t depth = stack.depth();
     if (!exiting.empty()) {
       stack.exit(exiting);
       exiting = {};
@@ -173,8 +217,8 @@ struct SbrWarp {
         return false;
       }
     }
-    if (paths.empty()) return true;
-    if (paths.size() > 1) order_paths(paths, pc, config.sbr.order);
+    if (paths.empty()) return statistics.moved(depth, stack.depth()), true;
+    if (paths.size() > 1) order_paths(paths, pc, rules.order);
     if (instruction.is_branch())
       ++(paths.size() > 1 ? statistics.divergent_branches : statistics.uniform_branches);
     // A return has no reconvergence point of its own: threads that go back to different callers meet where
@@ -182,9 +226,10 @@ struct SbrWarp {
     const StackEntry& top = stack.top();
     const bool returns = instruction.op == ptx::Opcode::kReturn;
     stack.advance(paths.data(), static_cast<unsigned>(paths.size()),
-                  returns ? top.rpc : reconvergence_point(instruction, config.reconvergence),
+                  returns ? top.rpc : reconvergence_point(instruction, rules.reconvergence),
                   returns ? top.rpc_depth : top.depth, likely);
     statistics.deepest_stack = std::max<std::uint64_t>(statistics.deepest_stack, stack.depth());
+    statistics.moved(depth, stack.depth());
     paths.clear();
     return true;
   }

@@ -13,22 +13,26 @@
 #include <sstream>
 
 #include "common/ring.h"
-#include "warp_formation/likely_convergence.h"
-#include "warp_formation/scheduling.h"
 #include "warp_formation/tbc_block.h"
+#include "warp_formation/tbc_options.h"
 #include "warp_formation/tbc_statistics.h"
 #include "warp_formation/tbc_warp.h"
+#include "weft/warp_formation/likely_convergence.h"
+#include "weft/warp_formation/scheduling.h"
+#include "weft/warp_formation/scheme.h"
 
 namespace weft::warp_formation {
 namespace {
 
 class Tbc final : public WarpFormation {
  public:
-  Tbc(const Config& config, const Geometry& geometry)
+  Tbc(const TbcOptions& options, const CommonConfig& config, const Geometry& geometry)
       : config_(config),
+        options_(options),
+        rules_{options.order, config.reconvergence},
         geometry_(geometry),
         size_(static_cast<unsigned>(config.warp_size)),
-        lanes_(std::min(geometry.simd_width, static_cast<unsigned>(config.warp_size))),
+        lanes_(std::min(geometry.lanes, static_cast<unsigned>(config.warp_size))),
         table_(std::max(1u, std::min(contexts_for(geometry.threads), ContextSet::kMaxContexts))),
         warps_(table_.size(), Warp(size_ / lanes_)),
         blocks_(geometry.slots),
@@ -41,8 +45,7 @@ class Tbc final : public WarpFormation {
   void attach(const ptx::Program& program, const SmView& sm) override {
     program_ = &program;
     sm_ = &sm;
-    if (config_.likely_convergence != LikelyConvergence::kOff)
-      likely_ = likely_convergence_points(program, config_.reconvergence);
+    if (options_.likely_points()) likely_ = likely_convergence_points(program, config_.reconvergence);
   }
 
   bool can_launch(const Block& block) const override {
@@ -89,7 +92,7 @@ class Tbc final : public WarpFormation {
     if (b.state.unplaced() == 0) compactions_.pop();
   }
 
-  Stall pick(unsigned scheduler, std::uint32_t, Issue& issue) override {
+  Stall pick(unsigned scheduler, Issue& issue) override {
     Scheduler& s = schedulers_[scheduler];
     Stall why = Stall::kNone;
     ContextSet candidates = s.eligible;
@@ -113,12 +116,12 @@ class Tbc final : public WarpFormation {
     Warp& warp = warps_[issue.context];
     warp.in_flight = true;
     warp.record.start(issue.context, issue, size_);
+    ++statistics_.warp_buffer.reads;
     Scheduler& s = scheduler_of(issue.context);
     s.eligible.remove(issue.context);
     ++s.in_flight;
   }
 
-  void decoded(IssueId) override {}
   void memory_issued(IssueId id) override {
     const unsigned context = context_of_[id];
     Warp& warp = warps_[context];
@@ -127,8 +130,6 @@ class Tbc final : public WarpFormation {
     ++scheduler_of(context).in_memory;
     scheduler_of(context).far.add(context);
   }
-  void memory_probed(IssueId, Groups) override {}
-  void memory_returned(IssueId, Groups) override {}  // a warp waits for all its threads
 
   void resolved(IssueId id, Outcomes outcomes) override {
     const unsigned context = context_of_[id];
@@ -196,8 +197,17 @@ class Tbc final : public WarpFormation {
     for (const auto& scheduler : schedulers_) n += scheduler.eligible.size();
     return n;
   }
-  void bind(statistics::Registry& registry, const std::string& prefix) override;
+  void bind(statistics::Group& group) override;
+  storage::Arrays arrays(std::uint64_t stack_entries) const override;
   std::string dump() const override;
+  // Warps and blocks start anew.
+  bool can_be_kept() const override { return true; }
+  void archive(Archive& archive) override {
+    archive(at_rest(static_warps_), at_rest(compactions_), at_rest(questions_), at_rest(stuck_), table_,
+            free_);
+    archive_each(archive, schedulers_);
+    for (Resident& block : blocks_) archive(block.state);
+  }
 
  private:
   using Warp = TbcWarp;
@@ -211,9 +221,13 @@ class Tbc final : public WarpFormation {
     unsigned warps = 0;                   // of the top entry that have not dissolved (WCnt)
   };
   struct Scheduler : WaitingWarps {
-    Scheduler(const Config& config, unsigned contexts) : policy(config, contexts) {}
+    Scheduler(const CommonConfig& config, unsigned contexts) : policy(config, contexts) {}
     WarpScheduler policy;
     ContextSet eligible, far;
+    void archive(Archive& archive) {
+      archive_none(archive);
+      archive(policy, at_rest(eligible), far);
+    }
   };
 
   unsigned warps_of(const Block& block) const { return (block.threads + size_ - 1) / size_; }
@@ -246,8 +260,7 @@ class Tbc final : public WarpFormation {
     issue.depth = warp.depth;
     issue.slot = warp.slot;
     issue.context = static_cast<std::uint16_t>(context);
-    issue.beats = static_cast<std::uint8_t>(std::max(1u, size_ / geometry_.simd_width));
-    issue.coalesce_group = 0;
+    issue.rows = static_cast<std::uint8_t>(std::max(1u, size_ / geometry_.lanes));
     issue.groups = warp.packed.groups();
   }
 
@@ -323,6 +336,7 @@ class Tbc final : public WarpFormation {
     scheduler_of(context).policy.left(context);
     table_.set(context, ptx::kNoPc);
     --blocks_[warp.slot].warps;
+    ++statistics_.stacks.writes;  // the top entry's count of warps
   }
 
   void dissolve(unsigned context) {
@@ -360,7 +374,10 @@ class Tbc final : public WarpFormation {
 
   // The top entry has no warps.
   void next_entry(Resident& b) {
-    const bool runs = b.state.move(*program_, config_, likely_, statistics_.block);
+    const std::uint64_t written = statistics_.block.entries_written;
+    const bool runs = b.state.move(*program_, rules_, likely_, statistics_.block);
+    statistics_.stacks.writes += statistics_.block.entries_written - written;
+    statistics_.stacks.reads += runs ? 1 : 0;
     const bool stuck = !runs && !b.state.stack().empty();
     stuck_ += stuck;
     stuck_ -= b.stuck;
@@ -385,12 +402,15 @@ class Tbc final : public WarpFormation {
     b.state.place(warp.packed, size_, lanes_);
     ++b.warps;
     ++statistics_.compacted_warps;
+    ++statistics_.warp_buffer.writes;
     scheduler_of(context).policy.arrived(context);
     scheduler_of(context).eligible.add(context);
     table_.set(context, warp.pc);
   }
 
-  const Config config_;
+  const CommonConfig config_;
+  const TbcOptions options_;
+  const StackRules rules_;
   const Geometry geometry_;
   const unsigned size_, lanes_;
   const ptx::Program* program_ = nullptr;
@@ -424,9 +444,24 @@ Census Tbc::census() const {
   return census;
 }
 
-void Tbc::bind(statistics::Registry& registry, const std::string& prefix) {
-  statistics_.bind(registry, prefix, geometry_, config_, table_.size());
-  bind_likely(registry, prefix, [this](auto&& visit) {
+// A stack entry: two PCs, a bit per thread of a block, the count of warps, and what likely-convergence points
+// add.
+storage::Arrays Tbc::arrays(std::uint64_t stack_entries) const {
+  storage::Arrays arrays;
+  const std::uint64_t threads = std::min(geometry_.threads, kMaxBlockThreads);
+  const std::uint64_t likely = options_.likely_points() ? kPcBits + bits_for(2 * threads) : 0;
+  add(arrays, storage::ram("stacks", geometry_.slots * stack_entries,
+                           2 * kPcBits + threads + bits_for(threads / size_ + 1) + likely));
+  const std::uint64_t thread = bits_for(geometry_.threads) - bits_for(std::min(geometry_.lanes, size_));
+  add(arrays, storage::ram("warp_buffer", table_.size(), kPcBits + size_ * (1 + thread)));
+  return arrays;
+}
+
+void Tbc::bind(statistics::Group& group) {
+  group.gauge("compacting", units::kBlocks, "blocks whose threads wait for the compactor",
+              [this] { return compactions_.size(); });
+  statistics_.bind(group, geometry_, size_, options_.likely_points(), table_.size());
+  bind_likely(group, [this](auto&& visit) {
     for (const auto& b : blocks_) visit(b.state.stack());
   });
 }
@@ -448,7 +483,7 @@ std::string Tbc::dump() const {
   return out.str();
 }
 
-WEFT_REGISTER_SCHEME("tbc", Tbc)
+WEFT_REGISTER_SCHEME(scheme<Tbc, TbcOptions>("tbc", "thread block compaction"))
 
 }  // namespace
 }  // namespace weft::warp_formation

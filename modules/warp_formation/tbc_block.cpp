@@ -94,19 +94,20 @@ void TbcBlock::stand_aside(ptx::Pc pc, std::uint16_t depth, Groups threads) {
   join(free, false);
 }
 
-bool TbcBlock::move(const ptx::Program& program, const Config& config, const std::vector<ptx::Pc>& likely,
+bool TbcBlock::move(const ptx::Program& program, const StackRules& rules, const std::vector<ptx::Pc>& likely,
                     Statistics& statistics) {
   if (!paths_.empty()) {
     const ptx::Instruction& branch = program.code[branch_];
     if (branch.is_branch())
       ++(paths_.size() > 1 ? statistics.divergent_branches : statistics.uniform_branches);
-    sort(paths_, branch_, config.tbc.order);
+    if (paths_.size() > 1) statistics.entries_written += paths_.size() + 1;
+    sort(paths_, branch_, rules.order);
     // A return has no reconvergence point of its own: threads that go back to different callers meet where
     // the entry did.
     const Stack::Entry& top = stack_.top();
     const bool returns = branch.op == ptx::Opcode::kReturn;
     stack_.advance(paths_.data(), static_cast<unsigned>(paths_.size()),
-                   returns ? top.rpc : reconvergence_point(branch, config.reconvergence),
+                   returns ? top.rpc : reconvergence_point(branch, rules.reconvergence),
                    returns ? top.rpc_depth : branch_depth_, likely.empty() ? ptx::kNoPc : likely[branch_]);
     paths_.clear();
   }

@@ -10,10 +10,11 @@
 #include <vector>
 
 #include "warp_formation/commit_record.h"
-#include "warp_formation/lane_packing.h"
-#include "warp_formation/reconvergence_stack.h"
-#include "warp_formation/thread_mask.h"
-#include "warp_formation/warp_formation.h"
+#include "warp_formation/sbr_options.h"
+#include "weft/warp_formation/lane_packing.h"
+#include "weft/warp_formation/reconvergence_stack.h"
+#include "weft/warp_formation/thread_mask.h"
+#include "weft/warp_formation/warp_formation.h"
 
 namespace weft::warp_formation {
 
@@ -24,6 +25,7 @@ class TbcBlock {
   struct Statistics {
     std::uint64_t divergent_branches = 0, uniform_branches = 0;
     std::uint64_t lone_departures = 0;  // of threads from a reconvergence point
+    std::uint64_t entries_written = 0;  // as paths part: each new one, and the one that waits for them
   };
 
   // All threads at PC 0, to be placed in warps.
@@ -33,6 +35,8 @@ class TbcBlock {
     return chunk >= block_.first_chunk && chunk < block_.first_chunk + (block_.threads + kChunk - 1) / kChunk;
   }
   const Stack& stack() const { return stack_; }
+  // Of a block that is gone: what its stack has counted.
+  void archive(Archive& archive) { archive(stack_); }
 
   // Whether the warps of the top entry meet at this instruction because its threads may part there. Branches
   // with .uni are no exception: what is the same for the threads of a warp may differ within the block.
@@ -65,7 +69,7 @@ class TbcBlock {
   // No warp of the top entry is left: the stack moves, and a path comes to the top that can run. True: its
   // threads are to be placed in warps; false: there is none. `likely`: likely-convergence points by PC, or
   // empty.
-  bool move(const ptx::Program& program, const Config& config, const std::vector<ptx::Pc>& likely,
+  bool move(const ptx::Program& program, const StackRules& rules, const std::vector<ptx::Pc>& likely,
             Statistics& statistics);
 
   // Threads that the compactor still has to place.

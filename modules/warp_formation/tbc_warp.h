@@ -6,13 +6,13 @@
 #include <ostream>
 
 #include "warp_formation/commit_record.h"
-#include "warp_formation/lane_packing.h"
-#include "warp_formation/warp_formation.h"
+#include "weft/warp_formation/lane_packing.h"
+#include "weft/warp_formation/warp_formation.h"
 
 namespace weft::warp_formation {
 
 struct TbcWarp {
-  explicit TbcWarp(unsigned beats) : packed(beats) {}
+  explicit TbcWarp(unsigned rows) : packed(rows) {}
   bool live = false, in_flight = false;
   bool at_barrier = false, at_sync = false;  // threads of it wait, and so does the warp
   bool to_barrier = false;                   // some are at a barrier once the instruction is done

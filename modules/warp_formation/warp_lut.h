@@ -10,7 +10,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "ptx/program.h"
+#include "weft/common/archive.h"
+#include "weft/ptx/program.h"
 
 namespace weft::warp_formation {
 
@@ -32,6 +33,10 @@ class WarpLut {
     std::uint32_t warp = kNone;  // of the pool
     std::uint64_t used = 0;      // when last, for replacement
     std::uint64_t cycle = 0;     // round in which it was last looked up
+    void archive(Archive& archive) {
+      auto& [place_, warp_, used_, cycle_] = *this;
+      archive(place_.pc, place_.depth, place_.slot, warp_, used_, cycle_);
+    }
   };
 
   // `entries` 0: never misses; room for `most` places then. `slots` block slots share the sets.
@@ -45,6 +50,11 @@ class WarpLut {
     clock_ = 0;
     round_ = 1;
     live_ = 0;
+  }
+  // When it leads to no warp.
+  void archive(Archive& archive) {
+    auto& [ways, sets, slots, entries, clock, round, live] = *this;
+    archive(set_anew(ways, sets, slots), entries, clock, round, at_rest(live));
   }
   // A new cycle: each entry may be looked up once more.
   void next_cycle() { ++round_; }

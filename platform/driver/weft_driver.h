@@ -4,9 +4,10 @@
  *
  *   weft_gpu gpu;
  *   weft_queue queue;
- *   if ((error = weft_open(&gpu, &io)) != 0 || (error = weft_open_queue(&queue, &gpu, 0, 64, 1 << 20)) != 0)
- * ... uint64_t kernel = weft_kernel(&gpu, ptx, ptx_bytes, "name", 1 << 16); weft_dispatch(&queue, kernel,
- * grid, block, &arguments, sizeof arguments, signal); error = weft_wait(&gpu, signal);
+ *   if (weft_open(&gpu, &io) != 0 || weft_open_queue(&queue, &gpu, 0, 64, 1 << 20) != 0) ...
+ *   kernel = weft_kernel(&gpu, ptx, ptx_bytes, "name", 1 << 16);
+ *   weft_dispatch(&queue, kernel, grid, block, &arguments, sizeof arguments, signal);
+ *   error = weft_wait(&gpu, signal);
  *
  * Functions that return int return 0, or a WEFT_ERROR_* of weft_registers.h, or one of the codes below.
  * Addresses are those of packets and kernels.
@@ -16,7 +17,11 @@
 
 #include <stdint.h>
 
-#include "weft_registers.h"
+#include "weft/weft_registers.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 #define WEFT_NO_GPU (-1)    /* no GPU there, or another version of its registers */
 #define WEFT_NO_MEMORY (-2) /* system or device memory is used up */
@@ -82,5 +87,9 @@ int weft_dispatch(weft_queue* queue, uint64_t kernel, const uint32_t grid[3], co
 int weft_copy(weft_queue* queue, uint64_t to, uint64_t from, uint64_t bytes, struct weft_signal* signal);
 /* Sleeps until the signal is 0 or below, or an error has come, which is returned. */
 int weft_wait(weft_gpu* gpu, struct weft_signal* signal);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -3,7 +3,7 @@
 #   weft_add_ptx(OUTPUT SOURCE [FLAGS flag...] [INCLUDES folder...] [DEPENDS file...])
 #
 # makes the file OUTPUT from the CUDA source SOURCE when something depends on it. Kernels may include
-# "workloads/device.h", which declares threadIdx, __shared__ and so on for clang. Mathematical functions come from libclc,
+# "weft/workloads/device.h", which declares threadIdx, __shared__ and so on for clang. Mathematical functions come from libclc,
 # as bitcode that is inlined. Needs the Debian packages clang-19 and libclc-19.
 find_program(WEFT_CLANG NAMES clang++-19 clang-19 REQUIRED)
 find_file(WEFT_LIBCLC nvptx64--nvidiacl.bc PATHS /usr/lib/clc /usr/share/clc REQUIRED)

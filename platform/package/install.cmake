@@ -1,10 +1,11 @@
 # What `cmake --install` gives: the program, one archive with all modules (and one with the schemes, which is linked
-# whole because schemes register themselves), headers, configurations, a CMake package and a pkg-config file.
+# whole because schemes register themselves), headers, configurations, a CMake package and a pkg-config file; for who
+# puts the GPU into a platform: a guide, examples, the registers as SVD, and the sources of the drivers.
 include(CMakePackageConfigHelpers)
 
 get_property(modules GLOBAL PROPERTY WEFT_MODULES)
 # The program's own parts, and the schemes' archive, which stays apart.
-list(REMOVE_ITEM modules weft_cli weft_cuda_settings weft_fatbin weft_files weft_workloads weft_warp_formation_schemes)
+list(REMOVE_ITEM modules weft_cli weft_cuda_settings weft_fatbin weft_workloads weft_warp_formation_schemes)
 list(TRANSFORM modules REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
 add_library(weft_archive STATIC ${objects})
 set_target_properties(weft_archive PROPERTIES OUTPUT_NAME weft LINKER_LANGUAGE CXX)
@@ -14,15 +15,19 @@ set(headers_folder ${CMAKE_INSTALL_INCLUDEDIR}/weft)
 set(configs_folder ${CMAKE_INSTALL_DATADIR}/weft/configs)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/weft)
 install(TARGETS weft RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(FILES $<TARGET_FILE:weft_archive> $<TARGET_FILE:weft_warp_formation_schemes> DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY modules/ DESTINATION ${headers_folder} FILES_MATCHING PATTERN "*.h")
-install(FILES ${PROJECT_BINARY_DIR}/modules/host/include/weft_registers.h DESTINATION ${headers_folder})
-install(DIRECTORY platform runtime DESTINATION ${headers_folder}
-        FILES_MATCHING PATTERN "*.h" PATTERN examples EXCLUDE PATTERN package EXCLUDE PATTERN cuda EXCLUDE)
-install(FILES workloads/device.h workloads/texture.h DESTINATION ${headers_folder}/workloads)
-install(FILES vcd/vcd_writer.h vcd/gpu_waveform.h DESTINATION ${headers_folder}/vcd)
+install(FILES $<TARGET_FILE:weft_archive> $<TARGET_FILE:weft_warp_formation_schemes> $<TARGET_FILE:weft_plugin>
+        DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY include/weft/ DESTINATION ${headers_folder})
+install(FILES ${PROJECT_BINARY_DIR}/modules/host/include/weft/weft_registers.h DESTINATION ${headers_folder})
 install(DIRECTORY configs/ DESTINATION ${configs_folder})
+install(DIRECTORY experiments/ DESTINATION ${CMAKE_INSTALL_DATADIR}/weft/experiments PATTERN results EXCLUDE)
 install(DIRECTORY platform/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/weft)
+install(FILES platform/INTEGRATION.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${WEFT_SVD} DESTINATION ${CMAKE_INSTALL_DATADIR}/weft)
+set(drivers_folder ${CMAKE_INSTALL_DATADIR}/weft/drivers)
+install(DIRECTORY platform/driver platform/external platform/firmware platform/qemu DESTINATION ${drivers_folder}
+        PATTERN CMakeLists.txt EXCLUDE)
+install(FILES modules/soc/external_protocol.h DESTINATION ${drivers_folder}/external)
 
 if(WEFT_TRACE)
   set(weft_trace 1)
@@ -30,10 +35,13 @@ else()
   set(weft_trace 0)
 endif()
 configure_package_config_file(platform/package/weft-config.cmake.in ${PROJECT_BINARY_DIR}/weft-config.cmake
-  INSTALL_DESTINATION ${package_folder} PATH_VARS headers_folder configs_folder CMAKE_INSTALL_LIBDIR)
+  INSTALL_DESTINATION ${package_folder} PATH_VARS CMAKE_INSTALL_INCLUDEDIR configs_folder CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_DATADIR
+            drivers_folder)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/weft-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/weft-config.cmake ${PROJECT_BINARY_DIR}/weft-config-version.cmake
-        platform/package/WeftPtx.cmake DESTINATION ${package_folder})
+        platform/package/WeftPlugin.cmake platform/package/WeftPtx.cmake platform/package/plugin_headers.cmake
+        modules/warp_formation/plugin_entry.cpp modules/warp_formation/plugin_abi.h modules/warp_formation/scheme_table.h
+        DESTINATION ${package_folder})
 
 # The prefix is known when the files are installed, not before (cmake --install --prefix).
 set(prefix "@prefix@")
@@ -43,7 +51,7 @@ configure_file(\"${PROJECT_BINARY_DIR}/weft.pc.in\" \"${PROJECT_BINARY_DIR}/weft
 install(FILES ${PROJECT_BINARY_DIR}/weft.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 # Everything that users run or install, without the tests.
-add_custom_target(product DEPENDS weft weft_archive weft_warp_formation_schemes weft_cuda)
+add_custom_target(product DEPENDS weft weft_archive weft_warp_formation_schemes weft_plugin weft_cuda)
 foreach(part weft_cpu_cores bfs_firmware bfs_client qemu_guest)
   if(TARGET ${part})
     add_dependencies(product ${part})

@@ -2,12 +2,12 @@
 
 #include <cstring>
 
-#include "common/error.h"
 #include "host/address_space.h"
 #include "platform/firmware/soc_map.h"
 #include "soc/cpu_core_loader.h"
 #include "soc/elf_image.h"
-#include "weft_registers.h"
+#include "weft/common/error.h"
+#include "weft/weft_registers.h"
 
 namespace weft {
 
@@ -87,15 +87,15 @@ void Soc::wire() {
   if (qemu_.has_value()) {
     join(qemu_->socket, bus_.initiators[kCpu], cpu_monitor_);
     bus_.targets[kRam].bind(qemu_->memory);
-    qemu_->bind(registry_, "cpu");
+    qemu_->bind(statistics_.group("cpu"));
   } else if (cpu_.has_value()) {
     join(cpu_->socket, bus_.initiators[kCpu], cpu_monitor_);
     cpu_->interrupt(interrupt_);
-    cpu_->bind(registry_, "cpu");
+    cpu_->bind(statistics_.group("cpu"));
   } else {
     join(external_->socket, bus_.initiators[kCpu], cpu_monitor_);
     external_->interrupt(interrupt_);
-    external_->bind(registry_, "cpu");
+    external_->bind(statistics_.group("cpu"));
   }
   join(gpu_.dma_socket, bus_.initiators[kGpuDma], gpu_monitor_);
   bus_.targets[kUart].bind(uart_.socket);
@@ -107,10 +107,10 @@ void Soc::wire() {
   timer_.interrupt(sources_[SOC_SOURCE_TIMER]);
   for (unsigned i = 0; i < SOC_SOURCES; ++i) interrupts_.sources[i](sources_[i]);
   interrupts_.interrupt(interrupt_);
-  bus_.bind(registry_, "bus");
+  bus_.bind(statistics_.group("bus"));
   if (ram_.has_value()) {
     bus_.targets[kRam].bind(ram_->socket);
-    ram_->bind(registry_, "ram");
+    ram_->bind(statistics_.group("ram"));
   }
 }
 

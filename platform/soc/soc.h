@@ -15,14 +15,14 @@
 #include <string>
 #include <systemc>
 
-#include "common/hop_monitor.h"
-#include "common/statistics.h"
-#include "platform/gpu.h"
+#include "bus/hop_monitor.h"
 #include "platform/soc/soc_config.h"
 #include "soc/finisher.h"
 #include "soc/interrupt_controller.h"
 #include "soc/timer.h"
 #include "soc/uart.h"
+#include "weft/common/statistics.h"
+#include "weft/platform/gpu.h"
 
 namespace weft {
 
@@ -51,7 +51,7 @@ class Soc : public sc_core::sc_module {
 
   Gpu& gpu() { return gpu_; }
   // Of the parts around the GPU, which has its own.
-  statistics::Registry& statistics() { return registry_; }
+  statistics::Group& statistics() { return statistics_; }
   std::uint64_t host_instructions() const { return cpu_.has_value() ? cpu_->instructions() : 0; }
   // Writes an unfinished line of the serial output.
   void flush_serial_output() { uart_.flush(); }
@@ -80,7 +80,7 @@ class Soc : public sc_core::sc_module {
   std::optional<HopMonitor> cpu_monitor_, gpu_monitor_;
   sc_core::sc_vector<sc_core::sc_signal<bool, sc_core::SC_MANY_WRITERS>> sources_;
   sc_core::sc_signal<bool> interrupt_;
-  statistics::Registry registry_;
+  statistics::Group statistics_;
 };
 
 }  // namespace weft

@@ -9,10 +9,10 @@
 #include "common/config_origins.h"
 #include "common/config_reader.h"
 #include "common/config_schema.h"
-#include "common/error.h"
 #include "common/hex.h"
 #include "platform/config_files.h"
 #include "platform/firmware/soc_map.h"
+#include "weft/common/error.h"
 
 namespace weft {
 namespace {

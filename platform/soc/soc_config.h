@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "common/config_visitor.h"
-#include "platform/gpu_config.h"
 #include "soc/external_cpu.h"
 #include "soc/host_cpu.h"
 #include "soc/qemu_device.h"
 #include "soc/ram.h"
 #include "soc/system_bus.h"
+#include "weft/common/config_visitor.h"
+#include "weft/platform/gpu_config.h"
 
 namespace weft {
 
@@ -28,7 +28,7 @@ struct SocConfig {
     void describe(config::Visitor& v);
   } cpu;
   soc::SystemBus::Config bus;
-  soc::Ram::Config ram;
+  soc::RamConfig ram;
   struct Peripherals {
     double latency_ns = 20;
     bool stamps = true;  // lines of the serial output carry the time

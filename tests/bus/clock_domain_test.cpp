@@ -1,11 +1,11 @@
-#include "common/clock_domain.h"
+#include "bus/clock_domain.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <utility>
 
-#include "common/error.h"
+#include "weft/common/error.h"
 
 namespace weft {
 namespace {

@@ -1,6 +1,6 @@
 // The monitor fires on each seeded mistake, once and with its rule, and is silent on correct traffic. (The
 // benches of the memory modules show the silence on real traffic.)
-#include "common/hop_monitor.h"
+#include "bus/hop_monitor.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "common/memory_transaction.h"
+#include "bus/memory_transaction.h"
 
 namespace weft {
 namespace {
@@ -34,6 +34,10 @@ struct Hop : sc_core::sc_module {
   tlm::tlm_response_status blocking_status = tlm::TLM_OK_RESPONSE;
   std::uint64_t dmi_begin = 0;
   std::uint64_t dmi_end = 1023;
+  unsigned char* dmi_bytes = data;
+  bool dmi_access = true;
+  unsigned debug_surplus = 0;
+  std::function<void(tlm_phase&, sc_time&)> on_forward;
   std::uint64_t invalidated = 0;
 
   explicit Hop(sc_core::sc_module_name name)
@@ -49,7 +53,8 @@ struct Hop : sc_core::sc_module {
     monitor.set_memory_bytes(1024);
   }
 
-  tlm_sync_enum forward(Payload& payload, tlm_phase& phase, sc_time&) {
+  tlm_sync_enum forward(Payload& payload, tlm_phase& phase, sc_time& delay) {
+    if (on_forward) on_forward(phase, delay);
     if (reply == tlm::TLM_UPDATED) phase = reply_phase;
     if (reply == tlm::TLM_COMPLETED) payload.set_response_status(reply_status);
     return reply;
@@ -62,9 +67,11 @@ struct Hop : sc_core::sc_module {
   bool dmi(Payload&, tlm::tlm_dmi& region) {
     region.set_start_address(dmi_begin);
     region.set_end_address(dmi_end);
+    region.set_dmi_ptr(dmi_bytes);
+    if (dmi_access) region.allow_read_write();
     return true;
   }
-  unsigned debug(Payload& payload) { return payload.get_data_length(); }
+  unsigned debug(Payload& payload) { return payload.get_data_length() + debug_surplus; }
   void invalidate(sc_dt::uint64, sc_dt::uint64 end) { invalidated = end; }
 
   Payload& payload() { return pool.acquire(tlm::TLM_READ_COMMAND, 128, data, 64); }
@@ -135,6 +142,28 @@ std::vector<Mistake> mistakes() {
          hop.reply_phase = tlm::END_RESP;
          hop.to_target(hop.payload(), tlm::BEGIN_REQ);
        }},
+      {"AcceptedWithAnotherPhase", HopRule::kReturn,
+       [](Hop& hop) {
+         hop.on_forward = [](tlm_phase& phase, sc_time&) { phase = tlm::END_REQ; };
+         hop.to_target(hop.payload(), tlm::BEGIN_REQ);
+       }},
+      {"AcceptedWithAnotherDelay", HopRule::kReturn,
+       [](Hop& hop) {
+         hop.on_forward = [](tlm_phase&, sc_time& delay) { delay += nanoseconds(1); };
+         hop.to_target(hop.payload(), tlm::BEGIN_REQ);
+       }},
+      {"UpdatedWithTheSamePhase", HopRule::kReturn,
+       [](Hop& hop) {
+         hop.reply = tlm::TLM_UPDATED;
+         hop.reply_phase = tlm::BEGIN_REQ;
+         hop.to_target(hop.payload(), tlm::BEGIN_REQ);
+       }},
+      {"ResponseUpdatedWithTheSamePhase", HopRule::kReturn,
+       [](Hop& hop) {
+         hop.answer = tlm::TLM_UPDATED;
+         hop.answer_phase = tlm::BEGIN_RESP;
+         hop.respond(hop.open(tlm::END_REQ));
+       }},
       {"RequestDuringRequest", HopRule::kRequestExclusion,
        [](Hop& hop) {
          hop.open(tlm::BEGIN_REQ);
@@ -177,10 +206,38 @@ std::vector<Mistake> mistakes() {
          p.set_streaming_width(0);
          hop.to_target(p, tlm::BEGIN_REQ);
        }},
+      {"NoData", HopRule::kDataPointer,
+       [](Hop& hop) {
+         Payload& p = hop.payload();
+         p.set_data_ptr(nullptr);
+         hop.to_target(p, tlm::BEGIN_REQ);
+       }},
+      {"NoDataToDebug", HopRule::kDataPointer,
+       [](Hop& hop) {
+         Payload& p = hop.payload();
+         p.set_data_ptr(nullptr);
+         hop.initiator->transport_dbg(p);
+       }},
+      {"DataOfLengthZero", HopRule::kLength,
+       [](Hop& hop) {
+         Payload& p = hop.payload();
+         p.set_data_length(0);
+         hop.to_target(p, tlm::BEGIN_REQ);
+       }},
+      {"ByteEnablesOfLengthZero", HopRule::kEnablesLength,
+       [](Hop& hop) {
+         Payload& p = hop.payload();
+         p.set_byte_enable_ptr(hop.data);
+         hop.to_target(p, tlm::BEGIN_REQ);
+       }},
       {"NoMemoryManager", HopRule::kMemoryManager,
        [](Hop& hop) {
          static Payload p;
          static TransactionPool pool;
+         static unsigned char bytes[4];
+         p.set_read();
+         p.set_data_ptr(bytes);
+         p.set_data_length(4);
          p.set_streaming_width(4);
          p.set_mm(&pool);
          p.acquire();
@@ -191,6 +248,10 @@ std::vector<Mistake> mistakes() {
        [](Hop& hop) {
          static TransactionPool pool;
          static Payload p(&pool);
+         static unsigned char bytes[4];
+         p.set_read();
+         p.set_data_ptr(bytes);
+         p.set_data_length(4);
          p.set_streaming_width(4);
          hop.to_target(p, tlm::BEGIN_REQ);
        }},
@@ -250,6 +311,43 @@ std::vector<Mistake> mistakes() {
          p.set_streaming_width(4);
          hop.to_initiator(p, tlm::END_REQ);
        }},
+      {"WriteDataChanged", HopRule::kDataChanged,
+       [](Hop& hop) {
+         Payload& p = hop.pool.acquire(tlm::TLM_WRITE_COMMAND, 128, hop.data, 64);
+         hop.to_target(p, tlm::BEGIN_REQ);
+         hop.data[63] = 1;
+         hop.to_initiator(p, tlm::END_REQ);
+       }},
+      {"ReadDataChangedAfterResponse", HopRule::kDataChanged,
+       [](Hop& hop) {
+         Payload& p = hop.open(tlm::END_REQ);
+         hop.data[0] = 1;  // as it may
+         hop.respond(p);
+         hop.data[0] = 2;
+         hop.to_target(p, tlm::END_RESP);
+       }},
+      {"ByteEnableChanged", HopRule::kEnablesChanged,
+       [](Hop& hop) {
+         static unsigned char enables[4] = {0xff, 0xff, 0xff, 0xff};
+         Payload& p = hop.payload();
+         p.set_byte_enable_ptr(enables);
+         p.set_byte_enable_length(4);
+         hop.to_target(p, tlm::BEGIN_REQ);
+         enables[2] = 0;
+         hop.to_initiator(p, tlm::END_REQ);
+       }},
+      {"BlockingFromAMethod", HopRule::kCalledFromMethod,
+       [](Hop& hop) {
+         sc_core::sc_spawn_options options;
+         options.spawn_method();
+         sc_core::sc_spawn(
+             [&hop] {
+               sc_time delay;
+               hop.initiator->b_transport(hop.payload(), delay);
+             },
+             "method", &options);
+         sc_core::sc_start(sc_core::SC_ZERO_TIME);
+       }},
       {"BlockingDuringNonBlocking", HopRule::kMixedTransport,
        [](Hop& hop) {
          sc_time delay;
@@ -266,6 +364,23 @@ std::vector<Mistake> mistakes() {
          tlm::tlm_dmi region;
          hop.dmi_begin = 512;
          hop.initiator->get_direct_mem_ptr(hop.payload(), region);
+       }},
+      {"DmiWithoutAPointer", HopRule::kDmiGrant,
+       [](Hop& hop) {
+         tlm::tlm_dmi region;
+         hop.dmi_bytes = nullptr;
+         hop.initiator->get_direct_mem_ptr(hop.payload(), region);
+       }},
+      {"DmiWithoutAccess", HopRule::kDmiGrant,
+       [](Hop& hop) {
+         tlm::tlm_dmi region;
+         hop.dmi_access = false;
+         hop.initiator->get_direct_mem_ptr(hop.payload(), region);
+       }},
+      {"DebugMovesTooMuch", HopRule::kDebugCount,
+       [](Hop& hop) {
+         hop.debug_surplus = 1;
+         hop.initiator->transport_dbg(hop.payload());
        }},
       {"NeverAnswered", HopRule::kUnfinished,
        [](Hop& hop) {

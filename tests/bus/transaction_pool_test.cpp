@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "common/memory_transaction.h"
+#include "bus/memory_transaction.h"
 
 namespace weft {
 namespace {

@@ -7,14 +7,13 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "common/error.h"
+#include "weft/common/error.h"
 
 namespace weft::cache {
 namespace {
 
-TagArray::Config geometry(std::uint64_t sets, std::uint64_t ways,
-                          Replacement replacement = Replacement::kLru) {
-  TagArray::Config config;
+TagConfig geometry(std::uint64_t sets, std::uint64_t ways, Replacement replacement = Replacement::kLru) {
+  TagConfig config;
   config.sets = sets;
   config.ways = ways;
   config.line_bytes = 64;
@@ -44,6 +43,32 @@ TEST(TagArray, GoesThroughItsStates) {
 TEST(TagArray, LineZeroIsNotPresentAtFirst) {
   TagArray tags(geometry(1, 1));
   EXPECT_EQ(tags.find(0), LineState::kInvalid);
+}
+
+// Lines at a distance of 8 KB share a set by the modulus; by the combined bits, eight of them lie in eight
+// sets, and neighbours still lie in all sets, one each.
+TEST(TagArray, CombinedBitsSpreadPowersOfTwo) {
+  for (const std::uint64_t sets : {32, 64}) {
+    TagConfig config = geometry(sets, 1);
+    config.line_bytes = 128;
+    TagArray plain(config);
+    config.set_index = SetIndex::kFermi;
+    TagArray combined(config);
+    for (Line line = 0; line < 8 * 64; line += 64) {
+      bring(plain, line);
+      bring(combined, line);
+    }
+    for (Line line = 0; line < 8 * 64; line += 64) {
+      EXPECT_EQ(plain.find(line), line == 7 * 64 ? LineState::kValid : LineState::kInvalid);
+      EXPECT_EQ(combined.find(line), LineState::kValid) << line;
+      EXPECT_EQ(combined.place_of(line), line / 64);
+    }
+    combined.invalidate_all();
+    const Line far = Line{1} << 10 | Line{1} << 12;  // address bits 17 and 19
+    for (Line line = far; line < far + sets; ++line) bring(combined, line);
+    for (Line line = far; line < far + sets; ++line)
+      EXPECT_EQ(combined.place_of(line), (line % sets) ^ 24) << "bits 3 and 4 of the set";
+  }
 }
 
 TEST(TagArray, LruEvictsTheLeastRecentlyUsed) {
@@ -79,6 +104,38 @@ TEST(TagArray, ReportsDirtyVictims) {
   EXPECT_TRUE(victim.evicted);
   EXPECT_TRUE(victim.dirty);
   EXPECT_EQ(victim.line, 7u);
+}
+
+TEST(TagArray, AWrittenLineIsDirtyWhenItsFillComes) {
+  TagArray tags(geometry(2, 1));
+  tags.reserve(6);
+  tags.mark_dirty_on_fill(6);
+  EXPECT_EQ(tags.dirty_lines(), 0u);
+  tags.fill(6);
+  EXPECT_EQ(tags.find(6), LineState::kDirty);
+  tags.reserve(8);  // takes its way; the mark was the old line's
+  tags.fill(8);
+  EXPECT_EQ(tags.find(8), LineState::kValid);
+  EXPECT_EQ(tags.dirty_lines(), 0u);
+}
+
+TEST(TagArray, KnowsItsDirtyLines) {
+  TagArray tags(geometry(4, 2));
+  for (Line line : {0, 1, 2, 3, 4}) bring(tags, line);
+  for (Line line : {3, 0, 4, 1}) tags.mark_dirty(line);
+  tags.mark_dirty(0);
+  EXPECT_EQ(tags.dirty_lines(), 4u);
+  EXPECT_FALSE(tags.clean(2));
+  EXPECT_TRUE(tags.clean(tags.next_dirty()));
+  EXPECT_EQ(tags.find(0), LineState::kValid);
+  EXPECT_TRUE(tags.clean(tags.next_dirty()));
+  tags.mark_dirty(0);  // behind the search
+  EXPECT_EQ(tags.invalidate(3), LineState::kDirty);
+  EXPECT_EQ(tags.dirty_lines(), 2u);
+  while (tags.dirty_lines() != 0) ASSERT_TRUE(tags.clean(tags.next_dirty()));
+  tags.mark_dirty(1);
+  tags.invalidate_all();
+  EXPECT_EQ(tags.dirty_lines(), 0u);
 }
 
 // DWR's L1: 64 sets of 12 ways, and a machine with sets that are no power of two: all lines of the capacity
@@ -125,8 +182,8 @@ TEST(TagArray, AgreesWithAListModelOnRandomTraffic) {
 
 TEST(TagArray, CountsEachAccessOnce) {
   TagArray tags(geometry(1, 1));
-  statistics::Registry registry;
-  tags.bind(registry, "l1");
+  statistics::Group tree;
+  tags.bind(tree.group("l1"));
   tags.access(1);
   tags.reserve(1);
   tags.access(1);
@@ -134,7 +191,7 @@ TEST(TagArray, CountsEachAccessOnce) {
   tags.access(1);
   tags.find(1);
   tags.count_reservation_failure();
-  const auto sample = registry.sample()["l1"];
+  const auto sample = tree.sample()["l1"];
   EXPECT_EQ(sample["accesses"], 3);
   EXPECT_EQ(sample["misses"], 1);
   EXPECT_EQ(sample["pending_hits"], 1);
@@ -143,7 +200,7 @@ TEST(TagArray, CountsEachAccessOnce) {
 }
 
 TEST(TagArray, RefusesALineThatIsNoPowerOfTwo) {
-  TagArray::Config config = geometry(1, 1);
+  TagConfig config = geometry(1, 1);
   config.line_bytes = 96;
   EXPECT_THROW(config.check("/l1"), InputError);
   config.line_bytes = 4096;

@@ -2,8 +2,8 @@
 
 #include <stdexcept>
 
-#include "common/error.h"
-#include "ptx/module.h"
+#include "weft/common/error.h"
+#include "weft/ptx/module.h"
 
 namespace weft::test {
 

@@ -5,7 +5,7 @@
 #include "check/check_bench.h"
 #include "runtime/images.h"
 
-namespace weft::test {
+namespace weft::test::device_runtime_check_test {
 namespace {
 
 using ::testing::AllOf;
@@ -177,4 +177,4 @@ INSTANTIATE_TEST_SUITE_P(Modes, ImageCheck, ::testing::ValuesIn(kModes),
                          [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
-}  // namespace weft::test
+}  // namespace weft::test::device_runtime_check_test

@@ -6,10 +6,10 @@
 #include <cstring>
 
 #include "check/check_bench.h"
-#include "common/error.h"
-#include "gddr5/memory_image.h"
+#include "weft/common/error.h"
+#include "weft/gddr5/memory_image.h"
 
-namespace weft::test {
+namespace weft::test::memory_check_test {
 namespace {
 
 using ::testing::AllOf;
@@ -193,4 +193,4 @@ INSTANTIATE_TEST_SUITE_P(Modes, MemoryCheck, ::testing::ValuesIn(kModes),
                          [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
-}  // namespace weft::test
+}  // namespace weft::test::memory_check_test

@@ -4,7 +4,7 @@
 
 #include "check/check_bench.h"
 
-namespace weft::test {
+namespace weft::test::race_check_test {
 namespace {
 
 using ::testing::AllOf;
@@ -157,4 +157,4 @@ INSTANTIATE_TEST_SUITE_P(Modes, RaceCheck, ::testing::ValuesIn(kModes),
                          [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
-}  // namespace weft::test
+}  // namespace weft::test::race_check_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace weft::check {
+namespace weft::check::sync_clock_test {
 namespace {
 
 // Has `of` done at its clock `clock` what comes before everything that `thread` does now?
@@ -94,4 +94,4 @@ TEST(SyncClock, AWarpSynchronisesAmongItself) {
 }
 
 }  // namespace
-}  // namespace weft::check
+}  // namespace weft::check::sync_clock_test

@@ -5,7 +5,7 @@
 
 #include "check/check_bench.h"
 
-namespace weft::test {
+namespace weft::test::warp_check_test {
 namespace {
 
 using ::testing::AllOf;
@@ -84,4 +84,4 @@ INSTANTIATE_TEST_SUITE_P(Modes, WarpCheck, ::testing::ValuesIn(kModes),
                          [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
-}  // namespace weft::test
+}  // namespace weft::test::warp_check_test

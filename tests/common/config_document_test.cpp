@@ -4,11 +4,10 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "common/input_error.h"
+#include "folder.h"
 
 namespace weft {
 namespace {
@@ -72,11 +71,8 @@ TEST(ConfigDocument, MissingFileAndDirectoryAreInputErrors) {
 }
 
 TEST(ConfigDocument, ReadsAFile) {
-  const std::filesystem::path path =
-      std::filesystem::path(::testing::TempDir()) / "weft config document.json";
-  std::ofstream(path) << R"({"a": "é"})";
-  EXPECT_EQ(config::read_file(path.string()), (json{{"a", "é"}}));
-  std::filesystem::remove(path);
+  const test::Folder folder;
+  EXPECT_EQ(config::read_file(folder.write("a config.json", R"({"a": "é"})")), (json{{"a", "é"}}));
 }
 
 // Whatever the bytes: a document or an InputError, nothing else.

@@ -10,8 +10,8 @@
 
 #include "common/config_reader.h"
 #include "common/config_writer.h"
-#include "common/error.h"
 #include "common/example_config.h"
+#include "weft/common/error.h"
 
 namespace weft {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "common/config_visitor.h"
+#include "weft/common/config_visitor.h"
 
 namespace weft::test {
 

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "common/error.h"
+#include "weft/common/error.h"
 
 namespace weft::test {
 

@@ -1,6 +1,6 @@
 #include "conformance/machine.h"
-#include "platform/gpu_config.h"
-#include "runtime/device.h"
+#include "weft/platform/gpu_config.h"
+#include "weft/runtime/device.h"
 
 namespace weft::test::conformance {
 namespace {

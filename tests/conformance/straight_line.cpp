@@ -1,11 +1,11 @@
 #include <cstring>
 #include <map>
 
-#include "common/error.h"
 #include "conformance/machine.h"
-#include "ptx/module.h"
-#include "runtime/arguments.h"
-#include "sm/executor.h"
+#include "execute/executor.h"
+#include "weft/common/error.h"
+#include "weft/ptx/module.h"
+#include "weft/runtime/arguments.h"
 
 namespace weft::test::conformance {
 namespace {
@@ -51,20 +51,20 @@ class StraightLine : public Machine {
     launch.block = {threads, 1, 1};
     launch.parameters = runtime::lay_out(list, *program_);
     launch.local_address = local_;
-    const sm::Kernel kernel(launch, config_, 32);
+    const execute::Kernel kernel(launch, config_, 32);
     executor_.start_kernel(kernel, {image_.data(), kBase, kBytes, mapped_.data(), kPageShift});
     for (unsigned b = 0; b < blocks; ++b) run_block(kernel, b);
   }
 
  private:
-  void run_block(const sm::Kernel& kernel, unsigned number) {
-    sm::ResidentBlock block;
+  void run_block(const execute::Kernel& kernel, unsigned number) {
+    execute::ResidentBlock block;
     block.live = true;
     block.threads = block.live_threads = kernel.threads;
     block.index = {number, 0, 0};
     executor_.start_block(block);
     for (ptx::Pc pc = 0; pc < kernel.operations.size(); ++pc) {
-      const sm::Operation& op = kernel.operations[pc];
+      const execute::Operation& op = kernel.operations[pc];
       if (op.instruction->is_exit()) return;
       if (op.instruction->is_branch()) throw std::runtime_error("a kernel that branches is not straight");
       if (op.instruction->is_control()) continue;  // fences
@@ -81,9 +81,9 @@ class StraightLine : public Machine {
   }
 
   sm::Config config_;
-  sm::RegisterFile registers_;
+  execute::RegisterFile registers_;
   std::vector<std::uint8_t> image_, mapped_;
-  sm::Executor executor_;
+  execute::Executor executor_;
   std::uint64_t used_ = 256, local_ = 0;
   std::map<std::string, std::uint64_t> places_;
   ptx::Symbols symbols_;

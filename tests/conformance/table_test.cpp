@@ -7,9 +7,9 @@
 #include <iterator>
 #include <set>
 
-#include "common/error.h"
 #include "conformance/case.h"
-#include "ptx/module.h"
+#include "weft/common/error.h"
+#include "weft/ptx/module.h"
 
 namespace weft::test::conformance {
 namespace {

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "common/error.h"
-#include "common/hop_monitor.h"
+#include "bus/hop_monitor.h"
 #include "memory_bench/mock_initiator.h"
 #include "memory_bench/mock_memory.h"
+#include "weft/common/error.h"
 
 namespace weft::crossbar {
 namespace {
@@ -21,8 +21,8 @@ using bench::read;
 using bench::write;
 
 // Chunks of 256 bytes go round the ports.
-gddr5::AddressMap::Config chunks_over(unsigned ports) {
-  gddr5::AddressMap::Config config;
+gddr5::MapConfig chunks_over(unsigned ports) {
+  gddr5::MapConfig config;
   config.channels = ports;
   return config;
 }
@@ -30,16 +30,15 @@ gddr5::AddressMap::Config chunks_over(unsigned ports) {
 // SMs, crossbar, one mock memory per port; a monitor on each hop.
 class CrossbarBench {
  public:
-  CrossbarBench(const std::string& prefix, const Crossbar::Config& config,
-                std::vector<std::vector<bench::Access>> sms, unsigned ports,
-                bench::MockMemory::Options memory = {}, bench::MockInitiator::Options initiator = {},
-                bool sleeping = true)
+  CrossbarBench(const std::string& prefix, const Config& config, std::vector<std::vector<bench::Access>> sms,
+                unsigned ports, bench::MockMemory::Options memory = {},
+                bench::MockInitiator::Options initiator = {}, bool sleeping = true)
       : domain((prefix + "_clock").c_str(), 1000),
         map(chunks_over(ports)),
         crossbar((prefix + "_crossbar").c_str(), config, domain, map, static_cast<unsigned>(sms.size()),
                  ports) {
     domain.set_sleeping(sleeping);
-    crossbar.bind(registry, "crossbar");
+    crossbar.bind(tree.group("crossbar"));
     for (std::size_t i = 0; i < sms.size(); ++i) {
       const std::string number = std::to_string(i);
       this->sms.push_back(std::make_unique<bench::MockInitiator>((prefix + "_sm" + number).c_str(), domain,
@@ -81,12 +80,12 @@ class CrossbarBench {
       total += statistics[side + std::to_string(i)][name].get<std::uint64_t>();
     return total;
   }
-  nlohmann::ordered_json statistics() const { return registry.sample()["crossbar"]; }
+  nlohmann::ordered_json statistics() const { return tree.sample()["crossbar"]; }
 
   ClockDomain domain;
   gddr5::AddressMap map;
   Crossbar crossbar;
-  statistics::Registry registry;
+  statistics::Group tree;
   std::vector<std::unique_ptr<bench::MockInitiator>> sms;
   std::vector<std::unique_ptr<bench::MockMemory>> memories;
   std::vector<std::unique_ptr<HopMonitor>> monitors;
@@ -107,6 +106,73 @@ TEST(Crossbar, LatencyOfALonePacketIsFlitsAndRouterBothWays) {
   EXPECT_EQ(statistics["sm0"]["response_bytes"], 136 + 8 + 40);
   EXPECT_EQ(statistics["port1"]["request_flits"], 5);
   EXPECT_EQ(statistics["interface0"]["response_flits"], 5 + 1 + 2);
+}
+
+// Sectors of 32 bytes, which fit into a flit with their header. Read of 128 bytes: 4 back. Write: its 4
+// sectors are acknowledged one by one. Atomic: 32 bytes, which is one. A read across a border: 2.
+TEST(Crossbar, EachSectorHasAResponseOfItsOwn) {
+  Config config;
+  config.flit_bytes = 40;
+  config.response_sector_bytes = 32;
+  CrossbarBench bench("b", config, {{read(0), write(256, 128, 100), atomic(512, 4, 200), read(540, 8, 300)}},
+                      6);
+  sc_core::sc_start();
+  bench.expect_complete();
+  const std::vector<bench::Record>& records = bench.sms[0]->records;
+  EXPECT_EQ(records[0].latency(), (1u + 4) + 10 + (4 + 4));
+  EXPECT_EQ(records[1].latency(), (4u + 4) + 10 + (4 + 4));
+  EXPECT_EQ(records[2].latency(), (1u + 4) + 10 + (1 + 4));
+  EXPECT_EQ(records[3].latency(), (1u + 4) + 10 + (2 + 4));
+  const auto statistics = bench.statistics();
+  EXPECT_EQ(statistics["sm0"]["response_bytes"], 4 * 40 + 4 * 8 + 40 + 2 * 40);
+  EXPECT_EQ(statistics["interface0"]["response_flits"], 4 + 4 + 1 + 2);
+}
+
+Config without_headers_and_acknowledgements() {
+  Config config;
+  config.response_flit_bytes = 64;
+  config.read_reply_header = false;
+  config.write_acknowledgements = false;
+  config.input_speedup = 2;
+  return config;
+}
+
+// As above. Read: 128 bytes back (2 flits of 64). Write: no flit back, known at the next edge. Atomic: 32
+// back (1).
+TEST(Crossbar, AWriteWithoutAcknowledgementEndsWithoutAPacket) {
+  CrossbarBench bench("b", without_headers_and_acknowledgements(),
+                      {{read(0), write(256, 128, 100), atomic(512, 4, 200)}}, 6);
+  sc_core::sc_start();
+  bench.expect_complete();
+  const std::vector<bench::Record>& records = bench.sms[0]->records;
+  EXPECT_EQ(records[0].latency(), (1u + 4) + 10 + (2 + 4));
+  EXPECT_EQ(records[1].latency(), (5u + 4) + 10 + 1);
+  EXPECT_EQ(records[2].latency(), (2u + 4) + 10 + (1 + 4));
+  const auto statistics = bench.statistics();
+  EXPECT_EQ(statistics["response_packets"], 2);
+  EXPECT_EQ(statistics["sm0"]["request_bytes"], 8 + 136 + 40);
+  EXPECT_EQ(statistics["sm0"]["response_bytes"], 128 + 32);
+  EXPECT_EQ(statistics["interface0"]["response_flits"], 2 + 1);
+}
+
+// Endings of writes and packets leave in the order in which they are due; an error of a write comes back too.
+TEST(Crossbar, EndingsOfWritesWaitForTheirRequester) {
+  Config config = without_headers_and_acknowledgements();
+  config.output_queue = 2;
+  bench::MockMemory::Options memory;
+  memory.bytes = 4096;
+  bench::MockInitiator::Options initiator;
+  initiator.response_hold = 20;
+  std::vector<bench::Access> accesses;
+  for (unsigned i = 0; i < 24; ++i) accesses.push_back(i % 4 == 3 ? read(i * 128) : write(i * 128, 32));
+  accesses.push_back(write(8192));
+  CrossbarBench bench("b", config, {accesses}, 6, memory, initiator);
+  sc_core::sc_start();
+  bench.expect_complete();
+  EXPECT_GT(bench.statistics()["response_stalls"].get<int>(), 0);
+  EXPECT_EQ(bench.statistics()["response_packets"], 6);
+  EXPECT_EQ(bench.sms[0]->records.front().status, tlm::TLM_OK_RESPONSE);
+  EXPECT_EQ(bench.sms[0]->records.back().status, tlm::TLM_ADDRESS_ERROR_RESPONSE);
 }
 
 TEST(Crossbar, RoutesByTheAddressMap) {
@@ -141,7 +207,7 @@ TEST(Crossbar, AHotPortIsSharedFairlyAtFullRate) {
 TEST(Crossbar, SMsThatShareAnInterfaceShareItsBandwidth) {
   std::vector<std::vector<bench::Access>> sms;
   for (unsigned sm = 0; sm < 4; ++sm) sms.emplace_back(100, write(sm * 256));
-  Crossbar::Config shared;
+  Config shared;
   shared.sms_per_interface = 4;
   CrossbarBench alone("alone", {}, sms, 4);
   CrossbarBench together("together", shared, sms, 4);
@@ -156,7 +222,7 @@ TEST(Crossbar, SMsThatShareAnInterfaceShareItsBandwidth) {
 TEST(Crossbar, ResponsesShareTheInterfaceToo) {
   std::vector<std::vector<bench::Access>> sms;
   for (unsigned sm = 0; sm < 4; ++sm) sms.emplace_back(100, read(sm * 256));
-  Crossbar::Config shared;
+  Config shared;
   shared.sms_per_interface = 4;
   CrossbarBench bench("b", shared, sms, 4);
   sc_core::sc_start();
@@ -164,8 +230,7 @@ TEST(Crossbar, ResponsesShareTheInterfaceToo) {
   EXPECT_NEAR(static_cast<double>(bench.sms[3]->last_response()), 400 * 5, 60);
 }
 
-TEST(Crossbar, QueuesOfOneStallAndDrain) {
-  Crossbar::Config config;
+void stall_and_drain(Config config) {
   config.input_queue = config.output_queue = 1;
   bench::MockMemory::Options memory;
   memory.places = 1;
@@ -184,6 +249,14 @@ TEST(Crossbar, QueuesOfOneStallAndDrain) {
   bench.expect_complete();
   EXPECT_GT(bench.statistics()["request_stalls"].get<int>(), 100);
   EXPECT_GT(bench.statistics()["response_stalls"].get<int>(), 10);
+}
+
+TEST(Crossbar, QueuesOfOneStallAndDrain) {
+  stall_and_drain({});
+}
+
+TEST(Crossbar, QueuesOfOneStallAndDrainWithoutAcknowledgements) {
+  stall_and_drain(without_headers_and_acknowledgements());
 }
 
 TEST(Crossbar, RequestsAcrossChunksGetABurstErrorAtOnce) {
@@ -222,7 +295,7 @@ struct Refuser : sc_core::sc_module {
 TEST(Crossbar, EarlyCompletionsComeBack) {
   ClockDomain domain("clock", 1000);
   const gddr5::AddressMap map(chunks_over(1));
-  Crossbar::Config config;
+  Config config;
   config.input_queue = config.output_queue = 1;
   Crossbar crossbar("crossbar", config, domain, map, 2, 1);
   bench::MockInitiator::Options options;
@@ -287,7 +360,7 @@ TEST(Crossbar, DmiDebugBlockingAndInvalidationsPass) {
   EXPECT_EQ(monitor.report(), "");
 }
 
-TEST(Crossbar, SleepingChangesNothing) {
+void compare_sleeping_with_awake(Config config) {
   std::mt19937_64 random(17);
   std::vector<std::vector<bench::Access>> sms(7);
   for (auto& accesses : sms) {
@@ -308,7 +381,6 @@ TEST(Crossbar, SleepingChangesNothing) {
       }
     }
   }
-  Crossbar::Config config;
   config.input_queue = 2;
   config.output_queue = 2;
   config.sms_per_interface = 3;
@@ -328,6 +400,14 @@ TEST(Crossbar, SleepingChangesNothing) {
       EXPECT_EQ(sleeping.sms[sm]->records[i].begin_response, awake.sms[sm]->records[i].begin_response);
     }
   }
+}
+
+TEST(Crossbar, SleepingChangesNothing) {
+  compare_sleeping_with_awake({});
+}
+
+TEST(Crossbar, SleepingChangesNothingWithoutAcknowledgements) {
+  compare_sleeping_with_awake(without_headers_and_acknowledgements());
 }
 
 TEST(Crossbar, RefusesMorePortsThanItHas) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <random>
 #include <vector>
 
 namespace weft::crossbar {
@@ -112,6 +114,50 @@ TEST(PacketNetwork, ASharedOutputInterfaceSharesItsFlits) {
   }
   const std::vector<int> counts = run(network, 1 + 4 * 100 + 1);
   for (unsigned input = 0; input < 4; ++input) EXPECT_EQ(counts[input], 50);
+}
+
+// Input 1 has a packet for output 0, which input 0 keeps busy, and behind it one for output 1, which is free.
+TEST(PacketNetwork, ASpeedupMakesUpForTimeLostAtTheHeadOfTheQueue) {
+  for (const unsigned speedup : {1u, 2u}) {
+    PacketNetwork::Shape shape = square(2);
+    shape.input_speedup = speedup;
+    PacketNetwork network(shape);
+    network.push(0, content(0), 0, 6, 1);  // granted at 1, output 0 is free at 7
+    network.push(1, content(1), 0, 2, 1);  // granted at 7
+    network.push(1, content(1), 1, 2, 1);  // granted at 9; with a speed-up of 2 at 7
+    std::vector<Cycle> when;
+    run(network, 100, &when);
+    const Cycle last = speedup == 1 ? 9 : 7;
+    EXPECT_EQ(when, (std::vector<Cycle>{1 + 6, 7 + 2, last + 2})) << speedup;
+  }
+}
+
+// One flit per cycle comes in, whatever the speed-up; so a lone input gets no more through.
+TEST(PacketNetwork, ASpeedupWidensNothing) {
+  for (const unsigned speedup : {1u, 2u, 3u}) {
+    PacketNetwork::Shape shape = square(4);
+    shape.input_speedup = speedup;
+    PacketNetwork network(shape);
+    for (unsigned i = 0; i < 400; ++i) network.push(2, content(i % 4), i % 4, 3, 1);
+    const std::vector<int> counts = run(network, 1 + 3 * 200 + 1);
+    EXPECT_EQ(counts[0] + counts[1] + counts[2] + counts[3], 200) << speedup;
+  }
+}
+
+// Every input sends to outputs chosen at random: heads that wait for an output keep back what lies behind.
+TEST(PacketNetwork, ASpeedupRaisesTheThroughputOfRandomTraffic) {
+  std::array<std::uint64_t, 2> flits{};
+  for (const unsigned speedup : {1u, 2u}) {
+    PacketNetwork::Shape shape = square(8);
+    shape.input_speedup = speedup;
+    PacketNetwork network(shape);
+    std::mt19937 random(3);
+    for (unsigned i = 0; i < 8 * 800; ++i) network.push(i % 8, content(0), random() % 8, 4, 1);
+    run(network, 2000);
+    for (unsigned out = 0; out < 8; ++out) flits[speedup - 1] += network.flits(out);
+  }
+  EXPECT_GT(static_cast<double>(flits[1]), 1.15 * static_cast<double>(flits[0]));
+  EXPECT_LE(flits[1], 8u * 2000);
 }
 
 TEST(PacketNetwork, AFullOutputQueueStopsGrants) {

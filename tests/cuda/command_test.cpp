@@ -6,6 +6,7 @@
 #include <csignal>
 
 #include "end_to_end/process.h"
+#include "platform/csv_table.h"
 
 namespace weft::end_to_end {
 namespace {
@@ -66,6 +67,10 @@ TEST(WeftCuda, StatisticsOfEachLaunchAndOfAll) {
             3 + 1 + 1 + 2 + 1 + 1);  // scale of three types, weigh, count, scale twice, hello, by_value
   ASSERT_EQ(stats["devices"].size(), 1u);
   EXPECT_EQ(stats["devices"][0]["cycles"], cycles);
+  const test::CsvTable table(folder.text("r/launches.csv"));
+  EXPECT_EQ(table.rows().size(), launches);
+  EXPECT_EQ(table.sum("cycles"), static_cast<double>(cycles));
+  EXPECT_FALSE(folder.has("r/samples.csv"));
   EXPECT_EQ(folder.json("r/config.json")["sm"]["count"], 2);
 }
 
@@ -78,9 +83,19 @@ TEST(WeftCuda, TheSameProgramGivesTheSameBytes) {
 
 TEST(WeftCuda, AResetBeginsNewStatistics) {
   const Folder folder;
-  const Exit run = cuda({"--quiet", "--set", "sm.count=2", "--out", folder.path("r")}, {RUNTIME_STREAMS});
+  const Exit run = cuda({"--quiet", "--set", "sm.count=2", "--sample", "1000", "--out", folder.path("r")},
+                        {RUNTIME_STREAMS});
   ASSERT_EQ(run.code, 0) << run.err;
-  EXPECT_EQ(folder.json("r/stats.json")["devices"].size(), 2u);
+  const auto devices = folder.json("r/stats.json")["devices"];
+  EXPECT_EQ(devices.size(), 2u);
+  // The tables go on over it.
+  double instructions = 0;
+  for (const auto& device : devices) instructions += device["thread_instructions"].get<double>();
+  const test::CsvTable launches(folder.text("r/launches.csv")), samples(folder.text("r/samples.csv"));
+  EXPECT_EQ(launches.sum("thread_instructions"), instructions);
+  EXPECT_EQ(samples.sum("thread_instructions"), instructions);
+  EXPECT_EQ(launches.sum("sm_cycles"), samples.sum("cycles"));
+  EXPECT_GT(launches.sum("overlapped"), 0);
   // The fault that the program expects is reported: kernel, thread, and what was wrong.
   EXPECT_THAT(run.err, HasSubstr("faulty"));
   EXPECT_THAT(run.err, HasSubstr("store of 4 bytes at 0x0"));

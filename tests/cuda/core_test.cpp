@@ -1,9 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/error.h"
 #include "runtime/cuda/core/error.h"
 #include "runtime/cuda/core/settings.h"
+#include "weft/common/error.h"
 
 namespace weft::cuda {
 namespace {

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <random>
 
-#include "common/error.h"
 #include "runtime/cuda/fatbin/fatbin_writer.h"
+#include "weft/common/error.h"
 
 namespace weft::cuda {
 namespace {

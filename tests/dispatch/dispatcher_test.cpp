@@ -169,26 +169,20 @@ TEST(Dispatcher, ALaunchTakesTheSmsThatTheOneBeforeLeaves) {
 }
 
 TEST(LaunchQueue, IsInOrderWithinAQueueAndOldestFirstAcross) {
-  LaunchQueue queue;
-  const auto push = [&](std::uint32_t number, std::uint64_t mark) {
-    Launch launch;
-    launch.queue = number;
-    launch.code_address = mark;
-    queue.push(launch);
-  };
-  push(7, 1);
-  push(7, 2);
-  push(3, 3);
-  push(7, 4);
-  EXPECT_EQ(queue.take().code_address, 1u);
-  EXPECT_EQ(queue.take().code_address, 3u) << "queue 7 is busy";
+  LaunchQueue<int> queue;
+  queue.push(7, 1);
+  queue.push(7, 2);
+  queue.push(3, 3);
+  queue.push(7, 4);
+  EXPECT_EQ(queue.take(), 1);
+  EXPECT_EQ(queue.take(), 3) << "queue 7 is busy";
   EXPECT_FALSE(queue.ready());
   queue.finished(7);
-  EXPECT_EQ(queue.take().code_address, 2u);
+  EXPECT_EQ(queue.take(), 2);
   EXPECT_FALSE(queue.ready());
   EXPECT_FALSE(queue.empty());
-  EXPECT_EQ(queue.clear().size(), 1u);
-  push(7, 5);
+  EXPECT_THAT(queue.clear(), ElementsAre(4));
+  queue.push(7, 5);
   EXPECT_TRUE(queue.ready());
 }
 

@@ -8,7 +8,7 @@
 
 #include "end_to_end/process.h"
 
-namespace weft::end_to_end {
+namespace weft::end_to_end::bad_configs_test {
 namespace {
 
 using ::testing::AllOf;
@@ -93,4 +93,4 @@ TEST(BadConfig, Overrides) {
 }
 
 }  // namespace
-}  // namespace weft::end_to_end
+}  // namespace weft::end_to_end::bad_configs_test

@@ -7,7 +7,7 @@
 #include "end_to_end/kernels.h"
 #include "end_to_end/process.h"
 
-namespace weft::end_to_end {
+namespace weft::end_to_end::bad_kernels_test {
 namespace {
 
 using ::testing::AllOf;
@@ -128,4 +128,4 @@ first:
 }
 
 }  // namespace
-}  // namespace weft::end_to_end
+}  // namespace weft::end_to_end::bad_kernels_test

@@ -9,7 +9,7 @@
 #include "end_to_end/kernels.h"
 #include "end_to_end/process.h"
 
-namespace weft::end_to_end {
+namespace weft::end_to_end::bad_ptx_test {
 namespace {
 
 using ::testing::AllOf;
@@ -124,4 +124,4 @@ TEST(BadPtx, BeyondTheLimits) {
 }
 
 }  // namespace
-}  // namespace weft::end_to_end
+}  // namespace weft::end_to_end::bad_ptx_test

@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "end_to_end/process.h"
 
-namespace weft::end_to_end {
+namespace weft::end_to_end::characterize_test {
 namespace {
 
 using nlohmann::ordered_json;
@@ -99,6 +101,28 @@ TEST(Characterize, TellsIgnoredLats) {
   EXPECT_LE(json.at("ignored_lats"), json.at("kernels")[0].at("static_lats"));
 }
 
+std::uint64_t ignored_lats(const std::string& workload, const std::vector<std::string>& settings) {
+  const Folder folder;
+  std::vector<std::string> words = {
+      "characterize", workload, "--size",           "dwr",   "--config",
+      "dwr-tesla",    "--out",  folder.path("out"), "--set", "warp_formation.scheme=dwr"};
+  for (const auto& setting : settings) words.insert(words.end(), {"--set", "warp_formation.dwr." + setting});
+  const Exit exit = weft(words);
+  EXPECT_EQ(exit.code, 0) << exit.err;
+  return folder.json("out/characteristics.json").at("ignored_lats").get<std::uint64_t>();
+}
+
+// Programs of DWR's Table 1 that ignore no LAT there. A partner at a block barrier would make it one and
+// three (dwr.ilt_insert).
+TEST(Characterize, FindsNoIgnoredLatsWhereThePaperHasNone) {
+  const std::string barrier = "ilt_insert=lat_or_barrier";
+  EXPECT_EQ(ignored_lats("back_propagation", {}), 0u);
+  EXPECT_EQ(ignored_lats("back_propagation", {barrier}), 1u);
+  EXPECT_EQ(ignored_lats("n_queens", {}), 0u);
+  EXPECT_EQ(ignored_lats("n_queens", {barrier}), 3u);
+  EXPECT_EQ(ignored_lats("gaussian_elimination", {}), 0u);
+}
+
 TEST(Characterize, RefusesWhatItDoesNotKnow) {
   const Exit exit = weft({"characterize", "sort"});
   EXPECT_EQ(exit.code, 2);
@@ -108,4 +132,4 @@ TEST(Characterize, RefusesWhatItDoesNotKnow) {
 }
 
 }  // namespace
-}  // namespace weft::end_to_end
+}  // namespace weft::end_to_end::characterize_test

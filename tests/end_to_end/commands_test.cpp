@@ -5,16 +5,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "end_to_end/kernels.h"
 #include "end_to_end/process.h"
 
-namespace weft::end_to_end {
+namespace weft::end_to_end::commands_test {
 namespace {
 
 using ::testing::AllOf;
@@ -22,7 +28,8 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 TEST(Commands, ExplainThemselves) {
-  for (const char* command : {"run", "demo", "list", "check-config", "schema", "ptx", "bench", "compare"}) {
+  for (const char* command : {"run", "demo", "list", "check-config", "schema", "ptx", "bench", "compare",
+                              "reproduce", "area", "energy"}) {
     const Exit exit = weft({command, "--help"});
     EXPECT_EQ(exit.code, 0) << command;
     EXPECT_THAT(exit.out, HasSubstr(std::string("usage: weft ") + command));
@@ -30,6 +37,29 @@ TEST(Commands, ExplainThemselves) {
     EXPECT_THAT(weft({"--help"}).out, HasSubstr(command));
   }
   EXPECT_THAT(weft({"--version"}).out, StartsWith("weft 0."));
+}
+
+// From the files alone it comes to what the run said; a run over itself is 1; what is wrong is named.
+TEST(Commands, EnergyOfARunThatIsDone) {
+  const Folder folder;
+  const std::vector<std::string> run{"run", "--workload", "vector_add", "--size", "small", "--out"};
+  std::vector<std::string> counted = run;
+  counted.insert(counted.end(), {folder.path("a"), "--set", "sm.observe.events=true"});
+  ASSERT_EQ(weft(counted).code, 0);
+  const Exit same = weft({"energy", "--runs", folder.path("a"), "--base", folder.path("a"), "--sensitivity"});
+  EXPECT_EQ(same.code, 0) << same.err;
+  std::ifstream summary(folder.path("a/summary.txt"));
+  std::string energy;
+  while (std::getline(summary, energy) && energy.rfind("  energy", 0) != 0) continue;
+  EXPECT_THAT(same.out, AllOf(HasSubstr(energy), HasSubstr("EDP     1.0000"), HasSubstr("leakage")));
+  std::vector<std::string> uncounted = run;
+  uncounted.push_back(folder.path("b"));
+  ASSERT_EQ(weft(uncounted).code, 0);
+  const Exit none = weft({"energy", "--runs", folder.path("b")});
+  EXPECT_EQ(none.code, 2);
+  EXPECT_THAT(none.err, HasSubstr("sm.observe.events=true"));
+  EXPECT_THAT(weft({"energy", "--runs", folder.path("a"), "--technology", "none"}).err,
+              HasSubstr("known: 40nm"));
 }
 
 TEST(Commands, ThatDoNotExistAreAnsweredWithThoseThatDo) {
@@ -48,6 +78,113 @@ TEST(List, NamesWhatThereIs) {
   EXPECT_THAT(weft({"list", "workloads"}).out, AllOf(HasSubstr("bfs\n"), HasSubstr("degree: ")));
   EXPECT_THAT(weft({"list", "schemes"}).out, HasSubstr("sbr\n"));
   EXPECT_THAT(weft({"list", "statistics"}).out, AllOf(HasSubstr("sm*."), HasSubstr("[cycles]")));
+}
+
+TEST(Area, SaysWhatTablesAndRegistersTake) {
+  const Exit table = weft({"area", "--config", "harp-fermi", "--scheme", "harp"});
+  EXPECT_EQ(table.code, 0) << table.err;
+  EXPECT_THAT(table.out, AllOf(HasSubstr("harp-fermi, scheme harp"), HasSubstr("chip of 529 mm2"),
+                               HasSubstr("512 x 130"), HasSubstr("CAM"), HasSubstr("register_crossbar")));
+
+  const auto json = [](std::vector<std::string> more) {
+    std::vector<std::string> words{"area", "--json", "--config", "harp-fermi", "--scheme"};
+    words.insert(words.end(), more.begin(), more.end());
+    return nlohmann::json::parse(weft(words).out);
+  };
+  const auto harp = json({"harp"});
+  std::uint64_t counted = 0;
+  for (const auto& array : harp.at("arrays")) {
+    if (array.at("statistic") == "storage_bits") counted += array.at("sm_bits").get<std::uint64_t>();
+    const double sms = harp.at("sms").get<double>();
+    EXPECT_NEAR(array.at("chip_share").get<double>(), array.at("sm_mm2").get<double>() * sms / 529, 1e-12);
+    EXPECT_GT(array.at("sm_mm2").get<double>(), 0);
+  }
+  EXPECT_EQ(counted, 2u * 87040) << "HARP Table 7, two schedulers";
+
+  // A smaller node, a larger table, deeper stacks.
+  const auto second_level = [](const nlohmann::json& area) {
+    for (const auto& array : area.at("arrays")) {
+      if (array.at("part") == "second_level") return array.at("sm_mm2").get<double>();
+    }
+    return 0.0;
+  };
+  EXPECT_NEAR(second_level(json({"harp", "--set", "process.node_nm=28"})) / second_level(harp),
+              28.0 * 28 / (40 * 40), 1e-9);
+  EXPECT_GT(second_level(json({"harp+harp.second_level=1024"})), second_level(harp));
+  EXPECT_EQ(json({"sbr"}).at("arrays").at(0).at("entries").get<std::uint64_t>(), 16u * 24);
+  EXPECT_EQ(json({"sbr", "--stack-entries", "5"}).at("arrays").at(0).at("entries").get<std::uint64_t>(),
+            5u * 24);
+}
+
+TEST(Area, RefusesWhatMakesNoSense) {
+  const auto refused = [](std::vector<std::string> words, const std::string& found,
+                          const std::string& allowed) {
+    words.insert(words.begin(), "area");
+    const Exit exit = weft(words);
+    EXPECT_EQ(exit.code, 2) << found;
+    EXPECT_THAT(exit.err, AllOf(HasSubstr(found), HasSubstr(allowed)));
+  };
+  refused({"--scheme", "hrap"}, "--scheme: unknown scheme 'hrap'", "known: crown, dwf");
+  refused({"--config", "gtx481"}, "unknown configuration \"gtx481\"", "gtx480");
+  refused({"--set", "process.node_nm=10"}, "/process/node_nm: is 10",
+          "allowed: a number from 22.0 to 90.0 (nm)");
+  refused({"--set", "process.chip_mm2=-1"}, "/process/chip_mm2: is -1",
+          "allowed: a number from 0.0 to 2000.0 (mm2)");
+  refused({"--stack-entries", "0"}, "--stack-entries: found '0'",
+          "allowed: a whole number from 1 to 65536 (entries)");
+  refused({"more"}, "", "too many positional options");
+}
+
+// Every claim about area or access time has its array, and the page says how it compares.
+TEST(Area, StandsBesideWhatThePapersPrint) {
+  const Folder folder;
+  const Exit exit = weft({"area", "--printed", folder.path()});
+  EXPECT_EQ(exit.code, 0) << exit.err;
+  std::set<std::string> judged;
+  for (const auto& claim : folder.json("area.json").at("claims")) {
+    EXPECT_GT(claim.at("ours").get<double>(), 0) << claim;
+    EXPECT_TRUE(claim.at("verdict").is_string()) << claim;
+    judged.insert(claim.at("id").get<std::string>());
+  }
+  std::ifstream file(WEFT_EXPERIMENT_FILES "/claims.json");
+  for (const auto& claim : nlohmann::json::parse(file).at("claims")) {
+    const auto id = claim.at("id").get<std::string>();
+    const bool of_area = id.find(".area") != std::string::npos || id.find(".access.") != std::string::npos;
+    EXPECT_EQ(judged.count(id) != 0, of_area) << id;
+  }
+  EXPECT_THAT(folder.text("area.md"), AllOf(HasSubstr("`harp.area.chip`"), HasSubstr("0.5185")));
+  EXPECT_THAT(folder.text("verdicts.md"), HasSubstr("[area](area.md)"));
+}
+
+TEST(Area, SaysWhatIsWrongWithTheListOfPrintedAreas) {
+  const Folder folder;
+  const Folder experiments;
+  for (const char* name : {"claims.json", "causes.json"}) {
+    std::ifstream file(std::string(WEFT_EXPERIMENT_FILES "/") + name);
+    std::ostringstream text;
+    text << file.rdbuf();
+    static_cast<void>(experiments.write(name, text.str()));
+  }
+  setenv("WEFT_EXPERIMENTS", experiments.path().c_str(), 1);  // NOLINT(concurrency-mt-unsafe): one thread
+  const auto said = [&](const std::string& claims) {
+    static_cast<void>(experiments.write(
+        "area.json",
+        R"({"title": "t", "about": "a", "machines": {"harp": {"config": "harp-fermi", "scheme": "harp"}}, )"
+        R"("groups": [], "claims": [)" +
+            claims + "]}"));
+    const Exit exit = weft({"area", "--printed", folder.path()});
+    EXPECT_EQ(exit.code, 2) << claims;
+    return exit.err;
+  };
+  const std::string rest = R"(, "machine": "harp", "value": "mm2", "per": "domain")";
+  EXPECT_THAT(said(R"({"id": "harp.area.chip", "parts": ["third_level"])" + rest + "}"),
+              AllOf(HasSubstr("/claims/0: found part \"third_level\", of which there is none"),
+                    HasSubstr("second_level RAM")));
+  EXPECT_THAT(said(R"({"id": "harp.area.chop", "parts": ["second_level"])" + rest + "}"),
+              AllOf(HasSubstr("/claims/0/id"), HasSubstr("harp.area.chop")));
+  EXPECT_THAT(said(R"({"id": "harp.area.chip", "parts": ["second_level"], "machine": "ours"})"),
+              HasSubstr("/claims/0"));
+  unsetenv("WEFT_EXPERIMENTS");  // NOLINT(concurrency-mt-unsafe): one thread
 }
 
 TEST(Configs, AreCheckedAndDescribed) {
@@ -235,9 +372,12 @@ TEST(Bench, MeasuresTheProgramsThatItNames) {
 TEST(Demo, VerifiesAndShowsWhereTheCyclesWent) {
   const Exit exit = weft({"demo"}, patient(500));
   EXPECT_EQ(exit.code, 0) << exit.err;
-  EXPECT_THAT(exit.out, AllOf(HasSubstr("16 SMs"), HasSubstr("verified"),
-                              HasSubstr("where the scheduler cycles went")));
+  EXPECT_THAT(exit.out,
+              AllOf(HasSubstr("16 SMs"), HasSubstr("verified"), HasSubstr("where the scheduler cycles went"),
+                    HasSubstr("bound by"), HasSubstr("With harp instead of sbr"), HasSubstr("  harp: ")));
+  std::istringstream lines(exit.out);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 120u) << line;
 }
 
 }  // namespace
-}  // namespace weft::end_to_end
+}  // namespace weft::end_to_end::commands_test

@@ -4,9 +4,11 @@
 #include <cstdlib>
 #include <string>
 
+#include "common/statistics_sample.h"
 #include "end_to_end/process.h"
+#include "platform/csv_table.h"
 
-namespace weft::end_to_end {
+namespace weft::end_to_end::determinism_test {
 namespace {
 
 // stats.json without what depends on the machine that ran it.
@@ -25,18 +27,50 @@ std::string run(const Folder& folder, const std::string& name, std::vector<std::
   return comparable(folder, name);
 }
 
+// Both tables against stats.json.
+void add_up(const Folder& folder, const std::string& name) {
+  const auto stats = folder.json(name + "/stats.json"), config = folder.json(name + "/config.json");
+  const test::CsvTable samples(folder.text(name + "/samples.csv")),
+      launches(folder.text(name + "/launches.csv"));
+  const statistics::Sample tree(stats.at("statistics"));
+  const double sms = config.at("sm").at("count").get<double>();
+  EXPECT_EQ(samples.sum("cycles"), stats.at("cycles").get<double>() * sms);
+  EXPECT_EQ(launches.sum("cycles"), stats.at("cycles").get<double>()) << "they do not overlap";
+  EXPECT_EQ(launches.sum("sm_cycles"), stats.at("cycles").get<double>() * sms);
+  EXPECT_EQ(static_cast<double>(launches.rows().size()), tree.sum({"gpu", "launches"}));
+  for (const test::CsvTable* table : {&samples, &launches}) {
+    EXPECT_EQ(table->sum("thread_instructions"), stats.at("thread_instructions").get<double>());
+    EXPECT_EQ(table->sum("warp_instructions"), stats.at("warp_instructions").get<double>());
+    EXPECT_EQ(table->sum("active_lanes"), tree.sum({"sm", "active_lanes"}));
+    EXPECT_EQ(table->sum("threads"), tree.sum({"sm", "threads_launched"}));
+    EXPECT_EQ(table->sum("data_requests"), tree.sum({"sm", "memory", "data_requests"}));
+    EXPECT_EQ(table->sum("l1d_accesses"), tree.sum({"sm", "memory", "l1d", "accesses"}));
+    for (const char* bucket : {"issued", "memory", "dependence", "empty"})
+      EXPECT_EQ(table->sum("cycles_" + std::string(bucket)), tree.sum({"sm", "scheduler", "cycles", bucket}));
+  }
+  EXPECT_EQ(samples.sum("cycles_issued", "sm", "1"), tree.sum({{"sm", 1}, "scheduler", "cycles", "issued"}));
+  EXPECT_GT(samples.sum("live_threads"), 0);
+  EXPECT_GT(samples.sum("memory.queue"), 0);
+}
+
 class Determinism : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(Determinism, OfEveryStatistic) {
   const Folder folder;
   const std::vector<std::string> arguments{"run", "--config", GetParam(), "--workload",
                                            "bfs", "--size",   "n=700"};
-  const std::string first = run(folder, "first", arguments);
-  EXPECT_EQ(run(folder, "second", arguments), first);
+  auto sampled = arguments;
+  sampled.insert(sampled.end(), {"--sample", "300"});
+  const std::string first = run(folder, "first", sampled);
+  EXPECT_EQ(run(folder, "second", arguments), first) << "who takes samples only looks on";
 
-  auto awake = arguments;
+  auto awake = sampled;
   awake.emplace_back("--no-sleep");
   EXPECT_EQ(run(folder, "awake", awake), first) << "modules that sleep must count as if they had not";
+  for (const char* table : {"/samples.csv", "/launches.csv"})
+    EXPECT_EQ(folder.text("awake" + std::string(table)), folder.text("first" + std::string(table)));
+  EXPECT_FALSE(folder.has("second/samples.csv"));
+  add_up(folder, "first");
 
   setenv("WEFT_ISA", "base", 1);
   EXPECT_EQ(run(folder, "base", arguments), first)
@@ -63,4 +97,4 @@ TEST(DeterminismOnGtx480, OfBarriersAndSharedMemory) {
 }
 
 }  // namespace
-}  // namespace weft::end_to_end
+}  // namespace weft::end_to_end::determinism_test

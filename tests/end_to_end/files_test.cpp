@@ -1,6 +1,4 @@
 // How Weft writes files.
-#include "sc_main/files.h"
-
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,10 +10,11 @@
 #include <filesystem>
 #include <string>
 
-#include "common/error.h"
+#include "common/output_files.h"
 #include "end_to_end/process.h"
+#include "weft/common/error.h"
 
-namespace weft::end_to_end {
+namespace weft::end_to_end::files_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -193,4 +192,4 @@ TEST(Files, OfASetAreOfOneSetWhereTheLastOneIs) {
 }
 
 }  // namespace
-}  // namespace weft::end_to_end
+}  // namespace weft::end_to_end::files_test

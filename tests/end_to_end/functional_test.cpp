@@ -2,12 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
+#include <vector>
 
 #include "end_to_end/kernels.h"
 #include "end_to_end/process.h"
 
-namespace weft::end_to_end {
+namespace weft::end_to_end::functional_test {
 namespace {
 
 using ::testing::AllOf;
@@ -153,5 +155,71 @@ TEST(Check, FindsTheRacesOfBreadthFirstSearch) {
   EXPECT_EQ(memory.code, 0) << memory.err;
 }
 
+// The kernels that causes of differences name (experiments/variants) do what the workloads' own do.
+TEST(Functional, VariantsOfWorkloadsVerify) {
+  for (const auto& [variant, workload] :
+       std::map<std::string, std::string>{{"aes_rolled", "aes"},
+                                          {"back_propagation_powers", "back_propagation"},
+                                          {"gaussian_elimination_guard", "gaussian_elimination"},
+                                          {"h264_idct_rolled", "h264_idct"}}) {
+    const Exit exit = weft({"run", "--functional", "--workload", workload, "--size", "small", "--ptx",
+                            std::string(WEFT_EXPERIMENT_FILES) + "/variants/" + variant + ".ptx"});
+    EXPECT_EQ(exit.code, 0) << variant << ": " << exit.err;
+    EXPECT_THAT(exit.out, HasSubstr("verified")) << variant;
+  }
+}
+
+// --check scalar runs the work without scalarization first, and compares.
+Exit check_scalars(std::vector<std::string> words) {
+  words.insert(words.begin(), {"run", "--config", "stsimt", "--set", "scalarization.kind=full", "--set",
+                               "datapath.kind=temporal", "--check", "scalar"});
+  return weft(words);
+}
+
+TEST(Check, ScalarsOfWorkloadsAreThoseOfTheirThreads) {
+  for (const char* workload : {"back_propagation", "gaussian_elimination", "reduction"}) {
+    const Exit exit = check_scalars({"--workload", workload, "--size", "small"});
+    EXPECT_EQ(exit.code, 0) << workload << ": " << exit.err;
+    EXPECT_EQ(exit.err, "") << workload;
+  }
+  const Folder folder;
+  const Exit races = check_scalars({"--workload", "bfs", "--size", "small", "--out", folder.path("out")});
+  EXPECT_EQ(races.code, 0) << races.err;
+  EXPECT_THAT(races.err, HasSubstr("not compared with the run without scalarization: _Z3bfs"));
+  const auto checks = folder.json("out/stats.json").at("checks");
+  EXPECT_EQ(checks.at("reports").size(), 0u);
+  EXPECT_THAT(checks.at("not_compared").at(0).get<std::string>(), HasSubstr(": race, workloads/bfs/bfs.cu:"));
+}
+
+// A file that has other content each time it is read makes the two runs differ.
+TEST(Check, WhatTheRunWithoutScalarizationDoesOtherwiseIsAWrongResult) {
+  const Folder folder;
+  const auto ptx = folder.write("k.ptx", kPtxHeader + R"(
+.visible .entry k(.param .u64 data) {
+  .reg .b32 %r<4>; .reg .b64 %rd<4>; .reg .pred %p<2>;
+  ld.param.u64 %rd1, [data];
+  ld.global.v2.u32 {%r1, %r2}, [%rd1];
+  mov.u32 %r3, %tid.x;
+  setp.eq.u32 %p1, %r3, 0;
+  @%p1 st.global.u32 [%rd1+40], %r1;
+  ret;
+}
+)");
+  const auto run = [&](const std::string& content) {
+    return check_scalars({"--ptx", ptx, "--grid", "1", "--block", "32", "--arg", "ptr:64=" + content,
+                          "--dump", "0=" + folder.path("dump")});
+  };
+  const Exit same = run("iota");
+  EXPECT_EQ(same.code, 0) << same.err;
+  EXPECT_EQ(folder.text("dump").size(), 64u);
+  const Exit other = run("file:/proc/sys/kernel/random/uuid");
+  EXPECT_EQ(other.code, 1) << other.err;
+  EXPECT_THAT(other.err,
+              AllOf(HasSubstr("k: thread (0,0,0) of block (0,0,0), pc 1, "), HasSubstr("k.ptx:8:"),
+                    HasSubstr(" of this thread is of %r"), HasSubstr("; without scalarization it is 0x"),
+                    HasSubstr("(and 31 more times here)"), HasSubstr("what is in "),
+                    HasSubstr("is not what it is without scalarization")));
+}
+
 }  // namespace
-}  // namespace weft::end_to_end
+}  // namespace weft::end_to_end::functional_test

@@ -8,7 +8,7 @@
 #include "end_to_end/kernels.h"
 #include "end_to_end/process.h"
 
-namespace weft::end_to_end {
+namespace weft::end_to_end::functions_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -84,4 +84,4 @@ TEST(Functions, FaultsHaveExitCodeThree) {
 }
 
 }  // namespace
-}  // namespace weft::end_to_end
+}  // namespace weft::end_to_end::functions_test

@@ -4,11 +4,12 @@
 
 #include <string>
 
+#include "common/output_files.h"
 #include "end_to_end/kernels.h"
 #include "end_to_end/process.h"
-#include "sc_main/files.h"
+#include "platform/csv_table.h"
 
-namespace weft::end_to_end {
+namespace weft::end_to_end::interruption_test {
 namespace {
 
 using cli::make_folder;
@@ -64,13 +65,79 @@ TEST(Interruption, BySigtermAndSighupDoesTheSame) {
 
 TEST(Interruption, ByTheCycleLimitDoesTheSame) {
   const Folder folder;
-  const Exit exit = weft(endless(folder, {"--max-cycles", "4321"}));
+  const Exit exit = weft(endless(folder, {"--max-cycles", "4321", "--sample", "1000"}));
   EXPECT_EQ(exit.code, 3) << exit.err;
   EXPECT_THAT(exit.err, HasSubstr("--max-cycles"));
   const auto stats = folder.json("out/stats.json");
   EXPECT_EQ(stats.at("interrupted"), true);
   EXPECT_EQ(folder.json("out/run.json").at("finished"), true) << "it ends there every time";
   EXPECT_NEAR(stats.at("cycles").get<double>(), 4321, 2);
+  // The tables have what there is, and the last interval as far as it went.
+  const test::CsvTable launches(folder.text("out/launches.csv")), samples(folder.text("out/samples.csv"));
+  ASSERT_EQ(launches.rows().size(), 1U);
+  EXPECT_EQ(launches.rows()[0].at("end"), "stopped");
+  EXPECT_EQ(launches.sum("cycles"), stats.at("cycles").get<double>());
+  for (const test::CsvTable* table : {&launches, &samples})
+    EXPECT_EQ(table->sum("thread_instructions"), stats.at("thread_instructions").get<double>());
+  EXPECT_EQ(samples.sum("cycles", "sm", "0"), stats.at("cycles").get<double>());
+  EXPECT_EQ(samples.rows().back().at("cycle"), "5000");
+}
+
+TEST(Tables, OfAKernelThatFaults) {
+  const Folder folder;
+  const std::string kernel = folder.write("fault.ptx", R"(.version 6.0
+.target sm_35
+.address_size 64
+.visible .entry k(.param .u64 out) {
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<4>;
+  mov.u64 %rd1, 0;
+  mov.u32 %r1, %tid.x;
+  add.u32 %r2, %r1, 1;
+  st.global.u32 [%rd1], %r2;
+  ret;
+})");
+  const Exit exit = weft({"run", "--ptx", kernel, "--grid", "1", "--block", "32", "--arg", "ptr:4",
+                          "--sample", "100", "--out", folder.path("out")});
+  EXPECT_EQ(exit.code, 3) << exit.err;
+  const auto stats = folder.json("out/stats.json");
+  const test::CsvTable launches(folder.text("out/launches.csv")), samples(folder.text("out/samples.csv"));
+  ASSERT_EQ(launches.rows().size(), 1U);
+  EXPECT_EQ(launches.rows()[0].at("end"), "faulted");
+  EXPECT_EQ(launches.rows()[0].at("kernel"), "k");
+  EXPECT_GT(stats.at("thread_instructions").get<double>(), 0);
+  for (const test::CsvTable* table : {&launches, &samples})
+    EXPECT_EQ(table->sum("thread_instructions"), stats.at("thread_instructions").get<double>());
+}
+
+// What lies in the folder is of the last run, or gone.
+TEST(Tables, OfAnEarlierRunGo) {
+  const Folder folder;
+  const std::vector<std::string> words{"run",    "--workload", "vector_add",      "--size",
+                                       "n=1000", "--out",      folder.path("out")};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), words.begin(), words.end());
+    return weft(more).code;
+  };
+  EXPECT_EQ(with({"--sample", "200"}), 0);
+  EXPECT_TRUE(folder.has("out/samples.csv"));
+  EXPECT_EQ(with({}), 0);
+  EXPECT_FALSE(folder.has("out/samples.csv"));
+  EXPECT_TRUE(folder.has("out/launches.csv"));
+  EXPECT_EQ(with({"--functional"}), 0);
+  EXPECT_FALSE(folder.has("out/launches.csv"));
+  EXPECT_TRUE(folder.has("out/stats.json"));
+}
+
+TEST(Tables, NeedAFolderAndCycles) {
+  const Exit nowhere = weft({"run", "--workload", "vector_add", "--size", "n=1000", "--sample", "100"});
+  EXPECT_EQ(nowhere.code, 2);
+  EXPECT_THAT(nowhere.err, HasSubstr("--out"));
+  const Folder folder;
+  const Exit untimed = weft({"run", "--workload", "vector_add", "--size", "n=1000", "--sample", "100",
+                             "--functional", "--out", folder.path("out")});
+  EXPECT_EQ(untimed.code, 2);
+  EXPECT_THAT(untimed.err, HasSubstr("--functional"));
 }
 
 TEST(Interruption, DoesNotTouchARunWithinTheLimit) {
@@ -97,10 +164,26 @@ TEST(FullDisk, KeepsEarlierResults) {
   EXPECT_THAT(exit.out, HasSubstr("verified")) << "the summary still reaches the terminal";
   EXPECT_EQ(folder.text("out/stats.json"), before) << "the older file is whole";
   EXPECT_EQ(folder.text("out/config.json"), config) << "and the others are of the same run";
-  EXPECT_EQ(Folder::names_of(folder.path("out")),
-            (std::vector<std::string>{"config.json", "run.json", "stats.json", "summary.txt"}))
+  EXPECT_EQ(
+      Folder::names_of(folder.path("out")),
+      (std::vector<std::string>{"config.json", "launches.csv", "run.json", "stats.json", "summary.txt"}))
       << "and no half file lies beside it";
   EXPECT_EQ(Folder::names_of(folder.path()), (std::vector<std::string>{"out"}));
+}
+
+TEST(FullDisk, EndsTheTableOfTransactionsAtAWholeRow) {
+  const Folder folder;
+  Start full;
+  full.file_size_limit = 16'384;
+  const Exit exit = weft(
+      {"run", "--workload", "vector_add", "--size", "n=20000", "--transactions", folder.path("t.csv")}, full);
+  EXPECT_EQ(exit.code, 2) << exit.err;
+  EXPECT_THAT(exit.err,
+              HasSubstr("t.csv: cannot be written: File too large; what was written before is kept"));
+  EXPECT_THAT(exit.out, HasSubstr("verified"));
+  const std::string text = folder.text("t.csv");
+  EXPECT_GT(text.size(), 15'000U);
+  EXPECT_EQ(text.substr(text.size() - 4), ",ok\n");
 }
 
 TEST(FullDisk, OfStandardOutput) {
@@ -150,4 +233,4 @@ TEST(Results, CannotBeWrittenIntoAFile) {
 }
 
 }  // namespace
-}  // namespace weft::end_to_end
+}  // namespace weft::end_to_end::interruption_test

@@ -15,7 +15,7 @@
 #include "end_to_end/kernels.h"
 #include "end_to_end/process.h"
 
-namespace weft::end_to_end {
+namespace weft::end_to_end::options_test {
 namespace {
 
 using ::testing::AllOf;
@@ -70,11 +70,20 @@ std::map<std::string, Shown> help_of(const std::string& command) {
   return options;
 }
 
-const Words kCommands{"run", "demo", "bench", "characterize", "compare", "cuda",
-                      "soc", "list", "ptx",   "check-config", "schema"};
+const Words kCommands{"area",   "run",  "demo", "bench", "characterize", "compare",      "reproduce",
+                      "energy", "cuda", "soc",  "list",  "ptx",          "check-config", "schema"};
 // What stands for no number.
-const std::set<std::string> kTexts{"",     "NAME",       "FILE",     "DIR",
-                                   "WORD", "PATH=VALUE", "NAME,...", "memory|race|warp"};
+const std::set<std::string> kTexts{"",
+                                   "NAME",
+                                   "FILE",
+                                   "DIR",
+                                   "WORD",
+                                   "PATH=VALUE",
+                                   "NAME,...",
+                                   "PROGRAM,...",
+                                   "PATH,...",
+                                   "PATTERN",
+                                   "memory|race|warp|scalar"};
 
 TEST(NumericOptions, AllHaveARowThatSaysWhatHelpSays) {
   const auto rows = table();
@@ -104,9 +113,11 @@ TEST(NumericOptions, AllHaveARowThatSaysWhatHelpSays) {
 }
 
 // Words in front of an option with which the command ends before it does anything, whatever the value.
-const std::map<std::string, Words> kInFront{{"run", {"run", "--workload", "nowhere"}},
+const std::map<std::string, Words> kInFront{{"area", {"area", "--config", "nowhere"}},
+                                            {"run", {"run", "--workload", "nowhere"}},
                                             {"characterize", {"characterize", "nowhere"}},
                                             {"compare", {"compare", "--workloads", "nowhere"}},
+                                            {"reproduce", {"reproduce", "nowhere"}},
                                             {"cuda", {"cuda"}},
                                             {"soc", {"soc"}}};
 
@@ -177,8 +188,33 @@ TEST(NumbersInTexts, AreCheckedTheSameWay) {
   EXPECT_THAT(weft({"cuda", "--capability", "seven.x", "--", "true"}).err, HasSubstr("--capability"));
 }
 
+TEST(Options, ThatChooseTransactionsAreChecked) {
+  const Folder folder;
+  const auto message = [&](Words more) {
+    Words words{"run", "--workload", "vector_add", "--size", "n=1"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Exit exit = weft(words);
+    EXPECT_EQ(exit.code, 2);
+    return exit.err;
+  };
+  const std::string file = folder.path("t.csv");
+  EXPECT_THAT(message({"--transactions-sms", "0"}), HasSubstr("give the file, too: --transactions FILE"));
+  for (const char* option : {"--transactions-sms", "--transactions-bytes"}) {
+    for (const char* wrong : {"x", "1-", "-1", "1,", "3-2", "1-2-3"})
+      EXPECT_THAT(message({"--transactions", file, option, wrong}),
+                  HasSubstr(std::string(option) + ": found"));
+  }
+  EXPECT_THAT(message({"--transactions", file, "--transactions-sms", "0-99"}),
+              HasSubstr("SM 99 are asked for; allowed are 0 to 14"));
+  EXPECT_THAT(message({"--transactions", file, "--transactions-hops", "hop_sn*"}),
+              HasSubstr("no hop of this GPU has a name like 'hop_sn*'"));
+  EXPECT_THAT(message({"--transactions", folder.path("none/t.csv")}),
+              HasSubstr("none/t.csv: cannot be written"));
+  EXPECT_THAT(message({"--functional", "--transactions", file}), HasSubstr("--transactions: has no meaning"));
+}
+
 TEST(Options, ThatAreEmptyOrStandTwiceAreRefused) {
-  for (const char* option : {"--vcd", "--out", "--size", "--config", "--fast-forward"}) {
+  for (const char* option : {"--vcd", "--transactions", "--out", "--size", "--config", "--fast-forward"}) {
     const Exit exit = weft({"run", "--workload", "vector_add", option, ""});
     EXPECT_EQ(exit.code, 2) << option;
     EXPECT_THAT(exit.err, AnyOf(HasSubstr(std::string(option) + ": found ''"), HasSubstr(option))) << option;
@@ -250,4 +286,4 @@ TEST(Workloads, AreInterruptedWhileTheirInputIsMade) {
 }
 
 }  // namespace
-}  // namespace weft::end_to_end
+}  // namespace weft::end_to_end::options_test

@@ -1,13 +1,14 @@
-// Runs the program `weft` and collects what it said; a folder of its own for each test.
+// Runs the program `weft` and collects what it said.
 #ifndef WEFT_TESTS_END_TO_END_PROCESS_H
 #define WEFT_TESTS_END_TO_END_PROCESS_H
 
 #include <csignal>
 #include <cstdint>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include "folder.h"
 
 namespace weft::end_to_end {
 
@@ -36,25 +37,7 @@ inline Start patient(int timeout_s) {
 // Runs `weft` with these arguments, standard input empty.
 Exit weft(const std::vector<std::string>& arguments, const Start& start = {});
 
-// A folder that is removed with the object.
-class Folder {
- public:
-  Folder();
-  ~Folder();
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  std::string path(const std::string& name = "") const;
-  // Writes a file; returns its path.
-  std::string write(const std::string& name, const std::string& text) const;
-  bool has(const std::string& name) const;
-  std::string text(const std::string& name) const;
-  nlohmann::ordered_json json(const std::string& name) const;
-  static std::vector<std::string> names_of(const std::string& path);
-
- private:
-  std::string path_;
-};
+using test::Folder;
 
 }  // namespace weft::end_to_end
 

@@ -8,7 +8,7 @@
 
 #include "end_to_end/process.h"
 
-namespace weft::end_to_end {
+namespace weft::end_to_end::workloads_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -38,11 +38,14 @@ TEST_P(EveryMachine, VerifiesTheWorkload) {
   EXPECT_GT(cycles, 0);
   EXPECT_GT(threads, warps);
   EXPECT_NEAR(ipc, threads / cycles, 1e-9 * ipc);
-  for (const char* share : {"lane_activity", "simd_efficiency", "idle_share"}) {
+  for (const char* share :
+       {"lane_activity", "simd_efficiency", "idle_share", "idle_share_blocked", "depth_utilisation"}) {
     EXPECT_GE(stats.at(share), 0.0) << share;
     EXPECT_LE(stats.at(share), 1.0) << share;
   }
   EXPECT_GE(stats.at("coalescing_rate"), 1.0);
+  EXPECT_GT(stats.at("executed_thread_instructions"), 0);
+  EXPECT_LE(stats.at("executed_thread_instructions"), threads);
 
   // The statistics agree with one another.
   std::uint64_t launched = 0, retired = 0, warp_instructions = 0;
@@ -80,8 +83,9 @@ TEST(Results, AreStatisticsConfigurationAndSummary) {
   const Exit exit = weft({"run", "--workload", "vector_add", "--size", "n=1000", "--set", "sm.count=3",
                           "--out", folder.path("a/b")});
   ASSERT_EQ(exit.code, 0) << exit.err;
-  EXPECT_EQ(Folder::names_of(folder.path("a/b")),
-            (std::vector<std::string>{"config.json", "run.json", "stats.json", "summary.txt"}))
+  EXPECT_EQ(
+      Folder::names_of(folder.path("a/b")),
+      (std::vector<std::string>{"config.json", "launches.csv", "run.json", "stats.json", "summary.txt"}))
       << "no temporary files stay behind";
   EXPECT_EQ(folder.json("a/b/config.json").at("sm").at("count"), 3) << "the effective configuration";
   EXPECT_EQ(folder.text("a/b/summary.txt"), exit.out);
@@ -123,4 +127,4 @@ TEST(Results, ThatAreWrongGiveExitCode1) {
 }
 
 }  // namespace
-}  // namespace weft::end_to_end
+}  // namespace weft::end_to_end::workloads_test

@@ -4,8 +4,9 @@
 #include <random>
 
 #include "interpreter/interpreter.h"
-#include "platform/gpu_config.h"
-#include "runtime/arguments.h"
+#include "weft/platform/gpu.h"
+#include "weft/platform/gpu_config.h"
+#include "weft/runtime/arguments.h"
 
 namespace weft::test {
 namespace {
@@ -51,36 +52,57 @@ std::string launch_of(const RandomKernel& kernel) {
 }
 
 std::vector<std::string> settings_of(const Machine& machine) {
-  std::vector<std::string> settings{
-      "sm.count=2",
-      "gddr5.bytes=268435456",
-      "watchdog.cycles=100000",
-      "warp_formation.dwr.lat_timeout=20000",
-      "sm.dependence=" + machine.dependence,
-      "warp_formation.scheme=" + machine.scheme,
-      "warp_formation.warp_size=" + std::to_string(machine.warp_size),
-      std::string("warp_formation.likely_convergence=") + (machine.likely_points ? "static" : "off")};
+  std::vector<std::string> settings{"sm.count=2",
+                                    "gddr5.bytes=268435456",
+                                    "watchdog.cycles=200000",
+                                    "sm.dependence=" + machine.dependence,
+                                    "warp_formation.scheme=" + machine.scheme,
+                                    "warp_formation.warp_size=" + std::to_string(machine.warp_size)};
   if (machine.max_registers != 0)
     settings.push_back("sm.max_registers_per_thread=" + std::to_string(machine.max_registers));
+  if (machine.one_clock) {
+    for (const char* clock : {"core", "interconnect", "memory"})
+      settings.push_back(std::string("clocks.") + clock + "_mhz=700");
+  }
+  settings.insert(settings.end(), machine.settings.begin(), machine.settings.end());
   return settings;
 }
 
-runtime::DeviceOptions with_monitors() {
+GpuConfig config_of(const Machine& machine) {
+  GpuConfig config = load_config(machine.config, settings_of(machine));
+  if (machine.tables == 0) return config;
+  std::mt19937_64 random(machine.tables);
+  if (auto* const own = config.warp_formation.options.find(machine.scheme)) own->randomise(random);
+  return config.checked(machine.config);
+}
+
+runtime::DeviceOptions options_of(const GpuConfig& config) {
   runtime::DeviceOptions options;
   options.monitors = true;
+  options.check.scalar = config.sm.scalarization.on();
   return options;
+}
+
+}  // namespace
+
+namespace {
+
+std::string tables_of(const Machine& machine) {
+  return machine.tables == 0 ? "" : ", tables of seed " + std::to_string(machine.tables);
 }
 
 }  // namespace
 
 void PrintTo(const Machine& machine, std::ostream* out) {
   *out << machine.config << ", " << machine.scheme << ", " << machine.dependence << ", warps of "
-       << machine.warp_size << (machine.likely_points ? ", likely-convergence points" : "");
+       << machine.warp_size << tables_of(machine) << (machine.name.empty() ? "" : ", ") << machine.name;
 }
 
 std::string test_name(const Machine& machine) {
   std::string name = machine.scheme + "_" + machine.config + "_" + std::to_string(machine.warp_size) + "_" +
-                     machine.dependence + (machine.likely_points ? "_likely" : "");
+                     machine.dependence +
+                     (machine.tables != 0 ? "_tables_" + std::to_string(machine.tables) : "") +
+                     (machine.name.empty() ? "" : "_" + machine.name);
   for (char& c : name) c = c == '-' ? '_' : c;
   return name;
 }
@@ -93,7 +115,7 @@ std::string how_to_repeat(const Machine& machine, std::uint64_t seed) {
 Campaign::Campaign(const Machine& machine, std::function<std::string(const std::string&)> mutate)
     : machine_(machine),
       mutate_(std::move(mutate)),
-      device_(load_config(machine.config, settings_of(machine)), with_monitors()) {}
+      device_(config_of(machine), options_of(config_of(machine))) {}
 
 std::string Campaign::compare(const RandomKernel& kernel, std::uint64_t seed) {
   auto& original = device_.load_module(kernel.text, "random.ptx");
@@ -105,7 +127,7 @@ std::string Campaign::compare(const RandomKernel& kernel, std::uint64_t seed) {
   const auto base = device_.allocate(got.size());
   device_.copy_to(base, got.data(), got.size());
   const auto arguments = runtime::Arguments().add(base).add(base + expected.table).add(base + expected.sums);
-  // The interpreter's program has all the registers that it needs.
+  // The interpreter's program has all the registers that it needs, each thread its own.
   const ptx::DecodeOptions limited = original.options();
   original.set_options({});
   const ptx::Program& program = device_.program(original, "k");
@@ -134,6 +156,7 @@ std::string Campaign::compare(const RandomKernel& kernel, std::uint64_t seed) {
   device_.synchronise();
   device_.copy_from(got.data(), base, got.size());
   if (std::string broken = device_.gpu().violations(); !broken.empty()) return broken;
+  for (const check::Report& report : device_.reports()) return report.text;
   for (std::size_t i = 0; i < got.size(); ++i) {
     if (got[i] == expected.bytes[i]) continue;
     return name_of_byte(expected, i) + " is " + hex_word(got, i) + ", the interpreter's " +
@@ -141,6 +164,8 @@ std::string Campaign::compare(const RandomKernel& kernel, std::uint64_t seed) {
   }
   const std::uint64_t executed = device_.gpu().totals().thread_instructions;
   thread_instructions_ += executed;
+  if (device_.gpu().config().sm.scalarization.on())
+    scalar_instructions_ += device_.gpu().statistics().sum({"sm", "scalar", "instructions"}).value();
   if (executed == instructions) return "";
   return "the GPU executed " + std::to_string(executed) + " thread instructions, the interpreter " +
          std::to_string(instructions);
@@ -169,14 +194,15 @@ Failure Campaign::run(std::uint64_t seed) {
       choices.draws(), [](Choices& c) { random_kernel(c); },
       [&](const Draws& draws) { return !difference(generated(draws), seed).empty(); }, seconds_to_shrink_);
   failure.smallest = generated(smallest.draws);
-  failure.report =
-      "kernel of seed " + std::to_string(seed) + ", " + launch_of(kernel) + ", scheme " + machine_.scheme +
-      ", config " + machine_.config + ", dependence " + machine_.dependence + ", warps of " +
-      std::to_string(machine_.warp_size) + (machine_.likely_points ? ", likely-convergence points: " : ": ") +
-      failure.what + "\nto repeat: " + how_to_repeat(machine_, seed) + "\nafter " +
-      std::to_string(smallest.shrinks) + " shrinks, " + std::to_string(smallest.tried) + " tried" +
-      (smallest.finished ? "" : " (time was over)") + ", " + launch_of(failure.smallest) + ": " +
-      difference(failure.smallest, seed) + "\n" + failure.smallest.text;
+  failure.report = "kernel of seed " + std::to_string(seed) + ", " + launch_of(kernel) + ", scheme " +
+                   machine_.scheme + ", config " + machine_.config + ", dependence " + machine_.dependence +
+                   ", warps of " + std::to_string(machine_.warp_size) + tables_of(machine_) +
+                   (machine_.name.empty() ? "" : ", " + machine_.name) + ": " + failure.what +
+                   "\nto repeat: " + how_to_repeat(machine_, seed) + "\nafter " +
+                   std::to_string(smallest.shrinks) + " shrinks, " + std::to_string(smallest.tried) +
+                   " tried" + (smallest.finished ? "" : " (time was over)") + ", " +
+                   launch_of(failure.smallest) + ": " + difference(failure.smallest, seed) + "\n" +
+                   failure.smallest.text;
   return failure;
 }
 

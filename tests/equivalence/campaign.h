@@ -14,15 +14,20 @@
 #include <vector>
 
 #include "equivalence/kernel_generator.h"
-#include "runtime/device.h"
+#include "weft/runtime/device.h"
 
 namespace weft::test {
 
 struct Machine {
   std::string config, scheme, dependence;
   unsigned warp_size = 32;
-  bool likely_points = false;  // warp_formation.likely_convergence=static
+  std::uint64_t tables = 0;    // seed of the scheme's own configuration; 0: as it is
   unsigned max_registers = 0;  // sm.max_registers_per_thread; 0: as the configuration says
+  // All clocks run at 700 MHz: a kernel takes the same time whenever it begins. Else their edges lie
+  // otherwise at each reset.
+  bool one_clock = false;
+  std::vector<std::string> settings = {};  // more of the configuration
+  std::string name = {};                   // of these, in the name of its test
 };
 void PrintTo(const Machine& machine, std::ostream* out);
 // "dwf_gtx480_32_barrel": the name of its test.
@@ -53,6 +58,8 @@ class Campaign {
 
   std::uint64_t thread_instructions() const { return thread_instructions_; }
   unsigned spilled_kernels() const { return spilled_kernels_; }
+  // Instructions that executed once for a warp.
+  std::uint64_t scalar_instructions() const { return scalar_instructions_; }
 
  private:
   std::string compare(const RandomKernel& kernel, std::uint64_t seed);
@@ -61,7 +68,7 @@ class Campaign {
   const std::function<std::string(const std::string&)> mutate_;
   runtime::Device device_;
   double seconds_to_shrink_ = 120;
-  std::uint64_t thread_instructions_ = 0;
+  std::uint64_t thread_instructions_ = 0, scalar_instructions_ = 0;
   unsigned spilled_kernels_ = 0;
 };
 

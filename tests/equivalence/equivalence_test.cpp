@@ -1,9 +1,11 @@
 // The strongest test: every scheme, dependence model, machine and warp size leaves the memory image that the
 // plain per-thread interpreter leaves, and finishes.
 //
-// By default a slice of a minute over all machines. With WEFT_CAMPAIGN=full 2,000 kernels for every scheme,
+// By default a slice: one kernel on every machine at least; with WEFT_CAMPAIGN=long a minute and three. With
+// WEFT_CAMPAIGN=full 2,000 kernels for every scheme,
 // dependence model and each of three machines, 500 of them with each warp size; on the other machines a tenth
-// of that. WEFT_CAMPAIGN_KERNELS=N runs N kernels on each (with each warp size), WEFT_CAMPAIGN_SEED=N starts
+// of that; 2,000 on lanes that run warps in time, divided among their settings; 2,300 with scalarization,
+// likewise. WEFT_CAMPAIGN_KERNELS=N runs N kernels on each (with each warp size), WEFT_CAMPAIGN_SEED=N starts
 // at another seed, WEFT_CAMPAIGN_SEED=random at one that is drawn. Every failure is shrunk and tells how to
 // repeat it.
 #include <gtest/gtest.h>
@@ -17,14 +19,15 @@
 
 #include "equivalence/campaign.h"
 #include "platform/gpu_bench.h"
-#include "warp_formation/warp_formation.h"
+#include "weft/warp_formation/scheme.h"
 
-namespace weft::test {
+namespace weft::test::equivalence_test {
 namespace {
 
-constexpr double kSliceSeconds = 60;
-constexpr unsigned kSliceKernels = 3;  // at least
-constexpr unsigned kFullKernels = 500, kFullKernelsElsewhere = 50;
+constexpr double kSliceSeconds = 20, kLongSeconds = 60;
+constexpr unsigned kSliceKernels = 1, kLongKernels = 3;  // at least
+constexpr unsigned kKernelsWithScalars = 8;  // of so many random kernels, one has a scalar instruction
+constexpr unsigned kFullKernels = 500, kFullKernelsElsewhere = 50, kFullKernelsOfLanes = 72;
 
 const char* environment(const char* name) {
   const char* value = std::getenv(name);
@@ -35,22 +38,96 @@ bool is_one_of_three(const std::string& config) {
   return config == "gtx480" || config == "dwr-tesla" || config == "harp-fermi";
 }
 
+// Lanes that each run a warp in time. A warp of 32 has to fit a lane's slice of the registers; those that are
+// given back warp by warp are few, so that blocks wait for them.
+void add_lanes(std::vector<Machine>& list) {
+  const auto add = [&](unsigned size, const std::string& name, std::vector<std::string> settings) {
+    settings.insert(settings.begin(), "datapath.kind=temporal");
+    Machine machine{"stsimt", "sbr", "scoreboard", size, 0, 32};
+    machine.settings = std::move(settings);
+    machine.name = "lanes_" + name;
+    list.push_back(std::move(machine));
+  };
+  for (const unsigned size : {16u, 32u}) {
+    for (const char* width : {"1", "2", "4"}) {
+      for (const char* compaction : {"bcc", "none"}) {
+        for (const char* registers : {"block", "thread"}) {
+          add(size, std::string(width) + "_" + compaction + "_" + registers,
+              {std::string("datapath.lane_width=") + width, std::string("datapath.compaction=") + compaction,
+               std::string("datapath.registers=") + registers, "sm.registers=8192"});
+        }
+      }
+    }
+  }
+  add(32, "guard", {"datapath.guard=issue_mask"});
+  add(32, "unlocked", {"datapath.locked=false", "datapath.registers=thread"});
+  add(64, "wide", {"datapath.lane_width=2", "sm.registers=32768"});
+  add(32, "warp", {"datapath.forwarding=warp", "datapath.instruction_register=lane"});
+}
+
+// One value for a warp, on lanes that work together, on a unit of its own, on lanes that run warps in time.
+// What the self-check finds fails too.
+void add_scalarization(std::vector<Machine>& list) {
+  const auto add = [&](const char* config, const char* dependence, unsigned size, const std::string& name,
+                       const std::vector<std::string>& settings) {
+    for (const char* kind : {"restricted", "full"}) {
+      Machine machine{config, "sbr", dependence, size};
+      machine.settings = settings;
+      machine.settings.push_back(std::string("scalarization.kind=") + kind);
+      machine.name = std::string("scalar_") + kind + "_" + name;
+      list.push_back(std::move(machine));
+    }
+  };
+  const std::string temporal = "datapath.kind=temporal", separate = "scalarization.unit=separate",
+                    likely = "warp_formation.likely_convergence=static";
+  add("gtx480", "scoreboard", 32, "lanes", {});
+  add("gtx480", "scoreboard", 16, "lanes", {});
+  add("gtx480", "barrel", 32, "lanes", {});
+  add("gtx480", "scoreboard", 32, "likely", {likely});
+  add("gtx480", "scoreboard", 32, "plain", {"warp_formation.reconvergence=plain"});
+  add("gtx480", "scoreboard", 32, "taken_first", {"warp_formation.sbr.order=taken_first"});
+  add("gtx480", "scoreboard", 32, "separate", {separate});
+  add("harp-fermi", "scoreboard", 32, "separate", {separate, likely});
+  add("stsimt", "scoreboard", 32, "separate", {separate});
+  // A warp of 32 has to fit a lane's slice of the registers, without being spilled for that.
+  for (const char* width : {"1", "4"}) {
+    const std::string lane = std::string("datapath.lane_width=") + width;
+    const std::string name = std::string("temporal_") + width;
+    add("stsimt", "scoreboard", 32, name, {temporal, lane, "sm.registers=65536"});
+    add("stsimt", "scoreboard", 32, name + "_likely", {temporal, lane, likely, "sm.registers=65536"});
+    add("stsimt", "scoreboard", 16, name + "_thread",
+        {temporal, lane, "datapath.registers=thread", "sm.registers=65536"});
+  }
+  add("stsimt", "scoreboard", 32, "spilled",
+      {temporal, "sm.max_registers_per_thread=24", "sm.registers=32768"});
+}
+
 std::vector<Machine> machines() {
   std::vector<Machine> list;
   for (const auto& scheme : warp_formation::scheme_names()) {
     for (const auto& config : config_names()) {
       for (const unsigned size : {8u, 16u, 32u, 64u}) {
         for (const char* dependence : {"barrel", "scoreboard"})
-          list.push_back({config, scheme, dependence, size, false});
+          list.push_back({config, scheme, dependence, size});
       }
     }
   }
-  for (const char* scheme : {"sbr", "tbc"}) {
-    for (const char* config : {"gtx480", "harp-fermi", "dwr-tesla"}) {
-      for (const char* dependence : {"barrel", "scoreboard"})
-        list.push_back({config, scheme, dependence, 32, true});
+  // Each scheme's tables and policies at random, on three machines.
+  for (const auto& scheme : warp_formation::scheme_names()) {
+    for (const std::uint64_t tables : {1, 2}) {
+      for (const char* config : {"gtx480", "harp-fermi", "dwr-tesla"}) {
+        for (const char* dependence : {"barrel", "scoreboard"})
+          list.push_back({config, scheme, dependence, 32, tables});
+      }
     }
   }
+  // Groups of dwr that span blocks, and wait without end (DwrPartners.SeedsOfTheCampaign).
+  for (const char* dependence : {"barrel", "scoreboard"}) {
+    list.push_back({"dwr-tesla", "dwr", dependence, 32, 21});
+    list.push_back({"harp-fermi", "dwr", dependence, 32, 37});
+  }
+  add_lanes(list);
+  add_scalarization(list);
   return list;
 }
 
@@ -76,9 +153,14 @@ Plan plan_of(const Machine& machine, std::size_t number, std::size_t count) {
   if (std::string(environment("WEFT_CAMPAIGN")) == "full") {
     plan.kernels = is_one_of_three(machine.config) ? kFullKernels : kFullKernelsElsewhere;
     plan.seed = 1 + size * kFullKernels;
+    if (!machine.name.empty()) {
+      plan.kernels = kFullKernelsOfLanes;
+      plan.seed = 1 + number * kFullKernelsOfLanes;
+    }
   } else {
-    plan.kernels = kSliceKernels;
-    plan.seconds = kSliceSeconds / static_cast<double>(count);
+    const bool is_long = std::string(environment("WEFT_CAMPAIGN")) == "long";
+    plan.kernels = is_long ? kLongKernels : kSliceKernels;
+    plan.seconds = (is_long ? kLongSeconds : kSliceSeconds) / static_cast<double>(count);
     plan.seed = 1'000'000 * (number + 1);
   }
   const std::string seed = environment("WEFT_CAMPAIGN_SEED"), kernels = environment("WEFT_CAMPAIGN_KERNELS");
@@ -114,6 +196,9 @@ std::string run(const Machine& machine, const Plan& plan) {
     seed_under_way() = plan.seed + kernels++;
     report = campaign.run(seed_under_way()).report;
   }
+  if (machine.name.rfind("scalar_", 0) == 0 && kernels >= kKernelsWithScalars &&
+      campaign.scalar_instructions() == 0)
+    report += "nothing was scalar";
   return std::to_string(kernels) + " " + std::to_string(campaign.thread_instructions()) + "\n" + report;
 }
 
@@ -172,4 +257,4 @@ INSTANTIATE_TEST_SUITE_P(Machines, Equivalence, ::testing::ValuesIn(numbered(mac
                          [](const auto& info) { return test_name(info.param.second); });
 
 }  // namespace
-}  // namespace weft::test
+}  // namespace weft::test::equivalence_test

@@ -5,9 +5,9 @@
 #include "equivalence/campaign.h"
 #include "equivalence/matrix_kernels.h"
 #include "platform/gpu_bench.h"
-#include "warp_formation/warp_formation.h"
+#include "weft/warp_formation/scheme.h"
 
-namespace weft::test {
+namespace weft::test::matrix_test {
 namespace {
 
 class Matrix : public ::testing::TestWithParam<Machine> {};
@@ -30,6 +30,9 @@ std::vector<Machine> machines() {
     // A block's warps that hold several of PTX's, or part of one.
     list.push_back({"gtx480", scheme, "scoreboard", 8});
     list.push_back({"gtx480", scheme, "scoreboard", 128});
+    // The scheme's own configuration at random.
+    list.push_back({"gtx480", scheme, "barrel", 32, 1});
+    list.push_back({"harp-fermi", scheme, "scoreboard", 32, 2});
   }
   return list;
 }
@@ -38,4 +41,4 @@ INSTANTIATE_TEST_SUITE_P(Schemes, Matrix, ::testing::ValuesIn(machines()),
                          [](const auto& info) { return test_name(info.param); });
 
 }  // namespace
-}  // namespace weft::test
+}  // namespace weft::test::matrix_test

@@ -7,10 +7,10 @@
 #include "equivalence/campaign.h"
 #include "equivalence/matrix_kernels.h"
 #include "interpreter/interpreter.h"
-#include "ptx/module.h"
-#include "warp_formation/warp_formation.h"
+#include "weft/ptx/module.h"
+#include "weft/warp_formation/scheme.h"
 
-namespace weft::test {
+namespace weft::test::spill_test {
 namespace {
 
 constexpr std::uint64_t kBase = 0x1'0000'0000;
@@ -67,8 +67,8 @@ TEST_P(SpillOnGpu, LeavesTheInterpretersMemory) {
 std::vector<Machine> machines() {
   std::vector<Machine> list;
   for (const auto& scheme : warp_formation::scheme_names()) {
-    list.push_back({"gtx480", scheme, "scoreboard", 32, false, 16});
-    list.push_back({"harp-fermi", scheme, "barrel", 32, false, 18});
+    list.push_back({"gtx480", scheme, "scoreboard", 32, 0, 16});
+    list.push_back({"harp-fermi", scheme, "barrel", 32, 0, 18});
   }
   return list;
 }
@@ -77,4 +77,4 @@ INSTANTIATE_TEST_SUITE_P(Schemes, SpillOnGpu, ::testing::ValuesIn(machines()),
                          [](const auto& info) { return test_name(info.param); });
 
 }  // namespace
-}  // namespace weft::test
+}  // namespace weft::test::spill_test

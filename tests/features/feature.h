@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "platform/gpu_bench.h"
-#include "runtime/device.h"
+#include "weft/runtime/device.h"
 
 namespace weft::test {
 

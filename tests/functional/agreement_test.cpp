@@ -6,10 +6,11 @@
 #include <cstring>
 #include <sstream>
 
-#include "common/error.h"
 #include "interpreter/interpreter.h"
 #include "platform/gpu_bench.h"
-#include "runtime/arguments.h"
+#include "weft/common/error.h"
+#include "weft/gddr5/memory_image.h"
+#include "weft/runtime/arguments.h"
 
 namespace weft::test {
 namespace {

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/error.h"
 #include "platform/gpu_bench.h"
+#include "weft/common/error.h"
 
 namespace weft::test {
 namespace {

@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/error.h"
 #include "platform/gpu_bench.h"
-#include "ptx/module.h"
+#include "weft/common/error.h"
+#include "weft/ptx/module.h"
 
 namespace weft::test {
 namespace {

@@ -8,7 +8,7 @@
 #include "equivalence/kernel_generator.h"
 #include "interpreter/interpreter.h"
 #include "platform/gpu_bench.h"
-#include "runtime/arguments.h"
+#include "weft/runtime/arguments.h"
 
 namespace weft::test {
 namespace {

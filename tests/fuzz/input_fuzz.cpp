@@ -8,10 +8,10 @@
 
 #include "common/config_document.h"
 #include "common/config_reader.h"
-#include "common/error.h"
 #include "fuzz/require.h"
-#include "platform/gpu_config.h"
 #include "sc_main/raw_argument.h"
+#include "weft/common/error.h"
+#include "weft/platform/gpu_config.h"
 
 namespace weft {
 namespace {
@@ -70,6 +70,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 }
 
 // libsystemc wants it; libFuzzer has the main function.
-int sc_main(int /*argc*/, char* /*argv*/[]) {
+extern "C" int sc_main(int /*argc*/, char* /*argv*/[]) {
   return 0;
 }

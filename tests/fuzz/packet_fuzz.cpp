@@ -12,14 +12,14 @@
 #include <memory>
 #include <string>
 
-#include "common/hop_monitor.h"
+#include "bus/hop_monitor.h"
 #include "fuzz/require.h"
-#include "gddr5/memory_image.h"
 #include "host/packets.h"
 #include "host/register_table.h"
 #include "host/test_memory.h"
 #include "host/traffic.h"
-#include "platform/gpu.h"
+#include "weft/gddr5/memory_image.h"
+#include "weft/platform/gpu.h"
 
 // Libraries that are not instrumented grow strings and vectors too; and the GPU lives until the end, part of
 // it known only to coroutines of SystemC, whose stacks are not searched for pointers.

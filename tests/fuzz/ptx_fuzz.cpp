@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "common/error.h"
 #include "fuzz/require.h"
-#include "ptx/module.h"
+#include "weft/common/error.h"
+#include "weft/ptx/module.h"
 
 namespace weft::ptx {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string>
 
-#include "common/error.h"
+#include "weft/common/error.h"
 
 namespace weft::fuzz {
 

@@ -7,13 +7,13 @@
 #include <tuple>
 #include <vector>
 
-#include "common/error.h"
+#include "weft/common/error.h"
 
 namespace weft::gddr5 {
 namespace {
 
-AddressMap::Config fermi() {
-  AddressMap::Config config;
+MapConfig fermi() {
+  MapConfig config;
   config.channels = 6;
   config.l2_banks = 2;
   return config;
@@ -31,11 +31,11 @@ TEST(AddressMap, ConsecutiveChunksGoRoundChannelsThenL2Banks) {
 }
 
 TEST(AddressMap, RouteHasAnInverse) {
-  AddressMap::Config odd = fermi();
+  MapConfig odd = fermi();
   odd.channels = 5;
   odd.l2_banks = 3;
   odd.interleave_bytes = 64;
-  for (const AddressMap::Config& config : {fermi(), odd, AddressMap::Config{}}) {
+  for (const MapConfig& config : {fermi(), odd, MapConfig{}}) {
     const AddressMap map(config);
     std::mt19937_64 random(3);
     for (int i = 0; i < 1000; ++i) {
@@ -48,9 +48,10 @@ TEST(AddressMap, RouteHasAnInverse) {
 
 // No two bytes of a channel share bank, row and column, and a channel's first bytes fill whole rows.
 TEST(AddressMap, PlacesAreDistinctAndDense) {
-  for (bool bank_xor : {false, true}) {
-    AddressMap::Config config = fermi();
+  for (const auto& [bank_xor, alternating] : {std::pair{false, 1u}, {true, 1u}, {false, 2u}, {true, 4u}}) {
+    MapConfig config = fermi();
     config.bank_xor = bank_xor;
+    config.alternating_banks = alternating;
     config.banks = 4;
     config.bank_interleave_bytes = 512;
     const AddressMap map(config);
@@ -68,6 +69,22 @@ TEST(AddressMap, PlacesAreDistinctAndDense) {
       EXPECT_TRUE(places.insert({place.bank, place.row, place.column}).second);
     }
     EXPECT_EQ(rows, 3u);
+  }
+}
+
+// Of a channel's chunks: even ones to bank 0, odd ones to bank 1, until a row of each is full; then banks 2
+// and 3.
+TEST(AddressMap, AlternatingBanksTakeTurnsAtEveryChunk) {
+  MapConfig config;
+  config.channels = 1;
+  config.row_bytes = config.bank_interleave_bytes = 4096;
+  config.alternating_banks = 2;
+  const AddressMap map(config);
+  for (std::uint64_t chunk = 0; chunk < 300; ++chunk) {
+    const AddressMap::Place place = map.place(chunk * 256 + 5);
+    EXPECT_EQ(place.bank, chunk % 2 + chunk / 32 % 8 * 2);
+    EXPECT_EQ(place.row, chunk / 256);
+    EXPECT_EQ(place.column, chunk / 2 % 16 * 256 + 5);
   }
 }
 
@@ -93,17 +110,19 @@ TEST(AddressMap, KnowsWhatLiesInOneChunk) {
 
 TEST(AddressMap, RefusesImpossibleGeometry) {
   const auto refused = [](auto change) {
-    AddressMap::Config config = fermi();
+    MapConfig config = fermi();
     change(config);
     EXPECT_THROW(config.check("/memory"), InputError);
   };
   EXPECT_NO_THROW(fermi().check("/memory"));
-  refused([](AddressMap::Config& c) { c.interleave_bytes = 192; });
-  refused([](AddressMap::Config& c) { c.row_bytes = 3000; });
-  refused([](AddressMap::Config& c) { c.bank_interleave_bytes = 128; });
-  refused([](AddressMap::Config& c) { c.bank_interleave_bytes = 4096; });
-  refused([](AddressMap::Config& c) { c.bank_xor = true, c.banks = 12; });
-  refused([](AddressMap::Config& c) { c.channels = 33; });
+  refused([](MapConfig& c) { c.interleave_bytes = 192; });
+  refused([](MapConfig& c) { c.row_bytes = 3000; });
+  refused([](MapConfig& c) { c.bank_interleave_bytes = 128; });
+  refused([](MapConfig& c) { c.bank_interleave_bytes = 4096; });
+  refused([](MapConfig& c) { c.bank_xor = true, c.banks = 12; });
+  refused([](MapConfig& c) { c.channels = 33; });
+  refused([](MapConfig& c) { c.alternating_banks = 3; });
+  refused([](MapConfig& c) { c.alternating_banks = 32; });
 }
 
 }  // namespace

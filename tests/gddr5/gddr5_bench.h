@@ -9,15 +9,15 @@
 #include <string>
 #include <vector>
 
-#include "common/hop_monitor.h"
+#include "bus/hop_monitor.h"
 #include "gddr5/gddr5_channel.h"
 #include "memory_bench/mock_initiator.h"
 
 namespace weft::gddr5 {
 
 // One channel, so that every address is ours; two rows' worth of bytes go to bank 0, bank 1, ...
-inline AddressMap::Config one_channel() {
-  AddressMap::Config config;
+inline MapConfig one_channel() {
+  MapConfig config;
   config.channels = 1;
   return config;
 }
@@ -30,16 +30,15 @@ inline std::uint64_t at(unsigned bank, std::uint64_t row, std::uint64_t column =
 class Gddr5Bench {
  public:
   using Accesses = std::vector<bench::Access>;
-  Gddr5Bench(const std::string& prefix, const Gddr5Channel::Config& config, std::vector<Accesses> ports,
+  Gddr5Bench(const std::string& prefix, const ChannelConfig& config, std::vector<Accesses> ports,
              bench::MockInitiator::Options options = {}, bool sleeping = true)
       : domain((prefix + "_clock").c_str(), 1000),
         image(std::uint64_t{1} << 30),
         map(one_channel()),
         channel((prefix + "_channel").c_str(), config, domain, image, map, 0,
                 static_cast<unsigned>(ports.size())) {
-    options.image = image.data();
     domain.set_sleeping(sleeping);
-    channel.bind(registry, "gddr5");
+    channel.bind(tree.group("gddr5"));
     for (std::size_t i = 0; i < ports.size(); ++i) {
       const std::string number = std::to_string(i);
       monitors.push_back(std::make_unique<HopMonitor>((prefix + "_monitor" + number).c_str()));
@@ -61,13 +60,13 @@ class Gddr5Bench {
     }
   }
   Cycle latency(std::size_t access) const { return initiators[0]->records[access].latency(); }
-  nlohmann::ordered_json statistics() const { return registry.sample()["gddr5"]; }
+  nlohmann::ordered_json statistics() const { return tree.sample()["gddr5"]; }
 
   ClockDomain domain;
   MemoryImage image;
   AddressMap map;
   Gddr5Channel channel;
-  statistics::Registry registry;
+  statistics::Group tree;
   std::vector<std::unique_ptr<HopMonitor>> monitors;
   std::vector<std::unique_ptr<bench::MockInitiator>> initiators;
 };

@@ -13,8 +13,8 @@ using bench::read;
 using bench::write;
 
 // Bank groups off, so that the two bursts of a request follow each other at the plain column gap.
-Gddr5Channel::Config plain() {
-  Gddr5Channel::Config config;
+ChannelConfig plain() {
+  ChannelConfig config;
   config.scheduler.bank_groups = 1;
   config.scheduler.timing.ccdl = 2;
   return config;
@@ -84,8 +84,19 @@ TEST(Gddr5Latency, ActivatesOfDifferentBanksKeepTheirDistance) {
   EXPECT_EQ(records[2].begin_response - records[1].begin_response, 7u);
 }
 
+// The bank of a lone read is kept for tRC = 40 from its activate, 28 cycles beyond the read command tRCD
+// later.
+TEST(Gddr5Activity, GoesOnAfterTheQueueIsEmpty) {
+  Gddr5Bench bench("b", plain(), {{read(at(0, 0), 64), read(at(1, 0), 64, 200)}});
+  sc_core::sc_start();
+  bench.expect_complete();
+  const auto statistics = bench.statistics();
+  EXPECT_EQ(statistics["active_cycles"], statistics["queue_cycles"].get<int>() + 28);
+  EXPECT_EQ(statistics["data_cycles"], 4);
+}
+
 TEST(Gddr5Latency, BankGroupsWidenTheColumnGap) {
-  Gddr5Channel::Config config = plain();
+  ChannelConfig config = plain();
   config.scheduler.bank_groups = 4;
   config.scheduler.timing.ccdl = 5;
   Gddr5Bench bench("b", config, {{read(at(0, 0)), read(at(0, 0), 128, 200)}});
@@ -94,7 +105,7 @@ TEST(Gddr5Latency, BankGroupsWidenTheColumnGap) {
 }
 
 TEST(Gddr5Latency, ExtraLatencyAddsBeforeTheQueue) {
-  Gddr5Channel::Config config = plain();
+  ChannelConfig config = plain();
   config.extra_latency = 100;
   Gddr5Bench bench("b", config, {{read(at(0, 0)), read(at(0, 0), 128, 500)}});
   sc_core::sc_start();
@@ -104,7 +115,7 @@ TEST(Gddr5Latency, ExtraLatencyAddsBeforeTheQueue) {
 }
 
 TEST(Gddr5Latency, AtomicsKeepTheirBankBusyPerLane) {
-  Gddr5Channel::Config config = plain();
+  ChannelConfig config = plain();
   config.atomic_interval = 3;
   Gddr5Bench bench("b", config, {{atomic(at(0, 0), 10), read(at(0, 0), 64), read(at(1, 0), 64)}});
   sc_core::sc_start();
@@ -126,7 +137,7 @@ std::vector<bench::Access> stream(unsigned requests) {
 // The GTX480's channel, bank groups and refresh on: 64 bytes per 2 cycles at best, less what refreshes take.
 TEST(Gddr5Bandwidth, AStreamOfReadsReachesNinetyPercent) {
   constexpr unsigned kRequests = 8000;
-  Gddr5Channel::Config config;
+  ChannelConfig config;
   config.scheduler.timing.refi = 3600;
   config.scheduler.timing.rfc = 100;
   Gddr5Bench bench("b", config, {stream(kRequests)});
@@ -150,7 +161,7 @@ std::vector<bench::Access> alternating_rows() {
 }
 
 TEST(Gddr5Order, FcfsServesInOrderOfArrival) {
-  Gddr5Channel::Config config = plain();
+  ChannelConfig config = plain();
   config.scheduler.policy = Policy::kFcfs;
   Gddr5Bench bench("b", config, {alternating_rows()});
   sc_core::sc_start();
@@ -168,7 +179,7 @@ TEST(Gddr5Order, FrFcfsServesRowHitsFirst) {
 }
 
 TEST(Gddr5Order, FrFcfsStopsOvertakingAtItsLimit) {
-  Gddr5Channel::Config config = plain();
+  ChannelConfig config = plain();
   config.scheduler.row_hit_limit = 2;
   Gddr5Bench bench("b", config, {alternating_rows()});
   sc_core::sc_start();
@@ -178,7 +189,7 @@ TEST(Gddr5Order, FrFcfsStopsOvertakingAtItsLimit) {
 
 // A request for a busy bank stops a younger one for an idle bank under FCFS, not under FR-FCFS.
 TEST(Gddr5Order, FcfsBlocksBehindABusyBank) {
-  Gddr5Channel::Config in_order = plain();
+  ChannelConfig in_order = plain();
   in_order.scheduler.policy = Policy::kFcfs;
   const std::vector<bench::Access> accesses{read(at(0, 0), 64), read(at(0, 1), 64), read(at(1, 0), 64)};
   Gddr5Bench fcfs("fcfs", in_order, {accesses});
@@ -193,7 +204,7 @@ TEST(Gddr5Order, FcfsBlocksBehindABusyBank) {
 }
 
 TEST(Gddr5Refresh, ClosesRowsAndDelaysRequests) {
-  Gddr5Channel::Config config = plain();
+  ChannelConfig config = plain();
   config.scheduler.timing.refi = 1000;
   config.scheduler.timing.rfc = 90;
   // The row opened at 2 is closed by the refresh at 1000: precharge, tRP, tRFC, then the row is opened anew.
@@ -224,7 +235,7 @@ TEST(Gddr5Determinism, SleepingChangesNothing) {
         ports[i % 2].push_back(read(address, bytes, at));
     }
   }
-  Gddr5Channel::Config config;
+  ChannelConfig config;
   config.scheduler.queue_size = 6;
   config.response_queue = 2;
   config.extra_latency = 5;

@@ -1,8 +1,8 @@
 // Protocol: back-pressure, foreign payloads, errors, DMI and debug.
 #include <array>
 
-#include "common/error.h"
 #include "gddr5_bench.h"
+#include "weft/common/error.h"
 
 namespace weft::gddr5 {
 namespace {
@@ -11,7 +11,7 @@ using bench::read;
 using bench::write;
 
 TEST(Gddr5Protocol, QueuesOfOneStallAndDrain) {
-  Gddr5Channel::Config config;
+  ChannelConfig config;
   config.scheduler.queue_size = 1;
   config.response_queue = 1;
   bench::MockInitiator::Options options;
@@ -139,7 +139,7 @@ TEST(Gddr5Protocol, ResetDropsWhatIsUnderWay) {
 }
 
 TEST(Gddr5Config, RefusesWhatCannotBe) {
-  Gddr5Channel::Config config;
+  ChannelConfig config;
   EXPECT_NO_THROW(config.check("/gddr5"));
   config.scheduler.timing.refi = 100;
   EXPECT_THROW(config.check("/gddr5"), InputError);

@@ -1,8 +1,8 @@
-#include "gddr5/memory_image.h"
+#include "weft/gddr5/memory_image.h"
 
 #include <gtest/gtest.h>
 
-#include "common/error.h"
+#include "weft/common/error.h"
 
 namespace weft::gddr5 {
 namespace {

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "common/hop_monitor.h"
+#include "bus/hop_monitor.h"
 #include "host/packets.h"
 #include "host/test_memory.h"
 #include "host/traffic.h"
-#include "platform/gpu.h"
+#include "weft/platform/gpu.h"
 
 namespace weft::test {
 

@@ -7,8 +7,8 @@
 #include <memory>
 #include <random>
 
-#include "gddr5/memory_image.h"
 #include "host/gpu_machine.h"
+#include "weft/gddr5/memory_image.h"
 
 namespace weft::test {
 namespace {

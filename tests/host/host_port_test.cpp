@@ -58,6 +58,7 @@ TEST_P(HostPort, EveryBadAccessIsAnswered) {
   using Status = tlm::tlm_response_status;
   constexpr auto kRead = tlm::TLM_READ_COMMAND;
   constexpr auto kWrite = tlm::TLM_WRITE_COMMAND;
+  bench.cpu_mistakes = {HopRule::kLength, HopRule::kDataPointer};
   unsigned char data[64] = {};
   unsigned char enables[4] = {0xff, 0xff, 0xff, 0xff};
   struct Bad {
@@ -245,9 +246,9 @@ TEST_F(HostPortWithTwoPlaces, WithholdsEndReqAndLosesNothing) {
       EXPECT_EQ(bench.device.get<std::uint32_t>(4 * i), i * 3 + 1);
     }
   }
-  statistics::Registry registry;
-  bench.host.bind(registry);
-  EXPECT_GT(registry.sample().at("host").at("port").at("stalls").get<double>(), 100);
+  statistics::Group tree;
+  bench.host.bind(tree.group("host"));
+  EXPECT_GT(tree.sample().at("host").at("port").at("stalls").get<double>(), 100);
   bench.expect_quiet();
 }
 

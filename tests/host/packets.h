@@ -6,7 +6,7 @@
 #include <string>
 
 #include "host/test_memory.h"
-#include "weft_registers.h"
+#include "weft/weft_registers.h"
 
 namespace weft::test {
 

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "weft_registers.h"
+#include "weft/weft_registers.h"
 
 extern "C" {
 std::uint64_t weft_test_doorbell_of_queue_3(void);

@@ -1,5 +1,5 @@
 /* weft_registers.h in C99: what a driver does with it. */
-#include "weft_registers.h"
+#include "weft/weft_registers.h"
 
 uint64_t weft_test_doorbell_of_queue_3(void);
 uint64_t weft_test_doorbell_of_queue_3(void) {

@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "dispatch/launch.h"
+#include "weft/dispatch/launch.h"
 
 namespace weft::host_cuda {
 

@@ -8,10 +8,11 @@
 #include <cstring>
 #include <functional>
 
-#include "gddr5/memory_image.h"
 #include "host_cuda/grid.h"
 #include "host_cuda/kernels.h"
-#include "platform/gpu_config.h"
+#include "weft/gddr5/memory_image.h"
+#include "weft/platform/gpu.h"
+#include "weft/platform/gpu_config.h"
 #include "workloads/workload.h"
 
 namespace weft::host_cuda {

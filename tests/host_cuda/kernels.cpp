@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "workloads/device.h"  // tests/host_cuda/include, not the one that clang compiles for the GPU
+#include "weft/workloads/device.h"  // tests/host_cuda/include, not the one that clang compiles for the GPU
 
 // Each in a namespace of its own: their constants have the same names.
 namespace back_propagation {
@@ -132,7 +132,7 @@ const HostKernel& host_kernel(const std::string& name) {
       {"fwt_global", host(fast_walsh_transform::fwt_global)},
       {"fwt_modulate", host(fast_walsh_transform::fwt_modulate)},
       {"fwt_shared", host(fast_walsh_transform::fwt_shared)},
-      {"hash_chunks", host(storegpu::hash_chunks, {{"sines", variable(storegpu::sines)}})},
+      {"hash_chunks", host(storegpu::hash_chunks)},
       {"hotspot", host(hotspot::hotspot)},
       {"idct_4x4", host(h264_idct::idct_4x4)},
       {"idct_8x8", host(h264_idct::idct_8x8)},

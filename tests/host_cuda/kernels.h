@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-#include "dispatch/launch.h"
+#include "weft/dispatch/launch.h"
 
 namespace weft::host_cuda {
 

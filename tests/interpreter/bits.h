@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "ptx/program.h"
+#include "weft/ptx/program.h"
 
 namespace weft::test {
 

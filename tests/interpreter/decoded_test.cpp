@@ -5,9 +5,9 @@
 #include <cstring>
 
 #include "interpreter/interpreter.h"
-#include "ptx/module.h"
+#include "weft/ptx/module.h"
 
-namespace weft::test {
+namespace weft::test::decoded_test {
 namespace {
 
 constexpr std::uint64_t kBase = 0x1'0000'0000;
@@ -217,4 +217,4 @@ TEST_F(DecodedTest, WidthsAndPacking) {
 }
 
 }  // namespace
-}  // namespace weft::test
+}  // namespace weft::test::decoded_test

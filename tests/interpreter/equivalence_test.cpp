@@ -13,7 +13,7 @@
 #include "interpreter/program_builder.h"
 #include "isa/isa.h"
 
-namespace weft::test {
+namespace weft::test::equivalence_test {
 namespace {
 
 using ptx::Instruction;
@@ -468,4 +468,4 @@ TEST(Equivalence, LongPrograms) {
 }
 
 }  // namespace
-}  // namespace weft::test
+}  // namespace weft::test::equivalence_test

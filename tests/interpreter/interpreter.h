@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "ptx/program.h"
+#include "weft/ptx/program.h"
 
 namespace weft::test {
 

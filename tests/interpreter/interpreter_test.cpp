@@ -9,7 +9,7 @@
 #include "interpreter/program_builder.h"
 #include "isa/address_windows.h"
 
-namespace weft::test {
+namespace weft::test::interpreter_test {
 namespace {
 
 using ptx::Instruction;
@@ -244,4 +244,4 @@ TEST_F(InterpreterTest, Faults) {
 }
 
 }  // namespace
-}  // namespace weft::test
+}  // namespace weft::test::interpreter_test

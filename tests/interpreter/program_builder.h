@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <initializer_list>
 
-#include "ptx/program.h"
+#include "weft/ptx/program.h"
 
 namespace weft::test {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <map>
 
-#include "ptx/program.h"
+#include "weft/ptx/program.h"
 
 namespace weft::test {
 

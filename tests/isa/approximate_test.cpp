@@ -7,7 +7,7 @@
 #include "isa/harness.h"
 #include "isa/mpfr_oracle.h"
 
-namespace weft::isa::test {
+namespace weft::isa::test::approximate_test {
 namespace {
 
 Instruction approx(Opcode op, bool ftz = false) {
@@ -207,4 +207,4 @@ TEST(Approximate, DoubleHalves) {
 }
 
 }  // namespace
-}  // namespace weft::isa::test
+}  // namespace weft::isa::test::approximate_test

@@ -3,7 +3,7 @@
 
 #include "isa/harness.h"
 
-namespace weft::isa::test {
+namespace weft::isa::test::bits_test {
 namespace {
 
 const std::vector<Type> kUntyped = {Type::kB16, Type::kB32, Type::kB64};
@@ -142,4 +142,4 @@ TEST(Bits, ConvertAddressAddsOrSubtractsTheWindow) {
 }
 
 }  // namespace
-}  // namespace weft::isa::test
+}  // namespace weft::isa::test::bits_test

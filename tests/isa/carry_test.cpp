@@ -6,7 +6,7 @@
 #include "interpreter/evaluate.h"
 #include "isa/harness.h"
 
-namespace weft::isa::test {
+namespace weft::isa::test::carry_test {
 namespace {
 
 using ptx::Width;
@@ -123,4 +123,4 @@ TEST(Carry, Corners) {
 }
 
 }  // namespace
-}  // namespace weft::isa::test
+}  // namespace weft::isa::test::carry_test

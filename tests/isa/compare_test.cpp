@@ -6,7 +6,7 @@
 #include "isa/harness.h"
 #include "isa/mpfr_oracle.h"
 
-namespace weft::isa::test {
+namespace weft::isa::test::compare_test {
 namespace {
 
 using ptx::Combine;
@@ -189,4 +189,4 @@ TEST(Compare, CombinesResultAndComplement) {
 }
 
 }  // namespace
-}  // namespace weft::isa::test
+}  // namespace weft::isa::test::compare_test

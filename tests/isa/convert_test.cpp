@@ -6,7 +6,7 @@
 #include "isa/harness.h"
 #include "isa/mpfr_oracle.h"
 
-namespace weft::isa::test {
+namespace weft::isa::test::convert_test {
 namespace {
 
 const std::vector<Type> kIntegers = {Type::kU8,  Type::kS8,  Type::kU16, Type::kS16,
@@ -189,4 +189,4 @@ TEST(Convert, ToIntegralFloats) {
 }
 
 }  // namespace
-}  // namespace weft::isa::test
+}  // namespace weft::isa::test::convert_test

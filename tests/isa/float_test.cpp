@@ -6,7 +6,7 @@
 #include "isa/harness.h"
 #include "isa/mpfr_oracle.h"
 
-namespace weft::isa::test {
+namespace weft::isa::test::float_test {
 namespace {
 
 const std::vector<Rounding> kDirections = {Rounding::kRn, Rounding::kRz, Rounding::kRm, Rounding::kRp};
@@ -146,4 +146,4 @@ TEST(Float, SignOperations) {
 }
 
 }  // namespace
-}  // namespace weft::isa::test
+}  // namespace weft::isa::test::float_test

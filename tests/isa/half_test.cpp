@@ -5,7 +5,7 @@
 
 #include "isa/harness.h"
 
-namespace weft::isa::test {
+namespace weft::isa::test::half_test {
 namespace {
 
 using ptx::Combine;
@@ -242,4 +242,4 @@ TEST(Half, AtomicAddition) {
 }
 
 }  // namespace
-}  // namespace weft::isa::test
+}  // namespace weft::isa::test::half_test

@@ -3,7 +3,7 @@
 
 #include "isa/harness.h"
 
-namespace weft::isa::test {
+namespace weft::isa::test::integer_test {
 namespace {
 
 using ptx::Width;
@@ -164,4 +164,4 @@ TEST(Integer, Saturation) {
 }
 
 }  // namespace
-}  // namespace weft::isa::test
+}  // namespace weft::isa::test::integer_test

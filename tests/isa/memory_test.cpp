@@ -8,7 +8,7 @@
 #include "isa/address_span.h"
 #include "isa/harness.h"
 
-namespace weft::isa::test {
+namespace weft::isa::test::memory_test {
 namespace {
 
 using ptx::Atomic;
@@ -309,4 +309,4 @@ TEST(Addresses, WhatTheActiveLanesCover) {
 }
 
 }  // namespace
-}  // namespace weft::isa::test
+}  // namespace weft::isa::test::memory_test

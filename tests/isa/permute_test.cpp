@@ -3,7 +3,7 @@
 
 #include "isa/harness.h"
 
-namespace weft::isa::test {
+namespace weft::isa::test::permute_test {
 namespace {
 
 using ptx::Mode;
@@ -127,4 +127,4 @@ TEST(Permute, MasksAndNthBits) {
 }
 
 }  // namespace
-}  // namespace weft::isa::test
+}  // namespace weft::isa::test::permute_test

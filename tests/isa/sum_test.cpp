@@ -3,7 +3,7 @@
 
 #include "isa/harness.h"
 
-namespace weft::isa::test {
+namespace weft::isa::test::sum_test {
 namespace {
 
 using ptx::Width;
@@ -103,4 +103,4 @@ TEST(Sum, Video) {
 }
 
 }  // namespace
-}  // namespace weft::isa::test
+}  // namespace weft::isa::test::sum_test

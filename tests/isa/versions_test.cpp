@@ -6,7 +6,7 @@
 
 #include "isa/harness.h"
 
-namespace weft::isa::test {
+namespace weft::isa::test::versions_test {
 namespace {
 
 using ptx::Combine;
@@ -215,4 +215,4 @@ TEST(Versions, BaseCanBeForced) {
 }
 
 }  // namespace
-}  // namespace weft::isa::test
+}  // namespace weft::isa::test::versions_test

@@ -8,7 +8,7 @@
 
 #include "isa/harness.h"
 
-namespace weft::isa::test {
+namespace weft::isa::test::warp_test {
 namespace {
 
 using ptx::Atomic;
@@ -241,4 +241,4 @@ TEST(WarpPrimitives, RandomOperandsAgainstTheInterpreter) {
 }
 
 }  // namespace
-}  // namespace weft::isa::test
+}  // namespace weft::isa::test::warp_test

@@ -7,10 +7,10 @@
 #include "common/config_reader.h"
 #include "common/config_schema.h"
 #include "common/config_writer.h"
-#include "common/error.h"
 #include "crossbar/crossbar.h"
 #include "gddr5/gddr5_channel.h"
 #include "l2/l2_bank.h"
+#include "weft/common/error.h"
 
 namespace weft {
 namespace {
@@ -18,9 +18,8 @@ namespace {
 template <class Config>
 class MemoryConfig : public ::testing::Test {};
 
-using Configs =
-    ::testing::Types<l2::L2Bank::Config, crossbar::Crossbar::Config, gddr5::Gddr5Channel::Config,
-                     gddr5::AddressMap::Config, cache::TagArray::Config, cache::MshrTable::Config>;
+using Configs = ::testing::Types<l2::Config, crossbar::Config, gddr5::ChannelConfig, gddr5::MapConfig,
+                                 cache::TagConfig, cache::MshrConfig>;
 TYPED_TEST_SUITE(MemoryConfig, Configs);
 
 // Every integer, changed by one where its range allows, survives; the defaults are possible.

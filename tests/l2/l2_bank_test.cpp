@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "common/error.h"
-#include "common/hop_monitor.h"
+#include "bus/hop_monitor.h"
 #include "memory_bench/mock_initiator.h"
 #include "memory_bench/mock_memory.h"
+#include "weft/common/error.h"
 
 namespace weft::l2 {
 namespace {
@@ -24,8 +24,8 @@ constexpr Cycle kLatency = 20;
 constexpr Cycle kMemory = 50;
 constexpr Cycle kMiss = kLatency + kMemory + 1;  // memory's answer is taken at the edge after it
 
-L2Bank::Config small() {
-  L2Bank::Config config;
+Config small() {
+  Config config;
   config.tags.sets = 4;
   config.tags.ways = 2;
   config.latency = kLatency;
@@ -33,8 +33,8 @@ L2Bank::Config small() {
   return config;
 }
 
-gddr5::AddressMap::Config one_bank() {
-  gddr5::AddressMap::Config config;
+gddr5::MapConfig one_bank() {
+  gddr5::MapConfig config;
   config.channels = 1;
   return config;
 }
@@ -47,7 +47,7 @@ bench::MockMemory::Options memory_options() {
 
 class L2Bench {
  public:
-  L2Bench(const std::string& prefix, const L2Bank::Config& config, std::vector<bench::Access> accesses,
+  L2Bench(const std::string& prefix, const Config& config, std::vector<bench::Access> accesses,
           bench::MockMemory::Options behind = memory_options(), bench::MockInitiator::Options options = {},
           bool sleeping = true)
       : domain((prefix + "_clock").c_str(), 1000),
@@ -58,7 +58,7 @@ class L2Bench {
         above((prefix + "_above").c_str()),
         below((prefix + "_below").c_str()) {
     domain.set_sleeping(sleeping);
-    bank.bind(registry, "l2");
+    bank.bind(tree.group("l2"));
     initiator.socket.bind(above.target);
     above.initiator.bind(bank.target);
     bank.memory.bind(below.target);
@@ -72,7 +72,7 @@ class L2Bench {
     EXPECT_EQ(above.report() + below.report(), "");
   }
   Cycle latency(std::size_t access) const { return initiator.records[access].latency(); }
-  nlohmann::ordered_json statistics() const { return registry.sample()["l2"]; }
+  nlohmann::ordered_json statistics() const { return tree.sample()["l2"]; }
   std::vector<std::uint64_t> written_back() const {
     std::vector<std::uint64_t> addresses;
     for (const bench::MockMemory::Seen& seen : memory.seen) {
@@ -88,7 +88,7 @@ class L2Bench {
   bench::MockMemory memory;
   HopMonitor above;
   HopMonitor below;
-  statistics::Registry registry;
+  statistics::Group tree;
 };
 
 TEST(L2Bank, LatencyOfHitsAndMisses) {
@@ -151,7 +151,7 @@ TEST(L2Bank, AWriteThatWaitedForItsLineLeavesItDirty) {
 }
 
 TEST(L2Bank, PartialWritesNeedNoFetchWhereTheConfigurationSaysSo) {
-  L2Bank::Config config = small();
+  Config config = small();
   config.write_miss = WriteMiss::kNoFetch;
   L2Bench bench("b", config, {write(0, 32), atomic(128, 1, 200)});
   sc_core::sc_start();
@@ -161,8 +161,62 @@ TEST(L2Bank, PartialWritesNeedNoFetchWhereTheConfigurationSaysSo) {
   EXPECT_EQ(bench.statistics()["fetches"], 1);
 }
 
+Config sectored() {
+  Config config = small();
+  config.sector_bytes = 32;
+  return config;
+}
+
+// A sector is looked up, fetched and handed on per cycle.
+TEST(L2Bank, SectorsAreFetchedOneByOne) {
+  L2Bench bench("b", sectored(), {read(32, 32), read(0, 128, 200), read(64, 64, 400), read(128, 128, 600)});
+  sc_core::sc_start();
+  bench.expect_complete();
+  EXPECT_EQ(bench.latency(0), kMiss);
+  EXPECT_EQ(bench.latency(1), kMiss + 3)
+      << "sectors 0, 2, 3: the last is looked up three cycles after the first";
+  EXPECT_EQ(bench.latency(2), kLatency + 1) << "a hit of two sectors";
+  EXPECT_EQ(bench.latency(3), kMiss + 3);
+  const auto statistics = bench.statistics();
+  EXPECT_EQ(statistics["fetches"], 1 + 3 + 4);
+  EXPECT_EQ(statistics["tags"]["misses"], 1 + 3 + 4);
+  EXPECT_EQ(statistics["tags"]["hits"], 1 + 2);
+  EXPECT_EQ(statistics["reads"], 4);
+  for (const bench::MockMemory::Seen& seen : bench.memory.seen) EXPECT_EQ(seen.bytes, 32u);
+}
+
+TEST(L2Bank, AWriteOfAWholeSectorNeedsNoFetchOfItAndAPartFetchesTheSector) {
+  L2Bench bench("b", sectored(), {write(32, 32), write(128, 4, 200), write(256, 40, 400), read(32, 32, 600)});
+  sc_core::sc_start();
+  bench.expect_complete();
+  EXPECT_EQ(bench.latency(0), kLatency);
+  EXPECT_EQ(bench.latency(1), kMiss);
+  EXPECT_EQ(bench.latency(2), kMiss + 1) << "the second sector is written in part";
+  EXPECT_EQ(bench.latency(3), kLatency);
+  EXPECT_EQ(bench.statistics()["fetches"], 2);
+  std::vector<std::uint64_t> fetched;
+  for (const bench::MockMemory::Seen& seen : bench.memory.seen) fetched.push_back(seen.address);
+  EXPECT_EQ(fetched, (std::vector<std::uint64_t>{128, 256 + 32}));
+}
+
+// Line 0 has the dirty sectors 0, 1 and 3: two runs.
+TEST(L2Bank, OnlyDirtySectorsAreWrittenBack) {
+  L2Bench bench("b", sectored(),
+                {write(0, 64), write(96, 32), read(64, 32, 100), read(512, 32, 200), read(1024, 32, 400)});
+  sc_core::sc_start();
+  bench.expect_complete();
+  EXPECT_EQ(bench.written_back(), (std::vector<std::uint64_t>{0, 96}));
+  std::vector<unsigned> bytes;
+  for (const bench::MockMemory::Seen& seen : bench.memory.seen) {
+    if (seen.kind == AccessKind::kWriteBack) bytes.push_back(seen.bytes);
+  }
+  EXPECT_EQ(bytes, (std::vector<unsigned>{64, 32}));
+  EXPECT_EQ(bench.statistics()["write_backs"], 2);
+  EXPECT_EQ(bench.statistics()["tags"]["dirty_evictions"], 1);
+}
+
 TEST(L2Bank, AtomicsAreSerialisedByTheirLanes) {
-  L2Bank::Config config = small();
+  Config config = small();
   config.atomic_interval = 2;
   L2Bench bench("b", config, {atomic(0, 32), atomic(0, 8, 200), atomic(0, 5, 200), read(0, 32, 200)});
   sc_core::sc_start();
@@ -184,7 +238,7 @@ TEST(L2Bank, ARequestMaySpanTwoLines) {
 }
 
 TEST(L2Bank, FullMshrsStallLookupsInOrderAndCountOnce) {
-  L2Bank::Config config = small();
+  Config config = small();
   config.mshrs = {2, 1};
   L2Bench bench("b", config, {read(0), read(0, 32), read(128), read(256), read(1024), read(0, 32)});
   sc_core::sc_start();
@@ -289,20 +343,28 @@ std::vector<bench::Access> storm(unsigned seed, int count) {
   return accesses;
 }
 
-L2Bank::Config narrow() {
-  L2Bank::Config config = small();
+Config narrow() {
+  Config config = small();
   config.mshrs = {3, 2};
   config.input_queue = config.response_queue = config.write_back_buffers = 1;
   config.miss_queue = 2;
   return config;
 }
 
-TEST(L2Bank, NarrowQueuesStallAndDrain) {
+Config narrow_sectored() {
+  Config config = narrow();
+  config.sector_bytes = 32;
+  config.write_back_buffers = 2;
+  config.miss_queue = 3;
+  return config;
+}
+
+void stall_and_drain(const Config& config) {
   bench::MockMemory::Options memory = memory_options();
   memory.places = 1;
   bench::MockInitiator::Options options;
   options.response_hold = 7;
-  L2Bench bench("b", narrow(), storm(1, 3000), memory, options);
+  L2Bench bench("b", config, storm(1, 3000), memory, options);
   sc_core::sc_start();
   bench.expect_complete();
   const auto statistics = bench.statistics();
@@ -315,14 +377,22 @@ TEST(L2Bank, NarrowQueuesStallAndDrain) {
             static_cast<int>(bench.below.transactions()));
 }
 
-TEST(L2Bank, SleepingChangesNothing) {
+TEST(L2Bank, NarrowQueuesStallAndDrain) {
+  stall_and_drain(narrow());
+}
+
+TEST(L2Bank, NarrowQueuesStallAndDrainWithSectors) {
+  stall_and_drain(narrow_sectored());
+}
+
+void compare_sleeping_with_awake(const Config& config) {
   bench::MockMemory::Options memory = memory_options();
   memory.places = 2;
   bench::MockInitiator::Options options;
   options.response_hold = 2;
-  L2Bench sleeping("sleeping", narrow(), storm(2, 2000), memory, options, true);
-  L2Bench awake("awake", narrow(), storm(2, 2000), memory, options, false);
-  sc_core::sc_start(400, sc_core::SC_US);
+  L2Bench sleeping("sleeping", config, storm(2, 2000), memory, options, true);
+  L2Bench awake("awake", config, storm(2, 2000), memory, options, false);
+  sc_core::sc_start(1000, sc_core::SC_US);
   sleeping.expect_complete();
   awake.expect_complete();
   EXPECT_EQ(sleeping.statistics().dump(1), awake.statistics().dump(1));
@@ -330,6 +400,14 @@ TEST(L2Bank, SleepingChangesNothing) {
   for (std::size_t i = 0; i < sleeping.initiator.records.size(); ++i) {
     ASSERT_EQ(sleeping.initiator.records[i].begin_response, awake.initiator.records[i].begin_response) << i;
   }
+}
+
+TEST(L2Bank, SleepingChangesNothing) {
+  compare_sleeping_with_awake(narrow());
+}
+
+TEST(L2Bank, SleepingChangesNothingWithSectors) {
+  compare_sleeping_with_awake(narrow_sectored());
 }
 
 TEST(L2Bank, ResetDropsLinesAndRequests) {
@@ -346,11 +424,24 @@ TEST(L2Bank, ResetDropsLinesAndRequests) {
 TEST(L2Bank, RefusesWhatCannotBe) {
   ClockDomain domain("clock", 700);
   const gddr5::AddressMap map(one_bank());
-  L2Bank::Config config = small();
+  Config config = small();
   config.tags.line_bytes = 512;
   EXPECT_THROW(L2Bank("a", config, domain, map, 0, 0), InputError);
   config = small();
   config.miss_queue = 1;
+  EXPECT_THROW(config.check("/l2"), InputError);
+  for (const std::uint64_t bytes :
+       {2, 48, 256}) {  // less than 1/32 of a line, no power of two, more than a line
+    config = small();
+    config.sector_bytes = bytes;
+    EXPECT_THROW(config.check("/l2"), InputError) << bytes;
+  }
+  config = narrow_sectored();
+  config.check("/l2");
+  config.miss_queue = 2;  // a fetch, and two runs of dirty sectors
+  EXPECT_THROW(config.check("/l2"), InputError);
+  config = narrow_sectored();
+  config.write_back_buffers = 1;
   EXPECT_THROW(config.check("/l2"), InputError);
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "common/hop_monitor.h"
+#include "bus/hop_monitor.h"
 #include "crossbar/crossbar.h"
 #include "gddr5/gddr5_channel.h"
 #include "l2/l2_bank.h"
@@ -40,9 +40,8 @@ class MemorySystem {
     interconnect.runs_after(memory);
     core.runs_after(interconnect);
     for (ClockDomain* domain : {&core, &interconnect, &memory}) domain->set_sleeping(sleeping);
-    options.image = image.data();
-    crossbar.bind(registry, "crossbar");
-    gddr5::Gddr5Channel::Config gddr5_config;
+    crossbar.bind(tree.group("crossbar"));
+    gddr5::ChannelConfig gddr5_config;
     gddr5_config.extra_latency = 20;
     gddr5_config.scheduler.timing.refi = 3600;
     gddr5_config.scheduler.timing.rfc = 100;
@@ -50,18 +49,18 @@ class MemorySystem {
       const std::string name = prefix + "_gddr5_" + std::to_string(c);
       channels.push_back(std::make_unique<gddr5::Gddr5Channel>(name.c_str(), gddr5_config, memory, image, map,
                                                                c, with_l2 ? map.l2_banks() : 1));
-      channels[c]->bind(registry, "gddr5_" + std::to_string(c));
+      channels[c]->bind(tree.group("gddr5", c));
       if (!with_l2) connect(crossbar.memory_sockets[c], channels[c]->sockets[0]);
     }
     for (unsigned port = 0; with_l2 && port < map.ports(); ++port) {
       const unsigned channel = port / map.l2_banks();
       const unsigned bank = port % map.l2_banks();
       const std::string name = prefix + "_l2_" + std::to_string(port);
-      l2::L2Bank::Config config;
+      l2::Config config;
       config.latency = 30;
       config.tags.sets = 16;
       banks.push_back(std::make_unique<l2::L2Bank>(name.c_str(), config, interconnect, map, channel, bank));
-      banks[port]->bind(registry, "l2_" + std::to_string(port));
+      banks[port]->bind(tree.group("l2", port));
       connect(crossbar.memory_sockets[port], banks[port]->target);
       connect(banks[port]->memory, channels[channel]->sockets[bank]);
     }
@@ -73,8 +72,8 @@ class MemorySystem {
     }
   }
 
-  static gddr5::AddressMap::Config map_config() {
-    gddr5::AddressMap::Config config;
+  static gddr5::MapConfig map_config() {
+    gddr5::MapConfig config;
     config.channels = 3;
     config.l2_banks = 2;
     return config;
@@ -101,7 +100,7 @@ class MemorySystem {
   gddr5::MemoryImage image;
   gddr5::AddressMap map;
   crossbar::Crossbar crossbar;
-  statistics::Registry registry;
+  statistics::Group tree;
   std::vector<std::unique_ptr<gddr5::Gddr5Channel>> channels;
   std::vector<std::unique_ptr<l2::L2Bank>> banks;
   std::vector<std::unique_ptr<bench::MockInitiator>> sms;
@@ -154,7 +153,7 @@ TEST_P(SleepingChangesNothing, OnTheWholeWay) {
   sc_core::sc_start(60, sc_core::SC_US);
   sleeping.expect_complete();
   awake.expect_complete();
-  EXPECT_EQ(sleeping.registry.sample().dump(1), awake.registry.sample().dump(1));
+  EXPECT_EQ(sleeping.tree.sample().dump(1), awake.tree.sample().dump(1));
   EXPECT_EQ(sleeping.end(), awake.end());
 }
 

@@ -1,12 +1,12 @@
-#include "loader/loaded_module.h"
+#include "weft/loader/loaded_module.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
 
-#include "common/error.h"
 #include "ptx/syntax.h"
+#include "weft/common/error.h"
 
 namespace weft::loader {
 namespace {

@@ -12,9 +12,9 @@
 #include <tlm>
 #include <vector>
 
-#include "common/clock_domain.h"
-#include "common/hop_gate.h"
-#include "common/memory_transaction.h"
+#include "bus/clock_domain.h"
+#include "bus/memory_transaction.h"
+#include "memory_bench/hop_gate.h"
 
 namespace weft::bench {
 
@@ -49,9 +49,8 @@ class MockInitiator : public sc_core::sc_module, public Clocked, public tlm::tlm
  public:
   struct Options {
     std::size_t outstanding = 1000;
-    Cycle response_hold = 0;         // edges for which END_RESP is withheld
-    bool foreign = false;            // payloads without TransactionOrigin, data copied
-    unsigned char* image = nullptr;  // where the data of Weft's own payloads lie
+    Cycle response_hold = 0;  // edges for which END_RESP is withheld
+    bool foreign = false;     // payloads without TransactionOrigin, data copied
   };
   tlm_utils::simple_initiator_socket<MockInitiator> socket;
 
@@ -98,7 +97,6 @@ class MockInitiator : public sc_core::sc_module, public Clocked, public tlm::tlm
 
  private:
   void begin(const Access& access, Cycle now) {
-    static unsigned char nowhere[4096];
     tlm::tlm_generic_payload* payload;
     if (options_.foreign) {
       data[next_].resize(access.bytes);
@@ -110,8 +108,7 @@ class MockInitiator : public sc_core::sc_module, public Clocked, public tlm::tlm
       payload->set_streaming_width(access.bytes);
       payload->acquire();
     } else {
-      unsigned char* bytes = options_.image == nullptr ? nowhere : options_.image + access.address;
-      payload = &pool_.acquire(access.command, access.address, bytes, access.bytes);
+      payload = &pool_.acquire(access.command, access.address, access.bytes);
       origin_of(*payload)->kind = access.kind;
       origin_of(*payload)->atomic_lanes = static_cast<std::uint16_t>(access.lanes);
     }

@@ -10,9 +10,9 @@
 #include <tlm>
 #include <vector>
 
-#include "common/clock_domain.h"
-#include "common/hop_gate.h"
-#include "common/memory_transaction.h"
+#include "bus/clock_domain.h"
+#include "bus/memory_transaction.h"
+#include "memory_bench/hop_gate.h"
 
 namespace weft::bench {
 

@@ -10,8 +10,8 @@
 
 #include "opencl/kernel_case.h"
 #include "opencl/native.h"
-#include "platform/gpu_config.h"
-#include "runtime/device.h"
+#include "weft/platform/gpu_config.h"
+#include "weft/runtime/device.h"
 
 namespace weft::opencl {
 namespace {

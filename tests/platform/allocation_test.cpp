@@ -59,7 +59,7 @@ void operator delete[](void* p, std::size_t, std::align_val_t) noexcept {
   std::free(p);
 }
 
-namespace weft::test {
+namespace weft::test::allocation_test {
 namespace {
 
 class Allocation : public ::testing::TestWithParam<std::string> {};
@@ -114,5 +114,5 @@ INSTANTIATE_TEST_SUITE_P(Machines, Allocation, ::testing::ValuesIn(machine_names
                          [](const auto& info) { return test_name_of(info.param); });
 
 }  // namespace
-}  // namespace weft::test
+}  // namespace weft::test::allocation_test
 #endif

@@ -3,7 +3,7 @@
 
 #include "platform/divergent_kernel.h"
 
-namespace weft::test {
+namespace weft::test::balance_test {
 namespace {
 
 class Balance : public ::testing::TestWithParam<std::string> {};
@@ -54,4 +54,4 @@ INSTANTIATE_TEST_SUITE_P(Configs, Balance, ::testing::ValuesIn(config_names()), 
 });
 
 }  // namespace
-}  // namespace weft::test
+}  // namespace weft::test::balance_test

@@ -4,10 +4,11 @@
 
 #include <optional>
 
+#include "platform/csv_table.h"
 #include "platform/gpu_bench.h"
-#include "runtime/arguments.h"
+#include "weft/runtime/arguments.h"
 
-namespace weft::test {
+namespace weft::test::concurrent_test {
 namespace {
 
 using dispatch::LaunchOutcome;
@@ -75,10 +76,10 @@ struct Machine {
 };
 
 // Two blocks go to two of the four SMs, so both launches run at full speed. Apart from the arithmetic, which
-// no other SM can slow down, they fetch a few lines of code and write a line each: that is the tolerance.
+// no other SM can slow down, they write a line each: that is the tolerance. All four SMs have the code.
 TEST(Concurrent, IndependentLaunchesOverlap) {
   Machine m;
-  m.alone(2, 10);  // fills the L2 with the code
+  m.alone(4, 10);  // the SMs keep the code in their instruction caches
   const std::uint64_t a = m.alone(2, 2000), b = m.alone(2, 1000);
   ASSERT_GT(b, 10'000u);
   const std::uint64_t before = m.gpu().totals().cycles;
@@ -147,6 +148,117 @@ TEST(Concurrent, AccountsBalance) {
     EXPECT_EQ(sm.at("threads_launched"), sm.at("threads_retired"));
   }
   EXPECT_EQ(m.bench.sum_over_sms("blocks_launched"), 1 + 2 + 3 + 1 + 2 + 3);
+}
+
+// The row of a launch has what the SMs counted for it, whatever ran beside it.
+TEST(Concurrent, TheTableOfLaunchesAddsUp) {
+  Machine m;
+  m.gpu().write_down_launches();
+  const std::uint64_t expected = m.alone(2, 300);
+  for (std::size_t i = 0; i < 6; ++i)
+    m.gpu().launch(m.make(i, static_cast<std::uint32_t>(i % 3), 1 + i % 3, 100 * (1 + i)));
+  m.run();
+  const CsvTable table(m.gpu().launches());
+  ASSERT_EQ(table.rows().size(), 7U);
+  EXPECT_EQ(table.rows()[0].at("cycles"), std::to_string(expected));
+  EXPECT_EQ(table.rows()[0].at("overlapped"), "0");
+  for (std::size_t i = 0; i < 6; ++i) {
+    const auto& row = table.rows()[i + 1];
+    // They begin in another order than they were queued: number and queue say which is which.
+    EXPECT_EQ(row.at("overlapped"), "1");
+    EXPECT_EQ(row.at("end"), "done");
+    EXPECT_EQ(std::stoul(row.at("threads")), 64 * std::stoul(row.at("blocks")));
+    EXPECT_EQ(row.at("grid"), row.at("blocks") + "x1x1");
+  }
+  EXPECT_EQ(table.sum("thread_instructions"), m.bench.sum_over_sms("thread_instructions"));
+  EXPECT_EQ(table.sum("data_requests"), m.bench.sum_over_sms({"memory", "data_requests"}));
+  EXPECT_EQ(table.sum("shared_accesses"), m.bench.sum_over_sms({"memory", "shared_accesses"}));
+  EXPECT_EQ(table.sum("cycles_issued"), m.bench.sum_over_sms({"scheduler", "cycles", "issued"}));
+  EXPECT_EQ(table.sum("cycles_empty"), m.bench.sum_over_sms({"scheduler", "cycles", "empty"}));
+  EXPECT_EQ(table.sum("sm_cycles"), 4 * static_cast<double>(m.gpu().totals().cycles));
+  double moved = 0, queued = 0;
+  const auto all = m.bench.statistics();
+  for (const auto& [name, of] : all.items()) {
+    if (name.rfind("gddr5", 0) != 0) continue;
+    moved += of.at("data_cycles").get<double>();
+    queued += of.at("active_cycles").get<double>();
+  }
+  EXPECT_GT(moved, 0);
+  EXPECT_EQ(table.sum("dram_data_cycles"), moved);
+  EXPECT_EQ(table.sum("dram_active_cycles"), queued);
+}
+
+// A reset in the middle of a launch ends its row, and the next ones count from 0.
+TEST(Concurrent, TablesOutliveAReset) {
+  Machine m;
+  m.gpu().write_down_launches();
+  m.gpu().sample(100);
+  m.alone(2, 300);
+  const std::uint64_t before = m.gpu().totals().thread_instructions;
+  m.gpu().launch(m.make(0, 0, 2, 3000));
+  sc_core::sc_start(2, sc_core::SC_US);
+  const std::uint64_t until_reset = m.gpu().totals().thread_instructions;
+  ASSERT_GT(until_reset, before);
+  m.bench.reset();
+  m.module = &m.bench.device.load_module(counting_kernel(), "k.ptx");
+  m.out = m.bench.zeros(8 * 4096);
+  m.code = m.bench.device.allocate(4096);
+  m.alone(1, 300);
+  const std::uint64_t after = m.gpu().totals().thread_instructions;
+  const CsvTable launches(m.gpu().launches()), samples(m.gpu().samples());
+  ASSERT_EQ(launches.rows().size(), 3U);
+  EXPECT_EQ(launches.rows()[1].at("end"), "reset");
+  EXPECT_EQ(launches.rows()[1].at("thread_instructions"), std::to_string(until_reset - before));
+  EXPECT_EQ(launches.rows()[2].at("thread_instructions"), std::to_string(after));
+  EXPECT_EQ(samples.sum("thread_instructions"), static_cast<double>(until_reset + after));
+}
+
+// Room for 8 rows of 4 SMs: intervals are joined until they fit, and still add up.
+TEST(Concurrent, TooManySamplesAreJoined) {
+  Machine m;
+  m.gpu().sample(10, 8);
+  m.alone(4, 1000);
+  const CsvTable samples(m.gpu().samples());
+  EXPECT_GT(samples.rows().size(), 3U);
+  EXPECT_LE(samples.rows().size(), 8U);
+  EXPECT_EQ(samples.sum("thread_instructions"), m.bench.sum_over_sms("thread_instructions"));
+  EXPECT_EQ(samples.sum("cycles"), 4 * static_cast<double>(m.gpu().totals().cycles));
+  EXPECT_EQ(std::stoul(samples.rows()[0].at("cycle")) % 20, 0U) << "the interval is 10 doubled a few times";
+}
+
+// Who reads them while a launch runs changes nothing.
+TEST(Concurrent, TablesAreReadAtAnyTime) {
+  const auto tables = [](bool often) {
+    return apart([often] {
+      Machine m({"sm.count=2"});
+      m.gpu().sample(1000);
+      m.gpu().write_down_launches();
+      m.gpu().launch(m.make(0, 0, 2, 3000));
+      for (int i = 0; i < 5 && !m.gpu().idle(); ++i) {
+        sc_core::sc_start(3, sc_core::SC_US);
+        if (!often) continue;
+        EXPECT_THAT(m.gpu().launches() + m.gpu().samples(), HasSubstr(",running,"));
+      }
+      m.run();
+      const CsvTable samples(m.gpu().samples());
+      EXPECT_EQ(samples.sum("cycles"), 2 * static_cast<double>(m.gpu().totals().cycles));
+      // Between two readings a sleeping SM has not counted its last cycles yet, which changes no sum.
+      return m.gpu().launches() + std::to_string(samples.sum("thread_instructions")) +
+             std::to_string(samples.rows().size());
+    });
+  };
+  EXPECT_EQ(tables(true), tables(false));
+}
+
+TEST(Concurrent, TablesAreAskedForOnce) {
+  Machine m;
+  EXPECT_THROW(m.gpu().sample(0), InputError);
+  EXPECT_THROW(m.gpu().sample(Gpu::kMostSampleInterval + 1), InputError);
+  EXPECT_EQ(m.gpu().samples() + m.gpu().launches(), "");
+  m.gpu().sample(100);
+  EXPECT_THROW(m.gpu().sample(100), InputError);
+  m.alone(1, 10);
+  EXPECT_THROW(m.gpu().write_down_launches(), InputError);  // the simulation has begun
 }
 
 // Checks are of one launch.
@@ -270,4 +382,4 @@ FIRST:
 }
 
 }  // namespace
-}  // namespace weft::test
+}  // namespace weft::test::concurrent_test

@@ -3,7 +3,7 @@
 
 #include "platform/divergent_kernel.h"
 
-namespace weft::test {
+namespace weft::test::determinism_test {
 namespace {
 
 class Determinism : public ::testing::TestWithParam<std::string> {};
@@ -41,4 +41,4 @@ INSTANTIATE_TEST_SUITE_P(Machines, Determinism, ::testing::ValuesIn(machine_name
                          [](const auto& info) { return test_name_of(info.param); });
 
 }  // namespace
-}  // namespace weft::test
+}  // namespace weft::test::determinism_test

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "warp_formation/warp_formation.h"
+#include "weft/warp_formation/scheme.h"
 
 namespace weft::test {
 
@@ -112,14 +112,10 @@ nlohmann::ordered_json GpuBench::statistics() {
   return device.gpu().statistics().sample();
 }
 
-double GpuBench::sum_over_sms(const std::string& name) {
-  std::string path = "/" + name;
-  std::replace(path.begin(), path.end(), '.', '/');
+double GpuBench::sum_over_sms(statistics::Path path) {
   double sum = 0;
-  const auto all = statistics();
-  for (std::uint64_t i = 0; i < device.gpu().config().sm.count; ++i) {
-    sum += all.at("sm" + std::to_string(i)).at(nlohmann::ordered_json::json_pointer(path)).get<double>();
-  }
+  for (const statistics::Group* sm : device.gpu().statistics().groups({"sm"}))
+    sum += static_cast<double>(sm->sum(path).value());
   return sum;
 }
 
@@ -166,7 +162,7 @@ std::string apart(const std::function<std::string()>& body) {
       fprintf(stderr, "%s\n", error.what());
       status = 1;
     }
-    _exit(status);
+    _exit(::testing::Test::HasFailure() ? 1 : status);
   }
   close(ends[1]);
   std::string text;

@@ -13,8 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "platform/gpu_config.h"
-#include "runtime/device.h"
+#include "weft/platform/gpu.h"
+#include "weft/platform/gpu_config.h"
+#include "weft/runtime/device.h"
 
 namespace weft::test {
 
@@ -50,8 +51,9 @@ class GpuBench {
   std::vector<std::uint32_t> read(runtime::Address from, std::size_t words) const;
 
   nlohmann::ordered_json statistics();
-  // The counter `name` ("memory.data_requests"), summed over SMs.
-  double sum_over_sms(const std::string& name);
+  // A counter of the SMs, summed over all of them.
+  double sum_over_sms(statistics::Path path);
+  double sum_over_sms(const char* name) { return sum_over_sms(statistics::Path{name}); }
 
   runtime::Device device;
 

@@ -1,10 +1,12 @@
 // Statistics that a run can ask for: the lane oracle and the census of stalled threads.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "platform/divergent_kernel.h"
 #include "platform/gpu_bench.h"
 
-namespace weft::test {
+namespace weft::test::observe_test {
 namespace {
 
 using runtime::Arguments;
@@ -60,7 +62,7 @@ TEST(LaneOracle, EqualLanesCannotBeFilled) {
 }
 
 // Warp 1 waits at the barrier while warp 0 turns a loop of dependent additions.
-TEST(StalledThreads, AreCountedInEveryCycleWithoutAnIssue) {
+TEST(StalledThreads, AreCountedInEveryCycleWithoutAnActiveLane) {
   GpuBench bench(
       {"sm.count=1", "sm.schedulers=1", "sm.schedulers_per_domain=1", "sm.observe.stalled_threads=true"});
   const auto out = bench.zeros(4);
@@ -76,16 +78,114 @@ AGAIN:
 WAIT:
   bar.sync 0;
   ret;)"));
-  const auto cycles = static_cast<double>(bench.run({1, 1, 1}, {64, 1, 1}, Arguments().add(out)));
+  bench.run({1, 1, 1}, {64, 1, 1}, Arguments().add(out));
   const auto stats = bench.statistics().at("sm0");
   const auto stalled = [&](const char* name) { return stats.at("stalled").at(name).get<double>(); };
-  const double issued = stats.at("scheduler0").at("cycles").at("issued").get<double>();
-  EXPECT_EQ(stalled("cycles"), cycles - issued);
+  const auto scheduler = [&](const char* name) { return stats.at("scheduler0").at(name).get<double>(); };
+  EXPECT_EQ(stalled("cycles"), scheduler("held_cycles") - scheduler("lane_cycles"));
+  // The block's 64 threads are resident as long as the scheduler holds threads, but for a few cycles.
+  EXPECT_NEAR(stalled("launched_thread_cycles") / (64 * scheduler("held_cycles")), 1, 0.01);
   EXPECT_EQ(stalled("reconvergence") + stalled("inactive"), 0);
   // But for the start and the end, 32 threads wait at the barrier and 32 for results.
   EXPECT_NEAR(stalled("barrier") / (32 * stalled("cycles")), 1, 0.05);
   EXPECT_NEAR((stalled("in_pipeline") + stalled("ready")) / (32 * stalled("cycles")), 1, 0.05);
   EXPECT_LE(stalled("barrier") + stalled("in_pipeline") + stalled("ready"), 64 * stalled("cycles"));
+}
+
+// An SM whose block is done is neither idle nor busy, and nobody is stalled there, however long others run.
+TEST(StalledThreads, AreOfSchedulersThatHoldThreads) {
+  GpuBench bench({"sm.count=2", "sm.observe.stalled_threads=true"}, "harp-fermi");
+  const auto out = bench.zeros(4);
+  bench.load(looped_kernel("add.u32 %r1, %r1, 1;"));
+  const auto cycles =
+      static_cast<double>(bench.run({1, 1, 1}, {32, 1, 1}, Arguments().add(out).add(2000u).add(0ull)));
+  const auto stats = bench.statistics();
+  const auto held = [&](const char* sm, const char* scheduler) {
+    return stats.at(sm).at(scheduler).at("held_cycles").get<double>();
+  };
+  EXPECT_GT(held("sm0", "scheduler0"), 0.95 * cycles);
+  EXPECT_EQ(held("sm0", "scheduler1") + held("sm1", "scheduler0") + held("sm1", "scheduler1"), 0);
+  const Totals totals = bench.device.gpu().totals();
+  const double beats = stats.at("sm0").at("active_beats").get<double>();
+  EXPECT_DOUBLE_EQ(totals.idle_share_k, 1 - beats / held("sm0", "scheduler0"));
+  EXPECT_EQ(stats.at("sm1").at("stalled").at("cycles"), 0);
+}
+
+// Independent arithmetic of a full SM: lanes are active in every cycle, however many beats a warp has, and no
+// reading of idle says otherwise.
+TEST(IdleShares, AreZeroWhenTheLanesAreSaturated) {
+  for (const unsigned warp : {8, 16, 32, 64}) {
+    const std::string shares = apart([warp] {
+      GpuBench bench({"sm.count=1", "warp_formation.warp_size=" + std::to_string(warp)}, "dwr-tesla");
+      const auto out = bench.zeros(4 * 1024);
+      std::string body;
+      for (int i = 10; i < 26; ++i) body += "add.u32 %r" + std::to_string(i) + ", %r2, %r2;\n";
+      bench.load(looped_kernel(body));
+      bench.run({4, 1, 1}, {256, 1, 1}, Arguments().add(out).add(200u).add(0ull));
+      const Totals t = bench.device.gpu().totals();
+      const bool right = std::abs(t.idle_share_k) < 0.01 && t.depth_utilisation > 0.99 &&
+                         t.idle_share_blocked < 0.01 && t.idle_share <= t.idle_share_blocked;
+      return right ? std::string("saturated")
+                   : "K " + std::to_string(t.idle_share_k) + ", depth " +
+                         std::to_string(t.depth_utilisation) + ", idle " + std::to_string(t.idle_share) +
+                         " and " + std::to_string(t.idle_share_blocked);
+    });
+    EXPECT_EQ(shares, "saturated") << "warps of " << warp;
+  }
+}
+
+// The same of lanes that each run warps of their own: a cycle has a beat of every lane.
+TEST(IdleShares, AreZeroWhenLanesWithWarpsOfTheirOwnAreSaturated) {
+  for (const char* const width : {"1", "4"}) {
+    const std::string shares = apart([width] {
+      GpuBench bench({"sm.count=1", "datapath.kind=temporal", std::string("datapath.lane_width=") + width},
+                     "stsimt");
+      const auto out = bench.zeros(4 * 1024);
+      std::string body;
+      for (int i = 10; i < 26; ++i) body += "add.u32 %r" + std::to_string(i) + ", %r2, %r2;\n";
+      bench.load(looped_kernel(body));
+      bench.run({4, 1, 1}, {256, 1, 1}, Arguments().add(out).add(100u).add(0ull));
+      const Totals t = bench.device.gpu().totals();
+      const bool right = t.idle_share_k > -1e-9 && t.idle_share_k < 0.03 && t.depth_utilisation > 0.97;
+      return right ? std::string("saturated")
+                   : "K " + std::to_string(t.idle_share_k) + ", depth " + std::to_string(t.depth_utilisation);
+    });
+    EXPECT_EQ(shares, "saturated") << "lane width " << width;
+  }
+}
+
+// A lone warp, of 32 threads in four beats on 8 lanes, in a chain of additions.
+struct LoneWarp {
+  explicit LoneWarp(unsigned threads)
+      : bench({"sm.count=1", "sm.issue_alignment=false", "warp_formation.warp_size=32"}, "dwr-tesla") {
+    const auto out = bench.zeros(4 * 32);
+    bench.load(looped_kernel(repeated(40, "add.u32 %r1, %r1, 1;\n")));
+    bench.run({1, 1, 1}, {threads, 1, 1}, Arguments().add(out).add(100u).add(0ull));
+    totals = bench.device.gpu().totals();
+    const auto stats = bench.statistics().at("sm0").at("scheduler0");
+    issued = stats.at("cycles").at("issued").get<double>();
+    held = stats.at("held_cycles").get<double>();
+  }
+
+  GpuBench bench;
+  Totals totals;
+  double issued = 0, held = 0;
+};
+
+// Its four beats are busy, the rest of the pipeline's depth is idle.
+TEST(IdleShares, CountTheBeatsOfAnIssueAsBusy) {
+  const LoneWarp warp(32);
+  EXPECT_NEAR(warp.totals.depth_utilisation, 4 * warp.issued / warp.held, 1e-9);
+  EXPECT_NEAR(warp.totals.idle_share + warp.totals.depth_utilisation, 1, 0.01);
+  EXPECT_NEAR(warp.totals.idle_share_k, 1 - warp.totals.depth_utilisation, 1e-9);
+}
+
+// Half of the threads have no lane in beats 2 and 3: those are no active lanes, and the scheduler is not
+// idle.
+TEST(IdleShares, DoNotTakeAnEmptyBeatForALane) {
+  const LoneWarp warp(16);
+  EXPECT_NEAR(warp.totals.depth_utilisation, 2 * warp.issued / warp.held, 1e-9);
+  EXPECT_NEAR(warp.totals.idle_share, 1 - 4 * warp.issued / warp.held, 0.01);
 }
 
 // Observation does not depend on sleeping, and changes nothing else.
@@ -127,4 +227,4 @@ TEST(DynamicWarpFormation, ElectionsDoNotDependOnSleeping) {
 }
 
 }  // namespace
-}  // namespace weft::test
+}  // namespace weft::test::observe_test

@@ -6,9 +6,9 @@
 #include <set>
 
 #include "platform/gpu_bench.h"
-#include "warp_formation/warp_formation.h"
+#include "weft/warp_formation/scheme.h"
 
-namespace weft::test {
+namespace weft::test::spin_lock_test {
 namespace {
 
 using ::testing::AllOf;
@@ -152,4 +152,4 @@ TEST(SpinLocks, KnowEveryScheme) {
 }
 
 }  // namespace
-}  // namespace weft::test
+}  // namespace weft::test::spin_lock_test

@@ -3,7 +3,7 @@
 
 #include "platform/gpu_bench.h"
 
-namespace weft::test {
+namespace weft::test::throughput_test {
 namespace {
 
 // Every thread sums 64 words, four loads at a time; a warp reads whole lines, each once. Bytes per core
@@ -77,7 +77,7 @@ TEST(Throughput, CrossbarResponsesAreTheNarrowest) {
 }
 
 TEST(Throughput, DramIsTheNarrowest) {
-  GpuBench bench(machine({"sm.count=4", "gddr5.channels=1"}));
+  GpuBench bench(machine({"sm.count=4", "gddr5.channels=1", "l2.sector_bytes=0"}));
   const Stages s = stages(bench.device.gpu().config());
   ASSERT_LT(s.channels * 1.5, std::min({s.units, s.banks, s.interfaces}));
   const double reached = stream(bench);
@@ -86,4 +86,4 @@ TEST(Throughput, DramIsTheNarrowest) {
 }
 
 }  // namespace
-}  // namespace weft::test
+}  // namespace weft::test::throughput_test

@@ -8,10 +8,9 @@
 
 #include "platform/gpu_bench.h"
 #include "platform/scale_kernel.h"
-#include "platform/system_ram.h"
-#include "runtime/arguments.h"
+#include "platform/unified_machine.h"
 
-namespace weft::test {
+namespace weft::test::unified_memory_test {
 namespace {
 
 using ::testing::AllOf;
@@ -20,36 +19,8 @@ using ::testing::Property;
 using ::testing::Throws;
 using Access = SystemRam::Access;
 
-constexpr std::uint64_t kBase = 0x8000'0000;
-constexpr std::uint64_t kRamBytes = 64 * 1024;
-
-struct Machine {
-  explicit Machine(Access access, std::vector<std::string> overrides = {},
-                   const runtime::DeviceOptions& options = {}, double latency_ns = 100)
-      : bench(
-            [&] {
-              overrides.insert(overrides.begin(), {"sm.count=2", "system.enabled=true"});
-              return overrides;
-            }(),
-            "gtx480", options),
-        ram("ram", kBase, kRamBytes, access, sc_core::sc_time(latency_ns, sc_core::SC_NS)) {
-    bench.device.gpu().dma_socket.bind(ram.socket);
-    bench.device.gpu().add_system_window(kBase, kRamBytes);
-  }
-  std::string fault_of(const dispatch::Dim3& grid, const dispatch::Dim3& block,
-                       const runtime::Arguments& arguments) {
-    try {
-      bench.run(grid, block, arguments);
-    } catch (const SimulatedFault& fault) {
-      return fault.what();
-    }
-    return "";
-  }
-  std::string violations() { return bench.device.gpu().violations(); }
-
-  GpuBench bench;
-  SystemRam ram;
-};
+constexpr std::uint64_t kBase = UnifiedMachine::kBase, kRamBytes = UnifiedMachine::kRamBytes;
+using Machine = UnifiedMachine;
 
 struct Way {
   const char* name;
@@ -89,9 +60,8 @@ TEST_P(Unified, GpuAndHostShareDataBothWays) {
     EXPECT_EQ(ram.reads + ram.writes, 0u);
     return;
   }
-  // Without direct access a transaction per thread. With it one per 128-byte block and warp, of which 96
-  // threads have three; both launches.
-  const std::uint64_t expected = GetParam().access == Access::kDirect ? kThreads / 32 : kThreads;
+  // One per 128-byte block and warp, of which 96 threads have three; both launches.
+  const std::uint64_t expected = kThreads / 32;
   EXPECT_EQ(ram.reads, 2 * expected);
   EXPECT_EQ(ram.writes, 2 * expected);
 }
@@ -239,7 +209,7 @@ TEST(UnifiedTime, IsShorterWhereTheFirstLevelCaches) {
   ret;)");
   const auto reads = [&](const char* cached) {
     return std::stoi(apart([&] {
-      Machine machine(Access::kDirect, {cached});
+      Machine machine(Access::kTransactions, {cached});
       machine.ram.word(0) = 5;
       machine.ram.word(4) = 6;
       machine.bench.load(twice);
@@ -252,17 +222,25 @@ TEST(UnifiedTime, IsShorterWhereTheFirstLevelCaches) {
   EXPECT_EQ(reads("sm.system_cached=false"), 2);
 }
 
-// Direct access ends at the last byte of the memory, in the middle of a block.
-TEST(UnifiedTime, ABlockThatEndsBeyondTheMemoryIsCut) {
-  Machine machine(Access::kDirect);
-  machine.bench.device.gpu().remove_system_window(kBase);
-  machine.bench.device.gpu().add_system_window(kBase + 40, 60);
-  machine.ram.word(40) = 13;
-  machine.ram.word(96) = 4;
-  machine.bench.load(scale_kernel());
-  EXPECT_EQ(machine.fault_of({1, 1, 1}, {1, 1, 1}, runtime::Arguments().add(kBase + 40).add(kBase + 96)), "");
-  EXPECT_EQ(machine.ram.word(96), 40u);
-  EXPECT_EQ(machine.ram.bytes, 60u + 4u) << "a read of the whole window and a write of one word";
+// A block is read from the first byte that a thread asks for to the last; a line only where all of it lies in
+// the window.
+TEST(UnifiedTime, NothingBeyondAWindowIsTouched) {
+  for (const char* cached : {"sm.system_cached=true", "sm.system_cached=false"}) {
+    apart([&] {
+      Machine machine(Access::kDirect, {cached});
+      machine.bench.device.gpu().remove_system_window(kBase);
+      machine.bench.device.gpu().add_system_window(kBase + 40, 24);
+      machine.bench.device.gpu().add_system_window(kBase + 64, 36);
+      for (std::uint32_t i = 0; i < 5; ++i) machine.ram.word(52 + 4 * i) = i;
+      machine.bench.load(scale_kernel());
+      EXPECT_EQ(machine.fault_of({1, 1, 1}, {5, 1, 1}, runtime::Arguments().add(kBase + 52).add(kBase + 80)),
+                "");
+      for (std::uint32_t i = 0; i < 5; ++i) EXPECT_EQ(machine.ram.word(80 + 4 * i), 3 * i + 1);
+      EXPECT_EQ(machine.ram.reads, 2u) << "one of each window";
+      EXPECT_EQ(machine.ram.bytes, 12u + 8 + 20);
+      return std::string();
+    });
+  }
 }
 
 TEST(UnifiedFault, AnErrorAnswerNamesThreadPcAndLine) {
@@ -391,4 +369,4 @@ TEST(UnifiedHost, AResetInTheMiddle) {
 }
 
 }  // namespace
-}  // namespace weft::test
+}  // namespace weft::test::unified_memory_test

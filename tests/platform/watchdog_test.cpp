@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "platform/gpu_bench.h"
-#include "warp_formation/warp_formation.h"
+#include "weft/warp_formation/scheme.h"
 
-namespace weft::test {
+namespace weft::test::watchdog_test {
 namespace {
 
 using runtime::Arguments;
@@ -151,14 +151,11 @@ class Unfair final : public warp_formation::WarpFormation {
   void retire(const warp_formation::Block& b) override { unit_->retire(b); }
   void reset() override { unit_->reset(); }
   void advance(warp_formation::Cycle now) override { unit_->advance(now); }
-  warp_formation::Stall pick(unsigned s, std::uint32_t lanes, warp_formation::Issue& issue) override {
-    return unit_->pick(s, lanes, issue);
+  warp_formation::Stall pick(unsigned s, warp_formation::Issue& issue) override {
+    return unit_->pick(s, issue);
   }
   void issued(warp_formation::IssueId id, const warp_formation::Issue& i) override { unit_->issued(id, i); }
-  void decoded(warp_formation::IssueId id) override { unit_->decoded(id); }
   void memory_issued(warp_formation::IssueId id) override { unit_->memory_issued(id); }
-  void memory_probed(warp_formation::IssueId, warp_formation::Groups) override {}
-  void memory_returned(warp_formation::IssueId, warp_formation::Groups) override {}
   void resolved(warp_formation::IssueId id, warp_formation::Outcomes o) override { unit_->resolved(id, o); }
   void barrier_released(std::uint16_t slot, unsigned b) override { unit_->barrier_released(slot, b); }
   void warp_sync_released(warp_formation::Groups g) override { unit_->warp_sync_released(g); }
@@ -168,7 +165,7 @@ class Unfair final : public warp_formation::WarpFormation {
   }
   warp_formation::ContextTable& contexts() override { return unit_->contexts(); }
   unsigned ready_warps() const override { return unit_->ready_warps(); }
-  void bind(statistics::Registry& r, const std::string& prefix) override { unit_->bind(r, prefix); }
+  void bind(statistics::Group& group) override { unit_->bind(group); }
   std::string dump() const override { return unit_->dump(); }
 
  private:
@@ -185,10 +182,7 @@ class Unfair final : public warp_formation::WarpFormation {
 };
 
 TEST(Watchdog, AWarpThatIsNeverChosenStarves) {
-  warp_formation::register_scheme(
-      "unfair", [](const warp_formation::Config& config, const warp_formation::Geometry& geometry) {
-        return std::make_unique<Unfair>(config, geometry);
-      });
+  warp_formation::register_scheme(warp_formation::scheme<Unfair>("unfair"));
   // Warp 0 waits for what warp 1 would write.
   const std::string fault = fault_of(
       "  setp.ge.u32 %p2, %r2, 32;\n  @%p2 bra SET;\nSPIN:\n  ld.volatile.global.u32 %r10, [%rd1];\n"
@@ -200,4 +194,4 @@ TEST(Watchdog, AWarpThatIsNeverChosenStarves) {
 }
 
 }  // namespace
-}  // namespace weft::test
+}  // namespace weft::test::watchdog_test

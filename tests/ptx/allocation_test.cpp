@@ -7,7 +7,7 @@
 #include "ptx/ptx_text.h"
 #include "ptx/syntax.h"
 
-namespace weft::ptx::testing {
+namespace weft::ptx::testing::allocation_test {
 namespace {
 
 class Random {
@@ -230,4 +230,4 @@ TEST(Allocation, AGuardedWriteKeepsTheOldValue) {
 }
 
 }  // namespace
-}  // namespace weft::ptx::testing
+}  // namespace weft::ptx::testing::allocation_test

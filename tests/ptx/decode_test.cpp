@@ -4,7 +4,7 @@
 
 #include "ptx/ptx_text.h"
 
-namespace weft::ptx::testing {
+namespace weft::ptx::testing::decode_test {
 namespace {
 
 std::uint64_t wide(const Program& p, const Operand& operand) {
@@ -286,4 +286,4 @@ TEST(Decode, AKernelThatCannotRunDoesNotHarmOthers) {
 }
 
 }  // namespace
-}  // namespace weft::ptx::testing
+}  // namespace weft::ptx::testing::decode_test

@@ -1,6 +1,6 @@
 #include "ptx/ptx_text.h"
 
-namespace weft::ptx::testing {
+namespace weft::ptx::testing::describe_test {
 namespace {
 
 TEST(Describe, ListsBlocksEdgesAndCounts) {
@@ -37,4 +37,4 @@ TEST(Describe, EmptyKernel) {
 }
 
 }  // namespace
-}  // namespace weft::ptx::testing
+}  // namespace weft::ptx::testing::describe_test

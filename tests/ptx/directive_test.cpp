@@ -4,7 +4,7 @@
 #include "ptx/ptx_text.h"
 #include "ptx/syntax.h"
 
-namespace weft::ptx::testing {
+namespace weft::ptx::testing::directive_test {
 namespace {
 
 const Variable& variable(const Module& module, const std::string& name) {
@@ -217,4 +217,4 @@ TEST(Directive, ImpliedReturnForALabelAtTheEnd) {
 }
 
 }  // namespace
-}  // namespace weft::ptx::testing
+}  // namespace weft::ptx::testing::directive_test

@@ -1,7 +1,7 @@
 // Constant expressions: literals, precedence, signedness.
 #include "ptx/ptx_text.h"
 
-namespace weft::ptx::testing {
+namespace weft::ptx::testing::expression_test {
 namespace {
 
 std::uint64_t value(const std::string& expression, const std::string& type = ".b64") {
@@ -61,4 +61,4 @@ TEST(Expression, InOperands) {
 }
 
 }  // namespace
-}  // namespace weft::ptx::testing
+}  // namespace weft::ptx::testing::expression_test

@@ -4,7 +4,7 @@
 
 #include "ptx/ptx_text.h"
 
-namespace weft::ptx::testing {
+namespace weft::ptx::testing::flow_test {
 namespace {
 
 using Points = std::map<Pc, Pc>;
@@ -190,4 +190,4 @@ TEST(Flow, PostDominatorsAgreeWithTheirDefinition) {
 }
 
 }  // namespace
-}  // namespace weft::ptx::testing
+}  // namespace weft::ptx::testing::flow_test

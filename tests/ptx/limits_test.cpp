@@ -1,9 +1,9 @@
 // Texts that ask for unbounded memory, stack or time.
-#include "ptx/limits.h"
+#include "weft/ptx/limits.h"
 
 #include "ptx/ptx_text.h"
 
-namespace weft::ptx::testing {
+namespace weft::ptx::testing::limits_test {
 namespace {
 
 std::string repeat(const std::string& text, std::size_t times) {
@@ -145,4 +145,4 @@ TEST(Limits, MutatedTextsNeverCrash) {
 }
 
 }  // namespace
-}  // namespace weft::ptx::testing
+}  // namespace weft::ptx::testing::limits_test

@@ -1,7 +1,7 @@
 // Malformed modules: each message names the exact place, what was found and what was expected.
 #include "ptx/ptx_text.h"
 
-namespace weft::ptx::testing {
+namespace weft::ptx::testing::malformed_test {
 namespace {
 
 struct Case {
@@ -128,4 +128,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
-}  // namespace weft::ptx::testing
+}  // namespace weft::ptx::testing::malformed_test

@@ -9,7 +9,7 @@
 
 #include "ptx/ptx_text.h"
 
-namespace weft::ptx::testing {
+namespace weft::ptx::testing::meeting_test {
 namespace {
 
 using Points = std::map<Pc, Pc>;
@@ -275,4 +275,4 @@ TEST(Meeting, SearchesOfLargeFunctionsAreBounded) {
 }
 
 }  // namespace
-}  // namespace weft::ptx::testing
+}  // namespace weft::ptx::testing::meeting_test

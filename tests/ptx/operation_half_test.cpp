@@ -1,7 +1,7 @@
 // 16-bit floats: what is decoded, and what is refused.
 #include "ptx/ptx_text.h"
 
-namespace weft::ptx::testing {
+namespace weft::ptx::testing::operation_half_test {
 namespace {
 
 Instruction first(const std::string& statement) {
@@ -81,4 +81,4 @@ TEST(OperationHalf, IllegalFormsAreRefused) {
 }
 
 }  // namespace
-}  // namespace weft::ptx::testing
+}  // namespace weft::ptx::testing::operation_half_test

@@ -3,7 +3,7 @@
 
 #include "ptx/ptx_text.h"
 
-namespace weft::ptx::testing {
+namespace weft::ptx::testing::operation_special_test {
 namespace {
 
 Instruction first(const std::string& statement) {
@@ -119,4 +119,4 @@ TEST(OperationSpecial, TheCarryIsAPredicate) {
 }
 
 }  // namespace
-}  // namespace weft::ptx::testing
+}  // namespace weft::ptx::testing::operation_special_test

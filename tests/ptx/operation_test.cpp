@@ -3,7 +3,7 @@
 
 #include "ptx/ptx_text.h"
 
-namespace weft::ptx::testing {
+namespace weft::ptx::testing::operation_test {
 namespace {
 
 // A statement with operands that suit the opcode's types, made from its text.
@@ -221,4 +221,4 @@ TEST(Operation, FieldsUnitsAndLatencies) {
 }
 
 }  // namespace
-}  // namespace weft::ptx::testing
+}  // namespace weft::ptx::testing::operation_test

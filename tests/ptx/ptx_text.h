@@ -6,8 +6,8 @@
 
 #include <string>
 
-#include "common/error.h"
-#include "ptx/module.h"
+#include "weft/common/error.h"
+#include "weft/ptx/module.h"
 
 namespace weft::ptx::testing {
 

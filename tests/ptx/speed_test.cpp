@@ -11,7 +11,7 @@
 #include "ptx/ptx_text.h"
 #include "ptx/syntax.h"
 
-namespace weft::ptx::testing {
+namespace weft::ptx::testing::speed_test {
 namespace {
 
 double cpu_seconds() {
@@ -208,4 +208,4 @@ TEST(Speed, ManyBlocksDecodeInASecond) {
 }
 
 }  // namespace
-}  // namespace weft::ptx::testing
+}  // namespace weft::ptx::testing::speed_test

@@ -6,9 +6,9 @@
 #include <map>
 #include <random>
 
-#include "common/error.h"
+#include "weft/common/error.h"
 
-namespace weft::runtime {
+namespace weft::runtime::allocator_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -34,10 +34,13 @@ TEST(Allocator, JoinsAHoleWithBothNeighbours) {
   Allocator allocator(kBase, 1024);
   const auto a = allocator.allocate(256), b = allocator.allocate(256), c = allocator.allocate(512);
   EXPECT_EQ(allocator.free_bytes(), 0u);
-  EXPECT_EQ(allocator.release(a).bytes, 256u);
-  EXPECT_EQ(allocator.release(c).bytes, 512u);
+  EXPECT_EQ(allocator.release(a).all.bytes, 256u);
+  EXPECT_EQ(allocator.release(c).all.bytes, 512u);
   EXPECT_EQ(allocator.largest_hole(), 512u);
-  const Range whole = allocator.release(b);
+  const Allocator::Hole hole = allocator.release(b);
+  EXPECT_EQ(hole.added.address, b);
+  EXPECT_EQ(hole.added.bytes, 256u);
+  const Range whole = hole.all;
   EXPECT_EQ(whole.address, kBase);
   EXPECT_EQ(whole.bytes, 1024u);
   EXPECT_EQ(allocator.largest_hole(), 1024u);
@@ -104,4 +107,4 @@ TEST(Allocator, NeverOverlapsAndLosesNothing) {
 }
 
 }  // namespace
-}  // namespace weft::runtime
+}  // namespace weft::runtime::allocator_test

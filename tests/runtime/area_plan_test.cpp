@@ -9,7 +9,7 @@
 
 #include "texture/image.h"
 
-namespace weft::runtime {
+namespace weft::runtime::area_plan_test {
 namespace {
 
 using Bytes = std::vector<unsigned char>;
@@ -191,4 +191,4 @@ TEST(AreaPlan, RowsShareAPieceOrAreCut) {
 }
 
 }  // namespace
-}  // namespace weft::runtime
+}  // namespace weft::runtime::area_plan_test

@@ -1,11 +1,11 @@
-#include "runtime/arguments.h"
+#include "weft/runtime/arguments.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/error.h"
+#include "weft/common/error.h"
 
-namespace weft::runtime {
+namespace weft::runtime::arguments_test {
 namespace {
 
 using ::testing::AllOf;
@@ -49,4 +49,4 @@ TEST(Arguments, OfAWrongSizeAreRefusedWithTheirIndex) {
 }
 
 }  // namespace
-}  // namespace weft::runtime
+}  // namespace weft::runtime::arguments_test

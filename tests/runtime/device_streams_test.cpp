@@ -6,10 +6,12 @@
 #include <deque>
 #include <systemc>
 
-#include "platform/gpu_config.h"
-#include "runtime/device.h"
+#include "weft/gddr5/memory_image.h"
+#include "weft/platform/gpu.h"
+#include "weft/platform/gpu_config.h"
+#include "weft/runtime/device.h"
 
-namespace weft::runtime {
+namespace weft::runtime::device_streams_test {
 namespace {
 
 // k(data, turns): each thread of a block turns its word over and over, then writes it back plus 1.
@@ -423,4 +425,4 @@ TEST(DeviceStreams, DeviceMemoryIsGivenBack) {
 }
 
 }  // namespace
-}  // namespace weft::runtime
+}  // namespace weft::runtime::device_streams_test

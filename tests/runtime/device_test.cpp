@@ -1,15 +1,20 @@
 // The device over a whole simulated GPU, with kernels small enough to read.
-#include "runtime/device.h"
+#include "weft/runtime/device.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <numeric>
+#include <random>
 
-#include "platform/gpu_config.h"
+#include "execute/device_memory_view.h"
+#include "weft/platform/gpu.h"
+#include "weft/platform/gpu_config.h"
 
-namespace weft::runtime {
+namespace weft::runtime::device_test {
 namespace {
 
 using ::testing::AllOf;
@@ -167,6 +172,31 @@ TEST(Device, RoomBeforeTheFirstAllocation) {
     load_from(kDeviceBase);
     EXPECT_THROW(load_from(kDeviceBase - 512), SimulatedFault);
     device.reset();
+  }
+}
+
+// Allocations from 256 bytes to some pages come and go; kernels reach exactly the pages that hold one.
+TEST(Device, MapsThePagesOfItsAllocations) {
+  Device device(load_config("gtx480", {"sm.count=1"}), DeviceOptions());
+  std::map<Address, std::uint64_t> live;
+  std::mt19937 random(3);
+  for (unsigned turn = 0; turn < 400; ++turn) {
+    if (live.empty() || random() % 16 < (turn < 200 ? 9 : 6)) {
+      const std::uint64_t bytes = random() % 4 == 0 ? random() % (4 * kPageBytes) + 1 : random() % 512 + 1;
+      live[device.allocate(bytes)] = bytes;
+    } else {
+      const auto victim = std::next(live.begin(), static_cast<std::ptrdiff_t>(random() % live.size()));
+      device.free(victim->first);
+      live.erase(victim);
+    }
+    const auto view = device.gpu().memory_view();
+    std::vector<std::uint8_t> expected(400);
+    for (const auto& [address, bytes] : live) {
+      const std::uint64_t first = address - kDeviceBase;
+      for (std::uint64_t page = first / kPageBytes; page <= (first + bytes - 1) / kPageBytes; ++page)
+        expected.at(page) = 1;
+    }
+    ASSERT_TRUE(std::equal(expected.begin(), expected.end(), view.mapped)) << "turn " << turn;
   }
 }
 
@@ -373,4 +403,4 @@ TEST(ReadText, SaysWhyAFileCannotBeRead) {
 }
 
 }  // namespace
-}  // namespace weft::runtime
+}  // namespace weft::runtime::device_test

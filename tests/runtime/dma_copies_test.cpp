@@ -7,11 +7,11 @@
 #include <cstring>
 #include <numeric>
 
-#include "platform/gpu_config.h"
-#include "runtime/device.h"
 #include "runtime/images.h"
+#include "weft/platform/gpu_config.h"
+#include "weft/runtime/device.h"
 
-namespace weft::runtime {
+namespace weft::runtime::dma_copies_test {
 namespace {
 
 constexpr std::size_t kWords = 4096;
@@ -254,4 +254,4 @@ TEST(DmaCopies, BoxesOutsideOfMemoryAreRefused) {
 }
 
 }  // namespace
-}  // namespace weft::runtime
+}  // namespace weft::runtime::dma_copies_test

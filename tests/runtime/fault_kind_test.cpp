@@ -3,10 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "cuda/programs/fault_kernels.h"
-#include "platform/gpu_config.h"
-#include "runtime/device.h"
+#include "weft/platform/gpu.h"
+#include "weft/platform/gpu_config.h"
+#include "weft/runtime/device.h"
 
-namespace weft::runtime {
+namespace weft::runtime::fault_kind_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -89,4 +90,4 @@ TEST(FaultKind, OfALaunchThatIsStopped) {
 }
 
 }  // namespace
-}  // namespace weft::runtime
+}  // namespace weft::runtime::fault_kind_test

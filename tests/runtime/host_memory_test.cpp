@@ -7,10 +7,11 @@
 #include <memory>
 #include <vector>
 
-#include "platform/gpu_config.h"
-#include "runtime/device.h"
+#include "weft/platform/gpu.h"
+#include "weft/platform/gpu_config.h"
+#include "weft/runtime/device.h"
 
-namespace weft::runtime {
+namespace weft::runtime::host_memory_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -37,7 +38,7 @@ const std::string kKernel = R"(.version 7.0
 })";
 
 struct Bench {
-  explicit Bench(const HostMemory::Options& host = {}, bool functional = false)
+  explicit Bench(const HostLink& host = {}, bool functional = false)
       : device(load_config("gtx480", {"sm.count=4", "system.enabled=true"}),
                [&] {
                  DeviceOptions options;
@@ -81,7 +82,7 @@ TEST(HostMemory, AlsoWithoutTiming) {
 
 // One thread loads and then stores: twice the latency. 1000 ns are 700 cycles.
 TEST(HostMemory, HasALatency) {
-  HostMemory::Options options;
+  HostLink options;
   options.latency_ns = 500;
   Bench bench(options);
   std::vector<std::uint32_t> host(64);
@@ -97,7 +98,7 @@ TEST(HostMemory, HasALatency) {
 
 // 64 KB over a link of 0.25 bytes per ns are 262,144 ns, or 183,501 cycles at 700 MHz.
 TEST(HostMemory, HasABandwidth) {
-  HostMemory::Options options;
+  HostLink options;
   options.latency_ns = 1;
   options.bytes_per_ns = 0.25;
   Bench bench(options);
@@ -127,7 +128,7 @@ TEST(HostMemory, WhatIsTakenBackIsAFault) {
 
 TEST(HostMemory, NeedsTheConfiguration) {
   DeviceOptions options;
-  options.host_memory = HostMemory::Options();
+  options.host_memory = HostLink();
   EXPECT_THAT([&] { Device device(load_config("gtx480"), options); },
               Throws<InputError>(Property(&InputError::what, HasSubstr("system.enabled"))));
 }
@@ -139,4 +140,4 @@ TEST(HostMemory, NothingIsSharedWithoutIt) {
 }
 
 }  // namespace
-}  // namespace weft::runtime
+}  // namespace weft::runtime::host_memory_test

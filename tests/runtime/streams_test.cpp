@@ -1,14 +1,14 @@
 // Streams without a device: operations that the test itself declares done.
-#include "runtime/streams.h"
+#include "weft/runtime/streams.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "common/error.h"
+#include "weft/common/error.h"
 
-namespace weft::runtime {
+namespace weft::runtime::streams_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -161,4 +161,4 @@ TEST(Streams, TellsWhenAStreamOrAnEventIsDone) {
 }
 
 }  // namespace
-}  // namespace weft::runtime
+}  // namespace weft::runtime::streams_test

@@ -58,7 +58,7 @@ else
     >"$tree/build/release/CMakeCache.txt"
 fi
 FAKE
-  fake ctest <<<'echo "ctest $*" >>"$calls"; exit "${CTEST_STATUS:-0}"'
+  fake ctest <<<'echo "ctest $*" "WEFT_CAMPAIGN=${WEFT_CAMPAIGN:-}" >>"$calls"; exit "${CTEST_STATUS:-0}"'
   PROGRAM=$scratch/program
   cat >"$PROGRAM" <<'FAKE'
 #!/usr/bin/env bash
@@ -179,11 +179,18 @@ weft demo
 weft test -R Config
 check "tests are configured on demand" called "-DBUILD_TESTING=ON"
 check "tests: builds everything" called "--target all"
-check "tests: arguments go to ctest" called "--output-on-failure --no-tests=error -R Config"
+check "tests: leaves the long ones out" not_called "long_tests"
+check "tests: arguments go to ctest" called "--output-on-failure --no-tests=error -LE ^all\$ -E _NOT_BUILT\$ -R Config"
 weft demo
 check "a tree with tests stays one" times_called "--preset release" 2
+weft test -E 'Slow|Old' -V
+check "tests: what is left out is joined" called "-E _NOT_BUILT\$|Slow|Old -V"
 CTEST_STATUS=8 weft test
 check "status of ctest" is "$status" 8
+weft test --all -R Config
+check "tests --all: builds the long ones" called "--target all long_tests"
+check "tests --all: chooses none" called "--output-on-failure --no-tests=error -E _NOT_BUILT\$ -R Config"
+check "tests --all: with longer slices of campaigns" called "WEFT_CAMPAIGN=long"
 INSTALLED_ALL=0 weft test
 check "tests need the test packages" called "libgtest-dev"
 check "tests do not need those of the CI" not_called "clang-tidy-19"

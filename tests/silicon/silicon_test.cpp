@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "folder.h"
 #include "silicon/cuda_machine.h"
 #include "silicon/stand_in.h"
 #include "silicon/vectors.h"
@@ -47,10 +48,10 @@ TEST(Silicon, RecordsAndComparesThroughTheDriverApi) {
   vectors.gpu = machine.device().name;
   vectors.capability = machine.device().capability;
   vectors.driver = machine.device().driver;
-  const std::string file = ::testing::TempDir() + "weft_silicon_test.gz";
+  const Folder folder;
+  const std::string file = folder.path("vectors.gz");
   write(vectors, file);
   const Vectors again = read(file);
-  std::filesystem::remove(file);
   EXPECT_EQ(again.gpu, "Weft");
   EXPECT_EQ(again.capability, "9.0");
   EXPECT_EQ(again.driver, 12080);
@@ -96,7 +97,8 @@ TEST(Silicon, AMissingDriverIsNamed) {
 }
 
 TEST(Silicon, AFileThatIsNoneIsRefused) {
-  const std::string file = ::testing::TempDir() + "weft_silicon_bad.gz";
+  const Folder folder;
+  const std::string file = folder.path("vectors.gz");
   Vectors vectors;
   vectors.cases.push_back({"add.s32", 0, "", 1, std::vector<std::uint8_t>(512)});
   write(vectors, file);

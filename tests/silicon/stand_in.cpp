@@ -3,8 +3,8 @@
 #include <cstring>
 #include <map>
 
-#include "platform/gpu_config.h"
-#include "runtime/device.h"
+#include "weft/platform/gpu_config.h"
+#include "weft/runtime/device.h"
 
 namespace weft::test::silicon {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "platform/gpu_bench.h"
 
-namespace weft::test {
+namespace weft::test::barrier_test {
 namespace {
 
 using runtime::Arguments;
@@ -230,4 +230,4 @@ TEST(BarrierFault, MoreThanExpected) {
 }
 
 }  // namespace
-}  // namespace weft::test
+}  // namespace weft::test::barrier_test

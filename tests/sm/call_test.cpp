@@ -5,7 +5,7 @@
 
 #include "platform/gpu_bench.h"
 
-namespace weft::test {
+namespace weft::test::call_test {
 namespace {
 
 const char* const kHeader = ".version 7.0\n.target sm_70\n.address_size 64\n";
@@ -123,4 +123,4 @@ INSTANTIATE_TEST_SUITE_P(Models, Calls, ::testing::Values("barrel", "scoreboard"
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace
-}  // namespace weft::test
+}  // namespace weft::test::call_test

@@ -4,7 +4,7 @@
 
 #include "platform/gpu_bench.h"
 
-namespace weft::test {
+namespace weft::test::copy_async_test {
 namespace {
 
 using runtime::Arguments;
@@ -129,4 +129,4 @@ TEST(CopyAsyncFault, SourceOutsideOfAnyAllocation) {
 }
 
 }  // namespace
-}  // namespace weft::test
+}  // namespace weft::test::copy_async_test

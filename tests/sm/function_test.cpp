@@ -6,7 +6,7 @@
 
 #include "platform/gpu_bench.h"
 
-namespace weft::test {
+namespace weft::test::function_test {
 namespace {
 
 using runtime::Arguments;
@@ -290,4 +290,4 @@ TEST(Kernels, RunOneAfterTheOther) {
 }
 
 }  // namespace
-}  // namespace weft::test
+}  // namespace weft::test::function_test

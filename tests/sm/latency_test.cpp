@@ -3,7 +3,7 @@
 
 #include "platform/gpu_bench.h"
 
-namespace weft::test {
+namespace weft::test::latency_test {
 namespace {
 
 // All domains at one frequency, so that their cycles add up.
@@ -50,15 +50,23 @@ double beyond_l1(const GpuConfig& config, double memory) {
 }
 
 TEST(LoadToUse, L2Hit) {
-  GpuBench bench(with(kOneClock, {"sm.l1d.enabled=false"}));
+  GpuBench bench(with(kOneClock, {"sm.l1d.enabled=false", "l2.sector_bytes=0"}));
   const auto& config = bench.device.gpu().config();
   EXPECT_DOUBLE_EQ(chase(bench, 128), beyond_l1(config, static_cast<double>(config.l2.bank.latency)));
+}
+
+// The bank looks at a sector per cycle.
+TEST(LoadToUse, L2HitOfFourSectors) {
+  GpuBench bench(with(kOneClock, {"sm.l1d.enabled=false", "l2.sector_bytes=32"}));
+  const auto& config = bench.device.gpu().config();
+  ASSERT_EQ(config.sm.coalescer.block_bytes, 128u);
+  EXPECT_DOUBLE_EQ(chase(bench, 128), beyond_l1(config, static_cast<double>(config.l2.bank.latency + 3)));
 }
 
 // An L2 of one line per bank, and a chain through two lines of one row: each load misses and finds its row
 // open.
 TEST(LoadToUse, DramRowHit) {
-  GpuBench bench(with(kOneClock, {"sm.l1d.enabled=false", "l2.sets=1", "l2.ways=1"}));
+  GpuBench bench(with(kOneClock, {"sm.l1d.enabled=false", "l2.sector_bytes=0", "l2.sets=1", "l2.ways=1"}));
   const auto& config = bench.device.gpu().config();
   // modules/gddr5/README.md, and modules/l2/README.md: a miss takes latency + memory's + 1.
   const auto& timing = config.gddr5.channel.scheduler.timing;
@@ -72,7 +80,7 @@ TEST(LoadToUse, DramRowHit) {
 
 // Two rows of one bank: each load closes the row of the other, long after t_ras.
 TEST(LoadToUse, DramRowConflict) {
-  GpuBench bench(with(kOneClock, {"sm.l1d.enabled=false", "l2.sets=1", "l2.ways=1"}));
+  GpuBench bench(with(kOneClock, {"sm.l1d.enabled=false", "l2.sector_bytes=0", "l2.sets=1", "l2.ways=1"}));
   const auto& config = bench.device.gpu().config();
   const auto& timing = config.gddr5.channel.scheduler.timing;
   const auto& map = config.gddr5.map;
@@ -94,12 +102,92 @@ TEST(Coalescing, StrideSTakesSRequestsPerWarp) {
         "ld.global.u32 %r8, [%rd5];",
         "mul.wide.u32 %rd4, %r2, " + std::to_string(4 * stride) + ";\n add.u64 %rd5, %rd3, %rd4;"));
     bench.run({1, 1, 1}, {64, 1, 1}, runtime::Arguments().add(out).add(5u).add(data));
-    const double requests = bench.sum_over_sms("memory.read_requests");
+    const double requests = bench.sum_over_sms({"memory", "read_requests"});
     // Two warps, five turns; the blocks are 128 bytes, 32 words.
     EXPECT_EQ(requests - before, 2 * 5 * stride) << stride;
     before = requests;
   }
 }
 
+// A warp counts in a line of its own, ten turns; each thread then stores one word elsewhere.
+struct CountInMemory {
+  explicit CountInMemory(const std::vector<std::string>& overrides)
+      : bench(with({"sm.count=2"}, overrides)), out(bench.zeros(4096)), data(bench.zeros(4096)) {
+    bench.load(looped_kernel("ld.global.u32 %r8, [%rd5]; add.u32 %r8, %r8, 1; st.global.u32 [%rd5], %r8;",
+                             "mul.wide.u32 %rd4, %r2, 4;\n add.u64 %rd5, %rd3, %rd4;"));
+  }
+  std::uint64_t run() {
+    return bench.run({1, 1, 1}, {32, 1, 1}, runtime::Arguments().add(out).add(10u).add(data));
+  }
+  double memory(const char* counter) { return bench.sum_over_sms({"memory", counter}); }
+  GpuBench bench;
+  const runtime::Address out, data;
+};
+
+TEST(DataCache, WrittenThroughEveryStoreIsSent) {
+  CountInMemory count({"sm.l1d.write_hit=update"});
+  count.run();
+  EXPECT_EQ(count.memory("write_requests"), 11);
+  EXPECT_EQ(count.memory("read_requests"), 1);
+  EXPECT_EQ(count.memory("coalesced_requests"), 21);
+}
+
+TEST(DataCache, WrittenBackALineIsSentAtTheEndOfTheKernel) {
+  CountInMemory count({"sm.l1d.write_policy=back"});
+  count.run();
+  EXPECT_EQ(count.memory("stores_absorbed"), 10);
+  EXPECT_EQ(count.memory("write_backs"), 1);
+  EXPECT_EQ(count.memory("write_requests"), 2) << "and the result";
+  EXPECT_EQ(count.bench.read(count.data, 32), std::vector<std::uint32_t>(32, 10));
+  count.run();
+  EXPECT_EQ(count.memory("read_requests"), 2) << "the cache was empty again";
+  EXPECT_EQ(count.memory("write_backs"), 2);
+  EXPECT_EQ(count.bench.read(count.data, 32), std::vector<std::uint32_t>(32, 20));
+}
+
+TEST(DataCache, KeptItServesTheNextKernel) {
+  CountInMemory count({"sm.l1d.write_policy=back", "sm.l1d.kept=true", "sm.count=1"});
+  const std::uint64_t first = count.run();
+  const std::uint64_t second = count.run();
+  EXPECT_LT(second, first);
+  EXPECT_EQ(count.memory("write_backs"), 0);
+  EXPECT_EQ(count.memory("stores_absorbed"), 20);
+  EXPECT_EQ(count.memory("read_requests"), 1);
+  EXPECT_EQ(count.bench.read(count.data, 32), std::vector<std::uint32_t>(32, 20));
+}
+
+TEST(DataCache, WithoutMergingEachWarpFetches) {
+  for (const bool merge : {true, false}) {
+    const std::string requests = apart([merge] {
+      GpuBench bench(
+          {"sm.count=1", "sm.max_blocks=1", std::string("sm.l1d.merge_loads=") + (merge ? "true" : "false")});
+      const auto out = bench.zeros(4096), data = bench.zeros(4096);
+      bench.load(looped_kernel("ld.global.u32 %r8, [%rd3]; add.u32 %r1, %r8, 1;"));
+      bench.run({1, 1, 1}, {256, 1, 1}, runtime::Arguments().add(out).add(3u).add(data));
+      return std::to_string(static_cast<int>(bench.sum_over_sms({"memory", "read_requests"})));
+    });
+    EXPECT_EQ(requests, merge ? "1" : "8");
+  }
+}
+
+// Two warps at a word each, on a machine of 16 lanes: a request of the warp, or of each half.
+TEST(DataCache, CoalescedByBeatEachHalfOfAWarpHasARequest) {
+  GpuBench bench({"sm.count=1", "sm.coalescer.scope=beat", "sm.l1d.enabled=false"}, "harp-fermi");
+  const auto out = bench.zeros(4096), data = bench.zeros(4096);
+  bench.load(looped_kernel("ld.global.u32 %r8, [%rd3];"));
+  bench.run({1, 1, 1}, {64, 1, 1}, runtime::Arguments().add(out).add(3u).add(data));
+  EXPECT_EQ(bench.sum_over_sms({"memory", "read_requests"}), 2 * 2 * 3);
+}
+
+// Once and for all fetches: no misses, and nothing but the buffer's refill.
+TEST(InstructionCache, WithoutOneNothingIsFetchedFromMemory) {
+  GpuBench bench({"sm.count=1", "sm.l1i.enabled=false"}, "harp-fermi");
+  const double cycles = bench.cycles_per_copy("add.u32 %r1, %r1, %r2;", {32, 1, 1});
+  const auto depth = static_cast<double>(bench.device.gpu().config().sm.pipeline_depth);
+  EXPECT_NEAR(cycles, depth + 2, 0.01) << "a warp of two beats, which may start in every other cycle";
+  EXPECT_EQ(bench.sum_over_sms({"front_end", "l1i", "misses"}), 0);
+  EXPECT_EQ(bench.sum_over_sms({"front_end", "l1i", "mshr", "allocated"}), 0);
+}
+
 }  // namespace
-}  // namespace weft::test
+}  // namespace weft::test::latency_test

@@ -5,12 +5,11 @@
 #include <algorithm>
 #include <sstream>
 
-#include "common/error.h"
+#include "execute/kernel.h"
 #include "platform/gpu_bench.h"
-#include "sm/kernel.h"
-#include "sm/shared_storage.h"
+#include "weft/common/error.h"
 
-namespace weft::test {
+namespace weft::test::occupancy_test {
 namespace {
 
 using ::testing::AllOf;
@@ -24,8 +23,8 @@ struct Case {
   std::uint64_t shared, dynamic;
 };
 
-sm::Occupancy occupancy(const Case& c, sm::Config config = load_config("gtx480").sm,
-                        std::uint64_t warp_size = 32) {
+execute::Occupancy occupancy(const Case& c, sm::Config config = load_config("gtx480").sm,
+                             std::uint64_t warp_size = 32) {
   auto program = std::make_shared<ptx::Program>();
   program->name = "k";
   program->registers_per_thread = c.registers;
@@ -34,13 +33,13 @@ sm::Occupancy occupancy(const Case& c, sm::Config config = load_config("gtx480")
   launch.program = program;
   launch.block = {c.threads, 1, 1};
   launch.dynamic_shared = c.dynamic;
-  return sm::occupancy(launch, config, warp_size);
+  return execute::occupancy(launch, config, warp_size);
 }
 
 TEST(Occupancy, EachResourceLimitsInTurn) {
   const auto is = [](std::uint32_t blocks, const std::string& limit) {
-    return AllOf(::testing::Field(&sm::Occupancy::blocks, blocks),
-                 ::testing::Field(&sm::Occupancy::limit, HasSubstr(limit)));
+    return AllOf(::testing::Field(&execute::Occupancy::blocks, blocks),
+                 ::testing::Field(&execute::Occupancy::limit, HasSubstr(limit)));
   };
   EXPECT_THAT(occupancy({512, 10, 0, 0}), is(3, "threads"));
   EXPECT_THAT(occupancy({32, 10, 0, 0}), is(8, "blocks"));
@@ -54,12 +53,12 @@ TEST(Occupancy, EachResourceLimitsInTurn) {
 }
 
 TEST(Occupancy, RegistersAreAllocatedPerWarpInUnits) {
-  EXPECT_EQ(occupancy({32, 10, 0, 0}).registers_per_warp, 320u);
-  EXPECT_EQ(occupancy({32, 11, 0, 0}).registers_per_warp, 384u);  // 352, in units of 64
-  EXPECT_EQ(occupancy({32, 0, 0, 0}).registers_per_warp, 64u);    // at least one register per thread
+  EXPECT_EQ(occupancy({32, 10, 0, 0}).registers_per_block, 320u);
+  EXPECT_EQ(occupancy({32, 11, 0, 0}).registers_per_block, 384u);  // 352, in units of 64
+  EXPECT_EQ(occupancy({32, 0, 0, 0}).registers_per_block, 64u);    // at least one register per thread
   auto fixed = load_config("gtx480").sm;
   fixed.registers_per_thread = 20;
-  EXPECT_EQ(occupancy({32, 63, 0, 0}, fixed).registers_per_warp, 640u);
+  EXPECT_EQ(occupancy({32, 63, 0, 0}, fixed).registers_per_block, 640u);
 }
 
 TEST(Occupancy, WarpsOfADomainLimitToo) {
@@ -110,7 +109,7 @@ TEST(Occupancy, NoBlockWrapsAround) {
   const sm::Config config = load_config("gtx480").sm;
   const auto blocks = [&](const dispatch::Dim3& block) {
     launch.block = block;
-    return sm::occupancy(launch, config, 32).blocks;
+    return execute::occupancy(launch, config, 32).blocks;
   };
   EXPECT_EQ(blocks({1024, 1, 1}), 1u);
   EXPECT_EQ(blocks({16, 1, 64}), 1u);
@@ -129,29 +128,6 @@ TEST(Occupancy, NoBlockWrapsAround) {
   }
 }
 
-// The address windows of a block follow from the bytes that are there.
-TEST(SharedStorage, HandsOutNoMoreThanItHas) {
-  sm::SharedStorage storage;
-  EXPECT_EQ(storage.part(0).bytes, 0u) << "before there is any";
-  storage.configure(100, 3);
-  for (unsigned slot = 0; slot < 3; ++slot) {
-    const auto part = storage.part(slot);
-    ASSERT_EQ(part.bytes, 100u);
-    std::fill(part.base, part.base + part.bytes, std::uint8_t{1});
-  }
-  EXPECT_EQ(storage.part(3).bytes, 0u);
-  EXPECT_EQ(storage.part(UINT32_MAX).bytes, 0u);
-  storage.configure(0, 3);
-  EXPECT_EQ(storage.part(0).bytes, 0u);
-  storage.configure(100, 0);
-  EXPECT_EQ(storage.part(0).bytes, 0u);
-  for (const std::uint64_t bytes : {sm::kMostSharedBytes + 1, UINT64_MAX - 62, UINT64_MAX}) {
-    EXPECT_THROW(storage.configure(bytes, 1), InputError) << bytes;
-    EXPECT_EQ(storage.part(0).bytes, 0u);
-  }
-}
-
-// As many blocks as the rule says are together on the SM: they wait for each other.
 // A message ends with the settings that would help: "...; allowed with --set sm.max_threads=2048
 // sm.max_warps=64".
 std::vector<std::string> settings_in(const std::string& message) {
@@ -183,10 +159,10 @@ TEST(Occupancy, WhatIsSaidToFitFitsAndTheSettingsNamedHelp) {
       const GpuConfig config = load_config(name, size);
       for (const std::uint32_t registers : {1u, 16u, 17u, 63u, 128u}) {
         for (const std::uint64_t shared : {0ull, 5000ull, 16384ull, 100000ull}) {
-          sm::BlockNeeds needs;
+          execute::BlockNeeds needs;
           needs.registers_per_thread = registers;
           needs.static_shared = shared;
-          const std::uint32_t most = sm::most_threads(needs, config.sm, warp_size);
+          const std::uint32_t most = execute::most_threads(needs, config.sm, warp_size);
           if (most != 0) {
             EXPECT_GE(occupancy({most, registers, shared, 0}, config.sm, warp_size).blocks, 1u);
           }
@@ -219,17 +195,18 @@ TEST(Occupancy, SharedMemoryForSoManyBlocks) {
   const sm::Config config = load_config("gtx480").sm;  // 48 KB in units of 128 bytes
   for (const std::uint64_t fixed : {0ull, 1ull, 100ull, 6000ull}) {
     for (std::uint64_t blocks = 1; blocks <= 8; ++blocks) {
-      sm::BlockNeeds needs;
+      execute::BlockNeeds needs;
       needs.threads = 32;
       needs.static_shared = fixed;
-      needs.dynamic_shared = sm::most_dynamic_shared(needs, blocks, config);
-      EXPECT_GE(sm::blocks_that_fit(needs, config, 32), blocks);
+      needs.dynamic_shared = execute::most_dynamic_shared(needs, blocks, config);
+      EXPECT_GE(execute::blocks_that_fit(needs, config, 32), blocks);
       ++needs.dynamic_shared;
-      EXPECT_LT(sm::blocks_that_fit(needs, config, 32), blocks);
+      EXPECT_LT(execute::blocks_that_fit(needs, config, 32), blocks);
     }
   }
 }
 
+// As many blocks as the rule says are together on the SM: they wait for each other.
 TEST(Occupancy, TheSmHoldsSoManyBlocksAtOnce) {
   GpuBench bench({"sm.count=1", "watchdog.cycles=20000"});
   bench.load(kernel_text(".param .u64 counter, .param .u32 wanted", R"(
@@ -252,4 +229,4 @@ DONE:
 }
 
 }  // namespace
-}  // namespace weft::test
+}  // namespace weft::test::occupancy_test

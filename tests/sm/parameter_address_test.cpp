@@ -8,7 +8,7 @@
 
 #include "platform/gpu_bench.h"
 
-namespace weft::test {
+namespace weft::test::parameter_address_test {
 namespace {
 
 const std::string kText = R"(.version 8.0
@@ -72,4 +72,4 @@ INSTANTIATE_TEST_SUITE_P(Modes, ParameterAddress, ::testing::Bool(),
                          [](const auto& info) { return std::string(info.param ? "functional" : "timed"); });
 
 }  // namespace
-}  // namespace weft::test
+}  // namespace weft::test::parameter_address_test

@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "common/config_reader.h"
-#include "common/error.h"
 #include "functional/engine.h"
-#include "platform/gpu.h"
 #include "platform/gpu_bench.h"
+#include "weft/common/error.h"
+#include "weft/platform/gpu.h"
 
-namespace weft::test {
+namespace weft::test::ranges_test {
 namespace {
 
 using ::testing::AllOf;
@@ -53,9 +53,14 @@ class BadLaunch : public ::testing::TestWithParam<bool> {
   // What refuses it.
   std::string run(const dispatch::Launch& launch) {
     return refusal([&] {
-      if (!GetParam()) return bench_.device.gpu().check(launch);
-      functional::Engine engine(bench_.device.gpu().config().sm, 1400);
-      const Fault fault = engine.run(launch, 32, bench_.device.gpu().memory_view(), [] { return false; });
+      Gpu& gpu = bench_.device.gpu();
+      if (!GetParam()) {
+        gpu.prepare(launch);
+        return;
+      }
+      functional::Engine engine(gpu.config().sm, 1400);
+      execute::Kernel kernel(launch, gpu.config().sm, 32);
+      const Fault fault = engine.run(kernel, gpu.memory_view(), [] { return false; });
       EXPECT_FALSE(fault) << fault.text;
     });
   }
@@ -201,6 +206,20 @@ TEST(Caches, HaveJointLimits) {
   EXPECT_THAT(refused({"l2.mshr_entries=65536", "l2.mshr_merges=1024"}), HasSubstr("/l2/mshr_entries"));
 }
 
+TEST(LoadStoreRules, JoinTheirKeys) {
+  const auto refused = [](const std::vector<std::string>& overrides) {
+    return refusal([&] { load_config("gtx480", overrides); });
+  };
+  EXPECT_EQ(refused({"sm.coalescer.scope=beat"}), "");
+  EXPECT_THAT(refused({"sm.coalescer.scope=beat", "sm.coalescer.width_threads=8"}),
+              AllOf(HasSubstr("/sm/coalescer/width_threads: found 8"), HasSubstr("allowed is 0")));
+  EXPECT_EQ(refused({"sm.miss_queue=1"}), "");
+  EXPECT_THAT(refused({"sm.miss_queue=1", "sm.l1d.write_policy=back"}),
+              AllOf(HasSubstr("/sm/miss_queue: found 1"), HasSubstr("at least 2")));
+  EXPECT_EQ(refused({"sm.miss_queue=1", "sm.l1d.write_policy=back", "sm.l1d.enabled=false"}), "");
+  EXPECT_THAT(refused({"sm.l1d.write_policy=around"}), AllOf(HasSubstr("through"), HasSubstr("back")));
+}
+
 // Every integer and real number that a schema has, by its path.
 void for_each_number(const nlohmann::ordered_json& schema, const std::string& path,
                      const std::function<void(const std::string&, const nlohmann::ordered_json&)>& visit) {
@@ -258,4 +277,4 @@ TEST(ConfigRanges, HoldForEveryNumber) {
 }
 
 }  // namespace
-}  // namespace weft::test
+}  // namespace weft::test::ranges_test

@@ -3,7 +3,7 @@
 
 #include "platform/gpu_bench.h"
 
-namespace weft::test {
+namespace weft::test::shared_memory_test {
 namespace {
 
 // The first `degree` threads of a warp read different words of bank 0, the others one word of a bank each.
@@ -70,5 +70,17 @@ TEST(SharedMemory, StridesAndBroadcast) {
             expected);
 }
 
+// On a lane of one place threads come one after the other: whatever their banks, the last word is read 32
+// cycles after issue, and the addition takes its lane for 32.
+TEST(SharedMemory, ThreadsThatComeInTurnDoNotConflict) {
+  GpuBench bench({"sm.count=1", "datapath.kind=temporal"}, "stsimt");
+  const auto latency = static_cast<double>(bench.device.gpu().config().sm.shared_memory.latency);
+  for (const unsigned degree : {1u, 8u, 32u}) {
+    EXPECT_DOUBLE_EQ(bench.cycles_per_copy(kLoad, {32, 1, 1}, 0, prologue(degree)), 32 + latency + 32)
+        << degree;
+  }
+  EXPECT_EQ(bench.sum_over_sms({"memory", "shared_conflict_cycles"}), 0);
+}
+
 }  // namespace
-}  // namespace weft::test
+}  // namespace weft::test::shared_memory_test

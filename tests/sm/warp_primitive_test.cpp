@@ -3,10 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/error.h"
 #include "platform/gpu_bench.h"
+#include "weft/common/error.h"
 
-namespace weft::test {
+namespace weft::test::warp_primitive_test {
 namespace {
 
 using runtime::Arguments;
@@ -374,4 +374,4 @@ INSTANTIATE_TEST_SUITE_P(Schemes, Regrouping, ::testing::Values("dwf", "tbc", "l
                          [](const auto& info) { return info.param; });
 
 }  // namespace
-}  // namespace weft::test
+}  // namespace weft::test::warp_primitive_test

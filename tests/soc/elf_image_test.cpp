@@ -5,9 +5,9 @@
 
 #include <cstring>
 
-#include "common/error.h"
+#include "weft/common/error.h"
 
-namespace weft::soc {
+namespace weft::soc::elf_image_test {
 namespace {
 
 // One segment: 4 bytes of the file, 8 in memory.
@@ -101,4 +101,4 @@ TEST(ElfImage, IsReadFromAFileWithinALimit) {
 }
 
 }  // namespace
-}  // namespace weft::soc
+}  // namespace weft::soc::elf_image_test

@@ -14,17 +14,17 @@
 #include <random>
 #include <thread>
 
-#include "common/error.h"
-#include "common/hop_monitor.h"
+#include "bus/hop_monitor.h"
 #include "platform/firmware/soc_map.h"
 #include "soc/finisher.h"
 #include "soc/system_bus.h"
 #include "soc/timer.h"
+#include "weft/common/error.h"
 extern "C" {
 #include "platform/external/weft_external.h"
 }
 
-namespace weft::soc {
+namespace weft::soc::external_cpu_test {
 namespace {
 
 using sc_core::sc_time;
@@ -33,8 +33,8 @@ std::string socket_path() {
   return testing::TempDir() + "/weft-" + std::to_string(getpid()) + ".socket";
 }
 
-Ram::Config small_ram() {
-  Ram::Config config;
+RamConfig small_ram() {
+  RamConfig config;
   config.bytes = 64 * 4096;
   return config;
 }
@@ -279,4 +279,4 @@ TEST(ExternalCpu, MalformedMessagesEndTheConnectionAndNothingElse) {
 }
 
 }  // namespace
-}  // namespace weft::soc
+}  // namespace weft::soc::external_cpu_test

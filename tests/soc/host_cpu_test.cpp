@@ -6,8 +6,7 @@
 #include <cstring>
 #include <sstream>
 
-#include "common/error.h"
-#include "common/hop_monitor.h"
+#include "bus/hop_monitor.h"
 #include "platform/firmware/soc_map.h"
 #include "soc/cpu_core_loader.h"
 #include "soc/elf_image.h"
@@ -17,8 +16,9 @@
 #include "soc/system_bus.h"
 #include "soc/timer.h"
 #include "soc/uart.h"
+#include "weft/common/error.h"
 
-namespace weft::soc {
+namespace weft::soc::host_cpu_test {
 namespace {
 
 using sc_core::sc_time;
@@ -68,8 +68,8 @@ class Copier : public RegisterDevice {
   sc_core::sc_event go_;
 };
 
-Ram::Config ram_of(std::uint64_t pages, bool dmi) {
-  Ram::Config config;
+RamConfig ram_of(std::uint64_t pages, bool dmi) {
+  RamConfig config;
   config.bytes = pages * 4096;
   config.dmi = dmi;
   return config;
@@ -139,15 +139,12 @@ struct System {
   }
   // Until the program ends or faults; at most 20 ms of simulated time.
   void run() {
-    cpu.bind(registry, "cpu");
+    cpu.bind(tree.group("cpu"));
     sc_core::sc_start(sc_time(20, sc_core::SC_MS));
     EXPECT_EQ(monitor.report(), "");
   }
   std::uint64_t statistic(const std::string& name) {
-    for (const auto& entry : registry.entries())
-      if (entry.name == "cpu." + name) return *entry.counter;
-    ADD_FAILURE() << name;
-    return 0;
+    return tree.sum({"cpu", std::string_view(name)}).value();
   }
 
   const sc_time latency{kDeviceNs, sc_core::SC_NS};
@@ -163,7 +160,7 @@ struct System {
   HostCpu cpu;
   sc_core::sc_signal<bool> line;
   sc_core::sc_vector<sc_core::sc_signal<bool>> sources;
-  statistics::Registry registry;
+  statistics::Group tree;
   End end;
 };
 
@@ -241,4 +238,4 @@ TEST(CpuCoreLoader, AnUnknownArchitectureIsAnInputError) {
 }
 
 }  // namespace
-}  // namespace weft::soc
+}  // namespace weft::soc::host_cpu_test

@@ -2,15 +2,15 @@
 
 #include <sstream>
 
-#include "common/error.h"
-#include "common/hop_monitor.h"
+#include "bus/hop_monitor.h"
 #include "generic_initiator.h"
 #include "soc/finisher.h"
 #include "soc/interrupt_controller.h"
 #include "soc/timer.h"
 #include "soc/uart.h"
+#include "weft/common/error.h"
 
-namespace weft::soc {
+namespace weft::soc::peripherals_test {
 namespace {
 
 using sc_core::sc_time;
@@ -171,4 +171,4 @@ TEST(InterruptController, TakesOneTo32Sources) {
 }
 
 }  // namespace
-}  // namespace weft::soc
+}  // namespace weft::soc::peripherals_test

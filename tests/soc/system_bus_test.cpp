@@ -2,13 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include "common/error.h"
-#include "common/hop_monitor.h"
+#include "bus/hop_monitor.h"
 #include "generic_initiator.h"
 #include "soc/ram.h"
 #include "soc/timer.h"
+#include "weft/common/error.h"
 
-namespace weft::soc {
+namespace weft::soc::system_bus_test {
 namespace {
 
 using sc_core::sc_time;
@@ -18,15 +18,15 @@ using test::TimedInitiator;
 constexpr std::uint64_t kRamBase = 0x8000'0000, kTimerBase = 0x1000'0000;
 
 // Latencies in ns: bus 10, RAM 50 and 16 bytes/ns, timer 5.
-Ram::Config ram_config() {
-  Ram::Config config;
+RamConfig ram_config() {
+  RamConfig config;
   config.bytes = 1u << 20;
   return config;
 }
 
 template <class Initiator>
 struct Bench {
-  explicit Bench(std::uint64_t outstanding = 16, Ram::Config ram_settings = ram_config())
+  explicit Bench(std::uint64_t outstanding = 16, RamConfig ram_settings = ram_config())
       : initiator("initiator"),
         bus("bus", SystemBus::Config{10, outstanding}, 1,
             {{"ram", kRamBase, ram_settings.bytes}, {"timer", kTimerBase, 4096}}),
@@ -156,7 +156,7 @@ TEST(SystemBus, WithheldEndOfResponseHoldsTheNextBack) {
 }
 
 TEST(SystemBus, MemoryTakesWhatItHasPlacesFor) {
-  Ram::Config config = ram_config();
+  RamConfig config = ram_config();
   config.places = 1;
   Bench<TimedInitiator> bench(16, config);
   for (unsigned i = 0; i < 3; ++i) bench.initiator.add(tlm::TLM_READ_COMMAND, kRamBase, 16);
@@ -185,4 +185,4 @@ TEST(SystemBus, RegionsThatOverlapAreRefused) {
 }
 
 }  // namespace
-}  // namespace weft::soc
+}  // namespace weft::soc::system_bus_test

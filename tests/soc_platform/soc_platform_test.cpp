@@ -5,13 +5,16 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "end_to_end/process.h"
+#include "vcd/vcd_reader.h"
 
 namespace weft::end_to_end {
 namespace {
@@ -105,6 +108,50 @@ TEST_P(Firmware, TheSameRunGivesTheSameResults) {
   }
   EXPECT_EQ(stats[0], stats[1]);
   EXPECT_EQ(logs[0], logs[1]);
+}
+
+// The host side of the waveform against what the search says of itself: its packets and its interrupts. A
+// waveform changes nothing.
+TEST_P(Firmware, ShowsItsPacketsInAWaveform) {
+  const Folder folder;
+  const std::vector<std::string> words{"soc", "--config", GetParam(), "--firmware",
+                                       firmware(WEFT_FIRMWARE, "bfs", GetParam())};
+  auto plain = words, traced = words;
+  plain.insert(plain.end(), {"--out", folder.path("plain")});
+  traced.insert(traced.end(), {"--out", folder.path("traced"), "--vcd", folder.path("soc.vcd"),
+                               "--vcd-signals", "launch,kernel,host,sm0.active_lanes"});
+  ASSERT_EQ(weft(plain).code, 0);
+  const Exit exit = weft(traced);
+  ASSERT_EQ(exit.code, 0) << exit.err;
+  EXPECT_EQ(folder.json("plain/stats.json")["statistics"], folder.json("traced/stats.json")["statistics"]);
+
+  const ordered_json host = folder.json("traced/stats.json")["statistics"]["host"];
+  const vcd::Vcd vcd = vcd::read_vcd(folder.text("soc.vcd"));
+  std::map<std::string, std::uint64_t> to_one, most;
+  for (const auto& [name, wave] : vcd.waves) {
+    for (const vcd::Change& change : wave.changes) {
+      if (change.value == "1") ++to_one[name];
+      if (wave.type != "string" && change.value != "z")
+        most[name] = std::max<std::uint64_t>(most[name], std::stoull(change.value, nullptr, 2));
+    }
+  }
+  const std::uint64_t levels = expected().levels;
+  EXPECT_EQ(to_one["gpu.host.irq"], 2 * levels + 1) << "interrupts";
+  EXPECT_EQ(most["gpu.launch"], 2 * levels);
+  const std::uint64_t packets = host["queue0"]["packets"];
+  EXPECT_EQ(most["gpu.host.queue0.read_index"], packets);
+  EXPECT_EQ(most["gpu.host.queue0.write_index"], packets);
+  EXPECT_EQ(most["gpu.host.queue0.packet"], 2u) << "kernel dispatches, beside copies";
+  EXPECT_GT(most["gpu.host.dma.slots"], 0u);
+  EXPECT_GT(most["gpu.host.dma_socket.transactions"], 0u);
+  EXPECT_EQ(most["gpu.host.requests"], 0u) << "b_transport acts at once";
+  EXPECT_EQ(vcd.waves.count("gpu.sm0.scheduler0.pc"), 0u);
+
+  auto refused = words;
+  refused.insert(refused.end(), {"--vcd", folder.path("bad.vcd"), "--vcd-signals", "host.queue9"});
+  const Exit bad = weft(refused);
+  EXPECT_EQ(bad.code, 2);
+  EXPECT_THAT(bad.err, HasSubstr("no signal is named 'host.queue9'; allowed in host: irq, "));
 }
 
 TEST_P(Firmware, ThatDoesNotEndIsStopped) {

@@ -6,11 +6,11 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "common/hop_monitor.h"
+#include "bus/hop_monitor.h"
 #include "memory_bench/mock_initiator.h"
 #include "memory_bench/mock_memory.h"
 
-namespace weft::system_port {
+namespace weft::system_port::system_port_test {
 namespace {
 
 using bench::atomic;
@@ -20,8 +20,8 @@ using bench::write;
 constexpr Cycle kLatency = 7;
 constexpr Cycle kMemory = 50;
 
-SystemPort::Config config_of(std::uint64_t queue = 8, std::uint64_t outstanding = 16) {
-  SystemPort::Config config;
+Config config_of(std::uint64_t queue = 8, std::uint64_t outstanding = 16) {
+  Config config;
   config.queue = queue;
   config.outstanding = outstanding;
   config.latency = kLatency;
@@ -30,7 +30,7 @@ SystemPort::Config config_of(std::uint64_t queue = 8, std::uint64_t outstanding 
 
 class PortBench {
  public:
-  explicit PortBench(std::vector<bench::Access> accesses, SystemPort::Config config = config_of(),
+  explicit PortBench(std::vector<bench::Access> accesses, Config config = config_of(),
                      bench::MockInitiator::Options options = {}, bool sleeping = true,
                      const std::string& prefix = "")
       : domain((prefix + "clock").c_str(), 1000),
@@ -40,7 +40,7 @@ class PortBench {
         above((prefix + "above").c_str()),
         below((prefix + "below").c_str()) {
     domain.set_sleeping(sleeping);
-    port.bind(registry, "port");
+    port.bind(tree.group("port"));
     initiator.socket.bind(above.target);
     above.initiator.bind(port.targets[0]);
     port.system.bind(below.target);
@@ -65,7 +65,7 @@ class PortBench {
   bench::MockInitiator initiator;
   bench::MockMemory memory;
   HopMonitor above, below;
-  statistics::Registry registry;
+  statistics::Group tree;
 };
 
 // To the memory after the port's latency; its answer is taken at the edge after it.
@@ -103,7 +103,7 @@ TEST(SystemPort, AnAtomicIsAReadAndAWriteAlone) {
   EXPECT_EQ(bench.memory.seen[2].address, 0x1000u);
   EXPECT_EQ(records[1].begin_response, answered + 2 * (kMemory + 1));
   EXPECT_EQ(bench.memory.seen[3].arrived, answered + 2 * (kMemory + 1));
-  EXPECT_EQ(bench.registry.sample()["port"]["atomics"], 1);
+  EXPECT_EQ(bench.tree.sample()["port"]["atomics"], 1);
 }
 
 TEST(SystemPort, NoMoreThanSoManyAreOutstanding) {
@@ -122,7 +122,7 @@ TEST(SystemPort, AFullQueueWithholdsEndReq) {
   bench.run();
   bench.expect_complete();
   EXPECT_GT(bench.initiator.records[1].end_request, bench.initiator.records[1].begin_request);
-  EXPECT_GE(bench.registry.sample()["port"]["stalls"], 2);
+  EXPECT_GE(bench.tree.sample()["port"]["stalls"], 2);
 }
 
 TEST(SystemPort, ErrorsComeBack) {
@@ -133,7 +133,7 @@ TEST(SystemPort, ErrorsComeBack) {
   EXPECT_EQ(bench.initiator.records[1].status, tlm::TLM_ADDRESS_ERROR_RESPONSE);
   EXPECT_EQ(bench.initiator.records[2].status, tlm::TLM_OK_RESPONSE);
   EXPECT_EQ(bench.memory.seen.size(), 3u) << "nothing is written back after a failed read";
-  EXPECT_EQ(bench.registry.sample()["port"]["errors"], 2);
+  EXPECT_EQ(bench.tree.sample()["port"]["errors"], 2);
 }
 
 TEST(SystemPort, SleepingChangesNothing) {
@@ -155,7 +155,7 @@ TEST(SystemPort, SleepingChangesNothing) {
     EXPECT_EQ(asleep.initiator.records[i].begin_request, awake.initiator.records[i].begin_request) << i;
     EXPECT_EQ(asleep.initiator.records[i].begin_response, awake.initiator.records[i].begin_response) << i;
   }
-  EXPECT_EQ(asleep.registry.sample(), awake.registry.sample());
+  EXPECT_EQ(asleep.tree.sample(), awake.tree.sample());
 }
 
 TEST(SystemPort, TellsOfDirectAccessThatEnds) {
@@ -171,4 +171,4 @@ TEST(SystemPort, TellsOfDirectAccessThatEnds) {
 }
 
 }  // namespace
-}  // namespace weft::system_port
+}  // namespace weft::system_port::system_port_test

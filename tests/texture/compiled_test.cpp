@@ -7,7 +7,7 @@
 
 #include "texture/image_bench.h"
 
-namespace weft::test {
+namespace weft::test::compiled_test {
 namespace {
 
 constexpr const char* kModule = "images_nvcc13.ptx";
@@ -251,4 +251,4 @@ TEST(CompiledSurfaces, Outside) {
 }
 
 }  // namespace
-}  // namespace weft::test
+}  // namespace weft::test::compiled_test

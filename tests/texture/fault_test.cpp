@@ -5,7 +5,7 @@
 #include "platform/gpu_bench.h"
 #include "texture/image_bench.h"
 
-namespace weft::test {
+namespace weft::test::fault_test {
 namespace {
 
 using ::testing::AllOf;
@@ -126,4 +126,4 @@ TEST(ImageErrors, ArgumentsOfTheDeviceApi) {
 }
 
 }  // namespace
-}  // namespace weft::test
+}  // namespace weft::test::fault_test

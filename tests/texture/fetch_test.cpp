@@ -7,7 +7,7 @@
 #include "texture/oracle.h"
 #include "texture/sample.h"
 
-namespace weft::texture {
+namespace weft::texture::fetch_test {
 namespace {
 
 using test::Beyond;
@@ -276,4 +276,4 @@ TEST(Fetch, CubeFaces) {
 }
 
 }  // namespace
-}  // namespace weft::texture
+}  // namespace weft::texture::fetch_test

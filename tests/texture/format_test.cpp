@@ -7,9 +7,9 @@
 #include <cmath>
 #include <cstring>
 
-#include "common/error.h"
+#include "weft/common/error.h"
 
-namespace weft::texture {
+namespace weft::texture::format_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -97,4 +97,4 @@ TEST(Format, RefusesWhatDoesNotExist) {
 }
 
 }  // namespace
-}  // namespace weft::texture
+}  // namespace weft::texture::format_test

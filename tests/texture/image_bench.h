@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "platform/gpu_config.h"
 #include "runtime/images.h"
 #include "texture/oracle.h"
+#include "weft/platform/gpu_config.h"
 
 namespace weft::test {
 

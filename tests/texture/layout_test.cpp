@@ -4,10 +4,10 @@
 
 #include <set>
 
-#include "common/error.h"
 #include "texture/image.h"
+#include "weft/common/error.h"
 
-namespace weft::texture {
+namespace weft::texture::layout_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -114,4 +114,4 @@ TEST(Layout, RefusesImpossibleShapes) {
 }
 
 }  // namespace
-}  // namespace weft::texture
+}  // namespace weft::texture::layout_test

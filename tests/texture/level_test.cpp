@@ -6,7 +6,7 @@
 
 #include "texture/sample.h"
 
-namespace weft::texture {
+namespace weft::texture::level_test {
 namespace {
 
 constexpr std::uint64_t kBase = 0x1'0000'0000;
@@ -123,4 +123,4 @@ TEST(Gather, CounterClockwiseFromTheLowerLeft) {
 }
 
 }  // namespace
-}  // namespace weft::texture
+}  // namespace weft::texture::level_test

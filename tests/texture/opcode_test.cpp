@@ -9,7 +9,7 @@
 
 #include "texture/image_bench.h"
 
-namespace weft::test {
+namespace weft::test::opcode_test {
 namespace {
 
 constexpr std::size_t kThreads = 10'240;
@@ -268,4 +268,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return name_of_opcode(info.param.opcode); });
 
 }  // namespace
-}  // namespace weft::test
+}  // namespace weft::test::opcode_test

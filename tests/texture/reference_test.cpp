@@ -8,7 +8,7 @@
 #include "texture/image_bench.h"
 #include "texture/sampler.h"
 
-namespace weft::test {
+namespace weft::test::reference_test {
 namespace {
 
 constexpr std::size_t kThreads = 64;
@@ -189,4 +189,4 @@ TEST(References, MistakesInTheText) {
 }
 
 }  // namespace
-}  // namespace weft::test
+}  // namespace weft::test::reference_test

@@ -4,10 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/error.h"
 #include "texture/table.h"
+#include "weft/common/error.h"
 
-namespace weft::texture {
+namespace weft::texture::surface_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -113,4 +113,4 @@ TEST(Table, RefusesWhatHardwareCannotDo) {
 }
 
 }  // namespace
-}  // namespace weft::texture
+}  // namespace weft::texture::surface_test

@@ -5,7 +5,7 @@
 #include "platform/gpu_bench.h"
 #include "texture/image_bench.h"
 
-namespace weft::test {
+namespace weft::test::timing_test {
 namespace {
 
 std::vector<std::string> one_clock(const std::vector<std::string>& more = {}) {
@@ -48,7 +48,7 @@ TEST(TextureTiming, FullWarp) {
 // A texture cache of one line: every fetch goes to the L2, as a load does (tests/sm/latency_test.cpp), then
 // through the filter.
 TEST(TextureTiming, Miss) {
-  GpuBench bench(one_clock({"sm.l1t.sets=1", "sm.l1t.ways=1"}));
+  GpuBench bench(one_clock({"sm.l1t.sets=1", "sm.l1t.ways=1", "l2.sector_bytes=0"}));
   const auto& config = bench.device.gpu().config();
   const auto flits = [&](std::uint64_t data) {
     return (8 + data + config.crossbar.flit_bytes - 1) / config.crossbar.flit_bytes;
@@ -77,9 +77,9 @@ double requests_of(GpuBench& bench, const std::string& x, const std::string& y, 
                            "and.b32 %r8, %r2, 7; shr.u32 %r9, %r2, 3; cvt.rn.f32.u32 %f1, " + x +
                                "; cvt.rn.f32.u32 %f2, " + y +
                                "; add.f32 %f1, %f1, 0f3F000000; add.f32 %f2, %f2, 0f3F000000;"));
-  const double before = bench.sum_over_sms("memory.read_requests");
+  const double before = bench.sum_over_sms({"memory", "read_requests"});
   bench.run({1, 1, 1}, {32, 1, 1}, runtime::Arguments().add(bench.zeros(256)).add(1u).add(object));
-  return bench.sum_over_sms("memory.read_requests") - before;
+  return bench.sum_over_sms({"memory", "read_requests"}) - before;
 }
 
 TEST(TextureTiming, RequestsAreTiles) {
@@ -93,9 +93,9 @@ TEST(TextureTiming, RequestsAreTiles) {
 TEST(TextureTiming, CountsFetchesAndTexels) {
   GpuBench bench({"sm.count=1"});
   requests_of(bench, "%r8", "%r9", texture::Filter::kLinear);
-  EXPECT_EQ(bench.sum_over_sms("memory.texture_fetches"), 32);
-  EXPECT_EQ(bench.sum_over_sms("memory.texels"), 128);
+  EXPECT_EQ(bench.sum_over_sms({"memory", "texture_fetches"}), 32);
+  EXPECT_EQ(bench.sum_over_sms({"memory", "texels"}), 128);
 }
 
 }  // namespace
-}  // namespace weft::test
+}  // namespace weft::test::timing_test

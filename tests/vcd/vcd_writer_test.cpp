@@ -9,9 +9,9 @@
 #include <set>
 #include <stdexcept>
 
-#include "common/error.h"
 #include "end_to_end/process.h"
 #include "vcd/vcd_reader.h"
+#include "weft/common/error.h"
 
 namespace weft::vcd {
 namespace {

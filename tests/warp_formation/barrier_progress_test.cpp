@@ -8,12 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "warp_formation/dwr_options.h"
 #include "warp_formation/four_lanes.h"
 #include "warp_formation/kernels.h"
+#include "warp_formation/lwm_options.h"
 #include "warp_formation/reincarnation_bench.h"
 #include "warp_formation/steps.h"
 
-namespace weft::warp_formation::test {
+namespace weft::warp_formation::test::barrier_progress_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -24,8 +26,8 @@ Config scheme(const std::string& name, std::uint64_t largest = 32) {
   Config config;
   config.scheme = name;
   config.warp_size = 4;
-  config.dwr.largest_warp = 8;
-  config.lwm.large_warp = largest;
+  config.own<DwrOptions>().largest_warp = 8;
+  config.own<LwmOptions>().large_warp = largest;
   return config;
 }
 
@@ -359,4 +361,4 @@ TEST(BarrierProgressOfReincarnation, ABarrierThatOpensDoesNotPartThoseItLetsGo) 
 }
 
 }  // namespace
-}  // namespace weft::warp_formation::test
+}  // namespace weft::warp_formation::test::barrier_progress_test

@@ -3,38 +3,20 @@
 // threads.
 #include <gtest/gtest.h>
 
-#include <array>
 #include <set>
 #include <string>
 
 #include "warp_formation/driver.h"
 #include "warp_formation/kernels.h"
+#include "weft/warp_formation/scheme.h"
 
-namespace weft::warp_formation::test {
+namespace weft::warp_formation::test::contract_test {
 namespace {
 
 struct Machine {
   Config config;
   Geometry geometry;
 };
-
-// Small tables, so that each overflows now and then.
-ReincarnationConfig random_tables(std::mt19937_64& random) {
-  ReincarnationConfig config;
-  config.first_level = 1 + random() % 8;
-  config.second_level = 1 + random() % 64;
-  config.ready_lookup = random() % 9;
-  config.waiting_lookup = random() % 9;
-  config.lookup_threshold = 1 + random() % 4;
-  config.lookup_depart = static_cast<LookupDepart>(random() % 3);
-  config.lookup_overflow = static_cast<LookupOverflow>(random() % 2);
-  config.barrier_ways = 1 + random() % 8;
-  config.barrier_entries = config.barrier_ways * (random() % 17);
-  config.barrier_latency = 1 + random() % 4;
-  config.barrier_span = static_cast<BarrierSpan>(random() % 2);
-  config.barrier_join = static_cast<BarrierJoin>(random() % 2);
-  return config;
-}
 
 Machine random_machine(const std::string& scheme, std::uint64_t seed) {
   std::mt19937_64 random(seed * 77 + 5);
@@ -44,35 +26,14 @@ Machine random_machine(const std::string& scheme, std::uint64_t seed) {
   m.config.scheduling = static_cast<Scheduling>(random() % 3);
   m.config.two_level.group_warps = 1 + random() % 4;
   m.config.two_level.timeout_instructions = random() % 2 * 7;
-  m.config.sbr.order = static_cast<SbrOrder>(random() % 4);
-  m.config.tbc.order =
-      std::array{SbrOrder::kFallthroughFirst, SbrOrder::kTakenFirst, SbrOrder::kMinorityFirst}[random() % 3];
-  m.config.dwf.heuristic = static_cast<DwfHeuristic>(random() % 6);
-  m.config.dwf.lut_ways = 1u << random() % 2;
-  m.config.dwf.lut_entries = random() % 4 == 0 ? 0 : m.config.dwf.lut_ways << random() % 4;
-  m.config.dwf.starvation_limit = random() % 2 * 50;
-  m.config.dwf.heap = {2 + random() % 8, 4, 2, 1, 1};
-  m.config.dwr.largest_warp = 4u << random() % 6;
-  m.config.dwr.lat_barrier = static_cast<LatBarrier>(random() % 2);
-  m.config.dwr.lat_latency = random() % 30;
-  m.config.dwr.lat_timeout = random() % 2 * 40;
-  m.config.dwr.ilt_ways = 1u << random() % 2;
-  m.config.dwr.ilt_entries = m.config.dwr.ilt_ways << random() % 3;
-  m.config.dwr.ilt_index = static_cast<IltIndex>(random() % 2);
-  m.config.lwm.large_warp = 32u << random() % 4;
-  m.config.lwm.refetch = static_cast<LwmRefetch>(random() % 2);
-  m.config.lwm.group_threads = 32u << random() % 4;
-  m.config.lwm.timeout_instructions = random() % 2 * 7;
   m.geometry.threads = 512;
-  m.geometry.simd_width = 4u << random() % 4;
+  m.geometry.lanes = 4u << random() % 4;
   m.geometry.schedulers = 1 + random() % 2;
   m.geometry.slots = 4;
   m.geometry.chunks = 16;
   m.geometry.barrel = true;
-  m.config.harp = random_tables(random);
-  m.config.crown = random_tables(random);
-  m.config.likely_convergence = static_cast<LikelyConvergence>(random() % 2);
   m.config.reconvergence = static_cast<Reconvergence>(random() % 2);
+  if (SchemeOptions* const own = m.config.options.find(scheme)) own->randomise(random);
   return m;
 }
 
@@ -131,6 +92,61 @@ TEST_P(Contract, IsDeterministicAndResetEqualsFreshConstruction) {
   }
 }
 
+// What `weft area` prices is what the statistics count.
+TEST_P(Contract, DeclaresTheArraysThatItsStatisticsCount) {
+  if (GetParam() == "min_pc") return;  // the tutorial's has no tables
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const ptx::Program program = random_kernel(seed);
+    const Machine m = random_machine(GetParam(), seed);
+    Driver driver(program, m.config, m.geometry);
+    run_blocks(driver, program, seed);
+    const std::string all = driver.statistics();
+    const bool has_depth = all.find("deepest_stack") != std::string::npos;
+    const storage::Arrays arrays =
+        driver.unit().arrays(has_depth ? static_cast<std::uint64_t>(driver.statistic("deepest_stack")) : 0);
+    EXPECT_FALSE(arrays.empty());
+    std::set<std::string> counted = {"storage_bits"};
+    for (const storage::Array& array : arrays) {
+      if (!array.statistic.empty()) counted.insert(array.statistic);
+    }
+    if (all.find("link_storage_bits") != std::string::npos) counted.insert("link_storage_bits");
+    for (const std::string& name : counted)
+      EXPECT_EQ(static_cast<double>(counted_bits(arrays, name)), driver.statistic(name)) << name;
+  }
+}
+
+// A run that is continued between two kernels goes on as it would have.
+TEST_P(Contract, KeepsWhatTheNextKernelFinds) {
+  if (GetParam() == "min_pc") return;  // the tutorial's, which does not say what it keeps
+  unsigned rested = 0;
+  for (std::uint64_t seed = 300; seed < 400; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const ptx::Program program = random_kernel(seed);
+    const Machine m = random_machine(GetParam(), seed);
+    Driver whole(program, m.config, m.geometry), continued(program, m.config, m.geometry);
+    ASSERT_TRUE(whole.unit().can_be_kept());
+    run_blocks(whole, program, seed);
+    for (unsigned i = 0; i < 20; ++i) {
+      try {
+        continued.go_on_from(whole);
+        ++rested;
+        break;
+      } catch (const NotAtRest&) {
+        whole.step();
+      }
+    }
+    if (continued.now() != whole.now()) continue;
+    whole.attach();
+    continued.attach();
+    run_blocks(whole, program, seed + 1000);
+    run_blocks(continued, program, seed + 1000);
+    ASSERT_EQ(whole.trace(), continued.trace());
+    ASSERT_EQ(whole.statistics(), continued.statistics());
+  }
+  EXPECT_GT(rested, 90u);
+}
+
 TEST_P(Contract, RefusesBlocksWithoutRoomAndTakesThemAfterTheOthers) {
   const ptx::Program program = kernel("  ret;");
   Machine m = random_machine(GetParam(), 1);
@@ -149,4 +165,4 @@ INSTANTIATE_TEST_SUITE_P(Schemes, Contract, ::testing::ValuesIn(scheme_names()),
                          [](const auto& info) { return info.param; });
 
 }  // namespace
-}  // namespace weft::warp_formation::test
+}  // namespace weft::warp_formation::test::contract_test

@@ -4,7 +4,7 @@
 
 #include "warp_formation/reincarnation_bench.h"
 
-namespace weft::warp_formation::test {
+namespace weft::warp_formation::test::crown_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -29,6 +29,9 @@ std::vector<std::string> slide_18(Steps& steps) {
     steps.cycle();
     if (const std::string issue = steps.issue(); !issue.empty()) issued.push_back(issue);
   }
+  // The warps are in the table from the third cycle on, that of the commits; each takes a cycle to enter the
+  // scheduler, which has none, and one to leave it.
+  EXPECT_EQ(steps.now(), 3 + 2 * issued.size());
   return issued;
 }
 
@@ -42,7 +45,8 @@ TEST(Crown, RunsSlide18) {
   EXPECT_THAT(barriers(steps), ElementsAre("0111"));  // W5 = {T0..T3} is born again
   steps.resolve(4, {{kD, {4}}});
   EXPECT_THAT(barriers(steps), IsEmpty());  // W6 = {T4..T7}
-  steps.cycle();
+  steps.cycle();                            // W5 enters the scheduler
+  EXPECT_EQ(steps.issue(), "");
   steps.cycle();
   EXPECT_EQ(steps.issue(), "pc 3: 0 1 2 3");
   steps.cycle();
@@ -60,7 +64,7 @@ TEST(Crown, Slide18HoldsForInsertionOrderButNotForRefreshedOrder) {
 TEST(Crown, StorageIsThatOfSlide49) {
   const ptx::Program program = kernel("  ret;");
   Geometry geometry = four_lanes(1024);
-  geometry.simd_width = 8;
+  geometry.lanes = 8;
   Config config;
   config.scheme = "crown";
   Steps steps(program, config, geometry);
@@ -68,4 +72,4 @@ TEST(Crown, StorageIsThatOfSlide49) {
 }
 
 }  // namespace
-}  // namespace weft::warp_formation::test
+}  // namespace weft::warp_formation::test::crown_test

@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "weft/warp_formation/scheme.h"
+
 namespace weft::warp_formation::test {
 namespace {
 
@@ -22,11 +24,30 @@ Driver::Driver(const ptx::Program& program, const Config& config, const Geometry
       unit_(create(config, geometry)),
       slots_(geometry.slots),
       slot_chunks_(geometry.chunks / geometry.slots) {
-  unit_->bind(registry_, "scheme");
+  unit_->bind(tree_.group("scheme"));
   holds = [](unsigned, ptx::Pc, unsigned) { return true; };
   threads_.resize(std::size_t{geometry.chunks} * kChunk);
   for (unsigned id = geometry.max_issues; id-- > 0;) free_ids_.push_back(static_cast<IssueId>(id));
   unit_->attach(program_, *this);
+}
+
+void Driver::go_on_from(Driver& other) {
+  Archive out;
+  other.unit_->archive(out);
+  out(other.tree_);
+  Archive in(out.bytes());
+  unit_->archive(in);
+  in(tree_);
+  in.end();
+  free_ids_ = other.free_ids_;
+  trace_ = other.trace_;
+  visits_ = other.visits_;
+  random_ = other.random_;
+  now_ = other.now_;
+}
+
+std::string Driver::statistics() const {
+  return tree_.sample().dump();
 }
 
 void Driver::violated(const std::string& what) const {
@@ -79,7 +100,7 @@ bool Driver::step() {
   bool any = false;
   for (unsigned s = 0; s < geometry_.schedulers; ++s) {
     Issue issue;
-    if (unit_->pick(s, ~0u, issue) != Stall::kNone) continue;
+    if (unit_->pick(s, issue) != Stall::kNone) continue;
     take(s, issue);
     any = true;
   }
@@ -97,7 +118,7 @@ void Driver::run(unsigned cycles) {
 
 void Driver::reset() {
   unit_->reset();
-  registry_.reset();
+  tree_.reset();
   unit_->attach(program_, *this);
   std::fill(threads_.begin(), threads_.end(), Thread());
   std::fill(slots_.begin(), slots_.end(), Slot());
@@ -117,21 +138,21 @@ void Driver::check_issue(const Issue& issue) const {
   if (issue.pc >= program_.code.size()) violated("an issue outside of the program");
   if (issue.context >= unit_->contexts().size()) violated("an issue of an unknown context");
   if (unit_->contexts().pc(issue.context) != issue.pc) violated("the front end fetches something else");
-  if (issue.beats == 0) violated("an issue without beats");
+  if (issue.rows == 0) violated("an issue without rows");
   std::vector<unsigned> seen;
-  std::set<std::pair<unsigned, unsigned>> lanes;  // (beat, home lane)
+  std::set<std::pair<unsigned, unsigned>> lanes;  // (row, home lane)
   for (const auto& group : issue.groups) {
     if (group.mask == 0) violated("an empty group");
     each_thread(group, [&](unsigned t) {
       const std::string name = "thread " + std::to_string(t);
-      const unsigned beat = group.beat + (group.spread ? t % kChunk / geometry_.simd_width : 0);
-      if (!group.spread && beat >= issue.beats) violated(name + " runs after the last beat");
+      const unsigned row = group.row + (group.spread ? t % kChunk / geometry_.lanes : 0);
+      if (!group.spread && row >= issue.rows) violated(name + " lies behind the last row");
       if (t >= threads_.size()) violated(name + " does not exist");
       const Thread& thread = threads_[t];
       if (std::find(seen.begin(), seen.end(), t) != seen.end()) violated(name + " is twice in an issue");
       seen.push_back(t);
-      if (!lanes.emplace(beat, t % geometry_.simd_width).second)
-        violated(name + " finds its lane taken in beat " + std::to_string(beat));
+      if (!lanes.emplace(row, t % geometry_.lanes).second)
+        violated(name + " finds its lane taken in row " + std::to_string(row));
       if (thread.state != State::kIdle)
         violated(name + " is issued though it is absent, in flight or at a barrier");
       if (thread.slot != issue.slot) violated(name + " belongs to another block");
@@ -146,7 +167,7 @@ void Driver::take(unsigned, const Issue& issue) {
   check_issue(issue);
   const IssueId id = free_ids_.back();
   free_ids_.pop_back();
-  Record record{now_, issue.pc, issue.slot, {}, issue.beats};
+  Record record{now_, issue.pc, issue.slot, {}, issue.rows};
   std::vector<ThreadGroup> groups(issue.groups.begin(), issue.groups.end());
   for (const auto& group : groups) {
     each_thread(group, [&](unsigned t) {
@@ -157,13 +178,12 @@ void Driver::take(unsigned, const Issue& issue) {
   trace_.push_back(record);
   const bool load = program_.code[issue.pc].is_load();
   unit_->issued(id, issue);
-  unit_->decoded(id);
   if (!load) {
-    parts_.push_back({now_ + 1, id, true, false, issue.pc, groups});
+    parts_.push_back({now_ + 1, id, true, issue.pc, groups});
     return;
   }
   unit_->memory_issued(id);
-  // Every group may come back in two parts, some of them hits of the L1.
+  // Every group may come back in two parts.
   std::vector<Part> parts;
   for (const auto& group : groups) {
     const auto first = static_cast<std::uint32_t>(random_()) & group.mask;
@@ -171,10 +191,9 @@ void Driver::take(unsigned, const Issue& issue) {
       if (mask == 0) continue;
       ThreadGroup part = group;
       part.mask = mask;
-      parts.push_back({now_ + 1 + random_() % memory_latency, id, false, true, issue.pc, {part}});
+      parts.push_back({now_ + 1 + random_() % memory_latency, id, false, issue.pc, {part}});
     }
   }
-  if (unit_->wants_memory_probes()) unit_->memory_probed(id, {parts[0].groups.data(), 1});
   std::stable_sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) { return a.due < b.due; });
   parts.back().last = true;
   parts_.insert(parts_.end(), parts.begin(), parts.end());
@@ -185,8 +204,6 @@ void Driver::complete(const Part& part) {
   const std::uint16_t slot =
       threads_[part.groups[0].chunk * kChunk + static_cast<unsigned>(__builtin_ctz(part.groups[0].mask))]
           .slot;
-  const Groups groups{part.groups.data(), static_cast<std::uint32_t>(part.groups.size())};
-  if (part.load) unit_->memory_returned(part.id, groups);
 
   // Threads by what becomes of them.
   std::map<std::pair<Outcome::Kind, ptx::Pc>, std::vector<ThreadGroup>> sorted;
@@ -282,7 +299,7 @@ void Driver::check_census() const {
 }
 
 double Driver::statistic(const std::string& name) const {
-  return registry_.sample().at("scheme").at(name).get<double>();
+  return tree_.sample().at("scheme").at(name).get<double>();
 }
 
 }  // namespace weft::warp_formation::test

@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
-#include "ptx/program.h"
-#include "warp_formation/warp_formation.h"
+#include "weft/ptx/program.h"
+#include "weft/warp_formation/warp_formation.h"
 
 namespace weft::warp_formation::test {
 
@@ -33,10 +33,10 @@ struct Record {
   ptx::Pc pc = 0;
   std::uint16_t slot = 0;
   std::vector<unsigned> threads;
-  unsigned beats = 0;
+  unsigned rows = 0;
   friend bool operator==(const Record& a, const Record& b) {
     return a.cycle == b.cycle && a.pc == b.pc && a.slot == b.slot && a.threads == b.threads &&
-           a.beats == b.beats;
+           a.rows == b.rows;
   }
 };
 
@@ -62,6 +62,11 @@ class Driver final : public SmView {
   // Until no thread is live; ContractError with the scheme's dump after `cycles`.
   void run(unsigned cycles);
   void reset();
+  // The next kernel, of the same program; no thread is live.
+  void attach() { unit_->attach(program_, *this); }
+  // Goes on where `other` is, which has no live threads, as a run does that is continued: of the scheme's
+  // memory only what it archives comes along. NotAtRest if it does not rest.
+  void go_on_from(Driver& other);
 
   WarpFormation& unit() { return *unit_; }
   unsigned live_threads() const { return live_; }
@@ -70,6 +75,8 @@ class Driver final : public SmView {
   const std::map<std::pair<unsigned, ptx::Pc>, unsigned>& visits() const { return visits_; }
   // The value of one of the scheme's statistics, by the last part of its name.
   double statistic(const std::string& name) const;
+  // All of them.
+  std::string statistics() const;
 
   Stall ready(unsigned scheduler, const Issue& issue) const override;
 
@@ -88,7 +95,7 @@ class Driver final : public SmView {
   struct Part {
     Cycle due = 0;
     IssueId id = 0;
-    bool last = false, load = false;
+    bool last = false;
     ptx::Pc pc = 0;
     std::vector<ThreadGroup> groups;
   };
@@ -104,7 +111,7 @@ class Driver final : public SmView {
   const ptx::Program& program_;
   const Geometry geometry_;
   std::unique_ptr<WarpFormation> unit_;
-  statistics::Registry registry_;
+  statistics::Group tree_;
   std::vector<Thread> threads_;  // by position
   std::vector<Slot> slots_;
   unsigned slot_chunks_ = 0;

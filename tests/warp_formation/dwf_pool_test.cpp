@@ -12,7 +12,7 @@
 #include "warp_formation/dwf_bench.h"
 #include "warp_formation/kernels.h"
 
-namespace weft::warp_formation::test {
+namespace weft::warp_formation::test::dwf_pool_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -21,7 +21,7 @@ using Issued = std::pair<ptx::Pc, Threads>;
 // The tables, by thread numbers of one block at position 0. Threads in order of their lanes.
 struct Tables {
   explicit Tables(const Config& config, unsigned threads = 16, unsigned instructions = 16)
-      : pool(config, four_lanes(threads)) {
+      : pool(config.own<DwfOptions>(), config.warp_size, four_lanes(threads)) {
     program.code.resize(instructions);
     pool.attach(program);
   }
@@ -253,4 +253,4 @@ TEST(DwfPool, KnowsItsStorage) {
 }
 
 }  // namespace
-}  // namespace weft::warp_formation::test
+}  // namespace weft::warp_formation::test::dwf_pool_test

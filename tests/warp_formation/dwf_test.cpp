@@ -7,12 +7,14 @@
 #include <utility>
 #include <vector>
 
-#include "common/error.h"
 #include "warp_formation/dwf_bench.h"
+#include "warp_formation/dwf_options.h"
 #include "warp_formation/dwf_pool.h"
 #include "warp_formation/kernels.h"
+#include "weft/common/error.h"
+#include "weft/warp_formation/scheme.h"
 
-namespace weft::warp_formation::test {
+namespace weft::warp_formation::test::dwf_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -32,7 +34,7 @@ D:
 TEST(Dwf, RegroupsAsOnSlide56) {
   const ptx::Program program = kernel(kIfElse);
   Config config = dwf();
-  config.dwf.commit_bandwidth = 2;
+  config.own<DwfOptions>().commit_bandwidth = 2;
   Driver driver(program, config, four_lanes(8));
   driver.holds = [](unsigned thread, ptx::Pc, unsigned) { return (0b01111001 >> thread & 1) != 0; };
   driver.launch(8);
@@ -42,40 +44,63 @@ TEST(Dwf, RegroupsAsOnSlide56) {
   EXPECT_THAT(issues(driver), ElementsAre(Issued{0, {0, 1, 2, 3}}, Issued{0, {4, 5, 6, 7}},
                                           Issued{2, {0, 3, 5, 6}}, Issued{2, {4}}, Issued{3, {0, 3, 5, 6}},
                                           Issued{3, {4}}, Issued{1, {1, 2, 7}}, Issued{3, {1, 2, 7}}));
+  EXPECT_THAT(cycles(driver), ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
   EXPECT_EQ(driver.statistic("divergent_branches"), 2);
   EXPECT_EQ(driver.statistic("merged_threads"), 3);  // 7, 5 and 6
 }
 
-// A committed warp that parts in four takes the bandwidth of four cycles: the next one waits for it.
-TEST(Dwf, ASplitOverdrawsTheCommitBandwidth) {
+// Four warps of so many threads are issued in cycles 1 to 4 and so end in cycles 2 to 5; the second parts in
+// four. By cycle, from 1 on: the warps that wait for bandwidth.
+std::vector<unsigned> warps_queued(unsigned warp_size, unsigned bandwidth, bool shared_port = true) {
   const ptx::Program program =
       kernel("  @%p1 bra A;\nA:\n  bra E;\nB:\n  bra E;\nC:\n  bra E;\nD:\n  bra E;\nE:\n  ret;");
-  Driver driver(program, dwf(), four_lanes(8));
-  driver.jump = [](unsigned thread, ptx::Pc pc) {
-    return pc == 0 && thread < 4 ? ptx::Pc{1 + thread} : ptx::kNoPc;
+  Config config = dwf(DwfHeuristic::kFifo);
+  config.warp_size = warp_size;
+  config.own<DwfOptions>().commit_bandwidth = bandwidth;
+  Geometry geometry = four_lanes(4 * warp_size);
+  geometry.shared_port = shared_port;
+  Driver driver(program, config, geometry);
+  driver.jump = [warp_size](unsigned thread, ptx::Pc pc) {
+    return pc == 0 && thread / warp_size == 1 ? ptx::Pc{1 + thread % 4} : ptx::kNoPc;
   };
   driver.refuse = [](unsigned, const Issue& issue) { return issue.pc == 0 ? Stall::kNone : Stall::kFetch; };
-  driver.launch(8);
-  std::vector<std::uint64_t> queued;
-  for (int i = 0; i < 6; ++i) {
+  driver.launch(4 * warp_size);
+  std::vector<unsigned> queued;
+  for (int i = 0; i < 10; ++i) {
+    const Cycle next = driver.unit().next_event(static_cast<Cycle>(i));
     driver.step();
-    queued.push_back(driver.unit().census().queued);
+    queued.push_back(static_cast<unsigned>(driver.unit().census().queued / warp_size));
+    if (i > 5 && queued[i] != queued[i - 1]) {
+      EXPECT_EQ(next, static_cast<Cycle>(i + 1)) << "the SM would have slept";
+    }
   }
-  // The first warp commits in cycle 2, the second is ready to in cycle 3 and does in cycle 6.
-  EXPECT_THAT(queued, ElementsAre(0, 0, 4, 4, 4, 0));
   driver.refuse = nullptr;
   driver.run(100);
+  return queued;
+}
+
+TEST(Dwf, AWarpCommitsPerIssueSlotHoweverItParts) {
+  EXPECT_THAT(warps_queued(4, 1), ElementsAre(0, 0, 0, 0, 0, 0, 0, 0, 0, 0));
+  EXPECT_THAT(warps_queued(16, 1, false), ElementsAre(0, 0, 0, 0, 0, 0, 0, 0, 0, 0));
+  EXPECT_THAT(warps_queued(8, 1), ElementsAre(0, 0, 1, 1, 2, 1, 1, 0, 0, 0));   // cycles 2, 4, 6, 8
+  EXPECT_THAT(warps_queued(16, 1), ElementsAre(0, 0, 1, 2, 3, 2, 2, 2, 2, 1));  // cycles 2, 6, 10
+  // Slots of cycles 2 and 3, and 4 and 5: the parts of the second are more than the first leaves.
+  EXPECT_THAT(warps_queued(8, 2), ElementsAre(0, 0, 0, 0, 0, 0, 0, 0, 0, 0));
+  // A slot of cycles 2 to 5: there is room for the first two.
+  EXPECT_THAT(warps_queued(16, 2), ElementsAre(0, 0, 0, 1, 2, 0, 0, 0, 0, 0));
 }
 
 // Warps at a barrier know no LUT: those that come apart leave apart.
 TEST(Dwf, WarpsAtABarrierDoNotMerge) {
-  const ptx::Program program = kernel("  @%p1 bra B;\n  add.u32 %r1, %r1, 1;\nB:\n  bar.sync 0;\n  ret;");
-  Driver driver(program, dwf(), four_lanes(4));
+  const ptx::Program program =
+      kernel("  @%p1 bra B;\n  add.u32 %r1, %r1, 1;\n  add.u32 %r1, %r1, 1;\nB:\n  bar.sync 0;\n  ret;");
+  Driver driver(program, dwf(DwfHeuristic::kFifo), four_lanes(4));
   driver.holds = [](unsigned thread, ptx::Pc, unsigned) { return thread < 2; };
   driver.launch(4);
   driver.run(100);
-  EXPECT_THAT(issues(driver), ElementsAre(Issued{0, {0, 1, 2, 3}}, Issued{1, {2, 3}}, Issued{2, {0, 1}},
-                                          Issued{2, {2, 3}}, Issued{3, {0, 1}}, Issued{3, {2, 3}}));
+  EXPECT_THAT(issues(driver),
+              ElementsAre(Issued{0, {0, 1, 2, 3}}, Issued{1, {2, 3}}, Issued{3, {0, 1}}, Issued{2, {2, 3}},
+                          Issued{3, {2, 3}}, Issued{4, {0, 1}}, Issued{4, {2, 3}}));
 }
 
 // Two warps keep a loop going, so that its PC never runs out of threads: the thread that left it waits.
@@ -91,7 +116,7 @@ struct Eddy {
   }
   static Config with(std::uint64_t limit) {
     Config config = dwf();
-    config.dwf.starvation_limit = limit;
+    config.own<DwfOptions>().starvation_limit = limit;
     return config;
   }
   Cycle left() const {
@@ -153,7 +178,6 @@ D:
   driver.holds = [](unsigned thread, ptx::Pc pc, unsigned) { return pc == 0 ? thread == 3 : thread == 1; };
   driver.launch(4);
   driver.run(100);
-  // 0 and 2 come back while the bandwidth is overdrawn by the split, so 3 goes before them.
   EXPECT_THAT(issues(driver), ElementsAre(Issued{0, {0, 1, 2, 3}}, Issued{1, {0, 1, 2}}, Issued{3, {3}},
                                           Issued{2, {0, 2}}, Issued{4, {0, 2}}));
 }
@@ -173,7 +197,7 @@ TEST(Dwf, WarpSyncKeepsThreadsUntilTheyAreReleased) {
   unit->launch({0, 0, 4});
   unit->advance(1);
   Issue issue;
-  ASSERT_EQ(unit->pick(0, ~0u, issue), Stall::kNone);
+  ASSERT_EQ(unit->pick(0, issue), Stall::kNone);
   unit->issued(7, issue);
   const ThreadGroup all{0b1111, 0, 0, false};
   Outcome outcome;
@@ -183,7 +207,7 @@ TEST(Dwf, WarpSyncKeepsThreadsUntilTheyAreReleased) {
   unit->resolved(7, {&outcome, 1});
   EXPECT_EQ(unit->census().warp_sync, 4u);
   unit->advance(2);
-  EXPECT_EQ(unit->pick(0, ~0u, issue), Stall::kReconvergence);
+  EXPECT_EQ(unit->pick(0, issue), Stall::kReconvergence);
   for (const std::uint32_t mask : {0b0101u, 0b1010u}) {
     const ThreadGroup some{mask, 0, 0, false};
     unit->warp_sync_released({&some, 1});
@@ -193,32 +217,32 @@ TEST(Dwf, WarpSyncKeepsThreadsUntilTheyAreReleased) {
   EXPECT_EQ(unit->next_event(2), 3u);
   unit->advance(3);
   unit->advance(4);
-  ASSERT_EQ(unit->pick(0, ~0u, issue), Stall::kNone);
+  ASSERT_EQ(unit->pick(0, issue), Stall::kNone);
   EXPECT_EQ(issue.pc, 1u);
   EXPECT_EQ(issue.groups.data[0].mask, 0b1111u);  // the second half joined the first
   EXPECT_EQ(unit->next_event(4), kNoEvent);
 }
 
-// A warp of 32 on 8 lanes packs a lane's threads into its beats from the first on.
+// A warp of 32 on 8 lanes packs a lane's threads into its rows from the first on.
 TEST(LanePacking, ThreadsKeepTheirLanesAndFillBeatsFromTheFirst) {
   PackedWarp warp(4);
-  EXPECT_EQ(warp.pack(8, 5, 0x0f0f0f0f), 0u);  // lanes 0 to 3 of four segments: four beats
+  EXPECT_EQ(warp.pack(8, 5, 0x0f0f0f0f), 0u);  // lanes 0 to 3 of four segments: four rows
   ASSERT_EQ(warp.groups().count, 1u);
   EXPECT_TRUE(warp.groups().data[0].spread);
-  EXPECT_EQ(warp.pack(8, 6, 0xf00000f0), 0u);  // lanes 4 to 7, twice: beats 0 and 1
+  EXPECT_EQ(warp.pack(8, 6, 0xf00000f0), 0u);  // lanes 4 to 7, twice: rows 0 and 1
   ASSERT_EQ(warp.groups().count, 3u);
   EXPECT_EQ(warp.groups().data[1].mask, 0x000000f0u);
-  EXPECT_EQ(warp.groups().data[1].beat, 0);
+  EXPECT_EQ(warp.groups().data[1].row, 0);
   EXPECT_EQ(warp.groups().data[2].mask, 0xf0000000u);
-  EXPECT_EQ(warp.groups().data[2].beat, 1);
+  EXPECT_EQ(warp.groups().data[2].row, 1);
   EXPECT_EQ(warp.pack(8, 7, 0x00ffffff), 0x00ff0f0fu & 0x00ffffff);
   EXPECT_EQ(warp.threads(), 16u + 8u + 8u);
 }
 
 TEST(Dwf, RefusesTablesThatPcsCannotIndex) {
   Config config = dwf();
-  config.dwf.lut_entries = 24;
-  config.dwf.lut_ways = 2;  // 12 sets
+  config.own<DwfOptions>().lut_entries = 24;
+  config.own<DwfOptions>().lut_ways = 2;  // 12 sets
   try {
     config.check("gpu.json: /warp_formation");
     FAIL() << "accepted";
@@ -226,9 +250,9 @@ TEST(Dwf, RefusesTablesThatPcsCannotIndex) {
     EXPECT_THAT(error.what(), HasSubstr("/warp_formation/dwf/lut_entries"));
     EXPECT_THAT(error.what(), HasSubstr("found 24 entries of 2 ways"));
   }
-  config.dwf.lut_ways = 3;  // 8 sets
+  config.own<DwfOptions>().lut_ways = 3;  // 8 sets
   EXPECT_NO_THROW(config.check("w"));
 }
 
 }  // namespace
-}  // namespace weft::warp_formation::test
+}  // namespace weft::warp_formation::test::dwf_test

@@ -1,23 +1,23 @@
 // Dynamic warp resizing, event by event: the listings of the paper in both orders, the ignore list filled and
-// overflowing, large issues and their parts, storage. Sub-warps of 4 threads on 4 lanes: s0 has threads 0 to
-// 3, s1 threads 4 to 7.
+// overflowing, large issues and their parts, partners of several blocks (dwr_partners_test.cpp), storage.
+// Sub-warps of 4 threads on 4 lanes: s0 has threads 0 to 3, s1 threads 4 to 7.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <utility>
 #include <vector>
 
+#include "warp_formation/dwr_options.h"
 #include "warp_formation/four_lanes.h"
 #include "warp_formation/ignore_list.h"
 #include "warp_formation/kernels.h"
 #include "warp_formation/steps.h"
 
-namespace weft::warp_formation::test {
+namespace weft::warp_formation::test::dwr_test {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using ::testing::Pair;
 
 constexpr unsigned kLatency = 24;
@@ -26,7 +26,7 @@ const Threads kS0 = {0, 1, 2, 3}, kS1 = {4, 5, 6, 7};
 Config dwr(unsigned largest_warp = 8) {
   Config config;
   config.scheme = "dwr";
-  config.dwr.largest_warp = largest_warp;
+  config.own<DwrOptions>().largest_warp = largest_warp;
   return config;
 }
 
@@ -50,9 +50,9 @@ L4:
   ret;                             // 4
 )";
 
-TEST(DwrListing2a, TheFirstOnesPcStaysWhenItComesFirst) {
-  const ptx::Program program = kernel(kListing2a);
-  Steps p(program, dwr(), four_lanes(8));
+// Up to where s0 waits at line 2 for the second time and s1 has passed line 4, which is ignored: issues 0
+// to 8.
+void go_round(Steps& p) {
   p.launch(8);
   EXPECT_EQ(p.issue(), "pc 0: 0 1 2 3");
   EXPECT_EQ(p.issue(), "pc 0: 4 5 6 7");
@@ -60,10 +60,10 @@ TEST(DwrListing2a, TheFirstOnesPcStaysWhenItComesFirst) {
   execute_barriers(p);
   EXPECT_EQ(p.issue(), "");
   EXPECT_THAT(p.lines("LAT barrier at pc 1 "), ElementsAre(HasSubstr("locked sub-warps 0; not there: 1")));
-  EXPECT_EQ(p.unit().census().lat_barrier, 4u);
+  EXPECT_EQ(p.unit().census().own[0], 4u);
   // s1 at line 4: the PCs differ. Its own is ignored from now on, and both go on, apart.
   p.resolve(1, {{2, kS1}});
-  EXPECT_EQ(p.unit().census().lat_barrier, 8u);
+  EXPECT_EQ(p.unit().census().own[0], 8u);
   execute_barriers(p);
   EXPECT_THAT(ignored(p), HasSubstr("pc 2 "));
   EXPECT_EQ(p.issue(), "pc 1: 0 1 2 3");
@@ -77,7 +77,7 @@ TEST(DwrListing2a, TheFirstOnesPcStaysWhenItComesFirst) {
   p.cycle();
   EXPECT_EQ(p.issue(), "pc 2: 0 1 2 3");
   EXPECT_EQ(p.statistic("ilt_hits"), 1);
-  // The next time around s0 waits at line 2 again; s1 passes line 4 and leaves it locked until it exits.
+  // The next time around s0 waits at line 2 again, and s1 passes line 4.
   p.resolve(4, {{3, kS0}});
   EXPECT_EQ(p.issue(), "pc 3: 0 1 2 3");
   p.resolve(5, {{0, kS0}});
@@ -91,8 +91,34 @@ TEST(DwrListing2a, TheFirstOnesPcStaysWhenItComesFirst) {
   EXPECT_EQ(p.issue(), "pc 0: 4 5 6 7");
   p.resolve(8, {{2, kS1}});
   execute_barriers(p);
+}
+
+TEST(DwrListing2a, WhoPassesAnIgnoredLatLetsItsPartnersGo) {
+  const ptx::Program program = kernel(kListing2a);
+  Steps p(program, dwr(), four_lanes(8));
+  go_round(p);
+  EXPECT_THAT(p.lines("no LAT barrier"), ElementsAre(""));
+  EXPECT_EQ(p.issue(), "pc 1: 0 1 2 3");
   EXPECT_EQ(p.issue(), "pc 2: 4 5 6 7");
   EXPECT_EQ(p.statistic("ilt_hits"), 2);
+  EXPECT_EQ(p.statistic("ilt_releases"), 1);
+  // The first time s0 waited for the 25 cycles until s1's barrier had executed; now as long. Nothing new is
+  // ignored.
+  p.cycle();
+  EXPECT_EQ(p.statistic("lat_wait_cycles"), 2 * (kLatency + 1));
+  EXPECT_EQ(p.statistic("ilt_inserts"), 1);
+}
+
+TEST(DwrListing2a, OrLeavesThemLockedUntilItExits) {
+  const ptx::Program program = kernel(kListing2a);
+  Config config = dwr();
+  config.own<DwrOptions>().release_on_ignored = false;
+  Steps p(program, config, four_lanes(8));
+  go_round(p);
+  EXPECT_THAT(p.lines("LAT barrier at pc 1 "), ElementsAre(HasSubstr("locked sub-warps 0; not there: 1")));
+  EXPECT_EQ(p.issue(), "pc 2: 4 5 6 7");
+  EXPECT_EQ(p.statistic("ilt_hits"), 2);
+  EXPECT_EQ(p.statistic("ilt_releases"), 0);
   p.resolve(9, {{3, kS1}});
   EXPECT_EQ(p.issue(), "pc 3: 4 5 6 7");
   p.resolve(10, {{4, kS1}});
@@ -134,10 +160,26 @@ B:
   ret;                             // 3
 )";
 
+Config inserting(IltInsert when) {
+  Config config = dwr();
+  config.own<DwrOptions>().ilt_insert = when;
+  return config;
+}
+
+class DwrListing2b : public ::testing::TestWithParam<IltInsert> {
+ protected:
+  // The list is for LATs of different PCs; by the other reading a partner at a block barrier counts too.
+  void expect_ignored(const Steps& p) const {
+    const bool barrier = GetParam() == IltInsert::kLatOrBarrier;
+    EXPECT_EQ(ignored(p), barrier ? " pc 1 (k.ptx:8:3)" : "");
+    EXPECT_EQ(p.statistic("ignored_lats"), barrier ? 1 : 0);
+  }
+};
+
 // Listing 2(b): a partner at __syncthreads lets the locked one go.
-TEST(DwrListing2b, LockedFirst) {
+TEST_P(DwrListing2b, LockedFirst) {
   const ptx::Program program = kernel(kListing2b);
-  Steps p(program, dwr(), four_lanes(8));
+  Steps p(program, inserting(GetParam()), four_lanes(8));
   p.launch(8);
   p.issue();
   p.issue();
@@ -149,7 +191,7 @@ TEST(DwrListing2b, LockedFirst) {
   EXPECT_EQ(p.issue(), "");
   p.resolve(2, {{3, kS1}}, Outcome::Kind::kBarrier);
   EXPECT_EQ(p.issue(), "pc 1: 0 1 2 3");
-  EXPECT_THAT(ignored(p), HasSubstr("pc 1 "));
+  expect_ignored(p);
   EXPECT_THAT(p.lines("at other barriers:"), ElementsAre(" 1"));
   p.resolve(3, {{2, kS0}});
   EXPECT_EQ(p.issue(), "pc 2: 0 1 2 3");
@@ -160,9 +202,9 @@ TEST(DwrListing2b, LockedFirst) {
   EXPECT_EQ(p.issue(), "pc 3: 0 1 2 3");
 }
 
-TEST(DwrListing2b, AtTheBlockBarrierFirst) {
+TEST_P(DwrListing2b, AtTheBlockBarrierFirst) {
   const ptx::Program program = kernel(kListing2b);
-  Steps p(program, dwr(), four_lanes(8));
+  Steps p(program, inserting(GetParam()), four_lanes(8));
   p.launch(8);
   p.issue();
   p.issue();
@@ -173,9 +215,14 @@ TEST(DwrListing2b, AtTheBlockBarrierFirst) {
   EXPECT_EQ(p.issue(), "");
   execute_barriers(p);
   EXPECT_EQ(p.issue(), "pc 1: 0 1 2 3");
-  EXPECT_THAT(ignored(p), HasSubstr("pc 1 "));
+  expect_ignored(p);
   EXPECT_EQ(p.statistic("lat_wait_cycles"), 0);
 }
+
+INSTANTIATE_TEST_SUITE_P(Both, DwrListing2b, ::testing::Values(IltInsert::kLat, IltInsert::kLatOrBarrier),
+                         [](const auto& info) {
+                           return info.param == IltInsert::kLat ? "lat" : "lat_or_barrier";
+                         });
 
 // Listing 3: __syncthreads in both arms, one sub-warp in each. Barriers count threads.
 TEST(DwrListing3, BarriersInBothArms) {
@@ -187,6 +234,7 @@ TEST(DwrListing3, BarriersInBothArms) {
   driver.run(100);
   EXPECT_THAT(issues(driver), ElementsAre(Pair(0, kS0), Pair(0, kS1), Pair(1, kS0), Pair(3, kS1),
                                           Pair(2, kS0), Pair(4, kS1), Pair(4, kS0)));
+  EXPECT_THAT(cycles(driver), ElementsAre(1, 2, 3, 4, 5, 6, 7));
 }
 
 TEST(Dwr, PartnersAtOneLoadIssueTogetherAndGoOnApart) {
@@ -213,14 +261,14 @@ TEST(Dwr, ALargeIssueTakesABeatPerSubWarp) {
     Driver driver(program, dwr(largest), four_lanes(64));
     driver.launch(44);  // eleven sub-warps
     driver.run(200);
-    std::vector<unsigned> beats;
+    std::vector<unsigned> rows;
     for (const auto& record : driver.trace()) {
-      if (record.pc == 0) beats.push_back(record.beats);
+      if (record.pc == 0) rows.push_back(record.rows);
     }
     std::vector<unsigned> expected;
     for (unsigned left = 11; left > 0; left -= expected.back())
       expected.push_back(std::min(left, largest / 4));
-    EXPECT_EQ(beats, expected) << largest;
+    EXPECT_EQ(rows, expected) << largest;
   }
 }
 
@@ -228,7 +276,7 @@ TEST(Dwr, TheBarrierTakesTimeAndIfRealASlot) {
   const ptx::Program program = kernel("  ld.global.u32 %r2, [%rd1];\n  ret;");
   for (const auto kind : {LatBarrier::kVirtual, LatBarrier::kReal}) {
     Config config = dwr();
-    config.dwr.lat_barrier = kind;
+    config.own<DwrOptions>().lat_barrier = kind;
     Driver driver(program, config, four_lanes(8));
     driver.launch(8);
     driver.run(100);
@@ -252,7 +300,7 @@ TEST(Dwr, OnlyLoadsAndStoresOfTheChosenSpacesHaveABarrier) {
   ret;)");
   for (const auto spaces : {LatSpaces::kGlobalLocal, LatSpaces::kGlobalLocalParam}) {
     Config config = dwr();
-    config.dwr.lat_spaces = spaces;
+    config.own<DwrOptions>().lat_spaces = spaces;
     Driver driver(program, config, four_lanes(8));
     driver.launch(8);
     driver.run(1000);
@@ -292,7 +340,7 @@ TEST(Dwr, ATimeoutEndsAWaitForASpinningPartner) {
       kernel("  @%p1 bra SPIN;\n  st.global.u32 [%rd1], %r1;\n  ret;\nSPIN:\n  @%p2 bra SPIN;\n  ret;");
   for (const unsigned timeout : {0u, 100u}) {
     Config config = dwr();
-    config.dwr.lat_timeout = timeout;
+    config.own<DwrOptions>().lat_timeout = timeout;
     Driver driver(program, config, four_lanes(8));
     driver.holds = [&driver](unsigned thread, ptx::Pc pc, unsigned) {
       return thread >= 4 && (pc == 0 || driver.visits().count({0, 1}) == 0);
@@ -316,14 +364,14 @@ TEST(Dwr, ATimeoutEndsAWaitForASpinningPartner) {
 }
 
 // s0 loads `lats` times while s1 waits at the block barrier, twice: each barrier is in vain, and its PC
-// ignored.
+// ignored where such barriers count.
 std::vector<double> two_rounds(unsigned lats, unsigned entries, unsigned ways) {
   std::string body = "AGAIN:\n  @%p1 bra OUT;\n";
   for (unsigned i = 0; i < lats; ++i) body += "  ld.global.u32 %r2, [%rd1];\n";
   const ptx::Program program = kernel(body + "OUT:\n  bar.sync 0;\n  @%p2 bra AGAIN;\n  ret;");
-  Config config = dwr();
-  config.dwr.ilt_entries = entries;
-  config.dwr.ilt_ways = ways;
+  Config config = inserting(IltInsert::kLatOrBarrier);
+  config.own<DwrOptions>().ilt_entries = entries;
+  config.own<DwrOptions>().ilt_ways = ways;
   Driver driver(program, config, four_lanes(8));
   driver.holds = [](unsigned thread, ptx::Pc pc, unsigned visit) {
     return pc == 0 ? thread >= 4 : visit == 0;
@@ -370,7 +418,7 @@ TEST(Dwr, StorageIsThatOfThePaper) {
   const ptx::Program program = kernel("  ret;");
   Geometry geometry;
   geometry.threads = 1024;
-  geometry.simd_width = 8;
+  geometry.lanes = 8;
   Driver driver(program, dwr(64), geometry);
   EXPECT_EQ(driver.statistic("pst_bits"), 82 * 8);
   EXPECT_EQ(driver.statistic("ilt_bits"), 124 * 8);
@@ -389,4 +437,4 @@ TEST(Dwr, SubWarpsDivergeApartAndDoNotWaitForPartners) {
 }
 
 }  // namespace
-}  // namespace weft::warp_formation::test
+}  // namespace weft::warp_formation::test::dwr_test

@@ -16,7 +16,7 @@ using Threads = std::vector<unsigned>;
 inline Geometry four_lanes(unsigned threads) {
   Geometry geometry;
   geometry.threads = threads;
-  geometry.simd_width = 4;
+  geometry.lanes = 4;
   geometry.slots = 2;
   geometry.chunks = 2 * std::max(1u, (threads + kChunk - 1) / kChunk);
   geometry.barrel = true;
@@ -27,6 +27,14 @@ inline Geometry four_lanes(unsigned threads) {
 inline std::vector<std::pair<ptx::Pc, Threads>> issues(const Driver& driver) {
   std::vector<std::pair<ptx::Pc, Threads>> list;
   for (const auto& record : driver.trace()) list.emplace_back(record.pc, record.threads);
+  return list;
+}
+
+// In which cycles: what ends in a cycle is followed by its next instruction in that cycle, unless the scheme
+// takes time.
+inline std::vector<Cycle> cycles(const Driver& driver) {
+  std::vector<Cycle> list;
+  for (const auto& record : driver.trace()) list.push_back(record.cycle);
   return list;
 }
 

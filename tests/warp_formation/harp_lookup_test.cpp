@@ -2,9 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "warp_formation/reincarnating_options.h"
 #include "warp_formation/reincarnation_bench.h"
 
-namespace weft::warp_formation::test {
+namespace weft::warp_formation::test::harp_lookup_test {
 namespace {
 
 using ::testing::SizeIs;
@@ -36,7 +37,7 @@ struct TwoHalfWarpsAtALoad {
   }
   static Config tables(const std::string& scheme, std::uint64_t entries) {
     Config config = config_of(scheme);
-    config.harp.waiting_lookup = config.crown.waiting_lookup = entries;
+    config.own<HarpOptions>().waiting_lookup = config.own<CrownOptions>().waiting_lookup = entries;
     return config;
   }
   ptx::Program program;
@@ -101,37 +102,82 @@ TEST(Harp, AFullWaitingLookupIsPassedByUnderHarpAndEvictsUnderCrown) {
   }
 }
 
-// From commit to the next issue: one cycle from Second-Level to First-Level, and the barriers' pipeline.
-TEST(Harp, BarrierLatencyDelaysTheReturnOfACommittingWarp) {
+// Cycles until something is issued; 0: in the cycle that the commit is in. The SM may sleep meanwhile.
+unsigned cycles_to_issue(Steps& steps) {
+  for (unsigned cycles = 0; cycles < 10; ++cycles) {
+    const Cycle next = steps.unit().next_event(steps.now());
+    steps.cycle();
+    if (steps.issue().empty()) continue;
+    if (cycles != 0) {
+      EXPECT_EQ(next, steps.now()) << "the SM would have slept";
+    }
+    return cycles;
+  }
+  return 10;
+}
+
+Config searched_in(unsigned latency, CommitStep search) {
+  Config config = config_of("harp");
+  config.own<HarpOptions>().barrier_latency = latency;
+  config.own<HarpOptions>().barrier_search = search;
+  return config;
+}
+
+// Of the cycles of the search, which is pipelined, the first is that of write-back.
+TEST(Harp, ACommittingWarpIsIssuedAgainWhenTheBarriersAreSearched) {
+  const ptx::Program program = kernel(kBranch);
   for (const unsigned latency : {1u, 2u, 4u}) {
-    const ptx::Program program = kernel(kBranch);
+    for (const CommitStep search : {CommitStep::kWriteBack, CommitStep::kOwnCycle}) {
+      Steps steps(program, searched_in(latency, search), four_lanes(4));
+      steps.launch(4);
+      steps.cycle();
+      steps.issue();
+      steps.resolve(0, {{kHigh, {0, 1, 2, 3}}});
+      EXPECT_EQ(cycles_to_issue(steps), search == CommitStep::kWriteBack ? latency - 1 : latency);
+    }
+  }
+}
+
+// A warp that is born again enters the Second-Level in the cycle after the search, and leaves it in the next.
+TEST(Harp, ARevivedWarpIsIssuedWhenTheBarriersAreSearched) {
+  const ptx::Program program = kernel(kBranch);
+  for (const unsigned latency : {1u, 2u, 4u}) {
+    Steps steps(program, searched_in(latency, CommitStep::kWriteBack), four_lanes(4));
+    steps.launch(4);
+    steps.cycle();
+    steps.issue();
+    steps.resolve(0, {{kLow, {0, 1}}, {kD, {2, 3}}});
+    for (int i = 0; i < 3; ++i) steps.cycle();
+    ASSERT_EQ(steps.issue(), "pc 1: 0 1");
+    steps.resolve(1, {{kD, {0, 1}}});
+    EXPECT_EQ(cycles_to_issue(steps), latency);
+    EXPECT_EQ(steps.statistic("reincarnations"), 1);
+  }
+}
+
+// A load's warp is in the Second-Level as its data is written, or a cycle later.
+TEST(Harp, AWarpLeavesTheWaitingLookupAsItsDataIsWritten) {
+  const ptx::Program program = kernel("  ld.global.u32 %r1, [%rd1];\n  ret;");
+  for (const CommitStep departure : {CommitStep::kWriteBack, CommitStep::kOwnCycle}) {
     Config config = config_of("harp");
-    config.harp.barrier_latency = latency;
+    config.own<HarpOptions>().waiting_lookup = 8;
+    config.own<HarpOptions>().waiting_departure = departure;
     Steps steps(program, config, four_lanes(4));
     steps.launch(4);
     steps.cycle();
     steps.issue();
-    steps.resolve(0, {{kHigh, {0, 1, 2, 3}}});
-    steps.cycle();  // the cycle of the commit
-    EXPECT_EQ(steps.issue(), "");
-    unsigned cycles = 0;
-    for (std::string issue; issue.empty() && cycles < 10; ++cycles) {
-      const Cycle next = steps.unit().next_event(steps.now());
-      steps.cycle();
-      issue = steps.issue();
-      if (!issue.empty()) {
-        EXPECT_EQ(next, steps.now()) << "the SM would have slept";
-      }
-    }
-    EXPECT_EQ(cycles, latency);
+    steps.unit().memory_issued(0);
+    ASSERT_THAT(steps.lines("waits for memory in the Waiting-Lookup"), SizeIs(1));
+    steps.resolve(0, {{1, {0, 1, 2, 3}}});
+    EXPECT_EQ(cycles_to_issue(steps), departure == CommitStep::kWriteBack ? 0u : 1u);
   }
 }
 
 TEST(Harp, FewReadyWarpsOpenTheReadyLookup) {
   const ptx::Program program = kernel(kBranch);
   Config config = config_of("harp");
-  config.harp.first_level = 1;
-  config.harp.lookup_threshold = 2;
+  config.own<HarpOptions>().first_level = 1;
+  config.own<HarpOptions>().lookup_threshold = 2;
   Steps steps(program, config, four_lanes(16));
   steps.launch(16);
   steps.cycle();
@@ -147,5 +193,39 @@ TEST(Harp, FewReadyWarpsOpenTheReadyLookup) {
   EXPECT_THAT(lookup(steps), SizeIs(1));
 }
 
+// Operands of the first warp wait for arithmetic, those of the second for a load.
+struct TwoWaits final : SmView {
+  Stall ready(unsigned scheduler, const Issue& issue) const override {
+    (scheduler == 0 ? waiting_for_arithmetic_ : waiting_for_memory_).add(issue.context);
+    return scheduler == 0 ? Stall::kDependence : Stall::kMemory;
+  }
+};
+
+// What the second scheduler finds out changes what the first one says, from the next cycle on: until then the
+// SM must not sleep, or it would count the cycles to come for the old reason.
+TEST(Harp, AReasonThatAnotherSchedulerChangesIsToldInTheNextCycle) {
+  const ptx::Program program = kernel("  add.u32 %r1, %r1, 1;\n  ret;");
+  for (const std::string scheme : {"harp", "crown"}) {
+    for (const unsigned entries : {0u, 8u}) {
+      Geometry geometry = four_lanes(8);
+      geometry.schedulers = 2;
+      geometry.barrel = false;
+      const TwoWaits sm;
+      const auto unit = create(TwoHalfWarpsAtALoad::tables(scheme, entries), geometry);
+      unit->attach(program, sm);
+      unit->launch({0, 0, 8});
+      Issue issue;
+      unit->advance(1);
+      EXPECT_EQ(unit->pick(0, issue), Stall::kDependence);
+      EXPECT_EQ(unit->pick(1, issue), Stall::kMemory);
+      EXPECT_EQ(unit->next_event(1), 2u);
+      unit->advance(2);
+      EXPECT_EQ(unit->pick(0, issue), Stall::kMemory);
+      EXPECT_EQ(unit->pick(1, issue), Stall::kMemory);
+      EXPECT_EQ(unit->next_event(2), kNoEvent) << "only memory can change anything";
+    }
+  }
+}
+
 }  // namespace
-}  // namespace weft::warp_formation::test
+}  // namespace weft::warp_formation::test::harp_lookup_test

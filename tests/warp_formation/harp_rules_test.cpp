@@ -4,9 +4,10 @@
 
 #include <memory>
 
+#include "warp_formation/reincarnating_options.h"
 #include "warp_formation/reincarnation_bench.h"
 
-namespace weft::warp_formation::test {
+namespace weft::warp_formation::test::harp_rules_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -94,10 +95,10 @@ TEST(Harp, AFullSetOfBarriersIsAMissAndThreadsStillArrive) {
   const ptx::Program program = kernel(body + "  ret;");
   const auto run = [&](std::uint64_t ways) {
     Config config = config_of("harp");
-    config.harp.barrier_ways = ways;
-    config.harp.barrier_entries = 8 * ways;
+    config.own<HarpOptions>().barrier_ways = ways;
+    config.own<HarpOptions>().barrier_entries = 8 * ways;
     Geometry geometry = four_lanes(32);
-    geometry.simd_width = 32;
+    geometry.lanes = 32;
     auto driver = std::make_unique<Driver>(program, config, geometry);
     // Thread i leaves at branch i.
     driver->holds = [](unsigned thread, ptx::Pc pc, unsigned) { return thread == pc; };
@@ -124,7 +125,7 @@ TEST(Harp, AFullSetOfBarriersIsAMissAndThreadsStillArrive) {
 TEST(Harp, BlocksThatDoNotFillAWarpKeepTheirLanes) {
   const ptx::Program program = kernel(kBranch);
   Geometry geometry = four_lanes(64);
-  geometry.simd_width = 16;
+  geometry.lanes = 16;
   Driver driver(program, config_of("harp"), geometry);
   driver.holds = [](unsigned thread, ptx::Pc, unsigned) { return thread % 2 == 0; };
   driver.launch(12);
@@ -233,4 +234,4 @@ TEST(Harp, ReleasedThreadsGoOnWithoutThoseOfOtherWarps) {
 }
 
 }  // namespace
-}  // namespace weft::warp_formation::test
+}  // namespace weft::warp_formation::test::harp_rules_test

@@ -2,9 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "warp_formation/reincarnating_options.h"
 #include "warp_formation/reincarnation_bench.h"
 
-namespace weft::warp_formation::test {
+namespace weft::warp_formation::test::harp_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -25,8 +26,10 @@ TEST(Harp, RunsFigure10) {
   EXPECT_THAT(lookup(steps), ElementsAre("0: pc 1 - 1 - 3", "1: pc 2 0 - 2 -"));
   EXPECT_THAT(barriers(steps), ElementsAre("0000"));
   steps.cycle();
+  EXPECT_EQ(steps.issue(), "");
   // One departure: W2 = {T1,T3} at B.
   steps.cycle();
+  EXPECT_EQ(steps.issue(), "");
   EXPECT_THAT(lookup(steps), ElementsAre("1: pc 2 0 - 2 -"));
   // W1 commits: no B entry is left, T7 merges into C.
   steps.resolve(1, {{kLow, {4, 5, 6}}, {kHigh, {7}}});
@@ -50,8 +53,9 @@ TEST(Harp, RunsFigure10) {
   steps.resolve(4, {{kD, {0, 2, 7}}});  // both barriers complete
   EXPECT_THAT(barriers(steps), IsEmpty());
   EXPECT_EQ(steps.unit().census().queued, 8u);
-  steps.cycle();
-  steps.cycle();
+  steps.cycle();  // the first of them enters the scheduler ...
+  EXPECT_EQ(steps.issue(), "");
+  steps.cycle();  // ... and leaves it
   EXPECT_EQ(steps.issue(), "pc 3: 0 1 2 3");
   steps.cycle();
   EXPECT_EQ(steps.issue(), "pc 3: 4 5 6 7");
@@ -98,14 +102,14 @@ TEST(Harp, DeparturePolicySaysWhichWarpLeavesTheLookup) {
 TEST(Harp, StorageIsThatOfTable7) {
   const ptx::Program program = kernel("  ret;");
   Geometry geometry = four_lanes(768);
-  geometry.simd_width = 16;
+  geometry.lanes = 16;
   Config config;
   config.scheme = "harp";
-  config.harp.barrier_span = BarrierSpan::kSplit;
+  config.own<HarpOptions>().barrier_span = BarrierSpan::kSplit;
   Steps split(program, config, geometry);
   EXPECT_EQ(split.statistic("storage_bits"), 10880 * 8);
   EXPECT_EQ(split.statistic("link_storage_bits"), 0);
-  config.harp.barrier_span = BarrierSpan::kLinked;
+  config.own<HarpOptions>().barrier_span = BarrierSpan::kLinked;
   Steps linked(program, config, geometry);
   EXPECT_EQ(linked.statistic("storage_bits"), 10880 * 8);
   EXPECT_EQ(linked.statistic("link_storage_bits"), 128 * 7);
@@ -114,4 +118,4 @@ TEST(Harp, StorageIsThatOfTable7) {
 }
 
 }  // namespace
-}  // namespace weft::warp_formation::test
+}  // namespace weft::warp_formation::test::harp_test

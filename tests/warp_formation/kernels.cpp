@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <random>
 
-#include "ptx/module.h"
+#include "weft/ptx/module.h"
 
 namespace weft::warp_formation::test {
 

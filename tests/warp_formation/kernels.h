@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "ptx/program.h"
+#include "weft/ptx/program.h"
 
 namespace weft::warp_formation::test {
 

@@ -1,6 +1,6 @@
 // Likely-convergence points: which the control-flow graph gives, and what the stacks of sbr and tbc make of
 // them. Warps of 4 threads on 4 lanes, so that masks can be read.
-#include "warp_formation/likely_convergence.h"
+#include "weft/warp_formation/likely_convergence.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,11 +10,12 @@
 #include <tuple>
 #include <utility>
 
-#include "common/error.h"
 #include "warp_formation/driver.h"
 #include "warp_formation/kernels.h"
+#include "warp_formation/tbc_options.h"
+#include "weft/common/error.h"
 
-namespace weft::warp_formation::test {
+namespace weft::warp_formation::test::likely_convergence_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -37,21 +38,21 @@ Config with_points(const std::string& scheme, LikelyConvergence likely = LikelyC
   Config config;
   config.scheme = scheme;
   config.warp_size = 4;
-  config.likely_convergence = likely;
+  config.own<SbrOptions>().likely_convergence = config.own<TbcOptions>().likely_convergence = likely;
   return config;
 }
 
 Geometry four_lanes(unsigned threads) {
   Geometry geometry;
   geometry.threads = threads;
-  geometry.simd_width = 4;
+  geometry.lanes = 4;
   geometry.slots = 2;
   geometry.chunks = 2;
   geometry.barrel = true;
   return geometry;
 }
 
-std::vector<Issued> issues(const Driver& driver) {
+std::vector<Issued> issues_of_warps(const Driver& driver) {
   std::vector<Issued> list;
   for (const auto& record : driver.trace()) list.emplace_back(record.cycle, record.pc, record.threads);
   return list;
@@ -180,9 +181,10 @@ TEST(SbrLikelyPoints, LetTheArmOfAnOrRunOnce) {
   without.holds = guards(0b0001, 0b0110);
   without.launch(4);
   without.run(100);
-  EXPECT_THAT(issues(without), ElementsAre(Issued{1, 0, {0, 1, 2, 3}}, Issued{2, 1, {1, 2, 3}},
-                                           Issued{3, 2, {3}}, Issued{4, 3, {3}}, Issued{5, 4, {1, 2}},
-                                           Issued{6, 4, {0}}, Issued{7, 5, {0, 1, 2, 3}}));
+  EXPECT_THAT(
+      issues_of_warps(without),
+      ElementsAre(Issued{1, 0, {0, 1, 2, 3}}, Issued{2, 1, {1, 2, 3}}, Issued{3, 2, {3}}, Issued{4, 3, {3}},
+                  Issued{5, 4, {1, 2}}, Issued{6, 4, {0}}, Issued{7, 5, {0, 1, 2, 3}}));
   EXPECT_EQ(without.statistic("deepest_stack"), 4);
   EXPECT_EQ(without.statistic("storage_bits"), 4 * (32 + 32 + 4));
   EXPECT_EQ(without.statistic("likely_points"), 0);
@@ -191,7 +193,7 @@ TEST(SbrLikelyPoints, LetTheArmOfAnOrRunOnce) {
   with.holds = guards(0b0001, 0b0110);
   with.launch(4);
   with.run(100);
-  EXPECT_THAT(issues(with),
+  EXPECT_THAT(issues_of_warps(with),
               ElementsAre(Issued{1, 0, {0, 1, 2, 3}}, Issued{2, 1, {1, 2, 3}}, Issued{3, 2, {3}},
                           Issued{4, 3, {3}}, Issued{5, 4, {0, 1, 2}}, Issued{6, 5, {0, 1, 2, 3}}));
   // The reconvergence point, the likely one and a path; 8 entries are numbered by 3 bits.
@@ -220,8 +222,8 @@ TEST(SbrLikelyPoints, GatherThoseThatAnExitLeaves) {
   driver.holds = guards(0b0011, 0b1000);
   driver.launch(4);
   driver.run(100);
-  EXPECT_THAT(issues(driver), ElementsAre(Issued{1, 0, {0, 1, 2, 3}}, Issued{2, 1, {2, 3}},
-                                          Issued{3, 2, {0, 1, 2}}, Issued{4, 3, {0, 1, 2}}));
+  EXPECT_THAT(issues_of_warps(driver), ElementsAre(Issued{1, 0, {0, 1, 2, 3}}, Issued{2, 1, {2, 3}},
+                                                   Issued{3, 2, {0, 1, 2}}, Issued{4, 3, {0, 1, 2}}));
 }
 
 // Even and odd threads take different ways, the others at the next turn, 17 turns each. They meet at the
@@ -259,7 +261,7 @@ TEST(TbcLikelyPoints, LetTheArmOfAnOrRunOnce) {
   without.holds = guards(0b00100001, 0b10000100);
   without.launch(8);
   without.run(100);
-  EXPECT_THAT(issues(without),
+  EXPECT_THAT(issues_of_warps(without),
               ElementsAre(Issued{1, 0, {0, 1, 2, 3}}, Issued{2, 0, {4, 5, 6, 7}}, Issued{3, 1, {1, 2, 3, 4}},
                           Issued{4, 1, {6, 7}}, Issued{5, 2, {1, 3, 4, 6}}, Issued{6, 3, {1, 3, 4, 6}},
                           Issued{7, 4, {2, 7}}, Issued{8, 4, {0, 5}}, Issued{9, 5, {0, 1, 2, 3}},
@@ -270,7 +272,7 @@ TEST(TbcLikelyPoints, LetTheArmOfAnOrRunOnce) {
   with.launch(8);
   with.run(100);
   EXPECT_THAT(
-      issues(with),
+      issues_of_warps(with),
       ElementsAre(Issued{1, 0, {0, 1, 2, 3}}, Issued{2, 0, {4, 5, 6, 7}}, Issued{3, 1, {1, 2, 3, 4}},
                   Issued{4, 1, {6, 7}}, Issued{5, 2, {1, 3, 4, 6}}, Issued{6, 3, {1, 3, 4, 6}},
                   Issued{7, 4, {0, 2, 5, 7}}, Issued{8, 5, {0, 1, 2, 3}}, Issued{9, 5, {4, 5, 6, 7}}));
@@ -317,4 +319,4 @@ TEST(LikelyPoints, AreRefusedWhereThereIsNoStackForThem) {
 }
 
 }  // namespace
-}  // namespace weft::warp_formation::test
+}  // namespace weft::warp_formation::test::likely_convergence_test

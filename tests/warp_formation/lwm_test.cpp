@@ -8,9 +8,10 @@
 
 #include "warp_formation/four_lanes.h"
 #include "warp_formation/kernels.h"
+#include "warp_formation/lwm_options.h"
 #include "warp_formation/steps.h"
 
-namespace weft::warp_formation::test {
+namespace weft::warp_formation::test::lwm_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -19,8 +20,8 @@ using ::testing::Pair;
 Config lwm(LwmRefetch refetch = LwmRefetch::kLast) {
   Config config;
   config.scheme = "lwm";
-  config.lwm.large_warp = 32;
-  config.lwm.refetch = refetch;
+  config.own<LwmOptions>().large_warp = 32;
+  config.own<LwmOptions>().refetch = refetch;
   return config;
 }
 
@@ -44,6 +45,7 @@ D:
               ElementsAre(Pair(0, Threads{0, 1, 2, 3}), Pair(0, Threads{4, 5, 6, 7}),
                           Pair(1, Threads{1, 2, 7}), Pair(2, Threads{1, 2, 7}), Pair(3, Threads{0, 3, 5, 6}),
                           Pair(3, Threads{4}), Pair(4, Threads{0, 1, 2, 3}), Pair(4, Threads{4, 5, 6, 7})));
+  EXPECT_THAT(cycles(driver), ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
   EXPECT_EQ(driver.statistic("deepest_stack"), 3);
   EXPECT_EQ(driver.statistic("divergent_branches"), 1);
   EXPECT_EQ(driver.statistic("packed_warps"), 8);
@@ -175,9 +177,9 @@ TEST(Lwm, PathsThatWaitAtABlockBarrierStandAside) {
   const ptx::Program program =
       kernel("  @%p1 bra C;\n  bar.sync 0;\n  bra D;\nC:\n  bar.sync 0;\nD:\n  ret;");
   Config config = lwm();
-  config.lwm.large_warp = 64;
+  config.own<LwmOptions>().large_warp = 64;
   Geometry geometry = four_lanes(64);
-  geometry.simd_width = 32;
+  geometry.lanes = 32;
   Driver driver(program, config, geometry);
   driver.holds = [](unsigned thread, ptx::Pc, unsigned) { return thread >= 32; };
   driver.launch(64);
@@ -215,8 +217,8 @@ std::vector<unsigned> fetch_groups(std::uint64_t timeout) {
   const ptx::Program program = kernel("  add.u32 %r1, %r1, 1;\n  add.u32 %r1, %r1, 1;\n  ret;");
   Config config = lwm();
   config.scheduling = Scheduling::kTwoLevel;
-  config.lwm.group_threads = 32;
-  config.lwm.timeout_instructions = timeout;
+  config.own<LwmOptions>().group_threads = 32;
+  config.own<LwmOptions>().timeout_instructions = timeout;
   Driver driver(program, config, four_lanes(64));
   driver.launch(32);
   driver.launch(32);
@@ -235,10 +237,10 @@ TEST(Lwm, AFetchGroupKeepsItsTurnUntilTheTimeout) {
 TEST(Lwm, StorageBesideTheStacks) {
   const ptx::Program program = kernel("  ret;");
   Config config = lwm();
-  config.lwm.large_warp = 256;
+  config.own<LwmOptions>().large_warp = 256;
   Driver driver(program, config, four_lanes(1024));
   EXPECT_EQ(driver.statistic("storage_bits"), 224 * 8);
 }
 
 }  // namespace
-}  // namespace weft::warp_formation::test
+}  // namespace weft::warp_formation::test::lwm_test

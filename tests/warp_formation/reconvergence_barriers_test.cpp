@@ -10,7 +10,7 @@
 #include <random>
 #include <set>
 
-namespace weft::warp_formation::test {
+namespace weft::warp_formation::test::reconvergence_barriers_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -20,9 +20,9 @@ using Place = ReconvergenceBarriers::Place;
 
 constexpr unsigned kWidth = 4;
 
-ReincarnationConfig table(std::uint64_t sets, std::uint64_t ways, BarrierSpan span,
+ReincarnationTables table(std::uint64_t sets, std::uint64_t ways, BarrierSpan span,
                           BarrierJoin join = BarrierJoin::kSameCommit) {
-  ReincarnationConfig config;
+  ReincarnationTables config;
   config.barrier_ways = ways;
   config.barrier_entries = sets * ways;
   config.barrier_span = span;
@@ -31,7 +31,7 @@ ReincarnationConfig table(std::uint64_t sets, std::uint64_t ways, BarrierSpan sp
 }
 
 struct Bench {
-  Bench(const ReincarnationConfig& config, unsigned rows) : barriers(config, kWidth) {
+  Bench(const ReincarnationTables& config, unsigned rows) : barriers(config, kWidth) {
     barriers.attach(100, [](ptx::Pc) { return false; });
     barriers.hold_rows(rows);
   }
@@ -285,4 +285,4 @@ INSTANTIATE_TEST_SUITE_P(Spans, AgainstModel, ::testing::Values(BarrierSpan::kLi
                          });
 
 }  // namespace
-}  // namespace weft::warp_formation::test
+}  // namespace weft::warp_formation::test::reconvergence_barriers_test

@@ -1,10 +1,10 @@
 // The reconvergence stack: calls, where a reconvergence point belongs to a call depth; turning paths so that
 // another one runs. Warps of 8 threads.
-#include "warp_formation/reconvergence_stack.h"
+#include "weft/warp_formation/reconvergence_stack.h"
 
 #include <gtest/gtest.h>
 
-namespace weft::warp_formation {
+namespace weft::warp_formation::reconvergence_stack_test {
 namespace {
 
 WarpMask mask(std::uint32_t bits) {
@@ -261,4 +261,4 @@ TEST(LikelyEntry, StaysForTheOthersOfAnExitAndGoesWithTheLast) {
 }
 
 }  // namespace
-}  // namespace weft::warp_formation
+}  // namespace weft::warp_formation::reconvergence_stack_test

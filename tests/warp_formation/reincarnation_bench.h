@@ -4,11 +4,13 @@
 #define WEFT_TESTS_WARP_FORMATION_REINCARNATION_BENCH_H
 
 #include <algorithm>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
 #include "warp_formation/four_lanes.h"
 #include "warp_formation/kernels.h"
+#include "warp_formation/reincarnating_options.h"
 #include "warp_formation/steps.h"
 
 namespace weft::warp_formation::test {
@@ -16,7 +18,8 @@ namespace weft::warp_formation::test {
 inline Config config_of(const std::string& scheme, LookupDepart depart = LookupDepart::kSlot) {
   Config config;
   config.scheme = scheme;
-  for (ReincarnationConfig* tables : {&config.harp, &config.crown}) {
+  for (ReincarnationTables* tables :
+       std::initializer_list<ReincarnationTables*>{&config.own<HarpOptions>(), &config.own<CrownOptions>()}) {
     tables->lookup_depart = depart;
     // The figures have one table of warps: a warp leaves the lookup when the scheduler has none.
     tables->lookup_threshold = 1;

@@ -8,9 +8,10 @@
 
 #include "warp_formation/four_lanes.h"
 #include "warp_formation/kernels.h"
+#include "warp_formation/sbr_options.h"
 #include "warp_formation/steps.h"
 
-namespace weft::warp_formation::test {
+namespace weft::warp_formation::test::sbr_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -20,7 +21,7 @@ Config sbr(SbrOrder order = SbrOrder::kFallthroughFirst) {
   Config config;
   config.scheme = "sbr";
   config.warp_size = 4;
-  config.sbr.order = order;
+  config.own<SbrOptions>().order = order;
   return config;
 }
 
@@ -58,12 +59,13 @@ TEST(Sbr, RunsTheWorkedExampleOfTheSlides) {
   warp.driver.run(100);
   EXPECT_THAT(issues(warp.driver), ElementsAre(Pair(0, Threads{0, 1, 2, 3}), Pair(1, Threads{1, 2}),
                                                Pair(2, Threads{0, 3}), Pair(3, Threads{0, 1, 2, 3})));
+  EXPECT_THAT(cycles(warp.driver), ElementsAre(1, 2, 3, 4));
   EXPECT_EQ(warp.driver.statistic("deepest_stack"), 3);
   EXPECT_EQ(warp.driver.statistic("divergent_branches"), 1);
   unsigned lanes = 0, slots = 0;
   for (const auto& record : warp.driver.trace()) {
     lanes += static_cast<unsigned>(record.threads.size());
-    slots += record.beats * 4;
+    slots += record.rows * 4;
   }
   EXPECT_EQ(lanes, 12u);
   EXPECT_EQ(slots, 16u);
@@ -351,4 +353,4 @@ L1:
 }
 
 }  // namespace
-}  // namespace weft::warp_formation::test
+}  // namespace weft::warp_formation::test::sbr_test

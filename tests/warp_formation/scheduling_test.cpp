@@ -1,12 +1,12 @@
 // The scheduling policies that schemes share.
-#include "warp_formation/scheduling.h"
+#include "weft/warp_formation/scheduling.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
 
-namespace weft::warp_formation {
+namespace weft::warp_formation::scheduling_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -120,4 +120,4 @@ TEST(ContextSet, FindsMembersAcrossWords) {
 }
 
 }  // namespace
-}  // namespace weft::warp_formation
+}  // namespace weft::warp_formation::scheduling_test

@@ -16,7 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "warp_formation/warp_formation.h"
+#include "weft/warp_formation/scheme.h"
+#include "weft/warp_formation/warp_formation.h"
 
 namespace weft::warp_formation::test {
 
@@ -24,7 +25,7 @@ class Steps final : public SmView {
  public:
   Steps(const ptx::Program& program, const Config& config, const Geometry& geometry)
       : unit_(create(config, geometry)) {
-    unit_->bind(registry_, "scheme");
+    unit_->bind(tree_.group("scheme"));
     unit_->attach(program, *this);
   }
 
@@ -37,7 +38,7 @@ class Steps final : public SmView {
   // Issues what the scheme offers, under the next id; "" if it offers nothing.
   std::string issue() {
     Issue issue;
-    if (unit_->pick(0, ~0u, issue) != Stall::kNone) return "";
+    if (unit_->pick(0, issue) != Stall::kNone) return "";
     std::ostringstream out;
     out << "pc " << issue.pc << ":";
     for (unsigned t = 0; t < 4096; ++t) {
@@ -46,15 +47,16 @@ class Steps final : public SmView {
       }
     }
     unit_->issued(next_id_, issue);
-    unit_->decoded(next_id_);
     ++next_id_;
     return out.str();
   }
   void resolve(IssueId id, const std::vector<std::pair<ptx::Pc, Threads>>& paths,
                Outcome::Kind kind = Outcome::Kind::kGo, std::uint16_t depth = 0) {
     std::vector<std::vector<ThreadGroup>> groups;
+    groups.reserve(paths.size());
     for (const auto& path : paths) groups.push_back(groups_of(path.second));
     std::vector<Outcome> outcomes;
+    outcomes.reserve(paths.size());
     for (std::size_t i = 0; i < paths.size(); ++i) {
       Outcome outcome;
       outcome.kind = kind;
@@ -81,7 +83,7 @@ class Steps final : public SmView {
   }
   // By its path below the scheme: "ready_lookup/merges".
   double statistic(const std::string& name) const {
-    return registry_.sample().at(nlohmann::json::json_pointer("/scheme/" + name)).get<double>();
+    return tree_.sample().at(nlohmann::json::json_pointer("/scheme/" + name)).get<double>();
   }
   WarpFormation& unit() { return *unit_; }
   Cycle now() const { return now_; }
@@ -100,7 +102,7 @@ class Steps final : public SmView {
   }
 
   std::unique_ptr<WarpFormation> unit_;
-  statistics::Registry registry_;
+  statistics::Group tree_;
   IssueId next_id_ = 0;
   Cycle now_ = 0;
 };

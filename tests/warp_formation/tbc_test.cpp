@@ -10,8 +10,9 @@
 #include "warp_formation/kernels.h"
 #include "warp_formation/steps.h"
 #include "warp_formation/tbc_block.h"
+#include "warp_formation/tbc_options.h"
 
-namespace weft::warp_formation::test {
+namespace weft::warp_formation::test::tbc_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -22,7 +23,7 @@ Config tbc(SbrOrder order = SbrOrder::kFallthroughFirst) {
   Config config;
   config.scheme = "tbc";
   config.warp_size = 4;
-  config.tbc.order = order;
+  config.own<TbcOptions>().order = order;
   return config;
 }
 
@@ -441,4 +442,4 @@ TEST(Tbc, ThreadsAtAPrimitiveBeforeTheirExitAreStillNeeded) {
 }
 
 }  // namespace
-}  // namespace weft::warp_formation::test
+}  // namespace weft::warp_formation::test::tbc_test

@@ -1,5 +1,5 @@
-// The tutorial's code is the toy scheme's: the README of warp_formation quotes all of toy_scheme.cpp, in
-// order.
+// The tutorial's code is that of the example plugin: the README of warp_formation quotes all of
+// min_pc.cpp, in order.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace weft::warp_formation::test {
+namespace weft::warp_formation::test::tutorial_test {
 namespace {
 
 std::vector<std::string> lines_of(const std::string& path) {
@@ -39,11 +39,12 @@ std::vector<std::string> quoted() {
   return code;
 }
 
-TEST(Tutorial, QuotesTheWholeToyScheme) {
+TEST(Tutorial, QuotesTheWholeExample) {
   const auto code = quoted();
   ASSERT_GT(code.size(), 100u);
-  EXPECT_EQ(without_blank_lines(code), without_blank_lines(lines_of("tests/warp_formation/toy_scheme.cpp")));
+  EXPECT_EQ(without_blank_lines(code),
+            without_blank_lines(lines_of("platform/examples/scheme_plugin/min_pc.cpp")));
 }
 
 }  // namespace
-}  // namespace weft::warp_formation::test
+}  // namespace weft::warp_formation::test::tutorial_test

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "warp_formation/warp_formation.h"
+#include "weft/warp_formation/scheme.h"
 #include "workloads/small_size.h"
 
 namespace weft::workloads {
@@ -17,6 +17,23 @@ INSTANTIATE_TEST_SUITE_P(All, EveryScheme,
                          [](const auto& info) {
                            return std::get<0>(info.param) + "_" + std::get<1>(info.param);
                          });
+
+class EveryWorkload : public ::testing::TestWithParam<std::string> {};
+TEST_P(EveryWorkload, OnOneLaneOfAllTheWidthIsAsOnSpatial) {
+  expect_one_lane_to_be_spatial(GetParam());
+}
+INSTANTIATE_TEST_SUITE_P(All, EveryWorkload, ::testing::ValuesIn(names()),
+                         [](const auto& info) { return info.param; });
+
+class Variants : public ::testing::TestWithParam<std::string> {};
+TEST_P(Variants, MatchReadsInGlobalMemoryUnderEveryScheme) {
+  expect_result("mummer_gpu", GetParam(), "small,textures=0");
+}
+TEST_P(Variants, SearchSuffixesInGlobalMemoryUnderEveryScheme) {
+  expect_result("mummer_gpu_plus", GetParam(), "small,textures=0");
+}
+INSTANTIATE_TEST_SUITE_P(All, Variants, ::testing::ValuesIn(warp_formation::scheme_names()),
+                         [](const auto& info) { return info.param; });
 
 }  // namespace
 }  // namespace weft::workloads

@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "platform/gpu_config.h"
+#include "weft/platform/gpu_config.h"
 #include "workloads/workload.h"
 
 namespace weft::workloads {

@@ -4,7 +4,7 @@
 
 #include "workloads/texture.h"
 
-namespace weft::workloads {
+namespace weft::workloads::aes {
 namespace {
 
 constexpr std::uint32_t kThreads = 256, kRounds = 10;  // as in aes.cu
@@ -148,8 +148,8 @@ class Aes : public Workload {
 
 }  // namespace
 
-std::unique_ptr<Workload> make_aes() {
+std::unique_ptr<Workload> make() {
   return std::make_unique<Aes>();
 }
 
-}  // namespace weft::workloads
+}  // namespace weft::workloads::aes

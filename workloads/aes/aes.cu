@@ -1,7 +1,7 @@
 // AES-128 in ECB mode with tables that join SubBytes, ShiftRows and MixColumns (Daemen, Rijmen 1999): four
 // threads encrypt a block of 16 bytes, each one column of the state, which they exchange through shared
 // memory.
-#include "workloads/device.h"
+#include "weft/workloads/device.h"
 
 constexpr int kThreads = 256, kRounds = 10;
 

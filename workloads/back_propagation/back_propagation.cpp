@@ -2,7 +2,7 @@
 
 #include "workloads/host.h"
 
-namespace weft::workloads {
+namespace weft::workloads::back_propagation {
 namespace {
 
 constexpr std::uint32_t kSide = 16, kColumns = kSide + 1;  // as in back_propagation.cu
@@ -136,8 +136,8 @@ class BackPropagation : public Workload {
 
 }  // namespace
 
-std::unique_ptr<Workload> make_back_propagation() {
+std::unique_ptr<Workload> make() {
   return std::make_unique<BackPropagation>();
 }
 
-}  // namespace weft::workloads
+}  // namespace weft::workloads::back_propagation

@@ -1,7 +1,7 @@
 // Training step of a perceptron with 16 hidden units: sums of weighted inputs by trees of additions in shared
 // memory, then the weights' correction. A block of 16 x 16 threads has 16 inputs (y) and all hidden units
 // (x).
-#include "workloads/device.h"
+#include "weft/workloads/device.h"
 
 constexpr int kSide = 16;
 constexpr int kColumns = kSide + 1;  // of the weights; row 0: the bias', column 0 is unused

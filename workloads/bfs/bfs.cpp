@@ -1,8 +1,8 @@
-#include "common/error.h"
+#include "weft/common/error.h"
 #include "workloads/graph.h"
 #include "workloads/host.h"
 
-namespace weft::workloads {
+namespace weft::workloads::bfs {
 namespace {
 
 constexpr std::uint32_t kBlock = 256, kMaskedBlock = 512;
@@ -137,8 +137,8 @@ class Bfs : public Workload {
 
 }  // namespace
 
-std::unique_ptr<Workload> make_bfs() {
+std::unique_ptr<Workload> make() {
   return std::make_unique<Bfs>();
 }
 
-}  // namespace weft::workloads
+}  // namespace weft::workloads::bfs

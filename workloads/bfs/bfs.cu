@@ -1,8 +1,9 @@
 // One level of a breadth-first search over a graph in compressed rows: every vertex of the frontier marks its
 // unvisited neighbours. Several threads may mark the same vertex; they all write the same value.
-#include "workloads/device.h"
+#include "weft/workloads/device.h"
 
-__global__ void bfs(const int* row, const int* neighbour, int* level, int current, int* changed, int vertices) {
+__global__ void bfs(const int* row, const int* neighbour, int* level, int current, int* changed,
+                    int vertices) {
   const int vertex = blockIdx.x * blockDim.x + threadIdx.x;
   if (vertex >= vertices || level[vertex] != current) return;
   const int end = row[vertex + 1];
@@ -23,9 +24,9 @@ extern "C" __global__ void bfs_expand(const int2* vertices, const int* neighbour
   const int vertex = blockIdx.x * blockDim.x + threadIdx.x;
   if (vertex >= count || !frontier[vertex]) return;
   frontier[vertex] = 0;
-  const int first = vertices[vertex].x, end = first + vertices[vertex].y;
-#pragma unroll 1
-  for (int edge = first; edge < end; ++edge) {
+#pragma unroll 1  // the end is loaded in each turn, as the original's source reads: its stores might change
+                  // it
+  for (int edge = vertices[vertex].x; edge < vertices[vertex].y + vertices[vertex].x; ++edge) {
     const int next = neighbour[edge];
     if (visited[next]) continue;
     level[next] = level[vertex] + 1;

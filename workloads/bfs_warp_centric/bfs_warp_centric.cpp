@@ -1,7 +1,7 @@
 #include "workloads/graph.h"
 #include "workloads/host.h"
 
-namespace weft::workloads {
+namespace weft::workloads::bfs_warp_centric {
 namespace {
 
 constexpr std::uint32_t kThreads = 128, kVertices = 1024;  // as in bfs_warp_centric.cu
@@ -68,8 +68,8 @@ class BfsWarpCentric : public Workload {
 
 }  // namespace
 
-std::unique_ptr<Workload> make_bfs_warp_centric() {
+std::unique_ptr<Workload> make() {
   return std::make_unique<BfsWarpCentric>();
 }
 
-}  // namespace weft::workloads
+}  // namespace weft::workloads::bfs_warp_centric

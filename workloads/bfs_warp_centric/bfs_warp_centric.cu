@@ -1,7 +1,7 @@
 // One level of a breadth-first search in which groups of threads, parts of a warp, take vertices together
 // (Hong et al., PPoPP 2011): all threads of a group look at the same vertex of the group's share, and walk
 // the edges of a vertex of the frontier side by side. So threads of a group differ by at most one edge.
-#include "workloads/device.h"
+#include "weft/workloads/device.h"
 
 constexpr int kThreads = 128;
 constexpr int kVertices = 1024;            // of a block

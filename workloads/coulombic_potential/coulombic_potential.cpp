@@ -1,9 +1,9 @@
 #include <cmath>
 
-#include "common/error.h"
+#include "weft/common/error.h"
 #include "workloads/host.h"
 
-namespace weft::workloads {
+namespace weft::workloads::coulombic_potential {
 namespace {
 
 constexpr std::uint32_t kBlockX = 16, kBlockY = 8;
@@ -113,8 +113,8 @@ class CoulombicPotential : public Workload {
 
 }  // namespace
 
-std::unique_ptr<Workload> make_coulombic_potential() {
+std::unique_ptr<Workload> make() {
   return std::make_unique<CoulombicPotential>();
 }
 
-}  // namespace weft::workloads
+}  // namespace weft::workloads::coulombic_potential

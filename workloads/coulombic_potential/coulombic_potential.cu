@@ -1,6 +1,6 @@
 // The electrostatic potential of point charges on a square slice of a lattice: one lattice point per thread, every
 // thread reads the same atom at the same time from constant memory.
-#include "workloads/device.h"
+#include "weft/workloads/device.h"
 
 constexpr int kMaxAtoms = 4000;  // 16 bytes each: as many as fit 64 KB of constant memory, rounded down
 

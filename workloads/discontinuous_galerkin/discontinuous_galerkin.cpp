@@ -6,7 +6,7 @@
 #include "workloads/host.h"
 #include "workloads/texture.h"
 
-namespace weft::workloads {
+namespace weft::workloads::discontinuous_galerkin {
 namespace {
 
 using galerkin::kFaceNodes;
@@ -250,8 +250,8 @@ class DiscontinuousGalerkin : public Workload {
 
 }  // namespace
 
-std::unique_ptr<Workload> make_discontinuous_galerkin() {
+std::unique_ptr<Workload> make() {
   return std::make_unique<DiscontinuousGalerkin>();
 }
 
-}  // namespace weft::workloads
+}  // namespace weft::workloads::discontinuous_galerkin

@@ -5,7 +5,7 @@
 //
 // fields[(element * 6 + field) * 96 + node]; the fields are Hx, Hy, Hz, Ex, Ey, Ez. Sums of products are
 // written as fused operations, so that the order of roundings is the source's.
-#include "workloads/device.h"
+#include "weft/workloads/device.h"
 
 constexpr int kNodes = 84, kFaceNodes = 112, kPitch = 96, kFields = 6;
 

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/error.h"
+#include "weft/common/error.h"
 #include "workloads/host.h"
 
-namespace weft::workloads {
+namespace weft::workloads::dyn_proc {
 namespace {
 
 constexpr std::uint32_t kBlock = 256;  // as in dyn_proc.cu
@@ -91,8 +91,8 @@ class DynProc : public Workload {
 
 }  // namespace
 
-std::unique_ptr<Workload> make_dyn_proc() {
+std::unique_ptr<Workload> make() {
   return std::make_unique<DynProc>();
 }
 
-}  // namespace weft::workloads
+}  // namespace weft::workloads::dyn_proc

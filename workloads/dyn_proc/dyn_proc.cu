@@ -1,7 +1,7 @@
 // Cheapest way down a grid of costs, by dynamic programming: a step goes one row down, straight or one column
 // aside. A launch computes several rows. Blocks overlap by a halo that shrinks by a column per row, so that
 // no block needs another's results before the next launch.
-#include "workloads/device.h"
+#include "weft/workloads/device.h"
 
 constexpr int kBlock = 256;
 

@@ -3,7 +3,7 @@
 
 #include "workloads/host.h"
 
-namespace weft::workloads {
+namespace weft::workloads::fast_walsh_transform {
 namespace {
 
 // As in fast_walsh_transform.cu and in the SDK.
@@ -99,8 +99,8 @@ class FastWalshTransform : public Workload {
 
 }  // namespace
 
-std::unique_ptr<Workload> make_fast_walsh_transform() {
+std::unique_ptr<Workload> make() {
   return std::make_unique<FastWalshTransform>();
 }
 
-}  // namespace weft::workloads
+}  // namespace weft::workloads::fast_walsh_transform

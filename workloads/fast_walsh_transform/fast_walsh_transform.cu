@@ -1,7 +1,7 @@
 // Dyadic convolution by fast Walsh transforms, as the CUDA SDK organises it: while the butterflies reach
 // beyond what a block's shared memory holds, a launch does two stages in global memory; the rest is done by
 // blocks that each transform one piece in shared memory.
-#include "workloads/device.h"
+#include "weft/workloads/device.h"
 
 constexpr int kMostShared = 2048;
 

@@ -3,7 +3,7 @@
 
 #include "workloads/host.h"
 
-namespace weft::workloads {
+namespace weft::workloads::gaussian_elimination {
 namespace {
 
 constexpr std::uint32_t kJordanSide = 16, kRowsSide = 4, kFactorThreads = 512;
@@ -141,8 +141,8 @@ class GaussianElimination : public Workload {
 
 }  // namespace
 
-std::unique_ptr<Workload> make_gaussian_elimination() {
+std::unique_ptr<Workload> make() {
   return std::make_unique<GaussianElimination>();
 }
 
-}  // namespace weft::workloads
+}  // namespace weft::workloads::gaussian_elimination

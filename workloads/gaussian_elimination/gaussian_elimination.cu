@@ -1,22 +1,19 @@
 // A x = b by elimination without exchanging rows, n x n, row-major.
-#include "workloads/device.h"
+#include "weft/workloads/device.h"
 
 // One kernel per pivot, a thread per element: removes the pivot's column from every other row (Gauss and
 // Jordan), so that A is diagonal in the end. Reads one copy of A and b and writes another, because all rows
-// need the pivot's column as it was.
+// need the pivot's column as it was. From itself the pivot's row is subtracted no times, rather than skipped.
 extern "C" __global__ void eliminate_column(const float* a, float* a_next, const float* b, float* b_next,
                                             int n, int pivot) {
   const int column = blockIdx.x * blockDim.x + threadIdx.x;
   const int row = blockIdx.y * blockDim.y + threadIdx.y;
   if (column >= n || row >= n) return;
   const int at = row * n + column;
-  if (row == pivot) {
-    a_next[at] = a[at];
-    if (column == 0) b_next[row] = b[row];
-    return;
-  }
-  const float factor = a[row * n + pivot] / a[pivot * n + pivot];
-  a_next[at] = column == pivot ? 0.0f : a[at] - factor * a[pivot * n + column];
+  const float quotient = a[row * n + pivot] / a[pivot * n + pivot];
+  const float factor = row == pivot ? 0.0f : quotient;
+  const float left = a[at] - factor * a[pivot * n + column];
+  a_next[at] = column == pivot && row != pivot ? 0.0f : left;
   if (column == 0) b_next[row] = b[row] - factor * b[pivot];
 }
 

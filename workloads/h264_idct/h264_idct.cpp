@@ -3,7 +3,7 @@
 
 #include "workloads/host.h"
 
-namespace weft::workloads {
+namespace weft::workloads::h264_idct {
 namespace {
 
 constexpr std::uint32_t kThreads = 192;  // as in h264_idct.cu
@@ -155,8 +155,8 @@ class H264Idct : public Workload {
 
 }  // namespace
 
-std::unique_ptr<Workload> make_h264_idct() {
+std::unique_ptr<Workload> make() {
   return std::make_unique<H264Idct>();
 }
 
-}  // namespace weft::workloads
+}  // namespace weft::workloads::h264_idct

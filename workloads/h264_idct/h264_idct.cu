@@ -1,7 +1,7 @@
 // Inverse transforms of H.264 (ITU-T H.264, 8.5.12 and 8.5.13) of those blocks of a picture that have
 // coefficients, added to the prediction. The coefficients are dense: a list says where in the picture each
 // block lies. A thread transforms a row, then a column; the block lies in shared memory meanwhile.
-#include "workloads/device.h"
+#include "weft/workloads/device.h"
 
 constexpr int kThreads = 192;
 

@@ -4,7 +4,7 @@
 #include "workloads/host.h"
 #include "workloads/texture.h"
 
-namespace weft::workloads {
+namespace weft::workloads::h264_motion_compensation {
 namespace {
 
 constexpr std::int32_t kMacroblock = 16;
@@ -140,7 +140,7 @@ class H264MotionCompensation : public Workload {
             {"stsimt", size(120, 68)}};
   }
   std::map<std::string, std::vector<std::string>> settings() const override {
-    return {{"stsimt", {"sm.registers_per_thread=25"}}};
+    return {{"stsimt", {"sm.registers_per_thread=21"}}};
   }
   Code code() const override { return built_code(name()); }
 
@@ -230,8 +230,8 @@ class H264MotionCompensation : public Workload {
 
 }  // namespace
 
-std::unique_ptr<Workload> make_h264_motion_compensation() {
+std::unique_ptr<Workload> make() {
   return std::make_unique<H264MotionCompensation>();
 }
 
-}  // namespace weft::workloads
+}  // namespace weft::workloads::h264_motion_compensation

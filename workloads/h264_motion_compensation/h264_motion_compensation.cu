@@ -2,7 +2,7 @@
 // each of its quarters moved by a vector of its own, in quarters of a luma sample. A block of 64 threads per
 // macroblock, 16 threads per quarter, which load what they need of the reference into shared memory. The
 // texture repeats the samples at the picture's edge, as the standard wants it.
-#include "workloads/device.h"
+#include "weft/workloads/device.h"
 
 constexpr int kQuarter = 8;           // luma samples
 constexpr int kReach = kQuarter + 5;  // with what a filter of six taps needs: two before, three behind

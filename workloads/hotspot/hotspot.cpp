@@ -1,9 +1,9 @@
 #include <algorithm>
 
-#include "common/error.h"
+#include "weft/common/error.h"
 #include "workloads/host.h"
 
-namespace weft::workloads {
+namespace weft::workloads::hotspot {
 namespace {
 
 constexpr std::uint32_t kTile = 16;  // as in hotspot.cu
@@ -113,8 +113,8 @@ class Hotspot : public Workload {
 
 }  // namespace
 
-std::unique_ptr<Workload> make_hotspot() {
+std::unique_ptr<Workload> make() {
   return std::make_unique<Hotspot>();
 }
 
-}  // namespace weft::workloads
+}  // namespace weft::workloads::hotspot

@@ -1,7 +1,7 @@
 // Temperatures of a chip over time, by finite differences. A block keeps a tile in shared memory over several
 // steps; with each step the part of the tile that is still right shrinks by one cell on each side (ghost
 // zones), and only what is left after the last step is written.
-#include "workloads/device.h"
+#include "weft/workloads/device.h"
 
 constexpr int kTile = 16;
 

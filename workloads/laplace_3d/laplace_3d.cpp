@@ -2,7 +2,7 @@
 
 #include "workloads/host.h"
 
-namespace weft::workloads {
+namespace weft::workloads::laplace_3d {
 namespace {
 
 constexpr std::uint32_t kBlockX = 32, kBlockY = 4;  // as in laplace_3d.cu
@@ -79,8 +79,8 @@ class Laplace3d : public Workload {
 
 }  // namespace
 
-std::unique_ptr<Workload> make_laplace_3d() {
+std::unique_ptr<Workload> make() {
   return std::make_unique<Laplace3d>();
 }
 
-}  // namespace weft::workloads
+}  // namespace weft::workloads::laplace_3d

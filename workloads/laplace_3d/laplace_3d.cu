@@ -1,6 +1,6 @@
 // Jacobi steps for Laplace's equation on a box: a block of 32 x 4 threads walks along z with a tile of three
 // planes in shared memory, with a border of one cell that its first threads fetch.
-#include "workloads/device.h"
+#include "weft/workloads/device.h"
 
 constexpr int kBlockX = 32, kBlockY = 4;
 constexpr int kRow = kBlockX + 2, kPlane = kRow * (kBlockY + 2);
@@ -33,14 +33,23 @@ extern "C" __global__ void laplace_3d(int nx, int ny, int nz, const float* befor
   const int cell = threadIdx.x + 1 + (threadIdx.y + 1) * kRow;
   int at = x + y * nx;
 
-  int below = 0, here = kPlane, above = 2 * kPlane;
-  if (active) u[here + cell] = before[at];
-  if (fetches_border) u[here + border_cell] = before[border_at];
+  // The three planes move down by a copy in each turn, as in the original.
+  constexpr int below = 0, here = kPlane, above = 2 * kPlane;
+  if (active) u[above + cell] = before[at];
+  if (fetches_border) u[above + border_cell] = before[border_at];
 
 #pragma unroll 1
   for (int z = 0; z < nz; ++z) {
-    if (active && z + 1 < nz) u[above + cell] = before[at + plane];
-    if (fetches_border && z + 1 < nz) u[above + border_cell] = before[border_at + plane];
+    if (active) {
+      u[below + cell] = u[here + cell];
+      u[here + cell] = u[above + cell];
+      if (z + 1 < nz) u[above + cell] = before[at + plane];
+    }
+    if (fetches_border) {
+      u[below + border_cell] = u[here + border_cell];
+      u[here + border_cell] = u[above + border_cell];
+      if (z + 1 < nz) u[above + border_cell] = before[border_at + plane];
+    }
     __syncthreads();
     if (active) {
       float value;
@@ -56,9 +65,5 @@ extern "C" __global__ void laplace_3d(int nx, int ny, int nz, const float* befor
     __syncthreads();
     at += plane;
     border_at += plane;
-    const int free = below;
-    below = here;
-    here = above;
-    above = free;
   }
 }

@@ -2,11 +2,11 @@
 #include <array>
 #include <cmath>
 
-#include "common/error.h"
+#include "weft/common/error.h"
 #include "workloads/host.h"
 #include "workloads/libor/near.h"
 
-namespace weft::workloads {
+namespace weft::workloads::libor {
 namespace {
 
 constexpr std::uint32_t kMaxRates = 80, kMaxSteps = 40, kOptions = 15, kBlock = 64;  // as in libor.cu
@@ -214,8 +214,8 @@ class Libor : public Workload {
 
 }  // namespace
 
-std::unique_ptr<Workload> make_libor() {
+std::unique_ptr<Workload> make() {
   return std::make_unique<Libor>();
 }
 
-}  // namespace weft::workloads
+}  // namespace weft::workloads::libor

@@ -1,7 +1,7 @@
 // Monte Carlo of forward rates in the LIBOR market model, and a portfolio of swaptions on them: one path per
 // thread (Giles, Glasserman 2006). The second kernel also differentiates the portfolio's value by the last
 // initial rate, by adjoints: it keeps all rates of all steps in local memory and goes back through them.
-#include "workloads/device.h"
+#include "weft/workloads/device.h"
 
 constexpr int kMaxRates = 80, kMaxSteps = 40, kOptions = 15;
 

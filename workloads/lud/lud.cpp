@@ -3,7 +3,7 @@
 
 #include "workloads/host.h"
 
-namespace weft::workloads {
+namespace weft::workloads::lud {
 namespace {
 
 constexpr std::size_t kTile = 16;  // as in lud.cu
@@ -117,8 +117,8 @@ class Lud : public Workload {
 
 }  // namespace
 
-std::unique_ptr<Workload> make_lud() {
+std::unique_ptr<Workload> make() {
   return std::make_unique<Lud>();
 }
 
-}  // namespace weft::workloads
+}  // namespace weft::workloads::lud

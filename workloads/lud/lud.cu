@@ -1,6 +1,6 @@
 // A = L U in place, by tiles of 16 x 16 along the diagonal: the tile on it, the tiles right of it and below
 // it, then all tiles behind. L has ones on its diagonal. Organised as in the Rodinia suite.
-#include "workloads/device.h"
+#include "weft/workloads/device.h"
 
 constexpr int kTile = 16;
 

@@ -1,6 +1,6 @@
 #include "workloads/host.h"
 
-namespace weft::workloads {
+namespace weft::workloads::matrix_multiply {
 namespace {
 
 constexpr std::uint32_t kTile = 16;  // as in matrix_multiply.cu
@@ -70,8 +70,8 @@ class MatrixMultiply : public Workload {
 
 }  // namespace
 
-std::unique_ptr<Workload> make_matrix_multiply() {
+std::unique_ptr<Workload> make() {
   return std::make_unique<MatrixMultiply>();
 }
 
-}  // namespace weft::workloads
+}  // namespace weft::workloads::matrix_multiply

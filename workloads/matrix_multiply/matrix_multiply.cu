@@ -1,6 +1,6 @@
 // C = A B for square row-major matrices; a block computes one 16 x 16 tile of C, staging tiles of A and B in shared
 // memory. n is a multiple of 16.
-#include "workloads/device.h"
+#include "weft/workloads/device.h"
 
 constexpr int kTile = 16;
 

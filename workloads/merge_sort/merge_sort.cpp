@@ -4,7 +4,7 @@
 
 #include "workloads/host.h"
 
-namespace weft::workloads {
+namespace weft::workloads::merge_sort {
 namespace {
 
 // As in merge_sort.cu and in the SDK.
@@ -98,8 +98,8 @@ class MergeSort : public Workload {
 
 }  // namespace
 
-std::unique_ptr<Workload> make_merge_sort() {
+std::unique_ptr<Workload> make() {
   return std::make_unique<MergeSort>();
 }
 
-}  // namespace weft::workloads
+}  // namespace weft::workloads::merge_sort

@@ -4,7 +4,7 @@
 // belongs in the other run knows where to write it. Organised as in the CUDA SDK.
 //
 // Equal keys keep their order: keys of the first run go before equal ones of the second.
-#include "workloads/device.h"
+#include "weft/workloads/device.h"
 
 constexpr unsigned kShared = 1024;  // pairs that a block sorts
 constexpr unsigned kSample = 128;   // distance of the keys that cut

@@ -10,7 +10,7 @@ namespace {
 
 std::uint8_t random_base(Random& random) {
   const std::uint32_t percent = random.next() % 100;
-  return percent < 30 ? 0 : percent < 50 ? 1 : percent < 70 ? 2 : 3;
+  return percent < 33 ? 0 : percent < 50 ? 1 : percent < 68 ? 2 : 3;
 }
 
 void append_copy(Bases& genome, Random& random) {
@@ -50,17 +50,17 @@ Bases random_genome(std::uint32_t length, std::uint32_t seed) {
   return genome;
 }
 
-Bases random_reads(const Bases& genome, std::uint32_t count, std::uint32_t length, std::uint32_t seed) {
+Bases random_reads(const Bases& genome, std::uint32_t count, std::uint32_t length,
+                   std::uint32_t percent_present, std::uint32_t seed) {
   Random random(seed);
   Bases reads;
   reads.reserve(std::size_t{count} * length);
   for (std::uint32_t read = 0; read < count; ++read) {
-    const bool sampled = random.next() % 8 != 0 && genome.size() >= length;
+    const bool sampled = random.next() % 100 < percent_present && genome.size() >= length;
     const std::uint32_t places = sampled ? static_cast<std::uint32_t>(genome.size()) - length + 1 : 1;
     const std::uint32_t from = random.next() % places;
     for (std::uint32_t i = 0; i < length; ++i) {
-      const bool wrong = random.next() % 100 == 0;
-      reads.push_back(wrong || !sampled ? random_base(random) : genome[from + i]);
+      reads.push_back(sampled ? genome[from + i] : random_base(random));
     }
   }
   return reads;

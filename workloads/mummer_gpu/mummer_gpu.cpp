@@ -1,15 +1,17 @@
 #include <algorithm>
+#include <optional>
 
-#include "common/error.h"
+#include "weft/common/error.h"
 #include "workloads/mummer_gpu/suffix_tree.h"
 #include "workloads/texture.h"
 
-namespace weft::workloads {
+namespace weft::workloads::mummer_gpu {
 namespace {
 
 constexpr texture::Format kFourWords{texture::ChannelKind::kUnsigned, 32, 4};
 constexpr texture::Format kByte{texture::ChannelKind::kUnsigned, 8, 1};
 constexpr std::uint32_t kListBlock = 256;
+constexpr std::uint32_t kTextureWidth = 2048;  // texels; two are a node
 
 struct Match {
   std::uint32_t node = 0;
@@ -22,11 +24,57 @@ struct Expected {
   std::uint32_t read = 0, start = 0;
 };
 
+// The tree and the reference on the device, in textures or in arrays; the kernels take either in the same
+// places.
+class DeviceTree {
+ public:
+  DeviceTree(runtime::Device& device, const SuffixTree& tree, bool textures) {
+    if (textures) {
+      node_texture_.emplace(device, kFourWords, kTextureWidth, texels_of(tree));
+      reference_texture_.emplace(device, kByte, tree.text());
+    } else {
+      nodes_.emplace(device, tree.nodes());
+      reference_.emplace(device, tree.text());
+    }
+  }
+  std::string kernel(const std::string& name) const { return nodes_ ? name + "_in_arrays" : name; }
+  std::uint64_t nodes() const { return nodes_ ? nodes_->address() : node_texture_->object(); }
+  std::uint64_t reference() const { return nodes_ ? reference_->address() : reference_texture_->object(); }
+
+ private:
+  using Texel = std::array<std::uint32_t, 4>;
+  static std::vector<Texel> texels_of(const SuffixTree& tree) {
+    std::vector<Texel> texels;
+    texels.reserve(2 * tree.nodes().size());
+    for (const auto& node : tree.nodes()) {
+      texels.push_back({node.begin, node.end, node.link, node.depth});
+      texels.push_back(node.children);
+    }
+    return texels;
+  }
+  std::optional<ArrayTexture<Texel>> node_texture_;
+  std::optional<LinearTexture<std::uint8_t>> reference_texture_;
+  std::optional<DeviceArray<SuffixTree::Node>> nodes_;
+  std::optional<DeviceArray<std::uint8_t>> reference_;
+};
+
+// Each read with a terminator behind it.
+Bases terminated(const Bases& reads, std::uint32_t length) {
+  Bases all;
+  all.reserve(reads.size() + reads.size() / length);
+  for (std::size_t at = 0; at < reads.size(); at += length) {
+    all.insert(all.end(), reads.begin() + static_cast<std::ptrdiff_t>(at),
+               reads.begin() + static_cast<std::ptrdiff_t>(at + length));
+    all.push_back(kTerminator);
+  }
+  return all;
+}
+
 class MummerGpu : public Workload {
  public:
   std::string name() const override { return "mummer_gpu"; }
   std::string summary() const override {
-    return "DNA reads matched through a suffix tree in textures: divergence, dependent fetches";
+    return "DNA reads matched through a suffix tree: divergence, dependent loads or texture fetches";
   }
   std::vector<Option> options() const override {
     return {{"reference", 16, 1u << 22, 1, "bases of the reference"},
@@ -35,21 +83,33 @@ class MummerGpu : public Workload {
             {"least", 4, 256, 1, "bases of the shortest match looked for"},
             {"block", 1, 512, 1, "threads of a block that matches"},
             {"list", 0, 1u << 20, 1, "matches whose places are listed by a second kernel, at most; 0: none"},
+            {"present", 0, 100, 1, "percent of the reads that are pieces of the reference"},
+            {"textures", 0, 1, 1, "1: tree and reference lie in textures; 0: in global memory"},
             {"seed", 0, UINT32_MAX, 1, "of reference and reads"}};
   }
   std::map<std::string, Size> sizes() const override {
-    const Size small{{"reference", 3'000}, {"reads", 300}, {"length", 25}, {"least", 20},
-                     {"block", 128},       {"list", 600},  {"seed", 12345}};
-    const Size paper{{"reference", 20'000}, {"reads", 50'000}, {"length", 25}, {"least", 20},
-                     {"block", 256},        {"list", 0},       {"seed", 12345}};
-    const Size one_block{{"reference", 20'000}, {"reads", 100}, {"length", 30}, {"least", 20},
-                         {"block", 100},        {"list", 0},    {"seed", 12345}};
-    Size listing = paper, large = paper, normal = paper;
-    listing["list"] = 80'896;
-    large["reference"] = 1'000'000, large["reads"] = 200'000, large["list"] = 100'000;
-    normal["reads"] = 10'000, normal["list"] = 10'000;
-    return {{"small", small}, {"default", normal},        {"large", large},    {"dwr", paper},
-            {"crown", paper}, {"crown_small", one_block}, {"harp", one_block}, {"stsimt", listing}};
+    const Size paper{{"reference", 1'400'000}, {"reads", 50'000}, {"length", 25},  {"least", 20},
+                     {"block", 256},           {"list", 0},       {"present", 27}, {"textures", 0},
+                     {"seed", 12345}};
+    const auto with = [&](const Size& changes) {
+      Size size = paper;
+      for (const auto& [option, value] : changes) size[option] = value;
+      return size;
+    };
+    const Size one_block = with({{"reads", 100}, {"block", 100}});
+    return {{"small", with({{"reference", 3'000},
+                            {"reads", 200},
+                            {"least", 8},
+                            {"block", 128},
+                            {"list", 600},
+                            {"textures", 1}})},
+            {"default", with({{"reference", 200'000}, {"reads", 10'000}, {"list", 10'000}, {"textures", 1}})},
+            {"large", with({{"reads", 200'000}, {"list", 100'000}, {"textures", 1}})},
+            {"dwr", paper},
+            {"crown", paper},
+            {"crown_small", one_block},
+            {"harp", with({{"reads", 100}, {"block", 100}, {"textures", 1}})},
+            {"stsimt", with({{"list", 80'896}, {"textures", 1}})}};
   }
   std::map<std::string, std::vector<std::string>> settings() const override {
     return {{"dwr", {"sm.registers_per_thread=16"}},
@@ -68,22 +128,18 @@ class MummerGpu : public Workload {
     }
     const std::uint32_t starts = length - least + 1;
     const Bases genome = random_genome(value("reference"), value("seed"));
-    const Bases text = random_reads(genome, reads, length, value("seed") + 1);
+    const Bases text = random_reads(genome, reads, length, value("present"), value("seed") + 1);
     const SuffixTree tree(genome);
 
     auto& module = device.load_module(code.ptx, code.file);
-    const ArrayTexture<SuffixTree::Node> nodes(device, kFourWords, SuffixTree::kTextureWidth, tree.nodes());
-    const ArrayTexture<SuffixTree::Children> children(device, kFourWords, SuffixTree::kTextureWidth,
-                                                      tree.children());
-    const LinearTexture<std::uint8_t> reference(device, kByte, tree.text());
-    const DeviceArray<std::uint8_t> device_reads(device, text);
+    const DeviceTree device_tree(device, tree, value("textures") != 0);
+    const DeviceArray<std::uint8_t> device_reads(device, terminated(text, length));
     const DeviceArray<Match> matches(device, std::vector<Match>(std::size_t{reads} * starts));
     const std::uint32_t block = value("block");
-    device.launch(module, "match_reads", {blocks_for(reads, block), 1, 1}, {block, 1, 1},
+    device.launch(module, device_tree.kernel("match_reads"), {blocks_for(reads, block), 1, 1}, {block, 1, 1},
                   runtime::Arguments()
-                      .add(nodes.object())
-                      .add(children.object())
-                      .add(reference.object())
+                      .add(device_tree.nodes())
+                      .add(device_tree.reference())
                       .add(device_reads.address())
                       .add(static_cast<std::int32_t>(reads))
                       .add(static_cast<std::int32_t>(length))
@@ -100,26 +156,28 @@ class MummerGpu : public Workload {
         expected.push_back({longest_match(genome, suffixes, from, length - start), read, start});
       }
     }
+    const auto wanted = [&](std::size_t i) {
+      const auto found = expected[i].match.length;
+      return found >= least ? static_cast<std::int32_t>(found) : Match().length;  // nothing is written
+    };
     const std::vector<Match> got = matches.read();
     Result result = compare(
-        "matches", got.size(),
-        [&](std::size_t i) { return got[i].length == static_cast<std::int32_t>(expected[i].match.length); },
+        "matches", got.size(), [&](std::size_t i) { return got[i].length == wanted(i); },
         [&](std::size_t i) {
           return "read " + std::to_string(expected[i].read) + " from " + std::to_string(expected[i].start) +
-                 ": got " + std::to_string(got[i].length) + " bases, want " +
-                 std::to_string(expected[i].match.length);
+                 ": got " + std::to_string(got[i].length) + " bases, want " + std::to_string(wanted(i)) +
+                 " (-1: shorter than `least`)";
         });
     if (!result.verified || values.at("list") == 0) return result;
-    return list(device, module, nodes.object(), children.object(), tree, suffixes, got, expected, least,
-                value("list"));
+    return list(device, module, device_tree, tree, suffixes, got, expected, least, value("list"));
   }
 
  private:
   // The second kernel: where the first `limit` matches that are long enough occur.
-  static Result list(runtime::Device& device, runtime::LoadedModule& module, runtime::Object nodes,
-                     runtime::Object children, const SuffixTree& tree,
-                     const std::vector<std::uint32_t>& suffixes, const std::vector<Match>& got,
-                     const std::vector<Expected>& expected, std::uint32_t least, std::uint32_t limit) {
+  static Result list(runtime::Device& device, runtime::LoadedModule& module, const DeviceTree& device_tree,
+                     const SuffixTree& tree, const std::vector<std::uint32_t>& suffixes,
+                     const std::vector<Match>& got, const std::vector<Expected>& expected,
+                     std::uint32_t least, std::uint32_t limit) {
     std::vector<std::uint32_t> tops;
     std::vector<std::int32_t> offsets;
     std::vector<std::uint32_t> want;
@@ -136,10 +194,10 @@ class MummerGpu : public Workload {
     const DeviceArray<std::uint32_t> device_tops(device, tops);
     const DeviceArray<std::int32_t> device_offsets(device, offsets);
     const DeviceArray<std::uint32_t> places(device, std::vector<std::uint32_t>(want.size(), UINT32_MAX));
-    device.launch(module, "list_places", {blocks_for(tops.size(), kListBlock), 1, 1}, {kListBlock, 1, 1},
+    device.launch(module, device_tree.kernel("list_places"), {blocks_for(tops.size(), kListBlock), 1, 1},
+                  {kListBlock, 1, 1},
                   runtime::Arguments()
-                      .add(nodes)
-                      .add(children)
+                      .add(device_tree.nodes())
                       .add(ups.address())
                       .add(device_tops.address())
                       .add(device_offsets.address())
@@ -157,8 +215,8 @@ class MummerGpu : public Workload {
 
 }  // namespace
 
-std::unique_ptr<Workload> make_mummer_gpu() {
+std::unique_ptr<Workload> make() {
   return std::make_unique<MummerGpu>();
 }
 
-}  // namespace weft::workloads
+}  // namespace weft::workloads::mummer_gpu

@@ -1,93 +1,179 @@
-// Matching of DNA reads against a reference through its suffix tree, which lies in textures: one read per
-// thread.
+// Matching of DNA reads against a reference through its suffix tree: one read per thread. The tree and the
+// reference lie in textures or in global memory; the algorithm is the same, so it is written once, over
+// `Tree`.
 //
-// Node numbers index two-dimensional textures. A node's texel: begin and end of its edge's label in the
-// reference, its suffix link (of a leaf: kLeaf | where its suffix begins), its depth in bases. A texel of
-// `children`: the children by base, 0 where there is none.
-#include "workloads/device.h"
+// A node: begin and end of its edge's label in the reference, its suffix link (of a leaf: kLeaf | where its
+// suffix begins), its depth in bases; beside them its children by base, 0 where there is none.
+#include "weft/workloads/device.h"
 
-constexpr unsigned kRoot = 1, kLeaf = 0x80000000u, kWidth = 2048;
+constexpr unsigned kNone = 0, kRoot = 1, kLeaf = 0x80000000u, kWidth = 2048;
+constexpr unsigned kEnd = 4;  // follows the last base of a read, and of the reference
 
-__device__ static uint4 texel(cudaTextureObject_t of, unsigned node) {
-  return tex2D<uint4>(of, static_cast<float>(node % kWidth), static_cast<float>(node / kWidth));
-}
+struct Edge {
+  unsigned begin, end;
+};
 
-__device__ static unsigned child_of(cudaTextureObject_t children, unsigned node, unsigned base) {
-  const uint4 all = texel(children, node);
-  if (base == 0) {
-    WEFT_KEEP_BRANCH();
-    return all.x;
+// Two texels of a two-dimensional texture are a node: the node itself and its children.
+struct TreeInTextures {
+  cudaTextureObject_t nodes, reference;
+
+  __device__ uint4 texel(unsigned node, unsigned which) const {
+    const unsigned x = 2 * (node % (kWidth / 2)) + which, y = node / (kWidth / 2);
+    return tex2D<uint4>(nodes, static_cast<float>(x), static_cast<float>(y));
   }
-  if (base == 1) {
-    WEFT_KEEP_BRANCH();
-    return all.y;
+  __device__ Edge edge(unsigned node) const {
+    const uint4 all = texel(node, 0);
+    return {all.x, all.y};
   }
-  if (base == 2) {
-    WEFT_KEEP_BRANCH();
-    return all.z;
+  __device__ unsigned link(unsigned node) const { return texel(node, 0).z; }
+  __device__ unsigned base(unsigned at) const { return tex1Dfetch<unsigned>(reference, at); }
+  __device__ unsigned child(unsigned node, unsigned base) const {
+    const uint4 all = texel(node, 1);
+    switch (base) {
+      case 0:
+        WEFT_KEEP_BRANCH();
+        return all.x;
+      case 1:
+        WEFT_KEEP_BRANCH();
+        return all.y;
+      case 2:
+        WEFT_KEEP_BRANCH();
+        return all.z;
+      default:
+        return all.w;
+    }
   }
-  return all.w;
-}
+};
 
-// For every start in the read from which `least` bases are left: how many of them occur in the reference, and
-// the first node at or below the place in the tree where the search stopped. From one start to the next the
-// search goes through the suffix link and passes, without comparing, what it has already seen (McCreight
-// 1976).
-extern "C" __global__ void match_reads(cudaTextureObject_t nodes, cudaTextureObject_t children,
-                                       cudaTextureObject_t reference, const unsigned char* reads, int count,
-                                       int length, int least, int2* matches) {
+struct Node {
+  unsigned begin, end, link, depth;
+  unsigned children[4];
+};
+
+// Each arm of child() has a load of its own, as in a program that loads what it needs; the comments
+// in the PTX differ, or clang would join them. `volatile` keeps it from loading begin and end at once.
+struct TreeInArrays {
+  const volatile Node* nodes;
+  const unsigned char* reference;
+
+  __device__ Edge edge(unsigned node) const { return {nodes[node].begin, nodes[node].end}; }
+  __device__ unsigned link(unsigned node) const { return nodes[node].link; }
+  __device__ unsigned base(unsigned at) const { return reference[at]; }
+  __device__ unsigned child(unsigned node, unsigned base) const {
+    unsigned next;
+    switch (base) {
+      case 0:
+        next = nodes[node].children[0];
+        asm volatile("// A");
+        break;
+      case 1:
+        next = nodes[node].children[1];
+        asm volatile("// C");
+        break;
+      case 2:
+        next = nodes[node].children[2];
+        asm volatile("// G");
+        break;
+      default:
+        next = nodes[node].children[3];
+        asm volatile("// T");
+        break;
+    }
+    return next;
+  }
+};
+
+// For every start in the read from which `least` bases are left: how many of them occur in the reference, if
+// at least `least`, and the first node at or below the place in the tree where the search stopped. From one
+// start to the next the search goes through the suffix link of the last node it left, and passes without
+// comparing the part of an edge that it has already seen (McCreight 1976).
+//
+// Both loops are left by goto, as in the published program: threads that are done with a start wait at its
+// end, not behind the loop that compares an edge. What goto leaves is declared outside of the loops: clang
+// would route the way out of a variable's scope through a switch, where all threads would meet.
+template <class Tree>
+__device__ static void match(const Tree& tree, const unsigned char* reads, int count, int length, int least,
+                             int2* matches) {
   const int read = blockIdx.x * blockDim.x + threadIdx.x;
   if (read >= count) return;
-  const unsigned char* text = reads + read * length;
-  const int starts = length - least + 1;
-  int2* found = matches + read * starts;
+  const unsigned char* text = reads + read * (length + 1);
+  const int last = length - least;
+  int2* found = matches + read * (last + 1);
 
-  unsigned node = kRoot;
-  int depth = 0;  // of `node`
-  int known = 0;  // bases from `start` that are known to occur
+  unsigned node = kRoot, above = kRoot, begin = 0, end = 0, at = 0, base = 0, stopped = kRoot;
+  int matched = 0;  // bases from `start`
+  int longest = 0;
+  int known = 0;  // of the next edge, bases that need not be compared
 #pragma unroll 1
-  for (int start = 0; start < starts; ++start) {
-    unsigned below = node;
-    int matched = depth;
-    bool inside = false;  // an edge
+  for (int start = 0; start <= last; ++start, ++text, ++found) {
+    if (matched < 0) {
+      node = kRoot;
+      matched = 0;
+      known = 0;
+    }
+    base = text[matched];
 #pragma unroll 1
-    while (start + depth < length && !inside) {
-      const unsigned next = child_of(children, node, text[start + depth]);
-      if (next == 0) break;
-      below = next;
-      const uint4 edge = texel(nodes, next);
-      const int label = edge.y - edge.x;
-      int along = known - depth;
-      if (along < 1) along = 1;
-      if (along > label) along = label;
-#pragma unroll 1
-      while (along < label && start + depth + along < length) {
-        if (tex1Dfetch<unsigned>(reference, edge.x + along) != text[start + depth + along]) break;
-        ++along;
+    while (base != kEnd) {
+      above = node;
+      node = tree.child(node, base);
+      if (node == kNone) {
+        stopped = above;
+        longest = matched;
+        matched -= 1;
+        known = 0;
+        goto NEXT_SUBSTRING;
       }
-      matched = depth + along;
-      if (along < label) {
-        inside = true;
+      {
+        const Edge edge = tree.edge(node);
+        begin = edge.begin;
+        end = edge.end;
+      }
+      if (known != 0) {
+        const int label = static_cast<int>(end - begin);
+        at = begin + min(known, label);
+        matched += min(known, label);
+        known = max(known - label, 0);
       } else {
-        node = next;
-        depth = matched;
+        ++matched;  // the child was chosen by it
+        at = begin + 1;
+      }
+#pragma unroll 1
+      while (true) {
+        base = text[matched];
+        if (at >= end || base == kEnd) break;
+        if (tree.base(at) != base) goto RECORD_RESULT;
+        ++matched;
+        ++at;
       }
     }
-    found[start] = int2{static_cast<int>(below), matched};
-
-    known = matched - 1;
-    if (node != kRoot) {
-      node = texel(nodes, node).z;
-      --depth;
-    }
+  RECORD_RESULT:
+    stopped = node;
+    longest = matched;
+    known = static_cast<int>(at - begin);
+    matched -= known + 1;
+  NEXT_SUBSTRING:
+    if (longest >= least) *found = int2{static_cast<int>(stopped), longest};
+    node = tree.link(above);
   }
+}
+
+extern "C" __global__ void match_reads(cudaTextureObject_t nodes, cudaTextureObject_t reference,
+                                       const unsigned char* reads, int count, int length, int least,
+                                       int2* matches) {
+  match(TreeInTextures{nodes, reference}, reads, count, length, least, matches);
+}
+
+extern "C" __global__ void match_reads_in_arrays(const Node* nodes, const unsigned char* reference,
+                                                 const unsigned char* reads, int count, int length, int least,
+                                                 int2* matches) {
+  match(TreeInArrays{nodes, reference}, reads, count, length, least, matches);
 }
 
 // Where in the reference a match occurs: the leaves below its node, by a walk without a stack. ups: a node's
 // parent, and its child that ends the reference.
-extern "C" __global__ void list_places(cudaTextureObject_t nodes, cudaTextureObject_t children,
-                                       const uint2* ups, const unsigned* tops, const int* offsets, int count,
-                                       int* places) {
+template <class Tree>
+__device__ static void list(const Tree& tree, const uint2* ups, const unsigned* tops, const int* offsets,
+                            int count, int* places) {
   const int match = blockIdx.x * blockDim.x + threadIdx.x;
   if (match >= count) return;
   const unsigned top = tops[match];
@@ -96,22 +182,22 @@ extern "C" __global__ void list_places(cudaTextureObject_t nodes, cudaTextureObj
   int turn = 0;  // which child is next: 0 to 3 by base, 4 the end of the reference, 5 none
 #pragma unroll 1
   while (true) {
-    const unsigned link = texel(nodes, node).z;
+    const unsigned link = tree.link(node);
     if (link & kLeaf) {
       *place++ = static_cast<int>(link & ~kLeaf);
       turn = 5;
     }
-    unsigned next = 0;
+    unsigned next = kNone;
 #pragma unroll 1
-    while (turn < 5 && next == 0) {
+    while (turn < 5 && next == kNone) {
       if (turn < 4) {
-        next = child_of(children, node, turn);
+        next = tree.child(node, turn);
       } else {
         next = ups[node].y;
       }
       ++turn;
     }
-    if (next != 0) {
+    if (next != kNone) {
       node = next;
       turn = 0;
       continue;
@@ -119,8 +205,18 @@ extern "C" __global__ void list_places(cudaTextureObject_t nodes, cudaTextureObj
     if (node == top) break;
     const unsigned parent = ups[node].x;
     turn = 0;
-    while (turn < 4 && child_of(children, parent, turn) != node) ++turn;
+    while (turn < 4 && tree.child(parent, turn) != node) ++turn;
     ++turn;
     node = parent;
   }
+}
+
+extern "C" __global__ void list_places(cudaTextureObject_t nodes, const uint2* ups, const unsigned* tops,
+                                       const int* offsets, int count, int* places) {
+  list(TreeInTextures{nodes, 0}, ups, tops, offsets, count, places);
+}
+
+extern "C" __global__ void list_places_in_arrays(const Node* nodes, const uint2* ups, const unsigned* tops,
+                                                 const int* offsets, int count, int* places) {
+  list(TreeInArrays{nodes, nullptr}, ups, tops, offsets, count, places);
 }

@@ -11,8 +11,12 @@ constexpr std::uint32_t kLevelsByBreadth = 8;
 // Ukkonen, On-line construction of suffix trees, Algorithmica 14, 1995.
 class Builder {
  public:
-  using Node = SuffixTree::Node;
+  struct Node {
+    std::uint32_t begin = 0, end = 0, link = 0;
+  };
   explicit Builder(const Bases& text) : text_(text) {
+    nodes_.reserve(2 * text.size() + 1);
+    child_.reserve(2 * text.size() + 1);
     nodes_.resize(2);
     child_.resize(2);
     nodes_[SuffixTree::kRoot].link = SuffixTree::kRoot;
@@ -27,7 +31,7 @@ class Builder {
 
  private:
   std::uint32_t add(std::uint32_t begin, std::uint32_t end) {
-    nodes_.push_back({begin, end, SuffixTree::kRoot, 0});
+    nodes_.push_back({begin, end, SuffixTree::kRoot});
     child_.emplace_back();
     return static_cast<std::uint32_t>(nodes_.size() - 1);
   }
@@ -129,7 +133,6 @@ SuffixTree::SuffixTree(const Bases& genome) : text_(genome) {
   std::vector<std::uint32_t> number(order.size());
   for (std::uint32_t i = 0; i < order.size(); ++i) number[order[i]] = i;
   nodes_.resize(order.size());
-  children_.resize(order.size());
   ups_.resize(order.size());
   // A parent comes before its children in this order, so its depth is known.
   for (std::uint32_t i = kRoot; i < order.size(); ++i) {
@@ -145,7 +148,7 @@ SuffixTree::SuffixTree(const Bases& genome) : text_(genome) {
       leaf = false;
       const std::uint32_t below = number[child[base]];
       ups_[below].parent = i;
-      (base < 4 ? children_[i][base] : ups_[i].ended) = below;
+      (base < 4 ? node.children[base] : ups_[i].ended) = below;
     }
     const auto whole = static_cast<std::uint32_t>(text_.size());
     node.link = leaf ? kLeaf | (whole - node.depth) : number[old.link];

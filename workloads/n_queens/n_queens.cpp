@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <numeric>
 
-#include "common/error.h"
+#include "weft/common/error.h"
 #include "workloads/host.h"
 
-namespace weft::workloads {
+namespace weft::workloads::n_queens {
 namespace {
 
 constexpr std::uint32_t kThreads = 96, kMaxRows = 10;  // as in n_queens.cu
@@ -133,8 +133,8 @@ class NQueens : public Workload {
 
 }  // namespace
 
-std::unique_ptr<Workload> make_n_queens() {
+std::unique_ptr<Workload> make() {
   return std::make_unique<NQueens>();
 }
 
-}  // namespace weft::workloads
+}  // namespace weft::workloads::n_queens

@@ -4,7 +4,7 @@
 
 #include "workloads/host.h"
 
-namespace weft::workloads {
+namespace weft::workloads::nearest_neighbor {
 namespace {
 
 constexpr std::size_t kLine = 49;  // as in nearest_neighbor.cu
@@ -41,12 +41,14 @@ class NearestNeighbor : public Workload {
             {"batch", 1, 1u << 24, 1, "records of a launch"},
             {"text", 0, 1, 1, "1: records are lines of text; 0: pairs of floats"},
             {"block", 1, 512, 1, "threads of a block"},
+            {"reread", 0, 1, 1, "of text, 1: a character is read from memory at each use; 0: once"},
             {"seed", 0, UINT32_MAX, 1, "of the records"}};
   }
   std::map<std::string, Size> sizes() const override {
     const auto size = [](std::uint64_t records, std::uint64_t batch, std::uint64_t text,
                          std::uint64_t block) {
-      return Size{{"records", records}, {"batch", batch}, {"text", text}, {"block", block}, {"seed", 12345}};
+      return Size{{"records", records}, {"batch", batch}, {"text", text},
+                  {"block", block},     {"reread", 0},    {"seed", 12345}};
     };
     const Size lines = size(60'000, 15'000, 1, 16);
     return {{"small", size(2'000, 1'500, 1, 16)},
@@ -69,6 +71,9 @@ class NearestNeighbor : public Workload {
     const auto value = [&](const char* option) { return static_cast<std::uint32_t>(values.at(option)); };
     const std::uint32_t records = value("records"), batch = value("batch"), block = value("block");
     const bool text = value("text") == 1;
+    const char* kernel = !text                  ? "distances_of_pairs"
+                         : value("reread") == 1 ? "distances_of_lines_reread"
+                                                : "distances_of_lines";
     Random random(device, value("seed"));
     std::vector<char> lines;
     std::vector<float> pairs, want;
@@ -95,8 +100,7 @@ class NearestNeighbor : public Workload {
       const std::uint32_t here = std::min(batch, records - first);
       const runtime::Address from = text ? device_lines.address() + std::uint64_t{first} * kLine
                                          : device_pairs.address() + std::uint64_t{first} * 2 * sizeof(float);
-      device.launch(module, text ? "distances_of_lines" : "distances_of_pairs",
-                    {blocks_for(here, block), 1, 1}, {block, 1, 1},
+      device.launch(module, kernel, {blocks_for(here, block), 1, 1}, {block, 1, 1},
                     runtime::Arguments()
                         .add(from)
                         .add(kHereLatitude)
@@ -115,8 +119,8 @@ class NearestNeighbor : public Workload {
 
 }  // namespace
 
-std::unique_ptr<Workload> make_nearest_neighbor() {
+std::unique_ptr<Workload> make() {
   return std::make_unique<NearestNeighbor>();
 }
 
-}  // namespace weft::workloads
+}  // namespace weft::workloads::nearest_neighbor

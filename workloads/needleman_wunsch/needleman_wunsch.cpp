@@ -2,7 +2,7 @@
 
 #include "workloads/host.h"
 
-namespace weft::workloads {
+namespace weft::workloads::needleman_wunsch {
 namespace {
 
 constexpr std::uint32_t kTile = 16;      // as in needleman_wunsch.cu
@@ -29,10 +29,13 @@ class NeedlemanWunsch : public Workload {
   std::vector<Option> options() const override {
     return {{"n", kTile, 8192, kTile, "letters of each sequence"},
             {"penalty", 0, 100, 1, "what a gap costs"},
+            {"rolled", 0, 1, 1, "1: loops over the rows of a tile; 0: unrolled"},
             {"seed", 0, UINT32_MAX, 1, "of the sequences and the table of similarities"}};
   }
   std::map<std::string, Size> sizes() const override {
-    const auto size = [](std::uint64_t n) { return Size{{"n", n}, {"penalty", 10}, {"seed", 12345}}; };
+    const auto size = [](std::uint64_t n) {
+      return Size{{"n", n}, {"penalty", 10}, {"rolled", 0}, {"seed", 12345}};
+    };
     return {{"small", size(64)},  {"default", size(512)}, {"large", size(2048)}, {"dwr", size(512)},
             {"crown", size(512)}, {"harp", size(2048)},   {"stsimt", size(2048)}};
   }
@@ -71,11 +74,14 @@ class NeedlemanWunsch : public Workload {
           .add(static_cast<std::int32_t>(tiles));
     };
     const std::uint32_t width = n / kTile;
+    const bool rolled = values.at("rolled") == 1;
+    const char* upper = rolled ? "upper_left_rolled" : "upper_left";
+    const char* lower = rolled ? "lower_right_rolled" : "lower_right";
     for (std::uint32_t tiles = 1; tiles <= width; ++tiles) {
-      device.launch(module, "upper_left", {tiles, 1, 1}, {kTile, 1, 1}, arguments(tiles));
+      device.launch(module, upper, {tiles, 1, 1}, {kTile, 1, 1}, arguments(tiles));
     }
     for (std::uint32_t tiles = width - 1; tiles >= 1; --tiles) {
-      device.launch(module, "lower_right", {tiles, 1, 1}, {kTile, 1, 1},
+      device.launch(module, lower, {tiles, 1, 1}, {kTile, 1, 1},
                     arguments(tiles).add(static_cast<std::int32_t>(width)));
     }
     device.synchronise();
@@ -91,8 +97,8 @@ class NeedlemanWunsch : public Workload {
 
 }  // namespace
 
-std::unique_ptr<Workload> make_needleman_wunsch() {
+std::unique_ptr<Workload> make() {
   return std::make_unique<NeedlemanWunsch>();
 }
 
-}  // namespace weft::workloads
+}  // namespace weft::workloads::needleman_wunsch

@@ -1,7 +1,7 @@
 // Global alignment of two sequences by dynamic programming (Needleman, Wunsch 1970): tiles of 16 x 16 scores,
 // one block of 16 threads a tile. A launch computes one diagonal of tiles; inside a tile the threads go along
 // its diagonals.
-#include "workloads/device.h"
+#include "weft/workloads/device.h"
 
 constexpr int kTile = 16;
 
@@ -17,7 +17,8 @@ __device__ static int best_of(int a, int b, int c) {
 }
 
 // scores, similarity: `columns` columns; row 0 and column 0 of `scores` are given, those of `similarity`
-// unused.
+// unused. kCopies: how often the load and the store of a row of the tile stand in the code.
+template <int kCopies>
 __device__ static inline __attribute__((always_inline)) void align_tile(const int* similarity, int* scores,
                                                                         int columns, int penalty, int tile_x,
                                                                         int tile_y) {
@@ -28,7 +29,7 @@ __device__ static inline __attribute__((always_inline)) void align_tile(const in
   const int first = corner + columns + 1;
 
   if (thread == 0) score[0][0] = scores[corner];
-#pragma unroll
+#pragma unroll kCopies
   for (int y = 0; y < kTile; ++y) pair[y][thread] = similarity[first + columns * y + thread];
   __syncthreads();
   score[thread + 1][0] = scores[corner + columns * (thread + 1)];
@@ -54,7 +55,7 @@ __device__ static inline __attribute__((always_inline)) void align_tile(const in
     }
     __syncthreads();
   }
-#pragma unroll
+#pragma unroll kCopies
   for (int y = 0; y < kTile; ++y) scores[first + columns * y + thread] = score[y + 1][thread + 1];
 }
 
@@ -62,12 +63,25 @@ __device__ static inline __attribute__((always_inline)) void align_tile(const in
 extern "C" __global__ void upper_left(const int* similarity, int* scores, int columns, int penalty,
                                       int tiles) {
   const int tile = blockIdx.x;
-  align_tile(similarity, scores, columns, penalty, tile, tiles - 1 - tile);
+  align_tile<kTile>(similarity, scores, columns, penalty, tile, tiles - 1 - tile);
 }
 
 // ... and the one that ends at the right border, `width` tiles wide.
 extern "C" __global__ void lower_right(const int* similarity, int* scores, int columns, int penalty,
                                        int tiles, int width) {
   const int tile = blockIdx.x;
-  align_tile(similarity, scores, columns, penalty, width - tiles + tile, width - 1 - tile);
+  align_tile<kTile>(similarity, scores, columns, penalty, width - tiles + tile, width - 1 - tile);
+}
+
+// The same with rolled loops.
+extern "C" __global__ void upper_left_rolled(const int* similarity, int* scores, int columns, int penalty,
+                                             int tiles) {
+  const int tile = blockIdx.x;
+  align_tile<1>(similarity, scores, columns, penalty, tile, tiles - 1 - tile);
+}
+
+extern "C" __global__ void lower_right_rolled(const int* similarity, int* scores, int columns, int penalty,
+                                              int tiles, int width) {
+  const int tile = blockIdx.x;
+  align_tile<1>(similarity, scores, columns, penalty, width - tiles + tile, width - 1 - tile);
 }

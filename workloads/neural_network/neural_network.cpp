@@ -4,7 +4,7 @@
 
 #include "workloads/host.h"
 
-namespace weft::workloads {
+namespace weft::workloads::neural_network {
 namespace {
 
 constexpr std::size_t kImageSide = 29, kMap1Side = 13, kMap2Side = 5,
@@ -159,8 +159,8 @@ class NeuralNetwork : public Workload {
 
 }  // namespace
 
-std::unique_ptr<Workload> make_neural_network() {
+std::unique_ptr<Workload> make() {
   return std::make_unique<NeuralNetwork>();
 }
 
-}  // namespace weft::workloads
+}  // namespace weft::workloads::neural_network

@@ -1,6 +1,6 @@
 // Recognition of handwritten digits by a convolutional network: images of 29 x 29, two layers of convolutions
 // with windows of 5 x 5 that move by two, two layers of full connections. blockIdx.y is the image.
-#include "workloads/device.h"
+#include "weft/workloads/device.h"
 
 constexpr int kImage = 29 * 29, kMap1 = 13 * 13, kMap2 = 5 * 5;
 constexpr int kMaps1 = 6, kMaps2 = 50, kUnits3 = 100;

@@ -3,7 +3,7 @@
 
 #include "workloads/host.h"
 
-namespace weft::workloads {
+namespace weft::workloads::particle_filter {
 namespace {
 
 constexpr std::uint32_t kBlock = 128;
@@ -129,8 +129,8 @@ class ParticleFilter : public Workload {
 
 }  // namespace
 
-std::unique_ptr<Workload> make_particle_filter() {
+std::unique_ptr<Workload> make() {
   return std::make_unique<ParticleFilter>();
 }
 
-}  // namespace weft::workloads
+}  // namespace weft::workloads::particle_filter

@@ -1,6 +1,6 @@
 // The resampling of a particle filter: each thread looks, from the front, for the first particle whose
 // cumulative weight reaches the thread's number, and takes that particle's place.
-#include "workloads/device.h"
+#include "weft/workloads/device.h"
 
 extern "C" __global__ void resample(const double* x, const double* y, const double* cumulative,
                                     const double* drawn, double* new_x, double* new_y, int particles) {

@@ -5,7 +5,7 @@
 
 #include "workloads/host.h"
 
-namespace weft::workloads {
+namespace weft::workloads::ray_tracing {
 namespace {
 
 constexpr std::uint32_t kBlockX = 16, kBlockY = 8, kMaxSpheres = 64;
@@ -198,8 +198,8 @@ class RayTracing : public Workload {
 
 }  // namespace
 
-std::unique_ptr<Workload> make_ray_tracing() {
+std::unique_ptr<Workload> make() {
   return std::make_unique<RayTracing>();
 }
 
-}  // namespace weft::workloads
+}  // namespace weft::workloads::ray_tracing

@@ -1,6 +1,6 @@
 // Spheres over a checkered floor by ray tracing, one pixel per thread: mirrors send a ray on as long as what
 // it would add can be seen, so the number of turns depends on where the ray goes.
-#include "workloads/device.h"
+#include "weft/workloads/device.h"
 
 constexpr int kMaxSpheres = 64;
 

@@ -3,7 +3,7 @@
 
 #include "workloads/host.h"
 
-namespace weft::workloads {
+namespace weft::workloads::reduction {
 namespace {
 
 constexpr std::uint32_t kThreads = 256, kPerThread = 8,
@@ -97,8 +97,8 @@ class Reduction : public Workload {
 
 }  // namespace
 
-std::unique_ptr<Workload> make_reduction() {
+std::unique_ptr<Workload> make() {
   return std::make_unique<Reduction>();
 }
 
-}  // namespace weft::workloads
+}  // namespace weft::workloads::reduction

@@ -1,5 +1,5 @@
 // One pass of a sum: each block adds up to 2048 elements and writes one. The host repeats it until one is left.
-#include "workloads/device.h"
+#include "weft/workloads/device.h"
 
 constexpr unsigned kThreads = 256;
 constexpr unsigned kPerThread = 8;

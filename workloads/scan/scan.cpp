@@ -1,6 +1,6 @@
 #include "workloads/host.h"
 
-namespace weft::workloads {
+namespace weft::workloads::scan {
 namespace {
 
 constexpr std::uint32_t kThreads = 256, kPerArray = 4 * kThreads;  // as in scan.cu
@@ -50,8 +50,8 @@ class Scan : public Workload {
 
 }  // namespace
 
-std::unique_ptr<Workload> make_scan() {
+std::unique_ptr<Workload> make() {
   return std::make_unique<Scan>();
 }
 
-}  // namespace weft::workloads
+}  // namespace weft::workloads::scan

@@ -1,7 +1,7 @@
 // Exclusive prefix sums of many short arrays: a block of 256 threads scans 1024 numbers, four per thread. The
 // threads' sums are scanned in shared memory by doubling distances (Hillis and Steele), above as many zeros,
 // so that no thread needs to ask whether its partner exists.
-#include "workloads/device.h"
+#include "weft/workloads/device.h"
 
 constexpr unsigned kThreads = 256;
 

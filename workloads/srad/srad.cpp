@@ -2,7 +2,7 @@
 
 #include "workloads/host.h"
 
-namespace weft::workloads {
+namespace weft::workloads::srad {
 namespace {
 
 constexpr std::uint32_t kTile = 16;  // as in srad.cu
@@ -121,8 +121,8 @@ class Srad : public Workload {
 
 }  // namespace
 
-std::unique_ptr<Workload> make_srad() {
+std::unique_ptr<Workload> make() {
   return std::make_unique<Srad>();
 }
 
-}  // namespace weft::workloads
+}  // namespace weft::workloads::srad

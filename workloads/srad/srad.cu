@@ -1,7 +1,7 @@
 // Speckle-reducing anisotropic diffusion of an ultrasonic image (Yu, Acton 2002): the first kernel finds how
 // much each cell diffuses, the second moves it. Blocks of 16 x 16 stage their tile and its borders in shared
 // memory.
-#include "workloads/device.h"
+#include "weft/workloads/device.h"
 
 constexpr int kTile = 16;
 

@@ -4,7 +4,7 @@
 
 #include "workloads/host.h"
 
-namespace weft::workloads {
+namespace weft::workloads::storegpu {
 namespace {
 
 constexpr std::uint32_t kMaxThreads = 64;  // as in storegpu.cu
@@ -92,7 +92,6 @@ class Storegpu : public Workload {
 
     auto& module = device.load_module(code.ptx, code.file);
     const std::string kernel = kernel_of(module, code);
-    device.copy_to(device.symbol(module, "sines"), table.data(), sizeof table);
     const DeviceArray<std::uint32_t> device_data(device, data);
     const DeviceArray<Digest> digests(device, most);
     Result result;
@@ -123,8 +122,8 @@ class Storegpu : public Workload {
 
 }  // namespace
 
-std::unique_ptr<Workload> make_storegpu() {
+std::unique_ptr<Workload> make() {
   return std::make_unique<Storegpu>();
 }
 
-}  // namespace weft::workloads
+}  // namespace weft::workloads::storegpu

@@ -1,6 +1,6 @@
 #include "workloads/host.h"
 
-namespace weft::workloads {
+namespace weft::workloads::vector_add {
 namespace {
 
 constexpr std::uint32_t kBlock = 256;
@@ -40,8 +40,8 @@ class VectorAdd : public Workload {
 
 }  // namespace
 
-std::unique_ptr<Workload> make_vector_add() {
+std::unique_ptr<Workload> make() {
   return std::make_unique<VectorAdd>();
 }
 
-}  // namespace weft::workloads
+}  // namespace weft::workloads::vector_add

@@ -1,5 +1,5 @@
 // c = a + b, one element per thread.
-#include "workloads/device.h"
+#include "weft/workloads/device.h"
 
 __global__ void vector_add(const float* a, const float* b, float* c, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -3,7 +3,7 @@
 
 #include "workloads/host.h"
 
-namespace weft::workloads {
+namespace weft::workloads::visibility {
 namespace {
 
 constexpr std::uint32_t kBlock = 256;
@@ -124,8 +124,8 @@ class Visibility : public Workload {
 
 }  // namespace
 
-std::unique_ptr<Workload> make_visibility() {
+std::unique_ptr<Workload> make() {
   return std::make_unique<Visibility>();
 }
 
-}  // namespace weft::workloads
+}  // namespace weft::workloads::visibility

@@ -1,6 +1,6 @@
 // How many watchers see each field of a game's map: one thread a field walks the line to each watcher
 // (Bresenham 1965) until it meets something as high as the line of sight, or arrives.
-#include "workloads/device.h"
+#include "weft/workloads/device.h"
 
 // heights: of the ground, walls included; eyes above the ground at both ends.
 extern "C" __global__ void visibility(const unsigned char* heights, int columns, int fields,

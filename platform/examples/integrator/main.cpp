@@ -1,9 +1,11 @@
 // A GPU in a platform that is not Weft's: a memory, a driver that knows nothing but generic payloads and the
 // registers, and an interrupt line.
 //
-//   driver ──▶ gpu.host_socket        registers
-//   gpu.dma_socket ──▶ memory         packets, parameters, PTX, and the data: kernels read and write it in
-//   place gpu.irq ──▶ driver
+//   driver ──▶ gpu.host_socket        registers, and device memory
+//   gpu.dma_socket ──▶ memory         packets, parameters, PTX, and the data, which kernels read in place
+//   gpu.irq ──▶ driver ──▶ gpu.reset_in
+//
+// With the name of a file (without .vcd) it writes waveforms.
 #include <tlm_utils/simple_initiator_socket.h>
 #include <tlm_utils/simple_target_socket.h>
 
@@ -17,9 +19,9 @@
 #include <tlm>
 #include <vector>
 
-#include "platform/gpu.h"
-#include "platform/gpu_config.h"
-#include "weft_registers.h"
+#include "weft/platform/gpu.h"
+#include "weft/platform/gpu_config.h"
+#include "weft/weft_registers.h"
 
 namespace {
 
@@ -75,7 +77,7 @@ class Memory : public sc_core::sc_module {
 constexpr std::uint64_t kRing = kMemoryBase, kArguments = kMemoryBase + 0x1000,
                         kObject = kMemoryBase + 0x1100, kSignal = kMemoryBase + 0x1200,
                         kName = kMemoryBase + 0x1300, kFrom = kMemoryBase + 0x10'0000,
-                        kTo = kMemoryBase + 0x20'0000, kText = kMemoryBase + 0x30'0000;
+                        kText = kMemoryBase + 0x30'0000;
 constexpr std::uint32_t kRingPackets = 8, kElements = 10'000, kBlock = 128;
 
 class Driver : public sc_core::sc_module {
@@ -83,6 +85,7 @@ class Driver : public sc_core::sc_module {
   SC_HAS_PROCESS(Driver);
   tlm_utils::simple_initiator_socket<Driver> socket;
   sc_core::sc_in<bool> irq;
+  sc_core::sc_out<bool> reset;
 
   Driver(sc_core::sc_module_name name, Memory& memory, std::string ptx)
       : sc_module(name), memory_(memory), ptx_(std::move(ptx)) {
@@ -94,13 +97,22 @@ class Driver : public sc_core::sc_module {
  private:
   void run() {
     if (read(WEFT_REG_ID) != WEFT_ID_VALUE) SC_REPORT_FATAL("driver", "there is no GPU");
+    reset.write(true);
+    wait(sc_core::sc_time(100, sc_core::SC_NS));
+    reset.write(false);
+    do {
+      wait(sc_core::sc_time(10, sc_core::SC_NS));
+    } while ((read(WEFT_REG_STATUS) & WEFT_STATUS_IN_RESET) != 0);
+
     write64(WEFT_WINDOW(0, WEFT_WINDOW_BASE_LO), kMemoryBase);
     write64(WEFT_WINDOW(0, WEFT_WINDOW_BYTES_LO), kMemoryBytes);
     write(WEFT_WINDOW(0, WEFT_WINDOW_CONTROL), WEFT_WINDOW_ENABLE);
 
-    // Device memory is the driver's to give out: the module first, then what kernels need while they run.
+    // Device memory is the driver's to give out: the module first, then what kernels need while they run,
+    // then the results.
     const std::uint64_t device = read64(WEFT_REG_DEVICE_BASE_LO);
     constexpr std::uint64_t kModuleBytes = 1 << 16, kScratchBytes = 1 << 16;
+    const std::uint64_t results = device + kModuleBytes + kScratchBytes;
     write64(WEFT_QUEUE(0, WEFT_QUEUE_RING_BASE_LO), kRing);
     write(WEFT_QUEUE(0, WEFT_QUEUE_RING_PACKETS), kRingPackets);
     write64(WEFT_QUEUE(0, WEFT_QUEUE_SCRATCH_BASE_LO), device + kModuleBytes);
@@ -130,7 +142,7 @@ class Driver : public sc_core::sc_module {
       std::uint64_t from, to;
       std::int32_t factor, n;
     };
-    *memory_.at<Arguments>(kArguments) = {kFrom, kTo, 3, kElements};
+    *memory_.at<Arguments>(kArguments) = {kFrom, results, 3, kElements};
     *memory_.at<std::int64_t>(kSignal) = 1;
 
     weft_kernel_dispatch_packet packet{};
@@ -153,12 +165,34 @@ class Driver : public sc_core::sc_module {
       std::fprintf(stderr, "integrator: the GPU reports error %u\n", read(WEFT_REG_ERROR_CODE));
     }
     wrong_ = 0;
-    for (std::uint32_t i = 0; i < kElements; ++i) {
-      wrong_ += memory_.at<std::int32_t>(kTo)[i] != 3 * static_cast<std::int32_t>(i);
-    }
+    const std::vector<std::int32_t> found = device_words(results - device, kElements);
+    for (std::uint32_t i = 0; i < kElements; ++i) wrong_ += found[i] != 3 * static_cast<std::int32_t>(i);
     std::printf("%s: signal %lld, %u elements, %u wrong\n", sc_core::sc_time_stamp().to_string().c_str(),
                 static_cast<long long>(*memory_.at<std::int64_t>(kSignal)), kElements, wrong_);
     sc_core::sc_stop();
+  }
+
+  // Of device memory, from an offset on: its bytes themselves where the GPU grants them, else by transport.
+  std::vector<std::int32_t> device_words(std::uint64_t offset, std::size_t count) {
+    std::vector<std::int32_t> words(count);
+    const std::size_t bytes = count * sizeof words[0];
+    tlm::tlm_generic_payload payload;
+    payload.set_command(tlm::TLM_READ_COMMAND);
+    payload.set_address(WEFT_APERTURE + offset);
+    payload.set_data_ptr(reinterpret_cast<unsigned char*>(words.data()));
+    payload.set_data_length(static_cast<unsigned>(bytes));
+    payload.set_streaming_width(static_cast<unsigned>(bytes));
+    tlm::tlm_dmi region;
+    if (socket->get_direct_mem_ptr(payload, region) && region.is_read_allowed()) {
+      const std::uint64_t skipped = WEFT_APERTURE + offset - region.get_start_address();
+      std::memcpy(words.data(), region.get_dmi_ptr() + skipped, bytes);
+      return words;
+    }
+    sc_core::sc_time delay;
+    socket->b_transport(payload, delay);
+    wait(delay);
+    if (payload.is_response_error()) SC_REPORT_FATAL("driver", payload.get_response_string().c_str());
+    return words;
   }
 
   std::uint32_t access(tlm::tlm_command command, std::uint64_t address, std::uint32_t value) {
@@ -192,20 +226,32 @@ class Driver : public sc_core::sc_module {
 
 }  // namespace
 
-int sc_main(int, char*[]) try {
-  std::ifstream file(PTX, std::ios::binary);
-  const std::string ptx((std::istreambuf_iterator<char>(file)), {});
+int sc_main(int argc, char* argv[]) try {
+  std::ifstream text(PTX, std::ios::binary);
+  const std::string ptx((std::istreambuf_iterator<char>(text)), {});
 
   weft::Gpu gpu("gpu", weft::load_config(CONFIG, {"host.dma_transport=lt", "system.enabled=true"}), {});
   Memory memory("memory");
   Driver driver("driver", memory, ptx);
-  sc_core::sc_signal<bool> irq("irq");
+  sc_core::sc_signal<bool> irq("irq"), reset("reset");
   driver.socket.bind(gpu.host_socket);
   gpu.dma_socket.bind(memory.socket);
   gpu.irq.bind(irq);
   driver.irq.bind(irq);
+  driver.reset.bind(reset);
+  gpu.reset_in.bind(reset);
+
+  sc_core::sc_trace_file* file = nullptr;
+  if (argc > 1) {
+    file = sc_core::sc_create_vcd_trace_file(argv[1]);
+    file->set_time_unit(1, sc_core::SC_PS);
+    sc_core::sc_trace(file, irq, "irq");
+    sc_core::sc_trace(file, reset, "reset");
+    gpu.trace(file, "host,launch,sm0.scheduler*,crossbar");
+  }
 
   sc_core::sc_start();
+  if (file != nullptr) sc_core::sc_close_vcd_trace_file(file);
   return driver.wrong() == 0 ? 0 : 1;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "integrator: %s\n", error.what());

@@ -6,8 +6,8 @@
 #include <systemc>
 #include <vector>
 
-#include "platform/gpu_config.h"
-#include "runtime/device.h"
+#include "weft/platform/gpu_config.h"
+#include "weft/runtime/device.h"
 
 // Where CMakeLists.txt says that they are; without it both are named on the command line.
 #ifndef PTX
@@ -38,7 +38,7 @@ int sc_main(int argc, char* argv[]) try {
 
   std::uint32_t wrong = 0;
   for (std::uint32_t i = 0; i < kElements; ++i) wrong += sum[i] != a[i] + b[i];
-  const weft::Totals totals = device.gpu().totals();
+  const weft::Totals totals = device.totals();
   std::printf("%u sums, %u wrong; %llu core cycles, %.1f thread instructions per cycle\n", kElements, wrong,
               static_cast<unsigned long long>(totals.cycles), totals.ipc);
   return wrong == 0 ? 0 : 1;

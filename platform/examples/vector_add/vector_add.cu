@@ -1,4 +1,4 @@
-#include "workloads/device.h"
+#include "weft/workloads/device.h"
 
 extern "C" __global__ void vector_add(const float* a, const float* b, float* sum, unsigned n) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;

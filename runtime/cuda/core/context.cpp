@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "common/error.h"
 #include "runtime/cuda/core/images.h"
 #include "runtime/cuda/core/memory.h"
 #include "runtime/cuda/core/modules.h"
@@ -20,8 +19,9 @@
 #include "runtime/cuda/core/signals.h"
 #include "runtime/cuda/core/stand_in.h"
 #include "runtime/cuda/core/streams.h"
-#include "runtime/device.h"
 #include "runtime/dma_copies.h"
+#include "weft/common/error.h"
+#include "weft/runtime/device.h"
 
 // libsystemc.so refers to it; nothing calls it here.
 extern "C" __attribute__((visibility("default"))) int sc_main(int /*argc*/, char** /*argv*/) {
@@ -47,7 +47,7 @@ constexpr int kFoundSomething = 3;  // as exit code
 // allocation meets the channel, bank, row and cache sets that it would meet at the beginning.
 std::uint64_t leading_room(const GpuConfig& config) {
   constexpr std::uint64_t kSets = 1u << 16;  // bytes of one way of a cache, a power of two: no more than that
-  const gddr5::AddressMap::Config& map = config.gddr5.map;
+  const gddr5::MapConfig& map = config.gddr5.map;
   const std::uint64_t of_a_bank = std::max(map.banks * map.banks * map.row_bytes, kSets);
   const std::uint64_t room = map.channels * map.l2_banks * of_a_bank;
   return room % kPageBytes == 0 && room <= config.gddr5.bytes / 16 ? room : 0;
@@ -227,6 +227,10 @@ runtime::Device& Context::device() {
   try {
     options.check = check::options_of(settings().checks, settings().check_reports);
     device_ = std::make_unique<runtime::Device>(config(), options);
+    if (!settings().out.empty() && !settings().functional) {
+      if (settings().sample != 0) device_->gpu().sample(settings().sample);
+      device_->gpu().write_down_launches();
+    }
     if (!settings().instant_copies) {
       copies_ = std::make_unique<runtime::DmaCopies>(device_->gpu());
       device_->use(copies_.get());
@@ -357,7 +361,7 @@ void Context::write_results() {
   std::string folder = settings_->out;
   if (settings_->process != 0 && settings_->process != owner_) folder += "/process-" + std::to_string(owner_);
   try {
-    const std::string elsewhere = profile_->write(folder, *this);
+    const std::string elsewhere = profile_->write(folder, *this, device_->gpu());
     if (!elsewhere.empty()) report(elsewhere);
   } catch (const InputError& error) {
     report(error.what());

@@ -4,10 +4,10 @@
 #include <memory>
 #include <utility>
 
-#include "common/error.h"
 #include "runtime/cuda/core/context.h"
 #include "runtime/cuda/core/streams.h"
-#include "runtime/device.h"
+#include "weft/common/error.h"
+#include "weft/runtime/device.h"
 
 namespace weft::cuda {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "common/fault.h"
+#include "weft/common/fault.h"
 
 namespace weft::cuda {
 

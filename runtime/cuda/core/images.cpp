@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "common/error.h"
 #include "runtime/cuda/core/context.h"
 #include "runtime/cuda/core/streams.h"
-#include "runtime/device.h"
 #include "runtime/images.h"
+#include "weft/common/error.h"
+#include "weft/runtime/device.h"
 
 namespace weft::cuda {
 namespace {

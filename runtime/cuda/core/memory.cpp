@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <iterator>
 
-#include "platform/gpu_config.h"
 #include "runtime/cuda/core/context.h"
 #include "runtime/cuda/core/streams.h"
-#include "runtime/device.h"
+#include "weft/platform/gpu_config.h"
+#include "weft/runtime/device.h"
 
 namespace weft::cuda {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <map>
 
-#include "runtime/areas.h"
+#include "weft/runtime/areas.h"
 
 namespace weft::cuda {
 

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <cstring>
 
-#include "common/error.h"
-#include "platform/gpu_config.h"
+#include "execute/occupancy.h"
 #include "runtime/cuda/core/context.h"
 #include "runtime/cuda/core/memory.h"
 #include "runtime/cuda/core/properties.h"
 #include "runtime/cuda/fatbin/fatbin.h"
-#include "runtime/device.h"
-#include "sm/occupancy.h"
+#include "weft/common/error.h"
+#include "weft/platform/gpu_config.h"
+#include "weft/runtime/device.h"
 
 namespace weft::cuda {
 namespace {
@@ -199,8 +199,8 @@ std::uint64_t Modules::most_dynamic_shared(Function& function) {
 }
 
 std::uint64_t Modules::most_dynamic_shared(Function& function, std::uint64_t blocks) {
-  return sm::most_dynamic_shared(sm::needs_of(program(function), 1, 0, context_.config().sm), blocks,
-                                 context_.config().sm);
+  return execute::most_dynamic_shared(execute::needs_of(program(function), 1, 0, context_.config().sm),
+                                      blocks, context_.config().sm);
 }
 
 void Modules::set_most_dynamic_shared(Function& function, int bytes) {

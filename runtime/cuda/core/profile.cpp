@@ -8,9 +8,11 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "common/output_files.h"
 #include "runtime/cuda/core/context.h"
-#include "runtime/device.h"
-#include "sc_main/files.h"
+#include "weft/platform/gpu.h"
+#include "weft/runtime/device.h"
+#include "weft/warp_formation/plugins.h"
 
 namespace weft::cuda {
 namespace {
@@ -185,6 +187,7 @@ ordered_json Profile::to_json(Context& context) const {
   ordered_json json;
   json["config"] = context.config().name;
   json["scheme"] = context.config().warp_formation.scheme;
+  if (!plugins().empty()) json["plugins"] = plugins_json();
   json["mode"] = context.settings().functional ? "functional" : "timed";
   json["interrupted"] = context.cut_short();
   json["stood_in"] = context.stood_in();
@@ -221,12 +224,17 @@ ordered_json Profile::to_json(Context& context) const {
   return json;
 }
 
-std::string Profile::write(const std::string& folder, Context& context) const {
+std::string Profile::write(const std::string& folder, Context& context, Gpu& gpu) const {
   const auto text = [](const ordered_json& json) {
     return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
   };
+  std::string samples = gpu.samples(), power = gpu.power(), launches = gpu.launches();
+  const bool no_samples = samples.empty(), no_power = power.empty(), no_launches = launches.empty();
   return cli::save_files(folder, {{"config.json", text(effective_config(context.config()))},
                                   {"summary.txt", summary()},
+                                  {"samples.csv", std::move(samples), no_samples},
+                                  {"power.csv", std::move(power), no_power},
+                                  {"launches.csv", std::move(launches), no_launches},
                                   {"stats.json", text(to_json(context))}});
 }
 

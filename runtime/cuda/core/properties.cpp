@@ -4,10 +4,10 @@
 #include <climits>
 #include <cstring>
 
-#include "loader/loaded_module.h"
-#include "platform/gpu_config.h"
-#include "sm/occupancy.h"
+#include "execute/occupancy.h"
 #include "texture/image.h"
+#include "weft/loader/loaded_module.h"
+#include "weft/platform/gpu_config.h"
 
 namespace weft::cuda {
 namespace {
@@ -58,11 +58,11 @@ void set_texture_limits(cudaDeviceProp& p) {
 Limits limits_of(const GpuConfig& config) {
   Limits limits;
   // Of the smallest kernel. What a kernel of many registers may have, its attributes say.
-  sm::BlockNeeds smallest;
+  execute::BlockNeeds smallest;
   smallest.registers_per_thread = std::max<std::uint64_t>(1, config.sm.registers_per_thread);
-  limits.block_threads = sm::most_threads(smallest, config.sm, config.warp_formation.warp_size);
+  limits.block_threads = execute::most_threads(smallest, config.sm, config.warp_formation.warp_size);
   limits.block.x = limits.block.y = limits.block_threads;
-  limits.shared_bytes = sm::most_dynamic_shared({}, 1, config.sm);
+  limits.shared_bytes = execute::most_dynamic_shared({}, 1, config.sm);
   return limits;
 }
 

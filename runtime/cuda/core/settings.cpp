@@ -3,8 +3,8 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "common/error.h"
 #include "common/number.h"
+#include "weft/common/error.h"
 
 namespace weft::cuda {
 
@@ -19,6 +19,7 @@ std::string to_text(const Settings& settings) {
               {"instant_copies", settings.instant_copies},
               {"max_cycles", settings.max_cycles},
               {"max_instructions", settings.max_instructions},
+              {"sample", settings.sample},
               {"capability", settings.capability},
               {"check", settings.checks},
               {"check_reports", settings.check_reports},
@@ -57,6 +58,8 @@ Settings parse_settings(const std::string& text) {
         settings.max_cycles = number(key, value, {});
       } else if (key == "max_instructions") {
         settings.max_instructions = number(key, value, {});
+      } else if (key == "sample") {
+        settings.sample = number(key, value, {});
       } else if (key == "capability") {
         settings.capability = static_cast<unsigned>(number(key, value, {10, 999}));
       } else if (key == "check") {
@@ -68,10 +71,11 @@ Settings parse_settings(const std::string& text) {
       } else if (key == "process") {
         settings.process = value.get<std::int64_t>();
       } else {
-        throw InputError(kSettingsVariable,
-                         "unknown key '" + key +
-                             "'; known: config, set, out, summary, functional, instant_copies, max_cycles, "
-                             "max_instructions, capability, check, check_reports, host_wait_ms, process");
+        throw InputError(
+            kSettingsVariable,
+            "unknown key '" + key +
+                "'; known: config, set, out, summary, functional, instant_copies, max_cycles, "
+                "max_instructions, sample, capability, check, check_reports, host_wait_ms, process");
       }
     }
   } catch (const json::exception& error) {

@@ -23,8 +23,9 @@ struct Settings {
   bool instant_copies = false;         // copies take no simulated time
   std::uint64_t max_cycles = 0;        // core cycles over all launches; 0: no limit
   std::uint64_t max_instructions = 0;  // of threads, over all launches; 0: no limit
+  std::uint64_t sample = 0;            // core cycles of an interval of samples.csv; 0: none
   unsigned capability = 75;            // compute capability that programs see, times ten
-  std::vector<std::string> checks;     // of kernels: memory, race, warp
+  std::vector<std::string> checks;     // of kernels: memory, race, warp, scalar
   std::uint64_t check_reports = 16;    // different places after which a launch ends
   // How long a program that has work on the device neither calls CUDA nor does anything but wait or compute,
   // until the work goes on without it (stand_in.h); 0: never.

@@ -5,14 +5,14 @@
 #include <systemc>
 #include <utility>
 
-#include "common/error.h"
+#include "execute/occupancy.h"
 #include "runtime/cuda/core/context.h"
 #include "runtime/cuda/core/images.h"
 #include "runtime/cuda/core/modules.h"
 #include "runtime/cuda/core/profile.h"
 #include "runtime/cuda/core/properties.h"
-#include "runtime/device.h"
-#include "sm/occupancy.h"
+#include "weft/common/error.h"
+#include "weft/runtime/device.h"
 
 namespace weft::cuda {
 namespace {

@@ -8,7 +8,7 @@
 #include <limits>
 #include <set>
 
-#include "common/error.h"
+#include "weft/common/error.h"
 
 namespace weft::cuda {
 namespace {

@@ -12,7 +12,7 @@
 
 #ifndef __NVCC__
 #include "weft/cuda_runtime.h"
-#include "workloads/device.h"
+#include "weft/workloads/device.h"
 #define __host__ __attribute__((host))
 extern "C" __device__ int printf(const char* format, ...);
 extern "C" __device__ void __assertfail(const char* message, const char* file, unsigned line,

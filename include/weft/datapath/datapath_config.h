@@ -1,0 +1,48 @@
+// Configuration of the datapath: the key `datapath`. Lanes, units and latencies that every kind has are keys
+// of `sm`.
+#ifndef WEFT_DATAPATH_DATAPATH_CONFIG_H
+#define WEFT_DATAPATH_DATAPATH_CONFIG_H
+
+#include <cstdint>
+#include <string>
+
+#include "weft/common/config_visitor.h"
+
+namespace weft::datapath {
+
+// Which cycles an issue saves where threads of its warp are missing. kAuto: what the kind is made for.
+enum class Compaction : std::uint8_t { kAuto, kNone, kBcc, kScc };
+// Whose threads count for it.
+enum class Guard : std::uint8_t { kExecuting, kIssueMask };
+// Of lanes that run warps in time: when a result may be used, and what a lane's instruction register is for.
+enum class Forwarding : std::uint8_t { kPlace, kWarp };
+enum class InstructionRegister : std::uint8_t { kAuto, kLane, kUnit };
+enum class Registers : std::uint8_t { kBlock, kThread };
+// Which lane a warp is bound to: that whose turn it is, or that which has the fewest.
+enum class Binding : std::uint8_t { kTurns, kFewest };
+
+struct Config {
+  std::string kind = "spatial";  // a registered name
+  Compaction compaction = Compaction::kAuto;
+  std::uint64_t swizzle_latency = 1;
+  Guard guard = Guard::kExecuting;
+  // temporal
+  std::uint64_t lane_width = 1;
+  Forwarding forwarding = Forwarding::kPlace;
+  InstructionRegister instruction_register = InstructionRegister::kAuto;
+  bool locked = true;
+  Registers registers = Registers::kBlock;
+  Binding binding = Binding::kTurns;
+
+  bool has_registers_per_unit() const {
+    return instruction_register == InstructionRegister::kUnit ||
+           (instruction_register == InstructionRegister::kAuto && forwarding == Forwarding::kWarp);
+  }
+  // By itself; what has to go with other keys is the GPU's to check.
+  void check(const std::string& where) const;
+  void describe(config::Visitor& v);
+};
+
+}  // namespace weft::datapath
+
+#endif

@@ -1,0 +1,37 @@
+// Configuration of a bank of the L2 cache.
+#ifndef WEFT_L2_L2_CONFIG_H
+#define WEFT_L2_L2_CONFIG_H
+
+#include <cstdint>
+#include <string>
+
+#include "weft/cache/cache_config.h"
+
+namespace weft::l2 {
+
+enum class WriteMiss : std::uint8_t { kFetch, kNoFetch };
+
+struct Config {
+  cache::TagConfig tags;
+  std::uint64_t sector_bytes = 0;  // 0: whole lines
+  cache::MshrConfig mshrs{256, 4};
+  std::uint64_t latency = 120;
+  std::uint64_t input_queue = 8;
+  std::uint64_t miss_queue = 8;
+  std::uint64_t response_queue = 8;
+  std::uint64_t write_back_buffers = 8;
+  std::uint64_t atomic_interval = 1;
+  WriteMiss write_miss = WriteMiss::kFetch;
+
+  void describe(config::Visitor& v);
+  void check(const std::string& where) const;
+  // What is fetched and written back: a sector, or a whole line.
+  std::uint64_t unit_bytes() const { return sector_bytes == 0 ? tags.line_bytes : sector_bytes; }
+  std::uint64_t sectors() const { return tags.line_bytes / unit_bytes(); }  // of a line
+  // The most write-backs of one line: of every other sector.
+  std::uint64_t most_write_backs() const { return (sectors() + 1) / 2; }
+};
+
+}  // namespace weft::l2
+
+#endif

@@ -1,0 +1,113 @@
+// One JSON -> one checked configuration of the whole GPU.
+#ifndef WEFT_PLATFORM_GPU_CONFIG_H
+#define WEFT_PLATFORM_GPU_CONFIG_H
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "weft/common/config_visitor.h"
+#include "weft/crossbar/crossbar_config.h"
+#include "weft/energy/energy_config.h"
+#include "weft/gddr5/gddr5_config.h"
+#include "weft/host/config.h"
+#include "weft/l2/l2_config.h"
+#include "weft/sm/sm_config.h"
+#include "weft/soc/ram_config.h"
+#include "weft/system_port/system_port_config.h"
+#include "weft/warp_formation/warp_formation_config.h"
+
+namespace weft {
+
+struct Setting;
+
+struct GpuConfig {
+  std::string name = "unnamed";
+  struct Clocks {
+    double core_mhz = 700, interconnect_mhz = 700, memory_mhz = 924;
+    void describe(config::Visitor& v);
+  } clocks;
+  sm::Config sm;
+  warp_formation::Config warp_formation;
+  crossbar::Config crossbar;
+  struct L2 {
+    bool enabled = true;  // false: the crossbar leads straight to the memory channels
+    std::uint64_t banks_per_channel = 2;
+    l2::Config bank;
+    void describe(config::Visitor& v);
+  } l2;
+  struct Gddr5 {
+    std::uint64_t bytes = 1u << 30;  // device memory
+    gddr5::MapConfig map;            // its l2_banks follows from l2
+    gddr5::ChannelConfig channel;
+    void describe(config::Visitor& v);
+  } gddr5;
+  struct System {
+    bool enabled = false;  // kernels reach system memory, through Gpu::dma_socket
+    system_port::Config port;
+    void describe(config::Visitor& v);
+  } system;
+  // A GPU without memory controllers: device memory (gddr5.bytes) lies in system memory. Of gddr5 only what
+  // divides memory among the L2 banks counts then: channels and interleave_bytes.
+  struct CarveOut {
+    bool enabled = false;
+    std::uint64_t base = 0x9000'0000;  // where its first byte lies
+    system_port::Config port{16, 64, 1};
+    // The memory that the device API puts behind dma_socket, of gddr5.bytes; in an SoC there is the SoC's
+    // own.
+    struct Ram : soc::RamConfig {
+      void describe(config::Visitor& v) { describe_timing(v); }
+    } ram;
+    void describe(config::Visitor& v);
+  } carve_out;
+  struct Watchdog {
+    std::uint64_t cycles = 1'000'000;  // core cycles without a commit while threads are live
+    void describe(config::Visitor& v);
+  } watchdog;
+  // What the chip is made in, for `weft area`; times of the simulation do not depend on it.
+  struct Process {
+    double node_nm = 40;
+    double chip_mm2 = 0;  // 0: not known
+    void describe(config::Visitor& v);
+  } process;
+
+  energy::Config energy;
+  host::Config host;
+
+  void describe(config::Visitor& v);
+  // Rules that join several fields; throws InputError naming `where` and the JSON pointer.
+  void check(const std::string& where) const;
+  // A copy with what follows from other fields, for a struct that a program filled in: what load_config()
+  // would refuse throws InputError here too.
+  GpuConfig checked(const std::string& where) const;
+
+ private:
+  void derive();  // sets what follows from other fields
+  void check_carve_out(const std::string& where) const;
+  void check_datapath(const std::string& where) const;
+  void check_scalarization(const std::string& where) const;
+  void check_lines(const std::string& where) const;
+
+  friend GpuConfig load_config_with(const std::string& name_or_path, const std::vector<Setting>& settings);
+};
+
+// A value on top of a configuration, "path=value", and who gave it, for messages.
+struct Setting {
+  // NOLINTNEXTLINE(google-explicit-constructor): a text is a setting
+  Setting(std::string given, std::string by = "--set") : text(std::move(given)), option(std::move(by)) {}
+  std::string text, option;
+};
+
+// Reads a configuration by name ("gtx480": configs/gtx480.json of the source tree or the installed share
+// folder) or by path (anything with a slash or ending in .json), applies the settings, checks it.
+GpuConfig load_config_with(const std::string& name_or_path, const std::vector<Setting>& settings);
+GpuConfig load_config(const std::string& name_or_path,
+                      const std::vector<std::string>& overrides = {});  // --set
+std::vector<std::string> config_names();
+nlohmann::ordered_json effective_config(const GpuConfig& config);
+nlohmann::ordered_json config_schema();
+
+}  // namespace weft
+
+#endif

@@ -1,0 +1,36 @@
+// Which signals of a GPU a waveform has, and when (vcd/README.md lists them).
+//
+//   gpu.trace(file, {});                                   // all, in the integrator's own sc_trace file
+//   gpu.trace(file, "sm0,sm*.scheduler*.stall,host");      // some
+//   SignalSelection third("gddr5_*.bank*.row");
+//   third.first_launch = third.last_launch = 3;
+//   gpu.write_waveform("rows.vcd", third);
+#ifndef WEFT_PLATFORM_SIGNAL_SELECTION_H
+#define WEFT_PLATFORM_SIGNAL_SELECTION_H
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace weft {
+
+struct SignalSelection {
+  SignalSelection() = default;
+  // NOLINTBEGIN(google-explicit-constructor): a list of patterns is a selection
+  SignalSelection(std::string patterns) : signals(std::move(patterns)) {}
+  SignalSelection(const char* patterns) : signals(patterns) {}
+  // NOLINTEND(google-explicit-constructor)
+
+  // Patterns with commas between. Each is a name of a signal or of a scope, which stands for all that is in
+  // it; *, ? and [...] stand for parts of a name, not for a dot. Empty: all signals.
+  std::string signals{};
+  // Core cycles, both included.
+  std::uint64_t first_cycle = 0, last_cycle = UINT64_MAX;
+  // Launches, the first is 1: from the begin of the one until another than the last begins. 0: also what is
+  // before the first.
+  std::uint64_t first_launch = 0, last_launch = UINT64_MAX;
+};
+
+}  // namespace weft
+
+#endif

@@ -1,0 +1,65 @@
+// What a GPU says of a run in a few numbers.
+#ifndef WEFT_PLATFORM_TOTALS_H
+#define WEFT_PLATFORM_TOTALS_H
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+// What the command line shows of a running launch.
+struct Progress {
+  std::uint64_t blocks_done = 0, blocks_total = 0;
+  std::uint64_t cycles = 0;               // core cycles spent in launches so far
+  std::uint64_t thread_instructions = 0;  // executed so far
+};
+
+// What a GPU counted in total since construction or the last statistics reset.
+struct Totals {
+  std::uint64_t cycles = 0;                        // core cycles in which a launch was active
+  std::uint64_t thread_instructions = 0;           // threads of the instructions issued
+  std::uint64_t executed_thread_instructions = 0;  // of these, threads whose guard held
+  std::uint64_t warp_instructions = 0;
+  std::uint64_t lanes = 0;             // of the datapath: threads that a beat can run
+  std::uint64_t beats_in_a_cycle = 1;  // of a scheduler: more where lanes run warps of their own
+  double ipc = 0;                      // thread instructions issued per core cycle, all SMs
+  double lane_activity = 0;    // active lanes / (issue beats with an active lane x lanes)  [HARP eq. 2]
+  double simd_efficiency = 0;  // mean over warp instructions of active threads / warp size     [ST Fig. 4]
+  // Of the cycles of schedulers that held threads, the share in which ...
+  double idle_share = 0;          // no warp was ready and no beat of an issue under way          [DWR III]
+  double idle_share_blocked = 0;  // ... or ready warps waited for the load-store unit only
+  double idle_share_k = 0;       // K: 1 - issue beats with an active lane / (these cycles x beats_in_a_cycle)
+  double depth_utilisation = 0;  // a lane was active                                           [HARP eq. 1]
+  double coalescing_rate = 0;    // memory thread instructions / requests that enter the crossbar  [DWR eq. 1]
+};
+
+// How busy the instances of a resource were: shares of the cycles in which a launch was active.
+struct Utilisation {
+  enum class Kind : std::uint8_t {
+    kWork,     // moves one thing after the other
+    kNetwork,  // likewise, but packets wait behind others that go elsewhere
+    kTable,    // holds entries; busy: all are in use
+    kDram      // works, and loses time between
+  };
+  const char* key = "";   // as in stats.json
+  const char* name = "";  // for people
+  Kind kind = Kind::kWork;
+  std::size_t instances = 0, which = 0;  // which: the busiest
+  double busiest = 0, mean = 0;
+  double held_up = 0;  // kNetwork: share of the packets of this direction that did not find a place at once
+};
+
+// What limits a run. A resource whose busiest instance is saturated, or "latency": none is.
+struct Bound {
+  std::string by;        // a resource's key, or "latency"; empty: nothing ran
+  double busy = 0;       // of its busiest instance; latency: of the busiest resource
+  std::string in_short;  // for a column
+  std::string text;
+  std::string waits;  // latency: what schedulers did instead of issuing
+};
+
+}  // namespace weft
+
+#endif

@@ -1,0 +1,153 @@
+// Configuration of a streaming multiprocessor (SM).
+#ifndef WEFT_SM_SM_CONFIG_H
+#define WEFT_SM_SM_CONFIG_H
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "weft/cache/cache_config.h"
+#include "weft/common/config_visitor.h"
+#include "weft/datapath/datapath_config.h"
+#include "weft/ptx/program.h"
+
+namespace weft::sm {
+
+// What an issue keeps for a cycle per beat: the unit that it goes to, or its scheduler's only port too.
+enum class IssuePort : std::uint8_t { kPerUnit, kShared };
+
+// Where instructions with one value for a warp execute: on the lanes, as if one thread were active, with
+// their registers beside the others; or on a unit and a register file of their own, as AMD's GCN has.
+enum class ScalarUnit : std::uint8_t { kLanes, kSeparate };
+
+enum class Dependence : std::uint8_t {
+  kBarrel,      // at most one instruction of a thread in flight
+  kScoreboard,  // several; pending bits per (thread, register)
+};
+// Which threads of an issue the coalescer looks at together.
+enum class CoalescerScope : std::uint8_t {
+  kIssue,  // all of them
+  kBeat,   // those whom the load-store unit serves in one cycle: memory_width neighbouring places of the warp
+};
+enum class WriteHit : std::uint8_t { kUpdate, kInvalidate };
+// When a data cache looks its tags up: at the beginning of its latency, which only hits then pay, or at the
+// end.
+enum class Lookup : std::uint8_t { kFirst, kLast };
+enum class WritePolicy : std::uint8_t {
+  kThrough,  // every store leaves the SM
+  kBack,     // a store that hits makes its line dirty instead, which is written when it must be
+};
+
+// One first-level cache. Tags and states only: data lives in the memory image.
+struct CacheConfig {
+  bool enabled = true;
+  std::uint64_t sets = 32, ways = 4, line_bytes = 128;
+  std::uint64_t mshr_entries = 32, mshr_merges = 8;
+  std::uint64_t latency = 1;                             // cycles from probe to data
+  cache::SetIndex set_index = cache::SetIndex::kModulo;  // of the data cache: described there
+  WriteHit write_hit = WriteHit::kUpdate;
+  void describe(config::Visitor& v);
+  void check(const std::string& where) const;
+};
+// One that may keep its lines for the next kernel.
+struct KernelCacheConfig : CacheConfig {
+  bool kept = false;
+  void describe(config::Visitor& v);
+};
+struct DataCacheConfig : KernelCacheConfig {
+  WritePolicy write_policy = WritePolicy::kThrough;
+  bool merge_loads = true;  // of different instructions
+  Lookup lookup = Lookup::kFirst;
+  void describe(config::Visitor& v);
+};
+
+// Most of an SM, and so of a block.
+inline constexpr std::uint64_t kMostSharedBytes = std::uint64_t{1} << 24;
+
+struct Config {
+  std::uint64_t count = 15;  // SMs
+  std::uint64_t max_threads = 1536, max_blocks = 8, max_warps = 48;
+  std::uint64_t registers = 32768;  // 32-bit
+  std::uint64_t shared_bytes = 49152;
+  std::uint64_t register_allocation_unit = 64;   // registers, per warp
+  std::uint64_t registers_per_thread = 0;        // 0: what the register allocator needs
+  std::uint64_t max_registers_per_thread = 255;  // what a program needs beyond is spilled to local memory
+  std::uint64_t shared_allocation_unit = 128;    // bytes, per block
+
+  std::uint64_t schedulers = 2, schedulers_per_domain = 2, issue_width = 1;
+  IssuePort issue_port = IssuePort::kPerUnit;
+  bool issue_alignment = false;  // schedulers issue only at multiples of the beats of a warp
+  std::uint64_t simd_groups = 2, simd_width = 32;
+  std::uint64_t sfu_groups = 1, sfu_width = 8;
+  std::uint64_t memory_width = 32;   // lanes of the load-store unit
+  bool bind_groups = false;          // scheduler i issues only to SIMD group i mod simd_groups
+  std::uint64_t pipeline_depth = 6;  // stages from issue to write-back at an execution latency of 1
+  std::uint64_t branch_latency = 2;  // scoreboard: cycles from issue until a branch is resolved
+  Dependence dependence = Dependence::kScoreboard;
+  datapath::Config datapath;  // described apart: the key `datapath`
+  struct Scalarization {
+    ptx::Scalarization kind = ptx::Scalarization::kOff;
+    ScalarUnit unit = ScalarUnit::kLanes;
+    std::uint64_t registers = 65536;  // of the separate file, 32-bit
+    bool on() const { return kind != ptx::Scalarization::kOff; }
+    bool separate() const { return on() && unit == ScalarUnit::kSeparate; }
+    void describe(config::Visitor& v);
+  } scalarization;  // described apart: the key `scalarization`
+
+  bool system_cached = false;  // loads of system memory go through the first-level caches
+
+  std::uint64_t fetch_width = 2;         // instructions per fetch
+  std::uint64_t instruction_buffer = 2;  // instructions per context
+
+  struct OperationLatency {
+    std::uint64_t cycles = 4,
+                  interval = 1;  // execution latency; cycles between two instructions on the unit, per beat
+    void describe(config::Visitor& v);
+  };
+  std::array<OperationLatency, static_cast<std::size_t>(ptx::Latency::kCount)> latency{};
+  const OperationLatency& latency_of(ptx::Latency kind) const {
+    return latency[static_cast<std::size_t>(kind)];
+  }
+
+  struct SharedMemory {
+    std::uint64_t banks = 32, bank_bytes = 4, latency = 26;
+    void describe(config::Visitor& v);
+  } shared_memory;
+  struct Coalescer {
+    std::uint64_t block_bytes = 128;
+    CoalescerScope scope = CoalescerScope::kIssue;
+    std::uint64_t width_threads = 0;  // neighbouring places of the warp; 0: as the scope says
+    void describe(config::Visitor& v);
+  } coalescer;
+  // Places of the warp whose accesses are coalesced together; 0: all of the issue.
+  std::uint64_t coalescer_places() const {
+    return coalescer.scope == CoalescerScope::kBeat ? memory_width : coalescer.width_threads;
+  }
+  // Statistics that cost time, off by default.
+  struct Observe {
+    bool lane_oracle = false;
+    bool stalled_threads = false;
+    bool lanes = false;
+    bool events = false;
+    void describe(config::Visitor& v);
+  } observe;
+  struct Texture {
+    std::uint64_t latency = 32;           // cycles from the texels to the filtered value
+    std::uint64_t threads_per_cycle = 4;  // addresses of fetches, of up to four texels each
+    void describe(config::Visitor& v);
+  } texture;
+  KernelCacheConfig l1i;
+  DataCacheConfig l1d;
+  KernelCacheConfig l1c, l1t;
+  std::uint64_t memory_queue = 4;    // memory instructions waiting in the load-store unit
+  std::uint64_t miss_queue = 8;      // requests waiting for the crossbar
+  std::uint64_t response_queue = 8;  // responses waiting for the load-store unit
+
+  Config();
+  void describe(config::Visitor& v);
+  void check(const std::string& where) const;
+};
+
+}  // namespace weft::sm
+
+#endif

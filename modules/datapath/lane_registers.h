@@ -1,0 +1,94 @@
+// The register file of lanes that run warps by themselves: a slice for each lane, the warps that are bound to
+// it, and how long each of them keeps its registers. Without slices, one pool for all lanes.
+//
+// A warp is bound to a lane as its block comes: the lanes take turns, or the first of those with the fewest
+// warps gets it. A lane whose slice has no room for all of the warp is passed over (first fit). Registers are
+// kept until the block goes, for whole warps; or until the warp exits, for its threads alone (TSIMT+), where
+// partial warps share the room of one.
+#ifndef WEFT_DATAPATH_LANE_REGISTERS_H
+#define WEFT_DATAPATH_LANE_REGISTERS_H
+
+#include <cstdint>
+#include <vector>
+
+#include "datapath/datapath.h"
+
+namespace weft::datapath {
+
+class LaneRegisters {
+ public:
+  struct Options {
+    unsigned lanes = 1;
+    bool sliced = true;       // false: one pool
+    bool per_thread = false;  // ... of threads, until the warp exits
+    bool fewest = false;      // the lane with the fewest warps comes next
+    std::uint64_t registers = 0, unit = 1;
+    unsigned slots = 1;  // of blocks
+  };
+  explicit LaneRegisters(const Options& options);
+
+  void reset();
+  RegisterFit fit(const BlockRegisters& block) const;
+  bool can_hold(const BlockRegisters& block) const;
+  void hold(const Block& block, const BlockRegisters& registers);
+  void release(const Block& block);
+  // These threads of the chunk have exited. True: registers have become free.
+  bool exited(unsigned chunk, std::uint32_t threads);
+
+  // By the threads of one chunk, of a resident warp. Any lane may be told of a warp that is not there.
+  unsigned lane_of(unsigned chunk, std::uint32_t threads) const {
+    const std::size_t place = place_of(chunk, threads);
+    return place < lane_at_.size() ? lane_at_[place] : 0;
+  }
+  // Without slices: the warp runs on another lane from now on.
+  void move(unsigned chunk, std::uint32_t threads, unsigned lane);
+  unsigned warps_of(unsigned lane) const { return live_[lane]; }
+  unsigned warp_size() const { return warp_size_; }
+
+ private:
+  // What is taken, slice by slice.
+  struct Slices {
+    std::vector<std::uint64_t> used;
+    std::vector<std::uint64_t> partial;  // ... of it, by partial warps
+    std::vector<unsigned> warps;         // that hold registers
+    unsigned next = 0;                   // whose turn it is
+
+    void clear();
+    void take(unsigned lane, std::uint64_t registers, bool is_partial);
+    void give_back(unsigned lane, std::uint64_t registers, bool is_partial);
+  };
+  struct Warp {
+    std::uint64_t registers = 0;
+    std::uint32_t threads = 0;  // that have not exited
+    std::uint8_t lane = 0;      // in which its registers are
+    bool partial = false, holds = false;
+  };
+  static constexpr unsigned kNone = UINT32_MAX;
+
+  std::uint64_t warp_registers(const BlockRegisters& block, std::uint64_t threads) const;
+  std::uint64_t slice() const { return options_.registers / slices_; }
+  // The lane that gets a warp, or kNone.
+  unsigned place(Slices& slices, std::uint64_t registers, std::uint64_t full) const;
+  bool place_block(Slices& slices, const BlockRegisters& block) const;
+  std::uint64_t needed(const BlockRegisters& block) const;
+  void give_back(Warp& warp);
+  // Of a warp's threads in one chunk, among all that a chunk can have.
+  std::size_t place_of(unsigned chunk, std::uint32_t threads) const {
+    if (warp_size_ >= warp_formation::kChunk || threads == 0) return std::size_t{chunk} * per_chunk_;
+    return std::size_t{chunk} * per_chunk_ + static_cast<unsigned>(__builtin_ctz(threads)) / warp_size_;
+  }
+
+  const Options options_;
+  const unsigned slices_;
+  Slices slices_taken_;
+  mutable Slices trial_;
+  unsigned warp_size_ = warp_formation::kChunk, per_chunk_ = 1;
+  std::vector<std::uint8_t> lane_at_;    // by place_of: the lane that runs the warp
+  std::vector<std::uint32_t> first_at_;  // ... and the warp's first place, by which `warps_` knows it
+  std::vector<Warp> warps_;
+  std::vector<unsigned> live_;  // by lane: warps that have not exited
+};
+
+}  // namespace weft::datapath
+
+#endif

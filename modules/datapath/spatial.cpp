@@ -1,0 +1,322 @@
+// SIMD groups: a row of a scheme's warp is a beat, all of whose lanes work in the same cycle. A thread's lane
+// is its position modulo the width.
+#include "datapath/spatial.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/bits.h"
+#include "datapath/register_arrays.h"
+
+namespace weft::datapath {
+namespace {
+
+using warp_formation::kChunk;
+using warp_formation::ThreadGroup;
+
+class Spatial final : public Datapath {
+ public:
+  Spatial(const Config& config, const Machine& machine)
+      : Datapath(machine.simd_width),
+        machine_(machine),
+        compaction_(config.compaction),
+        counts_issue_(config.guard == Guard::kIssueMask),
+        swizzle_(config.compaction == Compaction::kScc ? config.swizzle_latency : 0),
+        beat_(machine.simd_width == kChunk ? ~0u : (1u << machine.simd_width) - 1),
+        simd_(machine.simd_groups, 0),
+        sfu_(machine.sfu_groups, 0),
+        ports_(machine.schedulers, 0),
+        simd_busy_(machine.simd_groups, 0),
+        sfu_busy_(machine.sfu_groups, 0),
+        scalar_(machine.scalar_unit ? machine.schedulers : 0, 0),
+        scalar_busy_(scalar_.size(), 0),
+        scalar_issues_(scalar_.size(), 0),
+        held_(machine.slots, 0),
+        held_scalars_(machine.slots, 0) {}
+
+  void reset(Cycle now) override {
+    origin_ = now;
+    std::fill(simd_.begin(), simd_.end(), 0);
+    std::fill(sfu_.begin(), sfu_.end(), 0);
+    std::fill(ports_.begin(), ports_.end(), 0);
+    std::fill(scalar_.begin(), scalar_.end(), 0);
+    memory_ = 0;
+    std::fill(held_.begin(), held_.end(), 0);
+    std::fill(held_scalars_.begin(), held_scalars_.end(), 0);
+    used_registers_ = used_scalars_ = 0;
+  }
+
+  // --- registers: one file for all warps, and perhaps one for what a warp has once ---
+
+  RegisterFit fit(const BlockRegisters& registers) const override {
+    RegisterFit result;
+    result.needed = registers_of(registers);
+    result.blocks = result.needed == 0 ? UINT64_MAX : machine_.registers / result.needed;
+    result.scalars_needed = scalars_of(registers);
+    if (result.scalars_needed != 0) result.scalar_blocks = machine_.scalar_registers / result.scalars_needed;
+    return result;
+  }
+  bool can_hold(const BlockRegisters& registers) const override {
+    return used_registers_ + registers_of(registers) <= machine_.registers &&
+           used_scalars_ + scalars_of(registers) <= machine_.scalar_registers;
+  }
+  void hold(const Block& block, const BlockRegisters& registers) override {
+    held_[block.slot] = registers_of(registers);
+    held_scalars_[block.slot] = scalars_of(registers);
+    used_registers_ += held_[block.slot];
+    used_scalars_ += held_scalars_[block.slot];
+  }
+  void release(const Block& block) override {
+    used_registers_ -= std::exchange(held_[block.slot], 0);
+    used_scalars_ -= std::exchange(held_scalars_[block.slot], 0);
+  }
+
+  storage::Arrays arrays() const override {
+    return register_arrays(machine_.simd_groups, machine_.simd_width, machine_.registers);
+  }
+
+  // --- time ---
+
+  bool has_scalar_unit() const override { return machine_.scalar_unit; }
+
+  Cycle earliest(Cycle now, unsigned scheduler, const Demand& demand, const Issue& /*issue*/) const override {
+    if (on_scalar_unit(demand)) {
+      const Cycle unit = std::max(now, scalar_[scheduler]);
+      return demand.instruction->unit == ptx::Unit::kMemory ? std::max(unit, memory_) : unit;
+    }
+    const Cycle unit = unit_free(now, scheduler, demand);
+    return has_ports() ? port_free(unit, scheduler) : unit;
+  }
+  bool port_taken(Cycle now, unsigned scheduler) const override {
+    return has_ports() && port_free(now, scheduler) != now;
+  }
+
+  Times start(Cycle now, unsigned scheduler, const Demand& demand, const Issue& issue,
+              const std::uint32_t* executing) override {
+    if (on_scalar_unit(demand)) return start_scalar(now, scheduler, demand);
+    Times times;
+    times.beats = issue.rows;
+    unsigned places = 0;
+    if (demand.instruction->scalar) {
+      times.one_thread();
+      places = 1;
+    } else {
+      if (compacts()) {
+        compact(issue, executing, times);
+      } else {
+        count_active(issue, nullptr, times);
+      }
+      places = times.beats * lanes();
+    }
+    Cycle latency = demand.latency + swizzle_, taken = 1;  // taken: cycles that the issue keeps its unit
+    if (machine_.shared_port) ports_[scheduler] = now + times.beats;
+    switch (demand.instruction->unit) {
+      case ptx::Unit::kMemory:
+        latency = 1 + swizzle_;  // to the end of the pipeline; how long the data take is memory's business
+        taken = std::max(1u, places / machine_.memory_width);
+        memory_ = now + taken;
+        memory_busy_ += taken;
+        break;
+      case ptx::Unit::kSfu:
+        taken = Cycle{std::max(1u, places / machine_.sfu_width)} * demand.interval;
+        take(sfu_, sfu_busy_, free_one(sfu_, now), now, taken);
+        break;
+      default:
+        taken = Cycle{times.beats} * (demand.instruction->is_control() ? 1u : demand.interval);
+        take(simd_, simd_busy_, simd_group(now, scheduler), now, taken);
+        break;
+    }
+    times.end = now + taken - 1 + depth_of(demand, latency);
+    // A beat has them at once, and later beats keep ahead of the load-store unit.
+    times.addresses = now + swizzle_;
+    if (has_ports()) times.port = port_cycles(times.beats);
+    all_ = {times.end, groups_of(issue), ~0u};  // the last beat counts for all
+    times.parts = &all_;
+    times.part_count = 1;
+    return times;
+  }
+
+  Cycle next_free(Cycle now) const override {
+    Cycle next = memory_ > now ? memory_ : kNever;
+    for (const Cycle until : scalar_) next = until > now ? std::min(next, until) : next;
+    for (const Cycle until : simd_) next = until > now ? std::min(next, until) : next;
+    for (const Cycle until : sfu_) next = until > now ? std::min(next, until) : next;
+    if (!has_ports()) return next;
+    for (unsigned s = 0; s < ports_.size(); ++s) {
+      const Cycle port = port_free(now, s);
+      if (port != now) next = std::min(next, port);
+    }
+    return next;
+  }
+
+  void bind(statistics::Group& group) override {
+    const auto each = [&group](const char* kind, const char* meaning, std::vector<std::uint64_t>& busy) {
+      for (std::size_t i = 0; i < busy.size(); ++i)
+        group.group(kind, static_cast<unsigned>(i)).counter("busy_cycles", units::kCycles, meaning, busy[i]);
+    };
+    each("simd_group", "cycles for which instructions took the SIMD group", simd_busy_);
+    each("sfu_group", "cycles for which instructions took the special-function units", sfu_busy_);
+    group.group("load_store_port")
+        .counter("busy_cycles", units::kCycles,
+                 "cycles for which instructions took the way to the load-store unit", memory_busy_);
+    each("scalar_unit", "cycles for which instructions took the scalar unit", scalar_busy_);
+    for (std::size_t i = 0; i < scalar_.size(); ++i) {
+      group.group("scalar_unit", static_cast<unsigned>(i))
+          .counter("issues", units::kInstructions, "instructions issued to the scalar unit",
+                   scalar_issues_[i]);
+    }
+  }
+
+ private:
+  static std::uint64_t warps_of(const BlockRegisters& registers) {
+    return (registers.threads + registers.warp_size - 1) / registers.warp_size;
+  }
+  std::uint64_t registers_of(const BlockRegisters& registers) const {
+    const std::uint64_t unit = machine_.register_allocation_unit;
+    const std::uint64_t once = machine_.scalar_unit ? 0 : registers.per_warp;
+    const std::uint64_t warp = registers.per_thread * registers.warp_size + once;
+    return (warp + unit - 1) / unit * unit * warps_of(registers);
+  }
+  std::uint64_t scalars_of(const BlockRegisters& registers) const {
+    return machine_.scalar_unit ? registers.per_warp * warps_of(registers) : 0;
+  }
+
+  bool on_scalar_unit(const Demand& demand) const {
+    return machine_.scalar_unit && demand.instruction->scalar;
+  }
+  // From the cycle in which the last beat starts to the end.
+  Cycle depth_of(const Demand& demand, Cycle latency) const {
+    return demand.instruction->is_control() ? machine_.branch_cycles : machine_.pipeline_depth + latency - 1;
+  }
+  // The unit does one operation at a time, and no lane works. Loads and stores go the way of all.
+  Times start_scalar(Cycle now, unsigned scheduler, const Demand& demand) {
+    Times times;
+    times.beats = times.port = 0;
+    Cycle latency = demand.latency, taken = demand.instruction->is_control() ? 1 : demand.interval;
+    if (demand.instruction->unit == ptx::Unit::kMemory) {
+      latency = taken = 1;
+      memory_ = now + 1;
+      ++memory_busy_;
+    }
+    take(scalar_, scalar_busy_, scheduler, now, taken);
+    ++scalar_issues_[scheduler];
+    times.end = now + taken - 1 + depth_of(demand, latency);
+    times.addresses = now;
+    all_ = {times.end, 1, ~0u};
+    times.parts = &all_;
+    times.part_count = 1;
+    return times;
+  }
+
+  bool has_ports() const { return machine_.shared_port || period() != 1; }
+  // The first cycle from `now` on at which the scheduler may issue something.
+  Cycle port_free(Cycle now, unsigned scheduler) const {
+    const Cycle from = std::max(now, ports_[scheduler]);
+    if (period() == 1) return from;
+    const Cycle late = (from - origin_) % period();
+    return late == 0 ? from : from + period() - late;
+  }
+  // Of an aligned scheduler an issue takes all cycles to the next one at which it may issue.
+  std::uint32_t port_cycles(std::uint32_t beats) const {
+    const auto period = static_cast<std::uint32_t>(this->period());
+    const std::uint32_t taken = machine_.shared_port ? std::max<std::uint32_t>(1, beats) : 1;
+    return (taken + period - 1) / period * period;
+  }
+  Cycle unit_free(Cycle now, unsigned scheduler, const Demand& demand) const {
+    switch (demand.instruction->unit) {
+      case ptx::Unit::kMemory:
+        return std::max(now, memory_);
+      case ptx::Unit::kSfu:
+        return first_free(sfu_, now);
+      default:
+        if (machine_.bind_groups) return std::max(now, simd_[scheduler % simd_.size()]);
+        return first_free(simd_, now);
+    }
+  }
+  static Cycle first_free(const std::vector<Cycle>& units, Cycle now) {
+    Cycle first = kNever;
+    for (const Cycle until : units) {
+      if (until <= now) return now;
+      first = std::min(first, until);
+    }
+    return first;
+  }
+  std::size_t simd_group(Cycle now, unsigned scheduler) const {
+    return machine_.bind_groups ? scheduler % simd_.size() : free_one(simd_, now);
+  }
+  static std::size_t free_one(const std::vector<Cycle>& units, Cycle now) {
+    std::size_t free = 0;
+    while (free < units.size() && units[free] > now) ++free;
+    return free;
+  }
+  static void take(std::vector<Cycle>& units, std::vector<std::uint64_t>& busy, std::size_t unit, Cycle now,
+                   Cycle cycles) {
+    units[unit] = now + cycles;
+    busy[unit] += cycles;
+  }
+
+  static std::uint32_t groups_of(const Issue& issue) {
+    return issue.groups.count >= 32 ? ~0u : (1u << issue.groups.count) - 1;
+  }
+
+  // A spread group has a beat for each part of its chunk as wide as the lanes; others share the beats of
+  // their row. `counted`: by group, the threads that count; without it all of the issue.
+  void count_active(const Issue& issue, const std::uint32_t* counted, Times& times) const {
+    std::uint64_t rows = 0;
+    for (unsigned g = 0; g < issue.groups.count; ++g) {
+      const ThreadGroup& group = issue.groups.data[g];
+      const std::uint32_t mask = counted == nullptr ? group.mask : counted[g];
+      times.active_lanes += mask == ~0u ? kChunk : count_of(mask);
+      if (!group.spread) {
+        if (mask != 0) rows |= std::uint64_t{1} << (group.row % 64);
+        continue;
+      }
+      unsigned row = group.row < issue.rows ? group.row : group.row % issue.rows;
+      for (std::uint32_t rest = mask; rest != 0; rest = lanes() == kChunk ? 0 : rest >> lanes()) {
+        if ((rest & beat_) != 0) {
+          ++times.active_beats;
+          times.lane_beats |= std::uint64_t{1} << (row % 64);
+        }
+        if (++row == issue.rows) row = 0;  // small warps share a chunk
+      }
+    }
+    if (rows != 0) times.active_beats += count_of(rows);
+    times.lane_beats |= rows;
+  }
+
+  bool compacts() const { return compaction_ == Compaction::kBcc || compaction_ == Compaction::kScc; }
+  // The beats that are left, one after the other.
+  void compact(const Issue& issue, const std::uint32_t* executing, Times& times) const {
+    count_active(issue, counts_issue_ ? nullptr : executing, times);
+    if (compaction_ == Compaction::kScc) times.active_beats = (times.active_lanes + lanes() - 1) / lanes();
+    times.beats = std::max(1u, times.active_beats);
+    times.lane_beats =
+        times.active_beats >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << times.active_beats) - 1;
+  }
+
+  const Machine machine_;
+  const Compaction compaction_;
+  const bool counts_issue_;        // for compaction: threads whose guard does not hold, too
+  const Cycle swizzle_;            // operands and results change lanes
+  const std::uint32_t beat_;       // the lanes of a beat
+  std::vector<Cycle> simd_, sfu_;  // taken until
+  Cycle memory_ = 0;               // likewise
+  std::vector<Cycle> ports_;       // likewise, by scheduler; 0 where schedulers have no port
+  Cycle origin_ = 0;               // of the periods
+  std::vector<std::uint64_t> simd_busy_, sfu_busy_;
+  std::uint64_t memory_busy_ = 0;
+  // Of scalar instructions, by scheduler, where they have units of their own: taken until.
+  std::vector<Cycle> scalar_;
+  std::vector<std::uint64_t> scalar_busy_, scalar_issues_;
+  std::vector<std::uint64_t> held_, held_scalars_;  // registers, by block slot
+  std::uint64_t used_registers_ = 0, used_scalars_ = 0;
+  Part all_;  // of the last start
+};
+
+}  // namespace
+
+std::unique_ptr<Datapath> make_spatial(const Config& config, const Machine& machine) {
+  return std::make_unique<Spatial>(config, machine);
+}
+
+}  // namespace weft::datapath

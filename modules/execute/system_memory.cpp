@@ -1,0 +1,96 @@
+#include "execute/system_memory.h"
+
+#include <algorithm>
+#include <sstream>
+#include <string>
+
+#include "isa/address_windows.h"
+#include "weft/common/error.h"
+
+namespace weft::execute {
+namespace {
+
+// What a refusal is remembered for: memory and devices may lie close to each other.
+constexpr std::uint64_t kPage = 4096;
+
+std::string range(std::uint64_t base, std::uint64_t bytes) {
+  std::ostringstream text;
+  text << "0x" << std::hex << base << " to 0x" << base + (bytes - 1);
+  return text.str();
+}
+
+bool overlap(std::uint64_t a, std::uint64_t a_bytes, std::uint64_t b, std::uint64_t b_bytes) {
+  return a < b ? b - a < a_bytes : a - b < b_bytes;
+}
+
+}  // namespace
+
+void SystemMemory::add_window(std::uint64_t base, std::uint64_t bytes) {
+  if (bytes == 0) throw InputError("system memory window", "has 0 bytes, allowed is at least 1");
+  if (base >= kSystemSpace || kSystemSpace - base < bytes) {
+    throw InputError("system memory window",
+                     "found " + range(base, bytes) + ", allowed is up to " + range(0, kSystemSpace));
+  }
+  const auto refuse = [&](std::uint64_t other, std::uint64_t other_bytes, const char* what) {
+    if (!overlap(base, bytes, other, other_bytes)) return;
+    throw InputError("system memory window", "found " + range(base, bytes) + ", which overlaps " + what +
+                                                 ", " + range(other, other_bytes));
+  };
+  refuse(base_, bytes_, "device memory");
+  refuse(isa::kSharedWindow, isa::kWindowBytes, "the window of shared memory");
+  refuse(isa::kLocalWindow, isa::kWindowBytes, "the window of local memory");
+  for (const Window& window : windows_) refuse(window.base, window.bytes, "another window");
+  windows_.push_back({base, bytes});
+}
+
+void SystemMemory::remove_window(std::uint64_t base) {
+  const auto window =
+      std::find_if(windows_.begin(), windows_.end(), [&](const Window& w) { return w.base == base; });
+  if (window == windows_.end()) return;
+  forget(window->base, window->base + (window->bytes - 1));
+  windows_.erase(window);
+}
+
+void SystemMemory::reset() {
+  windows_.clear();
+  granted_.clear();
+  refused_.clear();
+}
+
+const SystemMemory::Window* SystemMemory::window_of(std::uint64_t address, std::uint64_t bytes) const {
+  for (const Window& window : windows_) {
+    const std::uint64_t offset = address - window.base;
+    if (address >= window.base && offset < window.bytes && window.bytes - offset >= bytes) return &window;
+  }
+  return nullptr;
+}
+
+const SystemMemory::Region* SystemMemory::direct(std::uint64_t address, std::uint64_t bytes) {
+  for (const Region& region : granted_) {
+    if (region.holds(address, bytes)) return &region;
+  }
+  for (const Region& region : refused_) {
+    if (region.holds(address, 1)) return nullptr;
+  }
+  const Window* const window = window_of(address, bytes);
+  if (window == nullptr || !path_.ask) return nullptr;
+  Region region = path_.ask(address);
+  if (region.data == nullptr || !region.holds(address, bytes)) {
+    refused_.push_back({address / kPage * kPage, address / kPage * kPage + (kPage - 1), nullptr});
+    return nullptr;
+  }
+  const std::uint64_t first = std::max(region.first, window->base);
+  region.data += first - region.first;
+  region.first = first;
+  region.last = std::min(region.last, window->base + (window->bytes - 1));
+  granted_.push_back(region);
+  return direct(address, bytes);
+}
+
+void SystemMemory::forget(std::uint64_t first, std::uint64_t last) {
+  const auto touched = [&](const Region& region) { return region.first <= last && region.last >= first; };
+  granted_.erase(std::remove_if(granted_.begin(), granted_.end(), touched), granted_.end());
+  refused_.erase(std::remove_if(refused_.begin(), refused_.end(), touched), refused_.end());
+}
+
+}  // namespace weft::execute

@@ -1,0 +1,54 @@
+// Instructions after which others than the next one may follow.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ptx/lower_rules.h"
+
+namespace weft::ptx {
+
+void lower_branch(Lowering& f, const Operation& operation) {
+  f.operands.need(1);
+  const Node& node = f.operands[0];
+  const Meaning meaning = node.kind == Node::Kind::kName ? f.operands.meaning(node) : Meaning();
+  if (meaning.kind != Meaning::Kind::kLabel)
+    f.code.fail(node, "'" + std::string(f.text.name(node)) + "' is not a label of this kernel");
+  f.branches.emit(f.code.draft(operation.instruction), meaning.index);
+}
+
+// brx.idx index, list of .branchtargets
+void lower_indexed_branch(Lowering& f, const Operation& operation) {
+  f.operands.need(2);
+  const Node& node = f.operands[1];
+  const std::string name(f.text.name(node));
+  const TargetList* list = node.kind == Node::Kind::kName ? f.symbols.find_targets(name) : nullptr;
+  if (list == nullptr) f.code.fail(node, "'" + name + "' is not a list of .branchtargets");
+  std::vector<std::uint32_t> labels;
+  for (const Extent target : list->targets) {
+    const Meaning meaning = f.symbols.find(f.text.view(target), target.at);
+    if (meaning.kind != Meaning::Kind::kLabel) {
+      f.text.fail(target.at, "'" + std::string(f.text.view(target)) + "' is not a label of this function");
+    }
+    labels.push_back(meaning.index);
+  }
+  DraftInstruction d = f.code.draft(operation.instruction);
+  f.operands.read(d, 0, f.operands[0], Type::kU32);
+  f.branches.emit_indexed(d, std::move(labels));
+}
+
+void lower_call(Lowering& f, const Operation&) {
+  const auto index = static_cast<std::uint32_t>(&f.operands.statement() - f.text.statements.data());
+  f.calls.call(f.symbols.calls().at(index));
+}
+
+// ret, exit
+void lower_exit(Lowering& f, const Operation& operation) {
+  f.operands.need(0);
+  if (operation.instruction.op == Opcode::kRet && !f.draft.frame.is_kernel) {
+    f.branches.emit_leave();
+  } else {
+    f.code.emit(f.code.draft(operation.instruction));
+  }
+}
+
+}  // namespace weft::ptx

@@ -1,0 +1,201 @@
+#include "ptx/operands.h"
+
+#include <charconv>
+#include <cstring>
+#include <string>
+
+namespace weft::ptx {
+namespace {
+
+constexpr std::uint64_t kWarpSize = 32;  // WARP_SZ of PTX, whatever the modelled machine's warps are
+
+bool is_64_bit(Special special) {
+  return special >= Special::kClock64;
+}
+
+template <class To, class From>
+To bit_cast(From value) {
+  static_assert(sizeof(To) == sizeof(From));
+  To result;
+  std::memcpy(&result, &value, sizeof result);
+  return result;
+}
+
+}  // namespace
+
+std::optional<Special> special_of(std::string_view name) {
+  if (name.empty() || name[0] != '%') return std::nullopt;
+  for (unsigned i = 0; i <= static_cast<unsigned>(Special::kGlobaltimer); ++i) {
+    if (name == name_of(static_cast<Special>(i))) return static_cast<Special>(i);
+  }
+  // %envreg0 to %envreg31, which no driver sets here, are alike.
+  if (name.compare(0, 7, "%envreg") == 0 && name.size() > 7 && name.size() < 10) {
+    unsigned number = 0;
+    const auto [end, error] = std::from_chars(name.data() + 7, name.data() + name.size(), number);
+    if (error == std::errc() && end == name.data() + name.size() && number < 32) return Special::kEnvreg0;
+  }
+  return std::nullopt;
+}
+
+Operands::Operands(const FunctionSymbols& symbols, DraftBuilder& code, const StackFrame& frame)
+    : symbols_(symbols),
+      text_(*symbols.module().text),
+      code_(code),
+      frame_(frame),
+      ids_(symbols.declared_registers(), kNoRegister) {}
+
+void Operands::need(std::uint32_t low, std::uint32_t high) const {
+  const std::uint32_t found = count();
+  if (found >= low && found <= high) return;
+  std::string allowed = std::to_string(low);
+  if (high != low) allowed += " to " + std::to_string(high);
+  code_.fail("found " + std::to_string(found) + " operands, expected " + allowed);
+}
+
+std::optional<Operands::Register> Operands::find_register(const Node& node) {
+  if (node.kind != Node::Kind::kName) return std::nullopt;
+  const Meaning meaning = this->meaning(node);
+  if (meaning.kind != Meaning::Kind::kRegister) return std::nullopt;
+  if (meaning.type == Type::kNone) code_.fail(node, "vector and 128-bit registers are not executable yet");
+  if (bytes_of(meaning.type) == 1) code_.fail(node, "8-bit registers are not executable yet");
+  VirtualId& id = ids_[meaning.index];
+  if (id == kNoRegister) id = code_.named_register(meaning.type);
+  return Register{id, meaning.type};
+}
+
+Operands::Register Operands::need_register(const Node& node) {
+  if (const std::optional<Register> reg = find_register(node)) return *reg;
+  const std::string name(text_.name(node));
+  code_.fail(node, name.empty() ? "expected a register" : "'" + name + "' is not a declared register");
+}
+
+void Operands::check_type(const Node& node, Type declared, Type wanted, bool may_be_wider) const {
+  const bool predicates = (declared == Type::kPred) == (wanted == Type::kPred);
+  const unsigned have = bytes_of(declared), need = bytes_of(wanted);
+  const bool untyped =
+      (declared >= Type::kB8 && declared <= Type::kB64) || (wanted >= Type::kB8 && wanted <= Type::kB64);
+  const bool kinds = untyped || is_float(declared) == is_float(wanted);
+  const bool sizes = have == need || (may_be_wider && have > need && !is_float(wanted));
+  if (predicates && kinds && sizes) return;
+  code_.fail(node, "found '" + std::string(text_.name(node)) + "' of type ." + name_of(declared) +
+                       ", expected ." + name_of(wanted));
+}
+
+VirtualId Operands::destination(const Node& node, Type type) {
+  const Register reg = need_register(node);
+  if (node.negated || node.number.bits != 0) code_.fail(node, "expected a register to write");
+  check_type(node, reg.type, type);
+  return reg.id;
+}
+
+VirtualId Operands::destination_or_sink(const Node& node, Type type) {
+  return text_.is_sink(node) ? code_.temporary(type) : destination(node, type);
+}
+
+Source Operands::source(const Node& node, Type type) {
+  if (node.kind == Node::Kind::kLiteral) return literal(node, type);
+  if (node.kind != Node::Kind::kName) code_.fail(node, "expected a register or a constant");
+  if (node.negated && type != Type::kPred) code_.fail(node, "only a predicate can be negated");
+  if (const std::optional<Register> reg = find_register(node)) {
+    if (node.number.bits != 0) code_.fail(node, "an offset belongs inside [ ]");
+    check_type(node, reg->type, type);
+    Source source = source_of(reg->id, type);
+    source.negated = node.negated;
+    return source;
+  }
+  const std::string name(text_.name(node));
+  if (const std::optional<Special> known = special_of(name)) return special_source(node, *known, type);
+  if (name == "WARP_SZ" && !is_float(type) && type != Type::kPred)
+    return code_.constant(kWarpSize + node.number.bits, type);
+  const Meaning meaning = this->meaning(node);
+  if (meaning.kind == Meaning::Kind::kAddress) return address_source(node, meaning, type);
+  if (meaning.kind == Meaning::Kind::kFunction) return function_source(node, meaning, type);
+  if (name[0] == '%' && (name.compare(0, 3, "%pm") == 0 || name.compare(0, 8, "%cluster") == 0)) {
+    code_.fail(node, "special register " + name + " is not executable yet");
+  }
+  code_.fail(node, "'" + name + "' is not declared");
+}
+
+Source Operands::source_or_wider(const Node& node, Type type) {
+  const std::optional<Register> reg = find_register(node);
+  if (!reg) return source(node, type);
+  check_type(node, reg->type, type, true);
+  if (rows_of(reg->type) <= rows_of(type)) return source_of(reg->id, type);
+  const VirtualId lower = code_.temporary(Type::kU32);
+  code_.emit_convert(lower, Type::kU32, source_of(reg->id, Type::kU64), Type::kU64);
+  return source_of(lower, type);
+}
+
+Source Operands::special_source(const Node& node, Special special, Type type) {
+  const bool any_width = special == Special::kGridid;
+  if (!any_width && bytes_of(type) != (is_64_bit(special) ? 8u : 4u)) {
+    code_.fail(node, std::string(name_of(special)) + " has " + (is_64_bit(special) ? "64" : "32") + " bits");
+  }
+  if (is_float(type)) code_.fail(node, std::string(name_of(special)) + " is an integer");
+  if (special < Special::kClock) return code_.special(special, type);
+  const VirtualId id = code_.temporary(type);  // changes with time: read by a mov of its own
+  DraftInstruction d = code_.draft(Opcode::kMov, type);
+  set_source(d, 0, source_of(special));
+  set_destination(d, 0, id, type);
+  code_.emit(d);
+  return source_of(id, type);
+}
+
+Source Operands::address_source(const Node& node, const Meaning& meaning, Type type) {
+  if (is_float(type) || bytes_of(type) < 4) code_.fail(node, "an address needs an integer of 32 or 64 bits");
+  const bool far = meaning.space == Space::kGlobal || meaning.space == Space::kConst;
+  if (far && bytes_of(type) != 8)
+    code_.fail(node, "the address of '" + std::string(text_.name(node)) + "' has 64 bits");
+  if (meaning.region != Meaning::Region::kFixed) return frame_.value(meaning, node.number.bits, type);
+  return code_.constant(meaning.address + node.number.bits, type);
+}
+
+Source Operands::function_source(const Node& node, const Meaning& meaning, Type type) {
+  const std::string name(text_.name(node));
+  if (is_float(type) || bytes_of(type) != 8) code_.fail(node, "the address of '" + name + "' has 64 bits");
+  if (meaning.address == 0) {
+    code_.fail(node, "'" + name + "' has no address: only device functions that are defined have one");
+  }
+  return code_.constant(meaning.address + node.number.bits, type);
+}
+
+Source Operands::literal(const Node& node, Type type) {
+  const Number n = node.number;
+  const bool floating = n.kind == Number::Kind::kF32 || n.kind == Number::Kind::kF64;
+  if (type == Type::kPred) {
+    if (floating) code_.fail(node, "expected a predicate");
+    return predicate_constant(n.bits != 0);
+  }
+  if (is_float(type)) {
+    if (bytes_of(type) == 2 || type == Type::kF16x2 || type == Type::kBf16x2) {
+      code_.fail(node, "PTX has no literals of 16-bit floats; mov.b16 and mov.b32 take their bits");
+    }
+    if (!floating) code_.fail(node, "expected a floating-point number");
+    const double value = n.kind == Number::Kind::kF64 ? bit_cast<double>(n.bits)
+                                                      : bit_cast<float>(static_cast<std::uint32_t>(n.bits));
+    if (type == Type::kF64)
+      return code_.constant(n.kind == Number::Kind::kF64 ? n.bits : bit_cast<std::uint64_t>(value), type);
+    return code_.constant(
+        n.kind == Number::Kind::kF32 ? n.bits : bit_cast<std::uint32_t>(static_cast<float>(value)), type);
+  }
+  if (floating) {  // mov.b32 %r1, 0f3F800000
+    const Type same = n.kind == Number::Kind::kF32 ? Type::kB32 : Type::kB64;
+    if (type != same) code_.fail(node, "expected an integer");
+  }
+  return code_.constant(n.bits, type);
+}
+
+// Operands have no constant predicates: the value is made by comparing zero with itself.
+Source Operands::predicate_constant(bool value) {
+  const VirtualId id = code_.temporary(Type::kPred);
+  DraftInstruction d = code_.draft(Opcode::kSetp, Type::kU32);
+  d.fixed.compare = value ? Compare::kEq : Compare::kNe;
+  d.fixed.latency = Latency::kIntAdd;
+  set_source(d, 0, code_.constant(0, Type::kU32));
+  set_source(d, 1, code_.constant(0, Type::kU32));
+  set_destination(d, 0, id, Type::kPred);
+  code_.emit(d);
+  return source_of(id, Type::kPred);
+}
+
+}  // namespace weft::ptx

@@ -1,0 +1,78 @@
+// What instructions make units and register banks of the SM do, for energy: counted with sm.observe.events.
+//
+//   events.start_kernel(kernel);                             // what each instruction asks for, by PC
+//   if (events.enabled()) events.issued(flight, times);      // an issue
+//   if (events.enabled()) events.accessed(in, accesses, n);  // ... of a memory instruction
+//
+// What other statistics say already is not counted again: issues, fetches, lookups in caches, requests.
+#ifndef WEFT_SM_EVENT_ACCOUNT_H
+#define WEFT_SM_EVENT_ACCOUNT_H
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "common/operation.h"
+#include "datapath/datapath.h"
+#include "execute/executor.h"
+#include "execute/kernel.h"
+#include "sm/in_flight.h"
+#include "weft/common/statistics.h"
+#include "weft/sm/sm_config.h"
+
+namespace weft::sm {
+
+Operation operation_of(const ptx::Instruction& in);
+
+// 32-bit words of registers that an instruction reads and writes in each thread. Predicates and special
+// registers lie elsewhere. Those that a warp has once (Program::scalars_per_warp) are counted apart.
+struct RegisterWords {
+  std::uint8_t reads = 0, writes = 0;
+  std::uint8_t scalar_reads = 0, scalar_writes = 0;
+};
+// By PC.
+std::vector<RegisterWords> register_words(const ptx::Program& program);
+
+class EventAccount {
+ public:
+  EventAccount(const Config& config, unsigned lane_width);
+
+  bool enabled() const { return enabled_; }
+  void start_kernel(const execute::Kernel& kernel);
+  // `flight` has the groups of the issue and the threads of them whose guard holds.
+  void issued(const InFlight& flight, const datapath::Times& times);
+  // The words of shared memory among what the instruction accesses.
+  void accessed(const ptx::Instruction& in, const execute::LaneAccess* accesses, unsigned count);
+  // Its group `events`, if enabled.
+  void bind(statistics::Group& sm);
+
+ private:
+  struct Demand {
+    Operation operation = Operation::kControl;
+    RegisterWords words;
+  };
+  struct Registers {
+    std::uint64_t rows_read = 0, rows_written = 0;    // of a beat each, lanes x 32 bits
+    std::uint64_t words_read = 0, words_written = 0;  // of them, by threads that execute
+  };
+  // Registers that a warp has once.
+  struct Scalars {
+    std::uint64_t words_read = 0, words_written = 0;
+    std::uint64_t operations = 0, saved_operations = 0;
+  };
+
+  std::uint64_t distinct_words(const execute::LaneAccess& access) const;
+
+  const bool enabled_, scalars_on_;
+  const unsigned word_shift_, served_places_, beat_lanes_;
+  std::vector<Demand> demands_;
+  std::array<std::uint64_t, kOperations> operations_{};
+  Registers vector_;
+  Scalars scalar_;
+  std::uint64_t idle_lanes_ = 0;
+  std::uint64_t shared_read_ = 0, shared_written_ = 0;
+};
+
+}  // namespace weft::sm
+
+#endif

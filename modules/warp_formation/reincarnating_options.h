@@ -1,0 +1,65 @@
+// The keys of harp and crown: one structure, two sets of defaults.
+#ifndef WEFT_WARP_FORMATION_REINCARNATING_OPTIONS_H
+#define WEFT_WARP_FORMATION_REINCARNATING_OPTIONS_H
+
+#include <cstdint>
+#include <string>
+
+#include "weft/warp_formation/warp_formation_config.h"
+
+namespace weft::warp_formation {
+
+// Which warp leaves a lookup table first.
+enum class LookupDepart : std::uint8_t { kSlot, kFifoInsert, kFifoRefresh };
+// What happens when the Waiting-Lookup is full: the newcomer passes it by, or the oldest makes room.
+enum class LookupOverflow : std::uint8_t { kBypass, kEvict };
+// Whether the barrier entries that one divergence opens in several sets complete together.
+enum class BarrierSpan : std::uint8_t { kLinked, kSplit };
+// Which entries a diverging thread may enter: those of the same divergence, or any with an equal
+// reconvergence point.
+enum class BarrierJoin : std::uint8_t { kSameCommit, kAny };
+// What the barriers' table is made of: an array per lane and one of reconvergence points, each with a port of
+// its own, or one array. It costs area and time of access, in which the model does not differ.
+enum class BarrierLayout : std::uint8_t { kLanes, kWhole };
+// Whether the first cycle of something is the one of write-back, or comes after it.
+enum class CommitStep : std::uint8_t { kWriteBack, kOwnCycle };
+
+// Table sizes and policies, per scheduler domain (first_level: per scheduler).
+struct ReincarnationTables {
+  std::uint64_t first_level = 8, second_level = 512;
+  std::uint64_t ready_lookup = 8, waiting_lookup = 8;
+  std::uint64_t lookup_threshold = 2;
+  LookupDepart lookup_depart = LookupDepart::kFifoInsert;
+  LookupOverflow lookup_overflow = LookupOverflow::kBypass;
+  std::uint64_t barrier_entries = 128, barrier_ways = 16, barrier_latency = 1;
+  BarrierSpan barrier_span = BarrierSpan::kLinked;
+  BarrierJoin barrier_join = BarrierJoin::kSameCommit;
+  BarrierLayout barrier_layout = BarrierLayout::kLanes;
+  CommitStep barrier_search = CommitStep::kWriteBack;
+  CommitStep waiting_departure = CommitStep::kWriteBack;
+
+  void describe(config::Visitor& v);
+  void check(const std::string& where) const;
+  void randomise(Random& random);
+};
+
+template <class Own>
+class ReincarnationOptionsOf : public OptionsOf<Own>, public ReincarnationTables {
+ public:
+  void describe(config::Visitor& v) final { ReincarnationTables::describe(v); }
+  void check(const std::string& where) const final { ReincarnationTables::check(where); }
+  void randomise(Random& random) final { ReincarnationTables::randomise(random); }
+
+ private:
+  ReincarnationOptionsOf() = default;
+  friend Own;
+};
+
+struct HarpOptions final : ReincarnationOptionsOf<HarpOptions> {};
+struct CrownOptions final : ReincarnationOptionsOf<CrownOptions> {
+  CrownOptions();
+};
+
+}  // namespace weft::warp_formation
+
+#endif

@@ -1,0 +1,66 @@
+#include "platform/energy_machine.h"
+
+#include "platform/config_files.h"
+
+namespace weft {
+namespace {
+
+constexpr double kRegisterBytes = 4, kInstructionBits = 64;
+
+energy::Machine::Cache cache_of(const sm::CacheConfig& cache) {
+  return {cache.enabled, static_cast<double>(cache.sets * cache.ways * cache.line_bytes),
+          static_cast<double>(cache.ways), static_cast<double>(cache.line_bytes)};
+}
+
+}  // namespace
+
+energy::Machine machine_of(const GpuConfig& config) {
+  const auto real = [](std::uint64_t value) { return static_cast<double>(value); };
+  const sm::Config& sm = config.sm;
+  energy::Machine m;
+  m.core_mhz = config.clocks.core_mhz;
+  m.sms = real(sm.count);
+  const std::uint64_t share = config.crossbar.sms_per_interface;
+  m.clusters = real((sm.count + share - 1) / share);
+  m.lanes = real(sm.simd_groups * sm.simd_width);
+  m.schedulers = real(sm.schedulers);
+  m.register_bytes = real(sm.registers) * kRegisterBytes;
+  if (sm.scalarization.separate()) m.scalar_bytes = real(sm.scalarization.registers) * kRegisterBytes;
+  m.register_banks = real(config.energy.register_banks);
+  m.row_lanes = real(sm.datapath.kind == "temporal" ? sm.datapath.lane_width : sm.simd_width);
+  m.lanes_apart = config.energy.register_lanes == energy::RegisterLanes::kApart;
+  m.fetch_bits = real(sm.fetch_width) * kInstructionBits;
+  m.buffer_bytes = real(sm.max_warps * sm.instruction_buffer) * kInstructionBits / 8;
+  m.shared_bytes = real(sm.shared_bytes);
+  m.shared_banks = real(sm.shared_memory.banks);
+  m.bank_bits = real(sm.shared_memory.bank_bytes * 8);
+  m.block_bytes = real(sm.coalescer.block_bytes);
+  m.stores_update = sm.l1d.write_hit == sm::WriteHit::kUpdate;
+  m.l1i = cache_of(sm.l1i);
+  m.l1d = cache_of(sm.l1d);
+  m.l1c = cache_of(sm.l1c);
+  m.l1t = cache_of(sm.l1t);
+  m.flit_bits = real(config.crossbar.flit_bytes * 8);
+  if (config.l2.enabled) {
+    const auto& tags = config.l2.bank.tags;
+    m.l2_banks = real(config.gddr5.map.channels * config.gddr5.map.l2_banks);
+    m.l2 = {true, real(tags.sets * tags.ways * tags.line_bytes), real(tags.ways), real(tags.line_bytes)};
+    m.l2_fetch_bytes = real(config.l2.bank.unit_bytes());
+  }
+  if (!config.carve_out.enabled) {
+    const std::uint64_t devices = config.gddr5.channel.scheduler.timing.devices;
+    m.dram_devices = real(config.gddr5.map.channels * devices);
+    m.row_kilobytes = real(config.gddr5.map.row_bytes) / 1024;
+  }
+  return m;
+}
+
+std::string technology_file(const energy::Config& config) {
+  return config_path(config.technology, "technology", "energy.technology");
+}
+
+energy::Technology technology_of(const energy::Config& config) {
+  return energy::Technology::read(technology_file(config), config.node_nm);
+}
+
+}  // namespace weft

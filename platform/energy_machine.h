@@ -1,0 +1,19 @@
+// A GPU's configuration as the energy model sees it.
+#ifndef WEFT_PLATFORM_ENERGY_MACHINE_H
+#define WEFT_PLATFORM_ENERGY_MACHINE_H
+
+#include <string>
+
+#include "energy/event_energy.h"
+#include "weft/platform/gpu_config.h"
+
+namespace weft {
+
+energy::Machine machine_of(const GpuConfig& config);
+// The figures that it names, and the file that they are in. Throw InputError.
+std::string technology_file(const energy::Config& config);
+energy::Technology technology_of(const energy::Config& config);
+
+}  // namespace weft
+
+#endif

@@ -1,0 +1,36 @@
+// The checkpoint of a run: a file in its folder, from which `weft run --resume` goes on.
+//
+//   CheckpointFile file("results", record);          // record: what the run is made of (run_record.h)
+//   file.write(state);                               // whole or not at all; the one before stays until then
+//   if (auto state = file.read()) device.resume(*state);
+#ifndef WEFT_SC_MAIN_CHECKPOINT_H
+#define WEFT_SC_MAIN_CHECKPOINT_H
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+namespace weft::cli {
+
+class CheckpointFile {
+ public:
+  // `record`: two runs with the same record are the same run.
+  CheckpointFile(const std::string& folder, nlohmann::ordered_json record);
+
+  const std::string& path() const { return path_; }
+  // Throws InputError if it cannot be written.
+  void write(const std::string& state) const;
+  // None: there is no such file. Throws InputError if it is not whole, or of another run (and says what
+  // differs).
+  std::optional<std::string> read() const;
+  bool exists() const;
+  void remove() const;
+
+ private:
+  const std::string path_;
+  const nlohmann::ordered_json record_;
+};
+
+}  // namespace weft::cli
+
+#endif

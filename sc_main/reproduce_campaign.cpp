@@ -1,0 +1,229 @@
+#include "sc_main/reproduce_campaign.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <iomanip>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "common/input_file.h"
+#include "common/output_files.h"
+#include "sc_main/report.h"
+#include "sc_main/run_queue.h"
+#include "sc_main/session.h"
+#include "weft/common/error.h"
+#include "workloads/workload.h"
+
+namespace weft::cli {
+
+RunSeconds::RunSeconds(std::string file) : file_(std::move(file)) {
+  std::error_code none;
+  if (!std::filesystem::is_regular_file(file_, none)) return;
+  const auto json = nlohmann::json::parse(read_input(file_), nullptr, false);
+  if (!json.is_object()) return;
+  for (const auto& [key, value] : json.items()) {
+    if (value.is_number()) known_[key] = value.get<double>();
+  }
+}
+
+std::optional<double> RunSeconds::of(const std::string& key) const {
+  const auto found = known_.find(key);
+  if (found == known_.end()) return {};
+  return found->second;
+}
+
+std::optional<double> RunSeconds::like(const std::string& beginning) const {
+  double sum = 0, count = 0;
+  for (auto one = known_.lower_bound(beginning); one != known_.end() && one->first.rfind(beginning, 0) == 0;
+       ++one) {
+    sum += one->second;
+    ++count;
+  }
+  if (count == 0) return {};
+  return sum / count;
+}
+
+void RunSeconds::set(const std::string& key, double seconds) {
+  known_[key] = std::round(seconds * 1000) / 1000;
+  if (!writable_) return;
+  try {
+    replace_file(file_, nlohmann::json(known_).dump(1) + "\n");
+  } catch (const InputError&) {
+    writable_ = false;  // only an estimate is lost
+  }
+}
+
+Campaign::Campaign(const Experiment& experiment, const std::string& folder,
+                   const std::vector<Sensitivity>& sensitivities)
+    : experiment_(experiment), folder_(folder + "/runs"), seconds_(folder_ + "/seconds.json") {
+  add("");
+  if (sensitivities.empty()) return;
+  const auto needed = headline_variants();
+  for (const Sensitivity& one : sensitivities) {
+    for (const std::string& setting : one.settings) {
+      of_.push_back(&one);
+      add(setting, &needed);
+    }
+  }
+}
+
+void Campaign::run(bool again, std::uint64_t jobs) {
+  make_folder(folder_);
+  QueueProgress progress;
+  // Those of which nothing is known last, as they stand in the experiment.
+  progress.order = [&](std::vector<std::size_t>& open) {
+    std::stable_sort(open.begin(), open.end(), [&](std::size_t a, std::size_t b) {
+      return expected(a).value_or(INFINITY) < expected(b).value_or(INFINITY);
+    });
+  };
+  progress.begins = [&](const std::vector<std::size_t>& open, unsigned parallel) { begins(open, parallel); };
+  progress.ended = [&](std::size_t run, std::size_t done, std::size_t all) { ended(run, done, all); };
+  complete(runs_, rows_, again, jobs, progress);
+}
+
+Results Campaign::results_of(std::size_t setting) const {
+  std::vector<RunResult> list;
+  for (std::size_t i = 0; i < places_[setting].size(); ++i) {
+    const std::optional<std::size_t>& run = places_[setting][i];
+    if (run) {
+      const std::string& kernel = experiment_.programs[i / experiment_.variants.size()].kernel;
+      list.push_back(result_of(rows_[*run], folders_[*run], experiment_.measures, kernel));
+    } else {
+      RunResult none;
+      none.row.result = "not needed";
+      list.push_back(none);
+    }
+  }
+  return {experiment_, std::move(list)};
+}
+
+std::vector<SettingResult> Campaign::settings(const Rules& rules, bool whole) const {
+  std::vector<SettingResult> list;
+  for (std::size_t i = 1; i < places_.size(); ++i) {
+    Results of = results_of(i);
+    auto claims = judge_headline(experiment_, of, rules, whole);
+    list.push_back({of_[i - 1], names_[i], std::move(of), std::move(claims), false});
+  }
+  return list;
+}
+
+int Campaign::worst() const {
+  int code = 0;
+  for (const Row& row : rows_) code = std::max(code, row.exit_code);
+  return code;
+}
+
+std::vector<std::string> Campaign::headline_variants() const {
+  std::vector<std::string> names;
+  for (const ClaimPlan& plan : experiment_.claims) {
+    const auto& ids = experiment_.headline;
+    if (std::find(ids.begin(), ids.end(), plan.claim->id) != ids.end()) variants_of(*plan.value, names);
+  }
+  return names;
+}
+
+void Campaign::add(const std::string& setting, const std::vector<std::string>* needed) {
+  names_.push_back(setting);
+  auto& places = places_.emplace_back();
+  for (const ExperimentProgram& program : experiment_.programs) {
+    for (const ExperimentVariant& variant : experiment_.variants) {
+      const bool wanted =
+          needed == nullptr || std::find(needed->begin(), needed->end(), variant.name) != needed->end();
+      places.push_back(wanted ? std::optional(plan(program, variant, setting)) : std::nullopt);
+    }
+  }
+}
+
+std::size_t Campaign::plan(const ExperimentProgram& program, const ExperimentVariant& variant,
+                           const std::string& setting) {
+  SessionOptions session;
+  session.config = experiment_.config;
+  session.overrides = experiment_.overrides;
+  for (const auto* set : {&program.overrides, &variant.overrides})
+    session.overrides.insert(session.overrides.end(), set->begin(), set->end());
+  if (!setting.empty()) session.overrides.push_back(setting);
+  std::string effective;
+  try {
+    const auto workload = workloads::find(program.workload);
+    effective = effective_config(config_of(with_settings(session, *workload, program.size))).dump();
+  } catch (const InputError& error) {
+    throw InputError(experiment_.file, "variant '" + variant.name + "'" +
+                                           (setting.empty() ? "" : " with " + setting) + ": " + error.what());
+  }
+  session.out = folder_ + "/" + program.workload + "/" + fnv1a(program.size + effective);
+  const auto same = std::find(folders_.begin(), folders_.end(), session.out);
+  if (same != folders_.end()) return static_cast<std::size_t>(same - folders_.begin());
+  works_.push_back(experiment_.config + " " + program.workload + " " + program.size);
+  guesses_.push_back(guess(program));
+  std::string key = works_.back();
+  for (const std::string& text : session.overrides) key += " " + text;
+  folders_.push_back(session.out);
+  keys_.push_back(key);
+  labels_.push_back((program.kernel.empty() ? program.abbr : program.workload) + " " + variant.label +
+                    (setting.empty() ? "" : " " + setting));
+  runs_.emplace_back(program.workload, variant.name, program.size, session);
+  return runs_.size() - 1;
+}
+
+std::optional<double> Campaign::guess(const ExperimentProgram& program) const {
+  double sum = 0;
+  for (const ExperimentProgram& one : experiment_.programs) {
+    if (one.workload != program.workload || one.size != program.size) continue;
+    if (!one.seconds) return {};
+    sum += *one.seconds;
+  }
+  return sum;
+}
+
+std::optional<double> Campaign::expected(std::size_t run) const {
+  if (const auto before = seconds_.of(keys_[run])) return before;
+  if (const auto alike = seconds_.like(works_[run] + " ")) return alike;
+  return guesses_[run];
+}
+
+void Campaign::begins(const std::vector<std::size_t>& open, unsigned parallel) {
+  parallel_ = parallel;
+  open_ = open;
+  double there = 0, known = 0;
+  std::size_t unknown = 0;
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    const Row& row = rows_[i];
+    const bool to_do = std::find(open.begin(), open.end(), i) != open.end();
+    if (!to_do && row.measures) there += row.measures->cpu_seconds;
+    if (!to_do) continue;
+    const auto seconds = expected(i);
+    known += seconds.value_or(0);
+    unknown += seconds ? 0 : 1;
+  }
+  std::cerr << std::fixed << std::setprecision(0) << "weft: " << experiment_.name << ": " << open.size()
+            << " of " << runs_.size() << " runs to do, " << parallel << " at a time";
+  if (there > 0) std::cerr << "; those that are there took " << there << " s of CPU";
+  if (unknown < open.size()) {
+    std::cerr << "; " << open.size() - unknown << " of those to do take about " << known << " s of CPU";
+  }
+  if (unknown > 0) std::cerr << "; of " << unknown << " nothing is known yet";
+  std::cerr << "\n";
+  began_ = std::chrono::steady_clock::now();
+}
+
+void Campaign::ended(std::size_t run, std::size_t done, std::size_t all) {
+  if (rows_[run].measures) seconds_.set(keys_[run], rows_[run].measures->cpu_seconds);
+  open_.erase(std::remove(open_.begin(), open_.end(), run), open_.end());
+  ++ended_;
+  const double left = seconds_left();
+  std::cerr << std::fixed << std::setprecision(0) << done << " of " << all << " runs done, about " << left
+            << " s left; " << labels_[run] << ": " << rows_[run].result << "\n";
+}
+
+// By what is known of the runs that are left, and by the mean of those that ended for the others.
+double Campaign::seconds_left() const {
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - began_;
+  const double mean = passed.count() * parallel_ / static_cast<double>(ended_);
+  double left = 0;
+  for (const std::size_t run : open_) left += expected(run).value_or(mean);
+  return left / parallel_;
+}
+
+}  // namespace weft::cli

@@ -1,0 +1,91 @@
+// The runs of an experiment, done as far as they are not there yet.
+#ifndef WEFT_SC_MAIN_REPRODUCE_CAMPAIGN_H
+#define WEFT_SC_MAIN_REPRODUCE_CAMPAIGN_H
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sc_main/planned_run.h"
+#include "sc_main/reproduce_experiment.h"
+#include "sc_main/reproduce_results.h"
+
+namespace weft::cli {
+
+// CPU seconds of the runs so far, by what was run: they foretell those to come, also of another build or
+// another machine file.
+class RunSeconds {
+ public:
+  explicit RunSeconds(std::string file);
+  std::optional<double> of(const std::string& key) const;
+  // The mean of those whose key begins so.
+  std::optional<double> like(const std::string& beginning) const;
+  void set(const std::string& key, double seconds);
+
+ private:
+  const std::string file_;
+  std::map<std::string, double> known_;
+  bool writable_ = true;
+};
+
+// What is the same run in fact (another kernel of the same workload, a setting that is the machine's own, a
+// variant that stands in another experiment too) is done once: its folder is named after its configuration.
+// Runs that take less time come first.
+class Campaign {
+ public:
+  // Plans the runs, with those of the headline under other settings; results go below `folder`/runs. Both
+  // must outlive it. Throws InputError for a configuration that is refused.
+  Campaign(const Experiment& experiment, const std::string& folder,
+           const std::vector<Sensitivity>& sensitivities);
+
+  // Says on standard error what is to do, and what is done. After an interrupt, some runs are not finished.
+  void run(bool again, std::uint64_t jobs);
+
+  // Of the machine as it is.
+  Results results() const { return results_of(0); }
+  std::vector<SettingResult> settings(const Rules& rules, bool whole) const;
+  // The worst exit code of a run.
+  int worst() const;
+
+ private:
+  std::vector<std::string> headline_variants() const;
+  // Plans the runs under a setting, of all variants or of those needed.
+  void add(const std::string& setting, const std::vector<std::string>* needed = nullptr);
+  std::size_t plan(const ExperimentProgram& program, const ExperimentVariant& variant,
+                   const std::string& setting);
+  Results results_of(std::size_t setting) const;
+  // CPU seconds that a run of the workload may take, by the experiment.
+  std::optional<double> guess(const ExperimentProgram& program) const;
+  // ... and that the run may take: as before, else as others of its workload and size, else by the
+  // experiment.
+  std::optional<double> expected(std::size_t run) const;
+  void begins(const std::vector<std::size_t>& open, unsigned parallel);
+  void ended(std::size_t run, std::size_t done, std::size_t all);
+  double seconds_left() const;
+
+  const Experiment& experiment_;
+  const std::string folder_;
+  RunSeconds seconds_;
+  // Per setting: its name, and per program and variant the number of the run; 0 is the machine as it is.
+  std::vector<std::string> names_;
+  std::vector<std::vector<std::optional<std::size_t>>> places_;
+  std::vector<const Sensitivity*> of_;  // of the settings after the first
+  // Per run.
+  std::vector<PlannedRun> runs_;
+  std::vector<Row> rows_;
+  std::vector<std::string> folders_, keys_, labels_;
+  std::vector<std::string> works_;              // machine, workload and size
+  std::vector<std::optional<double>> guesses_;  // seconds that the experiment gives
+  // While they run.
+  std::vector<std::size_t> open_;
+  std::size_t ended_ = 0;
+  unsigned parallel_ = 1;
+  std::chrono::steady_clock::time_point began_;
+};
+
+}  // namespace weft::cli
+
+#endif

@@ -1,0 +1,93 @@
+#include "sc_main/reproduce_page.h"
+
+#include <algorithm>
+#include <cctype>
+#include <iomanip>
+#include <sstream>
+
+namespace weft::cli {
+namespace {
+
+// A bar would end the cell, a line break the row.
+std::string cell(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '|') out += '\\';
+    out += c == '\n' ? ' ' : c;
+  }
+  return out;
+}
+
+std::string markdown(const Table& table) {
+  std::ostringstream out;
+  const auto line = [&](const std::vector<std::string>& cells) {
+    out << "|";
+    for (const std::string& text : cells) out << " " << cell(text) << " |";
+    out << "\n";
+  };
+  line(table.headings);
+  out << "|";
+  for (std::size_t c = 0; c < table.headings.size(); ++c) out << "---|";
+  out << "\n";
+  for (const auto& row : table.rows) line(row);
+  return out.str();
+}
+
+// Nothing but digits and what stands around them.
+bool is_number(const std::string& text) {
+  const bool digit =
+      std::any_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+  return text == "-" || text.empty() ||
+         (digit && text.find_first_not_of("0123456789.,+-") == std::string::npos);
+}
+
+std::string plain(const Table& table) {
+  std::vector<std::size_t> width;
+  std::vector<bool> numbers(table.headings.size(), true);
+  for (const std::string& heading : table.headings) width.push_back(heading.size());
+  for (const auto& row : table.rows) {
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      width[c] = std::max(width[c], row[c].size());
+      numbers[c] = numbers[c] && is_number(row[c]);
+    }
+  }
+  std::ostringstream out;
+  const auto line = [&](const std::vector<std::string>& cells) {
+    std::ostringstream text;
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+      text << (c == 0 ? "" : "  ") << (numbers[c] ? std::right : std::left)
+           << std::setw(static_cast<int>(width[c])) << cells[c];
+    }
+    std::string whole = text.str();
+    whole.erase(whole.find_last_not_of(' ') + 1);
+    out << whole << "\n";
+  };
+  line(table.headings);
+  for (const auto& row : table.rows) line(row);
+  return out.str();
+}
+
+std::string text_of(const Page& page, std::string (*table)(const Table&), const char* title,
+                    const char* section) {
+  std::ostringstream out;
+  out << title << page.title << "\n";
+  for (const std::string& paragraph : page.paragraphs) out << "\n" << paragraph << "\n";
+  for (const Section& part : page.sections) {
+    out << "\n" << section << part.title << "\n";
+    for (const std::string& paragraph : part.paragraphs) out << "\n" << paragraph << "\n";
+    if (!part.table.headings.empty()) out << "\n" << table(part.table);
+  }
+  return out.str();
+}
+
+}  // namespace
+
+std::string markdown(const Page& page) {
+  return text_of(page, &markdown, "# ", "## ");
+}
+
+std::string plain(const Page& page) {
+  return text_of(page, &plain, "", "-- ");
+}
+
+}  // namespace weft::cli

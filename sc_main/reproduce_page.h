@@ -1,0 +1,33 @@
+// A page of text and tables, as Markdown or for a terminal.
+#ifndef WEFT_SC_MAIN_REPRODUCE_PAGE_H
+#define WEFT_SC_MAIN_REPRODUCE_PAGE_H
+
+#include <string>
+#include <vector>
+
+namespace weft::cli {
+
+struct Table {
+  std::vector<std::string> headings;
+  std::vector<std::vector<std::string>> rows;  // each with a cell per heading
+};
+
+struct Section {
+  std::string title;
+  std::vector<std::string> paragraphs;
+  Table table;  // after the paragraphs; without headings: none
+};
+
+struct Page {
+  std::string title;
+  std::vector<std::string> paragraphs;
+  std::vector<Section> sections;
+};
+
+std::string markdown(const Page& page);
+// Columns aligned: text to the left, numbers to the right.
+std::string plain(const Page& page);
+
+}  // namespace weft::cli
+
+#endif

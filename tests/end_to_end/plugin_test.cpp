@@ -1,0 +1,161 @@
+// Schemes in shared objects: `--plugin` and WEFT_PLUGINS. The plugins are built beside this program.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "common/sha256.h"
+#include "end_to_end/process.h"
+
+namespace weft::end_to_end {
+namespace {
+
+using nlohmann::ordered_json;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+std::string plugin(const std::string& name) {
+  return std::string(WEFT_PLUGIN_FOLDER) + "/" + name + ".so";
+}
+
+std::string content(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+class Environment {
+ public:
+  explicit Environment(const std::string& value) { setenv("WEFT_PLUGINS", value.c_str(), 1); }
+  ~Environment() { unsetenv("WEFT_PLUGINS"); }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+};
+
+TEST(Plugin, RunsBesideOtherSchemesAndAChangedOneAgain) {
+  const Folder folder;
+  const std::string file = folder.path("mine.so");
+  std::filesystem::copy_file(plugin("min_pc"), file);
+  const auto compare = [&] {
+    return weft({"compare", "--plugin", file, "--schemes", "sbr,min_pc,min_pc+min_pc.patience=2",
+                 "--workloads", "bfs,reduction", "--size", "small", "--out", folder.path("out")},
+                patient(300));
+  };
+  const Exit first = compare();
+  ASSERT_EQ(first.code, 0) << first.err << first.out;
+  const ordered_json runs = folder.json("out/comparison.json").at("runs");
+  ASSERT_EQ(runs.size(), 6u);
+  for (const auto& run : runs) EXPECT_EQ(run.at("result"), "verified") << run.dump();
+
+  const std::string hash = sha256(content(file)), of = "out/runs/bfs/min_pc+min_pc.patience=2/";
+  const ordered_json statistics = folder.json(of + "stats.json");
+  EXPECT_EQ(statistics.at("scheme"), "min_pc");
+  EXPECT_EQ(statistics.at("plugins"),
+            ordered_json::array({{{"file", "mine.so"}, {"sha256", hash}, {"schemes", {"min_pc"}}}}));
+  EXPECT_THAT(folder.json(of + "run.json").at("plugins"), ElementsAre(hash));
+  EXPECT_EQ(folder.json(of + "config.json").at("warp_formation").at("min_pc").at("patience"), 2);
+  // The key has its effect: with little patience more issues are those of threads that have waited.
+  const auto impatient = [&](const std::string& run) {
+    double sum = 0;
+    const ordered_json all = folder.json("out/runs/bfs/" + run + "/stats.json").at("statistics");
+    for (const auto& [name, part] : all.items()) {
+      if (name.rfind("sm", 0) == 0) sum += part.at("warp_formation0").at("impatient_issues").get<double>();
+    }
+    return sum;
+  };
+  EXPECT_GT(impatient("min_pc+min_pc.patience=2"), impatient("min_pc"));
+
+  EXPECT_THAT(compare().err, HasSubstr("6 of 6 runs are there already"));
+  std::ofstream(file, std::ios::app) << '\n';  // what lies behind a shared object's sections is never read
+  const Exit changed = compare();
+  ASSERT_EQ(changed.code, 0) << changed.err;
+  EXPECT_THAT(changed.err, Not(HasSubstr("there already")));
+  EXPECT_THAT(folder.json(of + "run.json").at("plugins"), ElementsAre(sha256(content(file))));
+}
+
+TEST(Plugin, ItsKeysAreThoseOfTheConfigurationAndOfTheSchema) {
+  const std::string file = plugin("min_pc");
+  const Exit schema = weft({"schema", "--plugin", file});
+  ASSERT_EQ(schema.code, 0) << schema.err;
+  const auto keys = [](const Exit& exit) {
+    return ordered_json::parse(exit.out).at("properties").at("warp_formation").at("properties");
+  };
+  EXPECT_EQ(keys(schema).at("min_pc").at("properties").at("patience").at("maximum"), 1'000'000);
+  EXPECT_FALSE(keys(weft({"schema"})).contains("min_pc"));
+
+  const Exit wrong =
+      weft({"check-config", "gtx480", "--plugin", file, "--set", "warp_formation.min_pc.patience=-1"});
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.err, AllOf(HasSubstr("/warp_formation/min_pc/patience"), HasSubstr("0 to 1000000")));
+  const Exit unknown = weft({"check-config", "gtx480", "--set", "warp_formation.min_pc.patience=1"});
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("unknown key \"min_pc\""));
+}
+
+TEST(Plugin, TheEnvironmentNamesSeveral) {
+  const Environment environment(plugin("min_pc") + "::" + plugin("failing"));
+  const Exit schemes = weft({"list", "schemes"});
+  EXPECT_EQ(schemes.code, 0) << schemes.err;
+  EXPECT_THAT(schemes.out, AllOf(HasSubstr("min_pc\n"), HasSubstr("failing\n"), HasSubstr("failing_too\n"),
+                                 HasSubstr("sbr\n")));
+  // Named again it is the same one.
+  EXPECT_EQ(weft({"list", "schemes", "--plugin", plugin("min_pc")}).out, schemes.out);
+  const Environment wrong(plugin("taken"));
+  EXPECT_THAT(weft({"check-config", "gtx480"}).err, HasSubstr("WEFT_PLUGINS: "));
+}
+
+TEST(Plugin, OneOfOtherHeadersIsRefusedByName) {
+  const Exit exit =
+      weft({"run", "--workload", "vector_add", "--size", "small", "--plugin", plugin("other_headers")});
+  EXPECT_EQ(exit.code, 2);
+  EXPECT_THAT(exit.err, AllOf(StartsWith("weft: --plugin: "), HasSubstr("other_headers.so"),
+                              HasSubstr("the plugin:   headers 0123456789abcdef; "),
+                              HasSubstr("this program: headers "), HasSubstr("build it again")));
+  EXPECT_THAT(exit.out, "");
+}
+
+TEST(Plugin, WhatIsNoneIsRefused) {
+  const Folder folder;
+  const auto said = [&](const std::string& file) {
+    const Exit exit = weft({"list", "schemes", "--plugin", file});
+    EXPECT_EQ(exit.code, 2) << file;
+    return exit.err;
+  };
+  EXPECT_THAT(said(folder.path("missing.so")), AllOf(HasSubstr("missing.so"), HasSubstr("No such file")));
+  EXPECT_THAT(said(folder.write("text.so", "no library\n")), HasSubstr("cannot be loaded"));
+  EXPECT_THAT(said(plugin("no_plugin")), HasSubstr("does not export weft_plugin_abi()"));
+  EXPECT_THAT(said(plugin("taken")), AllOf(HasSubstr("taken.so"), HasSubstr("scheme sbr")));
+  EXPECT_THAT(said(""), HasSubstr("--plugin"));
+}
+
+TEST(Plugin, ItsExceptionsAreWhatTheyWereThrownAs) {
+  const auto run = [](const std::string& setting, const std::string& scheme = "failing",
+                      const std::string& more = "sm.count=1") {
+    return weft({"run", "--workload", "vector_add", "--size", "small", "--plugin", plugin("failing"), "--set",
+                 "warp_formation.scheme=" + scheme, setting, more});
+  };
+  const Exit input = run("warp_formation.failing.how=input");
+  EXPECT_EQ(input.code, 2);
+  EXPECT_THAT(input.err, HasSubstr("/warp_formation/failing: as was asked for"));
+  const Exit fault = run("warp_formation.failing.how=fault");
+  EXPECT_EQ(fault.code, 3);
+  EXPECT_THAT(fault.err, AllOf(HasSubstr("failing, as"), Not(HasSubstr("internal error"))));
+  const Exit standard = run("warp_formation.failing.how=standard");
+  EXPECT_EQ(standard.code, 3);
+  EXPECT_THAT(standard.err, HasSubstr("internal error: failing, as was asked for"));
+  // A RuleError names where its values come from.
+  const Exit rule = run("warp_formation.failing.low=5", "failing", "warp_formation.failing.high=4");
+  EXPECT_EQ(rule.code, 2);
+  EXPECT_THAT(rule.err,
+              AllOf(HasSubstr("/warp_formation/failing/low: found 5 ("),
+                    HasSubstr("/warp_formation/failing/high is from --set warp_formation.failing.high=4")));
+  // A second scheme of the same file goes by the first one's keys.
+  EXPECT_EQ(run("warp_formation.failing.how=input", "failing_too").code, 2);
+}
+
+}  // namespace
+}  // namespace weft::end_to_end

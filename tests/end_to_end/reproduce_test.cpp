@@ -1,0 +1,454 @@
+// `weft reproduce`: runs, page, verdicts.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "end_to_end/process.h"
+#include "platform/csv_table.h"
+
+namespace weft::end_to_end::reproduce_test {
+namespace {
+
+using nlohmann::ordered_json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string trimmed(const std::string& text) {
+  const std::size_t begin = text.find_first_not_of(' ');
+  return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(' ') - begin + 1);
+}
+
+// The table under a heading of a Markdown page: rows by their `key`th cell, then cells by the heading of the
+// column.
+using Table = std::map<std::string, std::map<std::string, std::string>>;
+Table table_of(const std::string& page, const std::string& section, std::size_t key) {
+  std::istringstream in(page);
+  std::vector<std::string> headings;
+  Table rows;
+  bool inside = false;
+  for (std::string line; std::getline(in, line);) {
+    if (line.rfind("## ", 0) == 0) inside = line == "## " + section;
+    if (!inside || line.rfind("| ", 0) != 0) continue;
+    std::vector<std::string> cells;
+    std::istringstream words(line.substr(1));
+    for (std::string cell; std::getline(words, cell, '|');) cells.push_back(trimmed(cell));
+    if (headings.empty()) {
+      headings = cells;
+      continue;
+    }
+    for (std::size_t c = 0; c < cells.size(); ++c) rows[cells.at(key)][headings.at(c)] = cells[c];
+  }
+  return rows;
+}
+
+// With this number of digits, as a page has it.
+std::string digits(double value, int count) {
+  std::ostringstream out;
+  out << std::fixed;
+  out.precision(count);
+  out << value;
+  return out.str();
+}
+
+TEST(Reproduce, ListsTheExperiments) {
+  const Exit exit = weft({"reproduce"});
+  EXPECT_EQ(exit.code, 0) << exit.err;
+  for (const char* name :
+       {"harp\n", "harp-trends\n", "crown\n", "crown-trends\n", "dwr\n", "dwr-trends\n", "stsimt\n"})
+    EXPECT_THAT(exit.out, HasSubstr(name));
+  const Exit wrong = weft({"reproduce", "harpp"});
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.err, AllOf(HasSubstr("unknown experiment 'harpp'"), HasSubstr("dwr-trends, harp")));
+}
+
+// A slice of an experiment of the project: its numbers are those of `weft compare` and of the runs.
+TEST(Reproduce, ASliceHasTheNumbersOfCompare) {
+  const Folder folder, other;
+  const std::vector<std::string> slice{"reproduce", "harp",  "--only", "BFS,MTM",
+                                       "--size",    "small", "--out",  folder.path()};
+  const Exit exit = weft(slice, patient(500));
+  ASSERT_EQ(exit.code, 0) << exit.err;
+  EXPECT_THAT(exit.err, HasSubstr("8 of 8 runs to do"));
+  const std::vector<std::string> schemes{"sbr+warp_size=32", "dwf+warp_size=32", "lwm+lwm.large_warp=128",
+                                         "harp"};
+  ASSERT_EQ(weft({"compare", "--config", "harp-fermi", "--workloads", "bfs,matrix_multiply", "--size",
+                  "small", "--schemes", "sbr+warp_size=32,dwf+warp_size=32,lwm+lwm.large_warp=128,harp",
+                  "--out", other.path()},
+                 patient(500))
+                .code,
+            0);
+  const std::string page = folder.text("harp-slice.md");
+  EXPECT_FALSE(folder.has("harp.md")) << "a slice is not the whole";
+  const ordered_json runs = other.json("comparison.json").at("runs");
+  const std::vector<std::string> programs{"BFS", "MTM"}, variants{"SBR", "DWF", "LWM", "HARP"};
+  const Table cycles = table_of(page, "core cycles", 1), lanes = table_of(page, "lane activity", 1),
+              stalled = table_of(page, "threads stalled by divergence", 1),
+              ratios = table_of(page, "Ratios: speed", 1);
+  std::map<std::string, std::vector<double>> speedups;
+  for (std::size_t p = 0; p < 2; ++p) {
+    const double harp = runs[4 * p + 3].at("cycles").get<double>();
+    for (std::size_t v = 0; v < 4; ++v) {
+      const ordered_json& run = runs[4 * p + v];
+      ASSERT_EQ(run.at("scheme"), schemes[v]);
+      EXPECT_EQ(cycles.at(programs[p]).at(variants[v]), run.at("cycles").dump());
+      EXPECT_EQ(lanes.at(programs[p]).at(variants[v]), digits(run.at("lane_activity"), 3));
+      EXPECT_EQ(stalled.at(programs[p]).at(variants[v]), digits(run.at("stalled_share"), 3));
+      if (v == 3) continue;
+      const double ratio = run.at("cycles").get<double>() / harp;
+      EXPECT_EQ(ratios.at(programs[p]).at("HARP : " + variants[v]), digits(ratio, 3));
+      speedups[variants[v]].push_back(ratio);
+    }
+  }
+  for (const auto& [over, pair] : speedups) {
+    const double a = pair[0], b = pair[1];
+    EXPECT_EQ(ratios.at("harmonic mean").at("HARP : " + over), digits(2 * a * b / (a + b), 3));
+    EXPECT_EQ(ratios.at("arithmetic mean").at("HARP : " + over), digits((a + b) / 2, 3));
+    EXPECT_EQ(ratios.at("geometric mean").at("HARP : " + over), digits(std::sqrt(a * b), 3));
+  }
+  EXPECT_EQ(ratios.at("printed").at("HARP : SBR"), "mean 1.100; max. 1.600");
+  // A path into the statistics.
+  double hits = 0, accesses = 0;
+  const ordered_json stats = other.json("runs/bfs/sbr+warp_size=32/stats.json").at("statistics");
+  for (unsigned sm = 0; stats.contains("sm" + std::to_string(sm)); ++sm) {
+    hits += stats.at("sm" + std::to_string(sm)).at("memory").at("l1d").at("hits").get<double>();
+    accesses += stats.at("sm" + std::to_string(sm)).at("memory").at("l1d").at("accesses").get<double>();
+  }
+  EXPECT_EQ(table_of(page, "L1 data hit rate", 1).at("BFS").at("SBR"), digits(hits / accesses, 3));
+
+  // No verdicts on a slice; the value is there.
+  const Table claims = table_of(page, "Claims", 0);
+  EXPECT_EQ(claims.at("`harp.speedup.sbr.mean`").at("verdict"), "not judged");
+  EXPECT_EQ(claims.at("`harp.speedup.sbr.mean`").at("ours"), ratios.at("harmonic mean").at("HARP : SBR"));
+  EXPECT_THAT(page, HasSubstr("Claims are not judged"));
+  EXPECT_THAT(folder.text("verdicts.md"), HasSubstr("| HARP | 83 | 0 | 0 | 0 | 0 | 83 |"));
+  EXPECT_THAT(folder.text("harp-slice.csv"), HasSubstr("\"\",\"BFS\",\"harp\",\"cycles\","));
+
+  // Again: nothing is left to do, and another experiment finds what it shares.
+  const Exit again = weft(slice, patient(500));
+  EXPECT_THAT(again.err, AllOf(HasSubstr("8 of 8 runs are there already"), HasSubstr("0 of 8 runs to do")));
+  EXPECT_EQ(folder.text("harp-slice.md"), page);
+}
+
+// Experiments of the test's own: WEFT_EXPERIMENTS while it lives.
+class Experiments {
+ public:
+  Experiments() {
+    setenv("WEFT_EXPERIMENTS", folder_.path().c_str(), 1);  // NOLINT(concurrency-mt-unsafe): one thread
+  }
+  ~Experiments() {
+    unsetenv("WEFT_EXPERIMENTS");  // NOLINT(concurrency-mt-unsafe): one thread
+  }
+  Experiments(const Experiments&) = delete;
+  Experiments& operator=(const Experiments&) = delete;
+  void write(const std::string& name, const ordered_json& json) const { folder_.write(name, json.dump()); }
+
+ private:
+  Folder folder_;
+};
+
+ordered_json claim(const std::string& id, const std::string& type, const ordered_json& printed) {
+  return {{"id", id},           {"paper", "P"},      {"place", "1"},    {"type", type},
+          {"printed", printed}, {"as_printed", "x"}, {"statement", "s"}};
+}
+
+// claims.json with these, and the rules of the project.
+ordered_json claims_file(const std::vector<ordered_json>& claims) {
+  ordered_json json{{"papers", {{"P", "a paper"}}},
+                    {"rules",
+                     {{"numbers",
+                       {{"third", 0.333},
+                        {"small_effect", 0.03},
+                        {"least_effect", 0.01},
+                        {"share_points", 0.05},
+                        {"count", 0.2},
+                        {"count_trend", 0.5},
+                        {"near_best", 0.03},
+                        {"series", 0.8},
+                        {"series_rank", 0.6}}},
+                      {"verdicts", {"reproduced"}},
+                      {"causes", {"machine"}},
+                      {"depends_on_unprinted", "x"}}},
+                    {"claims", claims}};
+  for (const char* type : {"ratio", "change", "share", "count", "amount", "maximum", "minimum", "bound",
+                           "range", "order", "best", "series"})
+    json["rules"]["types"][type] = {{"reproduced", "x"}, {"same_trend", "x"}};
+  return json;
+}
+
+// A verdict that holds, one that another setting of the machine turns, one with a cause and one without.
+TEST(Reproduce, VerdictsHaveCausesAndDependOnWhatIsNotPrinted) {
+  const Folder first;
+  ASSERT_EQ(weft({"run", "--config", "harp-fermi", "--workload", "vector_add", "--size", "small", "--out",
+                  first.path()})
+                .code,
+            0);
+  const double cycles = first.json("stats.json").at("cycles").get<double>();
+
+  const Experiments experiments;
+  ordered_json claims =
+      claims_file({claim("p.holds", "bound", 1), claim("p.turns", "count", cycles),
+                   claim("p.caused", "count", 10 * cycles), claim("p.open", "count", 20 * cycles),
+                   claim("p.twice", "count", cycles),
+                   claim("p.order", "order", ordered_json::parse(R"([["slow", "fast"]])"))});
+  claims["claims"][0]["relation"] = "at least";
+  experiments.write("claims.json", claims);
+  experiments.write("causes.json", {{"p.caused",
+                                     {{"cause", "machine"},
+                                      {"text", "The clock is another one."},
+                                      {"counter", "`cycles`"},
+                                      {"run", "weft run --set x"}}},
+                                    {"p.turns",
+                                     {{"cause", "machine"},
+                                      {"text", "Memory is another one."},
+                                      {"counter", "`cycles`"},
+                                      {"run", "weft run --set y"}}}});
+  const ordered_json value{{"measure", "cycles"}, {"variant", "sbr"}, {"programs", {"VA"}}};
+  ordered_json experiment{
+      {"title", "An experiment"},
+      {"paper", "P"},
+      {"place", "1"},
+      {"config", "harp-fermi"},
+      {"programs",
+       {{{"abbr", "VA"}, {"workload", "vector_add"}, {"size", "small"}},
+        {{"abbr", "SLOW"}, {"workload", "vector_add"}, {"size", "small"}, {"set", {"gddr5.t_cl=2000"}}}}},
+      {"variants", {{{"name", "sbr"}}}},
+      {"measures", {"cycles"}},
+      {"headline", {"p.holds", "p.turns", "p.twice"}},
+      {"sensitivity", {{{"key", "gddr5.t_cl"}, {"values", {4000}}, {"why", "not printed"}}}}};
+  for (const char* id : {"p.holds", "p.turns", "p.caused", "p.open"})
+    experiment["claims"].push_back({{"id", id}, {"value", value}});
+  ordered_json of_slow = value;
+  of_slow["programs"] = {"SLOW"};
+  experiment["claims"].push_back(
+      {{"id", "p.twice"}, {"value", value}, {"readings", {{{"name", "slow"}, {"value", of_slow}}}}});
+  experiment["claims"].push_back(
+      {{"id", "p.order"},
+       {"values", {{"slow", of_slow}, {"fast", value}}},
+       {"readings", {{{"name", "the other way"}, {"values", {{"slow", value}, {"fast", of_slow}}}}}}});
+  experiments.write("mine.json", experiment);
+
+  const Folder out;
+  const Exit plain = weft({"reproduce", "mine", "--out", out.path()});
+  ASSERT_EQ(plain.code, 0) << plain.err;
+  Table table = table_of(out.text("mine.md"), "Claims", 0);
+  EXPECT_EQ(table.at("`p.holds`").at("verdict"), "reproduced");
+  EXPECT_EQ(table.at("`p.turns`").at("verdict"), "reproduced");
+  EXPECT_EQ(table.at("`p.turns`").at("ours"), digits(cycles, 0));
+  EXPECT_EQ(table.at("`p.turns`").at("why"), "");
+  EXPECT_EQ(table.at("`p.caused`").at("verdict"), "not");
+  EXPECT_EQ(table.at("`p.caused`").at("why"),
+            "machine: The clock is another one. Shown by `cycles`: `weft run --set x`");
+  EXPECT_EQ(table.at("`p.open`").at("why"), "no cause found yet");
+  EXPECT_EQ(table.at("`p.order`").at("verdict"), "depends on unprinted");
+  EXPECT_THAT(table.at("`p.order`").at("why"), AllOf(HasSubstr("the other way: "), HasSubstr(", not")));
+  EXPECT_THAT(out.text("verdicts.md"), HasSubstr("| P | 6 | 2 | 0 | 2 | 2 | 0 |"));
+  EXPECT_THAT(out.text("mine.md"), HasSubstr("Not run for this page: `gddr5.t_cl=4000`."));
+  // A program's own settings are its alone.
+  EXPECT_THAT(out.text("mine.md"), HasSubstr("SLOW = `vector_add --size small` with `gddr5.t_cl=2000`."));
+  const Table taken = table_of(out.text("mine.md"), "core cycles", 0);
+  EXPECT_EQ(taken.at("VA").at("sbr"), digits(cycles, 0));
+  EXPECT_GT(std::stod(taken.at("SLOW").at("sbr")), 2 * cycles);
+
+  const Exit more = weft({"reproduce", "mine", "--sensitivity", "--out", out.path()});
+  ASSERT_EQ(more.code, 0) << more.err;
+  EXPECT_THAT(more.err, HasSubstr("2 of 3 runs are there already"));
+  const std::string page = out.text("mine.md");
+  table = table_of(page, "Claims", 0);
+  EXPECT_EQ(table.at("`p.holds`").at("verdict"), "reproduced");
+  EXPECT_EQ(table.at("`p.turns`").at("verdict"), "depends on unprinted");
+  EXPECT_THAT(table.at("`p.turns`").at("why"), HasSubstr("gddr5.t_cl=4000: "));
+  EXPECT_THAT(table.at("`p.turns`").at("why"),
+              HasSubstr("; machine: Memory is another one. Shown by `cycles`: `weft run --set y`"));
+  EXPECT_THAT(table.at("`p.twice`").at("why"), AllOf(HasSubstr("slow: "), HasSubstr("gddr5.t_cl=4000: ")));
+  EXPECT_THAT(page, Not(HasSubstr("Not run for this page")));
+  const Table settings = table_of(page, "Sensitivity to what is not printed", 0);
+  EXPECT_EQ(settings.at("as configured").at("`p.turns`"), digits(cycles, 0));
+  EXPECT_THAT(settings.at("`gddr5.t_cl=4000`").at("`p.turns`"), HasSubstr("not"));
+
+  for (const char* key : {"claims", "headline", "sensitivity"}) experiment.erase(key);
+  experiments.write("bare.json", experiment);
+  const Exit bare = weft({"reproduce", "bare", "--out", out.path()});
+  ASSERT_EQ(bare.code, 0) << bare.err;
+  EXPECT_THAT(out.text("bare.md"), AllOf(HasSubstr("## core cycles"), Not(HasSubstr("## Claims"))));
+}
+
+// Shares and registers of a kernel on the page are those that the compiler's own table has.
+TEST(Reproduce, ScalarizationHasTheCountsOfTheCompiler) {
+  const Folder folder;
+  const Exit exit =
+      weft({"reproduce", "stsimt-scalar", "--only", "BP_0,LPS_0", "--size", "small", "--out", folder.path()},
+           patient(500));
+  ASSERT_EQ(exit.code, 0) << exit.err;
+  const std::string page = folder.text("stsimt-scalar-slice.md");
+  const std::map<std::string, std::pair<std::string, std::string>> kernels{
+      {"BP_0", {"back_propagation", "forward"}}, {"LPS_0", {"laplace_3d", "laplace_3d"}}};
+  for (const auto& [program, kernel] : kernels) {
+    const Exit listed = weft({"ptx", "--workload", kernel.first, "--table"});
+    ASSERT_EQ(listed.code, 0) << listed.err;
+    const test::CsvTable counts(listed.out);
+    std::map<std::string, double> executed;
+    for (const auto& [kind, column] :
+         std::map<std::string, std::string>{{"off", "STSIMT4"},
+                                            {"restricted", "STSIMT4, restricted scalarization"},
+                                            {"full", "STSIMT4 with scalarization"}}) {
+      const auto row = std::find_if(counts.rows().begin(), counts.rows().end(), [&](const auto& r) {
+        return r.at("kernel") == kernel.second && r.at("scalarization") == kind;
+      });
+      ASSERT_NE(row, counts.rows().end()) << kernel.second;
+      const auto on_page = [&](const std::string& section) {
+        return table_of(page, section, 1)[program][column];
+      };
+      SCOPED_TRACE(program + ", " + kind);
+      EXPECT_EQ(on_page("instructions that are scalar"), digits(std::stod(row->at("scalar_share")), 3));
+      EXPECT_EQ(on_page("registers of a thread"), digits(std::stod(row->at("registers_per_thread")), 1));
+      EXPECT_EQ(on_page("scalar registers of a warp"), digits(std::stod(row->at("scalars_per_warp")), 1));
+      EXPECT_EQ(on_page("32-bit registers of a warp"), digits(std::stod(row->at("registers_per_warp")), 1));
+      const std::string share = on_page("executed instructions that are scalar");
+      executed[kind] = share == "-" ? 0 : std::stod(share);
+    }
+    EXPECT_EQ(executed["off"], 0);
+    EXPECT_GT(executed["restricted"], 0);
+    EXPECT_GT(executed["full"], executed["restricted"]) << program;
+  }
+}
+
+// Kernels of one workload as programs: one run serves them, and each has the numbers of its own launches.
+TEST(Reproduce, KernelsHaveTheNumbersOfTheirLaunches) {
+  const Experiments experiments;
+  ordered_json series = claim("p.series", "series", {{"D", 1}, {"P", 2}, {"I", 3}});
+  series["of"] = "amount";
+  experiments.write("claims.json", claims_file({claim("p.dense", "count", 1), series}));
+  experiments.write("causes.json", ordered_json::object());
+  ordered_json experiment{
+      {"title", "Kernels"},
+      {"paper", "P"},
+      {"place", "1"},
+      {"config", "stsimt"},
+      {"size", "n=32"},
+      {"variants", {{{"name", "fast"}}, {{"name", "slow"}, {"set", {"gddr5.extra_latency=400"}}}}},
+      {"measures",
+       {"cycles",
+        "speed",
+        "simd_efficiency",
+        "ipc",
+        "lane_activity",
+        "idle_share_k",
+        {{"name", "blocks"}, {"heading", "blocks"}, {"digits", 0}, {"sum", {"launches.blocks"}}},
+        {{"name", "none"},
+         {"heading", "counters of nothing"},
+         {"digits", 0},
+         {"zeros", {"launches.blocks", "launches.overlapped", "launches.queue"}}},
+        {{"name", "resident"},
+         {"heading", "SM cycles"},
+         {"digits", 0},
+         {"sum", {"launches.interface_sm_cycles"}}}}},
+      {"comparisons", {{{"measure", "speed"}, {"variant", "slow"}, {"over", {"fast"}}}}},
+      {"class",
+       {{"measure", "simd_efficiency"},
+        {"variant", "fast"},
+        {"below", 0.85},
+        {"names", {"sparse", "dense"}},
+        {"near", 0.5},
+        {"apart", {"D"}}}},
+      {"numbers",
+       {{{"what", "correlation"},
+         {"printed", "1"},
+         {"value",
+          {{"rank_correlation", "p.series"}, {"measure", "simd_efficiency"}, {"variant", "fast"}}}}}},
+      {"tables",
+       {{{"title", "Beside"},
+         {"variant", "fast"},
+         {"columns", {{{"measure", "simd_efficiency"}, {"printed", "p.series"}}}}}}}};
+  for (const auto& [abbr, kernel] : std::map<std::string, std::string>{
+           {"D", "lud_diagonal"}, {"I", "lud_internal"}, {"P", "lud_perimeter"}})
+    experiment["programs"].push_back(
+        {{"abbr", abbr}, {"workload", "lud"}, {"kernel", kernel}, {"seconds", 1}});
+  experiment["claims"] = {
+      {{"id", "p.dense"},
+       {"value",
+        {{"count", "above"}, {"limit", 0}, {"measure", "ipc"}, {"variant", "fast"}, {"types", {"dense"}}}}},
+      {{"id", "p.series"}, {"each", {{"measure", "simd_efficiency"}, {"variant", "fast"}}}}};
+  experiments.write("mine.json", experiment);
+
+  const Folder out;
+  const Exit exit = weft({"reproduce", "mine", "--out", out.path()}, patient(300));
+  ASSERT_EQ(exit.code, 0) << exit.err;
+  EXPECT_THAT(exit.err, HasSubstr("2 of 2 runs to do"));
+  EXPECT_THAT(exit.err, HasSubstr("2 of those to do take about 6 s of CPU"));
+  const ordered_json json = out.json("mine.json");
+  const std::string page = out.text("mine.md");
+
+  // The same from the table of launches.
+  const Folder run;
+  ASSERT_EQ(weft({"run", "--config", "stsimt", "--workload", "lud", "--size", "n=32", "--out", run.path()},
+                 patient(300))
+                .code,
+            0);
+  const test::CsvTable launches(run.text("launches.csv"));
+  const auto sum = [&](const char* column, const char* kernel) {
+    return launches.sum(column, "kernel", kernel);
+  };
+  const Table cycles = table_of(page, "core cycles", 1), efficiency = table_of(page, "Beside", 1),
+              blocks = table_of(page, "blocks", 1), resident = table_of(page, "SM cycles", 1),
+              ipc = table_of(page, "IPC", 1), types = table_of(page, "Types", 0);
+  double all = 0, places = 0, instructions = 0;
+  for (const auto& [abbr, kernel] : std::map<std::string, const char*>{
+           {"D", "lud_diagonal"}, {"I", "lud_internal"}, {"P", "lud_perimeter"}}) {
+    all += sum("cycles", kernel);
+    places += sum("thread_places", kernel);
+    instructions += sum("thread_instructions", kernel);
+    EXPECT_EQ(cycles.at(abbr).at("fast"), digits(sum("cycles", kernel), 0));
+    EXPECT_EQ(blocks.at(abbr).at("fast"), digits(sum("blocks", kernel), 0));
+    EXPECT_EQ(ipc.at(abbr).at("fast"), digits(sum("thread_instructions", kernel) / sum("cycles", kernel), 2));
+    const double own = sum("thread_instructions", kernel) / sum("thread_places", kernel);
+    EXPECT_EQ(efficiency.at(abbr).at("SIMD efficiency"), digits(own, 3));
+    EXPECT_EQ(cycles.at(abbr).at("type"), own < 0.85 ? "sparse" : "dense");
+  }
+  EXPECT_EQ(all, run.json("stats.json").at("cycles").get<double>());
+  EXPECT_DOUBLE_EQ(instructions / places, run.json("stats.json").at("simd_efficiency").get<double>());
+  // One block at a time, which keeps one of the ten interfaces and its three SMs.
+  EXPECT_EQ(sum("blocks", "lud_diagonal"), 2);
+  const double shared = sum("interface_sm_cycles", "lud_diagonal");
+  EXPECT_EQ(resident.at("D").at("fast"), digits(shared, 0));
+  EXPECT_EQ(table_of(page, "counters of nothing", 1).at("D").at("fast"), "2");
+  EXPECT_GT(shared, 3 * sum("held_cycles", "lud_diagonal"));
+  EXPECT_LT(shared, 3 * sum("cycles", "lud_diagonal"));
+
+  // Types: the internal kernel alone is dense; the limit may be where all or none are.
+  EXPECT_EQ(types.size(), 4u);
+  EXPECT_THAT(page, HasSubstr("| 0.85 | sparse | 2 |"));
+  EXPECT_THAT(page, HasSubstr("| 0.35 | sparse | 1 |"));
+  EXPECT_THAT(page, HasSubstr("| 1.35 | sparse | 3 |"));
+  EXPECT_THAT(page, HasSubstr("| 0.85 without D | sparse | 1 |"));
+  EXPECT_EQ(table_of(page, "Claims", 0).at("`p.dense`").at("ours"), "1");
+  EXPECT_EQ(table_of(page, "Claims", 0).at("`p.dense`").at("verdict"), "reproduced");
+  EXPECT_EQ(efficiency.at("rank correlation").at("SIMD efficiency"), "1.000");
+  EXPECT_EQ(table_of(page, "Further numbers", 0).at("correlation").at("ours"), "1.000");
+  EXPECT_EQ(json.at("runs").at(0).at("kernel"), "lud_diagonal");
+  EXPECT_EQ(json.at("numbers").at(0).at("ours"), 1.0);
+
+  // A kernel that this size does not launch.
+  experiment["programs"][0] = {
+      {"abbr", "D"}, {"workload", "nearest_neighbor"}, {"kernel", "distances_of_lines"}};
+  experiment["programs"][1] = {
+      {"abbr", "I"}, {"workload", "nearest_neighbor"}, {"kernel", "distances_of_pairs"}};
+  experiment["size"] = "small";
+  experiment["programs"].erase(2);
+  for (const char* key : {"claims", "tables", "numbers"}) experiment.erase(key);
+  experiments.write("mine.json", experiment);
+  ASSERT_EQ(weft({"reproduce", "mine", "--out", out.path()}, patient(300)).code, 0);
+  EXPECT_THAT(out.text("mine.md"),
+              HasSubstr("| I | fast | no launch of 'distances_of_pairs'; there are: distances_of_lines |"));
+}
+
+}  // namespace
+}  // namespace weft::end_to_end::reproduce_test

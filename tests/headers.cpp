@@ -1,1 +1,0 @@
-// A library needs a source; this one holds the precompiled headers of the tests (CMakeLists.txt).

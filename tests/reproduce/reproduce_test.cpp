@@ -1,0 +1,544 @@
+// Claims, verdicts, experiments: what `weft reproduce` makes of numbers. The command itself is tried in
+// tests/end_to_end/reproduce_test.cpp.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "folder.h"
+#include "sc_main/pareto.h"
+#include "sc_main/reproduce_claims.h"
+#include "sc_main/reproduce_energy.h"
+#include "sc_main/reproduce_experiment.h"
+#include "sc_main/reproduce_json.h"
+#include "sc_main/reproduce_launches.h"
+#include "sc_main/reproduce_page.h"
+#include "sc_main/reproduce_results.h"
+#include "sc_main/reproduce_value.h"
+#include "sc_main/reproduce_verdict.h"
+#include "weft/common/error.h"
+#include "weft/platform/gpu_config.h"
+
+namespace weft::cli::reproduce_test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+const std::string kFolder = WEFT_EXPERIMENTS;
+
+const Claims& papers() {
+  static const Claims claims = read_claims(kFolder + "/claims.json");
+  return claims;
+}
+
+std::string message_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Claims, OfAllPapersArePlausible) {
+  std::map<std::string, int> count;
+  for (const Claim& claim : papers().list) {
+    ++count[claim.paper];
+    std::string prefix = claim.paper;
+    for (char& c : prefix) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    EXPECT_EQ(claim.id.rfind(prefix + ".", 0), 0u) << claim.id;
+    if (claim.type == ClaimType::kShare) {
+      EXPECT_GE(claim.number, 0) << claim.id;
+      EXPECT_LE(claim.number, 1) << claim.id;
+    }
+  }
+  EXPECT_EQ(count["DWR"], 63);
+  EXPECT_EQ(count["CROWN"], 20);
+  EXPECT_EQ(count["HARP"], 83);
+  EXPECT_EQ(count["STSIMT"], 96);
+  // Numbers of the headline, as printed.
+  EXPECT_EQ(papers().find("harp.speedup.sbr.mean")->number, 1.10);
+  EXPECT_EQ(papers().find("crown.speedup.dwf.mean")->number, 1.12);
+  EXPECT_EQ(papers().find("dwr.speedup.fixed64.max")->number, 2.28);
+  EXPECT_EQ(papers().find("dwr.ignored_lats.mp")->number, 36);
+  EXPECT_EQ(papers().find("stsimt.energy.stsimt4_scalar.edp")->number, 0.738);
+}
+
+TEST(Claims, MistakesAreNamedWithTheirPlace) {
+  const auto of = [](const std::string& claims) {
+    std::ifstream in(kFolder + "/claims.json");
+    nlohmann::json document = nlohmann::json::parse(in);
+    document["claims"] = nlohmann::json::parse(claims);
+    const test::Folder folder;
+    return message_of([&] { read_claims(folder.write("claims.json", document.dump())); });
+  };
+  const std::string good =
+      R"({"id": "harp.a", "paper": "HARP", "place": "7", "type": "ratio", "printed": 1.1, "as_printed": "10%", "statement": "s"})";
+  EXPECT_EQ(of("[" + good + "]"), "no error");
+  EXPECT_THAT(of("[" + good + "," + good + "]"),
+              AllOf(HasSubstr("/claims/1"), HasSubstr("'harp.a' stands there twice")));
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string text = good;
+    text.replace(text.find(from), from.size(), to);
+    return of("[" + text + "]");
+  };
+  EXPECT_THAT(with("ratio", "rato"),
+              AllOf(HasSubstr("/claims/0/type"), HasSubstr("\"rato\""), HasSubstr("allowed: ratio, change")));
+  EXPECT_THAT(with("\"7\"", "\"\""),
+              AllOf(HasSubstr("/claims/0/place"), HasSubstr("text that is not empty")));
+  EXPECT_THAT(with("HARP", "TARP"),
+              AllOf(HasSubstr("/claims/0/paper"), HasSubstr("allowed: CROWN, DWR, HARP, STSIMT")));
+  EXPECT_THAT(with("1.1", "\"x\""), AllOf(HasSubstr("/claims/0/printed"), HasSubstr("a number")));
+  EXPECT_THAT(with("\"printed\"", "\"prnted\""), HasSubstr("unknown key 'prnted'"));
+  EXPECT_THAT(with("\"ratio\"", "\"maximum\""), HasSubstr("'of' is missing for the type 'maximum'"));
+  EXPECT_THAT(with("\"ratio\"", "\"order\""), AllOf(HasSubstr("/claims/0/printed"), HasSubstr("a list")));
+}
+
+TEST(Causes, NeedAClaimAndAKnownKind) {
+  EXPECT_NO_THROW(read_causes(kFolder + "/causes.json", papers()));
+  const auto of = [](const std::string& text) {
+    const test::Folder folder;
+    return message_of([&] { read_causes(folder.write("causes.json", text), papers()); });
+  };
+  EXPECT_THAT(of(R"({"harp.none": {}})"), HasSubstr("there is no claim 'harp.none'"));
+  EXPECT_THAT(of(R"({"harp.simd8": {"cause": "weather", "text": "t", "counter": "c", "run": "r"}})"),
+              AllOf(HasSubstr("/harp.simd8/cause"), HasSubstr("allowed: mechanism, machine, program")));
+}
+
+// --- verdicts ---
+
+std::string verdict(Claim claim, const Finding& finding) {
+  return name_of(judge(claim, papers().rules, finding));
+}
+std::string verdict(ClaimType type, double printed, double ours) {
+  Claim claim;
+  claim.type = type;
+  claim.number = printed;
+  return verdict(claim, {ours, "", {}});
+}
+
+TEST(Verdict, OfARatioGoesByItsEffect) {
+  const auto of = [](double printed, double ours) { return verdict(ClaimType::kRatio, printed, ours); };
+  EXPECT_EQ(of(1.30, 1.20), "reproduced");  // a third less: the border counts
+  EXPECT_EQ(of(1.30, 1.40), "reproduced");
+  EXPECT_EQ(of(1.30, 1.199), "same trend");
+  EXPECT_EQ(of(1.30, 1.401), "same trend");
+  EXPECT_EQ(of(1.30, 1.01), "same trend");
+  EXPECT_EQ(of(1.30, 1.009), "not");  // less than a percent is no trend
+  EXPECT_EQ(of(1.30, 0.8), "not");
+  EXPECT_EQ(of(0.74, 0.80), "reproduced");
+  EXPECT_EQ(of(0.74, 0.90), "same trend");
+  EXPECT_EQ(of(0.74, 1.05), "not");
+}
+
+TEST(Verdict, OfASmallEffectGoesByItsSign) {
+  const auto of = [](double printed, double ours) { return verdict(ClaimType::kRatio, printed, ours); };
+  EXPECT_EQ(of(0.98, 0.90), "reproduced");
+  EXPECT_EQ(of(0.98, 1.029), "reproduced");
+  EXPECT_EQ(of(0.98, 1.03), "not");
+  EXPECT_EQ(of(1.0, 0.971), "reproduced");
+  EXPECT_EQ(of(1.0, 0.97), "not");
+  // Three percent are not under three percent.
+  EXPECT_EQ(of(0.97, 0.98), "reproduced");
+  EXPECT_EQ(of(0.97, 1.01), "not");
+  EXPECT_EQ(verdict(ClaimType::kChange, -0.08, -0.06), "reproduced");
+  EXPECT_EQ(verdict(ClaimType::kChange, -0.08, -0.02), "same trend");
+  EXPECT_EQ(verdict(ClaimType::kChange, -0.08, 0.02), "not");
+  EXPECT_EQ(verdict(ClaimType::kChange, -0.01, 0.029), "reproduced");
+  EXPECT_EQ(verdict(ClaimType::kChange, -0.01, 0.031), "not");
+}
+
+TEST(Verdict, OfSharesAndCounts) {
+  const auto share = [](double printed, double ours) { return verdict(ClaimType::kShare, printed, ours); };
+  EXPECT_EQ(share(0.89, 0.84), "reproduced");  // 5 points
+  EXPECT_EQ(share(0.89, 0.83), "same trend");
+  EXPECT_EQ(share(0.89, 0.78), "not");
+  EXPECT_EQ(share(0.37, 0.25), "reproduced");  // a third
+  EXPECT_EQ(share(0.37, 0.24), "same trend");
+  EXPECT_EQ(share(0.63, 0.75), "reproduced");  // the complement gets the same
+  EXPECT_EQ(share(0.63, 0.76), "same trend");
+  const auto count = [](double printed, double ours) { return verdict(ClaimType::kCount, printed, ours); };
+  EXPECT_EQ(count(0, 0), "reproduced");
+  EXPECT_EQ(count(0, 1), "not");
+  EXPECT_EQ(count(10, 8), "reproduced");
+  EXPECT_EQ(count(10, 12), "reproduced");
+  EXPECT_EQ(count(10, 13), "same trend");
+  EXPECT_EQ(count(10, 16), "not");
+  EXPECT_EQ(count(3, 0), "not");
+  EXPECT_EQ(verdict(ClaimType::kAmount, 0.5, 0.6), "reproduced");
+}
+
+TEST(Verdict, OfAMaximumNeedsTheProgram) {
+  Claim claim;
+  claim.type = ClaimType::kMaximum;
+  claim.of = ClaimType::kRatio;
+  claim.number = 1.6;
+  claim.program = "MU";
+  EXPECT_EQ(verdict(claim, {1.5, "MU", {}}), "reproduced");
+  EXPECT_EQ(verdict(claim, {1.5, "MP", {}}), "same trend");
+  EXPECT_EQ(verdict(claim, {1.2, "MU", {}}), "same trend");
+  EXPECT_EQ(verdict(claim, {1.2, "MP", {}}), "not");
+  claim.program.clear();
+  EXPECT_EQ(verdict(claim, {1.5, "MP", {}}), "reproduced");
+}
+
+TEST(Verdict, OfBoundsAndRanges) {
+  Claim claim;
+  claim.type = ClaimType::kBound;
+  claim.number = 0.03;
+  claim.relation = "below";
+  EXPECT_EQ(verdict(claim, {0.029, "", {}}), "reproduced");
+  EXPECT_EQ(verdict(claim, {0.03, "", {}}), "same trend");
+  EXPECT_EQ(verdict(claim, {0.041, "", {}}), "not");
+  claim.relation = "at most";
+  EXPECT_EQ(verdict(claim, {0.03, "", {}}), "reproduced");
+  claim.relation = "at least";
+  EXPECT_EQ(verdict(claim, {0.03, "", {}}), "reproduced");
+  EXPECT_EQ(verdict(claim, {0.02, "", {}}), "same trend");
+  EXPECT_EQ(verdict(claim, {0.019, "", {}}), "not");
+  claim.type = ClaimType::kRange;
+  claim.low = 1.06;
+  claim.high = 1.09;
+  for (const auto& [ours, expected] : std::map<double, std::string>{{1.04, "reproduced"},
+                                                                    {1.07, "reproduced"},
+                                                                    {1.12, "reproduced"},
+                                                                    {1.13, "same trend"},
+                                                                    {1.02, "same trend"},
+                                                                    {1.0, "not"},
+                                                                    {0.9, "not"}}) {
+    EXPECT_EQ(verdict(claim, {ours, "", {}}), expected) << ours;
+  }
+}
+
+TEST(Verdict, OfOrdersBestsAndSeries) {
+  Claim claim;
+  claim.type = ClaimType::kOrder;
+  claim.above = {{"a", "b"}, {"b", "c"}, {"a", "c"}};
+  EXPECT_EQ(verdict(claim, {0, "", {{"a", 3}, {"b", 2}, {"c", 1}}}), "reproduced");
+  EXPECT_EQ(verdict(claim, {0, "", {{"a", 3}, {"b", 1}, {"c", 1}}}), "same trend");  // equal is not above
+  EXPECT_EQ(verdict(claim, {0, "", {{"a", 1}, {"b", 2}, {"c", 1}}}), "not");
+  claim.type = ClaimType::kBest;
+  claim.best = {"1x", "2x"};
+  EXPECT_EQ(verdict(claim, {0, "", {{"1x", 1.0}, {"2x", 1.1}, {"4x", 1.05}}}), "reproduced");
+  EXPECT_EQ(verdict(claim, {0, "", {{"1x", 0.97}, {"2x", 0.5}, {"4x", 1.0}}}), "same trend");
+  EXPECT_EQ(verdict(claim, {0, "", {{"1x", 0.96}, {"2x", 0.5}, {"4x", 1.0}}}), "not");
+  claim.type = ClaimType::kSeries;
+  claim.of = ClaimType::kAmount;
+  claim.series = {{"p", 1}, {"q", 2}, {"r", 3}, {"s", 4}, {"t", 5}};
+  EXPECT_EQ(verdict(claim, {0, "", {{"p", 1}, {"q", 2}, {"r", 3}, {"s", 4}, {"t", 9}}}), "reproduced");
+  EXPECT_EQ(verdict(claim, {0, "", {{"p", 2}, {"q", 4}, {"r", 6}, {"s", 8}, {"t", 9}}}), "same trend");
+  EXPECT_EQ(verdict(claim, {0, "", {{"p", 9}, {"q", 8}, {"r", 6}, {"s", 2}, {"t", 1}}}), "not");
+}
+
+// --- values ---
+
+const Names kNames{{{"P", "A"}, {"Q", "A"}, {"R", "B"}},
+                   {"a", "b", "c"},
+                   {"m"},
+                   {},
+                   {{"s", {{"P", 1}, {"Q", 2}, {"R", 3}}}}};
+
+std::optional<Answer> answer(const std::string& text) {
+  static const std::map<std::string, double> numbers{{"aP", 2}, {"aQ", 8}, {"aR", 4}, {"bP", 1},
+                                                     {"bQ", 2}, {"bR", 4}, {"cP", 0}};
+  const nlohmann::json json = nlohmann::json::parse(text);
+  return evaluate(read_value(Place(json, "value"), kNames),
+                  [](const std::string&, const std::string& variant, const std::string& program) {
+                    const auto found = numbers.find(variant + program);
+                    return found == numbers.end() ? std::nullopt : std::optional(found->second);
+                  });
+}
+
+TEST(Values, ComeOutOfRuns) {
+  const auto number = [](const std::string& text) { return answer(text)->number; };
+  EXPECT_EQ(number(R"({"measure": "m", "variant": "a", "programs": ["Q"]})"), 8);
+  EXPECT_EQ(number(R"({"measure": "m", "variant": "a", "over": "b", "programs": ["Q"]})"), 4);
+  EXPECT_DOUBLE_EQ(number(R"({"measure": "m", "variant": "a", "over": "b", "mean": "harmonic"})"),
+                   3 / (1 / 2.0 + 1 / 4.0 + 1));
+  EXPECT_DOUBLE_EQ(number(R"({"measure": "m", "variant": "a", "over": "b", "mean": "geometric"})"), 2);
+  EXPECT_DOUBLE_EQ(number(R"({"measure": "m", "variant": "a", "over": "b", "mean": "arithmetic"})"), 7 / 3.0);
+  EXPECT_EQ(number(R"({"measure": "m", "variant": "a", "mean": "sum", "types": ["A"]})"), 10);
+  const auto most = answer(R"({"measure": "m", "variant": "a", "over": "b", "mean": "maximum"})");
+  EXPECT_EQ(most->number, 4);
+  EXPECT_EQ(most->program, "Q");
+  const std::string a = R"({"measure": "m", "variant": "a", "mean": "sum"})",
+                    b = R"({"measure": "m", "variant": "b", "mean": "sum"})";
+  EXPECT_EQ(number(R"({"difference": [)" + b + "," + a + "]}"), -7);
+  EXPECT_EQ(number(R"({"distance": [)" + b + "," + a + "]}"), 7);
+  EXPECT_EQ(number(R"({"quotient": [)" + a + "," + b + "]}"), 2);
+  EXPECT_EQ(number(R"({"largest": [)" + a + "," + b + "]}"), 14);
+  EXPECT_EQ(number(R"({"smallest": [)" + a + "," + b + "]}"), 7);
+  EXPECT_EQ(number(R"({"average": [)" + a + "," + b + "]}"), 10.5);
+  EXPECT_EQ(number(R"({"wins": "a", "against": ["b"], "measure": "m"})"), 2);  // equal is no win
+  EXPECT_EQ(number(R"({"measure": "m", "variant": "c", "mean": "zeros", "programs": ["P"]})"), 1);
+  EXPECT_EQ(number(R"({"count": "above", "limit": 2, "measure": "m", "variant": "a"})"), 2);
+  EXPECT_EQ(number(R"({"count": "below", "limit": 2, "measure": "m", "variant": "a"})"), 0);
+  EXPECT_EQ(number(R"({"count": "below", "limit": 3, "measure": "m", "variant": "a", "over": "b"})"), 2);
+  // 2, 8, 4 beside 1, 2, 3: ranks 1, 3, 2 beside 1, 2, 3.
+  EXPECT_DOUBLE_EQ(number(R"({"rank_correlation": "s", "measure": "m", "variant": "a"})"), 0.5);
+  EXPECT_DOUBLE_EQ(number(R"({"rank_correlation": "s", "measure": "m", "variant": "b"})"), 1);
+  EXPECT_FALSE(answer(R"({"rank_correlation": "s", "measure": "m", "variant": "a", "programs": ["P", "Q"]})"))
+      << "of two there is none";
+  // 2, 8, 4 of a: of the programs above the limit, the least number, whatever stands first.
+  const auto first = answer(
+      R"({"first": "above", "limit": 3, "measure": "m", "variant": "a", "of": {"P": 1, "Q": 16, "R": 4}})");
+  EXPECT_EQ(first->number, 4);
+  EXPECT_EQ(first->program, "R");
+  EXPECT_EQ(
+      number(R"({"first": "below", "limit": 3, "measure": "m", "variant": "a", "of": {"P": 9, "Q": 1}})"), 9);
+  EXPECT_EQ(
+      number(
+          R"({"first": "above", "limit": 2, "measure": "m", "variant": "a", "over": "b", "of": {"Q": 5}})"),
+      5);
+  EXPECT_FALSE(answer(R"({"first": "above", "limit": 8, "measure": "m", "variant": "a", "of": {"Q": 5}})"))
+      << "none is above";
+  EXPECT_FALSE(
+      answer(R"({"first": "above", "limit": 1, "measure": "m", "variant": "c", "of": {"P": 1, "Q": 2}})"));
+  // A run that is missing, and division by zero.
+  EXPECT_FALSE(answer(R"({"measure": "m", "variant": "c", "mean": "sum"})"));
+  EXPECT_FALSE(answer(R"({"measure": "m", "variant": "a", "over": "c", "programs": ["P"]})"));
+}
+
+TEST(Values, MistakesAreNamed) {
+  const auto of = [](const std::string& text) { return message_of([&] { answer(text); }); };
+  EXPECT_THAT(of(R"({"measure": "x", "variant": "a", "mean": "sum"})"),
+              AllOf(HasSubstr("/measure"), HasSubstr("allowed: m")));
+  EXPECT_THAT(of(R"({"measure": "m", "variant": "d", "mean": "sum"})"), HasSubstr("allowed: a, b, c"));
+  EXPECT_THAT(of(R"({"measure": "m", "variant": "a"})"), HasSubstr("needs a mean"));
+  EXPECT_THAT(of(R"({"measure": "m", "variant": "a", "mean": "median"})"), HasSubstr("allowed: arithmetic"));
+  EXPECT_THAT(of(R"({"measure": "m", "variant": "a", "mean": "sum", "types": ["C"]})"),
+              HasSubstr("allowed: A, B"));
+  EXPECT_THAT(of(R"({"count": "over", "limit": 1, "measure": "m", "variant": "a"})"),
+              AllOf(HasSubstr("/count"), HasSubstr("allowed: above, below")));
+  EXPECT_THAT(of(R"({"first": "above", "limit": 1, "measure": "m", "variant": "a", "of": {"S": 1}})"),
+              AllOf(HasSubstr("/of"), HasSubstr("P, Q, R")));
+  EXPECT_THAT(of(R"({"first": "above", "limit": 1, "measure": "m", "variant": "a", "of": {"P": "1"}})"),
+              AllOf(HasSubstr("/of/P"), HasSubstr("a number")));
+  EXPECT_THAT(of(R"({"rank_correlation": "t", "measure": "m", "variant": "a"})"),
+              AllOf(HasSubstr("/rank_correlation"), HasSubstr("allowed: s")));
+  EXPECT_THAT(of(R"({"quotient": [{"measure": "m", "variant": "a", "mean": "sum"}]})"),
+              HasSubstr("two values"));
+}
+
+TEST(Values, KnowTheirProgramsOnceTypesAreKnown) {
+  Names names = kNames;
+  for (auto& program : names.programs) program.type.clear();
+  names.computed_types = {"low", "high"};
+  const nlohmann::json json =
+      nlohmann::json::parse(R"({"measure": "m", "variant": "a", "mean": "sum", "types": ["high"]})");
+  const Value value = read_value(Place(json, "value"), names);
+  const auto sum = [&](const std::map<std::string, std::string>& type_of) {
+    Value of = value;
+    settle_types(type_of, of);
+    return evaluate(of, [](const std::string&, const std::string&, const std::string& program) {
+      return program == "P" ? std::nullopt : std::optional<double>(program == "Q" ? 8 : 4);
+    });
+  };
+  EXPECT_EQ(sum({{"P", "low"}, {"Q", "high"}, {"R", "high"}})->number, 12);
+  EXPECT_EQ(sum({{"P", "low"}, {"Q", "high"}, {"R", "low"}})->number, 8);
+  EXPECT_FALSE(sum({{"Q", "high"}, {"R", "high"}})) << "P may be high, too";
+}
+
+// --- launches ---
+
+TEST(Launches, AreSummedByKernel) {
+  const LaunchTable table("launch,kernel,cycles\n0,\"a\",10\n1,\"b\",5\n2,\"a\",7\n", "launches.csv");
+  EXPECT_EQ(table.kernels(), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(table.sum("cycles", "a"), 17);
+  EXPECT_EQ(table.sum("cycles", ""), 22);
+  EXPECT_EQ(table.numbers("cycles", "a"), (std::vector<double>{10, 7}));
+  EXPECT_FALSE(table.sum("cycles", "c"));
+  EXPECT_FALSE(table.sum("beats", "a"));
+  const auto of = [](const std::string& text) {
+    return message_of([&] { LaunchTable(text, "launches.csv").sum("cycles", "a"); });
+  };
+  EXPECT_THAT(of("launch,cycles\n0,1\n"), HasSubstr("no column 'kernel'"));
+  EXPECT_THAT(of("kernel,cycles\n\"a\",1\n\"a\"\n"),
+              AllOf(HasSubstr("line 3: found 1 cells"), HasSubstr("allowed: 2")));
+  EXPECT_THAT(of("kernel,cycles\n\"a\",1\n\"(3 more launches)\",9\n"),
+              HasSubstr("those of 'a' are not known"));
+}
+
+// --- experiments ---
+
+TEST(Experiments, OfTheProjectAreWellFormedAndTheirMachinesExist) {
+  std::set<std::string> judged;
+  for (const std::string& name : experiment_names(kFolder)) {
+    const Experiment experiment = read_experiment(name, kFolder + "/" + name + ".json", papers());
+    for (const ClaimPlan& plan : experiment.claims)
+      EXPECT_TRUE(judged.insert(plan.claim->id).second) << plan.claim->id << " is judged twice";
+    for (const ExperimentVariant& variant : experiment.variants) {
+      auto overrides = experiment.overrides;
+      overrides.insert(overrides.end(), variant.overrides.begin(), variant.overrides.end());
+      EXPECT_NO_THROW(load_config(experiment.config, overrides)) << name << " " << variant.name;
+      for (const Sensitivity& one : experiment.sensitivity) {
+        for (const std::string& setting : one.settings) {
+          auto other = overrides;
+          other.push_back(setting);
+          EXPECT_NO_THROW(load_config(experiment.config, other))
+              << name << " " << variant.name << " " << setting;
+        }
+      }
+    }
+    for (const ExperimentProgram& program : experiment.programs)
+      EXPECT_NO_THROW(load_config(experiment.config, program.overrides)) << name << " " << program.abbr;
+  }
+  for (const char* id : {"harp.speedup.sbr.mean", "crown.speedup.lwm.mean", "dwr.speedup.fixed8.mean",
+                         "stsimt.tsimt.simt.mean"})
+    EXPECT_EQ(judged.count(id), 1u) << id;
+}
+
+TEST(Experiments, MistakesAreNamedWithTheirPlace) {
+  const auto of = [](const std::string& key, const std::string& value) {
+    nlohmann::json json =
+        nlohmann::json::parse(R"({"title": "t", "paper": "HARP", "place": "7", "config": "harp-fermi",
+      "programs": [{"abbr": "BFS", "workload": "bfs", "size": "small"}],
+      "variants": [{"name": "sbr"}, {"name": "harp", "set": ["warp_formation.scheme=harp"]}],
+      "measures": ["speed", {"name": "hits", "heading": "hits", "sum": ["sm.memory.l1d.hits"]}]})");
+    if (!key.empty()) json[key] = nlohmann::json::parse(value);
+    const test::Folder folder;
+    return message_of([&] { read_experiment("x", folder.write("x.json", json.dump()), papers()); });
+  };
+  EXPECT_EQ(of("", ""), "no error");
+  EXPECT_THAT(of("titel", "1"), HasSubstr("unknown key 'titel'; allowed: title"));
+  EXPECT_THAT(of("programs", R"([{"abbr": "B", "workload": "bfsx", "size": "small"}])"),
+              AllOf(HasSubstr("/programs/0"), HasSubstr("bfsx")));
+  EXPECT_THAT(of("programs", R"([{"abbr": "B", "workload": "bfs", "size": "huge"}])"),
+              AllOf(HasSubstr("/programs/0"), HasSubstr("huge")));
+  EXPECT_THAT(of("programs", R"([{"abbr": "B", "workload": "bfs", "size": "small", "kernel": "x"}])"),
+              AllOf(HasSubstr("/programs/0/kernel"), HasSubstr("bfs_expand"), HasSubstr("bfs_advance")));
+  EXPECT_THAT(
+      of("programs", R"([{"abbr": "B", "workload": "bfs", "size": "small", "kernel": "bfs_expand"}])"),
+      AllOf(HasSubstr("/measures/1: 'hits' is known of whole runs only"), HasSubstr("simd_efficiency")));
+  EXPECT_THAT(of("programs", R"([{"abbr": "B", "workload": "bfs", "size": "small", "seconds": -1}])"),
+              HasSubstr("/programs/0/seconds"));
+  EXPECT_THAT(of("programs", R"([{"abbr": "B", "workload": "bfs", "size": "small", "set": ["flits"]}])"),
+              AllOf(HasSubstr("/programs/0/set/0"), HasSubstr("path=value")));
+  EXPECT_THAT(of("measures", R"([{"name": "h", "heading": "h", "sum": ["launches.a.b"]}])"),
+              HasSubstr("a column of launches.csv"));
+  EXPECT_THAT(of("measures", R"([{"name": "h", "heading": "h"}])"),
+              HasSubstr("needs one of 'sum', 'largest' and 'zeros'"));
+  EXPECT_THAT(of("class", R"({"measure": "speed", "variant": "sbr", "below": 1, "names": ["low", "low"]})"),
+              AllOf(HasSubstr("/class/names"), HasSubstr("two names")));
+  EXPECT_THAT(
+      of("tables",
+         R"([{"title": "T", "variant": "sbr", "columns": [{"measure": "speed", "printed": "dwr.area"}]}])"),
+      AllOf(HasSubstr("/tables/0/columns/0/printed"), HasSubstr("the ID of a series")));
+  EXPECT_THAT(
+      of("claims", R"([{"id": "harp.speedup.sbr.mean", "each": {"measure": "speed", "variant": "sbr"}}])"),
+      HasSubstr("'each' is for a series"));
+  EXPECT_THAT(of("variants", R"([{"name": "a"}, {"name": "a"}])"),
+              AllOf(HasSubstr("/variants/1"), HasSubstr("twice")));
+  EXPECT_THAT(of("variants", R"([{"name": "a", "set": ["warp_size"]}])"),
+              AllOf(HasSubstr("/variants/0/set/0"), HasSubstr("path=value")));
+  EXPECT_THAT(of("measures", R"(["spede"])"),
+              AllOf(HasSubstr("/measures/0"), HasSubstr("allowed: speed, cycles")));
+  EXPECT_THAT(of("measures", R"([{"name": "h", "heading": "h", "sum": ["sm..hits"]}])"),
+              HasSubstr("/measures/0/sum/0"));
+  EXPECT_THAT(of("comparisons", R"([{"measure": "speed", "variant": "harp", "over": ["dwf"]}])"),
+              HasSubstr("allowed: sbr, harp"));
+  EXPECT_THAT(of("claims", R"([{"id": "harp.none", "value": {}}])"),
+              AllOf(HasSubstr("/claims/0/id"), HasSubstr("claims.json")));
+  EXPECT_THAT(
+      of("claims", R"([{"id": "dwr.area", "value": {"measure": "speed", "variant": "sbr", "mean": "sum"}}])"),
+      HasSubstr("a claim of the paper HARP"));
+  EXPECT_THAT(
+      of("claims",
+         R"([{"id": "harp.stalled.harp_below_sbr", "values": {"sbr": {"measure": "speed", "variant": "sbr", "mean": "sum"}}}])"),
+      HasSubstr("'harp' is missing"));
+  EXPECT_THAT(
+      of("claims",
+         R"([{"id": "harp.speedup.sbr.mean", "value": {"measure": "speed", "variant": "sbr", "mean": "sum"}, "readings": [{"name": "r", "values": {}}]}])"),
+      AllOf(HasSubstr("/claims/0/readings/0"), HasSubstr("needs 'value'")));
+  EXPECT_THAT(of("sensitivity", R"([{"key": "a", "values": [1], "why": "w"}])"),
+              HasSubstr("needs 'headline'"));
+  EXPECT_THAT(of("prices", R"({"times": [2], "why": "w"})"),
+              AllOf(HasSubstr("/prices"), HasSubstr("needs 'headline'")));
+}
+
+// Every run has 3 nJ of `a` and 1 nJ of `b`; with scalarization half as much of `a`. An event below a
+// thousandth is left out.
+TEST(Prices, ChangeWhatTheRunsCounted) {
+  Experiment experiment = read_experiment("stsimt-energy", kFolder + "/stsimt-energy.json", papers());
+  experiment.sensitivity.clear();  // it would read the runs' configurations
+  std::vector<RunResult> runs;
+  for (std::size_t p = 0; p < experiment.programs.size(); ++p) {
+    for (const ExperimentVariant& variant : experiment.variants) {
+      RunResult run;
+      const double a = variant.name == "stsimt4_scalar" ? 1500 : 3000, energy = a * 1e-3 + 1 + 1e-3;
+      run.events = {{"a", {a, 1}}, {"b", {10, 100}}, {"c", {1, 1}}};
+      run.values = {{"cycles", 10}, {"energy", energy}, {"power", energy / 10}, {"edp", energy * 10}};
+      runs.push_back(run);
+    }
+  }
+  const Results results(experiment, runs);
+  const auto priced = with_other_prices(experiment, results, papers().rules, true);
+  std::vector<std::string> names;
+  for (const SettingResult& setting : priced) {
+    names.push_back(setting.setting);
+    EXPECT_EQ(setting.claims.size(), experiment.headline.size());
+    EXPECT_TRUE(setting.computed);
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"a x 0.5", "a x 2", "b x 0.5", "b x 2"}));
+  const auto edp = [](const SettingResult& setting) {
+    for (const ClaimResult& claim : setting.claims) {
+      if (claim.claim->id == "stsimt.energy.stsimt4_scalar.edp") return claim.finding->number;
+    }
+    return 0.0;
+  };
+  // Of 1 pJ is `c`.
+  const auto ratio = [](double times_a, double times_b) {
+    return (1.5 * times_a + times_b + 0.001) / (3 * times_a + times_b + 0.001);
+  };
+  EXPECT_NEAR(edp(priced[0]), ratio(0.5, 1), 1e-9);
+  EXPECT_NEAR(edp(priced[1]), ratio(2, 1), 1e-9);
+  EXPECT_NEAR(edp(priced[2]), ratio(1, 0.5), 1e-9);
+  EXPECT_NEAR(edp(priced[3]), ratio(1, 2), 1e-9);
+}
+
+Row cost_row(const std::string& workload, const std::string& scheme, std::uint64_t cycles, double joules,
+             std::optional<double> area) {
+  Measures measures;
+  measures.cycles = cycles;
+  measures.joules = joules;
+  measures.edp = joules * static_cast<double>(cycles);
+  measures.area_mm2 = area;
+  return {workload, scheme, 0, "verified", measures};
+}
+
+TEST(Pareto, NamesSchemesThatNoOtherBeats) {
+  const Comparison comparison{"c",
+                              "s",
+                              {cost_row("w", "base", 100, 1, 1), cost_row("w", "fast", 50, 1.2, 2),
+                               cost_row("w", "worse", 60, 1.3, 2), cost_row("w", "unknown", 10, 0.1, {}),
+                               cost_row("v", "base", 400, 2, 1), cost_row("v", "fast", 100, 1.2, 2),
+                               cost_row("v", "worse", 300, 1.3, 2), cost_row("v", "unknown", 10, 0.1, {})}};
+  const std::vector<SchemeCost> costs = costs_of(comparison);
+  ASSERT_EQ(costs.size(), 3u);
+  EXPECT_EQ(costs[0].dominated_by, "");
+  EXPECT_EQ(costs[1].dominated_by, "");
+  EXPECT_EQ(costs[2].dominated_by, "fast");
+  EXPECT_NEAR(costs[1].speedup, std::sqrt(2.0 * 4), 1e-12);
+  EXPECT_NEAR(costs[1].energy, std::sqrt(1.2 * 0.6), 1e-12);
+  EXPECT_NEAR(costs[1].edp, std::sqrt(1.2 * 0.6) / std::sqrt(8.0), 1e-12);
+  EXPECT_THAT(pareto_text(comparison),
+              AllOf(HasSubstr("Pareto front of speed, energy and area: base, fast"), HasSubstr("no: fast")));
+}
+
+TEST(Page, IsMarkdownOrPlain) {
+  const Page page{"T", {"words"}, {{"S", {}, {{"name", "value"}, {{"a|b", "1"}, {"c", "10"}}}}}};
+  EXPECT_EQ(markdown(page),
+            "# T\n\nwords\n\n## S\n\n| name | value |\n|---|---|\n| a\\|b | 1 |\n| c | 10 |\n");
+  EXPECT_EQ(plain(page), "T\n\nwords\n\n-- S\n\nname  value\na|b       1\nc        10\n");
+}
+
+}  // namespace
+}  // namespace weft::cli::reproduce_test
