@@ -97,7 +97,7 @@ void Streams::wait(StreamId stream, EventId event) {
   if (recording == nullptr) return;
   Operation operation;
   operation.begin = [recording](const Done& done) { done(); };
-  operation.ready = [this, recording, stream] {
+  operation.ready = [recording, stream] {
     if (!recording->happened) recording->waiting.push_back(stream);
     return recording->happened;
   };

@@ -36,7 +36,6 @@ void MemoryChecker::Bits::fill(std::uint64_t offset, std::uint64_t count, bool v
 MemoryChecker::MemoryChecker(std::uint64_t base, std::uint64_t bytes, const AllocationLog& allocations,
                              ReportLog& log)
     : base_(base),
-      bytes_(bytes),
       allocations_(allocations),
       log_(log),
       accessible_memory_(shadow_bytes(bytes)),

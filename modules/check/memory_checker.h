@@ -64,7 +64,7 @@ class MemoryChecker {
   void report(const char* kind, const execute::ObservedAccess& access, unsigned lane);
   std::string place(const execute::ObservedAccess& access, unsigned lane) const;
 
-  const std::uint64_t base_, bytes_;
+  const std::uint64_t base_;
   const AllocationLog& allocations_;
   ReportLog& log_;
   gddr5::MemoryImage accessible_memory_, written_memory_;

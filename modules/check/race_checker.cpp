@@ -31,11 +31,7 @@ void stored_bytes(const execute::ObservedAccess& access, unsigned lane, std::uin
 
 RaceChecker::RaceChecker(std::uint64_t base, std::uint64_t bytes, const AllocationLog& allocations,
                          ReportLog& log)
-    : base_(base),
-      bytes_(bytes),
-      allocations_(allocations),
-      log_(log),
-      pages_((bytes + kPageBytes - 1) / kPageBytes) {}
+    : base_(base), allocations_(allocations), log_(log), pages_((bytes + kPageBytes - 1) / kPageBytes) {}
 
 void RaceChecker::reset() {
   for (auto& page : pages_) page.reset();

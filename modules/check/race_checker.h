@@ -78,7 +78,7 @@ class RaceChecker {
                     std::uint32_t mask) const;
   static void remember(std::array<Mark, 2>& marks, const Mark& now);
 
-  const std::uint64_t base_, bytes_;
+  const std::uint64_t base_;
   const AllocationLog& allocations_;
   ReportLog& log_;
   std::vector<std::unique_ptr<Page>> pages_;  // of device memory, made when touched

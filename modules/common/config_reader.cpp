@@ -61,7 +61,7 @@ Reader::Known& Reader::Known::add(const std::string& key) {
 }
 
 Reader::Reader(const json& document, const std::string& file, const std::vector<Override>& overrides)
-    : file_(file), origins_(document, file, overrides) {
+    : origins_(document, file, overrides) {
   if (!document.is_object()) throw InputError(file, "is " + found(document) + "; allowed: an object");
   levels_.push_back({&document, &root_, ""});
 }

@@ -60,7 +60,6 @@ class Reader : public Visitor {
   [[noreturn]] void refuse(const char* key, const nlohmann::json& value, const std::string& allowed) const;
   void refuse_unknown(const nlohmann::json& object, const Known& known, const std::string& pointer) const;
 
-  const std::string& file_;
   const Origins origins_;
   Known root_;
   std::vector<Level> levels_;

@@ -138,7 +138,8 @@ class Printer {
     const std::uint64_t bits = argument(c.wide ? 8 : 4);
     long long value = c.wide ? static_cast<long long>(bits) : static_cast<std::int32_t>(bits);
     if (c.size == "h") value = static_cast<std::int16_t>(bits);
-    if (c.size == "hh") value = static_cast<std::int8_t>(bits);
+    // Signed, as %hhd prints it.
+    if (c.size == "hh") value = static_cast<std::int8_t>(bits);  // NOLINT(bugprone-signed-char-misuse)
     if (is_signed) return write(c, std::string("ll") + type, value);
     std::uint64_t plain = c.wide ? bits : static_cast<std::uint32_t>(bits);
     if (c.size == "h") plain = static_cast<std::uint16_t>(bits);

@@ -20,8 +20,7 @@ dispatch::Dim3 coordinates(std::uint64_t number, const dispatch::Dim3& grid) {
 }  // namespace
 
 Engine::Engine(const sm::Config& config, double core_megahertz)
-    : config_(config),
-      executor_(config, 0, core_megahertz, registers_),
+    : executor_(config, 0, core_megahertz, registers_),
       memory_(executor_, registers_),
       blocks_(1),
       synchroniser_("without timing", 0, executor_, blocks_, *this) {}

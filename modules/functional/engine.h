@@ -78,7 +78,6 @@ class Engine final : private execute::Synchroniser::Runner {
   std::string deadlock() const;
   std::string livelock() const;
 
-  const sm::Config& config_;
   execute::RegisterFile registers_;
   execute::Executor executor_;
   MemoryAccess memory_;

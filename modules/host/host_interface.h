@@ -80,7 +80,6 @@ class HostInterface : public sc_core::sc_module, public Clocked {
   void take_reset();
   bool in_reset() const { return held_ || requested_ || !system_.quiet_since_reset(); }
 
-  ClockDomain& domain_;
   const std::size_t index_;
   GpuControl& gpu_;
   AddressSpace space_;

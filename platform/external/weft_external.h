@@ -17,6 +17,7 @@
 
 #include "external_protocol.h"
 
+/* NOLINTBEGIN(readability-identifier-naming,modernize-use-using): names and types of C */
 typedef struct weft_external {
   int socket;
   uint32_t interrupt;   /* level of the interrupt line at the last reply */
@@ -25,6 +26,7 @@ typedef struct weft_external {
   unsigned char* memory;
   uint64_t memory_address, memory_bytes;
 } weft_external;
+/* NOLINTEND(readability-identifier-naming,modernize-use-using) */
 
 int weft_external_connect(weft_external* cpu, const char* path);
 /* Any length. */

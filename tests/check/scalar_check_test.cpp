@@ -135,10 +135,11 @@ INSTANTIATE_TEST_SUITE_P(Machines, ScalarCheck,
 
 // A run without scalarization, then one with it that is compared with the first.
 class ScalarComparison : public ::testing::Test {
- protected:
+ public:
   ScalarComparison() : file_(std::tmpfile()) {}
   ~ScalarComparison() override { std::fclose(file_); }
 
+ protected:
   using Work = std::function<void(GpuBench&)>;
   // One line per report, and per launch that is not compared.
   std::string compare(const std::string& text, const std::vector<std::string>& machine, const Work& without,

@@ -32,7 +32,7 @@ std::vector<int> run(PacketNetwork& network, Cycle end, std::vector<Cycle>* when
 }
 
 void* content(std::uintptr_t value) {
-  return reinterpret_cast<void*>(value);
+  return reinterpret_cast<void*>(value);  // NOLINT(performance-no-int-to-ptr)
 }
 
 TEST(PacketNetwork, ALonePacketTakesItsFlitsAndTheRouter) {

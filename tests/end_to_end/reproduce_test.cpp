@@ -296,10 +296,11 @@ TEST(Reproduce, ScalarizationHasTheCountsOfTheCompiler) {
     ASSERT_EQ(listed.code, 0) << listed.err;
     const test::CsvTable counts(listed.out);
     std::map<std::string, double> executed;
-    for (const auto& [kind, column] :
+    for (const auto& entry :
          std::map<std::string, std::string>{{"off", "STSIMT4"},
                                             {"restricted", "STSIMT4, restricted scalarization"},
                                             {"full", "STSIMT4 with scalarization"}}) {
+      const std::string &kind = entry.first, &column = entry.second;
       const auto row = std::find_if(counts.rows().begin(), counts.rows().end(), [&](const auto& r) {
         return r.at("kernel") == kernel.second && r.at("scalarization") == kind;
       });

@@ -1,5 +1,6 @@
 // Resets, by the register and by the pin, in the middle of everything: no initiator is left without an
 // answer, no target gets a second one, and what follows is as after power-on.
+#include <cmath>
 #include <random>
 
 #include "host/host_bench.h"
@@ -22,7 +23,7 @@ std::string first_steps(HostBench& bench, const std::function<void(std::string&)
   sc_core::sc_time start = sc_core::sc_time_stamp();
   bench.doorbell(1, 2);
   while (bench.gpu.running.empty()) sc_core::wait(sc_core::sc_time(1, sc_core::SC_NS));
-  note(static_cast<std::uint64_t>((sc_core::sc_time_stamp() - start).to_seconds() * 1e9 + 0.5));
+  note(static_cast<std::uint64_t>(std::llround((sc_core::sc_time_stamp() - start).to_seconds() * 1e9)));
   if (middle) middle(seen);
   bench.gpu.finish();
   bench.wait_us(5);

@@ -82,12 +82,14 @@ namespace {
 template <class Parameter>
 Parameter parameter(const dispatch::Launch& launch, std::size_t index) {
   const ptx::Parameter& described = launch.program->parameters.at(index);
-  if (described.size != sizeof(Parameter)) {
+  // A parameter may be a pointer, whose size it is then.
+  constexpr std::size_t kBytes = sizeof(Parameter);  // NOLINT(bugprone-sizeof-expression)
+  if (described.size != kBytes) {
     throw std::runtime_error(launch.program->name + ": parameter " + std::to_string(index) +
                              " has another size on the host");
   }
   Parameter value;
-  std::memcpy(static_cast<void*>(&value), launch.parameters.data() + described.offset, sizeof value);
+  std::memcpy(static_cast<void*>(&value), launch.parameters.data() + described.offset, kBytes);
   return value;
 }
 

@@ -93,8 +93,9 @@ TEST(Integer, Multiply) {
     Instruction in = make(Opcode::kMul, type);
     in.width = Width::kLo;
     check_random(in, type, {type, type}, [=](const Bits& x) {
-      return wrap(type, static_cast<Wide>(static_cast<std::uint64_t>(integer(type, x[0])) *
-                                          static_cast<std::uint64_t>(integer(type, x[1]))));
+      const std::uint64_t low =
+          static_cast<std::uint64_t>(integer(type, x[0])) * static_cast<std::uint64_t>(integer(type, x[1]));
+      return wrap(type, low);
     });
     in.width = Width::kHi;
     check_random(in, type, {type, type}, [=](const Bits& x) { return high_half(type, x[0], x[1]); });
@@ -111,9 +112,10 @@ TEST(Integer, MultiplyAdd) {
     Instruction in = make(Opcode::kMad, type);
     in.width = Width::kLo;
     check_random(in, type, {type, type, type}, [=](const Bits& x) {
-      return wrap(type, static_cast<Wide>(static_cast<std::uint64_t>(integer(type, x[0])) *
-                                              static_cast<std::uint64_t>(integer(type, x[1])) +
-                                          static_cast<std::uint64_t>(integer(type, x[2]))));
+      const std::uint64_t low =
+          static_cast<std::uint64_t>(integer(type, x[0])) * static_cast<std::uint64_t>(integer(type, x[1])) +
+          static_cast<std::uint64_t>(integer(type, x[2]));
+      return wrap(type, low);
     });
     in.width = Width::kHi;
     check_random(in, type, {type, type, type}, [=](const Bits& x) {

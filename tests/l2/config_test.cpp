@@ -20,7 +20,14 @@ class MemoryConfig : public ::testing::Test {};
 
 using Configs = ::testing::Types<l2::Config, crossbar::Config, gddr5::ChannelConfig, gddr5::MapConfig,
                                  cache::TagConfig, cache::MshrConfig>;
-TYPED_TEST_SUITE(MemoryConfig, Configs);
+// Which type, in the name of a test.
+struct Index {
+  template <class>
+  static std::string GetName(int index) {
+    return std::to_string(index);
+  }
+};
+TYPED_TEST_SUITE(MemoryConfig, Configs, Index);
 
 // Every integer, changed by one where its range allows, survives; the defaults are possible.
 TYPED_TEST(MemoryConfig, SurvivesWritingAndReading) {
@@ -42,18 +49,12 @@ TYPED_TEST(MemoryConfig, RefusesAQueueOfNoPlacesAndUnknownKeys) {
   document["no_such_key"] = 1;
   EXPECT_THROW(config::load(config, document, "test.json"), InputError);
   document = config::write(config);
-  bool refused = true;
   for (const auto& [key, value] : document.items()) {
     if (key.find("queue") == std::string::npos) continue;
     nlohmann::json zero = document;
     zero[key] = 0;
-    try {
-      config::load(config, zero, "test.json");
-      refused = false;
-    } catch (const InputError&) {
-    }
+    EXPECT_THROW(config::load(config, zero, "test.json"), InputError) << key;
   }
-  EXPECT_TRUE(refused);
 }
 
 TYPED_TEST(MemoryConfig, HasASchema) {

@@ -11,6 +11,7 @@
 // Inlined, a replaced operator delete looks to g++ like free() of what the standard operator new returned.
 #pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 
+// NOLINTBEGIN(cppcoreguidelines-no-malloc): this is where memory comes from
 namespace {
 std::atomic<std::uint64_t> allocations{0};
 
@@ -58,6 +59,7 @@ void operator delete(void* p, std::size_t, std::align_val_t) noexcept {
 void operator delete[](void* p, std::size_t, std::align_val_t) noexcept {
   std::free(p);
 }
+// NOLINTEND(cppcoreguidelines-no-malloc)
 
 namespace weft::test::allocation_test {
 namespace {

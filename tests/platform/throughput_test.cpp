@@ -59,8 +59,9 @@ struct Stages {
 };
 Stages stages(const GpuConfig& c) {
   const auto line = static_cast<double>(c.sm.coalescer.block_bytes);
-  const auto flits = static_cast<double>((8 + c.sm.coalescer.block_bytes + c.crossbar.flit_bytes - 1) /
-                                         c.crossbar.flit_bytes);
+  const auto whole_flits =
+      (8 + c.sm.coalescer.block_bytes + c.crossbar.flit_bytes - 1) / c.crossbar.flit_bytes;
+  const auto flits = static_cast<double>(whole_flits);
   const auto sms = static_cast<double>(c.sm.count), channels = static_cast<double>(c.gddr5.map.channels);
   return {sms / static_cast<double>(c.crossbar.sms_per_interface) * line / flits, sms * line,
           channels * static_cast<double>(c.l2.banks_per_channel) * line,

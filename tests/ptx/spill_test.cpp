@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <sstream>
 
 #include "ptx/ptx_text.h"
 
@@ -14,14 +15,14 @@ using ::testing::HasSubstr;
 
 // `count` values that live at once.
 std::string many_values(unsigned count, const std::string& prefix = "%f", const std::string& type = "f32") {
-  std::string body = "ld.param.u64 %rd0, [a];\n";
+  std::ostringstream body;
+  body << "ld.param.u64 %rd0, [a];\n";
   for (unsigned i = 0; i < count; ++i)
-    body +=
-        "ld.global." + type + " " + prefix + std::to_string(i) + ", [%rd0+" + std::to_string(8 * i) + "];\n";
+    body << "ld.global." << type << ' ' << prefix << i << ", [%rd0+" << 8 * i << "];\n";
   for (unsigned i = 0; i < count; ++i)
-    body +=
-        "st.global." + type + " [%rd0+" + std::to_string(8 * i) + "], " + prefix + std::to_string(i) + ";\n";
-  return body + "ret;";
+    body << "st.global." << type << " [%rd0+" << 8 * i << "], " << prefix << i << ";\n";
+  body << "ret;";
+  return body.str();
 }
 
 Program decode_limited(const std::string& text, std::uint32_t limit, bool spill = true) {

@@ -96,8 +96,8 @@ class SlowEngine final : public sc_core::sc_module, public CopyEngine {
   unsigned char* at(std::uint64_t address) {
     const bool device = address - kDeviceBase < gpu_.memory().bytes();
     return device ? gpu_.memory().data() + (address - kDeviceBase)
-                  : reinterpret_cast<unsigned char*>(
-                        static_cast<std::uintptr_t>(address));  // NOLINT(performance-no-int-to-ptr)
+                  : reinterpret_cast<unsigned char*>(  // NOLINT(performance-no-int-to-ptr)
+                        static_cast<std::uintptr_t>(address));
   }
   void work() {
     for (;;) {

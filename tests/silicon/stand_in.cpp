@@ -53,11 +53,11 @@ int get_attribute(int* value, int attribute, int handle) {
   return handle == 40 && (attribute == 75 || attribute == 76) ? 0 : kInvalidValue;
 }
 int retain_context(void** context, int handle) {
-  *context = &device;
+  *context = static_cast<void*>(&device);
   return handle == 40 ? 0 : kInvalidValue;
 }
 int set_context(void* context) {
-  return context == &device ? 0 : kInvalidValue;
+  return context == static_cast<void*>(&device) ? 0 : kInvalidValue;
 }
 int synchronise() {
   return guarded(kLaunchFailed, [] { device->synchronise(); });

@@ -72,7 +72,8 @@ TEST(Dependence, BarrelTurnsOncePerInstruction) {
   const auto beats = 32 / sm.simd_width;
   const auto end = sm.pipeline_depth + sm.latency_of(ptx::Latency::kIntAdd).cycles - 1 + beats - 1;
   ASSERT_TRUE(sm.issue_alignment);
-  const auto turn = static_cast<double>((end + beats - 1) / beats * beats);
+  const auto last_beat = (end + beats - 1) / beats * beats;
+  const auto turn = static_cast<double>(last_beat);
   EXPECT_NEAR(bench.cycles_per_copy("add.u32 %r1, %r1, 1;", {32, 1, 1}), turn, 0.01);
   EXPECT_NEAR(bench.cycles_per_copy("add.u32 %r10, %r11, 1;", {32, 1, 1}), turn, 0.01);
 }

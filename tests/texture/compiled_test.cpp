@@ -152,8 +152,10 @@ TEST(CompiledGather, FourTexelsOfOneChannel) {
   const PlainImage plain = random_image(random, 2, {16, 16, 1}, 1, 'f', 32, 4);
   const auto object = runtime::create_texture(bench.device, {bench.array(plain), {}});
   std::vector<std::array<float, 4>> at(64);
-  for (unsigned t = 0; t < 64; ++t)
-    at[t] = {static_cast<float>(1 + t % 15), static_cast<float>(1 + t / 15), 0, 0};
+  for (unsigned t = 0; t < 64; ++t) {
+    const unsigned x = 1 + t % 15, y = 1 + t / 15;
+    at[t] = {static_cast<float>(x), static_cast<float>(y), 0, 0};
+  }
   const auto found = bench.run("gather_green", object, at);
   for (unsigned t = 0; t < 64; ++t) {
     const float x = at[t][0], y = at[t][1];

@@ -34,7 +34,8 @@ Wide channel_value(const PlainImage& image, const PlainSampler& sampler, const s
   }
   if (!sampler.as_float) return static_cast<Wide>(whole);
   if (image.kind == 'u') return static_cast<float>(static_cast<Wide>(whole) / static_cast<Wide>(range - 1));
-  const Wide quotient = static_cast<Wide>(whole) / static_cast<Wide>(range / 2 - 1);
+  const auto largest = range / 2 - 1;
+  const Wide quotient = static_cast<Wide>(whole) / static_cast<Wide>(largest);
   return static_cast<float>(quotient < -1 ? -1 : quotient);
 }
 

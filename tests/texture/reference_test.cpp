@@ -85,7 +85,7 @@ TEST(References, SurfaceOfAModuleFormatted) {
   std::vector<std::int16_t> found(64);
   runtime::copy_from_array(bench.device, found.data(), image);
   for (int t = 0; t < 8; ++t) {
-    const auto* texel = &found[static_cast<std::size_t>(32 + 4 * t)];
+    const auto* texel = &found[32 + 4 * static_cast<std::size_t>(t)];
     EXPECT_THAT(std::vector<int>(texel, texel + 4),
                 ::testing::ElementsAre(std::min(32764 + t, 32767), t, -5, 32767));
     EXPECT_EQ(found[static_cast<std::size_t>(4 * t)], 0);

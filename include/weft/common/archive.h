@@ -161,10 +161,10 @@ class Archive {
   // Elements that have no state by default keep their number, which the configuration gives.
   void one(std::vector<bool>& list) {
     list.resize(length(list.size(), 1));
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      bool bit = list[i];
+    for (auto&& element : list) {
+      bool bit = element;
       one(bit);
-      list[i] = bit;
+      element = bit;
     }
   }
   template <class T>

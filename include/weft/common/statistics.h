@@ -121,8 +121,8 @@ class Group {
   Group() = default;  // the root
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
-  Group(Group&&) = default;  // what is below stays where it is
-  Group& operator=(Group&&) = default;
+  Group(Group&&) noexcept = default;  // what is below stays where it is
+  Group& operator=(Group&&) noexcept = default;
   ~Group() = default;
 
   // The name that stands in JSON: the kind with the number of the instance ("sm3"; "l2_0" where the kind ends
