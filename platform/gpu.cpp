@@ -62,11 +62,12 @@ struct Gpu::Impl final : sm::SmListener {
 
   execute::DeviceMemoryView view() const {
     unsigned char* const bytes = system.has_carve_out() ? image.data() : nullptr;
-    return {bytes, kDeviceBase, image.bytes(), pages.data(), 12, services, &objects, windows, false};
+    return {bytes, device_base, image.bytes(), pages.data(), 12, services, &objects, windows, false};
   }
 
   const GpuConfig config;
   const Options options;
+  const std::uint64_t device_base = config.sm.addresses.device_base;
   ClockDomain memory_clock, interconnect_clock, core;
   gddr5::MemoryImage image;
   const gddr5::AddressMap map;
@@ -115,12 +116,12 @@ Gpu::Impl::Impl(const GpuConfig& c, const Options& o, Gpu& gpu)
       core("core_clock", c.clocks.core_mhz),
       image(c.gddr5.bytes),
       map(c.gddr5.map),
-      system(config, image, kDeviceBase),
+      system(config, image),
       windows(system.windows()),
       crossbar("crossbar", config.crossbar, interconnect_clock, map, static_cast<unsigned>(c.sm.count),
                map.ports(), c.system.enabled, crossbar_places_of_the_host(c)),
       host_control(gpu, image, system, core),
-      host("host", config.host, interconnect_clock, host_control, kDeviceBase, image.bytes(),
+      host("host", config.host, interconnect_clock, host_control, config.sm.addresses, image.bytes(),
            map.chunk_bytes()),
       observers(options.monitors, options.observations),
       // Checks are of one launch at a time: with an observer they do not overlap.
@@ -316,7 +317,7 @@ std::shared_ptr<execute::Kernel> Gpu::prepare(const dispatch::Launch& launch) co
   auto kernel = std::make_shared<execute::Kernel>(launch, config.sm, config.warp_formation.warp_size,
                                                   &impl_->operation_tables);
   impl_->sms.front().check_warps(*kernel);
-  execute::check_addresses(*kernel, kDeviceBase, impl_->image.bytes());
+  execute::check_addresses(*kernel, impl_->device_base, impl_->image.bytes());
   return kernel;
 }
 
@@ -391,6 +392,9 @@ std::string Gpu::cannot_be_kept() const {
 const GpuConfig& Gpu::config() const {
   return impl_->config;
 }
+std::uint64_t Gpu::device_base() const {
+  return impl_->device_base;
+}
 gddr5::MemoryImage& Gpu::memory() {
   return impl_->image;
 }
@@ -464,10 +468,11 @@ void Gpu::remove_system_window(std::uint64_t base) {
 }
 
 void Gpu::map(std::uint64_t address, std::uint64_t bytes, bool mapped) {
-  if (bytes == 0 || address < kDeviceBase) return;
+  const std::uint64_t base = impl_->device_base;
+  if (bytes == 0 || address < base) return;
   const std::uint64_t pages = impl_->pages.size();
-  const std::uint64_t first = std::min((address - kDeviceBase) / kPageBytes, pages);
-  const std::uint64_t last = std::min((address - kDeviceBase + bytes - 1) / kPageBytes + 1, pages);
+  const std::uint64_t first = std::min((address - base) / kPageBytes, pages);
+  const std::uint64_t last = std::min((address - base + bytes - 1) / kPageBytes + 1, pages);
   std::fill(impl_->pages.begin() + static_cast<std::ptrdiff_t>(first),
             impl_->pages.begin() + static_cast<std::ptrdiff_t>(last), static_cast<std::uint8_t>(mapped));
 }

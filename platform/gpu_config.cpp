@@ -109,6 +109,7 @@ void GpuConfig::describe(config::Visitor& v) {
   config::group(v, "crossbar", crossbar, "interconnect between the SMs and the memory side");
   config::group(v, "l2", l2, "second-level cache");
   config::group(v, "gddr5", gddr5, "device memory");
+  config::group(v, "addresses", sm.addresses, "where kernels find memory");
   config::group(v, "system", system, "system memory as kernels see it");
   config::group(v, "carve_out", carve_out, "a GPU whose device memory is part of system memory");
   config::group(v, "watchdog", watchdog, "detection of launches that hang");
@@ -133,6 +134,7 @@ void GpuConfig::check(const std::string& where) const {
   gddr5.channel.check(where + "/gddr5");
   host.check(where + "/host");
   check_carve_out(where + "/carve_out");
+  sm.addresses.check(where + "/addresses", gddr5.bytes);
   if (warp_formation.warp_size > sm.max_threads) {
     throw config::RuleError(where + "/warp_formation/warp_size", {where + "/sm/max_threads"},
                             "found " + std::to_string(warp_formation.warp_size) +

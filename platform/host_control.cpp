@@ -25,7 +25,7 @@ std::uint64_t HostControl::local_memory_bytes(const dispatch::Launch& launch) co
 }
 
 void HostControl::map_memory() {
-  gpu_.map(kDeviceBase, image_.bytes(), true);
+  gpu_.map(gpu_.device_base(), image_.bytes(), true);
 }
 
 bool HostControl::set_window(unsigned index, std::uint64_t base, std::uint64_t bytes) {

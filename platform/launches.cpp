@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "weft/platform/device_memory.h"
-
 namespace weft {
 
 using dispatch::LaunchOutcome;
@@ -52,7 +50,9 @@ void Launches::assign(unsigned sm, Number number, Cycle now) {
   const auto launch =
       std::find_if(running_.begin(), running_.end(), [&](const Running& r) { return r.number == number; });
   const dispatch::Launch& wanted = launch->kernel->launch;
-  const auto offset = [](std::uint64_t address) { return address < kDeviceBase ? 0 : address - kDeviceBase; };
+  const auto offset = [base = config_.sm.addresses.device_base](std::uint64_t address) {
+    return address < base ? 0 : address - base;
+  };
   sms_[sm].finish_kernel(now);
   if (log_ != nullptr) log_->assigned(sm, number);
   held_[sm] = launch->kernel;

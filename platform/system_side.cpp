@@ -36,8 +36,8 @@ bool move_without_time(SystemPort& port, bool write, std::uint64_t to, unsigned 
 
 }  // namespace
 
-SystemSide::SystemSide(const GpuConfig& config, gddr5::MemoryImage& image, std::uint64_t device_base)
-    : config_(config), image_(image), windows_(device_base, image.bytes()) {
+SystemSide::SystemSide(const GpuConfig& config, gddr5::MemoryImage& image)
+    : config_(config), image_(image), windows_(config.sm.addresses, image.bytes()) {
   if (config.carve_out.enabled) carve_out_.emplace(image, config.carve_out.base);
 }
 

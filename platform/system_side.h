@@ -20,8 +20,7 @@ namespace weft {
 
 class SystemSide {
  public:
-  // `device_base`: address of device memory's first byte for kernels.
-  SystemSide(const GpuConfig& config, gddr5::MemoryImage& image, std::uint64_t device_base);
+  SystemSide(const GpuConfig& config, gddr5::MemoryImage& image);
 
   // The modules that the configuration asks for. `memory_ports`: banks of the L2 cache, or of the crossbar,
   // behind which device memory lies.

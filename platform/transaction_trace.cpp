@@ -15,7 +15,6 @@
 #include "bus/memory_transaction.h"
 #include "common/growing_file.h"
 #include "weft/common/error.h"
-#include "weft/platform/device_memory.h"
 #include "weft/platform/gpu.h"
 #include "weft/platform/gpu_config.h"
 #include "weft/platform/hop_observer.h"
@@ -109,7 +108,7 @@ struct TransactionTrace::Impl {
   std::uint64_t address_of(const OnHop& hop, const Payload& payload) const {
     const TransactionOrigin* const origin = origin_of(payload);
     const bool of_system = hop.of_system || (origin != nullptr && origin->system);
-    return payload.get_address() + (of_system || gpu == nullptr ? 0 : kDeviceBase);
+    return payload.get_address() + (of_system || gpu == nullptr ? 0 : gpu->device_base());
   }
 
   // Not at once a row: none of its times is known yet.

@@ -37,7 +37,7 @@ Device::Impl::Impl(const GpuConfig& config, DeviceOptions chosen)
     : options(std::move(chosen)),
       gpu("gpu", config, Gpu::Options{options.sleeping, options.monitors, options.observations}),
       waiter("idle_waiter", gpu.idle_event()),
-      allocator(kDeviceBase, gpu.memory().bytes()),
+      allocator(gpu.device_base(), gpu.memory().bytes()),
       engine(gpu.config().sm, gpu.config().clocks.core_mhz),
       streams([] { return sc_core::sc_time_stamp().value() / sc_core::sc_time(1, sc_core::SC_PS).value(); }) {
   streams.on_progress([this] {
@@ -56,7 +56,7 @@ Device::Impl::Impl(const GpuConfig& config, DeviceOptions chosen)
   if (options.checkpoint) gpu.when_launches_rest([this] { rest(); });
   gpu.profile(options.profile);
   if (!options.check.any()) return;
-  checks.emplace(options.check, kDeviceBase, gpu.memory().bytes());
+  checks.emplace(options.check, gpu.device_base(), gpu.memory().bytes());
   gpu.observe(&*checks);
   runtime.observe(&*checks);
   engine.observe(&*checks);
@@ -64,8 +64,8 @@ Device::Impl::Impl(const GpuConfig& config, DeviceOptions chosen)
 
 void Device::Impl::reserve_leading_room() {
   const std::uint64_t room = options.leading_room;
-  allocator = Allocator(kDeviceBase + room, gpu.memory().bytes() - room);
-  if (room != 0) gpu.map(kDeviceBase, room, true);
+  allocator = Allocator(gpu.device_base() + room, gpu.memory().bytes() - room);
+  if (room != 0) gpu.map(gpu.device_base(), room, true);
 }
 
 void Device::Impl::make_system_memory() {
@@ -126,7 +126,7 @@ std::uint8_t* Device::Impl::at(Address address, std::uint64_t bytes) const {
     throw InputError("device memory", "a copy of " + std::to_string(bytes) + " bytes at " + hex(address) +
                                           " lies outside every allocation");
   }
-  return gpu.memory().data() + (address - kDeviceBase);
+  return gpu.memory().data() + (address - gpu.device_base());
 }
 
 Address Device::Impl::local_area(const dispatch::Launch& launch, StreamId stream) {
@@ -376,7 +376,7 @@ void Device::reset() {
   impl_->engine.reset();
   impl_->launches = 0;
   impl_->checkpoints = {};
-  impl_->highest = kDeviceBase;
+  impl_->highest = impl_->gpu.device_base();
   impl_->reached_kernel = false;
   if (impl_->checks) {
     impl_->checks->reset();

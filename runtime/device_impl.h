@@ -90,7 +90,7 @@ struct Device::Impl {
   // The host pointer to a range of device memory. Throws InputError unless it lies in one allocation.
   std::uint8_t* at(Address address, std::uint64_t bytes) const;
   bool is_device(Address address) const {
-    return address >= kDeviceBase && address - kDeviceBase < gpu.memory().bytes();
+    return address >= gpu.device_base() && address - gpu.device_base() < gpu.memory().bytes();
   }
   HostMemory& host_memory();
   // The heap of malloc in kernels takes device memory once a kernel can ask for some.
@@ -184,7 +184,7 @@ struct Device::Impl {
     std::size_t read_at = 0;
     bool skips(std::uint64_t launch) const { return state.has_value() && launch < skipped; }
   } checkpoints;
-  Address highest = kDeviceBase;  // beyond all that was ever allocated
+  Address highest = gpu.device_base();  // beyond all that was ever allocated
   std::uint64_t launches = 0;
   bool reached_kernel = false;  // FunctionalOptions::kernel
   std::vector<std::unique_ptr<LoadedModule>> modules;

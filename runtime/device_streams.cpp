@@ -35,7 +35,7 @@ void Device::Impl::written(const Area& to, const Box& box) {
 }
 
 std::uint8_t* Device::Impl::pointer(std::uint64_t address) const {
-  if (is_device(address)) return gpu.memory().data() + (address - kDeviceBase);
+  if (is_device(address)) return gpu.memory().data() + (address - gpu.device_base());
   return reinterpret_cast<std::uint8_t*>(address);  // NOLINT(performance-no-int-to-ptr)
 }
 

@@ -13,8 +13,8 @@ namespace weft::runtime {
 
 unsigned char* DmaCopies::at(std::uint64_t address) const {
   const gddr5::MemoryImage& memory = gpu_.memory();
-  const bool device = address >= kDeviceBase && address - kDeviceBase < memory.bytes();
-  if (device) return memory.data() + (address - kDeviceBase);
+  const std::uint64_t base = gpu_.device_base();
+  if (address >= base && address - base < memory.bytes()) return memory.data() + (address - base);
   // System addresses are the host's pointers.
   auto* const host = reinterpret_cast<unsigned char*>(address);  // NOLINT(performance-no-int-to-ptr)
   return host;

@@ -1,6 +1,6 @@
 // The checks of a run as one observer: `--check memory`, `race`, `warp`, `scalar`, or several of them.
 //
-//   check::Checks checks({true, false, 16}, kDeviceBase, bytes);
+//   check::Checks checks({true, false, 16}, gpu.device_base(), bytes);
 //   gpu.observe(&checks);
 //   checks.allocated(address, bytes);      // as the host allocates, writes, frees
 //   ... launches ...

@@ -1,7 +1,6 @@
 #include "check/scalar_checker.h"
 
 #include "common/hex.h"
-#include "isa/address_windows.h"
 
 namespace weft::check {
 
@@ -103,7 +102,8 @@ void ScalarChecker::starts(const execute::ObservedInstruction& o) {
     if (!in.scalar || !address || in.space != ptx::Space::kGeneric || o.executing == 0) continue;
     const auto lane = static_cast<unsigned>(__builtin_ctz(o.executing));
     const std::uint64_t to = value(o, operand, lane) + static_cast<std::uint64_t>(in.offset);
-    if (to >= isa::kLocalWindow && to - isa::kLocalWindow < isa::kWindowBytes) {
+    const sm::AddressMap& map = o.kernel->addresses;
+    if (to >= map.local_base && to - map.local_base < map.window_bytes) {
       report(
           o, lane,
           "executes once for its warp, but the address " + hex(to) + " is in each thread's own local memory");

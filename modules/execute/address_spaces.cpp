@@ -4,13 +4,13 @@
 
 #include "execute/lane_bits.h"
 #include "execute/system_memory.h"
-#include "isa/address_windows.h"
 
 namespace weft::execute {
 
 void AddressSpaces::start_kernel(const Kernel& kernel, const DeviceMemoryView& memory) {
   state_ = State();
   state_.memory = memory;
+  state_.map = kernel.addresses;
   start_local(kernel);
   state_.shared.configure(kernel.shared_bytes, kernel.occupancy.resident);
   state_.parameters = kernel.launch.parameters;
@@ -95,11 +95,13 @@ LaneAccess* AddressSpaces::record(const Access& access, AccessRecord& record, st
   return &lanes;
 }
 
-AddressSpaces::Windows AddressSpaces::windows_of(const std::uint64_t* address) {
+AddressSpaces::Windows AddressSpaces::windows_of(const std::uint64_t* address) const {
   Windows lanes;
+  const std::uint64_t shared = state_.map.shared_base, local = state_.map.local_base;
+  const std::uint64_t bytes = state_.map.window_bytes;
   for (unsigned i = 0; i < isa::kLanes; ++i) {
-    lanes.shared |= static_cast<std::uint32_t>(address[i] - isa::kSharedWindow < isa::kWindowBytes) << i;
-    lanes.local |= static_cast<std::uint32_t>(address[i] - isa::kLocalWindow < isa::kWindowBytes) << i;
+    lanes.shared |= static_cast<std::uint32_t>(address[i] - shared < bytes) << i;
+    lanes.local |= static_cast<std::uint32_t>(address[i] - local < bytes) << i;
   }
   return lanes;
 }
@@ -119,13 +121,14 @@ std::uint32_t AddressSpaces::in_system(std::uint32_t mask, const std::uint64_t* 
 std::uint8_t* AddressSpaces::word_at(std::uint64_t address, unsigned bytes, const Thread& thread) {
   if (address % bytes != 0) return nullptr;
   const DeviceMemoryView& memory = state_.memory;
-  if (address - isa::kSharedWindow < isa::kWindowBytes) {
-    const std::uint64_t offset = address - isa::kSharedWindow;
+  const sm::AddressMap& map = state_.map;
+  if (address - map.shared_base < map.window_bytes) {
+    const std::uint64_t offset = address - map.shared_base;
     const SharedStorage::Part shared = state_.shared.part(thread.block.slot);
     return offset + bytes <= shared.bytes ? shared.base + offset : nullptr;
   }
-  if (address - isa::kLocalWindow < isa::kWindowBytes) {
-    const std::uint64_t offset = address - isa::kLocalWindow;
+  if (address - map.local_base < map.window_bytes) {
+    const std::uint64_t offset = address - map.local_base;
     if (offset + bytes > state_.local_bytes) return nullptr;
     return memory.image + local_place(offset / 4, thread.chunk, thread.lane) + offset % 4;
   }

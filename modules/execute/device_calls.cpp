@@ -4,7 +4,6 @@
 #include "execute/device_printf.h"
 #include "execute/device_services.h"
 #include "execute/lane_bits.h"
-#include "isa/address_windows.h"
 
 namespace weft::execute {
 
@@ -38,7 +37,7 @@ Fault DeviceCalls::call(ptx::SystemCall call, std::uint64_t area, const AddressS
   };
   const auto value = [&](unsigned offset, unsigned bytes) {
     std::uint64_t argument = 0;
-    spaces_.read(isa::kLocalWindow + area + offset, bytes, argument, thread);
+    spaces_.read(spaces_.map().local_base + area + offset, bytes, argument, thread);
     return argument;
   };
   const auto set_result = [&](unsigned bytes, std::uint64_t result) {

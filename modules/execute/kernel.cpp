@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "common/hex.h"
-#include "isa/address_windows.h"
 #include "weft/common/error.h"
 #include "weft/warp_formation/warp_formation.h"
 
@@ -38,19 +37,23 @@ Source source_of(const ptx::Operand& operand, const ptx::Program& program) {
   return source;
 }
 
-// What cvta adds or subtracts: the start of a space among generic addresses, in 32 lanes of 8 bytes.
-const void* window_of(ptx::Space space) {
-  const auto broadcast = [](std::uint64_t value) {
-    std::array<std::uint64_t, isa::kLanes> lanes{};
-    lanes.fill(value);
-    return lanes;
-  };
-  alignas(64) static const auto kShared = broadcast(isa::kSharedWindow);
-  alignas(64) static const auto kLocal = broadcast(isa::kLocalWindow);
-  alignas(64) static const auto kOther = broadcast(0);
-  return space == ptx::Space::kShared  ? kShared.data()
-         : space == ptx::Space::kLocal ? kLocal.data()
-                                       : kOther.data();
+void set_constant(Source& source, const WideConstant& constant) {
+  source.kind = Source::Kind::kConstant;
+  source.constant = constant.lanes.data();
+}
+
+// cvta adds or subtracts the start of its space; isspacep compares with both windows.
+void add_addresses(Operation& op, const AddressConstants& addresses) {
+  const ptx::Instruction& in = *op.instruction;
+  if (in.op == ptx::Opcode::kCvta) {
+    set_constant(op.src[1], in.space == ptx::Space::kShared  ? addresses.shared
+                            : in.space == ptx::Space::kLocal ? addresses.local
+                                                             : addresses.zero);
+  } else if (in.op == ptx::Opcode::kIsspacep) {
+    set_constant(op.src[1], addresses.shared);
+    set_constant(op.src[2], addresses.local);
+    set_constant(op.src[3], addresses.bytes);
+  }
 }
 
 [[noreturn]] void not_executable(const ptx::Program& program, ptx::Pc pc) {
@@ -71,7 +74,8 @@ void check_scalar(const ptx::Program& program, ptx::Pc pc) {
                                           " is marked to execute once for a warp, which it cannot");
 }
 
-Operation operation_of(const ptx::Program& program, ptx::Pc pc, const sm::Config& config) {
+Operation operation_of(const ptx::Program& program, ptx::Pc pc, const sm::Config& config,
+                       const AddressConstants& addresses) {
   const ptx::Instruction& in = program.code[pc];
   Operation op;
   op.instruction = &in;
@@ -88,10 +92,7 @@ Operation operation_of(const ptx::Program& program, ptx::Pc pc, const sm::Config
   op.latency = static_cast<std::uint16_t>(config.latency_of(in.latency).cycles);
   op.interval = static_cast<std::uint16_t>(config.latency_of(in.latency).interval);
   if (in.guard >= 0) op.guard_key = static_cast<std::int32_t>(program.rows) + in.guard;
-  if (in.op == ptx::Opcode::kCvta) {
-    op.src[1].kind = Source::Kind::kConstant;
-    op.src[1].constant = window_of(in.space);
-  }
+  add_addresses(op, addresses);
   check_scalar(program, pc);
   if (in.is_image()) {
     op.element_bytes = static_cast<std::uint8_t>(ptx::bytes_of(in.type) * in.vector);
@@ -113,7 +114,8 @@ Operation operation_of(const ptx::Program& program, ptx::Pc pc, const sm::Config
 
 void check_executable(const ptx::Program& program) {
   const sm::Config config;
-  for (ptx::Pc pc = 0; pc < program.code.size(); ++pc) operation_of(program, pc, config);
+  const AddressConstants addresses(config.addresses);
+  for (ptx::Pc pc = 0; pc < program.code.size(); ++pc) operation_of(program, pc, config, addresses);
 }
 
 namespace {
@@ -156,12 +158,19 @@ std::uint64_t local_area(std::uint64_t local_bytes, std::uint64_t chunks) {
 
 }  // namespace
 
+AddressConstants::AddressConstants(const sm::AddressMap& map) {
+  shared.lanes.fill(map.shared_base);
+  local.lanes.fill(map.local_base);
+  bytes.lanes.fill(map.window_bytes);
+  zero.lanes.fill(0);
+}
+
 OperationTable::OperationTable(std::shared_ptr<const ptx::Program> of, const sm::Config& config,
                                const WideConstant* parameter_window)
-    : program(std::move(of)) {
+    : program(std::move(of)), addresses(config.addresses) {
   operations.reserve(program->code.size());
   for (ptx::Pc pc = 0; pc < program->code.size(); ++pc)
-    operations.push_back(operation_of(*program, pc, config));
+    operations.push_back(operation_of(*program, pc, config, addresses));
   for (Operation& op : operations) {
     if (takes_parameter_address(*op.instruction) && parameter_window != nullptr)
       op.src[1].constant = parameter_window->lanes.data();
@@ -193,7 +202,8 @@ Kernel::Kernel(const dispatch::Launch& l, const sm::Config& config, std::uint64_
       threads(launch.threads_per_block()),
       chunks_per_block(chunks_of(launch, warp_size)),
       local_bytes(local_bytes_of(launch)),
-      sms(config.count) {
+      sms(config.count),
+      addresses(config.addresses) {
   set_parameter_address(launch.parameter_address);
   const BlockNeeds needs = needs_of(program, threads, launch.dynamic_shared, config);
   registers = {threads, needs.registers_per_thread, warp_size,

@@ -55,16 +55,23 @@ struct WideConstant {
   alignas(64) std::array<std::uint64_t, isa::kLanes> lanes;
 };
 
+// What instructions on generic addresses take from the machine's map.
+struct AddressConstants {
+  explicit AddressConstants(const sm::AddressMap& map);
+  WideConstant shared, local, bytes, zero;
+};
+
 // The instructions of a program, ready for one machine.
 struct OperationTable {
   // Throws InputError for an instruction that has no function. `parameter_window`: what cvta.param adds.
   OperationTable(std::shared_ptr<const ptx::Program> of, const sm::Config& config,
                  const WideConstant* parameter_window);
-  OperationTable(const OperationTable&) = delete;  // operations refer to image_sources
+  OperationTable(const OperationTable&) = delete;  // operations refer to the members below
   OperationTable& operator=(const OperationTable&) = delete;
 
   std::shared_ptr<const ptx::Program> program;  // to which operations refer
-  std::vector<Operation> operations;            // by PC
+  const AddressConstants addresses;
+  std::vector<Operation> operations;  // by PC
   std::deque<ImageSources> image_sources;
 };
 
@@ -108,6 +115,7 @@ struct Kernel {
   bool copies = false;                 // has cp.async
   std::uint64_t local_bytes = 0;       // per thread, with its stack
   std::uint64_t sms = 1;               // on which it may run
+  const sm::AddressMap addresses;
 
   std::uint32_t chunks_per_sm() const { return occupancy.resident * chunks_per_block; }
 };

@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "execute/lane_bits.h"
-#include "isa/address_windows.h"
 
 namespace weft::execute {
 
@@ -35,11 +34,12 @@ bool MemoryInstructions::run(const Operation& op, ptx::Pc pc, const warp_formati
 }
 
 bool MemoryInstructions::generic(const Access& access) {
-  const AddressSpaces::Windows windows = AddressSpaces::windows_of(access.address);
+  const AddressSpaces::Windows windows = spaces_.windows_of(access.address);
   const std::uint32_t in_shared = windows.shared & access.mask, in_local = windows.local & access.mask;
   alignas(64) std::uint64_t offset[isa::kLanes];
   if (in_shared != 0) {
-    for (unsigned i = 0; i < isa::kLanes; ++i) offset[i] = access.address[i] - isa::kSharedWindow;
+    const std::uint64_t base = spaces_.map().shared_base;
+    for (unsigned i = 0; i < isa::kLanes; ++i) offset[i] = access.address[i] - base;
     if (!reach(access.in(ptx::Space::kShared, offset, in_shared))) return false;
   }
   if (in_local != 0) {
@@ -47,7 +47,8 @@ bool MemoryInstructions::generic(const Access& access) {
     const ptx::Opcode opcode = access.op.instruction->op;
     if (opcode == ptx::Opcode::kAtom || opcode == ptx::Opcode::kRed)
       return faults_.refuse_local(access, first_lane(in_local));
-    for (unsigned i = 0; i < isa::kLanes; ++i) offset[i] = access.address[i] - isa::kLocalWindow;
+    const std::uint64_t base = spaces_.map().local_base;
+    for (unsigned i = 0; i < isa::kLanes; ++i) offset[i] = access.address[i] - base;
     if (!local(access.in(ptx::Space::kLocal, offset, in_local))) return false;
   }
   const std::uint32_t in_global = access.mask & ~(in_shared | in_local);

@@ -1,10 +1,8 @@
 #include "execute/system_memory.h"
 
 #include <algorithm>
-#include <sstream>
 #include <string>
 
-#include "isa/address_windows.h"
 #include "weft/common/error.h"
 
 namespace weft::execute {
@@ -13,33 +11,24 @@ namespace {
 // What a refusal is remembered for: memory and devices may lie close to each other.
 constexpr std::uint64_t kPage = 4096;
 
-std::string range(std::uint64_t base, std::uint64_t bytes) {
-  std::ostringstream text;
-  text << "0x" << std::hex << base << " to 0x" << base + (bytes - 1);
-  return text.str();
-}
-
-bool overlap(std::uint64_t a, std::uint64_t a_bytes, std::uint64_t b, std::uint64_t b_bytes) {
-  return a < b ? b - a < a_bytes : a - b < b_bytes;
-}
-
 }  // namespace
 
 void SystemMemory::add_window(std::uint64_t base, std::uint64_t bytes) {
   if (bytes == 0) throw InputError("system memory window", "has 0 bytes, allowed is at least 1");
+  const sm::AddressRange wanted{nullptr, base, bytes};
   if (base >= kSystemSpace || kSystemSpace - base < bytes) {
-    throw InputError("system memory window",
-                     "found " + range(base, bytes) + ", allowed is up to " + range(0, kSystemSpace));
+    throw InputError("system memory window", "found " + wanted.extent() + ", allowed is up to " +
+                                                 sm::AddressRange{nullptr, 0, kSystemSpace}.extent());
   }
-  const auto refuse = [&](std::uint64_t other, std::uint64_t other_bytes, const char* what) {
-    if (!overlap(base, bytes, other, other_bytes)) return;
-    throw InputError("system memory window", "found " + range(base, bytes) + ", which overlaps " + what +
-                                                 ", " + range(other, other_bytes));
+  const auto require_free_of = [&](const std::string& other) {
+    if (other.empty()) return;
+    throw InputError("system memory window", "found " + wanted.extent() + ", which overlaps " + other);
   };
-  refuse(base_, bytes_, "device memory");
-  refuse(isa::kSharedWindow, isa::kWindowBytes, "the window of shared memory");
-  refuse(isa::kLocalWindow, isa::kWindowBytes, "the window of local memory");
-  for (const Window& window : windows_) refuse(window.base, window.bytes, "another window");
+  require_free_of(map_.overlapped(base, bytes, device_bytes_));
+  for (const Window& window : windows_) {
+    const sm::AddressRange other{nullptr, window.base, window.bytes};
+    if (other.overlaps(base, bytes)) require_free_of("another window, " + other.extent());
+  }
   windows_.push_back({base, bytes});
 }
 

@@ -10,6 +10,8 @@
 #include <functional>
 #include <vector>
 
+#include "weft/sm/address_map.h"
+
 namespace weft::execute {
 
 // Inside the SMs, system address a is a + kSystemSpace, so that it is no offset into device memory.
@@ -34,8 +36,9 @@ class SystemMemory {
     std::function<bool(bool write, std::uint64_t address, std::uint8_t* data, unsigned bytes)> move;
   };
 
-  // Device memory: `bytes` bytes from `base` on.
-  SystemMemory(std::uint64_t base, std::uint64_t bytes) : base_(base), bytes_(bytes) {}
+  // Beside device memory of `device_bytes`, and the rest of the map.
+  SystemMemory(const sm::AddressMap& map, std::uint64_t device_bytes)
+      : map_(map), device_bytes_(device_bytes) {}
   void reach_through(Path path) { path_ = std::move(path); }
 
   // Throws InputError for an empty window, one that ends beyond kSystemSpace, or one that overlaps device
@@ -68,7 +71,8 @@ class SystemMemory {
   }
 
  private:
-  const std::uint64_t base_, bytes_;
+  const sm::AddressMap map_;
+  const std::uint64_t device_bytes_;
   Path path_;
   std::vector<Window> windows_;
   std::vector<Region> granted_, refused_;

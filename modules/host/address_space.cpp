@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "isa/address_windows.h"
+#include "common/hex.h"
 #include "weft/weft_registers.h"
 
 namespace weft::host {
@@ -12,15 +12,10 @@ bool inside(std::uint64_t address, std::uint64_t bytes, std::uint64_t base, std:
   return bytes != 0 && address >= base && bytes <= size && address - base <= size - bytes;
 }
 
-// Neither range wraps around.
-bool overlap(std::uint64_t a, std::uint64_t a_bytes, std::uint64_t b, std::uint64_t b_bytes) {
-  return a < b + b_bytes && b < a + a_bytes;
-}
-
 }  // namespace
 
 Place AddressSpace::place_of(std::uint64_t address, std::uint64_t bytes) const {
-  if (inside(address, bytes, device_base_, device_bytes_)) return Place::kDevice;
+  if (inside(address, bytes, map_.device_base, device_bytes_)) return Place::kDevice;
   const auto holds = [&](const Window& window) {
     return window.enabled && inside(address, bytes, window.base, window.bytes);
   };
@@ -35,25 +30,27 @@ void AddressSpace::remove(std::uint64_t base) {
   others_.erase(first, others_.end());
 }
 
-bool AddressSpace::enable(unsigned window) {
+std::string AddressSpace::enable(unsigned window) {
   Window& wanted = windows_[window];
+  const std::string name = "window " + std::to_string(window);
   const bool aligned = wanted.base % WEFT_WINDOW_ALIGNMENT == 0 && wanted.bytes % WEFT_WINDOW_ALIGNMENT == 0;
   if (!aligned || wanted.bytes == 0 || wanted.base > WEFT_WINDOW_MOST_END ||
       wanted.bytes > WEFT_WINDOW_MOST_END - wanted.base) {
-    return false;
+    return name + " has " + std::to_string(wanted.bytes) + " bytes at " + hex(wanted.base) +
+           "; allowed are multiples of " + std::to_string(WEFT_WINDOW_ALIGNMENT) + ", at least one, up to " +
+           hex(WEFT_WINDOW_MOST_END);
   }
-  const auto hits = [&](std::uint64_t base, std::uint64_t bytes) {
-    return overlap(wanted.base, wanted.bytes, base, bytes);
-  };
-  if (hits(device_base_, device_bytes_) || hits(isa::kSharedWindow, isa::kWindowBytes) ||
-      hits(isa::kLocalWindow, isa::kWindowBytes)) {
-    return false;
-  }
-  for (const Window& other : windows_) {
-    if (&other != &wanted && other.enabled && hits(other.base, other.bytes)) return false;
+  const sm::AddressRange range{nullptr, wanted.base, wanted.bytes};
+  const std::string overlaps = name + ", " + range.extent() + ", overlaps ";
+  const std::string other = map_.overlapped(wanted.base, wanted.bytes, device_bytes_);
+  if (!other.empty()) return overlaps + other;
+  for (unsigned i = 0; i < windows_.size(); ++i) {
+    const sm::AddressRange open{nullptr, windows_[i].base, windows_[i].bytes};
+    if (i != window && windows_[i].enabled && open.overlaps(wanted.base, wanted.bytes))
+      return overlaps + "window " + std::to_string(i) + ", " + open.extent();
   }
   wanted.enabled = true;
-  return true;
+  return "";
 }
 
 }  // namespace weft::host

@@ -4,7 +4,10 @@
 #define WEFT_HOST_ADDRESS_SPACE_H
 
 #include <cstdint>
+#include <string>
 #include <vector>
+
+#include "weft/sm/address_map.h"
 
 namespace weft::host {
 
@@ -17,10 +20,10 @@ class AddressSpace {
     bool enabled = false;
   };
 
-  AddressSpace(std::uint64_t device_base, std::uint64_t device_bytes, unsigned windows)
-      : device_base_(device_base), device_bytes_(device_bytes), windows_(windows) {}
+  AddressSpace(const sm::AddressMap& map, std::uint64_t device_bytes, unsigned windows)
+      : map_(map), device_bytes_(device_bytes), windows_(windows) {}
 
-  std::uint64_t device_base() const { return device_base_; }
+  std::uint64_t device_base() const { return map_.device_base; }
   std::uint64_t device_bytes() const { return device_bytes_; }
 
   // Where the whole of [address, address + bytes) lies; an empty range lies nowhere.
@@ -30,9 +33,10 @@ class AddressSpace {
   // Not of a window that is enabled.
   void set_base(unsigned window, std::uint64_t base) { windows_[window].base = base; }
   void set_bytes(unsigned window, std::uint64_t bytes) { windows_[window].bytes = bytes; }
-  // False, and nothing happens: the window is empty, not aligned to pages, wraps around, or overlaps another
-  // window, device memory, or where kernels see shared and local memory.
-  bool enable(unsigned window);
+  // Why it cannot be; nothing happens then: the window is empty, not aligned to pages, wraps around, or
+  // overlaps another window, device memory, or where kernels see shared and local memory. Empty: it is
+  // enabled.
+  std::string enable(unsigned window);
   void disable(unsigned window) { windows_[window].enabled = false; }
   // Windows that no register stands for. Who adds one has checked it.
   void add(std::uint64_t base, std::uint64_t bytes) { others_.push_back({base, bytes, true}); }
@@ -43,7 +47,8 @@ class AddressSpace {
   }
 
  private:
-  const std::uint64_t device_base_, device_bytes_;
+  const sm::AddressMap map_;
+  const std::uint64_t device_bytes_;
   std::vector<Window> windows_, others_;
 };
 

@@ -22,17 +22,17 @@ Config with_bursts_up_to(std::uint64_t bytes, Config config) {
 }  // namespace
 
 HostInterface::HostInterface(sc_core::sc_module_name name, const Config& config, ClockDomain& domain,
-                             GpuControl& gpu, std::uint64_t device_base, std::uint64_t device_bytes,
+                             GpuControl& gpu, const sm::AddressMap& map, std::uint64_t device_bytes,
                              std::uint64_t device_chunk)
     : sc_module(name),
       irq("irq"),
       reset_in("reset_in"),
       index_(domain.add(*this)),
       gpu_(gpu),
-      space_(device_base, device_bytes, kWindows),
+      space_(map, device_bytes, kWindows),
       dma_port_("dma", config.dma_transport, 3),
       device_(
-          "device", with_bursts_up_to(device_chunk, config), device_base,
+          "device", with_bursts_up_to(device_chunk, config), map.device_base,
           [this](std::uint64_t address, std::uint64_t bytes) {
             return space_.place_of(address, bytes) == Place::kDevice;
           },

@@ -35,10 +35,10 @@ class HostInterface : public sc_core::sc_module, public Clocked {
   InterruptPort irq;   // level: IRQ_STATUS & IRQ_ENABLE
   ResetPort reset_in;  // level, active high; the GPU is reset at its rise
 
-  // Device memory of `device_bytes` at `device_base`; no transaction to it crosses a multiple of
+  // Device memory of `device_bytes`, where the map says; no transaction to it crosses a multiple of
   // `device_chunk`, a power of two.
   HostInterface(sc_core::sc_module_name name, const Config& config, ClockDomain& domain, GpuControl& gpu,
-                std::uint64_t device_base, std::uint64_t device_bytes, std::uint64_t device_chunk);
+                const sm::AddressMap& map, std::uint64_t device_bytes, std::uint64_t device_chunk);
 
   HostPort::Socket& host_socket() { return port_.socket; }
   DmaPort::Socket& dma_socket() { return dma_port_.socket; }

@@ -243,13 +243,14 @@ void RegisterFile::control_window(unsigned window, std::uint32_t value) {
     parts_.gpu.set_window(window, 0, 0);
     return;
   }
-  const bool possible = parts_.space.enable(window);
-  if (!possible || !parts_.gpu.set_window(window, w.base, w.bytes)) {
+  std::string refused = parts_.space.enable(window);
+  if (refused.empty() && !parts_.gpu.set_window(window, w.base, w.bytes)) {
     parts_.space.disable(window);
-    report(WEFT_ERROR_WINDOW, WEFT_NO_QUEUE, w.base,
-           "window " + std::to_string(window) + " of " + std::to_string(w.bytes) +
-               " bytes is empty, unaligned or overlaps something else");
+    refused = "window " + std::to_string(window) + ", " +
+              sm::AddressRange{nullptr, w.base, w.bytes}.extent() +
+              ", overlaps one that no register stands for";
   }
+  if (!refused.empty()) report(WEFT_ERROR_WINDOW, WEFT_NO_QUEUE, w.base, refused);
 }
 
 void RegisterFile::write_queue(unsigned number, std::uint64_t offset, std::uint32_t value) {

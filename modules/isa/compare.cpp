@@ -1,7 +1,6 @@
 // setp, set, testp: comparisons of 32 lanes into a mask. PTX ISA, "Comparison and Selection Instructions": an
 // ordered comparison with a NaN is false, an unordered one (equ, neu, ltu ...) true; p is the comparison
 // combined with c, q the combination of its complement.
-#include "isa/address_windows.h"
 #include "isa/half.h"
 
 namespace weft::isa::WEFT_ISA_VERSION {
@@ -299,13 +298,16 @@ Truth truth(Type result, Type operands) {
   }
 }
 
-// isspacep: what lies in neither window is global memory.
+// isspacep: whether the address a lies in the window of shared memory, at b, or of local memory, at c, of d
+// bytes each; what lies in neither is global memory.
 template <ptx::Space kSpace>
 void lies_in(Lanes& lanes) {
   u32 mask = 0;
   for (unsigned i = 0; i < kLanes; ++i) {
     const u64 address = read<u64>(lanes.src[0], i);
-    const bool shared = address - kSharedWindow < kWindowBytes, local = address - kLocalWindow < kWindowBytes;
+    const u64 bytes = read<u64>(lanes.src[3], i);
+    const bool shared = address - read<u64>(lanes.src[1], i) < bytes;
+    const bool local = address - read<u64>(lanes.src[2], i) < bytes;
     const bool held = kSpace == ptx::Space::kShared  ? shared
                       : kSpace == ptx::Space::kLocal ? local
                                                      : !shared && !local;

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "check/check_bench.h"
+#include "default_addresses.h"
 #include "weft/common/error.h"
 #include "weft/gddr5/memory_image.h"
 

@@ -12,7 +12,7 @@
 #include <set>
 #include <sstream>
 
-#include "isa/address_windows.h"
+#include "default_addresses.h"
 #include "weft/common/error.h"
 #include "weft/ptx/module.h"
 
@@ -79,7 +79,7 @@ struct DeviceBytes {
   }
   std::vector<std::uint8_t> image = std::vector<std::uint8_t>(kBytes);
   std::vector<std::uint8_t> mapped = std::vector<std::uint8_t>(kBytes >> 12, 1);
-  SystemMemory system{kBase, kBytes};
+  SystemMemory system{sm::AddressMap{kBase}, kBytes};
 };
 
 struct Machine {
@@ -187,14 +187,15 @@ TEST(AddressSpaces, ConstantAddressesWrapAt32Bits) {
 }
 
 TEST(AddressSpaces, GenericWindowsEndWhereTheySay) {
+  const SpacesBench bench;
   std::uint64_t address[isa::kLanes] = {};
-  address[0] = isa::kSharedWindow - 1;
-  address[1] = isa::kSharedWindow;
-  address[2] = isa::kSharedWindow + isa::kWindowBytes - 1;
-  address[3] = isa::kLocalWindow;
-  address[4] = isa::kLocalWindow + isa::kWindowBytes - 1;
-  address[5] = isa::kLocalWindow + isa::kWindowBytes;
-  const AddressSpaces::Windows windows = AddressSpaces::windows_of(address);
+  address[0] = kDefaultMap.shared_base - 1;
+  address[1] = kDefaultMap.shared_base;
+  address[2] = kDefaultMap.shared_base + kDefaultMap.window_bytes - 1;
+  address[3] = kDefaultMap.local_base;
+  address[4] = kDefaultMap.local_base + kDefaultMap.window_bytes - 1;
+  address[5] = kDefaultMap.local_base + kDefaultMap.window_bytes;
+  const AddressSpaces::Windows windows = bench.spaces.windows_of(address);
   EXPECT_EQ(windows.shared, 0b000110u);
   EXPECT_EQ(windows.local, 0b011000u);
 }
@@ -278,15 +279,15 @@ TEST(AddressSpaces, OfTheDeviceRuntimeAndOfSystemMemory) {
   const AddressSpaces::Thread thread{block, 1, 5};
   bench.spaces.write_local(8, 8, 0x1122334455667788, thread);
   std::uint64_t value = 0;
-  EXPECT_TRUE(bench.spaces.read(isa::kLocalWindow + 8, 8, value, thread));
+  EXPECT_TRUE(bench.spaces.read(kDefaultMap.local_base + 8, 8, value, thread));
   EXPECT_EQ(value, 0x1122334455667788u);
-  EXPECT_TRUE(bench.spaces.read(isa::kLocalWindow + 9, 1, value, thread));
+  EXPECT_TRUE(bench.spaces.read(kDefaultMap.local_base + 9, 1, value, thread));
   EXPECT_EQ(value, 0x77u);
-  EXPECT_TRUE(bench.spaces.read(isa::kLocalWindow + 8, 4, value, {block, 1, 6}));
+  EXPECT_TRUE(bench.spaces.read(kDefaultMap.local_base + 8, 4, value, {block, 1, 6}));
   EXPECT_EQ(value, 0u) << "another thread's";
-  EXPECT_FALSE(bench.spaces.read(isa::kLocalWindow + bench.spaces.local_bytes() - 4, 8, value, thread));
+  EXPECT_FALSE(bench.spaces.read(kDefaultMap.local_base + bench.spaces.local_bytes() - 4, 8, value, thread));
   EXPECT_FALSE(bench.spaces.read(kBase + kBytes - 8, 8, value, thread)) << "not allocated";
-  EXPECT_FALSE(bench.spaces.read(isa::kSharedWindow + 1024, 4, value, thread));
+  EXPECT_FALSE(bench.spaces.read(kDefaultMap.shared_base + 1024, 4, value, thread));
   std::uint64_t address[isa::kLanes] = {kWindow, kWindow + 0xffc, kWindow + 0xffe, kBase};
   EXPECT_EQ(bench.spaces.in_system(0b1111, address, 4), 0b0011u);
   EXPECT_EQ(bench.spaces.in_system(0b1110, address, 4), 0b0010u);

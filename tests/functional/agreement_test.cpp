@@ -6,6 +6,7 @@
 #include <cstring>
 #include <sstream>
 
+#include "default_addresses.h"
 #include "interpreter/interpreter.h"
 #include "platform/gpu_bench.h"
 #include "weft/common/error.h"

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "bus/hop_monitor.h"
+#include "default_addresses.h"
 #include "fuzz/require.h"
 #include "host/packets.h"
 #include "host/register_table.h"

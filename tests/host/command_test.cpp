@@ -326,6 +326,7 @@ TEST_F(Commands, WindowsAreChecked) {
         EXPECT_EQ(reg(WEFT_WINDOW(2, WEFT_WINDOW_BASE_LO)), static_cast<std::uint32_t>(c.base));
       } else {
         EXPECT_EQ(error_address(), c.base);
+        EXPECT_EQ(bench.host.error_text().rfind("window 2", 0), 0u) << bench.host.error_text();
       }
       bench.cpu.write32(WEFT_WINDOW(2, WEFT_WINDOW_CONTROL), 0);
       EXPECT_EQ(bench.gpu.windows[2].second, 0u);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bus/hop_monitor.h"
+#include "default_addresses.h"
 #include "host/packets.h"
 #include "host/test_memory.h"
 #include "host/traffic.h"

@@ -49,6 +49,36 @@ TEST_P(GpuFromOutside, RunsAKernelFromAPacket) {
   EXPECT_EQ(machine.gpu.statistics().sample().at("host").at("queue0").at("kernels").get<int>(), 2);
 }
 
+// 4 GiB of system memory from 0x8000'0000 on as one window; what lies in the way is named.
+TEST(GpuMap, TheRegistersFollowTheConfiguration) {
+  Machine machine(config_of("gtx480", {"system.enabled=true", "addresses.device_base=6442450944"}));
+  machine.with_ram();
+  ASSERT_TRUE(machine.cpu.run([&] {
+    EXPECT_EQ(machine.reg(WEFT_REG_DEVICE_BASE_LO), 0x8000'0000u);
+    EXPECT_EQ(machine.reg(WEFT_REG_DEVICE_BASE_HI), 1u);
+    const auto refusal = [&](unsigned window, std::uint64_t base, std::uint64_t bytes) {
+      machine.cpu.write32(WEFT_REG_ERROR_CODE, 0);
+      machine.cpu.write64(WEFT_WINDOW(window, WEFT_WINDOW_BASE_LO), base);
+      machine.cpu.write64(WEFT_WINDOW(window, WEFT_WINDOW_BYTES_LO), bytes);
+      machine.cpu.write32(WEFT_WINDOW(window, WEFT_WINDOW_CONTROL), WEFT_WINDOW_ENABLE);
+      EXPECT_EQ(machine.reg(WEFT_WINDOW(window, WEFT_WINDOW_CONTROL)) != 0, machine.gpu.host_error().empty());
+      return machine.gpu.host_error();
+    };
+    EXPECT_EQ(refusal(0, 0x8000'0000, 0x1'0000'0000), "");
+    EXPECT_EQ(refusal(1, 0x1'8000'0000, 0x1000),
+              "window 1, 0x180000000 to 0x180000fff, overlaps device memory, 0x180000000 to 0x1803fffff "
+              "(addresses.device_base)");
+    EXPECT_EQ(refusal(1, 0x0200'0000, 0x1000),
+              "window 1, 0x2000000 to 0x2000fff, overlaps the window of local memory, 0x2000000 to 0x2ffffff "
+              "(addresses.local_base)");
+    EXPECT_EQ(refusal(1, 0x1'0000'0000, 0x1000),
+              "window 1, 0x100000000 to 0x100000fff, overlaps window 0, 0x80000000 to 0x17fffffff");
+    EXPECT_EQ(refusal(1, 0x1000, 0x800),
+              "window 1 has 2048 bytes at 0x1000; allowed are multiples of 4096, at least one, up to "
+              "0x400000000000000");
+  }));
+}
+
 TEST_P(GpuFromOutside, CopiesAndTheApertureSeeTheSameMemory) {
   std::mt19937 random(1);
   for (std::size_t i = 0x8'0000; i < kRamBytes; ++i)

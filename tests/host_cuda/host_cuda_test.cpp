@@ -8,6 +8,7 @@
 #include <cstring>
 #include <functional>
 
+#include "default_addresses.h"
 #include "host_cuda/grid.h"
 #include "host_cuda/kernels.h"
 #include "weft/gddr5/memory_image.h"

@@ -7,12 +7,12 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "default_addresses.h"
 #include "interpreter/bits.h"
 #include "interpreter/evaluate.h"
 #include "interpreter/memory.h"
 #include "interpreter/special.h"
 #include "interpreter/warp.h"
-#include "isa/address_windows.h"
 
 namespace weft::test {
 
@@ -283,8 +283,8 @@ class Block {
     for (unsigned n = 0; n < sources.size(); ++n) sources[n] = read(in.src[n], source_width(in, n));
     // Decoded programs leave the window's beginning to who executes them.
     if (in.op == Opcode::kCvta && in.src[1].kind == Operand::Kind::kNone) {
-      if (in.space == ptx::Space::kShared) sources[1] = isa::kSharedWindow;
-      if (in.space == ptx::Space::kLocal) sources[1] = isa::kLocalWindow;
+      if (in.space == ptx::Space::kShared) sources[1] = kDefaultMap.shared_base;
+      if (in.space == ptx::Space::kLocal) sources[1] = kDefaultMap.local_base;
     }
     const Result result = evaluate(in, sources);
     if (writes_predicates(in)) {

@@ -6,8 +6,8 @@
 
 #include <cstring>
 
+#include "default_addresses.h"
 #include "interpreter/program_builder.h"
-#include "isa/address_windows.h"
 
 namespace weft::test::interpreter_test {
 namespace {
@@ -113,7 +113,7 @@ TEST_F(InterpreterTest, BarrierAndSharedMemory) {
   b.add(Opcode::kXor, Type::kB32, {row(5)}, {row(4), b.constant(63 * 4)});
   // Read through the generic window.
   b.add(Opcode::kCvt, Type::kU64, {row(6)}, {row(5)}).from = Type::kU32;
-  b.add(Opcode::kCvta, Type::kU64, {row(6)}, {row(6), b.constant(isa::kSharedWindow, true)});
+  b.add(Opcode::kCvta, Type::kU64, {row(6)}, {row(6), b.constant(kDefaultMap.shared_base, true)});
   b.add(Opcode::kLd, Type::kU32, {row(8)}, {row(6)}).space = Space::kGeneric;
   b.add(Opcode::kSt, Type::kU32, {}, {row(2), row(8)}).space = Space::kGlobal;
   Instruction& dynamic = b.add(Opcode::kSt, Type::kU32, {}, {row(4), tid});
@@ -201,7 +201,8 @@ TEST_F(InterpreterTest, ParametersLocalMemoryAndVectors) {
   spill.space = Space::kLocal;
   spill.vector = 2;
   spill.offset = 24;
-  Instruction& reload = b.add(Opcode::kLd, Type::kS8, {row(6)}, {b.constant(isa::kLocalWindow + 24, true)});
+  Instruction& reload =
+      b.add(Opcode::kLd, Type::kS8, {row(6)}, {b.constant(kDefaultMap.local_base + 24, true)});
   reload.space = Space::kGeneric;
   b.add(Opcode::kSt, Type::kU32, {}, {row(0), row(6)}).offset = 8;
   b.add(Opcode::kRet, Type::kNone);

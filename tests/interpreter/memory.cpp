@@ -3,7 +3,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "isa/address_windows.h"
+#include "default_addresses.h"
 
 namespace weft::test {
 
@@ -27,7 +27,7 @@ std::uint8_t* inside(const std::vector<std::uint8_t>& memory, std::uint64_t base
 }
 
 bool in_window(std::uint64_t window, std::uint64_t address) {
-  return address >= window && address - window < isa::kWindowBytes;
+  return address >= window && address - window < kDefaultMap.window_bytes;
 }
 
 }  // namespace
@@ -35,11 +35,11 @@ bool in_window(std::uint64_t window, std::uint64_t address) {
 std::uint8_t* locate(const View& view, Space space, std::uint64_t address, unsigned bytes, bool write) {
   if (address % bytes != 0) fault("misaligned access", "an", address, bytes);
   if (space == Space::kGeneric) {
-    if (in_window(isa::kSharedWindow, address)) {
-      return locate(view, Space::kShared, address - isa::kSharedWindow, bytes, write);
+    if (in_window(kDefaultMap.shared_base, address)) {
+      return locate(view, Space::kShared, address - kDefaultMap.shared_base, bytes, write);
     }
-    if (in_window(isa::kLocalWindow, address)) {
-      return locate(view, Space::kLocal, address - isa::kLocalWindow, bytes, write);
+    if (in_window(kDefaultMap.local_base, address)) {
+      return locate(view, Space::kLocal, address - kDefaultMap.local_base, bytes, write);
     }
     return locate(view, Space::kGlobal, address, bytes, write);
   }

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "default_addresses.h"
 #include "platform/gpu_bench.h"
 #include "platform/scale_kernel.h"
 #include "platform/system_ram.h"

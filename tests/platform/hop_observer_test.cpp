@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "bus/memory_transaction.h"
+#include "default_addresses.h"
 #include "platform/gpu_bench.h"
 
 namespace weft::test::hop_observer_test {

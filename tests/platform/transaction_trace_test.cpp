@@ -7,10 +7,10 @@
 #include <map>
 #include <set>
 
+#include "default_addresses.h"
 #include "folder.h"
 #include "platform/csv_table.h"
 #include "platform/gpu_bench.h"
-#include "weft/platform/device_memory.h"
 
 namespace weft::test::transaction_trace_test {
 namespace {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <numeric>
 
+#include "default_addresses.h"
 #include "platform/gpu_bench.h"
 #include "platform/scale_kernel.h"
 #include "platform/unified_machine.h"

@@ -6,6 +6,7 @@
 #include <deque>
 #include <systemc>
 
+#include "default_addresses.h"
 #include "weft/gddr5/memory_image.h"
 #include "weft/platform/gpu.h"
 #include "weft/platform/gpu_config.h"

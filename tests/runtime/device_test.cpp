@@ -10,6 +10,7 @@
 #include <numeric>
 #include <random>
 
+#include "default_addresses.h"
 #include "execute/device_memory_view.h"
 #include "weft/platform/gpu.h"
 #include "weft/platform/gpu_config.h"

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/config_reader.h"
+#include "default_addresses.h"
 #include "functional/engine.h"
 #include "platform/gpu_bench.h"
 #include "weft/common/error.h"

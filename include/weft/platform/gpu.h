@@ -110,10 +110,12 @@ class Gpu : public sc_core::sc_module {
   std::string cannot_be_kept() const;
 
   const GpuConfig& config() const;
-  // Device memory; addresses are offsets into it plus kDeviceBase. Where it lies in system memory
+  // Device memory; addresses are offsets into it plus device_base(), as the configuration's `addresses` has
+  // it. Where it lies in system memory
   // (GpuConfig::CarveOut), its bytes move there when the simulation starts; without direct access they change
   // hands before and after each launch.
   gddr5::MemoryImage& memory();
+  std::uint64_t device_base() const;
   texture::Table& objects();  // texture and surface objects; emptied by reset()
   // The same memory with its mapped pages, for who runs kernels without the SMs.
   execute::DeviceMemoryView memory_view() const;

@@ -10,6 +10,7 @@
 #include "weft/common/config_visitor.h"
 #include "weft/datapath/datapath_config.h"
 #include "weft/ptx/program.h"
+#include "weft/sm/address_map.h"
 
 namespace weft::sm {
 
@@ -94,6 +95,7 @@ struct Config {
     void describe(config::Visitor& v);
   } scalarization;  // described apart: the key `scalarization`
 
+  AddressMap addresses;        // described apart: the key `addresses`
   bool system_cached = false;  // loads of system memory go through the first-level caches
 
   std::uint64_t fetch_width = 2;         // instructions per fetch

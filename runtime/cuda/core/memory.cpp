@@ -151,7 +151,8 @@ const Memory::Block* Memory::find(std::uint64_t address) const {
 }
 
 bool Memory::is_device(std::uint64_t address) const {
-  return address >= kDeviceBase && address - kDeviceBase < context_.config().gddr5.bytes;
+  const std::uint64_t base = context_.config().sm.addresses.device_base;
+  return address >= base && address - base < context_.config().gddr5.bytes;
 }
 
 void Memory::usage(std::uint64_t* free, std::uint64_t* total) {

@@ -1,5 +1,5 @@
 // Device memory, and host memory that CUDA knows of. What an address is follows from the address: device
-// memory begins at kDeviceBase.
+// memory begins at `addresses.device_base` of the configuration.
 #ifndef WEFT_RUNTIME_CUDA_CORE_MEMORY_H
 #define WEFT_RUNTIME_CUDA_CORE_MEMORY_H
 

@@ -264,7 +264,7 @@ CUresult cuMemsetD2D32Async(CUdeviceptr to, size_t pitch, unsigned value, size_t
 }
 
 // CU_POINTER_ATTRIBUTE_*: 1 context, 2 memory type, 3 device address, 4 host address, 8 managed, 9 device
-// number
+// number, 11 first address of its allocation, 12 bytes of that
 CUresult cuPointerGetAttribute(void* value, int attribute, CUdeviceptr address) {
   return driver_call("cuPointerGetAttribute", [&](Context& c) {
     if (value == nullptr) fail(Error::kInvalidValue);
@@ -290,6 +290,12 @@ CUresult cuPointerGetAttribute(void* value, int attribute, CUdeviceptr address) 
         break;
       case 9:
         *static_cast<int*>(value) = 0;
+        break;
+      case 11:
+        *static_cast<CUdeviceptr*>(value) = block->address;
+        break;
+      case 12:
+        *static_cast<std::size_t*>(value) = block->bytes;
         break;
       default:
         fail(Error::kNotSupported);

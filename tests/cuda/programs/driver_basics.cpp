@@ -323,8 +323,39 @@ void test_streams(CUmodule module) {
 }  // namespace
 
 // `driver_basics occupancy`: on any machine; the rest is of gtx480.
+// Where the machine's map has device memory, from argv[2] on.
+int test_pointers(const char* first) {
+  const CUdeviceptr base = std::strtoull(first, nullptr, 0);
+  CUcontext context = nullptr;
+  CUmodule module = nullptr;
+  CUdeviceptr here = 0, start = 0, scale = 0;
+  std::size_t total = 0, bytes = 0;
+  unsigned type = 0;
+  EXPECT_OK(cuCtxCreate_v4(&context, nullptr, 0, 0));
+  EXPECT_OK(cuMemGetInfo_v2(&bytes, &total));
+  EXPECT_OK(cuMemAlloc_v2(&here, 1000));
+  EXPECT(here >= base && here - base < total);
+  EXPECT_OK(cuMemGetAddressRange_v2(&start, &bytes, here + 999));
+  EXPECT(start == here && bytes == 1000);
+  EXPECT_OK(cuPointerGetAttribute(&type, /*MEMORY_TYPE*/ 2, here + 4));
+  EXPECT(type == CU_MEMORYTYPE_DEVICE);
+  EXPECT_OK(cuPointerGetAttribute(&start, /*DEVICE_POINTER*/ 3, here + 4));
+  EXPECT(start == here + 4);
+  EXPECT_OK(cuPointerGetAttribute(&start, /*RANGE_START_ADDR*/ 11, here + 4));
+  EXPECT_OK(cuPointerGetAttribute(&bytes, /*RANGE_SIZE*/ 12, here + 4));
+  EXPECT(start == here && bytes == 1000);
+  EXPECT_OK(cuModuleLoadData(&module, kPtx));
+  EXPECT_OK(cuModuleGetGlobal_v2(&scale, &bytes, module, "scale"));
+  EXPECT(scale >= base && scale - base < total);
+  test_saxpy(module);
+  test_memory();
+  test_functions(module);
+  return verdict();
+}
+
 int main(int argc, char** argv) {
   EXPECT_OK(cuInit(0));
+  if (argc > 2 && std::string(argv[1]) == "pointers") return test_pointers(argv[2]);
   if (argc > 1 && std::string(argv[1]) == "occupancy") {
     CUcontext context = nullptr;
     EXPECT_OK(cuCtxCreate_v4(&context, nullptr, 0, 0));
