@@ -30,12 +30,7 @@ Beats beats_of(const sm::Sm& sm) {
   return {sm.lanes(), sm.beats_in_a_cycle()};
 }
 
-// The crossbar has places for 64 requesters: with as many SMs the host side gets none, and cannot be used.
-constexpr unsigned kMostRequesters = 64;
-
-unsigned crossbar_places_of_the_host(const GpuConfig& config) {
-  return config.sm.count < kMostRequesters ? 1 : 0;
-}
+static_assert(sm::kMostSms + 1 <= crossbar::Crossbar::kMostRequesters, "the host side has a place, too");
 
 }  // namespace
 
@@ -119,7 +114,7 @@ Gpu::Impl::Impl(const GpuConfig& c, const Options& o, Gpu& gpu)
       system(config, image),
       windows(system.windows()),
       crossbar("crossbar", config.crossbar, interconnect_clock, map, static_cast<unsigned>(c.sm.count),
-               map.ports(), c.system.enabled, crossbar_places_of_the_host(c)),
+               map.ports(), c.system.enabled, 1),
       host_control(gpu, image, system, core),
       host("host", config.host, interconnect_clock, host_control, config.sm.addresses, image.bytes(),
            map.chunk_bytes()),
@@ -185,8 +180,7 @@ void Gpu::Impl::connect() {
   for (unsigned i = 0; i < sms.size(); ++i) {
     join(sms[i].memory_socket, crossbar.sm_sockets[i], "hop_sm" + std::to_string(i));
   }
-  if (crossbar.sm_sockets.size() > sms.size())
-    join(host.device_socket(), crossbar.sm_sockets[sms.size()], "hop_host");
+  join(host.device_socket(), crossbar.sm_sockets[sms.size()], "hop_host");
   if (auto* const port = system.window_port()) {
     join(crossbar.memory_sockets[map.ports()], port->targets[0], "hop_system");
     port->system.bind(host.system_target());
@@ -302,14 +296,9 @@ void Gpu::start_of_simulation() {
 
 // Statistics of the host side are there where it is.
 void Gpu::end_of_elaboration() {
-  const bool has_place = crossbar_places_of_the_host(impl_->config) != 0;
-  if (impl_->host.host_bound() && !has_place) {
-    throw InputError(name(), "host_socket is bound, and there are " + std::to_string(impl_->config.sm.count) +
-                                 " SMs; allowed are up to " + std::to_string(kMostRequesters - 1));
-  }
   if (!impl_->host.used()) return;
   impl_->host.bind(impl_->tree.group("host"));
-  if (has_place) impl_->crossbar.bind_other(impl_->tree.group("host"), 0);
+  impl_->crossbar.bind_other(impl_->tree.group("host"), 0);
 }
 
 std::shared_ptr<execute::Kernel> Gpu::prepare(const dispatch::Launch& launch) const {

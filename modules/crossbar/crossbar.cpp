@@ -11,12 +11,10 @@ using sc_core::sc_time;
 
 namespace {
 
-constexpr unsigned kMostPorts = 64;  // queues are named by the bits of a word
-
-unsigned checked_ports(const char* where, const char* what, unsigned count) {
-  if (count == 0 || count > kMostPorts) {
+unsigned checked_ports(const char* where, const char* what, unsigned count, unsigned most) {
+  if (count == 0 || count > most) {
     throw InputError(where,
-                     std::to_string(count) + " " + what + "; allowed are 1 to " + std::to_string(kMostPorts));
+                     std::to_string(count) + " " + what + "; allowed are 1 to " + std::to_string(most));
   }
   return count;
 }
@@ -63,16 +61,6 @@ PacketNetwork::Shape response_shape(const Config& config, unsigned sms, unsigned
   return responses;
 }
 
-// Calls visit(index) for each set bit.
-template <class Visit>
-void for_each_bit(std::uint64_t bits, Visit&& visit) {
-  for (; bits != 0; bits &= bits - 1) visit(static_cast<unsigned>(__builtin_ctzll(bits)));
-}
-
-constexpr std::uint64_t bit(unsigned index) {
-  return std::uint64_t{1} << index;
-}
-
 }  // namespace
 
 void Config::describe(config::Visitor& v) {
@@ -89,7 +77,8 @@ void Config::describe(config::Visitor& v) {
             "packets that wait at each SM, and at each memory port");
   v.integer("output_queue", output_queue, {1, 4096}, "packets",
             "packets granted but not delivered, for each memory port and each SM");
-  v.integer("sms_per_interface", sms_per_interface, {1, 64}, "SMs", "SMs that share a network interface");
+  v.integer("sms_per_interface", sms_per_interface, {1, Crossbar::kMostRequesters}, "SMs",
+            "SMs that share a network interface");
   v.integer("input_speedup", input_speedup, {1, 16}, "packets",
             "outputs to which an input interface may pass packets at the same time");
   v.integer("router_latency", router_latency, {1, 10'000}, "cycles",
@@ -110,9 +99,10 @@ Crossbar::Crossbar(sc_core::sc_module_name name, const Config& config, ClockDoma
                    unsigned others)
     : sc_module(name),
       sm_sockets("sm_socket", checked_ports(this->name(), "SMs and other requesters",
-                                            checked_ports(this->name(), "SMs", sms) + others)),
-      memory_sockets("memory_socket",
-                     checked_ports(this->name(), "memory ports", ports + (system_port ? 1 : 0))),
+                                            checked_ports(this->name(), "SMs", sms, kMostRequesters) + others,
+                                            kMostRequesters)),
+      memory_sockets("memory_socket", checked_ports(this->name(), "memory ports",
+                                                    ports + (system_port ? 1 : 0), kMostMemoryPorts)),
       config_(config),
       domain_(domain),
       map_(map),
@@ -232,7 +222,7 @@ bus::Verdict Crossbar::request(unsigned sm, Payload& payload, Cycle ready, sc_ti
   }
   domain_.wake_at(index_, ready);
   if (requests_.input_full(sm)) {
-    state_.blocked_requests |= bit(sm);
+    state_.blocked_requests.insert(sm);
     ++request_stalls_;
     return bus::Verdict::kWithheld;
   }
@@ -251,7 +241,7 @@ void Crossbar::push_request(unsigned sm, Payload& payload, Cycle ready) {
 bool Crossbar::response(unsigned port, Payload& payload, Cycle ready) {
   if (payload.get_extension<Path>() == nullptr) return true;
   if (!has_place_for_response(port, payload)) {
-    state_.blocked_responses |= bit(port);
+    state_.blocked_responses.insert(port);
     ++response_stalls_;
     return false;
   }
@@ -264,7 +254,7 @@ void Crossbar::push_response(unsigned port, Payload& payload, Cycle ready) {
   const unsigned sm = payload.get_extension<Path>()->sm;
   if (answered_by_wire(payload)) {
     state_.completions[sm].push({&payload, ready});
-    state_.completing |= bit(sm);
+    state_.completing.insert(sm);
     return;
   }
   responses_.push(port, &payload, sm, response_flits(payload), ready);
@@ -299,7 +289,7 @@ Cycle Crossbar::step(Cycle now) {
 }
 
 void Crossbar::deliver_requests(Cycle now) {
-  for_each_bit(requests_.occupied(), [&](unsigned port) {
+  requests_.occupied().for_each([&](unsigned port) {
     if (requests_.head(port).ready > now || !memory_ports_[port]->usable(now)) return;
     Payload& payload = *static_cast<Payload*>(requests_.head(port).content);
     requests_.pop(port);
@@ -310,14 +300,14 @@ void Crossbar::deliver_requests(Cycle now) {
 }
 
 void Crossbar::deliver_responses(Cycle now) {
-  for_each_bit(responses_.occupied() | state_.completing, [&](unsigned sm) {
+  (responses_.occupied() | state_.completing).for_each([&](unsigned sm) {
     if (!sm_ports_[sm]->usable(now)) return;
-    const Cycle packet = (responses_.occupied() & bit(sm)) != 0 ? responses_.head(sm).ready : kNever;
+    const Cycle packet = responses_.occupied().contains(sm) ? responses_.head(sm).ready : kNever;
     Ring<Completion>& completions = state_.completions[sm];
     if (!completions.empty() && completions.front().ready <= std::min(packet, now)) {
       Payload& payload = *completions.front().payload;
       completions.pop();
-      if (completions.empty()) state_.completing &= ~bit(sm);
+      if (completions.empty()) state_.completing.erase(sm);
       respond(sm, payload);
     } else if (packet <= now) {
       Payload& payload = *static_cast<Payload*>(responses_.head(sm).content);
@@ -334,46 +324,46 @@ void Crossbar::respond(unsigned sm, Payload& payload) {
 }
 
 void Crossbar::admit_requests(Cycle now) {
-  for_each_bit(state_.blocked_requests, [&](unsigned sm) {
+  state_.blocked_requests.for_each([&](unsigned sm) {
     bus::TargetPort& port = *sm_ports_[sm];
     if (port.withheld()->ready > now || requests_.input_full(sm)) return;
-    state_.blocked_requests &= ~bit(sm);
+    state_.blocked_requests.erase(sm);
     push_request(sm, *port.withheld()->payload, now + 1);
     port.end_request();
   });
 }
 
 void Crossbar::admit_responses(Cycle now) {
-  for_each_bit(state_.blocked_responses, [&](unsigned index) {
+  state_.blocked_responses.for_each([&](unsigned index) {
     bus::InitiatorPort& port = *memory_ports_[index];
     while (port.withheld() != nullptr) {
       if (port.withheld()->ready > now || !has_place_for_response(index, *port.withheld()->payload)) return;
       push_response(index, *port.withheld()->payload, now + 1);
       port.end_response();
     }
-    state_.blocked_responses &= ~bit(index);
+    state_.blocked_responses.erase(index);
   });
 }
 
 Cycle Crossbar::next_work(Cycle now) const {
   Cycle next = std::min(requests_.next_grant(now), responses_.next_grant(now));
   const auto at = [&](Cycle edge) { next = std::min(next, std::max(edge, now + 1)); };
-  for_each_bit(requests_.occupied(), [&](unsigned port) {
+  requests_.occupied().for_each([&](unsigned port) {
     const bus::InitiatorPort& side = *memory_ports_[port];
     if (!side.busy()) at(std::max(requests_.head(port).ready, side.usable_from()));
   });
-  for_each_bit(responses_.occupied(), [&](unsigned sm) {
+  responses_.occupied().for_each([&](unsigned sm) {
     const bus::TargetPort& side = *sm_ports_[sm];
     if (!side.busy()) at(std::max(responses_.head(sm).ready, side.usable_from()));
   });
-  for_each_bit(state_.completing, [&](unsigned sm) {
+  state_.completing.for_each([&](unsigned sm) {
     const bus::TargetPort& side = *sm_ports_[sm];
     if (!side.busy()) at(std::max(state_.completions[sm].front().ready, side.usable_from()));
   });
-  for_each_bit(state_.blocked_requests, [&](unsigned sm) {
+  state_.blocked_requests.for_each([&](unsigned sm) {
     if (!requests_.input_full(sm)) at(sm_ports_[sm]->withheld()->ready);
   });
-  for_each_bit(state_.blocked_responses, [&](unsigned port) {
+  state_.blocked_responses.for_each([&](unsigned port) {
     const auto& withheld = *memory_ports_[port]->withheld();
     if (has_place_for_response(port, *withheld.payload)) at(withheld.ready);
   });

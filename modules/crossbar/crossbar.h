@@ -39,6 +39,8 @@ class Crossbar : public sc_core::sc_module,
                  private bus::TargetPort::Listener,
                  private bus::InitiatorPort::Listener {
  public:
+  static constexpr unsigned kMostRequesters = QueueSet::kMost, kMostMemoryPorts = 64;
+
   // One per SM; behind them those of other requesters (DMA, accesses from outside), if there are any.
   sc_core::sc_vector<tlm::tlm_target_socket<32>> sm_sockets;
   // Number map.route(address).port, or .channel without L2. The last one, if asked for, leads to system
@@ -47,7 +49,7 @@ class Crossbar : public sc_core::sc_module,
 
   // `ports` is map.ports() or, without L2, map.channels(); `system_port`: one more, for the transactions
   // whose origin names system memory; `others`: requesters behind the SMs. Throws InputError unless there are
-  // 1 to 64 SMs, with the others at most 64, and 1 to 64 ports in all.
+  // SMs, with the others at most kMostRequesters, and 1 to kMostMemoryPorts ports in all.
   Crossbar(sc_core::sc_module_name name, const Config& config, ClockDomain& domain,
            const gddr5::AddressMap& map, unsigned sms, unsigned ports, bool system_port = false,
            unsigned others = 0);
@@ -94,10 +96,10 @@ class Crossbar : public sc_core::sc_module,
   };
   struct State {
     State(const Config& config, std::size_t sms);
-    std::uint64_t blocked_requests = 0;         // one bit per SM: its request is withheld
-    std::uint64_t blocked_responses = 0;        // one bit per memory port: its response is withheld
+    QueueSet blocked_requests;                  // SMs whose request is withheld
+    QueueSet blocked_responses;                 // memory ports whose response is withheld
     std::vector<Ring<Completion>> completions;  // per SM
-    std::uint64_t completing = 0;               // one bit per SM: it has completions
+    QueueSet completing;                        // SMs that have completions
     void archive(Archive& archive) {
       auto& [requests_, responses_, completions_, completing_] = *this;
       archive(at_rest(requests_), at_rest(responses_), set_anew(completions_), at_rest(completing_));

@@ -61,7 +61,7 @@ void PacketNetwork::push(unsigned input, void* content, unsigned output, unsigne
 
 void PacketNetwork::show_head(unsigned input) {
   const Packet& head = state_.inputs[input].front();
-  state_.interfaces_out[interface_of_output_[head.output]].candidates |= std::uint64_t{1} << input;
+  state_.interfaces_out[interface_of_output_[head.output]].candidates.insert(input);
 }
 
 // Outputs that want the same input interface take turns: who was granted longest ago chooses first. (A
@@ -75,13 +75,13 @@ void PacketNetwork::arbitrate(Cycle now) {
 
 // Whether anything was granted.
 bool PacketNetwork::grant_once(Cycle now) {
-  std::array<std::uint8_t, 64> granted;
+  std::array<std::uint8_t, QueueSet::kMost> granted;
   std::size_t grants = 0;
   std::size_t kept = 0;
   for (const std::uint8_t out : state_.turns) {
     const OutputInterface& interface = state_.interfaces_out[out];
     unsigned input = kNone;
-    if (interface.candidates != 0 && interface.busy_until <= now) input = choose(out, now);
+    if (!interface.candidates.empty() && interface.busy_until <= now) input = choose(out, now);
     if (input == kNone) {
       state_.turns[kept++] = out;
     } else {
@@ -104,22 +104,15 @@ unsigned PacketNetwork::choose(unsigned out, Cycle now) const {
   const OutputInterface& interface = state_.interfaces_out[out];
   if (shape_.arbitration == Arbitration::kOldest) {
     unsigned best = kNone;
-    for (std::uint64_t left = interface.candidates; left != 0; left &= left - 1) {
-      const auto input = static_cast<unsigned>(__builtin_ctzll(left));
-      if (!may_go(input, now)) continue;
+    interface.candidates.for_each([&](unsigned input) {
+      if (!may_go(input, now)) return;
       if (best == kNone || state_.inputs[input].front().order < state_.inputs[best].front().order)
         best = input;
-    }
+    });
     return best;
   }
-  const std::uint64_t up_to_last = (std::uint64_t{2} << interface.last) - 1;  // 2 << 63 is 0: all bits
-  for (std::uint64_t part : {interface.candidates & ~up_to_last, interface.candidates & up_to_last}) {
-    for (; part != 0; part &= part - 1) {
-      const auto input = static_cast<unsigned>(__builtin_ctzll(part));
-      if (may_go(input, now)) return input;
-    }
-  }
-  return kNone;
+  return interface.candidates.find_from(interface.last + 1,
+                                        [&](unsigned input) { return may_go(input, now); });
 }
 
 void PacketNetwork::grant(unsigned out, unsigned input, Cycle now) {
@@ -127,7 +120,7 @@ void PacketNetwork::grant(unsigned out, unsigned input, Cycle now) {
   Ring<Packet>& queue = state_.inputs[input];
   Packet packet = queue.front();
   queue.pop();
-  interface.candidates &= ~(std::uint64_t{1} << input);
+  interface.candidates.erase(input);
   if (!queue.empty()) show_head(input);
   interface.last = input;
   interface.busy_until = now + packet.flits;
@@ -137,21 +130,22 @@ void PacketNetwork::grant(unsigned out, unsigned input, Cycle now) {
   packet.ready = now + packet.flits - 1 + shape_.router_latency;
   state_.outputs[packet.output].push(packet);
   --state_.waiting;
-  state_.occupied |= std::uint64_t{1} << packet.output;
+  state_.occupied.insert(packet.output);
 }
 
 Cycle PacketNetwork::next_grant(Cycle now) const {
   if (state_.waiting == 0) return kNever;
   Cycle next = kNever;
   for (const OutputInterface& interface : state_.interfaces_out) {
-    for (std::uint64_t left = interface.candidates; left != 0; left &= left - 1) {
-      const auto input = static_cast<unsigned>(__builtin_ctzll(left));
+    if (interface.candidates.empty()) continue;
+    const unsigned at_once = interface.candidates.find([&](unsigned input) {
       const Packet& head = state_.inputs[input].front();
-      if (state_.outputs[head.output].full()) continue;
+      if (state_.outputs[head.output].full()) return false;
       next =
           std::min(next, std::max({head.ready, state_.interfaces_in[place_of(input)], interface.busy_until}));
-      if (next <= now) return now + 1;
-    }
+      return next <= now;
+    });
+    if (at_once != kNone) return now + 1;
   }
   return next;
 }

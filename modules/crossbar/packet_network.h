@@ -18,6 +18,7 @@
 
 #include "bus/clock_domain.h"
 #include "common/ring.h"
+#include "crossbar/queue_set.h"
 #include "weft/common/archive.h"
 #include "weft/crossbar/crossbar_config.h"
 
@@ -59,13 +60,13 @@ class PacketNetwork {
   // Grants packets at edge `now`.
   void arbitrate(Cycle now);
 
-  // The output queues that hold packets, one bit each.
-  std::uint64_t occupied() const { return state_.occupied; }
+  // The output queues that hold packets.
+  const QueueSet& occupied() const { return state_.occupied; }
   // The head of an output queue that is not empty.
   const Packet& head(unsigned output) const { return state_.outputs[output].front(); }
   void pop(unsigned output) {
     state_.outputs[output].pop();
-    if (state_.outputs[output].empty()) state_.occupied &= ~(std::uint64_t{1} << output);
+    if (state_.outputs[output].empty()) state_.occupied.erase(output);
   }
 
   // The next edge after `now` at which a packet could be granted, if nothing arrives and no output queue is
@@ -93,10 +94,10 @@ class PacketNetwork {
   unsigned output_interfaces() const { return static_cast<unsigned>(flits_.size()); }
 
  private:
-  static constexpr unsigned kNone = ~0u;
+  static constexpr unsigned kNone = QueueSet::kNone;
 
   struct OutputInterface {
-    std::uint64_t candidates = 0;  // inputs whose head goes to one of this interface's outputs
+    QueueSet candidates;  // inputs whose head goes to one of this interface's outputs
     Cycle busy_until = 0;
     unsigned last = 0;  // the input granted last
     void archive(Archive& archive) {
@@ -114,7 +115,7 @@ class PacketNetwork {
     std::vector<std::uint8_t> turns;  // output interfaces, granted longest ago first
     std::uint64_t arrivals = 0;
     std::size_t waiting = 0;  // packets in input queues
-    std::uint64_t occupied = 0;
+    QueueSet occupied;
     void archive(Archive& archive) {
       auto& [inputs_, outputs_, interfaces_in_, links_in_, interfaces_out_, turns_, arrivals_, waiting_,
              occupied_] = *this;

@@ -160,7 +160,7 @@ void Config::Observe::describe(config::Visitor& v) {
 }
 
 void Config::describe(config::Visitor& v) {
-  v.integer("count", count, {1, 64}, "SMs", "number of SMs");
+  v.integer("count", count, {1, kMostSms}, "SMs", "number of SMs");
   v.integer("max_threads", max_threads, {1, 4096}, "threads", "resident threads of an SM");
   v.integer("max_blocks", max_blocks, {1, 64}, "blocks", "resident thread blocks of an SM");
   v.integer("max_warps", max_warps, {1, 512}, "warps", "resident warps of an SM");

@@ -18,10 +18,10 @@ PacketNetwork::Shape square(unsigned n) {
 
 // Runs until edge `end`, taking every packet as soon as it may leave; counts packets per content.
 std::vector<int> run(PacketNetwork& network, Cycle end, std::vector<Cycle>* when = nullptr) {
-  std::vector<int> counts(64);
+  std::vector<int> counts(QueueSet::kMost);
   for (Cycle now = 1; now < end; ++now) {
-    for (unsigned output = 0; output < 64; ++output) {
-      if ((network.occupied() >> output & 1) == 0 || network.head(output).ready > now) continue;
+    for (unsigned output = 0; output < QueueSet::kMost; ++output) {
+      if (!network.occupied().contains(output) || network.head(output).ready > now) continue;
       ++counts[reinterpret_cast<std::uintptr_t>(network.head(output).content)];
       if (when != nullptr) when->push_back(now);
       network.pop(output);
@@ -33,6 +33,36 @@ std::vector<int> run(PacketNetwork& network, Cycle end, std::vector<Cycle>* when
 
 void* content(std::uintptr_t value) {
   return reinterpret_cast<void*>(value);  // NOLINT(performance-no-int-to-ptr)
+}
+
+TEST(QueueSet, IsVisitedInOrderFromAnyPlace) {
+  QueueSet set;
+  EXPECT_TRUE(set.empty());
+  for (const unsigned number : {127u, 3u, 64u, 63u}) set.insert(number);
+  std::vector<unsigned> seen;
+  set.for_each([&](unsigned number) {
+    seen.push_back(number);
+    set.erase(127);  // what goes meanwhile is visited all the same
+  });
+  EXPECT_EQ(seen, (std::vector<unsigned>{3, 63, 64, 127}));
+  EXPECT_FALSE(set.contains(127));
+  EXPECT_TRUE(set.contains(64));
+  const auto order_from = [&](unsigned start) {
+    std::vector<unsigned> order;
+    EXPECT_EQ(set.find_from(start,
+                            [&](unsigned number) {
+                              order.push_back(number);
+                              return false;
+                            }),
+              QueueSet::kNone);
+    return order;
+  };
+  EXPECT_EQ(order_from(0), (std::vector<unsigned>{3, 63, 64}));
+  EXPECT_EQ(order_from(4), (std::vector<unsigned>{63, 64, 3}));
+  EXPECT_EQ(order_from(64), (std::vector<unsigned>{64, 3, 63}));
+  EXPECT_EQ(order_from(65), (std::vector<unsigned>{3, 63, 64}));
+  EXPECT_EQ(order_from(128), (std::vector<unsigned>{3, 63, 64}));
+  EXPECT_EQ(set.find_from(4, [](unsigned number) { return number > 60; }), 63u);
 }
 
 TEST(PacketNetwork, ALonePacketTakesItsFlitsAndTheRouter) {
@@ -55,12 +85,13 @@ TEST(PacketNetwork, RoundRobinIsFair) {
 }
 
 TEST(PacketNetwork, AllPortsOfTheWidestNetworkTakePart) {
-  PacketNetwork network(square(64));
-  for (unsigned input = 0; input < 64; ++input) {
-    for (int i = 0; i < 20; ++i) network.push(input, content(input), 63, 1, 1);
+  constexpr unsigned kWidest = QueueSet::kMost;
+  PacketNetwork network(square(kWidest));
+  for (unsigned input = 0; input < kWidest; ++input) {
+    for (int i = 0; i < 20; ++i) network.push(input, content(input), kWidest - 1, 1, 1);
   }
-  const std::vector<int> counts = run(network, 1 + 64 * 10 + 1);
-  for (unsigned input = 0; input < 64; ++input) EXPECT_EQ(counts[input], 10) << input;
+  const std::vector<int> counts = run(network, 1 + kWidest * 10 + 1);
+  for (unsigned input = 0; input < kWidest; ++input) EXPECT_EQ(counts[input], 10) << input;
 }
 
 TEST(PacketNetwork, OldestGoesFirst) {
@@ -70,7 +101,7 @@ TEST(PacketNetwork, OldestGoesFirst) {
   for (unsigned input : {2u, 0u, 2u, 1u, 2u}) network.push(input, content(input), 0, 1, 1);
   std::vector<unsigned> order;
   for (Cycle now = 1; now < 20; ++now) {
-    if (network.occupied() != 0 && network.head(0).ready <= now) {
+    if (!network.occupied().empty() && network.head(0).ready <= now) {
       order.push_back(static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(network.head(0).content)));
       network.pop(0);
     }

@@ -351,17 +351,29 @@ TEST_F(TwoGpus, CopyFromOneToTheOther) {
   EXPECT_EQ(second.gpu.violations(), "");
 }
 
-// 64 SMs leave no place at the crossbar: said at elaboration, not discovered later.
-TEST(CrowdedGpu, HasNoHostSide) {
-  Machine machine(load_config("gtx480", {"sm.count=64", "gddr5.bytes=4194304"}));
+// As many SMs as there may be, and the host side beside them.
+class CrowdedGpu : public ::testing::TestWithParam<unsigned> {};
+INSTANTIATE_TEST_SUITE_P(Sms, CrowdedGpu, ::testing::Values(63, 64, 65, 127));
+
+TEST_P(CrowdedGpu, RunsAKernelFromAPacket) {
+  Machine machine(load_config("gtx480", {"sm.count=" + std::to_string(GetParam()), "gddr5.bytes=4194304"}));
   machine.with_ram();
-  try {
-    sc_core::sc_start(sc_core::SC_ZERO_TIME);
-    ADD_FAILURE() << "elaborated";
-  } catch (const std::exception& error) {
-    EXPECT_NE(std::string(error.what()).find("64 SMs; allowed are up to 63"), std::string::npos)
-        << error.what();
-  }
+  const std::uint32_t blocks = 2 * GetParam();
+  ASSERT_TRUE(machine.cpu.run([&] {
+    machine.open();
+    EXPECT_EQ(machine.reg(WEFT_REG_SMS), GetParam());
+    machine.submit(0, 0, dispatch_packet(blocks, 64));
+    machine.wait_for_interrupt();
+    EXPECT_EQ(machine.reg(WEFT_REG_ERROR_CODE), 0u) << machine.gpu.host_error();
+    const auto words = machine.read_words(kOut, blocks * 64);
+    for (std::uint32_t i = 0; i < blocks * 64; ++i) ASSERT_EQ(words[i], 3 * i + 5) << i;
+  }));
+  // The last one has worked, too, and its packets went through the crossbar.
+  const auto statistics = machine.gpu.statistics().sample();
+  const std::string last = "sm" + std::to_string(GetParam() - 1);
+  EXPECT_GT(statistics.at(last).at("thread_instructions").get<double>(), 0);
+  EXPECT_GT(statistics.at("crossbar").at(last).at("response_bytes").get<double>(), 0);
+  EXPECT_GT(statistics.at("host").at("response_bytes").get<double>(), 0);
 }
 
 }  // namespace
