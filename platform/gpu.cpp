@@ -287,6 +287,7 @@ Gpu::Gpu(sc_core::sc_module_name name, const GpuConfig& config, const Options& o
       host_socket(impl_->host.host_socket()),
       dma_socket(impl_->host.dma_socket()),
       irq(impl_->host.irq),
+      queue_irq(impl_->host.queue_irq),
       reset_in(impl_->host.reset_in) {}
 Gpu::~Gpu() = default;
 

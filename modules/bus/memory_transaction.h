@@ -29,6 +29,19 @@
 
 namespace weft {
 
+// An access of 4 bytes that is never sent: direct access (DMI) tells latencies of one like it.
+struct WordAccess : tlm::tlm_generic_payload {
+  explicit WordAccess(std::uint64_t address) {
+    set_address(address / 4 * 4);
+    set_data_length(4);
+    set_streaming_width(4);
+  }
+  const tlm::tlm_generic_payload& as(tlm::tlm_command command) {
+    set_command(command);
+    return *this;
+  }
+};
+
 enum class AccessKind : std::uint8_t {
   kRead,
   kWrite,

@@ -373,14 +373,22 @@ Cycle Crossbar::next_work(Cycle now) const {
 // Loosely timed: both directions, or the one that has a packet, without contention.
 void Crossbar::blocking(unsigned, Payload& payload, sc_time& delay) {
   memory_sockets[port_of(payload)]->b_transport(payload, delay);
+  delay += lone_time(payload);
+}
+
+sc_time Crossbar::lone_time(const Payload& payload) const {
   std::uint64_t cycles = config_.router_latency + request_flits(payload);
   if (!answered_by_wire(payload)) cycles += config_.router_latency + response_flits(payload);
-  delay += domain_.time_of(cycles);
+  return domain_.time_of(cycles);
 }
 
 // Device memory is one image: whichever port the address belongs to speaks for all of it.
 bool Crossbar::dmi(unsigned, Payload& payload, tlm::tlm_dmi& region) {
-  return memory_sockets[port_of(payload)]->get_direct_mem_ptr(payload, region);
+  if (!memory_sockets[port_of(payload)]->get_direct_mem_ptr(payload, region)) return false;
+  WordAccess word(payload.get_address());
+  region.set_read_latency(region.get_read_latency() + lone_time(word.as(tlm::TLM_READ_COMMAND)));
+  region.set_write_latency(region.get_write_latency() + lone_time(word.as(tlm::TLM_WRITE_COMMAND)));
+  return true;
 }
 
 unsigned Crossbar::debug(unsigned, Payload& payload) {

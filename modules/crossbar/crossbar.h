@@ -126,6 +126,8 @@ class Crossbar : public sc_core::sc_module,
   std::uint64_t response_bytes(const Payload& payload) const;
   unsigned request_flits(const Payload& payload) const;
   unsigned response_flits(const Payload& payload) const;
+  // What a transaction takes here, both ways, when nothing else is under way.
+  sc_core::sc_time lone_time(const Payload& payload) const;
   // Is it answered by a wire, without a packet?
   bool answered_by_wire(const Payload& payload) const;
   bool has_place_for_response(unsigned port, const Payload& payload) const;

@@ -229,12 +229,16 @@ void Gddr5Channel::blocking(unsigned, Payload& payload, sc_time& delay) {
   const tlm::tlm_response_status status = check_request(payload);
   if (status == tlm::TLM_OK_RESPONSE) {
     if (origin_of(payload) == nullptr) move_data(payload, image_.data() + payload.get_address());
-    const Timing& timing = config_.scheduler.timing;
-    const Cycle cycles =
-        config_.extra_latency + timing.rcd + timing.cl + bursts_of(payload) * timing.column_gap_same_group();
-    delay += domain_.time_of(cycles);
+    delay += lone_time(payload);
   }
   payload.set_response_status(status);
+}
+
+// Of a row that is closed, when nothing else is under way.
+sc_time Gddr5Channel::lone_time(const Payload& payload) const {
+  const Timing& timing = config_.scheduler.timing;
+  return domain_.time_of(config_.extra_latency + timing.rcd + timing.cl +
+                         bursts_of(payload) * timing.column_gap_same_group());
 }
 
 bool Gddr5Channel::dmi(unsigned, Payload& payload, tlm::tlm_dmi& region) {
@@ -248,6 +252,9 @@ bool Gddr5Channel::dmi(unsigned, Payload& payload, tlm::tlm_dmi& region) {
   region.set_dmi_ptr(image_.data());
   region.set_start_address(0);
   region.set_end_address(image_.bytes() - 1);
+  const WordAccess word(payload.get_address());
+  region.set_read_latency(lone_time(word));
+  region.set_write_latency(lone_time(word));
   return true;
 }
 

@@ -95,6 +95,7 @@ class Gddr5Channel : public sc_core::sc_module, public Clocked, private bus::Tar
 
   tlm::tlm_response_status check_request(const Payload& payload) const;
   unsigned bursts_of(const Payload& payload) const;
+  sc_core::sc_time lone_time(const Payload& payload) const;
   void accept(unsigned port, Payload& payload, Cycle arrived, Cycle ready);
   void take_arrivals(Cycle now);
   void schedule(Cycle now);

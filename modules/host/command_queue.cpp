@@ -304,7 +304,7 @@ void CommandQueue::probes(const Probes::Scope& scope) const {
 
 void CommandQueue::finish_packet() {
   state_.step = Step::kIdle;
-  if (state_.completion_signal != 0) parts_.events.raise(WEFT_IRQ_COMPLETION);
+  if (state_.completion_signal != 0) parts_.events.raise(WEFT_IRQ_COMPLETION, number_);
 }
 
 }  // namespace weft::host

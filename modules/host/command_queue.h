@@ -20,7 +20,8 @@ namespace weft::host {
 // Where queues say what happened.
 class Events {
  public:
-  virtual void raise(std::uint32_t irq) = 0;  // WEFT_IRQ_*
+  // WEFT_IRQ_*, of a queue.
+  virtual void raise(std::uint32_t irq, std::uint32_t queue) = 0;
   // WEFT_ERROR_*; `text` is for people.
   virtual void report(std::uint32_t code, std::uint32_t queue, std::uint64_t address,
                       const std::string& text) = 0;

@@ -23,6 +23,9 @@ void Config::describe(config::Visitor& v) {
   config::choice(v, "dma_transport", dma_transport,
                  {{"at", Transport::kApproximate}, {"lt", Transport::kLoose}},
                  "calls of dma_socket: at (nb_transport), lt (b_transport, one transaction at a time)");
+  v.boolean("tolerant", tolerant,
+            "overlook two mistakes, with one warning each: an initiator's streaming width of 0, taken as the "
+            "data's length, and a target that sets no response status, taken as success");
 }
 
 void Config::check(const std::string& where) const {

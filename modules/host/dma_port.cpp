@@ -1,16 +1,19 @@
 #include "host/dma_port.h"
 
 #include <algorithm>
+#include <cstring>
+#include <string>
 
 namespace weft::host {
 
 using sc_core::sc_time;
 
-DmaPort::DmaPort(sc_core::sc_module_name name, Transport transport, unsigned initiators)
+DmaPort::DmaPort(sc_core::sc_module_name name, const Config& config, unsigned initiators)
     : sc_module(name),
       targets("target", initiators),
       socket("socket"),
-      transport_(transport),
+      transport_(config.dma_transport),
+      tolerant_(config.tolerant),
       pace_(work_event_),
       inputs_(bus::EventTargetPort::on_all(targets, *this, pace_)),
       outside_(socket, *this, pace_),
@@ -69,6 +72,7 @@ bool DmaPort::hand_on(Payload& payload, const sc_time& ready) {
   if (ready > now || !input.usable(now)) return false;
   open_.erase(open);
   end_request(input, payload);
+  tolerate(payload);
   input.respond(payload);
   return true;
 }
@@ -111,26 +115,56 @@ void DmaPort::run_blocking() {
   }
 }
 
+tlm::tlm_generic_payload& LoosePayloads::copy_of(const tlm::tlm_generic_payload& payload) {
+  if (free_.empty()) {
+    all_.push_back(std::make_unique<Loose>());
+    all_.back()->set_mm(this);
+    free_.reserve(all_.size());
+    free_.push_back(all_.back().get());
+  }
+  Loose& loose = *free_.back();
+  free_.pop_back();
+  const auto copy = [](std::vector<unsigned char>& to, const unsigned char* from, unsigned bytes) {
+    to.assign(from, from + (from == nullptr ? 0 : bytes));
+    return from == nullptr ? nullptr : to.data();
+  };
+  loose.set_command(payload.get_command());
+  loose.set_address(payload.get_address());
+  loose.set_data_ptr(copy(loose.data, payload.get_data_ptr(), payload.get_data_length()));
+  loose.set_data_length(payload.get_data_length());
+  loose.set_streaming_width(payload.get_streaming_width());
+  loose.set_byte_enable_ptr(
+      copy(loose.enables, payload.get_byte_enable_ptr(), payload.get_byte_enable_length()));
+  loose.set_byte_enable_length(payload.get_byte_enable_length());
+  loose.set_dmi_allowed(false);
+  loose.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+  loose.acquire();
+  return loose;
+}
+
 // As a transaction of its own, which began here: the other one is an approximately timed one.
 void DmaPort::transport(Payload& payload, sc_time& delay) {
-  loose_.set_command(payload.get_command());
-  loose_.set_address(payload.get_address());
-  loose_.set_data_ptr(payload.get_data_ptr());
-  loose_.set_data_length(payload.get_data_length());
-  loose_.set_streaming_width(payload.get_streaming_width());
-  loose_.set_byte_enable_ptr(payload.get_byte_enable_ptr());
-  loose_.set_byte_enable_length(payload.get_byte_enable_length());
-  loose_.set_dmi_allowed(false);
-  loose_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-  socket->b_transport(loose_, delay);
-  payload.set_dmi_allowed(loose_.is_dmi_allowed());
-  payload.set_response_status(loose_.get_response_status());
+  Payload& loose = loose_.copy_of(payload);
+  socket->b_transport(loose, delay);
+  tolerate(loose);
+  if (loose.is_read() && loose.is_response_ok())
+    std::memcpy(payload.get_data_ptr(), loose.get_data_ptr(), loose.get_data_length());
+  payload.set_dmi_allowed(loose.is_dmi_allowed());
+  payload.set_response_status(loose.get_response_status());
+  loose.release();
+}
+
+void DmaPort::tolerate(Payload& payload) {
+  if (!tolerant_ || payload.get_response_status() != tlm::TLM_INCOMPLETE_RESPONSE) return;
+  warn_of_status_(std::string(socket.name()) + ": a target sets no response status; it is taken as success");
+  payload.set_response_status(tlm::TLM_OK_RESPONSE);
 }
 
 // In the process of an initiator that waits for it itself.
 void DmaPort::blocking(unsigned, Payload& payload, sc_time& delay) {
   if (bound()) {
     socket->b_transport(payload, delay);
+    tolerate(payload);
   } else {
     payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
   }

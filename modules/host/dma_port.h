@@ -1,10 +1,10 @@
 // The way out to system memory: transactions of several initiators take turns on one socket, whose target may
 // know approximately timed transport or loosely timed only.
 //
-// Payloads go through as they are, with the bytes where their initiator keeps them; with b_transport, their
-// attributes do, in a payload without memory manager. While a request is open
-// outside, END_REQ of the others' is withheld; the initiator that waited longest goes next. With b_transport
-// one transaction is under way at a time.
+// Payloads go through as they are, with the bytes where their initiator keeps them. With b_transport a copy
+// of payload and bytes goes out, one at a time; it has a memory manager, so that a target may keep it beyond
+// the call (`acquire`). While a request is open outside, END_REQ of the others' is withheld; the initiator
+// that waited longest goes next.
 #ifndef WEFT_HOST_DMA_PORT_H
 #define WEFT_HOST_DMA_PORT_H
 
@@ -19,9 +19,27 @@
 #include "bus/target_port.h"
 #include "common/probes.h"
 #include "common/ring.h"
+#include "host/warn_once.h"
 #include "weft/host/config.h"
 
 namespace weft::host {
+
+// Copies of payloads, with bytes of their own. One is used again when the last who holds it lets go.
+class LoosePayloads final : private tlm::tlm_mm_interface {
+ public:
+  LoosePayloads() = default;
+  // As `payload` is now. One reference is the caller's.
+  tlm::tlm_generic_payload& copy_of(const tlm::tlm_generic_payload& payload);
+
+ private:
+  struct Loose : tlm::tlm_generic_payload {
+    std::vector<unsigned char> data, enables;
+  };
+  void free(tlm::tlm_generic_payload* payload) override { free_.push_back(static_cast<Loose*>(payload)); }
+
+  std::vector<std::unique_ptr<Loose>> all_;
+  std::vector<Loose*> free_;
+};
 
 class DmaPort : public sc_core::sc_module,
                 private bus::EventTargetPort::Listener,
@@ -35,7 +53,7 @@ class DmaPort : public sc_core::sc_module,
   sc_core::sc_vector<Target> targets;
   Socket socket;
 
-  DmaPort(sc_core::sc_module_name name, Transport transport, unsigned initiators);
+  DmaPort(sc_core::sc_module_name name, const Config& config, unsigned initiators);
 
   // Whether there is something outside; without, every request gets an address error.
   bool bound() const { return socket.get_base_port().size() != 0; }
@@ -63,8 +81,10 @@ class DmaPort : public sc_core::sc_module,
   static void end_request(bus::EventTargetPort& input, const Payload& payload);
   void run_blocking();
   void transport(Payload& payload, sc_core::sc_time& delay);
+  void tolerate(Payload& payload);
 
   const Transport transport_;
+  const bool tolerant_;
   sc_core::sc_event work_event_, blocking_event_;
   const bus::EventPace pace_;
   const std::vector<std::unique_ptr<bus::EventTargetPort>> inputs_;
@@ -72,8 +92,9 @@ class DmaPort : public sc_core::sc_module,
   std::vector<Open> open_;     // sent outside and not answered, in this order; few
   Ring<unsigned> waiting_;     // inputs whose request is withheld and not sent yet
   std::deque<Open> blocking_;  // for run_blocking; the first is under way
-  Payload loose_;              // what run_blocking sends
-  bool in_call_ = false;       // of an initiator, which must not hear of its request in the middle of it
+  LoosePayloads loose_;        // what run_blocking sends
+  WarnOnce warn_of_status_;
+  bool in_call_ = false;  // of an initiator, which must not hear of its request in the middle of it
 };
 
 }  // namespace weft::host

@@ -26,11 +26,12 @@ HostInterface::HostInterface(sc_core::sc_module_name name, const Config& config,
                              std::uint64_t device_chunk)
     : sc_module(name),
       irq("irq"),
+      queue_irq("queue_irq", config.queues),
       reset_in("reset_in"),
       index_(domain.add(*this)),
       gpu_(gpu),
       space_(map, device_bytes, kWindows),
-      dma_port_("dma", config.dma_transport, 3),
+      dma_port_("dma", config, 3),
       device_(
           "device", with_bursts_up_to(device_chunk, config), map.device_base,
           [this](std::uint64_t address, std::uint64_t bytes) {
@@ -53,17 +54,24 @@ HostInterface::HostInterface(sc_core::sc_module_name name, const Config& config,
                     reset_event_.notify(sc_core::SC_ZERO_TIME);
                   },
                   [this] {
-                    if (irq.size() != 0) interrupt_event_.notify(sc_core::SC_ZERO_TIME);
+                    if (has_interrupts()) interrupt_event_.notify(sc_core::SC_ZERO_TIME);
                     if (begins_) begins_();
                   }}),
-      port_("port", config, registers_, bus_, device_, gpu, [this] { return in_reset(); }, domain, index_) {
+      port_(
+          "port", config, registers_, bus_, device_, gpu, [this] { return in_reset(); }, domain, index_),
+      queue_driven_(config.queues) {
   system_.socket.bind(dma_port_.targets[0]);
   dma_.set_index(index_);
   for (CommandQueue& queue : queues_) queue.set_index(index_);
 }
 
+bool HostInterface::has_interrupts() const {
+  return irq.size() != 0 || std::any_of(queue_irq.begin(), queue_irq.end(),
+                                        [](const InterruptPort& line) { return line.size() != 0; });
+}
+
 bool HostInterface::used() const {
-  return port_.bound() || dma_port_.bound() || irq.size() != 0 || reset_in.size() != 0;
+  return port_.bound() || dma_port_.bound() || has_interrupts() || reset_in.size() != 0;
 }
 
 // The processes of what is connected.
@@ -78,17 +86,24 @@ void HostInterface::start_of_simulation() {
     if (more != nullptr) options.set_sensitivity(more);
     sc_core::sc_spawn(action, name, &options);
   };
-  spawn([this] { drive_interrupt(); }, "drive_interrupt", interrupt_event_, nullptr);
+  spawn([this] { drive_interrupts(); }, "drive_interrupts", interrupt_event_, nullptr);
+  spawn([this] { port_.ring_doorbells(); }, "ring_doorbells", port_.doorbell_event(), nullptr);
   spawn([this] { take_reset(); }, "take_reset", reset_event_,
         reset_in.size() != 0 ? &reset_in->value_changed_event() : nullptr);
   if (reset_in.size() != 0 && reset_in->read()) reset_event_.notify(sc_core::SC_ZERO_TIME);
 }
 
 // Signals may have one writer only: this process.
-void HostInterface::drive_interrupt() {
-  if (irq.size() == 0 || registers_.interrupt() == driven_) return;
-  driven_ = registers_.interrupt();
-  irq->write(driven_);
+void HostInterface::drive_interrupts() {
+  if (irq.size() != 0 && registers_.interrupt() != driven_) {
+    driven_ = registers_.interrupt();
+    irq->write(driven_);
+  }
+  for (unsigned i = 0; i < queue_irq.size(); ++i) {
+    if (queue_irq[i].size() == 0 || registers_.interrupt(i) == queue_driven_[i]) continue;
+    queue_driven_[i] = registers_.interrupt(i);
+    queue_irq[i]->write(queue_driven_[i]);
+  }
 }
 
 // A process of its own: a reset must not come in the middle of a part's step or of a call on a socket.
@@ -134,8 +149,11 @@ void HostInterface::probes(const Probes::Scope& scope) const {
   scope.signal("irq", 1, [this](Cycle) { return registers_.interrupt() ? 1u : 0u; });
   registers_.probes(scope);
   scope.signal("requests", Probes::kCountBits, [this](Cycle) { return port_.requests(); });
-  for (std::size_t i = 0; i < queues_.size(); ++i)
-    queues_[i].probes(scope.scope("queue", static_cast<unsigned>(i)));
+  for (unsigned i = 0; i < queues_.size(); ++i) {
+    const Probes::Scope queue = scope.scope("queue", i);
+    queue.signal("irq", 1, [this, i](Cycle) { return registers_.interrupt(i) ? 1u : 0u; });
+    queues_[i].probes(queue);
+  }
   dma_.probes(scope.scope("dma"));
   scope.scope("device").signal("bursts", Probes::kCountBits, [this](Cycle) { return device_.under_way(); });
   scope.scope("system").signal("bursts", Probes::kCountBits, [this](Cycle) { return system_.under_way(); });

@@ -12,6 +12,7 @@
 #include <string>
 #include <systemc>
 #include <utility>
+#include <vector>
 
 #include "bus/clock_domain.h"
 #include "common/probes.h"
@@ -32,8 +33,9 @@ class HostInterface : public sc_core::sc_module, public Clocked {
       sc_core::sc_port<sc_core::sc_signal_inout_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
   using ResetPort = sc_core::sc_port<sc_core::sc_signal_in_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
 
-  InterruptPort irq;   // level: IRQ_STATUS & IRQ_ENABLE
-  ResetPort reset_in;  // level, active high; the GPU is reset at its rise
+  InterruptPort irq;                            // level: IRQ_STATUS & IRQ_ENABLE
+  sc_core::sc_vector<InterruptPort> queue_irq;  // the same of each queue
+  ResetPort reset_in;                           // level, active high; the GPU is reset at its rise
 
   // Device memory of `device_bytes`, where the map says; no transaction to it crosses a multiple of
   // `device_chunk`, a power of two.
@@ -76,7 +78,8 @@ class HostInterface : public sc_core::sc_module, public Clocked {
   static constexpr unsigned kWindows = kMostWindows;
 
   void start_of_simulation() override;
-  void drive_interrupt();
+  void drive_interrupts();
+  bool has_interrupts() const;
   void take_reset();
   bool in_reset() const { return held_ || requested_ || !system_.quiet_since_reset(); }
 
@@ -91,9 +94,10 @@ class HostInterface : public sc_core::sc_module, public Clocked {
   std::deque<CommandQueue> queues_;
   RegisterFile registers_;
   HostPort port_;
-  bool held_ = false;       // by reset_in
-  bool requested_ = false;  // by CONTROL_RESET
-  bool driven_ = false;     // the interrupt's present level
+  bool held_ = false;               // by reset_in
+  bool requested_ = false;          // by CONTROL_RESET
+  bool driven_ = false;             // the interrupt's present level
+  std::vector<bool> queue_driven_;  // ... of the queues'
   std::function<void()> begins_;
   sc_core::sc_event interrupt_event_, reset_event_;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 #include <utility>
 
 #include "bus/payload_data.h"
@@ -31,32 +32,42 @@ HostPort::HostPort(sc_core::sc_module_name name, const Config& config, RegisterF
 
 // ---- what is allowed
 
-tlm::tlm_response_status HostPort::check(const Payload& payload) const {
+tlm::tlm_response_status HostPort::check(const Payload& payload) {
   if (!payload.is_read() && !payload.is_write()) return tlm::TLM_COMMAND_ERROR_RESPONSE;
   if (payload.get_data_ptr() == nullptr) return tlm::TLM_GENERIC_ERROR_RESPONSE;
   const std::uint64_t address = payload.get_address();
-  if (address < WEFT_REGISTER_BYTES) return check_register(payload);
-  return in_reset_() || !device_.bound() ? tlm::TLM_GENERIC_ERROR_RESPONSE : check_aperture(payload);
+  const unsigned width = streaming_width(payload);
+  if (address < WEFT_REGISTER_BYTES) return check_register(payload, width);
+  return in_reset_() || !device_.bound() ? tlm::TLM_GENERIC_ERROR_RESPONSE : check_aperture(payload, width);
 }
 
-tlm::tlm_response_status HostPort::check_register(const Payload& payload) const {
+unsigned HostPort::streaming_width(const Payload& payload) {
+  if (payload.get_streaming_width() != 0 || !config_.tolerant) return payload.get_streaming_width();
+  warn_of_width_(std::string(socket.name()) +
+                 ": an initiator's streaming width is 0; it is taken as the length of the data");
+  return payload.get_data_length();
+}
+
+tlm::tlm_response_status HostPort::check_register(const Payload& payload, unsigned width) const {
   if (payload.get_byte_enable_ptr() != nullptr) return tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE;
-  if (payload.get_data_length() != 4 || payload.get_streaming_width() < 4)
-    return tlm::TLM_BURST_ERROR_RESPONSE;
+  const unsigned bytes = payload.get_data_length();
+  if ((bytes != 4 && bytes != 8) || width < bytes) return tlm::TLM_BURST_ERROR_RESPONSE;
   const std::uint64_t address = payload.get_address();
-  if (address % 4 != 0) return tlm::TLM_ADDRESS_ERROR_RESPONSE;
-  const RegisterAccess access = registers_.access(address);
-  if (access == RegisterAccess::kNone) return tlm::TLM_ADDRESS_ERROR_RESPONSE;
-  if (payload.is_write() && access == RegisterAccess::kReadOnly) return tlm::TLM_COMMAND_ERROR_RESPONSE;
+  if (address % bytes != 0) return tlm::TLM_ADDRESS_ERROR_RESPONSE;
+  for (std::uint64_t at = address; at < address + bytes; at += 4) {
+    const RegisterAccess access = registers_.access(at);
+    if (access == RegisterAccess::kNone) return tlm::TLM_ADDRESS_ERROR_RESPONSE;
+    if (payload.is_write() && access == RegisterAccess::kReadOnly) return tlm::TLM_COMMAND_ERROR_RESPONSE;
+  }
   return payload.is_write() && in_reset_() ? tlm::TLM_GENERIC_ERROR_RESPONSE : tlm::TLM_OK_RESPONSE;
 }
 
-tlm::tlm_response_status HostPort::check_aperture(const Payload& payload) const {
+tlm::tlm_response_status HostPort::check_aperture(const Payload& payload, unsigned width) const {
   const std::uint64_t size = bus_.space().device_bytes();
   const std::uint64_t address = payload.get_address();
   if (address < WEFT_APERTURE || address - WEFT_APERTURE >= size) return tlm::TLM_ADDRESS_ERROR_RESPONSE;
   const unsigned bytes = payload.get_data_length();
-  if (bytes == 0 || payload.get_streaming_width() < bytes || bytes > size - (address - WEFT_APERTURE)) {
+  if (bytes == 0 || width < bytes || bytes > size - (address - WEFT_APERTURE)) {
     return tlm::TLM_BURST_ERROR_RESPONSE;
   }
   const bool enables_wrong =
@@ -65,13 +76,16 @@ tlm::tlm_response_status HostPort::check_aperture(const Payload& payload) const 
 }
 
 void HostPort::access_register(Payload& payload) {
-  std::uint32_t word = 0;
-  if (payload.is_write()) {
-    std::memcpy(&word, payload.get_data_ptr(), sizeof word);
-    registers_.write(payload.get_address(), word);
-  } else {
-    word = registers_.read(payload.get_address());
-    std::memcpy(payload.get_data_ptr(), &word, sizeof word);
+  for (unsigned at = 0; at < payload.get_data_length(); at += 4) {  // of two, the low one first
+    unsigned char* const data = payload.get_data_ptr() + at;
+    std::uint32_t word = 0;
+    if (payload.is_write()) {
+      std::memcpy(&word, data, sizeof word);
+      registers_.write(payload.get_address() + at, word);
+    } else {
+      word = registers_.read(payload.get_address() + at);
+      std::memcpy(data, &word, sizeof word);
+    }
   }
 }
 
@@ -86,17 +100,59 @@ void HostPort::blocking(unsigned, Payload& payload, sc_time& delay) {
   }
   if (payload.get_address() < WEFT_REGISTER_BYTES) {
     ++register_accesses_;
-    access_register(payload);
+    blocking_register(payload, delay);
     delay += domain_.time_of(config_.register_cycles);
     return;
   }
   ++aperture_accesses_;
   const std::uint64_t address = payload.get_address();
+  const unsigned width = payload.get_streaming_width();
   payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
   payload.set_address(address - WEFT_APERTURE);
+  payload.set_streaming_width(payload.get_data_length());  // at least as wide; or 0, which is tolerated
   device_.socket->b_transport(payload, delay);
   payload.set_address(address);
-  payload.set_dmi_allowed(payload.is_response_ok());
+  payload.set_streaming_width(width);
+  payload.set_dmi_allowed(payload.is_response_ok() && grants_access());
+}
+
+// A doorbell starts work, so it rings at its initiator's local time; everything else acts at once.
+void HostPort::blocking_register(Payload& payload, const sc_time& delay) {
+  const std::uint64_t address = payload.get_address();
+  if (!payload.is_write()) return access_register(payload);
+  if (!RegisterFile::is_doorbell(address)) {
+    ring_before(address);
+    return access_register(payload);
+  }
+  if (delay == sc_core::SC_ZERO_TIME) return access_register(payload);
+  Doorbell doorbell{sc_core::sc_time_stamp() + delay, address, 0};
+  std::memcpy(&doorbell.value, payload.get_data_ptr(), sizeof doorbell.value);
+  const auto later = std::find_if(doorbells_.begin(), doorbells_.end(),
+                                  [&](const Doorbell& other) { return other.at > doorbell.at; });
+  doorbells_.insert(later, doorbell);
+  doorbell_event_.notify(delay);  // unless an earlier one is pending
+}
+
+void HostPort::ring_doorbells() {
+  const sc_time& now = sc_core::sc_time_stamp();
+  while (!doorbells_.empty() && doorbells_.front().at <= now) {
+    const Doorbell doorbell = doorbells_.front();
+    doorbells_.erase(doorbells_.begin());
+    registers_.write(doorbell.address, doorbell.value);
+  }
+  if (!doorbells_.empty()) doorbell_event_.notify(doorbells_.front().at - now);
+}
+
+// What is written behind a doorbell acts behind it, though at once: of its queue, or of the whole GPU.
+void HostPort::ring_before(std::uint64_t address) {
+  if (doorbells_.empty()) return;
+  const auto concerns = [&](const Doorbell& doorbell) {
+    return address == WEFT_REG_CONTROL || doorbell.address / WEFT_QUEUE_STRIDE == address / WEFT_QUEUE_STRIDE;
+  };
+  for (const Doorbell& doorbell : doorbells_) {
+    if (concerns(doorbell)) registers_.write(doorbell.address, doorbell.value);
+  }
+  doorbells_.erase(std::remove_if(doorbells_.begin(), doorbells_.end(), concerns), doorbells_.end());
 }
 
 bool HostPort::dmi(unsigned, Payload& payload, tlm::tlm_dmi& region) {
@@ -104,7 +160,7 @@ bool HostPort::dmi(unsigned, Payload& payload, tlm::tlm_dmi& region) {
   const std::uint64_t last = WEFT_APERTURE + bus_.space().device_bytes() - 1;
   const std::uint64_t address = payload.get_address();
   unsigned char* const memory = gpu_.memory();
-  if (address < WEFT_APERTURE || address > last || in_reset_() || memory == nullptr) {
+  if (address < WEFT_APERTURE || address > last || !grants_access()) {
     region.allow_none();
     region.set_start_address(address < WEFT_APERTURE ? 0 : address > last ? last + 1 : address);
     region.set_end_address(address < WEFT_APERTURE ? WEFT_APERTURE - 1
@@ -116,6 +172,15 @@ bool HostPort::dmi(unsigned, Payload& payload, tlm::tlm_dmi& region) {
   region.set_dmi_ptr(memory);
   region.set_start_address(WEFT_APERTURE);
   region.set_end_address(last);
+  // What an access by b_transport would add to its delay.
+  Payload below;
+  below.set_command(payload.get_command());
+  below.set_address(address - WEFT_APERTURE);
+  tlm::tlm_dmi way;
+  if (device_.bound() && device_.socket->get_direct_mem_ptr(below, way)) {
+    region.set_read_latency(way.get_read_latency());
+    region.set_write_latency(way.get_write_latency());
+  }
   dmi_granted_ = true;
   return true;
 }
@@ -226,7 +291,8 @@ void HostPort::transferred(Transfer& transfer) {
 
 void HostPort::answer(Request& request, tlm::tlm_response_status status) {
   request.payload->set_response_status(status);
-  request.payload->set_dmi_allowed(status == tlm::TLM_OK_RESPONSE && request.kind == Kind::kAperture);
+  request.payload->set_dmi_allowed(status == tlm::TLM_OK_RESPONSE && request.kind == Kind::kAperture &&
+                                   grants_access());
   request.kind = Kind::kAnswered;
   answers_.push(&request);
   domain_.wake(index_);
@@ -279,6 +345,8 @@ void HostPort::reset() {
       answer(request, tlm::TLM_GENERIC_ERROR_RESPONSE);
     }
   }
+  doorbells_.clear();
+  doorbell_event_.cancel();
   withdraw_access();
 }
 

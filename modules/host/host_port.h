@@ -15,6 +15,7 @@
 #include "host/bus.h"
 #include "host/gpu_control.h"
 #include "host/register_file.h"
+#include "host/warn_once.h"
 #include "weft/common/statistics.h"
 
 namespace weft::host {
@@ -36,6 +37,9 @@ class HostPort : public sc_core::sc_module, private bus::TargetPort::Listener, p
   // Direct access to device memory that was granted ends.
   void withdraw_access();
   bool bound() const { return socket.get_base_port().size() != 0; }
+  // Doorbells of initiators whose local time has come.
+  void ring_doorbells();
+  const sc_core::sc_event& doorbell_event() const { return doorbell_event_; }
   // Accesses that are not answered yet.
   std::size_t requests() const;
   void bind(statistics::Group& group);
@@ -51,6 +55,12 @@ class HostPort : public sc_core::sc_module, private bus::TargetPort::Listener, p
     Transfer transfer;
     unsigned next = 0;  // aperture: first byte not yet begun
   };
+  // Of an initiator that runs ahead of simulated time.
+  struct Doorbell {
+    sc_core::sc_time at;
+    std::uint64_t address = 0;
+    std::uint32_t value = 0;
+  };
 
   bus::Verdict request(unsigned, Payload& payload, Cycle ready, sc_core::sc_time& delay) override;
   void blocking(unsigned, Payload& payload, sc_core::sc_time& delay) override;
@@ -59,10 +69,14 @@ class HostPort : public sc_core::sc_module, private bus::TargetPort::Listener, p
   unsigned debug_behind(Payload& payload, std::uint64_t offset, unsigned bytes);
   void transferred(Transfer& transfer) override;
 
-  tlm::tlm_response_status check(const Payload& payload) const;
-  tlm::tlm_response_status check_register(const Payload& payload) const;
-  tlm::tlm_response_status check_aperture(const Payload& payload) const;
+  tlm::tlm_response_status check(const Payload& payload);
+  tlm::tlm_response_status check_register(const Payload& payload, unsigned width) const;
+  tlm::tlm_response_status check_aperture(const Payload& payload, unsigned width) const;
+  unsigned streaming_width(const Payload& payload);
+  bool grants_access() const { return !in_reset_() && gpu_.memory() != nullptr; }
   void access_register(Payload& payload);
+  void blocking_register(Payload& payload, const sc_core::sc_time& delay);
+  void ring_before(std::uint64_t address);
   void begin(Payload& payload, Cycle now);
   void begin_run(Request& request);
   void answer(Request& request, tlm::tlm_response_status status);
@@ -82,6 +96,9 @@ class HostPort : public sc_core::sc_module, private bus::TargetPort::Listener, p
   std::vector<Request> requests_;
   Ring<Request*> answers_;  // in the order of their responses
   bool dmi_granted_ = false;
+  std::vector<Doorbell> doorbells_;  // in the order of their times
+  sc_core::sc_event doorbell_event_;
+  WarnOnce warn_of_width_;
 
   std::uint64_t register_accesses_ = 0, aperture_accesses_ = 0, refused_ = 0, stalls_ = 0;
 };

@@ -22,7 +22,9 @@ std::uint64_t with_high(std::uint64_t value, std::uint32_t word) {
 }  // namespace
 
 RegisterFile::RegisterFile(Parts parts)
-    : parts_(std::move(parts)), access_(WEFT_REGISTER_BYTES / 4, RegisterAccess::kNone) {
+    : parts_(std::move(parts)),
+      access_(WEFT_REGISTER_BYTES / 4, RegisterAccess::kNone),
+      state_(parts_.queues.size()) {
   allow(0, global_registers());
   for (unsigned i = 0; i < parts_.space.windows().size(); ++i) allow(WEFT_WINDOW(i, 0), window_registers());
   for (unsigned i = 0; i < parts_.queues.size(); ++i) allow(WEFT_QUEUE(i, 0), queue_registers());
@@ -37,12 +39,13 @@ RegisterAccess RegisterFile::access(std::uint64_t offset) const {
 }
 
 void RegisterFile::reset() {
-  state_ = {};
+  state_ = State(parts_.queues.size());
   parts_.interrupt_changed();
 }
 
-void RegisterFile::raise(std::uint32_t irq) {
-  state_.irq_status |= irq;
+void RegisterFile::raise(std::uint32_t irq, std::uint32_t queue) {
+  state_.irq.status |= irq;
+  if (queue < state_.queue_irq.size()) state_.queue_irq[queue].status |= irq;
   parts_.interrupt_changed();
 }
 
@@ -55,7 +58,7 @@ void RegisterFile::report(std::uint32_t code, std::uint32_t queue, std::uint64_t
     state_.error_address = address;
     state_.error_text = text;
   }
-  raise(WEFT_IRQ_ERROR | (code == WEFT_ERROR_FAULT ? WEFT_IRQ_FAULT : 0));
+  raise(WEFT_IRQ_ERROR | (code == WEFT_ERROR_FAULT ? WEFT_IRQ_FAULT : 0), queue);
 }
 
 std::uint32_t RegisterFile::read(std::uint64_t offset, bool quiet) {
@@ -98,9 +101,9 @@ std::uint32_t RegisterFile::read_global(std::uint64_t offset, bool quiet) {
     case WEFT_REG_STATUS:
       return status();
     case WEFT_REG_IRQ_STATUS:
-      return state_.irq_status;
+      return state_.irq.status;
     case WEFT_REG_IRQ_ENABLE:
-      return state_.irq_enable;
+      return state_.irq.enable;
     case WEFT_REG_ERROR_CODE:
       return state_.error_code;
     case WEFT_REG_ERROR_QUEUE:
@@ -180,8 +183,12 @@ std::uint32_t RegisterFile::read_queue(unsigned number, std::uint64_t offset) co
       return high(r.scratch_bytes);
     case WEFT_QUEUE_READ_POINTER_LO:
       return low(r.read_pointer);
-    default:
+    case WEFT_QUEUE_READ_POINTER_HI:
       return high(r.read_pointer);
+    case WEFT_QUEUE_IRQ_STATUS:
+      return state_.queue_irq[number].status;
+    default:
+      return state_.queue_irq[number].enable;
   }
 }
 
@@ -192,11 +199,9 @@ void RegisterFile::write_global(std::uint64_t offset, std::uint32_t value) {
       if ((value & WEFT_CONTROL_RESET) != 0) parts_.request_reset();
       return;
     case WEFT_REG_IRQ_STATUS:
-      state_.irq_status &= ~value;
-      break;
+      return clear(state_.irq, value);
     case WEFT_REG_IRQ_ENABLE:
-      state_.irq_enable = value & (WEFT_IRQ_COMPLETION | WEFT_IRQ_ERROR | WEFT_IRQ_FAULT);
-      break;
+      return enable(state_.irq, value);
     case WEFT_REG_ERROR_CODE:
       state_.error_code = WEFT_ERROR_NONE;
       state_.error_queue = WEFT_NO_QUEUE;
@@ -206,6 +211,15 @@ void RegisterFile::write_global(std::uint64_t offset, std::uint32_t value) {
     default:
       return;
   }
+}
+
+void RegisterFile::clear(Interrupt& irq, std::uint32_t bits) {
+  irq.status &= ~bits;
+  parts_.interrupt_changed();
+}
+
+void RegisterFile::enable(Interrupt& irq, std::uint32_t bits) {
+  irq.enable = bits & (WEFT_IRQ_COMPLETION | WEFT_IRQ_ERROR | WEFT_IRQ_FAULT);
   parts_.interrupt_changed();
 }
 
@@ -265,6 +279,8 @@ void RegisterFile::write_queue(unsigned number, std::uint64_t offset, std::uint3
                       std::to_string(r.ring_packets) + " packets, the read index is " +
                       std::to_string(queue.read_index()) + (queue.enabled() ? "" : ", and the queue is off"));
   }
+  if (offset == WEFT_QUEUE_IRQ_STATUS) return clear(state_.queue_irq[number], value);
+  if (offset == WEFT_QUEUE_IRQ_ENABLE) return enable(state_.queue_irq[number], value);
   if (queue.enabled()) return locked(number, WEFT_QUEUE(number, offset));
   switch (offset) {
     case WEFT_QUEUE_RING_BASE_LO:
@@ -298,8 +314,8 @@ void RegisterFile::write_queue(unsigned number, std::uint64_t offset, std::uint3
 
 void RegisterFile::probes(const Probes::Scope& scope) const {
   constexpr unsigned kBits = Probes::kNumberBits;
-  scope.signal("irq_status", kBits, [this](std::uint64_t) { return state_.irq_status; });
-  scope.signal("irq_enable", kBits, [this](std::uint64_t) { return state_.irq_enable; });
+  scope.signal("irq_status", kBits, [this](std::uint64_t) { return state_.irq.status; });
+  scope.signal("irq_enable", kBits, [this](std::uint64_t) { return state_.irq.enable; });
   scope.signal("error_code", kBits, [this](std::uint64_t) { return state_.error_code; });
 }
 

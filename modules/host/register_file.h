@@ -36,7 +36,13 @@ class RegisterFile final : public Events {
   std::uint32_t read(std::uint64_t offset, bool quiet = false);
   void write(std::uint64_t offset, std::uint32_t value);
 
-  bool interrupt() const { return (state_.irq_status & state_.irq_enable) != 0; }
+  static bool is_doorbell(std::uint64_t offset) {
+    return offset >= WEFT_QUEUE_BASE && (offset - WEFT_QUEUE_BASE) % WEFT_QUEUE_STRIDE == WEFT_QUEUE_DOORBELL;
+  }
+
+  bool interrupt() const { return state_.irq.line(); }
+  // The same of what happened in one queue, by its own IRQ_STATUS and IRQ_ENABLE.
+  bool interrupt(unsigned queue) const { return state_.queue_irq[queue].line(); }
   // What the first error since it was cleared was about, for people; empty: there is none.
   const std::string& error_text() const { return state_.error_text; }
   std::uint64_t errors() const { return errors_; }
@@ -45,13 +51,19 @@ class RegisterFile final : public Events {
   void reset();
   void probes(const Probes::Scope& scope) const;
 
-  void raise(std::uint32_t irq) override;
+  void raise(std::uint32_t irq, std::uint32_t queue) override;
   void report(std::uint32_t code, std::uint32_t queue, std::uint64_t address,
               const std::string& text) override;
 
  private:
+  struct Interrupt {
+    std::uint32_t status = 0, enable = 0;
+    bool line() const { return (status & enable) != 0; }
+  };
   struct State {
-    std::uint32_t irq_status = 0, irq_enable = 0;
+    explicit State(std::size_t queues) : queue_irq(queues) {}
+    Interrupt irq;
+    std::vector<Interrupt> queue_irq;
     std::uint32_t error_code = WEFT_ERROR_NONE, error_queue = WEFT_NO_QUEUE;
     std::uint64_t error_address = 0;
     std::string error_text;
@@ -66,6 +78,8 @@ class RegisterFile final : public Events {
   void write_global(std::uint64_t offset, std::uint32_t value);
   void write_window(unsigned window, std::uint64_t offset, std::uint32_t value);
   void control_window(unsigned window, std::uint32_t value);
+  void clear(Interrupt& irq, std::uint32_t bits);
+  void enable(Interrupt& irq, std::uint32_t bits);
   void write_queue(unsigned number, std::uint64_t offset, std::uint32_t value);
   void control_queue(unsigned number, std::uint32_t value);
   void invalidate();

@@ -66,6 +66,10 @@ const std::vector<RegisterEntry>& queue_registers() {
       {"READ_POINTER_LO", 0x30, Access::kReadWrite,
        "where the 64-bit read index is written after each packet, a multiple of 8; 0: nowhere"},
       {"READ_POINTER_HI", 0x34, Access::kReadWrite, ""},
+      {"IRQ_STATUS", 0x38, Access::kWriteOneToClear,
+       "WEFT_IRQ_*: what happened in this queue; writing 1 clears it here, not in WEFT_REG_IRQ_STATUS"},
+      {"IRQ_ENABLE", 0x3C, Access::kReadWrite,
+       "WEFT_IRQ_*: what raises the queue's own interrupt line; at any time"},
   };
   return kTable;
 }
@@ -86,6 +90,7 @@ const std::vector<RegisterValues>& register_values() {
       {"REG_", "IRQ_STATUS", "IRQ_"},        {"REG_", "IRQ_ENABLE", "IRQ_"},
       {"REG_", "ERROR_CODE", "ERROR_"},      {"WINDOW_", "CONTROL", "WINDOW_ENABLE"},
       {"QUEUE_", "CONTROL", "QUEUE_ENABLE"}, {"QUEUE_", "STATUS", "QUEUE_STATUS_"},
+      {"QUEUE_", "IRQ_STATUS", "IRQ_"},      {"QUEUE_", "IRQ_ENABLE", "IRQ_"},
   };
   return kTable;
 }
@@ -93,13 +98,13 @@ const std::vector<RegisterValues>& register_values() {
 const std::vector<ConstantGroup>& constant_groups() {
   static const std::vector<ConstantGroup> kTable = {
       {"Address space of the GPU's host socket",
-       {{"REGISTER_BYTES", 0x10000, "registers: aligned accesses of 4 bytes"},
+       {{"REGISTER_BYTES", 0x10000, "registers: aligned accesses of 4 bytes, or of 8 to two"},
         {"APERTURE", 0x10000000, "device memory from its first byte on: any access"},
         {"WINDOW_BASE", 0x100, "block of window 0"},
         {"WINDOW_STRIDE", 0x20, ""},
         {"QUEUE_BASE", 0x1000, "block of queue 0"},
         {"QUEUE_STRIDE", 0x40, ""}}},
-      {"ID and VERSION", {{"ID_VALUE", 0x54464557, ""}, {"VERSION_VALUE", 0x00010000, ""}}},
+      {"ID and VERSION", {{"ID_VALUE", 0x54464557, ""}, {"VERSION_VALUE", 0x00010001, ""}}},
       {"STATUS",
        {{"STATUS_BUSY", 1u << 0, "a queue works on a packet"},
         {"STATUS_FAULT", 1u << 1, "a kernel faulted; nothing runs before a reset"},

@@ -135,7 +135,10 @@ void L2Bank::blocking(unsigned, Payload& payload, sc_time& delay) {
 }
 
 bool L2Bank::dmi(unsigned, Payload& payload, tlm::tlm_dmi& region) {
-  return memory->get_direct_mem_ptr(payload, region);
+  if (!memory->get_direct_mem_ptr(payload, region)) return false;
+  region.set_read_latency(region.get_read_latency() + domain_.time_of(config_.latency));
+  region.set_write_latency(region.get_write_latency() + domain_.time_of(config_.latency));
+  return true;
 }
 
 unsigned L2Bank::debug(unsigned, Payload& payload) {

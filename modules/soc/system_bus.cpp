@@ -134,6 +134,8 @@ bool SystemBus::dmi(unsigned, Payload& payload, tlm::tlm_dmi& granted) {
   const std::uint64_t end = std::min<std::uint64_t>(granted.get_end_address(), region.bytes - 1);
   granted.set_start_address(region.base + begin);
   granted.set_end_address(region.base + end);
+  granted.set_read_latency(granted.get_read_latency() + latency_);
+  granted.set_write_latency(granted.get_write_latency() + latency_);
   return given;
 }
 

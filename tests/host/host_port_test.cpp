@@ -54,6 +54,29 @@ TEST_P(HostPort, IdentityRegisters) {
   bench.expect_quiet();
 }
 
+// Two registers in one access: the low one first, as two accesses would.
+TEST_P(HostPort, TwoRegistersAtOnce) {
+  bench.gpu.cycle = 0x7'0000'0003;
+  run([&] {
+    const auto access = [&](tlm::tlm_command command, std::uint64_t address, std::uint64_t value) {
+      Traffic::Access access;
+      access.command = command;
+      access.address = address;
+      access.data = reinterpret_cast<unsigned char*>(&value);
+      access.bytes = 8;
+      EXPECT_EQ(bench.cpu.access(access), tlm::TLM_OK_RESPONSE);
+      return value;
+    };
+    EXPECT_EQ(access(tlm::TLM_READ_COMMAND, WEFT_REG_CYCLES_LO, 0), 0x7'0000'0003u);
+    EXPECT_EQ(access(tlm::TLM_READ_COMMAND, WEFT_REG_MEMORY_BYTES_LO, 0), 0x10'0000u);
+    access(tlm::TLM_WRITE_COMMAND, WEFT_WINDOW(1, WEFT_WINDOW_BASE_LO), 0x12'3456'7000);
+    EXPECT_EQ(bench.cpu.read32(WEFT_WINDOW(1, WEFT_WINDOW_BASE_LO)), 0x3456'7000u);
+    EXPECT_EQ(bench.cpu.read32(WEFT_WINDOW(1, WEFT_WINDOW_BASE_HI)), 0x12u);
+    EXPECT_EQ(access(tlm::TLM_READ_COMMAND, WEFT_WINDOW(1, WEFT_WINDOW_BASE_LO), 0), 0x12'3456'7000u);
+  });
+  bench.expect_quiet();
+}
+
 TEST_P(HostPort, EveryBadAccessIsAnswered) {
   using Status = tlm::tlm_response_status;
   constexpr auto kRead = tlm::TLM_READ_COMMAND;
@@ -74,7 +97,11 @@ TEST_P(HostPort, EveryBadAccessIsAnswered) {
   const std::vector<Bad> bad = {
       {"unaligned", kRead, 0x002, 4, nullptr, 0, tlm::TLM_ADDRESS_ERROR_RESPONSE},
       {"two bytes", kRead, 0x000, 2, nullptr, 0, tlm::TLM_BURST_ERROR_RESPONSE},
-      {"two registers", kRead, 0x000, 8, nullptr, 0, tlm::TLM_BURST_ERROR_RESPONSE},
+      {"three registers", kRead, 0x000, 12, nullptr, 0, tlm::TLM_BURST_ERROR_RESPONSE},
+      {"two registers, unaligned", kRead, 0x004, 8, nullptr, 0, tlm::TLM_ADDRESS_ERROR_RESPONSE},
+      {"two registers, one of which is none", kRead, 0x110, 8, nullptr, 0, tlm::TLM_ADDRESS_ERROR_RESPONSE},
+      {"two registers, streaming", kRead, 0x000, 8, nullptr, 4, tlm::TLM_BURST_ERROR_RESPONSE},
+      {"read only beside another", kWrite, 0x1010, 8, nullptr, 0, tlm::TLM_COMMAND_ERROR_RESPONSE},
       {"no bytes", kRead, 0x000, 0, nullptr, 4, tlm::TLM_BURST_ERROR_RESPONSE},
       {"byte enables", kRead, 0x000, 4, enables, 0, tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE},
       {"streaming", kRead, 0x000, 4, nullptr, 2, tlm::TLM_BURST_ERROR_RESPONSE},
@@ -202,7 +229,7 @@ TEST_P(HostPort, DebugTransportTakesNoTimeAndChangesNoRegister) {
       return bench.cpu.socket->transport_dbg(payload);
     };
     EXPECT_EQ(move(tlm::TLM_READ_COMMAND, 1, 9), 9u);  // "EFT", the version, status and control begin
-    EXPECT_EQ(std::memcmp(data, "EFT\0\0\1\0", 7), 0);
+    EXPECT_EQ(std::memcmp(data, "EFT\1\0\1\0", 7), 0);
     EXPECT_EQ(move(tlm::TLM_READ_COMMAND, WEFT_REG_CYCLES_LO, 8), 8u);
     EXPECT_EQ(data[0], 2);
     EXPECT_EQ(data[4], 9);  // no new reading was latched

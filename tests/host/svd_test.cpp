@@ -129,6 +129,8 @@ TEST_F(Svd, NamesTheBitsAndCodesOfTheHeader) {
   expect("REG_IRQ_ENABLE", "IRQ_");
   expect("REG_ERROR_CODE", "ERROR_");
   expect("QUEUE_STATUS", "QUEUE_STATUS_");
+  expect("QUEUE_IRQ_STATUS", "IRQ_");
+  expect("QUEUE_IRQ_ENABLE", "IRQ_");
   EXPECT_EQ(found["QUEUE_CONTROL"]["QUEUE_ENABLE"], WEFT_QUEUE_ENABLE);
   EXPECT_EQ(found["WINDOW_CONTROL"]["WINDOW_ENABLE"], WEFT_WINDOW_ENABLE);
 }
@@ -138,25 +140,31 @@ TEST_F(Svd, IsWhatTheGpuDoesAfterAReset) {
   ASSERT_TRUE(bench.cpu.run([&] {
     const std::uint32_t windows = bench.cpu.read32(WEFT_REG_WINDOWS),
                         queues = bench.cpu.read32(WEFT_REG_QUEUES);
-    for (const Described& one : registers) {
-      const unsigned blocks = one.name.rfind("WINDOW_", 0) == 0  ? windows
-                              : one.name.rfind("QUEUE_", 0) == 0 ? queues
-                                                                 : 1;
-      ASSERT_LE(blocks, one.dim) << one.name;
-      for (unsigned i = 0; i < blocks; ++i) {
-        const std::uint64_t at = one.address + i * one.stride;
-        EXPECT_EQ(bench.cpu.read32(at) & one.reset_mask, one.reset_value) << one.name;
-        // Writing what is there changes nothing, or is refused where it may not be.
-        const bool refused = bench.cpu.write32(at, 0) == tlm::TLM_COMMAND_ERROR_RESPONSE;
-        EXPECT_EQ(refused, one.access == "read-only") << one.name;
+    // All of them before the first is written.
+    for (const bool writes : {false, true})
+      for (const Described& one : registers) {
+        const unsigned blocks = one.name.rfind("WINDOW_", 0) == 0  ? windows
+                                : one.name.rfind("QUEUE_", 0) == 0 ? queues
+                                                                   : 1;
+        ASSERT_LE(blocks, one.dim) << one.name;
+        for (unsigned i = 0; i < blocks; ++i) {
+          const std::uint64_t at = one.address + i * one.stride;
+          if (!writes) {
+            EXPECT_EQ(bench.cpu.read32(at) & one.reset_mask, one.reset_value) << one.name;
+            continue;
+          }
+          // Writing what is there changes nothing, or is refused where it may not be.
+          const bool refused = bench.cpu.write32(at, 0) == tlm::TLM_COMMAND_ERROR_RESPONSE;
+          EXPECT_EQ(refused, one.access == "read-only") << one.name;
+        }
       }
-    }
     // An error raises its bit, and a 1 clears it.
     bench.cpu.write32(WEFT_QUEUE(0, WEFT_QUEUE_DOORBELL), 5);
     EXPECT_EQ(bench.cpu.read32(WEFT_REG_IRQ_STATUS), WEFT_IRQ_ERROR);
     bench.cpu.write32(WEFT_REG_IRQ_STATUS, WEFT_IRQ_ERROR);
     EXPECT_EQ(bench.cpu.read32(WEFT_REG_IRQ_STATUS), 0u);
-    for (const Described& one : registers) EXPECT_EQ(one.clears, one.name == "REG_IRQ_STATUS") << one.name;
+    for (const Described& one : registers)
+      EXPECT_EQ(one.clears, one.name == "REG_IRQ_STATUS" || one.name == "QUEUE_IRQ_STATUS") << one.name;
   }));
 }
 

@@ -193,10 +193,11 @@ class Gpu : public sc_core::sc_module {
 
  public:
   // The GPU in an SoC (modules/host/README.md). Each may stay unbound.
-  HostSocket& host_socket;  // registers, and the aperture to device memory
-  DmaSocket& dma_socket;    // to system memory, inside windows only
-  InterruptPort& irq;       // a level
-  ResetPort& reset_in;      // a level; the GPU is reset at its rise
+  HostSocket& host_socket;                       // registers, and the aperture to device memory
+  DmaSocket& dma_socket;                         // to system memory, inside windows only
+  InterruptPort& irq;                            // a level
+  sc_core::sc_vector<InterruptPort>& queue_irq;  // a level for each queue (host.queues)
+  ResetPort& reset_in;                           // a level; the GPU is reset at its rise
 };
 
 }  // namespace weft
