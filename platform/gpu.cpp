@@ -6,6 +6,7 @@
 
 #include "common/number.h"
 #include "crossbar/crossbar.h"
+#include "functional/engine.h"
 #include "gddr5/gddr5_channel.h"
 #include "host/host_interface.h"
 #include "l2/l2_bank.h"
@@ -42,6 +43,7 @@ struct Gpu::Impl final : sm::SmListener {
   void exchange() { system.exchange(pages, kPageBytes); }
   void begun(const execute::Kernel& kernel, Cycle now, bool alone);
   void stop(const Fault& why, unsigned guilty = Launches::kNoSm);
+  bool run_untimed(execute::Kernel& kernel);
   void bind();
   void reset();
   void archive(Archive& archive);
@@ -55,6 +57,13 @@ struct Gpu::Impl final : sm::SmListener {
   void sm_drained(unsigned) override { launches.dispatcher().poke(); }
   void faulted(unsigned sm, const Fault& why) override { stop(why, sm); }
 
+  execute::DeviceMemoryView untimed_view() {
+    exchange();
+    execute::DeviceMemoryView memory = view();
+    memory.image = image.data();
+    memory.untimed = true;
+    return memory;
+  }
   execute::DeviceMemoryView view() const {
     unsigned char* const bytes = system.has_carve_out() ? image.data() : nullptr;
     return {bytes, device_base, image.bytes(), pages.data(), 12, services, &objects, windows, false};
@@ -89,6 +98,8 @@ struct Gpu::Impl final : sm::SmListener {
   texture::Table objects;
   execute::OperationTables operation_tables;
   execute::AccessObserver* observer = nullptr;
+  functional::Engine engine;
+  std::function<bool()> interrupted;
   std::function<void()> rests;
   Fault fault;
   sc_core::sc_event idle;
@@ -131,7 +142,8 @@ Gpu::Impl::Impl(const GpuConfig& c, const Options& o, Gpu& gpu)
                   if (rests) rests();
                 }}),
       watchdog(core, c.watchdog.cycles, sms),
-      pages((c.gddr5.bytes + kPageBytes - 1) / kPageBytes, 0) {
+      pages((c.gddr5.bytes + kPageBytes - 1) / kPageBytes, 0),
+      engine(config.sm, config.clocks.core_mhz) {
   // At equal times memory goes before interconnect, and interconnect before core.
   interconnect_clock.runs_after(memory_clock);
   core.runs_after(memory_clock);
@@ -212,6 +224,17 @@ void Gpu::Impl::begun(const execute::Kernel& kernel, Cycle now, bool alone) {
   if (alone && sampler.has_value()) sampler->begun(now);
 }
 
+// The first level holds bytes of system memory that the kernel may have changed.
+bool Gpu::Impl::run_untimed(execute::Kernel& kernel) {
+  if (windows != nullptr) windows->ask_again();
+  engine.observe(observer);
+  const Fault why = engine.run(kernel, untimed_view(), [this] { return interrupted && interrupted(); });
+  exchange();
+  for (auto& sm : sms) sm.drop_system_lines(0, UINT64_MAX);
+  if (why) stop(engine.was_interrupted() ? Fault{FaultKind::kStopped, "interrupted"} : why);
+  return !why;
+}
+
 // Nothing moves any more after a fault, until the reset.
 void Gpu::Impl::stop(const Fault& why, unsigned guilty) {
   if (fault) return;
@@ -241,6 +264,7 @@ void Gpu::Impl::reset() {
   std::fill(pages.begin(), pages.end(), std::uint8_t{0});
   tree.reset();
   fault = {};
+  engine.reset();
   if (waveforms.has_value()) waveforms->recordings().reset();
   if (sampler.has_value()) sampler->reset();
   if (log.has_value()) log->reset();
@@ -313,6 +337,20 @@ std::shared_ptr<execute::Kernel> Gpu::prepare(const dispatch::Launch& launch) co
 
 void Gpu::launch(const dispatch::Launch& launch) {
   enqueue(prepare(launch));
+}
+
+bool Gpu::run_untimed(const dispatch::Launch& launch) {
+  functional::check(*launch.program);
+  const auto kernel = prepare(launch);
+  return !faulted() && impl_->run_untimed(*kernel);
+}
+
+void Gpu::interrupt_untimed(std::function<bool()> interrupted) {
+  impl_->interrupted = std::move(interrupted);
+}
+
+const functional::Counters& Gpu::untimed_counters() const {
+  return impl_->engine.counters();
 }
 
 void Gpu::enqueue(const std::shared_ptr<execute::Kernel>& kernel) {
@@ -392,11 +430,7 @@ texture::Table& Gpu::objects() {
   return impl_->objects;
 }
 execute::DeviceMemoryView Gpu::memory_view() const {
-  impl_->exchange();
-  execute::DeviceMemoryView view = impl_->view();
-  view.image = impl_->image.data();
-  view.untimed = true;
-  return view;
+  return impl_->untimed_view();
 }
 void Gpu::observe(execute::AccessObserver* observer) {
   impl_->observer = observer;

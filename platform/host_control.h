@@ -20,6 +20,7 @@ class HostControl final : public host::GpuControl {
       : gpu_(gpu), image_(image), system_(system), core_(core) {}
 
   void launch(dispatch::Launch launch, std::uint32_t queue, host::LaunchEnded ended) override;
+  bool run_untimed(const dispatch::Launch& launch) override { return gpu_.run_untimed(launch); }
   std::uint64_t local_memory_bytes(const dispatch::Launch& launch) const override;
   ptx::DecodeOptions decode_options() const override { return gpu_.decode_options(); }
   std::uint32_t registers_to_fit(const ptx::Program& program, std::uint64_t threads) const override {

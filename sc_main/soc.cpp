@@ -27,7 +27,7 @@ struct SocOptions {
   std::vector<std::string> overrides, gpu_overrides;
   double max_ms = 10'000;
   std::uint64_t sample = 0;
-  bool monitors = false;
+  bool monitors = false, functional = false;
   TraceOptions trace;
   TransactionOptions transactions;
 };
@@ -78,6 +78,12 @@ ordered_json statistics_json(Soc& soc, const SocOptions& options, const SocOutco
   json["warp_instructions"] = totals.warp_instructions;
   json["ipc"] = totals.ipc;
   json["simd_efficiency"] = totals.simd_efficiency;
+  const functional::Counters& untimed = soc.gpu().untimed_counters();
+  if (untimed.launches != 0) {
+    json["functional"] = {{"launches", untimed.launches},
+                          {"thread_instructions", untimed.thread_instructions},
+                          {"warp_instructions", untimed.warp_instructions}};
+  }
   json["cpu_seconds"] = outcome.cpu_seconds;
   json["peak_memory_bytes"] = peak_memory_bytes();
   json["soc"] = soc.statistics().sample();
@@ -101,6 +107,11 @@ std::string summary(Soc& soc, const SocOutcome& outcome) {
   line("simulated time") << outcome.simulated_ns / 1e3 << " us\n";
   line("GPU core cycles") << totals.cycles << " with a kernel\n";
   line("thread instructions") << totals.thread_instructions << "\n";
+  const functional::Counters& untimed = soc.gpu().untimed_counters();
+  if (untimed.launches != 0) {
+    line("without timing") << untimed.launches << " kernels, " << untimed.thread_instructions
+                           << " thread instructions\n";
+  }
   line("CPU seconds") << std::setprecision(3) << outcome.cpu_seconds << "\n";
   if (soc.host_instructions() != 0 && outcome.cpu_seconds > 0) {
     line("host instructions") << soc.host_instructions() << ", " << std::setprecision(1)
@@ -129,6 +140,9 @@ ExitCode soc(const Words& words) {
             "stop after so much simulated time (exit code 3; 10000)")
       .number("sample", options.sample, kSampleBounds,
               "write samples.csv to --out: what each SM did in every so many core cycles")
+      .flag("functional", options.functional,
+            "run kernels without timing, until the program asks for it (register MODE); as --gpu-set "
+            "host.functional=true")
       .flag("monitors", options.monitors,
             "check the TLM-2.0 protocol on every hop; a violation is a wrong result");
   add_trace_options(description, options.trace);
@@ -148,6 +162,7 @@ ExitCode soc(const Words& words) {
   const auto transactions = transaction_trace(options.transactions);
   if (transactions != nullptr)
     gpu_options.observations.push_back({transactions->hops(), transactions->observer(), false});
+  if (options.functional) options.gpu_overrides.emplace_back("host.functional=true");
   Soc soc("soc", config, load_gpu_of(config, options.gpu_overrides), log ? *log : std::cout, gpu_options);
   start_trace(soc.gpu(), options.trace);
   if (transactions != nullptr) transactions->begin(soc.gpu());

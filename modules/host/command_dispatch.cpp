@@ -160,20 +160,30 @@ void CommandQueue::place_arguments() {
 }
 
 void CommandQueue::launch() {
+  const bool functional = parts_.functional();
   state_.step = Step::kRunning;
-  state_.waiting = true;
+  state_.waiting = !functional;
   state_.faulted = false;
   try {
-    parts_.gpu.launch(std::move(state_.launch), number_, [this](bool faulted) {
-      state_.faulted = faulted;
-      state_.waiting = false;
-      awake();
-    });
+    if (functional) {
+      state_.faulted = !parts_.gpu.run_untimed(state_.launch);
+    } else {
+      launch_in_time();
+    }
   } catch (const InputError& error) {
     state_.waiting = false;
     return stop(WEFT_ERROR_LAUNCH, packet_address(), error.what());
   }
   ++counters_.kernels;
+  if (functional) ++counters_.untimed_kernels;
+}
+
+void CommandQueue::launch_in_time() {
+  parts_.gpu.launch(std::move(state_.launch), number_, [this](bool faulted) {
+    state_.faulted = faulted;
+    state_.waiting = false;
+    awake();
+  });
 }
 
 void CommandQueue::take_end_of_kernel() {

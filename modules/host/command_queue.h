@@ -7,6 +7,7 @@
 #define WEFT_HOST_COMMAND_QUEUE_H
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "bus/clock_domain.h"
@@ -40,6 +41,7 @@ class CommandQueue final : private TransferClient {
     GpuControl& gpu;
     Events& events;
     ClockDomain& domain;
+    std::function<bool()> functional;  // whether a kernel that begins now runs without timing
   };
   // As software sets them, while the queue is off.
   struct Registers {
@@ -47,7 +49,7 @@ class CommandQueue final : private TransferClient {
     std::uint32_t ring_packets = 0;
   };
   struct Counters {
-    std::uint64_t packets = 0, kernels = 0, polls = 0;
+    std::uint64_t packets = 0, kernels = 0, untimed_kernels = 0, polls = 0;
   };
 
   CommandQueue(std::uint32_t number, const Config& config, const Parts& parts);
@@ -146,6 +148,7 @@ class CommandQueue final : private TransferClient {
   void begin_arguments();
   void place_arguments();
   void launch();
+  void launch_in_time();
   void take_end_of_kernel();
   void look_at_signal(unsigned first);
   void take_signal(Cycle now);

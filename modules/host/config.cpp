@@ -26,6 +26,8 @@ void Config::describe(config::Visitor& v) {
   v.boolean("tolerant", tolerant,
             "overlook two mistakes, with one warning each: an initiator's streaming width of 0, taken as the "
             "data's length, and a target that sets no response status, taken as success");
+  v.boolean("functional", functional,
+            "kernels of packets run without timing after a reset, until the register MODE says otherwise");
 }
 
 void Config::check(const std::string& where) const {

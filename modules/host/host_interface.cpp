@@ -6,10 +6,12 @@ namespace weft::host {
 namespace {
 
 std::deque<CommandQueue> queues_of(const Config& config, Bus& bus, DmaEngine& dma, KernelCache& cache,
-                                   GpuControl& gpu, Events& events, ClockDomain& domain) {
+                                   GpuControl& gpu, RegisterFile& registers, ClockDomain& domain) {
   std::deque<CommandQueue> queues;
   for (std::uint32_t i = 0; i < config.queues; ++i) {
-    queues.emplace_back(i, config, CommandQueue::Parts{bus, dma, cache, gpu, events, domain});
+    queues.emplace_back(i, config, CommandQueue::Parts{bus, dma, cache, gpu, registers, domain, [&registers] {
+                                                         return registers.functional();
+                                                       }});
   }
   return queues;
 }
@@ -56,7 +58,8 @@ HostInterface::HostInterface(sc_core::sc_module_name name, const Config& config,
                   [this] {
                     if (has_interrupts()) interrupt_event_.notify(sc_core::SC_ZERO_TIME);
                     if (begins_) begins_();
-                  }}),
+                  },
+                  config.functional}),
       port_(
           "port", config, registers_, bus_, device_, gpu, [this] { return in_reset(); }, domain, index_),
       queue_driven_(config.queues) {
@@ -169,6 +172,8 @@ void HostInterface::bind(statistics::Group& group) {
     CommandQueue::Counters& counters = queues_[i].counters();
     queue.counter("packets", units::kPackets, "packets done", counters.packets);
     queue.counter("kernels", statistics::Unit("kernels"), "kernels launched", counters.kernels);
+    queue.counter("untimed_kernels", statistics::Unit("kernels"), "of these, run without timing",
+                  counters.untimed_kernels);
     queue.counter("polls", statistics::Unit("looks"), "that found a packet or a signal not ready",
                   counters.polls);
   }

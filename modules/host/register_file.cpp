@@ -24,7 +24,7 @@ std::uint64_t with_high(std::uint64_t value, std::uint32_t word) {
 RegisterFile::RegisterFile(Parts parts)
     : parts_(std::move(parts)),
       access_(WEFT_REGISTER_BYTES / 4, RegisterAccess::kNone),
-      state_(parts_.queues.size()) {
+      state_(parts_.queues.size(), parts_.functional) {
   allow(0, global_registers());
   for (unsigned i = 0; i < parts_.space.windows().size(); ++i) allow(WEFT_WINDOW(i, 0), window_registers());
   for (unsigned i = 0; i < parts_.queues.size(); ++i) allow(WEFT_QUEUE(i, 0), queue_registers());
@@ -39,7 +39,7 @@ RegisterAccess RegisterFile::access(std::uint64_t offset) const {
 }
 
 void RegisterFile::reset() {
-  state_ = State(parts_.queues.size());
+  state_ = State(parts_.queues.size(), parts_.functional);
   parts_.interrupt_changed();
 }
 
@@ -133,6 +133,8 @@ std::uint32_t RegisterFile::read_global(std::uint64_t offset, bool quiet) {
       return state_.cycles_high;
     case WEFT_REG_WINDOWS:
       return static_cast<std::uint32_t>(parts_.space.windows().size());
+    case WEFT_REG_MODE:
+      return state_.mode;
     default:
       return 0;
   }
@@ -202,6 +204,9 @@ void RegisterFile::write_global(std::uint64_t offset, std::uint32_t value) {
       return clear(state_.irq, value);
     case WEFT_REG_IRQ_ENABLE:
       return enable(state_.irq, value);
+    case WEFT_REG_MODE:
+      state_.mode = value & WEFT_MODE_FUNCTIONAL;
+      return;
     case WEFT_REG_ERROR_CODE:
       state_.error_code = WEFT_ERROR_NONE;
       state_.error_queue = WEFT_NO_QUEUE;
@@ -316,6 +321,7 @@ void RegisterFile::probes(const Probes::Scope& scope) const {
   constexpr unsigned kBits = Probes::kNumberBits;
   scope.signal("irq_status", kBits, [this](std::uint64_t) { return state_.irq.status; });
   scope.signal("irq_enable", kBits, [this](std::uint64_t) { return state_.irq.enable; });
+  scope.signal("mode", 1, [this](std::uint64_t) { return state_.mode; });
   scope.signal("error_code", kBits, [this](std::uint64_t) { return state_.error_code; });
 }
 

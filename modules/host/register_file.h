@@ -26,6 +26,7 @@ class RegisterFile final : public Events {
     std::function<bool()> in_reset;
     std::function<void()> request_reset;
     std::function<void()> interrupt_changed;
+    bool functional = false;  // MODE after a reset
   };
 
   explicit RegisterFile(Parts parts);
@@ -43,6 +44,8 @@ class RegisterFile final : public Events {
   bool interrupt() const { return state_.irq.line(); }
   // The same of what happened in one queue, by its own IRQ_STATUS and IRQ_ENABLE.
   bool interrupt(unsigned queue) const { return state_.queue_irq[queue].line(); }
+  // Kernels that begin now run without timing.
+  bool functional() const { return (state_.mode & WEFT_MODE_FUNCTIONAL) != 0; }
   // What the first error since it was cleared was about, for people; empty: there is none.
   const std::string& error_text() const { return state_.error_text; }
   std::uint64_t errors() const { return errors_; }
@@ -61,9 +64,11 @@ class RegisterFile final : public Events {
     bool line() const { return (status & enable) != 0; }
   };
   struct State {
-    explicit State(std::size_t queues) : queue_irq(queues) {}
+    State(std::size_t queues, bool functional)
+        : queue_irq(queues), mode(functional ? WEFT_MODE_FUNCTIONAL : 0) {}
     Interrupt irq;
     std::vector<Interrupt> queue_irq;
+    std::uint32_t mode;
     std::uint32_t error_code = WEFT_ERROR_NONE, error_queue = WEFT_NO_QUEUE;
     std::uint64_t error_address = 0;
     std::string error_text;

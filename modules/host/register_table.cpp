@@ -28,6 +28,7 @@ const std::vector<RegisterEntry>& global_registers() {
       {"CYCLES_LO", 0x040, Access::kReadOnly, "core clock cycles; reading it latches CYCLES_HI"},
       {"CYCLES_HI", 0x044, Access::kReadOnly, ""},
       {"WINDOWS", 0x048, Access::kReadOnly, "number of system memory windows"},
+      {"MODE", 0x04C, Access::kReadWrite, "WEFT_MODE_*: how kernels run that begin from now on"},
   };
   return kTable;
 }
@@ -86,11 +87,17 @@ const std::vector<RegisterBlock>& register_blocks() {
 
 const std::vector<RegisterValues>& register_values() {
   static const std::vector<RegisterValues> kTable = {
-      {"REG_", "STATUS", "STATUS_"},         {"REG_", "CONTROL", "CONTROL_"},
-      {"REG_", "IRQ_STATUS", "IRQ_"},        {"REG_", "IRQ_ENABLE", "IRQ_"},
-      {"REG_", "ERROR_CODE", "ERROR_"},      {"WINDOW_", "CONTROL", "WINDOW_ENABLE"},
-      {"QUEUE_", "CONTROL", "QUEUE_ENABLE"}, {"QUEUE_", "STATUS", "QUEUE_STATUS_"},
-      {"QUEUE_", "IRQ_STATUS", "IRQ_"},      {"QUEUE_", "IRQ_ENABLE", "IRQ_"},
+      {"REG_", "STATUS", "STATUS_"},
+      {"REG_", "CONTROL", "CONTROL_"},
+      {"REG_", "IRQ_STATUS", "IRQ_"},
+      {"REG_", "IRQ_ENABLE", "IRQ_"},
+      {"REG_", "MODE", "MODE_"},
+      {"REG_", "ERROR_CODE", "ERROR_"},
+      {"WINDOW_", "CONTROL", "WINDOW_ENABLE"},
+      {"QUEUE_", "CONTROL", "QUEUE_ENABLE"},
+      {"QUEUE_", "STATUS", "QUEUE_STATUS_"},
+      {"QUEUE_", "IRQ_STATUS", "IRQ_"},
+      {"QUEUE_", "IRQ_ENABLE", "IRQ_"},
   };
   return kTable;
 }
@@ -113,6 +120,9 @@ const std::vector<ConstantGroup>& constant_groups() {
        {{"CONTROL_RESET", 1u << 0, "back to the state after power-on, device memory included"},
         {"CONTROL_INVALIDATE", 1u << 1,
          "forget kernel objects and modules, which are kept from their first use on; idle queues only"}}},
+      {"MODE",
+       {{"MODE_FUNCTIONAL", 1u << 0,
+         "without timing: a kernel is done as it begins, in no simulated time, with the same results"}}},
       {"IRQ_STATUS and IRQ_ENABLE",
        {{"IRQ_COMPLETION", 1u << 0, "a packet with a completion signal is done"},
         {"IRQ_ERROR", 1u << 1, "ERROR_CODE says what"},

@@ -151,6 +151,7 @@ void Soc::load_into_memory(const std::string& path) {
 void Soc::give_up_if(const std::function<bool()>& condition) {
   if (external_.has_value()) external_->give_up_if(condition);
   if (qemu_.has_value()) qemu_->give_up_if(condition);
+  gpu_.interrupt_untimed(condition);
 }
 
 std::optional<int> Soc::exit_code() const {

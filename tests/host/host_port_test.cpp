@@ -105,7 +105,7 @@ TEST_P(HostPort, EveryBadAccessIsAnswered) {
       {"no bytes", kRead, 0x000, 0, nullptr, 4, tlm::TLM_BURST_ERROR_RESPONSE},
       {"byte enables", kRead, 0x000, 4, enables, 0, tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE},
       {"streaming", kRead, 0x000, 4, nullptr, 2, tlm::TLM_BURST_ERROR_RESPONSE},
-      {"no register", kRead, 0x04C, 4, nullptr, 0, tlm::TLM_ADDRESS_ERROR_RESPONSE},
+      {"no register", kRead, 0x054, 4, nullptr, 0, tlm::TLM_ADDRESS_ERROR_RESPONSE},
       {"behind the last queue", kRead, 0x1100, 4, nullptr, 0, tlm::TLM_ADDRESS_ERROR_RESPONSE},
       {"behind the last window", kRead, 0x180, 4, nullptr, 0, tlm::TLM_ADDRESS_ERROR_RESPONSE},
       {"read only", kWrite, WEFT_REG_ID, 4, nullptr, 0, tlm::TLM_COMMAND_ERROR_RESPONSE},

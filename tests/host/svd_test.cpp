@@ -128,6 +128,7 @@ TEST_F(Svd, NamesTheBitsAndCodesOfTheHeader) {
   expect("REG_IRQ_STATUS", "IRQ_");
   expect("REG_IRQ_ENABLE", "IRQ_");
   expect("REG_ERROR_CODE", "ERROR_");
+  expect("REG_MODE", "MODE_");
   expect("QUEUE_STATUS", "QUEUE_STATUS_");
   expect("QUEUE_IRQ_STATUS", "IRQ_");
   expect("QUEUE_IRQ_ENABLE", "IRQ_");

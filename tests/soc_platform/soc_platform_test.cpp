@@ -93,6 +93,29 @@ TEST_P(Firmware, SearchesAGraphOnTheGpuAndSleepsMeanwhile) {
   EXPECT_LT(asleep + stats["host_instructions"].get<double>(), stats["simulated_ns"].get<double>());
 }
 
+// Without timing: the same answers, no cycles, and less simulated time.
+TEST_P(Firmware, FindsTheSameWithoutTiming) {
+  const Folder folder;
+  ordered_json stats[2];
+  for (const bool functional : {false, true}) {
+    const std::string name = functional ? "functional" : "timed";
+    std::vector<std::string> words{
+        "soc",   "--config",       GetParam(), "--firmware", firmware(WEFT_FIRMWARE, "bfs", GetParam()),
+        "--out", folder.path(name)};
+    if (functional) words.emplace_back("--functional");
+    const Exit exit = weft(words);
+    ASSERT_EQ(exit.code, 0) << exit.err;
+    EXPECT_THAT(exit.out, HasSubstr(right("with copies", 1)));
+    EXPECT_THAT(exit.out, HasSubstr(right("shared memory", 0)));
+    stats[functional ? 1 : 0] = folder.json(name + "/stats.json");
+  }
+  EXPECT_EQ(stats[1]["cycles"], 0);
+  EXPECT_EQ(stats[1]["functional"]["launches"], 2 * expected().levels);
+  EXPECT_EQ(stats[1]["functional"]["thread_instructions"], stats[0]["thread_instructions"]);
+  EXPECT_LT(stats[1]["simulated_ns"].get<double>(), stats[0]["simulated_ns"].get<double>());
+  EXPECT_FALSE(stats[0].contains("functional"));
+}
+
 TEST_P(Firmware, TheSameRunGivesTheSameResults) {
   const Folder folder;
   ordered_json stats[2];

@@ -23,6 +23,7 @@ struct Config {
   std::uint64_t poll_cycles = 200;
   Transport dma_transport = Transport::kApproximate;
   bool tolerant = false;
+  bool functional = false;
 
   void describe(config::Visitor& v);
   // Throws InputError unless burst_bytes is a power of two.

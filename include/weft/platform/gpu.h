@@ -20,6 +20,7 @@
 #include "weft/common/fault.h"
 #include "weft/common/statistics.h"
 #include "weft/dispatch/launch.h"
+#include "weft/functional/counters.h"
 #include "weft/platform/device_memory.h"
 #include "weft/platform/gpu_config.h"
 #include "weft/platform/hop_observer.h"
@@ -85,6 +86,14 @@ class Gpu : public sc_core::sc_module {
   void launch(const dispatch::Launch& launch);
   // The same for what prepare() has made. Nothing of it may change any more.
   void enqueue(const std::shared_ptr<execute::Kernel>& kernel);
+  // Runs a launch at once, without timing: simulated time stands still, and what kernels in time do meanwhile
+  // comes before or after it. False: it faulted (fault()), or the GPU had before. Throws InputError as launch
+  // does. A kernel that waits for something outside never ends, but by `interrupt_untimed`.
+  bool run_untimed(const dispatch::Launch& launch);
+  // Asked now and then while such a launch runs; true ends it, as `abandon` does.
+  void interrupt_untimed(std::function<bool()> interrupted);
+  // What these launches have executed.
+  const functional::Counters& untimed_counters() const;
   bool idle() const;                            // nothing queued, running, or on its way to memory
   const sc_core::sc_event& idle_event() const;  // notified when the last launch has drained
 
