@@ -111,7 +111,9 @@ TEST_P(Firmware, FindsTheSameWithoutTiming) {
   }
   EXPECT_EQ(stats[1]["cycles"], 0);
   EXPECT_EQ(stats[1]["functional"]["launches"], 2 * expected().levels);
-  EXPECT_EQ(stats[1]["functional"]["thread_instructions"], stats[0]["thread_instructions"]);
+  // Threads race for a vertex, and the loser goes another way: no exact number.
+  const double timed = stats[0]["thread_instructions"];
+  EXPECT_NEAR(stats[1]["functional"]["thread_instructions"].get<double>(), timed, 0.01 * timed);
   EXPECT_LT(stats[1]["simulated_ns"].get<double>(), stats[0]["simulated_ns"].get<double>());
   EXPECT_FALSE(stats[0].contains("functional"));
 }
