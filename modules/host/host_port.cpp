@@ -119,6 +119,7 @@ void HostPort::blocking(unsigned, Payload& payload, sc_time& delay) {
 // A doorbell starts work, so it rings at its initiator's local time; everything else acts at once.
 void HostPort::blocking_register(Payload& payload, const sc_time& delay) {
   const std::uint64_t address = payload.get_address();
+  if (!doorbells_.empty()) ring_doorbells();  // those of this instant come before it
   if (!payload.is_write()) return access_register(payload);
   if (!RegisterFile::is_doorbell(address)) {
     ring_before(address);

@@ -462,6 +462,20 @@ TEST(Doorbells, KeepTheirPlaceInTheOrderOfWrites) {
     EXPECT_EQ(platform.cpu.get<std::uint32_t>(WEFT_REG_ERROR_CODE), 0u) << platform.gpu.host_error();
     platform.wait_for_queue(0);
     platform.expect_filled();
+    // The next one, at the same instant in simulated time: by then the first has rung.
+    platform.cpu.put<std::uint32_t>(WEFT_QUEUE(0, WEFT_QUEUE_IRQ_STATUS), UINT32_MAX);
+    platform.cpu.synchronise();
+    platform.write_packet(0, 1, dispatch_packet(5, 64));
+    platform.write_packet(0, 2, dispatch_packet(5, 64));
+    platform.cpu.local = sc_time(20, sc_core::SC_US);
+    platform.ring(0, 2);
+    platform.cpu.local = sc_time(20, sc_core::SC_US);
+    platform.cpu.synchronise();
+    platform.ring(0, 3);
+    EXPECT_EQ(platform.cpu.get<std::uint32_t>(WEFT_QUEUE(0, WEFT_QUEUE_DOORBELL)), 3u);
+    EXPECT_EQ(platform.cpu.get<std::uint32_t>(WEFT_REG_ERROR_CODE), 0u) << platform.gpu.host_error();
+    sc_core::wait(sc_time(20, sc_core::SC_US));
+    EXPECT_EQ(platform.cpu.get<std::uint32_t>(WEFT_QUEUE(0, WEFT_QUEUE_READ_INDEX)), 3u);
     // A reset takes what waits.
     platform.cpu.local = sc_time(20, sc_core::SC_US);
     platform.ring(1, 5);
