@@ -17,6 +17,7 @@
 #include "platform/sampler.h"
 #include "platform/sm_columns.h"
 #include "platform/system_side.h"
+#include "platform/timeline.h"
 #include "platform/utilisation.h"
 #include "platform/watchdog.h"
 #include "platform/waveforms.h"
@@ -93,6 +94,7 @@ struct Gpu::Impl final : sm::SmListener {
   statistics::Columns columns;          // of all SMs together
   std::optional<EnergyColumns> energy;  // sm.observe.events
   std::optional<Waveforms> waveforms;   // after the parts that they look at
+  std::optional<Timeline> timeline;     // after these, whose signals it reads
   execute::DeviceServices* services = nullptr;
   std::vector<std::uint8_t> pages;  // per page of device memory: allocated?
   texture::Table objects;
@@ -137,6 +139,9 @@ Gpu::Impl::Impl(const GpuConfig& c, const Options& o, Gpu& gpu)
                 [this] {
                   watchdog.stop();
                   idle.notify(sc_core::SC_ZERO_TIME);
+                },
+                [this](const execute::Kernel& kernel, Cycle last) {
+                  if (timeline.has_value()) timeline->launch_ended(kernel, last);
                 },
                 [this] {
                   if (rests) rests();
@@ -221,6 +226,7 @@ void Gpu::Impl::begun(const execute::Kernel& kernel, Cycle now, bool alone) {
   if (observer != nullptr) observer->kernel_started(kernel, static_cast<unsigned>(sms.size()));
   if (alone) watchdog.start(now);
   if (waveforms.has_value()) waveforms->recordings().wake();
+  if (timeline.has_value()) timeline->launch_began(kernel, launches.begun(), now + 1);
   if (alone && sampler.has_value()) sampler->begun(now);
 }
 
@@ -248,6 +254,7 @@ void Gpu::Impl::reset() {
   settle();
   if (sampler.has_value()) sampler->finish();
   if (log.has_value()) log->forget();
+  if (timeline.has_value()) timeline->reset();
   for (ClockDomain* clock : {&memory_clock, &interconnect_clock, &core}) clock->reset();
   // From memory towards the SMs: who holds a payload drops it before its owner frees it.
   for (auto& channel : channels) channel.reset();
@@ -575,6 +582,25 @@ void Gpu::write_waveform(const std::string& file, const SignalSelection& selecti
 
 void Gpu::close_waveforms() {
   if (impl_->waveforms.has_value()) impl_->waveforms->recordings().close();
+}
+
+void Gpu::write_timeline(const std::string& file, const TimelineSelection& selection) {
+  Impl& gpu = *impl_;
+  Waveforms& waveforms = gpu.made_waveforms(file);
+  if (gpu.timeline.has_value()) throw InputError(file, "a timeline can be asked for once");
+  gpu.timeline.emplace(Timeline::Parts{gpu.core, gpu.sms, gpu.host, waveforms.probes(), gpu.tree,
+                                       [&waveforms] { return waveforms.busy(); }},
+                       file, selection);
+  gpu.host.watch([&gpu] {
+    gpu.waveforms->recordings().wake();
+    gpu.timeline->wake();
+  });
+}
+
+std::string Gpu::close_timeline() {
+  if (!impl_->timeline.has_value()) return "";
+  impl_->timeline->close();
+  return impl_->timeline->ended_early();
 }
 
 void Gpu::trace(sc_core::sc_trace_file* file, const SignalSelection& selection) const {

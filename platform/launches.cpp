@@ -73,6 +73,7 @@ void Launches::finished(Number number, Cycle now) {
   }
   const LaunchOutcome outcome = outcome_of(done, now);
   if (log_ != nullptr) log_->ended(number, outcome);
+  hooks_.left(*done.kernel, now);
   if (done.kernel->launch.done) done.kernel->launch.done(outcome);
   if (idle()) hooks_.ended();
   if (running_.empty()) hooks_.rests();
@@ -118,6 +119,7 @@ void Launches::stop(const std::string& fault, unsigned guilty) {
     outcome.end = of_this ? LaunchOutcome::End::kFaulted : LaunchOutcome::End::kStopped;
     outcome.fault = fault;
     if (log_ != nullptr) log_->ended(launch.number, outcome);
+    hooks_.left(*launch.kernel, now);
     if (launch.kernel->launch.done) launch.kernel->launch.done(outcome);
   }
   for (const auto& kernel : waiting) {

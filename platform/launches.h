@@ -26,7 +26,8 @@ class Launches {
     std::function<execute::DeviceMemoryView()> view;  // device memory for a kernel that begins
     std::function<bool()> may_overlap;                // whether a launch may begin while others run
     std::function<void(const execute::Kernel&, Cycle now, bool alone)> begun;
-    std::function<void()> ended;  // no launch runs or waits any more
+    std::function<void()> ended;                                   // no launch runs or waits any more
+    std::function<void(const execute::Kernel&, Cycle last)> left;  // a launch has ended, by itself or not
     std::function<void()> rests;  // a launch has ended and none runs, but some may wait; after `ended`
   };
 

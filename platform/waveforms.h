@@ -45,6 +45,8 @@ class Waveforms {
 
   const Probes& probes() const { return probes_; }
   vcd::GpuWaveform& recordings() { return waveform_; }
+  // Anything may still change at the next edge.
+  bool busy() const;
   // What a file of our own says at its beginning.
   std::vector<std::string> comments() const;
 
@@ -60,7 +62,6 @@ class Waveforms {
   void add_probes();
   void add_launches();
   void meter(Cycle now);
-  bool busy() const;
 
   const Parts parts_;
   Probes probes_;

@@ -133,6 +133,7 @@ Options session_options(SessionOptions& options) {
             "check the TLM-2.0 protocol on every hop; a violation is a wrong result");
   add_trace_options(group, options.trace);
   add_transaction_options(group, options.transactions);
+  add_timeline_options(group, options.timeline);
   group
       .number("sample", options.sample, kSampleBounds,
               "write samples.csv to --out: what each SM did in every so many core cycles")

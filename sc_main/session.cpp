@@ -33,6 +33,7 @@ runtime::FunctionalOptions functional_options(const SessionOptions& options) {
     refuse(options.monitors, "--monitors");
     refuse(!options.trace.file.empty(), "--vcd");
     refuse(!options.transactions.file.empty(), "--transactions");
+    refuse(!options.timeline.file.empty(), "--timeline");
     refuse(options.sample != 0, "--sample");
     refuse(!options.fast_forward.empty(), "--fast-forward");
   }
@@ -112,6 +113,7 @@ Session::Session(const SessionOptions& options)
   // Before the simulation, not after it: a folder that cannot be made should not cost a run.
   if (!options_.out.empty()) make_folder(options_.out);
   start_trace(device_.gpu(), options_.trace);
+  start_timeline(device_.gpu(), options_.timeline);
   if (transactions_ != nullptr) transactions_->begin(device_.gpu());
   start_tables(device_.gpu(), options_.sample, options_.out, options_.functional);
   catch_interrupts();
@@ -210,6 +212,7 @@ ExitCode Session::execute(Outcome& outcome, const std::function<void(runtime::De
   if (!elsewhere.empty()) std::cerr << "weft: " << elsewhere << "\n";
   end_checkpoints(outcome);
   if (transactions_ != nullptr) transactions_->close();
+  finish_timeline(device_.gpu());
   finish_trace(device_.gpu());  // after the results: a waveform that does not fit the disk must not cost them
 
   const auto is_of_scalars = [](const check::Report& report) { return report.kind == "scalar"; };

@@ -14,6 +14,7 @@
 #include "sc_main/checkpoint.h"
 #include "sc_main/cli.h"
 #include "sc_main/report.h"
+#include "sc_main/timeline.h"
 #include "sc_main/trace.h"
 #include "sc_main/transactions.h"
 #include "weft/runtime/device.h"
@@ -31,6 +32,7 @@ struct SessionOptions {
   bool monitors = false;
   TraceOptions trace;
   TransactionOptions transactions;
+  TimelineOptions timeline;
   std::uint64_t sample = 0;  // core cycles of an interval of samples.csv; 0: none
   bool functional = false;
   std::string fast_forward;         // launches, or the name of a kernel; empty: none

@@ -13,6 +13,7 @@
 #include "sc_main/log_stream.h"
 #include "sc_main/options.h"
 #include "sc_main/report.h"
+#include "sc_main/timeline.h"
 #include "sc_main/trace.h"
 #include "sc_main/transactions.h"
 #include "weft/warp_formation/plugins.h"
@@ -29,6 +30,7 @@ struct SocOptions {
   std::uint64_t sample = 0;
   bool monitors = false, functional = false;
   TraceOptions trace;
+  TimelineOptions timeline;
   TransactionOptions transactions;
 };
 
@@ -147,6 +149,7 @@ ExitCode soc(const Words& words) {
             "check the TLM-2.0 protocol on every hop; a violation is a wrong result");
   add_trace_options(description, options.trace);
   add_transaction_options(description, options.transactions);
+  add_timeline_options(description, options.timeline);
   if (!parse(words, "weft soc --firmware FILE [OPTIONS]\n       weft soc --config external [OPTIONS]",
              description))
     return ExitCode::kDone;
@@ -165,6 +168,7 @@ ExitCode soc(const Words& words) {
   if (options.functional) options.gpu_overrides.emplace_back("host.functional=true");
   Soc soc("soc", config, load_gpu_of(config, options.gpu_overrides), log ? *log : std::cout, gpu_options);
   start_trace(soc.gpu(), options.trace);
+  start_timeline(soc.gpu(), options.timeline);
   if (transactions != nullptr) transactions->begin(soc.gpu());
   start_tables(soc.gpu(), options.sample, options.out);
   if (!options.firmware.empty()) soc.load(options.firmware);
@@ -188,6 +192,7 @@ ExitCode soc(const Words& words) {
   if (!elsewhere.empty()) std::cerr << "weft: " << elsewhere << "\n";
   if (!violations.empty()) std::cerr << "weft: protocol violations:\n" << violations;
   if (transactions != nullptr) transactions->close();
+  finish_timeline(soc.gpu());
   finish_trace(soc.gpu());  // after the results: a waveform that does not fit the disk must not cost them
   if (!outcome.fault.empty()) {
     std::cerr << "weft: " << outcome.fault << "\n";

@@ -3,21 +3,10 @@
 #include <utility>
 
 #include "sc_main/options.h"
+#include "sc_main/ranges.h"
 #include "weft/common/error.h"
 
 namespace weft::cli {
-
-namespace {
-
-// `first` and `last` are options, without dashes.
-void check_range(const char* last, std::uint64_t last_value, const char* first, std::uint64_t first_value) {
-  if (last_value >= first_value) return;
-  throw InputError("--" + std::string(last), "found " + std::to_string(last_value) + "; allowed: " +
-                                                 std::to_string(first_value) + " (--" + first + ") or more");
-}
-
-}  // namespace
-
 void add_trace_options(Options& description, TraceOptions& options) {
   constexpr std::uint64_t kAny = UINT64_MAX;
   SignalSelection& selection = options.selection;
@@ -44,8 +33,8 @@ void start_trace(Gpu& gpu, const TraceOptions& options) {
       throw InputError("--vcd-...", "says what waveforms have; give the file, too: --vcd FILE");
     return;
   }
-  check_range("vcd-stop", selection.last_cycle, "vcd-start", selection.first_cycle);
-  check_range("vcd-last-launch", selection.last_launch, "vcd-first-launch", selection.first_launch);
+  check_order("vcd-stop", selection.last_cycle, "vcd-start", selection.first_cycle);
+  check_order("vcd-last-launch", selection.last_launch, "vcd-first-launch", selection.first_launch);
   gpu.write_waveform(options.file, selection);
 }
 

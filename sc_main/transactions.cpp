@@ -1,34 +1,12 @@
 #include "sc_main/transactions.h"
 
-#include <vector>
+#include <utility>
 
-#include "common/number.h"
 #include "sc_main/options.h"
+#include "sc_main/ranges.h"
 #include "weft/common/error.h"
 
 namespace weft::cli {
-namespace {
-
-// "3", "0-3" or several with commas between.
-std::vector<TransactionFilter::Range> read_ranges(const std::string& option, const std::string& text,
-                                                  std::uint64_t most) {
-  std::vector<TransactionFilter::Range> ranges;
-  for (std::size_t begin = 0; !text.empty() && begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    const std::string part = text.substr(begin, end - begin);
-    const std::size_t dash = part.find('-');
-    const auto number = [&](const std::string& digits) { return read_unsigned(option, digits, {0, most}); };
-    const std::uint64_t first = number(part.substr(0, dash));
-    const std::uint64_t last = dash == std::string::npos ? first : number(part.substr(dash + 1));
-    if (last < first)
-      throw InputError(option, "found '" + part + "'; allowed: FIRST-LAST, where LAST is not below FIRST");
-    ranges.emplace_back(first, last);
-    begin = end + 1;
-  }
-  return ranges;
-}
-
-}  // namespace
 
 void add_transaction_options(Options& description, TransactionOptions& options) {
   description

@@ -13,8 +13,14 @@
 namespace weft {
 
 GrowingFile::GrowingFile(std::string path, std::string boundary)
+    : GrowingFile(std::move(path), [boundary = std::move(boundary)](std::string_view text) {
+        const std::size_t piece = text.rfind(boundary);
+        return piece == std::string_view::npos ? 0 : piece + 1;
+      }) {}
+
+GrowingFile::GrowingFile(std::string path, Whole whole)
     : path_(std::move(path)),
-      boundary_(std::move(boundary)),
+      whole_(std::move(whole)),
       file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
   if (file_ < 0) throw InputError(path_, std::string("cannot be written: ") + std::strerror(errno));
   buffer_.reserve(kBufferBytes + kBufferBytes / 4);
@@ -37,8 +43,7 @@ void GrowingFile::flush() {
     } else if (errno != EINTR) {
       const int reason = errno;
       // Half a piece would make the file unreadable, so the one that did not fit goes.
-      const std::size_t piece = std::string_view(buffer_.data(), done).rfind(boundary_);
-      const std::uint64_t keep = file_bytes_ + (piece == std::string_view::npos ? 0 : piece + 1);
+      const std::uint64_t keep = file_bytes_ + whole_(std::string_view(buffer_.data(), done));
       if (::ftruncate(file_, static_cast<off_t>(keep)) != 0) {
         // Not a regular file: nothing to cut.
       }

@@ -1,4 +1,4 @@
-// A text file that grows while a simulation runs: through a buffer, and whatever the disk has room for stays
+// A file that grows while a simulation runs: through a buffer, and whatever the disk has room for stays
 // readable.
 //
 //   GrowingFile file("trace.csv", "\n");
@@ -9,15 +9,20 @@
 #define WEFT_COMMON_GROWING_FILE_H
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 
 namespace weft {
 
 class GrowingFile {
  public:
-  // Creates the file, or empties it. Throws InputError if that is impossible. A piece ends before `boundary`,
-  // behind its line feed.
+  // Creates the file, or empties it. Throws InputError if that is impossible. A piece of text ends before
+  // `boundary`, behind its line feed.
   GrowingFile(std::string path, std::string boundary);
+  // How many of these bytes, which begin with a piece, are whole pieces.
+  using Whole = std::function<std::size_t(std::string_view)>;
+  GrowingFile(std::string path, Whole whole);
   ~GrowingFile();
   GrowingFile(const GrowingFile&) = delete;
   GrowingFile& operator=(const GrowingFile&) = delete;
@@ -46,7 +51,8 @@ class GrowingFile {
 
   void fail(int reason);
 
-  const std::string path_, boundary_;
+  const std::string path_;
+  const Whole whole_;
   int file_ = -1;
   std::string error_, buffer_;
   std::uint64_t file_bytes_ = 0;  // before the buffer

@@ -48,6 +48,7 @@ void DmaEngine::copy(Copy copy) {
 
 void DmaEngine::run(std::unique_ptr<DmaPlan> plan, Done done) {
   state_.jobs.emplace_back();
+  state_.jobs.back().number = next_number_++;
   state_.jobs.back().plan = std::move(plan);
   state_.jobs.back().done = std::move(done);
   domain_.wake(index_);
@@ -65,6 +66,7 @@ Cycle DmaEngine::step(Cycle) {
     if (job.told || !over || job.open != 0) continue;
     job.told = true;
     ++copies_;
+    if (observer_ != nullptr && job.begun) observer_->job_ended(job.number, job.bytes);
     if (job.done) job.done(job.outcome);
   }
   while (!state_.jobs.empty() && state_.jobs.front().told) state_.jobs.pop_front();
@@ -78,6 +80,8 @@ bool DmaEngine::begin_piece(Job& job) {
   state_.free.pop_back();
   slot.job = &job;
   ++job.open;
+  if (!job.begun && observer_ != nullptr) observer_->job_began(job.number);
+  job.begun = true;
   if (!slot.piece.reads.empty()) {
     start(slot, slot.piece.reads, false);
     return true;
@@ -119,7 +123,10 @@ void DmaEngine::transferred(Transfer& transfer) {
   Slot& slot = *static_cast<Part&>(transfer).slot;
   Job& job = *slot.job;
   if (transfer.status == tlm::TLM_OK_RESPONSE) {
-    if (slot.writing) bytes_ += transfer.bytes;
+    if (slot.writing) {
+      bytes_ += transfer.bytes;
+      job.bytes += transfer.bytes;
+    }
   } else if (job.outcome.done) {
     job.outcome = {false, transfer.failed_address};
     ++errors_;
@@ -134,6 +141,7 @@ void DmaEngine::transferred(Transfer& transfer) {
 
 void DmaEngine::reset() {
   state_ = State(state_.slots.size(), burst_bytes_);
+  if (observer_ != nullptr) observer_->jobs_forgotten();
 }
 
 void DmaEngine::probes(const Probes::Scope& scope) const {

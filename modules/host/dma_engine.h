@@ -50,6 +50,15 @@ class DmaPlan {
   virtual bool next(DmaPiece& piece, std::uint64_t most) = 0;
 };
 
+// Who watches jobs. `job` counts from 0.
+class DmaObserver {
+ public:
+  virtual ~DmaObserver() = default;
+  virtual void job_began(std::uint64_t job) = 0;  // its first piece
+  virtual void job_ended(std::uint64_t job, std::uint64_t bytes) = 0;
+  virtual void jobs_forgotten() = 0;  // a reset
+};
+
 class DmaEngine final : private TransferClient {
  public:
   struct Outcome {
@@ -76,9 +85,13 @@ class DmaEngine final : private TransferClient {
   bool idle() const { return state_.jobs.empty(); }
   void bind(statistics::Group& group);
   void probes(const Probes::Scope& scope) const;
+  // Shows jobs from now on to `observer`; nullptr: to nobody.
+  void watch(DmaObserver* observer) { observer_ = observer; }
 
  private:
   struct Job {
+    std::uint64_t number = 0, bytes = 0;  // written so far
+    bool begun = false;
     std::unique_ptr<DmaPlan> plan;
     Done done;
     Outcome outcome;
@@ -117,6 +130,8 @@ class DmaEngine final : private TransferClient {
   std::size_t index_ = 0;
   State state_;
   std::uint64_t copies_ = 0, bytes_ = 0, errors_ = 0;
+  std::uint64_t next_number_ = 0;
+  DmaObserver* observer_ = nullptr;
 };
 
 }  // namespace weft::host

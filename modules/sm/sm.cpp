@@ -132,6 +132,7 @@ void Sm::start_kernel(const execute::Kernel& kernel, const execute::DeviceMemory
   lane_account_.start(now, chunks, kernel.program);
   state_.running = true;
   state_.stopped = false;
+  if (watcher_ != nullptr) watcher_->kernel_started(kernel, now);
 }
 
 // The image of device memory, through DMI along the path that the transactions take.
@@ -155,6 +156,7 @@ void Sm::finish_kernel(Cycle now) {
   account_.bring_to(now + 1);
   lane_account_.bring_to(now + 1);
   state_.running = false;
+  if (watcher_ != nullptr) watcher_->kernel_finished(now + 1);
 }
 
 bool Sm::can_launch() const {
@@ -254,6 +256,7 @@ Cycle Sm::step(Cycle now) {
     state_.reported_drained = true;
     listener_.sm_drained(index_);
   }
+  if (watcher_ != nullptr) watcher_->stepped(now);
   return issued ? now + 1 : next_event(now, unit_busy);
 }
 

@@ -33,6 +33,7 @@
 #include "sm/load_store_unit.h"
 #include "sm/memory_port.h"
 #include "sm/outcome_list.h"
+#include "sm/sm_observer.h"
 #include "sm/spin_observer.h"
 #include "sm/system_transactions.h"
 #include "sm/waking_contexts.h"
@@ -163,6 +164,24 @@ class Sm final : public sc_core::sc_module,
   // Keeps what schedulers and lanes do in each step, from now on or no more.
   void trace(bool on);
 
+  // Shows its work to `observer` from now on (sm_observer.h); nullptr: to nobody.
+  void watch(SmObserver* observer) { watcher_ = kTracing ? observer : nullptr; }
+  static constexpr unsigned kMaxIssues = 512;
+  // For it. The kernel that the SM holds; nullptr: none.
+  const execute::Kernel* kernel() const { return state_.running ? state_.kernel : nullptr; }
+  // What the scheduler does from the last step on; kNone: it issued in that cycle.
+  warp_formation::Stall stall(unsigned scheduler) const { return account_.last(scheduler); }
+  unsigned schedulers() const { return static_cast<unsigned>(config_.schedulers); }
+  bool is_barrel() const { return barrel_; }
+  unsigned domains() const { return static_cast<unsigned>(domains_.size()); }
+  unsigned first_context(unsigned domain) const { return domains_[domain].first_context; }
+  // Of the warp slots of a domain, numbered from 0: what those wait for that offer an instruction, and which.
+  const warp_formation::SmView& view(unsigned domain) const { return domains_[domain]; }
+  const warp_formation::ContextTable& next_pcs(unsigned domain) const {
+    return domains_[domain].unit->contexts();
+  }
+  unsigned lane_count() const { return datapath_->lane_count(); }
+
   struct Counters {
     std::uint64_t warp_instructions = 0;
     std::uint64_t thread_instructions = 0,  // threads of the issues ...
@@ -194,7 +213,6 @@ class Sm final : public sc_core::sc_module,
  private:
   using Stall = warp_formation::Stall;
   using ThreadGroup = warp_formation::ThreadGroup;
-  static constexpr unsigned kMaxIssues = 512;
 
   // A scheduler domain: one warp-formation unit and its view of the SM.
   struct Domain final : warp_formation::SmView {
@@ -305,6 +323,7 @@ class Sm final : public sc_core::sc_module,
   void show_instruction(const InFlight& flight, bool done);
   void survey_lanes(Cycle now);
   void lane_issued(const InFlight& flight, unsigned context);
+  void show_issue(Cycle now, std::uint16_t id, const warp_formation::Issue& issue, unsigned scheduler);
 
   // sm.cpp
   static std::vector<Domain> domains_of(const Config& config, const warp_formation::Config& formation,
@@ -353,6 +372,7 @@ class Sm final : public sc_core::sc_module,
   void resolve_control(std::uint16_t id);
   void resolve_idle_threads(std::uint16_t id);
   void release(std::uint16_t id);
+  void resolved(std::uint16_t id, warp_formation::Outcomes outcomes);
   void tell(std::uint16_t id);
   void go_on(std::uint16_t id, const ThreadGroup& group);
   void exit_threads(const InFlight& flight);
@@ -423,6 +443,7 @@ class Sm final : public sc_core::sc_module,
   Cycle traced_ = 0;  // the cycle that the issues are of
   std::vector<IssueTrace> issue_traces_;
   std::vector<LaneTrace> lane_traces_;
+  SmObserver* watcher_ = nullptr;
   execute::AccessObserver* observer_ = nullptr;
   bool shows_instructions_ = false;  // to it
   bool carries_data_ = false;

@@ -48,8 +48,13 @@ void Sm::write_back(const Event& event) {
   }
 }
 
+void Sm::resolved(std::uint16_t id, warp_formation::Outcomes outcomes) {
+  if (watcher_ != nullptr) watcher_->resolved(id, outcomes, state_.now);
+  domains_[in_flight_[id].domain].unit->resolved(id, outcomes);
+}
+
 void Sm::tell(std::uint16_t id) {
-  domains_[in_flight_[id].domain].unit->resolved(id, outcomes_.outcomes());
+  resolved(id, outcomes_.outcomes());
 }
 
 // Some threads of the issue go on with the next instruction.
@@ -59,7 +64,7 @@ void Sm::go_on(std::uint16_t id, const ThreadGroup& group) {
   outcome.next_pc = flight.pc + 1;
   outcome.depth = flight.depth;
   outcome.groups = {&group, 1};
-  domains_[flight.domain].unit->resolved(id, {&outcome, 1});
+  resolved(id, {&outcome, 1});
 }
 
 // Barrel: threads of a load whose guard did not hold go on; the others follow as their data return.
@@ -174,6 +179,8 @@ void Sm::memory_returned(std::uint16_t issue, unsigned chunk, std::uint32_t mask
 }
 
 void Sm::memory_finished(std::uint16_t issue) {
+  if (watcher_ != nullptr && in_flight_[issue].op->instruction->is_load())
+    watcher_->returned(issue, state_.now);
   release(issue);
 }
 

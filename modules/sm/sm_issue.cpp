@@ -100,6 +100,7 @@ void Sm::start(Cycle now, Domain& domain, unsigned scheduler, const Issue& issue
     trace.pc = issue.pc;
     for (const auto& group : issue.groups) trace.active_lanes += flight.scalar() ? 1 : count_of(group.mask);
   }
+  if (watcher_ != nullptr) show_issue(now, id, issue, domain.first_scheduler + scheduler);
   if (!issue.more_follow) consume(domain, issue);
   domain.unit->issued(id, issue);
   switch (op.instruction->unit) {
@@ -244,7 +245,7 @@ void Sm::resolve_all(std::uint16_t id) {
   outcome.depth = flight.depth;
   outcome.groups = {flight.groups.data(), flight.group_count};
   outcome.whole = true;
-  domains_[flight.domain].unit->resolved(id, {&outcome, 1});
+  resolved(id, {&outcome, 1});
 }
 
 }  // namespace weft::sm

@@ -1,5 +1,6 @@
 // What the SM tells about itself when asked: instructions, lanes that run warps of their own, spinning
 // threads.
+#include <algorithm>
 #include <sstream>
 
 #include "sm/sm.h"
@@ -90,6 +91,32 @@ void Sm::lane_issued(const InFlight& flight, unsigned context) {
     executing += __builtin_popcount(flight.executing[g]);
   }
   lane_account_.issued(lane, static_cast<unsigned>(threads), static_cast<unsigned>(executing));
+}
+
+// For the observer of issues.
+void Sm::show_issue(Cycle now, std::uint16_t id, const warp_formation::Issue& issue, unsigned scheduler) {
+  const InFlight& flight = in_flight_[id];
+  SmObserver::Issue shown;
+  shown.now = now;
+  shown.id = id;
+  shown.slot = flight.slot;
+  shown.scheduler = scheduler;
+  shown.context = domains_[flight.domain].first_context + issue.context;
+  shown.partners = issue.partners;
+  shown.pc = flight.pc;
+  shown.instruction = flight.op->instruction;
+  shown.first_chunk = shown.last_chunk = flight.groups[0].chunk;
+  for (unsigned g = 0; g < flight.group_count; ++g) {
+    shown.first_chunk = std::min(shown.first_chunk, flight.groups[g].chunk);
+    shown.last_chunk = std::max(shown.last_chunk, flight.groups[g].chunk);
+    shown.threads += count_of(flight.groups[g].mask);
+    shown.executing += count_of(flight.executing[g]);
+  }
+  if (datapath_->lane_count() != 0) {
+    shown.lane = datapath_->lane_of(flight.groups[0].chunk, flight.groups[0].mask);
+    shown.lane_free = datapath_->lane_free(shown.lane);
+  }
+  watcher_->issued(shown);
 }
 
 void Sm::trace(bool on) {

@@ -35,10 +35,12 @@ std::uint32_t Sm::waiting_to_exit(const execute::ResidentBlock& block) const {
 }
 
 void Sm::barrier_opened(const execute::ResidentBlock& block, unsigned barrier) {
+  if (watcher_ != nullptr) watcher_->barrier_opened(block.slot, barrier);
   domains_[block.domain].unit->barrier_released(block.slot, barrier);
 }
 
 void Sm::gathered(const execute::ResidentBlock& block, unsigned chunk, std::uint32_t lanes) {
+  if (watcher_ != nullptr) watcher_->gathered(block.slot, chunk, lanes);
   const ThreadGroup group{lanes, static_cast<std::uint16_t>(chunk), 0, false};
   domains_[block.domain].unit->warp_sync_released({&group, 1});
 }
@@ -183,7 +185,7 @@ bool Sm::resume_after_copies(std::uint16_t id) {
     outcome.next_pc = flight.pc + 1;
     outcome.depth = flight.depth;
     outcome.groups = {ready.data(), count};
-    domains_[flight.domain].unit->resolved(id, {&outcome, 1});
+    resolved(id, {&outcome, 1});
   }
   return !left;
 }

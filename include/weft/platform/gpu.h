@@ -25,6 +25,7 @@
 #include "weft/platform/gpu_config.h"
 #include "weft/platform/hop_observer.h"
 #include "weft/platform/signal_selection.h"
+#include "weft/platform/timeline_selection.h"
 #include "weft/platform/totals.h"
 #include "weft/ptx/module.h"
 
@@ -165,6 +166,10 @@ class Gpu : public sc_core::sc_module {
   // Ends all waveforms. InputError if a file of our own is not complete because it could not be written: the
   // run went on without it. The destructor ends them silently.
   void close_waveforms();
+  // A timeline (vcd/TIMELINE.md), once and before the simulation starts; InputError as for waveforms. Its end
+  // throws as theirs does, and returns why the file ends before its time, if it has reached its size.
+  void write_timeline(const std::string& file, const TimelineSelection& selection = {});
+  std::string close_timeline();
   // The names of all signals, without the GPU's own. Before the simulation starts.
   std::vector<std::string> signals() const;
   // Tables of what the SMs do from now on, as CSV (sc_main/README.md says what the columns are): a row per

@@ -1,0 +1,275 @@
+#include "platform/sm_timeline.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "weft/common/popcount.h"
+
+namespace weft {
+
+using vcd::TimelineWriter;
+using warp_formation::Outcome;
+
+namespace {
+
+// Of loads from beyond the SM: what shared memory, constants and parameters give comes from near.
+bool has_arrow(const ptx::Instruction& in) {
+  return in.is_load() && in.unit == ptx::Unit::kMemory && in.space != ptx::Space::kShared &&
+         in.space != ptx::Space::kConst && in.space != ptx::Space::kParam;
+}
+
+// "ld.global.f32"
+std::string text_of(const ptx::Instruction& in) {
+  constexpr std::array<const char*, 7> kSpaces = {"", ".global", ".shared", ".local", ".const", ".param", ""};
+  std::string text = name_of(in.op);
+  if (in.unit == ptx::Unit::kMemory) text += kSpaces[static_cast<unsigned>(in.space)];
+  if (in.type != ptx::Type::kNone) text += std::string(".") + name_of(in.type);
+  return text;
+}
+
+}  // namespace
+
+SmTimeline::Shared::Shared(Writer& w)
+    : writer(w),
+      issue(w.category("issue")),
+      wait(w.category("wait")),
+      memory(w.category("memory")),
+      lane(w.category("lane")),
+      pc(w.key("pc")),
+      ptx_line(w.key("ptx_line")),
+      threads(w.key("threads")),
+      executing(w.key("executing")),
+      slot(w.key("warp_slot")),
+      returned(w.name("data returned")) {
+  for (unsigned s = 0; s < warp_formation::kStalls; ++s)
+    states[s] = w.name(bucket_name(static_cast<Stall>(s)));
+  states[kReady] = w.name("ready");
+  states[kCombined] = w.name("issued as part of another slot's warp");
+}
+
+std::shared_ptr<const InstructionNames> SmTimeline::Shared::names_of(const execute::Kernel& kernel) {
+  std::shared_ptr<const InstructionNames>& known = kernels[&kernel];
+  if (known != nullptr) return known;
+  const ptx::Program& program = kernel.program;
+  auto names = std::make_shared<InstructionNames>();
+  names->of.reserve(program.code.size());
+  for (const ptx::Instruction& in : program.code) {
+    const ptx::SourcePlace& place = in.source.line != 0 ? in.source : in.ptx;
+    names->of.push_back(
+        {writer.name(text_of(in)), writer.place(program.files.at(place.file), place.line), in.ptx.line});
+  }
+  known = std::move(names);
+  return known;
+}
+
+SmTimeline::SmTimeline(Shared& shared, sm::Sm& sm, Writer::Track parent)
+    : shared_(shared),
+      writer_(shared.writer),
+      sm_(sm),
+      barrel_(sm.is_barrel()),
+      flights_(sm::Sm::kMaxIssues) {
+  for (unsigned s = 0; s < sm.schedulers(); ++s)
+    schedulers_.push_back(writer_.track("scheduler " + std::to_string(s), parent));
+  stalls_.assign(schedulers_.size(), Stall::kEmpty);
+  const unsigned last = sm.domains() - 1;
+  const Writer::Track slots = writer_.group("warp slots", parent);
+  slots_.resize(sm.first_context(last) + sm.next_pcs(last).size());
+  for (std::size_t c = 0; c < slots_.size(); ++c)
+    slots_[c].track = writer_.track("warp slot " + std::to_string(c), slots);
+  const Writer::Track lanes = writer_.group("lanes", parent);
+  lanes_.resize(sm.lane_count());
+  for (std::size_t l = 0; l < lanes_.size(); ++l)
+    lanes_[l].track = writer_.track("lane " + std::to_string(l), lanes);
+}
+
+void SmTimeline::start(Cycle first) {
+  sm_.watch(this);
+  if (sm_.kernel() == nullptr) return;
+  kernel_started(*sm_.kernel(), first);
+  stepped(first);
+}
+
+void SmTimeline::stop(Cycle end) {
+  sm_.watch(nullptr);
+  end_all(end);
+}
+
+void SmTimeline::kernel_started(const execute::Kernel& kernel, Cycle) {
+  names_ = shared_.names_of(kernel);
+  for (Slot& slot : slots_) slot.waits = Stall::kNone;
+  std::fill(flights_.begin(), flights_.end(), Flight());
+}
+
+void SmTimeline::kernel_finished(Cycle end) {
+  end_all(end);
+}
+
+void SmTimeline::end_all(Cycle end) {
+  for (std::size_t s = 0; s < schedulers_.size(); ++s) {
+    if (stalls_[s] != Stall::kEmpty) writer_.end(end, schedulers_[s]);
+    stalls_[s] = Stall::kEmpty;
+  }
+  for (Slot& slot : slots_) {
+    close_issues(slot);
+    show(slot, kNothing, end);
+    slot.waits = Stall::kNone;
+  }
+  for (Lane& lane : lanes_) {
+    if (lane.open) writer_.end(std::min(lane.until, end), lane.track);
+    lane.open = false;
+  }
+  names_ = nullptr;
+}
+
+void SmTimeline::show(Slot& slot, std::uint8_t state, Cycle now) {
+  if (slot.shown == state) return;
+  if (slot.shown != kNothing) writer_.end(now, slot.track);
+  if (state != kNothing) writer_.begin(now, slot.track, shared_.states[state], shared_.wait);
+  slot.shown = state;
+}
+
+// An issue is of one cycle.
+void SmTimeline::close_issues(Slot& slot) {
+  for (; slot.open_issues != 0; --slot.open_issues) writer_.end(slot.issued + 1, slot.track);
+}
+
+void SmTimeline::issued(const Issue& issue) {
+  if (names_ == nullptr) return;
+  Slot& slot = slots_[issue.context];
+  if (slot.issued != issue.now) close_issues(slot);
+  show(slot, kNothing, issue.now);
+  Flight& flight = flights_[issue.id];
+  flight = {issue.context, issue.threads, 0};
+  if (has_arrow(*issue.instruction) && issue.executing != 0) flight.arrow = ++shared_.arrows;
+
+  const InstructionNames::Names& names = names_->of[issue.pc];
+  Writer::Details details;
+  details.place = names.place;
+  details.arrow_from = flight.arrow;
+  writer_.begin(issue.now, slot.track, names.name, shared_.issue, details,
+                {{shared_.pc, issue.pc},
+                 {shared_.ptx_line, names.ptx_line},
+                 {shared_.threads, issue.threads},
+                 {shared_.executing, issue.executing}});
+  ++slot.open_issues;
+  slot.issued = issue.now;
+  slot.block = issue.slot;
+  slot.first_chunk = issue.first_chunk;
+  slot.last_chunk = issue.last_chunk;
+  slot.unresolved_id = issue.id;
+  slot.waits = issue.instruction->is_control() ? Stall::kControl
+               : !barrel_                      ? Stall::kNone
+               : issue.instruction->is_load()  ? Stall::kMemory
+                                               : Stall::kDependence;
+  for (std::uint64_t rest = issue.partners; rest != 0; rest &= rest - 1) {
+    const std::size_t other = issue.context + static_cast<unsigned>(__builtin_ctzll(rest));
+    if (other >= slots_.size() || other == issue.context) continue;
+    close_issues(slots_[other]);
+    show(slots_[other], kCombined, issue.now);
+    slots_[other].issued = issue.now;
+  }
+  if (!lanes_.empty()) show_lane(issue, names);
+}
+
+// A unit that lanes share may leave them free.
+void SmTimeline::show_lane(const Issue& issue, const InstructionNames::Names& names) {
+  Lane& lane = lanes_[issue.lane];
+  if (issue.lane_free == lane.until || issue.lane_free <= issue.now) return;
+  if (lane.open) writer_.end(std::min(lane.until, issue.now), lane.track);
+  lane.open = true;
+  lane.until = issue.lane_free;
+  Writer::Details details;
+  details.place = names.place;
+  writer_.begin(issue.now, lane.track, names.name, shared_.lane, details,
+                {{shared_.pc, issue.pc}, {shared_.slot, issue.context}, {shared_.threads, issue.threads}});
+}
+
+// Of a slot's last issue: from then on it waits for what it offers next, or for others.
+void SmTimeline::resolved(std::uint16_t id, warp_formation::Outcomes outcomes, Cycle) {
+  Flight& flight = flights_[id];
+  Slot& slot = slots_[flight.context];
+  Stall waits = Stall::kNone;
+  for (const Outcome& outcome : outcomes) {
+    for (const auto& group : outcome.groups) {
+      const std::uint32_t threads = count_of(group.mask);
+      flight.unresolved -= std::min(threads, flight.unresolved);
+    }
+    if (outcome.kind == Outcome::Kind::kBarrier) {
+      waits = Stall::kBarrier;
+      slot.barrier = outcome.argument;
+    } else if (outcome.kind == Outcome::Kind::kWarpSync) {
+      waits = Stall::kReconvergence;
+    }
+  }
+  if (slot.unresolved_id != id) return;
+  if (waits != Stall::kNone || flight.unresolved == 0) slot.waits = waits;
+}
+
+void SmTimeline::returned(std::uint16_t id, Cycle now) {
+  Flight& flight = flights_[id];
+  if (flight.arrow == 0) return;
+  Writer::Details details;
+  details.arrow_to = flight.arrow;
+  writer_.instant(now, slots_[flight.context].track, shared_.returned, shared_.memory, details);
+  flight.arrow = 0;
+}
+
+void SmTimeline::barrier_opened(std::uint16_t block, unsigned barrier) {
+  for (Slot& slot : slots_) {
+    if (slot.waits == Stall::kBarrier && slot.block == block && slot.barrier == barrier)
+      slot.waits = Stall::kNone;
+  }
+}
+
+void SmTimeline::gathered(std::uint16_t block, unsigned chunk, std::uint32_t) {
+  for (Slot& slot : slots_) {
+    if (slot.waits == Stall::kReconvergence && slot.block == block && slot.first_chunk <= chunk &&
+        chunk <= slot.last_chunk)
+      slot.waits = Stall::kNone;
+  }
+}
+
+std::uint8_t SmTimeline::state_of(const Slot& slot, const warp_formation::SmView& view, ptx::Pc next,
+                                  unsigned context) const {
+  const auto as_state = [](Stall stall) { return static_cast<std::uint8_t>(stall); };
+  if (slot.waits != Stall::kNone) return as_state(slot.waits);
+  if (next == ptx::kNoPc) return kNothing;
+  if (view.waiting_for_unit().has(context)) return as_state(Stall::kUnitBusy);
+  if (view.waiting_for_memory_unit().has(context)) return as_state(Stall::kMemoryBusy);
+  if (view.waiting_for_memory().has(context)) return as_state(Stall::kMemory);
+  if (view.waiting_for_arithmetic().has(context)) return as_state(Stall::kDependence);
+  if (view.waiting_for_fetch().has(context)) return as_state(Stall::kFetch);
+  return kReady;
+}
+
+void SmTimeline::stepped(Cycle now) {
+  if (names_ == nullptr) return;
+  for (std::size_t s = 0; s < schedulers_.size(); ++s) {
+    const Stall stall = sm_.stall(static_cast<unsigned>(s));
+    if (stall == stalls_[s]) continue;
+    if (stalls_[s] != Stall::kEmpty) writer_.end(now, schedulers_[s]);
+    if (stall != Stall::kEmpty) {
+      writer_.begin(now, schedulers_[s], shared_.states[static_cast<unsigned>(stall)],
+                    stall == Stall::kNone ? shared_.issue : shared_.wait);
+    }
+    stalls_[s] = stall;
+  }
+  for (unsigned d = 0; d < sm_.domains(); ++d) {
+    const warp_formation::ContextTable& next = sm_.next_pcs(d);
+    const warp_formation::SmView& view = sm_.view(d);
+    Slot* const slots = &slots_[sm_.first_context(d)];
+    for (unsigned c = 0; c < next.size(); ++c) {
+      Slot& slot = slots[c];
+      if (slot.issued == now && (slot.open_issues != 0 || slot.shown == kCombined)) continue;
+      close_issues(slot);
+      show(slot, state_of(slot, view, next.pc(c), c), now);
+    }
+  }
+  for (Lane& lane : lanes_) {
+    if (!lane.open || now < lane.until) continue;
+    writer_.end(lane.until, lane.track);
+    lane.open = false;
+  }
+}
+
+}  // namespace weft

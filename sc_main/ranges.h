@@ -1,0 +1,22 @@
+// Ranges of numbers, as options have them.
+#ifndef WEFT_SC_MAIN_RANGES_H
+#define WEFT_SC_MAIN_RANGES_H
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace weft::cli {
+
+// "3", "0-3" or several with commas between, up to `most`; both ends are included. Throws InputError, which
+// names the option.
+std::vector<std::pair<std::uint64_t, std::uint64_t>> read_ranges(const std::string& option,
+                                                                 const std::string& text, std::uint64_t most);
+
+// Throws InputError if what option `last` says is before what `first` says; both without dashes.
+void check_order(const char* last, std::uint64_t last_value, const char* first, std::uint64_t first_value);
+
+}  // namespace weft::cli
+
+#endif
