@@ -86,6 +86,7 @@ void SmTimeline::start(Cycle first) {
   sm_.watch(this);
   if (sm_.kernel() == nullptr) return;
   kernel_started(*sm_.kernel(), first);
+  for (Slot& slot : slots_) slot.known = false;
   stepped(first);
 }
 
@@ -96,7 +97,10 @@ void SmTimeline::stop(Cycle end) {
 
 void SmTimeline::kernel_started(const execute::Kernel& kernel, Cycle) {
   names_ = shared_.names_of(kernel);
-  for (Slot& slot : slots_) slot.waits = Stall::kNone;
+  for (Slot& slot : slots_) {
+    slot.waits = Stall::kNone;
+    slot.known = true;
+  }
   std::fill(flights_.begin(), flights_.end(), Flight());
 }
 
@@ -157,6 +161,7 @@ void SmTimeline::issued(const Issue& issue) {
   slot.first_chunk = issue.first_chunk;
   slot.last_chunk = issue.last_chunk;
   slot.unresolved_id = issue.id;
+  slot.known = true;
   slot.waits = issue.instruction->is_control() ? Stall::kControl
                : !barrel_                      ? Stall::kNone
                : issue.instruction->is_load()  ? Stall::kMemory
@@ -187,6 +192,7 @@ void SmTimeline::show_lane(const Issue& issue, const InstructionNames::Names& na
 // Of a slot's last issue: from then on it waits for what it offers next, or for others.
 void SmTimeline::resolved(std::uint16_t id, warp_formation::Outcomes outcomes, Cycle) {
   Flight& flight = flights_[id];
+  if (flight.context == kNoContext) return;
   Slot& slot = slots_[flight.context];
   Stall waits = Stall::kNone;
   for (const Outcome& outcome : outcomes) {
@@ -239,7 +245,7 @@ std::uint8_t SmTimeline::state_of(const Slot& slot, const warp_formation::SmView
   if (view.waiting_for_memory().has(context)) return as_state(Stall::kMemory);
   if (view.waiting_for_arithmetic().has(context)) return as_state(Stall::kDependence);
   if (view.waiting_for_fetch().has(context)) return as_state(Stall::kFetch);
-  return kReady;
+  return slot.known ? kReady : kNothing;
 }
 
 void SmTimeline::stepped(Cycle now) {

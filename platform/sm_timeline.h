@@ -84,10 +84,13 @@ class SmTimeline final : public sm::SmObserver {
     std::uint16_t block = 0, first_chunk = 0, last_chunk = 0;
     std::uint32_t barrier = 0;
     std::uint16_t unresolved_id = 0;
+    // Its last issue is known, or there was none: otherwise only what it is seen to wait for is shown.
+    bool known = false;
   };
+  static constexpr unsigned kNoContext = ~0u;
   struct Flight {
-    unsigned context = 0;
-    std::uint32_t unresolved = 0;  // threads
+    unsigned context = kNoContext;  // its issue was not seen
+    std::uint32_t unresolved = 0;   // threads
     std::uint64_t arrow = 0;
   };
   struct Lane {
