@@ -372,7 +372,10 @@ class Sm final : public sc_core::sc_module,
   void resolve_control(std::uint16_t id);
   void resolve_idle_threads(std::uint16_t id);
   void release(std::uint16_t id);
-  void resolved(std::uint16_t id, warp_formation::Outcomes outcomes);
+  void resolved(std::uint16_t id, warp_formation::Outcomes outcomes) {
+    if (watcher_ != nullptr) watcher_->resolved(id, outcomes, state_.now);
+    domains_[in_flight_[id].domain].unit->resolved(id, outcomes);
+  }
   void tell(std::uint16_t id);
   void go_on(std::uint16_t id, const ThreadGroup& group);
   void exit_threads(const InFlight& flight);

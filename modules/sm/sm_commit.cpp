@@ -48,11 +48,6 @@ void Sm::write_back(const Event& event) {
   }
 }
 
-void Sm::resolved(std::uint16_t id, warp_formation::Outcomes outcomes) {
-  if (watcher_ != nullptr) watcher_->resolved(id, outcomes, state_.now);
-  domains_[in_flight_[id].domain].unit->resolved(id, outcomes);
-}
-
 void Sm::tell(std::uint16_t id) {
   resolved(id, outcomes_.outcomes());
 }

@@ -8,6 +8,7 @@
 #include "end_to_end/kernels.h"
 #include "end_to_end/process.h"
 #include "platform/csv_table.h"
+#include "vcd/timeline_reader.h"
 
 namespace weft::end_to_end::interruption_test {
 namespace {
@@ -184,6 +185,41 @@ TEST(FullDisk, EndsTheTableOfTransactionsAtAWholeRow) {
   const std::string text = folder.text("t.csv");
   EXPECT_GT(text.size(), 15'000U);
   EXPECT_EQ(text.substr(text.size() - 4), ",ok\n");
+}
+
+TEST(FullDisk, EndsTheTimelineAtAWholeEvent) {
+  const Folder folder;
+  Start full;
+  full.file_size_limit = 1'200'000;
+  const Exit exit = weft({"run", "--workload", "vector_add", "--size", "n=20000", "--timeline",
+                          folder.path("t"), "--out", folder.path("out")},
+                         full);
+  EXPECT_EQ(exit.code, 2) << exit.err;
+  EXPECT_THAT(exit.err, HasSubstr("/t: cannot be written: File too large; what was written before is kept"));
+  EXPECT_THAT(exit.out, HasSubstr("verified"));
+  EXPECT_EQ(folder.json("out/stats.json").at("verified"), true) << "the results are there nevertheless";
+  const std::string text = folder.text("t");
+  EXPECT_GT(text.size(), 1'199'000U);
+  // Slices that are open on a full disk do not end; all else is whole.
+  try {
+    const test::TimelineFile file(folder.path("t"));
+    ADD_FAILURE() << "a slice was open";
+  } catch (const std::runtime_error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("a slice that does not end"));
+  }
+}
+
+TEST(Timeline, OfARunThatReachesItsSizeIsNoError) {
+  const Folder folder;
+  const Exit exit = weft({"run", "--workload", "vector_add", "--size", "n=20000", "--timeline",
+                          folder.path("t"), "--timeline-bytes", "300000"});
+  EXPECT_EQ(exit.code, 0) << exit.err;
+  EXPECT_THAT(exit.err,
+              HasSubstr("where it has reached its size of 300000 bytes; --timeline-bytes allows more"));
+  EXPECT_THAT(exit.out, HasSubstr("verified"));
+  const test::TimelineFile file(folder.path("t"));
+  EXPECT_LE(folder.text("t").size(), 300'000U);
+  EXPECT_EQ(file.instants.back().track, "end of the timeline");
 }
 
 TEST(FullDisk, OfStandardOutput) {

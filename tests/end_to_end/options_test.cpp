@@ -213,8 +213,36 @@ TEST(Options, ThatChooseTransactionsAreChecked) {
   EXPECT_THAT(message({"--functional", "--transactions", file}), HasSubstr("--transactions: has no meaning"));
 }
 
+TEST(Options, ThatChooseATimelineAreChecked) {
+  const Folder folder;
+  const auto message = [&](Words more) {
+    Words words{"run", "--workload", "vector_add", "--size", "n=1"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Exit exit = weft(words);
+    EXPECT_EQ(exit.code, 2);
+    return exit.err;
+  };
+  const std::string file = folder.path("t");
+  for (const char* option : {"--timeline-sms", "--timeline-start", "--timeline-stop",
+                             "--timeline-first-launch", "--timeline-last-launch", "--timeline-interval"})
+    EXPECT_THAT(message({option, "7"}), HasSubstr("give the file, too: --timeline FILE")) << option;
+  EXPECT_THAT(message({"--timeline-bytes", "700000"}), HasSubstr("give the file, too: --timeline FILE"));
+  for (const char* wrong : {"x", "1-", "-1", "1,", "3-2", "1-2-3"})
+    EXPECT_THAT(message({"--timeline", file, "--timeline-sms", wrong}), HasSubstr("--timeline-sms: found"));
+  EXPECT_THAT(message({"--timeline", file, "--timeline-sms", "0-99"}),
+              HasSubstr("SM 99 is asked for; allowed are 0 to 14"));
+  EXPECT_THAT(message({"--timeline", file, "--timeline-start", "5", "--timeline-stop", "4"}),
+              HasSubstr("--timeline-stop: found 4; allowed: 5 (--timeline-start) or more"));
+  EXPECT_THAT(message({"--timeline", file, "--timeline-first-launch", "5", "--timeline-last-launch", "4"}),
+              HasSubstr("--timeline-last-launch: found 4; allowed: 5 (--timeline-first-launch) or more"));
+  EXPECT_THAT(message({"--timeline", folder.path("none/t")}), HasSubstr("none/t: cannot be written"));
+  EXPECT_THAT(message({"--timeline", "/dev/full"}), HasSubstr("/dev/full: cannot be written: No space left"));
+  EXPECT_THAT(message({"--functional", "--timeline", file}), HasSubstr("--timeline: has no meaning"));
+}
+
 TEST(Options, ThatAreEmptyOrStandTwiceAreRefused) {
-  for (const char* option : {"--vcd", "--transactions", "--out", "--size", "--config", "--fast-forward"}) {
+  for (const char* option :
+       {"--vcd", "--transactions", "--timeline", "--out", "--size", "--config", "--fast-forward"}) {
     const Exit exit = weft({"run", "--workload", "vector_add", option, ""});
     EXPECT_EQ(exit.code, 2) << option;
     EXPECT_THAT(exit.err, AnyOf(HasSubstr(std::string(option) + ": found ''"), HasSubstr(option))) << option;

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "folder.h"
 #include "platform/gpu_bench.h"
 
 // Inlined, a replaced operator delete looks to g++ like free() of what the standard operator new returned.
@@ -66,8 +67,11 @@ namespace {
 
 class Allocation : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(Allocation, AllocatesNothingInTheSteadyState) {
-  GpuBench bench(overrides_of(GetParam(), {"sm.count=3"}), config_of(GetParam()));
+// With a timeline, events have no allocations of their own either.
+void expect_none(const std::string& machine, bool timeline) {
+  GpuBench bench(overrides_of(machine, {"sm.count=3"}), config_of(machine));
+  const Folder folder;
+  if (timeline) bench.device.gpu().write_timeline(folder.path("t"));
   const auto out = bench.zeros(1024 * 4);
   const auto data = bench.zeros(1 << 20);
   // Scattered loads, stores and atomics, shared memory, divergence.
@@ -110,6 +114,14 @@ JOIN:
   // per instruction or transaction would be some hundred times as much. Threads are counted, since schemes
   // differ in how many of them one issue holds.
   EXPECT_LE(static_cast<double>(longer), static_cast<double>(base) + instructions / 12'000);
+}
+
+TEST_P(Allocation, AllocatesNothingInTheSteadyState) {
+  expect_none(GetParam(), false);
+}
+
+TEST(AllocationOfTimelines, AllocatesNothingInTheSteadyState) {
+  expect_none("gtx480", true);
 }
 
 INSTANTIATE_TEST_SUITE_P(Machines, Allocation, ::testing::ValuesIn(machine_names()),

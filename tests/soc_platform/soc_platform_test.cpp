@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "end_to_end/process.h"
+#include "vcd/timeline_reader.h"
 #include "vcd/vcd_reader.h"
 
 namespace weft::end_to_end {
@@ -177,6 +178,41 @@ TEST_P(Firmware, ShowsItsPacketsInAWaveform) {
   const Exit bad = weft(refused);
   EXPECT_EQ(bad.code, 2);
   EXPECT_THAT(bad.err, HasSubstr("no signal is named 'host.queue9'; allowed in host: irq, "));
+}
+
+// Packets with their steps, copies with their bytes, and the launches that packets ask for.
+TEST_P(Firmware, HasItsPacketsInATimeline) {
+  const Folder folder;
+  const Exit exit =
+      weft({"soc", "--config", GetParam(), "--firmware", firmware(WEFT_FIRMWARE, "bfs", GetParam()), "--out",
+            folder.path("out"), "--timeline", folder.path("t"), "--timeline-sms", "0"});
+  ASSERT_EQ(exit.code, 0) << exit.err;
+  const ordered_json statistics = folder.json("out/stats.json")["statistics"], host = statistics["host"];
+  const test::TimelineFile file(folder.path("t"));
+  using Slice = test::TimelineFile::Slice;
+  std::uint64_t packets = 0, copies = 0, bytes = 0;
+  std::vector<const Slice*> kernels, launches;
+  for (const Slice& slice : file.slices) {
+    if (slice.track == "host side/queue 0 of packets" && slice.depth == 0) {
+      EXPECT_EQ(slice.number("packet"), packets++);
+    } else if (slice.track == "host side/queue 0 of packets" && slice.name == "kernel") {
+      kernels.push_back(&slice);
+    } else if (slice.track.rfind("host side/copies ", 0) == 0) {
+      ++copies;
+      bytes += slice.number("bytes");
+    } else if (slice.category == "launch") {
+      launches.push_back(&slice);
+    }
+  }
+  EXPECT_EQ(packets, host["queue0"]["packets"].get<std::uint64_t>());
+  EXPECT_EQ(copies, host["dma"]["copies"].get<std::uint64_t>());
+  EXPECT_EQ(bytes, host["dma"]["bytes"].get<std::uint64_t>());
+  ASSERT_EQ(kernels.size(), host["queue0"]["kernels"].get<std::uint64_t>());
+  ASSERT_EQ(launches.size(), kernels.size());
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    EXPECT_GE(launches[i]->begin, kernels[i]->begin);
+    EXPECT_LE(launches[i]->end, kernels[i]->end);
+  }
 }
 
 TEST_P(Firmware, ThatDoesNotEndIsStopped) {
