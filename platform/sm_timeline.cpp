@@ -220,18 +220,18 @@ void SmTimeline::returned(std::uint16_t id, Cycle now) {
   flight.arrow = 0;
 }
 
-void SmTimeline::barrier_opened(std::uint16_t block, unsigned barrier) {
-  for (Slot& slot : slots_) {
-    if (slot.waits == Stall::kBarrier && slot.block == block && slot.barrier == barrier)
-      slot.waits = Stall::kNone;
+void SmTimeline::barrier_opened(std::uint16_t slot, unsigned barrier) {
+  for (Slot& waiting : slots_) {
+    if (waiting.waits == Stall::kBarrier && waiting.block == slot && waiting.barrier == barrier)
+      waiting.waits = Stall::kNone;
   }
 }
 
-void SmTimeline::gathered(std::uint16_t block, unsigned chunk, std::uint32_t) {
-  for (Slot& slot : slots_) {
-    if (slot.waits == Stall::kReconvergence && slot.block == block && slot.first_chunk <= chunk &&
-        chunk <= slot.last_chunk)
-      slot.waits = Stall::kNone;
+void SmTimeline::gathered(std::uint16_t slot, unsigned chunk, std::uint32_t) {
+  for (Slot& waiting : slots_) {
+    if (waiting.waits == Stall::kReconvergence && waiting.block == slot && waiting.first_chunk <= chunk &&
+        chunk <= waiting.last_chunk)
+      waiting.waits = Stall::kNone;
   }
 }
 

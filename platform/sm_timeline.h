@@ -81,7 +81,7 @@ class SmTimeline final : public sm::SmObserver {
     Cycle issued = 0;
     // What its last issue waits for, whatever it offers: a Stall, or kNone.
     Stall waits = Stall::kNone;
-    std::uint16_t block = 0, first_chunk = 0, last_chunk = 0;
+    std::uint16_t block = 0, first_chunk = 0, last_chunk = 0;  // of its last issue; `block`: the slot
     std::uint32_t barrier = 0;
     std::uint16_t unresolved_id = 0;
     // Its last issue is known, or there was none: otherwise only what it is seen to wait for is shown.

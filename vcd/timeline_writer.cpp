@@ -10,8 +10,17 @@
 
 namespace weft::vcd {
 
-using namespace perfetto;
 using protozero::pbf_writer;
+
+namespace clock_snapshot = perfetto::clock_snapshot;
+namespace counter_descriptor = perfetto::counter_descriptor;
+namespace debug_annotation = perfetto::debug_annotation;
+namespace interned_data = perfetto::interned_data;
+namespace trace = perfetto::trace;
+namespace trace_packet = perfetto::trace_packet;
+namespace trace_packet_defaults = perfetto::trace_packet_defaults;
+namespace track_descriptor = perfetto::track_descriptor;
+namespace track_event = perfetto::track_event;
 
 namespace {
 
@@ -189,7 +198,7 @@ void TimelineWriter::write_track(Track track) {
     pbf_writer descriptor(packet, trace_packet::kTrackDescriptor);
     descriptor.add_uint64(track_descriptor::kUuid, track);
     descriptor.add_string(track_descriptor::kName, state.name);
-    descriptor.add_uint64(track_descriptor::kParentUuid, state.parent);
+    if (state.parent != 0) descriptor.add_uint64(track_descriptor::kParentUuid, state.parent);
     descriptor.add_enum(track_descriptor::kChildOrdering, track_descriptor::kExplicit);
     descriptor.add_int32(track_descriptor::kSiblingOrderRank, static_cast<std::int32_t>(state.rank));
     if (state.counts) {
