@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 
 #include "folder.h"
 #include "platform/csv_table.h"
@@ -14,7 +15,6 @@ namespace weft::test::timeline_test {
 namespace {
 
 using runtime::Arguments;
-using testing::Contains;
 using testing::HasSubstr;
 using Slice = TimelineFile::Slice;
 
@@ -188,23 +188,24 @@ AT:
   ret;)"));
   timeline.bench().run({1, 1, 1}, {64, 1, 1}, Arguments().add(out));
   const TimelineFile file = timeline.read();
-  std::map<std::string, const Slice*> issues;       // of slot 0
-  std::map<std::string, const Slice*> after, last;  // what comes after each; of slot 1
-  const Slice* before = nullptr;
-  for (const Slice& slice : file.slices) {
-    if (slice.track == "sm0/warp slots/warp slot 1") last[slice.name] = &slice;
-    if (slice.track != "sm0/warp slots/warp slot 0") continue;
-    if (before != nullptr) after[before->name] = &slice;
-    before = &slice;
-    if (slice.category == "issue") issues.emplace(slice.name, &slice);
+  // Of both slots: the first issue of each name, and what comes after it.
+  std::array<std::map<std::string, const Slice*>, 2> issues, after;
+  for (std::size_t slot = 0; slot < issues.size(); ++slot) {
+    const Slice* before = nullptr;
+    for (const Slice& slice : file.slices) {
+      if (slice.track != "sm0/warp slots/warp slot " + std::to_string(slot)) continue;
+      if (before != nullptr) after[slot].emplace(before->name, &slice);
+      before = &slice;
+      if (slice.category == "issue") issues[slot].emplace(slice.name, &slice);
+    }
   }
-  const Slice& load = *issues.at("ld.global.u32");
+  const Slice& load = *issues[0].at("ld.global.u32");
   EXPECT_EQ(load.number("pc"), 1U);
   EXPECT_EQ(load.number("threads"), 32U);
   EXPECT_EQ(load.line, load.number("ptx_line")) << "where the PTX names no source";
   EXPECT_THAT(load.file, HasSubstr("ptx"));
   // From the issue of the load to that of the instruction that needs it.
-  const Slice& wait = *after.at("ld.global.u32");
+  const Slice& wait = *after[0].at("ld.global.u32");
   EXPECT_EQ(wait.name, "memory");
   EXPECT_EQ(wait.begin, load.end);
   ASSERT_EQ(file.instants.size(), 2U);  // of two warps
@@ -214,11 +215,16 @@ AT:
   EXPECT_EQ(back->name, "data returned");
   EXPECT_EQ(back->track, load.track);
   EXPECT_EQ(back->time, wait.end);
-  // The first warp waits for the second one, which stores before.
-  const Slice& barrier = *after.at("control");
-  EXPECT_EQ(barrier.name, "barrier");
-  EXPECT_GT(barrier.end, last.at("st.global.u32")->begin);
-  EXPECT_LT(last.at("st.global.u32")->begin, last.at("bar")->begin);
+  // The first warp waits for the second one, which comes later, until its barrier instruction is resolved.
+  const auto barrier = std::find_if(file.slices.begin(), file.slices.end(), [](const Slice& slice) {
+    return slice.name == "barrier" && slice.is_in("sm0/warp");
+  });
+  ASSERT_NE(barrier, file.slices.end());
+  EXPECT_EQ(barrier->track, load.track);
+  const Slice& resolved = *after[1].at("bar");
+  EXPECT_EQ(resolved.name, "control");
+  EXPECT_LT(barrier->begin, issues[1].at("bar")->begin);
+  EXPECT_EQ(barrier->end, resolved.end);
 }
 
 // Every load from beyond the SM has one arrow, from its issue to a later return. Where each of them is of one

@@ -93,6 +93,7 @@ TEST(TimelineWriter, EndsCleanlyAtItsSize) {
     constexpr std::uint64_t kMost = 20'000;
     TimelineWriter writer(folder.path("t"), kMost);
     std::vector<TimelineWriter::Track> tracks;
+    tracks.reserve(100);
     for (int i = 0; i < 100; ++i) tracks.push_back(writer.track("track " + std::to_string(i)));
     std::uint64_t time = 1;
     for (; writer.open(); ++time) {
