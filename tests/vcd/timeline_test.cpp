@@ -182,6 +182,7 @@ TEST(Timeline, ShowsWhatAWarpWaitsFor) {
   mov.u32 %r1, %tid.x;
   setp.lt.u32 %p1, %r1, 32;
   @%p1 bra AT;
+)" + repeated(10, "  add.u32 %r3, %r3, 1;\n") + R"(
   st.global.u32 [%rd1], %r3;
 AT:
   bar.sync 0;
