@@ -133,7 +133,7 @@ Gpu::Impl::Impl(const GpuConfig& c, const Options& o, Gpu& gpu)
            map.chunk_bytes()),
       observers(options.monitors, options.observations),
       // Checks are of one launch at a time: with an observer they do not overlap.
-      launches(core, make_sms(),
+      launches(config, core, make_sms(),
                {[this] { return view(); }, [this] { return observer == nullptr; },
                 [this](const execute::Kernel& kernel, Cycle now, bool alone) { begun(kernel, now, alone); },
                 [this] {

@@ -7,8 +7,13 @@ namespace weft {
 
 using dispatch::LaunchOutcome;
 
-Launches::Launches(ClockDomain& core, std::deque<sm::Sm>& sms, Hooks hooks)
-    : core_(core), sms_(sms), dispatcher_(core, targets(sms)), hooks_(std::move(hooks)), held_(sms.size()) {
+Launches::Launches(const GpuConfig& config, ClockDomain& core, std::deque<sm::Sm>& sms, Hooks hooks)
+    : config_(config),
+      core_(core),
+      sms_(sms),
+      dispatcher_(core, targets(sms)),
+      hooks_(std::move(hooks)),
+      held_(sms.size()) {
   dispatcher_.set_hooks({[this] { return queue_.ready() && (!active() || hooks_.may_overlap()); },
                          [this](Cycle now) { begin(now); },
                          [this](unsigned sm, Number number, Cycle now) { assign(sm, number, now); },

@@ -16,6 +16,7 @@
 #include "platform/launch_log.h"
 #include "sm/sm.h"
 #include "weft/common/archive.h"
+#include "weft/platform/gpu_config.h"
 
 namespace weft {
 
@@ -32,7 +33,7 @@ class Launches {
   };
 
   // Registers the dispatcher with the clock: create it after the SMs.
-  Launches(ClockDomain& core, std::deque<sm::Sm>& sms, Hooks hooks);
+  Launches(const GpuConfig& config, ClockDomain& core, std::deque<sm::Sm>& sms, Hooks hooks);
 
   // Writes the launches from now on down in `log`, which outlives them.
   void write_down(LaunchLog* log) { log_ = log; }
@@ -80,6 +81,7 @@ class Launches {
   void name_kernels();
   dispatch::LaunchOutcome outcome_of(const Running& launch, Cycle now) const;
 
+  const GpuConfig& config_;
   ClockDomain& core_;
   std::deque<sm::Sm>& sms_;
   dispatch::Dispatcher dispatcher_;

@@ -434,7 +434,10 @@ void Dwf::bind(statistics::Group& group) {
                         std::uint64_t bits) {
     uses.bind(
         scheme, name, [rows] { return static_cast<double>(rows); },
-        [rows, bits] { return rows == 0 ? 0 : static_cast<double>(bits / rows); });
+        [rows, bits] {
+          const std::uint64_t of_row = rows == 0 ? 0 : bits / rows;
+          return static_cast<double>(of_row);
+        });
   };
   table(pool_.counters().pool, group, "pool", geometry_.threads, pool_.pool_bits());
   table(pool_.counters().lut, group, "lut",

@@ -20,7 +20,8 @@ namespace weft::warp_formation {
 namespace {
 
 // Fetch groups in threads, not in warps.
-CommonConfig with_fetch_groups(CommonConfig config, const LwmOptions& options) {
+CommonConfig with_fetch_groups(const CommonConfig& common, const LwmOptions& options) {
+  CommonConfig config = common;
   config.two_level.group_warps = std::max<std::uint64_t>(1, options.group_threads / options.large_warp);
   config.two_level.timeout_instructions = options.timeout_instructions;
   return config;

@@ -136,7 +136,10 @@ void ReincarnatingWarps::bind(statistics::Group& group) {
   const auto table = [&](TableAccesses& uses, const char* name, std::size_t rows, std::uint64_t bits) {
     uses.bind(
         group, name, [rows] { return static_cast<double>(rows); },
-        [rows, bits] { return rows == 0 ? 0 : static_cast<double>(bits / rows); });
+        [rows, bits] {
+          const std::uint64_t of_row = rows == 0 ? 0 : bits / rows;
+          return static_cast<double>(of_row);
+        });
   };
   table(b.uses, "barriers", barriers_.entries(), barriers_.bits(thread_bits()));
   table(c.second_level, "second_level", config_.second_level, second_level_bits());

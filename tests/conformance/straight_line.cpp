@@ -68,8 +68,8 @@ class StraightLine : public Machine {
       if (op.instruction->is_exit()) return;
       if (op.instruction->is_branch()) throw std::runtime_error("a kernel that branches is not straight");
       if (op.instruction->is_control()) continue;  // fences
-      for (std::uint16_t chunk = 0; chunk < kernel.chunks_per_block; ++chunk) {
-        const warp_formation::ThreadGroup group{0xffffffffu, chunk, 0, false};
+      for (std::uint32_t chunk = 0; chunk < kernel.chunks_per_block; ++chunk) {
+        const warp_formation::ThreadGroup group{0xffffffffu, static_cast<std::uint16_t>(chunk), 0, false};
         const warp_formation::Groups groups{&group, 1};
         if (op.memory == nullptr) {
           executor_.arithmetic(op, groups, 0);
