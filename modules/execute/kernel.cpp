@@ -167,7 +167,7 @@ AddressConstants::AddressConstants(const sm::AddressMap& map) {
 
 OperationTable::OperationTable(std::shared_ptr<const ptx::Program> of, const sm::Config& config,
                                const WideConstant* parameter_window)
-    : program(std::move(of)), addresses(config.addresses) {
+    : addresses(config.addresses), program(std::move(of)) {
   operations.reserve(program->code.size());
   for (ptx::Pc pc = 0; pc < program->code.size(); ++pc)
     operations.push_back(operation_of(*program, pc, config, addresses));

@@ -69,8 +69,8 @@ struct OperationTable {
   OperationTable(const OperationTable&) = delete;  // operations refer to the members below
   OperationTable& operator=(const OperationTable&) = delete;
 
-  std::shared_ptr<const ptx::Program> program;  // to which operations refer
   const AddressConstants addresses;
+  std::shared_ptr<const ptx::Program> program;  // to which operations refer
   std::vector<Operation> operations;  // by PC
   std::deque<ImageSources> image_sources;
 };

@@ -12,8 +12,6 @@ constexpr std::uint64_t kLeastWindow = 0x0100'0000, kMostWindow = std::uint64_t{
 // Addresses of system memory end at 2^58; and address 0 is nobody's.
 constexpr std::uint64_t kAlignment = 4096, kMostBase = std::uint64_t{1} << 57;
 
-constexpr const char* kKeys[] = {"device_base", "shared_base", "local_base"};
-
 }  // namespace
 
 std::string AddressRange::extent() const {
@@ -21,17 +19,16 @@ std::string AddressRange::extent() const {
 }
 
 std::array<AddressRange, 3> AddressMap::ranges(std::uint64_t device_bytes) const {
-  return {{{"device memory", device_base, device_bytes},
-           {"the window of shared memory", shared_base, window_bytes},
-           {"the window of local memory", local_base, window_bytes}}};
+  return {{{"device memory", device_base, device_bytes, "device_base"},
+           {"the window of shared memory", shared_base, window_bytes, "shared_base"},
+           {"the window of local memory", local_base, window_bytes, "local_base"}}};
 }
 
 std::string AddressMap::overlapped(std::uint64_t base, std::uint64_t bytes,
                                    std::uint64_t device_bytes) const {
-  const auto all = ranges(device_bytes);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i].overlaps(base, bytes))
-      return std::string(all[i].name) + ", " + all[i].extent() + " (addresses." + kKeys[i] + ")";
+  for (const AddressRange& range : ranges(device_bytes)) {
+    if (range.overlaps(base, bytes))
+      return std::string(range.name) + ", " + range.extent() + " (addresses." + range.key + ")";
   }
   return "";
 }
@@ -57,16 +54,17 @@ void AddressMap::check(const std::string& where, std::uint64_t device_bytes) con
   aligned("shared_base", shared_base);
   aligned("local_base", local_base);
   aligned("window_bytes", window_bytes);
-  const auto all = ranges(device_bytes);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    for (std::size_t j = i + 1; j < all.size(); ++j) {
-      if (!all[i].overlaps(all[j].base, all[j].bytes)) continue;
-      throw config::RuleError(where + "/" + kKeys[j], {where + "/" + kKeys[i]},
-                              "found " + all[j].extent() + " for " + all[j].name + ", which overlaps " +
-                                  all[i].name + ", " + all[i].extent() + " (addresses." + kKeys[i] +
-                                  "); allowed are ranges apart from each other");
-    }
-  }
+  const auto apart = [&](const AddressRange& one, const AddressRange& other) {
+    if (!one.overlaps(other.base, other.bytes)) return;
+    throw config::RuleError(where + "/" + one.key, {where + "/" + other.key},
+                            "found " + one.extent() + " for " + one.name + ", which overlaps " + other.name +
+                                ", " + other.extent() + " (addresses." + other.key +
+                                "); allowed are ranges apart from each other");
+  };
+  const auto [device, shared, local] = ranges(device_bytes);
+  apart(shared, device);
+  apart(local, device);
+  apart(local, shared);
 }
 
 }  // namespace weft::sm

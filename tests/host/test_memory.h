@@ -169,7 +169,7 @@ class TestMemory : public sc_core::sc_module {
       socket->nb_transport_bw(payload, phase, delay);
     }
     if (!queue_.empty() && responding_ == nullptr) {
-      sc_core::sc_time now = sc_core::sc_time_stamp();
+      const sc_core::sc_time& now = sc_core::sc_time_stamp();
       event_.notify(queue_.front().ready > now ? queue_.front().ready - now : sc_core::SC_ZERO_TIME);
     }
   }

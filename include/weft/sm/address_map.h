@@ -12,10 +12,11 @@
 
 namespace weft::sm {
 
-// Bytes base to base + bytes - 1, and what they are called.
+// Bytes base to base + bytes - 1, what they are called, and the key that moves them.
 struct AddressRange {
   const char* name = nullptr;
   std::uint64_t base = 0, bytes = 0;
+  const char* key = nullptr;
   // None of these ranges wraps around.
   bool overlaps(std::uint64_t other, std::uint64_t other_bytes) const {
     return other < base + bytes && base < other + other_bytes;
