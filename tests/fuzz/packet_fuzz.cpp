@@ -91,6 +91,8 @@ struct Machine {
     gpu.irq.bind(irq);
     gpu.reset_in.bind(reset);
     cpu.style = test::Traffic::Style::kLoose;
+    // Without timing (MODE) there is no watchdog: a kernel that does not end is ended here.
+    gpu.interrupt_untimed([this] { return ++asked > 200; });
   }
 
   static void run_ns(double nanoseconds) { sc_core::sc_start(sc_core::sc_time(nanoseconds, sc_core::SC_NS)); }
@@ -118,6 +120,7 @@ struct Machine {
   }
 
   void fill_memory() {
+    asked = 0;
     std::fill(ram.bytes.begin(), ram.bytes.end(), 0);
     test::put_kernel(ram, "fill");
     test::put_arguments(ram, kOut, 3);
@@ -172,6 +175,7 @@ struct Machine {
   HopMonitor cpu_hop, ram_hop;
   Gpu gpu;
   sc_core::sc_signal<bool> irq, reset;
+  unsigned asked = 0;
 };
 
 class Session {
@@ -212,7 +216,7 @@ class Session {
     const unsigned which = in_.byte();
     std::uint64_t address = 4 * std::uint64_t{which % 20};
     if (kind % 3 == 1) address = WEFT_WINDOW(kind / 3 % 4, 4 * (which % 5));
-    if (kind % 3 == 2) address = WEFT_QUEUE(kind / 3 % kQueues, 4 * (which % 14));
+    if (kind % 3 == 2) address = WEFT_QUEUE(kind / 3 % kQueues, 4 * (which % 16));
     const std::uint64_t value = in_.byte() % 2 != 0 ? in_.byte() : in_.address();
     m_.write(address, static_cast<std::uint32_t>(value));
   }
