@@ -59,13 +59,13 @@ struct FunctionalMachine : Machine {
   double run_turns(unsigned q, std::uint32_t index, std::uint32_t turns, std::uint64_t out) {
     ram.put<std::int64_t>(kSignal, 1);
     put_arguments(ram, out, turns);
-    const sc_core::sc_time begin = sc_core::sc_time_stamp();
+    const double begin = sc_core::sc_time_stamp().to_seconds();
     submit(q, index, dispatch_packet(5, 64));
     wait_for_interrupt();
-    const sc_core::sc_time end = sc_core::sc_time_stamp();
+    const double end = sc_core::sc_time_stamp().to_seconds();
     EXPECT_EQ(reg(WEFT_REG_ERROR_CODE), 0u) << gpu.host_error();
     acknowledge();
-    return (end - begin).to_seconds() * 1e9;
+    return (end - begin) * 1e9;
   }
   void expect_turned(std::uint32_t turns, std::uint64_t out) {
     if (out < kDeviceBase) {
