@@ -417,7 +417,7 @@ std::string Gpu::cannot_be_kept() const {
   if (config.carve_out.enabled) return "device memory lies in system memory (carve_out.enabled)";
   if (impl_->host.used()) return "a host drives it through its sockets";
   if (impl_->waveforms.has_value() || impl_->observers.any() || impl_->observer != nullptr)
-    return "it is watched by a waveform, monitors or checks";
+    return "it is watched by a waveform, a timeline, monitors or checks";
   if (!impl_->sms.front().can_be_kept()) {
     return "the scheme '" + config.warp_formation.scheme +
            "' does not say what it remembers from launch to launch (WarpFormation::archive)";
