@@ -71,8 +71,7 @@ class SmTimeline final : public sm::SmObserver {
   enum State : std::uint8_t {
     kNothing = 0,  // no warp
     kReady = warp_formation::kStalls,
-    kCombined,  // issued with another
-    kIssue      // slices of their own
+    kCombined  // issued with another
   };
   struct Slot {
     Writer::Track track = 0;

@@ -219,7 +219,7 @@ ExitCode Session::execute(Outcome& outcome, const std::function<void(runtime::De
   const auto& reports = device_.reports();
   const bool of_the_program = !std::all_of(reports.begin(), reports.end(), is_of_scalars);
   if (of_the_program || (!outcome.fault.empty() && reports.empty())) return ExitCode::kFault;
-  if (outcome.verified == false || !outcome.violations.empty() || !reports.empty())
+  if (!outcome.verified.value_or(true) || !outcome.violations.empty() || !reports.empty())
     return ExitCode::kWrongResult;
   return elsewhere.empty() ? ExitCode::kDone : ExitCode::kBadInput;
 }
