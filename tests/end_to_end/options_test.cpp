@@ -126,7 +126,7 @@ TEST(NumericOptions, AreRefusedOutsideTheirBoundsAndTakenAtThem) {
   for (const auto& [command, front] : kInFront) {
     for (const auto& [name, shown] : help_of(command)) {
       if (shown.placeholder != "N" && shown.placeholder != "X") continue;
-      const Row row = table().at(command + " --" + name);
+      const Row row = table().at(std::string(command).append(" --").append(name));
       const auto with = [&, words = front, option = "--" + name](const std::string& value) {
         Words all = words;
         all.insert(all.end(), {option, value});
@@ -145,7 +145,8 @@ TEST(NumericOptions, AreRefusedOutsideTheirBoundsAndTakenAtThem) {
       for (const std::string& value : bad) {
         const Exit exit = with(value);
         EXPECT_EQ(exit.code, 2) << command << " --" << name << " " << value;
-        EXPECT_THAT(exit.err, HasSubstr("--" + name + ": found '" + value + "'; allowed: a")) << command;
+        const std::string said = std::string("--").append(name).append(": found '").append(value);
+        EXPECT_THAT(exit.err, HasSubstr(said + "'; allowed: a")) << command;
       }
       for (const std::string& value : good) {
         const Exit exit = with(value);
@@ -158,7 +159,8 @@ TEST(NumericOptions, AreRefusedOutsideTheirBoundsAndTakenAtThem) {
 
 TEST(NumbersInTexts, AreCheckedTheSameWay) {
   const Words kernel{"run", "--ptx", "/nowhere.ptx", "--grid", "1", "--block", "1"};
-  const auto refused = [](Words words, const std::string& option, const std::vector<const char*>& values) {
+  const auto refused = [](const Words& words, const std::string& option,
+                          const std::vector<const char*>& values) {
     for (const char* value : values) {
       Words all = words;
       all.push_back(option + "=" + value);
