@@ -13,6 +13,7 @@
 #include "platform/energy_columns.h"
 #include "platform/hop_observers.h"
 #include "platform/host_control.h"
+#include "platform/instruction_table.h"
 #include "platform/launches.h"
 #include "platform/sampler.h"
 #include "platform/sm_columns.h"
@@ -89,6 +90,8 @@ struct Gpu::Impl final : sm::SmListener {
   Watchdog watchdog;
   std::optional<Sampler> sampler;  // after the parts that it looks at
   std::optional<LaunchLog> log;
+  sm::InstructionProfile own_profile;               // with sm.observe.instructions
+  const sm::InstructionProfile* profile = nullptr;  // nullptr: instructions are not counted
 
   statistics::Group tree;
   statistics::Columns columns;          // of all SMs together
@@ -252,6 +255,7 @@ void Gpu::Impl::stop(const Fault& why, unsigned guilty) {
 
 void Gpu::Impl::reset() {
   settle();
+  for (auto& sm : sms) sm.charge_cycles();
   if (sampler.has_value()) sampler->finish();
   if (log.has_value()) log->forget();
   if (timeline.has_value()) timeline->reset();
@@ -319,7 +323,9 @@ Gpu::Gpu(sc_core::sc_module_name name, const GpuConfig& config, const Options& o
       dma_socket(impl_->host.dma_socket()),
       irq(impl_->host.irq),
       queue_irq(impl_->host.queue_irq),
-      reset_in(impl_->host.reset_in) {}
+      reset_in(impl_->host.reset_in) {
+  profile(nullptr);
+}
 Gpu::~Gpu() = default;
 
 void Gpu::start_of_simulation() {
@@ -418,6 +424,7 @@ std::string Gpu::cannot_be_kept() const {
   if (impl_->host.used()) return "a host drives it through its sockets";
   if (impl_->waveforms.has_value() || impl_->observers.any() || impl_->observer != nullptr)
     return "it is watched by a waveform, a timeline, monitors or checks";
+  if (impl_->profile != nullptr) return "its instructions are counted (sm.observe.instructions)";
   if (!impl_->sms.front().can_be_kept()) {
     return "the scheme '" + config.warp_formation.scheme +
            "' does not say what it remembers from launch to launch (WarpFormation::archive)";
@@ -444,7 +451,13 @@ void Gpu::observe(execute::AccessObserver* observer) {
   for (auto& sm : impl_->sms) sm.observe(observer);
 }
 void Gpu::profile(sm::InstructionProfile* profile) {
-  for (auto& sm : impl_->sms) sm.profile(profile);
+  Impl& gpu = *impl_;
+  if (profile == nullptr && gpu.config.sm.observe.instructions) profile = &gpu.own_profile;
+  gpu.profile = profile;
+  for (auto& sm : gpu.sms) sm.profile(profile);
+}
+const sm::InstructionProfile* Gpu::profile() const {
+  return impl_->profile;
 }
 statistics::Group& Gpu::statistics() {
   impl_->settle();
@@ -651,6 +664,13 @@ std::string Gpu::power() {
   if (!impl_->sampler.has_value()) return "";
   impl_->sampler->finish();
   return impl_->sampler->power();
+}
+
+std::string Gpu::instructions() {
+  if (!impl_->config.sm.observe.instructions) return "";
+  impl_->settle();
+  for (auto& sm : impl_->sms) sm.charge_cycles();
+  return instruction_csv(*impl_->profile);
 }
 
 std::string Gpu::launches() {

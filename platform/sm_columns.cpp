@@ -38,7 +38,7 @@ statistics::Columns sm_columns(const std::vector<const statistics::Group*>& sms)
     const char* const bucket = bucket_name(static_cast<Stall>(b));
     add(std::string("cycles_") + bucket, {"scheduler", "cycles", bucket});
   }
-  for (const char* const group : {"scalar", "lanes"}) {
+  for (const char* const group : {"scalar", "lanes", "stalled"}) {
     for (const statistics::Group* of : sms.front()->groups({group})) {
       for (const auto& node : of->nodes()) {
         if (node.entry == nullptr || node.entry->kind != Entry::Kind::kCounter) continue;

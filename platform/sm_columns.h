@@ -14,8 +14,8 @@
 namespace weft {
 
 // The columns, in their order. Those of the buckets follow, in the order of warp_formation::Stall, then,
-// where they are, the counters of the SM's groups `scalar` (scalarization) and `lanes` (lanes are observed):
-// "scalar_" or "lanes_" and the name.
+// where they are, the counters of the SM's groups `scalar` (scalarization), `lanes` (lanes are observed) and
+// `stalled` (stalled threads are): "scalar_", "lanes_" or "stalled_" and the name.
 enum class SmColumn : std::uint8_t {
   kThreadInstructions,
   kExecutedThreadInstructions,

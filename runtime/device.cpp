@@ -305,6 +305,8 @@ LoadedModule& Device::load_modules(const std::vector<Source>& sources,
       },
       impl_->next_function, place_managed));
   impl_->modules.back()->set_options(impl_->gpu.decode_options());
+  if (impl_->gpu.config().sm.observe.instructions)
+    impl_->sources.insert(impl_->sources.end(), sources.begin(), sources.end());
   if (impl_->checks) {
     for (const LoadedModule::Placed& variable : impl_->modules.back()->placed()) {
       if (variable.bytes == 0 || !impl_->is_device(variable.address)) continue;
@@ -313,6 +315,10 @@ LoadedModule& Device::load_modules(const std::vector<Source>& sources,
     }
   }
   return *impl_->modules.back();
+}
+
+const std::vector<Device::Source>& Device::sources() const {
+  return impl_->sources;
 }
 
 LoadedModule& Device::load_module_file(const std::string& path) {

@@ -188,6 +188,7 @@ struct Device::Impl {
   std::uint64_t launches = 0;
   bool reached_kernel = false;  // FunctionalOptions::kernel
   std::vector<std::unique_ptr<LoadedModule>> modules;
+  std::vector<Source> sources;    // of them, with sm.observe.instructions
   std::vector<Address> spent;     // parameter blocks of launches that are done
   std::vector<Address> outgrown;  // local areas
   std::unordered_map<const ptx::Program*, Address> code_areas;

@@ -17,6 +17,7 @@ using Words = std::vector<std::string>;
 
 int main(int argc, char** argv);
 
+ExitCode annotate(const Words& words);
 ExitCode area(const Words& words);
 ExitCode bench(const Words& words);
 ExitCode check_config(const Words& words);
@@ -27,6 +28,7 @@ ExitCode energy(const Words& words);
 ExitCode list(const Words& words);
 ExitCode ptx(const Words& words);
 ExitCode characterize(const Words& words);
+ExitCode report(const Words& words);
 ExitCode reproduce(const Words& words);
 ExitCode run(const Words& words);
 ExitCode schema(const Words& words);

@@ -159,7 +159,12 @@ bool parse(const Words& words, const std::string& usage, const Options& options,
   all.add(options.description());
   all.add_options()("help,h", "print this");
   po::positional_options_description names;
-  if (!positional.empty()) names.add(positional.c_str(), 1);
+  constexpr std::string_view kSeveral = "...";
+  const bool several =
+      positional.size() > kSeveral.size() &&
+      positional.compare(positional.size() - kSeveral.size(), kSeveral.size(), kSeveral) == 0;
+  const std::string one = positional.substr(0, positional.size() - (several ? kSeveral.size() : 0));
+  if (!one.empty()) names.add(one.c_str(), several ? -1 : 1);
 
   // Abbreviations would make every new option a breaking change.
   const int style = po::command_line_style::default_style & ~po::command_line_style::allow_guessing;

@@ -39,13 +39,13 @@ void print_table(const std::string& name, const ptx::Module& module, ptx::Decode
   }
 }
 
-struct Source {
+struct PtxSource {
   std::string name;  // of the workload, or the file
   ptx::Module module;
 };
 
-std::vector<Source> read_sources(const std::string& file, const std::string& workload) {
-  std::vector<Source> sources;
+std::vector<PtxSource> read_sources(const std::string& file, const std::string& workload) {
+  std::vector<PtxSource> sources;
   if (file.empty() == workload.empty())
     throw InputError("weft ptx", "expected either FILE or --workload NAME");
   if (!file.empty()) {
@@ -85,16 +85,16 @@ ExitCode ptx(const Words& words) {
   decoding.max_registers = static_cast<std::uint32_t>(most_registers);
   decoding.scalarization = read_scalarization(scalar);
   if (table && !scalar.empty()) throw InputError("--scalar", "--table shows every kind of scalarization");
-  const std::vector<Source> sources = read_sources(file, workload);
+  const std::vector<PtxSource> sources = read_sources(file, workload);
   if (table) {
     std::cout << "code,kernel,scalarization,instructions,scalar_instructions,scalar_share,"
                  "registers_per_thread,scalars_per_warp,predicates_per_thread,predicates_per_warp,"
                  "registers_per_warp,registers_and_predicates_per_warp\n";
-    for (const Source& source : sources) print_table(source.name, source.module, decoding);
+    for (const PtxSource& source : sources) print_table(source.name, source.module, decoding);
     return ExitCode::kDone;
   }
   std::vector<std::string> refused;
-  for (const Source& source : sources)
+  for (const PtxSource& source : sources)
     std::cout << ptx::describe(source.module, decoding, &refused, execute::check_executable);
   std::cout.flush();
   for (const std::string& why : refused) std::cerr << "weft: " << why << "\n";

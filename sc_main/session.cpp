@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "runtime/kernels_json.h"
 #include "sc_main/interrupt.h"
 #include "sc_main/options.h"
 #include "sc_main/progress.h"
@@ -206,6 +207,9 @@ ExitCode Session::execute(Outcome& outcome, const std::function<void(runtime::De
     std::vector<TextFile> more;
     if (options_.more_results) more = options_.more_results(outcome, device_);
     add_tables(device_.gpu(), more);
+    std::string sources = runtime::kernels_json(device_, WEFT_SOURCE_FOLDER);
+    const bool no_sources = sources.empty();
+    more.push_back({"kernels.json", std::move(sources), no_sources});
     elsewhere = write_results(options_.out, outcome, device_,
                               run_record(outcome, config_, options_, !ended_by_signal), std::move(more));
   }

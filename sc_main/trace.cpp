@@ -56,6 +56,9 @@ void add_tables(Gpu& gpu, std::vector<TextFile>& files) {
   files.push_back({"samples.csv", std::move(samples), no_samples});
   files.push_back({"power.csv", std::move(power), no_power});
   files.push_back({"launches.csv", std::move(launches), no_launches});
+  std::string instructions = gpu.instructions();
+  const bool no_instructions = instructions.empty();
+  files.push_back({"instructions.csv", std::move(instructions), no_instructions});
 }
 
 }  // namespace weft::cli

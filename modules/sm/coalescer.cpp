@@ -15,17 +15,33 @@ unsigned log2_of(std::uint64_t value) {
 
 void LoadStoreUnit::accept(std::uint16_t issue, const ptx::Instruction& in,
                            const warp_formation::ThreadGroup* groups, const execute::LaneAccess* accesses,
-                           unsigned count, bool waits, const datapath::Times& times) {
+                           unsigned count, bool waits, const datapath::Times& times,
+                           InstructionCounts* counts) {
   const std::uint32_t index = state_.instructions.take();
   ++state_.live_instructions;
   {
     Instruction& instruction = state_.instructions[index];
+    instruction.counts = counts;
     instruction.issue = issue;
     instruction.waits = waits;
     instruction.addresses = times.addresses;
     instruction.live = true;
     instruction.surface = in.is_image() && in.space != ptx::Space::kTexture;
   }
+  const Accepted before = accepted();
+  coalesce_all(index, in, groups, accesses, count, times);
+  if (counts == nullptr) return;
+  const Accepted now = accepted();
+  counts->memory_threads += now.threads - before.threads;
+  counts->coalesced_requests += now.requests - before.requests;
+  counts->shared_accesses += now.shared_accesses - before.shared_accesses;
+  counts->shared_conflict_cycles += now.shared_conflict_cycles - before.shared_conflict_cycles;
+}
+
+void LoadStoreUnit::coalesce_all(std::uint32_t index, const ptx::Instruction& in,
+                                 const warp_formation::ThreadGroup* groups,
+                                 const execute::LaneAccess* accesses, unsigned count,
+                                 const datapath::Times& times) {
   LaneWork work{times.lane, nullptr, 0, accesses, count};
   if (times.in_turn) {
     work.parts = times.parts;

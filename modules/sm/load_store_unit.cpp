@@ -133,7 +133,10 @@ void LoadStoreUnit::leave_stages(Cycle now) {
 }
 
 bool LoadStoreUnit::look_up(Cycle now, std::uint32_t r, Refusal& refusal) {
+  const std::uint64_t requests = data_requests_;
   if (probe(now, r, refusal.counted)) {
+    InstructionCounts* const counts = state_.instructions[state_.requests[r].instruction].counts;
+    if (counts != nullptr) counts->data_requests += data_requests_ - requests;
     went_on(now, refusal);
     return true;
   }
@@ -356,6 +359,7 @@ void LoadStoreUnit::flush(bool resting) {
   state_.flushing = resting && state_.queue.empty() && state_.live_instructions == 0;
   if (!state_.flushing || !has_room(1)) return;
   write_back(l1d_.tags.next_dirty());
+  if (flush_counts_ != nullptr) ++flush_counts_->data_requests;
   state_.flushing = has_to_flush();
 }
 

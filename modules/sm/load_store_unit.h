@@ -26,6 +26,7 @@
 #include "execute/executor.h"
 #include "sm/carried_bytes.h"
 #include "sm/event_wheel.h"
+#include "sm/instruction_profile.h"
 #include "sm/lane_calendar.h"
 #include "sm/shared_banks.h"
 #include "sm/system_lines.h"
@@ -83,9 +84,11 @@ class LoadStoreUnit {
 
   bool can_accept() const { return state_.queue.size() + state_.beside < state_.queue.capacity(); }
   // Takes an instruction with the addresses that the executor recorded for the groups of its issue; `times`
-  // says when they are known. `waits`: threads wait for its data.
+  // says when they are known. `waits`: threads wait for its data. What comes of it is added to `counts`, too,
+  // unless nullptr; they outlive the kernel.
   void accept(std::uint16_t issue, const ptx::Instruction& in, const warp_formation::ThreadGroup* groups,
-              const execute::LaneAccess* accesses, unsigned count, bool waits, const datapath::Times& times);
+              const execute::LaneAccess* accesses, unsigned count, bool waits, const datapath::Times& times,
+              InstructionCounts* counts = nullptr);
 
   // One cycle: events, then the head request. Responses and the outgoing channel are the SM's to drive.
   void events(Cycle now);
@@ -98,6 +101,8 @@ class LoadStoreUnit {
 
   // Lines are dirty that must be written back before the kernel is done: so `flush` is called once per cycle,
   // which writes one if the SM has no block (`resting`).
+  // Those at the end of a kernel, which no instruction asks for, are added to `counts`; nullptr: to none.
+  void count_write_backs(InstructionCounts* counts) { flush_counts_ = counts; }
   bool has_to_flush() const { return flushes_ && l1d_.tags.dirty_lines() != 0; }
   void flush(bool resting);
 
@@ -173,6 +178,7 @@ class LoadStoreUnit {
     Target target = Target::kL1d;
   };
   struct Instruction {
+    InstructionCounts* counts = nullptr;
     std::uint16_t issue = 0;
     bool waits = false, live = false;
     bool together = false;  // a thread is in several requests: all threads return at the end
@@ -219,6 +225,16 @@ class LoadStoreUnit {
     }
   };
 
+  // What instructions may be counted by as they come (InstructionCounts).
+  struct Accepted {
+    std::uint64_t threads, requests, shared_accesses, shared_conflict_cycles;
+  };
+  Accepted accepted() const {
+    return {memory_threads_, coalesced_requests_, shared_accesses_, shared_conflict_cycles_};
+  }
+  void coalesce_all(std::uint32_t index, const ptx::Instruction& in,
+                    const warp_formation::ThreadGroup* groups, const execute::LaneAccess* accesses,
+                    unsigned count, const datapath::Times& times);
   void coalesce_by_places(std::uint32_t instruction, const ptx::Instruction& in,
                           const warp_formation::ThreadGroup* groups, const execute::LaneAccess* accesses,
                           unsigned count);
@@ -344,7 +360,8 @@ class LoadStoreUnit {
   State state_;
   CarriedBytes carried_;
   const std::uint8_t* image_ = nullptr;  // whose bytes are carried
-  Cycle now_ = 0;                        // of the last `events`
+  InstructionCounts* flush_counts_ = nullptr;
+  Cycle now_ = 0;  // of the last `events`
   unsigned block_shift_ = 7, texture_shift_ = 7;
 
   std::uint64_t memory_threads_ = 0, data_requests_ = 0, read_requests_ = 0, write_requests_ = 0,

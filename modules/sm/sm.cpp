@@ -34,6 +34,7 @@ Sm::Sm(sc_core::sc_module_name name, unsigned index, const Config& config,
       front_end_(config, contexts_of(domains_)),
       memory_(config, *this, datapath_->lane_count(), lane_width()),
       account_(config.schedulers, config.schedulers_per_domain, config.observe.stalled_threads, barrel_),
+      charges_(config.schedulers),
       lane_account_(config.observe.lanes ? datapath_->lane_count() : 0),
       state_(config.max_blocks),
       synchroniser_(this->name(), index, executor_, state_.blocks, *this),
@@ -124,11 +125,17 @@ void Sm::start_kernel(const execute::Kernel& kernel, const execute::DeviceMemory
   }
   memory_.start_kernel(parameter_offset);
   datapath_->reset(now);
-  state_.instruction_counts = profile_ == nullptr ? nullptr : profile_->of(kernel.program);
+  state_.profiled = profile_ == nullptr ? nullptr : &profile_->of(kernel.launch.program);
+  if (state_.profiled != nullptr) {
+    state_.profiled->occupancy = kernel.occupancy;
+    state_.profiled->threads = kernel.threads;
+  }
+  memory_.count_write_backs(state_.profiled == nullptr ? nullptr : &state_.profiled->rest());
   events_.start_kernel(kernel);
   oracle_.start_kernel(kernel.program.code.size(), static_cast<unsigned>(config_.max_blocks));
   spin_.stop();
   account_.start(now);
+  charges_.start(account_);
   lane_account_.start(now, chunks, kernel.program);
   state_.running = true;
   state_.stopped = false;
@@ -153,8 +160,8 @@ std::uint8_t* Sm::direct_memory(std::uint64_t bytes) {
 
 void Sm::finish_kernel(Cycle now) {
   if (!state_.running) return;
-  account_.bring_to(now + 1);
-  lane_account_.bring_to(now + 1);
+  settle(now + 1);
+  charge_cycles();
   state_.running = false;
   if (watcher_ != nullptr) watcher_->kernel_finished(now + 1);
 }

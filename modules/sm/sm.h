@@ -28,6 +28,7 @@
 #include "sm/front_end.h"
 #include "sm/in_flight.h"
 #include "sm/instruction_profile.h"
+#include "sm/issue_charges.h"
 #include "sm/lane_account.h"
 #include "sm/lane_oracle.h"
 #include "sm/load_store_unit.h"
@@ -99,6 +100,11 @@ class Sm final : public sc_core::sc_module,
   }
   // The same for the cycle of the last step, which counts itself with the next one.
   void settle() { settle(state_.now + 1); }
+  // Charges the cycles counted so far to instructions, where they are profiled, as if none were issued any
+  // more: for who reads the profile, or before a reset.
+  void charge_cycles() {
+    if (state_.profiled != nullptr) charges_.settle(account_, state_.profiled->rest());
+  }
   // The kernel is done (or abandoned): closes the account of cycles at `now`.
   void finish_kernel(Cycle now);
   bool can_launch() const override;
@@ -307,19 +313,19 @@ class Sm final : public sc_core::sc_module,
     explicit State(std::size_t slots) : blocks(slots), references(slots, 0) {}
     const execute::Kernel* kernel = nullptr;
     std::uint8_t* image = nullptr;
-    InstructionCounts* instruction_counts = nullptr;  // of the running kernel, by PC
-    std::vector<execute::ResidentBlock> blocks;       // by slot
-    std::vector<std::uint32_t> references;            // instructions in flight, by slot
+    InstructionProfile::OfKernel* profiled = nullptr;  // counts of the running kernel
+    std::vector<execute::ResidentBlock> blocks;        // by slot
+    std::vector<std::uint32_t> references;             // instructions in flight, by slot
     Cycle now = 0;
     bool running = false, stopped = false, reported_drained = true;
     void archive(Archive& archive) {
-      auto& [kernel_, image_, counts_, blocks_, references_, now_, running_, stopped_, drained_] = *this;
-      archive(set_anew(kernel_, image_, counts_, blocks_), references_, now_, at_rest(running_),
+      auto& [kernel_, image_, profiled_, blocks_, references_, now_, running_, stopped_, drained_] = *this;
+      archive(set_anew(kernel_, image_, profiled_, blocks_), references_, now_, at_rest(running_),
               at_rest(stopped_), drained_);
     }
   };
   // sm_observe.cpp
-  void count_instruction(const InFlight& flight, unsigned active_beats);
+  void count_instruction(Cycle now, unsigned scheduler, const InFlight& flight, const datapath::Times& times);
   void show_instruction(const InFlight& flight, bool done);
   void survey_lanes(Cycle now);
   void lane_issued(const InFlight& flight, unsigned context);
@@ -426,6 +432,7 @@ class Sm final : public sc_core::sc_module,
   FrontEnd front_end_;
   LoadStoreUnit memory_;
   CycleAccount account_;
+  IssueCharges charges_;
   LaneAccount lane_account_;
   State state_;
   execute::Synchroniser synchroniser_;

@@ -155,6 +155,8 @@ void Config::Observe::describe(config::Visitor& v) {
             "count what threads wait for in cycles without an active lane");
   v.boolean("events", events,
             "count operations, register rows and words of shared memory, of which the energy is made");
+  v.boolean("instructions", instructions,
+            "count issues, threads, cycles and memory requests of each instruction of the kernels");
   v.boolean("lanes", lanes,
             "count issue conflicts and active lanes, where lanes run warps of their own (nothing elsewhere)");
 }

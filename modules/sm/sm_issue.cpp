@@ -89,7 +89,7 @@ void Sm::start(Cycle now, Domain& domain, unsigned scheduler, const Issue& issue
   account_.issued(domain.first_scheduler + scheduler, times);
   if (lane_account_.enabled() || !lane_traces_.empty())
     lane_issued(flight, domain.first_context + issue.context);
-  if (state_.instruction_counts != nullptr) count_instruction(flight, times.active_beats);
+  if (state_.profiled != nullptr) count_instruction(now, domain.first_scheduler + scheduler, flight, times);
   if (events_.enabled()) events_.issued(flight, times);
   if (oracle_.enabled()) oracle_.executed(issue.pc, issue.slot, issue.groups);
   if (spin_.active()) {
@@ -191,9 +191,12 @@ void Sm::start_memory(Cycle now, std::uint16_t id, const Times& times) {
   flight.references = any ? 1 : 0;
   flight.waits = waits;
   flight.earliest = times.end;
-  if (any)
+  if (any) {
+    InstructionCounts* const counts =
+        state_.profiled == nullptr ? nullptr : &state_.profiled->counts[flight.pc];
     memory_.accept(id, in, flight.groups.data(), executor_.accesses(), executor_.access_count(),
-                   waits || copies, times);
+                   waits || copies, times, counts);
+  }
   if (waits) {
     for (unsigned g = 0; g < flight.group_count && !barrel_; ++g) {
       registers_.mark(flight.groups[g].chunk, flight.written(g), in.writes.data(), in.write_count, true);

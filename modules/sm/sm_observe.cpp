@@ -10,8 +10,10 @@ namespace weft::sm {
 
 // Threads of a branch part where its guard holds for some of them only; those of instructions with a target
 // each (calls through registers, returns, indexed branches) where they are resolved.
-void Sm::count_instruction(const InFlight& flight, unsigned active_beats) {
-  InstructionCounts& counts = state_.instruction_counts[flight.pc];
+void Sm::count_instruction(Cycle now, unsigned scheduler, const InFlight& flight,
+                           const datapath::Times& times) {
+  InstructionCounts& counts = state_.profiled->counts[flight.pc];
+  charges_.issued(now, scheduler, account_, counts, state_.profiled->rest());
   std::uint32_t threads = 0, executed = 0;
   for (unsigned g = 0; g < flight.group_count; ++g) {
     threads += count_of(flight.groups[g].mask);
@@ -19,8 +21,10 @@ void Sm::count_instruction(const InFlight& flight, unsigned active_beats) {
   }
   ++counts.issues;
   counts.threads += threads;
-  counts.places += warp_width() != 0 ? warp_width() : active_beats * datapath_->lanes();
+  counts.places += warp_width() != 0 ? warp_width() : times.active_beats * datapath_->lanes();
   counts.executed += executed;
+  counts.active_beats += times.active_beats;
+  counts.active_lanes += times.active_lanes;
   if (flight.op->instruction->is_branch() && executed != 0 && executed != threads) ++counts.parted;
 }
 

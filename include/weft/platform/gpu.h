@@ -132,8 +132,10 @@ class Gpu : public sc_core::sc_module {
   // Shows accesses and barriers of the launches from now on to `observer`, which outlives them; nullptr: to
   // nobody. Launches that are observed do not overlap.
   void observe(execute::AccessObserver* observer);
-  // Counts instructions of the launches from now on in `profile`, which outlives them; nullptr: does not.
+  // Counts instructions of the launches from now on in `profile`, which outlives them; nullptr: does not, or,
+  // with sm.observe.instructions, in one of its own.
   void profile(sm::InstructionProfile* profile);
+  const sm::InstructionProfile* profile() const;
   // Asked when all threads only repeat loops with the same registers, which is a hang (fault()) unless the
   // answer is true, or they read system memory: the host may yet change what they read. It is asked again
   // while they do.
@@ -184,6 +186,8 @@ class Gpu : public sc_core::sc_module {
   std::string samples();
   std::string power();  // of the whole GPU in the same intervals; needs sm.observe.events, too
   std::string launches();
+  // A row per instruction of the kernels that ran in time; empty without sm.observe.instructions.
+  std::string instructions();
   // Every hop monitor's violations, as text; empty without Options::monitors.
   std::string violations() const;
   // System memory (GpuConfig::System::enabled, else InputError): kernels reach addresses inside windows

@@ -140,6 +140,8 @@ class Device {
   // Managed variables lie where `place_managed` says, in memory of the host's that is shared.
   LoadedModule& load_modules(const std::vector<Source>& sources,
                              const LoadedModule::Place& place_managed = nullptr);
+  // The PTX that was loaded, where sm.observe.instructions is on; else nothing.
+  const std::vector<Source>& sources() const;
   // The address of a variable, and its size. Throws InputError listing the module's variables.
   Address symbol(const LoadedModule& module, const std::string& name, std::uint64_t* bytes = nullptr) const;
   // Decodes the kernel if this is its first use: here instructions that cannot be executed are refused.

@@ -133,6 +133,7 @@ struct Config {
     bool stalled_threads = false;
     bool lanes = false;
     bool events = false;
+    bool instructions = false;
     void describe(config::Visitor& v);
   } observe;
   struct Texture {

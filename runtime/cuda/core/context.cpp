@@ -361,7 +361,7 @@ void Context::write_results() {
   std::string folder = settings_->out;
   if (settings_->process != 0 && settings_->process != owner_) folder += "/process-" + std::to_string(owner_);
   try {
-    const std::string elsewhere = profile_->write(folder, *this, device_->gpu());
+    const std::string elsewhere = profile_->write(folder, *this, *device_);
     if (!elsewhere.empty()) report(elsewhere);
   } catch (const InputError& error) {
     report(error.what());

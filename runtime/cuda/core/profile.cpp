@@ -10,6 +10,7 @@
 
 #include "common/output_files.h"
 #include "runtime/cuda/core/context.h"
+#include "runtime/kernels_json.h"
 #include "weft/platform/gpu.h"
 #include "weft/runtime/device.h"
 #include "weft/warp_formation/plugins.h"
@@ -179,6 +180,19 @@ void Profile::keep_statistics(runtime::Device& device) {
   const Counts counts = Profile::counts(device);
   if (counts.thread_instructions == 0) return;
   ordered_json json = counts_json(counts);
+  const Totals totals = device.gpu().totals();
+  json["executed_thread_instructions"] = totals.executed_thread_instructions;
+  json["lanes"] = totals.lanes;
+  json["lane_activity"] = totals.lane_activity;
+  json["simd_efficiency"] = totals.simd_efficiency;
+  const Bound bound = device.gpu().bound();
+  if (!bound.by.empty()) {
+    json["bound_by"] = {{"resource", bound.by},
+                        {"busy", bound.busy},
+                        {"short", bound.in_short},
+                        {"text", bound.text},
+                        {"waits", bound.waits}};
+  }
   json["statistics"] = device.gpu().statistics().sample();
   devices_.push_back(json.dump());
 }
@@ -224,10 +238,13 @@ ordered_json Profile::to_json(Context& context) const {
   return json;
 }
 
-std::string Profile::write(const std::string& folder, Context& context, Gpu& gpu) const {
+std::string Profile::write(const std::string& folder, Context& context, runtime::Device& device) const {
   const auto text = [](const ordered_json& json) {
     return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
   };
+  Gpu& gpu = device.gpu();
+  std::string instructions = gpu.instructions(), sources = runtime::kernels_json(device, "");
+  const bool no_instructions = instructions.empty();
   std::string samples = gpu.samples(), power = gpu.power(), launches = gpu.launches();
   const bool no_samples = samples.empty(), no_power = power.empty(), no_launches = launches.empty();
   return cli::save_files(folder, {{"config.json", text(effective_config(context.config()))},
@@ -235,6 +252,8 @@ std::string Profile::write(const std::string& folder, Context& context, Gpu& gpu
                                   {"samples.csv", std::move(samples), no_samples},
                                   {"power.csv", std::move(power), no_power},
                                   {"launches.csv", std::move(launches), no_launches},
+                                  {"instructions.csv", std::move(instructions), no_instructions},
+                                  {"kernels.json", std::move(sources), no_instructions},
                                   {"stats.json", text(to_json(context))}});
 }
 

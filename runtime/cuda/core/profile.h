@@ -61,7 +61,7 @@ class Profile {
   const std::vector<check::Report>& findings() const { return findings_; }
   // config.json, summary.txt, the tables that the GPU was asked for, stats.json, all or none. Returns a
   // message if they are elsewhere; throws InputError if they are nowhere.
-  [[nodiscard]] std::string write(const std::string& folder, Context& context, Gpu& gpu) const;
+  [[nodiscard]] std::string write(const std::string& folder, Context& context, runtime::Device& device) const;
 
  private:
   struct Sum {

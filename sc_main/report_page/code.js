@@ -1,0 +1,131 @@
+// Kernels, branches, and the lines of their code.
+import { bars, colours } from "./charts.js";
+import { missing } from "./cycles.js";
+import { fixed, make, percent, sum, whole } from "./format.js";
+import { table } from "./table.js";
+
+const buckets = ["issued", "unit_busy", "memory_busy", "memory", "dependence", "control", "fetch", "barrier", "reconvergence", "scheme", "empty"];
+
+export function kernels(runs) {
+  const rows = runs.flatMap((run) => (run.launches ?? []).map((kernel) => ({ run: run.name, lanes: run.numbers.lanes ?? run.profile?.lanes, ...kernel })));
+  if (!rows.length) return [make("p", {}, "The folders have no table of launches.")];
+  const energies = rows.some((row) => row.energy_nj);
+  const number = (name, key) => ({ name, number: true, value: (row) => row[key] ?? 0, text: (row) => whole(row[key] ?? 0) });
+  return [table({
+    caption: "Launches by kernel",
+    columns: [
+      { name: "kernel", value: (row) => row.kernel },
+      ...(runs.length > 1 ? [{ name: "run", value: (row) => row.run }] : []),
+      number("launches", "launches"), number("core cycles", "cycles"), number("blocks", "blocks"), number("threads", "threads"),
+      number("thread instructions", "thread_instructions"), number("warp instructions", "warp_instructions"),
+      { name: "IPC", number: true, value: (row) => row.thread_instructions / row.cycles, text: (row) => fixed(row.thread_instructions / row.cycles, 2) },
+      { name: "lane activity", number: true, value: (row) => activity(row, row.lanes), text: (row) => percent(activity(row, row.lanes)) },
+      ...(energies ? [{ name: "µJ", number: true, value: (row) => row.energy_nj ?? 0, text: (row) => fixed((row.energy_nj ?? 0) / 1000, 2) }] : []),
+    ],
+    rows,
+  })];
+}
+
+function activity(row, lanes) {
+  return row.active_beats && lanes ? row.active_lanes / (row.active_beats * lanes) : 0;
+}
+
+export function branches(runs) {
+  const parts = [];
+  for (const run of runs.filter((one) => one.profile)) {
+    const rows = run.profile.kernels.flatMap((kernel) => kernel.branches.map((branch) => ({ ...branch, kernel: kernel.name })));
+    if (runs.length > 1) parts.push(make("h3", {}, run.name));
+    if (!rows.length) {
+      parts.push(make("p", {}, "No branch parted the threads of a warp."));
+      continue;
+    }
+    rows.sort((a, b) => b.lost - a.lost);
+    const label = (row) => `${row.source.split("/").pop() || row.ptx} (pc ${row.pc})`;
+    const worst = rows[0];
+    parts.push(make("p", {}, "Most is lost behind ", make("code", {}, worst.source || worst.ptx),
+      `: of ${whole(worst.places)} places for threads until its threads meet again, ${whole(worst.lost)} (${percent(worst.lost, worst.places)}) are empty; ` +
+      `it parts ${percent(worst.parted, worst.issues)} of its warps.`));
+    parts.push(bars({
+      caption: "Places for threads that were empty until the threads met again (branches within are counted in those around them)",
+      says: `Branches that lose most: ${rows.slice(0, 3).map((row) => `${label(row)} ${whole(row.lost)} places`).join(", ")}. All are in the table below.`,
+      spec: {
+        data: { values: rows.slice(0, 15).map((row) => ({ what: label(row), lost: row.lost, share: (100 * row.lost) / row.places, text: row.source_text.trim() })) },
+        height: { step: 20 },
+        mark: { type: "bar", color: colours[3] },
+        encoding: {
+          y: { field: "what", type: "nominal", sort: null, title: null },
+          x: { field: "lost", type: "quantitative", title: "empty places" },
+          tooltip: [{ field: "what" }, { field: "text" }, { field: "lost", format: "," }, { field: "share", title: "%", format: ".1f" }],
+        },
+      },
+    }));
+    parts.push(table({
+      caption: `Branches whose threads parted${runs.length > 1 ? ` under ${run.name}` : ""}`,
+      columns: [
+        { name: "source", value: (row) => row.source || row.ptx },
+        { name: "pc", number: true, value: (row) => row.pc },
+        { name: "empty places", number: true, value: (row) => row.lost, text: (row) => whole(row.lost) },
+        { name: "of the places", number: true, value: (row) => row.lost / row.places, text: (row) => percent(row.lost, row.places), heat: (row) => row.lost / row.places },
+        { name: "executed", title: "warp instructions", number: true, value: (row) => row.issues, text: (row) => whole(row.issues) },
+        { name: "parted", number: true, value: (row) => row.parted / row.issues, text: (row) => percent(row.parted, row.issues) },
+        { name: "threads that take it", number: true, value: (row) => row.taken / row.threads, text: (row) => percent(row.taken, row.threads) },
+        { name: "code", code: true, value: (row) => row.source_text.trim() },
+        { name: "PTX line", value: (row) => row.ptx },
+        { name: "PTX", code: true, value: (row) => row.ptx_text.trim() },
+      ],
+      rows, tall: rows.length > 20,
+    }));
+  }
+  return parts.length ? parts : [missing("sm.observe.instructions=true")];
+}
+
+export function code(runs) {
+  const observed = runs.filter((run) => run.profile);
+  if (!observed.length) return [missing("sm.observe.instructions=true")];
+  const parts = [make("p", {}, "Cycles are of schedulers, and each is charged to one instruction: a cycle with an issue to the first instruction issued, " +
+    "one without to the instruction that the scheduler issues next, which is what it waited for.")];
+  let first = true;
+  for (const run of observed) {
+    for (const kernel of run.profile.kernels) {
+      for (const [view, name] of [["source", "source lines"], ["ptx", "PTX lines"]]) {
+        const heading = `${runs.length > 1 ? `${run.name}: ` : ""}${kernel.name}, ${name}`;
+        parts.push(make("details", first ? { open: "" } : {}, make("summary", {}, heading), codeTable(heading, kernel, kernel[view], run.profile.lanes)));
+        first = false;
+      }
+    }
+  }
+  return parts;
+}
+
+function codeTable(caption, kernel, lines, lanes) {
+  const files = new Set(lines.map((line) => line.file).filter(Boolean));
+  const all = sum(kernel.sum.cycles);
+  const most = Math.max(...lines.map((line) => sum(line.cycles ?? [])), 1);
+  const counted = lines.filter((line) => line.cycles);
+  const rows = [...lines, { ...kernel.rest, file: "", line: null, text: "(no instruction: no threads, or after the last issue)", rest: true }];
+  const cyclesOf = (row) => sum(row.cycles ?? []);
+  const stallOf = (row) => {
+    const stalls = (row.cycles ?? []).slice(1);
+    const largest = Math.max(...stalls, 0);
+    return largest ? `${buckets[stalls.indexOf(largest) + 1].replaceAll("_", " ")} ${percent(largest, sum(stalls), 0)}` : "";
+  };
+  const cell = (row, key) => (row.cycles && !row.rest && row[key] ? whole(row[key]) : "");
+  return table({
+    caption: `${caption}${files.size === 1 ? ` (${[...files][0]})` : ""}: ${counted.length} lines`,
+    columns: [
+      { name: "line", number: true, value: (row) => row.line ?? Infinity, text: (row) => (files.size > 1 && row.file ? `${row.file.split("/").pop()}:${row.line}` : row.line || "") },
+      { name: "code", code: true, value: (row) => row.text, text: (row) => row.text.replaceAll("\t", "  ") || (row.line === 0 ? "(no line)" : row.line ? "" : row.text) },
+      { name: "cycles", number: true, value: cyclesOf, text: (row) => (row.cycles ? whole(cyclesOf(row)) : ""), heat: (row) => (row.rest ? 0 : cyclesOf(row) / most) },
+      { name: "share", number: true, value: cyclesOf, text: (row) => (row.cycles ? percent(cyclesOf(row), all) : "") },
+      { name: "issues", number: true, value: (row) => row.issues ?? 0, text: (row) => cell(row, "issues") },
+      { name: "lanes", title: "lane activity", number: true, value: (row) => activity(row, lanes), text: (row) => (row.active_beats ? percent(activity(row, lanes)) : "") },
+      { name: "waits for", value: stallOf },
+      { name: "threads", title: "accesses of threads to global and local memory", number: true, value: (row) => row.memory_threads ?? 0, text: (row) => cell(row, "memory_threads") },
+      { name: "requests", number: true, value: (row) => row.coalesced_requests ?? 0, text: (row) => cell(row, "coalesced_requests") },
+      { name: "left the SM", number: true, value: (row) => row.data_requests ?? 0, text: (row) => (row.data_requests ? whole(row.data_requests) : "") },
+    ],
+    rows, tall: true, plain: true, quiet: (row) => !row.cycles,
+    foot: ["", "sum", whole(all), percent(all, all), whole(kernel.sum.issues), percent(activity(kernel.sum, lanes)), "", whole(kernel.sum.memory_threads),
+      whole(kernel.sum.coalesced_requests), whole(kernel.sum.data_requests)],
+  });
+}

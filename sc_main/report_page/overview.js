@@ -1,0 +1,92 @@
+// What the runs are, what bounds them, and how they compare.
+import { bars, colours } from "./charts.js";
+import { fixed, make, percent, whole, withPrefix } from "./format.js";
+import { table } from "./table.js";
+
+export function title(runs) {
+  const workloads = [...new Set(runs.map((run) => run.workload).filter(Boolean))];
+  return (workloads.length ? workloads.join(", ") : "CUDA program") + (runs.length > 1 ? `: ${runs.length} runs` : "");
+}
+
+export function overview(runs) {
+  const first = runs[0].numbers.cycles;
+  const energies = runs.some((run) => run.energy);
+  const columns = [
+    { name: "run", value: (run) => run.name },
+    { name: "workload", value: (run) => `${run.workload} ${run.size}`.trim() },
+    { name: "configuration", value: (run) => run.config },
+    { name: "scheme", value: (run) => run.scheme },
+    { name: "core cycles", number: true, value: (run) => run.numbers.cycles, text: (run) => whole(run.numbers.cycles) },
+    ...(runs.length > 1 ? [{ name: "speed-up", number: true, title: "cycles of the first run over cycles",
+      value: (run) => first / run.numbers.cycles, text: (run) => fixed(first / run.numbers.cycles, 2) }] : []),
+    { name: "IPC", number: true, title: "thread instructions issued per core cycle",
+      value: (run) => run.numbers.ipc, text: (run) => fixed(run.numbers.ipc, 2) },
+    { name: "lane activity", number: true, title: "active lanes over lanes, in beats with an active lane",
+      value: (run) => run.numbers.lane_activity, text: (run) => percent(run.numbers.lane_activity) },
+    { name: "SIMD efficiency", number: true, title: "threads of issues over the places of their warps",
+      value: (run) => run.numbers.simd_efficiency, text: (run) => percent(run.numbers.simd_efficiency) },
+    ...(energies ? [{ name: "energy", number: true, value: (run) => run.energy?.joules ?? 0,
+      text: (run) => (run.energy ? withPrefix(run.energy.joules, "J") : "–") }] : []),
+    { name: "result", value: (run) => run.result },
+  ];
+  return table({ caption: "The runs", columns, rows: runs });
+}
+
+export function bounds(runs) {
+  const list = make("ul", { class: "bounds" }, ...runs.map((run) =>
+    make("li", {}, make("strong", {}, `${run.name}: `), run.bound ? `bound by ${run.bound.text}` : "not known",
+      run.bound?.waits ? make("div", { class: "muted" }, `Schedulers: ${run.bound.waits}.`) : null)));
+  const rows = [];
+  for (const run of runs) {
+    for (const [resource, use] of Object.entries(run.utilisation ?? {})) {
+      rows.push({ run: run.name, resource: resource.replaceAll("_", " "), ...use });
+    }
+  }
+  if (!rows.length) return [list];
+  rows.sort((a, b) => b.busiest - a.busiest);
+  const busy = rows.filter((row) => row.busiest >= 0.005);
+  const names = [...new Set(busy.map((row) => row.resource))];
+  return [list,
+    bars({
+      caption: "How busy the busiest of each kind was, in % of its cycles",
+      says: `Busiest parts: ${busy.slice(0, 4).map((row) => `${row.resource} ${percent(row.busiest)} (${row.run})`).join(", ")}. All values are in the table below.`,
+      spec: {
+        data: { values: busy.map((row) => ({ ...row, share: 100 * row.busiest })) },
+        height: { step: runs.length > 1 ? 14 * runs.length : 20 },
+        mark: { type: "bar", tooltip: true },
+        encoding: {
+          y: { field: "resource", type: "nominal", sort: names, title: null },
+          ...(runs.length > 1 ? { yOffset: { field: "run", sort: runs.map((run) => run.name) } } : {}),
+          x: { field: "share", type: "quantitative", title: "% of cycles", scale: { domain: [0, 100] } },
+          color: { field: "run", type: "nominal", title: null, sort: runs.map((run) => run.name),
+            scale: { range: colours }, legend: runs.length > 1 ? { orient: "top" } : null },
+        },
+      },
+    }),
+    table({
+      caption: "How busy the parts were",
+      columns: [
+        { name: "part", value: (row) => row.resource },
+        ...(runs.length > 1 ? [{ name: "run", value: (row) => row.run }] : []),
+        { name: "busiest", number: true, value: (row) => row.busiest, text: (row) => percent(row.busiest), heat: (row) => row.busiest },
+        { name: "mean", number: true, value: (row) => row.mean, text: (row) => percent(row.mean) },
+        { name: "of", number: true, value: (row) => row.instances, text: (row) => whole(row.instances) },
+        { name: "the busiest is number", number: true, value: (row) => row.which, text: (row) => whole(row.which) },
+      ],
+      rows: busy,
+    })];
+}
+
+export function differences(model) {
+  if (model.runs.length < 2) return [];
+  if (!model.differences.length) return [make("p", {}, "The configurations of the runs are the same.")];
+  return [table({
+    caption: "Keys of the configurations whose values differ",
+    columns: [
+      { name: "key", value: (row) => row.key },
+      ...model.runs.map((run, i) => ({ name: run.name, value: (row) => row.values[i],
+        text: (row) => (row.values[i] === null ? "–" : JSON.stringify(row.values[i])) })),
+    ],
+    rows: model.differences,
+  })];
+}
