@@ -182,23 +182,91 @@ std::vector<CountedLine> lines_of(const ProfiledKernel& kernel, LinesOf what) {
   return lines;
 }
 
-std::vector<BranchCost> branch_costs(const ProfiledKernel& kernel) {
-  std::vector<BranchCost> costs;
+namespace {
+
+// Where threads may go after the instruction, in the same function.
+std::vector<std::uint32_t> successors(const ProfiledInstruction& in, std::uint32_t size) {
+  const bool ends = in.kind == "exit" && in.counts.executed == in.counts.threads;
+  std::vector<std::uint32_t> next;
+  if ((in.kind == "branch" || in.kind == "jump") && in.target.has_value()) next.push_back(*in.target);
+  if (!ends && in.kind != "jump") next.push_back(*in.pc + 1);
+  next.erase(std::remove_if(next.begin(), next.end(), [size](std::uint32_t pc) { return pc >= size; }),
+             next.end());
+  return next;
+}
+
+// The instructions on all ways from the branch to where its threads meet again.
+std::vector<bool> region_of(const ProfiledKernel& kernel, const ProfiledInstruction& branch) {
   const auto size = static_cast<std::uint32_t>(kernel.instructions.size());
+  std::vector<bool> region(size, false);
+  std::vector<std::uint32_t> open = successors(branch, size);
+  while (!open.empty()) {
+    const std::uint32_t pc = open.back();
+    open.pop_back();
+    if (region[pc] || pc == branch.reconvergence) continue;
+    region[pc] = true;
+    for (const std::uint32_t next : successors(kernel.instructions[pc], size)) open.push_back(next);
+  }
+  return region;
+}
+
+// Threads of a place in the issues of an instruction, on average.
+double filled(const LineCounts& counts) {
+  return counts.places == 0 ? 0 : static_cast<double>(counts.threads) / static_cast<double>(counts.places);
+}
+
+// The same when threads come to the region: at the branch, or, where the branch is that of a loop and lies
+// within, at what leads into the loop.
+double filled_before(const ProfiledKernel& kernel, const std::vector<bool>& region,
+                     const ProfiledInstruction& branch) {
+  const auto size = static_cast<std::uint32_t>(kernel.instructions.size());
+  LineCounts entries;
+  for (const ProfiledInstruction& in : kernel.instructions) {
+    const std::vector<std::uint32_t> next = successors(in, size);
+    const bool enters = std::any_of(next.begin(), next.end(), [&](std::uint32_t pc) { return region[pc]; });
+    if (enters && !region[*in.pc]) entries += in.counts;
+  }
+  return filled(entries.places == 0 ? branch.counts : entries);
+}
+
+}  // namespace
+
+std::vector<BranchCost> branch_costs(const ProfiledKernel& kernel) {
+  struct Region {
+    std::vector<bool> has;
+    std::size_t size = 0;
+    double before = 0;  // filled when threads come to it
+    BranchCost cost;
+  };
+  std::vector<Region> regions;
   for (const ProfiledInstruction& in : kernel.instructions) {
     if (in.counts.parted == 0) continue;
-    BranchCost cost;
-    cost.branch = &in;
-    const std::uint32_t pc = *in.pc;
-    const std::uint32_t end = std::min(std::max(pc + 1, in.reconvergence.value_or(size)), size);
-    const std::uint32_t first = std::min(pc + 1, in.target.value_or(pc + 1));
-    for (std::uint32_t i = first; i < end; ++i) {
-      const LineCounts& counts = kernel.instructions[i].counts;
-      cost.places += counts.places;
-      cost.lost += counts.places - std::min(counts.places, counts.threads);
-    }
-    costs.push_back(cost);
+    Region& region = regions.emplace_back();
+    region.has = region_of(kernel, in);
+    region.size = static_cast<std::size_t>(std::count(region.has.begin(), region.has.end(), true));
+    region.before = filled_before(kernel, region.has, in);
+    region.cost.branch = &in;
   }
+  // The outer ones first, so that those around an instruction come in the order of their nesting.
+  std::stable_sort(regions.begin(), regions.end(),
+                   [](const Region& a, const Region& b) { return a.size > b.size; });
+  for (std::size_t pc = 0; pc < kernel.instructions.size(); ++pc) {
+    const LineCounts& counts = kernel.instructions[pc].counts;
+    BranchCost* inner = nullptr;
+    double before = 0;  // of `inner`
+    for (Region& region : regions) {
+      if (!region.has[pc]) continue;
+      region.cost.places += counts.places;
+      region.cost.empty += counts.places - std::min(counts.places, counts.threads);
+      if (inner != nullptr) inner->lost += static_cast<double>(counts.places) * (before - region.before);
+      inner = &region.cost;
+      before = region.before;
+    }
+    if (inner != nullptr) inner->lost += static_cast<double>(counts.places) * (before - filled(counts));
+  }
+  std::vector<BranchCost> costs;
+  costs.reserve(regions.size());
+  for (const Region& region : regions) costs.push_back(region.cost);
   std::stable_sort(costs.begin(), costs.end(), [](const auto& a, const auto& b) { return a.lost > b.lost; });
   return costs;
 }

@@ -67,12 +67,17 @@ struct CountedLine {
 enum class LinesOf { kSource, kPtx };
 std::vector<CountedLine> lines_of(const ProfiledKernel& kernel, LinesOf what);
 
-// A place where threads part, and what comes of it.
+// A place where threads part, and what comes of it: on the ways from there to where its threads meet again,
+// called functions left out.
 struct BranchCost {
   const ProfiledInstruction* branch = nullptr;
-  // Places for threads in the issues between the branch and where its threads meet again, and those that were
-  // empty. In the order of the code; what branches within lose is among it.
-  std::uint64_t places = 0, lost = 0;
+  // Places for threads in the issues there, and those that were empty for whatever reason.
+  std::uint64_t places = 0, empty = 0;
+  // Those that this branch emptied: in each issue, the share of the places that were filled when it came to
+  // this branch, less the share at the next branch within which the issue lies, too, or else in the issue
+  // itself. So over all branches around an instruction this sums to what was emptied since the outermost of
+  // them. Less than 0: threads of several warps were brought together.
+  double lost = 0;
 };
 // Those after which threads have parted at least once; the one that loses most first.
 std::vector<BranchCost> branch_costs(const ProfiledKernel& kernel);

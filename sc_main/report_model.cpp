@@ -1,6 +1,7 @@
 #include "sc_main/report_model.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -204,7 +205,8 @@ ordered_json kernel_model(const ProfiledKernel& kernel, const LineProfile& profi
     row["threads"] = cost.branch->counts.threads;
     row["taken"] = cost.branch->counts.executed;
     row["places"] = cost.places;
-    row["lost"] = cost.lost;
+    row["empty"] = cost.empty;
+    row["lost"] = std::round(cost.lost);
     json["branches"].push_back(std::move(row));
   }
   for (const ProfiledInstruction& in : kernel.instructions) {

@@ -30,7 +30,7 @@ document.getElementById("top").append(
   make("nav", { "aria-label": "Sections" }, make("ul", {}, ...sections.map(([id, name]) => make("li", {}, make("a", { href: `#${id}` }, name))))));
 
 const main = document.getElementById("main");
-main.replaceChildren(overview(runs));
+main.replaceChildren(...overview(runs));
 if (typeof vegaEmbed === "undefined") {
   main.prepend(note("This page was written without the chart libraries (npm was missing when weft was built); the tables have all numbers."));
 }

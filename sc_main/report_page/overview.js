@@ -8,14 +8,21 @@ export function title(runs) {
   return (workloads.length ? workloads.join(", ") : "CUDA program") + (runs.length > 1 ? `: ${runs.length} runs` : "");
 }
 
+// What is the same in all runs stands above the table, not in it.
 export function overview(runs) {
   const first = runs[0].numbers.cycles;
   const energies = runs.some((run) => run.energy);
+  const common = [], different = [];
+  for (const [name, of] of [
+    ["workload", (run) => `${run.workload} ${run.size}`.trim()], ["configuration", (run) => run.config],
+    ["scheme", (run) => run.scheme], ["result", (run) => run.result]]) {
+    const same = runs.every((run) => of(run) === of(runs[0]));
+    if (!same) different.push({ name, value: of });
+    if (same && of(runs[0])) common.push(make("dt", {}, name), make("dd", {}, of(runs[0])));
+  }
   const columns = [
     { name: "run", value: (run) => run.name },
-    { name: "workload", value: (run) => `${run.workload} ${run.size}`.trim() },
-    { name: "configuration", value: (run) => run.config },
-    { name: "scheme", value: (run) => run.scheme },
+    ...different,
     { name: "core cycles", number: true, value: (run) => run.numbers.cycles, text: (run) => whole(run.numbers.cycles) },
     ...(runs.length > 1 ? [{ name: "speed-up", number: true, title: "cycles of the first run over cycles",
       value: (run) => first / run.numbers.cycles, text: (run) => fixed(first / run.numbers.cycles, 2) }] : []),
@@ -27,9 +34,8 @@ export function overview(runs) {
       value: (run) => run.numbers.simd_efficiency, text: (run) => percent(run.numbers.simd_efficiency) },
     ...(energies ? [{ name: "energy", number: true, value: (run) => run.energy?.joules ?? 0,
       text: (run) => (run.energy ? withPrefix(run.energy.joules, "J") : "–") }] : []),
-    { name: "result", value: (run) => run.result },
   ];
-  return table({ caption: "The runs", columns, rows: runs });
+  return [make("dl", { class: "facts" }, ...common), table({ caption: "The runs", columns, rows: runs })];
 }
 
 export function bounds(runs) {
@@ -52,7 +58,7 @@ export function bounds(runs) {
       says: `Busiest parts: ${busy.slice(0, 4).map((row) => `${row.resource} ${percent(row.busiest)} (${row.run})`).join(", ")}. All values are in the table below.`,
       spec: {
         data: { values: busy.map((row) => ({ ...row, share: 100 * row.busiest })) },
-        height: { step: runs.length > 1 ? 14 * runs.length : 20 },
+        height: { step: runs.length > 1 ? 12 : 20 },
         mark: { type: "bar", tooltip: true },
         encoding: {
           y: { field: "resource", type: "nominal", sort: names, title: null },
