@@ -1,5 +1,5 @@
 // `weft annotate`: what the lines of a kernel took, of the CUDA source and of the PTX.
-#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <iostream>
 #include <string>
@@ -90,16 +90,16 @@ void print_lines(const ProfiledKernel& kernel, const LineProfile& profile, Lines
 void print_branches(const ProfiledKernel& kernel) {
   const auto costs = branch_costs(kernel);
   if (costs.empty()) return;
-  std::cout
-      << "\n  branches whose threads parted, by the places for threads that were empty until they met again\n"
-      << "     empty  of these %     issues  parted %  taken %  line\n";
+  std::cout << "\n  branches whose threads parted: places for threads that each emptied, and all that were "
+               "empty until its threads met\n"
+            << "    emptied      empty  of these %     issues  parted %  taken %  line\n";
   for (const BranchCost& cost : costs) {
     const ProfiledInstruction& in = *cost.branch;
     const auto percent = [](std::uint64_t part, std::uint64_t whole) {
       return in_percent(static_cast<double>(part), static_cast<double>(whole));
     };
-    std::cout << right(std::to_string(cost.lost), 10) << right(percent(cost.lost, cost.places), 12)
-              << right(std::to_string(in.counts.issues), 11)
+    std::cout << right(std::to_string(std::llround(cost.lost)), 11) << right(std::to_string(cost.empty), 11)
+              << right(percent(cost.empty, cost.places), 12) << right(std::to_string(in.counts.issues), 11)
               << right(percent(in.counts.parted, in.counts.issues), 10)
               << right(percent(in.counts.executed, in.counts.threads), 9) << "  ";
     if (in.source_line != 0) std::cout << shown(in.source_file) << ":" << in.source_line << " ";

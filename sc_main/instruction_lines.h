@@ -73,10 +73,11 @@ struct BranchCost {
   const ProfiledInstruction* branch = nullptr;
   // Places for threads in the issues there, and those that were empty for whatever reason.
   std::uint64_t places = 0, empty = 0;
-  // Those that this branch emptied: in each issue, the share of the places that were filled when it came to
-  // this branch, less the share at the next branch within which the issue lies, too, or else in the issue
-  // itself. So over all branches around an instruction this sums to what was emptied since the outermost of
-  // them. Less than 0: threads of several warps were brought together.
+  // Those that this branch emptied: in each issue, the share of the places that were filled when threads came
+  // to this branch (or to the loop of which it is a part), less the share at the next branch within which the
+  // issue lies, too, or else in the issue itself. So over all branches around an instruction this sums to
+  // what was emptied since the outermost of them. Less than 0: threads of several warps were brought
+  // together.
   double lost = 0;
 };
 // Those after which threads have parted at least once; the one that loses most first.

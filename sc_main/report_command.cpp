@@ -14,12 +14,14 @@ namespace weft::cli {
 ExitCode report(const Words& words) {
   std::vector<std::string> folders;
   std::string out = "report.html";
-  bool json = false;
+  bool json = false, without_charts = false;
   Options options("options");
   options
       .list("dir", folders, "DIR",
             "folders of results (--out of weft run, compare, cuda); those after the first are set beside it")
       .text("out", out, "FILE.html", "the page")
+      .flag("without-charts", without_charts,
+            "leave the chart libraries out (0.9 MB): the page has tables only")
       .flag("json", json, "write what the page shows as JSON instead");
   if (!parse(words, "weft report DIR... [--out FILE.html]", options, "dir...")) return ExitCode::kDone;
   if (folders.empty())
@@ -35,8 +37,8 @@ ExitCode report(const Words& words) {
     std::cout << "wrote " << out << "\n";
     return ExitCode::kDone;
   }
-  const std::string charts = chart_libraries();
-  if (charts.empty()) {
+  const std::string charts = without_charts ? "" : chart_libraries();
+  if (charts.empty() && !without_charts) {
     std::cerr
         << "weft: the page has tables and no charts: the chart libraries were not there when weft was built "
            "(install npm, build the target report_charts)\n";

@@ -41,16 +41,17 @@ const vegaConfig = {
 export function bars({ caption, says, spec }) {
   if (typeof vegaEmbed === "undefined") return null;
   const place = make("div", { class: "chart", role: "img", "aria-label": says });
-  const full = { $schema: "https://vega.github.io/schema/vega-lite/v6.json", width: "container",
+  const full = { $schema: "https://vega.github.io/schema/vega-lite/v6.json", description: says, width: "container",
     autosize: { type: "fit-x", contains: "padding" }, ...spec };
   // Drawn when the place has its width, which a closed <details> does not give it.
-  const draw = () => vegaEmbed(place, full, { actions: false, renderer: "svg", ast: true, config: vegaConfig });
+  const draw = () => vegaEmbed(place, full, { actions: false, renderer: "svg", ast: true, config: vegaConfig, logLevel: vega.Error });
   whenShown(place, draw);
   return make("figure", {}, place, make("figcaption", {}, caption));
 }
 
 // series: [{ name, values, colour }] over `cycles`; each line with a dash of its own besides its colour.
-export function lines({ caption, says, cycles, series, unit }) {
+// `until`: the last cycle of the axis, so that runs beside each other have the same.
+export function lines({ caption, says, cycles, until, series, unit }) {
   if (typeof uPlot === "undefined") return null;
   const place = make("div", { class: "chart", role: "img", "aria-label": says });
   let plot = null;
@@ -61,8 +62,9 @@ export function lines({ caption, says, cycles, series, unit }) {
     const options = {
       width: Math.max(place.clientWidth, 200),
       height: 260,
-      scales: { x: { time: false } },
-      axes: [{ ...axis, label: "core cycle" }, { ...axis, label: unit, size: 70 }],
+      scales: { x: { time: false, range: [0, until] } },
+      legend: { live: false },
+      axes: [{ ...axis, label: "core cycle", space: 90 }, { ...axis, label: unit, size: 70 }],
       series: [{ label: "cycle" }, ...series.map((one, i) => ({ label: one.name, stroke: one.colour, width: 2,
         dash: dashes[Math.floor(i / 3) % dashes.length], points: { show: cycles.length < 3 } }))],
     };

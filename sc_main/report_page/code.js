@@ -31,41 +31,49 @@ function activity(row, lanes) {
 }
 
 export function branches(runs) {
-  const parts = [];
-  for (const run of runs.filter((one) => one.profile)) {
-    const rows = run.profile.kernels.flatMap((kernel) => kernel.branches.map((branch) => ({ ...branch, kernel: kernel.name })));
+  const observed = runs.filter((one) => one.profile);
+  if (!observed.length) return [missing("sm.observe.instructions=true")];
+  const ofRun = (run) => run.profile.kernels.flatMap((kernel) => kernel.branches.map((branch) => ({ ...branch, kernel: kernel.name, run: run.name })))
+    .sort((a, b) => b.lost - a.lost);
+  const label = (row) => `${row.source.split("/").pop() || row.ptx} (pc ${row.pc})`;
+  const all = observed.flatMap(ofRun).sort((a, b) => b.lost - a.lost);
+  const names = [...new Set(all.map(label))].slice(0, 15);
+  const parts = all.length ? [bars({
+    caption: "Places for threads that each branch emptied (less than 0: threads of several warps were brought together)",
+    says: `Branches that lose most: ${all.slice(0, 3).map((row) => `${label(row)} ${whole(row.lost)} places (${row.run})`).join(", ")}. All are in the tables below.`,
+    spec: {
+      data: { values: all.filter((row) => names.includes(label(row))).map((row) => ({ what: label(row), run: row.run, lost: row.lost, text: row.source_text.trim() })) },
+      height: { step: observed.length > 1 ? 12 : 20 },
+      mark: { type: "bar" },
+      encoding: {
+        y: { field: "what", type: "nominal", sort: names, title: null },
+        ...(observed.length > 1 ? { yOffset: { field: "run", sort: observed.map((run) => run.name) } } : {}),
+        x: { field: "lost", type: "quantitative", title: "places" },
+        color: { field: "run", type: "nominal", title: null, sort: observed.map((run) => run.name), scale: { range: colours },
+          legend: observed.length > 1 ? { orient: "top" } : null },
+        tooltip: [{ field: "run" }, { field: "what" }, { field: "text" }, { field: "lost", format: "," }],
+      },
+    },
+  })] : [];
+  for (const run of observed) {
+    const rows = ofRun(run);
     if (runs.length > 1) parts.push(make("h3", {}, run.name));
     if (!rows.length) {
       parts.push(make("p", {}, "No branch parted the threads of a warp."));
       continue;
     }
-    rows.sort((a, b) => b.lost - a.lost);
-    const label = (row) => `${row.source.split("/").pop() || row.ptx} (pc ${row.pc})`;
     const worst = rows[0];
-    parts.push(make("p", {}, "Most is lost behind ", make("code", {}, worst.source || worst.ptx),
-      `: of ${whole(worst.places)} places for threads until its threads meet again, ${whole(worst.lost)} (${percent(worst.lost, worst.places)}) are empty; ` +
-      `it parts ${percent(worst.parted, worst.issues)} of its warps.`));
-    parts.push(bars({
-      caption: "Places for threads that were empty until the threads met again (branches within are counted in those around them)",
-      says: `Branches that lose most: ${rows.slice(0, 3).map((row) => `${label(row)} ${whole(row.lost)} places`).join(", ")}. All are in the table below.`,
-      spec: {
-        data: { values: rows.slice(0, 15).map((row) => ({ what: label(row), lost: row.lost, share: (100 * row.lost) / row.places, text: row.source_text.trim() })) },
-        height: { step: 20 },
-        mark: { type: "bar", color: colours[3] },
-        encoding: {
-          y: { field: "what", type: "nominal", sort: null, title: null },
-          x: { field: "lost", type: "quantitative", title: "empty places" },
-          tooltip: [{ field: "what" }, { field: "text" }, { field: "lost", format: "," }, { field: "share", title: "%", format: ".1f" }],
-        },
-      },
-    }));
+    parts.push(make("p", {}, "Most is lost at ", make("code", {}, worst.source || worst.ptx),
+      `, which empties ${whole(worst.lost)} places for threads and parts ${percent(worst.parted, worst.issues)} of its warps; ` +
+      `until its threads meet again, ${percent(worst.empty, worst.places)} of all places are empty.`));
     parts.push(table({
       caption: `Branches whose threads parted${runs.length > 1 ? ` under ${run.name}` : ""}`,
       columns: [
         { name: "source", value: (row) => row.source || row.ptx },
         { name: "pc", number: true, value: (row) => row.pc },
-        { name: "empty places", number: true, value: (row) => row.lost, text: (row) => whole(row.lost) },
-        { name: "of the places", number: true, value: (row) => row.lost / row.places, text: (row) => percent(row.lost, row.places), heat: (row) => row.lost / row.places },
+        { name: "emptied", title: "places for threads that this branch emptied", number: true, value: (row) => row.lost, text: (row) => whole(row.lost) },
+        { name: "empty", title: "of the places until its threads meet again, for whatever reason", number: true, value: (row) => row.empty / row.places,
+          text: (row) => percent(row.empty, row.places), heat: (row) => row.empty / row.places },
         { name: "executed", title: "warp instructions", number: true, value: (row) => row.issues, text: (row) => whole(row.issues) },
         { name: "parted", number: true, value: (row) => row.parted / row.issues, text: (row) => percent(row.parted, row.issues) },
         { name: "threads that take it", number: true, value: (row) => row.taken / row.threads, text: (row) => percent(row.taken, row.threads) },
@@ -76,7 +84,7 @@ export function branches(runs) {
       rows, tall: rows.length > 20,
     }));
   }
-  return parts.length ? parts : [missing("sm.observe.instructions=true")];
+  return parts;
 }
 
 export function code(runs) {

@@ -18,14 +18,14 @@ export const bucketMeaning = {
 };
 
 // Values of several runs by name: a column of numbers and one of shares for each run, and a row of sums.
-export function sharesTable(caption, first, runs, values, meaning = null) {
+export function sharesTable(caption, first, runs, values, meaning = null, unit = "cycles") {
   const totals = values.map((one) => sum(Object.values(one)));
   const names = [...new Set(values.flatMap((one) => Object.keys(one)))].filter((name) => values.some((one) => one[name]));
   const columns = [{ name: first, value: (name) => name, text: (name) => name.replaceAll("_", " ") }];
   if (meaning) columns.push({ name: "meaning", value: (name) => meaning[name] ?? "" });
   runs.forEach((run, i) => {
     const of = runs.length > 1 ? `${run.name}: ` : "";
-    columns.push({ name: `${of}cycles`, number: true, value: (name) => values[i][name] ?? 0, text: (name) => whole(values[i][name] ?? 0) });
+    columns.push({ name: `${of}${unit}`, number: true, value: (name) => values[i][name] ?? 0, text: (name) => whole(values[i][name] ?? 0) });
     columns.push({ name: `${of}share`, number: true, value: (name) => (values[i][name] ?? 0) / totals[i],
       text: (name) => percent(values[i][name] ?? 0, totals[i]), heat: (name) => (values[i][name] ?? 0) / totals[i] });
   });
@@ -65,14 +65,14 @@ export function stackedShares(caption, runs, values, palette) {
 export function cycles(runs) {
   const values = runs.map((run) => run.buckets);
   const parts = [
-    make("p", {}, "Every cycle of every scheduler is in one bucket. ",
-      ...runs.map((run, i) => {
-        const total = sum(Object.values(values[i]));
-        const all = run.numbers.cycles * run.schedulers;
-        const same = total === all ? "which is" : "beside";
-        return make("span", {}, `${runs.length > 1 ? `${run.name}: t` : "T"}he buckets sum to ${whole(total)}, ${same} ` +
-          `${whole(run.numbers.cycles)} core cycles × ${whole(run.schedulers)} schedulers${total === all ? "" : ` = ${whole(all)}`}. `);
-      })),
+    make("p", {}, "Every cycle of every scheduler is in one bucket."),
+    make("ul", {}, ...runs.map((run, i) => {
+      const total = sum(Object.values(values[i]));
+      const all = run.numbers.cycles * run.schedulers;
+      const same = total === all ? "which is" : "beside";
+      return make("li", {}, `${runs.length > 1 ? `${run.name}: t` : "T"}he buckets sum to ${whole(total)}, ${same} ` +
+        `${whole(run.numbers.cycles)} core cycles × ${whole(run.schedulers)} schedulers${total === all ? "" : ` = ${whole(all)}`}.`);
+    })),
     stackedShares("Cycles of schedulers by what they did, in %", runs, values, bucketColours),
     sharesTable("Cycles of schedulers", "bucket", runs, values, bucketMeaning),
   ];
@@ -89,7 +89,7 @@ export function cycles(runs) {
     const totals = run.series.cycle.map((_, i) => sum(names.map((name) => columns[`cycles_${name}`][i])));
     const series = names.map((name) => ({ name, colour: bucketColours[name],
       values: columns[`cycles_${name}`].map((value, i) => (totals[i] ? (100 * value) / totals[i] : 0)) }));
-    parts.push(make("h3", {}, runs.length > 1 ? `Over time: ${run.name}` : "Over time"), ...series_(run, "Buckets over time, in % of the cycles of schedulers", "%", series));
+    parts.push(make("h3", {}, runs.length > 1 ? `Over time: ${run.name}` : "Over time"), ...overTime(run, runs, "Buckets over time, in % of the cycles of schedulers", "%", series));
   }
   return parts;
 }
@@ -104,7 +104,7 @@ export function stalled(runs) {
     make("p", {}, "Threads by what they wait for, summed over the cycles in which no lane of their scheduler domain was active. " +
       "Reconvergence and inactive are what divergence holds back."),
     stackedShares("Stalled threads by what they wait for, in %", observed, values, stalledColours),
-    sharesTable("Stalled threads × cycles", "waiting for", observed, values),
+    sharesTable("Stalled threads", "waiting for", observed, values, null, "threads × cycles"),
   ];
   for (const run of observed.filter((one) => one.series?.columns.stalled_in_pipeline)) {
     const columns = run.series.columns;
@@ -112,7 +112,7 @@ export function stalled(runs) {
       .map(([name, colour]) => ({ name: name.replaceAll("_", " "), colour,
         values: columns[`stalled_${name}`].map((value, i) => value / Math.max(interval(run, i), 1)) }));
     parts.push(make("h3", {}, runs.length > 1 ? `Over time: ${run.name}` : "Over time"),
-      ...series_(run, "Threads that are stalled, on average over each interval (all SMs)", "threads", series));
+      ...overTime(run, runs, "Threads that are stalled, on average over each interval (all SMs)", "threads", series));
   }
   if (!parts.some((part) => part?.tagName === "H3")) parts.push(note("For these over time, sample the run: weft run --sample 500 ..."));
   return parts;
@@ -154,7 +154,7 @@ export function occupancy(runs) {
     }));
   }
   for (const run of runs.filter((one) => one.series?.columns.live_threads)) {
-    parts.push(...series_(run, `Live threads over time${runs.length > 1 ? `: ${run.name}` : ""} (all SMs)`, "threads",
+    parts.push(...overTime(run, runs, `Live threads over time${runs.length > 1 ? `: ${run.name}` : ""} (all SMs)`, "threads",
       [{ name: "live threads", colour: colours[0], values: run.series.columns.live_threads }]));
   }
   return parts.length ? parts : [missing("sm.observe.stalled_threads=true sm.observe.instructions=true")];
@@ -165,18 +165,19 @@ function interval(run, i) {
 }
 
 // A chart of long series and, folded, a table of at most 40 of their points.
-export function series_(run, caption, unit, series) {
-  const cyclesOf = run.series?.cycle ?? run.power.cycle;
+export function overTime(run, runs, caption, unit, series, of = "series") {
+  const cyclesOf = run[of].cycle;
+  const until = Math.max(...runs.map((one) => one[of]?.cycle.at(-1) ?? 0));
   const step = Math.ceil(cyclesOf.length / 40);
   const points = cyclesOf.map((_, i) => i).filter((i) => i % step === step - 1 || i === cyclesOf.length - 1);
   const means = series.map((one) => `${one.name} ${whole(sum(one.values) / one.values.length)} on average, at most ${whole(Math.max(...one.values))}`);
-  const of = (one, i) => Math.round(100 * one.values[i]) / 100;
+  const rounded = (one, i) => Math.round(100 * one.values[i]) / 100;
   return [
-    lines({ caption, says: `${caption}, in ${unit}: ${means.join("; ")}.`, cycles: cyclesOf, series, unit }),
+    lines({ caption, says: `${caption}, in ${unit}: ${means.join("; ")}.`, cycles: cyclesOf, until, series, unit }),
     make("details", {}, make("summary", {}, "Values"), table({
       caption: `${caption}: ${step > 1 ? `one of ${step} points` : "all points"}`,
       columns: [{ name: "until cycle", value: (i) => cyclesOf[i], text: (i) => whole(cyclesOf[i]) },
-        ...series.map((one) => ({ name: one.name, number: true, value: (i) => one.values[i], text: (i) => of(one, i).toLocaleString("en-US") }))],
+        ...series.map((one) => ({ name: one.name, number: true, value: (i) => one.values[i], text: (i) => rounded(one, i).toLocaleString("en-US") }))],
       rows: points, tall: true,
     })),
   ];

@@ -1,6 +1,6 @@
 // Coalescing, caches, DRAM; energy.
 import { bars, colours } from "./charts.js";
-import { missing, series_, sharesTable, stackedShares } from "./cycles.js";
+import { missing, overTime, sharesTable, stackedShares } from "./cycles.js";
 import { fixed, make, percent, whole, withPrefix } from "./format.js";
 import { table } from "./table.js";
 
@@ -142,17 +142,11 @@ export function energy(runs) {
       rows: observed,
     }),
     stackedShares("Energy by part, in %", observed, values, palette),
-    renamed(sharesTable("Energy by part, in nJ", "part", observed, values)),
+    sharesTable("Energy by part", "part", observed, values, null, "nJ"),
   ];
   for (const run of observed.filter((one) => one.power)) {
-    parts.push(...series_({ power: run.power }, `Power over time${runs.length > 1 ? `: ${run.name}` : ""}`, "W",
-      [{ name: "power", colour: colours[0], values: run.power.columns.power_w }]));
+    parts.push(...overTime(run, observed, `Power over time${runs.length > 1 ? `: ${run.name}` : ""}`, "W",
+      [{ name: "power", colour: colours[0], values: run.power.columns.power_w }], "power"));
   }
   return parts;
-}
-
-// The table of shares is of cycles elsewhere.
-function renamed(element) {
-  for (const button of element.querySelectorAll("thead button")) button.textContent = button.textContent.replace("cycles", "nJ");
-  return element;
 }
