@@ -94,7 +94,7 @@ std::vector<PlannedRun> plan(const CompareOptions& options, const std::vector<Va
       session.out.append("/").append(workload).append("/").append(scheme.label);
       session.max_cycles = options.max_cycles;
       session.overrides = {"sm.observe.lane_oracle=true", "sm.observe.stalled_threads=true",
-                           "sm.observe.events=true"};
+                           "sm.observe.events=true", "sm.observe.instructions=true"};
       for (const auto* overrides : {&options.overrides, &scheme.overrides})
         session.overrides.insert(session.overrides.end(), overrides->begin(), overrides->end());
       runs.emplace_back(workload, scheme.label, options.size, session);

@@ -19,7 +19,7 @@ ExitCode report(const Words& words) {
   options
       .list("dir", folders, "DIR",
             "folders of results (--out of weft run, compare, cuda); those after the first are set beside it")
-      .text("out", out, "FILE.html", "the page")
+      .text("out", out, "FILE", "the page, a file of HTML (report.html)")
       .flag("without-charts", without_charts,
             "leave the chart libraries out (0.9 MB): the page has tables only")
       .flag("json", json, "write what the page shows as JSON instead");

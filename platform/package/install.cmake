@@ -21,6 +21,10 @@ install(DIRECTORY include/weft/ DESTINATION ${headers_folder})
 install(FILES ${PROJECT_BINARY_DIR}/modules/host/include/weft/weft_registers.h DESTINATION ${headers_folder})
 install(DIRECTORY configs/ DESTINATION ${configs_folder})
 install(DIRECTORY experiments/ DESTINATION ${CMAKE_INSTALL_DATADIR}/weft/experiments PATTERN results EXCLUDE)
+install(DIRECTORY sc_main/report_page DESTINATION ${CMAKE_INSTALL_DATADIR}/weft
+        FILES_MATCHING PATTERN "*.js" PATTERN "*.css" PATTERN "*.html")
+install(FILES ${PROJECT_BINARY_DIR}/sc_main/report_page/charts.min.js DESTINATION ${CMAKE_INSTALL_DATADIR}/weft/report_page
+        OPTIONAL)
 install(DIRECTORY platform/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/weft)
 install(FILES platform/INTEGRATION.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES ${WEFT_SVD} DESTINATION ${CMAKE_INSTALL_DATADIR}/weft)
@@ -52,6 +56,9 @@ install(FILES ${PROJECT_BINARY_DIR}/weft.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/
 
 # Everything that users run or install, without the tests.
 add_custom_target(product DEPENDS weft weft_archive weft_warp_formation_schemes weft_plugin weft_cuda)
+if(WEFT_NPM)
+  add_dependencies(product report_charts)
+endif()
 foreach(part weft_cpu_cores bfs_firmware bfs_client qemu_guest)
   if(TARGET ${part})
     add_dependencies(product ${part})

@@ -69,7 +69,7 @@ export function branches(runs) {
     parts.push(table({
       caption: `Branches whose threads parted${runs.length > 1 ? ` under ${run.name}` : ""}`,
       columns: [
-        { name: "source", value: (row) => row.source || row.ptx },
+        { name: "source", tight: true, value: (row) => row.source || row.ptx },
         { name: "pc", number: true, value: (row) => row.pc },
         { name: "emptied", title: "places for threads that this branch emptied", number: true, value: (row) => row.lost, text: (row) => whole(row.lost) },
         { name: "empty", title: "of the places until its threads meet again, for whatever reason", number: true, value: (row) => row.empty / row.places,
@@ -78,7 +78,7 @@ export function branches(runs) {
         { name: "parted", number: true, value: (row) => row.parted / row.issues, text: (row) => percent(row.parted, row.issues) },
         { name: "threads that take it", number: true, value: (row) => row.taken / row.threads, text: (row) => percent(row.taken, row.threads) },
         { name: "code", code: true, value: (row) => row.source_text.trim() },
-        { name: "PTX line", value: (row) => row.ptx },
+        { name: "PTX line", tight: true, value: (row) => row.ptx },
         { name: "PTX", code: true, value: (row) => row.ptx_text.trim() },
       ],
       rows, tall: rows.length > 20,
@@ -127,7 +127,7 @@ function codeTable(caption, kernel, lines, lanes) {
       { name: "share", number: true, value: cyclesOf, text: (row) => (row.cycles ? percent(cyclesOf(row), all) : "") },
       { name: "issues", number: true, value: (row) => row.issues ?? 0, text: (row) => cell(row, "issues") },
       { name: "lanes", title: "lane activity", number: true, value: (row) => activity(row, lanes), text: (row) => (row.active_beats ? percent(activity(row, lanes)) : "") },
-      { name: "waits for", value: stallOf },
+      { name: "waits for", tight: true, value: stallOf },
       { name: "threads", title: "accesses of threads to global and local memory", number: true, value: (row) => row.memory_threads ?? 0, text: (row) => cell(row, "memory_threads") },
       { name: "requests", number: true, value: (row) => row.coalesced_requests ?? 0, text: (row) => cell(row, "coalesced_requests") },
       { name: "left the SM", number: true, value: (row) => row.data_requests ?? 0, text: (row) => (row.data_requests ? whole(row.data_requests) : "") },

@@ -21,7 +21,7 @@ export const bucketMeaning = {
 export function sharesTable(caption, first, runs, values, meaning = null, unit = "cycles") {
   const totals = values.map((one) => sum(Object.values(one)));
   const names = [...new Set(values.flatMap((one) => Object.keys(one)))].filter((name) => values.some((one) => one[name]));
-  const columns = [{ name: first, value: (name) => name, text: (name) => name.replaceAll("_", " ") }];
+  const columns = [{ name: first, tight: true, value: (name) => name, text: (name) => name.replaceAll("_", " ") }];
   if (meaning) columns.push({ name: "meaning", value: (name) => meaning[name] ?? "" });
   runs.forEach((run, i) => {
     const of = runs.length > 1 ? `${run.name}: ` : "";

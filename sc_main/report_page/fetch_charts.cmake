@@ -16,7 +16,7 @@ endif()
 file(MAKE_DIRECTORY "${FOLDER}/npm")
 file(COPY "${SOURCE}/package.json" "${lock}" DESTINATION "${FOLDER}/npm")
 # Each package is checked against its hash in the lock file; none may run a script of its own.
-execute_process(COMMAND "${NPM}" ci --ignore-scripts --no-audit --no-fund WORKING_DIRECTORY "${FOLDER}/npm"
+execute_process(COMMAND "${NPM}" ci --ignore-scripts --no-audit --no-fund --fetch-retries=1 WORKING_DIRECTORY "${FOLDER}/npm"
                 OUTPUT_FILE "${FOLDER}/npm.log" ERROR_FILE "${FOLDER}/npm.log" RESULT_VARIABLE failed)
 if(failed)
   message(WARNING "npm could not get the chart libraries (${FOLDER}/npm.log): pages of `weft report` will have no charts")

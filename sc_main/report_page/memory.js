@@ -35,9 +35,9 @@ export function coalescing(runs) {
     parts.push(table({
       caption: `Memory instructions${runs.length > 1 ? ` of ${run.name}` : ""}`,
       columns: [
-        { name: "source", value: (row) => row.source || row.ptx },
+        { name: "source", tight: true, value: (row) => row.source || row.ptx },
         { name: "pc", number: true, value: (row) => row.pc },
-        { name: "kind", value: (row) => row.kind },
+        { name: "kind", tight: true, value: (row) => row.kind },
         { name: "warp instructions", number: true, value: (row) => row.issues, text: (row) => whole(row.issues) },
         { name: "threads", number: true, value: (row) => row.memory_threads, text: (row) => whole(row.memory_threads) },
         { name: "requests", number: true, value: (row) => row.coalesced_requests, text: (row) => whole(row.coalesced_requests) },
@@ -79,7 +79,7 @@ export function caches(runs) {
     table({
       caption: "Caches, all of a kind together",
       columns: [
-        { name: "cache", value: (row) => row.name },
+        { name: "cache", tight: true, value: (row) => row.name },
         ...(runs.length > 1 ? [{ name: "run", value: (row) => row.run }] : []),
         ...["accesses", "hits", "pending_hits", "misses", "evictions"].map((key) => ({ name: key.replaceAll("_", " "), number: true,
           value: (row) => row[key], text: (row) => whole(row[key]) })),
@@ -97,11 +97,9 @@ export function dram(runs) {
     "row hits": total(run, "row_hits"), "row misses": total(run, "row_misses"), "row conflicts": total(run, "row_conflicts") }));
   const palette = { "row hits": "#0072b2", "row misses": "#f0e442", "row conflicts": "#d55e00" };
   return [
-    make("p", {}, ...runs.map((run) => {
-      const read = total(run, "bytes_read"), written = total(run, "bytes_written");
-      return `${runs.length > 1 ? `${run.name}: ` : ""}${whole(read)} bytes read, ${whole(written)} written; data moved in ` +
-        `${percent(total(run, "data_cycles"), total(run, "active_cycles"))} of the cycles in which channels had work. `;
-    })),
+    make("ul", {}, ...runs.map((run) => make("li", {}, `${runs.length > 1 ? `${run.name}: ` : ""}${whole(total(run, "bytes_read"))} bytes read, ` +
+      `${whole(total(run, "bytes_written"))} written; data moved in ${percent(total(run, "data_cycles"), total(run, "active_cycles"))} of the cycles ` +
+      "in which channels had work."))),
     stackedShares("Accesses of DRAM by the state of their row, in %", runs.filter((run) => run.dram.length), values, palette),
     table({
       caption: "DRAM channels",

@@ -72,7 +72,7 @@ export function bounds(runs) {
     table({
       caption: "How busy the parts were",
       columns: [
-        { name: "part", value: (row) => row.resource },
+        { name: "part", tight: true, value: (row) => row.resource },
         ...(runs.length > 1 ? [{ name: "run", value: (row) => row.run }] : []),
         { name: "busiest", number: true, value: (row) => row.busiest, text: (row) => percent(row.busiest), heat: (row) => row.busiest },
         { name: "mean", number: true, value: (row) => row.mean, text: (row) => percent(row.mean) },

@@ -57,6 +57,10 @@ struct Case {
   std::vector<std::string> arguments;
 };
 
+void PrintTo(const Case& one, std::ostream* out) {
+  *out << one.name;
+}
+
 class Instructions : public ::testing::TestWithParam<Case> {};
 TEST_P(Instructions, SumToTheStatistics) {
   const Folder folder;
@@ -100,9 +104,9 @@ INSTANTIATE_TEST_SUITE_P(
     Machines, Instructions,
     ::testing::Values(
         Case{"Gtx480", {"--workload", "bfs"}},
-        Case{"WrittenBack", {"--workload", "bfs", "sm.l1d.write_policy=back", "sm.l1d.kept=false"}},
+        Case{"WrittenBack", {"--workload", "bfs", "--set", "sm.l1d.write_policy=back", "sm.l1d.kept=false"}},
         Case{"Harp", {"--workload", "bfs", "--config", "harp-fermi", "--set", "warp_formation.scheme=harp"}},
-        Case{"DwrSeveralKernels", {"--workload", "sorting_networks", "--config", "dwr-tesla"}},
+        Case{"DwrSeveralKernels", {"--workload", "merge_sort", "--config", "dwr-tesla"}},
         Case{"Temporal",
              {"--workload", "discontinuous_galerkin", "--config", "stsimt", "--set",
               "datapath.kind=temporal"}},
