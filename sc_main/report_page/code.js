@@ -14,7 +14,7 @@ export function kernels(runs) {
   return [table({
     caption: "Launches by kernel",
     columns: [
-      { name: "kernel", value: (row) => row.kernel },
+      { name: "kernel", wide: true, value: (row) => row.kernel },
       ...(runs.length > 1 ? [{ name: "run", value: (row) => row.run }] : []),
       number("launches", "launches"), number("core cycles", "cycles"), number("blocks", "blocks"), number("threads", "threads"),
       number("thread instructions", "thread_instructions"), number("warp instructions", "warp_instructions"),
@@ -48,7 +48,7 @@ export function branches(runs) {
       encoding: {
         y: { field: "what", type: "nominal", sort: names, title: null },
         ...(observed.length > 1 ? { yOffset: { field: "run", sort: observed.map((run) => run.name) } } : {}),
-        x: { field: "lost", type: "quantitative", title: "places" },
+        x: { field: "lost", type: "quantitative", title: "places", axis: { format: "~s" } },
         color: { field: "run", type: "nominal", title: null, sort: observed.map((run) => run.name), scale: { range: colours },
           legend: observed.length > 1 ? { orient: "top" } : null },
         tooltip: [{ field: "run" }, { field: "what" }, { field: "text" }, { field: "lost", format: "," }],
@@ -76,7 +76,7 @@ export function branches(runs) {
           text: (row) => percent(row.empty, row.places), heat: (row) => row.empty / row.places },
         { name: "executed", title: "warp instructions", number: true, value: (row) => row.issues, text: (row) => whole(row.issues) },
         { name: "parted", number: true, value: (row) => row.parted / row.issues, text: (row) => percent(row.parted, row.issues) },
-        { name: "threads that take it", number: true, value: (row) => row.taken / row.threads, text: (row) => percent(row.taken, row.threads) },
+        { name: "taken by", title: "share of its threads that take it", number: true, value: (row) => row.taken / row.threads, text: (row) => percent(row.taken, row.threads) },
         { name: "code", code: true, value: (row) => row.source_text.trim() },
         { name: "PTX line", tight: true, value: (row) => row.ptx },
         { name: "PTX", code: true, value: (row) => row.ptx_text.trim() },

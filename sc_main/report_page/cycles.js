@@ -22,14 +22,14 @@ export function sharesTable(caption, first, runs, values, meaning = null, unit =
   const totals = values.map((one) => sum(Object.values(one)));
   const names = [...new Set(values.flatMap((one) => Object.keys(one)))].filter((name) => values.some((one) => one[name]));
   const columns = [{ name: first, tight: true, value: (name) => name, text: (name) => name.replaceAll("_", " ") }];
-  if (meaning) columns.push({ name: "meaning", value: (name) => meaning[name] ?? "" });
   runs.forEach((run, i) => {
     const of = runs.length > 1 ? `${run.name}: ` : "";
     columns.push({ name: `${of}${unit}`, number: true, value: (name) => values[i][name] ?? 0, text: (name) => whole(values[i][name] ?? 0) });
     columns.push({ name: `${of}share`, number: true, value: (name) => (values[i][name] ?? 0) / totals[i],
       text: (name) => percent(values[i][name] ?? 0, totals[i]), heat: (name) => (values[i][name] ?? 0) / totals[i] });
   });
-  const foot = ["sum", ...(meaning ? [""] : []), ...totals.flatMap((total) => [whole(total), percent(total, total)])];
+  if (meaning) columns.push({ name: "meaning", tight: true, value: (name) => meaning[name] ?? "" });
+  const foot = ["sum", ...totals.flatMap((total) => [whole(total), percent(total, total)]), ...(meaning ? [""] : [])];
   return table({ caption, columns, rows: names, foot });
 }
 
@@ -140,7 +140,7 @@ export function occupancy(runs) {
     parts.push(table({
       caption: "What an SM can hold of each kernel, as it was launched last",
       columns: [
-        { name: "kernel", value: (row) => row.name },
+        { name: "kernel", wide: true, value: (row) => row.name },
         ...(runs.length > 1 ? [{ name: "run", value: (row) => row.run }] : []),
         { name: "blocks", number: true, value: (row) => row.blocks_per_sm, text: (row) => whole(row.blocks_per_sm) },
         { name: "threads per block", number: true, value: (row) => row.threads_per_block, text: (row) => whole(row.threads_per_block) },

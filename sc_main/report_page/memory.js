@@ -43,7 +43,7 @@ export function coalescing(runs) {
         { name: "requests", number: true, value: (row) => row.coalesced_requests, text: (row) => whole(row.coalesced_requests) },
         { name: "threads per request", number: true, value: (row) => row.memory_threads / (row.coalesced_requests || Infinity),
           text: (row) => (row.coalesced_requests ? fixed(row.memory_threads / row.coalesced_requests, 1) : "–") },
-        { name: "requests per warp instruction", number: true, value: (row) => row.coalesced_requests / (row.issues || Infinity),
+        { name: "per warp instruction", title: "requests per warp instruction", number: true, value: (row) => row.coalesced_requests / (row.issues || Infinity),
           text: (row) => (row.issues ? fixed(row.coalesced_requests / row.issues, 2) : "–") },
         { name: "left the SM", number: true, value: (row) => row.data_requests, text: (row) => whole(row.data_requests) },
         { name: "bank conflicts", number: true, title: "extra cycles of shared memory", value: (row) => row.shared_conflict_cycles, text: (row) => whole(row.shared_conflict_cycles) },

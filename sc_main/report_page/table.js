@@ -1,8 +1,8 @@
 // Tables that sort by a click or a key press on a heading.
 import { make } from "./format.js";
 
-// columns: [{ name, value(row), text(row), number, code, tight, heat(row), title }]; `value` sorts, `text` shows, `heat`
-// is a share from 0 to 1 behind the cell, `tight` text is not broken into lines. The first column heads its row unless `plain`. `foot`: a row of texts.
+// columns: [{ name, value(row), text(row), number, code, tight, wide, heat(row), title }]; `value` sorts, `text` shows, `heat`
+// is a share from 0 to 1 behind the cell, `tight` text is not broken into lines, `wide` text has room. The first column heads its row unless `plain`. `foot`: a row of texts.
 export function table({ caption, columns, rows, foot = null, tall = false, plain = false, quiet = () => false }) {
   const body = make("tbody");
   const fill = (list) => body.replaceChildren(...list.map((row) => rowOf(columns, row, plain, quiet(row))));
@@ -31,7 +31,7 @@ export function table({ caption, columns, rows, foot = null, tall = false, plain
 function rowOf(columns, row, plain, quiet) {
   const cells = columns.map((column, i) => {
     const text = column.text ? column.text(row) : String(valueOf(column, row) ?? "");
-    const classes = [column.number ? "number" : "", column.code ? "code" : "", column.tight ? "tight" : "", column.heat ? "heat" : ""].join(" ").trim();
+    const classes = [column.number ? "number" : "", column.code ? "code" : "", column.tight ? "tight" : "", column.wide ? "wide" : "", column.heat ? "heat" : ""].join(" ").trim();
     const head = i === 0 && !plain;
     const cell = make(head ? "th" : "td", { class: classes || null, scope: head ? "row" : null },
       column.code ? make("code", {}, text) : text);
