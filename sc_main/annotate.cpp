@@ -68,8 +68,11 @@ void print_lines(const ProfiledKernel& kernel, const LineProfile& profile, Lines
   for (const CountedLine& line : lines_of(kernel, what)) {
     if (first || (line.line != 0 && line.file != file)) {
       file = line.file;
-      std::cout << "\n  " << (what == LinesOf::kPtx ? "PTX " : "source ") << shown(file)
-                << (profile.texts.count(file) == 0 ? " (its text is not at hand)" : "") << "\n"
+      std::cout << "\n  " << (what == LinesOf::kPtx ? "PTX " : "source ")
+                << (line.line == 0                   ? "(the code does not name it)"
+                    : profile.texts.count(file) == 0 ? shown(file) + " (its text is not at hand)"
+                                                     : shown(file))
+                << "\n"
                 << kHeadings;
     }
     first = false;

@@ -10,7 +10,9 @@
 #include <utility>
 
 #include "common/statistics_sample.h"
+#include "platform/energy_machine.h"
 #include "sc_main/csv_reader.h"
+#include "sc_main/energy_results.h"
 #include "sc_main/instruction_lines.h"
 #include "sc_main/report_series.h"
 #include "weft/common/error.h"
@@ -231,6 +233,19 @@ ordered_json profile_model(const ResultRun& run) {
   return json;
 }
 
+// Of a run that observed events, as `stats.json` has it, or, where that has none, made of it as it would be
+// there.
+ordered_json energy_model(const ResultRun& run) {
+  if (run.results.contains("energy") && run.results["energy"].is_object()) return run.results["energy"];
+  if (!run.config.contains("sm") || !run.config["sm"].contains("observe") ||
+      !run.config["sm"]["observe"].value("events", false))
+    return nullptr;
+  const GpuConfig config = load_config(run.file("config.json"));
+  const energy::Technology technology = technology_of(config.energy);
+  const auto energy = energy_of(run.statistics(), config, technology);
+  return energy.has_value() ? energy::json_of(*energy, technology) : ordered_json(nullptr);
+}
+
 ordered_json run_model(const ResultRun& run) {
   const ordered_json& results = run.results;
   const statistics::Sample sample(run.statistics());
@@ -261,7 +276,7 @@ ordered_json run_model(const ResultRun& run) {
                     {"data_requests", sum_of(sample, {"sm", "memory", "data_requests"})}};
   json["caches"] = cache_model(sample);
   json["dram"] = dram_model(sample);
-  json["energy"] = part_of("energy");
+  json["energy"] = energy_model(run);
   if (json["energy"].is_object()) json["energy"].erase("events");
   json["launches"] = launch_model(run);
   json["profile"] = profile_model(run);

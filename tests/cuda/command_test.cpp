@@ -87,6 +87,28 @@ TEST(WeftCuda, StatisticsOfEachLaunchAndOfAll) {
   EXPECT_EQ(folder.json("r/config.json")["sm"]["count"], 2);
 }
 
+TEST(WeftCuda, ResultsMakeAReport) {
+  const Folder folder;
+  const Exit run = cuda({"--quiet", "--set", "sm.count=2", "sm.observe.instructions=true",
+                         "sm.observe.events=true", "--out", folder.path("r")},
+                        {RUNTIME_BASICS});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const Exit report = weft({"report", folder.path("r"), "--json", "--out", folder.path("model.json")});
+  ASSERT_EQ(report.code, 0) << report.err;
+  const auto model = folder.json("model.json"), stats = folder.json("r/stats.json");
+  const auto& shown = model.at("runs")[0];
+  EXPECT_EQ(shown.at("numbers").at("cycles"), stats.at("devices")[0].at("cycles"));
+  EXPECT_TRUE(shown.at("bound").is_object());
+  EXPECT_GT(shown.at("energy").at("joules").get<double>(), 0);
+  std::uint64_t issues = 0;
+  for (const auto& kernel : shown.at("profile").at("kernels"))
+    issues += kernel.at("sum").at("issues").get<std::uint64_t>();
+  EXPECT_EQ(issues, stats.at("devices")[0].at("warp_instructions").get<std::uint64_t>());
+  const Exit lines = weft({"annotate", folder.path("r"), "--view", "ptx", "--kernel", "hello"});
+  EXPECT_EQ(lines.code, 0) << lines.err;
+  EXPECT_EQ(count(lines.out, ": kernel "), 1u);
+}
+
 TEST(WeftCuda, TheSameProgramGivesTheSameBytes) {
   const Folder folder;
   for (const char* name : {"a", "b"})

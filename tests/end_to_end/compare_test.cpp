@@ -361,8 +361,8 @@ TEST(Compare, KilledAtAnyMomentGoesOnWhereItWas) {
     const auto last = results(*folder);
     for (const auto& [path, file] : now) EXPECT_EQ(last.at(path), file) << "repeated: " << path;
     for (const auto& [path, file] : last) {
-      EXPECT_EQ(Folder::names_of(std::filesystem::path(path).parent_path()).size(), 6u)
-          << path << ": five files and the messages";
+      EXPECT_EQ(Folder::names_of(std::filesystem::path(path).parent_path()).size(), 8u)
+          << path << ": seven files and the messages";
     }
     EXPECT_EQ(Folder::names_of(folder->path("out")),
               (std::vector<std::string>{"comparison.csv", "comparison.json", "runs"}));
