@@ -40,16 +40,16 @@ void CsvReader::read_line(std::vector<std::string>& cells) {
     cell.clear();
     bool quoted = at < rest_.size() && rest_[at] == '"';
     if (quoted) ++at;
-    for (;; ++at) {
-      if (at == rest_.size() || (!quoted && (rest_[at] == ',' || rest_[at] == '\n'))) break;
-      if (!quoted && rest_[at] == '\r') continue;
-      if (!quoted || rest_[at] != '"') {
-        cell += rest_[at];
-      } else if (at + 1 < rest_.size() && rest_[at + 1] == '"') {
-        cell += rest_[++at];
-      } else {
-        quoted = false;
+    for (; at < rest_.size(); ++at) {
+      const char c = rest_[at];
+      if (quoted && c == '"') {
+        quoted = at + 1 < rest_.size() && rest_[at + 1] == '"';  // doubled: one of the cell
+        if (!quoted) continue;
+        ++at;
+      } else if (!quoted && (c == ',' || c == '\n')) {
+        break;
       }
+      if (quoted || c != '\r') cell += c;
     }
     if (quoted) {
       throw InputError(where_ + ":" + std::to_string(line_),

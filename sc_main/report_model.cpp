@@ -301,6 +301,11 @@ std::vector<std::string> labels_of(const std::vector<ResultRun>& runs) {
                                                                      : "";
   };
   using Labelling = std::function<std::string(const ResultRun&)>;
+  if (runs.size() == 1) {
+    const std::string workload = text(runs[0], "workload");
+    return {workload.empty() ? std::filesystem::path(runs[0].folder).lexically_normal().filename().string()
+                             : workload};
+  }
   const std::vector<Labelling> labellings = {
       [&](const ResultRun& run) { return text(run, "scheme"); },
       [&](const ResultRun& run) { return text(run, "scheme") + " on " + text(run, "config"); },

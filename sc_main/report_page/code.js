@@ -96,6 +96,7 @@ export function code(runs) {
   for (const run of observed) {
     for (const kernel of run.profile.kernels) {
       for (const [view, name] of [["source", "source lines"], ["ptx", "PTX lines"]]) {
+        if (!kernel[view].some((line) => line.line)) continue; // the code does not name its source
         const heading = `${runs.length > 1 ? `${run.name}: ` : ""}${kernel.name}, ${name}`;
         parts.push(make("details", first ? { open: "" } : {}, make("summary", {}, heading), codeTable(heading, kernel, kernel[view], run.profile.lanes)));
         first = false;
