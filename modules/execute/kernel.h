@@ -71,7 +71,7 @@ struct OperationTable {
 
   const AddressConstants addresses;
   std::shared_ptr<const ptx::Program> program;  // to which operations refer
-  std::vector<Operation> operations;  // by PC
+  std::vector<Operation> operations;            // by PC
   std::deque<ImageSources> image_sources;
 };
 

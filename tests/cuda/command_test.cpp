@@ -42,8 +42,15 @@ TEST(WeftCuda, OccupancyIsWhatLaunchesTake) {
 TEST(WeftCuda, DeviceMemoryIsWhereTheMapHasIt) {
   for (const std::string base : {"4294967296", "8589938688", "1099511627776"}) {
     for (const bool functional : {false, true}) {
-      Words options{"--quiet", "--set", "sm.count=2", "--set", "addresses.device_base=" + base, "--set",
-                    "addresses.shared_base=4398046511104", "--set", "addresses.local_base=2199023255552"};
+      Words options{"--quiet",
+                    "--set",
+                    "sm.count=2",
+                    "--set",
+                    "addresses.device_base=" + base,
+                    "--set",
+                    "addresses.shared_base=4398046511104",
+                    "--set",
+                    "addresses.local_base=2199023255552"};
       if (functional) options.emplace_back("--functional");
       const Exit run = cuda(options, {DRIVER_BASICS, "pointers", base});
       EXPECT_EQ(run.code, 0) << base << ": " << run.err;
