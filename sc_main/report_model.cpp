@@ -287,8 +287,11 @@ ordered_json run_model(const ResultRun& run) {
 
 void flatten(const ordered_json& json, const std::string& path, std::map<std::string, ordered_json>& values) {
   if (json.is_object()) {
-    for (const auto& [key, value] : json.items())
-      flatten(value, path.empty() ? key : path + "/" + key, values);
+    for (const auto& [key, value] : json.items()) {
+      std::string below = path;
+      if (!below.empty()) below += '/';
+      flatten(value, below.append(key), values);
+    }
   } else {
     values[path] = json;
   }
