@@ -52,7 +52,8 @@ TEST(Compare, RowsAreTheNumbersOfTheRuns) {
                           "--workloads", "bfs,vector_add", "--size", "small", "--out", folder.path()},
                          patient(500));
   ASSERT_EQ(exit.code, 0) << exit.err;
-  const ordered_json comparison = folder.json("comparison.json"), runs = comparison.at("runs");
+  const ordered_json comparison = folder.json("comparison.json");
+  const ordered_json& runs = comparison.at("runs");
   ASSERT_EQ(runs.size(), 4u);
   ASSERT_EQ(comparison.at("pareto").size(), 2u);
   EXPECT_EQ(comparison.at("pareto")[0].at("edp"), 1);
@@ -67,7 +68,8 @@ TEST(Compare, RowsAreTheNumbersOfTheRuns) {
     EXPECT_EQ(run.at("workload"), workload);
     EXPECT_EQ(run.at("scheme"), scheme);
     EXPECT_EQ(run.at("result"), "verified");
-    const std::string of = "runs/" + workload + "/" + scheme;
+    std::string of = "runs/";
+    of.append(workload).append("/").append(scheme);
     const ordered_json stats = folder.json(of + "/stats.json"), config = folder.json(of + "/config.json");
     EXPECT_EQ(config.at("warp_formation").at("harp").at("first_level"), scheme == "sbr" ? 8 : 4);
     for (const char* key :
