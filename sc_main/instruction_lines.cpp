@@ -177,6 +177,7 @@ std::vector<CountedLine> lines_of(const ProfiledKernel& kernel, LinesOf what) {
     sums[{number, line}] += in.counts;
   }
   std::vector<CountedLine> lines;
+  lines.reserve(sums.size() + 1);
   for (const auto& [place, counts] : sums) lines.push_back({files[place.first], place.second, counts});
   if (has_unknown) lines.push_back({"", 0, unknown});
   return lines;
