@@ -68,7 +68,11 @@ ordered_json bound_json(const Bound& bound) {
 ordered_json utilisation_json(const std::vector<Utilisation>& utilisation) {
   ordered_json json = ordered_json::object();
   for (const Utilisation& u : utilisation) {
-    json[u.key] = {{"busiest", u.busiest}, {"mean", u.mean}, {"instances", u.instances}, {"which", u.which}};
+    json[u.key] = {{"name", u.name},
+                   {"busiest", u.busiest},
+                   {"mean", u.mean},
+                   {"instances", u.instances},
+                   {"which", u.which}};
   }
   return json;
 }

@@ -44,8 +44,8 @@ export function bounds(runs) {
       run.bound?.waits ? make("div", { class: "muted" }, `Schedulers: ${run.bound.waits}.`) : null)));
   const rows = [];
   for (const run of runs) {
-    for (const [resource, use] of Object.entries(run.utilisation ?? {})) {
-      rows.push({ run: run.name, resource: resource.replaceAll("_", " "), ...use });
+    for (const use of Object.values(run.utilisation ?? {})) {
+      rows.push({ run: run.name, resource: use.name, ...use });
     }
   }
   if (!rows.length) return [list];
