@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "runtime/device_impl.h"
+#include "texture/image.h"
 #include "weft/gddr5/memory_image.h"
 
 namespace weft::runtime {
