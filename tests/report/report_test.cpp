@@ -15,7 +15,6 @@ namespace {
 
 using nlohmann::ordered_json;
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 Exit run_bfs(const std::string& out, const std::vector<std::string>& settings) {
   std::vector<std::string> arguments{"run",        "--workload", "bfs", "--size",   "small", "--config",
