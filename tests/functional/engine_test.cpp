@@ -10,7 +10,6 @@ namespace weft::test {
 namespace {
 
 using ::testing::AllOf;
-using ::testing::Each;
 using ::testing::HasSubstr;
 
 runtime::DeviceOptions functional() {
