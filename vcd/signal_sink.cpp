@@ -53,24 +53,21 @@ ScTraceSink::ScTraceSink(sc_core::sc_trace_file* file, const std::string& prefix
   }
 }
 
+// Word by word: SystemC's own ways to set a vector shift by 32, or a bit out of an int, which is undefined.
+void ScTraceSink::put(sc_dt::sc_lv_base& bits, int word, std::uint64_t data, bool driven) {
+  const int kept = std::min(bits.length() - word * kWordBits, kWordBits);
+  const std::uint64_t mask = (std::uint64_t{1} << kept) - 1;
+  bits.set_word(word, static_cast<sc_dt::sc_digit>(driven ? data & mask : 0));
+  bits.set_cword(word, static_cast<sc_dt::sc_digit>(driven ? 0 : mask));
+}
+
 void ScTraceSink::set(std::size_t signal, std::uint64_t value) {
   Variable& variable = variables_[signal];
   if (variable.value == value) return;
   variable.value = value;
-  if (value == Probes::kUndriven) {
-    for (int bit = 0; bit < variable.bits.length(); ++bit) variable.bits.set_bit(bit, sc_dt::Log_Z);
-  } else {
-    // Word by word: an assignment shifts by 32 where the length is a multiple of that, which is undefined.
-    constexpr int kWordBits = 32;
-    const int length = variable.bits.length();
-    for (int bit = 0; bit < length; bit += kWordBits) {
-      const std::uint64_t rest = bit < 64 ? value >> bit : 0;
-      const int kept = std::min(length - bit, kWordBits);
-      variable.bits.set_word(bit / kWordBits,
-                             static_cast<sc_dt::sc_digit>(rest & ((std::uint64_t{1} << kept) - 1)));
-      variable.bits.set_cword(bit / kWordBits, 0);
-    }
-  }
+  const bool driven = value != Probes::kUndriven;
+  for (int word = 0; word * kWordBits < variable.bits.length(); ++word)
+    put(variable.bits, word, word < 2 ? value >> (word * kWordBits) : 0, driven);
 }
 
 void ScTraceSink::set(std::size_t signal, std::string_view text) {
@@ -79,13 +76,13 @@ void ScTraceSink::set(std::size_t signal, std::string_view text) {
   variable.value = 0;  // it has one
   variable.text = text;
   const std::string_view shown = text.substr(0, kTextBytes);
-  for (unsigned byte = 0; byte < kTextBytes; ++byte) {
-    const unsigned character =
-        byte < shown.size() ? static_cast<unsigned char>(shown[shown.size() - 1 - byte]) : 0;
-    for (unsigned bit = 0; bit < 8; ++bit) {
-      variable.bits.set_bit(static_cast<int>(8 * byte + bit),
-                            (character >> bit & 1) != 0 ? sc_dt::Log_1 : sc_dt::Log_0);
+  for (unsigned word = 0; word < kTextBytes / 4; ++word) {
+    std::uint64_t data = 0;
+    for (unsigned byte = 4 * word; byte < 4 * word + 4 && byte < shown.size(); ++byte) {
+      const auto character = static_cast<unsigned char>(shown[shown.size() - 1 - byte]);
+      data |= std::uint64_t{character} << 8 * (byte % 4);
     }
+    put(variable.bits, static_cast<int>(word), data, true);
   }
 }
 

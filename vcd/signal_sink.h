@@ -77,6 +77,10 @@ class ScTraceSink final : public SignalSink {
     std::string text{};
     explicit Variable(unsigned width) : bits(sc_dt::SC_LOGIC_Z, static_cast<int>(width)) {}
   };
+  static constexpr int kWordBits = 32;
+  // Bits 32 word to 32 word + 31, as far as `bits` has them; not driven: high impedance.
+  static void put(sc_dt::sc_lv_base& bits, int word, std::uint64_t data, bool driven);
+
   std::deque<Variable> variables_;  // the file refers to them
 };
 
