@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t kBase = 0x7000'0000'0000, kBytes = 1 << 21;
 constexpr unsigned kPageShift = 12;
 
-class StraightLine : public Machine {
+class StraightLine final : public Machine {
  public:
   StraightLine() : image_(kBytes), mapped_(kBytes >> kPageShift, 1), executor_(config_, 0, 1000, registers_) {
     local_ = allocate(1 << 18);
