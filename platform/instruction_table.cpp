@@ -3,16 +3,12 @@
 #include <ostream>
 #include <sstream>
 
+#include "common/csv.h"
+
 namespace weft {
 namespace {
 
 using ptx::Opcode;
-
-std::string quoted(const std::string& text) {
-  std::string result = "\"";
-  for (const char c : text) result += c == '"' ? "\"\"" : std::string(1, c);
-  return result + "\"";
-}
 
 const char* kind_of(const ptx::Instruction& in) {
   if (in.op == Opcode::kBra || in.op == Opcode::kBrx) return in.guard >= 0 ? "branch" : "jump";
@@ -51,7 +47,7 @@ std::string pc_text(ptx::Pc pc) {
 
 void write_place(std::ostream& out, const ptx::Program& program, const ptx::SourcePlace& place) {
   if (place.line != 0 && place.file < program.files.size()) {
-    out << quoted(program.files[place.file]) << "," << place.line << ",";
+    out << as_cell(program.files[place.file]) << "," << place.line << ",";
   } else {
     out << ",,";
   }
@@ -80,7 +76,7 @@ std::string instruction_csv(const sm::InstructionProfile& profile) {
   std::size_t number = 0;
   for (const sm::InstructionProfile::OfKernel& kernel : profile.kernels()) {
     const ptx::Program& program = *kernel.program;
-    const std::string name = quoted(program.name) + "," + std::to_string(number++) + ",";
+    const std::string name = as_cell(program.name) + "," + std::to_string(number++) + ",";
     for (ptx::Pc pc = 0; pc < program.code.size(); ++pc) {
       const ptx::Instruction& in = program.code[pc];
       out << name << pc << "," << kind_of(in) << "," << space_of(in) << "," << pc_text(in.target) << ","

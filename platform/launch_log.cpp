@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "common/csv.h"
+
 namespace weft {
 
 using dispatch::LaunchOutcome;
@@ -235,12 +237,13 @@ std::string LaunchLog::csv() {
     const SmValues values(row.values);
     const std::string kernel =
         row.launches == 1 ? row.kernel : "(" + std::to_string(row.launches) + " more launches)";
-    out << i << ",\"" << kernel << "\"," << row.queue << "," << text_of(row.grid) << "," << text_of(row.block)
-        << "," << row.first_cycle << "," << row.last_cycle << "," << row.cycles << "," << row.end << ","
-        << (row.overlapped ? 1 : 0) << "," << values.scheduler_cycles() / machine_.schedulers << ","
-        << row.interface_sm_cycles << "," << values.thread_places(machine_.warp_width, machine_.beats.lanes)
-        << "," << row.launches << "," << row.code.instructions << "," << row.code.scalar_instructions << ","
-        << row.code.registers << "," << row.code.scalars << "," << row.code.unscalarized_registers << ","
+    out << i << "," << as_cell(kernel) << "," << row.queue << "," << text_of(row.grid) << ","
+        << text_of(row.block) << "," << row.first_cycle << "," << row.last_cycle << "," << row.cycles << ","
+        << row.end << "," << (row.overlapped ? 1 : 0) << ","
+        << values.scheduler_cycles() / machine_.schedulers << "," << row.interface_sm_cycles << ","
+        << values.thread_places(machine_.warp_width, machine_.beats.lanes) << "," << row.launches << ","
+        << row.code.instructions << "," << row.code.scalar_instructions << "," << row.code.registers << ","
+        << row.code.scalars << "," << row.code.unscalarized_registers << ","
         << 32 * row.code.registers + row.code.scalars << "," << 32 * row.code.unscalarized_registers << ",";
     if (energy_ != nullptr) write_energy(out, row);
     write_shares(out, values, row.cycles, machine_.beats);

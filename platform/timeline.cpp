@@ -12,20 +12,11 @@ std::string text_of(const dispatch::Dim3& extent) {
   return std::to_string(extent[0]) + " x " + std::to_string(extent[1]) + " x " + std::to_string(extent[2]);
 }
 
-void check_timeline_range(const std::string& where, const char* what, std::uint64_t first,
-                          std::uint64_t last) {
-  if (first <= last) return;
-  throw InputError(where, "timeline of " + std::string(what) + " " + std::to_string(first) + " to " +
-                              std::to_string(last) + "; allowed is an end at or after the start");
-}
-
 }  // namespace
 
 Timeline::Timeline(Parts parts, const std::string& file, TimelineSelection selection)
     : parts_(std::move(parts)),
-      selection_((check_timeline_range(file, "core cycles", selection.first_cycle, selection.last_cycle),
-                  check_timeline_range(file, "launches", selection.first_launch, selection.last_launch),
-                  std::move(selection))),
+      selection_((selection.check(file, "timeline"), std::move(selection))),
       writer_(file, selection_.most_bytes),
       shared_(writer_),
       index_(parts_.core.add(*this)),

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "common/csv.h"
 #include "common/statistics_sample.h"
 #include "sc_main/pareto.h"
 
@@ -69,12 +70,6 @@ const Column kColumns[] = {
     {"", "bound_busy", 0, 3, member<&Measures::bound_busy>},
     {"CPU s", "cpu_seconds", 2, 2, member<&Measures::cpu_seconds>},
 };
-
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c == '\n' ? ' ' : c);
-  return out + "\"";
-}
 
 }  // namespace
 
@@ -260,8 +255,8 @@ std::string csv(const Comparison& comparison) {
   out << ",speedup,bound_by\n";
   out << std::setprecision(17);
   for (const Row& row : comparison.rows) {
-    out << quoted(comparison.config) << "," << quoted(row.workload) << "," << quoted(comparison.size) << ","
-        << quoted(row.scheme) << "," << row.exit_code << "," << quoted(row.result);
+    out << as_cell(comparison.config) << "," << as_cell(row.workload) << "," << as_cell(comparison.size)
+        << "," << as_cell(row.scheme) << "," << row.exit_code << "," << as_cell(row.result);
     for (const Column& column : kColumns) {
       out << ",";
       const auto value = row.measures ? column.value(*row.measures) : std::nullopt;

@@ -28,6 +28,7 @@ class CsvReader {
 
   // The next row; false at the end. Throws InputError, with the line, unless it has a cell per heading.
   bool next();
+  const std::vector<std::string>& cells() const { return cells_; }
   const std::string& cell(std::size_t column) const { return cells_[column]; }
   // Throw InputError, with line and column, for anything but a number. An empty cell is 0.
   double number(std::size_t column) const;

@@ -26,10 +26,4 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> read_ranges(const std::stri
   return ranges;
 }
 
-void check_order(const char* last, std::uint64_t last_value, const char* first, std::uint64_t first_value) {
-  if (last_value >= first_value) return;
-  throw InputError("--" + std::string(last), "found " + std::to_string(last_value) + "; allowed: " +
-                                                 std::to_string(first_value) + " (--" + first + ") or more");
-}
-
 }  // namespace weft::cli

@@ -14,9 +14,6 @@ namespace weft::cli {
 std::vector<std::pair<std::uint64_t, std::uint64_t>> read_ranges(const std::string& option,
                                                                  const std::string& text, std::uint64_t most);
 
-// Throws InputError if what option `last` says is before what `first` says; both without dashes.
-void check_order(const char* last, std::uint64_t last_value, const char* first, std::uint64_t first_value);
-
 }  // namespace weft::cli
 
 #endif

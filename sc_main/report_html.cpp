@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "common/input_file.h"
+#include "common/markup.h"
 #include "common/share_folder.h"
 #include "weft/common/error.h"
 
@@ -70,29 +71,6 @@ std::string as_script(std::string text) {
   return text;
 }
 
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      default:
-        result += c;
-    }
-  }
-  return result;
-}
-
 std::string title_of(const nlohmann::ordered_json& model) {
   std::string names;
   for (const auto& run : model.at("runs")) names += (names.empty() ? "" : ", ") + run.value("name", "");
@@ -119,7 +97,7 @@ std::string report_html(const nlohmann::ordered_json& model, const std::string& 
     if (close == std::string::npos) break;
     html.append(page, at, open - at);
     const std::string name = page.substr(open + 2, close - open - 2);
-    if (name == "title") html += escaped(title_of(model));
+    if (name == "title") html += as_markup(title_of(model));
     if (name == "style") html += page_source("page.css");
     if (name == "data") html += as_data(model);
     if (name == "charts") html += as_script(charts);

@@ -3,23 +3,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
-#include <sstream>
 
+#include "sc_main/csv_reader.h"
 #include "weft/common/error.h"
 
 namespace weft::cli {
 namespace {
-
-// No cell that Weft writes has a comma or a quotation mark within.
-std::vector<std::string> cells_of(const std::string& line) {
-  std::vector<std::string> cells;
-  std::istringstream in(line);
-  for (std::string cell; std::getline(in, cell, ',');) {
-    if (cell.size() > 1 && cell.front() == '"') cell = cell.substr(1, cell.size() - 2);
-    cells.push_back(cell);
-  }
-  return cells;
-}
 
 // "(12 more launches)"
 bool is_rest(const std::string& kernel) {
@@ -29,21 +18,11 @@ bool is_rest(const std::string& kernel) {
 }  // namespace
 
 LaunchTable::LaunchTable(const std::string& text, const std::string& where) : where_(where) {
-  std::istringstream in(text);
-  std::string line;
-  std::getline(in, line);
-  names_ = cells_of(line);
-  const auto kernel = std::find(names_.begin(), names_.end(), "kernel");
-  if (kernel == names_.end())
-    throw InputError(where, "has no column 'kernel'; allowed: launches.csv of a run");
-  kernel_column_ = static_cast<std::size_t>(kernel - names_.begin());
-  for (; std::getline(in, line);) {
-    rows_.push_back(cells_of(line));
-    if (rows_.back().size() != names_.size()) {
-      throw InputError(where, "line " + std::to_string(rows_.size() + 1) + ": found " +
-                                  std::to_string(rows_.back().size()) + " cells; allowed: " +
-                                  std::to_string(names_.size()) + ", as many as headings");
-    }
+  CsvReader table(text, where);
+  kernel_column_ = table.column("kernel");
+  names_ = table.names();
+  while (table.next()) {
+    rows_.push_back(table.cells());
     const std::string& name = rows_.back()[kernel_column_];
     if (!is_rest(name) && !has(name)) kernels_.push_back(name);
   }

@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "common/csv.h"
+
 namespace weft::cli {
 
 using nlohmann::ordered_json;
@@ -82,20 +84,14 @@ ClaimResult judge_one(const ClaimPlan& plan, const Results& results, const Rules
   return result;
 }
 
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
-}
-
 void add_runs(std::ostringstream& out, const Experiment& experiment, const std::string& setting,
               const Results& results) {
   for (std::size_t p = 0; p < experiment.programs.size(); ++p) {
     for (std::size_t v = 0; v < experiment.variants.size(); ++v) {
       for (const Measure& measure : experiment.measures) {
         const auto value = results.at(measure.name, experiment.variants[v].name, experiment.programs[p].abbr);
-        out << quoted(setting) << "," << quoted(experiment.programs[p].abbr) << ","
-            << quoted(experiment.variants[v].name) << "," << quoted(measure.name) << ",";
+        out << as_cell(setting) << "," << as_cell(experiment.programs[p].abbr) << ","
+            << as_cell(experiment.variants[v].name) << "," << as_cell(measure.name) << ",";
         if (value) out << *value;
         out << "\n";
       }

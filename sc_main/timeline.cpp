@@ -4,6 +4,7 @@
 
 #include "sc_main/options.h"
 #include "sc_main/ranges.h"
+#include "sc_main/time_window.h"
 #include "weft/common/error.h"
 
 namespace weft::cli {
@@ -11,9 +12,7 @@ namespace {
 
 bool has_defaults(const TimelineOptions& options) {
   const TimelineSelection none, &given = options.selection;
-  return options.sms.empty() && given.first_cycle == none.first_cycle &&
-         given.last_cycle == none.last_cycle && given.first_launch == none.first_launch &&
-         given.last_launch == none.last_launch && given.interval == none.interval &&
+  return options.sms.empty() && given.is_everything() && given.interval == none.interval &&
          given.most_bytes == none.most_bytes;
 }
 
@@ -23,15 +22,9 @@ void add_timeline_options(Options& description, TimelineOptions& options) {
   constexpr std::uint64_t kAny = UINT64_MAX, kLeastBytes = 100'000, kMostInterval = 1'000'000'000;
   TimelineSelection& selection = options.selection;
   description.text("timeline", options.file, "FILE", "write a timeline to this file, for ui.perfetto.dev")
-      .text("timeline-sms", options.sms, "N-M,...", "only these SMs in the timeline (all)")
-      .number("timeline-start", selection.first_cycle, {0, kAny, 1, "core cycles"},
-              "first core cycle of the timeline")
-      .number("timeline-stop", selection.last_cycle, {0, kAny, 1, "core cycles"},
-              "last core cycle of the timeline")
-      .number("timeline-first-launch", selection.first_launch, {0, kAny, 1, "launches"},
-              "first launch of the timeline, from 1; 0: what is before it, too")
-      .number("timeline-last-launch", selection.last_launch, {0, kAny, 1, "launches"},
-              "last launch of the timeline")
+      .text("timeline-sms", options.sms, "N-M,...", "only these SMs in the timeline (all)");
+  add_window_options(description, "timeline", "the timeline", selection);
+  description
       .number("timeline-interval", selection.interval, {1, kMostInterval, 1, "core cycles"},
               "core cycles between two values of its counters (100)")
       .number("timeline-bytes", selection.most_bytes, {kLeastBytes, kAny, 1, "bytes"},
@@ -44,8 +37,7 @@ void start_timeline(Gpu& gpu, const TimelineOptions& options) {
     throw InputError("--timeline-...", "says what a timeline has; give the file, too: --timeline FILE");
   }
   TimelineSelection selection = options.selection;
-  check_order("timeline-stop", selection.last_cycle, "timeline-start", selection.first_cycle);
-  check_order("timeline-last-launch", selection.last_launch, "timeline-first-launch", selection.first_launch);
+  check_window_options("timeline", selection);
   selection.sms = read_ranges("--timeline-sms", options.sms, 65534);
   gpu.write_timeline(options.file, selection);
 }

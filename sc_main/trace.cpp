@@ -3,38 +3,26 @@
 #include <utility>
 
 #include "sc_main/options.h"
-#include "sc_main/ranges.h"
+#include "sc_main/time_window.h"
 #include "weft/common/error.h"
 
 namespace weft::cli {
+
 void add_trace_options(Options& description, TraceOptions& options) {
-  constexpr std::uint64_t kAny = UINT64_MAX;
   SignalSelection& selection = options.selection;
   description.text("vcd", options.file, "FILE", "write waveforms to this file")
       .text("vcd-signals", selection.signals, "PATH,...",
-            "signals and scopes of the waveforms, with commas between: sm0,l2_*,sm*.scheduler*.stall (all)")
-      .number("vcd-start", selection.first_cycle, {0, kAny, 1, "core cycles"},
-              "first core cycle of the waveforms")
-      .number("vcd-stop", selection.last_cycle, {0, kAny, 1, "core cycles"},
-              "last core cycle of the waveforms")
-      .number("vcd-first-launch", selection.first_launch, {0, kAny, 1, "launches"},
-              "first launch of the waveforms, from 1; 0: what is before it, too")
-      .number("vcd-last-launch", selection.last_launch, {0, kAny, 1, "launches"},
-              "last launch of the waveforms");
+            "signals and scopes of the waveforms, with commas between: sm0,l2_*,sm*.scheduler*.stall (all)");
+  add_window_options(description, "vcd", "the waveforms", selection);
 }
 
 void start_trace(Gpu& gpu, const TraceOptions& options) {
   const SignalSelection& selection = options.selection;
   if (options.file.empty()) {
-    const SignalSelection none;
-    if (selection.signals != none.signals || selection.first_cycle != none.first_cycle ||
-        selection.last_cycle != none.last_cycle || selection.first_launch != none.first_launch ||
-        selection.last_launch != none.last_launch)
-      throw InputError("--vcd-...", "says what waveforms have; give the file, too: --vcd FILE");
-    return;
+    if (selection.signals.empty() && selection.is_everything()) return;
+    throw InputError("--vcd-...", "says what waveforms have; give the file, too: --vcd FILE");
   }
-  check_order("vcd-stop", selection.last_cycle, "vcd-start", selection.first_cycle);
-  check_order("vcd-last-launch", selection.last_launch, "vcd-first-launch", selection.first_launch);
+  check_window_options("vcd", selection);
   gpu.write_waveform(options.file, selection);
 }
 

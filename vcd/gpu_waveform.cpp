@@ -6,16 +6,6 @@
 #include "weft/common/error.h"
 
 namespace weft::vcd {
-namespace {
-
-void check_range(const std::string& where, const char* what, std::uint64_t first, std::uint64_t last) {
-  if (first <= last) return;
-  throw InputError(where, "waveform of " + std::string(what) + " " + std::to_string(first) + " to " +
-                              std::to_string(last) + "; allowed is an end at or after the start");
-}
-
-}  // namespace
-
 GpuWaveform::GpuWaveform(Parts parts)
     : parts_(std::move(parts)),
       units_(sc_core::sc_time(1, sc_core::SC_PS).value()),
@@ -27,8 +17,7 @@ GpuWaveform::~GpuWaveform() {
 }
 
 Signals GpuWaveform::chosen(const SignalSelection& selection, const std::string& where) const {
-  check_range(where, "core cycles", selection.first_cycle, selection.last_cycle);
-  check_range(where, "launches", selection.first_launch, selection.last_launch);
+  selection.check(where, "waveform");
   return matching(parts_.probes, selection.signals, where);
 }
 

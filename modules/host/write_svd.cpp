@@ -12,38 +12,14 @@
 #include <stdexcept>
 #include <string>
 
+#include "common/hex.h"
+#include "common/markup.h"
 #include "host/register_table.h"
 
 namespace weft::host {
 namespace {
 
 using Constants = std::vector<const ConstantEntry*>;
-
-std::string hex(std::uint64_t value) {
-  std::ostringstream text;
-  text << "0x" << std::hex << std::uppercase << value;
-  return text.str();
-}
-
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      default:
-        result += c;
-    }
-  }
-  return result;
-}
 
 // Elements, each in a line of its own, with what is in them further to the right.
 class Xml {
@@ -58,7 +34,7 @@ class Xml {
     line() << "</" << tag << ">\n";
   }
   void element(const std::string& tag, const std::string& text) {
-    line() << "<" << tag << ">" << escaped(text) << "</" << tag << ">\n";
+    line() << "<" << tag << ">" << as_markup(text) << "</" << tag << ">\n";
   }
   // An element may not be empty.
   void description(const std::string& text, const std::string& instead) {

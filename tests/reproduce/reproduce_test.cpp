@@ -362,7 +362,7 @@ TEST(Launches, AreSummedByKernel) {
   };
   EXPECT_THAT(of("launch,cycles\n0,1\n"), HasSubstr("no column 'kernel'"));
   EXPECT_THAT(of("kernel,cycles\n\"a\",1\n\"a\"\n"),
-              AllOf(HasSubstr("line 3: found 1 cells"), HasSubstr("allowed: 2")));
+              AllOf(HasSubstr("launches.csv:3: found 1 cells"), HasSubstr("allowed: 2")));
   EXPECT_THAT(of("kernel,cycles\n\"a\",1\n\"(3 more launches)\",9\n"),
               HasSubstr("those of 'a' are not known"));
 }

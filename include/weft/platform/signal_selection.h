@@ -8,13 +8,14 @@
 #ifndef WEFT_PLATFORM_SIGNAL_SELECTION_H
 #define WEFT_PLATFORM_SIGNAL_SELECTION_H
 
-#include <cstdint>
 #include <string>
 #include <utility>
 
+#include "weft/platform/time_window.h"
+
 namespace weft {
 
-struct SignalSelection {
+struct SignalSelection : TimeWindow {
   SignalSelection() = default;
   // NOLINTBEGIN(google-explicit-constructor): a list of patterns is a selection
   SignalSelection(std::string patterns) : signals(std::move(patterns)) {}
@@ -24,11 +25,6 @@ struct SignalSelection {
   // Patterns with commas between. Each is a name of a signal or of a scope, which stands for all that is in
   // it; *, ? and [...] stand for parts of a name, not for a dot. Empty: all signals.
   std::string signals{};
-  // Core cycles, both included.
-  std::uint64_t first_cycle = 0, last_cycle = UINT64_MAX;
-  // Launches, the first is 1: from the begin of the one until another than the last begins. 0: also what is
-  // before the first.
-  std::uint64_t first_launch = 0, last_launch = UINT64_MAX;
 };
 
 }  // namespace weft

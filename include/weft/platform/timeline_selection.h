@@ -11,14 +11,13 @@
 #include <utility>
 #include <vector>
 
+#include "weft/platform/time_window.h"
+
 namespace weft {
 
-struct TimelineSelection {
+struct TimelineSelection : TimeWindow {
   using Range = std::pair<std::uint64_t, std::uint64_t>;  // both ends included
   std::vector<Range> sms{};                               // empty: all
-  // Core cycles, and launches, the first is 1: as SignalSelection has them.
-  std::uint64_t first_cycle = 0, last_cycle = UINT64_MAX;
-  std::uint64_t first_launch = 0, last_launch = UINT64_MAX;
   // Core cycles between two looks at what is shown as a counter.
   std::uint64_t interval = 100;
   // Of the file, at most: then it ends.
