@@ -28,9 +28,9 @@ void LoadStoreUnit::accept(std::uint16_t issue, const ptx::Instruction& in,
     instruction.live = true;
     instruction.surface = in.is_image() && in.space != ptx::Space::kTexture;
   }
+  if (counts == nullptr) return coalesce_all(index, in, groups, accesses, count, times);
   const Accepted before = accepted();
   coalesce_all(index, in, groups, accesses, count, times);
-  if (counts == nullptr) return;
   const Accepted now = accepted();
   counts->memory_threads += now.threads - before.threads;
   counts->coalesced_requests += now.requests - before.requests;

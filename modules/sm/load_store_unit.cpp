@@ -73,7 +73,7 @@ void LoadStoreUnit::events(Cycle now) {
 }
 
 void LoadStoreUnit::step(Cycle now) {
-  if (!state_.staged.empty()) leave_stages(now);
+  if (!state_.staged.empty() && state_.staged.front().ready <= now && !state_.exit.blocked) leave_stages(now);
   if (state_.queue.empty() || state_.busy_until > now) return;
   const std::uint32_t index = state_.queue.front();
   {
@@ -124,10 +124,10 @@ bool LoadStoreUnit::send_current(Cycle now, std::uint32_t index) {
   return true;
 }
 
-// A request at the end of the stages is looked up; if it is refused, those behind it close up.
+// The request at the end of the stages is looked up; if it is refused, those behind it close up.
 void LoadStoreUnit::leave_stages(Cycle now) {
   const Staged front = state_.staged.front();
-  if (front.ready > now || state_.exit.blocked || !look_up(now, front.request, state_.exit)) return;
+  if (!look_up(now, front.request, state_.exit)) return;
   state_.staged.pop();
   if (!state_.instructions[state_.requests[front.request].instruction].waits) finish_request(front.request);
 }

@@ -330,6 +330,7 @@ class Sm final : public sc_core::sc_module,
   void survey_lanes(Cycle now);
   void lane_issued(const InFlight& flight, unsigned context);
   void show_issue(Cycle now, std::uint16_t id, const warp_formation::Issue& issue, unsigned scheduler);
+  void show_resolved(std::uint16_t id, warp_formation::Outcomes outcomes);
 
   // sm.cpp
   static std::vector<Domain> domains_of(const Config& config, const warp_formation::Config& formation,
@@ -379,7 +380,7 @@ class Sm final : public sc_core::sc_module,
   void resolve_idle_threads(std::uint16_t id);
   void release(std::uint16_t id);
   void resolved(std::uint16_t id, warp_formation::Outcomes outcomes) {
-    if (watcher_ != nullptr) watcher_->resolved(id, outcomes, state_.now);
+    if (watcher_ != nullptr) show_resolved(id, outcomes);
     domains_[in_flight_[id].domain].unit->resolved(id, outcomes);
   }
   void tell(std::uint16_t id);

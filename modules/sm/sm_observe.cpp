@@ -98,6 +98,10 @@ void Sm::lane_issued(const InFlight& flight, unsigned context) {
 }
 
 // For the observer of issues.
+void Sm::show_resolved(std::uint16_t id, warp_formation::Outcomes outcomes) {
+  watcher_->resolved(id, outcomes, state_.now);
+}
+
 void Sm::show_issue(Cycle now, std::uint16_t id, const warp_formation::Issue& issue, unsigned scheduler) {
   const InFlight& flight = in_flight_[id];
   SmObserver::Issue shown;
