@@ -25,6 +25,7 @@ constexpr std::array kCommands{
     Command{"run", "run a workload, or a kernel of a PTX file, and write statistics", run},
     Command{"compare", "run workloads under several schemes, side by side", compare},
     Command{"reproduce", "the papers' experiments, with a verdict on each of their claims", reproduce},
+    Command{"sweep", "runs for all combinations of values, into a database that grows", sweep},
     Command{"demo", "breadth-first search on a 16-SM GPU, verified; where the cycles went", demo},
     Command{"cuda", "run a CUDA program, unmodified, on the simulated GPU", cuda},
     Command{"report", "a page of results: what bounds runs, where cycles went, divergence, memory, energy",

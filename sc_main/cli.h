@@ -33,6 +33,7 @@ ExitCode reproduce(const Words& words);
 ExitCode run(const Words& words);
 ExitCode schema(const Words& words);
 ExitCode soc(const Words& words);
+ExitCode sweep(const Words& words);
 
 }  // namespace weft::cli
 

@@ -33,13 +33,6 @@ std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
 
-// What a run said on standard error, in a line, without the program's name.
-std::string reason(const std::string& messages) {
-  std::string line = first_line(messages);
-  if (line.compare(0, 6, "weft: ") == 0) line.erase(0, 6);
-  return line.empty() ? "no message" : line;
-}
-
 }  // namespace
 
 PlannedRun::PlannedRun(std::string workload, std::string scheme, std::string size, SessionOptions session)
@@ -113,7 +106,7 @@ Row PlannedRun::ended(int exit_code) const {
     return unfinished("killed by signal " + std::to_string(exit_code - 128));
   Row row = unfinished("");
   row.exit_code = exit_code;
-  const std::string said = reason(content(session_.out + "/messages.txt"));
+  const std::string said = first_message(session_.out + "/messages.txt");
   if (exit_code == static_cast<int>(ExitCode::kBadInput)) {
     row.result = "refused: " + said;
     return row;

@@ -1,14 +1,18 @@
 #include "sc_main/processes.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <stdexcept>
 #include <thread>
@@ -37,7 +41,11 @@ class Signals {
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
 
-  void next() const { sigsuspend(&mask_before_); }
+  // Until a signal comes, or for a tenth of a second.
+  void next(bool briefly) const {
+    const timespec tenth{0, 100'000'000};
+    ppoll(nullptr, 0, briefly ? &tenth : nullptr, &mask_before_);
+  }
   const sigset_t& mask_before() const { return mask_before_; }
 
  private:
@@ -77,7 +85,61 @@ int code_of(int status) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+double seconds_of(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+}
+
+// 0: the process has gone.
+std::uint64_t resident_bytes(pid_t process) {
+  std::ifstream in("/proc/" + std::to_string(process) + "/statm");
+  std::uint64_t pages = 0, resident = 0;
+  in >> pages >> resident;
+  return resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+class Running {
+ public:
+  Running(const Job& job, std::size_t number) : job_(job), number_(number), began_(Clock::now()) {}
+
+  std::size_t number() const { return number_; }
+  bool limited() const { return job_.most_seconds > 0 || job_.most_bytes > 0; }
+  // Kills it if it takes more than it may.
+  void check(pid_t process) {
+    if (end_.stopped != JobEnd::Stopped::kNot) return;
+    if (job_.most_seconds > 0 && seconds() > job_.most_seconds) end_.stopped = JobEnd::Stopped::kTime;
+    if (job_.most_bytes > 0 && resident_bytes(process) > job_.most_bytes)
+      end_.stopped = JobEnd::Stopped::kMemory;
+    if (end_.stopped != JobEnd::Stopped::kNot) kill(process, SIGKILL);
+  }
+  JobEnd ended(int status, const rusage& used) {
+    end_.code = code_of(status);
+    end_.wall_seconds = seconds();
+    end_.cpu_seconds = seconds_of(used.ru_utime) + seconds_of(used.ru_stime);
+    end_.peak_bytes = static_cast<std::uint64_t>(used.ru_maxrss) * 1024;
+    // It was done before the signal came.
+    if (end_.code != 128 + SIGKILL) end_.stopped = JobEnd::Stopped::kNot;
+    return end_;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
+
+  const Job& job_;
+  const std::size_t number_;
+  const Clock::time_point began_;
+  JobEnd end_;
+};
+
 }  // namespace
+
+std::string first_message(const std::string& file) {
+  std::ifstream in(file);
+  std::string line;
+  std::getline(in, line);
+  if (line.compare(0, 6, "weft: ") == 0) line.erase(0, 6);
+  return line.empty() ? "no message" : line;
+}
 
 unsigned usable_cores() {
   return std::max(1u, std::thread::hardware_concurrency());
@@ -90,15 +152,15 @@ void die_with(pid_t parent) {
 
 void run_apart(const std::vector<Job>& jobs, unsigned parallel,
                const std::function<void(std::size_t)>& starts,
-               const std::function<void(std::size_t, int)>& ended) {
+               const std::function<void(std::size_t, const JobEnd&)>& ended) {
   const Signals signals;
-  std::map<pid_t, std::size_t> running;
+  std::map<pid_t, Running> running;
   std::size_t next = 0;
   bool killed = false;
   for (;;) {
     while (!interrupted() && next < jobs.size() && running.size() < parallel) {
       starts(next);
-      running.emplace(start(jobs[next], signals.mask_before()), next);
+      running.try_emplace(start(jobs[next], signals.mask_before()), jobs[next], next);
       ++next;
     }
     if (running.empty()) return;
@@ -107,17 +169,24 @@ void run_apart(const std::vector<Job>& jobs, unsigned parallel,
       killed = true;
     }
     int status = 0;
-    const pid_t child = waitpid(-1, &status, WNOHANG);
-    if (child < 0) throw std::runtime_error(std::string("waitpid: ") + std::strerror(errno));
+    rusage used = {};
+    const pid_t child = wait4(-1, &status, WNOHANG, &used);
+    if (child < 0) throw std::runtime_error(std::string("wait4: ") + std::strerror(errno));
     if (child == 0) {
-      signals.next();
+      bool limited = false;
+      for (auto& [pid, job] : running) {
+        job.check(pid);
+        limited = limited || job.limited();
+      }
+      signals.next(limited);
       continue;
     }
     const auto found = running.find(child);
     if (found == running.end()) continue;
-    const std::size_t job = found->second;
+    const JobEnd end = found->second.ended(status, used);
+    const std::size_t job = found->second.number();
     running.erase(found);
-    ended(job, code_of(status));
+    ended(job, end);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -17,16 +18,29 @@ namespace weft::cli {
 struct Job {
   Words arguments;       // after the program's name
   std::string messages;  // file that takes standard error; standard output goes nowhere
+  // What it may take at most, or it is killed: looked at ten times a second. 0: anything.
+  double most_seconds = 0;       // from its start
+  std::uint64_t most_bytes = 0;  // of memory that is in use (its resident set)
+};
+
+struct JobEnd {
+  enum class Stopped : std::uint8_t { kNot, kTime, kMemory };  // by a limit
+  int code = 0;  // of exit; 128 + the signal's number for one that was killed
+  Stopped stopped = Stopped::kNot;
+  double wall_seconds = 0, cpu_seconds = 0;
+  std::uint64_t peak_bytes = 0;  // of its resident set
 };
 
 // Runs the jobs in order, at most `parallel` at a time. Calls `starts` with a job's number before it starts,
-// and `ended` with its number and exit code: 128 + the signal's number for one that was killed. After an
-// interrupt (interrupt.h) no job starts, and those that run are killed and awaited: half a run is of no use,
-// and what lies in its folder stays. None of them outlives this process, however that ends. Throws
-// std::runtime_error if no process can be made.
+// and `ended` with its number and how it ended. After an interrupt (interrupt.h) no job starts, and those
+// that run are killed and awaited: half a run is of no use, and what lies in its folder stays. None of them
+// outlives this process, however that ends. Throws std::runtime_error if no process can be made.
 void run_apart(const std::vector<Job>& jobs, unsigned parallel,
                const std::function<void(std::size_t)>& starts,
-               const std::function<void(std::size_t, int)>& ended);
+               const std::function<void(std::size_t, const JobEnd&)>& ended);
+
+// What a run said first on standard error, without the program's name: of its `messages`.
+std::string first_message(const std::string& file);
 
 // In a child, before exec: it does not outlive its parent, whose process ID it was told. Of a parent that has
 // gone already, the child goes too.

@@ -32,10 +32,10 @@ void complete(std::vector<PlannedRun>& runs, std::vector<Row>& rows, bool again,
   if (progress.changed) progress.changed();
   run_apart(
       to_do, parallel, [&](std::size_t job) { runs[open[job]].starts(); },
-      [&](std::size_t job, int code) {
+      [&](std::size_t job, const JobEnd& end) {
         const std::size_t i = open[job];
-        const bool killed = interrupted() && code == 128 + SIGKILL;
-        rows[i] = killed ? runs[i].unfinished("not finished: interrupted") : runs[i].ended(code);
+        const bool killed = interrupted() && end.code == 128 + SIGKILL;
+        rows[i] = killed ? runs[i].unfinished("not finished: interrupted") : runs[i].ended(end.code);
         if (progress.changed) progress.changed();
         if (progress.ended) progress.ended(i, ++done, runs.size());
       });

@@ -1,0 +1,125 @@
+#include "sc_main/sweep/sweep_engine.h"
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <iomanip>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "common/output_files.h"
+#include "sc_main/interrupt.h"
+#include "sc_main/result_run.h"
+#include "weft/common/error.h"
+
+namespace weft::cli {
+
+SweepEngine::SweepEngine(const Sweep& sweep, SweepStore& store, std::string folder, bool keep)
+    : sweep_(sweep), store_(store), folder_(std::move(folder)), keep_(keep) {}
+
+std::string SweepEngine::folder_of(std::size_t run) const {
+  return folder_ + "/" + sweep_.runs[run].id;
+}
+
+std::vector<std::size_t> SweepEngine::open(bool retry, bool again) const {
+  std::vector<std::size_t> list;
+  for (std::size_t i = 0; i < sweep_.runs.size(); ++i) {
+    const auto state = again ? std::nullopt : store_.state_of(sweep_.runs[i].id);
+    if (!state.has_value() || (retry && *state != "done")) list.push_back(i);
+  }
+  return list;
+}
+
+SweepResult SweepEngine::result_of(std::size_t run, const JobEnd& end) const {
+  SweepResult result;
+  result.end = end;
+  result.reason = first_message(folder_of(run) + "/messages.txt");
+  if (end.stopped == JobEnd::Stopped::kTime) {
+    result.state = "time";
+    result.reason = "more than " + nlohmann::json(sweep_.most_seconds).dump() + " s";
+    return result;
+  }
+  if (end.stopped == JobEnd::Stopped::kMemory) {
+    result.state = "memory";
+    result.reason = "more than " + std::to_string(sweep_.most_bytes >> 20) + " MiB";
+    return result;
+  }
+  if (end.code > static_cast<int>(ExitCode::kFault)) {
+    result.state = "killed";
+    result.reason = "by signal " + std::to_string(end.code - 128);
+    return result;
+  }
+  static const char* const kStates[] = {"done", "wrong", "refused", "fault"};
+  result.state = kStates[end.code];
+  if (end.code == static_cast<int>(ExitCode::kBadInput)) return result;
+  try {
+    const auto runs = runs_of(folder_of(run));
+    result.values = metrics_of(runs.at(0).results);
+    const auto& bound = runs.at(0).results.at("bound_by");
+    if (bound.is_object()) result.bound_by = bound.value("resource", "");
+    if (end.code == 0) result.reason.clear();
+  } catch (const InputError& error) {
+    if (end.code == 0) result = {"fault", std::string("no results: ") + error.what(), end, "", {}};
+  } catch (const nlohmann::json::exception& error) {
+    if (end.code == 0) result = {"fault", std::string("no results: ") + error.what(), end, "", {}};
+  }
+  return result;
+}
+
+void SweepEngine::run(const std::vector<std::size_t>& open, unsigned parallel) {
+  parallel_ = parallel;
+  done_.assign(sweep_.runs.size(), true);
+  expected_.assign(sweep_.runs.size(), -1);
+  std::vector<Job> jobs;
+  for (const std::size_t i : open) {
+    done_[i] = false;
+    expected_[i] = store_.seconds_like(sweep_.runs[i]).value_or(-1);
+    jobs.push_back({sweep_.runs[i].command(folder_of(i)), folder_of(i) + "/messages.txt", sweep_.most_seconds,
+                    sweep_.most_bytes});
+  }
+  began_ = std::chrono::steady_clock::now();
+  const auto starts = [&](std::size_t job) {
+    const std::string folder = folder_of(open[job]);
+    std::filesystem::remove_all(folder);  // of a run that was interrupted
+    make_folder(folder);
+  };
+  const auto ended = [&](std::size_t job, const JobEnd& end) {
+    const std::size_t i = open[job];
+    if (!(interrupted() && end.code == 128 + SIGKILL && end.stopped == JobEnd::Stopped::kNot)) {
+      const SweepResult result = result_of(i, end);
+      store_.record(sweep_.runs[i], result);
+      done_[i] = true;
+      ++ended_;
+      say(i, result, open);
+    }
+    if (!keep_) std::filesystem::remove_all(folder_of(i));
+  };
+  run_apart(jobs, parallel, starts, ended);
+}
+
+void SweepEngine::say(std::size_t run, const SweepResult& result,
+                      const std::vector<std::size_t>& open) const {
+  const std::size_t all = sweep_.runs.size(), done = all - open.size() + ended_;
+  const auto point = std::find_if(sweep_.points.begin(), sweep_.points.end(),
+                                  [&](const SweepPoint& one) { return one.run == run; });
+  std::string values;
+  for (const std::string& value : point->values) values.append(values.empty() ? "" : " ").append(value);
+  std::cerr << std::fixed << std::setprecision(0) << done << " of " << all << " runs, "
+            << 100.0 * static_cast<double>(done) / static_cast<double>(all) << " %, about "
+            << seconds_left(open) << " s left; " << values << ": " << result.state
+            << (result.reason.empty() ? "" : ": ") << result.reason << "\n";
+}
+
+// By what is known of runs alike, and by the mean of those that ended for the others.
+double SweepEngine::seconds_left(const std::vector<std::size_t>& open) const {
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - began_;
+  const double mean = passed.count() * parallel_ / static_cast<double>(ended_);
+  double left = 0;
+  for (const std::size_t i : open) {
+    if (!done_[i]) left += expected_[i] < 0 ? mean : expected_[i];
+  }
+  return left / parallel_;
+}
+
+}  // namespace weft::cli

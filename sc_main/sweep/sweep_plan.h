@@ -1,0 +1,57 @@
+// What a sweep runs: a machine, axes, and a run for each combination of their values; or the programs and
+// variants of an experiment. The form of the files: experiments/README.md.
+#ifndef WEFT_SC_MAIN_SWEEP_SWEEP_PLAN_H
+#define WEFT_SC_MAIN_SWEEP_SWEEP_PLAN_H
+
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sc_main/cli.h"
+
+namespace weft::cli {
+
+// A program with a machine.
+struct SweepRun {
+  enum class Kind : std::uint8_t { kWorkload, kPtx, kCuda };
+  Kind kind = Kind::kWorkload;
+  std::string program;  // of the workloads; else a name for file and arguments
+  std::string size;     // of a workload
+  std::string file;     // with PTX, or a CUDA program
+  Words arguments;      // behind it
+  std::string config;
+  Words overrides;                // "path=value", in the order in which they take effect
+  std::string scheme;             // as it comes out of them
+  std::uint64_t core_cycles = 0;  // at most; 0: any number
+  std::string effective;          // JSON of the configuration
+  std::string id;                 // names everything that results depend on, this build too: 32 digits
+
+  // What `weft` is called with; results go to `folder`.
+  Words command(const std::string& folder) const;
+};
+
+struct SweepPoint {
+  std::vector<std::string> values;  // one for each axis
+  std::size_t run = 0;
+};
+
+struct Sweep {
+  std::string name, title;
+  std::vector<std::string> axes;
+  std::vector<SweepPoint> points;
+  std::vector<SweepRun> runs;  // each once, in the order of their first points
+  // Of a run; 0: none.
+  double most_seconds = 0;
+  std::uint64_t most_bytes = 0;
+};
+
+// `name` is a file (with a slash, or ending in .json) or an experiment. Throws InputError with the place for
+// what is no sweep, and for a configuration, a workload or a program that is not to be had.
+Sweep read_sweep(const std::string& name);
+
+}  // namespace weft::cli
+
+#endif

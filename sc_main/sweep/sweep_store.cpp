@@ -1,0 +1,372 @@
+#include "sc_main/sweep/sweep_store.h"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <unistd.h>
+
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <ctime>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "common/csv.h"
+#include "sc_main/run_record.h"
+#include "weft/common/error.h"
+
+namespace weft::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr int kApplication = 0x57454654;  // "WEFT", in the header of the file
+constexpr int kVersion = 1;               // of these tables
+
+constexpr const char* kTables = R"(
+CREATE TABLE sweep(name TEXT PRIMARY KEY, title TEXT NOT NULL, axes TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE point(sweep TEXT NOT NULL, number INTEGER NOT NULL, run TEXT NOT NULL, PRIMARY KEY(sweep, number))
+  WITHOUT ROWID;
+CREATE INDEX point_run ON point(run);
+CREATE TABLE label(sweep TEXT NOT NULL, point INTEGER NOT NULL, axis TEXT NOT NULL, value TEXT NOT NULL,
+  PRIMARY KEY(sweep, point, axis)) WITHOUT ROWID;
+CREATE TABLE run(number INTEGER PRIMARY KEY, id TEXT UNIQUE NOT NULL, program TEXT NOT NULL, size TEXT NOT NULL,
+  config TEXT NOT NULL, scheme TEXT NOT NULL, settings TEXT NOT NULL, state TEXT NOT NULL, reason TEXT NOT NULL,
+  exit_code INTEGER NOT NULL, bound_by TEXT NOT NULL, attempts INTEGER NOT NULL, ended TEXT NOT NULL,
+  wall_seconds REAL NOT NULL, cpu_seconds REAL NOT NULL, peak_bytes INTEGER NOT NULL, host TEXT NOT NULL,
+  weft TEXT NOT NULL, build TEXT NOT NULL);
+CREATE INDEX run_program ON run(program, size, config);
+CREATE TABLE configuration(run INTEGER PRIMARY KEY REFERENCES run ON DELETE CASCADE, json TEXT NOT NULL);
+CREATE TABLE metric(number INTEGER PRIMARY KEY, name TEXT UNIQUE NOT NULL, kind TEXT NOT NULL);
+CREATE TABLE value(run INTEGER NOT NULL REFERENCES run ON DELETE CASCADE, metric INTEGER NOT NULL REFERENCES metric,
+  value REAL, PRIMARY KEY(run, metric)) WITHOUT ROWID;
+CREATE VIEW result AS SELECT point.sweep AS sweep, point.number AS point, run.* FROM point
+  LEFT JOIN run ON run.id = point.run;
+CREATE VIEW measurement AS SELECT point.sweep AS sweep, point.number AS point, metric.name AS metric, value.value
+  AS value FROM point JOIN run ON run.id = point.run JOIN value ON value.run = run.number JOIN metric
+  ON metric.number = value.metric;
+CREATE VIEW total AS SELECT value.run AS run, metric.kind AS kind, SUM(value.value) AS sum, MIN(value.value) AS least,
+  MAX(value.value) AS most, COUNT(*) AS instances FROM value JOIN metric ON metric.number = value.metric
+  GROUP BY value.run, metric.kind;
+)";
+
+std::string now() {
+  const std::time_t time = std::time(nullptr);
+  std::tm parts = {};
+  gmtime_r(&time, &parts);
+  std::array<char, 32> text{};
+  return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts)};
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
+void add_numbers(const ordered_json& json, const std::string& path,
+                 std::vector<std::pair<std::string, double>>& list) {
+  if (json.is_number()) {
+    list.emplace_back(path, json.get<double>());
+  } else if (json.is_object()) {
+    for (const auto& [key, value] : json.items()) {
+      std::string below = path;
+      add_numbers(value, below.append(path.empty() ? "" : ".").append(key), list);
+    }
+  } else if (json.is_array()) {
+    for (std::size_t i = 0; i < json.size(); ++i)
+      add_numbers(json[i], path + "[" + std::to_string(i) + "]", list);
+  }
+}
+
+std::unique_ptr<SQLite::Database> open(const std::string& file) {
+  try {
+    auto database =
+        std::make_unique<SQLite::Database>(file, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, 60'000);
+    const int application = database->execAndGet("PRAGMA application_id").getInt();
+    const int tables = database->execAndGet("SELECT COUNT(*) FROM sqlite_master").getInt();
+    const int version = database->execAndGet("PRAGMA user_version").getInt();
+    if (tables != 0 && (application != kApplication || version != kVersion)) {
+      throw InputError(file,
+                       "is a database of something else, or of another version; allowed: a store of "
+                       "weft sweep, or a file that is not there yet");
+    }
+    // A write is in the log before it is in the file: killed at any time, the store is what it was before or
+    // after it.
+    database->exec("PRAGMA journal_mode=WAL");
+    database->exec("PRAGMA synchronous=NORMAL");
+    database->exec("PRAGMA foreign_keys=ON");
+    if (tables == 0) {
+      SQLite::Transaction all(*database);
+      database->exec("PRAGMA application_id=" + std::to_string(kApplication));
+      database->exec("PRAGMA user_version=" + std::to_string(kVersion));
+      database->exec(kTables);
+      all.commit();
+    }
+    return database;
+  } catch (const SQLite::Exception& error) {
+    throw InputError(file, std::string("cannot be used as a store: ") + error.what() +
+                               "; allowed: a store of weft sweep, or a file that is not there yet");
+  }
+}
+
+// What the database says, as an error of whom its file belongs to.
+template <class Work>
+auto guarded(const SQLite::Database& database, Work&& work) -> decltype(work()) {
+  try {
+    return work();
+  } catch (const SQLite::Exception& error) {
+    throw InputError(database.getFilename(), error.what());
+  }
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, double>> metrics_of(const ordered_json& results) {
+  std::vector<std::pair<std::string, double>> list;
+  for (const auto& [key, value] : results.items()) {
+    // What was run; and what belongs to the machine that ran it, for which the store has columns.
+    if (key == "size" || key == "ptx" || key == "cpu_seconds" || key == "wall_seconds" ||
+        key == "peak_memory_bytes")
+      continue;
+    add_numbers(value, key == "statistics" ? "" : key, list);
+  }
+  return list;
+}
+
+// Groups of instances end with a number ("sm3"), behind a line where the kind itself ends with a digit
+// ("l2_0").
+std::string kind_of_metric(const std::string& name) {
+  std::string kind;
+  std::istringstream in(name);
+  std::string step;
+  while (std::getline(in, step, '.')) {
+    const bool last = in.eof();
+    std::size_t end = step.size();
+    while (end > 0 && std::isdigit(static_cast<unsigned char>(step[end - 1])) != 0) --end;
+    const bool instance = !last && end < step.size() && end > 0;
+    kind.append(kind.empty() ? "" : ".").append(instance ? step.substr(0, end) + "*" : step);
+  }
+  return kind;
+}
+
+SweepStore::SweepStore(const std::string& file) : database_(open(file)) {
+  guarded(*database_, [&] {
+    SQLite::Statement all(*database_, "SELECT number, name FROM metric");
+    while (all.executeStep()) metrics_[all.getColumn(1).getString()] = all.getColumn(0).getInt64();
+  });
+}
+
+SweepStore::~SweepStore() = default;
+
+std::optional<std::string> SweepStore::state_of(const std::string& id) const {
+  return guarded(*database_, [&]() -> std::optional<std::string> {
+    SQLite::Statement query(*database_, "SELECT state FROM run WHERE id = ?");
+    query.bind(1, id);
+    if (!query.executeStep()) return {};
+    return query.getColumn(0).getString();
+  });
+}
+
+std::optional<double> SweepStore::seconds_like(const SweepRun& run) const {
+  return guarded(*database_, [&]() -> std::optional<double> {
+    SQLite::Statement query(
+        *database_, "SELECT AVG(wall_seconds) FROM run WHERE program = ? AND size = ? AND config = ?");
+    query.bind(1, run.program);
+    query.bind(2, run.size);
+    query.bind(3, run.config);
+    if (!query.executeStep() || query.getColumn(0).isNull()) return {};
+    return query.getColumn(0).getDouble();
+  });
+}
+
+void SweepStore::describe(const Sweep& sweep) {
+  guarded(*database_, [&] {
+    SQLite::Transaction all(*database_);
+    for (const char* table : {"DELETE FROM point WHERE sweep = ?", "DELETE FROM label WHERE sweep = ?"}) {
+      SQLite::Statement remove(*database_, table);
+      remove.bind(1, sweep.name);
+      remove.exec();
+    }
+    SQLite::Statement name(*database_, "INSERT OR REPLACE INTO sweep VALUES(?, ?, ?)");
+    name.bind(1, sweep.name);
+    name.bind(2, sweep.title);
+    name.bind(3, ordered_json(sweep.axes).dump());
+    name.exec();
+    SQLite::Statement point(*database_, "INSERT INTO point VALUES(?, ?, ?)");
+    SQLite::Statement label(*database_, "INSERT INTO label VALUES(?, ?, ?, ?)");
+    for (std::size_t i = 0; i < sweep.points.size(); ++i) {
+      const auto number = static_cast<std::int64_t>(i + 1);
+      point.reset();
+      point.bind(1, sweep.name);
+      point.bind(2, number);
+      point.bind(3, sweep.runs[sweep.points[i].run].id);
+      point.exec();
+      for (std::size_t axis = 0; axis < sweep.axes.size(); ++axis) {
+        label.reset();
+        label.bind(1, sweep.name);
+        label.bind(2, number);
+        label.bind(3, sweep.axes[axis]);
+        label.bind(4, sweep.points[i].values[axis]);
+        label.exec();
+      }
+    }
+    all.commit();
+  });
+}
+
+std::int64_t SweepStore::metric(const std::string& name) {
+  const auto [found, fresh] = metrics_.try_emplace(name, 0);
+  if (fresh) {
+    SQLite::Statement insert(*database_, "INSERT INTO metric(name, kind) VALUES(?, ?)");
+    insert.bind(1, name);
+    insert.bind(2, kind_of_metric(name));
+    insert.exec();
+    found->second = database_->getLastInsertRowid();
+  }
+  return found->second;
+}
+
+void SweepStore::record(const SweepRun& run, const SweepResult& result) {
+  guarded(*database_, [&] {
+    SQLite::Transaction all(*database_);
+    std::int64_t attempts = 1;
+    SQLite::Statement before(*database_, "SELECT attempts FROM run WHERE id = ?");
+    before.bind(1, run.id);
+    if (before.executeStep()) attempts += before.getColumn(0).getInt64();
+    before.reset();
+    SQLite::Statement remove(*database_, "DELETE FROM run WHERE id = ?");
+    remove.bind(1, run.id);
+    remove.exec();
+    SQLite::Statement insert(
+        *database_,
+        "INSERT INTO run(id, program, size, config, scheme, settings, state, reason, "
+        "exit_code, bound_by, attempts, ended, wall_seconds, cpu_seconds, peak_bytes, host, "
+        "weft, build) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    int at = 0;
+    for (const std::string& text : {run.id, run.program, run.size, run.config, run.scheme,
+                                    ordered_json(run.overrides).dump(), result.state, result.reason}) {
+      insert.bind(++at, text);
+    }
+    insert.bind(++at, result.end.code);
+    insert.bind(++at, result.bound_by);
+    insert.bind(++at, attempts);
+    insert.bind(++at, now());
+    insert.bind(++at, result.end.wall_seconds);
+    insert.bind(++at, result.end.cpu_seconds);
+    insert.bind(++at, static_cast<std::int64_t>(result.end.peak_bytes));
+    for (const std::string& text : {host_name(), std::string(WEFT_VERSION), build_identity()})
+      insert.bind(++at, text);
+    insert.exec();
+    const std::int64_t number = database_->getLastInsertRowid();
+    SQLite::Statement configuration(*database_, "INSERT INTO configuration VALUES(?, ?)");
+    configuration.bind(1, number);
+    configuration.bind(2, run.effective);
+    configuration.exec();
+    SQLite::Statement value(*database_, "INSERT INTO value VALUES(?, ?, ?)");
+    for (const auto& [name, measured] : result.values) {
+      value.reset();
+      value.bind(1, number);
+      value.bind(2, metric(name));
+      value.bind(3, measured);
+      value.exec();
+    }
+    all.commit();
+  });
+}
+
+std::vector<SweepStore::Summary> SweepStore::sweeps() const {
+  return guarded(*database_, [&] {
+    std::vector<Summary> list;
+    SQLite::Statement query(*database_,
+                            "SELECT sweep.name, sweep.title, COUNT(point.number), COUNT(run.id), "
+                            "SUM(run.state <> 'done') FROM sweep JOIN point ON point.sweep = sweep.name "
+                            "LEFT JOIN run ON run.id = point.run GROUP BY sweep.name");
+    while (query.executeStep()) {
+      const auto count = [&](int column) {
+        return static_cast<std::uint64_t>(query.getColumn(column).getInt64());
+      };
+      list.push_back({query.getColumn(0).getString(), query.getColumn(1).getString(), count(2),
+                      count(3) - count(4), count(4)});
+    }
+    return list;
+  });
+}
+
+nlohmann::ordered_json SweepStore::json(const std::string& sweep) const {
+  return guarded(*database_, [&] {
+    ordered_json rows = ordered_json::array();
+    SQLite::Statement points(
+        *database_,
+        "SELECT point, number, id, program, size, config, scheme, settings, state, reason, "
+        "exit_code, bound_by, attempts, ended, wall_seconds, cpu_seconds, peak_bytes, host, weft, "
+        "build FROM result WHERE sweep = ? ORDER BY point");
+    SQLite::Statement labels(*database_, "SELECT axis, value FROM label WHERE sweep = ? AND point = ?");
+    SQLite::Statement values(
+        *database_,
+        "SELECT metric.name, value.value FROM value JOIN metric ON metric.number = value.metric "
+        "WHERE value.run = ? AND metric.name = metric.kind ORDER BY metric.name");
+    points.bind(1, sweep);
+    while (points.executeStep()) {
+      ordered_json row;
+      row["point"] = points.getColumn(0).getInt64();
+      labels.reset();
+      labels.bind(1, sweep);
+      labels.bind(2, points.getColumn(0).getInt64());
+      while (labels.executeStep())
+        row["axes"][labels.getColumn(0).getString()] = labels.getColumn(1).getString();
+      for (int column = 2; column < points.getColumnCount(); ++column) {
+        const SQLite::Column cell = points.getColumn(column);
+        ordered_json& to = row["run"][points.getColumnName(column)];
+        if (cell.isNull()) {
+          to = nullptr;
+        } else if (cell.isInteger()) {
+          to = cell.getInt64();
+        } else if (cell.isFloat()) {
+          to = cell.getDouble();
+        } else {
+          to = cell.getString();
+        }
+      }
+      row["values"] = ordered_json::object();
+      if (!points.getColumn(1).isNull()) {
+        values.reset();
+        values.bind(1, points.getColumn(1).getInt64());
+        while (values.executeStep())
+          row["values"][values.getColumn(0).getString()] = values.getColumn(1).getDouble();
+      }
+      rows.push_back(std::move(row));
+    }
+    return rows;
+  });
+}
+
+std::string SweepStore::csv(const std::string& sweep) const {
+  const ordered_json rows = json(sweep);
+  std::vector<std::pair<std::string, std::string>> columns{{"", "point"}};
+  for (const char* part : {"axes", "run", "values"}) {
+    std::map<std::string, bool> there;
+    for (const ordered_json& row : rows) {
+      if (!row.contains(part)) continue;
+      for (const auto& [name, value] : row.at(part).items()) {
+        if (there.emplace(name, true).second) columns.emplace_back(part, name);
+      }
+    }
+  }
+  std::ostringstream out;
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    out << (i == 0 ? "" : ",") << (columns[i].first == "run" ? "run." : "") << columns[i].second;
+  out << "\n";
+  for (const ordered_json& row : rows) {
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const auto& [part, name] = columns[i];
+      out << (i == 0 ? "" : ",");
+      const ordered_json* of = part.empty() ? &row : row.contains(part) ? &row.at(part) : nullptr;
+      if (of == nullptr || !of->contains(name) || of->at(name).is_null()) continue;
+      const ordered_json& cell = of->at(name);
+      out << (cell.is_string() ? as_cell(cell.get<std::string>()) : cell.dump());
+    }
+    out << "\n";
+  }
+  return out.str();
+}
+
+}  // namespace weft::cli

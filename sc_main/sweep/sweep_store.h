@@ -1,0 +1,85 @@
+// The store of `weft sweep`: a SQLite database of runs and what they measured, which any SQLite reads. Whole
+// at any time: a run is there with all of its values, or not at all, whenever the program is killed.
+//
+//   sweep(name, title, axes)                        axes: a JSON list
+//   point(sweep, number, run)                       run: its id, which may not be done yet
+//   label(sweep, point, axis, value)                as the sweep names it
+//   run(number, id, program, size, config, scheme, settings, state, ...)
+//   configuration(run, json)                        effective; a number of `run`
+//   metric(number, name, kind)                      "sm3.memory.l1d.hits", "sm*.memory.l1d.hits"
+//   value(run, metric, value)                       numbers of `run` and `metric`
+//
+// and views: result (a row per point: its sweep and its run), measurement (sweep, point, metric, value:
+// long), total (run, kind, sum, least, most, instances).
+#ifndef WEFT_SC_MAIN_SWEEP_SWEEP_STORE_H
+#define WEFT_SC_MAIN_SWEEP_SWEEP_STORE_H
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sc_main/processes.h"
+#include "sc_main/sweep/sweep_plan.h"
+
+namespace SQLite {  // NOLINT(readability-identifier-naming): the library's name
+class Database;
+}
+
+namespace weft::cli {
+
+// How a run ended, in words of the store: "done", "wrong" (results), "refused", "fault" (or hang), "killed"
+// (by a signal), "time", "memory" (limits).
+struct SweepResult {
+  std::string state, reason;  // reason: what the run said; empty if done
+  JobEnd end;
+  std::string bound_by;
+  std::vector<std::pair<std::string, double>> values;  // by metric, each once
+};
+
+// Every number of a stats.json by its path with dots; statistics without "statistics." before them.
+std::vector<std::pair<std::string, double>> metrics_of(const nlohmann::ordered_json& results);
+// "sm3.memory.l1d.hits" -> "sm*.memory.l1d.hits", as `weft list statistics` names them.
+std::string kind_of_metric(const std::string& name);
+
+class SweepStore {
+ public:
+  // Opens the file, or makes it. Throws InputError if it is another database, or cannot be written.
+  explicit SweepStore(const std::string& file);
+  ~SweepStore();
+  SweepStore(const SweepStore&) = delete;
+  SweepStore& operator=(const SweepStore&) = delete;
+
+  // The state of a run; nothing: it is not there.
+  std::optional<std::string> state_of(const std::string& id) const;
+  // Mean CPU seconds of the runs of this program, size and machine file that are there.
+  std::optional<double> seconds_like(const SweepRun& run) const;
+  // The points of a sweep, in place of those of that name that are there.
+  void describe(const Sweep& sweep);
+  // A run, in place of the one that is there.
+  void record(const SweepRun& run, const SweepResult& result);
+
+  struct Summary {
+    std::string name, title;
+    std::uint64_t points = 0, done = 0, failed = 0;
+  };
+  std::vector<Summary> sweeps() const;
+  // A row per point: number, axes, run (in the table "run.state"...), and each metric of the whole machine;
+  // those of instances are in the database.
+  std::string csv(const std::string& sweep) const;
+  nlohmann::ordered_json json(const std::string& sweep) const;
+
+ private:
+  std::int64_t metric(const std::string& name);
+
+  const std::unique_ptr<SQLite::Database> database_;
+  std::map<std::string, std::int64_t> metrics_;
+};
+
+}  // namespace weft::cli
+
+#endif

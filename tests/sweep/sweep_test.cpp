@@ -1,0 +1,260 @@
+// Sweeps: files, points and runs, the store. The command itself is tried in tests/end_to_end/sweep_test.cpp.
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "folder.h"
+#include "sc_main/csv_reader.h"
+#include "sc_main/sweep/sweep_plan.h"
+#include "sc_main/sweep/sweep_store.h"
+#include "weft/common/error.h"
+
+namespace weft::cli::sweep_test {
+namespace {
+
+using test::Folder;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const std::string kTwo = R"({"title": "two axes", "config": "harp-fermi", "set": ["sm.observe.events=true"],
+  "limits": {"seconds": 1.5, "mebibytes": 100, "core_cycles": 5000},
+  "axes": [{"name": "workload", "values": ["bfs", "aes"]},
+           {"name": "seed", "values": [1, 2]},
+           {"name": "scheme", "values": ["sbr", "dwr-16"]},
+           {"name": "size", "values": ["small"]},
+           {"name": "l1", "values": {"small": ["sm.l1d.ways=2"], "as it is": []}}]})";
+
+std::string message_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+std::string refusal(const std::string& text) {
+  const Folder folder;
+  return message_of([&] { read_sweep(folder.write("s.json", text)); });
+}
+
+std::string with_axes(const std::string& axes) {
+  return R"({"axes": [)" + axes + "]}";
+}
+
+TEST(SweepFile, HasARunForEveryCombination) {
+  const Folder folder;
+  const Sweep sweep = read_sweep(folder.write("two.json", kTwo));
+  EXPECT_EQ(sweep.name, "two");
+  EXPECT_EQ(sweep.title, "two axes");
+  EXPECT_THAT(sweep.axes, ElementsAre("workload", "seed", "scheme", "size", "l1"));
+  EXPECT_EQ(sweep.most_seconds, 1.5);
+  EXPECT_EQ(sweep.most_bytes, 100u << 20);
+  ASSERT_EQ(sweep.points.size(), 16u);
+  ASSERT_EQ(sweep.runs.size(), 16u);
+  EXPECT_THAT(sweep.points[0].values, ElementsAre("bfs", "1", "sbr", "small", "as it is"));
+  EXPECT_THAT(sweep.points[1].values, ElementsAre("bfs", "1", "sbr", "small", "small"));
+  EXPECT_THAT(sweep.points[15].values, ElementsAre("aes", "2", "dwr-16", "small", "small"));
+  std::set<std::string> ids;
+  for (const SweepRun& run : sweep.runs) ids.insert(run.id);
+  EXPECT_EQ(ids.size(), 16u);
+  const SweepRun& run = sweep.runs[sweep.points[15].run];
+  EXPECT_EQ(run.size, "small,seed=2") << "a seed belongs to the size, wherever that stands";
+  EXPECT_EQ(run.scheme, "dwr");
+  EXPECT_THAT(run.command("there"),
+              ElementsAre("run", "--config", "harp-fermi", "--out", "there", "--max-cycles", "5000", "--set",
+                          "sm.observe.events=true", "--set", "warp_formation.dwr.largest_warp=16", "--set",
+                          "warp_formation.scheme=dwr", "--set", "sm.l1d.ways=2", "--workload", "aes",
+                          "--size", "small,seed=2"));
+}
+
+TEST(SweepFile, PointsThatAreTheSameRunShareIt) {
+  const Folder folder;
+  const Sweep sweep = read_sweep(folder.write(
+      "s.json", with_axes(R"({"name": "workload", "values": ["aes"]}, {"name": "size", "values": ["small"]},
+                             {"name": "scheme", "values": ["sbr"]},
+                             {"name": "l1", "values": {"a": [], "b": ["warp_formation.scheme=sbr"]}})")));
+  ASSERT_EQ(sweep.points.size(), 2u);
+  EXPECT_EQ(sweep.runs.size(), 1u);
+  EXPECT_EQ(sweep.points[1].run, 0u);
+}
+
+TEST(SweepFile, AnExperimentIsOne) {
+  const Sweep sweep = read_sweep("harp");
+  EXPECT_THAT(sweep.axes, ElementsAre("program", "variant"));
+  EXPECT_GT(sweep.points.size(), 40u);
+  EXPECT_THAT(sweep.points[0].values, Contains("sbr"));
+  EXPECT_THAT(message_of([] { read_sweep("harpy"); }),
+              AllOf(HasSubstr("found 'harpy'"), HasSubstr("an experiment: crown, "), HasSubstr("harp, ")));
+}
+
+TEST(SweepFile, ProgramsAreNamedByWhatIsInThem) {
+  const Folder folder;
+  const std::string text =
+      with_axes(R"({"name": "program", "values": {"mine": {"ptx": "k.ptx", "arguments": ["--grid", "1"]},
+                                                  "app": {"cuda": "app"}}})");
+  const std::string file = folder.write("s.json", text);
+  EXPECT_THAT(message_of([&] { read_sweep(file); }), HasSubstr("app: cannot be read"));
+  folder.write("k.ptx", "one");
+  folder.write("app", "x");
+  const Sweep one = read_sweep(file), again = read_sweep(file);
+  folder.write("k.ptx", "two");
+  const Sweep two = read_sweep(file);
+  EXPECT_EQ(one.runs[1].id, again.runs[1].id);
+  EXPECT_NE(one.runs[1].id, two.runs[1].id);
+  EXPECT_EQ(one.runs[0].id, two.runs[0].id);
+  EXPECT_THAT(one.runs[1].command("d"), ElementsAre("run", "--config", "gtx480", "--out", "d", "--ptx",
+                                                    folder.path("k.ptx"), "--grid", "1"));
+  EXPECT_THAT(one.runs[0].command("d"),
+              ElementsAre("cuda", "--config", "gtx480", "--out", "d", "--", folder.path("app")));
+}
+
+TEST(SweepFile, MistakesAreAnsweredWithTheirPlace) {
+  const std::string bfs = R"({"name": "workload", "values": ["bfs"]})";
+  EXPECT_THAT(refusal("{"), HasSubstr("s.json:1"));
+  EXPECT_THAT(refusal("{}"), HasSubstr("'axes' is missing"));
+  EXPECT_THAT(refusal(R"({"axes": [], "plam": 1})"), HasSubstr("unknown key 'plam'"));
+  EXPECT_THAT(refusal(with_axes("")), HasSubstr("/axes: found"));
+  EXPECT_THAT(refusal(with_axes(R"({"name": "size", "values": ["small"]})")),
+              HasSubstr("/axes: need one of \"workload\" and \"program\""));
+  EXPECT_THAT(refusal(with_axes(bfs + "," + bfs)), HasSubstr("'workload' stands there twice"));
+  EXPECT_THAT(refusal(with_axes(R"({"name": "workload", "values": ["bfs", "bfs"]})")),
+              HasSubstr("/axes/0/values/1: 'bfs' stands there twice"));
+  EXPECT_THAT(refusal(with_axes(bfs + R"(,{"name": "seed", "values": [-1]})")),
+              HasSubstr("/axes/1/values/0: found -1"));
+  EXPECT_THAT(refusal(with_axes(bfs + R"(,{"name": "scheme", "values": ["sbrr"]})")), HasSubstr("sbrr"));
+  EXPECT_THAT(refusal(with_axes(bfs + R"(,{"name": "sm.no", "values": [1]})")),
+              AllOf(HasSubstr("the run with workload bfs, sm.no 1"), HasSubstr("sm.no")));
+  EXPECT_THAT(refusal(with_axes(bfs + R"(,{"name": "x", "values": {"a": ["no"]}})")),
+              HasSubstr("/axes/1/values/a/0: found \"no\" (a string); allowed: \"path=value\""));
+  EXPECT_THAT(refusal(with_axes(R"({"name": "program", "values": ["p"]})")),
+              HasSubstr("/axes/0/values: found"));
+  EXPECT_THAT(refusal(with_axes(R"({"name": "program", "values": {"p": {"ptx": "a", "cuda": "b"}}})")),
+              HasSubstr("needs one of 'ptx' and 'cuda'"));
+  EXPECT_THAT(refusal(R"({"limits": {"seconds": 0}, "axes": [)" + bfs + "]}"),
+              HasSubstr("/limits/seconds: found 0"));
+  EXPECT_THAT(refusal(with_axes(R"({"name": "workload", "values": ["no"]})")),
+              AllOf(HasSubstr("the run with workload no"), HasSubstr("bfs")));
+}
+
+// --- store ---
+
+Sweep two_runs(const Folder& folder) {
+  return read_sweep(folder.write(
+      "s.json", with_axes(R"({"name": "workload", "values": ["bfs"]}, {"name": "size", "values": ["small"]},
+                             {"name": "scheme", "values": ["sbr", "harp"]})")));
+}
+
+SweepResult done(double cycles) {
+  SweepResult result;
+  result.state = "done";
+  result.end.wall_seconds = 2;
+  result.values = {{"cycles", cycles}, {"sm0.blocks", 1}, {"sm1.blocks", 3}};
+  return result;
+}
+
+TEST(SweepStoreFile, HasWhatWasRecordedWhenItIsOpenedAgain) {
+  const Folder folder;
+  const Sweep sweep = two_runs(folder);
+  const std::string file = folder.path("s.db");
+  {
+    SweepStore store(file);
+    store.describe(sweep);
+    EXPECT_FALSE(store.state_of(sweep.runs[0].id));
+    EXPECT_FALSE(store.seconds_like(sweep.runs[0]));
+    SweepResult failed;
+    failed.state = "fault";
+    failed.reason = "a \"bad\" day, all in all";
+    failed.end.code = 3;
+    store.record(sweep.runs[0], failed);
+    store.record(sweep.runs[1], done(70));
+    EXPECT_EQ(store.sweeps().at(0).failed, 1u);
+  }
+  SweepStore store(file);
+  EXPECT_EQ(store.state_of(sweep.runs[0].id), "fault");
+  store.record(sweep.runs[0], done(50));
+  EXPECT_EQ(store.seconds_like(sweep.runs[0]), 2);
+  const auto summary = store.sweeps();
+  ASSERT_EQ(summary.size(), 1u);
+  EXPECT_EQ(summary[0].name, "s");
+  EXPECT_EQ(summary[0].points, 2u);
+  EXPECT_EQ(summary[0].done, 2u);
+  EXPECT_EQ(summary[0].failed, 0u);
+  const auto rows = store.json("s");
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].at("axes").at("scheme"), "sbr");
+  EXPECT_EQ(rows[0].at("run").at("attempts"), 2) << "one failed";
+  EXPECT_EQ(rows[1].at("run").at("attempts"), 1);
+  EXPECT_EQ(rows[0].at("values"), nlohmann::ordered_json({{"cycles", 50}}))
+      << "of the failed run none are left";
+
+  SQLite::Database database(file);
+  EXPECT_EQ(database.execAndGet("SELECT COUNT(*) FROM value").getInt(), 6);
+  SQLite::Statement total(database,
+                          "SELECT sum, least, most, instances FROM total WHERE kind = 'sm*.blocks'");
+  ASSERT_TRUE(total.executeStep());
+  EXPECT_EQ(total.getColumn(0).getDouble(), 4);
+  EXPECT_EQ(total.getColumn(1).getDouble(), 1);
+  EXPECT_EQ(total.getColumn(2).getDouble(), 3);
+  EXPECT_EQ(total.getColumn(3).getInt(), 2);
+}
+
+TEST(SweepStoreFile, IsATableForOthers) {
+  const Folder folder;
+  const Sweep sweep = two_runs(folder);
+  SweepStore store(folder.path("s.db"));
+  store.describe(sweep);
+  SweepResult failed;
+  failed.state = "fault";
+  failed.reason = "a \"bad\" day, all in all";
+  store.record(sweep.runs[1], failed);
+  const std::string text = store.csv("s");
+  CsvReader table(text, "s.csv");
+  ASSERT_TRUE(table.next());
+  EXPECT_EQ(table.cell(table.column("scheme")), "sbr");
+  EXPECT_EQ(table.cell(table.column("run.state")), "") << "not run yet";
+  ASSERT_TRUE(table.next());
+  EXPECT_EQ(table.whole(table.column("point")), 2u);
+  EXPECT_EQ(table.cell(table.column("run.reason")), failed.reason);
+  EXPECT_FALSE(table.next());
+}
+
+TEST(SweepStoreFile, NothingElseIsTakenForAStore) {
+  const Folder folder;
+  EXPECT_THAT(
+      message_of([&] { SweepStore store(folder.write("text.db", std::string(5000, 'x'))); }),
+      AllOf(HasSubstr("text.db: cannot be used as a store"), HasSubstr("allowed: a store of weft sweep")));
+  {
+    SQLite::Database other(folder.path("other.db"), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    other.exec("CREATE TABLE mine(x)");
+  }
+  EXPECT_THAT(message_of([&] { SweepStore store(folder.path("other.db")); }),
+              HasSubstr("a database of something else"));
+  EXPECT_THAT(message_of([&] { SweepStore store(folder.path("none/s.db")); }), HasSubstr("unable to open"));
+  SQLite::Database other(folder.path("other.db"));
+  EXPECT_EQ(other.execAndGet("SELECT COUNT(*) FROM sqlite_master").getInt(), 1) << "it is as it was";
+}
+
+TEST(SweepStoreFile, MetricsArePathsOfNumbers) {
+  const auto results = nlohmann::ordered_json::parse(
+      R"({"cycles": 3, "size": {"n": 1}, "verified": true, "wall_seconds": 1, "utilisation": {"l2": {"mean": 0.5}},
+          "statistics": {"gpu": {"cycles": 3}, "l2_0": {"bins": [1, 2], "name": "x"}}})");
+  EXPECT_THAT(metrics_of(results),
+              ElementsAre(std::pair("cycles", 3.0), std::pair("utilisation.l2.mean", 0.5),
+                          std::pair("gpu.cycles", 3.0), std::pair("l2_0.bins[0]", 1.0),
+                          std::pair("l2_0.bins[1]", 2.0)));
+  EXPECT_EQ(kind_of_metric("sm12.memory.l1d.hits"), "sm*.memory.l1d.hits");
+  EXPECT_EQ(kind_of_metric("l2_0.bins[1]"), "l2_*.bins[1]");
+  EXPECT_EQ(kind_of_metric("gpu.cycles2"), "gpu.cycles2");
+}
+
+}  // namespace
+}  // namespace weft::cli::sweep_test
