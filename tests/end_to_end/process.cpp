@@ -10,6 +10,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <stdexcept>
 
 namespace weft::end_to_end {
@@ -17,7 +18,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-[[noreturn]] void become_weft(std::vector<std::string> arguments, const Start& start, int out, int err) {
+[[noreturn]] void become(const std::string& program, std::vector<std::string> arguments, const Start& start,
+                         int out, int err) {
   if (start.file_size_limit != 0) {
     const rlimit limit{start.file_size_limit, start.file_size_limit};
     setrlimit(RLIMIT_FSIZE, &limit);
@@ -29,10 +31,11 @@ using Clock = std::chrono::steady_clock;
   dup2(to, STDOUT_FILENO);
   dup2(err, STDERR_FILENO);
   if (start.without_output) close(STDOUT_FILENO);
-  std::vector<char*> words{const_cast<char*>("weft")};
+  std::string name = std::filesystem::path(program).filename();
+  std::vector<char*> words{name.data()};
   for (std::string& argument : arguments) words.push_back(argument.data());
   words.push_back(nullptr);
-  execv(WEFT_PROGRAM, words.data());
+  execv(program.c_str(), words.data());
   _exit(127);
 }
 
@@ -49,10 +52,14 @@ struct Pipe {
 }  // namespace
 
 Exit weft(const std::vector<std::string>& arguments, const Start& start) {
+  return run(WEFT_PROGRAM, arguments, start);
+}
+
+Exit run(const std::string& program, const std::vector<std::string>& arguments, const Start& start) {
   const Pipe out, err;
   const pid_t child = fork();
   if (child < 0) throw std::runtime_error("fork");
-  if (child == 0) become_weft(arguments, start, out.write_end, err.write_end);
+  if (child == 0) become(program, arguments, start, out.write_end, err.write_end);
   close(out.write_end);
   close(err.write_end);
 

@@ -36,6 +36,8 @@ inline Start patient(int timeout_s) {
 
 // Runs `weft` with these arguments, standard input empty.
 Exit weft(const std::vector<std::string>& arguments, const Start& start = {});
+// The same with another program, by its path.
+Exit run(const std::string& program, const std::vector<std::string>& arguments, const Start& start = {});
 
 using test::Folder;
 

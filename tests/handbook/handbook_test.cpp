@@ -1,112 +1,100 @@
-// A page of the handbook keeps its word: each command of its blocks marked `console` ends with exit code 0,
-// and prints the lines that follow it there, in their order, whatever the spaces. A number in code style in
-// the text stands in what one of them printed. Commands run in a folder of their own, one after the other.
+// A page of the handbook keeps its word (page.h). Its commands run one after the other, in a folder that
+// looks like the root of the repository with everything built. A command ends with exit code 0, or the page
+// asks for its exit code next, by `echo $?`.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "end_to_end/process.h"
+#include "page.h"
 
-namespace weft::end_to_end::handbook_test {
+namespace weft::handbook_test {
 namespace {
 
-struct Command {
-  std::vector<std::string> arguments;  // without the program
-  std::vector<std::string> lines;      // that it prints
-};
+namespace fs = std::filesystem;
 
-struct Page {
-  std::vector<Command> commands;
-  std::vector<std::string> numbers;
-};
-
-// With one space where there are some.
-std::string plain(const std::string& line) {
-  std::istringstream words(line);
-  std::string text, word;
-  while (words >> word) text += (text.empty() ? "" : " ") + word;
-  return text;
+// The root of the repository, but for what a page would change there.
+void make_root(const test::Folder& folder) {
+  for (const auto& entry : fs::directory_iterator(WEFT_SOURCE)) {
+    const std::string name = entry.path().filename().string();
+    if (name[0] != '.' && name != "build" && name != "out" && name != "weft")
+      fs::create_symlink(entry.path(), folder.path(name));
+  }
+  fs::create_directories(folder.path("build"));
+  fs::create_symlink(WEFT_BUILD, folder.path("build/release"));
+  fs::create_symlink(WEFT_COMMANDS "/weft", folder.path("weft"));
+  fs::create_directory(folder.path("home"));
+  setenv("HOME", folder.path("home").c_str(), 1);
+  setenv("PATH", (WEFT_COMMANDS ":" + std::string(std::getenv("PATH"))).c_str(), 1);
+  ASSERT_EQ(chdir(folder.path().c_str()), 0);
 }
 
-void add_numbers(const std::string& line, std::vector<std::string>& numbers) {
-  for (std::size_t begin = line.find('`'); begin != std::string::npos;) {
-    const std::size_t end = line.find('`', begin + 1);
-    if (end == std::string::npos) return;
-    const std::string code = line.substr(begin + 1, end - begin - 1);
-    if (!code.empty() && std::isdigit(static_cast<unsigned char>(code[0])) != 0) numbers.push_back(code);
-    begin = line.find('`', end + 1);
+// The lines, in their order.
+void expect_lines(const std::string& text, const std::vector<std::string>& lines) {
+  std::istringstream out(text);
+  std::vector<std::string> printed;
+  for (std::string line; std::getline(out, line);) printed.push_back(plain(line));
+  auto from = printed.begin();
+  for (const std::string& line : lines) {
+    from = std::find_if(from, printed.end(), [&](const std::string& candidate) {
+      return candidate.find(line) != std::string::npos;
+    });
+    ASSERT_NE(from, printed.end()) << "not printed, or not here: " << line << "\n" << text;
+    ++from;
   }
 }
 
-Page read(const std::string& file) {
-  std::ifstream in(std::string(WEFT_HANDBOOK) + "/" + file);
-  EXPECT_TRUE(in) << file;
-  Page page;
-  std::string fence, line;
-  while (std::getline(in, line)) {
-    if (line.rfind("```", 0) == 0) {
-      fence = fence.empty() ? line : "";
-    } else if (fence.empty()) {
-      add_numbers(line, page.numbers);
-    } else if (fence == "```console") {
-      if (line.rfind("$ ./weft ", 0) == 0) {
-        std::istringstream words(line.substr(9));
-        Command command;
-        for (std::string word; words >> word;) command.arguments.push_back(word);
-        page.commands.push_back(command);
-      } else if (page.commands.empty()) {
-        ADD_FAILURE() << file << ": found '" << line << "' before any command";
-      } else {
-        page.commands.back().lines.push_back(plain(line));
-      }
-    }
+void write_or_compare(const File& file, const test::Folder& folder) {
+  if (!fs::exists(file.path)) {
+    folder.write(file.path, file.text);
+    return;
   }
-  return page;
+  const std::string there = folder.text(file.path);
+  EXPECT_THAT(there, ::testing::HasSubstr(file.text)) << file.path << " has other lines";
 }
 
 class Handbook : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Handbook, PrintsWhatItShows) {
-  const Page page = read(GetParam());
-  const Folder folder;
-  ASSERT_EQ(chdir(folder.path().c_str()), 0);
+  const Page page = read_page(WEFT_SOURCE "/docs/" + GetParam());
+  const test::Folder folder;
+  make_root(folder);
   std::string all;
-  for (const Command& command : page.commands) {
-    std::string shown;
-    for (const std::string& word : command.arguments) shown += " " + word;
-    SCOPED_TRACE("weft" + shown);
-    const Exit exit = weft(command.arguments, patient(500));
-    ASSERT_EQ(exit.code, 0) << exit.err;
-    std::istringstream out(exit.out);
-    std::vector<std::string> printed;
-    for (std::string line; std::getline(out, line);) printed.push_back(plain(line));
-    auto from = printed.begin();
-    for (const std::string& line : command.lines) {
-      from = std::find_if(from, printed.end(), [&](const std::string& candidate) {
-        return candidate.find(line) != std::string::npos;
-      });
-      ASSERT_NE(from, printed.end()) << "not printed, or not here: " << line << "\n" << exit.out;
-      ++from;
+  int code = 0;
+  for (std::size_t i = 0; i < page.steps.size(); ++i) {
+    if (const File* file = std::get_if<File>(&page.steps[i])) {
+      write_or_compare(*file, folder);
+      continue;
     }
+    const Command& command = std::get<Command>(page.steps[i]);
+    SCOPED_TRACE(command.text);
+    const std::string shell = "exec 2>&1; (exit " + std::to_string(code) + "); " + command.text;
+    const end_to_end::Exit exit = end_to_end::run("/bin/bash", {"-c", shell}, end_to_end::patient(500));
+    code = exit.code;
+    const Command* next = i + 1 < page.steps.size() ? std::get_if<Command>(&page.steps[i + 1]) : nullptr;
+    const bool asked = next != nullptr && next->text == "echo $?";
+    ASSERT_TRUE(asked || code == 0) << "exit code " << code << "\n" << exit.out;
+    expect_lines(exit.out, command.lines);
+    if (HasFatalFailure()) return;
     all += exit.out;
   }
   for (const std::string& number : page.numbers)
-    EXPECT_THAT(all, ::testing::HasSubstr(number)) << "in code style, and printed by no command";
+    EXPECT_TRUE(has_number(all, number)) << number << " in code style, and printed by no command";
 }
 
 std::vector<std::string> pages() {
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(WEFT_HANDBOOK)) {
-    const std::string name = entry.path().filename().string();
-    if (entry.path().extension() == ".md" && !read(name).commands.empty()) names.push_back(name);
+  for (const auto& entry : fs::directory_iterator(WEFT_SOURCE "/docs")) {
+    if (entry.path().extension() != ".md") continue;
+    if (!read_page(entry.path()).steps.empty()) names.push_back(entry.path().filename().string());
   }
   std::sort(names.begin(), names.end());
   return names;
@@ -118,5 +106,14 @@ INSTANTIATE_TEST_SUITE_P(Pages, Handbook, ::testing::ValuesIn(pages()), [](const
   return name;
 });
 
+TEST(HandbookPage, NumbersAreWholeOnes) {
+  EXPECT_TRUE(has_number("cycles 184, 0.42", "184"));
+  EXPECT_TRUE(has_number("(0.42).", "0.42"));
+  EXPECT_FALSE(has_number("1840 and 2184", "184"));
+  EXPECT_FALSE(has_number("10.42", "0.42"));
+  EXPECT_FALSE(has_number("0.421", "0.42"));
+  EXPECT_FALSE(has_number("184.5", "184"));
+}
+
 }  // namespace
-}  // namespace weft::end_to_end::handbook_test
+}  // namespace weft::handbook_test

@@ -1,0 +1,90 @@
+#include "page.h"
+
+#include <algorithm>
+#include <cctype>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+namespace weft::handbook_test {
+namespace {
+
+bool is_digit(char c) {
+  return std::isdigit(static_cast<unsigned char>(c)) != 0;
+}
+
+void add_numbers(const std::string& line, std::vector<std::string>& numbers) {
+  for (std::size_t begin = line.find('`'); begin != std::string::npos;) {
+    const std::size_t end = line.find('`', begin + 1);
+    if (end == std::string::npos) return;
+    const std::string code = line.substr(begin + 1, end - begin - 1);
+    const bool number =
+        std::all_of(code.begin(), code.end(), [](char c) { return is_digit(c) || c == '.' || c == ','; });
+    if (!code.empty() && is_digit(code[0]) && number) numbers.push_back(code);
+    begin = line.find('`', end + 1);
+  }
+}
+
+// A line of a block of commands.
+void add_console_line(const std::string& line, Page& page) {
+  Command* last = page.steps.empty() ? nullptr : std::get_if<Command>(&page.steps.back());
+  const bool goes_on = last != nullptr && last->lines.empty() && last->text.back() == '\\';
+  if (line.rfind("$ ", 0) == 0) {
+    page.steps.emplace_back(Command{line.substr(2), {}});
+  } else if (goes_on) {
+    last->text.pop_back();
+    last->text += line;
+  } else if (last == nullptr) {
+    throw std::runtime_error("found '" + line + "' before any command");
+  } else if (plain(line) != "...") {
+    last->lines.push_back(plain(line));
+  }
+}
+
+}  // namespace
+
+std::string plain(const std::string& line) {
+  std::istringstream words(line);
+  std::string text, word;
+  while (words >> word) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+bool has_number(const std::string& text, const std::string& number) {
+  for (std::size_t at = text.find(number); at != std::string::npos; at = text.find(number, at + 1)) {
+    const std::size_t end = at + number.size();
+    const bool begins = at == 0 || (!is_digit(text[at - 1]) && text[at - 1] != '.');
+    const bool ends =
+        end == text.size() ||
+        (!is_digit(text[end]) && (text[end] != '.' || end + 1 == text.size() || !is_digit(text[end + 1])));
+    if (begins && ends) return true;
+  }
+  return false;
+}
+
+Page read_page(const std::string& file) {
+  std::ifstream in(file);
+  if (!in) throw std::runtime_error(file + " cannot be read");
+  Page page;
+  enum class In { kText, kConsole, kFile, kOther } where = In::kText;
+  for (std::string line; std::getline(in, line);) {
+    if (line.rfind("```", 0) == 0 && where != In::kText) {
+      where = In::kText;
+    } else if (line.rfind("```", 0) == 0) {
+      std::istringstream words(line.substr(3));
+      std::string language, name;
+      words >> language >> name;
+      where = language == "console" ? In::kConsole : name.empty() ? In::kOther : In::kFile;
+      if (where == In::kFile) page.steps.emplace_back(File{name, ""});
+    } else if (where == In::kText) {
+      add_numbers(line, page.numbers);
+    } else if (where == In::kConsole) {
+      add_console_line(line, page);
+    } else if (where == In::kFile) {
+      std::get<File>(page.steps.back()).text += line + "\n";
+    }
+  }
+  return page;
+}
+
+}  // namespace weft::handbook_test
