@@ -15,6 +15,7 @@
 
 #include "end_to_end/process.h"
 #include "page.h"
+#include "vcd/timeline_reader.h"
 
 namespace weft::handbook_test {
 namespace {
@@ -61,6 +62,29 @@ void write_or_compare(const File& file, const test::Folder& folder) {
   EXPECT_THAT(there, ::testing::HasSubstr(file.text)) << file.path << " has other lines";
 }
 
+// In any of the timelines that the commands wrote.
+void expect_slices(const std::vector<Slice>& slices) {
+  if (slices.empty()) return;
+  std::vector<test::TimelineFile::Slice> there;
+  for (const auto& entry : fs::directory_iterator(".")) {
+    if (entry.path().extension() != ".perfetto-trace") continue;
+    const test::TimelineFile timeline(entry.path().string());
+    there.insert(there.end(), timeline.slices.begin(), timeline.slices.end());
+  }
+  for (const Slice& slice : slices) {
+    std::string others;
+    bool found = false;
+    for (const auto& other : there) {
+      if (other.track != slice.track) continue;
+      found = found || (other.name == slice.name && other.begin == slice.begin && other.end == slice.end);
+      others += other.name + " " + std::to_string(other.begin) + " " + std::to_string(other.end) + "\n";
+    }
+    EXPECT_TRUE(found) << slice.track << " has no slice " << slice.name << " " << slice.begin << " "
+                       << slice.end << ", but\n"
+                       << others;
+  }
+}
+
 class Handbook : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Handbook, PrintsWhatItShows) {
@@ -86,6 +110,7 @@ TEST_P(Handbook, PrintsWhatItShows) {
     if (HasFatalFailure()) return;
     all += exit.out;
   }
+  expect_slices(page.slices);
   for (const std::string& number : page.numbers)
     EXPECT_TRUE(has_number(all, number)) << number << " in code style, and printed by no command";
 }

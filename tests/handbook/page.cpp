@@ -25,6 +25,22 @@ void add_numbers(const std::string& line, std::vector<std::string>& numbers) {
   }
 }
 
+// The cells of a line of a table, without code style; none: it is no such line.
+std::vector<std::string> cells_of(const std::string& line) {
+  std::vector<std::string> cells;
+  if (line.empty() || line[0] != '|') return cells;
+  std::string cell;
+  for (const char c : line.substr(1)) {
+    if (c == '|') {
+      cells.push_back(plain(cell));
+      cell.clear();
+    } else if (c != '`') {
+      cell += c;
+    }
+  }
+  return cells;
+}
+
 // A line of a block of commands.
 void add_console_line(const std::string& line, Page& page) {
   Command* last = page.steps.empty() ? nullptr : std::get_if<Command>(&page.steps.back());
@@ -66,6 +82,7 @@ Page read_page(const std::string& file) {
   std::ifstream in(file);
   if (!in) throw std::runtime_error(file + " cannot be read");
   Page page;
+  bool slices = false;  // in a table of them
   enum class In { kText, kConsole, kFile, kOther } where = In::kText;
   for (std::string line; std::getline(in, line);) {
     if (line.rfind("```", 0) == 0 && where != In::kText) {
@@ -77,7 +94,14 @@ Page read_page(const std::string& file) {
       where = language == "console" ? In::kConsole : name.empty() ? In::kOther : In::kFile;
       if (where == In::kFile) page.steps.emplace_back(File{name, ""});
     } else if (where == In::kText) {
-      add_numbers(line, page.numbers);
+      const std::vector<std::string> cells = cells_of(line);
+      const bool heading = cells == std::vector<std::string>{"track", "slice", "begin", "end"};
+      if (slices && cells.size() == 4 && is_digit(cells[2][0])) {
+        page.slices.push_back({cells[0], cells[1], std::stoull(cells[2]), std::stoull(cells[3])});
+      } else {
+        add_numbers(line, page.numbers);
+      }
+      slices = heading || (slices && !cells.empty());
     } else if (where == In::kConsole) {
       add_console_line(line, page);
     } else if (where == In::kFile) {

@@ -6,10 +6,13 @@
 //   ```json mine.json    a file, by the second word. Where the repository has it, it contains these lines;
 //                        otherwise the reader writes it
 //
-// and all others are text. A number in code style in the text, such as `42.1`, was printed by a command.
+// and all others are text. A number in code style in the text, such as `42.1`, was printed by a command. A
+// table whose headings are "track | slice | begin | end" tells what stands in the timelines
+// (NAME.perfetto-trace) that commands wrote.
 #ifndef WEFT_TESTS_HANDBOOK_PAGE_H
 #define WEFT_TESTS_HANDBOOK_PAGE_H
 
+#include <cstdint>
 #include <string>
 #include <variant>
 #include <vector>
@@ -26,9 +29,15 @@ struct File {
   std::string text;
 };
 
+struct Slice {  // of a timeline
+  std::string track, name;
+  std::uint64_t begin = 0, end = 0;  // core cycles
+};
+
 struct Page {
   std::vector<std::variant<Command, File>> steps;  // in the order of the page
   std::vector<std::string> numbers;
+  std::vector<Slice> slices;
 };
 
 // Throws std::runtime_error if there is no such file, or if a block has lines before its first command.
