@@ -13,6 +13,15 @@ bool is_digit(char c) {
   return std::isdigit(static_cast<unsigned char>(c)) != 0;
 }
 
+bool is_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
+// A point beside a digit, of which one of the two characters is cut off.
+bool is_point(const std::string& text, std::size_t at) {
+  return text[at] == '.' && std::any_of(text.begin(), text.end(), is_digit);
+}
+
 void add_numbers(const std::string& line, std::vector<std::string>& numbers) {
   for (std::size_t begin = line.find('`'); begin != std::string::npos;) {
     const std::size_t end = line.find('`', begin + 1);
@@ -66,13 +75,15 @@ std::string plain(const std::string& line) {
   return text;
 }
 
-bool has_number(const std::string& text, const std::string& number) {
-  for (std::size_t at = text.find(number); at != std::string::npos; at = text.find(number, at + 1)) {
-    const std::size_t end = at + number.size();
-    const bool begins = at == 0 || (!is_digit(text[at - 1]) && text[at - 1] != '.');
-    const bool ends =
-        end == text.size() ||
-        (!is_digit(text[end]) && (text[end] != '.' || end + 1 == text.size() || !is_digit(text[end + 1])));
+bool has_words(const std::string& text, const std::string& words) {
+  if (words.empty()) return true;
+  const bool at_word = is_word(words.front()), to_word = is_word(words.back());
+  for (std::size_t at = text.find(words); at != std::string::npos; at = text.find(words, at + 1)) {
+    const std::string before = text.substr(at < 2 ? 0 : at - 2, at < 2 ? at : 2);
+    const std::string after = text.substr(at + words.size(), 2);
+    const bool begins =
+        before.empty() || !at_word || (!is_word(before.back()) && !is_point(before, before.size() - 1));
+    const bool ends = after.empty() || !to_word || (!is_word(after.front()) && !is_point(after, 0));
     if (begins && ends) return true;
   }
   return false;

@@ -46,8 +46,8 @@ Page read_page(const std::string& file);
 // A line with one space where there are some.
 std::string plain(const std::string& line);
 
-// Whether the number stands in the text, and not as a part of another one.
-bool has_number(const std::string& text, const std::string& number);
+// Whether the words or the number stand in the text, and not as a part of other ones.
+bool has_words(const std::string& text, const std::string& words);
 
 }  // namespace weft::handbook_test
 
