@@ -1,28 +1,23 @@
 // `weft annotate`: what the lines of a kernel took, of the CUDA source and of the PTX.
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <cmath>
-#include <cstdio>
 #include <iostream>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "sc_main/instruction_lines.h"
 #include "sc_main/options.h"
+#include "sc_main/table.h"
 #include "weft/common/error.h"
 
 namespace weft::cli {
 namespace {
 
 std::string in_percent(double part, double whole) {
-  char text[24];
-  std::snprintf(text, sizeof text, "%.1f", whole == 0 ? 0 : 100 * part / whole);
-  return text;
-}
-
-std::string right(const std::string& text, std::size_t width) {
-  return text.size() >= width ? text : std::string(width - text.size(), ' ') + text;
-}
-
-std::string left(const std::string& text, std::size_t width) {
-  return text.size() >= width ? text : text + std::string(width - text.size(), ' ');
+  return fmt::format("{:.1f}", whole == 0 ? 0 : 100 * part / whole);
 }
 
 // Of the text of a file: control characters stay out of the terminal.
@@ -38,76 +33,87 @@ std::string shown(const std::string& text) {
   return result;
 }
 
-constexpr const char* kHeadings =
-    "    cycles      %     issues  lanes %  waits for              requests  threads/req  line\n";
+TextTable count_table() {
+  return TextTable({{"cycles", Align::kRight, 10},
+                    {"%", Align::kRight, 5},
+                    {"issues", Align::kRight, 9},
+                    {"lanes %"},
+                    {"waits for", Align::kLeft, 22},
+                    {"requests"},
+                    {"threads/req"},
+                    {"line", Align::kLeft}},
+                   0);
+}
 
-void print_counts(const LineCounts& c, std::uint64_t all_cycles, unsigned lanes) {
+// What is counted for a line, and what the line is.
+void add_counts(TextTable& table, const LineCounts& c, std::uint64_t all_cycles, unsigned lanes,
+                std::string line) {
   const std::uint64_t cycles = c.all_cycles();
   double share = 0;
   std::string stall = main_stall(c, &share);
   if (!stall.empty()) stall += " " + in_percent(share, 1) + " %";
   const double beats = static_cast<double>(c.active_beats) * lanes;
-  std::cout << right(std::to_string(cycles), 10)
-            << right(in_percent(static_cast<double>(cycles), static_cast<double>(all_cycles)), 7)
-            << right(std::to_string(c.issues), 11)
-            << right(beats == 0 ? "" : in_percent(static_cast<double>(c.active_lanes), beats), 9) << "  "
-            << left(stall, 22)
-            << right(c.coalesced_requests == 0 ? "" : std::to_string(c.coalesced_requests), 9);
-  char ratio[24] = "";
-  if (c.coalesced_requests != 0) {
-    std::snprintf(ratio, sizeof ratio, "%.1f",
-                  static_cast<double>(c.memory_threads) / static_cast<double>(c.coalesced_requests));
-  }
-  std::cout << right(ratio, 13) << "  ";
+  const bool requests = c.coalesced_requests != 0;
+  const double threads = static_cast<double>(c.memory_threads) / static_cast<double>(c.coalesced_requests);
+  table.row({std::to_string(cycles), in_percent(static_cast<double>(cycles), static_cast<double>(all_cycles)),
+             std::to_string(c.issues),
+             beats == 0 ? "" : in_percent(static_cast<double>(c.active_lanes), beats), std::move(stall),
+             requests ? std::to_string(c.coalesced_requests) : "",
+             requests ? fmt::format("{:.1f}", threads) : "", std::move(line)});
 }
 
 void print_lines(const ProfiledKernel& kernel, const LineProfile& profile, LinesOf what,
-                 std::uint64_t all_cycles) {
+                 std::uint64_t all_cycles, const Paint& paint) {
   std::string file;
-  bool first = true;
+  std::optional<TextTable> table;
   for (const CountedLine& line : lines_of(kernel, what)) {
-    if (first || (line.line != 0 && line.file != file)) {
+    if (!table || (line.line != 0 && line.file != file)) {
+      if (table) std::cout << table->text(0, paint);
+      table.emplace(count_table());
       file = line.file;
       std::cout << "\n  " << (what == LinesOf::kPtx ? "PTX " : "source ")
                 << (line.line == 0                   ? "(the code does not name it)"
                     : profile.texts.count(file) == 0 ? shown(file) + " (its text is not at hand)"
                                                      : shown(file))
-                << "\n"
-                << kHeadings;
-    }
-    first = false;
-    print_counts(line.counts, all_cycles, profile.lanes);
-    if (line.line == 0) {
-      std::cout << "(instructions without a line)\n";
-    } else {
-      std::cout << right(std::to_string(line.line), 4) << "  " << shown(profile.line(file, line.line))
                 << "\n";
     }
+    add_counts(*table, line.counts, all_cycles, profile.lanes,
+               line.line == 0 ? "(instructions without a line)"
+                              : fmt::format("{:4}  {}", line.line, shown(profile.line(file, line.line))));
   }
-  print_counts(kernel.rest, all_cycles, profile.lanes);
-  std::cout << "(no instruction: no threads, or after the last issue)\n";
-  print_counts(kernel.sum(), all_cycles, profile.lanes);
-  std::cout << "sum\n";
+  if (!table) table.emplace(count_table());
+  add_counts(*table, kernel.rest, all_cycles, profile.lanes,
+             "(no instruction: no threads, or after the last issue)");
+  add_counts(*table, kernel.sum(), all_cycles, profile.lanes, "sum");
+  std::cout << table->text(0, paint);
 }
 
-void print_branches(const ProfiledKernel& kernel) {
+void print_branches(const ProfiledKernel& kernel, const Paint& paint) {
   const auto costs = branch_costs(kernel);
   if (costs.empty()) return;
-  std::cout << "\n  branches whose threads parted: places for threads that each emptied, and all that were "
-               "empty until its threads met\n"
-            << "    emptied      empty  of these %     issues  parted %  taken %  line\n";
+  TextTable table({{"emptied", Align::kRight, 11},
+                   {"empty", Align::kRight, 9},
+                   {"of these %"},
+                   {"issues", Align::kRight, 9},
+                   {"parted %"},
+                   {"taken %"},
+                   {"line", Align::kLeft}},
+                  0);
   for (const BranchCost& cost : costs) {
     const ProfiledInstruction& in = *cost.branch;
     const auto percent = [](std::uint64_t part, std::uint64_t whole) {
       return in_percent(static_cast<double>(part), static_cast<double>(whole));
     };
-    std::cout << right(std::to_string(std::llround(cost.lost)), 11) << right(std::to_string(cost.empty), 11)
-              << right(percent(cost.empty, cost.places), 12) << right(std::to_string(in.counts.issues), 11)
-              << right(percent(in.counts.parted, in.counts.issues), 10)
-              << right(percent(in.counts.executed, in.counts.threads), 9) << "  ";
-    if (in.source_line != 0) std::cout << shown(in.source_file) << ":" << in.source_line << " ";
-    std::cout << "(" << shown(in.ptx_file) << ":" << in.ptx_line << ")\n";
+    std::string line = fmt::format("({}:{})", shown(in.ptx_file), in.ptx_line);
+    if (in.source_line != 0) line = fmt::format("{}:{} {}", shown(in.source_file), in.source_line, line);
+    table.row({std::to_string(std::llround(cost.lost)), std::to_string(cost.empty),
+               percent(cost.empty, cost.places), std::to_string(in.counts.issues),
+               percent(in.counts.parted, in.counts.issues), percent(in.counts.executed, in.counts.threads),
+               std::move(line)});
   }
+  std::cout << "\n  branches whose threads parted: places for threads that each emptied, and all that were "
+               "empty until its threads met\n"
+            << table.text(0, paint);
 }
 
 }  // namespace
@@ -123,6 +129,7 @@ ExitCode annotate(const Words& words) {
   if (view != "source" && view != "ptx" && view != "both")
     throw InputError("--view", "found '" + view + "'; allowed: source, ptx, both");
   const auto runs = runs_of(folder);
+  const Paint paint = Paint::of(STDOUT_FILENO);
   std::string known;
   bool found = false;
   for (const ResultRun& run : runs) {
@@ -140,9 +147,9 @@ ExitCode annotate(const Words& words) {
                 << " warp instructions, " << sum.threads << " thread instructions; "
                 << in_percent(static_cast<double>(sum.cycles[0]), static_cast<double>(sum.all_cycles()))
                 << " % of the cycles issued\n";
-      if (view != "ptx") print_lines(candidate, profile, LinesOf::kSource, sum.all_cycles());
-      if (view != "source") print_lines(candidate, profile, LinesOf::kPtx, sum.all_cycles());
-      print_branches(candidate);
+      if (view != "ptx") print_lines(candidate, profile, LinesOf::kSource, sum.all_cycles(), paint);
+      if (view != "source") print_lines(candidate, profile, LinesOf::kPtx, sum.all_cycles(), paint);
+      print_branches(candidate, paint);
       std::cout << "\n";
     }
   }

@@ -1,10 +1,10 @@
+#include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <iomanip>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -12,6 +12,7 @@
 #include "sc_main/processes.h"
 #include "sc_main/progress.h"
 #include "sc_main/session.h"
+#include "sc_main/table.h"
 
 namespace weft::cli {
 namespace {
@@ -92,19 +93,23 @@ ordered_json measure_apart(const std::string& name, const Words& words) {
 }
 
 void print(const ordered_json& results) {
-  std::cout << std::left << std::setw(22) << "program" << std::right << std::setw(20) << "thread instructions"
-            << std::setw(12) << "cycles" << std::setw(10) << "CPU s" << std::setw(12) << "M instr/s"
-            << std::setw(10) << "MB" << "\n";
+  const Paint paint = Paint::of(STDOUT_FILENO);
+  TextTable table({{"program", Align::kLeft, 20},
+                   {"thread instructions"},
+                   {"cycles", Align::kRight, 10},
+                   {"CPU s", Align::kRight, 7},
+                   {"M instr/s"},
+                   {"MB", Align::kRight, 6},
+                   {"", Align::kLeft}});
   for (const auto& result : results) {
-    std::cout << std::left << std::setw(22) << result["workload"].get<std::string>() << std::right
-              << std::setw(20) << result["thread_instructions"].get<std::uint64_t>() << std::setw(12)
-              << (result.contains("cycles") ? result["cycles"].dump() : "-") << std::fixed
-              << std::setprecision(2) << std::setw(10) << result["cpu_seconds"].get<double>() << std::setw(12)
-              << result["thread_instructions_per_cpu_second"].get<double>() / 1e6 << std::setw(10)
-              << std::setprecision(0)
-              << static_cast<double>(result["peak_memory_bytes"].get<std::uint64_t>()) / 1e6
-              << (result["verified"].get<bool>() ? "" : "   WRONG RESULT") << "\n";
+    table.row({result["workload"].get<std::string>(), result["thread_instructions"].dump(),
+               result.contains("cycles") ? result["cycles"].dump() : "-",
+               fmt::format("{:.2f}", result["cpu_seconds"].get<double>()),
+               fmt::format("{:.2f}", result["thread_instructions_per_cpu_second"].get<double>() / 1e6),
+               fmt::format("{:.0f}", result["peak_memory_bytes"].get<double>() / 1e6),
+               result["verified"].get<bool>() ? "" : paint.bad("WRONG RESULT")});
   }
+  std::cout << table.text(0, paint);
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
 // `weft characterize`: what the kernels of a workload do, as the papers' tables of benchmarks say it.
+#include <unistd.h>
+
 #include <algorithm>
 #include <iomanip>
 #include <iostream>
@@ -9,6 +11,7 @@
 #include "execute/kernel.h"
 #include "sc_main/options.h"
 #include "sc_main/session.h"
+#include "sc_main/table.h"
 #include "sm/instruction_profile.h"
 
 namespace weft::cli {
@@ -185,9 +188,7 @@ std::string percent(double value) {
 }
 
 void print_kernel(const ordered_json& kernel, std::size_t most_branches) {
-  const auto line = [](const char* name) -> std::ostream& {
-    return std::cout << "  " << std::left << std::setw(22) << name;
-  };
+  const auto line = [](const char* name) -> std::ostream& { return std::cout << label(name, 24, 2); };
   std::cout << "\nkernel " << kernel["kernel"].get<std::string>() << "\n";
   line("launches") << kernel["launches"] << ":";
   std::size_t shapes = 0;
@@ -229,14 +230,14 @@ void print_kernel(const ordered_json& kernel, std::size_t most_branches) {
   }
   const ordered_json& branches = kernel["divergent_branches"];
   if (branches.empty()) return;
-  std::cout << "  divergent branches      executed   diverge    taken\n";
+  TextTable table(
+      {{"executed", Align::kRight, 8}, {"diverge"}, {"taken"}, {"divergent branch", Align::kLeft}}, 0, 2);
   for (std::size_t i = 0; i < std::min(most_branches, branches.size()); ++i) {
     const ordered_json& branch = branches[i];
-    std::cout << std::right << "  " << std::setw(30) << branch["executed"].get<std::uint64_t>()
-              << std::setw(10) << percent(share(branch["divergent"], branch["executed"])) << std::setw(9)
-              << percent(share(branch["taken"], branch["threads"])) << "  "
-              << branch["place"].get<std::string>() << "\n";
+    table.row({branch["executed"].dump(), percent(share(branch["divergent"], branch["executed"])),
+               percent(share(branch["taken"], branch["threads"])), branch["place"].get<std::string>()});
   }
+  std::cout << table.text(0, Paint::of(STDOUT_FILENO));
   if (branches.size() > most_branches) {
     std::cout << "  ... and " << branches.size() - most_branches << " more (--branches)\n";
   }

@@ -11,6 +11,7 @@
 #include <iostream>
 
 #include "sc_main/progress.h"
+#include "sc_main/table.h"
 
 namespace weft::cli {
 namespace {
@@ -49,11 +50,10 @@ constexpr std::array kCommands{
 void print_help(std::ostream& out) {
   out << "weft: a virtual platform of a SIMT GPU that runs PTX\n\n"
          "usage: weft COMMAND [OPTIONS]     (weft COMMAND --help for the options)\n\n";
-  for (const Command& command : kCommands) {
-    out << "  " << command.name << std::string(14 - std::string(command.name).size(), ' ') << command.summary
-        << "\n";
-  }
-  out << "\nexit codes: 0 done and verified; 1 wrong result; 2 bad usage, configuration or input;\n"
+  TextTable commands({{"", Align::kLeft}, {"", Align::kLeft}}, 1, 2);
+  for (const Command& command : kCommands) commands.row({command.name, command.summary});
+  out << commands.text()
+      << "\nexit codes: 0 done and verified; 1 wrong result; 2 bad usage, configuration or input;\n"
          "            3 simulated fault, hang, interrupt or cycle limit\n";
 }
 

@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iomanip>
@@ -9,6 +11,7 @@
 #include "platform/energy_machine.h"
 #include "sc_main/energy_results.h"
 #include "sc_main/options.h"
+#include "sc_main/table.h"
 #include "weft/common/error.h"
 
 namespace weft::cli {
@@ -100,26 +103,26 @@ class Ratios {
 };
 
 void print_ratios(const Ratios& ratios, std::size_t pairs) {
+  const auto line = [&](const char* name, auto&& of) {
+    return label(name, 10, 2) + in_digits(ratios.mean(of), 4);
+  };
   std::cout << "\nover the base, geometric mean of " << pairs << (pairs == 1 ? " run" : " runs") << "\n"
-            << "  time    " << in_digits(ratios.mean([](const Energy& e) { return e.seconds; }), 4) << "\n"
-            << "  power   " << in_digits(ratios.mean([](const Energy& e) { return e.watts(); }), 4) << "\n"
-            << "  energy  " << in_digits(ratios.mean([](const Energy& e) { return e.joules(); }), 4) << "\n"
-            << "  EDP     " << in_digits(ratios.mean([](const Energy& e) { return e.edp(); }), 4)
-            << "   without memory devices "
+            << line("time", [](const Energy& e) { return e.seconds; }) << "\n"
+            << line("power", [](const Energy& e) { return e.watts(); }) << "\n"
+            << line("energy", [](const Energy& e) { return e.joules(); }) << "\n"
+            << line("EDP", [](const Energy& e) { return e.edp(); }) << "   without memory devices "
             << in_digits(ratios.mean([](const Energy& e) { return e.chip_joules() * e.seconds; }), 4) << "\n";
 }
 
 void print_sensitivity(const Ratios& ratios) {
-  std::cout << "\nEDP over the base, if an event cost half or twice as much\n"
-            << "  " << std::left << std::setw(34) << "event" << std::right << std::setw(8) << "share"
-            << std::setw(9) << "x 0.5" << std::setw(9) << "x 1" << std::setw(9) << "x 2" << "\n";
+  TextTable table({{"event", Align::kLeft}, {"share"}, {"x 0.5"}, {"x 1"}, {"x 2"}}, 1, 2);
   for (const std::string& event : ratios.events()) {
-    std::cout << "  " << std::left << std::setw(34) << event << std::right << std::setw(6)
-              << in_digits(100 * ratios.share(event), 2) << " %";
-    for (const double times : {0.5, 1.0, 2.0})
-      std::cout << std::setw(9) << in_digits(ratios.edp(event, times), 4);
-    std::cout << "\n";
+    std::vector<std::string> cells{event, in_digits(100 * ratios.share(event), 2) + " %"};
+    for (const double times : {0.5, 1.0, 2.0}) cells.push_back(in_digits(ratios.edp(event, times), 4));
+    table.row(std::move(cells));
   }
+  const Paint paint = Paint::of(STDOUT_FILENO);
+  std::cout << "\nEDP over the base, if an event cost half or twice as much\n" << table.text(0, paint);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "platform/energy_machine.h"
 #include "sc_main/machine_area.h"
+#include "sc_main/table.h"
 #include "weft/common/error.h"
 
 namespace weft::cli {
@@ -48,9 +49,7 @@ void write_energy(std::ostream& out, const energy::Energy& energy, const energy:
   if (technology.name() != std::to_string(std::lround(technology.node_nm())) + "nm")
     out << " at " << technology.node_nm() << " nm";
   out << ")\n";
-  const auto line = [&](const char* name) -> std::ostream& {
-    return out << "  " << std::left << std::setw(20) << name;
-  };
+  const auto line = [&](const char* name) -> std::ostream& { return out << label(name, 22, 2); };
   line("energy") << with_prefix(joules, "J") << " (" << with_prefix(energy.joules_low(), "J") << " to "
                  << with_prefix(energy.joules_high(), "J")
                  << " as the figures leave open), without memory devices "

@@ -1,5 +1,6 @@
 #include "sc_main/report.h"
 
+#include <fmt/format.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 
 #include "platform/energy_machine.h"
 #include "sc_main/energy_results.h"
+#include "sc_main/table.h"
 #include "weft/platform/gpu.h"
 #include "weft/warp_formation/plugins.h"
 
@@ -167,9 +169,7 @@ namespace {
 void functional_lines(std::ostream& out, const runtime::Device& device) {
   const functional::Counters& counters = device.functional_counters();
   const double seconds = device.functional_effort().cpu_seconds;
-  const auto line = [&](const char* name) -> std::ostream& {
-    return out << std::left << std::setw(22) << name;
-  };
+  const auto line = [&](const char* name) -> std::ostream& { return out << label(name); };
   line("without timing") << counters.launches << " launches, " << counters.blocks << " blocks\n";
   line("thread instructions") << counters.thread_instructions << "\n";
   line("warp instructions") << counters.warp_instructions << "\n";
@@ -193,8 +193,7 @@ std::string short_of(const std::string& meaning) {
 
 void bar_line(std::ostream& out, double share, const std::string& text) {
   const auto bar = static_cast<std::size_t>(std::lround(std::min(share, 1.0) * 30));
-  out << std::right << std::setw(7) << share * 100 << " %  " << std::left << std::setw(31)
-      << std::string(bar, '#') << text << "\n";
+  out << fmt::format("{:7.1f} %  {:31}{}\n", share * 100, std::string(bar, '#'), text);
 }
 
 // What kept the load-store unit while ready warps waited for it: shares of `memory_busy`.
@@ -285,9 +284,7 @@ std::string summary(const Outcome& outcome, runtime::Device& device) {
   Gpu& gpu = device.gpu();
   const Totals totals = gpu.totals();
   std::ostringstream out;
-  const auto line = [&](const char* name) -> std::ostream& {
-    return out << std::left << std::setw(22) << name;
-  };
+  const auto line = [&](const char* name) -> std::ostream& { return out << label(name); };
 
   line("workload") << outcome.workload;
   for (const auto& [name, value] : outcome.size) out << " " << name << "=" << value;

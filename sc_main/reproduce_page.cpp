@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cctype>
-#include <iomanip>
 #include <sstream>
+#include <utility>
+
+#include "sc_main/table.h"
 
 namespace weft::cli {
 namespace {
@@ -42,29 +44,15 @@ bool is_number(const std::string& text) {
 }
 
 std::string plain(const Table& table) {
-  std::vector<std::size_t> width;
-  std::vector<bool> numbers(table.headings.size(), true);
-  for (const std::string& heading : table.headings) width.push_back(heading.size());
-  for (const auto& row : table.rows) {
-    for (std::size_t c = 0; c < row.size(); ++c) {
-      width[c] = std::max(width[c], row[c].size());
-      numbers[c] = numbers[c] && is_number(row[c]);
-    }
+  std::vector<TextColumn> columns;
+  for (std::size_t c = 0; c < table.headings.size(); ++c) {
+    const bool numbers =
+        std::all_of(table.rows.begin(), table.rows.end(), [c](const auto& row) { return is_number(row[c]); });
+    columns.push_back({table.headings[c], numbers ? Align::kRight : Align::kLeft});
   }
-  std::ostringstream out;
-  const auto line = [&](const std::vector<std::string>& cells) {
-    std::ostringstream text;
-    for (std::size_t c = 0; c < cells.size(); ++c) {
-      text << (c == 0 ? "" : "  ") << (numbers[c] ? std::right : std::left)
-           << std::setw(static_cast<int>(width[c])) << cells[c];
-    }
-    std::string whole = text.str();
-    whole.erase(whole.find_last_not_of(' ') + 1);
-    out << whole << "\n";
-  };
-  line(table.headings);
-  for (const auto& row : table.rows) line(row);
-  return out.str();
+  TextTable text(std::move(columns));
+  for (const auto& row : table.rows) text.row(row);
+  return text.text();
 }
 
 std::string text_of(const Page& page, std::string (*table)(const Table&), const char* title,

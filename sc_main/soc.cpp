@@ -13,6 +13,7 @@
 #include "sc_main/log_stream.h"
 #include "sc_main/options.h"
 #include "sc_main/report.h"
+#include "sc_main/table.h"
 #include "sc_main/timeline.h"
 #include "sc_main/trace.h"
 #include "sc_main/transactions.h"
@@ -96,9 +97,7 @@ ordered_json statistics_json(Soc& soc, const SocOptions& options, const SocOutco
 std::string summary(Soc& soc, const SocOutcome& outcome) {
   const Totals totals = soc.gpu().totals();
   std::ostringstream out;
-  const auto line = [&](const char* name) -> std::ostream& {
-    return out << std::left << std::setw(22) << name;
-  };
+  const auto line = [&](const char* name) -> std::ostream& { return out << label(name); };
   line("result");
   if (!outcome.fault.empty()) {
     out << "fault: " << outcome.fault << "\n";
