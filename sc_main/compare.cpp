@@ -148,7 +148,7 @@ ExitCode compare(const Words& words) {
   };
   progress.ended = [](std::size_t, std::size_t done, std::size_t all) { show_progress(done, all); };
   complete(runs, comparison.rows, options.again, options.jobs, progress);
-  std::cout << table(comparison);
+  std::cout << table(comparison, Paint::of(STDOUT_FILENO));
   int worst = tables && !tables->finish(comparison) ? static_cast<int>(ExitCode::kBadInput) : 0;
   for (const Row& row : comparison.rows) worst = std::max(worst, row.exit_code);
   return static_cast<ExitCode>(worst);

@@ -5,10 +5,12 @@
 #include <iomanip>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <utility>
 
 #include "common/csv.h"
 #include "common/statistics_sample.h"
 #include "sc_main/pareto.h"
+#include "sc_main/table.h"
 
 namespace weft::cli {
 
@@ -16,14 +18,18 @@ using nlohmann::ordered_json;
 
 namespace {
 
-// A column: its heading, its name in files, in which of the tables it stands (0: in none), the digits that
-// the table shows, and the value in a row.
+// Columns stand together by what they are about. kNone: in files only.
+enum class Subject : std::uint8_t { kNone, kTime, kThreads, kCost };
+
+// A column: its heading, its name in files, the digits that the table shows, the value in a row, and what the
+// legend says.
 struct Column {
   const char* heading;
   const char* name;
-  int table;
+  Subject subject;
   int digits;
   std::optional<double> (*value)(const Measures& m);
+  const char* legend;
 };
 
 template <auto Member>
@@ -43,33 +49,49 @@ std::optional<double> nanojoule_seconds(const Measures& m) {
 }
 
 const Column kColumns[] = {
-    {"cycles", "cycles", 1, 0, member<&Measures::cycles>},
-    {"", "thread_instructions", 0, 0, member<&Measures::thread_instructions>},
-    {"", "executed_thread_instructions", 0, 0, member<&Measures::executed_thread_instructions>},
-    {"IPC", "ipc", 1, 2, member<&Measures::ipc>},
-    {"lanes", "lane_activity", 1, 3, member<&Measures::lane_activity>},
-    {"oracle", "oracle_lane_activity", 1, 3, optional_member<&Measures::oracle>},
-    {"coalesce", "coalescing_rate", 1, 2, member<&Measures::coalescing_rate>},
-    {"stalled", "stalled_share", 1, 3, optional_member<&Measures::stalled>},
-    {"K", "idle_share_k", 1, 3, member<&Measures::idle_share_k>},
-    {"not ready", "idle_share", 2, 3, member<&Measures::idle_share>},
-    {"or blocked", "idle_share_blocked", 2, 3, member<&Measures::idle_share_blocked>},
-    {"depth", "depth_utilisation", 2, 3, member<&Measures::depth_utilisation>},
-    {"SIMD eff", "simd_efficiency", 2, 3, member<&Measures::simd_efficiency>},
-    {"stalled of launched", "stalled_of_launched", 2, 3, optional_member<&Measures::stalled_of_launched>},
-    {"", "stalled_reconvergence", 0, 3, optional_member<&Measures::at_reconvergence>},
-    {"", "stalled_inactive", 0, 3, optional_member<&Measures::inactive>},
-    {"barrier", "stalled_barrier", 2, 3, optional_member<&Measures::at_barrier>},
-    {"", "storage_bits_per_sm", 0, 0, member<&Measures::storage_bits>},
-    {"mJ", "energy_mj", 2, 4, millijoules},
-    {"W", "watts", 2, 2, optional_member<&Measures::watts>},
-    {"EDP nJs", "edp_njs", 2, 4, nanojoule_seconds},
-    {"mm2/SM", "scheme_mm2_per_sm", 2, 4, optional_member<&Measures::scheme_mm2>},
-    {"", "area_mm2_per_sm", 0, 6, optional_member<&Measures::area_mm2>},
-    {"", "ed2p", 0, 9, optional_member<&Measures::ed2p>},
-    {"", "bound_busy", 0, 3, member<&Measures::bound_busy>},
-    {"CPU s", "cpu_seconds", 2, 2, member<&Measures::cpu_seconds>},
+    {"cycles", "cycles", Subject::kTime, 0, member<&Measures::cycles>, "core cycles in which a launch ran"},
+    {"", "thread_instructions", Subject::kNone, 0, member<&Measures::thread_instructions>, ""},
+    {"", "executed_thread_instructions", Subject::kNone, 0, member<&Measures::executed_thread_instructions>,
+     ""},
+    {"IPC", "ipc", Subject::kTime, 2, member<&Measures::ipc>,
+     "instructions of threads issued per core cycle, over all SMs"},
+    {"lanes", "lane_activity", Subject::kThreads, 3, member<&Measures::lane_activity>,
+     "active lanes, of all lanes, over the cycles with an active one"},
+    {"oracle", "oracle_lane_activity", Subject::kThreads, 3, optional_member<&Measures::oracle>,
+     "the most that this could be if threads were regrouped at will"},
+    {"coalesce", "coalescing_rate", Subject::kThreads, 2, member<&Measures::coalescing_rate>,
+     "memory accesses of threads per request that enters the crossbar"},
+    {"stalled", "stalled_share", Subject::kThreads, 3, optional_member<&Measures::stalled>,
+     "of the threads in cycles without an active lane: those that divergence holds back"},
+    {"K", "idle_share_k", Subject::kCost, 3, member<&Measures::idle_share_k>,
+     "1 - beats with an active lane / cycles of schedulers that held threads"},
+    {"idle", "idle_share", Subject::kCost, 3, member<&Measures::idle_share>,
+     "of these cycles: no warp was ready and no beat of an issue was under way"},
+    {"blocked", "idle_share_blocked", Subject::kCost, 3, member<&Measures::idle_share_blocked>,
+     "... or the warps that were ready waited for the load-store unit"},
+    {"depth", "depth_utilisation", Subject::kThreads, 3, member<&Measures::depth_utilisation>,
+     "of the cycles of schedulers that held threads: a lane was active"},
+    {"SIMD eff", "simd_efficiency", Subject::kThreads, 3, member<&Measures::simd_efficiency>,
+     "active threads, of a warp's, in the mean instruction issued"},
+    {"launched", "stalled_of_launched", Subject::kThreads, 3, optional_member<&Measures::stalled_of_launched>,
+     "the stalled threads, of those of resident blocks in all cycles"},
+    {"", "stalled_reconvergence", Subject::kNone, 3, optional_member<&Measures::at_reconvergence>, ""},
+    {"", "stalled_inactive", Subject::kNone, 3, optional_member<&Measures::inactive>, ""},
+    {"barrier", "stalled_barrier", Subject::kThreads, 3, optional_member<&Measures::at_barrier>,
+     "of the threads in cycles without an active lane: those at a barrier of their block"},
+    {"", "storage_bits_per_sm", Subject::kNone, 0, member<&Measures::storage_bits>, ""},
+    {"mJ", "energy_mj", Subject::kCost, 4, millijoules, "energy, with the memory devices"},
+    {"W", "watts", Subject::kCost, 2, optional_member<&Measures::watts>, "mean power"},
+    {"EDP nJs", "edp_njs", Subject::kCost, 4, nanojoule_seconds, "energy x time"},
+    {"mm2/SM", "scheme_mm2_per_sm", Subject::kCost, 4, optional_member<&Measures::scheme_mm2>,
+     "area of the scheme's tables in an SM"},
+    {"", "area_mm2_per_sm", Subject::kNone, 6, optional_member<&Measures::area_mm2>, ""},
+    {"", "ed2p", Subject::kNone, 9, optional_member<&Measures::ed2p>, ""},
+    {"", "bound_busy", Subject::kNone, 3, member<&Measures::bound_busy>, ""},
+    {"CPU s", "cpu_seconds", Subject::kCost, 2, member<&Measures::cpu_seconds>,
+     "of this computer, in the simulation"},
 };
+constexpr const char *kSpeedup = "speed-up", *kBoundBy = "bound by";
 
 }  // namespace
 
@@ -85,29 +107,6 @@ std::vector<std::string> schemes_of(const Comparison& comparison) {
     if (std::find(names.begin(), names.end(), row.scheme) == names.end()) names.push_back(row.scheme);
   }
   return names;
-}
-
-std::string aligned(const std::vector<std::vector<std::string>>& lines) {
-  std::vector<std::size_t> width;
-  for (const auto& line : lines) {
-    width.resize(std::max(width.size(), line.size()), 0);
-    if (line.size() == 3) continue;
-    for (std::size_t c = 0; c < line.size(); ++c) width[c] = std::max(width[c], line[c].size());
-  }
-  for (const auto& line : lines) {
-    for (std::size_t c = 0; c < 2; ++c) width[c] = std::max(width[c], line[c].size());
-  }
-  std::ostringstream out;
-  for (const auto& line : lines) {
-    for (std::size_t c = 0; c < line.size(); ++c) {
-      const bool text =
-          c < 2 || line.size() == 3 || lines[0][c] == "bound by" || lines[0][c] == "on the front";
-      out << (c == 0 ? "" : "  ") << (text ? std::left : std::right)
-          << std::setw(line.size() == 3 && c == 2 ? 0 : static_cast<int>(width[c])) << line[c];
-    }
-    out << "\n";
-  }
-  return out.str();
 }
 
 Measures Measures::of(const ordered_json& statistics) {
@@ -191,61 +190,90 @@ std::optional<Comparison::Means> Comparison::means(const std::string& scheme) co
 
 namespace {
 
-// One of the two tables: what the runs came to, and the readings of idle with the rest.
-std::string part(const Comparison& comparison, int which) {
-  std::vector<std::vector<std::string>> lines{{"workload", "scheme"}};
+bool ran(const Row& row) {
+  return row.measures && row.exit_code == 0;
+}
+
+// The columns of a subject in which a row has something.
+std::vector<const Column*> columns_of(const Comparison& comparison, Subject subject) {
+  std::vector<const Column*> columns;
   for (const Column& column : kColumns) {
-    if (column.table == which) lines[0].emplace_back(column.heading);
+    const bool there = std::any_of(comparison.rows.begin(), comparison.rows.end(), [&](const Row& row) {
+      return ran(row) && column.value(*row.measures).has_value();
+    });
+    if (column.subject == subject && there) columns.push_back(&column);
   }
-  if (which == 1) {
-    lines[0].emplace_back("speed-up");
-    lines[0].emplace_back("bound by");
+  return columns;
+}
+
+// What the runs came to, by subject. Runs that came to nothing are in the first table, with the reason.
+std::string part(const Comparison& comparison, Subject subject, const std::vector<const Column*>& shown,
+                 const Paint& paint) {
+  const bool first = subject == Subject::kTime;
+  std::vector<TextColumn> columns{{"workload", Align::kLeft}, {"scheme", Align::kLeft}};
+  for (const Column* column : shown) columns.push_back({column->heading});
+  if (first) {
+    columns.push_back({kSpeedup});
+    columns.push_back({kBoundBy, Align::kLeft});
   }
+  TextTable table(std::move(columns), 2);
   std::string workload;
   for (const Row& row : comparison.rows) {
-    const bool ran = row.measures && row.exit_code == 0;
-    if (which != 1 && !ran) continue;
-    std::vector<std::string> line{row.workload == workload ? "" : row.workload, row.scheme};
+    if (!first && !ran(row)) continue;
+    std::vector<std::string> cells{row.workload == workload ? "" : row.workload, row.scheme};
     workload = row.workload;
-    if (!ran) {
-      line.push_back(row.result.substr(0, row.result.find('\n')));
-      lines.push_back(line);
+    if (!ran(row)) {
+      table.remark(std::move(cells), row.result.substr(0, row.result.find('\n')));
       continue;
     }
-    for (const Column& column : kColumns) {
-      if (column.table != which) continue;
-      const auto value = column.value(*row.measures);
-      line.push_back(value ? fixed(*value, column.digits) : "-");
+    for (const Column* column : shown) {
+      const auto value = column->value(*row.measures);
+      cells.push_back(value ? fixed(*value, column->digits) : "-");
     }
-    if (which == 1) {
+    if (first) {
       const auto ratio = comparison.speedup(row);
-      line.push_back(ratio ? fixed(*ratio, 3) : "-");
-      line.push_back(row.measures->bound_by);
+      cells.push_back(ratio ? fixed(*ratio, 3) : "-");
+      cells.push_back(row.measures->bound_by);
     }
-    lines.push_back(line);
+    table.row(std::move(cells));
   }
-  return lines.size() == 1 ? "" : aligned(lines);
+  return table.empty() ? "" : table.text(kPageWidth, paint);
+}
+
+std::string means_text(const Comparison& comparison, const Paint& paint) {
+  TextTable means({{"speed-up over", Align::kLeft},
+                   {comparison.rows[0].scheme, Align::kLeft},
+                   {"harmonic"},
+                   {"geometric"}},
+                  2);
+  for (const std::string& scheme : schemes_of(comparison)) {
+    const auto mean = comparison.means(scheme);
+    means.row({"", scheme, mean ? fixed(mean->harmonic, 3) : "-", mean ? fixed(mean->geometric, 3) : "-"});
+  }
+  return means.text(kPageWidth, paint);
 }
 
 }  // namespace
 
-std::string table(const Comparison& comparison) {
-  std::string text = part(comparison, 1);
-  const std::string more = part(comparison, 2);
-  if (!more.empty()) text += "\n" + more;
-  const std::string pareto = pareto_text(comparison);
-  if (!pareto.empty()) text += "\n" + pareto;
-  const bool several =
-      !comparison.rows.empty() && comparison.rows.back().workload != comparison.rows[0].workload;
-  if (!several) return text;
-  std::vector<std::vector<std::string>> means{
-      {"speed-up over", comparison.rows[0].scheme, "harmonic", "geometric"}};
-  for (const std::string& scheme : schemes_of(comparison)) {
-    const auto mean = comparison.means(scheme);
-    means.push_back(
-        {"", scheme, mean ? fixed(mean->harmonic, 3) : "-", mean ? fixed(mean->geometric, 3) : "-"});
+std::string table(const Comparison& comparison, const Paint& paint) {
+  std::string text;
+  TextTable legend({{"", Align::kLeft}, {"", Align::kLeft}}, 1, 2);
+  const auto add = [&](const std::string& more) {
+    text += (text.empty() || more.empty() ? "" : "\n") + more;
+  };
+  for (const Subject subject : {Subject::kTime, Subject::kThreads, Subject::kCost}) {
+    const auto columns = columns_of(comparison, subject);
+    add(part(comparison, subject, columns, paint));
+    for (const Column* column : columns) legend.row({column->heading, column->legend});
+    if (subject != Subject::kTime || columns.empty()) continue;
+    legend.row({kSpeedup, "cycles of the first scheme / cycles of this one"});
+    legend.row({kBoundBy, "the part that limits the run, and how busy it was; latency: none is saturated"});
   }
-  return text + "\n" + aligned(means);
+  add(pareto_text(comparison, paint));
+  if (!comparison.rows.empty() && comparison.rows.back().workload != comparison.rows[0].workload)
+    add(means_text(comparison, paint));
+  if (!legend.empty()) add(paint.heading("columns") + "\n" + legend.text());
+  return text;
 }
 
 std::string csv(const Comparison& comparison) {

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "sc_main/paint.h"
+
 namespace weft::cli {
 
 // What one run measured. Shares and rates are of all SMs together.
@@ -64,14 +66,12 @@ struct Comparison {
 };
 
 std::vector<std::string> schemes_of(const Comparison& comparison);
-std::string table(const Comparison& comparison);
+// A table for each subject, at most kPageWidth wide as far as names and reasons leave room, and a legend.
+std::string table(const Comparison& comparison, const Paint& paint = {});
 std::string csv(const Comparison& comparison);
 nlohmann::ordered_json json(const Comparison& comparison);
 
 std::string fixed(double value, int digits);
-// Columns as wide as their widest cell; the first two to the left. A row of three says why something is
-// missing.
-std::string aligned(const std::vector<std::vector<std::string>>& lines);
 
 }  // namespace weft::cli
 

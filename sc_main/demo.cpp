@@ -1,4 +1,6 @@
 // `weft demo`: a breadth-first search, and what another warp-formation scheme makes of it.
+#include <unistd.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -117,7 +119,7 @@ ExitCode demo(const Words& words) {
   both.rows.push_back(
       {"bfs", scheme, 0, "verified", Measures::of(statistics_json(outcome, session.device()))});
   both.rows.push_back(run_under(other, options));
-  std::cout << table(both);
+  std::cout << table(both, Paint::of(STDOUT_FILENO));
   if (!both.rows[1].measures) return static_cast<ExitCode>(both.rows[1].exit_code);
   std::cout << "\n" << in_words(both.rows[0], both.rows[1]);
   return code;

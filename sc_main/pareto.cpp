@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "sc_main/table.h"
+
 namespace weft::cli {
 namespace {
 
@@ -63,19 +65,25 @@ std::vector<SchemeCost> costs_of(const Comparison& comparison) {
   return costs;
 }
 
-std::string pareto_text(const Comparison& comparison) {
+std::string pareto_text(const Comparison& comparison, const Paint& paint) {
   const std::vector<SchemeCost> costs = costs_of(comparison);
   if (costs.empty()) return "";
-  std::vector<std::vector<std::string>> lines{
-      {"geometric over", costs[0].scheme, "speed-up", "energy", "EDP", "mm2 per SM", "on the front"}};
+  TextTable table({{"geometric over", Align::kLeft},
+                   {costs[0].scheme, Align::kLeft},
+                   {"speed-up"},
+                   {"energy"},
+                   {"EDP"},
+                   {"mm2 per SM"},
+                   {"on the front", Align::kLeft}},
+                  2);
   std::string front;
   for (const SchemeCost& cost : costs) {
     const bool on_it = cost.dominated_by.empty();
-    lines.push_back({"", cost.scheme, fixed(cost.speedup, 3), fixed(cost.energy, 3), fixed(cost.edp, 3),
-                     fixed(cost.area_mm2, 4), on_it ? "yes" : "no: " + cost.dominated_by});
+    table.row({"", cost.scheme, fixed(cost.speedup, 3), fixed(cost.energy, 3), fixed(cost.edp, 3),
+               fixed(cost.area_mm2, 4), on_it ? "yes" : "no: " + cost.dominated_by});
     if (on_it) front += (front.empty() ? "" : ", ") + cost.scheme;
   }
-  return aligned(lines) + "Pareto front of speed, energy and area: " + front + "\n";
+  return table.text(kPageWidth, paint) + "Pareto front of speed, energy and area: " + front + "\n";
 }
 
 nlohmann::ordered_json pareto_json(const Comparison& comparison) {

@@ -23,7 +23,7 @@ struct SchemeCost {
 // Of the schemes all of whose runs have cycles, energy and area; nothing if there are fewer than two.
 std::vector<SchemeCost> costs_of(const Comparison& comparison);
 
-std::string pareto_text(const Comparison& comparison);
+std::string pareto_text(const Comparison& comparison, const Paint& paint = {});
 nlohmann::ordered_json pareto_json(const Comparison& comparison);
 
 }  // namespace weft::cli

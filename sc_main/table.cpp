@@ -118,6 +118,9 @@ std::string TextTable::part(const std::vector<std::size_t>& columns, const std::
 }
 
 std::string TextTable::text(std::size_t most, const Paint& paint) const {
+  // Of as many parts as it takes, those that are alike.
+  const std::size_t count = parts(most).size();
+  while (count > 1 && parts(most - 1).size() == count) --most;
   const auto all = widths();
   std::string text;
   bool first = true;

@@ -33,16 +33,23 @@ TEST(TextTable, WhatDoesNotFitStandsBelowWithTheSameKeys) {
   table.row({"bfs", "sbr", "1000", "1.25", "0.5"})
       .remark({"", "harp"}, "not finished, for a reason that is longer than the line")
       .row({"", "dwf", "900", "1.50", "0.75"});
-  EXPECT_EQ(table.text(30),
-            "workload  scheme  cycles   IPC\n"
-            "bfs       sbr       1000  1.25\n"
+  EXPECT_EQ(table.text(32),
+            "workload  scheme  cycles\n"
+            "bfs       sbr       1000\n"
             "          harp    not finished, for a reason that is longer than the line\n"
-            "          dwf        900  1.50\n"
+            "          dwf        900\n"
             "\n"
-            "workload  scheme  lanes\n"
-            "bfs       sbr       0.5\n"
-            "          dwf      0.75\n")
+            "workload  scheme   IPC  lanes\n"
+            "bfs       sbr     1.25    0.5\n"
+            "          dwf     1.50   0.75\n")
       << "the remark is as long as it is";
+}
+
+TEST(TextTable, PartsAreAboutAsWide) {
+  TextTable table({{"key", Align::kLeft}, {"aaaaaa"}, {"bbbbbb"}, {"cccccc"}, {"dddddd"}});
+  table.row({"x", "1", "2", "3", "4"});
+  EXPECT_EQ(table.text(30),
+            "key  aaaaaa  bbbbbb\nx         1       2\n\nkey  cccccc  dddddd\nx         3       4\n");
 }
 
 TEST(TextTable, NoLineIsWiderThanAsked) {
