@@ -1,68 +1,206 @@
-#include <iomanip>
-#include <iostream>
-#include <set>
+// `weft list`: one line per item, or all that there is to say about one.
+#include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "common/config_writer.h"
 #include "platform/soc/soc_config.h"
 #include "sc_main/options.h"
+#include "sc_main/report.h"
 #include "sc_main/session.h"
+#include "sc_main/table.h"
 #include "weft/warp_formation/scheme.h"
 #include "workloads/workload.h"
 
 namespace weft::cli {
 namespace {
 
-void list_workloads() {
-  for (const auto& workload : workloads::all()) {
-    std::cout << workload->name() << "\n  " << workload->summary() << "\n";
-    const auto sizes = workload->sizes();
-    for (const auto& option : workload->options()) {
-      std::cout << "  " << option.name << ": " << option.meaning << ", " << option.low << " to "
-                << option.high;
-      if (option.multiple > 1) std::cout << ", a multiple of " << option.multiple;
-      for (const auto& [size, values] : sizes) std::cout << "; " << size << " " << values.at(option.name);
-      std::cout << "\n";
+using nlohmann::ordered_json;
+
+// Names and what they are, clipped to the width of a page.
+void print_items(const std::vector<std::pair<std::string, std::string>>& items) {
+  std::size_t width = 0;
+  for (const auto& [name, text] : items) width = std::max(width, display_width(name));
+  TextTable table({{"", Align::kLeft}, {"", Align::kLeft}});
+  for (const auto& [name, text] : items)
+    table.row({name, clipped(text, kPageWidth - std::min(kPageWidth, width + 2))});
+  std::cout << table.text();
+}
+
+std::string summary_of_gpu(const std::string& name) {
+  const GpuConfig config = load_config(name);
+  const std::string l2 =
+      config.l2.enabled ? fmt::format("{} L2 banks", config.gddr5.map.channels * config.l2.banks_per_channel)
+                        : "no L2";
+  return fmt::format("{} SMs, {} x {} lanes, warps of {}, scheme {}, {}, {:g} MHz", config.sm.count,
+                     config.sm.simd_groups, config.sm.simd_width, config.warp_formation.warp_size,
+                     config.warp_formation.scheme, l2, config.clocks.core_mhz);
+}
+
+std::string summary_of_system(const std::string& name) {
+  const SocConfig config = load_soc_config(name);
+  return fmt::format("system for weft soc: host CPU {}, GPU {}", config.cpu.kind, config.gpu);
+}
+
+void list_configs() {
+  std::vector<std::pair<std::string, std::string>> items;
+  const auto add = [&](const std::string& name, std::string (*summary)(const std::string&)) {
+    try {
+      items.emplace_back(name, summary(name));
+    } catch (const InputError&) {
+      items.emplace_back(name, "is not valid: weft check-config " + name + " says why");
     }
+  };
+  for (const auto& name : config_names()) add(name, summary_of_gpu);
+  for (const auto& name : soc_config_names()) add("soc/" + name, summary_of_system);
+  print_items(items);
+}
+
+void show_config(const std::string& name) {
+  if (is_soc_config(name)) {
+    std::cout << text_of(config::write(load_soc_config(name)));
+  } else {
+    std::cout << text_of(effective_config(load_config(name)));
   }
 }
 
-// Instances (sm0, sm1 ...) are listed once, as sm*.
-void list_statistics(const std::string& config) {
+void list_workloads() {
+  std::vector<std::pair<std::string, std::string>> items;
+  for (const auto& workload : workloads::all()) items.emplace_back(workload->name(), workload->summary());
+  print_items(items);
+}
+
+void show_workload(const std::string& name, const Paint& paint) {
+  const auto workload = workloads::find(name);
+  const auto sizes = workload->sizes();
+  std::vector<std::string> names{"small", "default", "large"};
+  for (const auto& [size, values] : sizes) {
+    if (std::find(names.begin(), names.end(), size) == names.end()) names.push_back(size);
+  }
+  std::vector<TextColumn> columns{{"option", Align::kLeft}, {"from"}, {"to"}, {"multiple of"}};
+  for (const std::string& size : names) columns.push_back({size});
+  TextTable table(std::move(columns)), meanings({{"", Align::kLeft}, {"", Align::kLeft}});
+  for (const auto& option : workload->options()) {
+    std::vector<std::string> cells{option.name, std::to_string(option.low), std::to_string(option.high),
+                                   std::to_string(option.multiple)};
+    for (const std::string& size : names) cells.push_back(std::to_string(sizes.at(size).at(option.name)));
+    table.row(std::move(cells));
+    meanings.row({option.name, option.meaning});
+  }
+  std::cout << name << ": " << workload->summary() << "\n\n"
+            << meanings.text() << "\n"
+            << table.text(kPageWidth, paint);
+  bool first = true;
+  for (const auto& [size, settings] : workload->settings()) {
+    std::string line = "size " + size + " sets";
+    for (const std::string& setting : settings) line += " " + setting;
+    std::cout << (first ? "\n" : "") << wrapped(line, kPageWidth);
+    first = false;
+  }
+}
+
+void list_schemes() {
+  std::vector<std::pair<std::string, std::string>> items;
+  for (const auto& name : warp_formation::scheme_names())
+    items.emplace_back(name, warp_formation::find_scheme(name)->meaning);
+  print_items(items);
+}
+
+// The keys, out of the schema.
+void show_keys(const ordered_json& object, const std::string& path, const Paint& paint) {
+  for (const auto& [key, value] : object.at("properties").items()) {
+    const std::string name = path + "." + key;
+    if (value.contains("properties")) {
+      show_keys(value, name, paint);
+      continue;
+    }
+    std::string allowed;
+    if (value.contains("enum")) {
+      for (const auto& word : value.at("enum"))
+        allowed += (allowed.empty() ? "" : ", ") + word.get<std::string>();
+    } else if (value.contains("maximum")) {
+      const ordered_json& low =
+          value.contains("minimum") ? value.at("minimum") : value.at("exclusiveMinimum");
+      allowed = low.dump() + " to " + value.at("maximum").dump();
+    } else {
+      allowed = value.at("type").get<std::string>();
+    }
+    const ordered_json& preset = value.at("default");
+    std::cout << "\n"
+              << paint.heading(name) << " = "
+              << (preset.is_string() ? preset.get<std::string>() : preset.dump()) << "\n"
+              << wrapped(value.at("description").get<std::string>(), kPageWidth, 4)
+              << wrapped("allowed: " + allowed, kPageWidth, 4);
+  }
+}
+
+void show_scheme(const std::string& name, const Paint& paint) {
+  const warp_formation::Scheme* const scheme = warp_formation::find_scheme(name);
+  if (scheme == nullptr)
+    throw InputError("weft list schemes",
+                     "unknown scheme '" + name + "'; known: " + warp_formation::known_schemes());
+  std::cout << name << ": " << (scheme->meaning.empty() ? "says nothing of itself" : scheme->meaning) << "\n";
+  const ordered_json schemes = config_schema().at("properties").at("warp_formation").at("properties");
+  if (schemes.contains(name)) show_keys(schemes.at(name), "warp_formation." + name, paint);
+}
+
+// Instances (sm0, sm1 ...) are listed once, as sm*. Those whose name begins with `wanted` in full.
+void list_statistics(const std::string& config, const std::string& wanted) {
   SessionOptions options;
   options.config = config;
   Session session(options);
   std::set<std::string> seen;
+  bool found = false;
   session.device().gpu().statistics().each(
       [&](const std::vector<const statistics::Group*>& way, const statistics::Entry& entry) {
         std::string name;
         for (const statistics::Group* group : way)
           name += (group->index() ? statistics::pattern_of(group->kind()) : group->name()) + ".";
         name += entry.name;
-        if (!seen.insert(name).second) return;
-        std::cout << name << " [" << entry.unit.name() << "]\n    " << entry.description
-                  << (entry.kind == statistics::Entry::Kind::kGauge ? " (samples only)" : "") << "\n";
+        if (!seen.insert(name).second || name.rfind(wanted, 0) != 0) return;
+        found = true;
+        const bool gauge = entry.kind == statistics::Entry::Kind::kGauge;
+        const std::string head = fmt::format("{} [{}]", name, entry.unit.name()),
+                          text = fmt::format("{}{}", entry.description, gauge ? " (samples only)" : "");
+        if (wanted.empty()) {
+          std::cout << clipped(head + "  " + text, kPageWidth) << "\n";
+        } else {
+          std::cout << head << "\n" << wrapped(text, kPageWidth, 4);
+        }
       });
+  if (!found)
+    throw InputError("weft list statistics", "no statistic of " + config + " begins with '" + wanted + "'");
 }
 
 }  // namespace
 
 ExitCode list(const Words& words) {
-  std::string what, config = "gtx480";
+  std::string what, name, config = "gtx480";
   Options options("options");
   options.text("what", what, "WORD", "configs, workloads, schemes or statistics", true)
+      .text("name", name, "NAME", "all about this one; of statistics: about those whose names begin so")
       .text("config", config, "NAME", "whose statistics to list")
       .plugins();
-  if (!parse(words, "weft list configs|workloads|schemes|statistics [--config NAME|FILE]", options, "what")) {
+  if (!parse(words, "weft list configs|workloads|schemes|statistics [NAME] [--config NAME|FILE]", options,
+             "what name")) {
     return ExitCode::kDone;
   }
+  const Paint paint = Paint::of(STDOUT_FILENO);
   if (what == "configs") {
-    for (const auto& name : config_names()) std::cout << name << "\n";
-    for (const auto& name : soc_config_names()) std::cout << "soc/" << name << "\n";
+    name.empty() ? list_configs() : show_config(name);
   } else if (what == "workloads") {
-    list_workloads();
+    name.empty() ? list_workloads() : show_workload(name, paint);
   } else if (what == "schemes") {
-    for (const auto& name : warp_formation::scheme_names()) std::cout << name << "\n";
+    name.empty() ? list_schemes() : show_scheme(name, paint);
   } else if (what == "statistics") {
-    list_statistics(config);
+    list_statistics(config, name);
   } else {
     throw InputError("weft list", "unknown '" + what + "'; known: configs, workloads, schemes, statistics");
   }

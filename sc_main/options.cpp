@@ -159,12 +159,12 @@ bool parse(const Words& words, const std::string& usage, const Options& options,
   all.add(options.description());
   all.add_options()("help,h", "print this");
   po::positional_options_description names;
-  constexpr std::string_view kSeveral = "...";
-  const bool several =
-      positional.size() > kSeveral.size() &&
-      positional.compare(positional.size() - kSeveral.size(), kSeveral.size(), kSeveral) == 0;
-  const std::string one = positional.substr(0, positional.size() - (several ? kSeveral.size() : 0));
-  if (!one.empty()) names.add(one.c_str(), several ? -1 : 1);
+  std::istringstream places(positional);
+  for (std::string name; places >> name;) {
+    constexpr std::string_view kSeveral = "...";
+    const std::size_t end = name.rfind(kSeveral);
+    names.add(name.substr(0, end).c_str(), end == std::string::npos ? 1 : -1);
+  }
 
   // Abbreviations would make every new option a breaking change.
   const int style = po::command_line_style::default_style & ~po::command_line_style::allow_guessing;

@@ -61,9 +61,9 @@ inline constexpr Bounds kCycleBounds{1, UINT64_MAX, 1, "core cycles"};
 inline constexpr Bounds kInstructionBounds{1, UINT64_MAX, 1, "instructions"};
 inline constexpr Bounds kReportBounds{1, UINT64_MAX, 1, "reports"};
 
-// Parses the words; options without a name are `positional`, if given ("dir..." for several), else an error.
-// Prints `usage` and the options and returns false if --help is among them. Throws InputError or
-// boost::program_options::error.
+// Parses the words; those without a name are `positional`, in this order ("what name"; "dir..." takes all
+// that are left), else an error. Prints `usage` and the options and returns false if --help is among them.
+// Throws InputError or boost::program_options::error.
 bool parse(const Words& words, const std::string& usage, const Options& options,
            const std::string& positional = "");
 

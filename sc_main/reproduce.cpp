@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -14,6 +16,7 @@
 #include "sc_main/reproduce_report.h"
 #include "sc_main/reproduce_results.h"
 #include "sc_main/results_folder.h"
+#include "sc_main/table.h"
 #include "workloads/workload.h"
 
 namespace weft::cli {
@@ -28,17 +31,22 @@ struct ReproduceOptions {
 };
 
 ExitCode list_experiments(const std::string& folder, const Claims& claims) {
+  constexpr std::size_t kTitleWidth = 44;
+  TextTable table({{"name", Align::kLeft},
+                   {"what the paper shows", Align::kLeft},
+                   {"programs"},
+                   {"variants"},
+                   {"claims"},
+                   {"keys"}});
   for (const std::string& name : experiment_names(folder)) {
     std::string file = folder;
     file.append("/").append(name).append(".json");
     const Experiment experiment = read_experiment(name, file, claims);
-    std::cout << name << "\n  " << experiment.title << " (" << experiment.paper << ", " << experiment.place
-              << ")\n  " << experiment.programs.size() << " programs, " << experiment.variants.size()
-              << " variants, " << experiment.claims.size() << " claims";
-    if (!experiment.sensitivity.empty())
-      std::cout << "; --sensitivity: " << experiment.sensitivity.size() << " keys";
-    std::cout << "\n";
+    table.row({name, clipped(experiment.title, kTitleWidth), std::to_string(experiment.programs.size()),
+               std::to_string(experiment.variants.size()), std::to_string(experiment.claims.size()),
+               std::to_string(experiment.sensitivity.size())});
   }
+  std::cout << table.text(kPageWidth, Paint::of(STDOUT_FILENO));
   return ExitCode::kDone;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <sstream>
 #include <stdexcept>
 #include <utility>
 
@@ -37,6 +38,19 @@ std::string clipped(std::string_view text, std::size_t width) {
     text.remove_suffix(1);
   }
   return width == 0 ? "" : std::string(text) + "…";
+}
+
+std::string wrapped(const std::string& text, std::size_t width, std::size_t indent) {
+  std::string all, line;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (!line.empty() && indent + display_width(line) + 1 + display_width(word) > width) {
+      all.append(indent, ' ').append(line).append("\n");
+      line.clear();
+    }
+    line.append(line.empty() ? "" : " ").append(word);
+  }
+  return line.empty() ? all : all.append(indent, ' ').append(line).append("\n");
 }
 
 std::string label(std::string_view name, std::size_t width, std::size_t indent) {

@@ -68,6 +68,9 @@ class TextTable {
 std::size_t display_width(std::string_view text);
 // At most so wide; what is cut off leaves "…".
 std::string clipped(std::string_view text, std::size_t width);
+// The words of a text in lines at most so wide, each indented, with an end of line. A longer word has a line
+// of its own.
+std::string wrapped(const std::string& text, std::size_t width, std::size_t indent = 0);
 // "core cycles           ": the name of what follows on its line. `width` counts the indent.
 std::string label(std::string_view name, std::size_t width = 22, std::size_t indent = 0);
 

@@ -5,11 +5,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 #include <sstream>
 #include <string>
@@ -25,6 +27,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 TEST(Commands, ExplainThemselves) {
@@ -73,11 +76,47 @@ TEST(Commands, ThatDoNotExistAreAnsweredWithThoseThatDo) {
 }
 
 TEST(List, NamesWhatThereIs) {
-  EXPECT_THAT(weft({"list", "configs"}).out,
-              AllOf(HasSubstr("gtx480\n"), HasSubstr("harp-fermi\n"), HasSubstr("soc/rv64\n")));
-  EXPECT_THAT(weft({"list", "workloads"}).out, AllOf(HasSubstr("bfs\n"), HasSubstr("degree: ")));
-  EXPECT_THAT(weft({"list", "schemes"}).out, HasSubstr("sbr\n"));
-  EXPECT_THAT(weft({"list", "statistics"}).out, AllOf(HasSubstr("sm*."), HasSubstr("[cycles]")));
+  const auto lines = [](const std::string& what) {
+    const Exit exit = weft({"list", what});
+    EXPECT_EQ(exit.code, 0) << exit.err;
+    std::map<std::string, std::string> items;
+    std::istringstream in(exit.out);
+    for (std::string line; std::getline(in, line);) {
+      const auto within = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; };
+      EXPECT_LE(line.size() - static_cast<std::size_t>(std::count_if(line.begin(), line.end(), within)),
+                100U);
+      const std::size_t end = line.find(' ');
+      EXPECT_TRUE(items.emplace(line.substr(0, end), line.substr(end)).second) << line << ": one line each";
+    }
+    return items;
+  };
+  const auto configs = lines("configs");
+  EXPECT_THAT(configs.at("gtx480"), HasSubstr("15 SMs, 2 x 32 lanes, warps of 32, scheme sbr"));
+  EXPECT_THAT(configs.at("soc/rv64"), HasSubstr("host CPU rv64, GPU gtx480"));
+  EXPECT_THAT(lines("workloads").at("bfs"), HasSubstr("breadth-first search"));
+  EXPECT_THAT(lines("schemes").at("sbr"), HasSubstr("stack-based reconvergence"));
+  EXPECT_THAT(lines("statistics").at("sm*.warp_instructions"), HasSubstr("[instructions]"));
+}
+
+TEST(List, SaysAllAboutOneItem) {
+  const Folder folder;
+  EXPECT_THAT(weft({"list", "workloads", "bfs"}).out,
+              AllOf(HasSubstr("degree     half of the most edges of a vertex"), HasSubstr("stsimt"),
+                    HasSubstr("size dwr sets sm.registers_per_thread=20")));
+  EXPECT_THAT(
+      weft({"list", "schemes", "dwr"}).out,
+      AllOf(HasSubstr("warp_formation.dwr.lat_barrier = virtual\n"), HasSubstr("allowed: virtual, real")));
+  const Exit config = weft({"list", "configs", "stsimt"});
+  EXPECT_EQ(config.out, weft({"check-config", "stsimt", "--effective"}).out);
+  EXPECT_THAT(weft({"list", "statistics", "sm*.memory.l1d"}).out,
+              AllOf(StartsWith("sm*.memory.l1d"), HasSubstr("hits [accesses]\n    requests that found"),
+                    Not(HasSubstr("sm*.warp"))));
+  for (const char* what : {"configs", "workloads", "schemes", "statistics"}) {
+    const Exit none = weft({"list", what, "nothing"});
+    EXPECT_EQ(none.code, 2);
+    EXPECT_EQ(none.out, "");
+    EXPECT_THAT(none.err, HasSubstr("nothing"));
+  }
 }
 
 TEST(Area, SaysWhatTablesAndRegistersTake) {

@@ -100,8 +100,8 @@ TEST(Plugin, TheEnvironmentNamesSeveral) {
   const Environment environment(plugin("min_pc") + "::" + plugin("failing"));
   const Exit schemes = weft({"list", "schemes"});
   EXPECT_EQ(schemes.code, 0) << schemes.err;
-  EXPECT_THAT(schemes.out, AllOf(HasSubstr("min_pc\n"), HasSubstr("failing\n"), HasSubstr("failing_too\n"),
-                                 HasSubstr("sbr\n")));
+  EXPECT_THAT(schemes.out, AllOf(HasSubstr("\nmin_pc "), HasSubstr("\nfailing "), HasSubstr("\nfailing_too "),
+                                 HasSubstr("\nsbr ")));
   // Named again it is the same one.
   EXPECT_EQ(weft({"list", "schemes", "--plugin", plugin("min_pc")}).out, schemes.out);
   const Environment wrong(plugin("taken"));

@@ -63,8 +63,9 @@ TEST(Reproduce, ListsTheExperiments) {
   const Exit exit = weft({"reproduce"});
   EXPECT_EQ(exit.code, 0) << exit.err;
   for (const char* name :
-       {"harp\n", "harp-trends\n", "crown\n", "crown-trends\n", "dwr\n", "dwr-trends\n", "stsimt\n"})
-    EXPECT_THAT(exit.out, HasSubstr(name));
+       {"harp ", "harp-trends ", "crown ", "crown-trends ", "dwr ", "dwr-trends ", "stsimt "})
+    EXPECT_THAT(exit.out, HasSubstr(std::string("\n") + name));
+  EXPECT_THAT(exit.out, HasSubstr("HARP over SBR, DWF and LWM"));
   const Exit wrong = weft({"reproduce", "harpp"});
   EXPECT_EQ(wrong.code, 2);
   EXPECT_THAT(wrong.err, AllOf(HasSubstr("unknown experiment 'harpp'"), HasSubstr("dwr-trends, harp")));

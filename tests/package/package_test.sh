@@ -57,7 +57,7 @@ pkg-config --modversion weft
 
 printf '== the installed program\n'
 "$prefix/bin/weft" list configs
-"$prefix/bin/weft" reproduce | grep -x harp
+"$prefix/bin/weft" reproduce | grep '^harp '
 "$prefix/bin/weft" run --config stsimt --workload vector_add --size small --out "$folder/out" | tail -3
 
 printf '== a scheme of one'"'"'s own, beside others\n'
