@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <cstdint>
 #include <iomanip>
 #include <iostream>
@@ -158,7 +160,7 @@ ExitCode area(const Words& words) {
     overrides.insert(overrides.end(), chosen.overrides.begin(), chosen.overrides.end());
   }
   const MachineArea area = area_of(load_config(config, overrides), stack_entries);
-  std::cout << (json ? text_of(area_json(area)) : plain(area_page(area)));
+  std::cout << (json ? text_of(area_json(area)) : plain(area_page(area), Paint::of(STDOUT_FILENO)));
   return ExitCode::kDone;
 }
 

@@ -1,5 +1,7 @@
 #include "sc_main/area_printed.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <iomanip>
 #include <iostream>
@@ -268,7 +270,7 @@ bool report(const std::string& experiments, const std::string& folder) {
   bool there = write(folder + "/area.json", text_of(out));
   there = write(folder + "/area.md", markdown(page)) && there;
   there = write(folder + "/verdicts.md", markdown(verdicts_of(claims, folder))) && there;
-  std::cout << plain(page);
+  std::cout << plain(page, Paint::of(STDOUT_FILENO));
   return there;
 }
 

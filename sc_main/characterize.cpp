@@ -189,7 +189,8 @@ std::string percent(double value) {
 
 void print_kernel(const ordered_json& kernel, std::size_t most_branches) {
   const auto line = [](const char* name) -> std::ostream& { return std::cout << label(name, 24, 2); };
-  std::cout << "\nkernel " << kernel["kernel"].get<std::string>() << "\n";
+  const Paint paint = Paint::of(STDOUT_FILENO);
+  std::cout << "\n" << paint.heading("kernel " + kernel["kernel"].get<std::string>()) << "\n";
   line("launches") << kernel["launches"] << ":";
   std::size_t shapes = 0;
   for (const auto& [shape, count] : kernel["shapes"].items()) {
@@ -237,7 +238,7 @@ void print_kernel(const ordered_json& kernel, std::size_t most_branches) {
     table.row({branch["executed"].dump(), percent(share(branch["divergent"], branch["executed"])),
                percent(share(branch["taken"], branch["threads"])), branch["place"].get<std::string>()});
   }
-  std::cout << table.text(0, Paint::of(STDOUT_FILENO));
+  std::cout << table.text(0, paint);
   if (branches.size() > most_branches) {
     std::cout << "  ... and " << branches.size() - most_branches << " more (--branches)\n";
   }
@@ -292,13 +293,13 @@ ExitCode characterize(const Words& words) {
   Session session(session_choice);
   const ExitCode code = session.execute(outcome, *workload);
 
+  const Paint paint = Paint::of(STDOUT_FILENO);
   std::cout << outcome.workload;
   for (const auto& [option, value] : outcome.size) std::cout << " " << option << "=" << value;
-  std::cout << " on " << config.name << ", scheme " << config.warp_formation.scheme << "; "
-            << (!outcome.verified   ? ""
-                : *outcome.verified ? "verified: "
-                                    : "WRONG: ")
-            << outcome.message << "\n";
+  std::cout << " on " << config.name << ", scheme " << config.warp_formation.scheme << "; ";
+  if (outcome.verified)
+    std::cout << (*outcome.verified ? paint.good("verified") : paint.bad("WRONG")) << ": ";
+  std::cout << outcome.message << "\n";
 
   const ordered_json json = characteristics_json(outcome, config, profile, launches, session.device());
   for (const ordered_json& kernel : json["kernels"]) print_kernel(kernel, most_branches);

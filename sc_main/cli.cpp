@@ -84,7 +84,7 @@ ExitCode dispatch(const Words& words) {
 ExitCode fail(ExitCode code, const std::string& message) {
   end_progress_line();
   std::cout.flush();
-  std::cerr << "weft: " << message << "\n";
+  std::cerr << Paint::of(STDERR_FILENO).bad("weft:") << " " << message << "\n";
   return code;
 }
 

@@ -12,6 +12,7 @@
 #include "sc_main/interrupt.h"
 #include "sc_main/options.h"
 #include "sc_main/planned_run.h"
+#include "sc_main/progress.h"
 #include "sc_main/report.h"
 #include "sc_main/results_folder.h"
 #include "sc_main/run_queue.h"
@@ -78,11 +79,6 @@ class Tables {
   bool complained_ = false;
 };
 
-void show_progress(std::size_t done, std::size_t all) {
-  if (isatty(STDERR_FILENO) == 0) return;
-  std::cerr << "\r" << done << " of " << all << " runs done" << (done == all ? "\n" : "") << std::flush;
-}
-
 std::vector<PlannedRun> plan(const CompareOptions& options, const std::vector<Variant>& variants,
                              const Words& names, const std::string& folder) {
   std::vector<PlannedRun> runs;
@@ -146,8 +142,10 @@ ExitCode compare(const Words& words) {
       tables.emplace(options.out, comparison);
     }
   };
-  progress.ended = [](std::size_t, std::size_t done, std::size_t all) { show_progress(done, all); };
+  QueueLine line("runs");
+  progress.ended = [&](std::size_t, std::size_t done, std::size_t all) { line.ended(done, all); };
   complete(runs, comparison.rows, options.again, options.jobs, progress);
+  end_progress_line();
   std::cout << table(comparison, Paint::of(STDOUT_FILENO));
   int worst = tables && !tables->finish(comparison) ? static_cast<int>(ExitCode::kBadInput) : 0;
   for (const Row& row : comparison.rows) worst = std::max(worst, row.exit_code);

@@ -223,7 +223,7 @@ std::string part(const Comparison& comparison, Subject subject, const std::vecto
     std::vector<std::string> cells{row.workload == workload ? "" : row.workload, row.scheme};
     workload = row.workload;
     if (!ran(row)) {
-      table.remark(std::move(cells), row.result.substr(0, row.result.find('\n')));
+      table.remark(std::move(cells), paint.bad(row.result.substr(0, row.result.find('\n'))));
       continue;
     }
     for (const Column* column : shown) {

@@ -160,7 +160,7 @@ ExitCode energy(const Words& words) {
       const energy::Technology figures = technology_of(config);
       energies.push_back(energy_of_run(run, figures));
       std::cout << name << ": " << run.config.name << "\n";
-      write_energy(std::cout, energies.back(), figures);
+      write_energy(std::cout, energies.back(), figures, Paint::of(STDOUT_FILENO));
       std::cout << "\n";
     }
     return energies;

@@ -43,12 +43,15 @@ std::string with_prefix(double value, const char* unit) {
 
 }  // namespace
 
-void write_energy(std::ostream& out, const energy::Energy& energy, const energy::Technology& technology) {
+void write_energy(std::ostream& out, const energy::Energy& energy, const energy::Technology& technology,
+                  const Paint& paint) {
   const double joules = energy.joules();
-  out << "\nenergy (" << technology.name();
+  std::ostringstream heading;
+  heading << "energy (" << technology.name();
   if (technology.name() != std::to_string(std::lround(technology.node_nm())) + "nm")
-    out << " at " << technology.node_nm() << " nm";
-  out << ")\n";
+    heading << " at " << technology.node_nm() << " nm";
+  heading << ")";
+  out << "\n" << paint.heading(heading.str()) << "\n";
   const auto line = [&](const char* name) -> std::ostream& { return out << label(name, 22, 2); };
   line("energy") << with_prefix(joules, "J") << " (" << with_prefix(energy.joules_low(), "J") << " to "
                  << with_prefix(energy.joules_high(), "J")

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "energy/event_energy.h"
+#include "sc_main/paint.h"
 #include "weft/platform/gpu_config.h"
 
 namespace weft::cli {
@@ -16,7 +17,8 @@ std::optional<energy::Energy> energy_of(const nlohmann::ordered_json& statistics
                                         const energy::Technology& technology);
 
 // For people: energy, power, and where it goes.
-void write_energy(std::ostream& out, const energy::Energy& energy, const energy::Technology& technology);
+void write_energy(std::ostream& out, const energy::Energy& energy, const energy::Technology& technology,
+                  const Paint& paint = {});
 
 // mm2 that the scheme's tables and the registers of an SM take; null if the scheme declares no arrays, or
 // some that have no area.

@@ -264,10 +264,10 @@ std::string scalars_text(const statistics::Group& root) {
   return text.str();
 }
 
-void busy_lines(std::ostream& out, std::vector<Utilisation> utilisation) {
+void busy_lines(std::ostream& out, std::vector<Utilisation> utilisation, const Paint& paint) {
   std::stable_sort(utilisation.begin(), utilisation.end(),
                    [](const auto& a, const auto& b) { return a.busiest > b.busiest; });
-  out << "\nhow busy the parts were: the busiest of each kind\n";
+  out << "\n" << paint.heading("how busy the parts were: the busiest of each kind") << "\n";
   for (const Utilisation& u : utilisation) {
     if (u.busiest < 0.005) continue;
     std::ostringstream text;
@@ -280,7 +280,7 @@ void busy_lines(std::ostream& out, std::vector<Utilisation> utilisation) {
 
 }  // namespace
 
-std::string summary(const Outcome& outcome, runtime::Device& device) {
+std::string summary(const Outcome& outcome, runtime::Device& device, const Paint& paint) {
   Gpu& gpu = device.gpu();
   const Totals totals = gpu.totals();
   std::ostringstream out;
@@ -292,13 +292,13 @@ std::string summary(const Outcome& outcome, runtime::Device& device) {
   line("config") << gpu.config().name << ", scheme " << gpu.config().warp_formation.scheme << "\n";
   line("result");
   if (outcome.interrupted) {
-    out << "abandoned: " << outcome.fault;
+    out << paint.bad("abandoned") << ": " << outcome.fault;
   } else if (!outcome.fault.empty()) {
-    out << "fault: " << outcome.fault.substr(0, outcome.fault.find('\n'));
+    out << paint.bad("fault") << ": " << outcome.fault.substr(0, outcome.fault.find('\n'));
   } else if (!outcome.verified.has_value()) {
     out << "done, nothing to compare with";
   } else {
-    out << (*outcome.verified ? "verified: " : "WRONG: ") << outcome.message;
+    out << (*outcome.verified ? paint.good("verified") : paint.bad("WRONG")) << ": " << outcome.message;
   }
   out << "\n";
   if (outcome.mode != "timed") functional_lines(out, device);
@@ -328,18 +328,18 @@ std::string summary(const Outcome& outcome, runtime::Device& device) {
 
   const auto buckets = scheduler_cycles(gpu.statistics());
   if (!buckets.empty()) {
-    out << "\nwhere the scheduler cycles went\n" << std::setprecision(1);
+    out << "\n" << paint.heading("where the scheduler cycles went") << "\n" << std::setprecision(1);
     for (const BucketShare& bucket : buckets) {
       if (bucket.share == 0) continue;
       bar_line(out, bucket.share, bucket.bucket + ": " + short_of(bucket.meaning));
     }
     holds_line(out, gpu.statistics());
-    busy_lines(out, gpu.utilisation());
+    busy_lines(out, gpu.utilisation(), paint);
   }
   if (gpu.config().sm.observe.events) {
     const energy::Technology technology = technology_of(gpu.config().energy);
     const auto energy = energy_of(gpu.statistics().sample(), gpu.config(), technology);
-    if (energy.has_value()) write_energy(out, *energy, technology);
+    if (energy.has_value()) write_energy(out, *energy, technology, paint);
     const ordered_json area = area_json_of(gpu.config());
     if (!area.is_null()) {
       out << std::fixed << std::setprecision(4) << "  area of an SM       scheme's tables "

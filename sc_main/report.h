@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/output_files.h"
+#include "sc_main/paint.h"
 #include "weft/common/statistics.h"
 #include "weft/runtime/device.h"
 #include "workloads/workload.h"
@@ -34,7 +35,7 @@ struct Outcome {
 // but the configuration and the work.
 nlohmann::ordered_json statistics_json(const Outcome& outcome, runtime::Device& device);
 // A page for people.
-std::string summary(const Outcome& outcome, runtime::Device& device);
+std::string summary(const Outcome& outcome, runtime::Device& device, const Paint& paint = {});
 
 // Share of scheduler cycles per bucket, largest first, over all schedulers of all SMs; empty without any
 // cycle.

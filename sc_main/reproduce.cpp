@@ -176,7 +176,7 @@ ExitCode reproduce(const Words& words) {
   there = write(base + ".csv", csv_of(experiment, results, settings)) && there;
   there = write(base + ".md", markdown(page)) && there;
   there = write(options.out + "/verdicts.md", markdown(verdicts_of(claims, options.out))) && there;
-  std::cout << plain(page);
+  std::cout << plain(page, Paint::of(STDOUT_FILENO));
   const int worst = there ? 0 : static_cast<int>(ExitCode::kBadInput);
   return static_cast<ExitCode>(std::max(worst, campaign.worst()));
 }

@@ -1,5 +1,7 @@
 #include "sc_main/reproduce_campaign.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -10,6 +12,7 @@
 
 #include "common/input_file.h"
 #include "common/output_files.h"
+#include "sc_main/progress.h"
 #include "sc_main/report.h"
 #include "sc_main/run_queue.h"
 #include "sc_main/session.h"
@@ -81,6 +84,7 @@ void Campaign::run(bool again, std::uint64_t jobs) {
   progress.begins = [&](const std::vector<std::size_t>& open, unsigned parallel) { begins(open, parallel); };
   progress.ended = [&](std::size_t run, std::size_t done, std::size_t all) { ended(run, done, all); };
   complete(runs_, rows_, again, jobs, progress);
+  end_progress_line();
 }
 
 Results Campaign::results_of(std::size_t setting) const {
@@ -213,8 +217,15 @@ void Campaign::ended(std::size_t run, std::size_t done, std::size_t all) {
   open_.erase(std::remove(open_.begin(), open_.end(), run), open_.end());
   ++ended_;
   const double left = seconds_left();
-  std::cerr << std::fixed << std::setprecision(0) << done << " of " << all << " runs done, about " << left
-            << " s left; " << labels_[run] << ": " << rows_[run].result << "\n";
+  const bool good = rows_[run].exit_code == 0;
+  const std::string result = labels_[run] + ": " + rows_[run].result;
+  if (has_progress_line() && good) {
+    show_progress_line(fmt::format("{} of {} runs done, {} %, about {} left; {}", done, all, 100 * done / all,
+                                   rounded_time(left), result));
+    return;
+  }
+  end_progress_line();
+  std::cerr << fmt::format("{} of {} runs done, about {:.0f} s left; {}\n", done, all, left, result);
 }
 
 // By what is known of the runs that are left, and by the mean of those that ended for the others.

@@ -43,7 +43,7 @@ bool is_number(const std::string& text) {
          (digit && text.find_first_not_of("0123456789.,+-") == std::string::npos);
 }
 
-std::string plain(const Table& table) {
+std::string plain(const Table& table, const Paint& paint) {
   std::vector<TextColumn> columns;
   for (std::size_t c = 0; c < table.headings.size(); ++c) {
     const bool numbers =
@@ -52,16 +52,17 @@ std::string plain(const Table& table) {
   }
   TextTable text(std::move(columns));
   for (const auto& row : table.rows) text.row(row);
-  return text.text();
+  return text.text(0, paint);
 }
 
-std::string text_of(const Page& page, std::string (*table)(const Table&), const char* title,
-                    const char* section) {
+template <class TableText>
+std::string text_of(const Page& page, TableText&& table, const std::string& title, const std::string& section,
+                    const Paint& paint) {
   std::ostringstream out;
-  out << title << page.title << "\n";
+  out << paint.heading(title + page.title) << "\n";
   for (const std::string& paragraph : page.paragraphs) out << "\n" << paragraph << "\n";
   for (const Section& part : page.sections) {
-    out << "\n" << section << part.title << "\n";
+    out << "\n" << paint.heading(section + part.title) << "\n";
     for (const std::string& paragraph : part.paragraphs) out << "\n" << paragraph << "\n";
     if (!part.table.headings.empty()) out << "\n" << table(part.table);
   }
@@ -71,11 +72,11 @@ std::string text_of(const Page& page, std::string (*table)(const Table&), const 
 }  // namespace
 
 std::string markdown(const Page& page) {
-  return text_of(page, &markdown, "# ", "## ");
+  return text_of(page, [](const Table& table) { return markdown(table); }, "# ", "## ", {});
 }
 
-std::string plain(const Page& page) {
-  return text_of(page, &plain, "", "-- ");
+std::string plain(const Page& page, const Paint& paint) {
+  return text_of(page, [&](const Table& table) { return plain(table, paint); }, "", "-- ", paint);
 }
 
 }  // namespace weft::cli

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "sc_main/paint.h"
+
 namespace weft::cli {
 
 struct Table {
@@ -26,7 +28,7 @@ struct Page {
 
 std::string markdown(const Page& page);
 // Columns aligned: text to the left, numbers to the right.
-std::string plain(const Page& page);
+std::string plain(const Page& page, const Paint& paint = {});
 
 }  // namespace weft::cli
 

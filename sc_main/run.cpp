@@ -196,6 +196,7 @@ ExitCode run(const Words& words) {
   if (options.grid.empty() || options.block.empty())
     throw InputError("weft run", "--ptx needs --grid and --block");
   if (!options.size.empty()) throw InputError("weft run", "--size belongs to --workload");
+  options.session.one_launch = true;
   return run_kernel(options);
 }
 

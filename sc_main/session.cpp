@@ -1,5 +1,7 @@
 #include "sc_main/session.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
 #include <iostream>
@@ -57,7 +59,7 @@ runtime::DeviceOptions device_options(const SessionOptions& options) {
   device.max_cycles = options.max_cycles;
   device.max_instructions = options.max_instructions;
   device.limits = options.limits;
-  device.progress = progress_line();
+  device.progress = progress_of_run(options.one_launch);
   device.interrupted = interrupted;
   device.functional = functional_options(options);
   device.check = check::options_of(options.checks, options.check_reports);
@@ -186,9 +188,10 @@ ExitCode Session::execute(Outcome& outcome, const std::function<void(runtime::De
   outcome.violations = device_.gpu().violations();
 
   std::cout << device_.take_output();
-  if (!options_.quiet) std::cout << summary(outcome, device_);
+  if (!options_.quiet) std::cout << summary(outcome, device_, Paint::of(STDOUT_FILENO));
   std::cout.flush();
-  if (!outcome.fault.empty()) std::cerr << "weft: " << outcome.fault << "\n";
+  if (!outcome.fault.empty())
+    std::cerr << Paint::of(STDERR_FILENO).bad("weft:") << " " << outcome.fault << "\n";
   if (outcome.mode == "fast-forward" && device_.gpu().totals().cycles == 0) {
     std::cerr << "weft: no launch was timed: --fast-forward " << options_.fast_forward
               << " covers all of them\n";

@@ -44,7 +44,8 @@ struct SessionOptions {
   std::string checked_ptx;
   runtime::LaunchObserver* observer = nullptr;
   sm::InstructionProfile* profile = nullptr;
-  bool quiet = false;  // execute() prints no summary
+  bool quiet = false;       // execute() prints no summary
+  bool one_launch = false;  // all the work is: its blocks are known from the beginning
   // Of a workload: checkpoints in `out`, so many seconds apart; and goes on from one that is there.
   std::optional<std::uint64_t> checkpoint;
   bool resume = false;

@@ -2,8 +2,10 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <pty.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <array>
@@ -39,10 +41,27 @@ using Clock = std::chrono::steady_clock;
   _exit(127);
 }
 
+// A pseudo-terminal that changes nothing of what is written.
+void open_terminal(unsigned short columns, int ends[2]) {
+  winsize size{};
+  size.ws_row = 50;
+  size.ws_col = columns;
+  termios raw{};
+  cfmakeraw(&raw);
+  if (openpty(&ends[0], &ends[1], nullptr, &raw, &size) != 0) throw std::runtime_error("openpty");
+  for (int i = 0; i < 2; ++i) fcntl(ends[i], F_SETFD, FD_CLOEXEC);
+}
+
 struct Pipe {
   int read_end = -1, write_end = -1;
-  Pipe() {
+  explicit Pipe(unsigned short terminal_columns = 0) {
     int ends[2];
+    if (terminal_columns != 0) {
+      open_terminal(terminal_columns, ends);
+      read_end = ends[0];
+      write_end = ends[1];
+      return;
+    }
     if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("pipe");
     read_end = ends[0];
     write_end = ends[1];
@@ -56,10 +75,11 @@ Exit weft(const std::vector<std::string>& arguments, const Start& start) {
 }
 
 Exit run(const std::string& program, const std::vector<std::string>& arguments, const Start& start) {
-  const Pipe out, err;
+  const Pipe out(start.terminal_columns), err;
   const pid_t child = fork();
   if (child < 0) throw std::runtime_error("fork");
-  if (child == 0) become(program, arguments, start, out.write_end, err.write_end);
+  if (child == 0)
+    become(program, arguments, start, out.write_end, start.terminal_columns != 0 ? out.write_end : err.write_end);
   close(out.write_end);
   close(err.write_end);
 

@@ -25,6 +25,8 @@ struct Start {
   bool without_output = false;        // standard output is closed
   std::string output;                 // where standard output goes instead of Exit::out; empty: there
   int timeout_s = 120;                // killed after that
+  unsigned short terminal_columns =
+      0;  // both streams are a terminal so wide, Exit::out what was written to it
 };
 
 // A start that is killed after this many seconds.
