@@ -123,7 +123,7 @@ ExitCode annotate(const Words& words) {
   Options options("options");
   options.text("dir", folder, "DIR", "folder of results of a run with sm.observe.instructions", true)
       .text("kernel", kernel, "NAME", "only this kernel, as in PTX or as in C++ (all)")
-      .text("view", view, "NAME", "source, ptx or both");
+      .text("view", view, "source|ptx|both", "which lines");
   if (!parse(words, "weft annotate DIR [--kernel NAME] [--view source|ptx|both]", options, "dir"))
     return ExitCode::kDone;
   if (view != "source" && view != "ptx" && view != "both")

@@ -12,15 +12,10 @@
 
 #include "sc_main/progress.h"
 #include "sc_main/table.h"
+#include "sc_main/version.h"
 
 namespace weft::cli {
 namespace {
-
-struct Command {
-  const char* name;
-  const char* summary;
-  ExitCode (*run)(const Words&);
-};
 
 constexpr std::array kCommands{
     Command{"run", "run a workload, or a kernel of a PTX file, and write statistics", run},
@@ -47,6 +42,12 @@ constexpr std::array kCommands{
     Command{"bench", "speed of the simulator on four programs", bench},
 };
 
+// For those who make packages.
+constexpr std::array kHiddenCommands{
+    Command{"man", "the manual page, in roff", man},
+    Command{"completion", "completion of the command line, for bash", completion},
+};
+
 void print_help(std::ostream& out) {
   out << "weft: a virtual platform of a SIMT GPU that runs PTX\n\n"
          "usage: weft COMMAND [OPTIONS]     (weft COMMAND --help for the options)\n\n";
@@ -67,12 +68,16 @@ ExitCode dispatch(const Words& words) {
     return ExitCode::kDone;
   }
   if (words[0] == "--version") {
-    std::cout << "weft " << WEFT_VERSION << "\n";
+    std::cout << "weft " << version() << "\n";
     return ExitCode::kDone;
   }
-  const auto command = std::find_if(kCommands.begin(), kCommands.end(),
-                                    [&](const Command& candidate) { return words[0] == candidate.name; });
-  if (command == kCommands.end()) {
+  const Command* command = nullptr;
+  const auto find_in = [&](const auto& candidates) {
+    for (const Command& candidate : candidates) command = words[0] == candidate.name ? &candidate : command;
+  };
+  find_in(kCommands);
+  find_in(kHiddenCommands);
+  if (command == nullptr) {
     std::string known;
     for (const Command& candidate : kCommands)
       known += (known.empty() ? "" : ", ") + std::string(candidate.name);
@@ -89,6 +94,10 @@ ExitCode fail(ExitCode code, const std::string& message) {
 }
 
 }  // namespace
+
+std::vector<Command> commands() {
+  return {kCommands.begin(), kCommands.end()};
+}
 
 int main(int argc, char** argv) {
   // A limit on file sizes is an error of write(), to be reported like a full disk, not a reason to die.

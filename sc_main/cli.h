@@ -17,15 +17,25 @@ using Words = std::vector<std::string>;
 
 int main(int argc, char** argv);
 
+struct Command {
+  const char* name;
+  const char* summary;
+  ExitCode (*run)(const Words& words);
+};
+// As `weft --help` lists them.
+std::vector<Command> commands();
+
 ExitCode annotate(const Words& words);
 ExitCode area(const Words& words);
 ExitCode bench(const Words& words);
 ExitCode check_config(const Words& words);
 ExitCode compare(const Words& words);
+ExitCode completion(const Words& words);
 ExitCode cuda(const Words& words);
 ExitCode demo(const Words& words);
 ExitCode energy(const Words& words);
 ExitCode list(const Words& words);
+ExitCode man(const Words& words);
 ExitCode ptx(const Words& words);
 ExitCode characterize(const Words& words);
 ExitCode report(const Words& words);

@@ -54,7 +54,7 @@ ExitCode check_config(const Words& words) {
 ExitCode schema(const Words& words) {
   std::string what = "gpu";
   Options options("options");
-  options.text("what", what, "WORD", "gpu or soc").plugins();
+  options.text("what", what, "gpu|soc", "of a GPU's configurations, or of systems'").plugins();
   if (!parse(words, "weft schema [gpu|soc] > weft.schema.json", options, "what")) return ExitCode::kDone;
   if (what != "gpu" && what != "soc") {
     throw InputError("weft schema",

@@ -184,7 +184,7 @@ void list_statistics(const std::string& config, const std::string& wanted) {
 ExitCode list(const Words& words) {
   std::string what, name, config = "gtx480";
   Options options("options");
-  options.text("what", what, "WORD", "configs, workloads, schemes or statistics", true)
+  options.text("what", what, "configs|workloads|schemes|statistics", "what to list", true)
       .text("name", name, "NAME", "all about this one; of statistics: about those whose names begin so")
       .text("config", config, "NAME", "whose statistics to list")
       .plugins();

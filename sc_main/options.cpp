@@ -160,10 +160,22 @@ bool parse(const Words& words, const std::string& usage, const Options& options,
   all.add_options()("help,h", "print this");
   po::positional_options_description names;
   std::istringstream places(positional);
+  CommandText text{usage, {}, {}, false};
   for (std::string name; places >> name;) {
     constexpr std::string_view kSeveral = "...";
     const std::size_t end = name.rfind(kSeveral);
-    names.add(name.substr(0, end).c_str(), end == std::string::npos ? 1 : -1);
+    text.positional.push_back(name.substr(0, end));
+    text.positional_repeats = end != std::string::npos;
+    names.add(text.positional.back().c_str(), text.positional_repeats ? -1 : 1);
+  }
+  if (words.size() == 1 && words[0] == kDescribe) {
+    for (const auto& option : options.description().options()) {
+      const po::value_semantic& value = *option->semantic();
+      const bool flag = value.max_tokens() == 0;
+      text.options.push_back({option->long_name(), flag ? "" : option->format_parameter(),
+                              option->description(), flag, value.max_tokens() > 1});
+    }
+    throw CommandDescribed(std::move(text));
   }
 
   // Abbreviations would make every new option a breaking change.

@@ -11,8 +11,11 @@
 
 #include <boost/program_options.hpp>
 #include <cstdint>
+#include <exception>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/number.h"
@@ -60,6 +63,26 @@ inline constexpr Bounds kCycleBounds{1, UINT64_MAX, 1, "core cycles"};
 // Of --max-instructions, and of --check-reports.
 inline constexpr Bounds kInstructionBounds{1, UINT64_MAX, 1, "instructions"};
 inline constexpr Bounds kReportBounds{1, UINT64_MAX, 1, "reports"};
+
+// What a command says of itself, for its manual page and for completion.
+struct OptionText {
+  std::string name, value, meaning;  // value: as in --help; empty: it has none
+  bool flag = false;
+  bool several = false;  // takes the words that follow, too
+};
+struct CommandText {
+  std::string usage;
+  std::vector<OptionText> options;
+  std::vector<std::string> positional;
+  bool positional_repeats = false;  // the last one
+};
+// Thrown by parse() instead of parsing, if the only word is kDescribe, which nobody can type.
+struct CommandDescribed : std::exception {
+  explicit CommandDescribed(CommandText described) : text(std::move(described)) {}
+  const char* what() const noexcept override { return "a command was to be described"; }
+  CommandText text;
+};
+inline constexpr std::string_view kDescribe{"\0describe", 9};
 
 // Parses the words; those without a name are `positional`, in this order ("what name"; "dir..." takes all
 // that are left), else an error. Prints `usage` and the options and returns false if --help is among them.

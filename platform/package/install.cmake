@@ -17,6 +17,9 @@ set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/weft)
 install(TARGETS weft RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES $<TARGET_FILE:weft_archive> $<TARGET_FILE:weft_warp_formation_schemes> $<TARGET_FILE:weft_plugin>
         DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES ${PROJECT_BINARY_DIR}/sc_main/version DESTINATION ${CMAKE_INSTALL_DATADIR}/weft)
+install(FILES ${PROJECT_BINARY_DIR}/sc_main/weft.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${PROJECT_BINARY_DIR}/sc_main/weft.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME weft)
 install(DIRECTORY include/weft/ DESTINATION ${headers_folder})
 install(FILES ${PROJECT_BINARY_DIR}/modules/host/include/weft/weft_registers.h DESTINATION ${headers_folder})
 install(DIRECTORY configs/ DESTINATION ${configs_folder})
@@ -55,7 +58,7 @@ configure_file(\"${PROJECT_BINARY_DIR}/weft.pc.in\" \"${PROJECT_BINARY_DIR}/weft
 install(FILES ${PROJECT_BINARY_DIR}/weft.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 # Everything that users run or install, without the tests.
-add_custom_target(product DEPENDS weft weft_archive weft_warp_formation_schemes weft_plugin weft_cuda)
+add_custom_target(product DEPENDS weft weft_manual weft_archive weft_warp_formation_schemes weft_plugin weft_cuda)
 if(WEFT_NPM)
   add_dependencies(product report_charts)
 endif()

@@ -83,6 +83,9 @@ const std::set<std::string> kTexts{"",
                                    "PROGRAM,...",
                                    "PATH,...",
                                    "PATTERN",
+                                   "source|ptx|both",
+                                   "configs|workloads|schemes|statistics",
+                                   "gpu|soc",
                                    "memory|race|warp|scalar"};
 
 TEST(NumericOptions, AllHaveARowThatSaysWhatHelpSays) {
