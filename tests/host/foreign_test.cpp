@@ -18,6 +18,7 @@
 #include "weft/gddr5/memory_image.h"
 #include "weft/platform/bus_width_adapter.h"
 #include "weft/platform/gpu.h"
+#include "weft/platform/interrupt_call.h"
 
 namespace weft::test::foreign_test {
 namespace {
@@ -308,6 +309,37 @@ TEST_P(Sloppy, ErrorsAreNotTolerated) {
               static_cast<std::uint32_t>(WEFT_ERROR_BUS));
   });
   EXPECT_EQ(warnings(), 0);
+}
+
+// ---- interrupts
+
+// A controller with a function in place of a socket or port, as RISC-V's gateways often have it.
+TEST(Interrupts, CallAFunctionAtEachChangeOfTheLine) {
+  Platform platform;
+  std::vector<bool> levels;
+  sc_core::sc_event called;
+  InterruptCall to_controller("to_controller", [&](bool high) {
+    levels.push_back(high);
+    called.notify();
+  });
+  platform.gpu.irq.bind(to_controller.line);
+  platform.run([&] {
+    platform.open();
+    platform.cpu.put<std::uint32_t>(WEFT_REG_IRQ_ENABLE, WEFT_IRQ_COMPLETION);
+    for (std::uint32_t index = 0; index < 2; ++index) {
+      platform.submit(0, index);
+      platform.cpu.synchronise();
+      sc_core::wait(sc_time(5, sc_core::SC_MS), called);
+      ASSERT_EQ(levels.size(), 2 * index + 1);
+      EXPECT_TRUE(levels.back());
+      platform.expect_filled();
+      platform.cpu.put<std::uint32_t>(WEFT_REG_IRQ_STATUS, WEFT_IRQ_COMPLETION);
+      platform.cpu.synchronise();
+      sc_core::wait(sc_time(1, sc_core::SC_US));
+      ASSERT_EQ(levels.size(), 2 * index + 2);
+      EXPECT_FALSE(levels.back());
+    }
+  });
 }
 
 // ---- payloads
