@@ -29,6 +29,7 @@ struct JobEnd {
   Stopped stopped = Stopped::kNot;
   double wall_seconds = 0, cpu_seconds = 0;
   std::uint64_t peak_bytes = 0;  // of its resident set
+  std::string host;              // where it ran; empty: here
 };
 
 // Runs the jobs in order, at most `parallel` at a time. Calls `starts` with a job's number before it starts,

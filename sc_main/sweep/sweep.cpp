@@ -1,5 +1,4 @@
-#include <cerrno>
-#include <cstring>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -19,7 +18,7 @@ namespace weft::cli {
 namespace {
 
 struct SweepOptions {
-  std::string name, store = "weft-sweep.db", exported;
+  std::string name, store = "weft-sweep.db", exported, engine = "local", slurm, worker;
   std::uint64_t jobs = 0;
   bool retry = false, again = false, plan = false, keep = false;
 };
@@ -32,6 +31,21 @@ bool ends_with(const std::string& text, const std::string& end) {
 void check_export(const std::string& file) {
   if (file.empty() || ends_with(file, ".csv") || ends_with(file, ".json")) return;
   throw InputError("--export", "found '" + file + "'; allowed: a name that ends in .csv or .json");
+}
+
+void check_engine(const SweepOptions& options) {
+  if (options.engine != "local" && options.engine != "slurm")
+    throw InputError("--engine", "found '" + options.engine + "'; allowed: local, slurm");
+  if (!options.slurm.empty() && options.engine != "slurm")
+    throw InputError("--slurm", "has a meaning with --engine slurm only");
+}
+
+// An element of a job array.
+ExitCode work(const std::string& file) {
+  const char* const element = std::getenv("SLURM_ARRAY_TASK_ID");
+  if (element == nullptr) throw InputError("--worker", "needs SLURM_ARRAY_TASK_ID, which Slurm sets");
+  work_for_slurm(file, read_unsigned("SLURM_ARRAY_TASK_ID", element, {0, UINT32_MAX}));
+  return interrupted() ? ExitCode::kFault : ExitCode::kDone;
 }
 
 ExitCode list_sweeps(const SweepOptions& options) {
@@ -99,6 +113,9 @@ ExitCode sweep(const Words& words) {
             "which sweep: a JSON file, or an experiment; without it, the sweeps of the store are listed")
       .text("store", options.store, "FILE", "SQLite database of runs and what they measured; made if missing")
       .number("jobs", options.jobs, {1, 1024, 1, "runs"}, "runs at a time; as many as cores if not given")
+      .text("engine", options.engine, "local|slurm", "where: on this machine, or as job arrays of Slurm")
+      .text("slurm", options.slurm, "OPTIONS", "with --engine slurm: further options of sbatch, in one text")
+      .text("worker", options.worker, "FILE", "what Slurm starts: a job of the list in this file")
       .flag("retry", options.retry, "repeat runs that failed")
       .flag("again", options.again, "repeat all runs")
       .flag("plan", options.plan, "only print the points, and what is done")
@@ -107,7 +124,10 @@ ExitCode sweep(const Words& words) {
       .plugins();
   if (!parse(words, "weft sweep [FILE|NAME] [--store FILE] [--jobs N] [--export FILE]", description, "name"))
     return ExitCode::kDone;
+  catch_interrupts();
+  if (!options.worker.empty()) return work(options.worker);
   check_export(options.exported);
+  check_engine(options);
   if (options.name.empty()) return list_sweeps(options);
   const Sweep sweep = read_sweep(options.name);
   SweepStore store(options.store);
@@ -115,15 +135,18 @@ ExitCode sweep(const Words& words) {
     show_plan(sweep, store);
     return ExitCode::kDone;
   }
-  catch_interrupts();
   const ResultsFolder folder(options.store + ".runs", "sweep");
   store.describe(sweep);
   SweepEngine engine(sweep, store, folder.path(), options.keep);
   const auto open = engine.open(options.retry, options.again);
   const unsigned parallel = options.jobs != 0 ? static_cast<unsigned>(options.jobs) : usable_cores();
+  const bool cluster = options.engine == "slurm";
   std::cerr << "weft: " << sweep.name << ": " << sweep.points.size() << " points, " << sweep.runs.size()
-            << " runs, " << open.size() << " to do, " << parallel << " at a time\n";
-  engine.run(open, parallel);
+            << " runs, " << open.size() << " to do";
+  if (!cluster || options.jobs != 0) std::cerr << ", " << parallel << " at a time";
+  std::cerr << (cluster ? ", by Slurm\n" : "\n");
+  const SlurmOptions slurm{folder.path(), sweep.name, static_cast<unsigned>(options.jobs), options.slurm};
+  engine.run(open, parallel, cluster ? &slurm : nullptr);
   if (interrupted()) std::cerr << "weft: interrupted; the same command goes on with the runs that are left\n";
   const bool written = write_export(store, sweep.name, options.exported);
   const ExitCode code = summary(sweep, store, options.store);

@@ -1,15 +1,17 @@
 #include "sc_main/sweep/sweep_engine.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
-#include <iomanip>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "common/output_files.h"
 #include "sc_main/interrupt.h"
+#include "sc_main/progress.h"
 #include "sc_main/result_run.h"
 #include "weft/common/error.h"
 
@@ -67,7 +69,7 @@ SweepResult SweepEngine::result_of(std::size_t run, const JobEnd& end) const {
   return result;
 }
 
-void SweepEngine::run(const std::vector<std::size_t>& open, unsigned parallel) {
+void SweepEngine::run(const std::vector<std::size_t>& open, unsigned parallel, const SlurmOptions* slurm) {
   parallel_ = parallel;
   done_.assign(sweep_.runs.size(), true);
   expected_.assign(sweep_.runs.size(), -1);
@@ -95,7 +97,12 @@ void SweepEngine::run(const std::vector<std::size_t>& open, unsigned parallel) {
     }
     if (!keep_) std::filesystem::remove_all(folder_of(i));
   };
-  run_apart(jobs, parallel, starts, ended);
+  if (slurm != nullptr) {
+    run_by_slurm(jobs, *slurm, starts, ended);
+  } else {
+    run_apart(jobs, parallel, starts, ended);
+  }
+  end_progress_line();
 }
 
 void SweepEngine::say(std::size_t run, const SweepResult& result,
@@ -105,10 +112,12 @@ void SweepEngine::say(std::size_t run, const SweepResult& result,
                                   [&](const SweepPoint& one) { return one.run == run; });
   std::string values;
   for (const std::string& value : point->values) values.append(values.empty() ? "" : " ").append(value);
-  std::cerr << std::fixed << std::setprecision(0) << done << " of " << all << " runs, "
-            << 100.0 * static_cast<double>(done) / static_cast<double>(all) << " %, about "
-            << seconds_left(open) << " s left; " << values << ": " << result.state
-            << (result.reason.empty() ? "" : ": ") << result.reason << "\n";
+  const std::string text = fmt::format("{} of {} runs, {} %, about {} left; {}: {}{}{}", done, all,
+                                       100 * done / all, rounded_time(seconds_left(open)), values,
+                                       result.state, result.reason.empty() ? "" : ": ", result.reason);
+  if (has_progress_line() && result.state == "done") return show_progress_line(text);
+  end_progress_line();
+  std::cerr << text << "\n";
 }
 
 // By what is known of runs alike, and by the mean of those that ended for the others.

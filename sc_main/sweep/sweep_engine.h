@@ -1,4 +1,5 @@
-// Does the runs of a sweep that its store does not have, in processes of their own on this machine.
+// Does the runs of a sweep that its store does not have, in processes of their own, on this machine or a
+// cluster.
 #ifndef WEFT_SC_MAIN_SWEEP_SWEEP_ENGINE_H
 #define WEFT_SC_MAIN_SWEEP_SWEEP_ENGINE_H
 
@@ -7,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "sc_main/sweep/slurm.h"
 #include "sc_main/sweep/sweep_plan.h"
 #include "sc_main/sweep/sweep_store.h"
 
@@ -20,8 +22,8 @@ class SweepEngine {
   // What is to be done: runs that are not in the store, those that failed if `retry`, all if `again`.
   std::vector<std::size_t> open(bool retry, bool again) const;
   // Does them, so many at a time, and says on standard error how far it is. After an interrupt those that ran
-  // are lost, and those that were to come not done.
-  void run(const std::vector<std::size_t>& open, unsigned parallel);
+  // are lost, and those that were to come not done. `slurm`: there, not on this machine.
+  void run(const std::vector<std::size_t>& open, unsigned parallel, const SlurmOptions* slurm);
 
  private:
   std::string folder_of(std::size_t run) const;

@@ -12,6 +12,7 @@
 
 #include "common/csv.h"
 #include "sc_main/run_record.h"
+#include "sc_main/version.h"
 #include "weft/common/error.h"
 
 namespace weft::cli {
@@ -253,7 +254,8 @@ void SweepStore::record(const SweepRun& run, const SweepResult& result) {
     insert.bind(++at, result.end.wall_seconds);
     insert.bind(++at, result.end.cpu_seconds);
     insert.bind(++at, static_cast<std::int64_t>(result.end.peak_bytes));
-    for (const std::string& text : {host_name(), std::string(WEFT_VERSION), build_identity()})
+    for (const std::string& text :
+         {result.end.host.empty() ? host_name() : result.end.host, version(), build_identity()})
       insert.bind(++at, text);
     insert.exec();
     const std::int64_t number = database_->getLastInsertRowid();

@@ -1,0 +1,70 @@
+#!/bin/bash
+# stand_in_test.sh WEFT: `weft sweep --engine slurm` beside commands that stand in for Slurm's.
+set -eu
+weft=$1
+here=$(cd "$(dirname "$0")" && pwd)
+folder=$(mktemp -d)
+trap 'pkill -KILL -f "$folder" || true; rm -rf "$folder"' EXIT
+cd "$folder"
+export STAND_IN=$folder/stand-in PATH=$here/stand_in:$PATH
+fail() { echo "$0: $*" >&2; exit 1; }
+cat >s.json <<'S'
+{"config": "harp-fermi", "axes": [{"name": "workload", "values": ["bfs", "aes"]}, {"name": "size", "values": ["small"]},
+  {"name": "scheme", "values": ["sbr", "harp"]}, {"name": "seed", "values": [1, 2]}]}
+S
+fresh() { rm -rf "$STAND_IN" s.db* s.out s.err; mkdir -p "$STAND_IN"; }
+# What is the same wherever and whenever the runs are done.
+rows() { jq 'map(del(.run.ended, .run.wall_seconds, .run.cpu_seconds, .run.peak_bytes, .run.host))' "$1"; }
+sweep() { "$weft" sweep s.json --store s.db --export s.rows.json "$@" >s.out 2>s.err; }
+by_slurm() { sweep --engine slurm "$@"; }
+
+fresh
+sweep || fail "local: $(cat s.err)"
+rows s.rows.json >wanted
+
+fresh
+by_slurm || fail "Slurm: $(cat s.err)"
+rows s.rows.json >found
+cmp wanted found || fail "Slurm's results are others than those of this machine"
+[ "$(cat "$STAND_IN/last")" = 101 ] || fail "one array was needed"
+
+# Elements that Slurm loses are submitted anew.
+fresh
+touch "$STAND_IN/lose-2" "$STAND_IN/lose-5"
+by_slurm || fail "lost: $(cat s.err)"
+rows s.rows.json >found
+cmp wanted found || fail "after a loss the results are others"
+grep -q "Slurm lost 2 runs" s.err || fail "nothing is said of the loss: $(cat s.err)"
+
+# Killed at once: what ended is taken over, what waits is cancelled, the rest done again.
+fresh
+by_slurm & process=$!
+for _ in $(seq 200); do
+  # shellcheck disable=SC2144
+  [ -e s.db ] && [ -e "$STAND_IN/last" ] && break
+  sleep 0.05
+done
+sleep 0.5
+pkill -KILL -f "sweep s.json --store s.db" || true
+wait $process && fail "it was not killed"
+by_slurm || fail "afterwards: $(cat s.err)"
+grep -q 101 "$STAND_IN/cancelled" || fail "the array of the one that was killed was not cancelled"
+rows s.rows.json >found
+cmp wanted found || fail "after a kill the results are others"
+
+# An interrupt cancels.
+fresh
+by_slurm & process=$!
+for _ in $(seq 200); do [ -e "$STAND_IN/last" ] && break; sleep 0.05; done
+sleep 0.3
+pkill -INT -f "sweep s.json --store s.db" || true
+code=0; wait $process || code=$?
+[ "$code" = 3 ] || fail "an interrupt gave exit code $code"
+grep -q 101 "$STAND_IN/cancelled" || fail "an interrupt did not cancel the array"
+
+# Slurm refuses.
+fresh
+echo "sbatch: error: invalid partition specified: nowhere" >"$STAND_IN/refuse"
+code=0; by_slurm --slurm "--partition=nowhere" || code=$?
+[ "$code" = 2 ] || fail "a refusal gave exit code $code"
+grep -q "sbatch: found 'sbatch: error: invalid partition specified: nowhere'" s.err || fail "$(cat s.err)"
