@@ -34,7 +34,6 @@ void make_root(const test::Folder& folder) {
   fs::create_symlink(WEFT_COMMANDS "/weft", folder.path("weft"));
   fs::create_directory(folder.path("home"));
   setenv("HOME", folder.path("home").c_str(), 1);
-  setenv("PATH", (WEFT_COMMANDS ":" + std::string(std::getenv("PATH"))).c_str(), 1);
   ASSERT_EQ(chdir(folder.path().c_str()), 0);
 }
 
@@ -99,7 +98,8 @@ TEST_P(Handbook, PrintsWhatItShows) {
     }
     const Command& command = std::get<Command>(page.steps[i]);
     SCOPED_TRACE(command.text);
-    const std::string shell = "exec 2>&1; (exit " + std::to_string(code) + "); " + command.text;
+    const std::string shell =
+        "exec 2>&1; PATH='" WEFT_COMMANDS "':$PATH; (exit " + std::to_string(code) + "); " + command.text;
     const end_to_end::Exit exit = end_to_end::run("/bin/bash", {"-c", shell}, end_to_end::patient(500));
     code = exit.code;
     const Command* next = i + 1 < page.steps.size() ? std::get_if<Command>(&page.steps[i + 1]) : nullptr;

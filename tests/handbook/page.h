@@ -1,13 +1,13 @@
-// A page of the handbook, as its test sees it. Blocks between ``` are
+// A page of the handbook, as its test sees it. Its blocks are
 //
-//   ```console           commands, each after "$ "; the lines below are printed by it, in this order,
-//   whatever
-//                        the spaces. "..." stands for lines that are left out.
-//   ```json mine.json    a file, by the second word. Where the repository has it, it contains these lines;
-//                        otherwise the reader writes it
+//   ```console          commands, each after "$ "; after a backslash it goes on in the next line. What it
+//                       prints has the lines below it, in this order, whatever the spaces; for readers
+//                       "..." says that some are left out.
+//   ```json mine.json   a file, by the second word. Where the repository has it, these lines stand in it;
+//                       otherwise the reader writes it.
 //
-// and all others are text. A number in code style in the text, such as `42.1`, was printed by a command. A
-// table whose headings are "track | slice | begin | end" tells what stands in the timelines
+// and others, which are not looked at. In the text a number in code style, such as `42.1`, was printed by a
+// command, and a table with the headings "track | slice | begin | end" tells what stands in the timelines
 // (NAME.perfetto-trace) that commands wrote.
 #ifndef WEFT_TESTS_HANDBOOK_PAGE_H
 #define WEFT_TESTS_HANDBOOK_PAGE_H

@@ -193,6 +193,7 @@ check "tests --all: chooses none" called "--output-on-failure --no-tests=error -
 check "tests --all: with longer slices of campaigns" called "WEFT_CAMPAIGN=long"
 INSTALLED_ALL=0 weft test
 check "tests need the test packages" called "libgtest-dev"
+check "tests need what renders the handbook" called "cmark-gfm"
 check "tests do not need those of the CI" not_called "clang-tidy-19"
 
 set_up
@@ -214,6 +215,15 @@ check "unknown campaign: names the known" has "$err" 'unknown campaign "nothing"
 check "unknown campaign: its status" is "$status" 2
 weft campaign equivalence --seed 3
 check "runs the full campaign" is "$out" "campaign full --seed 3"
+
+set_up
+mkdir -p "$tree/docs"
+printf '#!/bin/sh\necho "rendered to $*"\n' >"$tree/docs/render"
+chmod +x "$tree/docs/render"
+INSTALLED_ALL=0 weft handbook
+check "handbook: renders into the build folder" is "$out" "rendered to $tree/build/release/handbook"
+check "handbook: installs what renders" called "cmark-gfm"
+check "handbook: builds nothing" not_called "cmake"
 
 set_up
 INSTALLED_ALL=0 weft packages waveform
