@@ -226,6 +226,20 @@ check "handbook: installs what renders" called "cmark-gfm"
 check "handbook: builds nothing" not_called "cmake"
 
 set_up
+fake cpack <<'FAKE'
+echo "cpack $* in $PWD" >>"$calls"
+[ "${CPACK_FAILS:-0}" = 0 ] || exit 1
+echo "CPack: - package: $PWD/weft_1_amd64.deb generated."
+FAKE
+INSTALLED_ALL=0 weft package
+check "a package: everything that users install is built" called "--target product"
+check "a package: what makes it is there" called "dpkg-dev"
+check "a package: made in the build folder" called "cpack -G DEB in $tree/build/release"
+check "a package: says where it is" has "$err" "made $tree/build/release/weft_1_amd64.deb"
+CPACK_FAILS=1 weft package
+check "a package that fails: status 2" is "$status" 2
+
+set_up
 INSTALLED_ALL=0 weft packages waveform
 check "installs a named section" called "gtkwave"
 check "and no other" not_called "clang-19"
