@@ -115,7 +115,7 @@ Session::Session(const SessionOptions& options)
       }()) {
   // Before the simulation, not after it: a folder that cannot be made should not cost a run.
   if (!options_.out.empty()) make_folder(options_.out);
-  start_trace(device_.gpu(), options_.trace);
+  fst_ = start_trace(device_.gpu(), options_.trace);
   start_timeline(device_.gpu(), options_.timeline);
   if (transactions_ != nullptr) transactions_->begin(device_.gpu());
   start_tables(device_.gpu(), options_.sample, options_.out, options_.functional);
@@ -220,7 +220,8 @@ ExitCode Session::execute(Outcome& outcome, const std::function<void(runtime::De
   end_checkpoints(outcome);
   if (transactions_ != nullptr) transactions_->close();
   finish_timeline(device_.gpu());
-  finish_trace(device_.gpu());  // after the results: a waveform that does not fit the disk must not cost them
+  finish_trace(device_.gpu(),
+               fst_.get());  // after the results: a waveform that does not fit the disk must not cost them
 
   const auto is_of_scalars = [](const check::Report& report) { return report.kind == "scalar"; };
   const auto& reports = device_.reports();

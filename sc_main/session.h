@@ -88,6 +88,7 @@ class Session {
   std::optional<CheckpointFile> checkpoint_;  // with --checkpoint or --resume
   bool cannot_write_ = false;                 // and it has been said
   const std::unique_ptr<TransactionTrace> transactions_;
+  std::unique_ptr<FstPipe> fst_;  // if the waveforms go through one
   runtime::Device device_;
 };
 

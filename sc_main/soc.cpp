@@ -166,7 +166,7 @@ ExitCode soc(const Words& words) {
     gpu_options.observations.push_back({transactions->hops(), transactions->observer(), false});
   if (options.functional) options.gpu_overrides.emplace_back("host.functional=true");
   Soc soc("soc", config, load_gpu_of(config, options.gpu_overrides), log ? *log : std::cout, gpu_options);
-  start_trace(soc.gpu(), options.trace);
+  const auto fst = start_trace(soc.gpu(), options.trace);
   start_timeline(soc.gpu(), options.timeline);
   if (transactions != nullptr) transactions->begin(soc.gpu());
   start_tables(soc.gpu(), options.sample, options.out);
@@ -192,7 +192,8 @@ ExitCode soc(const Words& words) {
   if (!violations.empty()) std::cerr << "weft: protocol violations:\n" << violations;
   if (transactions != nullptr) transactions->close();
   finish_timeline(soc.gpu());
-  finish_trace(soc.gpu());  // after the results: a waveform that does not fit the disk must not cost them
+  finish_trace(soc.gpu(),
+               fst.get());  // after the results: a waveform that does not fit the disk must not cost them
   if (!outcome.fault.empty()) {
     std::cerr << "weft: " << outcome.fault << "\n";
     return ExitCode::kFault;

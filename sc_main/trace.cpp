@@ -10,24 +10,41 @@ namespace weft::cli {
 
 void add_trace_options(Options& description, TraceOptions& options) {
   SignalSelection& selection = options.selection;
-  description.text("vcd", options.file, "FILE", "write waveforms to this file")
+  description
+      .text("vcd", options.file, "FILE",
+            "write waveforms to this file; as FST, by GTKWave's vcd2fst, if it ends in .fst")
       .text("vcd-signals", selection.signals, "PATH,...",
             "signals and scopes of the waveforms, with commas between: sm0,l2_*,sm*.scheduler*.stall (all)");
   add_window_options(description, "vcd", "the waveforms", selection);
 }
 
-void start_trace(Gpu& gpu, const TraceOptions& options) {
+std::unique_ptr<FstPipe> start_trace(Gpu& gpu, const TraceOptions& options) {
   const SignalSelection& selection = options.selection;
   if (options.file.empty()) {
-    if (selection.signals.empty() && selection.is_everything()) return;
+    if (selection.signals.empty() && selection.is_everything()) return nullptr;
     throw InputError("--vcd-...", "says what waveforms have; give the file, too: --vcd FILE");
   }
   check_window_options("vcd", selection);
-  gpu.write_waveform(options.file, selection);
+  if (!FstPipe::wanted_for(options.file)) {
+    gpu.write_waveform(options.file, selection);
+    return nullptr;
+  }
+  auto pipe = std::make_unique<FstPipe>(options.file);
+  gpu.write_waveform(pipe->input(), selection);
+  pipe->close_input();
+  return pipe;
 }
 
-void finish_trace(Gpu& gpu) {
-  gpu.close_waveforms();
+void finish_trace(Gpu& gpu, FstPipe* pipe) {
+  if (pipe == nullptr) return gpu.close_waveforms();
+  std::string problem;
+  try {
+    gpu.close_waveforms();
+  } catch (const InputError& error) {
+    problem = error.what();
+  }
+  pipe->finish();  // knows better what was wrong
+  if (!problem.empty()) throw InputError("", problem);
 }
 
 void start_tables(Gpu& gpu, std::uint64_t interval, const std::string& folder, bool functional) {

@@ -3,10 +3,12 @@
 #define WEFT_SC_MAIN_TRACE_H
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "common/output_files.h"
+#include "sc_main/fst_pipe.h"
 #include "weft/platform/gpu.h"
 #include "weft/platform/signal_selection.h"
 
@@ -24,9 +26,10 @@ void add_trace_options(Options& description, TraceOptions& options);
 
 // Called once, before the first launch. Throws InputError if no signal or no time is selected, the file
 // cannot be written, or Weft was built without tracing.
-void start_trace(Gpu& gpu, const TraceOptions& options);
+// What it returns, if anything, goes to finish_trace().
+[[nodiscard]] std::unique_ptr<FstPipe> start_trace(Gpu& gpu, const TraceOptions& options);
 // Called once, after the last launch. Throws InputError if the file could not be written to the end.
-void finish_trace(Gpu& gpu);
+void finish_trace(Gpu& gpu, FstPipe* pipe);
 
 // The tables of the results, samples.csv if `interval` is not 0 and launches.csv: called once, before the
 // first launch. Without a folder for results there are none, and without timing neither.
