@@ -194,6 +194,7 @@ check "tests --all: with longer slices of campaigns" called "WEFT_CAMPAIGN=long"
 INSTALLED_ALL=0 weft test
 check "tests need the test packages" called "libgtest-dev"
 check "tests need what renders the handbook" called "cmark-gfm"
+check "tests need Python's packages" called "python3-pandas"
 check "tests do not need those of the CI" not_called "clang-tidy-19"
 
 set_up
