@@ -1,5 +1,5 @@
-# cmake -DSOURCE=FOLDER -DRELEASE=X.Y.Z -DFILE=FILE -P version.cmake: writes which version the sources are of, if the file
-# says something else. Tags of releases are vX.Y.Z.
+# cmake -DSOURCE=FOLDER -DRELEASE=X.Y.Z -DFILE=FILE -P version.cmake: writes which version the sources are of. Tags of
+# releases are vX.Y.Z. Changes that are not committed are not told: they come and go without a look at this.
 set(version ${RELEASE})
 set(ENV{GIT_OPTIONAL_LOCKS} 0)  # looking must not disturb another git
 find_program(git git)
@@ -8,7 +8,7 @@ if(git)
                   OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
   # Sources that lie in a repository of something else are none of its versions.
   if(NOT failed AND top STREQUAL SOURCE)
-    execute_process(COMMAND ${git} -C ${SOURCE} describe --tags --match v[0-9]* --always --dirty OUTPUT_VARIABLE described
+    execute_process(COMMAND ${git} -C ${SOURCE} describe --tags --match v[0-9]* --always OUTPUT_VARIABLE described
                     RESULT_VARIABLE failed OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
     if(NOT failed AND described MATCHES "^v(.*)$")
       set(version ${CMAKE_MATCH_1})
@@ -17,10 +17,4 @@ if(git)
     endif()
   endif()
 endif()
-set(before "")
-if(EXISTS ${FILE})
-  file(STRINGS ${FILE} before)
-endif()
-if(NOT before STREQUAL version)
-  file(WRITE ${FILE} "${version}\n")
-endif()
+file(WRITE ${FILE} "${version}\n")

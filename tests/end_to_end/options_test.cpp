@@ -70,12 +70,15 @@ std::map<std::string, Shown> help_of(const std::string& command) {
   return options;
 }
 
-const Words kCommands{"area",   "run",  "demo", "bench", "characterize", "compare",      "reproduce",
+const Words kCommands{"area",   "run",  "demo", "bench", "characterize", "compare",      "reproduce", "sweep",
                       "energy", "cuda", "soc",  "list",  "ptx",          "check-config", "schema"};
 // What stands for no number.
 const std::set<std::string> kTexts{"",
                                    "NAME",
                                    "FILE",
+                                   "FILE|NAME",
+                                   "OPTIONS",
+                                   "local|slurm",
                                    "DIR",
                                    "WORD",
                                    "PATH=VALUE",
@@ -117,6 +120,7 @@ TEST(NumericOptions, AllHaveARowThatSaysWhatHelpSays) {
 
 // Words in front of an option with which the command ends before it does anything, whatever the value.
 const std::map<std::string, Words> kInFront{{"area", {"area", "--config", "nowhere"}},
+                                            {"sweep", {"sweep", "nowhere"}},
                                             {"run", {"run", "--workload", "nowhere"}},
                                             {"characterize", {"characterize", "nowhere"}},
                                             {"compare", {"compare", "--workloads", "nowhere"}},
