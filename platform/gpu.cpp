@@ -185,8 +185,8 @@ void Gpu::Impl::make_memory() {
   }
   system.make_ports(interconnect_clock, map.ports());
   system.on_attached = [this] { host.withdraw_access(); };
-  system.on_written = [this](const tlm::tlm_generic_payload& write) {
-    for (auto& sm : sms) sm.update_system_lines(write);
+  system.on_written = [this](std::uint64_t address, const tlm::tlm_generic_payload& write) {
+    for (auto& sm : sms) sm.update_system_lines(address, write);
   };
   system.on_withdrawn = [this](std::uint64_t first, std::uint64_t last) {
     for (auto& sm : sms) sm.drop_system_lines(first, last);

@@ -58,7 +58,9 @@ void SystemSide::reach_windows() {
     windows_.forget(first, last);
     on_withdrawn(first, last);
   };
-  window_port_->on_written = [this](const tlm::tlm_generic_payload& write) { on_written(write); };
+  window_port_->on_written = [this](std::uint64_t address, const tlm::tlm_generic_payload& write) {
+    on_written(address, write);
+  };
   execute::SystemMemory::Path path;
   path.ask = [this](std::uint64_t around) { return direct_region(*window_port_, around); };
   path.move = [this](bool write, std::uint64_t to, std::uint8_t* data, unsigned bytes) {

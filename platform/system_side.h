@@ -27,7 +27,7 @@ class SystemSide {
   void make_ports(ClockDomain& interconnect, unsigned memory_ports);
   // Told when a kernel's write to a window is done, and when direct access to some bytes, both included,
   // ends.
-  std::function<void(const tlm::tlm_generic_payload& write)> on_written;
+  std::function<void(std::uint64_t address, const tlm::tlm_generic_payload& write)> on_written;
   std::function<void(std::uint64_t first, std::uint64_t last)> on_withdrawn;
   // Of device memory in system memory: told that others no longer see it in the image at any time.
   std::function<void()> on_attached;

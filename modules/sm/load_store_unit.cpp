@@ -405,9 +405,9 @@ bool LoadStoreUnit::take_line(std::uint64_t tag, const std::uint8_t* bytes) {
   return true;
 }
 
-void LoadStoreUnit::update_system_lines(const tlm::tlm_generic_payload& write) {
+void LoadStoreUnit::update_system_lines(std::uint64_t address, const tlm::tlm_generic_payload& write) {
   if (!config_.system_cached || !config_.l1d.enabled) return;
-  system_lines_.update(write.get_address() + execute::kSystemSpace, write);
+  system_lines_.update(address + execute::kSystemSpace, write);
 }
 
 void LoadStoreUnit::drop_system_lines(std::uint64_t first, std::uint64_t last) {

@@ -108,8 +108,8 @@ class LoadStoreUnit {
 
   // The bytes of a line of system memory have come, and its response will. Not a line: returns false.
   bool take_line(std::uint64_t tag, const std::uint8_t* bytes);
-  // A write to system memory (by its own address) is done: cached bytes change alike.
-  void update_system_lines(const tlm::tlm_generic_payload& write);
+  // A write to system memory is done, from its `address` on: cached bytes change alike.
+  void update_system_lines(std::uint64_t address, const tlm::tlm_generic_payload& write);
   // Cached bytes of system memory from `first` to `last` (+ kSystemSpace) are not valid any more; or all are
   // not.
   void drop_system_lines(std::uint64_t first, std::uint64_t last);

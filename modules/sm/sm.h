@@ -144,7 +144,9 @@ class Sm final : public sc_core::sc_module,
   void carry_data(bool carries) { carries_data_ = carries; }
 
   // A kernel's write to system memory is done: what the first level holds of it changes alike.
-  void update_system_lines(const tlm::tlm_generic_payload& write) { memory_.update_system_lines(write); }
+  void update_system_lines(std::uint64_t address, const tlm::tlm_generic_payload& write) {
+    memory_.update_system_lines(address, write);
+  }
   // What the first level holds of system memory from `first` to `last` is no longer valid.
   void drop_system_lines(std::uint64_t first, std::uint64_t last) {
     constexpr std::uint64_t kLast = execute::kSystemSpace - 1;

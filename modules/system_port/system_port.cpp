@@ -261,6 +261,7 @@ void SystemPort::prepare(Outside& outside, tlm::tlm_command command) {
   const std::uint64_t address = request.get_address() + outside.first;
   const unsigned bytes = outside.bytes;
   outside.own = origin_of(request) != nullptr;
+  outside.at = address;
   outside.set_command(command);
   outside.set_address(base_ + address);
   outside.set_data_ptr(request.get_data_ptr());
@@ -318,9 +319,8 @@ void SystemPort::count(bool write, unsigned bytes) {
 }
 
 void SystemPort::landed(const Outside& outside) {
-  const std::uint64_t offset = outside.get_address() - base_;
-  if (!outside.own) return carve_out_->exchange(offset, outside.get_data_length());
-  if (outside.is_write()) carve_out_->landed(offset, outside.get_data_ptr(), outside.get_data_length());
+  if (!outside.own) return carve_out_->exchange(outside.at, outside.get_data_length());
+  if (outside.is_write()) carve_out_->landed(outside.at, outside.get_data_ptr(), outside.get_data_length());
 }
 
 // Whether no part of the request is left. An error of any part is the request's.
@@ -349,7 +349,7 @@ void SystemPort::answered(Outside& outside, Cycle ready) {
   const bool first_half = &outside == state_.exclusive && outside.is_read();
   if (carve_out_ != nullptr && status > 0) landed(outside);
   if (request.payload != nullptr && status > 0 && outside.own) fill(*request.payload, outside.get_data_ptr());
-  if (outside.own && outside.is_write() && status > 0 && on_written) on_written(outside);
+  if (outside.own && outside.is_write() && status > 0 && on_written) on_written(base_ + outside.at, outside);
   outside.release();  // may make it idle
   if (request.payload == nullptr) return;
   if (status <= 0) ++errors_;

@@ -48,8 +48,8 @@ class SystemPort final : public sc_core::sc_module,
 
   // Told when the outside takes direct access to these bytes back, both included.
   std::function<void(std::uint64_t first, std::uint64_t last)> on_invalidate;
-  // Told when a write to a window is done.
-  std::function<void(const tlm::tlm_generic_payload& write)> on_written;
+  // Told when a write to a window is done, from which address on: the payload's may be another's by now.
+  std::function<void(std::uint64_t address, const tlm::tlm_generic_payload& write)> on_written;
   // Nothing is under way.
   bool quiet() const;
 
@@ -70,6 +70,7 @@ class SystemPort final : public sc_core::sc_module,
   struct Outside final : Payload {
     Request request;                  // without payload: idle, or forgotten by a reset
     unsigned first = 0, bytes = 0;    // the part of its data
+    std::uint64_t at = 0;             // its address inside; outside, a bus may change the payload's
     bool busy = false;                // the outside holds it
     bool own = false;                 // the request was of Weft's own origin
     std::vector<unsigned char> kept;  // data that are not the request's

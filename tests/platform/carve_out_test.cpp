@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <numeric>
+#include <tuple>
 
 #include "default_addresses.h"
 #include "platform/gpu_bench.h"
@@ -268,6 +269,35 @@ TEST(CarveOutTime, IsTheSameWithoutDirectAccess) {
 }
 
 // ---- what goes wrong
+
+// Interconnects may leave another address in a payload than that with which it was sent.
+class CarveOutBehindABus : public ::testing::TestWithParam<std::tuple<const char*, const char*>> {};
+INSTANTIATE_TEST_SUITE_P(Transports, CarveOutBehindABus,
+                         ::testing::Combine(::testing::Values("gtx480", "dwr-tesla"),
+                                            ::testing::Values("at", "lt")),
+                         [](const auto& info) {
+                           return std::string(std::get<0>(info.param), 0, 3) + "_" + std::get<1>(info.param);
+                         });
+
+TEST_P(CarveOutBehindABus, KeepsItsOwnAddresses) {
+  const auto& [config, transport] = GetParam();
+  constexpr std::uint32_t kThreads = 4 * 96;
+  GpuBench bench(Machine::with_carve_out({std::string("host.dma_transport=") + transport}), config,
+                 Machine::options());
+  SystemRam ram("ram", kBase, kBytes, SystemRam::Access::kTransactions);
+  ram.behind_bus = true;
+  bench.device.gpu().dma_socket.bind(ram.socket);
+  std::vector<std::uint32_t> values(kThreads);
+  std::iota(values.begin(), values.end(), 1000);
+  const runtime::Address in = bench.words(values), out = bench.zeros(4 * kThreads);
+  bench.load(scale_kernel());
+  for (std::uint32_t turn = 0; turn < 2; ++turn) {
+    bench.run({4, 1, 1}, {96, 1, 1}, runtime::Arguments().add(in).add(out));
+    for (std::uint32_t i = 0; i < kThreads; ++i)
+      ASSERT_EQ(ram.word(out - kDeviceBase + 4 * i), 3 * (1000 + i) + 1) << i;
+  }
+  EXPECT_EQ(bench.device.gpu().violations(), "");
+}
 
 TEST(CarveOutErrors, NeedsSystemMemory) {
   GpuBench bench(Machine::with_carve_out({}), "integrated", Machine::options());

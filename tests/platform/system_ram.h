@@ -33,6 +33,7 @@ class SystemRam : public sc_core::sc_module {
   std::vector<unsigned char> data;
   std::uint64_t reads = 0, writes = 0, bytes = 0, enabled_writes = 0;
   std::uint64_t bad_from = UINT64_MAX;  // offsets from here on answer with an address error
+  bool behind_bus = false;  // which leaves the payload with its target's address, as interconnects may
 
  protected:
   void count(const tlm::tlm_generic_payload& payload) {
@@ -40,6 +41,13 @@ class SystemRam : public sc_core::sc_module {
     bytes += payload.get_data_length();
   }
   bool move(tlm::tlm_generic_payload& payload) {
+    const bool moved = copy(payload);
+    if (behind_bus) payload.set_address(payload.get_address() - base);
+    return moved;
+  }
+
+ private:
+  bool copy(tlm::tlm_generic_payload& payload) {
     const std::uint64_t offset = payload.get_address() - base;
     const unsigned length = payload.get_data_length();
     if (payload.get_address() < base || offset + length > data.size() || offset + length > bad_from)
@@ -58,7 +66,6 @@ class SystemRam : public sc_core::sc_module {
     return true;
   }
 
- private:
   void transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
     count(payload);
     delay += latency_;

@@ -368,9 +368,10 @@ TEST(UnifiedCache, KeepsWhatOthersWriteFromBeingSeenUntilAsked) {
 // A store of block 1 is seen by block 0, which has the line; with 1024 threads, each block has an SM of its
 // own.
 TEST(UnifiedCache, StoresAndAtomicsOfOtherSmsAreSeen) {
-  for (const char* change : {"st.global.u32 [%rd1], %r1;", "red.global.add.u32 [%rd1], %r1;"}) {
+  const auto check = [](const std::string& change, bool behind_bus) {
     apart([&] {
       SlowWrites machine({"sm.system_cached=true"});
+      machine.ram.behind_bus = behind_bus;
       const runtime::Address flag = machine.bench.zeros(4);
       machine.bench.load(kernel_text(".param .u64 data, .param .u64 flag", std::string(R"(
   ld.param.u64 %rd1, [data];
@@ -399,6 +400,11 @@ WAIT:
       EXPECT_EQ(machine.ram.word(128), 1u);
       return std::string();
     });
+  };
+  for (const bool behind_bus : {false, true}) {
+    SCOPED_TRACE(behind_bus);
+    check("st.global.u32 [%rd1], %r1;", behind_bus);
+    check("red.global.add.u32 [%rd1], %r1;", behind_bus);
   }
 }
 
