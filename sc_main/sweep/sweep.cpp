@@ -1,7 +1,12 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
 
 #include "common/output_files.h"
@@ -9,16 +14,18 @@
 #include "sc_main/options.h"
 #include "sc_main/report.h"
 #include "sc_main/results_folder.h"
+#include "sc_main/sweep/screening_design.h"
 #include "sc_main/sweep/sweep_engine.h"
 #include "sc_main/sweep/sweep_plan.h"
 #include "sc_main/sweep/sweep_store.h"
+#include "sc_main/table.h"
 #include "weft/common/error.h"
 
 namespace weft::cli {
 namespace {
 
 struct SweepOptions {
-  std::string name, store = "weft-sweep.db", exported, engine = "local", slurm, worker;
+  std::string name, store = "weft-sweep.db", exported, effects, engine = "local", slurm, worker;
   std::uint64_t jobs = 0;
   bool retry = false, again = false, plan = false, keep = false;
 };
@@ -80,6 +87,57 @@ bool write_export(const SweepStore& store, const std::string& sweep, const std::
   return elsewhere.empty();
 }
 
+// The value of a factor at a level.
+std::string level_of(const Sweep& sweep, std::size_t factor, bool second) {
+  for (std::size_t row = 0; row < sweep.design.size(); ++row) {
+    if (sweep.design[row][factor] == second) return sweep.points[row].values[sweep.factors[factor]];
+  }
+  return "";
+}
+
+// A table for each combination of the axes that are no factors.
+std::string effects(const Sweep& sweep, const SweepStore& store, const std::string& metric) {
+  std::string text;
+  const std::size_t rows = sweep.design.size();
+  for (std::size_t begin = 0; begin < sweep.points.size(); begin += rows) {
+    std::string group = metric;
+    for (std::size_t axis = 0; axis < sweep.axes.size(); ++axis) {
+      if (std::find(sweep.factors.begin(), sweep.factors.end(), axis) != sweep.factors.end()) continue;
+      group += ", " + sweep.axes[axis] + " " + sweep.points[begin].values[axis];
+    }
+    std::vector<double> results;
+    double mean = 0;
+    for (std::size_t row = 0; row < rows; ++row) {
+      const auto value = store.value_of(sweep.runs[sweep.points[begin + row].run].id, metric);
+      if (!value.has_value()) break;
+      results.push_back(*value);
+      mean += *value / static_cast<double>(rows);
+    }
+    if (results.size() != rows) {
+      text += group + ": not all runs have it\n\n";
+      continue;
+    }
+    const std::vector<double> found = effects_of(sweep.design, results);
+    std::vector<std::size_t> order(found.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return std::abs(found[a]) > std::abs(found[b]); });
+    TextTable table({{"factor", Align::kLeft},
+                     {"first", Align::kLeft},
+                     {"second", Align::kLeft},
+                     {"effect"},
+                     {"of the mean"}});
+    for (const std::size_t f : order) {
+      const std::size_t axis = sweep.factors[f];
+      table.row({sweep.axes[axis], level_of(sweep, f, false), level_of(sweep, f, true),
+                 fmt::format("{:+.6g}", found[f]),
+                 mean == 0 ? "-" : fmt::format("{:+.1f} %", 100 * found[f] / mean)});
+    }
+    text += group + fmt::format("; mean {:.6g}\n", mean) + table.text(kPageWidth) + "\n";
+  }
+  return text;
+}
+
 // What the points of the sweep came to, and the worst exit code.
 ExitCode summary(const Sweep& sweep, const SweepStore& store, const std::string& file) {
   std::size_t done = 0, missing = 0;
@@ -113,6 +171,8 @@ ExitCode sweep(const Words& words) {
             "which sweep: a JSON file, or an experiment; without it, the sweeps of the store are listed")
       .text("store", options.store, "FILE", "SQLite database of runs and what they measured; made if missing")
       .number("jobs", options.jobs, {1, 1024, 1, "runs"}, "runs at a time; as many as cores if not given")
+      .text("effects", options.effects, "METRIC",
+            "of a screening design: how much each factor changes this number, as cycles")
       .text("engine", options.engine, "local|slurm", "where: on this machine, or as job arrays of Slurm")
       .text("slurm", options.slurm, "OPTIONS", "with --engine slurm: further options of sbatch, in one text")
       .text("worker", options.worker, "FILE", "what Slurm starts: a job of the list in this file")
@@ -130,6 +190,8 @@ ExitCode sweep(const Words& words) {
   check_engine(options);
   if (options.name.empty()) return list_sweeps(options);
   const Sweep sweep = read_sweep(options.name);
+  if (!options.effects.empty() && sweep.factors.empty())
+    throw InputError("--effects", "has a meaning for a sweep with \"screening\" only");
   SweepStore store(options.store);
   if (options.plan) {
     show_plan(sweep, store);
@@ -149,6 +211,7 @@ ExitCode sweep(const Words& words) {
   engine.run(open, parallel, cluster ? &slurm : nullptr);
   if (interrupted()) std::cerr << "weft: interrupted; the same command goes on with the runs that are left\n";
   const bool written = write_export(store, sweep.name, options.exported);
+  if (!options.effects.empty()) std::cout << effects(sweep, store, options.effects);
   const ExitCode code = summary(sweep, store, options.store);
   return written ? code : std::max(code, ExitCode::kBadInput);
 }

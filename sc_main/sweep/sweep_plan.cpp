@@ -18,6 +18,7 @@
 #include "sc_main/reproduce_json.h"
 #include "sc_main/run_record.h"
 #include "sc_main/session.h"
+#include "sc_main/sweep/screening_design.h"
 #include "sc_main/variant.h"
 #include "weft/common/error.h"
 #include "weft/warp_formation/plugins.h"
@@ -215,34 +216,70 @@ class Builder {
   std::map<std::string, std::size_t> numbers_;
 };
 
-// Every combination; the last axis changes fastest.
+// Every combination of the axes that are no factors, the last one changing fastest; for each, every row of
+// the design.
 void add_all(const std::vector<Axis>& axes, const SweepRun& base, const std::string& where, Sweep& sweep) {
   Builder builder(sweep);
-  std::vector<std::size_t> effects(axes.size());
-  for (std::size_t i = 0; i < axes.size(); ++i) effects[i] = i;
+  std::vector<std::size_t> effects(axes.size()), free;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    effects[i] = i;
+    if (std::find(sweep.factors.begin(), sweep.factors.end(), i) == sweep.factors.end()) free.push_back(i);
+  }
   std::stable_sort(effects.begin(), effects.end(), [&](std::size_t a, std::size_t b) {
     return rank_of(axes[a].name) < rank_of(axes[b].name);
   });
+  const std::size_t rows = sweep.factors.empty() ? 1 : sweep.design.size();
   std::vector<std::size_t> at(axes.size(), 0);
   for (;;) {
-    SweepRun run = base;
-    std::vector<std::string> values;
-    for (std::size_t i = 0; i < axes.size(); ++i) values.push_back(axes[i].values[at[i]].first);
-    for (const std::size_t i : effects) axes[i].values[at[i]].second(run);
-    builder.add(std::move(values), std::move(run), where);
-    std::size_t i = axes.size();
-    while (i > 0 && ++at[i - 1] == axes[i - 1].values.size()) at[--i] = 0;
+    for (std::size_t row = 0; row < rows; ++row) {
+      for (std::size_t f = 0; f < sweep.factors.size(); ++f)
+        at[sweep.factors[f]] = sweep.design[row][f] ? 1 : 0;
+      SweepRun run = base;
+      std::vector<std::string> values;
+      for (std::size_t i = 0; i < axes.size(); ++i) values.push_back(axes[i].values[at[i]].first);
+      for (const std::size_t i : effects) axes[i].values[at[i]].second(run);
+      builder.add(std::move(values), std::move(run), where);
+    }
+    std::size_t i = free.size();
+    while (i > 0 && ++at[free[i - 1]] == axes[free[i - 1]].values.size()) at[free[--i]] = 0;
     if (i == 0) return;
   }
 }
 
-void check_axes(const std::vector<Axis>& axes, const Place& place) {
+void read_plan(const Place& place, const std::vector<Axis>& axes, Sweep& sweep) {
+  if (!place.has("screening")) return;
+  const Place screening = place.at("screening");
+  screening.keys({"factors"}, {"foldover"});
+  bool foldover = false;
+  if (screening.has("foldover")) {
+    const Place flag = screening.at("foldover");
+    if (!flag.value().is_boolean()) flag.refuse("true or false");
+    foldover = flag.value().get<bool>();
+  }
+  for (const Place& item : screening.at("factors").items()) {
+    const std::string name = item.one_of(sweep.axes);
+    const auto axis =
+        static_cast<std::size_t>(std::find(sweep.axes.begin(), sweep.axes.end(), name) - sweep.axes.begin());
+    if (axes[axis].values.size() != 2)
+      throw InputError(item.where(), "'" + name + "' has " + std::to_string(axes[axis].values.size()) +
+                                         " values; allowed: an axis with two");
+    if (std::find(sweep.factors.begin(), sweep.factors.end(), axis) != sweep.factors.end())
+      throw InputError(item.where(), "'" + name + "' stands there twice");
+    sweep.factors.push_back(axis);
+  }
+  if (sweep.factors.size() > kMostFactors)
+    screening.at("factors").refuse("at most " + std::to_string(kMostFactors));
+  sweep.design = screening_design(sweep.factors.size(), foldover);
+}
+
+void check_axes(const std::vector<Axis>& axes, const Sweep& sweep, const Place& place) {
   std::set<std::string> names;
-  double points = 1;
-  for (const Axis& axis : axes) {
-    if (!names.insert(axis.name).second)
-      throw InputError(place.at("axes").where(), "'" + axis.name + "' stands there twice");
-    points *= static_cast<double>(axis.values.size());
+  double points = sweep.factors.empty() ? 1 : static_cast<double>(sweep.design.size());
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    if (!names.insert(axes[i].name).second)
+      throw InputError(place.at("axes").where(), "'" + axes[i].name + "' stands there twice");
+    if (std::find(sweep.factors.begin(), sweep.factors.end(), i) == sweep.factors.end())
+      points *= static_cast<double>(axes[i].values.size());
   }
   if (points > kMostPoints) {
     throw InputError(place.at("axes").where(),
@@ -255,7 +292,7 @@ void check_axes(const std::vector<Axis>& axes, const Place& place) {
 Sweep sweep_of_file(const std::string& file) {
   const nlohmann::json document = config::read_file(file);
   const Place place(document, file);
-  place.keys({"axes"}, {"title", "config", "set", "limits"});
+  place.keys({"axes"}, {"title", "config", "set", "limits", "screening"});
   const std::filesystem::path path(file);
   Sweep sweep;
   sweep.name = path.stem().string();
@@ -270,7 +307,8 @@ Sweep sweep_of_file(const std::string& file) {
     axes.push_back(read_axis(item, path.parent_path().string()));
     sweep.axes.push_back(axes.back().name);
   }
-  check_axes(axes, place);
+  read_plan(place, axes, sweep);
+  check_axes(axes, sweep, place);
   add_all(axes, base, file, sweep);
   return sweep;
 }

@@ -41,6 +41,11 @@ struct SweepPoint {
 struct Sweep {
   std::string name, title;
   std::vector<std::string> axes;
+  // Numbers of the axes that a screening design varies together; empty: all combinations are there. The
+  // points are in groups of `design.size()`, one row each; within a group the other axes have the same
+  // values.
+  std::vector<std::size_t> factors;
+  std::vector<std::vector<bool>> design;
   std::vector<SweepPoint> points;
   std::vector<SweepRun> runs;  // each once, in the order of their first points
   // Of a run; 0: none.

@@ -179,6 +179,18 @@ std::optional<double> SweepStore::seconds_like(const SweepRun& run) const {
   });
 }
 
+std::optional<double> SweepStore::value_of(const std::string& run, const std::string& metric) const {
+  return guarded(*database_, [&]() -> std::optional<double> {
+    SQLite::Statement query(*database_,
+                            "SELECT value.value FROM run JOIN value ON value.run = run.number JOIN metric ON "
+                            "metric.number = value.metric WHERE run.id = ? AND metric.name = ?");
+    query.bind(1, run);
+    query.bind(2, metric);
+    if (!query.executeStep()) return {};
+    return query.getColumn(0).getDouble();
+  });
+}
+
 void SweepStore::describe(const Sweep& sweep) {
   guarded(*database_, [&] {
     SQLite::Transaction all(*database_);

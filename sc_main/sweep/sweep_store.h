@@ -63,6 +63,9 @@ class SweepStore {
   // A run, in place of the one that is there.
   void record(const SweepRun& run, const SweepResult& result);
 
+  // A number of a run; nothing: the run is not there, or did not come to it.
+  std::optional<double> value_of(const std::string& run, const std::string& metric) const;
+
   struct Summary {
     std::string name, title;
     std::uint64_t points = 0, done = 0, failed = 0;

@@ -11,6 +11,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -179,6 +180,30 @@ TEST(Sweep, LimitsEndRuns) {
   const Exit cycles = weft(command(folder));
   EXPECT_EQ(cycles.code, 3);
   EXPECT_THAT(cycles.err, HasSubstr("fault: "));
+}
+
+TEST(Sweep, AScreeningTellsWhatEachFactorChanges) {
+  const Folder folder;
+  folder.write("s.json",
+               R"({"config": "harp-fermi", "screening": {"factors": ["sm.pipeline_depth", "scheme"]},
+    "axes": [{"name": "workload", "values": ["bfs"]}, {"name": "size", "values": ["small"]},
+             {"name": "scheme", "values": ["sbr", "harp"]}, {"name": "sm.pipeline_depth", "values": [8, 24]}]})");
+  const Exit exit = weft(command(folder, {"--effects", "cycles"}));
+  ASSERT_EQ(exit.code, 0) << exit.err;
+  // The design of two factors has all four combinations.
+  double mean = 0, deep = 0;
+  for (const ordered_json& row : rows_of(folder)) {
+    const double cycles = row.at("values").at("cycles").get<double>();
+    mean += cycles / 4;
+    deep += (row.at("axes").at("sm.pipeline_depth") == "24" ? cycles : -cycles) / 2;
+  }
+  EXPECT_GT(deep, 0);
+  std::ostringstream wanted;
+  wanted << "sm.pipeline_depth  8      24      +" << deep;
+  EXPECT_THAT(exit.out, AllOf(HasSubstr("cycles, workload bfs, size small; mean "), HasSubstr(wanted.str())));
+  folder.write("s.json", sweep_text());
+  EXPECT_THAT(weft(command(folder, {"--effects", "cycles"})).err,
+              HasSubstr("--effects: has a meaning for a sweep with \"screening\" only"));
 }
 
 TEST(Sweep, MistakesCostNoRun) {

@@ -3,14 +3,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "folder.h"
 #include "sc_main/csv_reader.h"
+#include "sc_main/sweep/screening_design.h"
 #include "sc_main/sweep/sweep_plan.h"
 #include "sc_main/sweep/sweep_store.h"
 #include "weft/common/error.h"
@@ -143,6 +146,79 @@ TEST(SweepFile, MistakesAreAnsweredWithTheirPlace) {
               HasSubstr("/limits/seconds: found 0"));
   EXPECT_THAT(refusal(with_axes(R"({"name": "workload", "values": ["no"]})")),
               AllOf(HasSubstr("the run with workload no"), HasSubstr("bfs")));
+}
+
+// --- screening designs ---
+
+TEST(ScreeningDesign, LevelsAreBalancedAndAnyTwoFactorsIndependent) {
+  for (std::size_t factors = 1; factors <= kMostFactors; ++factors) {
+    for (const bool foldover : {false, true}) {
+      const auto design = screening_design(factors, foldover);
+      EXPECT_EQ(design.size(), (factors / 4 * 4 + 4) * (foldover ? 2 : 1));
+      for (std::size_t a = 0; a < factors; ++a) {
+        int balance = 0;
+        std::vector<int> together(factors, 0);
+        for (const auto& row : design) {
+          ASSERT_EQ(row.size(), factors);
+          balance += row[a] ? 1 : -1;
+          for (std::size_t b = 0; b < a; ++b) together[b] += row[a] == row[b] ? 1 : -1;
+        }
+        EXPECT_EQ(balance, 0) << factors << " " << a;
+        for (std::size_t b = 0; b < a; ++b) EXPECT_EQ(together[b], 0) << factors << " " << a << " " << b;
+      }
+    }
+  }
+  EXPECT_THROW(screening_design(0, false), std::invalid_argument);
+  EXPECT_THROW(screening_design(kMostFactors + 1, false), std::invalid_argument);
+}
+
+TEST(ScreeningDesign, FindsTheEffectsOfASum) {
+  const auto design = screening_design(5, false);
+  std::vector<double> results;
+  for (const auto& row : design) results.push_back(100 + (row[0] ? 8 : 0) - (row[3] ? 30 : 0));
+  const auto effects = effects_of(design, results);
+  EXPECT_NEAR(effects[0], 8, 1e-9);
+  EXPECT_NEAR(effects[1], 0, 1e-9);
+  EXPECT_NEAR(effects[3], -30, 1e-9);
+}
+
+TEST(ScreeningDesign, AFoldoverFreesEffectsOfInteractions) {
+  const auto interaction = [](const std::vector<std::vector<bool>>& design) {
+    std::vector<double> results;
+    for (const auto& row : design) results.push_back(row[0] && row[1] ? 12 : 0);
+    return effects_of(design, results);
+  };
+  const auto plain = interaction(screening_design(7, false)), folded = interaction(screening_design(7, true));
+  double mixed = 0;
+  for (std::size_t f = 2; f < 7; ++f) {
+    mixed += std::abs(plain[f]);
+    EXPECT_NEAR(folded[f], 0, 1e-9);
+  }
+  EXPECT_GT(mixed, 1) << "there was something to free them of";
+}
+
+TEST(SweepFile, AScreeningVariesItsFactorsTogether) {
+  const Folder folder;
+  const std::string axes =
+      R"("axes": [{"name": "workload", "values": ["bfs", "aes"]}, {"name": "size", "values": ["small"]},
+    {"name": "sm.l1d.ways", "values": [2, 4]}, {"name": "scheme", "values": ["sbr", "harp"]},
+    {"name": "long", "values": {"no": [], "yes": ["sm.pipeline_depth=24"]}}])";
+  const Sweep sweep = read_sweep(folder.write("s.json", R"({"config": "harp-fermi", "screening":
+    {"factors": ["sm.l1d.ways", "long", "scheme"], "foldover": true}, )" +
+                                                            axes + "}"));
+  EXPECT_THAT(sweep.factors, ElementsAre(2, 4, 3));
+  EXPECT_EQ(sweep.design.size(), 8u);
+  ASSERT_EQ(sweep.points.size(), 16u) << "of each workload the design";
+  EXPECT_THAT(sweep.points[0].values, ElementsAre("bfs", "small", "4", "sbr", "yes"));
+  EXPECT_THAT(sweep.points[3].values, ElementsAre("bfs", "small", "2", "sbr", "no")) << "all first levels";
+  EXPECT_EQ(sweep.points[8].values[0], "aes");
+  const auto with = [&](const std::string& screening) {
+    return refusal("{\"screening\": " + screening + ", " + axes + "}");
+  };
+  EXPECT_THAT(with(R"({"factors": ["no"]})"), HasSubstr("/screening/factors/0: found \"no\""));
+  EXPECT_THAT(with(R"({"factors": ["size"]})"), HasSubstr("'size' has 1 values; allowed: an axis with two"));
+  EXPECT_THAT(with(R"({"factors": ["long", "long"]})"), HasSubstr("'long' stands there twice"));
+  EXPECT_THAT(with(R"({"factors": ["long"], "foldover": 1})"), HasSubstr("/screening/foldover: found 1"));
 }
 
 // --- store ---
