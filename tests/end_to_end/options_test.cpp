@@ -75,6 +75,7 @@ const Words kCommands{"area",   "run",  "demo", "bench", "characterize", "compar
 // What stands for no number.
 const std::set<std::string> kTexts{"",
                                    "NAME",
+                                   "METRIC",
                                    "FILE",
                                    "FILE|NAME",
                                    "OPTIONS",

@@ -79,7 +79,8 @@ Exit run(const std::string& program, const std::vector<std::string>& arguments, 
   const pid_t child = fork();
   if (child < 0) throw std::runtime_error("fork");
   if (child == 0)
-    become(program, arguments, start, out.write_end, start.terminal_columns != 0 ? out.write_end : err.write_end);
+    become(program, arguments, start, out.write_end,
+           start.terminal_columns != 0 ? out.write_end : err.write_end);
   close(out.write_end);
   close(err.write_end);
 
