@@ -62,20 +62,20 @@ std::string digits(double value, int count) {
 TEST(Reproduce, ListsTheExperiments) {
   const Exit exit = weft({"reproduce"});
   EXPECT_EQ(exit.code, 0) << exit.err;
-  for (const char* name :
-       {"harp ", "harp-trends ", "crown ", "crown-trends ", "dwr ", "dwr-trends ", "stsimt "})
+  for (const char* name : {"harp-schemes ", "harp-trends ", "crown-schemes ", "crown-trends ", "dwr-sizes ",
+                           "dwr-trends ", "stsimt-speed "})
     EXPECT_THAT(exit.out, HasSubstr(std::string("\n") + name));
   EXPECT_THAT(exit.out, HasSubstr("HARP over SBR, DWF and LWM"));
   const Exit wrong = weft({"reproduce", "harpp"});
   EXPECT_EQ(wrong.code, 2);
-  EXPECT_THAT(wrong.err, AllOf(HasSubstr("unknown experiment 'harpp'"), HasSubstr("dwr-trends, harp")));
+  EXPECT_THAT(wrong.err, AllOf(HasSubstr("unknown experiment 'harpp'"), HasSubstr("dwr-trends, harp-")));
 }
 
 // A slice of an experiment of the project: its numbers are those of `weft compare` and of the runs.
 TEST(Reproduce, ASliceHasTheNumbersOfCompare) {
   const Folder folder, other;
-  const std::vector<std::string> slice{"reproduce", "harp",  "--only", "BFS,MTM",
-                                       "--size",    "small", "--out",  folder.path()};
+  const std::vector<std::string> slice{"reproduce", "harp-schemes", "--only", "BFS,MTM",
+                                       "--size",    "small",        "--out",  folder.path()};
   const Exit exit = weft(slice, patient(500));
   ASSERT_EQ(exit.code, 0) << exit.err;
   EXPECT_THAT(exit.err, HasSubstr("8 of 8 runs to do"));
@@ -87,8 +87,8 @@ TEST(Reproduce, ASliceHasTheNumbersOfCompare) {
                  patient(500))
                 .code,
             0);
-  const std::string page = folder.text("harp-slice.md");
-  EXPECT_FALSE(folder.has("harp.md")) << "a slice is not the whole";
+  const std::string page = folder.text("harp-schemes-slice.md");
+  EXPECT_FALSE(folder.has("harp-schemes.md")) << "a slice is not the whole";
   const ordered_json runs = other.json("comparison.json").at("runs");
   const std::vector<std::string> programs{"BFS", "MTM"}, variants{"SBR", "DWF", "LWM", "HARP"};
   const Table cycles = table_of(page, "core cycles", 1), lanes = table_of(page, "lane activity", 1),
@@ -131,12 +131,12 @@ TEST(Reproduce, ASliceHasTheNumbersOfCompare) {
   EXPECT_EQ(claims.at("`harp.speedup.sbr.mean`").at("ours"), ratios.at("harmonic mean").at("HARP : SBR"));
   EXPECT_THAT(page, HasSubstr("Claims are not judged"));
   EXPECT_THAT(folder.text("verdicts.md"), HasSubstr("| HARP | 83 | 0 | 0 | 0 | 0 | 83 |"));
-  EXPECT_THAT(folder.text("harp-slice.csv"), HasSubstr("\"\",\"BFS\",\"harp\",\"cycles\","));
+  EXPECT_THAT(folder.text("harp-schemes-slice.csv"), HasSubstr("\"\",\"BFS\",\"harp\",\"cycles\","));
 
   // Again: nothing is left to do, and another experiment finds what it shares.
   const Exit again = weft(slice, patient(500));
   EXPECT_THAT(again.err, AllOf(HasSubstr("8 of 8 runs are there already"), HasSubstr("0 of 8 runs to do")));
-  EXPECT_EQ(folder.text("harp-slice.md"), page);
+  EXPECT_EQ(folder.text("harp-schemes-slice.md"), page);
 }
 
 // Experiments of the test's own: WEFT_EXPERIMENTS while it lives.

@@ -91,12 +91,12 @@ TEST(SweepFile, PointsThatAreTheSameRunShareIt) {
 }
 
 TEST(SweepFile, AnExperimentIsOne) {
-  const Sweep sweep = read_sweep("harp");
+  const Sweep sweep = read_sweep("harp-schemes");
   EXPECT_THAT(sweep.axes, ElementsAre("program", "variant"));
   EXPECT_GT(sweep.points.size(), 40u);
   EXPECT_THAT(sweep.points[0].values, Contains("sbr"));
   EXPECT_THAT(message_of([] { read_sweep("harpy"); }),
-              AllOf(HasSubstr("found 'harpy'"), HasSubstr("an experiment: crown, "), HasSubstr("harp, ")));
+              AllOf(HasSubstr("found 'harpy'"), HasSubstr("an experiment: crown-schemes, "), HasSubstr("harp-schemes, ")));
 }
 
 TEST(SweepFile, ProgramsAreNamedByWhatIsInThem) {
