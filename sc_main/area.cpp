@@ -153,7 +153,7 @@ ExitCode area(const Words& words) {
   }
   if (!printed.empty()) {
     const ResultsFolder locked(printed, "area");
-    return report_printed_areas(experiment_folder(), printed) ? ExitCode::kDone : ExitCode::kBadInput;
+    return report_printed_areas(experiment_folder(), printed, true) ? ExitCode::kDone : ExitCode::kBadInput;
   }
   if (!scheme.empty()) {
     const Variant chosen = variant("--scheme", scheme);

@@ -239,7 +239,7 @@ bool write(const std::string& path, const std::string& text) {
   return elsewhere.empty();
 }
 
-bool report(const std::string& experiments, const std::string& folder) {
+bool report(const std::string& experiments, const std::string& folder, bool print) {
   const Claims claims = read_claims(experiments + "/claims.json");
   const Causes causes = read_causes(experiments + "/causes.json", claims);
   const std::string file = experiments + "/area.json";
@@ -270,15 +270,15 @@ bool report(const std::string& experiments, const std::string& folder) {
   bool there = write(folder + "/area.json", text_of(out));
   there = write(folder + "/area.md", markdown(page)) && there;
   there = write(folder + "/verdicts.md", markdown(verdicts_of(claims, folder))) && there;
-  std::cout << plain(page, Paint::of(STDOUT_FILENO));
+  if (print) std::cout << plain(page, Paint::of(STDOUT_FILENO));
   return there;
 }
 
 }  // namespace printed_areas
 }  // namespace
 
-bool report_printed_areas(const std::string& experiments, const std::string& folder) {
-  return printed_areas::report(experiments, folder);
+bool report_printed_areas(const std::string& experiments, const std::string& folder, bool print) {
+  return printed_areas::report(experiments, folder, print);
 }
 
 }  // namespace weft::cli

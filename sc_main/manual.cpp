@@ -120,7 +120,7 @@ constexpr const char* kBashFunctions = R"bash(
 _weft_candidates() {
   case $2 in
     configs | workloads | schemes | statistics) "$1" list "$2" 2>/dev/null | sed 's/ .*//' ;;
-    experiments) "$1" reproduce 2>/dev/null | sed '1d; /^$/,$d; s/ .*//' ;;
+    experiments) "$1" reproduce 2>/dev/null | sed '/^$/d; /^name /d; s/ .*//' ;;
     *) printf '%s\n' "${2//|/$'\n'}" ;;
   esac
 }

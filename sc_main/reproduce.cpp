@@ -1,20 +1,29 @@
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <iostream>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 #include <utility>
 
 #include "common/output_files.h"
+#include "sc_main/area_printed.h"
 #include "sc_main/interrupt.h"
 #include "sc_main/options.h"
+#include "sc_main/processes.h"
+#include "sc_main/progress.h"
 #include "sc_main/report.h"
 #include "sc_main/reproduce_campaign.h"
 #include "sc_main/reproduce_energy.h"
 #include "sc_main/reproduce_experiment.h"
+#include "sc_main/reproduce_groups.h"
 #include "sc_main/reproduce_report.h"
 #include "sc_main/reproduce_results.h"
+#include "sc_main/reproduce_spread.h"
 #include "sc_main/results_folder.h"
 #include "sc_main/table.h"
 #include "workloads/workload.h"
@@ -24,37 +33,53 @@ namespace {
 
 struct ReproduceOptions {
   std::string name, only, size, keys, out = "weft-reproduce";
-  std::uint64_t jobs = 0;
+  std::uint64_t jobs = 0, seeds = 1;
   bool again = false, sensitivity = false;
 
   bool whole() const { return only.empty() && size.empty(); }
 };
 
-ExitCode list_experiments(const std::string& folder, const Claims& claims) {
+// Everything in the folder of experiments.
+struct Library {
+  std::string folder;
+  std::vector<std::string> names;  // of experiments
+  Claims claims;
+  Causes causes;
+  ExperimentGroups groups;
+};
+
+Library read_library() {
+  Library library;
+  library.folder = experiment_folder();
+  library.names = experiment_names(library.folder);
+  library.claims = read_claims(library.folder + "/claims.json");
+  library.causes = read_causes(library.folder + "/causes.json", library.claims);
+  auto named = library.names;
+  named.emplace_back(kAreaPage);
+  library.groups = read_groups(library.folder + "/groups.json", named);
+  return library;
+}
+
+ExitCode list_experiments(const Library& library) {
   constexpr std::size_t kTitleWidth = 44;
+  const Paint paint = Paint::of(STDOUT_FILENO);
   TextTable table({{"name", Align::kLeft},
                    {"what the paper shows", Align::kLeft},
                    {"programs"},
                    {"variants"},
                    {"claims"},
                    {"keys"}});
-  for (const std::string& name : experiment_names(folder)) {
-    std::string file = folder;
-    file.append("/").append(name).append(".json");
-    const Experiment experiment = read_experiment(name, file, claims);
+  for (const std::string& name : library.names) {
+    const Experiment experiment =
+        read_experiment(name, library.folder + "/" + name + ".json", library.claims);
     table.row({name, clipped(experiment.title, kTitleWidth), std::to_string(experiment.programs.size()),
                std::to_string(experiment.variants.size()), std::to_string(experiment.claims.size()),
                std::to_string(experiment.sensitivity.size())});
   }
-  std::cout << table.text(kPageWidth, Paint::of(STDOUT_FILENO));
+  TextTable groups({{"name", Align::kLeft}, {"a group of experiments", Align::kLeft}});
+  for (const auto& [name, group] : library.groups) groups.row({name, group.about});
+  std::cout << table.text(kPageWidth, paint) << "\n" << groups.text(kPageWidth, paint);
   return ExitCode::kDone;
-}
-
-Experiment find_experiment(const std::string& name, const std::string& folder, const Claims& claims) {
-  const auto names = experiment_names(folder);
-  if (std::find(names.begin(), names.end(), name) == names.end())
-    throw InputError("weft reproduce", "unknown experiment '" + name + "'; known: " + joined(names));
-  return read_experiment(name, folder + "/" + name + ".json", claims);
 }
 
 // The names with commas between them that an option gives, of those known.
@@ -89,7 +114,7 @@ std::vector<Sensitivity> sensitivities_of(const Experiment& experiment, const Re
 }
 
 // The experiment as --only and --size cut it down.
-void cut(Experiment& experiment, const ReproduceOptions& options) {
+void cut_down(Experiment& experiment, const ReproduceOptions& options) {
   if (!options.only.empty()) {
     std::vector<std::string> known, wanted;
     for (const ExperimentProgram& program : experiment.programs) known.push_back(program.abbr);
@@ -109,9 +134,10 @@ void cut(Experiment& experiment, const ReproduceOptions& options) {
   }
 }
 
-std::string command_of(const ReproduceOptions& options) {
-  return "weft reproduce " + options.name + (options.sensitivity ? " --sensitivity" : "") +
+std::string command_of(const std::string& name, const ReproduceOptions& options) {
+  return "weft reproduce " + name + (options.sensitivity ? " --sensitivity" : "") +
          (options.keys.empty() ? "" : " --keys " + options.keys) +
+         (options.seeds == 1 ? "" : " --seeds " + std::to_string(options.seeds)) +
          (options.only.empty() ? "" : " --only " + options.only) +
          (options.size.empty() ? "" : " --size " + options.size);
 }
@@ -123,62 +149,219 @@ bool write(const std::string& path, const std::string& text) {
   return elsewhere.empty();
 }
 
+// An experiment with its runs, from reading its file to writing its page.
+class Reproduction {
+ public:
+  Reproduction(const std::string& name, const Library& library, const ReproduceOptions& options,
+               RunSeconds& seconds)
+      : library_(library), options_(options), experiment_(prepared(name)) {
+    sensitivities_ = sensitivities_of(experiment_, options);
+    for (const Sensitivity& one : sensitivities_) {
+      if (!is_about_prices(one)) to_run_.push_back(one);
+    }
+    campaign_ = std::make_unique<Campaign>(experiment_, options.out, to_run_, options.seeds, seconds);
+  }
+
+  const Experiment& experiment() const { return experiment_; }
+  Campaign& campaign() { return *campaign_; }
+
+  // NAME.json, .csv, .md and verdicts.md. False: something is not where it should be.
+  bool write_results() {
+    const Results results = campaign_->results();
+    const Rules& rules = library_.claims.rules;
+    const bool whole = options_.whole();
+    classify(experiment_, results);
+    judged_ = judge_all(experiment_, results, rules, whole);
+    auto settings = campaign_->settings(rules, whole);
+    const auto seeds = campaign_->seeds(rules, whole);
+    for (SettingResult& priced : with_other_prices(experiment_, results, rules, whole))
+      settings.push_back(std::move(priced));
+    mark_flips(settings, judged_);
+    page_ = page_of({experiment_, results, judged_, settings, seeds, library_.causes,
+                     command_of(experiment_.name, options_), whole});
+    auto json = json_of(experiment_, results, judged_, settings);
+    if (!seeds.empty()) json["seeds"] = json_of(seeds);
+    bool there = write(base() + ".json", text_of(json));
+    there = write(base() + ".csv", csv_of(experiment_, results, settings, seeds)) && there;
+    there = write(base() + ".md", markdown(page_)) && there;
+    return write(options_.out + "/verdicts.md", markdown(verdicts_of(library_.claims, options_.out))) &&
+           there;
+  }
+
+  // After write_results.
+  const Page& page() const { return page_; }
+  // A line of a group's table: how many runs are verified, and how many claims have which verdict.
+  std::vector<std::string> summary() const {
+    const auto [good, all] = campaign_->verified();
+    std::vector<std::string> row{experiment_.name, fmt::format("{} of {}", good, all),
+                                 std::to_string(judged_.size())};
+    for (const Verdict verdict :
+         {Verdict::kReproduced, Verdict::kSameTrend, Verdict::kNot, Verdict::kDependsOnUnprinted}) {
+      const auto count = std::count_if(judged_.begin(), judged_.end(),
+                                       [&](const ClaimResult& one) { return one.verdict == verdict; });
+      row.push_back(options_.whole() ? std::to_string(count) : "-");
+    }
+    row.push_back(base() + ".md");
+    return row;
+  }
+
+ private:
+  Experiment prepared(const std::string& name) const {
+    Experiment experiment = read_experiment(name, library_.folder + "/" + name + ".json", library_.claims);
+    cut_down(experiment, options_);
+    return experiment;
+  }
+  // A slice does not take the place of the whole.
+  std::string base() const {
+    return options_.out + "/" + experiment_.name + (options_.whole() ? "" : "-slice");
+  }
+
+  const Library& library_;
+  const ReproduceOptions& options_;
+  Experiment experiment_;
+  std::vector<Sensitivity> sensitivities_, to_run_;
+  std::unique_ptr<Campaign> campaign_;
+  std::vector<ClaimResult> judged_;
+  Page page_;
+};
+
+std::string hours(double seconds) {
+  constexpr double kHour = 3600;
+  return seconds < kHour ? rounded_time(seconds) : fmt::format("{:.1f} h", seconds / kHour);
+}
+
+// What a group will take, before anything runs.
+void announce(const std::string& name, const std::vector<std::unique_ptr<Reproduction>>& parts,
+              const ReproduceOptions& options) {
+  std::set<std::string> counted;
+  Campaign::Outlook all;
+  for (const auto& part : parts) {
+    const auto one = part->campaign().outlook(options.again, counted);
+    all.open += one.open;
+    all.unknown += one.unknown;
+    all.seconds += one.seconds;
+  }
+  const unsigned parallel = options.jobs != 0 ? static_cast<unsigned>(options.jobs) : usable_cores();
+  std::cerr << fmt::format("weft: {}: {} experiments, {} of {} runs to do", name, parts.size(), all.open,
+                           counted.size());
+  if (all.unknown < all.open) {
+    std::cerr << fmt::format("; {} of them take about {} of CPU, {} with {} at a time",
+                             all.open - all.unknown, hours(all.seconds), hours(all.seconds / parallel),
+                             parallel);
+  }
+  if (all.unknown > 0) std::cerr << fmt::format("; of {} nothing is known yet", all.unknown);
+  std::cerr << "\n";
+}
+
+// ... and what it took.
+void conclude(const std::string& name, const std::vector<std::unique_ptr<Reproduction>>& parts,
+              double wall_seconds) {
+  std::set<std::string> counted;
+  double seconds = 0;
+  for (const auto& part : parts) seconds += part->campaign().taken(counted).seconds;
+  TextTable table({{"experiment", Align::kLeft},
+                   {"verified runs"},
+                   {"claims"},
+                   {"reproduced"},
+                   {"same trend"},
+                   {"not"},
+                   {"depends on unprinted"},
+                   {"page", Align::kLeft}});
+  for (const auto& part : parts) table.row(part->summary());
+  std::cout << table.text(0, Paint::of(STDOUT_FILENO));
+  std::cerr << fmt::format("weft: {}: {} runs, which took {} of CPU; this time {}\n", name, counted.size(),
+                           hours(seconds), rounded_time(wall_seconds));
+}
+
+ExitCode interrupted_here() {
+  std::cerr << "weft: interrupted; the same command goes on with the runs that are left\n";
+  return ExitCode::kFault;
+}
+
+ExitCode reproduce_one(const Library& library, const ReproduceOptions& options) {
+  RunSeconds seconds(options.out);
+  Reproduction one(options.name, library, options, seconds);
+  if (options.seeds > 1 && one.experiment().headline.empty())
+    throw InputError("--seeds", "'" + options.name + "' has no 'headline', the claims that it looks at");
+  catch_interrupts();
+  const ResultsFolder locked(options.out, "reproduce");
+  one.campaign().run(options.again, options.jobs);
+  if (interrupted()) return interrupted_here();
+  const bool there = one.write_results();
+  std::cout << plain(one.page(), Paint::of(STDOUT_FILENO));
+  const int worst = there ? 0 : static_cast<int>(ExitCode::kBadInput);
+  return static_cast<ExitCode>(std::max(worst, one.campaign().worst()));
+}
+
+ExitCode reproduce_group(const ExperimentGroup& group, const Library& library, ReproduceOptions options) {
+  for (const auto& [option, given] :
+       {std::pair("--only", !options.only.empty()), {"--keys", !options.keys.empty()}}) {
+    if (given) throw InputError(option, "goes with an experiment; '" + options.name + "' is a group of them");
+  }
+  if (options.size.empty()) options.size = group.size;
+  const auto began = std::chrono::steady_clock::now();
+  catch_interrupts();
+  const ResultsFolder locked(options.out, "reproduce");
+  RunSeconds seconds(options.out);
+  std::vector<std::unique_ptr<Reproduction>> parts;
+  bool there = true;
+  for (const std::string& name : group.experiments) {
+    if (name != kAreaPage) parts.push_back(std::make_unique<Reproduction>(name, library, options, seconds));
+  }
+  announce(options.name, parts, options);
+  int worst = 0;
+  for (const auto& part : parts) {
+    part->campaign().run(options.again, options.jobs);
+    if (interrupted()) return interrupted_here();
+    there = part->write_results() && there;
+    worst = std::max(worst, part->campaign().worst());
+  }
+  if (parts.size() != group.experiments.size())
+    there = report_printed_areas(library.folder, options.out, false) && there;
+  conclude(options.name, parts,
+           std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
+  return static_cast<ExitCode>(std::max(worst, there ? 0 : static_cast<int>(ExitCode::kBadInput)));
+}
+
 }  // namespace
 
 ExitCode reproduce(const Words& words) {
   ReproduceOptions options;
   Options description("options");
-  description.text("name", options.name, "NAME", "which experiment; without it, all are listed")
+  description
+      .text("name", options.name, "NAME", "which experiment, or group of them; without it, all are listed")
       .text("only", options.only, "PROGRAM,...",
             "only these programs, by the paper's abbreviations; no verdicts")
       .text("size", options.size, "SIZE", "another size for all programs, as small; no verdicts")
       .flag("sensitivity", options.sensitivity,
             "also the headline for other values of what the paper does not print")
       .text("keys", options.keys, "PATH,...", "with --sensitivity: only these of its keys")
+      .number("seeds", options.seeds, {1, 1000, 1, "inputs"},
+              "also the headline for other inputs, so many with those of the sizes: where they are generated")
       .number("jobs", options.jobs, {1, 1024, 1, "runs"}, "runs at a time; as many as cores if not given")
       .flag("again", options.again, "also repeat runs whose results are there already")
       .text("out", options.out, "DIR",
             "folder for NAME.md, .json and .csv, verdicts.md, and the results of the runs under runs")
       .plugins();
-  if (!parse(words, "weft reproduce [NAME] [--out DIR] [--sensitivity] [--only A,B] [--size S]", description,
-             "name")) {
+  if (!parse(words, "weft reproduce [NAME] [--out DIR] [--sensitivity] [--seeds N] [--only A,B] [--size S]",
+             description, "name")) {
     return ExitCode::kDone;
   }
-  const std::string folder = experiment_folder();
-  const Claims claims = read_claims(folder + "/claims.json");
-  if (options.name.empty()) return list_experiments(folder, claims);
-  const Causes causes = read_causes(folder + "/causes.json", claims);
-  Experiment experiment = find_experiment(options.name, folder, claims);
-  cut(experiment, options);
-  catch_interrupts();
-  const ResultsFolder locked(options.out, "reproduce");
-  const auto sensitivities = sensitivities_of(experiment, options);
-  std::vector<Sensitivity> to_run = sensitivities;
-  to_run.erase(std::remove_if(to_run.begin(), to_run.end(), is_about_prices), to_run.end());
-  Campaign campaign(experiment, options.out, to_run);
-  campaign.run(options.again, options.jobs);
-  if (interrupted()) {
-    std::cerr << "weft: interrupted; the same command goes on with the runs that are left\n";
-    return ExitCode::kFault;
+  const Library library = read_library();
+  if (options.name.empty()) return list_experiments(library);
+  const auto group = library.groups.find(options.name);
+  if (group != library.groups.end()) return reproduce_group(group->second, library, options);
+  if (options.name == kAreaPage) {
+    const ResultsFolder locked(options.out, "reproduce");
+    return report_printed_areas(library.folder, options.out, true) ? ExitCode::kDone : ExitCode::kBadInput;
   }
-  const Results results = campaign.results();
-  classify(experiment, results);
-  auto judged = judge_all(experiment, results, claims.rules, options.whole());
-  auto settings = campaign.settings(claims.rules, options.whole());
-  for (SettingResult& priced : with_other_prices(experiment, results, claims.rules, options.whole()))
-    settings.push_back(std::move(priced));
-  mark_flips(settings, judged);
-  const Page page =
-      page_of({experiment, results, judged, settings, causes, command_of(options), options.whole()});
-  // A slice does not take the place of the whole.
-  const std::string base = options.out + "/" + options.name + (options.whole() ? "" : "-slice");
-  bool there = write(base + ".json", text_of(json_of(experiment, results, judged, settings)));
-  there = write(base + ".csv", csv_of(experiment, results, settings)) && there;
-  there = write(base + ".md", markdown(page)) && there;
-  there = write(options.out + "/verdicts.md", markdown(verdicts_of(claims, options.out))) && there;
-  std::cout << plain(page, Paint::of(STDOUT_FILENO));
-  const int worst = there ? 0 : static_cast<int>(ExitCode::kBadInput);
-  return static_cast<ExitCode>(std::max(worst, campaign.worst()));
+  if (std::find(library.names.begin(), library.names.end(), options.name) == library.names.end()) {
+    std::vector<std::string> groups;
+    for (const auto& [name, one] : library.groups) groups.push_back(name);
+    throw InputError("weft reproduce", "unknown experiment '" + options.name + "'; known: " +
+                                           joined(library.names) + "; groups: " + joined(groups));
+  }
+  return reproduce_one(library, options);
 }
 
 }  // namespace weft::cli

@@ -21,7 +21,7 @@
 
 namespace weft::cli {
 
-RunSeconds::RunSeconds(std::string file) : file_(std::move(file)) {
+RunSeconds::RunSeconds(const std::string& folder) : file_(folder + "/runs/seconds.json") {
   std::error_code none;
   if (!std::filesystem::is_regular_file(file_, none)) return;
   const auto json = nlohmann::json::parse(read_input(file_), nullptr, false);
@@ -59,17 +59,37 @@ void RunSeconds::set(const std::string& key, double seconds) {
 }
 
 Campaign::Campaign(const Experiment& experiment, const std::string& folder,
-                   const std::vector<Sensitivity>& sensitivities)
-    : experiment_(experiment), folder_(folder + "/runs"), seconds_(folder_ + "/seconds.json") {
-  add("");
-  if (sensitivities.empty()) return;
+                   const std::vector<Sensitivity>& sensitivities, std::uint64_t seeds, RunSeconds& seconds)
+    : experiment_(experiment), folder_(folder + "/runs"), seconds_(seconds) {
+  add({});
   const auto needed = headline_variants();
   for (const Sensitivity& one : sensitivities) {
-    for (const std::string& setting : one.settings) {
-      of_.push_back(&one);
-      add(setting, &needed);
-    }
+    for (const std::string& setting : one.settings) add({setting, &one, 0}, &needed);
   }
+  for (std::uint64_t seed = 1; seed < seeds; ++seed)
+    add({"seed " + std::to_string(seed), nullptr, seed}, &needed);
+}
+
+Campaign::Outlook Campaign::outlook(bool again, std::set<std::string>& counted) const {
+  Outlook outlook;
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    if (!counted.insert(folders_[i]).second || (!again && runs_[i].finished())) continue;
+    ++outlook.open;
+    const auto seconds = expected(i);
+    outlook.seconds += seconds.value_or(0);
+    outlook.unknown += seconds ? 0 : 1;
+  }
+  return outlook;
+}
+
+Campaign::Outlook Campaign::taken(std::set<std::string>& counted) const {
+  Outlook taken;
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    if (!counted.insert(folders_[i]).second || !rows_[i].measures) continue;
+    ++taken.open;
+    taken.seconds += rows_[i].measures->cpu_seconds;
+  }
+  return taken;
 }
 
 void Campaign::run(bool again, std::uint64_t jobs) {
@@ -87,10 +107,10 @@ void Campaign::run(bool again, std::uint64_t jobs) {
   end_progress_line();
 }
 
-Results Campaign::results_of(std::size_t setting) const {
+Results Campaign::results_of(std::size_t change) const {
   std::vector<RunResult> list;
-  for (std::size_t i = 0; i < places_[setting].size(); ++i) {
-    const std::optional<std::size_t>& run = places_[setting][i];
+  for (std::size_t i = 0; i < places_[change].size(); ++i) {
+    const std::optional<std::size_t>& run = places_[change][i];
     if (run) {
       const std::string& kernel = experiment_.programs[i / experiment_.variants.size()].kernel;
       list.push_back(result_of(rows_[*run], folders_[*run], experiment_.measures, kernel));
@@ -106,11 +126,29 @@ Results Campaign::results_of(std::size_t setting) const {
 std::vector<SettingResult> Campaign::settings(const Rules& rules, bool whole) const {
   std::vector<SettingResult> list;
   for (std::size_t i = 1; i < places_.size(); ++i) {
+    if (changes_[i].of == nullptr) continue;
     Results of = results_of(i);
     auto claims = judge_headline(experiment_, of, rules, whole);
-    list.push_back({of_[i - 1], names_[i], std::move(of), std::move(claims), false});
+    list.push_back({changes_[i].of, changes_[i].name, std::move(of), std::move(claims), false});
   }
   return list;
+}
+
+std::vector<SeedResult> Campaign::seeds(const Rules& rules, bool whole) const {
+  std::vector<SeedResult> list;
+  for (std::size_t i = 1; i < places_.size(); ++i) {
+    if (changes_[i].of != nullptr) continue;
+    Results of = results_of(i);
+    auto claims = judge_headline(experiment_, of, rules, whole);
+    list.push_back({changes_[i].name, std::move(of), std::move(claims)});
+  }
+  return list;
+}
+
+std::pair<std::size_t, std::size_t> Campaign::verified() const {
+  const auto good =
+      std::count_if(rows_.begin(), rows_.end(), [](const Row& row) { return row.exit_code == 0; });
+  return {static_cast<std::size_t>(good), rows_.size()};
 }
 
 int Campaign::worst() const {
@@ -128,35 +166,38 @@ std::vector<std::string> Campaign::headline_variants() const {
   return names;
 }
 
-void Campaign::add(const std::string& setting, const std::vector<std::string>* needed) {
-  names_.push_back(setting);
+void Campaign::add(const Change& change, const std::vector<std::string>* needed) {
+  changes_.push_back(change);
   auto& places = places_.emplace_back();
   for (const ExperimentProgram& program : experiment_.programs) {
     for (const ExperimentVariant& variant : experiment_.variants) {
       const bool wanted =
           needed == nullptr || std::find(needed->begin(), needed->end(), variant.name) != needed->end();
-      places.push_back(wanted ? std::optional(plan(program, variant, setting)) : std::nullopt);
+      places.push_back(wanted ? std::optional(plan(program, variant, change)) : std::nullopt);
     }
   }
 }
 
 std::size_t Campaign::plan(const ExperimentProgram& program, const ExperimentVariant& variant,
-                           const std::string& setting) {
+                           const Change& change) {
+  const auto workload = workloads::find(program.workload);
+  const bool seeded = change.seed != 0 && workloads::has_seed(*workload);
+  const std::string size = program.size + (seeded ? ",seed=" + std::to_string(change.seed) : "");
   SessionOptions session;
   session.config = experiment_.config;
   session.overrides = experiment_.overrides;
   for (const auto* set : {&program.overrides, &variant.overrides})
     session.overrides.insert(session.overrides.end(), set->begin(), set->end());
-  if (!setting.empty()) session.overrides.push_back(setting);
+  if (change.of != nullptr) session.overrides.push_back(change.name);
   std::string effective;
   try {
-    const auto workload = workloads::find(program.workload);
-    effective = effective_config(config_of(with_settings(session, *workload, program.size))).dump();
+    effective = effective_config(config_of(with_settings(session, *workload, size))).dump();
   } catch (const InputError& error) {
     throw InputError(experiment_.file, "variant '" + variant.name + "'" +
-                                           (setting.empty() ? "" : " with " + setting) + ": " + error.what());
+                                           (change.name.empty() ? "" : " with " + change.name) + ": " +
+                                           error.what());
   }
-  session.out = folder_ + "/" + program.workload + "/" + fnv1a(program.size + effective);
+  session.out = folder_ + "/" + program.workload + "/" + fnv1a(size + effective);
   const auto same = std::find(folders_.begin(), folders_.end(), session.out);
   if (same != folders_.end()) return static_cast<std::size_t>(same - folders_.begin());
   works_.push_back(experiment_.config + " " + program.workload + " " + program.size);
@@ -166,8 +207,8 @@ std::size_t Campaign::plan(const ExperimentProgram& program, const ExperimentVar
   folders_.push_back(session.out);
   keys_.push_back(key);
   labels_.push_back((program.kernel.empty() ? program.abbr : program.workload) + " " + variant.label +
-                    (setting.empty() ? "" : " " + setting));
-  runs_.emplace_back(program.workload, variant.name, program.size, session);
+                    (change.name.empty() ? "" : " " + change.name));
+  runs_.emplace_back(program.workload, variant.name, size, session);
   return runs_.size() - 1;
 }
 

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sc_main/planned_run.h"
@@ -19,7 +21,8 @@ namespace weft::cli {
 // another machine file.
 class RunSeconds {
  public:
-  explicit RunSeconds(std::string file);
+  // As they stand in a folder of results, where they are kept.
+  explicit RunSeconds(const std::string& folder);
   std::optional<double> of(const std::string& key) const;
   // The mean of those whose key begins so.
   std::optional<double> like(const std::string& beginning) const;
@@ -36,10 +39,21 @@ class RunSeconds {
 // Runs that take less time come first.
 class Campaign {
  public:
-  // Plans the runs, with those of the headline under other settings; results go below `folder`/runs. Both
-  // must outlive it. Throws InputError for a configuration that is refused.
+  // Plans the runs, with those of the headline under other settings and for so many `seeds` of the inputs,
+  // the sizes' own among them; results go below `folder`/runs. All that is passed must outlive it. Throws
+  // InputError for a configuration that is refused.
   Campaign(const Experiment& experiment, const std::string& folder,
-           const std::vector<Sensitivity>& sensitivities);
+           const std::vector<Sensitivity>& sensitivities, std::uint64_t seeds, RunSeconds& seconds);
+
+  // What is to do, before anything runs.
+  struct Outlook {
+    std::size_t open = 0, unknown = 0;  // runs to do; those of which nothing is known
+    double seconds = 0;                 // of CPU, about, of those to do of which something is
+  };
+  // Without the runs whose folders are in `counted`, to which it adds its own.
+  Outlook outlook(bool again, std::set<std::string>& counted) const;
+  // CPU seconds that the runs took, and their number, of those not in `counted`.
+  Outlook taken(std::set<std::string>& counted) const;
 
   // Says on standard error what is to do, and what is done. After an interrupt, some runs are not finished.
   void run(bool again, std::uint64_t jobs);
@@ -47,16 +61,25 @@ class Campaign {
   // Of the machine as it is.
   Results results() const { return results_of(0); }
   std::vector<SettingResult> settings(const Rules& rules, bool whole) const;
+  // With the inputs of other seeds than the sizes' own.
+  std::vector<SeedResult> seeds(const Rules& rules, bool whole) const;
+  // How many runs ended with their results verified, and how many there are.
+  std::pair<std::size_t, std::size_t> verified() const;
   // The worst exit code of a run.
   int worst() const;
 
  private:
+  // What is not as in the experiment: a value of the machine, or the seed of the inputs, or nothing.
+  struct Change {
+    std::string name;                 // for people; empty: nothing
+    const Sensitivity* of = nullptr;  // of a value of the machine: `name` is "path=value"
+    std::uint64_t seed = 0;
+  };
   std::vector<std::string> headline_variants() const;
-  // Plans the runs under a setting, of all variants or of those needed.
-  void add(const std::string& setting, const std::vector<std::string>* needed = nullptr);
-  std::size_t plan(const ExperimentProgram& program, const ExperimentVariant& variant,
-                   const std::string& setting);
-  Results results_of(std::size_t setting) const;
+  // Plans the runs with a change, of all variants or of those needed.
+  void add(const Change& change, const std::vector<std::string>* needed = nullptr);
+  std::size_t plan(const ExperimentProgram& program, const ExperimentVariant& variant, const Change& change);
+  Results results_of(std::size_t change) const;
   // CPU seconds that a run of the workload may take, by the experiment.
   std::optional<double> guess(const ExperimentProgram& program) const;
   // ... and that the run may take: as before, else as others of its workload and size, else by the
@@ -68,11 +91,10 @@ class Campaign {
 
   const Experiment& experiment_;
   const std::string folder_;
-  RunSeconds seconds_;
-  // Per setting: its name, and per program and variant the number of the run; 0 is the machine as it is.
-  std::vector<std::string> names_;
+  RunSeconds& seconds_;
+  // The first is none; and per program and variant the number of the run.
+  std::vector<Change> changes_;
   std::vector<std::vector<std::optional<std::size_t>>> places_;
-  std::vector<const Sensitivity*> of_;  // of the settings after the first
   // Per run.
   std::vector<PlannedRun> runs_;
   std::vector<Row> rows_;

@@ -372,7 +372,8 @@ std::vector<std::string> experiment_names(const std::string& folder) {
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
     const std::filesystem::path& path = entry.path();
     const std::string name = path.stem().string();
-    if (path.extension() == ".json" && name != "claims" && name != "causes" && name != "area")
+    if (path.extension() == ".json" && name != "claims" && name != "causes" && name != "area" &&
+        name != "groups")
       names.push_back(name);
   }
   if (error) throw InputError(folder, "the experiments cannot be listed: " + error.message());

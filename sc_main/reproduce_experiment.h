@@ -108,7 +108,7 @@ Experiment read_experiment(const std::string& name, const std::string& file, con
 
 // Where experiments lie: $WEFT_EXPERIMENTS, or with the program.
 std::string experiment_folder();
-// Without claims.json and causes.json, sorted.
+// Without claims.json, causes.json, area.json and groups.json, sorted.
 std::vector<std::string> experiment_names(const std::string& folder);
 
 }  // namespace weft::cli

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "common/input_file.h"
+#include "sc_main/reproduce_spread.h"
 #include "sc_main/reproduce_tables.h"
 #include "weft/common/error.h"
 
@@ -214,6 +215,7 @@ Page page_of(const Reported& reported) {
   }
   if (!experiment.sensitivity.empty() || !reported.settings.empty())
     page.sections.push_back(sensitivity_section(reported));
+  if (!reported.seeds.empty()) page.sections.push_back(spread_section(reported));
   for (Section section : {bounds_section(reported), failures_section(reported)}) {
     if (!section.table.rows.empty()) page.sections.push_back(std::move(section));
   }

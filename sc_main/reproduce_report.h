@@ -15,6 +15,7 @@ struct Reported {
   const Results& results;
   const std::vector<ClaimResult>& claims;
   const std::vector<SettingResult>& settings;
+  const std::vector<SeedResult>& seeds;
   const Causes& causes;
   std::string command;  // that makes the page
   bool whole = true;    // all programs, at the sizes of the experiment

@@ -267,13 +267,14 @@ ordered_json json_of(const Experiment& experiment, const Results& results,
 }
 
 std::string csv_of(const Experiment& experiment, const Results& results,
-                   const std::vector<SettingResult>& settings) {
+                   const std::vector<SettingResult>& settings, const std::vector<SeedResult>& seeds) {
   std::ostringstream out;
   out << std::setprecision(17) << "setting,program,variant,measure,value\n";
   add_runs(out, experiment, "", results);
   for (const SettingResult& setting : settings) {
     if (!setting.computed) add_runs(out, experiment, setting.setting, setting.results);
   }
+  for (const SeedResult& seed : seeds) add_runs(out, experiment, seed.name, seed.results);
   return out.str();
 }
 

@@ -66,6 +66,12 @@ struct SettingResult {
   std::vector<ClaimResult> claims;  // those of the headline, in its order
   bool computed = false;            // from the runs of the machine as it is
 };
+// The headline with other inputs: of programs whose inputs are generated from a seed.
+struct SeedResult {
+  std::string name;  // "seed 3"
+  Results results;
+  std::vector<ClaimResult> claims;
+};
 std::vector<ClaimResult> judge_headline(const Experiment& experiment, const Results& results,
                                         const Rules& rules, bool whole);
 // Marks the claims whose verdict another setting turns into another one.
@@ -77,7 +83,7 @@ nlohmann::ordered_json json_of(const Experiment& experiment, const Results& resu
                                const std::vector<ClaimResult>& claims,
                                const std::vector<SettingResult>& settings);
 std::string csv_of(const Experiment& experiment, const Results& results,
-                   const std::vector<SettingResult>& settings);
+                   const std::vector<SettingResult>& settings, const std::vector<SeedResult>& seeds);
 
 }  // namespace weft::cli
 

@@ -104,6 +104,12 @@ Result run(Workload& workload, runtime::Device& device, const Size& values, cons
   return workload.run(device, values, code);
 }
 
+bool has_seed(const Workload& workload) {
+  const auto options = workload.options();
+  return std::any_of(options.begin(), options.end(),
+                     [](const Option& option) { return option.name == "seed"; });
+}
+
 std::vector<std::string> settings_of(const Workload& workload, const std::string& text) {
   const auto settings = workload.settings();
   const auto found = settings.find(text.empty() ? "default" : text.substr(0, text.find(',')));

@@ -72,6 +72,9 @@ Size values_of(const Workload& workload, const std::string& text);
 // Runs a workload at a size, after a look at whether the device has room for it (InputError).
 Result run(Workload& workload, runtime::Device& device, const Size& values, const Code& code);
 
+// Whether its inputs are generated, from the option "seed".
+bool has_seed(const Workload& workload);
+
 // The settings of the size that `text` begins with.
 std::vector<std::string> settings_of(const Workload& workload, const std::string& text);
 

@@ -282,6 +282,102 @@ TEST(Reproduce, VerdictsHaveCausesAndDependOnWhatIsNotPrinted) {
   EXPECT_THAT(out.text("bare.md"), AllOf(HasSubstr("## core cycles"), Not(HasSubstr("## Claims"))));
 }
 
+ordered_json small_experiment(const ordered_json& programs) {
+  return {{"title", "An experiment"},
+          {"paper", "P"},
+          {"place", "1"},
+          {"config", "harp-fermi"},
+          {"size", "small"},
+          {"programs", programs},
+          {"variants", {{{"name", "sbr"}}, {{"name", "harp"}, {"set", {"warp_formation.scheme=harp"}}}}},
+          {"measures", {"cycles"}}};
+}
+
+// Experiments of a group share their runs; the command says what is to do before and what it took after.
+TEST(Reproduce, AGroupIsDoneTogether) {
+  const Experiments experiments;
+  experiments.write("claims.json", claims_file({claim("p.a", "count", 1)}));
+  experiments.write("causes.json", ordered_json::object());
+  const ordered_json bfs{{"abbr", "BFS"}, {"workload", "bfs"}},
+      sum{{"abbr", "VA"}, {"workload", "vector_add"}};
+  experiments.write("one.json", small_experiment({bfs, sum}));
+  experiments.write("two.json", small_experiment(ordered_json::array({bfs})));
+  experiments.write("both.json", small_experiment(ordered_json::array({sum})));
+  experiments.write("groups.json",
+                    {{"pair", {{"about", "two of them"}, {"experiments", {"one", "two"}}}},
+                     {"slices", {{"about", "a"}, {"size", "n=100"}, {"experiments", {"two"}}}}});
+  EXPECT_THAT(weft({"reproduce"}).out, HasSubstr("\npair    two of them\n"));
+  const Folder out;
+  const Exit first = weft({"reproduce", "pair", "--out", out.path()});
+  ASSERT_EQ(first.code, 0) << first.err;
+  EXPECT_THAT(first.err,
+              HasSubstr("weft: pair: 2 experiments, 4 of 4 runs to do; of 4 nothing is known yet"));
+  EXPECT_THAT(first.err, HasSubstr("weft: two: 0 of 2 runs to do"));
+  EXPECT_THAT(first.err, HasSubstr("weft: pair: 4 runs, which took "));
+  EXPECT_THAT(first.out, HasSubstr("4 of 4"));
+  EXPECT_TRUE(out.has("one.md") && out.has("two.md") && out.has("verdicts.md"));
+  EXPECT_FALSE(out.has("both.md"));
+  const Exit second = weft({"reproduce", "pair", "--out", out.path()});
+  EXPECT_THAT(second.err, HasSubstr("weft: pair: 2 experiments, 0 of 4 runs to do"));
+  const Exit third = weft({"reproduce", "pair", "--again", "--out", out.path()});
+  EXPECT_THAT(third.err, HasSubstr("4 of 4 runs to do; 4 of them take about "));
+  EXPECT_EQ(weft({"reproduce", "slices", "--out", out.path()}).code, 0);
+  EXPECT_THAT(out.text("two-slice.md"), HasSubstr("bfs --size n=100"));
+  const Exit wrong = weft({"reproduce", "pair", "--only", "BFS"});
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("--only: goes with an experiment; 'pair' is a group"));
+  EXPECT_THAT(weft({"reproduce", "pairs"}).err, HasSubstr("groups: pair, slices"));
+}
+
+// With other seeds: the numbers of `weft run` with that seed. What has no seed stays the same.
+TEST(Reproduce, TheHeadlineHasASpreadOverItsInputs) {
+  std::vector<double> cycles;
+  for (const char* size : {"small", "small,seed=1", "small,seed=2"}) {
+    const Folder run;
+    ASSERT_EQ(
+        weft({"run", "--config", "harp-fermi", "--workload", "bfs", "--size", size, "--out", run.path()})
+            .code,
+        0);
+    cycles.push_back(run.json("stats.json").at("cycles").get<double>());
+  }
+  const Experiments experiments;
+  experiments.write("claims.json",
+                    claims_file({claim("p.bfs", "count", cycles[0]), claim("p.sum", "count", 1)}));
+  experiments.write("causes.json", ordered_json::object());
+  ordered_json mine = small_experiment(
+      {{{"abbr", "BFS"}, {"workload", "bfs"}}, {{"abbr", "VA"}, {"workload", "vector_add"}}});
+  mine["headline"] = {"p.bfs", "p.sum"};
+  for (const auto& [id, program] : std::map<std::string, std::string>{{"p.bfs", "BFS"}, {"p.sum", "VA"}})
+    mine["claims"].push_back(
+        {{"id", id}, {"value", {{"measure", "cycles"}, {"variant", "sbr"}, {"programs", {program}}}}});
+  experiments.write("mine.json", mine);
+  const Folder out;
+  const Exit exit = weft({"reproduce", "mine", "--seeds", "3", "--out", out.path()});
+  ASSERT_EQ(exit.code, 0) << exit.err;
+  // Two programs under two variants, and BFS under the headline's variant with two seeds more.
+  EXPECT_THAT(exit.err, HasSubstr("6 of 6 runs done"));
+  const std::string page = out.text("mine.md");
+  EXPECT_THAT(page, HasSubstr("Inputs that are not generated stay the same: VA."));
+  const auto spread = table_of(page, "Spread over the inputs", 0);
+  const auto& row = spread.at("`p.bfs`");
+  EXPECT_EQ(row.at("as the sizes have it"), digits(cycles[0], 0));
+  EXPECT_EQ(row.at("least"), digits(*std::min_element(cycles.begin(), cycles.end()), 3));
+  EXPECT_EQ(row.at("most"), digits(*std::max_element(cycles.begin(), cycles.end()), 3));
+  const double mean = (cycles[0] + cycles[1] + cycles[2]) / 3;
+  EXPECT_EQ(row.at("mean"), digits(mean, 3));
+  double squares = 0;
+  for (const double one : cycles) squares += (one - mean) * (one - mean);
+  EXPECT_EQ(row.at("standard deviation"), digits(std::sqrt(squares / 2), 3));
+  EXPECT_GT(squares, 0);
+  EXPECT_EQ(spread.at("`p.sum`").at("standard deviation"), "0.000");
+  EXPECT_THAT(row.at("verdicts"), HasSubstr("reproduced "));
+  EXPECT_EQ(out.json("mine.json").at("seeds").size(), 2u);
+  EXPECT_THAT(out.text("mine.csv"), HasSubstr("\"seed 2\",\"BFS\",\"sbr\",\"cycles\","));
+  mine.erase("headline");
+  experiments.write("mine.json", mine);
+  EXPECT_THAT(weft({"reproduce", "mine", "--seeds", "2"}).err, HasSubstr("'mine' has no 'headline'"));
+}
+
 // Shares and registers of a kernel on the page are those that the compiler's own table has.
 TEST(Reproduce, ScalarizationHasTheCountsOfTheCompiler) {
   const Folder folder;

@@ -17,6 +17,7 @@
 #include "sc_main/reproduce_claims.h"
 #include "sc_main/reproduce_energy.h"
 #include "sc_main/reproduce_experiment.h"
+#include "sc_main/reproduce_groups.h"
 #include "sc_main/reproduce_json.h"
 #include "sc_main/reproduce_launches.h"
 #include "sc_main/reproduce_page.h"
@@ -30,6 +31,7 @@ namespace weft::cli::reproduce_test {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::HasSubstr;
 
 const std::string kFolder = WEFT_EXPERIMENTS;
@@ -394,6 +396,38 @@ TEST(Experiments, OfTheProjectAreWellFormedAndTheirMachinesExist) {
   for (const char* id : {"harp.speedup.sbr.mean", "crown.speedup.lwm.mean", "dwr.speedup.fixed8.mean",
                          "stsimt.tsimt.simt.mean"})
     EXPECT_EQ(judged.count(id), 1u) << id;
+}
+
+// Every experiment and the areas are in `all`; what is of a paper, in its group.
+TEST(Groups, HaveAllExperiments) {
+  auto names = experiment_names(kFolder);
+  std::map<std::string, std::string> group_of{
+      {"DWR", "dwr"}, {"HARP", "harp"}, {"CROWN", "crown"}, {"STSIMT", "stsimt"}};
+  const auto known = [&] {
+    auto list = names;
+    list.emplace_back(kAreaPage);
+    return list;
+  }();
+  const ExperimentGroups groups = read_groups(kFolder + "/groups.json", known);
+  EXPECT_THAT(groups.at("all").experiments, ::testing::UnorderedElementsAreArray(known));
+  for (const std::string& name : names) {
+    const Experiment experiment = read_experiment(name, kFolder + "/" + name + ".json", papers());
+    EXPECT_THAT(groups.at(group_of.at(experiment.paper)).experiments, Contains(name));
+  }
+  EXPECT_FALSE(groups.at("smoke").size.empty());
+  const test::Folder folder;
+  const auto refusal = [&](const std::string& text) {
+    return message_of([&] { read_groups(folder.write("g.json", text), {"a", "b"}); });
+  };
+  EXPECT_EQ(refusal(R"({"x": {"about": "y", "experiments": ["a", "b"]}})"), "no error");
+  EXPECT_THAT(refusal(R"({"x": {"about": "y", "experiments": ["c"]}})"),
+              AllOf(HasSubstr("/x/experiments/0"), HasSubstr("allowed: a, b")));
+  EXPECT_THAT(refusal(R"({"x": {"about": "y", "experiments": ["a", "a"]}})"),
+              HasSubstr("each experiment once"));
+  EXPECT_THAT(refusal(R"({"a": {"about": "y", "experiments": ["b"]}})"),
+              HasSubstr("an experiment of that name"));
+  EXPECT_THAT(refusal(R"({"x": {"experiments": ["a"]}})"), HasSubstr("'about' is missing"));
+  EXPECT_TRUE(read_groups(folder.path("none.json"), {"a"}).empty());
 }
 
 TEST(Experiments, MistakesAreNamedWithTheirPlace) {
