@@ -144,7 +144,7 @@ ExitCode compare(const Words& words) {
   };
   QueueLine line("runs");
   progress.ended = [&](std::size_t, std::size_t done, std::size_t all) { line.ended(done, all); };
-  complete(runs, comparison.rows, options.again, options.jobs, progress);
+  complete(runs, comparison.rows, options.again ? Reuse::kNone : Reuse::kOfThisBuild, options.jobs, progress);
   end_progress_line();
   std::cout << table(comparison, Paint::of(STDOUT_FILENO));
   int worst = tables && !tables->finish(comparison) ? static_cast<int>(ExitCode::kBadInput) : 0;

@@ -45,7 +45,9 @@ PlannedRun::PlannedRun(std::string workload, std::string scheme, std::string siz
   try {
     const auto of = workloads::find(workload_);
     const SessionOptions all = with_settings(session_, *of, size_);
-    record_ = run_record(outcome_of(*of, size_), config_of(all), all, true);
+    const GpuConfig config = config_of(all);
+    record_ = run_record(outcome_of(*of, size_), config, all, true);
+    effective_ = effective_config(config).dump();
   } catch (const InputError&) {
     record_ = nullptr;  // the run will say why
   }
@@ -55,10 +57,26 @@ Row PlannedRun::unfinished(const std::string& why) const {
   return {workload_, scheme_, static_cast<int>(ExitCode::kFault), why, {}};
 }
 
-std::optional<Row> PlannedRun::finished() const {
+bool PlannedRun::is_of_any_build(const ordered_json& record) const {
+  ordered_json mine = record_, other = record;
+  for (const char* key : {"weft", "build", "config_fnv1a"}) {
+    mine.erase(key);
+    other.erase(key);
+  }
+  if (mine != other) return false;
+  try {
+    return effective_config(load_config(session_.out + "/config.json")).dump() == effective_;
+  } catch (const InputError&) {
+    return false;  // no configuration that this build reads
+  }
+}
+
+std::optional<Row> PlannedRun::finished(Reuse reuse) const {
+  if (reuse == Reuse::kNone) return {};
   // What is no JSON is not unequal to anything, for this library.
   const ordered_json record = document(session_.out + "/run.json");
-  if (!record.is_object() || !record_.is_object() || record != record_) return {};
+  if (!record.is_object() || !record_.is_object()) return {};
+  if (record != record_ && (reuse == Reuse::kOfThisBuild || !is_of_any_build(record))) return {};
   const ordered_json statistics = document(session_.out + "/stats.json");
   Row row = unfinished("");
   try {
@@ -76,6 +94,12 @@ std::optional<Row> PlannedRun::finished() const {
   } catch (const InputError&) {
     return {};  // the same
   }
+}
+
+std::string PlannedRun::build() const {
+  const ordered_json record = document(session_.out + "/run.json");
+  if (!record.is_object() || !record.contains("weft") || !record.contains("build")) return "";
+  return record.at("weft").get<std::string>() + " " + record.at("build").get<std::string>();
 }
 
 Job PlannedRun::job() const {

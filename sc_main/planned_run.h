@@ -5,6 +5,7 @@
 
 #include <sys/stat.h>
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -15,6 +16,9 @@
 
 namespace weft::cli {
 
+// Which results that are there count.
+enum class Reuse : std::uint8_t { kNone, kOfThisBuild, kOfAnyBuild };
+
 class PlannedRun {
  public:
   // `scheme` is its name in the table; `session.out` the folder, which is made.
@@ -22,8 +26,15 @@ class PlannedRun {
 
   // The row while there are no results, and why.
   Row unfinished(const std::string& why) const;
-  // The row of the results in the folder, if they are of this run.
-  std::optional<Row> finished() const;
+  // The row of the results in the folder, if they are of this run. Those of another build are, if its
+  // configuration lacks no more than keys that are at their defaults in this one.
+  std::optional<Row> finished(Reuse reuse = Reuse::kOfThisBuild) const;
+  // From now on the results lie in another folder.
+  void move_to(const std::string& folder) { session_.out = folder; }
+  // The effective configuration, as text; empty: it will be refused.
+  const std::string& effective() const { return effective_; }
+  // "0.1.0 3f2a...": which build made the results in the folder; empty: none are there.
+  std::string build() const;
 
   Job job() const;
   // Before the job starts.
@@ -33,11 +44,13 @@ class PlannedRun {
   Row ended(int exit_code) const;
 
  private:
+  bool is_of_any_build(const nlohmann::ordered_json& record) const;
   struct stat results() const;  // of stats.json; zeros: it is not there
 
   std::string workload_, scheme_, size_;
   SessionOptions session_;
   nlohmann::ordered_json record_;  // null: it will be refused
+  std::string effective_;          // configuration
   struct stat before_ = {};
 };
 

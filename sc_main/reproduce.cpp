@@ -34,8 +34,12 @@ namespace {
 struct ReproduceOptions {
   std::string name, only, size, keys, out = "weft-reproduce";
   std::uint64_t jobs = 0, seeds = 1;
-  bool again = false, sensitivity = false;
+  bool again = false, any_build = false, sensitivity = false;
 
+  Reuse reuse() const {
+    if (again) return Reuse::kNone;
+    return any_build ? Reuse::kOfAnyBuild : Reuse::kOfThisBuild;
+  }
   bool whole() const { return only.empty() && size.empty(); }
 };
 
@@ -159,7 +163,8 @@ class Reproduction {
     for (const Sensitivity& one : sensitivities_) {
       if (!is_about_prices(one)) to_run_.push_back(one);
     }
-    campaign_ = std::make_unique<Campaign>(experiment_, options.out, to_run_, options.seeds, seconds);
+    campaign_ = std::make_unique<Campaign>(experiment_, options.out, to_run_, options.seeds, options.reuse(),
+                                           seconds);
   }
 
   const Experiment& experiment() const { return experiment_; }
@@ -179,6 +184,12 @@ class Reproduction {
     mark_flips(settings, judged_);
     page_ = page_of({experiment_, results, judged_, settings, seeds, library_.causes,
                      command_of(experiment_.name, options_), whole});
+    std::string others;
+    for (const auto& [build, count] : campaign_->other_builds())
+      others += fmt::format("{}{} by build {}", others.empty() ? "" : ", ", count, build);
+    if (!others.empty())
+      page_.paragraphs.push_back(
+          fmt::format("Of {} runs other builds made {}.", campaign_->verified().second, others));
     auto json = json_of(experiment_, results, judged_, settings);
     if (!seeds.empty()) json["seeds"] = json_of(seeds);
     bool there = write(base() + ".json", text_of(json));
@@ -236,7 +247,7 @@ void announce(const std::string& name, const std::vector<std::unique_ptr<Reprodu
   std::set<std::string> counted;
   Campaign::Outlook all;
   for (const auto& part : parts) {
-    const auto one = part->campaign().outlook(options.again, counted);
+    const auto one = part->campaign().outlook(counted);
     all.open += one.open;
     all.unknown += one.unknown;
     all.seconds += one.seconds;
@@ -285,7 +296,7 @@ ExitCode reproduce_one(const Library& library, const ReproduceOptions& options) 
     throw InputError("--seeds", "'" + options.name + "' has no 'headline', the claims that it looks at");
   catch_interrupts();
   const ResultsFolder locked(options.out, "reproduce");
-  one.campaign().run(options.again, options.jobs);
+  one.campaign().run(options.jobs);
   if (interrupted()) return interrupted_here();
   const bool there = one.write_results();
   std::cout << plain(one.page(), Paint::of(STDOUT_FILENO));
@@ -311,7 +322,7 @@ ExitCode reproduce_group(const ExperimentGroup& group, const Library& library, R
   announce(options.name, parts, options);
   int worst = 0;
   for (const auto& part : parts) {
-    part->campaign().run(options.again, options.jobs);
+    part->campaign().run(options.jobs);
     if (interrupted()) return interrupted_here();
     there = part->write_results() && there;
     worst = std::max(worst, part->campaign().worst());
@@ -340,6 +351,8 @@ ExitCode reproduce(const Words& words) {
               "also the headline for other inputs, so many with those of the sizes: where they are generated")
       .number("jobs", options.jobs, {1, 1024, 1, "runs"}, "runs at a time; as many as cores if not given")
       .flag("again", options.again, "also repeat runs whose results are there already")
+      .flag("any-build", options.any_build,
+            "results that are there count whichever build made them; the page says which")
       .text("out", options.out, "DIR",
             "folder for NAME.md, .json and .csv, verdicts.md, and the results of the runs under runs")
       .plugins();
@@ -347,6 +360,8 @@ ExitCode reproduce(const Words& words) {
              description, "name")) {
     return ExitCode::kDone;
   }
+  if (options.again && options.any_build)
+    throw InputError("--any-build", "found --again, too; allowed: one of them");
   const Library library = read_library();
   if (options.name.empty()) return list_experiments(library);
   const auto group = library.groups.find(options.name);

@@ -59,8 +59,9 @@ void RunSeconds::set(const std::string& key, double seconds) {
 }
 
 Campaign::Campaign(const Experiment& experiment, const std::string& folder,
-                   const std::vector<Sensitivity>& sensitivities, std::uint64_t seeds, RunSeconds& seconds)
-    : experiment_(experiment), folder_(folder + "/runs"), seconds_(seconds) {
+                   const std::vector<Sensitivity>& sensitivities, std::uint64_t seeds, Reuse reuse,
+                   RunSeconds& seconds)
+    : experiment_(experiment), folder_(folder + "/runs"), reuse_(reuse), seconds_(seconds) {
   add({});
   const auto needed = headline_variants();
   for (const Sensitivity& one : sensitivities) {
@@ -70,10 +71,10 @@ Campaign::Campaign(const Experiment& experiment, const std::string& folder,
     add({"seed " + std::to_string(seed), nullptr, seed}, &needed);
 }
 
-Campaign::Outlook Campaign::outlook(bool again, std::set<std::string>& counted) const {
+Campaign::Outlook Campaign::outlook(std::set<std::string>& counted) const {
   Outlook outlook;
   for (std::size_t i = 0; i < runs_.size(); ++i) {
-    if (!counted.insert(folders_[i]).second || (!again && runs_[i].finished())) continue;
+    if (!counted.insert(folders_[i]).second || runs_[i].finished(reuse_)) continue;
     ++outlook.open;
     const auto seconds = expected(i);
     outlook.seconds += seconds.value_or(0);
@@ -92,7 +93,7 @@ Campaign::Outlook Campaign::taken(std::set<std::string>& counted) const {
   return taken;
 }
 
-void Campaign::run(bool again, std::uint64_t jobs) {
+void Campaign::run(std::uint64_t jobs) {
   make_folder(folder_);
   QueueProgress progress;
   // Those of which nothing is known last, as they stand in the experiment.
@@ -103,7 +104,7 @@ void Campaign::run(bool again, std::uint64_t jobs) {
   };
   progress.begins = [&](const std::vector<std::size_t>& open, unsigned parallel) { begins(open, parallel); };
   progress.ended = [&](std::size_t run, std::size_t done, std::size_t all) { ended(run, done, all); };
-  complete(runs_, rows_, again, jobs, progress);
+  complete(runs_, rows_, reuse_, jobs, progress);
   end_progress_line();
 }
 
@@ -198,18 +199,56 @@ std::size_t Campaign::plan(const ExperimentProgram& program, const ExperimentVar
                                            error.what());
   }
   session.out = folder_ + "/" + program.workload + "/" + fnv1a(size + effective);
-  const auto same = std::find(folders_.begin(), folders_.end(), session.out);
-  if (same != folders_.end()) return static_cast<std::size_t>(same - folders_.begin());
+  const auto same = std::find(own_folders_.begin(), own_folders_.end(), session.out);
+  if (same != own_folders_.end()) return static_cast<std::size_t>(same - own_folders_.begin());
   works_.push_back(experiment_.config + " " + program.workload + " " + program.size);
   guesses_.push_back(guess(program));
   std::string key = works_.back();
   for (const std::string& text : session.overrides) key += " " + text;
-  folders_.push_back(session.out);
   keys_.push_back(key);
   labels_.push_back((program.kernel.empty() ? program.abbr : program.workload) + " " + variant.label +
                     (change.name.empty() ? "" : " " + change.name));
-  runs_.emplace_back(program.workload, variant.name, size, session);
+  PlannedRun planned(program.workload, variant.name, size, session);
+  own_folders_.push_back(session.out);
+  folders_.push_back(made_before(planned, session.out, program.workload));
+  planned.move_to(folders_.back());
+  runs_.push_back(std::move(planned));
   return runs_.size() - 1;
+}
+
+std::string Campaign::made_before(const PlannedRun& planned, const std::string& own,
+                                  const std::string& workload) {
+  if (reuse_ != Reuse::kOfAnyBuild || planned.finished()) return own;
+  if (there_.count(workload) == 0) {
+    auto& found = there_[workload];
+    std::error_code none;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_ + "/" + workload, none)) {
+      try {
+        found.emplace(effective_config(load_config((entry.path() / "config.json").string())).dump(),
+                      entry.path().string());
+      } catch (const InputError&) {
+        continue;  // no results, or of no configuration that this build reads
+      }
+    }
+  }
+  // The order of a folder's entries is the file system's; names are not.
+  std::set<std::string> candidates;
+  const auto [first, last] = there_[workload].equal_range(planned.effective());
+  for (auto one = first; one != last; ++one) candidates.insert(one->second);
+  for (const std::string& folder : candidates) {
+    PlannedRun other = planned;
+    other.move_to(folder);
+    if (other.finished(reuse_)) return folder;
+  }
+  return own;
+}
+
+std::map<std::string, std::size_t> Campaign::other_builds() const {
+  std::map<std::string, std::size_t> count;
+  for (const PlannedRun& run : runs_) {
+    if (!run.finished() && run.finished(Reuse::kOfAnyBuild)) ++count[run.build()];
+  }
+  return count;
 }
 
 std::optional<double> Campaign::guess(const ExperimentProgram& program) const {

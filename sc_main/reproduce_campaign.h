@@ -43,7 +43,8 @@ class Campaign {
   // the sizes' own among them; results go below `folder`/runs. All that is passed must outlive it. Throws
   // InputError for a configuration that is refused.
   Campaign(const Experiment& experiment, const std::string& folder,
-           const std::vector<Sensitivity>& sensitivities, std::uint64_t seeds, RunSeconds& seconds);
+           const std::vector<Sensitivity>& sensitivities, std::uint64_t seeds, Reuse reuse,
+           RunSeconds& seconds);
 
   // What is to do, before anything runs.
   struct Outlook {
@@ -51,12 +52,12 @@ class Campaign {
     double seconds = 0;                 // of CPU, about, of those to do of which something is
   };
   // Without the runs whose folders are in `counted`, to which it adds its own.
-  Outlook outlook(bool again, std::set<std::string>& counted) const;
+  Outlook outlook(std::set<std::string>& counted) const;
   // CPU seconds that the runs took, and their number, of those not in `counted`.
   Outlook taken(std::set<std::string>& counted) const;
 
   // Says on standard error what is to do, and what is done. After an interrupt, some runs are not finished.
-  void run(bool again, std::uint64_t jobs);
+  void run(std::uint64_t jobs);
 
   // Of the machine as it is.
   Results results() const { return results_of(0); }
@@ -65,6 +66,8 @@ class Campaign {
   std::vector<SeedResult> seeds(const Rules& rules, bool whole) const;
   // How many runs ended with their results verified, and how many there are.
   std::pair<std::size_t, std::size_t> verified() const;
+  // Of the runs that other builds made: how many, by build.
+  std::map<std::string, std::size_t> other_builds() const;
   // The worst exit code of a run.
   int worst() const;
 
@@ -79,6 +82,9 @@ class Campaign {
   // Plans the runs with a change, of all variants or of those needed.
   void add(const Change& change, const std::vector<std::string>* needed = nullptr);
   std::size_t plan(const ExperimentProgram& program, const ExperimentVariant& variant, const Change& change);
+  // Where the results of a run lie whose folder of this build would be `own`, if another build made them;
+  // else `own`.
+  std::string made_before(const PlannedRun& planned, const std::string& own, const std::string& workload);
   Results results_of(std::size_t change) const;
   // CPU seconds that a run of the workload may take, by the experiment.
   std::optional<double> guess(const ExperimentProgram& program) const;
@@ -91,6 +97,7 @@ class Campaign {
 
   const Experiment& experiment_;
   const std::string folder_;
+  const Reuse reuse_;
   RunSeconds& seconds_;
   // The first is none; and per program and variant the number of the run.
   std::vector<Change> changes_;
@@ -99,6 +106,9 @@ class Campaign {
   std::vector<PlannedRun> runs_;
   std::vector<Row> rows_;
   std::vector<std::string> folders_, keys_, labels_;
+  std::vector<std::string> own_folders_;  // that this build would make
+  // By workload, the folders of results that are there, by their effective configuration.
+  std::map<std::string, std::multimap<std::string, std::string>> there_;
   std::vector<std::string> works_;              // machine, workload and size
   std::vector<std::optional<double>> guesses_;  // seconds that the experiment gives
   // While they run.

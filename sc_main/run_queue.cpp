@@ -9,13 +9,12 @@
 
 namespace weft::cli {
 
-void complete(std::vector<PlannedRun>& runs, std::vector<Row>& rows, bool again, std::uint64_t jobs,
+void complete(std::vector<PlannedRun>& runs, std::vector<Row>& rows, Reuse reuse, std::uint64_t jobs,
               const QueueProgress& progress) {
   std::vector<std::size_t> open;  // in the order in which they start
   rows.clear();
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    std::optional<Row> row;
-    if (!again) row = runs[i].finished();
+    std::optional<Row> row = runs[i].finished(reuse);
     rows.push_back(row ? *row : runs[i].unfinished("not finished"));
     if (!row) open.push_back(i);
   }
@@ -24,8 +23,9 @@ void complete(std::vector<PlannedRun>& runs, std::vector<Row>& rows, bool again,
   for (const std::size_t i : open) to_do.push_back(runs[i].job());
   std::size_t done = runs.size() - open.size();
   if (done != 0) {
-    std::cerr << "weft: " << done << " of " << runs.size()
-              << " runs are there already, of this build, configuration and program; --again repeats them\n";
+    std::cerr << "weft: " << done << " of " << runs.size() << " runs are there already, of this "
+              << (reuse == Reuse::kOfThisBuild ? "build, " : "")
+              << "configuration and program; --again repeats them\n";
   }
   const unsigned parallel = jobs != 0 ? static_cast<unsigned>(jobs) : usable_cores();
   if (progress.begins) progress.begins(open, parallel);

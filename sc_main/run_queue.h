@@ -23,9 +23,9 @@ struct QueueProgress {
   std::function<void(std::size_t run, std::size_t done, std::size_t all)> ended;
 };
 
-// Does the runs that have no results yet, or all if `again`; `jobs` at a time, 0: as many as cores. `rows`
-// gets a row per run.
-void complete(std::vector<PlannedRun>& runs, std::vector<Row>& rows, bool again, std::uint64_t jobs,
+// Does the runs that have no results yet which count; `jobs` at a time, 0: as many as cores. `rows` gets a
+// row per run.
+void complete(std::vector<PlannedRun>& runs, std::vector<Row>& rows, Reuse reuse, std::uint64_t jobs,
               const QueueProgress& progress);
 
 }  // namespace weft::cli

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <sstream>
 #include <string>
@@ -327,6 +329,43 @@ TEST(Reproduce, AGroupIsDoneTogether) {
   EXPECT_EQ(wrong.code, 2);
   EXPECT_THAT(wrong.err, HasSubstr("--only: goes with an experiment; 'pair' is a group"));
   EXPECT_THAT(weft({"reproduce", "pairs"}).err, HasSubstr("groups: pair, slices"));
+}
+
+// Results of another build count if they are asked for, are of the same configuration as far as that build
+// knew it, and wherever they lie.
+TEST(Reproduce, ResultsOfAnyBuildCountIfAskedFor) {
+  const Experiments experiments;
+  experiments.write("claims.json", claims_file({claim("p.a", "count", 1)}));
+  experiments.write("causes.json", ordered_json::object());
+  ordered_json mine = small_experiment(ordered_json::array({{{"abbr", "BFS"}, {"workload", "bfs"}}}));
+  mine["variants"].erase(1);
+  experiments.write("mine.json", mine);
+  const Folder out;
+  ASSERT_EQ(weft({"reproduce", "mine", "--out", out.path()}).code, 0);
+  const std::filesystem::path runs = out.path() + "/runs/bfs";
+  const std::filesystem::path own = *std::filesystem::directory_iterator(runs), old = runs / "old";
+  std::filesystem::rename(own, old);
+  ordered_json record = out.json("runs/bfs/old/run.json"), config = out.json("runs/bfs/old/config.json");
+  record["build"] = "another";
+  record["config_fnv1a"] = "another";
+  config.erase("addresses");  // as if it had no such key yet
+  const auto write = [&](const char* file, const ordered_json& json) {
+    std::ofstream(old / file) << json.dump();
+  };
+  write("run.json", record);
+  write("config.json", config);
+  const Exit any = weft({"reproduce", "mine", "--any-build", "--out", out.path()});
+  EXPECT_THAT(any.err, HasSubstr("weft: mine: 0 of 1 runs to do"));
+  EXPECT_THAT(out.text("mine.md"), HasSubstr("Of 1 runs other builds made 1 by build "));
+  EXPECT_THAT(out.text("mine.md"), HasSubstr(" another."));
+  config["l2"]["latency"] = config["l2"]["latency"].get<int>() + 1;
+  write("config.json", config);
+  EXPECT_THAT(weft({"reproduce", "mine", "--any-build", "--out", out.path()}).err,
+              HasSubstr("weft: mine: 1 of 1 runs to do"));
+  EXPECT_THAT(weft({"reproduce", "mine", "--out", out.path()}).err,
+              HasSubstr("weft: mine: 0 of 1 runs to do"));
+  EXPECT_THAT(out.text("mine.md"), Not(HasSubstr("other builds")));
+  EXPECT_EQ(weft({"reproduce", "mine", "--again", "--any-build"}).code, 2);
 }
 
 // With other seeds: the numbers of `weft run` with that seed. What has no seed stays the same.
