@@ -14,6 +14,7 @@ void ReincarnatingWarps::resolved(IssueId id, Outcomes outcomes) {
   const Index w = warp_of_issue_[id];
   Warp& warp = warps_[w];
   at_issue_ = id == immediate_;
+  progress_ = warp.progress;
   for (const auto& outcome : outcomes) {
     const Landing landing{outcome.kind, outcome.depth, outcome.next_pc, outcome.argument};
     if (outcome.whole && !warp.merged) {
@@ -154,6 +155,7 @@ void ReincarnatingWarps::regroup(const LaneSet& threads, std::uint32_t lanes, pt
     counters_.ready_merged_threads += count;
     threads_in_[static_cast<std::size_t>(State::kLookup)] += count;
     other.threads.take(threads, fits);
+    other.progress = std::min(other.progress, progress_);
     other.groups_known = false;
     lanes &= ~fits;
     ready_lookup_.merged(place);
@@ -235,6 +237,7 @@ void ReincarnatingWarps::park(Index w, const Landing& landing) {
 
 void ReincarnatingWarps::resume(Index w) {
   drop(parked_, w);
+  progress_ = warps_[w].progress;
   barriers_.unpark(warps_[w].threads);
   arrive_or_go_on(w, warps_[w].pc, warps_[w].depth);
 }
@@ -266,6 +269,7 @@ void ReincarnatingWarps::warp_sync_released(Groups threads) {
     if (released == warp.threads.mask) {
       resume(w);
     } else if (released != 0) {
+      progress_ = warp.progress;
       LaneSet going = warp.threads;
       going.mask = released;
       lose(w, released);

@@ -45,6 +45,13 @@ void ReincarnationTables::describe(config::Visitor& v) {
        "first cycle of that search: the one of write-back, as in the paper, or one more");
   step("waiting_departure", waiting_departure,
        "a warp leaves the Waiting-Lookup as its data is written, or takes a cycle of its own for it");
+  config::choice(
+      v, "priority", priority,
+      {{"oldest", WarpPriority::kOldest},
+       {"lowest_pc", WarpPriority::kLowestPc},
+       {"laggard", WarpPriority::kLaggard}},
+      "which ready warp goes before the others, from the Second-Level and to issue: the oldest, the one at "
+      "the lowest PC, or the one whose threads have issued the fewest instructions");
   config::choice(v, "barrier_span", barrier_span,
                  {{"linked", BarrierSpan::kLinked}, {"split", BarrierSpan::kSplit}},
                  "entries that one divergence opens in several sets: reincarnate together, or each alone");
@@ -83,6 +90,7 @@ void ReincarnationTables::randomise(Random& random) {
   barrier_search = static_cast<CommitStep>(random() % 2);
   waiting_departure = static_cast<CommitStep>(random() % 2);
   barrier_layout = static_cast<BarrierLayout>(random() % 2);
+  priority = static_cast<WarpPriority>(random() % 3);
 }
 
 }  // namespace weft::warp_formation

@@ -11,6 +11,9 @@ namespace weft::warp_formation {
 
 // Which warp leaves a lookup table first.
 enum class LookupDepart : std::uint8_t { kSlot, kFifoInsert, kFifoRefresh };
+// Which ready warp goes before the others: the oldest; or one that is behind, so that threads keep one pace
+// and meet in the lookup tables (HARP 7.4 says that several such schedulers were tried, not which).
+enum class WarpPriority : std::uint8_t { kOldest, kLowestPc, kLaggard };
 // What happens when the Waiting-Lookup is full: the newcomer passes it by, or the oldest makes room.
 enum class LookupOverflow : std::uint8_t { kBypass, kEvict };
 // Whether the barrier entries that one divergence opens in several sets complete together.
@@ -37,6 +40,7 @@ struct ReincarnationTables {
   BarrierLayout barrier_layout = BarrierLayout::kLanes;
   CommitStep barrier_search = CommitStep::kWriteBack;
   CommitStep waiting_departure = CommitStep::kWriteBack;
+  WarpPriority priority = WarpPriority::kOldest;
 
   void describe(config::Visitor& v);
   void check(const std::string& where) const;

@@ -62,20 +62,44 @@ void ReincarnatingWarps::begin_searches(Cycle now) {
   }
 }
 
-// Second-Level to First-Level, one warp per scheduler and cycle, first in first out. A warp needs one of the
-// front end's instruction buffers to be issued.
-void ReincarnatingWarps::refill(unsigned scheduler) {
-  auto& pool = first_[scheduler];
-  if (pool.size() >= config_.first_level) return;
+// Warps of a low rank go before others; it does not change while a warp is ready.
+std::uint32_t ReincarnatingWarps::rank(Index w) const {
+  switch (config_.priority) {
+    case WarpPriority::kLowestPc:
+      return warps_[w].pc;
+    case WarpPriority::kLaggard:
+      return warps_[w].progress;
+    case WarpPriority::kOldest:
+      break;
+  }
+  return 0;
+}
+
+// The next warp of the Second-Level, among those of equal rank the first in, with one of the front end's
+// instruction buffers, which a warp needs to be issued; kNone: there is none.
+ReincarnatingWarps::Index ReincarnatingWarps::next_ready() {
+  Index best = kNone;
   for (Index w = ready_.head; w != kNone; w = warps_[w].next) {
     if (warps_[w].context == kNone) give_context(w);
     if (warps_[w].context == kNone) continue;
-    drop(ready_, w);
-    enter(w, State::kFirst);
-    pool.push_back(w);
-    ++counters_.second_to_first;
-    return;
+    if (config_.priority == WarpPriority::kOldest) return w;
+    if (best == kNone || rank(w) < rank(best)) best = w;
   }
+  return best;
+}
+
+// Second-Level to First-Level, one warp per scheduler and cycle.
+void ReincarnatingWarps::refill(unsigned scheduler) {
+  auto& pool = first_[scheduler];
+  if (pool.size() >= config_.first_level) return;
+  const Index w = next_ready();
+  if (w == kNone) return;
+  drop(ready_, w);
+  enter(w, State::kFirst);
+  auto place = pool.end();
+  while (place != pool.begin() && rank(*(place - 1)) > rank(w)) --place;
+  pool.insert(place, w);
+  ++counters_.second_to_first;
 }
 
 // Is the data of a warp in the Waiting-Lookup there?

@@ -59,6 +59,7 @@ void ReincarnatingWarps::launch(const Block& block) {
   const unsigned rows = rows_of(block.threads, lanes_.width());
   const unsigned first = block.first_chunk * kChunk / lanes_.width();
   rows_ += rows;
+  progress_ = 0;
   for (unsigned r = 0; r < rows; ++r) {
     LaneSet threads;
     const unsigned count = std::min(lanes_.width(), block.threads - r * lanes_.width());
@@ -93,6 +94,7 @@ void ReincarnatingWarps::reset() {
   at_issue_ = memory_wait_is_news_ = false;
   immediate_ = kNoIssue;
   rows_ = 0;
+  progress_ = 0;
   now_ = 0;
   counters_ = {};
 }
@@ -118,6 +120,7 @@ ReincarnatingWarps::Index ReincarnatingWarps::create(ptx::Pc pc, std::uint16_t d
   warp.slot = slot;
   warp.groups_known = warp.merged = warp.landed = warp.scattered = false;
   warp.pending = 0;
+  warp.progress = progress_;
   warp.threads.mask = 0;
   warp.threads.take(threads, lanes);
   return w;
@@ -212,6 +215,7 @@ void ReincarnatingWarps::issued(IssueId id, const Issue& issue) {
   warp_of_issue_[id] = w;
   warp.issue = id;
   warp.pending = warp.threads.mask;
+  ++warp.progress;
   warp.landed = warp.scattered = warp.merged = false;
   const ptx::Instruction& in = program_->code[issue.pc];
   const bool waits = in.is_control() || in.is_warp_primitive();
@@ -265,6 +269,7 @@ bool ReincarnatingWarps::merge_waiting(Index w) {
     counters_.waiting_merged_threads += warp.threads.count();
     threads_in_[static_cast<std::size_t>(other.state)] += warp.threads.count();
     other.threads.take(warp.threads, warp.threads.mask);
+    other.progress = std::min(other.progress, warp.progress);
     other.groups_known = false;
     if (geometry_.barrel) {
       other.pending |= warp.pending;

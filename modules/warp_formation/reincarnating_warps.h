@@ -104,7 +104,9 @@ class ReincarnatingWarps : public WarpFormation {
     std::uint32_t pending = 0;  // lanes of which the instruction in flight is not resolved
     Landing landing;            // of the lanes that are, unless scattered
     IssueId issue = 0;          // the last
-    Cycle due = 0;              // kReturning, and kRevived while the barriers are searched
+    // Instructions issued on the way of its threads: of a merged warp, on the shortest of their ways.
+    std::uint32_t progress = 0;
+    Cycle due = 0;  // kReturning, and kRevived while the barriers are searched
     LaneSet threads;
     std::array<ThreadGroup, kMaxLanes> groups;
   };
@@ -119,6 +121,7 @@ class ReincarnatingWarps : public WarpFormation {
   };
 
   // reincarnating_warps.cpp: warps and what becomes of them
+  // Its progress is that of the warp of which something was resolved last.
   Index create(ptx::Pc pc, std::uint16_t depth, std::uint16_t slot, const LaneSet& threads,
                std::uint32_t lanes);
   void release(Index w);
@@ -149,6 +152,8 @@ class ReincarnatingWarps : public WarpFormation {
   void to_second_level(Index w);
   void end_searches(Cycle now);
   void begin_searches(Cycle now);
+  std::uint32_t rank(Index w) const;
+  Index next_ready();
   void refill(unsigned scheduler);
   bool leave_waiting_lookup(Cycle now);
   void leave_one_table(Cycle now, bool lookup_may_leave);
@@ -180,7 +185,7 @@ class ReincarnatingWarps : public WarpFormation {
   // Committed in this cycle, of which the search of the barriers is to begin; whose search is under way, by
   // `due`: warps that go on, and those that it finds complete; revived ones that may enter the Second-Level.
   List committed_, returning_, reviving_, revived_;
-  std::vector<std::vector<Index>> first_;  // First-Level of each scheduler, oldest first
+  std::vector<std::vector<Index>> first_;  // First-Level of each scheduler: by rank, then oldest first
   LookupTable ready_lookup_, waiting_lookup_;
   ReconvergenceBarriers barriers_;
 
@@ -192,6 +197,7 @@ class ReincarnatingWarps : public WarpFormation {
   static constexpr IssueId kNoIssue = UINT16_MAX;
   IssueId immediate_ = kNoIssue;  // just issued, and resolved before anything else happens (scoreboard)
   bool at_issue_ = false;         // ... and that is what is being resolved
+  std::uint32_t progress_ = 0;    // of the warp that is being resolved
   // In this cycle the first warp was found to wait for memory, when another scheduler of the domain had said
   // already why it has nothing: in the next cycle it says kMemory.
   bool memory_wait_is_news_ = false;

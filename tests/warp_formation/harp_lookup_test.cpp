@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <string>
+
 #include "warp_formation/reincarnating_options.h"
 #include "warp_formation/reincarnation_bench.h"
 
@@ -191,6 +194,78 @@ TEST(Harp, FewReadyWarpsOpenTheReadyLookup) {
   EXPECT_THAT(lookup(steps), SizeIs(2)) << "at the start of the cycle two were";
   steps.cycle();
   EXPECT_THAT(lookup(steps), SizeIs(1));
+}
+
+// Two warps, of which the first has been ready for longer, at their PCs after so many instructions: which is
+// issued?
+std::string first_to_go(WarpPriority priority, std::array<ptx::Pc, 2> pcs, std::array<int, 2> instructions) {
+  const ptx::Program program =
+      kernel("  add.u32 %r1, %r1, 1;\n  add.u32 %r1, %r1, 1;\n  add.u32 %r1, %r1, 1;\n  ret;");
+  Config config = config_of("harp");
+  config.own<HarpOptions>().priority = priority;
+  Steps steps(program, config, four_lanes(8));
+  steps.launch(8);
+  const std::array<Steps::Threads, 2> threads{{{0, 1, 2, 3}, {4, 5, 6, 7}}};
+  std::array<IssueId, 2> last{0, 1};
+  const auto both = [&] {
+    steps.cycle();
+    steps.cycle();
+  };
+  both();
+  EXPECT_EQ(steps.issue(), "pc 0: 0 1 2 3");
+  EXPECT_EQ(steps.issue(), "pc 0: 4 5 6 7");
+  IssueId next = 2;
+  for (unsigned w = 0; w < 2; ++w) {
+    for (int i = 1; i < instructions[w]; ++i) {
+      steps.resolve(last[w], {{0, threads[w]}});
+      both();
+      EXPECT_NE(steps.issue(), "");
+      last[w] = next++;
+    }
+  }
+  for (unsigned w = 0; w < 2; ++w) {
+    steps.resolve(last[w], {{pcs[w], threads[w]}});
+    both();
+  }
+  const std::string issue = steps.issue();
+  return issue.substr(issue.find(": ") + 2, 1) == "0" ? "first" : "second";
+}
+
+// HARP 7.4: the oldest warp goes first, or one that is behind: at the lowest PC, or after the fewest
+// instructions.
+TEST(Harp, APriorityLetsThoseGoFirstThatAreBehind) {
+  EXPECT_EQ(first_to_go(WarpPriority::kOldest, {2, 1}, {3, 1}), "first");
+  EXPECT_EQ(first_to_go(WarpPriority::kLowestPc, {2, 1}, {1, 3}), "second");
+  EXPECT_EQ(first_to_go(WarpPriority::kLowestPc, {1, 2}, {3, 1}), "first");
+  EXPECT_EQ(first_to_go(WarpPriority::kLowestPc, {1, 1}, {3, 1}), "first") << "the older one";
+  EXPECT_EQ(first_to_go(WarpPriority::kLaggard, {1, 2}, {3, 1}), "second");
+  EXPECT_EQ(first_to_go(WarpPriority::kLaggard, {2, 1}, {1, 3}), "first");
+  EXPECT_EQ(first_to_go(WarpPriority::kLaggard, {2, 1}, {2, 2}), "first") << "the older one";
+}
+
+// From the Second-Level, too: here the First-Level has room for one warp only.
+TEST(Harp, APriorityHoldsInTheSecondLevel) {
+  const ptx::Program program = kernel(kBranch);
+  for (const WarpPriority priority : {WarpPriority::kOldest, WarpPriority::kLowestPc}) {
+    Config config = config_of("harp");
+    config.own<HarpOptions>().first_level = 1;
+    config.own<HarpOptions>().priority = priority;
+    Steps steps(program, config, four_lanes(12));
+    steps.launch(12);
+    steps.cycle();
+    ASSERT_EQ(steps.issue(), "pc 0: 0 1 2 3");
+    steps.cycle();
+    ASSERT_EQ(steps.issue(), "pc 0: 4 5 6 7");
+    // The third warp keeps the First-Level while the others come back, the one that is ahead first.
+    steps.cycle();
+    steps.resolve(0, {{kHigh, {0, 1, 2, 3}}});
+    steps.cycle();
+    steps.resolve(1, {{kLow, {4, 5, 6, 7}}});
+    steps.cycle();
+    ASSERT_EQ(steps.issue(), "pc 0: 8 9 10 11");
+    steps.cycle();
+    EXPECT_EQ(steps.issue().substr(6), priority == WarpPriority::kOldest ? "0 1 2 3" : "4 5 6 7");
+  }
 }
 
 // Operands of the first warp wait for arithmetic, those of the second for a load.
