@@ -31,16 +31,15 @@ void CycleAccount::reset() {
   stalled_ = {};
 }
 
-// The categories of HARP Fig. 5 and CROWN slide 63. What waits for an operand is ready here but for a result
-// that is under way, so it counts as in the pipeline under the scoreboard.
 void CycleAccount::count_stalled(const warp_formation::Census& census, Cycle cycles) {
   if (cycles == 0 || census.total() == 0) return;
   stalled_.cycles += cycles;
-  stalled_.in_pipeline += cycles * (census.issued + (barrel_ ? 0 : census.ready));
-  stalled_.ready += cycles * ((barrel_ ? census.ready : 0) + census.queued);
-  stalled_.barrier += cycles * census.barrier;
-  stalled_.reconvergence += cycles * (census.reconvergence + census.held_by_scheme() + census.warp_sync);
-  stalled_.inactive += cycles * (census.inactive_path + census.lookup);
+  const ThreadStates threads = states_of(census, barrel_);
+  stalled_.threads.in_pipeline += cycles * threads.in_pipeline;
+  stalled_.threads.ready += cycles * threads.ready;
+  stalled_.threads.barrier += cycles * threads.barrier;
+  stalled_.threads.reconvergence += cycles * threads.reconvergence;
+  stalled_.threads.inactive += cycles * threads.inactive;
 }
 
 void CycleAccount::bind(statistics::Group& group) {
@@ -103,14 +102,15 @@ void CycleAccount::bind_stalled(statistics::Group& group) {
                   "below are summed over them",
                   stalled_.cycles);
   stalled.counter("in_pipeline", units::kThreads,
-                  "threads with an instruction under way or waiting for its result", stalled_.in_pipeline);
+                  "threads with an instruction under way or waiting for its result",
+                  stalled_.threads.in_pipeline);
   stalled.counter("ready", units::kThreads, "threads that could run or are queued for commit or compaction",
-                  stalled_.ready);
-  stalled.counter("barrier", units::kThreads, "threads at a block barrier", stalled_.barrier);
+                  stalled_.threads.ready);
+  stalled.counter("barrier", units::kThreads, "threads at a block barrier", stalled_.threads.barrier);
   stalled.counter("reconvergence", units::kThreads, "threads that wait for others of their warp or block",
-                  stalled_.reconvergence);
+                  stalled_.threads.reconvergence);
   stalled.counter("inactive", units::kThreads, "threads on a path that does not run, or in a lookup table",
-                  stalled_.inactive);
+                  stalled_.threads.inactive);
   stalled.counter("launched_thread_cycles", statistics::Unit("threads*cycles"),
                   "threads of resident blocks, exited ones included, summed over all cycles",
                   stalled_.resident);

@@ -28,6 +28,18 @@ class CycleAccount {
   // Cycles of one scheduler by what it did: [0] issued, else by Stall.
   using Buckets = std::array<std::uint64_t, warp_formation::kStalls>;
 
+  // Threads by what they wait for: the categories of HARP Fig. 5 and CROWN slides 59 and 63. What waits for
+  // an operand is ready but for a result that is under way, so it counts as in the pipeline under the
+  // scoreboard.
+  struct ThreadStates {
+    std::uint64_t in_pipeline = 0, ready = 0, barrier = 0, reconvergence = 0, inactive = 0;
+  };
+  static ThreadStates states_of(const warp_formation::Census& census, bool barrel) {
+    return {census.issued + (barrel ? 0 : census.ready), (barrel ? census.ready : 0) + census.queued,
+            census.barrier, census.reconvergence + census.held_by_scheme() + census.warp_sync,
+            census.inactive_path + census.lookup};
+  }
+
   // `stalled_threads`: whether what threads wait for is summed. `barrel`: which threads count as ready.
   CycleAccount(std::size_t schedulers, std::size_t schedulers_per_domain, bool stalled_threads, bool barrel)
       : schedulers_(schedulers),
@@ -96,7 +108,8 @@ class CycleAccount {
   };
   // Threads by what they waited for, summed over cycles without an active lane.
   struct Stalled {
-    std::uint64_t cycles = 0, in_pipeline = 0, ready = 0, barrier = 0, reconvergence = 0, inactive = 0;
+    std::uint64_t cycles = 0;
+    ThreadStates threads;
     std::uint64_t resident = 0;  // summed over all cycles
   };
   // Those of the next `cycles` cycles in which a lane is active.

@@ -442,6 +442,22 @@ warp_formation::Census Sm::census() const {
   return sum;
 }
 
+// All threads, in any cycle; `stalled` sums those of cycles without an active lane.
+void Sm::bind_thread_states(statistics::Group& group) {
+  const auto gauge = [&](const char* name, const char* meaning,
+                         std::uint64_t CycleAccount::ThreadStates::* member) {
+    group.gauge(name, units::kThreads, meaning,
+                [this, member] { return CycleAccount::states_of(census(), barrel_).*member; });
+  };
+  using States = CycleAccount::ThreadStates;
+  gauge("in_pipeline", "threads with an instruction under way or waiting for its result",
+        &States::in_pipeline);
+  gauge("ready", "threads that could run or are queued for commit or compaction", &States::ready);
+  gauge("barrier", "threads at a block barrier", &States::barrier);
+  gauge("reconvergence", "threads that wait for others of their warp or block", &States::reconvergence);
+  gauge("inactive", "threads on a path that does not run, or in a lookup table", &States::inactive);
+}
+
 void Sm::bind_scalars(statistics::Group& group) {
   group.counter("instructions", units::kInstructions,
                 "instructions that executed once for all threads of their issue",
@@ -486,6 +502,7 @@ void Sm::bind(statistics::Group& group) {
     for (const Domain& domain : domains_) warps += domain.unit->ready_warps();
     return warps;
   });
+  if (config_.observe.stalled_threads) bind_thread_states(group.group("threads"));
   group.gauge("response_queue", units::kRequests, "responses that wait for the load-store unit",
               [this] { return memory_port_.queued(); });
   oracle_.bind(group.group("oracle"));

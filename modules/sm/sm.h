@@ -120,6 +120,7 @@ class Sm final : public sc_core::sc_module,
   bool drained() const override;
   void bind(statistics::Group& group);
   void bind_scalars(statistics::Group& group);
+  void bind_thread_states(statistics::Group& group);
   // One line per live warp, per domain, for the watchdog.
   std::string dump() const;
   std::uint64_t live_threads() const;

@@ -88,6 +88,27 @@ INSTANTIATE_TEST_SUITE_P(All, Determinism,
                            return name;
                          });
 
+// At the end of each interval every live thread is in one state, under each scheme.
+TEST(ThreadStates, SumToTheLiveThreads) {
+  const std::vector<std::string> states{"in_pipeline", "ready", "barrier", "reconvergence", "inactive"};
+  for (const std::string scheme : {"sbr", "dwf", "lwm", "dwr", "tbc", "harp", "crown"}) {
+    SCOPED_TRACE(scheme);
+    const Folder folder;
+    ASSERT_EQ(weft({"run", "--config", "harp-fermi", "--workload", "bfs", "--size", "n=700", "--sample",
+                    "300", "--set", "sm.observe.stalled_threads=true", "warp_formation.scheme=" + scheme,
+                    "--out", folder.path()})
+                  .code,
+              0);
+    const test::CsvTable samples(folder.text("samples.csv"));
+    for (const auto& row : samples.rows()) {
+      unsigned long sum = 0;
+      for (const std::string& state : states) sum += std::stoul(row.at("threads." + state));
+      ASSERT_EQ(sum, std::stoul(row.at("live_threads"))) << row.at("cycle");
+    }
+    EXPECT_EQ(samples.sum("threads.reconvergence") != 0, scheme != "dwf") << "which waits at no point";
+  }
+}
+
 TEST(DeterminismOnGtx480, OfBarriersAndSharedMemory) {
   const Folder folder;
   const std::vector<std::string> arguments{"run", "--workload", "reduction", "--size", "n=5000"};
