@@ -215,13 +215,12 @@ ClaimResult judged(const Claim& claim, const Measured& measured, const Rules& ru
   result.claim = &claim;
   result.finding = Finding{value_of(measured), "", {}};
   const Verdict own = judge(claim, rules, *result.finding);
-  result.verdict = own;
+  result.verdict = result.worst = own;
   for (const std::string& setting : measured.machine->unprinted) {
     const Finding other{value_of(measured, split(measured.where, setting, ' ')), "", {}};
     const Verdict verdict = judge(claim, rules, other);
     if (verdict == own) continue;
-    result.flips.push_back(setting + ": " + shown(claim, other) + ", " + name_of(verdict));
-    result.verdict = Verdict::kDependsOnUnprinted;
+    add_flip(result, setting, other, verdict);
   }
   return result;
 }

@@ -139,6 +139,7 @@ std::string programs_line(const Experiment& experiment) {
 // What an experiment's results say about a claim.
 struct Judged {
   std::string experiment, shown, verdict;
+  bool holds = false;  // never worse than the same trend, whatever is not printed
 };
 
 // By the claim's ID.
@@ -154,7 +155,10 @@ std::map<std::string, Judged> judged_in(const std::string& folder) {
     if (!json.is_object() || !json.contains("experiment") || !json.contains("claims")) continue;
     for (const auto& claim : json.at("claims")) {
       if (!claim.at("verdict").is_string()) continue;
-      judged[claim.at("id")] = {json.at("experiment"), claim.at("shown"), claim.at("verdict")};
+      const std::string verdict = claim.at("verdict"), worst = claim.value("worst", verdict);
+      judged[claim.at("id")] = {
+          json.at("experiment"), claim.at("shown"), verdict,
+          worst == name_of(Verdict::kReproduced) || worst == name_of(Verdict::kSameTrend)};
     }
   }
   return judged;
@@ -235,17 +239,20 @@ Page verdicts_of(const Claims& claims, const std::string& folder) {
                                           name_of(Verdict::kNot), name_of(Verdict::kDependsOnUnprinted)};
   for (const std::string& verdict : verdicts) counts.table.headings.push_back(verdict);
   counts.table.headings.emplace_back("not judged yet");
+  counts.table.headings.emplace_back("at least same trend, whatever is not printed");
   std::vector<Section> papers;
   for (const auto& [paper, title] : claims.papers) {
     Section section{
         paper, {title + "."}, {{"claim", "place", "what", "printed", "ours", "verdict", "in"}, {}}};
     std::map<std::string, std::size_t> count;
+    std::size_t holding = 0;
     for (const Claim& claim : claims.list) {
       if (claim.paper != paper) continue;
       const auto found = judged.find(claim.id);
-      const Judged none{"-", "-", "-"};
+      const Judged none{"-", "-", "-", false};
       const Judged& one = found == judged.end() ? none : found->second;
       ++count[one.verdict];
+      holding += one.holds ? 1 : 0;
       section.table.rows.push_back(
           {code(claim.id), claim.place, claim.statement, printed(claim), one.shown, one.verdict,
            one.experiment == "-" ? "-" : "[" + one.experiment + "](" + one.experiment + ".md)"});
@@ -253,6 +260,9 @@ Page verdicts_of(const Claims& claims, const std::string& folder) {
     std::vector<std::string> row{paper, std::to_string(section.table.rows.size())};
     for (const std::string& verdict : verdicts) row.push_back(std::to_string(count[verdict]));
     row.push_back(std::to_string(count["-"]));
+    const std::size_t all = section.table.rows.size();
+    row.push_back(std::to_string(holding) +
+                  (all == 0 ? "" : " (" + std::to_string(100 * holding / all) + " %)"));
     counts.table.rows.push_back(row);
     papers.push_back(std::move(section));
   }

@@ -69,17 +69,18 @@ std::optional<Finding> find(const FindingPlan& plan, const Lookup& at) {
 
 ClaimResult judge_one(const ClaimPlan& plan, const Results& results, const Rules& rules, bool whole) {
   const Lookup at = results.lookup();
-  ClaimResult result{plan.claim, find(plan, at), {}, {}, {}};
+  ClaimResult result;
+  result.claim = plan.claim;
+  result.finding = find(plan, at);
   if (!whole || !result.finding) return result;
   const Verdict own = judge(*plan.claim, rules, *result.finding);
-  result.verdict = result.plain = own;
+  result.verdict = result.plain = result.worst = own;
   for (const auto& reading : plan.readings) {
     const auto other = find(reading, at);
     if (!other) continue;
     const Verdict verdict = judge(*plan.claim, rules, *other);
     if (verdict == own) continue;
-    result.flips.push_back(reading.name + ": " + shown(*plan.claim, other) + ", " + name_of(verdict));
-    result.verdict = Verdict::kDependsOnUnprinted;
+    add_flip(result, reading.name, other, verdict);
   }
   return result;
 }
@@ -101,6 +102,13 @@ void add_runs(std::ostringstream& out, const Experiment& experiment, const std::
 
 }  // namespace
 
+void add_flip(ClaimResult& result, const std::string& name, const std::optional<Finding>& other,
+              Verdict verdict) {
+  result.flips.push_back(name + ": " + shown(*result.claim, other) + ", " + name_of(verdict));
+  result.verdict = Verdict::kDependsOnUnprinted;
+  result.worst = std::max(result.worst.value_or(verdict), verdict);
+}
+
 ordered_json json_of(const ClaimResult& result) {
   ordered_json json{{"id", result.claim->id}, {"printed", printed(*result.claim)}};
   json["ours"] = nullptr;
@@ -113,6 +121,7 @@ ordered_json json_of(const ClaimResult& result) {
   json["shown"] = shown(*result.claim, result.finding);
   json["verdict"] = result.verdict ? ordered_json(name_of(*result.verdict)) : ordered_json(nullptr);
   if (!result.flips.empty()) json["flips"] = result.flips;
+  if (result.worst) json["worst"] = name_of(*result.worst);
   return json;
 }
 
@@ -222,9 +231,7 @@ void mark_flips(const std::vector<SettingResult>& settings, std::vector<ClaimRes
     for (const SettingResult& setting : settings) {
       for (const ClaimResult& other : setting.claims) {
         if (other.claim != claim.claim || !other.verdict || other.verdict == claim.plain) continue;
-        claim.verdict = Verdict::kDependsOnUnprinted;
-        claim.flips.push_back(setting.setting + ": " + shown(*other.claim, other.finding) + ", " +
-                              name_of(*other.verdict));
+        add_flip(claim, setting.setting, other.finding, *other.verdict);
       }
     }
   }

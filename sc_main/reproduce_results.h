@@ -46,8 +46,13 @@ struct ClaimResult {
   std::optional<Verdict> verdict;  // none: that, or the experiment ran in part only
   // Other readings and settings under which the verdict is another one: "geometric mean: 1.05, same trend".
   std::vector<std::string> flips;
+  std::optional<Verdict> worst;  // of all of these and the plain one
   std::optional<Verdict> plain;  // the verdict before any of these
 };
+
+// The verdict is another one under `name`, another reading or setting: it depends on what is not printed.
+void add_flip(ClaimResult& result, const std::string& name, const std::optional<Finding>& other,
+              Verdict verdict);
 
 // What came out, in the words of a table; "-" for nothing.
 std::string shown(const Claim& claim, const std::optional<Finding>& finding);

@@ -253,7 +253,7 @@ TEST(Reproduce, VerdictsHaveCausesAndDependOnWhatIsNotPrinted) {
   EXPECT_EQ(table.at("`p.open`").at("why"), "no cause found yet");
   EXPECT_EQ(table.at("`p.order`").at("verdict"), "depends on unprinted");
   EXPECT_THAT(table.at("`p.order`").at("why"), AllOf(HasSubstr("the other way: "), HasSubstr(", not")));
-  EXPECT_THAT(out.text("verdicts.md"), HasSubstr("| P | 6 | 2 | 0 | 2 | 2 | 0 |"));
+  EXPECT_THAT(out.text("verdicts.md"), HasSubstr("| P | 6 | 2 | 0 | 2 | 2 | 0 | 2 (33 %) |"));
   EXPECT_THAT(out.text("mine.md"), HasSubstr("Not run for this page: `gddr5.t_cl=4000`."));
   // A program's own settings are its alone.
   EXPECT_THAT(out.text("mine.md"), HasSubstr("SLOW = `vector_add --size small` with `gddr5.t_cl=2000`."));
