@@ -18,6 +18,7 @@
 #include "sc_main/progress.h"
 #include "sc_main/report.h"
 #include "sc_main/reproduce_campaign.h"
+#include "sc_main/reproduce_drawing.h"
 #include "sc_main/reproduce_energy.h"
 #include "sc_main/reproduce_experiment.h"
 #include "sc_main/reproduce_groups.h"
@@ -192,15 +193,20 @@ class Reproduction {
           fmt::format("Of {} runs other builds made {}.", campaign_->verified().second, others));
     auto json = json_of(experiment_, results, judged_, settings);
     if (!seeds.empty()) json["seeds"] = json_of(seeds);
+    json["figures"] = figures_json(experiment_, results, named());
+    on_terminal_ = plain(page_, Paint::of(STDOUT_FILENO));
     bool there = write(base() + ".json", text_of(json));
     there = write(base() + ".csv", csv_of(experiment_, results, settings, seeds)) && there;
+    const std::string undrawn = draw_figures(json["figures"], base() + ".json", drawing_script());
+    add_figures(json["figures"], undrawn, page_);
+    std::cerr << drawing_message(json["figures"], undrawn, options_.out + "/figures/" + named());
     there = write(base() + ".md", markdown(page_)) && there;
     return write(options_.out + "/verdicts.md", markdown(verdicts_of(library_.claims, options_.out))) &&
            there;
   }
 
-  // After write_results.
-  const Page& page() const { return page_; }
+  // The page without pictures, after write_results.
+  const std::string& on_terminal() const { return on_terminal_; }
   // A line of a group's table: how many runs are verified, and how many claims have which verdict.
   std::vector<std::string> summary() const {
     const auto [good, all] = campaign_->verified();
@@ -223,9 +229,8 @@ class Reproduction {
     return experiment;
   }
   // A slice does not take the place of the whole.
-  std::string base() const {
-    return options_.out + "/" + experiment_.name + (options_.whole() ? "" : "-slice");
-  }
+  std::string named() const { return experiment_.name + (options_.whole() ? "" : "-slice"); }
+  std::string base() const { return options_.out + "/" + named(); }
 
   const Library& library_;
   const ReproduceOptions& options_;
@@ -234,6 +239,7 @@ class Reproduction {
   std::unique_ptr<Campaign> campaign_;
   std::vector<ClaimResult> judged_;
   Page page_;
+  std::string on_terminal_;
 };
 
 std::string hours(double seconds) {
@@ -299,7 +305,7 @@ ExitCode reproduce_one(const Library& library, const ReproduceOptions& options) 
   one.campaign().run(options.jobs);
   if (interrupted()) return interrupted_here();
   const bool there = one.write_results();
-  std::cout << plain(one.page(), Paint::of(STDOUT_FILENO));
+  std::cout << one.on_terminal();
   const int worst = there ? 0 : static_cast<int>(ExitCode::kBadInput);
   return static_cast<ExitCode>(std::max(worst, one.campaign().worst()));
 }

@@ -326,14 +326,15 @@ void Experiment::each_value(const std::function<void(Value&)>& visit) {
     for (ClaimPlan::Reading& reading : plan.readings) visit_all(reading);
   }
   for (ExperimentNumber& number : numbers) visit(number.value);
+  for (Figure& figure : figures) figure.each_value(visit);
 }
 
 Experiment read_experiment(const std::string& name, const std::string& file, const Claims& claims) {
   const nlohmann::json document = config::read_file(file);
   const Place place(document, file);
   place.keys({"title", "paper", "place", "config", "programs", "variants", "measures"},
-             {"about", "size", "set", "class", "comparisons", "numbers", "tables", "claims", "headline",
-              "sensitivity", "prices"});
+             {"about", "size", "set", "class", "comparisons", "numbers", "tables", "figures", "claims",
+              "headline", "sensitivity", "prices"});
   Experiment experiment;
   experiment.name = name;
   experiment.file = file;
@@ -355,6 +356,7 @@ Experiment read_experiment(const std::string& name, const std::string& file, con
   read_numbers(place, names, experiment);
   read_tables(place, names, claims, experiment);
   read_claims_of(place, names, claims, experiment);
+  experiment.figures = read_figures(place, names, experiment);
   read_sensitivity(place, experiment);
   read_prices(place, experiment);
   return experiment;

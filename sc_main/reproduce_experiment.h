@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sc_main/reproduce_claims.h"
+#include "sc_main/reproduce_figures.h"
 #include "sc_main/reproduce_measures.h"
 #include "sc_main/reproduce_value.h"
 
@@ -90,6 +91,7 @@ struct Experiment {
   std::optional<ExperimentClass> classes;
   std::vector<ExperimentNumber> numbers;
   std::vector<ExperimentTable> tables;
+  std::vector<Figure> figures;
   std::vector<ClaimPlan> claims;
   std::vector<std::string> headline;  // IDs of the claims that --sensitivity looks at
   std::vector<Sensitivity> sensitivity;
@@ -99,7 +101,7 @@ struct Experiment {
 
   const ExperimentVariant& variant(const std::string& named) const;  // which is there
   const Measure& measure(const std::string& named) const;
-  // Every value that claims and numbers are made of.
+  // Every value that claims, numbers and figures are made of.
   void each_value(const std::function<void(Value&)>& visit);
 };
 

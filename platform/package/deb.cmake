@@ -15,7 +15,7 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_BINARY_DIR}/lib/weft-cuda)
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "clang-19, g++, libsystemc-dev, nlohmann-json3-dev, bash-completion, gtkwave")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "clang-19, g++, libsystemc-dev, nlohmann-json3-dev, bash-completion, gtkwave, python3-matplotlib")
 # The version is that of the sources when the package is made.
 set(CPACK_PROJECT_CONFIG_FILE ${CMAKE_CURRENT_LIST_DIR}/deb_version.cmake)
 set(CPACK_WEFT_VERSION_FILE ${PROJECT_BINARY_DIR}/sc_main/version)

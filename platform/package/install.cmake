@@ -23,7 +23,7 @@ install(FILES ${PROJECT_BINARY_DIR}/sc_main/weft.bash DESTINATION ${CMAKE_INSTAL
 install(DIRECTORY include/weft/ DESTINATION ${headers_folder})
 install(FILES ${PROJECT_BINARY_DIR}/modules/host/include/weft/weft_registers.h DESTINATION ${headers_folder})
 install(DIRECTORY configs/ DESTINATION ${configs_folder})
-install(DIRECTORY experiments/ DESTINATION ${CMAKE_INSTALL_DATADIR}/weft/experiments PATTERN results EXCLUDE)
+install(DIRECTORY experiments/ DESTINATION ${CMAKE_INSTALL_DATADIR}/weft/experiments USE_SOURCE_PERMISSIONS PATTERN results EXCLUDE)
 install(DIRECTORY sc_main/report_page DESTINATION ${CMAKE_INSTALL_DATADIR}/weft
         FILES_MATCHING PATTERN "*.js" PATTERN "*.css" PATTERN "*.html")
 install(FILES ${PROJECT_BINARY_DIR}/sc_main/report_page/charts.min.js DESTINATION ${CMAKE_INSTALL_DATADIR}/weft/report_page

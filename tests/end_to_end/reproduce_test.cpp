@@ -73,9 +73,27 @@ TEST(Reproduce, ListsTheExperiments) {
   EXPECT_THAT(wrong.err, AllOf(HasSubstr("unknown experiment 'harpp'"), HasSubstr("dwr-trends, harp-")));
 }
 
+// PATH of programs that are started while it lives. Without Python there, no pictures take time.
+class SearchPath {
+ public:
+  explicit SearchPath(const std::string& path) {
+    if (const char* before = std::getenv("PATH")) before_ = before;
+    setenv("PATH", path.c_str(), 1);  // NOLINT(concurrency-mt-unsafe): one thread
+  }
+  ~SearchPath() {
+    setenv("PATH", before_.c_str(), 1);  // NOLINT(concurrency-mt-unsafe): one thread
+  }
+  SearchPath(const SearchPath&) = delete;
+  SearchPath& operator=(const SearchPath&) = delete;
+
+ private:
+  std::string before_;
+};
+
 // A slice of an experiment of the project: its numbers are those of `weft compare` and of the runs.
 TEST(Reproduce, ASliceHasTheNumbersOfCompare) {
-  const Folder folder, other;
+  const Folder folder, other, empty;
+  const SearchPath nowhere(empty.path());
   const std::vector<std::string> slice{"reproduce", "harp-schemes", "--only", "BFS,MTM",
                                        "--size",    "small",        "--out",  folder.path()};
   const Exit exit = weft(slice, patient(500));
@@ -139,6 +157,80 @@ TEST(Reproduce, ASliceHasTheNumbersOfCompare) {
   const Exit again = weft(slice, patient(500));
   EXPECT_THAT(again.err, AllOf(HasSubstr("8 of 8 runs are there already"), HasSubstr("0 of 8 runs to do")));
   EXPECT_EQ(folder.text("harp-schemes-slice.md"), page);
+}
+
+// The texts of an SVG file, each in brackets, by an XML parser.
+std::string texts_of(const std::string& svg) {
+  const Exit exit = run("/usr/bin/python3", {"-c",
+                                             "import sys, xml.etree.ElementTree as t\n"
+                                             "root = t.parse(sys.argv[1]).getroot()\n"
+                                             "assert root.tag == '{http://www.w3.org/2000/svg}svg'\n"
+                                             "print(*('[' + ''.join(e.itertext()).strip() + ']' for e in "
+                                             "root.iter('{http://www.w3.org/2000/svg}text')))",
+                                             svg});
+  EXPECT_EQ(exit.code, 0) << exit.err;
+  return exit.out;
+}
+
+std::size_t pages_of(const std::string& pdf) {
+  std::size_t pages = 0;
+  const std::string key = "/Type /Page";
+  for (std::size_t at = pdf.find(key); at != std::string::npos; at = pdf.find(key, at + 1))
+    pages += pdf[at + key.size()] == 's' ? 0 : 1;
+  return pages;
+}
+
+// Pictures of a slice; the same again; and without Python, the page without them.
+TEST(Reproduce, DrawsFiguresAsSvgAndPdf) {
+  const Folder folder;
+  const std::vector<std::string> slice{"reproduce", "harp-schemes", "--only", "BFS,MTM",
+                                       "--size",    "small",        "--out",  folder.path()};
+  const Exit exit = weft(slice, patient(500));
+  ASSERT_EQ(exit.code, 0) << exit.err;
+  EXPECT_THAT(exit.err,
+              HasSubstr("9 figures drawn: " + folder.path() + "/figures/harp-schemes-slice-*.svg, .pdf"));
+  const std::string page = folder.text("harp-schemes-slice.md");
+  EXPECT_THAT(page, HasSubstr("## Performance (7.1, Fig. 11)\n\n"
+                              "![Performance](figures/harp-schemes-slice-performance.svg)\n\n"
+                              "1 of 20 bars has a printed value: the diamonds."));
+  const ordered_json figures = folder.json("harp-schemes-slice.json").at("figures");
+  EXPECT_EQ(figures.size(), 9u);
+  std::vector<std::string> drawn;
+  for (const ordered_json& figure : figures) {
+    const std::string file = figure.at("file");
+    SCOPED_TRACE(file);
+    const std::string texts = texts_of(folder.path() + "/" + file + ".svg"), pdf = folder.text(file + ".pdf");
+    EXPECT_THAT(texts, HasSubstr("[BFS]"));
+    EXPECT_EQ(pdf.rfind("%PDF-", 0), 0u);
+    EXPECT_EQ(pages_of(pdf), 1u);
+    drawn.push_back(folder.text(file + ".svg") + pdf);
+  }
+  // Names, a mean, axis, and what the paper prints.
+  const std::string texts = texts_of(folder.path() + "/figures/harp-schemes-slice-performance.svg");
+  for (const char* text :
+       {"[BFS]", "[LWM]", "[HARP]", "[hmean]", "[speed over SBR]", "[type B]", "[1.1]", "[printed]"})
+    EXPECT_THAT(texts, HasSubstr(text));
+  EXPECT_THAT(texts, Not(HasSubstr("[MU]")));
+  EXPECT_THAT(texts_of(folder.path() + "/figures/harp-schemes-slice-harp-over-each-of-the-others.svg"),
+              AllOf(HasSubstr("[1.6]"), HasSubstr("[1.88]")));
+
+  ASSERT_EQ(weft(slice, patient(500)).code, 0);
+  for (std::size_t f = 0; f < figures.size(); ++f) {
+    const std::string file = figures[f].at("file");
+    EXPECT_EQ(folder.text(file + ".svg") + folder.text(file + ".pdf"), drawn[f]) << file;
+  }
+
+  const Folder empty;
+  const SearchPath nowhere(empty.path());
+  const Exit without = weft(slice, patient(500));
+  EXPECT_EQ(without.code, 0) << without.err;
+  EXPECT_THAT(without.err,
+              HasSubstr("no pictures: python3 cannot be started (No such file or directory); apt-get "
+                        "install python3-matplotlib; then the same command draws them"));
+  EXPECT_THAT(
+      folder.text("harp-schemes-slice.md"),
+      AllOf(HasSubstr("## Performance (7.1, Fig. 11)\n\nThere are no pictures: python3 cannot be started"),
+            Not(HasSubstr(".svg"))));
 }
 
 // Experiments of the test's own: WEFT_EXPERIMENTS while it lives.
