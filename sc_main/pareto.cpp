@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "sc_main/pareto_front.h"
 #include "sc_main/table.h"
 
 namespace weft::cli {
@@ -27,11 +28,6 @@ std::vector<std::pair<const Measures*, const Measures*>> pairs_of(const Comparis
     pairs.emplace_back(&*row.measures, &*first->measures);
   }
   return pairs;
-}
-
-bool dominates(const SchemeCost& a, const SchemeCost& b) {
-  const bool as_good = a.speedup >= b.speedup && a.energy <= b.energy && a.area_mm2 <= b.area_mm2;
-  return as_good && (a.speedup > b.speedup || a.energy < b.energy || a.area_mm2 < b.area_mm2);
 }
 
 }  // namespace
@@ -57,10 +53,11 @@ std::vector<SchemeCost> costs_of(const Comparison& comparison) {
     costs.push_back(std::move(cost));
   }
   if (costs.size() < 2) return {};
-  for (SchemeCost& cost : costs) {
-    const auto better = std::find_if(costs.begin(), costs.end(),
-                                     [&](const SchemeCost& other) { return dominates(other, cost); });
-    if (better != costs.end()) cost.dominated_by = better->scheme;
+  std::vector<std::vector<double>> numbers;
+  for (const SchemeCost& cost : costs) numbers.push_back({-cost.speedup, cost.energy, cost.area_mm2});
+  const auto better = dominated_by(numbers);
+  for (std::size_t i = 0; i < costs.size(); ++i) {
+    if (better[i].has_value()) costs[i].dominated_by = costs[*better[i]].scheme;
   }
   return costs;
 }

@@ -17,7 +17,8 @@ struct SchemeCost {
   std::string scheme;
   double speedup = 0, energy = 0, edp = 0;
   double area_mm2 = 0;       // of the scheme's tables and the registers of an SM
-  std::string dominated_by;  // one that is as good in speed, energy and area, and better in one; empty: none
+  std::string dominated_by;  // one on the front that is as good in speed, energy and area, and better in one;
+                             // empty: none
 };
 
 // Of the schemes all of whose runs have cycles, energy and area; nothing if there are fewer than two.

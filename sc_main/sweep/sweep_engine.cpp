@@ -18,15 +18,25 @@
 namespace weft::cli {
 
 SweepEngine::SweepEngine(const Sweep& sweep, SweepStore& store, std::string folder, bool keep)
-    : sweep_(sweep), store_(store), folder_(std::move(folder)), keep_(keep) {}
+    : sweep_(sweep),
+      store_(store),
+      folder_(std::move(folder)),
+      keep_(keep),
+      done_(sweep.runs.size(), false),
+      points_(sweep.runs.size(), 0),
+      expected_(sweep.runs.size()) {
+  for (std::size_t i = sweep.points.size(); i-- > 0;) points_[sweep.points[i].run] = i;
+}
 
 std::string SweepEngine::folder_of(std::size_t run) const {
   return folder_ + "/" + sweep_.runs[run].id;
 }
 
-std::vector<std::size_t> SweepEngine::open(bool retry, bool again) const {
+std::vector<std::size_t> SweepEngine::open(const std::vector<std::size_t>& runs, bool retry,
+                                           bool again) const {
   std::vector<std::size_t> list;
-  for (std::size_t i = 0; i < sweep_.runs.size(); ++i) {
+  for (const std::size_t i : runs) {
+    if (done_[i]) continue;
     const auto state = again ? std::nullopt : store_.state_of(sweep_.runs[i].id);
     if (!state.has_value() || (retry && *state != "done")) list.push_back(i);
   }
@@ -69,14 +79,19 @@ SweepResult SweepEngine::result_of(std::size_t run, const JobEnd& end) const {
   return result;
 }
 
-void SweepEngine::run(const std::vector<std::size_t>& open, unsigned parallel, const SlurmOptions* slurm) {
+void SweepEngine::run(const std::vector<std::size_t>& open, std::size_t all, const std::string& what,
+                      unsigned parallel, const SlurmOptions* slurm) {
   parallel_ = parallel;
-  done_.assign(sweep_.runs.size(), true);
-  expected_.assign(sweep_.runs.size(), -1);
+  what_ = what;
+  all_ = all;
+  to_do_ = open.size();
+  ended_ = unknown_ = 0;
+  known_seconds_ = 0;
   std::vector<Job> jobs;
   for (const std::size_t i : open) {
-    done_[i] = false;
-    expected_[i] = store_.seconds_like(sweep_.runs[i]).value_or(-1);
+    expected_[i] = store_.seconds_like(sweep_.runs[i]);
+    known_seconds_ += expected_[i].value_or(0);
+    unknown_ += expected_[i].has_value() ? 0 : 1;
     jobs.push_back({sweep_.runs[i].command(folder_of(i)), folder_of(i) + "/messages.txt", sweep_.most_seconds,
                     sweep_.most_bytes});
   }
@@ -93,7 +108,9 @@ void SweepEngine::run(const std::vector<std::size_t>& open, unsigned parallel, c
       store_.record(sweep_.runs[i], result);
       done_[i] = true;
       ++ended_;
-      say(i, result, open);
+      known_seconds_ -= expected_[i].value_or(0);
+      unknown_ -= expected_[i].has_value() ? 0 : 1;
+      say(i, result);
     }
     if (!keep_) std::filesystem::remove_all(folder_of(i));
   };
@@ -105,30 +122,24 @@ void SweepEngine::run(const std::vector<std::size_t>& open, unsigned parallel, c
   end_progress_line();
 }
 
-void SweepEngine::say(std::size_t run, const SweepResult& result,
-                      const std::vector<std::size_t>& open) const {
-  const std::size_t all = sweep_.runs.size(), done = all - open.size() + ended_;
-  const auto point = std::find_if(sweep_.points.begin(), sweep_.points.end(),
-                                  [&](const SweepPoint& one) { return one.run == run; });
+void SweepEngine::say(std::size_t run, const SweepResult& result) const {
+  const std::size_t done = all_ - to_do_ + ended_;
   std::string values;
-  for (const std::string& value : point->values) values.append(values.empty() ? "" : " ").append(value);
-  const std::string text = fmt::format("{} of {} runs, {} %, about {} left; {}: {}{}{}", done, all,
-                                       100 * done / all, rounded_time(seconds_left(open)), values,
-                                       result.state, result.reason.empty() ? "" : ": ", result.reason);
+  for (const std::string& value : sweep_.points[points_[run]].values)
+    values.append(values.empty() ? "" : " ").append(value);
+  const std::string text = fmt::format("{}{} of {} runs, {} %, about {} left; {}: {}{}{}", what_, done, all_,
+                                       100 * done / all_, rounded_time(seconds_left()), values, result.state,
+                                       result.reason.empty() ? "" : ": ", result.reason);
   if (has_progress_line() && result.state == "done") return show_progress_line(text);
   end_progress_line();
   std::cerr << text << "\n";
 }
 
 // By what is known of runs alike, and by the mean of those that ended for the others.
-double SweepEngine::seconds_left(const std::vector<std::size_t>& open) const {
+double SweepEngine::seconds_left() const {
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - began_;
   const double mean = passed.count() * parallel_ / static_cast<double>(ended_);
-  double left = 0;
-  for (const std::size_t i : open) {
-    if (!done_[i]) left += expected_[i] < 0 ? mean : expected_[i];
-  }
-  return left / parallel_;
+  return (known_seconds_ + mean * static_cast<double>(unknown_)) / parallel_;
 }
 
 }  // namespace weft::cli

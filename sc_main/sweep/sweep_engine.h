@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,27 +20,34 @@ class SweepEngine {
   // All must outlive it. `folder` takes the results of runs, which stay there if `keep`.
   SweepEngine(const Sweep& sweep, SweepStore& store, std::string folder, bool keep);
 
-  // What is to be done: runs that are not in the store, those that failed if `retry`, all if `again`.
-  std::vector<std::size_t> open(bool retry, bool again) const;
-  // Does them, so many at a time, and says on standard error how far it is. After an interrupt those that ran
-  // are lost, and those that were to come not done. `slurm`: there, not on this machine.
-  void run(const std::vector<std::size_t>& open, unsigned parallel, const SlurmOptions* slurm);
+  // What is to be done of these runs: those that are not in the store, those that failed if `retry`, all if
+  // `again`; nothing that this engine has done.
+  std::vector<std::size_t> open(const std::vector<std::size_t>& runs, bool retry, bool again) const;
+  // Does them, so many at a time, and says on standard error how far it is: of `all` runs, behind `what`.
+  // After an interrupt those that ran are lost, and those that were to come not done. `slurm`: there, not on
+  // this machine.
+  void run(const std::vector<std::size_t>& open, std::size_t all, const std::string& what, unsigned parallel,
+           const SlurmOptions* slurm);
 
  private:
   std::string folder_of(std::size_t run) const;
   SweepResult result_of(std::size_t run, const JobEnd& end) const;
-  void say(std::size_t run, const SweepResult& result, const std::vector<std::size_t>& open) const;
-  double seconds_left(const std::vector<std::size_t>& open) const;
+  void say(std::size_t run, const SweepResult& result) const;
+  double seconds_left() const;
 
   const Sweep& sweep_;
   SweepStore& store_;
   const std::string folder_;
   const bool keep_;
+  std::vector<bool> done_;           // by this engine
+  std::vector<std::size_t> points_;  // the first one of each run
   // While they run.
   unsigned parallel_ = 1;
-  std::size_t ended_ = 0;
-  std::vector<double> expected_;  // seconds per run; negative: nothing is known
-  std::vector<bool> done_;
+  std::string what_;
+  std::size_t all_ = 0, to_do_ = 0, ended_ = 0;
+  std::vector<std::optional<double>> expected_;  // seconds per run; nothing is known of others
+  double known_seconds_ = 0;                     // of those to do of which something is known ...
+  std::size_t unknown_ = 0;                      // ... and how many others there are
   std::chrono::steady_clock::time_point began_;
 };
 

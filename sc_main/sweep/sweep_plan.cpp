@@ -18,6 +18,7 @@
 #include "sc_main/reproduce_json.h"
 #include "sc_main/run_record.h"
 #include "sc_main/session.h"
+#include "sc_main/sweep/candidates.h"
 #include "sc_main/sweep/screening_design.h"
 #include "sc_main/variant.h"
 #include "weft/common/error.h"
@@ -246,6 +247,11 @@ void add_all(const std::vector<Axis>& axes, const SweepRun& base, const std::str
   }
 }
 
+std::size_t axis_named(const Place& place, const Sweep& sweep) {
+  const std::string name = place.one_of(sweep.axes);
+  return static_cast<std::size_t>(std::find(sweep.axes.begin(), sweep.axes.end(), name) - sweep.axes.begin());
+}
+
 void read_plan(const Place& place, const std::vector<Axis>& axes, Sweep& sweep) {
   if (!place.has("screening")) return;
   const Place screening = place.at("screening");
@@ -257,9 +263,8 @@ void read_plan(const Place& place, const std::vector<Axis>& axes, Sweep& sweep) 
     foldover = flag.value().get<bool>();
   }
   for (const Place& item : screening.at("factors").items()) {
-    const std::string name = item.one_of(sweep.axes);
-    const auto axis =
-        static_cast<std::size_t>(std::find(sweep.axes.begin(), sweep.axes.end(), name) - sweep.axes.begin());
+    const std::size_t axis = axis_named(item, sweep);
+    const std::string& name = sweep.axes[axis];
     if (axes[axis].values.size() != 2)
       throw InputError(item.where(), "'" + name + "' has " + std::to_string(axes[axis].values.size()) +
                                          " values; allowed: an axis with two");
@@ -270,6 +275,62 @@ void read_plan(const Place& place, const std::vector<Axis>& axes, Sweep& sweep) 
   if (sweep.factors.size() > kMostFactors)
     screening.at("factors").refuse("at most " + std::to_string(kMostFactors));
   sweep.design = screening_design(sweep.factors.size(), foldover);
+}
+
+void read_halving(const Place& place, const std::vector<Axis>& axes, Sweep& sweep) {
+  if (!place.has("halving")) return;
+  const Place key = place.at("halving");
+  if (!sweep.factors.empty()) {
+    throw InputError(
+        key.where(),
+        "stands beside \"screening\"; allowed: one of them, since a rung needs all combinations");
+  }
+  key.keys({"rungs", "metric"}, {"goal", "keep_one_in", "mean_over", "cumulative"});
+  Halving halving;
+  halving.where = key.where();
+  halving.rungs = axis_named(key.at("rungs"), sweep);
+  if (axes[halving.rungs].values.size() < 2)
+    key.at("rungs").refuse("an axis of two values or more, the cheapest first");
+  halving.metric = key.at("metric").text();
+  if (key.has("goal")) halving.most = key.at("goal").one_of({"least", "most"}) == "most";
+  if (key.has("keep_one_in")) {
+    const Place number = key.at("keep_one_in");
+    if (!number.value().is_number_unsigned() || number.value() < 2 || number.value() > kMostPoints)
+      number.refuse("a whole number from 2 to " + std::to_string(kMostPoints));
+    halving.keep_one_in = number.value().get<std::size_t>();
+  }
+  if (key.has("cumulative")) {
+    const Place flag = key.at("cumulative");
+    if (!flag.value().is_boolean()) flag.refuse("true or false");
+    halving.cumulative = flag.value().get<bool>();
+  }
+  if (key.has("mean_over")) {
+    for (const Place& item : key.at("mean_over").items(true)) {
+      const std::size_t axis = axis_named(item, sweep);
+      if (axis == halving.rungs)
+        throw InputError(item.where(),
+                         "'" + sweep.axes[axis] + "' is the axis of the rungs; allowed: another");
+      if (std::find(halving.mean_over.begin(), halving.mean_over.end(), axis) != halving.mean_over.end())
+        throw InputError(item.where(), "'" + sweep.axes[axis] + "' stands there twice");
+      halving.mean_over.push_back(axis);
+    }
+  } else {
+    for (const std::size_t axis : work_axes(sweep)) {
+      if (axis != halving.rungs) halving.mean_over.push_back(axis);
+    }
+  }
+  std::size_t candidates = 1;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const bool meant =
+        std::find(halving.mean_over.begin(), halving.mean_over.end(), i) == halving.mean_over.end();
+    if (i != halving.rungs && meant) candidates *= axes[i].values.size();
+  }
+  if (candidates < 2) {
+    throw InputError(key.where(),
+                     "leaves nothing to choose from; allowed: two combinations or more of the axes that are "
+                     "neither \"rungs\" nor in \"mean_over\"");
+  }
+  sweep.halving = std::move(halving);
 }
 
 void check_axes(const std::vector<Axis>& axes, const Sweep& sweep, const Place& place) {
@@ -292,7 +353,7 @@ void check_axes(const std::vector<Axis>& axes, const Sweep& sweep, const Place& 
 Sweep sweep_of_file(const std::string& file) {
   const nlohmann::json document = config::read_file(file);
   const Place place(document, file);
-  place.keys({"axes"}, {"title", "config", "set", "limits", "screening"});
+  place.keys({"axes"}, {"title", "config", "set", "limits", "screening", "halving"});
   const std::filesystem::path path(file);
   Sweep sweep;
   sweep.name = path.stem().string();
@@ -309,6 +370,7 @@ Sweep sweep_of_file(const std::string& file) {
   }
   read_plan(place, axes, sweep);
   check_axes(axes, sweep, place);
+  read_halving(place, axes, sweep);
   add_all(axes, base, file, sweep);
   return sweep;
 }

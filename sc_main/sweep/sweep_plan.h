@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,6 +39,18 @@ struct SweepPoint {
   std::size_t run = 0;
 };
 
+// A search by successive halving: the values of an axis, in their order, are rungs. All combinations of the
+// axes that are searched run at the first one; those with the best metric go on to the next.
+struct Halving {
+  std::size_t rungs = 0;  // number of an axis
+  std::string metric;
+  bool most = false;                   // the best has most of it, not least
+  std::size_t keep_one_in = 3;         // rounded up
+  std::vector<std::size_t> mean_over;  // axes over which a candidate has one score; the others are searched
+  bool cumulative = false;             // a score counts the rungs before, too
+  std::string where;                   // in the file, for messages
+};
+
 struct Sweep {
   std::string name, title;
   std::vector<std::string> axes;
@@ -46,8 +59,9 @@ struct Sweep {
   // values.
   std::vector<std::size_t> factors;
   std::vector<std::vector<bool>> design;
-  std::vector<SweepPoint> points;
-  std::vector<SweepRun> runs;  // each once, in the order of their first points
+  std::optional<Halving> halving;
+  std::vector<SweepPoint> points;  // of all combinations, with halving too
+  std::vector<SweepRun> runs;      // each once, in the order of their first points
   // Of a run; 0: none.
   double most_seconds = 0;
   std::uint64_t most_bytes = 0;

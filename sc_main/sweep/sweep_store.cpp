@@ -8,6 +8,7 @@
 #include <cmath>
 #include <ctime>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <sstream>
 
 #include "common/csv.h"
@@ -158,13 +159,19 @@ SweepStore::SweepStore(const std::string& file) : database_(open(file)) {
 
 SweepStore::~SweepStore() = default;
 
-std::optional<std::string> SweepStore::state_of(const std::string& id) const {
-  return guarded(*database_, [&]() -> std::optional<std::string> {
-    SQLite::Statement query(*database_, "SELECT state FROM run WHERE id = ?");
+std::optional<SweepStore::End> SweepStore::end_of(const std::string& id) const {
+  return guarded(*database_, [&]() -> std::optional<End> {
+    SQLite::Statement query(*database_, "SELECT state, reason FROM run WHERE id = ?");
     query.bind(1, id);
     if (!query.executeStep()) return {};
-    return query.getColumn(0).getString();
+    return End{query.getColumn(0).getString(), query.getColumn(1).getString()};
   });
+}
+
+std::optional<std::string> SweepStore::state_of(const std::string& id) const {
+  auto end = end_of(id);
+  if (!end.has_value()) return {};
+  return std::move(end->state);
 }
 
 std::optional<double> SweepStore::seconds_like(const SweepRun& run) const {
@@ -192,6 +199,12 @@ std::optional<double> SweepStore::value_of(const std::string& run, const std::st
 }
 
 void SweepStore::describe(const Sweep& sweep) {
+  std::vector<std::size_t> all(sweep.points.size());
+  std::iota(all.begin(), all.end(), 0);
+  describe(sweep, all);
+}
+
+void SweepStore::describe(const Sweep& sweep, const std::vector<std::size_t>& points) {
   guarded(*database_, [&] {
     SQLite::Transaction all(*database_);
     for (const char* table : {"DELETE FROM point WHERE sweep = ?", "DELETE FROM label WHERE sweep = ?"}) {
@@ -206,7 +219,7 @@ void SweepStore::describe(const Sweep& sweep) {
     name.exec();
     SQLite::Statement point(*database_, "INSERT INTO point VALUES(?, ?, ?)");
     SQLite::Statement label(*database_, "INSERT INTO label VALUES(?, ?, ?, ?)");
-    for (std::size_t i = 0; i < sweep.points.size(); ++i) {
+    for (const std::size_t i : points) {
       const auto number = static_cast<std::int64_t>(i + 1);
       point.reset();
       point.bind(1, sweep.name);

@@ -56,10 +56,17 @@ class SweepStore {
 
   // The state of a run; nothing: it is not there.
   std::optional<std::string> state_of(const std::string& id) const;
+  // How it ended, in words of SweepResult; nothing: it is not there.
+  struct End {
+    std::string state, reason;
+  };
+  std::optional<End> end_of(const std::string& id) const;
   // Mean CPU seconds of the runs of this program, size and machine file that are there.
   std::optional<double> seconds_like(const SweepRun& run) const;
-  // The points of a sweep, in place of those of that name that are there.
+  // The points of a sweep, or these of them, in place of those of that name that are there. Points are
+  // numbered as in the sweep, from 1.
   void describe(const Sweep& sweep);
+  void describe(const Sweep& sweep, const std::vector<std::size_t>& points);
   // A run, in place of the one that is there.
   void record(const SweepRun& run, const SweepResult& result);
 

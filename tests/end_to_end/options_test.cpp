@@ -76,6 +76,8 @@ const Words kCommands{"area",   "run",  "demo", "bench", "characterize", "compar
 const std::set<std::string> kTexts{"",
                                    "NAME",
                                    "METRIC",
+                                   "METRIC,...",
+                                   "AXIS,...",
                                    "FILE",
                                    "FILE|NAME",
                                    "OPTIONS",

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <stdexcept>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "folder.h"
+#include "refusals.h"
 #include "sc_main/csv_reader.h"
 #include "sc_main/sweep/screening_design.h"
 #include "sc_main/sweep/sweep_plan.h"
@@ -34,20 +34,6 @@ const std::string kTwo = R"({"title": "two axes", "config": "harp-fermi", "set":
            {"name": "scheme", "values": ["sbr", "dwr-16"]},
            {"name": "size", "values": ["small"]},
            {"name": "l1", "values": {"small": ["sm.l1d.ways=2"], "as it is": []}}]})";
-
-std::string message_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-std::string refusal(const std::string& text) {
-  const Folder folder;
-  return message_of([&] { read_sweep(folder.write("s.json", text)); });
-}
 
 std::string with_axes(const std::string& axes) {
   return R"({"axes": [)" + axes + "]}";
@@ -96,7 +82,8 @@ TEST(SweepFile, AnExperimentIsOne) {
   EXPECT_GT(sweep.points.size(), 40u);
   EXPECT_THAT(sweep.points[0].values, Contains("sbr"));
   EXPECT_THAT(message_of([] { read_sweep("harpy"); }),
-              AllOf(HasSubstr("found 'harpy'"), HasSubstr("an experiment: crown-schemes, "), HasSubstr("harp-schemes, ")));
+              AllOf(HasSubstr("found 'harpy'"), HasSubstr("an experiment: crown-schemes, "),
+                    HasSubstr("harp-schemes, ")));
 }
 
 TEST(SweepFile, ProgramsAreNamedByWhatIsInThem) {

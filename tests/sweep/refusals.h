@@ -1,0 +1,31 @@
+// What a mistake is answered with.
+#ifndef WEFT_TESTS_SWEEP_REFUSALS_H
+#define WEFT_TESTS_SWEEP_REFUSALS_H
+
+#include <functional>
+#include <string>
+
+#include "folder.h"
+#include "sc_main/sweep/sweep_plan.h"
+#include "weft/common/error.h"
+
+namespace weft::cli::sweep_test {
+
+inline std::string message_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+// The text of a sweep's file.
+inline std::string refusal(const std::string& text) {
+  const test::Folder folder;
+  return message_of([&] { read_sweep(folder.write("s.json", text)); });
+}
+
+}  // namespace weft::cli::sweep_test
+
+#endif
