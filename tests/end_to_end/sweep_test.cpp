@@ -3,12 +3,14 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <sstream>
@@ -24,6 +26,7 @@ namespace {
 using nlohmann::ordered_json;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::string sweep_text(const std::string& limits = "") {
   return R"({"config": "harp-fermi", )" + limits + R"("axes": [
@@ -206,6 +209,104 @@ TEST(Sweep, AScreeningTellsWhatEachFactorChanges) {
               HasSubstr("--effects: has a meaning for a sweep with \"screening\" only"));
 }
 
+// Depth and ways of the cache decide; schemes less so.
+std::string search_text(const std::string& halving) {
+  return R"({"config": "harp-fermi", "set": ["sm.observe.events=true"], )" + halving + R"("axes": [
+    {"name": "workload", "values": ["bfs", "aes"]},
+    {"name": "size", "values": ["small,seed=1", "small,seed=2", "small,seed=3"]},
+    {"name": "scheme", "values": ["sbr", "harp"]}, {"name": "sm.l1d.ways", "values": [1, 4]},
+    {"name": "sm.pipeline_depth", "values": [8, 24]}]})";
+}
+
+const char* const kHalving = R"("halving": {"rungs": "size", "metric": "cycles", "keep_one_in": 2}, )";
+
+// By the last of the three sizes: the combination with the least product of both programs' cycles.
+std::string best_of(const ordered_json& rows) {
+  std::map<std::string, double> products;
+  for (const ordered_json& row : rows) {
+    const ordered_json& axes = row.at("axes");
+    if (axes.at("size") != "small,seed=3") continue;
+    const std::string name = "scheme " + axes.at("scheme").get<std::string>() + ", sm.l1d.ways " +
+                             axes.at("sm.l1d.ways").get<std::string>() + ", sm.pipeline_depth " +
+                             axes.at("sm.pipeline_depth").get<std::string>();
+    products.try_emplace(name, 1).first->second *= row.at("values").at("cycles").get<double>();
+  }
+  return std::min_element(products.begin(), products.end(),
+                          [](const auto& a, const auto& b) { return a.second < b.second; })
+      ->first;
+}
+
+TEST(Sweep, ASearchFindsTheBestWithFewerRuns) {
+  const Folder folder, all;
+  all.write("s.json", search_text(""));
+  ASSERT_EQ(weft(command(all)).code, 0);
+  const ordered_json factorial = rows_of(all);
+  ASSERT_EQ(factorial.size(), 48u);
+  folder.write("s.json", search_text(kHalving));
+  const Exit plan = weft({"sweep", folder.path("s.json"), "--store", folder.path("s.db"), "--plan"});
+  EXPECT_THAT(plan.out, AllOf(HasSubstr("rung 1, size small,seed=1: 8 candidates, 16 runs"),
+                              HasSubstr("rung 3, size small,seed=3: at most 2 candidates, 4 runs"),
+                              HasSubstr("together at most 28 runs, of 48 of all combinations")));
+  const Exit exit = weft(command(folder));
+  ASSERT_EQ(exit.code, 0) << exit.err;
+  EXPECT_THAT(exit.err,
+              AllOf(HasSubstr("rung 1 of 3, size small,seed=1, 16 runs, 16 to do"),
+                    HasSubstr("rung 2 of 3: 8 of 8 runs, 100 %"), HasSubstr("rung 3 of 3: 4 of 4 runs")));
+  EXPECT_THAT(exit.out, AllOf(HasSubstr("best: " + best_of(factorial) + "; cycles "),
+                              HasSubstr("28 runs of the 48 of all combinations (58.3 %)"),
+                              HasSubstr("s: 28 runs: 28 done, 0 failed, 0 to do")));
+  // Each run is that of the whole sweep.
+  const ordered_json rows = rows_of(folder);
+  ASSERT_EQ(rows.size(), 28u);
+  for (const ordered_json& row : rows) EXPECT_EQ(row, factorial.at(row.at("point").get<std::size_t>() - 1));
+  const Exit stands = weft({"sweep", folder.path("s.json"), "--store", folder.path("s.db"), "--ranking"});
+  EXPECT_EQ(exit.out.substr(0, stands.out.size()), stands.out);
+  const Exit again = weft(command(folder, {"--pareto", "cycles,energy,area"}));
+  EXPECT_EQ(again.code, 0);
+  EXPECT_THAT(again.err,
+              AllOf(HasSubstr("rung 3 of 3, size small,seed=3, 4 runs, 0 to do"), Not(HasSubstr("done"))));
+  EXPECT_THAT(again.out, HasSubstr(" of 2 on the Pareto front"));
+}
+
+TEST(Sweep, ASearchThatIsKilledGoesOn) {
+  const Folder undisturbed;
+  undisturbed.write("s.json", search_text(kHalving));
+  const auto begin = std::chrono::steady_clock::now();
+  const Exit wanted = weft(command(undisturbed));
+  ASSERT_EQ(wanted.code, 0);
+  const auto whole =
+      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin).count();
+  const Folder folder;
+  folder.write("s.json", search_text(kHalving));
+  std::mt19937 random(99);
+  int killed = 0;
+  for (int round = 0; round < 6; ++round) {
+    Start start;
+    start.signal = SIGKILL;
+    start.interrupt_after_ms =
+        static_cast<int>(whole / 8 + static_cast<int>(random() % static_cast<unsigned>(whole / 4)));
+    killed += weft(command(folder), start).code == 0 ? 0 : 1;
+    for (int i = 0; i < 100 && !workers(folder).empty(); ++i) usleep(10'000);
+  }
+  EXPECT_GT(killed, 1);
+  const Exit last = weft(command(folder));
+  ASSERT_EQ(last.code, 0) << last.err;
+  EXPECT_EQ(last.out.substr(0, last.out.find("\ns: ")), wanted.out.substr(0, wanted.out.find("\ns: ")));
+  const ordered_json rows = rows_of(folder);
+  EXPECT_EQ(rows, rows_of(undisturbed));
+  for (const ordered_json& row : rows) EXPECT_EQ(row.at("run").at("attempts"), 1);
+}
+
+TEST(Sweep, ASearchByANumberThatNoRunHasCostsOneRun) {
+  const Folder folder;
+  folder.write("s.json", search_text(R"("halving": {"rungs": "size", "metric": "cycels"}, )"));
+  const Exit exit = weft(command(folder));
+  EXPECT_EQ(exit.code, 2);
+  EXPECT_THAT(exit.err, HasSubstr("s.json: /halving/metric: found 'cycels', which no run has"));
+  const Exit listed = weft({"sweep", "--store", folder.path("s.db")});
+  EXPECT_THAT(listed.out, HasSubstr("s: 1 of 16 points done"));
+}
+
 TEST(Sweep, MistakesCostNoRun) {
   const Folder folder;
   folder.write("s.json", sweep_text());
@@ -213,6 +314,18 @@ TEST(Sweep, MistakesCostNoRun) {
       weft({"sweep", folder.path("s.json"), "--store", folder.path("s.db"), "--export", "x.txt"});
   EXPECT_EQ(exported.code, 2);
   EXPECT_THAT(exported.err, HasSubstr("--export: found 'x.txt'; allowed: a name that ends in .csv or .json"));
+  const auto refused = [&](const std::vector<std::string>& more) {
+    const Exit exit = weft(command(folder, more));
+    EXPECT_EQ(exit.code, 2);
+    return exit.err;
+  };
+  EXPECT_THAT(refused({"--ranking"}),
+              HasSubstr("--ranking: has a meaning for a sweep with \"halving\" only"));
+  EXPECT_THAT(refused({"--per", "workload"}), HasSubstr("--per: has a meaning with --pareto only"));
+  EXPECT_THAT(refused({"--pareto", "cycles", "--per", "no"}),
+              HasSubstr("--per: found 'no'; allowed: workload, "));
+  EXPECT_THAT(refused({"--pareto", "cycles", "--per", "scheme"}), HasSubstr("--pareto: found no axis"));
+  EXPECT_THAT(refused({"--pareto", "cycles:lest"}), HasSubstr("--pareto: found 'cycles:lest'"));
   const Exit nowhere = weft({"sweep", folder.path("s.json"), "--store", folder.path("none/s.db")});
   EXPECT_EQ(nowhere.code, 2);
   const Exit none = weft({"sweep", "--store", folder.path("s.db")});
