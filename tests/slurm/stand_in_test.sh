@@ -28,6 +28,22 @@ rows s.rows.json >found
 cmp wanted found || fail "Slurm's results are others than those of this machine"
 [ "$(cat "$STAND_IN/last")" = 101 ] || fail "one array was needed"
 
+# A search: an array for its first run, one for the others of each rung.
+cp s.json whole.json
+fresh
+sed 's/"axes": \[/"halving": {"rungs": "seed", "metric": "cycles", "keep_one_in": 2}, &/' whole.json >s.json
+sweep || fail "a search on this machine: $(cat s.err)"
+rows s.rows.json >wanted_search
+cp s.out wanted_search.out
+[ "$(jq length wanted_search)" = 6 ] || fail "a search of two candidates has 4 and 2 runs, not $(jq length wanted_search)"
+fresh
+by_slurm || fail "a search by Slurm: $(cat s.err)"
+rows s.rows.json >found
+cmp wanted_search found || fail "a search by Slurm has other results than on this machine"
+cmp wanted_search.out s.out || fail "a search by Slurm says something else than on this machine"
+[ "$(cat "$STAND_IN/last")" = 103 ] || fail "three arrays were needed, not $(cat "$STAND_IN/last")"
+cp whole.json s.json
+
 # Elements that Slurm loses are submitted anew.
 fresh
 touch "$STAND_IN/lose-2" "$STAND_IN/lose-5"
