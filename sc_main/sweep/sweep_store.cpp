@@ -24,6 +24,9 @@ using nlohmann::ordered_json;
 constexpr int kApplication = 0x57454654;  // "WEFT", in the header of the file
 constexpr int kVersion = 1;               // of these tables
 
+// Rows of a statement: a run has thousands of values, and a statement costs more than a row.
+constexpr std::size_t kValuesTogether = 100;
+
 constexpr const char* kTables = R"(
 CREATE TABLE sweep(name TEXT PRIMARY KEY, title TEXT NOT NULL, axes TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE point(sweep TEXT NOT NULL, number INTEGER NOT NULL, run TEXT NOT NULL, PRIMARY KEY(sweep, number))
@@ -81,8 +84,8 @@ void add_numbers(const ordered_json& json, const std::string& path,
 
 std::unique_ptr<SQLite::Database> open(const std::string& file) {
   try {
-    auto database =
-        std::make_unique<SQLite::Database>(file, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, 60'000);
+    auto database = std::make_unique<SQLite::Database>(
+        file, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE | SQLite::OPEN_NOMUTEX, 60'000);
     const int application = database->execAndGet("PRAGMA application_id").getInt();
     const int tables = database->execAndGet("SELECT COUNT(*) FROM sqlite_master").getInt();
     const int version = database->execAndGet("PRAGMA user_version").getInt();
@@ -95,7 +98,9 @@ std::unique_ptr<SQLite::Database> open(const std::string& file) {
     // after it.
     database->exec("PRAGMA journal_mode=WAL");
     database->exec("PRAGMA synchronous=NORMAL");
-    database->exec("PRAGMA foreign_keys=ON");
+    // Only record() removes what others refer to, and removes that, too: looking for it at each of a run's
+    // values would take a third of the time.
+    database->exec("PRAGMA foreign_keys=OFF");
     if (tables == 0) {
       SQLite::Transaction all(*database);
       database->exec("PRAGMA application_id=" + std::to_string(kApplication));
@@ -150,7 +155,57 @@ std::string kind_of_metric(const std::string& name) {
   return kind;
 }
 
-SweepStore::SweepStore(const std::string& file) : database_(open(file)) {
+struct SweepStore::Statements {
+  explicit Statements(const SQLite::Database& database)
+      : end(database, "SELECT state, reason FROM run WHERE id = ?"),
+        seconds(database, "SELECT AVG(wall_seconds) FROM run WHERE program = ? AND size = ? AND config = ?"),
+        value_of(database,
+                 "SELECT value.value FROM run JOIN value ON value.run = run.number JOIN metric ON "
+                 "metric.number = value.metric WHERE run.id = ? AND metric.name = ?"),
+        before(database, "SELECT attempts, number FROM run WHERE id = ?"),
+        remove_values(database, "DELETE FROM value WHERE run = ?"),
+        remove_configuration(database, "DELETE FROM configuration WHERE run = ?"),
+        remove_run(database, "DELETE FROM run WHERE number = ?"),
+        run(database,
+            "INSERT INTO run(id, program, size, config, scheme, settings, state, reason, "
+            "exit_code, bound_by, attempts, ended, wall_seconds, cpu_seconds, peak_bytes, host, "
+            "weft, build) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+        configuration(database, "INSERT INTO configuration VALUES(?, ?)"),
+        metric(database, "INSERT INTO metric(name, kind) VALUES(?, ?)"),
+        value(database, insert_values(1)),
+        values(database, insert_values(kValuesTogether)) {}
+
+  static std::string insert_values(std::size_t rows) {
+    std::string text = "INSERT INTO value VALUES(?, ?, ?)";
+    while (--rows > 0) text += ", (?, ?, ?)";
+    return text;
+  }
+
+  SQLite::Statement end, seconds, value_of, before, remove_values, remove_configuration, remove_run, run,
+      configuration, metric, value, values;
+};
+
+namespace {
+
+// A statement that is used once more: it holds no row, and so no lock, when this is over.
+class Use {
+ public:
+  explicit Use(SQLite::Statement& statement) : statement_(statement) { statement_.tryReset(); }
+  ~Use() { statement_.tryReset(); }
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+  SQLite::Statement* operator->() const { return &statement_; }
+  SQLite::Statement& operator*() const { return statement_; }
+
+ private:
+  SQLite::Statement& statement_;
+};
+
+}  // namespace
+
+SweepStore::SweepStore(const std::string& file)
+    : database_(open(file)),
+      statements_(guarded(*database_, [&] { return std::make_unique<Statements>(*database_); })) {
   guarded(*database_, [&] {
     SQLite::Statement all(*database_, "SELECT number, name FROM metric");
     while (all.executeStep()) metrics_[all.getColumn(1).getString()] = all.getColumn(0).getInt64();
@@ -161,10 +216,10 @@ SweepStore::~SweepStore() = default;
 
 std::optional<SweepStore::End> SweepStore::end_of(const std::string& id) const {
   return guarded(*database_, [&]() -> std::optional<End> {
-    SQLite::Statement query(*database_, "SELECT state, reason FROM run WHERE id = ?");
-    query.bind(1, id);
-    if (!query.executeStep()) return {};
-    return End{query.getColumn(0).getString(), query.getColumn(1).getString()};
+    const Use query(statements_->end);
+    query->bind(1, id);
+    if (!query->executeStep()) return {};
+    return End{query->getColumn(0).getString(), query->getColumn(1).getString()};
   });
 }
 
@@ -176,25 +231,22 @@ std::optional<std::string> SweepStore::state_of(const std::string& id) const {
 
 std::optional<double> SweepStore::seconds_like(const SweepRun& run) const {
   return guarded(*database_, [&]() -> std::optional<double> {
-    SQLite::Statement query(
-        *database_, "SELECT AVG(wall_seconds) FROM run WHERE program = ? AND size = ? AND config = ?");
-    query.bind(1, run.program);
-    query.bind(2, run.size);
-    query.bind(3, run.config);
-    if (!query.executeStep() || query.getColumn(0).isNull()) return {};
-    return query.getColumn(0).getDouble();
+    const Use query(statements_->seconds);
+    query->bind(1, run.program);
+    query->bind(2, run.size);
+    query->bind(3, run.config);
+    if (!query->executeStep() || query->getColumn(0).isNull()) return {};
+    return query->getColumn(0).getDouble();
   });
 }
 
 std::optional<double> SweepStore::value_of(const std::string& run, const std::string& metric) const {
   return guarded(*database_, [&]() -> std::optional<double> {
-    SQLite::Statement query(*database_,
-                            "SELECT value.value FROM run JOIN value ON value.run = run.number JOIN metric ON "
-                            "metric.number = value.metric WHERE run.id = ? AND metric.name = ?");
-    query.bind(1, run);
-    query.bind(2, metric);
-    if (!query.executeStep()) return {};
-    return query.getColumn(0).getDouble();
+    const Use query(statements_->value_of);
+    query->bind(1, run);
+    query->bind(2, metric);
+    if (!query->executeStep()) return {};
+    return query->getColumn(0).getDouble();
   });
 }
 
@@ -242,10 +294,10 @@ void SweepStore::describe(const Sweep& sweep, const std::vector<std::size_t>& po
 std::int64_t SweepStore::metric(const std::string& name) {
   const auto [found, fresh] = metrics_.try_emplace(name, 0);
   if (fresh) {
-    SQLite::Statement insert(*database_, "INSERT INTO metric(name, kind) VALUES(?, ?)");
-    insert.bind(1, name);
-    insert.bind(2, kind_of_metric(name));
-    insert.exec();
+    const Use insert(statements_->metric);
+    insert->bind(1, name);
+    insert->bind(2, kind_of_metric(name));
+    insert->exec();
     found->second = database_->getLastInsertRowid();
   }
   return found->second;
@@ -255,46 +307,55 @@ void SweepStore::record(const SweepRun& run, const SweepResult& result) {
   guarded(*database_, [&] {
     SQLite::Transaction all(*database_);
     std::int64_t attempts = 1;
-    SQLite::Statement before(*database_, "SELECT attempts FROM run WHERE id = ?");
-    before.bind(1, run.id);
-    if (before.executeStep()) attempts += before.getColumn(0).getInt64();
-    before.reset();
-    SQLite::Statement remove(*database_, "DELETE FROM run WHERE id = ?");
-    remove.bind(1, run.id);
-    remove.exec();
-    SQLite::Statement insert(
-        *database_,
-        "INSERT INTO run(id, program, size, config, scheme, settings, state, reason, "
-        "exit_code, bound_by, attempts, ended, wall_seconds, cpu_seconds, peak_bytes, host, "
-        "weft, build) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    std::optional<std::int64_t> old;
+    {
+      const Use before(statements_->before);
+      before->bind(1, run.id);
+      if (before->executeStep()) {
+        attempts += before->getColumn(0).getInt64();
+        old = before->getColumn(1).getInt64();
+      }
+    }
+    if (old.has_value()) {
+      for (SQLite::Statement* one :
+           {&statements_->remove_values, &statements_->remove_configuration, &statements_->remove_run}) {
+        const Use remove(*one);
+        remove->bind(1, *old);
+        remove->exec();
+      }
+    }
+    const Use insert(statements_->run);
     int at = 0;
     for (const std::string& text : {run.id, run.program, run.size, run.config, run.scheme,
                                     ordered_json(run.overrides).dump(), result.state, result.reason}) {
-      insert.bind(++at, text);
+      insert->bind(++at, text);
     }
-    insert.bind(++at, result.end.code);
-    insert.bind(++at, result.bound_by);
-    insert.bind(++at, attempts);
-    insert.bind(++at, now());
-    insert.bind(++at, result.end.wall_seconds);
-    insert.bind(++at, result.end.cpu_seconds);
-    insert.bind(++at, static_cast<std::int64_t>(result.end.peak_bytes));
+    insert->bind(++at, result.end.code);
+    insert->bind(++at, result.bound_by);
+    insert->bind(++at, attempts);
+    insert->bind(++at, now());
+    insert->bind(++at, result.end.wall_seconds);
+    insert->bind(++at, result.end.cpu_seconds);
+    insert->bind(++at, static_cast<std::int64_t>(result.end.peak_bytes));
     for (const std::string& text :
          {result.end.host.empty() ? host_name() : result.end.host, version(), build_identity()})
-      insert.bind(++at, text);
-    insert.exec();
+      insert->bind(++at, text);
+    insert->exec();
     const std::int64_t number = database_->getLastInsertRowid();
-    SQLite::Statement configuration(*database_, "INSERT INTO configuration VALUES(?, ?)");
-    configuration.bind(1, number);
-    configuration.bind(2, run.effective);
-    configuration.exec();
-    SQLite::Statement value(*database_, "INSERT INTO value VALUES(?, ?, ?)");
-    for (const auto& [name, measured] : result.values) {
-      value.reset();
-      value.bind(1, number);
-      value.bind(2, metric(name));
-      value.bind(3, measured);
-      value.exec();
+    const Use configuration(statements_->configuration);
+    configuration->bind(1, number);
+    configuration->bind(2, run.effective);
+    configuration->exec();
+    for (std::size_t i = 0; i < result.values.size();) {
+      const bool many = result.values.size() - i >= kValuesTogether;
+      const Use insert_values(many ? statements_->values : statements_->value);
+      const std::size_t end = many ? i + kValuesTogether : i + 1;
+      for (int at_value = 0; i < end; ++i) {
+        insert_values->bind(++at_value, number);
+        insert_values->bind(++at_value, metric(result.values[i].first));
+        insert_values->bind(++at_value, result.values[i].second);
+      }
+      insert_values->exec();
     }
     all.commit();
   });

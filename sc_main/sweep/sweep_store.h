@@ -15,11 +15,11 @@
 #define WEFT_SC_MAIN_SWEEP_SWEEP_STORE_H
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -84,10 +84,13 @@ class SweepStore {
   nlohmann::ordered_json json(const std::string& sweep) const;
 
  private:
+  struct Statements;  // that are used for each run, prepared once
+
   std::int64_t metric(const std::string& name);
 
   const std::unique_ptr<SQLite::Database> database_;
-  std::map<std::string, std::int64_t> metrics_;
+  const std::unique_ptr<Statements> statements_;
+  std::unordered_map<std::string, std::int64_t> metrics_;
 };
 
 }  // namespace weft::cli

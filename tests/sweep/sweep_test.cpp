@@ -270,6 +270,32 @@ TEST(SweepStoreFile, HasWhatWasRecordedWhenItIsOpenedAgain) {
   EXPECT_EQ(total.getColumn(3).getInt(), 2);
 }
 
+TEST(SweepStoreFile, HasAllValuesOfARun) {
+  const Folder folder;
+  const Sweep sweep = two_runs(folder);
+  const std::string file = folder.path("s.db");
+  for (const std::size_t count : {0u, 1u, 99u, 100u, 101u, 250u}) {
+    SweepResult result = done(50);
+    result.values.clear();
+    for (std::size_t i = 0; i < count; ++i)
+      result.values.emplace_back("part" + std::to_string(i) + ".number", static_cast<double>(i) / 4);
+    SweepStore(file).record(sweep.runs[0], result);
+    const SweepStore store(file);
+    for (std::size_t i = 0; i < 250; ++i) {
+      const auto value = store.value_of(sweep.runs[0].id, "part" + std::to_string(i) + ".number");
+      ASSERT_EQ(value.has_value(), i < count) << count << " " << i;
+      if (!value.has_value()) continue;
+      EXPECT_EQ(*value, static_cast<double>(i) / 4);
+    }
+  }
+  SQLite::Database database(file);
+  EXPECT_EQ(database.execAndGet("SELECT COUNT(*) FROM value").getInt(), 250)
+      << "of the runs before none are left";
+  EXPECT_EQ(database.execAndGet("SELECT COUNT(*) FROM configuration").getInt(), 1);
+  SQLite::Statement broken(database, "PRAGMA foreign_key_check");
+  EXPECT_FALSE(broken.executeStep());
+}
+
 TEST(SweepStoreFile, IsATableForOthers) {
   const Folder folder;
   const Sweep sweep = two_runs(folder);
