@@ -157,12 +157,15 @@ void run_apart(const std::vector<Job>& jobs, unsigned parallel,
   std::map<pid_t, Running> running;
   std::size_t next = 0;
   bool killed = false;
-  for (;;) {
+  const auto fill = [&] {
     while (!interrupted() && next < jobs.size() && running.size() < parallel) {
       starts(next);
       running.try_emplace(start(jobs[next], signals.mask_before()), jobs[next], next);
       ++next;
     }
+  };
+  for (;;) {
+    fill();
     if (running.empty()) return;
     if (interrupted() && !killed) {
       for (const auto& [pid, job] : running) kill(pid, SIGKILL);
@@ -186,6 +189,7 @@ void run_apart(const std::vector<Job>& jobs, unsigned parallel,
     const JobEnd end = found->second.ended(status, used);
     const std::size_t job = found->second.number();
     running.erase(found);
+    fill();  // no core waits for what ended() does
     ended(job, end);
   }
 }
