@@ -203,7 +203,7 @@ std::string rungs_text(const Sweep& sweep, const SuccessiveHalving& search,
       cells.push_back(last ? "" : std::to_string(one.going_on().size()));
       cells.push_back(std::to_string(failed));
     } else {
-      cells.insert(cells.end(), {"-", "runs are missing"});
+      cells.insert(cells.end(), {"runs are missing", "-"});
     }
     table.row(std::move(cells));
   }

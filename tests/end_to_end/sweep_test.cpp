@@ -280,15 +280,15 @@ TEST(Sweep, ASearchThatIsKilledGoesOn) {
   folder.write("s.json", search_text(kHalving));
   std::mt19937 random(99);
   int killed = 0;
-  for (int round = 0; round < 6; ++round) {
+  for (bool over = false; !over && killed < 20;) {
     Start start;
     start.signal = SIGKILL;
-    start.interrupt_after_ms =
-        static_cast<int>(whole / 8 + static_cast<int>(random() % static_cast<unsigned>(whole / 4)));
-    killed += weft(command(folder), start).code == 0 ? 0 : 1;
+    start.interrupt_after_ms = static_cast<int>(whole / 20 + random() % static_cast<unsigned>(whole / 5));
+    over = weft(command(folder), start).code == 0;
+    killed += over ? 0 : 1;
     for (int i = 0; i < 100 && !workers(folder).empty(); ++i) usleep(10'000);
   }
-  EXPECT_GT(killed, 1);
+  EXPECT_GT(killed, 0);
   const Exit last = weft(command(folder));
   ASSERT_EQ(last.code, 0) << last.err;
   EXPECT_EQ(last.out.substr(0, last.out.find("\ns: ")), wanted.out.substr(0, wanted.out.find("\ns: ")));
