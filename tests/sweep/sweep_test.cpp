@@ -82,7 +82,7 @@ TEST(SweepFile, AnExperimentIsOne) {
   EXPECT_GT(sweep.points.size(), 40u);
   EXPECT_THAT(sweep.points[0].values, Contains("sbr"));
   EXPECT_THAT(message_of([] { read_sweep("harpy"); }),
-              AllOf(HasSubstr("found 'harpy'"), HasSubstr("an experiment: crown-schemes, "),
+              AllOf(HasSubstr("found 'harpy'"), HasSubstr("an experiment: crown-machines, "),
                     HasSubstr("harp-schemes, ")));
 }
 
