@@ -519,7 +519,9 @@ TEST(Reproduce, ScalarizationHasTheCountsOfTheCompiler) {
   const std::string page = folder.text("stsimt-scalar-slice.md");
   const std::map<std::string, std::pair<std::string, std::string>> kernels{
       {"BP_0", {"back_propagation", "forward"}}, {"LPS_0", {"laplace_3d", "laplace_3d"}}};
-  for (const auto& [program, kernel] : kernels) {
+  for (const auto& of : kernels) {
+    const std::string& program = of.first;
+    const std::pair<std::string, std::string>& kernel = of.second;
     const Exit listed = weft({"ptx", "--workload", kernel.first, "--table"});
     ASSERT_EQ(listed.code, 0) << listed.err;
     const test::CsvTable counts(listed.out);
