@@ -7,8 +7,9 @@
 
 namespace weft::cli {
 
-// Writes area.md and area.json to `folder`, and verdicts.md anew; prints the page if asked to. Returns whether
-// all is where it should be. `experiments`: the folder of area.json and of the claims. Throws InputError.
+// Writes area.md and area.json to `folder`, and verdicts.md anew; prints the page if asked to. Returns
+// whether all is where it should be. `experiments`: the folder of area.json and of the claims. Throws
+// InputError.
 bool report_printed_areas(const std::string& experiments, const std::string& folder, bool print);
 
 }  // namespace weft::cli
