@@ -52,8 +52,9 @@ rows s.rows.json >found
 cmp wanted found || fail "after a loss the results are others"
 grep -q "Slurm lost 2 runs" s.err || fail "nothing is said of the loss: $(cat s.err)"
 
-# Killed at once: what ended is taken over, what waits is cancelled, the rest done again.
+# Killed in the middle: what ended is taken over, what waits is cancelled, the rest done again.
 fresh
+touch "$STAND_IN/hold-7"
 by_slurm & process=$!
 for _ in $(seq 200); do
   # shellcheck disable=SC2144
@@ -63,6 +64,7 @@ done
 sleep 0.5
 pkill -KILL -f "sweep s.json --store s.db" || true
 wait $process && fail "it was not killed"
+rm "$STAND_IN/hold-7"
 by_slurm || fail "afterwards: $(cat s.err)"
 grep -q 101 "$STAND_IN/cancelled" || fail "the array of the one that was killed was not cancelled"
 rows s.rows.json >found
@@ -70,6 +72,7 @@ cmp wanted found || fail "after a kill the results are others"
 
 # An interrupt cancels.
 fresh
+touch "$STAND_IN/hold-7"
 by_slurm & process=$!
 for _ in $(seq 200); do [ -e "$STAND_IN/last" ] && break; sleep 0.05; done
 sleep 0.3
