@@ -231,13 +231,6 @@ std::string number(double value) {
   return out.str();
 }
 
-// False: it is not where it should be.
-bool write(const std::string& path, const std::string& text) {
-  const std::string elsewhere = save_file(path, text);
-  if (!elsewhere.empty()) std::cerr << "weft: " << elsewhere << "\n";
-  return elsewhere.empty();
-}
-
 bool report(const std::string& experiments, const std::string& folder, bool print) {
   const Claims claims = read_claims(experiments + "/claims.json");
   const Causes causes = read_causes(experiments + "/causes.json", claims);
@@ -266,9 +259,9 @@ bool report(const std::string& experiments, const std::string& folder, bool prin
     }
     page.sections.push_back(std::move(section));
   }
-  bool there = write(folder + "/area.json", text_of(out));
-  there = write(folder + "/area.md", markdown(page)) && there;
-  there = write(folder + "/verdicts.md", markdown(verdicts_of(claims, folder))) && there;
+  bool there = save_result(folder + "/area.json", text_of(out));
+  there = save_result(folder + "/area.md", markdown(page)) && there;
+  there = save_result(folder + "/verdicts.md", markdown(verdicts_of(claims, folder))) && there;
   if (print) std::cout << plain(page, Paint::of(STDOUT_FILENO));
   return there;
 }

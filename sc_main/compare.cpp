@@ -61,12 +61,7 @@ class Tables {
   // False: they are not where they should be.
   bool finish(const Comparison& comparison) const {
     bool there = true;
-    for (const auto& [path, text] : files(comparison)) {
-      const std::string elsewhere = save_file(path, text);
-      if (elsewhere.empty()) continue;
-      there = false;
-      std::cerr << "weft: " << elsewhere << "\n";
-    }
+    for (const auto& [path, text] : files(comparison)) there = save_result(path, text) && there;
     return there;
   }
 

@@ -55,6 +55,7 @@ constexpr std::array kExitCodes{
 constexpr std::array kVariables{
     Item{"WEFT_CONFIGS", "folder of configurations, instead of those that came with the program"},
     Item{"WEFT_EXPERIMENTS", "folder of experiments of weft reproduce, likewise"},
+    Item{"WEFT_DRAWING", "folder of the program draw_figures, which draws their figures, likewise"},
     Item{"WEFT_PLUGINS", "shared objects with warp-formation schemes, with colons between them"},
     Item{"NO_COLOR", "with any value: no colour on terminals"},
     Item{"TMPDIR", "where temporary files go, and results that cannot be written where they should be"}};

@@ -71,6 +71,11 @@ bool PlannedRun::is_of_any_build(const ordered_json& record) const {
   }
 }
 
+bool PlannedRun::is_of_this_build() const {
+  const ordered_json record = document(session_.out + "/run.json");
+  return record.is_object() && record == record_;
+}
+
 std::optional<Row> PlannedRun::finished(Reuse reuse) const {
   if (reuse == Reuse::kNone) return {};
   // What is no JSON is not unequal to anything, for this library.

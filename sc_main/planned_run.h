@@ -33,6 +33,8 @@ class PlannedRun {
   void move_to(const std::string& folder) { session_.out = folder; }
   // The effective configuration, as text; empty: it will be refused.
   const std::string& effective() const { return effective_; }
+  // Whether what lies in the folder is of this build, and of this run.
+  bool is_of_this_build() const;
   // "0.1.0 3f2a...": which build made the results in the folder; empty: none are there.
   std::string build() const;
 

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdio>
 #include <iomanip>
+#include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -348,6 +349,12 @@ std::string summary(const Outcome& outcome, runtime::Device& device, const Paint
     }
   }
   return out.str();
+}
+
+bool save_result(const std::string& path, const std::string& text) {
+  const std::string elsewhere = save_file(path, text);
+  if (!elsewhere.empty()) std::cerr << "weft: " << elsewhere << "\n";
+  return elsewhere.empty();
 }
 
 std::string text_of(const ordered_json& json) {

@@ -54,6 +54,9 @@ std::vector<BucketShare> scheduler_cycles(const statistics::Group& root);
 // JSON as it stands in files.
 std::string text_of(const nlohmann::ordered_json& json);
 
+// Saves a result (save_file), and says on standard error where it went if that is elsewhere; false then.
+bool save_result(const std::string& path, const std::string& text);
+
 // The most memory that this process has held, in bytes.
 std::uint64_t peak_memory_bytes();
 // FNV-1a, 64 bits, as 16 hexadecimal digits: identifies a text, no protection against forgery.

@@ -24,7 +24,6 @@
 #include "sc_main/reproduce_groups.h"
 #include "sc_main/reproduce_report.h"
 #include "sc_main/reproduce_results.h"
-#include "sc_main/reproduce_spread.h"
 #include "sc_main/results_folder.h"
 #include "sc_main/table.h"
 #include "workloads/workload.h"
@@ -147,25 +146,20 @@ std::string command_of(const std::string& name, const ReproduceOptions& options)
          (options.size.empty() ? "" : " --size " + options.size);
 }
 
-// False: something is not where it should be.
-bool write(const std::string& path, const std::string& text) {
-  const std::string elsewhere = save_file(path, text);
-  if (!elsewhere.empty()) std::cerr << "weft: " << elsewhere << "\n";
-  return elsewhere.empty();
-}
-
 // An experiment with its runs, from reading its file to writing its page.
 class Reproduction {
  public:
-  Reproduction(const std::string& name, const Library& library, const ReproduceOptions& options,
-               RunSeconds& seconds)
+  Reproduction(const std::string& name, const Library& library, const ReproduceOptions& options)
       : library_(library), options_(options), experiment_(prepared(name)) {
-    sensitivities_ = sensitivities_of(experiment_, options);
-    for (const Sensitivity& one : sensitivities_) {
-      if (!is_about_prices(one)) to_run_.push_back(one);
+    for (Sensitivity& one : sensitivities_of(experiment_, options)) {
+      if (!is_about_prices(one)) to_run_.push_back(std::move(one));
     }
-    campaign_ = std::make_unique<Campaign>(experiment_, options.out, to_run_, options.seeds, options.reuse(),
-                                           seconds);
+  }
+
+  // Plans the runs, in the folder of results, which nobody else may use then.
+  void plan(RunSeconds& seconds) {
+    campaign_ = std::make_unique<Campaign>(experiment_, options_.out, to_run_, options_.seeds,
+                                           options_.reuse(), seconds);
   }
 
   const Experiment& experiment() const { return experiment_; }
@@ -183,25 +177,24 @@ class Reproduction {
     for (SettingResult& priced : with_other_prices(experiment_, results, rules, whole))
       settings.push_back(std::move(priced));
     mark_flips(settings, judged_);
-    page_ = page_of({experiment_, results, judged_, settings, seeds, library_.causes,
-                     command_of(experiment_.name, options_), whole});
+    Page page = page_of({experiment_, results, judged_, settings, seeds, library_.causes,
+                         command_of(experiment_.name, options_), whole});
     std::string others;
     for (const auto& [build, count] : campaign_->other_builds())
       others += fmt::format("{}{} by build {}", others.empty() ? "" : ", ", count, build);
     if (!others.empty())
-      page_.paragraphs.push_back(
+      page.paragraphs.push_back(
           fmt::format("Of {} runs other builds made {}.", campaign_->verified().second, others));
-    auto json = json_of(experiment_, results, judged_, settings);
-    if (!seeds.empty()) json["seeds"] = json_of(seeds);
+    auto json = json_of(experiment_, results, judged_, settings, seeds);
     json["figures"] = figures_json(experiment_, results, named());
-    on_terminal_ = plain(page_, Paint::of(STDOUT_FILENO));
-    bool there = write(base() + ".json", text_of(json));
-    there = write(base() + ".csv", csv_of(experiment_, results, settings, seeds)) && there;
+    on_terminal_ = plain(page, Paint::of(STDOUT_FILENO));
+    bool there = save_result(base() + ".json", text_of(json));
+    there = save_result(base() + ".csv", csv_of(experiment_, results, settings, seeds)) && there;
     const std::string undrawn = draw_figures(json["figures"], base() + ".json", drawing_script());
-    add_figures(json["figures"], undrawn, page_);
+    add_figures(json["figures"], undrawn, page);
     std::cerr << drawing_message(json["figures"], undrawn, options_.out + "/figures/" + named());
-    there = write(base() + ".md", markdown(page_)) && there;
-    return write(options_.out + "/verdicts.md", markdown(verdicts_of(library_.claims, options_.out))) &&
+    there = save_result(base() + ".md", markdown(page)) && there;
+    return save_result(options_.out + "/verdicts.md", markdown(verdicts_of(library_.claims, options_.out))) &&
            there;
   }
 
@@ -235,10 +228,9 @@ class Reproduction {
   const Library& library_;
   const ReproduceOptions& options_;
   Experiment experiment_;
-  std::vector<Sensitivity> sensitivities_, to_run_;
+  std::vector<Sensitivity> to_run_;
   std::unique_ptr<Campaign> campaign_;
   std::vector<ClaimResult> judged_;
-  Page page_;
   std::string on_terminal_;
 };
 
@@ -296,12 +288,13 @@ ExitCode interrupted_here() {
 }
 
 ExitCode reproduce_one(const Library& library, const ReproduceOptions& options) {
-  RunSeconds seconds(options.out);
-  Reproduction one(options.name, library, options, seconds);
+  Reproduction one(options.name, library, options);
   if (options.seeds > 1 && one.experiment().headline.empty())
     throw InputError("--seeds", "'" + options.name + "' has no 'headline', the claims that it looks at");
   catch_interrupts();
   const ResultsFolder locked(options.out, "reproduce");
+  RunSeconds seconds(options.out);
+  one.plan(seconds);
   one.campaign().run(options.jobs);
   if (interrupted()) return interrupted_here();
   const bool there = one.write_results();
@@ -317,15 +310,16 @@ ExitCode reproduce_group(const ExperimentGroup& group, const Library& library, R
   }
   if (options.size.empty()) options.size = group.size;
   const auto began = std::chrono::steady_clock::now();
+  std::vector<std::unique_ptr<Reproduction>> parts;
+  for (const std::string& name : group.experiments) {
+    if (name != kAreaPage) parts.push_back(std::make_unique<Reproduction>(name, library, options));
+  }
   catch_interrupts();
   const ResultsFolder locked(options.out, "reproduce");
   RunSeconds seconds(options.out);
-  std::vector<std::unique_ptr<Reproduction>> parts;
-  bool there = true;
-  for (const std::string& name : group.experiments) {
-    if (name != kAreaPage) parts.push_back(std::make_unique<Reproduction>(name, library, options, seconds));
-  }
+  for (const auto& part : parts) part->plan(seconds);
   announce(options.name, parts, options);
+  bool there = true;
   int worst = 0;
   for (const auto& part : parts) {
     part->campaign().run(options.jobs);

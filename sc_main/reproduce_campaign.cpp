@@ -245,8 +245,8 @@ std::string Campaign::made_before(const PlannedRun& planned, const std::string& 
 
 std::map<std::string, std::size_t> Campaign::other_builds() const {
   std::map<std::string, std::size_t> count;
-  for (const PlannedRun& run : runs_) {
-    if (!run.finished() && run.finished(Reuse::kOfAnyBuild)) ++count[run.build()];
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    if (rows_[i].measures && !runs_[i].is_of_this_build()) ++count[runs_[i].build()];
   }
   return count;
 }

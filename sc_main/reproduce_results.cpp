@@ -238,7 +238,8 @@ void mark_flips(const std::vector<SettingResult>& settings, std::vector<ClaimRes
 }
 
 ordered_json json_of(const Experiment& experiment, const Results& results,
-                     const std::vector<ClaimResult>& claims, const std::vector<SettingResult>& settings) {
+                     const std::vector<ClaimResult>& claims, const std::vector<SettingResult>& settings,
+                     const std::vector<SeedResult>& seeds) {
   ordered_json json{{"experiment", experiment.name}, {"title", experiment.title},
                     {"paper", experiment.paper},     {"place", experiment.place},
                     {"config", experiment.config},   {"runs", ordered_json::array()}};
@@ -269,6 +270,11 @@ ordered_json json_of(const Experiment& experiment, const Results& results,
     ordered_json entry{{"setting", setting.setting}, {"why", setting.of->why}};
     for (const ClaimResult& claim : setting.claims) entry["claims"].push_back(json_of(claim));
     json["sensitivity"].push_back(std::move(entry));
+  }
+  for (const SeedResult& seed : seeds) {
+    ordered_json entry{{"inputs", seed.name}};
+    for (const ClaimResult& claim : seed.claims) entry["claims"].push_back(json_of(claim));
+    json["seeds"].push_back(std::move(entry));
   }
   return json;
 }

@@ -86,7 +86,8 @@ nlohmann::ordered_json json_of(const ClaimResult& result);
 // What is written beside the page: everything, and the values of all runs as a long table.
 nlohmann::ordered_json json_of(const Experiment& experiment, const Results& results,
                                const std::vector<ClaimResult>& claims,
-                               const std::vector<SettingResult>& settings);
+                               const std::vector<SettingResult>& settings,
+                               const std::vector<SeedResult>& seeds);
 std::string csv_of(const Experiment& experiment, const Results& results,
                    const std::vector<SettingResult>& settings, const std::vector<SeedResult>& seeds);
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -92,16 +91,6 @@ Section spread_section(const Reported& reported) {
     section.table.rows.push_back(std::move(row));
   }
   return section;
-}
-
-nlohmann::ordered_json json_of(const std::vector<SeedResult>& seeds) {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const SeedResult& seed : seeds) {
-    nlohmann::ordered_json entry{{"inputs", seed.name}, {"claims", nlohmann::ordered_json::array()}};
-    for (const ClaimResult& claim : seed.claims) entry["claims"].push_back(json_of(claim));
-    list.push_back(std::move(entry));
-  }
-  return list;
 }
 
 }  // namespace weft::cli

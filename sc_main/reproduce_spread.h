@@ -2,9 +2,6 @@
 #ifndef WEFT_SC_MAIN_REPRODUCE_SPREAD_H
 #define WEFT_SC_MAIN_REPRODUCE_SPREAD_H
 
-#include <nlohmann/json_fwd.hpp>
-#include <vector>
-
 #include "sc_main/reproduce_page.h"
 #include "sc_main/reproduce_report.h"
 
@@ -13,7 +10,6 @@ namespace weft::cli {
 // Per claim of the headline: the least, the mean, the most and the standard deviation over the inputs, and
 // the verdict for how many of them. `reported.seeds` is not empty.
 Section spread_section(const Reported& reported);
-nlohmann::ordered_json json_of(const std::vector<SeedResult>& seeds);
 
 }  // namespace weft::cli
 

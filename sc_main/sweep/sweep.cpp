@@ -87,10 +87,7 @@ void show_plan(const Sweep& sweep, const SweepStore& store) {
 // False: the file could not be written.
 bool write_export(const SweepStore& store, const std::string& sweep, const std::string& file) {
   if (file.empty()) return true;
-  const std::string text = ends_with(file, ".csv") ? store.csv(sweep) : text_of(store.json(sweep));
-  const std::string elsewhere = save_file(file, text);
-  if (!elsewhere.empty()) std::cerr << "weft: " << elsewhere << "\n";
-  return elsewhere.empty();
+  return save_result(file, ends_with(file, ".csv") ? store.csv(sweep) : text_of(store.json(sweep)));
 }
 
 // The value of a factor at a level.

@@ -1,6 +1,9 @@
 // `weft reproduce`: runs, page, verdicts.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -458,6 +461,30 @@ TEST(Reproduce, ResultsOfAnyBuildCountIfAskedFor) {
               HasSubstr("weft: mine: 0 of 1 runs to do"));
   EXPECT_THAT(out.text("mine.md"), Not(HasSubstr("other builds")));
   EXPECT_EQ(weft({"reproduce", "mine", "--again", "--any-build"}).code, 2);
+}
+
+// Who has not the folder of results to himself leaves all in it alone, drafts of the other's runs too.
+TEST(Reproduce, AFolderInUseIsNotTouched) {
+  const Experiments experiments;
+  experiments.write("claims.json", claims_file({claim("p.a", "count", 1)}));
+  experiments.write("causes.json", ordered_json::object());
+  experiments.write("mine.json",
+                    small_experiment(ordered_json::array({{{"abbr", "VA"}, {"workload", "vector_add"}}})));
+  experiments.write("groups.json", {{"one", {{"about", "of it"}, {"experiments", {"mine"}}}}});
+  const Folder out;
+  ASSERT_EQ(weft({"reproduce", "mine", "--out", out.path()}).code, 0);
+  const std::filesystem::path run = *std::filesystem::directory_iterator(out.path() + "/runs/vector_add");
+  const std::filesystem::path draft = run / ".weft-abcdefgh.part";
+  std::ofstream(draft) << "half";
+  const int folder = open(out.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  ASSERT_EQ(flock(folder, LOCK_EX), 0);
+  for (const char* name : {"mine", "one"}) {
+    EXPECT_EQ(weft({"reproduce", name, "--out", out.path()}).code, 2) << name;
+    EXPECT_TRUE(std::filesystem::exists(draft)) << name;
+  }
+  close(folder);
+  EXPECT_EQ(weft({"reproduce", "one", "--out", out.path()}).code, 0);
+  EXPECT_FALSE(std::filesystem::exists(draft)) << "of a run that was killed";
 }
 
 // With other seeds: the numbers of `weft run` with that seed. What has no seed stays the same.
