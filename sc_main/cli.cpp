@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "sc_main/processes.h"
 #include "sc_main/progress.h"
 #include "sc_main/table.h"
 #include "sc_main/version.h"
@@ -100,6 +101,7 @@ std::vector<Command> commands() {
 }
 
 int main(int argc, char** argv) {
+  die_with_parent();
   // A limit on file sizes is an error of write(), to be reported like a full disk, not a reason to die.
   std::signal(SIGXFSZ, SIG_IGN);
   // So is a reader of standard output or of a pipe that goes (`| head`): the results in files are written

@@ -50,7 +50,7 @@ Row run_under(const std::string& scheme, const SessionOptions& options) {
   job.arguments.insert(job.arguments.end(), options.overrides.begin(), options.overrides.end());
   job.arguments.push_back("warp_formation.scheme=" + scheme);
   Row row{"bfs", scheme, static_cast<int>(ExitCode::kFault), "did not end", {}};
-  run_apart({job}, 1, [](std::size_t) {}, [&](std::size_t, const JobEnd& end) { row.exit_code = end.code; });
+  run_apart({job}, {}, [](std::size_t) {}, [&](std::size_t, const JobEnd& end) { row.exit_code = end.code; });
   std::ifstream file(folder.path() + "/stats.json");
   const auto statistics = nlohmann::ordered_json::parse(file, nullptr, false);
   if (row.exit_code == 0 && statistics.is_object()) {

@@ -118,6 +118,8 @@ Options session_options(SessionOptions& options) {
             "override values of the configuration, for example sm.count=4")
       .plugins()
       .text("out", options.out, "DIR", "folder for stats.json, config.json and summary.txt; made if missing")
+      .flag("no-sync", options.no_sync,
+            "do not wait until results are on the disk: for those that are read and removed at once")
       .number("max-cycles", options.max_cycles, kCycleBounds, "stop after so many core cycles (exit code 3)")
       .number("max-instructions", options.max_instructions, kInstructionBounds,
               "stop after about so many instructions of threads, timed or not (exit code 3)")

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -9,11 +10,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 
@@ -46,6 +50,7 @@ class Signals {
     const timespec tenth{0, 100'000'000};
     ppoll(nullptr, 0, briefly ? &tenth : nullptr, &mask_before_);
   }
+  // As it was, and is for others.
   const sigset_t& mask_before() const { return mask_before_; }
 
  private:
@@ -53,33 +58,59 @@ class Signals {
   sigset_t mask_before_ = {};
 };
 
-// The child has a process group of its own, so that an interrupt from the terminal comes to its parent only.
-[[noreturn]] void become(const Job& job, pid_t parent, const sigset_t& mask) {
-  die_with(parent);
-  setpgid(0, 0);
-  sigprocmask(SIG_SETMASK, &mask, nullptr);
-  Words words{"weft"};
-  words.insert(words.end(), job.arguments.begin(), job.arguments.end());
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  const int nowhere = open("/dev/null", O_RDWR);
-  int messages = open(job.messages.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
-  if (messages < 0) messages = nowhere;  // a full disk, which need not cost the results
-  if (nowhere < 0) _exit(static_cast<int>(ExitCode::kBadInput));
-  dup2(nowhere, STDIN_FILENO);
-  dup2(nowhere, STDOUT_FILENO);
-  dup2(messages, STDERR_FILENO);
-  execv("/proc/self/exe", arguments.data());
-  _exit(static_cast<int>(ExitCode::kFault));
-}
+constexpr double kShortSeconds = 0.1;
+constexpr const char* kParent = "WEFT_PARENT";
 
-pid_t start(const Job& job, const sigset_t& mask) {
-  const pid_t parent = getpid(), child = fork();
-  if (child < 0) throw std::runtime_error(std::string("fork: ") + std::strerror(errno));
-  if (child == 0) become(job, parent, mask);
-  return child;
-}
+// What a child is started with. It has a process group of its own, so that an interrupt from the terminal
+// comes to its parent only.
+class Start {
+ public:
+  explicit Start(const sigset_t& mask) : parent_(std::string(kParent) + "=" + std::to_string(getpid())) {
+    posix_spawnattr_init(&attributes_);
+    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setpgroup(&attributes_, 0);
+    posix_spawnattr_setsigmask(&attributes_, &mask);
+    for (char** variable = environ; *variable != nullptr; ++variable) environment_.push_back(*variable);
+    environment_.push_back(parent_.data());
+    environment_.push_back(nullptr);
+  }
+  ~Start() { posix_spawnattr_destroy(&attributes_); }
+  Start(const Start&) = delete;
+  Start& operator=(const Start&) = delete;
+
+  // A file that cannot be made (a full disk) need not cost the results: the messages go nowhere, then.
+  pid_t operator()(const Job& job) {
+    pid_t child = 0;
+    if (spawn(job, job.messages.c_str(), child) == 0) return child;
+    const int problem = spawn(job, kNowhere, child);
+    if (problem != 0) throw std::runtime_error(std::string("posix_spawn: ") + std::strerror(problem));
+    return child;
+  }
+
+ private:
+  static constexpr const char* kNowhere = "/dev/null";
+
+  int spawn(const Job& job, const char* messages, pid_t& child) {
+    Words words{"weft"};
+    words.insert(words.end(), job.arguments.begin(), job.arguments.end());
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    posix_spawn_file_actions_t files;
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, kNowhere, O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, kNowhere, O_WRONLY, 0);
+    posix_spawn_file_actions_addopen(&files, STDERR_FILENO, messages, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    const int problem =
+        posix_spawn(&child, "/proc/self/exe", &files, &attributes_, arguments.data(), environment_.data());
+    posix_spawn_file_actions_destroy(&files);
+    return problem;
+  }
+
+  std::string parent_;
+  std::vector<char*> environment_;
+  posix_spawnattr_t attributes_ = {};
+};
 
 int code_of(int status) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -141,8 +172,9 @@ std::string first_message(const std::string& file) {
   return line.empty() ? "no message" : line;
 }
 
-unsigned usable_cores() {
-  return std::max(1u, std::thread::hardware_concurrency());
+Parallel parallel_of(std::uint64_t jobs) {
+  if (jobs != 0) return {static_cast<unsigned>(jobs), false};
+  return {std::max(1u, std::thread::hardware_concurrency()), true};
 }
 
 void die_with(pid_t parent) {
@@ -150,17 +182,32 @@ void die_with(pid_t parent) {
   if (getppid() != parent) _exit(static_cast<int>(ExitCode::kFault));
 }
 
-void run_apart(const std::vector<Job>& jobs, unsigned parallel,
+void die_with_parent() {
+  const char* const text = std::getenv(kParent);
+  if (text == nullptr) return;
+  pid_t parent = 0;
+  std::from_chars(text, text + std::strlen(text), parent);
+  unsetenv(kParent);  // not for what this process starts
+  die_with(parent);
+}
+
+void run_apart(const std::vector<Job>& jobs, Parallel parallel,
                const std::function<void(std::size_t)>& starts,
                const std::function<void(std::size_t, const JobEnd&)>& ended) {
   const Signals signals;
+  Start start(signals.mask_before());
   std::map<pid_t, Running> running;
   std::size_t next = 0;
   bool killed = false;
+  std::optional<double> recent_seconds;  // that a job took, the last ones counting most
+  const auto most = [&] {
+    const bool spare = parallel.spare && recent_seconds.has_value() && *recent_seconds < kShortSeconds;
+    return parallel.most + (spare ? 1u : 0u);
+  };
   const auto fill = [&] {
-    while (!interrupted() && next < jobs.size() && running.size() < parallel) {
+    while (!interrupted() && next < jobs.size() && running.size() < most()) {
       starts(next);
-      running.try_emplace(start(jobs[next], signals.mask_before()), jobs[next], next);
+      running.try_emplace(start(jobs[next]), jobs[next], next);
       ++next;
     }
   };
@@ -189,6 +236,7 @@ void run_apart(const std::vector<Job>& jobs, unsigned parallel,
     const JobEnd end = found->second.ended(status, used);
     const std::size_t job = found->second.number();
     running.erase(found);
+    recent_seconds = recent_seconds.value_or(end.wall_seconds) * 0.9 + end.wall_seconds * 0.1;
     fill();  // no core waits for what ended() does
     ended(job, end);
   }

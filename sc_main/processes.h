@@ -32,12 +32,23 @@ struct JobEnd {
   std::string host;              // where it ran; empty: here
 };
 
-// Runs the jobs in order, at most `parallel` at a time. Calls `starts` with a job's number before it starts,
+// How many jobs run at a time.
+struct Parallel {
+  unsigned most = 1;
+  // One more while they take less than a tenth of a second each. Linux leaves a core idle for up to some
+  // milliseconds after a process on it has ended, though others wait for another core: of so short ones that
+  // is a twentieth of the time.
+  bool spare = false;
+};
+// What --jobs asks for: at most so many; 0: as many as this process has cores, and a spare one.
+Parallel parallel_of(std::uint64_t jobs);
+
+// Runs the jobs in order. Calls `starts` with a job's number before it starts,
 // and `ended` with its number and how it ended, when the job that follows it has started. After an interrupt
 // (interrupt.h) no job starts, and those that run are killed and awaited: half a run is of no use, and what
 // lies in its folder stays. None of them outlives this process, however that ends. Throws std::runtime_error
 // if no process can be made.
-void run_apart(const std::vector<Job>& jobs, unsigned parallel,
+void run_apart(const std::vector<Job>& jobs, Parallel parallel,
                const std::function<void(std::size_t)>& starts,
                const std::function<void(std::size_t, const JobEnd&)>& ended);
 
@@ -47,9 +58,8 @@ std::string first_message(const std::string& file);
 // In a child, before exec: it does not outlive its parent, whose process ID it was told. Of a parent that has
 // gone already, the child goes too.
 void die_with(pid_t parent);
-
-// Cores that this process may use.
-unsigned usable_cores();
+// The same of what run_apart() has started, which it knows by the environment; first of all in main().
+void die_with_parent();
 
 }  // namespace weft::cli
 

@@ -363,13 +363,13 @@ std::string text_of(const ordered_json& json) {
 }
 
 std::string write_results(const std::string& folder, const Outcome& outcome, runtime::Device& device,
-                          const ordered_json& record, std::vector<TextFile> more) {
+                          const ordered_json& record, std::vector<TextFile> more, bool synced) {
   std::vector<TextFile> files = std::move(more);
   files.push_back({"config.json", text_of(effective_config(device.gpu().config()))});
   files.push_back({"summary.txt", summary(outcome, device)});
   files.push_back({"run.json", text_of(record)});
   files.push_back({"stats.json", text_of(statistics_json(outcome, device))});
-  return save_files(folder, files);
+  return save_files(folder, files, synced);
 }
 
 }  // namespace weft::cli

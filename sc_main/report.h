@@ -46,11 +46,11 @@ struct BucketShare {
 std::vector<BucketShare> scheduler_cycles(const statistics::Group& root);
 
 // Writes config.json, summary.txt, run.json (`record`), what else there is, and stats.json, which is there
-// only if all are and are of one run (save_files in files.h). Returns a message if they are elsewhere; throws
-// InputError if they are nowhere.
+// only if all are and are of one run (save_files in output_files.h, as is `synced`). Returns a message if
+// they are elsewhere; throws InputError if they are nowhere.
 [[nodiscard]] std::string write_results(const std::string& folder, const Outcome& outcome,
                                         runtime::Device& device, const nlohmann::ordered_json& record,
-                                        std::vector<TextFile> more);
+                                        std::vector<TextFile> more, bool synced);
 // JSON as it stands in files.
 std::string text_of(const nlohmann::ordered_json& json);
 

@@ -250,7 +250,7 @@ void announce(const std::string& name, const std::vector<std::unique_ptr<Reprodu
     all.unknown += one.unknown;
     all.seconds += one.seconds;
   }
-  const unsigned parallel = options.jobs != 0 ? static_cast<unsigned>(options.jobs) : usable_cores();
+  const unsigned parallel = parallel_of(options.jobs).most;
   std::cerr << fmt::format("weft: {}: {} experiments, {} of {} runs to do", name, parts.size(), all.open,
                            counted.size());
   if (all.unknown < all.open) {

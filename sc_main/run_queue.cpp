@@ -27,8 +27,8 @@ void complete(std::vector<PlannedRun>& runs, std::vector<Row>& rows, Reuse reuse
               << (reuse == Reuse::kOfThisBuild ? "build, " : "")
               << "configuration and program; --again repeats them\n";
   }
-  const unsigned parallel = jobs != 0 ? static_cast<unsigned>(jobs) : usable_cores();
-  if (progress.begins) progress.begins(open, parallel);
+  const Parallel parallel = parallel_of(jobs);
+  if (progress.begins) progress.begins(open, parallel.most);
   if (progress.changed) progress.changed();
   run_apart(
       to_do, parallel, [&](std::size_t job) { runs[open[job]].starts(); },

@@ -214,7 +214,8 @@ ExitCode Session::execute(Outcome& outcome, const std::function<void(runtime::De
     const bool no_sources = sources.empty();
     more.push_back({"kernels.json", std::move(sources), no_sources});
     elsewhere = write_results(options_.out, outcome, device_,
-                              run_record(outcome, config_, options_, !ended_by_signal), std::move(more));
+                              run_record(outcome, config_, options_, !ended_by_signal), std::move(more),
+                              !options_.no_sync);
   }
   if (!elsewhere.empty()) std::cerr << "weft: " << elsewhere << "\n";
   end_checkpoints(outcome);

@@ -26,6 +26,7 @@ struct SessionOptions {
   std::vector<std::string> overrides;      // "path=value"
   std::vector<std::string> size_settings;  // the same, of a workload's size: weaker
   std::string out;                         // folder for results; empty: none
+  bool no_sync = false;                    // they need not outlive a failure of the machine
   std::uint64_t max_cycles = 0, max_instructions = 0;
   runtime::DeviceLimits limits;
   bool no_sleep = false;

@@ -131,7 +131,7 @@ int write_and_close(int file, std::string_view text, bool sync) {
 class Draft {
  public:
   // Writes it beside its place, unless that is written through. Throws Failure.
-  Draft(const std::string& path, std::string_view text, bool of_set)
+  Draft(const std::string& path, std::string_view text, bool of_set, bool synced)
       : path_(path), text_(text), place_(place_of(path)) {
     if (place_.has_names && !of_set) place_.in_place = true;
     if (place_.in_place) return;
@@ -141,7 +141,7 @@ class Draft {
     if (place_.there && fchmod(file, place_.mode) != 0) {
       // It keeps the mode of a new file.
     }
-    const int reason = write_and_close(file, text, of_set);
+    const int reason = write_and_close(file, text, synced);
     if (reason == 0) return;
     unlink(draft_.c_str());
     throw Failure{path, reason};
@@ -202,14 +202,14 @@ class WithoutSignals {
 };
 
 // Throws Failure.
-void replace_all(const std::string& folder, const std::vector<TextFile>& files) {
+void replace_all(const std::string& folder, const std::vector<TextFile>& files, bool synced) {
   std::vector<std::string> paths;
   paths.reserve(files.size());
   for (const TextFile& file : files) paths.push_back((fs::path(folder) / file.name).string());
   std::vector<Draft> drafts;
   drafts.reserve(files.size());
   for (std::size_t i = 0; i < files.size(); ++i) {
-    if (!files[i].absent) drafts.emplace_back(paths[i], files[i].text, true);
+    if (!files[i].absent) drafts.emplace_back(paths[i], files[i].text, true, synced);
   }
   for (const Draft& draft : drafts) draft.write_through();
   const WithoutSignals now;
@@ -222,7 +222,7 @@ void replace_all(const std::string& folder, const std::vector<TextFile>& files) 
 
 // Throws Failure.
 void replace(const std::string& path, std::string_view text) {
-  Draft draft(path, text, false);
+  Draft draft(path, text, false, false);
   draft.write_through();
   draft.put();
 }
@@ -305,17 +305,17 @@ std::string save_file(const std::string& path, std::string_view text) {
   }
 }
 
-std::string save_files(const std::string& folder, const std::vector<TextFile>& files) {
+std::string save_files(const std::string& folder, const std::vector<TextFile>& files, bool synced) {
   try {
     std::error_code ignored;
     fs::create_directories(folder, ignored);  // if it has gone since the run began
-    replace_all(folder, files);
+    replace_all(folder, files, synced);
     return "";
   } catch (const Failure& failure) {
     for (std::string other : {plain(folder) + "-XXXXXX", temporary_folder() + "/weft-results-XXXXXX"}) {
       if (mkdtemp(other.data()) == nullptr) continue;
       try {
-        replace_all(other, files);
+        replace_all(other, files, synced);
         return text_of(failure) + "; the results are in " + other + " instead";
       } catch (const Failure&) {
         rmdir(other.c_str());

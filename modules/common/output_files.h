@@ -41,7 +41,11 @@ void replace_file(const std::string& path, std::string_view text);
 // before any other file is replaced, and comes when all have been. So where it is, the files are of one run,
 // whenever the program was killed; where it is not, they may be of two. Elsewhere means in a new folder
 // beside this one, else in the folder for temporary files. Throws InputError if nowhere.
-[[nodiscard]] std::string save_files(const std::string& folder, const std::vector<TextFile>& files);
+//
+// Not `synced`, the same holds unless the machine itself fails within some seconds: for files that are read
+// and removed at once.
+[[nodiscard]] std::string save_files(const std::string& folder, const std::vector<TextFile>& files,
+                                     bool synced = true);
 
 // Removes what programs that were killed left half written in the folder, of which nobody else may write.
 void remove_drafts(const std::string& folder);

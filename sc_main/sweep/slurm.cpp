@@ -269,7 +269,7 @@ void work_for_slurm(const std::string& file, std::size_t number) {
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);
   run_apart(
-      {job}, 1, [](std::size_t) {},
+      {job}, {}, [](std::size_t) {},
       [&](std::size_t, JobEnd end) {
         // Slurm takes it away, to do it elsewhere or not at all: no end.
         if (interrupted()) return;

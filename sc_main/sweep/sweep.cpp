@@ -175,7 +175,7 @@ class Doing {
         options_(options),
         engine_(sweep, store, folder, options.keep),
         cluster_(options.engine == "slurm"),
-        parallel_(options.jobs != 0 ? static_cast<unsigned>(options.jobs) : usable_cores()),
+        parallel_(parallel_of(options.jobs)),
         slurm_{folder, sweep.name, static_cast<unsigned>(options.jobs), options.slurm} {}
 
   // All runs. Returns them.
@@ -217,7 +217,7 @@ class Doing {
  private:
   void announce(const std::string& what, std::size_t runs, std::size_t open) const {
     std::cerr << "weft: " << sweep_.name << ": " << what << ", " << runs << " runs, " << open << " to do";
-    if (!cluster_ || options_.jobs != 0) std::cerr << ", " << parallel_ << " at a time";
+    if (!cluster_ || options_.jobs != 0) std::cerr << ", " << parallel_.most << " at a time";
     std::cerr << (cluster_ ? ", by Slurm\n" : "\n");
   }
   void run(const std::vector<std::size_t>& open, std::size_t all, const std::string& what) {
@@ -243,7 +243,7 @@ class Doing {
   const SweepOptions& options_;
   SweepEngine engine_;
   const bool cluster_;
-  const unsigned parallel_;
+  const Parallel parallel_;
   const SlurmOptions slurm_;
 };
 

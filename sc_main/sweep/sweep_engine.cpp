@@ -80,20 +80,22 @@ SweepResult SweepEngine::result_of(std::size_t run, const JobEnd& end) const {
 }
 
 void SweepEngine::run(const std::vector<std::size_t>& open, std::size_t all, const std::string& what,
-                      unsigned parallel, const SlurmOptions* slurm) {
-  parallel_ = parallel;
+                      Parallel parallel, const SlurmOptions* slurm) {
+  parallel_ = parallel.most;
   what_ = what;
   all_ = all;
   to_do_ = open.size();
   ended_ = unknown_ = 0;
   known_seconds_ = 0;
   std::vector<Job> jobs;
+  // Slurm's may be read on another machine than the one that wrote them.
+  const bool stay = keep_ || slurm != nullptr;
   for (const std::size_t i : open) {
     expected_[i] = store_.seconds_like(sweep_.runs[i]);
     known_seconds_ += expected_[i].value_or(0);
     unknown_ += expected_[i].has_value() ? 0 : 1;
-    jobs.push_back({sweep_.runs[i].command(folder_of(i)), folder_of(i) + "/messages.txt", sweep_.most_seconds,
-                    sweep_.most_bytes});
+    jobs.push_back({sweep_.runs[i].command(folder_of(i), stay), folder_of(i) + "/messages.txt",
+                    sweep_.most_seconds, sweep_.most_bytes});
   }
   began_ = std::chrono::steady_clock::now();
   const auto starts = [&](std::size_t job) {

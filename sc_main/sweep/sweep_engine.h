@@ -26,7 +26,7 @@ class SweepEngine {
   // Does them, so many at a time, and says on standard error how far it is: of `all` runs, behind `what`.
   // After an interrupt those that ran are lost, and those that were to come not done. `slurm`: there, not on
   // this machine.
-  void run(const std::vector<std::size_t>& open, std::size_t all, const std::string& what, unsigned parallel,
+  void run(const std::vector<std::size_t>& open, std::size_t all, const std::string& what, Parallel parallel,
            const SlurmOptions* slurm);
 
  private:

@@ -166,12 +166,11 @@ class Namer {
       if (run.program.empty()) throw InputError("", "a run needs a workload or a program");
       const auto workload = workloads::find(run.program);
       session = with_settings(session, *workload, run.size);
-      const GpuConfig config = config_of(session);
-      record = run_record(outcome_of(*workload, run.size), config, session, true);
-      set_machine(run, config);
+      const Machine& machine = machine_of(session);
+      record = run_record(outcome_of(*workload, run.size), machine.config, session, true);
+      set_machine(run, machine);
     } else {
-      const GpuConfig config = config_of(session);
-      set_machine(run, config);
+      set_machine(run, machine_of(session));
       record["build"] = build_identity();
       auto& hash = files_[run.file];
       if (hash.empty()) hash = contents_hash(run.file);
@@ -185,10 +184,33 @@ class Namer {
   }
 
  private:
-  static void set_machine(SweepRun& run, const GpuConfig& config) {
-    run.effective = effective_config(config).dump();
-    run.scheme = config.warp_formation.scheme;
+  // A configuration takes longer to read than all else of a run, and runs of many sizes and seeds share one.
+  struct Machine {
+    GpuConfig config;
+    std::string effective;  // JSON
+  };
+  static constexpr std::size_t kMostMachines = 64;
+
+  const Machine& machine_of(const SessionOptions& session) {
+    std::vector<std::string> key{session.config};
+    for (const auto* settings : {&session.size_settings, &session.overrides}) {
+      key.push_back(std::to_string(settings->size()));
+      key.insert(key.end(), settings->begin(), settings->end());
+    }
+    const auto known = machines_.find(key);
+    if (known != machines_.end()) return known->second;
+    if (machines_.size() == kMostMachines) machines_.clear();
+    GpuConfig config = config_of(session);
+    std::string effective = effective_config(config).dump();
+    return machines_.try_emplace(std::move(key), Machine{std::move(config), std::move(effective)})
+        .first->second;
   }
+  static void set_machine(SweepRun& run, const Machine& machine) {
+    run.effective = machine.effective;
+    run.scheme = machine.config.warp_formation.scheme;
+  }
+
+  std::map<std::vector<std::string>, Machine> machines_;
   std::map<std::string, std::string> files_;  // by name: hashes of what is in them
 };
 
@@ -406,11 +428,12 @@ Sweep sweep_of_experiment(const std::string& name) {
 
 }  // namespace
 
-Words SweepRun::command(const std::string& folder) const {
+Words SweepRun::command(const std::string& folder, bool stay) const {
   Words words{kind == Kind::kCuda ? "cuda" : "run", "--config", config, "--out", folder};
   if (core_cycles != 0) words.insert(words.end(), {"--max-cycles", std::to_string(core_cycles)});
   for (const std::string& setting : overrides) words.insert(words.end(), {"--set", setting});
   for (const Plugin& plugin : plugins()) words.insert(words.end(), {"--plugin", plugin.file});
+  if (!stay && kind != Kind::kCuda) words.emplace_back("--no-sync");
   switch (kind) {
     case Kind::kWorkload:
       words.insert(words.end(), {"--workload", program, "--size", size});

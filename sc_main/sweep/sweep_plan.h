@@ -30,8 +30,8 @@ struct SweepRun {
   std::string effective;          // JSON of the configuration
   std::string id;                 // names everything that results depend on, this build too: 32 digits
 
-  // What `weft` is called with; results go to `folder`.
-  Words command(const std::string& folder) const;
+  // What `weft` is called with; results go to `folder`, and to the disk at once only if they are to stay.
+  Words command(const std::string& folder, bool stay) const;
 };
 
 struct SweepPoint {

@@ -291,7 +291,10 @@ void SweepStore::describe(const Sweep& sweep, const std::vector<std::size_t>& po
   });
 }
 
-std::int64_t SweepStore::metric(const std::string& name) {
+std::int64_t SweepStore::metric(const std::string& name, std::size_t place) {
+  // The runs of a sweep have much the same metrics, in the same order.
+  if (place < last_metrics_.size() && last_metrics_[place]->first == name)
+    return last_metrics_[place]->second;
   const auto [found, fresh] = metrics_.try_emplace(name, 0);
   if (fresh) {
     const Use insert(statements_->metric);
@@ -300,6 +303,8 @@ std::int64_t SweepStore::metric(const std::string& name) {
     insert->exec();
     found->second = database_->getLastInsertRowid();
   }
+  if (place >= last_metrics_.size()) last_metrics_.resize(place + 1, &*found);
+  last_metrics_[place] = &*found;
   return found->second;
 }
 
@@ -352,7 +357,7 @@ void SweepStore::record(const SweepRun& run, const SweepResult& result) {
       const std::size_t end = many ? i + kValuesTogether : i + 1;
       for (int at_value = 0; i < end; ++i) {
         insert_values->bind(++at_value, number);
-        insert_values->bind(++at_value, metric(result.values[i].first));
+        insert_values->bind(++at_value, metric(result.values[i].first, i));
         insert_values->bind(++at_value, result.values[i].second);
       }
       insert_values->exec();

@@ -86,11 +86,13 @@ class SweepStore {
  private:
   struct Statements;  // that are used for each run, prepared once
 
-  std::int64_t metric(const std::string& name);
+  // The number of a metric, which is a run's so many-th.
+  std::int64_t metric(const std::string& name, std::size_t place);
 
   const std::unique_ptr<SQLite::Database> database_;
   const std::unique_ptr<Statements> statements_;
   std::unordered_map<std::string, std::int64_t> metrics_;
+  std::vector<const std::pair<const std::string, std::int64_t>*> last_metrics_;  // of the last run, by place
 };
 
 }  // namespace weft::cli

@@ -58,7 +58,7 @@ TEST(SweepFile, HasARunForEveryCombination) {
   const SweepRun& run = sweep.runs[sweep.points[15].run];
   EXPECT_EQ(run.size, "small,seed=2") << "a seed belongs to the size, wherever that stands";
   EXPECT_EQ(run.scheme, "dwr");
-  EXPECT_THAT(run.command("there"),
+  EXPECT_THAT(run.command("there", true),
               ElementsAre("run", "--config", "harp-fermi", "--out", "there", "--max-cycles", "5000", "--set",
                           "sm.observe.events=true", "--set", "warp_formation.dwr.largest_warp=16", "--set",
                           "warp_formation.scheme=dwr", "--set", "sm.l1d.ways=2", "--workload", "aes",
@@ -101,9 +101,10 @@ TEST(SweepFile, ProgramsAreNamedByWhatIsInThem) {
   EXPECT_EQ(one.runs[1].id, again.runs[1].id);
   EXPECT_NE(one.runs[1].id, two.runs[1].id);
   EXPECT_EQ(one.runs[0].id, two.runs[0].id);
-  EXPECT_THAT(one.runs[1].command("d"), ElementsAre("run", "--config", "gtx480", "--out", "d", "--ptx",
-                                                    folder.path("k.ptx"), "--grid", "1"));
-  EXPECT_THAT(one.runs[0].command("d"),
+  EXPECT_THAT(one.runs[1].command("d", false),
+              ElementsAre("run", "--config", "gtx480", "--out", "d", "--no-sync", "--ptx",
+                          folder.path("k.ptx"), "--grid", "1"));
+  EXPECT_THAT(one.runs[0].command("d", false),
               ElementsAre("cuda", "--config", "gtx480", "--out", "d", "--", folder.path("app")));
 }
 
