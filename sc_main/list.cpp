@@ -24,13 +24,18 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// Names and what they are, clipped to the width of a page.
+// A line per item on a terminal; whole where a program reads it.
+std::string line_of(const std::string& text, std::size_t width) {
+  return isatty(STDOUT_FILENO) != 0 ? clipped(text, width) : text;
+}
+
+// Names and what they are.
 void print_items(const std::vector<std::pair<std::string, std::string>>& items) {
   std::size_t width = 0;
   for (const auto& [name, text] : items) width = std::max(width, display_width(name));
   TextTable table({{"", Align::kLeft}, {"", Align::kLeft}});
   for (const auto& [name, text] : items)
-    table.row({name, clipped(text, kPageWidth - std::min(kPageWidth, width + 2))});
+    table.row({name, line_of(text, kPageWidth - std::min(kPageWidth, width + 2))});
   std::cout << table.text();
 }
 
@@ -170,7 +175,7 @@ void list_statistics(const std::string& config, const std::string& wanted) {
         const std::string head = fmt::format("{} [{}]", name, entry.unit.name()),
                           text = fmt::format("{}{}", entry.description, gauge ? " (samples only)" : "");
         if (wanted.empty()) {
-          std::cout << clipped(head + "  " + text, kPageWidth) << "\n";
+          std::cout << line_of(head + "  " + text, kPageWidth) << "\n";
         } else {
           std::cout << head << "\n" << wrapped(text, kPageWidth, 4);
         }

@@ -26,11 +26,11 @@ struct SessionOptions {
   std::vector<std::string> overrides;      // "path=value"
   std::vector<std::string> size_settings;  // the same, of a workload's size: weaker
   std::string out;                         // folder for results; empty: none
-  bool no_sync = false;                    // they need not outlive a failure of the machine
   std::uint64_t max_cycles = 0, max_instructions = 0;
   runtime::DeviceLimits limits;
   bool no_sleep = false;
   bool monitors = false;
+  bool no_sync = false;  // what is in `out` need not outlive a failure of the machine
   TraceOptions trace;
   TransactionOptions transactions;
   TimelineOptions timeline;

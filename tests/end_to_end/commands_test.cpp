@@ -77,14 +77,22 @@ TEST(Commands, ThatDoNotExistAreAnsweredWithThoseThatDo) {
 
 TEST(List, NamesWhatThereIs) {
   const auto lines = [](const std::string& what) {
+    Start terminal;
+    terminal.terminal_columns = 100;
+    const std::string clipped = weft({"list", what}, terminal).out;
     const Exit exit = weft({"list", what});
     EXPECT_EQ(exit.code, 0) << exit.err;
+    EXPECT_EQ(exit.out.find("…"), std::string::npos) << "whole for programs";
     std::map<std::string, std::string> items;
-    std::istringstream in(exit.out);
-    for (std::string line; std::getline(in, line);) {
+    std::istringstream on_terminal(clipped);
+    for (std::string line; std::getline(on_terminal, line);) {
+      if (!line.empty() && line.back() == '\r') line.pop_back();
       const auto within = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; };
       EXPECT_LE(line.size() - static_cast<std::size_t>(std::count_if(line.begin(), line.end(), within)),
                 100U);
+    }
+    std::istringstream in(exit.out);
+    for (std::string line; std::getline(in, line);) {
       const std::size_t end = line.find(' ');
       EXPECT_TRUE(items.emplace(line.substr(0, end), line.substr(end)).second) << line << ": one line each";
     }

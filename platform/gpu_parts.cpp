@@ -1,0 +1,199 @@
+#include "platform/gpu_parts.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace weft {
+
+Gpu::Impl::Impl(const GpuConfig& c, const Options& o, Gpu& gpu)
+    : config(c),
+      options(o),
+      memory_clock("memory_clock", c.clocks.memory_mhz),
+      interconnect_clock("interconnect_clock", c.clocks.interconnect_mhz),
+      core("core_clock", c.clocks.core_mhz),
+      image(c.gddr5.bytes),
+      map(c.gddr5.map),
+      system(config, image),
+      windows(system.windows()),
+      crossbar("crossbar", config.crossbar, interconnect_clock, map, static_cast<unsigned>(c.sm.count),
+               map.ports(), c.system.enabled, 1),
+      host_control(gpu, image, system, core),
+      host("host", config.host, interconnect_clock, host_control, config.sm.addresses, image.bytes(),
+           map.chunk_bytes()),
+      observers(options.monitors, options.observations),
+      // Checks are of one launch at a time: with an observer they do not overlap.
+      launches(config, core, make_sms(),
+               {[this] { return view(); }, [this] { return observer == nullptr; },
+                [this](const execute::Kernel& kernel, Cycle now, bool alone) { begun(kernel, now, alone); },
+                [this] {
+                  watchdog.stop();
+                  idle.notify(sc_core::SC_ZERO_TIME);
+                },
+                [this](const execute::Kernel& kernel, Cycle last) { recorders.launch_ended(kernel, last); },
+                [this] {
+                  if (rests) rests();
+                }}),
+      watchdog(core, c.watchdog.cycles, sms),
+      recorders({config, core, sms, crossbar, l2, channels, system, host, launches, tree,
+                 [this] { return static_cast<bool>(fault); }}),
+      pages((c.gddr5.bytes + kPageBytes - 1) / kPageBytes, 0),
+      engine(config.sm, config.clocks.core_mhz) {
+  // At equal times memory goes before interconnect, and interconnect before core.
+  interconnect_clock.runs_after(memory_clock);
+  core.runs_after(memory_clock);
+  core.runs_after(interconnect_clock);
+  for (ClockDomain* clock : {&memory_clock, &interconnect_clock, &core})
+    clock->set_sleeping(options.sleeping);
+
+  make_memory();
+  connect();
+  for (auto& sm : sms) sm.carry_data(observers.see_data());
+  for (auto& bank : l2) bank.carry_data(observers.see_data());
+  watchdog.traffic = [this] { return Watchdog::Traffic{crossbar.bytes_of_sms(), crossbar.transmits()}; };
+  watchdog.on_hang = [this](const std::string& what) {
+    std::string dump;
+    for (const auto& sm : sms) dump += sm.dump();
+    stop({FaultKind::kHang, "kernel " + launches.kernel_names() + " hangs: " + what + "\n" + dump});
+  };
+  bind();
+}
+
+void Gpu::Impl::make_memory() {
+  const unsigned banks = config.l2.enabled ? map.l2_banks() : 1;
+  for (unsigned i = 0; !system.has_carve_out() && i < map.channels(); ++i) {
+    const std::string name = "gddr5_" + std::to_string(i);
+    channels.emplace_back(name.c_str(), config.gddr5.channel, memory_clock, image, map, i, banks);
+  }
+  for (unsigned i = 0; config.l2.enabled && i < map.ports(); ++i) {
+    const std::string name = "l2_" + std::to_string(i);
+    l2.emplace_back(name.c_str(), config.l2.bank, interconnect_clock, map, i / map.l2_banks(),
+                    i % map.l2_banks());
+  }
+  system.make_ports(interconnect_clock, map.ports());
+  system.on_attached = [this] { host.withdraw_access(); };
+  system.on_written = [this](std::uint64_t address, const tlm::tlm_generic_payload& write) {
+    for (auto& sm : sms) sm.update_system_lines(address, write);
+  };
+  system.on_withdrawn = [this](std::uint64_t first, std::uint64_t last) {
+    for (auto& sm : sms) sm.drop_system_lines(first, last);
+  };
+}
+
+void Gpu::Impl::connect() {
+  const auto join = [this](auto& initiator, auto& target, const std::string& name) {
+    observers.join(initiator, target, {name, image.bytes()});
+  };
+  for (unsigned i = 0; i < sms.size(); ++i) {
+    join(sms[i].memory_socket, crossbar.sm_sockets[i], "hop_sm" + std::to_string(i));
+  }
+  join(host.device_socket(), crossbar.sm_sockets[sms.size()], "hop_host");
+  if (auto* const port = system.window_port()) {
+    join(crossbar.memory_sockets[map.ports()], port->targets[0], "hop_system");
+    port->system.bind(host.system_target());
+  }
+  auto* const carve_out = system.memory_port();
+  if (carve_out != nullptr) carve_out->system.bind(host.device_memory_target());
+  for (unsigned i = 0; i < map.ports(); ++i) {
+    const auto below = [&](auto& initiator) {
+      const std::string number = std::to_string(i);
+      if (carve_out != nullptr) return join(initiator, carve_out->targets[i], "hop_carve_out_" + number);
+      auto& channel = channels[i / map.l2_banks()];
+      join(initiator, channel.sockets[i % map.l2_banks()], "hop_gddr5_" + number);
+    };
+    if (config.l2.enabled) {
+      join(crossbar.memory_sockets[i], l2[i].target, "hop_l2_" + std::to_string(i));
+      below(l2[i].memory);
+    } else {
+      below(crossbar.memory_sockets[i]);
+    }
+  }
+}
+
+void Gpu::Impl::begun(const execute::Kernel& kernel, Cycle now, bool alone) {
+  if (windows != nullptr) windows->ask_again();
+  exchange();
+  if (observer != nullptr) observer->kernel_started(kernel, static_cast<unsigned>(sms.size()));
+  if (alone) watchdog.start(now);
+  recorders.launch_began(kernel, now, alone);
+}
+
+// The first level holds bytes of system memory that the kernel may have changed.
+bool Gpu::Impl::run_untimed(execute::Kernel& kernel) {
+  if (windows != nullptr) windows->ask_again();
+  engine.observe(observer);
+  const Fault why = engine.run(kernel, untimed_view(), [this] { return interrupted && interrupted(); });
+  exchange();
+  for (auto& sm : sms) sm.drop_system_lines(0, UINT64_MAX);
+  if (why) stop(engine.was_interrupted() ? Fault{FaultKind::kStopped, "interrupted"} : why);
+  return !why;
+}
+
+// Nothing moves any more after a fault, until the reset.
+void Gpu::Impl::stop(const Fault& why, unsigned guilty) {
+  if (fault) return;
+  fault = why;
+  watchdog.stop();
+  launches.stop(fault.text, guilty);
+  idle.notify(sc_core::SC_ZERO_TIME);
+}
+
+void Gpu::Impl::reset() {
+  settle();
+  for (auto& sm : sms) sm.charge_cycles();
+  recorders.reset_begins();
+  for (ClockDomain* clock : {&memory_clock, &interconnect_clock, &core}) clock->reset();
+  // From memory towards the SMs: who holds a payload drops it before its owner frees it.
+  for (auto& channel : channels) channel.reset();
+  for (auto& bank : l2) bank.reset();
+  system.reset_ports();
+  crossbar.reset();
+  host.reset();
+  objects.clear();
+  for (auto& sm : sms) sm.reset();
+  observers.reset();
+  launches.reset();
+  watchdog.stop();
+  system.reset_memory();
+  std::fill(pages.begin(), pages.end(), std::uint8_t{0});
+  tree.reset();
+  fault = {};
+  engine.reset();
+  recorders.reset_ends();
+}
+
+// The host side has had nothing to do, and the watchdog begins anew with the next launch.
+void Gpu::Impl::archive(Archive& archive) {
+  archive.mark("clocks");
+  memory_clock.archive(archive);
+  interconnect_clock.archive(archive);
+  core.archive(archive, launches.dispatcher().clock_index());
+  archive.mark("memory");
+  for (auto& channel : channels) archive(channel);
+  for (auto& bank : l2) archive(bank);
+  archive(crossbar);
+  archive.mark("sm");
+  for (auto& sm : sms) archive(sm);
+  archive.mark("launches");
+  archive(launches);
+  archive.mark("statistics");
+  archive(tree);
+  recorders.archive(archive);
+}
+
+void Gpu::Impl::bind() {
+  statistics::Group& gpu = tree.group("gpu");
+  gpu.derived("cycles", statistics::Quantity::kSum, units::kCycles,
+              "core cycles in which a launch was active",
+              [this] { return static_cast<double>(launches.cycles()); });
+  gpu.counter("launches", units::kLaunches, "kernels started", launches.begun());
+  for (unsigned i = 0; i < sms.size(); ++i) sms[i].bind(tree.group("sm", i));
+  columns = sm_columns(tree.groups({"sm"}));
+  crossbar.bind(tree.group("crossbar"));
+  system.bind(tree);
+  for (unsigned i = 0; i < l2.size(); ++i) l2[i].bind(tree.group("l2", i));
+  for (unsigned i = 0; i < channels.size(); ++i) channels[i].bind(tree.group("gddr5", i));
+  recorders.bound();
+}
+
+}  // namespace weft

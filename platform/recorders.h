@@ -1,0 +1,89 @@
+// What records a run of a GPU: waveforms, a timeline, samples, the table of launches, energy, and what each
+// instruction did. Each is there once it has been asked for; without, it costs nothing.
+#ifndef WEFT_PLATFORM_RECORDERS_H
+#define WEFT_PLATFORM_RECORDERS_H
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "platform/energy_columns.h"
+#include "platform/launch_log.h"
+#include "platform/launches.h"
+#include "platform/sampler.h"
+#include "platform/timeline.h"
+#include "platform/waveforms.h"
+#include "sm/sm.h"
+#include "weft/common/archive.h"
+#include "weft/common/statistics.h"
+#include "weft/platform/gpu_config.h"
+
+namespace weft {
+
+Beats beats_of(const sm::Sm& sm);
+
+class Recorders {
+ public:
+  // The parts that are looked at. They outlive it.
+  struct Parts {
+    const GpuConfig& config;
+    ClockDomain& core;
+    std::deque<sm::Sm>& sms;
+    const crossbar::Crossbar& crossbar;
+    const std::deque<l2::L2Bank>& l2;
+    const std::deque<gddr5::Gddr5Channel>& channels;
+    const SystemSide& system;
+    host::HostInterface& host;
+    Launches& launches;
+    statistics::Group& statistics;
+    std::function<bool()> faulted;
+  };
+  explicit Recorders(Parts parts) : parts_(std::move(parts)) {}
+
+  // The statistics are complete: before any of what follows.
+  void bound();
+  // Waveforms or a timeline, which follow signals.
+  bool follow_signals() const { return waveforms_.has_value(); }
+
+  // A launch begins at edge `now`; `alone`: none ran. It has ended after `last`.
+  void launch_began(const execute::Kernel& kernel, Cycle now, bool alone);
+  void launch_ended(const execute::Kernel& kernel, Cycle last);
+  // The GPU is about to be reset, while the statistics are still there; and has been.
+  void reset_begins();
+  void reset_ends();
+  void archive(Archive& archive);
+
+  // As the functions of Gpu with these names; `name` is the GPU's, in full.
+  void profile(sm::InstructionProfile* profile);
+  const sm::InstructionProfile* profile() const { return profile_; }
+  // Made if need be. Throws InputError, which begins with `where`, if it is too late.
+  Waveforms& waveforms(const std::string& where);
+  void close_waveforms();
+  void write_timeline(const std::string& file, const TimelineSelection& selection);
+  std::string close_timeline();
+  void sample(const std::string& name, std::uint64_t interval, std::size_t most_rows);
+  void write_down_launches(const std::string& name);
+  std::string samples();
+  std::string power();
+  std::string launches() { return log_.has_value() ? log_->csv() : ""; }
+  std::string instructions() const;
+
+ private:
+  EnergyColumns* energy() { return energy_.has_value() ? &*energy_ : nullptr; }
+
+  const Parts parts_;
+  std::optional<Sampler> sampler_;
+  std::optional<LaunchLog> log_;
+  sm::InstructionProfile own_profile_;               // with sm.observe.instructions
+  const sm::InstructionProfile* profile_ = nullptr;  // nullptr: instructions are not counted
+  std::optional<EnergyColumns> energy_;              // with sm.observe.events
+  std::optional<Waveforms> waveforms_;
+  std::optional<Timeline> timeline_;  // after these, whose signals it reads
+};
+
+}  // namespace weft
+
+#endif
