@@ -13,6 +13,8 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <stdexcept>
 
 namespace weft::end_to_end {
@@ -115,6 +117,34 @@ Exit run(const std::string& program, const std::vector<std::string>& arguments, 
   waitpid(child, &status, 0);
   result.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return result;
+}
+
+std::string command_line(pid_t process) {
+  std::ifstream in("/proc/" + std::to_string(process) + "/cmdline", std::ios::binary);
+  // Not by an iterator of the buffer: that throws if the process ends after the file was opened.
+  std::ostringstream words;
+  words << in.rdbuf();
+  return words.str();
+}
+
+std::vector<pid_t> processes_with(const std::string& word) {
+  std::vector<pid_t> list;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    const pid_t process = std::stoi(name);
+    if (command_line(process).find(word) != std::string::npos) list.push_back(process);
+  }
+  return list;
+}
+
+bool end_soon(const std::string& word) {
+  int quiet = 0;
+  for (int i = 0; i < 500 && quiet < 10; ++i) {
+    quiet = processes_with(word).empty() ? quiet + 1 : 0;
+    usleep(10'000);
+  }
+  return quiet == 10;
 }
 
 }  // namespace weft::end_to_end

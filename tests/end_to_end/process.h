@@ -2,6 +2,8 @@
 #ifndef WEFT_TESTS_END_TO_END_PROCESS_H
 #define WEFT_TESTS_END_TO_END_PROCESS_H
 
+#include <sys/types.h>
+
 #include <csignal>
 #include <cstdint>
 #include <functional>
@@ -40,6 +42,14 @@ inline Start patient(int timeout_s) {
 Exit weft(const std::vector<std::string>& arguments, const Start& start = {});
 // The same with another program, by its path.
 Exit run(const std::string& program, const std::vector<std::string>& arguments, const Start& start = {});
+
+// The arguments that a process was started with, each ended by a zero byte; empty: it has ended.
+std::string command_line(pid_t process);
+// Processes of this machine whose command line has this word.
+std::vector<pid_t> processes_with(const std::string& word);
+// Whether they all end within a few seconds. They are not there for a tenth of a second: one that is just
+// becoming another program has no command line for a moment.
+bool end_soon(const std::string& word);
 
 using test::Folder;
 

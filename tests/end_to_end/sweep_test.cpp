@@ -8,8 +8,6 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -53,26 +51,7 @@ ordered_json rows_of(const Folder& folder) {
 
 // Runs of the sweep in this folder that are under way.
 std::vector<pid_t> workers(const Folder& folder) {
-  std::vector<pid_t> list;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
-    std::ifstream in(entry.path() / "cmdline", std::ios::binary);
-    const std::string words{std::istreambuf_iterator<char>(in), {}};
-    if (words.find(folder.path("s.db.runs")) == std::string::npos) continue;
-    list.push_back(std::stoi(entry.path().filename().string()));
-  }
-  return list;
-}
-
-// Within a second. One that was just being started shows up a moment after its parent was killed, before it
-// sees that.
-bool are_gone(const Folder& folder) {
-  int quiet = 0;
-  for (int i = 0; i < 100 && quiet < 10; ++i) {
-    quiet = workers(folder).empty() ? quiet + 1 : 0;
-    usleep(10'000);
-  }
-  return quiet == 10;
+  return processes_with(folder.path("s.db.runs"));
 }
 
 TEST(Sweep, RunsWhatTheStoreDoesNotHave) {
@@ -123,7 +102,7 @@ TEST(Sweep, KilledAtAnyMomentEndsAsUndisturbed) {
     const Exit exit = weft(command(folder), start);
     EXPECT_TRUE(exit.code == 0 || exit.code == 128 + SIGKILL) << exit.code << exit.err;
     if (exit.code != 0) ++lost;
-    EXPECT_TRUE(are_gone(folder)) << "its runs go with it";
+    EXPECT_TRUE(end_soon(folder.path())) << "its runs go with it";
     // What was recorded is there.
     const Exit plan = weft({"sweep", folder.path("s.json"), "--store", folder.path("s.db"), "--plan"});
     std::size_t done = 0;
@@ -150,9 +129,7 @@ TEST(Sweep, AWorkerThatIsKilledIsRecordedAndRepeated) {
     while (!over && killed < 3) {
       for (const pid_t worker : workers(folder)) {
         // Not a process that is about to become one: its parent would seem to be killed.
-        std::ifstream in("/proc/" + std::to_string(worker) + "/cmdline", std::ios::binary);
-        std::string words{std::istreambuf_iterator<char>(in), {}};
-        if (words.find("sweep") == std::string::npos && kill(worker, SIGKILL) == 0) ++killed;
+        if (command_line(worker).find("sweep") == std::string::npos && kill(worker, SIGKILL) == 0) ++killed;
       }
       usleep(20'000);
     }
@@ -297,7 +274,7 @@ TEST(Sweep, ASearchThatIsKilledGoesOn) {
     start.interrupt_after_ms = static_cast<int>(whole / 20 + random() % static_cast<unsigned>(whole / 5));
     over = weft(command(folder), start).code == 0;
     killed += over ? 0 : 1;
-    are_gone(folder);
+    EXPECT_TRUE(end_soon(folder.path())) << "its runs go with it";
   }
   EXPECT_GT(killed, 0);
   const Exit last = weft(command(folder));
