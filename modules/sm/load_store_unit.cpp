@@ -39,6 +39,7 @@ void LoadStoreUnit::reset() {
     level->full_since = kNever;
   }
   state_ = State(config_, looks_up_last_);
+  waited_in_.reset();
   system_lines_.reset();
   carried_.clear();
   calendar_.reset();
@@ -165,48 +166,18 @@ void LoadStoreUnit::finish_stores(std::uint32_t index) {
   instruction.first = kNone;
 }
 
-// A request was looked up in this cycle. Where a response had to come first, the wait is divided by where
-// its transaction was meanwhile.
+// A request was looked up in this cycle.
 void LoadStoreUnit::went_on(Cycle now, Refusal& refusal) {
   ++request_cycles_;
   for (FirstLevel* level : {&l1d_, &l1t_}) count_full(*level, now);
   if (!refusal.counted) return;
   refusal.counted = false;
-  const Cycle since = refusal.since;
-  blocked_cycles_ += now - since;
+  blocked_cycles_ += now - refusal.since;
   if (refusal.why == Hold::kMissQueue) {
-    state_.queue_wait += now - since;
-    return;
+    waited_in_.for_queue(now - refusal.since);
+  } else {
+    waited_in_.for_response(refusal.since, now);
   }
-  if (state_.unblocked_at != now) return;
-  Cycle from = since;
-  const auto spend = [&](Cycle until, std::uint64_t& sum) {
-    until = std::min(until, now);
-    if (until <= from) return;
-    sum += until - from;
-    from = until;
-  };
-  spend(state_.stages.delivered, waited_in_.crossbar_request);
-  spend(state_.stages.fetched, waited_in_.l2);
-  spend(state_.stages.filled, waited_in_.dram);
-  spend(state_.stages.answered, waited_in_.l2);
-  spend(now, waited_in_.crossbar_response);
-}
-
-// Why the crossbar takes nothing, the unit cannot see: it may be full up to the responses. The wait is
-// divided as the transaction that comes back next has spent its time, which is a guess.
-void LoadStoreUnit::came_back(Cycle now, const Stages& stages) {
-  state_.unblocked_at = now;
-  state_.stages = stages;
-  const Cycle wait = std::exchange(state_.queue_wait, 0), all = now - std::min(now, stages.issued);
-  if (wait == 0 || all == 0) return;
-  const auto share = [&](Cycle from, Cycle until) { return until > from ? wait * (until - from) / all : 0; };
-  const Cycle l2 = share(stages.delivered, stages.fetched) + share(stages.filled, stages.answered),
-              dram = share(stages.fetched, stages.filled), response = share(stages.answered, now);
-  waited_in_.l2 += l2;
-  waited_in_.dram += dram;
-  waited_in_.crossbar_response += response;
-  waited_in_.crossbar_request += wait - std::min(wait, l2 + dram + response);
 }
 
 // Counts the time in which every MSHR was in use, up to now.
@@ -605,16 +576,7 @@ void LoadStoreUnit::bind(statistics::Group& group) {
                 shared_cycles_);
   group.counter("texture_cycles", units::kCycles, "cycles in which the texture unit made addresses",
                 texture_cycles_);
-  statistics::Group& waited = group.group("waited_in");
-  waited.counter(
-      "crossbar_request", units::kCycles,
-      "blocked cycles while the awaited request was on its way there (for the queue to the crossbar: a "
-      "share by the next response)",
-      waited_in_.crossbar_request);
-  waited.counter("l2", units::kCycles, "... while the awaited one was in the L2", waited_in_.l2);
-  waited.counter("dram", units::kCycles, "... while it waited for memory behind the L2", waited_in_.dram);
-  waited.counter("crossbar_response", units::kCycles, "... while its response was on the way back",
-                 waited_in_.crossbar_response);
+  waited_in_.bind(group.group("waited_in"));
   group.counter("shared_accesses", units::kAccesses, "accesses of 32 places of a warp to shared memory",
                 shared_accesses_);
   group.counter("shared_conflict_cycles", units::kCycles, "extra cycles through bank conflicts",

@@ -30,6 +30,7 @@
 #include "sm/lane_calendar.h"
 #include "sm/shared_banks.h"
 #include "sm/system_lines.h"
+#include "sm/waits_by_stage.h"
 #include "weft/common/archive.h"
 #include "weft/common/statistics.h"
 #include "weft/sm/sm_config.h"
@@ -75,7 +76,7 @@ class LoadStoreUnit {
 
   void reset();
   // Between two launches.
-  void archive(Archive& archive) { archive(state_, l1d_, l1c_, l1t_); }
+  void archive(Archive& archive) { archive(state_, waited_in_, l1d_, l1c_, l1t_); }
   // Empties the first-level caches that are not kept: a kernel starts with none of the last one's lines
   // there.
   void start_kernel(std::uint64_t parameter_offset);
@@ -122,21 +123,12 @@ class LoadStoreUnit {
   // What keeps the unit from taking another instruction, or would if it were full. Ask after `step`.
   enum class Hold : std::uint8_t { kPort, kCoalescer, kSharedMemory, kTexture, kMshr, kWays, kMissQueue };
   Hold hold(Cycle now) const;
-  // The cycles at which a transaction had come to: the crossbar, the L2 (or memory), memory, back from
-  // memory, the response network.
-  struct Stages {
-    Cycle issued = 0, delivered = 0, fetched = 0, filled = 0, answered = 0;
-    void archive(Archive& archive) {
-      auto& [issued_, delivered_, fetched_, filled_, answered_] = *this;
-      archive(issued_, delivered_, fetched_, filled_, answered_);
-    }
-  };
   // A response has come, with these stages. If the head request waited for one and goes on now, it waited for
   // this one.
   bool wants_stages() const {
-    return state_.queue_wait != 0 || state_.head.awaits_response() || state_.exit.awaits_response();
+    return waited_in_.waits_for_division() || state_.head.awaits_response() || state_.exit.awaits_response();
   }
-  void came_back(Cycle now, const Stages& stages);
+  void came_back(Cycle now, const Stages& stages) { waited_in_.came_back(now, stages); }
 
   Ring<OutgoingRequest>& outgoing() { return state_.outgoing; }
   void sent() { state_.head.blocked = state_.exit.blocked = false; }
@@ -329,21 +321,18 @@ class LoadStoreUnit {
     Refusal head, exit;        // of the queue, of the stages
     bool flushing = false;     // a line is left to be written back in a cycle to come
     Hold working = Hold::kCoalescer;
-    Cycle queue_wait = 0;  // cycles that the head waited for the queue to the crossbar, not divided yet
-    Cycle unblocked_at = kNever;  // the response that came last while the head waited for one
-    Stages stages;
     std::uint64_t parameter_offset = 0;
     std::uint32_t live_instructions = 0;
     std::uint32_t writes_in_flight = 0;
     void archive(Archive& archive) {
       auto& [parts_, requests_, instructions_, queue_, outgoing_, staged_, wheel_, beside_, busy_until_,
-             head_, exit_, flushing_, working_, queue_wait_, unblocked_at_, stages_, parameter_offset_,
-             live_instructions_, writes_in_flight_] = *this;
+             head_, exit_, flushing_, working_, parameter_offset_, live_instructions_, writes_in_flight_] =
+          *this;
       // Of records that are free nothing depends on which is taken.
       archive(set_anew(parts_, requests_, instructions_, parameter_offset_, exit_), at_rest(queue_),
               at_rest(outgoing_), at_rest(staged_), at_rest(wheel_), at_rest(beside_), busy_until_,
-              head_.blocked, head_.counted, flushing_, head_.since, head_.why, working_, queue_wait_,
-              unblocked_at_, stages_, at_rest(live_instructions_), at_rest(writes_in_flight_));
+              head_.blocked, head_.counted, flushing_, head_.since, head_.why, working_,
+              at_rest(live_instructions_), at_rest(writes_in_flight_));
     }
   };
 
@@ -358,6 +347,7 @@ class LoadStoreUnit {
   const bool writes_back_, flushes_;  // ... at the end of a kernel
   const bool looks_up_last_;
   State state_;
+  WaitsByStage waited_in_;
   CarriedBytes carried_;
   const std::uint8_t* image_ = nullptr;  // whose bytes are carried
   InstructionCounts* flush_counts_ = nullptr;
@@ -368,9 +358,6 @@ class LoadStoreUnit {
                 atomic_requests_ = 0;
   std::uint64_t coalesced_requests_ = 0, stores_absorbed_ = 0, write_backs_ = 0, store_hits_ = 0;
   std::uint64_t request_cycles_ = 0, shared_cycles_ = 0, texture_cycles_ = 0;
-  struct {
-    std::uint64_t crossbar_request = 0, l2 = 0, dram = 0, crossbar_response = 0;
-  } waited_in_;
   std::uint64_t texture_fetches_ = 0, texture_texels_ = 0;
   std::uint64_t shared_accesses_ = 0, shared_conflict_cycles_ = 0, blocked_cycles_ = 0, bytes_out_ = 0;
   std::vector<std::uint64_t> conflict_histogram_;

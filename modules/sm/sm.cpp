@@ -351,7 +351,7 @@ void Sm::take_responses(Cycle now) {
 }
 
 // In core cycles.
-LoadStoreUnit::Stages Sm::stages_of(const MemoryPort::Answer& answer) const {
+Stages Sm::stages_of(const MemoryPort::Answer& answer) const {
   const double cycles_per_ps = clock_.megahertz() * 1e-6;
   const auto cycle = [&](std::uint64_t ps) {
     return static_cast<Cycle>(std::llround(static_cast<double>(ps) * cycles_per_ps));

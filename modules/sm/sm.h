@@ -346,7 +346,7 @@ class Sm final : public sc_core::sc_module,
   std::uint8_t* direct_memory(std::uint64_t bytes);
   bool has_block() const;
   void take_responses(Cycle now);
-  LoadStoreUnit::Stages stages_of(const MemoryPort::Answer& answer) const;
+  Stages stages_of(const MemoryPort::Answer& answer) const;
   void send_request(Cycle now);
   tlm::tlm_generic_payload& carrying(const OutgoingRequest& request);
   bool memory_answered(const tlm::tlm_generic_payload& payload) override;
