@@ -165,12 +165,14 @@ std::optional<double> value_of(const Measure& measure, const ordered_json& colum
     return *std::max_element(numbers.begin(), numbers.end());
   }
   if (!measure.sum.empty()) {
-    const auto sum = sum_of(measure.sum, source);
-    if (sum && !measure.times.empty()) {
+    auto sum = sum_of(measure.sum, source);
+    if (!sum) return {};
+    *sum *= measure.factor;
+    if (!measure.times.empty()) {
       const auto times = sum_of(measure.times, source);
       return times ? std::optional(*sum * *times) : std::nullopt;
     }
-    if (!sum || measure.over.empty()) return sum;
+    if (measure.over.empty()) return sum;
     const auto over = sum_of(measure.over, source);
     if (!over || *over == 0) return {};
     return *sum / *over;
@@ -254,7 +256,7 @@ Measure read_measure(const Place& place) {
     }
     return measure;
   }
-  place.keys({"name", "heading"}, {"digits", "sum", "over", "times", "largest", "zeros"});
+  place.keys({"name", "heading"}, {"digits", "sum", "over", "times", "factor", "largest", "zeros"});
   measure.name = place.at("name").text();
   const auto names = column_names();
   if (std::find(names.begin(), names.end(), measure.name) != names.end())
@@ -266,6 +268,10 @@ Measure read_measure(const Place& place) {
   if (place.has("over") && !place.has("sum")) throw InputError(place.where(), "'over' needs 'sum'");
   if (place.has("times") && (!place.has("sum") || place.has("over")))
     throw InputError(place.where(), "'times' needs 'sum', without 'over'");
+  if (place.has("factor")) {
+    if (!place.has("sum")) throw InputError(place.where(), "'factor' needs 'sum'");
+    measure.factor = place.at("factor").number();
+  }
   for (const auto& [key, target] : {std::pair{"sum", &measure.sum}, std::pair{"over", &measure.over},
                                     std::pair{"times", &measure.times}, std::pair{"zeros", &measure.zeros}}) {
     if (!place.has(key)) continue;

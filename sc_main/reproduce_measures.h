@@ -19,12 +19,12 @@ struct Measure {
   std::string name, heading;
   int digits = 3;
   // With paths, these: the sum of what `sum` names, over that of `over` or times that of `times` if there is
-  // one; the largest of the
-  // instances that `largest` names; or how many of `zeros` are 0. A path is a JSON pointer into stats.json
-  // ("/idle_share"), steps with dots into its statistics ("sm.memory.l1d.hits": of all SMs), or a column of
-  // launches.csv
-  // ("launches.l1d_hits": of all launches). Without: a column of the comparison, or "speed".
+  // one, times `factor`; the largest of the instances that `largest` names; or how many of `zeros` are 0. A
+  // path is a JSON pointer into stats.json ("/idle_share"), steps with dots into its statistics
+  // ("sm.memory.l1d.hits": of all SMs), or a column of launches.csv ("launches.l1d_hits": of all launches).
+  // Without: a column of the comparison, or "speed".
   std::vector<std::string> sum, over, times, zeros;
+  double factor = 1;
   std::string largest;
 };
 

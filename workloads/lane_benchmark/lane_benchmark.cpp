@@ -20,12 +20,13 @@ class LaneBenchmark : public Workload {
             {"masks", 1, 1024, 1, "of each warp, one after the other"},
             {"seed", 0, UINT32_MAX, 1,
              "0: the first `active` threads work; else of masks in which a thread works with probability "
-             "active / 32"}};
+             "active / 32"},
+            {"mask", 0, UINT32_MAX, 1, "0: by `active` and `seed`; else the mask of each warp of 32"}};
   }
   std::map<std::string, Size> sizes() const override {
     const auto size = [](std::uint64_t active, std::uint64_t warps, std::uint64_t rounds) {
-      return Size{{"active", active}, {"warps", warps}, {"rounds", rounds},
-                  {"independent", 0}, {"masks", 1},     {"seed", 0}};
+      return Size{{"active", active}, {"warps", warps}, {"rounds", rounds}, {"independent", 0},
+                  {"masks", 1},       {"seed", 0},      {"mask", 0}};
     };
     return {{"small", size(20, 4, 4)}, {"default", size(32, 32, 128)}, {"large", size(32, 32, 1024)}};
   }
@@ -38,10 +39,11 @@ class LaneBenchmark : public Workload {
     const auto rounds = static_cast<std::int32_t>(values.at("rounds"));
     const std::uint32_t chains = values.at("independent") != 0 ? 8 : 1;
     const auto seed = static_cast<std::uint32_t>(values.at("seed"));
-    std::vector<std::uint32_t> masks(warps * turns, UINT32_MAX >> (32 - active));
+    const auto fixed = static_cast<std::uint32_t>(values.at("mask"));
+    std::vector<std::uint32_t> masks(warps * turns, fixed != 0 ? fixed : UINT32_MAX >> (32 - active));
     Random random(device, seed);
     for (std::uint32_t& mask : masks) {
-      if (seed == 0) break;
+      if (seed == 0 || fixed != 0) break;
       mask = 0;
       for (unsigned thread = 0; thread < 32; ++thread)
         mask |= (random.next() >> 8) % 32 < active ? 1u << thread : 0;
