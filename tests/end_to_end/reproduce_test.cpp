@@ -605,6 +605,12 @@ TEST(Reproduce, KernelsHaveTheNumbersOfTheirLaunches) {
          {"heading", "counters of nothing"},
          {"digits", 0},
          {"zeros", {"launches.blocks", "launches.overlapped", "launches.queue"}}},
+        {{"name", "blocks_of_8_launches"},
+         {"heading", "blocks of 8 launches"},
+         {"digits", 3},
+         {"sum", {"launches.blocks"}},
+         {"over", {"launches.launches"}},
+         {"factor", 8}},
         {{"name", "resident"},
          {"heading", "SM cycles"},
          {"digits", 0},
@@ -678,6 +684,8 @@ TEST(Reproduce, KernelsHaveTheNumbersOfTheirLaunches) {
   const double shared = sum("interface_sm_cycles", "lud_diagonal");
   EXPECT_EQ(resident.at("D").at("fast"), digits(shared, 0));
   EXPECT_EQ(table_of(page, "counters of nothing", 1).at("D").at("fast"), "2");
+  EXPECT_EQ(table_of(page, "blocks of 8 launches", 1).at("D").at("fast"),
+            digits(8 * sum("blocks", "lud_diagonal") / sum("launches", "lud_diagonal"), 3));
   EXPECT_GT(shared, 3 * sum("held_cycles", "lud_diagonal"));
   EXPECT_LT(shared, 3 * sum("cycles", "lud_diagonal"));
 

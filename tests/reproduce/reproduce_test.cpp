@@ -460,6 +460,8 @@ TEST(Experiments, MistakesAreNamedWithTheirPlace) {
               HasSubstr("a column of launches.csv"));
   EXPECT_THAT(of("measures", R"([{"name": "h", "heading": "h"}])"),
               HasSubstr("needs one of 'sum', 'largest' and 'zeros'"));
+  EXPECT_THAT(of("measures", R"([{"name": "h", "heading": "h", "largest": "/cycles", "factor": 2}])"),
+              HasSubstr("'factor' needs 'sum'"));
   EXPECT_THAT(of("class", R"({"measure": "speed", "variant": "sbr", "below": 1, "names": ["low", "low"]})"),
               AllOf(HasSubstr("/class/names"), HasSubstr("two names")));
   EXPECT_THAT(
