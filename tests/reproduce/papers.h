@@ -1,0 +1,31 @@
+// The papers' claims, as the experiments of the project have them.
+#ifndef WEFT_TESTS_REPRODUCE_PAPERS_H
+#define WEFT_TESTS_REPRODUCE_PAPERS_H
+
+#include <functional>
+#include <string>
+
+#include "sc_main/reproduce_claims.h"
+#include "weft/common/error.h"
+
+namespace weft::cli::reproduce_test {
+
+inline const std::string kFolder = WEFT_EXPERIMENTS;
+
+inline const Claims& papers() {
+  static const Claims claims = read_claims(kFolder + "/claims.json");
+  return claims;
+}
+
+inline std::string message_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+}  // namespace weft::cli::reproduce_test
+
+#endif
