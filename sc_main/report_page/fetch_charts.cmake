@@ -1,14 +1,6 @@
 # Makes charts.min.js, the chart libraries in one file: cmake -DNPM=npm -DSOURCE=... -DFOLDER=... -P fetch_charts.cmake
 # Without npm, or without a network, it says so and leaves the file out: the page then has tables only.
 set(lock "${SOURCE}/package-lock.json")
-file(SHA256 "${lock}" wanted)
-set(stamp "${FOLDER}/charts.sha256")
-if(EXISTS "${stamp}" AND EXISTS "${FOLDER}/charts.min.js")
-  file(READ "${stamp}" made)
-  if(made STREQUAL wanted)
-    return()
-  endif()
-endif()
 if(NOT NPM)
   message(WARNING "npm is not there: pages of `weft report` will have no charts")
   return()
@@ -36,4 +28,3 @@ file(READ "${modules}/uplot/dist/uPlot.min.css" style)
 file(APPEND "${FOLDER}/charts.part.js"
      "document.head.append(Object.assign(document.createElement('style'), {textContent: `${style}`}));\n")
 file(RENAME "${FOLDER}/charts.part.js" "${FOLDER}/charts.min.js")
-file(WRITE "${stamp}" "${wanted}")

@@ -79,7 +79,7 @@ weft() {  # runs the script; sets out, err, status
 bare_path() {
   mkdir -p "$scratch/bare"
   local command
-  for command in bash env awk sed grep dirname readlink printf mkdir flock nproc cat cp touch find sort paste; do
+  for command in bash env awk sed grep dirname readlink printf mkdir flock nproc cat cp mv touch find sort paste; do
     ln -sf "$(command -v "$command")" "$scratch/bare/$command"
   done
   path_after_fakes=$scratch/bare
@@ -118,6 +118,34 @@ check "keeps the program's status" is "$status" 3
 ln -s "$tree/weft" "$scratch/elsewhere/link"
 out=$(PATH="$fakes:$PATH" "$scratch/elsewhere/link" list 2>/dev/null)
 check "works through a symbolic link" has "$out" "<list>"
+
+set_up
+mkdir -p "$tree/modules/a"
+touch "$tree/modules/a/a.cpp" "$tree/modules/a/b.cpp"
+weft demo
+weft list
+weft run
+check "starts without a build step while nothing changes" times_called "cmake --build" 1
+flock "$tree/build/release/.weft-lock" sleep 100 &
+holder=$!
+out=$(timeout 20 env PATH="$fakes:$PATH" "$tree/weft" list 2>&1)
+check "then a start does not wait for a build" has "$out" "<list>"
+pkill -P "$holder"
+sleep 0.05
+touch "$tree/modules/a/a.cpp"
+weft demo
+check "builds after an edit" times_called "cmake --build" 2
+rm "$tree/modules/a/b.cpp"
+weft demo
+check "builds after a source was deleted" times_called "cmake --build" 3
+weft cuda -- ./saxpy
+check "builds other targets" called "--target product"
+sleep 0.05
+touch "$tree/modules/a/a.cpp"
+BUILD_FAILS=1 weft demo
+weft demo
+check "builds again after a failure" is "$status" 0
+check "a build that failed does not count" times_called "--target weft" 5
 
 set_up
 INSTALLED_ALL=0 INSTALLED="g++ cmake" weft demo
