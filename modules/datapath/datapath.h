@@ -167,6 +167,9 @@ class Datapath {
   virtual Cycle lane_free(unsigned /*lane*/) const { return 0; }
   // A warp runs on its lane only, or else on any that is free, the lowest first.
   virtual bool binds_warps() const { return true; }
+  // Whether the instruction keeps a lane, or only a unit that all lanes share: then it waits for no lane, and
+  // its warp stays where it is.
+  virtual bool takes_lane(const ptx::Instruction& /*instruction*/) const { return true; }
   // For waveforms: the first place in its warp of the group of threads that the lane works on in this cycle,
   // in which it is not free; kNoPlace: it works on none.
   static constexpr unsigned kNoPlace = UINT32_MAX;

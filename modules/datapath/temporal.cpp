@@ -77,8 +77,9 @@ class Temporal final : public Datapath {
   bool forwards() const override { return !per_unit_; }
 
   Cycle earliest(Cycle now, unsigned /*scheduler*/, const Demand& demand, const Issue& issue) const override {
-    if (per_unit_ && demand.instruction->unit == ptx::Unit::kMemory) return std::max(now, memory_);
-    if (per_unit_ && demand.instruction->unit == ptx::Unit::kSfu) return std::max(now, first_free(sfu_));
+    if (!takes_lane(*demand.instruction)) {
+      return std::max(now, demand.instruction->unit == ptx::Unit::kMemory ? memory_ : first_free(sfu_));
+    }
     return std::max(now, locked_ ? free_[lane_of(issue)] : first_free(free_));
   }
 
@@ -120,16 +121,17 @@ class Temporal final : public Datapath {
     } else {
       count_active(issue, executing, order, times);
     }
-    const unsigned lane = lane_for(now, issue);
-    if (per_unit_) {
-      start_unit(now, lane, demand, order, times);
-    } else {
-      start_lane(now, lane, demand, issue, executing, order, times);
-    }
-    const ptx::Unit unit = demand.instruction->unit;
-    if (!per_unit_ || (unit != ptx::Unit::kMemory && unit != ptx::Unit::kSfu)) {
+    if (takes_lane(*demand.instruction)) {
+      const unsigned lane = lane_for(now, issue);
+      if (per_unit_) {
+        take_register(now, lane, demand, order, times);
+      } else {
+        start_lane(now, lane, demand, issue, executing, order, times);
+      }
       progress_[lane].note(now, step_of(demand), issue, order);
       if (demand.instruction->scalar) progress_[lane].groups[0].groups = place_of_one(issue, executing);
+    } else {
+      start_unit(now, demand, order, times);
     }
     if (!times.in_turn) {
       all_ = {times.end, issue.groups.count >= 32 ? ~0u : (1u << issue.groups.count) - 1, ~0u};
@@ -177,6 +179,15 @@ class Temporal final : public Datapath {
   unsigned warps_of(unsigned lane) const override { return registers_.warps_of(lane); }
   Cycle lane_free(unsigned lane) const override { return free_[lane]; }
   bool binds_warps() const override { return locked_; }
+  // With an instruction register per unit, a lane's own register is that of its SP. The special-function
+  // units and the load-store unit have theirs for all lanes together: a core of ST-SIMT has two SFUs for
+  // eight lanes (Table III), SPs, SFUs and load-store units run at once (3.3), and a stall of the load-store
+  // unit holds up memory instructions alone (3.4). Their instructions neither wait for a lane nor take one.
+  // So removing the locks (5.6), which says which lane a warp takes, says nothing about them: an unlocked
+  // warp stays on the lane on which it ran last.
+  bool takes_lane(const ptx::Instruction& in) const override {
+    return !per_unit_ || (in.unit != ptx::Unit::kMemory && in.unit != ptx::Unit::kSfu);
+  }
   unsigned place_of(unsigned number, Cycle now) const override {
     const Progress& progress = progress_[number];
     auto place = static_cast<std::uint32_t>((now - progress.since) / progress.step);
@@ -237,7 +248,8 @@ class Temporal final : public Datapath {
   unsigned lane_of(const Issue& issue) const {
     return registers_.lane_of(issue.groups.data[0].chunk, issue.groups.data[0].mask);
   }
-  // The lane of the issue, which starts; a warp that no lane holds goes on with the first that is free.
+  // The lane that the issue takes; a warp that no lane holds goes on with the first that is free. There is
+  // one, because `earliest` waits for it.
   unsigned lane_for(Cycle now, const Issue& issue) {
     if (locked_) return lane_of(issue);
     const auto free = std::find_if(free_.begin(), free_.end(), [now](Cycle until) { return until <= now; });
@@ -457,28 +469,28 @@ class Temporal final : public Datapath {
 
   // --- an instruction register per unit: units as in the spatial datapath ---
 
-  void start_unit(Cycle now, unsigned number, const Demand& demand, const Order& order, Times& times) {
+  void take_register(Cycle now, unsigned number, const Demand& demand, const Order& order, Times& times) {
+    const Cycle taken = order.count * step_of(demand);
+    take(number, now, taken);
+    times.end = now + taken - 1 + latency_of(demand);
+  }
+
+  // ... of a unit that the lanes share.
+  void start_unit(Cycle now, const Demand& demand, const Order& order, Times& times) {
     const std::uint32_t places = demand.instruction->scalar ? 1 : order.count * lanes();
     const auto cycles_on = [places](unsigned width) {
       return Cycle{std::max(1u, (places + width - 1) / width)};
     };
-    Cycle taken = order.count * step_of(demand);
-    switch (demand.instruction->unit) {
-      case ptx::Unit::kMemory:
-        taken = cycles_on(machine_.memory_width);
-        memory_ = now + taken;
-        memory_busy_ += taken;
-        break;
-      case ptx::Unit::kSfu: {
-        taken = cycles_on(machine_.sfu_width) * demand.interval;
-        const auto unit = std::find_if(sfu_.begin(), sfu_.end(), [now](Cycle until) { return until <= now; });
-        *unit = now + taken;
-        sfu_busy_[static_cast<std::size_t>(unit - sfu_.begin())] += taken;
-        break;
-      }
-      default:
-        take(number, now, taken);
-        break;
+    Cycle taken = 0;
+    if (demand.instruction->unit == ptx::Unit::kMemory) {
+      taken = cycles_on(machine_.memory_width);
+      memory_ = now + taken;
+      memory_busy_ += taken;
+    } else {
+      taken = cycles_on(machine_.sfu_width) * demand.interval;
+      const auto unit = std::find_if(sfu_.begin(), sfu_.end(), [now](Cycle until) { return until <= now; });
+      *unit = now + taken;
+      sfu_busy_[static_cast<std::size_t>(unit - sfu_.begin())] += taken;
     }
     times.end = now + taken - 1 + latency_of(demand);
   }

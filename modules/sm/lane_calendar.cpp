@@ -14,7 +14,7 @@ LaneCalendar::LaneCalendar(const Config& config, unsigned lanes, unsigned width)
       width_(std::max(1u, width)),
       texture_rate_(static_cast<unsigned>(config.texture.threads_per_cycle)),
       next_(lanes, 0) {
-  if (separate()) resize(4);  // the threads of a warp one by one, and some more for conflicts
+  if (lanes != 0) resize(4);  // the threads of a warp one by one, and some more for conflicts
 }
 
 void LaneCalendar::reset() {

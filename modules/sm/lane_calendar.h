@@ -36,10 +36,9 @@ struct LaneWork {
 
 class LaneCalendar {
  public:
-  // Lanes of `width` places each. With fewer than two, nothing is shared.
+  // Lanes of `width` places each: one, too, whose places share the banks. None: nothing is asked of it.
   LaneCalendar(const Config& config, unsigned lanes, unsigned width);
 
-  bool separate() const { return next_.size() > 1; }
   void reset();
   void begin(Cycle now) { now_ = now; }
 

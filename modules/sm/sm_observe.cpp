@@ -53,12 +53,13 @@ void Sm::survey_lanes(Cycle now) {
   const unsigned lanes = datapath_->lane_count();
   lane_account_.begin_survey(now, has_block());
   for (unsigned lane = 0; lane < lanes; ++lane) lane_account_.warps(lane, datapath_->warps_of(lane));
-  // The lane on which a warp could begin an instruction and no other warp that was looked at can.
-  const auto lane_for = [&](unsigned own) {
+  // The lane on which a warp could begin an instruction and no other warp that was looked at can. What takes
+  // no lane is of the lane that the warp is on.
+  const auto lane_for = [&](unsigned own, const ptx::Instruction& in) {
     const auto free = [&](unsigned lane) {
       return datapath_->lane_free(lane) <= now && !lane_account_.has_ready(lane);
     };
-    if (datapath_->binds_warps()) return free(own) ? own : lanes;
+    if (datapath_->binds_warps() || !datapath_->takes_lane(in)) return free(own) ? own : lanes;
     unsigned lane = 0;
     while (lane < lanes && !free(lane)) ++lane;
     return lane;
@@ -71,10 +72,11 @@ void Sm::survey_lanes(Cycle now) {
       if (next == Next::kNone || issue.groups.count == 0) continue;
       const warp_formation::ThreadGroup& first = *issue.groups.begin();
       const unsigned own = datapath_->lane_of(first.chunk, first.mask);
-      if (lane_account_.waits(state_.kernel->operations[issue.pc], issue)) {
+      const execute::Operation& op = state_.kernel->operations[issue.pc];
+      if (lane_account_.waits(op, issue)) {
         lane_account_.stalled(own);
       } else if (next == Next::kOffered && !domain.has_set_aside(context)) {
-        const unsigned lane = lane_for(own);
+        const unsigned lane = lane_for(own, *op.instruction);
         if (lane < lanes && ready<false>(domain, 0, issue) == Stall::kNone) lane_account_.ready(lane);
       }
     }

@@ -701,6 +701,64 @@ TEST(TemporalRegisters, AnUnlockedWarpRunsOnAnyLane) {
   EXPECT_EQ(datapath->earliest(100, 0, sp.demand, warp.issue), 132u);
 }
 
+// With a register per unit, what a unit is for that all lanes share waits for no lane, takes none and moves
+// no warp; everything else takes the first that is free.
+class UnlockedUnits : public ::testing::TestWithParam<unsigned> {};
+
+TEST_P(UnlockedUnits, OnlyWhatTakesALaneWaitsForOne) {
+  for (const bool compacts : {true, false}) {
+    Config config = lanes_of(GetParam());
+    config.locked = false;
+    config.forwarding = Forwarding::kWarp;
+    config.compaction = compacts ? Compaction::kBcc : Compaction::kNone;
+    Machine two_units = machine();
+    two_units.sfu_groups = 2;
+    const auto datapath = temporal(config, two_units);
+    const unsigned lanes = datapath->lane_count(), rows = 32 / GetParam();
+    hold(*datapath, 0, 32 * (lanes + 2));
+    const Work sp(ptx::Unit::kSp, kLatency);
+    // All lanes have a warp; two warps have none.
+    for (unsigned lane = 0; lane < lanes; ++lane) {
+      start(*datapath, 100, sp, Warp(lane, ~0u, rows));
+      ASSERT_EQ(datapath->lane_of(lane, 1), lane);
+    }
+    const auto warps = [&] {
+      std::vector<unsigned> by_lane;
+      for (unsigned lane = 0; lane < lanes; ++lane) by_lane.push_back(datapath->warps_of(lane));
+      return by_lane;
+    };
+    const std::vector<unsigned> before = warps();
+    for (unsigned chunk = 0; chunk < lanes + 2; ++chunk) {
+      const Warp warp(chunk, ~0u, rows);
+      const unsigned lane = datapath->lane_of(chunk, 1);
+      for (const ptx::Unit unit : {ptx::Unit::kMemory, ptx::Unit::kSfu}) {
+        const Work work(unit, kLatency);
+        EXPECT_FALSE(datapath->takes_lane(work.instruction));
+        const Cycle now = 100 + 16 * chunk;  // when the last one has left its unit
+        ASSERT_EQ(datapath->earliest(now, 0, work.demand, warp.issue), now);
+        start(*datapath, now, work, warp);
+        EXPECT_EQ(datapath->lane_of(chunk, 1), lane);
+        EXPECT_EQ(warps(), before);
+        for (unsigned other = 0; other < lanes; ++other)
+          EXPECT_EQ(datapath->lane_free(other), 100u + rows) << other;
+      }
+      for (const ptx::Unit unit : {ptx::Unit::kSp, ptx::Unit::kControl, ptx::Unit::kWarp}) {
+        const Work work(unit, kLatency);
+        EXPECT_TRUE(datapath->takes_lane(work.instruction));
+        EXPECT_EQ(datapath->earliest(100, 0, work.demand, warp.issue), 100u + rows);
+      }
+    }
+    // Free lanes do not draw the warp to them either.
+    const Warp last(lanes - 1, ~0u, rows);
+    start(*datapath, 1000, Work(ptx::Unit::kMemory), last);
+    EXPECT_EQ(datapath->lane_of(lanes - 1, 1), lanes - 1);
+    start(*datapath, 1000, sp, last);
+    EXPECT_EQ(datapath->lane_of(lanes - 1, 1), 0u);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Widths, UnlockedUnits, ::testing::Values(1u, 2u, 4u, 8u));
+
 // Nothing of what was before is left, whatever lanes keep.
 TEST(Temporal, ResetEqualsFreshConstruction) {
   for (const bool locked : {true, false}) {

@@ -179,6 +179,18 @@ TEST(LaneCalendar, TheTextureUnitIsShared) {
   EXPECT_EQ(taken.cycles, 16u);
 }
 
+// One lane of all the width: its groups come one after the other, and only its own places are in their way.
+TEST(LaneCalendar, OneLaneConflictsWithItselfAlone) {
+  Lanes one(1, 8);
+  EXPECT_EQ(one.shared({0, 8, 100, consecutive}).last, 104u);
+  EXPECT_EQ(one.shared({0, 8, 200, Bank{3}}).last, 200u + 32);  // eight cycles for each of four groups
+  EXPECT_EQ(one.shared({0, 8, 300, [](unsigned place) { return place * 8; }}).conflicts,
+            0u);  // 8 of 16 banks
+  EXPECT_EQ(one.shared({0, 8, 400, Bank{3}}, true).last, 400u + 32);
+  // Four addresses a cycle for groups of eight.
+  EXPECT_EQ(one.textures({0, 8, 500, consecutive}, 1).last, 508u);
+}
+
 // More than the calendar has pages for at first.
 TEST(LaneCalendar, Grows) {
   Lanes lanes(8, 1);
@@ -272,7 +284,7 @@ TEST_P(CalendarOfWidth, IsAsCountedCycleByCycle) {
     ASSERT_EQ(ours.cycles, theirs.cycles) << i;
   }
 }
-INSTANTIATE_TEST_SUITE_P(Lanes, CalendarOfWidth, ::testing::Values(1u, 2u, 4u));
+INSTANTIATE_TEST_SUITE_P(Lanes, CalendarOfWidth, ::testing::Values(1u, 2u, 4u, 8u));
 
 }  // namespace
 }  // namespace weft::sm::lane_calendar_test
