@@ -41,6 +41,7 @@ void Branches::emit(const DraftInstruction& branch, std::uint32_t label) {
 void Branches::emit_indexed(DraftInstruction branch, std::vector<std::uint32_t> labels) {
   branch.fixed.target = static_cast<Pc>(draft_.tables.size());
   branch.fixed.target_count = static_cast<std::uint32_t>(labels.size());
+  indexed_targets_ += labels.size();
   draft_.tables.push_back(std::move(labels));  // of labels, until `finish`
   code_.emit(branch);
 }

@@ -21,6 +21,8 @@ class Branches {
 
   void emit(const DraftInstruction& branch, std::uint32_t label);
   void emit_indexed(DraftInstruction branch, std::vector<std::uint32_t> labels);
+  // Of all indexed branches so far.
+  std::uint64_t indexed_targets() const { return indexed_targets_; }
   // For the threads for which the statement's guard does not hold.
   void emit_around(std::uint32_t label);
   // A device function has one return, at its end, where threads that took different ways meet again. Every
@@ -38,6 +40,7 @@ class Branches {
   Draft& draft_;
   std::vector<Pc> places_;  // by label
   const std::uint32_t return_label_;
+  std::uint64_t indexed_targets_ = 0;
   std::vector<std::uint32_t> labels_;  // by PC; kNoLabel: no branch
 };
 

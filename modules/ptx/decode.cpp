@@ -136,17 +136,24 @@ std::size_t excess_of(const FileUse& use, std::uint32_t limit) {
 
 // Finds the draft's scalar registers, fewer of them until they fit, and allocates all.
 Fitted fit_with_scalars(Draft& draft, const Reach& reach, const ScalarPlan& plan, std::uint32_t limit,
-                        SpillArea* area) {
+                        SpillArea* area, ScalarWork& work) {
   if (plan.kind == Scalarization::kOff) return fit_registers(draft, limit, kMaxLivePredicates, area);
+  bool is_beyond = false;
   {
     const FlowGraph flow = build_flow(draft);
-    split_webs(draft, flow, find_liveness(draft, flow));
+    const Liveness liveness = find_liveness(draft, flow);
+    is_beyond = is_beyond_scalars(liveness);
+    if (!is_beyond) split_webs(draft, flow, liveness);
+  }
+  if (is_beyond) {
+    leave_without_scalars(draft);
+    return fit_registers(draft, limit, kMaxLivePredicates, area);
   }
   ScalarRule rule{plan.kind, plan.waits, {}};
   while (true) {
     const FlowGraph flow = build_flow(draft);
     const Liveness liveness = find_liveness(draft, flow);
-    const KeptScalars kept = find_scalars(draft, flow, liveness, reach, rule);
+    const KeptScalars kept = find_scalars(draft, flow, liveness, reach, rule, work);
     Fitted fitted = fit_registers(draft, limit, kMaxLivePredicates, area, kept);
     if (fitted.allocation.scalars_fit) return fitted;
     const std::vector<VirtualId> more =
@@ -159,7 +166,8 @@ Part make_part(FunctionSymbols& symbols, const Reach& reach, std::uint32_t limit
                bool spill, const ScalarPlan& plan) {
   Part part;
   part.draft = lower_function(symbols, reach);
-  Fitted fitted = fit_with_scalars(part.draft, reach, plan, limit, nullptr);
+  ScalarWork work;
+  Fitted fitted = fit_with_scalars(part.draft, reach, plan, limit, nullptr, work);
   const Allocation whole = fitted.allocation;
   // Where the frame ends follows from what is spilled, and that does not depend on addresses: a second time
   // the same is spilled.
@@ -167,7 +175,7 @@ Part make_part(FunctionSymbols& symbols, const Reach& reach, std::uint32_t limit
   while (!fitted.fits && spill && predicates_fit) {
     SpillArea area;
     part.draft = lower_function(symbols, reach, part.spilled_bytes, limit, &area);
-    fitted = fit_with_scalars(part.draft, reach, plan, limit, &area);
+    fitted = fit_with_scalars(part.draft, reach, plan, limit, &area, work);
     if (!fitted.fits || area.bytes <= part.spilled_bytes) break;
     part.spilled_bytes = area.bytes;
     fitted.fits = false;

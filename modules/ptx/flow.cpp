@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/dominator_tree.hpp>
+#include <utility>
 
 namespace weft::ptx {
 namespace {
@@ -35,6 +36,7 @@ void make_blocks(const Draft& draft, FlowGraph& flow) {
     flow.blocks.back().last = pc;
   }
   const auto exit = static_cast<std::uint32_t>(flow.blocks.size());
+  std::vector<std::uint32_t> successor_of(exit + 1, exit);  // by block: the last one that it was listed for
   for (std::uint32_t b = 0; b < exit; ++b) {
     BasicBlock& block = flow.blocks[b];
     const Instruction& last = draft.code[block.last].fixed;
@@ -44,10 +46,10 @@ void make_blocks(const Draft& draft, FlowGraph& flow) {
       const std::uint32_t target = flow.block_of[last.target];
       if (block.successors.empty() || block.successors[0] != target) block.successors.push_back(target);
     } else if (last.op == Opcode::kBrx) {
+      if (falls_through) successor_of[b + 1] = b;
       for (const Pc place : draft.tables[last.target]) {
         const std::uint32_t target = flow.block_of[place];
-        auto& known = block.successors;
-        if (std::find(known.begin(), known.end(), target) == known.end()) known.push_back(target);
+        if (std::exchange(successor_of[target], b) != b) block.successors.push_back(target);
       }
     } else if (leaves(last)) {
       block.successors.push_back(exit);

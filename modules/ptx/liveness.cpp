@@ -36,6 +36,10 @@ Liveness find_liveness(const Draft& draft, const FlowGraph& flow) {
     }
   }
 
+  // Numbers ascend as registers do, so that lists made from a set are sorted.
+  std::sort(global.begin(), global.end());
+  for (std::uint32_t n = 0; n < global.size(); ++n) number[global[n]] = n;
+
   const std::size_t words = (global.size() + 63) / 64;
   std::vector<Words> used(blocks, Words(words)), killed(blocks, Words(words)), in(blocks, Words(words)),
       out(blocks, Words(words));
@@ -95,10 +99,10 @@ Liveness find_liveness(const Draft& draft, const FlowGraph& flow) {
 
   const auto listed = [&](const Words& w) {
     std::vector<VirtualId> ids;
-    for (const VirtualId id : global) {
-      if (test(w, id)) ids.push_back(id);
+    for (std::size_t i = 0; i < words; ++i) {
+      for (std::uint64_t rest = w[i]; rest != 0; rest &= rest - 1)
+        ids.push_back(global[64 * i + static_cast<std::size_t>(__builtin_ctzll(rest))]);
     }
-    std::sort(ids.begin(), ids.end());
     return ids;
   };
   Liveness result;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ptx/lower_rules.h"
+#include "weft/ptx/limits.h"
 
 namespace weft::ptx {
 
@@ -23,7 +24,13 @@ void lower_indexed_branch(Lowering& f, const Operation& operation) {
   const std::string name(f.text.name(node));
   const TargetList* list = node.kind == Node::Kind::kName ? f.symbols.find_targets(name) : nullptr;
   if (list == nullptr) f.code.fail(node, "'" + name + "' is not a list of .branchtargets");
+  // A list is written once, and each brx.idx that names it has edges to all of it.
+  if (f.branches.indexed_targets() + list->targets.size() > kMaxBranchTargets) {
+    f.code.fail(node, "the brx.idx of this function have more than " + std::to_string(kMaxBranchTargets) +
+                          " targets together");
+  }
   std::vector<std::uint32_t> labels;
+  labels.reserve(list->targets.size());
   for (const Extent target : list->targets) {
     const Meaning meaning = f.symbols.find(f.text.view(target), target.at);
     if (meaning.kind != Meaning::Kind::kLabel) {

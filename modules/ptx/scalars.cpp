@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "ptx/meeting.h"
-#include "ptx/parting.h"
 
 namespace weft::ptx {
 namespace {
@@ -35,11 +34,12 @@ bool differs_by_thread(Special special) {
 class Search {
  public:
   Search(Draft& draft, const FlowGraph& flow, const Liveness& liveness, const Reach& reach,
-         const ScalarRule& rule)
+         const ScalarRule& rule, ScalarWork& work)
       : draft_(draft),
         flow_(flow),
         liveness_(liveness),
         rule_(rule),
+        budget_(work),
         waits_(places_with(is_wait, draft, rule.waits, reach)),
         is_vector_(draft.registers.size(), false),
         why_register_(draft.registers.size()),
@@ -198,14 +198,15 @@ class Search {
   KeptScalars follow_partings() {
     number_scalars();
     const std::size_t blocks = flow_.blocks.size();
-    KeptScalars kept(blocks);
-    if (blocks * scalars_.size() > kMostBits) return give_up(), kept;
+    budget_.take(draft_.code.size() + kSets * blocks * (1 + scalars_.size() / 64));
+    if (budget_.is_used_up() || kSets * blocks * scalars_.size() > kMostBits)
+      return give_up(), KeptScalars(blocks);
     const BlockValues values = find_values();
     std::vector<bool> waiting_blocks(blocks, false);
     for (Pc pc = 0; pc < draft_.code.size(); ++pc) {
       if (waits_[pc]) waiting_blocks[flow_.block_of[pc]] = true;
     }
-    Partings partings(flow_, values, waiting_blocks);
+    Partings partings(flow_, values, waiting_blocks, budget_);
     do {
       while (!parting_.empty()) {
         const Pc pc = parting_.back();
@@ -222,14 +223,22 @@ class Search {
         });
       });
       follow();
-      if (partings.too_large()) return give_up(), kept;
+      if (budget_.is_used_up()) return give_up(), KeptScalars(blocks);
       part_by_masks(partings);
     } while (!parting_.empty());
+    return list_kept(partings.kept());
+  }
 
-    for (std::size_t b = 0; b < blocks; ++b) {
-      for_each_number(partings.kept()[b], partings.kept().words(), [&](std::size_t number) {
+  // By block, those that are still scalar.
+  KeptScalars list_kept(const BlockSets& sets) {
+    KeptScalars kept(flow_.blocks.size());
+    std::size_t count = 0;
+    for (std::size_t b = 0; b < kept.size(); ++b) {
+      for_each_number(sets[b], sets.words(), [&](std::size_t number) {
         if (!is_vector_[scalars_[number]]) kept[b].push_back(scalars_[number]);
       });
+      count += kept[b].size();
+      if (count > kMostKept) return give_up(), KeptScalars(kept.size());
     }
     return kept;
   }
@@ -273,12 +282,15 @@ class Search {
     draft_.why_vector = std::move(why_);
   }
 
-  static constexpr std::size_t kMostBits = 1u << 26;  // of one of the sets: 8 MiB
+  static constexpr std::size_t kSets = 4;             // of registers for each block: three values, and kept
+  static constexpr std::size_t kMostBits = 1u << 28;  // of all of them: 32 MiB
+  static constexpr std::size_t kMostKept = 1u << 23;  // registers in the lists of all blocks: 32 MiB
 
   Draft& draft_;
   const FlowGraph& flow_;
   const Liveness& liveness_;
   const ScalarRule& rule_;
+  ScalarWork& budget_;
   const std::vector<bool> waits_;                   // by PC
   std::vector<bool> is_vector_;                     // by register
   std::vector<VectorReason> why_register_, why_;    // by register, by PC
@@ -296,9 +308,25 @@ std::vector<bool> with_waits(const std::vector<const Draft*>& functions, const R
   return functions_with(is_wait, functions, reach);
 }
 
+bool is_beyond_scalars(const Liveness& liveness) {
+  constexpr std::size_t kMostLive = 1u << 21;  // each costs some 10 bytes while webs are split
+  std::size_t live = 0;
+  for (const auto& list : liveness.live_out) live += list.size();
+  return live > kMostLive;
+}
+
+void leave_without_scalars(Draft& draft) {
+  draft.scalar.assign(draft.registers.size(), false);
+  draft.why_vector.assign(draft.code.size(), {VectorReason::Kind::kLarge, {}, 0});
+  for (Pc pc = 0; pc < draft.code.size(); ++pc) {
+    draft.code[pc].origin = pc;
+    draft.code[pc].fixed.scalar = false;
+  }
+}
+
 KeptScalars find_scalars(Draft& draft, const FlowGraph& flow, const Liveness& liveness, const Reach& reach,
-                         const ScalarRule& rule) {
-  return Search(draft, flow, liveness, reach, rule).run();
+                         const ScalarRule& rule, ScalarWork& work) {
+  return Search(draft, flow, liveness, reach, rule, work).run();
 }
 
 std::string describe(const VectorReason& reason, Pc at) {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "ptx/liveness.h"
+#include "ptx/parting.h"
 #include "ptx/reach.h"
 
 namespace weft::ptx {
@@ -29,10 +30,17 @@ struct ScalarRule {
 // By number of the function, whether threads may wait in it for others, of the block or of the warp.
 std::vector<bool> with_waits(const std::vector<const Draft*>& functions, const Reach& reach);
 
+// Whether the kernel is so large that not even its webs are looked at: as many registers live at the ends of
+// all blocks together.
+bool is_beyond_scalars(const Liveness& liveness);
+// Marks all as vector, since the kernel is too large.
+void leave_without_scalars(Draft& draft);
+
 // Marks the registers and instructions of a kernel, whose webs have been split (webs.h). A kernel that is too
-// large to look at has no scalars.
+// large to look at has no scalars: its sets would be too large, or the work is used up. Searches of one
+// kernel, one after the other, share `work`.
 KeptScalars find_scalars(Draft& draft, const FlowGraph& flow, const Liveness& liveness, const Reach& reach,
-                         const ScalarRule& rule);
+                         const ScalarRule& rule, ScalarWork& work);
 
 // `at`: the PC that the text is to name.
 std::string describe(const VectorReason& reason, Pc at);

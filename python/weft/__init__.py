@@ -17,6 +17,7 @@ from weft.chart import Chart, bars
 from weft.commands import compare, read, run
 from weft.comparison import Comparison
 from weft.errors import (
+    DamagedResult,
     MissingResult,
     ProgramFailed,
     SimulatedFault,
@@ -30,6 +31,7 @@ from weft.results import Run
 __all__ = [
     "Chart",
     "Comparison",
+    "DamagedResult",
     "MissingResult",
     "ProgramFailed",
     "Run",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from functools import cached_property
@@ -12,7 +11,8 @@ from typing import Any
 import pandas
 
 from weft.errors import MissingResult
-from weft.results import OwnFolder, Run, read_table
+from weft.reading import naming, read_json, read_table
+from weft.results import OwnFolder, Run
 
 
 class Comparison:
@@ -43,13 +43,15 @@ class Comparison:
     def rows(self) -> pandas.DataFrame:
         """A row per workload and scheme: cycles, ipc, lane_activity, speedup over the first scheme,
         energy, area ... Those of a run that failed have exit_code and result only."""
-        return read_table(self.folder / "comparison.csv")
+        needs = ("workload", "scheme", "exit_code", "result")
+        return read_table(self.folder / "comparison.csv", needs)
 
     def table(self, column: str) -> pandas.DataFrame:
         """A column of the rows with workloads down and schemes across, in the order of the runs."""
         if column not in self.rows:
             raise MissingResult(f"no column '{column}'; there are: {', '.join(self.rows.columns)}")
-        table = self.rows.pivot(index="workload", columns="scheme", values=column)
+        with naming(self.folder / "comparison.csv"):
+            table = self.rows.pivot(index="workload", columns="scheme", values=column)
         return table.loc[self.rows["workload"].unique(), list(self.rows["scheme"].unique())]
 
     @property
@@ -60,20 +62,22 @@ class Comparison:
     @cached_property
     def means(self) -> pandas.DataFrame:
         """Harmonic and geometric mean of the speed-ups over all workloads, by scheme."""
-        return pandas.DataFrame(self._json.get("means", {})).T.rename_axis("scheme")
+        with naming(self._json_file):
+            return pandas.DataFrame(self._json.get("means", {})).T.rename_axis("scheme")
 
     @cached_property
     def pareto(self) -> pandas.DataFrame:
         """By scheme: mean speed-up, energy and their product over the first, area, and whether another
         scheme is better in all of them."""
-        return pandas.DataFrame(self._json.get("pareto", []))
+        with naming(self._json_file):
+            return pandas.DataFrame(self._json.get("pareto", []))
 
     @cached_property
     def runs(self) -> Mapping[tuple[str, str], Run]:
         """The runs that left results, by (workload, scheme)."""
         found = {}
         for row in self.rows.itertuples():
-            folder = self.folder / "runs" / row.workload / row.scheme
+            folder = self.folder / "runs" / str(row.workload) / str(row.scheme)
             if (folder / "stats.json").is_file():
                 found[row.workload, row.scheme] = Run(
                     folder, exit_code=row.exit_code, own_folder=self._own_folder
@@ -82,4 +86,10 @@ class Comparison:
 
     @cached_property
     def _json(self) -> dict[str, Any]:
-        return json.loads((self.folder / "comparison.json").read_text())
+        if not self._json_file.is_file():
+            raise MissingResult(f"{self._json_file}: not there")
+        return read_json(self._json_file)
+
+    @property
+    def _json_file(self) -> Path:
+        return self.folder / "comparison.json"

@@ -18,6 +18,10 @@ class MissingResult(WeftError):
     """A folder or a table of results that is not there; the message says what would make it."""
 
 
+class DamagedResult(WeftError):
+    """A file of results that cannot be read: it was cut short or changed. The message names the file."""
+
+
 class ProgramFailed(WeftError):
     """The program ended with an exit code other than 0.
 

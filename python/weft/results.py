@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import tempfile
@@ -15,6 +14,7 @@ from typing import Any
 import pandas
 
 from weft.errors import MissingResult
+from weft.reading import read_json, read_table, read_text
 
 # What stands in the columns of instructions.csv that may be empty: numbers, or nothing.
 _MAY_BE_EMPTY = ("pc", "target_pc", "reconvergence_pc", "ptx_line", "source_line")
@@ -35,11 +35,6 @@ def numbers_of(tree: Any, path: str = "") -> Iterator[tuple[str, float]]:
         return
     for key, value in items:
         yield from numbers_of(value, f"{path}.{key}" if path else str(key))
-
-
-def read_table(file: Path) -> pandas.DataFrame:
-    """A table of results. Only an empty place is a missing value: a kernel may be called "null"."""
-    return pandas.read_csv(file, keep_default_na=False, na_values=[""])
 
 
 class OwnFolder:
@@ -132,7 +127,7 @@ class Run:
     @cached_property
     def summary(self) -> str:
         """The page that the program prints."""
-        return self._file("summary.txt").read_text(errors="replace")
+        return read_text(self._file("summary.txt"))
 
     @cached_property
     def launches(self) -> pandas.DataFrame:
@@ -155,8 +150,8 @@ class Run:
     def instructions(self) -> pandas.DataFrame:
         """A row per instruction of each kernel, and one per kernel, whose pc is missing, for what
         belongs to no instruction. Needs instructions=True."""
-        table = read_table(self._file("instructions.csv", "instructions=True"))
-        return table.astype({name: "Int64" for name in _MAY_BE_EMPTY})
+        file = self._file("instructions.csv", "instructions=True")
+        return read_table(file, integers=_MAY_BE_EMPTY)
 
     @cached_property
     def kernels(self) -> dict[str, Any]:
@@ -170,4 +165,4 @@ class Run:
         return file
 
     def _json(self, name: str, needs: str = "") -> dict[str, Any]:
-        return json.loads(self._file(name, needs).read_text())
+        return read_json(self._file(name, needs))

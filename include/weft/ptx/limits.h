@@ -17,9 +17,10 @@ inline constexpr std::uint64_t kMaxGlobalBytes = 64ull << 30;      // one .globa
 inline constexpr std::uint64_t kMaxInitialBytes = 256ull << 20;    // one variable with an initialiser
 inline constexpr std::uint64_t kMaxParameterBytes = 32764;         // one kernel's parameters (PTX ISA 8.1)
 inline constexpr std::uint64_t kMaxAlignment = 1ull << 16;
-inline constexpr std::uint32_t kMaxLivePredicates = 1024;  // live at one point of a kernel
-inline constexpr std::uint32_t kMaxRows = 32768;           // 32-bit register rows of a thread
-inline constexpr std::uint32_t kMaxConstants = 65536;      // distinct literals of one kernel
+inline constexpr std::uint32_t kMaxLivePredicates = 1024;    // live at one point of a kernel
+inline constexpr std::uint32_t kMaxRows = 32768;             // 32-bit register rows of a thread
+inline constexpr std::uint32_t kMaxConstants = 65536;        // distinct literals of one kernel
+inline constexpr std::uint64_t kMaxBranchTargets = 500'000;  // of all brx.idx of one function together
 
 }  // namespace weft::ptx
 
