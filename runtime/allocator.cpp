@@ -15,7 +15,7 @@ std::uint64_t rounded_up(std::uint64_t bytes) {
 
 }  // namespace
 
-Allocator::Allocator(std::uint64_t base, std::uint64_t bytes) {
+Allocator::Allocator(std::uint64_t base, std::uint64_t bytes) : base_(base) {
   if (bytes >= kAlignment) holes_[base] = bytes / kAlignment * kAlignment;
 }
 
@@ -81,6 +81,12 @@ std::uint64_t Allocator::largest_hole() const {
   std::uint64_t largest = 0;
   for (const auto& hole : holes_) largest = std::max(largest, hole.second);
   return largest;
+}
+
+std::uint64_t Allocator::end_of_live() const {
+  if (live_.empty()) return base_;
+  const auto& [address, bytes] = *live_.rbegin();
+  return address + rounded_up(bytes);
 }
 
 }  // namespace weft::runtime

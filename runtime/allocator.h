@@ -32,8 +32,11 @@ class Allocator {
   bool contains(std::uint64_t address, std::uint64_t bytes) const;
   std::uint64_t free_bytes() const;
   std::uint64_t largest_hole() const;
+  // Behind the last live allocation: from there on nothing is taken.
+  std::uint64_t end_of_live() const;
 
  private:
+  std::uint64_t base_;
   std::map<std::uint64_t, std::uint64_t> holes_;  // address -> bytes, multiples of kAlignment
   std::map<std::uint64_t, std::uint64_t> live_;   // address -> bytes as asked for
 };

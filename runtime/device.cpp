@@ -102,8 +102,28 @@ void Device::Impl::need_heap(const ptx::Program& program) {
   runtime.set_heap(bytes == 0 ? 0 : allocate(bytes), bytes);
 }
 
+// The size of device memory in which so many bytes more would lie behind all that there is.
+std::uint64_t Device::Impl::size_for(std::uint64_t bytes) const {
+  // Launches need some, too: parameters, local memory, the room in front.
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 36, kUnit = 1u << 26, kForLaunches = 1u << 24;
+  const std::uint64_t taken = allocator.end_of_live() - gpu.device_base() + kForLaunches;
+  if (bytes > kMost || taken > kMost - bytes) return UINT64_MAX;
+  return (taken + bytes + kUnit - 1) / kUnit * kUnit;
+}
+
 Address Device::Impl::allocate(std::uint64_t bytes) {
-  const Address address = allocator.allocate(bytes);
+  Address address = 0;
+  try {
+    address = allocator.allocate(bytes);
+  } catch (const InputError& error) {
+    if (bytes == 0) throw;
+    const std::uint64_t size = size_for(bytes);
+    throw OutOfDeviceMemory(
+        std::string(error.what()) + (size == UINT64_MAX
+                                         ? "; no setting of gddr5.bytes holds so much"
+                                         : "; allowed with --set gddr5.bytes=" + std::to_string(size)),
+        size);
+  }
   highest = std::max(highest, address + bytes);
   gpu.map(address, bytes, true);
   return address;
@@ -194,7 +214,10 @@ void Device::Impl::start(const Prepared& prepared, StreamId stream, const Ended&
   if (prepared.functional) {
     operation.ready = [this] { return running; };
     operation.begin = [this, kernel, finish](const Streams::Done& done) {
-      finish(run_functional(*kernel), done);
+      if (sc_core::sc_get_status() != sc_core::SC_RUNNING) return finish(run_functional(*kernel), done);
+      // What came before it in the stream has just ended in simulated time, which stands still for this one.
+      outside.push_back({[this, kernel, finish, done] { finish(run_functional(*kernel), done); }, [] {}});
+      waiter.look();
     };
   } else {
     operation.kind = kTimed;
@@ -355,6 +378,10 @@ void Device::stop_if_interrupted() {
   if (!impl_->options.interrupted || !impl_->options.interrupted()) return;
   impl_->abandon("interrupted");
   impl_->throw_if_faulted();
+}
+
+void Device::set_timed(bool timed) {
+  impl_->options.functional.all = !timed;
 }
 
 void Device::set_limits(const DeviceLimits& limits) {

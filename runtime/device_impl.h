@@ -86,6 +86,7 @@ struct Device::Impl {
   // What dma_socket leads to.
   void make_system_memory();
   Address allocate(std::uint64_t bytes);
+  std::uint64_t size_for(std::uint64_t bytes) const;
   void release(Address address);
   // The host pointer to a range of device memory. Throws InputError unless it lies in one allocation.
   std::uint8_t* at(Address address, std::uint64_t bytes) const;
@@ -148,7 +149,8 @@ struct Device::Impl {
   void copy_now(const Area& to, const Area& from, const Box& box) const;
   void fill_now(const Area& to, const Box& box, std::uint32_t pattern) const;
   void written(const Area& to, const Box& box);
-  bool has_copy_engine() const { return copies != nullptr && !options.functional.all; }
+  // Whether a copy or fill of this call takes simulated time.
+  bool takes_time() const { return copies != nullptr && !options.functional.all; }
 
   DeviceOptions options;
   DeviceRuntime runtime;
@@ -168,7 +170,8 @@ struct Device::Impl {
     std::function<void()> function;
     Streams::Done done;
   };
-  std::deque<Outside> outside;  // functions of call_outside() whose turn has come
+  // Functions of call_outside() and launches without timing whose turn has come within the simulation.
+  std::deque<Outside> outside;
   // Within advance(); and whether the watchdog has found, in it, that threads only repeat themselves.
   bool advancing = false, kernels_wait = false;
   CopyEngine* copies = nullptr;

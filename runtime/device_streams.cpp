@@ -114,10 +114,10 @@ void Device::copy(StreamId stream, const Area& to, const Area& from, const Box& 
   const auto on_host = [this](const Area& area) {
     return area.image == nullptr && !impl_->is_device(area.address);
   };
-  const bool instant = on_host(to) && on_host(from);
+  const bool instant = (on_host(to) && on_host(from)) || !impl_->takes_time();
   impl_->checkpoints.streams = true;
   impl_->streams.add(stream, {[this, to, from, box, instant](Streams::Done done) {
-                       if (instant || !impl_->has_copy_engine()) {
+                       if (instant || impl_->copies == nullptr) {
                          impl_->copy_now(to, from, box);
                          impl_->written(to, box);
                          return done();
@@ -133,8 +133,9 @@ void Device::fill(StreamId stream, const Area& to, const Box& box, std::uint32_t
   if (box.empty()) return;
   impl_->require_inside(to, box);
   impl_->checkpoints.streams = true;
-  impl_->streams.add(stream, {[this, to, box, pattern](Streams::Done done) {
-                       if (!impl_->has_copy_engine()) {
+  const bool instant = !impl_->takes_time();
+  impl_->streams.add(stream, {[this, to, box, pattern, instant](Streams::Done done) {
+                       if (instant || impl_->copies == nullptr) {
                          impl_->fill_now(to, box, pattern);
                          impl_->written(to, box);
                          return done();

@@ -23,6 +23,7 @@ namespace fs = std::filesystem;
 struct CudaOptions {
   cuda::Settings settings;
   std::string capability = "7.5";
+  std::string launches, region;
   bool preload = false, quiet = false;
   Words program;  // and its arguments
 };
@@ -36,6 +37,59 @@ unsigned parse_capability(const std::string& text) {
       static_cast<unsigned>(read_unsigned("--capability, MAJOR", text.substr(0, dot), {1, 99}));
   return major * 10 +
          static_cast<unsigned>(read_unsigned("--capability, MINOR", text.substr(dot + 1), {0, 9}));
+}
+
+// "3-5" or "4"
+void parse_launches(const std::string& text, cuda::Settings& settings) {
+  const Bounds bounds{1, UINT64_MAX, 1, "launches"};
+  const auto dash = text.find('-');
+  settings.first_launch = read_unsigned("--launches", text.substr(0, dash), bounds);
+  settings.last_launch = dash == std::string::npos
+                             ? settings.first_launch
+                             : read_unsigned("--launches", text.substr(dash + 1), bounds);
+  if (settings.first_launch > settings.last_launch) {
+    throw InputError("--launches",
+                     "found '" + text + "'; allowed: N-M with N up to M, as in 3-5, or one launch");
+  }
+}
+
+void choose_launches(const CudaOptions& options, cuda::Settings& settings) {
+  const char* const given = !options.launches.empty() ? "--launches"
+                            : !options.region.empty() ? "--region"
+                                                      : nullptr;
+  if (given == nullptr) return;
+  if (settings.functional)
+    throw InputError(given, "has no meaning with --functional, which times no launch; give one of them");
+  if (!options.launches.empty() && !options.region.empty())
+    throw InputError("--launches",
+                     "has no meaning with --region, which chooses launches itself; give one of them");
+  if (!options.launches.empty()) return parse_launches(options.launches, settings);
+  if (options.region != "profiler")
+    throw InputError("--region", "found '" + options.region + "'; allowed: profiler");
+  settings.profiler_region = true;
+}
+
+// Where the program begins among the words: behind "--", or with the first word that is no option and no
+// option's value. An option with several values takes what looks like one.
+Words::const_iterator begin_of_program(const Words& words, const Options& options) {
+  const auto is_option = [](const std::string& word) { return word.size() > 1 && word[0] == '-'; };
+  auto word = words.begin();
+  while (word != words.end() && *word != "--" && is_option(*word)) {
+    const auto equals = word->find('=');
+    const auto* const option = options.description().find_nothrow(word->substr(2, equals - 2), false);
+    ++word;
+    if (option == nullptr || option->semantic()->max_tokens() == 0 || equals != std::string::npos) continue;
+    if (word != words.end()) ++word;
+    if (option->semantic()->max_tokens() == 1) continue;
+    const std::string shown = option->format_parameter();  // "PATH=VALUE" or "memory|race"
+    const auto looks_like_value = [&](const std::string& text) {
+      return shown.find('=') != std::string::npos
+                 ? text.find('=') != std::string::npos
+                 : ("|" + shown + "|").find("|" + text + "|") != std::string::npos;
+    };
+    while (word != words.end() && !is_option(*word) && looks_like_value(*word)) ++word;
+  }
+  return word;
 }
 
 // The folder above that of this program, in the build tree and where it is installed.
@@ -110,6 +164,10 @@ ExitCode cuda(const Words& words) {
               "write samples.csv to --out: what each SM did in every so many core cycles")
       .flag("functional", options.settings.functional,
             "run kernels without timing: the same results, no simulated time")
+      .text("launches", options.launches, "N-M",
+            "time only the launches N to M of the program, counted from 1, and run the others without timing")
+      .text("region", options.region, "profiler",
+            "time only the launches between cudaProfilerStart and cudaProfilerStop")
       .flag("instant-copies", options.settings.instant_copies,
             "copies between host and device take no simulated time, and less of the real one")
       .list("check", options.settings.checks, "memory|race|warp|scalar",
@@ -129,15 +187,14 @@ ExitCode cuda(const Words& words) {
             "also for programs that name a folder of CUDA libraries themselves (DT_RPATH)")
       .flag("quiet", options.quiet, "print no summary");
 
-  const auto separator = std::find(words.begin(), words.end(), "--");
-  if (!parse(Words(words.begin(), separator), "weft cuda [OPTIONS] -- PROGRAM [ARGUMENTS]", machine)) {
-    return ExitCode::kDone;
-  }
+  const bool described = words == Words{std::string(kDescribe)};
+  const auto end = described ? words.end() : begin_of_program(words, machine);
+  const std::string usage = "weft cuda [OPTIONS] [--] PROGRAM [ARGUMENTS]";
+  if (!parse(Words(words.begin(), end), usage, machine)) return ExitCode::kDone;
   options.settings.capability = parse_capability(options.capability);
-  if (separator == words.end() || separator + 1 == words.end()) {
-    throw InputError("weft cuda", "needs a program: weft cuda [OPTIONS] -- PROGRAM [ARGUMENTS]");
-  }
-  options.program.assign(separator + 1, words.end());
+  options.program.assign(end != words.end() && *end == "--" ? end + 1 : end, words.end());
+  if (options.program.empty()) throw InputError("weft cuda", "needs a program: " + usage);
+  choose_launches(options, options.settings);
   check::options_of(options.settings.checks, options.settings.check_reports);  // says what is wrong with them
   if (options.settings.sample != 0 && options.settings.out.empty())
     throw InputError("--sample", "needs a folder for samples.csv; give --out DIR");

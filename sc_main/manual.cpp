@@ -97,13 +97,10 @@ void write_page(std::ostream& out) {
 // What a word may be: a list of `weft list`, one of it after commas ("list,"), files, or words with bars
 // between. Empty: nothing is known.
 std::string kind_of(const std::string& command, const OptionText& option) {
-  static const std::map<std::string, std::string> kinds{{"config", "configs"},
-                                                        {"workload", "workloads"},
-                                                        {"workloads", "workloads,"},
-                                                        {"scheme", "schemes"},
-                                                        {"schemes", "schemes,"},
-                                                        {"size", "small|default|large"},
-                                                        {"reproduce name", "experiments"}};
+  static const std::map<std::string, std::string> kinds{
+      {"config", "configs"},  {"workload", "workloads"},        {"workloads", "workloads,"},
+      {"scheme", "schemes"},  {"schemes", "schemes,"},          {"size", "small|default|large"},
+      {"region", "profiler"}, {"reproduce name", "experiments"}};
   if (option.flag) return "flag";
   for (const std::string& name : {command + " " + option.name, option.name}) {
     const auto found = kinds.find(name);
@@ -229,6 +226,7 @@ void write_bash(std::ostream& out) {
       }
     }
   }
+  places["cuda *"] = "files";  // the program and its arguments
   out << "# Completion of weft for bash; made by `weft completion bash`. zsh takes it after\n"
          "#   autoload -U +X bashcompinit && bashcompinit\n"
       << "_weft_commands='" << names << " --help --version'\n";

@@ -310,7 +310,7 @@ TEST(WeftCuda, MistakesOfTheUserAreExitCode2) {
     EXPECT_EQ(run.code, 2);
     EXPECT_THAT(run.err, HasSubstr(text));
   };
-  said(weft({"cuda"}), "needs a program: weft cuda [OPTIONS] -- PROGRAM");
+  said(weft({"cuda"}), "needs a program: weft cuda [OPTIONS] [--] PROGRAM");
   said(weft({"cuda", "--"}), "needs a program");
   said(cuda({}, {"/nonexistent/program"}), "/nonexistent/program: cannot be started");
   said(cuda({"--config", "nonesuch"}, {RUNTIME_BASICS}), "unknown configuration \"nonesuch\"");

@@ -16,6 +16,9 @@ TEST(CudaSettings, TextAndBack) {
   settings.overrides = {"sm.count=2", "name=\"a b\""};
   settings.out = "/tmp/x y";
   settings.summary = settings.functional = settings.instant_copies = true;
+  settings.first_launch = 3;
+  settings.last_launch = 5;
+  settings.profiler_region = true;
   settings.max_cycles = 12345678901;
   settings.max_instructions = 23456789012;
   settings.capability = 90;
@@ -28,6 +31,9 @@ TEST(CudaSettings, TextAndBack) {
   EXPECT_EQ(read.overrides, settings.overrides);
   EXPECT_EQ(read.out, "/tmp/x y");
   EXPECT_TRUE(read.summary && read.functional && read.instant_copies);
+  EXPECT_EQ(read.first_launch, 3u);
+  EXPECT_EQ(read.last_launch, 5u);
+  EXPECT_TRUE(read.profiler_region);
   EXPECT_EQ(read.max_cycles, 12345678901u);
   EXPECT_EQ(read.max_instructions, 23456789012u);
   EXPECT_EQ(read.capability, 90u);
@@ -52,6 +58,11 @@ TEST(CudaSettings, MistakesAreNamed) {
   for (const char* value : {"-1", "1.5", "1e300", "18446744073709551616", "\"1\"", "null", "true"}) {
     EXPECT_THAT(message(("{\"max_cycles\": " + std::string(value) + "}").c_str()),
                 HasSubstr("WEFT_CUDA: max_cycles: found '"))
+        << value;
+  }
+  for (const char* value : {"-1", "0", "1.5", "18446744073709551616", "\"1\""}) {
+    EXPECT_THAT(message(("{\"first_launch\": " + std::string(value) + "}").c_str()),
+                HasSubstr("WEFT_CUDA: first_launch: found '"))
         << value;
   }
   EXPECT_EQ(message("{\"capability\": 10}"), "");

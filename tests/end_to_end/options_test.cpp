@@ -92,6 +92,7 @@ const std::set<std::string> kTexts{"",
                                    "source|ptx|both",
                                    "configs|workloads|schemes|statistics",
                                    "gpu|soc",
+                                   "profiler",
                                    "memory|race|warp|scalar"};
 
 TEST(NumericOptions, AllHaveARowThatSaysWhatHelpSays) {
@@ -196,6 +197,13 @@ TEST(NumbersInTexts, AreCheckedTheSameWay) {
           {"n=0", "n=268435457", "n=-1", "n=nan", "n=99999999999999999999"});
   refused({"run", "--workload", "vector_add", "--size", "n=1"}, "--fast-forward",
           {"-1", "1x", "+1", ".5", "18446744073709551616"});
+  // Counted from 1, the first up to the last.
+  refused({"cuda"}, "--launches",
+          {"0", "0-3", "3-0", "3-2", "-1", "1-", "-", "1-2-3", "x", "1,2", "1.5", "+1", " 1",
+           "18446744073709551616", "1-18446744073709551616"});
+  for (const char* value : {"1", "1-1", "2-18446744073709551615"})
+    EXPECT_THAT(weft({"cuda", "--launches", value}).err, HasSubstr("needs a program")) << value;
+  refused({"cuda"}, "--region", {"all", "Profiler", "profiler,profiler"});
   refused({"cuda"}, "--capability", {"0.9", "100.0", "-1.0", "7", "7.10", "nan"});
   EXPECT_THAT(weft({"cuda", "--capability", "seven.x", "--", "true"}).err, HasSubstr("--capability"));
 }

@@ -71,6 +71,17 @@ TEST(Allocator, SaysWhatIsFreeWhenMemoryIsExhausted) {
   EXPECT_EQ(allocator.allocate(256), kBase + 768) << "a refusal leaves the free list as it was";
 }
 
+TEST(Allocator, KnowsWhereTheLastAllocationEnds) {
+  Allocator allocator(kBase, 4096);
+  EXPECT_EQ(allocator.end_of_live(), kBase);
+  const auto first = allocator.allocate(300), second = allocator.allocate(1);
+  EXPECT_EQ(allocator.end_of_live(), kBase + 768);
+  allocator.release(first);
+  EXPECT_EQ(allocator.end_of_live(), kBase + 768) << "a hole in front changes nothing";
+  allocator.release(second);
+  EXPECT_EQ(allocator.end_of_live(), kBase);
+}
+
 TEST(Allocator, RefusesToFreeWhatIsNotAllocated) {
   Allocator allocator(kBase, 1024);
   const auto a = allocator.allocate(512);

@@ -72,6 +72,8 @@ offers kernel.ptx -- run --ptx ker
 offers kernel.ptx -- report somewhere else ker
 offers kernel.ptx -- ptx ker
 offers kernel.ptx -- cuda --config gtx480 -- ker
+offers kernel.ptx -- cuda --config gtx480 ker
+offers profiler -- cuda --region ''
 offers -- run --max-cycles ''
 offers -- nothing ''
 [ "$failures" = 0 ]

@@ -103,6 +103,18 @@ class LaunchAbandoned : public SimulatedFault {
   using SimulatedFault::SimulatedFault;
 };
 
+// Device memory has no room for an allocation; the text names the setting with which it would have.
+class OutOfDeviceMemory : public InputError {
+ public:
+  OutOfDeviceMemory(const std::string& text, std::uint64_t device_bytes)
+      : InputError("", text), device_bytes_(device_bytes) {}
+  // The size of device memory (gddr5.bytes) that would do; UINT64_MAX: none.
+  std::uint64_t device_bytes() const { return device_bytes_; }
+
+ private:
+  std::uint64_t device_bytes_;
+};
+
 // What the simulation has cost so far, in seconds: time inside synchronise() only.
 struct Effort {
   double cpu_seconds = 0, wall_seconds = 0;
@@ -113,7 +125,7 @@ class Device {
   Device(const GpuConfig& config, DeviceOptions options);
   ~Device();
 
-  // 256-byte aligned. Throws InputError when memory is exhausted (bytes asked, bytes free).
+  // 256-byte aligned. Throws OutOfDeviceMemory when memory is exhausted (bytes asked, bytes free).
   Address allocate(std::uint64_t bytes);
   void free(Address address);
   // The range must lie in one allocation or variable, else InputError. Copies take no simulated time; they
@@ -196,6 +208,9 @@ class Device {
   // if they waited, or `stop` says so, which is asked every few thousand cycles. Throws as synchronise().
   enum class Advance { kDone, kKernelsWait, kStopped };
   Advance advance(const std::function<bool()>& stop);
+  // Whether launches, copies and fills from the next call on take simulated time; else they run without
+  // timing, as with FunctionalOptions::all. A reset does not change it.
+  void set_timed(bool timed);
   // Moves the bytes of copies and fills in streams from now on; nullptr: they take no time. Must outlive the
   // device or be taken back.
   void use(CopyEngine* engine);

@@ -15,6 +15,7 @@
 #include "runtime/cuda/core/images.h"
 #include "runtime/cuda/core/memory.h"
 #include "runtime/cuda/core/modules.h"
+#include "runtime/cuda/core/pools.h"
 #include "runtime/cuda/core/profile.h"
 #include "runtime/cuda/core/signals.h"
 #include "runtime/cuda/core/stand_in.h"
@@ -65,6 +66,7 @@ Context::Context()
       modules_(std::make_unique<Modules>(*this)),
       streams_(std::make_unique<Streams>(*this)),
       images_(std::make_unique<Images>(*this)),
+      pools_(std::make_unique<Pools>(*this)),
       profile_(std::make_unique<Profile>()),
       owner_(static_cast<int>(getpid())) {
   existing = this;
@@ -105,10 +107,13 @@ Error Context::run_body(const char* name, Run run, void* body, AfterFault after_
     run(*this, body);
     return Error::kSuccess;
   } catch (const Failure& failure) {
-    if (!failure.report.empty()) report(std::string(name) + ": " + failure.report);
+    if (!failure.report.empty()) report_failure(name, failure.report);
     return failure.error;
+  } catch (const runtime::OutOfDeviceMemory& error) {
+    report_failure(name, error.what());
+    return Error::kOutOfMemory;
   } catch (const InputError& error) {
-    report(std::string(name) + ": " + error.what());
+    report_failure(name, error.what());
     return Error::kInvalidValue;
   } catch (const std::bad_alloc&) {
     return Error::kOutOfMemory;
@@ -116,6 +121,17 @@ Error Context::run_body(const char* name, Run run, void* body, AfterFault after_
     report(std::string(name) + ": internal error: " + error.what());
     return Error::kUnknown;
   }
+}
+
+// Once, however often the program tries again: a kernel that cannot run is launched in loops.
+void Context::report_failure(const char* name, const std::string& text) {
+  constexpr std::size_t kMostTexts = 1000;
+  const std::string whole = std::string(name) + ": " + text;
+  // What a function is not, it says of itself; what a kernel lacks is the same for whoever asks for it.
+  const std::string& key = text.rfind("is not provided", 0) == 0 ? whole : text;
+  if (reported_.count(key) != 0) return;
+  if (reported_.size() < kMostTexts) reported_.insert(key);
+  report(whole);
 }
 
 void Context::call_back(const std::function<void()>& function) {
@@ -189,6 +205,7 @@ const Settings& Context::settings() {
   if (settings_ == nullptr) {
     try {
       settings_ = std::make_unique<Settings>(settings_of_environment());
+      selection_ = Selection(*settings_);
     } catch (const InputError& error) {
       fail(Error::kInitialization, error.what());
     }
@@ -268,8 +285,15 @@ void Context::exit_now(int status) {
 
 void Context::fault(FaultKind kind, const std::string& text) {
   flush_output();
-  if (!interrupted()) report("a kernel faulted: " + text);
   sticky_ = error_of(kind);
+  if (interrupted()) return;
+  report("a kernel faulted: " + text);
+  const bool too_long = kind == FaultKind::kHang || text.find("--max-cycles") != std::string::npos;
+  if (too_long && !settings().functional) {
+    report(
+        "--functional runs kernels without timing; --launches N-M and --region profiler time only some of "
+        "them");
+  }
 }
 
 std::uint64_t Context::limit(int which) const {
@@ -304,6 +328,7 @@ void Context::reset() {
   streams_->reset();
   modules_->reset();
   memory_->reset();
+  pools_->reset();
   sticky_ = Error::kSuccess;
 }
 
@@ -351,6 +376,7 @@ void Context::write_results() {
   finished_ = true;
   flush_output();
   profile_->keep_statistics(*device_);
+  profile_->note(selection_.summary());
   for (const check::Report& finding : profile_->findings()) {
     const std::string more =
         finding.count > 1 ? " (and " + std::to_string(finding.count - 1) + " more times here)" : "";

@@ -20,10 +20,12 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <type_traits>
 
 #include "runtime/cuda/core/error.h"
+#include "runtime/cuda/core/selection.h"
 #include "runtime/cuda/core/settings.h"
 
 namespace weft {
@@ -39,6 +41,7 @@ namespace weft::cuda {
 class Images;
 class Memory;
 class Modules;
+class Pools;
 class Profile;
 class SignalWatch;
 class StandIn;
@@ -68,6 +71,10 @@ class Context {
   // All of these: with the lock. They fail with kInitialization if the configuration is wrong.
   const Settings& settings();
   const GpuConfig& config();
+  Selection& selection() {
+    settings();
+    return selection_;
+  }
   runtime::Device& device();  // builds the GPU at the first call
   bool has_device() const { return device_ != nullptr; }
 
@@ -75,6 +82,7 @@ class Context {
   Modules& modules() { return *modules_; }
   Streams& streams() { return *streams_; }
   Images& images() { return *images_; }
+  Pools& pools() { return *pools_; }
   Profile& profile() { return *profile_; }
 
   // Waits until no other thread simulates. The lock may be given meanwhile, and what other calls can change
@@ -108,6 +116,7 @@ class Context {
   using Run = void (*)(Context&, void*);
   Context();
   Error guarded(const char* name, Run run, void* body, AfterFault after_fault);
+  void report_failure(const char* name, const std::string& text);
   Error run_body(const char* name, Run run, void* body, AfterFault after_fault);
   void watch_work();
   void stand_in(std::uint64_t calls);
@@ -118,6 +127,7 @@ class Context {
 
   std::timed_mutex mutex_;
   std::unique_ptr<Settings> settings_;
+  Selection selection_;
   std::unique_ptr<GpuConfig> config_;
   std::unique_ptr<runtime::Device> device_;
   std::unique_ptr<runtime::DmaCopies> copies_;
@@ -125,10 +135,12 @@ class Context {
   std::unique_ptr<Modules> modules_;
   std::unique_ptr<Streams> streams_;
   std::unique_ptr<Images> images_;
+  std::unique_ptr<Pools> pools_;
   std::unique_ptr<Profile> profile_;
   std::uint64_t limits_[3];
   std::atomic<Error> sticky_{Error::kSuccess};
-  int owner_ = 0;  // process
+  std::set<std::string> reported_;  // texts of failures
+  int owner_ = 0;                   // process
   bool finished_ = false;
   SignalWatch* watch_ = nullptr;
   StandIn* stand_in_ = nullptr;

@@ -59,6 +59,10 @@ template <class Add>
 void Streams::timed(Activity activity, Stream& stream, Add&& add) {
   runtime::Device& device = context_.device();
   activity.stream = stream.number;
+  if (context_.selection().is_some()) {
+    activity.timed = context_.selection().times_copies();
+    device.set_timed(activity.timed);
+  }
   const auto shared = std::make_shared<Activity>(std::move(activity));
   device.call(stream.number, [this, shared] { shared->start = now(); });
   try {

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "runtime/cuda/core/context.h"
+#include "runtime/cuda/core/pools.h"
 #include "runtime/cuda/core/streams.h"
 #include "weft/platform/gpu_config.h"
 #include "weft/runtime/device.h"
@@ -33,10 +34,13 @@ std::uint64_t Memory::allocate(std::uint64_t bytes) {
   std::uint64_t address = 0;
   try {
     address = context_.device().allocate(bytes);
-  } catch (const InputError&) {
-    fail(Error::kOutOfMemory);
+  } catch (const runtime::OutOfDeviceMemory& error) {
+    // Programs may look for the largest size that there is: one report tells them what there could be.
+    if (error.device_bytes() <= suggested_) fail(Error::kOutOfMemory);
+    suggested_ = error.device_bytes();
+    fail(Error::kOutOfMemory, error.what());
   }
-  blocks_[address] = {address, bytes, Kind::kDevice, 0};
+  blocks_[address] = {address, bytes, Kind::kDevice, 0, false, {}};
   used_ += bytes;
   return address;
 }
@@ -64,7 +68,7 @@ void* Memory::allocate_on_host(std::uint64_t bytes, Kind kind, unsigned flags) {
   if (memory == MAP_FAILED) fail(Error::kOutOfMemory);
   next_host_ += whole;
   context_.device().share(memory, whole);
-  blocks_[address_of(memory)] = {address_of(memory), bytes, kind, flags, true};
+  blocks_[address_of(memory)] = {address_of(memory), bytes, kind, flags, true, {}};
   ++shared_;
   return memory;
 }
@@ -111,6 +115,7 @@ void Memory::free(std::uint64_t address) {
   if (found->second.kind != Kind::kDevice) fail(Error::kInvalidValue);
   context_.streams().synchronise();
   context_.device().free(address);
+  context_.pools().freed(address);
   used_ -= found->second.bytes;
   blocks_.erase(found);
 }
@@ -130,7 +135,7 @@ void Memory::add_host(void* memory, std::uint64_t bytes, unsigned flags) {
   const bool overlaps = (next != blocks_.end() && next->first < address + bytes) || find(address) != nullptr;
   if (overlaps) fail(Error::kHostRegistered);
   context_.device().share(memory, bytes);
-  blocks_[address] = {address, bytes, Kind::kRegistered, flags, true};
+  blocks_[address] = {address, bytes, Kind::kRegistered, flags, true, {}};
   ++shared_;
 }
 
@@ -148,6 +153,12 @@ const Memory::Block* Memory::find(std::uint64_t address) const {
   if (after == blocks_.begin()) return nullptr;
   const Block& block = std::prev(after)->second;
   return address - block.address < std::max<std::uint64_t>(block.bytes, 1) ? &block : nullptr;
+}
+
+Memory::Block& Memory::block(std::uint64_t address) {
+  const Block* found = find(address);
+  if (found == nullptr) fail(Error::kInvalidValue);
+  return blocks_.at(found->address);
 }
 
 bool Memory::is_device(std::uint64_t address) const {

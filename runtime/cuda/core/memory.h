@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 
+#include "weft/cuda_structures.h"
 #include "weft/runtime/areas.h"
 
 namespace weft::cuda {
@@ -21,11 +22,17 @@ End part_of(const End& end, std::uint64_t x, std::uint64_t y, std::uint64_t z);
 class Memory {
  public:
   enum class Kind { kDevice, kPinned, kRegistered, kManaged };
+  // What the program has said of managed memory (hints.h).
+  struct Hints {
+    bool read_mostly = false, device_accesses = false, host_accesses = false;
+    cudaMemLocation preferred{}, prefetched{};
+  };
   struct Block {
     std::uint64_t address = 0, bytes = 0;
     Kind kind = Kind::kDevice;
     unsigned flags = 0;
     bool shared = false;  // host memory that kernels see
+    Hints hints{};
   };
   // As cudaMallocPitch aligns rows: no row shares a texture line or a coalesced access with another.
   static constexpr std::uint64_t kPitchAlignment = 512;
@@ -56,6 +63,7 @@ class Memory {
 
   // The block that contains the address; nullptr: none that this knows of.
   const Block* find(std::uint64_t address) const;
+  Block& block(std::uint64_t address);  // fails with kInvalidValue
   bool is_device(std::uint64_t address) const;
   bool is_shared() const {
     return shared_ != (staging_ != nullptr ? 1 : 0);
@@ -73,8 +81,9 @@ class Memory {
   void* staging_ = nullptr;
   std::uint64_t next_host_;  // where host memory is looked for, so that addresses are the same in each run
   std::map<std::uint64_t, Block> blocks_;
-  std::uint64_t used_ = 0;    // device bytes
-  std::uint64_t shared_ = 0;  // blocks that kernels see
+  std::uint64_t suggested_ = 0;  // as the device's size, in the last report of memory that was too small
+  std::uint64_t used_ = 0;       // device bytes
+  std::uint64_t shared_ = 0;     // blocks that kernels see
 };
 
 }  // namespace weft::cuda

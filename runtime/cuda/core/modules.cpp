@@ -84,6 +84,8 @@ loader::LoadedModule& Module::loaded(Context& context) {
       // sm.registers_per_thread says what occupancy to assume, whatever the program asks for.
       if (options.spill) loaded_->set_options(options);
     }
+  } catch (const runtime::OutOfDeviceMemory& error) {
+    fail(Error::kOutOfMemory, error.what());
   } catch (const InputError& error) {
     fail(Error::kInvalidPtx, error.what());
   }
@@ -114,6 +116,16 @@ void Module::unload() {
   loaded_ = nullptr;
 }
 
+unsigned max_registers_of(unsigned count, const int* options, void* const* values) {
+  constexpr int kMaxRegisters = 0;  // CU_JIT_MAX_REGISTERS, cudaJitMaxRegisters
+  unsigned most = 0;
+  for (unsigned i = 0; i < count && options != nullptr && values != nullptr; ++i) {
+    if (options[i] == kMaxRegisters)
+      most = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(values[i]));
+  }
+  return most;
+}
+
 Module& Modules::load(const void* image) {
   if (image == nullptr) fail(Error::kInvalidValue);
   const std::string name = "module " + std::to_string(++loaded_);
@@ -121,6 +133,7 @@ Module& Modules::load(const void* image) {
   try {
     ptx = ptx_of_image(image, context_.settings().capability, name);
   } catch (const InputError& error) {
+    --loaded_;  // tried again, it has the same name: its report is one
     fail(Error::kNoBinary, error.what());
   }
   modules_.push_back(std::make_unique<Module>(std::move(ptx), name));
@@ -148,6 +161,17 @@ Module& Modules::load_file(const std::string& path) {
   }
   modules_.push_back(std::make_unique<Module>(std::move(ptx), path));
   return *modules_.back();
+}
+
+void Modules::place(Module& module, unsigned max_registers) {
+  module.limit_registers(max_registers);
+  try {
+    module.loaded(context_);
+  } catch (const Failure&) {
+    if (module.name() == "module " + std::to_string(loaded_)) --loaded_;  // as in load()
+    unload(module);
+    throw;
+  }
 }
 
 Module& Modules::module(const void* handle) {
@@ -204,8 +228,20 @@ std::uint64_t Modules::most_dynamic_shared(Function& function, std::uint64_t blo
 }
 
 void Modules::set_most_dynamic_shared(Function& function, int bytes) {
-  if (bytes < 0 || static_cast<std::uint64_t>(bytes) > most_dynamic_shared(function, 1))
+  if (bytes < 0) fail(Error::kInvalidValue);
+  if (static_cast<std::uint64_t>(bytes) > most_dynamic_shared(function, 1)) {
+    // The text that a launch would have.
+    dispatch::Launch launch;
+    launch.program = std::shared_ptr<const ptx::Program>(std::shared_ptr<void>(), &program(function));
+    launch.block = {1, 1, 1};
+    launch.dynamic_shared = static_cast<std::uint64_t>(bytes);
+    try {
+      execute::occupancy(launch, context_.config().sm, context_.config().warp_formation.warp_size);
+    } catch (const InputError& error) {
+      fail(Error::kInvalidValue, error.what());
+    }
     fail(Error::kInvalidValue);
+  }
   function.most_dynamic_shared = static_cast<std::uint64_t>(bytes);
 }
 
@@ -213,6 +249,32 @@ std::uint32_t Modules::blocks_per_sm(Function& function, std::uint32_t block, st
   program(function);  // reports what it cannot decode
   return context_.device().blocks_per_sm(function.module->loaded(context_), function.name, block,
                                          dynamic_shared);
+}
+
+std::uint64_t Modules::blocks_on_device(Function& function, std::uint32_t block,
+                                        std::uint64_t dynamic_shared) {
+  return blocks_per_sm(function, block, dynamic_shared) * context_.config().sm.count;
+}
+
+std::vector<Function*> Modules::kernels(Module& module) {
+  std::vector<Function*> functions;
+  for (const std::string& name : module.loaded(context_).kernels())
+    functions.push_back(&module.function(context_, name));
+  return functions;
+}
+
+void Modules::parameter(Function& function, std::size_t index, std::size_t* offset, std::size_t* bytes) {
+  const auto& parameters = program(function).parameters;
+  if (index >= parameters.size() || offset == nullptr) fail(Error::kInvalidValue);
+  *offset = parameters[index].offset;
+  if (bytes != nullptr) *bytes = parameters[index].size;
+}
+
+std::uint64_t Modules::managed_variable(Module& module, const std::string& name, std::uint64_t* bytes) {
+  const std::uint64_t address = variable(module, name, bytes);
+  const Memory::Block* block = context_.memory().find(address);
+  if (block == nullptr || block->kind != Memory::Kind::kManaged) fail(Error::kNotFound);
+  return address;
 }
 
 std::uint64_t Modules::variable(Module& module, const std::string& name, std::uint64_t* bytes) {

@@ -2,6 +2,7 @@
 #ifndef WEFT_RUNTIME_CUDA_CORE_MODULES_H
 #define WEFT_RUNTIME_CUDA_CORE_MODULES_H
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -55,6 +56,10 @@ class Module {
   std::map<std::string, std::unique_ptr<Function>> functions_;
 };
 
+// What the options with which a program loads a module say of registers, the only ones that change a program;
+// 0: nothing. Others concern messages and optimisation, which Weft does not do.
+unsigned max_registers_of(unsigned count, const int* options, void* const* values);
+
 class Modules {
  public:
   explicit Modules(Context& context) : context_(context) {}
@@ -63,6 +68,9 @@ class Modules {
   // kInvalidImage and a report.
   Module& load(const void* image);
   Module& load_file(const std::string& path);
+  // Puts a module that was just loaded onto the device, so that its mistakes are the call's errors; then
+  // there is no such module.
+  void place(Module& module, unsigned max_registers);
   // Handles from programs: fail with kInvalidHandle.
   Module& module(const void* handle);
   Function& function(const void* handle);
@@ -79,6 +87,14 @@ class Modules {
   void set_most_dynamic_shared(Function& function, int bytes);
   // Thread blocks that an SM holds at a time; 0: a launch would be refused.
   std::uint32_t blocks_per_sm(Function& function, std::uint32_t block, std::uint64_t dynamic_shared);
+  // The same of the whole device.
+  std::uint64_t blocks_on_device(Function& function, std::uint32_t block, std::uint64_t dynamic_shared);
+  // Of a module, in the order in which they stand there.
+  std::vector<Function*> kernels(Module& module);
+  // Where a parameter lies among a kernel's, and its size. Fails with kInvalidValue beyond the last.
+  void parameter(Function& function, std::size_t index, std::size_t* offset, std::size_t* bytes);
+  // As `variable`, of __managed__ ones only.
+  std::uint64_t managed_variable(Module& module, const std::string& name, std::uint64_t* bytes);
   // A variable's address and size. Fails with kNotFound.
   std::uint64_t variable(Module& module, const std::string& name, std::uint64_t* bytes);
 

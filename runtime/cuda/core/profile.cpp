@@ -92,6 +92,8 @@ ordered_json record_json(const Activity& activity) {
   } else {
     json["bytes"] = activity.bytes;
   }
+  if (activity.launch != 0) json["launch"] = activity.launch;
+  if (activity.launch != 0 || !activity.timed) json["timed"] = activity.timed;
   return json;
 }
 
@@ -119,7 +121,7 @@ void Profile::count_instructions(Activity& activity) {
     if (other->end() <= activity.start) break;
     if (other->overlaps) continue;
     other->overlaps = true;
-    Counts& sum = sums_[readable(*other)].counts;
+    Counts& sum = counts_of(sums_[readable(*other)], *other);
     sum.thread_instructions -= other->counts.thread_instructions;
     sum.warp_instructions -= other->counts.warp_instructions;
     other->counts.thread_instructions = other->counts.warp_instructions = 0;
@@ -132,14 +134,19 @@ void Profile::add(Activity activity) {
   if (activity.kind == Activity::Kind::kKernel) count_instructions(activity);
   Sum& sum = sums_[readable(activity)];
   sum.kind = activity.kind;
-  ++sum.calls;
-  sum.total += activity.duration;
-  sum.least = std::min(sum.least, activity.duration);
-  sum.most = std::max(sum.most, activity.duration);
+  if (activity.timed) {
+    ++sum.calls;
+    sum.total += activity.duration;
+    sum.least = std::min(sum.least, activity.duration);
+    sum.most = std::max(sum.most, activity.duration);
+  } else {
+    ++sum.untimed_calls;
+  }
   sum.bytes += activity.bytes;
-  sum.counts.cycles += activity.counts.cycles;
-  sum.counts.thread_instructions += activity.counts.thread_instructions;
-  sum.counts.warp_instructions += activity.counts.warp_instructions;
+  Counts& counts = counts_of(sum, activity);
+  counts.cycles += activity.counts.cycles;
+  counts.thread_instructions += activity.counts.thread_instructions;
+  counts.warp_instructions += activity.counts.warp_instructions;
   if (records_.size() < kMostRecords) {
     records_.push_back(std::move(activity));
   } else {
@@ -162,8 +169,10 @@ std::string Profile::summary() const {
         << "\n";
   };
   out << "weft: simulated time of the device by activity\n";
+  if (!note_.empty()) out << "weft: " << note_ << "\n";
   cells("Share", "Time", "Calls", "Avg", "Min", "Max", "Name");
   for (const auto& [name, sum] : rows) {
+    if (sum.calls == 0) continue;
     std::ostringstream share;
     share << std::fixed << std::setprecision(2)
           << (total == 0 ? 0 : 100 * static_cast<double>(sum.total) / total) << "%";
@@ -171,15 +180,24 @@ std::string Profile::summary() const {
           duration(static_cast<double>(sum.total) / static_cast<double>(sum.calls)),
           duration(static_cast<double>(sum.least)), duration(static_cast<double>(sum.most)), name);
   }
+  for (const auto& [name, sum] : sums_) {
+    if (sum.untimed_calls != 0)
+      cells("-", "-", std::to_string(sum.untimed_calls), "-", "-", "-", name + " (not timed)");
+  }
   return out.str();
 }
 
 void Profile::keep_statistics(runtime::Device& device) {
   last_ = {};  // the device counts from 0 again
   findings_.insert(findings_.end(), device.reports().begin(), device.reports().end());
-  const Counts counts = Profile::counts(device);
+  Counts counts = Profile::counts(device);
   if (counts.thread_instructions == 0) return;
+  const functional::Counters& functional = device.functional_counters();
+  // Where some launches were timed, numbers are of those.
+  const bool mixed = counts.cycles != 0 && functional.thread_instructions != 0;
+  if (mixed) counts = counts - Counts{0, functional.thread_instructions, functional.warp_instructions};
   ordered_json json = counts_json(counts);
+  if (mixed) json["untimed_thread_instructions"] = functional.thread_instructions;
   const Totals totals = device.gpu().totals();
   json["executed_thread_instructions"] = totals.executed_thread_instructions;
   json["lanes"] = totals.lanes;
@@ -203,6 +221,11 @@ ordered_json Profile::to_json(Context& context) const {
   json["scheme"] = context.config().warp_formation.scheme;
   if (!plugins().empty()) json["plugins"] = plugins_json();
   json["mode"] = context.settings().functional ? "functional" : "timed";
+  if (const Selection& selection = context.selection(); selection.is_some()) {
+    json["selection"] = {{"option", selection.option()},
+                         {"launches", selection.launches()},
+                         {"timed_launches", selection.timed()}};
+  }
   json["interrupted"] = context.cut_short();
   json["stood_in"] = context.stood_in();
   json["fault"] = static_cast<int>(context.sticky());
@@ -221,13 +244,14 @@ ordered_json Profile::to_json(Context& context) const {
     ordered_json& entry = by_name[name];
     entry = {{"calls", sum.calls},
              {"total_ns", static_cast<double>(sum.total) / 1000},
-             {"min_ns", static_cast<double>(sum.least) / 1000},
+             {"min_ns", sum.calls == 0 ? 0 : static_cast<double>(sum.least) / 1000},
              {"max_ns", static_cast<double>(sum.most) / 1000}};
     if (sum.kind == Activity::Kind::kKernel) {
       entry.update(counts_json(sum.counts));
     } else {
       entry["bytes"] = sum.bytes;
     }
+    if (sum.untimed_calls != 0) entry["untimed_calls"] = sum.untimed_calls;
   }
   json["by_name"] = std::move(by_name);
   json["activities"] = ordered_json::array();

@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "check/report.h"
@@ -41,6 +42,8 @@ struct Activity {
   Counts counts;         // of the kernel; instructions only if no other ran at the same time
   Counts up_to_its_end;  // of all kernels of this life of the device
   bool overlaps = false;
+  bool timed = true;         // false: not among those that were to be timed
+  std::uint64_t launch = 0;  // its number among the program's launches, from 1 on, where only some are timed
   std::uint64_t end() const { return start + duration; }
 };
 
@@ -52,6 +55,8 @@ class Profile {
 
   static Counts counts(runtime::Device& device);
   void add(Activity activity);
+  // A line in front of the summary's table.
+  void note(std::string line) { note_ = std::move(line); }
 
   // A table like nvprof's: share, time, calls, average, minimum, maximum, name.
   std::string summary() const;
@@ -68,7 +73,12 @@ class Profile {
     Activity::Kind kind = Activity::Kind::kKernel;
     std::uint64_t calls = 0, total = 0, least = UINT64_MAX, most = 0, bytes = 0;
     Counts counts;
+    std::uint64_t untimed_calls = 0;  // and what they did, beside what the timed ones did
+    Counts untimed;
   };
+  static Counts& counts_of(Sum& sum, const Activity& activity) {
+    return activity.timed ? sum.counts : sum.untimed;
+  }
   nlohmann::ordered_json to_json(Context& context) const;
 
   void count_instructions(Activity& activity);
@@ -76,6 +86,7 @@ class Profile {
   std::vector<Activity> records_;
   Counts last_;                 // up to the end of the kernel that ended last
   std::uint64_t last_end_ = 0;  // picoseconds
+  std::string note_;
   std::uint64_t left_out_ = 0;
   std::map<std::string, Sum> sums_;  // by readable name
   std::vector<check::Report> findings_;

@@ -104,7 +104,7 @@ cudaDeviceProp properties_of(const GpuConfig& config, unsigned capability) {
   p.maxBlocksPerMultiProcessor = clamped(config.sm.max_blocks);
   p.concurrentKernels = p.managedMemory = 1;
   p.hostRegisterSupported = p.canUseHostPointerForRegisteredMem = 1;
-  p.unifiedFunctionPointers = 1;
+  p.unifiedFunctionPointers = p.memoryPoolsSupported = 1;
   p.deviceNumaId = p.hostNumaId = -1;
   return p;
 }
@@ -240,6 +240,8 @@ std::optional<int> attribute_of(const GpuConfig& config, unsigned capability, in
       return clamped(p.sharedMemPerBlockOptin);
     case 106:
       return p.maxBlocksPerMultiProcessor;
+    case 115:
+      return p.memoryPoolsSupported;
     default:
       break;
   }

@@ -17,6 +17,9 @@ std::string to_text(const Settings& settings) {
               {"summary", settings.summary},
               {"functional", settings.functional},
               {"instant_copies", settings.instant_copies},
+              {"first_launch", settings.first_launch},
+              {"last_launch", settings.last_launch},
+              {"profiler_region", settings.profiler_region},
               {"max_cycles", settings.max_cycles},
               {"max_instructions", settings.max_instructions},
               {"sample", settings.sample},
@@ -54,6 +57,12 @@ Settings parse_settings(const std::string& text) {
         settings.functional = value.get<bool>();
       } else if (key == "instant_copies") {
         settings.instant_copies = value.get<bool>();
+      } else if (key == "first_launch") {
+        settings.first_launch = number(key, value, {1});
+      } else if (key == "last_launch") {
+        settings.last_launch = number(key, value, {});
+      } else if (key == "profiler_region") {
+        settings.profiler_region = value.get<bool>();
       } else if (key == "max_cycles") {
         settings.max_cycles = number(key, value, {});
       } else if (key == "max_instructions") {
@@ -71,11 +80,11 @@ Settings parse_settings(const std::string& text) {
       } else if (key == "process") {
         settings.process = value.get<std::int64_t>();
       } else {
-        throw InputError(
-            kSettingsVariable,
-            "unknown key '" + key +
-                "'; known: config, set, out, summary, functional, instant_copies, max_cycles, "
-                "max_instructions, sample, capability, check, check_reports, host_wait_ms, process");
+        throw InputError(kSettingsVariable,
+                         "unknown key '" + key +
+                             "'; known: config, set, out, summary, functional, instant_copies, first_launch, "
+                             "last_launch, profiler_region, max_cycles, max_instructions, sample, "
+                             "capability, check, check_reports, host_wait_ms, process");
       }
     }
   } catch (const json::exception& error) {

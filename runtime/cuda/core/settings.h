@@ -21,6 +21,10 @@ struct Settings {
   bool summary = false;                // print one at the program's end
   bool functional = false;             // without timing
   bool instant_copies = false;         // copies take no simulated time
+  // Launches that are timed, counted from 1; last 0: all. Or those between cudaProfilerStart and
+  // cudaProfilerStop.
+  std::uint64_t first_launch = 1, last_launch = 0;
+  bool profiler_region = false;
   std::uint64_t max_cycles = 0;        // core cycles over all launches; 0: no limit
   std::uint64_t max_instructions = 0;  // of threads, over all launches; 0: no limit
   std::uint64_t sample = 0;            // core cycles of an interval of samples.csv; 0: none

@@ -12,6 +12,7 @@
 #include "runtime/cuda/core/profile.h"
 #include "runtime/cuda/core/properties.h"
 #include "weft/common/error.h"
+#include "weft/platform/gpu.h"
 #include "weft/runtime/device.h"
 
 namespace weft::cuda {
@@ -162,6 +163,13 @@ void Streams::query(Stream& stream) {
   synchronise(stream);
 }
 
+void Streams::attach(Stream& stream, std::uint64_t address, unsigned flags) {
+  if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost && flags != cudaMemAttachSingle)
+    fail(Error::kInvalidValue);
+  if (context_.memory().block(address).kind != Memory::Kind::kManaged) fail(Error::kInvalidValue);
+  order(stream);
+}
+
 float Streams::milliseconds(const Event& start, const Event& end) {
   const runtime::Streams& all = context_.device().streams();
   if (((start.flags | end.flags) & cudaEventDisableTiming) != 0) fail(Error::kInvalidHandle);
@@ -184,8 +192,13 @@ void Streams::check(const Launch& launch) const {
       threads(launch.block) > kMost) {
     fail(Error::kInvalidConfiguration);
   }
-  if (launch.dynamic_shared > context_.modules().most_dynamic_shared(*launch.function))
-    fail(Error::kInvalidValue);
+  const std::uint64_t asked = launch.function->most_dynamic_shared;  // 0: as the machine has
+  if (asked != 0 && launch.dynamic_shared > asked) {
+    fail(Error::kInvalidValue, "kernel " + launch.function->name + ": found " +
+                                   std::to_string(launch.dynamic_shared) +
+                                   " bytes of dynamic shared memory; allowed: " + std::to_string(asked) +
+                                   ", as the program has set (cudaFuncAttributeMaxDynamicSharedMemorySize)");
+  }
 }
 
 void Streams::add_kernel(Activity activity) {
@@ -205,6 +218,12 @@ void Streams::launch(const Launch& launch, Stream& stream) {
   activity.stream = stream.number;
   activity.grid = launch.grid;
   activity.block = launch.block;
+  Selection& selection = context_.selection();
+  activity.timed = selection.times_next_launch();
+  if (selection.is_some()) {
+    activity.launch = selection.launches() + 1;
+    device.set_timed(activity.timed);
+  }
   const auto told = [this, activity](const dispatch::LaunchOutcome& how) {
     Activity ended = activity;
     ended.start = how.begin_ps;
@@ -216,11 +235,17 @@ void Streams::launch(const Launch& launch, Stream& stream) {
     device.launch(stream.number, launch.function->module->loaded(context_), launch.function->name,
                   {launch.grid.x, launch.grid.y, launch.grid.z},
                   {launch.block.x, launch.block.y, launch.block.z}, arguments, launch.dynamic_shared, told);
+  } catch (const runtime::OutOfDeviceMemory& error) {
+    fail(Error::kOutOfMemory, error.what());
   } catch (const InputError& error) {
     // What no kernel may have, and what is too much for this one. The text names the setting that would help.
+    if (launch.dynamic_shared > context_.modules().most_dynamic_shared(*launch.function, 1))
+      fail(Error::kInvalidValue, error.what());
     const bool any = threads(launch.block) > limits_of(context_.config()).block_threads;
     fail(any ? Error::kInvalidConfiguration : Error::kOutOfResources, error.what());
   }
+  selection.launched();
+  for (Event* event : launch.events) record(*event, stream);
 }
 
 void Streams::call(Stream& stream, std::function<void()> function) {

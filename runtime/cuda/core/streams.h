@@ -12,7 +12,9 @@
 #include <optional>
 #include <thread>
 #include <unordered_map>
+#include <vector>
 
+#include "runtime/cuda/core/launch_attributes.h"
 #include "runtime/cuda/core/memory.h"
 #include "runtime/cuda/core/profile.h"
 #include "weft/cuda_structures.h"
@@ -26,6 +28,7 @@ struct Stream {
   unsigned flags = 0;
   int priority = 0;
   std::uint32_t number = 0;  // runtime::StreamId; 0: the default stream
+  StreamAttributes attributes{};
   bool blocking() const { return (flags & cudaStreamNonBlocking) == 0; }
 };
 
@@ -42,6 +45,7 @@ struct Launch {
   // The address of each argument; or, if `extra` is not null, its names and values (cuLaunchKernel).
   void** arguments = nullptr;
   void** extra = nullptr;
+  std::vector<Event*> events{};  // recorded when the kernel has ended
 };
 
 // Whether a call returns at once, or when what it asked for is done.
@@ -66,6 +70,9 @@ class Streams {
   // a program that polls has nothing else to do.
   void query(Event& event);
   void query(Stream& stream);
+  // Managed memory that is to belong to a stream, to all or to the host: what is in the stream comes first.
+  // Fails with kInvalidValue for other memory.
+  void attach(Stream& stream, std::uint64_t address, unsigned flags);
   // Fails with kInvalidHandle if one was never recorded or takes no time, with kNotReady if one has not
   // happened.
   float milliseconds(const Event& start, const Event& end);

@@ -8,6 +8,9 @@ namespace weft::cuda {
 // Reports the function by name, once each, with what to do instead; returns Error::kNotSupported. `caller`:
 // an address in the code that called it.
 int unsupported(const char* function, const void* caller);
+// The same for a name without a suffix whose parameters are those of CUDA 3.1: sizes and addresses of 32
+// bits.
+int old_form(const char* function);
 
 }  // namespace weft::cuda
 
@@ -17,6 +20,11 @@ int unsupported(const char* function, const void* caller);
   extern "C" __attribute__((visibility("default"))) int name(); /* NOLINT */ \
   int name() {                                                               \
     return weft::cuda::unsupported(#name, __builtin_return_address(0));      \
+  }
+#define WEFT_OLD_FORM(name)                                                  \
+  extern "C" __attribute__((visibility("default"))) int name(); /* NOLINT */ \
+  int name() {                                                               \
+    return weft::cuda::old_form(#name);                                      \
   }
 
 #endif

@@ -31,6 +31,10 @@ T& required(T* pointer) {
   return *pointer;
 }
 
+inline void require_device(int device) {
+  if (device != 0) fail(Error::kInvalidDevice);
+}
+
 inline std::uint64_t address_of(const void* memory) {
   return reinterpret_cast<std::uint64_t>(memory);
 }

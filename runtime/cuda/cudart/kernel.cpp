@@ -10,7 +10,8 @@ using namespace weft::cuda;
 namespace {
 
 cudaError_t launch(const char* name, const void* symbol_or_handle, dim3 grid, dim3 block, void** arguments,
-                   std::size_t shared_bytes, cudaStream_t stream) {
+                   std::size_t shared_bytes, cudaStream_t stream,
+                   const cudaLaunchAttribute* attributes = nullptr, unsigned count = 0) {
   return runtime_call(name, [&](Context& c) {
     Launch launch;
     launch.function = &function_of(c, symbol_or_handle);
@@ -18,6 +19,7 @@ cudaError_t launch(const char* name, const void* symbol_or_handle, dim3 grid, di
     launch.block = block;
     launch.dynamic_shared = shared_bytes;
     launch.arguments = arguments;
+    apply(c, attributes, count, launch);
     c.streams().launch(launch, c.streams().stream(stream));
   });
 }
@@ -41,7 +43,7 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void*
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function, void** arguments) {
   if (config == nullptr) return last_error() = cudaErrorInvalidValue;
   return launch("cudaLaunchKernelExC", function, config->gridDim, config->blockDim, arguments,
-                config->dynamicSmemBytes, config->stream);
+                config->dynamicSmemBytes, config->stream, config->attrs, config->numAttrs);
 }
 cudaError_t cudaLaunchCooperativeKernel(const void* /*function*/, dim3 /*grid*/, dim3 /*block*/,
                                         void** /*arguments*/, std::size_t /*shared_bytes*/,
@@ -118,5 +120,23 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const 
     if (blocks <= 0) fail(Error::kInvalidValue);
     required(bytes) =
         c.modules().most_dynamic_shared(function_of(c, function), static_cast<unsigned>(blocks));
+  });
+}
+// Without clusters each block is one by itself.
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* function,
+                                           const cudaLaunchConfig_t* config) {
+  return runtime_call("cudaOccupancyMaxActiveClusters", [&](Context& c) {
+    const cudaLaunchConfig_t& how = required(config);
+    Launch launch;
+    apply(c, how.attrs, how.numAttrs, launch);
+    required(clusters) = static_cast<int>(c.modules().blocks_on_device(
+        function_of(c, function), how.blockDim.x * how.blockDim.y * how.blockDim.z, how.dynamicSmemBytes));
+  });
+}
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int* blocks, const void* function,
+                                                 const cudaLaunchConfig_t* /*config*/) {
+  return runtime_call("cudaOccupancyMaxPotentialClusterSize", [&](Context& c) {
+    function_of(c, function);
+    required(blocks) = 1;
   });
 }

@@ -151,12 +151,6 @@ cudaError_t cudaMallocManaged(void** memory, std::size_t bytes, unsigned flags) 
   return runtime_call("cudaMallocManaged",
                       [&](Context& c) { required(memory) = c.memory().allocate_managed(bytes, flags); });
 }
-cudaError_t cudaMallocAsync(void** memory, std::size_t bytes, cudaStream_t /*stream*/) {
-  return cudaMalloc(memory, bytes);
-}
-cudaError_t cudaFreeAsync(void* memory, cudaStream_t /*stream*/) {
-  return cudaFree(memory);
-}
 cudaError_t cudaMallocPitch(void** memory, std::size_t* pitch, std::size_t width, std::size_t height) {
   return runtime_call("cudaMallocPitch", [&](Context& c) {
     required(memory);

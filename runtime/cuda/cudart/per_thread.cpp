@@ -63,6 +63,25 @@ WEFT_PER_THREAD(cudaLaunchCooperativeKernel, _ptsz,
                 (const void* f, dim3 g, dim3 b, void** a, Size n, cudaStream_t s), (f, g, b, a, n, own(s)))
 WEFT_PER_THREAD(__cudaLaunchKernel, _ptsz, (cudaKernel_t f, dim3 g, dim3 b, void** a, Size n, cudaStream_t s),
                 (f, g, b, a, n, own(s)))
+WEFT_PER_THREAD(cudaMallocFromPoolAsync, _ptsz, (void** m, Size n, cudaMemPool_t p, cudaStream_t s),
+                (m, n, p, own(s)))
+WEFT_PER_THREAD(cudaStreamGetId, _ptsz, (cudaStream_t s, unsigned long long* i), (own(s), i))
+WEFT_PER_THREAD(cudaStreamGetDevice, _ptsz, (cudaStream_t s, int* d), (own(s), d))
+WEFT_PER_THREAD(cudaStreamSetAttribute, _ptsz, (cudaStream_t s, int a, const cudaLaunchAttributeValue* v),
+                (own(s), a, v))
+WEFT_PER_THREAD(cudaStreamGetAttribute, _ptsz, (cudaStream_t s, int a, cudaLaunchAttributeValue* v),
+                (own(s), a, v))
+WEFT_PER_THREAD(cudaStreamCopyAttributes, _ptsz, (cudaStream_t t, cudaStream_t f), (own(t), own(f)))
+WEFT_PER_THREAD(cudaStreamAttachMemAsync, _ptsz, (cudaStream_t s, void* m, Size n, unsigned f),
+                (own(s), m, n, f))
+
+// A null stream is the calling thread's, if the function that is found has one.
+constexpr unsigned long long kPerThread = 2;  // cudaEnablePerThreadDefaultStream
+WEFT_PER_THREAD(cudaGetDriverEntryPoint, _ptsz, (const char* n, void** f, unsigned long long g, int* s),
+                (n, f, g == 0 ? kPerThread : g, s))
+WEFT_PER_THREAD(cudaGetDriverEntryPointByVersion, _ptsz,
+                (const char* n, void** f, unsigned v, unsigned long long g, int* s),
+                (n, f, v, g == 0 ? kPerThread : g, s))
 
 // Copies that the host waits for.
 WEFT_PER_THREAD(cudaMemcpy, _ptds, (void* t, const void* f, Size n, Kind k), (t, f, n, k))

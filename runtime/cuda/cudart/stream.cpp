@@ -52,6 +52,36 @@ cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
   return runtime_call("cudaStreamGetPriority",
                       [&](Context& c) { required(priority) = c.streams().stream(stream).priority; });
 }
+cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
+  return runtime_call("cudaStreamGetId",
+                      [&](Context& c) { required(id) = c.streams().stream(stream).number; });
+}
+cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
+  return runtime_call("cudaStreamGetDevice", [&](Context& c) {
+    c.streams().stream(stream);
+    required(device) = 0;
+  });
+}
+cudaError_t cudaStreamSetAttribute(cudaStream_t stream, int attribute,
+                                   const cudaLaunchAttributeValue* value) {
+  return runtime_call("cudaStreamSetAttribute",
+                      [&](Context& c) { set(c.streams().stream(stream), attribute, required(value)); });
+}
+cudaError_t cudaStreamGetAttribute(cudaStream_t stream, int attribute, cudaLaunchAttributeValue* value) {
+  return runtime_call("cudaStreamGetAttribute",
+                      [&](Context& c) { required(value) = get(c.streams().stream(stream), attribute); });
+}
+cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
+  return runtime_call("cudaStreamCopyAttributes",
+                      [&](Context& c) { copy_attributes(c.streams().stream(to), c.streams().stream(from)); });
+}
+// Kernels see managed memory whatever stream it belongs to.
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* memory, std::size_t /*bytes*/,
+                                     unsigned flags) {
+  return runtime_call("cudaStreamAttachMemAsync", [&](Context& c) {
+    c.streams().attach(c.streams().stream(stream), address_of(memory), flags);
+  });
+}
 // Nothing ever captures: graphs are not provided.
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, int* status) {
   return runtime_call("cudaStreamIsCapturing", [&](Context& c) {

@@ -40,7 +40,7 @@ struct Properties12 {
   int pageableMemoryAccessUsesHostPageTables, directManagedMemAccessFromHost, maxBlocksPerMultiProcessor,
       accessPolicyMaxWindowSize;
   std::size_t reservedSharedMemPerBlock;
-  int hostRegisterSupported, others[12], reserved[63];
+  int hostRegisterSupported, others[3], memoryPoolsSupported, more[8], reserved[63];
 };
 static_assert(sizeof(Properties12) == 1032, "cudaDeviceProp of CUDA 12");
 
@@ -106,14 +106,14 @@ cudaError_t cudaGetDeviceProperties_v2(Properties12* properties, int device) {
   out.sharedMemPerBlockOptin = p.sharedMemPerBlockOptin;
   out.maxBlocksPerMultiProcessor = p.maxBlocksPerMultiProcessor;
   out.hostRegisterSupported = p.hostRegisterSupported;
+  out.memoryPoolsSupported = p.memoryPoolsSupported;
   return cudaSuccess;
 }
-cudaError_t cudaMemPrefetchAsync(const void* memory, std::size_t /*bytes*/, int /*device*/,
-                                 cudaStream_t stream) {
-  return memory_hint("cudaMemPrefetchAsync", memory, stream);
+cudaError_t cudaMemPrefetchAsync(const void* memory, std::size_t /*bytes*/, int device, cudaStream_t stream) {
+  return prefetch_hint(memory, location_of(device), stream);
 }
-cudaError_t cudaMemAdvise(const void* memory, std::size_t /*bytes*/, int /*advice*/, int /*device*/) {
-  return memory_hint("cudaMemAdvise", memory, nullptr);
+cudaError_t cudaMemAdvise(const void* memory, std::size_t /*bytes*/, int what, int device) {
+  return advice(memory, what, location_of(device));
 }
 cudaError_t cudaThreadSynchronize() {
   return cudaDeviceSynchronize();

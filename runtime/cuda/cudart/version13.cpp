@@ -6,15 +6,14 @@ using namespace weft::cuda;
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   return device_properties(properties, device);
 }
-cudaError_t cudaMemPrefetchAsync(const void* memory, std::size_t /*bytes*/, cudaMemLocation /*location*/,
+cudaError_t cudaMemPrefetchAsync(const void* memory, std::size_t /*bytes*/, cudaMemLocation location,
                                  unsigned /*flags*/, cudaStream_t stream) {
-  return memory_hint("cudaMemPrefetchAsync", memory, stream);
+  return prefetch_hint(memory, location, stream);
 }
 extern "C" __attribute__((visibility("default"))) cudaError_t cudaMemPrefetchAsync_ptsz(
     const void* memory, std::size_t bytes, cudaMemLocation location, unsigned flags, cudaStream_t stream) {
   return cudaMemPrefetchAsync(memory, bytes, location, flags, stream);
 }
-cudaError_t cudaMemAdvise(const void* memory, std::size_t /*bytes*/, int /*advice*/,
-                          cudaMemLocation /*location*/) {
-  return memory_hint("cudaMemAdvise", memory, nullptr);
+cudaError_t cudaMemAdvise(const void* memory, std::size_t /*bytes*/, int what, cudaMemLocation location) {
+  return advice(memory, what, location);
 }

@@ -12,10 +12,8 @@ namespace {
 
 constexpr unsigned kApiVersion = 13000;
 
-// A process has one context, whatever a program creates: this is its handle.
-CUcontext context_handle() {
-  return reinterpret_cast<CUcontext>(&Context::instance());
-}
+constexpr const char* kBusId = "0000:01:00.0";
+
 std::vector<CUcontext>& current() {
   thread_local std::vector<CUcontext> stack;
   return stack;
@@ -34,6 +32,10 @@ CUresult create_context(const char* name, CUcontext* context, CUdevice device) {
 }
 
 }  // namespace
+
+CUcontext weft::cuda::context_handle() {
+  return reinterpret_cast<CUcontext>(&Context::instance());
+}
 
 CUresult cuInit(unsigned flags) {
   return driver_call("cuInit", [&](Context& c) {
@@ -148,6 +150,10 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* activ
 CUresult cuCtxCreate_v2(CUcontext* context, unsigned /*flags*/, CUdevice device) {
   return create_context("cuCtxCreate", context, device);
 }
+CUresult cuCtxCreate_v3(CUcontext* context, void* /*affinity*/, int /*count*/, unsigned /*flags*/,
+                        CUdevice device) {
+  return create_context("cuCtxCreate", context, device);
+}
 CUresult cuCtxCreate_v4(CUcontext* context, void* /*parameters*/, unsigned /*flags*/, CUdevice device) {
   return create_context("cuCtxCreate", context, device);
 }
@@ -189,6 +195,12 @@ CUresult cuCtxPopCurrent_v2(CUcontext* context) {
 CUresult cuCtxGetDevice(CUdevice* device) {
   return driver_call("cuCtxGetDevice", [&](Context&) { required(device) = 0; });
 }
+CUresult cuCtxGetDevice_v2(CUdevice* device, CUcontext context) {
+  return driver_call("cuCtxGetDevice", [&](Context&) {
+    if (context != nullptr) check(context);
+    required(device) = 0;
+  });
+}
 CUresult cuCtxGetFlags(unsigned* flags) {
   return driver_call("cuCtxGetFlags", [&](Context&) { required(flags) = 0; });
 }
@@ -214,9 +226,29 @@ CUresult cuCtxGetStreamPriorityRange(int* least, int* greatest) {
     if (greatest != nullptr) *greatest = 0;
   });
 }
+// No line of a cache is set aside, and no other device writes to memory.
+CUresult cuCtxResetPersistingL2Cache() {
+  return driver_call("cuCtxResetPersistingL2Cache", [](Context&) {});
+}
+CUresult cuFlushGPUDirectRDMAWrites(int /*target*/, int /*scope*/) {
+  return driver_call("cuFlushGPUDirectRDMAWrites", [](Context&) {});
+}
+CUresult cuDeviceGetPCIBusId(char* text, int bytes, CUdevice device) {
+  return driver_call("cuDeviceGetPCIBusId", [&](Context&) {
+    require_device(device);
+    if (text == nullptr || bytes <= static_cast<int>(std::strlen(kBusId))) fail(Error::kInvalidValue);
+    std::strcpy(text, kBusId);
+  });
+}
+CUresult cuDeviceGetByPCIBusId(CUdevice* device, const char* text) {
+  return driver_call("cuDeviceGetByPCIBusId", [&](Context&) {
+    if (text == nullptr || std::strcmp(text, kBusId) != 0) fail(Error::kInvalidDevice);
+    required(device) = 0;
+  });
+}
 CUresult cuProfilerStart() {
-  return CUDA_SUCCESS;
+  return driver_call("cuProfilerStart", [](Context& c) { c.selection().region(true); });
 }
 CUresult cuProfilerStop() {
-  return CUDA_SUCCESS;
+  return driver_call("cuProfilerStop", [](Context& c) { c.selection().region(false); });
 }

@@ -37,6 +37,15 @@ T& required(T* pointer) {
   return *pointer;
 }
 
+struct Function;
+struct FunctionAttributes;
+// By the number of an attribute (module.cpp). Fail with kInvalidValue for others.
+int attribute_of(const FunctionAttributes& attributes, CUfunction_attribute attribute);
+void set_attribute(Context& context, Function& function, CUfunction_attribute attribute, int value);
+
+// The context that a process has, whatever a program creates (device.cpp).
+CUcontext context_handle();
+
 inline void require_device(CUdevice device) {
   if (device != 0) fail(Error::kInvalidDevice);
 }

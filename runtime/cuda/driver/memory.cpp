@@ -177,12 +177,6 @@ CUresult cuMemAllocManaged(CUdeviceptr* address, size_t bytes, unsigned flags) {
     required(address) = address_of(c.memory().allocate_managed(bytes, flags));
   });
 }
-CUresult cuMemAllocAsync(CUdeviceptr* address, size_t bytes, CUstream /*stream*/) {
-  return cuMemAlloc_v2(address, bytes);
-}
-CUresult cuMemFreeAsync(CUdeviceptr address, CUstream /*stream*/) {
-  return cuMemFree_v2(address);
-}
 
 CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
   return copy("cuMemcpy", to, from, bytes, Sides::kAny);

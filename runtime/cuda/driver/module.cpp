@@ -18,8 +18,7 @@ CUmodule handle_of(Module& module) {
 CUresult load(const char* name, CUmodule* module, const void* image, unsigned max_registers = 0) {
   return driver_call(name, [&](Context& c) {
     Module& loaded = c.modules().load(image);
-    loaded.limit_registers(max_registers);
-    loaded.loaded(c);
+    c.modules().place(loaded, max_registers);
     required(module) = handle_of(loaded);
   });
 }
@@ -34,27 +33,52 @@ CUresult occupancy(const char* name, int* blocks, CUfunction function, int block
 
 }  // namespace
 
+int weft::cuda::attribute_of(const FunctionAttributes& a, CUfunction_attribute attribute) {
+  switch (attribute) {
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+      return a.max_threads;
+    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
+      return static_cast<int>(a.shared_bytes);
+    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
+      return static_cast<int>(a.constant_bytes);
+    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
+      return static_cast<int>(a.local_bytes);
+    case CU_FUNC_ATTRIBUTE_NUM_REGS:
+      return a.registers;
+    case CU_FUNC_ATTRIBUTE_PTX_VERSION:
+      return a.ptx_version;
+    case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
+      return a.binary_version;
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+      return static_cast<int>(a.max_dynamic_shared);
+    case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+      return 0;
+    default:
+      fail(Error::kInvalidValue);
+  }
+}
+
+void weft::cuda::set_attribute(Context& c, Function& function, CUfunction_attribute attribute, int value) {
+  if (attribute == CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT) return;
+  if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) fail(Error::kInvalidValue);
+  c.modules().set_most_dynamic_shared(function, value);
+}
+
 CUresult cuModuleLoad(CUmodule* module, const char* file) {
   return driver_call("cuModuleLoad", [&](Context& c) {
     if (file == nullptr) fail(Error::kInvalidValue);
     Module& loaded = c.modules().load_file(file);
-    loaded.loaded(c);
+    c.modules().place(loaded, 0);
     required(module) = handle_of(loaded);
   });
 }
 CUresult cuModuleLoadData(CUmodule* module, const void* image) {
   return load("cuModuleLoadData", module, image);
 }
-// Of the options one changes the program: the most registers of a thread. Others concern messages and
-// optimisation, which Weft does not do.
 CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned count, int* options,
                             void** values) {
-  unsigned max_registers = 0;
-  for (unsigned i = 0; i < count && options != nullptr && values != nullptr; ++i) {
-    if (options[i] != CU_JIT_MAX_REGISTERS) continue;
-    max_registers = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(values[i]));
-  }
-  return load("cuModuleLoadDataEx", module, image, max_registers);
+  return load("cuModuleLoadDataEx", module, image, max_registers_of(count, options, values));
 }
 CUresult cuModuleLoadFatBinary(CUmodule* module, const void* image) {
   return load("cuModuleLoadFatBinary", module, image);
@@ -80,47 +104,16 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr* address, size_t* bytes, CUmodule modu
 
 CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction function) {
   return driver_call("cuFuncGetAttribute", [&](Context& c) {
-    const FunctionAttributes a = c.modules().attributes(c.modules().function(function));
-    switch (attribute) {
-      case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-        required(value) = a.max_threads;
-        break;
-      case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
-        required(value) = static_cast<int>(a.shared_bytes);
-        break;
-      case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
-        required(value) = static_cast<int>(a.constant_bytes);
-        break;
-      case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
-        required(value) = static_cast<int>(a.local_bytes);
-        break;
-      case CU_FUNC_ATTRIBUTE_NUM_REGS:
-        required(value) = a.registers;
-        break;
-      case CU_FUNC_ATTRIBUTE_PTX_VERSION:
-        required(value) = a.ptx_version;
-        break;
-      case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
-        required(value) = a.binary_version;
-        break;
-      case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-        required(value) = static_cast<int>(a.max_dynamic_shared);
-        break;
-      case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
-      case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-        required(value) = 0;
-        break;
-      default:
-        fail(Error::kInvalidValue);
-    }
+    required(value) = attribute_of(c.modules().attributes(c.modules().function(function)), attribute);
   });
 }
 CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
-  return driver_call("cuFuncSetAttribute", [&](Context& c) {
-    Function& f = c.modules().function(function);
-    if (attribute == CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT) return;
-    if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) fail(Error::kInvalidValue);
-    c.modules().set_most_dynamic_shared(f, value);
+  return driver_call("cuFuncSetAttribute",
+                     [&](Context& c) { set_attribute(c, c.modules().function(function), attribute, value); });
+}
+CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t* offset, size_t* bytes) {
+  return driver_call("cuFuncGetParamInfo", [&](Context& c) {
+    c.modules().parameter(c.modules().function(function), index, offset, bytes);
   });
 }
 CUresult cuFuncSetCacheConfig(CUfunction function, int /*config*/) {
@@ -153,6 +146,21 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
     c.streams().launch(launch, c.streams().stream(stream));
   });
 }
+CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** parameters,
+                          void** extra) {
+  return driver_call("cuLaunchKernelEx", [&](Context& c) {
+    const CUlaunchConfig& how = required(config);
+    Launch launch;
+    launch.function = &c.modules().function(function);
+    launch.grid = {how.gridDimX, how.gridDimY, how.gridDimZ};
+    launch.block = {how.blockDimX, how.blockDimY, how.blockDimZ};
+    launch.dynamic_shared = how.sharedMemBytes;
+    launch.arguments = parameters;
+    launch.extra = parameters == nullptr ? extra : nullptr;
+    apply(c, reinterpret_cast<const cudaLaunchAttribute*>(how.attrs), how.numAttrs, launch);
+    c.streams().launch(launch, c.streams().stream(how.hStream));
+  });
+}
 CUresult cuLaunchCooperativeKernel(CUfunction /*function*/, unsigned /*grid_x*/, unsigned /*grid_y*/,
                                    unsigned /*grid_z*/, unsigned /*block_x*/, unsigned /*block_y*/,
                                    unsigned /*block_z*/, unsigned /*shared_bytes*/, CUstream /*stream*/,
@@ -170,6 +178,31 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, CUfun
                                                               size_t dynamic_shared, unsigned /*flags*/) {
   return occupancy("cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", blocks, function, block,
                    dynamic_shared);
+}
+CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, CUfunction function, int blocks,
+                                                 int /*block*/) {
+  return driver_call("cuOccupancyAvailableDynamicSMemPerBlock", [&](Context& c) {
+    if (blocks <= 0) fail(Error::kInvalidValue);
+    required(bytes) =
+        c.modules().most_dynamic_shared(c.modules().function(function), static_cast<unsigned>(blocks));
+  });
+}
+// Without clusters each block is one by itself.
+CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction function, const CUlaunchConfig* config) {
+  return driver_call("cuOccupancyMaxActiveClusters", [&](Context& c) {
+    const CUlaunchConfig& how = required(config);
+    Launch launch;
+    apply(c, reinterpret_cast<const cudaLaunchAttribute*>(how.attrs), how.numAttrs, launch);
+    required(clusters) = static_cast<int>(c.modules().blocks_on_device(
+        c.modules().function(function), how.blockDimX * how.blockDimY * how.blockDimZ, how.sharedMemBytes));
+  });
+}
+CUresult cuOccupancyMaxPotentialClusterSize(int* blocks, CUfunction function,
+                                            const CUlaunchConfig* /*config*/) {
+  return driver_call("cuOccupancyMaxPotentialClusterSize", [&](Context& c) {
+    c.modules().function(function);
+    required(blocks) = 1;
+  });
 }
 // The block, in whole warps, with which most threads are resident; of several the largest.
 CUresult cuOccupancyMaxPotentialBlockSize(int* grid, int* block, CUfunction function,

@@ -55,6 +55,30 @@ WEFT_PER_THREAD(cuLaunchCooperativeKernel, _ptsz,
                 (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                  unsigned n, CUstream s, void** p),
                 (f, gx, gy, gz, bx, by, bz, n, own(s), p))
+WEFT_PER_THREAD(cuStreamGetId, _ptsz, (CUstream s, unsigned long long* i), (own(s), i))
+WEFT_PER_THREAD(cuStreamGetDevice, _ptsz, (CUstream s, CUdevice* d), (own(s), d))
+WEFT_PER_THREAD(cuStreamGetCtx, _ptsz, (CUstream s, CUcontext* c), (own(s), c))
+WEFT_PER_THREAD(cuStreamGetCtx_v2, _ptsz, (CUstream s, CUcontext* c, void** g), (own(s), c, g))
+WEFT_PER_THREAD(cuStreamIsCapturing, _ptsz, (CUstream s, int* c), (own(s), c))
+WEFT_PER_THREAD(cuStreamSetAttribute, _ptsz, (CUstream s, int a, const CUlaunchAttributeValue* v),
+                (own(s), a, v))
+WEFT_PER_THREAD(cuStreamGetAttribute, _ptsz, (CUstream s, int a, CUlaunchAttributeValue* v), (own(s), a, v))
+WEFT_PER_THREAD(cuStreamCopyAttributes, _ptsz, (CUstream t, CUstream f), (own(t), own(f)))
+WEFT_PER_THREAD(cuStreamAttachMemAsync, _ptsz, (CUstream s, Address m, Size n, unsigned f), (own(s), m, n, f))
+WEFT_PER_THREAD(cuMemPrefetchAsync_v2, _ptsz, (Address m, Size n, CUmemLocation l, unsigned f, CUstream s),
+                (m, n, l, f, own(s)))
+WEFT_PER_THREAD(cuMemAllocFromPoolAsync, _ptsz, (Address * t, Size n, CUmemoryPool p, CUstream s),
+                (t, n, p, own(s)))
+
+extern "C" __attribute__((visibility("default"))) CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig* config,
+                                                                                 CUfunction function,
+                                                                                 void** parameters,
+                                                                                 void** extra) {
+  if (config == nullptr) return cuLaunchKernelEx(config, function, parameters, extra);
+  CUlaunchConfig mine = *config;
+  mine.hStream = own(mine.hStream);
+  return cuLaunchKernelEx(&mine, function, parameters, extra);
+}
 
 // Copies that the host waits for, and fills.
 WEFT_PER_THREAD(cuMemcpy, _ptds, (Address t, Address f, Size n), (t, f, n))

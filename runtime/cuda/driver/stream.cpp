@@ -1,6 +1,9 @@
 // Streams, events, and finding functions by name.
 #include <dlfcn.h>
 
+#include <algorithm>
+#include <cstring>
+#include <iterator>
 #include <string>
 
 #include "runtime/cuda/core/streams.h"
@@ -51,6 +54,58 @@ CUresult cuStreamGetPriority(CUstream stream, int* priority) {
   return driver_call("cuStreamGetPriority",
                      [&](Context& c) { required(priority) = c.streams().stream(stream).priority; });
 }
+CUresult cuStreamGetId(CUstream stream, unsigned long long* id) {
+  return driver_call("cuStreamGetId", [&](Context& c) { required(id) = c.streams().stream(stream).number; });
+}
+CUresult cuStreamGetDevice(CUstream stream, CUdevice* device) {
+  return driver_call("cuStreamGetDevice", [&](Context& c) {
+    c.streams().stream(stream);
+    required(device) = 0;
+  });
+}
+CUresult cuStreamGetCtx(CUstream stream, CUcontext* context) {
+  return driver_call("cuStreamGetCtx", [&](Context& c) {
+    c.streams().stream(stream);
+    required(context) = context_handle();
+  });
+}
+CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext* context, void** green) {
+  const CUresult result = cuStreamGetCtx(stream, context);
+  if (result == CUDA_SUCCESS && green != nullptr) *green = nullptr;
+  return result;
+}
+// Nothing ever captures: graphs are not provided.
+CUresult cuStreamIsCapturing(CUstream stream, int* status) {
+  return driver_call("cuStreamIsCapturing", [&](Context& c) {
+    c.streams().stream(stream);
+    required(status) = 0;
+  });
+}
+CUresult cuStreamSetAttribute(CUstream stream, int attribute, const CUlaunchAttributeValue* value) {
+  return driver_call("cuStreamSetAttribute", [&](Context& c) {
+    set(c.streams().stream(stream), attribute,
+        reinterpret_cast<const cudaLaunchAttributeValue&>(required(value)));
+  });
+}
+CUresult cuStreamGetAttribute(CUstream stream, int attribute, CUlaunchAttributeValue* value) {
+  return driver_call("cuStreamGetAttribute", [&](Context& c) {
+    const cudaLaunchAttributeValue found = get(c.streams().stream(stream), attribute);
+    std::memcpy(&required(value), &found, sizeof *value);
+  });
+}
+CUresult cuStreamCopyAttributes(CUstream to, CUstream from) {
+  return driver_call("cuStreamCopyAttributes",
+                     [&](Context& c) { copy_attributes(c.streams().stream(to), c.streams().stream(from)); });
+}
+// Kernels see managed memory whatever stream it belongs to.
+CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr memory, size_t /*bytes*/, unsigned flags) {
+  return driver_call("cuStreamAttachMemAsync",
+                     [&](Context& c) { c.streams().attach(c.streams().stream(stream), memory, flags); });
+}
+CUresult cuCtxSynchronize_v2(CUcontext context) {
+  if (context != nullptr && context != context_handle()) return CUDA_ERROR_INVALID_CONTEXT;
+  return cuCtxSynchronize();
+}
 CUresult cuCtxSynchronize() {
   return driver_call("cuCtxSynchronize", [](Context& c) { c.streams().synchronise(); });
 }
@@ -85,8 +140,29 @@ CUresult cuEventElapsedTime_v2(float* milliseconds, CUevent start, CUevent end) 
   });
 }
 
-// Programs ask by the plain name for the newest form of a function that they know. cuCtxCreate changed its
-// parameters with version 13.
+namespace {
+
+// Functions whose parameters changed after CUDA 11.3, which brought the search by version: from which version
+// on the plain name means the function with this suffix. All others are the newest that there are.
+struct Change {
+  const char *name, *suffix;
+  int version;
+};
+constexpr Change kChanges[] = {{"cuCtxCreate", "_v3", 11040},        {"cuCtxCreate", "_v4", 12050},
+                               {"cuGetProcAddress", "_v2", 12000},   {"cuMemAdvise", "_v2", 12020},
+                               {"cuMemPrefetchAsync", "_v2", 12020}, {"cuStreamGetCtx", "_v2", 12050},
+                               {"cuCtxGetDevice", "_v2", 13000},     {"cuCtxSynchronize", "_v2", 13000}};
+
+bool is_too_new(const char* name, const char* suffix, int version) {
+  return std::any_of(std::begin(kChanges), std::end(kChanges), [&](const Change& change) {
+    return std::strcmp(change.name, name) == 0 && std::strcmp(change.suffix, suffix) == 0 &&
+           version < change.version;
+  });
+}
+
+}  // namespace
+
+// Programs ask by the plain name for the newest form of a function that they know.
 CUresult cuGetProcAddress_v2(const char* name, void** function, int version, uint64_t flags, int* status) {
   return driver_call("cuGetProcAddress", [&](Context&) {
     constexpr int kFound = 0, kNotThere = 1;
@@ -100,7 +176,7 @@ CUresult cuGetProcAddress_v2(const char* name, void** function, int version, uin
     if (library == nullptr) fail(Error::kUnknown);
     const bool per_thread = (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0;
     for (const char* suffix : {"_v4", "_v3", "_v2", ""}) {
-      if (version < 13000 && std::string(suffix) == "_v4") continue;
+      if (is_too_new(name, suffix, version)) continue;
       for (const char* stream : {"_ptsz", "_ptds", ""}) {
         if (*function != nullptr || (*stream != '\0' && !per_thread)) continue;
         *function = dlsym(library, (std::string(name) + suffix + stream).c_str());

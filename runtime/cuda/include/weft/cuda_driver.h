@@ -51,6 +51,9 @@ typedef struct CUfunc_st* CUfunction;
 typedef struct CUstream_st* CUstream;
 typedef struct CUevent_st* CUevent;
 typedef struct CUarray_st* CUarray;
+typedef struct CUlib_st* CUlibrary;
+typedef struct CUkern_st* CUkernel;
+typedef struct CUmemPoolHandle_st* CUmemoryPool;
 typedef unsigned long long CUtexObject, CUsurfObject;
 typedef struct {
   char bytes[16];
@@ -212,6 +215,54 @@ typedef struct {
   int reserved[12];
 } CUDA_TEXTURE_DESC;
 
+// A place of memory: the device is type 1, id 0.
+enum { CU_MEM_LOCATION_TYPE_NONE = 0, CU_MEM_LOCATION_TYPE_DEVICE = 1, CU_MEM_LOCATION_TYPE_HOST = 2 };
+typedef struct {
+  int type, id;
+} CUmemLocation;
+typedef struct {
+  int allocType, handleTypes;
+  CUmemLocation location;
+  void* win32SecurityAttributes;
+  size_t maxSize;
+  unsigned short usage;
+  unsigned char reserved[54];
+} CUmemPoolProps;
+typedef struct {
+  CUmemLocation location;
+  int flags;
+} CUmemAccessDesc;
+
+// An attribute of a launch or a stream: numbers and values as of cudaLaunchAttribute (cuda_structures.h).
+typedef union {
+  char pad[64];
+  struct {
+    void* base_ptr;
+    size_t num_bytes;
+    float hitRatio;
+    int hitProp, missProp;
+  } accessPolicyWindow;
+  struct {
+    unsigned x, y, z;
+  } clusterDim;
+  struct {
+    CUevent event;
+    int flags, triggerAtBlockStart;
+  } programmaticEvent;
+  int cooperative, priority;
+} CUlaunchAttributeValue;
+typedef struct {
+  int id;
+  char pad[4];
+  CUlaunchAttributeValue value;
+} CUlaunchAttribute;
+typedef struct {
+  unsigned gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
+  CUstream hStream;
+  CUlaunchAttribute* attrs;
+  unsigned numAttrs;
+} CUlaunchConfig;
+
 typedef void (*CUhostFn)(void* data);
 typedef void (*CUstreamCallback)(CUstream stream, CUresult status, void* data);
 typedef size_t (*CUoccupancyB2DSize)(int block);
@@ -228,6 +279,8 @@ CUresult cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice device);
 CUresult cuDeviceTotalMem_v2(size_t* bytes, CUdevice device);
 CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice device);
 CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice device);
+CUresult cuDeviceGetPCIBusId(char* text, int bytes, CUdevice device);
+CUresult cuDeviceGetByPCIBusId(CUdevice* device, const char* text);
 CUresult cuDeviceCanAccessPeer(int* can, CUdevice device, CUdevice peer);
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device);
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device);
@@ -236,6 +289,7 @@ CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned flags);
 CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* active);
 
 CUresult cuCtxCreate_v2(CUcontext* context, unsigned flags, CUdevice device);
+CUresult cuCtxCreate_v3(CUcontext* context, void* affinity, int count, unsigned flags, CUdevice device);
 CUresult cuCtxCreate_v4(CUcontext* context, void* parameters, unsigned flags, CUdevice device);
 CUresult cuCtxDestroy_v2(CUcontext context);
 CUresult cuCtxSetCurrent(CUcontext context);
@@ -243,8 +297,12 @@ CUresult cuCtxGetCurrent(CUcontext* context);
 CUresult cuCtxPushCurrent_v2(CUcontext context);
 CUresult cuCtxPopCurrent_v2(CUcontext* context);
 CUresult cuCtxGetDevice(CUdevice* device);
+CUresult cuCtxGetDevice_v2(CUdevice* device, CUcontext context);
 CUresult cuCtxGetFlags(unsigned* flags);
 CUresult cuCtxSynchronize(void);
+CUresult cuCtxSynchronize_v2(CUcontext context);
+CUresult cuCtxResetPersistingL2Cache(void);
+CUresult cuFlushGPUDirectRDMAWrites(int target, int scope);
 CUresult cuCtxSetLimit(CUlimit limit, size_t value);
 CUresult cuCtxGetLimit(size_t* value, CUlimit limit);
 CUresult cuCtxSetCacheConfig(int config);
@@ -267,6 +325,27 @@ CUresult cuFuncSetCacheConfig(CUfunction function, int config);
 CUresult cuFuncSetSharedMemConfig(CUfunction function, int config);
 CUresult cuFuncGetModule(CUmodule* module, CUfunction function);
 CUresult cuFuncGetName(const char** name, CUfunction function);
+CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t* offset, size_t* bytes);
+
+CUresult cuLibraryLoadData(CUlibrary* library, const void* code, int* options, void** values, unsigned count,
+                           int* library_options, void** library_values, unsigned library_count);
+CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* file, int* options, void** values,
+                               unsigned count, int* library_options, void** library_values,
+                               unsigned library_count);
+CUresult cuLibraryUnload(CUlibrary library);
+CUresult cuLibraryGetKernel(CUkernel* kernel, CUlibrary library, const char* name);
+CUresult cuLibraryGetKernelCount(unsigned* count, CUlibrary library);
+CUresult cuLibraryEnumerateKernels(CUkernel* kernels, unsigned most, CUlibrary library);
+CUresult cuLibraryGetModule(CUmodule* module, CUlibrary library);
+CUresult cuLibraryGetGlobal(CUdeviceptr* address, size_t* bytes, CUlibrary library, const char* name);
+CUresult cuLibraryGetManaged(CUdeviceptr* address, size_t* bytes, CUlibrary library, const char* name);
+CUresult cuKernelGetFunction(CUfunction* function, CUkernel kernel);
+CUresult cuKernelGetLibrary(CUlibrary* library, CUkernel kernel);
+CUresult cuKernelGetName(const char** name, CUkernel kernel);
+CUresult cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t* offset, size_t* bytes);
+CUresult cuKernelGetAttribute(int* value, CUfunction_attribute attribute, CUkernel kernel, CUdevice device);
+CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel kernel, CUdevice device);
+CUresult cuKernelSetCacheConfig(CUkernel kernel, int config, CUdevice device);
 
 CUresult cuMemGetInfo_v2(size_t* free, size_t* total);
 CUresult cuMemAlloc_v2(CUdeviceptr* address, size_t bytes);
@@ -284,6 +363,27 @@ CUresult cuMemHostRegister_v2(void* memory, size_t bytes, unsigned flags);
 CUresult cuMemHostUnregister(void* memory);
 CUresult cuMemAllocAsync(CUdeviceptr* address, size_t bytes, CUstream stream);
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream);
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr* address, size_t bytes, CUmemoryPool pool, CUstream stream);
+CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool, CUdevice device);
+CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice device);
+CUresult cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool);
+CUresult cuMemGetDefaultMemPool(CUmemoryPool* pool, CUmemLocation* place, int type);
+CUresult cuMemGetMemPool(CUmemoryPool* pool, CUmemLocation* place, int type);
+CUresult cuMemSetMemPool(CUmemLocation* place, int type, CUmemoryPool pool);
+CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* properties);
+CUresult cuMemPoolDestroy(CUmemoryPool pool);
+CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t least);
+CUresult cuMemPoolSetAttribute(CUmemoryPool pool, int attribute, void* value);
+CUresult cuMemPoolGetAttribute(CUmemoryPool pool, int attribute, void* value);
+CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc* list, size_t count);
+CUresult cuMemPoolGetAccess(int* flags, CUmemoryPool pool, CUmemLocation* place);
+CUresult cuMemPrefetchAsync_v2(CUdeviceptr memory, size_t bytes, CUmemLocation place, unsigned flags,
+                               CUstream stream);
+CUresult cuMemAdvise_v2(CUdeviceptr memory, size_t bytes, int advice, CUmemLocation place);
+CUresult cuMemRangeGetAttribute(void* data, size_t data_bytes, int attribute, CUdeviceptr memory,
+                                size_t bytes);
+CUresult cuMemRangeGetAttributes(void** data, size_t* data_bytes, int* attributes, size_t count,
+                                 CUdeviceptr memory, size_t bytes);
 
 CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes);
 CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream);
@@ -324,6 +424,15 @@ CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void* d
 CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void* data);
 CUresult cuStreamGetFlags(CUstream stream, unsigned* flags);
 CUresult cuStreamGetPriority(CUstream stream, int* priority);
+CUresult cuStreamGetId(CUstream stream, unsigned long long* id);
+CUresult cuStreamGetDevice(CUstream stream, CUdevice* device);
+CUresult cuStreamGetCtx(CUstream stream, CUcontext* context);
+CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext* context, void** green);
+CUresult cuStreamIsCapturing(CUstream stream, int* status);
+CUresult cuStreamSetAttribute(CUstream stream, int attribute, const CUlaunchAttributeValue* value);
+CUresult cuStreamGetAttribute(CUstream stream, int attribute, CUlaunchAttributeValue* value);
+CUresult cuStreamCopyAttributes(CUstream to, CUstream from);
+CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr memory, size_t bytes, unsigned flags);
 
 CUresult cuEventCreate(CUevent* event, unsigned flags);
 CUresult cuEventRecord(CUevent event, CUstream stream);
@@ -337,6 +446,7 @@ CUresult cuEventElapsedTime_v2(float* milliseconds, CUevent start, CUevent end);
 CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                         unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                         CUstream stream, void** parameters, void** extra);
+CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** parameters, void** extra);
 CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                                    unsigned block_x, unsigned block_y, unsigned block_z,
                                    unsigned shared_bytes, CUstream stream, void** parameters);
@@ -346,6 +456,9 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, CUfun
                                                               size_t dynamic_shared, unsigned flags);
 CUresult cuOccupancyMaxPotentialBlockSize(int* grid, int* block, CUfunction function,
                                           CUoccupancyB2DSize shared_of, size_t dynamic_shared, int limit);
+CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, CUfunction function, int blocks, int block);
+CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction function, const CUlaunchConfig* config);
+CUresult cuOccupancyMaxPotentialClusterSize(int* blocks, CUfunction function, const CUlaunchConfig* config);
 CUresult cuPointerGetAttribute(void* value, int attribute, CUdeviceptr address);
 CUresult cuProfilerStart(void);
 CUresult cuProfilerStop(void);

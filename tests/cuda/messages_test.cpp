@@ -1,0 +1,126 @@
+// What `weft cuda` says when something goes wrong: once, and with what helps; and where it finds the program
+// among its words.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "end_to_end/process.h"
+
+namespace weft::messages_test {
+namespace {
+
+using end_to_end::Exit;
+using ::testing::HasSubstr;
+using Words = std::vector<std::string>;
+
+Exit run(const Words& options, const char* what) {
+  Words words{"cuda", "--quiet", "--set", "sm.count=1"};
+  words.insert(words.end(), options.begin(), options.end());
+  words.insert(words.end(), {"--", DRIVER_MESSAGES, what});
+  return end_to_end::weft(words);
+}
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+std::size_t lines(const Exit& exit) {
+  return count(exit.err, "\n");
+}
+
+TEST(CudaMessages, WhatCannotRunIsSaidOnceForEachKernel) {
+  const Exit instruction = run({}, "instruction");  // five launches of each of two kernels
+  EXPECT_EQ(instruction.code, 0) << instruction.err;
+  EXPECT_EQ(lines(instruction), 2u) << instruction.err;
+  EXPECT_THAT(instruction.err, HasSubstr("wmma"));
+  const Exit module = run({}, "module");  // loaded five times
+  EXPECT_EQ(module.code, 0) << module.err;
+  EXPECT_EQ(count(module.err, "weft: cuModuleLoadData: module "), 1u) << module.err;
+}
+
+// The setting that the message names is the one with which it works.
+TEST(CudaMessages, OfDeviceMemoryNameTheSettingThatHelps) {
+  const Exit memory = run({}, "memory");  // 8, 4 and 2 GiB do not fit
+  EXPECT_EQ(memory.code, 0) << memory.err;
+  EXPECT_EQ(lines(memory), 1u) << memory.err;
+  EXPECT_THAT(memory.err, HasSubstr("weft: cuMemAlloc: device memory: asked for 8589934592 bytes; free: "));
+  EXPECT_THAT(memory.err, HasSubstr("allowed with --set gddr5.bytes=8657043456"));
+  EXPECT_EQ(run({"--set", "gddr5.bytes=8657043456"}, "eight").out, "error 0\nall as expected\n");
+  EXPECT_THAT(run({}, "too much memory").err, HasSubstr("no setting of gddr5.bytes holds so much"));
+  const Exit variable = run({}, "variable");
+  EXPECT_THAT(variable.out, HasSubstr("error 2\n"));
+  EXPECT_THAT(variable.err, HasSubstr("allowed with --set gddr5.bytes=1744830464"));
+  EXPECT_THAT(run({"--set", "gddr5.bytes=1744830464"}, "variable").out, HasSubstr("error 0\n"));
+}
+
+TEST(CudaMessages, OfSharedMemoryNameTheSettingThatHelps) {
+  const Exit shared = run({}, "shared memory");
+  EXPECT_EQ(shared.out, "error 1\nerror 1\nerror 1\nall as expected\n");
+  EXPECT_EQ(lines(shared), 1u) << shared.err;
+  EXPECT_THAT(shared.err, HasSubstr("allowed with --set sm.shared_bytes=98304"));
+  const Exit enough = run({"--set", "sm.shared_bytes=98304"}, "shared memory");
+  EXPECT_EQ(enough.out, "error 0\nerror 0\nerror 0\nall as expected\n") << enough.err;
+  EXPECT_EQ(enough.err, "");
+  const Exit attribute = run({}, "attribute");
+  EXPECT_EQ(attribute.code, 0) << attribute.err;
+  EXPECT_EQ(lines(attribute), 1u) << attribute.err;
+  EXPECT_THAT(attribute.err, HasSubstr("found 1001 bytes of dynamic shared memory; allowed: 1000"));
+}
+
+TEST(CudaMessages, ACompilerThatDoesWithoutATableIsNoneOfThem) {
+  const Exit compiler = run({}, "compiler");
+  EXPECT_EQ(compiler.code, 0);
+  EXPECT_EQ(compiler.err, "");
+}
+
+TEST(CudaMessages, OfWhatTakesTooLongNameTheOptionsThatHelp) {
+  for (const Words& options : {Words{"--max-cycles", "20000"}, Words{"--set", "watchdog.cycles=5000"}}) {
+    const Exit endless = run(options, "endless");
+    EXPECT_EQ(endless.code, 0) << endless.err;
+    EXPECT_THAT(endless.err, HasSubstr("weft: --functional runs kernels without timing; --launches N-M and "
+                                       "--region profiler time only some of them\n"));
+  }
+}
+
+// The texts of messages, the README and the handbook name one architecture.
+TEST(CudaMessages, NameTheArchitectureOfTheHandbook) {
+  unsigned named = 0;
+  for (const char* file : {"README.md", "docs/your-cuda-program.md", "runtime/cuda/README.md",
+                           "runtime/cuda/core/modules.cpp", "runtime/cuda/fatbin/fatbin.cpp"}) {
+    std::ifstream in(std::string(WEFT_SOURCES) + "/" + file);
+    const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+    const std::string word = "compute_";
+    for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + 1), ++named)
+      EXPECT_EQ(text.substr(at, word.size() + 2), "compute_75") << file;
+  }
+  EXPECT_GT(named, 5u);
+}
+
+// Without "--" the program is the first word that is neither an option nor an option's value.
+TEST(CudaProgram, NeedsNoSeparator) {
+  const std::vector<Words> words{{},
+                                 {"--quiet"},
+                                 {"--config", "gtx480"},
+                                 {"--config=gtx480"},
+                                 {"--set", "sm.count=1"},
+                                 {"--set", "sm.count=1", "sm.observe.instructions=true"},
+                                 {"--check", "memory", "race"},
+                                 {"--max-cycles", "7", "--quiet"},
+                                 {"--launches", "1-2"},
+                                 {"--quiet", "--"}};
+  for (const Words& options : words) {
+    Words all{"cuda"};
+    all.insert(all.end(), options.begin(), options.end());
+    all.insert(all.end(), {"/bin/echo", "--config", "x"});
+    const Exit exit = end_to_end::weft(all);
+    EXPECT_EQ(exit.out, "--config x\n") << ::testing::PrintToString(options) << exit.err;
+  }
+  EXPECT_THAT(end_to_end::weft({"cuda", "--confg", "gtx480", "/bin/true"}).err, HasSubstr("--confg"));
+  for (const char* help : {"--help", "-h"}) EXPECT_EQ(end_to_end::weft({"cuda", help}).code, 0);
+}
+
+}  // namespace
+}  // namespace weft::messages_test

@@ -1,0 +1,87 @@
+// What goes wrong and is said once, with what helps: by the program's argument.
+#include <cstring>
+#include <string>
+
+#include "driver_program.h"
+
+int ask_for_table();  // compiler_library.cpp
+
+namespace {
+
+const std::string kHead = ".version 7.0\n.target sm_70\n.address_size 64\n";
+
+CUfunction function_of(const std::string& ptx, const char* name) {
+  CUmodule module = nullptr;
+  CUfunction function = nullptr;
+  EXPECT_OK(cuModuleLoadData(&module, ptx.c_str()));
+  EXPECT_OK(cuModuleGetFunction(&function, module, name));
+  return function;
+}
+
+CUresult launch(CUfunction function, unsigned shared_bytes = 0) {
+  return cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, shared_bytes, nullptr, nullptr, nullptr);
+}
+
+const std::string kTensorCores = R"( {
+  .reg .b64 %a; .reg .f32 %f<8>;
+  wmma.load.c.sync.aligned.row.m16n16k16.global.f32 {%f0,%f1,%f2,%f3,%f4,%f5,%f6,%f7}, [%a];
+  ret; })";
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string what = argc > 1 ? argv[1] : "";
+  CUcontext context = nullptr;
+  EXPECT_OK(cuInit(0));
+  EXPECT_OK(cuDevicePrimaryCtxRetain(&context, 0));
+  if (what == "instruction") {
+    const std::string ptx =
+        kHead + ".visible .entry first()" + kTensorCores + ".visible .entry second()" + kTensorCores;
+    for (const char* name : {"first", "second"}) {
+      const CUfunction function = function_of(ptx, name);
+      for (int i = 0; i < 5; ++i) EXPECT_ERROR(launch(function), CUDA_ERROR_INVALID_PTX);
+    }
+  } else if (what == "module") {
+    CUmodule module = nullptr;
+    for (int i = 0; i < 5; ++i)
+      EXPECT_ERROR(cuModuleLoadData(&module, "this is no PTX at all"), CUDA_ERROR_INVALID_PTX);
+  } else if (what == "memory") {
+    // As programs look for the largest allocation that there is.
+    CUdeviceptr memory = 0;
+    std::size_t bytes = std::size_t{1} << 33;
+    while (cuMemAlloc_v2(&memory, bytes) == CUDA_ERROR_OUT_OF_MEMORY) bytes /= 2;
+    EXPECT(bytes == std::size_t{1} << 30);
+    for (int i = 0; i < 3; ++i)
+      EXPECT_ERROR(cuMemAlloc_v2(&memory, std::size_t{1} << 30), CUDA_ERROR_OUT_OF_MEMORY);
+  } else if (what == "eight") {
+    CUdeviceptr memory = 0;
+    std::printf("error %d\n", cuMemAlloc_v2(&memory, std::size_t{1} << 33));
+  } else if (what == "too much memory") {
+    CUdeviceptr memory = 0;
+    EXPECT_ERROR(cuMemAlloc_v2(&memory, std::size_t{1} << 50), CUDA_ERROR_OUT_OF_MEMORY);
+  } else if (what == "variable") {
+    CUmodule module = nullptr;
+    const std::string ptx = kHead + ".visible .global .b8 large[1700000000];\n.visible .entry k() { ret; }\n";
+    const CUresult result = cuModuleLoadData(&module, ptx.c_str());
+    std::printf("error %d\n", result);
+  } else if (what == "shared memory") {
+    const CUfunction function = function_of(kHead + ".visible .entry k() { ret; }\n", "k");
+    for (int i = 0; i < 3; ++i) std::printf("error %d\n", launch(function, 98304));
+  } else if (what == "attribute") {
+    const CUfunction function = function_of(kHead + ".visible .entry k() { ret; }\n", "k");
+    EXPECT_OK(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 1000));
+    EXPECT_OK(launch(function, 1000));
+    for (int i = 0; i < 3; ++i) EXPECT_ERROR(launch(function, 1001), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_OK(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 1001));
+    EXPECT_OK(launch(function, 1001));
+    EXPECT_OK(cuCtxSynchronize());
+  } else if (what == "compiler") {
+    EXPECT(ask_for_table() == CUDA_ERROR_NOT_SUPPORTED);
+  } else if (what == "endless") {
+    EXPECT_OK(launch(function_of(kHead + ".visible .entry k() { L: bra L; }\n", "k")));
+    EXPECT_ERROR(cuCtxSynchronize(), CUDA_ERROR_LAUNCH_TIMEOUT);
+  } else {
+    return 2;
+  }
+  return verdict();
+}
