@@ -7,15 +7,12 @@
 #include "weft/common/error.h"
 
 namespace weft::runtime {
-namespace {
 
-std::uint64_t rounded_up(std::uint64_t bytes) {
-  return (bytes + Allocator::kAlignment - 1) / Allocator::kAlignment * Allocator::kAlignment;
+std::uint64_t Allocator::taken_by(std::uint64_t bytes) const {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment + gap_;
 }
 
-}  // namespace
-
-Allocator::Allocator(std::uint64_t base, std::uint64_t bytes) : base_(base) {
+Allocator::Allocator(std::uint64_t base, std::uint64_t bytes, std::uint64_t gap) : base_(base), gap_(gap) {
   if (bytes >= kAlignment) holes_[base] = bytes / kAlignment * kAlignment;
 }
 
@@ -23,7 +20,7 @@ std::uint64_t Allocator::allocate(std::uint64_t bytes) {
   if (bytes == 0) throw InputError("device memory", "an allocation of 0 bytes; allowed: 1 or more");
   // Rounding up could wrap around for sizes close to 2^64; no hole is that large.
   const bool possible = bytes <= largest_hole();
-  const std::uint64_t needed = possible ? rounded_up(bytes) : 0;
+  const std::uint64_t needed = possible ? taken_by(bytes) : 0;
   const auto hole = std::find_if(holes_.begin(), holes_.end(),
                                  [&](const auto& candidate) { return candidate.second >= needed; });
   if (!possible || hole == holes_.end()) {
@@ -43,7 +40,7 @@ Allocator::Hole Allocator::release(std::uint64_t address) {
   if (live == live_.end()) {
     throw InputError("device memory", "no allocation starts at " + hex(address));
   }
-  const Range added{address, rounded_up(live->second)};
+  const Range added{address, taken_by(live->second)};
   Range hole = added;
   live_.erase(live);
 
@@ -86,7 +83,7 @@ std::uint64_t Allocator::largest_hole() const {
 std::uint64_t Allocator::end_of_live() const {
   if (live_.empty()) return base_;
   const auto& [address, bytes] = *live_.rbegin();
-  return address + rounded_up(bytes);
+  return address + taken_by(bytes);
 }
 
 }  // namespace weft::runtime

@@ -16,8 +16,9 @@ class Allocator {
  public:
   static constexpr std::uint64_t kAlignment = 256;  // as CUDA's cudaMalloc guarantees
 
-  // Addresses from `base` (aligned) to base + bytes.
-  Allocator(std::uint64_t base, std::uint64_t bytes);
+  // Addresses from `base` (aligned) to base + bytes. Behind each allocation stay `gap` bytes free, a multiple
+  // of kAlignment.
+  Allocator(std::uint64_t base, std::uint64_t bytes, std::uint64_t gap = 0);
 
   // Throws InputError if `bytes` is 0 or no hole is large enough (what was asked, what is free).
   std::uint64_t allocate(std::uint64_t bytes);
@@ -36,7 +37,11 @@ class Allocator {
   std::uint64_t end_of_live() const;
 
  private:
+  // What an allocation takes.
+  std::uint64_t taken_by(std::uint64_t bytes) const;
+
   std::uint64_t base_;
+  std::uint64_t gap_;
   std::map<std::uint64_t, std::uint64_t> holes_;  // address -> bytes, multiples of kAlignment
   std::map<std::uint64_t, std::uint64_t> live_;   // address -> bytes as asked for
 };

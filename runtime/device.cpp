@@ -64,7 +64,7 @@ Device::Impl::Impl(const GpuConfig& config, DeviceOptions chosen)
 
 void Device::Impl::reserve_leading_room() {
   const std::uint64_t room = options.leading_room;
-  allocator = Allocator(gpu.device_base() + room, gpu.memory().bytes() - room);
+  allocator = Allocator(gpu.device_base() + room, gpu.memory().bytes() - room, gap());
   if (room != 0) gpu.map(gpu.device_base(), room, true);
 }
 
@@ -326,7 +326,7 @@ LoadedModule& Device::load_modules(const std::vector<Source>& sources,
         void* const shared = reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
         std::memcpy(shared, bytes.data(), bytes.size());
       },
-      impl_->next_function, place_managed));
+      impl_->next_function, place_managed, impl_->gap()));
   impl_->modules.back()->set_options(impl_->gpu.decode_options());
   if (impl_->gpu.config().sm.observe.instructions)
     impl_->sources.insert(impl_->sources.end(), sources.begin(), sources.end());

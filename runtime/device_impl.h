@@ -128,6 +128,9 @@ struct Device::Impl {
   void run(const std::function<bool()>& reached);
   bool run_outside();  // the next function of call_outside(), if one is due
   void reserve_leading_room();
+  // Bytes that stay free behind an allocation, and between variables of a module: an access by one behind a
+  // round size would be to the next one.
+  std::uint64_t gap() const { return options.check.gaps() ? Allocator::kAlignment : 0; }
   void abandon(const std::string& reason);
   // Of all launches, timed or not.
   std::uint64_t thread_instructions() const;

@@ -44,8 +44,10 @@ std::string DeviceRuntime::take_output() {
 
 // First fit, by address.
 std::uint64_t DeviceRuntime::allocate(std::uint64_t bytes) {
-  if (bytes == 0 || bytes > UINT64_MAX - kAlignment) return 0;
-  const std::uint64_t needed = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  if (bytes == 0 || bytes > UINT64_MAX - 2 * kAlignment) return 0;
+  // An access by one behind a round size would be to the next allocation.
+  const std::uint64_t gap = checks_ != nullptr && checks_->gaps() ? kAlignment : 0;
+  const std::uint64_t needed = (bytes + kAlignment - 1) / kAlignment * kAlignment + gap;
   const auto hole =
       std::find_if(holes_.begin(), holes_.end(), [&](const auto& h) { return h.second >= needed; });
   if (hole == holes_.end()) return 0;

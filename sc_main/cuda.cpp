@@ -172,7 +172,8 @@ ExitCode cuda(const Words& words) {
             "copies between host and device take no simulated time, and less of the real one")
       .list("check", options.settings.checks, "memory|race|warp|scalar",
             "memory: every access of kernels against allocations, alignment and what has been written; race: "
-            "accesses of threads that no barrier orders; warp: shuffles from threads that do not take part; "
+            "accesses of threads that nothing orders; warp: primitives and barriers without threads that "
+            "they name or read; "
             "scalar: whether one value per warp (scalarization) is what each thread would have by itself; a "
             "program that ends with 0 ends with exit code 3 if anything is found")
       .number("check-reports", options.settings.check_reports, kReportBounds,

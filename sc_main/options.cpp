@@ -146,7 +146,8 @@ Options session_options(SessionOptions& options) {
       .list(
           "check", options.checks, "memory|race|warp|scalar",
           "memory: every access against allocations, alignment and what has been written; race: accesses of "
-          "threads that no barrier orders; warp: shuffles from threads that do not take part; scalar: "
+          "threads that nothing orders; warp: primitives and barriers without threads that they name or "
+          "read; scalar: "
           "whether "
           "one value per warp (scalarization) is what each thread would have by itself, which takes a run "
           "without it, too; exit code 3 if anything is found, 1 if scalar alone finds something")

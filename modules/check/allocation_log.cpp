@@ -1,5 +1,7 @@
 #include "check/allocation_log.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <iterator>
 #include <sstream>
 
@@ -10,12 +12,35 @@ namespace weft::check {
 
 void AllocationLog::allocated(std::uint64_t address, std::uint64_t bytes, const std::string& name) {
   live_[address] = all_.size();
-  all_.push_back({address, bytes, name, name.empty() ? ++numbered_ : 0, launches_, 0, true, false});
+  all_.push_back({address, bytes, name, name.empty() ? ++numbered_ : 0, launches_, 0, true, false, 0});
 }
 
-void AllocationLog::allocated_by_kernel(std::uint64_t address, std::uint64_t bytes) {
+void AllocationLog::allocated_by_kernel(std::uint64_t address, std::uint64_t bytes, const Malloc& by) {
   live_[address] = all_.size();
-  all_.push_back({address, bytes, "", ++numbered_, launches_, 0, true, true});
+  const auto known = std::find_if(mallocs_.begin(), mallocs_.end(), [&](const Malloc& other) {
+    return other.pc == by.pc && other.kernel == by.kernel;
+  });
+  const auto number = static_cast<std::size_t>(known - mallocs_.begin());
+  if (known == mallocs_.end()) mallocs_.push_back(by);
+  all_.push_back({address, bytes, "", ++numbered_, launches_, 0, true, true, number});
+}
+
+std::vector<Report> AllocationLog::leaks() const {
+  std::vector<Report> reports;
+  std::vector<std::size_t> report_of(mallocs_.size(), SIZE_MAX);
+  for (const Allocation& allocation : all_) {
+    if (!allocation.live || !allocation.by_kernel) continue;
+    std::size_t& report = report_of[allocation.by];
+    if (report != SIZE_MAX) {
+      ++reports[report].count;
+      continue;
+    }
+    report = reports.size();
+    const Malloc& by = mallocs_[allocation.by];
+    reports.push_back({"leak", by.kernel, by.pc,
+                       by.text + ": malloc, leak: " + describe(allocation) + " is never freed", 1});
+  }
+  return reports;
 }
 
 std::uint64_t AllocationLog::freed(std::uint64_t address) {

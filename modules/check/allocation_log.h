@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "check/thread_writes.h"
+#include "weft/check/check.h"
 
 namespace weft::check {
 
@@ -20,7 +21,12 @@ class AllocationLog {
   // `name`: of a variable, empty for an allocation of the host.
   void allocated(std::uint64_t address, std::uint64_t bytes, const std::string& name);
   // By malloc, in the running launch.
-  void allocated_by_kernel(std::uint64_t address, std::uint64_t bytes);
+  struct Malloc {
+    std::string kernel;
+    ptx::Pc pc = 0;
+    std::string text;  // kernel, PC and line
+  };
+  void allocated_by_kernel(std::uint64_t address, std::uint64_t bytes, const Malloc& by);
   // Returns its size; 0 if no live allocation starts there.
   std::uint64_t freed(std::uint64_t address);
   void launched() { ++launches_; }
@@ -33,6 +39,8 @@ class AllocationLog {
   bool is_freed(std::uint64_t address) const;
   // What the host has allocated, and the variables of modules, that live, by address.
   std::vector<ImagePart> of_host() const;
+  // What kernels have allocated and nobody has freed, by place, as reports.
+  std::vector<Report> leaks() const;
   // "allocation 2 (...)", of a live one that begins there.
   std::string name_of(std::uint64_t address) const { return describe(all_[live_.at(address)]); }
 
@@ -43,6 +51,7 @@ class AllocationLog {
     std::uint64_t number = 0;          // from 1, in order of allocation
     std::uint64_t made = 0, gone = 0;  // launches before
     bool live = true, by_kernel = false;
+    std::size_t by = 0;  // of mallocs_, if by a kernel
   };
   std::string describe(const Allocation& allocation) const;
   const Allocation* live_at_or_before(std::uint64_t address) const;
@@ -51,6 +60,7 @@ class AllocationLog {
 
   std::vector<Allocation> all_;
   std::map<std::uint64_t, std::size_t> live_;  // by address
+  std::vector<Malloc> mallocs_;
   std::uint64_t launches_ = 0, numbered_ = 0;
 };
 

@@ -1,5 +1,7 @@
 #include "check/checks.h"
 
+#include <utility>
+
 #include "common/number.h"
 #include "weft/common/error.h"
 
@@ -20,10 +22,11 @@ Options options_of(const std::vector<std::string>& names, std::uint64_t reports)
 }
 
 Checks::Checks(const Options& options, std::uint64_t base, std::uint64_t bytes)
-    : log_(options.reports), warp_(options.warp), base_(base) {
+    : log_(options.reports), warp_(options.warp), gaps_(options.gaps()), base_(base) {
   require("reports of checks", options.reports, {1});
   if (options.memory) memory_.emplace(base, bytes, allocations_, log_);
   if (options.race) race_.emplace(base, bytes, allocations_, log_);
+  if (options.warp) barriers_.emplace(log_);
   if (options.scalar) scalar_.emplace(log_);
   if (options.records_writes != nullptr) recorder_.emplace(options.records_writes, log_);
   if (options.scalar && options.compares_writes != nullptr)
@@ -36,7 +39,11 @@ void Checks::allocated(std::uint64_t address, std::uint64_t bytes, const std::st
 }
 
 void Checks::allocated_by_kernel(std::uint64_t address, std::uint64_t bytes) {
-  allocations_.allocated_by_kernel(address, bytes);
+  const ptx::Program& program = allocating_->program;
+  allocations_.allocated_by_kernel(
+      address, bytes,
+      {program.name, allocating_pc_,
+       program.name + ": pc " + std::to_string(allocating_pc_) + ", " + program.place(allocating_pc_)});
   if (memory_) memory_->allocated(address, bytes);
   if (race_) race_->allocated(address, bytes);
 }
@@ -61,12 +68,24 @@ void Checks::reset() {
   log_.clear();
   if (memory_) memory_->reset();
   if (race_) race_->reset();
+  if (barriers_) barriers_->reset();
+  launches_ = done_ = 0;
+}
+
+const std::vector<Report>& Checks::reports() {
+  reports_ = log_.reports();
+  if (memory_ && launches_ == done_) {
+    for (Report& leak : allocations_.leaks()) reports_.push_back(std::move(leak));
+  }
+  return reports_;
 }
 
 void Checks::kernel_started(const execute::Kernel& kernel, unsigned sms) {
   allocations_.launched();
+  ++launches_;
   if (memory_) memory_->kernel_started(kernel, sms);
   if (race_) race_->kernel_started(kernel, sms);
+  if (barriers_) barriers_->kernel_started(kernel, sms);
   if (scalar_) scalar_->kernel_started(kernel, sms);
   if (recorder_) recorder_->kernel_started(kernel);
   if (comparer_) comparer_->kernel_started(kernel, allocations_);
@@ -79,6 +98,7 @@ void Checks::instruction_done(const execute::ObservedInstruction& instruction) {
 }
 
 void Checks::launch_ended(const unsigned char* memory) {
+  ++done_;
   if (recorder_) recorder_->kernel_ended(allocations_, memory, base_);
   if (comparer_) comparer_->kernel_ended(allocations_, memory, base_);
 }
@@ -90,6 +110,7 @@ std::vector<std::string> Checks::not_compared() const {
 void Checks::block_started(unsigned sm, const execute::ResidentBlock& block) {
   if (memory_) memory_->block_started(sm, block);
   if (race_) race_->block_started(sm, block);
+  if (barriers_) barriers_->block_started(sm, block);
   if (scalar_) scalar_->block_started(sm, block);
 }
 
@@ -108,6 +129,24 @@ void Checks::shuffle_from_outside(const execute::ObservedShuffle& shuffle) {
   }
 }
 
+void Checks::members_absent(const execute::ObservedAbsence& absence) {
+  if (!warp_) return;
+  for (std::uint32_t rest = absence.mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
+    log_.add("members absent", absence.kernel->program.name, absence.pc,
+             [&] { return describe(absence, lane); });
+  }
+}
+
+void Checks::ordered(const execute::ObservedOrder& order) {
+  if (memory_) memory_->ordered(order);
+  if (race_) race_->ordered(order);
+}
+
+void Checks::barrier_reached(const execute::ObservedArrival& arrival) {
+  if (barriers_) barriers_->reached(arrival);
+}
+
 void Checks::barrier_arrived(unsigned sm, const execute::ResidentBlock& block, unsigned barrier,
                              unsigned chunk, std::uint32_t mask, bool waits) {
   if (race_) race_->barrier_arrived(sm, block, barrier, chunk, mask, waits);
@@ -116,6 +155,7 @@ void Checks::barrier_arrived(unsigned sm, const execute::ResidentBlock& block, u
 void Checks::barrier_released(unsigned sm, const execute::ResidentBlock& block, unsigned barrier,
                               bool whole) {
   if (race_) race_->barrier_released(sm, block, barrier, whole);
+  if (barriers_) barriers_->released(sm, block, barrier);
 }
 
 void Checks::warp_synchronised(unsigned sm, const execute::ResidentBlock& block, unsigned chunk,

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "check/allocation_log.h"
+#include "check/barrier_checker.h"
 #include "check/memory_checker.h"
 #include "check/race_checker.h"
 #include "check/report.h"
@@ -39,7 +40,11 @@ class Checks final : public execute::AccessObserver {
   void written(std::uint64_t address, std::uint64_t bytes);
   // The launch that was started last is done. `memory`: the device's.
   void launch_ended(const unsigned char* memory);
-  const std::vector<Report>& reports() const { return log_.reports(); }
+  // What has been found until now; what kernels have allocated and nobody has freed until now is a leak,
+  // unless a launch ended before its time.
+  const std::vector<Report>& reports();
+  // Whether room stays free behind what kernels allocate.
+  bool gaps() const { return gaps_; }
   // What has not been compared with the run without scalarization, and why.
   std::vector<std::string> not_compared() const;
   // As after construction.
@@ -49,6 +54,7 @@ class Checks final : public execute::AccessObserver {
   void block_started(unsigned sm, const execute::ResidentBlock& block) override;
   std::uint32_t access(const execute::ObservedAccess& access) override;
   void shuffle_from_outside(const execute::ObservedShuffle& shuffle) override;
+  void members_absent(const execute::ObservedAbsence& absence) override;
   void result_written(unsigned sm, const execute::ResidentBlock& block, unsigned chunk, unsigned lane,
                       std::uint64_t offset, std::uint64_t bytes) override;
   bool sees_instructions() const override { return scalar_.has_value() || recorder_.has_value(); }
@@ -58,6 +64,12 @@ class Checks final : public execute::AccessObserver {
   }
   void instruction_done(const execute::ObservedInstruction& instruction) override;
   const std::string& stop_reason() const override { return log_.stop_reason(); }
+  void allocates(const execute::Kernel& kernel, ptx::Pc pc) override {
+    allocating_ = &kernel;
+    allocating_pc_ = pc;
+  }
+  void ordered(const execute::ObservedOrder& order) override;
+  void barrier_reached(const execute::ObservedArrival& arrival) override;
   void barrier_arrived(unsigned sm, const execute::ResidentBlock& block, unsigned barrier, unsigned chunk,
                        std::uint32_t mask, bool waits) override;
   void barrier_released(unsigned sm, const execute::ResidentBlock& block, unsigned barrier,
@@ -73,8 +85,13 @@ class Checks final : public execute::AccessObserver {
   std::optional<ScalarChecker> scalar_;
   std::optional<WriteRecorder> recorder_;
   std::optional<WriteComparer> comparer_;
-  const bool warp_;
+  std::optional<BarrierChecker> barriers_;
+  const bool warp_, gaps_;
   const std::uint64_t base_;
+  const execute::Kernel* allocating_ = nullptr;  // who calls malloc
+  ptx::Pc allocating_pc_ = 0;
+  std::uint64_t launches_ = 0, done_ = 0;
+  std::vector<Report> reports_;  // with leaks
 };
 
 }  // namespace weft::check

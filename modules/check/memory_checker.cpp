@@ -11,6 +11,7 @@ namespace {
 constexpr const char* kOutOfBounds = "out of bounds";
 constexpr const char* kUseAfterFree = "use after free";
 constexpr const char* kMisaligned = "misaligned";
+constexpr const char* kUnderWay = "copy under way";
 constexpr const char* kUninitialised = "uninitialised read";
 
 // Room for one bit per byte, in whole words, and one more for elements at the end.
@@ -80,6 +81,7 @@ void MemoryChecker::block_started(unsigned sm, const execute::ResidentBlock& blo
   slot.shared.assign((shared_bytes_ + 63) / 64 + 1, 0);
   // The system software has set up its own part.
   Bits{slot.shared.data(), shared_bytes_}.fill(own_shared_bytes_, shared_bytes_ - own_shared_bytes_, true);
+  slot.copies.start(block.threads, shared_bytes_);
   slot.local.assign(local_bytes_ == 0 ? 0 : local_words_ * block.threads, 0);
 }
 
@@ -92,6 +94,7 @@ std::uint32_t MemoryChecker::access(const execute::ObservedAccess& access) {
       case ptx::Space::kShared: {
         Bits written{slot_of(access.sm, access.block).shared.data(), shared_bytes_};
         fine = check_lane(access, lane, written, nullptr, access.address[lane]);
+        if (fine) check_copies(access, lane, slot_of(access.sm, access.block).copies);
         break;
       }
       case ptx::Space::kLocal: {
@@ -109,6 +112,31 @@ std::uint32_t MemoryChecker::access(const execute::ObservedAccess& access) {
     if (!fine) allowed &= ~(1u << lane);
   }
   return allowed;
+}
+
+// Copies that overlap are left to their program.
+void MemoryChecker::check_copies(const execute::ObservedAccess& access, unsigned lane,
+                                 CopiesUnderWay& copies) {
+  if (access.op.instruction->op == ptx::Opcode::kCopyAsync) {
+    copies.copy(thread_of(access, lane), access.address[lane], access.bytes);
+  } else if (copies.touches(access.address[lane], access.bytes)) {
+    log_.add(kUnderWay, access.kernel->program.name, access.pc, [&] {
+      return describe(access, lane) +
+             " of what an asynchronous copy writes, for which its thread has not waited "
+             "(cp.async.wait_group, "
+             ".wait_all): " +
+             place(access, lane);
+    });
+  }
+}
+
+void MemoryChecker::ordered(const execute::ObservedOrder& order) {
+  const ptx::Instruction& in = order.kernel->program.code[order.pc];
+  if (in.op == ptx::Opcode::kMembar) return;
+  CopiesUnderWay& copies = slot_of(order.sm, *order.block).copies;
+  const std::uint32_t first = (order.chunk - order.block->first_chunk) * isa::kLanes;
+  for (std::uint32_t rest = order.mask; rest != 0; rest &= rest - 1)
+    copies.order(first + static_cast<std::uint32_t>(__builtin_ctz(rest)), in);
 }
 
 void MemoryChecker::result_written(unsigned sm, const execute::ResidentBlock& block, std::uint32_t thread,

@@ -1,6 +1,6 @@
 // --check memory: every byte that a thread accesses belongs to a live allocation or variable (not only to a
 // mapped page), to its block's shared or its own local memory; addresses are aligned; what is read has been
-// written.
+// written, and not by an asynchronous copy that nobody has waited for.
 //
 // Two bits per byte of device memory (may be accessed; has been written), one per byte of shared and of local
 // memory of the resident threads. A refused access does not happen: the thread goes on, a register that would
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "check/allocation_log.h"
+#include "check/copies_under_way.h"
 #include "check/report.h"
 #include "execute/access_observer.h"
 #include "weft/gddr5/memory_image.h"
@@ -33,6 +34,8 @@ class MemoryChecker {
   void kernel_started(const execute::Kernel& kernel, unsigned sms);
   void block_started(unsigned sm, const execute::ResidentBlock& block);
   std::uint32_t access(const execute::ObservedAccess& access);
+  // Groups of asynchronous copies are closed, or waited for.
+  void ordered(const execute::ObservedOrder& order);
   // Bytes of a thread's local memory, by the device runtime.
   void result_written(unsigned sm, const execute::ResidentBlock& block, std::uint32_t thread,
                       std::uint64_t offset, std::uint64_t bytes);
@@ -56,11 +59,13 @@ class MemoryChecker {
   };
   struct Slot {
     std::vector<std::uint64_t> shared, local;  // local: local_words_ per thread
+    CopiesUnderWay copies;
   };
 
   Slot& slot_of(unsigned sm, const execute::ResidentBlock& block);
   bool check_lane(const execute::ObservedAccess& access, unsigned lane, Bits& written, const Bits* accessible,
                   std::uint64_t offset);
+  void check_copies(const execute::ObservedAccess& access, unsigned lane, CopiesUnderWay& copies);
   void report(const char* kind, const execute::ObservedAccess& access, unsigned lane);
   std::string place(const execute::ObservedAccess& access, unsigned lane) const;
 

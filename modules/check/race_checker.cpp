@@ -10,7 +10,9 @@ namespace weft::check {
 namespace {
 
 bool is_strong(const ptx::Instruction& in) {
-  return in.op == ptx::Opcode::kAtom || in.op == ptx::Opcode::kRed || in.is_volatile;
+  const bool atomic = in.op == ptx::Opcode::kAtom || in.op == ptx::Opcode::kRed;
+  const bool ordered = (in.op == ptx::Opcode::kLd || in.op == ptx::Opcode::kSt) && in.mode == ptx::Mode::kAll;
+  return atomic || ordered || in.is_volatile;
 }
 
 // The bytes that a lane stores.
@@ -36,10 +38,12 @@ RaceChecker::RaceChecker(std::uint64_t base, std::uint64_t bytes, const Allocati
 void RaceChecker::reset() {
   for (auto& page : pages_) page.reset();
   slots_.clear();
+  released_.clear();
 }
 
 void RaceChecker::kernel_started(const execute::Kernel& kernel, unsigned sms) {
   ++launch_;
+  released_.clear();
   grid_ = kernel.launch.grid;
   slots_per_sm_ = kernel.occupancy.resident;
   slots_.resize(std::max(slots_.size(), std::size_t{sms} * slots_per_sm_));
@@ -55,22 +59,71 @@ void RaceChecker::block_started(unsigned sm, const execute::ResidentBlock& block
   Slot& slot = slot_of(sm, block);
   slot.clock.start(block.threads);
   slot.block = number_in(grid_, block.index);
+  slot.releases.start(slot.block, block.threads);
+  slot.released.clear();
   for (Page& page : slot.shared) page.launch = 0;
 }
 
 void RaceChecker::barrier_arrived(unsigned sm, const execute::ResidentBlock& block, unsigned barrier,
                                   unsigned chunk, std::uint32_t mask, bool waits) {
-  slot_of(sm, block).clock.arrive(barrier, chunk - block.first_chunk, mask, waits);
+  Slot& slot = slot_of(sm, block);
+  const std::uint32_t first = (chunk - block.first_chunk) * isa::kLanes;
+  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1)
+    slot.releases.arrive(barrier, first + static_cast<std::uint32_t>(__builtin_ctz(rest)), waits, slot.clock);
+  slot.clock.arrive(barrier, chunk - block.first_chunk, mask, waits);
 }
 
 void RaceChecker::barrier_released(unsigned sm, const execute::ResidentBlock& block, unsigned barrier,
                                    bool whole) {
-  slot_of(sm, block).clock.release(barrier, whole);
+  Slot& slot = slot_of(sm, block);
+  slot.releases.release(barrier);
+  slot.clock.release(barrier, whole);
 }
 
 void RaceChecker::warp_synchronised(unsigned sm, const execute::ResidentBlock& block, unsigned chunk,
                                     std::uint32_t mask) {
-  slot_of(sm, block).clock.synchronise(chunk - block.first_chunk, mask);
+  Slot& slot = slot_of(sm, block);
+  slot.releases.synchronise((chunk - block.first_chunk) * isa::kLanes, mask, slot.clock);
+  slot.clock.synchronise(chunk - block.first_chunk, mask);
+}
+
+void RaceChecker::ordered(const execute::ObservedOrder& order) {
+  const ptx::Instruction& in = order.kernel->program.code[order.pc];
+  if (in.op != ptx::Opcode::kMembar) return;
+  Slot& slot = slot_of(order.sm, *order.block);
+  const std::uint32_t first = (order.chunk - order.block->first_chunk) * isa::kLanes;
+  for (std::uint32_t rest = order.mask; rest != 0; rest &= rest - 1)
+    slot.releases.fence(first + static_cast<std::uint32_t>(__builtin_ctz(rest)), in.mode == ptx::Mode::kAll,
+                        slot.clock);
+}
+
+// What the thread's strong access releases and acquires.
+void RaceChecker::hand_over(const execute::ObservedAccess& access, unsigned lane, std::uint64_t offset) {
+  const ptx::Instruction& in = *access.op.instruction;
+  BlockReleases& releases = slot_of(access.sm, access.block).releases;
+  const std::uint32_t thread = thread_of(access, lane);
+  using Kind = execute::ObservedAccess::Kind;
+  BlockReleases::Strong how;
+  how.reads = access.kind != Kind::kStore;
+  how.writes = access.kind != Kind::kLoad;
+  how.acquires = in.acquires;
+  how.releases = in.releases;
+  if (in.atomic == ptx::Atomic::kCas) {  // one that fails writes nothing
+    std::uint8_t compared[16] = {};
+    stored_bytes(access, lane, compared);
+    how.writes = std::memcmp(compared, access.memory + offset, access.bytes) == 0;
+  }
+  ReleasedWords& words = words_of(access);
+  auto word = words.find(offset / 4);
+  if (word == words.end()) {
+    if (!releases.publishes(thread, how)) return;
+    word = words.try_emplace(offset / 4).first;
+  }
+  releases.access(thread, how, word->second, slot_of(access.sm, access.block).clock);
+}
+
+ReleasedWords& RaceChecker::words_of(const execute::ObservedAccess& access) {
+  return access.space == ptx::Space::kShared ? slot_of(access.sm, access.block).released : released_;
 }
 
 // Null for an address outside of its memory: that is the business of another check. Null for the system
@@ -133,11 +186,18 @@ void RaceChecker::access(const execute::ObservedAccess& access, std::uint32_t ma
     const std::uint64_t first = offset % kPageBytes >> page->shift;
     const std::uint64_t last = (offset % kPageBytes + size - 1) >> page->shift;
     for (std::uint64_t i = first; i <= last; ++i) check(access, lane, page->cells[i], now, mask);
+    if (now.strong) {
+      hand_over(access, lane, offset);
+    } else if (ReleasedWords& words = words_of(access);
+               !words.empty() && access.kind != execute::ObservedAccess::Kind::kLoad) {
+      words.erase(offset / 4);
+    }
   }
 }
 
 bool RaceChecker::ordered(const Slot& slot, const Mark& before, const Mark& now) const {
-  if (before.block != now.block) return false;
+  if (before.block != now.block)
+    return before.clock <= slot.releases.known(now.thread, before.block, before.thread);
   return before.thread == now.thread || before.clock <= slot.clock.known(now.thread, before.thread);
 }
 

@@ -2,10 +2,10 @@
 // writes, not both are atomic, and no barrier orders them.
 //
 // Ordered are: what one thread does; what lies on two sides of a barrier that both threads pass (bar.sync,
-// bar.arrive and bar.sync, bar.warp.sync); launches. Two threads of one warp are not ordered by running in
-// the same instruction. Atomics and accesses with .volatile, .relaxed, .acquire, .release never race with
-// each other (PTX ISA, memory consistency model: morally strong operations), but they order nothing else
-// here: data handed from block to block behind a fence and an atomic is reported.
+// bar.arrive and bar.sync, bar.warp.sync); what one thread releases and another acquires (releases.h);
+// launches. Two threads of one warp are not ordered by running in the same instruction. Atomics and accesses
+// with .volatile, .relaxed, .acquire, .release never race with each other (PTX ISA, memory consistency model:
+// morally strong operations).
 //
 // Each word remembers its last write and its last read, and of each the last one by another thread; bytes
 // apart where a page sees narrower accesses. So a race is found if its first access is still one of those.
@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "check/allocation_log.h"
+#include "check/releases.h"
 #include "check/report.h"
 #include "check/sync_clock.h"
 #include "execute/access_observer.h"
@@ -39,6 +40,8 @@ class RaceChecker {
   void barrier_released(unsigned sm, const execute::ResidentBlock& block, unsigned barrier, bool whole);
   void warp_synchronised(unsigned sm, const execute::ResidentBlock& block, unsigned chunk,
                          std::uint32_t mask);
+  // Threads execute a fence.
+  void ordered(const execute::ObservedOrder& order);
 
  private:
   // Who accessed a cell, and when.
@@ -64,6 +67,8 @@ class RaceChecker {
     SyncClock clock;
     std::uint64_t block = 0;
     std::vector<Page> shared;
+    BlockReleases releases;
+    ReleasedWords released;  // of shared memory
   };
 
   Slot& slot_of(unsigned sm, const execute::ResidentBlock& block);
@@ -72,6 +77,8 @@ class RaceChecker {
   void check(const execute::ObservedAccess& access, unsigned lane, Cell& cell, const Mark& now,
              std::uint32_t mask);
   bool ordered(const Slot& slot, const Mark& before, const Mark& now) const;
+  ReleasedWords& words_of(const execute::ObservedAccess& access);
+  void hand_over(const execute::ObservedAccess& access, unsigned lane, std::uint64_t offset);
   void report(const execute::ObservedAccess& access, unsigned lane, const Mark& before, bool before_writes,
               std::uint32_t mask);
   bool writes_equal(const execute::ObservedAccess& access, unsigned lane, const Mark& before,
@@ -83,6 +90,7 @@ class RaceChecker {
   ReportLog& log_;
   std::vector<std::unique_ptr<Page>> pages_;  // of device memory, made when touched
   std::vector<Slot> slots_;
+  ReleasedWords released_;  // of device memory, in this launch
   unsigned slots_per_sm_ = 0;
   std::uint64_t launch_ = 0;
   std::array<std::uint32_t, 3> grid_{1, 1, 1};  // of the running launch

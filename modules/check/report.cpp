@@ -112,4 +112,16 @@ std::string describe(const execute::ObservedShuffle& shuffle, unsigned lane) {
   return out.str();
 }
 
+std::string describe(const execute::ObservedArrival& arrival, unsigned lane) {
+  return place_of(arrival, *arrival.block, lane);
+}
+
+std::string describe(const execute::ObservedAbsence& absence, unsigned lane) {
+  std::ostringstream out;
+  out << place_of(absence, *absence.block, lane) << name_of(absence.kernel->program.code[absence.pc].op)
+      << " with member mask " << hex(absence.members) << " executes without " << hex(absence.absent)
+      << ", which wait at a reconvergence point or a barrier of the block for threads that execute it";
+  return out.str();
+}
+
 }  // namespace weft::check

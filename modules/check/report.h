@@ -39,8 +39,12 @@ std::string describe(const execute::ObservedAccess& access, unsigned lane);
 // "kernel: thread (0,0,0) of block (0,0,0), pc 7, file.cu:12 (kernel.ptx:40:3): shfl reads lane 16 of its
 // warp, which has exited ..."
 std::string describe(const execute::ObservedShuffle& shuffle, unsigned lane);
+// "kernel: thread (0,0,0) of block (0,0,0), pc 7, file.cu:12 (kernel.ptx:40:3): shfl with member mask
+// 0xffffffff executes without 0xfffff000 ..."
+std::string describe(const execute::ObservedAbsence& absence, unsigned lane);
 // "kernel: thread (1,0,0) of block (0,0,0), pc 7, file.cu:12 (kernel.ptx:40:3): "
 std::string place(const execute::ObservedInstruction& instruction, unsigned lane);
+std::string describe(const execute::ObservedArrival& arrival, unsigned lane);
 std::string thread_name(const execute::Kernel& kernel, std::uint64_t block, std::uint32_t thread);
 std::string verb_of(const ptx::Instruction& in);
 // Number of the lane's thread in its block, and of its block in the grid.

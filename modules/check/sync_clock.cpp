@@ -34,6 +34,12 @@ void SyncClock::join(std::vector<Clock>& into, std::uint32_t thread) const {
   }
 }
 
+std::vector<SyncClock::Clock> SyncClock::all_known(std::uint32_t thread) const {
+  std::vector<Clock> clocks(threads_);
+  for (std::uint32_t other = 0; other < threads_; ++other) clocks[other] = known(thread, other);
+  return clocks;
+}
+
 void SyncClock::learn(std::uint32_t thread, const std::vector<Clock>& joined) {
   if (extra_.empty()) extra_.assign(std::size_t{threads_} * threads_, 0);
   Clock* row = extra_.data() + std::size_t{thread} * threads_;

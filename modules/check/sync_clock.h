@@ -40,6 +40,13 @@ class SyncClock {
   // The threads of the mask synchronise with each other.
   void synchronise(unsigned word, std::uint32_t mask);
 
+  // What the thread knows of each.
+  std::vector<Clock> all_known(std::uint32_t thread) const;
+  // The thread learns what another one has published.
+  void learn(std::uint32_t thread, const std::vector<Clock>& joined);
+  // What the thread does from here on is apart from what it has done until now, at the clock returned.
+  Clock tick(std::uint32_t thread) { return own_[thread]++; }
+
  private:
   struct Barrier {
     ThreadSet waiting{};
@@ -47,7 +54,6 @@ class SyncClock {
     std::vector<Clock> joined;  // by thread: known to who arrived early and went on; empty: nobody did
   };
   void join(std::vector<Clock>& into, std::uint32_t thread) const;
-  void learn(std::uint32_t thread, const std::vector<Clock>& joined);
 
   std::uint32_t threads_ = 0;
   std::vector<Clock> own_;    // from 1

@@ -47,6 +47,39 @@ struct ObservedShuffle {
   std::uint32_t members = 0;
 };
 
+// Threads that execute a warp-level primitive without members that live.
+struct ObservedAbsence {
+  const Kernel* kernel = nullptr;
+  ptx::Pc pc = 0;
+  unsigned sm = 0;
+  const ResidentBlock* block = nullptr;
+  unsigned chunk = 0;         // of the SM's positions
+  std::uint32_t mask = 0;     // threads that execute it
+  std::uint32_t members = 0;  // that it names
+  std::uint32_t absent = 0;   // of those, who waits for threads that execute it
+};
+
+// Threads that execute a fence (membar, fence), or cp.async.commit_group, .wait_group or .wait_all.
+struct ObservedOrder {
+  const Kernel* kernel = nullptr;
+  ptx::Pc pc = 0;
+  unsigned sm = 0;
+  const ResidentBlock* block = nullptr;
+  unsigned chunk = 0;      // of the SM's positions
+  std::uint32_t mask = 0;  // threads that execute it
+};
+
+// Threads that arrive at a block barrier.
+struct ObservedArrival {
+  const Kernel* kernel = nullptr;
+  ptx::Pc pc = 0;
+  unsigned sm = 0;
+  const ResidentBlock* block = nullptr;
+  unsigned chunk = 0;      // of the SM's positions
+  std::uint32_t mask = 0;  // threads that arrive
+  unsigned barrier = 0;
+};
+
 // An instruction of an SM, for threads of one chunk.
 struct ObservedInstruction {
   const Kernel* kernel = nullptr;
@@ -57,6 +90,12 @@ struct ObservedInstruction {
   std::uint32_t mask = 0, executing = 0;  // threads of the issue; those whose guard holds
   RegisterFile* registers = nullptr;
 };
+
+// Whether the instruction is shown by `ordered`.
+inline bool orders(const ptx::Instruction& in) {
+  return in.op == ptx::Opcode::kMembar || in.op == ptx::Opcode::kCopyCommit ||
+         in.op == ptx::Opcode::kCopyWait;
+}
 
 class AccessObserver {
  public:
@@ -75,12 +114,20 @@ class AccessObserver {
   virtual std::uint32_t access(const ObservedAccess& access) = 0;
   // Before the shuffle executes.
   virtual void shuffle_from_outside(const ObservedShuffle& shuffle) = 0;
+  // Before the primitive executes, once for each place that its threads have come from.
+  virtual void members_absent(const ObservedAbsence& /*absence*/) {}
   // A function of the device runtime has written its result into the thread's local memory.
   virtual void result_written(unsigned sm, const ResidentBlock& block, unsigned chunk, unsigned lane,
                               std::uint64_t offset, std::uint64_t bytes) = 0;
   // Why the launch has to end now; empty: it need not.
   virtual const std::string& stop_reason() const = 0;
 
+  // A thread is about to call malloc.
+  virtual void allocates(const Kernel& /*kernel*/, ptx::Pc /*pc*/) {}
+  // Accesses of the threads are put in order with each other, or their copies waited for.
+  virtual void ordered(const ObservedOrder& /*order*/) {}
+  // From which instruction threads come to a block barrier, before barrier_arrived.
+  virtual void barrier_reached(const ObservedArrival& /*arrival*/) {}
   // Threads arrive at a block barrier; `waits`: until it is released (bar.sync), else they go on
   // (bar.arrive).
   virtual void barrier_arrived(unsigned sm, const ResidentBlock& block, unsigned barrier, unsigned chunk,

@@ -59,6 +59,8 @@ class BlockBarrier {
   }
 
   std::uint32_t arrived() const { return arrived_; }
+  // Lanes of a chunk of the block that have arrived.
+  std::uint32_t arrived_of(unsigned chunk) const { return masks_[chunk]; }
   // The number of threads that the barrier is for; 0: all that live.
   std::uint32_t expected() const { return expected_; }
   std::uint32_t votes() const { return votes_; }

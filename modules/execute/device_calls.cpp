@@ -23,6 +23,7 @@ bool DeviceCalls::run(const Access& access) {
       wrong = {FaultKind::kStackOverflow, "functions called too deeply overflow the thread's stack of " +
                                               std::to_string(local_bytes) + " bytes (cudaLimitStackSize)"};
     } else {
+      if (in.system == ptx::SystemCall::kAllocate) watch_.allocates(access.pc);
       wrong = call(in.system, area, {access.block, access.chunk, lane});
     }
     if (wrong) return faults_.refuse(wrong.kind, access, lane, wrong.text);

@@ -12,6 +12,11 @@ std::uint32_t Synchroniser::Runner::ending(const ResidentBlock& /*block*/, unsig
   return 0;
 }
 
+std::uint32_t Synchroniser::Runner::held_back(const ResidentBlock& /*block*/, unsigned /*chunk*/,
+                                              const std::uint32_t* /*standing*/) const {
+  return 0;
+}
+
 std::uint32_t Synchroniser::Runner::waiting_to_exit(const ResidentBlock& /*block*/) const {
   return 0;
 }
@@ -28,6 +33,7 @@ Synchroniser::Synchroniser(std::string name, unsigned sm, Executor& executor,
 void Synchroniser::start_kernel(const Kernel& kernel) {
   kernel_ = &kernel;
   live_.assign(std::size_t{kernel.occupancy.resident} * kernel.chunks_per_block, 0);
+  standing_.assign(live_.size(), 0);
   gatherings_.clear();
 }
 
@@ -133,18 +139,89 @@ Fault Synchroniser::gather(const Participants& threads, unsigned chunk, std::uin
                     "\n" + dump_gatherings());
 }
 
-Fault Synchroniser::release_gatherings() {
+Fault Synchroniser::release(const Gathering& g) {
+  const ResidentBlock& block = blocks_[g.slot];
   Fault fault;
-  gatherings_.release_complete(
-      [&](const Gathering& g) { return missing(blocks_[g.slot], g.chunk, g.mask, g.arrived); },
-      [&](const Gathering& g) {
-        const ResidentBlock& block = blocks_[g.slot];
-        if (!executor_.across_lanes(g.parts.data(), g.count, g.chunk, block) && !fault)
-          fault = executor_.fault();
-        synchronised(*g.parts[0].op, g.chunk, g.arrived, block);
-        runner_.gathered(block, g.chunk, g.arrived);
-      });
+  if (!executor_.across_lanes(g.parts.data(), g.count, g.chunk, block)) fault = executor_.fault();
+  synchronised(*g.parts[0].op, g.chunk, g.arrived, block);
+  runner_.gathered(block, g.chunk, g.arrived);
   return fault;
+}
+
+Fault Synchroniser::release_gatherings() {
+  Fault first;
+  const auto let_go = [&](const Gathering& g) {
+    const Fault fault = release(g);
+    if (fault && !first) first = fault;
+  };
+  gatherings_.release_complete(
+      [&](const Gathering& g) { return missing(blocks_[g.slot], g.chunk, g.mask, g.arrived); }, let_go);
+  while (!gatherings_.empty() && !first) {
+    const Gathering* const found = oldest_without_hope();
+    if (found == nullptr) break;
+    const Gathering g = gatherings_.take(*found);
+    if (observer_ != nullptr) tell_absence(g);
+    let_go(g);
+  }
+  return first;
+}
+
+// Lanes of the chunk that wait at a barrier of the whole block, which opens for nobody before all have come
+// that live.
+std::uint32_t Synchroniser::at_whole_barriers(const ResidentBlock& block, unsigned chunk) const {
+  const BlockBarriers& barriers = barriers_[block.slot];
+  std::uint32_t lanes = 0;
+  for (std::uint32_t rest = barriers.in_use; rest != 0; rest &= rest - 1) {
+    const BlockBarrier& barrier = barriers.all[first_lane(rest)];
+    if (barrier.expected() == 0) lanes |= barrier.arrived_of(chunk - block.first_chunk);
+  }
+  return lanes;
+}
+
+// The oldest gathering whose missing members wait at a reconvergence point or a block barrier for threads
+// that will not come: those of this gathering, or of others of which the same holds. Null: there is none.
+//
+// Of all gatherings, those are left out one by one that somebody may still come to; what is left waits for
+// itself. A member that waits at another primitive comes when that one is let go, so its own waits for it.
+const Gathering* Synchroniser::oldest_without_hope() {
+  std::fill(standing_.begin(), standing_.end(), 0u);
+  for (const Gathering& g : gatherings_.all()) standing_[g.chunk] |= g.arrived;
+  const auto hopeless = [this](const Gathering& g, std::uint32_t others) {
+    const ResidentBlock& block = blocks_[g.slot];
+    std::uint32_t awaited = missing(block, g.chunk, g.mask, g.arrived) & ~others;
+    if (awaited != 0) awaited &= ~at_whole_barriers(block, g.chunk);
+    if (awaited != 0) awaited &= ~runner_.held_back(block, g.chunk, standing_.data());
+    return awaited == 0;
+  };
+  const auto stands = [this](const Gathering& g) { return (standing_[g.chunk] & g.arrived) != 0; };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const Gathering& g : gatherings_.all()) {
+      if (!stands(g) || hopeless(g, standing_[g.chunk])) continue;
+      standing_[g.chunk] &= ~g.arrived;
+      changed = true;
+    }
+  }
+  for (const Gathering& g : gatherings_.all()) {
+    if (stands(g) && hopeless(g, 0)) return &g;
+  }
+  return nullptr;
+}
+
+void Synchroniser::tell_absence(const Gathering& g) const {
+  const ResidentBlock& block = blocks_[g.slot];
+  ObservedAbsence absence;
+  absence.kernel = kernel_;
+  absence.sm = sm_;
+  absence.block = &block;
+  absence.chunk = g.chunk;
+  absence.members = g.mask;
+  absence.absent = missing(block, g.chunk, g.mask, g.arrived);
+  for (unsigned i = 0; i < g.count; ++i) {
+    absence.pc = g.parts[i].pc;
+    absence.mask = g.parts[i].lanes;
+    observer_->members_absent(absence);
+  }
 }
 
 std::string Synchroniser::dump() const {

@@ -26,11 +26,14 @@ class Synchroniser {
     virtual ~Runner() = default;
     // Lanes of a chunk that will end and wait for nothing else than to be let go: nobody waits for them.
     virtual std::uint32_t ending(const ResidentBlock& block, unsigned chunk) const;
+    // Lanes of a chunk that cannot go on before one of the `standing` threads does (a word for each chunk).
+    virtual std::uint32_t held_back(const ResidentBlock& block, unsigned chunk,
+                                    const std::uint32_t* standing) const;
     // Threads of the block that wait, for others of their warp, at an instruction that ends them.
     virtual std::uint32_t waiting_to_exit(const ResidentBlock& block) const;
     // All have arrived at the barrier: those that wait there go on.
     virtual void barrier_opened(const ResidentBlock& block, unsigned barrier) = 0;
-    // All members of a primitive have come, and it is done: these, which waited, go on.
+    // All members of a primitive that can come have, and it is done: these, which waited, go on.
     virtual void gathered(const ResidentBlock& block, unsigned chunk, std::uint32_t lanes) = 0;
   };
   using Barriers = std::array<BlockBarrier, BlockBarrier::kPerBlock>;
@@ -85,7 +88,8 @@ class Synchroniser {
   Fault perform(const Participants& threads, unsigned chunk, const ResidentBlock& block);
   // The threads wait for the members that are missing. A fault: those wait for something else.
   Fault gather(const Participants& threads, unsigned chunk, std::uint32_t mask, const ResidentBlock& block);
-  // Lets go whose members have all come or are gone. The first fault among them.
+  // Lets go whose members have all come, are gone, or cannot come before these go on: they wait at a
+  // reconvergence point or a block barrier for these. The first fault among them.
   Fault release_gatherings();
   const WarpGatherings& gatherings() const { return gatherings_; }
 
@@ -106,6 +110,10 @@ class Synchroniser {
   Fault refuse(const Participants& threads, unsigned chunk, unsigned lane, const ResidentBlock& block,
                const std::string& why) const;
   void synchronised(const Operation& op, unsigned chunk, std::uint32_t lanes, const ResidentBlock& block);
+  Fault release(const Gathering& gathering);
+  std::uint32_t at_whole_barriers(const ResidentBlock& block, unsigned chunk) const;
+  const Gathering* oldest_without_hope();
+  void tell_absence(const Gathering& gathering) const;
   std::string dump_gatherings() const;
   // Lanes of a chunk of the block, counted from its first, that will never arrive.
   auto gone(const ResidentBlock& block) const {
@@ -124,6 +132,7 @@ class Synchroniser {
   const Kernel* kernel_ = nullptr;
   std::vector<BlockBarriers> barriers_;  // by slot
   std::vector<std::uint32_t> live_;      // by chunk
+  std::vector<std::uint32_t> standing_;  // by chunk; of oldest_without_hope
   WarpGatherings gatherings_;
   std::uint64_t opened_ = 0;
 };
@@ -149,6 +158,7 @@ Fault Synchroniser::arrive(const Participants& threads, unsigned chunk, const Re
     const std::string wrong = arrive_at(arrival, block);
     if (!wrong.empty()) return refuse(threads, chunk, lane, block, wrong);
     if (observer_ != nullptr) {
+      observer_->barrier_reached({kernel_, threads.pc, sm_, &block, chunk, arrival.lanes, arrival.number});
       observer_->barrier_arrived(sm_, block, arrival.number, chunk, arrival.lanes,
                                  kind != ptx::BarrierKind::kArrive);
     }

@@ -79,6 +79,13 @@ class WarpGatherings {
     return Mismatch::kNone;
   }
 
+  // Forgets the gathering, one of all(), and returns it.
+  Gathering take(const Gathering& gathering) {
+    const Gathering taken = gathering;
+    gatherings_.erase(gatherings_.begin() + (&gathering - gatherings_.data()));
+    return taken;
+  }
+
   // Calls release(gathering) for each one of which no member is missing, oldest first, and forgets it.
   // `expected(gathering)`: members that have to come.
   template <class Expected, class Release>

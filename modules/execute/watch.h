@@ -49,6 +49,9 @@ class Watch {
     shuffle.sm = sm_;
     observer_->shuffle_from_outside(shuffle);
   }
+  void allocates(ptx::Pc pc) const {
+    if (on()) observer_->allocates(*state_.kernel, pc);
+  }
   void result_written(const AddressSpaces::Thread& thread, std::uint64_t offset, std::uint64_t bytes) const {
     if (on()) observer_->result_written(sm_, thread.block, thread.chunk, thread.lane, offset, bytes);
   }

@@ -210,6 +210,8 @@ void Engine::run_path(unsigned chunk, Path& path, ptx::Pc limit) {
         break;
       case MicroOp::Kind::kControl:
         --turn_;
+        if (observer_ != nullptr && active != 0 && execute::orders(kernel_->program.code[pc]))
+          observer_->ordered({kernel_, pc, 0, &block_, chunk, active});
         ++pc;
         break;
       case MicroOp::Kind::kBarrier:

@@ -16,6 +16,7 @@ void Engine::arrive(ptx::Pc pc, unsigned chunk, Path& path, std::uint32_t lanes)
       });
   if (fault) return stop(fault);
   synchroniser_.open_barriers(block_);
+  release_gatherings();  // others of the warp may wait for threads that now wait here
 }
 
 void Engine::barrier_opened(const execute::ResidentBlock& /*block*/, unsigned barrier) {

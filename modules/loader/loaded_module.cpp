@@ -36,11 +36,11 @@ texture::Sampler sampler_of(const ptx::SamplerState& state) {
 }  // namespace
 
 LoadedModule::LoadedModule(std::vector<ptx::Module> modules, const Place& place, const Write& write,
-                           std::uint64_t& next_function, const Place& place_managed)
+                           std::uint64_t& next_function, const Place& place_managed, std::uint64_t gap)
     : modules_(std::move(modules)), symbols_(modules_.size()) {
   for (std::size_t m = 0; m < modules_.size(); ++m) linked_.push_back({&modules_[m], &symbols_[m]});
   collect_kernels();
-  place_variables(place, place_managed);
+  place_variables(place, place_managed, gap);
   const std::vector<ptx::Symbols> placed = symbols_;
   link_variables();
   link_functions(next_function);
@@ -67,7 +67,7 @@ void LoadedModule::collect_kernels() {
   }
 }
 
-void LoadedModule::place_variables(const Place& place, const Place& place_managed) {
+void LoadedModule::place_variables(const Place& place, const Place& place_managed, std::uint64_t gap) {
   std::vector<ptx::Symbols> apart(modules_.size());
   std::uint64_t end = 0;
   for (std::size_t m = 0; m < modules_.size(); ++m) {
@@ -83,7 +83,8 @@ void LoadedModule::place_variables(const Place& place, const Place& place_manage
         apart[m][variable.name] = place_managed(std::max<std::uint64_t>(variable.size, 1));
         continue;
       }
-      const std::uint64_t offset = (end + align - 1) / align * align;
+      const std::uint64_t first = end == 0 ? 0 : end + gap;
+      const std::uint64_t offset = (first + align - 1) / align * align;
       // Sizes come from a file: their sum must not wrap around into something small.
       if (__builtin_add_overflow(offset, variable.size, &end)) {
         throw InputError(file, "its variables take more than 2^64 bytes");

@@ -104,6 +104,7 @@ void read_load(Modifiers& m, Operation& o) {
   i.is_volatile = groups.seen(kVolatile);
   i.fresh = i.fresh || i.is_volatile || i.system_scope;
   i.non_coherent = groups.seen(kNonCoherent);
+  if (groups.seen(kOrder)) i.mode = Mode::kAll;
   i.constant_cache = i.space == Space::kParam || i.space == Space::kConst;
   check_order(m, groups);
   check_vector(m, i);
@@ -123,6 +124,7 @@ void read_store(Modifiers& m, Operation& o) {
   }
   i.type = m.type(kMemoryTypes);
   i.is_volatile = groups.seen(kVolatile);
+  if (groups.seen(kOrder)) i.mode = Mode::kAll;
   check_order(m, groups);
   check_vector(m, i);
   if (i.space == Space::kConst) m.illegal("constant memory cannot be written");
@@ -206,11 +208,13 @@ void read_convert_address(Modifiers& m, Operation& o) {
 void read_fence(Modifiers& m, Operation& o) {
   Instruction& i = o.instruction;
   i.acquires = i.releases = true;
-  if (m.mnemonic() == "membar") {
+  const bool membar = m.mnemonic() == "membar";
+  bool ignored = true;
+  if (!membar) m.take({{"sc", true}, {"acq_rel", true}, {"acquire", true}, {"release", true}}, ignored);
+  if (m.peek() != "cta") i.mode = Mode::kAll;
+  if (membar) {
     m.need({{"cta", false}, {"gl", false}, {"sys", true}}, i.system_scope);
   } else {
-    bool ignored = true;
-    m.take({{"sc", true}, {"acq_rel", true}, {"acquire", true}, {"release", true}}, ignored);
     m.need({{"cta", false}, {"cluster", false}, {"gpu", false}, {"sys", true}}, i.system_scope);
   }
   o.shape = Shape::kFence;

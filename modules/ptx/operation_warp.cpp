@@ -94,7 +94,8 @@ void read_barrier(Modifiers& m, Operation& o) {  // bar, barrier; .cta is the de
     m.need({{"and", BarrierKind::kRedAnd}, {"or", BarrierKind::kRedOr}, {"popc", BarrierKind::kRedPopc}},
            i.barrier);
   }
-  m.take("aligned");
+  const bool aligned = m.take("aligned");
+  i.uniform = aligned || m.mnemonic() == "bar";  // 9.7.13.1: bar is barrier.aligned
   if (what == What::kRed)
     i.type = m.type(i.barrier == BarrierKind::kRedPopc ? set_of(Type::kU32) : kPredicateType);
   o.shape = Shape::kBarrier;

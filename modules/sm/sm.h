@@ -330,6 +330,7 @@ class Sm final : public sc_core::sc_module,
   // sm_observe.cpp
   void count_instruction(Cycle now, unsigned scheduler, const InFlight& flight, const datapath::Times& times);
   void show_instruction(const InFlight& flight, bool done);
+  void show_order(const InFlight& flight) const;
   void survey_lanes(Cycle now);
   void lane_issued(const InFlight& flight, unsigned context);
   void show_issue(Cycle now, std::uint16_t id, const warp_formation::Issue& issue, unsigned scheduler);
@@ -414,6 +415,8 @@ class Sm final : public sc_core::sc_module,
   void start_warp(Cycle now, std::uint16_t id, const datapath::Times& times);
   void arrive_at_gathering(std::uint16_t id);
   std::uint32_t ending(const execute::ResidentBlock& block, unsigned chunk) const override;
+  std::uint32_t held_back(const execute::ResidentBlock& block, unsigned chunk,
+                          const std::uint32_t* standing) const override;
   std::uint32_t waiting_to_exit(const execute::ResidentBlock& block) const override;
   void barrier_opened(const execute::ResidentBlock& block, unsigned barrier) override;
   void gathered(const execute::ResidentBlock& block, unsigned chunk, std::uint32_t lanes) override;

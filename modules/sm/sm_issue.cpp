@@ -222,6 +222,7 @@ void Sm::start_control(Cycle now, std::uint16_t id, const Times& times) {
   flight.references = 1;
   const ptx::Opcode op = flight.op->instruction->op;
   if (flight.op->instruction->is_barrier() || op == ptx::Opcode::kMembar) order(flight);
+  if (observer_ != nullptr && execute::orders(*flight.op->instruction)) show_order(flight);
   if (op == ptx::Opcode::kCall) {
     for (unsigned g = 0; g < flight.group_count; ++g) {
       executor_.link(*flight.op, flight.pc, flight.groups[g].chunk, flight.executing[g]);

@@ -47,6 +47,15 @@ void Sm::show_instruction(const InFlight& flight, bool done) {
   }
 }
 
+// Shows a fence, or an instruction that closes or awaits groups of asynchronous copies.
+void Sm::show_order(const InFlight& flight) const {
+  for (unsigned g = 0; g < flight.group_count; ++g) {
+    if (flight.executing[g] == 0) continue;
+    observer_->ordered({state_.kernel, flight.pc, index_, &state_.blocks[flight.slot], flight.groups[g].chunk,
+                        flight.executing[g]});
+  }
+}
+
 // Before the front end issues in this cycle.
 void Sm::survey_lanes(Cycle now) {
   using Next = warp_formation::WarpFormation::Next;

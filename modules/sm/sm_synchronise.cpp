@@ -30,6 +30,11 @@ std::uint32_t Sm::ending(const execute::ResidentBlock& block, unsigned chunk) co
   return domains_[block.domain].unit->ending(chunk);
 }
 
+std::uint32_t Sm::held_back(const execute::ResidentBlock& block, unsigned chunk,
+                            const std::uint32_t* standing) const {
+  return domains_[block.domain].unit->held_back(chunk, standing);
+}
+
 std::uint32_t Sm::waiting_to_exit(const execute::ResidentBlock& block) const {
   return domains_[block.domain].unit->waiting_to_exit(block.slot);
 }

@@ -497,6 +497,14 @@ std::uint32_t Dwr::ending(unsigned chunk) const {
   return threads;
 }
 
+std::uint32_t Dwr::held_back(unsigned chunk, const std::uint32_t* standing) const {
+  std::uint32_t threads = 0;
+  for (const auto& warp : warps_) {
+    if (warp.live && warp.covers(chunk)) threads |= warp.held_back(chunk, standing);
+  }
+  return threads;
+}
+
 void Dwr::barrier_released(std::uint16_t slot, unsigned barrier) {
   for (unsigned c = 0; c < warps_.size(); ++c) {
     SubWarp& warp = warps_[c];

@@ -54,13 +54,16 @@ class Lwm final : public WarpFormation {
   void retire(const Block&) override {}  // large warps leave one by one, when their last thread exits
   void reset() override;
 
-  void advance(Cycle) override {}
+  void advance(Cycle) override {
+    if (std::exchange(stopped_, false)) part_those_that_stand();
+  }
   Stall pick(unsigned scheduler, Issue& issue) override;
   void issued(IssueId id, const Issue& issue) override;
   void memory_issued(IssueId id) override;
   void resolved(IssueId id, Outcomes outcomes) override;
   std::uint32_t waiting_to_exit(std::uint16_t slot) const override;
   std::uint32_t ending(unsigned chunk) const override;
+  std::uint32_t held_back(unsigned chunk, const std::uint32_t* standing) const override;
   void barrier_released(std::uint16_t slot, unsigned barrier) override;
   void warp_sync_released(Groups threads) override;
 
@@ -136,6 +139,8 @@ class Lwm final : public WarpFormation {
   void choose(unsigned context);
   void resume(unsigned context);
   void end(unsigned context);
+  void run_again(unsigned context);
+  void part_those_that_stand();
 
   const CommonConfig config_;
   const LwmOptions options_;
@@ -150,6 +155,7 @@ class Lwm final : public WarpFormation {
   std::vector<Scheduler> schedulers_;
   std::vector<Flight> flights_;  // by issue id
   unsigned live_ = 0;
+  bool stopped_ = false;  // since the last `advance` a large warp has come to a stand at primitives
   StackStatistics stack_statistics_;
   Statistics statistics_;
 };
@@ -175,6 +181,7 @@ void Lwm::reset() {
   for (auto& scheduler : schedulers_) scheduler = Scheduler(config_, contexts_);
   for (unsigned c = 0; c < contexts_; ++c) table_.set(c, ptx::kNoPc);
   live_ = 0;
+  stopped_ = false;
   stack_statistics_ = {};
   statistics_ = {};
 }
@@ -346,17 +353,32 @@ void Lwm::choose(unsigned context) {
   Scheduler& s = scheduler_of(context);
   ++(warp.at_barrier ? s.at_barrier : s.at_sync);
   s.far.add(context);
+  stopped_ = stopped_ || !warp.at_barrier;
 }
 
 // Threads that waited have been released. If the large warp stood still, it may run again.
 void Lwm::resume(unsigned context) {
   LargeWarp& warp = warps_[context];
-  if (!warp.at_sync || !find_path(warp)) return;
+  if (warp.at_sync && find_path(warp)) run_again(context);
+}
+
+void Lwm::run_again(unsigned context) {
+  LargeWarp& warp = warps_[context];
   Scheduler& s = scheduler_of(context);
   --(warp.at_barrier ? s.at_barrier : s.at_sync);
   warp.at_barrier = false;
   s.far.remove(context);
   choose(context);
+}
+
+// The packed warps of an instruction hold parts of an original warp, so a primitive's members come one after
+// the other, in one cycle. Whoever still waits then, waits for threads that the guard of the primitive left
+// out: these leave the path.
+void Lwm::part_those_that_stand() {
+  for (unsigned c = 0; c < contexts_; ++c) {
+    LargeWarp& warp = warps_[c];
+    if (warp.live && warp.at_sync && !warp.at_barrier && warp.choose_path(true)) run_again(c);
+  }
 }
 
 void Lwm::end(unsigned context) {
@@ -377,6 +399,13 @@ std::uint32_t Lwm::waiting_to_exit(std::uint16_t slot) const {
 std::uint32_t Lwm::ending(unsigned chunk) const {
   for (const auto& warp : warps_) {
     if (warp.live && warp.covers(chunk)) return warp.ending(*program_).words[chunk - warp.first_chunk];
+  }
+  return 0;
+}
+
+std::uint32_t Lwm::held_back(unsigned chunk, const std::uint32_t* standing) const {
+  for (const auto& warp : warps_) {
+    if (warp.live && warp.covers(chunk)) return warp.held_back(chunk, standing);
   }
   return 0;
 }

@@ -30,6 +30,7 @@ void ReconvergenceBarriers::reset() {
 
 void ReconvergenceBarriers::hold_rows(std::size_t rows) {
   if (expected_.size() < rows * width_) expected_.resize(rows * width_, 0);
+  held_.resize((expected_.size() + kChunk - 1) / kChunk);
 }
 
 bool ReconvergenceBarriers::registered(std::uint16_t row, unsigned lane, const Place& place) const {
@@ -256,6 +257,41 @@ void ReconvergenceBarriers::take_reached(Index first, bool alone) {
   }
   waiting_ -= done.threads.count();
   completed_.push_back(done);
+}
+
+// Warps merge, so those whom a thread waits for may be held by others that it does not know.
+std::uint32_t ReconvergenceBarriers::held_back(unsigned chunk, const std::uint32_t* standing) const {
+  if (waiting_ == 0) return 0;
+  std::fill(held_.begin(), held_.end(), 0u);
+  const auto waits_in_vain = [&](const Entry& entry) {
+    bool any = false;
+    each_lane(entry.lanes & ~entry.reached, [&](unsigned lane) {
+      const unsigned position = entry.row[lane] * width_ + lane;
+      const std::uint32_t word = standing[position / kChunk] | held_[position / kChunk];
+      any = any || (word >> position % kChunk & 1) != 0;
+    });
+    return any;
+  };
+  for (bool grown = true; grown;) {
+    grown = false;
+    for (const Entry& entry : entries_) {
+      if (entry.lanes == 0 || entry.reached == 0) continue;
+      bool in_vain = false;
+      const Entry* part = &entry;  // the entries of a barrier complete together
+      do {
+        in_vain = waits_in_vain(*part);
+        part = &entries_[part->next];
+      } while (!in_vain && part != &entry);
+      if (!in_vain) continue;
+      each_lane(entry.reached, [&](unsigned lane) {
+        const unsigned position = entry.row[lane] * width_ + lane;
+        const std::uint32_t bit = 1u << position % kChunk;
+        grown = grown || (held_[position / kChunk] & bit) == 0;
+        held_[position / kChunk] |= bit;
+      });
+    }
+  }
+  return held_[chunk];
 }
 
 bool ReconvergenceBarriers::expects(const LaneSet& threads) const {

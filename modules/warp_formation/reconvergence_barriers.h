@@ -115,6 +115,9 @@ class ReconvergenceBarriers {
     return threads;
   }
 
+  // WarpFormation::held_back.
+  std::uint32_t held_back(unsigned chunk, const std::uint32_t* standing) const;
+
   // Data bits as HARP Table 7 counts them: RPC, and per lane a thread identifier and the reached bit.
   std::uint64_t bits(unsigned thread_bits) const;
   // What linking adds: the number of the next entry of the same barrier.
@@ -164,6 +167,7 @@ class ReconvergenceBarriers {
   std::vector<std::uint8_t> ends_;       // by PC
   std::vector<std::uint16_t> expected_;  // by position: entries that expect the thread
   std::vector<Completed> completed_;
+  mutable std::vector<std::uint32_t> held_;  // by chunk; of held_back
   std::uint32_t waiting_ = 0;
   std::uint64_t in_use_ = 0;
   std::uint64_t opened_ = 0;  // entries

@@ -320,4 +320,8 @@ std::uint32_t ReincarnatingWarps::ending(unsigned chunk) const {
   return barriers_.waiting_in(chunk, [this](ptx::Pc pc) { return ends(pc); });
 }
 
+std::uint32_t ReincarnatingWarps::held_back(unsigned chunk, const std::uint32_t* standing) const {
+  return barriers_.held_back(chunk, standing);
+}
+
 }  // namespace weft::warp_formation

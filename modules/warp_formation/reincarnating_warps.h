@@ -47,6 +47,7 @@ class ReincarnatingWarps : public WarpFormation {
   void resolved(IssueId id, Outcomes outcomes) override;
   std::uint32_t waiting_to_exit(std::uint16_t slot) const override;
   std::uint32_t ending(unsigned chunk) const override;
+  std::uint32_t held_back(unsigned chunk, const std::uint32_t* standing) const override;
   void barrier_released(std::uint16_t slot, unsigned barrier) override;
   void warp_sync_released(Groups threads) override;
 

@@ -145,6 +145,14 @@ class Sbr final : public WarpFormation {
     return threads;
   }
 
+  std::uint32_t held_back(unsigned chunk, const std::uint32_t* standing) const override {
+    std::uint32_t threads = 0;
+    for (const auto& warp : warps_) {
+      if (warp.live && warp.covers(chunk)) threads |= warp.held_back(chunk, standing);
+    }
+    return threads;
+  }
+
   // Threads of a sync may have waited while other paths of their warp ran.
   void warp_sync_released(Groups threads) override {
     for (unsigned c = 0; c < contexts_; ++c) {

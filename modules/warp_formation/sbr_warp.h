@@ -266,6 +266,14 @@ struct SbrWarp {
     return syncs ? ends.remove(syncing) : ends;
   }
 
+  // WarpFormation::held_back. The warp has threads of the chunk.
+  std::uint32_t held_back(unsigned chunk, const std::uint32_t* standing) const {
+    if (!syncs || stack.depth() == 1) return 0;
+    WarpMask own = syncing;
+    for (unsigned w = 0; w < chunks; ++w) own.words[w] &= standing[first_chunk + w] >> shift;
+    return stack.held_back(own).words[chunk - first_chunk] << shift;
+  }
+
   // Threads that a warp-level primitive releases. Of a chunk, neighbouring warps may have the others.
   void release(Groups threads, unsigned size) {
     const std::uint32_t own = size >= kChunk ? ~0u : ((1u << size) - 1) << shift;

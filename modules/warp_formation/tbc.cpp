@@ -171,6 +171,13 @@ class Tbc final : public WarpFormation {
     return 0;
   }
 
+  std::uint32_t held_back(unsigned chunk, const std::uint32_t* standing) const override {
+    for (const auto& b : blocks_) {
+      if (b.live && b.state.has_chunk(chunk)) return b.state.held_back(chunk, standing);
+    }
+    return 0;
+  }
+
   void barrier_released(std::uint16_t slot, unsigned barrier) override {
     blocks_[slot].state.release_barrier(barrier);
     wake(blocks_[slot]);

@@ -195,6 +195,14 @@ BlockMask TbcBlock::ending(const ptx::Program& program) const {
   return threads.remove(waiting());
 }
 
+std::uint32_t TbcBlock::held_back(unsigned chunk, const std::uint32_t* standing) const {
+  if (stack_.depth() == 1) return 0;
+  BlockMask own = syncing_;
+  for (unsigned w = 0; w * kChunk < block_.threads; ++w) own.words[w] &= standing[block_.first_chunk + w];
+  if (own.empty()) return 0;
+  return stack_.held_back(own).words[chunk - block_.first_chunk];
+}
+
 void TbcBlock::count(Census& census, const BlockMask& in_warps) const {
   BlockMask queued = unplaced_;
   for (const auto& path : paths_) queued |= path.mask;

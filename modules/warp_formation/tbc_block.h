@@ -81,6 +81,8 @@ class TbcBlock {
 
   // Threads of each chunk that wait, for others of the block, at an instruction that ends them.
   BlockMask ending(const ptx::Program& program) const;
+  // WarpFormation::held_back. The block has threads of the chunk.
+  std::uint32_t held_back(unsigned chunk, const std::uint32_t* standing) const;
   // Those that are not in the warps given.
   void count(Census& census, const BlockMask& in_warps) const;
   void describe(std::ostream& out, const ptx::Program& program, unsigned warps) const;

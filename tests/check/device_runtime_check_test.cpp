@@ -78,6 +78,44 @@ TEST_P(HeapCheck, UninitialisedAlsoWhereABlockIsUsedAgain) {
                     HasSubstr("byte 0 of allocation 3 (24 bytes at 0x"), HasSubstr("malloc in launch 1)")));
 }
 
+// By one behind what is a multiple of the heap's own alignment.
+TEST_P(HeapCheck, BehindARoundSize) {
+  for (const unsigned size : {16u, 32u, 256u}) {
+    std::string allocate = kMalloc;
+    allocate.replace(allocate.find("24;"), 2, std::to_string(size));
+    const std::string body = allocate + "mov.u64 %rd5, %rd2;\n" + allocate + "st.u32 [%rd5+" +
+                             std::to_string(size) + "], %r1;\n" + kFree + "mov.u64 %rd2, %rd5;\n" + kFree;
+    EXPECT_THAT(run(body, kMemory, 1),
+                AllOf(StartsWith("out of bounds | 1 | "), HasSubstr("0 bytes behind the end of allocation ")))
+        << size;
+  }
+}
+
+TEST_P(HeapCheck, WhatIsNeverFreedIsALeak) {
+  EXPECT_THAT(run(kMalloc, kMemory, 3),
+              AllOf(StartsWith("leak | 3 | k: pc "), HasSubstr("malloc, leak: allocation 2 (24 bytes at 0x"),
+                    HasSubstr("malloc in launch 1) is never freed")));
+  EXPECT_EQ(run(kMalloc, kRace, 3), "");
+  EXPECT_EQ(run(kMalloc + kFree, kMemory, 3), "");
+  EXPECT_THAT(run(kMalloc + kMalloc + kFree, kMemory, 1), StartsWith("leak | 1 | k: pc "));
+}
+
+// The next launch may free it; a launch that has not come to its end had no chance to.
+TEST_P(HeapCheck, ALeakIsOneWhenAllIsDone) {
+  const std::string keep = heap_kernel(kMalloc + "ld.param.u64 %rd4, [data]; st.global.u64 [%rd4], %rd2;");
+  const std::string free = heap_kernel("ld.param.u64 %rd4, [data]; ld.global.u64 %rd2, [%rd4];\n" + kFree);
+  EXPECT_EQ(reports_of(GetParam(), kMemory,
+                       [&](GpuBench& bench) {
+                         const auto data = bench.zeros(8);
+                         for (const std::string& text : {keep, free}) {
+                           bench.load(text);
+                           bench.run({1, 1, 1}, {1, 1, 1}, runtime::Arguments().add(data));
+                         }
+                       }),
+            "");
+  EXPECT_THAT(run(kMalloc + "trap;", kMemory, 1), ::testing::Not(HasSubstr("leak")));
+}
+
 // Blocks after each other get the same 24 bytes; nobody shares them.
 TEST_P(HeapCheck, MemoryUsedAgainDoesNotRace) {
   const std::string right = kMalloc + "st.u64 [%rd2], %rd2; ld.u64 %rd3, [%rd2];\n" + kFree;
@@ -106,7 +144,7 @@ std::string image_kernel(const std::string& body) {
 
 class ImageCheck : public ::testing::TestWithParam<Mode> {
  protected:
-  // Texels of u32 in linear memory: 64, or 128 if `allocated` is less than 256 bytes, the last 64 of which
+  // Texels of u32 in linear memory: 64, or 192 if `allocated` is less than 256 bytes, the last 64 of which
   // lie in another allocation. The host has written `written`; 32 threads fetch texel `first` + thread.
   static std::string fetch(std::uint64_t allocated, std::uint64_t written, unsigned first,
                            bool freed = false) {
@@ -114,9 +152,9 @@ class ImageCheck : public ::testing::TestWithParam<Mode> {
       bench.load(image_kernel("add.u32 %r2, %r1, " + std::to_string(first) +
                               ";\ntex.1d.v4.u32.s32 {%r4, %r5, %r6, %r7}, [%rd1, {%r2}];"));
       texture::Image image =
-          texture::linear_image({texture::ChannelKind::kUnsigned, 32, 1}, allocated < 256 ? 128 : 64);
+          texture::linear_image({texture::ChannelKind::kUnsigned, 32, 1}, allocated < 256 ? 192 : 64);
       image.address = bench.device.allocate(allocated);
-      const auto other = bench.device.allocate(256);  // right behind, at the next multiple of 256
+      const auto other = bench.device.allocate(256);  // behind the gap
       bench.device.fill(image.address, 1, written);
       const auto object = runtime::create_texture(bench.device, {image, {}});
       if (freed) bench.device.free(image.address);

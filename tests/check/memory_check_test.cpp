@@ -164,15 +164,15 @@ TEST_P(MemoryCheck, OneVariableDoesNotReachIntoTheNext) {
   mov.u64 %rd1, first;
   ld.global.u32 %r1, [%rd1];
   ld.global.u32 %r1, [second];
-  ld.global.u32 %r1, [%rd1+256];
+  ld.global.u32 %r1, [%rd1+4];
   ret;
 })";
-  EXPECT_THAT(
-      run([&](GpuBench& bench) {
-        bench.load(text);
-        bench.run({1, 1, 1}, {1, 1, 1}, runtime::Arguments());
-      }),
-      AllOf(StartsWith("out of bounds | 1 | "), HasSubstr("behind the end of variable second (4 bytes")));
+  EXPECT_THAT(run([&](GpuBench& bench) {
+                bench.load(text);
+                bench.run({1, 1, 1}, {1, 1, 1}, runtime::Arguments());
+              }),
+              AllOf(StartsWith("out of bounds | 1 | "),
+                    HasSubstr("0 bytes behind the end of variable first (4 bytes")));
 }
 
 TEST_P(MemoryCheck, EndsTheLaunchAfterEnoughReports) {
@@ -190,6 +190,108 @@ TEST_P(MemoryCheck, EndsTheLaunchAfterEnoughReports) {
                     HasSubstr(at(text, ptx::Opcode::kLd, 2)), Not(HasSubstr(at(text, ptx::Opcode::kLd, 3)))));
 }
 
+// Allocations and variables of round sizes, by one behind each end, in each width.
+TEST_P(MemoryCheck, ByOneBehindARoundSize) {
+  for (const unsigned size : {16u, 64u, 256u, 512u, 4096u, 65536u}) {
+    for (const char* type : {"u8", "u16", "u32", "u64", "v2.u64"}) {
+      const bool vector = type[0] == 'v';
+      const unsigned bytes = vector ? 16 : static_cast<unsigned>(std::stoi(type + 1)) / 8;
+      for (const bool stores : {false, true}) {
+        const std::string value = vector ? "{%rd4, %rd5}" : bytes == 8 ? "%rd4" : bytes == 4 ? "%r2" : "%rs1";
+        const std::string place = "[%rd1+" + std::to_string(size) + "]";
+        const std::string text =
+            kernel("mov.u16 %rs1, 1;\n" +
+                   (stores ? "st.global." + std::string(type) + " " + place + ", " + value
+                           : "ld.global." + std::string(type) + " " + value + ", " + place) +
+                   ";");
+        const std::string found = run([&](GpuBench& bench) {
+          bench.load(text);
+          const auto data = bench.zeros(size);
+          bench.zeros(size);  // the next one
+          bench.run({1, 1, 1}, {1, 1, 1}, runtime::Arguments().add(data));
+        });
+        EXPECT_THAT(found,
+                    AllOf(StartsWith("out of bounds | 1 | "),
+                          HasSubstr("0 bytes behind the end of allocation 1 (" + std::to_string(size))))
+            << type << (stores ? " stored" : " loaded") << ", " << size << " bytes";
+      }
+    }
+  }
+}
+
+TEST_P(MemoryCheck, ByOneBehindAVariableOfARoundSize) {
+  const std::string text = kernel("mov.u64 %rd3, first;\nld.global.u32 %r2, [%rd3+256];");
+  const std::size_t entry = text.find(".visible .entry");
+  const std::string with_variables = text.substr(0, entry) +
+                                     ".visible .global .align 4 .b8 first[256];\n"
+                                     ".visible .global .align 4 .b8 second[256];\n" +
+                                     text.substr(entry);
+  EXPECT_THAT(
+      run([&](GpuBench& bench) {
+        bench.load(with_variables);
+        bench.run({1, 1, 1}, {1, 1, 1}, runtime::Arguments().add(bench.zeros(4)));
+      }),
+      AllOf(StartsWith("out of bounds | 1 | "), HasSubstr("0 bytes behind the end of variable first")));
+}
+
+// --- asynchronous copies ---
+
+class CopyCheck : public MemoryCheck {
+ protected:
+  // %r3: 16 bytes of shared memory for each thread, %rd2: 16 bytes of the argument.
+  static std::string copies(const std::string& body) {
+    const std::string text = kernel(R"(
+  shl.b32 %r2, %r1, 4; mov.u32 %r3, box; add.u32 %r3, %r3, %r2;
+  mul.wide.u32 %rd2, %r1, 16; add.u64 %rd2, %rd1, %rd2;
+)" + body,
+                                    ".shared .align 16 .b8 box[512];\n");
+    return replace_target(text);
+  }
+  static std::string replace_target(std::string text) {
+    const std::string old = ".target sm_70";
+    return text.replace(text.find(old), old.size(), ".target sm_80");
+  }
+  static std::string found(const std::string& body) { return once(copies(body), 512, true); }
+};
+
+TEST_P(CopyCheck, ReadsBeforeTheirCopysWait) {
+  const std::string wait_all = "cp.async.wait_all;\n", commit = "cp.async.commit_group;\n";
+  for (const unsigned bytes : {4u, 8u, 16u}) {
+    for (const char* cache : {"ca", "cg"}) {
+      if (std::string(cache) == "cg" && bytes != 16) continue;
+      const std::string copy =
+          "cp.async." + std::string(cache) + ".shared.global [%r3], [%rd2], " + std::to_string(bytes) + ";\n";
+      for (const char* use : {"ld.shared.u32 %r4, [%r3];", "st.shared.u32 [%r3], %r1;",
+                              "atom.shared.add.u32 %r4, [%r3], 1;", "ld.shared.u8 %r4, [%r3+3];"}) {
+        const std::string name = copy + use;
+        const auto is_found = AllOf(StartsWith("copy under way | 32 | k: thread (0,0,0)"),
+                                    HasSubstr("for which its thread has not waited"));
+        EXPECT_THAT(found(copy + use), is_found) << name;
+        EXPECT_THAT(found(copy + commit + use), is_found) << name;
+        EXPECT_THAT(found(copy + commit + "cp.async.wait_group 1;\n" + use), is_found) << name;
+        // What is not in a group yet, wait_group does not wait for.
+        EXPECT_THAT(found(copy + "cp.async.wait_group 0;\n" + use), is_found) << name;
+        EXPECT_EQ(found(copy + wait_all + use), "") << name;
+        EXPECT_EQ(found(copy + commit + "cp.async.wait_group 0;\n" + use), "") << name;
+        // An older group, and the last one goes on.
+        EXPECT_EQ(found(copy + commit + commit + "cp.async.wait_group 1;\n" + use), "") << name;
+      }
+    }
+  }
+}
+
+// A buffer is read while the next one is copied.
+TEST_P(CopyCheck, TwoBuffers) {
+  const std::string body =
+      "cp.async.ca.shared.global [%r3], [%rd2], 8;\ncp.async.commit_group;\n"
+      "cp.async.ca.shared.global [%r3+8], [%rd2+8], 8;\ncp.async.commit_group;\n"
+      "cp.async.wait_group 1;\nld.shared.u64 %rd4, [%r3];\n";
+  EXPECT_EQ(found(body + "cp.async.wait_group 0;\nld.shared.u64 %rd4, [%r3+8];"), "");
+  EXPECT_THAT(found(body + "ld.shared.u64 %rd4, [%r3+8];"), StartsWith("copy under way | 32 | "));
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, CopyCheck, ::testing::ValuesIn(kModes),
+                         [](const auto& info) { return std::string(info.param.name); });
 INSTANTIATE_TEST_SUITE_P(Modes, MemoryCheck, ::testing::ValuesIn(kModes),
                          [](const auto& info) { return std::string(info.param.name); });
 

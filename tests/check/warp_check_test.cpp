@@ -73,6 +73,56 @@ TEST_P(WarpCheck, CorrectOnesAreSilent) {
       "");
 }
 
+// The others wait for these, at a barrier of the block or where they meet again.
+TEST_P(WarpCheck, MembersThatCannotCome) {
+  for (const char* primitive :
+       {"shfl.sync.bfly.b32 %r2, %r1, 1, 31, -1;", "vote.sync.ballot.b32 %r2, %p1, -1;",
+        "match.any.sync.b32 %r2, %r1, -1;", "redux.sync.add.u32 %r2, %r1, -1;", "bar.warp.sync -1;"}) {
+    EXPECT_THAT(
+        run("setp.ge.u32 %p1, %r1, 12;\n@%p1 bra JOIN;\n" + std::string(primitive) + "\nJOIN: bar.sync 0;",
+            32),
+        AllOf(StartsWith("members absent | 24 | k: thread (0,0,0) of block ("),
+              HasSubstr("with member mask 0xffffffff executes without 0xfffff000, which wait at a")))
+        << primitive;
+    EXPECT_EQ(run(std::string(primitive) + "\nbar.sync 0;", 32), "") << primitive;
+  }
+}
+
+TEST_P(WarpCheck, AlignedBarriersInDivergentCode) {
+  struct Case {
+    const char *one, *other;
+    bool found;
+  };
+  for (const Case& c : {Case{"bar.sync 0;", "bar.sync 0;", true},
+                        {"barrier.sync.aligned 0;", "barrier.sync.aligned 0;", true},
+                        {"barrier.sync.aligned 0;", "barrier.sync 0;", true},
+                        {"bar.sync 1, 64;", "bar.sync 1, 64;", true},
+                        {"bar.arrive 1, 64;", "bar.sync 1, 64;", true},
+                        {"bar.red.popc.u32 %r5, 0, %p1;", "bar.red.popc.u32 %r6, 0, %p1;", true},
+                        {"barrier.sync 0;", "barrier.sync 0;", false}}) {
+    const auto arms = [&](const std::string& which) {
+      return which + "setp.eq.u32 %p1, %r7, 0; @%p1 bra A;\n" + c.one + "\nbra E;\nA: " + c.other +
+             "\nE: add.u32 %r1, %r1, 1;";
+    };
+    const std::string name = std::string(c.one) + " | " + c.other;
+    const std::string divergent = run(arms("and.b32 %r7, %r1, 1;"), 64);
+    if (c.found) {
+      EXPECT_THAT(divergent,
+                  AllOf(StartsWith("barrier in divergent code | "), HasSubstr(": aligned barrier "),
+                        HasSubstr("of the same warp are there from pc ")))
+          << name;
+    } else {
+      EXPECT_EQ(divergent, "") << name;
+    }
+    EXPECT_EQ(run(arms("and.b32 %r7, %r1, 32;"), 64), "") << name << ", each warp in one arm";
+  }
+  EXPECT_EQ(
+      run("L: bar.sync 0;\nadd.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, 90; bar.sync 0; and.b32 %r7, %r1, 3;",
+          64),
+      "")
+      << "one after the other";
+}
+
 TEST_P(WarpCheck, EndsTheLaunchAfterSoManyReports) {
   const std::string body =
       "FOREVER: shfl.sync.bfly.b32 %r2, %r1, 16, 31, 0xffffffff;\nadd.u32 %r1, %r1, 1;\nbra FOREVER;";

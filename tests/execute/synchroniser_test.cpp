@@ -74,6 +74,12 @@ class BlockBench final : public Synchroniser::Runner {
   std::uint32_t waiting_to_exit(const ResidentBlock& /*block*/) const override {
     return static_cast<std::uint32_t>(__builtin_popcount(ending_lanes));
   }
+  std::uint32_t held_back(const ResidentBlock& /*block*/, unsigned chunk,
+                          const std::uint32_t* standing) const override {
+    std::uint32_t held = 0;
+    for (const auto& [by, lanes] : held_back_lanes) held |= (standing[chunk] & by) != 0 ? lanes : 0;
+    return held;
+  }
   void barrier_opened(const ResidentBlock& /*block*/, unsigned barrier) override {
     opened.push_back(barrier);
   }
@@ -82,6 +88,7 @@ class BlockBench final : public Synchroniser::Runner {
   }
 
   std::uint32_t ending_lanes = 0;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> held_back_lanes;  // while one of the first stands
   std::vector<unsigned> opened;
   std::vector<std::pair<unsigned, std::uint32_t>> gone_on;
 
@@ -165,6 +172,36 @@ TEST(Synchroniser, GathersTheMembersOfAPrimitiveFromSeveralPlaces) {
   EXPECT_FALSE(all.release_gatherings());
   EXPECT_THAT(bench.gone_on, ElementsAre(Pair(0, 0x3f)));
   EXPECT_TRUE(all.gatherings().empty());
+}
+
+TEST(Synchroniser, ExecutesWithoutMembersThatCannotCome) {
+  BlockBench bench("bar.warp.sync 0xff; bar.sync 0; bar.sync 1, 64;", 32);
+  auto& all = bench.synchroniser;
+  EXPECT_FALSE(all.gather(bench.at(ptx::Opcode::kWarpBarrier, 0x0f), 0, 0xff, bench.block()));
+  bench.held_back_lanes = {{0x0f, 0x30}};
+  EXPECT_EQ(bench.arrive(0, 0x40, 0), "");
+  EXPECT_FALSE(all.release_gatherings());
+  EXPECT_THAT(bench.gone_on, IsEmpty()) << "lane 7 may come";
+  EXPECT_EQ(bench.arrive(0, 0x80, 1), "");
+  EXPECT_FALSE(all.release_gatherings());
+  EXPECT_THAT(bench.gone_on, IsEmpty()) << "others may open the barrier at which it waits";
+  bench.exit(0, 0x80);
+  EXPECT_FALSE(all.release_gatherings());
+  EXPECT_THAT(bench.gone_on, ElementsAre(Pair(0, 0x0f)));
+}
+
+// Lanes 4 to 7 wait for 2 and 3, which wait for lane 1: as long as that one runs, it may let go all.
+TEST(Synchroniser, AMemberIsAwaitedWhomAnotherPrimitiveMayLetGo) {
+  BlockBench bench("bar.warp.sync 0xfffffff0; bar.warp.sync 0xe;", 32);
+  auto& all = bench.synchroniser;
+  EXPECT_FALSE(all.gather(bench.at(ptx::Opcode::kWarpBarrier, 0xffffff00), 0, 0xfffffff0, bench.block()));
+  EXPECT_FALSE(all.gather(bench.at(ptx::Opcode::kWarpBarrier, 0xc, 1), 0, 0xe, bench.block()));
+  bench.held_back_lanes = {{0xc, 0xf0}};
+  EXPECT_FALSE(all.release_gatherings());
+  EXPECT_THAT(bench.gone_on, IsEmpty());
+  bench.held_back_lanes.emplace_back(0xffffff00, 0x2);
+  EXPECT_FALSE(all.release_gatherings());
+  EXPECT_THAT(bench.gone_on, ElementsAre(Pair(0, 0xffffff00))) << "which lets lane 1 go";
 }
 
 TEST(Synchroniser, RefusesStrangersAndContradictions) {

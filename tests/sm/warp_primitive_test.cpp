@@ -308,18 +308,22 @@ JOIN:
               AllOf(HasSubstr("with another mask"), HasSubstr("0xffffffff"), HasSubstr("0x1ffff")));
 }
 
-// The threads of the upper half stand at the join, which the others reach after them only.
+// The threads of the upper half wait at a barrier for two warps of which there is one.
 TEST(WarpPrimitiveFault, MembersThatNeverComeAreNamedByTheWatchdog) {
   EXPECT_THAT(message_of(R"(
   setp.lt.u32 %p1, %r3, 16;
-  @!%p1 bra JOIN;
+  @!%p1 bra HIGH;
   bar.warp.sync -1;
-  mov.u32 %r10, 2;
+  bra JOIN;
+HIGH:
+  bar.sync 1, 64;
+  bar.warp.sync -1;
 JOIN:
   mov.u32 %r10, 1;
-)"),
-              AllOf(HasSubstr("waits for other threads of its warp"),
-                    HasSubstr("0xffff waits at bar.warp.sync"), HasSubstr("0xffff0000 is missing")));
+)",
+                         {"warp_formation.reconvergence=plain"}),
+              AllOf(HasSubstr("waits at barrier 1"), HasSubstr("0xffff waits at bar.warp.sync"),
+                    HasSubstr("0xffff0000 is missing")));
 }
 
 // The mask-less forms act among the threads of a warp that execute together.

@@ -34,6 +34,24 @@ void expect_stack(const ReconvergenceStack& stack, std::initializer_list<Expecte
 
 constexpr ptx::Pc kNone = ptx::kNoPc;
 
+// 0xf0 waits at 20 for 0x0f, of which 0x0c waits at 15 for 0x01 and 0x02, which are apart.
+TEST(ReconvergenceStack, HoldsBackWhoWaitsAtAPointForOneThatStands) {
+  ReconvergenceStack stack(8);
+  stack.start(1, mask(0xff));
+  const ReconvergenceStack::Path outer[] = {{20, 0, mask(0xf0)}, {2, 0, mask(0x0f)}};
+  stack.advance(outer, 2, 20, 0);
+  const ReconvergenceStack::Path inner[] = {{15, 0, mask(0x0c)}, {4, 0, mask(0x02)}, {3, 0, mask(0x01)}};
+  stack.advance(inner, 3, 15, 0);
+  EXPECT_TRUE(stack.held_back(mask(0x01)) == mask(0xfc));
+  EXPECT_TRUE(stack.held_back(mask(0x02)) == mask(0xfc)) << "on a path below the top";
+  EXPECT_TRUE(stack.held_back(mask(0x04)) == mask(0xf0)) << "for itself nobody waits";
+  EXPECT_TRUE(stack.held_back(mask(0xf0)) == mask(0));
+  EXPECT_TRUE(stack.held_back(mask(0)) == mask(0));
+  EXPECT_TRUE(stack.advance_together(15, 0));
+  EXPECT_TRUE(stack.held_back(mask(0x01)) == mask(0xf0)) << "it has come to 15 itself";
+  EXPECT_TRUE(stack.held_back(mask(0x02)) == mask(0xfd));
+}
+
 // f: 10 @p bra 13; 11 call f; 12 ...; 13 return. Half of the threads recurse, and half of those once more: 13
 // at depth 2 is no reconvergence point of the branch at depth 1.
 TEST(ReconvergenceStack, ARecursiveFunctionReconvergesAtItsOwnDepth) {

@@ -21,6 +21,8 @@ struct Options {
   std::FILE* records_writes = nullptr;
   std::FILE* compares_writes = nullptr;
   std::string ptx{};
+  // Whether room stays free behind allocations. Not in runs that are compared: addresses are values too.
+  bool gaps() const { return memory && records_writes == nullptr && compares_writes == nullptr; }
   bool any() const { return memory || race || warp || scalar || records_writes != nullptr; }
 };
 // The checks of these names. Throws InputError for another name, and for 0 reports.

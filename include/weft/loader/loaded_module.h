@@ -30,9 +30,10 @@ class LoadedModule {
   // `next_function` on, which is then the number after the last: they differ between the modules of a device.
   // Throws InputError for an .extern variable that no module defines, a variable, function or kernel that two
   // define, an alignment above kAlignment, a relocation to an unknown name. Variables with
-  // .attribute(.managed) lie where `place_managed` says, each by itself; without it, with the others.
+  // .attribute(.managed) lie where `place_managed` says, each by itself; without it, with the others,
+  // between which `gap` bytes stay free.
   LoadedModule(std::vector<ptx::Module> modules, const Place& place, const Write& write,
-               std::uint64_t& next_function, const Place& place_managed = nullptr);
+               std::uint64_t& next_function, const Place& place_managed = nullptr, std::uint64_t gap = 0);
 
   const std::string& file() const { return modules_[0].file; }
   const std::vector<std::string>& kernels() const { return kernels_; }
@@ -62,7 +63,7 @@ class LoadedModule {
   };
 
   void collect_kernels();
-  void place_variables(const Place& place, const Place& place_managed);
+  void place_variables(const Place& place, const Place& place_managed, std::uint64_t gap);
   std::map<std::string, Definition> exported_variables() const;
   void link_variables();
   void link_functions(std::uint64_t& next_function);

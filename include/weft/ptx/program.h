@@ -351,7 +351,7 @@ struct Instruction {
   bool acquires = false, releases = false;
   bool system_scope = false;    // ... also with those outside the GPU
   bool fresh = false;           // ld: sees what those outside have written (.volatile, .cv, scope .sys)
-  bool uniform = false;         // bra.uni
+  bool uniform = false;         // bra.uni; bar, barrier: .aligned
   bool to_space = false;        // cvta.to.space (generic -> space) rather than cvta.space
   bool constant_cache = false;  // ld.param of an entry, ld.const: served by the constant cache
   bool wide_address = true;     // ld, st, atom: the address base src[0] is a 64-bit register
@@ -392,8 +392,8 @@ struct Instruction {
   std::array<std::uint16_t, 5> writes{};
   std::uint8_t read_count = 0, write_count = 0;
 
-  Mode mode = Mode::kNone;
-  bool carry_out = false;  // .cc
+  Mode mode = Mode::kNone;  // also kAll: fence wider than a block; ld, st with an order
+  bool carry_out = false;   // .cc
   Type second =
       Type::kNone;  // SIMD video (vadd2 .. vmax4): type of b; `type` of d, `from` of a, `vector` parts
   bool accumulate = false;  // SIMD video: .add

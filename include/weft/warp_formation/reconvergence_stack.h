@@ -240,6 +240,21 @@ class PathStack {
     return false;
   }
 
+  // Threads that wait at a reconvergence point for others, one of which is among `standing`.
+  Mask held_back(const Mask& standing) const {
+    Mask held;
+    for (std::size_t i = 0; i + 1 < entries_.size(); ++i) {
+      Mask arrived = entries_[i].mask;
+      bool held_here = false;
+      for (std::size_t k = i + 1, end = end_of(i, entries_[i].level + 1u); k < end; ++k) {
+        arrived.remove(entries_[k].mask);
+        held_here = held_here || entries_[k].mask.intersects(standing);
+      }
+      if (held_here) held |= arrived;
+    }
+    return held;
+  }
+
   // Like bring_up, but puts the path with the lowest PC on top; those that stand where it does, with the same
   // parent, join it.
   template <class CanRun>

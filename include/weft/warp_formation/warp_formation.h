@@ -298,10 +298,18 @@ class WarpFormation {
     static_cast<void>(chunk);
     return 0;
   }
+  // Threads of the chunk that wait at a reconvergence point for others of whom at least one is `standing`:
+  // they cannot go on before that one does. `standing` has a word for each chunk of the SM: threads that wait
+  // at warp-level primitives.
+  virtual std::uint32_t held_back(unsigned chunk, const std::uint32_t* standing) const {
+    static_cast<void>(chunk);
+    static_cast<void>(standing);
+    return 0;
+  }
   virtual void barrier_released(std::uint16_t slot, unsigned barrier) = 0;
-  // All threads of the original warp (the chunk) that a primitive named have come; these, which arrived with
-  // kWarpSync, go on. They may have come from different PCs. A scheme lets other threads of the same warp run
-  // while some wait.
+  // All threads of the original warp (the chunk) that a primitive named have come, or cannot come
+  // (held_back); these, which arrived with kWarpSync, go on. They may have come from different PCs. A scheme
+  // lets other threads of the same warp run while some wait.
   virtual void warp_sync_released(Groups threads) = 0;
   // Whether threads of a warp of 32 consecutive threads of the block that execute together do so as on a
   // machine that keeps warps: only then do shfl and vote without .sync mean anything.
