@@ -1,5 +1,11 @@
-// Extended precision: add, sub, mad with a carry (of sub: a borrow) in or out. PTX ISA 9.0, 9.7.2. The
-// carry in is predicate 2, the carry out is predicate result 1; the addend of mad is operand 3.
+// Extended precision: add, sub, mad with a carry in or out. PTX ISA 9.0, 9.7.2. The carry in is predicate 2,
+// the carry out is predicate result 1; the addend of mad is operand 3.
+//
+// A subtraction adds the complement: sub is a + ~b + 1, subc is a + ~b + CC.CF, and CC.CF is the carry of
+// that sum, which is set if nothing is borrowed. The manual calls CC.CF a borrow there. The two differ where
+// chains mix additions and subtractions (sub.cc, then addc). Hardware keeps the carry, as two published
+// measurements found: Stack Overflow, question 66403252, and ZLUDA's test subc_cc_s32 (vosen/ZLUDA, pull
+// request 609).
 #include "isa/kernels.h"
 
 namespace weft::isa::WEFT_ISA_VERSION {
@@ -26,20 +32,22 @@ WEFT_ALWAYS_INLINE Sum<U> add(U a, U b, U carry) {
 }
 
 struct Add {
+  static constexpr unsigned kFirstCarry = 0;  // of an instruction that reads none
   template <class V, class U>
   static WEFT_ALWAYS_INLINE Sum<U> of(const Lanes& lanes, unsigned i, U carry) {
     return add<U>(read<U>(lanes.src[0], i), read<U>(lanes.src[1], i), carry);
   }
 };
 struct Sub {
+  static constexpr unsigned kFirstCarry = 1;
   template <class V, class U>
-  static WEFT_ALWAYS_INLINE Sum<U> of(const Lanes& lanes, unsigned i, U borrow) {
-    const U a = read<U>(lanes.src[0], i), b = read<U>(lanes.src[1], i), difference = a - b;
-    return {difference - borrow, a < b || difference < borrow};
+  static WEFT_ALWAYS_INLINE Sum<U> of(const Lanes& lanes, unsigned i, U carry) {
+    return add<U>(read<U>(lanes.src[0], i), ~read<U>(lanes.src[1], i), carry);
   }
 };
 template <bool kHigh>
 struct Mad {
+  static constexpr unsigned kFirstCarry = 0;
   template <class V, class U>
   static WEFT_ALWAYS_INLINE Sum<U> of(const Lanes& lanes, unsigned i, U carry) {
     const auto a = static_cast<Twice<V>>(read<V>(lanes.src[0], i));
@@ -56,7 +64,7 @@ void with_carry(Lanes& lanes) {
   U out = 0;
   alignas(64) U computed[kLanes];
   for (unsigned i = 0; i < kLanes; ++i) {
-    const U carry = kCarryIn && (in & kBitTable<U>.bit[i]) != 0 ? 1 : 0;
+    const U carry = kCarryIn ? ((in & kBitTable<U>.bit[i]) != 0 ? 1 : 0) : Op::kFirstCarry;
     const Sum<U> sum = Op::template of<V, U>(lanes, i, carry);
     computed[i] = sum.value;
     out |= sum.carry ? kBitTable<U>.bit[i] : U{0};

@@ -29,7 +29,33 @@ void Builder::name(std::string_view text) {
   Node node;
   node.kind = Node::Kind::kName;
   node.text = extent(text);
-  stack_.push_back(node);
+  const std::uint32_t elements = elements_of(text);
+  if (elements == 1) return stack_.push_back(node);
+  open();  // a vector named as a whole is the list of its elements
+  for (std::uint32_t k = 0; k < elements; ++k) {
+    node.component = static_cast<std::uint8_t>(k + 1);
+    stack_.push_back(node);
+  }
+  close(Node::Kind::kVector);
+}
+
+// How many elements the operand `name` stands for: those of a vector register, of a special register that is
+// a vector, else one.
+std::uint32_t Builder::elements_of(std::string_view name) const {
+  const bool special = name == "%tid" || name == "%ntid" || name == "%ctaid" || name == "%nctaid";
+  if (!special && !has_vectors_) return 1;
+  std::size_t digits = name.size();
+  while (digits > 0 && '0' <= name[digits - 1] && name[digits - 1] <= '9') --digits;
+  for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
+    const auto named = scope->vectors.find(name);
+    if (named != scope->vectors.end()) return named->second;
+    if (scope->names.count(name) != 0) return 1;
+    const std::string_view range = name.substr(0, digits);
+    if (scope->ranges.count(range) == 0 || digits == name.size()) continue;
+    const auto numbered = scope->vector_ranges.find(range);
+    return numbered == scope->vector_ranges.end() ? 1 : numbered->second;
+  }
+  return special ? 4 : 1;
 }
 
 void Builder::negate_name() {
@@ -49,7 +75,13 @@ void Builder::addend(bool minus) {
   if (value.kind != Number::Kind::kSigned && value.kind != Number::Kind::kUnsigned) {
     fail(number_at, "an offset is an integer");
   }
+  if (stack_.back().kind == Node::Kind::kVector) fail(number_at, "a vector has no addend");
+  if (result_->view(stack_.back().text).find('.') != std::string_view::npos) {
+    fail(number_at,
+         "'" + std::string(result_->view(stack_.back().text)) + "' is an element, which has no addend");
+  }
   stack_.back().number.bits += minus ? 0 - value.bits : value.bits;
+  stack_.back().has_addend = true;
 }
 
 void Builder::pair() {
@@ -61,6 +93,19 @@ void Builder::pair() {
   result_->nodes.insert(result_->nodes.end(), stack_.end() - 2, stack_.end());
   stack_.resize(stack_.size() - 2);
   stack_.push_back(node);
+}
+
+// Elements of operands have no addends: {%r1+1, %r2}, (%r1+1) and [surface, %r1+1] are no PTX.
+void Builder::close_operand(Node::Kind kind) {
+  const std::uint32_t from = marks_.back();
+  const bool is_offset = kind == Node::Kind::kAddress && stack_.size() - from == 1;
+  for (std::size_t i = from; !is_offset && i < stack_.size(); ++i) {
+    if (!stack_[i].has_addend) continue;
+    fail(result_->text.data() + stack_[i].text.at,
+         "'" + std::string(result_->view(stack_[i].text)) +
+             "' has an addend, expected an element without one; a sum stands by itself or inside [ ]");
+  }
+  close(kind);
 }
 
 void Builder::close(Node::Kind kind) {
@@ -243,12 +288,15 @@ void Builder::begin_body() {
   in_function_ = true;
   scopes_.emplace_back();
   for (const auto* list : {&function_.returns, &function_.parameters}) {
-    for (const Declaration& parameter : *list)
+    for (const Declaration& parameter : *list) {
       define(scopes_.back().names, result_->view(parameter.name), "parameter");
+      add_vector(parameter);
+    }
   }
 }
 
 void Builder::end_body() {
+  has_vectors_ = false;
   function_.count = static_cast<std::uint32_t>(result_->statements.size()) - function_.first;
   function_.node_count = static_cast<std::uint32_t>(result_->nodes.size()) - function_.first_node;
   scopes_.pop_back();

@@ -41,6 +41,7 @@ class Builder {
   void pair();
   void open() { marks_.push_back(static_cast<std::uint32_t>(stack_.size())); }
   void close(Node::Kind kind);
+  void close_operand(Node::Kind kind);
   void generic_symbol(std::string_view text);
   void masked();
   Number number() { return expressions.pop(); }
@@ -104,12 +105,15 @@ class Builder {
   using Names = std::unordered_set<std::string_view>;
   struct Scope {
     Names names;
-    std::unordered_map<std::string_view, std::uint64_t> ranges;  // %r<count>
+    std::unordered_map<std::string_view, std::uint64_t> ranges;                 // %r<count>
+    std::unordered_map<std::string_view, std::uint8_t> vectors, vector_ranges;  // of registers: elements
   };
   std::uint32_t offset(const char* p) const { return static_cast<std::uint32_t>(p - result_->text.data()); }
   Extent extent(std::string_view text) const {
     return {offset(text.data()), static_cast<std::uint32_t>(text.size())};
   }
+  std::uint32_t elements_of(std::string_view name) const;
+  void add_vector(const Declaration& declaration);
   void check_size(const Declaration& declaration);
   std::uint32_t one_number(const char* directive);
   void define(Names& names, std::string_view name, const char* what);
@@ -124,8 +128,9 @@ class Builder {
   bool guard_negated_ = false;
 
   bool extern_ = false, weak_ = false, visible_ = false, pointer_ = false, in_function_ = false;
-  Declaration base_;        // properties that all names of a declaration share
-  Declaration declarator_;  // the name being read
+  bool has_vectors_ = false;  // the function has vector registers
+  Declaration base_;          // properties that all names of a declaration share
+  Declaration declarator_;    // the name being read
   std::vector<Declaration> pending_;
   Function function_;
   std::uint64_t registers_ = 0;

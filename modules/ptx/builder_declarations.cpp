@@ -90,7 +90,7 @@ void Builder::declarator() {
   const std::string_view name = result_->view(declarator_.name);
   if (in_function_) {
     define(scopes_.back().names, name, declarator_.space == DeclarationSpace::kReg ? "register" : "variable");
-    if (declarator_.space == DeclarationSpace::kReg) check_ranges(declarator_);
+    if (declarator_.space == DeclarationSpace::kReg) check_ranges(declarator_), add_vector(declarator_);
   } else {
     if (declarator_.space == DeclarationSpace::kReg) {
       fail(name, "registers at module scope are not supported; declare them in the function");
@@ -104,6 +104,9 @@ void Builder::declarator() {
     statement.at = declarator_.name.at;
     statement.first = static_cast<std::uint32_t>(result_->declarations.size());
     result_->statements.push_back(statement);
+    const bool outlives =
+        declarator_.space == DeclarationSpace::kGlobal || declarator_.space == DeclarationSpace::kConst;
+    if (outlives) result_->static_declarations.push_back({statement.first, function_.name});
   }
   result_->declarations.push_back(std::move(declarator_));
 }
@@ -120,12 +123,17 @@ void Builder::parameter() {
 void Builder::check_size(const Declaration& declaration) {
   const std::string_view name = result_->view(declaration.name);
   if (declaration.space == DeclarationSpace::kReg) {
-    registers_ += declaration.count > kMaxDeclaredRegisters ? kMaxDeclaredRegisters + 1 : declaration.count;
+    registers_ += declaration.count > kMaxDeclaredRegisters ? kMaxDeclaredRegisters + 1
+                                                            : declaration.count * declaration.vector;
     if (registers_ > kMaxDeclaredRegisters) {
       fail(name,
            "more than " + std::to_string(kMaxDeclaredRegisters) + " registers declared in one function");
     }
     if (declaration.type == Type::kNone) fail(name, "the register has no type");
+    if (declaration.vector > 1 && (declaration.type == Type::kPred || element_bytes(declaration) > 16)) {
+      fail(name, "found a vector register of " + std::to_string(declaration.vector) + " x ." +
+                     name_of(declaration.type) + ", allowed are .v2 and .v4 of at most 128 bits");
+    }
     return;
   }
   std::uint64_t limit = kMaxGlobalBytes;
@@ -151,6 +159,14 @@ void Builder::check_size(const Declaration& declaration) {
     fail(name, "'" + std::string(name) + "' is larger than the " + std::to_string(limit) +
                    " bytes allowed in " + space);
   }
+}
+
+void Builder::add_vector(const Declaration& declaration) {
+  if (declaration.space != DeclarationSpace::kReg || declaration.vector == 1) return;
+  has_vectors_ = true;
+  Scope& scope = scopes_.back();
+  (declaration.is_range ? scope.vector_ranges : scope.vectors)
+      .emplace(result_->view(declaration.name), declaration.vector);
 }
 
 void Builder::define(Names& names, std::string_view name, const char* what) {

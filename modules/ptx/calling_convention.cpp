@@ -1,6 +1,7 @@
 #include "ptx/calling_convention.h"
 
 #include <optional>
+#include <string>
 
 namespace weft::ptx {
 
@@ -24,9 +25,38 @@ void CallingConvention::begin_function() {
   if (frame.calls) frame_.store(source_of(kLinkRegister, Type::kU32), Type::kU32, frame_.link_offset());
   for (const Slot& slot : symbols_.signature().parameters) {
     if (slot.declaration.space != DeclarationSpace::kReg) continue;
-    const Operands::Register reg = own_register(slot);
-    frame_.load(reg.id, reg.type, frame_.own_offset(slot));
+    for (std::uint8_t k = 0; k < slot.declaration.vector; ++k) {
+      const Operands::Register reg = own_register(slot, k);
+      load(reg.id, reg.type, frame_.own_offset(slot) + k * bytes_of(reg.type));
+    }
   }
+}
+
+// Predicates are words of 0 or 1 in memory.
+void CallingConvention::load(VirtualId to, Type type, std::int64_t offset) {
+  if (type != Type::kPred) return frame_.load(to, type, offset);
+  const VirtualId word = code_.temporary(Type::kU32);
+  frame_.load(word, Type::kU32, offset);
+  DraftInstruction d = code_.draft(Opcode::kSetp, Type::kU32);
+  d.fixed.compare = Compare::kNe;
+  d.fixed.latency = Latency::kIntAdd;
+  set_source(d, 0, source_of(word, Type::kU32));
+  set_source(d, 1, code_.constant(0, Type::kU32));
+  set_destination(d, 0, to, Type::kPred);
+  code_.emit(d);
+}
+
+void CallingConvention::store(const Source& from, Type type, std::int64_t offset) {
+  if (type != Type::kPred) return frame_.store(from, type, offset);
+  const VirtualId word = code_.temporary(Type::kU32);
+  DraftInstruction d = code_.draft(Opcode::kSelp, Type::kU32);
+  d.fixed.latency = Latency::kMove;
+  set_source(d, 0, code_.constant(1, Type::kU32));
+  set_source(d, 1, code_.constant(0, Type::kU32));
+  set_source(d, 2, from);
+  set_destination(d, 0, word, Type::kU32);
+  code_.emit(d);
+  frame_.store(source_of(word, Type::kU32), Type::kU32, offset);
 }
 
 // Results that are declared as registers are stored; the way back is loaded, and the stack pointer moves
@@ -38,8 +68,10 @@ void CallingConvention::end_function() {
   code_.drop_guard();
   for (const Slot& slot : symbols_.signature().returns) {
     if (slot.declaration.space != DeclarationSpace::kReg) continue;
-    const Operands::Register reg = own_register(slot);
-    frame_.store(source_of(reg.id, reg.type), reg.type, frame_.own_offset(slot));
+    for (std::uint8_t k = 0; k < slot.declaration.vector; ++k) {
+      const Operands::Register reg = own_register(slot, k);
+      store(source_of(reg.id, reg.type), reg.type, frame_.own_offset(slot) + k * bytes_of(reg.type));
+    }
   }
   if (frame.calls) {
     frame_.load(kLinkRegister, Type::kU32, frame_.link_offset());
@@ -51,9 +83,10 @@ void CallingConvention::end_function() {
   code_.emit(d);
 }
 
-Operands::Register CallingConvention::own_register(const Slot& slot) {
+Operands::Register CallingConvention::own_register(const Slot& slot, std::uint8_t element) {
   Node node;
   node.text = slot.declaration.name;
+  if (slot.declaration.vector > 1) node.component = static_cast<std::uint8_t>(element + 1);
   return operands_.need_register(node);
 }
 
@@ -126,10 +159,15 @@ void CallingConvention::pass_arguments(const CallSite& site) {
     if (node.kind == Node::Kind::kName && !operands_.find_register(node) && is_passed_in_memory(node))
       continue;
     const Type type = slot.declaration.type;
-    if (slot.declaration.count != 1 || bytes_of(type) == 0) code_.fail(node, "expected a .param variable");
-    const Source value = operands_.source(node, type);
-    frame_.store(value, type,
-                 frame_.area_offset(site.signature.bytes) + static_cast<std::int64_t>(slot.offset));
+    const bool is_value = slot.declaration.count == 1 && (bytes_of(type) != 0 || type == Type::kPred);
+    if (!is_value) code_.fail(node, "expected a .param variable");
+    if (node.negated) code_.fail(node, "an argument is not negated");
+    check_elements(node, slot);
+    const std::int64_t offset =
+        frame_.area_offset(site.signature.bytes) + static_cast<std::int64_t>(slot.offset);
+    for (std::uint32_t k = 0; k < slot.declaration.vector; ++k) {
+      store(operands_.source(text_.element(node, k), type), type, offset + k * bytes_of(type));
+    }
   }
 }
 
@@ -138,15 +176,27 @@ void CallingConvention::take_results(const CallSite& site) {
     const Node& node = site.results[i];
     const Slot& slot = site.signature.returns[i];
     if (text_.is_sink(node)) continue;
-    const std::optional<Operands::Register> reg = operands_.find_register(node);
-    if (!reg) {
+    const bool is_vector = node.kind == Node::Kind::kVector;
+    if (!is_vector && !operands_.find_register(node)) {
       if (is_passed_in_memory(node)) continue;
       code_.fail(node, "expected a .param variable or a register");
     }
-    operands_.check_type(node, reg->type, slot.declaration.type);
-    frame_.load(reg->id, slot.declaration.type,
-                frame_.area_offset(site.signature.bytes) + static_cast<std::int64_t>(slot.offset));
+    check_elements(node, slot);
+    const Type type = slot.declaration.type;
+    const std::int64_t offset =
+        frame_.area_offset(site.signature.bytes) + static_cast<std::int64_t>(slot.offset);
+    for (std::uint32_t k = 0; k < slot.declaration.vector; ++k) {
+      load(operands_.destination(text_.element(node, k), type), type, offset + k * bytes_of(type));
+    }
   }
+}
+
+// Vector registers are passed as such, and nothing else for them.
+void CallingConvention::check_elements(const Node& node, const Slot& slot) const {
+  const std::uint32_t found = ModuleText::width(node), expected = slot.declaration.vector;
+  if (found == expected) return;
+  code_.fail(node,
+             "found " + std::to_string(found) + " elements, the function has " + std::to_string(expected));
 }
 
 }  // namespace weft::ptx

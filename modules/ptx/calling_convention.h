@@ -29,7 +29,10 @@ class CallingConvention {
   void pass_arguments(const CallSite& site);
   void take_results(const CallSite& site);
   bool is_passed_in_memory(const Node& node);
-  Operands::Register own_register(const Slot& slot);
+  void check_elements(const Node& node, const Slot& slot) const;
+  Operands::Register own_register(const Slot& slot, std::uint8_t element);
+  void load(VirtualId to, Type type, std::int64_t offset);
+  void store(const Source& from, Type type, std::int64_t offset);
   void emit_stack_pointer(Opcode op);
 
   const FunctionSymbols& symbols_;

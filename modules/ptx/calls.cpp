@@ -7,12 +7,16 @@
 namespace weft::ptx {
 namespace {
 
+constexpr std::uint64_t kPredicateBytes = 4;
+
 void place(const std::vector<Declaration>& declarations, std::vector<Slot>& slots, Signature& signature) {
   for (const Declaration& declaration : declarations) {
     Slot slot;
     slot.declaration = declaration;
-    slot.size = declaration.count * element_bytes(declaration);
-    const std::uint64_t align = natural_alignment(declaration);
+    // A predicate, which is no memory's type, is passed as a word of 0 or 1.
+    const bool is_predicate = declaration.type == Type::kPred;
+    slot.size = is_predicate ? kPredicateBytes : declaration.count * element_bytes(declaration);
+    const std::uint64_t align = is_predicate ? kPredicateBytes : natural_alignment(declaration);
     slot.offset = align_up(signature.bytes, align);
     signature.bytes = slot.offset + slot.size;
     signature.align = std::max(signature.align, align);
@@ -42,7 +46,8 @@ const Node* read_call(const ModuleText& text, const Statement& statement, CallSi
     site.results = children(text, *operand());
     ++next;
   }
-  if (operand() == nullptr || operand()->kind != Node::Kind::kName || operand()->negated) {
+  if (operand() == nullptr || operand()->kind != Node::Kind::kName || operand()->negated ||
+      operand()->has_addend) {
     text.fail(statement.at,
               "'" + text.statement_text(statement.at) + "': expected the function to call, or a register");
   }
@@ -53,7 +58,8 @@ const Node* read_call(const ModuleText& text, const Statement& statement, CallSi
     ++next;
   }
   const Node* last = operand();
-  if (last != nullptr && (next + 1 != statement.count || last->kind != Node::Kind::kName)) {
+  if (last != nullptr &&
+      (next + 1 != statement.count || last->kind != Node::Kind::kName || last->has_addend)) {
     text.fail(statement.at, "'" + text.statement_text(statement.at) +
                                 "': expected at most (results), function, (arguments), prototype");
   }

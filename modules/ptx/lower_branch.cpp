@@ -11,7 +11,8 @@ namespace weft::ptx {
 void lower_branch(Lowering& f, const Operation& operation) {
   f.operands.need(1);
   const Node& node = f.operands[0];
-  const Meaning meaning = node.kind == Node::Kind::kName ? f.operands.meaning(node) : Meaning();
+  const bool is_name = node.kind == Node::Kind::kName && !node.has_addend;
+  const Meaning meaning = is_name ? f.operands.meaning(node) : Meaning();
   if (meaning.kind != Meaning::Kind::kLabel)
     f.code.fail(node, "'" + std::string(f.text.name(node)) + "' is not a label of this kernel");
   f.branches.emit(f.code.draft(operation.instruction), meaning.index);
@@ -22,7 +23,8 @@ void lower_indexed_branch(Lowering& f, const Operation& operation) {
   f.operands.need(2);
   const Node& node = f.operands[1];
   const std::string name(f.text.name(node));
-  const TargetList* list = node.kind == Node::Kind::kName ? f.symbols.find_targets(name) : nullptr;
+  const bool is_name = node.kind == Node::Kind::kName && !node.has_addend;
+  const TargetList* list = is_name ? f.symbols.find_targets(name) : nullptr;
   if (list == nullptr) f.code.fail(node, "'" + name + "' is not a list of .branchtargets");
   // A list is written once, and each brx.idx that names it has edges to all of it.
   if (f.branches.indexed_targets() + list->targets.size() > kMaxBranchTargets) {
@@ -38,6 +40,7 @@ void lower_indexed_branch(Lowering& f, const Operation& operation) {
     }
     labels.push_back(meaning.index);
   }
+  if (f.operands[0].has_addend) f.code.fail(f.operands[0], "an index has no addend");
   DraftInstruction d = f.code.draft(operation.instruction);
   f.operands.read(d, 0, f.operands[0], Type::kU32);
   f.branches.emit_indexed(d, std::move(labels));

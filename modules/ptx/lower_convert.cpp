@@ -24,8 +24,7 @@ void lower_convert(Lowering& f, const Operation& operation) {
   const Instruction& fixed = operation.instruction;
   DraftInstruction d = f.code.draft(fixed);
   set_source(d, 0, f.operands.source_or_wider(f.operands[1], fixed.from));
-  const Operands::Register to = f.operands.need_register(f.operands[0]);
-  f.operands.check_type(f.operands[0], to.type, fixed.type, true);
+  const Operands::Register to = f.operands.destination_or_wider(f.operands[0], fixed.type);
   if (fixed.relu) {
     const VirtualId id = f.code.temporary(fixed.type);
     d.fixed.relu = false;

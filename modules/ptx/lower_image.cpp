@@ -88,6 +88,7 @@ void set_texels(Lowering& f, DraftInstruction& d, const Node& node) {
     const Node& element = f.text.element(node, k);
     if (f.text.is_sink(element)) continue;
     const Operands::Register reg = f.operands.need_register(element);
+    if (element.has_addend) f.code.fail(element, "expected a register to write");
     check_texel(f, element, reg.type, d.fixed.type);
     set_destination(d, k, reg.id, d.fixed.type);
   }
@@ -159,7 +160,7 @@ void lower_surface_store(Lowering& f, const Operation& operation) {
     const std::optional<Operands::Register> reg = f.operands.find_register(node);
     if (reg) {
       check_texel(f, node, reg->type, d.fixed.type);
-      set_source(d, kRest + k, source_of(reg->id, d.fixed.type));
+      set_source(d, kRest + k, f.operands.with_addend(node, *reg));
     } else {
       f.operands.read(d, kRest + k, node, d.fixed.type);
     }

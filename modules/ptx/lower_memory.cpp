@@ -95,8 +95,7 @@ void lower_load(Lowering& f, const Operation& operation) {
       set_destination(d, k, f.code.temporary(fixed.type), fixed.type);
       continue;
     }
-    const Operands::Register reg = f.operands.need_register(node);
-    f.operands.check_type(node, reg.type, fixed.type, true);
+    const Operands::Register reg = f.operands.destination_or_wider(node, fixed.type);
     VirtualId id = reg.id;
     if (rows_of(reg.type) > rows_of(fixed.type)) {  // 9.4.1: extended to the register's width
       id = f.code.temporary(fixed.type);

@@ -1,10 +1,13 @@
 // mov and cvta: besides registers and literals the source may be the address of a variable, a special
 // register that changes with time, or (mov.b32, mov.b64) a vector to pack; the destination may be a vector to
 // unpack into.
+#include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
 
 #include "ptx/lower_rules.h"
+#include "ptx/types.h"
 
 namespace weft::ptx {
 namespace {
@@ -14,17 +17,6 @@ Type part_type(unsigned bytes, std::uint32_t count) {
   if (count == 2 && bytes == 8) return Type::kB32;
   if ((count == 2 && bytes == 4) || (count == 4 && bytes == 8)) return Type::kB16;
   return Type::kNone;
-}
-
-Type unsigned_of(Type type) {
-  switch (bytes_of(type)) {
-    case 2:
-      return Type::kU16;
-    case 8:
-      return Type::kU64;
-    default:
-      return Type::kU32;
-  }
 }
 
 Type need_part_type(const Lowering& f, const Node& vector, Type whole, const char* verb) {
@@ -82,9 +74,47 @@ void unpack(Lowering& f, Type whole, const Node& vector) {
   }
 }
 
+// mov.v2, mov.v4: all elements are read before one is written.
+void move_elements(Lowering& f, const Operation& operation) {
+  const Node& to = f.operands[0];
+  const Node& from = f.operands[1];
+  const Type type = operation.destination;
+  const std::uint32_t count = operation.instruction.vector;
+  for (const Node* node : {&to, &from}) {
+    if (node->kind == Node::Kind::kVector && node->count == count) continue;
+    f.code.fail(*node, "expected " + std::to_string(count) + " elements");
+  }
+  const auto move = [&](VirtualId id, const Source& value) {
+    DraftInstruction d = f.code.draft(operation.instruction);
+    d.fixed.vector = 1;
+    set_source(d, 0, value);
+    set_destination(d, 0, id, type);
+    f.code.emit(d);
+  };
+  constexpr std::size_t kMost = 4;
+  std::array<Source, kMost> values;
+  std::array<VirtualId, kMost> ids{};
+  for (std::uint32_t k = 0; k < count; ++k) {
+    const Node& element = f.text.child(to, k);
+    ids[k] = f.text.is_sink(element) ? kNoRegister : f.operands.destination(element, type);
+    values[k] = f.operands.source(f.text.child(from, k), type);
+  }
+  for (std::uint32_t k = 0; k < count; ++k) {
+    const bool overwritten = std::find(ids.begin(), ids.begin() + k, values[k].id) != ids.begin() + k;
+    if (!overwritten || values[k].kind != Operand::Kind::kRow) continue;
+    const VirtualId copy = f.code.temporary(type);
+    move(copy, values[k]);
+    values[k] = source_of(copy, type);
+  }
+  for (std::uint32_t k = 0; k < count; ++k) {
+    if (ids[k] != kNoRegister) move(ids[k], values[k]);
+  }
+}
+
 // %clock and its like, which a mov reads at once.
 std::optional<Special> changing_special(Lowering& f, const Node& node) {
-  if (node.kind != Node::Kind::kName || f.operands.find_register(node)) return std::nullopt;
+  if (node.kind != Node::Kind::kName || node.has_addend || f.operands.find_register(node))
+    return std::nullopt;
   const std::optional<Special> special = special_of(f.text.name(node));
   return special && *special >= Special::kClock ? special : std::nullopt;
 }
@@ -96,6 +126,7 @@ void lower_move(Lowering& f, const Operation& operation) {
   const Node& to = f.operands[0];
   const Node& from = f.operands[1];
   const Type type = operation.destination;
+  if (operation.instruction.vector > 1) return move_elements(f, operation);
   if (to.kind == Node::Kind::kVector) return unpack(f, type, to);
   if (from.kind == Node::Kind::kVector) return pack(f, type, from);
   if (type == Type::kPred && from.kind == Node::Kind::kLiteral) {

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <string>
 
+#include "ptx/types.h"
+
 namespace weft::ptx {
 namespace {
 
@@ -19,6 +21,11 @@ To bit_cast(From value) {
   To result;
   std::memcpy(&result, &value, sizeof result);
   return result;
+}
+
+// The vectors %tid, %ntid, %ctaid and %nctaid have a fourth element, which is zero (PTX ISA 9.0, chapter 10).
+bool is_fourth_component(std::string_view name) {
+  return name == "%tid.w" || name == "%ntid.w" || name == "%ctaid.w" || name == "%nctaid.w";
 }
 
 }  // namespace
@@ -52,12 +59,22 @@ void Operands::need(std::uint32_t low, std::uint32_t high) const {
   code_.fail("found " + std::to_string(found) + " operands, expected " + allowed);
 }
 
+std::string Operands::full_name(const Node& node) const {
+  std::string name(text_.name(node));
+  if (node.component != 0) name += {'.', "xyzw"[node.component - 1]};
+  return name;
+}
+
 std::optional<Operands::Register> Operands::find_register(const Node& node) {
   if (node.kind != Node::Kind::kName) return std::nullopt;
   const Meaning meaning = this->meaning(node);
   if (meaning.kind != Meaning::Kind::kRegister) return std::nullopt;
-  if (meaning.type == Type::kNone) code_.fail(node, "vector and 128-bit registers are not executable yet");
-  if (bytes_of(meaning.type) == 1) code_.fail(node, "8-bit registers are not executable yet");
+  if (meaning.type == Type::kNone) code_.fail(node, "128-bit registers are not executable yet");
+  if (meaning.vector != 1) {
+    code_.fail(node, "'" + std::string(text_.name(node)) +
+                         "' is a vector register, expected an element of it such as " +
+                         std::string(text_.name(node)) + ".x");
+  }
   VirtualId& id = ids_[meaning.index];
   if (id == kNoRegister) id = code_.named_register(meaning.type);
   return Register{id, meaning.type};
@@ -75,17 +92,26 @@ void Operands::check_type(const Node& node, Type declared, Type wanted, bool may
   const bool untyped =
       (declared >= Type::kB8 && declared <= Type::kB64) || (wanted >= Type::kB8 && wanted <= Type::kB64);
   const bool kinds = untyped || is_float(declared) == is_float(wanted);
-  const bool sizes = have == need || (may_be_wider && have > need && !is_float(wanted));
+  const bool bits = declared >= Type::kB8 && declared <= Type::kB64;
+  const bool sizes = have == need || (may_be_wider && have > need && (bits || !is_float(wanted)));
   if (predicates && kinds && sizes) return;
   code_.fail(node, "found '" + std::string(text_.name(node)) + "' of type ." + name_of(declared) +
                        ", expected ." + name_of(wanted));
 }
 
 VirtualId Operands::destination(const Node& node, Type type) {
+  return writable(node, type, false).id;
+}
+
+Operands::Register Operands::destination_or_wider(const Node& node, Type type) {
+  return writable(node, type, true);
+}
+
+Operands::Register Operands::writable(const Node& node, Type type, bool may_be_wider) {
   const Register reg = need_register(node);
-  if (node.negated || node.number.bits != 0) code_.fail(node, "expected a register to write");
-  check_type(node, reg.type, type);
-  return reg.id;
+  if (node.negated || node.has_addend) code_.fail(node, "expected a register to write");
+  check_type(node, reg.type, type, may_be_wider);
+  return reg;
 }
 
 VirtualId Operands::destination_or_sink(const Node& node, Type type) {
@@ -97,14 +123,14 @@ Source Operands::source(const Node& node, Type type) {
   if (node.kind != Node::Kind::kName) code_.fail(node, "expected a register or a constant");
   if (node.negated && type != Type::kPred) code_.fail(node, "only a predicate can be negated");
   if (const std::optional<Register> reg = find_register(node)) {
-    if (node.number.bits != 0) code_.fail(node, "an offset belongs inside [ ]");
     check_type(node, reg->type, type);
-    Source source = source_of(reg->id, type);
+    Source source = with_addend(node, *reg);
     source.negated = node.negated;
     return source;
   }
-  const std::string name(text_.name(node));
+  const std::string name = full_name(node);
   if (const std::optional<Special> known = special_of(name)) return special_source(node, *known, type);
+  if (is_fourth_component(name)) return code_.constant(0, type);
   if (name == "WARP_SZ" && !is_float(type) && type != Type::kPred)
     return code_.constant(kWarpSize + node.number.bits, type);
   const Meaning meaning = this->meaning(node);
@@ -119,11 +145,27 @@ Source Operands::source(const Node& node, Type type) {
 Source Operands::source_or_wider(const Node& node, Type type) {
   const std::optional<Register> reg = find_register(node);
   if (!reg) return source(node, type);
+  if (node.negated) code_.fail(node, "only a predicate can be negated");
   check_type(node, reg->type, type, true);
-  if (rows_of(reg->type) <= rows_of(type)) return source_of(reg->id, type);
+  const Source source = with_addend(node, *reg);
+  if (rows_of(reg->type) <= rows_of(type)) return source;
   const VirtualId lower = code_.temporary(Type::kU32);
-  code_.emit_convert(lower, Type::kU32, source_of(reg->id, Type::kU64), Type::kU64);
+  code_.emit_convert(lower, Type::kU32, source, Type::kU64);
   return source_of(lower, type);
+}
+
+// "%r1+1" is the sum of integers as wide as the register, whatever the instruction makes of it. PTX ISA 9.0
+// does not name this operand; ptxas of CUDA 13.0 adds such an immediate, and breaks down where the register
+// is a predicate or a floating-point number.
+Source Operands::with_addend(const Node& node, const Register& reg) {
+  if (!node.has_addend) return source_of(reg.id, reg.type);
+  if (reg.type == Type::kPred || is_float(reg.type)) {
+    code_.fail(node, "'" + std::string(text_.name(node)) + "' of type ." + name_of(reg.type) +
+                         " takes no addend; allowed are .b, .u and .s registers");
+  }
+  // Only loads, stores and cvt know 8 bits; the low ones of a longer sum are the same.
+  const Type sum = bytes_of(reg.type) == 1 ? Type::kU16 : unsigned_of(reg.type);
+  return code_.emit_sum(source_of(reg.id, reg.type), node.number.bits, sum);
 }
 
 Source Operands::special_source(const Node& node, Special special, Type type) {
@@ -132,13 +174,18 @@ Source Operands::special_source(const Node& node, Special special, Type type) {
     code_.fail(node, std::string(name_of(special)) + " has " + (is_64_bit(special) ? "64" : "32") + " bits");
   }
   if (is_float(type)) code_.fail(node, std::string(name_of(special)) + " is an integer");
-  if (special < Special::kClock) return code_.special(special, type);
+  const std::uint64_t addend = node.number.bits;
+  if (special < Special::kClock) {
+    const Source constant = code_.special(special, type);
+    return node.has_addend ? code_.emit_sum(constant, addend, unsigned_of(type)) : constant;
+  }
   const VirtualId id = code_.temporary(type);  // changes with time: read by a mov of its own
   DraftInstruction d = code_.draft(Opcode::kMov, type);
   set_source(d, 0, source_of(special));
   set_destination(d, 0, id, type);
   code_.emit(d);
-  return source_of(id, type);
+  return node.has_addend ? code_.emit_sum(source_of(id, type), addend, unsigned_of(type))
+                         : source_of(id, type);
 }
 
 Source Operands::address_source(const Node& node, const Meaning& meaning, Type type) {

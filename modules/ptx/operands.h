@@ -8,6 +8,7 @@
 #define WEFT_PTX_OPERANDS_H
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -33,7 +34,9 @@ class Operands {
   void need(std::uint32_t low, std::uint32_t high) const;
   void need(std::uint32_t count) const { need(count, count); }
 
-  Meaning meaning(const Node& node) const { return symbols_.find(text_.name(node), node.text.at); }
+  Meaning meaning(const Node& node) const {
+    return symbols_.find(text_.name(node), node.text.at, node.component);
+  }
   std::optional<Register> find_register(const Node& node);
   Register need_register(const Node& node);
   // 9.4: the declared type must have the operation's size (or more, where `may_be_wider`), and integers do
@@ -45,7 +48,11 @@ class Operands {
   Source source(const Node& node, Type type);
   // Likewise, but a register may be wider than the type (9.4.1): then its lower half.
   Source source_or_wider(const Node& node, Type type);
+  // `reg` of `node`, which may name it with an addend.
+  Source with_addend(const Node& node, const Register& reg);
   VirtualId destination(const Node& node, Type type);
+  // Likewise, but the register may be wider than the type: then the caller extends the result.
+  Register destination_or_wider(const Node& node, Type type);
   VirtualId destination_or_sink(const Node& node, Type type);  // also `_`: a register that nobody reads
 
   void read(DraftInstruction& d, std::size_t i, const Node& node, Type type) {
@@ -56,6 +63,8 @@ class Operands {
   }
 
  private:
+  std::string full_name(const Node& node) const;  // with the component
+  Register writable(const Node& node, Type type, bool may_be_wider);
   Source literal(const Node& node, Type type);
   Source predicate_constant(bool value);
   Source special_source(const Node& node, Special special, Type type);

@@ -81,14 +81,15 @@ void read_isspacep(Modifiers& m, Operation& o) {
 bool take_pair(Modifiers& m, Operation& o, Opcode op) {
   Instruction& i = o.instruction;
   const bool relu = op != Opcode::kVadd && m.take("relu");
-  if (m.peek() != "s16x2" && (relu || m.peek() != "u16x2")) {
+  const bool is_signed = m.take("s16x2");
+  if (!is_signed && (relu || !m.take("u16x2"))) {
     if (relu) m.unexpected(".s16x2");
     return false;
   }
   i.relu = relu;
   i.op = op;
   i.vector = 2;
-  i.type = i.from = i.second = m.next() == "s16x2" ? Type::kS32 : Type::kU32;
+  i.type = i.from = i.second = is_signed ? Type::kS32 : Type::kU32;
   o.shape = Shape::kPairs;
   signature(o, i.type, {i.type, i.type});
   return true;

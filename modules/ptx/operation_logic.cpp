@@ -119,7 +119,9 @@ void read_not(Modifiers& m, Operation& o) {  // not, cnot
 }
 
 void read_mov(Modifiers& m, Operation& o) {
-  o.instruction.type = m.type(kBits | kIntegers | kFloats | kPredicateType);
+  m.take({{"v2", std::uint8_t{2}}, {"v4", std::uint8_t{4}}}, o.instruction.vector);
+  const TypeSet scalars = o.instruction.vector == 1 ? kPredicateType : 0;
+  o.instruction.type = m.type(kBits | kIntegers | kFloats | scalars);
   o.shape = Shape::kMove;
   signature(o, o.instruction.type, {o.instruction.type});
 }

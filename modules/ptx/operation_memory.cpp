@@ -134,6 +134,7 @@ void read_store(Modifiers& m, Operation& o) {
 void read_atomic(Modifiers& m, Operation& o) {
   Instruction& i = o.instruction;
   const bool reduces = i.op == Opcode::kRed;
+  const bool keeps_subnormals = m.take("noftz");
   Groups groups(m);
   while (!m.done()) {
     const std::string_view word = m.peek();
@@ -163,7 +164,7 @@ void read_atomic(Modifiers& m, Operation& o) {
   switch (i.atomic) {
     case Atomic::kAdd:
       // 9.7.13.5: additions of 16-bit floats say that they keep subnormals.
-      if (m.take("noftz")) {
+      if (keeps_subnormals) {
         i.type = m.type(kHalves);
       } else {
         if (is_in(type_of(m.peek()), kHalves)) m.illegal("atomic addition of 16-bit floats needs .noftz");
@@ -186,6 +187,7 @@ void read_atomic(Modifiers& m, Operation& o) {
     default:
       i.type = m.type(kBitWords);
   }
+  if (keeps_subnormals && !is_in(i.type, kHalves)) m.illegal(".noftz needs a 16-bit float");
   o.shape = reduces ? Shape::kReduce : Shape::kAtomic;
 }
 
@@ -226,6 +228,9 @@ void read_copy_async(Modifiers& m, Operation& o) {
   if (!m.take("async")) m.not_executable();
   i.type = Type::kB32;
   o.shape = Shape::kCopyWait;
+  for (const char* later : {"bulk", "mbarrier"}) {
+    if (m.has(later)) m.not_executable(".async." + std::string(later));
+  }
   if (m.take("commit_group")) {
     i.op = Opcode::kCopyCommit;
     return;
@@ -234,11 +239,14 @@ void read_copy_async(Modifiers& m, Operation& o) {
     i.op = Opcode::kCopyWait;
     return;
   }
-  if (m.peek() == "bulk" || m.peek() == "mbarrier") m.not_executable(".async." + std::string(m.peek()));
   m.need({{"ca", Mode::kNone}, {"cg", Mode::kPastL1}}, i.mode);
-  enum class Where { kHere } here = Where::kHere;
-  m.need({{"shared", Where::kHere}, {"shared::cta", Where::kHere}}, here);
-  m.need({{"global", Where::kHere}}, here);
+  Space to = Space::kGlobal, from = Space::kShared;
+  const std::initializer_list<std::pair<std::string_view, Space>> spaces = {
+      {"shared", Space::kShared}, {"shared::cta", Space::kShared}, {"global", Space::kGlobal}};
+  m.need(spaces, to);
+  m.need(spaces, from);
+  if (to != Space::kShared || from != Space::kGlobal)
+    m.illegal("cp.async copies from .global to .shared, in this order: .shared.global");
   while (take_hint(m)) {
   }
   i.space = Space::kGlobal;

@@ -172,9 +172,9 @@ WEFT_ON(AddressOpen, b.open());
 WEFT_ON(VectorOpen, b.open());
 WEFT_ON(ListOpen, b.open());
 WEFT_ON(InitialiserOpen, b.open());
-WEFT_ON(Address, b.close(Node::Kind::kAddress));
-WEFT_ON(Vector, b.close(Node::Kind::kVector));
-WEFT_ON(CallList, b.close(Node::Kind::kList));
+WEFT_ON(Address, b.close_operand(Node::Kind::kAddress));
+WEFT_ON(Vector, b.close_operand(Node::Kind::kVector));
+WEFT_ON(CallList, b.close_operand(Node::Kind::kList));
 WEFT_ON(InitialiserList, b.close(Node::Kind::kList));
 WEFT_ON(SymbolName, b.generic_symbol(text));
 WEFT_ON(MaskTail, b.masked());
@@ -263,6 +263,7 @@ Module parse(std::string_view text, const std::string& file) {
     const Declaration& declaration = tree->declarations[global];
     if (declaration.space != DeclarationSpace::kParam) add_variable(*tree, declaration, module.variables);
   }
+  add_statics(*tree, module.variables);
   for (const Function& function : tree->functions) {
     if (function.is_entry && function.has_body) module.kernels.emplace_back(tree->view(function.name));
   }

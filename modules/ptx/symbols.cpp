@@ -101,6 +101,7 @@ void FunctionSymbols::read_statements() {
         break;
       case Statement::Kind::kDeclaration:
         declare(text_.declarations[statement.first], scopes_[current_]);
+        declare_static(statement.first, scopes_[current_]);
         break;
       case Statement::Kind::kPrototype:
         scopes_[current_].prototypes[text_.view(text_.prototypes[statement.first].name)] = statement.first;
@@ -168,11 +169,12 @@ void FunctionSymbols::declare_register(const Declaration& declaration, Scope& sc
   const std::string_view name = text_.view(declaration.name);
   Meaning meaning;
   meaning.kind = Meaning::Kind::kRegister;
-  meaning.type = declaration.vector == 1 && !declaration.wide_type ? declaration.type : Type::kNone;
+  meaning.type = declaration.wide_type ? Type::kNone : declaration.type;
+  meaning.vector = declaration.vector;
   meaning.index = declared_registers_;
-  declared_registers_ += static_cast<std::uint32_t>(declaration.count);
+  declared_registers_ += static_cast<std::uint32_t>(declaration.count) * declaration.vector;
   if (declaration.is_range) {
-    scope.ranges.emplace(name, Range{meaning.index, declaration.count, meaning.type});
+    scope.ranges.emplace(name, Range{meaning.index, declaration.count, meaning.type, meaning.vector});
   } else {
     scope.names.emplace(name, meaning);
   }
@@ -206,9 +208,19 @@ void FunctionSymbols::declare(const Declaration& declaration, Scope& scope) {
       frame_alignment_ = std::max(frame_alignment_, align);
       break;
     default:
-      return;  // .global in a function: at its use
+      return;
   }
   scope.names.emplace(text_.view(declaration.name), meaning);
+}
+
+// .global and .const in a function are variables of the module; only their names belong to the function.
+void FunctionSymbols::declare_static(std::uint32_t declaration, Scope& scope) {
+  const auto variable = text_.statics.find(declaration);
+  if (variable == text_.statics.end()) return;
+  Meaning meaning;
+  meaning.kind = Meaning::Kind::kAddress;
+  meaning.variable = variable->second;
+  scope.names.emplace(text_.view(text_.declarations[declaration].name), meaning);
 }
 
 const TargetList* FunctionSymbols::find_targets(std::string_view name) const {
@@ -229,7 +241,22 @@ bool place_dynamic_shared(const Linkage& linkage, SharedLayout& shared) {
   return !shared.dynamic.empty();
 }
 
-Meaning FunctionSymbols::find(std::string_view name, std::uint32_t at) const {
+Meaning FunctionSymbols::find(std::string_view name, std::uint32_t at, unsigned component) const {
+  const std::size_t dot = name.find('.');
+  if (dot != std::string_view::npos && dot + 2 == name.size()) {
+    const std::size_t letter = std::string_view("xyzwrgba").find(name[dot + 1]);
+    if (letter != std::string_view::npos) component = letter % 4 + 1;
+  }
+  if (component == 0) return find_whole(name, at);
+  Meaning meaning = find_whole(name.substr(0, dot), at);
+  if (meaning.kind != Meaning::Kind::kRegister || meaning.vector < component || meaning.vector == 1)
+    return Meaning();
+  meaning.index += component - 1;
+  meaning.vector = 1;
+  return meaning;
+}
+
+Meaning FunctionSymbols::find_whole(std::string_view name, std::uint32_t at) const {
   std::size_t digits = name.size();
   while (digits > 0 && '0' <= name[digits - 1] && name[digits - 1] <= '9') --digits;
   // A range declares no leading zeros: %r<10> has %r1 but not %r01.
@@ -243,13 +270,17 @@ Meaning FunctionSymbols::find(std::string_view name, std::uint32_t at) const {
       if (found != scope.ranges.end() && number < found->second.count) {
         Meaning meaning;
         meaning.kind = Meaning::Kind::kRegister;
-        meaning.index = found->second.first + static_cast<std::uint32_t>(number);
+        meaning.index = found->second.first + static_cast<std::uint32_t>(number) * found->second.vector;
         meaning.type = found->second.type;
+        meaning.vector = found->second.vector;
         return meaning;
       }
     }
     const auto known = scope.names.find(name);
-    if (known != scope.names.end()) return known->second;
+    if (known != scope.names.end()) {
+      const std::uint32_t variable = known->second.variable;
+      return variable == Meaning::kNoVariable ? known->second : meaning_of_variable(variable, at);
+    }
     if (s == 0) break;
   }
   const auto known = text_.names.find(name);
@@ -261,8 +292,14 @@ Meaning FunctionSymbols::find(std::string_view name, std::uint32_t at) const {
     if (placed != symbols_.end()) meaning.address = placed->second;
     return meaning;
   }
-  const std::uint32_t variable = known->second.index;
+  return meaning_of_variable(known->second.index, at);
+}
+
+Meaning FunctionSymbols::meaning_of_variable(std::uint32_t variable, std::uint32_t at) const {
+  const std::string& name = module_.variables[variable].name;
+  Meaning meaning;
   meaning.kind = Meaning::Kind::kAddress;
+  meaning.variable = variable;
   meaning.space = module_.variables[variable].space;
   meaning.opaque = module_.variables[variable].opaque;
   if (meaning.space == Space::kShared) {
@@ -270,9 +307,9 @@ Meaning FunctionSymbols::find(std::string_view name, std::uint32_t at) const {
     // Absent where a guard wrongly names a variable.
     if (placed != shared_.addresses.end()) meaning.address = placed->second;
   } else {
-    const auto placed = symbols_.find(std::string(name));
+    const auto placed = symbols_.find(name);
     if (placed == symbols_.end()) {
-      text_.fail(at, "variable '" + std::string(name) + "' has no address in this device");
+      text_.fail(at, "variable '" + name + "' has no address in this device");
     }
     meaning.address = placed->second;
   }

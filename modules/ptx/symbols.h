@@ -23,12 +23,16 @@ struct Meaning {
   Kind kind = Kind::kNothing;
   Region region = Region::kFixed;
   std::uint32_t index = 0;        // register: number among the declared; label: number
-  Type type = Type::kNone;        // register
+  std::uint8_t vector = 1;        // register: 2 or 4 elements, the first of which is `index`
+  Type type = Type::kNone;        // register; of an element
   Space space = Space::kGeneric;  // address
   Opaque opaque = Opaque::kNone;  // address: of a reference
   std::uint64_t address = 0;      // shared: offset in the block's shared memory; param of a kernel: in its
                                   // parameters; in the frame: offset in the region
   std::uint64_t area = 0;         // kCallArguments: bytes of the call's area
+  static constexpr std::uint32_t kNoVariable = UINT32_MAX;
+  std::uint32_t variable =
+      kNoVariable;  // address: in Module::variables; what else is said of it, `find` adds
 };
 
 // The shared memory of a kernel and of the functions that it reaches.
@@ -49,7 +53,8 @@ class FunctionSymbols {
   void leave() { current_ = scopes_[current_].parent; }
 
   // The meaning of `name` at the present place; a variable without an address throws InputError at `at`.
-  Meaning find(std::string_view name, std::uint32_t at) const;
+  // `component`: 0, or 1 to 4 for an element of the vector register `name`; "v.x" says the same.
+  Meaning find(std::string_view name, std::uint32_t at, unsigned component = 0) const;
   // The list of branch targets of that name, or nullptr.
   const TargetList* find_targets(std::string_view name) const;
 
@@ -72,6 +77,7 @@ class FunctionSymbols {
     std::uint32_t first = 0;
     std::uint64_t count = 0;
     Type type = Type::kNone;
+    std::uint8_t vector = 1;
   };
   struct Scope {
     std::uint32_t parent = 0;
@@ -83,6 +89,9 @@ class FunctionSymbols {
   void declare_parameters();
   void declare_register(const Declaration& declaration, Scope& scope);
   void declare(const Declaration& declaration, Scope& scope);
+  void declare_static(std::uint32_t declaration, Scope& scope);
+  Meaning find_whole(std::string_view name, std::uint32_t at) const;
+  Meaning meaning_of_variable(std::uint32_t variable, std::uint32_t at) const;
   void read_statements();
   void place_module_shared();
   [[noreturn]] void fail_shared(std::uint32_t at) const;

@@ -29,7 +29,7 @@ struct Number {
 // An operand or an element of an initialiser.
 struct Node {
   enum class Kind : std::uint8_t {
-    kName,     // text (also with a component: %tid.x); number.bits = addend
+    kName,     // text (also with a component: %tid.x); number.bits = addend (has_addend)
     kLiteral,  // number
     kAddress,  // [child, ...]
     kVector,   // {child, ...}
@@ -39,7 +39,11 @@ struct Node {
     kMasked,   // number(child): some bytes of an address, in initialisers
   };
   Kind kind = Kind::kName;
-  bool negated = false;  // !text
+  bool negated = false;     // !text
+  bool has_addend = false;  // text+1
+  // Of a vector named as a whole, which the tree has as {v.x, v.y, ...}: 1 to 4, the element. 0: text says
+  // all.
+  std::uint8_t component = 0;
   Number number;
   Extent text;
   std::uint32_t first = 0, count = 0;  // children, in ModuleText::nodes
@@ -124,8 +128,14 @@ struct ModuleText {
   std::vector<Function> functions;
   std::vector<Prototype> prototypes;
   std::vector<TargetList> target_lists;
-  std::vector<std::uint32_t> globals;                    // declarations at module scope
-  std::unordered_map<std::uint32_t, std::string> files;  // .file
+  std::vector<std::uint32_t> globals;  // declarations at module scope
+  struct Static {                      // .global or .const in a function
+    std::uint32_t declaration = 0;
+    Extent function;  // its name
+  };
+  std::vector<Static> static_declarations;
+  std::unordered_map<std::uint32_t, std::uint32_t> statics;  // declaration -> index in Module::variables
+  std::unordered_map<std::uint32_t, std::string> files;      // .file
   std::vector<std::uint32_t> line_starts;
   std::unordered_map<std::string_view, ModuleName> names;
   std::vector<std::uint32_t> shared_variables;  // indices in Module::variables

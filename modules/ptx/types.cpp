@@ -192,6 +192,19 @@ Type type_of(std::string_view word) {
   return Type::kNone;
 }
 
+Type unsigned_of(Type type) {
+  switch (bytes_of(type)) {
+    case 1:
+      return Type::kU8;
+    case 2:
+      return Type::kU16;
+    case 8:
+      return Type::kU64;
+    default:
+      return Type::kU32;
+  }
+}
+
 std::uint64_t element_bytes(const Declaration& declaration) {
   if (declaration.wide_type) return 16u * declaration.vector;
   // An opaque reference (.texref) is a 64-bit handle.

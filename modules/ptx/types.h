@@ -11,6 +11,9 @@ namespace weft::ptx {
 // "u32" -> kU32; kNone for a word that names no type that Weft knows.
 Type type_of(std::string_view word);
 
+// The unsigned integer that has the type's bits.
+Type unsigned_of(Type type);
+
 // Bytes of one element of an array, a vector counting as one element.
 std::uint64_t element_bytes(const Declaration& declaration);
 std::uint64_t natural_alignment(const Declaration& declaration);

@@ -1,6 +1,9 @@
 #include "ptx/variables.h"
 
 #include <cstring>
+#include <string>
+#include <unordered_map>
+#include <utility>
 
 #include "ptx/types.h"
 #include "weft/ptx/limits.h"
@@ -222,7 +225,9 @@ std::uint64_t variable_bytes(const ModuleText& text, const Declaration& declarat
   return count * element_bytes(declaration);
 }
 
-void add_variable(ModuleText& text, const Declaration& declaration, std::vector<Variable>& variables) {
+namespace {
+
+Variable make_variable(const ModuleText& text, const Declaration& declaration) {
   Variable variable;
   variable.name = text.view(declaration.name);
   variable.space = space_of(declaration.space);
@@ -251,6 +256,39 @@ void add_variable(ModuleText& text, const Declaration& declaration, std::vector<
     variable.initial.assign(variable.size, 0);
     InitialWriter(text, declaration, variable).write(text.nodes[declaration.initial]);
   }
+  return variable;
+}
+
+}  // namespace
+
+void add_statics(ModuleText& text, std::vector<Variable>& variables) {
+  std::unordered_map<std::string, unsigned> uses;
+  std::unordered_map<std::string_view, std::string> names;  // of the function
+  std::uint32_t function = UINT32_MAX;
+  for (const ModuleText::Static& each : text.static_declarations) {
+    if (each.function.at != function) names.clear();
+    function = each.function.at;
+    const Declaration& declaration = text.declarations[each.declaration];
+    if (declaration.opaque != Opaque::kNone) {
+      text.fail(declaration.name.at,
+                "textures, surfaces and samplers are declared at module scope or as parameters");
+    }
+    Variable variable = make_variable(text, declaration);
+    for (Variable::Relocation& relocation : variable.relocations) {
+      const auto known = names.find(relocation.symbol);
+      if (known != names.end()) relocation.symbol = known->second;
+    }
+    variable.name = std::string(text.view(each.function)) + '.' + variable.name;
+    const unsigned number = ++uses[variable.name];
+    if (number > 1) variable.name += '.' + std::to_string(number);
+    names[text.view(declaration.name)] = variable.name;
+    text.statics.emplace(each.declaration, static_cast<std::uint32_t>(variables.size()));
+    variables.push_back(std::move(variable));
+  }
+}
+
+void add_variable(ModuleText& text, const Declaration& declaration, std::vector<Variable>& variables) {
+  Variable variable = make_variable(text, declaration);
   const auto index = static_cast<std::uint32_t>(variables.size());
   const auto [known, added] = text.names.emplace(text.view(declaration.name), ModuleName{false, index});
   if (added) {

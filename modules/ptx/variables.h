@@ -16,6 +16,10 @@ std::uint64_t variable_bytes(const ModuleText& text, const Declaration& declarat
 // .extern declaration.
 void add_variable(ModuleText& text, const Declaration& declaration, std::vector<Variable>& variables);
 
+// Appends the .global and .const variables that functions declare. Their names are known in their functions
+// only; in the module they are called "function.variable" (and .2, .3 where scopes have one each).
+void add_statics(ModuleText& text, std::vector<Variable>& variables);
+
 }  // namespace weft::ptx
 
 #endif

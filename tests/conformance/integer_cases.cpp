@@ -137,34 +137,46 @@ std::vector<Case> dot_product(Words& words) {
   })};
 }
 
-// add.cc, addc ...: the carry in comes from adding e (0 or 1) to all ones before, or from subtracting it from
-// 0; the carry out is shown by an addc or subc of zeros behind.
-std::vector<Case> carry(const std::string& mnemonic, const std::string& width, bool out, Type t) {
+// add.cc, addc ...: the carry in is e (0 or 1), from adding e to all ones before or from subtracting 1 from e
+// (nothing is borrowed if e is 1); the carry out is shown by an addc or a subc of zeros behind.
+Case carry_between(const std::string& mnemonic, const std::string& width, bool out, Type t, bool set_by_sub,
+                   bool shown_by_sub) {
   const bool reads = mnemonic.back() == 'c', subtracts = mnemonic[0] == 's', multiplies = mnemonic[0] == 'm';
   const std::string bits = "u" + std::to_string(t.bits), temporary = t.bits == 64 ? "%x1" : "%y1";
   Case c = integer(t, {t, t, t, {'u', t.bits, 1}}, nullptr);
   c.body = "and.b" + std::to_string(t.bits) + " %e, %e, 1;\n";
-  if (reads && subtracts) c.body += "  sub.cc." + bits + " " + temporary + ", 0, %e;\n";
-  if (reads && !subtracts) c.body += "  add.cc." + bits + " " + temporary + ", %e, -1;\n";
+  if (reads) c.body += (set_by_sub ? "  sub.cc." : "  add.cc.") + bits + " " + temporary + ", %e, ";
+  if (reads) c.body += set_by_sub ? "1;\n" : "-1;\n";
   c.body += multiplies ? "  $op %d, %a, %b, %c;" : "  $op %d, %a, %b;";
   if (out) {
-    c.body += std::string("\n  ") + (subtracts ? "subc." : "addc.") + bits + " %d1, 0, 0;";
+    c.body += std::string("\n  ") + (shown_by_sub ? "subc." : "addc.") + bits + " %d1, 0, 0;";
     c.results.push_back(t);
   }
   c.expected = [=](const Cells& x) {
     const Type u{'u', t.bits, 1};
-    const Wide in = reads ? static_cast<Wide>(x[3] & 1) : 0;
+    const Wide in = reads ? static_cast<Wide>(x[3] & 1) : subtracts ? 1 : 0;
     Wide a = number(u, x[0]), b = number(u, x[1]);
     if (multiplies) {
       // The product is signed where the type is; its part enters the sum as bits.
       a = number(u, wrap(u, part_of_product(width, t, x[0], x[1])));
       b = number(u, x[2]);
     }
-    const Wide result = subtracts ? a - b - in : a + b + in;
-    const bool carried = result < 0 || result > highest(u);
-    return Cells{wrap(t, result), subtracts ? wrap(t, carried ? -1 : 0) : std::uint64_t{carried}};
+    const Wide result = a + (subtracts ? highest(u) - b : b) + in;
+    const bool carried = result > highest(u);
+    return Cells{wrap(t, result), shown_by_sub ? wrap(t, carried ? 0 : -1) : std::uint64_t{carried}};
   };
-  return {c};
+  return c;
+}
+
+// Chains mix additions and subtractions.
+std::vector<Case> carry(const std::string& mnemonic, const std::string& width, bool out, Type t) {
+  std::vector<Case> cases;
+  for (const bool set_by_sub : {false, true}) {
+    for (const bool shown_by_sub : {false, true}) {
+      cases.push_back(carry_between(mnemonic, width, out, t, set_by_sub, shown_by_sub));
+    }
+  }
+  return cases;
 }
 
 }  // namespace

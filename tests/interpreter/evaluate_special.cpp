@@ -192,7 +192,10 @@ Result evaluate_carry(const Instruction& in, const Sources& s) {
   if (in.op == Opcode::kAdd || in.op == Opcode::kAddc) {
     exact = natural(s[0]) + natural(s[1]) + carry;
   } else if (in.op == Opcode::kSub || in.op == Opcode::kSubc) {
-    exact = natural(s[0]) - natural(s[1]) - carry;
+    // The carry of a + ~b + carry says that nothing is borrowed (modules/isa/carry.cpp).
+    const Integer borrow = reads ? 1 - carry : 0;
+    exact = natural(s[0]) - natural(s[1]) - borrow;
+    return {low_bits(static_cast<std::uint64_t>(exact), width), false, exact >= 0};
   } else {
     Instruction product = in;
     product.op = Opcode::kMul;

@@ -245,10 +245,10 @@ TEST(Call, Refusals) {
   refused(".extern .func malloc (.param .b64 n);\n" + kernel_calling("call malloc, (%rd1);"),
           "'malloc' of the device runtime is declared with 8 bytes of arguments and results, it has 16");
   // Before the first statement of the function, and where it has none.
-  refused(".func g(.reg .b8 x) { ret; }\n" + kernel_calling("call g, (3);"),
-          "m.ptx:4:18: 'g(.reg .b8 x) { ret': 8-bit registers are not executable yet");
-  refused(".func (.reg .b8 r) g() { }\n" + kernel_calling("call (_), g;"),
-          "m.ptx:4:17: 'g() { } .entry k(.param .u64 out) { .reg .pred %p<40>': 8-bit registers");
+  refused(".func g(.reg .b128 x) { ret; }\n" + kernel_calling("call g, (3);"),
+          "m.ptx:4:20: 'g(.reg .b128 x) { ret': 128-bit registers are not executable yet");
+  refused(".func (.reg .b128 r) g() { }\n" + kernel_calling("call (_), g;"),
+          "m.ptx:4:19: 'g() { } .entry k(.param .u64 out) { .reg .pred %p<40>': 128-bit registers");
   refused(kernel_calling("brx.idx %r1, nothing;"), "'nothing' is not a list of .branchtargets");
   refused(kernel_calling(".param .b32 a; st.param.b32 [a], 1;"), "'a' is not passed to any function");
 }

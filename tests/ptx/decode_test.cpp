@@ -258,8 +258,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "6:14: 'mov.u32 %r1, %pm2': special register %pm2 is not executable yet"},
         Refusal{"NoSuchEnvironmentRegister", "mov.u32 %r1, %envreg32;",
                 "6:14: 'mov.u32 %r1, %envreg32': '%envreg32' is not declared"},
-        Refusal{"UnknownSpecial", "mov.u32 %r1, %tid.w;",
-                "6:14: 'mov.u32 %r1, %tid.w': '%tid.w' is not declared"},
+        Refusal{"UnknownSpecial", "mov.u32 %r1, %tid.v;",
+                "6:14: 'mov.u32 %r1, %tid.v': '%tid.v' is not declared"},
         Refusal{
             "FunctionAddress", "mov.u64 %rd1, k;",
             "6:15: 'mov.u64 %rd1, k': 'k' has no address: only device functions that are defined have one"},

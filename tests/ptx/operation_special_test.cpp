@@ -20,6 +20,7 @@ TEST(OperationSpecial, ModesBecomeFields) {
   EXPECT_EQ(first("prmt.b32 %r1, %r2, %r3, 0x3210;").mode, Mode::kNone);
   EXPECT_EQ(first("prmt.b32.rc16 %r1, %r2, %r3, %r4;").mode, Mode::kRc16);
   EXPECT_EQ(first("prmt.b32.f4e %r1, %r2, %r3, %r4;").mode, Mode::kF4e);
+  EXPECT_EQ(first("prmt.f4e.b32 %r1, %r2, %r3, %r4;").mode, Mode::kF4e);
   EXPECT_EQ(first("shf.l.wrap.b32 %r1, %r2, %r3, 7;").mode, Mode::kLeftWrap);
   EXPECT_EQ(first("shf.r.clamp.b32 %r1, %r2, %r3, %r4;").mode, Mode::kRightClamp);
   EXPECT_EQ(first("bfind.shiftamt.s64 %r1, %rd2;").mode, Mode::kShiftAmount);
@@ -50,7 +51,6 @@ TEST(OperationSpecial, ModesBecomeFields) {
 
 TEST(OperationSpecial, IllegalFormsAreRefused) {
   refused("prmt.u32 %r1, %r2, %r3, %r4;", "expected one of .b32");
-  refused("prmt.f4e.b32 %r1, %r2, %r3, %r4;", "expected one of .b32");
   refused("prmt.b32.f4f %r1, %r2, %r3, %r4;", "expected no more modifiers");
   refused("lop3.b32 %r1, %r2, %r3, %r4, %r5;", "literal of 0 to 255");
   refused("lop3.b32 %r1, %r2, %r3, %r4, 256;", "literal of 0 to 255");
@@ -60,8 +60,8 @@ TEST(OperationSpecial, IllegalFormsAreRefused) {
   refused("bmsk.b32 %r1, %r2, %r3;", "expected one of .clamp, .wrap");
   refused("mul24.wide.u32 %r1, %r2, %r3;", "expected one of .hi, .lo");
   refused("mad24.lo.sat.s32 %r1, %r2, %r3, %r4;", ".sat needs .hi.s32");
-  refused("mul24.hi.sat.s32 %r1, %r2, %r3;", "expected one of");
-  refused("dp4a.lo.u32.u32 %r1, %r2, %r3, %r4;", "expected one of");
+  refused("mul24.hi.sat.s32 %r1, %r2, %r3;", "found .sat, expected no more modifiers");
+  refused("dp4a.lo.u32.u32 %r1, %r2, %r3, %r4;", "found .lo, expected no more modifiers");
   refused("dp2a.u32.u32 %r1, %r2, %r3, %r4;", "expected one of .lo, .hi");
   refused("dp4a.u32 %r1, %r2, %r3, %r4;", "a modifier is missing");
   refused("set.lt.u32.b32 %r1, %r2, %r3;", "bits compare");
@@ -79,11 +79,11 @@ TEST(OperationSpecial, IllegalFormsAreRefused) {
 TEST(OperationSpecial, IllegalCarriesAreRefused) {
   refused("add.cc.u16 %rs1, %rs2, %rs3;", "expected one of");
   refused("add.cc.f32 %f1, %f2, %f3;", "expected one of");
-  refused("add.cc.sat.s32 %r1, %r2, %r3;", "expected one of");
-  refused("addc.sat.s32 %r1, %r2, %r3;", "expected one of");
+  refused("add.cc.sat.s32 %r1, %r2, %r3;", "found .sat, expected no more modifiers");
+  refused("addc.sat.s32 %r1, %r2, %r3;", "found .sat, expected no more modifiers");
   refused("madc.u32 %r1, %r2, %r3, %r4;", ".lo or .hi");
   refused("mad.wide.cc.u32 %rd1, %r2, %r3, %rd4;", ".lo or .hi");
-  refused("madc.lo.sat.s32 %r1, %r2, %r3, %r4;", "expected one of");
+  refused("madc.lo.sat.s32 %r1, %r2, %r3, %r4;", "found .sat, expected no more modifiers");
 }
 
 bool reads(const Instruction& i, std::uint16_t key) {
