@@ -47,6 +47,7 @@ class Modifiers {
   }
 
   std::string_view mnemonic() const { return mnemonic_; }
+  const ModuleText& text() const { return text_; }
   bool done() const { return rest_.empty(); }
   std::string_view peek() const { return rest_.substr(0, rest_.find('.')); }
   std::string_view next() {
@@ -85,7 +86,8 @@ class Modifiers {
   // The next modifier does not fit: illegal, or legal PTX that Weft does not execute.
   [[noreturn]] void unexpected(const std::string& expected) const;
   [[noreturn]] void illegal(const std::string& why) const;
-  [[noreturn]] void not_executable(const std::string& which = "") const;
+  // `is_new`: code for older GPUs does without.
+  [[noreturn]] void not_executable(const std::string& which = "", bool is_new = false) const;
 
  private:
   const ModuleText& text_;
