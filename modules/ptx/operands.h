@@ -8,6 +8,7 @@
 #define WEFT_PTX_OPERANDS_H
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -58,6 +59,7 @@ class Operands {
  private:
   Source literal(const Node& node, Type type);
   Source predicate_constant(bool value);
+  std::optional<Source> cluster_source(const Node& node, const std::string& name, Type type);
   Source special_source(const Node& node, Special special, Type type);
   Source address_source(const Node& node, const Meaning& meaning, Type type);
   Source function_source(const Node& node, const Meaning& meaning, Type type);

@@ -66,6 +66,7 @@ WEFT_EXPECT(BodyDirective, "a directive that may stand in a function");
 WEFT_EXPECT(ScopeClose, "a statement or '}'");
 WEFT_EXPECT(BodyClose, "a statement or '}'");
 WEFT_EXPECT(BodyOrEnd, "a performance directive, '{' or ';'");
+WEFT_EXPECT(BodyOrPrototypeEnd, "a performance directive, '{' or ';'");
 WEFT_EXPECT(FunctionDeclaredName, "the function's name");
 WEFT_EXPECT(VersionNumber, "a version such as 7.0");
 WEFT_EXPECT(Version, ".version");
@@ -163,6 +164,7 @@ WEFT_ON(AddendValue, guarded(b, text.data(), [&] { b.expressions.end(); }));
 
 WEFT_ON(Name, b.name(text));
 WEFT_ON(NegatedName, b.negate_name());
+WEFT_ON(NegativeName, b.subtract_name());
 WEFT_ON(Plus, b.addend(false));
 WEFT_ON(Minus, b.addend(true));
 WEFT_ON(PairTail, b.pair());
@@ -226,6 +228,7 @@ WEFT_ON(MaxThreads, b.threads(false));
 WEFT_ON(RequiredThreads, b.threads(true));
 WEFT_ON(MaxRegisters, b.registers());
 WEFT_ON(MinBlocks, b.blocks());
+WEFT_ON(Clusters, b.clusters());
 WEFT_ON(Performance, b.drop_integers());
 WEFT_ON(BodyOpen, b.begin_body());
 WEFT_ON(BodyClose, b.end_body());
@@ -254,6 +257,9 @@ Module parse(std::string_view text, const std::string& file) {
   module.target = builder.target;
   module.address_size = builder.address_size;
   const std::shared_ptr<ModuleText> tree = builder.finish();
+  tree->version = builder.version_number();
+  const std::string first_target = builder.target.substr(0, builder.target.find_first_of(", "));
+  tree->is_sm_1x = first_target.size() == 5 && first_target.compare(0, 4, "sm_1") == 0;
   for (std::uint32_t f = 0; f < tree->functions.size(); ++f) {
     const Function& function = tree->functions[f];
     const auto [known, added] = tree->names.emplace(tree->view(function.name), ModuleName{true, f});
