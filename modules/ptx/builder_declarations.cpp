@@ -59,6 +59,10 @@ void Builder::attribute(std::string_view word) {
 
 void Builder::declared(std::string_view name) {
   declarator_ = base_;
+  if (base_.space == DeclarationSpace::kOther) {  // .tex .u64 t of PTX 1.x is .global .texref t
+    declarator_.type = Type::kNone;
+    declarator_.opaque = Opaque::kTexture;
+  }
   declarator_.name = extent(name);
   declarator_.is_extern = extern_;
   declarator_.is_weak = weak_;

@@ -250,10 +250,15 @@ struct ParameterList
 struct Returns : ParameterList {};
 struct Parameters : ParameterList {};
 struct PrototypeName : Identifier {};
+struct AbiPreserve : peg::seq<peg::sor<Word<'.', 'a', 'b', 'i', '_', 'p', 'r', 'e', 's', 'e', 'r', 'v', 'e'>,
+                                       Word<'.', 'a', 'b', 'i', '_', 'p', 'r', 'e', 's', 'e', 'r', 'v', 'e',
+                                            '_', 'c', 'o', 'n', 't', 'r', 'o', 'l'>>,
+                              peg::must<Integer>> {};
 struct Prototype
     : peg::seq<Word<'.', 'c', 'a', 'l', 'l', 'p', 'r', 'o', 't', 'o', 't', 'y', 'p', 'e'>,
                peg::opt<ParameterList>, peg::must<PrototypeName>, Skip, peg::opt<ParameterList>,
-               peg::opt<Word<'.', 'n', 'o', 'r', 'e', 't', 'u', 'r', 'n'>>, peg::must<Semicolon>> {};
+               peg::star<peg::sor<AbiPreserve, Word<'.', 'n', 'o', 'r', 'e', 't', 'u', 'r', 'n'>>>,
+               peg::must<Semicolon>> {};
 struct Statement;
 struct ScopeOpen : Mark<'{'> {};
 struct ScopeClose : Mark<'}'> {};

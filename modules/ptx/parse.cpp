@@ -217,6 +217,7 @@ WEFT_ON(Parameter, b.parameter());
 WEFT_ON(Returns, b.returns());
 WEFT_ON(Parameters, b.parameters());
 WEFT_ON(PrototypeName, b.prototype_returns());
+WEFT_ON(AbiPreserve, b.drop_integers());
 WEFT_ON(Prototype, b.prototype(text.data()));
 WEFT_ON(TargetName, b.target_name(text));
 WEFT_ON(Targets, b.targets(text.data()));

@@ -216,6 +216,16 @@ TEST(OldPtx, TexturesTakeMoreCoordinatesThanTheyUse) {
   refused("suld.b.2d.b32 {%r1}, [%rd1, {%r1, %r2, %r3, %r4}];", "4 coordinates, expected 2");
 }
 
+TEST(OldPtx, TexturesAreDeclaredInASpaceOfTheirOwn) {
+  for (const char* type : {".u32", ".u64"}) {
+    const Module m = module_for("1.4", "sm_10", std::string(".tex ") + type + " t;",
+                                "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [t, {%f1, %f2, %f3, %f4}];");
+    EXPECT_EQ(m.variables.at(0).opaque, Opaque::kTexture);
+    EXPECT_EQ(m.variables.at(0).size, 8u);
+    EXPECT_EQ(decode(m, "k", {{"t", 0x1000}}).code[0].op, Opcode::kTex);
+  }
+}
+
 TEST(OldPtx, LocalVariablesAtModuleScopeBelongToTheThread) {
   const std::string symbols =
       ".local .u32 A;\n.local .align 16 .b8 B[64];\n.func f { .reg .u32 %r; ld.local.u32 %r, [B+4]; ret; }";
@@ -321,6 +331,12 @@ TEST(NewerPtx, BarriersOfClustersAreThoseOfTheBlock) {
   const std::string message = message_of([&] { decode(m, "k", {}); });
   EXPECT_NE(message.find("m.ptx:4:8: kernel 'k' needs clusters of several blocks"), std::string::npos)
       << message;
+}
+
+TEST(NewerPtx, PrototypesMayNamePreservedRegisters) {
+  const Program p = decode_body(
+      "{ p: .callprototype _ (.param .u32 x) .abi_preserve 4 .abi_preserve_control 2 .noreturn; } ret;");
+  EXPECT_EQ(p.code.size(), 1u);
 }
 
 TEST(NewerPtx, WhatHasNoEffectIsTaken) {
