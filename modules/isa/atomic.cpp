@@ -93,6 +93,35 @@ void update(const MemoryLanes& lanes) {
   }
 }
 
+// min and max of 16-bit floats, as the instructions of that name: a number wins over a NaN, -0 is less than
+// +0.
+template <bool kMax, bool kBf16, class Memory>
+void extremum_of_halves(const MemoryLanes& lanes) {
+  for (u32 left = lanes.active; left != 0; left &= left - 1) {
+    const auto i = static_cast<unsigned>(__builtin_ctz(left));
+    u8* p = lanes.base + lanes.offset[i];
+    Memory old;
+    __builtin_memcpy(&old, p, sizeof old);
+    const auto updated = static_cast<Memory>(
+        extremum_halves(kMax, kBf16, sizeof(Memory) == 4, old, read<u32>(lanes.src[0], i)));
+    __builtin_memcpy(p, &updated, sizeof updated);
+    if (lanes.dst[0] != nullptr) static_cast<Aliased<u32>*>(lanes.dst[0])[i] = old;
+  }
+}
+template <bool kMax>
+MemoryFunction find_extremum_of_halves(Type type) {
+  switch (type) {
+    case Type::kF16:
+      return &extremum_of_halves<kMax, false, u16>;
+    case Type::kBf16:
+      return &extremum_of_halves<kMax, true, u16>;
+    case Type::kF16x2:
+      return &extremum_of_halves<kMax, false, u32>;
+    default:
+      return &extremum_of_halves<kMax, true, u32>;
+  }
+}
+
 template <Type kType, class Memory>
 void add_to_halves(const MemoryLanes& lanes) {
   for (u32 left = lanes.active; left != 0; left &= left - 1) {
@@ -141,8 +170,10 @@ MemoryFunction find_atomic(const Instruction& in) {
       if (in.type == Type::kBf16x2) return &add_to_halves<Type::kBf16x2, u32>;
       return choose<u32, s32, u64, s64>(in.type, Update<Add>{});
     case Atomic::kMin:
+      if (is_half(in.type)) return find_extremum_of_halves<false>(in.type);
       return choose<u32, s32, u64, s64>(in.type, Update<Min>{});
     case Atomic::kMax:
+      if (is_half(in.type)) return find_extremum_of_halves<true>(in.type);
       return choose<u32, s32, u64, s64>(in.type, Update<Max>{});
     case Atomic::kInc:
       return choose<u32>(in.type, Update<Inc>{});

@@ -32,7 +32,7 @@ WEFT_ALWAYS_INLINE double through_double(S a) {
 // To a half: operands become doubles, which are rounded to integers if asked for, bounded, and rounded to the
 // format. Lanes::variant: how the last two are done, and the format.
 using Doubles = double[kLanes];
-constexpr u32 kFtz = 1, kSat = 2, kBf16 = 4, kRoundingShift = 8;
+constexpr u32 kFtz = 1, kSat = 2, kBf16 = 4, kFinite = 8, kRoundingShift = 8;
 
 template <Rounding kRounding>
 void round_to_integral(Doubles& x) {
@@ -65,6 +65,10 @@ __attribute__((noinline)) void finish(Lanes& lanes, Doubles& x) {
   if (rounding == Rounding::kRpi) round_to_integral<Rounding::kRpi>(x);
   if ((lanes.variant & kSat) != 0) {
     for (double& value : x) value = saturate(value);
+  }
+  if ((lanes.variant & kFinite) != 0) {  // a NaN stays one
+    const double largest = (lanes.variant & kBf16) != 0 ? 0x1.fep127 : 65504;
+    for (double& value : x) value = value > largest ? largest : value < -largest ? -largest : value;
   }
   if ((lanes.variant & kBf16) != 0) {
     narrow_lanes<Bf16>(lanes, x, rounding);
@@ -113,8 +117,9 @@ LaneFunction find_to_half(const Instruction& in, Type self) {
   const bool directed = in.rounding >= Rounding::kRn && in.rounding <= Rounding::kRp;
   // Only within a format it may be rounded to integers, and nothing else.
   if (in.from == self ? !integral && in.rounding != Rounding::kDefault : !directed) return nullptr;
-  const u32 variant = (in.ftz ? kFtz : 0) | (in.sat ? kSat : 0) | (self == Type::kBf16 ? kBf16 : 0) |
-                      static_cast<u32>(in.rounding) << kRoundingShift;
+  if (in.saturates_finite && in.from != Type::kF32) return nullptr;
+  const u32 variant = (in.ftz ? kFtz : 0) | (in.sat ? kSat : 0) | (in.saturates_finite ? kFinite : 0) |
+                      (self == Type::kBf16 ? kBf16 : 0) | static_cast<u32>(in.rounding) << kRoundingShift;
   if (in.from == Type::kF16) return {&to_half<F16>, variant};
   if (in.from == Type::kBf16) return {&to_half<Bf16>, variant};
   return choose<u8, s8, u16, s16, u32, s32, u64, s64, float, double>(in.from, ToHalf{variant});

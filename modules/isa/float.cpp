@@ -145,11 +145,31 @@ void apply_single(Lanes& lanes) {
   apply_indexed<Op, float, std::enable_if_t<n + 1 != 0, float>...>(lanes, std::index_sequence<n...>{});
 }
 
+// Op on both f32 in 64 bits (.f32x2).
+template <class Op>
+struct Two {
+  template <class... A>
+  static WEFT_ALWAYS_INLINE u64 of(A... a) {
+    const u32 lower = bit_cast<u32>(Op::of(bit_cast<float>(static_cast<u32>(a))...));
+    const u32 upper = bit_cast<u32>(Op::of(bit_cast<float>(static_cast<u32>(a >> 32))...));
+    return u64{upper} << 32 | lower;
+  }
+};
+template <class Op, std::size_t... n>
+void apply_two(Lanes& lanes) {
+  apply_indexed<Two<Op>, u64, std::enable_if_t<n + 1 != 0, u64>...>(lanes, std::index_sequence<n...>{});
+}
+
 template <class Op, std::size_t... n>
 struct Arithmetic {
   template <bool kFtz, bool kSat>
   static LaneFunction single(Rounding rounding) {
     return with_rounding<&apply_single<Single<Op, kFtz, kSat>, n...>>(rounding);
+  }
+  static LaneFunction two(const Instruction& in) {
+    if (in.sat) return nullptr;
+    return in.ftz ? with_rounding<&apply_two<Single<Op, true, false>, n...>>(in.rounding)
+                  : with_rounding<&apply_two<Single<Op, false, false>, n...>>(in.rounding);
   }
   static LaneFunction find(const Instruction& in) {
     if (in.type == Type::kF64) {
@@ -168,9 +188,25 @@ using Arithmetic2 = Arithmetic<Op, 0, 1>;
 template <class Op>
 using Arithmetic3 = Arithmetic<Op, 0, 1, 2>;
 
+LaneFunction find_two(const Instruction& in) {
+  switch (in.op) {
+    case Opcode::kAdd:
+      return Arithmetic2<Add>::two(in);
+    case Opcode::kSub:
+      return Arithmetic2<Sub>::two(in);
+    case Opcode::kMul:
+      return Arithmetic2<Mul>::two(in);
+    case Opcode::kFma:
+      return Arithmetic3<Fma>::two(in);
+    default:
+      return nullptr;
+  }
+}
+
 }  // namespace
 
 LaneFunction find_float(const Instruction& in) {
+  if (in.type == Type::kF32x2) return find_two(in);
   switch (in.op) {
     case Opcode::kAdd:
       return Arithmetic2<Add>::find(in);

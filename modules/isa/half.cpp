@@ -93,10 +93,14 @@ WEFT_ALWAYS_INLINE s32 order(u32 bits) {
   const auto magnitude = static_cast<s32>(bits & 0x7fff);
   return (bits & 0x8000) != 0 ? -1 - magnitude : magnitude;
 }
+// ~x is greater than ~y where x is less than y.
+WEFT_ALWAYS_INLINE s32 reversal(u32 variant) {
+  return (variant & kMax) != 0 ? 0 : -1;
+}
 void extremum(Lanes& lanes) {
   const u32 variant = lanes.variant, subnormal = subnormal_mask(variant);
   const u32 infinity = (variant & kBf16) != 0 ? Bf16::kInfinity : F16::kInfinity;
-  const s32 reversed = (variant & kMax) != 0 ? 0 : -1;  // ~x is greater than ~y where x is less than y
+  const s32 reversed = reversal(variant);
   const u32 kept = (variant & kXorsign) != 0 ? 0x7fff : 0xffff, sign = (variant & kXorsign) != 0 ? 0x8000 : 0;
   const bool nan_wins = (variant & kNanWins) != 0;
   const void *first = lanes.src[0], *second = lanes.src[1];
@@ -201,6 +205,21 @@ u32 add_halves(Type type, u32 a, u32 b) {
     default:
       return add_both<Bf16>(a, b);
   }
+}
+
+// atom.min and atom.max on halves: likewise.
+u32 extremum_halves(bool max, bool bf16, bool two, u32 a, u32 b) {
+  const u32 infinity = bf16 ? Bf16::kInfinity : F16::kInfinity;
+  const s32 reversed = reversal(max ? kMax : 0);
+  u32 result = 0;
+  for (unsigned shift = 0; shift < (two ? 32u : 16u); shift += 16) {
+    const u32 x = a >> shift & 0xffff, y = b >> shift & 0xffff;
+    const bool x_is_nan = (x & 0x7fff) > infinity, y_is_nan = (y & 0x7fff) > infinity;
+    const u32 number = (order(x) ^ reversed) > (order(y) ^ reversed) ? x : y;
+    const u32 chosen = x_is_nan && y_is_nan ? u32{kNan16} : y_is_nan ? x : x_is_nan ? y : number;
+    result |= chosen << shift;
+  }
+  return result;
 }
 
 }  // namespace weft::isa::WEFT_ISA_VERSION

@@ -49,14 +49,17 @@ LaneFunction find_approximate_half(const Instruction& in);  // ex2, tanh of f16,
 LaneFunction find_permute(const Instruction& in);
 LaneFunction find_sum(const Instruction& in);
 LaneFunction find_video(const Instruction& in);
+LaneFunction find_video_scalar(const Instruction& in);
 LaneFunction find_carry(const Instruction& in);
 LaneFunction find_compare(const Instruction& in);          // setp, set, testp
 LaneFunction find_convert_integer(const Instruction& in);  // cvt to an integer from an integer
 LaneFunction find_convert_float(const Instruction& in);    // cvt from or to f32 or f64, no halves
 LaneFunction find_half(const Instruction& in);             // arithmetic on f16, bf16 and pairs
 LaneFunction find_convert_half(const Instruction& in);
-LaneFunction find_warp(const Instruction& in);      // shfl, vote, match, redux, activemask, elect
-u32 add_halves(Type type, u32 a, u32 b);            // for atomics
+LaneFunction find_convert_small(const Instruction& in);  // formats of 8 bits and fewer, tf32
+LaneFunction find_warp(const Instruction& in);           // shfl, vote, match, redux, activemask, elect
+u32 add_halves(Type type, u32 a, u32 b);                 // for atomics
+u32 extremum_halves(bool max, bool bf16, bool two, u32 a, u32 b);
 MemoryFunction find_access(const Instruction& in);  // ld, st
 MemoryFunction find_atomic(const Instruction& in);  // atom, red
 
@@ -161,6 +164,11 @@ constexpr bool stands_for(Type type) {
 
 constexpr bool is_half(Type type) {
   return type >= Type::kF16 && type <= Type::kBf16x2;
+}
+
+// Formats of 8 bits and fewer, and tf32.
+constexpr bool is_small(Type type) {
+  return type >= Type::kTf32;
 }
 
 // The type as which plain copies treat a value: only its width and, for 16 bits, its extension matter.

@@ -7,7 +7,7 @@ namespace weft::isa::WEFT_ISA_VERSION {
 namespace {
 
 bool is_floating(Type type) {
-  return type == Type::kF32 || type == Type::kF64;
+  return type == Type::kF32 || type == Type::kF64 || type == Type::kF32x2;
 }
 
 }  // namespace
@@ -50,6 +50,10 @@ LaneFunction find(const Instruction& in) {
     case Opcode::kVabsdiff:
     case Opcode::kVmin:
     case Opcode::kVmax:
+    case Opcode::kVshl:
+    case Opcode::kVshr:
+    case Opcode::kVmad:
+    case Opcode::kVset:
       return find_video(in);
     case Opcode::kAddc:
     case Opcode::kSubc:
@@ -61,6 +65,7 @@ LaneFunction find(const Instruction& in) {
     case Opcode::kSetp:
       return find_compare(in);
     case Opcode::kCvt:
+      if (is_small(in.type) || is_small(in.from)) return find_convert_small(in);
       if (is_half(in.type) || is_half(in.from)) return find_convert_half(in);
       return is_floating(in.type) || is_floating(in.from) ? find_convert_float(in) : find_convert_integer(in);
     case Opcode::kAdd:

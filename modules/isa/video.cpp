@@ -82,6 +82,7 @@ LaneFunction with_parts(const Instruction& in) {
 
 LaneFunction find_video(const Instruction& in) {
   if (!is_word(in.type) || !is_word(in.from) || !is_word(in.second)) return nullptr;
+  if (in.vector == 1) return find_video_scalar(in);
   switch (in.op) {
     case Opcode::kVadd:
       return with_parts<Add>(in);

@@ -1,5 +1,8 @@
 #include "ptx/builder.h"
 
+#include <algorithm>
+#include <charconv>
+
 #include "ptx/types.h"
 #include "weft/ptx/limits.h"
 
@@ -60,6 +63,10 @@ std::uint32_t Builder::elements_of(std::string_view name) const {
 
 void Builder::negate_name() {
   stack_.back().negated = true;
+}
+
+void Builder::subtract_name() {
+  stack_.back().subtracted = true;
 }
 
 void Builder::literal() {
@@ -267,6 +274,12 @@ void Builder::threads(bool required) {
   integers_.clear();
 }
 
+void Builder::clusters() {
+  function_.needs_clusters = false;
+  for (const std::uint64_t extent : integers_) function_.needs_clusters |= extent > 1;
+  integers_.clear();
+}
+
 std::uint32_t Builder::one_number(const char* directive) {
   if (integers_.size() != 1 || integers_[0] == 0 || integers_[0] > UINT32_MAX) {
     fail(number_at, std::string(directive) + " takes one number, 1 to 2^32 - 1");
@@ -313,6 +326,14 @@ void Builder::set_address_size() {
   if (address_size != 64)
     fail(number_at, "found .address_size " + std::to_string(integers_.back()) + ", only 64 is supported");
   integers_.clear();
+}
+
+std::uint32_t Builder::version_number() const {
+  std::uint32_t major = 0, minor = 0;
+  const char* const end = version.data() + version.size();
+  const auto [dot, error] = std::from_chars(version.data(), end, major);
+  if (error == std::errc() && dot != end) std::from_chars(dot + 1, end, minor);
+  return 100 * std::min<std::uint32_t>(major, 1000) + std::min<std::uint32_t>(minor, 99);
 }
 
 std::shared_ptr<ModuleText> Builder::finish() {

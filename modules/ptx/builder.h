@@ -36,6 +36,7 @@ class Builder {
   // Operands.
   void name(std::string_view text);
   void negate_name();
+  void subtract_name();
   void literal();
   void addend(bool minus);
   void pair();
@@ -83,6 +84,7 @@ class Builder {
   void threads(bool required);
   void registers() { function_.max_registers = one_number(".maxnreg"); }
   void blocks() { function_.min_blocks = one_number(".minnctapersm"); }
+  void clusters();
   void begin_body();
   void end_body();
   void end_function();
@@ -99,6 +101,7 @@ class Builder {
   unsigned address_size = 64;
   const char* number_at = nullptr;  // where the expression being read began
   const std::string& text() const { return result_->text; }
+  std::uint32_t version_number() const;  // 203 for 2.3
   std::shared_ptr<ModuleText> finish();
 
  private:

@@ -33,7 +33,7 @@ void Builder::property(std::string_view word) {
     base_.opaque = name == "texref"    ? Opaque::kTexture
                    : name == "surfref" ? Opaque::kSurface
                                        : Opaque::kSampler;
-  } else if (const Type type = type_of(name); type != Type::kNone) {
+  } else if (const Type type = type_of(name); type != Type::kNone && type <= Type::kF64) {
     base_.type = type;
   } else if (name == "b128") {
     base_.type = Type::kB64;
@@ -59,6 +59,10 @@ void Builder::attribute(std::string_view word) {
 
 void Builder::declared(std::string_view name) {
   declarator_ = base_;
+  if (base_.space == DeclarationSpace::kOther) {  // .tex .u64 t of PTX 1.x is .global .texref t
+    declarator_.type = Type::kNone;
+    declarator_.opaque = Opaque::kTexture;
+  }
   declarator_.name = extent(name);
   declarator_.is_extern = extern_;
   declarator_.is_weak = weak_;
@@ -95,6 +99,9 @@ void Builder::declarator() {
     if (declarator_.space == DeclarationSpace::kReg) {
       fail(name, "registers at module scope are not supported; declare them in the function");
     }
+    // With the calling convention of PTX 3.0 a thread's stack took the place of such variables.
+    if (declarator_.space == DeclarationSpace::kLocal && version_number() >= 300)
+      fail(name, "a .local variable at module scope needs PTX below 3.0; declare it in the function");
     if (!declarator_.is_extern) define(globals_, name, "symbol");
     result_->globals.push_back(static_cast<std::uint32_t>(result_->declarations.size()));
   }

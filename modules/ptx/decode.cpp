@@ -243,6 +243,13 @@ Program decode(const std::vector<LinkedModule>& modules, const std::string& kern
                const DecodeOptions& options, std::vector<std::string>* why) {
   const Linkage linkage(modules);
   const FunctionReference reference = find_kernel(modules, kernel);
+  if (reference.function->needs_clusters) {
+    throw InputError(
+        linkage.text(reference.module).where(reference.function->name.at),
+        "kernel '" + kernel +
+            "' needs clusters of several blocks (.reqnctapercluster), which Weft does not have; code for "
+            "older GPUs may do without: nvcc -arch=compute_75");
+  }
   const Reach reach = find_reach(linkage, reference);
   std::uint32_t limit = std::min(options.max_registers, kMaxRows);
   const std::uint32_t asked = reference.function->max_registers;  // .maxnreg

@@ -132,6 +132,7 @@ struct Minus : peg::seq<Mark<'-'>, peg::must<AddendValue>> {};
 struct PairTail : peg::seq<Mark<'|'>, peg::must<PlainName>> {};
 struct NameOperand : peg::seq<PlainName, peg::sor<PairTail, peg::star<peg::sor<Plus, Minus>>>> {};
 struct NegatedName : peg::seq<peg::one<'!'>, Skip, Name, Skip> {};
+struct NegativeName : peg::seq<peg::one<'-'>, Skip, peg::at<NameFirst>, Name, Skip> {};  // of vmad
 struct LiteralOperand : peg::seq<Expression> {};
 struct Operand;
 struct OperandList : peg::list_must<Operand, Comma> {};
@@ -141,7 +142,7 @@ struct ListOpen : Mark<'('> {};
 struct Address : peg::seq<AddressOpen, Nested<List<Operand>>, peg::must<CloseBracket>> {};
 struct Vector : peg::seq<VectorOpen, Nested<List<Operand>>, peg::must<CloseBrace>> {};
 struct CallList : peg::seq<ListOpen, peg::opt<Nested<OperandList>>, peg::must<CloseParen>> {};
-struct Operand : peg::sor<NameOperand, Address, Vector, NegatedName, LiteralOperand> {};
+struct Operand : peg::sor<NameOperand, Address, Vector, NegatedName, NegativeName, LiteralOperand> {};
 struct CallOperand : peg::sor<CallList, Operand> {};
 
 // --- instructions (9) ---
@@ -240,17 +241,24 @@ struct Section : peg::seq<Word<'.', 's', 'e', 'c', 't', 'i', 'o', 'n'>, peg::mus
 
 // --- functions ---
 struct ParameterSpace : peg::sor<Param, Reg> {};
-struct Parameter : peg::seq<ParameterSpace, peg::star<Property>, peg::must<DeclaredName>, Skip,
-                            peg::opt<RangeCount>, peg::star<peg::sor<Unsized, Dimension>>> {};
+// What a compiler adds for itself (PTX 9.1).
+struct Hidden : Word<'.', 'h', 'i', 'd', 'd', 'e', 'n'> {};
+struct Parameter : peg::seq<peg::opt<Hidden>, ParameterSpace, peg::star<Property>, peg::must<DeclaredName>,
+                            Skip, peg::opt<RangeCount>, peg::star<peg::sor<Unsized, Dimension>>> {};
 struct ParameterList
     : peg::seq<Mark<'('>, peg::opt<peg::list_must<Parameter, Comma>>, peg::must<CloseParen>> {};
 struct Returns : ParameterList {};
 struct Parameters : ParameterList {};
 struct PrototypeName : Identifier {};
+struct AbiPreserve : peg::seq<peg::sor<Word<'.', 'a', 'b', 'i', '_', 'p', 'r', 'e', 's', 'e', 'r', 'v', 'e'>,
+                                       Word<'.', 'a', 'b', 'i', '_', 'p', 'r', 'e', 's', 'e', 'r', 'v', 'e',
+                                            '_', 'c', 'o', 'n', 't', 'r', 'o', 'l'>>,
+                              peg::must<Integer>> {};
 struct Prototype
     : peg::seq<Word<'.', 'c', 'a', 'l', 'l', 'p', 'r', 'o', 't', 'o', 't', 'y', 'p', 'e'>,
                peg::opt<ParameterList>, peg::must<PrototypeName>, Skip, peg::opt<ParameterList>,
-               peg::opt<Word<'.', 'n', 'o', 'r', 'e', 't', 'u', 'r', 'n'>>, peg::must<Semicolon>> {};
+               peg::star<peg::sor<AbiPreserve, Word<'.', 'n', 'o', 'r', 'e', 't', 'u', 'r', 'n'>>>,
+               peg::must<Semicolon>> {};
 struct Statement;
 struct ScopeOpen : Mark<'{'> {};
 struct ScopeClose : Mark<'}'> {};
@@ -269,29 +277,37 @@ struct MaxThreads : Counts<Word<'.', 'm', 'a', 'x', 'n', 't', 'i', 'd'>> {};
 struct RequiredThreads : Counts<Word<'.', 'r', 'e', 'q', 'n', 't', 'i', 'd'>> {};
 struct MaxRegisters : Counts<Word<'.', 'm', 'a', 'x', 'n', 'r', 'e', 'g'>> {};
 struct MinBlocks : Counts<Word<'.', 'm', 'i', 'n', 'n', 'c', 't', 'a', 'p', 'e', 'r', 's', 'm'>> {};
+struct Clusters
+    : Counts<Word<'.', 'r', 'e', 'q', 'n', 'c', 't', 'a', 'p', 'e', 'r', 'c', 'l', 'u', 's', 't', 'e', 'r'>> {
+};
 struct Performance
-    : Counts<peg::sor<
-          Word<'.', 'm', 'a', 'x', 'n', 'c', 't', 'a', 'p', 'e', 'r', 's', 'm'>,
-          Word<'.', 'r', 'e', 'q', 'n', 'c', 't', 'a', 'p', 'e', 'r', 'c', 'l', 'u', 's', 't', 'e', 'r'>,
-          Word<'.', 'm', 'a', 'x', 'c', 'l', 'u', 's', 't', 'e', 'r', 'r', 'a', 'n', 'k'>,
-          Word<'.', 'a', 'b', 'i', '_', 'p', 'r', 'e', 's', 'e', 'r', 'v', 'e'>,
-          Word<'.', 'a', 'b', 'i', '_', 'p', 'r', 'e', 's', 'e', 'r', 'v', 'e', '_', 'c', 'o', 'n', 't', 'r',
-               'o', 'l'>>> {};
+    : Counts<peg::sor<Word<'.', 'm', 'a', 'x', 'n', 'c', 't', 'a', 'p', 'e', 'r', 's', 'm'>,
+                      Word<'.', 'm', 'a', 'x', 'c', 'l', 'u', 's', 't', 'e', 'r', 'r', 'a', 'n', 'k'>,
+                      Word<'.', 'a', 'b', 'i', '_', 'p', 'r', 'e', 's', 'e', 'r', 'v', 'e'>,
+                      Word<'.', 'a', 'b', 'i', '_', 'p', 'r', 'e', 's', 'e', 'r', 'v', 'e', '_', 'c', 'o',
+                           'n', 't', 'r', 'o', 'l'>>> {};
 struct Bare
     : peg::sor<Word<'.', 'n', 'o', 'r', 'e', 't', 'u', 'r', 'n'>,
                Word<'.', 'e', 'x', 'p', 'l', 'i', 'c', 'i', 't', 'c', 'l', 'u', 's', 't', 'e', 'r'>,
                Word<'.', 'b', 'l', 'o', 'c', 'k', 's', 'a', 'r', 'e', 'c', 'l', 'u', 's', 't', 'e', 'r', 's'>,
                Word<'.', 'u', 'n', 'i', 'f', 'i', 'e', 'd'>> {};
-struct FunctionDirective
-    : peg::sor<MaxThreads, RequiredThreads, MaxRegisters, MinBlocks, Performance, Bare, Pragma, Attribute> {};
+struct FunctionDirective : peg::sor<MaxThreads, RequiredThreads, MaxRegisters, MinBlocks, Clusters,
+                                    Performance, Bare, Pragma, Attribute> {};
 struct FunctionDeclaredName : Identifier {};
 struct BodyOpen : Mark<'{'> {};
 struct BodyClose : Mark<'}'> {};
 struct Body : peg::seq<BodyOpen, peg::star<Statement>, peg::must<BodyClose>> {};
 struct BodyOrEnd : peg::sor<Semicolon, Body> {};
-struct Function
-    : peg::seq<peg::sor<Entry, Func>, peg::opt<Attribute>, peg::opt<Returns>, peg::must<FunctionDeclaredName>,
-               Skip, peg::opt<Parameters>, peg::star<FunctionDirective>, peg::must<BodyOrEnd>> {};
+// A prototype ends without a semicolon too, where the next directive or the end of the text follows.
+struct PrototypeEnd
+    : peg::at<peg::sor<peg::eof, Linkage, Entry, Func, DeclarationSpace, Word<'.', 'f', 'i', 'l', 'e'>,
+                       Word<'.', 'l', 'o', 'c'>, Word<'.', 's', 'e', 'c', 't', 'i', 'o', 'n'>,
+                       Word<'.', 'a', 'l', 'i', 'a', 's'>, Word<'.', 't', 'a', 'r', 'g', 'e', 't'>>> {};
+struct BodyOrPrototypeEnd : peg::sor<Semicolon, Body, PrototypeEnd> {};
+template <class Keyword, class End>
+struct FunctionOf : peg::seq<Keyword, peg::opt<Attribute>, peg::opt<Returns>, peg::must<FunctionDeclaredName>,
+                             Skip, peg::opt<Parameters>, peg::star<FunctionDirective>, peg::must<End>> {};
+struct Function : peg::sor<FunctionOf<Entry, BodyOrEnd>, FunctionOf<Func, BodyOrPrototypeEnd>> {};
 
 // --- modules ---
 struct VersionNumber : peg::seq<peg::plus<peg::digit>, peg::one<'.'>, peg::plus<peg::digit>> {};

@@ -15,6 +15,14 @@ void rectify(Lowering& f, VirtualId to, VirtualId id, Type type) {
   f.code.emit(d);
 }
 
+// A special register of 32 bits may be wider than the type, as other registers may.
+Source converted_source(Lowering& f, const Node& node, Type type) {
+  const bool special = node.kind == Node::Kind::kName && !f.operands.find_register(node) &&
+                       special_of(f.text.name(node)).has_value();
+  const bool narrow = bytes_of(type) < 4 && !is_float(type);
+  return special && narrow ? f.operands.source(node, Type::kU32) : f.operands.source_or_wider(node, type);
+}
+
 }  // namespace
 
 // cvt takes registers wider than its types (9.4.1): clang writes cvt.s64.s32 %rd1, %rd2 for a sign extension
@@ -23,7 +31,7 @@ void lower_convert(Lowering& f, const Operation& operation) {
   f.operands.need(2);
   const Instruction& fixed = operation.instruction;
   DraftInstruction d = f.code.draft(fixed);
-  set_source(d, 0, f.operands.source_or_wider(f.operands[1], fixed.from));
+  set_source(d, 0, converted_source(f, f.operands[1], fixed.from));
   const Operands::Register to = f.operands.destination_or_wider(f.operands[0], fixed.type);
   if (fixed.relu) {
     const VirtualId id = f.code.temporary(fixed.type);
@@ -64,6 +72,17 @@ void lower_convert_two(Lowering& f, const Operation& operation) {
   const VirtualId id = relu ? f.code.temporary(two) : to;
   f.code.emit_insert(id, Type::kB32, upper, lower, 16, 16);
   if (relu) rectify(f, to, id, two);
+}
+
+// Two numbers become the upper and the lower one of a pair, or a pair becomes another.
+void lower_convert_small(Lowering& f, const Operation& operation) {
+  f.operands.need(operation.source_count + 1u);
+  DraftInstruction d = f.code.draft(operation.instruction);
+  for (std::uint32_t i = 0; i < operation.source_count; ++i) {
+    f.operands.read(d, i, f.operands[i + 1], operation.sources[i]);
+  }
+  f.operands.write(d, 0, f.operands[0], operation.destination);
+  f.code.emit(d);
 }
 
 // cvt.pack d, a, b {, c}: b lowest, a above it, above them the low half of c.

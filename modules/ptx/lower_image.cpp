@@ -36,15 +36,17 @@ Source image_object(Lowering& f, const Node& node, Opaque wanted) {
   return f.operands.source(node, Type::kU64);
 }
 
-// A scalar or a vector; vectors of three coordinates have a fourth element that does not count. A layer comes
-// first.
+// A scalar or a vector; vectors of three coordinates have a fourth element that does not count, and those of
+// textures may have two or four elements where fewer count. A layer comes first.
 void set_coordinates(Lowering& f, DraftInstruction& d, const Node& node) {
   const ImageAccess& image = d.fixed.image;
   const Type type = image.integer_coordinates ? Type::kS32 : Type::kF32;
   const std::uint32_t axes = image.axes(), used = axes + (image.layered ? 1 : 0);
   const std::uint32_t found = ModuleText::width(node);
   const std::uint32_t padded = used == 3 ? 4 : used;
-  if (found != used && found != padded) {
+  const bool texture = d.fixed.op == Opcode::kTex || d.fixed.op == Opcode::kTld4;
+  const bool more = texture && found > used && (found == 2 || found == 4);
+  if (found != used && found != padded && !more) {
     f.code.fail(node, "found " + std::to_string(found) + " coordinates, expected " + std::to_string(used) +
                           (padded != used ? " or " + std::to_string(padded) : ""));
   }

@@ -123,8 +123,14 @@ std::optional<Special> changing_special(Lowering& f, const Node& node) {
 
 void lower_move(Lowering& f, const Operation& operation) {
   f.operands.need(2);
-  const Node& to = f.operands[0];
-  const Node& from = f.operands[1];
+  const bool bits = operation.destination == Type::kB16 || operation.destination == Type::kB32 ||
+                    operation.destination == Type::kB64;
+  // One element in braces is what it is without, in types without a sign.
+  const auto bare = [&](const Node& node) -> const Node& {
+    return bits && node.kind == Node::Kind::kVector && node.count == 1 ? f.text.child(node, 0) : node;
+  };
+  const Node& to = bare(f.operands[0]);
+  const Node& from = bare(f.operands[1]);
   const Type type = operation.destination;
   if (operation.instruction.vector > 1) return move_elements(f, operation);
   if (to.kind == Node::Kind::kVector) return unpack(f, type, to);

@@ -46,6 +46,7 @@ void lower_move(Lowering& f, const Operation& operation);
 void lower_convert(Lowering& f, const Operation& operation);
 void lower_convert_two(Lowering& f, const Operation& operation);
 void lower_convert_pack(Lowering& f, const Operation& operation);
+void lower_convert_small(Lowering& f, const Operation& operation);
 
 // lower_derived.cpp: one instruction becomes others
 void lower_extremum(Lowering& f, const Operation& operation);
@@ -77,6 +78,18 @@ void lower_surface_store(Lowering& f, const Operation& operation);
 // lower_warp.cpp
 void lower_warp(Lowering& f, const Operation& operation);
 void lower_barrier(Lowering& f, const Operation& operation);
+
+// lower_video.cpp
+void lower_video(Lowering& f, const Operation& operation);
+
+// lower_newer.cpp
+void lower_policy(Lowering& f, const Operation& operation);
+void lower_map_address(Lowering& f, const Operation& operation);
+void lower_cluster_rank(Lowering& f, const Operation& operation);
+void lower_cluster_wait(Lowering& f, const Operation& operation);
+void lower_nothing(Lowering& f, const Operation& operation);
+void lower_fence(Lowering& f, const Operation& operation);
+void check_policy(Lowering& f, const Node& node);  // the operand of .L2::cache_hint
 
 // lop3: the table says which function it is, so PTX wants it known beforehand.
 void check_lookup_table(const Lowering& f, const Node& node);

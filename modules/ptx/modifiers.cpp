@@ -7,11 +7,13 @@ namespace {
 
 // Legal modifiers of instructions that Weft executes without them (PTX ISA 9.0, chapter 9).
 constexpr std::string_view kLater[] = {
-    "cc",    "noftz", "relu",    "NaN",    "xorsign",   "abs",     "oob",
-    "f16",   "f16x2", "bf16",    "bf16x2", "tf32",      "b128",    "u16x2",
-    "s16x2", "f32x2", "e4m3x2",  "e5m2x2", "satfinite", "v2",      "v4",
-    "v8",    "mmio",  "unified", "async",  "proxy",     "cluster", "mbarrier_init",
-    "warp",  "param", "pack",    "rs",     "scaled"};
+    "cc",      "noftz",   "relu",   "NaN",    "xorsign", "abs",    "oob",   "f16",
+    "f16x2",   "bf16",    "bf16x2", "b128",   "u16x2",   "s16x2",  "f32x2", "v2",
+    "v4",      "unified", "async",  "warp",   "param",   "pack",   "rs",    "satfinite",
+    "cluster", "e4m3x4",  "e5m2x4", "e2m3x4", "e3m2x4",  "e2m1x4", "scaled"};
+// Of those, what targets above sm_75 have.
+constexpr std::string_view kNew[] = {"bf16",   "bf16x2", "b128",   "f32x2",  "async",  "rs",
+                                     "e4m3x4", "e5m2x4", "e2m3x4", "e3m2x4", "e2m1x4", "cluster"};
 
 // Words that choose another instruction: they stand directly behind the mnemonic.
 struct Leading {
@@ -19,7 +21,7 @@ struct Leading {
   std::array<std::string_view, 4> words;
 };
 constexpr Leading kLeading[] = {{"bar", {"warp", "cta", "red"}},
-                                {"barrier", {"cta", "red"}},
+                                {"barrier", {"cta", "red", "cluster"}},
                                 {"brx", {"idx"}},
                                 {"cp", {"async", "bulk"}},
                                 {"cvt", {"pack"}},
@@ -60,7 +62,7 @@ bool is_vector(std::string_view word) {
 
 std::string list(TypeSet types) {
   std::string text;
-  for (unsigned i = 1; i <= static_cast<unsigned>(Type::kF64); ++i) {
+  for (unsigned i = 1; i <= static_cast<unsigned>(kLastType); ++i) {
     if (types >> i & 1) text += (text.empty() ? "." : ", .") + std::string(name_of(static_cast<Type>(i)));
   }
   return text;
@@ -123,7 +125,8 @@ Type Modifiers::type(TypeSet allowed) {
 
 void Modifiers::unexpected(std::string_view word, const std::string& expected) const {
   if (std::find(std::begin(kLater), std::end(kLater), word) != std::end(kLater)) {
-    not_executable(" with ." + std::string(word));
+    not_executable(" with ." + std::string(word),
+                   std::find(std::begin(kNew), std::end(kNew), word) != std::end(kNew));
   }
   illegal(word.empty() ? "a modifier is missing, expected " + expected
                        : "found ." + std::string(word) + ", expected " + expected);
@@ -133,9 +136,11 @@ void Modifiers::illegal(const std::string& why) const {
   text_.fail(statement_.text.at, "'" + text_.statement_text(statement_.at) + "': " + why);
 }
 
-void Modifiers::not_executable(const std::string& which) const {
-  text_.fail(statement_.text.at, "'" + text_.statement_text(statement_.at) +
-                                     "' is not executable yet: " + std::string(mnemonic_) + which);
+void Modifiers::not_executable(const std::string& which, bool is_new) const {
+  text_.fail(statement_.text.at,
+             "'" + text_.statement_text(statement_.at) +
+                 "' is not executable yet: " + std::string(mnemonic_) + which +
+                 (is_new ? "; code for older GPUs may do without: nvcc -arch=compute_75" : ""));
 }
 
 }  // namespace weft::ptx

@@ -50,6 +50,7 @@ class Modifiers {
   Modifiers(const ModuleText& text, const Statement& statement);
 
   std::string_view mnemonic() const { return mnemonic_; }
+  const ModuleText& text() const { return text_; }
   bool done() const { return count_ == 0; }
   // The words that nobody took yet, other words before types: the first one.
   std::string_view peek() const { return done() ? std::string_view() : words_[0]; }
@@ -94,7 +95,8 @@ class Modifiers {
   [[noreturn]] void unexpected(const std::string& expected) const { unexpected(peek(), expected); }
   [[noreturn]] void unexpected(std::string_view word, const std::string& expected) const;
   [[noreturn]] void illegal(const std::string& why) const;
-  [[noreturn]] void not_executable(const std::string& which = "") const;
+  // `is_new`: code for older GPUs does without.
+  [[noreturn]] void not_executable(const std::string& which = "", bool is_new = false) const;
 
  private:
   const ModuleText& text_;

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "ptx/types.h"
 
@@ -67,6 +68,7 @@ std::string Operands::full_name(const Node& node) const {
 
 std::optional<Operands::Register> Operands::find_register(const Node& node) {
   if (node.kind != Node::Kind::kName) return std::nullopt;
+  if (node.subtracted) code_.fail(node, "only vmad subtracts an operand");
   const Meaning meaning = this->meaning(node);
   if (meaning.kind != Meaning::Kind::kRegister) return std::nullopt;
   if (meaning.type == Type::kNone) code_.fail(node, "128-bit registers are not executable yet");
@@ -131,15 +133,36 @@ Source Operands::source(const Node& node, Type type) {
   const std::string name = full_name(node);
   if (const std::optional<Special> known = special_of(name)) return special_source(node, *known, type);
   if (is_fourth_component(name)) return code_.constant(0, type);
+  if (const std::optional<Source> cluster = cluster_source(node, name, type)) return *cluster;
   if (name == "WARP_SZ" && !is_float(type) && type != Type::kPred)
     return code_.constant(kWarpSize + node.number.bits, type);
   const Meaning meaning = this->meaning(node);
   if (meaning.kind == Meaning::Kind::kAddress) return address_source(node, meaning, type);
   if (meaning.kind == Meaning::Kind::kFunction) return function_source(node, meaning, type);
-  if (name[0] == '%' && (name.compare(0, 3, "%pm") == 0 || name.compare(0, 8, "%cluster") == 0)) {
-    code_.fail(node, "special register " + name + " is not executable yet");
-  }
+  if (name.compare(0, 3, "%pm") == 0) code_.fail(node, "special register " + name + " is not executable yet");
   code_.fail(node, "'" + name + "' is not declared");
+}
+
+// A launch has no clusters: each block is one of its own, as on hardware (PTX ISA 9.0, 10.12 to 10.19).
+std::optional<Source> Operands::cluster_source(const Node& node, const std::string& name, Type type) {
+  static constexpr std::pair<std::string_view, std::uint64_t> kNumbers[] = {
+      {"%cluster_ctaid.x", 0},  {"%cluster_ctaid.y", 0},  {"%cluster_ctaid.z", 0},  {"%cluster_ctarank", 0},
+      {"%cluster_nctaid.x", 1}, {"%cluster_nctaid.y", 1}, {"%cluster_nctaid.z", 1}, {"%cluster_nctarank", 1}};
+  if (name == "%is_explicit_cluster" && type == Type::kPred) return predicate_constant(false);
+  if (name == "%current_graph_exec" && bytes_of(type) == 8) return code_.constant(0, type);
+  if (name == "%aggr_smem_size") return special_source(node, Special::kTotalSharedSize, type);
+  const bool own = name.compare(0, 11, "%clusterid.") == 0;
+  if (own || name.compare(0, 12, "%nclusterid.") == 0) {
+    const std::string block = (own ? "%ctaid" : "%nctaid") + name.substr(name.find('.'));
+    const std::optional<Special> same = special_of(block);
+    return same ? std::optional<Source>(special_source(node, *same, type)) : std::nullopt;
+  }
+  for (const auto& [known, value] : kNumbers) {
+    if (name != known) continue;
+    if (is_float(type) || bytes_of(type) != 4) code_.fail(node, name + " has 32 bits");
+    return code_.constant(value, type);
+  }
+  return std::nullopt;
 }
 
 Source Operands::source_or_wider(const Node& node, Type type) {
@@ -169,7 +192,9 @@ Source Operands::with_addend(const Node& node, const Register& reg) {
 }
 
 Source Operands::special_source(const Node& node, Special special, Type type) {
-  const bool any_width = special == Special::kGridid;
+  // Of PTX 1.x, where indices and sizes had 16 bits.
+  const bool was_short = special <= Special::kNctaidZ && bytes_of(type) == 2;
+  const bool any_width = special == Special::kGridid || was_short;
   if (!any_width && bytes_of(type) != (is_64_bit(special) ? 8u : 4u)) {
     code_.fail(node, std::string(name_of(special)) + " has " + (is_64_bit(special) ? "64" : "32") + " bits");
   }

@@ -67,6 +67,7 @@ class Operands {
   Register writable(const Node& node, Type type, bool may_be_wider);
   Source literal(const Node& node, Type type);
   Source predicate_constant(bool value);
+  std::optional<Source> cluster_source(const Node& node, const std::string& name, Type type);
   Source special_source(const Node& node, Special special, Type type);
   Source address_source(const Node& node, const Meaning& meaning, Type type);
   Source function_source(const Node& node, const Meaning& meaning, Type type);

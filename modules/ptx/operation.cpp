@@ -38,8 +38,10 @@ constexpr Reader kReaders[] = {{"abs", Opcode::kAbs, read_negate},
                                {"copysign", Opcode::kCopysign, read_copysign},
                                {"cos", Opcode::kCos, read_approximate},
                                {"cp", Opcode::kCopyAsync, read_copy_async},
+                               {"createpolicy", Opcode::kMov, read_policy},
                                {"cvt", Opcode::kCvt, read_cvt},
                                {"cvta", Opcode::kCvta, read_convert_address},
+                               {"discard", Opcode::kMov, read_discard},
                                {"div", Opcode::kDiv, read_div},
                                {"dp2a", Opcode::kDp2a, read_dot_product},
                                {"dp4a", Opcode::kDp4a, read_dot_product},
@@ -49,13 +51,17 @@ constexpr Reader kReaders[] = {{"abs", Opcode::kAbs, read_negate},
                                {"fence", Opcode::kMembar, read_fence},
                                {"fma", Opcode::kFma, read_fma},
                                {"fns", Opcode::kFns, read_fns},
+                               {"getctarank", Opcode::kMov, read_cluster_rank},
+                               {"griddepcontrol", Opcode::kNop, read_grid_dependency},
                                {"isspacep", Opcode::kIsspacep, read_isspacep},
                                {"ld", Opcode::kLd, read_load},
+                               {"ldu", Opcode::kLd, read_uniform_load},
                                {"lg2", Opcode::kLg2, read_approximate},
                                {"lop3", Opcode::kLop3, read_lop3},
                                {"mad", Opcode::kMad, read_mad},
                                {"mad24", Opcode::kMad24, read_mul24},
                                {"madc", Opcode::kMadc, read_mad},
+                               {"mapa", Opcode::kMov, read_map_address},
                                {"match", Opcode::kMatch, read_match},
                                {"max", Opcode::kMax, read_extremum},
                                {"membar", Opcode::kMembar, read_fence},
@@ -67,6 +73,7 @@ constexpr Reader kReaders[] = {{"abs", Opcode::kAbs, read_negate},
                                {"neg", Opcode::kNeg, read_negate},
                                {"not", Opcode::kNot, read_not},
                                {"or", Opcode::kOr, read_logic},
+                               {"pmevent", Opcode::kNop, read_performance_event},
                                {"popc", Opcode::kPopc, read_count},
                                {"prefetch", Opcode::kMov, read_prefetch},
                                {"prefetchu", Opcode::kMov, read_prefetch},
@@ -80,6 +87,7 @@ constexpr Reader kReaders[] = {{"abs", Opcode::kAbs, read_negate},
                                {"sad", Opcode::kSad, read_sad},
                                {"selp", Opcode::kSelp, read_selp},
                                {"set", Opcode::kSet, read_set},
+                               {"setmaxnreg", Opcode::kNop, read_register_limit},
                                {"setp", Opcode::kSetp, read_setp},
                                {"shf", Opcode::kShf, read_shf},
                                {"shfl", Opcode::kShfl, read_shfl},
@@ -101,17 +109,26 @@ constexpr Reader kReaders[] = {{"abs", Opcode::kAbs, read_negate},
                                {"tld4", Opcode::kTld4, read_gather},
                                {"trap", Opcode::kSystem, read_trap},
                                {"txq", Opcode::kTxq, read_image_query},
+                               {"vabsdiff", Opcode::kVabsdiff, read_video_scalar},
                                {"vabsdiff2", Opcode::kVabsdiff, read_video},
                                {"vabsdiff4", Opcode::kVabsdiff, read_video},
+                               {"vadd", Opcode::kVadd, read_video_scalar},
                                {"vadd2", Opcode::kVadd, read_video},
                                {"vadd4", Opcode::kVadd, read_video},
                                {"vavrg2", Opcode::kVavrg, read_video},
                                {"vavrg4", Opcode::kVavrg, read_video},
+                               {"vmad", Opcode::kVmad, read_video_multiply},
+                               {"vmax", Opcode::kVmax, read_video_scalar},
                                {"vmax2", Opcode::kVmax, read_video},
                                {"vmax4", Opcode::kVmax, read_video},
+                               {"vmin", Opcode::kVmin, read_video_scalar},
                                {"vmin2", Opcode::kVmin, read_video},
                                {"vmin4", Opcode::kVmin, read_video},
                                {"vote", Opcode::kVote, read_vote},
+                               {"vset", Opcode::kVset, read_video_set},
+                               {"vshl", Opcode::kVshl, read_video_shift},
+                               {"vshr", Opcode::kVshr, read_video_shift},
+                               {"vsub", Opcode::kVsub, read_video_scalar},
                                {"vsub2", Opcode::kVsub, read_video},
                                {"vsub4", Opcode::kVsub, read_video},
                                {"xor", Opcode::kXor, read_logic}};
@@ -124,25 +141,21 @@ constexpr bool sorted() {
 }
 static_assert(sorted(), "kReaders is searched by bisection");
 
-// Legal PTX that Weft does not execute (PTX ISA 9.0).
-constexpr std::string_view kLaterMnemonics[] = {"alloca",       "clusterlaunchcontrol",
-                                                "createpolicy", "discard",
-                                                "getctarank",   "griddepcontrol",
-                                                "istypep",      "ldmatrix",
-                                                "ldu",          "mapa",
-                                                "mbarrier",     "mma",
-                                                "movmatrix",    "multimem",
-                                                "pmevent",      "setmaxnreg",
-                                                "st_async",     "stackrestore",
-                                                "stacksave",    "stmatrix",
-                                                "sured",        "tcgen05",
-                                                "tensormap",    "vabsdiff",
-                                                "vadd",         "vmad",
-                                                "vmax",         "vmin",
-                                                "vset",         "vset2",
-                                                "vset4",        "vshl",
-                                                "vshr",         "vsub",
-                                                "wgmma",        "wmma"};
+// Legal PTX that Weft does not execute (PTX ISA 9.0), and whether code for older GPUs does without.
+struct Later {
+  std::string_view mnemonic;
+  bool is_new;  // needs a target above sm_75
+};
+constexpr Later kLaterMnemonics[] = {{"alloca", false},    {"clusterlaunchcontrol", true},
+                                     {"istypep", false},   {"ldmatrix", false},
+                                     {"mbarrier", true},   {"mma", false},
+                                     {"movmatrix", false}, {"multimem", true},
+                                     {"st_async", true},   {"stackrestore", false},
+                                     {"stacksave", false}, {"stmatrix", true},
+                                     {"sured", false},     {"tcgen05", true},
+                                     {"tensormap", true},  {"vset2", false},
+                                     {"vset4", false},     {"wgmma", true},
+                                     {"wmma", false}};
 
 void choose_unit(Instruction& i) {
   const bool wide_float = i.type == Type::kF64 || i.from == Type::kF64;
@@ -222,6 +235,34 @@ void choose_unit(Instruction& i) {
   }
 }
 
+// Targets sm_10 to sm_13 know no subnormal numbers of f32: what newer ones do with .ftz (PTX ISA 9.0, 9.7.3).
+bool is_single_arithmetic(const Instruction& i) {
+  switch (i.op) {
+    case Opcode::kAdd:
+    case Opcode::kSub:
+    case Opcode::kMul:
+    case Opcode::kFma:
+    case Opcode::kDiv:
+    case Opcode::kAbs:
+    case Opcode::kNeg:
+    case Opcode::kMin:
+    case Opcode::kMax:
+    case Opcode::kRcp:
+    case Opcode::kSqrt:
+    case Opcode::kRsqrt:
+    case Opcode::kSin:
+    case Opcode::kCos:
+    case Opcode::kLg2:
+    case Opcode::kEx2:
+    case Opcode::kSet:
+    case Opcode::kSetp:
+    case Opcode::kCvt:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 Operation read_operation(const ModuleText& text, const Statement& statement) {
@@ -230,9 +271,9 @@ Operation read_operation(const ModuleText& text, const Statement& statement) {
       std::lower_bound(std::begin(kReaders), std::end(kReaders), m.mnemonic(),
                        [](const Reader& r, std::string_view name) { return r.mnemonic < name; });
   if (reader == std::end(kReaders) || reader->mnemonic != m.mnemonic()) {
-    const bool later = std::find(std::begin(kLaterMnemonics), std::end(kLaterMnemonics), m.mnemonic()) !=
-                       std::end(kLaterMnemonics);
-    if (later) m.not_executable();
+    for (const Later& later : kLaterMnemonics) {
+      if (later.mnemonic == m.mnemonic()) m.not_executable("", later.is_new);
+    }
     m.illegal("unknown instruction '" + std::string(m.mnemonic()) + "'");
   }
   Operation operation;
@@ -241,6 +282,8 @@ Operation read_operation(const ModuleText& text, const Statement& statement) {
   m.finish();
   Instruction& i = operation.instruction;
   if (i.from == Type::kNone) i.from = i.type;
+  if (text.is_sm_1x && (i.type == Type::kF32 || i.from == Type::kF32) && is_single_arithmetic(i))
+    i.ftz = true;
   choose_unit(i);
   return operation;
 }

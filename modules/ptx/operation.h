@@ -16,6 +16,13 @@ enum class Shape : std::uint8_t {
   kCarry,            // destination, sources; carry in and out through the thread's condition code
   kConvertTwo,       // two registers into the halves of one
   kConvertPack,      // cvt.pack: two or three registers into the parts of one
+  kConvertSmall,     // cvt to and from formats of 8 bits and fewer, and tf32
+  kVideo,            // scalar video
+  kPolicy,           // createpolicy
+  kMapAddress,       // mapa
+  kClusterRank,      // getctarank
+  kClusterWait,      // barrier.cluster.wait
+  kEvent,            // no effect, perhaps one literal
   kHint,             // one source, no effect
   kPrefetch,         // an address, no effect
   kExtremum,         // min, max: destination, two or three sources
@@ -50,6 +57,7 @@ struct Operation {
   Type destination = Type::kNone;
   std::array<Type, 4> sources{};
   std::uint8_t source_count = 0;
+  bool has_policy = false;  // .L2::cache_hint: the last operand is a policy of the cache
 };
 
 // Throws InputError for an unknown or illegal opcode, and for one that Weft does not execute; both name the

@@ -27,12 +27,21 @@ void arithmetic_type(Modifiers& m, Instruction& i, TypeSet types) {
   if (!is_float(i.type)) {
     if (rounded || i.ftz) m.illegal("rounding and .ftz need a floating-point type");
     if (i.sat && i.type != Type::kS32) m.illegal(".sat needs .s32 or .f32");
-  } else if (!is_in(i.type, set_of(Type::kF32) | kF16s) && (i.ftz || i.sat)) {
+  } else if (i.type == Type::kF32x2 && i.sat) {
+    m.illegal(".f32x2 takes no .sat");
+  } else if (!is_in(i.type, set_of(Type::kF32, Type::kF32x2) | kF16s) && (i.ftz || i.sat)) {
     m.illegal("." + std::string(name_of(i.type)) + " takes neither .ftz nor .sat");
   } else if (is_in(i.type, kHalves) && rounded && i.rounding != Rounding::kRn) {
     m.illegal("16-bit floats round by .rn only");
   }
 }
+
+// Two f32 lie in registers of 64 bits without a type.
+Type operand_type(const Instruction& i) {
+  return i.type == Type::kF32x2 ? Type::kB64 : i.type;
+}
+
+constexpr std::uint32_t kLastOfUnroundedMad = 301;
 
 bool take_width(Modifiers& m, Instruction& i) {
   return m.take({{"lo", Width::kLo}, {"hi", Width::kHi}, {"wide", Width::kWide}}, i.width);
@@ -62,17 +71,18 @@ void read_add(Modifiers& m, Operation& o) {  // add, sub, addc, subc
     i.type = m.type(kCarryTypes);
     return signature(o, i.type, {i.type, i.type});
   }
-  arithmetic_type(m, i, kIntegers | kFloats | kHalves);
-  signature(o, i.type, {i.type, i.type});
+  arithmetic_type(m, i, kIntegers | kFloats | kHalves | set_of(Type::kF32x2));
+  signature(o, operand_type(i), {operand_type(i), operand_type(i)});
 }
 
 void read_mul(Modifiers& m, Operation& o) {
   Instruction& i = o.instruction;
   const bool given = take_width(m, i);
-  arithmetic_type(m, i, kIntegers | kFloats | kHalves);
+  arithmetic_type(m, i, kIntegers | kFloats | kHalves | set_of(Type::kF32x2));
   check_width(m, i, given);
   if (i.sat && !is_float(i.type)) m.illegal("an integer mul takes no .sat");
-  signature(o, i.width == Width::kWide ? doubled(i.type) : i.type, {i.type, i.type});
+  signature(o, i.width == Width::kWide ? doubled(i.type) : operand_type(i),
+            {operand_type(i), operand_type(i)});
 }
 
 void read_mad(Modifiers& m, Operation& o) {  // mad, madc
@@ -87,8 +97,10 @@ void read_mad(Modifiers& m, Operation& o) {  // mad, madc
   check_width(m, i, given);
   if (i.sat && !is_float(i.type) && i.width != Width::kHi) m.illegal(".sat of an integer mad needs .hi.s32");
   if (is_float(i.type)) {
-    // 9.7.3: with a rounding modifier mad is fma; without one it is legal only for targets before sm_20.
-    if (i.rounding == Rounding::kDefault) m.illegal("a rounding modifier is missing");
+    // 9.7.3: mad is fma, without a rounding modifier too, which .f32 may do without up to PTX 3.1 (so ptxas
+    // 13).
+    const bool old = i.type == Type::kF32 && m.text().version <= kLastOfUnroundedMad;
+    if (i.rounding == Rounding::kDefault && !old) m.illegal("a rounding modifier is missing");
     i.op = Opcode::kFma;
   }
   const Type sum = i.width == Width::kWide ? doubled(i.type) : i.type;
@@ -97,10 +109,10 @@ void read_mad(Modifiers& m, Operation& o) {  // mad, madc
 
 void read_fma(Modifiers& m, Operation& o) {
   Instruction& i = o.instruction;
-  arithmetic_type(m, i, kFloats | kHalves);
+  arithmetic_type(m, i, kFloats | kHalves | set_of(Type::kF32x2));
   if (i.relu && (i.sat || !is_in(i.type, kHalves))) m.illegal(".relu needs a 16-bit float, without .sat");
   if (i.rounding == Rounding::kDefault) m.illegal("a rounding modifier is missing");
-  signature(o, i.type, {i.type, i.type, i.type});
+  signature(o, operand_type(i), {operand_type(i), operand_type(i), operand_type(i)});
 }
 
 void read_div(Modifiers& m, Operation& o) {

@@ -43,8 +43,16 @@ void read_cvt_pack(Modifiers& m, Operation& o) {
 void read_prefetch(Modifiers& m, Operation& o) {
   enum class Word { kIgnored } ignored = Word::kIgnored;
   Instruction& i = o.instruction;
+  i.type = Type::kU64;
+  o.shape = Shape::kPrefetch;
+  o.source_count = 1;
   if (m.mnemonic() == "prefetch") {
-    m.take({{"global", Space::kGlobal}, {"local", Space::kLocal}, {"const", Space::kConst}}, i.space);
+    // Of a descriptor: prefetch{.const|.param}.tensormap
+    if (m.take("tensormap")) return;
+    const bool named = m.take({{"const", Space::kConst}, {"param", Space::kParam}}, i.space);
+    if (named && m.take("tensormap")) return;
+    if (i.space == Space::kParam) m.unexpected(".tensormap");
+    if (!named) m.take({{"global", Space::kGlobal}, {"local", Space::kLocal}}, i.space);
     m.need({{"L1", Word::kIgnored},
             {"L2", Word::kIgnored},
             {"L2::evict_last", Word::kIgnored},
@@ -53,9 +61,6 @@ void read_prefetch(Modifiers& m, Operation& o) {
   } else {
     m.need({{"L1", Word::kIgnored}}, ignored);
   }
-  i.type = Type::kU64;
-  o.shape = Shape::kPrefetch;
-  o.source_count = 1;
 }
 
 void read_applypriority(Modifiers& m, Operation& o) {
@@ -72,6 +77,7 @@ void read_isspacep(Modifiers& m, Operation& o) {
   m.need({{"global", Space::kGlobal},
           {"shared", Space::kShared},
           {"shared::cta", Space::kShared},
+          {"shared::cluster", Space::kShared},
           {"local", Space::kLocal}},
          i.space);
   i.type = Type::kU64;

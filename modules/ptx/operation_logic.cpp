@@ -126,23 +126,71 @@ void read_mov(Modifiers& m, Operation& o) {
   signature(o, o.instruction.type, {o.instruction.type});
 }
 
+namespace {
+
+constexpr TypeSet kSmallPairs =
+    set_of(Type::kE4m3x2, Type::kE5m2x2, Type::kE2m3x2, Type::kE3m2x2, Type::kE2m1x2);
+
+// cvt to tf32, and to and from pairs of 8 bits and fewer: each pair of types has its own modifiers.
+void read_small_conversion(Modifiers& m, Operation& o) {
+  Instruction& i = o.instruction;
+  const auto need = [&](bool legal, const char* what) {
+    if (!legal) m.illegal(what);
+  };
+  const bool nearest = i.rounding == Rounding::kRn;
+  o.shape = Shape::kConvertSmall;
+  need(!i.ftz && !i.sat, "this conversion takes neither .ftz nor .sat");
+  if (i.type == Type::kTf32) {
+    need(i.from == Type::kF32, "tf32 is made from .f32");
+    need(nearest || i.rounding == Rounding::kRz || i.rounding == Rounding::kRna, "expected .rna, .rn or .rz");
+    need(!i.relu || i.rounding != Rounding::kRna, ".rna takes no .relu");
+    return signature(o, Type::kB32, {Type::kF32});
+  }
+  if (is_in(i.type, kSmallPairs)) {
+    need(i.from == Type::kF32 || i.from == Type::kF16x2, "this pair is made from .f32 or .f16x2");
+    need(nearest && i.saturates_finite, "expected .rn.satfinite");
+    const Type to = i.type == Type::kE2m1x2 ? Type::kB8 : Type::kB16;
+    if (i.from == Type::kF16x2) return signature(o, to, {Type::kB32});
+    return signature(o, to, {Type::kF32, Type::kF32});
+  }
+  if (i.type == Type::kUe8m0x2) {
+    need(i.from == Type::kF32 || i.from == Type::kBf16x2, "exponents are made from .f32 or .bf16x2");
+    need((i.rounding == Rounding::kRz || i.rounding == Rounding::kRp) && !i.relu,
+         "expected .rz or .rp, without .relu");
+    if (i.from == Type::kBf16x2) return signature(o, Type::kB16, {Type::kB32});
+    return signature(o, Type::kB16, {Type::kF32, Type::kF32});
+  }
+  const bool exponents = i.from == Type::kUe8m0x2;
+  need(i.type == (exponents ? Type::kBf16x2 : Type::kF16x2),
+       exponents ? "exponents become .bf16x2" : "this pair becomes .f16x2");
+  need(nearest && !i.saturates_finite && !(exponents && i.relu), "expected .rn, without .satfinite");
+  signature(o, Type::kB32, {i.from == Type::kE2m1x2 ? Type::kB8 : Type::kB16});
+}
+
+}  // namespace
+
 // 9.7.9.21 cvt: which rounding goes with which pair of types.
 void read_cvt(Modifiers& m, Operation& o) {
   Instruction& i = o.instruction;
   if (m.take("pack")) return read_cvt_pack(m, o);
-  const bool float_rounding = take_rounding(m, i);
+  const bool float_rounding = take_rounding(m, i) || m.take({{"rna", Rounding::kRna}}, i.rounding);
   const bool integer_rounding = !float_rounding && m.take({{"rni", Rounding::kRni},
                                                            {"rzi", Rounding::kRzi},
                                                            {"rmi", Rounding::kRmi},
                                                            {"rpi", Rounding::kRpi}},
                                                           i.rounding);
   i.relu = m.take("relu");
+  i.saturates_finite = m.take("satfinite");
+  i.relu = i.relu || m.take("relu");
   i.ftz = m.take("ftz");
   i.sat = m.take("sat");
+  constexpr TypeSet kSmall = kSmallPairs | set_of(Type::kTf32, Type::kUe8m0x2);
   constexpr TypeSet kTypes = set_of(Type::kU8, Type::kS8, Type::kF16, Type::kBf16) | kIntegers | kFloats;
-  i.type = m.type(kTypes | set_of(Type::kF16x2, Type::kBf16x2));
+  i.type = m.type(kTypes | kSmall | set_of(Type::kF16x2, Type::kBf16x2));
   const bool packs = i.type == Type::kF16x2 || i.type == Type::kBf16x2;  // cvt.rn.f16x2.f32 d, a, b
-  i.from = m.type(kTypes | set_of(Type::kF16x2, Type::kBf16x2));
+  i.from = m.type(kTypes | kSmall | set_of(Type::kF16x2, Type::kBf16x2));
+  if (is_in(i.type, kSmall) || is_in(i.from, kSmall)) return read_small_conversion(m, o);
+  if (i.rounding == Rounding::kRna) m.illegal(".rna needs .tf32");
   if (packs ? i.from != Type::kF32 : i.from == Type::kF16x2 || i.from == Type::kBf16x2) {
     m.illegal("a pair is made from .f32 only, and is no source");
   }
@@ -160,6 +208,9 @@ void read_cvt(Modifiers& m, Operation& o) {
   const bool nearest = i.rounding == Rounding::kRn || i.rounding == Rounding::kRz;
   if (i.relu && (i.from != Type::kF32 || !is_in(i.type, kHalves) || i.sat || i.ftz || !nearest)) {
     m.illegal(".relu needs a conversion from .f32 to 16-bit floats by .rn or .rz");
+  }
+  if (i.saturates_finite && (i.from != Type::kF32 || !is_in(i.type, kHalves) || i.sat || i.ftz || !nearest)) {
+    m.illegal(".satfinite needs a conversion from .f32 to 16-bit floats by .rn or .rz");
   }
   if (packs && (i.sat || i.rounding == Rounding::kRm || i.rounding == Rounding::kRp)) {
     m.illegal("a conversion to two numbers takes .rn or .rz, and no .sat");

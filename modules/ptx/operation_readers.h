@@ -83,6 +83,7 @@ void read_barrier(Modifiers& m, Operation& o);  // bar, barrier, bar.warp.sync
 
 // operation_memory.cpp
 void read_load(Modifiers& m, Operation& o);
+void read_uniform_load(Modifiers& m, Operation& o);  // ldu
 void read_store(Modifiers& m, Operation& o);
 void read_atomic(Modifiers& m, Operation& o);           // atom, red
 void read_convert_address(Modifiers& m, Operation& o);  // cvta
@@ -102,6 +103,22 @@ void read_cvt_pack(Modifiers& m, Operation& o);
 void read_prefetch(Modifiers& m, Operation& o);  // prefetch, prefetchu
 void read_applypriority(Modifiers& m, Operation& o);
 void read_isspacep(Modifiers& m, Operation& o);
+// operation_video.cpp
+void read_video_scalar(Modifiers& m, Operation& o);    // vadd, vsub, vabsdiff, vmin, vmax
+void read_video_shift(Modifiers& m, Operation& o);     // vshl, vshr
+void read_video_set(Modifiers& m, Operation& o);       // vset
+void read_video_multiply(Modifiers& m, Operation& o);  // vmad
+
+// operation_newer.cpp
+void read_policy(Modifiers& m, Operation& o);  // createpolicy
+void read_map_address(Modifiers& m, Operation& o);
+void read_cluster_rank(Modifiers& m, Operation& o);
+void read_cluster_barrier(Modifiers& m, Operation& o);  // behind barrier.cluster
+void read_discard(Modifiers& m, Operation& o);
+void read_grid_dependency(Modifiers& m, Operation& o);
+void read_performance_event(Modifiers& m, Operation& o);
+void read_register_limit(Modifiers& m, Operation& o);
+
 // "u16x2" or "s16x2" of add, min, max, if it is next.
 bool take_pair(Modifiers& m, Operation& o, Opcode op);
 

@@ -85,6 +85,7 @@ void read_barrier(Modifiers& m, Operation& o) {  // bar, barrier; .cta is the de
     o.shape = Shape::kWarp;
     return signature(o, Type::kNone, {Type::kB32});
   }
+  if (m.mnemonic() == "barrier" && m.take("cluster")) return read_cluster_barrier(m, o);
   m.take("cta");
   enum class What { kSync, kArrive, kRed } what = What::kSync;
   m.need({{"sync", What::kSync}, {"arrive", What::kArrive}, {"red", What::kRed}}, what);

@@ -12,7 +12,8 @@ class Walker {
   void add(const FunctionReference& reference) {
     const auto number = static_cast<std::uint32_t>(reach_.functions.size());
     if (!reach_.numbers.emplace(reference.function, number).second) return;
-    reach_.functions.push_back(std::make_unique<FunctionSymbols>(linkage_, reference, *reach_.shared));
+    reach_.functions.push_back(
+        std::make_unique<FunctionSymbols>(linkage_, reference, *reach_.shared, *reach_.locals));
   }
 
   void add_callees(std::uint32_t caller) {
@@ -115,6 +116,7 @@ class Depths {
 
 Reach find_reach(const Linkage& linkage, const FunctionReference& kernel) {
   Reach reach;
+  *reach.locals = place_module_locals(linkage);
   Walker walker(linkage, reach);
   walker.add(kernel);
   for (std::uint32_t f = 0; f < reach.functions.size(); ++f) walker.add_callees(f);

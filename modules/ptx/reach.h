@@ -18,6 +18,7 @@ struct Reach {
   std::vector<std::unique_ptr<FunctionSymbols>> functions;  // 0 is the kernel; in the order of first mention
   FunctionNumbers numbers;
   std::unique_ptr<SharedLayout> shared = std::make_unique<SharedLayout>();  // the functions refer to it
+  std::unique_ptr<ModuleLocals> locals = std::make_unique<ModuleLocals>();
   bool uses_dynamic_shared = false;
   std::vector<std::uint32_t> with_address;  // functions that a call through a register may reach
   std::uint64_t frame_alignment = kFrameAlignment;

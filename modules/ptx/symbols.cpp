@@ -30,13 +30,18 @@ void lay_out_parameters(const ModuleText& text, const Function& function, std::v
 }
 
 FunctionSymbols::FunctionSymbols(const Linkage& linkage, const FunctionReference& reference,
-                                 SharedLayout& shared)
+                                 SharedLayout& shared, const ModuleLocals& locals)
     : linkage_(linkage),
       reference_(reference),
       module_(*linkage.modules()[reference.module].module),
       text_(*module_.text),
       symbols_(*linkage.modules()[reference.module].symbols),
-      shared_(shared) {
+      shared_(shared),
+      locals_(locals) {
+  if (reference_.function->is_entry) {
+    local_bytes_ = locals_.bytes;
+    frame_alignment_ = std::max(frame_alignment_, locals_.align);
+  }
   place_module_shared();
   scopes_.emplace_back();
   declare_parameters();
@@ -231,6 +236,21 @@ const TargetList* FunctionSymbols::find_targets(std::string_view name) const {
   }
 }
 
+ModuleLocals place_module_locals(const Linkage& linkage) {
+  ModuleLocals locals;
+  for (std::uint32_t m = 0; m < linkage.modules().size(); ++m) {
+    const Module& module = *linkage.modules()[m].module;
+    for (const std::uint32_t v : module.text->local_variables) {
+      const Variable& variable = module.variables[v];
+      const std::uint64_t offset = align_up(locals.bytes, variable.align);
+      locals.addresses[{m, v}] = offset;
+      locals.bytes = offset + variable.size;
+      locals.align = std::max(locals.align, variable.align);
+    }
+  }
+  return locals;
+}
+
 bool place_dynamic_shared(const Linkage& linkage, SharedLayout& shared) {
   // At 16 bytes or at what the declarations ask for.
   for (const auto& [module, variable] : shared.dynamic) {
@@ -306,6 +326,8 @@ Meaning FunctionSymbols::meaning_of_variable(std::uint32_t variable, std::uint32
     const auto placed = shared_.addresses.find({reference_.module, variable});
     // Absent where a guard wrongly names a variable.
     if (placed != shared_.addresses.end()) meaning.address = placed->second;
+  } else if (meaning.space == Space::kLocal) {
+    meaning.address = locals_.addresses.at({reference_.module, variable});
   } else {
     const auto placed = symbols_.find(name);
     if (placed == symbols_.end()) {

@@ -42,10 +42,19 @@ struct SharedLayout {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> dynamic;                // without a size: placed last
 };
 
+// The .local variables at module scope (PTX below 3.0): each thread has them once, whatever function names
+// them. They lie at the beginning of the kernel's frame, where an offset is an address.
+struct ModuleLocals {
+  std::uint64_t bytes = 0, align = 1;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> addresses;  // (module, variable)
+};
+ModuleLocals place_module_locals(const Linkage& linkage);
+
 class FunctionSymbols {
  public:
-  // Places the function's shared variables. `linkage` and `shared` outlive this.
-  FunctionSymbols(const Linkage& linkage, const FunctionReference& reference, SharedLayout& shared);
+  // Places the function's shared variables. `linkage`, `shared` and `locals` outlive this.
+  FunctionSymbols(const Linkage& linkage, const FunctionReference& reference, SharedLayout& shared,
+                  const ModuleLocals& locals);
 
   // Walk the statements in order, entering and leaving scopes as they open and close.
   void rewind() { next_scope_ = 1, current_ = 0; }
@@ -113,6 +122,7 @@ class FunctionSymbols {
   const ModuleText& text_;
   const Symbols& symbols_;
   SharedLayout& shared_;
+  const ModuleLocals& locals_;
   std::vector<Scope> scopes_;
   std::uint32_t current_ = 0, next_scope_ = 1;
   std::uint32_t declared_registers_ = 0, labels_ = 0;

@@ -41,6 +41,7 @@ struct Node {
   Kind kind = Kind::kName;
   bool negated = false;     // !text
   bool has_addend = false;  // text+1
+  bool subtracted = false;  // -text, of vmad
   // Of a vector named as a whole, which the tree has as {v.x, v.y, ...}: 1 to 4, the element. 0: text says
   // all.
   std::uint8_t component = 0;
@@ -100,6 +101,7 @@ struct Function {
   std::array<std::uint32_t, 3> max_threads{};
   std::array<std::uint32_t, 3> required_threads{};
   std::uint32_t max_registers = 0, min_blocks = 0;  // .maxnreg, .minnctapersm; 0: not given
+  bool needs_clusters = false;                      // .reqnctapercluster of more than one block
 };
 
 // The signature of an indirect call, and the targets of an indirect call or branch: both have the name of a
@@ -121,6 +123,8 @@ struct ModuleName {
 
 struct ModuleText {
   std::string file, text;
+  std::uint32_t version = 0;  // 100 times the major one, plus the minor one
+  bool is_sm_1x = false;      // a target without subnormal numbers of f32
   std::vector<Node> nodes;
   std::vector<Declaration> declarations;  // of functions' bodies and of the module
   std::vector<Statement> statements;
@@ -138,7 +142,7 @@ struct ModuleText {
   std::unordered_map<std::uint32_t, std::string> files;      // .file
   std::vector<std::uint32_t> line_starts;
   std::unordered_map<std::string_view, ModuleName> names;
-  std::vector<std::uint32_t> shared_variables;  // indices in Module::variables
+  std::vector<std::uint32_t> shared_variables, local_variables;  // indices in Module::variables
 
   std::string_view view(Extent e) const { return std::string_view(text).substr(e.at, e.length); }
   std::string_view name(const Node& node) const { return view(node.text); }

@@ -7,11 +7,13 @@
 namespace weft::ptx {
 namespace {
 
-constexpr std::array<const char*, 20> kTypeNames = {"",    "pred",  "b8",   "b16",    "b32", "b64", "u8",
-                                                    "u16", "u32",   "u64",  "s8",     "s16", "s32", "s64",
-                                                    "f16", "f16x2", "bf16", "bf16x2", "f32", "f64"};
+constexpr std::array<const char*, 28> kTypeNames = {
+    "",      "pred", "b8",     "b16",    "b32",    "b64",    "u8",     "u16",    "u32", "u64",
+    "s8",    "s16",  "s32",    "s64",    "f16",    "f16x2",  "bf16",   "bf16x2", "f32", "f64",
+    "f32x2", "tf32", "e4m3x2", "e5m2x2", "e2m3x2", "e3m2x2", "e2m1x2", "ue8m0x2"};
+static_assert(kTypeNames.size() == static_cast<std::size_t>(kLastType) + 1);
 
-constexpr std::array<const char*, 90> kOpcodeNames = {"ret",
+constexpr std::array<const char*, 94> kOpcodeNames = {"ret",
                                                       "exit",
                                                       "brx.idx",
                                                       "call",
@@ -82,6 +84,10 @@ constexpr std::array<const char*, 90> kOpcodeNames = {"ret",
                                                       "vabsdiff",
                                                       "vmin",
                                                       "vmax",
+                                                      "vshl",
+                                                      "vshr",
+                                                      "vmad",
+                                                      "vset",
                                                       "shfl",
                                                       "vote",
                                                       "match",
@@ -152,17 +158,24 @@ unsigned bytes_of(Type type) {
     case Type::kB8:
     case Type::kU8:
     case Type::kS8:
+    case Type::kE2m1x2:
       return 1;
     case Type::kB16:
     case Type::kU16:
     case Type::kS16:
     case Type::kF16:
     case Type::kBf16:
+    case Type::kE4m3x2:
+    case Type::kE5m2x2:
+    case Type::kE2m3x2:
+    case Type::kE3m2x2:
+    case Type::kUe8m0x2:
       return 2;
     case Type::kB64:
     case Type::kU64:
     case Type::kS64:
     case Type::kF64:
+    case Type::kF32x2:
       return 8;
     default:
       return 4;

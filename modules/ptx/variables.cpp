@@ -293,6 +293,7 @@ void add_variable(ModuleText& text, const Declaration& declaration, std::vector<
   const auto [known, added] = text.names.emplace(text.view(declaration.name), ModuleName{false, index});
   if (added) {
     if (variable.space == Space::kShared) text.shared_variables.push_back(index);
+    if (variable.space == Space::kLocal) text.local_variables.push_back(index);
     variables.push_back(std::move(variable));
   } else if (!known->second.is_function && variables[known->second.index].is_extern) {
     const bool space_differs = variables[known->second.index].space != variable.space;

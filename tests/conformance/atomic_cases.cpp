@@ -113,6 +113,7 @@ Case update_case(const Update& u, bool reduces, const std::string& place) {
 }  // namespace
 
 std::vector<Case> atomic_cases(Words words) {
+  if (std::vector<Case> wide = wide_cases(words); !wide.empty()) return wide;
   const bool reduces = words.mnemonic() == "red";
   const auto u = read(words);
   if (!u) return {};

@@ -14,8 +14,8 @@ bool knows(Group group, const std::string& m) {
   if (group == convert_cases) return m == "cvt";
   if (group == atomic_cases) return m == "atom" || m == "red";
   if (group == control_cases && m == "st") return true;  // st.param belongs to calls
-  if (group == memory_cases) return m == "ld" || m == "st" || m == "cvta";
-  return m != "cvt" && m != "atom" && m != "red" && m != "ld" && m != "st" && m != "cvta";
+  if (group == memory_cases) return m == "ld" || m == "ldu" || m == "st" || m == "cvta";
+  return m != "cvt" && m != "atom" && m != "red" && m != "ld" && m != "ldu" && m != "st" && m != "cvta";
 }
 
 // The register type of a value: 8 bits travel in 32.

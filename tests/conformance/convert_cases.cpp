@@ -9,7 +9,7 @@ using u64 = std::uint64_t;
 
 struct Conversion {
   std::string rounding;
-  bool relu = false, ftz = false, sat = false;
+  bool relu = false, ftz = false, sat = false, finite = false;
   Type to, from;
 };
 
@@ -36,6 +36,7 @@ u64 to_integer(const Conversion& c, u64 a) {
 u64 finish(const Conversion& c, const Format& to, u64 d) {
   if (c.ftz && to.bits == 32) d = to.flush(d);
   if (c.sat) d = to.saturate(d);
+  if (c.finite && to.is_infinite(d)) --d;
   return c.relu ? to.rectify(d) : d;
 }
 
@@ -95,10 +96,12 @@ std::vector<Case> packed(Words& words) {
 }  // namespace
 
 std::vector<Case> convert_cases(Words words) {
+  if (std::vector<Case> small = convert_small_cases(words); !small.empty()) return small;
   if (words.take("pack")) return packed(words);
   Conversion c;
   c.rounding = words.any({"rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi"});
   c.relu = words.take("relu");
+  c.finite = words.take("satfinite");
   c.ftz = words.take("ftz");
   c.sat = words.take("sat");
   const auto to = words.type(), from = to ? words.type() : std::nullopt;

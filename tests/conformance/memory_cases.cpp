@@ -207,9 +207,10 @@ std::vector<Case> convert_address(Words& words) {
 std::vector<Case> memory_cases(Words words) {
   const std::string m = words.mnemonic();
   if (m == "cvta") return convert_address(words);
+  if (std::vector<Case> wide = wide_cases(words); !wide.empty()) return wide;
   const auto access = read(words);
   if (!access || access->type.bits / 8 * access->vector > kBytes) return {};
-  if (m == "ld") return loads(*access);
+  if (m == "ld" || m == "ldu") return loads(*access);
   if (m == "st" && access->space != "const" && access->space != "param") return stores(*access);
   return {};
 }

@@ -17,6 +17,13 @@ Case transparent(const std::string& between) {
 std::vector<Case> fence(Words& words) {
   if (words.mnemonic() == "membar") {
     if (words.any({"cta", "gl", "sys"}).empty()) return {};
+  } else if (words.take("proxy")) {
+    if (words.take("alias") || words.take("async"))
+      words.any({"global", "shared::cta", "shared::cluster"});
+    else if (!words.take("tensormap::generic") || !words.take("release") || !words.take("gpu"))
+      return {};
+  } else if (words.take("mbarrier_init")) {
+    if (!words.take("release") || !words.take("cluster")) return {};
   } else {
     words.any({"sc", "acq_rel", "acquire", "release"});
     if (words.any({"cta", "cluster", "gpu", "sys"}).empty()) return {};
@@ -60,10 +67,30 @@ std::vector<Case> miscellaneous_cases(Words words) {
     c.operands = [](Random& random) { return Cells{random() % 1000}; };
     return {c};
   }
+  if (m == "griddepcontrol")
+    return words.any({"wait", "launch_dependents"}).empty() ? std::vector<Case>()
+                                                            : std::vector<Case>{transparent("$op;")};
+  if (m == "pmevent") return {transparent("$op 3;")};
+  if (m == "createpolicy") {
+    const bool range = words.peek() == "range", property = words.peek() == "cvt";
+    return {transparent("$op %x5" + std::string(range      ? ", [%in], 128, 256;"
+                                                : property ? ", %a;"
+                                                           : ", 0.25;"))};
+  }
+  // A launch without clusters: each block is a cluster.
+  if (m == "mapa" || m == "getctarank") {
+    const bool wide = words.take("u64");
+    if (!wide && !words.take("u32")) return {};
+    const Type t{'u', wide ? 64u : 32u, 1};
+    const bool maps = m == "mapa";
+    Case c = plain("Miscellaneous", "bytes", maps ? t : kWord, {t},
+                   [=](const Cells& x) { return Cells{maps ? x[0] : 0}; });
+    if (maps) c.body = "$op %d, %a, 0;";
+    return {c};
+  }
   if (m == "prefetch" || m == "prefetchu") return {transparent("$op [%in];")};
   if (m == "applypriority" || m == "discard") {
-    // Of the 128 bytes discarded nothing may be read again before it is written.
-    return m == "discard" ? std::vector<Case>() : std::vector<Case>{transparent("$op [%in], 128;")};
+    return {transparent("$op [%in], 128;")};
   }
   return {};
 }

@@ -19,6 +19,7 @@ Wide compute(const std::string& op, Wide a, Wide b) {
 }  // namespace
 
 std::vector<Case> video_cases(Words words) {
+  if (std::vector<Case> scalar = video_scalar_cases(words); !scalar.empty()) return scalar;
   std::string m = words.mnemonic();
   if (m.empty() || (m.back() != '2' && m.back() != '4')) return {};
   const unsigned parts = m.back() == '2' ? 2 : 4, width = 32 / parts;

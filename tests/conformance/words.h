@@ -76,7 +76,10 @@ std::vector<Case> compare_cases(Words words);
 std::vector<Case> float_cases(Words words);
 std::vector<Case> approximate_cases(Words words);
 std::vector<Case> convert_cases(Words words);
+std::vector<Case> convert_small_cases(Words words);  // of cvt, where a format has 8 bits or fewer, or is tf32
 std::vector<Case> video_cases(Words words);
+std::vector<Case> video_scalar_cases(Words words);
+std::vector<Case> wide_cases(Words words);  // ld and st of 32 bytes, atom and red of vectors
 std::vector<Case> memory_cases(Words words);
 std::vector<Case> atomic_cases(Words words);
 std::vector<Case> miscellaneous_cases(Words words);

@@ -273,14 +273,14 @@ TEST(Commands, PtxFailsForAKernelThatCannotRun) {
   const std::string text =
       ".version 8.0\n.target sm_90\n.address_size 64\n"
       ".visible .entry first() {\nret;\n}\n"
-      ".visible .entry second() {\n.reg .b32 %r<2>;\nmov.u32 %r1, %cluster_ctarank;\nret;\n}\n"
+      ".visible .entry second() {\n.reg .b32 %r<2>;\nmov.u32 %r1, %pm3;\nret;\n}\n"
       ".visible .entry third() {\nret;\n}\n";
   const Exit exit = weft({"ptx", folder.write("cluster.ptx", text)});
   EXPECT_EQ(exit.code, 2);
   EXPECT_THAT(exit.out, AllOf(HasSubstr("kernel first\n  1 instructions"), HasSubstr("cannot be executed: "),
                               HasSubstr("kernel third\n  1 instructions")));
   EXPECT_THAT(exit.err, AllOf(HasSubstr("weft: kernel second: "), HasSubstr("cluster.ptx:9:"),
-                              HasSubstr("special register %cluster_ctarank is not executable yet")));
+                              HasSubstr("special register %pm3 is not executable yet")));
 }
 
 TEST(Ptx, IsDescribed) {

@@ -11,17 +11,24 @@ unsigned width_of(Type type) {
     case Type::kB8:
     case Type::kU8:
     case Type::kS8:
+    case Type::kE2m1x2:
       return 8;
     case Type::kB16:
     case Type::kU16:
     case Type::kS16:
     case Type::kF16:
     case Type::kBf16:
+    case Type::kE4m3x2:
+    case Type::kE5m2x2:
+    case Type::kE2m3x2:
+    case Type::kE3m2x2:
+    case Type::kUe8m0x2:
       return 16;
     case Type::kB64:
     case Type::kU64:
     case Type::kS64:
     case Type::kF64:
+    case Type::kF32x2:
       return 64;
     default:
       return 32;
@@ -37,7 +44,7 @@ bool is_half(Type type) {
 }
 
 bool is_floating(Type type) {
-  return type == Type::kF32 || type == Type::kF64;
+  return type == Type::kF32 || type == Type::kF64 || type == Type::kF32x2;
 }
 
 std::uint64_t low_bits(std::uint64_t value, unsigned width) {

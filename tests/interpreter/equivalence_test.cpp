@@ -51,12 +51,36 @@ std::uint32_t random_word(Random& random) {
 }
 
 bool is_video(Opcode op) {
-  return op >= Opcode::kVadd && op <= Opcode::kVmax;
+  return op >= Opcode::kVadd && op <= Opcode::kVset;
+}
+
+// Of the scalar video instructions, some of the ways to choose parts and what follows.
+constexpr unsigned kScalarVideo = 7 * 7;
+void set_scalar_video(Instruction& in, unsigned n) {
+  using Part = ptx::VideoAccess::Part;
+  const bool multiplies = in.op == Opcode::kVmad;
+  in.vector = 1;
+  in.accumulate = false;
+  in.video = {};
+  in.video.a = static_cast<Part>(n % 7);
+  in.video.b = static_cast<Part>(n * 3 % 7);
+  in.mode = n % 2 != 0 ? ptx::Mode::kWrap : ptx::Mode::kClamp;
+  in.compare = static_cast<ptx::Compare>(n % 6);
+  if (multiplies) {
+    in.video.shift = static_cast<std::uint8_t>(n % 3 == 0 ? 0 : 8 * (n % 3) - 1);
+    in.video.negate_product = n / 7 % 4 == 1;
+    in.video.negate_sum = n / 7 % 4 == 2;
+    in.video.plus_one = n / 7 % 4 == 3;
+  } else if (n / 7 < 4) {
+    in.video.second = static_cast<ptx::VideoAccess::Second>(n / 7);
+  } else {
+    in.video.d = static_cast<Part>(n % 7);
+  }
 }
 
 // What find looks at beside type, rounding and flags: as many variants, and the n-th of them.
 unsigned variants(const Instruction& in) {
-  if (is_video(in.op)) return 2 * 2 * 2;
+  if (is_video(in.op)) return 2 * (4 + kScalarVideo);
   constexpr unsigned kComparisons = 18 * 4;
   switch (in.op) {
     case Opcode::kSetp:
@@ -92,6 +116,8 @@ void set_variant(Instruction& in, unsigned n) {
   in.carry_out = false;
   if (is_video(in.op)) {
     in.second = n % 2 != 0 ? Type::kS32 : Type::kU32;
+    if (in.op > Opcode::kVmax || n >= 8) return set_scalar_video(in, n / 2 % kScalarVideo);
+    in.video = {};
     in.vector = n / 2 % 2 != 0 ? 4 : 2;
     in.accumulate = n / 4 != 0;
     return;
@@ -136,12 +162,12 @@ std::vector<std::vector<Instruction>> executable() {
     const bool divides = in.op == Opcode::kDiv || in.op == Opcode::kRcp || in.op == Opcode::kSqrt;
     const bool approximate = in.op == Opcode::kRsqrt || in.op == Opcode::kEx2 || in.op == Opcode::kLg2 ||
                              in.op == Opcode::kSin || in.op == Opcode::kCos;
-    for (int type = 0; type <= static_cast<int>(Type::kF64); ++type) {
+    for (int type = 0; type <= static_cast<int>(ptx::kLastType); ++type) {
       const bool is_float = type >= static_cast<int>(Type::kF16);
       const bool half = is_float && type < static_cast<int>(Type::kF32);
       if (half && in.op == Opcode::kEx2) continue;
       const bool plain = in.op >= Opcode::kPrmt;  // neither rounding nor flags but .ftz and .sat
-      for (int from = two_types ? 0 : type; from <= (two_types ? static_cast<int>(Type::kF64) : type);
+      for (int from = two_types ? 0 : type; from <= (two_types ? static_cast<int>(ptx::kLastType) : type);
            ++from) {
         for (int rounding = 0; rounding <= static_cast<int>(ptx::Rounding::kRpi); ++rounding) {
           for (int flags = 0; flags < 32; ++flags) {
@@ -152,7 +178,9 @@ std::vector<std::vector<Instruction>> executable() {
             in.sat = (flags & 2) != 0;
             in.approx = approximate || (divides && (flags & 4) != 0);
             in.full = in.op == Opcode::kDiv && in.type == Type::kF32 && !in.approx && (flags & 8) != 0;
-            in.relu = in.op == Opcode::kFma && (flags & 16) != 0;
+            const bool small = in.op == Opcode::kCvt && (is_small(in.type) || is_small(in.from));
+            in.relu = (in.op == Opcode::kFma || small) && (flags & 16) != 0;
+            in.saturates_finite = in.op == Opcode::kCvt && (flags & 4) != 0;
             in.to_space = in.op == Opcode::kCvta && (flags & 16) != 0;
             if (plain && (rounding != 0 || flags > 3)) continue;
             for (unsigned variant = 0; variant < variants(in); ++variant) {
@@ -180,6 +208,7 @@ unsigned predicate_source(const Instruction& in, unsigned n) {
 }
 
 unsigned source_count(const Instruction& in) {
+  if (in.op == Opcode::kCvt) return is_small(in.type) && in.from == Type::kF32 ? 2 : 1;
   if (has_carry(in)) return in.op == Opcode::kMad || in.op == Opcode::kMadc ? 4 : 3;
   switch (in.op) {
     case Opcode::kLop3:
@@ -204,13 +233,16 @@ unsigned source_count(const Instruction& in) {
     case Opcode::kVabsdiff:
     case Opcode::kVmin:
     case Opcode::kVmax:
+    case Opcode::kVshl:
+    case Opcode::kVshr:
+    case Opcode::kVmad:
+    case Opcode::kVset:
       return 3;
     case Opcode::kMov:
     case Opcode::kNot:
     case Opcode::kCnot:
     case Opcode::kNeg:
     case Opcode::kAbs:
-    case Opcode::kCvt:
     case Opcode::kPopc:
     case Opcode::kClz:
     case Opcode::kBrev:
@@ -451,7 +483,7 @@ void check(std::uint64_t seed, unsigned length, isa::InstructionSet set,
 // One instruction after the loads, so that a difference names its instruction; then long programs.
 TEST(Equivalence, SingleInstructions) {
   const auto all = executable();
-  EXPECT_EQ(all.size(), 58u);  // opcodes
+  EXPECT_EQ(all.size(), 62u);  // opcodes
   for (std::uint64_t seed = 0; seed < 12'000; ++seed) {
     check(seed, 1, seed % 4 == 0 ? isa::InstructionSet::kBase : isa::best_instruction_set(), all);
     if (HasFatalFailure()) return;

@@ -363,6 +363,10 @@ Result evaluate(const Instruction& in, const Sources& s) {
     case Opcode::kVabsdiff:
     case Opcode::kVmin:
     case Opcode::kVmax:
+    case Opcode::kVshl:
+    case Opcode::kVshr:
+    case Opcode::kVmad:
+    case Opcode::kVset:
       result.value = evaluate_special(in, s);
       return result;
     case Opcode::kMov:
@@ -383,7 +387,9 @@ Result evaluate(const Instruction& in, const Sources& s) {
       result.value = evaluate_bits(in, s);
       return result;
     case Opcode::kCvt:
-      if (is_half(in.type) || is_half(in.from)) {
+      if (is_small(in.type) || is_small(in.from)) {
+        result.value = evaluate_small(in, s);
+      } else if (is_half(in.type) || is_half(in.from)) {
         result.value = evaluate_half(in, s);
       } else if (is_floating(in.type) || is_floating(in.from)) {
         result.value = evaluate_float(in, s);
@@ -423,9 +429,14 @@ std::uint64_t evaluate_atomic(const Instruction& in, std::uint64_t old, std::uin
       if (is_floating(in.type)) return add_float(in.type, in.space != ptx::Space::kShared, old, b);
       return low_bits(old + b, width_of(in.type));
     case Atomic::kMin:
-      return y < x ? b : old;
     case Atomic::kMax:
-      return y > x ? b : old;
+      if (is_half(in.type)) {
+        Instruction extremum;
+        extremum.op = in.atomic == Atomic::kMin ? Opcode::kMin : Opcode::kMax;
+        extremum.type = extremum.from = in.type;
+        return evaluate_half(extremum, {old, b, 0, 0, 0});
+      }
+      return (in.atomic == Atomic::kMin ? y < x : y > x) ? b : old;
     case Atomic::kInc:
       return x >= y ? 0 : old + 1;
     case Atomic::kDec:

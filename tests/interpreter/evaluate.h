@@ -27,13 +27,15 @@ Result evaluate(const ptx::Instruction& in, const Sources& sources);
 // The floating-point part of it: everything but moves and comparisons. cvt where either type is floating.
 std::uint64_t evaluate_float(const ptx::Instruction& in, const Sources& sources);
 
-// Bit permutations and integer sums, the instructions with carries, testp (evaluate_special.cpp).
+// Bit permutations and integer sums, video, the instructions with carries, testp (evaluate_special.cpp).
 std::uint64_t evaluate_special(const ptx::Instruction& in, const Sources& sources);
 Result evaluate_carry(const ptx::Instruction& in, const Sources& sources);
 bool evaluate_testp(const ptx::Instruction& in, std::uint64_t bits);
 
 // Arithmetic on and conversion from and to 16-bit floats (evaluate_half.cpp), and the value of one.
 std::uint64_t evaluate_half(const ptx::Instruction& in, const Sources& sources);
+std::uint64_t evaluate_small(const ptx::Instruction& in, const Sources& sources);  // 8 bits and fewer, tf32
+bool is_small(ptx::Type type);
 double half_value(ptx::Type type, std::uint64_t bits);
 // A half flushed to zero if subnormal.
 std::uint64_t flushed_half(ptx::Type type, std::uint64_t bits);

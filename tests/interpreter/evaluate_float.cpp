@@ -270,6 +270,13 @@ std::uint64_t convert(const Instruction& in, std::uint64_t bits) {
 }  // namespace
 
 std::uint64_t evaluate_float(const Instruction& in, const Sources& s) {
+  if (in.type == Type::kF32x2) {
+    Instruction half = in;
+    half.type = half.from = Type::kF32;
+    Sources lower{}, upper{};
+    for (unsigned n = 0; n < s.size(); ++n) lower[n] = low_bits(s[n], 32), upper[n] = s[n] >> 32;
+    return low_bits(evaluate_float(half, lower), 32) | evaluate_float(half, upper) << 32;
+  }
   switch (in.op) {
     case Opcode::kCvt:
       return convert(in, s[0]);

@@ -84,6 +84,10 @@ std::uint64_t to_half(Type type, double x, Rounding rounding) {
 double clamped(const Instruction& in, double x) {
   if (in.sat) return !(x > 0) ? 0 : x > 1 ? 1 : x;
   if (in.relu && !std::isnan(x)) return x > 0 ? x : 0;
+  if (in.saturates_finite) {
+    const double largest = half_value(in.type, format_of(in.type).infinity - 1);
+    if (std::fabs(x) > largest) return std::copysign(largest, x);
+  }
   return x;
 }
 

@@ -140,6 +140,83 @@ std::uint64_t video(const Instruction& in, const Sources& s) {
   return low_bits(static_cast<std::uint64_t>(in.accumulate ? total : merged), 32);
 }
 
+// Scalar video (PTX ISA 9.0, 9.7.18.1), in whole numbers of 128 bits.
+Integer video_part(ptx::VideoAccess::Part part, bool is_signed, std::uint64_t word) {
+  using Part = ptx::VideoAccess::Part;
+  unsigned width = 32, at = 0;
+  if (part >= Part::kByte0 && part <= Part::kByte3) width = 8, at = 8 * (static_cast<unsigned>(part) - 1);
+  if (part >= Part::kHalf0) width = 16, at = part == Part::kHalf0 ? 0 : 16;
+  const Integer range = Integer{1} << width;
+  const Integer value = (static_cast<Integer>(low_bits(word, 32)) >> at) % range;
+  return is_signed && value >= range / 2 ? value - range : value;
+}
+
+std::uint64_t video_multiply(const Instruction& in, const Sources& s) {
+  const ptx::VideoAccess& v = in.video;
+  const Integer a = video_part(v.a, in.from == Type::kS32, s[0]),
+                b = video_part(v.b, in.second == Type::kS32, s[1]);
+  const bool is_signed = in.from == Type::kS32 || in.second == Type::kS32 || v.negate_product || v.negate_sum;
+  Integer sum = v.negate_product ? -(a * b) : a * b;
+  // What is negated of c are its 32 bits: -(~c) - 1, of the sign that the result has.
+  const std::uint64_t c = low_bits(v.negate_sum ? ~s[2] : s[2], 32);
+  sum += video_part(ptx::VideoAccess::Part::kWord, is_signed, c) + (v.plus_one || v.negate_sum ? 1 : 0);
+  const Integer scale = Integer{1} << v.shift;
+  Integer scaled = sum / scale;
+  if (sum % scale < 0) --scaled;
+  const Integer low = is_signed ? -(Integer{1} << 31) : 0, high = low + (Integer{1} << 32) - 1;
+  if (in.sat) scaled = std::clamp(scaled, low, high);
+  return low_bits(static_cast<std::uint64_t>(scaled), 32);
+}
+
+bool video_compare(ptx::Compare compare, Integer a, Integer b) {
+  switch (compare) {
+    case ptx::Compare::kEq:
+      return a == b;
+    case ptx::Compare::kNe:
+      return a != b;
+    case ptx::Compare::kLt:
+      return a < b;
+    case ptx::Compare::kLe:
+      return a <= b;
+    case ptx::Compare::kGt:
+      return a > b;
+    default:
+      return a >= b;
+  }
+}
+
+std::uint64_t video_scalar(const Instruction& in, const Sources& s) {
+  using Part = ptx::VideoAccess::Part;
+  using Second = ptx::VideoAccess::Second;
+  if (in.op == Opcode::kVmad) return video_multiply(in, s);
+  const ptx::VideoAccess& v = in.video;
+  const bool is_signed = in.type == Type::kS32;
+  const Integer a = video_part(v.a, in.from == Type::kS32, s[0]),
+                b = video_part(v.b, in.second == Type::kS32, s[1]);
+  const Integer steps = in.mode == Mode::kWrap ? b % 32 : std::min<Integer>(b, 32);
+  Integer x = 0;
+  if (in.op == Opcode::kVadd) x = a + b;
+  if (in.op == Opcode::kVsub) x = a - b;
+  if (in.op == Opcode::kVabsdiff) x = std::max(a - b, b - a);
+  if (in.op == Opcode::kVmin) x = std::min(a, b);
+  if (in.op == Opcode::kVmax) x = std::max(a, b);
+  if (in.op == Opcode::kVshl) x = a * (Integer{1} << steps);
+  if (in.op == Opcode::kVshr) x = a >> steps;
+  if (in.op == Opcode::kVset) x = video_compare(in.compare, a, b) ? 1 : 0;
+  const unsigned width = v.d == Part::kWord ? 32 : v.d >= Part::kHalf0 ? 16 : 8;
+  const Integer range = Integer{1} << width, low = is_signed ? -range / 2 : 0;
+  if (in.sat) x = std::clamp(x, low, low + range - 1);
+  const Integer c = video_part(Part::kWord, is_signed, s[2]);
+  if (v.second == Second::kAdd) x += c;
+  if (v.second == Second::kMin) x = std::min(x, c);
+  if (v.second == Second::kMax) x = std::max(x, c);
+  const std::uint64_t result = low_bits(static_cast<std::uint64_t>(x), width);
+  if (v.d == Part::kWord) return result;
+  const unsigned at =
+      v.d >= Part::kHalf0 ? (v.d == Part::kHalf0 ? 0 : 16) : 8 * (static_cast<unsigned>(v.d) - 1);
+  return low_bits((s[2] & ~(low_bits(~std::uint64_t{0}, width) << at)) | result << at, 32);
+}
+
 }  // namespace
 
 std::uint64_t evaluate_special(const Instruction& in, const Sources& s) {
@@ -179,7 +256,7 @@ std::uint64_t evaluate_special(const Instruction& in, const Sources& s) {
     case Opcode::kDp4a:
       return low_bits(static_cast<std::uint64_t>(dot_product(in, s)), 32);
     default:
-      return video(in, s);
+      return in.vector == 1 ? video_scalar(in, s) : video(in, s);
   }
 }
 

@@ -14,7 +14,7 @@ using ptx::Compare;
 using ptx::Width;
 
 constexpr int kLastOpcode = static_cast<int>(Opcode::kNop);
-constexpr int kLastType = static_cast<int>(Type::kF64);
+constexpr int kLastType = static_cast<int>(ptx::kLastType);
 
 // Every combination of fields that `find` looks at, most of which it refuses.
 // Warp-level primitives: what a lane gets depends on who takes part (warp_test.cpp).
@@ -29,7 +29,7 @@ void for_each_instruction(Visit visit) {
     if (across_lanes(opcode)) continue;
     const bool is_setp = opcode == Opcode::kSetp || opcode == Opcode::kSet;
     const bool two_types = opcode == Opcode::kCvt || opcode == Opcode::kDp2a || opcode == Opcode::kDp4a;
-    const bool is_video = opcode >= Opcode::kVadd && opcode <= Opcode::kVmax;
+    const bool is_video = opcode >= Opcode::kVadd && opcode <= Opcode::kVset;
     const bool plain = opcode >= Opcode::kPrmt && opcode < Opcode::kNop;  // neither rounding nor many flags
     for (int type = 0; type <= kLastType; ++type) {
       for (int rounding = 0; rounding <= static_cast<int>(Rounding::kRpi); ++rounding) {
@@ -48,13 +48,24 @@ void for_each_instruction(Visit visit) {
             in.approx = (flags & 4) != 0;
             in.full = (flags & 8) != 0;
             in.to_space = (flags & 16) != 0;
-            in.relu = opcode == Opcode::kFma && (flags & 16) != 0;
+            in.relu = (opcode == Opcode::kFma || opcode == Opcode::kCvt) && (flags & 16) != 0;
+            in.saturates_finite = opcode == Opcode::kCvt && (flags & 4) != 0;
             in.width = static_cast<Width>(variant % 4);
             if (is_video) {
               in.from = (variant & 1) != 0 ? Type::kS32 : Type::kU32;
               in.second = (variant & 2) != 0 ? Type::kS32 : Type::kU32;
               in.vector = (variant & 4) != 0 ? 4 : 2;
               in.accumulate = (variant & 8) != 0;
+              if (variant >= 16 || opcode > Opcode::kVmax) {
+                in.vector = 1;
+                in.video.a = static_cast<ptx::VideoAccess::Part>(variant % 7);
+                in.video.b = static_cast<ptx::VideoAccess::Part>(variant / 16 % 7);
+                in.video.second = static_cast<ptx::VideoAccess::Second>(variant / 8 % 4);
+                in.video.d = static_cast<ptx::VideoAccess::Part>(
+                    in.video.second == ptx::VideoAccess::Second::kNone ? variant % 5 : 0);
+                in.video.negate_product = opcode == Opcode::kVmad && variant % 3 == 0;
+                in.compare = static_cast<Compare>(variant % 6);
+              }
             } else if (two_types) {
               in.from = static_cast<Type>(variant / 4);
             } else if (is_setp) {

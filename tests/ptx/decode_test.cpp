@@ -280,7 +280,7 @@ TEST(Decode, AVariableIsNoGuard) {
 }
 
 TEST(Decode, AKernelThatCannotRunDoesNotHarmOthers) {
-  const Module m = parse(module_of(".entry a() { pmevent 3; }\n.entry b() { ret; }\n"), "m.ptx");
+  const Module m = parse(module_of(".entry a() { stacksave.u64 %r; }\n.entry b() { ret; }\n"), "m.ptx");
   EXPECT_THROW(decode(m, "a", {}), InputError);
   EXPECT_EQ(decode(m, "b", {}).code.size(), 1u);
 }

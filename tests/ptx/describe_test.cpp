@@ -9,7 +9,7 @@ TEST(Describe, ListsBlocksEdgesAndCounts) {
                                    ".reg .pred %p<2>; .reg .b32 %r<3>;\n.shared .b32 s;\n"
                                    "ld.param.u32 %r1, [n];\nsetp.eq.s32 %p1, %r1, 0;\n@%p1 bra $L_end;\n"
                                    "st.shared.u32   [s],\n %r1;\n$L_end:\nret;\n}\n"
-                                   ".visible .entry later() { pmevent 3; }\n"),
+                                   ".visible .entry later() { stacksave.u64 %rd1; }\n"),
                          "m.ptx");
   EXPECT_EQ(describe(m),
             "m.ptx: PTX 7.0 for sm_70\n"
@@ -28,7 +28,7 @@ TEST(Describe, ListsBlocksEdgesAndCounts) {
             "  B2 -> exit   post-dominator exit\n"
             "     4  ret\n"
             "kernel later\n"
-            "  cannot be executed: m.ptx:18:27: 'pmevent 3' is not executable yet: pmevent\n");
+            "  cannot be executed: m.ptx:18:27: 'stacksave.u64 %rd1' is not executable yet: stacksave\n");
 }
 
 TEST(Describe, EmptyKernel) {

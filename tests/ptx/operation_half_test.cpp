@@ -77,7 +77,7 @@ TEST(OperationHalf, IllegalFormsAreRefused) {
   refused("add.f16 %r1, %r2, %r3;", "expected .f16");
   refused("atom.add.f16 %rs1, [%rd1], %rs2;", "needs .noftz");
   refused("atom.add.noftz.f32 %f1, [%rd1], %f2;", "expected one of");
-  refused("atom.min.noftz.f16 %rs1, [%rd1], %rs2;", "is not executable yet");
+  refused("atom.min.noftz.f16 %rs1, [%rd1], %rs2;", "need a vector");
 }
 
 }  // namespace

@@ -41,8 +41,17 @@ enum class Type : std::uint8_t {
   kBf16,
   kBf16x2,
   kF32,
-  kF64
+  kF64,
+  kF32x2,   // two of f32 in 64 bits
+  kTf32,    // f32 with 10 bits of fraction
+  kE4m3x2,  // two numbers of 8 bits, the exponent's and the fraction's width in the name
+  kE5m2x2,
+  kE2m3x2,  // of 6 bits, each in a byte
+  kE3m2x2,
+  kE2m1x2,  // of 4 bits, both in a byte
+  kUe8m0x2  // exponents alone
 };
+inline constexpr Type kLastType = Type::kUe8m0x2;
 unsigned bytes_of(Type type);  // 0 for kNone and kPred
 bool is_float(Type type);
 bool is_signed(Type type);  // kS8 .. kS64
@@ -120,6 +129,10 @@ enum class Opcode : std::uint8_t {
   kVabsdiff,
   kVmin,
   kVmax,
+  kVshl,
+  kVshr,
+  kVmad,
+  kVset,
   kShfl,
   kVote,
   kMatch,
@@ -203,6 +216,17 @@ enum class Mode : std::uint8_t {
   kXorsignNan,  // both
   kMagnitude,   // .abs
   kMagnitudeNan
+};
+// What the scalar video instructions add to their opcode (9.7.18.1 of PTX ISA 9.0): which part of a, b and d
+// they take, and what they do with the result and the operand c.
+struct VideoAccess {
+  enum class Part : std::uint8_t { kWord, kByte0, kByte1, kByte2, kByte3, kHalf0, kHalf1 };
+  enum class Second : std::uint8_t { kNone, kAdd, kMin, kMax };
+  Part a = Part::kWord, b = Part::kWord, d = Part::kWord;
+  Second second = Second::kNone;
+  std::uint8_t shift = 0;                           // vmad: 0, 7 or 15
+  bool plus_one = false;                            // vmad.po
+  bool negate_product = false, negate_sum = false;  // vmad: -(a * b), -c
 };
 // What a kSystem instruction asks of the simulator: functions of the device runtime, and the ends of a
 // kernel.
@@ -364,15 +388,16 @@ struct Instruction {
   // in src[1..4]. atom: src[0] = address base, src[1], src[2] = b, c. setp with combine: src[2] = predicate
   // c. bar: src[0] = barrier, src[1] = thread count (kNone: all), src[2] = predicate of bar.red. set: `type`
   // of the result, `from` of the operands; src[2] = predicate c. dp2a, dp4a: `type` of a, `from` of b. With
-  // carries (addc, subc, madc, and add, sub, mad where carry_out): src[2] = carry or borrow in (kNone: none),
-  // src[3] = the addend c of mad, dst[1] = carry or borrow out, a predicate. lop3: src[3] = the literal
-  // table. shfl, vote, match, redux, elect, bar.warp.sync: src[0..2] = a, b, c, src[3] = member mask (kNone:
-  // the mask-less form, or activemask), dst[0] = d, dst[1] = p. cp.async: src[0] = address in global memory,
-  // src[1] = address in shared memory (32 bits), src[2] = bytes to read (kNone: all), src[3] = predicate that
-  // ignores the source; `vector` words of `type`. cp.async.wait_group: `offset` = groups that may be under
-  // way, mode kAll: wait_all. tex, tld4, txq, suq, suld, sust: src[0] = 64-bit object or address of a
-  // reference, src[1] = sampler, src[2] = layer, src[3..5] = coordinates; then, from src[6] on, tex: the
-  // level or the slopes in x and in y, sust: the data.
+  // cvt of two f32 into a pair: src[0] = the upper one, src[1] = the lower one. vmad, vset and other scalar
+  // video: src[2] = c. With carries (addc, subc, madc, and add, sub, mad where carry_out): src[2] = carry or
+  // borrow in (kNone: none), src[3] = the addend c of mad, dst[1] = carry or borrow out, a predicate. lop3:
+  // src[3] = the literal table. shfl, vote, match, redux, elect, bar.warp.sync: src[0..2] = a, b, c, src[3] =
+  // member mask (kNone: the mask-less form, or activemask), dst[0] = d, dst[1] = p. cp.async: src[0] =
+  // address in global memory, src[1] = address in shared memory (32 bits), src[2] = bytes to read (kNone:
+  // all), src[3] = predicate that ignores the source; `vector` words of `type`. cp.async.wait_group: `offset`
+  // = groups that may be under way, mode kAll: wait_all. tex, tld4, txq, suq, suld, sust: src[0] = 64-bit
+  // object or address of a reference, src[1] = sampler, src[2] = layer, src[3..5] = coordinates; then, from
+  // src[6] on, tex: the level or the slopes in x and in y, sust: the data.
   std::array<Operand, 4> dst{};
   std::array<Operand, kMaxSources> src{};
   std::int64_t offset = 0;  // byte offset added to the address base
@@ -395,10 +420,12 @@ struct Instruction {
   Mode mode = Mode::kNone;  // also kAll: fence wider than a block; ld, st with an order
   bool carry_out = false;   // .cc
   Type second =
-      Type::kNone;  // SIMD video (vadd2 .. vmax4): type of b; `type` of d, `from` of a, `vector` parts
-  bool accumulate = false;  // SIMD video: .add
-  bool relu = false;        // fma of 16-bit floats: a negative result becomes 0
-  bool spill = false;       // a local access that keeps a register's value, not the program's own
+      Type::kNone;  // video (vadd .. vset4): type of b; `type` of d, `from` of a; `vector` parts, 1: scalar
+  bool accumulate = false;        // SIMD video: .add
+  bool relu = false;              // fma of 16-bit floats, cvt: a negative result becomes 0
+  bool saturates_finite = false;  // cvt.satfinite: the largest finite number instead of an infinity
+  VideoAccess video;
+  bool spill = false;  // a local access that keeps a register's value, not the program's own
   // All it reads and writes has one value for a warp (DecodeOptions::scalarization): it executes once for
   // all active threads, and what it writes is the warp's, whatever the mask.
   bool scalar = false;
