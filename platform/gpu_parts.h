@@ -25,7 +25,7 @@
 
 namespace weft {
 
-static_assert(sm::kMostSms + 1 <= crossbar::Crossbar::kMostRequesters, "the host side has a place, too");
+static_assert(sm::kMostSms <= crossbar::Crossbar::kMostSms);
 
 struct Gpu::Impl final : sm::SmListener {
   Impl(const GpuConfig& c, const Options& o, Gpu& gpu);

@@ -58,9 +58,9 @@ ordered_json measure_apart(const std::string& name, const Words& words) {
   arguments.push_back(nullptr);
 
   int ends[2];
-  if (pipe(ends) != 0) throw std::runtime_error(std::string("pipe: ") + std::strerror(errno));
+  if (pipe(ends) != 0) throw InputError("", std::string("no pipe can be made: ") + std::strerror(errno));
   const pid_t parent = getpid(), child = fork();
-  if (child < 0) throw std::runtime_error(std::string("fork: ") + std::strerror(errno));
+  if (child < 0) throw InputError("", std::string("no process can be made: ") + std::strerror(errno));
   if (child == 0) {
     die_with(parent);
     dup2(ends[1], STDOUT_FILENO);

@@ -1,10 +1,10 @@
 #include "sc_main/checkpoint.h"
 
+#include <cstdint>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
+#include "common/input_file.h"
 #include "common/output_files.h"
 #include "common/sha256.h"
 #include "weft/common/archive.h"
@@ -43,6 +43,7 @@ CheckpointFile::CheckpointFile(const std::string& folder, ordered_json record)
     : path_(folder + "/checkpoint"), record_(std::move(record)) {}
 
 void CheckpointFile::write(const std::string& state) const {
+  if (is_something_else()) throw InputError(path_, "cannot be written: it is not a regular file");
   Archive archive;
   std::string record = record_.dump(), copy = state;
   archive(record, copy);
@@ -54,14 +55,14 @@ void CheckpointFile::write(const std::string& state) const {
 }
 
 std::optional<std::string> CheckpointFile::read() const {
-  if (!exists()) return {};
   const auto refuse = [this](const std::string& why) {
     throw InputError(path_, why + "; without --resume the run starts from its beginning");
   };
-  std::ifstream file(path_, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (is_something_else()) refuse("is not a regular file");
+  if (!exists()) return {};
+  const std::string text = read_regular_file(path_, SIZE_MAX);
   const std::size_t begin = kFormat.size() + kDigits + 1;
-  if (file.bad() || text.compare(0, kFormat.size(), kFormat) != 0 || text.size() < begin)
+  if (text.compare(0, kFormat.size(), kFormat) != 0 || text.size() < begin)
     refuse("is no checkpoint of this version of Weft");
   std::string content = text.substr(begin);
   if (text.compare(kFormat.size(), kDigits, sha256(content)) != 0)
@@ -78,6 +79,11 @@ std::optional<std::string> CheckpointFile::read() const {
   differences("", ordered_json::parse(record, nullptr, false), record_, different);
   if (!different.empty()) refuse("is of another run: " + different);
   return state;
+}
+
+bool CheckpointFile::is_something_else() const {
+  std::error_code error;
+  return std::filesystem::exists(path_, error) && !exists();
 }
 
 bool CheckpointFile::exists() const {

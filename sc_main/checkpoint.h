@@ -18,15 +18,19 @@ class CheckpointFile {
   CheckpointFile(const std::string& folder, nlohmann::ordered_json record);
 
   const std::string& path() const { return path_; }
-  // Throws InputError if it cannot be written.
+  // Throws InputError if it cannot be written, or if something of its name is no regular file: a pipe would
+  // be waited for.
   void write(const std::string& state) const;
-  // None: there is no such file. Throws InputError if it is not whole, or of another run (and says what
-  // differs).
+  // None: there is no such file. Throws InputError if it is no regular file, not whole, or of another run
+  // (and says what differs).
   std::optional<std::string> read() const;
   bool exists() const;
   void remove() const;
 
  private:
+  // Something of its name that is no regular file.
+  bool is_something_else() const;
+
   const std::string path_;
   const nlohmann::ordered_json record_;
 };

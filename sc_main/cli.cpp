@@ -7,8 +7,8 @@
 #include <array>
 #include <boost/program_options/errors.hpp>
 #include <csignal>
-#include <filesystem>
 #include <iostream>
+#include <system_error>
 
 #include "sc_main/processes.h"
 #include "sc_main/progress.h"
@@ -123,7 +123,7 @@ int main(int argc, char** argv) {
     code = fail(ExitCode::kBadInput, error.what());
   } catch (const SimulatedFault& fault) {
     code = fail(ExitCode::kFault, fault.what());
-  } catch (const std::filesystem::filesystem_error& error) {
+  } catch (const std::system_error& error) {  // of a file, a thread, a process
     code = fail(ExitCode::kBadInput, error.what());
   } catch (const std::exception& error) {
     code = fail(ExitCode::kFault, std::string("internal error: ") + error.what());

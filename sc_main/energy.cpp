@@ -30,7 +30,7 @@ struct Run {
 Run read_run(const std::string& folder) {
   const std::string file = folder + "/stats.json";
   Run run{folder, load_config(folder + "/config.json"), {}};
-  const ordered_json results = ordered_json::parse(read_input(file), nullptr, false);
+  const ordered_json results = ordered_json::parse(read_regular_file(file), nullptr, false);
   if (results.is_discarded() || !results.is_object() || !results.contains("statistics"))
     throw InputError(file, "found no statistics of a run in time");
   run.statistics = results.at("statistics");

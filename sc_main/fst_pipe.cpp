@@ -49,7 +49,8 @@ bool FstPipe::wanted_for(const std::string& file) {
 FstPipe::FstPipe(std::string file) : file_(std::move(file)) {
   check_writable(file_);
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error(std::string("pipe: ") + std::strerror(errno));
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    throw InputError(file_, fmt::format("no pipe to {} can be made: {}", kConverter, std::strerror(errno)));
   input_ = ends[1];
   const int problem = start_converter(file_, ends[0], process_);
   close(ends[0]);

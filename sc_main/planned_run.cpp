@@ -16,10 +16,8 @@ namespace {
 
 // Empty if it cannot be read. No pipe or device, which could be waited for without end.
 std::string content(const std::string& file) {
-  struct stat status = {};
-  if (stat(file.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return "";
   try {
-    return read_input(file);
+    return read_regular_file(file);
   } catch (const InputError&) {
     return "";
   }

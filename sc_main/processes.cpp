@@ -18,10 +18,10 @@
 #include <fstream>
 #include <map>
 #include <optional>
-#include <stdexcept>
 #include <thread>
 
 #include "sc_main/interrupt.h"
+#include "weft/common/error.h"
 
 namespace weft::cli {
 namespace {
@@ -83,7 +83,8 @@ class Start {
     pid_t child = 0;
     if (spawn(job, job.messages.c_str(), child) == 0) return child;
     const int problem = spawn(job, kNowhere, child);
-    if (problem != 0) throw std::runtime_error(std::string("posix_spawn: ") + std::strerror(problem));
+    if (problem != 0)
+      throw InputError("", std::string("no process can be started: ") + std::strerror(problem));
     return child;
   }
 
@@ -221,7 +222,8 @@ void run_apart(const std::vector<Job>& jobs, Parallel parallel,
     int status = 0;
     rusage used = {};
     const pid_t child = wait4(-1, &status, WNOHANG, &used);
-    if (child < 0) throw std::runtime_error(std::string("wait4: ") + std::strerror(errno));
+    if (child < 0)
+      throw InputError("", std::string("a process cannot be waited for: ") + std::strerror(errno));
     if (child == 0) {
       bool limited = false;
       for (auto& [pid, job] : running) {

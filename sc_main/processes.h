@@ -46,8 +46,8 @@ Parallel parallel_of(std::uint64_t jobs);
 // Runs the jobs in order. Calls `starts` with a job's number before it starts,
 // and `ended` with its number and how it ended, when the job that follows it has started. After an interrupt
 // (interrupt.h) no job starts, and those that run are killed and awaited: half a run is of no use, and what
-// lies in its folder stays. None of them outlives this process, however that ends. Throws std::runtime_error
-// if no process can be made.
+// lies in its folder stays. None of them outlives this process, however that ends. Throws InputError if
+// no process can be made.
 void run_apart(const std::vector<Job>& jobs, Parallel parallel,
                const std::function<void(std::size_t)>& starts,
                const std::function<void(std::size_t, const JobEnd&)>& ended);

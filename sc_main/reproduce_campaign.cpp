@@ -24,7 +24,7 @@ namespace weft::cli {
 RunSeconds::RunSeconds(const std::string& folder) : file_(folder + "/runs/seconds.json") {
   std::error_code none;
   if (!std::filesystem::is_regular_file(file_, none)) return;
-  const auto json = nlohmann::json::parse(read_input(file_), nullptr, false);
+  const auto json = nlohmann::json::parse(read_regular_file(file_), nullptr, false);
   if (!json.is_object()) return;
   for (const auto& [key, value] : json.items()) {
     if (value.is_number()) known_[key] = value.get<double>();

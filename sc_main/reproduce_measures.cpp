@@ -320,7 +320,7 @@ RunResult result_of(const Row& row, const std::string& folder, const std::vector
   std::optional<LaunchTable> launches;
   if (by_launch || !kernel.empty()) {
     const std::string file = folder + "/launches.csv";
-    launches.emplace(read_input(file), file);
+    launches.emplace(read_regular_file(file), file);
   }
   if (!kernel.empty() && !launches->has(kernel)) {
     result.missing = "no launch of '" + kernel + "'; there are: " + joined(launches->kernels());

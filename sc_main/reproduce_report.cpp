@@ -151,7 +151,7 @@ std::map<std::string, Judged> judged_in(const std::string& folder) {
   }
   std::map<std::string, Judged> judged;
   for (const std::filesystem::path& file : files) {
-    const auto json = nlohmann::json::parse(read_input(file.string()), nullptr, false);
+    const auto json = nlohmann::json::parse(read_regular_file(file.string()), nullptr, false);
     if (!json.is_object() || !json.contains("experiment") || !json.contains("claims")) continue;
     for (const auto& claim : json.at("claims")) {
       if (!claim.at("verdict").is_string()) continue;

@@ -45,12 +45,12 @@ ResultRun read_result_run(const std::string& folder) {
 
 std::optional<std::string> ResultRun::text(const std::string& name) const {
   if (!is_file(file(name))) return std::nullopt;
-  return read_input(file(name));
+  return read_regular_file(file(name));
 }
 
 ordered_json read_json(const std::string& file) {
   try {
-    return ordered_json::parse(read_input(file));
+    return ordered_json::parse(read_regular_file(file));
   } catch (const ordered_json::parse_error& error) {
     throw InputError(
         file, "found no JSON: " + std::string(error.what()) + "; allowed: a file as weft has written it");

@@ -72,7 +72,8 @@ ScalarReference::ScalarReference(const SessionOptions& options, std::string ptx,
     throw InputError("--check scalar", std::string("no temporary file can be made: ") + std::strerror(errno));
   std::cout.flush();
   const pid_t parent = getpid(), child = fork();
-  if (child < 0) throw std::runtime_error(std::string("fork: ") + std::strerror(errno));
+  if (child < 0)
+    throw InputError("--check scalar", std::string("no process can be made: ") + std::strerror(errno));
   if (child == 0) run_in_child(parent, without_scalarization(options, record_), run);
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {

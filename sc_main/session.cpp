@@ -147,7 +147,7 @@ void Session::write_checkpoint(const std::string& state) {
     cannot_write_ = false;
   } catch (const InputError& error) {
     if (!cannot_write_) std::cerr << "weft: --checkpoint: " << error.what() << "\n";
-    cannot_write_ = true;
+    cannot_write_ = lacks_checkpoint_ = true;
   }
 }
 
@@ -230,7 +230,7 @@ ExitCode Session::execute(Outcome& outcome, const std::function<void(runtime::De
   if (of_the_program || (!outcome.fault.empty() && reports.empty())) return ExitCode::kFault;
   if (!outcome.verified.value_or(true) || !outcome.violations.empty() || !reports.empty())
     return ExitCode::kWrongResult;
-  return elsewhere.empty() ? ExitCode::kDone : ExitCode::kBadInput;
+  return elsewhere.empty() && !lacks_checkpoint_ ? ExitCode::kDone : ExitCode::kBadInput;
 }
 
 }  // namespace weft::cli

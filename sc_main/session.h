@@ -87,7 +87,8 @@ class Session {
   SessionOptions options_;
   GpuConfig config_;
   std::optional<CheckpointFile> checkpoint_;  // with --checkpoint or --resume
-  bool cannot_write_ = false;                 // and it has been said
+  bool cannot_write_ = false;                 // the last one, and it has been said
+  bool lacks_checkpoint_ = false;             // one could not be written
   const std::unique_ptr<TransactionTrace> transactions_;
   std::unique_ptr<FstPipe> fst_;  // if the waveforms go through one
   runtime::Device device_;

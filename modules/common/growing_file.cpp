@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "common/open_file.h"
 #include "weft/common/error.h"
 
 namespace weft {
@@ -19,10 +20,8 @@ GrowingFile::GrowingFile(std::string path, std::string boundary)
       }) {}
 
 GrowingFile::GrowingFile(std::string path, Whole whole)
-    : path_(std::move(path)),
-      whole_(std::move(whole)),
-      file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
-  if (file_ < 0) throw InputError(path_, std::string("cannot be written: ") + std::strerror(errno));
+    : path_(std::move(path)), whole_(std::move(whole)), file_(open_to_write(path_, O_CREAT | O_TRUNC, 0666)) {
+  if (file_ < 0) throw InputError(path_, "cannot be written: " + reason_of(errno));
   buffer_.reserve(kBufferBytes + kBufferBytes / 4);
 }
 

@@ -9,11 +9,11 @@
 #include <cerrno>
 #include <charconv>
 #include <csignal>
-#include <cstring>
 #include <filesystem>
 #include <iostream>
 #include <utility>
 
+#include "common/open_file.h"
 #include "weft/common/error.h"
 
 namespace weft::cli {
@@ -30,7 +30,7 @@ struct Failure {
 };
 
 std::string text_of(const Failure& failure) {
-  return failure.path + ": cannot be written: " + std::strerror(failure.reason);
+  return failure.path + ": cannot be written: " + reason_of(failure.reason);
 }
 
 [[noreturn]] void refuse(const Failure& failure) {
@@ -161,9 +161,8 @@ class Draft {
   void write_through() const {
     if (!place_.in_place) return;
     std::cout.flush();  // what was said before stands before, if it goes to the same place
-    const int file = place_.descriptor >= 0
-                         ? fcntl(place_.descriptor, F_DUPFD_CLOEXEC, 0)
-                         : open(place_.path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
+    const int file = place_.descriptor >= 0 ? fcntl(place_.descriptor, F_DUPFD_CLOEXEC, 0)
+                                            : open_to_write(place_.path, O_TRUNC);
     if (file < 0) throw Failure{path_, errno};
     const int reason = write_and_close(file, text_, false);
     if (reason != 0) throw Failure{path_, reason};
@@ -344,8 +343,7 @@ int open_output(const std::string& path) {
       return -1;  // open() says why
     }
   }();
-  const int file = own >= 0 ? fcntl(own, F_DUPFD_CLOEXEC, 0)
-                            : open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+  const int file = own >= 0 ? fcntl(own, F_DUPFD_CLOEXEC, 0) : open_to_write(path, O_CREAT | O_TRUNC, 0666);
   if (file < 0) throw InputError("", text_of({path, errno}));
   return file;
 }

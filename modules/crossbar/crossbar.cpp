@@ -11,10 +11,10 @@ using sc_core::sc_time;
 
 namespace {
 
-unsigned checked_ports(const char* where, const char* what, unsigned count, unsigned most) {
-  if (count == 0 || count > most) {
-    throw InputError(where,
-                     std::to_string(count) + " " + what + "; allowed are 1 to " + std::to_string(most));
+unsigned checked(const char* where, const char* what, unsigned count, unsigned least, unsigned most) {
+  if (count < least || count > most) {
+    throw InputError(where, std::to_string(count) + " " + what + "; allowed are " + std::to_string(least) +
+                                " to " + std::to_string(most));
   }
   return count;
 }
@@ -77,7 +77,7 @@ void Config::describe(config::Visitor& v) {
             "packets that wait at each SM, and at each memory port");
   v.integer("output_queue", output_queue, {1, 4096}, "packets",
             "packets granted but not delivered, for each memory port and each SM");
-  v.integer("sms_per_interface", sms_per_interface, {1, Crossbar::kMostRequesters}, "SMs",
+  v.integer("sms_per_interface", sms_per_interface, {1, Crossbar::kMostSms}, "SMs",
             "SMs that share a network interface");
   v.integer("input_speedup", input_speedup, {1, 16}, "packets",
             "outputs to which an input interface may pass packets at the same time");
@@ -98,11 +98,10 @@ Crossbar::Crossbar(sc_core::sc_module_name name, const Config& config, ClockDoma
                    const gddr5::AddressMap& map, unsigned sms, unsigned ports, bool system_port,
                    unsigned others)
     : sc_module(name),
-      sm_sockets("sm_socket", checked_ports(this->name(), "SMs and other requesters",
-                                            checked_ports(this->name(), "SMs", sms, kMostRequesters) + others,
-                                            kMostRequesters)),
-      memory_sockets("memory_socket", checked_ports(this->name(), "memory ports",
-                                                    ports + (system_port ? 1 : 0), kMostMemoryPorts)),
+      sm_sockets("sm_socket", checked(this->name(), "SMs", sms, 1, kMostSms) +
+                                  checked(this->name(), "requesters behind the SMs", others, 0, kMostOthers)),
+      memory_sockets("memory_socket", checked(this->name(), "memory ports", ports + (system_port ? 1 : 0), 1,
+                                              kMostMemoryPorts)),
       config_(config),
       domain_(domain),
       map_(map),

@@ -39,7 +39,8 @@ class Crossbar : public sc_core::sc_module,
                  private bus::TargetPort::Listener,
                  private bus::InitiatorPort::Listener {
  public:
-  static constexpr unsigned kMostRequesters = QueueSet::kMost, kMostMemoryPorts = 64;
+  static constexpr unsigned kMostSms = 256, kMostOthers = 256, kMostMemoryPorts = 64;
+  static_assert(kMostSms + kMostOthers <= QueueSet::kMost);
 
   // One per SM; behind them those of other requesters (DMA, accesses from outside), if there are any.
   sc_core::sc_vector<tlm::tlm_target_socket<32>> sm_sockets;
@@ -49,7 +50,7 @@ class Crossbar : public sc_core::sc_module,
 
   // `ports` is map.ports() or, without L2, map.channels(); `system_port`: one more, for the transactions
   // whose origin names system memory; `others`: requesters behind the SMs. Throws InputError unless there are
-  // SMs, with the others at most kMostRequesters, and 1 to kMostMemoryPorts ports in all.
+  // 1 to kMostSms SMs, at most kMostOthers others, and 1 to kMostMemoryPorts ports in all.
   Crossbar(sc_core::sc_module_name name, const Config& config, ClockDomain& domain,
            const gddr5::AddressMap& map, unsigned sms, unsigned ports, bool system_port = false,
            unsigned others = 0);

@@ -14,11 +14,11 @@ unsigned interface_of(unsigned queue, unsigned queues, unsigned lone, unsigned p
                         : (shared + per_interface - 1) / per_interface + (queue - shared);
 }
 
-std::vector<std::uint8_t> interfaces_of(unsigned queues, unsigned lone, unsigned per_interface) {
-  std::vector<std::uint8_t> interfaces;
+std::vector<std::uint16_t> interfaces_of(unsigned queues, unsigned lone, unsigned per_interface) {
+  std::vector<std::uint16_t> interfaces;
   interfaces.reserve(queues);
   for (unsigned queue = 0; queue < queues; ++queue)
-    interfaces.push_back(static_cast<std::uint8_t>(interface_of(queue, queues, lone, per_interface)));
+    interfaces.push_back(static_cast<std::uint16_t>(interface_of(queue, queues, lone, per_interface)));
   return interfaces;
 }
 
@@ -32,7 +32,7 @@ PacketNetwork::State::State(const Shape& shape, std::size_t in, std::size_t out)
       interfaces_out(out),
       turns(out) {
   for (OutputInterface& interface : interfaces_out) interface.last = shape.inputs - 1;  // input 0 is first
-  std::iota(turns.begin(), turns.end(), std::uint8_t{0});
+  std::iota(turns.begin(), turns.end(), std::uint16_t{0});
 }
 
 PacketNetwork::PacketNetwork(const Shape& shape)
@@ -75,10 +75,10 @@ void PacketNetwork::arbitrate(Cycle now) {
 
 // Whether anything was granted.
 bool PacketNetwork::grant_once(Cycle now) {
-  std::array<std::uint8_t, QueueSet::kMost> granted;
+  std::array<std::uint16_t, QueueSet::kMost> granted;
   std::size_t grants = 0;
   std::size_t kept = 0;
-  for (const std::uint8_t out : state_.turns) {
+  for (const std::uint16_t out : state_.turns) {
     const OutputInterface& interface = state_.interfaces_out[out];
     unsigned input = kNone;
     if (!interface.candidates.empty() && interface.busy_until <= now) input = choose(out, now);

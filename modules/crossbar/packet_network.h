@@ -112,7 +112,7 @@ class PacketNetwork {
     std::vector<Cycle> interfaces_in;  // busy until; as many for each as it may pass packets at a time
     std::vector<Cycle> links_in;       // with a speed-up: the last flit on its way from outside is in
     std::vector<OutputInterface> interfaces_out;
-    std::vector<std::uint8_t> turns;  // output interfaces, granted longest ago first
+    std::vector<std::uint16_t> turns;  // output interfaces, granted longest ago first
     std::uint64_t arrivals = 0;
     std::size_t waiting = 0;  // packets in input queues
     QueueSet occupied;
@@ -142,7 +142,7 @@ class PacketNetwork {
   void show_head(unsigned input);
 
   const Shape shape_;
-  std::vector<std::uint8_t> interface_of_input_, interface_of_output_;
+  std::vector<std::uint16_t> interface_of_input_, interface_of_output_;
   State state_;
   std::vector<std::uint64_t> flits_;     // per output interface
   std::vector<std::uint64_t> flits_in_;  // per input interface

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "common/shared_object.h"
 #include "weft/common/error.h"
 
 namespace weft::soc {
@@ -35,6 +36,7 @@ std::unique_ptr<CpuCore> load_cpu_core(const std::string& architecture) {
       tried += (tried.empty() ? "" : ", ") + path.string();
       continue;
     }
+    read_shared_object(path.string());
     object = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (object == nullptr) throw InputError("host CPU " + architecture, dlerror());
     break;

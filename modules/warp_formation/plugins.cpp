@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "common/input_file.h"
 #include "common/sha256.h"
+#include "common/shared_object.h"
 #include "warp_formation/plugin_abi.h"
 #include "weft/common/error.h"
 
@@ -53,7 +53,8 @@ void load_plugin(const std::string& file) {
   if (std::any_of(loaded().begin(), loaded().end(),
                   [&](const Plugin& plugin) { return plugin.file == path; }))
     return;
-  Plugin plugin{path, sha256(read_input(path)), {}};
+  Plugin plugin{path, sha256(read_shared_object(path)), {}};
+  try_shared_object(path);
   // It is never unloaded: what its schemes made may live as long as the program.
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library == nullptr) throw InputError(file, std::string("cannot be loaded: ") + dlerror());
@@ -70,6 +71,8 @@ void load_plugin(const std::string& file) {
     give(taker);
   } catch (const std::exception& failure) {
     throw InputError(file, failure.what());
+  } catch (...) {
+    throw InputError(file, "weft_register_schemes() throws something that is no std::exception");
   }
   if (taker.names().empty())
     throw InputError(file, "has no scheme: nothing in it is WEFT_REGISTER_SCHEME(...)");

@@ -76,7 +76,7 @@ std::optional<JobEnd> end_of(const Job& job) {
   const std::string file = end_file(job);
   if (!std::filesystem::is_regular_file(file, none)) return {};
   try {
-    const auto json = nlohmann::json::parse(read_input(file));
+    const auto json = nlohmann::json::parse(read_regular_file(file));
     JobEnd end;
     end.code = json.at("code").get<int>();
     end.stopped = static_cast<JobEnd::Stopped>(json.at("stopped").get<int>());
@@ -104,7 +104,7 @@ class Arrays {
   void cancel_old() {
     std::error_code none;
     if (!std::filesystem::is_regular_file(record_, none)) return;
-    const auto old = nlohmann::json::parse(read_input(record_), nullptr, false);
+    const auto old = nlohmann::json::parse(read_regular_file(record_), nullptr, false);
     for (const auto& array : old.is_array() ? old : nlohmann::json::array()) {
       if (array.is_string()) ask("scancel " + in_shell(array.get<std::string>()));
     }
@@ -255,7 +255,7 @@ void run_by_slurm(const std::vector<Job>& jobs, const SlurmOptions& options,
 }
 
 void work_for_slurm(const std::string& file, std::size_t number) {
-  const nlohmann::json document = nlohmann::json::parse(read_input(file), nullptr, false);
+  const nlohmann::json document = nlohmann::json::parse(read_regular_file(file), nullptr, false);
   const Place place(document, file);
   const auto items = place.items();
   if (number >= items.size()) {

@@ -1,15 +1,18 @@
 #include "sc_main/sweep/sweep_store.h"
 
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <sqlite3.h>
 #include <unistd.h>
 
 #include <array>
 #include <cctype>
+#include <chrono>
 #include <cmath>
 #include <ctime>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <sstream>
+#include <thread>
 
 #include "common/csv.h"
 #include "sc_main/run_record.h"
@@ -82,36 +85,73 @@ void add_numbers(const ordered_json& json, const std::string& path,
   }
 }
 
+// How long another process may keep the store for itself.
+constexpr std::chrono::milliseconds kPatience{60'000}, kPause{20};
+
+// All writes are such: one that reads first and then finds that another process has written is refused at
+// once, without patience.
+class Writing : public SQLite::Transaction {
+ public:
+  explicit Writing(SQLite::Database& database)
+      : Transaction(database, SQLite::TransactionBehavior::IMMEDIATE) {}
+};
+
+// Whether the database has the tables. Throws InputError if it has others. The tables are counted first:
+// another process makes them together with the two numbers.
+bool is_store(const SQLite::Database& database) {
+  const auto number = [&](const char* query) {
+    SQLite::Statement statement(database, query);
+    statement.executeStep();
+    return statement.getColumn(0).getInt();
+  };
+  if (number("SELECT COUNT(*) FROM sqlite_master") == 0) return false;
+  if (number("PRAGMA application_id") == kApplication && number("PRAGMA user_version") == kVersion)
+    return true;
+  throw InputError(
+      database.getFilename(),
+      "is a database of something else, or of another version; allowed: a store of weft sweep, or "
+      "a file that is not there yet");
+}
+
+void make_tables(SQLite::Database& database) {
+  Writing all(database);
+  if (is_store(database)) return;  // another process was faster
+  database.exec("PRAGMA application_id=" + std::to_string(kApplication));
+  database.exec("PRAGMA user_version=" + std::to_string(kVersion));
+  database.exec(kTables);
+  all.commit();
+}
+
+std::unique_ptr<SQLite::Database> open_once(const std::string& file) {
+  auto database = std::make_unique<SQLite::Database>(
+      file, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE | SQLite::OPEN_NOMUTEX,
+      static_cast<int>(kPatience.count()));
+  const bool there = is_store(*database);
+  // A write is in the log before it is in the file: killed at any time, the store is what it was before or
+  // after it.
+  database->exec("PRAGMA journal_mode=WAL");
+  database->exec("PRAGMA synchronous=NORMAL");
+  // Only record() removes what others refer to, and removes that, too: looking for it at each of a run's
+  // values would take a third of the time.
+  database->exec("PRAGMA foreign_keys=OFF");
+  if (!there) make_tables(*database);
+  return database;
+}
+
+// SQLite itself does not wait where two processes change the journal's mode or open its log at once.
 std::unique_ptr<SQLite::Database> open(const std::string& file) {
-  try {
-    auto database = std::make_unique<SQLite::Database>(
-        file, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE | SQLite::OPEN_NOMUTEX, 60'000);
-    const int application = database->execAndGet("PRAGMA application_id").getInt();
-    const int tables = database->execAndGet("SELECT COUNT(*) FROM sqlite_master").getInt();
-    const int version = database->execAndGet("PRAGMA user_version").getInt();
-    if (tables != 0 && (application != kApplication || version != kVersion)) {
-      throw InputError(file,
-                       "is a database of something else, or of another version; allowed: a store of "
-                       "weft sweep, or a file that is not there yet");
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  while (true) {
+    try {
+      return open_once(file);
+    } catch (const SQLite::Exception& error) {
+      const bool passes = error.getErrorCode() == SQLITE_BUSY || error.getErrorCode() == SQLITE_PROTOCOL;
+      if (!passes || std::chrono::steady_clock::now() >= end) {
+        throw InputError(file, std::string("cannot be used as a store: ") + error.what() +
+                                   "; allowed: a store of weft sweep, or a file that is not there yet");
+      }
     }
-    // A write is in the log before it is in the file: killed at any time, the store is what it was before or
-    // after it.
-    database->exec("PRAGMA journal_mode=WAL");
-    database->exec("PRAGMA synchronous=NORMAL");
-    // Only record() removes what others refer to, and removes that, too: looking for it at each of a run's
-    // values would take a third of the time.
-    database->exec("PRAGMA foreign_keys=OFF");
-    if (tables == 0) {
-      SQLite::Transaction all(*database);
-      database->exec("PRAGMA application_id=" + std::to_string(kApplication));
-      database->exec("PRAGMA user_version=" + std::to_string(kVersion));
-      database->exec(kTables);
-      all.commit();
-    }
-    return database;
-  } catch (const SQLite::Exception& error) {
-    throw InputError(file, std::string("cannot be used as a store: ") + error.what() +
-                               "; allowed: a store of weft sweep, or a file that is not there yet");
+    std::this_thread::sleep_for(kPause);
   }
 }
 
@@ -171,7 +211,8 @@ struct SweepStore::Statements {
             "exit_code, bound_by, attempts, ended, wall_seconds, cpu_seconds, peak_bytes, host, "
             "weft, build) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
         configuration(database, "INSERT INTO configuration VALUES(?, ?)"),
-        metric(database, "INSERT INTO metric(name, kind) VALUES(?, ?)"),
+        metric(database, "INSERT OR IGNORE INTO metric(name, kind) VALUES(?, ?)"),
+        metric_number(database, "SELECT number FROM metric WHERE name = ?"),
         value(database, insert_values(1)),
         values(database, insert_values(kValuesTogether)) {}
 
@@ -182,7 +223,7 @@ struct SweepStore::Statements {
   }
 
   SQLite::Statement end, seconds, value_of, before, remove_values, remove_configuration, remove_run, run,
-      configuration, metric, value, values;
+      configuration, metric, metric_number, value, values;
 };
 
 namespace {
@@ -258,7 +299,7 @@ void SweepStore::describe(const Sweep& sweep) {
 
 void SweepStore::describe(const Sweep& sweep, const std::vector<std::size_t>& points) {
   guarded(*database_, [&] {
-    SQLite::Transaction all(*database_);
+    Writing all(*database_);
     for (const char* table : {"DELETE FROM point WHERE sweep = ?", "DELETE FROM label WHERE sweep = ?"}) {
       SQLite::Statement remove(*database_, table);
       remove.bind(1, sweep.name);
@@ -297,11 +338,14 @@ std::int64_t SweepStore::metric(const std::string& name, std::size_t place) {
     return last_metrics_[place]->second;
   const auto [found, fresh] = metrics_.try_emplace(name, 0);
   if (fresh) {
-    const Use insert(statements_->metric);
+    // Another process may have added it since this one began.
+    const Use insert(statements_->metric), number(statements_->metric_number);
     insert->bind(1, name);
     insert->bind(2, kind_of_metric(name));
     insert->exec();
-    found->second = database_->getLastInsertRowid();
+    number->bind(1, name);
+    number->executeStep();
+    found->second = number->getColumn(0).getInt64();
   }
   if (place >= last_metrics_.size()) last_metrics_.resize(place + 1, &*found);
   last_metrics_[place] = &*found;
@@ -310,7 +354,7 @@ std::int64_t SweepStore::metric(const std::string& name, std::size_t place) {
 
 void SweepStore::record(const SweepRun& run, const SweepResult& result) {
   guarded(*database_, [&] {
-    SQLite::Transaction all(*database_);
+    Writing all(*database_);
     std::int64_t attempts = 1;
     std::optional<std::int64_t> old;
     {

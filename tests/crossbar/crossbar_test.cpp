@@ -413,8 +413,8 @@ TEST(Crossbar, SleepingChangesNothingWithoutAcknowledgements) {
 TEST(Crossbar, RefusesMorePortsThanItHas) {
   ClockDomain domain("clock", 1000);
   const gddr5::AddressMap map(chunks_over(6));
-  EXPECT_THROW(Crossbar("a", {}, domain, map, 129, 6), InputError);
-  EXPECT_THROW(Crossbar("d", {}, domain, map, 128, 6, false, 1), InputError);
+  EXPECT_THROW(Crossbar("a", {}, domain, map, 257, 6), InputError);
+  EXPECT_THROW(Crossbar("d", {}, domain, map, 256, 6, false, 257), InputError);
   EXPECT_THROW(Crossbar("b", {}, domain, map, 0, 6), InputError);
   EXPECT_THROW(Crossbar("c", {}, domain, map, 16, 5), InputError);
 }

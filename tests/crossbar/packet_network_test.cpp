@@ -4,6 +4,7 @@
 
 #include <array>
 #include <random>
+#include <set>
 #include <vector>
 
 namespace weft::crossbar {
@@ -38,14 +39,14 @@ void* content(std::uintptr_t value) {
 TEST(QueueSet, IsVisitedInOrderFromAnyPlace) {
   QueueSet set;
   EXPECT_TRUE(set.empty());
-  for (const unsigned number : {127u, 3u, 64u, 63u}) set.insert(number);
+  for (const unsigned number : {511u, 3u, 64u, 200u, 63u}) set.insert(number);
   std::vector<unsigned> seen;
   set.for_each([&](unsigned number) {
     seen.push_back(number);
-    set.erase(127);  // what goes meanwhile is visited all the same
+    set.erase(511);  // what goes meanwhile is visited all the same
   });
-  EXPECT_EQ(seen, (std::vector<unsigned>{3, 63, 64, 127}));
-  EXPECT_FALSE(set.contains(127));
+  EXPECT_EQ(seen, (std::vector<unsigned>{3, 63, 64, 200, 511}));
+  EXPECT_FALSE(set.contains(511));
   EXPECT_TRUE(set.contains(64));
   const auto order_from = [&](unsigned start) {
     std::vector<unsigned> order;
@@ -57,12 +58,48 @@ TEST(QueueSet, IsVisitedInOrderFromAnyPlace) {
               QueueSet::kNone);
     return order;
   };
-  EXPECT_EQ(order_from(0), (std::vector<unsigned>{3, 63, 64}));
-  EXPECT_EQ(order_from(4), (std::vector<unsigned>{63, 64, 3}));
-  EXPECT_EQ(order_from(64), (std::vector<unsigned>{64, 3, 63}));
-  EXPECT_EQ(order_from(65), (std::vector<unsigned>{3, 63, 64}));
-  EXPECT_EQ(order_from(128), (std::vector<unsigned>{3, 63, 64}));
+  EXPECT_EQ(order_from(0), (std::vector<unsigned>{3, 63, 64, 200}));
+  EXPECT_EQ(order_from(4), (std::vector<unsigned>{63, 64, 200, 3}));
+  EXPECT_EQ(order_from(64), (std::vector<unsigned>{64, 200, 3, 63}));
+  EXPECT_EQ(order_from(65), (std::vector<unsigned>{200, 3, 63, 64}));
+  EXPECT_EQ(order_from(200), (std::vector<unsigned>{200, 3, 63, 64}));
+  EXPECT_EQ(order_from(201), (std::vector<unsigned>{3, 63, 64, 200}));
+  EXPECT_EQ(order_from(400), (std::vector<unsigned>{3, 63, 64, 200}));
+  EXPECT_EQ(order_from(QueueSet::kMost), (std::vector<unsigned>{3, 63, 64, 200}));
   EXPECT_EQ(set.find_from(4, [](unsigned number) { return number > 60; }), 63u);
+}
+
+// Against a plain set, over all words.
+TEST(QueueSet, IsASetOfNumbers) {
+  std::mt19937 random(1);
+  std::set<unsigned> numbers, others;
+  QueueSet set, other;
+  for (int i = 0; i < 3000; ++i) {
+    const unsigned number = random() % QueueSet::kMost;
+    if (random() % 2 == 0) {
+      set.insert(number);
+      numbers.insert(number);
+    } else {
+      set.erase(number);
+      numbers.erase(number);
+    }
+    if (i % 100 == 0) {
+      other.insert(number);
+      others.insert(number);
+    }
+    EXPECT_EQ(set.contains(number), numbers.count(number) != 0);
+    EXPECT_EQ(set.empty(), numbers.empty());
+    const auto from = numbers.lower_bound(number);
+    const auto next = from != numbers.end() ? from : numbers.begin();
+    EXPECT_EQ(set.find_from(number, [](unsigned) { return true; }),
+              numbers.empty() ? QueueSet::kNone : *next);
+  }
+  std::vector<unsigned> seen;
+  (set | other).for_each([&](unsigned number) { seen.push_back(number); });
+  numbers.insert(others.begin(), others.end());
+  EXPECT_EQ(seen, std::vector<unsigned>(numbers.begin(), numbers.end()));
+  for (const unsigned number : numbers) set.erase(number);
+  EXPECT_TRUE(set.empty());
 }
 
 TEST(PacketNetwork, ALonePacketTakesItsFlitsAndTheRouter) {

@@ -132,6 +132,41 @@ TEST(Plugin, WhatIsNoneIsRefused) {
   EXPECT_THAT(said(""), HasSubstr("--plugin"));
 }
 
+// As a copy that was interrupted leaves it, wherever.
+TEST(Plugin, OneThatIsCutShortIsRefused) {
+  const Folder folder;
+  const std::string whole = content(plugin("min_pc"));
+  const auto said = [&](std::size_t bytes) {
+    const std::string file = folder.write("cut.so", whole.substr(0, bytes));
+    const Exit exit = weft({"check-config", "gtx480", "--plugin", file});
+    EXPECT_EQ(exit.code, 2) << bytes << exit.err;
+    EXPECT_THAT(exit.err,
+                AllOf(StartsWith("weft: --plugin: "), HasSubstr("cut.so"), HasSubstr("cannot be loaded")));
+    return exit.err;
+  };
+  for (const std::size_t bytes : {0ul, 1ul, 10ul, 63ul}) said(bytes);
+  for (const std::size_t bytes : {64ul, 100ul, 5000ul, whole.size() / 4, whole.size() / 3})
+    EXPECT_THAT(said(bytes), HasSubstr("cut short: it has " + std::to_string(bytes) + " bytes")) << bytes;
+}
+
+TEST(Plugin, OneThatCannotBeLoadedAliveIsRefused) {
+  const auto said = [](const char* how) {
+    setenv("WEFT_TEST_DYING", how, 1);
+    const Exit exit = weft({"check-config", "gtx480", "--plugin", plugin("dying")});
+    unsetenv("WEFT_TEST_DYING");
+    EXPECT_EQ(exit.code, 2) << how;
+    EXPECT_THAT(exit.err, AllOf(StartsWith("weft: --plugin: "), HasSubstr("dying.so: cannot be loaded: ")));
+    return exit.err;
+  };
+  EXPECT_THAT(said("standard"), HasSubstr("its constructor throws: no licence"));
+  EXPECT_THAT(said("other"), HasSubstr("its constructor throws something that is no std::exception"));
+  EXPECT_THAT(said("signal"), HasSubstr("its constructor gets signal 11 (Segmentation fault)"));
+  EXPECT_THAT(said("terminate"), HasSubstr("it calls std::terminate()"));
+  // Alive it is no plugin, but that is another message.
+  EXPECT_THAT(weft({"check-config", "gtx480", "--plugin", plugin("dying")}).err,
+              HasSubstr("does not export weft_plugin_abi()"));
+}
+
 TEST(Plugin, ItsExceptionsAreWhatTheyWereThrownAs) {
   const auto run = [](const std::string& setting, const std::string& scheme = "failing",
                       const std::string& more = "sm.count=1") {

@@ -2,9 +2,11 @@
 // was not.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <random>
 
 #include "end_to_end/process.h"
@@ -192,14 +194,59 @@ TEST(Resume, SaysWhatItCannotContinue) {
           "'min_pc' does not say");
 }
 
-// A disk without room for it: the run goes on without, and says so.
+// What cannot be the checkpoint's file, and would be waited for if it were opened.
+struct Obstacle {
+  const char* name;
+  std::function<void(const std::string& path)> make;
+};
+const Obstacle kObstacles[] = {
+    {"folder", [](const std::string& path) { std::filesystem::create_directories(path); }},
+    {"pipe", [](const std::string& path) { ASSERT_EQ(mkfifo(path.c_str(), 0600), 0); }},
+    {"device", [](const std::string& path) { std::filesystem::create_symlink("/dev/null", path); }},
+    {"pipe behind a link", [](const std::string& path) {
+       ASSERT_EQ(mkfifo((path + ".pipe").c_str(), 0600), 0);
+       std::filesystem::create_symlink(path + ".pipe", path);
+     }}};
+
+// The run goes on without it, and says so; with a checkpoint missing it has not done all that was asked for.
 TEST(Resume, DoesNotNeedTheCheckpointToBeWritten) {
+  for (const Obstacle& obstacle : kObstacles) {
+    const Folder folder;
+    std::filesystem::create_directories(folder.path("out"));
+    obstacle.make(folder.path("out/checkpoint"));
+    const Exit exit = weft(into(folder, "out", kBfs + kOfEach), patient(30));
+    EXPECT_EQ(exit.code, 2) << obstacle.name;
+    EXPECT_THAT(exit.err, HasSubstr("--checkpoint: " + folder.path("out/checkpoint") +
+                                    ": cannot be written: it is not a regular file"));
+    EXPECT_EQ(exit.err.find("--checkpoint: "), exit.err.rfind("--checkpoint: ")) << "once";
+    EXPECT_EQ(folder.json("out/stats.json").at("verified"), true);
+  }
+}
+
+TEST(Resume, RefusesWhatIsNoFile) {
+  for (const Obstacle& obstacle : kObstacles) {
+    const Folder folder;
+    std::filesystem::create_directories(folder.path("out"));
+    obstacle.make(folder.path("out/checkpoint"));
+    for (const Words& options : {Words{"--resume"}, kOfEach + Words{"--resume"}}) {
+      const Exit exit = weft(into(folder, "out", kBfs + options), patient(30));
+      EXPECT_EQ(exit.code, 2) << obstacle.name;
+      EXPECT_THAT(exit.err, HasSubstr("out/checkpoint: is not a regular file; without --resume"));
+      EXPECT_EQ(exit.out, "");
+    }
+  }
+}
+
+// A disk without room for it.
+TEST(Resume, ACheckpointThatDoesNotFitIsTold) {
   const Folder folder;
-  std::filesystem::create_directories(folder.path("out/checkpoint"));
-  const Exit exit = weft(into(folder, "out", kBfs + kOfEach));
-  EXPECT_EQ(exit.code, 0);
+  Start small;
+  small.file_size_limit = 300'000;  // enough for stats.json; a checkpoint has all of the GPU's state
+  const Words options = kBfs + kOfEach;
+  const Exit exit = weft(into(folder, "out", options), small);
   EXPECT_THAT(exit.err, HasSubstr("--checkpoint: "));
-  EXPECT_EQ(exit.err.find("--checkpoint: "), exit.err.rfind("--checkpoint: ")) << "once";
+  EXPECT_THAT(exit.err, HasSubstr("cannot be written: File too large"));
+  EXPECT_EQ(exit.code, 2) << exit.err;
   EXPECT_EQ(folder.json("out/stats.json").at("verified"), true);
 }
 

@@ -81,6 +81,62 @@ TEST(Sweep, RunsWhatTheStoreDoesNotHave) {
   EXPECT_THAT(listed.out, HasSubstr("s: 12 of 12 points done"));
 }
 
+// All make the store, or find it half made.
+TEST(Sweep, SeveralMayBeginOneStoreTogether) {
+  constexpr std::size_t kProcesses = 6;
+  for (int round = 0; round < 8; ++round) {
+    const Folder folder;
+    folder.write("s.json", sweep_text());
+    std::vector<Exit> exits(kProcesses);
+    std::vector<std::thread> threads;
+    threads.reserve(kProcesses);
+    for (Exit& exit : exits) {
+      threads.emplace_back([&] {
+        exit = weft({"sweep", folder.path("s.json"), "--store", folder.path("s.db"), "--plan"}, patient(100));
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    for (const Exit& exit : exits) {
+      EXPECT_EQ(exit.code, 0) << exit.err;
+      EXPECT_EQ(exit.out, exits[0].out);
+    }
+  }
+}
+
+// Runs that two sweeps record at the same time have metrics of the same names.
+TEST(Sweep, TwoMayFillOneStoreTogether) {
+  const Folder folder;
+  for (const char* name : {"a", "b"}) {
+    folder.write(std::string(name) + ".json", R"({"config": "gtx480", "set": ["sm.count=1"], "axes": [
+      {"name": "workload", "values": ["vector_add"]}, {"name": "size", "values": ["small"]},
+      {"name": "scheme", "values": [")" + std::string(*name == 'a' ? "sbr" : "dwf") +
+                                                  R"("]}, {"name": "seed", "values": [1, 2, 3]}]})");
+  }
+  std::vector<Exit> exits(2);
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < exits.size(); ++i) {
+    threads.emplace_back([&, i] {
+      exits[i] = weft(
+          {"sweep", folder.path(i == 0 ? "a.json" : "b.json"), "--store", folder.path("s.db"), "--jobs", "2"},
+          patient(100));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const Exit& exit : exits) EXPECT_EQ(exit.code, 0) << exit.err;
+  for (const char* name : {"a", "b"}) {
+    const std::string text = std::string(name) + ".json";
+    const Exit again = weft(
+        {"sweep", folder.path(text), "--store", folder.path("s.db"), "--export", folder.path("rows.json")});
+    EXPECT_EQ(again.code, 0) << again.err;
+    const ordered_json rows = folder.json("rows.json");
+    ASSERT_EQ(rows.size(), 3u);
+    for (const auto& row : rows) {
+      EXPECT_EQ(row.at("run").at("state"), "done");
+      EXPECT_GT(row.at("values").at("cycles").get<double>(), 0);
+    }
+  }
+}
+
 TEST(Sweep, KilledAtAnyMomentEndsAsUndisturbed) {
   const Folder undisturbed;
   undisturbed.write("s.json", sweep_text());

@@ -185,7 +185,7 @@ TEST(GpuFromAStruct, IsCheckedAsOneFromAFile) {
   EXPECT_EQ(refused([](GpuConfig& c) { c.sm.simd_width = 7; }),
             "gpu: /sm/simd_width: found 7, allowed are 4, 8, 16 and 32");
   EXPECT_EQ(refused([](GpuConfig& c) { c.sm.count = 0; }),
-            "gpu: /sm/count: is 0; allowed: an integer from 1 to 127 (SMs)");
+            "gpu: /sm/count: is 0; allowed: an integer from 1 to 256 (SMs)");
   EXPECT_THAT(refused([](GpuConfig& c) { c.clocks.core_mhz = std::nan(""); }),
               HasSubstr("gpu: /clocks/core_mhz: is nan"));
   EXPECT_THAT(refused([](GpuConfig& c) { c.warp_formation.scheme = "magic"; }),

@@ -62,8 +62,8 @@ struct DataCacheConfig : KernelCacheConfig {
   void describe(config::Visitor& v);
 };
 
-// With the host side, as many requesters as the crossbar has places for.
-inline constexpr std::uint64_t kMostSms = 127;
+// As many as the crossbar has places for (crossbar.h).
+inline constexpr std::uint64_t kMostSms = 256;
 // Most of an SM, and so of a block.
 inline constexpr std::uint64_t kMostSharedBytes = std::uint64_t{1} << 24;
 
