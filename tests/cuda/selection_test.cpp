@@ -94,7 +94,8 @@ TEST(Selection, ATimedLaunchTakesTheSameCycles) {
   ASSERT_EQ(run(one, {"--instant-copies", "--launches", "1"}).code, 0);
   EXPECT_FALSE(all.json("r/stats.json").contains("selection"));
   const auto first = [](const Folder& folder) {
-    for (const auto& activity : folder.json("r/stats.json")["activities"]) {
+    const auto stats = folder.json("r/stats.json");
+    for (const auto& activity : stats["activities"]) {
       if (activity.contains("grid")) return activity["cycles"].get<std::uint64_t>();
     }
     return std::uint64_t{0};
@@ -108,8 +109,9 @@ TEST(Selection, CopiesOutsideTakeNoTime) {
   const auto timed_copies = [](const Words& options) {
     const Folder folder;
     EXPECT_EQ(run(folder, options).code, 0);
+    const auto stats = folder.json("r/stats.json");
     std::vector<bool> timed;
-    for (const auto& activity : folder.json("r/stats.json")["activities"]) {
+    for (const auto& activity : stats["activities"]) {
       if (activity.contains("bytes")) timed.push_back(activity["duration_ns"] != 0);
     }
     return timed;
