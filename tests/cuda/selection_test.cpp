@@ -54,6 +54,8 @@ const std::vector<Choice> kChoices{{{"--launches", "1"}, {1}},
 TEST(Selection, TimesTheLaunchesThatAreChosen) {
   for (const Choice& choice : kChoices) {
     for (const Words& more : {Words{}, Words{"--instant-copies"}, Words{"--check", "memory", "race"}}) {
+      const bool some = choice.timed.size() == 2 || choice.timed.size() == 3;
+      if (!some && !more.empty()) continue;
       const Folder folder;
       Words options = choice.options;
       options.insert(options.end(), more.begin(), more.end());
