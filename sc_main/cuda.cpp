@@ -75,6 +75,10 @@ Words::const_iterator begin_of_program(const Words& words, const Options& option
   const auto is_option = [](const std::string& word) { return word.size() > 1 && word[0] == '-'; };
   auto word = words.begin();
   while (word != words.end() && *word != "--" && is_option(*word)) {
+    if ((*word)[1] != '-') {  // -h
+      ++word;
+      continue;
+    }
     const auto equals = word->find('=');
     const auto* const option = options.description().find_nothrow(word->substr(2, equals - 2), false);
     ++word;
@@ -194,8 +198,8 @@ ExitCode cuda(const Words& words) {
   if (!parse(Words(words.begin(), end), usage, machine)) return ExitCode::kDone;
   options.settings.capability = parse_capability(options.capability);
   options.program.assign(end != words.end() && *end == "--" ? end + 1 : end, words.end());
-  if (options.program.empty()) throw InputError("weft cuda", "needs a program: " + usage);
   choose_launches(options, options.settings);
+  if (options.program.empty()) throw InputError("weft cuda", "needs a program: " + usage);
   check::options_of(options.settings.checks, options.settings.check_reports);  // says what is wrong with them
   if (options.settings.sample != 0 && options.settings.out.empty())
     throw InputError("--sample", "needs a folder for samples.csv; give --out DIR");

@@ -48,12 +48,11 @@ TEST(CudaMessages, OfDeviceMemoryNameTheSettingThatHelps) {
   EXPECT_EQ(lines(memory), 1u) << memory.err;
   EXPECT_THAT(memory.err, HasSubstr("weft: cuMemAlloc: device memory: asked for 8589934592 bytes; free: "));
   EXPECT_THAT(memory.err, HasSubstr("allowed with --set gddr5.bytes=8657043456"));
-  EXPECT_EQ(run({"--set", "gddr5.bytes=8657043456"}, "eight").out, "error 0\nall as expected\n");
   EXPECT_THAT(run({}, "too much memory").err, HasSubstr("no setting of gddr5.bytes holds so much"));
-  const Exit variable = run({}, "variable");
+  const Exit variable = run({"--set", "gddr5.bytes=67108864"}, "variable");
   EXPECT_THAT(variable.out, HasSubstr("error 2\n"));
-  EXPECT_THAT(variable.err, HasSubstr("allowed with --set gddr5.bytes=1744830464"));
-  EXPECT_THAT(run({"--set", "gddr5.bytes=1744830464"}, "variable").out, HasSubstr("error 0\n"));
+  EXPECT_THAT(variable.err, HasSubstr("allowed with --set gddr5.bytes=134217728"));
+  EXPECT_THAT(run({"--set", "gddr5.bytes=134217728"}, "variable").out, HasSubstr("error 0\n"));
 }
 
 TEST(CudaMessages, OfSharedMemoryNameTheSettingThatHelps) {

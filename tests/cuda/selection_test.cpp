@@ -54,6 +54,8 @@ const std::vector<Choice> kChoices{{{"--launches", "1"}, {1}},
 TEST(Selection, TimesTheLaunchesThatAreChosen) {
   for (const Choice& choice : kChoices) {
     for (const Words& more : {Words{}, Words{"--instant-copies"}, Words{"--check", "memory", "race"}}) {
+      const bool some = choice.timed.size() == 2 || choice.timed.size() == 3;
+      if (!some && !more.empty()) continue;
       const Folder folder;
       Words options = choice.options;
       options.insert(options.end(), more.begin(), more.end());
@@ -94,7 +96,8 @@ TEST(Selection, ATimedLaunchTakesTheSameCycles) {
   ASSERT_EQ(run(one, {"--instant-copies", "--launches", "1"}).code, 0);
   EXPECT_FALSE(all.json("r/stats.json").contains("selection"));
   const auto first = [](const Folder& folder) {
-    for (const auto& activity : folder.json("r/stats.json")["activities"]) {
+    const auto stats = folder.json("r/stats.json");
+    for (const auto& activity : stats["activities"]) {
       if (activity.contains("grid")) return activity["cycles"].get<std::uint64_t>();
     }
     return std::uint64_t{0};
@@ -108,8 +111,9 @@ TEST(Selection, CopiesOutsideTakeNoTime) {
   const auto timed_copies = [](const Words& options) {
     const Folder folder;
     EXPECT_EQ(run(folder, options).code, 0);
+    const auto stats = folder.json("r/stats.json");
     std::vector<bool> timed;
-    for (const auto& activity : folder.json("r/stats.json")["activities"]) {
+    for (const auto& activity : stats["activities"]) {
       if (activity.contains("bytes")) timed.push_back(activity["duration_ns"] != 0);
     }
     return timed;

@@ -81,7 +81,7 @@ int adds(Start start) {
   void* memory = nullptr;
   CALL(cudaMalloc(&memory, kThreads * sizeof(int)));
   CALL(cudaMemcpy(memory, values.data(), kThreads * sizeof(int), cudaMemcpyHostToDevice));
-  void* arguments[] = {&memory};
+  void* arguments[] = {static_cast<void*>(&memory)};
   CALL(start(kernel, arguments));
   CALL(cudaMemcpy(values.data(), memory, kThreads * sizeof(int), cudaMemcpyDeviceToHost));
   for (int i = 0; i < kThreads; ++i) RIGHT(values[static_cast<std::size_t>(i)] == i + 1);
@@ -149,7 +149,7 @@ int host_memory() {
     int* const values = static_cast<int*>(memory);
     for (int i = 0; i < kThreads; ++i) values[i] = i;
     CALL(adds([&](cudaKernel_t kernel, void** arguments) -> int {
-      void* mine[] = {&memory};
+      void* mine[] = {static_cast<void*>(&memory)};
       CALL(cudaLaunchKernel(kernel, dim3(1), dim3(kThreads), mine, 0, nullptr));
       return cudaLaunchKernel(kernel, dim3(1), dim3(kThreads), arguments, 0, nullptr);
     }));
@@ -271,15 +271,15 @@ int driver_functions() {
     const char *name, *symbol;
     unsigned version;
   };
-  const Meaning meanings[] = {{"cuMemAlloc", "cuMemAlloc_v2", 12000},
-                              {"cuInit", "cuInit", 13000},
-                              {"cuMemPrefetchAsync", "cuMemPrefetchAsync", 12000},
-                              {"cuMemPrefetchAsync", "cuMemPrefetchAsync_v2", 13000},
-                              {"cuCtxCreate", "cuCtxCreate_v2", 11030},
-                              {"cuCtxCreate", "cuCtxCreate_v3", 12000},
-                              {"cuCtxCreate", "cuCtxCreate_v4", 13000},
-                              {"cuCtxGetDevice", "cuCtxGetDevice", 12080},
-                              {"cuGetProcAddress", "cuGetProcAddress", 11030}};
+  Meaning meanings[] = {{"cuMemAlloc", "cuMemAlloc_v2", 12000},
+                        {"cuInit", "cuInit", 13000},
+                        {"cuMemPrefetchAsync", "cuMemPrefetchAsync", 12000},
+                        {"cuMemPrefetchAsync", "cuMemPrefetchAsync_v2", 13000},
+                        {"cuCtxCreate", "cuCtxCreate_v2", 11030},
+                        {"cuCtxCreate", "cuCtxCreate_v3", 12000},
+                        {"cuCtxCreate", "cuCtxCreate_v4", 13000},
+                        {"cuCtxGetDevice", "cuCtxGetDevice", 12080},
+                        {"cuGetProcAddress", "cuGetProcAddress", 11030}};
   for (const Meaning& meaning : meanings) {
     void *found = nullptr, *expected = nullptr;
     int status = -1;
@@ -290,7 +290,7 @@ int driver_functions() {
       return kWrongResult;
     }
   }
-  void* found = &found;
+  void* found = meanings;  // anything but null
   int status = -1;
   CALL(cudaGetDriverEntryPoint("cuNonesuch", &found, 0, &status));
   RIGHT(status == 1 && found == nullptr);
