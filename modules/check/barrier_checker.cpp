@@ -18,7 +18,7 @@ void BarrierChecker::block_started(unsigned sm, const execute::ResidentBlock& bl
 }
 
 void BarrierChecker::released(unsigned sm, const execute::ResidentBlock& block, unsigned barrier) {
-  const auto first = slot_of(sm, block).begin() + static_cast<std::ptrdiff_t>(barrier * warps_);
+  const auto first = slot_of(sm, block).begin() + static_cast<std::ptrdiff_t>(std::size_t{barrier} * warps_);
   std::fill(first, first + static_cast<std::ptrdiff_t>(warps_), First());
 }
 
