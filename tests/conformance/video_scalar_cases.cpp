@@ -5,7 +5,7 @@ namespace weft::test::conformance {
 namespace {
 
 constexpr Type kWord{'b', 32, 1};
-constexpr unsigned kOperands = 2048;  // of one choice of parts
+constexpr unsigned kOperands = 1536;  // of one choice of parts; more than 10,000 of an opcode
 
 // .b2 or .h1: where it begins and how wide it is; "" is the whole word.
 struct Part {
