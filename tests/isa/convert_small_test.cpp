@@ -57,12 +57,14 @@ std::uint32_t bits_of(float x) {
 
 std::vector<std::array<std::uint32_t, 2>> all_of_16_bits() {
   std::vector<std::array<std::uint32_t, 2>> all;
+  all.reserve(0x8000);
   for (std::uint32_t x = 0; x < 0x8000; ++x) all.push_back({x << 16 | (x ^ 0x8000), 0});  // each once
   return all;
 }
 
 TEST(ConvertSmall, EveryPairOfCodesBecomesHalves) {
   std::vector<std::array<std::uint32_t, 2>> codes;
+  codes.reserve(0x10000);
   for (std::uint32_t x = 0; x < 0x10000; ++x) codes.push_back({x, 0});
   for (const Type from : kSmall) {
     for (const bool relu : {false, true}) check(cvt(Type::kF16x2, from, Rounding::kRn, relu, false), codes);
