@@ -28,7 +28,7 @@ class Words {
   }
   // The next word if it is one of these, else "".
   std::string any(std::initializer_list<const char*> allowed) {
-    const std::string word = peek();
+    std::string word = peek();
     if (word.empty() || std::find(allowed.begin(), allowed.end(), word) == allowed.end()) return "";
     ++next_;
     return word;
