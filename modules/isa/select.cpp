@@ -66,6 +66,7 @@ LaneFunction find(const Instruction& in) {
       return find_compare(in);
     case Opcode::kCvt:
       if (is_small(in.type) || is_small(in.from)) return find_convert_small(in);
+      if (in.type == Type::kF32x2 || in.from == Type::kF32x2) return nullptr;
       if (is_half(in.type) || is_half(in.from)) return find_convert_half(in);
       return is_floating(in.type) || is_floating(in.from) ? find_convert_float(in) : find_convert_integer(in);
     case Opcode::kAdd:

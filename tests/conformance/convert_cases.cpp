@@ -102,6 +102,7 @@ std::vector<Case> convert_cases(Words words) {
   c.rounding = words.any({"rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi"});
   c.relu = words.take("relu");
   c.finite = words.take("satfinite");
+  c.relu = c.relu || words.take("relu");
   c.ftz = words.take("ftz");
   c.sat = words.take("sat");
   const auto to = words.type(), from = to ? words.type() : std::nullopt;

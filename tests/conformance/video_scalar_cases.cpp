@@ -5,7 +5,7 @@ namespace weft::test::conformance {
 namespace {
 
 constexpr Type kWord{'b', 32, 1};
-constexpr unsigned kOperands = 2048;  // of one choice of parts
+constexpr unsigned kOperands = 1536;  // of one choice of parts; more than 10,000 of an opcode
 
 // .b2 or .h1: where it begins and how wide it is; "" is the whole word.
 struct Part {
@@ -92,6 +92,7 @@ std::vector<Case> multiplies(Words& words, Video v) {
   if (!words.done()) return {};
   const unsigned shift = scale.empty() ? 0 : scale == "shr7" ? 7 : 15;
   std::vector<Case> cases;
+  cases.reserve(8);
   for (unsigned k = 0; k < 8; ++k) {
     const int a = !plus_one && k % 4 == 1 ? -1 : 1, b = !plus_one && k % 4 == 2 ? -1 : 1,
               c = !plus_one && k % 4 == 3 ? -1 : 1;
@@ -120,6 +121,7 @@ std::vector<Case> video_scalar_cases(Words words) {
   const bool shifts = v.op == "vshl" || v.op == "vshr";
   if (!words.done() || shifts == v.mode.empty() || (v.op == "vset") == v.compare.empty()) return {};
   std::vector<Case> cases;
+  cases.reserve(8);
   for (unsigned k = 0; k < 7; ++k) {
     cases.push_back(video_case(v, kParts[k], kParts[k * 3 % 7], kParts[v.second.empty() ? k * 5 % 7 : 0]));
   }
