@@ -204,18 +204,28 @@ void LoadStoreUnit::coalesce_by_places(std::uint32_t instruction, const ptx::Ins
   }
 }
 
-// Accesses of one window of threads to one aligned block become one request. Constants are broadcast word by
-// word, so their block is the element. `window`: the window's first request, or kNone; returns it.
+// The aligned block of which one request serves all threads, as a shift.
+unsigned LoadStoreUnit::block_shift_of(const ptx::Instruction& in, const execute::LaneAccess& access,
+                                       Target target) const {
+  switch (target) {
+    case Target::kL1c:
+      return std::max(log2_of(access.bytes), constant_shift_);
+    case Target::kL1t:  // a request of a load that is no texture fetch is no larger than a line, either
+      return in.space == ptx::Space::kTexture ? texture_shift_ : std::min(texture_shift_, block_shift_);
+    default:
+      return block_shift_;
+  }
+}
+
+// Accesses of one window of threads to one aligned block become one request. `window`: the window's first
+// request, or kNone; returns it.
 std::uint32_t LoadStoreUnit::coalesce(std::uint32_t instruction, const ptx::Instruction& in,
                                       const execute::LaneAccess& access, std::uint32_t lanes,
                                       std::uint32_t window) {
-  const bool constant = access.space == ptx::Space::kConst || access.space == ptx::Space::kParam;
   const std::uint64_t origin = access.space == ptx::Space::kParam ? state_.parameter_offset : 0;
   if (access.low >= execute::kSystemSpace) return coalesce_system(instruction, in, access, lanes, window);
   const Target target = target_of(in, access);
-  const unsigned shift = constant                           ? log2_of(access.bytes)
-                         : in.space == ptx::Space::kTexture ? texture_shift_
-                                                            : block_shift_;
+  const unsigned shift = block_shift_of(in, access, target);
   const std::uint64_t low = origin + access.low, high = origin + access.high;
   const bool one_block = low >> shift == high >> shift;  // the common case needs no loop over lanes
   if (one_block && lanes == access.mask) {
@@ -250,7 +260,8 @@ LoadStoreUnit::Target LoadStoreUnit::target_of(const ptx::Instruction& in,
   if (in.op == ptx::Opcode::kAtom || in.op == ptx::Opcode::kRed) return Target::kAtomic;
   if (in.op == ptx::Opcode::kSt || in.op == ptx::Opcode::kSust) return Target::kWrite;
   if (access.space == ptx::Space::kConst || access.space == ptx::Space::kParam) return Target::kL1c;
-  if ((in.non_coherent || in.space == ptx::Space::kTexture) && config_.l1t.enabled) return Target::kL1t;
+  const bool texture = in.space == ptx::Space::kTexture && config_.l1t.enabled;
+  if (texture || (in.non_coherent && config_.nc_loads == NcLoads::kL1t)) return Target::kL1t;
   if (!config_.l1d.enabled || in.mode == ptx::Mode::kPastL1) return Target::kDirect;
   return Target::kL1d;
 }

@@ -30,6 +30,9 @@ LoadStoreUnit::LoadStoreUnit(const Config& config, LoadStoreListener& listener, 
       block_shift_(static_cast<unsigned>(__builtin_ctzll(config.coalescer.block_bytes))),
       texture_shift_(config.l1t.enabled ? static_cast<unsigned>(__builtin_ctzll(config.l1t.line_bytes))
                                         : block_shift_),
+      constant_shift_(config.constant_access == ConstantAccess::kLine
+                          ? static_cast<unsigned>(__builtin_ctzll(config.l1c.line_bytes))
+                          : 2),  // of a 32-bit word
       conflict_histogram_(33, 0) {}
 
 void LoadStoreUnit::reset() {

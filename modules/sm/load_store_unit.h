@@ -233,6 +233,7 @@ class LoadStoreUnit {
   std::uint32_t coalesce(std::uint32_t instruction, const ptx::Instruction& in,
                          const execute::LaneAccess& access, std::uint32_t lanes, std::uint32_t window);
   Target target_of(const ptx::Instruction& in, const execute::LaneAccess& access) const;
+  unsigned block_shift_of(const ptx::Instruction& in, const execute::LaneAccess& access, Target target) const;
   std::uint32_t coalesce_system(std::uint32_t instruction, const ptx::Instruction& in,
                                 const execute::LaneAccess& access, std::uint32_t lanes, std::uint32_t start);
   Target system_target_of(const ptx::Instruction& in, const execute::LaneAccess& access,
@@ -352,7 +353,7 @@ class LoadStoreUnit {
   const std::uint8_t* image_ = nullptr;  // whose bytes are carried
   InstructionCounts* flush_counts_ = nullptr;
   Cycle now_ = 0;  // of the last `events`
-  unsigned block_shift_ = 7, texture_shift_ = 7;
+  unsigned block_shift_ = 7, texture_shift_ = 7, constant_shift_ = 2;
 
   std::uint64_t memory_threads_ = 0, data_requests_ = 0, read_requests_ = 0, write_requests_ = 0,
                 atomic_requests_ = 0;

@@ -214,6 +214,13 @@ void Config::describe(config::Visitor& v) {
   config::group(v, "l1d", l1d, "data cache");
   config::group(v, "l1c", l1c, "constant cache");
   config::group(v, "l1t", l1t, "texture cache");
+  config::choice(v, "nc_loads", nc_loads, {{"l1d", NcLoads::kL1d}, {"l1t", NcLoads::kL1t}},
+                 "ld.global.nc goes through the data cache, as other loads do, or through the texture cache");
+  config::choice(
+      v, "constant_access", constant_access,
+      {{"word", ConstantAccess::kWord}, {"line", ConstantAccess::kLine}},
+      "what the constant cache reads in a cycle for all threads that want a part of it: 32 bits (an "
+      "element, if that is wider), or a line");
   v.boolean(
       "system_cached", system_cached,
       "loads of system memory go through the data cache (which does not see what others on the bus write)");
@@ -255,6 +262,10 @@ void Config::check(const std::string& where) const {
     throw config::RuleError(where + "/l1d/line_bytes", {where + "/coalescer/block_bytes"},
                             found(l1d.line_bytes) + ", allowed is at least coalescer.block_bytes = " +
                                 std::to_string(coalescer.block_bytes));
+  }
+  if (nc_loads == NcLoads::kL1t && !l1t.enabled) {
+    throw config::RuleError(where + "/nc_loads", {where + "/l1t/enabled"},
+                            "found l1t with l1t.enabled = false; allowed is l1d");
   }
   if (l1d.enabled && l1d.write_policy == WritePolicy::kBack && miss_queue < 2) {
     throw config::RuleError(where + "/miss_queue", {where + "/l1d/write_policy"},

@@ -30,6 +30,10 @@ enum class CoalescerScope : std::uint8_t {
   kIssue,  // all of them
   kBeat,   // those whom the load-store unit serves in one cycle: memory_width neighbouring places of the warp
 };
+// The first-level cache of loads that say that nobody writes what they read (`ld.global.nc`).
+enum class NcLoads : std::uint8_t { kL1d, kL1t };
+// What the constant cache reads at once for all threads of an instruction.
+enum class ConstantAccess : std::uint8_t { kWord, kLine };
 enum class WriteHit : std::uint8_t { kUpdate, kInvalidate };
 // When a data cache looks its tags up: at the beginning of its latency, which only hits then pay, or at the
 // end.
@@ -144,6 +148,8 @@ struct Config {
   KernelCacheConfig l1i;
   DataCacheConfig l1d;
   KernelCacheConfig l1c, l1t;
+  NcLoads nc_loads = NcLoads::kL1d;
+  ConstantAccess constant_access = ConstantAccess::kWord;
   std::uint64_t memory_queue = 4;    // memory instructions waiting in the load-store unit
   std::uint64_t miss_queue = 8;      // requests waiting for the crossbar
   std::uint64_t response_queue = 8;  // responses waiting for the load-store unit
