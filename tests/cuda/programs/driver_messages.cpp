@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
     const std::string ptx =
         kHead + ".visible .entry first()" + kTensorCores + ".visible .entry second()" + kTensorCores;
     for (const char* name : {"first", "second"}) {
-      const CUfunction function = function_of(ptx, name);
+      auto* const function = function_of(ptx, name);
       for (int i = 0; i < 5; ++i) EXPECT_ERROR(launch(function), CUDA_ERROR_INVALID_PTX);
     }
   } else if (what == "module") {
@@ -62,10 +62,10 @@ int main(int argc, char** argv) {
     const CUresult result = cuModuleLoadData(&module, ptx.c_str());
     std::printf("error %d\n", result);
   } else if (what == "shared memory") {
-    const CUfunction function = function_of(kHead + ".visible .entry k() { ret; }\n", "k");
+    auto* const function = function_of(kHead + ".visible .entry k() { ret; }\n", "k");
     for (int i = 0; i < 3; ++i) std::printf("error %d\n", launch(function, 98304));
   } else if (what == "attribute") {
-    const CUfunction function = function_of(kHead + ".visible .entry k() { ret; }\n", "k");
+    auto* const function = function_of(kHead + ".visible .entry k() { ret; }\n", "k");
     EXPECT_OK(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 1000));
     EXPECT_OK(launch(function, 1000));
     for (int i = 0; i < 3; ++i) EXPECT_ERROR(launch(function, 1001), CUDA_ERROR_INVALID_VALUE);

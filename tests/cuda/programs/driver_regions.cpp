@@ -45,7 +45,7 @@ int main() {
   unsigned elements = kElements;
   void* arguments[] = {&memory, &elements};
   for (unsigned launch = 1; launch <= kLaunches; ++launch) {
-    const CUstream stream = streams[launch % 2];
+    auto* const stream = streams[launch % 2];
     if (launch == 3 || launch == 5) EXPECT_OK(cuProfilerStart());
     if (launch != 1) EXPECT_OK(cuStreamWaitEvent(stream, done, 0));
     EXPECT_OK(cuLaunchKernel(add_one, 40, 1, 1, 128, 1, 1, 0, stream, arguments, nullptr));
