@@ -389,8 +389,8 @@ struct Instruction {
   // c. bar: src[0] = barrier, src[1] = thread count (kNone: all), src[2] = predicate of bar.red. set: `type`
   // of the result, `from` of the operands; src[2] = predicate c. dp2a, dp4a: `type` of a, `from` of b. With
   // cvt of two f32 into a pair: src[0] = the upper one, src[1] = the lower one. vmad, vset and other scalar
-  // video: src[2] = c. With carries (addc, subc, madc, and add, sub, mad where carry_out): src[2] = carry or
-  // borrow in (kNone: none), src[3] = the addend c of mad, dst[1] = carry or borrow out, a predicate. lop3:
+  // video: src[2] = c. With carries (addc, subc, madc, and add, sub, mad where carry_out): src[2] =
+  // carry in (kNone: none), src[3] = the addend c of mad, dst[1] = carry out, a predicate. lop3:
   // src[3] = the literal table. shfl, vote, match, redux, elect, bar.warp.sync: src[0..2] = a, b, c, src[3] =
   // member mask (kNone: the mask-less form, or activemask), dst[0] = d, dst[1] = p. cp.async: src[0] =
   // address in global memory, src[1] = address in shared memory (32 bits), src[2] = bytes to read (kNone:
