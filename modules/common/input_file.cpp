@@ -13,7 +13,7 @@
 namespace weft {
 namespace {
 
-constexpr std::size_t kBlock = std::size_t{1} << 16;
+constexpr std::size_t kReadBlock = std::size_t{1} << 16;
 
 [[noreturn]] void fail(const std::string& path) {
   throw InputError(path, "cannot be read: " + reason_of(errno));
@@ -23,7 +23,7 @@ constexpr std::size_t kBlock = std::size_t{1} << 16;
 std::string read_rest(int file, const std::string& path, std::string text, std::size_t most) {
   while (text.size() <= most) {
     const std::size_t had = text.size();
-    text.resize(had + std::min(kBlock, most + 1 - had));
+    text.resize(had + std::min(kReadBlock, most + 1 - had));
     const ssize_t got = ::read(file, text.data() + had, text.size() - had);
     if (got < 0 && errno != EINTR) fail(path);
     text.resize(had + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
@@ -41,7 +41,7 @@ std::string read_whole(const std::string& path, std::size_t most, bool regular) 
   if (fstat(file.number(), &status) != 0) fail(path);
   std::string text;
   if (S_ISREG(status.st_mode)) {
-    text.reserve(std::min(static_cast<std::size_t>(status.st_size), most) + kBlock);
+    text.reserve(std::min(static_cast<std::size_t>(status.st_size), most) + kReadBlock);
   } else if (regular) {
     throw InputError(path, "is not a regular file");
   } else if (!let_wait(file.number(), text)) {

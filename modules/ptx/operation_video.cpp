@@ -7,12 +7,12 @@ namespace {
 
 using Second = VideoAccess::Second;
 
-constexpr TypeSet kWords = set_of(Type::kU32, Type::kS32);
+constexpr TypeSet kVideoTypes = set_of(Type::kU32, Type::kS32);
 
 void take_types(Modifiers& m, Operation& o, TypeSet of_b) {
   Instruction& i = o.instruction;
-  i.type = m.type(kWords);
-  i.from = m.type(kWords);
+  i.type = m.type(kVideoTypes);
+  i.from = m.type(kVideoTypes);
   i.second = m.type(of_b);
   o.shape = Shape::kVideo;
   signature(o, i.type, {i.from, i.second, i.type});
@@ -31,7 +31,7 @@ bool take_saturation(Modifiers& m, Instruction& i) {
 }  // namespace
 
 void read_video_scalar(Modifiers& m, Operation& o) {  // vadd, vsub, vabsdiff, vmin, vmax
-  take_types(m, o, kWords);
+  take_types(m, o, kVideoTypes);
   while (take_saturation(m, o.instruction) || take_second(m, o.instruction)) {
   }
 }
@@ -51,8 +51,8 @@ void read_video_shift(Modifiers& m, Operation& o) {  // vshl, vshr
 void read_video_set(Modifiers& m, Operation& o) {
   Instruction& i = o.instruction;
   i.type = Type::kU32;
-  i.from = m.type(kWords);
-  i.second = m.type(kWords);
+  i.from = m.type(kVideoTypes);
+  i.second = m.type(kVideoTypes);
   m.need({{"eq", Compare::kEq},
           {"ne", Compare::kNe},
           {"lt", Compare::kLt},
@@ -69,7 +69,7 @@ void read_video_set(Modifiers& m, Operation& o) {
 void read_video_multiply(Modifiers& m, Operation& o) {
   Instruction& i = o.instruction;
   VideoAccess& v = i.video;
-  take_types(m, o, kWords);
+  take_types(m, o, kVideoTypes);
   const auto take_shift = [&] {
     return v.shift == 0 && m.take({{"shr7", std::uint8_t{7}}, {"shr15", std::uint8_t{15}}}, v.shift);
   };
