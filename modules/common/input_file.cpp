@@ -23,7 +23,7 @@ constexpr std::size_t kReadBlock = std::size_t{1} << 16;
 std::string read_rest(int file, const std::string& path, std::string text, std::size_t most) {
   while (text.size() <= most) {
     const std::size_t had = text.size();
-    text.resize(had + std::min(kReadBlock, most + 1 - had));
+    text.resize(had + std::min(kReadBlock - 1, most - had) + 1);
     const ssize_t got = ::read(file, text.data() + had, text.size() - had);
     if (got < 0 && errno != EINTR) fail(path);
     text.resize(had + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));

@@ -95,8 +95,10 @@ TEST(FewDescriptors, AreToldPlainly) {
                {"-c", "ulimit -n " + std::to_string(descriptors) + "; exec " + WEFT_PROGRAM + " " + words},
                patient(60));
   };
+  unsigned least = 4;  // with which the program starts: the dynamic linker opens one library at a time
+  while (limited(least, "--version").code == 127) ++least;
   const std::string run_words = "run --workload vector_add --size n=64 --set sm.count=1 ";
-  for (const unsigned descriptors : {4u, 5u, 6u, 7u, 8u}) {
+  for (unsigned descriptors = least; descriptors < least + 5; ++descriptors) {
     for (const std::string& words :
          {run_words + "--vcd " + folder.path("n.fst"), run_words + "--vcd " + folder.path("n.vcd"),
           run_words + "--out " + folder.path("out"),
@@ -106,7 +108,7 @@ TEST(FewDescriptors, AreToldPlainly) {
       EXPECT_TRUE(exit.code == 0 || exit.code == 2) << descriptors << " " << words << "\n" << exit.err;
     }
   }
-  const Exit exit = limited(4, run_words + "--vcd " + folder.path("n.fst"));
+  const Exit exit = limited(least, run_words + "--vcd " + folder.path("n.fst"));
   EXPECT_EQ(exit.code, 2);
   EXPECT_THAT(exit.err, HasSubstr("n.fst: no pipe to vcd2fst can be made: Too many open files"));
 }

@@ -108,7 +108,7 @@ TEST(Sweep, TwoMayFillOneStoreTogether) {
   const Folder folder;
   for (const char* name : {"a", "b"}) {
     folder.write(std::string(name) + ".json", R"({"config": "gtx480", "set": ["sm.count=1"], "axes": [
-      {"name": "workload", "values": ["vector_add"]}, {"name": "size", "values": ["small"]},
+      {"name": "workload", "values": ["bfs"]}, {"name": "size", "values": ["small"]},
       {"name": "scheme", "values": [")" + std::string(*name == 'a' ? "sbr" : "dwf") +
                                                   R"("]}, {"name": "seed", "values": [1, 2, 3]}]})");
   }
