@@ -48,9 +48,9 @@ void read_prefetch(Modifiers& m, Operation& o) {
   o.source_count = 1;
   if (m.mnemonic() == "prefetch") {
     // Of a descriptor: prefetch{.const|.param}.tensormap
-    if (m.take("tensormap")) return;
+    const bool descriptor = m.take("tensormap");
     const bool named = m.take({{"const", Space::kConst}, {"param", Space::kParam}}, i.space);
-    if (named && m.take("tensormap")) return;
+    if (descriptor) return;
     if (i.space == Space::kParam) m.unexpected(".tensormap");
     if (!named) m.take({{"global", Space::kGlobal}, {"local", Space::kLocal}}, i.space);
     m.need({{"L1", Word::kIgnored},

@@ -173,6 +173,7 @@ void read_small_conversion(Modifiers& m, Operation& o) {
 void read_cvt(Modifiers& m, Operation& o) {
   Instruction& i = o.instruction;
   if (m.take("pack")) return read_cvt_pack(m, o);
+  if (m.has("rs")) m.unexpected("rs", "another rounding");
   const bool float_rounding = take_rounding(m, i) || m.take({{"rna", Rounding::kRna}}, i.rounding);
   const bool integer_rounding = !float_rounding && m.take({{"rni", Rounding::kRni},
                                                            {"rzi", Rounding::kRzi},

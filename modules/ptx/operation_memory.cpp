@@ -301,7 +301,7 @@ bool read_proxy(Modifiers& m, Operation& o) {
     m.need({{"sync_restrict::shared::cluster", true}, {"sync_restrict::shared::cta", true}}, ignored);
     m.need({{"cluster", true}}, ignored);
   } else {
-    const bool async = m.peek() == "async";
+    const bool async = m.has("async");
     m.need({{"alias", true}, {"async", true}}, ignored);
     if (async) m.take({{"global", true}, {"shared::cta", true}, {"shared::cluster", true}}, ignored);
   }
