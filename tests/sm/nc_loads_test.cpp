@@ -80,7 +80,8 @@ class Machine {
 
 // A warp's requests: aligned blocks from the first byte to the last.
 double blocks(const Element& element, std::uint64_t block_bytes) {
-  return static_cast<double>((32 * element.bytes + block_bytes - 1) / block_bytes);
+  const std::uint64_t whole = (32 * element.bytes + block_bytes - 1) / block_bytes;
+  return static_cast<double>(whole);
 }
 
 std::string told(const Seen& seen) {
