@@ -66,7 +66,7 @@ class Run:
     def sanitizers(self) -> bool:
         if not checks.configure("asan"):
             return False
-        targets = Targets.of_build(checks.ASAN)
+        targets = Targets.of_build(checks.RELEASE)
         programs = targets.sanitized_folders()
         return all(
             [
@@ -95,12 +95,12 @@ class Run:
         return checks.verdict(self.passed, self.failed, time.monotonic() - start)
 
     def plan(self) -> int:
-        """Needs the release build's configuration only."""
+        """Configures, but builds nothing."""
         tidy = checks.Tidy()
-        if not tidy.prepare():
+        if not tidy.prepare() or not checks.configure("release"):
             return 2
         self.tidy_choice(tidy)
-        self.sanitizer_choice(Targets.of_build(checks.TIDY))
+        self.sanitizer_choice(Targets.of_build(checks.RELEASE))
         return 0
 
 

@@ -56,7 +56,9 @@ void tell_exception() {
 [[noreturn]] void load_apart(const std::string& path, int words) {
   words_of_trial = words;
   const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
-  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) dup2(nowhere, stream);
+  if (nowhere >= 0) {
+    for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) dup2(nowhere, stream);
+  }
   std::set_terminate(tell_exception);  // where no frame lets the exception through
   // It is declared as one that throws nothing, so that a plain call of it would be compiled without the
   // handler.
