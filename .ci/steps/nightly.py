@@ -1,7 +1,7 @@
 """`./weft campaign nightly [--minutes N]`: the long rest that `.ci/run` leaves.
 
-Test folders under sanitizers, clang-tidy of every source, and the tests that take long (ctest's label `all`); what
-`.ci/run` left of the changes since the base comes first. What passed is remembered for each commit in
+Test folders under sanitizers, clang-tidy of every source with its static analyzer, and the tests that take long (ctest's
+label `all`); what `.ci/run` left of the changes since the base comes first. What passed is remembered for each commit in
 build/nightly/COMMIT, so that the next call goes on. The last lines say what failed and what is left.
 """
 
@@ -56,7 +56,7 @@ def changed_first(names: list[str], changed: list[str]) -> list[str]:
 
 
 def tidy_items(changed: list[str]) -> list[Item]:
-    tidy = checks.Tidy()
+    tidy = checks.Tidy(analyzer=True)
     if not tidy.prepare():
         raise UsageError("the preset `tidy` cannot be configured")
     sources = tidy.checkable([source for source in checks.all_sources() if source.endswith(".cpp")])
