@@ -198,7 +198,7 @@ TEST(Registers, Vectors) {
   for (const Type t : memory_types()) {
     for (const unsigned count : {2u, 4u}) {
       if (count * t.bits > 128) continue;
-      const std::string type = text_of(t), v = "v" + std::to_string(count), bits = std::to_string(t.bits);
+      const std::string type = text_of(t), v = "v" + std::to_string(count);
       Case c;
       c.loads = c.stores = false;
       c.sources = {kLong, kLong};
