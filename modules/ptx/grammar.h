@@ -141,8 +141,9 @@ struct VectorOpen : Mark<'{'> {};
 struct ListOpen : Mark<'('> {};
 struct Address : peg::seq<AddressOpen, Nested<List<Operand>>, peg::must<CloseBracket>> {};
 struct Vector : peg::seq<VectorOpen, Nested<List<Operand>>, peg::must<CloseBrace>> {};
+struct VectorOperand : peg::seq<Vector, peg::opt<PairTail>> {};  // tex {...}|p
 struct CallList : peg::seq<ListOpen, peg::opt<Nested<OperandList>>, peg::must<CloseParen>> {};
-struct Operand : peg::sor<NameOperand, Address, Vector, NegatedName, NegativeName, LiteralOperand> {};
+struct Operand : peg::sor<NameOperand, Address, VectorOperand, NegatedName, NegativeName, LiteralOperand> {};
 struct CallOperand : peg::sor<CallList, Operand> {};
 
 // --- instructions (9) ---

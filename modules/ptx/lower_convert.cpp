@@ -85,13 +85,38 @@ void lower_convert_small(Lowering& f, const Operation& operation) {
   f.code.emit(d);
 }
 
-// cvt.pack d, a, b {, c}: b lowest, a above it, above them the low half of c.
+namespace {
+
+// The integer of 2 or 4 bits that is nearest to an operand.
+Source clamped(Lowering& f, const Node& node, bool is_signed, unsigned bits) {
+  const std::int64_t highest = (1 << (is_signed ? bits - 1 : bits)) - 1,
+                     lowest = is_signed ? -highest - 1 : 0;
+  const VirtualId below = f.code.temporary(Type::kS32), within = f.code.temporary(Type::kS32);
+  DraftInstruction upper = f.code.draft(Opcode::kMin, Type::kS32);
+  upper.fixed.latency = Latency::kIntAdd;
+  f.operands.read(upper, 0, node, Type::kS32);
+  set_source(upper, 1, f.code.constant(static_cast<std::uint64_t>(highest), Type::kS32));
+  set_destination(upper, 0, below, Type::kS32);
+  f.code.emit(upper);
+  DraftInstruction lower = f.code.draft(Opcode::kMax, Type::kS32);
+  lower.fixed.latency = Latency::kIntAdd;
+  set_source(lower, 0, source_of(below, Type::kS32));
+  set_source(lower, 1, f.code.constant(static_cast<std::uint64_t>(lowest), Type::kS32));
+  set_destination(lower, 0, within, Type::kS32);
+  f.code.emit(lower);
+  return source_of(within, Type::kU32);
+}
+
+}  // namespace
+
+// cvt.pack d, a, b {, c}: b lowest, a above it, above them the low bits of c.
 void lower_convert_pack(Lowering& f, const Operation& operation) {
   const std::uint32_t count = operation.source_count;
   f.operands.need(count + 1);
   const Instruction& fixed = operation.instruction;
-  const unsigned bits = 8 * bytes_of(fixed.type);
+  const unsigned bits = fixed.vector > 1 ? fixed.vector : 8 * bytes_of(fixed.type);
   const auto converted = [&](const Node& node) {
+    if (bits < 8) return clamped(f, node, fixed.type == Type::kS8, bits);
     const VirtualId id = f.code.temporary(Type::kU32);
     DraftInstruction d = f.code.draft(Opcode::kCvt, fixed.type);
     d.fixed.from = fixed.from;

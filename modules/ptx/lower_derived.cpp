@@ -28,25 +28,27 @@ void lower_extremum(Lowering& f, const Operation& operation) {
   f.code.emit(second);
 }
 
-// Two 16-bit integers: the SIMD video instruction without its third operand; .relu is the larger of it and 0.
+// Two 16-bit integers: the SIMD video instruction without its third operand. .relu, of min and max of one
+// integer too: the larger of the result and 0.
 void lower_pairs(Lowering& f, const Operation& operation) {
   f.operands.need(3);
   Instruction fixed = operation.instruction;
   fixed.relu = false;
   const bool relu = operation.instruction.relu;
   DraftInstruction d = f.code.draft(fixed);
+  const bool two = fixed.vector == 2;
   for (std::uint32_t i = 0; i < 2; ++i) f.operands.read(d, i, f.operands[i + 1], fixed.type);
-  set_source(d, 2, f.code.constant(0, fixed.type));
+  if (two) set_source(d, 2, f.code.constant(0, fixed.type));
   const VirtualId to = f.operands.destination(f.operands[0], fixed.type);
   const VirtualId id = relu ? f.code.temporary(fixed.type) : to;
   set_destination(d, 0, id, fixed.type);
   f.code.emit(d);
   if (!relu) return;
-  fixed.op = Opcode::kVmax;
+  fixed.op = two ? Opcode::kVmax : Opcode::kMax;
   DraftInstruction positive = f.code.draft(fixed);
   set_source(positive, 0, source_of(id, fixed.type));
   set_source(positive, 1, f.code.constant(0, fixed.type));
-  set_source(positive, 2, f.code.constant(0, fixed.type));
+  if (two) set_source(positive, 2, f.code.constant(0, fixed.type));
   set_destination(positive, 0, to, fixed.type);
   f.code.emit(positive);
 }

@@ -123,8 +123,18 @@ void lower_texture(Lowering& f, const Operation& operation) {
       }
     }
   }
-  set_texels(f, d, f.operands[0]);
+  const Node& to = f.operands[0];
+  const bool asks = to.kind == Node::Kind::kPair;
+  set_texels(f, d, asks ? f.text.child(to, 0) : to);
   f.code.emit(d);
+  if (!asks) return;
+  // 9.7.10.3: whether the texels are in memory. Weft has no sparse textures, so they are.
+  DraftInstruction resident = f.code.draft(Opcode::kSetp, Type::kB32);
+  resident.fixed.compare = Compare::kEq;
+  resident.fixed.latency = Latency::kIntAdd;
+  for (std::uint32_t i = 0; i < 2; ++i) set_source(resident, i, f.code.constant(0, Type::kB32));
+  f.operands.write(resident, 0, f.text.child(to, 1), Type::kPred);
+  f.code.emit(resident);
 }
 
 void lower_image_query(Lowering& f, const Operation& operation) {

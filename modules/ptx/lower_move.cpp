@@ -1,6 +1,6 @@
 // mov and cvta: besides registers and literals the source may be the address of a variable, a special
-// register that changes with time, or (mov.b32, mov.b64) a vector to pack; the destination may be a vector to
-// unpack into.
+// register that changes with time, or (mov.b16, .b32, .b64) a vector to pack; the destination may be a vector
+// to unpack into.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -16,14 +16,15 @@ namespace {
 Type part_type(unsigned bytes, std::uint32_t count) {
   if (count == 2 && bytes == 8) return Type::kB32;
   if ((count == 2 && bytes == 4) || (count == 4 && bytes == 8)) return Type::kB16;
+  if ((count == 2 && bytes == 2) || (count == 4 && bytes == 4)) return Type::kB8;
   return Type::kNone;
 }
 
 Type need_part_type(const Lowering& f, const Node& vector, Type whole, const char* verb) {
   const Type part = part_type(bytes_of(whole), vector.count);
-  if ((whole != Type::kB32 && whole != Type::kB64) || part == Type::kNone) {
+  if ((whole != Type::kB16 && whole != Type::kB32 && whole != Type::kB64) || part == Type::kNone) {
     f.code.fail(vector, "this vector does not make up a word of the instruction's type; " +
-                            std::string(verb) + " needs .b32 or .b64");
+                            std::string(verb) + " needs .b16, .b32 or .b64");
   }
   return part;
 }
@@ -33,11 +34,13 @@ void pack(Lowering& f, Type whole, const Node& vector) {
   const Type part = need_part_type(f, vector, whole, "packing");
   const VirtualId to = f.operands.destination(f.operands[0], whole);
   const unsigned part_bits = 8 * bytes_of(part);
-  const Type wide = unsigned_of(whole);
+  // A halfword is made in a word, since bfi has no 16 bits.
+  const bool half = whole == Type::kB16;
+  const Type word = half ? Type::kB32 : whole, wide = unsigned_of(word);
   // The first part, extended to the whole width (its upper bits are overwritten by the next ones).
   const auto extended = [&](const Node& node) {
     const Source from = f.operands.source(node, part);
-    if (bytes_of(whole) == 4 && from.kind == Operand::Kind::kRow) return from;
+    if (bytes_of(word) == 4 && from.kind == Operand::Kind::kRow) return from;
     const VirtualId id = f.code.temporary(wide);
     f.code.emit_convert(id, wide, from, unsigned_of(part));
     return source_of(id, wide);
@@ -45,10 +48,11 @@ void pack(Lowering& f, Type whole, const Node& vector) {
   Source below = extended(f.text.child(vector, 0));
   for (std::uint32_t k = 1; k < vector.count; ++k) {
     const Source above = extended(f.text.child(vector, k));
-    const VirtualId result = k + 1 == vector.count ? to : f.code.temporary(wide);
-    f.code.emit_insert(result, whole, above, below, k * part_bits, part_bits);
-    below = source_of(result, whole);
+    const VirtualId result = k + 1 == vector.count && !half ? to : f.code.temporary(wide);
+    f.code.emit_insert(result, word, above, below, k * part_bits, part_bits);
+    below = source_of(result, word);
   }
+  if (half) f.code.emit_convert(to, Type::kU16, below, wide);
 }
 
 // mov.b64 {a, b}, s: each part is the low end of s shifted right.

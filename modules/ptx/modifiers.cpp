@@ -7,13 +7,18 @@ namespace {
 
 // Legal modifiers of instructions that Weft executes without them (PTX ISA 9.0, chapter 9).
 constexpr std::string_view kLater[] = {
-    "cc",      "noftz",   "relu",   "NaN",    "xorsign", "abs",    "oob",   "f16",
-    "f16x2",   "bf16",    "bf16x2", "b128",   "u16x2",   "s16x2",  "f32x2", "v2",
-    "v4",      "unified", "async",  "warp",   "param",   "pack",   "rs",    "satfinite",
-    "cluster", "e4m3x4",  "e5m2x4", "e2m3x4", "e3m2x4",  "e2m1x4", "scaled"};
+    "cc",      "noftz",   "relu",   "NaN",    "xorsign", "abs",    "oob",    "f16",
+    "f16x2",   "bf16",    "bf16x2", "b128",   "u16x2",   "s16x2",  "f32x2",  "v2",
+    "v4",      "unified", "async",  "warp",   "param",   "pack",   "rs",     "satfinite",
+    "cluster", "e4m3x4",  "e5m2x4", "e2m3x4", "e3m2x4",  "e2m1x4", "scaled", "bulk"};
 // Of those, what targets above sm_75 have.
-constexpr std::string_view kNew[] = {"bf16",   "bf16x2", "b128",   "f32x2",  "async",  "rs",
-                                     "e4m3x4", "e5m2x4", "e2m3x4", "e3m2x4", "e2m1x4", "cluster"};
+constexpr std::string_view kNew[] = {"bf16",   "bf16x2", "b128",   "f32x2",  "async",  "rs",      "oob",
+                                     "e4m3x4", "e5m2x4", "e2m3x4", "e3m2x4", "e2m1x4", "cluster", "bulk"};
+bool is_new(std::string_view mnemonic, std::string_view word) {
+  // A 16-bit float added to one of 32 bits; where all are .f16, Weft executes it.
+  const bool mixed = word == "f16" && (mnemonic == "add" || mnemonic == "sub" || mnemonic == "fma");
+  return mixed || std::find(std::begin(kNew), std::end(kNew), word) != std::end(kNew);
+}
 
 // Words that choose another instruction: they stand directly behind the mnemonic.
 struct Leading {
@@ -23,7 +28,7 @@ struct Leading {
 constexpr Leading kLeading[] = {{"bar", {"warp", "cta", "red"}},
                                 {"barrier", {"cta", "red", "cluster"}},
                                 {"brx", {"idx"}},
-                                {"cp", {"async", "bulk"}},
+                                {"cp", {"async", "bulk", "reduce"}},
                                 {"cvt", {"pack"}},
                                 {"cvta", {"to"}},
                                 {"div", {"full"}},
@@ -125,8 +130,7 @@ Type Modifiers::type(TypeSet allowed) {
 
 void Modifiers::unexpected(std::string_view word, const std::string& expected) const {
   if (std::find(std::begin(kLater), std::end(kLater), word) != std::end(kLater)) {
-    not_executable(" with ." + std::string(word),
-                   std::find(std::begin(kNew), std::end(kNew), word) != std::end(kNew));
+    not_executable(" with ." + std::string(word), is_new(mnemonic_, word) ? kForOlderGpus : kNoHelp);
   }
   illegal(word.empty() ? "a modifier is missing, expected " + expected
                        : "found ." + std::string(word) + ", expected " + expected);
@@ -136,11 +140,9 @@ void Modifiers::illegal(const std::string& why) const {
   text_.fail(statement_.text.at, "'" + text_.statement_text(statement_.at) + "': " + why);
 }
 
-void Modifiers::not_executable(const std::string& which, bool is_new) const {
-  text_.fail(statement_.text.at,
-             "'" + text_.statement_text(statement_.at) +
-                 "' is not executable yet: " + std::string(mnemonic_) + which +
-                 (is_new ? "; code for older GPUs may do without: nvcc -arch=compute_75" : ""));
+void Modifiers::not_executable(const std::string& which, const char* help) const {
+  text_.fail(statement_.text.at, "'" + text_.statement_text(statement_.at) +
+                                     "' is not executable yet: " + std::string(mnemonic_) + which + help);
 }
 
 }  // namespace weft::ptx

@@ -45,6 +45,11 @@ constexpr bool is_in(Type type, TypeSet types) {
   return (types & set_of(type)) != 0;
 }
 
+// What helps where Weft does not execute an instruction: the end of the message.
+inline constexpr const char* kNoHelp = "";
+inline constexpr const char* kForOlderGpus = "; code for older GPUs may do without: nvcc -arch=compute_75";
+inline constexpr const char* kWithoutTensorCores = "; Weft has no tensor cores, the program must do without";
+
 class Modifiers {
  public:
   Modifiers(const ModuleText& text, const Statement& statement);
@@ -95,8 +100,7 @@ class Modifiers {
   [[noreturn]] void unexpected(const std::string& expected) const { unexpected(peek(), expected); }
   [[noreturn]] void unexpected(std::string_view word, const std::string& expected) const;
   [[noreturn]] void illegal(const std::string& why) const;
-  // `is_new`: code for older GPUs does without.
-  [[noreturn]] void not_executable(const std::string& which = "", bool is_new = false) const;
+  [[noreturn]] void not_executable(const std::string& which = "", const char* help = kNoHelp) const;
 
  private:
   const ModuleText& text_;

@@ -29,6 +29,15 @@ bool is_fourth_component(std::string_view name) {
   return name == "%tid.w" || name == "%ntid.w" || name == "%ctaid.w" || name == "%nctaid.w";
 }
 
+// Masks and selectors of SIMD video, which Weft does not execute: vadd2 %r1.h10, %r2, %r3, %r4.
+void refuse_selector(const DraftBuilder& code, const Node& node, const std::string& name) {
+  const std::size_t dot = name.rfind('.');
+  if (dot == std::string::npos || dot + 2 >= name.size() || (name[dot + 1] != 'h' && name[dot + 1] != 'b'))
+    return;
+  if (name.find_first_not_of("01234567", dot + 2) != std::string::npos) return;
+  code.fail(node, "masks and selectors of registers, here " + name.substr(dot) + ", are not executable yet");
+}
+
 }  // namespace
 
 std::optional<Special> special_of(std::string_view name) {
@@ -85,6 +94,7 @@ std::optional<Operands::Register> Operands::find_register(const Node& node) {
 Operands::Register Operands::need_register(const Node& node) {
   if (const std::optional<Register> reg = find_register(node)) return *reg;
   const std::string name(text_.name(node));
+  refuse_selector(code_, node, name);
   code_.fail(node, name.empty() ? "expected a register" : "'" + name + "' is not a declared register");
 }
 
@@ -140,6 +150,7 @@ Source Operands::source(const Node& node, Type type) {
   if (meaning.kind == Meaning::Kind::kAddress) return address_source(node, meaning, type);
   if (meaning.kind == Meaning::Kind::kFunction) return function_source(node, meaning, type);
   if (name.compare(0, 3, "%pm") == 0) code_.fail(node, "special register " + name + " is not executable yet");
+  refuse_selector(code_, node, name);
   code_.fail(node, "'" + name + "' is not declared");
 }
 

@@ -141,21 +141,32 @@ constexpr bool sorted() {
 }
 static_assert(sorted(), "kReaders is searched by bisection");
 
-// Legal PTX that Weft does not execute (PTX ISA 9.0), and whether code for older GPUs does without.
+// Legal PTX that Weft does not execute (PTX ISA 9.0), and what helps.
 struct Later {
   std::string_view mnemonic;
-  bool is_new;  // needs a target above sm_75
+  const char* help;
 };
-constexpr Later kLaterMnemonics[] = {{"alloca", false},    {"clusterlaunchcontrol", true},
-                                     {"istypep", false},   {"ldmatrix", false},
-                                     {"mbarrier", true},   {"mma", false},
-                                     {"movmatrix", false}, {"multimem", true},
-                                     {"st_async", true},   {"stackrestore", false},
-                                     {"stacksave", false}, {"stmatrix", true},
-                                     {"sured", false},     {"tcgen05", true},
-                                     {"tensormap", true},  {"vset2", false},
-                                     {"vset4", false},     {"wgmma", true},
-                                     {"wmma", false}};
+constexpr Later kLaterMnemonics[] = {
+    {"alloca", kNoHelp},
+    {"clusterlaunchcontrol", kForOlderGpus},
+    {"istypep", kNoHelp},
+    {"ldmatrix", kWithoutTensorCores},
+    {"mbarrier", kForOlderGpus},
+    {"mma", kWithoutTensorCores},
+    {"movmatrix", kWithoutTensorCores},
+    {"multimem", kForOlderGpus},
+    {"st_async", kForOlderGpus},
+    {"stackrestore", kNoHelp},
+    {"stacksave", kNoHelp},
+    {"stmatrix", kForOlderGpus},
+    {"sured", kNoHelp},
+    {"tcgen05", kForOlderGpus},
+    {"tensormap", kForOlderGpus},
+    {"vset2", kNoHelp},
+    {"vset4", kNoHelp},
+    {"wgmma", kForOlderGpus},
+    {"wmma", kWithoutTensorCores},
+};
 
 void choose_unit(Instruction& i) {
   const bool wide_float = i.type == Type::kF64 || i.from == Type::kF64;
@@ -272,7 +283,7 @@ Operation read_operation(const ModuleText& text, const Statement& statement) {
                        [](const Reader& r, std::string_view name) { return r.mnemonic < name; });
   if (reader == std::end(kReaders) || reader->mnemonic != m.mnemonic()) {
     for (const Later& later : kLaterMnemonics) {
-      if (later.mnemonic == m.mnemonic()) m.not_executable("", later.is_new);
+      if (later.mnemonic == m.mnemonic()) m.not_executable("", later.help);
     }
     m.illegal("unknown instruction '" + std::string(m.mnemonic()) + "'");
   }

@@ -28,7 +28,17 @@ void read_cvt_pack(Modifiers& m, Operation& o) {
   Instruction& i = o.instruction;
   i.sat = m.take("sat");
   if (!i.sat) m.unexpected(".sat");
-  i.type = m.type(set_of(Type::kU8, Type::kS8, Type::kU16, Type::kS16));
+  // Types of 2 and 4 bits have no registers: the bits stand in `vector`.
+  const auto small = [&](std::string_view word, Type type, std::uint8_t bits) {
+    if (i.vector > 1 || !m.take(word)) return;
+    i.type = type;
+    i.vector = bits;
+  };
+  small("u2", Type::kU8, 2);
+  small("s2", Type::kS8, 2);
+  small("u4", Type::kU8, 4);
+  small("s4", Type::kS8, 4);
+  if (i.vector <= 1) i.type = m.type(set_of(Type::kU8, Type::kS8, Type::kU16, Type::kS16));
   i.from = m.type(set_of(Type::kS32));
   o.shape = Shape::kConvertPack;
   signature(o, Type::kB32, {i.from, i.from, Type::kB32});
@@ -88,11 +98,14 @@ bool take_pair(Modifiers& m, Operation& o, Opcode op) {
   Instruction& i = o.instruction;
   const bool relu = op != Opcode::kVadd && m.take("relu");
   const bool is_signed = m.take("s16x2");
-  if (!is_signed && (relu || !m.take("u16x2"))) {
-    if (relu) m.unexpected(".s16x2");
-    return false;
-  }
   i.relu = relu;
+  if (relu && !is_signed) {  // min, max
+    i.type = m.type(set_of(Type::kS32));
+    o.shape = Shape::kPairs;
+    signature(o, i.type, {i.type, i.type});
+    return true;
+  }
+  if (!is_signed && !m.take("u16x2")) return false;
   i.op = op;
   i.vector = 2;
   i.type = i.from = i.second = is_signed ? Type::kS32 : Type::kU32;

@@ -58,7 +58,9 @@ void read_redux(Modifiers& m, Operation& o) {
           {"xor", Atomic::kXor}},
          i.atomic);
   const bool bits = i.atomic == Atomic::kAnd || i.atomic == Atomic::kOr || i.atomic == Atomic::kXor;
-  if (!bits && (m.peek() == "f32" || m.peek() == "abs")) m.not_executable(" of floating-point numbers");
+  if (!bits && (m.peek() == "f32" || m.peek() == "abs")) {
+    m.not_executable(" of floating-point numbers", kForOlderGpus);
+  }
   i.type = m.type(bits ? kWord : set_of(Type::kU32, Type::kS32));
   o.shape = Shape::kWarp;
   signature(o, i.type, {i.type, Type::kB32});

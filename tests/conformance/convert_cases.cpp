@@ -81,15 +81,17 @@ u64 extended(Type t, u64 value) {
 
 std::vector<Case> packed(Words& words) {
   if (!words.take("sat")) return {};
-  const auto to = words.type(), from = to ? words.type() : std::nullopt;
+  const std::string few = words.any({"u2", "s2", "u4", "s4"});  // bits
+  const auto to = few.empty() ? words.type() : Type{few[0], static_cast<unsigned>(few[1] - '0'), 1};
+  const auto from = to ? words.type() : std::nullopt;
   if (!to || !from || !is_integer(*to) || !(*from == Type{'s', 32, 1})) return {};
   const bool three = words.take("b32");
-  if (!words.done() || three != (to->bits == 8)) return {};
+  if (!words.done() || three != (to->bits <= 8)) return {};
   std::vector<Type> sources = {*from, *from};
   if (three) sources.push_back({'b', 32, 1});
   return {plain("Convert", "int128", {'b', 32, 1}, sources, [=](const Cells& x) {
     const u64 a = wrap(*to, clamp(*to, number(*from, x[0]))), b = wrap(*to, clamp(*to, number(*from, x[1])));
-    return Cells{low_bits(32, (three ? x[2] << 16 : 0) | a << to->bits | b)};
+    return Cells{low_bits(32, (three ? x[2] << 2 * to->bits : 0) | a << to->bits | b)};
   })};
 }
 

@@ -153,6 +153,44 @@ TEST(Registers, OfEightBits) {
   }
 }
 
+// mov.b16 and mov.b32 of two and four parts of 8 bits: registers, literals and `_` at each place.
+TEST(Registers, PartsOfEightBits) {
+  const auto machine = make_straight_line_machine();
+  Bench bench(*machine);
+  for (const char* type : {"b8", "u8", "s8"}) {
+    for (unsigned place = 0; place < 4; ++place) {
+      Case c;
+      c.locals = ".reg ." + std::string(type) + " %k<4>, %l<2>; .reg .b16 %g, %h;";
+      c.sources = {kWord};
+      c.results = {kWord, kWord, kWord};
+      const auto list = [&](const std::string& other, bool turned) {
+        std::string text;
+        for (unsigned k = 0; k < 4; ++k) {
+          text += (k ? ", " : "{") + (k == place ? other : "%k" + std::to_string(turned ? 3 - k : k));
+        }
+        return text + "}";
+      };
+      c.body = "mov.b32 {%k0, %k1, %k2, %k3}, %a;\n  mov.b32 " + list("_", false) +
+               ", 0x11223344;\n  mov.b32 %d, " + list("0x5a", true) +
+               ";\n  mov.b16 %g, {%k1, %k2};\n  cvt.u32.u16 %d1, %g;\n  ";
+      c.body += place % 2 == 0 ? "mov.b16 {%l0, _}, %g;\n  mov.b16 %h, {%l0, 7};\n"
+                               : "mov.b16 {_, %l1}, %g;\n  mov.b16 %h, {7, %l1};\n";
+      c.body += "  cvt.u32.u16 %d2, %h;";
+      c.expected = [=](const Cells& x) {
+        const std::uint64_t all = 0xff;
+        std::uint64_t k = 0x11223344, d = 0;
+        k = (k & ~(all << 8 * place)) | (x[0] & all << 8 * place);
+        for (unsigned i = 0; i < 4; ++i) {
+          d |= (i == place ? 0x5a : k >> 8 * (3 - i) & all) << 8 * i;
+        }
+        const std::uint64_t g = k >> 8 & 0xffff;
+        return Cells{d, g, place % 2 == 0 ? (g & all) | 0x700 : (g & 0xff00) | 7};
+      };
+      expect_right(bench, c, "parts of ." + std::string(type) + ", place " + std::to_string(place));
+    }
+  }
+}
+
 // v, v.x, v.r, ranges of vectors: loaded, moved as a whole and by element, stored.
 TEST(Registers, Vectors) {
   const auto machine = make_straight_line_machine();
@@ -160,7 +198,7 @@ TEST(Registers, Vectors) {
   for (const Type t : memory_types()) {
     for (const unsigned count : {2u, 4u}) {
       if (count * t.bits > 128) continue;
-      const std::string type = text_of(t), v = "v" + std::to_string(count), bits = std::to_string(t.bits);
+      const std::string type = text_of(t), v = "v" + std::to_string(count);
       Case c;
       c.loads = c.stores = false;
       c.sources = {kLong, kLong};

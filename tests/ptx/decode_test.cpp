@@ -266,7 +266,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"OddPacking", "mov.b64 %rd1, {%r1, %r2, %r3};",
                 "6:16: 'mov.b64 %rd1, {%r1, %r2, %r3}': this vector does not make up a word of the "
                 "instruction's type; "
-                "packing needs .b32 or .b64"}),
+                "packing needs .b16, .b32 or .b64"}),
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST(Decode, UnknownKernelListsTheKnown) {

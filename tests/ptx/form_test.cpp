@@ -107,5 +107,85 @@ TEST(Form, VariablesOfFunctionsHaveNamesOfTheirOwn) {
   refused(".global .b32 t = 1; ld.global.u32 %r1, [t];", "'k.t' has no address in this device");
 }
 
+// Legal PTX that Weft does not execute: the message has its name and what helps, and calls nothing illegal.
+TEST(Form, WhatIsNotExecutedIsRefusedByName) {
+  const std::string newer = "; code for older GPUs may do without: nvcc -arch=compute_75";
+  const std::string tensor = "; Weft has no tensor cores, the program must do without";
+  struct Kind {
+    const char *opcodes, *name;
+    std::string help;
+  };
+  const Kind kinds[] = {
+      {"cp.async.bulk.commit_group cp.async.bulk.wait_group cp.async.bulk.prefetch.L2.global "
+       "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes.tile",
+       "cp.async.bulk", newer},
+      {"cp.async.mbarrier.arrive.noinc.shared.b64", "cp.async.mbarrier", newer},
+      {"cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 "
+       "cp.reduce.async.bulk.tensor.1d.global.shared::cta.add.tile.bulk_group",
+       "cp.reduce.async.bulk", newer},
+      {"st.bulk.shared::cta st.bulk.weak.shared::cta", "st with .bulk", newer},
+      {"st.async.shared::cluster.mbarrier::complete_tx::bytes.u32", "st with .async", newer},
+      {"red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32", "red with .async",
+       newer},
+      {"redux.sync.min.f32 redux.sync.max.abs.NaN.f32", "redux of floating-point numbers", newer},
+      {"add.f32.f16 add.rn.sat.f32.f16", "add with .f16", newer},
+      {"sub.f32.f16", "sub with .f16", newer},
+      {"fma.rn.f32.f16", "fma with .f16", newer},
+      {"fma.rn.f32.bf16", "fma with .bf16", newer},
+      {"fma.rn.oob.f16 fma.rn.oob.relu.f16x2 fma.oob.rn.bf16", "fma with .oob", newer},
+      {"wgmma.fence.sync.aligned", "wgmma", newer},
+      {"tcgen05.wait::ld.sync.aligned tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32", "tcgen05",
+       newer},
+      {"stmatrix.sync.aligned.m8n8.x1.shared.b16", "stmatrix", newer},
+      {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 "
+       "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32",
+       "mma", tensor},
+      {"wmma.load.a.sync.aligned.row.m16n16k16.global.f16 wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32",
+       "wmma", tensor},
+      {"ldmatrix.sync.aligned.m8n8.x4.shared.b16 ldmatrix.sync.aligned.x4.trans.m8n8.shared.b16", "ldmatrix",
+       tensor},
+      {"movmatrix.sync.aligned.m8n8.trans.b16", "movmatrix", tensor},
+  };
+  for (const Kind& kind : kinds) {
+    std::stringstream words(kind.opcodes);
+    for (std::string opcode; words >> opcode;) {
+      const std::string statement = opcode + " %r1, %r2, %r3, %r4";
+      EXPECT_EQ(message_of([&] { decode_body(statement + ";"); }),
+                "k.ptx:6:1: '" + statement + "' is not executable yet: " + kind.name + kind.help);
+    }
+  }
+}
+
+TEST(Form, MasksAndSelectorsOfSimdVideoAreNamed) {
+  for (const char* part : {"h0", "h10", "h32", "b0", "b7654", "b3210"}) {
+    const std::string suffix = std::string(".") + part;
+    for (const std::string& operands :
+         {"%r1" + suffix + ", %r2, %r3, %r4", "%r1, %r2" + suffix + ", %r3, %r4"}) {
+      refused("vadd2.u32.u32.u32 " + operands + ";",
+              "masks and selectors of registers, here " + suffix + ", are not executable yet");
+    }
+  }
+  refused("add.u32 %r1.b, %r2, %r3;", "'%r1.b' is not a declared register");
+  refused("add.u32 %r1.c0, %r2, %r3;", "'%r1.c0' is not a declared register");
+}
+
+// 9.7.10.3 and 9.7.10.4: whether the texels are in memory, which without sparse textures they are.
+TEST(Form, TexturesTellWhetherTexelsAreResident) {
+  const std::string texels = "{%f1, %f2, %f3, %f4}", address = ", [%rd1, {%f5, %f6, %f7, %f8}]";
+  for (const char* opcode : {"tex.2d.v4.f32.f32", "tex.base.2d.v4.f32.f32", "tex.3d.v4.f32.f32",
+                             "tex.cube.v4.f32.f32", "tld4.r.2d.v4.f32.f32"}) {
+    const Program without = decode_body(std::string(opcode) + texels + address + "; ret;");
+    const Program with = decode_body(std::string(opcode) + texels + "|%p1" + address + "; ret;");
+    ASSERT_EQ(with.code.size(), without.code.size() + 1) << opcode;
+    EXPECT_EQ(with.code[0].op, without.code[0].op);
+    EXPECT_EQ(with.code[1].op, Opcode::kSetp);
+    EXPECT_EQ(with.code[1].compare, Compare::kEq);
+  }
+  refused("tex.2d.v4.f32.f32 " + texels + "|%r1" + address + ";", "'%r1' of type .b32, expected .pred");
+  refused("tex.2d.v4.f32.f32 " + texels + "|" + address + ";", "");
+  refused("ld.global.v4.f32 " + texels + "|%p1, [%rd1];", "");
+  refused("mov.b64 %rd1, {%r1, %r2}|%p1;", "");
+}
+
 }  // namespace
 }  // namespace weft::ptx::testing::form_test

@@ -451,7 +451,8 @@ TEST(NewerPtx, ScalarVideo) {
   refused("vmad.s32.s32.u32.sat %r1, -%r2, %r3, -%r4;", "either the product");
   refused("vmad.u32.u32.u32.po %r1, %r2, %r3, -%r4;", "not with .po");
   refused("vadd.u32.u32.u32 %r1, -%r2, %r3;", "only vmad");
-  refused("vadd.u32.u32.u32 %r1, %r2.b4, %r3;", "is not declared");
+  refused("vadd.u32.u32.u32 %r1, %r2.b4, %r3;",
+          "masks and selectors of registers, here .b4, are not executable yet");
   refused("vadd.u32.u32.u32 %r1.h0, %r2, %r3;", "expected 4");
   refused("vshr.u32.u32.u32 %r1, %r2, %r3;", ".clamp or .wrap");
   refused("vset.s32.u32.lo %r1, %r2, %r3;", "expected one of .eq");
