@@ -103,10 +103,8 @@ std::vector<VirtualId> longest_scalars(const Draft& draft, const FlowGraph& flow
   std::vector<bool> spreads(draft.registers.size(), false);
   LiveSet live(draft.registers.size());
   for (std::size_t b = 0; b < flow.blocks.size(); ++b) {
-    live.clear();
-    for (const auto* set : {&liveness.live_out[b], &kept[b]}) {
-      for (const VirtualId id : *set) live.insert(id);
-    }
+    liveness.live_out.enter(b, live);
+    for (const VirtualId id : kept[b]) live.insert(id);
     for (Pc pc = flow.blocks[b].last + 1; pc-- > flow.blocks[b].first;) {
       for_each_write(draft.code[pc], [&](VirtualId id) { ++places[id]; });
       if (draft.code[pc].fixed.scalar)

@@ -5,25 +5,6 @@
 namespace weft::ptx {
 namespace {
 
-// By node: the other ends of its edges, in one array.
-class Neighbours {
- public:
-  Neighbours(const std::vector<GraphEdge>& edges, std::uint32_t nodes, bool backward)
-      : first_(nodes + std::size_t{1}, 0), ends_(edges.size()) {
-    const auto node = [backward](const GraphEdge& e) { return backward ? e.second : e.first; };
-    for (const GraphEdge& e : edges) ++first_[node(e) + std::size_t{1}];
-    for (std::size_t n = 0; n < nodes; ++n) first_[n + 1] += first_[n];
-    std::vector<std::size_t> next(first_.begin(), first_.end() - 1);
-    for (const GraphEdge& e : edges) ends_[next[node(e)]++] = backward ? e.first : e.second;
-  }
-  const std::uint32_t* begin(std::uint32_t node) const { return ends_.data() + first_[node]; }
-  const std::uint32_t* end(std::uint32_t node) const { return ends_.data() + first_[node + std::size_t{1}]; }
-
- private:
-  std::vector<std::size_t> first_;
-  std::vector<std::uint32_t> ends_;
-};
-
 // Nodes are named by their numbers in a depth-first search from here on, so that an ancestor in its tree has
 // the smaller number. Names are the paper's: semi(dominator), label, ancestor, bucket, EVAL.
 class DominatorSearch {
@@ -37,17 +18,17 @@ class DominatorSearch {
     };
     std::vector<std::pair<std::uint32_t, const std::uint32_t*>> path;  // node, its next successor
     visit(root, 0);
-    path.emplace_back(root, successors.begin(root));
+    path.emplace_back(root, successors[root].begin());
     while (!path.empty()) {
       auto& [node, next] = path.back();
-      if (next == successors.end(node)) {
+      if (next == successors[node].end()) {
         path.pop_back();
         continue;
       }
       const std::uint32_t to = *next++;
       if (number_[to] != kNone) continue;
       visit(to, number_[node]);
-      path.emplace_back(to, successors.begin(to));
+      path.emplace_back(to, successors[to].begin());
     }
   }
 
@@ -74,9 +55,8 @@ class DominatorSearch {
   static constexpr std::uint32_t kNone = UINT32_MAX;
 
   void find_semidominator(std::uint32_t w, const Neighbours& predecessors) {
-    const std::uint32_t node = node_[w];
-    for (const std::uint32_t* p = predecessors.begin(node); p != predecessors.end(node); ++p) {
-      if (number_[*p] != kNone) semi_[w] = std::min(semi_[w], semi_[evaluate(number_[*p])]);
+    for (const std::uint32_t p : predecessors[node_[w]]) {
+      if (number_[p] != kNone) semi_[w] = std::min(semi_[w], semi_[evaluate(number_[p])]);
     }
     next_in_bucket_[w] = bucket_[semi_[w]];
     bucket_[semi_[w]] = w;
@@ -113,7 +93,8 @@ class DominatorSearch {
 
 std::vector<std::uint32_t> immediate_dominators(const std::vector<GraphEdge>& edges, std::uint32_t nodes,
                                                 std::uint32_t root) {
-  return DominatorSearch(Neighbours(edges, nodes, false), nodes, root).run(Neighbours(edges, nodes, true));
+  DominatorSearch search(Neighbours(edges, nodes, Neighbours::kForward), nodes, root);
+  return search.run(Neighbours(edges, nodes, Neighbours::kBackward));
 }
 
 }  // namespace weft::ptx

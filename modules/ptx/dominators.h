@@ -6,13 +6,9 @@
 #ifndef WEFT_PTX_DOMINATORS_H
 #define WEFT_PTX_DOMINATORS_H
 
-#include <cstdint>
-#include <utility>
-#include <vector>
+#include "ptx/neighbours.h"
 
 namespace weft::ptx {
-
-using GraphEdge = std::pair<std::uint32_t, std::uint32_t>;  // from, to
 
 // By node below `nodes`. The root, and what it does not reach, have the root.
 std::vector<std::uint32_t> immediate_dominators(const std::vector<GraphEdge>& edges, std::uint32_t nodes,

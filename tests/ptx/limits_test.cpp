@@ -90,38 +90,6 @@ TEST(Limits, Constants) {
             std::string::npos);
 }
 
-// More blocks in a row than there are frames on a stack: every walk over blocks keeps a list of its own.
-TEST(Limits, BlocksInARow) {
-  const auto labelled = [](std::size_t blocks, auto line) {
-    std::string text;
-    for (std::size_t i = 0; i < blocks; ++i) text += "L" + std::to_string(i) + ": " + line(i) + "\n";
-    return text + "ret;";
-  };
-  const auto last_joins_at_exit = [](const std::string& body, std::size_t blocks) {
-    const Program p = decode_body(body);
-    EXPECT_GE(p.blocks.size(), blocks);
-    EXPECT_EQ(p.blocks[p.blocks.size() - 1].post_dominator, p.blocks.size());
-    return p;
-  };
-  std::string targets = "L0";
-  constexpr std::size_t kMany = 200'000;
-  for (std::size_t i = 1; i < kMany; ++i) targets += ", L" + std::to_string(i);
-  const Program indexed =
-      last_joins_at_exit("ts: .branchtargets " + targets + ";\nbrx.idx %r0, ts;\n" +
-                             labelled(kMany, [](std::size_t) { return "add.u32 %r1, %r1, 1;"; }),
-                         kMany);
-  // Each target goes on to the next one, so all meet at the last.
-  EXPECT_EQ(indexed.blocks[0].post_dominator, kMany);
-  const Program endless =
-      last_joins_at_exit(labelled(kMany / 2,
-                                  [](std::size_t i) {
-                                    const std::string n = std::to_string(i);
-                                    return "@%p1 bra M" + n + ";\nN" + n + ": bra N" + n + ";\nM" + n + ":";
-                                  }),
-                         kMany);
-  EXPECT_EQ(endless.blocks[0].post_dominator, endless.blocks.size());
-}
-
 TEST(Limits, PredicatesLiveAtOnce) {
   std::string body = ".reg .pred %q<1100>;\n";
   for (int i = 0; i < 1100; ++i)
