@@ -7,6 +7,7 @@
 #include "ptx/liveness.h"
 #include "ptx/lower.h"
 #include "ptx/meeting.h"
+#include "ptx/older_code.h"
 #include "ptx/reach.h"
 #include "ptx/saves.h"
 #include "ptx/scalars.h"
@@ -242,11 +243,10 @@ Program decode(const std::vector<LinkedModule>& modules, const std::string& kern
   const Linkage linkage(modules);
   const FunctionReference reference = find_kernel(modules, kernel);
   if (reference.function->needs_clusters) {
-    throw InputError(
-        linkage.text(reference.module).where(reference.function->name.at),
-        "kernel '" + kernel +
-            "' needs clusters of several blocks (.reqnctapercluster), which Weft does not have; code for "
-            "older GPUs may do without: nvcc -arch=compute_75");
+    throw InputError(linkage.text(reference.module).where(reference.function->name.at),
+                     "kernel '" + kernel +
+                         "' needs clusters of several blocks (.reqnctapercluster), which Weft does not have" +
+                         std::string(kOlderCodeHelps));
   }
   const Reach reach = find_reach(linkage, reference);
   std::uint32_t limit = std::min(options.max_registers, kMaxRows);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ptx/older_code.h"
+
 namespace weft::ptx {
 namespace {
 
@@ -137,10 +139,9 @@ void Modifiers::illegal(const std::string& why) const {
 }
 
 void Modifiers::not_executable(const std::string& which, bool is_new) const {
-  text_.fail(statement_.text.at,
-             "'" + text_.statement_text(statement_.at) +
-                 "' is not executable yet: " + std::string(mnemonic_) + which +
-                 (is_new ? "; code for older GPUs may do without: nvcc -arch=compute_75" : ""));
+  text_.fail(statement_.text.at, "'" + text_.statement_text(statement_.at) +
+                                     "' is not executable yet: " + std::string(mnemonic_) + which +
+                                     std::string(is_new ? kOlderCodeHelps : ""));
 }
 
 }  // namespace weft::ptx
