@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ptx/neighbours.h"
+#include "weft/common/error.h"
 
 namespace weft::ptx {
 namespace {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "weft/common/error.h"
+
 namespace weft::ptx {
 namespace {
 
