@@ -38,10 +38,11 @@ class Walk {
   // visit(instruction, live after it); `visit` of the same instruction comes before its reads are added.
   template <class Visit>
   void run(Visit visit) {
+    live_.clear();
+    now_ = {};
     for (std::size_t b = 0; b < flow_.blocks.size(); ++b) {
-      live_.clear();
-      now_ = {};
-      for (const VirtualId id : liveness_.live_out[b]) insert(id);
+      liveness_.live_out.enter(
+          b, live_, [this](VirtualId id) { insert(id); }, [this](VirtualId id) { erase(id); });
       if (!kept_.empty()) {
         for (const VirtualId id : kept_[b]) insert(id);
       }

@@ -13,6 +13,7 @@
 #include "ptx/spill.h"
 #include "ptx/syntax.h"
 #include "ptx/webs.h"
+#include "ptx/what_helps.h"
 #include "weft/ptx/limits.h"
 #include "weft/ptx/module.h"
 
@@ -103,10 +104,8 @@ std::vector<VirtualId> longest_scalars(const Draft& draft, const FlowGraph& flow
   std::vector<bool> spreads(draft.registers.size(), false);
   LiveSet live(draft.registers.size());
   for (std::size_t b = 0; b < flow.blocks.size(); ++b) {
-    live.clear();
-    for (const auto* set : {&liveness.live_out[b], &kept[b]}) {
-      for (const VirtualId id : *set) live.insert(id);
-    }
+    liveness.live_out.enter(b, live);
+    for (const VirtualId id : kept[b]) live.insert(id);
     for (Pc pc = flow.blocks[b].last + 1; pc-- > flow.blocks[b].first;) {
       for_each_write(draft.code[pc], [&](VirtualId id) { ++places[id]; });
       if (draft.code[pc].fixed.scalar)
@@ -244,11 +243,10 @@ Program decode(const std::vector<LinkedModule>& modules, const std::string& kern
   const Linkage linkage(modules);
   const FunctionReference reference = find_kernel(modules, kernel);
   if (reference.function->needs_clusters) {
-    throw InputError(
-        linkage.text(reference.module).where(reference.function->name.at),
-        "kernel '" + kernel +
-            "' needs clusters of several blocks (.reqnctapercluster), which Weft does not have; code for "
-            "older GPUs may do without: nvcc -arch=compute_75");
+    throw InputError(linkage.text(reference.module).where(reference.function->name.at),
+                     "kernel '" + kernel +
+                         "' needs clusters of several blocks (.reqnctapercluster), which Weft does not have" +
+                         std::string(kOlderCodeHelps));
   }
   const Reach reach = find_reach(linkage, reference);
   std::uint32_t limit = std::min(options.max_registers, kMaxRows);

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "ptx/syntax.h"
+#include "ptx/what_helps.h"
 #include "weft/ptx/module.h"
 
 namespace weft::ptx {
@@ -147,6 +148,7 @@ std::string describe(const Module& module, const DecodeOptions& options, std::ve
            " " + v.name + ", " + (v.size ? std::to_string(v.size) + " bytes" : "size given at launch") +
            (v.is_extern && v.size ? ", defined elsewhere" : "") + (v.managed ? ", managed" : "") + "\n";
   }
+  bool is_told = false;  // what helps
   for (const std::string& kernel : module.kernels) {
     out += "kernel " + kernel + "\n";
     try {
@@ -157,8 +159,10 @@ std::string describe(const Module& module, const DecodeOptions& options, std::ve
       out += counts(program) + (scalar ? scalar_counts(program) : "");
       out += listing(*module.text, program, scalar ? &why : nullptr);
     } catch (const InputError& error) {
-      out += "  cannot be executed: " + std::string(error.what()) + "\n";
-      if (refused != nullptr) refused->push_back("kernel " + kernel + ": " + error.what());
+      const std::string why = is_told ? without_older_code(error.what()) : error.what();
+      is_told = is_told || names_older_code(why);
+      out += "  cannot be executed: " + why + "\n";
+      if (refused != nullptr) refused->push_back("kernel " + kernel + ": " + why);
     }
   }
   return out;

@@ -1,14 +1,12 @@
 #include "ptx/flow.h"
 
 #include <algorithm>
-#include <boost/graph/adjacency_list.hpp>
-#include <boost/graph/dominator_tree.hpp>
 #include <utility>
+
+#include "ptx/dominators.h"
 
 namespace weft::ptx {
 namespace {
-
-using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS>;
 
 bool leaves(const Instruction& i) {
   return i.is_exit() || i.op == Opcode::kReturn;
@@ -95,22 +93,17 @@ std::vector<std::uint32_t> endless_blocks(const FlowGraph& flow) {
 // In a device function threads that end do not keep the others from meeting again: ways that never return
 // count as if they led to the return, which is the last block.
 void find_post_dominators(const Draft& draft, FlowGraph& flow) {
-  const std::size_t exit = flow.blocks.size();
+  const auto exit = static_cast<std::uint32_t>(flow.blocks.size());
   const bool is_function = draft.code.back().fixed.op == Opcode::kReturn;
-  const std::size_t last = is_function ? exit - 1 : exit;
-  Graph reversed(exit + 1);
-  for (std::size_t b = 0; b < exit; ++b) {
-    for (const std::uint32_t s : flow.blocks[b].successors) {
-      boost::add_edge(s == exit && b != last ? last : s, b, reversed);
-    }
+  const std::uint32_t last = is_function ? exit - 1 : exit;
+  std::vector<GraphEdge> reversed;
+  for (std::uint32_t b = 0; b < exit; ++b) {
+    for (const std::uint32_t s : flow.blocks[b].successors)
+      reversed.emplace_back(s == exit && b != last ? last : s, b);
   }
-  for (const std::uint32_t b : endless_blocks(flow)) boost::add_edge(b == last ? exit : last, b, reversed);
-  std::vector<std::size_t> parent(exit + 1, exit);
-  boost::lengauer_tarjan_dominator_tree(
-      reversed, exit,
-      boost::make_iterator_property_map(parent.begin(), boost::get(boost::vertex_index, reversed)));
-  for (std::size_t b = 0; b < exit; ++b)
-    flow.blocks[b].post_dominator = static_cast<std::uint32_t>(parent[b]);
+  for (const std::uint32_t b : endless_blocks(flow)) reversed.emplace_back(b == last ? exit : last, b);
+  const std::vector<std::uint32_t> dominators = immediate_dominators(reversed, exit + 1, exit);
+  for (std::uint32_t b = 0; b < exit; ++b) flow.blocks[b].post_dominator = dominators[b];
 }
 
 // Reverse post-order visits every block after its dominators.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ptx/what_helps.h"
+
 namespace weft::ptx {
 namespace {
 
@@ -130,7 +132,7 @@ Type Modifiers::type(TypeSet allowed) {
 
 void Modifiers::unexpected(std::string_view word, const std::string& expected) const {
   if (std::find(std::begin(kLater), std::end(kLater), word) != std::end(kLater)) {
-    not_executable(" with ." + std::string(word), is_new(mnemonic_, word) ? kForOlderGpus : kNoHelp);
+    not_executable(" with ." + std::string(word), is_new(mnemonic_, word) ? kOlderCodeHelps : kNoHelp);
   }
   illegal(word.empty() ? "a modifier is missing, expected " + expected
                        : "found ." + std::string(word) + ", expected " + expected);
@@ -140,9 +142,9 @@ void Modifiers::illegal(const std::string& why) const {
   text_.fail(statement_.text.at, "'" + text_.statement_text(statement_.at) + "': " + why);
 }
 
-void Modifiers::not_executable(const std::string& which, const char* help) const {
-  text_.fail(statement_.text.at, "'" + text_.statement_text(statement_.at) +
-                                     "' is not executable yet: " + std::string(mnemonic_) + which + help);
+void Modifiers::not_executable(const std::string& which, std::string_view help) const {
+  text_.fail(statement_.text.at, "'" + text_.statement_text(statement_.at) + "' is not executable yet: " +
+                                     std::string(mnemonic_) + which + std::string(help));
 }
 
 }  // namespace weft::ptx

@@ -17,6 +17,7 @@
 
 #include "ptx/syntax.h"
 #include "ptx/types.h"
+#include "ptx/what_helps.h"
 
 namespace weft::ptx {
 
@@ -44,11 +45,6 @@ inline constexpr TypeSet kBf16s = set_of(Type::kBf16, Type::kBf16x2);
 constexpr bool is_in(Type type, TypeSet types) {
   return (types & set_of(type)) != 0;
 }
-
-// What helps where Weft does not execute an instruction: the end of the message.
-inline constexpr const char* kNoHelp = "";
-inline constexpr const char* kForOlderGpus = "; code for older GPUs may do without: nvcc -arch=compute_75";
-inline constexpr const char* kWithoutTensorCores = "; Weft has no tensor cores, the program must do without";
 
 class Modifiers {
  public:
@@ -100,7 +96,7 @@ class Modifiers {
   [[noreturn]] void unexpected(const std::string& expected) const { unexpected(peek(), expected); }
   [[noreturn]] void unexpected(std::string_view word, const std::string& expected) const;
   [[noreturn]] void illegal(const std::string& why) const;
-  [[noreturn]] void not_executable(const std::string& which = "", const char* help = kNoHelp) const;
+  [[noreturn]] void not_executable(const std::string& which = "", std::string_view help = kNoHelp) const;
 
  private:
   const ModuleText& text_;

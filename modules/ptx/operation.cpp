@@ -144,27 +144,27 @@ static_assert(sorted(), "kReaders is searched by bisection");
 // Legal PTX that Weft does not execute (PTX ISA 9.0), and what helps.
 struct Later {
   std::string_view mnemonic;
-  const char* help;
+  std::string_view help;
 };
 constexpr Later kLaterMnemonics[] = {
     {"alloca", kNoHelp},
-    {"clusterlaunchcontrol", kForOlderGpus},
+    {"clusterlaunchcontrol", kOlderCodeHelps},
     {"istypep", kNoHelp},
     {"ldmatrix", kWithoutTensorCores},
-    {"mbarrier", kForOlderGpus},
+    {"mbarrier", kOlderCodeHelps},
     {"mma", kWithoutTensorCores},
     {"movmatrix", kWithoutTensorCores},
-    {"multimem", kForOlderGpus},
-    {"st_async", kForOlderGpus},
+    {"multimem", kOlderCodeHelps},
+    {"st_async", kOlderCodeHelps},
     {"stackrestore", kNoHelp},
     {"stacksave", kNoHelp},
-    {"stmatrix", kForOlderGpus},
+    {"stmatrix", kOlderCodeHelps},
     {"sured", kNoHelp},
-    {"tcgen05", kForOlderGpus},
-    {"tensormap", kForOlderGpus},
+    {"tcgen05", kOlderCodeHelps},
+    {"tensormap", kOlderCodeHelps},
     {"vset2", kNoHelp},
     {"vset4", kNoHelp},
-    {"wgmma", kForOlderGpus},
+    {"wgmma", kOlderCodeHelps},
     {"wmma", kWithoutTensorCores},
 };
 

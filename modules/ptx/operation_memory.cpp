@@ -330,12 +330,12 @@ void read_fence(Modifiers& m, Operation& o) {
 // 9.7.9.25: cp.async.{ca,cg}.shared.global, cp.async.commit_group, .wait_group, .wait_all.
 void read_copy_async(Modifiers& m, Operation& o) {
   Instruction& i = o.instruction;
-  if (m.has("reduce")) m.not_executable(".reduce.async.bulk", kForOlderGpus);
+  if (m.has("reduce")) m.not_executable(".reduce.async.bulk", kOlderCodeHelps);
   if (!m.take("async")) m.unexpected(".async");
   i.type = Type::kB32;
   o.shape = Shape::kCopyWait;
   for (const char* later : {"bulk", "mbarrier"}) {
-    if (m.has(later)) m.not_executable(".async." + std::string(later), kForOlderGpus);
+    if (m.has(later)) m.not_executable(".async." + std::string(later), kOlderCodeHelps);
   }
   if (m.take("commit_group")) {
     i.op = Opcode::kCopyCommit;

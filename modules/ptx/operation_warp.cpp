@@ -59,7 +59,7 @@ void read_redux(Modifiers& m, Operation& o) {
          i.atomic);
   const bool bits = i.atomic == Atomic::kAnd || i.atomic == Atomic::kOr || i.atomic == Atomic::kXor;
   if (!bits && (m.peek() == "f32" || m.peek() == "abs")) {
-    m.not_executable(" of floating-point numbers", kForOlderGpus);
+    m.not_executable(" of floating-point numbers", kOlderCodeHelps);
   }
   i.type = m.type(bits ? kWord : set_of(Type::kU32, Type::kS32));
   o.shape = Shape::kWarp;

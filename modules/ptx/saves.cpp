@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "weft/common/error.h"
+
 namespace weft::ptx {
 namespace {
 
@@ -24,6 +26,14 @@ std::uint64_t bytes_of_saves(const Draft& draft, const std::vector<VirtualId>& l
     predicates += draft.registers[id] == RegisterClass::kPredicate;
   }
   return bytes + 4 * ((predicates + kWordBits - 1) / kWordBits);
+}
+
+[[noreturn]] void fail_too_many(const Draft& draft, const DraftInstruction& call, std::uint64_t most) {
+  const SourcePlace& place = call.fixed.ptx;
+  throw InputError(
+      draft.files[place.file] + ":" + std::to_string(place.line) + ":" + std::to_string(place.column),
+      "the calls of this function save more than " + std::to_string(most) +
+          " values together, since so many registers are live across them");
 }
 
 // Writes the instructions around one call.
@@ -148,16 +158,20 @@ class Saver {
 
 }  // namespace
 
-SavePlan plan_saves(const Draft& draft, const FlowGraph& flow, const Liveness& liveness) {
+SavePlan plan_saves(const Draft& draft, const FlowGraph& flow, const Liveness& liveness, std::uint64_t most) {
   SavePlan plan;
+  std::uint64_t values = 0;
   std::vector<std::pair<Pc, std::vector<VirtualId>>> found;
   LiveSet live(draft.registers.size());
   for (std::size_t b = 0; b < flow.blocks.size(); ++b) {
-    live.clear();
-    for (const VirtualId id : liveness.live_out[b]) live.insert(id);
+    liveness.live_out.enter(b, live);
     for (Pc pc = flow.blocks[b].last + 1; pc-- > flow.blocks[b].first;) {
       const DraftInstruction& i = draft.code[pc];
-      if (is_call(i)) found.emplace_back(pc, live.list());
+      if (is_call(i)) {
+        values += live.list().size();
+        if (values > most) fail_too_many(draft, i, most);
+        found.emplace_back(pc, live.list());
+      }
       for_each_write(i, [&](VirtualId id) {
         if (overwrites(i)) {
           live.erase(id);

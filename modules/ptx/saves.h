@@ -12,7 +12,9 @@ struct SavePlan {
   std::vector<std::vector<VirtualId>> live;  // per call of a device function in order: what outlives it
   std::uint64_t bytes = 0;  // room that the frame needs, the link register of a function included
 };
-SavePlan plan_saves(const Draft& draft, const FlowGraph& flow, const Liveness& liveness);
+// Throws InputError if all calls together save more than `most` values.
+SavePlan plan_saves(const Draft& draft, const FlowGraph& flow, const Liveness& liveness,
+                    std::uint64_t most = kMaxSavedValues);
 
 // Surrounds each call by stores and loads of what outlives it: wide registers, then others, then predicates
 // packed into words. The draft's frame has room for plan.bytes from `saves` on.

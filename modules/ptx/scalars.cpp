@@ -176,11 +176,8 @@ class Search {
       const auto note = [&](VirtualId id, BlockSets& set) {
         if (number_[id] != kNone) set.insert(b, number_[id]);
       };
-      live.clear();
-      for (const VirtualId id : liveness_.live_out[b]) {
-        live.insert(id);
-        note(id, values.ever_live);
-      }
+      liveness_.live_out.enter(b, live);
+      for (const VirtualId id : live.list()) note(id, values.ever_live);
       for (Pc pc = flow_.blocks[b].last + 1; pc-- > flow_.blocks[b].first;) {
         const DraftInstruction& i = draft_.code[pc];
         for_each_write(i, [&](VirtualId id) { note(id, values.written); });
@@ -309,10 +306,8 @@ std::vector<bool> with_waits(const std::vector<const Draft*>& functions, const R
 }
 
 bool is_beyond_scalars(const Liveness& liveness) {
-  constexpr std::size_t kMostLive = 1u << 21;  // each costs some 10 bytes while webs are split
-  std::size_t live = 0;
-  for (const auto& list : liveness.live_out) live += list.size();
-  return live > kMostLive;
+  constexpr std::uint64_t kMostLive = 1u << 21;  // each costs some 10 bytes while webs are split
+  return liveness.live_out.size() > kMostLive;
 }
 
 void leave_without_scalars(Draft& draft) {

@@ -80,7 +80,7 @@ class Spiller {
       gain_[id] += static_cast<double>(crowded - since[id]);
     };
     for (std::size_t b = 0; b < flow.blocks.size(); ++b) {
-      for (const VirtualId id : liveness.live_out[b]) insert(id);
+      liveness.live_out.enter(b, live, insert, erase);
       crowded += rows > limit ? 1 : 0;
       for (Pc pc = flow.blocks[b].last + 1; pc-- > flow.blocks[b].first;) {
         const DraftInstruction& i = draft_.code[pc];
@@ -96,8 +96,8 @@ class Spiller {
         });
         crowded += rows > limit ? 1 : 0;
       }
-      while (!live.list().empty()) erase(live.list().back());
     }
+    while (!live.list().empty()) erase(live.list().back());
   }
 
   // Walks again without what is chosen, and chooses where still too many are live.
@@ -132,9 +132,7 @@ class Spiller {
     };
     const auto nobody = [](VirtualId) { return false; };
     for (std::size_t b = 0; b < flow.blocks.size(); ++b) {
-      live.clear();
-      rows = 0;
-      for (const VirtualId id : liveness.live_out[b]) insert(id);
+      liveness.live_out.enter(b, live, insert, erase);
       relieve(0, nobody);
       for (Pc pc = flow.blocks[b].last + 1; pc-- > flow.blocks[b].first;) {
         const DraftInstruction& i = draft_.code[pc];

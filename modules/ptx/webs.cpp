@@ -48,8 +48,7 @@ class Splitter {
     std::vector<std::vector<VirtualId>> result(flow_.blocks.size());
     LiveSet live(draft_.registers.size());
     for (std::size_t b = 0; b < flow_.blocks.size(); ++b) {
-      live.clear();
-      for (const VirtualId id : liveness_.live_out[b]) live.insert(id);
+      liveness_.live_out.enter(b, live);
       for (Pc pc = flow_.blocks[b].last + 1; pc-- > flow_.blocks[b].first;) step_back(draft_.code[pc], live);
       result[b] = live.list();
       std::sort(result[b].begin(), result[b].end());

@@ -41,6 +41,19 @@ TEST(CudaMessages, WhatCannotRunIsSaidOnceForEachKernel) {
   EXPECT_EQ(count(module.err, "weft: cuModuleLoadData: module "), 1u) << module.err;
 }
 
+// However many kernels a program has for newer GPUs, each is named, and what helps is said with the first.
+TEST(CudaMessages, WhatHelpsAgainstNewerInstructionsIsSaidOnce) {
+  const Exit newer = run({}, "newer instructions");  // five kernels, each launched twice
+  EXPECT_EQ(newer.code, 0) << newer.err;
+  EXPECT_THAT(newer.out, HasSubstr("5 kernels\n"));
+  EXPECT_EQ(lines(newer), 5u) << newer.err;
+  EXPECT_EQ(count(newer.err, "-arch=compute_75"), 1u) << newer.err;
+  EXPECT_LT(newer.err.find("-arch=compute_75"), newer.err.find('\n')) << newer.err;
+  for (const char* what :
+       {"wgmma.fence", "wgmma.commit_group", "mbarrier", "cvt with .rs", ".reqnctapercluster"})
+    EXPECT_THAT(newer.err, HasSubstr(what));
+}
+
 // The setting that the message names is the one with which it works.
 TEST(CudaMessages, OfDeviceMemoryNameTheSettingThatHelps) {
   const Exit memory = run({}, "memory");  // 8, 4 and 2 GiB do not fit
@@ -87,8 +100,9 @@ TEST(CudaMessages, OfWhatTakesTooLongNameTheOptionsThatHelp) {
 // The texts of messages, the README and the handbook name one architecture.
 TEST(CudaMessages, NameTheArchitectureOfTheHandbook) {
   unsigned named = 0;
-  for (const char* file : {"README.md", "docs/your-cuda-program.md", "runtime/cuda/README.md",
-                           "runtime/cuda/core/modules.cpp", "runtime/cuda/fatbin/fatbin.cpp"}) {
+  for (const char* file :
+       {"README.md", "docs/your-cuda-program.md", "runtime/cuda/README.md", "runtime/cuda/core/modules.cpp",
+        "runtime/cuda/fatbin/fatbin.cpp", "modules/ptx/older_code.h"}) {
     std::ifstream in(std::string(WEFT_SOURCES) + "/" + file);
     const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
     const std::string word = "compute_";

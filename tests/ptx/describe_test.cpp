@@ -36,5 +36,29 @@ TEST(Describe, EmptyKernel) {
   EXPECT_NE(text.find("1 instructions, 1 blocks"), std::string::npos) << text;
 }
 
+TEST(Describe, WhatHelpsAgainstNewerInstructionsStandsOnce) {
+  std::string kernels;
+  for (const char* name : {"a", "b", "c"})
+    kernels += std::string(".visible .entry ") + name + "() { wgmma.fence.sync.aligned; ret; }\n";
+  std::vector<std::string> refused;
+  const std::string text = describe(parse(module_of(kernels), "m.ptx"), {}, &refused);
+  const std::string what = "' is not executable yet: wgmma";
+  const std::string hint = "; code for older GPUs may do without: nvcc -arch=compute_75";
+  const std::string where = "wgmma.fence.sync.aligned";
+  EXPECT_EQ(text,
+            "m.ptx: PTX 7.0 for sm_70\n"
+            "kernel a\n  cannot be executed: m.ptx:4:23: '" +
+                where + what + hint +
+                "\n"
+                "kernel b\n  cannot be executed: m.ptx:5:23: '" +
+                where + what +
+                "\n"
+                "kernel c\n  cannot be executed: m.ptx:6:23: '" +
+                where + what + "\n");
+  EXPECT_EQ(refused, (std::vector<std::string>{"kernel a: m.ptx:4:23: '" + where + what + hint,
+                                               "kernel b: m.ptx:5:23: '" + where + what,
+                                               "kernel c: m.ptx:6:23: '" + where + what}));
+}
+
 }  // namespace
 }  // namespace weft::ptx::testing::describe_test

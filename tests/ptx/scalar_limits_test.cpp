@@ -86,9 +86,6 @@ class ScalarLimits : public ::testing::TestWithParam<Parameter> {};
 TEST_P(ScalarLimits, HoldForTheWholeKernel) {
   const auto& [kind_of_kernel, scalarization] = GetParam();
   if (!optimised() && !kind_of_kernel.has_scalars) GTEST_SKIP() << "the whole budget takes too long here";
-  if (!optimised() && std::string(kind_of_kernel.name) == "indexed") {
-    GTEST_SKIP() << "Boost's search for dominators recurses by a block each, too deep for large frames";
-  }
   const Module module = parse(kernel_of(kind_of_kernel.body()), "k.ptx");
   DecodeOptions options;
   options.scalarization = scalarization;

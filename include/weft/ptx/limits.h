@@ -20,6 +20,8 @@ inline constexpr std::uint64_t kMaxAlignment = 1ull << 16;
 inline constexpr std::uint32_t kMaxLivePredicates = 1024;    // live at one point of a kernel
 inline constexpr std::uint32_t kMaxRows = 32768;             // 32-bit register rows of a thread
 inline constexpr std::uint32_t kMaxConstants = 65536;        // distinct literals of one kernel
+inline constexpr std::uint64_t kMaxLiveSteps = 1ull << 30;   // of the search for live registers (liveness.h)
+inline constexpr std::uint64_t kMaxSavedValues = 4'000'000;  // by all calls of one function together
 inline constexpr std::uint64_t kMaxBranchTargets = 500'000;  // of all brx.idx of one function together
 
 }  // namespace weft::ptx

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "ptx/what_helps.h"
 #include "runtime/cuda/core/images.h"
 #include "runtime/cuda/core/memory.h"
 #include "runtime/cuda/core/modules.h"
@@ -126,11 +127,14 @@ Error Context::run_body(const char* name, Run run, void* body, AfterFault after_
 // Once, however often the program tries again: a kernel that cannot run is launched in loops.
 void Context::report_failure(const char* name, const std::string& text) {
   constexpr std::size_t kMostTexts = 1000;
-  const std::string whole = std::string(name) + ": " + text;
+  std::string whole = std::string(name) + ": " + text;
   // What a function is not, it says of itself; what a kernel lacks is the same for whoever asks for it.
   const std::string& key = text.rfind("is not provided", 0) == 0 ? whole : text;
   if (reported_.count(key) != 0) return;
   if (reported_.size() < kMostTexts) reported_.insert(key);
+  // What helps is the same for all kernels of the program.
+  if (ptx::names_older_code(whole) && !reported_.insert(std::string(ptx::kOlderCodeHelps)).second)
+    whole = ptx::without_older_code(whole);
   report(whole);
 }
 

@@ -1,5 +1,6 @@
 // What goes wrong and is said once, with what helps: by the program's argument.
 #include <cstring>
+#include <iterator>
 #include <string>
 
 #include "driver_program.h"
@@ -27,6 +28,13 @@ const std::string kTensorCores = R"( {
   wmma.load.c.sync.aligned.row.m16n16k16.global.f32 {%f0,%f1,%f2,%f3,%f4,%f5,%f6,%f7}, [%a];
   ret; })";
 
+// Kernels for GPUs above sm_75: an instruction, a modifier, a property of the launch.
+const std::string kNewer[] = {
+    " { wgmma.fence.sync.aligned; ret; }", " { wgmma.commit_group.sync.aligned; ret; }",
+    " { .reg .b64 %a; mbarrier.init.shared.b64 [%a], 1; ret; }",
+    " { .reg .b32 %r<3>; .reg .f32 %f<2>; cvt.rs.f16x2.f32 %r0, %f0, %f1, %r1; ret; }",
+    " .reqnctapercluster 2, 1, 1 { ret; }"};
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -41,6 +49,18 @@ int main(int argc, char** argv) {
       auto* const function = function_of(ptx, name);
       for (int i = 0; i < 5; ++i) EXPECT_ERROR(launch(function), CUDA_ERROR_INVALID_PTX);
     }
+  } else if (what == "newer instructions") {
+    std::string ptx = kHead;
+    for (std::size_t i = 0; i < std::size(kNewer); ++i) {
+      const std::string name = "k" + std::to_string(i);
+      ptx += ".visible .entry " + name + "()" + kNewer[i];
+    }
+    for (std::size_t i = 0; i < std::size(kNewer); ++i) {
+      const std::string name = "k" + std::to_string(i);
+      auto* const function = function_of(ptx, name.c_str());
+      for (int round = 0; round < 2; ++round) EXPECT_ERROR(launch(function), CUDA_ERROR_INVALID_PTX);
+    }
+    std::printf("%zu kernels\n", std::size(kNewer));
   } else if (what == "module") {
     CUmodule module = nullptr;
     for (int i = 0; i < 5; ++i)
