@@ -7,7 +7,7 @@
 
 namespace weft::ptx {
 
-inline constexpr std::string_view kNoHelp = "";
+inline constexpr std::string_view kNoHelp;
 inline constexpr std::string_view kWithoutTensorCores =
     "; Weft has no tensor cores, the program must do without";
 
