@@ -111,7 +111,7 @@ void SignalWatch::exiting() const {
 
 void SignalWatch::watch() {
   unsigned char signal = 0;
-  while (read(asking[0], &signal, 1) != 1) {
+  while (::read(asking[0], &signal, 1) != 1) {
     if (errno != EINTR) return;
   }
   const bool last = signal == kExit || is_last(signal);
