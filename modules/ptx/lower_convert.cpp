@@ -114,7 +114,7 @@ void lower_convert_pack(Lowering& f, const Operation& operation) {
   const std::uint32_t count = operation.source_count;
   f.operands.need(count + 1);
   const Instruction& fixed = operation.instruction;
-  const unsigned bits = fixed.vector > 1 ? fixed.vector : 8 * bytes_of(fixed.type);
+  const unsigned bits = operation.pack_bits;
   const auto converted = [&](const Node& node) {
     if (bits < 8) return clamped(f, node, fixed.type == Type::kS8, bits);
     const VirtualId id = f.code.temporary(Type::kU32);

@@ -57,7 +57,8 @@ struct Operation {
   Type destination = Type::kNone;
   std::array<Type, 4> sources{};
   std::uint8_t source_count = 0;
-  bool has_policy = false;  // .L2::cache_hint: the last operand is a policy of the cache
+  std::uint8_t pack_bits = 0;  // cvt.pack: of an element; 2 and 4 have no type
+  bool has_policy = false;     // .L2::cache_hint: the last operand is a policy of the cache
 };
 
 // Throws InputError for an unknown or illegal opcode, and for one that Weft does not execute; both name the

@@ -28,17 +28,19 @@ void read_cvt_pack(Modifiers& m, Operation& o) {
   Instruction& i = o.instruction;
   i.sat = m.take("sat");
   if (!i.sat) m.unexpected(".sat");
-  // Types of 2 and 4 bits have no registers: the bits stand in `vector`.
   const auto small = [&](std::string_view word, Type type, std::uint8_t bits) {
-    if (i.vector > 1 || !m.take(word)) return;
+    if (o.pack_bits != 0 || !m.take(word)) return;
     i.type = type;
-    i.vector = bits;
+    o.pack_bits = bits;
   };
   small("u2", Type::kU8, 2);
   small("s2", Type::kS8, 2);
   small("u4", Type::kU8, 4);
   small("s4", Type::kS8, 4);
-  if (i.vector <= 1) i.type = m.type(set_of(Type::kU8, Type::kS8, Type::kU16, Type::kS16));
+  if (o.pack_bits == 0) {
+    i.type = m.type(set_of(Type::kU8, Type::kS8, Type::kU16, Type::kS16));
+    o.pack_bits = static_cast<std::uint8_t>(8 * bytes_of(i.type));
+  }
   i.from = m.type(set_of(Type::kS32));
   o.shape = Shape::kConvertPack;
   signature(o, Type::kB32, {i.from, i.from, Type::kB32});
