@@ -9,13 +9,13 @@
 
 #include "common/output_files.h"
 #include "sc_main/comparison.h"
+#include "sc_main/engine_options.h"
+#include "sc_main/executor.h"
+#include "sc_main/folder_store.h"
 #include "sc_main/interrupt.h"
 #include "sc_main/options.h"
-#include "sc_main/planned_run.h"
-#include "sc_main/progress.h"
 #include "sc_main/report.h"
 #include "sc_main/results_folder.h"
-#include "sc_main/run_queue.h"
 #include "sc_main/variant.h"
 #include "weft/warp_formation/scheme.h"
 #include "workloads/workload.h"
@@ -27,7 +27,8 @@ struct CompareOptions {
   std::string config = "gtx480", schemes = "sbr,dwf,lwm,dwr-16,dwr-32,dwr-64,crown,harp,tbc", workloads;
   std::string size = "default", out;
   std::vector<std::string> overrides;
-  std::uint64_t max_cycles = 0, jobs = 0;
+  std::uint64_t max_cycles = 0;
+  EngineOptions engine;
   bool again = false;
 };
 
@@ -74,24 +75,28 @@ class Tables {
   bool complained_ = false;
 };
 
-std::vector<PlannedRun> plan(const CompareOptions& options, const std::vector<Variant>& variants,
-                             const Words& names, const std::string& folder) {
-  std::vector<PlannedRun> runs;
+Plan plan_of(const CompareOptions& options, const std::vector<Variant>& variants, const Words& names) {
+  Plan plan;
+  plan.name = "compare";
+  plan.axes = {"workload", "scheme"};
+  PlanBuilder builder(plan, PlanBuilder::Refused::kKeep);
   for (const std::string& workload : names) {
     for (const Variant& scheme : variants) {
-      SessionOptions session;
-      session.config = options.config;
-      session.out = folder;
-      session.out.append("/").append(workload).append("/").append(scheme.label);
-      session.max_cycles = options.max_cycles;
-      session.overrides = {"sm.observe.lane_oracle=true", "sm.observe.stalled_threads=true",
-                           "sm.observe.events=true", "sm.observe.instructions=true"};
+      Run run;
+      run.program = workload;
+      run.size = options.size;
+      run.config = options.config;
+      run.folder = workload;
+      run.folder.append("/").append(scheme.label);
+      run.core_cycles = options.max_cycles;
+      run.overrides = {"sm.observe.lane_oracle=true", "sm.observe.stalled_threads=true",
+                       "sm.observe.events=true", "sm.observe.instructions=true"};
       for (const auto* overrides : {&options.overrides, &scheme.overrides})
-        session.overrides.insert(session.overrides.end(), overrides->begin(), overrides->end());
-      runs.emplace_back(workload, scheme.label, options.size, session);
+        run.overrides.insert(run.overrides.end(), overrides->begin(), overrides->end());
+      builder.add({workload, scheme.label}, std::move(run), "weft compare");
     }
   }
-  return runs;
+  return plan;
 }
 
 }  // namespace
@@ -109,7 +114,7 @@ ExitCode compare(const Words& words) {
       .list("set", options.overrides, "PATH=VALUE", "override values for all runs")
       .plugins()
       .number("max-cycles", options.max_cycles, kCycleBounds, "stop each run after so many core cycles")
-      .number("jobs", options.jobs, {1, 1024, 1, "runs"}, "runs at a time; as many as cores if not given")
+      .add(engine_options(options.engine))
       .flag("again", options.again, "also repeat runs whose results are in --out already")
       .text(
           "out", options.out, "DIR",
@@ -123,13 +128,20 @@ ExitCode compare(const Words& words) {
     variants.push_back(variant("--schemes", label));
   const Words names = workloads_of(options);
   load_config(options.config, options.overrides);  // a mistake here would be one of every run
+  options.engine.checked();
   catch_interrupts();
   const ResultsFolder folder(options.out, "compare");
-  std::vector<PlannedRun> runs = plan(options, variants, names, folder.path() + "/runs");
+  const Plan plan = plan_of(options, variants, names);
+  FolderStore store(folder.path() + "/runs");
+  Executor executor(plan, store, options.engine.checked(),
+                    options.again ? Executor::Repeat::kAll : Executor::Repeat::kNone,
+                    Executor::Lines::kProgress);
   Comparison comparison{options.config, options.size, {}};
   std::optional<Tables> tables;
-  QueueProgress progress;
-  progress.changed = [&] {
+  const auto update = [&] {
+    comparison.rows.clear();
+    for (const Point& point : plan.points)
+      comparison.rows.push_back(row_of(point.values[0], point.values[1], executor.end(point.run)));
     if (options.out.empty()) return;
     if (tables) {
       tables->update(comparison);
@@ -137,10 +149,9 @@ ExitCode compare(const Words& words) {
       tables.emplace(options.out, comparison);
     }
   };
-  QueueLine line("runs");
-  progress.ended = [&](std::size_t, std::size_t done, std::size_t all) { line.ended(done, all); };
-  complete(runs, comparison.rows, options.again ? Reuse::kNone : Reuse::kOfThisBuild, options.jobs, progress);
-  end_progress_line();
+  executor.watch(update);
+  executor.run();
+  update();
   std::cout << table(comparison, Paint::of(STDOUT_FILENO));
   int worst = tables && !tables->finish(comparison) ? static_cast<int>(ExitCode::kBadInput) : 0;
   for (const Row& row : comparison.rows) worst = std::max(worst, row.exit_code);

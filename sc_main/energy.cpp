@@ -21,15 +21,15 @@ using energy::Energy;
 using nlohmann::ordered_json;
 
 // The results of a run.
-struct Run {
+struct PricedRun {
   std::string folder;
   GpuConfig config;
   ordered_json statistics;
 };
 
-Run read_run(const std::string& folder) {
+PricedRun read_run(const std::string& folder) {
   const std::string file = folder + "/stats.json";
-  Run run{folder, load_config(folder + "/config.json"), {}};
+  PricedRun run{folder, load_config(folder + "/config.json"), {}};
   const ordered_json results = ordered_json::parse(read_regular_file(file), nullptr, false);
   if (results.is_discarded() || !results.is_object() || !results.contains("statistics"))
     throw InputError(file, "found no statistics of a run in time");
@@ -37,7 +37,7 @@ Run read_run(const std::string& folder) {
   return run;
 }
 
-Energy energy_of_run(const Run& run, const energy::Technology& technology) {
+Energy energy_of_run(const PricedRun& run, const energy::Technology& technology) {
   auto energy = energy_of(run.statistics, run.config, technology);
   if (!energy.has_value()) {
     throw InputError(run.folder, "the run counted no events; run it again with --set sm.observe.events=true");
@@ -153,7 +153,7 @@ ExitCode energy(const Words& words) {
   const auto all_of = [&](const std::vector<std::string>& names) {
     std::vector<Energy> energies;
     for (const std::string& name : names) {
-      const Run run = read_run(name);
+      const PricedRun run = read_run(name);
       energy::Config config = run.config.energy;
       if (!technology.empty()) config.technology = technology;
       if (node != 0) config.node_nm = node;

@@ -12,12 +12,14 @@
 
 #include "common/output_files.h"
 #include "sc_main/area_printed.h"
+#include "sc_main/engine_options.h"
+#include "sc_main/executor.h"
+#include "sc_main/experiment_plan.h"
+#include "sc_main/folder_store.h"
 #include "sc_main/interrupt.h"
 #include "sc_main/options.h"
-#include "sc_main/processes.h"
 #include "sc_main/progress.h"
 #include "sc_main/report.h"
-#include "sc_main/reproduce_campaign.h"
 #include "sc_main/reproduce_drawing.h"
 #include "sc_main/reproduce_energy.h"
 #include "sc_main/reproduce_experiment.h"
@@ -33,13 +35,10 @@ namespace {
 
 struct ReproduceOptions {
   std::string name, only, size, keys, out = "weft-reproduce";
-  std::uint64_t jobs = 0, seeds = 1;
+  std::uint64_t seeds = 1;
+  EngineOptions engine;
   bool again = false, any_build = false, sensitivity = false;
 
-  Reuse reuse() const {
-    if (again) return Reuse::kNone;
-    return any_build ? Reuse::kOfAnyBuild : Reuse::kOfThisBuild;
-  }
   bool whole() const { return only.empty() && size.empty(); }
 };
 
@@ -156,35 +155,37 @@ class Reproduction {
     }
   }
 
-  // Plans the runs, in the folder of results, which nobody else may use then.
-  void plan(RunSeconds& seconds) {
-    campaign_ = std::make_unique<Campaign>(experiment_, options_.out, to_run_, options_.seeds,
-                                           options_.reuse(), seconds);
+  // Plans the runs, whose results `store` keeps.
+  void plan(FolderStore& store) {
+    store_ = &store;
+    plan_ = std::make_unique<ExperimentPlan>(experiment_, to_run_, options_.seeds);
+    executor_ = std::make_unique<Executor>(plan_->plan(), store, options_.engine.checked(),
+                                           options_.again ? Executor::Repeat::kAll : Executor::Repeat::kNone);
   }
 
   const Experiment& experiment() const { return experiment_; }
-  Campaign& campaign() { return *campaign_; }
+  Executor& executor() { return *executor_; }
 
   // NAME.json, .csv, .md and verdicts.md. False: something is not where it should be.
   bool write_results() {
-    const Results results = campaign_->results();
+    const Results results = plan_->results(*executor_, *store_);
     const Rules& rules = library_.claims.rules;
     const bool whole = options_.whole();
     classify(experiment_, results);
     judged_ = judge_all(experiment_, results, rules, whole);
-    auto settings = campaign_->settings(rules, whole);
-    const auto seeds = campaign_->seeds(rules, whole);
+    auto settings = plan_->settings(*executor_, *store_, rules, whole);
+    const auto seeds = plan_->seeds(*executor_, *store_, rules, whole);
     for (SettingResult& priced : with_other_prices(experiment_, results, rules, whole))
       settings.push_back(std::move(priced));
     mark_flips(settings, judged_);
     Page page = page_of({experiment_, results, judged_, settings, seeds, library_.causes,
                          command_of(experiment_.name, options_), whole});
     std::string others;
-    for (const auto& [build, count] : campaign_->other_builds())
+    for (const auto& [build, count] : plan_->other_builds(*executor_, *store_))
       others += fmt::format("{}{} by build {}", others.empty() ? "" : ", ", count, build);
     if (!others.empty())
       page.paragraphs.push_back(
-          fmt::format("Of {} runs other builds made {}.", campaign_->verified().second, others));
+          fmt::format("Of {} runs other builds made {}.", plan_->plan().runs.size(), others));
     auto json = json_of(experiment_, results, judged_, settings, seeds);
     json["figures"] = figures_json(experiment_, results, named());
     on_terminal_ = plain(page, Paint::of(STDOUT_FILENO));
@@ -202,8 +203,8 @@ class Reproduction {
   const std::string& on_terminal() const { return on_terminal_; }
   // A line of a group's table: how many runs are verified, and how many claims have which verdict.
   std::vector<std::string> summary() const {
-    const auto [good, all] = campaign_->verified();
-    std::vector<std::string> row{experiment_.name, fmt::format("{} of {}", good, all),
+    std::vector<std::string> row{experiment_.name,
+                                 fmt::format("{} of {}", executor_->verified(), plan_->plan().runs.size()),
                                  std::to_string(judged_.size())};
     for (const Verdict verdict :
          {Verdict::kReproduced, Verdict::kSameTrend, Verdict::kNot, Verdict::kDependsOnUnprinted}) {
@@ -229,7 +230,9 @@ class Reproduction {
   const ReproduceOptions& options_;
   Experiment experiment_;
   std::vector<Sensitivity> to_run_;
-  std::unique_ptr<Campaign> campaign_;
+  FolderStore* store_ = nullptr;
+  std::unique_ptr<ExperimentPlan> plan_;
+  std::unique_ptr<Executor> executor_;
   std::vector<ClaimResult> judged_;
   std::string on_terminal_;
 };
@@ -243,14 +246,14 @@ std::string hours(double seconds) {
 void announce(const std::string& name, const std::vector<std::unique_ptr<Reproduction>>& parts,
               const ReproduceOptions& options) {
   std::set<std::string> counted;
-  Campaign::Outlook all;
+  Outlook all;
   for (const auto& part : parts) {
-    const auto one = part->campaign().outlook(counted);
+    const auto one = part->executor().outlook(counted);
     all.open += one.open;
     all.unknown += one.unknown;
     all.seconds += one.seconds;
   }
-  const unsigned parallel = parallel_of(options.jobs).most;
+  const unsigned parallel = options.engine.checked().parallel().most;
   std::cerr << fmt::format("weft: {}: {} experiments, {} of {} runs to do", name, parts.size(), all.open,
                            counted.size());
   if (all.unknown < all.open) {
@@ -267,7 +270,7 @@ void conclude(const std::string& name, const std::vector<std::unique_ptr<Reprodu
               double wall_seconds) {
   std::set<std::string> counted;
   double seconds = 0;
-  for (const auto& part : parts) seconds += part->campaign().taken(counted).seconds;
+  for (const auto& part : parts) seconds += part->executor().taken(counted).seconds;
   TextTable table({{"experiment", Align::kLeft},
                    {"verified runs"},
                    {"claims"},
@@ -287,20 +290,25 @@ ExitCode interrupted_here() {
   return ExitCode::kFault;
 }
 
+FolderStore store_of(const ReproduceOptions& options) {
+  return FolderStore(options.out + "/runs",
+                     options.any_build ? FolderStore::Builds::kAny : FolderStore::Builds::kThis);
+}
+
 ExitCode reproduce_one(const Library& library, const ReproduceOptions& options) {
   Reproduction one(options.name, library, options);
   if (options.seeds > 1 && one.experiment().headline.empty())
     throw InputError("--seeds", "'" + options.name + "' has no 'headline', the claims that it looks at");
   catch_interrupts();
   const ResultsFolder locked(options.out, "reproduce");
-  RunSeconds seconds(options.out);
-  one.plan(seconds);
-  one.campaign().run(options.jobs);
+  FolderStore store = store_of(options);
+  one.plan(store);
+  one.executor().run();
   if (interrupted()) return interrupted_here();
   const bool there = one.write_results();
   std::cout << one.on_terminal();
   const int worst = there ? 0 : static_cast<int>(ExitCode::kBadInput);
-  return static_cast<ExitCode>(std::max(worst, one.campaign().worst()));
+  return static_cast<ExitCode>(std::max(worst, one.executor().worst()));
 }
 
 ExitCode reproduce_group(const ExperimentGroup& group, const Library& library, ReproduceOptions options) {
@@ -316,16 +324,16 @@ ExitCode reproduce_group(const ExperimentGroup& group, const Library& library, R
   }
   catch_interrupts();
   const ResultsFolder locked(options.out, "reproduce");
-  RunSeconds seconds(options.out);
-  for (const auto& part : parts) part->plan(seconds);
+  FolderStore store = store_of(options);
+  for (const auto& part : parts) part->plan(store);
   announce(options.name, parts, options);
   bool there = true;
   int worst = 0;
   for (const auto& part : parts) {
-    part->campaign().run(options.jobs);
+    part->executor().run();
     if (interrupted()) return interrupted_here();
     there = part->write_results() && there;
-    worst = std::max(worst, part->campaign().worst());
+    worst = std::max(worst, part->executor().worst());
   }
   if (parts.size() != group.experiments.size())
     there = report_printed_areas(library.folder, options.out, false) && there;
@@ -349,7 +357,7 @@ ExitCode reproduce(const Words& words) {
       .text("keys", options.keys, "PATH,...", "with --sensitivity: only these of its keys")
       .number("seeds", options.seeds, {1, 1000, 1, "inputs"},
               "also the headline for other inputs, so many with those of the sizes: where they are generated")
-      .number("jobs", options.jobs, {1, 1024, 1, "runs"}, "runs at a time; as many as cores if not given")
+      .add(engine_options(options.engine))
       .flag("again", options.again, "also repeat runs whose results are there already")
       .flag("any-build", options.any_build,
             "results that are there count whichever build made them; the page says which")
@@ -360,6 +368,7 @@ ExitCode reproduce(const Words& words) {
              description, "name")) {
     return ExitCode::kDone;
   }
+  options.engine.checked();
   if (options.again && options.any_build)
     throw InputError("--any-build", "found --again, too; allowed: one of them");
   const Library library = read_library();

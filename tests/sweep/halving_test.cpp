@@ -1,5 +1,5 @@
 // Searches by successive halving, on stores of runs that were never done.
-#include "sc_main/sweep/halving.h"
+#include "sc_main/halving.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -41,38 +41,38 @@ std::string file(int candidates, const std::string& halving) {
 
 const std::string kBySize = R"("rungs": "size", "metric": "cycles")";
 
-SweepResult done(double cycles) {
-  SweepResult result;
+StoredRun done(double cycles) {
+  StoredRun result;
   result.state = "done";
   result.values = {{"cycles", cycles}};
   return result;
 }
 
-SweepResult broken(const std::string& reason) {
-  SweepResult result;
+StoredRun broken(const std::string& reason) {
+  StoredRun result;
   result.state = "fault";
   result.reason = reason;
   return result;
 }
 
 // What a run comes to: by program (0 bfs), rung, and candidate.
-using Outcome = std::function<SweepResult(int program, int rung, int candidate)>;
+using Outcome = std::function<StoredRun(int program, int rung, int candidate)>;
 
 // A sweep, and a store that it plays in.
 struct Game {
   Game(int candidates, const std::string& halving)
-      : sweep(read_sweep(folder.write("s.json", file(candidates, halving)))), search(sweep) {}
+      : sweep(plan_of_file(folder.write("s.json", file(candidates, halving)))), search(sweep) {}
 
-  SweepResult result_of(std::size_t run, const Outcome& outcome) const {
+  StoredRun result_of(std::size_t run, const Outcome& outcome) const {
     const auto point = std::find_if(sweep.points.begin(), sweep.points.end(),
-                                    [&](const SweepPoint& one) { return one.run == run; });
+                                    [&](const Point& one) { return one.run == run; });
     const auto& values = point->values;
     const int rung = values[1] == "small" ? 0 : values[1] == "default" ? 1 : 2;
     return outcome(values[0] == "bfs" ? 0 : 1, rung, std::stoi(values[2]) - 8);
   }
 
   // Does what the search needs, up to so many runs. Returns those that were done.
-  std::vector<std::size_t> play(SweepStore& store, const Outcome& outcome, std::size_t most = 1000) const {
+  std::vector<std::size_t> play(SqliteStore& store, const Outcome& outcome, std::size_t most = 1000) const {
     std::vector<std::size_t> list;
     for (;;) {
       const auto played = search.played(store);
@@ -88,7 +88,7 @@ struct Game {
   }
 
   Folder folder;
-  Sweep sweep;
+  Plan sweep;
   SuccessiveHalving search;
 };
 
@@ -107,7 +107,7 @@ TEST(Halving, TheBestThirdRoundedUpGoesOn) {
   EXPECT_EQ(game.search.most_candidates(2), 1u);
   EXPECT_EQ(game.search.most_runs(0), 14u);
   EXPECT_EQ(game.search.most_runs(1), 6u);
-  SweepStore store(game.folder.path("s.db"));
+  SqliteStore store(game.folder.path("s.db"));
   // Of the first rung 6, 1 and 5 are the best, of the second 5.
   const double first[] = {70, 20, 60, 50, 40, 30, 10}, second[] = {1, 300, 1, 1, 1, 100, 200};
   const auto runs =
@@ -129,7 +129,7 @@ TEST(Halving, TheBestThirdRoundedUpGoesOn) {
 
 TEST(Halving, OfEqualsTheFirstIsBetter) {
   const Game game(5, kBySize + R"(, "keep_one_in": 2)");
-  SweepStore store(game.folder.path("s.db"));
+  SqliteStore store(game.folder.path("s.db"));
   game.play(store, [](int, int, int c) { return done(c == 0 ? 9 : 7); });
   EXPECT_THAT(entered(game.search.played(store)),
               ElementsAre(ElementsAre(0, 1, 2, 3, 4), ElementsAre(1, 2, 3), ElementsAre(1, 2)));
@@ -137,7 +137,7 @@ TEST(Halving, OfEqualsTheFirstIsBetter) {
 
 TEST(Halving, ProgramsCountAlikeHoweverLongTheyAre) {
   const Game game(2, kBySize + R"(, "keep_one_in": 2)");
-  SweepStore store(game.folder.path("s.db"));
+  SqliteStore store(game.folder.path("s.db"));
   // Together the first takes less, 1100 to 1560; of its factors 1.67 and 0.67 the product is above 1.
   game.play(store, [](int program, int, int c) {
     return done(program == 0 ? (c == 0 ? 100 : 60) : (c == 0 ? 1000 : 1500));
@@ -149,14 +149,14 @@ TEST(Halving, ProgramsCountAlikeHoweverLongTheyAre) {
 
 TEST(Halving, TheGoalMayBeTheMost) {
   const Game game(3, kBySize + R"(, "goal": "most")");
-  SweepStore store(game.folder.path("s.db"));
+  SqliteStore store(game.folder.path("s.db"));
   game.play(store, [](int, int, int c) { return done(c == 1 ? 9 : 7); });
   EXPECT_THAT(game.search.played(store)[2].entered, ElementsAre(1));
 }
 
 TEST(Halving, OneThatFailsIsOutWithTheReason) {
   const Game game(6, kBySize);
-  SweepStore store(game.folder.path("s.db"));
+  SqliteStore store(game.folder.path("s.db"));
   // 0 would be the best.
   game.play(store, [](int program, int rung, int c) {
     if (c == 0 && program == 1) return broken("it hangs");
@@ -175,7 +175,7 @@ TEST(Halving, OneThatFailsIsOutWithTheReason) {
 
 TEST(Halving, EndsWhenNobodyIsLeft) {
   const Game game(3, kBySize);
-  SweepStore store(game.folder.path("s.db"));
+  SqliteStore store(game.folder.path("s.db"));
   const auto runs = game.play(store, [](int, int, int) { return broken("no"); });
   EXPECT_EQ(runs.size(), 6u);
   EXPECT_EQ(game.search.played(store).size(), 1u);
@@ -191,18 +191,18 @@ TEST(Halving, GoesOnFromAnyMoment) {
     return c == 3 && rung == 1 ? broken("no") : done(10 + (c * 7 + rung * 3) % 11 + 100 * program);
   };
   const Game game(9, kBySize + R"(, "keep_one_in": 2)");
-  SweepStore whole(game.folder.path("whole.db"));
+  SqliteStore whole(game.folder.path("whole.db"));
   const auto wanted = game.play(whole, outcome);
   const std::string text = ranking(game.sweep, game.search, whole, 99);
   for (std::size_t stop = 0; stop <= wanted.size(); ++stop) {
     const std::string name = game.folder.path("s" + std::to_string(stop) + ".db");
     std::vector<std::size_t> runs;
     {
-      SweepStore store(name);
+      SqliteStore store(name);
       runs = game.play(store, outcome, stop);
       ASSERT_EQ(runs.size(), stop);
     }
-    SweepStore store(name);
+    SqliteStore store(name);
     const auto rest = game.play(store, outcome);
     runs.insert(runs.end(), rest.begin(), rest.end());
     EXPECT_EQ(runs, wanted) << "each once";
@@ -216,12 +216,12 @@ TEST(Halving, DoesNotDependOnWhatElseTheStoreHas) {
     return done(10 + (c * 5 + rung) % 7 + 10 * program);
   };
   const Game game(8, kBySize);
-  SweepStore whole(game.folder.path("whole.db"));
+  SqliteStore whole(game.folder.path("whole.db"));
   game.play(whole, outcome);
   const auto wanted = entered(game.search.played(whole));
   std::mt19937 random(77);
   for (int round = 0; round < 10; ++round) {
-    SweepStore store(game.folder.path("s" + std::to_string(round) + ".db"));
+    SqliteStore store(game.folder.path("s" + std::to_string(round) + ".db"));
     for (std::size_t run = 0; run < game.sweep.runs.size(); ++run) {
       if (random() % 2 == 0) store.record(game.sweep.runs[run], game.result_of(run, outcome));
     }
@@ -239,7 +239,7 @@ TEST(Halving, ScoresCountTheRungsSoFarIfAsked) {
     return done(cycles[program][c]);
   };
   const Game alone(4, rungs), both(4, rungs + R"(, "cumulative": true)");
-  SweepStore store_of_alone(alone.folder.path("s.db")), store_of_both(both.folder.path("s.db"));
+  SqliteStore store_of_alone(alone.folder.path("s.db")), store_of_both(both.folder.path("s.db"));
   alone.play(store_of_alone, outcome);
   both.play(store_of_both, outcome);
   EXPECT_EQ(alone.search.rungs(), 2u);
@@ -249,7 +249,7 @@ TEST(Halving, ScoresCountTheRungsSoFarIfAsked) {
 
 TEST(Halving, PlansAtMostWhatItRuns) {
   const Game game(7, kBySize);
-  SweepStore store(game.folder.path("s.db"));
+  SqliteStore store(game.folder.path("s.db"));
   EXPECT_THAT(
       halving_plan(game.sweep, game.search, store),
       AllOf(HasSubstr("rung 1, size small: 7 candidates, 14 runs\n"),
@@ -268,7 +268,7 @@ TEST(Halving, PlansAtMostWhatItRuns) {
 
 TEST(Halving, PointsThatItDidNotComeToAreAbsent) {
   const Game game(7, kBySize);
-  SweepStore store(game.folder.path("s.db"));
+  SqliteStore store(game.folder.path("s.db"));
   store.describe(game.sweep, game.search.points(1, {2, 5}));
   const auto rows = store.json("s");
   ASSERT_EQ(rows.size(), 4u);
@@ -280,7 +280,7 @@ TEST(Halving, PointsThatItDidNotComeToAreAbsent) {
 
 TEST(Halving, AMetricThatNoRunHasIsRefused) {
   const Game game(3, R"("rungs": "size", "metric": "cycels")");
-  SweepStore store(game.folder.path("s.db"));
+  SqliteStore store(game.folder.path("s.db"));
   EXPECT_THAT(
       message_of([&] { game.play(store, [](int, int, int) { return done(5); }); }),
       HasSubstr(

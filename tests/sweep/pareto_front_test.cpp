@@ -14,7 +14,7 @@
 
 #include "folder.h"
 #include "refusals.h"
-#include "sc_main/sweep/sweep_pareto.h"
+#include "sc_main/plan_pareto.h"
 #include "weft/common/error.h"
 
 namespace weft::cli::pareto_front_test {
@@ -75,18 +75,18 @@ TEST(ParetoFront, KeepsEqualsAndRefusesUnequalLengths) {
 
 // --- of a sweep ---
 
-Sweep four_schemes(const Folder& folder) {
-  return read_sweep(folder.write("s.json", R"({"config": "harp-fermi", "axes": [
+Plan four_schemes(const Folder& folder) {
+  return plan_of_file(folder.write("s.json", R"({"config": "harp-fermi", "axes": [
       {"name": "workload", "values": ["bfs", "aes"]}, {"name": "size", "values": ["small"]},
       {"name": "scheme", "values": ["sbr", "dwf", "harp", "crown"]}]})"));
 }
 
 // Of bfs, then of aes.
-void fill(const Sweep& sweep, SweepStore& store) {
+void fill(const Plan& sweep, SqliteStore& store) {
   const double cycles[] = {100, 50, 60, 10, 400, 100, 300, 10},
                joules[] = {1, 1.2, 1.3, 0.1, 2, 1.2, 1.3, 0.1};
   for (std::size_t i = 0; i < sweep.runs.size(); ++i) {
-    SweepResult result;
+    StoredRun result;
     result.state = i == 7 ? "fault" : "done";
     result.reason = i == 7 ? "it broke" : "";
     result.values = {{"cycles", cycles[i]},
@@ -100,8 +100,8 @@ void fill(const Sweep& sweep, SweepStore& store) {
 
 TEST(SweepPareto, NamesCombinationsThatNoOtherBeats) {
   const Folder folder;
-  const Sweep sweep = four_schemes(folder);
-  SweepStore store(folder.path("s.db"));
+  const Plan sweep = four_schemes(folder);
+  SqliteStore store(folder.path("s.db"));
   fill(sweep, store);
   const std::string text =
       pareto_text(sweep, store, all_points(sweep), read_objectives("cycles,energy,area"), {});
@@ -117,8 +117,8 @@ TEST(SweepPareto, NamesCombinationsThatNoOtherBeats) {
 
 TEST(SweepPareto, HasAFrontForEachValueOfAnAxis) {
   const Folder folder;
-  const Sweep sweep = four_schemes(folder);
-  SweepStore store(folder.path("s.db"));
+  const Plan sweep = four_schemes(folder);
+  SqliteStore store(folder.path("s.db"));
   fill(sweep, store);
   const std::string text = pareto_text(sweep, store, all_points(sweep), read_objectives("cycles,energy"),
                                        axes_named(sweep, "workload"));
@@ -131,8 +131,8 @@ TEST(SweepPareto, HasAFrontForEachValueOfAnAxis) {
 
 TEST(SweepPareto, MistakesAreAnswered) {
   const Folder folder;
-  const Sweep sweep = four_schemes(folder);
-  SweepStore store(folder.path("s.db"));
+  const Plan sweep = four_schemes(folder);
+  SqliteStore store(folder.path("s.db"));
   fill(sweep, store);
   EXPECT_THAT(message_of([] { read_objectives("cycles:lest"); }),
               HasSubstr("--pareto: found 'cycles:lest'; allowed: METRIC, METRIC:least, METRIC:most"));

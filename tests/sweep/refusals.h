@@ -6,7 +6,7 @@
 #include <string>
 
 #include "folder.h"
-#include "sc_main/sweep/sweep_plan.h"
+#include "sc_main/plan_file.h"
 #include "weft/common/error.h"
 
 namespace weft::cli::sweep_test {
@@ -23,7 +23,7 @@ inline std::string message_of(const std::function<void()>& action) {
 // The text of a sweep's file.
 inline std::string refusal(const std::string& text) {
   const test::Folder folder;
-  return message_of([&] { read_sweep(folder.write("s.json", text)); });
+  return message_of([&] { plan_of_file(folder.write("s.json", text)); });
 }
 
 }  // namespace weft::cli::sweep_test

@@ -13,9 +13,10 @@
 #include "folder.h"
 #include "refusals.h"
 #include "sc_main/csv_reader.h"
-#include "sc_main/sweep/screening_design.h"
-#include "sc_main/sweep/sweep_plan.h"
-#include "sc_main/sweep/sweep_store.h"
+#include "sc_main/experiment_plan.h"
+#include "sc_main/plan_file.h"
+#include "sc_main/screening_design.h"
+#include "sc_main/sqlite_store.h"
 #include "weft/common/error.h"
 
 namespace weft::cli::sweep_test {
@@ -41,7 +42,7 @@ std::string with_axes(const std::string& axes) {
 
 TEST(SweepFile, HasARunForEveryCombination) {
   const Folder folder;
-  const Sweep sweep = read_sweep(folder.write("two.json", kTwo));
+  const Plan sweep = plan_of_file(folder.write("two.json", kTwo));
   EXPECT_EQ(sweep.name, "two");
   EXPECT_EQ(sweep.title, "two axes");
   EXPECT_THAT(sweep.axes, ElementsAre("workload", "seed", "scheme", "size", "l1"));
@@ -53,9 +54,9 @@ TEST(SweepFile, HasARunForEveryCombination) {
   EXPECT_THAT(sweep.points[1].values, ElementsAre("bfs", "1", "sbr", "small", "small"));
   EXPECT_THAT(sweep.points[15].values, ElementsAre("aes", "2", "dwr-16", "small", "small"));
   std::set<std::string> ids;
-  for (const SweepRun& run : sweep.runs) ids.insert(run.id);
+  for (const auto& run : sweep.runs) ids.insert(run.id);
   EXPECT_EQ(ids.size(), 16u);
-  const SweepRun& run = sweep.runs[sweep.points[15].run];
+  const auto& run = sweep.runs[sweep.points[15].run];
   EXPECT_EQ(run.size, "small,seed=2") << "a seed belongs to the size, wherever that stands";
   EXPECT_EQ(run.scheme, "dwr");
   EXPECT_THAT(run.command("there", true),
@@ -67,7 +68,7 @@ TEST(SweepFile, HasARunForEveryCombination) {
 
 TEST(SweepFile, PointsThatAreTheSameRunShareIt) {
   const Folder folder;
-  const Sweep sweep = read_sweep(folder.write(
+  const Plan sweep = plan_of_file(folder.write(
       "s.json", with_axes(R"({"name": "workload", "values": ["aes"]}, {"name": "size", "values": ["small"]},
                              {"name": "scheme", "values": ["sbr"]},
                              {"name": "l1", "values": {"a": [], "b": ["warp_formation.scheme=sbr"]}})")));
@@ -77,11 +78,11 @@ TEST(SweepFile, PointsThatAreTheSameRunShareIt) {
 }
 
 TEST(SweepFile, AnExperimentIsOne) {
-  const Sweep sweep = read_sweep("harp-schemes");
+  const Plan sweep = plan_named("harp-schemes");
   EXPECT_THAT(sweep.axes, ElementsAre("program", "variant"));
   EXPECT_GT(sweep.points.size(), 40u);
   EXPECT_THAT(sweep.points[0].values, Contains("sbr"));
-  EXPECT_THAT(message_of([] { read_sweep("harpy"); }),
+  EXPECT_THAT(message_of([] { plan_named("harpy"); }),
               AllOf(HasSubstr("found 'harpy'"), HasSubstr("an experiment: crown-machines, "),
                     HasSubstr("harp-schemes, ")));
 }
@@ -92,12 +93,12 @@ TEST(SweepFile, ProgramsAreNamedByWhatIsInThem) {
       with_axes(R"({"name": "program", "values": {"mine": {"ptx": "k.ptx", "arguments": ["--grid", "1"]},
                                                   "app": {"cuda": "app"}}})");
   const std::string file = folder.write("s.json", text);
-  EXPECT_THAT(message_of([&] { read_sweep(file); }), HasSubstr("app: cannot be read"));
+  EXPECT_THAT(message_of([&] { plan_of_file(file); }), HasSubstr("app: cannot be read"));
   folder.write("k.ptx", "one");
   folder.write("app", "x");
-  const Sweep one = read_sweep(file), again = read_sweep(file);
+  const Plan one = plan_of_file(file), again = plan_of_file(file);
   folder.write("k.ptx", "two");
-  const Sweep two = read_sweep(file);
+  const Plan two = plan_of_file(file);
   EXPECT_EQ(one.runs[1].id, again.runs[1].id);
   EXPECT_NE(one.runs[1].id, two.runs[1].id);
   EXPECT_EQ(one.runs[0].id, two.runs[0].id);
@@ -191,9 +192,9 @@ TEST(SweepFile, AScreeningVariesItsFactorsTogether) {
       R"("axes": [{"name": "workload", "values": ["bfs", "aes"]}, {"name": "size", "values": ["small"]},
     {"name": "sm.l1d.ways", "values": [2, 4]}, {"name": "scheme", "values": ["sbr", "harp"]},
     {"name": "long", "values": {"no": [], "yes": ["sm.pipeline_depth=24"]}}])";
-  const Sweep sweep = read_sweep(folder.write("s.json", R"({"config": "harp-fermi", "screening":
+  const Plan sweep = plan_of_file(folder.write("s.json", R"({"config": "harp-fermi", "screening":
     {"factors": ["sm.l1d.ways", "long", "scheme"], "foldover": true}, )" +
-                                                            axes + "}"));
+                                                             axes + "}"));
   EXPECT_THAT(sweep.factors, ElementsAre(2, 4, 3));
   EXPECT_EQ(sweep.design.size(), 8u);
   ASSERT_EQ(sweep.points.size(), 16u) << "of each workload the design";
@@ -211,30 +212,31 @@ TEST(SweepFile, AScreeningVariesItsFactorsTogether) {
 
 // --- store ---
 
-Sweep two_runs(const Folder& folder) {
-  return read_sweep(folder.write(
+Plan two_runs(const Folder& folder) {
+  return plan_of_file(folder.write(
       "s.json", with_axes(R"({"name": "workload", "values": ["bfs"]}, {"name": "size", "values": ["small"]},
                              {"name": "scheme", "values": ["sbr", "harp"]})")));
 }
 
-SweepResult done(double cycles) {
-  SweepResult result;
+StoredRun done(double cycles) {
+  StoredRun result;
   result.state = "done";
-  result.end.wall_seconds = 2;
+  result.end.wall_seconds = 3;
+  result.end.cpu_seconds = 2;
   result.values = {{"cycles", cycles}, {"sm0.blocks", 1}, {"sm1.blocks", 3}};
   return result;
 }
 
 TEST(SweepStoreFile, HasWhatWasRecordedWhenItIsOpenedAgain) {
   const Folder folder;
-  const Sweep sweep = two_runs(folder);
+  const Plan sweep = two_runs(folder);
   const std::string file = folder.path("s.db");
   {
-    SweepStore store(file);
+    SqliteStore store(file);
     store.describe(sweep);
     EXPECT_FALSE(store.state_of(sweep.runs[0].id));
-    EXPECT_FALSE(store.seconds_like(sweep.runs[0]));
-    SweepResult failed;
+    EXPECT_FALSE(store.seconds_of(sweep.runs[0]));
+    StoredRun failed;
     failed.state = "fault";
     failed.reason = "a \"bad\" day, all in all";
     failed.end.code = 3;
@@ -242,10 +244,10 @@ TEST(SweepStoreFile, HasWhatWasRecordedWhenItIsOpenedAgain) {
     store.record(sweep.runs[1], done(70));
     EXPECT_EQ(store.sweeps().at(0).failed, 1u);
   }
-  SweepStore store(file);
+  SqliteStore store(file);
   EXPECT_EQ(store.state_of(sweep.runs[0].id), "fault");
   store.record(sweep.runs[0], done(50));
-  EXPECT_EQ(store.seconds_like(sweep.runs[0]), 2);
+  EXPECT_EQ(store.seconds_of(sweep.runs[0]), 2);
   const auto summary = store.sweeps();
   ASSERT_EQ(summary.size(), 1u);
   EXPECT_EQ(summary[0].name, "s");
@@ -273,15 +275,15 @@ TEST(SweepStoreFile, HasWhatWasRecordedWhenItIsOpenedAgain) {
 
 TEST(SweepStoreFile, HasAllValuesOfARun) {
   const Folder folder;
-  const Sweep sweep = two_runs(folder);
+  const Plan sweep = two_runs(folder);
   const std::string file = folder.path("s.db");
   for (const std::size_t count : {0u, 1u, 99u, 100u, 101u, 250u}) {
-    SweepResult result = done(50);
+    StoredRun result = done(50);
     result.values.clear();
     for (std::size_t i = 0; i < count; ++i)
       result.values.emplace_back("part" + std::to_string(i) + ".number", static_cast<double>(i) / 4);
-    SweepStore(file).record(sweep.runs[0], result);
-    const SweepStore store(file);
+    SqliteStore(file).record(sweep.runs[0], result);
+    const SqliteStore store(file);
     for (std::size_t i = 0; i < 250; ++i) {
       const auto value = store.value_of(sweep.runs[0].id, "part" + std::to_string(i) + ".number");
       ASSERT_EQ(value.has_value(), i < count) << count << " " << i;
@@ -299,10 +301,10 @@ TEST(SweepStoreFile, HasAllValuesOfARun) {
 
 TEST(SweepStoreFile, IsATableForOthers) {
   const Folder folder;
-  const Sweep sweep = two_runs(folder);
-  SweepStore store(folder.path("s.db"));
+  const Plan sweep = two_runs(folder);
+  SqliteStore store(folder.path("s.db"));
   store.describe(sweep);
-  SweepResult failed;
+  StoredRun failed;
   failed.state = "fault";
   failed.reason = "a \"bad\" day, all in all";
   store.record(sweep.runs[1], failed);
@@ -320,15 +322,15 @@ TEST(SweepStoreFile, IsATableForOthers) {
 TEST(SweepStoreFile, NothingElseIsTakenForAStore) {
   const Folder folder;
   EXPECT_THAT(
-      message_of([&] { SweepStore store(folder.write("text.db", std::string(5000, 'x'))); }),
+      message_of([&] { SqliteStore store(folder.write("text.db", std::string(5000, 'x'))); }),
       AllOf(HasSubstr("text.db: cannot be used as a store"), HasSubstr("allowed: a store of weft sweep")));
   {
     SQLite::Database other(folder.path("other.db"), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
     other.exec("CREATE TABLE mine(x)");
   }
-  EXPECT_THAT(message_of([&] { SweepStore store(folder.path("other.db")); }),
+  EXPECT_THAT(message_of([&] { SqliteStore store(folder.path("other.db")); }),
               HasSubstr("a database of something else"));
-  EXPECT_THAT(message_of([&] { SweepStore store(folder.path("none/s.db")); }), HasSubstr("unable to open"));
+  EXPECT_THAT(message_of([&] { SqliteStore store(folder.path("none/s.db")); }), HasSubstr("unable to open"));
   SQLite::Database other(folder.path("other.db"));
   EXPECT_EQ(other.execAndGet("SELECT COUNT(*) FROM sqlite_master").getInt(), 1) << "it is as it was";
 }

@@ -1,4 +1,4 @@
-#include "sc_main/sweep/screening_design.h"
+#include "sc_main/screening_design.h"
 
 #include <array>
 #include <stdexcept>

@@ -1,8 +1,8 @@
 // Jobs on a cluster that Slurm manages: as elements of job arrays, on machines that share a file system with
 // this one. Each element is this program again (`weft sweep --worker`), which does one job under its limits
 // and leaves how it ended in a file.
-#ifndef WEFT_SC_MAIN_SWEEP_SLURM_H
-#define WEFT_SC_MAIN_SWEEP_SLURM_H
+#ifndef WEFT_SC_MAIN_SLURM_H
+#define WEFT_SC_MAIN_SLURM_H
 
 #include <cstddef>
 #include <functional>
@@ -18,6 +18,7 @@ struct SlurmOptions {
   std::string name;        // of the arrays
   unsigned parallel = 0;   // elements at a time; 0: as many as Slurm starts
   std::string submission;  // further options of sbatch, as a shell reads them: "--partition=long --mem=4G"
+  bool fresh = false;      // jobs whose ends are there are done again
 };
 
 // As run_apart(), but by Slurm: the folder of `messages` of each job gets the file in which its end stands.

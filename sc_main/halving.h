@@ -3,26 +3,27 @@
 //
 // A rung takes ceil(n / keep_one_in) of the n candidates that came into it to the next, fewer if not as many
 // have a score. The score is the geometric mean of the metric over a candidate's points in the rung; of equal
-// ones the candidate that comes first in the sweep is the better one. A candidate of which a run failed, or
+// ones the candidate that comes first in the plan is the better one. A candidate of which a run failed, or
 // lacks the metric, has none. All follows from the store, so that a search goes on where it ended.
-#ifndef WEFT_SC_MAIN_SWEEP_HALVING_H
-#define WEFT_SC_MAIN_SWEEP_HALVING_H
+#ifndef WEFT_SC_MAIN_HALVING_H
+#define WEFT_SC_MAIN_HALVING_H
 
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "sc_main/sweep/candidates.h"
-#include "sc_main/sweep/sweep_plan.h"
-#include "sc_main/sweep/sweep_store.h"
+#include "sc_main/candidates.h"
+#include "sc_main/plan.h"
+#include "sc_main/scores.h"
+#include "sc_main/sqlite_store.h"
 
 namespace weft::cli {
 
 class SuccessiveHalving {
  public:
-  // Of a sweep with `halving`, which must outlive it.
-  explicit SuccessiveHalving(const Sweep& sweep);
+  // Of a plan with `halving`, which must outlive it.
+  explicit SuccessiveHalving(const Plan& plan);
 
   // How a candidate did in a rung.
   struct Standing {
@@ -55,15 +56,15 @@ class SuccessiveHalving {
 
   // The rungs as far as the store decides them: the last one lacks runs, or is the last one of all, or left
   // no candidate. Throws InputError for a metric that no run has.
-  std::vector<Rung> played(const SweepStore& store) const;
+  std::vector<Rung> played(const SqliteStore& store) const;
   // Throws InputError if this run was done and has no such metric.
-  void check_metric(const SweepStore& store, std::size_t run) const;
+  void check_metric(const SqliteStore& store, std::size_t run) const;
 
  private:
-  Rung judged(const SweepStore& store, std::size_t rung, std::vector<std::size_t> entered) const;
+  Rung judged(const SqliteStore& store, std::size_t rung, std::vector<std::size_t> entered) const;
   [[noreturn]] void refuse_metric() const;
 
-  const Sweep& sweep_;
+  const Plan& plan_;
   const Halving& halving_;
   std::vector<std::string> values_;  // of the axis of rungs
   std::vector<std::size_t> axes_;
@@ -74,12 +75,12 @@ class SuccessiveHalving {
 
 // The rungs, the candidates by how far they came (`most` of them), the best one, and what share of the runs
 // of all combinations it took.
-std::string ranking(const Sweep& sweep, const SuccessiveHalving& search, const SweepStore& store,
+std::string ranking(const Plan& plan, const SuccessiveHalving& search, const SqliteStore& store,
                     std::size_t most);
 // What each rung runs: the points where that is decided, how many at most where not.
-std::string halving_plan(const Sweep& sweep, const SuccessiveHalving& search, const SweepStore& store);
+std::string halving_plan(const Plan& plan, const SuccessiveHalving& search, const SqliteStore& store);
 // A line for a point, as --plan prints it.
-std::string plan_line(const Sweep& sweep, const SweepStore& store, std::size_t point);
+std::string plan_line(const Plan& plan, const SqliteStore& store, std::size_t point);
 
 }  // namespace weft::cli
 

@@ -2,8 +2,8 @@
 // of Optimum Multifactorial Experiments, Biometrika 33(4), 1946. Each factor is at one of two levels, half of
 // the runs at each; any two factors are at each of their four combinations equally often. A foldover adds
 // each run with all levels exchanged: then effects are free of the interactions of two factors.
-#ifndef WEFT_SC_MAIN_SWEEP_SCREENING_DESIGN_H
-#define WEFT_SC_MAIN_SWEEP_SCREENING_DESIGN_H
+#ifndef WEFT_SC_MAIN_SCREENING_DESIGN_H
+#define WEFT_SC_MAIN_SCREENING_DESIGN_H
 
 #include <cstddef>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "sc_main/sweep/sweep_store.h"
+#include "sc_main/sqlite_store.h"
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <sqlite3.h>
@@ -9,12 +9,15 @@
 #include <chrono>
 #include <cmath>
 #include <ctime>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <sstream>
 #include <thread>
 
 #include "common/csv.h"
+#include "common/output_files.h"
+#include "sc_main/result_run.h"
 #include "sc_main/run_record.h"
 #include "sc_main/version.h"
 #include "weft/common/error.h"
@@ -195,10 +198,15 @@ std::string kind_of_metric(const std::string& name) {
   return kind;
 }
 
-struct SweepStore::Statements {
+struct SqliteStore::Statements {
   explicit Statements(const SQLite::Database& database)
       : end(database, "SELECT state, reason FROM run WHERE id = ?"),
-        seconds(database, "SELECT AVG(wall_seconds) FROM run WHERE program = ? AND size = ? AND config = ?"),
+        seconds(database,
+                "SELECT AVG(cpu_seconds) FROM run WHERE program = ? AND size = ? AND config = ? AND settings "
+                "= ?"),
+        seconds_alike(database,
+                      "SELECT AVG(cpu_seconds) FROM run WHERE program = ? AND (size = ? OR size LIKE ?) AND "
+                      "config = ?"),
         value_of(database,
                  "SELECT value.value FROM run JOIN value ON value.run = run.number JOIN metric ON "
                  "metric.number = value.metric WHERE run.id = ? AND metric.name = ?"),
@@ -222,8 +230,8 @@ struct SweepStore::Statements {
     return text;
   }
 
-  SQLite::Statement end, seconds, value_of, before, remove_values, remove_configuration, remove_run, run,
-      configuration, metric, metric_number, value, values;
+  SQLite::Statement end, seconds, seconds_alike, value_of, before, remove_values, remove_configuration,
+      remove_run, run, configuration, metric, metric_number, value, values;
 };
 
 namespace {
@@ -244,8 +252,10 @@ class Use {
 
 }  // namespace
 
-SweepStore::SweepStore(const std::string& file)
-    : database_(open(file)),
+SqliteStore::SqliteStore(const std::string& file, bool keep)
+    : folder_(file + ".runs"),
+      keep_(keep),
+      database_(open(file)),
       statements_(guarded(*database_, [&] { return std::make_unique<Statements>(*database_); })) {
   guarded(*database_, [&] {
     SQLite::Statement all(*database_, "SELECT number, name FROM metric");
@@ -253,9 +263,9 @@ SweepStore::SweepStore(const std::string& file)
   });
 }
 
-SweepStore::~SweepStore() = default;
+SqliteStore::~SqliteStore() = default;
 
-std::optional<SweepStore::End> SweepStore::end_of(const std::string& id) const {
+std::optional<SqliteStore::End> SqliteStore::ended(const std::string& id) const {
   return guarded(*database_, [&]() -> std::optional<End> {
     const Use query(statements_->end);
     query->bind(1, id);
@@ -264,24 +274,33 @@ std::optional<SweepStore::End> SweepStore::end_of(const std::string& id) const {
   });
 }
 
-std::optional<std::string> SweepStore::state_of(const std::string& id) const {
-  auto end = end_of(id);
+std::optional<std::string> SqliteStore::state_of(const std::string& id) const {
+  auto end = ended(id);
   if (!end.has_value()) return {};
   return std::move(end->state);
 }
 
-std::optional<double> SweepStore::seconds_like(const SweepRun& run) const {
+std::optional<double> SqliteStore::seconds_of(const Run& run) const {
   return guarded(*database_, [&]() -> std::optional<double> {
-    const Use query(statements_->seconds);
-    query->bind(1, run.program);
-    query->bind(2, run.size);
-    query->bind(3, run.config);
-    if (!query->executeStep() || query->getColumn(0).isNull()) return {};
-    return query->getColumn(0).getDouble();
+    const Use same(statements_->seconds), alike(statements_->seconds_alike);
+    same->bind(1, run.program);
+    same->bind(2, run.size);
+    same->bind(3, run.config);
+    same->bind(4, ordered_json(run.overrides).dump());
+    const std::string size = run.size_without_seed();
+    alike->bind(1, run.program);
+    alike->bind(2, size);
+    alike->bind(3, size + ",seed=%");
+    alike->bind(4, run.config);
+    for (const Use* query : {&same, &alike}) {
+      if ((*query)->executeStep() && !(*query)->getColumn(0).isNull())
+        return (*query)->getColumn(0).getDouble();
+    }
+    return {};
   });
 }
 
-std::optional<double> SweepStore::value_of(const std::string& run, const std::string& metric) const {
+std::optional<double> SqliteStore::value_of(const std::string& run, const std::string& metric) const {
   return guarded(*database_, [&]() -> std::optional<double> {
     const Use query(statements_->value_of);
     query->bind(1, run);
@@ -291,40 +310,40 @@ std::optional<double> SweepStore::value_of(const std::string& run, const std::st
   });
 }
 
-void SweepStore::describe(const Sweep& sweep) {
-  std::vector<std::size_t> all(sweep.points.size());
+void SqliteStore::describe(const Plan& plan) {
+  std::vector<std::size_t> all(plan.points.size());
   std::iota(all.begin(), all.end(), 0);
-  describe(sweep, all);
+  describe(plan, all);
 }
 
-void SweepStore::describe(const Sweep& sweep, const std::vector<std::size_t>& points) {
+void SqliteStore::describe(const Plan& plan, const std::vector<std::size_t>& points) {
   guarded(*database_, [&] {
     Writing all(*database_);
     for (const char* table : {"DELETE FROM point WHERE sweep = ?", "DELETE FROM label WHERE sweep = ?"}) {
       SQLite::Statement remove(*database_, table);
-      remove.bind(1, sweep.name);
+      remove.bind(1, plan.name);
       remove.exec();
     }
     SQLite::Statement name(*database_, "INSERT OR REPLACE INTO sweep VALUES(?, ?, ?)");
-    name.bind(1, sweep.name);
-    name.bind(2, sweep.title);
-    name.bind(3, ordered_json(sweep.axes).dump());
+    name.bind(1, plan.name);
+    name.bind(2, plan.title);
+    name.bind(3, ordered_json(plan.axes).dump());
     name.exec();
     SQLite::Statement point(*database_, "INSERT INTO point VALUES(?, ?, ?)");
     SQLite::Statement label(*database_, "INSERT INTO label VALUES(?, ?, ?, ?)");
     for (const std::size_t i : points) {
       const auto number = static_cast<std::int64_t>(i + 1);
       point.reset();
-      point.bind(1, sweep.name);
+      point.bind(1, plan.name);
       point.bind(2, number);
-      point.bind(3, sweep.runs[sweep.points[i].run].id);
+      point.bind(3, plan.runs[plan.points[i].run].id);
       point.exec();
-      for (std::size_t axis = 0; axis < sweep.axes.size(); ++axis) {
+      for (std::size_t axis = 0; axis < plan.axes.size(); ++axis) {
         label.reset();
-        label.bind(1, sweep.name);
+        label.bind(1, plan.name);
         label.bind(2, number);
-        label.bind(3, sweep.axes[axis]);
-        label.bind(4, sweep.points[i].values[axis]);
+        label.bind(3, plan.axes[axis]);
+        label.bind(4, plan.points[i].values[axis]);
         label.exec();
       }
     }
@@ -332,7 +351,7 @@ void SweepStore::describe(const Sweep& sweep, const std::vector<std::size_t>& po
   });
 }
 
-std::int64_t SweepStore::metric(const std::string& name, std::size_t place) {
+std::int64_t SqliteStore::metric(const std::string& name, std::size_t place) {
   // The runs of a sweep have much the same metrics, in the same order.
   if (place < last_metrics_.size() && last_metrics_[place]->first == name)
     return last_metrics_[place]->second;
@@ -352,7 +371,7 @@ std::int64_t SweepStore::metric(const std::string& name, std::size_t place) {
   return found->second;
 }
 
-void SweepStore::record(const SweepRun& run, const SweepResult& result) {
+void SqliteStore::record(const Run& run, const StoredRun& result) {
   guarded(*database_, [&] {
     Writing all(*database_);
     std::int64_t attempts = 1;
@@ -393,7 +412,7 @@ void SweepStore::record(const SweepRun& run, const SweepResult& result) {
     const std::int64_t number = database_->getLastInsertRowid();
     const Use configuration(statements_->configuration);
     configuration->bind(1, number);
-    configuration->bind(2, run.effective);
+    configuration->bind(2, *run.effective);
     configuration->exec();
     for (std::size_t i = 0; i < result.values.size();) {
       const bool many = result.values.size() - i >= kValuesTogether;
@@ -410,7 +429,75 @@ void SweepStore::record(const SweepRun& run, const SweepResult& result) {
   });
 }
 
-std::vector<SweepStore::Summary> SweepStore::sweeps() const {
+namespace {
+
+using State = RunEnd::State;
+
+// Words of the store, by state. A run without results counts as a fault.
+constexpr std::pair<State, const char*> kWords[] = {{State::kDone, "done"},       {State::kWrong, "wrong"},
+                                                    {State::kRefused, "refused"}, {State::kFault, "fault"},
+                                                    {State::kNoResults, "fault"}, {State::kKilled, "killed"},
+                                                    {State::kTime, "time"},       {State::kMemory, "memory"}};
+
+std::string word_of(State state) {
+  for (const auto& [known, word] : kWords) {
+    if (known == state) return word;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::optional<RunEnd> SqliteStore::end_of(const Run& run) const {
+  const auto stored = ended(run.id);
+  if (!stored.has_value()) return {};
+  RunEnd end;
+  end.reason = stored->reason;
+  for (const auto& [state, word] : kWords) {
+    if (stored->state != word) continue;
+    end.state = state;
+    if (state <= State::kFault) end.code = static_cast<int>(state) - static_cast<int>(State::kDone);
+    return end;
+  }
+  return {};
+}
+
+void SqliteStore::begins(const Run& run) {
+  std::filesystem::remove_all(folder_of(run));  // of a run that was interrupted
+  make_folder(folder_of(run));
+}
+
+RunEnd SqliteStore::take(const Run& run, const Job& job, const JobEnd& job_end) {
+  RunEnd end = end_of_job(job, job_end);
+  StoredRun stored;
+  if (end.state <= State::kFault && end.state != State::kRefused) {
+    try {
+      const auto runs = runs_of(folder_of(run));
+      stored.values = metrics_of(runs.at(0).results);
+      const auto& bound = runs.at(0).results.at("bound_by");
+      if (bound.is_object()) stored.bound_by = bound.value("resource", "");
+    } catch (const std::exception& error) {  // InputError, or JSON's
+      if (end.done()) {
+        end.state = State::kNoResults;
+        end.reason = error.what();
+        end.code = static_cast<int>(ExitCode::kFault);
+        stored = {};
+      }
+    }
+  }
+  stored.state = word_of(end.state);
+  stored.reason = (end.state == State::kNoResults ? "no results: " : "") + end.reason;
+  stored.end = job_end;
+  record(run, stored);
+  abandon(run);
+  return end;
+}
+
+void SqliteStore::abandon(const Run& run) {
+  if (!keep_) std::filesystem::remove_all(folder_of(run));
+}
+
+std::vector<SqliteStore::Summary> SqliteStore::sweeps() const {
   return guarded(*database_, [&] {
     std::vector<Summary> list;
     SQLite::Statement query(*database_,
@@ -428,7 +515,7 @@ std::vector<SweepStore::Summary> SweepStore::sweeps() const {
   });
 }
 
-nlohmann::ordered_json SweepStore::json(const std::string& sweep) const {
+nlohmann::ordered_json SqliteStore::json(const std::string& sweep) const {
   return guarded(*database_, [&] {
     ordered_json rows = ordered_json::array();
     SQLite::Statement points(
@@ -476,7 +563,7 @@ nlohmann::ordered_json SweepStore::json(const std::string& sweep) const {
   });
 }
 
-std::string SweepStore::csv(const std::string& sweep) const {
+std::string SqliteStore::csv(const std::string& sweep) const {
   const ordered_json rows = json(sweep);
   std::vector<std::pair<std::string, std::string>> columns{{"", "point"}};
   for (const char* part : {"axes", "run", "values"}) {

@@ -1,4 +1,4 @@
-#include "sc_main/sweep/halving.h"
+#include "sc_main/halving.h"
 
 #include <fmt/format.h>
 
@@ -20,19 +20,19 @@ std::string counted(std::size_t count, const char* one) {
 
 }  // namespace
 
-SuccessiveHalving::SuccessiveHalving(const Sweep& sweep) : sweep_(sweep), halving_(sweep.halving.value()) {
+SuccessiveHalving::SuccessiveHalving(const Plan& plan) : plan_(plan), halving_(plan.halving.value()) {
   std::vector<std::size_t> not_searched = halving_.mean_over;
   not_searched.push_back(halving_.rungs);
-  axes_ = other_axes(sweep, not_searched);
-  candidates_ = candidates_of(sweep, axes_, all_points(sweep));
-  for (const SweepPoint& point : sweep.points) {
+  axes_ = other_axes(plan, not_searched);
+  candidates_ = candidates_of(plan, axes_, all_points(plan));
+  for (const Point& point : plan.points) {
     const std::string& value = point.values[halving_.rungs];
     if (std::find(values_.begin(), values_.end(), value) == values_.end()) values_.push_back(value);
   }
   for (const Candidate& candidate : candidates_) {
     auto& rungs = points_.emplace_back(values_.size());
     for (const std::size_t point : candidate.points) {
-      const auto rung = std::find(values_.begin(), values_.end(), sweep.points[point].values[halving_.rungs]);
+      const auto rung = std::find(values_.begin(), values_.end(), plan.points[point].values[halving_.rungs]);
       rungs[static_cast<std::size_t>(rung - values_.begin())].push_back(point);
     }
   }
@@ -56,7 +56,7 @@ std::size_t SuccessiveHalving::most_candidates(std::size_t rung) const {
 std::size_t SuccessiveHalving::most_runs(std::size_t rung) const {
   std::set<std::size_t> all;
   for (const auto& rungs : points_) {
-    for (const std::size_t point : rungs[rung]) all.insert(sweep_.points[point].run);
+    for (const std::size_t point : rungs[rung]) all.insert(plan_.points[point].run);
   }
   return std::min(all.size(), most_candidates(rung) * points_[0][rung].size());
 }
@@ -73,7 +73,7 @@ std::vector<std::size_t> SuccessiveHalving::points(std::size_t rung,
 std::vector<std::size_t> SuccessiveHalving::runs(std::size_t rung,
                                                  const std::vector<std::size_t>& entered) const {
   std::set<std::size_t> list;
-  for (const std::size_t point : points(rung, entered)) list.insert(sweep_.points[point].run);
+  for (const std::size_t point : points(rung, entered)) list.insert(plan_.points[point].run);
   return {list.begin(), list.end()};
 }
 
@@ -85,12 +85,12 @@ void SuccessiveHalving::refuse_metric() const {
           "ipc, sm0.blocks; energy, edp (with sm.observe.events=true); area");
 }
 
-void SuccessiveHalving::check_metric(const SweepStore& store, std::size_t run) const {
-  const std::string& id = sweep_.runs[run].id;
+void SuccessiveHalving::check_metric(const SqliteStore& store, std::size_t run) const {
+  const std::string& id = plan_.runs[run].id;
   if (store.state_of(id) == "done" && !value_of(store, id, halving_.metric).has_value()) refuse_metric();
 }
 
-SuccessiveHalving::Rung SuccessiveHalving::judged(const SweepStore& store, std::size_t rung,
+SuccessiveHalving::Rung SuccessiveHalving::judged(const SqliteStore& store, std::size_t rung,
                                                   std::vector<std::size_t> entered) const {
   Rung result;
   std::vector<Standing> standings;
@@ -100,7 +100,7 @@ SuccessiveHalving::Rung SuccessiveHalving::judged(const SweepStore& store, std::
       const auto& more = points_[candidate][before];
       counted_points.insert(counted_points.end(), more.begin(), more.end());
     }
-    LogMean mean = log_mean(sweep_, store, counted_points, halving_.metric);
+    LogMean mean = log_mean(plan_, store, counted_points, halving_.metric);
     if (mean.open) {
       result.entered = std::move(entered);
       return result;
@@ -126,7 +126,7 @@ SuccessiveHalving::Rung SuccessiveHalving::judged(const SweepStore& store, std::
   return result;
 }
 
-std::vector<SuccessiveHalving::Rung> SuccessiveHalving::played(const SweepStore& store) const {
+std::vector<SuccessiveHalving::Rung> SuccessiveHalving::played(const SqliteStore& store) const {
   std::vector<Rung> list;
   std::vector<std::size_t> entered(candidates_.size());
   std::iota(entered.begin(), entered.end(), 0);
@@ -137,7 +137,7 @@ std::vector<SuccessiveHalving::Rung> SuccessiveHalving::played(const SweepStore&
     if (list.size() > 1 || !entered.empty()) continue;
     bool done = false, has = false;
     for (const std::size_t run : runs(0, list[0].entered)) {
-      const std::string& id = sweep_.runs[run].id;
+      const std::string& id = plan_.runs[run].id;
       done = done || store.state_of(id) == "done";
       has = has || value_of(store, id, halving_.metric).has_value();
     }
@@ -173,10 +173,10 @@ std::vector<Course> courses_of(const std::vector<SuccessiveHalving::Rung>& playe
   return list;
 }
 
-std::string rungs_text(const Sweep& sweep, const SuccessiveHalving& search,
+std::string rungs_text(const Plan& plan, const SuccessiveHalving& search,
                        const std::vector<SuccessiveHalving::Rung>& played) {
   TextTable table({{"rung", Align::kLeft},
-                   {sweep.axes[sweep.halving->rungs], Align::kLeft},
+                   {plan.axes[plan.halving->rungs], Align::kLeft},
                    {"candidates"},
                    {"runs"},
                    {"go on"},
@@ -210,10 +210,10 @@ std::string rungs_text(const Sweep& sweep, const SuccessiveHalving& search,
   return table.text(kPageWidth);
 }
 
-std::string candidates_text(const Sweep& sweep, const SuccessiveHalving& search,
+std::string candidates_text(const Plan& plan, const SuccessiveHalving& search,
                             const std::vector<Course>& courses, std::size_t most) {
   std::vector<TextColumn> columns;
-  for (const std::size_t axis : search.axes()) columns.push_back({sweep.axes[axis], Align::kLeft});
+  for (const std::size_t axis : search.axes()) columns.push_back({plan.axes[axis], Align::kLeft});
   const std::size_t rungs = courses.empty() ? 0 : courses[0].rungs;
   for (std::size_t rung = 0; rung < rungs; ++rung) columns.push_back({search.value(rung)});
   columns.push_back({"out", Align::kLeft});
@@ -241,11 +241,11 @@ std::string candidates_text(const Sweep& sweep, const SuccessiveHalving& search,
 
 }  // namespace
 
-std::string ranking(const Sweep& sweep, const SuccessiveHalving& search, const SweepStore& store,
+std::string ranking(const Plan& plan, const SuccessiveHalving& search, const SqliteStore& store,
                     std::size_t most) {
   const auto played = search.played(store);
-  const Halving& halving = *sweep.halving;
-  std::string text = rungs_text(sweep, search, played);
+  const Halving& halving = *plan.halving;
+  std::string text = rungs_text(plan, search, played);
   const std::vector<Course> courses = courses_of(played);
   if (!courses.empty()) {
     text += "\n" + halving.metric + " over that of the rung's best, " + (halving.most ? "most" : "least") +
@@ -253,10 +253,10 @@ std::string ranking(const Sweep& sweep, const SuccessiveHalving& search, const S
     if (!halving.mean_over.empty()) {
       text += ", geometric mean over ";
       for (std::size_t i = 0; i < halving.mean_over.size(); ++i)
-        text += (i == 0 ? "" : ", ") + sweep.axes[halving.mean_over[i]];
+        text += (i == 0 ? "" : ", ") + plan.axes[halving.mean_over[i]];
     }
     text += halving.cumulative ? " and the rungs so far\n" : "\n";
-    text += candidates_text(sweep, search, courses, most);
+    text += candidates_text(plan, search, courses, most);
   }
   std::set<std::size_t> runs;
   for (std::size_t rung = 0; rung < played.size(); ++rung) {
@@ -266,26 +266,26 @@ std::string ranking(const Sweep& sweep, const SuccessiveHalving& search, const S
   const bool over = played.size() == search.rungs() && played.back().judged();
   if (over && played.back().standings[0].goes_on) {
     const auto& best = played.back().standings[0];
-    text += "best: " + name_of(sweep, search.axes(), search.candidates()[best.candidate].values) + "; " +
+    text += "best: " + name_of(plan, search.axes(), search.candidates()[best.candidate].values) + "; " +
             halving.metric + fmt::format(" {:.6g}\n", std::exp(*best.log_mean));
   } else if (played.back().judged()) {
     text += "no candidate is left\n";
   }
   text += fmt::format("{} of the {} of all combinations ({:.1f} %)\n", counted(runs.size(), "run"),
-                      sweep.runs.size(),
-                      100 * static_cast<double>(runs.size()) / static_cast<double>(sweep.runs.size()));
+                      plan.runs.size(),
+                      100 * static_cast<double>(runs.size()) / static_cast<double>(plan.runs.size()));
   return text;
 }
 
-std::string plan_line(const Sweep& sweep, const SweepStore& store, std::size_t point) {
-  const SweepRun& run = sweep.runs[sweep.points[point].run];
+std::string plan_line(const Plan& plan, const SqliteStore& store, std::size_t point) {
+  const Run& run = plan.runs[plan.points[point].run];
   std::string line = run.id + "  " + store.state_of(run.id).value_or("to do");
-  for (std::size_t i = 0; i < sweep.axes.size(); ++i)
-    line += "  " + sweep.axes[i] + "=" + sweep.points[point].values[i];
+  for (std::size_t i = 0; i < plan.axes.size(); ++i)
+    line += "  " + plan.axes[i] + "=" + plan.points[point].values[i];
   return line + "\n";
 }
 
-std::string halving_plan(const Sweep& sweep, const SuccessiveHalving& search, const SweepStore& store) {
+std::string halving_plan(const Plan& plan, const SuccessiveHalving& search, const SqliteStore& store) {
   const auto played = search.played(store);
   std::string text;
   std::size_t most = 0;
@@ -299,14 +299,14 @@ std::string halving_plan(const Sweep& sweep, const SuccessiveHalving& search, co
       runs = search.runs(rung, played[rung].entered).size();
     }
     most += runs;
-    text += "rung " + std::to_string(rung + 1) + ", " + sweep.axes[sweep.halving->rungs] + " " +
+    text += "rung " + std::to_string(rung + 1) + ", " + plan.axes[plan.halving->rungs] + " " +
             search.value(rung) + ": " + (decided || over ? "" : "at most ") +
             counted(candidates, "candidate") + ", " + counted(runs, "run") + "\n";
     if (!decided) continue;
     for (const std::size_t point : search.points(rung, played[rung].entered))
-      text += plan_line(sweep, store, point);
+      text += plan_line(plan, store, point);
   }
-  text += "together at most " + counted(most, "run") + ", of " + std::to_string(sweep.runs.size()) +
+  text += "together at most " + counted(most, "run") + ", of " + std::to_string(plan.runs.size()) +
           " of all combinations\n";
   return text;
 }

@@ -11,17 +11,19 @@
 #include <set>
 
 #include "common/output_files.h"
+#include "sc_main/candidates.h"
+#include "sc_main/engine_options.h"
+#include "sc_main/executor.h"
+#include "sc_main/experiment_plan.h"
+#include "sc_main/halving.h"
 #include "sc_main/interrupt.h"
 #include "sc_main/options.h"
+#include "sc_main/plan.h"
+#include "sc_main/plan_pareto.h"
 #include "sc_main/report.h"
 #include "sc_main/results_folder.h"
-#include "sc_main/sweep/candidates.h"
-#include "sc_main/sweep/halving.h"
-#include "sc_main/sweep/screening_design.h"
-#include "sc_main/sweep/sweep_engine.h"
-#include "sc_main/sweep/sweep_pareto.h"
-#include "sc_main/sweep/sweep_plan.h"
-#include "sc_main/sweep/sweep_store.h"
+#include "sc_main/screening_design.h"
+#include "sc_main/sqlite_store.h"
 #include "sc_main/table.h"
 #include "weft/common/error.h"
 
@@ -29,8 +31,8 @@ namespace weft::cli {
 namespace {
 
 struct SweepOptions {
-  std::string name, store = "weft-sweep.db", exported, effects, pareto, per, engine = "local", slurm, worker;
-  std::uint64_t jobs = 0;
+  std::string name, store = "weft-sweep.db", exported, effects, pareto, per, worker;
+  EngineOptions engine;
   bool retry = false, again = false, plan = false, ranking = false, keep = false;
 };
 
@@ -42,13 +44,6 @@ bool ends_with(const std::string& text, const std::string& end) {
 void check_export(const std::string& file) {
   if (file.empty() || ends_with(file, ".csv") || ends_with(file, ".json")) return;
   throw InputError("--export", "found '" + file + "'; allowed: a name that ends in .csv or .json");
-}
-
-void check_engine(const SweepOptions& options) {
-  if (options.engine != "local" && options.engine != "slurm")
-    throw InputError("--engine", "found '" + options.engine + "'; allowed: local, slurm");
-  if (!options.slurm.empty() && options.engine != "slurm")
-    throw InputError("--slurm", "has a meaning with --engine slurm only");
 }
 
 // An element of a job array.
@@ -64,7 +59,7 @@ ExitCode list_sweeps(const SweepOptions& options) {
     throw InputError("weft sweep", "needs a file or an experiment, or a store to list: there is no " +
                                        options.store + " (--store)");
   }
-  for (const auto& sweep : SweepStore(options.store).sweeps()) {
+  for (const auto& sweep : SqliteStore(options.store).sweeps()) {
     std::cout << sweep.name << ": " << sweep.done << " of " << sweep.points << " points done";
     if (sweep.failed != 0) std::cout << ", " << sweep.failed << " failed";
     std::cout << "; " << sweep.title << "\n";
@@ -75,7 +70,7 @@ ExitCode list_sweeps(const SweepOptions& options) {
 // Candidates that the end of a search lists; --ranking has all.
 constexpr std::size_t kMostListed = 20;
 
-void show_plan(const Sweep& sweep, const SweepStore& store) {
+void show_plan(const Plan& sweep, const SqliteStore& store) {
   if (sweep.halving.has_value()) {
     std::cout << halving_plan(sweep, SuccessiveHalving(sweep), store);
     return;
@@ -85,13 +80,13 @@ void show_plan(const Sweep& sweep, const SweepStore& store) {
 }
 
 // False: the file could not be written.
-bool write_export(const SweepStore& store, const std::string& sweep, const std::string& file) {
+bool write_export(const SqliteStore& store, const std::string& sweep, const std::string& file) {
   if (file.empty()) return true;
   return save_result(file, ends_with(file, ".csv") ? store.csv(sweep) : text_of(store.json(sweep)));
 }
 
 // The value of a factor at a level.
-std::string level_of(const Sweep& sweep, std::size_t factor, bool second) {
+std::string level_of(const Plan& sweep, std::size_t factor, bool second) {
   for (std::size_t row = 0; row < sweep.design.size(); ++row) {
     if (sweep.design[row][factor] == second) return sweep.points[row].values[sweep.factors[factor]];
   }
@@ -99,7 +94,7 @@ std::string level_of(const Sweep& sweep, std::size_t factor, bool second) {
 }
 
 // A table for each combination of the axes that are no factors.
-std::string effects(const Sweep& sweep, const SweepStore& store, const std::string& metric) {
+std::string effects(const Plan& sweep, const SqliteStore& store, const std::string& metric) {
   std::string text;
   const std::size_t rows = sweep.design.size();
   for (std::size_t begin = 0; begin < sweep.points.size(); begin += rows) {
@@ -142,7 +137,7 @@ std::string effects(const Sweep& sweep, const SweepStore& store, const std::stri
 }
 
 // What the runs came to, and the worst exit code.
-ExitCode summary(const Sweep& sweep, const std::vector<std::size_t>& runs, const SweepStore& store,
+ExitCode summary(const Plan& sweep, const std::vector<std::size_t>& runs, const SqliteStore& store,
                  const std::string& file) {
   std::size_t done = 0, missing = 0;
   ExitCode worst = ExitCode::kDone;
@@ -166,88 +161,51 @@ ExitCode summary(const Sweep& sweep, const std::vector<std::size_t>& runs, const
   return missing != 0 ? ExitCode::kFault : worst;
 }
 
-// Does what is left of a sweep.
-class Doing {
- public:
-  Doing(const Sweep& sweep, SweepStore& store, const std::string& folder, const SweepOptions& options)
-      : sweep_(sweep),
-        store_(store),
-        options_(options),
-        engine_(sweep, store, folder, options.keep),
-        cluster_(options.engine == "slurm"),
-        parallel_(parallel_of(options.jobs)),
-        slurm_{folder, sweep.name, static_cast<unsigned>(options.jobs), options.slurm} {}
-
-  // All runs. Returns them.
-  std::vector<std::size_t> all() {
-    store_.describe(sweep_);
-    std::vector<std::size_t> runs(sweep_.runs.size());
-    std::iota(runs.begin(), runs.end(), 0);
-    const auto open = engine_.open(runs, options_.retry, options_.again);
-    announce(std::to_string(sweep_.points.size()) + " points", runs.size(), open.size());
-    run(open, runs.size(), "");
-    return runs;
-  }
-
-  // The rungs of a search, until one is not finished. Returns the runs that it came to need.
-  std::vector<std::size_t> search(const SuccessiveHalving& search) {
-    std::set<std::size_t> needed;
-    std::vector<std::size_t> points;
-    for (std::size_t rung = 0; rung < search.rungs(); ++rung) {
-      std::vector<std::size_t> entered;
-      if (rung > 0) {
-        const auto played = search.played(store_);
-        if (played.size() <= rung) break;
-        entered = played[rung].entered;
-      } else {
-        entered.resize(search.candidates().size());
-        std::iota(entered.begin(), entered.end(), 0);
-      }
-      const auto more = search.points(rung, entered);
-      points.insert(points.end(), more.begin(), more.end());
-      store_.describe(sweep_, points);
-      const auto runs = search.runs(rung, entered);
-      needed.insert(runs.begin(), runs.end());
-      play(search, rung, runs);
-      if (interrupted()) break;
+// Does the rungs of a search, until one is not finished. Returns the runs that it came to need.
+std::vector<std::size_t> search_by_halving(const Plan& sweep, const SuccessiveHalving& search,
+                                           SqliteStore& store, Executor& executor) {
+  std::set<std::size_t> needed;
+  std::vector<std::size_t> points;
+  for (std::size_t rung = 0; rung < search.rungs(); ++rung) {
+    std::vector<std::size_t> entered;
+    if (rung > 0) {
+      const auto played = search.played(store);
+      if (played.size() <= rung) break;
+      entered = played[rung].entered;
+    } else {
+      entered.resize(search.candidates().size());
+      std::iota(entered.begin(), entered.end(), 0);
     }
-    return {needed.begin(), needed.end()};
-  }
-
- private:
-  void announce(const std::string& what, std::size_t runs, std::size_t open) const {
-    std::cerr << "weft: " << sweep_.name << ": " << what << ", " << runs << " runs, " << open << " to do";
-    if (!cluster_ || options_.jobs != 0) std::cerr << ", " << parallel_.most << " at a time";
-    std::cerr << (cluster_ ? ", by Slurm\n" : "\n");
-  }
-  void run(const std::vector<std::size_t>& open, std::size_t all, const std::string& what) {
-    engine_.run(open, all, what, parallel_, cluster_ ? &slurm_ : nullptr);
-  }
-  void play(const SuccessiveHalving& search, std::size_t rung, const std::vector<std::size_t>& runs) {
+    const auto more = search.points(rung, entered);
+    points.insert(points.end(), more.begin(), more.end());
+    store.describe(sweep, points);
+    const auto runs = search.runs(rung, entered);
+    needed.insert(runs.begin(), runs.end());
     const std::string name = "rung " + std::to_string(rung + 1) + " of " + std::to_string(search.rungs());
-    std::vector<std::size_t> open = engine_.open(runs, options_.retry, options_.again);
-    announce(name + ", " + sweep_.axes[sweep_.halving->rungs] + " " + search.value(rung), runs.size(),
-             open.size());
+    std::vector<std::size_t> open = executor.open(runs);
+    executor.announce(runs, open, name + ", " + sweep.axes[sweep.halving->rungs] + " " + search.value(rung));
     // A metric that is none should cost one run.
     if (rung == 0 && open.size() == runs.size() && open.size() > 1) {
-      run({open[0]}, runs.size(), name + ": ");
-      if (interrupted()) return;
+      executor.do_open({open[0]}, 0, runs.size(), name + ": ");
+      if (interrupted()) break;
       open.erase(open.begin());
     }
-    if (rung == 0) search.check_metric(store_, runs[0]);
-    run(open, runs.size(), name + ": ");
+    if (rung == 0) search.check_metric(store, runs[0]);
+    executor.do_open(open, runs.size() - open.size(), runs.size(), name + ": ");
+    if (interrupted()) break;
   }
+  return {needed.begin(), needed.end()};
+}
 
-  const Sweep& sweep_;
-  SweepStore& store_;
-  const SweepOptions& options_;
-  SweepEngine engine_;
-  const bool cluster_;
-  const Parallel parallel_;
-  const SlurmOptions slurm_;
-};
+std::vector<std::size_t> all_of(const Plan& sweep, SqliteStore& store, Executor& executor) {
+  store.describe(sweep);
+  std::vector<std::size_t> runs(sweep.runs.size());
+  std::iota(runs.begin(), runs.end(), 0);
+  executor.run(runs, std::to_string(sweep.points.size()) + " points");
+  return runs;
+}
 
-void check_searches(const SweepOptions& options, const Sweep& sweep) {
+void check_searches(const SweepOptions& options, const Plan& sweep) {
   if (!options.effects.empty() && sweep.factors.empty())
     throw InputError("--effects", "has a meaning for a sweep with \"screening\" only");
   if (options.ranking && !sweep.halving.has_value())
@@ -257,7 +215,7 @@ void check_searches(const SweepOptions& options, const Sweep& sweep) {
 }
 
 // Points whose candidates are compared: all, or of a search those of the last rung that was run.
-std::vector<std::size_t> compared_points(const Sweep& sweep, const SweepStore& store) {
+std::vector<std::size_t> compared_points(const Plan& sweep, const SqliteStore& store) {
   if (!sweep.halving.has_value()) return all_points(sweep);
   const SuccessiveHalving search(sweep);
   const auto played = search.played(store);
@@ -275,7 +233,7 @@ ExitCode sweep(const Words& words) {
       .text("name", options.name, "FILE|NAME",
             "which sweep: a JSON file, or an experiment; without it, the sweeps of the store are listed")
       .text("store", options.store, "FILE", "SQLite database of runs and what they measured; made if missing")
-      .number("jobs", options.jobs, {1, 1024, 1, "runs"}, "runs at a time; as many as cores if not given")
+      .add(engine_options(options.engine))
       .text("effects", options.effects, "METRIC",
             "of a screening design: how much each factor changes this number, as cycles")
       .text(
@@ -284,8 +242,6 @@ ExitCode sweep(const Words& words) {
           "METRIC:most")
       .text("per", options.per, "AXIS,...", "with --pareto: a front for each value of these axes")
       .flag("ranking", options.ranking, "of a search by halving: only print how all candidates stand")
-      .text("engine", options.engine, "local|slurm", "where: on this machine, or as job arrays of Slurm")
-      .text("slurm", options.slurm, "OPTIONS", "with --engine slurm: further options of sbatch, in one text")
       .text("worker", options.worker, "FILE", "what Slurm starts: a job of the list in this file")
       .flag("retry", options.retry, "repeat runs that failed")
       .flag("again", options.again, "repeat all runs")
@@ -298,16 +254,16 @@ ExitCode sweep(const Words& words) {
   catch_interrupts();
   if (!options.worker.empty()) return work(options.worker);
   check_export(options.exported);
-  check_engine(options);
+  const Engine engine = options.engine.checked();
   if (options.name.empty()) return list_sweeps(options);
-  const Sweep sweep = read_sweep(options.name);
+  const Plan sweep = plan_named(options.name);
   check_searches(options, sweep);
   const std::vector<std::size_t> per =
       options.per.empty() ? std::vector<std::size_t>() : axes_named(sweep, options.per);
   const std::vector<Objective> objectives =
       options.pareto.empty() ? std::vector<Objective>() : read_objectives(options.pareto);
   if (!objectives.empty()) compared_axes(sweep, per);
-  SweepStore store(options.store);
+  SqliteStore store(options.store, options.keep);
   if (options.plan) {
     show_plan(sweep, store);
     return ExitCode::kDone;
@@ -318,10 +274,14 @@ ExitCode sweep(const Words& words) {
     return ExitCode::kDone;
   }
   const ResultsFolder folder(options.store + ".runs", "sweep");
-  Doing doing(sweep, store, folder.path(), options);
+  Executor executor(sweep, store, engine,
+                    options.again   ? Executor::Repeat::kAll
+                    : options.retry ? Executor::Repeat::kFailed
+                                    : Executor::Repeat::kNone);
   std::optional<SuccessiveHalving> search;
   if (sweep.halving.has_value()) search.emplace(sweep);
-  const std::vector<std::size_t> runs = search ? doing.search(*search) : doing.all();
+  const std::vector<std::size_t> runs =
+      search ? search_by_halving(sweep, *search, store, executor) : all_of(sweep, store, executor);
   if (interrupted()) std::cerr << "weft: interrupted; the same command goes on with the runs that are left\n";
   const bool written = write_export(store, sweep.name, options.exported);
   if (!options.effects.empty()) std::cout << effects(sweep, store, options.effects);

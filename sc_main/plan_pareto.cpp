@@ -1,4 +1,4 @@
-#include "sc_main/sweep/sweep_pareto.h"
+#include "sc_main/plan_pareto.h"
 
 #include <fmt/format.h>
 
@@ -21,23 +21,23 @@ struct Costs {
   std::vector<double> log_means;
 };
 
-std::string front_text(const Sweep& sweep, const SweepStore& store, const Candidate& group,
+std::string front_text(const Plan& plan, const SqliteStore& store, const Candidate& group,
                        const std::vector<Objective>& objectives, const std::vector<std::size_t>& searched) {
-  const std::vector<Candidate> candidates = candidates_of(sweep, searched, group.points);
+  const std::vector<Candidate> candidates = candidates_of(plan, searched, group.points);
   std::vector<Costs> complete;
   std::string missing;
   for (const Candidate& candidate : candidates) {
     Costs costs{&candidate, {}};
     std::string reason;
     for (const Objective& objective : objectives) {
-      const LogMean mean = log_mean(sweep, store, candidate.points, objective.metric);
+      const LogMean mean = log_mean(plan, store, candidate.points, objective.metric);
       if (reason.empty()) reason = mean.reason;
       costs.log_means.push_back(mean.value.value_or(0));
     }
     if (reason.empty()) {
       complete.push_back(std::move(costs));
     } else {
-      missing += "not compared: " + name_of(sweep, searched, candidate.values) + ": " + reason + "\n";
+      missing += "not compared: " + name_of(plan, searched, candidate.values) + ": " + reason + "\n";
     }
   }
   if (complete.empty()) return missing;
@@ -49,7 +49,7 @@ std::string front_text(const Sweep& sweep, const SweepStore& store, const Candid
   }
   const auto better = dominated_by(numbers);
   std::vector<TextColumn> columns;
-  for (const std::size_t axis : searched) columns.push_back({sweep.axes[axis], Align::kLeft});
+  for (const std::size_t axis : searched) columns.push_back({plan.axes[axis], Align::kLeft});
   for (const Objective& objective : objectives) columns.push_back({objective.metric});
   columns.push_back({"on the front", Align::kLeft});
   TextTable table(std::move(columns), searched.size());
@@ -96,41 +96,41 @@ std::vector<Objective> read_objectives(const std::string& text) {
   return list;
 }
 
-std::vector<std::size_t> axes_named(const Sweep& sweep, const std::string& text) {
+std::vector<std::size_t> axes_named(const Plan& plan, const std::string& text) {
   std::vector<std::size_t> axes;
   for (const std::string& name : split("--per", text, ',')) {
-    const auto found = std::find(sweep.axes.begin(), sweep.axes.end(), name);
-    if (found == sweep.axes.end())
-      throw InputError("--per", "found '" + name + "'; allowed: " + joined(sweep.axes));
-    const auto axis = static_cast<std::size_t>(found - sweep.axes.begin());
+    const auto found = std::find(plan.axes.begin(), plan.axes.end(), name);
+    if (found == plan.axes.end())
+      throw InputError("--per", "found '" + name + "'; allowed: " + joined(plan.axes));
+    const auto axis = static_cast<std::size_t>(found - plan.axes.begin());
     if (std::find(axes.begin(), axes.end(), axis) == axes.end()) axes.push_back(axis);
   }
   return axes;
 }
 
-std::vector<std::size_t> compared_axes(const Sweep& sweep, const std::vector<std::size_t>& per) {
-  std::vector<std::size_t> others = work_axes(sweep);
-  if (sweep.halving.has_value()) {
-    others = sweep.halving->mean_over;
-    others.push_back(sweep.halving->rungs);
+std::vector<std::size_t> compared_axes(const Plan& plan, const std::vector<std::size_t>& per) {
+  std::vector<std::size_t> others = work_axes(plan);
+  if (plan.halving.has_value()) {
+    others = plan.halving->mean_over;
+    others.push_back(plan.halving->rungs);
   }
   others.insert(others.end(), per.begin(), per.end());
-  std::vector<std::size_t> axes = other_axes(sweep, others);
+  std::vector<std::size_t> axes = other_axes(plan, others);
   if (axes.empty()) {
     throw InputError("--pareto",
-                     "found no axis to choose from; allowed: a sweep with one besides those that say what is "
+                     "found no axis to choose from; allowed: a plan with one besides those that say what is "
                      "run, and those of --per");
   }
   return axes;
 }
 
-std::string pareto_text(const Sweep& sweep, const SweepStore& store, const std::vector<std::size_t>& points,
+std::string pareto_text(const Plan& plan, const SqliteStore& store, const std::vector<std::size_t>& points,
                         const std::vector<Objective>& objectives, const std::vector<std::size_t>& per) {
-  const std::vector<std::size_t> axes = compared_axes(sweep, per);
+  const std::vector<std::size_t> axes = compared_axes(plan, per);
   std::string text;
-  for (const Candidate& group : candidates_of(sweep, per, points)) {
-    if (!per.empty()) text += name_of(sweep, per, group.values) + "\n";
-    text += front_text(sweep, store, group, objectives, axes) + "\n";
+  for (const Candidate& group : candidates_of(plan, per, points)) {
+    if (!per.empty()) text += name_of(plan, per, group.values) + "\n";
+    text += front_text(plan, store, group, objectives, axes) + "\n";
   }
   return text;
 }

@@ -11,8 +11,8 @@
 //
 // and views: result (a row per point: its sweep and its run), measurement (sweep, point, metric, value:
 // long), total (run, kind, sum, least, most, instances).
-#ifndef WEFT_SC_MAIN_SWEEP_SWEEP_STORE_H
-#define WEFT_SC_MAIN_SWEEP_SWEEP_STORE_H
+#ifndef WEFT_SC_MAIN_SQLITE_STORE_H
+#define WEFT_SC_MAIN_SQLITE_STORE_H
 
 #include <cstdint>
 #include <memory>
@@ -23,8 +23,9 @@
 #include <utility>
 #include <vector>
 
+#include "sc_main/plan.h"
 #include "sc_main/processes.h"
-#include "sc_main/sweep/sweep_plan.h"
+#include "sc_main/run_store.h"
 
 namespace SQLite {  // NOLINT(readability-identifier-naming): the library's name
 class Database;
@@ -34,7 +35,7 @@ namespace weft::cli {
 
 // How a run ended, in words of the store: "done", "wrong" (results), "refused", "fault" (or hang), "killed"
 // (by a signal), "time", "memory" (limits).
-struct SweepResult {
+struct StoredRun {
   std::string state, reason;  // reason: what the run said; empty if done
   JobEnd end;
   std::string bound_by;
@@ -46,29 +47,36 @@ std::vector<std::pair<std::string, double>> metrics_of(const nlohmann::ordered_j
 // "sm3.memory.l1d.hits" -> "sm*.memory.l1d.hits", as `weft list statistics` names them.
 std::string kind_of_metric(const std::string& name);
 
-class SweepStore {
+class SqliteStore : public RunStore {
  public:
-  // Opens the file, or makes it. Throws InputError if it is another database, or cannot be written.
-  explicit SweepStore(const std::string& file);
-  ~SweepStore();
-  SweepStore(const SweepStore&) = delete;
-  SweepStore& operator=(const SweepStore&) = delete;
+  // Opens the file, or makes it. Runs write to FILE.runs/ID, and if `keep` that folder stays when the
+  // database has their results. Throws InputError if the file is another database, or cannot be written.
+  explicit SqliteStore(const std::string& file, bool keep = false);
+  ~SqliteStore() override;
+
+  std::optional<RunEnd> end_of(const Run& run) const override;
+  std::optional<double> seconds_of(const Run& run) const override;
+  std::string what_counts() const override { return "build, configuration and program"; }
+  std::string folder() const override { return folder_; }
+  std::string folder_of(const Run& run) const override { return folder_ + "/" + run.id; }
+  bool keeps_folders() const override { return keep_; }
+  void begins(const Run& run) override;
+  RunEnd take(const Run& run, const Job& job, const JobEnd& end) override;
+  void abandon(const Run& run) override;
 
   // The state of a run; nothing: it is not there.
   std::optional<std::string> state_of(const std::string& id) const;
-  // How it ended, in words of SweepResult; nothing: it is not there.
+  // How it ended, in words of StoredRun; nothing: it is not there.
   struct End {
     std::string state, reason;
   };
-  std::optional<End> end_of(const std::string& id) const;
-  // Mean CPU seconds of the runs of this program, size and machine file that are there.
-  std::optional<double> seconds_like(const SweepRun& run) const;
+  std::optional<End> ended(const std::string& id) const;
   // The points of a sweep, or these of them, in place of those of that name that are there. Points are
   // numbered as in the sweep, from 1.
-  void describe(const Sweep& sweep);
-  void describe(const Sweep& sweep, const std::vector<std::size_t>& points);
+  void describe(const Plan& plan);
+  void describe(const Plan& plan, const std::vector<std::size_t>& points);
   // A run, in place of the one that is there.
-  void record(const SweepRun& run, const SweepResult& result);
+  void record(const Run& run, const StoredRun& result);
 
   // A number of a run; nothing: the run is not there, or did not come to it.
   std::optional<double> value_of(const std::string& run, const std::string& metric) const;
@@ -89,6 +97,8 @@ class SweepStore {
   // The number of a metric, which is a run's so many-th.
   std::int64_t metric(const std::string& name, std::size_t place);
 
+  const std::string folder_;
+  const bool keep_;
   const std::unique_ptr<SQLite::Database> database_;
   const std::unique_ptr<Statements> statements_;
   std::unordered_map<std::string, std::int64_t> metrics_;

@@ -1,14 +1,15 @@
 // The Pareto front of a sweep's candidates, in metrics of its store.
-#ifndef WEFT_SC_MAIN_SWEEP_SWEEP_PARETO_H
-#define WEFT_SC_MAIN_SWEEP_SWEEP_PARETO_H
+#ifndef WEFT_SC_MAIN_PLAN_PARETO_H
+#define WEFT_SC_MAIN_PLAN_PARETO_H
 
 #include <cstddef>
 #include <string>
 #include <vector>
 
-#include "sc_main/sweep/candidates.h"
-#include "sc_main/sweep/sweep_plan.h"
-#include "sc_main/sweep/sweep_store.h"
+#include "sc_main/candidates.h"
+#include "sc_main/plan.h"
+#include "sc_main/scores.h"
+#include "sc_main/sqlite_store.h"
 
 namespace weft::cli {
 
@@ -21,16 +22,16 @@ struct Objective {
 std::vector<Objective> read_objectives(const std::string& text);
 
 // Numbers of axes, "workload,size". Throws InputError.
-std::vector<std::size_t> axes_named(const Sweep& sweep, const std::string& text);
+std::vector<std::size_t> axes_named(const Plan& plan, const std::string& text);
 
 // Axes whose combinations are compared: those that are neither in `per` nor say what is run (work_axes, or
 // rungs and means of a halving). Throws InputError if none is left.
-std::vector<std::size_t> compared_axes(const Sweep& sweep, const std::vector<std::size_t>& per);
+std::vector<std::size_t> compared_axes(const Plan& plan, const std::vector<std::size_t>& per);
 
 // A table of the candidates at `points`, for each combination of the values of the axes `per`: geometric
 // means over what is run, over those of the first candidate that has all; and which of them is on the front,
 // or which one on it is as good in all objectives and better in one.
-std::string pareto_text(const Sweep& sweep, const SweepStore& store, const std::vector<std::size_t>& points,
+std::string pareto_text(const Plan& plan, const SqliteStore& store, const std::vector<std::size_t>& points,
                         const std::vector<Objective>& objectives, const std::vector<std::size_t>& per);
 
 }  // namespace weft::cli

@@ -1,4 +1,4 @@
-#include "sc_main/sweep/slurm.h"
+#include "sc_main/slurm.h"
 
 #include <unistd.h>
 
@@ -48,7 +48,7 @@ struct Reply {
 Reply ask(const std::string& command) {
   Reply reply;
   FILE* const pipe = popen((command + " 2>&1").c_str(), "r");  // NOLINT(cert-env33-c): the user's sbatch
-  if (pipe == nullptr) throw InputError("weft sweep", "no process can be started for: " + command);
+  if (pipe == nullptr) throw InputError("weft", "no process can be started for: " + command);
   std::array<char, 4096> part{};
   while (std::fgets(part.data(), static_cast<int>(part.size()), pipe) != nullptr) reply.text += part.data();
   const int status = pclose(pipe);
@@ -186,7 +186,7 @@ class Arrays {
     // "12345" or "12345;cluster"
     const std::string array = reply.text.substr(0, reply.text.find(';'));
     if (reply.code != 0 || array.empty() || array.find_first_not_of("0123456789") != std::string::npos)
-      throw InputError("weft sweep", "sbatch: found '" + reply.text + "'; allowed: the number of a job");
+      throw InputError("--engine slurm", "sbatch: found '" + reply.text + "'; allowed: the number of a job");
     arrays_.emplace_back(array, std::move(numbers));
     ordered_json names = ordered_json::array();
     for (const auto& one : arrays_) names.push_back(one.first);
@@ -211,11 +211,19 @@ void run_by_slurm(const std::vector<Job>& jobs, const SlurmOptions& options,
   Arrays arrays(jobs, options);
   arrays.cancel_old();
   std::set<std::size_t> open;
+  // The file of an end is for a process that did not live to see it, and must not count for a later one.
+  const auto finish = [&](std::size_t job, const JobEnd& end) {
+    ended(job, end);
+    std::error_code none;
+    std::filesystem::remove(end_file(jobs[job]), none);
+  };
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    if (const auto end = end_of(jobs[i])) {
-      ended(i, *end);
+    if (const auto end = options.fresh ? std::nullopt : end_of(jobs[i])) {
+      finish(i, *end);
     } else {
       starts(i);
+      std::error_code none;
+      std::filesystem::remove(end_file(jobs[i]), none);
       open.insert(i);
     }
   }
@@ -229,7 +237,7 @@ void run_by_slurm(const std::vector<Job>& jobs, const SlurmOptions& options,
       const auto end = end_of(jobs[i]);
       if (!end.has_value()) continue;
       open.erase(i);
-      ended(i, *end);
+      finish(i, *end);
     }
     if (Clock::now() - looked < kLookAtQueue) continue;
     looked = Clock::now();
