@@ -8,9 +8,9 @@
 #include <string>
 #include <utility>
 
-#include "sc_main/instruction_lines.h"
 #include "sc_main/options.h"
-#include "sc_main/table.h"
+#include "study/page/instruction_lines.h"
+#include "study/terminal/table.h"
 #include "weft/common/error.h"
 
 namespace weft::cli {

@@ -6,14 +6,14 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "sc_main/area_printed.h"
-#include "sc_main/machine_area.h"
 #include "sc_main/options.h"
-#include "sc_main/report.h"
-#include "sc_main/reproduce_experiment.h"
-#include "sc_main/reproduce_page.h"
-#include "sc_main/results_folder.h"
-#include "sc_main/variant.h"
+#include "study/judge/experiment.h"
+#include "study/page/area_printed.h"
+#include "study/page/page.h"
+#include "study/plan/variant.h"
+#include "study/run/results_folder.h"
+#include "study/session/machine_area.h"
+#include "study/session/outcome.h"
 #include "weft/common/error.h"
 
 namespace weft::cli {

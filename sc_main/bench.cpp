@@ -9,10 +9,10 @@
 #include <nlohmann/json.hpp>
 
 #include "sc_main/options.h"
-#include "sc_main/processes.h"
-#include "sc_main/progress.h"
-#include "sc_main/session.h"
-#include "sc_main/table.h"
+#include "study/run/processes.h"
+#include "study/session/session.h"
+#include "study/terminal/progress.h"
+#include "study/terminal/table.h"
 
 namespace weft::cli {
 namespace {

@@ -10,9 +10,9 @@
 
 #include "execute/kernel.h"
 #include "sc_main/options.h"
-#include "sc_main/session.h"
-#include "sc_main/table.h"
 #include "sm/instruction_profile.h"
+#include "study/session/session.h"
+#include "study/terminal/table.h"
 
 namespace weft::cli {
 namespace {

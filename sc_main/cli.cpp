@@ -10,10 +10,10 @@
 #include <iostream>
 #include <system_error>
 
-#include "sc_main/processes.h"
-#include "sc_main/progress.h"
-#include "sc_main/table.h"
-#include "sc_main/version.h"
+#include "study/run/processes.h"
+#include "study/session/version.h"
+#include "study/terminal/progress.h"
+#include "study/terminal/table.h"
 
 namespace weft::cli {
 namespace {

@@ -6,14 +6,17 @@
 #ifndef WEFT_SC_MAIN_CLI_H
 #define WEFT_SC_MAIN_CLI_H
 
-#include <string>
 #include <vector>
 
+#include "study/terminal/words.h"
 #include "weft/common/error.h"
+
+namespace weft::study {}
 
 namespace weft::cli {
 
-using Words = std::vector<std::string>;
+// A command reads options and hands over to the study: the names of both are used together.
+using namespace study;  // NOLINT(google-build-using-namespace)
 
 int main(int argc, char** argv);
 

@@ -8,15 +8,15 @@
 #include <utility>
 
 #include "common/output_files.h"
-#include "sc_main/comparison.h"
 #include "sc_main/engine_options.h"
-#include "sc_main/executor.h"
-#include "sc_main/folder_store.h"
-#include "sc_main/interrupt.h"
 #include "sc_main/options.h"
-#include "sc_main/report.h"
-#include "sc_main/results_folder.h"
-#include "sc_main/variant.h"
+#include "study/judge/comparison.h"
+#include "study/plan/variant.h"
+#include "study/run/executor.h"
+#include "study/run/folder_store.h"
+#include "study/run/results_folder.h"
+#include "study/session/interrupt.h"
+#include "study/session/outcome.h"
 #include "weft/warp_formation/scheme.h"
 #include "workloads/workload.h"
 

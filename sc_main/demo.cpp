@@ -9,11 +9,11 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "sc_main/comparison.h"
 #include "sc_main/options.h"
-#include "sc_main/processes.h"
-#include "sc_main/report.h"
-#include "sc_main/session.h"
+#include "study/judge/comparison.h"
+#include "study/run/processes.h"
+#include "study/session/outcome.h"
+#include "study/session/session.h"
 
 namespace weft::cli {
 namespace {

@@ -9,9 +9,9 @@
 
 #include "common/input_file.h"
 #include "platform/energy_machine.h"
-#include "sc_main/energy_results.h"
 #include "sc_main/options.h"
-#include "sc_main/table.h"
+#include "study/session/energy_results.h"
+#include "study/terminal/table.h"
 #include "weft/common/error.h"
 
 namespace weft::cli {

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "sc_main/executor.h"
 #include "sc_main/options.h"
+#include "study/run/executor.h"
 
 namespace weft::cli {
 

@@ -13,9 +13,9 @@
 #include "common/config_writer.h"
 #include "platform/soc/soc_config.h"
 #include "sc_main/options.h"
-#include "sc_main/report.h"
-#include "sc_main/session.h"
-#include "sc_main/table.h"
+#include "study/session/outcome.h"
+#include "study/session/session.h"
+#include "study/terminal/table.h"
 #include "weft/warp_formation/scheme.h"
 #include "workloads/workload.h"
 

@@ -10,7 +10,7 @@
 #include <stdexcept>
 
 #include "sc_main/options.h"
-#include "sc_main/version.h"
+#include "study/session/version.h"
 
 namespace weft::cli {
 namespace {

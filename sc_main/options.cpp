@@ -3,6 +3,7 @@
 #include <iostream>
 #include <sstream>
 
+#include "sc_main/observe_options.h"
 #include "weft/warp_formation/plugins.h"
 
 namespace weft::cli {

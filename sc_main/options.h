@@ -20,7 +20,7 @@
 
 #include "common/number.h"
 #include "sc_main/cli.h"
-#include "sc_main/session.h"
+#include "study/session/session.h"
 #include "weft/dispatch/launch.h"
 
 namespace weft::cli {

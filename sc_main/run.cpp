@@ -3,9 +3,9 @@
 
 #include "common/output_files.h"
 #include "sc_main/options.h"
-#include "sc_main/raw_argument.h"
-#include "sc_main/scalar_reference.h"
-#include "sc_main/session.h"
+#include "study/run/scalar_reference.h"
+#include "study/session/raw_argument.h"
+#include "study/session/session.h"
 #include "workloads/host.h"
 
 namespace weft::cli {

@@ -9,14 +9,15 @@
 
 #include "common/config_writer.h"
 #include "common/output_files.h"
-#include "sc_main/interrupt.h"
-#include "sc_main/log_stream.h"
+#include "sc_main/observe_options.h"
 #include "sc_main/options.h"
-#include "sc_main/report.h"
-#include "sc_main/table.h"
-#include "sc_main/timeline.h"
-#include "sc_main/trace.h"
-#include "sc_main/transactions.h"
+#include "study/session/interrupt.h"
+#include "study/session/log_stream.h"
+#include "study/session/outcome.h"
+#include "study/session/timeline.h"
+#include "study/session/trace.h"
+#include "study/session/transactions.h"
+#include "study/terminal/table.h"
 #include "weft/warp_formation/plugins.h"
 
 namespace weft::cli {

@@ -16,7 +16,7 @@
 #include "common/open_file.h"
 #include "weft/common/error.h"
 
-namespace weft::cli {
+namespace weft {
 namespace {
 
 namespace fs = std::filesystem;
@@ -348,4 +348,4 @@ int open_output(const std::string& path) {
   return file;
 }
 
-}  // namespace weft::cli
+}  // namespace weft

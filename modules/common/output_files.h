@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace weft::cli {
+namespace weft {
 
 // A file of a set, in the set's folder. `absent`: this run has none, and one that is there is of another run
 // and goes.
@@ -56,6 +56,6 @@ int open_output(const std::string& path);
 // All of the text; 0, or the system's reason.
 int write_all(int descriptor, std::string_view text);
 
-}  // namespace weft::cli
+}  // namespace weft
 
 #endif

@@ -18,9 +18,6 @@ namespace weft::end_to_end::files_test {
 namespace {
 
 namespace fs = std::filesystem;
-using cli::replace_file;
-using cli::save_file;
-using cli::save_files;
 using testing::AllOf;
 using testing::EndsWith;
 using testing::HasSubstr;
@@ -187,7 +184,7 @@ TEST(Files, OfASetAreOfOneSetWhereTheLastOneIs) {
     EXPECT_EQ(folder.text("b"), folder.text("c"));
   }
   EXPECT_GT(whole, 10u);
-  cli::remove_drafts(folder.path());
+  remove_drafts(folder.path());
   EXPECT_LE(Folder::names_of(folder.path()).size(), 3u);
 }
 

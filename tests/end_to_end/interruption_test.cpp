@@ -13,7 +13,6 @@
 namespace weft::end_to_end::interruption_test {
 namespace {
 
-using cli::make_folder;
 using ::testing::HasSubstr;
 using ::testing::Not;
 

@@ -9,7 +9,7 @@
 #include "common/config_document.h"
 #include "common/config_reader.h"
 #include "fuzz/require.h"
-#include "sc_main/raw_argument.h"
+#include "study/session/raw_argument.h"
 #include "weft/common/error.h"
 #include "weft/platform/gpu_config.h"
 
@@ -46,7 +46,7 @@ bool is_left_out(const std::string& text) {
 
 void check_argument(const std::string& text) {
   if (is_left_out(text)) return;
-  const cli::RawArgument argument = cli::parse_argument("--arg", text);
+  const study::RawArgument argument = study::parse_argument("--arg", text);
   fuzz::require(argument.buffer ? argument.buffer->bytes != 0 : !argument.value.empty(),
                 "an argument of no bytes");
 }

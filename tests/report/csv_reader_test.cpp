@@ -1,11 +1,11 @@
-#include "sc_main/csv_reader.h"
+#include "study/session/csv_reader.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "weft/common/error.h"
 
-namespace weft::cli::csv_reader_test {
+namespace weft::study::csv_reader_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -47,4 +47,4 @@ TEST(CsvReader, SaysWhereSomethingIsWrong) {
 }
 
 }  // namespace
-}  // namespace weft::cli::csv_reader_test
+}  // namespace weft::study::csv_reader_test

@@ -1,5 +1,5 @@
 // What a kernel's instructions say of lines and branches, on kernels small enough to be worked out by hand.
-#include "sc_main/instruction_lines.h"
+#include "study/page/instruction_lines.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace weft::cli::instruction_lines_test {
+namespace weft::study::instruction_lines_test {
 namespace {
 
 // `threads` of `places`, in one issue per 32 places.
@@ -124,4 +124,4 @@ TEST(Lines, KnowTheirLargestStall) {
 }
 
 }  // namespace
-}  // namespace weft::cli::instruction_lines_test
+}  // namespace weft::study::instruction_lines_test

@@ -1,4 +1,4 @@
-#include "sc_main/report_html.h"
+#include "study/page/report_html.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "sc_main/report_model.h"
+#include "study/page/report_model.h"
 
-namespace weft::cli::report_html_test {
+namespace weft::study::report_html_test {
 namespace {
 
 using nlohmann::ordered_json;
@@ -45,4 +45,4 @@ TEST(ConfigDifferences, AreOnlyWhatDiffers) {
 }
 
 }  // namespace
-}  // namespace weft::cli::report_html_test
+}  // namespace weft::study::report_html_test

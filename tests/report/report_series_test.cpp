@@ -1,4 +1,4 @@
-#include "sc_main/report_series.h"
+#include "study/page/report_series.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "folder.h"
 
-namespace weft::cli::report_series_test {
+namespace weft::study::report_series_test {
 namespace {
 
 using nlohmann::ordered_json;
@@ -51,4 +51,4 @@ TEST(Series, AverageThePower) {
 }
 
 }  // namespace
-}  // namespace weft::cli::report_series_test
+}  // namespace weft::study::report_series_test

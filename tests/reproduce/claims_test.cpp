@@ -1,4 +1,6 @@
 // Claims, their causes, and the rules of verdicts.
+#include "study/judge/claims.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,10 +13,9 @@
 
 #include "folder.h"
 #include "papers.h"
-#include "sc_main/reproduce_claims.h"
-#include "sc_main/reproduce_verdict.h"
+#include "study/judge/verdict.h"
 
-namespace weft::cli::reproduce_test {
+namespace weft::study::reproduce_test {
 namespace {
 
 using ::testing::AllOf;
@@ -211,4 +212,4 @@ TEST(Verdict, OfOrdersBestsAndSeries) {
 }
 
 }  // namespace
-}  // namespace weft::cli::reproduce_test
+}  // namespace weft::study::reproduce_test

@@ -1,4 +1,6 @@
 // Figures of an experiment: which numbers stand where, and what of them the paper prints.
+#include "study/judge/figures.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,14 +10,13 @@
 #include <vector>
 
 #include "folder.h"
-#include "sc_main/reproduce_claims.h"
-#include "sc_main/reproduce_drawing.h"
-#include "sc_main/reproduce_experiment.h"
-#include "sc_main/reproduce_figures.h"
-#include "sc_main/reproduce_results.h"
+#include "study/judge/claims.h"
+#include "study/judge/experiment.h"
+#include "study/judge/results.h"
+#include "study/page/drawing.h"
 #include "weft/common/error.h"
 
-namespace weft::cli::figures_test {
+namespace weft::study::figures_test {
 namespace {
 
 using nlohmann::json;
@@ -299,4 +300,4 @@ TEST(Figures, AreOnThePageWithOrWithoutPictures) {
 }
 
 }  // namespace
-}  // namespace weft::cli::figures_test
+}  // namespace weft::study::figures_test

@@ -5,10 +5,10 @@
 #include <functional>
 #include <string>
 
-#include "sc_main/reproduce_claims.h"
+#include "study/judge/claims.h"
 #include "weft/common/error.h"
 
-namespace weft::cli::reproduce_test {
+namespace weft::study::reproduce_test {
 
 inline const std::string kFolder = WEFT_EXPERIMENTS;
 
@@ -26,6 +26,6 @@ inline std::string message_of(const std::function<void()>& action) {
   return "no error";
 }
 
-}  // namespace weft::cli::reproduce_test
+}  // namespace weft::study::reproduce_test
 
 #endif

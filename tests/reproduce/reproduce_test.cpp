@@ -12,18 +12,18 @@
 
 #include "folder.h"
 #include "papers.h"
-#include "sc_main/pareto.h"
-#include "sc_main/reproduce_energy.h"
-#include "sc_main/reproduce_experiment.h"
-#include "sc_main/reproduce_groups.h"
-#include "sc_main/reproduce_json.h"
-#include "sc_main/reproduce_launches.h"
-#include "sc_main/reproduce_page.h"
-#include "sc_main/reproduce_results.h"
-#include "sc_main/reproduce_value.h"
+#include "study/judge/experiment.h"
+#include "study/judge/groups.h"
+#include "study/judge/kernel_launches.h"
+#include "study/judge/other_prices.h"
+#include "study/judge/pareto.h"
+#include "study/judge/results.h"
+#include "study/judge/value.h"
+#include "study/page/page.h"
+#include "study/plan/place.h"
 #include "weft/platform/gpu_config.h"
 
-namespace weft::cli::reproduce_test {
+namespace weft::study::reproduce_test {
 namespace {
 
 using ::testing::AllOf;
@@ -367,4 +367,4 @@ TEST(Page, IsMarkdownOrPlain) {
 }
 
 }  // namespace
-}  // namespace weft::cli::reproduce_test
+}  // namespace weft::study::reproduce_test

@@ -1,5 +1,5 @@
 // Searches by successive halving, on stores of runs that were never done.
-#include "sc_main/halving.h"
+#include "study/judge/halving.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 #include "refusals.h"
 #include "weft/common/error.h"
 
-namespace weft::cli::halving_test {
+namespace weft::study::halving_test {
 namespace {
 
 using sweep_test::message_of;
@@ -319,4 +319,4 @@ TEST(Halving, MistakesAreAnsweredWithTheirPlace) {
 }
 
 }  // namespace
-}  // namespace weft::cli::halving_test
+}  // namespace weft::study::halving_test

@@ -1,5 +1,5 @@
 // Pareto fronts of random numbers, beside the definition; and those of a sweep's candidates.
-#include "sc_main/pareto_front.h"
+#include "study/judge/pareto_front.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,10 +14,10 @@
 
 #include "folder.h"
 #include "refusals.h"
-#include "sc_main/plan_pareto.h"
+#include "study/judge/plan_pareto.h"
 #include "weft/common/error.h"
 
-namespace weft::cli::pareto_front_test {
+namespace weft::study::pareto_front_test {
 namespace {
 
 using sweep_test::message_of;
@@ -149,4 +149,4 @@ TEST(SweepPareto, MistakesAreAnswered) {
 }
 
 }  // namespace
-}  // namespace weft::cli::pareto_front_test
+}  // namespace weft::study::pareto_front_test

@@ -6,10 +6,10 @@
 #include <string>
 
 #include "folder.h"
-#include "sc_main/plan_file.h"
+#include "study/plan/plan_file.h"
 #include "weft/common/error.h"
 
-namespace weft::cli::sweep_test {
+namespace weft::study::sweep_test {
 
 inline std::string message_of(const std::function<void()>& action) {
   try {
@@ -26,6 +26,6 @@ inline std::string refusal(const std::string& text) {
   return message_of([&] { plan_of_file(folder.write("s.json", text)); });
 }
 
-}  // namespace weft::cli::sweep_test
+}  // namespace weft::study::sweep_test
 
 #endif

@@ -12,14 +12,14 @@
 
 #include "folder.h"
 #include "refusals.h"
-#include "sc_main/csv_reader.h"
-#include "sc_main/experiment_plan.h"
-#include "sc_main/plan_file.h"
-#include "sc_main/screening_design.h"
-#include "sc_main/sqlite_store.h"
+#include "study/judge/experiment_plan.h"
+#include "study/plan/plan_file.h"
+#include "study/plan/screening_design.h"
+#include "study/run/sqlite_store.h"
+#include "study/session/csv_reader.h"
 #include "weft/common/error.h"
 
-namespace weft::cli::sweep_test {
+namespace weft::study::sweep_test {
 namespace {
 
 using test::Folder;
@@ -349,4 +349,4 @@ TEST(SweepStoreFile, MetricsArePathsOfNumbers) {
 }
 
 }  // namespace
-}  // namespace weft::cli::sweep_test
+}  // namespace weft::study::sweep_test

@@ -1,9 +1,9 @@
 // What is said of progress, in numbers.
-#include "sc_main/progress.h"
+#include "study/terminal/progress.h"
 
 #include <gtest/gtest.h>
 
-namespace weft::cli::progress_test {
+namespace weft::study::progress_test {
 namespace {
 
 TEST(Progress, TimeIsRoundedToWhatMatters) {
@@ -23,4 +23,4 @@ TEST(Progress, TimeLeftIsThatOfTheRestAtTheSameSpeed) {
 }
 
 }  // namespace
-}  // namespace weft::cli::progress_test
+}  // namespace weft::study::progress_test

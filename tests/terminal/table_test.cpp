@@ -1,12 +1,12 @@
 // Tables for people: widths, alignment, parts.
-#include "sc_main/table.h"
+#include "study/terminal/table.h"
 
 #include <gtest/gtest.h>
 
 #include <sstream>
 #include <stdexcept>
 
-namespace weft::cli::table_test {
+namespace weft::study::table_test {
 namespace {
 
 TEST(TextTable, AlignsByColumnsOfTheDisplayNotBytes) {
@@ -84,4 +84,4 @@ TEST(Label, IsPaddedWithItsIndent) {
 }
 
 }  // namespace
-}  // namespace weft::cli::table_test
+}  // namespace weft::study::table_test

@@ -271,7 +271,7 @@ std::string Profile::write(const std::string& folder, Context& context, runtime:
   const bool no_instructions = instructions.empty();
   std::string samples = gpu.samples(), power = gpu.power(), launches = gpu.launches();
   const bool no_samples = samples.empty(), no_power = power.empty(), no_launches = launches.empty();
-  return cli::save_files(folder, {{"config.json", text(effective_config(context.config()))},
+  return save_files(folder, {{"config.json", text(effective_config(context.config()))},
                                   {"summary.txt", summary()},
                                   {"samples.csv", std::move(samples), no_samples},
                                   {"power.csv", std::move(power), no_power},

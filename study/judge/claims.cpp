@@ -1,0 +1,159 @@
+#include "study/judge/claims.h"
+
+#include <algorithm>
+#include <set>
+
+#include "common/config_document.h"
+#include "study/plan/place.h"
+#include "weft/common/error.h"
+
+namespace weft::study {
+namespace {
+
+const std::vector<std::pair<std::string, ClaimType>>& types() {
+  static const std::vector<std::pair<std::string, ClaimType>> list{
+      {"ratio", ClaimType::kRatio},     {"change", ClaimType::kChange}, {"share", ClaimType::kShare},
+      {"count", ClaimType::kCount},     {"amount", ClaimType::kAmount}, {"maximum", ClaimType::kMaximum},
+      {"minimum", ClaimType::kMinimum}, {"bound", ClaimType::kBound},   {"range", ClaimType::kRange},
+      {"order", ClaimType::kOrder},     {"best", ClaimType::kBest},     {"series", ClaimType::kSeries}};
+  return list;
+}
+
+// Types of one value by which extremes and series are judged.
+const std::vector<std::string> kSingle{"ratio", "share", "count", "amount"};
+
+ClaimType type_of(const Place& place, const std::vector<std::string>& allowed) {
+  const std::string name = place.one_of(allowed);
+  return std::find_if(types().begin(), types().end(), [&](const auto& type) { return type.first == name; })
+      ->second;
+}
+
+std::vector<std::string> type_names() {
+  std::vector<std::string> names;
+  for (const auto& [name, type] : types()) names.push_back(name);
+  return names;
+}
+
+Rules read_rules(const Place& place) {
+  place.keys({"numbers", "verdicts", "causes", "depends_on_unprinted", "types"});
+  Rules rules;
+  const std::vector<std::pair<std::string, double*>> numbers{{"third", &rules.third},
+                                                             {"small_effect", &rules.small_effect},
+                                                             {"least_effect", &rules.least_effect},
+                                                             {"share_points", &rules.share_points},
+                                                             {"count", &rules.count},
+                                                             {"count_trend", &rules.count_trend},
+                                                             {"near_best", &rules.near_best},
+                                                             {"series", &rules.series},
+                                                             {"series_rank", &rules.series_rank}};
+  std::vector<std::string> names;
+  for (const auto& [name, target] : numbers) names.push_back(name);
+  place.at("numbers").keys(names);
+  for (const auto& [name, target] : numbers) {
+    const Place at = place.at("numbers").at(name);
+    *target = at.number();
+    if (*target <= 0 || *target >= 1) at.refuse("a number between 0 and 1");
+  }
+  place.at("types").keys(type_names());
+  for (const auto& [name, rule] : place.at("types").members()) {
+    rule.keys({"reproduced", "same_trend"});
+    for (const char* key : {"reproduced", "same_trend"}) rule.at(key).text();
+  }
+  return rules;
+}
+
+void read_printed(const Place& printed, Claim& claim) {
+  switch (claim.type) {
+    case ClaimType::kRange: {
+      const auto ends = printed.items();
+      if (ends.size() != 2) printed.refuse("the two ends of a range");
+      claim.low = ends[0].number();
+      claim.high = ends[1].number();
+      if (claim.low > claim.high) printed.refuse("the lower end first");
+      break;
+    }
+    case ClaimType::kOrder:
+      for (const Place& pair : printed.items()) {
+        const auto names = pair.texts();
+        if (names.size() != 2) pair.refuse("two names, the higher one first");
+        claim.above.emplace_back(names[0], names[1]);
+      }
+      break;
+    case ClaimType::kBest:
+      claim.best = printed.texts();
+      break;
+    case ClaimType::kSeries:
+      for (const auto& [name, value] : printed.members()) claim.series[name] = value.number();
+      break;
+    default:
+      claim.number = printed.number();
+  }
+}
+
+Claim read_claim(const Place& place, const Claims& claims) {
+  place.keys({"id", "paper", "place", "type", "printed", "as_printed", "statement"},
+             {"of", "relation", "program", "note"});
+  Claim claim;
+  claim.id = place.at("id").text();
+  std::vector<std::string> papers;
+  for (const auto& [paper, title] : claims.papers) papers.push_back(paper);
+  claim.paper = place.at("paper").one_of(papers);
+  claim.place = place.at("place").text();
+  claim.type = type_of(place.at("type"), type_names());
+  claim.as_printed = place.at("as_printed").text();
+  claim.statement = place.at("statement").text();
+  claim.program = place.text_of("program");
+  claim.note = place.text_of("note");
+  const auto needs = [&](const char* key, bool wanted) {
+    if (place.has(key) == wanted) return;
+    throw InputError(place.where(), std::string("'") + key + (wanted ? "' is missing" : "' has no meaning") +
+                                        " for the type '" + place.at("type").text() + "'");
+  };
+  const bool extreme = claim.type == ClaimType::kMaximum || claim.type == ClaimType::kMinimum;
+  needs("of", extreme || claim.type == ClaimType::kSeries);
+  needs("relation", claim.type == ClaimType::kBound);
+  if (place.has("of")) claim.of = type_of(place.at("of"), kSingle);
+  if (place.has("relation")) claim.relation = place.at("relation").one_of({"below", "at most", "at least"});
+  read_printed(place.at("printed"), claim);
+  return claim;
+}
+
+}  // namespace
+
+const Claim* Claims::find(const std::string& id) const {
+  const auto found =
+      std::find_if(list.begin(), list.end(), [&](const Claim& claim) { return claim.id == id; });
+  return found == list.end() ? nullptr : &*found;
+}
+
+Claims read_claims(const std::string& file) {
+  const nlohmann::json document = config::read_file(file);
+  const Place place(document, file);
+  place.keys({"papers", "rules", "claims"});
+  Claims claims;
+  for (const auto& [paper, title] : place.at("papers").members()) claims.papers[paper] = title.text();
+  claims.rules = read_rules(place.at("rules"));
+  std::set<std::string> ids;
+  for (const Place& item : place.at("claims").items()) {
+    claims.list.push_back(read_claim(item, claims));
+    const std::string& id = claims.list.back().id;
+    if (!ids.insert(id).second) throw InputError(item.where(), "the ID '" + id + "' stands there twice");
+  }
+  return claims;
+}
+
+Causes read_causes(const std::string& file, const Claims& claims) {
+  const nlohmann::json document = config::read_file(file);
+  const Place place(document, file);
+  Causes causes;
+  if (document.is_object() && document.empty()) return causes;
+  for (const auto& [id, item] : place.members()) {
+    if (claims.find(id) == nullptr) throw InputError(item.where(), "there is no claim '" + id + "'");
+    item.keys({"cause", "text", "counter", "run"});
+    causes[id] = {item.at("cause").one_of({"mechanism", "machine", "program"}), item.at("text").text(),
+                  item.at("counter").text(), item.at("run").text()};
+  }
+  return causes;
+}
+
+}  // namespace weft::study

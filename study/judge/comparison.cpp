@@ -1,0 +1,332 @@
+#include "study/judge/comparison.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iomanip>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <utility>
+
+#include "common/csv.h"
+#include "common/statistics_sample.h"
+#include "study/judge/pareto.h"
+#include "study/terminal/table.h"
+
+namespace weft::study {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+// Columns stand together by what they are about. kNone: in files only.
+enum class Subject : std::uint8_t { kNone, kTime, kThreads, kCost };
+
+// A column: its heading, its name in files, the digits that the table shows, the value in a row, and what the
+// legend says.
+struct Column {
+  const char* heading;
+  const char* name;
+  Subject subject;
+  int digits;
+  std::optional<double> (*value)(const Measures& m);
+  const char* legend;
+};
+
+template <auto Member>
+std::optional<double> member(const Measures& m) {
+  return std::optional(static_cast<double>(m.*Member));
+}
+template <auto Member>
+std::optional<double> optional_member(const Measures& m) {
+  return m.*Member;
+}
+
+std::optional<double> millijoules(const Measures& m) {
+  return m.joules ? std::optional(*m.joules * 1e3) : std::nullopt;
+}
+std::optional<double> nanojoule_seconds(const Measures& m) {
+  return m.edp ? std::optional(*m.edp * 1e9) : std::nullopt;
+}
+
+const Column kColumns[] = {
+    {"cycles", "cycles", Subject::kTime, 0, member<&Measures::cycles>, "core cycles in which a launch ran"},
+    {"", "thread_instructions", Subject::kNone, 0, member<&Measures::thread_instructions>, ""},
+    {"", "executed_thread_instructions", Subject::kNone, 0, member<&Measures::executed_thread_instructions>,
+     ""},
+    {"IPC", "ipc", Subject::kTime, 2, member<&Measures::ipc>,
+     "instructions of threads issued per core cycle, over all SMs"},
+    {"lanes", "lane_activity", Subject::kThreads, 3, member<&Measures::lane_activity>,
+     "active lanes, of all lanes, over the cycles with an active one"},
+    {"oracle", "oracle_lane_activity", Subject::kThreads, 3, optional_member<&Measures::oracle>,
+     "the most that this could be if threads were regrouped at will"},
+    {"coalesce", "coalescing_rate", Subject::kThreads, 2, member<&Measures::coalescing_rate>,
+     "memory accesses of threads per request that enters the crossbar"},
+    {"stalled", "stalled_share", Subject::kThreads, 3, optional_member<&Measures::stalled>,
+     "of the threads in cycles without an active lane: those that divergence holds back"},
+    {"K", "idle_share_k", Subject::kCost, 3, member<&Measures::idle_share_k>,
+     "1 - beats with an active lane / cycles of schedulers that held threads"},
+    {"idle", "idle_share", Subject::kCost, 3, member<&Measures::idle_share>,
+     "of these cycles: no warp was ready and no beat of an issue was under way"},
+    {"blocked", "idle_share_blocked", Subject::kCost, 3, member<&Measures::idle_share_blocked>,
+     "... or the warps that were ready waited for the load-store unit"},
+    {"depth", "depth_utilisation", Subject::kThreads, 3, member<&Measures::depth_utilisation>,
+     "of the cycles of schedulers that held threads: a lane was active"},
+    {"SIMD eff", "simd_efficiency", Subject::kThreads, 3, member<&Measures::simd_efficiency>,
+     "active threads, of a warp's, in the mean instruction issued"},
+    {"launched", "stalled_of_launched", Subject::kThreads, 3, optional_member<&Measures::stalled_of_launched>,
+     "the stalled threads, of those of resident blocks in all cycles"},
+    {"", "stalled_reconvergence", Subject::kNone, 3, optional_member<&Measures::at_reconvergence>, ""},
+    {"", "stalled_inactive", Subject::kNone, 3, optional_member<&Measures::inactive>, ""},
+    {"barrier", "stalled_barrier", Subject::kThreads, 3, optional_member<&Measures::at_barrier>,
+     "of the threads in cycles without an active lane: those at a barrier of their block"},
+    {"", "storage_bits_per_sm", Subject::kNone, 0, member<&Measures::storage_bits>, ""},
+    {"mJ", "energy_mj", Subject::kCost, 4, millijoules, "energy, with the memory devices"},
+    {"W", "watts", Subject::kCost, 2, optional_member<&Measures::watts>, "mean power"},
+    {"EDP nJs", "edp_njs", Subject::kCost, 4, nanojoule_seconds, "energy x time"},
+    {"mm2/SM", "scheme_mm2_per_sm", Subject::kCost, 4, optional_member<&Measures::scheme_mm2>,
+     "area of the scheme's tables in an SM"},
+    {"", "area_mm2_per_sm", Subject::kNone, 6, optional_member<&Measures::area_mm2>, ""},
+    {"", "ed2p", Subject::kNone, 9, optional_member<&Measures::ed2p>, ""},
+    {"", "bound_busy", Subject::kNone, 3, member<&Measures::bound_busy>, ""},
+    {"CPU s", "cpu_seconds", Subject::kCost, 2, member<&Measures::cpu_seconds>,
+     "of this computer, in the simulation"},
+};
+constexpr const char *kSpeedup = "speed-up", *kBoundBy = "bound by";
+
+}  // namespace
+
+std::string fixed(double value, int digits) {
+  std::ostringstream out;
+  out << std::fixed << std::setprecision(digits) << value;
+  return out.str();
+}
+
+std::vector<std::string> schemes_of(const Comparison& comparison) {
+  std::vector<std::string> names;
+  for (const Row& row : comparison.rows) {
+    if (std::find(names.begin(), names.end(), row.scheme) == names.end()) names.push_back(row.scheme);
+  }
+  return names;
+}
+
+Measures Measures::of(const ordered_json& statistics) {
+  Measures m;
+  m.cycles = statistics.at("cycles").get<std::uint64_t>();
+  m.thread_instructions = statistics.at("thread_instructions").get<std::uint64_t>();
+  m.executed_thread_instructions = statistics.at("executed_thread_instructions").get<std::uint64_t>();
+  m.ipc = statistics.at("ipc").get<double>();
+  m.lane_activity = statistics.at("lane_activity").get<double>();
+  m.simd_efficiency = statistics.at("simd_efficiency").get<double>();
+  m.idle_share = statistics.at("idle_share").get<double>();
+  m.idle_share_blocked = statistics.at("idle_share_blocked").get<double>();
+  m.idle_share_k = statistics.at("idle_share_k").get<double>();
+  m.depth_utilisation = statistics.at("depth_utilisation").get<double>();
+  m.coalescing_rate = statistics.at("coalescing_rate").get<double>();
+  const ordered_json& bound = statistics.at("bound_by");
+  if (!bound.is_null()) {
+    m.bound = bound.at("resource").get<std::string>();
+    m.bound_by = bound.at("short").get<std::string>();
+    m.bound_text = bound.at("text").get<std::string>();
+    m.bound_waits = bound.at("waits").get<std::string>();
+    m.bound_busy = bound.at("busy").get<double>();
+  }
+  m.cpu_seconds = statistics.at("cpu_seconds").get<double>();
+  if (statistics.contains("energy")) {
+    const ordered_json& energy = statistics.at("energy");
+    m.joules = energy.at("joules").get<double>();
+    m.watts = energy.at("watts").get<double>();
+    m.edp = energy.at("edp").get<double>();
+    m.ed2p = energy.at("ed2p").get<double>();
+  }
+
+  if (statistics.contains("area") && !statistics.at("area").is_null()) {
+    const ordered_json& area = statistics.at("area");
+    m.scheme_mm2 = area.at("scheme_mm2_per_sm").get<double>();
+    m.area_mm2 = *m.scheme_mm2 + area.at("registers_mm2_per_sm").get<double>();
+  }
+
+  const statistics::Sample sample(statistics.at("statistics"));
+  const auto ratio = [](double a, double b) { return b == 0 ? 0 : a / b; };
+  if (sample.has({{"sm", 0}, "warp_formation", "storage_bits"})) {
+    m.storage_bits = static_cast<std::uint64_t>(sample.sum({{"sm", 0}, "warp_formation", "storage_bits"}));
+  }
+  if (sample.has({"sm", "oracle"})) {
+    m.oracle = ratio(sample.sum({"sm", "oracle", "executions"}),
+                     sample.sum({"sm", "oracle", "issues"}) * statistics.at("lanes").get<double>());
+  }
+  if (sample.has({"sm", "stalled"})) {
+    const auto of = [&](const char* state) { return sample.sum({"sm", "stalled", state}); };
+    const double threads =
+        of("in_pipeline") + of("ready") + of("barrier") + of("reconvergence") + of("inactive");
+    m.at_barrier = ratio(of("barrier"), threads);
+    m.at_reconvergence = ratio(of("reconvergence"), threads);
+    m.inactive = ratio(of("inactive"), threads);
+    m.stalled = ratio(of("reconvergence") + of("inactive"), threads);
+    m.stalled_of_launched = ratio(of("reconvergence") + of("inactive"), of("launched_thread_cycles"));
+  }
+  return m;
+}
+
+std::optional<double> Comparison::speedup(const Row& row) const {
+  const auto first = std::find_if(rows.begin(), rows.end(),
+                                  [&](const Row& other) { return other.workload == row.workload; });
+  if (!row.measures || first == rows.end() || !first->measures || row.measures->cycles == 0) return {};
+  return static_cast<double>(first->measures->cycles) / static_cast<double>(row.measures->cycles);
+}
+
+std::optional<Comparison::Means> Comparison::means(const std::string& scheme) const {
+  double inverse = 0, logarithm = 0, count = 0;
+  for (const Row& row : rows) {
+    if (row.scheme != scheme) continue;
+    const auto ratio = speedup(row);
+    if (!ratio) return {};
+    inverse += 1 / *ratio;
+    logarithm += std::log(*ratio);
+    ++count;
+  }
+  if (count == 0) return {};
+  return Means{count / inverse, std::exp(logarithm / count)};
+}
+
+namespace {
+
+bool ran(const Row& row) {
+  return row.measures && row.exit_code == 0;
+}
+
+// The columns of a subject in which a row has something.
+std::vector<const Column*> columns_of(const Comparison& comparison, Subject subject) {
+  std::vector<const Column*> columns;
+  for (const Column& column : kColumns) {
+    const bool there = std::any_of(comparison.rows.begin(), comparison.rows.end(), [&](const Row& row) {
+      return ran(row) && column.value(*row.measures).has_value();
+    });
+    if (column.subject == subject && there) columns.push_back(&column);
+  }
+  return columns;
+}
+
+// What the runs came to, by subject. Runs that came to nothing are in the first table, with the reason.
+std::string part(const Comparison& comparison, Subject subject, const std::vector<const Column*>& shown,
+                 const Paint& paint) {
+  const bool first = subject == Subject::kTime;
+  std::vector<TextColumn> columns{{"workload", Align::kLeft}, {"scheme", Align::kLeft}};
+  for (const Column* column : shown) columns.push_back({column->heading});
+  if (first) {
+    columns.push_back({kSpeedup});
+    columns.push_back({kBoundBy, Align::kLeft});
+  }
+  TextTable table(std::move(columns), 2);
+  std::string workload;
+  for (const Row& row : comparison.rows) {
+    if (!first && !ran(row)) continue;
+    std::vector<std::string> cells{row.workload == workload ? "" : row.workload, row.scheme};
+    workload = row.workload;
+    if (!ran(row)) {
+      table.remark(std::move(cells), paint.bad(row.result.substr(0, row.result.find('\n'))));
+      continue;
+    }
+    for (const Column* column : shown) {
+      const auto value = column->value(*row.measures);
+      cells.push_back(value ? fixed(*value, column->digits) : "-");
+    }
+    if (first) {
+      const auto ratio = comparison.speedup(row);
+      cells.push_back(ratio ? fixed(*ratio, 3) : "-");
+      cells.push_back(row.measures->bound_by);
+    }
+    table.row(std::move(cells));
+  }
+  return table.empty() ? "" : table.text(kPageWidth, paint);
+}
+
+std::string means_text(const Comparison& comparison, const Paint& paint) {
+  TextTable means({{"speed-up over", Align::kLeft},
+                   {comparison.rows[0].scheme, Align::kLeft},
+                   {"harmonic"},
+                   {"geometric"}},
+                  2);
+  for (const std::string& scheme : schemes_of(comparison)) {
+    const auto mean = comparison.means(scheme);
+    means.row({"", scheme, mean ? fixed(mean->harmonic, 3) : "-", mean ? fixed(mean->geometric, 3) : "-"});
+  }
+  return means.text(kPageWidth, paint);
+}
+
+}  // namespace
+
+std::string table(const Comparison& comparison, const Paint& paint) {
+  std::string text;
+  TextTable legend({{"", Align::kLeft}, {"", Align::kLeft}}, 1, 2);
+  const auto add = [&](const std::string& more) {
+    text += (text.empty() || more.empty() ? "" : "\n") + more;
+  };
+  for (const Subject subject : {Subject::kTime, Subject::kThreads, Subject::kCost}) {
+    const auto columns = columns_of(comparison, subject);
+    add(part(comparison, subject, columns, paint));
+    for (const Column* column : columns) legend.row({column->heading, column->legend});
+    if (subject != Subject::kTime || columns.empty()) continue;
+    legend.row({kSpeedup, "cycles of the first scheme / cycles of this one"});
+    legend.row({kBoundBy, "the part that limits the run, and how busy it was; latency: none is saturated"});
+  }
+  add(pareto_text(comparison, paint));
+  if (!comparison.rows.empty() && comparison.rows.back().workload != comparison.rows[0].workload)
+    add(means_text(comparison, paint));
+  if (!legend.empty()) add(paint.heading("columns") + "\n" + legend.text());
+  return text;
+}
+
+std::string csv(const Comparison& comparison) {
+  std::ostringstream out;
+  out << "config,workload,size,scheme,exit_code,result";
+  for (const Column& column : kColumns) out << "," << column.name;
+  out << ",speedup,bound_by\n";
+  out << std::setprecision(17);
+  for (const Row& row : comparison.rows) {
+    out << as_cell(comparison.config) << "," << as_cell(row.workload) << "," << as_cell(comparison.size)
+        << "," << as_cell(row.scheme) << "," << row.exit_code << "," << as_cell(row.result);
+    for (const Column& column : kColumns) {
+      out << ",";
+      const auto value = row.measures ? column.value(*row.measures) : std::nullopt;
+      if (value) out << *value;
+    }
+    const auto ratio = comparison.speedup(row);
+    out << ",";
+    if (ratio) out << *ratio;
+    out << "," << (row.measures ? row.measures->bound : "") << "\n";
+  }
+  return out.str();
+}
+
+ordered_json json(const Comparison& comparison) {
+  ordered_json result{
+      {"config", comparison.config}, {"size", comparison.size}, {"runs", ordered_json::array()}};
+  for (const Row& row : comparison.rows) {
+    ordered_json run{{"workload", row.workload},
+                     {"scheme", row.scheme},
+                     {"exit_code", row.exit_code},
+                     {"result", row.result}};
+    for (const Column& column : kColumns) {
+      const auto value = row.measures ? column.value(*row.measures) : std::nullopt;
+      ordered_json& cell = run[column.name];  // null so far
+      if (!value.has_value()) continue;
+      const double number = value.value_or(0);
+      const bool whole = column.digits == 0;  // a count
+      cell = whole ? ordered_json(static_cast<std::uint64_t>(number)) : ordered_json(number);
+    }
+    const auto ratio = comparison.speedup(row);
+    run["bound_by"] = row.measures ? ordered_json(row.measures->bound) : ordered_json(nullptr);
+    run["speedup"] = ratio ? ordered_json(*ratio) : ordered_json(nullptr);
+    result["runs"].push_back(std::move(run));
+  }
+  for (const std::string& scheme : schemes_of(comparison)) {
+    const auto mean = comparison.means(scheme);
+    result["means"][scheme] = mean
+                                  ? ordered_json{{"harmonic", mean->harmonic}, {"geometric", mean->geometric}}
+                                  : ordered_json(nullptr);
+  }
+  result["pareto"] = pareto_json(comparison);
+  return result;
+}
+
+}  // namespace weft::study

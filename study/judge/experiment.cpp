@@ -1,0 +1,386 @@
+#include "study/judge/experiment.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <set>
+
+#include "common/config_document.h"
+#include "common/share_folder.h"
+#include "study/plan/place.h"
+#include "weft/common/error.h"
+#include "weft/ptx/module.h"
+#include "workloads/workload.h"
+
+namespace weft::study {
+namespace {
+
+void must_be_new(std::set<std::string>& names, const std::string& name, const Place& place) {
+  if (!names.insert(name).second) throw InputError(place.where(), "'" + name + "' stands there twice");
+}
+
+void check_override(const Place& place) {
+  const std::string text = place.text();
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) place.refuse("\"path=value\"");
+}
+
+std::vector<std::string> read_overrides(const Place& place) {
+  if (!place.has("set")) return {};
+  for (const Place& item : place.at("set").items()) check_override(item);
+  return place.at("set").texts();
+}
+
+// The kernels of workloads, each read once.
+class Kernels {
+ public:
+  const std::vector<std::string>& of(const workloads::Workload& workload) {
+    const auto [found, fresh] = known_.try_emplace(workload.name());
+    if (fresh) {
+      const workloads::Code code = workload.code();
+      found->second = ptx::parse(code.ptx, code.file).kernels;
+    }
+    return found->second;
+  }
+
+ private:
+  std::map<std::string, std::vector<std::string>> known_;
+};
+
+ExperimentProgram read_program(const Place& place, const std::string& size, Kernels& kernels) {
+  place.keys({"abbr", "workload"}, {"size", "type", "kernel", "set", "seconds"});
+  ExperimentProgram program;
+  program.abbr = place.at("abbr").text();
+  program.workload = place.at("workload").text();
+  program.size = place.text_of("size", size);
+  program.type = place.text_of("type");
+  if (program.size.empty()) throw InputError(place.where(), "'size' is missing, here and for all programs");
+  std::unique_ptr<workloads::Workload> workload;
+  try {
+    workload = workloads::find(program.workload);
+    workloads::values_of(*workload, program.size);
+  } catch (const InputError& error) {
+    throw InputError(place.where(), error.what());
+  }
+  if (place.has("kernel")) program.kernel = place.at("kernel").one_of(kernels.of(*workload));
+  program.overrides = read_overrides(place);
+  if (place.has("seconds")) {
+    program.seconds = place.at("seconds").number();
+    if (*program.seconds < 0) place.at("seconds").refuse("a number of at least 0");
+  }
+  return program;
+}
+
+void read_programs(const Place& place, Experiment& experiment) {
+  const std::string size = place.text_of("size");
+  std::set<std::string> names;
+  Kernels kernels;
+  for (const Place& item : place.at("programs").items()) {
+    experiment.programs.push_back(read_program(item, size, kernels));
+    must_be_new(names, experiment.programs.back().abbr, item);
+  }
+}
+
+void read_classes(const Place& place, Experiment& experiment) {
+  if (!place.has("class")) return;
+  const Place item = place.at("class");
+  item.keys({"measure", "variant", "below", "names"}, {"near", "apart"});
+  std::vector<std::string> measures, variants, programs;
+  for (const auto& measure : experiment.measures) measures.push_back(measure.name);
+  for (const auto& variant : experiment.variants) variants.push_back(variant.name);
+  for (const auto& program : experiment.programs) {
+    programs.push_back(program.abbr);
+    if (!program.type.empty()) throw InputError(item.where(), "programs have a 'type' already");
+  }
+  ExperimentClass classes;
+  classes.measure = item.at("measure").one_of(measures);
+  classes.variant = item.at("variant").one_of(variants);
+  classes.limit = item.at("below").number();
+  const auto names = item.at("names").texts();
+  if (names.size() != 2 || names[0] == names[1])
+    item.at("names").refuse("two names: of those below the limit, and of the others");
+  classes.below = names[0];
+  classes.otherwise = names[1];
+  if (item.has("near")) classes.near = item.at("near").number();
+  if (item.has("apart")) {
+    for (const Place& program : item.at("apart").items()) classes.apart.push_back(program.one_of(programs));
+  }
+  experiment.classes = classes;
+}
+
+void read_variants(const Place& place, Experiment& experiment) {
+  std::set<std::string> names;
+  for (const Place& item : place.at("variants").items()) {
+    item.keys({"name"}, {"label", "set"});
+    const std::string name = item.at("name").text();
+    must_be_new(names, name, item);
+    experiment.variants.push_back({name, item.text_of("label", name), read_overrides(item)});
+  }
+}
+
+void read_measures(const Place& place, Experiment& experiment) {
+  std::set<std::string> names;
+  const bool kernels = std::any_of(experiment.programs.begin(), experiment.programs.end(),
+                                   [](const ExperimentProgram& program) { return !program.kernel.empty(); });
+  for (const Place& item : place.at("measures").items()) {
+    experiment.measures.push_back(read_measure(item));
+    must_be_new(names, experiment.measures.back().name, item);
+    if (kernels) must_be_of_launches(item, experiment.measures.back());
+  }
+}
+
+void read_comparisons(const Place& place, const Names& names, Experiment& experiment) {
+  if (!place.has("comparisons")) return;
+  for (const Place& item : place.at("comparisons").items()) {
+    item.keys({"measure", "variant", "over"});
+    for (const Place& over : item.at("over").items()) {
+      experiment.comparisons.push_back({item.at("measure").one_of(names.measures),
+                                        item.at("variant").one_of(names.variants),
+                                        over.one_of(names.variants)});
+    }
+  }
+}
+
+// The names that the claim's values must have.
+std::set<std::string> names_of(const Claim& claim) {
+  std::set<std::string> names;
+  for (const auto& [above, below] : claim.above) names.insert({above, below});
+  names.insert(claim.best.begin(), claim.best.end());
+  for (const auto& [name, value] : claim.series) names.insert(name);
+  return names;
+}
+
+// For a series over programs: the same of each of them.
+void read_each(const Place& place, const Names& names, ClaimPlan& plan) {
+  place.keys({"measure", "variant"}, {"over"});
+  for (const auto& [name, number] : plan.claim->series) {
+    const std::string& wanted = name;
+    if (std::none_of(names.programs.begin(), names.programs.end(),
+                     [&](const Names::Program& program) { return program.abbr == wanted; })) {
+      throw InputError(place.where(), "the claim speaks of '" + name + "', which is no program");
+    }
+    nlohmann::json value = place.value();
+    value["programs"] = {name};
+    plan.values.emplace(name, read_value(Place(value, place.where()), names));
+  }
+}
+
+// The value of the claim of `plan`, or one for each name that it speaks of.
+void read_finding(const Place& place, const Names& names, const ClaimPlan& plan, FindingPlan& finding) {
+  const std::set<std::string> wanted = names_of(*plan.claim);
+  const char* const key = wanted.empty() ? "value" : "values";
+  if (!place.has(key) || place.has("value") == place.has("values"))
+    throw InputError(place.where(), std::string("needs '") + key + "', alone of 'value' and 'values'");
+  if (wanted.empty()) {
+    finding.value = read_value(place.at("value"), names);
+    return;
+  }
+  for (const auto& [name, value] : place.at("values").members()) {
+    const bool known = wanted.count(name) != 0 || plan.claim->type == ClaimType::kBest;
+    if (!known) throw InputError(value.where(), "the claim does not speak of '" + name + "'");
+    finding.values.emplace(name, read_value(value, names));
+  }
+  for (const std::string& name : wanted) {
+    if (finding.values.count(name) == 0)
+      throw InputError(place.at("values").where(), "'" + name + "' is missing, of which the claim speaks");
+  }
+}
+
+ClaimPlan read_claim_plan(const Place& place, const Names& names, const Claims& claims) {
+  place.keys({"id"}, {"value", "values", "each", "readings"});
+  ClaimPlan plan;
+  plan.claim = claims.find(place.at("id").text());
+  if (plan.claim == nullptr) place.at("id").refuse("the ID of a claim in claims.json");
+  if (place.has("each")) {
+    if (plan.claim->type != ClaimType::kSeries || place.has("value") || place.has("values"))
+      throw InputError(place.where(), "'each' is for a series, alone of 'value', 'values' and 'each'");
+    read_each(place.at("each"), names, plan);
+    return plan;
+  }
+  read_finding(place, names, plan, plan);
+  if (!place.has("readings")) return plan;
+  for (const Place& item : place.at("readings").items()) {
+    item.keys({"name"}, {"value", "values"});
+    ClaimPlan::Reading& reading = plan.readings.emplace_back();
+    reading.name = item.at("name").text();
+    read_finding(item, names, plan, reading);
+  }
+  return plan;
+}
+
+void read_claims_of(const Place& place, const Names& names, const Claims& claims, Experiment& experiment) {
+  if (!place.has("claims")) return;
+  std::set<std::string> ids;
+  for (const Place& item : place.at("claims").items()) {
+    experiment.claims.push_back(read_claim_plan(item, names, claims));
+    const Claim& claim = *experiment.claims.back().claim;
+    must_be_new(ids, claim.id, item);
+    if (claim.paper != experiment.paper) item.at("id").refuse("a claim of the paper " + experiment.paper);
+  }
+}
+
+void read_numbers(const Place& place, const Names& names, Experiment& experiment) {
+  if (!place.has("numbers")) return;
+  for (const Place& item : place.at("numbers").items()) {
+    item.keys({"what", "value"}, {"printed", "note", "digits"});
+    ExperimentNumber number;
+    number.what = item.at("what").text();
+    number.printed = item.text_of("printed");
+    number.note = item.text_of("note");
+    number.digits = item.digits_of(number.digits);
+    number.value = read_value(item.at("value"), names);
+    experiment.numbers.push_back(number);
+  }
+}
+
+void read_tables(const Place& place, const Names& names, const Claims& claims, Experiment& experiment) {
+  if (!place.has("tables")) return;
+  for (const Place& item : place.at("tables").items()) {
+    item.keys({"title", "variant", "columns"}, {"about"});
+    ExperimentTable table;
+    table.title = item.at("title").text();
+    table.about = item.text_of("about");
+    table.variant = item.at("variant").one_of(names.variants);
+    for (const Place& column : item.at("columns").items()) {
+      column.keys({"measure", "printed"});
+      const Claim* claim = claims.find(column.at("printed").text());
+      if (claim == nullptr || claim->type != ClaimType::kSeries || claim->paper != experiment.paper)
+        column.at("printed").refuse("the ID of a series that " + experiment.paper + " prints");
+      table.columns.push_back({column.at("measure").one_of(names.measures), claim});
+    }
+    experiment.tables.push_back(table);
+  }
+}
+
+void read_prices(const Place& place, Experiment& experiment) {
+  if (!place.has("prices")) return;
+  const Place prices = place.at("prices");
+  if (experiment.headline.empty())
+    throw InputError(prices.where(), "needs 'headline': the claims that it looks at");
+  prices.keys({"times", "why"});
+  experiment.priced = {"", prices.at("why").text(), {}};
+  for (const Place& item : prices.at("times").items()) {
+    if (!(item.number() > 0 && item.number() <= 1000)) item.refuse("numbers above 0, up to 1000");
+    experiment.price_times.push_back(item.number());
+  }
+}
+
+void read_sensitivity(const Place& place, Experiment& experiment) {
+  if (place.has("headline")) {
+    std::vector<std::string> ids;
+    for (const ClaimPlan& plan : experiment.claims) {
+      if (plan.value) ids.push_back(plan.claim->id);
+    }
+    for (const Place& item : place.at("headline").items()) experiment.headline.push_back(item.one_of(ids));
+  }
+  if (!place.has("sensitivity")) return;
+  if (experiment.headline.empty())
+    throw InputError(place.at("sensitivity").where(), "needs 'headline': the claims that it looks at");
+  std::set<std::string> keys;
+  for (const Place& item : place.at("sensitivity").items()) {
+    item.keys({"key", "values", "why"});
+    Sensitivity sensitivity{item.at("key").text(), item.at("why").text(), {}};
+    must_be_new(keys, sensitivity.key, item);
+    for (const Place& value : item.at("values").items()) {
+      if (value.value().is_structured() || value.value().is_null())
+        value.refuse("a number, a word or true, false");
+      const std::string text = value.value().is_string() ? value.text() : value.value().dump();
+      sensitivity.settings.push_back(sensitivity.key + "=" + text);
+    }
+    experiment.sensitivity.push_back(sensitivity);
+  }
+}
+
+Names names_of(const Experiment& experiment, const Claims& claims) {
+  Names names;
+  if (experiment.classes) names.computed_types = {experiment.classes->below, experiment.classes->otherwise};
+  for (const Claim& claim : claims.list) {
+    if (claim.type == ClaimType::kSeries && claim.paper == experiment.paper)
+      names.series[claim.id] = claim.series;
+  }
+  for (const auto& program : experiment.programs) names.programs.push_back({program.abbr, program.type});
+  for (const auto& variant : experiment.variants) names.variants.push_back(variant.name);
+  for (const auto& measure : experiment.measures) names.measures.push_back(measure.name);
+  return names;
+}
+
+}  // namespace
+
+const ExperimentVariant& Experiment::variant(const std::string& named) const {
+  return *std::find_if(variants.begin(), variants.end(),
+                       [&](const ExperimentVariant& variant) { return variant.name == named; });
+}
+
+const Measure& Experiment::measure(const std::string& named) const {
+  return *std::find_if(measures.begin(), measures.end(),
+                       [&](const Measure& measure) { return measure.name == named; });
+}
+
+void Experiment::each_value(const std::function<void(Value&)>& visit) {
+  const auto visit_all = [&](FindingPlan& finding) {
+    if (finding.value) visit(*finding.value);
+    for (auto& [name, value] : finding.values) visit(value);
+  };
+  for (ClaimPlan& plan : claims) {
+    visit_all(plan);
+    for (ClaimPlan::Reading& reading : plan.readings) visit_all(reading);
+  }
+  for (ExperimentNumber& number : numbers) visit(number.value);
+  for (Figure& figure : figures) figure.each_value(visit);
+}
+
+Experiment read_experiment(const std::string& name, const std::string& file, const Claims& claims) {
+  const nlohmann::json document = config::read_file(file);
+  const Place place(document, file);
+  place.keys({"title", "paper", "place", "config", "programs", "variants", "measures"},
+             {"about", "size", "set", "class", "comparisons", "numbers", "tables", "figures", "claims",
+              "headline", "sensitivity", "prices"});
+  Experiment experiment;
+  experiment.name = name;
+  experiment.file = file;
+  experiment.title = place.at("title").text();
+  std::vector<std::string> papers;
+  papers.reserve(claims.papers.size());
+  for (const auto& [paper, title] : claims.papers) papers.push_back(paper);
+  experiment.paper = place.at("paper").one_of(papers);
+  experiment.place = place.at("place").text();
+  experiment.config = place.at("config").text();
+  experiment.about = place.text_of("about");
+  experiment.overrides = read_overrides(place);
+  read_programs(place, experiment);
+  read_variants(place, experiment);
+  read_measures(place, experiment);
+  read_classes(place, experiment);
+  const Names names = names_of(experiment, claims);
+  read_comparisons(place, names, experiment);
+  read_numbers(place, names, experiment);
+  read_tables(place, names, claims, experiment);
+  read_claims_of(place, names, claims, experiment);
+  experiment.figures = read_figures(place, names, experiment);
+  read_sensitivity(place, experiment);
+  read_prices(place, experiment);
+  return experiment;
+}
+
+std::string experiment_folder() {
+  return share_folder("WEFT_EXPERIMENTS", "experiments", WEFT_EXPERIMENT_FOLDER,
+                      WEFT_INSTALLED_EXPERIMENT_FOLDER)
+      .string();
+}
+
+std::vector<std::string> experiment_names(const std::string& folder) {
+  std::error_code error;
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::filesystem::path& path = entry.path();
+    const std::string name = path.stem().string();
+    if (path.extension() == ".json" && name != "claims" && name != "causes" && name != "area" &&
+        name != "groups")
+      names.push_back(name);
+  }
+  if (error) throw InputError(folder, "the experiments cannot be listed: " + error.message());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace weft::study

@@ -1,0 +1,118 @@
+// An experiment: experiments/NAME.json, whose form experiments/README.md describes.
+#ifndef WEFT_STUDY_JUDGE_EXPERIMENT_H
+#define WEFT_STUDY_JUDGE_EXPERIMENT_H
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "study/judge/claims.h"
+#include "study/judge/experiment_measures.h"
+#include "study/judge/figures.h"
+#include "study/judge/value.h"
+
+namespace weft::study {
+
+struct ExperimentProgram {
+  std::string abbr, workload, size, type;
+  std::string kernel;  // of the workload, whose launches alone count; empty: the whole run
+  std::vector<std::string> overrides;
+  // Of CPU, about, for its part of a run on the machine as it is: for the order of runs and the time that is
+  // left, before a run has told.
+  std::optional<double> seconds;
+};
+
+struct ExperimentVariant {
+  std::string name, label;
+  std::vector<std::string> overrides;
+};
+
+// Per program, the ratio of a measure under `variant` to that under each of `over`, with means.
+struct Ratio {
+  std::string measure, variant, over;
+};
+
+// The type of a program is one of two names, by a measure of its runs.
+struct ExperimentClass {
+  std::string measure, variant;
+  double limit = 0;
+  std::string below, otherwise;    // the types
+  double near = 0;                 // programs so near to the limit might as well be of the other type
+  std::vector<std::string> apart;  // programs without which the means are given, too
+};
+
+// A number that the page shows beside what is printed, and that is no claim.
+struct ExperimentNumber {
+  std::string what, printed, note;
+  int digits = 3;
+  Value value;
+};
+
+// Ours beside printed, per program: a series of claims in each column.
+struct ExperimentTable {
+  std::string title, about, variant;
+  struct Column {
+    std::string measure;
+    const Claim* printed = nullptr;
+  };
+  std::vector<Column> columns;
+};
+
+// How what is found beside a claim comes out of the runs.
+struct FindingPlan {
+  std::optional<Value> value;
+  std::map<std::string, Value> values;  // order, best, series: by name
+};
+
+struct ClaimPlan : FindingPlan {
+  const Claim* claim = nullptr;
+  // Other readings of what the paper does not print, as the kind of mean.
+  struct Reading : FindingPlan {
+    std::string name;
+  };
+  std::vector<Reading> readings;
+};
+
+// A value of the machine that the paper does not print, and what else it might have been.
+struct Sensitivity {
+  std::string key, why;
+  std::vector<std::string> settings;  // "key=value"
+};
+
+struct Experiment {
+  std::string name, file, title, paper, place, config, about;
+  std::vector<std::string> overrides;
+  std::vector<ExperimentProgram> programs;
+  std::vector<ExperimentVariant> variants;
+  std::vector<Measure> measures;
+  std::vector<Ratio> comparisons;
+  std::optional<ExperimentClass> classes;
+  std::vector<ExperimentNumber> numbers;
+  std::vector<ExperimentTable> tables;
+  std::vector<Figure> figures;
+  std::vector<ClaimPlan> claims;
+  std::vector<std::string> headline;  // IDs of the claims that --sensitivity looks at
+  std::vector<Sensitivity> sensitivity;
+  // "prices": the headline with each event's energy so many times as high. `priced` has why.
+  std::vector<double> price_times;
+  Sensitivity priced;
+
+  const ExperimentVariant& variant(const std::string& named) const;  // which is there
+  const Measure& measure(const std::string& named) const;
+  // Every value that claims, numbers and figures are made of.
+  void each_value(const std::function<void(Value&)>& visit);
+};
+
+// `name` is the file's without ".json". `claims` must outlive it. Throws InputError.
+Experiment read_experiment(const std::string& name, const std::string& file, const Claims& claims);
+
+// Where experiments lie: $WEFT_EXPERIMENTS, or with the program.
+std::string experiment_folder();
+// Without claims.json, causes.json, area.json and groups.json, sorted.
+std::vector<std::string> experiment_names(const std::string& folder);
+
+}  // namespace weft::study
+
+#endif

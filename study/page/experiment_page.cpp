@@ -1,0 +1,274 @@
+#include "study/page/experiment_page.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <iomanip>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+#include <utility>
+
+#include "common/input_file.h"
+#include "study/page/experiment_tables.h"
+#include "study/page/spread.h"
+#include "weft/common/error.h"
+
+namespace weft::study {
+namespace {
+
+std::string code(const std::string& text) {
+  return "`" + text + "`";
+}
+
+std::string why(const ClaimResult& result, const Causes& causes, bool whole) {
+  if (!whole) return "";
+  if (!result.finding) return "a run or a statistic that it needs is missing";
+  if (*result.verdict == Verdict::kReproduced) return "";
+  std::string text = joined(result.flips);
+  const auto cause = causes.find(result.claim->id);
+  if (cause == causes.end()) return text.empty() ? "no cause found yet" : text;
+  return text + (text.empty() ? "" : "; ") + cause->second.cause + ": " + cause->second.text + " Shown by " +
+         cause->second.counter + ": " + code(cause->second.run);
+}
+
+Section variants_section(const Experiment& experiment) {
+  Section section;
+  section.title = "Variants";
+  section.table.headings = {"variant", "set"};
+  for (const ExperimentVariant& variant : experiment.variants) {
+    std::string set;
+    for (const std::string& text : variant.overrides) set.append(set.empty() ? "" : " ").append(code(text));
+    section.table.rows.push_back({variant.label, set.empty() ? "-" : set});
+  }
+  return section;
+}
+
+// A line for each run of which `said` has something to say.
+template <class Said>
+Section section_of_runs(const Reported& reported, const char* title, const char* heading, Said said) {
+  const Experiment& experiment = reported.experiment;
+  Section section;
+  section.title = title;
+  for (std::size_t p = 0; p < experiment.programs.size(); ++p) {
+    for (std::size_t v = 0; v < experiment.variants.size(); ++v) {
+      const std::string text = said(reported.results.run(p, v));
+      if (!text.empty())
+        section.table.rows.push_back({experiment.programs[p].abbr, experiment.variants[v].label, text});
+    }
+  }
+  if (!section.table.rows.empty()) section.table.headings = {"program", "variant", heading};
+  return section;
+}
+
+Section bounds_section(const Reported& reported) {
+  return section_of_runs(reported, "What bounds the runs", "bound",
+                         [](const RunResult& run) { return run.bound; });
+}
+
+Section failures_section(const Reported& reported) {
+  return section_of_runs(reported, "Runs without results", "why", [](const RunResult& run) {
+    return run.row.exit_code != 0 ? run.row.result : run.missing;
+  });
+}
+
+// The settings that the experiment knows, less those in the table.
+std::string settings_left(const Reported& reported) {
+  std::string text;
+  for (const Sensitivity& one : reported.experiment.sensitivity) {
+    for (const std::string& name : one.settings) {
+      const auto is_it = [&](const SettingResult& setting) { return setting.setting == name; };
+      if (std::any_of(reported.settings.begin(), reported.settings.end(), is_it)) continue;
+      text.append(text.empty() ? "" : ", ").append(code(name));
+    }
+  }
+  return text;
+}
+
+Section sensitivity_section(const Reported& reported) {
+  Section section;
+  section.title = "Sensitivity to what is not printed";
+  const std::string left = settings_left(reported);
+  if (!left.empty()) section.paragraphs.push_back("Not run for this page: " + left + ".");
+  if (reported.settings.empty()) return section;
+  section.paragraphs.insert(
+      section.paragraphs.begin(),
+      "Each line is the headline with one value of the machine set to another one that is as plausible." +
+          std::string(
+              reported.experiment.price_times.empty()
+                  ? ""
+                  : " `EVENT x N`: each event of that kind costs so many times as much, by what the runs "
+                    "counted; events of which no run has 0.1 % of its energy are left out."));
+  section.table.headings = {"setting", "why"};
+  std::vector<std::string> base{"as configured", ""};
+  for (const std::string& id : reported.experiment.headline) {
+    section.table.headings.push_back(code(id));
+    const auto found = std::find_if(reported.claims.begin(), reported.claims.end(),
+                                    [&](const ClaimResult& claim) { return claim.claim->id == id; });
+    base.push_back(shown(*found->claim, found->finding));
+  }
+  section.table.rows.push_back(base);
+  for (const SettingResult& setting : reported.settings) {
+    std::vector<std::string> row{code(setting.setting), setting.of->why};
+    for (const ClaimResult& claim : setting.claims) {
+      row.push_back(shown(*claim.claim, claim.finding) +
+                    (claim.verdict ? std::string(", ") + name_of(*claim.verdict) : ""));
+    }
+    section.table.rows.push_back(row);
+  }
+  return section;
+}
+
+std::string programs_line(const Experiment& experiment) {
+  std::string text = "Programs: ";
+  bool kernels = false;
+  for (const ExperimentProgram& program : experiment.programs) {
+    text.append(&program == &experiment.programs.front() ? "" : ", ").append(program.abbr).append(" = ");
+    if (!program.kernel.empty()) text.append("kernel ").append(code(program.kernel)).append(" of ");
+    text.append(code(program.workload + " --size " + program.size));
+    const char* before = " with ";
+    for (const std::string& set : program.overrides)
+      text.append(std::exchange(before, " ")).append(code(set));
+    kernels = kernels || !program.kernel.empty();
+  }
+  text += ".";
+  if (kernels) text += " What is said of a kernel is of all of its launches together.";
+  return text;
+}
+
+// What an experiment's results say about a claim.
+struct Judged {
+  std::string experiment, shown, verdict;
+  bool holds = false;  // never worse than the same trend, whatever is not printed
+};
+
+// By the claim's ID.
+std::map<std::string, Judged> judged_in(const std::string& folder) {
+  std::set<std::filesystem::path> files;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (entry.path().extension() == ".json") files.insert(entry.path());
+  }
+  std::map<std::string, Judged> judged;
+  for (const std::filesystem::path& file : files) {
+    const auto json = nlohmann::json::parse(read_regular_file(file.string()), nullptr, false);
+    if (!json.is_object() || !json.contains("experiment") || !json.contains("claims")) continue;
+    for (const auto& claim : json.at("claims")) {
+      if (!claim.at("verdict").is_string()) continue;
+      const std::string verdict = claim.at("verdict"), worst = claim.value("worst", verdict);
+      judged[claim.at("id")] = {
+          json.at("experiment"), claim.at("shown"), verdict,
+          worst == name_of(Verdict::kReproduced) || worst == name_of(Verdict::kSameTrend)};
+    }
+  }
+  return judged;
+}
+
+}  // namespace
+
+Section claims_section(const std::vector<ClaimResult>& claims, const Causes& causes, bool whole) {
+  Section section;
+  section.title = "Claims";
+  if (!whole)
+    section.paragraphs.emplace_back("A slice: not all programs, or other sizes. Claims are not judged.");
+  section.table.headings = {"claim", "place", "what", "printed", "ours", "verdict", "why"};
+  for (const ClaimResult& result : claims) {
+    const Claim& claim = *result.claim;
+    std::string what = claim.statement;
+    if (!claim.note.empty()) what += " (" + claim.note + ")";
+    section.table.rows.push_back(
+        {code(claim.id), claim.place, what, printed(claim), shown(claim, result.finding),
+         result.verdict ? name_of(*result.verdict) : "not judged", why(result, causes, whole)});
+  }
+  return section;
+}
+
+Page page_of(const Reported& reported) {
+  const Experiment& experiment = reported.experiment;
+  Page page;
+  page.title = experiment.title;
+  page.paragraphs.push_back(experiment.paper + ", " + experiment.place + ". Made by " +
+                            code(reported.command) + "; machine " + code(experiment.config) +
+                            (experiment.overrides.empty() ? "" : " with ") +
+                            [&] {
+                              std::string set;
+                              for (const std::string& text : experiment.overrides)
+                                set.append(set.empty() ? "" : " ").append(code(text));
+                              return set;
+                            }() +
+                            ".");
+  if (!experiment.about.empty()) page.paragraphs.push_back(experiment.about);
+  page.paragraphs.push_back(programs_line(experiment));
+  if (!experiment.claims.empty())
+    page.sections.push_back(claims_section(reported.claims, reported.causes, reported.whole));
+  if (!experiment.numbers.empty()) page.sections.push_back(numbers_section(reported));
+  if (experiment.classes) page.sections.push_back(types_section(reported));
+  std::vector<std::string> done, in_tables;
+  for (const Ratio& ratio : experiment.comparisons) {
+    if (std::find(done.begin(), done.end(), ratio.measure) != done.end()) continue;
+    done.push_back(ratio.measure);
+    page.sections.push_back(ratios(reported, ratio.measure));
+  }
+  for (const ExperimentTable& table : experiment.tables) {
+    page.sections.push_back(beside_printed(reported, table));
+    for (const auto& column : table.columns) in_tables.push_back(column.measure);
+  }
+  for (const Measure& measure : experiment.measures) {
+    const bool shown = std::find(in_tables.begin(), in_tables.end(), measure.name) != in_tables.end();
+    if (measure.name != "speed" && !shown) page.sections.push_back(measured(reported, measure));
+  }
+  if (!experiment.sensitivity.empty() || !reported.settings.empty())
+    page.sections.push_back(sensitivity_section(reported));
+  if (!reported.seeds.empty()) page.sections.push_back(spread_section(reported));
+  for (Section section : {bounds_section(reported), failures_section(reported)}) {
+    if (!section.table.rows.empty()) page.sections.push_back(std::move(section));
+  }
+  page.sections.push_back(variants_section(experiment));
+  return page;
+}
+
+Page verdicts_of(const Claims& claims, const std::string& folder) {
+  const auto judged = judged_in(folder);
+  Page page;
+  page.title = "Claims and verdicts";
+  page.paragraphs.emplace_back(
+      "Every claim of the papers beside what the experiments in this folder found. Made by `weft reproduce`; "
+      "the rules are in the README of the experiments.");
+  Section counts{"Per paper", {}, {{"paper", "claims"}, {}}};
+  const std::vector<std::string> verdicts{name_of(Verdict::kReproduced), name_of(Verdict::kSameTrend),
+                                          name_of(Verdict::kNot), name_of(Verdict::kDependsOnUnprinted)};
+  for (const std::string& verdict : verdicts) counts.table.headings.push_back(verdict);
+  counts.table.headings.emplace_back("not judged yet");
+  counts.table.headings.emplace_back("at least same trend, whatever is not printed");
+  std::vector<Section> papers;
+  for (const auto& [paper, title] : claims.papers) {
+    Section section{
+        paper, {title + "."}, {{"claim", "place", "what", "printed", "ours", "verdict", "in"}, {}}};
+    std::map<std::string, std::size_t> count;
+    std::size_t holding = 0;
+    for (const Claim& claim : claims.list) {
+      if (claim.paper != paper) continue;
+      const auto found = judged.find(claim.id);
+      const Judged none{"-", "-", "-", false};
+      const Judged& one = found == judged.end() ? none : found->second;
+      ++count[one.verdict];
+      holding += one.holds ? 1 : 0;
+      section.table.rows.push_back(
+          {code(claim.id), claim.place, claim.statement, printed(claim), one.shown, one.verdict,
+           one.experiment == "-" ? "-" : "[" + one.experiment + "](" + one.experiment + ".md)"});
+    }
+    std::vector<std::string> row{paper, std::to_string(section.table.rows.size())};
+    for (const std::string& verdict : verdicts) row.push_back(std::to_string(count[verdict]));
+    row.push_back(std::to_string(count["-"]));
+    const std::size_t all = section.table.rows.size();
+    row.push_back(std::to_string(holding) +
+                  (all == 0 ? "" : " (" + std::to_string(100 * holding / all) + " %)"));
+    counts.table.rows.push_back(row);
+    papers.push_back(std::move(section));
+  }
+  page.sections.push_back(std::move(counts));
+  for (Section& section : papers) page.sections.push_back(std::move(section));
+  return page;
+}
+
+}  // namespace weft::study

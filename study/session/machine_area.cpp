@@ -1,0 +1,33 @@
+#include "study/session/machine_area.h"
+
+#include "sm/sm_arrays.h"
+
+namespace weft::study {
+
+double MachineArea::sm_mm2(const std::function<bool(const AreaRow&)>& is_meant) const {
+  double sum = 0;
+  for (const AreaRow& row : rows) {
+    if (is_meant(row)) sum += row.sm_mm2();
+  }
+  return sum;
+}
+
+MachineArea area_of(const GpuConfig& config, std::uint64_t stack_entries) {
+  const sm::SmArrays arrays = sm::arrays_of(config.sm, config.warp_formation, stack_entries);
+  MachineArea area;
+  area.machine = config.name;
+  area.scheme = config.warp_formation.scheme;
+  area.node_nm = config.process.node_nm;
+  area.chip_mm2 = config.process.chip_mm2;
+  area.sms = config.sm.count;
+  area.domains = arrays.domains;
+  const auto add = [&](AreaRow::Owner owner, const storage::Arrays& declared, std::uint64_t each) {
+    for (const storage::Array& array : declared)
+      area.rows.push_back({owner, array, each, energy::cost_of(array, area.node_nm, area.scheme)});
+  };
+  add(AreaRow::Owner::kScheme, arrays.scheme, arrays.domains);
+  add(AreaRow::Owner::kRegisters, arrays.registers, 1);
+  return area;
+}
+
+}  // namespace weft::study
