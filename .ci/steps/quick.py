@@ -5,6 +5,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import checks
+import english
 from changes import ROOT, UsageError, base_commit, changes_since
 from checks import RELEASE, TIMED_OUT, say
 from plan import sources_of
@@ -81,11 +82,13 @@ def main(arguments: list[str]) -> int:
         )
     fast = bool(arguments)
     try:
-        content = changes_since(base_commit()).content
+        base = base_commit()
+        content = changes_since(base).content
     except UsageError as error:
         return checks.usage_error(error)
     quick = Quick(FAST_SECONDS if fast else SECONDS)
     quick.check("clang-format", lambda _: 0 if checks.check_format(content) else 1)
+    quick.check("plain English", lambda _: 0 if english.passes(base.commit) else 1)
     for name, tests in TABLES.items():
         quick.table(name, tests)
     tidy = checks.Tidy()

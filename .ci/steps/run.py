@@ -6,6 +6,7 @@ import textwrap
 import time
 
 import checks
+import english
 from changes import ROOT, UsageError, base_commit, changes_since, head_commit
 from checks import say
 from plan import Choice, Seconds, changed_test_folders, sanitizer_choice, sources_of, tidy_choice
@@ -87,6 +88,7 @@ class Run:
     def all(self) -> int:
         start = time.monotonic()
         self.step("clang-format", lambda: checks.check_format(checks.all_sources()))
+        self.step("plain English", lambda: english.passes(self.base.commit))
         self.step(
             "tests", lambda: subprocess.run([ROOT / "weft", "test"], cwd=ROOT).returncode == 0
         )

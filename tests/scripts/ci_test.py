@@ -225,6 +225,8 @@ class Verdict(RepositoryTest):
         ), mock.patch.object(
             checks, "check_format", lambda files: outcome["format"]
         ), mock.patch.object(
+            run.english, "passes", lambda base: outcome["english"]
+        ), mock.patch.object(
             run.subprocess,
             "run",
             lambda *_, **__: mock.Mock(returncode=0 if outcome["tests"] else 8, stdout="x"),
@@ -241,14 +243,14 @@ class Verdict(RepositoryTest):
         return status, text.getvalue()
 
     def test_every_step_runs_however_long_the_others_took(self):
-        good = dict.fromkeys(("format", "tests", "tidy", "sanitizers"), True)
+        good = dict.fromkeys(("format", "english", "tests", "tidy", "sanitizers"), True)
         status, text = self.steps(good)
         self.assertEqual(status, 0, text)
-        self.assertIn("4 passed, 0 failed", text)
+        self.assertIn("5 passed, 0 failed", text)
         for name in good:
             status, text = self.steps({**good, name: False})
             self.assertEqual(status, 1, name)
-            self.assertIn("3 passed, 1 failed", text)
+            self.assertIn("4 passed, 1 failed", text)
 
     def test_wrong_arguments_are_refused(self):
         for arguments in (["--fast"], ["a", "b"]):
