@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <cstring>
 #include <stdexcept>
 
 namespace weft::test::silicon {
@@ -147,8 +148,10 @@ void CudaMachine::load(const std::string& text) {
   if (d.module != nullptr) d.check(d.unload(d.module), "cuModuleUnload");
   d.module = nullptr;
   char log[2048] = {};
+  const std::uintptr_t log_bytes = sizeof log - 1;
   int options[] = {kErrorLog, kErrorLogBytes};
-  void* values[] = {log, reinterpret_cast<void*>(sizeof log - 1)};
+  void* values[] = {log, nullptr};  // the second is a number in the place of a pointer
+  std::memcpy(&values[1], &log_bytes, sizeof log_bytes);
   const int result = d.load(&d.module, text.c_str(), 2, options, values);
   const std::string why = log;
   d.check(result, ("cuModuleLoadDataEx" + (why.empty() ? "" : " (" + why + ")")).c_str());

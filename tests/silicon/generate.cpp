@@ -35,7 +35,9 @@ std::vector<std::string> part_of(const std::vector<std::string>& opcodes, std::s
 }  // namespace
 
 int main(int argc, char** argv) {
-  using namespace weft::test::silicon;
+  using weft::test::silicon::CudaMachine;
+  using weft::test::silicon::Recorded;
+  using weft::test::silicon::Vectors;
   constexpr unsigned kOperands = 512, kUnit = 128;
   try {
     const unsigned long operands = argc >= 4 ? std::stoul(argv[3]) : kOperands;
@@ -51,12 +53,12 @@ int main(int argc, char** argv) {
                    "multiple of 128; K/N from 1/N to N/N\n";
       return 2;
     }
-    CudaMachine machine(open_library("libcuda.so.1"));
-    Vectors vectors = record(machine, opcodes, static_cast<unsigned>(operands), 2026);
+    CudaMachine machine(weft::test::silicon::open_library("libcuda.so.1"));
+    Vectors vectors = weft::test::silicon::record(machine, opcodes, static_cast<unsigned>(operands), 2026);
     vectors.gpu = machine.device().name;
     vectors.capability = machine.device().capability;
     vectors.driver = machine.device().driver;
-    write(vectors, argv[1]);
+    weft::test::silicon::write(vectors, argv[1]);
     std::size_t refused = 0;
     for (const Recorded& each : vectors.cases) {
       if (each.refused.empty()) continue;
