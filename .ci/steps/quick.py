@@ -17,6 +17,7 @@ TIDY_SOURCES = 8
 # Tests that compare pages and tables of the project with what they describe, by ctest's expressions.
 TABLES = {
     "links": "^Links[.]",
+    "arrows between folders": "^Scripts[.]arrows",
     "tables of inputs": "^NumericOptions[.]AllHaveARow",
     "tables of configurations": "EveryValueIsDocumented",
 }

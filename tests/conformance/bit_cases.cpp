@@ -97,7 +97,7 @@ std::vector<Case> find_nth() {
 // bfe: bits [pos, pos + length) of a, extended by the highest of them; beyond the top the sign (or zero)
 // counts.
 std::vector<Case> extract(Type t) {
-  return {bits(t, {t, kWord, kWord}, [=](const Cells& x) {
+  Case c = bits(t, {t, kWord, kWord}, [=](const Cells& x) {
     const unsigned position = x[1] & 0xff, length = x[2] & 0xff, top = t.bits - 1;
     const bool sign = t.is_signed() && length != 0 && bit(x[0], std::min(position + length - 1, top));
     u64 d = 0;
@@ -105,11 +105,14 @@ std::vector<Case> extract(Type t) {
       d |= u64{i < length && position + i <= top ? bit(x[0], position + i) : sign} << i;
     }
     return Cells{d};
-  })};
+  });
+  // "Operands b and c are type .u32, but are restricted to the 8-bit value range 0..255" (9.7.1.20).
+  c.open = [](const Cells& x) { return x[1] > 255 || x[2] > 255; };
+  return {c};
 }
 
 std::vector<Case> insert(Type t) {
-  return {bits(t, {t, t, kWord, kWord}, [=](const Cells& x) {
+  Case c = bits(t, {t, t, kWord, kWord}, [=](const Cells& x) {
     const unsigned position = x[2] & 0xff, length = x[3] & 0xff;
     u64 d = x[1];
     for (unsigned i = 0; i < length && position + i < t.bits; ++i) {
@@ -117,7 +120,9 @@ std::vector<Case> insert(Type t) {
       d = bit(x[0], i) ? d | place : d & ~place;
     }
     return Cells{d};
-  })};
+  });
+  c.open = [](const Cells& x) { return x[2] > 255 || x[3] > 255; };  // as of bfe (9.7.1.21)
+  return {c};
 }
 
 std::vector<Case> mask(bool clamps) {

@@ -79,8 +79,10 @@ std::vector<Case> set_predicate(Words& words) {
     const bool q = t->parts == 2 ? holds(by.relation, order(t->part(), by.ftz, x[0] >> 16, x[1] >> 16)) : !p;
     return Cells{u64{combined(by.combine, p, x[2] != 0)}, u64{combined(by.combine, q, x[2] != 0)}};
   });
-  c.results.push_back(kPred);
-  c.body = std::string("$op %d|%d1, %a, %b") + (by.combine.empty() ? ";" : ", %c;");
+  // One half-precision number gives one predicate (9.7.7).
+  const bool one = t->is_float() && t->bits == 16 && t->parts == 1;
+  if (!one) c.results.push_back(kPred);
+  c.body = std::string(one ? "$op %d" : "$op %d|%d1") + ", %a, %b" + (by.combine.empty() ? ";" : ", %c;");
   c.operands = near_pairs(sources);
   return {c};
 }

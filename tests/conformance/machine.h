@@ -3,10 +3,17 @@
 #define WEFT_TESTS_CONFORMANCE_MACHINE_H
 
 #include <memory>
+#include <stdexcept>
 
 #include "conformance/case.h"
 
 namespace weft::test::conformance {
+
+// A fault in a kernel took the machine's memory with it: a Bench has to be made anew.
+class Lost : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
 
 class Machine {
  public:
@@ -20,6 +27,7 @@ class Machine {
   virtual void load(const std::string& text) = 0;
   virtual std::uint64_t variable(const std::string& name) = 0;
   // Kernel "k", `blocks` blocks of `threads` threads, with arguments in order; returns when it is done.
+  // Throws Lost if a fault in it ended everything that the machine held.
   virtual void launch(unsigned blocks, unsigned threads,
                       const std::vector<std::vector<std::uint8_t>>& arguments) = 0;
 };

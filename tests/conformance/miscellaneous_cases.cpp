@@ -86,11 +86,13 @@ std::vector<Case> miscellaneous_cases(Words words) {
     Case c = plain("Miscellaneous", "bytes", maps ? t : kWord, {t},
                    [=](const Cells& x) { return Cells{maps ? x[0] : 0}; });
     if (maps) c.body = "$op %d, %a, 0;";
+    c.open = [](const Cells&) { return true; };  // of addresses outside shared memory (9.7.9.25)
     return {c};
   }
   if (m == "prefetch" || m == "prefetchu") return {transparent("$op [%in];")};
   if (m == "applypriority" || m == "discard") {
-    return {transparent("$op [%in], 128;")};
+    // The address is a multiple of the size; what is discarded are operands that are in registers already.
+    return {transparent("and.b64 %x4, %in, -128;\n  $op [%x4], 128;")};
   }
   return {};
 }

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <cstring>
 #include <stdexcept>
 
 namespace weft::test::silicon {
@@ -9,6 +10,8 @@ namespace {
 
 // Attributes of a device (CUDA driver API, CUdevice_attribute).
 constexpr int kCapabilityMajor = 75, kCapabilityMinor = 76;
+// Options of cuModuleLoadDataEx (CUjit_option): where the compiler writes its errors, and how many bytes.
+constexpr int kErrorLog = 5, kErrorLogBytes = 6;
 
 using Handle = void*;                // CUcontext, CUmodule, CUfunction, CUstream
 using Address = unsigned long long;  // CUdeviceptr
@@ -35,12 +38,13 @@ struct CudaMachine::Driver {
     find(symbols, "cuDeviceGetName", get_name);
     find(symbols, "cuDeviceGetAttribute", get_attribute);
     find(symbols, "cuDevicePrimaryCtxRetain", retain_context);
+    find(symbols, "cuDevicePrimaryCtxReset_v2", reset_context);
     find(symbols, "cuCtxSetCurrent", set_context);
     find(symbols, "cuCtxSynchronize", synchronise);
     find(symbols, "cuMemAlloc_v2", allocate);
     find(symbols, "cuMemcpyHtoD_v2", copy_to);
     find(symbols, "cuMemcpyDtoH_v2", copy_from);
-    find(symbols, "cuModuleLoadData", load);
+    find(symbols, "cuModuleLoadDataEx", load);
     find(symbols, "cuModuleUnload", unload);
     find(symbols, "cuModuleGetFunction", get_function);
     find(symbols, "cuModuleGetGlobal_v2", get_global);
@@ -67,18 +71,26 @@ struct CudaMachine::Driver {
   int (*get_name)(char*, int, int) = nullptr;
   int (*get_attribute)(int*, int, int) = nullptr;
   int (*retain_context)(Handle*, int) = nullptr;
+  int (*reset_context)(int) = nullptr;
   int (*set_context)(Handle) = nullptr;
   int (*synchronise)() = nullptr;
   int (*allocate)(Address*, std::size_t) = nullptr;
   int (*copy_to)(Address, const void*, std::size_t) = nullptr;
   int (*copy_from)(void*, Address, std::size_t) = nullptr;
-  int (*load)(Handle*, const void*) = nullptr;
+  int (*load)(Handle*, const void*, unsigned, int*, void**) = nullptr;
   int (*unload)(Handle) = nullptr;
   int (*get_function)(Handle*, Handle, const char*) = nullptr;
   int (*get_global)(Address*, std::size_t*, Handle, const char*) = nullptr;
   int (*launch)(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Handle, void**,
                 void**) = nullptr;
 
+  void use_context() {
+    Handle context = nullptr;
+    check(retain_context(&context, ordinal), "cuDevicePrimaryCtxRetain");
+    check(set_context(context), "cuCtxSetCurrent");
+  }
+
+  int ordinal = 0;  // the device's handle
   Device device;
   std::string target;  // "sm_90"
   Handle module = nullptr;
@@ -86,17 +98,15 @@ struct CudaMachine::Driver {
 
 CudaMachine::CudaMachine(const Symbols& symbols) : driver_(std::make_unique<Driver>(symbols)) {
   Driver& d = *driver_;
-  int device = 0, major = 0, minor = 0;
+  int major = 0, minor = 0;
   char name[256] = {};
-  Handle context = nullptr;
   d.check(d.init(0), "cuInit");
   d.check(d.version(&d.device.driver), "cuDriverGetVersion");
-  d.check(d.get_device(&device, 0), "cuDeviceGet");
-  d.check(d.get_name(name, sizeof name - 1, device), "cuDeviceGetName");
-  d.check(d.get_attribute(&major, kCapabilityMajor, device), "cuDeviceGetAttribute");
-  d.check(d.get_attribute(&minor, kCapabilityMinor, device), "cuDeviceGetAttribute");
-  d.check(d.retain_context(&context, device), "cuDevicePrimaryCtxRetain");
-  d.check(d.set_context(context), "cuCtxSetCurrent");
+  d.check(d.get_device(&d.ordinal, 0), "cuDeviceGet");
+  d.check(d.get_name(name, sizeof name - 1, d.ordinal), "cuDeviceGetName");
+  d.check(d.get_attribute(&major, kCapabilityMajor, d.ordinal), "cuDeviceGetAttribute");
+  d.check(d.get_attribute(&minor, kCapabilityMinor, d.ordinal), "cuDeviceGetAttribute");
+  d.use_context();
   d.device.name = name;
   d.device.capability = std::to_string(major) + "." + std::to_string(minor);
   d.target = "sm_" + std::to_string(major) + std::to_string(minor);
@@ -137,7 +147,14 @@ void CudaMachine::load(const std::string& text) {
   Driver& d = *driver_;
   if (d.module != nullptr) d.check(d.unload(d.module), "cuModuleUnload");
   d.module = nullptr;
-  d.check(d.load(&d.module, text.c_str()), "cuModuleLoadData");
+  char log[2048] = {};
+  const std::uintptr_t log_bytes = sizeof log - 1;
+  int options[] = {kErrorLog, kErrorLogBytes};
+  void* values[] = {log, nullptr};  // the second is a number in the place of a pointer
+  std::memcpy(&values[1], &log_bytes, sizeof log_bytes);
+  const int result = d.load(&d.module, text.c_str(), 2, options, values);
+  const std::string why = log;
+  d.check(result, ("cuModuleLoadDataEx" + (why.empty() ? "" : " (" + why + ")")).c_str());
 }
 
 std::uint64_t CudaMachine::variable(const std::string& name) {
@@ -157,7 +174,14 @@ void CudaMachine::launch(unsigned blocks, unsigned threads,
   for (auto& value : values) pointers.push_back(value.data());
   d.check(d.launch(function, blocks, 1, 1, threads, 1, 1, 0, nullptr, pointers.data(), nullptr),
           "cuLaunchKernel");
-  d.check(d.synchronise(), "cuCtxSynchronize");
+  try {
+    d.check(d.synchronise(), "cuCtxSynchronize");
+  } catch (const std::runtime_error& fault) {  // every later call would answer with this error
+    d.module = nullptr;
+    d.check(d.reset_context(d.ordinal), "cuDevicePrimaryCtxReset");
+    d.use_context();
+    throw conformance::Lost(fault.what());
+  }
 }
 
 }  // namespace weft::test::silicon

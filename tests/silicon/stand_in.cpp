@@ -59,6 +59,9 @@ int retain_context(void** context, int handle) {
 int set_context(void* context) {
   return context == static_cast<void*>(&device) ? 0 : kInvalidValue;
 }
+int reset_context(int handle) {
+  return handle == 40 ? 0 : kInvalidValue;
+}
 int synchronise() {
   return guarded(kLaunchFailed, [] { device->synchronise(); });
 }
@@ -71,11 +74,16 @@ int copy_to(unsigned long long to, const void* from, std::size_t bytes) {
 int copy_from(void* to, unsigned long long from, std::size_t bytes) {
   return guarded(kInvalidValue, [=] { device->copy_from(to, from, bytes); });
 }
-int load(void** module, const void* image) {
+int load(void** module, const void* image, unsigned, const int*, void** values) {
   return guarded(kInvalidImage, [=] {
-    runtime::LoadedModule& loaded = device->load_module(static_cast<const char*>(image), "image.ptx");
-    device->program(loaded, "k");  // a driver compiles when it loads
-    *module = &loaded;
+    try {
+      runtime::LoadedModule& loaded = device->load_module(static_cast<const char*>(image), "image.ptx");
+      device->program(loaded, "k");  // a driver compiles when it loads
+      *module = &loaded;
+    } catch (const std::exception& error) {  // into the log, which CudaMachine makes longer than this
+      std::strncpy(static_cast<char*>(values[0]), error.what(), 500);
+      throw;
+    }
   });
 }
 int unload(void*) {
@@ -126,12 +134,13 @@ Symbols stand_in() {
       {"cuDeviceGetName", reinterpret_cast<void*>(get_name)},
       {"cuDeviceGetAttribute", reinterpret_cast<void*>(get_attribute)},
       {"cuDevicePrimaryCtxRetain", reinterpret_cast<void*>(retain_context)},
+      {"cuDevicePrimaryCtxReset_v2", reinterpret_cast<void*>(reset_context)},
       {"cuCtxSetCurrent", reinterpret_cast<void*>(set_context)},
       {"cuCtxSynchronize", reinterpret_cast<void*>(synchronise)},
       {"cuMemAlloc_v2", reinterpret_cast<void*>(allocate)},
       {"cuMemcpyHtoD_v2", reinterpret_cast<void*>(copy_to)},
       {"cuMemcpyDtoH_v2", reinterpret_cast<void*>(copy_from)},
-      {"cuModuleLoadData", reinterpret_cast<void*>(load)},
+      {"cuModuleLoadDataEx", reinterpret_cast<void*>(load)},
       {"cuModuleUnload", reinterpret_cast<void*>(unload)},
       {"cuModuleGetFunction", reinterpret_cast<void*>(get_function)},
       {"cuModuleGetGlobal_v2", reinterpret_cast<void*>(get_global)},
