@@ -130,7 +130,7 @@ ExitCode compare(const Words& words) {
   load_config(options.config, options.overrides);  // a mistake here would be one of every run
   options.engine.checked();
   catch_interrupts();
-  const ResultsFolder folder(options.out, "compare");
+  const ResultsFolder folder(options.out, "compare", options.engine.checked().lock());
   const Plan plan = plan_of(options, variants, names);
   FolderStore store(folder.path() + "/runs");
   Executor executor(plan, store, options.engine.checked(),

@@ -300,7 +300,7 @@ ExitCode reproduce_one(const Library& library, const ReproduceOptions& options) 
   if (options.seeds > 1 && one.experiment().headline.empty())
     throw InputError("--seeds", "'" + options.name + "' has no 'headline', the claims that it looks at");
   catch_interrupts();
-  const ResultsFolder locked(options.out, "reproduce");
+  const ResultsFolder locked(options.out, "reproduce", options.engine.checked().lock());
   FolderStore store = store_of(options);
   one.plan(store);
   one.executor().run();
@@ -323,7 +323,7 @@ ExitCode reproduce_group(const ExperimentGroup& group, const Library& library, R
     if (name != kAreaPage) parts.push_back(std::make_unique<Reproduction>(name, library, options));
   }
   catch_interrupts();
-  const ResultsFolder locked(options.out, "reproduce");
+  const ResultsFolder locked(options.out, "reproduce", options.engine.checked().lock());
   FolderStore store = store_of(options);
   for (const auto& part : parts) part->plan(store);
   announce(options.name, parts, options);

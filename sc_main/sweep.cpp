@@ -274,7 +274,7 @@ ExitCode sweep(const Words& words) {
     std::cout << ranking(sweep, search, store, search.candidates().size());
     return ExitCode::kDone;
   }
-  const ResultsFolder folder(options.store + ".runs", "sweep");
+  const ResultsFolder folder(options.store + ".runs", "sweep", engine.lock());
   Executor executor(sweep, store, engine,
                     options.again   ? Executor::Repeat::kAll
                     : options.retry ? Executor::Repeat::kFailed

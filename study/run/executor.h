@@ -20,6 +20,7 @@
 
 #include "study/plan/plan.h"
 #include "study/run/processes.h"
+#include "study/run/results_folder.h"
 #include "study/run/run_store.h"
 
 namespace weft::study {
@@ -31,6 +32,9 @@ struct Engine {
   std::string submission;  // further options of sbatch, as a shell reads them
 
   Parallel parallel() const { return parallel_of(jobs); }
+  ResultsFolder::Lock lock() const {
+    return slurm ? ResultsFolder::Lock::kAlone : ResultsFolder::Lock::kWithRuns;
+  }
 };
 
 // An estimate of host time, before runs are done or while they are.

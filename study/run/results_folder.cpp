@@ -17,13 +17,13 @@
 
 namespace weft::study {
 
-ResultsFolder::ResultsFolder(const std::string& asked, std::string command)
+ResultsFolder::ResultsFolder(const std::string& asked, std::string command, Lock lock)
     : path_(asked), command_(std::move(command)), temporary_(asked.empty()) {
   if (temporary_) {
     make_temporary();
   } else {
     make_folder(path_);
-    lock();
+    this->lock(lock);
     remove_drafts(path_);
   }
 }
@@ -46,9 +46,9 @@ void ResultsFolder::make_temporary() {
 
 // Two such commands would take each other's results away. The runs inherit the lock: it holds until the last
 // of them has gone, even if this process is killed; therefore the wait.
-void ResultsFolder::lock() {
+void ResultsFolder::lock(Lock lock) {
   constexpr int kTries = 40, kMilliseconds = 50;
-  lock_ = open(path_.c_str(), O_RDONLY | O_DIRECTORY);  // NOLINT(android-cloexec-open): see above
+  lock_ = open(path_.c_str(), O_RDONLY | O_DIRECTORY | (lock == Lock::kAlone ? O_CLOEXEC : 0));
   for (int i = 0; lock_ >= 0 && flock(lock_, LOCK_EX | LOCK_NB) != 0; ++i) {
     if (errno != EWOULDBLOCK && errno != EINTR) return;  // a file system without locks
     if (i == kTries) throw InputError(path_, "another weft " + command_ + " writes to this folder");

@@ -87,3 +87,21 @@ echo "sbatch: error: invalid partition specified: nowhere" >"$STAND_IN/refuse"
 code=0; by_slurm --slurm "--partition=nowhere" || code=$?
 [ "$code" = 2 ] || fail "a refusal gave exit code $code"
 grep -q "sbatch: found 'sbatch: error: invalid partition specified: nowhere'" s.err || fail "$(cat s.err)"
+
+# The other commands that do runs have the same executor.
+no_times() { jq 'del(.. | .cpu_seconds?)' "$1"; }
+compare() {
+  "$weft" compare --config harp-fermi --workloads bfs,aes --schemes sbr,harp --size small --out "$@" >c.out 2>c.err ||
+    fail "compare $*: $(cat c.err)"
+}
+fresh
+compare local
+compare slurm --engine slurm
+[ "$(cat "$STAND_IN/last")" = 101 ] || fail "compare needed one array"
+no_times local/comparison.json >wanted
+no_times slurm/comparison.json >found
+cmp wanted found || fail "compare by Slurm has other results than on this machine"
+compare slurm --engine slurm
+grep -q "4 of 4 runs are there already" c.err || fail "runs by Slurm are not found again: $(cat c.err)"
+compare slurm --engine slurm --again
+[ "$(cat "$STAND_IN/last")" = 102 ] || fail "--again did not submit the runs: $(cat c.err)"
