@@ -151,7 +151,7 @@ void CudaMachine::load(const std::string& text) {
   const std::uintptr_t log_bytes = sizeof log - 1;
   int options[] = {kErrorLog, kErrorLogBytes};
   void* values[] = {log, nullptr};  // the second is a number in the place of a pointer
-  std::memcpy(&values[1], &log_bytes, sizeof log_bytes);
+  std::memcpy(static_cast<void*>(&values[1]), &log_bytes, sizeof log_bytes);
   const int result = d.load(&d.module, text.c_str(), 2, options, values);
   const std::string why = log;
   d.check(result, ("cuModuleLoadDataEx" + (why.empty() ? "" : " (" + why + ")")).c_str());

@@ -2,8 +2,8 @@
 //
 //   silicon_generate FILE.gz LIST [OPERANDS [K/N]]      e.g. tests/silicon/vectors/h200.gz table
 //
-// LIST is "table" (tests/conformance/opcodes.txt) or "further" (further.txt beside it); K/N: of N parts of
-// the list the Kth only, from 1, so that several processes share the work.
+// LIST is "table" (tests/conformance/opcodes.txt), "further" (further.txt beside it) or "warp"
+// (warp_cases.h); K/N: of N parts of the list the Kth only, from 1, so that several processes share the work.
 //
 // Needs the driver (libcuda.so.1) and no CUDA toolkit.
 #include <exception>
@@ -14,11 +14,13 @@
 #include "conformance/table.h"
 #include "silicon/cuda_machine.h"
 #include "silicon/vectors.h"
+#include "silicon/warp_cases.h"
 
 namespace {
 
 std::vector<std::string> opcodes_of(const std::string& list) {
   if (list == "further") return weft::test::conformance::read_further();
+  if (list == "warp") return weft::test::silicon::warp_opcodes();
   std::vector<std::string> opcodes;
   if (list != "table") return opcodes;
   for (const auto& entry : weft::test::conformance::read_table()) opcodes.push_back(entry.opcode);
@@ -49,8 +51,9 @@ int main(int argc, char** argv) {
       opcodes = part >= 1 && part <= parts ? part_of(opcodes, part, parts) : std::vector<std::string>();
     }
     if (argc > 5 || opcodes.empty() || operands == 0 || operands % kUnit != 0) {
-      std::cerr << "usage: silicon_generate FILE.gz table|further [OPERANDS [K/N]]; operands per case, a "
-                   "multiple of 128; K/N from 1/N to N/N\n";
+      std::cerr
+          << "usage: silicon_generate FILE.gz table|further|warp [OPERANDS [K/N]]; operands per case, a "
+             "multiple of 128; K/N from 1/N to N/N\n";
       return 2;
     }
     CudaMachine machine(weft::test::silicon::open_library("libcuda.so.1"));

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "conformance/numbers.h"
+#include "silicon/warp_cases.h"
 
 namespace weft::test::silicon {
 namespace {
@@ -58,6 +59,7 @@ std::vector<Cells> unpack(const Case& c, const std::vector<std::uint8_t>& packed
 
 std::vector<Case> cases_recorded(const std::string& opcode) {
   std::vector<Case> cases = conformance::cases_of(opcode);
+  if (cases.empty()) cases = warp_cases(opcode);
   if (cases.size() > kCasesPerOpcode) cases.resize(kCasesPerOpcode);
   return cases;
 }
@@ -254,7 +256,7 @@ Comparison compare(const Vectors& vectors, conformance::Machine& straight, confo
       why = "no such case here";
     } else {
       const Case& c = cases[recorded.number];
-      conformance::Bench& bench = c.family == "Control" ? whole_bench : straight_bench;
+      conformance::Bench& bench = c.family == "Control" || c.family == "Warp" ? whole_bench : straight_bench;
       const Outcome here = bench.run(c, vectors.operands, vectors.seed);
       why = difference(c, recorded, here, comparison.open);
       ++comparison.cases;
