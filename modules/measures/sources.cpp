@@ -97,6 +97,14 @@ TreeReadings::TreeReadings(unsigned outputs, const Group& root) {
   });
 }
 
+NumberOf numbers_of(const Group& root) {
+  return [&root](const Counter& counter) -> std::optional<double> {
+    if (counter.is_of_run()) return std::nullopt;
+    const statistics::Sum sum = sum_of(root, counter.path);
+    return sum.empty() ? std::nullopt : std::optional(static_cast<double>(sum.value()));
+  };
+}
+
 NumberOf numbers_of(const ordered_json& stats) {
   return [&stats](const Counter& counter) -> std::optional<double> {
     if (!counter.is_of_run()) {

@@ -57,7 +57,8 @@ class TreeReadings {
   Readings readings_;
 };
 
-// The counters of a stats.json, which outlives it.
+// The counters of a tree of statistics or of a stats.json, which outlive it. A tree has no numbers of a run.
+NumberOf numbers_of(const statistics::Group& root);
 NumberOf numbers_of(const nlohmann::ordered_json& stats);
 // A row of a stats.json: the number of this name, else made of the counters. So a row that is newer than the
 // run has a value, too.

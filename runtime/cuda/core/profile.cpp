@@ -201,8 +201,7 @@ void Profile::keep_statistics(runtime::Device& device) {
   const Totals totals = device.gpu().totals();
   json["executed_thread_instructions"] = totals.executed_thread_instructions;
   json["lanes"] = totals.lanes;
-  json["lane_activity"] = totals.lane_activity;
-  json["simd_efficiency"] = totals.simd_efficiency;
+  for (const char* const name : {"lane_activity", "simd_efficiency"}) json[name] = totals[name];
   const Bound bound = device.gpu().bound();
   if (!bound.by.empty()) {
     json["bound_by"] = {{"resource", bound.by},
