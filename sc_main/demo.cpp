@@ -7,6 +7,7 @@
 #include <iomanip>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
 
 #include "sc_main/comparison.h"
@@ -60,9 +61,9 @@ Row run_under(const std::string& scheme, const SessionOptions& options) {
   return row;
 }
 
-std::string share(double value) {
+std::string share(std::optional<double> value) {
   std::ostringstream out;
-  out << std::fixed << std::setprecision(1) << value * 100 << " %";
+  out << std::fixed << std::setprecision(1) << value.value_or(0) * 100 << " %";
   return out.str();
 }
 
@@ -71,10 +72,11 @@ std::string in_words(const Row& a, const Row& b) {
   const Measures &before = *a.measures, &after = *b.measures;
   const double ratio = static_cast<double>(before.cycles) / static_cast<double>(after.cycles);
   std::ostringstream out;
-  out << "With " << b.scheme << " instead of " << a.scheme << " an issue has " << share(after.lane_activity)
-      << " of its lanes active instead of " << share(before.lane_activity) << ",\nlanes are active in "
-      << share(after.depth_utilisation) << " of the cycles of schedulers with threads instead of "
-      << share(before.depth_utilisation) << ", and the search takes\n"
+  out << "With " << b.scheme << " instead of " << a.scheme << " an issue has "
+      << share(after.of("lane_activity")) << " of its lanes active instead of "
+      << share(before.of("lane_activity")) << ",\nlanes are active in "
+      << share(after.of("depth_utilisation")) << " of the cycles of schedulers with threads instead of "
+      << share(before.of("depth_utilisation")) << ", and the search takes\n"
       << share(std::abs(1 - 1 / ratio)) << (ratio >= 1 ? " fewer" : " more") << " cycles (speed-up "
       << std::fixed << std::setprecision(3) << ratio << ").\n";
   const auto said = [](const Measures& m) {

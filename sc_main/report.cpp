@@ -261,7 +261,8 @@ std::string scalars_text(const statistics::Group& root) {
 void derived_lines(std::ostream& out, const Totals& totals) {
   for (const DerivedValue& one : totals.derived) {
     const measures::Definition& row = measures::get(one.name);
-    out << label(*row.label == '\0' ? row.heading : row.label) << one.value;
+    const std::string name = label(*row.label == '\0' ? row.heading : row.label);
+    out << name << (name.back() == ' ' ? "" : " ") << one.value;
     if (*row.remark != '\0') out << " " << row.remark;
     for (const measures::Term& factor : row.times) {
       if (factor.counter == &measures::kBeatsInACycle && totals.beats_in_a_cycle != 1)

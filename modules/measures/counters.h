@@ -8,8 +8,9 @@
 namespace weft::measures {
 
 struct Counter {
-  const char* column;  // its name in launches.csv and samples.csv
+  const char* column;  // its name in tables
   const char* path;    // as `weft list statistics` prints it: "sm*.scheduler*.held_cycles"; empty: see Run
+  bool of_launches = true;  // launches.csv has it, if the run counts it
 
   constexpr bool is_of_run() const { return *path == '\0'; }
 };
@@ -40,7 +41,7 @@ inline constexpr Counter kBlocks{"blocks", "sm*.blocks_launched"};
 inline constexpr Counter kThreads{"threads", "sm*.threads_launched"};
 inline constexpr Counter kMemoryThreads{"memory_thread_instructions",
                                         "sm*.memory.memory_thread_instructions"};
-inline constexpr Counter kCoalescedRequests{"coalesced_requests", "sm*.memory.coalesced_requests"};
+inline constexpr Counter kCoalescedRequests{"coalesced_requests", "sm*.memory.coalesced_requests", false};
 inline constexpr Counter kDataRequests{"data_requests", "sm*.memory.data_requests"};
 inline constexpr Counter kWriteBytes{"write_bytes", "sm*.memory.write_bytes"};
 inline constexpr Counter kSharedAccesses{"shared_accesses", "sm*.memory.shared_accesses"};
@@ -51,8 +52,8 @@ inline constexpr Counter kNoReadyCycles{"no_ready_cycles", "sm*.scheduler*.no_re
 inline constexpr Counter kMemoryBlockedCycles{"memory_blocked_cycles",
                                               "sm*.scheduler*.memory_blocked_cycles"};
 inline constexpr Counter kScalarInstructions{"scalar_instructions", "sm*.scalar.instructions"};
-inline constexpr Counter kOracleExecutions{"oracle_executions", "sm*.oracle.executions"};
-inline constexpr Counter kOracleIssues{"oracle_issues", "sm*.oracle.issues"};
+inline constexpr Counter kOracleExecutions{"oracle_executions", "sm*.oracle.executions", false};
+inline constexpr Counter kOracleIssues{"oracle_issues", "sm*.oracle.issues", false};
 
 // Threads in the cycles without an active lane, by what they wait for.
 inline constexpr Counter kStalledInPipeline{"stalled_in_pipeline", "sm*.stalled.in_pipeline"};
@@ -63,16 +64,16 @@ inline constexpr Counter kStalledInactive{"stalled_inactive", "sm*.stalled.inact
 inline constexpr Counter kLaunchedThreadCycles{"stalled_launched_thread_cycles",
                                                "sm*.stalled.launched_thread_cycles"};
 
-inline constexpr Counter kL1iAccesses{"l1i_accesses", "sm*.front_end.l1i.accesses"};
-inline constexpr Counter kL1iHits{"l1i_hits", "sm*.front_end.l1i.hits"};
+inline constexpr Counter kL1iAccesses{"l1i_accesses", "sm*.front_end.l1i.accesses", false};
+inline constexpr Counter kL1iHits{"l1i_hits", "sm*.front_end.l1i.hits", false};
 inline constexpr Counter kL1dAccesses{"l1d_accesses", "sm*.memory.l1d.accesses"};
 inline constexpr Counter kL1dHits{"l1d_hits", "sm*.memory.l1d.hits"};
-inline constexpr Counter kL1cAccesses{"l1c_accesses", "sm*.memory.l1c.accesses"};
-inline constexpr Counter kL1cHits{"l1c_hits", "sm*.memory.l1c.hits"};
-inline constexpr Counter kL1tAccesses{"l1t_accesses", "sm*.memory.l1t.accesses"};
-inline constexpr Counter kL1tHits{"l1t_hits", "sm*.memory.l1t.hits"};
-inline constexpr Counter kL2Accesses{"l2_accesses", "l2_*.tags.accesses"};
-inline constexpr Counter kL2Hits{"l2_hits", "l2_*.tags.hits"};
+inline constexpr Counter kL1cAccesses{"l1c_accesses", "sm*.memory.l1c.accesses", false};
+inline constexpr Counter kL1cHits{"l1c_hits", "sm*.memory.l1c.hits", false};
+inline constexpr Counter kL1tAccesses{"l1t_accesses", "sm*.memory.l1t.accesses", false};
+inline constexpr Counter kL1tHits{"l1t_hits", "sm*.memory.l1t.hits", false};
+inline constexpr Counter kL2Accesses{"l2_accesses", "l2_*.tags.accesses", false};
+inline constexpr Counter kL2Hits{"l2_hits", "l2_*.tags.hits", false};
 inline constexpr Counter kDramDataCycles{"dram_data_cycles", "gddr5_*.data_cycles"};
 inline constexpr Counter kDramActiveCycles{"dram_active_cycles", "gddr5_*.active_cycles"};
 

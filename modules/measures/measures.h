@@ -134,6 +134,7 @@ class Rows {
   template <std::size_t kSize>
   constexpr Rows(const Definition (&rows)[kSize])  // NOLINT(google-explicit-constructor,*-c-arrays)
       : first_(rows), last_(rows + kSize) {}
+  constexpr Rows(const Definition* first, const Definition* last) : first_(first), last_(last) {}
   constexpr const Definition* begin() const { return first_; }
   constexpr const Definition* end() const { return last_; }
 

@@ -112,7 +112,7 @@ constexpr Definition kRows[] = {
     Definition("scalar_share", "executed instructions that are scalar", units::kRatio,
                "Share of the warp instructions issued that are scalar.")
         .ratio({kScalarInstructions}, {kWarpInstructions})
-        .counted_with("sm.scalarization")
+        .counted_with("scalarization.kind")
         .only_in(kOnRequest),
     Definition("threads_per_request", "threads per coalesced request", kPerRequest,
                "Memory accesses of threads per request that the coalescer makes of them, before the caches.")
