@@ -223,18 +223,10 @@ Totals Gpu::totals() const {
   totals.thread_instructions = values[SmColumn::kThreadInstructions];
   totals.executed_thread_instructions = values[SmColumn::kExecutedThreadInstructions];
   totals.warp_instructions = values[SmColumn::kWarpInstructions];
-  totals.ipc = values.ipc(totals.cycles);
-  totals.lane_activity = values.lane_activity(totals.lanes);
-  totals.idle_share = values.idle_share();
-  totals.idle_share_blocked = values.idle_share_blocked();
-  totals.idle_share_k = values.idle_share_k(beats_of(impl_->sms[0]));
-  totals.depth_utilisation = values.depth_utilisation();
-  totals.coalescing_rate = values.coalescing_rate();
-  // The mean over warp instructions of active threads / warp size, if all warps are of one size. Where the
-  // scheme issues several as one, each instruction weighs as many warps.
-  const std::uint64_t places = values.thread_places(impl_->sms[0].warp_width(), totals.lanes);
-  totals.simd_efficiency =
-      places == 0 ? 0 : static_cast<double>(totals.thread_instructions) / static_cast<double>(places);
+  impl_->derived.each(values.run(totals.cycles, beats_of(impl_->sms[0])),
+                      [&totals](const measures::Definition& row, double value) {
+                        totals.derived.push_back({row.name, value});
+                      });
   return totals;
 }
 

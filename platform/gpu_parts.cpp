@@ -193,6 +193,7 @@ void Gpu::Impl::bind() {
   system.bind(tree);
   for (unsigned i = 0; i < l2.size(); ++i) l2[i].bind(tree.group("l2", i));
   for (unsigned i = 0; i < channels.size(); ++i) channels[i].bind(tree.group("gddr5", i));
+  derived = measures::TreeReadings(measures::kTotals, tree);
   recorders.bound();
 }
 

@@ -78,7 +78,8 @@ struct Gpu::Impl final : sm::SmListener {
   Watchdog watchdog;
   statistics::Group tree;
   statistics::Columns columns;  // of all SMs together
-  Recorders recorders;          // after the parts that they look at
+  measures::TreeReadings derived;
+  Recorders recorders;  // after the parts that they look at
   execute::DeviceServices* services = nullptr;
   std::vector<std::uint8_t> pages;  // per page of device memory: allocated?
   texture::Table objects;

@@ -219,11 +219,12 @@ void LaunchLog::write_energy(std::ostream& out, const Row& row) const {
 std::string LaunchLog::csv() {
   settle_all();
   if (energy_ != nullptr) energy_->price();
+  const SmShares shares(sms_[0].columns);
   std::ostringstream out;
   out << "launch,kernel,queue,grid,block,first_cycle,last_cycle,cycles,end,overlapped,"
       << "sm_cycles,interface_sm_cycles,thread_places,launches,code_instructions,code_scalar_instructions,"
       << "code_registers,code_scalars,code_unscalarized_registers,code_warp_words,code_unscalarized_words,"
-      << (energy_ != nullptr ? "energy_nj,sm_energy_nj,dram_energy_nj,power_w," : "") << share_names();
+      << (energy_ != nullptr ? "energy_nj,sm_energy_nj,dram_energy_nj,power_w," : "") << shares.names();
   for (const statistics::Column& column : sms_[0].columns) out << "," << column.name;
   for (const auto* columns : {&memory_columns_, &chip_columns_}) {
     for (const statistics::Column& column : *columns) out << "," << column.name;
@@ -241,12 +242,12 @@ std::string LaunchLog::csv() {
         << text_of(row.block) << "," << row.first_cycle << "," << row.last_cycle << "," << row.cycles << ","
         << row.end << "," << (row.overlapped ? 1 : 0) << ","
         << values.scheduler_cycles() / machine_.schedulers << "," << row.interface_sm_cycles << ","
-        << values.thread_places(machine_.warp_width, machine_.beats.lanes) << "," << row.launches << ","
-        << row.code.instructions << "," << row.code.scalar_instructions << "," << row.code.registers << ","
-        << row.code.scalars << "," << row.code.unscalarized_registers << ","
-        << 32 * row.code.registers + row.code.scalars << "," << 32 * row.code.unscalarized_registers << ",";
+        << values.thread_places(machine_.beats) << "," << row.launches << "," << row.code.instructions << ","
+        << row.code.scalar_instructions << "," << row.code.registers << "," << row.code.scalars << ","
+        << row.code.unscalarized_registers << "," << 32 * row.code.registers + row.code.scalars << ","
+        << 32 * row.code.unscalarized_registers << ",";
     if (energy_ != nullptr) write_energy(out, row);
-    write_shares(out, values, row.cycles, machine_.beats);
+    shares.write(out, values, row.cycles, machine_.beats);
     for (const std::uint64_t value : row.values.values()) out << "," << value;
     for (const auto* values_of : {&row.memory, &row.chip}) {
       for (const std::uint64_t value : values_of->values()) out << "," << value;

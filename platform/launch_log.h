@@ -26,7 +26,6 @@ class LaunchLog {
   struct Machine {
     std::uint64_t schedulers = 1;  // of an SM
     Beats beats;
-    std::uint64_t warp_width = 0;  // WarpFormation::warp_width
     std::uint64_t sms_per_interface = 1;
   };
   // Of the SMs below `root`. Launches beyond `most_rows` share one row, the last. `energy`: nullptr, or what

@@ -8,7 +8,7 @@
 namespace weft {
 
 Beats beats_of(const sm::Sm& sm) {
-  return {sm.lanes(), sm.beats_in_a_cycle()};
+  return {sm.lanes(), sm.beats_in_a_cycle(), sm.warp_width()};
 }
 
 void Recorders::bound() {
@@ -100,8 +100,7 @@ void Recorders::write_down_launches(const std::string& name) {
   const GpuConfig& config = parts_.config;
   const sm::Sm& sm = parts_.sms[0];
   log_.emplace(parts_.statistics,
-               LaunchLog::Machine{config.sm.schedulers, beats_of(sm), sm.warp_width(),
-                                  config.crossbar.sms_per_interface},
+               LaunchLog::Machine{config.sm.schedulers, beats_of(sm), config.crossbar.sms_per_interface},
                energy());
   parts_.launches.write_down(&*log_);
 }

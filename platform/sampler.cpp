@@ -165,9 +165,10 @@ void Sampler::merge_pairs() {
 }
 
 std::string Sampler::csv() const {
+  const SmShares shares(sms_[0].columns);
   std::ostringstream out;
   if (has_chip()) parts_.energy->price();
-  out << "cycle,sm,cycles," << (has_chip() ? "energy_nj,power_w," : "") << share_names();
+  out << "cycle,sm,cycles," << (has_chip() ? "energy_nj,power_w," : "") << shares.names();
   for (const statistics::Column& column : sms_[0].columns) out << "," << column.name;
   for (const Gauge& gauge : sms_[0].gauges) out << "," << gauge.name;
   out << "\n";
@@ -176,8 +177,8 @@ std::string Sampler::csv() const {
     const std::uint64_t* const row = cells_.data() + begin;
     if (has_chip() && row[kSm] == chip()) continue;
     values.assign(row + kFirstColumn);
-    const SmValues shares(values);
-    const std::uint64_t cycles = shares.scheduler_cycles() / parts_.schedulers;
+    const SmValues counted(values);
+    const std::uint64_t cycles = counted.scheduler_cycles() / parts_.schedulers;
     out << (row[kInterval] + 1) * interval_ << "," << row[kSm] << "," << cycles << ",";
     if (has_chip()) {
       const double picojoules = parts_.energy->picojoules_of_sm(row + kFirstColumn + sm_events_);
@@ -185,7 +186,7 @@ std::string Sampler::csv() const {
       out << picojoules * 1e-3 << "," << watts(picojoules, cycles) << ",";
       out.precision(digits);
     }
-    write_shares(out, shares, cycles, parts_.beats);
+    shares.write(out, counted, cycles, parts_.beats);
     for (std::size_t c = kFirstColumn; c < width_; ++c) out << "," << row[c];
     out << "\n";
   }

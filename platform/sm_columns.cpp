@@ -1,6 +1,8 @@
 #include "platform/sm_columns.h"
 
+#include <iterator>
 #include <ostream>
+#include <string_view>
 
 namespace weft {
 
@@ -9,6 +11,31 @@ using statistics::Path;
 using statistics::Sum;
 using warp_formation::Stall;
 
+namespace {
+
+// The columns before the buckets, in the order of SmColumn.
+constexpr const measures::Counter* kCounters[] = {&measures::kThreadInstructions,
+                                                  &measures::kExecutedThreadInstructions,
+                                                  &measures::kWarpInstructions,
+                                                  &measures::kActiveBeats,
+                                                  &measures::kActiveLanes,
+                                                  &measures::kBlocks,
+                                                  &measures::kThreads,
+                                                  &measures::kMemoryThreads,
+                                                  &measures::kDataRequests,
+                                                  &measures::kWriteBytes,
+                                                  &measures::kL1dAccesses,
+                                                  &measures::kL1dHits,
+                                                  &measures::kSharedAccesses,
+                                                  &measures::kSharedConflictCycles,
+                                                  &measures::kHeldCycles,
+                                                  &measures::kLaneCycles,
+                                                  &measures::kNoReadyCycles,
+                                                  &measures::kMemoryBlockedCycles};
+static_assert(std::size(kCounters) == static_cast<std::size_t>(SmColumn::kBuckets));
+
+}  // namespace
+
 statistics::Columns sm_columns(const std::vector<const statistics::Group*>& sms) {
   statistics::Columns columns;
   const auto add = [&](std::string name, Path path) {
@@ -16,24 +43,12 @@ statistics::Columns sm_columns(const std::vector<const statistics::Group*>& sms)
     for (const statistics::Group* sm : sms) sum += sm->sum(path);
     columns.push_back({std::move(name), std::move(sum)});
   };
-  add("thread_instructions", {"thread_instructions"});
-  add("executed_thread_instructions", {"executed_thread_instructions"});
-  add("warp_instructions", {"warp_instructions"});
-  add("active_beats", {"active_beats"});
-  add("active_lanes", {"active_lanes"});
-  add("blocks", {"blocks_launched"});
-  add("threads", {"threads_launched"});
-  add("memory_thread_instructions", {"memory", "memory_thread_instructions"});
-  add("data_requests", {"memory", "data_requests"});
-  add("write_bytes", {"memory", "write_bytes"});
-  add("l1d_accesses", {"memory", "l1d", "accesses"});
-  add("l1d_hits", {"memory", "l1d", "hits"});
-  add("shared_accesses", {"memory", "shared_accesses"});
-  add("shared_conflict_cycles", {"memory", "shared_conflict_cycles"});
-  add("held_cycles", {"scheduler", "held_cycles"});
-  add("lane_cycles", {"scheduler", "lane_cycles"});
-  add("no_ready_cycles", {"scheduler", "no_ready_cycles"});
-  add("memory_blocked_cycles", {"scheduler", "memory_blocked_cycles"});
+  for (const measures::Counter* counter : kCounters) {
+    const std::string_view path = counter->path;
+    Sum sum;
+    for (const statistics::Group* sm : sms) sum += measures::sum_of(*sm, path.substr(path.find('.') + 1));
+    columns.push_back({counter->column, std::move(sum)});
+  }
   for (unsigned b = 0; b < warp_formation::kStalls; ++b) {
     const char* const bucket = bucket_name(static_cast<Stall>(b));
     add(std::string("cycles_") + bucket, {"scheduler", "cycles", bucket});
@@ -56,58 +71,41 @@ statistics::Columns sm_columns(const std::vector<const statistics::Group*>& sms)
   return columns;
 }
 
-namespace {
-
-double ratio(std::uint64_t part, double whole) {
-  return whole == 0 ? 0 : static_cast<double>(part) / whole;
-}
-
-}  // namespace
-
 std::uint64_t SmValues::scheduler_cycles() const {
   std::uint64_t sum = 0;
   for (unsigned b = 0; b < warp_formation::kStalls; ++b) sum += bucket(static_cast<Stall>(b));
   return sum;
 }
 
-double SmValues::ipc(std::uint64_t cycles) const {
-  return ratio((*this)[SmColumn::kThreadInstructions], static_cast<double>(cycles));
+measures::Run SmValues::run(std::uint64_t cycles, const Beats& beats) const {
+  return {static_cast<double>(cycles), static_cast<double>(beats.lanes),
+          static_cast<double>(beats.in_a_cycle), static_cast<double>(thread_places(beats))};
 }
 
-double SmValues::lane_activity(std::uint64_t lanes) const {
-  const double beats = static_cast<double>((*this)[SmColumn::kActiveBeats]);
-  return ratio((*this)[SmColumn::kActiveLanes], beats * static_cast<double>(lanes));
+SmShares::SmShares(const statistics::Columns& columns)
+    : readings_(measures::kTables,
+                [&columns](const measures::Counter& counter) -> std::optional<std::size_t> {
+                  for (std::size_t i = 0; i < columns.size(); ++i) {
+                    if (columns[i].name == counter.column) return i;
+                  }
+                  return std::nullopt;
+                }) {}
+
+std::string SmShares::names() const {
+  std::string names;
+  for (const measures::Reading& reading : readings_.all())
+    names.append(names.empty() ? "" : ",").append(reading.row().name);
+  return names;
 }
 
-double SmValues::idle_share() const {
-  return ratio((*this)[SmColumn::kNoReadyCycles], held());
-}
-
-double SmValues::idle_share_blocked() const {
-  return ratio((*this)[SmColumn::kNoReadyCycles] + (*this)[SmColumn::kMemoryBlockedCycles], held());
-}
-
-double SmValues::idle_share_k(const Beats& beats) const {
-  if (held() == 0) return 0;
-  return 1 - ratio((*this)[SmColumn::kActiveBeats], held() * static_cast<double>(beats.in_a_cycle));
-}
-
-double SmValues::depth_utilisation() const {
-  return ratio((*this)[SmColumn::kLaneCycles], held());
-}
-
-double SmValues::coalescing_rate() const {
-  return ratio((*this)[SmColumn::kMemoryThreads], static_cast<double>((*this)[SmColumn::kDataRequests]));
-}
-
-std::string share_names() {
-  return "ipc,lane_activity,idle_share,idle_share_blocked,idle_share_k,depth_utilisation,coalescing_rate";
-}
-
-void write_shares(std::ostream& out, const SmValues& values, std::uint64_t cycles, const Beats& beats) {
-  out << values.ipc(cycles) << "," << values.lane_activity(beats.lanes) << "," << values.idle_share() << ","
-      << values.idle_share_blocked() << "," << values.idle_share_k(beats) << "," << values.depth_utilisation()
-      << "," << values.coalescing_rate();
+void SmShares::write(std::ostream& out, const SmValues& values, std::uint64_t cycles,
+                     const Beats& beats) const {
+  const char* comma = "";
+  readings_.each([&values](std::size_t column) { return values.values_[column]; }, values.run(cycles, beats),
+                 [&](const measures::Definition&, double value) {
+                   out << comma << value;
+                   comma = ",";
+                 });
 }
 
 }  // namespace weft

@@ -1,5 +1,5 @@
-// What totals and tables say of SMs: columns of counters, found once in the tree of statistics, and the
-// shares and rates that are made of them.
+// Totals and tables of SMs: columns of counters, found once in the tree of statistics, and the derived values
+// that modules/measures makes of them.
 #ifndef WEFT_PLATFORM_SM_COLUMNS_H
 #define WEFT_PLATFORM_SM_COLUMNS_H
 
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/statistics_table.h"
+#include "measures/sources.h"
 #include "weft/warp_formation/warp_formation.h"
 
 namespace weft {
@@ -43,9 +44,9 @@ enum class SmColumn : std::uint8_t {
 statistics::Columns sm_columns(const std::vector<const statistics::Group*>& sms);
 
 // Beats of the datapath: how many threads one can run, and how many of a scheduler a cycle can have (one of
-// each of its lanes, where lanes run warps of their own).
+// each of its lanes, where lanes run warps of their own). `warp_width` is WarpFormation::warp_width.
 struct Beats {
-  std::uint64_t lanes = 32, in_a_cycle = 1;
+  std::uint64_t lanes = 32, in_a_cycle = 1, warp_width = 0;
 };
 
 // Of a snapshot of these columns, or of the difference of two.
@@ -59,32 +60,32 @@ class SmValues {
   }
   // All buckets together.
   std::uint64_t scheduler_cycles() const;
-  // Places for threads in the instructions issued. `warp_width` is WarpFormation::warp_width; if that is 0,
-  // those of the beats with an active lane.
-  std::uint64_t thread_places(std::uint64_t warp_width, std::uint64_t lanes) const {
-    return warp_width != 0 ? (*this)[SmColumn::kWarpInstructions] * warp_width
-                           : (*this)[SmColumn::kActiveBeats] * lanes;
+  // Places for threads in the instructions issued. If warps have no common width, those of the beats with an
+  // active lane.
+  std::uint64_t thread_places(const Beats& beats) const {
+    return beats.warp_width != 0 ? (*this)[SmColumn::kWarpInstructions] * beats.warp_width
+                                 : (*this)[SmColumn::kActiveBeats] * beats.lanes;
   }
-
-  // 0 of nothing.
-  double ipc(std::uint64_t cycles) const;           // thread instructions per core cycle
-  double lane_activity(std::uint64_t lanes) const;  // active lanes / (beats with an active lane x lanes)
-  // Shares of the cycles of schedulers that held threads.
-  double idle_share() const;                      // no ready warp, and no beat of an issue under way
-  double idle_share_blocked() const;              // the same, or the ready warps wait for the load-store unit
-  double idle_share_k(const Beats& beats) const;  // 1 - beats with an active lane / those of these cycles
-  double depth_utilisation() const;               // a lane is active
-  double coalescing_rate() const;                 // memory thread instructions / data requests
+  // What derived values need besides counters.
+  measures::Run run(std::uint64_t cycles, const Beats& beats) const;
 
  private:
-  double held() const { return static_cast<double>((*this)[SmColumn::kHeldCycles]); }
-
+  friend class SmShares;
   const statistics::Snapshot& values_;
 };
 
-// The cells of these shares in a row of a CSV file, without a comma at either end: "ipc,lane_activity,...".
-std::string share_names();
-void write_shares(std::ostream& out, const SmValues& values, std::uint64_t cycles, const Beats& beats);
+// The derived values of rows of a CSV file, found among its columns once.
+class SmShares {
+ public:
+  explicit SmShares(const statistics::Columns& columns);
+
+  // Without a comma at either end: "ipc,lane_activity,...".
+  std::string names() const;
+  void write(std::ostream& out, const SmValues& values, std::uint64_t cycles, const Beats& beats) const;
+
+ private:
+  measures::Readings readings_;
+};
 
 }  // namespace weft
 

@@ -52,14 +52,11 @@ void add_counts(TextTable& table, const LineCounts& c, std::uint64_t all_cycles,
   double share = 0;
   std::string stall = main_stall(c, &share);
   if (!stall.empty()) stall += " " + in_percent(share, 1) + " %";
-  const double beats = static_cast<double>(c.active_beats) * lanes;
-  const bool requests = c.coalesced_requests != 0;
-  const double threads = static_cast<double>(c.memory_threads) / static_cast<double>(c.coalesced_requests);
+  const auto activity = c.of("lane_activity", lanes), threads = c.of("threads_per_request", lanes);
   table.row({std::to_string(cycles), in_percent(static_cast<double>(cycles), static_cast<double>(all_cycles)),
-             std::to_string(c.issues),
-             beats == 0 ? "" : in_percent(static_cast<double>(c.active_lanes), beats), std::move(stall),
-             requests ? std::to_string(c.coalesced_requests) : "",
-             requests ? fmt::format("{:.1f}", threads) : "", std::move(line)});
+             std::to_string(c.issues), activity ? in_percent(*activity, 1) : "", std::move(stall),
+             threads ? std::to_string(c.coalesced_requests) : "",
+             threads ? fmt::format("{:.1f}", *threads) : "", std::move(line)});
 }
 
 void print_lines(const ProfiledKernel& kernel, const LineProfile& profile, LinesOf what,

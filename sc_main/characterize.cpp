@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "execute/kernel.h"
+#include "measures/measures.h"
 #include "sc_main/options.h"
 #include "sm/instruction_profile.h"
 #include "study/session/session.h"
@@ -136,7 +137,11 @@ ordered_json kernel_json(const sm::InstructionProfile::OfKernel& kernel, const L
   json["thread_instructions"] = all.threads;
   json["executed_thread_instructions"] = all.executed;
   json["warp_instructions"] = all.issues;
-  json["simd_efficiency"] = share(all.threads, all.places);
+  const measures::Definition& efficiency = measures::get("simd_efficiency");
+  json[efficiency.name] = measures::value_of(efficiency, [&all](const measures::Counter& counter) {
+                            return std::optional(static_cast<double>(
+                                &counter == &measures::kThreadPlaces ? all.places : all.threads));
+                          }).value_or(0);
   json["branch_share"] = share(all.branches, all.issues);
   json["divergent_branch_share"] = share(all.parted, all.branches);
   json["device_memory_share"] = share(all.device_memory, all.issues);

@@ -1,68 +1,44 @@
 // `weft demo`: a breadth-first search, and what another warp-formation scheme makes of it.
-#include <unistd.h>
-
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <iomanip>
 #include <iostream>
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
+#include <utility>
 
 #include "sc_main/options.h"
 #include "study/judge/comparison.h"
-#include "study/run/processes.h"
+#include "study/run/executor.h"
+#include "study/run/folder_store.h"
+#include "study/run/results_folder.h"
 #include "study/session/outcome.h"
 #include "study/session/session.h"
 
 namespace weft::cli {
 namespace {
 
-// A folder that goes with the object.
-class Scratch {
- public:
-  Scratch() {
-    const char* variable = std::getenv("TMPDIR");
-    path_ = std::string(variable == nullptr || *variable == '\0' ? "/tmp" : variable) + "/weft-demo-XXXXXX";
-    if (mkdtemp(path_.data()) == nullptr)
-      throw InputError(path_, "no folder can be made there; give another one for temporary files in TMPDIR");
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 // The same run under another scheme, in a process of its own; without measures if it did not get to its end.
 Row run_under(const std::string& scheme, const SessionOptions& options) {
-  const Scratch folder;
-  Job job{{"run", "--config", options.config, "--workload", "bfs", "--out", folder.path()},
-          folder.path() + "/messages.txt"};
-  if (options.max_cycles != 0)
-    job.arguments.insert(job.arguments.end(), {"--max-cycles", std::to_string(options.max_cycles)});
-  job.arguments.emplace_back("--set");
-  job.arguments.insert(job.arguments.end(), options.overrides.begin(), options.overrides.end());
-  job.arguments.push_back("warp_formation.scheme=" + scheme);
-  Row row{"bfs", scheme, static_cast<int>(ExitCode::kFault), "did not end", {}};
-  run_apart({job}, {}, [](std::size_t) {}, [&](std::size_t, const JobEnd& end) { row.exit_code = end.code; });
-  std::ifstream file(folder.path() + "/stats.json");
-  const auto statistics = nlohmann::ordered_json::parse(file, nullptr, false);
-  if (row.exit_code == 0 && statistics.is_object()) {
-    row.measures = Measures::of(statistics);
-    row.result = "verified";
-  }
-  return row;
+  Plan plan;
+  plan.name = "demo";
+  plan.axes = {"scheme"};
+  Run run;
+  run.program = "bfs";
+  run.size = "default";
+  run.config = options.config;
+  run.core_cycles = options.max_cycles;
+  run.overrides = options.overrides;
+  run.overrides.push_back("warp_formation.scheme=" + scheme);
+  PlanBuilder(plan, PlanBuilder::Refused::kKeep).add({scheme}, std::move(run), "weft demo");
+  const ResultsFolder folder("", "demo");
+  FolderStore store(folder.path());
+  Executor executor(plan, store, {}, Executor::Repeat::kNone, Executor::Lines::kProgress);
+  executor.run();
+  return row_of("bfs", scheme, executor.end(0));
 }
 
-std::string share(double value) {
+std::string share(std::optional<double> value) {
   std::ostringstream out;
-  out << std::fixed << std::setprecision(1) << value * 100 << " %";
+  out << std::fixed << std::setprecision(1) << value.value_or(0) * 100 << " %";
   return out.str();
 }
 
@@ -71,10 +47,11 @@ std::string in_words(const Row& a, const Row& b) {
   const Measures &before = *a.measures, &after = *b.measures;
   const double ratio = static_cast<double>(before.cycles) / static_cast<double>(after.cycles);
   std::ostringstream out;
-  out << "With " << b.scheme << " instead of " << a.scheme << " an issue has " << share(after.lane_activity)
-      << " of its lanes active instead of " << share(before.lane_activity) << ",\nlanes are active in "
-      << share(after.depth_utilisation) << " of the cycles of schedulers with threads instead of "
-      << share(before.depth_utilisation) << ", and the search takes\n"
+  out << "With " << b.scheme << " instead of " << a.scheme << " an issue has "
+      << share(after.of("lane_activity")) << " of its lanes active instead of "
+      << share(before.of("lane_activity")) << ",\nlanes are active in "
+      << share(after.of("depth_utilisation")) << " of the cycles of schedulers with threads instead of "
+      << share(before.of("depth_utilisation")) << ", and the search takes\n"
       << share(std::abs(1 - 1 / ratio)) << (ratio >= 1 ? " fewer" : " more") << " cycles (speed-up "
       << std::fixed << std::setprecision(3) << ratio << ").\n";
   const auto said = [](const Measures& m) {

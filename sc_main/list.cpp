@@ -8,9 +8,11 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "common/config_writer.h"
+#include "measures/measures.h"
 #include "platform/soc/soc_config.h"
 #include "sc_main/options.h"
 #include "study/session/outcome.h"
@@ -156,6 +158,8 @@ void show_scheme(const std::string& name, const Paint& paint) {
   if (schemes.contains(name)) show_keys(schemes.at(name), "warp_formation." + name, paint);
 }
 
+constexpr const char* kLists = "configs|workloads|schemes|statistics|measures";
+
 // Instances (sm0, sm1 ...) are listed once, as sm*. Those whose name begins with `wanted` in full.
 void list_statistics(const std::string& config, const std::string& wanted) {
   SessionOptions options;
@@ -184,19 +188,56 @@ void list_statistics(const std::string& config, const std::string& wanted) {
     throw InputError("weft list statistics", "no statistic of " + config + " begins with '" + wanted + "'");
 }
 
+// The derived values; of those whose names begin with `wanted` in full.
+void list_measures(const std::string& wanted) {
+  bool found = false;
+  for (const measures::Definition& row : measures::rows()) {
+    if (std::string_view(row.name).rfind(wanted, 0) != 0) continue;
+    found = true;
+    const std::string head = fmt::format("{} [{}]", row.name, row.unit.name());
+    if (wanted.empty()) {
+      std::cout << line_of(head + "  " + row.meaning, kPageWidth) << "\n";
+      continue;
+    }
+    std::cout << head << "\n" << wrapped(row.meaning, kPageWidth, 4);
+    std::cout << wrapped("= " + measures::formula_of(row), kPageWidth, 4);
+    if (*row.needs != '\0') std::cout << wrapped(std::string("needs ") + row.needs, kPageWidth, 4);
+  }
+  if (!found) throw InputError("weft list measures", "no derived value begins with '" + wanted + "'");
+}
+
+ordered_json measures_json() {
+  ordered_json list = ordered_json::array();
+  for (const measures::Definition& row : measures::rows()) {
+    list.push_back({{"name", row.name},
+                    {"heading", row.heading},
+                    {"unit", row.unit.name()},
+                    {"meaning", row.meaning},
+                    {"formula", measures::formula_of(row)},
+                    {"needs", row.needs}});
+  }
+  return list;
+}
+
 }  // namespace
 
 ExitCode list(const Words& words) {
   std::string what, name, config = "gtx480";
+  bool as_json = false;
   Options options("options");
-  options.text("what", what, "configs|workloads|schemes|statistics", "what to list", true)
-      .text("name", name, "NAME", "all about this one; of statistics: about those whose names begin so")
+  options.text("what", what, kLists, "what to list", true)
+      .text("name", name, "NAME",
+            "all about this one; of statistics and measures: about those whose names begin so")
       .text("config", config, "NAME", "whose statistics to list")
+      .flag("json", as_json, "measures: all of them, as JSON")
       .plugins();
-  if (!parse(words, "weft list configs|workloads|schemes|statistics [NAME] [--config NAME|FILE]", options,
+  if (!parse(words, std::string("weft list ") + kLists + " [NAME] [--config NAME|FILE] [--json]", options,
              "what name")) {
     return ExitCode::kDone;
   }
+  if (as_json && (what != "measures" || !name.empty()))
+    throw InputError("--json", "found 'weft list " + what + (name.empty() ? "" : " " + name) +
+                                   "'; allowed: weft list measures --json");
   const Paint paint = Paint::of(STDOUT_FILENO);
   if (what == "configs") {
     name.empty() ? list_configs() : show_config(name);
@@ -206,8 +247,11 @@ ExitCode list(const Words& words) {
     name.empty() ? list_schemes() : show_scheme(name, paint);
   } else if (what == "statistics") {
     list_statistics(config, name);
+  } else if (what == "measures") {
+    as_json ? void(std::cout << text_of(measures_json())) : list_measures(name);
   } else {
-    throw InputError("weft list", "unknown '" + what + "'; known: configs, workloads, schemes, statistics");
+    throw InputError("weft list",
+                     "unknown '" + what + "'; known: configs, workloads, schemes, statistics, measures");
   }
   return ExitCode::kDone;
 }

@@ -80,8 +80,7 @@ ordered_json statistics_json(Soc& soc, const SocOptions& options, const SocOutco
   json["cycles"] = totals.cycles;
   json["thread_instructions"] = totals.thread_instructions;
   json["warp_instructions"] = totals.warp_instructions;
-  json["ipc"] = totals.ipc;
-  json["simd_efficiency"] = totals.simd_efficiency;
+  for (const char* const name : {"ipc", "simd_efficiency"}) json[name] = totals[name];
   const functional::Counters& untimed = soc.gpu().untimed_counters();
   if (untimed.launches != 0) {
     json["functional"] = {{"launches", untimed.launches},

@@ -14,7 +14,7 @@
 """
 
 from weft.chart import Chart, bars
-from weft.commands import compare, read, run
+from weft.commands import compare, measures, read, run
 from weft.comparison import Comparison
 from weft.errors import (
     DamagedResult,
@@ -42,6 +42,7 @@ __all__ = [
     "bars",
     "compare",
     "find_program",
+    "measures",
     "read",
     "run",
 ]

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+import pandas
+
 from weft.comparison import Comparison
 from weft.errors import MissingResult, error_of
 from weft.program import Call, call, find_program
@@ -102,6 +104,20 @@ def read(folder: AnyPath) -> Run | Comparison:
     raise MissingResult(
         f"{folder}: no results here; allowed: a folder of weft run --out or weft compare --out"
     )
+
+
+def measures(*, program: AnyPath | None = None) -> pandas.DataFrame:
+    """The derived values (shares and rates), a row each: unit, meaning, formula, and the setting that
+    each needs. Their names are those of ``run.stats``, ``run.launches`` and ``comparison.rows``.
+
+    Raises UsageError or ProgramFailed if the program does not have the list.
+    """
+    ended = call([find_program(program), "list", "measures", "--json"])
+    if ended.exit_code != 0:
+        raise error_of(ended.exit_code)(
+            _message_of(ended, None), ended.exit_code, ended.command, None
+        )
+    return pandas.DataFrame(json.loads(ended.output)).set_index("name")
 
 
 def _run_command(

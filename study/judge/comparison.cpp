@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <iomanip>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 #include "common/csv.h"
-#include "common/statistics_sample.h"
+#include "measures/measures.h"
 #include "study/judge/pareto.h"
 #include "study/terminal/table.h"
 
@@ -18,11 +20,10 @@ using nlohmann::ordered_json;
 
 namespace {
 
-// Columns stand together by what they are about. kNone: in files only.
-enum class Subject : std::uint8_t { kNone, kTime, kThreads, kCost };
+using measures::Subject;
 
 // A column: its heading, its name in files, the digits that the table shows, the value in a row, and what the
-// legend says.
+// legend says. Without `value`, it is the derived value of this name.
 struct Column {
   const char* heading;
   const char* name;
@@ -30,6 +31,8 @@ struct Column {
   int digits;
   std::optional<double> (*value)(const Measures& m);
   const char* legend;
+
+  std::optional<double> of(const Measures& m) const { return value != nullptr ? value(m) : m.of(name); }
 };
 
 template <auto Member>
@@ -48,37 +51,24 @@ std::optional<double> nanojoule_seconds(const Measures& m) {
   return m.edp ? std::optional(*m.edp * 1e9) : std::nullopt;
 }
 
-const Column kColumns[] = {
+const Column kCounted[] = {
     {"cycles", "cycles", Subject::kTime, 0, member<&Measures::cycles>, "core cycles in which a launch ran"},
     {"", "thread_instructions", Subject::kNone, 0, member<&Measures::thread_instructions>, ""},
     {"", "executed_thread_instructions", Subject::kNone, 0, member<&Measures::executed_thread_instructions>,
-     ""},
-    {"IPC", "ipc", Subject::kTime, 2, member<&Measures::ipc>,
-     "instructions of threads issued per core cycle, over all SMs"},
-    {"lanes", "lane_activity", Subject::kThreads, 3, member<&Measures::lane_activity>,
-     "active lanes, of all lanes, over the cycles with an active one"},
-    {"oracle", "oracle_lane_activity", Subject::kThreads, 3, optional_member<&Measures::oracle>,
-     "the most that this could be if threads were regrouped at will"},
-    {"coalesce", "coalescing_rate", Subject::kThreads, 2, member<&Measures::coalescing_rate>,
-     "memory accesses of threads per request that enters the crossbar"},
-    {"stalled", "stalled_share", Subject::kThreads, 3, optional_member<&Measures::stalled>,
-     "of the threads in cycles without an active lane: those that divergence holds back"},
-    {"K", "idle_share_k", Subject::kCost, 3, member<&Measures::idle_share_k>,
-     "1 - beats with an active lane / cycles of schedulers that held threads"},
-    {"idle", "idle_share", Subject::kCost, 3, member<&Measures::idle_share>,
-     "of these cycles: no warp was ready and no beat of an issue was under way"},
-    {"blocked", "idle_share_blocked", Subject::kCost, 3, member<&Measures::idle_share_blocked>,
-     "... or the warps that were ready waited for the load-store unit"},
-    {"depth", "depth_utilisation", Subject::kThreads, 3, member<&Measures::depth_utilisation>,
-     "of the cycles of schedulers that held threads: a lane was active"},
-    {"SIMD eff", "simd_efficiency", Subject::kThreads, 3, member<&Measures::simd_efficiency>,
-     "active threads, of a warp's, in the mean instruction issued"},
-    {"launched", "stalled_of_launched", Subject::kThreads, 3, optional_member<&Measures::stalled_of_launched>,
-     "the stalled threads, of those of resident blocks in all cycles"},
-    {"", "stalled_reconvergence", Subject::kNone, 3, optional_member<&Measures::at_reconvergence>, ""},
-    {"", "stalled_inactive", Subject::kNone, 3, optional_member<&Measures::inactive>, ""},
-    {"barrier", "stalled_barrier", Subject::kThreads, 3, optional_member<&Measures::at_barrier>,
-     "of the threads in cycles without an active lane: those at a barrier of their block"},
+     ""}};
+// Derived values that stand in this order; others follow in the order of their table.
+constexpr const char* kFirst[] = {"ipc",
+                                  "lane_activity",
+                                  "oracle_lane_activity",
+                                  "coalescing_rate",
+                                  "stalled_share",
+                                  "idle_share_k",
+                                  "idle_share",
+                                  "idle_share_blocked",
+                                  "depth_utilisation",
+                                  "simd_efficiency",
+                                  "stalled_of_launched"};
+const Column kCosts[] = {
     {"", "storage_bits_per_sm", Subject::kNone, 0, member<&Measures::storage_bits>, ""},
     {"mJ", "energy_mj", Subject::kCost, 4, millijoules, "energy, with the memory devices"},
     {"W", "watts", Subject::kCost, 2, optional_member<&Measures::watts>, "mean power"},
@@ -91,6 +81,26 @@ const Column kColumns[] = {
     {"CPU s", "cpu_seconds", Subject::kCost, 2, member<&Measures::cpu_seconds>,
      "of this computer, in the simulation"},
 };
+
+std::vector<Column> all_columns() {
+  std::vector<Column> columns(std::begin(kCounted), std::end(kCounted));
+  const auto add = [&columns](const measures::Definition& row) {
+    columns.push_back({row.column, row.name, row.subject, row.digits, nullptr, row.legend});
+  };
+  for (const char* const name : kFirst) add(measures::get(name));
+  for (const measures::Definition& row : measures::rows()) {
+    const bool placed = std::any_of(std::begin(kFirst), std::end(kFirst),
+                                    [&row](std::string_view name) { return name == row.name; });
+    if (!placed && (row.outputs & measures::kComparison) != 0) add(row);
+  }
+  columns.insert(columns.end(), std::begin(kCosts), std::end(kCosts));
+  return columns;
+}
+const std::vector<Column>& columns() {
+  static const std::vector<Column> list = all_columns();
+  return list;
+}
+
 constexpr const char *kSpeedup = "speed-up", *kBoundBy = "bound by";
 
 }  // namespace
@@ -107,64 +117,6 @@ std::vector<std::string> schemes_of(const Comparison& comparison) {
     if (std::find(names.begin(), names.end(), row.scheme) == names.end()) names.push_back(row.scheme);
   }
   return names;
-}
-
-Measures Measures::of(const ordered_json& statistics) {
-  Measures m;
-  m.cycles = statistics.at("cycles").get<std::uint64_t>();
-  m.thread_instructions = statistics.at("thread_instructions").get<std::uint64_t>();
-  m.executed_thread_instructions = statistics.at("executed_thread_instructions").get<std::uint64_t>();
-  m.ipc = statistics.at("ipc").get<double>();
-  m.lane_activity = statistics.at("lane_activity").get<double>();
-  m.simd_efficiency = statistics.at("simd_efficiency").get<double>();
-  m.idle_share = statistics.at("idle_share").get<double>();
-  m.idle_share_blocked = statistics.at("idle_share_blocked").get<double>();
-  m.idle_share_k = statistics.at("idle_share_k").get<double>();
-  m.depth_utilisation = statistics.at("depth_utilisation").get<double>();
-  m.coalescing_rate = statistics.at("coalescing_rate").get<double>();
-  const ordered_json& bound = statistics.at("bound_by");
-  if (!bound.is_null()) {
-    m.bound = bound.at("resource").get<std::string>();
-    m.bound_by = bound.at("short").get<std::string>();
-    m.bound_text = bound.at("text").get<std::string>();
-    m.bound_waits = bound.at("waits").get<std::string>();
-    m.bound_busy = bound.at("busy").get<double>();
-  }
-  m.cpu_seconds = statistics.at("cpu_seconds").get<double>();
-  if (statistics.contains("energy")) {
-    const ordered_json& energy = statistics.at("energy");
-    m.joules = energy.at("joules").get<double>();
-    m.watts = energy.at("watts").get<double>();
-    m.edp = energy.at("edp").get<double>();
-    m.ed2p = energy.at("ed2p").get<double>();
-  }
-
-  if (statistics.contains("area") && !statistics.at("area").is_null()) {
-    const ordered_json& area = statistics.at("area");
-    m.scheme_mm2 = area.at("scheme_mm2_per_sm").get<double>();
-    m.area_mm2 = *m.scheme_mm2 + area.at("registers_mm2_per_sm").get<double>();
-  }
-
-  const statistics::Sample sample(statistics.at("statistics"));
-  const auto ratio = [](double a, double b) { return b == 0 ? 0 : a / b; };
-  if (sample.has({{"sm", 0}, "warp_formation", "storage_bits"})) {
-    m.storage_bits = static_cast<std::uint64_t>(sample.sum({{"sm", 0}, "warp_formation", "storage_bits"}));
-  }
-  if (sample.has({"sm", "oracle"})) {
-    m.oracle = ratio(sample.sum({"sm", "oracle", "executions"}),
-                     sample.sum({"sm", "oracle", "issues"}) * statistics.at("lanes").get<double>());
-  }
-  if (sample.has({"sm", "stalled"})) {
-    const auto of = [&](const char* state) { return sample.sum({"sm", "stalled", state}); };
-    const double threads =
-        of("in_pipeline") + of("ready") + of("barrier") + of("reconvergence") + of("inactive");
-    m.at_barrier = ratio(of("barrier"), threads);
-    m.at_reconvergence = ratio(of("reconvergence"), threads);
-    m.inactive = ratio(of("inactive"), threads);
-    m.stalled = ratio(of("reconvergence") + of("inactive"), threads);
-    m.stalled_of_launched = ratio(of("reconvergence") + of("inactive"), of("launched_thread_cycles"));
-  }
-  return m;
 }
 
 std::optional<double> Comparison::speedup(const Row& row) const {
@@ -196,14 +148,14 @@ bool ran(const Row& row) {
 
 // The columns of a subject in which a row has something.
 std::vector<const Column*> columns_of(const Comparison& comparison, Subject subject) {
-  std::vector<const Column*> columns;
-  for (const Column& column : kColumns) {
+  std::vector<const Column*> list;
+  for (const Column& column : columns()) {
     const bool there = std::any_of(comparison.rows.begin(), comparison.rows.end(), [&](const Row& row) {
-      return ran(row) && column.value(*row.measures).has_value();
+      return ran(row) && column.of(*row.measures).has_value();
     });
-    if (column.subject == subject && there) columns.push_back(&column);
+    if (column.subject == subject && there) list.push_back(&column);
   }
-  return columns;
+  return list;
 }
 
 // What the runs came to, by subject. Runs that came to nothing are in the first table, with the reason.
@@ -227,7 +179,7 @@ std::string part(const Comparison& comparison, Subject subject, const std::vecto
       continue;
     }
     for (const Column* column : shown) {
-      const auto value = column->value(*row.measures);
+      const auto value = column->of(*row.measures);
       cells.push_back(value ? fixed(*value, column->digits) : "-");
     }
     if (first) {
@@ -279,15 +231,15 @@ std::string table(const Comparison& comparison, const Paint& paint) {
 std::string csv(const Comparison& comparison) {
   std::ostringstream out;
   out << "config,workload,size,scheme,exit_code,result";
-  for (const Column& column : kColumns) out << "," << column.name;
+  for (const Column& column : columns()) out << "," << column.name;
   out << ",speedup,bound_by\n";
   out << std::setprecision(17);
   for (const Row& row : comparison.rows) {
     out << as_cell(comparison.config) << "," << as_cell(row.workload) << "," << as_cell(comparison.size)
         << "," << as_cell(row.scheme) << "," << row.exit_code << "," << as_cell(row.result);
-    for (const Column& column : kColumns) {
+    for (const Column& column : columns()) {
       out << ",";
-      const auto value = row.measures ? column.value(*row.measures) : std::nullopt;
+      const auto value = row.measures ? column.of(*row.measures) : std::nullopt;
       if (value) out << *value;
     }
     const auto ratio = comparison.speedup(row);
@@ -306,8 +258,8 @@ ordered_json json(const Comparison& comparison) {
                      {"scheme", row.scheme},
                      {"exit_code", row.exit_code},
                      {"result", row.result}};
-    for (const Column& column : kColumns) {
-      const auto value = row.measures ? column.value(*row.measures) : std::nullopt;
+    for (const Column& column : columns()) {
+      const auto value = row.measures ? column.of(*row.measures) : std::nullopt;
       ordered_json& cell = run[column.name];  // null so far
       if (!value.has_value()) continue;
       const double number = value.value_or(0);

@@ -1,11 +1,13 @@
 #include "study/judge/experiment_measures.h"
 
 #include <algorithm>
+#include <iterator>
 #include <sstream>
 
 #include "common/config_document.h"
 #include "common/input_file.h"
 #include "common/statistics_sample.h"
+#include "measures/sources.h"
 #include "study/judge/kernel_launches.h"
 #include "weft/common/error.h"
 
@@ -15,27 +17,14 @@ using nlohmann::ordered_json;
 
 namespace {
 
-// How the measures are called that have a better heading than their name, and digits other than three.
+// Headings and digits of counts; those of derived values are in modules/measures.
 struct Known {
   const char* name;
   const char* heading;
   int digits;
 };
-constexpr Known kKnown[] = {{"cycles", "core cycles", 0},
-                            {"speed", "speed", 3},
-                            {"thread_instructions", "thread instructions", 0},
-                            {"ipc", "IPC", 2},
-                            {"lane_activity", "lane activity", 3},
-                            {"oracle_lane_activity", "lane activity of the oracle", 3},
-                            {"depth_utilisation", "depth utilisation", 3},
-                            {"simd_efficiency", "SIMD efficiency", 3},
-                            {"idle_share", "idle share", 3},
-                            {"idle_share_k", "K", 3},
-                            {"coalescing_rate", "coalescing rate", 2},
-                            {"stalled_share", "threads stalled by divergence", 3},
-                            {"stalled_reconvergence", "threads that wait for reconvergence", 3},
-                            {"stalled_inactive", "threads inactive on a diverged path", 3},
-                            {"stalled_barrier", "threads at a block barrier", 3}};
+constexpr Known kKnown[] = {
+    {"cycles", "core cycles", 0}, {"speed", "speed", 3}, {"thread_instructions", "thread instructions", 0}};
 
 // The columns of `weft compare`, of a row.
 ordered_json columns_of(const Row& row) {
@@ -47,6 +36,9 @@ std::vector<std::string> column_names() {
   const ordered_json columns = columns_of({});
   for (const auto& [name, value] : columns.items()) {
     if (value.is_null() && name != "speedup") names.push_back(name);
+  }
+  for (const measures::Definition& row : measures::rows()) {
+    if (!columns.contains(row.name)) names.emplace_back(row.name);
   }
   return names;
 }
@@ -109,53 +101,40 @@ std::optional<double> sum_of(const std::vector<std::string>& paths, const Source
   return sum;
 }
 
-// A column of the comparison of the launches of one kernel: what its launches counted, over what is in `over`
-// if there is something; 0 of nothing, as in stats.json.
-struct OfLaunches {
-  const char* name;
-  std::vector<const char*> sum, over;
-};
-const std::vector<OfLaunches>& of_launches() {
-  static const std::vector<OfLaunches> list{
-      {"cycles", {"cycles"}, {}},
-      {"thread_instructions", {"thread_instructions"}, {}},
-      {"executed_thread_instructions", {"executed_thread_instructions"}, {}},
-      {"ipc", {"thread_instructions"}, {"cycles"}},
-      {"lane_activity", {"active_lanes"}, {"active_beats"}},  // ... and the lanes
-      {"depth_utilisation", {"lane_cycles"}, {"held_cycles"}},
-      {"idle_share", {"no_ready_cycles"}, {"held_cycles"}},
-      {"idle_share_blocked", {"no_ready_cycles", "memory_blocked_cycles"}, {"held_cycles"}},
-      {"idle_share_k", {"active_beats"}, {"held_cycles"}},  // 1 - this
-      {"simd_efficiency", {"thread_instructions"}, {"thread_places"}},
-      {"coalescing_rate", {"memory_thread_instructions"}, {"data_requests"}}};
-  return list;
+// Counts that launches.csv has, besides its derived values.
+constexpr const char* kCounts[] = {"cycles", "thread_instructions", "executed_thread_instructions"};
+
+// Whether launches.csv may have all counters of the row.
+bool launches_may_have(const measures::Definition& row) {
+  const auto has = [](const measures::Term& term) { return term.counter->of_launches; };
+  return std::all_of(row.above.begin(), row.above.end(), has) &&
+         std::all_of(row.below.begin(), row.below.end(), has);
 }
 
 std::vector<std::string> names_of_launches() {
   std::vector<std::string> names{"speed"};
-  for (const OfLaunches& one : of_launches()) names.emplace_back(one.name);
+  names.insert(names.end(), std::begin(kCounts), std::end(kCounts));
+  for (const measures::Definition& row : measures::rows()) {
+    if (launches_may_have(row)) names.emplace_back(row.name);
+  }
   return names;
 }
 
+// What the launches of one kernel counted.
 std::optional<double> column_of(const std::string& name, const Source& source) {
-  const auto sum = [&](const std::vector<const char*>& columns) {
-    double all = 0;
-    for (const char* const column : columns) all += source.launches->sum(column, source.kernel).value_or(0);
-    return all;
-  };
+  const auto sum = [&](const char* column) { return source.launches->sum(column, source.kernel); };
   if (name == "speed") {
-    const double cycles = sum({"cycles"});
+    const double cycles = sum("cycles").value_or(0);
     if (cycles == 0) return {};
     return 1 / cycles;
   }
-  const auto found = std::find_if(of_launches().begin(), of_launches().end(),
-                                  [&](const OfLaunches& one) { return one.name == name; });
-  const double part = sum(found->sum), whole = sum(found->over);
-  if (found->over.empty()) return part;
-  if (whole == 0) return 0;
-  if (name == "idle_share_k") return 1 - part / whole / source.stats.value("beats_in_a_cycle", 1.0);
-  if (name == "lane_activity") return part / whole / source.stats.at("lanes").get<double>();
-  return part / whole;
+  const measures::Definition* const row = measures::find(name);
+  if (row == nullptr) return sum(name.c_str()).value_or(0);
+  const measures::NumberOf of_machine = measures::numbers_of(source.stats);
+  return measures::value_of(*row, [&](const measures::Counter& counter) {
+    const bool machine = &counter == &measures::kLanes || &counter == &measures::kBeatsInACycle;
+    return machine ? of_machine(counter) : sum(counter.column);
+  });
 }
 
 std::optional<double> value_of(const Measure& measure, const ordered_json& columns, const Source& source) {
@@ -192,6 +171,7 @@ std::optional<double> value_of(const Measure& measure, const ordered_json& colum
     if (cycles == 0) return {};
     return 1 / cycles;
   }
+  if (!columns.contains(measure.name)) return measures::value_in(source.stats, measures::get(measure.name));
   const ordered_json& cell = columns.at(measure.name);
   if (!cell.is_number()) return {};
   return cell.get<double>();
@@ -254,13 +234,17 @@ Measure read_measure(const Place& place) {
       measure.heading = known.heading;
       measure.digits = known.digits;
     }
+    if (const measures::Definition* const row = measures::find(measure.name)) {
+      measure.heading = row->heading;
+      measure.digits = row->digits;
+    }
     return measure;
   }
   place.keys({"name", "heading"}, {"digits", "sum", "over", "times", "factor", "largest", "zeros"});
   measure.name = place.at("name").text();
   const auto names = column_names();
   if (std::find(names.begin(), names.end(), measure.name) != names.end())
-    place.at("name").refuse("another name: weft compare has a column of this one");
+    place.at("name").refuse("another name: a column of weft compare or a derived value has this one");
   measure.heading = place.at("heading").text();
   measure.digits = place.digits_of(measure.digits);
   if (place.has("sum") + place.has("largest") + place.has("zeros") != 1)

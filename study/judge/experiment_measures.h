@@ -1,6 +1,6 @@
-// What an experiment reads from a run: the columns of `weft compare` by name, anything else in stats.json and
-// launches.csv by path; of the whole run or of the launches of one kernel. The only place that knows their
-// names.
+// What an experiment reads from a run: columns of `weft compare` and derived values (modules/measures) by
+// name, anything else in stats.json and launches.csv by path; of the whole run or of the launches of one
+// kernel.
 #ifndef WEFT_STUDY_JUDGE_EXPERIMENT_MEASURES_H
 #define WEFT_STUDY_JUDGE_EXPERIMENT_MEASURES_H
 

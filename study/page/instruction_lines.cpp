@@ -3,14 +3,17 @@
 #include <cxxabi.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <functional>
 #include <numeric>
 #include <sstream>
 #include <utility>
 
+#include "measures/measures.h"
 #include "study/session/csv_reader.h"
 #include "weft/common/error.h"
+#include "weft/common/statistics.h"
 
 namespace weft::study {
 
@@ -84,6 +87,23 @@ LineCounts& LineCounts::operator+=(const LineCounts& other) {
   for (std::size_t i = 0; i < mine.size(); ++i) *mine[i] += *theirs[i];
   for (std::size_t b = 0; b < cycles.size(); ++b) cycles[b] += other.cycles[b];
   return *this;
+}
+
+std::optional<double> LineCounts::of(const char* name, unsigned lanes) const {
+  const auto number = [&](const measures::Counter& counter) -> std::optional<double> {
+    if (&counter == &measures::kLanes) return lanes;
+    const std::pair<const measures::Counter*, std::uint64_t> counted[] = {
+        {&measures::kThreadInstructions, threads}, {&measures::kWarpInstructions, issues},
+        {&measures::kThreadPlaces, places},        {&measures::kActiveBeats, active_beats},
+        {&measures::kActiveLanes, active_lanes},   {&measures::kMemoryThreads, memory_threads},
+        {&measures::kDataRequests, data_requests}, {&measures::kCoalescedRequests, coalesced_requests}};
+    for (const auto& [one, value] : counted) {
+      if (one == &counter) return static_cast<double>(value);
+    }
+    return std::nullopt;
+  };
+  const auto value = measures::value_of(measures::get(name), number, statistics::kNothing);
+  return value.has_value() && !std::isnan(*value) ? value : std::nullopt;
 }
 
 std::uint64_t LineCounts::all_cycles() const {

@@ -25,6 +25,8 @@ struct LineCounts {
 
   LineCounts& operator+=(const LineCounts& other);
   std::uint64_t all_cycles() const;
+  // A derived value ("lane_activity"); none if it is of nothing, or lines do not count it.
+  std::optional<double> of(const char* name, unsigned lanes) const;
 };
 
 struct ProfiledInstruction {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "common/statistics_sample.h"
+#include "measures/sources.h"
 #include "platform/energy_machine.h"
 #include "study/page/instruction_lines.h"
 #include "study/page/report_series.h"
@@ -82,22 +83,34 @@ ordered_json group_model(const statistics::Sample& sample, statistics::Path path
   return sums;
 }
 
-ordered_json cache_model(const statistics::Sample& sample) {
+// The derived values that `number` has the counters for, over something.
+void add_derived(ordered_json& json, const measures::NumberOf& number) {
+  for (const measures::Definition& row : measures::rows()) {
+    const auto value = measures::value_of(row, number, statistics::kNothing);
+    if (value.has_value() && !std::isnan(*value)) json[row.name] = *value;
+  }
+}
+
+ordered_json cache_model(const ordered_json& results) {
+  const statistics::Sample sample(results.at("statistics"));
   struct Cache {
     const char* name;
+    const char* hit_rate;
     ordered_json counters;
   };
-  const std::vector<Cache> caches = {{"L1 instructions", group_model(sample, {"sm", "front_end", "l1i"})},
-                                     {"L1 data", group_model(sample, {"sm", "memory", "l1d"})},
-                                     {"L1 constants", group_model(sample, {"sm", "memory", "l1c"})},
-                                     {"L1 textures", group_model(sample, {"sm", "memory", "l1t"})},
-                                     {"L2", group_model(sample, {"l2", "tags"})}};
+  const std::vector<Cache> caches = {
+      {"L1 instructions", "l1i_hit_rate", group_model(sample, {"sm", "front_end", "l1i"})},
+      {"L1 data", "l1d_hit_rate", group_model(sample, {"sm", "memory", "l1d"})},
+      {"L1 constants", "l1c_hit_rate", group_model(sample, {"sm", "memory", "l1c"})},
+      {"L1 textures", "l1t_hit_rate", group_model(sample, {"sm", "memory", "l1t"})},
+      {"L2", "l2_hit_rate", group_model(sample, {"l2", "tags"})}};
   ordered_json list = ordered_json::array();
   for (const Cache& cache : caches) {
     if (cache.counters.is_null() || cache.counters.value("accesses", 0.0) == 0) continue;
     ordered_json row{{"name", cache.name}};
     for (const char* key : {"accesses", "hits", "pending_hits", "misses", "evictions"})
       row[key] = cache.counters.value(key, 0.0);
+    row["hit_rate"] = measures::value_in(results, measures::get(cache.hit_rate)).value_or(0);
     list.push_back(std::move(row));
   }
   return list;
@@ -109,13 +122,20 @@ ordered_json dram_model(const statistics::Sample& sample) {
     ordered_json row = copied(*channel, {"reads", "writes", "bytes_read", "bytes_written", "row_hits",
                                          "row_misses", "row_conflicts", "refreshes", "data_cycles",
                                          "active_cycles", "queue_average", "queue_most"});
+    const auto number = [&](const measures::Counter& counter) -> std::optional<double> {
+      const std::string_view path = counter.path;
+      const std::string name(path.substr(path.rfind('.') + 1));
+      return path.rfind("gddr5_", 0) == 0 && row.contains(name) ? std::optional(row[name].get<double>())
+                                                                : std::nullopt;
+    };
+    row["efficiency"] = measures::value_of(measures::get("dram_efficiency"), number).value_or(0);
     list.push_back(std::move(row));
   }
   return list;
 }
 
 // launches.csv, by kernel, in the order of first launches; null without the table.
-ordered_json launch_model(const ResultRun& run) {
+ordered_json launch_model(const ResultRun& run, unsigned lanes) {
   const auto text = run.text("launches.csv");
   if (!text.has_value()) return nullptr;
   CsvReader table(*text, run.file("launches.csv"));
@@ -144,10 +164,20 @@ ordered_json launch_model(const ResultRun& run) {
     ordered_json& row = list[place->second];
     for (const auto& [at, name] : columns) row[name] = row.value(name, 0.0) + table.number(at);
   }
+  const measures::NumberOf of_run = measures::numbers_of(run.results);
+  for (ordered_json& row : list) {
+    const ordered_json counted = row;
+    add_derived(row, [&](const measures::Counter& counter) -> std::optional<double> {
+      if (&counter == &measures::kLanes) return lanes;
+      if (&counter == &measures::kBeatsInACycle) return of_run(counter);
+      const auto found = counted.find(counter.column);
+      return found == counted.end() ? std::nullopt : std::optional(found->get<double>());
+    });
+  }
   return list;
 }
 
-ordered_json counts_model(const LineCounts& c) {
+ordered_json counts_model(const LineCounts& c, unsigned lanes) {
   ordered_json json{{"issues", c.issues},
                     {"threads", c.threads},
                     {"active_beats", c.active_beats},
@@ -158,6 +188,9 @@ ordered_json counts_model(const LineCounts& c) {
                     {"shared_accesses", c.shared_accesses},
                     {"shared_conflict_cycles", c.shared_conflict_cycles},
                     {"cycles", c.cycles}};
+  for (const char* const name : {"lane_activity", "threads_per_request"}) {
+    if (const auto value = c.of(name, lanes)) json[name] = *value;
+  }
   return json;
 }
 
@@ -175,7 +208,7 @@ ordered_json lines_model(const ProfiledKernel& kernel, const LineProfile& profil
       if (begin == std::string::npos || text.compare(begin, 4, ".loc") == 0) continue;
       list.push_back({{"file", line.file}, {"line", between}, {"text", text}});
     }
-    ordered_json row = counts_model(line.counts);
+    ordered_json row = counts_model(line.counts, profile.lanes);
     row["file"] = line.file;
     row["line"] = line.line;
     row["text"] = profile.line(line.file, line.line);
@@ -196,8 +229,8 @@ ordered_json kernel_model(const ProfiledKernel& kernel, const LineProfile& profi
   ordered_json json{{"name", demangled_name(kernel.name)},
                     {"program", kernel.program},
                     {"shape", kernel.shape},
-                    {"sum", counts_model(kernel.sum())},
-                    {"rest", counts_model(kernel.rest)},
+                    {"sum", counts_model(kernel.sum(), profile.lanes)},
+                    {"rest", counts_model(kernel.rest, profile.lanes)},
                     {"branches", ordered_json::array()},
                     {"memory", ordered_json::array()}};
   for (const BranchCost& cost : branch_costs(kernel)) {
@@ -216,7 +249,7 @@ ordered_json kernel_model(const ProfiledKernel& kernel, const LineProfile& profi
     if (c.memory_threads == 0 && c.shared_accesses == 0) continue;
     ordered_json row = place_model(in, profile);
     row["kind"] = in.kind + " " + in.space;
-    row.update(counts_model(c));
+    row.update(counts_model(c, profile.lanes));
     json["memory"].push_back(std::move(row));
   }
   json["source"] = lines_model(kernel, profile, LinesOf::kSource);
@@ -258,10 +291,11 @@ ordered_json run_model(const ResultRun& run) {
   ordered_json json{{"folder", run.folder},        {"workload", text_of("workload")},
                     {"size", size_text(results)},  {"config", text_of("config")},
                     {"scheme", text_of("scheme")}, {"result", result_text(results)}};
-  json["numbers"] =
-      copied(results, {"cycles", "thread_instructions", "executed_thread_instructions", "warp_instructions",
-                       "ipc", "lanes", "lane_activity", "simd_efficiency", "idle_share", "idle_share_blocked",
-                       "idle_share_k", "depth_utilisation", "coalescing_rate"});
+  json["numbers"] = copied(results, {"cycles", "thread_instructions", "executed_thread_instructions",
+                                     "warp_instructions", "lanes"});
+  for (const measures::Definition& row : measures::rows()) {
+    if (const auto value = measures::value_in(results, row)) json["numbers"][row.name] = *value;
+  }
   json["bound"] = part_of("bound_by");
   json["utilisation"] = part_of("utilisation");
   json["schedulers"] = sample.find({"sm", "scheduler"}).size();
@@ -274,12 +308,14 @@ ordered_json run_model(const ResultRun& run) {
   json["memory"] = {{"threads", sum_of(sample, {"sm", "memory", "memory_thread_instructions"})},
                     {"coalesced_requests", sum_of(sample, {"sm", "memory", "coalesced_requests"})},
                     {"data_requests", sum_of(sample, {"sm", "memory", "data_requests"})}};
-  json["caches"] = cache_model(sample);
+  json["caches"] = cache_model(results);
   json["dram"] = dram_model(sample);
   json["energy"] = energy_model(run);
   if (json["energy"].is_object()) json["energy"].erase("events");
-  json["launches"] = launch_model(run);
-  json["profile"] = profile_model(run);
+  const ordered_json profile = profile_model(run);
+  const unsigned lanes = results.value("lanes", profile.is_object() ? profile.value("lanes", 0U) : 0U);
+  json["launches"] = launch_model(run, lanes);
+  json["profile"] = profile;
   json["series"] = sample_series(run);
   json["power"] = power_series(run);
   return json;
@@ -354,7 +390,16 @@ ordered_json config_differences(const std::vector<ResultRun>& runs) {
 }
 
 ordered_json report_model(const std::vector<ResultRun>& runs) {
-  ordered_json model{{"weft", WEFT_VERSION}, {"runs", ordered_json::array()}};
+  ordered_json model{
+      {"weft", WEFT_VERSION}, {"measures", ordered_json::array()}, {"runs", ordered_json::array()}};
+  for (const measures::Definition& row : measures::rows()) {
+    model["measures"].push_back({{"name", row.name},
+                                 {"heading", row.heading},
+                                 {"unit", row.unit.name()},
+                                 {"meaning", row.meaning},
+                                 {"formula", measures::formula_of(row)},
+                                 {"digits", row.digits}});
+  }
   const std::vector<std::string> labels = labels_of(runs);
   for (std::size_t i = 0; i < runs.size(); ++i) {
     try {

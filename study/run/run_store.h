@@ -9,9 +9,9 @@
 #include <optional>
 #include <string>
 
-#include "study/judge/comparison.h"
 #include "study/plan/plan.h"
 #include "study/run/processes.h"
+#include "study/run/run_measures.h"
 
 namespace weft::study {
 

@@ -14,6 +14,7 @@
 #include <sstream>
 #include <utility>
 
+#include "measures/sources.h"
 #include "platform/energy_machine.h"
 #include "study/session/energy_results.h"
 #include "study/terminal/table.h"
@@ -112,14 +113,7 @@ ordered_json statistics_json(const Outcome& outcome, runtime::Device& device) {
     json["warp_instructions"] = totals.warp_instructions;
     json["lanes"] = totals.lanes;
     if (totals.beats_in_a_cycle != 1) json["beats_in_a_cycle"] = totals.beats_in_a_cycle;
-    json["ipc"] = totals.ipc;
-    json["lane_activity"] = totals.lane_activity;
-    json["simd_efficiency"] = totals.simd_efficiency;
-    json["idle_share"] = totals.idle_share;
-    json["idle_share_blocked"] = totals.idle_share_blocked;
-    json["idle_share_k"] = totals.idle_share_k;
-    json["depth_utilisation"] = totals.depth_utilisation;
-    json["coalescing_rate"] = totals.coalescing_rate;
+    for (const DerivedValue& one : totals.derived) json[std::string(one.name)] = one.value;
     json["bound_by"] = bound_json(gpu.bound());
     json["utilisation"] = utilisation_json(gpu.utilisation());
     if (outcome.mode == "fast-forward") json["functional"] = functional_json(device);
@@ -252,10 +246,9 @@ std::string lanes_text(const statistics::Group& root) {
 // Over all SMs.
 std::string scalars_text(const statistics::Group& root) {
   const std::uint64_t scalars = root.sum({"sm", "scalar", "instructions"}).value();
-  const std::uint64_t all = root.sum({"sm", "warp_instructions"}).value();
+  const auto share = measures::value_of(measures::get("scalar_share"), measures::numbers_of(root));
   std::ostringstream text;
-  text << scalars << " (" << std::fixed << std::setprecision(1)
-       << (all == 0 ? 0.0 : 100 * static_cast<double>(scalars) / static_cast<double>(all))
+  text << scalars << " (" << std::fixed << std::setprecision(1) << 100 * share.value_or(0)
        << " % of warp instructions), for " << root.sum({"sm", "scalar", "thread_instructions"}).value()
        << " threads";
   if (!root.groups({"sm", "scalar_unit"}).empty()) {
@@ -263,6 +256,20 @@ std::string scalars_text(const statistics::Group& root) {
          << " beside a vector instruction of their scheduler";
   }
   return text.str();
+}
+
+void derived_lines(std::ostream& out, const Totals& totals) {
+  for (const DerivedValue& one : totals.derived) {
+    const measures::Definition& row = measures::get(one.name);
+    const std::string name = label(*row.label == '\0' ? row.heading : row.label);
+    out << name << (name.back() == ' ' ? "" : " ") << one.value;
+    if (*row.remark != '\0') out << " " << row.remark;
+    for (const measures::Term& factor : row.times) {
+      if (factor.counter == &measures::kBeatsInACycle && totals.beats_in_a_cycle != 1)
+        out << " x " << totals.beats_in_a_cycle << " lanes";
+    }
+    out << "\n";
+  }
 }
 
 void busy_lines(std::ostream& out, std::vector<Utilisation> utilisation, const Paint& paint) {
@@ -311,16 +318,7 @@ std::string summary(const Outcome& outcome, runtime::Device& device, const Paint
   if (gpu.config().sm.scalarization.on())
     line("scalar instructions") << scalars_text(gpu.statistics()) << "\n";
   out << std::fixed << std::setprecision(3);
-  line("IPC") << totals.ipc << " thread instructions issued per core cycle\n";
-  line("lane activity") << totals.lane_activity << "\n";
-  line("SIMD efficiency") << totals.simd_efficiency << "\n";
-  line("idle: no ready warp") << totals.idle_share << " of the cycles of schedulers that held threads\n";
-  line("  + memory-blocked") << totals.idle_share_blocked << "\n";
-  line("  K") << totals.idle_share_k << " = 1 - beats with an active lane / these cycles";
-  if (totals.beats_in_a_cycle != 1) out << " x " << totals.beats_in_a_cycle << " lanes";
-  out << "\n";
-  line("depth utilisation") << totals.depth_utilisation << " of these cycles have an active lane\n";
-  line("coalescing rate") << totals.coalescing_rate << "\n";
+  derived_lines(out, totals);
   if (gpu.config().sm.observe.lanes) line("lanes") << lanes_text(gpu.statistics()) << "\n";
 
   const Bound bound = gpu.bound();

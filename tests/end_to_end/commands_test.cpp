@@ -104,6 +104,35 @@ TEST(List, NamesWhatThereIs) {
   EXPECT_THAT(lines("workloads").at("bfs"), HasSubstr("breadth-first search"));
   EXPECT_THAT(lines("schemes").at("sbr"), HasSubstr("stack-based reconvergence"));
   EXPECT_THAT(lines("statistics").at("sm*.warp_instructions"), HasSubstr("[instructions]"));
+  EXPECT_THAT(lines("measures").at("idle_share"), HasSubstr("[ratio]  Share of the cycles"));
+}
+
+// Every counter of a formula is a statistic of some machine, or a number of the run.
+TEST(List, MeasuresAreMadeOfStatistics) {
+  using nlohmann::ordered_json;
+  std::set<std::string> known{"cycles", "lanes", "beats_in_a_cycle", "thread_places"};
+  const Folder folder;
+  for (const char* const kind : {"off", "full"}) {
+    ordered_json config = ordered_json::parse(weft({"check-config", "gtx480", "--effective"}).out);
+    config["scalarization"]["kind"] = kind;
+    for (const char* const key : {"lane_oracle", "stalled_threads"}) config["sm"]["observe"][key] = true;
+    const std::string file = folder.path() + "/machine.json";
+    std::ofstream(file) << config;
+    std::istringstream list(weft({"list", "statistics", "--config", file}).out);
+    for (std::string line; std::getline(list, line);) known.insert(line.substr(0, line.find(' ')));
+  }
+  const ordered_json measures = ordered_json::parse(weft({"list", "measures", "--json"}).out);
+  EXPECT_GT(measures.size(), 10u);
+  for (const ordered_json& row : measures) {
+    std::string formula = row.at("formula").get<std::string>();
+    std::replace_if(formula.begin(), formula.end(), [](char c) { return c == '(' || c == ')'; }, ' ');
+    std::istringstream words(formula);
+    for (std::string word; words >> word;) {
+      if (word.find_first_not_of("0123456789.+-/x") == std::string::npos) continue;
+      EXPECT_EQ(known.count(word), 1u) << row.at("name") << ": " << word;
+    }
+  }
+  EXPECT_EQ(weft({"list", "schemes", "--json"}).code, 2);
 }
 
 TEST(List, SaysAllAboutOneItem) {
@@ -119,7 +148,10 @@ TEST(List, SaysAllAboutOneItem) {
   EXPECT_THAT(weft({"list", "statistics", "sm*.memory.l1d"}).out,
               AllOf(StartsWith("sm*.memory.l1d"), HasSubstr("hits [accesses]\n    requests that found"),
                     Not(HasSubstr("sm*.warp"))));
-  for (const char* what : {"configs", "workloads", "schemes", "statistics"}) {
+  EXPECT_THAT(weft({"list", "measures", "stalled_b"}).out,
+              AllOf(StartsWith("stalled_barrier [ratio]\n"), HasSubstr("    = sm*.stalled.barrier / (sm*."),
+                    HasSubstr("    needs sm.observe.stalled_threads\n")));
+  for (const char* what : {"configs", "workloads", "schemes", "statistics", "measures"}) {
     const Exit none = weft({"list", what, "nothing"});
     EXPECT_EQ(none.code, 2);
     EXPECT_EQ(none.out, "");

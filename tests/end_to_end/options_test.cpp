@@ -90,7 +90,7 @@ const std::set<std::string> kTexts{"",
                                    "PATH,...",
                                    "PATTERN",
                                    "source|ptx|both",
-                                   "configs|workloads|schemes|statistics",
+                                   "configs|workloads|schemes|statistics|measures",
                                    "gpu|soc",
                                    "profiler",
                                    "memory|race|warp|scalar"};

@@ -38,7 +38,7 @@ Activity activity(bool same, const std::string& scheme) {
   bench.load(two_arms(same));
   bench.run({1, 1, 1}, {64, 1, 1}, Arguments().add(out));
   return {bench.statistics().at("sm0").at("oracle").at("lane_activity").get<double>(),
-          bench.device.gpu().totals().lane_activity};
+          bench.device.gpu().totals()["lane_activity"]};
 }
 
 // The halves complement each other: every instruction of an arm fits one issue of 32 lanes, so the oracle's
@@ -107,7 +107,7 @@ TEST(StalledThreads, AreOfSchedulersThatHoldThreads) {
   EXPECT_EQ(held("sm0", "scheduler1") + held("sm1", "scheduler0") + held("sm1", "scheduler1"), 0);
   const Totals totals = bench.device.gpu().totals();
   const double beats = stats.at("sm0").at("active_beats").get<double>();
-  EXPECT_DOUBLE_EQ(totals.idle_share_k, 1 - beats / held("sm0", "scheduler0"));
+  EXPECT_DOUBLE_EQ(totals["idle_share_k"], 1 - beats / held("sm0", "scheduler0"));
   EXPECT_EQ(stats.at("sm1").at("stalled").at("cycles"), 0);
 }
 
@@ -123,12 +123,12 @@ TEST(IdleShares, AreZeroWhenTheLanesAreSaturated) {
       bench.load(looped_kernel(body));
       bench.run({4, 1, 1}, {256, 1, 1}, Arguments().add(out).add(200u).add(0ull));
       const Totals t = bench.device.gpu().totals();
-      const bool right = std::abs(t.idle_share_k) < 0.01 && t.depth_utilisation > 0.99 &&
-                         t.idle_share_blocked < 0.01 && t.idle_share <= t.idle_share_blocked;
+      const bool right = std::abs(t["idle_share_k"]) < 0.01 && t["depth_utilisation"] > 0.99 &&
+                         t["idle_share_blocked"] < 0.01 && t["idle_share"] <= t["idle_share_blocked"];
       return right ? std::string("saturated")
-                   : "K " + std::to_string(t.idle_share_k) + ", depth " +
-                         std::to_string(t.depth_utilisation) + ", idle " + std::to_string(t.idle_share) +
-                         " and " + std::to_string(t.idle_share_blocked);
+                   : "K " + std::to_string(t["idle_share_k"]) + ", depth " +
+                         std::to_string(t["depth_utilisation"]) + ", idle " +
+                         std::to_string(t["idle_share"]) + " and " + std::to_string(t["idle_share_blocked"]);
     });
     EXPECT_EQ(shares, "saturated") << "warps of " << warp;
   }
@@ -146,9 +146,11 @@ TEST(IdleShares, AreZeroWhenLanesWithWarpsOfTheirOwnAreSaturated) {
       bench.load(looped_kernel(body));
       bench.run({4, 1, 1}, {256, 1, 1}, Arguments().add(out).add(100u).add(0ull));
       const Totals t = bench.device.gpu().totals();
-      const bool right = t.idle_share_k > -1e-9 && t.idle_share_k < 0.03 && t.depth_utilisation > 0.97;
+      const bool right =
+          t["idle_share_k"] > -1e-9 && t["idle_share_k"] < 0.03 && t["depth_utilisation"] > 0.97;
       return right ? std::string("saturated")
-                   : "K " + std::to_string(t.idle_share_k) + ", depth " + std::to_string(t.depth_utilisation);
+                   : "K " + std::to_string(t["idle_share_k"]) + ", depth " +
+                         std::to_string(t["depth_utilisation"]);
     });
     EXPECT_EQ(shares, "saturated") << "lane width " << width;
   }
@@ -175,17 +177,17 @@ struct LoneWarp {
 // Its four beats are busy, the rest of the pipeline's depth is idle.
 TEST(IdleShares, CountTheBeatsOfAnIssueAsBusy) {
   const LoneWarp warp(32);
-  EXPECT_NEAR(warp.totals.depth_utilisation, 4 * warp.issued / warp.held, 1e-9);
-  EXPECT_NEAR(warp.totals.idle_share + warp.totals.depth_utilisation, 1, 0.01);
-  EXPECT_NEAR(warp.totals.idle_share_k, 1 - warp.totals.depth_utilisation, 1e-9);
+  EXPECT_NEAR(warp.totals["depth_utilisation"], 4 * warp.issued / warp.held, 1e-9);
+  EXPECT_NEAR(warp.totals["idle_share"] + warp.totals["depth_utilisation"], 1, 0.01);
+  EXPECT_NEAR(warp.totals["idle_share_k"], 1 - warp.totals["depth_utilisation"], 1e-9);
 }
 
 // Half of the threads have no lane in beats 2 and 3: those are no active lanes, and the scheduler is not
 // idle.
 TEST(IdleShares, DoNotTakeAnEmptyBeatForALane) {
   const LoneWarp warp(16);
-  EXPECT_NEAR(warp.totals.depth_utilisation, 2 * warp.issued / warp.held, 1e-9);
-  EXPECT_NEAR(warp.totals.idle_share, 1 - 4 * warp.issued / warp.held, 0.01);
+  EXPECT_NEAR(warp.totals["depth_utilisation"], 2 * warp.issued / warp.held, 1e-9);
+  EXPECT_NEAR(warp.totals["idle_share"], 1 - 4 * warp.issued / warp.held, 0.01);
 }
 
 // Observation does not depend on sleeping, and changes nothing else.

@@ -10,12 +10,6 @@ struct Counters {
   std::uint64_t launches = 0, blocks = 0;
   std::uint64_t warp_instructions = 0;
   std::uint64_t thread_instructions = 0;  // threads of the issue mask, whether or not a guard holds
-  // Mean of active threads / 32 over warp instructions.
-  double simd_efficiency() const {
-    return warp_instructions == 0
-               ? 0
-               : static_cast<double>(thread_instructions) / (32.0 * static_cast<double>(warp_instructions));
-  }
 };
 
 }  // namespace weft::functional

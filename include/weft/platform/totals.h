@@ -4,7 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace weft {
@@ -16,6 +18,11 @@ struct Progress {
   std::uint64_t thread_instructions = 0;  // executed so far
 };
 
+struct DerivedValue {
+  std::string_view name;
+  double value = 0;
+};
+
 // What a GPU counted in total since construction or the last statistics reset.
 struct Totals {
   std::uint64_t cycles = 0;                        // core cycles in which a launch was active
@@ -24,15 +31,17 @@ struct Totals {
   std::uint64_t warp_instructions = 0;
   std::uint64_t lanes = 0;             // of the datapath: threads that a beat can run
   std::uint64_t beats_in_a_cycle = 1;  // of a scheduler: more where lanes run warps of their own
-  double ipc = 0;                      // thread instructions issued per core cycle, all SMs
-  double lane_activity = 0;    // active lanes / (issue beats with an active lane x lanes)  [HARP eq. 2]
-  double simd_efficiency = 0;  // mean over warp instructions of active threads / warp size     [ST Fig. 4]
-  // Of the cycles of schedulers that held threads, the share in which ...
-  double idle_share = 0;          // no warp was ready and no beat of an issue under way          [DWR III]
-  double idle_share_blocked = 0;  // ... or ready warps waited for the load-store unit only
-  double idle_share_k = 0;       // K: 1 - issue beats with an active lane / (these cycles x beats_in_a_cycle)
-  double depth_utilisation = 0;  // a lane was active                                           [HARP eq. 1]
-  double coalescing_rate = 0;    // memory thread instructions / requests that enter the crossbar  [DWR eq. 1]
+  // Shares and rates, in the order of stats.json: "ipc", "idle_share" ... `weft list measures` has units and
+  // meanings; modules/measures defines them.
+  std::vector<DerivedValue> derived;
+
+  // The derived value of this name. Throws std::out_of_range if there is none.
+  double operator[](std::string_view name) const {
+    for (const DerivedValue& one : derived) {
+      if (one.name == name) return one.value;
+    }
+    throw std::out_of_range("there is no derived value '" + std::string(name) + "'");
+  }
 };
 
 // How busy the instances of a resource were: shares of the cycles in which a launch was active.

@@ -40,7 +40,7 @@ int sc_main(int argc, char* argv[]) try {
   for (std::uint32_t i = 0; i < kElements; ++i) wrong += sum[i] != a[i] + b[i];
   const weft::Totals totals = device.totals();
   std::printf("%u sums, %u wrong; %llu core cycles, %.1f thread instructions per cycle\n", kElements, wrong,
-              static_cast<unsigned long long>(totals.cycles), totals.ipc);
+              static_cast<unsigned long long>(totals.cycles), totals["ipc"]);
   return wrong == 0 ? 0 : 1;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "vector_add: %s\n", error.what());

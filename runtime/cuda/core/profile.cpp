@@ -6,9 +6,11 @@
 #include <cstdlib>
 #include <iomanip>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
 
 #include "common/output_files.h"
+#include "measures/measures.h"
 #include "runtime/cuda/core/context.h"
 #include "runtime/kernels_json.h"
 #include "weft/platform/gpu.h"
@@ -70,11 +72,15 @@ ordered_json size_json(const dim3& size) {
 }
 
 ordered_json counts_json(const Activity::Counts& counts) {
-  const double cycles = static_cast<double>(counts.cycles);
-  return {{"cycles", counts.cycles},
-          {"thread_instructions", counts.thread_instructions},
-          {"warp_instructions", counts.warp_instructions},
-          {"ipc", counts.cycles == 0 ? 0 : static_cast<double>(counts.thread_instructions) / cycles}};
+  ordered_json json{{"cycles", counts.cycles},
+                    {"thread_instructions", counts.thread_instructions},
+                    {"warp_instructions", counts.warp_instructions}};
+  const measures::Definition& ipc_row = measures::get("ipc");
+  json[ipc_row.name] = measures::value_of(ipc_row, [&](const measures::Counter& counter) {
+                         return std::optional(static_cast<double>(
+                             &counter == &measures::kCycles ? counts.cycles : counts.thread_instructions));
+                       }).value_or(0);
+  return json;
 }
 
 ordered_json record_json(const Activity& activity) {
@@ -201,8 +207,7 @@ void Profile::keep_statistics(runtime::Device& device) {
   const Totals totals = device.gpu().totals();
   json["executed_thread_instructions"] = totals.executed_thread_instructions;
   json["lanes"] = totals.lanes;
-  json["lane_activity"] = totals.lane_activity;
-  json["simd_efficiency"] = totals.simd_efficiency;
+  for (const char* const name : {"lane_activity", "simd_efficiency"}) json[name] = totals[name];
   const Bound bound = device.gpu().bound();
   if (!bound.by.empty()) {
     json["bound_by"] = {{"resource", bound.by},

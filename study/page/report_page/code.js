@@ -7,7 +7,7 @@ import { table } from "./table.js";
 const buckets = ["issued", "unit_busy", "memory_busy", "memory", "dependence", "control", "fetch", "barrier", "reconvergence", "scheme", "empty"];
 
 export function kernels(runs) {
-  const rows = runs.flatMap((run) => (run.launches ?? []).map((kernel) => ({ run: run.name, lanes: run.numbers.lanes ?? run.profile?.lanes, ...kernel })));
+  const rows = runs.flatMap((run) => (run.launches ?? []).map((kernel) => ({ run: run.name, ...kernel })));
   if (!rows.length) return [make("p", {}, "The folders have no table of launches.")];
   const energies = rows.some((row) => row.energy_nj);
   const number = (name, key) => ({ name, number: true, value: (row) => row[key] ?? 0, text: (row) => whole(row[key] ?? 0) });
@@ -18,16 +18,12 @@ export function kernels(runs) {
       ...(runs.length > 1 ? [{ name: "run", value: (row) => row.run }] : []),
       number("launches", "launches"), number("core cycles", "cycles"), number("blocks", "blocks"), number("threads", "threads"),
       number("thread instructions", "thread_instructions"), number("warp instructions", "warp_instructions"),
-      { name: "IPC", number: true, value: (row) => row.thread_instructions / row.cycles, text: (row) => fixed(row.thread_instructions / row.cycles, 2) },
-      { name: "lane activity", number: true, value: (row) => activity(row, row.lanes), text: (row) => percent(activity(row, row.lanes)) },
+      { name: "IPC", number: true, value: (row) => row.ipc, text: (row) => fixed(row.ipc, 2) },
+      { name: "lane activity", number: true, value: (row) => row.lane_activity ?? 0, text: (row) => percent(row.lane_activity ?? 0) },
       ...(energies ? [{ name: "µJ", number: true, value: (row) => row.energy_nj ?? 0, text: (row) => fixed((row.energy_nj ?? 0) / 1000, 2) }] : []),
     ],
     rows,
   })];
-}
-
-function activity(row, lanes) {
-  return row.active_beats && lanes ? row.active_lanes / (row.active_beats * lanes) : 0;
 }
 
 export function branches(runs) {
@@ -98,7 +94,7 @@ export function code(runs) {
       for (const [view, name] of [["source", "source lines"], ["ptx", "PTX lines"]]) {
         if (!kernel[view].some((line) => line.line)) continue; // the code does not name its source
         const heading = `${runs.length > 1 ? `${run.name}: ` : ""}${kernel.name}, ${name}`;
-        parts.push(make("details", first ? { open: "" } : {}, make("summary", {}, heading), codeTable(heading, kernel, kernel[view], run.profile.lanes)));
+        parts.push(make("details", first ? { open: "" } : {}, make("summary", {}, heading), codeTable(heading, kernel, kernel[view])));
         first = false;
       }
     }
@@ -106,7 +102,7 @@ export function code(runs) {
   return parts;
 }
 
-function codeTable(caption, kernel, lines, lanes) {
+function codeTable(caption, kernel, lines) {
   const files = new Set(lines.map((line) => line.file).filter(Boolean));
   const all = sum(kernel.sum.cycles);
   const most = Math.max(...lines.map((line) => sum(line.cycles ?? [])), 1);
@@ -127,14 +123,14 @@ function codeTable(caption, kernel, lines, lanes) {
       { name: "cycles", number: true, value: cyclesOf, text: (row) => (row.cycles ? whole(cyclesOf(row)) : ""), heat: (row) => (row.rest ? 0 : cyclesOf(row) / most) },
       { name: "share", number: true, value: cyclesOf, text: (row) => (row.cycles ? percent(cyclesOf(row), all) : "") },
       { name: "issues", number: true, value: (row) => row.issues ?? 0, text: (row) => cell(row, "issues") },
-      { name: "lanes", title: "lane activity", number: true, value: (row) => activity(row, lanes), text: (row) => (row.active_beats ? percent(activity(row, lanes)) : "") },
+      { name: "lanes", title: "lane activity", number: true, value: (row) => row.lane_activity ?? 0, text: (row) => (row.active_beats ? percent(row.lane_activity ?? 0) : "") },
       { name: "waits for", tight: true, value: stallOf },
       { name: "threads", title: "accesses of threads to global and local memory", number: true, value: (row) => row.memory_threads ?? 0, text: (row) => cell(row, "memory_threads") },
       { name: "requests", number: true, value: (row) => row.coalesced_requests ?? 0, text: (row) => cell(row, "coalesced_requests") },
       { name: "left the SM", number: true, value: (row) => row.data_requests ?? 0, text: (row) => (row.data_requests ? whole(row.data_requests) : "") },
     ],
     rows, tall: true, plain: true, quiet: (row) => !row.cycles,
-    foot: ["", "sum", whole(all), percent(all, all), whole(kernel.sum.issues), percent(activity(kernel.sum, lanes)), "", whole(kernel.sum.memory_threads),
+    foot: ["", "sum", whole(all), percent(all, all), whole(kernel.sum.issues), percent(kernel.sum.lane_activity ?? 0), "", whole(kernel.sum.memory_threads),
       whole(kernel.sum.coalesced_requests), whole(kernel.sum.data_requests)],
   });
 }

@@ -4,7 +4,7 @@ import { drawn } from "./charts.js";
 import { cycles, note, occupancy, stalled } from "./cycles.js";
 import { make } from "./format.js";
 import { caches, coalescing, dram, energy } from "./memory.js";
-import { bounds, differences, overview, title } from "./overview.js";
+import { bounds, derived, differences, overview, title } from "./overview.js";
 
 const model = JSON.parse(document.getElementById("data").textContent);
 const runs = model.runs;
@@ -21,6 +21,7 @@ const sections = [
   ["energy", "Energy", () => energy(runs)],
   ["kernels", "Kernels", () => kernels(runs)],
   ["lines", "Source and PTX", () => code(runs)],
+  ["derived", "Shares and rates", () => derived(model)],
   ...(runs.length > 1 ? [["differences", "What differs in the configurations", () => differences(model)]] : []),
 ];
 
@@ -30,7 +31,7 @@ document.getElementById("top").append(
   make("nav", { "aria-label": "Sections" }, make("ul", {}, ...sections.map(([id, name]) => make("li", {}, make("a", { href: `#${id}` }, name))))));
 
 const main = document.getElementById("main");
-main.replaceChildren(...overview(runs));
+main.replaceChildren(...overview(model));
 if (typeof vegaEmbed === "undefined") {
   main.prepend(note("This page was written without the chart libraries (npm was missing when weft was built); the tables have all numbers."));
 }

@@ -14,7 +14,7 @@ export function coalescing(runs) {
     const all = run.memory.threads;
     if (all) {
       parts.push(make("p", {}, `${whole(all)} accesses of threads to global and local memory became ${whole(run.memory.coalesced_requests)} requests ` +
-        `(${fixed(all / run.memory.coalesced_requests, 1)} threads each); ${whole(run.memory.data_requests)} left the SMs.`));
+        `(${fixed(run.numbers.threads_per_request, 1)} threads each); ${whole(run.memory.data_requests)} left the SMs.`));
       const top = [...global].sort((a, b) => b.coalesced_requests - a.coalesced_requests).slice(0, 15);
       const label = (row) => `${row.source.split("/").pop() || row.ptx} ${row.kind} (pc ${row.pc})`;
       parts.push(bars({
@@ -41,8 +41,8 @@ export function coalescing(runs) {
         { name: "warp instructions", number: true, value: (row) => row.issues, text: (row) => whole(row.issues) },
         { name: "threads", number: true, value: (row) => row.memory_threads, text: (row) => whole(row.memory_threads) },
         { name: "requests", number: true, value: (row) => row.coalesced_requests, text: (row) => whole(row.coalesced_requests) },
-        { name: "threads per request", number: true, value: (row) => row.memory_threads / (row.coalesced_requests || Infinity),
-          text: (row) => (row.coalesced_requests ? fixed(row.memory_threads / row.coalesced_requests, 1) : "–") },
+        { name: "threads per request", number: true, value: (row) => row.threads_per_request ?? 0,
+          text: (row) => fixed(row.threads_per_request, 1) },
         { name: "per warp instruction", title: "requests per warp instruction", number: true, value: (row) => row.coalesced_requests / (row.issues || Infinity),
           text: (row) => (row.issues ? fixed(row.coalesced_requests / row.issues, 2) : "–") },
         { name: "left the SM", number: true, value: (row) => row.data_requests, text: (row) => whole(row.data_requests) },
@@ -63,7 +63,7 @@ export function caches(runs) {
   return [
     bars({
       caption: "Accesses of caches, in %",
-      says: `${rows.map((row) => `${row.name}${runs.length > 1 ? ` of ${row.run}` : ""}: ${percent(row.hits, row.accesses)} hits`).join("; ")}. All values are in the table below.`,
+      says: `${rows.map((row) => `${row.name}${runs.length > 1 ? ` of ${row.run}` : ""}: ${percent(row.hit_rate)} hits`).join("; ")}. All values are in the table below.`,
       spec: {
         data: { values },
         height: { step: 24 },
@@ -83,7 +83,7 @@ export function caches(runs) {
         ...(runs.length > 1 ? [{ name: "run", value: (row) => row.run }] : []),
         ...["accesses", "hits", "pending_hits", "misses", "evictions"].map((key) => ({ name: key.replaceAll("_", " "), number: true,
           value: (row) => row[key], text: (row) => whole(row[key]) })),
-        { name: "hit rate", number: true, value: (row) => row.hits / row.accesses, text: (row) => percent(row.hits, row.accesses), heat: (row) => row.hits / row.accesses },
+        { name: "hit rate", number: true, value: (row) => row.hit_rate, text: (row) => percent(row.hit_rate), heat: (row) => row.hit_rate },
       ],
       rows,
     }),
@@ -98,7 +98,7 @@ export function dram(runs) {
   const palette = { "row hits": "#0072b2", "row misses": "#f0e442", "row conflicts": "#d55e00" };
   return [
     make("ul", {}, ...runs.map((run) => make("li", {}, `${runs.length > 1 ? `${run.name}: ` : ""}${whole(total(run, "bytes_read"))} bytes read, ` +
-      `${whole(total(run, "bytes_written"))} written; data moved in ${percent(total(run, "data_cycles"), total(run, "active_cycles"))} of the cycles ` +
+      `${whole(total(run, "bytes_written"))} written; data moved in ${total(run, "active_cycles") ? percent(run.numbers.dram_efficiency) : "–"} of the cycles ` +
       "in which channels had work."))),
     stackedShares("Accesses of DRAM by the state of their row, in %", runs.filter((run) => run.dram.length), values, palette),
     table({
@@ -108,8 +108,8 @@ export function dram(runs) {
         ...(runs.length > 1 ? [{ name: "run", value: (row) => row.run }] : []),
         ...["reads", "writes", "bytes_read", "bytes_written", "row_hits", "row_misses", "row_conflicts", "data_cycles", "active_cycles", "queue_most"]
           .map((key) => ({ name: key.replaceAll("_", " "), number: true, value: (row) => row[key] ?? 0, text: (row) => whole(row[key] ?? 0) })),
-        { name: "efficiency", title: "data cycles over active cycles", number: true, value: (row) => row.data_cycles / (row.active_cycles || Infinity),
-          text: (row) => percent(row.data_cycles, row.active_cycles) },
+        { name: "efficiency", title: "data cycles over active cycles", number: true, value: (row) => row.efficiency,
+          text: (row) => (row.active_cycles ? percent(row.efficiency) : "–") },
       ],
       rows,
     }),

@@ -9,7 +9,8 @@ export function title(runs) {
 }
 
 // What is the same in all runs stands above the table, not in it.
-export function overview(runs) {
+export function overview(model) {
+  const runs = model.runs;
   const first = runs[0].numbers.cycles;
   const energies = runs.some((run) => run.energy);
   const common = [], different = [];
@@ -26,16 +27,37 @@ export function overview(runs) {
     { name: "core cycles", number: true, value: (run) => run.numbers.cycles, text: (run) => whole(run.numbers.cycles) },
     ...(runs.length > 1 ? [{ name: "speed-up", number: true, title: "cycles of the first run over cycles",
       value: (run) => first / run.numbers.cycles, text: (run) => fixed(first / run.numbers.cycles, 2) }] : []),
-    { name: "IPC", number: true, title: "thread instructions issued per core cycle",
-      value: (run) => run.numbers.ipc, text: (run) => fixed(run.numbers.ipc, 2) },
-    { name: "lane activity", number: true, title: "active lanes over lanes, in beats with an active lane",
-      value: (run) => run.numbers.lane_activity, text: (run) => percent(run.numbers.lane_activity) },
-    { name: "SIMD efficiency", number: true, title: "threads of issues over the places of their warps",
-      value: (run) => run.numbers.simd_efficiency, text: (run) => percent(run.numbers.simd_efficiency) },
+    ...["ipc", "lane_activity", "simd_efficiency"].map((name) => model.measures.find((one) => one.name === name))
+      .map((measure) => ({ name: measure.heading, number: true, title: measure.meaning,
+        value: (run) => run.numbers[measure.name], text: (run) => derivedText(measure, run.numbers[measure.name]) })),
     ...(energies ? [{ name: "energy", number: true, value: (run) => run.energy?.joules ?? 0,
       text: (run) => (run.energy ? withPrefix(run.energy.joules, "J") : "–") }] : []),
   ];
   return [make("dl", { class: "facts" }, ...common), table({ caption: "The runs", columns, rows: runs })];
+}
+
+function derivedText(measure, value) {
+  return measure.unit === "ratio" ? percent(value) : fixed(value, measure.digits);
+}
+
+// Every share and rate that a run has, as its table defines it.
+export function derived(model) {
+  const runs = model.runs;
+  const rows = model.measures.filter((measure) => runs.some((run) => run.numbers[measure.name] !== undefined));
+  if (!rows.length) return [];
+  return [table({
+    caption: "Shares and rates",
+    columns: [
+      { name: "value", tight: true, value: (row) => row.heading },
+      ...runs.map((run) => ({ name: runs.length > 1 ? run.name : "of the run", number: true, value: (row) => run.numbers[row.name],
+        text: (row) => (run.numbers[row.name] === undefined ? "–" : derivedText(row, run.numbers[row.name])) })),
+      { name: "unit", tight: true, value: (row) => row.unit },
+      { name: "meaning", wide: true, value: (row) => row.meaning },
+      { name: "name in files", code: true, value: (row) => row.name },
+      { name: "formula", code: true, value: (row) => row.formula },
+    ],
+    rows,
+  })];
 }
 
 export function bounds(runs) {
