@@ -9,7 +9,7 @@
 
 namespace weft {
 
-// The columns: sc_main/README.md. The row without an instruction has an empty `pc`.
+// The columns: study/session/results.md. The row without an instruction has an empty `pc`.
 std::string instruction_csv(const sm::InstructionProfile& profile);
 
 }  // namespace weft

@@ -14,7 +14,7 @@
 
 namespace weft::study {
 
-// The deepest reconvergence stack of the papers' programs has 15 (sc_main/README.md).
+// The deepest reconvergence stack of the papers' programs has 15 (study/session/results.md).
 inline constexpr std::uint64_t kStackEntries = 16;
 
 struct AreaRow {

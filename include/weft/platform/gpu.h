@@ -174,7 +174,7 @@ class Gpu : public sc_core::sc_module {
   std::string close_timeline();
   // The names of all signals, without the GPU's own. Before the simulation starts.
   std::vector<std::string> signals() const;
-  // Tables of what the SMs do from now on, as CSV (sc_main/README.md says what the columns are): a row per
+  // Tables of what the SMs do from now on, as CSV (study/session/results.md says what the columns are): a row per
   // `interval` core cycles and SM, and a row per launch. Were there more than `most_rows` samples, pairs of
   // intervals become one. Each is asked for once, before the simulation starts; InputError if it has, or if
   // the interval is not 1 to kMostSampleInterval. A reset does not end them.
