@@ -28,8 +28,8 @@ namespace weft::measures {
 // A counter times a weight: {kHits}, {kHits, -1}.
 struct Term {
   constexpr Term() = default;
-  constexpr Term(const Counter& of, double times = 1)
-      : counter(&of), weight(times) {}  // NOLINT(*-explicit-*)
+  // NOLINTNEXTLINE(google-explicit-constructor): {kHits} in a list of terms
+  constexpr Term(const Counter& of, double times = 1) : counter(&of), weight(times) {}
   const Counter* counter = nullptr;
   double weight = 1;
 };

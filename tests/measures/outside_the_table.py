@@ -61,7 +61,7 @@ def findings(text: str, suffix: str, names: dict[str, re.Pattern[str]]) -> list[
     found = []
     for number, line in enumerate(text.splitlines(), 1):
         code = code_of(line, suffix)
-        found += [(number, name) for name, pattern in names.items() if pattern.search(code)]
+        found += [(number, n) for n, one in names.items() if n in code and one.search(code)]
     return found
 
 
