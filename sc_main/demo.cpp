@@ -43,7 +43,8 @@ class Scratch {
 Row run_under(const std::string& scheme, const SessionOptions& options) {
   const Scratch folder;
   Job job{{"run", "--config", options.config, "--workload", "bfs", "--out", folder.path()},
-          folder.path() + "/messages.txt"};
+          folder.path() + "/messages.txt",
+          ""};
   if (options.max_cycles != 0)
     job.arguments.insert(job.arguments.end(), {"--max-cycles", std::to_string(options.max_cycles)});
   job.arguments.emplace_back("--set");
