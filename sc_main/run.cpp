@@ -1,11 +1,10 @@
-#include <algorithm>
 #include <iostream>
 #include <memory>
 
-#include "common/digest.h"
 #include "common/output_files.h"
 #include "sc_main/options.h"
 #include "sc_main/own_program.h"
+#include "sc_main/raw_kernel.h"
 #include "study/run/scalar_reference.h"
 #include "study/session/session.h"
 #include "workloads/host.h"
@@ -48,29 +47,6 @@ std::vector<Dump> parse_dumps(const std::vector<std::string>& texts,
   return dumps;
 }
 
-// What the results of a raw run depend on besides its code; the content of files is added once it is read.
-std::string inputs_of(const KernelOptions& kernel) {
-  std::string text = "grid " + kernel.grid + ", block " + kernel.block + ", shared " +
-                     std::to_string(kernel.shared) + ", arguments";
-  for (const std::string& argument : kernel.arguments) text += " " + argument;
-  return text;
-}
-
-// The content of a buffer, as a digest.
-Output output_of(runtime::Device& device, std::size_t argument, runtime::Address address,
-                 std::uint64_t bytes) {
-  constexpr std::uint64_t kPart = std::uint64_t{4} << 20;
-  std::vector<char> part(std::min(bytes, kPart));
-  Digest digest;
-  while (digest.bytes() != bytes) {
-    const std::uint64_t count = std::min<std::uint64_t>(part.size(), bytes - digest.bytes());
-    device.copy_from(part.data(), address + digest.bytes(), count);
-    digest.add(part.data(), count);
-    device.stop_if_interrupted();
-  }
-  return {"argument " + std::to_string(argument), bytes, digest.text()};
-}
-
 // What cannot be written is told and does not cost the other results. False: it is not where it was asked
 // for.
 bool write_dump(const Dump& dump, const std::string& content) {
@@ -99,51 +75,17 @@ ExitCode run_workload(const RunOptions& options) {
 }
 
 ExitCode run_kernel(const RunOptions& options) {
-  const KernelOptions& kernel = options.kernel;
-  const dispatch::Dim3 grid = kernel.grid_size(), block = kernel.block_size();
-  const std::vector<RawArgument> raw = kernel.raw_arguments();
-  const std::vector<Dump> dumps = parse_dumps(options.dumps, raw);
-  Outcome outcome;
-  outcome.code = workloads::code_of_file(kernel.ptx[0], kernel.kernel);
-  std::vector<runtime::Device::Source> sources{{outcome.code.ptx, outcome.code.file}};
-  for (std::size_t i = 1; i < kernel.ptx.size(); ++i) {
-    sources.push_back({runtime::read_text(kernel.ptx[i]), kernel.ptx[i]});
-    outcome.code.ptx += sources.back().ptx;  // the report's hash is of all of them
-    outcome.code.file += ", " + kernel.ptx[i];
-  }
-
-  outcome.inputs = inputs_of(kernel);
+  const std::vector<Dump> dumps = parse_dumps(options.dumps, options.kernel.raw_arguments());
+  const RawKernel kernel(options.kernel);
+  Outcome outcome = kernel.outcome();
 
   bool dumped = true;
   const auto work = [&](runtime::Device& device, Outcome& result, bool outputs_too) {
-    auto& module = device.load_modules(sources);
-    result.workload = workloads::kernel_of(module, result.code);
-    runtime::Arguments arguments;
-    std::vector<runtime::Address> buffers(raw.size());
-    // Room for all of them on the device comes before memory for any of them here.
-    for (std::size_t i = 0; i < raw.size(); ++i) {
-      if (raw[i].buffer) buffers[i] = device.allocate(raw[i].buffer->bytes);
-    }
-    for (std::size_t i = 0; i < raw.size(); ++i) {
-      if (!raw[i].buffer) {
-        arguments.add_bytes(raw[i].value);
-        continue;
-      }
-      const std::vector<std::uint8_t> content =
-          content_of(*raw[i].buffer, "--arg " + std::to_string(i), [&] { device.stop_if_interrupted(); });
-      if (!raw[i].buffer->file.empty())
-        result.inputs += ", content " + fnv1a(std::string(content.begin(), content.end()));
-      device.copy_to(buffers[i], content.data(), content.size());
-      arguments.add(buffers[i]);
-    }
-    device.launch(module, result.workload, grid, block, arguments, kernel.shared);
-    device.synchronise();
+    const std::vector<runtime::Address> buffers = kernel.run(device, result);
     if (!outputs_too) return;
-    for (std::size_t i = 0; i < raw.size() && !options.session.out.empty(); ++i) {
-      if (raw[i].buffer) result.outputs.push_back(output_of(device, i, buffers[i], raw[i].buffer->bytes));
-    }
+    if (!options.session.out.empty()) kernel.keep_outputs(buffers, device, result);
     for (const Dump& dump : dumps) {
-      std::string content(raw[dump.argument].buffer->bytes, '\0');
+      std::string content(kernel.arguments()[dump.argument].buffer->bytes, '\0');
       device.copy_from(content.data(), buffers[dump.argument], content.size());
       dumped = write_dump(dump, content) && dumped;
     }

@@ -12,7 +12,7 @@
 #include "common/input_file.h"
 #include "common/output_files.h"
 #include "study/run/result_run.h"
-#include "study/session/outcome.h"
+#include "study/run/results_folder.h"
 #include "study/session/run_record.h"
 #include "study/session/version.h"
 #include "weft/common/error.h"
@@ -242,6 +242,19 @@ RunEnd verify(const Run& run, const std::string& folder, const std::string& refe
     set_wrong(State::kNoResults, ExitCode::kFault, error.what(), end);
   }
   return end;
+}
+
+std::string difference_from_functional_run(const Run& run, const std::vector<Output>& outputs) {
+  const ResultsFolder folder("", "functional");
+  const Job job{run.reference->command(folder.path(), false), folder.path() + "/messages.txt", ""};
+  int code = 0;
+  const auto ended = [&](std::size_t, const JobEnd& end) { code = end.code; };
+  run_apart({job}, {}, [](std::size_t) {}, ended);
+  if (code != 0) {
+    throw InputError(
+        "", "there is no functional run with which to compare results: " + first_message(job.messages));
+  }
+  return difference({0, outputs}, {0, outputs_of(read_whole(folder.path() + "/stats.json"))});
 }
 
 std::optional<RunEnd> verdict_of(const Run& run, const std::string& folder, bool any_build) {

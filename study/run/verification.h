@@ -7,8 +7,10 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "study/run/run_store.h"
+#include "study/session/outcome.h"
 
 namespace weft::study {
 
@@ -22,6 +24,10 @@ void forget_results(const std::string& folder);
 // functional run, which has ended; for that run itself it has no meaning.
 RunEnd verify(const Run& run, const std::string& folder, const std::string& reference, const Job& job,
               const JobEnd& end);
+
+// How `outputs` differ from those of the functional run of PTX, which is done here and now; empty: they do
+// not. Throws InputError if there is no such run.
+std::string difference_from_functional_run(const Run& run, const std::vector<Output>& outputs);
 
 // What verification.json says; nothing: there is none, or of another run. Of `any_build`, or of this one.
 std::optional<RunEnd> verdict_of(const Run& run, const std::string& folder, bool any_build);

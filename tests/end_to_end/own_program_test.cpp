@@ -136,6 +136,22 @@ TEST(OwnPtx, RunsInASweep) {
       << "what they are compared with is there";
 }
 
+TEST(OwnPtx, IsCharacterized) {
+  const Folder folder;
+  const Exit exit = weft({"characterize", "--ptx", folder.write("k.ptx", kGoodKernel), "--grid", "1",
+                          "--block", "64", "--arg", "ptr:256", "u32:5", "--out", folder.path("r")});
+  EXPECT_EQ(exit.code, 0) << exit.err;
+  EXPECT_THAT(exit.out, HasSubstr("verified: buffers equal those of a functional run"));
+  const ordered_json kernel = folder.json("r/characteristics.json").at("kernels").at(0);
+  EXPECT_EQ(kernel.at("kernel"), "good");
+  EXPECT_EQ(kernel.at("thread_instructions"), 64 * 8);
+  const Exit racy = weft({"characterize", "--ptx", folder.write("o.ptx", kOrderKernel), "--grid", "4",
+                          "--block", "128", "--arg", "ptr:4", "ptr:2048"});
+  EXPECT_EQ(racy.code, 1);
+  EXPECT_THAT(racy.out, HasSubstr("WRONG: argument 1 differs from the functional run"));
+  EXPECT_THAT(weft({"characterize"}).err, HasSubstr("needs one of a workload"));
+}
+
 TEST(OwnPtx, MistakesAreAnswered) {
   const Folder folder;
   const std::string ptx = folder.write("k.ptx", kGoodKernel);
