@@ -58,7 +58,7 @@ std::string path_of(const std::string& text, const Place& place) {
 // An argument of a kernel. The file of a buffer's content is relative to the experiment's folder, too.
 std::string read_argument(const Place& place) {
   static const std::string kContent = "=file:";
-  const std::string text = place.text();
+  std::string text = place.text();
   parse_argument(place.where(), text);
   const std::size_t content = text.find(kContent);
   if (content == std::string::npos) return text;
