@@ -5,13 +5,19 @@
 #include <iomanip>
 #include <iostream>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
+#include <utility>
 
 #include "execute/kernel.h"
 #include "measures/measures.h"
 #include "sc_main/options.h"
+#include "sc_main/own_program.h"
+#include "sc_main/raw_kernel.h"
 #include "sm/instruction_profile.h"
+#include "study/run/verification.h"
 #include "study/session/session.h"
 #include "study/terminal/table.h"
 
@@ -264,26 +270,60 @@ ordered_json characteristics_json(const Outcome& outcome, const GpuConfig& confi
   return json;
 }
 
+// Runs the kernel, and compares its buffers with those of a functional run.
+ExitCode execute(const RawKernel& kernel, const OwnProgram& program, const SessionOptions& options,
+                 Session& session, Outcome& outcome) {
+  Run run;
+  program.make(run);
+  run.config = options.config;
+  run.overrides = options.overrides;
+  Plan plan;
+  PlanBuilder(plan).add({}, std::move(run), "weft characterize");
+  return session.execute(outcome, [&](runtime::Device& device, Outcome& result) {
+    kernel.keep_outputs(kernel.run(device, result), device, result);
+    const std::string wrong = difference_from_functional_run(plan.runs[0], result.outputs);
+    result.verified = wrong.empty();
+    result.message = wrong.empty() ? "buffers equal those of a functional run" : wrong;
+  });
+}
+
 }  // namespace
 
 ExitCode characterize(const Words& words) {
   SessionOptions session_choice;
+  OwnProgram program;
   std::string name, size;
   std::uint64_t most_branches = 10;
   Options options("options");
-  options.text("workload", name, "NAME", "name (weft list workloads)", true)
+  options.text("workload", name, "NAME", "name (weft list workloads)")
       .text("size", size, "SIZE", "small, default, large, a paper's, or options: n=1000,degree=4")
       .text("config", session_choice.config, "NAME", "a name (weft list configs) or a JSON file")
       .list("set", session_choice.overrides, "PATH=VALUE", "override values of the configuration")
       .number("branches", most_branches, {0, UINT32_MAX, 1, "branches"},
               "print so many divergent branches of each kernel (10)")
-      .text("out", session_choice.out, "DIR", "folder for characteristics.json and the results of the run");
-  if (!parse(words, "weft characterize WORKLOAD [--size SIZE] [OPTIONS]", options, "workload")) {
+      .text("out", session_choice.out, "DIR", "folder for characteristics.json and the results of the run")
+      .add(kernel_options(program.kernel, "; in place of a workload"));
+  if (!parse(words,
+             "weft characterize WORKLOAD [--size SIZE] [OPTIONS]\n"
+             "       weft characterize --ptx FILE ... --grid x,y,z --block x,y,z [--kernel NAME] "
+             "[--arg ARG ...] [OPTIONS]",
+             options, "workload")) {
     return ExitCode::kDone;
   }
-  const auto workload = workloads::find(name);
-  Outcome outcome = outcome_of(*workload, size);
-  session_choice = with_settings(session_choice, *workload, size);
+  program.check("weft characterize");
+  if (program.given() == !name.empty())
+    throw InputError("weft characterize", "needs one of a workload (weft list workloads) and --ptx FILE");
+  std::unique_ptr<workloads::Workload> workload;
+  std::optional<RawKernel> kernel;
+  if (program.given()) {
+    if (!size.empty()) throw InputError("--size", "found --ptx, too; allowed: one of them");
+    kernel.emplace(program.kernel);
+    session_choice.one_launch = true;
+  } else {
+    workload = workloads::find(name);
+    session_choice = with_settings(session_choice, *workload, size);
+  }
+  Outcome outcome = kernel ? kernel->outcome() : outcome_of(*workload, size);
   const GpuConfig config = config_of(session_choice);
 
   sm::InstructionProfile profile;
@@ -296,7 +336,8 @@ ExitCode characterize(const Words& words) {
         {"characteristics.json", text_of(characteristics_json(ended, config, profile, launches, device))}};
   };
   Session session(session_choice);
-  const ExitCode code = session.execute(outcome, *workload);
+  const ExitCode code = kernel ? execute(*kernel, program, session_choice, session, outcome)
+                               : session.execute(outcome, *workload);
 
   const Paint paint = Paint::of(STDOUT_FILENO);
   std::cout << outcome.workload;

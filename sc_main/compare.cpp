@@ -10,6 +10,7 @@
 #include "common/output_files.h"
 #include "sc_main/engine_options.h"
 #include "sc_main/options.h"
+#include "sc_main/own_program.h"
 #include "study/judge/comparison.h"
 #include "study/plan/variant.h"
 #include "study/run/executor.h"
@@ -25,15 +26,18 @@ namespace {
 
 struct CompareOptions {
   std::string config = "gtx480", schemes = "sbr,dwf,lwm,dwr-16,dwr-32,dwr-64,crown,harp,tbc", workloads;
-  std::string size = "default", out;
+  std::string size, out;
+  OwnProgram program;
   std::vector<std::string> overrides;
   std::uint64_t max_cycles = 0;
   EngineOptions engine;
   bool again = false;
 };
 
-Words workloads_of(const CompareOptions& options) {
+// The name of the program of one's own, or of workloads.
+Words programs_of(const CompareOptions& options) {
   Words names;
+  if (options.program.given()) return {options.program.name()};
   if (options.workloads.empty()) {
     for (const auto& workload : workloads::all()) names.push_back(workload->name());
     return names;
@@ -75,25 +79,36 @@ class Tables {
   bool complained_ = false;
 };
 
+// Throws InputError for options that do not go together.
+void check(const CompareOptions& options) {
+  options.program.check("weft compare");
+  if (!options.program.given()) return;
+  const char* const own = options.program.cuda.empty() ? "--ptx" : "a program behind --";
+  for (const auto& [option, text] : {std::pair("--workloads", options.workloads), {"--size", options.size}}) {
+    if (!text.empty()) throw InputError(option, std::string("found ") + own + ", too; allowed: one of them");
+  }
+}
+
 Plan plan_of(const CompareOptions& options, const std::vector<Variant>& variants, const Words& names) {
   Plan plan;
   plan.name = "compare";
   plan.axes = {"workload", "scheme"};
   PlanBuilder builder(plan, PlanBuilder::Refused::kKeep);
-  for (const std::string& workload : names) {
+  for (const std::string& name : names) {
     for (const Variant& scheme : variants) {
       Run run;
-      run.program = workload;
+      run.program = name;
       run.size = options.size;
+      if (options.program.given()) options.program.make(run);
       run.config = options.config;
-      run.folder = workload;
+      run.folder = name;
       run.folder.append("/").append(scheme.label);
       run.core_cycles = options.max_cycles;
       run.overrides = {"sm.observe.lane_oracle=true", "sm.observe.stalled_threads=true",
                        "sm.observe.events=true", "sm.observe.instructions=true"};
       for (const auto* overrides : {&options.overrides, &scheme.overrides})
         run.overrides.insert(run.overrides.end(), overrides->begin(), overrides->end());
-      builder.add({workload, scheme.label}, std::move(run), "weft compare");
+      builder.add({name, scheme.label}, std::move(run), "weft compare");
     }
   }
   return plan;
@@ -110,23 +125,30 @@ ExitCode compare(const Words& words) {
             "warp_formation; speed-ups are over the first")
       .text("workloads", options.workloads, "NAME,...",
             "with commas; all of weft list workloads if not given")
-      .text("size", options.size, "SIZE", "as for weft run")
+      .text("size", options.size, "SIZE", "as for weft run; default if not given")
       .list("set", options.overrides, "PATH=VALUE", "override values for all runs")
       .plugins()
       .number("max-cycles", options.max_cycles, kCycleBounds, "stop each run after so many core cycles")
       .add(engine_options(options.engine))
+      .add(kernel_options(options.program.kernel, "; compared instead of workloads"))
       .flag("again", options.again, "also repeat runs whose results are in --out already")
       .text(
           "out", options.out, "DIR",
           "folder for comparison.csv and .json, and for the results of each run under runs/WORKLOAD/SCHEME");
-  if (!parse(words, "weft compare [--config C] [--schemes a,b] [--workloads a,b] [--size S] [--out DIR]",
+  if (!parse(take_cuda_program(words, options.program),
+             "weft compare [--config C] [--schemes a,b] [--workloads a,b] [--size S] [--out DIR]\n"
+             "       weft compare --ptx FILE ... --grid x,y,z --block x,y,z [--kernel NAME] [--arg ARG ...] "
+             "[OPTIONS]\n"
+             "       weft compare [OPTIONS] -- PROGRAM [ARGUMENTS]",
              description)) {
     return ExitCode::kDone;
   }
+  check(options);
+  if (options.size.empty() && !options.program.given()) options.size = "default";
   std::vector<Variant> variants;
   for (const std::string& label : split("--schemes", options.schemes, ','))
     variants.push_back(variant("--schemes", label));
-  const Words names = workloads_of(options);
+  const Words names = programs_of(options);
   load_config(options.config, options.overrides);  // a mistake here would be one of every run
   options.engine.checked();
   catch_interrupts();

@@ -131,6 +131,7 @@ void cut_down(Experiment& experiment, const ReproduceOptions& options) {
   }
   if (options.size.empty()) return;
   for (ExperimentProgram& program : experiment.programs) {
+    if (program.is_own()) continue;                                          // it has no sizes
     workloads::values_of(*workloads::find(program.workload), options.size);  // throws if it has no such size
     program.size = options.size;
     program.seconds.reset();  // of the other size

@@ -3,8 +3,9 @@
 
 #include "common/output_files.h"
 #include "sc_main/options.h"
+#include "sc_main/own_program.h"
+#include "sc_main/raw_kernel.h"
 #include "study/run/scalar_reference.h"
-#include "study/session/raw_argument.h"
 #include "study/session/session.h"
 #include "workloads/host.h"
 
@@ -15,11 +16,9 @@ constexpr std::uint64_t kNoCheckpoints = UINT64_MAX;  // --checkpoint is not giv
 
 struct RunOptions {
   SessionOptions session;
-  std::string workload, size, kernel;
-  std::vector<std::string> ptx;  // files
-  std::string grid, block;
-  std::uint64_t shared = 0;
-  std::vector<std::string> arguments, dumps;
+  std::string workload, size;
+  KernelOptions kernel;
+  std::vector<std::string> dumps;
 };
 
 // --dump INDEX=FILE
@@ -48,14 +47,6 @@ std::vector<Dump> parse_dumps(const std::vector<std::string>& texts,
   return dumps;
 }
 
-// What the results of a raw run depend on besides its code; the content of files is added once it is read.
-std::string inputs_of(const RunOptions& options) {
-  std::string text = "grid " + options.grid + ", block " + options.block + ", shared " +
-                     std::to_string(options.shared) + ", arguments";
-  for (const std::string& argument : options.arguments) text += " " + argument;
-  return text;
-}
-
 // What cannot be written is told and does not cost the other results. False: it is not where it was asked
 // for.
 bool write_dump(const Dump& dump, const std::string& content) {
@@ -72,8 +63,10 @@ bool write_dump(const Dump& dump, const std::string& content) {
 ExitCode run_workload(const RunOptions& options) {
   const auto workload = workloads::find(options.workload);
   Outcome outcome = outcome_of(*workload, options.size);
-  if (!options.ptx.empty()) outcome.code = workloads::code_of_file(options.ptx[0], options.kernel);
-  if (!options.kernel.empty()) outcome.code.kernel = options.kernel;
+  const auto& ptx = options.kernel.ptx;
+  const std::string& kernel = options.kernel.kernel;
+  if (!ptx.empty()) outcome.code = workloads::code_of_file(ptx[0], kernel);
+  if (!kernel.empty()) outcome.code.kernel = kernel;
 
   const SessionOptions session = with_settings(options.session, *workload, options.size);
   const auto run = [&](const SessionOptions& chosen) { return Session(chosen).execute(outcome, *workload); };
@@ -82,52 +75,17 @@ ExitCode run_workload(const RunOptions& options) {
 }
 
 ExitCode run_kernel(const RunOptions& options) {
-  const dispatch::Dim3 grid = parse_dim3("--grid", options.grid, dispatch::kMostBlocks),
-                       block = parse_dim3("--block", options.block, dispatch::kMostThreads);
-  std::vector<RawArgument> raw;
-  raw.reserve(options.arguments.size());
-  for (const std::string& text : options.arguments) {
-    raw.push_back(parse_argument("--arg " + std::to_string(raw.size()), text));
-  }
-  const std::vector<Dump> dumps = parse_dumps(options.dumps, raw);
-  Outcome outcome;
-  outcome.code = workloads::code_of_file(options.ptx[0], options.kernel);
-  std::vector<runtime::Device::Source> sources{{outcome.code.ptx, outcome.code.file}};
-  for (std::size_t i = 1; i < options.ptx.size(); ++i) {
-    sources.push_back({runtime::read_text(options.ptx[i]), options.ptx[i]});
-    outcome.code.ptx += sources.back().ptx;  // the report's hash is of all of them
-    outcome.code.file += ", " + options.ptx[i];
-  }
-
-  outcome.inputs = inputs_of(options);
+  const std::vector<Dump> dumps = parse_dumps(options.dumps, options.kernel.raw_arguments());
+  const RawKernel kernel(options.kernel);
+  Outcome outcome = kernel.outcome();
 
   bool dumped = true;
-  const auto work = [&](runtime::Device& device, Outcome& result, bool dumps_too) {
-    auto& module = device.load_modules(sources);
-    result.workload = workloads::kernel_of(module, result.code);
-    runtime::Arguments arguments;
-    std::vector<runtime::Address> buffers(raw.size());
-    // Room for all of them on the device comes before memory for any of them here.
-    for (std::size_t i = 0; i < raw.size(); ++i) {
-      if (raw[i].buffer) buffers[i] = device.allocate(raw[i].buffer->bytes);
-    }
-    for (std::size_t i = 0; i < raw.size(); ++i) {
-      if (!raw[i].buffer) {
-        arguments.add_bytes(raw[i].value);
-        continue;
-      }
-      const std::vector<std::uint8_t> content =
-          content_of(*raw[i].buffer, "--arg " + std::to_string(i), [&] { device.stop_if_interrupted(); });
-      if (!raw[i].buffer->file.empty())
-        result.inputs += ", content " + fnv1a(std::string(content.begin(), content.end()));
-      device.copy_to(buffers[i], content.data(), content.size());
-      arguments.add(buffers[i]);
-    }
-    device.launch(module, result.workload, grid, block, arguments, options.shared);
-    device.synchronise();
-    if (!dumps_too) return;
+  const auto work = [&](runtime::Device& device, Outcome& result, bool outputs_too) {
+    const std::vector<runtime::Address> buffers = kernel.run(device, result);
+    if (!outputs_too) return;
+    if (!options.session.out.empty()) kernel.keep_outputs(buffers, device, result);
     for (const Dump& dump : dumps) {
-      std::string content(raw[dump.argument].buffer->bytes, '\0');
+      std::string content(kernel.arguments()[dump.argument].buffer->bytes, '\0');
       device.copy_from(content.data(), buffers[dump.argument], content.size());
       dumped = write_dump(dump, content) && dumped;
     }
@@ -151,18 +109,9 @@ ExitCode run(const Words& words) {
       .text("size", options.size, "SIZE",
             "small, default, large, a paper's (weft list workloads), or options: n=1000,degree=4, or "
             "large,seed=7");
-  Options raw("a kernel of one's own");
-  raw.list("ptx", options.ptx, "FILE",
-           "PTX file; several are linked (--ptx A --ptx B); with --workload: in place of the workload's own",
-           false)
-      .text("kernel", options.kernel, "NAME", "which kernel of the file, if it has several")
-      .text("grid", options.grid, "x,y,z", "thread blocks [each 1 to 2147483647, 65535, 65535]")
-      .text("block", options.block, "x,y,z", "threads [each 1 to 1024, 1024, 64; 1 to 1024 in all]")
-      .number("shared", options.shared, {0, sm::kMostSharedBytes, 1, "bytes"},
-              "dynamic shared memory of a block")
-      .list("arg", options.arguments, "TYPE:VALUE", kArgumentForms)
-      .list("dump", options.dumps, "INDEX=FILE",
-            "write the buffer of argument INDEX (from 0) to a file, device or pipe afterwards");
+  Options raw = kernel_options(options.kernel, "; with --workload: in place of the workload's own");
+  raw.list("dump", options.dumps, "INDEX=FILE",
+           "write the buffer of argument INDEX (from 0) to a file, device or pipe afterwards");
   Options long_runs("a long run of a workload");
   std::uint64_t seconds = kNoCheckpoints;
   long_runs
@@ -179,21 +128,22 @@ ExitCode run(const Words& words) {
     return ExitCode::kDone;
   }
 
+  const KernelOptions& kernel = options.kernel;
   if (seconds != kNoCheckpoints) options.session.checkpoint = seconds;
   if (!options.workload.empty()) {
-    if (!options.grid.empty() || !options.block.empty() || !options.arguments.empty() ||
-        !options.dumps.empty() || options.shared != 0) {
+    if (!kernel.grid.empty() || !kernel.block.empty() || !kernel.arguments.empty() ||
+        !options.dumps.empty() || kernel.shared != 0) {
       throw InputError("weft run", "--workload brings its own --grid, --block, --shared, --arg and --dump");
     }
-    if (options.ptx.size() > 1) throw InputError("weft run", "--workload takes one --ptx");
+    if (kernel.ptx.size() > 1) throw InputError("weft run", "--workload takes one --ptx");
     return run_workload(options);
   }
-  if (options.ptx.empty()) throw InputError("weft run", "needs --workload NAME or --ptx FILE");
+  if (kernel.ptx.empty()) throw InputError("weft run", "needs --workload NAME or --ptx FILE");
   if (options.session.resume || options.session.checkpoint.has_value()) {
     throw InputError(options.session.resume ? "--resume" : "--checkpoint",
                      "a run of one launch has no launch after it to go on with; --workload has");
   }
-  if (options.grid.empty() || options.block.empty())
+  if (kernel.grid.empty() || kernel.block.empty())
     throw InputError("weft run", "--ptx needs --grid and --block");
   if (!options.size.empty()) throw InputError("weft run", "--size belongs to --workload");
   options.session.one_launch = true;

@@ -8,6 +8,7 @@
 #include "common/config_document.h"
 #include "common/share_folder.h"
 #include "study/plan/place.h"
+#include "study/session/raw_argument.h"
 #include "weft/common/error.h"
 #include "weft/ptx/module.h"
 #include "workloads/workload.h"
@@ -47,13 +48,57 @@ class Kernels {
   std::map<std::string, std::vector<std::string>> known_;
 };
 
-ExperimentProgram read_program(const Place& place, const std::string& size, Kernels& kernels) {
+// A path as it stands in the experiment: relative to its folder.
+std::string path_of(const std::string& text, const Place& place) {
+  std::filesystem::path path(text);
+  if (path.is_relative()) path = std::filesystem::path(place.file()).parent_path() / path;
+  return path.lexically_normal().string();
+}
+
+// An argument of a kernel. The file of a buffer's content is relative to the experiment's folder, too.
+std::string read_argument(const Place& place) {
+  static const std::string kContent = "=file:";
+  std::string text = place.text();
+  parse_argument(place.where(), text);
+  const std::size_t content = text.find(kContent);
+  if (content == std::string::npos) return text;
+  const std::size_t path = content + kContent.size();
+  return text.substr(0, path) + path_of(text.substr(path), place);
+}
+
+void read_ptx(const Place& place, ExperimentProgram& program) {
+  place.keys({"abbr", "ptx", "grid", "block", "arguments"}, {"kernel", "shared", "type", "set", "seconds"});
+  program.kind = Run::Kind::kPtx;
+  program.file = path_of(place.at("ptx").text(), place);
+  for (const char* key : {"kernel", "grid", "block", "shared"}) {
+    if (!place.has(key)) continue;
+    program.arguments.push_back(std::string("--") + key);
+    program.arguments.push_back(place.at(key).text());
+  }
+  bool any_buffer = false;
+  for (const Place& item : place.at("arguments").items()) {
+    program.arguments.emplace_back("--arg");
+    program.arguments.push_back(read_argument(item));
+    any_buffer = any_buffer || item.text().rfind("ptr:", 0) == 0;
+  }
+  if (!any_buffer) {
+    place.at("arguments")
+        .refuse("at least one buffer (\"ptr:BYTES\"), to compare with that of a functional run");
+  }
+}
+
+void read_cuda(const Place& place, ExperimentProgram& program) {
+  place.keys({"abbr", "cuda"}, {"arguments", "type", "set", "seconds"});
+  program.kind = Run::Kind::kCuda;
+  program.file = path_of(place.at("cuda").text(), place);
+  if (place.has("arguments")) program.arguments = place.at("arguments").texts(true);
+}
+
+void read_workload(const Place& place, const std::string& size, Kernels& kernels,
+                   ExperimentProgram& program) {
   place.keys({"abbr", "workload"}, {"size", "type", "kernel", "set", "seconds"});
-  ExperimentProgram program;
-  program.abbr = place.at("abbr").text();
   program.workload = place.at("workload").text();
   program.size = place.text_of("size", size);
-  program.type = place.text_of("type");
   if (program.size.empty()) throw InputError(place.where(), "'size' is missing, here and for all programs");
   std::unique_ptr<workloads::Workload> workload;
   try {
@@ -63,6 +108,20 @@ ExperimentProgram read_program(const Place& place, const std::string& size, Kern
     throw InputError(place.where(), error.what());
   }
   if (place.has("kernel")) program.kernel = place.at("kernel").one_of(kernels.of(*workload));
+}
+
+ExperimentProgram read_program(const Place& place, const std::string& size, Kernels& kernels) {
+  if (!place.value().is_object() || place.has("ptx") + place.has("cuda") + place.has("workload") != 1)
+    place.refuse("an object with one of \"workload\", \"ptx\" and \"cuda\"");
+  ExperimentProgram program;
+  if (place.has("workload")) {
+    read_workload(place, size, kernels, program);
+  } else {
+    place.has("ptx") ? read_ptx(place, program) : read_cuda(place, program);
+    program.workload = std::filesystem::path(program.file).stem().string();
+  }
+  program.abbr = place.at("abbr").text();
+  program.type = place.text_of("type");
   program.overrides = read_overrides(place);
   if (place.has("seconds")) {
     program.seconds = place.at("seconds").number();

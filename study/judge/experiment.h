@@ -12,16 +12,23 @@
 #include "study/judge/experiment_measures.h"
 #include "study/judge/figures.h"
 #include "study/judge/value.h"
+#include "study/plan/plan.h"
 
 namespace weft::study {
 
 struct ExperimentProgram {
   std::string abbr, workload, size, type;
+  // A program of one's own: `workload` is the name of its file, and there is no size.
+  Run::Kind kind = Run::Kind::kWorkload;
+  std::string file;
+  Words arguments;     // as of Run
   std::string kernel;  // of the workload, whose launches alone count; empty: the whole run
   std::vector<std::string> overrides;
   // Of CPU, about, for its part of a run on the machine as it is: for the order of runs and the time that is
   // left, before a run has told.
   std::optional<double> seconds;
+
+  bool is_own() const { return kind != Run::Kind::kWorkload; }
 };
 
 struct ExperimentVariant {

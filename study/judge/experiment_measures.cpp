@@ -9,6 +9,7 @@
 #include "common/statistics_sample.h"
 #include "measures/sources.h"
 #include "study/judge/kernel_launches.h"
+#include "study/run/result_run.h"
 #include "weft/common/error.h"
 
 namespace weft::study {
@@ -296,7 +297,8 @@ RunResult result_of(const Row& row, const std::string& folder, const std::vector
   if (!row.measures || row.exit_code != 0) return result;
   const ordered_json columns = columns_of(row);
   const nlohmann::json document = config::read_file(folder + "/stats.json");
-  const ordered_json stats = document;
+  ordered_json stats = document;
+  take_last_device(stats);
   const bool by_launch = std::any_of(measures.begin(), measures.end(), [](const Measure& measure) {
     const auto paths = paths_of(measure);
     return std::any_of(paths.begin(), paths.end(), is_of_launches);

@@ -56,7 +56,10 @@ Run ExperimentPlan::run_of(const ExperimentProgram& program, const ExperimentVar
   Run run;
   run.program = program.workload;
   run.size = program.size;
-  if (change.seed != 0 && workloads::has_seed(*workloads::find(program.workload)))
+  run.kind = program.kind;
+  run.file = program.file;
+  run.arguments = program.arguments;
+  if (change.seed != 0 && !program.is_own() && workloads::has_seed(*workloads::find(program.workload)))
     run.size += ",seed=" + std::to_string(change.seed);
   run.config = experiment_.config;
   run.overrides = experiment_.overrides;
@@ -71,6 +74,7 @@ Run ExperimentPlan::run_of(const ExperimentProgram& program, const ExperimentVar
 
 // Programs that are kernels of one workload share its runs.
 std::optional<double> ExperimentPlan::guess(const ExperimentProgram& program) const {
+  if (program.is_own()) return program.seconds;
   double sum = 0;
   for (const ExperimentProgram& one : experiment_.programs) {
     if (one.workload != program.workload || one.size != program.size) continue;

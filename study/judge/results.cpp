@@ -252,6 +252,7 @@ ordered_json json_of(const Experiment& experiment, const Results& results,
                        {"variant", experiment.variants[v].name},
                        {"result", result.missing.empty() ? result.row.result : result.missing},
                        {"measures", result.values}};
+      if (experiment.programs[p].is_own()) run["arguments"] = experiment.programs[p].arguments;
       if (!experiment.programs[p].kernel.empty()) run["kernel"] = experiment.programs[p].kernel;
       if (!experiment.programs[p].overrides.empty()) run["set"] = experiment.programs[p].overrides;
       if (!result.bound.empty()) run["bound"] = result.bound;

@@ -125,7 +125,13 @@ std::string programs_line(const Experiment& experiment) {
   for (const ExperimentProgram& program : experiment.programs) {
     text.append(&program == &experiment.programs.front() ? "" : ", ").append(program.abbr).append(" = ");
     if (!program.kernel.empty()) text.append("kernel ").append(code(program.kernel)).append(" of ");
-    text.append(code(program.workload + " --size " + program.size));
+    if (program.is_own()) {
+      std::string command = std::filesystem::path(program.file).filename().string();
+      for (const std::string& argument : program.arguments) command += " " + argument;
+      text.append(code(command));
+    } else {
+      text.append(code(program.workload + " --size " + program.size));
+    }
     const char* before = " with ";
     for (const std::string& set : program.overrides)
       text.append(std::exchange(before, " ")).append(code(set));

@@ -47,7 +47,7 @@ std::string verdicts_in_words(const std::vector<const ClaimResult*>& results) {
 std::string programs_without(const Experiment& experiment) {
   std::string text;
   for (const ExperimentProgram& program : experiment.programs) {
-    if (!workloads::has_seed(*workloads::find(program.workload)))
+    if (program.is_own() || !workloads::has_seed(*workloads::find(program.workload)))
       text.append(text.empty() ? "" : ", ").append(program.abbr);
   }
   return text;

@@ -1,20 +1,15 @@
 #include "study/plan/identity.h"
 
-#include <xxhash.h>
-
 #include <nlohmann/json.hpp>
+
+#include "common/digest.h"
 
 namespace weft::study {
 
 std::string xxh3_128(const std::string& text) {
-  XXH128_canonical_t bytes;
-  XXH128_canonicalFromHash(&bytes, XXH3_128bits(text.data(), text.size()));
-  std::string digits;
-  for (const unsigned char byte : bytes.digest) {
-    digits += "0123456789abcdef"[byte / 16];
-    digits += "0123456789abcdef"[byte % 16];
-  }
-  return digits;
+  Digest digest;
+  digest.add(text.data(), text.size());
+  return digest.text();
 }
 
 void remove_build(nlohmann::ordered_json& record) {

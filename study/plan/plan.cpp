@@ -33,11 +33,13 @@ class PlanBuilder::Identifier {
       remove_build(record);
     } else {
       set_machine(run, machine_of(session));
-      auto& hash = files_[run.file];
-      if (hash.empty()) hash = xxh3_128(read_input(run.file));
-      record["file"] = hash;
+      record["file"] = hash_of(run.file);
       record["arguments"] = run.arguments;
+      if (run.kind == Run::Kind::kPtx) {
+        for (const std::string& file : files_of(run.arguments)) record["files"].push_back(hash_of(file));
+      }
       record["core_cycles"] = run.core_cycles;
+      if (run.functional) record["functional"] = true;
       for (const Plugin& plugin : plugins()) record["plugins"].push_back(plugin.sha256);
     }
     record["effective"] = *run.effective;
@@ -67,6 +69,23 @@ class PlanBuilder::Identifier {
     return machines_.try_emplace(std::move(key), Machine{std::move(config), std::move(effective)})
         .first->second;
   }
+  const std::string& hash_of(const std::string& file) {
+    std::string& hash = files_[file];
+    if (hash.empty()) hash = xxh3_128(read_input(file));
+    return hash;
+  }
+  // Files that arguments of `weft run --ptx` name: contents of buffers, and PTX that is linked.
+  static Words files_of(const Words& arguments) {
+    static const std::string kPtx = "--ptx", kContent = "=file:";
+    Words files;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      const std::size_t content = arguments[i].find(kContent);
+      if (arguments[i] == kPtx && i + 1 < arguments.size()) files.push_back(arguments[i + 1]);
+      if (arguments[i].rfind(kPtx + "=", 0) == 0) files.push_back(arguments[i].substr(kPtx.size() + 1));
+      if (content != std::string::npos) files.push_back(arguments[i].substr(content + kContent.size()));
+    }
+    return files;
+  }
   static void set_machine(Run& run, const Machine& machine) {
     run.effective = machine.effective;
     run.scheme = machine.config.warp_formation.scheme;
@@ -85,6 +104,7 @@ PlanBuilder::~PlanBuilder() = default;
 std::size_t PlanBuilder::add(std::vector<std::string> values, Run run, const std::string& where) {
   try {
     identifier_->finish(run);
+    if (!run.verifies_itself()) set_reference(run);
   } catch (const InputError& error) {
     if (refused_ == Refused::kThrow) {
       std::string point;
@@ -107,12 +127,38 @@ std::size_t PlanBuilder::add(std::vector<std::string> values, Run run, const std
   return found->second;
 }
 
+// The same program on the same machine without timing. What a program can see of a machine stays as it is:
+// the size of its warps, but no scheme, and nothing that is only observed.
+void PlanBuilder::set_reference(Run& run) {
+  Run reference = run;
+  reference.functional = true;
+  reference.core_cycles = 0;
+  reference.guess.reset();
+  reference.overrides.clear();
+  for (const std::string& setting : run.overrides) {
+    const auto is_of = [&](const char* path) { return setting.rfind(path, 0) == 0; };
+    const bool scheme = is_of("warp_formation.") && !is_of("warp_formation.warp_size=");
+    if (!scheme && !is_of("sm.observe.")) reference.overrides.push_back(setting);
+  }
+  reference.overrides.emplace_back("warp_formation.scheme=sbr");
+  identifier_->finish(reference);
+  // Below the folders in which the runs of a comparison are looked for.
+  reference.folder = "functional/" + reference.program + "/" + reference.spec_id;
+  reference.label = reference.program + " without timing";
+  const std::string id = reference.id;
+  auto& known = references_[id];
+  if (known == nullptr) known = std::make_shared<const Run>(std::move(reference));
+  run.reference = known;
+}
+
 Words Run::command(const std::string& to, bool stay) const {
   Words words{kind == Kind::kCuda ? "cuda" : "run", "--config", config, "--out", to};
   if (core_cycles != 0) words.insert(words.end(), {"--max-cycles", std::to_string(core_cycles)});
   for (const std::string& setting : overrides) words.insert(words.end(), {"--set", setting});
   for (const Plugin& plugin : plugins()) words.insert(words.end(), {"--plugin", plugin.file});
   if (!stay && kind != Kind::kCuda) words.emplace_back("--no-sync");
+  if (functional) words.emplace_back("--functional");
+  if (kind == Kind::kCuda) words.emplace_back("--quiet");
   switch (kind) {
     case Kind::kWorkload:
       words.insert(words.end(), {"--workload", program, "--size", size});
@@ -121,7 +167,8 @@ Words Run::command(const std::string& to, bool stay) const {
       words.insert(words.end(), {"--ptx", file});
       break;
     case Kind::kCuda:
-      words.insert(words.end(), {"--", file});
+      // A name without a folder would be looked for in PATH.
+      words.insert(words.end(), {"--", file.find('/') == std::string::npos ? "./" + file : file});
       break;
   }
   words.insert(words.end(), arguments.begin(), arguments.end());

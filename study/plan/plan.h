@@ -45,6 +45,13 @@ struct Run {
   std::string spec_id;  // 32 digits: everything that results depend on, without the build of Weft
   std::string id;       // 32 digits: spec_id and the build
   bool refused = false;  // `weft run` will say why; it has no ids
+  // Without timing: the run of a program of one's own with which others are compared.
+  bool functional = false;
+  // The run with which the results of this one are compared; null: a workload, which verifies its results
+  // itself, or a functional run. Runs of a program on one machine share it, whatever their schemes.
+  std::shared_ptr<const Run> reference;
+
+  bool verifies_itself() const { return kind == Kind::kWorkload; }
 
   // The arguments of `weft`. Results go to `to`; `stay`: they must survive a failure of the machine.
   Words command(const std::string& to, bool stay) const;
@@ -105,10 +112,14 @@ class PlanBuilder {
  private:
   class Identifier;
 
+  // Finds the run with which the results of `run` are compared.
+  void set_reference(Run& run);
+
   Plan& plan_;
   const Refused refused_;
   const std::unique_ptr<Identifier> identifier_;
-  std::unordered_map<std::string, std::size_t> numbers_;  // by folder, or by id
+  std::unordered_map<std::string, std::size_t> numbers_;                    // by folder, or by id
+  std::unordered_map<std::string, std::shared_ptr<const Run>> references_;  // by id
 };
 
 }  // namespace weft::study

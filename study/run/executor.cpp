@@ -11,6 +11,7 @@
 
 #include "common/output_files.h"
 #include "study/run/slurm.h"
+#include "study/run/verification.h"
 #include "study/session/interrupt.h"
 #include "study/terminal/progress.h"
 
@@ -132,31 +133,58 @@ void Executor::do_open(const std::vector<std::size_t>& open, std::size_t before,
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return expected_[a].value_or(INFINITY) < expected_[b].value_or(INFINITY);
   });
-  // Slurm's may be read on another machine than the one that wrote them.
-  const bool stay = store_.keeps_folders() || engine_.slurm;
-  std::vector<Job> jobs;
-  jobs.reserve(order.size());
-  for (const std::size_t i : order) {
-    const std::string folder = store_.folder_of(plan_.runs[i]);
-    jobs.push_back({plan_.runs[i].command(folder, stay), folder + "/messages.txt", plan_.most_seconds,
-                    plan_.most_bytes});
-  }
-  began_ = std::chrono::steady_clock::now();
+  std::vector<const Run*> runs;
+  runs.reserve(order.size());
+  for (const std::size_t i : order) runs.push_back(&plan_.runs[i]);
   changed();
-  const auto starts = [&](std::size_t job) { store_.begins(plan_.runs[order[job]]); };
-  const auto ends = [&](std::size_t job, const JobEnd& end) { ended(order[job], jobs[job], end); };
-  if (engine_.slurm) {
-    const SlurmOptions options{store_.folder(), plan_.name, static_cast<unsigned>(engine_.jobs),
-                               engine_.submission, repeat_ == Repeat::kAll};
-    if (!jobs.empty()) run_by_slurm(jobs, options, starts, ends);
-  } else {
-    run_apart(jobs, engine_.parallel(), starts, ends);
-  }
+  do_references(order);
+  began_ = std::chrono::steady_clock::now();
+  do_runs(
+      runs, [&](std::size_t i) { store_.begins(*runs[i]); },
+      [&](std::size_t i, const Job& job, const JobEnd& end) { ended(order[i], job, end); });
   end_progress_line();
   if (!interrupted()) return;
   for (const std::size_t i : open) {
     if (ends_[i].state == RunEnd::State::kNotFinished && ends_[i].reason.empty())
       ends_[i].state = RunEnd::State::kNotRun;
+  }
+}
+
+void Executor::do_references(const std::vector<std::size_t>& open) {
+  std::vector<const Run*> runs;
+  for (const std::size_t i : open) {
+    const Run* const reference = plan_.runs[i].reference.get();
+    if (reference == nullptr || !references_.insert(reference->id).second) continue;
+    const auto end = repeat_ == Repeat::kAll ? std::nullopt : store_.end_of(*reference);
+    if (!end.has_value() || (repeat_ == Repeat::kFailed && !end->done())) runs.push_back(reference);
+  }
+  if (runs.empty()) return;
+  if (lines_ == Lines::kAll) {
+    std::cerr << fmt::format("weft: {}: {} functional run{} first, with which results are compared\n",
+                             plan_.name, runs.size(), runs.size() == 1 ? "" : "s");
+  }
+  do_runs(
+      runs, [&](std::size_t i) { store_.begins(*runs[i]); },
+      [&](std::size_t i, const Job& job, const JobEnd& end) { store_.take(*runs[i], job, end); });
+}
+
+void Executor::do_runs(const std::vector<const Run*>& runs, const Starts& starts, const Ends& ends) const {
+  // Slurm's may be read on another machine than the one that wrote them.
+  const bool stay = store_.keeps_folders() || engine_.slurm;
+  std::vector<Job> jobs;
+  jobs.reserve(runs.size());
+  for (const Run* run : runs) {
+    const std::string folder = store_.folder_of(*run);
+    jobs.push_back({run->command(folder, stay), folder + "/messages.txt", output_file(*run, folder),
+                    plan_.most_seconds, plan_.most_bytes});
+  }
+  const auto job_ends = [&](std::size_t i, const JobEnd& end) { ends(i, jobs[i], end); };
+  if (engine_.slurm) {
+    const SlurmOptions options{store_.folder(), plan_.name, static_cast<unsigned>(engine_.jobs),
+                               engine_.submission, repeat_ == Repeat::kAll};
+    if (!jobs.empty()) run_by_slurm(jobs, options, starts, job_ends);
+  } else {
+    run_apart(jobs, engine_.parallel(), starts, job_ends);
   }
 }
 

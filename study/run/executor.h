@@ -84,6 +84,12 @@ class Executor {
   int worst() const;
 
  private:
+  // Does what runs in `open` are compared with, as far as that is not there.
+  void do_references(const std::vector<std::size_t>& open);
+  using Starts = std::function<void(std::size_t)>;
+  using Ends = std::function<void(std::size_t, const Job&, const JobEnd&)>;
+  // Does these runs in order; calls with the number of each of them.
+  void do_runs(const std::vector<const Run*>& runs, const Starts& starts, const Ends& ends) const;
   std::optional<double> expected(std::size_t run) const;
   Outlook outlook_of(const std::vector<std::size_t>& open) const;
   double seconds_left() const;
@@ -99,8 +105,9 @@ class Executor {
   const Repeat repeat_;
   const Lines lines_;
   std::function<void()> changed_;
-  std::vector<RunEnd> ends_;  // by run
-  std::vector<bool> done_;    // by this executor
+  std::vector<RunEnd> ends_;          // by run
+  std::vector<bool> done_;            // by this executor
+  std::set<std::string> references_;  // IDs of those that were looked at
   // While they run.
   std::string what_;
   std::size_t before_ = 0, all_ = 0, to_do_ = 0, ended_ = 0;

@@ -8,6 +8,8 @@
 #include "common/input_file.h"
 #include "common/output_files.h"
 #include "study/plan/identity.h"
+#include "study/run/result_run.h"
+#include "study/run/verification.h"
 #include "study/session/session.h"
 #include "weft/common/error.h"
 
@@ -79,7 +81,7 @@ std::string FolderStore::own_folder(const Run& run) const {
 
 std::string FolderStore::folder_of(const Run& run) const {
   std::string own = own_folder(run);
-  if (builds_ != Builds::kAny || run.refused) return own;
+  if (builds_ != Builds::kAny || run.refused || !run.verifies_itself()) return own;
   const auto known = found_.find(own);
   if (known != found_.end()) return known->second;
   if (end_in(own, run, Builds::kThis)) return own;
@@ -117,7 +119,25 @@ bool FolderStore::is_of_any_build(const std::string& folder, const Run& run) con
   }
 }
 
+std::optional<RunEnd> FolderStore::program_end_in(const std::string& folder, const Run& run,
+                                                  Builds builds) const {
+  std::optional<RunEnd> end = verdict_of(run, folder, builds == Builds::kAny);
+  if (!end.has_value() || run.functional || end->state == RunEnd::State::kFault) return end;
+  try {
+    ordered_json results = runs_of(folder).at(0).results;
+    if (!results.contains("cpu_seconds")) results["cpu_seconds"] = end->cpu_seconds;  // of a CUDA program
+    end->measures = std::make_shared<const Measures>(Measures::of(results));
+    end->cpu_seconds = end->measures->cpu_seconds;
+    return end;
+  } catch (const ordered_json::exception&) {
+    return {};  // not whole, or not Weft's
+  } catch (const InputError&) {
+    return {};  // the same
+  }
+}
+
 std::optional<RunEnd> FolderStore::end_in(const std::string& folder, const Run& run, Builds builds) const {
+  if (!run.verifies_itself()) return program_end_in(folder, run, builds);
   // What is no JSON is not unequal to anything, for this library.
   const ordered_json record = document(folder + "/run.json");
   if (!record.is_object() || run.record.empty()) return {};
@@ -150,6 +170,7 @@ std::optional<RunEnd> FolderStore::end_of(const Run& run) const {
 }
 
 std::string FolderStore::other_build(const Run& run) const {
+  if (!run.verifies_itself()) return other_build_of(run, folder_of(run));
   const ordered_json record = document(folder_of(run) + "/run.json");
   if (!record.is_object() || !record.contains("weft") || !record.contains("build")) return "";
   if (record.dump() == run.record) return "";
@@ -188,11 +209,18 @@ void FolderStore::remember(const Run& run, double seconds) {
 void FolderStore::begins(const Run& run) {
   const std::string folder = folder_of(run);
   make_folder(folder);
+  if (!run.verifies_itself()) return forget_results(folder);
   before_[folder] = status_of(folder + "/stats.json");
 }
 
 RunEnd FolderStore::take(const Run& run, const Job& job, const JobEnd& job_end) {
   const std::string folder = folder_of(run);
+  if (!run.verifies_itself()) {
+    RunEnd end = verify(run, folder, run.functional ? "" : folder_of(*run.reference), job, job_end);
+    const std::optional<RunEnd> result = program_end_in(folder, run, Builds::kThis);
+    if (result && result->measures) remember(run, result->cpu_seconds);
+    return result.value_or(end);
+  }
   RunEnd end = end_of_job(job, job_end);
   if (end.state == RunEnd::State::kRefused || end.state > RunEnd::State::kNoResults) return end;
   // A run that replaces stats.json makes another file. One that is older than the run is not its result.

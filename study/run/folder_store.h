@@ -1,5 +1,6 @@
 // A store of runs as folders: FOLDER/PROGRAM/ID, or as the plan names them, each with the results of `weft
-// run`. Results count if they are complete and their run.json is what the run's would be (run_record.h).
+// run`. Results count if they are complete and their run.json is what the run's would be (run_record.h). Of
+// programs of one's own they count if their verification.json (verification.h) is of the run.
 #ifndef WEFT_STUDY_RUN_FOLDER_STORE_H
 #define WEFT_STUDY_RUN_FOLDER_STORE_H
 
@@ -41,6 +42,7 @@ class FolderStore : public RunStore {
  private:
   // How the run ended whose results lie in `folder`; nothing: none, or of another run.
   std::optional<RunEnd> end_in(const std::string& folder, const Run& run, Builds builds) const;
+  std::optional<RunEnd> program_end_in(const std::string& folder, const Run& run, Builds builds) const;
   bool is_of_any_build(const std::string& folder, const Run& run) const;
   std::string own_folder(const Run& run) const;
   void remember(const Run& run, double seconds);

@@ -78,11 +78,13 @@ class Start {
   Start(const Start&) = delete;
   Start& operator=(const Start&) = delete;
 
-  // A file that cannot be made (a full disk) need not cost the results: the messages go nowhere, then.
+  // A file that cannot be made (a full disk) need not cost the results: what it would take goes nowhere,
+  // then.
   pid_t operator()(const Job& job) {
     pid_t child = 0;
-    if (spawn(job, job.messages.c_str(), child) == 0) return child;
-    const int problem = spawn(job, kNowhere, child);
+    const char* const output = job.output.empty() ? kNowhere : job.output.c_str();
+    if (spawn(job, job.messages.c_str(), output, child) == 0) return child;
+    const int problem = spawn(job, kNowhere, kNowhere, child);
     if (problem != 0)
       throw InputError("", std::string("no process can be started: ") + std::strerror(problem));
     return child;
@@ -91,7 +93,7 @@ class Start {
  private:
   static constexpr const char* kNowhere = "/dev/null";
 
-  int spawn(const Job& job, const char* messages, pid_t& child) {
+  int spawn(const Job& job, const char* messages, const char* output, pid_t& child) {
     Words words{"weft"};
     words.insert(words.end(), job.arguments.begin(), job.arguments.end());
     std::vector<char*> arguments;
@@ -100,7 +102,7 @@ class Start {
     posix_spawn_file_actions_t files;
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_addopen(&files, STDIN_FILENO, kNowhere, O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, kNowhere, O_WRONLY, 0);
+    posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, output, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     posix_spawn_file_actions_addopen(&files, STDERR_FILENO, messages, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     const int problem =
         posix_spawn(&child, "/proc/self/exe", &files, &attributes_, arguments.data(), environment_.data());

@@ -17,7 +17,8 @@ namespace weft::study {
 
 struct Job {
   Words arguments;       // after the program's name
-  std::string messages;  // file that takes standard error; standard output goes nowhere
+  std::string messages;  // file that takes standard error
+  std::string output;    // file that takes standard output; empty: it goes nowhere
   // What it may take at most, or it is killed: looked at ten times a second. 0: anything.
   double most_seconds = 0;       // from its start
   std::uint64_t most_bytes = 0;  // of memory that is in use (its resident set)

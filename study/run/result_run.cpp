@@ -26,10 +26,7 @@ ResultRun read_result_run(const std::string& folder) {
   const std::string file = run.file("stats.json");
   ordered_json& results = run.results;
   if (!results.is_object()) throw InputError(file, std::string("found no object; ") + kAllowed);
-  if (results.contains("devices") && results["devices"].is_array() && !results["devices"].empty()) {
-    const ordered_json device = results["devices"].back();
-    if (device.is_object()) results.update(device);
-  }
+  take_last_device(results);
   if (!results.contains("statistics") || !results["statistics"].is_object()) {
     throw InputError(file, results.value("mode", "") == "functional"
                                ? "found a run without timing, which has no cycles; allowed: runs in time"
@@ -55,6 +52,12 @@ ordered_json read_json(const std::string& file) {
     throw InputError(
         file, "found no JSON: " + std::string(error.what()) + "; allowed: a file as weft has written it");
   }
+}
+
+void take_last_device(ordered_json& results) {
+  if (!results.contains("devices") || !results["devices"].is_array() || results["devices"].empty()) return;
+  const ordered_json device = results["devices"].back();
+  if (device.is_object()) results.update(device);
 }
 
 std::vector<ResultRun> runs_of(const std::string& folder) {

@@ -23,6 +23,10 @@ struct ResultRun {
 // Reads a JSON file. Throws InputError with the place if it is not one.
 nlohmann::ordered_json read_json(const std::string& file);
 
+// In the results of a CUDA program: what came after the last reset of its device stands beside what is of the
+// whole program, as in those of `weft run`.
+void take_last_device(nlohmann::ordered_json& results);
+
 // The runs of a folder of `weft run`, `weft cuda` (--out) or `weft compare` (each of its runs that is
 // finished). Throws InputError with what is wrong.
 std::vector<ResultRun> runs_of(const std::string& folder);

@@ -169,6 +169,7 @@ class Arrays {
       ++submitted_[number];
       text.push_back({{"arguments", job.arguments},
                       {"messages", std::filesystem::absolute(job.messages).string()},
+                      {"output", job.output.empty() ? "" : std::filesystem::absolute(job.output).string()},
                       {"seconds", job.most_seconds},
                       {"bytes", job.most_bytes}});
     }
@@ -271,8 +272,9 @@ void work_for_slurm(const std::string& file, std::size_t number) {
                                " jobs; found SLURM_ARRAY_TASK_ID=" + std::to_string(number));
   }
   const Place& item = items[number];
-  item.keys({"arguments", "messages", "seconds", "bytes"});
-  const Job job{item.at("arguments").texts(), item.at("messages").text(), item.at("seconds").number(),
+  item.keys({"arguments", "messages", "output", "seconds", "bytes"});
+  const Job job{item.at("arguments").texts(), item.at("messages").text(),
+                item.at("output").value().get<std::string>(), item.at("seconds").number(),
                 static_cast<std::uint64_t>(item.at("bytes").number())};
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);

@@ -18,6 +18,7 @@
 #include "common/csv.h"
 #include "common/output_files.h"
 #include "study/run/result_run.h"
+#include "study/run/verification.h"
 #include "study/session/run_record.h"
 #include "study/session/version.h"
 #include "weft/common/error.h"
@@ -174,7 +175,7 @@ std::vector<std::pair<std::string, double>> metrics_of(const ordered_json& resul
   std::vector<std::pair<std::string, double>> list;
   for (const auto& [key, value] : results.items()) {
     // What was run; and what belongs to the machine that ran it, for which the store has columns.
-    if (key == "size" || key == "ptx" || key == "cpu_seconds" || key == "wall_seconds" ||
+    if (key == "size" || key == "ptx" || key == "outputs" || key == "cpu_seconds" || key == "wall_seconds" ||
         key == "peak_memory_bytes")
       continue;
     add_numbers(value, key == "statistics" ? "" : key, list);
@@ -449,6 +450,7 @@ std::string word_of(State state) {
 }  // namespace
 
 std::optional<RunEnd> SqliteStore::end_of(const Run& run) const {
+  if (run.functional) return verdict_of(run, folder_of(run), false);
   const auto stored = ended(run.id);
   if (!stored.has_value()) return {};
   RunEnd end;
@@ -468,7 +470,10 @@ void SqliteStore::begins(const Run& run) {
 }
 
 RunEnd SqliteStore::take(const Run& run, const Job& job, const JobEnd& job_end) {
-  RunEnd end = end_of_job(job, job_end);
+  RunEnd end = run.verifies_itself() ? end_of_job(job, job_end)
+                                     : verify(run, folder_of(run),
+                                              run.functional ? "" : folder_of(*run.reference), job, job_end);
+  if (run.functional) return end;  // its folder stays: other runs are compared with it
   StoredRun stored;
   if (end.state <= State::kFault && end.state != State::kRefused) {
     try {

@@ -129,6 +129,8 @@ ordered_json statistics_json(const Outcome& outcome, runtime::Device& device) {
   json["peak_memory_bytes"] = peak_memory_bytes();
   json["ptx"] = {
       {"file", outcome.code.file}, {"compiler", outcome.code.compiler}, {"fnv1a", fnv1a(outcome.code.ptx)}};
+  for (const Output& output : outcome.outputs)
+    json["outputs"].push_back({{"name", output.name}, {"bytes", output.bytes}, {"xxh3", output.xxh3}});
   if (outcome.mode != "functional") json["statistics"] = gpu.statistics().sample();
   return json;
 }

@@ -16,6 +16,13 @@
 
 namespace weft::study {
 
+// What a program of one's own computed, as a digest (common/digest.h): a buffer.
+struct Output {
+  std::string name;  // "argument 2"
+  std::uint64_t bytes = 0;
+  std::string xxh3;
+};
+
 // What a run was and how it ended.
 struct Outcome {
   std::string workload;  // name, or the kernel of a raw run
@@ -29,6 +36,7 @@ struct Outcome {
   std::string mode = "timed";       // mode_of(SessionOptions)
   std::vector<std::string> checks;  // that were asked for
   std::string violations;           // of the TLM-2.0 protocol, if monitored
+  std::vector<Output> outputs;      // of a raw run: its buffers
 };
 
 // The content of stats.json. Apart from cpu_seconds, wall_seconds and peak_memory_bytes it depends on nothing

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "end_to_end/kernels.h"
 #include "end_to_end/process.h"
 #include "platform/csv_table.h"
 
@@ -247,7 +248,8 @@ class Experiments {
   }
   Experiments(const Experiments&) = delete;
   Experiments& operator=(const Experiments&) = delete;
-  void write(const std::string& name, const ordered_json& json) const { folder_.write(name, json.dump()); }
+  void write(const std::string& name, const ordered_json& json) const { write_text(name, json.dump()); }
+  void write_text(const std::string& name, const std::string& text) const { folder_.write(name, text); }
 
  private:
   Folder folder_;
@@ -388,6 +390,50 @@ ordered_json small_experiment(const ordered_json& programs) {
           {"programs", programs},
           {"variants", {{{"name", "sbr"}}, {{"name", "harp"}, {"set", {"warp_formation.scheme=harp"}}}}},
           {"measures", {"cycles"}}};
+}
+
+// PTX of one's own beside a workload: its file lies where the experiment does.
+TEST(Reproduce, RunsAProgramOfOnesOwn) {
+  const Experiments experiments;
+  experiments.write_text("mine.ptx", kGoodKernel);
+  experiments.write("claims.json", claims_file({claim("p.count", "count", 1)}));
+  experiments.write("causes.json", ordered_json::object());
+  ordered_json experiment{
+      {"title", "An experiment"},
+      {"paper", "P"},
+      {"place", "1"},
+      {"config", "harp-fermi"},
+      {"programs",
+       {{{"abbr", "MINE"},
+         {"ptx", "mine.ptx"},
+         {"grid", "1"},
+         {"block", "64"},
+         {"arguments", {"ptr:256", "u32:5"}}},
+        {{"abbr", "VA"}, {"workload", "vector_add"}, {"size", "small"}}}},
+      {"variants", {{{"name", "sbr"}}, {{"name", "tbc"}, {"set", {"warp_formation.scheme=tbc"}}}}},
+      {"measures", {"cycles"}}};
+  experiments.write("own.json", experiment);
+  const Folder out;
+  const Exit exit = weft({"reproduce", "own", "--out", out.path()});
+  ASSERT_EQ(exit.code, 0) << exit.err;
+  EXPECT_THAT(exit.err, HasSubstr("1 functional run first"));
+  const ordered_json runs = out.json("own.json").at("runs");
+  ASSERT_EQ(runs.size(), 4u);
+  for (const ordered_json& run : runs) EXPECT_EQ(run.at("result"), "verified") << run;
+  EXPECT_GT(runs[0].at("measures").at("cycles"), 0);
+  EXPECT_THAT(out.text("own.md"),
+              HasSubstr("MINE = `mine.ptx --grid 1 --block 64 --arg ptr:256 --arg u32:5`"));
+  const Exit again = weft({"reproduce", "own", "--out", out.path(), "--size", "small"});
+  EXPECT_THAT(again.err, HasSubstr("4 of 4 runs are there already"));
+
+  experiment["programs"][0]["arguments"] = {"u32:5", "u32:5"};
+  experiments.write("own.json", experiment);
+  EXPECT_THAT(weft({"reproduce", "own", "--out", out.path()}).err,
+              AllOf(HasSubstr("/programs/0/arguments: found "), HasSubstr("allowed: at least one buffer")));
+  experiment["programs"][0]["workload"] = "bfs";
+  experiments.write("own.json", experiment);
+  EXPECT_THAT(weft({"reproduce", "own", "--out", out.path()}).err,
+              HasSubstr("one of \"workload\", \"ptx\" and \"cuda\""));
 }
 
 // Experiments of a group share their runs; the command says what is to do before and what it took after.

@@ -106,7 +106,14 @@ TEST(SweepFile, ProgramsAreNamedByWhatIsInThem) {
               ElementsAre("run", "--config", "gtx480", "--out", "d", "--no-sync", "--ptx",
                           folder.path("k.ptx"), "--grid", "1"));
   EXPECT_THAT(one.runs[0].command("d", false),
-              ElementsAre("cuda", "--config", "gtx480", "--out", "d", "--", folder.path("app")));
+              ElementsAre("cuda", "--config", "gtx480", "--out", "d", "--quiet", "--", folder.path("app")));
+  // All machines share the functional runs, with which results are compared.
+  EXPECT_THAT(one.runs[1].reference->command("d", false),
+              ElementsAre("run", "--config", "gtx480", "--out", "d", "--set", "warp_formation.scheme=sbr",
+                          "--no-sync", "--functional", "--ptx", folder.path("k.ptx"), "--grid", "1"));
+  EXPECT_THAT(one.runs[0].reference->command("d", false),
+              ElementsAre("cuda", "--config", "gtx480", "--out", "d", "--set", "warp_formation.scheme=sbr",
+                          "--functional", "--quiet", "--", folder.path("app")));
 }
 
 TEST(SweepFile, MistakesAreAnsweredWithTheirPlace) {

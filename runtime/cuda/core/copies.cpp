@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "common/digest.h"
 #include "runtime/cuda/core/context.h"
 #include "runtime/cuda/core/streams.h"
 #include "weft/common/error.h"
@@ -55,8 +56,25 @@ End part_of(const End& end, std::uint64_t x, std::uint64_t y, std::uint64_t z) {
   return end.from(x, y, z);
 }
 
+std::function<void()> Streams::note_of_copy(const End& to, const End& from, const Box& box,
+                                            Activity::Kind kind) {
+  if (context_.settings().out.empty() || is_device(context_.memory(), to)) return {};
+  const Memory::Block* block = context_.memory().find(from.address);
+  const bool kernels_see = block != nullptr && block->shared;
+  if (kind != Activity::Kind::kDeviceToHost && !kernels_see) return {};
+  const std::size_t number = context_.profile().copy_begins();
+  return [this, number, to, box] {
+    Digest digest;
+    for (std::uint64_t z = 0; z < box.depth; ++z) {
+      for (std::uint64_t y = 0; y < box.height; ++y)
+        digest.add(reinterpret_cast<const std::uint8_t*>(to.address_of(0, y, z)), box.width);
+    }
+    context_.profile().copied(number, {digest.bytes(), digest.text()});
+  };
+}
+
 template <class Add>
-void Streams::timed(Activity activity, Stream& stream, Add&& add) {
+void Streams::timed(Activity activity, Stream& stream, Add&& add, std::function<void()> ended) {
   runtime::Device& device = context_.device();
   activity.stream = stream.number;
   if (context_.selection().is_some()) {
@@ -70,9 +88,10 @@ void Streams::timed(Activity activity, Stream& stream, Add&& add) {
   } catch (const InputError&) {
     fail(Error::kInvalidValue);
   }
-  device.call(stream.number, [this, shared] {
+  device.call(stream.number, [this, shared, then = std::move(ended)] {
     shared->duration = now() - shared->start;
     context_.profile().add(*shared);
+    if (then) then();
   });
 }
 
@@ -126,9 +145,14 @@ void Streams::copy(const End& to, const End& from, const Box& box, Stream& strea
   const bool on_host = activity.kind == Activity::Kind::kHostToHost;
   if (pageable || host == Host::kWaits) context_.await_turn();  // alone with the staging memory
   order(stream);
-  timed(std::move(activity), stream, [&](runtime::Device& device) {
-    pageable && !on_host ? copy_pageable(to, from, rows, stream) : device.copy(stream.number, to, from, rows);
-  });
+  auto note = note_of_copy(to, from, rows, activity.kind);
+  timed(
+      std::move(activity), stream,
+      [&](runtime::Device& device) {
+        pageable && !on_host ? copy_pageable(to, from, rows, stream)
+                             : device.copy(stream.number, to, from, rows);
+      },
+      std::move(note));
   if (pageable || host == Host::kWaits) synchronise(stream);
 }
 
@@ -151,7 +175,7 @@ void Streams::fill(const End& to, const Box& box, std::uint32_t value, unsigned 
                                                       : value;
   order(stream);
   timed(std::move(activity), stream,
-        [&](runtime::Device& device) { device.fill(stream.number, to, box, pattern); });
+        [&](runtime::Device& device) { device.fill(stream.number, to, box, pattern); }, {});
   // CUDA runtime API, "API synchronization behavior": memset of host memory waits.
   if (!context_.memory().is_device(to.address)) synchronise(stream);
 }

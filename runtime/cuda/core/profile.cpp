@@ -9,6 +9,7 @@
 #include <optional>
 #include <sstream>
 
+#include "common/digest.h"
 #include "common/output_files.h"
 #include "measures/measures.h"
 #include "runtime/cuda/core/context.h"
@@ -207,8 +208,11 @@ void Profile::keep_statistics(runtime::Device& device) {
   const Totals totals = device.gpu().totals();
   json["executed_thread_instructions"] = totals.executed_thread_instructions;
   json["lanes"] = totals.lanes;
-  for (const char* const name : {"lane_activity", "simd_efficiency"}) json[name] = totals[name];
+  for (const char* const name : {"lane_activity", "simd_efficiency", "idle_share", "idle_share_blocked",
+                                 "idle_share_k", "depth_utilisation", "coalescing_rate"})
+    json[name] = totals[name];
   const Bound bound = device.gpu().bound();
+  json["bound_by"] = nullptr;
   if (!bound.by.empty()) {
     json["bound_by"] = {{"resource", bound.by},
                         {"busy", bound.busy},
@@ -218,6 +222,28 @@ void Profile::keep_statistics(runtime::Device& device) {
   }
   json["statistics"] = device.gpu().statistics().sample();
   devices_.push_back(json.dump());
+}
+
+// What the program copied from the device: `weft compare` looks whether it is what a functional run copies.
+ordered_json Profile::outputs_json() const {
+  ordered_json json = ordered_json::array();
+  const std::size_t single = std::min(copies_.size(), kMostOutputs);
+  for (std::size_t i = 0; i < single; ++i) {
+    json.push_back({{"name", "copy " + std::to_string(i + 1) + " from the device"},
+                    {"bytes", copies_[i].bytes},
+                    {"xxh3", copies_[i].xxh3}});
+  }
+  if (single == copies_.size()) return json;
+  Digest others;
+  std::uint64_t bytes = 0;
+  for (std::size_t i = single; i < copies_.size(); ++i) {
+    others.add(copies_[i].xxh3.data(), copies_[i].xxh3.size());
+    bytes += copies_[i].bytes;
+  }
+  json.push_back({{"name", "a copy from the device after copy " + std::to_string(single)},
+                  {"bytes", bytes},
+                  {"xxh3", others.text()}});
+  return json;
 }
 
 ordered_json Profile::to_json(Context& context) const {
@@ -259,6 +285,7 @@ ordered_json Profile::to_json(Context& context) const {
     if (sum.untimed_calls != 0) entry["untimed_calls"] = sum.untimed_calls;
   }
   json["by_name"] = std::move(by_name);
+  json["outputs"] = outputs_json();
   json["activities"] = ordered_json::array();
   for (const Activity& activity : records_) json["activities"].push_back(record_json(activity));
   json["activities_left_out"] = left_out_;
@@ -277,13 +304,13 @@ std::string Profile::write(const std::string& folder, Context& context, runtime:
   std::string samples = gpu.samples(), power = gpu.power(), launches = gpu.launches();
   const bool no_samples = samples.empty(), no_power = power.empty(), no_launches = launches.empty();
   return save_files(folder, {{"config.json", text(effective_config(context.config()))},
-                                  {"summary.txt", summary()},
-                                  {"samples.csv", std::move(samples), no_samples},
-                                  {"power.csv", std::move(power), no_power},
-                                  {"launches.csv", std::move(launches), no_launches},
-                                  {"instructions.csv", std::move(instructions), no_instructions},
-                                  {"kernels.json", std::move(sources), no_instructions},
-                                  {"stats.json", text(to_json(context))}});
+                             {"summary.txt", summary()},
+                             {"samples.csv", std::move(samples), no_samples},
+                             {"power.csv", std::move(power), no_power},
+                             {"launches.csv", std::move(launches), no_launches},
+                             {"instructions.csv", std::move(instructions), no_instructions},
+                             {"kernels.json", std::move(sources), no_instructions},
+                             {"stats.json", text(to_json(context))}});
 }
 
 }  // namespace weft::cuda

@@ -47,14 +47,29 @@ struct Activity {
   std::uint64_t end() const { return start + duration; }
 };
 
+// What a copy brought to the host, as a digest (common/digest.h).
+struct CopiedBytes {
+  std::uint64_t bytes = 0;
+  std::string xxh3;
+};
+
 class Profile {
  public:
   using Counts = Activity::Counts;
   // Records beyond this number only count in the summary.
   static constexpr std::size_t kMostRecords = 1'000'000;
+  // Copies from the device that have an entry of their own among the outputs.
+  static constexpr std::size_t kMostOutputs = 1'000;
 
   static Counts counts(runtime::Device& device);
   void add(Activity activity);
+  // A copy from the device has been put into a stream; returns its number. How copies end depends on time, in
+  // which order the program asks for them does not.
+  std::size_t copy_begins() {
+    copies_.emplace_back();
+    return copies_.size() - 1;
+  }
+  void copied(std::size_t number, CopiedBytes bytes) { copies_[number] = std::move(bytes); }
   // A line in front of the summary's table.
   void note(std::string line) { note_ = std::move(line); }
 
@@ -80,6 +95,7 @@ class Profile {
     return activity.timed ? sum.counts : sum.untimed;
   }
   nlohmann::ordered_json to_json(Context& context) const;
+  nlohmann::ordered_json outputs_json() const;
 
   void count_instructions(Activity& activity);
 
@@ -89,6 +105,7 @@ class Profile {
   std::string note_;
   std::uint64_t left_out_ = 0;
   std::map<std::string, Sum> sums_;  // by readable name
+  std::vector<CopiedBytes> copies_;  // from the device, in the order of the program's calls
   std::vector<check::Report> findings_;
   std::vector<std::string> devices_;  // JSON: statistics of each life of the device, from reset to reset
 };

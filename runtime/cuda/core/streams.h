@@ -108,9 +108,11 @@ class Streams {
   void add_kernel(Activity activity);
   template <class Work>
   void run(Work&& work);
-  // Adds the activity with the times of what `add` puts into the stream.
+  // What keeps, when a copy has ended, a digest of what it brought from the device; empty: nothing does.
+  std::function<void()> note_of_copy(const End& to, const End& from, const Box& box, Activity::Kind kind);
+  // Adds the activity with the times of what `add` puts into the stream; calls `ended` behind it.
   template <class Add>
-  void timed(Activity activity, Stream& stream, Add&& add);
+  void timed(Activity activity, Stream& stream, Add&& add, std::function<void()> ended);
   // Host memory that kernels do not see: it may change once a call has returned.
   bool is_pageable(const End& end) const;
   void copy_pageable(const End& to, const End& from, const Box& box, Stream& stream);
