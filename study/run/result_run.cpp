@@ -21,6 +21,16 @@ bool is_file(const fs::path& path) {
   return fs::exists(path, none) && !fs::is_directory(path, none);
 }
 
+// A program of the user's own does not know what is right. The command that ran it does (verification.h).
+void take_verdict(const std::string& file, ordered_json& results) {
+  if (!is_file(file)) return;
+  const ordered_json verdict = read_json(file);
+  if (!verdict.is_object() || !verdict.contains("state") || !verdict["state"].is_number()) return;
+  const bool right = verdict["state"] == 0;
+  results["verified"] = right;
+  results["message"] = right ? "equal to the functional run" : verdict.value("reason", "");
+}
+
 ResultRun read_result_run(const std::string& folder) {
   ResultRun run{folder, read_json(folder + "/stats.json"), {}};
   const std::string file = run.file("stats.json");
@@ -32,6 +42,7 @@ ResultRun read_result_run(const std::string& folder) {
                                ? "found a run without timing, which has no cycles; allowed: runs in time"
                                : std::string("found no statistics; ") + kAllowed);
   }
+  take_verdict(run.file("verification.json"), results);
   run.config = read_json(run.file("config.json"));
   if (!run.config.is_object())
     throw InputError(run.file("config.json"), std::string("found no object; ") + kAllowed);

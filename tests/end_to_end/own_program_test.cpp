@@ -75,8 +75,9 @@ TEST(OwnPtx, IsVerifiedUnderAllSchemes) {
   const Exit again = weft(command);
   EXPECT_THAT(again.err, HasSubstr("9 of 9 runs are there already"));
   EXPECT_EQ(again.out, exit.out);
-  EXPECT_THAT(weft({"report", folder.path("c"), "--out", folder.path("page.html")}).err,
+  EXPECT_THAT(weft({"report", folder.path("c"), "--json", "--out", folder.path("page.json")}).err,
               Not(HasSubstr("found")));
+  EXPECT_THAT(folder.text("page.json"), HasSubstr("verified: equal to the functional run"));
   // What a buffer begins with belongs to a run.
   folder.write("content", std::string(256, 'y'));
   EXPECT_THAT(weft(with(command, {"--schemes", "sbr,dwf"})).err, Not(HasSubstr("there already")));
