@@ -174,10 +174,10 @@ class Gpu : public sc_core::sc_module {
   std::string close_timeline();
   // The names of all signals, without the GPU's own. Before the simulation starts.
   std::vector<std::string> signals() const;
-  // Tables of what the SMs do from now on, as CSV (study/session/results.md says what the columns are): a row per
-  // `interval` core cycles and SM, and a row per launch. Were there more than `most_rows` samples, pairs of
-  // intervals become one. Each is asked for once, before the simulation starts; InputError if it has, or if
-  // the interval is not 1 to kMostSampleInterval. A reset does not end them.
+  // Tables of what the SMs do from now on, as CSV (study/session/results.md says what the columns are): a row
+  // per `interval` core cycles and SM, and a row per launch. Were there more than `most_rows` samples, pairs
+  // of intervals become one. Each is asked for once, before the simulation starts; InputError if it has, or
+  // if the interval is not 1 to kMostSampleInterval. A reset does not end them.
   static constexpr std::uint64_t kMostSampleInterval = 1'000'000'000;
   static constexpr std::size_t kMostSamples = std::size_t{1} << 20;
   void sample(std::uint64_t interval, std::size_t most_rows = kMostSamples);
