@@ -9,7 +9,6 @@
 #include <numeric>
 #include <utility>
 
-#include "common/output_files.h"
 #include "study/run/slurm.h"
 #include "study/run/verification.h"
 #include "study/session/interrupt.h"

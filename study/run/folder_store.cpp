@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "common/input_file.h"
 #include "common/output_files.h"
 #include "study/plan/identity.h"
 #include "study/run/result_run.h"
@@ -18,19 +17,6 @@ namespace weft::study {
 using nlohmann::ordered_json;
 
 namespace {
-
-// Empty if the file cannot be read. No pipe or device, on which reading could wait without end.
-std::string content(const std::string& file) {
-  try {
-    return read_regular_file(file);
-  } catch (const InputError&) {
-    return "";
-  }
-}
-
-ordered_json document(const std::string& file) {
-  return ordered_json::parse(content(file), nullptr, false);
-}
 
 std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
@@ -68,7 +54,7 @@ FolderStore::FolderStore(std::string folder, Builds builds) : folder_(std::move(
   const std::string file = folder_ + "/seconds.json";
   std::error_code none;
   if (!std::filesystem::is_regular_file(file, none)) return;
-  const auto json = document(file);
+  const auto json = read_whole_json(file);
   if (!json.is_object()) return;
   for (const auto& [key, value] : json.items()) {
     if (value.is_number()) seconds_[key] = value.get<double>();
@@ -108,7 +94,7 @@ std::string FolderStore::folder_of(const Run& run) const {
 }
 
 bool FolderStore::is_of_any_build(const std::string& folder, const Run& run) const {
-  ordered_json mine = ordered_json::parse(run.record), other = document(folder + "/run.json");
+  ordered_json mine = ordered_json::parse(run.record), other = read_whole_json(folder + "/run.json");
   remove_build(mine);
   remove_build(other);
   if (mine != other) return false;
@@ -138,11 +124,10 @@ std::optional<RunEnd> FolderStore::program_end_in(const std::string& folder, con
 
 std::optional<RunEnd> FolderStore::end_in(const std::string& folder, const Run& run, Builds builds) const {
   if (!run.verifies_itself()) return program_end_in(folder, run, builds);
-  // What is no JSON is not unequal to anything, for this library.
-  const ordered_json record = document(folder + "/run.json");
+  const ordered_json record = read_whole_json(folder + "/run.json");
   if (!record.is_object() || run.record.empty()) return {};
   if (record.dump() != run.record && (builds == Builds::kThis || !is_of_any_build(folder, run))) return {};
-  const ordered_json statistics = document(folder + "/stats.json");
+  const ordered_json statistics = read_whole_json(folder + "/stats.json");
   RunEnd end;
   try {
     if (!statistics.at("fault").is_null()) {
@@ -171,7 +156,7 @@ std::optional<RunEnd> FolderStore::end_of(const Run& run) const {
 
 std::string FolderStore::other_build(const Run& run) const {
   if (!run.verifies_itself()) return other_build_of(run, folder_of(run));
-  const ordered_json record = document(folder_of(run) + "/run.json");
+  const ordered_json record = read_whole_json(folder_of(run) + "/run.json");
   if (!record.is_object() || !record.contains("weft") || !record.contains("build")) return "";
   if (record.dump() == run.record) return "";
   return record.at("weft").get<std::string>() + " " + record.at("build").get<std::string>();

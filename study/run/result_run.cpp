@@ -65,6 +65,16 @@ ordered_json read_json(const std::string& file) {
   }
 }
 
+ordered_json read_whole_json(const std::string& file) {
+  try {
+    return ordered_json::parse(read_regular_file(file));
+  } catch (const InputError&) {
+    return nullptr;
+  } catch (const ordered_json::parse_error&) {
+    return nullptr;
+  }
+}
+
 void take_last_device(ordered_json& results) {
   if (!results.contains("devices") || !results["devices"].is_array() || results["devices"].empty()) return;
   const ordered_json device = results["devices"].back();

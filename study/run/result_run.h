@@ -22,6 +22,8 @@ struct ResultRun {
 
 // Reads a JSON file. Throws InputError with the place if it is not one.
 nlohmann::ordered_json read_json(const std::string& file);
+// As read_json(); null: there is no such regular file, or it is no whole JSON.
+nlohmann::ordered_json read_whole_json(const std::string& file);
 
 // In the results of a CUDA program: what came after the last reset of its device stands beside what is of the
 // whole program, as in those of `weft run`.

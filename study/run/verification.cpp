@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "common/digest.h"
-#include "common/input_file.h"
 #include "common/output_files.h"
 #include "study/run/result_run.h"
 #include "study/run/results_folder.h"
@@ -35,17 +34,6 @@ struct Computed {
   int exit_code = 0;
   std::vector<Output> outputs;
 };
-
-// Null: there is none, or not whole.
-ordered_json read_whole(const std::string& file) {
-  try {
-    return ordered_json::parse(read_regular_file(file));
-  } catch (const InputError&) {
-    return nullptr;
-  } catch (const ordered_json::parse_error&) {
-    return nullptr;
-  }
-}
 
 // Calls `part` with the bytes of a file. False: it cannot be read.
 template <class Part>
@@ -86,7 +74,7 @@ Computed computed_by(const Run& run, const std::string& folder, const JobEnd& en
       throw InputError(output_file(run, folder), "what the program printed cannot be read");
     computed.outputs.push_back({kStandardOutput, digest.bytes(), digest.text()});
   }
-  for (Output& output : outputs_of(read_whole(folder + "/stats.json")))
+  for (Output& output : outputs_of(read_whole_json(folder + "/stats.json")))
     computed.outputs.push_back(std::move(output));
   return computed;
 }
@@ -127,7 +115,7 @@ bool has_stopped(const ordered_json& stats) {
 
 // A CUDA program has exit codes of its own. Its results say whether it came to its end.
 RunEnd end_of_cuda(const Run& run, const std::string& folder, const Job& job, const JobEnd& job_end) {
-  const ordered_json stats = read_whole(folder + "/stats.json");
+  const ordered_json stats = read_whole_json(folder + "/stats.json");
   const bool killed = has_stopped(stats) || (stats.is_null() && job_end.code > 128);
   if (killed || job_end.stopped != JobEnd::Stopped::kNot) {
     JobEnd end = job_end;
@@ -164,7 +152,7 @@ RunEnd end_of_cuda(const Run& run, const std::string& folder, const Job& job, co
 RunEnd end_of(const Run& run, const std::string& folder, const Job& job, const JobEnd& job_end) {
   if (run.kind == Run::Kind::kCuda) return end_of_cuda(run, folder, job, job_end);
   RunEnd end = end_of_job(job, job_end);
-  if (!end.done() || !read_whole(folder + "/stats.json").is_null()) return end;
+  if (!end.done() || !read_whole_json(folder + "/stats.json").is_null()) return end;
   end.state = State::kNoResults;
   end.reason = first_message(job.messages);
   end.code = static_cast<int>(ExitCode::kFault);
@@ -185,7 +173,7 @@ void compare(const Run& run, const std::string& folder, const std::string& refer
                      "nothing to compare with: functional run " + (other ? other->text() : "not finished"),
                      end);
   }
-  const ordered_json json = read_whole(verdict_file(reference));
+  const ordered_json json = read_whole_json(verdict_file(reference));
   const Computed expected{json.at("exit_code").get<int>(), outputs_of(json)};
   std::string wrong = difference(computed, expected);
   if (wrong.empty()) return;
@@ -254,11 +242,11 @@ std::string difference_from_functional_run(const Run& run, const std::vector<Out
     throw InputError(
         "", "there is no functional run with which to compare results: " + first_message(job.messages));
   }
-  return difference({0, outputs}, {0, outputs_of(read_whole(folder.path() + "/stats.json"))});
+  return difference({0, outputs}, {0, outputs_of(read_whole_json(folder.path() + "/stats.json"))});
 }
 
 std::optional<RunEnd> verdict_of(const Run& run, const std::string& folder, bool any_build) {
-  const ordered_json json = read_whole(verdict_file(folder));
+  const ordered_json json = read_whole_json(verdict_file(folder));
   try {
     const bool mine = any_build ? json.at("spec") == run.spec_id : json.at("run") == run.id;
     if (!mine) return {};
@@ -274,7 +262,7 @@ std::optional<RunEnd> verdict_of(const Run& run, const std::string& folder, bool
 }
 
 std::string other_build_of(const Run& run, const std::string& folder) {
-  const ordered_json json = read_whole(verdict_file(folder));
+  const ordered_json json = read_whole_json(verdict_file(folder));
   if (!json.is_object() || !json.contains("weft") || !json.contains("build") ||
       json.value("run", "") == run.id)
     return "";

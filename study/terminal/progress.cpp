@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -76,15 +77,6 @@ std::function<void(const Progress&)> progress_of_run(bool one_launch) {
     last = now;
     when = Clock::now();
   };
-}
-
-void QueueLine::ended(std::size_t done, std::size_t all) {
-  ++ended_;
-  const double mean = seconds_since(began_) / static_cast<double>(ended_);
-  // Of those done before it is not known here how long they took.
-  const auto left = static_cast<double>(all - done);
-  const std::string time = done == all ? "" : fmt::format(", about {} left", rounded_time(mean * left));
-  show_progress_line(fmt::format("{} of {} {} done, {} %{}", done, all, what_, 100 * done / all, time));
 }
 
 }  // namespace weft::study

@@ -6,11 +6,8 @@
 #ifndef WEFT_STUDY_TERMINAL_PROGRESS_H
 #define WEFT_STUDY_TERMINAL_PROGRESS_H
 
-#include <chrono>
-#include <cstddef>
 #include <functional>
 #include <string>
-#include <utility>
 
 #include "weft/platform/gpu.h"
 
@@ -32,19 +29,6 @@ std::string share_and_time_left(double done, double all, double seconds);
 // For a run: blocks done, cycles, thread instructions per second. If all its work is one launch, also the
 // percentage of its blocks and the time left. Empty function if there is no line.
 std::function<void(const Progress&)> progress_of_run(bool one_launch);
-
-// "3 of 9 runs done, 33 %, about 2 min left", by the mean time of those that ended since it was made.
-class QueueLine {
- public:
-  explicit QueueLine(std::string what) : what_(std::move(what)) {}
-  // `done` of `all`, those included that were there before.
-  void ended(std::size_t done, std::size_t all);
-
- private:
-  const std::string what_;  // "runs"
-  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
-  std::size_t ended_ = 0;
-};
 
 }  // namespace weft::study
 
