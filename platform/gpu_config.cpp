@@ -257,6 +257,15 @@ void GpuConfig::check_carve_out(const std::string& where) const {
   }
 }
 
+GpuConfig GpuConfig::of_document(const nlohmann::json& document, const std::string& where,
+                                 const std::vector<config::Override>& given) {
+  GpuConfig config;
+  config::load(config, document, where, given);
+  config.derive();
+  config::Origins(document, where, given).check([&] { config.check(""); });
+  return config;
+}
+
 GpuConfig load_config_with(const std::string& name_or_path, const std::vector<Setting>& settings) {
   load_plugins_of_environment();  // their keys are the configuration's
   const std::string path = config_path(name_or_path);
@@ -265,11 +274,12 @@ GpuConfig load_config_with(const std::string& name_or_path, const std::vector<Se
   given.reserve(settings.size());
   for (const Setting& setting : settings)
     given.push_back(config::apply_override(document, setting.text, setting.option));
-  GpuConfig config;
-  config::load(config, document, path, given);
-  config.derive();
-  config::Origins(document, path, given).check([&] { config.check(""); });
-  return config;
+  return GpuConfig::of_document(document, path, given);
+}
+
+GpuConfig load_config_document(const nlohmann::json& document, const std::string& where) {
+  load_plugins_of_environment();
+  return GpuConfig::of_document(document, where, {});
 }
 
 GpuConfig load_config(const std::string& name_or_path, const std::vector<std::string>& overrides) {

@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -18,6 +21,7 @@
 #include "study/judge/groups.h"
 #include "study/judge/other_prices.h"
 #include "study/judge/results.h"
+#include "study/judge/results_data.h"
 #include "study/page/area_printed.h"
 #include "study/page/drawing.h"
 #include "study/page/experiment_page.h"
@@ -33,8 +37,12 @@
 namespace weft::cli {
 namespace {
 
+// For --from-results: the folder with the data that come with Weft.
+constexpr const char* kOwnResults = "own";
+
 struct ReproduceOptions {
   std::string name, only, size, keys, out = "weft-reproduce";
+  std::string from;  // the folder of results from whose data everything is made; empty: from runs
   std::uint64_t seeds = 1;
   EngineOptions engine;
   bool again = false, any_build = false, sensitivity = false;
@@ -146,20 +154,48 @@ std::string command_of(const std::string& name, const ReproduceOptions& options)
          (options.size.empty() ? "" : " --size " + options.size);
 }
 
+// Where the data of an experiment lie below a folder of results.
+std::string data_file(const std::string& folder, const std::string& named) {
+  return folder + "/data/" + named + ".json";
+}
+
+// There are no data of an experiment.
+class NoData : public InputError {
+ public:
+  using InputError::InputError;
+};
+
+// "The runs were made by build 0.1.0 3f2a..."
+std::string builds_line(const std::map<std::string, std::size_t>& builds) {
+  if (builds.empty()) return "No run has results.";
+  if (builds.size() == 1) return "The runs were made by build " + builds.begin()->first + ".";
+  std::string text;
+  for (const auto& [build, count] : builds)
+    text += fmt::format("{}{} by build {}", text.empty() ? "" : ", ", count, build);
+  return "The runs were made by several builds: " + text + ".";
+}
+
+bool is_there(const std::string& file) {
+  std::error_code none;
+  return std::filesystem::is_regular_file(file, none);
+}
+
 // An experiment with its runs, from reading its file to writing its page.
 class Reproduction {
  public:
   Reproduction(const std::string& name, const Library& library, const ReproduceOptions& options)
-      : library_(library), options_(options), experiment_(prepared(name)) {
-    for (Sensitivity& one : sensitivities_of(experiment_, options)) {
-      if (!is_about_prices(one)) to_run_.push_back(std::move(one));
+      : library_(library), options_(options), experiment_(prepared(name)), seeds_(options.seeds) {
+    if (!options.from.empty()) read_data();
+    for (Sensitivity& one : data_ ? experiment_.sensitivity : sensitivities_of(experiment_, options)) {
+      if (data_) keep_those_in_data(one.settings);
+      if (!is_about_prices(one) && !one.settings.empty()) to_run_.push_back(one);
     }
+    plan_ = std::make_unique<ExperimentPlan>(experiment_, to_run_, seeds_);
   }
 
   // Plans the runs, whose results `store` keeps.
   void plan(FolderStore& store) {
     store_ = &store;
-    plan_ = std::make_unique<ExperimentPlan>(experiment_, to_run_, options_.seeds);
     executor_ = std::make_unique<Executor>(plan_->plan(), store, options_.engine.checked(),
                                            options_.again ? Executor::Repeat::kAll : Executor::Repeat::kNone);
   }
@@ -169,28 +205,30 @@ class Reproduction {
 
   // NAME.json, .csv, .md and verdicts.md. False: something is not where it should be.
   bool write_results() {
-    const Results results = plan_->results(*executor_, *store_);
+    const RunTable table = data_ ? table_of_data() : plan_->read_runs(*executor_, *store_);
+    const std::string command = data_ ? data_->command() : command_of(experiment_.name, options_);
+    const Results results = plan_->results(table);
     const Rules& rules = library_.claims.rules;
     const bool whole = options_.whole();
     classify(experiment_, results);
     judged_ = judge_all(experiment_, results, rules, whole);
-    auto settings = plan_->settings(*executor_, *store_, rules, whole);
-    const auto seeds = plan_->seeds(*executor_, *store_, rules, whole);
+    auto settings = plan_->settings(table, rules, whole);
+    const auto seeds = plan_->seeds(table, rules, whole);
     for (SettingResult& priced : with_other_prices(experiment_, results, rules, whole))
       settings.push_back(std::move(priced));
     mark_flips(settings, judged_);
-    Page page = page_of({experiment_, results, judged_, settings, seeds, library_.causes,
-                         command_of(experiment_.name, options_), whole});
-    std::string others;
-    for (const auto& [build, count] : plan_->other_builds(*executor_, *store_))
-      others += fmt::format("{}{} by build {}", others.empty() ? "" : ", ", count, build);
-    if (!others.empty())
-      page.paragraphs.push_back(
-          fmt::format("Of {} runs other builds made {}.", plan_->plan().runs.size(), others));
+    Page page = page_of({experiment_, results, judged_, settings, seeds, library_.causes, command, whole});
+    page.paragraphs.push_back(builds_line(plan_->builds(table)));
+    for (const std::string& text : missing_) page.paragraphs.push_back("The data " + text + ".");
     auto json = json_of(experiment_, results, judged_, settings, seeds);
     json["figures"] = figures_json(experiment_, results, named());
     on_terminal_ = plain(page, Paint::of(STDOUT_FILENO));
-    bool there = save_result(base() + ".json", text_of(json));
+    bool there = missing_.empty() && save_result(base() + ".json", text_of(json));
+    if (!data_) {
+      make_folder(options_.out + "/data");
+      there = save_result(data_file(options_.out, named()), data_text(experiment_, *plan_, table, command)) &&
+              there;
+    }
     there = save_result(base() + ".csv", csv_of(experiment_, results, settings, seeds)) && there;
     const std::string undrawn = draw_figures(json["figures"], base() + ".json", drawing_script());
     add_figures(json["figures"], undrawn, page);
@@ -204,9 +242,10 @@ class Reproduction {
   const std::string& on_terminal() const { return on_terminal_; }
   // A line of a group's table: how many runs are verified, and how many claims have which verdict.
   std::vector<std::string> summary() const {
-    std::vector<std::string> row{experiment_.name,
-                                 fmt::format("{} of {}", executor_->verified(), plan_->plan().runs.size()),
-                                 std::to_string(judged_.size())};
+    std::vector<std::string> row{
+        experiment_.name,
+        data_ ? "from data" : fmt::format("{} of {}", executor_->verified(), plan_->plan().runs.size()),
+        std::to_string(judged_.size())};
     for (const Verdict verdict :
          {Verdict::kReproduced, Verdict::kSameTrend, Verdict::kNot, Verdict::kDependsOnUnprinted}) {
       const auto count = std::count_if(judged_.begin(), judged_.end(),
@@ -223,6 +262,33 @@ class Reproduction {
     cut_down(experiment, options_);
     return experiment;
   }
+  // A slice is there as such, or is a part of the whole.
+  void read_data() {
+    std::string file = data_file(options_.from, named());
+    if (!is_there(file) && options_.size.empty()) file = data_file(options_.from, experiment_.name);
+    if (!is_there(file)) {
+      throw NoData(file, "found no data of '" + experiment_.name + "'; weft reproduce " + experiment_.name +
+                             " --out DIR makes them below DIR");
+    }
+    data_.emplace(file);
+    const std::set<std::string> changes = data_->changes();
+    seeds_ = 1;
+    while (changes.count("seed " + std::to_string(seeds_)) != 0) ++seeds_;
+  }
+  void keep_those_in_data(std::vector<std::string>& settings) const {
+    const std::set<std::string> changes = data_->changes();
+    const auto gone = [&](const std::string& setting) { return changes.count(setting) == 0; };
+    settings.erase(std::remove_if(settings.begin(), settings.end(), gone), settings.end());
+  }
+  RunTable table_of_data() {
+    RunTable table = data_->table(experiment_, *plan_, missing_);
+    for (const std::string& text : missing_) {
+      std::cerr << fmt::format("weft: the data {}; weft reproduce {} does the runs\n", text,
+                               experiment_.name);
+    }
+    return table;
+  }
+
   // A slice does not take the place of the whole.
   std::string named() const { return experiment_.name + (options_.whole() ? "" : "-slice"); }
   std::string base() const { return options_.out + "/" + named(); }
@@ -230,6 +296,9 @@ class Reproduction {
   const Library& library_;
   const ReproduceOptions& options_;
   Experiment experiment_;
+  std::uint64_t seeds_;
+  std::optional<ResultsData> data_;   // none: from the runs
+  std::vector<std::string> missing_;  // what the data do not have
   std::vector<Sensitivity> to_run_;
   FolderStore* store_ = nullptr;
   std::unique_ptr<ExperimentPlan> plan_;
@@ -296,6 +365,34 @@ FolderStore store_of(const ReproduceOptions& options) {
                      options.any_build ? FolderStore::Builds::kAny : FolderStore::Builds::kThis);
 }
 
+// Everything again from data, without a run. An experiment of which there are no data is left out, with a
+// message.
+ExitCode reproduce_from_data(const std::vector<std::string>& names, const Library& library,
+                             const ReproduceOptions& options) {
+  const ResultsFolder locked(options.out, "reproduce");
+  bool there = true;
+  std::vector<std::string> without;
+  for (const std::string& name : names) {
+    if (name == kAreaPage) {
+      there = report_printed_areas(library.folder, options.out, names.size() == 1) && there;
+      continue;
+    }
+    try {
+      Reproduction one(name, library, options);
+      there = one.write_results() && there;
+      if (names.size() == 1) std::cout << one.on_terminal();
+    } catch (const NoData& error) {
+      if (names.size() == 1) throw;
+      without.push_back(name);
+    }
+  }
+  if (!without.empty()) {
+    std::cerr << fmt::format("weft: no data of {} in {}; left out\n", joined(without),
+                             data_file(options.from, "NAME"));
+  }
+  return there && without.empty() ? ExitCode::kDone : ExitCode::kBadInput;
+}
+
 ExitCode reproduce_one(const Library& library, const ReproduceOptions& options) {
   Reproduction one(options.name, library, options);
   if (options.seeds > 1 && one.experiment().headline.empty())
@@ -318,6 +415,7 @@ ExitCode reproduce_group(const ExperimentGroup& group, const Library& library, R
     if (given) throw InputError(option, "goes with an experiment; '" + options.name + "' is a group of them");
   }
   if (options.size.empty()) options.size = group.size;
+  if (!options.from.empty()) return reproduce_from_data(group.experiments, library, options);
   const auto began = std::chrono::steady_clock::now();
   std::vector<std::unique_ptr<Reproduction>> parts;
   for (const std::string& name : group.experiments) {
@@ -359,11 +457,17 @@ ExitCode reproduce(const Words& words) {
       .number("seeds", options.seeds, {1, 1000, 1, "inputs"},
               "also the headline for other inputs, so many with those of the sizes: where they are generated")
       .add(engine_options(options.engine))
+      .word(
+          "from-results", options.from, "DIR", kOwnResults,
+          "make pages, verdicts and figures from the data below DIR, without a run; own: the data that come "
+          "with Weft")
       .flag("again", options.again, "also repeat runs whose results are there already")
       .flag("any-build", options.any_build,
             "results that are there count whichever build made them; the page says which")
       .text("out", options.out, "DIR",
-            "folder for NAME.md, .json and .csv, verdicts.md, and the results of the runs under runs")
+            "folder for NAME.md, .json and .csv, verdicts.md, data/NAME.json, and the results of the runs "
+            "under "
+            "runs")
       .plugins();
   if (!parse(words, "weft reproduce [NAME] [--out DIR] [--sensitivity] [--seeds N] [--only A,B] [--size S]",
              description, "name")) {
@@ -372,6 +476,17 @@ ExitCode reproduce(const Words& words) {
   options.engine.checked();
   if (options.again && options.any_build)
     throw InputError("--any-build", "found --again, too; allowed: one of them");
+  for (const auto& [option, given] : {std::pair("--again", options.again),
+                                      {"--any-build", options.any_build},
+                                      {"--sensitivity", options.sensitivity},
+                                      {"--seeds", options.seeds != 1}}) {
+    if (given && !options.from.empty()) {
+      throw InputError(option,
+                       "found --from-results, too, which does no runs and shows all that the data have; "
+                       "allowed: one of them");
+    }
+  }
+  if (options.from == kOwnResults) options.from = experiment_folder() + "/results";
   const Library library = read_library();
   if (options.name.empty()) return list_experiments(library);
   const auto group = library.groups.find(options.name);
@@ -386,6 +501,7 @@ ExitCode reproduce(const Words& words) {
     throw InputError("weft reproduce", "unknown experiment '" + options.name + "'; known: " +
                                            joined(library.names) + "; groups: " + joined(groups));
   }
+  if (!options.from.empty()) return reproduce_from_data({options.name}, library, options);
   return reproduce_one(library, options);
 }
 

@@ -41,6 +41,16 @@ std::optional<std::size_t> index_of_run(const Counter& counter) {
 }
 
 std::optional<double> sum_in(const ordered_json& statistics, std::string_view path) {
+  const auto found = entries_in(statistics, path);
+  if (found.empty()) return std::nullopt;
+  double sum = 0;
+  for (const ordered_json* value : found) sum += value->get<double>();
+  return sum;
+}
+
+}  // namespace
+
+std::vector<const ordered_json*> entries_in(const ordered_json& statistics, std::string_view path) {
   std::vector<const ordered_json*> found{&statistics};
   for (const std::string_view step : steps_of(path)) {
     std::vector<const ordered_json*> below;
@@ -50,13 +60,8 @@ std::optional<double> sum_in(const ordered_json& statistics, std::string_view pa
     }
     found = std::move(below);
   }
-  if (found.empty()) return std::nullopt;
-  double sum = 0;
-  for (const ordered_json* value : found) sum += value->get<double>();
-  return sum;
+  return found;
 }
-
-}  // namespace
 
 statistics::Sum sum_of(const Group& group, std::string_view path) {
   const std::vector<std::string_view> steps = steps_of(path);

@@ -15,6 +15,9 @@ namespace weft::measures {
 
 // The counters that a path as "sm*.scheduler*.held_cycles" names, from this group on. Empty: there are none.
 statistics::Sum sum_of(const statistics::Group& group, std::string_view path);
+// The same in the statistics of a stats.json, which outlive the result: "sm*" and "sm" name all SMs.
+std::vector<const nlohmann::ordered_json*> entries_in(const nlohmann::ordered_json& statistics,
+                                                      std::string_view path);
 
 // The rows of some outputs that a source has the counters for. Places of the source's own counters are its
 // own; the numbers of a run are given with each question.

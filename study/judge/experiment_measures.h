@@ -5,12 +5,11 @@
 #define WEFT_STUDY_JUDGE_EXPERIMENT_MEASURES_H
 
 #include <map>
-#include <nlohmann/json.hpp>
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "study/judge/comparison.h"
+#include "study/judge/run_numbers.h"
 #include "study/plan/place.h"
 
 namespace weft::study {
@@ -35,25 +34,20 @@ bool is_energy(const Measure& measure);
 // Refuses a measure that is known of whole runs only.
 void must_be_of_launches(const Place& place, const Measure& measure);
 
-// A kind of event that takes energy (stats.json, energy.events), in a run or the launches of a kernel.
-struct PricedEvent {
-  double count = 0, picojoules = 0;  // of one
-};
-
-// A finished run as an experiment sees it.
+// A run as an experiment sees it.
 struct RunResult {
-  Row row;
-  std::map<std::string, double> values;       // by measure; what the run does not have is missing
-  std::string bound;                          // "bound by ..."; empty: the statistics do not say
-  std::string missing;                        // why there are no values although the run ended well
-  std::string folder;                         // of its results
-  std::map<std::string, PricedEvent> events;  // empty: the run counted none
+  int exit_code = 0;
+  std::string result;  // "verified", or why not
+  std::string build;   // of Weft that made it
+  std::string work;    // what ran (Run::work)
+  // Effective configuration, JSON; empty: there are no numbers.
+  std::shared_ptr<const std::string> machine;
+  RunReading reading;                    // empty for a run that did not end well
+  std::map<std::string, double> values;  // by measure; what the run does not have is missing
 };
 
-// `folder` has the run's results, if the row has measures. With a kernel, of the launches of that alone;
-// what bounds a run is not told by kernel.
-RunResult result_of(const Row& row, const std::string& folder, const std::vector<Measure>& measures,
-                    const std::string& kernel = "");
+// Computes the values from the numbers.
+void set_values(const std::vector<Measure>& measures, Extent extent, RunResult& result);
 
 }  // namespace weft::study
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "study/judge/other_prices.h"
 #include "study/plan/plan_file.h"
 #include "weft/common/error.h"
 #include "workloads/workload.h"
@@ -18,21 +19,21 @@ ExperimentPlan::ExperimentPlan(const Experiment& experiment, const std::vector<S
   if (!sensitivities.empty() || seeds > 1) plan_.axes.emplace_back("change");
   PlanBuilder builder(plan_);
   add(builder, {});
-  const auto needed = headline_variants();
+  look_at_headline();
   for (const Sensitivity& one : sensitivities) {
-    for (const std::string& setting : one.settings) add(builder, {setting, &one, 0}, &needed);
+    for (const std::string& setting : one.settings) add(builder, {setting, &one, 0}, &headline_variants_);
   }
   for (std::uint64_t seed = 1; seed < seeds; ++seed)
-    add(builder, {"seed " + std::to_string(seed), nullptr, seed}, &needed);
+    add(builder, {"seed " + std::to_string(seed), nullptr, seed}, &headline_variants_);
 }
 
-std::vector<std::string> ExperimentPlan::headline_variants() const {
-  std::vector<std::string> names;
+void ExperimentPlan::look_at_headline() {
   for (const ClaimPlan& plan : experiment_.claims) {
     const auto& ids = experiment_.headline;
-    if (std::find(ids.begin(), ids.end(), plan.claim->id) != ids.end()) variants_of(*plan.value, names);
+    if (std::find(ids.begin(), ids.end(), plan.claim->id) == ids.end()) continue;
+    variants_of(*plan.value, headline_variants_);
+    measures_of(*plan.value, headline_measures_);
   }
-  return names;
 }
 
 void ExperimentPlan::add(PlanBuilder& builder, const Change& change, const std::vector<std::string>* needed) {
@@ -84,62 +85,99 @@ std::optional<double> ExperimentPlan::guess(const ExperimentProgram& program) co
   return sum;
 }
 
-Results ExperimentPlan::results_of(std::size_t change, const Executor& executor,
-                                   const FolderStore& store) const {
-  std::vector<RunResult> list;
-  for (std::size_t i = 0; i < places_[change].size(); ++i) {
-    const std::optional<std::size_t>& run = places_[change][i];
-    if (run) {
-      const std::size_t variants = experiment_.variants.size();
-      const std::string& kernel = experiment_.programs[i / variants].kernel;
-      const Row row =
-          row_of(plan_.runs[*run].program, experiment_.variants[i % variants].name, executor.end(*run));
-      list.push_back(result_of(row, store.folder_of(plan_.runs[*run]), experiment_.measures, kernel));
-    } else {
-      RunResult none;
-      none.row.result = "not needed";
-      list.push_back(none);
+std::vector<ExperimentPlan::Entry> ExperimentPlan::entries() const {
+  std::vector<Entry> list;
+  const std::size_t variants = experiment_.variants.size();
+  for (std::size_t change = 0; change < places_.size(); ++change) {
+    for (std::size_t place = 0; place < places_[change].size(); ++place) {
+      const std::optional<std::size_t>& run = places_[change][place];
+      if (!run) continue;
+      list.push_back({change, place, &experiment_.programs[place / variants],
+                      &experiment_.variants[place % variants], &plan_.runs[*run]});
     }
   }
-  return {experiment_, std::move(list)};
+  return list;
 }
 
-Results ExperimentPlan::results(const Executor& executor, const FolderStore& store) const {
-  return results_of(0, executor, store);
+std::set<std::string> ExperimentPlan::keys(const Entry& entry) const {
+  std::set<std::string> keys;
+  for (const Measure& measure : experiment_.measures) {
+    if (entry.change == 0 || headline_measures_.count(measure.name) != 0)
+      add_keys(measure, entry.extent(), keys);
+  }
+  return keys;
 }
 
-std::vector<SettingResult> ExperimentPlan::settings(const Executor& executor, const FolderStore& store,
-                                                    const Rules& rules, bool whole) const {
+Wanted ExperimentPlan::wanted(const Entry& entry) const {
+  Wanted wanted;
+  wanted.kernel = entry.program->kernel;
+  wanted.keys = keys(entry);
+  if (entry.change != 0) return wanted;
+  add_keys_of_rows(entry.extent(), wanted.keys);
+  wanted.events = true;
+  for (const Sensitivity& one : experiment_.sensitivity) {
+    if (is_about_prices(one))
+      wanted.prices.insert(wanted.prices.end(), one.settings.begin(), one.settings.end());
+  }
+  return wanted;
+}
+
+std::map<std::string, std::size_t> ExperimentPlan::builds(const RunTable& table) const {
+  std::map<const Run*, std::string> made;  // programs that are kernels share runs
+  for (const Entry& entry : entries()) {
+    const RunResult& result = table[entry.change][entry.place];
+    if (result.machine != nullptr) made[entry.run] = result.build;
+  }
+  std::map<std::string, std::size_t> count;
+  for (const auto& [run, build] : made) ++count[build];
+  return count;
+}
+
+RunTable ExperimentPlan::empty_table() const {
+  RunResult none;
+  none.result = "not needed";
+  return RunTable(places_.size(),
+                  std::vector<RunResult>(experiment_.programs.size() * experiment_.variants.size(), none));
+}
+
+RunTable ExperimentPlan::read_runs(const Executor& executor, const FolderStore& store) const {
+  RunTable table = empty_table();
+  for (const Entry& entry : entries()) {
+    const RunEnd& end = executor.end(static_cast<std::size_t>(entry.run - plan_.runs.data()));
+    RunResult& result = table[entry.change][entry.place];
+    result.exit_code = end.code;
+    result.result = end.text();
+    result.work = entry.run->work;
+    if (!end.measures || end.code != 0) continue;
+    result.build = store.build_of(*entry.run);
+    result.machine = entry.run->effective;
+    result.reading = read_run(store.folder_of(*entry.run), wanted(entry));
+    set_values(experiment_.measures, entry.extent(), result);
+  }
+  return table;
+}
+
+std::vector<SettingResult> ExperimentPlan::settings(const RunTable& table, const Rules& rules,
+                                                    bool whole) const {
   std::vector<SettingResult> list;
-  for (std::size_t i = 1; i < places_.size(); ++i) {
+  for (std::size_t i = 1; i < changes_.size(); ++i) {
     if (changes_[i].of == nullptr) continue;
-    Results of = results_of(i, executor, store);
+    Results of(experiment_, table[i]);
     auto claims = judge_headline(experiment_, of, rules, whole);
     list.push_back({changes_[i].of, changes_[i].name, std::move(of), std::move(claims), false});
   }
   return list;
 }
 
-std::vector<SeedResult> ExperimentPlan::seeds(const Executor& executor, const FolderStore& store,
-                                              const Rules& rules, bool whole) const {
+std::vector<SeedResult> ExperimentPlan::seeds(const RunTable& table, const Rules& rules, bool whole) const {
   std::vector<SeedResult> list;
-  for (std::size_t i = 1; i < places_.size(); ++i) {
+  for (std::size_t i = 1; i < changes_.size(); ++i) {
     if (changes_[i].of != nullptr) continue;
-    Results of = results_of(i, executor, store);
+    Results of(experiment_, table[i]);
     auto claims = judge_headline(experiment_, of, rules, whole);
     list.push_back({changes_[i].name, std::move(of), std::move(claims)});
   }
   return list;
-}
-
-std::map<std::string, std::size_t> ExperimentPlan::other_builds(const Executor& executor,
-                                                                const FolderStore& store) const {
-  std::map<std::string, std::size_t> count;
-  for (std::size_t i = 0; i < plan_.runs.size(); ++i) {
-    if (!executor.end(i).measures) continue;
-    if (const std::string build = store.other_build(plan_.runs[i]); !build.empty()) ++count[build];
-  }
-  return count;
 }
 
 Plan plan_named(const std::string& name) {

@@ -3,15 +3,8 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
-#include <set>
 #include <sstream>
 #include <utility>
-
-#include "common/config_document.h"
-#include "platform/energy_machine.h"
-#include "study/session/energy_results.h"
-#include "weft/platform/gpu_config.h"
 
 namespace weft::study {
 namespace {
@@ -30,10 +23,10 @@ double picojoules_of(const Events& events) {
 Results repriced(const Experiment& experiment, const Results& results, const Prices& prices) {
   std::vector<RunResult> runs = results.runs();
   for (RunResult& run : runs) {
-    const double before = picojoules_of(run.events);
+    const double before = picojoules_of(run.reading.events);
     if (before == 0) continue;
-    for (const auto& [name, picojoules] : prices(run)) run.events[name].picojoules = picojoules;
-    const double times = picojoules_of(run.events) / before;
+    for (const auto& [name, picojoules] : prices(run)) run.reading.events[name].picojoules = picojoules;
+    const double times = picojoules_of(run.reading.events) / before;
     for (const Measure& measure : experiment.measures) {
       const auto value = run.values.find(measure.name);
       if (is_energy(measure) && value != run.values.end()) value->second *= times;
@@ -47,8 +40,8 @@ std::vector<std::string> events_that_matter(const Results& results) {
   constexpr double kLeastShare = 0.001;
   std::map<std::string, double> share;
   for (const RunResult& run : results.runs()) {
-    const double all = picojoules_of(run.events);
-    for (const auto& [name, event] : run.events) {
+    const double all = picojoules_of(run.reading.events);
+    for (const auto& [name, event] : run.reading.events) {
       if (all != 0) share[name] = std::max(share[name], event.count * event.picojoules / all);
     }
   }
@@ -63,16 +56,12 @@ std::vector<std::string> events_that_matter(const Results& results) {
   return names;
 }
 
-// By the run's configuration with `setting`.
-std::map<std::string, double> prices_with(const RunResult& run, const std::string& setting) {
-  std::map<std::string, double> prices;
-  const GpuConfig config = load_config(run.folder + "/config.json", {setting});
-  const nlohmann::json read = config::read_file(run.folder + "/stats.json");
-  const nlohmann::ordered_json stats = read;
-  const auto energy = energy_of(stats.at("statistics"), config, technology_of(config.energy));
-  if (!energy.has_value()) return prices;
-  for (const auto& part : energy->parts) prices[part.name] = part.price.picojoules;
-  return prices;
+// Whether every run that has events has their prices under this setting. Stored results may lack them.
+bool has_prices(const Results& results, const std::string& setting) {
+  const auto lacks = [&](const RunResult& run) {
+    return !run.reading.events.empty() && run.reading.prices.count(setting) == 0;
+  };
+  return std::none_of(results.runs().begin(), results.runs().end(), lacks);
 }
 
 }  // namespace
@@ -91,8 +80,8 @@ std::vector<SettingResult> with_other_prices(const Experiment& experiment, const
   };
   for (const Sensitivity& one : experiment.sensitivity) {
     for (const std::string& setting : one.settings) {
-      if (is_about_prices(one))
-        add(one, setting, [&](const RunResult& run) { return prices_with(run, setting); });
+      if (is_about_prices(one) && has_prices(results, setting))
+        add(one, setting, [&](const RunResult& run) { return run.reading.prices.at(setting); });
     }
   }
   if (experiment.price_times.empty()) return list;
@@ -102,8 +91,8 @@ std::vector<SettingResult> with_other_prices(const Experiment& experiment, const
       name << event << " x " << times;
       add(experiment.priced, name.str(), [&](const RunResult& run) {
         std::map<std::string, double> prices;
-        const auto found = run.events.find(event);
-        if (found != run.events.end()) prices[event] = found->second.picojoules * times;
+        const auto found = run.reading.events.find(event);
+        if (found != run.reading.events.end()) prices[event] = found->second.picojoules * times;
         return prices;
       });
     }

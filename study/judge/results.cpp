@@ -250,12 +250,12 @@ ordered_json json_of(const Experiment& experiment, const Results& results,
                        {"workload", experiment.programs[p].workload},
                        {"size", experiment.programs[p].size},
                        {"variant", experiment.variants[v].name},
-                       {"result", result.missing.empty() ? result.row.result : result.missing},
+                       {"result", result.reading.missing.empty() ? result.result : result.reading.missing},
                        {"measures", result.values}};
       if (experiment.programs[p].is_own()) run["arguments"] = experiment.programs[p].arguments;
       if (!experiment.programs[p].kernel.empty()) run["kernel"] = experiment.programs[p].kernel;
       if (!experiment.programs[p].overrides.empty()) run["set"] = experiment.programs[p].overrides;
-      if (!result.bound.empty()) run["bound"] = result.bound;
+      if (!result.reading.bound.empty()) run["bound"] = result.reading.bound;
       json["runs"].push_back(std::move(run));
     }
   }

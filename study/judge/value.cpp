@@ -309,4 +309,9 @@ void variants_of(const Value& value, std::vector<std::string>& variants) {
   for (const Value& part : value.parts) variants_of(part, variants);
 }
 
+void measures_of(const Value& value, std::set<std::string>& measures) {
+  if (!value.measure.empty()) measures.insert(value.measure);
+  for (const Value& part : value.parts) measures_of(part, measures);
+}
+
 }  // namespace weft::study

@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -83,6 +84,9 @@ void settle_types(const std::map<std::string, std::string>& type_of, Value& valu
 
 // Leaves only these programs.
 void restrict_to(const std::vector<std::string>& programs, Value& value);
+
+// Adds each measure that the value speaks of.
+void measures_of(const Value& value, std::set<std::string>& measures);
 
 // Each variant that the value speaks of, once.
 void variants_of(const Value& value, std::vector<std::string>& variants);

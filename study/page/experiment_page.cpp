@@ -63,12 +63,12 @@ Section section_of_runs(const Reported& reported, const char* title, const char*
 
 Section bounds_section(const Reported& reported) {
   return section_of_runs(reported, "What bounds the runs", "bound",
-                         [](const RunResult& run) { return run.bound; });
+                         [](const RunResult& run) { return run.reading.bound; });
 }
 
 Section failures_section(const Reported& reported) {
   return section_of_runs(reported, "Runs without results", "why", [](const RunResult& run) {
-    return run.row.exit_code != 0 ? run.row.result : run.missing;
+    return run.exit_code != 0 ? run.result : run.reading.missing;
   });
 }
 

@@ -42,6 +42,7 @@ class PlanBuilder::Identifier {
       if (run.functional) record["functional"] = true;
       for (const Plugin& plugin : plugins()) record["plugins"].push_back(plugin.sha256);
     }
+    run.work = record.dump();
     record["effective"] = *run.effective;
     run.spec_id = xxh3_128(record.dump());
     run.id = xxh3_128(run.spec_id + build_);

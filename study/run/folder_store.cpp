@@ -5,8 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "common/config_document.h"
 #include "common/output_files.h"
 #include "study/plan/identity.h"
+#include "study/run/renames.h"
 #include "study/run/result_run.h"
 #include "study/run/verification.h"
 #include "study/session/session.h"
@@ -34,6 +36,14 @@ std::string key_of(const Run& run) {
   std::string key = run.kind_of_work();
   for (const std::string& text : run.overrides) key += " " + text;
   return key;
+}
+
+// The configuration with which a build with other keys ran, as this build has it. Throws InputError.
+std::string effective_in(const std::string& folder) {
+  const std::string file = folder + "/config.json";
+  nlohmann::json document = config::read_file(file);
+  rename_keys(document);
+  return effective_config(load_config_document(document, file)).dump();
 }
 
 // Runs that were killed leave drafts of their results.
@@ -76,8 +86,7 @@ std::string FolderStore::folder_of(const Run& run) const {
     std::error_code none;
     for (const auto& entry : std::filesystem::directory_iterator(folder_ + "/" + run.program, none)) {
       try {
-        found.emplace(effective_config(load_config((entry.path() / "config.json").string())).dump(),
-                      entry.path().string());
+        found.emplace(effective_in(entry.path().string()), entry.path().string());
       } catch (const InputError&) {
         continue;  // no results, or of no configuration that this build reads
       }
@@ -99,7 +108,7 @@ bool FolderStore::is_of_any_build(const std::string& folder, const Run& run) con
   remove_build(other);
   if (mine != other) return false;
   try {
-    return effective_config(load_config(folder + "/config.json")).dump() == *run.effective;
+    return effective_in(folder) == *run.effective;
   } catch (const InputError&) {
     return false;  // no configuration that this build reads
   }
@@ -127,9 +136,10 @@ std::optional<RunEnd> FolderStore::end_in(const std::string& folder, const Run& 
   const ordered_json record = read_whole_json(folder + "/run.json");
   if (!record.is_object() || run.record.empty()) return {};
   if (record.dump() != run.record && (builds == Builds::kThis || !is_of_any_build(folder, run))) return {};
-  const ordered_json statistics = read_whole_json(folder + "/stats.json");
+  ordered_json statistics = read_whole_json(folder + "/stats.json");
   RunEnd end;
   try {
+    rename_results(statistics);
     if (!statistics.at("fault").is_null()) {
       end.state = RunEnd::State::kFault;
       end.reason = first_line(statistics.at("fault").get<std::string>());
@@ -154,11 +164,11 @@ std::optional<RunEnd> FolderStore::end_of(const Run& run) const {
   return end_in(folder_of(run), run, builds_);
 }
 
-std::string FolderStore::other_build(const Run& run) const {
-  if (!run.verifies_itself()) return other_build_of(run, folder_of(run));
-  const ordered_json record = read_whole_json(folder_of(run) + "/run.json");
-  if (!record.is_object() || !record.contains("weft") || !record.contains("build")) return "";
-  if (record.dump() == run.record) return "";
+std::string FolderStore::build_of(const Run& run) const {
+  const std::string folder = folder_of(run);
+  const ordered_json record =
+      read_whole_json(run.verifies_itself() ? folder + "/run.json" : verdict_file(folder));
+  if (!record.is_object() || !record.contains("weft") || !record.contains("build")) return "unknown";
   return record.at("weft").get<std::string>() + " " + record.at("build").get<std::string>();
 }
 

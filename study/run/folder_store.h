@@ -36,8 +36,8 @@ class FolderStore : public RunStore {
   RunEnd take(const Run& run, const Job& job, const JobEnd& end) override;
   void abandon(const Run&) override {}
 
-  // "0.1.0 3f2a...": the build that made the results of a run; empty: this one, or there are none.
-  std::string other_build(const Run& run) const;
+  // "0.1.0 3f2a...": the build that made the results of a run, which are there.
+  std::string build_of(const Run& run) const;
 
  private:
   // How the run ended whose results lie in `folder`; nothing: none, or of another run.

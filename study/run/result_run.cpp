@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "common/input_file.h"
+#include "study/run/renames.h"
 #include "weft/common/error.h"
 
 namespace weft::study {
@@ -42,6 +43,7 @@ ResultRun read_result_run(const std::string& folder) {
                                ? "found a run without timing, which has no cycles; allowed: runs in time"
                                : std::string("found no statistics; ") + kAllowed);
   }
+  rename_results(results);
   take_verdict(run.file("verification.json"), results);
   run.config = read_json(run.file("config.json"));
   if (!run.config.is_object())

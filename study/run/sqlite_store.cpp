@@ -17,6 +17,7 @@
 
 #include "common/csv.h"
 #include "common/output_files.h"
+#include "study/run/renames.h"
 #include "study/run/result_run.h"
 #include "study/run/verification.h"
 #include "study/session/run_record.h"
@@ -126,6 +127,26 @@ void make_tables(SQLite::Database& database) {
   all.commit();
 }
 
+// Gives metrics of an older Weft the names of today.
+void rename_metrics(SQLite::Database& database) {
+  if (renamed_statistics().empty()) return;
+  std::vector<std::pair<std::int64_t, std::string>> metrics;
+  SQLite::Statement all(database, "SELECT number, name FROM metric");
+  while (all.executeStep()) metrics.emplace_back(all.getColumn(0).getInt64(), all.getColumn(1).getString());
+  Writing changes(database);
+  SQLite::Statement rename(database, "UPDATE OR IGNORE metric SET name = ?, kind = ? WHERE number = ?");
+  for (const auto& [number, name] : metrics) {
+    const std::string now = renamed_path(name);
+    if (now == name) continue;
+    rename.reset();
+    rename.bind(1, now);
+    rename.bind(2, kind_of_metric(now));
+    rename.bind(3, number);
+    rename.exec();
+  }
+  changes.commit();
+}
+
 std::unique_ptr<SQLite::Database> open_once(const std::string& file) {
   auto database = std::make_unique<SQLite::Database>(
       file, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE | SQLite::OPEN_NOMUTEX,
@@ -138,7 +159,11 @@ std::unique_ptr<SQLite::Database> open_once(const std::string& file) {
   // Only record() removes what others refer to, and removes that, too: looking for it at each of a run's
   // values would take a third of the time.
   database->exec("PRAGMA foreign_keys=OFF");
-  if (!there) make_tables(*database);
+  if (there) {
+    rename_metrics(*database);
+  } else {
+    make_tables(*database);
+  }
   return database;
 }
 

@@ -25,10 +25,6 @@ namespace {
 
 constexpr const char* kStandardOutput = "standard output";
 
-std::string verdict_file(const std::string& folder) {
-  return folder + "/verification.json";
-}
-
 // What a program came to.
 struct Computed {
   int exit_code = 0;
@@ -191,6 +187,10 @@ bool is_final(State state) {
 
 }  // namespace
 
+std::string verdict_file(const std::string& folder) {
+  return folder + "/verification.json";
+}
+
 std::string output_file(const Run& run, const std::string& folder) {
   return run.kind == Run::Kind::kCuda ? folder + "/output.txt" : "";
 }
@@ -259,14 +259,6 @@ std::optional<RunEnd> verdict_of(const Run& run, const std::string& folder, bool
   } catch (const ordered_json::exception&) {
     return {};  // not whole, or not Weft's
   }
-}
-
-std::string other_build_of(const Run& run, const std::string& folder) {
-  const ordered_json json = read_whole_json(verdict_file(folder));
-  if (!json.is_object() || !json.contains("weft") || !json.contains("build") ||
-      json.value("run", "") == run.id)
-    return "";
-  return json.at("weft").get<std::string>() + " " + json.at("build").get<std::string>();
 }
 
 }  // namespace weft::study

@@ -32,8 +32,8 @@ std::string difference_from_functional_run(const Run& run, const std::vector<Out
 // What verification.json says; nothing: there is none, or of another run. Of `any_build`, or of this one.
 std::optional<RunEnd> verdict_of(const Run& run, const std::string& folder, bool any_build);
 
-// "0.1.0 3f2a...": the build that made the results; empty: this one, or there are none.
-std::string other_build_of(const Run& run, const std::string& folder);
+// Its name.
+std::string verdict_file(const std::string& folder);
 
 }  // namespace weft::study
 

@@ -300,7 +300,7 @@ TEST(Prices, ChangeWhatTheRunsCounted) {
     for (const ExperimentVariant& variant : experiment.variants) {
       RunResult run;
       const double a = variant.name == "stsimt4_scalar" ? 1500 : 3000, energy = a * 1e-3 + 1 + 1e-3;
-      run.events = {{"a", {a, 1}}, {"b", {10, 100}}, {"c", {1, 1}}};
+      run.reading.events = {{"a", {a, 1}}, {"b", {10, 100}}, {"c", {1, 1}}};
       run.values = {{"cycles", 10}, {"energy", energy}, {"power", energy / 10}, {"edp", energy * 10}};
       runs.push_back(run);
     }

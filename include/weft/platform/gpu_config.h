@@ -20,6 +20,10 @@
 
 namespace weft {
 
+namespace config {
+struct Override;
+}
+
 struct Setting;
 
 struct GpuConfig {
@@ -89,7 +93,11 @@ struct GpuConfig {
   void check_scalarization(const std::string& where) const;
   void check_lines(const std::string& where) const;
 
+  static GpuConfig of_document(const nlohmann::json& document, const std::string& where,
+                               const std::vector<config::Override>& given);
+
   friend GpuConfig load_config_with(const std::string& name_or_path, const std::vector<Setting>& settings);
+  friend GpuConfig load_config_document(const nlohmann::json& document, const std::string& where);
 };
 
 // A value on top of a configuration, "path=value", and who gave it, for messages.
@@ -104,6 +112,8 @@ struct Setting {
 GpuConfig load_config_with(const std::string& name_or_path, const std::vector<Setting>& settings);
 GpuConfig load_config(const std::string& name_or_path,
                       const std::vector<std::string>& overrides = {});  // --set
+// The same from JSON. `where` is the file or whatever else it is from, for messages.
+GpuConfig load_config_document(const nlohmann::json& document, const std::string& where);
 std::vector<std::string> config_names();
 nlohmann::ordered_json effective_config(const GpuConfig& config);
 nlohmann::ordered_json config_schema();
