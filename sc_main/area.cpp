@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "sc_main/options.h"
-#include "study/judge/experiment.h"
+#include "study/judge/library.h"
 #include "study/page/area_printed.h"
 #include "study/page/page.h"
 #include "study/plan/variant.h"
@@ -153,7 +153,8 @@ ExitCode area(const Words& words) {
   }
   if (!printed.empty()) {
     const ResultsFolder locked(printed, "area");
-    return report_printed_areas(experiment_folder(), printed, true) ? ExitCode::kDone : ExitCode::kBadInput;
+    return report_printed_areas(read_library(experiment_folder()), printed, true) ? ExitCode::kDone
+                                                                                  : ExitCode::kBadInput;
   }
   if (!scheme.empty()) {
     const Variant chosen = variant("--scheme", scheme);

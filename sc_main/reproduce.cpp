@@ -19,6 +19,7 @@
 #include "study/judge/experiment.h"
 #include "study/judge/experiment_plan.h"
 #include "study/judge/groups.h"
+#include "study/judge/library.h"
 #include "study/judge/other_prices.h"
 #include "study/judge/results.h"
 #include "study/judge/results_data.h"
@@ -50,27 +51,6 @@ struct ReproduceOptions {
   bool whole() const { return only.empty() && size.empty(); }
 };
 
-// Everything in the folder of experiments.
-struct Library {
-  std::string folder;
-  std::vector<std::string> names;  // of experiments
-  Claims claims;
-  Causes causes;
-  ExperimentGroups groups;
-};
-
-Library read_library() {
-  Library library;
-  library.folder = experiment_folder();
-  library.names = experiment_names(library.folder);
-  library.claims = read_claims(library.folder + "/claims.json");
-  library.causes = read_causes(library.folder + "/causes.json", library.claims);
-  auto named = library.names;
-  named.emplace_back(kAreaPage);
-  library.groups = read_groups(library.folder + "/groups.json", named);
-  return library;
-}
-
 ExitCode list_experiments(const Library& library) {
   constexpr std::size_t kTitleWidth = 44;
   const Paint paint = Paint::of(STDOUT_FILENO);
@@ -80,9 +60,8 @@ ExitCode list_experiments(const Library& library) {
                    {"variants"},
                    {"claims"},
                    {"keys"}});
-  for (const std::string& name : library.names) {
-    const Experiment experiment =
-        read_experiment(name, library.folder + "/" + name + ".json", library.claims);
+  for (const std::string& name : library.names()) {
+    const Experiment experiment = library.read(name);
     table.row({name, clipped(experiment.title, kTitleWidth), std::to_string(experiment.programs.size()),
                std::to_string(experiment.variants.size()), std::to_string(experiment.claims.size()),
                std::to_string(experiment.sensitivity.size())});
@@ -258,7 +237,7 @@ class Reproduction {
 
  private:
   Experiment prepared(const std::string& name) const {
-    Experiment experiment = read_experiment(name, library_.folder + "/" + name + ".json", library_.claims);
+    Experiment experiment = library_.read(name);
     cut_down(experiment, options_);
     return experiment;
   }
@@ -435,7 +414,7 @@ ExitCode reproduce_group(const ExperimentGroup& group, const Library& library, R
     worst = std::max(worst, part->executor().worst());
   }
   if (parts.size() != group.experiments.size())
-    there = report_printed_areas(library.folder, options.out, false) && there;
+    there = report_printed_areas(library, options.out, false) && there;
   conclude(options.name, parts,
            std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
   return static_cast<ExitCode>(std::max(worst, there ? 0 : static_cast<int>(ExitCode::kBadInput)));
@@ -487,19 +466,19 @@ ExitCode reproduce(const Words& words) {
     }
   }
   if (options.from == kOwnResults) options.from = experiment_folder() + "/results";
-  const Library library = read_library();
+  const Library library = read_library(experiment_folder());
   if (options.name.empty()) return list_experiments(library);
   const auto group = library.groups.find(options.name);
   if (group != library.groups.end()) return reproduce_group(group->second, library, options);
   if (options.name == kAreaPage) {
     const ResultsFolder locked(options.out, "reproduce");
-    return report_printed_areas(library.folder, options.out, true) ? ExitCode::kDone : ExitCode::kBadInput;
+    return report_printed_areas(library, options.out, true) ? ExitCode::kDone : ExitCode::kBadInput;
   }
-  if (std::find(library.names.begin(), library.names.end(), options.name) == library.names.end()) {
+  if (!library.has(options.name)) {
     std::vector<std::string> groups;
     for (const auto& [name, one] : library.groups) groups.push_back(name);
     throw InputError("weft reproduce", "unknown experiment '" + options.name + "'; known: " +
-                                           joined(library.names) + "; groups: " + joined(groups));
+                                           joined(library.names()) + "; groups: " + joined(groups));
   }
   if (!options.from.empty()) return reproduce_from_data({options.name}, library, options);
   return reproduce_one(library, options);

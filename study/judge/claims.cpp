@@ -1,10 +1,9 @@
 #include "study/judge/claims.h"
 
 #include <algorithm>
-#include <set>
+#include <filesystem>
 
 #include "common/config_document.h"
-#include "study/plan/place.h"
 #include "weft/common/error.h"
 
 namespace weft::study {
@@ -32,34 +31,6 @@ std::vector<std::string> type_names() {
   std::vector<std::string> names;
   for (const auto& [name, type] : types()) names.push_back(name);
   return names;
-}
-
-Rules read_rules(const Place& place) {
-  place.keys({"numbers", "verdicts", "causes", "depends_on_unprinted", "types"});
-  Rules rules;
-  const std::vector<std::pair<std::string, double*>> numbers{{"third", &rules.third},
-                                                             {"small_effect", &rules.small_effect},
-                                                             {"least_effect", &rules.least_effect},
-                                                             {"share_points", &rules.share_points},
-                                                             {"count", &rules.count},
-                                                             {"count_trend", &rules.count_trend},
-                                                             {"near_best", &rules.near_best},
-                                                             {"series", &rules.series},
-                                                             {"series_rank", &rules.series_rank}};
-  std::vector<std::string> names;
-  for (const auto& [name, target] : numbers) names.push_back(name);
-  place.at("numbers").keys(names);
-  for (const auto& [name, target] : numbers) {
-    const Place at = place.at("numbers").at(name);
-    *target = at.number();
-    if (*target <= 0 || *target >= 1) at.refuse("a number between 0 and 1");
-  }
-  place.at("types").keys(type_names());
-  for (const auto& [name, rule] : place.at("types").members()) {
-    rule.keys({"reproduced", "same_trend"});
-    for (const char* key : {"reproduced", "same_trend"}) rule.at(key).text();
-  }
-  return rules;
 }
 
 void read_printed(const Place& printed, Claim& claim) {
@@ -90,14 +61,12 @@ void read_printed(const Place& printed, Claim& claim) {
   }
 }
 
-Claim read_claim(const Place& place, const Claims& claims) {
-  place.keys({"id", "paper", "place", "type", "printed", "as_printed", "statement"},
+Claim read_claim(const Place& place, const std::string& paper) {
+  place.keys({"id", "place", "type", "printed", "as_printed", "statement"},
              {"of", "relation", "program", "note"});
   Claim claim;
   claim.id = place.at("id").text();
-  std::vector<std::string> papers;
-  for (const auto& [paper, title] : claims.papers) papers.push_back(paper);
-  claim.paper = place.at("paper").one_of(papers);
+  claim.paper = paper;
   claim.place = place.at("place").text();
   claim.type = type_of(place.at("type"), type_names());
   claim.as_printed = place.at("as_printed").text();
@@ -118,6 +87,11 @@ Claim read_claim(const Place& place, const Claims& claims) {
   return claim;
 }
 
+bool is_there(const std::string& file) {
+  std::error_code none;
+  return std::filesystem::exists(file, none);
+}
+
 }  // namespace
 
 const Claim* Claims::find(const std::string& id) const {
@@ -126,29 +100,55 @@ const Claim* Claims::find(const std::string& id) const {
   return found == list.end() ? nullptr : &*found;
 }
 
-Claims read_claims(const std::string& file) {
-  const nlohmann::json document = config::read_file(file);
-  const Place place(document, file);
-  place.keys({"papers", "rules", "claims"});
-  Claims claims;
-  for (const auto& [paper, title] : place.at("papers").members()) claims.papers[paper] = title.text();
-  claims.rules = read_rules(place.at("rules"));
-  std::set<std::string> ids;
-  for (const Place& item : place.at("claims").items()) {
-    claims.list.push_back(read_claim(item, claims));
-    const std::string& id = claims.list.back().id;
-    if (!ids.insert(id).second) throw InputError(item.where(), "the ID '" + id + "' stands there twice");
+Rules read_rules(const Place& place) {
+  place.keys({"numbers", "verdicts", "causes", "depends_on_unprinted", "types"});
+  Rules rules;
+  const std::vector<std::pair<std::string, double*>> numbers{{"third", &rules.third},
+                                                             {"small_effect", &rules.small_effect},
+                                                             {"least_effect", &rules.least_effect},
+                                                             {"share_points", &rules.share_points},
+                                                             {"count", &rules.count},
+                                                             {"count_trend", &rules.count_trend},
+                                                             {"near_best", &rules.near_best},
+                                                             {"series", &rules.series},
+                                                             {"series_rank", &rules.series_rank}};
+  std::vector<std::string> names;
+  for (const auto& [name, target] : numbers) names.push_back(name);
+  place.at("numbers").keys(names);
+  for (const auto& [name, target] : numbers) {
+    const Place at = place.at("numbers").at(name);
+    *target = at.number();
+    if (*target <= 0 || *target >= 1) at.refuse("a number between 0 and 1");
   }
-  return claims;
+  place.at("types").keys(type_names());
+  for (const auto& [name, rule] : place.at("types").members()) {
+    rule.keys({"reproduced", "same_trend"});
+    for (const char* key : {"reproduced", "same_trend"}) rule.at(key).text();
+  }
+  return rules;
 }
 
-Causes read_causes(const std::string& file, const Claims& claims) {
+void read_claims(const std::string& file, const std::string& paper, Claims& claims) {
+  if (!is_there(file)) return;
   const nlohmann::json document = config::read_file(file);
-  const Place place(document, file);
+  for (const Place& item : Place(document, file).items(true)) {
+    Claim claim = read_claim(item, paper);
+    if (const Claim* const other = claims.find(claim.id))
+      throw InputError(item.where(), "duplicate ID '" + claim.id + "', in the claims of " + other->paper);
+    claims.list.push_back(std::move(claim));
+  }
+}
+
+Causes read_causes(const std::string& file, const std::string& paper, const Claims& claims) {
   Causes causes;
+  if (!is_there(file)) return causes;
+  const nlohmann::json document = config::read_file(file);
   if (document.is_object() && document.empty()) return causes;
+  const Place place(document, file);
   for (const auto& [id, item] : place.members()) {
-    if (claims.find(id) == nullptr) throw InputError(item.where(), "there is no claim '" + id + "'");
+    const Claim* const claim = claims.find(id);
+    if (claim == nullptr || claim->paper != paper)
+      throw InputError(item.where(), paper + " has no claim '" + id + "'");
     item.keys({"cause", "text", "counter", "run"});
     causes[id] = {item.at("cause").one_of({"mechanism", "machine", "program"}), item.at("text").text(),
                   item.at("counter").text(), item.at("run").text()};

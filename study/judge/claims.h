@@ -1,5 +1,6 @@
-// experiments/claims.json: what the papers claim, and the rules by which a result is judged beside it; and
-// experiments/causes.json: why a claim does not come out.
+// What the papers claim (experiments/PAPER/claims.json), the rules by which a result is judged
+// (library.json), and why a claim does not come out (experiments/PAPER/causes.json). library.h reads all of
+// them.
 #ifndef WEFT_STUDY_JUDGE_CLAIMS_H
 #define WEFT_STUDY_JUDGE_CLAIMS_H
 
@@ -9,9 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "study/plan/place.h"
+
 namespace weft::study {
 
-// Which rule judges a claim; experiments/README.md has them.
+// Which rule judges a claim; experiments/VERDICTS.md has them.
 enum class ClaimType {
   kRatio,
   kChange,
@@ -61,8 +64,10 @@ struct Claims {
   const Claim* find(const std::string& id) const;  // null: there is none
 };
 
-// Throws InputError: where, what was found, what is allowed.
-Claims read_claims(const std::string& file);
+// The key `rules` of library.json. Throws InputError: where, what was found, what is allowed.
+Rules read_rules(const Place& place);
+// Adds the claims of a paper. No file: the paper has no claims. Throws InputError.
+void read_claims(const std::string& file, const std::string& paper, Claims& claims);
 
 struct Cause {
   std::string cause;    // "mechanism", "machine" or "program"
@@ -71,9 +76,10 @@ struct Cause {
   std::string run;      // the command in which the cause is removed, and the effect with it
 };
 
-// By the ID of the claim. Throws InputError, also for a claim that does not exist.
+// By the ID of the claim.
 using Causes = std::map<std::string, Cause>;
-Causes read_causes(const std::string& file, const Claims& claims);
+// The causes of a paper. No file: there are none. Throws InputError, also for what is no claim of the paper.
+Causes read_causes(const std::string& file, const std::string& paper, const Claims& claims);
 
 }  // namespace weft::study
 

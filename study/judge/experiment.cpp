@@ -6,7 +6,6 @@
 #include <set>
 
 #include "common/config_document.h"
-#include "common/share_folder.h"
 #include "study/plan/place.h"
 #include "study/session/raw_argument.h"
 #include "weft/common/error.h"
@@ -388,20 +387,17 @@ void Experiment::each_value(const std::function<void(Value&)>& visit) {
   for (Figure& figure : figures) figure.each_value(visit);
 }
 
-Experiment read_experiment(const std::string& name, const std::string& file, const Claims& claims) {
-  const nlohmann::json document = config::read_file(file);
-  const Place place(document, file);
-  place.keys({"title", "paper", "place", "config", "programs", "variants", "measures"},
+Experiment read_experiment(const ExperimentFile& file, const Claims& claims) {
+  const nlohmann::json document = config::read_file(file.path);
+  const Place place(document, file.path);
+  place.keys({"title", "place", "config", "programs", "variants", "measures"},
              {"about", "size", "set", "class", "comparisons", "numbers", "tables", "figures", "claims",
               "headline", "sensitivity", "prices"});
   Experiment experiment;
-  experiment.name = name;
-  experiment.file = file;
+  experiment.name = file.name;
+  experiment.file = file.path;
   experiment.title = place.at("title").text();
-  std::vector<std::string> papers;
-  papers.reserve(claims.papers.size());
-  for (const auto& [paper, title] : claims.papers) papers.push_back(paper);
-  experiment.paper = place.at("paper").one_of(papers);
+  experiment.paper = file.paper;
   experiment.place = place.at("place").text();
   experiment.config = place.at("config").text();
   experiment.about = place.text_of("about");
@@ -419,27 +415,6 @@ Experiment read_experiment(const std::string& name, const std::string& file, con
   read_sensitivity(place, experiment);
   read_prices(place, experiment);
   return experiment;
-}
-
-std::string experiment_folder() {
-  return share_folder("WEFT_EXPERIMENTS", "experiments", WEFT_EXPERIMENT_FOLDER,
-                      WEFT_INSTALLED_EXPERIMENT_FOLDER)
-      .string();
-}
-
-std::vector<std::string> experiment_names(const std::string& folder) {
-  std::error_code error;
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    const std::filesystem::path& path = entry.path();
-    const std::string name = path.stem().string();
-    if (path.extension() == ".json" && name != "claims" && name != "causes" && name != "area" &&
-        name != "groups")
-      names.push_back(name);
-  }
-  if (error) throw InputError(folder, "the experiments cannot be listed: " + error.message());
-  std::sort(names.begin(), names.end());
-  return names;
 }
 
 }  // namespace weft::study

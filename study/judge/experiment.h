@@ -1,4 +1,4 @@
-// An experiment: experiments/NAME.json, whose form experiments/README.md describes.
+// An experiment: experiments/PAPER/NAME/experiment.json, whose keys experiments/REFERENCE.md describes.
 #ifndef WEFT_STUDY_JUDGE_EXPERIMENT_H
 #define WEFT_STUDY_JUDGE_EXPERIMENT_H
 
@@ -112,13 +112,13 @@ struct Experiment {
   void each_value(const std::function<void(Value&)>& visit);
 };
 
-// `name` is the file's without ".json". `claims` must outlive it. Throws InputError.
-Experiment read_experiment(const std::string& name, const std::string& file, const Claims& claims);
+// Where an experiment lies: its folder and that of its paper name it (library.h).
+struct ExperimentFile {
+  std::string name, paper, path;
+};
 
-// Where experiments lie: $WEFT_EXPERIMENTS, or with the program.
-std::string experiment_folder();
-// Without claims.json, causes.json, area.json and groups.json, sorted.
-std::vector<std::string> experiment_names(const std::string& folder);
+// `claims` must outlive it. Throws InputError.
+Experiment read_experiment(const ExperimentFile& file, const Claims& claims);
 
 }  // namespace weft::study
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "study/judge/library.h"
 #include "study/judge/other_prices.h"
 #include "study/plan/plan_file.h"
 #include "weft/common/error.h"
@@ -182,14 +183,12 @@ std::vector<SeedResult> ExperimentPlan::seeds(const RunTable& table, const Rules
 
 Plan plan_named(const std::string& name) {
   if (names_file(name)) return plan_of_file(name);
-  const std::string folder = experiment_folder();
-  const auto names = experiment_names(folder);
-  if (std::find(names.begin(), names.end(), name) == names.end()) {
-    throw InputError("weft sweep",
-                     "found '" + name + "'; allowed: a file (.json), or an experiment: " + joined(names));
+  const Library library = read_library(experiment_folder());
+  if (!library.has(name)) {
+    throw InputError("weft sweep", "found '" + name + "'; allowed: a file (.json), or an experiment: " +
+                                       joined(library.names()));
   }
-  const Claims claims = read_claims(folder + "/claims.json");
-  const Experiment experiment = read_experiment(name, folder + "/" + name + ".json", claims);
+  const Experiment experiment = library.read(name);
   return ExperimentPlan(experiment).plan();
 }
 

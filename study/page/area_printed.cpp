@@ -231,10 +231,9 @@ std::string number(double value) {
   return out.str();
 }
 
-bool report(const std::string& experiments, const std::string& folder, bool print) {
-  const Claims claims = read_claims(experiments + "/claims.json");
-  const Causes causes = read_causes(experiments + "/causes.json", claims);
-  const std::string file = experiments + "/area.json";
+bool report(const Library& library, const std::string& folder, bool print) {
+  const Claims& claims = library.claims;
+  const std::string file = library.folder + "/area.json";
   const auto json = nlohmann::json::parse(read_input(file), nullptr, false);
   if (json.is_discarded()) throw InputError(file, "is no JSON");
   const Plan plan = read_plan(json, file, claims);
@@ -245,7 +244,7 @@ bool report(const std::string& experiments, const std::string& folder, bool prin
   Page page;
   page.title = plan.title;
   page.paragraphs = {"Made by `weft area --printed`.", plan.about};
-  page.sections.push_back(claims_section(results, causes, true));
+  page.sections.push_back(claims_section(results, library.causes, true));
   nlohmann::ordered_json out{
       {"experiment", "area"}, {"title", plan.title}, {"claims", nlohmann::ordered_json::array()}};
   for (const ClaimResult& result : results) out["claims"].push_back(json_of(result));
@@ -269,8 +268,8 @@ bool report(const std::string& experiments, const std::string& folder, bool prin
 }  // namespace printed_areas
 }  // namespace
 
-bool report_printed_areas(const std::string& experiments, const std::string& folder, bool print) {
-  return printed_areas::report(experiments, folder, print);
+bool report_printed_areas(const Library& library, const std::string& folder, bool print) {
+  return printed_areas::report(library, folder, print);
 }
 
 }  // namespace weft::study

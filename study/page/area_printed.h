@@ -5,12 +5,13 @@
 
 #include <string>
 
+#include "study/judge/library.h"
+
 namespace weft::study {
 
 // Writes area.md and area.json to `folder`, and verdicts.md anew; prints the page if asked to. Returns
-// whether all is where it should be. `experiments`: the folder of area.json and of the claims. Throws
-// InputError.
-bool report_printed_areas(const std::string& experiments, const std::string& folder, bool print);
+// whether all is where it should be. Throws InputError.
+bool report_printed_areas(const Library& library, const std::string& folder, bool print);
 
 }  // namespace weft::study
 

@@ -220,16 +220,20 @@ TEST(Area, StandsBesideWhatThePapersPrint) {
   const Exit exit = weft({"area", "--printed", folder.path()});
   EXPECT_EQ(exit.code, 0) << exit.err;
   std::set<std::string> judged;
-  for (const auto& claim : folder.json("area.json").at("claims")) {
+  const nlohmann::ordered_json page = folder.json("area.json");
+  for (const auto& claim : page.at("claims")) {
     EXPECT_GT(claim.at("ours").get<double>(), 0) << claim;
     EXPECT_TRUE(claim.at("verdict").is_string()) << claim;
     judged.insert(claim.at("id").get<std::string>());
   }
-  std::ifstream file(WEFT_EXPERIMENT_FILES "/claims.json");
-  for (const auto& claim : nlohmann::json::parse(file).at("claims")) {
-    const auto id = claim.at("id").get<std::string>();
-    const bool of_area = id.find(".area") != std::string::npos || id.find(".access.") != std::string::npos;
-    EXPECT_EQ(judged.count(id) != 0, of_area) << id;
+  for (const char* paper : {"crown", "dwr", "harp", "stsimt"}) {
+    std::ifstream file(std::string(WEFT_EXPERIMENT_FILES "/") + paper + "/claims.json");
+    const nlohmann::json claims = nlohmann::json::parse(file);
+    for (const auto& claim : claims) {
+      const auto id = claim.at("id").get<std::string>();
+      const bool of_area = id.find(".area") != std::string::npos || id.find(".access.") != std::string::npos;
+      EXPECT_EQ(judged.count(id) != 0, of_area) << id;
+    }
   }
   EXPECT_THAT(folder.text("area.md"), AllOf(HasSubstr("`harp.area.chip`"), HasSubstr("0.5185")));
   EXPECT_THAT(folder.text("verdicts.md"), HasSubstr("[area](area.md)"));
@@ -238,12 +242,10 @@ TEST(Area, StandsBesideWhatThePapersPrint) {
 TEST(Area, SaysWhatIsWrongWithTheListOfPrintedAreas) {
   const Folder folder;
   const Folder experiments;
-  for (const char* name : {"claims.json", "causes.json"}) {
-    std::ifstream file(std::string(WEFT_EXPERIMENT_FILES "/") + name);
-    std::ostringstream text;
-    text << file.rdbuf();
-    static_cast<void>(experiments.write(name, text.str()));
-  }
+  for (const char* paper : {"crown", "dwr", "harp", "stsimt"})
+    std::filesystem::create_directory(experiments.path(paper));
+  for (const char* name : {"library.json", "harp/claims.json"})
+    std::filesystem::copy_file(std::string(WEFT_EXPERIMENT_FILES "/") + name, experiments.path(name));
   setenv("WEFT_EXPERIMENTS", experiments.path().c_str(), 1);  // NOLINT(concurrency-mt-unsafe): one thread
   const auto said = [&](const std::string& claims) {
     static_cast<void>(experiments.write(

@@ -74,7 +74,7 @@ TEST(Reproduce, ListsTheExperiments) {
   EXPECT_THAT(exit.out, HasSubstr("HARP over SBR, DWF and LWM"));
   const Exit wrong = weft({"reproduce", "harpp"});
   EXPECT_EQ(wrong.code, 2);
-  EXPECT_THAT(wrong.err, AllOf(HasSubstr("unknown experiment 'harpp'"), HasSubstr("dwr-trends, harp-")));
+  EXPECT_THAT(wrong.err, AllOf(HasSubstr("unknown experiment 'harpp'"), HasSubstr("crown-trends, harp-")));
 }
 
 // PATH of programs that are started while it lives. Without Python there, no pictures take time.
@@ -237,32 +237,14 @@ TEST(Reproduce, DrawsFiguresAsSvgAndPdf) {
             Not(HasSubstr(".svg"))));
 }
 
-// Experiments of the test's own: WEFT_EXPERIMENTS while it lives.
-class Experiments {
- public:
-  Experiments() {
-    setenv("WEFT_EXPERIMENTS", folder_.path().c_str(), 1);  // NOLINT(concurrency-mt-unsafe): one thread
-  }
-  ~Experiments() {
-    unsetenv("WEFT_EXPERIMENTS");  // NOLINT(concurrency-mt-unsafe): one thread
-  }
-  Experiments(const Experiments&) = delete;
-  Experiments& operator=(const Experiments&) = delete;
-  void write(const std::string& name, const ordered_json& json) const { write_text(name, json.dump()); }
-  void write_text(const std::string& name, const std::string& text) const { folder_.write(name, text); }
-
- private:
-  Folder folder_;
-};
-
 ordered_json claim(const std::string& id, const std::string& type, const ordered_json& printed) {
-  return {{"id", id},           {"paper", "P"},      {"place", "1"},    {"type", type},
+  return {{"id", id},           {"place", "1"},      {"type", type},
           {"printed", printed}, {"as_printed", "x"}, {"statement", "s"}};
 }
 
-// claims.json with these, and the rules of the project.
-ordered_json claims_file(const std::vector<ordered_json>& claims) {
-  ordered_json json{{"papers", {{"P", "a paper"}}},
+// library.json with a paper, and the rules of the project.
+ordered_json library_file() {
+  ordered_json json{{"papers", {{{"name", "P"}, {"folder", "p"}, {"title", "a paper"}}}},
                     {"rules",
                      {{"numbers",
                        {{"third", 0.333},
@@ -276,13 +258,39 @@ ordered_json claims_file(const std::vector<ordered_json>& claims) {
                         {"series_rank", 0.6}}},
                       {"verdicts", {"reproduced"}},
                       {"causes", {"machine"}},
-                      {"depends_on_unprinted", "x"}}},
-                    {"claims", claims}};
+                      {"depends_on_unprinted", "x"}}}};
   for (const char* type : {"ratio", "change", "share", "count", "amount", "maximum", "minimum", "bound",
                            "range", "order", "best", "series"})
     json["rules"]["types"][type] = {{"reproduced", "x"}, {"same_trend", "x"}};
   return json;
 }
+
+// Experiments of the test's own, of a paper P: WEFT_EXPERIMENTS while they live.
+class Experiments {
+ public:
+  Experiments() {
+    setenv("WEFT_EXPERIMENTS", folder_.path().c_str(), 1);  // NOLINT(concurrency-mt-unsafe): one thread
+    std::filesystem::create_directory(folder_.path("p"));
+    write("library.json", library_file());
+  }
+  ~Experiments() {
+    unsetenv("WEFT_EXPERIMENTS");  // NOLINT(concurrency-mt-unsafe): one thread
+  }
+  Experiments(const Experiments&) = delete;
+  Experiments& operator=(const Experiments&) = delete;
+  void write(const std::string& file, const ordered_json& json) const { folder_.write(file, json.dump()); }
+  void claims(const std::vector<ordered_json>& claims) const { write("p/claims.json", claims); }
+  // Its folder, for files beside the experiment.
+  std::filesystem::path experiment(const std::string& name, const ordered_json& json) const {
+    const std::filesystem::path folder = folder_.path("p/" + name);
+    std::filesystem::create_directory(folder);
+    write("p/" + name + "/experiment.json", json);
+    return folder;
+  }
+
+ private:
+  Folder folder_;
+};
 
 // A verdict that holds, one that another setting of the machine turns, one with a cause and one without.
 TEST(Reproduce, VerdictsHaveCausesAndDependOnWhatIsNotPrinted) {
@@ -294,27 +302,25 @@ TEST(Reproduce, VerdictsHaveCausesAndDependOnWhatIsNotPrinted) {
   const double cycles = first.json("stats.json").at("cycles").get<double>();
 
   const Experiments experiments;
-  ordered_json claims =
-      claims_file({claim("p.holds", "bound", 1), claim("p.turns", "count", cycles),
-                   claim("p.caused", "count", 10 * cycles), claim("p.open", "count", 20 * cycles),
-                   claim("p.twice", "count", cycles),
-                   claim("p.order", "order", ordered_json::parse(R"([["slow", "fast"]])"))});
-  claims["claims"][0]["relation"] = "at least";
-  experiments.write("claims.json", claims);
-  experiments.write("causes.json", {{"p.caused",
-                                     {{"cause", "machine"},
-                                      {"text", "The clock is another one."},
-                                      {"counter", "`cycles`"},
-                                      {"run", "weft run --set x"}}},
-                                    {"p.turns",
-                                     {{"cause", "machine"},
-                                      {"text", "Memory is another one."},
-                                      {"counter", "`cycles`"},
-                                      {"run", "weft run --set y"}}}});
+  std::vector<ordered_json> claims({claim("p.holds", "bound", 1), claim("p.turns", "count", cycles),
+                                    claim("p.caused", "count", 10 * cycles),
+                                    claim("p.open", "count", 20 * cycles), claim("p.twice", "count", cycles),
+                                    claim("p.order", "order", ordered_json::parse(R"([["slow", "fast"]])"))});
+  claims[0]["relation"] = "at least";
+  experiments.claims(claims);
+  experiments.write("p/causes.json", {{"p.caused",
+                                       {{"cause", "machine"},
+                                        {"text", "The clock is another one."},
+                                        {"counter", "`cycles`"},
+                                        {"run", "weft run --set x"}}},
+                                      {"p.turns",
+                                       {{"cause", "machine"},
+                                        {"text", "Memory is another one."},
+                                        {"counter", "`cycles`"},
+                                        {"run", "weft run --set y"}}}});
   const ordered_json value{{"measure", "cycles"}, {"variant", "sbr"}, {"programs", {"VA"}}};
   ordered_json experiment{
       {"title", "An experiment"},
-      {"paper", "P"},
       {"place", "1"},
       {"config", "harp-fermi"},
       {"programs",
@@ -334,7 +340,7 @@ TEST(Reproduce, VerdictsHaveCausesAndDependOnWhatIsNotPrinted) {
       {{"id", "p.order"},
        {"values", {{"slow", of_slow}, {"fast", value}}},
        {"readings", {{{"name", "the other way"}, {"values", {{"slow", value}, {"fast", of_slow}}}}}}});
-  experiments.write("mine.json", experiment);
+  experiments.experiment("mine", experiment);
 
   const Folder out;
   const Exit plain = weft({"reproduce", "mine", "--out", out.path()});
@@ -375,7 +381,7 @@ TEST(Reproduce, VerdictsHaveCausesAndDependOnWhatIsNotPrinted) {
   EXPECT_THAT(settings.at("`gddr5.t_cl=4000`").at("`p.turns`"), HasSubstr("not"));
 
   for (const char* key : {"claims", "headline", "sensitivity"}) experiment.erase(key);
-  experiments.write("bare.json", experiment);
+  experiments.experiment("bare", experiment);
   const Exit bare = weft({"reproduce", "bare", "--out", out.path()});
   ASSERT_EQ(bare.code, 0) << bare.err;
   EXPECT_THAT(out.text("bare.md"), AllOf(HasSubstr("## core cycles"), Not(HasSubstr("## Claims"))));
@@ -383,7 +389,6 @@ TEST(Reproduce, VerdictsHaveCausesAndDependOnWhatIsNotPrinted) {
 
 ordered_json small_experiment(const ordered_json& programs) {
   return {{"title", "An experiment"},
-          {"paper", "P"},
           {"place", "1"},
           {"config", "harp-fermi"},
           {"size", "small"},
@@ -395,12 +400,9 @@ ordered_json small_experiment(const ordered_json& programs) {
 // PTX of one's own beside a workload: its file lies where the experiment does.
 TEST(Reproduce, RunsAProgramOfOnesOwn) {
   const Experiments experiments;
-  experiments.write_text("mine.ptx", kGoodKernel);
-  experiments.write("claims.json", claims_file({claim("p.count", "count", 1)}));
-  experiments.write("causes.json", ordered_json::object());
+  experiments.claims({claim("p.count", "count", 1)});
   ordered_json experiment{
       {"title", "An experiment"},
-      {"paper", "P"},
       {"place", "1"},
       {"config", "harp-fermi"},
       {"programs",
@@ -412,7 +414,7 @@ TEST(Reproduce, RunsAProgramOfOnesOwn) {
         {{"abbr", "VA"}, {"workload", "vector_add"}, {"size", "small"}}}},
       {"variants", {{{"name", "sbr"}}, {{"name", "tbc"}, {"set", {"warp_formation.scheme=tbc"}}}}},
       {"measures", {"cycles"}}};
-  experiments.write("own.json", experiment);
+  std::ofstream(experiments.experiment("own", experiment) / "mine.ptx") << kGoodKernel;
   const Folder out;
   const Exit exit = weft({"reproduce", "own", "--out", out.path()});
   ASSERT_EQ(exit.code, 0) << exit.err;
@@ -427,11 +429,11 @@ TEST(Reproduce, RunsAProgramOfOnesOwn) {
   EXPECT_THAT(again.err, HasSubstr("4 of 4 runs are there already"));
 
   experiment["programs"][0]["arguments"] = {"u32:5", "u32:5"};
-  experiments.write("own.json", experiment);
+  experiments.experiment("own", experiment);
   EXPECT_THAT(weft({"reproduce", "own", "--out", out.path()}).err,
               AllOf(HasSubstr("/programs/0/arguments: found "), HasSubstr("allowed: at least one buffer")));
   experiment["programs"][0]["workload"] = "bfs";
-  experiments.write("own.json", experiment);
+  experiments.experiment("own", experiment);
   EXPECT_THAT(weft({"reproduce", "own", "--out", out.path()}).err,
               HasSubstr("one of \"workload\", \"ptx\" and \"cuda\""));
 }
@@ -439,13 +441,12 @@ TEST(Reproduce, RunsAProgramOfOnesOwn) {
 // Experiments of a group share their runs; the command says what is to do before and what it took after.
 TEST(Reproduce, AGroupIsDoneTogether) {
   const Experiments experiments;
-  experiments.write("claims.json", claims_file({claim("p.a", "count", 1)}));
-  experiments.write("causes.json", ordered_json::object());
+  experiments.claims({claim("p.a", "count", 1)});
   const ordered_json bfs{{"abbr", "BFS"}, {"workload", "bfs"}},
       sum{{"abbr", "VA"}, {"workload", "vector_add"}};
-  experiments.write("one.json", small_experiment({bfs, sum}));
-  experiments.write("two.json", small_experiment(ordered_json::array({bfs})));
-  experiments.write("both.json", small_experiment(ordered_json::array({sum})));
+  experiments.experiment("one", small_experiment({bfs, sum}));
+  experiments.experiment("two", small_experiment(ordered_json::array({bfs})));
+  experiments.experiment("both", small_experiment(ordered_json::array({sum})));
   experiments.write("groups.json",
                     {{"pair", {{"about", "two of them"}, {"experiments", {"one", "two"}}}},
                      {"slices", {{"about", "a"}, {"size", "n=100"}, {"experiments", {"two"}}}}});
@@ -476,11 +477,10 @@ TEST(Reproduce, AGroupIsDoneTogether) {
 // knew it, and wherever they lie.
 TEST(Reproduce, ResultsOfAnyBuildCountIfAskedFor) {
   const Experiments experiments;
-  experiments.write("claims.json", claims_file({claim("p.a", "count", 1)}));
-  experiments.write("causes.json", ordered_json::object());
+  experiments.claims({claim("p.a", "count", 1)});
   ordered_json mine = small_experiment(ordered_json::array({{{"abbr", "BFS"}, {"workload", "bfs"}}}));
   mine["variants"].erase(1);
-  experiments.write("mine.json", mine);
+  experiments.experiment("mine", mine);
   const Folder out;
   ASSERT_EQ(weft({"reproduce", "mine", "--out", out.path()}).code, 0);
   const std::filesystem::path runs = out.path() + "/runs/bfs";
@@ -512,10 +512,9 @@ TEST(Reproduce, ResultsOfAnyBuildCountIfAskedFor) {
 // Who has not the folder of results to himself leaves all in it alone, drafts of the other's runs too.
 TEST(Reproduce, AFolderInUseIsNotTouched) {
   const Experiments experiments;
-  experiments.write("claims.json", claims_file({claim("p.a", "count", 1)}));
-  experiments.write("causes.json", ordered_json::object());
-  experiments.write("mine.json",
-                    small_experiment(ordered_json::array({{{"abbr", "VA"}, {"workload", "vector_add"}}})));
+  experiments.claims({claim("p.a", "count", 1)});
+  experiments.experiment(
+      "mine", small_experiment(ordered_json::array({{{"abbr", "VA"}, {"workload", "vector_add"}}})));
   experiments.write("groups.json", {{"one", {{"about", "of it"}, {"experiments", {"mine"}}}}});
   const Folder out;
   ASSERT_EQ(weft({"reproduce", "mine", "--out", out.path()}).code, 0);
@@ -545,16 +544,14 @@ TEST(Reproduce, TheHeadlineHasASpreadOverItsInputs) {
     cycles.push_back(run.json("stats.json").at("cycles").get<double>());
   }
   const Experiments experiments;
-  experiments.write("claims.json",
-                    claims_file({claim("p.bfs", "count", cycles[0]), claim("p.sum", "count", 1)}));
-  experiments.write("causes.json", ordered_json::object());
+  experiments.claims({claim("p.bfs", "count", cycles[0]), claim("p.sum", "count", 1)});
   ordered_json mine = small_experiment(
       {{{"abbr", "BFS"}, {"workload", "bfs"}}, {{"abbr", "VA"}, {"workload", "vector_add"}}});
   mine["headline"] = {"p.bfs", "p.sum"};
   for (const auto& [id, program] : std::map<std::string, std::string>{{"p.bfs", "BFS"}, {"p.sum", "VA"}})
     mine["claims"].push_back(
         {{"id", id}, {"value", {{"measure", "cycles"}, {"variant", "sbr"}, {"programs", {program}}}}});
-  experiments.write("mine.json", mine);
+  experiments.experiment("mine", mine);
   const Folder out;
   const Exit exit = weft({"reproduce", "mine", "--seeds", "3", "--out", out.path()});
   ASSERT_EQ(exit.code, 0) << exit.err;
@@ -578,7 +575,7 @@ TEST(Reproduce, TheHeadlineHasASpreadOverItsInputs) {
   EXPECT_EQ(out.json("mine.json").at("seeds").size(), 2u);
   EXPECT_THAT(out.text("mine.csv"), HasSubstr("\"seed 2\",\"BFS\",\"sbr\",\"cycles\","));
   mine.erase("headline");
-  experiments.write("mine.json", mine);
+  experiments.experiment("mine", mine);
   EXPECT_THAT(weft({"reproduce", "mine", "--seeds", "2"}).err, HasSubstr("'mine' has no 'headline'"));
 }
 
@@ -630,11 +627,9 @@ TEST(Reproduce, KernelsHaveTheNumbersOfTheirLaunches) {
   const Experiments experiments;
   ordered_json series = claim("p.series", "series", {{"D", 1}, {"P", 2}, {"I", 3}});
   series["of"] = "amount";
-  experiments.write("claims.json", claims_file({claim("p.dense", "count", 1), series}));
-  experiments.write("causes.json", ordered_json::object());
+  experiments.claims({claim("p.dense", "count", 1), series});
   ordered_json experiment{
       {"title", "Kernels"},
-      {"paper", "P"},
       {"place", "1"},
       {"config", "stsimt"},
       {"size", "n=32"},
@@ -687,7 +682,7 @@ TEST(Reproduce, KernelsHaveTheNumbersOfTheirLaunches) {
        {"value",
         {{"count", "above"}, {"limit", 0}, {"measure", "ipc"}, {"variant", "fast"}, {"types", {"dense"}}}}},
       {{"id", "p.series"}, {"each", {{"measure", "simd_efficiency"}, {"variant", "fast"}}}}};
-  experiments.write("mine.json", experiment);
+  experiments.experiment("mine", experiment);
 
   const Folder out;
   const Exit exit = weft({"reproduce", "mine", "--out", out.path()}, patient(300));
@@ -756,7 +751,7 @@ TEST(Reproduce, KernelsHaveTheNumbersOfTheirLaunches) {
   experiment["size"] = "small";
   experiment["programs"].erase(2);
   for (const char* key : {"claims", "tables", "numbers"}) experiment.erase(key);
-  experiments.write("mine.json", experiment);
+  experiments.experiment("mine", experiment);
   ASSERT_EQ(weft({"reproduce", "mine", "--out", out.path()}, patient(300)).code, 0);
   EXPECT_THAT(out.text("mine.md"),
               HasSubstr("| I | fast | no launch of 'distances_of_pairs'; there are: distances_of_lines |"));

@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "folder.h"
-#include "study/judge/claims.h"
-#include "study/judge/experiment.h"
+#include "study/judge/library.h"
 #include "study/judge/results.h"
 #include "study/page/drawing.h"
 #include "weft/common/error.h"
@@ -26,14 +25,14 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 const Claims& papers() {
-  static const Claims claims = read_claims(std::string(WEFT_EXPERIMENTS) + "/claims.json");
-  return claims;
+  static const Library library = read_library(WEFT_EXPERIMENTS);
+  return library.claims;
 }
 
 // An experiment with these figures. Of its claims, one is a mean over all programs, one the maximum with the
 // paper's program MU, one in words, one a change and one an order.
 Experiment experiment_with(const std::string& figures) {
-  json document = json::parse(R"({"title": "t", "paper": "HARP", "place": "7", "config": "harp-fermi",
+  json document = json::parse(R"({"title": "t", "place": "7", "config": "harp-fermi",
     "programs": [{"abbr": "MU", "workload": "mummer_gpu", "size": "small", "type": "A"},
                  {"abbr": "BFS", "workload": "bfs", "size": "small", "type": "B"},
                  {"abbr": "CP", "workload": "coulombic_potential", "size": "small", "type": "C"}],
@@ -53,7 +52,7 @@ Experiment experiment_with(const std::string& figures) {
         "harp": {"measure": "stalled_share", "variant": "harp", "mean": "arithmetic"}}}]})");
   document["figures"] = json::parse(figures);
   const test::Folder folder;
-  return read_experiment("x", folder.write("x.json", document.dump()), papers());
+  return read_experiment({"x", "HARP", folder.write("x.json", document.dump())}, papers());
 }
 
 // MU is twice as fast under HARP, BFS half as fast; CP has no lane activity.

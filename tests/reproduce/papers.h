@@ -5,16 +5,20 @@
 #include <functional>
 #include <string>
 
-#include "study/judge/claims.h"
+#include "study/judge/library.h"
 #include "weft/common/error.h"
 
 namespace weft::study::reproduce_test {
 
 inline const std::string kFolder = WEFT_EXPERIMENTS;
 
+inline const Library& library() {
+  static const Library library = read_library(kFolder);
+  return library;
+}
+
 inline const Claims& papers() {
-  static const Claims claims = read_claims(kFolder + "/claims.json");
-  return claims;
+  return library().claims;
 }
 
 inline std::string message_of(const std::function<void()>& action) {

@@ -163,8 +163,8 @@ TEST(Launches, AreSummedByKernel) {
 
 TEST(Experiments, OfTheProjectAreWellFormedAndTheirMachinesExist) {
   std::set<std::string> judged;
-  for (const std::string& name : experiment_names(kFolder)) {
-    const Experiment experiment = read_experiment(name, kFolder + "/" + name + ".json", papers());
+  for (const std::string& name : library().names()) {
+    const Experiment experiment = library().read(name);
     for (const ClaimPlan& plan : experiment.claims)
       EXPECT_TRUE(judged.insert(plan.claim->id).second) << plan.claim->id << " is judged twice";
     for (const ExperimentVariant& variant : experiment.variants) {
@@ -190,20 +190,17 @@ TEST(Experiments, OfTheProjectAreWellFormedAndTheirMachinesExist) {
 
 // Every experiment and the areas are in `all`; what is of a paper, in its group.
 TEST(Groups, HaveAllExperiments) {
-  auto names = experiment_names(kFolder);
-  std::map<std::string, std::string> group_of{
+  const std::map<std::string, std::string> group_of{
       {"DWR", "dwr"}, {"HARP", "harp"}, {"CROWN", "crown"}, {"STSIMT", "stsimt"}};
-  const auto known = [&] {
-    auto list = names;
+  const auto known = [] {
+    auto list = library().names();
     list.emplace_back(kAreaPage);
     return list;
   }();
-  const ExperimentGroups groups = read_groups(kFolder + "/groups.json", known);
+  const ExperimentGroups& groups = library().groups;
   EXPECT_THAT(groups.at("all").experiments, ::testing::UnorderedElementsAreArray(known));
-  for (const std::string& name : names) {
-    const Experiment experiment = read_experiment(name, kFolder + "/" + name + ".json", papers());
-    EXPECT_THAT(groups.at(group_of.at(experiment.paper)).experiments, Contains(name));
-  }
+  for (const ExperimentFile& file : library().experiments)
+    EXPECT_THAT(groups.at(group_of.at(file.paper)).experiments, Contains(file.name));
   EXPECT_FALSE(groups.at("smoke").size.empty());
   const test::Folder folder;
   const auto refusal = [&](const std::string& text) {
@@ -222,14 +219,13 @@ TEST(Groups, HaveAllExperiments) {
 
 TEST(Experiments, MistakesAreNamedWithTheirPlace) {
   const auto of = [](const std::string& key, const std::string& value) {
-    nlohmann::json json =
-        nlohmann::json::parse(R"({"title": "t", "paper": "HARP", "place": "7", "config": "harp-fermi",
+    nlohmann::json json = nlohmann::json::parse(R"({"title": "t", "place": "7", "config": "harp-fermi",
       "programs": [{"abbr": "BFS", "workload": "bfs", "size": "small"}],
       "variants": [{"name": "sbr"}, {"name": "harp", "set": ["warp_formation.scheme=harp"]}],
       "measures": ["speed", {"name": "hits", "heading": "hits", "sum": ["sm.memory.l1d.hits"]}]})");
     if (!key.empty()) json[key] = nlohmann::json::parse(value);
     const test::Folder folder;
-    return message_of([&] { read_experiment("x", folder.write("x.json", json.dump()), papers()); });
+    return message_of([&] { read_experiment({"x", "HARP", folder.write("x.json", json.dump())}, papers()); });
   };
   EXPECT_EQ(of("", ""), "no error");
   EXPECT_THAT(of("titel", "1"), HasSubstr("unknown key 'titel'; allowed: title"));
@@ -293,7 +289,7 @@ TEST(Experiments, MistakesAreNamedWithTheirPlace) {
 // Every run has 3 nJ of `a` and 1 nJ of `b`; with scalarization half as much of `a`. An event below a
 // thousandth is left out.
 TEST(Prices, ChangeWhatTheRunsCounted) {
-  Experiment experiment = read_experiment("stsimt-energy", kFolder + "/stsimt-energy.json", papers());
+  Experiment experiment = library().read("stsimt-energy");
   experiment.sensitivity.clear();  // it would read the runs' configurations
   std::vector<RunResult> runs;
   for (std::size_t p = 0; p < experiment.programs.size(); ++p) {

@@ -83,7 +83,7 @@ TEST(SweepFile, AnExperimentIsOne) {
   EXPECT_GT(sweep.points.size(), 40u);
   EXPECT_THAT(sweep.points[0].values, Contains("sbr"));
   EXPECT_THAT(message_of([] { plan_named("harpy"); }),
-              AllOf(HasSubstr("found 'harpy'"), HasSubstr("an experiment: crown-machines, "),
+              AllOf(HasSubstr("found 'harpy'"), HasSubstr("an experiment: dwr-limits, "),
                     HasSubstr("harp-schemes, ")));
 }
 
