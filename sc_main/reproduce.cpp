@@ -37,7 +37,7 @@ struct ReproduceOptions {
   std::string name, only, size, keys, out = "weft-reproduce";
   std::uint64_t seeds = 1;
   EngineOptions engine;
-  bool again = false, any_build = false, sensitivity = false;
+  bool again = false, any_build = false, sensitivity = false, figures = false;
 
   bool whole() const { return only.empty() && size.empty(); }
 };
@@ -138,12 +138,21 @@ void cut_down(Experiment& experiment, const ReproduceOptions& options) {
   }
 }
 
+std::string slice_of(const ReproduceOptions& options) {
+  return (options.only.empty() ? "" : " --only " + options.only) +
+         (options.size.empty() ? "" : " --size " + options.size);
+}
+
 std::string command_of(const std::string& name, const ReproduceOptions& options) {
   return "weft reproduce " + name + (options.sensitivity ? " --sensitivity" : "") +
          (options.keys.empty() ? "" : " --keys " + options.keys) +
-         (options.seeds == 1 ? "" : " --seeds " + std::to_string(options.seeds)) +
-         (options.only.empty() ? "" : " --only " + options.only) +
-         (options.size.empty() ? "" : " --size " + options.size);
+         (options.seeds == 1 ? "" : " --seeds " + std::to_string(options.seeds)) + slice_of(options) +
+         (options.figures ? " --figures" : "");
+}
+
+// Draws every figure, whose numbers other inputs and settings do not change.
+std::string drawing_command(const std::string& name, const ReproduceOptions& options) {
+  return "weft reproduce " + name + slice_of(options) + " --figures";
 }
 
 // An experiment with its runs, from reading its file to writing its page.
@@ -192,9 +201,10 @@ class Reproduction {
     on_terminal_ = plain(page, Paint::of(STDOUT_FILENO));
     bool there = save_result(base() + ".json", text_of(json));
     there = save_result(base() + ".csv", csv_of(experiment_, results, settings, seeds)) && there;
-    const std::string undrawn = draw_figures(json["figures"], base() + ".json", drawing_script());
-    add_figures(json["figures"], undrawn, page);
-    std::cerr << drawing_message(json["figures"], undrawn, options_.out + "/figures/" + named());
+    const Drawings drawings = options_.figures ? Drawings::kAll : Drawings::kKept;
+    const std::string undrawn = draw_figures(json["figures"], drawings, base() + ".json", drawing_script());
+    add_figures(json["figures"], drawings, undrawn, drawing_command(experiment_.name, options_), page);
+    std::cerr << drawing_message(json["figures"], drawings, undrawn, options_.out + "/figures/" + named());
     there = save_result(base() + ".md", markdown(page)) && there;
     return save_result(options_.out + "/verdicts.md", markdown(verdicts_of(library_.claims, options_.out))) &&
            there;
@@ -358,6 +368,8 @@ ExitCode reproduce(const Words& words) {
       .text("keys", options.keys, "PATH,...", "with --sensitivity: only these of its keys")
       .number("seeds", options.seeds, {1, 1000, 1, "inputs"},
               "also the headline for other inputs, so many with those of the sizes: where they are generated")
+      .flag("figures", options.figures,
+            "draws every figure, as SVG and PDF; without it, those of headlines only, as SVG")
       .add(engine_options(options.engine))
       .flag("again", options.again, "also repeat runs whose results are there already")
       .flag("any-build", options.any_build,

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -184,11 +185,13 @@ std::size_t pages_of(const std::string& pdf) {
   return pages;
 }
 
-// Pictures of a slice; the same again; and without Python, the page without them.
+// Pictures of a slice; the same again; those of headlines only; and without Python, the page without them.
 TEST(Reproduce, DrawsFiguresAsSvgAndPdf) {
   const Folder folder;
-  const std::vector<std::string> slice{"reproduce", "harp-schemes", "--only", "BFS,MTM",
-                                       "--size",    "small",        "--out",  folder.path()};
+  const std::vector<std::string> kept{"reproduce", "harp-schemes", "--only", "BFS,MTM",
+                                      "--size",    "small",        "--out",  folder.path()};
+  std::vector<std::string> slice = kept;
+  slice.emplace_back("--figures");
   const Exit exit = weft(slice, patient(500));
   ASSERT_EQ(exit.code, 0) << exit.err;
   EXPECT_THAT(exit.err,
@@ -224,6 +227,22 @@ TEST(Reproduce, DrawsFiguresAsSvgAndPdf) {
     EXPECT_EQ(folder.text(file + ".svg") + folder.text(file + ".pdf"), drawn[f]) << file;
   }
 
+  std::filesystem::remove_all(folder.path() + "/figures");
+  const Exit headlines = weft(kept, patient(500));
+  ASSERT_EQ(headlines.code, 0) << headlines.err;
+  EXPECT_THAT(headlines.err, HasSubstr("2 of 9 figures drawn: " + folder.path() +
+                                       "/figures/harp-schemes-slice-*.svg; --figures draws all"));
+  std::set<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path() + "/figures"))
+    files.insert(entry.path().filename());
+  EXPECT_EQ(files, (std::set<std::string>{"harp-schemes-slice-lane-activity.svg",
+                                          "harp-schemes-slice-performance.svg"}));
+  EXPECT_THAT(folder.text("harp-schemes-slice.md"),
+              AllOf(HasSubstr("![Performance](figures/harp-schemes-slice-performance.svg)"),
+                    HasSubstr("## Figures on demand\n\nNot drawn: HARP over each of the others, Pipeline "),
+                    HasSubstr("`weft reproduce harp-schemes --only BFS,MTM --size small --figures` draws"),
+                    Not(HasSubstr(".pdf"))));
+
   const Folder empty;
   const SearchPath nowhere(empty.path());
   const Exit without = weft(slice, patient(500));
@@ -233,8 +252,8 @@ TEST(Reproduce, DrawsFiguresAsSvgAndPdf) {
                         "install python3-matplotlib; then the same command draws them"));
   EXPECT_THAT(
       folder.text("harp-schemes-slice.md"),
-      AllOf(HasSubstr("## Performance (7.1, Fig. 11)\n\nThere are no pictures: python3 cannot be started"),
-            Not(HasSubstr(".svg"))));
+      AllOf(HasSubstr("## Figures on demand\n\nThere are no pictures: python3 cannot be started"),
+            HasSubstr("Not drawn: Performance, HARP over each of the others, "), Not(HasSubstr(".svg"))));
 }
 
 // Experiments of the test's own: WEFT_EXPERIMENTS while it lives.
