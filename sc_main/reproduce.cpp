@@ -212,19 +212,24 @@ class Reproduction {
 
   // The page without pictures, after write_results.
   const std::string& on_terminal() const { return on_terminal_; }
-  // A line of a group's table: how many runs are verified, and how many claims have which verdict.
-  std::vector<std::string> summary() const {
-    std::vector<std::string> row{experiment_.name,
-                                 fmt::format("{} of {}", executor_->verified(), plan_->plan().runs.size()),
-                                 std::to_string(judged_.size())};
-    for (const Verdict verdict :
-         {Verdict::kReproduced, Verdict::kSameTrend, Verdict::kNot, Verdict::kDependsOnUnprinted}) {
-      const auto count = std::count_if(judged_.begin(), judged_.end(),
-                                       [&](const ClaimResult& one) { return one.verdict == verdict; });
-      row.push_back(options_.whole() ? std::to_string(count) : "-");
+  // Lines of a group's table: how many runs are verified, and how many claims have which verdict, at the
+  // defaults and whatever is not printed.
+  std::vector<std::vector<std::string>> summary() const {
+    std::vector<std::string> first{experiment_.name,
+                                   fmt::format("{} of {}", executor_->verified(), plan_->plan().runs.size()),
+                                   std::to_string(judged_.size()), kAtDefaults},
+        second{"", "", "", kWhatever};
+    for (const Verdict verdict : {Verdict::kReproduced, Verdict::kSameTrend, Verdict::kNot}) {
+      const auto count = [&](std::optional<Verdict> ClaimResult::* column) {
+        const auto is_it = [&](const ClaimResult& one) { return one.*column == verdict; };
+        return options_.whole() ? std::to_string(std::count_if(judged_.begin(), judged_.end(), is_it)) : "-";
+      };
+      first.push_back(count(&ClaimResult::plain));
+      second.push_back(count(&ClaimResult::worst));
     }
-    row.push_back(base() + ".md");
-    return row;
+    first.push_back(base() + ".md");
+    second.emplace_back();
+    return {first, second};
   }
 
  private:
@@ -285,12 +290,14 @@ void conclude(const std::string& name, const std::vector<std::unique_ptr<Reprodu
   TextTable table({{"experiment", Align::kLeft},
                    {"verified runs"},
                    {"claims"},
+                   {"verdicts", Align::kLeft},
                    {"reproduced"},
                    {"same trend"},
                    {"not"},
-                   {"depends on unprinted"},
                    {"page", Align::kLeft}});
-  for (const auto& part : parts) table.row(part->summary());
+  for (const auto& part : parts) {
+    for (std::vector<std::string>& row : part->summary()) table.row(std::move(row));
+  }
   std::cout << table.text(0, Paint::of(STDOUT_FILENO));
   std::cerr << fmt::format("weft: {}: {} runs, which took {} of CPU; this time {}\n", name, counted.size(),
                            hours(seconds), rounded_time(wall_seconds));
