@@ -46,7 +46,7 @@ struct ReproduceOptions {
   std::string from;  // the folder of results from whose data everything is made; empty: from runs
   std::uint64_t seeds = 1;
   EngineOptions engine;
-  bool again = false, any_build = false, sensitivity = false;
+  bool again = false, any_build = false, sensitivity = false, figures = false;
 
   bool whole() const { return only.empty() && size.empty(); }
 };
@@ -125,12 +125,20 @@ void cut_down(Experiment& experiment, const ReproduceOptions& options) {
   }
 }
 
+std::string slice_of(const ReproduceOptions& options) {
+  return (options.only.empty() ? "" : " --only " + options.only) +
+         (options.size.empty() ? "" : " --size " + options.size);
+}
+
 std::string command_of(const std::string& name, const ReproduceOptions& options) {
   return "weft reproduce " + name + (options.sensitivity ? " --sensitivity" : "") +
          (options.keys.empty() ? "" : " --keys " + options.keys) +
-         (options.seeds == 1 ? "" : " --seeds " + std::to_string(options.seeds)) +
-         (options.only.empty() ? "" : " --only " + options.only) +
-         (options.size.empty() ? "" : " --size " + options.size);
+         (options.seeds == 1 ? "" : " --seeds " + std::to_string(options.seeds)) + slice_of(options);
+}
+
+// Draws every figure, whose numbers other inputs and settings do not change.
+std::string drawing_command(const std::string& name, const ReproduceOptions& options) {
+  return "weft reproduce " + name + slice_of(options) + " --figures";
 }
 
 // Where the data of an experiment lie below a folder of results.
@@ -196,22 +204,24 @@ class Reproduction {
     for (SettingResult& priced : with_other_prices(experiment_, results, rules, whole))
       settings.push_back(std::move(priced));
     mark_flips(settings, judged_);
-    Page page = page_of({experiment_, results, judged_, settings, seeds, library_.causes, command, whole});
+    Page page = page_of({experiment_, results, judged_, settings, seeds, library_.causes,
+                         command + (options_.figures ? " --figures" : ""), whole});
     page.paragraphs.push_back(builds_line(plan_->builds(table)));
     for (const std::string& text : missing_) page.paragraphs.push_back("The data " + text + ".");
     auto json = json_of(experiment_, results, judged_, settings, seeds);
     json["figures"] = figures_json(experiment_, results, named());
     on_terminal_ = plain(page, Paint::of(STDOUT_FILENO));
-    bool there = missing_.empty() && save_result(base() + ".json", text_of(json));
+    bool there = save_result(base() + ".json", text_of(json)) && missing_.empty();
     if (!data_) {
       make_folder(options_.out + "/data");
       there = save_result(data_file(options_.out, named()), data_text(experiment_, *plan_, table, command)) &&
               there;
     }
     there = save_result(base() + ".csv", csv_of(experiment_, results, settings, seeds)) && there;
-    const std::string undrawn = draw_figures(json["figures"], base() + ".json", drawing_script());
-    add_figures(json["figures"], undrawn, page);
-    std::cerr << drawing_message(json["figures"], undrawn, options_.out + "/figures/" + named());
+    const Drawings drawings = options_.figures ? Drawings::kAll : Drawings::kKept;
+    const std::string undrawn = draw_figures(json["figures"], drawings, base() + ".json", drawing_script());
+    add_figures(json["figures"], drawings, undrawn, drawing_command(experiment_.name, options_), page);
+    std::cerr << drawing_message(json["figures"], drawings, undrawn, options_.out + "/figures/" + named());
     there = save_result(base() + ".md", markdown(page)) && there;
     return save_result(options_.out + "/verdicts.md", markdown(verdicts_of(library_.claims, options_.out))) &&
            there;
@@ -219,20 +229,25 @@ class Reproduction {
 
   // The page without pictures, after write_results.
   const std::string& on_terminal() const { return on_terminal_; }
-  // A line of a group's table: how many runs are verified, and how many claims have which verdict.
-  std::vector<std::string> summary() const {
-    std::vector<std::string> row{
+  // Lines of a group's table: how many runs are verified, and how many claims have which verdict, at the
+  // defaults and whatever is not printed.
+  std::vector<std::vector<std::string>> summary() const {
+    std::vector<std::string> first{
         experiment_.name,
         data_ ? "from data" : fmt::format("{} of {}", executor_->verified(), plan_->plan().runs.size()),
-        std::to_string(judged_.size())};
-    for (const Verdict verdict :
-         {Verdict::kReproduced, Verdict::kSameTrend, Verdict::kNot, Verdict::kDependsOnUnprinted}) {
-      const auto count = std::count_if(judged_.begin(), judged_.end(),
-                                       [&](const ClaimResult& one) { return one.verdict == verdict; });
-      row.push_back(options_.whole() ? std::to_string(count) : "-");
+        std::to_string(judged_.size()), kAtDefaults},
+        second{"", "", "", kWhatever};
+    for (const Verdict verdict : {Verdict::kReproduced, Verdict::kSameTrend, Verdict::kNot}) {
+      const auto count = [&](std::optional<Verdict> ClaimResult::* column) {
+        const auto is_it = [&](const ClaimResult& one) { return one.*column == verdict; };
+        return options_.whole() ? std::to_string(std::count_if(judged_.begin(), judged_.end(), is_it)) : "-";
+      };
+      first.push_back(count(&ClaimResult::plain));
+      second.push_back(count(&ClaimResult::worst));
     }
-    row.push_back(base() + ".md");
-    return row;
+    first.push_back(base() + ".md");
+    second.emplace_back();
+    return {first, second};
   }
 
  private:
@@ -323,12 +338,14 @@ void conclude(const std::string& name, const std::vector<std::unique_ptr<Reprodu
   TextTable table({{"experiment", Align::kLeft},
                    {"verified runs"},
                    {"claims"},
+                   {"verdicts", Align::kLeft},
                    {"reproduced"},
                    {"same trend"},
                    {"not"},
-                   {"depends on unprinted"},
                    {"page", Align::kLeft}});
-  for (const auto& part : parts) table.row(part->summary());
+  for (const auto& part : parts) {
+    for (std::vector<std::string>& row : part->summary()) table.row(std::move(row));
+  }
   std::cout << table.text(0, Paint::of(STDOUT_FILENO));
   std::cerr << fmt::format("weft: {}: {} runs, which took {} of CPU; this time {}\n", name, counted.size(),
                            hours(seconds), rounded_time(wall_seconds));
@@ -435,6 +452,8 @@ ExitCode reproduce(const Words& words) {
       .text("keys", options.keys, "PATH,...", "with --sensitivity: only these of its keys")
       .number("seeds", options.seeds, {1, 1000, 1, "inputs"},
               "also the headline for other inputs, so many with those of the sizes: where they are generated")
+      .flag("figures", options.figures,
+            "draws every figure, as SVG and PDF; without it, those of headlines only, as SVG")
       .add(engine_options(options.engine))
       .word(
           "from-results", options.from, "DIR", kOwnResults,

@@ -102,7 +102,7 @@ class FigureReader {
 
   Figure read() {
     place_.keys({"title", "place"}, {"about", "kind", "measure", "measures", "variants", "over", "programs",
-                                     "means", "order", "x", "x_axis", "series", "axis", "scale"});
+                                     "means", "order", "x", "x_axis", "series", "axis", "scale", "kept"});
     figure_.title = place_.at("title").text();
     figure_.slug = slug_of(figure_.title);
     if (figure_.slug.empty()) place_.at("title").refuse("text with a letter or a digit");
@@ -111,6 +111,10 @@ class FigureReader {
     if (place_.has("kind"))
       figure_.kind = kFigureKinds.at(place_.at("kind").one_of({"bars", "lines", "stacked"}));
     if (place_.has("scale")) figure_.logarithmic = place_.at("scale").one_of({"linear", "log"}) == "log";
+    if (place_.has("kept")) {
+      if (!place_.at("kept").value().is_boolean()) place_.at("kept").refuse("true or false");
+      figure_.kept = place_.at("kept").value().get<bool>();
+    }
     read_measures();
     if (place_.has("over")) over_ = place_.at("over").one_of(names_.variants);
     read_programs();

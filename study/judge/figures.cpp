@@ -137,6 +137,7 @@ ordered_json figures_json(const Experiment& experiment, const Results& results, 
                     {"x_axis", figure.x_axis},
                     {"scale", figure.logarithmic ? "log" : "linear"},
                     {"ratio", figure.ratio},
+                    {"kept", figure.kept},
                     {"printed", counted.marked},
                     {"of", counted.all},
                     {"panels", std::move(panels)}});

@@ -52,6 +52,7 @@ struct Figure {
   std::string slug;    // for names of files
   bool ratio = false;  // a line at 1
   bool logarithmic = false;
+  bool kept = false;                         // drawn without being asked for: the figure of a headline
   std::string order_measure, order_variant;  // programs by this, ascending; empty: as the experiment has them
   std::vector<FigurePanel> panels;
 

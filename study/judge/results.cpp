@@ -121,6 +121,7 @@ ordered_json json_of(const ClaimResult& result) {
   json["shown"] = shown(*result.claim, result.finding);
   json["verdict"] = result.verdict ? ordered_json(name_of(*result.verdict)) : ordered_json(nullptr);
   if (!result.flips.empty()) json["flips"] = result.flips;
+  if (result.plain) json["at_defaults"] = name_of(*result.plain);
   if (result.worst) json["worst"] = name_of(*result.worst);
   return json;
 }

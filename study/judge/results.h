@@ -46,8 +46,8 @@ struct ClaimResult {
   std::optional<Verdict> verdict;  // none: that, or the experiment ran in part only
   // Other readings and settings under which the verdict is another one: "geometric mean: 1.05, same trend".
   std::vector<std::string> flips;
-  std::optional<Verdict> worst;  // of all of these and the plain one
-  std::optional<Verdict> plain;  // the verdict before any of these
+  std::optional<Verdict> worst;  // of all of these and the plain one: whatever is not printed
+  std::optional<Verdict> plain;  // the verdict before any of these: at the defaults
 };
 
 // The verdict is another one under `name`, another reading or setting: it depends on what is not printed.

@@ -215,7 +215,7 @@ ClaimResult judged(const Claim& claim, const Measured& measured, const Rules& ru
   result.claim = &claim;
   result.finding = Finding{value_of(measured), "", {}};
   const Verdict own = judge(claim, rules, *result.finding);
-  result.verdict = result.worst = own;
+  result.verdict = result.plain = result.worst = own;
   for (const std::string& setting : measured.machine->unprinted) {
     const Finding other{value_of(measured, split(measured.where, setting, ' ')), "", {}};
     const Verdict verdict = judge(claim, rules, other);

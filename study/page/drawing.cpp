@@ -6,8 +6,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "common/share_folder.h"
@@ -40,6 +42,16 @@ std::string marks_of(const nlohmann::ordered_json& figure) {
                      marked == 0 ? "" : ": the diamonds");
 }
 
+bool is_drawn(const nlohmann::ordered_json& figure, Drawings drawings) {
+  return drawings == Drawings::kAll || figure.at("kept").get<bool>();
+}
+
+std::size_t count_drawn(const nlohmann::ordered_json& figures, Drawings drawings) {
+  return static_cast<std::size_t>(
+      std::count_if(figures.begin(), figures.end(),
+                    [&](const nlohmann::ordered_json& figure) { return is_drawn(figure, drawings); }));
+}
+
 }  // namespace
 
 std::string drawing_script() {
@@ -49,11 +61,14 @@ std::string drawing_script() {
       .string();
 }
 
-std::string draw_figures(const nlohmann::ordered_json& figures, const std::string& file,
+std::string draw_figures(const nlohmann::ordered_json& figures, Drawings drawings, const std::string& file,
                          const std::string& script) {
-  if (figures.empty()) return "";
+  if (count_drawn(figures, drawings) == 0) return "";
+  std::vector<std::string> words{kPython, script};
+  if (drawings == Drawings::kKept) words.emplace_back("--kept");
+  words.push_back(file);
   pid_t process = 0;
-  const int problem = start_drawing({kPython, script, file}, process);
+  const int problem = start_drawing(std::move(words), process);
   if (problem != 0)
     return fmt::format("no pictures: {} cannot be started ({}); {}", kPython, std::strerror(problem),
                        kInstall);
@@ -68,28 +83,39 @@ std::string draw_figures(const nlohmann::ordered_json& figures, const std::strin
                      WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
 }
 
-std::string drawing_message(const nlohmann::ordered_json& figures, const std::string& undrawn,
-                            const std::string& base) {
+std::string drawing_message(const nlohmann::ordered_json& figures, Drawings drawings,
+                            const std::string& undrawn, const std::string& base) {
   if (!undrawn.empty()) return fmt::format("weft: {}\n", undrawn);
   if (figures.empty()) return "";
-  return fmt::format("weft: {} figure{} drawn: {}-*.svg, .pdf\n", figures.size(),
-                     figures.size() == 1 ? "" : "s", base);
+  const std::size_t drawn = count_drawn(figures, drawings);
+  const std::string of = fmt::format("{} figure{}", figures.size(), figures.size() == 1 ? "" : "s");
+  if (drawings == Drawings::kAll) return fmt::format("weft: {} drawn: {}-*.svg, .pdf\n", of, base);
+  return fmt::format("weft: {} of {} drawn{}; --figures draws all\n", drawn, of,
+                     drawn == 0 ? "" : ": " + base + "-*.svg");
 }
 
-void add_figures(const nlohmann::ordered_json& figures, const std::string& undrawn, Page& page) {
+void add_figures(const nlohmann::ordered_json& figures, Drawings drawings, const std::string& undrawn,
+                 const std::string& command, Page& page) {
   std::vector<Section> sections;
+  std::string others;
   for (const auto& figure : figures) {
     const std::string title = figure.at("title"), file = figure.at("file"), about = figure.at("about");
-    Section section;
-    section.title = fmt::format("{} ({})", title, figure.at("place").get<std::string>());
-    if (undrawn.empty()) section.paragraphs.push_back(fmt::format("![{}]({}.svg)", title, file));
+    if (!undrawn.empty() || !is_drawn(figure, drawings)) {
+      others += (others.empty() ? "" : ", ") + title;
+      continue;
+    }
     std::string words = (about.empty() ? "" : about + " ") + marks_of(figure);
-    if (undrawn.empty()) words += fmt::format(" For papers: [PDF]({}.pdf).", file);
-    section.paragraphs.push_back(words);
+    if (drawings == Drawings::kAll) words += fmt::format(" For papers: [PDF]({}.pdf).", file);
+    sections.push_back({fmt::format("{} ({})", title, figure.at("place").get<std::string>()),
+                        {fmt::format("![{}]({}.svg)", title, file), std::move(words)},
+                        {}});
+  }
+  if (!others.empty()) {
+    Section section{"Figures on demand", {}, {}};
+    if (!undrawn.empty()) section.paragraphs.push_back("There are " + undrawn + ".");
+    section.paragraphs.push_back(fmt::format("Not drawn: {}. `{}` draws them.", others, command));
     sections.push_back(std::move(section));
   }
-  if (!sections.empty() && !undrawn.empty())
-    sections.front().paragraphs.insert(sections.front().paragraphs.begin(), "There are " + undrawn + ".");
   page.sections.insert(page.sections.begin(), sections.begin(), sections.end());
 }
 

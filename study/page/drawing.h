@@ -3,6 +3,7 @@
 #ifndef WEFT_STUDY_PAGE_DRAWING_H
 #define WEFT_STUDY_PAGE_DRAWING_H
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -16,17 +17,25 @@ constexpr int kNoMatplotlib = 3;
 // In the folder $WEFT_DRAWING, or with the program.
 std::string drawing_script();
 
+// Which figures are drawn.
+enum class Drawings : std::uint8_t {
+  kKept,  // those of headlines, as SVG
+  kAll    // each as SVG and as PDF
+};
+
 // Draws `figures`, as NAME.json (`file`) has them, with the Python program `script`, to figures/ beside that
-// file, each as SVG and as PDF. Empty: all are drawn, or there are none; else why not.
-std::string draw_figures(const nlohmann::ordered_json& figures, const std::string& file,
+// file. Empty: all of `drawings` are drawn, or there are none; else why not.
+std::string draw_figures(const nlohmann::ordered_json& figures, Drawings drawings, const std::string& file,
                          const std::string& script);
 
 // A line for the terminal: how many are drawn, to files that begin with `base`, or why none is.
-std::string drawing_message(const nlohmann::ordered_json& figures, const std::string& undrawn,
-                            const std::string& base);
+std::string drawing_message(const nlohmann::ordered_json& figures, Drawings drawings,
+                            const std::string& undrawn, const std::string& base);
 
-// A section per figure before all others, with its picture unless `undrawn` says why there is none.
-void add_figures(const nlohmann::ordered_json& figures, const std::string& undrawn, Page& page);
+// Sections before all others: one for each picture, unless `undrawn` says why there is none, and one that
+// lists the other figures, which `command` draws.
+void add_figures(const nlohmann::ordered_json& figures, Drawings drawings, const std::string& undrawn,
+                 const std::string& command, Page& page);
 
 }  // namespace weft::study
 

@@ -142,11 +142,16 @@ std::string programs_line(const Experiment& experiment) {
   return text;
 }
 
-// What an experiment's results say about a claim.
+// What an experiment's results say about a claim; "-": nothing.
 struct Judged {
-  std::string experiment, shown, verdict;
-  bool holds = false;  // never worse than the same trend, whatever is not printed
+  std::string experiment = "-", shown = "-", at_defaults = "-", worst = "-";
 };
+
+// Older results have the verdict at the defaults only where nothing else turns it.
+std::string verdict_in(const nlohmann::json& claim, const char* key) {
+  const std::string verdict = claim.value(key, claim.at("verdict").get<std::string>());
+  return verdict == name_of(Verdict::kDependsOnUnprinted) ? "-" : verdict;
+}
 
 // By the claim's ID.
 std::map<std::string, Judged> judged_in(const std::string& folder) {
@@ -161,30 +166,50 @@ std::map<std::string, Judged> judged_in(const std::string& folder) {
     if (!json.is_object() || !json.contains("experiment") || !json.contains("claims")) continue;
     for (const auto& claim : json.at("claims")) {
       if (!claim.at("verdict").is_string()) continue;
-      const std::string verdict = claim.at("verdict"), worst = claim.value("worst", verdict);
-      judged[claim.at("id")] = {
-          json.at("experiment"), claim.at("shown"), verdict,
-          worst == name_of(Verdict::kReproduced) || worst == name_of(Verdict::kSameTrend)};
+      judged[claim.at("id")] = {json.at("experiment"), claim.at("shown"), verdict_in(claim, "at_defaults"),
+                                verdict_in(claim, "worst")};
     }
   }
   return judged;
 }
 
+// How many claims have which verdict.
+using VerdictCounts = std::map<std::string, std::size_t>;
+
+std::vector<std::string> count_row(const std::string& paper, std::size_t claims, const char* verdicts,
+                                   VerdictCounts count) {
+  const std::size_t reproduced = count[name_of(Verdict::kReproduced)],
+                    trend = count[name_of(Verdict::kSameTrend)];
+  return {paper,
+          std::to_string(claims),
+          std::to_string(count["-"]),
+          verdicts,
+          std::to_string(reproduced),
+          std::to_string(trend),
+          std::to_string(count[name_of(Verdict::kNot)]),
+          std::to_string(reproduced + trend) +
+              (claims == 0 ? "" : " (" + std::to_string(100 * (reproduced + trend) / claims) + " %)")};
+}
+
 }  // namespace
+
+std::string cell_of(const std::optional<Verdict>& verdict) {
+  return verdict ? name_of(*verdict) : "not judged";
+}
 
 Section claims_section(const std::vector<ClaimResult>& claims, const Causes& causes, bool whole) {
   Section section;
   section.title = "Claims";
   if (!whole)
     section.paragraphs.emplace_back("A slice: not all programs, or other sizes. Claims are not judged.");
-  section.table.headings = {"claim", "place", "what", "printed", "ours", "verdict", "why"};
+  section.table.headings = {"claim", "place", "what", "printed", "ours", kAtDefaults, kWhatever, "why"};
   for (const ClaimResult& result : claims) {
     const Claim& claim = *result.claim;
     std::string what = claim.statement;
     if (!claim.note.empty()) what += " (" + claim.note + ")";
-    section.table.rows.push_back(
-        {code(claim.id), claim.place, what, printed(claim), shown(claim, result.finding),
-         result.verdict ? name_of(*result.verdict) : "not judged", why(result, causes, whole)});
+    section.table.rows.push_back({code(claim.id), claim.place, what, printed(claim),
+                                  shown(claim, result.finding), cell_of(result.plain), cell_of(result.worst),
+                                  why(result, causes, whole)});
   }
   return section;
 }
@@ -240,36 +265,34 @@ Page verdicts_of(const Claims& claims, const std::string& folder) {
   page.paragraphs.emplace_back(
       "Every claim of the papers beside what the experiments in this folder found. Made by `weft reproduce`; "
       "the rules are in the README of the experiments.");
-  Section counts{"Per paper", {}, {{"paper", "claims"}, {}}};
-  const std::vector<std::string> verdicts{name_of(Verdict::kReproduced), name_of(Verdict::kSameTrend),
-                                          name_of(Verdict::kNot), name_of(Verdict::kDependsOnUnprinted)};
-  for (const std::string& verdict : verdicts) counts.table.headings.push_back(verdict);
-  counts.table.headings.emplace_back("not judged yet");
-  counts.table.headings.emplace_back("at least same trend, whatever is not printed");
+  page.paragraphs.push_back(
+      "The verdict \"" + std::string(kAtDefaults) +
+      "\" has the values that were chosen for what a paper does not print. The verdict \"" + kWhatever +
+      "\" is the worst one over all other plausible values that ran.");
+  Section counts{"Per paper",
+                 {},
+                 {{"paper", "claims", "not judged yet", "verdicts", name_of(Verdict::kReproduced),
+                   name_of(Verdict::kSameTrend), name_of(Verdict::kNot), "at least same trend"},
+                  {}}};
   std::vector<Section> papers;
   for (const auto& [paper, title] : claims.papers) {
-    Section section{
-        paper, {title + "."}, {{"claim", "place", "what", "printed", "ours", "verdict", "in"}, {}}};
-    std::map<std::string, std::size_t> count;
-    std::size_t holding = 0;
+    Section section{paper,
+                    {title + "."},
+                    {{"claim", "place", "what", "printed", "ours", kAtDefaults, kWhatever, "in"}, {}}};
+    VerdictCounts at_defaults, worst;
     for (const Claim& claim : claims.list) {
       if (claim.paper != paper) continue;
       const auto found = judged.find(claim.id);
-      const Judged none{"-", "-", "-", false};
-      const Judged& one = found == judged.end() ? none : found->second;
-      ++count[one.verdict];
-      holding += one.holds ? 1 : 0;
+      const Judged& one = found == judged.end() ? Judged() : found->second;
+      ++at_defaults[one.at_defaults];
+      ++worst[one.worst];
       section.table.rows.push_back(
-          {code(claim.id), claim.place, claim.statement, printed(claim), one.shown, one.verdict,
-           one.experiment == "-" ? "-" : "[" + one.experiment + "](" + one.experiment + ".md)"});
+          {code(claim.id), claim.place, claim.statement, printed(claim), one.shown, one.at_defaults,
+           one.worst, one.experiment == "-" ? "-" : "[" + one.experiment + "](" + one.experiment + ".md)"});
     }
-    std::vector<std::string> row{paper, std::to_string(section.table.rows.size())};
-    for (const std::string& verdict : verdicts) row.push_back(std::to_string(count[verdict]));
-    row.push_back(std::to_string(count["-"]));
     const std::size_t all = section.table.rows.size();
-    row.push_back(std::to_string(holding) +
-                  (all == 0 ? "" : " (" + std::to_string(100 * holding / all) + " %)"));
-    counts.table.rows.push_back(row);
+    counts.table.rows.push_back(count_row(paper, all, kAtDefaults, std::move(at_defaults)));
+    counts.table.rows.push_back(count_row(paper, all, kWhatever, std::move(worst)));
     papers.push_back(std::move(section));
   }
   page.sections.push_back(std::move(counts));

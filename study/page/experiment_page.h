@@ -2,6 +2,7 @@
 #ifndef WEFT_STUDY_PAGE_EXPERIMENT_PAGE_H
 #define WEFT_STUDY_PAGE_EXPERIMENT_PAGE_H
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,12 @@ struct Reported {
   bool whole = true;    // all programs, at the sizes of the experiment
 };
 Page page_of(const Reported& reported);
-// The claims with their verdicts, and why they are so.
+// Headings of the columns with the verdicts of a claim, and of the rows that count them.
+constexpr const char* kAtDefaults = "at the defaults";
+constexpr const char* kWhatever = "whatever is not printed";
+// "not judged" for none.
+std::string cell_of(const std::optional<Verdict>& verdict);
+// The claims with both verdicts, and why they are so.
 Section claims_section(const std::vector<ClaimResult>& claims, const Causes& causes, bool whole);
 
 // Every claim of every paper, with the verdict that the results of experiments (the JSON files of `folder`)

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -54,6 +55,12 @@ Table table_of(const std::string& page, const std::string& section, std::size_t 
     for (std::size_t c = 0; c < cells.size(); ++c) rows[cells.at(key)][headings.at(c)] = cells[c];
   }
   return rows;
+}
+
+// Of a claim: at the defaults, and whatever is not printed.
+std::string verdicts_of(const Table& claims, const std::string& id) {
+  const auto& row = claims.at("`" + id + "`");
+  return row.at("at the defaults") + ", " + row.at("whatever is not printed");
 }
 
 // With this number of digits, as a page has it.
@@ -151,10 +158,12 @@ TEST(Reproduce, ASliceHasTheNumbersOfCompare) {
 
   // No verdicts on a slice; the value is there.
   const Table claims = table_of(page, "Claims", 0);
-  EXPECT_EQ(claims.at("`harp.speedup.sbr.mean`").at("verdict"), "not judged");
+  for (const char* column : {"at the defaults", "whatever is not printed"})
+    EXPECT_EQ(claims.at("`harp.speedup.sbr.mean`").at(column), "not judged");
   EXPECT_EQ(claims.at("`harp.speedup.sbr.mean`").at("ours"), ratios.at("harmonic mean").at("HARP : SBR"));
   EXPECT_THAT(page, HasSubstr("Claims are not judged"));
-  EXPECT_THAT(folder.text("verdicts.md"), HasSubstr("| HARP | 83 | 0 | 0 | 0 | 0 | 83 |"));
+  EXPECT_THAT(folder.text("verdicts.md"),
+              HasSubstr("| HARP | 83 | 83 | at the defaults | 0 | 0 | 0 | 0 (0 %) |"));
   EXPECT_THAT(folder.text("harp-schemes-slice.csv"), HasSubstr("\"\",\"BFS\",\"harp\",\"cycles\","));
 
   // Again: nothing is left to do, and another experiment finds what it shares.
@@ -184,11 +193,13 @@ std::size_t pages_of(const std::string& pdf) {
   return pages;
 }
 
-// Pictures of a slice; the same again; and without Python, the page without them.
+// Pictures of a slice; the same again; those of headlines only; and without Python, the page without them.
 TEST(Reproduce, DrawsFiguresAsSvgAndPdf) {
   const Folder folder;
-  const std::vector<std::string> slice{"reproduce", "harp-schemes", "--only", "BFS,MTM",
-                                       "--size",    "small",        "--out",  folder.path()};
+  const std::vector<std::string> kept{"reproduce", "harp-schemes", "--only", "BFS,MTM",
+                                      "--size",    "small",        "--out",  folder.path()};
+  std::vector<std::string> slice = kept;
+  slice.emplace_back("--figures");
   const Exit exit = weft(slice, patient(500));
   ASSERT_EQ(exit.code, 0) << exit.err;
   EXPECT_THAT(exit.err,
@@ -224,6 +235,22 @@ TEST(Reproduce, DrawsFiguresAsSvgAndPdf) {
     EXPECT_EQ(folder.text(file + ".svg") + folder.text(file + ".pdf"), drawn[f]) << file;
   }
 
+  std::filesystem::remove_all(folder.path() + "/figures");
+  const Exit headlines = weft(kept, patient(500));
+  ASSERT_EQ(headlines.code, 0) << headlines.err;
+  EXPECT_THAT(headlines.err, HasSubstr("2 of 9 figures drawn: " + folder.path() +
+                                       "/figures/harp-schemes-slice-*.svg; --figures draws all"));
+  std::set<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path() + "/figures"))
+    files.insert(entry.path().filename());
+  EXPECT_EQ(files, (std::set<std::string>{"harp-schemes-slice-lane-activity.svg",
+                                          "harp-schemes-slice-performance.svg"}));
+  EXPECT_THAT(folder.text("harp-schemes-slice.md"),
+              AllOf(HasSubstr("![Performance](figures/harp-schemes-slice-performance.svg)"),
+                    HasSubstr("## Figures on demand\n\nNot drawn: HARP over each of the others, Pipeline "),
+                    HasSubstr("`weft reproduce harp-schemes --only BFS,MTM --size small --figures` draws"),
+                    Not(HasSubstr(".pdf"))));
+
   const Folder empty;
   const SearchPath nowhere(empty.path());
   const Exit without = weft(slice, patient(500));
@@ -233,8 +260,8 @@ TEST(Reproduce, DrawsFiguresAsSvgAndPdf) {
                         "install python3-matplotlib; then the same command draws them"));
   EXPECT_THAT(
       folder.text("harp-schemes-slice.md"),
-      AllOf(HasSubstr("## Performance (7.1, Fig. 11)\n\nThere are no pictures: python3 cannot be started"),
-            Not(HasSubstr(".svg"))));
+      AllOf(HasSubstr("## Figures on demand\n\nThere are no pictures: python3 cannot be started"),
+            HasSubstr("Not drawn: Performance, HARP over each of the others, "), Not(HasSubstr(".svg"))));
 }
 
 ordered_json claim(const std::string& id, const std::string& type, const ordered_json& printed) {
@@ -346,17 +373,23 @@ TEST(Reproduce, VerdictsHaveCausesAndDependOnWhatIsNotPrinted) {
   const Exit plain = weft({"reproduce", "mine", "--out", out.path()});
   ASSERT_EQ(plain.code, 0) << plain.err;
   Table table = table_of(out.text("mine.md"), "Claims", 0);
-  EXPECT_EQ(table.at("`p.holds`").at("verdict"), "reproduced");
-  EXPECT_EQ(table.at("`p.turns`").at("verdict"), "reproduced");
+  EXPECT_EQ(verdicts_of(table, "p.holds"), "reproduced, reproduced");
+  EXPECT_EQ(verdicts_of(table, "p.turns"), "reproduced, reproduced");
   EXPECT_EQ(table.at("`p.turns`").at("ours"), digits(cycles, 0));
   EXPECT_EQ(table.at("`p.turns`").at("why"), "");
-  EXPECT_EQ(table.at("`p.caused`").at("verdict"), "not");
+  EXPECT_EQ(verdicts_of(table, "p.caused"), "not, not");
   EXPECT_EQ(table.at("`p.caused`").at("why"),
             "machine: The clock is another one. Shown by `cycles`: `weft run --set x`");
   EXPECT_EQ(table.at("`p.open`").at("why"), "no cause found yet");
-  EXPECT_EQ(table.at("`p.order`").at("verdict"), "depends on unprinted");
+  EXPECT_EQ(verdicts_of(table, "p.order"), "reproduced, not");
   EXPECT_THAT(table.at("`p.order`").at("why"), AllOf(HasSubstr("the other way: "), HasSubstr(", not")));
-  EXPECT_THAT(out.text("verdicts.md"), HasSubstr("| P | 6 | 2 | 0 | 2 | 2 | 0 | 2 (33 %) |"));
+  EXPECT_THAT(out.text("verdicts.md"),
+              HasSubstr("| P | 6 | 0 | at the defaults | 4 | 0 | 2 | 4 (66 %) |\n"
+                        "| P | 6 | 0 | whatever is not printed | 2 | 0 | 4 | 2 (33 %) |\n"));
+  const ordered_json judged = out.json("mine.json").at("claims");
+  EXPECT_EQ(judged.at(5).at("verdict"), "depends on unprinted");
+  EXPECT_EQ(judged.at(5).at("at_defaults"), "reproduced");
+  EXPECT_EQ(judged.at(5).at("worst"), "not");
   EXPECT_THAT(out.text("mine.md"), HasSubstr("Not run for this page: `gddr5.t_cl=4000`."));
   // A program's own settings are its alone.
   EXPECT_THAT(out.text("mine.md"), HasSubstr("SLOW = `vector_add --size small` with `gddr5.t_cl=2000`."));
@@ -369,8 +402,8 @@ TEST(Reproduce, VerdictsHaveCausesAndDependOnWhatIsNotPrinted) {
   EXPECT_THAT(more.err, HasSubstr("2 of 3 runs are there already"));
   const std::string page = out.text("mine.md");
   table = table_of(page, "Claims", 0);
-  EXPECT_EQ(table.at("`p.holds`").at("verdict"), "reproduced");
-  EXPECT_EQ(table.at("`p.turns`").at("verdict"), "depends on unprinted");
+  EXPECT_EQ(verdicts_of(table, "p.holds"), "reproduced, reproduced");
+  EXPECT_EQ(verdicts_of(table, "p.turns"), "reproduced, not");
   EXPECT_THAT(table.at("`p.turns`").at("why"), HasSubstr("gddr5.t_cl=4000: "));
   EXPECT_THAT(table.at("`p.turns`").at("why"),
               HasSubstr("; machine: Memory is another one. Shown by `cycles`: `weft run --set y`"));
@@ -459,6 +492,7 @@ TEST(Reproduce, AGroupIsDoneTogether) {
   EXPECT_THAT(first.err, HasSubstr("weft: two: 0 of 2 runs to do"));
   EXPECT_THAT(first.err, HasSubstr("weft: pair: 4 runs, which took "));
   EXPECT_THAT(first.out, HasSubstr("4 of 4"));
+  EXPECT_THAT(first.out, AllOf(HasSubstr("at the defaults"), HasSubstr("whatever is not printed")));
   EXPECT_TRUE(out.has("one.md") && out.has("two.md") && out.has("verdicts.md"));
   EXPECT_FALSE(out.has("both.md"));
   const Exit second = weft({"reproduce", "pair", "--out", out.path()});
@@ -737,7 +771,7 @@ TEST(Reproduce, KernelsHaveTheNumbersOfTheirLaunches) {
   EXPECT_THAT(page, HasSubstr("| 1.35 | sparse | 3 |"));
   EXPECT_THAT(page, HasSubstr("| 0.85 without D | sparse | 1 |"));
   EXPECT_EQ(table_of(page, "Claims", 0).at("`p.dense`").at("ours"), "1");
-  EXPECT_EQ(table_of(page, "Claims", 0).at("`p.dense`").at("verdict"), "reproduced");
+  EXPECT_EQ(verdicts_of(table_of(page, "Claims", 0), "p.dense"), "reproduced, reproduced");
   EXPECT_EQ(efficiency.at("rank correlation").at("SIMD efficiency"), "1.000");
   EXPECT_EQ(table_of(page, "Further numbers", 0).at("correlation").at("ours"), "1.000");
   EXPECT_EQ(json.at("runs").at(0).at("kernel"), "lud_diagonal");

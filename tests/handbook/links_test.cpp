@@ -1,5 +1,6 @@
 // Links between pages lead somewhere: in the Markdown of the repository, and in the HTML that docs/render
 // makes.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -118,6 +119,16 @@ std::size_t expect_links(const fs::path& root, const std::string& extension,
 
 TEST(Links, OfEveryMarkdownFileLeadSomewhere) {
   EXPECT_GT(expect_links(fs::path(WEFT_SOURCE).lexically_normal(), ".md", read_markdown), 100u);
+}
+
+// Pages of results have pictures, which may be gone.
+TEST(Links, OfPagesOfResultsAreLookedAt) {
+  const fs::path folder = fs::path(WEFT_SOURCE) / "experiments/results";
+  std::size_t pages = 0;
+  for (const fs::path& file : files_below(WEFT_SOURCE, ".md")) pages += file.parent_path() == folder ? 1 : 0;
+  EXPECT_GT(pages, 10u);
+  EXPECT_THAT(read_markdown(folder / "harp-schemes.md").links,
+              ::testing::Contains("figures/harp-schemes-performance.svg"));
 }
 
 TEST(Links, OfTheRenderedHandbookLeadSomewhere) {

@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -242,6 +244,8 @@ TEST(Figures, MistakesAreNamedWithTheirPlace) {
   EXPECT_THAT(of(R"("measures": ["speed"])"), HasSubstr("'measures' is for the kind 'stacked'"));
   EXPECT_THAT(of(R"("measure": "speed", "kind": "lines")"), HasSubstr("needs 'x' and 'series'"));
   EXPECT_THAT(of(R"("measure": "speed", "scale": "root")"), HasSubstr("allowed: linear, log"));
+  EXPECT_THAT(of(R"("measure": "speed", "kept": 1)"),
+              AllOf(HasSubstr("/figures/0/kept"), HasSubstr("allowed: true or false")));
   EXPECT_THAT(of(R"("measure": "speed", "x": ["a"])"), HasSubstr("'x' and 'series' need each other"));
   EXPECT_THAT(of(R"("measure": "speed", "x": ["a"], "series": [{"label": "s", "variants": ["sbr"]}])"),
               HasSubstr("needs 'programs' or 'means'"));
@@ -285,17 +289,56 @@ TEST(Figures, AreOnThePageWithOrWithoutPictures) {
   const ordered_json figures = ordered_json::array({figure_of(
       R"({"title": "t", "place": "7", "about": "In short.", "measure": "speed", "over": "sbr", "means": ["harmonic"]})")});
   Page page{"P", {}, {{"Claims", {}, {}}}};
-  add_figures(figures, "", page);
+  add_figures(figures, Drawings::kAll, "", "weft draw", page);
   EXPECT_EQ(markdown(page),
             "# P\n\n## t (7)\n\n![t](figures/x-t.svg)\n\nIn short. 1 of 8 bars has a printed value: the "
             "diamonds. For "
             "papers: [PDF](figures/x-t.pdf).\n\n## Claims\n");
   page = {"P", {}, {}};
-  add_figures(figures, "no pictures: why", page);
-  EXPECT_EQ(
-      markdown(page),
-      "# P\n\n## t (7)\n\nThere are no pictures: why.\n\nIn short. 1 of 8 bars has a printed value: the "
-      "diamonds.\n");
+  add_figures(figures, Drawings::kAll, "no pictures: why", "weft draw", page);
+  EXPECT_EQ(markdown(page),
+            "# P\n\n## Figures on demand\n\nThere are no pictures: why.\n\n"
+            "Not drawn: t. `weft draw` draws them.\n");
+}
+
+// Without being asked for, only what an experiment keeps is drawn; the page lists the others.
+TEST(Figures, OfHeadlinesAreDrawnAlone) {
+  const ordered_json figures =
+      ordered_json::array({figure_of(R"({"title": "a", "place": "1", "measure": "speed"})"),
+                           figure_of(R"({"title": "b", "place": "2", "measure": "speed", "kept": true})"),
+                           figure_of(R"({"title": "c", "place": "3", "measure": "speed", "kept": false})")});
+  Page page{"P", {}, {}};
+  add_figures(figures, Drawings::kKept, "", "weft draw", page);
+  EXPECT_EQ(markdown(page),
+            "# P\n\n## b (2)\n\n![b](figures/x-b.svg)\n\n0 of 6 bars have a printed value.\n\n"
+            "## Figures on demand\n\nNot drawn: a, c. `weft draw` draws them.\n");
+  EXPECT_EQ(drawing_message(figures, Drawings::kKept, "", "figures/x"),
+            "weft: 1 of 3 figures drawn: figures/x-*.svg; --figures draws all\n");
+  // Nothing is started where nothing is kept.
+  const ordered_json others = ordered_json::array({figures[0], figures[2]});
+  EXPECT_EQ(draw_figures(others, Drawings::kKept, "/nowhere/x.json", "/nowhere/script"), "");
+  EXPECT_EQ(drawing_message(others, Drawings::kKept, "", "figures/x"),
+            "weft: 0 of 2 figures drawn; --figures draws all\n");
+}
+
+// A dozen pictures are committed: those that experiments keep, and what samples show of threads over time.
+TEST(Figures, OfTheProjectAreADozenAndDrawn) {
+  std::set<std::string> wanted{"crown-threads-over-time.svg"}, there;
+  for (const std::string& name : experiment_names(WEFT_EXPERIMENTS)) {
+    const Experiment experiment =
+        read_experiment(name, std::string(WEFT_EXPERIMENTS) + "/" + name + ".json", papers());
+    for (const Figure& figure : experiment.figures) {
+      if (figure.kept) wanted.insert("figures/" + name + "-" + figure.slug + ".svg");
+    }
+  }
+  EXPECT_LE(wanted.size(), 12u);
+  const std::filesystem::path results = std::string(WEFT_EXPERIMENTS) + "/results";
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(results)) {
+    const std::string extension = entry.path().extension();
+    if (extension == ".svg" || extension == ".pdf")
+      there.insert(entry.path().lexically_relative(results).string());
+  }
+  EXPECT_EQ(there, wanted);
 }
 
 }  // namespace
