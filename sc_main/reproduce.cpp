@@ -370,7 +370,7 @@ ExitCode reproduce_from_data(const std::vector<std::string>& names, const Librar
   std::vector<std::string> without;
   for (const std::string& name : names) {
     if (name == kAreaPage) {
-      there = report_printed_areas(library.folder, options.out, names.size() == 1) && there;
+      there = report_printed_areas(library, options.out, names.size() == 1) && there;
       continue;
     }
     try {

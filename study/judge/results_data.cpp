@@ -211,7 +211,7 @@ std::string data_text(const Experiment& experiment, const ExperimentPlan& plan, 
     };
     if (result.result != kVerified) run["result"] = result.result;
     if (result.exit_code != 0) run["exit_code"] = result.exit_code;
-    shared("work", works, result.work);
+    shared("work", works, Json::parse(result.work).dump());
     if (result.machine != nullptr) {
       const Json machine = Json::parse(*result.machine);
       if (base.is_null()) base = machine;

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "end_to_end/experiments.h"
 #include "end_to_end/kernels.h"
 #include "end_to_end/process.h"
 #include "platform/csv_table.h"
@@ -264,61 +265,6 @@ TEST(Reproduce, DrawsFiguresAsSvgAndPdf) {
             HasSubstr("Not drawn: Performance, HARP over each of the others, "), Not(HasSubstr(".svg"))));
 }
 
-ordered_json claim(const std::string& id, const std::string& type, const ordered_json& printed) {
-  return {{"id", id},           {"place", "1"},      {"type", type},
-          {"printed", printed}, {"as_printed", "x"}, {"statement", "s"}};
-}
-
-// library.json with a paper, and the rules of the project.
-ordered_json library_file() {
-  ordered_json json{{"papers", {{{"name", "P"}, {"folder", "p"}, {"title", "a paper"}}}},
-                    {"rules",
-                     {{"numbers",
-                       {{"third", 0.333},
-                        {"small_effect", 0.03},
-                        {"least_effect", 0.01},
-                        {"share_points", 0.05},
-                        {"count", 0.2},
-                        {"count_trend", 0.5},
-                        {"near_best", 0.03},
-                        {"series", 0.8},
-                        {"series_rank", 0.6}}},
-                      {"verdicts", {"reproduced"}},
-                      {"causes", {"machine"}},
-                      {"depends_on_unprinted", "x"}}}};
-  for (const char* type : {"ratio", "change", "share", "count", "amount", "maximum", "minimum", "bound",
-                           "range", "order", "best", "series"})
-    json["rules"]["types"][type] = {{"reproduced", "x"}, {"same_trend", "x"}};
-  return json;
-}
-
-// Experiments of the test's own, of a paper P: WEFT_EXPERIMENTS while they live.
-class Experiments {
- public:
-  Experiments() {
-    setenv("WEFT_EXPERIMENTS", folder_.path().c_str(), 1);  // NOLINT(concurrency-mt-unsafe): one thread
-    std::filesystem::create_directory(folder_.path("p"));
-    write("library.json", library_file());
-  }
-  ~Experiments() {
-    unsetenv("WEFT_EXPERIMENTS");  // NOLINT(concurrency-mt-unsafe): one thread
-  }
-  Experiments(const Experiments&) = delete;
-  Experiments& operator=(const Experiments&) = delete;
-  void write(const std::string& file, const ordered_json& json) const { folder_.write(file, json.dump()); }
-  void claims(const std::vector<ordered_json>& claims) const { write("p/claims.json", claims); }
-  // Its folder, for files beside the experiment.
-  std::filesystem::path experiment(const std::string& name, const ordered_json& json) const {
-    const std::filesystem::path folder = folder_.path("p/" + name);
-    std::filesystem::create_directory(folder);
-    write("p/" + name + "/experiment.json", json);
-    return folder;
-  }
-
- private:
-  Folder folder_;
-};
-
 // A verdict that holds, one that another setting of the machine turns, one with a cause and one without.
 TEST(Reproduce, VerdictsHaveCausesAndDependOnWhatIsNotPrinted) {
   const Folder first;
@@ -531,7 +477,7 @@ TEST(Reproduce, ResultsOfAnyBuildCountIfAskedFor) {
   write("config.json", config);
   const Exit any = weft({"reproduce", "mine", "--any-build", "--out", out.path()});
   EXPECT_THAT(any.err, HasSubstr("weft: mine: 0 of 1 runs to do"));
-  EXPECT_THAT(out.text("mine.md"), HasSubstr("Of 1 runs other builds made 1 by build "));
+  EXPECT_THAT(out.text("mine.md"), HasSubstr("The runs were made by build 0.1.0 another."));
   EXPECT_THAT(out.text("mine.md"), HasSubstr(" another."));
   config["l2"]["latency"] = config["l2"]["latency"].get<int>() + 1;
   write("config.json", config);

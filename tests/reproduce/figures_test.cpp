@@ -22,6 +22,7 @@ namespace {
 
 using nlohmann::json;
 using nlohmann::ordered_json;
+using reproduce_test::library;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -324,9 +325,8 @@ TEST(Figures, OfHeadlinesAreDrawnAlone) {
 // A dozen pictures are committed: those that experiments keep, and what samples show of threads over time.
 TEST(Figures, OfTheProjectAreADozenAndDrawn) {
   std::set<std::string> wanted{"crown-threads-over-time.svg"}, there;
-  for (const std::string& name : experiment_names(WEFT_EXPERIMENTS)) {
-    const Experiment experiment =
-        read_experiment(name, std::string(WEFT_EXPERIMENTS) + "/" + name + ".json", papers());
+  for (const std::string& name : library().names()) {
+    const Experiment experiment = library().read(name);
     for (const Figure& figure : experiment.figures) {
       if (figure.kept) wanted.insert("figures/" + name + "-" + figure.slug + ".svg");
     }
