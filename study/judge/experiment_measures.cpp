@@ -8,6 +8,7 @@
 #include "common/input_file.h"
 #include "common/statistics_sample.h"
 #include "measures/sources.h"
+#include "study/judge/experiment_form.h"
 #include "study/judge/kernel_launches.h"
 #include "study/run/result_run.h"
 #include "weft/common/error.h"
@@ -241,7 +242,7 @@ Measure read_measure(const Place& place) {
     }
     return measure;
   }
-  place.keys({"name", "heading"}, {"digits", "sum", "over", "times", "factor", "largest", "zeros"});
+  place.keys(experiment_form()["measure by path"]);
   measure.name = place.at("name").text();
   const auto names = column_names();
   if (std::find(names.begin(), names.end(), measure.name) != names.end())
