@@ -4,6 +4,7 @@
 #include "common/config_writer.h"
 #include "platform/soc/soc_config.h"
 #include "sc_main/options.h"
+#include "study/judge/library_form.h"
 #include "weft/common/error.h"
 
 namespace weft::cli {
@@ -53,12 +54,30 @@ ExitCode check_config(const Words& words) {
 
 ExitCode schema(const Words& words) {
   std::string what = "gpu";
+  bool reference = false;
   Options options("options");
-  options.text("what", what, "gpu|soc", "of a GPU's configurations, or of systems'").plugins();
-  if (!parse(words, "weft schema [gpu|soc] > weft.schema.json", options, "what")) return ExitCode::kDone;
+  options
+      .text("what", what, "NAME",
+            "of which kind of file: gpu, soc, experiment, claims, causes, library, groups, area, sweep")
+      .flag("reference", reference, "the keys of all files of experiments and sweeps, as Markdown")
+      .plugins();
+  if (!parse(words, "weft schema [NAME] [--reference] > weft.schema.json", options, "what"))
+    return ExitCode::kDone;
+  if (reference) {
+    std::cout << study::reference_of_study_files();
+    return ExitCode::kDone;
+  }
+  std::string known;
+  for (const study::FileForm* file : study::study_files()) {
+    if (what == file->name) {
+      std::cout << text_of(schema_of(*file));
+      return ExitCode::kDone;
+    }
+    known += ", " + file->name + " (" + file->path + ")";
+  }
   if (what != "gpu" && what != "soc") {
     throw InputError("weft schema",
-                     "found '" + what + "'; allowed: gpu (--config of weft run), soc (of weft soc)");
+                     "found '" + what + "'; allowed: gpu (--config of weft run), soc (of weft soc)" + known);
   }
   std::cout << (what == "soc" ? soc_config_schema() : config_schema()).dump(2) << "\n";
   return ExitCode::kDone;

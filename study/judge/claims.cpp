@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "common/config_document.h"
+#include "study/judge/library_form.h"
 #include "weft/common/error.h"
 
 namespace weft::study {
@@ -62,8 +63,7 @@ void read_printed(const Place& printed, Claim& claim) {
 }
 
 Claim read_claim(const Place& place, const std::string& paper) {
-  place.keys({"id", "place", "type", "printed", "as_printed", "statement"},
-             {"of", "relation", "program", "note"});
+  place.keys(claims_form()["claim"]);
   Claim claim;
   claim.id = place.at("id").text();
   claim.paper = paper;
@@ -101,7 +101,7 @@ const Claim* Claims::find(const std::string& id) const {
 }
 
 Rules read_rules(const Place& place) {
-  place.keys({"numbers", "verdicts", "causes", "depends_on_unprinted", "types"});
+  place.keys(library_form()["rules"]);
   Rules rules;
   const std::vector<std::pair<std::string, double*>> numbers{{"third", &rules.third},
                                                              {"small_effect", &rules.small_effect},
@@ -112,17 +112,15 @@ Rules read_rules(const Place& place) {
                                                              {"near_best", &rules.near_best},
                                                              {"series", &rules.series},
                                                              {"series_rank", &rules.series_rank}};
-  std::vector<std::string> names;
-  for (const auto& [name, target] : numbers) names.push_back(name);
-  place.at("numbers").keys(names);
+  place.at("numbers").keys(library_form()["numbers of the rules"]);
   for (const auto& [name, target] : numbers) {
     const Place at = place.at("numbers").at(name);
     *target = at.number();
     if (*target <= 0 || *target >= 1) at.refuse("a number between 0 and 1");
   }
-  place.at("types").keys(type_names());
+  place.at("types").keys(library_form()["rules by type"]);
   for (const auto& [name, rule] : place.at("types").members()) {
-    rule.keys({"reproduced", "same_trend"});
+    rule.keys(library_form()["rule"]);
     for (const char* key : {"reproduced", "same_trend"}) rule.at(key).text();
   }
   return rules;
@@ -149,7 +147,7 @@ Causes read_causes(const std::string& file, const std::string& paper, const Clai
     const Claim* const claim = claims.find(id);
     if (claim == nullptr || claim->paper != paper)
       throw InputError(item.where(), paper + " has no claim '" + id + "'");
-    item.keys({"cause", "text", "counter", "run"});
+    item.keys(causes_form()["cause"]);
     causes[id] = {item.at("cause").one_of({"mechanism", "machine", "program"}), item.at("text").text(),
                   item.at("counter").text(), item.at("run").text()};
   }

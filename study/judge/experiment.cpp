@@ -6,6 +6,7 @@
 #include <set>
 
 #include "common/config_document.h"
+#include "study/judge/experiment_form.h"
 #include "study/plan/place.h"
 #include "study/session/raw_argument.h"
 #include "weft/common/error.h"
@@ -66,7 +67,7 @@ std::string read_argument(const Place& place) {
 }
 
 void read_ptx(const Place& place, ExperimentProgram& program) {
-  place.keys({"abbr", "ptx", "grid", "block", "arguments"}, {"kernel", "shared", "type", "set", "seconds"});
+  place.keys(experiment_form()["PTX program"]);
   program.kind = Run::Kind::kPtx;
   program.file = path_of(place.at("ptx").text(), place);
   for (const char* key : {"kernel", "grid", "block", "shared"}) {
@@ -87,7 +88,7 @@ void read_ptx(const Place& place, ExperimentProgram& program) {
 }
 
 void read_cuda(const Place& place, ExperimentProgram& program) {
-  place.keys({"abbr", "cuda"}, {"arguments", "type", "set", "seconds"});
+  place.keys(experiment_form()["CUDA program"]);
   program.kind = Run::Kind::kCuda;
   program.file = path_of(place.at("cuda").text(), place);
   if (place.has("arguments")) program.arguments = place.at("arguments").texts(true);
@@ -95,7 +96,7 @@ void read_cuda(const Place& place, ExperimentProgram& program) {
 
 void read_workload(const Place& place, const std::string& size, Kernels& kernels,
                    ExperimentProgram& program) {
-  place.keys({"abbr", "workload"}, {"size", "type", "kernel", "set", "seconds"});
+  place.keys(experiment_form()["workload"]);
   program.workload = place.at("workload").text();
   program.size = place.text_of("size", size);
   if (program.size.empty()) throw InputError(place.where(), "'size' is missing, here and for all programs");
@@ -142,7 +143,7 @@ void read_programs(const Place& place, Experiment& experiment) {
 void read_classes(const Place& place, Experiment& experiment) {
   if (!place.has("class")) return;
   const Place item = place.at("class");
-  item.keys({"measure", "variant", "below", "names"}, {"near", "apart"});
+  item.keys(experiment_form()["class"]);
   std::vector<std::string> measures, variants, programs;
   for (const auto& measure : experiment.measures) measures.push_back(measure.name);
   for (const auto& variant : experiment.variants) variants.push_back(variant.name);
@@ -169,7 +170,7 @@ void read_classes(const Place& place, Experiment& experiment) {
 void read_variants(const Place& place, Experiment& experiment) {
   std::set<std::string> names;
   for (const Place& item : place.at("variants").items()) {
-    item.keys({"name"}, {"label", "set"});
+    item.keys(experiment_form()["variant"]);
     const std::string name = item.at("name").text();
     must_be_new(names, name, item);
     experiment.variants.push_back({name, item.text_of("label", name), read_overrides(item)});
@@ -190,7 +191,7 @@ void read_measures(const Place& place, Experiment& experiment) {
 void read_comparisons(const Place& place, const Names& names, Experiment& experiment) {
   if (!place.has("comparisons")) return;
   for (const Place& item : place.at("comparisons").items()) {
-    item.keys({"measure", "variant", "over"});
+    item.keys(experiment_form()["comparison"]);
     for (const Place& over : item.at("over").items()) {
       experiment.comparisons.push_back({item.at("measure").one_of(names.measures),
                                         item.at("variant").one_of(names.variants),
@@ -210,7 +211,7 @@ std::set<std::string> names_of(const Claim& claim) {
 
 // For a series over programs: the same of each of them.
 void read_each(const Place& place, const Names& names, ClaimPlan& plan) {
-  place.keys({"measure", "variant"}, {"over"});
+  place.keys(experiment_form()["each program"]);
   for (const auto& [name, number] : plan.claim->series) {
     const std::string& wanted = name;
     if (std::none_of(names.programs.begin(), names.programs.end(),
@@ -245,7 +246,7 @@ void read_finding(const Place& place, const Names& names, const ClaimPlan& plan,
 }
 
 ClaimPlan read_claim_plan(const Place& place, const Names& names, const Claims& claims) {
-  place.keys({"id"}, {"value", "values", "each", "readings"});
+  place.keys(experiment_form()["judged claim"]);
   ClaimPlan plan;
   plan.claim = claims.find(place.at("id").text());
   if (plan.claim == nullptr) place.at("id").refuse("the ID of a claim in claims.json");
@@ -258,7 +259,7 @@ ClaimPlan read_claim_plan(const Place& place, const Names& names, const Claims& 
   read_finding(place, names, plan, plan);
   if (!place.has("readings")) return plan;
   for (const Place& item : place.at("readings").items()) {
-    item.keys({"name"}, {"value", "values"});
+    item.keys(experiment_form()["reading"]);
     ClaimPlan::Reading& reading = plan.readings.emplace_back();
     reading.name = item.at("name").text();
     read_finding(item, names, plan, reading);
@@ -280,7 +281,7 @@ void read_claims_of(const Place& place, const Names& names, const Claims& claims
 void read_numbers(const Place& place, const Names& names, Experiment& experiment) {
   if (!place.has("numbers")) return;
   for (const Place& item : place.at("numbers").items()) {
-    item.keys({"what", "value"}, {"printed", "note", "digits"});
+    item.keys(experiment_form()["number"]);
     ExperimentNumber number;
     number.what = item.at("what").text();
     number.printed = item.text_of("printed");
@@ -294,13 +295,13 @@ void read_numbers(const Place& place, const Names& names, Experiment& experiment
 void read_tables(const Place& place, const Names& names, const Claims& claims, Experiment& experiment) {
   if (!place.has("tables")) return;
   for (const Place& item : place.at("tables").items()) {
-    item.keys({"title", "variant", "columns"}, {"about"});
+    item.keys(experiment_form()["table"]);
     ExperimentTable table;
     table.title = item.at("title").text();
     table.about = item.text_of("about");
     table.variant = item.at("variant").one_of(names.variants);
     for (const Place& column : item.at("columns").items()) {
-      column.keys({"measure", "printed"});
+      column.keys(experiment_form()["table column"]);
       const Claim* claim = claims.find(column.at("printed").text());
       if (claim == nullptr || claim->type != ClaimType::kSeries || claim->paper != experiment.paper)
         column.at("printed").refuse("the ID of a series that " + experiment.paper + " prints");
@@ -315,7 +316,7 @@ void read_prices(const Place& place, Experiment& experiment) {
   const Place prices = place.at("prices");
   if (experiment.headline.empty())
     throw InputError(prices.where(), "needs 'headline': the claims that it looks at");
-  prices.keys({"times", "why"});
+  prices.keys(experiment_form()["prices"]);
   experiment.priced = {"", prices.at("why").text(), {}};
   for (const Place& item : prices.at("times").items()) {
     if (!(item.number() > 0 && item.number() <= 1000)) item.refuse("numbers above 0, up to 1000");
@@ -336,7 +337,7 @@ void read_sensitivity(const Place& place, Experiment& experiment) {
     throw InputError(place.at("sensitivity").where(), "needs 'headline': the claims that it looks at");
   std::set<std::string> keys;
   for (const Place& item : place.at("sensitivity").items()) {
-    item.keys({"key", "values", "why"});
+    item.keys(experiment_form()["sensitivity"]);
     Sensitivity sensitivity{item.at("key").text(), item.at("why").text(), {}};
     must_be_new(keys, sensitivity.key, item);
     for (const Place& value : item.at("values").items()) {
@@ -390,9 +391,7 @@ void Experiment::each_value(const std::function<void(Value&)>& visit) {
 Experiment read_experiment(const ExperimentFile& file, const Claims& claims) {
   const nlohmann::json document = config::read_file(file.path);
   const Place place(document, file.path);
-  place.keys({"title", "place", "config", "programs", "variants", "measures"},
-             {"about", "size", "set", "class", "comparisons", "numbers", "tables", "figures", "claims",
-              "headline", "sensitivity", "prices"});
+  place.keys(experiment_form()["experiment"]);
   Experiment experiment;
   experiment.name = file.name;
   experiment.file = file.path;

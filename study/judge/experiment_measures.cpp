@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "measures/measures.h"
+#include "study/judge/experiment_form.h"
 #include "weft/common/error.h"
 
 namespace weft::study {
@@ -58,7 +59,7 @@ Measure read_measure(const Place& place) {
     }
     return measure;
   }
-  place.keys({"name", "heading"}, {"digits", "sum", "over", "times", "factor", "largest", "zeros"});
+  place.keys(experiment_form()["measure by path"]);
   measure.name = place.at("name").text();
   const auto names = measure_names();
   if (std::find(names.begin(), names.end(), measure.name) != names.end())

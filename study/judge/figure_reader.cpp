@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "study/judge/experiment.h"
+#include "study/judge/experiment_form.h"
 #include "study/judge/figures.h"
 #include "weft/common/error.h"
 
@@ -101,8 +102,7 @@ class FigureReader {
       : place_(place), names_(names), experiment_(experiment) {}
 
   Figure read() {
-    place_.keys({"title", "place"}, {"about", "kind", "measure", "measures", "variants", "over", "programs",
-                                     "means", "order", "x", "x_axis", "series", "axis", "scale", "kept"});
+    place_.keys(experiment_form()["figure"]);
     figure_.title = place_.at("title").text();
     figure_.slug = slug_of(figure_.title);
     if (figure_.slug.empty()) place_.at("title").refuse("text with a letter or a digit");
@@ -160,7 +160,7 @@ class FigureReader {
     for (const Place& item : place_.at("means").items()) {
       DrawnMean mean;
       if (item.value().is_object()) {
-        item.keys({"mean"}, {"types", "programs", "label"});
+        item.keys(experiment_form()["mean of some"]);
         mean.value["mean"] = item.at("mean").one_of(kinds);
         std::string types;
         for (const char* key : {"types", "programs"}) {
@@ -181,7 +181,7 @@ class FigureReader {
   void read_order() {
     if (!place_.has("order")) return;
     const Place order = place_.at("order");
-    order.keys({"measure", "variant"});
+    order.keys(experiment_form()["order"]);
     figure_.order_measure = order.at("measure").one_of(names_.measures);
     figure_.order_variant = order.at("variant").one_of(names_.variants);
   }
@@ -191,7 +191,7 @@ class FigureReader {
     if (!item.value().is_object()) {
       drawn.variant = item.one_of(names_.variants);
     } else {
-      item.keys({"variant"}, {"over", "label", "measure", "measures"});
+      item.keys(experiment_form()["drawn variant"]);
       drawn.variant = item.at("variant").one_of(names_.variants);
       if (item.has("over")) drawn.over = item.at("over").one_of(names_.variants);
       if (item.has("measure")) drawn.measures = {item.at("measure").one_of(names_.measures)};
@@ -335,7 +335,7 @@ class FigureReader {
     const std::vector<std::string> keys{"variants", "programs", "values"};
     std::string first;
     for (const Place& item : place_.at("series").items()) {
-      item.keys({"label"}, keys);
+      item.keys(experiment_form()["series"]);
       if (item.value().size() != 2) throw InputError(item.where(), "needs one of " + joined(keys));
       const auto found =
           std::find_if(keys.begin(), keys.end(), [&](const std::string& key) { return item.has(key); });
@@ -421,7 +421,7 @@ class FigureReader {
   }
 
   Value value_of_claim(const Place& point) const {
-    point.keys({"claim"}, {"name"});
+    point.keys(experiment_form()["value of a claim"]);
     for (const ClaimPlan& plan : experiment_.claims) {
       if (plan.claim->id != point.value().at("claim")) continue;
       if (plan.value && !point.has("name")) return *plan.value;

@@ -1,5 +1,5 @@
 // The figures of an experiment, drawn as in the paper: what stands in each bar or point, and what the paper
-// prints of it, which is known from the experiment's claims. experiments/README.md has the key `figures`.
+// prints of it, which is known from the experiment's claims. experiments/REFERENCE.md has the key `figures`.
 #ifndef WEFT_STUDY_JUDGE_FIGURES_H
 #define WEFT_STUDY_JUDGE_FIGURES_H
 

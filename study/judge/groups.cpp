@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/config_document.h"
+#include "study/judge/library_form.h"
 #include "study/plan/place.h"
 #include "weft/common/error.h"
 
@@ -16,7 +17,7 @@ ExperimentGroups read_groups(const std::string& file, const std::vector<std::str
   if (!std::filesystem::exists(file, none)) return groups;
   const nlohmann::json document = config::read_file(file);
   for (const auto& [name, place] : Place(document, file).members()) {
-    place.keys({"about", "experiments"}, {"size"});
+    place.keys(groups_form()["group"]);
     ExperimentGroup group{place.at("about").text(), place.text_of("size"), {}};
     if (std::find(experiments.begin(), experiments.end(), name) != experiments.end())
       throw InputError(place.where(), "there is an experiment of that name");

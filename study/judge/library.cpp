@@ -6,6 +6,7 @@
 
 #include "common/config_document.h"
 #include "common/share_folder.h"
+#include "study/judge/library_form.h"
 #include "study/plan/place.h"
 #include "weft/common/error.h"
 
@@ -23,7 +24,7 @@ struct Paper {
 std::vector<Paper> read_papers(const Place& place, const std::string& library) {
   std::vector<Paper> papers;
   for (const Place& item : place.items()) {
-    item.keys({"name", "folder", "title"});
+    item.keys(library_form()["paper"]);
     Paper paper{item.at("name").text(), item.at("folder").text(), item.at("title").text()};
     for (const Paper& other : papers) {
       if (paper.name == other.name) item.at("name").refuse("a name that no other paper has");
@@ -116,7 +117,7 @@ Library read_library(const std::string& folder) {
   const std::string file = folder + "/library.json";
   const nlohmann::json document = config::read_file(file);
   const Place place(document, file);
-  place.keys({"papers", "rules"});
+  place.keys(library_form()["library"]);
   Library library;
   library.folder = folder;
   library.claims.rules = read_rules(place.at("rules"));

@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 
+#include "study/judge/experiment_form.h"
 #include "study/judge/verdict.h"
 #include "weft/common/error.h"
 
@@ -60,7 +61,7 @@ std::vector<std::string> read_programs(const Place& place, const Names& names, V
 }
 
 Value read_operation(const Place& place, const std::string& name, const Names& names) {
-  place.keys({name});
+  place.keys(experiment_form()[name]);
   Value value;
   value.kind = kOperations.at(name);
   for (const Place& part : place.at(name).items()) value.parts.push_back(read_value(part, names));
@@ -159,7 +160,7 @@ void read_measured(const Place& place, const Names& names, Value& value) {
 }
 
 Value read_first(const Place& place, const Names& names) {
-  place.keys({"first", "limit", "measure", "variant", "of"}, {"over"});
+  place.keys(experiment_form()["first"]);
   Value value;
   value.kind = place.at("first").one_of({"above", "below"}) == "above" ? Value::Kind::kFirstAbove
                                                                        : Value::Kind::kFirstBelow;
@@ -185,19 +186,19 @@ Value read_value(const Place& place, const Names& names) {
   if (place.value().is_object() && place.has("first")) return read_first(place, names);
   Value value;
   if (place.value().is_object() && place.has("wins")) {
-    place.keys({"wins", "against", "measure"}, {"programs", "types"});
+    place.keys(experiment_form()["wins"]);
     value.kind = Value::Kind::kWins;
     value.variant = place.at("wins").one_of(names.variants);
     for (const Place& other : place.at("against").items())
       value.against.push_back(other.one_of(names.variants));
   } else if (place.value().is_object() && place.has("count")) {
-    place.keys({"count", "limit", "measure", "variant"}, {"over", "programs", "types"});
+    place.keys(experiment_form()["count"]);
     value.kind =
         place.at("count").one_of({"above", "below"}) == "above" ? Value::Kind::kAbove : Value::Kind::kBelow;
     value.limit = place.at("limit").number();
     read_measured(place, names, value);
   } else if (place.value().is_object() && place.has("rank_correlation")) {
-    place.keys({"rank_correlation", "measure", "variant"}, {"over", "programs", "types"});
+    place.keys(experiment_form()["rank correlation"]);
     value.kind = Value::Kind::kRankCorrelation;
     value.printed = names.series.at(place.at("rank_correlation").one_of(names_of(names.series)));
     read_measured(place, names, value);
@@ -206,7 +207,7 @@ Value read_value(const Place& place, const Names& names) {
       place.refuse("an object with measure, wins, count, first, rank_correlation, or one of " +
                    joined(names_of(kOperations)));
     }
-    place.keys({"measure", "variant"}, {"over", "mean", "programs", "types"});
+    place.keys(experiment_form()["measured value"]);
     read_measured(place, names, value);
     if (place.has("mean")) value.mean = kMeans.at(place.at("mean").one_of(names_of(kMeans)));
   }

@@ -24,7 +24,7 @@ struct Finding {
 // Spearman's: of the ranks, which equal values share. 0 if one of the two is all equal. Both have as many.
 double rank_correlation(const std::vector<double>& a, const std::vector<double>& b);
 
-// By the rules of the claim's type (experiments/README.md). Throws std::out_of_range if a name is missing.
+// By the rules of the claim's type (experiments/VERDICTS.md). Throws std::out_of_range if a name is missing.
 Verdict judge(const Claim& claim, const Rules& rules, const Finding& finding);
 
 }  // namespace weft::study

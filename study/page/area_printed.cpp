@@ -14,6 +14,7 @@
 
 #include "common/input_file.h"
 #include "common/output_files.h"
+#include "study/judge/library_form.h"
 #include "study/page/experiment_page.h"
 #include "study/plan/place.h"
 #include "study/plan/variant.h"
@@ -67,7 +68,7 @@ Words texts_at(const Place& place, const std::string& key) {
 }
 
 Machine read_machine(const Place& place) {
-  place.keys({"config"}, {"scheme", "set", "unprinted"});
+  place.keys(area_form()["area machine"]);
   Machine machine{place.at("config").text(), texts_at(place, "set"), texts_at(place, "unprinted")};
   if (place.has("scheme")) {
     const Variant scheme = variant(place.at("scheme").where(), place.at("scheme").text());
@@ -80,7 +81,7 @@ Machine read_machine(const Place& place) {
 Measured read_array(const Place& place) {
   Measured measured;
   const Place array = place.at("array");
-  array.keys({"kind", "entries", "bits", "node_nm"}, {"ways", "copies"});
+  array.keys(area_form()["array"]);
   const Words kinds = {"RAM", "tags", "CAM", "crossbar"};
   const auto kind = std::find(kinds.begin(), kinds.end(), array.at("kind").one_of(kinds)) - kinds.begin();
   const auto count = [&](const char* key) {
@@ -95,13 +96,7 @@ Measured read_array(const Place& place) {
   return measured;
 }
 
-// `own`: keys that stand beside it.
-Measured read_measured(const Place& place, const Plan& plan, const Words& own, const Words& own_optional) {
-  Words required = {"machine", "parts", "value", "per"};
-  required.insert(required.end(), own.begin(), own.end());
-  Words optional = {"kinds", "set", "plus", "over"};
-  optional.insert(optional.end(), own_optional.begin(), own_optional.end());
-  place.keys(required, optional);
+Measured read_measured(const Place& place, const Plan& plan) {
   Words names;
   for (const auto& [name, machine] : plan.machines) names.push_back(name);
   Measured measured;
@@ -122,25 +117,26 @@ Measured read_measured(const Place& place, const Plan& plan, const Words& own, c
 
 Plan read_plan(const nlohmann::json& json, const std::string& file, const Claims& claims) {
   const Place root(json, file);
-  root.keys({"title", "about", "machines", "claims", "groups"});
+  root.keys(area_form()["area"]);
   Plan plan;
   plan.title = root.at("title").text();
   plan.about = root.at("about").text();
   for (const auto& [name, machine] : root.at("machines").members())
     plan.machines[name] = read_machine(machine);
   for (const Place& place : root.at("claims").items()) {
-    Measured measured = read_measured(place, plan, {"id"}, {});
+    place.keys(area_form()["area claim"]);
+    Measured measured = read_measured(place, plan);
     const Claim* const claim = claims.find(place.at("id").text());
     if (claim == nullptr) place.at("id").refuse("the id of a claim in claims.json");
     plan.claims.emplace_back(claim, std::move(measured));
   }
   for (const Place& place : root.at("groups").items(true)) {
-    place.keys({"title", "about", "lines"});
+    place.keys(area_form()["area group"]);
     Group group{place.at("title").text(), place.at("about").text(), {}};
     for (const Place& line : place.at("lines").items()) {
-      if (line.has("array")) line.keys({"what", "array", "value"}, {"printed"});
-      Measured measured =
-          line.has("array") ? read_array(line) : read_measured(line, plan, {"what"}, {"printed"});
+      const bool of_array = line.has("array");
+      line.keys(area_form()[of_array ? "array line" : "area line"]);
+      Measured measured = of_array ? read_array(line) : read_measured(line, plan);
       group.lines.push_back({line.at("what").text(), line.text_of("printed", "-"), std::move(measured)});
     }
     plan.groups.push_back(std::move(group));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/config_document.h"
+#include "study/plan/form.h"
 #include "weft/common/error.h"
 
 namespace weft::study {
@@ -23,12 +24,16 @@ Place Place::below(const nlohmann::json& value, const std::string& key) const {
   return place;
 }
 
+void Place::keys(const Form& form) const {
+  keys(form.names(true), form.names(false));
+}
+
 void Place::keys(const std::vector<std::string>& required, const std::vector<std::string>& optional) const {
   std::vector<std::string> all = required;
   all.insert(all.end(), optional.begin(), optional.end());
   if (!value_.is_object()) refuse("an object with " + joined(all));
   for (const auto& [key, member] : value_.items()) {
-    if (std::find(all.begin(), all.end(), key) == all.end())
+    if (std::find(all.begin(), all.end(), key) == all.end() && !(pointer_.empty() && key == "$schema"))
       throw InputError(where(), "unknown key '" + key + "'; allowed: " + joined(all));
   }
   for (const std::string& key : required) {

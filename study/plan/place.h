@@ -10,6 +10,8 @@
 
 namespace weft::study {
 
+struct Form;
+
 class Place {
  public:
   // `value` must outlive it. `where` is the file.
@@ -19,7 +21,10 @@ class Place {
   std::string where() const { return file_ + ": " + (pointer_.empty() ? "/" : pointer_); }
   const std::string& file() const { return file_; }
 
-  // Refuses what is no object, lacks a key of `required`, or has one of neither list.
+  // Refuses what is no object, lacks a key that the form needs, or has one that it does not have. A whole
+  // file may name its schema ("$schema").
+  void keys(const Form& form) const;
+  // The same, for files that this program writes and that need no form.
   void keys(const std::vector<std::string>& required, const std::vector<std::string>& optional = {}) const;
   bool has(const std::string& key) const { return value_.contains(key); }
   Place at(const std::string& key) const;  // which is there

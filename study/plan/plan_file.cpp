@@ -11,14 +11,13 @@
 #include "common/config_document.h"
 #include "study/plan/candidates.h"
 #include "study/plan/place.h"
+#include "study/plan/plan_form.h"
 #include "study/plan/screening_design.h"
 #include "study/plan/variant.h"
 #include "weft/common/error.h"
 
 namespace weft::study {
 namespace {
-
-constexpr std::size_t kMostPoints = 1'000'000;
 
 // What a value of an axis changes of a run.
 using Change = std::function<void(Run&)>;
@@ -47,7 +46,7 @@ std::string whole_number(const Place& place) {
 }
 
 Change program_of(const std::string& name, const Place& place, const std::string& folder) {
-  place.keys({}, {"ptx", "cuda", "arguments"});
+  place.keys(plan_form()["program of a sweep"]);
   if (place.has("ptx") == place.has("cuda")) throw InputError(place.where(), "needs one of 'ptx' and 'cuda'");
   const bool cuda = place.has("cuda");
   std::filesystem::path file = place.at(cuda ? "cuda" : "ptx").text();
@@ -93,7 +92,7 @@ std::vector<std::string> settings_of(const Place& place) {
 }
 
 Axis read_axis(const Place& place, const std::string& folder) {
-  place.keys({"name", "values"});
+  place.keys(plan_form()["axis"]);
   Axis axis{place.at("name").text(), {}};
   const Place values = place.at("values");
   std::set<std::string> names;
@@ -115,7 +114,7 @@ Axis read_axis(const Place& place, const std::string& folder) {
 void read_limits(const Place& place, Plan& plan, Run& base) {
   if (!place.has("limits")) return;
   const Place limits = place.at("limits");
-  limits.keys({}, {"seconds", "mebibytes", "core_cycles"});
+  limits.keys(plan_form()["limits"]);
   const auto number = [&](const char* key) {
     if (!limits.has(key)) return 0.0;
     const double value = limits.at(key).number();
@@ -164,7 +163,7 @@ std::size_t axis_named(const Place& place, const Plan& plan) {
 void read_screening(const Place& place, const std::vector<Axis>& axes, Plan& plan) {
   if (!place.has("screening")) return;
   const Place screening = place.at("screening");
-  screening.keys({"factors"}, {"foldover"});
+  screening.keys(plan_form()["screening"]);
   bool foldover = false;
   if (screening.has("foldover")) {
     const Place flag = screening.at("foldover");
@@ -194,7 +193,7 @@ void read_halving(const Place& place, const std::vector<Axis>& axes, Plan& plan)
         key.where(),
         "stands beside \"screening\"; allowed: one of them, since a rung needs all combinations");
   }
-  key.keys({"rungs", "metric"}, {"goal", "keep_one_in", "mean_over", "cumulative"});
+  key.keys(plan_form()["halving"]);
   Halving halving;
   halving.where = key.where();
   halving.rungs = axis_named(key.at("rungs"), plan);
@@ -264,7 +263,7 @@ void check_axes(const std::vector<Axis>& axes, const Plan& plan, const Place& pl
 Plan plan_of_file(const std::string& file) {
   const nlohmann::json document = config::read_file(file);
   const Place place(document, file);
-  place.keys({"axes"}, {"title", "config", "set", "limits", "screening", "halving"});
+  place.keys(plan_form()["sweep"]);
   const std::filesystem::path path(file);
   Plan plan;
   plan.name = path.stem().string();

@@ -1,5 +1,5 @@
-// Plans written as JSON files: a machine, axes, and a run for each combination of their values. The form of
-// the files: experiments/README.md.
+// Plans written as JSON files: a machine, axes, and a run for each combination of their values. plan_form.h
+// has the keys of the files, docs/sweeps.md is the guide.
 #ifndef WEFT_STUDY_PLAN_PLAN_FILE_H
 #define WEFT_STUDY_PLAN_PLAN_FILE_H
 

@@ -296,9 +296,12 @@ TEST(Configs, OfSystemsAreCheckedAndDescribed) {
   const auto schema = nlohmann::json::parse(weft({"schema", "soc"}).out);
   EXPECT_TRUE(schema.at("properties").contains("peripherals"));
   EXPECT_FALSE(schema.at("properties").contains("sm"));
+  EXPECT_EQ(nlohmann::json::parse(weft({"schema", "claims"}).out).at("type"), "array");
+  EXPECT_THAT(weft({"schema", "--reference"}).out, HasSubstr("\n### measured value\n"));
   const Exit unknown = weft({"schema", "cpu"});
   EXPECT_EQ(unknown.code, 2);
-  EXPECT_THAT(unknown.err, AllOf(HasSubstr("cpu"), HasSubstr("allowed: gpu"), HasSubstr("soc")));
+  EXPECT_THAT(unknown.err, AllOf(HasSubstr("cpu"), HasSubstr("allowed: gpu"), HasSubstr("soc"),
+                                 HasSubstr("sweep (FILE.json)")));
 }
 
 // Kernels that can run are shown beside those that cannot.

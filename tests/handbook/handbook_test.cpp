@@ -121,6 +121,7 @@ std::vector<std::string> pages() {
     if (!read_page(entry.path()).steps.empty()) names.push_back(entry.path().filename().string());
   }
   std::sort(names.begin(), names.end());
+  names.emplace_back("../experiments/README.md");  // a tutorial
   return names;
 }
 

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -73,6 +74,15 @@ TEST(Library, GivesAnExperimentThePaperOfItsFolder) {
   EXPECT_EQ(library.read("crown-trends").paper, "CROWN");
   EXPECT_EQ(library.experiments.front().paper, "DWR");
   EXPECT_EQ(library.claims.list.front().paper, "DWR");
+}
+
+TEST(Library, HasAPageForEachExperiment) {
+  for (const ExperimentFile& file : read_library(WEFT_EXPERIMENTS).experiments) {
+    const std::filesystem::path page = std::filesystem::path(file.path).parent_path() / "README.md";
+    std::ifstream in(page);
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    EXPECT_THAT(text, HasSubstr("weft reproduce " + file.name)) << page;
+  }
 }
 
 TEST(Library, NamesBothFilesOfADuplicate) {
