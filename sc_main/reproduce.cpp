@@ -13,6 +13,7 @@
 #include "common/output_files.h"
 #include "sc_main/engine_options.h"
 #include "sc_main/options.h"
+#include "sc_main/reproduce_claim.h"
 #include "study/judge/experiment.h"
 #include "study/judge/experiment_plan.h"
 #include "study/judge/groups.h"
@@ -38,6 +39,7 @@ struct ReproduceOptions {
   std::uint64_t seeds = 1;
   EngineOptions engine;
   bool again = false, any_build = false, sensitivity = false, figures = false;
+  bool claims = false;  // listed
 
   bool whole() const { return only.empty() && size.empty(); }
 };
@@ -360,13 +362,57 @@ ExitCode reproduce_group(const ExperimentGroup& group, const Library& library, R
   return static_cast<ExitCode>(std::max(worst, there ? 0 : static_cast<int>(ExitCode::kBadInput)));
 }
 
+std::vector<Experiment> all_experiments(const Library& library) {
+  std::vector<Experiment> experiments;
+  for (const std::string& name : library.names)
+    experiments.push_back(read_experiment(name, library.folder + "/" + name + ".json", library.claims));
+  return experiments;
+}
+
+ExitCode show_claim(const Claim& claim, const Library& library, const ReproduceOptions& options) {
+  for (const auto& [option, given] : {std::pair("--only", !options.only.empty()),
+                                      {"--size", !options.size.empty()},
+                                      {"--seeds", options.seeds != 1},
+                                      {"--figures", options.figures}}) {
+    if (given) throw InputError(option, "goes with an experiment; '" + claim.id + "' is a claim");
+  }
+  ClaimToShow show{claim,
+                   library.claims,
+                   library.causes,
+                   library.folder,
+                   {},
+                   {},
+                   options.engine.checked(),
+                   options.again ? Executor::Repeat::kAll : Executor::Repeat::kNone,
+                   options.any_build ? FolderStore::Builds::kAny : FolderStore::Builds::kThis,
+                   options.out};
+  for (Experiment& experiment : all_experiments(library)) {
+    const auto& plans = experiment.claims;
+    if (std::any_of(plans.begin(), plans.end(), [&](const ClaimPlan& plan) { return plan.claim == &claim; }))
+      show.experiment = std::move(experiment);
+  }
+  if (options.sensitivity || !options.keys.empty()) {
+    const std::vector<std::string> none;
+    const auto& ids = show.experiment ? show.experiment->headline : none;
+    if (std::find(ids.begin(), ids.end(), claim.id) == ids.end())
+      throw InputError("--sensitivity", "'" + claim.id + "' is in no headline; allowed: " +
+                                            (ids.empty() ? "none" : joined(ids)));
+    for (Sensitivity& one : sensitivities_of(*show.experiment, options)) {
+      if (!is_about_prices(one)) show.settings.push_back(std::move(one));
+    }
+  }
+  return reproduce_claim(show);
+}
+
 }  // namespace
 
 ExitCode reproduce(const Words& words) {
   ReproduceOptions options;
   Options description("options");
   description
-      .text("name", options.name, "NAME", "which experiment, or group of them; without it, all are listed")
+      .text("name", options.name, "NAME",
+            "which experiment, group of them, or claim; without it, all but claims are listed")
+      .flag("claims", options.claims, "lists the claims, and which experiment judges each of them")
       .text("only", options.only, "PROGRAM,...",
             "only these programs, by the paper's abbreviations; no verdicts")
       .text("size", options.size, "SIZE", "another size for all programs, as small; no verdicts")
@@ -392,6 +438,11 @@ ExitCode reproduce(const Words& words) {
   if (options.again && options.any_build)
     throw InputError("--any-build", "found --again, too; allowed: one of them");
   const Library library = read_library();
+  if (options.claims) {
+    if (!options.name.empty()) throw InputError("--claims", "found the name '" + options.name + "', too");
+    return list_claims(library.claims, all_experiments(library),
+                       printed_areas_of(library.folder, library.claims));
+  }
   if (options.name.empty()) return list_experiments(library);
   const auto group = library.groups.find(options.name);
   if (group != library.groups.end()) return reproduce_group(group->second, library, options);
@@ -399,11 +450,14 @@ ExitCode reproduce(const Words& words) {
     const ResultsFolder locked(options.out, "reproduce");
     return report_printed_areas(library.folder, options.out, true) ? ExitCode::kDone : ExitCode::kBadInput;
   }
+  if (const Claim* claim = library.claims.find(options.name)) return show_claim(*claim, library, options);
   if (std::find(library.names.begin(), library.names.end(), options.name) == library.names.end()) {
     std::vector<std::string> groups;
     for (const auto& [name, one] : library.groups) groups.push_back(name);
-    throw InputError("weft reproduce", "unknown experiment '" + options.name + "'; known: " +
-                                           joined(library.names) + "; groups: " + joined(groups));
+    throw InputError("weft reproduce",
+                     "unknown experiment '" + options.name + "'; known: " + joined(library.names) +
+                         "; groups: " + joined(groups) + "; claims: weft reproduce --claims lists them" +
+                         claims_like(options.name, library.claims));
   }
   return reproduce_one(library, options);
 }

@@ -4,6 +4,10 @@
 #define WEFT_STUDY_PAGE_AREA_PRINTED_H
 
 #include <string>
+#include <vector>
+
+#include "study/judge/claims.h"
+#include "study/page/claim_page.h"
 
 namespace weft::study {
 
@@ -11,6 +15,10 @@ namespace weft::study {
 // whether all is where it should be. `experiments`: the folder of area.json and of the claims. Throws
 // InputError.
 bool report_printed_areas(const std::string& experiments, const std::string& folder, bool print);
+
+// The claims of area.json, by ID, and one of them for claim_page.h. Throw InputError.
+std::vector<std::string> printed_areas_of(const std::string& experiments, const Claims& claims);
+ShownClaim shown_area(const std::string& experiments, const Claims& claims, const std::string& id);
 
 }  // namespace weft::study
 
