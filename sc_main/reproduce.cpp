@@ -16,6 +16,7 @@
 #include "common/output_files.h"
 #include "sc_main/engine_options.h"
 #include "sc_main/options.h"
+#include "sc_main/reproduce_claim.h"
 #include "study/judge/experiment.h"
 #include "study/judge/experiment_plan.h"
 #include "study/judge/groups.h"
@@ -47,6 +48,7 @@ struct ReproduceOptions {
   std::uint64_t seeds = 1;
   EngineOptions engine;
   bool again = false, any_build = false, sensitivity = false, figures = false;
+  bool claims = false;  // listed
 
   bool whole() const { return only.empty() && size.empty(); }
 };
@@ -141,11 +143,6 @@ std::string drawing_command(const std::string& name, const ReproduceOptions& opt
   return "weft reproduce " + name + slice_of(options) + " --figures";
 }
 
-// Where the data of an experiment lie below a folder of results.
-std::string data_file(const std::string& folder, const std::string& named) {
-  return folder + "/data/" + named + ".json";
-}
-
 // There are no data of an experiment.
 class NoData : public InputError {
  public:
@@ -173,9 +170,9 @@ class Reproduction {
   Reproduction(const std::string& name, const Library& library, const ReproduceOptions& options)
       : library_(library), options_(options), experiment_(prepared(name)), seeds_(options.seeds) {
     if (!options.from.empty()) read_data();
-    for (Sensitivity& one : data_ ? experiment_.sensitivity : sensitivities_of(experiment_, options)) {
-      if (data_) keep_those_in_data(one.settings);
-      if (!is_about_prices(one) && !one.settings.empty()) to_run_.push_back(one);
+    for (Sensitivity& one :
+         data_ ? settings_in(*data_, experiment_.sensitivity) : sensitivities_of(experiment_, options)) {
+      if (!is_about_prices(one)) to_run_.push_back(std::move(one));
     }
     plan_ = std::make_unique<ExperimentPlan>(experiment_, to_run_, seeds_);
   }
@@ -268,11 +265,6 @@ class Reproduction {
     const std::set<std::string> changes = data_->changes();
     seeds_ = 1;
     while (changes.count("seed " + std::to_string(seeds_)) != 0) ++seeds_;
-  }
-  void keep_those_in_data(std::vector<std::string>& settings) const {
-    const std::set<std::string> changes = data_->changes();
-    const auto gone = [&](const std::string& setting) { return changes.count(setting) == 0; };
-    settings.erase(std::remove_if(settings.begin(), settings.end(), gone), settings.end());
   }
   RunTable table_of_data() {
     RunTable table = data_->table(experiment_, *plan_, missing_);
@@ -437,13 +429,50 @@ ExitCode reproduce_group(const ExperimentGroup& group, const Library& library, R
   return static_cast<ExitCode>(std::max(worst, there ? 0 : static_cast<int>(ExitCode::kBadInput)));
 }
 
+ExitCode show_claim(const Claim& claim, const Library& library, const ReproduceOptions& options) {
+  for (const auto& [option, given] : {std::pair("--only", !options.only.empty()),
+                                      {"--size", !options.size.empty()},
+                                      {"--seeds", options.seeds != 1},
+                                      {"--figures", options.figures}}) {
+    if (given) throw InputError(option, "goes with an experiment; '" + claim.id + "' is a claim");
+  }
+  ClaimToShow show{claim,
+                   library,
+                   {},
+                   {},
+                   options.engine.checked(),
+                   options.again ? Executor::Repeat::kAll : Executor::Repeat::kNone,
+                   options.any_build ? FolderStore::Builds::kAny : FolderStore::Builds::kThis,
+                   options.out,
+                   options.from};
+  for (const std::string& name : library.names()) {
+    Experiment experiment = library.read(name);
+    const auto& plans = experiment.claims;
+    if (std::any_of(plans.begin(), plans.end(), [&](const ClaimPlan& plan) { return plan.claim == &claim; }))
+      show.experiment = std::move(experiment);
+  }
+  if (options.sensitivity || !options.keys.empty()) {
+    const std::vector<std::string> none;
+    const auto& ids = show.experiment ? show.experiment->headline : none;
+    if (std::find(ids.begin(), ids.end(), claim.id) == ids.end())
+      throw InputError("--sensitivity", "'" + claim.id + "' is in no headline; allowed: " +
+                                            (ids.empty() ? "none" : joined(ids)));
+    for (Sensitivity& one : sensitivities_of(*show.experiment, options)) {
+      if (!is_about_prices(one)) show.settings.push_back(std::move(one));
+    }
+  }
+  return reproduce_claim(show);
+}
+
 }  // namespace
 
 ExitCode reproduce(const Words& words) {
   ReproduceOptions options;
   Options description("options");
   description
-      .text("name", options.name, "NAME", "which experiment, or group of them; without it, all are listed")
+      .text("name", options.name, "NAME",
+            "which experiment, group of them, or claim; without it, all but claims are listed")
+      .flag("claims", options.claims, "lists the claims, and which experiment judges each of them")
       .text("only", options.only, "PROGRAM,...",
             "only these programs, by the paper's abbreviations; no verdicts")
       .text("size", options.size, "SIZE", "another size for all programs, as small; no verdicts")
@@ -486,6 +515,10 @@ ExitCode reproduce(const Words& words) {
   }
   if (options.from == kOwnResults) options.from = experiment_folder() + "/results";
   const Library library = read_library(experiment_folder());
+  if (options.claims) {
+    if (!options.name.empty()) throw InputError("--claims", "found the name '" + options.name + "', too");
+    return list_claims(library);
+  }
   if (options.name.empty()) return list_experiments(library);
   const auto group = library.groups.find(options.name);
   if (group != library.groups.end()) return reproduce_group(group->second, library, options);
@@ -493,11 +526,14 @@ ExitCode reproduce(const Words& words) {
     const ResultsFolder locked(options.out, "reproduce");
     return report_printed_areas(library, options.out, true) ? ExitCode::kDone : ExitCode::kBadInput;
   }
+  if (const Claim* claim = library.claims.find(options.name)) return show_claim(*claim, library, options);
   if (!library.has(options.name)) {
     std::vector<std::string> groups;
     for (const auto& [name, one] : library.groups) groups.push_back(name);
-    throw InputError("weft reproduce", "unknown experiment '" + options.name + "'; known: " +
-                                           joined(library.names()) + "; groups: " + joined(groups));
+    throw InputError("weft reproduce",
+                     "unknown experiment '" + options.name + "'; known: " + joined(library.names()) +
+                         "; groups: " + joined(groups) + "; claims: weft reproduce --claims lists them" +
+                         claims_like(options.name, library.claims));
   }
   if (!options.from.empty()) return reproduce_from_data({options.name}, library, options);
   return reproduce_one(library, options);

@@ -94,6 +94,11 @@ bool is_there(const std::string& file) {
 
 }  // namespace
 
+const char* name_of(ClaimType type) {
+  return std::find_if(types().begin(), types().end(), [&](const auto& one) { return one.second == type; })
+      ->first.c_str();
+}
+
 const Claim* Claims::find(const std::string& id) const {
   const auto found =
       std::find_if(list.begin(), list.end(), [&](const Claim& claim) { return claim.id == id; });

@@ -30,6 +30,8 @@ enum class ClaimType {
   kSeries
 };
 
+const char* name_of(ClaimType type);
+
 struct Claim {
   std::string id, paper, place;
   ClaimType type = ClaimType::kRatio;

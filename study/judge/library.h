@@ -9,8 +9,8 @@
 // | library.json | the papers, and the rules of verdicts |
 // | groups.json | groups of experiments (groups.h) |
 // | area.json | arrays beside claims (study/page/area_printed.h) |
-// | PAPER/claims.json, PAPER/causes.json | what a paper claims, and why a claim does not come out (claims.h) |
-// | PAPER/NAME/experiment.json | an experiment, found by where it lies (experiment.h) |
+// | PAPER/claims.json, PAPER/causes.json | what a paper claims, and why a claim does not come out (claims.h)
+// | | PAPER/NAME/experiment.json | an experiment, found by where it lies (experiment.h) |
 #ifndef WEFT_STUDY_JUDGE_LIBRARY_H
 #define WEFT_STUDY_JUDGE_LIBRARY_H
 

@@ -102,6 +102,10 @@ void add_runs(std::ostringstream& out, const Experiment& experiment, const std::
 
 }  // namespace
 
+std::optional<Finding> finding_of(const FindingPlan& plan, const Lookup& at) {
+  return find(plan, at);
+}
+
 void add_flip(ClaimResult& result, const std::string& name, const std::optional<Finding>& other,
               Verdict verdict) {
   result.flips.push_back(name + ": " + shown(*result.claim, other) + ", " + name_of(verdict));

@@ -54,6 +54,9 @@ struct ClaimResult {
 void add_flip(ClaimResult& result, const std::string& name, const std::optional<Finding>& other,
               Verdict verdict);
 
+// What comes out of the runs; none: a run or a measure is missing.
+std::optional<Finding> finding_of(const FindingPlan& plan, const Lookup& at);
+
 // What came out, in the words of a table; "-" for nothing.
 std::string shown(const Claim& claim, const std::optional<Finding>& finding);
 std::string printed(const Claim& claim);

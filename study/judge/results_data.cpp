@@ -248,6 +248,20 @@ std::string data_text(const Experiment& experiment, const ExperimentPlan& plan, 
   return out.str();
 }
 
+std::string data_file(const std::string& folder, const std::string& named) {
+  return folder + "/data/" + named + ".json";
+}
+
+std::vector<Sensitivity> settings_in(const ResultsData& data, std::vector<Sensitivity> sensitivities) {
+  const std::set<std::string> changes = data.changes();
+  const auto gone = [&](const std::string& setting) { return changes.count(setting) == 0; };
+  for (Sensitivity& one : sensitivities)
+    one.settings.erase(std::remove_if(one.settings.begin(), one.settings.end(), gone), one.settings.end());
+  const auto empty = [](const Sensitivity& one) { return one.settings.empty(); };
+  sensitivities.erase(std::remove_if(sensitivities.begin(), sensitivities.end(), empty), sensitivities.end());
+  return sensitivities;
+}
+
 ResultsData::ResultsData(const std::string& file) : file_(file) {
   const Json document = config::read_file(file);
   const Place root(document, file);

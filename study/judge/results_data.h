@@ -30,6 +30,9 @@ namespace weft::study {
 std::string data_text(const Experiment& experiment, const ExperimentPlan& plan, const RunTable& table,
                       const std::string& command);
 
+// Where the data of an experiment, or of a slice of it, lie below a folder of results.
+std::string data_file(const std::string& folder, const std::string& named);
+
 class ResultsData {
  public:
   // Throws InputError if the file is not there, or is not such a file.
@@ -52,6 +55,9 @@ class ResultsData {
   std::set<std::string> keys_;  // of numbers
   std::map<Name, RunResult> runs_;
 };
+
+// These, with the settings alone for which the data have runs.
+std::vector<Sensitivity> settings_in(const ResultsData& data, std::vector<Sensitivity> sensitivities);
 
 }  // namespace weft::study
 

@@ -71,14 +71,6 @@ Value read_operation(const Place& place, const std::string& name, const Names& n
   return value;
 }
 
-std::optional<double> program_value(const Value& value, const Lookup& at, const std::string& program) {
-  const auto number = at(value.measure, value.variant, program);
-  if (!number || value.over.empty()) return number;
-  const auto over = at(value.measure, value.over, program);
-  if (!over || *over == 0) return {};
-  return *number / *over;
-}
-
 std::optional<Answer> evaluate_measure(const Value& value, const Lookup& at) {
   if (value.programs.empty()) return {};  // a slice without them
   std::vector<double> numbers;
@@ -178,6 +170,14 @@ Value read_first(const Place& place, const Names& names) {
 }
 
 }  // namespace
+
+std::optional<double> program_value(const Value& value, const Lookup& at, const std::string& program) {
+  const auto number = at(value.measure, value.variant, program);
+  if (!number || value.over.empty()) return number;
+  const auto over = at(value.measure, value.over, program);
+  if (!over || *over == 0) return {};
+  return *number / *over;
+}
 
 Value read_value(const Place& place, const Names& names) {
   for (const auto& [name, kind] : kOperations) {
@@ -291,6 +291,10 @@ void settle_types(const std::map<std::string, std::string>& type_of, Value& valu
                          value.programs.end());
   }
   for (Value& part : value.parts) settle_types(type_of, part);
+}
+
+bool speaks_of_types(const Value& value) {
+  return !value.types.empty() || std::any_of(value.parts.begin(), value.parts.end(), speaks_of_types);
 }
 
 void restrict_to(const std::vector<std::string>& programs, Value& value) {

@@ -72,6 +72,8 @@ struct Answer {
 // The value of a measure in a run, if it is there.
 using Lookup = std::function<std::optional<double>(const std::string& measure, const std::string& variant,
                                                    const std::string& program)>;
+// Of one program, before a mean or a count is made of all: its measure, or the ratio of two variants.
+std::optional<double> program_value(const Value& value, const Lookup& at, const std::string& program);
 // None if a run or a measure that it needs is missing.
 std::optional<Answer> evaluate(const Value& value, const Lookup& at);
 
@@ -81,6 +83,9 @@ std::optional<double> mean_of(Mean mean, const std::vector<double>& numbers);
 // Leaves the programs whose type, by abbreviation, is one that the value speaks of. A program whose type is
 // not there stays, and with it, as its runs are missing, the whole value.
 void settle_types(const std::map<std::string, std::string>& type_of, Value& value);
+
+// Whether types that are computed from runs choose its programs, or those of a part.
+bool speaks_of_types(const Value& value);
 
 // Leaves only these programs.
 void restrict_to(const std::vector<std::string>& programs, Value& value);

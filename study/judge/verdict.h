@@ -24,7 +24,19 @@ struct Finding {
 // Spearman's: of the ranks, which equal values share. 0 if one of the two is all equal. Both have as many.
 double rank_correlation(const std::vector<double>& a, const std::vector<double>& b);
 
+// A condition of a rule with its numbers: "effects +0.119 and +0.1 (printed) differ by 0.019; ...".
+struct Condition {
+  Verdict of = Verdict::kReproduced;  // for which it is a condition
+  std::string text;
+  bool holds = false;
+};
+struct Ruling {
+  Verdict verdict = Verdict::kNot;
+  std::vector<Condition> conditions;  // that were looked at
+};
+
 // By the rules of the claim's type (experiments/VERDICTS.md). Throws std::out_of_range if a name is missing.
+Ruling ruling(const Claim& claim, const Rules& rules, const Finding& finding);
 Verdict judge(const Claim& claim, const Rules& rules, const Finding& finding);
 
 }  // namespace weft::study

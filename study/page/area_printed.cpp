@@ -159,15 +159,16 @@ double access_ns(const std::vector<const AreaRow*>& rows) {
   return compared + read;
 }
 
-double value_of(const Measured& measured, const Words& more = {}) {
-  if (measured.array) {
-    const energy::ArrayCost cost = energy::cost_of(*measured.array, measured.node_nm, measured.where);
-    return measured.value == "ns" ? cost.access_ns : cost.area_mm2;
-  }
+// The area of its machine, with `more` set.
+MachineArea machine_of(const Measured& measured, const Words& more) {
   Words overrides = measured.machine->overrides;
   for (const Words& set : {measured.overrides, more})
     overrides.insert(overrides.end(), set.begin(), set.end());
-  const MachineArea area = area_of(load_config(measured.machine->config, overrides), kStackEntries);
+  return area_of(load_config(measured.machine->config, overrides), kStackEntries);
+}
+
+// The arrays that are measured.
+std::vector<const AreaRow*> rows_of(const Measured& measured, const MachineArea& area) {
   std::vector<const AreaRow*> rows;
   for (const std::string& part : measured.parts) {
     const std::size_t before = rows.size();
@@ -187,6 +188,16 @@ double value_of(const Measured& measured, const Words& more = {}) {
     text.append(area.scheme).append(" has ").append(known);
     throw InputError(measured.where, text);
   }
+  return rows;
+}
+
+double value_of(const Measured& measured, const Words& more = {}) {
+  if (measured.array) {
+    const energy::ArrayCost cost = energy::cost_of(*measured.array, measured.node_nm, measured.where);
+    return measured.value == "ns" ? cost.access_ns : cost.area_mm2;
+  }
+  const MachineArea area = machine_of(measured, more);
+  const std::vector<const AreaRow*> rows = rows_of(measured, area);
   double sum = 0;
   for (const AreaRow* row : rows) {
     const double of_domain =
@@ -227,12 +238,56 @@ std::string number(double value) {
   return out.str();
 }
 
-bool report(const Library& library, const std::string& folder, bool print) {
-  const Claims& claims = library.claims;
-  const std::string file = library.folder + "/area.json";
+std::string file_of(const Library& library) {
+  return library.folder + "/area.json";
+}
+
+Plan read_plan(const Library& library) {
+  const std::string file = file_of(library);
   const auto json = nlohmann::json::parse(read_input(file), nullptr, false);
   if (json.is_discarded()) throw InputError(file, "is no JSON");
-  const Plan plan = read_plan(json, file, claims);
+  return read_plan(json, file, library.claims);
+}
+
+std::string in_words(const Measured& measured) {
+  const std::string& value = measured.value;
+  std::string text = value == "ns" ? "access time in ns, the slowest compared array and the slowest read one,"
+                     : value == "bits"       ? "bits"
+                     : value == "chip_share" ? "share of the chip's area that is"
+                                             : "mm2";
+  text += " of " + joined(measured.parts) + " per " + measured.per;
+  if (measured.over != 1) text += ", over " + number(measured.over);
+  if (measured.plus != 0) text += ", plus " + number(measured.plus);
+  return text;
+}
+
+// Without runs: the arrays of the machine stand in their place.
+ShownClaim shown(const Claim& claim, const Measured& measured, const std::string& file, const Rules& rules) {
+  ShownClaim one;
+  one.experiment = "area";
+  one.file = file;
+  one.written = written_claim(file, claim.id);
+  one.result = judged(claim, measured, rules);
+  one.formula = {{"in words", "ours"}, {{in_words(measured), number(one.result.finding->number)}}};
+  one.numbers.headings = {"array", "kind", "copies", "per SM", "bits", "mm2", "ns"};
+  const MachineArea area = machine_of(measured, {});
+  for (const AreaRow* row : rows_of(measured, area)) {
+    one.numbers.rows.push_back({row->array.part, name_of(row->array.kind), std::to_string(row->array.copies),
+                                std::to_string(row->each), std::to_string(row->array.stored_bits()),
+                                number(row->cost.area_mm2), number(row->cost.access_ns)});
+  }
+  for (const std::string& setting : measured.machine->unprinted) {
+    const Finding other{value_of(measured, split(measured.where, setting, ' ')), "", {}};
+    one.others.push_back({"setting", setting, study::shown(claim, other), judge(claim, rules, other)});
+  }
+  one.runs_about = "None are needed: areas follow from the configuration of the machine, " + area.machine +
+                   " with scheme " + area.scheme + ".";
+  return one;
+}
+
+bool report(const Library& library, const std::string& folder, bool print) {
+  const Claims& claims = library.claims;
+  const Plan plan = read_plan(library);
 
   std::vector<ClaimResult> results;
   results.reserve(plan.claims.size());
@@ -266,6 +321,21 @@ bool report(const Library& library, const std::string& folder, bool print) {
 
 bool report_printed_areas(const Library& library, const std::string& folder, bool print) {
   return printed_areas::report(library, folder, print);
+}
+
+std::vector<std::string> printed_areas_of(const Library& library) {
+  std::vector<std::string> ids;
+  for (const auto& [claim, measured] : printed_areas::read_plan(library).claims) ids.push_back(claim->id);
+  return ids;
+}
+
+ShownClaim shown_area(const Library& library, const std::string& id) {
+  const printed_areas::Plan plan = printed_areas::read_plan(library);
+  const std::string file = printed_areas::file_of(library);
+  for (const auto& [claim, measured] : plan.claims) {
+    if (claim->id == id) return printed_areas::shown(*claim, measured, file, library.claims.rules);
+  }
+  throw InputError(file, "has no claim '" + id + "'");
 }
 
 }  // namespace weft::study
