@@ -30,7 +30,7 @@ ExitCode check_config(const Words& words) {
   Options options("options");
   options
       .text("config", file, "NAME",
-            "name or JSON file, of a GPU or of a system (soc/NAME); may stand without --config", true)
+            "name or JSON file of a GPU or of a system (soc/NAME); --config can be left out", true)
       .list("set", overrides, "PATH=VALUE", "override values")
       .plugins()
       .flag("effective", effective, "print the configuration with every default filled in");
@@ -54,7 +54,7 @@ ExitCode check_config(const Words& words) {
 ExitCode schema(const Words& words) {
   std::string what = "gpu";
   Options options("options");
-  options.text("what", what, "gpu|soc", "of a GPU's configurations, or of systems'").plugins();
+  options.text("what", what, "gpu|soc", "schema of the configurations of GPUs or of systems").plugins();
   if (!parse(words, "weft schema [gpu|soc] > weft.schema.json", options, "what")) return ExitCode::kDone;
   if (what != "gpu" && what != "soc") {
     throw InputError("weft schema",

@@ -67,7 +67,7 @@ ExitCode list_experiments(const Library& library) {
   constexpr std::size_t kTitleWidth = 44;
   const Paint paint = Paint::of(STDOUT_FILENO);
   TextTable table({{"name", Align::kLeft},
-                   {"what the paper shows", Align::kLeft},
+                   {"result of the paper", Align::kLeft},
                    {"programs"},
                    {"variants"},
                    {"claims"},
@@ -79,7 +79,7 @@ ExitCode list_experiments(const Library& library) {
                std::to_string(experiment.variants.size()), std::to_string(experiment.claims.size()),
                std::to_string(experiment.sensitivity.size())});
   }
-  TextTable groups({{"name", Align::kLeft}, {"a group of experiments", Align::kLeft}});
+  TextTable groups({{"name", Align::kLeft}, {"group of experiments", Align::kLeft}});
   for (const auto& [name, group] : library.groups) groups.row({name, group.about});
   std::cout << table.text(kPageWidth, paint) << "\n" << groups.text(kPageWidth, paint);
   return ExitCode::kDone;
@@ -101,7 +101,7 @@ std::vector<std::string> chosen(const std::string& option, const std::string& te
 // What --sensitivity and --keys ask for.
 std::vector<Sensitivity> sensitivities_of(const Experiment& experiment, const ReproduceOptions& options) {
   if (!options.sensitivity) {
-    if (!options.keys.empty()) throw InputError("--keys", "has a meaning with --sensitivity only");
+    if (!options.keys.empty()) throw InputError("--keys", "is allowed with --sensitivity only");
     return {};
   }
   if (options.keys.empty()) return experiment.sensitivity;
@@ -186,7 +186,7 @@ class Reproduction {
       others += fmt::format("{}{} by build {}", others.empty() ? "" : ", ", count, build);
     if (!others.empty())
       page.paragraphs.push_back(
-          fmt::format("Of {} runs other builds made {}.", plan_->plan().runs.size(), others));
+          fmt::format("Other builds made some of the {} runs: {}.", plan_->plan().runs.size(), others));
     auto json = json_of(experiment_, results, judged_, settings, seeds);
     json["figures"] = figures_json(experiment_, results, named());
     on_terminal_ = plain(page, Paint::of(STDOUT_FILENO));
@@ -258,11 +258,11 @@ void announce(const std::string& name, const std::vector<std::unique_ptr<Reprodu
   std::cerr << fmt::format("weft: {}: {} experiments, {} of {} runs to do", name, parts.size(), all.open,
                            counted.size());
   if (all.unknown < all.open) {
-    std::cerr << fmt::format("; {} of them take about {} of CPU, {} with {} at a time",
+    std::cerr << fmt::format("; {} of these runs take about {} of CPU, {} with {} at a time",
                              all.open - all.unknown, hours(all.seconds), hours(all.seconds / parallel),
                              parallel);
   }
-  if (all.unknown > 0) std::cerr << fmt::format("; of {} nothing is known yet", all.unknown);
+  if (all.unknown > 0) std::cerr << fmt::format("; the time of {} is unknown", all.unknown);
   std::cerr << "\n";
 }
 
@@ -282,12 +282,12 @@ void conclude(const std::string& name, const std::vector<std::unique_ptr<Reprodu
                    {"page", Align::kLeft}});
   for (const auto& part : parts) table.row(part->summary());
   std::cout << table.text(0, Paint::of(STDOUT_FILENO));
-  std::cerr << fmt::format("weft: {}: {} runs, which took {} of CPU; this time {}\n", name, counted.size(),
-                           hours(seconds), rounded_time(wall_seconds));
+  std::cerr << fmt::format("weft: {}: {} runs took {} of CPU in all; this command took {}\n", name,
+                           counted.size(), hours(seconds), rounded_time(wall_seconds));
 }
 
 ExitCode interrupted_here() {
-  std::cerr << "weft: interrupted; the same command goes on with the runs that are left\n";
+  std::cerr << "weft: interrupted; repeat the command to continue with the remaining runs\n";
   return ExitCode::kFault;
 }
 
@@ -299,7 +299,7 @@ FolderStore store_of(const ReproduceOptions& options) {
 ExitCode reproduce_one(const Library& library, const ReproduceOptions& options) {
   Reproduction one(options.name, library, options);
   if (options.seeds > 1 && one.experiment().headline.empty())
-    throw InputError("--seeds", "'" + options.name + "' has no 'headline', the claims that it looks at");
+    throw InputError("--seeds", "'" + options.name + "' has no 'headline', the claims that seeds are for");
   catch_interrupts();
   const ResultsFolder locked(options.out, "reproduce", options.engine.checked().lock());
   FolderStore store = store_of(options);
@@ -315,7 +315,9 @@ ExitCode reproduce_one(const Library& library, const ReproduceOptions& options) 
 ExitCode reproduce_group(const ExperimentGroup& group, const Library& library, ReproduceOptions options) {
   for (const auto& [option, given] :
        {std::pair("--only", !options.only.empty()), {"--keys", !options.keys.empty()}}) {
-    if (given) throw InputError(option, "goes with an experiment; '" + options.name + "' is a group of them");
+    if (given)
+      throw InputError(option,
+                       "is allowed with an experiment; '" + options.name + "' is a group of experiments");
   }
   if (options.size.empty()) options.size = group.size;
   const auto began = std::chrono::steady_clock::now();
@@ -348,20 +350,18 @@ ExitCode reproduce_group(const ExperimentGroup& group, const Library& library, R
 ExitCode reproduce(const Words& words) {
   ReproduceOptions options;
   Options description("options");
-  description
-      .text("name", options.name, "NAME", "which experiment, or group of them; without it, all are listed")
+  description.text("name", options.name, "NAME", "experiment, or group of experiments (none: list all)")
       .text("only", options.only, "PROGRAM,...",
             "only these programs, by the paper's abbreviations; no verdicts")
-      .text("size", options.size, "SIZE", "another size for all programs, as small; no verdicts")
+      .text("size", options.size, "SIZE", "another size for all programs, for example small; no verdicts")
       .flag("sensitivity", options.sensitivity,
-            "also the headline for other values of what the paper does not print")
-      .text("keys", options.keys, "PATH,...", "with --sensitivity: only these of its keys")
+            "also compute the headline for other values of keys that the paper does not print")
+      .text("keys", options.keys, "PATH,...", "with --sensitivity: only these keys")
       .number("seeds", options.seeds, {1, 1000, 1, "inputs"},
-              "also the headline for other inputs, so many with those of the sizes: where they are generated")
+              "compute the headline for this many generated inputs, including those of the sizes")
       .add(engine_options(options.engine))
-      .flag("again", options.again, "also repeat runs whose results are there already")
-      .flag("any-build", options.any_build,
-            "results that are there count whichever build made them; the page says which")
+      .flag("again", options.again, "also repeat runs that already have results")
+      .flag("any-build", options.any_build, "accept results of any build of Weft; the page names the builds")
       .text("out", options.out, "DIR",
             "folder for NAME.md, .json and .csv, verdicts.md, and the results of the runs under runs")
       .plugins();
@@ -371,7 +371,7 @@ ExitCode reproduce(const Words& words) {
   }
   options.engine.checked();
   if (options.again && options.any_build)
-    throw InputError("--any-build", "found --again, too; allowed: one of them");
+    throw InputError("--any-build", "found --again as well; allowed: one of the two");
   const Library library = read_library();
   if (options.name.empty()) return list_experiments(library);
   const auto group = library.groups.find(options.name);

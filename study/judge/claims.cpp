@@ -106,7 +106,7 @@ Claim read_claim(const Place& place, const Claims& claims) {
   claim.note = place.text_of("note");
   const auto needs = [&](const char* key, bool wanted) {
     if (place.has(key) == wanted) return;
-    throw InputError(place.where(), std::string("'") + key + (wanted ? "' is missing" : "' has no meaning") +
+    throw InputError(place.where(), std::string("'") + key + (wanted ? "' is missing" : "' is not allowed") +
                                         " for the type '" + place.at("type").text() + "'");
   };
   const bool extreme = claim.type == ClaimType::kMaximum || claim.type == ClaimType::kMinimum;
@@ -137,7 +137,7 @@ Claims read_claims(const std::string& file) {
   for (const Place& item : place.at("claims").items()) {
     claims.list.push_back(read_claim(item, claims));
     const std::string& id = claims.list.back().id;
-    if (!ids.insert(id).second) throw InputError(item.where(), "the ID '" + id + "' stands there twice");
+    if (!ids.insert(id).second) throw InputError(item.where(), "duplicate ID '" + id + "'");
   }
   return claims;
 }
@@ -148,7 +148,7 @@ Causes read_causes(const std::string& file, const Claims& claims) {
   Causes causes;
   if (document.is_object() && document.empty()) return causes;
   for (const auto& [id, item] : place.members()) {
-    if (claims.find(id) == nullptr) throw InputError(item.where(), "there is no claim '" + id + "'");
+    if (claims.find(id) == nullptr) throw InputError(item.where(), "unknown claim '" + id + "'");
     item.keys({"cause", "text", "counter", "run"});
     causes[id] = {item.at("cause").one_of({"mechanism", "machine", "program"}), item.at("text").text(),
                   item.at("counter").text(), item.at("run").text()};

@@ -186,8 +186,8 @@ double value_of(const Measured& measured, const Words& more = {}) {
           .append(row.array.part)
           .append(" ")
           .append(name_of(row.array.kind));
-    std::string text = "found part \"";
-    text.append(part).append("\", of which there is none; ").append(area.machine).append(" with scheme ");
+    std::string text = "unknown part \"";
+    text.append(part).append("\"; ").append(area.machine).append(" with scheme ");
     text.append(area.scheme).append(" has ").append(known);
     throw InputError(measured.where, text);
   }
@@ -204,7 +204,7 @@ double value_of(const Measured& measured, const Words& more = {}) {
   if (measured.value == "chip_share") {
     if (area.chip_mm2 == 0)
       throw InputError(measured.where,
-                       "the area of the chip is not known; process.chip_mm2 of " + area.machine);
+                       "the area of the chip is unknown; set process.chip_mm2 of " + area.machine);
     sum /= area.chip_mm2;
   }
   return sum / measured.over + measured.plus;
@@ -236,7 +236,7 @@ bool report(const std::string& experiments, const std::string& folder, bool prin
   const Causes causes = read_causes(experiments + "/causes.json", claims);
   const std::string file = experiments + "/area.json";
   const auto json = nlohmann::json::parse(read_input(file), nullptr, false);
-  if (json.is_discarded()) throw InputError(file, "is no JSON");
+  if (json.is_discarded()) throw InputError(file, "is not valid JSON");
   const Plan plan = read_plan(json, file, claims);
 
   std::vector<ClaimResult> results;

@@ -57,7 +57,7 @@ TEST(Claims, MistakesAreNamedWithTheirPlace) {
       R"({"id": "harp.a", "paper": "HARP", "place": "7", "type": "ratio", "printed": 1.1, "as_printed": "10%", "statement": "s"})";
   EXPECT_EQ(of("[" + good + "]"), "no error");
   EXPECT_THAT(of("[" + good + "," + good + "]"),
-              AllOf(HasSubstr("/claims/1"), HasSubstr("'harp.a' stands there twice")));
+              AllOf(HasSubstr("/claims/1"), HasSubstr("duplicate ID 'harp.a'")));
   const auto with = [&](const std::string& from, const std::string& to) {
     std::string text = good;
     text.replace(text.find(from), from.size(), to);
@@ -81,7 +81,7 @@ TEST(Causes, NeedAClaimAndAKnownKind) {
     const test::Folder folder;
     return message_of([&] { read_causes(folder.write("causes.json", text), papers()); });
   };
-  EXPECT_THAT(of(R"({"harp.none": {}})"), HasSubstr("there is no claim 'harp.none'"));
+  EXPECT_THAT(of(R"({"harp.none": {}})"), HasSubstr("unknown claim 'harp.none'"));
   EXPECT_THAT(of(R"({"harp.simd8": {"cause": "weather", "text": "t", "counter": "c", "run": "r"}})"),
               AllOf(HasSubstr("/harp.simd8/cause"), HasSubstr("allowed: mechanism, machine, program")));
 }
