@@ -112,15 +112,16 @@ void Gpu::archive(Archive& archive) {
 }
 std::string Gpu::cannot_be_kept() const {
   const GpuConfig& config = impl_->config;
-  if (config.system.enabled) return "kernels reach system memory (system.enabled), which is not the GPU's";
+  if (config.system.enabled)
+    return "kernels access system memory (system.enabled), which is outside of the GPU";
   if (config.carve_out.enabled) return "device memory lies in system memory (carve_out.enabled)";
   if (impl_->host.used()) return "a host drives it through its sockets";
   if (impl_->recorders.follow_signals() || impl_->observers.any() || impl_->observer != nullptr)
-    return "it is watched by a waveform, a timeline, monitors or checks";
+    return "a waveform, a timeline, monitors or checks observe it";
   if (impl_->recorders.profile() != nullptr) return "its instructions are counted (sm.observe.instructions)";
   if (!impl_->sms.front().can_be_kept()) {
     return "the scheme '" + config.warp_formation.scheme +
-           "' does not say what it remembers from launch to launch (WarpFormation::archive)";
+           "' does not save its state between launches (WarpFormation::archive)";
   }
   return "";
 }
@@ -190,7 +191,7 @@ std::uint64_t Gpu::local_memory_bytes(const dispatch::Launch& launch) const {
 
 void Gpu::add_system_window(std::uint64_t base, std::uint64_t bytes) {
   if (impl_->windows == nullptr) {
-    throw InputError(name(), "has no way to system memory; system.enabled in its configuration is false");
+    throw InputError(name(), "cannot access system memory: system.enabled is false in its configuration");
   }
   impl_->windows->add_window(base, bytes);
   impl_->host.space().add(base, bytes);

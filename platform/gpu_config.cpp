@@ -59,11 +59,12 @@ void GpuConfig::Watchdog::describe(config::Visitor& v) {
 void GpuConfig::Process::describe(config::Visitor& v) {
   v.real("node_nm", node_nm, {energy::kSmallestNode, energy::kLargestNode}, "nm",
          "feature size, for areas and access times (`weft area`)");
-  v.real("chip_mm2", chip_mm2, {0, 2000}, "mm2", "area of the whole chip, for shares of it; 0: not known");
+  v.real("chip_mm2", chip_mm2, {0, 2000}, "mm2",
+         "area of the whole chip, to show areas as shares of the chip; 0: unknown");
 }
 
 void GpuConfig::System::describe(config::Visitor& v) {
-  v.boolean("enabled", enabled, "kernels can reach system memory, within windows that the host sets");
+  v.boolean("enabled", enabled, "kernels can access system memory, within windows that the host sets");
   port.describe(v);
 }
 
@@ -72,13 +73,12 @@ void GpuConfig::CarveOut::describe(config::Visitor& v) {
   v.integer("base", base, {0, std::uint64_t{1} << 57}, "bytes",
             "address of device memory's first byte in system memory; a multiple of 4096");
   port.describe(v);
-  config::group(v, "ram", ram, "what `weft run` puts there; in an SoC it is the SoC's own memory");
+  config::group(v, "ram", ram, "system memory that `weft run` provides; an SoC uses its own memory");
 }
 
 void GpuConfig::L2::describe(config::Visitor& v) {
   v.boolean("enabled", enabled, "false: the crossbar leads straight to the memory channels");
-  v.integer("banks_per_channel", banks_per_channel, {1, 16}, "banks",
-            "L2 banks in front of a memory channel");
+  v.integer("banks_per_channel", banks_per_channel, {1, 16}, "banks", "L2 banks per memory channel");
   bank.describe(v);
 }
 
@@ -86,15 +86,15 @@ void GpuConfig::Gddr5::describe(config::Visitor& v) {
   v.integer("bytes", bytes, {1u << 20, std::uint64_t{1} << 36}, "bytes", "device memory");
   v.integer("channels", map.channels, {1, 64}, "channels", "memory channels; need not be a power of two");
   v.integer("interleave_bytes", map.interleave_bytes, {32, 1u << 20}, "bytes",
-            "chunk that stays on a channel");
+            "consecutive bytes on one channel");
   v.integer("banks", map.banks, {1, 64}, "banks", "banks of a channel");
   v.integer("row_bytes", map.row_bytes, {64, 1u << 20}, "bytes",
             "row of a bank, over all devices of the channel");
   v.integer("bank_interleave_bytes", map.bank_interleave_bytes, {32, 1u << 20}, "bytes",
-            "consecutive bytes of a channel that stay in a bank");
-  v.integer(
-      "alternating_banks", map.alternating_banks, {1, 64}, "banks",
-      "banks that take turns at interleave_bytes; sets of so many take turns at bank_interleave_bytes each");
+            "consecutive bytes of a channel in one bank");
+  v.integer("alternating_banks", map.alternating_banks, {1, 64}, "banks",
+            "banks that alternate every interleave_bytes; sets of this many banks alternate every "
+            "bank_interleave_bytes");
   v.boolean("bank_xor", map.bank_xor, "exclusive-or the low bits of the row into the bank number");
   channel.describe(v);
 }
@@ -113,10 +113,9 @@ void GpuConfig::describe(config::Visitor& v) {
   config::group(v, "system", system, "system memory as kernels see it");
   config::group(v, "carve_out", carve_out, "a GPU whose device memory is part of system memory");
   config::group(v, "watchdog", watchdog, "detection of launches that hang");
-  config::group(v, "process", process, "what the chip is made in");
-  config::group(v, "energy", energy, "energy of what sm.observe.events counts");
-  config::group(v, "host", host,
-                "registers, command processor and DMA engine; idle where nothing is connected");
+  config::group(v, "process", process, "process technology of the chip");
+  config::group(v, "energy", energy, "energy of the events that sm.observe.events counts");
+  config::group(v, "host", host, "registers, command processor and DMA engine; idle if nothing is connected");
 }
 
 void GpuConfig::check(const std::string& where) const {
@@ -125,10 +124,11 @@ void GpuConfig::check(const std::string& where) const {
   crossbar.check(where + "/crossbar");
   if (l2.enabled) l2.bank.check(where + "/l2");
   if (gddr5.map.channels * gddr5.map.l2_banks > kMostPorts) {
-    throw config::RuleError(where + "/gddr5/channels", {where + "/l2/banks_per_channel"},
-                            "found " + std::to_string(gddr5.map.channels) +
-                                " with l2.banks_per_channel = " + std::to_string(gddr5.map.l2_banks) +
-                                "; the crossbar allows " + std::to_string(kMostPorts) + " L2 banks in all");
+    throw config::RuleError(
+        where + "/gddr5/channels", {where + "/l2/banks_per_channel"},
+        "found " + std::to_string(gddr5.map.channels) +
+            " channels with l2.banks_per_channel = " + std::to_string(gddr5.map.l2_banks) +
+            "; allowed: at most " + std::to_string(kMostPorts) + " L2 banks in total");
   }
   gddr5.map.check(where + "/gddr5");
   gddr5.channel.check(where + "/gddr5");
@@ -138,7 +138,7 @@ void GpuConfig::check(const std::string& where) const {
   if (warp_formation.warp_size > sm.max_threads) {
     throw config::RuleError(where + "/warp_formation/warp_size", {where + "/sm/max_threads"},
                             "found " + std::to_string(warp_formation.warp_size) +
-                                ", allowed is at most sm.max_threads = " + std::to_string(sm.max_threads));
+                                "; allowed: at most sm.max_threads = " + std::to_string(sm.max_threads));
   }
   warp_formation.check_watchdog(where, watchdog.cycles);
   check_datapath(where);
@@ -157,32 +157,32 @@ void GpuConfig::check_datapath(const std::string& where) const {
     throw config::RuleError(kind, {where + key}, "found temporal with " + text);
   };
   if (warp_formation.scheme != "sbr") {
-    refuse(
-        "/warp_formation/scheme",
-        "warp_formation.scheme = " + warp_formation.scheme +
-            ", allowed is sbr: a lane has the registers of its own warps, and runs their threads one after "
-            "the other, so that threads of several warps, or lanes of a row, cannot be put together");
+    refuse("/warp_formation/scheme", "warp_formation.scheme = " + warp_formation.scheme +
+                                         "; allowed: sbr, because a lane has the registers of its own warps "
+                                         "only and cannot run threads of other warps");
   }
   if (sm.simd_groups != 1) {
     refuse("/sm/simd_groups", "sm.simd_groups = " + std::to_string(sm.simd_groups) +
-                                  ", allowed is 1: sm.simd_width is of all lanes together");
+                                  "; allowed: 1, because sm.simd_width counts all lanes");
   }
   if (sm.issue_port == sm::IssuePort::kShared)
-    refuse("/sm/issue_port", "sm.issue_port = shared, allowed is per_unit: lanes work while others issue");
+    refuse("/sm/issue_port",
+           "sm.issue_port = shared; allowed: per_unit, because lanes work while other lanes issue");
   if (sm.issue_alignment)
-    refuse("/sm/issue_alignment", "sm.issue_alignment = true, allowed is false: lanes are free in any cycle");
+    refuse("/sm/issue_alignment",
+           "sm.issue_alignment = true; allowed: false, because a lane can become free in any cycle");
   if (sm.dependence == sm::Dependence::kBarrel && !d.has_registers_per_unit()) {
     refuse("/sm/dependence",
-           "sm.dependence = barrel, allowed is scoreboard: results are forwarded place by place");
+           "sm.dependence = barrel; allowed: scoreboard, because results are forwarded place by place");
   }
   if (sm.simd_width % d.lane_width != 0) {
     throw config::RuleError(where + "/datapath/lane_width", {where + "/sm/simd_width"},
                             "found " + std::to_string(d.lane_width) +
-                                ", allowed are divisors of sm.simd_width = " + std::to_string(sm.simd_width));
+                                "; allowed: divisors of sm.simd_width = " + std::to_string(sm.simd_width));
   }
   if (warp_formation.warp_size / d.lane_width > kMostGroups) {
     throw config::RuleError(where + "/warp_formation/warp_size", {where + "/datapath/lane_width"},
-                            "found " + std::to_string(warp_formation.warp_size) + ", allowed is at most " +
+                            "found " + std::to_string(warp_formation.warp_size) + "; allowed: at most " +
                                 std::to_string(kMostGroups) +
                                 " times datapath.lane_width = " + std::to_string(d.lane_width));
   }
@@ -198,19 +198,20 @@ void GpuConfig::check_scalarization(const std::string& where) const {
   if (warp_formation.scheme != "sbr") {
     refuse(kKind, "/warp_formation/scheme",
            "found scalar instructions with warp_formation.scheme = " + warp_formation.scheme +
-               ", allowed is sbr: which threads of a warp execute together is known of a reconvergence "
-               "stack, and threads of several warps have not one value");
+               "; allowed: sbr, because a scalar value needs a warp with a reconvergence stack whose threads "
+               "are not regrouped");
   }
   if (warp_formation.warp_size > warp_formation::kChunk) {
     refuse(kKind, "/warp_formation/warp_size",
            "found scalar instructions with warp_formation.warp_size = " +
-               std::to_string(warp_formation.warp_size) + ", allowed is at most " +
-               std::to_string(warp_formation::kChunk) + ": a register has one value for so many threads");
+               std::to_string(warp_formation.warp_size) + "; allowed: at most " +
+               std::to_string(warp_formation::kChunk) + ", the threads for which a register has one value");
   }
   if (sm.scalarization.separate() && sm.datapath.kind != "spatial") {
     refuse("/scalarization/unit", "/datapath/kind",
            "found separate with datapath.kind = " + sm.datapath.kind +
-               ", allowed is spatial: lanes that run warps in time execute scalar instructions themselves");
+               "; allowed: spatial, because lanes that run warps in time execute scalar instructions "
+               "themselves");
   }
 }
 
@@ -223,8 +224,8 @@ void GpuConfig::check_lines(const std::string& where) const {
                            const char* limiting_name, std::uint64_t limit) {
     if (line <= limit) return;
     throw config::RuleError(where + key, {where + limiting_key},
-                            "found " + std::to_string(line) + ", allowed is at most " + limiting_name +
-                                " = " + std::to_string(limit));
+                            "found " + std::to_string(line) + "; allowed: at most " + limiting_name + " = " +
+                                std::to_string(limit));
   };
   const auto within_interleave = [&](const std::string& key, std::uint64_t line) {
     at_most(key, line, "/gddr5/interleave_bytes", "gddr5.interleave_bytes", gddr5.map.interleave_bytes);
@@ -253,7 +254,7 @@ void GpuConfig::check_carve_out(const std::string& where) const {
   if (!carve_out.enabled) return;
   if (carve_out.base % 4096 != 0) {
     throw InputError(where + "/base",
-                     "found " + std::to_string(carve_out.base) + ", allowed is a multiple of 4096");
+                     "found " + std::to_string(carve_out.base) + "; allowed: a multiple of 4096");
   }
 }
 

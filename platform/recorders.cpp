@@ -52,7 +52,7 @@ void Recorders::profile(sm::InstructionProfile* profile) {
 Waveforms& Recorders::waveforms(const std::string& where) {
   if (!sm::kTracing) throw InputError(where, "this build of Weft writes no waveforms (WEFT_TRACE=OFF)");
   if (sc_core::sc_start_of_simulation_invoked())
-    throw InputError(where, "waveforms can be asked for before the simulation starts, not later");
+    throw InputError(where, "waveforms must be requested before the simulation starts");
   if (!waveforms_.has_value()) {
     waveforms_.emplace(Waveforms::Parts{parts_.core, parts_.sms, parts_.crossbar, parts_.l2, parts_.channels,
                                         parts_.system, parts_.host, parts_.launches, parts_.statistics,
@@ -67,7 +67,7 @@ void Recorders::close_waveforms() {
 
 void Recorders::write_timeline(const std::string& file, const TimelineSelection& selection) {
   Waveforms& signals = waveforms(file);
-  if (timeline_.has_value()) throw InputError(file, "a timeline can be asked for once");
+  if (timeline_.has_value()) throw InputError(file, "duplicate request for a timeline");
   timeline_.emplace(Timeline::Parts{parts_.core, parts_.sms, parts_.host, signals.probes(), parts_.statistics,
                                     [&signals] { return signals.busy(); }},
                     file, selection);
@@ -86,7 +86,7 @@ std::string Recorders::close_timeline() {
 void Recorders::sample(const std::string& name, std::uint64_t interval, std::size_t most_rows) {
   require("interval of samples, in core cycles", interval, {1, Gpu::kMostSampleInterval});
   if (sampler_.has_value() || sc_core::sc_start_of_simulation_invoked())
-    throw InputError(name, "samples can be asked for once, before the simulation starts");
+    throw InputError(name, "samples can be requested only once, before the simulation starts");
   Launches& launches = parts_.launches;
   sampler_.emplace(Sampler::Parts{parts_.core, parts_.sms, parts_.statistics, parts_.config.sm.schedulers,
                                   beats_of(parts_.sms[0]), [&launches] { return launches.active(); },
@@ -96,7 +96,7 @@ void Recorders::sample(const std::string& name, std::uint64_t interval, std::siz
 
 void Recorders::write_down_launches(const std::string& name) {
   if (log_.has_value() || sc_core::sc_start_of_simulation_invoked())
-    throw InputError(name, "a table of launches can be asked for once, before the simulation starts");
+    throw InputError(name, "a table of launches can be requested only once, before the simulation starts");
   const GpuConfig& config = parts_.config;
   const sm::Sm& sm = parts_.sms[0];
   log_.emplace(parts_.statistics,

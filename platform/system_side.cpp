@@ -85,8 +85,8 @@ void SystemSide::attach(const std::string& where, bool bound) {
   if (!carve_out_.has_value()) return;
   if (!bound) {
     throw InputError(where,
-                     "device memory lies in system memory (carve_out.enabled), and dma_socket is not bound; "
-                     "allowed is a GPU whose dma_socket leads to system memory");
+                     "device memory lies in system memory (carve_out.enabled), but dma_socket is not bound; "
+                     "allowed: a GPU whose dma_socket leads to system memory");
   }
   carve_out_->attach(memory_path(), where);
   attached_ = true;

@@ -27,8 +27,9 @@ Timeline::Timeline(Parts parts, const std::string& file, TimelineSelection selec
       block_(writer_.key("block")) {
   for (const TimelineSelection::Range& range : selection_.sms) {
     if (range.second < parts_.sms.size()) continue;
-    throw InputError(file, "a timeline of SM " + std::to_string(range.second) +
-                               " is asked for; allowed are 0 to " + std::to_string(parts_.sms.size() - 1));
+    throw InputError(file, "found SM " + std::to_string(range.second) +
+                               " in the selection of the timeline; allowed: 0 to " +
+                               std::to_string(parts_.sms.size() - 1));
   }
   const Writer::Track host = writer_.group("host side");
   host_.emplace_back(writer_, parts_.probes, parts_.host.dma(), parts_.core, host);
@@ -266,7 +267,7 @@ void Timeline::close() {
 std::string Timeline::ended_early() const {
   if (!writer_.is_full()) return "";
   return writer_.path() + ": the timeline ends at core cycle " + std::to_string(writer_.last_time()) +
-         ", where it has reached its size of " + std::to_string(selection_.most_bytes) + " bytes";
+         ", because it has reached its limit of " + std::to_string(selection_.most_bytes) + " bytes";
 }
 
 }  // namespace weft

@@ -279,11 +279,12 @@ void TransactionTrace::begin(const Gpu& gpu) {
   const std::uint64_t sms = gpu.config().sm.count;
   for (const Range& range : impl_->filter.sms) {
     if (range.second < sms) continue;
-    throw InputError(impl_->file.path(), "transactions of SM " + std::to_string(range.second) +
-                                             " are asked for; allowed are 0 to " + std::to_string(sms - 1));
+    throw InputError(impl_->file.path(), "found SM " + std::to_string(range.second) +
+                                             " in the selection of transactions; allowed: 0 to " +
+                                             std::to_string(sms - 1));
   }
   if (impl_->hops.empty()) {
-    throw InputError(impl_->file.path(), "no hop of this GPU has a name like '" + impl_->filter.hops +
+    throw InputError(impl_->file.path(), "no hop of this GPU matches '" + impl_->filter.hops +
                                              "'; see weft/platform/hop_observation.h");
   }
 }

@@ -26,7 +26,7 @@ std::uint64_t Allocator::allocate(std::uint64_t bytes) {
   if (!possible || hole == holes_.end()) {
     throw InputError("device memory",
                      "asked for " + std::to_string(bytes) + " bytes; free: " + std::to_string(free_bytes()) +
-                         " bytes, at most " + std::to_string(largest_hole()) + " of them together");
+                         " bytes, of which " + std::to_string(largest_hole()) + " are contiguous");
   }
   const auto [address, size] = *hole;
   holes_.erase(hole);

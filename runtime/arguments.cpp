@@ -21,7 +21,7 @@ std::vector<std::uint8_t> lay_out(const Arguments& arguments, const ptx::Program
   const auto& values = arguments.values();
   const std::string where = "kernel " + program.name;
   if (values.size() != program.parameters.size()) {
-    throw InputError(where, "got " + std::to_string(values.size()) + " arguments; it takes " +
+    throw InputError(where, "got " + std::to_string(values.size()) + " arguments; the kernel takes " +
                                 std::to_string(program.parameters.size()) + ": " + signature(program));
   }
   std::vector<std::uint8_t> block(program.parameter_bytes);

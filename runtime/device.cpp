@@ -91,8 +91,7 @@ void Device::Impl::make_system_memory() {
 }
 
 HostMemory& Device::Impl::host_memory() {
-  if (!host)
-    throw InputError("host memory", "is not the GPU's system memory; the device was made without it");
+  if (!host) throw InputError("host memory", "is missing: the device was made without host memory");
   return *host;
 }
 
@@ -120,7 +119,7 @@ Address Device::Impl::allocate(std::uint64_t bytes) {
     const std::uint64_t size = size_for(bytes);
     throw OutOfDeviceMemory(
         std::string(error.what()) + (size == UINT64_MAX
-                                         ? "; no setting of gddr5.bytes holds so much"
+                                         ? "; no value of gddr5.bytes is large enough"
                                          : "; allowed with --set gddr5.bytes=" + std::to_string(size)),
         size);
   }
@@ -266,7 +265,7 @@ Device::Device(const GpuConfig& config, DeviceOptions options) {
   check_scalar(options, config);
   if (options.host_memory) check_timing(*options.host_memory);
   if (options.host_memory && !config.system.enabled) {
-    throw InputError("host memory", "the GPU has no way to it; system.enabled in its configuration is false");
+    throw InputError("host memory", "the GPU cannot access it: system.enabled is false in its configuration");
   }
   impl_ = std::make_unique<Impl>(config, std::move(options));
 }

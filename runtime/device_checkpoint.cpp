@@ -51,7 +51,8 @@ void Device::Impl::archive(Archive& archive) {
   archive(time, checkpoints.ended, checkpoints.reads);
   if (!archive.writes()) {
     const sc_core::sc_time then = sc_core::sc_time::from_value(time);
-    if (then < sc_core::sc_time_stamp()) refuse("the simulation is beyond it");
+    if (then < sc_core::sc_time_stamp())
+      refuse("the time of the simulation is beyond that of the checkpoint");
     // Nothing has been launched: all modules sleep.
     if (then > sc_core::sc_time_stamp()) sc_core::sc_start(then - sc_core::sc_time_stamp());
   }
@@ -83,7 +84,7 @@ void Device::Impl::archive_memory(Archive& archive) {
   }
   image.reset();
   for (archive(at); at != UINT64_MAX; archive(at)) {
-    if (at % kPage != 0 || at >= image.bytes()) throw BadArchive("has a page that is not the device's");
+    if (at % kPage != 0 || at >= image.bytes()) throw BadArchive("has a page outside of device memory");
     archive.raw(image.data() + at, page_of(at));
   }
 }
@@ -104,7 +105,7 @@ void Device::Impl::read(void* to, Address from, std::uint64_t bytes) {
   const std::size_t left = reads.size() - checkpoints.read_at;
   if (left < sizeof heading || std::memcmp(record, heading.data(), sizeof heading) != 0 ||
       left - sizeof heading < bytes) {
-    refuse("the program reads other results than when it was made");
+    refuse("the program reads other results than when the checkpoint was made");
   }
   std::memcpy(to, record + sizeof heading, bytes);
   checkpoints.read_at += sizeof heading + bytes;
@@ -113,7 +114,7 @@ void Device::Impl::read(void* to, Address from, std::uint64_t bytes) {
 void Device::Impl::return_to_rest() {
   if (checkpoints.launched < checkpoints.skipped) return;
   if (checkpoints.read_at != checkpoints.reads.size())
-    refuse("the program has read less than when it was made");
+    refuse("the program has read less than when the checkpoint was made");
   Archive state = std::move(*checkpoints.state);
   try {
     archive(state);
@@ -150,7 +151,7 @@ std::string Device::cannot_be_kept() const {
   if (options.functional.all || options.functional.launches != 0 || !options.functional.kernel.empty())
     return "launches run without timing (--functional, --fast-forward)";
   if (!options.sleeping) return "its modules do not sleep (--no-sleep)";
-  if (options.profile != nullptr || options.observer != nullptr) return "its launches are looked at";
+  if (options.profile != nullptr || options.observer != nullptr) return "its launches are observed";
   return impl_->gpu.cannot_be_kept();
 }
 

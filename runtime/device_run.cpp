@@ -125,8 +125,7 @@ void Device::Impl::run(const std::function<bool()>& reached) {
     }
     sc_core::sc_start(sc_core::sc_time(static_cast<double>(slice) / core_mhz, sc_core::SC_US));
     if (!reached() && !gpu.faulted() && outside.empty() && !sc_core::sc_pending_activity()) {
-      gpu.abandon({FaultKind::kHang,
-                   "the GPU waits for nothing that will happen: no event is pending while a launch runs"});
+      gpu.abandon({FaultKind::kHang, "the simulation has no pending event, but a launch still runs"});
     }
     if (options.progress && Clock::now() >= next_progress) {
       options.progress(gpu.progress());

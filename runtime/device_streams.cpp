@@ -62,7 +62,7 @@ void Device::Impl::require_inside(const Area& area, const Box& box) const {
       !within(area.z, box.depth, level.size[2] * image.layers * faces)) {
     throw InputError("array", "a copy of " + std::to_string(box.width) + " bytes by " +
                                   std::to_string(box.height) + " by " + std::to_string(box.depth) +
-                                  " lies outside of it: rows of " + std::to_string(row) + " bytes, " +
+                                  " lies outside of the array: rows of " + std::to_string(row) + " bytes, " +
                                   std::to_string(level.size[1]) + " of them");
   }
   at(image.address, image.bytes);

@@ -24,7 +24,7 @@ void check_timing(const HostLink& link) {
   if (!within(latency_ns, 0) || !within(bytes_per_ns, 0.001)) {
     throw InputError("host memory", "found a latency of " + std::to_string(latency_ns) + " ns and " +
                                         std::to_string(bytes_per_ns) +
-                                        " bytes per ns; allowed are 0 to 1e6 and 0.001 to 1e6");
+                                        " bytes per ns; allowed: 0 to 1e6 and 0.001 to 1e6");
   }
 }
 
@@ -46,14 +46,14 @@ void HostMemory::hold(std::uint64_t address, unsigned char* data, std::uint64_t 
 
 void HostMemory::insert(std::uint64_t address, const Range& range) {
   const std::uint64_t bytes = range.bytes;
-  if (bytes == 0) throw InputError("host memory", "a range of 0 bytes; allowed is at least 1");
+  if (bytes == 0) throw InputError("host memory", "a range of 0 bytes; allowed: at least 1");
   const auto after = ranges_.lower_bound(address);
   const bool hits_next = after != ranges_.end() && after->first - address < bytes;
   const bool hits_previous =
       after != ranges_.begin() && address - std::prev(after)->first < std::prev(after)->second.bytes;
   if (hits_next || hits_previous) {
     throw InputError("host memory", "the range of " + std::to_string(bytes) + " bytes at " + hex(address) +
-                                        " overlaps one that is there already");
+                                        " overlaps an existing range");
   }
   ranges_[address] = range;
 }

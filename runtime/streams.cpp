@@ -15,7 +15,7 @@ StreamId Streams::create() {
 
 void Streams::destroy(StreamId stream) {
   Stream& found = stream_of(stream);
-  if (stream == 0) throw InputError("stream 0", "is there always and cannot be destroyed");
+  if (stream == 0) throw InputError("stream 0", "always exists and cannot be destroyed");
   found.destroyed = true;
   if (idle(stream)) streams_.erase(stream);
 }

@@ -69,8 +69,8 @@ void print_lines(const ProfiledKernel& kernel, const LineProfile& profile, Lines
       table.emplace(count_table());
       file = line.file;
       std::cout << "\n  " << (what == LinesOf::kPtx ? "PTX " : "source ")
-                << (line.line == 0                   ? "(the code does not name it)"
-                    : profile.texts.count(file) == 0 ? shown(file) + " (its text is not at hand)"
+                << (line.line == 0                   ? "(not named in the code)"
+                    : profile.texts.count(file) == 0 ? shown(file) + " (text not found)"
                                                      : shown(file))
                 << "\n";
     }
@@ -90,9 +90,9 @@ void print_branches(const ProfiledKernel& kernel, const Paint& paint) {
   if (costs.empty()) return;
   TextTable table({{"emptied", Align::kRight, 11},
                    {"empty", Align::kRight, 9},
-                   {"of these %"},
+                   {"of places %"},
                    {"issues", Align::kRight, 9},
-                   {"parted %"},
+                   {"diverged %"},
                    {"taken %"},
                    {"line", Align::kLeft}},
                   0);
@@ -108,8 +108,8 @@ void print_branches(const ProfiledKernel& kernel, const Paint& paint) {
                percent(in.counts.parted, in.counts.issues), percent(in.counts.executed, in.counts.threads),
                std::move(line)});
   }
-  std::cout << "\n  branches whose threads parted: places for threads that each emptied, and all that were "
-               "empty until its threads met\n"
+  std::cout << "\n  divergent branches: places for threads that each branch emptied, and all empty places "
+               "until its threads reconverged\n"
             << table.text(0, paint);
 }
 
@@ -119,7 +119,7 @@ ExitCode annotate(const Words& words) {
   std::string folder, kernel, view = "both";
   Options options("options");
   options.text("dir", folder, "DIR", "folder of results of a run with sm.observe.instructions", true)
-      .text("kernel", kernel, "NAME", "only this kernel, as in PTX or as in C++ (all)")
+      .text("kernel", kernel, "NAME", "only this kernel, by its name in PTX or in C++ (all)")
       .text("view", view, "source|ptx|both", "which lines");
   if (!parse(words, "weft annotate DIR [--kernel NAME] [--view source|ptx|both]", options, "dir"))
     return ExitCode::kDone;
@@ -152,10 +152,10 @@ ExitCode annotate(const Words& words) {
   }
   if (!found)
     throw InputError("--kernel", "found '" + kernel + "'; allowed: " +
-                                     (known.empty() ? "none: no kernel ran in time" : known));
-  std::cout
-      << "Cycles are of schedulers, each charged to one instruction: with an issue, to the first one issued; "
-         "without,\nto the next one that the scheduler issues, which is what it waited for.\n";
+                                     (known.empty() ? "none: no kernel ran with timing" : known));
+  std::cout << "Cycles are those of schedulers. A cycle with issues counts for the first instruction issued. "
+               "A cycle without an issue\ncounts for the instruction that the scheduler issues next, for "
+               "which it waited.\n";
   return ExitCode::kDone;
 }
 

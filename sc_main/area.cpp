@@ -61,7 +61,7 @@ Page area_page(const MachineArea& area) {
   std::ostringstream line;
   line << area.sms << " SMs, " << area.node_nm << " nm, ";
   if (area.chip_mm2 == 0) {
-    line << "area of the chip not known (process.chip_mm2)";
+    line << "area of the chip unknown (process.chip_mm2)";
   } else {
     line << "chip of " << area.chip_mm2 << " mm2";
   }
@@ -90,7 +90,8 @@ Page area_page(const MachineArea& area) {
   total("all of the scheme", AreaRow::Owner::kScheme);
   total("all registers", AreaRow::Owner::kRegisters);
   if (outside)
-    section.paragraphs.emplace_back("* outside of what the model was fitted to (modules/energy/README.md)");
+    section.paragraphs.emplace_back(
+        "* outside of the range to which the model was fitted (modules/energy/README.md)");
   page.sections.push_back(section);
   return page;
 }
@@ -139,14 +140,13 @@ ExitCode area(const Words& words) {
   options.text("config", config, "NAME", "machine: a name or a JSON file")
       .list("set", overrides, "PATH=VALUE", "override values")
       .text("scheme", scheme, "NAME",
-            "scheme, as --schemes of weft compare has it: harp, dwr-16, harp+harp.second_level=64")
+            "scheme, in the form of --schemes of weft compare: harp, dwr-16, harp+harp.second_level=64")
       .number("stack-entries", stack_entries, {1, 65536, 1, "entries"},
               "entries of each reconvergence stack, whose depth no table limits")
       .flag("json", json, "as JSON")
       .text("printed", printed, "DIR",
-            "instead: what the papers print beside ours, with verdicts; writes area.md, area.json and "
-            "verdicts.md "
-            "there")
+            "instead of a machine: compare with the printed areas of the papers; write area.md, area.json "
+            "and verdicts.md to DIR")
       .plugins();
   if (!parse(words, "weft area [--config NAME|FILE] [--scheme NAME] [--set PATH=VALUE ...]", options)) {
     return ExitCode::kDone;

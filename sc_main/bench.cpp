@@ -58,9 +58,9 @@ ordered_json measure_apart(const std::string& name, const Words& words) {
   arguments.push_back(nullptr);
 
   int ends[2];
-  if (pipe(ends) != 0) throw InputError("", std::string("no pipe can be made: ") + std::strerror(errno));
+  if (pipe(ends) != 0) throw InputError("", std::string("cannot create a pipe: ") + std::strerror(errno));
   const pid_t parent = getpid(), child = fork();
-  if (child < 0) throw InputError("", std::string("no process can be made: ") + std::strerror(errno));
+  if (child < 0) throw InputError("", std::string("cannot create a process: ") + std::strerror(errno));
   if (child == 0) {
     die_with(parent);
     dup2(ends[1], STDOUT_FILENO);
@@ -120,8 +120,8 @@ ExitCode bench(const Words& words) {
   SessionOptions session;
   Options options("options");
   options.flag("json", as_json, "print an array of objects")
-      .text("workload", workload, "NAME", "only this one, in this process")
-      .text("size", size, "SIZE", "other than the default, as for weft run")
+      .text("workload", workload, "NAME", "run only this program, in this process")
+      .text("size", size, "SIZE", "as for weft run, instead of the default")
       .text("config", session.config, "NAME", "name or JSON file")
       .flag("functional", session.functional, "without timing")
       .list("set", session.overrides, "PATH=VALUE", "override values");

@@ -233,7 +233,7 @@ void print_kernel(const ordered_json& kernel, std::size_t most_branches) {
                     << " blocks fit an SM (limit: " << kernel["limited_by"].get<std::string>() << "; "
                     << kernel["registers_per_thread"] << " registers, " << kernel["shared_bytes_per_block"]
                     << " bytes shared), " << kernel["resident_blocks_per_sm"]
-                    << " there: " << kernel["resident_threads_per_sm"] << " threads, "
+                    << " resident: " << kernel["resident_threads_per_sm"] << " threads, "
                     << kernel["resident_threads_per_scheduler"] << " per scheduler\n";
   if (kernel["spill_bytes_per_thread"] != 0) {
     line("spilled registers") << kernel["spill_bytes_per_thread"] << " bytes per thread; "
@@ -251,7 +251,7 @@ void print_kernel(const ordered_json& kernel, std::size_t most_branches) {
   }
   std::cout << table.text(0, paint);
   if (branches.size() > most_branches) {
-    std::cout << "  ... and " << branches.size() - most_branches << " more (--branches)\n";
+    std::cout << "  further branches: " << branches.size() - most_branches << " (--branches)\n";
   }
 }
 
@@ -300,7 +300,7 @@ ExitCode characterize(const Words& words) {
       .text("config", session_choice.config, "NAME", "a name (weft list configs) or a JSON file")
       .list("set", session_choice.overrides, "PATH=VALUE", "override values of the configuration")
       .number("branches", most_branches, {0, UINT32_MAX, 1, "branches"},
-              "print so many divergent branches of each kernel (10)")
+              "divergent branches to print of each kernel (10)")
       .text("out", session_choice.out, "DIR", "folder for characteristics.json and the results of the run")
       .add(kernel_options(program.kernel, "; in place of a workload"));
   if (!parse(words,
@@ -312,11 +312,11 @@ ExitCode characterize(const Words& words) {
   }
   program.check("weft characterize");
   if (program.given() == !name.empty())
-    throw InputError("weft characterize", "needs one of a workload (weft list workloads) and --ptx FILE");
+    throw InputError("weft characterize", "needs a workload (weft list workloads) or --ptx FILE");
   std::unique_ptr<workloads::Workload> workload;
   std::optional<RawKernel> kernel;
   if (program.given()) {
-    if (!size.empty()) throw InputError("--size", "found --ptx, too; allowed: one of them");
+    if (!size.empty()) throw InputError("--size", "found --ptx as well; allowed: one of the two");
     kernel.emplace(program.kernel);
     session_choice.one_launch = true;
   } else {

@@ -83,9 +83,10 @@ class Tables {
 void check(const CompareOptions& options) {
   options.program.check("weft compare");
   if (!options.program.given()) return;
-  const char* const own = options.program.cuda.empty() ? "--ptx" : "a program behind --";
+  const char* const own = options.program.cuda.empty() ? "--ptx" : "a program after --";
   for (const auto& [option, text] : {std::pair("--workloads", options.workloads), {"--size", options.size}}) {
-    if (!text.empty()) throw InputError(option, std::string("found ") + own + ", too; allowed: one of them");
+    if (!text.empty())
+      throw InputError(option, std::string("found ") + own + " as well; allowed: one of the two");
   }
 }
 
@@ -121,17 +122,17 @@ ExitCode compare(const Words& words) {
   Options description("options");
   description.text("config", options.config, "NAME", "name or JSON file")
       .text("schemes", options.schemes, "NAME,...",
-            "with commas; NAME, dwr-N for dwr+dwr.largest_warp=N, or NAME+PATH=VALUE... with paths below "
-            "warp_formation; speed-ups are over the first")
+            "schemes, separated by commas: NAME, dwr-N for dwr+dwr.largest_warp=N, or NAME+PATH=VALUE... "
+            "with paths below warp_formation; speed-ups are over the first")
       .text("workloads", options.workloads, "NAME,...",
-            "with commas; all of weft list workloads if not given")
-      .text("size", options.size, "SIZE", "as for weft run; default if not given")
+            "workloads, separated by commas (all of weft list workloads)")
+      .text("size", options.size, "SIZE", "as for weft run (default)")
       .list("set", options.overrides, "PATH=VALUE", "override values for all runs")
       .plugins()
-      .number("max-cycles", options.max_cycles, kCycleBounds, "stop each run after so many core cycles")
+      .number("max-cycles", options.max_cycles, kCycleBounds, "stop each run after this many core cycles")
       .add(engine_options(options.engine))
       .add(kernel_options(options.program.kernel, "; compared instead of workloads"))
-      .flag("again", options.again, "also repeat runs whose results are in --out already")
+      .flag("again", options.again, "also repeat runs whose results are already in --out")
       .text(
           "out", options.out, "DIR",
           "folder for comparison.csv and .json, and for the results of each run under runs/WORKLOAD/SCHEME");

@@ -31,7 +31,7 @@ ExitCode check_config(const Words& words) {
   Options options("options");
   options
       .text("config", file, "NAME",
-            "name or JSON file, of a GPU or of a system (soc/NAME); may stand without --config", true)
+            "name or JSON file of a GPU or of a system (soc/NAME); --config can be left out", true)
       .list("set", overrides, "PATH=VALUE", "override values")
       .plugins()
       .flag("effective", effective, "print the configuration with every default filled in");

@@ -58,11 +58,9 @@ void choose_launches(const CudaOptions& options, cuda::Settings& settings) {
                             : !options.region.empty() ? "--region"
                                                       : nullptr;
   if (given == nullptr) return;
-  if (settings.functional)
-    throw InputError(given, "has no meaning with --functional, which times no launch; give one of them");
+  if (settings.functional) throw InputError(given, "is not allowed with --functional, which times no launch");
   if (!options.launches.empty() && !options.region.empty())
-    throw InputError("--launches",
-                     "has no meaning with --region, which chooses launches itself; give one of them");
+    throw InputError("--launches", "is not allowed with --region, which also chooses launches");
   if (!options.launches.empty()) return parse_launches(options.launches, settings);
   if (options.region != "profiler")
     throw InputError("--region", "found '" + options.region + "'; allowed: profiler");
@@ -158,14 +156,14 @@ ExitCode cuda(const Words& words) {
             "override values of the configuration, for example sm.count=4")
       .plugins()
       .text("out", options.settings.out, "DIR",
-            "folder for stats.json (each launch, and all of them), config.json and summary.txt; made if "
+            "folder for stats.json (each launch, and all launches), config.json and summary.txt; made if "
             "missing")
       .number("max-cycles", options.settings.max_cycles, kCycleBounds,
-              "after so many core cycles launches fail with a time-out")
+              "core cycles after which launches fail with a timeout")
       .number("max-instructions", options.settings.max_instructions, kInstructionBounds,
-              "after so many instructions of threads launches fail with a time-out")
+              "thread instructions after which launches fail with a timeout")
       .number("sample", options.settings.sample, kSampleBounds,
-              "write samples.csv to --out: what each SM did in every so many core cycles")
+              "write samples.csv to --out: the activity of each SM in intervals of this many core cycles")
       .flag("functional", options.settings.functional,
             "run kernels without timing: the same results, no simulated time")
       .text("launches", options.launches, "N-M",
@@ -173,21 +171,20 @@ ExitCode cuda(const Words& words) {
       .text("region", options.region, "profiler",
             "time only the launches between cudaProfilerStart and cudaProfilerStop")
       .flag("instant-copies", options.settings.instant_copies,
-            "copies between host and device take no simulated time, and less of the real one")
+            "copies between host and device take no simulated time, and less real time")
       .list("check", options.settings.checks, "memory|race|warp|scalar",
             "memory: every access of kernels against allocations, alignment and what has been written; race: "
             "accesses of threads that nothing orders; warp: primitives and barriers without threads that "
-            "they name or read; "
-            "scalar: whether one value per warp (scalarization) is what each thread would have by itself; a "
-            "program that ends with 0 ends with exit code 3 if anything is found")
+            "they name or read; scalar: whether the value per warp (scalarization) equals the value of each "
+            "thread; the exit code is 3 instead of 0 if anything is found")
       .number("check-reports", options.settings.check_reports, kReportBounds,
-              "a launch ends after reports about so many different instructions (16)")
+              "reports about different instructions after which a launch ends (16)")
       .number("host-wait", options.settings.host_wait_ms, {0, cuda::kMostHostWait, 1, "ms"},
-              "waiting or computing without a call to CUDA after which work goes on without the program, "
-              "which may poll for it; 0: never (" +
+              "time without a call to CUDA after which simulation continues, since the program may poll for "
+              "a result; 0: never (" +
                   std::to_string(options.settings.host_wait_ms) + ")")
       .text("capability", options.capability, "MAJOR.MINOR",
-            "compute capability that the program sees, and for which PTX is chosen [1.0 to 99.9]")
+            "compute capability that the program sees and that selects PTX [1.0 to 99.9]")
       .flag("preload", options.preload,
             "also for programs that name a folder of CUDA libraries themselves (DT_RPATH)")
       .flag("quiet", options.quiet, "print no summary");
@@ -204,7 +201,7 @@ ExitCode cuda(const Words& words) {
   if (options.settings.sample != 0 && options.settings.out.empty())
     throw InputError("--sample", "needs a folder for samples.csv; give --out DIR");
   if (options.settings.sample != 0 && options.settings.functional)
-    throw InputError("--sample", "has no meaning with --functional, which has no cycles and no transactions");
+    throw InputError("--sample", "is not allowed with --functional, which has no cycles and no transactions");
   options.settings.summary = !options.quiet;
   options.settings.process = getpid();
   // What is wrong with them should be told before the program starts; and it may change its working

@@ -55,14 +55,14 @@ std::string in_words(const Row& a, const Row& b) {
       << share(std::abs(1 - 1 / ratio)) << (ratio >= 1 ? " fewer" : " more") << " cycles (speed-up "
       << std::fixed << std::setprecision(3) << ratio << ").\n";
   const auto said = [](const Measures& m) {
-    return m.bound == "latency" ? "nothing that is saturated (" + m.bound_waits + ")" : m.bound_text;
+    return m.bound == "latency" ? "latency, with no part saturated (" + m.bound_waits + ")" : m.bound_text;
   };
   if (before.bound == after.bound) {
-    out << "Both are bound by the same:\n  " << a.scheme << ": " << said(before) << ",\n  " << b.scheme
+    out << "Both runs have the same bound:\n  " << a.scheme << ": " << said(before) << ",\n  " << b.scheme
         << ": " << said(after) << ".\n";
   } else {
-    out << "They are bound by different things:\n  " << a.scheme << ": " << said(before) << ",\n  "
-        << b.scheme << ": " << said(after) << ".\n";
+    out << "The runs have different bounds:\n  " << a.scheme << ": " << said(before) << ",\n  " << b.scheme
+        << ": " << said(after) << ".\n";
   }
   return out.str();
 }
@@ -90,7 +90,7 @@ ExitCode demo(const Words& words) {
   if (code != ExitCode::kDone || outcome.mode != "timed") return code;
 
   const std::string scheme = config.warp_formation.scheme, other = scheme == "harp" ? "sbr" : "harp";
-  std::cout << "\nThe same under the scheme " << other << ", which forms warps in another way:\n\n"
+  std::cout << "\nThe same search under the scheme " << other << ", which forms warps differently:\n\n"
             << std::flush;
   Comparison both{config.name, "default", {}};
   both.rows.push_back(

@@ -32,7 +32,7 @@ PricedRun read_run(const std::string& folder) {
   PricedRun run{folder, load_config(folder + "/config.json"), {}};
   const ordered_json results = ordered_json::parse(read_regular_file(file), nullptr, false);
   if (results.is_discarded() || !results.is_object() || !results.contains("statistics"))
-    throw InputError(file, "found no statistics of a run in time");
+    throw InputError(file, "found no statistics of a run with timing");
   run.statistics = results.at("statistics");
   return run;
 }
@@ -106,7 +106,7 @@ void print_ratios(const Ratios& ratios, std::size_t pairs) {
   const auto line = [&](const char* name, auto&& of) {
     return label(name, 10, 2) + in_digits(ratios.mean(of), 4);
   };
-  std::cout << "\nover the base, geometric mean of " << pairs << (pairs == 1 ? " run" : " runs") << "\n"
+  std::cout << "\nratio to the base, geometric mean of " << pairs << (pairs == 1 ? " run" : " runs") << "\n"
             << line("time", [](const Energy& e) { return e.seconds; }) << "\n"
             << line("power", [](const Energy& e) { return e.watts(); }) << "\n"
             << line("energy", [](const Energy& e) { return e.joules(); }) << "\n"
@@ -122,7 +122,8 @@ void print_sensitivity(const Ratios& ratios) {
     table.row(std::move(cells));
   }
   const Paint paint = Paint::of(STDOUT_FILENO);
-  std::cout << "\nEDP over the base, if an event cost half or twice as much\n" << table.text(0, paint);
+  std::cout << "\nEDP as a ratio to the base, if an event costs half or twice as much\n"
+            << table.text(0, paint);
 }
 
 }  // namespace
@@ -136,11 +137,11 @@ ExitCode energy(const Words& words) {
   options
       .list("runs", folders, "DIR", "folders of results (--out of weft run) of runs with sm.observe.events",
             true)
-      .list("base", bases, "DIR", "as many, in the same order: each run is set against its base", true)
+      .list("base", bases, "DIR", "base of each run, in the order of --runs", true)
       .text("technology", technology, "NAME",
-            "figures: a name in configs/technology, or a file; else each run's own")
+            "figures of energy: a name in configs/technology, or a file (those of each run)")
       .real("node-nm", node, {0, 250, "nm"}, "feature size to which the figures are scaled")
-      .flag("sensitivity", sensitivity, "with --base: the EDP if each event cost half or twice as much")
+      .flag("sensitivity", sensitivity, "with --base: the EDP if an event costs half or twice as much")
       .plugins();
   if (!parse(words, "weft energy --runs DIR... [--base DIR...] [--technology NAME] [--sensitivity]", options))
     return ExitCode::kDone;

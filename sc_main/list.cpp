@@ -62,7 +62,7 @@ void list_configs() {
     try {
       items.emplace_back(name, summary(name));
     } catch (const InputError&) {
-      items.emplace_back(name, "is not valid: weft check-config " + name + " says why");
+      items.emplace_back(name, "is not valid: weft check-config " + name + " names the error");
     }
   };
   for (const auto& name : config_names()) add(name, summary_of_gpu);
@@ -153,7 +153,7 @@ void show_scheme(const std::string& name, const Paint& paint) {
   if (scheme == nullptr)
     throw InputError("weft list schemes",
                      "unknown scheme '" + name + "'; known: " + warp_formation::known_schemes());
-  std::cout << name << ": " << (scheme->meaning.empty() ? "says nothing of itself" : scheme->meaning) << "\n";
+  std::cout << name << ": " << (scheme->meaning.empty() ? "no description" : scheme->meaning) << "\n";
   const ordered_json schemes = config_schema().at("properties").at("warp_formation").at("properties");
   if (schemes.contains(name)) show_keys(schemes.at(name), "warp_formation." + name, paint);
 }
@@ -227,9 +227,9 @@ ExitCode list(const Words& words) {
   Options options("options");
   options.text("what", what, kLists, "what to list", true)
       .text("name", name, "NAME",
-            "all about this one; of statistics and measures: about those whose names begin so")
-      .text("config", config, "NAME", "whose statistics to list")
-      .flag("json", as_json, "measures: all of them, as JSON")
+            "show details of this entry; statistics and measures: of those whose names begin with NAME")
+      .text("config", config, "NAME", "configuration whose statistics are listed")
+      .flag("json", as_json, "measures: list all as JSON")
       .plugins();
   if (!parse(words, std::string("weft list ") + kLists + " [NAME] [--config NAME|FILE] [--json]", options,
              "what name")) {

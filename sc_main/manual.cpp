@@ -22,7 +22,7 @@ CommandText text_of_command(const Command& command) {
   } catch (const CommandDescribed& described) {
     return described.text;
   }
-  throw std::logic_error(std::string("weft ") + command.name + " does not say what its options are");
+  throw std::logic_error(std::string("weft ") + command.name + " does not describe its options");
 }
 
 // Text as roff wants it: no character of it is an instruction.
@@ -53,12 +53,14 @@ constexpr std::array kExitCodes{
     Item{"3",
          "a simulated fault or hang, a finding of --check, a signal, or a limit of cycles or instructions"}};
 constexpr std::array kVariables{
-    Item{"WEFT_CONFIGS", "folder of configurations, instead of those that came with the program"},
-    Item{"WEFT_EXPERIMENTS", "folder of experiments of weft reproduce, likewise"},
-    Item{"WEFT_DRAWING", "folder of the program draw_figures, which draws their figures, likewise"},
-    Item{"WEFT_PLUGINS", "shared objects with warp-formation schemes, with colons between them"},
+    Item{"WEFT_CONFIGS", "folder of configurations, instead of the installed folder"},
+    Item{"WEFT_EXPERIMENTS", "folder of experiments of weft reproduce, instead of the installed folder"},
+    Item{"WEFT_DRAWING",
+         "folder of the program draw_figures, which draws figures of experiments, instead of the installed "
+         "folder"},
+    Item{"WEFT_PLUGINS", "shared objects with warp-formation schemes, separated by colons"},
     Item{"NO_COLOR", "with any value: no colour on terminals"},
-    Item{"TMPDIR", "where temporary files go, and results that cannot be written where they should be"}};
+    Item{"TMPDIR", "folder of temporary files, and of results that cannot be written to their own folder"}};
 
 template <std::size_t Size>
 void write_items(std::ostream& out, const char* section, const std::array<Item, Size>& items) {
@@ -73,8 +75,7 @@ void write_page(std::ostream& out) {
       << ".SH SYNOPSIS\n.B weft\n.I COMMAND\n.RI [ OPTIONS ]\n.br\n.B weft\n.I COMMAND\n.B \\-\\-help\n.br\n"
       << ".B weft \\-\\-version\n"
       << ".SH DESCRIPTION\nWeft simulates a whole GPU, from the streaming multiprocessors to memory, and "
-         "runs PTX "
-         "kernels on it. An\noption may have its value behind a blank or behind \\(lq=\\(rq; names cannot be "
+         "runs PTX kernels on it. The\nvalue of an option follows a blank or \\(lq=\\(rq; names cannot be "
          "abbreviated.\n"
       << ".SH COMMANDS\n";
   for (const Command& command : commands()) {

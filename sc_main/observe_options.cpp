@@ -16,7 +16,7 @@ void add_window_options(Options& description, const std::string& prefix, const s
   add("-start", window.first_cycle, cycles, "first core cycle of " + what);
   add("-stop", window.last_cycle, cycles, "last core cycle of " + what);
   add("-first-launch", window.first_launch, launches,
-      "first launch of " + what + ", from 1; 0: what is before it, too");
+      "first launch of " + what + ", from 1; 0: also cycles before the first launch");
   add("-last-launch", window.last_launch, launches, "last launch of " + what);
 }
 
@@ -26,9 +26,9 @@ void add_trace_options(Options& description, TraceOptions& options) {
   SignalSelection& selection = options.selection;
   description
       .text("vcd", options.file, "FILE",
-            "write waveforms to this file; as FST, by GTKWave's vcd2fst, if it ends in .fst")
+            "write waveforms to this file; a name ending in .fst gives FST, by GTKWave's vcd2fst")
       .text("vcd-signals", selection.signals, "PATH,...",
-            "signals and scopes of the waveforms, with commas between: sm0,l2_*,sm*.scheduler*.stall (all)");
+            "signals and scopes of the waveforms, separated by commas: sm0,l2_*,sm*.scheduler*.stall (all)");
   add_window_options(description, "vcd", "the waveforms", selection);
 }
 
@@ -40,7 +40,7 @@ void add_timeline_options(Options& description, TimelineOptions& options) {
   add_window_options(description, "timeline", "the timeline", selection);
   description
       .number("timeline-interval", selection.interval, {1, kMostInterval, 1, "core cycles"},
-              "core cycles between two values of its counters (100)")
+              "core cycles between two values of the timeline's counters (100)")
       .number("timeline-bytes", selection.most_bytes, {kLeastBytes, kAny, 1, "bytes"},
               "size at which the timeline ends (256000000)");
 }
@@ -50,11 +50,14 @@ void add_transaction_options(Options& description, TransactionOptions& options) 
       .text("transactions", options.file, "FILE",
             "write a table of the transactions on the hops, with the times of their phases")
       .text("transactions-hops", options.hops, "PATTERN",
-            "only on hops with such names: hop_sm*, hop_l2_0 (all)")
-      .text("transactions-sms", options.sms, "N-M,...", "only those of these SMs (all, and those of no SM)")
-      .text("transactions-bytes", options.addresses, "N-M,...",
-            "only those that touch these bytes, as kernels see them: 0x100000000-0x1000000ff (all)")
-      .text("transactions-kernel", options.kernel, "NAME", "only those of SMs that run this kernel (all)");
+            "only transactions on hops that match: hop_sm*, hop_l2_0 (all)")
+      .text("transactions-sms", options.sms, "N-M,...",
+            "only transactions of these SMs (all, and those of no SM)")
+      .text(
+          "transactions-bytes", options.addresses, "N-M,...",
+          "only transactions that touch these bytes, by addresses of kernels: 0x100000000-0x1000000ff (all)")
+      .text("transactions-kernel", options.kernel, "NAME",
+            "only transactions of SMs that run this kernel (all)");
 }
 
 }  // namespace weft::cli

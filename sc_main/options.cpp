@@ -97,8 +97,8 @@ Options& Options::plugins() {
     }
   });
   description_.add_options()("plugin", value,
-                             "shared object with warp-formation schemes of your own; may be given several "
-                             "times, and in WEFT_PLUGINS with colons between");
+                             "shared object with your own warp-formation schemes; can be repeated; also "
+                             "WEFT_PLUGINS, separated by colons");
   has_plugins_ = true;
   return *this;
 }
@@ -119,17 +119,17 @@ Options session_options(SessionOptions& options) {
             "override values of the configuration, for example sm.count=4")
       .plugins()
       .text("out", options.out, "DIR", "folder for stats.json, config.json and summary.txt; made if missing")
-      .flag("no-sync", options.no_sync,
-            "do not wait until results are on the disk: for those that are read and removed at once")
-      .number("max-cycles", options.max_cycles, kCycleBounds, "stop after so many core cycles (exit code 3)")
+      .flag("no-sync", options.no_sync, "do not wait until results are on the disk")
+      .number("max-cycles", options.max_cycles, kCycleBounds,
+              "stop after this many core cycles (exit code 3)")
       .number("max-instructions", options.max_instructions, kInstructionBounds,
-              "stop after about so many instructions of threads, timed or not (exit code 3)")
+              "stop after about this many thread instructions, timed or not (exit code 3)")
       .number("stack-bytes", options.limits.stack_bytes, {0, DeviceLimits::kMostStack, 1, "bytes"},
-              "local memory of a thread whose functions call themselves (1024)")
+              "local memory of a thread with recursive functions (1024)")
       .number("printf-bytes", options.limits.printf_bytes, {0, DeviceLimits::kMostPrintf, 1, "bytes"},
-              "output of printf in kernels that is kept; older output gives way (1048576)")
+              "buffer for output of printf in kernels; older output is overwritten (1048576)")
       .number("heap-bytes", options.limits.heap_bytes, {0, DeviceLimits::kMostHeap, 1, "bytes"},
-              "device memory for malloc in kernels, if one uses it (8388608)")
+              "device memory for malloc in kernels, if a kernel uses malloc (8388608)")
       .flag("no-sleep", options.no_sleep,
             "step every module at every clock edge: slower, identical statistics")
       .flag("monitors", options.monitors,
@@ -139,21 +139,18 @@ Options session_options(SessionOptions& options) {
   add_timeline_options(group, options.timeline);
   group
       .number("sample", options.sample, kSampleBounds,
-              "write samples.csv to --out: what each SM did in every so many core cycles")
+              "write samples.csv to --out: the activity of each SM in intervals of this many core cycles")
       .flag("functional", options.functional,
-            "run kernels without timing: the same results, no cycles, a few hundred times faster")
+            "run kernels without timing: equal results, no cycles, a few hundred times faster")
       .text("fast-forward", options.fast_forward, "N|KERNEL",
             "run the first N launches, or those before the first launch of KERNEL, without timing")
-      .list(
-          "check", options.checks, "memory|race|warp|scalar",
-          "memory: every access against allocations, alignment and what has been written; race: accesses of "
-          "threads that nothing orders; warp: primitives and barriers without threads that they name or "
-          "read; scalar: "
-          "whether "
-          "one value per warp (scalarization) is what each thread would have by itself, which takes a run "
-          "without it, too; exit code 3 if anything is found, 1 if scalar alone finds something")
+      .list("check", options.checks, "memory|race|warp|scalar",
+            "memory: every access against allocations, alignment and what has been written; race: accesses "
+            "of threads that nothing orders; warp: primitives and barriers without threads that they name or "
+            "read; scalar: whether the value per warp (scalarization) equals the value of each thread, with "
+            "a second run; exit code 3 if anything is found, 1 if only scalar finds something")
       .number("check-reports", options.check_reports, kReportBounds,
-              "a launch ends after reports about so many different instructions (16)");
+              "reports about different instructions after which a launch ends (16)");
   return group;
 }
 

@@ -79,7 +79,7 @@ struct CommandText {
 // Thrown by parse() instead of parsing, if the only word is kDescribe, which nobody can type.
 struct CommandDescribed : std::exception {
   explicit CommandDescribed(CommandText described) : text(std::move(described)) {}
-  const char* what() const noexcept override { return "a command was to be described"; }
+  const char* what() const noexcept override { return "the command describes its options"; }
   CommandText text;
 };
 inline constexpr std::string_view kDescribe{"\0describe", 9};

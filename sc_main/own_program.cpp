@@ -33,9 +33,9 @@ const char* KernelOptions::given_without_ptx() const {
 }
 
 Options kernel_options(KernelOptions& kernel, const std::string& more) {
-  Options options("a kernel of one's own");
+  Options options("your own kernel");
   options.list("ptx", kernel.ptx, "FILE", "PTX file; several are linked (--ptx A --ptx B)" + more, false)
-      .text("kernel", kernel.kernel, "NAME", "which kernel of the file, if it has several")
+      .text("kernel", kernel.kernel, "NAME", "kernel of the file, if the file has several")
       .text("grid", kernel.grid, "x,y,z", "thread blocks [each 1 to 2147483647, 65535, 65535]")
       .text("block", kernel.block, "x,y,z", "threads [each 1 to 1024, 1024, 64; 1 to 1024 in all]")
       .number("shared", kernel.shared, {0, sm::kMostSharedBytes, 1, "bytes"},
@@ -46,10 +46,10 @@ Options kernel_options(KernelOptions& kernel, const std::string& more) {
 
 void OwnProgram::check(const std::string& command) const {
   if (!kernel.ptx.empty() && !cuda.empty())
-    throw InputError("--ptx", "found a CUDA program behind --, too; allowed: one of them");
+    throw InputError("--ptx", "found a CUDA program after -- as well; allowed: one of the two");
   if (kernel.ptx.empty()) {
     const std::string option = kernel.given_without_ptx();
-    if (!option.empty()) throw InputError(option, "belongs to --ptx");
+    if (!option.empty()) throw InputError(option, "is allowed with --ptx only");
     return;
   }
   if (kernel.grid.empty() || kernel.block.empty())
@@ -59,8 +59,7 @@ void OwnProgram::check(const std::string& command) const {
   const auto raw = kernel.raw_arguments();
   if (std::none_of(raw.begin(), raw.end(), [](const auto& one) { return one.buffer.has_value(); })) {
     throw InputError("--arg",
-                     "found no buffer, so there is no result to compare with that of a functional run; "
-                     "allowed: at least one ptr:BYTES");
+                     "found no buffer to compare with a functional run; allowed: at least one ptr:BYTES");
   }
 }
 
@@ -98,7 +97,7 @@ Words take_cuda_program(const Words& words, OwnProgram& program) {
   if (end != words.end()) {
     program.cuda.assign(end + 1, words.end());
     if (program.cuda.empty())
-      throw InputError("--", "found no program behind it; allowed: -- ./program ARGUMENTS");
+      throw InputError("--", "found no program after --; allowed: -- ./program ARGUMENTS");
   }
   return {words.begin(), end};
 }

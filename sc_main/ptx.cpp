@@ -71,20 +71,21 @@ ExitCode ptx(const Words& words) {
   bool table = false;
   std::uint64_t most_registers = ptx::DecodeOptions{}.max_registers;
   Options options("options");
-  options.text("file", file, "FILE", "PTX file; may stand without --file")
-      .text("workload", workload, "NAME", "the code of a workload instead, or of 'all'")
+  options.text("file", file, "FILE", "PTX file; --file can be left out")
+      .text("workload", workload, "NAME", "instead of a file: the code of a workload, or of 'all'")
       .word("scalar", scalar, "full|restricted", "full",
-            "which instructions and registers a warp has once, and why others not; --scalar is "
-            "--scalar=full")
+            "show instructions and registers that a warp has once, and reasons why others are per thread; "
+            "--scalar means --scalar=full")
       .flag("table", table, "instead of a listing, registers and scalar instructions of every kernel as CSV")
       .number("max-registers", most_registers, {ptx::kLeastRegisters, 255, 1, "registers"},
-              "per thread: what a kernel needs beyond is spilled to local memory (" +
+              "registers per thread; further registers are spilled to local memory (" +
                   std::to_string(most_registers) + ")");
   if (!parse(words, "weft ptx FILE|--workload NAME", options, "file")) return ExitCode::kDone;
   ptx::DecodeOptions decoding;
   decoding.max_registers = static_cast<std::uint32_t>(most_registers);
   decoding.scalarization = read_scalarization(scalar);
-  if (table && !scalar.empty()) throw InputError("--scalar", "--table shows every kind of scalarization");
+  if (table && !scalar.empty())
+    throw InputError("--scalar", "is not allowed with --table, which shows every kind of scalarization");
   const std::vector<PtxSource> sources = read_sources(file, workload);
   if (table) {
     std::cout << "code,kernel,scalarization,instructions,scalar_instructions,scalar_share,"

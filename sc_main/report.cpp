@@ -18,11 +18,11 @@ ExitCode report(const Words& words) {
   Options options("options");
   options
       .list("dir", folders, "DIR",
-            "folders of results (--out of weft run, compare, cuda); those after the first are set beside it")
-      .text("out", out, "FILE", "the page, a file of HTML (report.html)")
+            "folders of results (--out of weft run, compare, cuda); all runs are compared with the first")
+      .text("out", out, "FILE", "HTML file of the page (report.html)")
       .flag("without-charts", without_charts,
-            "leave the chart libraries out (0.9 MB): the page has tables only")
-      .flag("json", json, "write what the page shows as JSON instead");
+            "leave out the chart libraries (0.9 MB): the page has tables only")
+      .flag("json", json, "write the content of the page as JSON instead");
   if (!parse(words, "weft report DIR... [--out FILE.html]", options, "dir...")) return ExitCode::kDone;
   if (folders.empty())
     throw InputError("weft report",
@@ -39,9 +39,8 @@ ExitCode report(const Words& words) {
   }
   const std::string charts = without_charts ? "" : chart_libraries();
   if (charts.empty() && !without_charts) {
-    std::cerr
-        << "weft: the page has tables and no charts: the chart libraries were not there when weft was built "
-           "(install npm, build the target report_charts)\n";
+    std::cerr << "weft: the page has tables and no charts: weft was built without the chart libraries "
+                 "(install npm, build the target report_charts)\n";
   }
   const std::string page = report_html(model, charts);
   replace_file(out, page);

@@ -57,7 +57,7 @@ ExitCode list_experiments(const Library& library) {
   constexpr std::size_t kTitleWidth = 44;
   const Paint paint = Paint::of(STDOUT_FILENO);
   TextTable table({{"name", Align::kLeft},
-                   {"what the paper shows", Align::kLeft},
+                   {"result of the paper", Align::kLeft},
                    {"programs"},
                    {"variants"},
                    {"claims"},
@@ -68,7 +68,7 @@ ExitCode list_experiments(const Library& library) {
                std::to_string(experiment.variants.size()), std::to_string(experiment.claims.size()),
                std::to_string(experiment.sensitivity.size())});
   }
-  TextTable groups({{"name", Align::kLeft}, {"a group of experiments", Align::kLeft}});
+  TextTable groups({{"name", Align::kLeft}, {"group of experiments", Align::kLeft}});
   for (const auto& [name, group] : library.groups) groups.row({name, group.about});
   std::cout << table.text(kPageWidth, paint) << "\n" << groups.text(kPageWidth, paint);
   return ExitCode::kDone;
@@ -90,7 +90,7 @@ std::vector<std::string> chosen(const std::string& option, const std::string& te
 // What --sensitivity and --keys ask for.
 std::vector<Sensitivity> sensitivities_of(const Experiment& experiment, const ReproduceOptions& options) {
   if (!options.sensitivity) {
-    if (!options.keys.empty()) throw InputError("--keys", "has a meaning with --sensitivity only");
+    if (!options.keys.empty()) throw InputError("--keys", "is allowed with --sensitivity only");
     return {};
   }
   if (options.keys.empty()) return experiment.sensitivity;
@@ -313,11 +313,11 @@ void announce(const std::string& name, const std::vector<std::unique_ptr<Reprodu
   std::cerr << fmt::format("weft: {}: {} experiments, {} of {} runs to do", name, parts.size(), all.open,
                            counted.size());
   if (all.unknown < all.open) {
-    std::cerr << fmt::format("; {} of them take about {} of CPU, {} with {} at a time",
+    std::cerr << fmt::format("; {} of these runs take about {} of CPU, {} with {} at a time",
                              all.open - all.unknown, hours(all.seconds), hours(all.seconds / parallel),
                              parallel);
   }
-  if (all.unknown > 0) std::cerr << fmt::format("; of {} nothing is known yet", all.unknown);
+  if (all.unknown > 0) std::cerr << fmt::format("; the time of {} is unknown", all.unknown);
   std::cerr << "\n";
 }
 
@@ -339,12 +339,12 @@ void conclude(const std::string& name, const std::vector<std::unique_ptr<Reprodu
     for (std::vector<std::string>& row : part->summary()) table.row(std::move(row));
   }
   std::cout << table.text(0, Paint::of(STDOUT_FILENO));
-  std::cerr << fmt::format("weft: {}: {} runs, which took {} of CPU; this time {}\n", name, counted.size(),
-                           hours(seconds), rounded_time(wall_seconds));
+  std::cerr << fmt::format("weft: {}: {} runs took {} of CPU in all; this command took {}\n", name,
+                           counted.size(), hours(seconds), rounded_time(wall_seconds));
 }
 
 ExitCode interrupted_here() {
-  std::cerr << "weft: interrupted; the same command goes on with the runs that are left\n";
+  std::cerr << "weft: interrupted; repeat the command to continue with the remaining runs\n";
   return ExitCode::kFault;
 }
 
@@ -384,7 +384,7 @@ ExitCode reproduce_from_data(const std::vector<std::string>& names, const Librar
 ExitCode reproduce_one(const Library& library, const ReproduceOptions& options) {
   Reproduction one(options.name, library, options);
   if (options.seeds > 1 && one.experiment().headline.empty())
-    throw InputError("--seeds", "'" + options.name + "' has no 'headline', the claims that it looks at");
+    throw InputError("--seeds", "'" + options.name + "' has no 'headline', the claims that seeds are for");
   catch_interrupts();
   const ResultsFolder locked(options.out, "reproduce", options.engine.checked().lock());
   FolderStore store = store_of(options);
@@ -400,7 +400,9 @@ ExitCode reproduce_one(const Library& library, const ReproduceOptions& options) 
 ExitCode reproduce_group(const ExperimentGroup& group, const Library& library, ReproduceOptions options) {
   for (const auto& [option, given] :
        {std::pair("--only", !options.only.empty()), {"--keys", !options.keys.empty()}}) {
-    if (given) throw InputError(option, "goes with an experiment; '" + options.name + "' is a group of them");
+    if (given)
+      throw InputError(option,
+                       "is allowed with an experiment; '" + options.name + "' is a group of experiments");
   }
   if (options.size.empty()) options.size = group.size;
   if (!options.from.empty()) return reproduce_from_data(group.experiments, library, options);
@@ -434,7 +436,7 @@ ExitCode show_claim(const Claim& claim, const Library& library, const ReproduceO
                                       {"--size", !options.size.empty()},
                                       {"--seeds", options.seeds != 1},
                                       {"--figures", options.figures}}) {
-    if (given) throw InputError(option, "goes with an experiment; '" + claim.id + "' is a claim");
+    if (given) throw InputError(option, "is allowed with an experiment; '" + claim.id + "' is a claim");
   }
   ClaimToShow show{claim,
                    library,
@@ -471,26 +473,25 @@ ExitCode reproduce(const Words& words) {
   Options description("options");
   description
       .text("name", options.name, "NAME",
-            "which experiment, group of them, or claim; without it, all but claims are listed")
-      .flag("claims", options.claims, "lists the claims, and which experiment judges each of them")
+            "experiment, group of experiments, or claim (none: list experiments and groups)")
+      .flag("claims", options.claims, "list the claims, and which experiment judges each of them")
       .text("only", options.only, "PROGRAM,...",
             "only these programs, by the paper's abbreviations; no verdicts")
-      .text("size", options.size, "SIZE", "another size for all programs, as small; no verdicts")
+      .text("size", options.size, "SIZE", "another size for all programs, for example small; no verdicts")
       .flag("sensitivity", options.sensitivity,
-            "also the headline for other values of what the paper does not print")
-      .text("keys", options.keys, "PATH,...", "with --sensitivity: only these of its keys")
+            "also compute the headline for other values of keys that the paper does not print")
+      .text("keys", options.keys, "PATH,...", "with --sensitivity: only these keys")
       .number("seeds", options.seeds, {1, 1000, 1, "inputs"},
-              "also the headline for other inputs, so many with those of the sizes: where they are generated")
+              "compute the headline for this many generated inputs, including those of the sizes")
       .flag("figures", options.figures,
-            "draws every figure, as SVG and PDF; without it, those of headlines only, as SVG")
+            "draw every figure, as SVG and PDF (default: figures of headlines, as SVG)")
       .add(engine_options(options.engine))
       .word(
           "from-results", options.from, "DIR", kOwnResults,
           "make pages, verdicts and figures from the data below DIR, without a run; own: the data that come "
           "with Weft")
-      .flag("again", options.again, "also repeat runs whose results are there already")
-      .flag("any-build", options.any_build,
-            "results that are there count whichever build made them; the page says which")
+      .flag("again", options.again, "also repeat runs that already have results")
+      .flag("any-build", options.any_build, "accept results of any build of Weft; the page names the builds")
       .text("out", options.out, "DIR",
             "folder for NAME.md, .json and .csv, verdicts.md, data/NAME.json, and the results of the runs "
             "under "
@@ -502,21 +503,22 @@ ExitCode reproduce(const Words& words) {
   }
   options.engine.checked();
   if (options.again && options.any_build)
-    throw InputError("--any-build", "found --again, too; allowed: one of them");
+    throw InputError("--any-build", "found --again as well; allowed: one of the two");
   for (const auto& [option, given] : {std::pair("--again", options.again),
                                       {"--any-build", options.any_build},
                                       {"--sensitivity", options.sensitivity},
                                       {"--seeds", options.seeds != 1}}) {
     if (given && !options.from.empty()) {
       throw InputError(option,
-                       "found --from-results, too, which does no runs and shows all that the data have; "
-                       "allowed: one of them");
+                       "found --from-results as well, which does no runs and shows all that the data have; "
+                       "allowed: one of the two");
     }
   }
   if (options.from == kOwnResults) options.from = experiment_folder() + "/results";
   const Library library = read_library(experiment_folder());
   if (options.claims) {
-    if (!options.name.empty()) throw InputError("--claims", "found the name '" + options.name + "', too");
+    if (!options.name.empty())
+      throw InputError("--claims", "found the name '" + options.name + "' as well; allowed: one of the two");
     return list_claims(library);
   }
   if (options.name.empty()) return list_experiments(library);

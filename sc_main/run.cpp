@@ -109,16 +109,17 @@ ExitCode run(const Words& words) {
       .text("size", options.size, "SIZE",
             "small, default, large, a paper's (weft list workloads), or options: n=1000,degree=4, or "
             "large,seed=7");
-  Options raw = kernel_options(options.kernel, "; with --workload: in place of the workload's own");
+  Options raw = kernel_options(options.kernel, "; with --workload: instead of the workload's own PTX");
   raw.list("dump", options.dumps, "INDEX=FILE",
-           "write the buffer of argument INDEX (from 0) to a file, device or pipe afterwards");
+           "write the buffer of argument INDEX (from 0) to a file, device or pipe after the run");
   Options long_runs("a long run of a workload");
   std::uint64_t seconds = kNoCheckpoints;
   long_runs
       .number("checkpoint", seconds, {0, 1'000'000, 1, "seconds"},
-              "write a checkpoint into --out at the end of a launch if the last one is so old; 0: of each")
+              "write a checkpoint into --out at the end of a launch if the last checkpoint is this old; 0: "
+              "after every launch")
       .flag("resume", options.session.resume,
-            "go on from the checkpoint in --out, with the same results as if nothing had happened");
+            "continue from the checkpoint in --out, with the results of an uninterrupted run");
   all.add(raw).add(long_runs).add(session_options(options.session));
   if (!parse(words,
              "weft run --workload NAME [--size SIZE] [OPTIONS]\n"
@@ -133,19 +134,21 @@ ExitCode run(const Words& words) {
   if (!options.workload.empty()) {
     if (!kernel.grid.empty() || !kernel.block.empty() || !kernel.arguments.empty() ||
         !options.dumps.empty() || kernel.shared != 0) {
-      throw InputError("weft run", "--workload brings its own --grid, --block, --shared, --arg and --dump");
+      throw InputError("weft run",
+                       "--grid, --block, --shared, --arg and --dump are not allowed with --workload");
     }
-    if (kernel.ptx.size() > 1) throw InputError("weft run", "--workload takes one --ptx");
+    if (kernel.ptx.size() > 1)
+      throw InputError("weft run", "found several --ptx; allowed with --workload: one");
     return run_workload(options);
   }
   if (kernel.ptx.empty()) throw InputError("weft run", "needs --workload NAME or --ptx FILE");
   if (options.session.resume || options.session.checkpoint.has_value()) {
     throw InputError(options.session.resume ? "--resume" : "--checkpoint",
-                     "a run of one launch has no launch after it to go on with; --workload has");
+                     "needs --workload: a run with --ptx has a single launch");
   }
   if (kernel.grid.empty() || kernel.block.empty())
     throw InputError("weft run", "--ptx needs --grid and --block");
-  if (!options.size.empty()) throw InputError("weft run", "--size belongs to --workload");
+  if (!options.size.empty()) throw InputError("weft run", "--size is allowed with --workload only");
   options.session.one_launch = true;
   return run_kernel(options);
 }

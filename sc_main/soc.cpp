@@ -56,9 +56,9 @@ SocOutcome simulate(Soc& soc, double max_ms) {
     if (interrupted()) {
       outcome.fault = "interrupted";
     } else if (sc_core::sc_time_stamp() >= most) {
-      outcome.fault = "the program has not ended within --max-ms " + std::to_string(max_ms);
+      outcome.fault = "the program did not end within --max-ms " + std::to_string(max_ms);
     } else if (!sc_core::sc_pending_activity()) {
-      outcome.fault = "the host CPU waits for an interrupt, and nothing can happen any more";
+      outcome.fault = "the host CPU waits for an interrupt, but no event is pending";
     }
   }
   outcome.cpu_seconds = cpu_seconds() - began;
@@ -129,7 +129,8 @@ ExitCode soc(const Words& words) {
   Options description("system and results");
   description
       .text("config", options.config, "NAME", "a name (`weft list configs`, those of soc/) or a JSON file")
-      .list("set", options.overrides, "PATH=VALUE", "override values of it, for example cpu.mhz=2000")
+      .list("set", options.overrides, "PATH=VALUE",
+            "override values of the system's configuration, for example cpu.mhz=2000")
       .plugins()
       .list("gpu-set", options.gpu_overrides, "PATH=VALUE", "override values of the GPU's configuration")
       .text("firmware", options.firmware, "FILE",
@@ -137,12 +138,11 @@ ExitCode soc(const Words& words) {
       .text("log", options.log, "FILE",
             "file, device or pipe for the serial output, instead of standard output")
       .text("out", options.out, "DIR", "folder for stats.json, config.json and summary.txt; made if missing")
-      .real("max-ms", options.max_ms, {0, 1e9, "ms"},
-            "stop after so much simulated time (exit code 3; 10000)")
+      .real("max-ms", options.max_ms, {0, 1e9, "ms"}, "stop after this simulated time (exit code 3; 10000)")
       .number("sample", options.sample, kSampleBounds,
-              "write samples.csv to --out: what each SM did in every so many core cycles")
+              "write samples.csv to --out: the activity of each SM in intervals of this many core cycles")
       .flag("functional", options.functional,
-            "run kernels without timing, until the program asks for it (register MODE); as --gpu-set "
+            "run kernels without timing until the program enables timing (register MODE); like --gpu-set "
             "host.functional=true")
       .flag("monitors", options.monitors,
             "check the TLM-2.0 protocol on every hop; a violation is a wrong result");

@@ -50,14 +50,14 @@ void check_export(const std::string& file) {
 // An element of a job array.
 ExitCode work(const std::string& file) {
   const char* const element = std::getenv("SLURM_ARRAY_TASK_ID");
-  if (element == nullptr) throw InputError("--worker", "needs SLURM_ARRAY_TASK_ID, which Slurm sets");
+  if (element == nullptr) throw InputError("--worker", "SLURM_ARRAY_TASK_ID is missing; Slurm sets it");
   work_for_slurm(file, read_unsigned("SLURM_ARRAY_TASK_ID", element, {0, UINT32_MAX}));
   return interrupted() ? ExitCode::kFault : ExitCode::kDone;
 }
 
 ExitCode list_sweeps(const SweepOptions& options) {
   if (!std::filesystem::exists(options.store)) {
-    throw InputError("weft sweep", "needs a file or an experiment, or a store to list: there is no " +
+    throw InputError("weft sweep", "needs a file, an experiment, or a store to list; found no " +
                                        options.store + " (--store)");
   }
   for (const auto& sweep : SqliteStore(options.store).sweeps()) {
@@ -113,7 +113,7 @@ std::string effects(const Plan& sweep, const SqliteStore& store, const std::stri
       mean += *value / static_cast<double>(rows);
     }
     if (results.size() != rows) {
-      text += group + ": not all runs have it\n\n";
+      text += group + ": not measured in all runs\n\n";
       continue;
     }
     const std::vector<double> found = effects_of(sweep.design, results);
@@ -208,11 +208,11 @@ std::vector<std::size_t> all_of(const Plan& sweep, SqliteStore& store, Executor&
 
 void check_searches(const SweepOptions& options, const Plan& sweep) {
   if (!options.effects.empty() && sweep.factors.empty())
-    throw InputError("--effects", "has a meaning for a sweep with \"screening\" only");
+    throw InputError("--effects", "is allowed for a sweep with \"screening\" only");
   if (options.ranking && !sweep.halving.has_value())
-    throw InputError("--ranking", "has a meaning for a sweep with \"halving\" only");
+    throw InputError("--ranking", "is allowed for a sweep with \"halving\" only");
   if (!options.per.empty() && options.pareto.empty())
-    throw InputError("--per", "has a meaning with --pareto only");
+    throw InputError("--per", "is allowed with --pareto only");
 }
 
 // Points whose candidates are compared: all, or of a search those of the last rung that was run.
@@ -232,21 +232,20 @@ ExitCode sweep(const Words& words) {
   Options description("options");
   description
       .text("name", options.name, "FILE|NAME",
-            "which sweep: a JSON file, or an experiment; without it, the sweeps of the store are listed")
-      .text("store", options.store, "FILE", "SQLite database of runs and what they measured; made if missing")
+            "sweep to run: a JSON file or an experiment (none: list the sweeps of the store)")
+      .text("store", options.store, "FILE", "SQLite database of runs and their measurements; made if missing")
       .add(engine_options(options.engine))
       .text("effects", options.effects, "METRIC",
-            "of a screening design: how much each factor changes this number, as cycles")
-      .text(
-          "pareto", options.pareto, "METRIC,...",
-          "which combinations no other one beats in these numbers, as cycles,energy,area; least is best, or "
-          "METRIC:most")
+            "show the effect of each factor of a screening design on this number, for example cycles")
+      .text("pareto", options.pareto, "METRIC,...",
+            "show the combinations that no other combination beats in these numbers, for example "
+            "cycles,energy,area; least is best, or METRIC:most")
       .text("per", options.per, "AXIS,...", "with --pareto: a front for each value of these axes")
-      .flag("ranking", options.ranking, "of a search by halving: only print how all candidates stand")
-      .text("worker", options.worker, "FILE", "what Slurm starts: a job of the list in this file")
+      .flag("ranking", options.ranking, "only print the ranking of all candidates of a search by halving")
+      .text("worker", options.worker, "FILE", "used by Slurm jobs: run a job of the list in this file")
       .flag("retry", options.retry, "repeat runs that failed")
       .flag("again", options.again, "repeat all runs")
-      .flag("plan", options.plan, "only print the points, and what is done")
+      .flag("plan", options.plan, "only print the points and their state")
       .flag("keep", options.keep, "keep the results of each run, in STORE.runs/ID")
       .text("export", options.exported, "FILE", "write the points of the sweep as a table, .csv or .json")
       .plugins();
@@ -283,7 +282,8 @@ ExitCode sweep(const Words& words) {
   if (sweep.halving.has_value()) search.emplace(sweep);
   const std::vector<std::size_t> runs =
       search ? search_by_halving(sweep, *search, store, executor) : all_of(sweep, store, executor);
-  if (interrupted()) std::cerr << "weft: interrupted; the same command goes on with the runs that are left\n";
+  if (interrupted())
+    std::cerr << "weft: interrupted; repeat the command to continue with the remaining runs\n";
   const bool written = write_export(store, sweep.name, options.exported);
   if (!options.effects.empty()) std::cout << effects(sweep, store, options.effects);
   if (search) std::cout << ranking(sweep, *search, store, kMostListed);

@@ -84,8 +84,7 @@ Size values_of(const Workload& workload, const std::string& text) {
                        "'; sizes: " + list(sizes, [](const auto& named) { return named.first; }) +
                        "; options: " + list(options, [](const Option& known) { return known.name + "=N"; }));
       }
-      if (!given.insert(name).second)
-        throw InputError(where, "'" + name + "' stands twice in '" + text + "'");
+      if (!given.insert(name).second) throw InputError(where, "duplicate '" + name + "' in '" + text + "'");
       values[name] = read_unsigned(std::string(where).append(": ").append(name), part.substr(equals + 1),
                                    {option->low, option->high, option->multiple});
     }

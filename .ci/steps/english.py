@@ -1,11 +1,12 @@
-"""Plain English in Markdown, as far as a program can check it (CONTRIBUTING.md has the rules).
+"""Plain English in Markdown and in messages, as far as a program can check it (CONTRIBUTING.md has the rules).
 
-    python3 .ci/steps/english.py            all Markdown files of the repository
-    python3 .ci/steps/english.py FILE...    these files, with what is wrong in each
+    python3 .ci/steps/english.py            all Markdown files and C++ sources of the repository
+    python3 .ci/steps/english.py FILE...    these Markdown files, with what is wrong in each
 
 A line has at most 120 characters. A sentence has at most 25 words and does not begin with Of, For, Or, Where or "...";
 a question may begin with Where. Rows of tables cannot be wrapped, and their cells are not sentences: only the beginnings
-of cells are checked. Blocks of code are not checked. A piece of code in a sentence counts as one word.
+of cells are checked. Blocks of code are not checked. A piece of code in a sentence counts as one word. `messages.py`
+checks the string literals of C++ sources.
 
 `.ci/english.txt` lists the files that do not pass yet, and folders of generated pages. The list may only shrink: a file
 that passes must leave the list, and a file that is not on the list must pass.
@@ -17,6 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import messages
 from changes import ROOT, git
 
 LINE = 120  # characters
@@ -196,20 +198,36 @@ def growth(before: list[str], now: list[str]) -> list[str]:
     return [f"{name}: added to the list, which may only shrink" for name in added]
 
 
-def markdown_files() -> list[str]:
+def files(*endings: str) -> list[str]:
     """Those that git knows or would add; without git those outside of folders of builds and results."""
-    known = git("ls-files", "--cached", "--others", "--exclude-standard", "--", "*.md")
+    patterns = [f"*{ending}" for ending in endings]
+    known = git("ls-files", "--cached", "--others", "--exclude-standard", "--", *patterns)
     if known is not None:
         return sorted({path for path in known.splitlines() if (ROOT / path).exists()})
     skipped = ("build", "out")
-    paths = (path.relative_to(ROOT) for path in ROOT.rglob("*.md"))
+    paths = (path.relative_to(ROOT) for pattern in patterns for path in ROOT.rglob(pattern))
     return sorted(str(path) for path in paths if path.parts[0] not in skipped)
+
+
+def markdown_files() -> list[str]:
+    return files(".md")
+
+
+def message_complaints() -> list[str]:
+    """What is wrong with messages of the program, the library and the plugins."""
+    return [
+        f"{path}:{problem.line}: {problem.text}"
+        for path in files(".cpp", ".h")
+        if path.startswith(messages.FOLDERS)
+        for problem in messages.problems_of((ROOT / path).read_text())
+    ]
 
 
 def check(base: str | None = None) -> list[str]:
     """Complaints about the repository; `base` is the commit whose list may not be outgrown."""
     listed = entries_of(LIST.read_text())
     found = complaints({path: (ROOT / path).read_text() for path in markdown_files()}, listed)
+    found += message_complaints()
     before = git("show", f"{base}:.ci/english.txt") if base else None
     return found + (growth(entries_of(before), listed) if before is not None else [])
 

@@ -14,8 +14,7 @@ constexpr std::uint64_t kPicosecondsPerMillisecond = 1'000'000'000;
 
 std::uint64_t checked_kilohertz(const char* where, double megahertz) {
   if (!(megahertz >= 0.001 && megahertz <= 100'000.0)) {
-    throw InputError(where,
-                     "clock of " + std::to_string(megahertz) + " MHz; allowed are 0.001 to 100000 MHz");
+    throw InputError(where, "clock of " + std::to_string(megahertz) + " MHz; allowed: 0.001 to 100000 MHz");
   }
   return static_cast<std::uint64_t>(std::llround(megahertz * 1e3));
 }
@@ -23,7 +22,7 @@ std::uint64_t checked_kilohertz(const char* where, double megahertz) {
 std::uint64_t checked_units(const char* where) {
   if (sc_core::sc_get_time_resolution() > sc_core::sc_time(1, sc_core::SC_PS)) {
     throw InputError(where, "time resolution of SystemC is " + sc_core::sc_get_time_resolution().to_string() +
-                                "; allowed is 1 ps or finer");
+                                "; allowed: 1 ps or finer");
   }
   return sc_core::sc_time(1, sc_core::SC_PS).value();
 }

@@ -18,8 +18,7 @@ void MshrConfig::check(const std::string& where) const {
   if (entries * merges <= kMostWaiting) return;
   throw config::RuleError(where + "_entries", {where + "_merges"},
                           "table for " + std::to_string(entries * merges) +
-                              " requests (entries x merges); allowed are up to " +
-                              std::to_string(kMostWaiting));
+                              " requests (entries x merges); allowed: up to " + std::to_string(kMostWaiting));
 }
 
 namespace {

@@ -12,7 +12,7 @@ void TagConfig::describe(config::Visitor& v) {
   v.integer("ways", ways, {1, 1024}, "lines", "lines per set");
   v.integer("line_bytes", line_bytes, {4, 4096}, "bytes", "bytes per line; a power of two");
   config::choice(v, "replacement", replacement, {{"lru", Replacement::kLru}, {"fifo", Replacement::kFifo}},
-                 "which line of a full set makes room");
+                 "which line of a full set is evicted");
 }
 
 void TagConfig::check(const std::string& where) const {
@@ -23,14 +23,13 @@ void TagConfig::check(const std::string& where) const {
   if (bytes() > kMostBytes) {
     throw config::RuleError(where + "/sets", {where + "/ways", where + "/line_bytes"},
                             "cache of " + std::to_string(bytes()) +
-                                " bytes (sets x ways x line_bytes); allowed are " +
-                                std::to_string(kMostBytes));
+                                " bytes (sets x ways x line_bytes); allowed: " + std::to_string(kMostBytes));
   }
   constexpr std::uint64_t kMostLines = 1u << 20;  // each costs the simulator 18 bytes
   if (sets * ways > kMostLines) {
     throw config::RuleError(where + "/sets", {where + "/ways"},
                             "cache of " + std::to_string(sets * ways) +
-                                " lines (sets x ways); allowed are up to " + std::to_string(kMostLines));
+                                " lines (sets x ways); allowed: up to " + std::to_string(kMostLines));
   }
 }
 
@@ -181,9 +180,10 @@ void TagArray::reset() {
 void TagArray::bind(statistics::Group& group) {
   group.counter("accesses", units::kAccesses, "requests that looked up a line", accesses_);
   group.counter("hits", units::kAccesses, "requests that found their line", hits_);
-  group.counter("pending_hits", units::kAccesses, "requests whose line was on its way", pending_hits_);
+  group.counter("pending_hits", units::kAccesses, "requests whose line was already being fetched",
+                pending_hits_);
   group.counter("misses", units::kAccesses, "requests whose line was absent", misses_);
-  group.counter("evictions", units::kLines, "lines that made room for others", evictions_);
+  group.counter("evictions", units::kLines, "lines evicted to make room for others", evictions_);
   group.counter("dirty_evictions", units::kLines, "evicted lines that were written back", dirty_evictions_);
   group.counter("set_full", units::kAccesses, "requests that waited for a way of a set full of pending fills",
                 reservation_failures_);

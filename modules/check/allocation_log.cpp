@@ -118,7 +118,7 @@ std::string AllocationLog::place(std::uint64_t address) const {
     out << "byte " << address - freed->address << " of " << describe(*freed);
   } else if (before != nullptr &&
              (after == nullptr || address - (before->address + before->bytes) < after->address - address)) {
-    out << address - (before->address + before->bytes) << " bytes behind the end of " << describe(*before);
+    out << address - (before->address + before->bytes) << " bytes after the end of " << describe(*before);
   } else if (after != nullptr) {
     out << after->address - address << " bytes before " << describe(*after);
   } else {

@@ -40,7 +40,7 @@ void BarrierChecker::reached(const execute::ObservedArrival& arrival) {
       std::ostringstream out;
       out << describe(arrival, static_cast<unsigned>(__builtin_ctz(rest))) << "aligned barrier "
           << arrival.barrier << " in divergent code: threads " << hex(first.mask)
-          << " of the same warp are there from pc " << first.pc << ", " << program.place(first.pc);
+          << " of the same warp arrived from pc " << first.pc << ", " << program.place(first.pc);
       return out.str();
     });
   }

@@ -122,8 +122,7 @@ void MemoryChecker::check_copies(const execute::ObservedAccess& access, unsigned
   } else if (copies.touches(access.address[lane], access.bytes)) {
     log_.add(kUnderWay, access.kernel->program.name, access.pc, [&] {
       return describe(access, lane) +
-             " of what an asynchronous copy writes, for which its thread has not waited "
-             "(cp.async.wait_group, "
+             " before the thread has waited for an asynchronous copy that writes there (cp.async.wait_group, "
              ".wait_all): " +
              place(access, lane);
     });

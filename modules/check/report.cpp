@@ -100,7 +100,7 @@ std::string describe(const execute::ObservedShuffle& shuffle, unsigned lane) {
   std::ostringstream out;
   out << place_of(shuffle, *shuffle.block, lane) << "shfl reads lane " << from << " of its warp, ";
   if (thread >= shuffle.block->threads) {
-    out << "a thread that the block does not have";
+    out << "which does not exist in the block";
   } else if (!shuffle.names_members) {
     out << "which does not execute the instruction together with it";
   } else if ((shuffle.members >> from & 1) != 0) {
@@ -108,7 +108,7 @@ std::string describe(const execute::ObservedShuffle& shuffle, unsigned lane) {
   } else {
     out << "which its member mask " << hex(shuffle.members) << " does not name";
   }
-  out << ": the value is undefined, and 0 here";
+  out << ": the value is undefined; Weft gives 0";
   return out.str();
 }
 

@@ -61,11 +61,11 @@ void WriteComparer::kernel_started(const execute::Kernel& kernel, const Allocati
   if (!apart_.empty()) return leave_out(apart_);
   recorded_ = {};
   if (!recorded_.read(file_)) {
-    apart_ = "the run without scalarization did not come so far";
+    apart_ = "the run without scalarization ended before this launch";
     return leave_out(apart_);
   }
   if (recorded_.kernel != kernel.program.name || !same_places(recorded_.image, allocations.of_host())) {
-    apart_ = "without scalarization, which takes other room for local memory, allocations lie elsewhere";
+    apart_ = "allocations have other addresses without scalarization, because local memory has another size";
     return leave_out(apart_);
   }
   if (!recorded_.unlike.empty()) return leave_out(recorded_.unlike);
@@ -145,14 +145,14 @@ void WriteComparer::compare_images(const AllocationLog& allocations, const unsig
   for (std::size_t i = 0; i < image.size(); ++i) {
     if (hash_of(memory + (image[i].address - base), image[i].bytes) == recorded_.image[i].hash) continue;
     if (!compares_) {
-      apart_ = "a launch before left other values in memory (" + recorded_.unlike + ")";
+      apart_ = "an earlier launch left other values in memory (" + recorded_.unlike + ")";
       return;
     }
     log_.add(
         "scalar", recorded_.kernel, ptx::kNoPc,
         [&] {
-          return recorded_.kernel + ": behind it, what is in " + allocations.name_of(image[i].address) +
-                 " is not what it is without scalarization";
+          return recorded_.kernel + ": after the launch, the content of " +
+                 allocations.name_of(image[i].address) + " differs from the run without scalarization";
         },
         true);
   }

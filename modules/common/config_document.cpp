@@ -113,7 +113,7 @@ void assign(json& place, const json& value, const std::string& pointer, bool mad
   }
   if (value.empty()) {
     throw InputError(result.option + " " + result.text,
-                     "sets nothing; allowed: a value, or an object with the keys to set");
+                     "sets no key; allowed: a value, or an object with the keys to set");
   }
   // What is no object gives way as a whole.
   if (!place.is_object()) {

@@ -79,7 +79,7 @@ int open_to_write(const std::string& path, int flags, mode_t mode) {
 }
 
 std::string reason_of(int error) {
-  return error == ENXIO ? "nobody is at the other end of this pipe" : std::strerror(error);
+  return error == ENXIO ? "no process has opened the other end of this pipe" : std::strerror(error);
 }
 
 }  // namespace weft

@@ -47,7 +47,7 @@ void tell_exception() {
     say("its constructor throws: ");
     say(error.what());
   } catch (...) {
-    say("its constructor throws something that is no std::exception");
+    say("its constructor throws an object that is not a std::exception");
   }
   _exit(1);
 }
@@ -101,13 +101,13 @@ std::string read_shared_object(const std::string& path) {
 void try_shared_object(const std::string& path) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
-    throw InputError(path, "cannot be loaded: no pipe can be made: " + reason_of(errno));
+    throw InputError(path, "cannot be loaded: cannot create a pipe: " + reason_of(errno));
   const Descriptor words(ends[0]);
   const pid_t trial = fork();
   const int reason = errno;
   if (trial == 0) load_apart(path, ends[1]);
   close(ends[1]);
-  if (trial < 0) throw InputError(path, "cannot be loaded: no process can be made: " + reason_of(reason));
+  if (trial < 0) throw InputError(path, "cannot be loaded: cannot create a process: " + reason_of(reason));
   const std::string said = read_all(words.number());
   int status = 0;
   while (waitpid(trial, &status, 0) < 0 && errno == EINTR) {

@@ -91,7 +91,7 @@ void Group::histogram(Text name, Unit unit, Text description, std::vector<std::u
 }
 
 void Group::ratio(Text name, Unit unit, Text description, Ratio ratio) {
-  if (ratio.dividend.empty() || ratio.divisor.empty()) fail(name.view(), "a ratio of nothing");
+  if (ratio.dividend.empty() || ratio.divisor.empty()) fail(name.view(), "a ratio without counters");
   add(name, Entry::Kind::kRatio, Quantity::kRatio, unit, description).ratio = std::move(ratio);
 }
 
@@ -108,10 +108,10 @@ void Group::gauge(Text name, Unit unit, Text description, std::function<std::uin
 
 void Group::check_free(std::string_view name) const {
   const auto taken = [&](const char* by) { fail(std::string(name) + "\" of \"" + name_, by); };
-  if (!is_name(name)) taken("no name; allowed are letters, digits, - and _");
+  if (!is_name(name)) taken("not a name; allowed: letters, digits, - and _");
   for (const Node& node : nodes_) {
-    if (node.entry != nullptr && node.entry->name == name) taken("is an entry already");
-    if (node.group != nullptr && node.group->name_ == name) taken("is a group already");
+    if (node.entry != nullptr && node.entry->name == name) taken("duplicate name: it is already an entry");
+    if (node.group != nullptr && node.group->name_ == name) taken("duplicate name: it is already a group");
   }
 }
 
@@ -219,10 +219,11 @@ Sum Group::sum(Path path) const {
   };
   Sum sum;
   for (const Entry* entry : find(path)) {
-    if (entry->kind != Entry::Kind::kCounter || entry->quantity != Quantity::kSum) wrong("does not add up");
+    if (entry->kind != Entry::Kind::kCounter || entry->quantity != Quantity::kSum)
+      wrong("its values cannot be summed");
     sum.counters_.push_back(entry->counter);
   }
-  if (sum.empty()) wrong("there is none");
+  if (sum.empty()) wrong("not found");
   return sum;
 }
 

@@ -154,8 +154,8 @@ bool UnicornCore::on_invalid(uc_engine*, uc_mem_type type, std::uint64_t address
   const char* kind = type == UC_MEM_FETCH_UNMAPPED || type == UC_MEM_FETCH_PROT   ? "fetch"
                      : type == UC_MEM_WRITE_UNMAPPED || type == UC_MEM_WRITE_PROT ? "write"
                                                                                   : "read";
-  self.fault_ =
-      std::string(kind) + " of " + std::to_string(bytes) + " bytes at " + hex(address) + ", where nothing is";
+  self.fault_ = std::string(kind) + " of " + std::to_string(bytes) + " bytes at " + hex(address) +
+                ", which is not mapped";
   return false;
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 unsigned checked(const char* where, const char* what, unsigned count, unsigned least, unsigned most) {
   if (count < least || count > most) {
-    throw InputError(where, std::to_string(count) + " " + what + "; allowed are " + std::to_string(least) +
+    throw InputError(where, std::to_string(count) + " " + what + "; allowed: " + std::to_string(least) +
                                 " to " + std::to_string(most));
   }
   return count;
@@ -66,26 +66,26 @@ PacketNetwork::Shape response_shape(const Config& config, unsigned sms, unsigned
 void Config::describe(config::Visitor& v) {
   v.integer("flit_bytes", flit_bytes, {1, 4096}, "bytes", "bytes that an interface moves per cycle");
   v.integer("response_flit_bytes", response_flit_bytes, {0, 4096}, "bytes",
-            "the same from memory to the SMs; 0: flit_bytes");
+            "bytes that an interface moves per cycle from memory to the SMs; 0: flit_bytes");
   v.integer("response_sector_bytes", response_sector_bytes, {0, 4096}, "bytes",
-            "each aligned sector of so many bytes has a response of its own, and each sector written an "
-            "acknowledgement; 0: one response for all");
-  v.boolean("read_reply_header", read_reply_header, "does a response with data have a header beside them");
+            "each aligned sector of this size has its own response, and each written sector its own "
+            "acknowledgement; 0: one response per request");
+  v.boolean("read_reply_header", read_reply_header, "a response with data also has a header");
   v.boolean("write_acknowledgements", write_acknowledgements,
             "false: no packet goes back for a write; its transaction still ends when memory has answered");
   v.integer("input_queue", input_queue, {1, 4096}, "packets",
-            "packets that wait at each SM, and at each memory port");
+            "packets that can wait at each SM and at each memory port");
   v.integer("output_queue", output_queue, {1, 4096}, "packets",
-            "packets granted but not delivered, for each memory port and each SM");
+            "packets that can be granted but not yet delivered, for each memory port and each SM");
   v.integer("sms_per_interface", sms_per_interface, {1, Crossbar::kMostSms}, "SMs",
             "SMs that share a network interface");
   v.integer("input_speedup", input_speedup, {1, 16}, "packets",
             "outputs to which an input interface may pass packets at the same time");
   v.integer("router_latency", router_latency, {1, 10'000}, "cycles",
-            "from a packet's last flit in to its delivery");
+            "cycles from the arrival of a packet's last flit to its delivery");
   config::choice(v, "arbitration", arbitration,
                  {{"round_robin", Arbitration::kRoundRobin}, {"oldest", Arbitration::kOldest}},
-                 "which packet an output takes next");
+                 "which packet an output sends next");
 }
 
 // Every set of values in range is possible; the function is here so that all Configs look alike.

@@ -21,7 +21,7 @@ std::map<std::string, Factory>& kinds() {
 
 bool register_datapath(const std::string& name, Factory factory) {
   if (!kinds().emplace(name, std::move(factory)).second)
-    throw std::logic_error("two datapaths are named " + name);
+    throw std::logic_error("duplicate datapath name " + name);
   return true;
 }
 
@@ -51,45 +51,40 @@ void Config::describe(config::Visitor& v) {
                   {"none", Compaction::kNone},
                   {"bcc", Compaction::kBcc},
                   {"scc", Compaction::kScc}},
-                 "cycles that an issue saves; none: a cycle for every group of as many places of the warp as "
-                 "there are lanes; bcc: aligned groups without a thread take none; scc: threads move to free "
-                 "lanes, too; auto: none for spatial, bcc for temporal");
-  v.integer("swizzle_latency", swizzle_latency, {0, 16}, "cycles", "scc: later results and addresses");
-  config::choice(
-      v, "guard", guard, {{"executing", Guard::kExecuting}, {"issue_mask", Guard::kIssueMask}},
-      "threads that take a cycle where groups are left out: those whose guard holds, or all of the "
-      "issue");
+                 "cycles that an issue saves; none: each group of a warp's places, as wide as the lanes, "
+                 "takes a cycle; bcc: aligned groups without a thread take no cycle; scc: threads also move "
+                 "to free lanes; auto: none for spatial, bcc for temporal");
+  v.integer("swizzle_latency", swizzle_latency, {0, 16}, "cycles", "scc: delay of results and addresses");
+  config::choice(v, "guard", guard, {{"executing", Guard::kExecuting}, {"issue_mask", Guard::kIssueMask}},
+                 "threads whose groups take a cycle: those whose guard holds, or all threads of the issue");
   v.integer("lane_width", lane_width, {1, 32}, "threads",
             "temporal: threads that a lane runs in a cycle; a divisor of sm.simd_width");
-  config::choice(
-      v, "forwarding", forwarding, {{"place", Forwarding::kPlace}, {"warp", Forwarding::kWarp}},
-      "temporal: each thread's result may be used as its own place is done, or all after the last");
-  config::choice(
-      v, "instruction_register", instruction_register,
-      {{"auto", InstructionRegister::kAuto},
-       {"lane", InstructionRegister::kLane},
-       {"unit", InstructionRegister::kUnit}},
-      "temporal: a lane runs one instruction at a time, or one for each unit, where lanes share the "
-      "others than their own; auto: lane, with forwarding warp unit");
+  config::choice(v, "forwarding", forwarding, {{"place", Forwarding::kPlace}, {"warp", Forwarding::kWarp}},
+                 "temporal: the result of each thread can be used when its own place is done, or when the "
+                 "last place is done");
+  config::choice(v, "instruction_register", instruction_register,
+                 {{"auto", InstructionRegister::kAuto},
+                  {"lane", InstructionRegister::kLane},
+                  {"unit", InstructionRegister::kUnit}},
+                 "temporal: a lane runs one instruction at a time, or one per unit, where lanes share all "
+                 "units but their own; auto: unit with forwarding warp, else lane");
   v.boolean("locked", locked,
-            "temporal: a warp runs on the lane that has its registers; false: on any that is free, and "
-            "registers are one pool");
-  config::choice(
-      v, "registers", registers, {{"block", Registers::kBlock}, {"thread", Registers::kThread}},
-      "temporal: a warp's registers are for all its places, until its block goes; or for its threads "
-      "alone, until it exits");
-  config::choice(
-      v, "binding", binding, {{"turns", Binding::kTurns}, {"fewest", Binding::kFewest}},
-      "temporal: the lane of a warp is the next one in turn, or the first of those with the fewest "
-      "warps; lanes whose registers are taken are passed over");
+            "temporal: a warp runs on the lane that has its registers; false: it runs on any free lane, and "
+            "all lanes share one pool of registers");
+  config::choice(v, "registers", registers, {{"block", Registers::kBlock}, {"thread", Registers::kThread}},
+                 "temporal: a warp has registers for all its places until its block ends, or for its threads "
+                 "only until the warp exits");
+  config::choice(v, "binding", binding, {{"turns", Binding::kTurns}, {"fewest", Binding::kFewest}},
+                 "temporal: a warp gets the next lane in turn, or the first lane with the fewest warps; "
+                 "lanes without free registers are skipped");
 }
 
 void Config::check(const std::string& where) const {
   const auto only = [&](bool asked, const char* key, const char* found, const char* allowed) {
     if (!asked || kind != "spatial") return;
     throw config::RuleError(where + "/" + key, {where + "/kind"},
-                            std::string("found ") + found + ", allowed with kind spatial is " + allowed +
-                                "; lanes that run warps in time are kind temporal");
+                            std::string("found ") + found + "; allowed with kind spatial: " + allowed +
+                                "; lanes that run warps in time have kind temporal");
   };
   only(!locked, "locked", "false", "true");
   only(registers == Registers::kThread, "registers", "thread", "block");
@@ -98,12 +93,12 @@ void Config::check(const std::string& where) const {
   if (kind != "temporal") return;
   if (compaction == Compaction::kScc) {
     throw config::RuleError(where + "/compaction", {where + "/kind"},
-                            "found scc, allowed with kind temporal are auto, none and bcc: its lanes have "
-                            "nothing between them through which threads could move");
+                            "found scc; allowed with kind temporal: auto, none and bcc, because threads "
+                            "cannot move between its lanes");
   }
   if (forwarding == Forwarding::kPlace && instruction_register == InstructionRegister::kUnit) {
     throw config::RuleError(where + "/forwarding", {where + "/instruction_register"},
-                            "found place with instruction_register unit, allowed is warp: place by place, a "
+                            "found place with instruction_register unit; allowed: warp, because with place a "
                             "lane runs one instruction at a time");
   }
 }

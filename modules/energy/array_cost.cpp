@@ -16,12 +16,12 @@ using storage::Kind;
 void check(const Array& array, double node_nm, const std::string& where) {
   if (!(node_nm >= kSmallestNode && node_nm <= kLargestNode)) {
     std::ostringstream text;
-    text << "found a node of " << node_nm << " nm, allowed are " << kSmallestNode << " to " << kLargestNode;
+    text << "found a node of " << node_nm << " nm; allowed: " << kSmallestNode << " to " << kLargestNode;
     throw InputError(where, text.str());
   }
   const std::string place = where + (where.empty() ? "" : ", ") + "array " + array.part;
   const auto at_least_one = [&](std::uint64_t value, const char* what) {
-    if (value == 0) throw InputError(place, std::string("found 0 ") + what + ", allowed are 1 and more");
+    if (value == 0) throw InputError(place, std::string("found 0 ") + what + "; allowed: 1 and more");
   };
   at_least_one(array.entries, "entries");
   at_least_one(array.bits, "bits");
@@ -31,7 +31,7 @@ void check(const Array& array, double node_nm, const std::string& where) {
   at_least_one(array.ports.read_write + array.ports.read + array.ports.write, "ports");
   const std::uint64_t parts = array.banks * (array.kind == Kind::kCrossbar ? 1 : array.ways);
   if (array.entries % parts != 0) {
-    throw InputError(place, "found " + std::to_string(array.entries) + " entries, allowed are multiples of " +
+    throw InputError(place, "found " + std::to_string(array.entries) + " entries; allowed: multiples of " +
                                 std::to_string(parts) + ", its ways and banks");
   }
 }

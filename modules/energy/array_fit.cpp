@@ -47,8 +47,8 @@ class Line {
     std::stringstream stream(text);
     for (std::string field; std::getline(stream, field, ',');) fields_.push_back(field);
     if (fields_.size() != kColumns) {
-      throw InputError(where_, "found " + std::to_string(fields_.size()) + " columns, allowed are " +
-                                   std::to_string(kColumns));
+      throw InputError(where_, "found " + std::to_string(fields_.size()) +
+                                   " columns; allowed: " + std::to_string(kColumns));
     }
   }
   const std::string& text(Column column) const { return fields_[column]; }
@@ -58,7 +58,7 @@ class Line {
     const double value = std::strtod(text.c_str(), &end);
     if (text.empty() || *end != '\0' || !std::isfinite(value) || value < 0) {
       throw InputError(where_ + ", column " + std::to_string(column + 1),
-                       "found \"" + text + "\", allowed is a number that is not negative");
+                       "found \"" + text + "\"; allowed: a number of at least 0");
     }
     return value;
   }
@@ -69,7 +69,7 @@ class Line {
         number(kRead), number(kWrite),   number(kBanks)};
     sample.node_nm = number(kNode);
     if (text(kHalf) != "fit" && text(kHalf) != "test")
-      throw InputError(where_, "found half \"" + text(kHalf) + "\", allowed are fit and test");
+      throw InputError(where_, "found half \"" + text(kHalf) + "\"; allowed: fit and test");
     sample.fit = text(kHalf) == "fit";
     sample.area_mm2 = number(kArea);
     sample.access_ns = number(kTime);
@@ -90,7 +90,7 @@ class Line {
       into.push_back(data);
       into.push_back(tags(Kind::kTags));
     } else {
-      throw InputError(where_, "found kind \"" + kind + "\", allowed are sram, sets, cam, crossbar");
+      throw InputError(where_, "found kind \"" + kind + "\"; allowed: sram, sets, cam, crossbar");
     }
   }
 

@@ -79,7 +79,7 @@ class Reader {
   }
   const json& member(const json& object, const std::string& pointer, const char* key) const {
     if (!object.is_object())
-      fail(pointer, std::string("found ") + object.type_name() + ", allowed is an object");
+      fail(pointer, std::string("found ") + object.type_name() + "; allowed: an object");
     const auto found = object.find(key);
     if (found == object.end()) fail(pointer + "/" + key, "is missing");
     return *found;
@@ -89,14 +89,14 @@ class Reader {
     const json& value = member(object, pointer, key);
     const double number = value.is_number() ? value.get<double>() : std::nan("");
     if (!(number >= low && number <= high)) {
-      fail(pointer + "/" + key, "found " + value.dump() + ", allowed are numbers from " + json(low).dump() +
+      fail(pointer + "/" + key, "found " + value.dump() + "; allowed: numbers from " + json(low).dump() +
                                     " to " + json(high).dump());
     }
     return number;
   }
   std::string text(const json& object, const std::string& pointer, const char* key) const {
     const json& value = member(object, pointer, key);
-    if (!value.is_string()) fail(pointer + "/" + key, "found " + value.dump() + ", allowed is a text");
+    if (!value.is_string()) fail(pointer + "/" + key, "found " + value.dump() + "; allowed: a text");
     return value.get<std::string>();
   }
   void only(const json& object, const std::string& pointer, const std::vector<std::string>& keys) const {
@@ -121,7 +121,7 @@ class Supply {
  public:
   explicit Supply(const Reader& reader) {
     const json& list = reader.member(reader.document(), "", "supply");
-    if (!list.is_array() || list.empty()) reader.fail("/supply", "allowed is a list of {node_nm, volts}");
+    if (!list.is_array() || list.empty()) reader.fail("/supply", "allowed: a list of {node_nm, volts}");
     for (std::size_t i = 0; i < list.size(); ++i) {
       const std::string at = "/supply/" + std::to_string(i);
       reader.only(list[i], at, {"node_nm", "volts"});
@@ -182,12 +182,12 @@ Technology Technology::read(const std::string& path, double node_nm) {
     reader.only(given, at, {"value", "unit", "node_nm", "low", "high", "basis", "source"});
     figure.unit = reader.text(given, at, "unit");
     if (figure.unit != known.unit)
-      reader.fail(at + "/unit", "found \"" + figure.unit + "\", allowed is \"" + known.unit + "\"");
+      reader.fail(at + "/unit", "found \"" + figure.unit + "\"; allowed: \"" + known.unit + "\"");
     figure.low = reader.number(given, at, "low", 0, 1);
     figure.high = reader.number(given, at, "high", 1, 100);
     figure.basis = reader.text(given, at, "basis");
     if (figure.basis != "read" && figure.basis != "recalled" && figure.basis != "derived")
-      reader.fail(at + "/basis", "found \"" + figure.basis + "\", allowed are read, recalled, derived");
+      reader.fail(at + "/basis", "found \"" + figure.basis + "\"; allowed: read, recalled, derived");
     figure.source = reader.text(given, at, "source");
     const double from =
         given.contains("node_nm") ? reader.number(given, at, "node_nm", kLeastNode, kMostNode) : own;
@@ -200,7 +200,7 @@ Technology Technology::read(const std::string& path, double node_nm) {
 
 const Figure& Technology::at(std::string_view figure) const {
   const auto found = figures_.find(figure);
-  if (found == figures_.end()) throw std::logic_error("no figure of energy is called " + std::string(figure));
+  if (found == figures_.end()) throw std::logic_error("unknown figure of energy " + std::string(figure));
   return found->second;
 }
 

@@ -109,7 +109,7 @@ class BlockBarrier {
   std::string check(const Arrival& arrival) const {
     if (counted(arrival) && (arrival.count == 0 || arrival.count % isa::kLanes != 0)) {
       return "found " + name_of(arrival) + " for " + std::to_string(arrival.count) +
-             " threads, allowed are multiples of 32, the warp size of PTX";
+             " threads; allowed: multiples of 32, the warp size of PTX";
     }
     if (arrived_ != 0) {
       const auto all = static_cast<std::uint32_t>(masks_.size()) * isa::kLanes;
@@ -136,7 +136,7 @@ class BlockBarrier {
 
 // The thread is told where it went wrong: "found barrier 16, allowed are 0 to 15".
 inline std::string no_such_barrier(std::uint32_t number) {
-  return "found barrier " + std::to_string(number) + ", allowed are 0 to " +
+  return "found barrier " + std::to_string(number) + "; allowed: 0 to " +
          std::to_string(BlockBarrier::kPerBlock - 1);
 }
 

@@ -36,9 +36,9 @@ bool CopyInstructions::copy(const Access& from, const Access& to) {
     const unsigned lane = first_lane(rest);
     bytes[lane] = (ignored >> lane & 1) != 0 ? 0 : given != nullptr ? given[lane] : size;
     if (bytes[lane] > size) {
-      return faults_.refuse(FaultKind::kIllegalInstruction, from, lane,
-                            "found " + std::to_string(bytes[lane]) + " bytes to read, allowed are 0 to " +
-                                std::to_string(size));
+      return faults_.refuse(
+          FaultKind::kIllegalInstruction, from, lane,
+          "found " + std::to_string(bytes[lane]) + " bytes to read; allowed: 0 to " + std::to_string(size));
     }
     if (bytes[lane] != 0) reading |= 1u << lane;
   }

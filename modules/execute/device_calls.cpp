@@ -51,7 +51,7 @@ Fault DeviceCalls::call(ptx::SystemCall call, std::uint64_t area, const AddressS
       const Printed printed = device_printf(value(8, 8), value(16, 8), read);
       if (!printed.valid) {
         return {FaultKind::kIllegalAddress,
-                "printf reads at " + hex(printed.address) + ", which is no memory of the thread"};
+                "printf reads at " + hex(printed.address) + ", which the thread cannot access"};
       }
       if (services != nullptr) services->print(printed.text);
       set_result(4, static_cast<std::uint32_t>(printed.arguments));
@@ -77,7 +77,7 @@ Fault DeviceCalls::call(ptx::SystemCall call, std::uint64_t area, const AddressS
     case ptx::SystemCall::kTrap:
       return {FaultKind::kTrap, "trap: the kernel ended itself"};
     case ptx::SystemCall::kBreakpoint:
-      return {FaultKind::kTrap, "brkpt: a breakpoint, and there is no debugger"};
+      return {FaultKind::kTrap, "brkpt: a breakpoint without a debugger"};
     case ptx::SystemCall::kNone:
       break;
   }

@@ -49,7 +49,7 @@ bool Faults::refuse(const Access& access, const AddressSpaces::Region& region) {
 bool Faults::refuse_local(const Access& access, unsigned lane) {
   std::ostringstream out;
   out << access_name(access.op) << " of " << static_cast<unsigned>(access.op.element_bytes) << " bytes at 0x"
-      << std::hex << access.address[lane] << " is in local memory, allowed are global and shared memory";
+      << std::hex << access.address[lane] << " is in local memory; allowed: global and shared memory";
   return refuse(FaultKind::kIllegalAddressSpace, access, lane, out.str());
 }
 

@@ -177,7 +177,7 @@ bool ImageInstructions::touch(Lanes& lanes, unsigned lane, unsigned number, std:
   const std::uint64_t offset = address - memory.base;
   if (offset >= memory.bytes || memory.bytes - offset < bytes || !spaces_.is_mapped(offset)) {
     return refuse(lanes, lane, FaultKind::kIllegalAddress,
-                  "the memory of the object " + hex(lanes.object) + " is not allocated any more");
+                  "the memory of the object " + hex(lanes.object) + " is no longer allocated");
   }
   while (record_.count() <= lanes.first_access + number) {
     LaneAccess& added = record_.add(ptx::Space::kGlobal, lanes.access.chunk, lanes.access.group, 0, bytes);
@@ -201,7 +201,7 @@ bool ImageInstructions::fetch(Lanes& lanes, unsigned lane) {
     const std::uint64_t value = reference(lanes.wide(kSampler, lane));
     if (!texture::is_encoded_sampler(value)) {
       return refuse(lanes, lane, FaultKind::kIllegalInstruction,
-                    hex(lanes.wide(kSampler, lane)) + " is no sampler");
+                    hex(lanes.wide(kSampler, lane)) + " is not a sampler");
     }
     texture::decode(value, sampler);
   }

@@ -71,7 +71,7 @@ void check_scalar(const ptx::Program& program, ptx::Pc pc) {
                      : control || !(in.is_control() || in.is_warp_primitive()))
     return;
   throw InputError(program.place(pc), std::string("instruction ") + ptx::name_of(in.op) +
-                                          " is marked to execute once for a warp, which it cannot");
+                                          " is marked scalar, but cannot execute once for a warp");
 }
 
 Operation operation_of(const ptx::Program& program, ptx::Pc pc, const sm::Config& config,
@@ -234,7 +234,7 @@ void check_addresses(const Kernel& kernel, std::uint64_t base, std::uint64_t byt
     if (address >= base && offset <= bytes && needed <= bytes - offset && address % 4 == 0) return;
     throw InputError("kernel " + kernel.program.name,
                      std::string(what) + " is " + hex(address) + " for " + std::to_string(needed) +
-                         " bytes; allowed are multiples of 4 in device memory, " + hex(base) + " to " +
+                         " bytes; allowed: multiples of 4 in device memory, " + hex(base) + " to " +
                          hex(base + bytes));
   };
   const std::uint64_t local = local_area_bytes(kernel);

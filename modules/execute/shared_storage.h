@@ -25,7 +25,7 @@ class SharedStorage {
   // larger than a machine may have.
   void configure(std::uint64_t bytes, std::uint32_t blocks) {
     if (bytes > sm::kMostSharedBytes) {
-      throw InputError("shared memory", "a block of " + std::to_string(bytes) + " bytes; allowed are up to " +
+      throw InputError("shared memory", "a block of " + std::to_string(bytes) + " bytes; allowed: up to " +
                                             std::to_string(sm::kMostSharedBytes));
     }
     bytes_ = bytes;

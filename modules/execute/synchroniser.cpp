@@ -111,7 +111,7 @@ Fault Synchroniser::check_members(const Participants& threads, unsigned chunk, s
   const std::uint32_t strangers = threads.lanes & ~mask;
   if (strangers == 0) return {};
   return refuse(threads, chunk, first_lane(strangers), block,
-                "the thread is not among those that it names, mask " + hex(mask));
+                "the thread is not in its own member mask, " + hex(mask));
 }
 
 // Of the primitives only bar.warp.sync orders memory accesses.

@@ -14,10 +14,10 @@ constexpr std::uint64_t kPage = 4096;
 }  // namespace
 
 void SystemMemory::add_window(std::uint64_t base, std::uint64_t bytes) {
-  if (bytes == 0) throw InputError("system memory window", "has 0 bytes, allowed is at least 1");
+  if (bytes == 0) throw InputError("system memory window", "has 0 bytes; allowed: at least 1");
   const sm::AddressRange wanted{nullptr, base, bytes};
   if (base >= kSystemSpace || kSystemSpace - base < bytes) {
-    throw InputError("system memory window", "found " + wanted.extent() + ", allowed is up to " +
+    throw InputError("system memory window", "found " + wanted.extent() + "; allowed: up to " +
                                                  sm::AddressRange{nullptr, 0, kSystemSpace}.extent());
   }
   const auto require_free_of = [&](const std::string& other) {

@@ -308,7 +308,7 @@ std::string Engine::livelock() const {
     out << "and no other thread of the block is live";
   }
   if (kernel_->launch.blocks() > 1)
-    out << "; without timing blocks run one after the other, so none can wait for a later one";
+    out << "; without timing, blocks run one after the other, so a block cannot wait for a later block";
   return out.str();
 }
 

@@ -25,8 +25,8 @@ void MapConfig::describe(config::Visitor& v) {
   v.integer("bank_interleave_bytes", bank_interleave_bytes, {32, 1 << 20}, "bytes",
             "consecutive bytes of a channel in one GDDR5 bank; a power of two");
   v.integer("alternating_banks", alternating_banks, {1, 64}, "banks",
-            "GDDR5 banks that take turns at interleave_bytes, within which the others take turns at "
-            "bank_interleave_bytes each; divides banks");
+            "GDDR5 banks that alternate every interleave_bytes; sets of this many banks alternate every "
+            "bank_interleave_bytes; divides banks");
   v.boolean("bank_xor", bank_xor, "exclusive-or the low bits of the row into the GDDR5 bank");
 }
 
@@ -43,13 +43,13 @@ void MapConfig::check(const std::string& where) const {
   if (banks % alternating_banks != 0) {
     throw config::RuleError(where + "/alternating_banks", {where + "/banks"},
                             "found " + std::to_string(alternating_banks) +
-                                "; allowed are divisors of banks = " + std::to_string(banks));
+                                "; allowed: divisors of banks = " + std::to_string(banks));
   }
   if (bank_xor) need_power_of_two(where + "/banks", banks);
   if (channels * l2_banks > 64) {
     throw InputError(where + "/l2_banks",
                      std::to_string(channels * l2_banks) +
-                         " L2 banks in all (channels x l2_banks); the crossbar allows 64");
+                         " L2 banks in total (channels x l2_banks); allowed: at most 64");
   }
 }
 

@@ -19,7 +19,7 @@ void at_least(BankScheduler::Edge& edge, BankScheduler::Edge low) {
 void SchedulerConfig::describe(config::Visitor& v) {
   v.integer("queue_size", queue_size, {1, 4096}, "requests", "requests that the scheduler chooses from");
   config::choice(v, "scheduler", policy, {{"fcfs", Policy::kFcfs}, {"fr_fcfs", Policy::kFrFcfs}},
-                 "order of service: of arrival, or row hits first");
+                 "order of service: order of arrival, or row hits first");
   v.integer("row_hit_limit", row_hit_limit, {0, 1'000'000}, "requests",
             "row hits that may overtake an older request of their bank, one after the other; 0: any number");
   v.integer("bank_groups", bank_groups, {1, 64}, "groups", "bank groups (bank mod groups); 1: none");

@@ -294,11 +294,11 @@ void Gddr5Channel::probes(const Probes::Scope& scope) const {
 void Gddr5Channel::bind(statistics::Group& group) {
   group.counter("reads", units::kRequests, "reads served", reads_);
   group.counter("writes", units::kRequests, "writes served", writes_);
-  group.counter("atomics", units::kRequests, "atomics among them (machines without L2)", atomics_);
+  group.counter("atomics", units::kRequests, "atomics served (machines without L2)", atomics_);
   group.counter("bytes_read", units::kBytes, "bytes of the reads", bytes_read_);
   group.counter("bytes_written", units::kBytes, "bytes of the writes", bytes_written_);
-  group.counter("read_latency", units::kCycles, "from a read's arrival to its last data, summed",
-                read_latency_);
+  group.counter("read_latency", units::kCycles,
+                "cycles from the arrival of a read to its last data, summed over reads", read_latency_);
   group.counter("blocked", units::kRequests, "requests whose END_REQ was withheld", blocked_requests_);
   scheduler_.bind(group);
 }

@@ -14,7 +14,7 @@ MemoryImage::MemoryImage(std::uint64_t bytes) : bytes_(bytes) {
   constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 40;
   if (bytes == 0 || bytes > kMostBytes) {
     throw InputError("device memory",
-                     std::to_string(bytes) + " bytes; allowed are 1 to " + std::to_string(kMostBytes));
+                     std::to_string(bytes) + " bytes; allowed: 1 to " + std::to_string(kMostBytes));
   }
   void* mapped =
       mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

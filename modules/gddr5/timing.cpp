@@ -42,7 +42,7 @@ void Timing::check(const std::string& where) const {
   // due.
   if (refi != 0 && refi < 2 * (rc + rp + rfc)) {
     throw config::RuleError(where + "/t_refi", {where + "/t_rc", where + "/t_rp", where + "/t_rfc"},
-                            std::to_string(refi) + " cycles; allowed are 0 (off) or at least " +
+                            std::to_string(refi) + " cycles; allowed: 0 (off) or at least " +
                                 std::to_string(2 * (rc + rp + rfc)) + " (2 x (t_rc + t_rp + t_rfc))");
   }
 }

@@ -37,7 +37,7 @@ std::string AddressSpace::enable(unsigned window) {
   if (!aligned || wanted.bytes == 0 || wanted.base > WEFT_WINDOW_MOST_END ||
       wanted.bytes > WEFT_WINDOW_MOST_END - wanted.base) {
     return name + " has " + std::to_string(wanted.bytes) + " bytes at " + hex(wanted.base) +
-           "; allowed are multiples of " + std::to_string(WEFT_WINDOW_ALIGNMENT) + ", at least one, up to " +
+           "; allowed: multiples of " + std::to_string(WEFT_WINDOW_ALIGNMENT) + ", at least one, up to " +
            hex(WEFT_WINDOW_MOST_END);
   }
   const sm::AddressRange range{nullptr, wanted.base, wanted.bytes};

@@ -23,14 +23,14 @@ std::string CommandQueue::dispatch_error() const {
   const weft_kernel_dispatch_packet& packet = state_.packet.dispatch;
   if (packet.reserved0 != 0 || packet.reserved1 != 0) return "reserved fields are not 0";
   if (packet.setup < 1 || packet.setup > 3) {
-    return "setup is " + std::to_string(packet.setup) + "; allowed are 1 to 3 dimensions";
+    return "setup is " + std::to_string(packet.setup) + "; allowed: 1 to 3 dimensions";
   }
   for (unsigned d = 0; d < 3; ++d) {
     const std::uint32_t block = packet.workgroup_size[d];
     const std::uint32_t grid = packet.grid_size[d];
     if (block == 0 || grid == 0 || grid % block != 0) {
       return "grid of " + std::to_string(grid) + " threads in blocks of " + std::to_string(block) +
-             "; allowed are whole blocks, 1 or more";
+             "; allowed: whole blocks, 1 or more";
     }
     if (d >= packet.setup && (block != 1 || grid != 1)) return "a dimension that is not used is not 1";
   }
@@ -54,11 +54,11 @@ void CommandQueue::take_object() {
     return refuse("reserved fields of a kernel object are not 0");
   }
   if (state_.object.ptx_bytes == 0 || state_.object.ptx_bytes > kMostTextBytes) {
-    return refuse("PTX of " + std::to_string(state_.object.ptx_bytes) + " bytes; allowed are 1 to " +
+    return refuse("PTX of " + std::to_string(state_.object.ptx_bytes) + " bytes; allowed: 1 to " +
                   std::to_string(kMostTextBytes));
   }
   if (state_.object.name_bytes == 0 || state_.object.name_bytes > kMostNameBytes) {
-    return refuse("a name of " + std::to_string(state_.object.name_bytes) + " bytes; allowed are 1 to " +
+    return refuse("a name of " + std::to_string(state_.object.name_bytes) + " bytes; allowed: 1 to " +
                   std::to_string(kMostNameBytes));
   }
   if (parts_.cache.has_module(state_.object)) {
@@ -109,12 +109,12 @@ void CommandQueue::begin_arguments() {
   }
   if (threads > dispatch::kMostBlockThreads) {
     return stop(WEFT_ERROR_LAUNCH, packet_address(),
-                "a block of " + std::to_string(threads) + " threads; allowed are up to " +
+                "a block of " + std::to_string(threads) + " threads; allowed: up to " +
                     std::to_string(dispatch::kMostBlockThreads));
   }
   if (packet.private_segment_size > ptx::kMaxLocalBytes) {
     return stop(WEFT_ERROR_LAUNCH, packet_address(),
-                "a stack of " + std::to_string(packet.private_segment_size) + " bytes; allowed are up to " +
+                "a stack of " + std::to_string(packet.private_segment_size) + " bytes; allowed: up to " +
                     std::to_string(ptx::kMaxLocalBytes));
   }
   const KernelCache::Kernel* kernel = nullptr;

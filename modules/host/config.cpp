@@ -15,25 +15,25 @@ void Config::describe(config::Visitor& v) {
   v.integer("burst_bytes", burst_bytes, {8, 4096}, "bytes",
             "most bytes of a transaction; a power of two (to device memory at most the interleave)");
   v.integer("outstanding", outstanding, {1, 256}, "transactions",
-            "under way to system memory, and as many to device memory");
+            "transactions under way to system memory, and the same number to device memory");
   v.integer("dma_slots", dma_slots, {1, 256}, "bursts",
-            "that the DMA engine holds between reading and writing");
+            "bursts that the DMA engine holds between reading and writing");
   v.integer("poll_cycles", poll_cycles, {1, 1'000'000}, "cycles",
-            "interconnect cycles between two looks at a signal or at a packet that is not written yet");
+            "interconnect cycles between two polls of a signal, or of a packet that is not written yet");
   config::choice(v, "dma_transport", dma_transport,
                  {{"at", Transport::kApproximate}, {"lt", Transport::kLoose}},
                  "calls of dma_socket: at (nb_transport), lt (b_transport, one transaction at a time)");
   v.boolean("tolerant", tolerant,
-            "overlook two mistakes, with one warning each: an initiator's streaming width of 0, taken as the "
-            "data's length, and a target that sets no response status, taken as success");
+            "accept two protocol errors, with one warning each: a streaming width of 0 (taken as the data "
+            "length) and a missing response status (taken as success)");
   v.boolean("functional", functional,
-            "kernels of packets run without timing after a reset, until the register MODE says otherwise");
+            "kernels of packets run without timing after a reset, until a write to the register MODE");
 }
 
 void Config::check(const std::string& where) const {
   if ((burst_bytes & (burst_bytes - 1)) != 0) {
     throw InputError(where + "/burst_bytes",
-                     "found " + std::to_string(burst_bytes) + ", allowed are powers of two");
+                     "found " + std::to_string(burst_bytes) + "; allowed: powers of two");
   }
 }
 

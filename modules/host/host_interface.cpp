@@ -166,15 +166,15 @@ void HostInterface::probes(const Probes::Scope& scope) const {
 void HostInterface::bind(statistics::Group& group) {
   group.counter("doorbells", statistics::Unit("writes"), "doorbells rung", registers_.doorbells());
   group.counter("errors", statistics::Unit("errors"),
-                "errors reported to ERROR_CODE, or lost behind the first", registers_.error_count());
+                "errors reported to ERROR_CODE, or lost after the first", registers_.error_count());
   for (std::size_t i = 0; i < queues_.size(); ++i) {
     statistics::Group& queue = group.group("queue", static_cast<unsigned>(i));
     CommandQueue::Counters& counters = queues_[i].counters();
     queue.counter("packets", units::kPackets, "packets done", counters.packets);
     queue.counter("kernels", statistics::Unit("kernels"), "kernels launched", counters.kernels);
-    queue.counter("untimed_kernels", statistics::Unit("kernels"), "of these, run without timing",
+    queue.counter("untimed_kernels", statistics::Unit("kernels"), "kernels run without timing",
                   counters.untimed_kernels);
-    queue.counter("polls", statistics::Unit("looks"), "that found a packet or a signal not ready",
+    queue.counter("polls", statistics::Unit("looks"), "polls that found a packet or a signal not ready",
                   counters.polls);
   }
   dma_.bind(group.group("dma"));

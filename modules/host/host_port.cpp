@@ -364,10 +364,11 @@ std::size_t HostPort::requests() const {
 }
 
 void HostPort::bind(statistics::Group& group) {
-  group.counter("registers", units::kAccesses, "to registers", register_accesses_);
-  group.counter("aperture", units::kAccesses, "to device memory through the aperture", aperture_accesses_);
-  group.counter("refused", units::kAccesses, "answered with an error at once", refused_);
-  group.counter("stalls", units::kAccesses, "whose END_REQ was withheld", stalls_);
+  group.counter("registers", units::kAccesses, "accesses to registers", register_accesses_);
+  group.counter("aperture", units::kAccesses, "accesses to device memory through the aperture",
+                aperture_accesses_);
+  group.counter("refused", units::kAccesses, "accesses answered with an error at once", refused_);
+  group.counter("stalls", units::kAccesses, "accesses whose END_REQ was withheld", stalls_);
 }
 
 }  // namespace weft::host

@@ -234,7 +234,7 @@ void RegisterFile::invalidate() {
 }
 
 void RegisterFile::locked(std::uint32_t queue, std::uint64_t offset) {
-  report(WEFT_ERROR_LOCKED, queue, offset, "a write to a register that is fixed now");
+  report(WEFT_ERROR_LOCKED, queue, offset, "a write to a register that cannot be written now");
 }
 
 void RegisterFile::write_window(unsigned window, std::uint64_t offset, std::uint32_t value) {
@@ -267,7 +267,7 @@ void RegisterFile::control_window(unsigned window, std::uint32_t value) {
     parts_.space.disable(window);
     refused = "window " + std::to_string(window) + ", " +
               sm::AddressRange{nullptr, w.base, w.bytes}.extent() +
-              ", overlaps one that no register stands for";
+              ", overlaps an address without a register";
   }
   if (!refused.empty()) report(WEFT_ERROR_WINDOW, WEFT_NO_QUEUE, w.base, refused);
 }

@@ -147,7 +147,7 @@ void write_block(Xml& xml, const RegisterBlock& block) {
     xml.element("dimIncrement", hex(constant(block.stride)));
     xml.element("name", name + "[%s]");
     xml.element("description",
-                std::string(block.meaning) + "; the register " + block.count + " says how many there are");
+                std::string(block.meaning) + "; the register " + block.count + " has their number");
     xml.element("addressOffset", hex(constant(block.base)));
   }
   for (const RegisterEntry& entry : block.registers) write_register(xml, block, entry);

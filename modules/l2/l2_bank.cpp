@@ -24,7 +24,7 @@ void Config::describe(config::Visitor& v) {
   v.integer("atomic_interval", atomic_interval, {0, 1000}, "cycles", "cycles per lane of an atomic");
   config::choice(v, "write_miss", write_miss,
                  {{"fetch", WriteMiss::kFetch}, {"no_fetch", WriteMiss::kNoFetch}},
-                 "does a write to a part of an absent line fetch the line");
+                 "a write to a part of an absent line fetches the line");
 }
 
 void Config::check(const std::string& where) const {
@@ -35,19 +35,18 @@ void Config::check(const std::string& where) const {
   if (sector_bytes != 0 &&
       ((sector_bytes & (sector_bytes - 1)) != 0 || sector_bytes > most || sector_bytes < least)) {
     throw config::RuleError(where + "/sector_bytes", {where + "/line_bytes"},
-                            "found " + std::to_string(sector_bytes) +
-                                ", allowed are 0 and powers of two from " + std::to_string(least) + " to " +
-                                std::to_string(most) + " (1/32 to all of line_bytes)");
+                            "found " + std::to_string(sector_bytes) + "; allowed: 0 and powers of two from " +
+                                std::to_string(least) + " to " + std::to_string(most) +
+                                " (1/32 to all of line_bytes)");
   }
   if (miss_queue < 1 + most_write_backs()) {
     throw config::RuleError(where + "/miss_queue", {where + "/sector_bytes"},
-                            "found " + std::to_string(miss_queue) +
-                                ", but a fetch and its write-backs need " +
+                            "found " + std::to_string(miss_queue) + "; a fetch and its write-backs need " +
                                 std::to_string(1 + most_write_backs()) + " places");
   }
   if (write_back_buffers < most_write_backs()) {
     throw config::RuleError(where + "/write_back_buffers", {where + "/sector_bytes"},
-                            "found " + std::to_string(write_back_buffers) + ", but a line may need " +
+                            "found " + std::to_string(write_back_buffers) + "; a line may need " +
                                 std::to_string(most_write_backs()));
   }
 }

@@ -59,8 +59,7 @@ void LoadedModule::collect_kernels() {
   for (const ptx::Module& module : modules_) {
     for (const std::string& kernel : module.kernels) {
       if (!known.insert(kernel).second) {
-        throw InputError(module.file,
-                         "kernel '" + kernel + "' is defined in another of the linked modules too");
+        throw InputError(module.file, "kernel '" + kernel + "' is also defined in another linked module");
       }
       kernels_.push_back(kernel);
     }
@@ -111,7 +110,7 @@ std::map<std::string, LoadedModule::Definition> LoadedModule::exported_variables
       if (added || variable.is_weak) continue;
       if (!known->second.variable->is_weak) {
         throw InputError(modules_[m].file, "variable " + variable.name + " is defined in " +
-                                               modules_[known->second.module].file + " too");
+                                               modules_[known->second.module].file + " as well");
       }
       known->second = {m, &variable};
     }

@@ -37,7 +37,7 @@ const Definition* find(std::string_view name) {
 
 const Definition& get(std::string_view name) {
   const Definition* const row = find(name);
-  if (row == nullptr) throw std::out_of_range("there is no derived value '" + std::string(name) + "'");
+  if (row == nullptr) throw std::out_of_range("unknown derived value '" + std::string(name) + "'");
   return *row;
 }
 

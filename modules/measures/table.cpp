@@ -23,43 +23,42 @@ constexpr Definition kRows[] = {
                "Share of the lanes that are active, in the beats with an active lane.")
         .ratio({kActiveLanes}, {kActiveBeats}, {kLanes})
         .in_comparison(Subject::kThreads, "lanes",
-                       "active lanes, of all lanes, over the cycles with an active one"),
+                       "share of the lanes that are active, in the cycles with an active lane"),
     // The mean over warp instructions of active threads / warp size, if all warps are of one size [ST Fig.
     // 4]. If the scheme issues several instructions as one, it weighs as many.
     Definition("simd_efficiency", "SIMD efficiency", units::kRatio,
-               "Threads of the instructions issued over the places that their warps have for threads.")
+               "Threads of the issued instructions, over the places for threads in their warps.")
         .ratio({kThreadInstructions}, {kThreadPlaces})
         .only_in(kTotals | kComparison)
         .in_comparison(Subject::kThreads, "SIMD eff",
-                       "active threads, of a warp's, in the mean instruction issued"),
+                       "share of a warp's threads that are active, in the mean issued instruction"),
     // [DWR III]
     Definition("idle_share", "idle share", units::kRatio,
                "Share of the cycles of schedulers with threads in which no warp was ready and no beat of an "
                "issue was under way.")
         .ratio({kNoReadyCycles}, {kHeldCycles})
-        .in_summary("idle: no ready warp", "of the cycles of schedulers that held threads")
+        .in_summary("idle: no ready warp", "share of the scheduler cycles with threads")
         .in_comparison(Subject::kCost, "idle",
-                       "of these cycles: no warp was ready and no beat of an issue was under way"),
+                       "share of the scheduler cycles with threads but no ready warp and no beat under way"),
     Definition("idle_share_blocked", "idle share with memory-blocked cycles", units::kRatio,
                "The idle share, plus the cycles in which the ready warps waited for the load-store unit.")
         .ratio({kNoReadyCycles, kMemoryBlockedCycles}, {kHeldCycles})
         .in_summary("  + memory-blocked", "")
         .in_comparison(Subject::kCost, "blocked",
-                       "... or the warps that were ready waited for the load-store unit"),
+                       "idle, plus the share in which the ready warps waited for the load-store unit"),
     Definition("idle_share_k", "K", units::kRatio,
                "K is 1 minus the beats with an active lane over the beats that schedulers with threads could "
                "have had.")
         .one_minus_ratio({kActiveBeats}, {kHeldCycles}, {kBeatsInACycle})
-        .in_summary("  K", "= 1 - beats with an active lane / these cycles")
-        .in_comparison(Subject::kCost, "K",
-                       "1 - beats with an active lane / cycles of schedulers that held threads"),
+        .in_summary("  K", "= 1 - beats with an active lane / scheduler cycles with threads")
+        .in_comparison(Subject::kCost, "K", "1 - beats with an active lane / scheduler cycles with threads"),
     // [HARP eq. 1]
     Definition("depth_utilisation", "depth utilisation", units::kRatio,
                "Share of the cycles of schedulers with threads in which a lane was active.")
         .ratio({kLaneCycles}, {kHeldCycles})
-        .in_summary("", "of these cycles have an active lane")
+        .in_summary("", "share of the scheduler cycles with threads that have an active lane")
         .in_comparison(Subject::kThreads, "depth",
-                       "of the cycles of schedulers that held threads: a lane was active"),
+                       "share of the scheduler cycles with threads in which a lane was active"),
     // [DWR eq. 1]
     Definition("coalescing_rate", "coalescing rate", kPerRequest,
                "Memory accesses of threads per data request that enters the crossbar.")
@@ -74,7 +73,7 @@ constexpr Definition kRows[] = {
         .counted_with(kOracle)
         .only_in(kComparison)
         .in_comparison(Subject::kThreads, "oracle",
-                       "the most that this could be if threads were regrouped at will"),
+                       "the lane activity that no regrouping of threads can exceed"),
     // [HARP Fig. 14]
     Definition("stalled_share", "threads stalled by divergence", units::kRatio,
                "Share of the threads in cycles without an active lane that divergence holds back: they wait "
@@ -83,14 +82,14 @@ constexpr Definition kRows[] = {
         .counted_with(kStalled)
         .only_in(kComparison)
         .in_comparison(Subject::kThreads, "stalled",
-                       "of the threads in cycles without an active lane: those that divergence holds back"),
+                       "share of the threads in cycles without an active lane that divergence holds back"),
     Definition("stalled_of_launched", "threads stalled by divergence, of those launched", units::kRatio,
                "The threads that divergence holds back, over all threads of resident blocks in all cycles.")
         .ratio({kStalledReconvergence, kStalledInactive}, {kLaunchedThreadCycles})
         .counted_with(kStalled)
         .only_in(kComparison)
         .in_comparison(Subject::kThreads, "launched",
-                       "the stalled threads, of those of resident blocks in all cycles"),
+                       "stalled threads / threads of resident blocks in all cycles"),
     Definition("stalled_reconvergence", "threads that wait for reconvergence", units::kRatio,
                "Share of the threads in cycles without an active lane that wait for others of their warp or "
                "block.")
@@ -108,14 +107,14 @@ constexpr Definition kRows[] = {
         .counted_with(kStalled)
         .only_in(kComparison)
         .in_comparison(Subject::kThreads, "barrier",
-                       "of the threads in cycles without an active lane: those at a barrier of their block"),
+                       "share of the threads in cycles without an active lane that wait at a block barrier"),
     Definition("scalar_share", "executed instructions that are scalar", units::kRatio,
                "Share of the warp instructions issued that are scalar.")
         .ratio({kScalarInstructions}, {kWarpInstructions})
         .counted_with("scalarization.kind")
         .only_in(kOnRequest),
     Definition("threads_per_request", "threads per coalesced request", kPerRequest,
-               "Memory accesses of threads per request that the coalescer makes of them, before the caches.")
+               "Memory accesses of threads per request that the coalescer makes, before the caches.")
         .ratio({kMemoryThreads}, {kCoalescedRequests})
         .with_digits(2)
         .only_in(kOnRequest),

@@ -139,7 +139,7 @@ void Builder::check_size(const Declaration& declaration) {
     if (declaration.type == Type::kNone) fail(name, "the register has no type");
     if (declaration.vector > 1 && (declaration.type == Type::kPred || element_bytes(declaration) > 16)) {
       fail(name, "found a vector register of " + std::to_string(declaration.vector) + " x ." +
-                     name_of(declaration.type) + ", allowed are .v2 and .v4 of at most 128 bits");
+                     name_of(declaration.type) + "; allowed: .v2 and .v4 of at most 128 bits");
     }
     return;
   }

@@ -49,10 +49,9 @@ void check_registers(const Allocation& whole, const Fitted& fitted, const std::s
                      std::to_string(rows(whole)) + " registers per thread, " +
                      std::to_string(rows(whole) - limit) + " more than the " + std::to_string(limit) +
                      " allowed";
-  if (!spill)
-    throw InputError(where, text + "; let Weft spill what is too much: --set sm.registers_per_thread=0");
+  if (!spill) throw InputError(where, text + "; allowed with spilling: --set sm.registers_per_thread=0");
   const std::uint32_t least = rows(fitted.allocation);
-  text += ", and " + std::to_string(least) + " with all in local memory that can be there";
+  text += ", and " + std::to_string(least) + " after spilling all registers that can be spilled";
   if (least + shared <= DecodeOptions().max_registers) {
     text += "; allowed with --set sm.max_registers_per_thread=" +
             std::to_string(std::max(least + shared, kLeastRegisters));
@@ -243,10 +242,11 @@ Program decode(const std::vector<LinkedModule>& modules, const std::string& kern
   const Linkage linkage(modules);
   const FunctionReference reference = find_kernel(modules, kernel);
   if (reference.function->needs_clusters) {
-    throw InputError(linkage.text(reference.module).where(reference.function->name.at),
-                     "kernel '" + kernel +
-                         "' needs clusters of several blocks (.reqnctapercluster), which Weft does not have" +
-                         std::string(kOlderCodeHelps));
+    throw InputError(
+        linkage.text(reference.module).where(reference.function->name.at),
+        "kernel '" + kernel +
+            "' needs clusters of several blocks (.reqnctapercluster), which Weft does not support" +
+            std::string(kOlderCodeHelps));
   }
   const Reach reach = find_reach(linkage, reference);
   std::uint32_t limit = std::min(options.max_registers, kMaxRows);

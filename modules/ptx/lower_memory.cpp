@@ -247,7 +247,7 @@ void lower_copy_async(Lowering& f, const Operation& operation) {
       f.operands.read(d, 3, last, Type::kPred);
     } else {
       if (!reg && last.number.bits > bytes) {
-        f.code.fail(last, "found " + std::to_string(last.number.bits) + " bytes to read, allowed are 0 to " +
+        f.code.fail(last, "found " + std::to_string(last.number.bits) + " bytes to read; allowed: 0 to " +
                               std::to_string(bytes));
       }
       f.operands.read(d, 2, last, Type::kU32);

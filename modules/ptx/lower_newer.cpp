@@ -82,7 +82,7 @@ void lower_nothing(Lowering& f, const Operation& operation) {
   const Node& number = f.operands[0];
   if (number.kind != Node::Kind::kLiteral) f.code.fail(number, "expected a constant");
   if (operation.shape == Shape::kEvent && operation.sources[0] == Type::kU8 && number.number.bits >= kEvents)
-    f.code.fail(number, "found event " + std::to_string(number.number.bits) + ", allowed are 0 to 15");
+    f.code.fail(number, "found event " + std::to_string(number.number.bits) + "; allowed: 0 to 15");
 }
 
 // fence.proxy.tensormap::generic.acquire has an address and a size.

@@ -45,7 +45,7 @@ void lower_video(Lowering& f, const Operation& operation) {
   v.d = take_part(f, to);
   const bool merges = v.d != Part::kWord;
   if (merges && (multiplies || v.second != VideoAccess::Second::kNone))
-    f.code.fail(to, "a result with a part goes with no second operation");
+    f.code.fail(to, "a second operation is not allowed with a part of the result");
   const bool needs_c = multiplies || merges || v.second != VideoAccess::Second::kNone;
   if (needs_c) f.operands.need(4);
   bool negative = false;

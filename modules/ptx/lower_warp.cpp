@@ -48,7 +48,7 @@ void lower_barrier(Lowering& f, const Operation& operation) {
   DraftInstruction d = f.code.draft(operation.instruction);
   const Node& number = f.operands[skip];
   if (number.kind == Node::Kind::kLiteral && number.number.bits >= kBarriers) {
-    f.code.fail(number, "found barrier " + std::to_string(number.number.bits) + ", allowed are 0 to 15");
+    f.code.fail(number, "found barrier " + std::to_string(number.number.bits) + "; allowed: 0 to 15");
   }
   f.operands.read(d, 0, number, Type::kU32);
   if (f.operands.count() == (reduces ? 4u : 2u)) {
@@ -56,7 +56,7 @@ void lower_barrier(Lowering& f, const Operation& operation) {
     const std::uint64_t threads = count.number.bits;
     if (count.kind == Node::Kind::kLiteral && (threads == 0 || threads % kWarpThreads != 0)) {
       f.code.fail(count, "found a barrier of " + std::to_string(threads) +
-                             " threads, allowed are multiples of 32, the warp size of PTX");
+                             " threads; allowed: multiples of 32, the warp size of PTX");
     }
     f.operands.read(d, 1, count, Type::kU32);
   }

@@ -99,13 +99,13 @@ Modifiers::Modifiers(const ModuleText& text, const Statement& statement)
     if (count_ + type_count == kMost - 1)
       illegal("found more than " + std::to_string(kMost - 1) + " modifiers");
     if (!vector.empty() && !is_type(word)) {
-      illegal("found ." + std::string(vector) + "." + std::string(word) + ", expected the type behind ." +
+      illegal("found ." + std::string(vector) + "." + std::string(word) + ", expected the type after ." +
               std::string(vector));
     }
     const bool leads_here = leading != nullptr && leads(*leading, word);
     if (leads_here && !in_front) {
-      illegal("found ." + std::string(word) + " behind ." + std::string(before) +
-              ", expected it directly behind " + std::string(mnemonic_));
+      illegal("found ." + std::string(word) + " after ." + std::string(before) +
+              ", expected it directly after " + std::string(mnemonic_));
     }
     in_front = in_front && leads_here;
     vector = is_vector(word) ? word : std::string_view();
@@ -116,7 +116,7 @@ Modifiers::Modifiers(const ModuleText& text, const Statement& statement)
     }
     before = word;
   }
-  if (!vector.empty()) illegal("a type is missing behind ." + std::string(vector));
+  if (!vector.empty()) illegal("a type is missing after ." + std::string(vector));
   for (std::size_t i = 0; i < type_count; ++i) words_[count_++] = types[i];
 }
 

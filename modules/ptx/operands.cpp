@@ -195,7 +195,7 @@ Source Operands::with_addend(const Node& node, const Register& reg) {
   if (!node.has_addend) return source_of(reg.id, reg.type);
   if (reg.type == Type::kPred || is_float(reg.type)) {
     code_.fail(node, "'" + std::string(text_.name(node)) + "' of type ." + name_of(reg.type) +
-                         " takes no addend; allowed are .b, .u and .s registers");
+                         " takes no addend; allowed: .b, .u and .s registers");
   }
   // Only loads, stores and cvt know 8 bits; the low ones of a longer sum are the same.
   const Type sum = bytes_of(reg.type) == 1 ? Type::kU16 : unsigned_of(reg.type);

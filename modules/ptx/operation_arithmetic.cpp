@@ -48,7 +48,8 @@ bool take_width(Modifiers& m, Instruction& i) {
 }
 
 void check_width(Modifiers& m, const Instruction& i, bool given) {
-  if (given == is_float(i.type)) m.illegal(".lo, .hi or .wide goes with integers, and only with them");
+  if (given == is_float(i.type))
+    m.illegal(".lo, .hi or .wide is required for integers and not allowed for floats");
   if (i.width == Width::kWide && bytes_of(i.type) == 8) m.illegal(".wide needs a 16- or 32-bit type");
 }
 
@@ -179,7 +180,7 @@ void read_root(Modifiers& m, Operation& o) {  // rcp, sqrt, rsqrt
     const bool legal = i.op == Opcode::kRsqrt ? i.approx
                        : i.op == Opcode::kRcp ? i.approx == i.ftz
                                               : !i.approx && !i.ftz;
-    if (!legal) m.illegal("this modifier does not go with .f64");
+    if (!legal) m.illegal("this modifier is not allowed with .f64");
   }
   signature(o, i.type, {i.type});
 }

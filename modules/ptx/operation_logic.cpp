@@ -65,7 +65,7 @@ void check_set_types(Modifiers& m, const Instruction& i) {
     legal = legal || is_in(i.type, kHalves & ~kPairs) ||
             (one_half ? is_in(i.type, kShorts) : i.type == Type::kF32);
   if (!legal) {
-    m.illegal("." + std::string(name_of(i.type)) + " is no result of comparing ." + name_of(i.from));
+    m.illegal("." + std::string(name_of(i.type)) + " cannot be the result of comparing ." + name_of(i.from));
   }
 }
 
@@ -193,7 +193,7 @@ void read_cvt(Modifiers& m, Operation& o) {
   if (is_in(i.type, kSmall) || is_in(i.from, kSmall)) return read_small_conversion(m, o);
   if (i.rounding == Rounding::kRna) m.illegal(".rna needs .tf32");
   if (packs ? i.from != Type::kF32 : i.from == Type::kF16x2 || i.from == Type::kBf16x2) {
-    m.illegal("a pair is made from .f32 only, and is no source");
+    m.illegal("a pair is converted from .f32 only, and cannot be a source");
   }
   const bool to_float = is_float(i.type), from_float = is_float(i.from);
   const bool narrows = to_float && from_float && i.type != i.from &&

@@ -62,7 +62,7 @@ WEFT_EXPECT(PaddedSectionValue, "a number or a label");
 WEFT_EXPECT(SectionName, "the section's name");
 WEFT_EXPECT(SectionOpen, "'{'");
 WEFT_EXPECT(Parameter, ".param or .reg");
-WEFT_EXPECT(BodyDirective, "a directive that may stand in a function");
+WEFT_EXPECT(BodyDirective, "a directive that is allowed in a function");
 WEFT_EXPECT(ScopeClose, "a statement or '}'");
 WEFT_EXPECT(BodyClose, "a statement or '}'");
 WEFT_EXPECT(BodyOrEnd, "a performance directive, '{' or ';'");

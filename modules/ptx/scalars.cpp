@@ -353,11 +353,11 @@ std::string describe(const VectorReason& reason, Pc at) {
     case Kind::kWrites:
       return "writes what " + place + " writes too";
     case Kind::kParted:
-      return "writes what threads may need that part after " + place;
+      return "writes what threads may need that diverge after " + place;
     case Kind::kDemoted:
       return "no scalar register is left";
     case Kind::kRestricted:
-      return "threads may have parted after " + place;
+      return "threads may have diverged after " + place;
     case Kind::kLarge:
       return "the kernel is too large for the search";
   }

@@ -8,13 +8,12 @@
 namespace weft::ptx {
 
 inline constexpr std::string_view kNoHelp;
-inline constexpr std::string_view kWithoutTensorCores =
-    "; Weft has no tensor cores, the program must do without";
+inline constexpr std::string_view kWithoutTensorCores = "; Weft has no tensor cores: use code without them";
 
 // Against instructions of newer GPUs. A user needs to see it once, however many kernels of a program are
 // refused.
 inline constexpr std::string_view kOlderCodeHelps =
-    "; code for older GPUs may do without: nvcc -arch=compute_75";
+    "; code for older GPUs may not need it: nvcc -arch=compute_75";
 
 inline bool names_older_code(const std::string& message) {
   return message.find(kOlderCodeHelps) != std::string::npos;

@@ -41,13 +41,13 @@ void AddressMap::describe(config::Visitor& v) {
   v.integer("local_base", local_base, {kAlignment, kMostBase}, "bytes",
             "where a thread's local memory appears among generic addresses; a multiple of 4096");
   v.integer("window_bytes", window_bytes, {kLeastWindow, kMostWindow}, "bytes",
-            "of each of these two windows; a multiple of 4096");
+            "size of each of the two windows; a multiple of 4096");
 }
 
 void AddressMap::check(const std::string& where, std::uint64_t device_bytes) const {
   const auto aligned = [&](const char* key, std::uint64_t value) {
     if (value % kAlignment == 0) return;
-    throw InputError(where + "/" + key, "found " + std::to_string(value) + ", allowed is a multiple of " +
+    throw InputError(where + "/" + key, "found " + std::to_string(value) + "; allowed: a multiple of " +
                                             std::to_string(kAlignment));
   };
   aligned("device_base", device_base);
@@ -59,7 +59,7 @@ void AddressMap::check(const std::string& where, std::uint64_t device_bytes) con
     throw config::RuleError(where + "/" + one.key, {where + "/" + other.key},
                             "found " + one.extent() + " for " + one.name + ", which overlaps " + other.name +
                                 ", " + other.extent() + " (addresses." + other.key +
-                                "); allowed are ranges apart from each other");
+                                "); allowed: ranges that do not overlap");
   };
   const auto [device, shared, local] = ranges(device_bytes);
   apart(shared, device);

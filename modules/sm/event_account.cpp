@@ -200,16 +200,16 @@ void EventAccount::bind(statistics::Group& sm) {
     operations.counter(kOperationNames[i], kOperationsUnit,
                        "threads that executed an instruction of this kind", operations_[i]);
   }
-  group.counter("idle_lanes", kLanes, "lanes of beats, those without a thread that executed", idle_lanes_);
+  group.counter("idle_lanes", kLanes, "lanes of beats without a thread that executed", idle_lanes_);
   if (scalars_on_) {
     statistics::Group& scalars = group.group("scalar_registers");
-    scalars.counter("words_read", kWords, "words of registers that a warp has once: one for all its threads",
+    scalars.counter("words_read", kWords,
+                    "words read of scalar registers, which a warp has once for all its threads",
                     scalar_.words_read);
-    scalars.counter("words_written", kWords, "words of them written", scalar_.words_written);
-    scalars.counter("operations", kOperationsUnit, "of the operations, those of scalar instructions",
-                    scalar_.operations);
+    scalars.counter("words_written", kWords, "words written of scalar registers", scalar_.words_written);
+    scalars.counter("operations", kOperationsUnit, "operations of scalar instructions", scalar_.operations);
     scalars.counter("saved_operations", kOperationsUnit,
-                    "what more these would have been, had each thread executed them",
+                    "further operations if each thread had executed the scalar instructions",
                     scalar_.saved_operations);
   }
   statistics::Group& registers = group.group("vector_registers");
@@ -217,9 +217,9 @@ void EventAccount::bind(statistics::Group& sm) {
                     vector_.rows_read);
   registers.counter("rows_written", kRows, "rows that results were written to, in beats with a thread",
                     vector_.rows_written);
-  registers.counter("words_read", kWords, "of the rows read, words of threads that executed",
+  registers.counter("words_read", kWords, "words of threads that executed, in the rows read",
                     vector_.words_read);
-  registers.counter("words_written", kWords, "of the rows written, words of threads that executed",
+  registers.counter("words_written", kWords, "words of threads that executed, in the rows written",
                     vector_.words_written);
   statistics::Group& shared = group.group("shared_memory");
   shared.counter("words_read", kWords,

@@ -254,9 +254,11 @@ void FrontEnd::bind(statistics::Group& group) {
   group.counter("flushes", statistics::Unit("flushes"), "instruction buffers emptied by a jump", flushes_);
   group.counter("redundant_16", units::kFetches,
                 "fetches from a PC from which one of the last 16 fetches was", redundant_[0]);
-  group.counter("redundant_32", units::kFetches, "the same for the last 32, but not the last 16",
+  group.counter("redundant_32", units::kFetches,
+                "fetches from a PC from which one of the last 32 fetches was, but none of the last 16",
                 redundant_[1]);
-  group.counter("redundant_64", units::kFetches, "the same for the last 64, but not the last 32",
+  group.counter("redundant_64", units::kFetches,
+                "fetches from a PC from which one of the last 64 fetches was, but none of the last 32",
                 redundant_[2]);
   tags_.bind(group.group("l1i"));
   mshrs_.bind(group.group("l1i").group("mshr"));

@@ -100,7 +100,7 @@ void LaneAccount::bind(statistics::Group& group) {
   static const statistics::Unit kLaneCycles("lanes*cycles"), kWarpCycles("warps*cycles");
   statistics::Group& all = group.group("lanes");
   all.counter("cycles", units::kCycles,
-              "cycles in which the SM held a block; the figures of lanes are of them", cycles_);
+              "cycles in which the SM held a block; all statistics of lanes cover these cycles", cycles_);
   constexpr std::array<const char*, 3> kNames = {"conflicts_1", "conflicts_2", "conflicts_3_or_more"};
   constexpr std::array<const char*, 3> kLanes = {"one lane", "two lanes", "three lanes or more"};
   for (std::size_t i = 0; i < conflicts_.size(); ++i) {
@@ -119,9 +119,10 @@ void LaneAccount::bind(statistics::Group& group) {
     statistics::Group& lane = group.group("lane", static_cast<unsigned>(i));
     lane.counter("issues", units::kInstructions, "instructions issued to the lane", lanes_[i].issues);
     lane.counter("thread_instructions", units::kInstructions,
-                 "threads of these, counted in the cycle of the issue", lanes_[i].threads);
-    lane.counter("executed_thread_instructions", units::kInstructions, "those of them whose guard held",
-                 lanes_[i].executed);
+                 "threads of the instructions issued to the lane, counted in the cycle of the issue",
+                 lanes_[i].threads);
+    lane.counter("executed_thread_instructions", units::kInstructions,
+                 "threads of the instructions issued to the lane whose guard held", lanes_[i].executed);
   }
 }
 

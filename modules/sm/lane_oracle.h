@@ -50,10 +50,12 @@ class LaneOracle {
     if (!enabled_) return;
     group.counter("executions", units::kInstructions, "instructions executed by threads of retired blocks",
                   executions_);
-    group.counter("issues", units::kCycles,
-                  "SIMD cycles that they need at least: executions on the busiest lane of each instruction",
-                  issues_);
-    group.ratio("lane_activity", units::kRatio, "active lanes if every issue were one of those",
+    group.counter(
+        "issues", units::kCycles,
+        "fewest SIMD cycles for these executions: executions on the busiest lane of each instruction",
+        issues_);
+    group.ratio("lane_activity", units::kRatio,
+                "share of active lanes if executions took only these SIMD cycles",
                 {{&executions_}, {&issues_}, static_cast<double>(lanes_), statistics::kNothing});
   }
 

@@ -561,16 +561,19 @@ void LoadStoreUnit::bind(statistics::Group& group) {
                 "threads' accesses to global and local memory (of a texture fetch: each texel)",
                 memory_threads_);
   group.counter("coalesced_requests", units::kRequests,
-                "requests that the coalescer made of them, before the caches", coalesced_requests_);
+                "requests that the coalescer made of threads' accesses, before the caches",
+                coalesced_requests_);
   group.counter("data_requests", units::kRequests, "data requests sent to the crossbar", data_requests_);
-  group.counter("read_requests", units::kRequests, "of these, reads", read_requests_);
-  group.counter("write_requests", units::kRequests, "of these, writes", write_requests_);
-  group.counter("write_backs", units::kLines, "of these, dirty lines of the data cache", write_backs_);
+  group.counter("read_requests", units::kRequests, "reads sent to the crossbar", read_requests_);
+  group.counter("write_requests", units::kRequests, "writes sent to the crossbar", write_requests_);
+  group.counter("write_backs", units::kLines, "dirty lines of the data cache sent to the crossbar",
+                write_backs_);
   group.counter("store_hits", units::kRequests,
-                "stores written through that found their line, which they update or invalidate", store_hits_);
+                "stores written through that found their line and update or invalidate the line",
+                store_hits_);
   group.counter("stores_absorbed", units::kRequests,
                 "stores that made a line of the data cache dirty instead", stores_absorbed_);
-  group.counter("atomic_requests", units::kRequests, "of these, atomics", atomic_requests_);
+  group.counter("atomic_requests", units::kRequests, "atomics sent to the crossbar", atomic_requests_);
   group.counter("write_bytes", units::kBytes, "bytes of writes and atomics sent", bytes_out_);
   group.counter("blocked_cycles", units::kCycles, "cycles in which the head request could not go on",
                 blocked_cycles_);
@@ -587,7 +590,8 @@ void LoadStoreUnit::bind(statistics::Group& group) {
   group.histogram("shared_conflict_degree", units::kAccesses, "accesses by the cycles that the banks needed",
                   conflict_histogram_);
   group.counter("texture_fetches", units::kThreads, "threads' texture instructions", texture_fetches_);
-  group.counter("texels", statistics::Unit("texels"), "texels that they read from memory", texture_texels_);
+  group.counter("texels", statistics::Unit("texels"), "texels that texture instructions read from memory",
+                texture_texels_);
   group.gauge("queue", units::kInstructions, "memory instructions that wait for the unit",
               [this] { return state_.queue.size(); });
   group.gauge("miss_queue", units::kRequests, "requests that wait for the crossbar",

@@ -462,12 +462,13 @@ void Sm::bind_scalars(statistics::Group& group) {
   group.counter("instructions", units::kInstructions,
                 "instructions that executed once for all threads of their issue",
                 counters_.scalar_instructions);
-  group.counter("thread_instructions", units::kInstructions, "threads for which they did",
+  group.counter("thread_instructions", units::kInstructions, "threads of the instructions that executed once",
                 counters_.scalar_thread_instructions);
   if (scalar_unit_) {
-    group.counter("issued_beside", units::kInstructions,
-                  "of these, issued in the cycle in which their scheduler issued a vector instruction too",
-                  counters_.scalar_beside);
+    group.counter(
+        "issued_beside", units::kInstructions,
+        "scalar instructions issued in a cycle in which their scheduler also issued a vector instruction",
+        counters_.scalar_beside);
   }
   group.ratio("share", units::kRatio, "scalar instructions among the instructions issued",
               {{&counters_.scalar_instructions}, {&counters_.warp_instructions}, 1, statistics::kNothing});
@@ -482,8 +483,8 @@ void Sm::bind(statistics::Group& group) {
                 "threads of the instructions issued whose guard held",
                 counters_.executed_thread_instructions);
   group.counter("active_beats", units::kCycles, "SIMD cycles with an active lane", counters_.active_beats);
-  group.counter("active_lanes", units::kLanes, "active lanes, summed over these cycles",
-                counters_.active_lanes);
+  group.counter("active_lanes", units::kLanes,
+                "active lanes, summed over the SIMD cycles with an active lane", counters_.active_lanes);
   group.counter("warp_gatherings", units::kInstructions,
                 "warp-level primitives whose threads had to wait for others", counters_.warp_gatherings);
   group.counter("spill_instructions", units::kInstructions,

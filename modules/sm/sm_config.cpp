@@ -52,59 +52,55 @@ void CacheConfig::describe(config::Visitor& v) {
   v.integer("mshr_entries", mshr_entries, {1, 4096}, "entries", "lines that can be outstanding");
   v.integer("mshr_merges", mshr_merges, {1, 4096}, "requests", "requests that can wait for one line");
   v.integer("latency", latency, {1, 1000}, "cycles", "probe to data on a hit");
-  config::choice(
-      v, "write_hit", write_hit, {{"update", WriteHit::kUpdate}, {"invalidate", WriteHit::kInvalidate}},
-      "what a store that is written through does to a line that is present (stores do not allocate)");
+  config::choice(v, "write_hit", write_hit,
+                 {{"update", WriteHit::kUpdate}, {"invalidate", WriteHit::kInvalidate}},
+                 "effect of a written-through store on a line that is present (stores do not allocate)");
 }
 
 void KernelCacheConfig::describe(config::Visitor& v) {
   CacheConfig::describe(v);
   v.boolean("kept", kept,
-            "a kernel finds the lines of the one before; false: the cache is empty at a launch");
+            "a kernel finds the lines of the previous kernel; false: the cache is empty at a launch");
 }
 
 void DataCacheConfig::describe(config::Visitor& v) {
   KernelCacheConfig::describe(v);
   config::choice(v, "write_policy", write_policy,
                  {{"through", WritePolicy::kThrough}, {"back", WritePolicy::kBack}},
-                 "stores that hit: all are sent on, or their line is written back when it is evicted, and at "
-                 "the end of a kernel unless kept");
-  v.boolean(
-      "merge_loads", merge_loads,
-      "a load that misses waits for another instruction's fetch of its line; false: it has a fetch and an "
-      "MSHR of its own");
+                 "stores that hit: each store is sent on, or its line is written back when it is evicted, "
+                 "and at the end of a kernel unless kept");
+  v.boolean("merge_loads", merge_loads,
+            "a load that misses waits for another instruction's fetch of its line; false: the load has its "
+            "own fetch and MSHR");
   config::choice(
       v, "set_index", set_index, {{"modulo", cache::SetIndex::kModulo}, {"fermi", cache::SetIndex::kFermi}},
       "set of a line: its number modulo the sets, or with five bits of it combined with higher ones, "
       "for 32 or 64 sets of 128 bytes");
-  config::choice(
-      v, "lookup", lookup, {{"first", Lookup::kFirst}, {"last", Lookup::kLast}},
-      "when tags are looked up: when a request arrives, so that misses and stores leave at once, or "
-      "at the end of the latency, which they pay, too");
+  config::choice(v, "lookup", lookup, {{"first", Lookup::kFirst}, {"last", Lookup::kLast}},
+                 "when tags are looked up: when a request arrives (misses and stores leave at once), or at "
+                 "the end of the latency (misses and stores wait for it, too)");
 }
 
 void CacheConfig::check(const std::string& where) const {
   if (!is_power_of_two(line_bytes)) {
-    throw InputError(where + "/line_bytes",
-                     found(line_bytes) + ", allowed are powers of two from 16 to 1024");
+    throw InputError(where + "/line_bytes", found(line_bytes) + "; allowed: powers of two from 16 to 1024");
   }
   if (sets * ways > kMostLines) {
     throw config::RuleError(where + "/sets", {where + "/ways"},
                             found(sets) + " with ways = " + std::to_string(ways) + ", which are " +
-                                std::to_string(sets * ways) + " lines; allowed are up to " +
+                                std::to_string(sets * ways) + " lines; allowed: up to " +
                                 std::to_string(kMostLines));
   }
   if (set_index == cache::SetIndex::kFermi && ((sets != 32 && sets != 64) || line_bytes != 128)) {
     throw config::RuleError(where + "/set_index", {where + "/sets", where + "/line_bytes"},
                             "found fermi with " + std::to_string(sets) + " sets of " +
-                                std::to_string(line_bytes) +
-                                " bytes; allowed are 32 or 64 sets of 128 bytes");
+                                std::to_string(line_bytes) + " bytes; allowed: 32 or 64 sets of 128 bytes");
   }
   if (mshr_entries * mshr_merges > kMostWaiting) {
     throw config::RuleError(where + "/mshr_entries", {where + "/mshr_merges"},
                             found(mshr_entries) + " with mshr_merges = " + std::to_string(mshr_merges) +
                                 ", which are " + std::to_string(mshr_entries * mshr_merges) +
-                                " requests; allowed are up to " + std::to_string(kMostWaiting));
+                                " requests; allowed: up to " + std::to_string(kMostWaiting));
   }
 }
 
@@ -118,35 +114,36 @@ void Config::Scalarization::describe(config::Visitor& v) {
                  {{"off", ptx::Scalarization::kOff},
                   {"restricted", ptx::Scalarization::kRestricted},
                   {"full", ptx::Scalarization::kFull}},
-                 "which instructions execute once per warp: none; those that read and write one value where "
-                 "threads cannot have parted; those of parted threads too");
+                 "which instructions execute once per warp: none; those with one value where threads cannot "
+                 "have diverged; also those of diverged threads");
   config::choice(v, "unit", unit, {{"lanes", ScalarUnit::kLanes}, {"separate", ScalarUnit::kSeparate}},
-                 "where they execute: on the lanes, or on a unit and registers of their own");
+                 "where scalar instructions execute: on the lanes, or on a unit with its own registers");
   v.integer("registers", registers, {1, 1u << 24}, "registers",
-            "of an SM, 32-bit: unit=separate has them beside sm.registers, for what a warp has once");
+            "32-bit scalar registers of an SM with unit=separate, in addition to sm.registers");
 }
 
 void Config::SharedMemory::describe(config::Visitor& v) {
   v.integer("banks", banks, {1, 64}, "banks", "shared-memory banks");
   v.integer("bank_bytes", bank_bytes, {4, 8}, "bytes", "bytes that a bank delivers in a cycle");
-  v.integer("latency", latency, {1, 500}, "cycles", "load to use without conflicts");
+  v.integer("latency", latency, {1, 500}, "cycles", "latency from load to use without conflicts");
 }
 
 void Config::Texture::describe(config::Visitor& v) {
-  v.integer("latency", latency, {1, 10000}, "cycles", "texels in the texture cache to the filtered value");
+  v.integer("latency", latency, {1, 10000}, "cycles",
+            "latency from the texels in the texture cache to the filtered value");
   v.integer("threads_per_cycle", threads_per_cycle, {1, 64}, "threads",
-            "threads whose texels get addresses in a cycle, up to four texels each");
+            "threads whose texels get addresses in a cycle, with up to four texels per thread");
 }
 
 void Config::Coalescer::describe(config::Visitor& v) {
   v.integer("block_bytes", block_bytes, {16, 1024}, "bytes",
             "accesses to one aligned block become one request");
   config::choice(v, "scope", scope, {{"issue", CoalescerScope::kIssue}, {"beat", CoalescerScope::kBeat}},
-                 "threads coalesced together: of an issue, or of a beat of the load-store unit (memory_width "
-                 "neighbouring places of the warp)");
-  v.integer("width_threads", width_threads, {0, 32}, "threads",
-            "so many neighbouring places of the warp are coalesced together instead; 0: as scope says; only "
-            "with scope issue");
+                 "threads coalesced together: those of an issue, or of a beat of the load-store unit "
+                 "(memory_width neighbouring places of the warp)");
+  v.integer(
+      "width_threads", width_threads, {0, 32}, "threads",
+      "neighbouring places of the warp that are coalesced together, with scope issue only; 0: as scope says");
 }
 
 void Config::Observe::describe(config::Visitor& v) {
@@ -154,11 +151,10 @@ void Config::Observe::describe(config::Visitor& v) {
   v.boolean("stalled_threads", stalled_threads,
             "count what threads wait for in cycles without an active lane");
   v.boolean("events", events,
-            "count operations, register rows and words of shared memory, of which the energy is made");
+            "count operations, register rows and words of shared memory, from which energy is computed");
   v.boolean("instructions", instructions,
             "count issues, threads, cycles and memory requests of each instruction of the kernels");
-  v.boolean("lanes", lanes,
-            "count issue conflicts and active lanes, where lanes run warps of their own (nothing elsewhere)");
+  v.boolean("lanes", lanes, "count issue conflicts and active lanes, if lanes run their own warps");
 }
 
 void Config::describe(config::Visitor& v) {
@@ -171,19 +167,19 @@ void Config::describe(config::Visitor& v) {
   v.integer("register_allocation_unit", register_allocation_unit, {1, 4096}, "registers",
             "a warp's registers are rounded up to this");
   v.integer("registers_per_thread", registers_per_thread, {0, 255}, "registers",
-            "for occupancy, instead of what the register allocator needs, and nothing is spilled; 0: as "
-            "allocated");
+            "registers per thread for occupancy, instead of the register allocator's number; nothing is "
+            "spilled; 0: as allocated");
   v.integer("max_registers_per_thread", max_registers_per_thread, {ptx::kLeastRegisters, 255}, "registers",
-            "what a program needs beyond is spilled to local memory; not with registers_per_thread");
+            "registers beyond this number are spilled to local memory; not with registers_per_thread");
   v.integer("shared_allocation_unit", shared_allocation_unit, {1, 65536}, "bytes",
             "a block's shared memory is rounded up to this");
   v.integer("schedulers", schedulers, {1, 16}, "schedulers", "warp schedulers of an SM");
   v.integer("schedulers_per_domain", schedulers_per_domain, {1, 16}, "schedulers",
             "schedulers that share one warp-formation unit; divides schedulers");
   v.integer("issue_width", issue_width, {1, 8}, "instructions", "issues of one scheduler in a cycle");
-  config::choice(v, "issue_port", issue_port,
-                 {{"per_unit", IssuePort::kPerUnit}, {"shared", IssuePort::kShared}},
-                 "what an issue keeps for a cycle per beat: its unit, or its scheduler's one port too");
+  config::choice(
+      v, "issue_port", issue_port, {{"per_unit", IssuePort::kPerUnit}, {"shared", IssuePort::kShared}},
+      "what an issue occupies for a cycle per beat: its unit only, or also its scheduler's only port");
   v.boolean("issue_alignment", issue_alignment,
             "schedulers issue only in cycles that are multiples of the beats of a warp");
   v.integer("simd_groups", simd_groups, {1, 16}, "groups", "SIMD groups for arithmetic");
@@ -216,14 +212,13 @@ void Config::describe(config::Visitor& v) {
   config::group(v, "l1t", l1t, "texture cache");
   config::choice(v, "nc_loads", nc_loads, {{"l1d", NcLoads::kL1d}, {"l1t", NcLoads::kL1t}},
                  "ld.global.nc goes through the data cache, as other loads do, or through the texture cache");
-  config::choice(
-      v, "constant_access", constant_access,
-      {{"word", ConstantAccess::kWord}, {"line", ConstantAccess::kLine}},
-      "what the constant cache reads in a cycle for all threads that want a part of it: 32 bits (an "
-      "element, if that is wider), or a line");
+  config::choice(v, "constant_access", constant_access,
+                 {{"word", ConstantAccess::kWord}, {"line", ConstantAccess::kLine}},
+                 "what the constant cache reads in a cycle for all threads that need it: 32 bits (an "
+                 "element, if wider), or a line");
   v.boolean(
       "system_cached", system_cached,
-      "loads of system memory go through the data cache (which does not see what others on the bus write)");
+      "loads of system memory go through the data cache, which does not see writes of other bus masters");
   v.integer("memory_queue", memory_queue, {1, 256}, "instructions",
             "memory instructions in the load-store unit");
   v.integer("miss_queue", miss_queue, {1, 256}, "requests", "requests waiting for the crossbar");
@@ -233,7 +228,7 @@ void Config::describe(config::Visitor& v) {
 
 void Config::check(const std::string& where) const {
   if (simd_width < 4 || simd_width > 32 || !is_power_of_two(simd_width)) {
-    throw InputError(where + "/simd_width", found(simd_width) + ", allowed are 4, 8, 16 and 32");
+    throw InputError(where + "/simd_width", found(simd_width) + "; allowed: 4, 8, 16 and 32");
   }
   if (schedulers % schedulers_per_domain != 0) {
     throw config::RuleError(
@@ -248,43 +243,43 @@ void Config::check(const std::string& where) const {
   }
   if (issue_port == IssuePort::kShared && issue_width != 1) {
     throw config::RuleError(where + "/issue_width", {where + "/issue_port"},
-                            found(issue_width) + " with issue_port = shared; allowed is 1");
+                            found(issue_width) + " with issue_port = shared; allowed: 1");
   }
   if (!is_power_of_two(coalescer.block_bytes)) {
     throw InputError(where + "/coalescer/block_bytes",
-                     found(coalescer.block_bytes) + ", allowed are powers of two from 16 to 1024");
+                     found(coalescer.block_bytes) + "; allowed: powers of two from 16 to 1024");
   }
   if (coalescer.width_threads != 0 && coalescer.scope != CoalescerScope::kIssue) {
     throw config::RuleError(where + "/coalescer/width_threads", {where + "/coalescer/scope"},
-                            found(coalescer.width_threads) + " with scope = beat; allowed is 0");
+                            found(coalescer.width_threads) + " with scope = beat; allowed: 0");
   }
   if (l1d.enabled && l1d.line_bytes < coalescer.block_bytes) {
     throw config::RuleError(where + "/l1d/line_bytes", {where + "/coalescer/block_bytes"},
-                            found(l1d.line_bytes) + ", allowed is at least coalescer.block_bytes = " +
+                            found(l1d.line_bytes) + "; allowed: at least coalescer.block_bytes = " +
                                 std::to_string(coalescer.block_bytes));
   }
   if (nc_loads == NcLoads::kL1t && !l1t.enabled) {
     throw config::RuleError(where + "/nc_loads", {where + "/l1t/enabled"},
-                            "found l1t with l1t.enabled = false; allowed is l1d");
+                            "found l1t with l1t.enabled = false; allowed: l1d");
   }
   if (l1d.enabled && l1d.write_policy == WritePolicy::kBack && miss_queue < 2) {
     throw config::RuleError(where + "/miss_queue", {where + "/l1d/write_policy"},
                             found(miss_queue) +
-                                " with l1d.write_policy = back; allowed is at least 2, for a line that is "
+                                " with l1d.write_policy = back; allowed: at least 2, for a line that is "
                                 "written back and the one that takes its place");
   }
   if (shared_memory.bank_bytes != 4 && shared_memory.bank_bytes != 8) {
     throw InputError(where + "/shared_memory/bank_bytes",
-                     found(shared_memory.bank_bytes) + ", allowed are 4 and 8");
+                     found(shared_memory.bank_bytes) + "; allowed: 4 and 8");
   }
   if (!is_power_of_two(shared_memory.banks)) {
     throw InputError(where + "/shared_memory/banks",
-                     found(shared_memory.banks) + ", allowed are powers of two up to 64");
+                     found(shared_memory.banks) + "; allowed: powers of two up to 64");
   }
   if (instruction_buffer < fetch_width) {
     throw config::RuleError(
         where + "/instruction_buffer", {where + "/fetch_width"},
-        found(instruction_buffer) + ", allowed is at least fetch_width = " + std::to_string(fetch_width));
+        found(instruction_buffer) + "; allowed: at least fetch_width = " + std::to_string(fetch_width));
   }
   l1i.check(where + "/l1i");
   l1d.check(where + "/l1d");

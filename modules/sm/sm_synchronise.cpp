@@ -20,7 +20,7 @@ void Sm::check_warps(const execute::Kernel& kernel) const {
         std::string(name_of(program.code[pc].op)) +
             " without .sync acts among the threads of a warp of 32 that execute together; " +
             (narrow ? "found warps of " + std::to_string(formation_.warp_size) +
-                          " threads, allowed are multiples of 32"
+                          " threads; allowed: multiples of 32"
                     : "found scheme '" + formation_.scheme + "', which regroups threads and keeps no warps") +
             "; the .sync form names its threads and works everywhere");
   }

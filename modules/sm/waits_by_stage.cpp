@@ -36,14 +36,15 @@ void WaitsByStage::came_back(Cycle now, const Stages& stages) {
 }
 
 void WaitsByStage::bind(statistics::Group& group) {
-  group.counter(
-      "crossbar_request", units::kCycles,
-      "blocked cycles while the awaited request was on its way there (for the queue to the crossbar: a "
-      "share by the next response)",
-      crossbar_request_);
-  group.counter("l2", units::kCycles, "... while the awaited one was in the L2", l2_);
-  group.counter("dram", units::kCycles, "... while it waited for memory behind the L2", dram_);
-  group.counter("crossbar_response", units::kCycles, "... while its response was on the way back",
+  group.counter("crossbar_request", units::kCycles,
+                "blocked cycles while the awaited request was on its way to the L2 (for the queue to the "
+                "crossbar: a share by the next response)",
+                crossbar_request_);
+  group.counter("l2", units::kCycles, "blocked cycles while the awaited request was in the L2", l2_);
+  group.counter("dram", units::kCycles,
+                "blocked cycles while the awaited request waited for memory behind the L2", dram_);
+  group.counter("crossbar_response", units::kCycles,
+                "blocked cycles while the response to the awaited request was on the way back",
                 crossbar_response_);
 }
 

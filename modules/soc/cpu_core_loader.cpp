@@ -43,7 +43,7 @@ std::unique_ptr<CpuCore> load_cpu_core(const std::string& architecture) {
   }
   if (object == nullptr) {
     throw InputError("host CPU " + architecture,
-                     std::string(kObject) + " is not there (tried " + tried +
+                     std::string(kObject) + ": core not found (tried " + tried +
                          "); install libunicorn-dev and build Weft again, or use an external CPU");
   }
   using Make = CpuCore* (*)(const char*);

@@ -30,7 +30,7 @@ ElfImage ElfImage::parse(const std::string& content, const std::string& name) {
     throw InputError(name, "is an ELF file, but not 64-bit little-endian");
   if (header.e_type != ET_EXEC)
     throw InputError(name, "is of ELF type " + std::to_string(header.e_type) +
-                               "; allowed is an executable at fixed addresses (type 2)");
+                               "; allowed: an executable at fixed addresses (type 2)");
   if (header.e_phentsize != sizeof(Elf64_Phdr)) throw InputError(name, "has program headers of another size");
 
   ElfImage image;
@@ -44,7 +44,8 @@ ElfImage ElfImage::parse(const std::string& content, const std::string& name) {
     if (part.p_filesz > part.p_memsz || part.p_offset > content.size() ||
         content.size() - part.p_offset < part.p_filesz || part.p_memsz > kMostBytes ||
         part.p_paddr + part.p_memsz < part.p_paddr) {
-      throw InputError(name, "program header " + std::to_string(i) + " asks for what the file does not have");
+      throw InputError(name,
+                       "program header " + std::to_string(i) + " names bytes beyond the end of the file");
     }
     sum += part.p_memsz;
     if (sum > kMostBytes) throw InputError(name, "takes more than 1 GiB of memory");
@@ -52,7 +53,7 @@ ElfImage ElfImage::parse(const std::string& content, const std::string& name) {
     std::memcpy(segment.bytes.data(), content.data() + part.p_offset, part.p_filesz);
     image.segments.push_back(std::move(segment));
   }
-  if (image.segments.empty()) throw InputError(name, "has nothing to load");
+  if (image.segments.empty()) throw InputError(name, "has no segment to load");
   return image;
 }
 

@@ -27,7 +27,7 @@ int listen_at(const std::string& path) {
   address.sun_family = AF_UNIX;
   if (path.empty() || path.size() >= sizeof address.sun_path) {
     throw InputError("socket of the external CPU", "found a path of " + std::to_string(path.size()) +
-                                                       " characters, allowed are 1 to " +
+                                                       " characters; allowed: 1 to " +
                                                        std::to_string(sizeof address.sun_path - 1));
   }
   std::memcpy(address.sun_path, path.c_str(), path.size());
@@ -74,7 +74,8 @@ T number_at(const std::vector<unsigned char>& content, std::size_t offset) {
 
 void ExternalCpu::Config::describe(config::Visitor& v) {
   v.text("socket", socket, "path of the Unix socket, made with mode 0600 and removed at the end");
-  v.boolean("reconnect", reconnect, "wait for another client after one has gone or made a mistake");
+  v.boolean("reconnect", reconnect,
+            "wait for another client after a client has disconnected or broken the protocol");
 }
 
 ExternalCpu::ExternalCpu(sc_core::sc_module_name name, const Config& config, const Ram* ram,
@@ -254,7 +255,7 @@ bool ExternalCpu::answer() {
 }
 
 void ExternalCpu::serve() {
-  std::string why = "the client has gone before the end";
+  std::string why = "the client disconnected before the end";
   while (!gone_) {
     // Who ends the simulation at this instant does so before it waits for the client.
     wait(sc_core::SC_ZERO_TIME);
@@ -277,7 +278,7 @@ void ExternalCpu::run() {
     if (accept_client()) {
       serve();
     } else {
-      stop("no client has come");
+      stop("no client has connected");
     }
     if (give_up_ && give_up_()) stop("interrupted");
   }

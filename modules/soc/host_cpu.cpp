@@ -12,7 +12,8 @@ void HostCpu::Config::describe(config::Visitor& v) {
   v.real("mhz", mhz, {0.001, 100'000}, "MHz", "clock");
   v.real("cycles_per_instruction", cycles_per_instruction, {0.01, 1000}, "cycles",
          "time that an instruction takes");
-  v.real("quantum_ns", quantum_ns, {1, 1e9}, "ns", "how far the CPU may run ahead of the rest");
+  v.real("quantum_ns", quantum_ns, {1, 1e9}, "ns",
+         "how far the CPU may run ahead of the rest of the simulation");
 }
 
 HostCpu::HostCpu(sc_core::sc_module_name name, const Config& config, std::unique_ptr<CpuCore> core,
@@ -34,9 +35,9 @@ void HostCpu::bind(statistics::Group& group) {
   group.counter("instructions", units::kInstructions, "instructions executed", instructions_);
   group.counter("reads", units::kTransactions, "reads of devices", reads_);
   group.counter("writes", units::kTransactions, "writes to devices", writes_);
-  group.counter("sleeps", statistics::Unit("times"), "waits for an interrupt that had to wait", sleeps_);
-  group.counter("asleep_ns", units::kNanoseconds, "simulated time in these waits", asleep_ns_);
-  group.counter("slices", statistics::Unit("slices"), "stretches executed without looking up", slices_);
+  group.counter("sleeps", statistics::Unit("times"), "times that the CPU slept until an interrupt", sleeps_);
+  group.counter("asleep_ns", units::kNanoseconds, "simulated time that the CPU slept", asleep_ns_);
+  group.counter("slices", statistics::Unit("slices"), "stretches executed without synchronisation", slices_);
 }
 
 bool HostCpu::map_directly(const Range& range) {

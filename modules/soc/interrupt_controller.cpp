@@ -10,7 +10,7 @@ namespace {
 std::size_t checked(unsigned sources) {
   if (sources < 1 || sources > InterruptController::kMostSources) {
     throw InputError("interrupt controller",
-                     "found " + std::to_string(sources) + " sources, allowed are 1 to 32");
+                     "found " + std::to_string(sources) + " sources; allowed: 1 to 32");
   }
   return sources;
 }

@@ -71,7 +71,7 @@ T content_as(const std::array<unsigned char, 256>& content) {
 void QemuDevice::Config::describe(config::Visitor& v) {
   v.text("program", program, "QEMU");
   v.integer("ram_mib", ram_mib, {96, 2048}, "MiB", "memory of the guest");
-  v.real("step_ns", step_ns, {1, 1e6}, "ns", "simulated time between two looks for messages");
+  v.real("step_ns", step_ns, {1, 1e6}, "ns", "simulated time between two polls for messages");
 }
 
 QemuDevice::QemuDevice(sc_core::sc_module_name name, const Config& config, const std::array<Bar, 2>& bars)
@@ -103,7 +103,7 @@ QemuDevice::~QemuDevice() {
 void QemuDevice::bind(statistics::Group& group) {
   group.counter("reads", units::kTransactions, "reads of BARs", reads_);
   group.counter("writes", units::kTransactions, "writes to BARs", writes_);
-  group.counter("errors", units::kTransactions, "of them, those that were refused", errors_);
+  group.counter("errors", units::kTransactions, "reads and writes that were refused", errors_);
 }
 
 void QemuDevice::start(const std::string& guest) {

@@ -21,15 +21,15 @@ void RamConfig::describe(config::Visitor& v) {
 }
 
 void RamConfig::describe_timing(config::Visitor& v) {
-  v.real("latency_ns", latency_ns, {0, 1e6}, "ns", "from a request to its response");
+  v.real("latency_ns", latency_ns, {0, 1e6}, "ns", "latency from a request to its response");
   v.real("bytes_per_ns", bytes_per_ns, {0.001, 1e6}, "bytes/ns", "bandwidth");
   v.integer("places", places, {1, 1024}, "accesses", "accesses under way at a time");
-  v.boolean("dmi", dmi, "grant direct access to others in the simulation");
+  v.boolean("dmi", dmi, "grant direct access (DMI) to other modules");
 }
 
 void RamConfig::check(const std::string& where) const {
   if (bytes % 4096 != 0) {
-    throw InputError(where + "/bytes", "found " + std::to_string(bytes) + ", allowed is a multiple of 4096");
+    throw InputError(where + "/bytes", "found " + std::to_string(bytes) + "; allowed: a multiple of 4096");
   }
 }
 
@@ -51,7 +51,7 @@ Ram::Ram(sc_core::sc_module_name name, const RamConfig& config, std::uint64_t ba
     const std::string reason = std::strerror(errno);
     if (file_ >= 0) close(file_);
     throw InputError(this->name(),
-                     "the host does not give " + std::to_string(config_.bytes) + " bytes: " + reason);
+                     "the host cannot map " + std::to_string(config_.bytes) + " bytes: " + reason);
   }
   data_ = static_cast<unsigned char*>(mapped);
   SC_METHOD(respond);
@@ -65,8 +65,8 @@ Ram::~Ram() {
 }
 
 void Ram::bind(statistics::Group& group) {
-  group.counter("reads", units::kTransactions, "reads, without those through a pointer", reads_);
-  group.counter("writes", units::kTransactions, "writes, without those through a pointer", writes_);
+  group.counter("reads", units::kTransactions, "reads, except through a pointer (DMI)", reads_);
+  group.counter("writes", units::kTransactions, "writes, except through a pointer (DMI)", writes_);
   group.counter("bytes_read", units::kBytes, "bytes of these reads", bytes_read_);
   group.counter("bytes_written", units::kBytes, "bytes of these writes", bytes_written_);
 }

@@ -37,7 +37,7 @@ std::vector<SystemBus::Region> checked(const std::string& where, std::vector<Sys
 }  // namespace
 
 void SystemBus::Config::describe(config::Visitor& v) {
-  v.real("latency_ns", latency_ns, {0, 1e6}, "ns", "added to an access on its way to the target");
+  v.real("latency_ns", latency_ns, {0, 1e6}, "ns", "latency added to an access on its way to the target");
   v.integer("outstanding", outstanding, {1, 1024}, "accesses",
             "approximately timed accesses of an initiator under way at a time");
 }
@@ -72,7 +72,7 @@ void SystemBus::bind(statistics::Group& group) {
     initiator.counter("writes", units::kTransactions, "writes", side.writes);
     initiator.counter("bytes_read", units::kBytes, "bytes of the reads", side.bytes_read);
     initiator.counter("bytes_written", units::kBytes, "bytes of the writes", side.bytes_written);
-    initiator.counter("errors", units::kTransactions, "accesses that no region holds", side.errors);
+    initiator.counter("errors", units::kTransactions, "accesses outside of all regions", side.errors);
   }
 }
 

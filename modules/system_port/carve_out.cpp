@@ -34,9 +34,9 @@ void CarveOut::attach(Path path, const std::string& where) {
   for (const std::uint64_t offset : {std::uint64_t{0}, image_.bytes() - 1}) {
     if (reach(false, offset, &probe, 1)) continue;
     std::ostringstream text;
-    text << "device memory is to lie in system memory from 0x" << std::hex << base_ << " to 0x"
-         << base_ + (image_.bytes() - 1) << ", and dma_socket does not reach 0x" << base_ + offset
-         << "; allowed is a range that can all be read there (debug transport)";
+    text << "device memory is configured in system memory from 0x" << std::hex << base_ << " to 0x"
+         << base_ + (image_.bytes() - 1) << ", but dma_socket does not reach 0x" << base_ + offset
+         << "; allowed: a range that can be read completely through dma_socket (debug transport)";
     throw InputError(where, text.str());
   }
   direct_ = path_.direct(base_, image_.bytes());

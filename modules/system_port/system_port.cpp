@@ -16,8 +16,7 @@ void Config::describe(config::Visitor& v) {
   config::choice(
       v, "partial_writes", partial_writes,
       {{"split", PartialWrites::kSplit}, {"byte_enables", PartialWrites::kByteEnables}},
-      "a write that leaves bytes between its first and its last as they are: a transaction for each run "
-      "of bytes, or one with byte enables");
+      "how a write with gaps is sent: as a transaction for each run of bytes, or as one with byte enables");
 }
 
 SystemPort::State::State(const Config& config, std::size_t targets)

@@ -41,7 +41,7 @@ void check(const Texture& texture) {
     refuse("found normalised values of this format; allowed for integers of 8 and 16 bits");
   }
   if (image.layout == Layout::kLinear && (s.filter == Filter::kLinear || s.normalized_coordinates)) {
-    refuse("found a filter or normalised coordinates on linear memory; allowed are whole coordinates");
+    refuse("found a filter or normalised coordinates on linear memory; allowed: whole coordinates");
   }
   if (image.level_count > 1 && !s.normalized_coordinates) {
     refuse("found mip levels without normalised coordinates; allowed with them");
@@ -51,7 +51,7 @@ void check(const Texture& texture) {
 std::uint64_t Table::add(const Texture& object, ObjectKind kind) {
   if (free_.empty()) {
     if (slots_.size() >> kIndexBits != 0) {
-      throw InputError("texture and surface objects", "there are 1048576 already, which is the most allowed");
+      throw InputError("texture and surface objects", "found more than 1048576; allowed: up to 1048576");
     }
     slots_.emplace_back();
     free_.push_back(static_cast<std::uint32_t>(slots_.size() - 1));
@@ -74,14 +74,14 @@ std::uint64_t Table::add_texture(const Texture& texture) {
 
 std::uint64_t Table::add_surface(const Image& image) {
   if (image.layout != Layout::kBlockLinear || image.geometry == Geometry::kCube) {
-    throw InputError("surface", "found an image that is no array of 1d, 2d or 3d; allowed are those");
+    throw InputError("surface", "found an image of another kind; allowed: an array of 1d, 2d or 3d");
   }
   return add({image, {}}, ObjectKind::kSurface);
 }
 
 void Table::remove(std::uint64_t handle) {
   if (find(handle, ObjectKind::kTexture) == nullptr && find(handle, ObjectKind::kSurface) == nullptr) {
-    throw InputError("texture or surface object", "there is none with the handle " + std::to_string(handle));
+    throw InputError("texture or surface object", "unknown handle " + std::to_string(handle));
   }
   const auto index = static_cast<std::uint32_t>(handle & ((1u << kIndexBits) - 1));
   slots_[index].handle = 0;

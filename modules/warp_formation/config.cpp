@@ -21,7 +21,7 @@ void CommonConfig::TwoLevel::describe(config::Visitor& v) {
   v.integer("group_warps", group_warps, {1, 256}, "warps", "warps of one fetch group");
   v.integer(
       "timeout_instructions", timeout_instructions, {0, 1u << 30}, "instructions",
-      "a group that issued this many gives way to the next; 0: only when all its warps wait for memory");
+      "instructions after which a group gives way to the next; 0: only when all its warps wait for memory");
 }
 
 void Config::describe(config::Visitor& v) {
@@ -35,8 +35,8 @@ void Config::describe(config::Visitor& v) {
                  "which ready warp is issued");
   config::choice(v, "reconvergence", reconvergence,
                  {{"barrier_aware", Reconvergence::kBarrierAware}, {"plain", Reconvergence::kPlain}},
-                 "where the threads that part at a branch meet again; plain: at its immediate "
-                 "post-dominator; barrier_aware: before it where it would keep threads from a block barrier");
+                 "where threads that diverge at a branch reconverge; plain: at its immediate post-dominator; "
+                 "barrier_aware: earlier if that point would keep threads from a block barrier");
   // The scheme that runs comes last: where several have a key, its value is the one that is written.
   for (const auto& entry : options.entries()) {
     if (entry.scheme != scheme) entry.options->describe_shared(v);
@@ -77,7 +77,7 @@ void check_shared_keys(const Config& config, const std::string& where) {
 void Config::check(const std::string& where) const {
   if (warp_size < 4 || (warp_size & (warp_size - 1)) != 0) {
     throw InputError(where + "/warp_size",
-                     "found " + std::to_string(warp_size) + ", allowed are powers of two from 4 to 256");
+                     "found " + std::to_string(warp_size) + "; allowed: powers of two from 4 to 256");
   }
   check_shared_keys(*this, where);
   for (const auto& entry : options.entries()) entry.options->check(where + "/" + entry.scheme);
@@ -91,7 +91,7 @@ void Config::check_watchdog(const std::string& where, std::uint64_t cycles) cons
   if (hold.key == nullptr || hold.cycles < cycles) return;
   throw config::RuleError(where + "/warp_formation/" + scheme + "/" + hold.key, {where + "/watchdog/cycles"},
                           "found " + std::to_string(hold.cycles) +
-                              " cycles, allowed are less than watchdog.cycles = " + std::to_string(cycles) +
+                              " cycles; allowed: less than watchdog.cycles = " + std::to_string(cycles) +
                               ", or 0 (never)");
 }
 

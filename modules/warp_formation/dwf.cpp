@@ -395,25 +395,28 @@ class Dwf final : public WarpFormation {
 
 void Dwf::bind(statistics::Group& group) {
   auto& pool = pool_.counters();
-  group.counter("divergent_branches", units::kBranches, "branches after which threads of a warp part",
+  group.counter("divergent_branches", units::kBranches, "branches after which threads of a warp diverge",
                 statistics_.divergent_branches);
-  group.counter("uniform_branches", units::kBranches, "branches that keep a warp together",
+  group.counter("uniform_branches", units::kBranches, "branches after which a warp stays together",
                 statistics_.uniform_branches);
   group.counter("lut_aliased", statistics::Unit("lookups"),
                 "lookups that missed in the LUT and replaced its least recent entry", pool.lut_aliased);
   group.counter("lut_realmiss", statistics::Unit("lookups"),
-                "such lookups though a warp of that PC was in the pool", pool.lut_realmiss);
+                "lookups that missed in the LUT although a warp of that PC was in the pool",
+                pool.lut_realmiss);
   group.counter("lut_port_conflicts", statistics::Unit("lookups"),
-                "lookups put off because the entry was in use in that cycle", pool.port_conflicts);
+                "lookups postponed because the entry was in use in that cycle", pool.port_conflicts);
   group.counter("merged_threads", units::kThreads, "threads that joined a warp of other threads",
                 pool.merged_threads);
   group.counter("warp_merge_conflict", statistics::Unit("updates"),
                 "updates that found a home lane taken in the newest warp", pool.warp_merge_conflict);
-  group.counter("warp_fragmentation", statistics::Unit("updates"),
-                "such updates though both together would fill at most one warp", pool.warp_fragmentation);
+  group.counter(
+      "warp_fragmentation", statistics::Unit("updates"),
+      "updates that found a home lane taken although both warps together would fill at most one warp",
+      pool.warp_fragmentation);
   group.counter("elections", statistics::Unit("elections"), "times that a majority PC was chosen",
                 pool_.order().elections());
-  group.counter("heap_stalls", units::kCycles, "picks put off because the majority heap was not up to date",
+  group.counter("heap_stalls", units::kCycles, "picks postponed because the majority heap was not up to date",
                 statistics_.heap_stalls);
   group.counter("overdue_issues", units::kWarps,
                 "warps issued first because they had waited beyond the limit", statistics_.overdue_issues);
@@ -426,10 +429,9 @@ void Dwf::bind(statistics::Group& group) {
   group.gauge("pool", units::kWarps, "warps in the pool", [this] { return pool_.size(); });
   group.gauge("committed", units::kWarps, "committed warps that wait for the pool's bandwidth",
               [this] { return queue_.size(); });
-  group.derived("storage_bits", statistics::Quantity::kLevel, units::kBits,
-                "warp pool, LUT, and heap where there is one", [this] {
-                  return static_cast<double>(pool_.pool_bits() + pool_.lut_bits() + pool_.heap_bits());
-                });
+  group.derived(
+      "storage_bits", statistics::Quantity::kLevel, units::kBits, "warp pool, LUT, and heap if there is one",
+      [this] { return static_cast<double>(pool_.pool_bits() + pool_.lut_bits() + pool_.heap_bits()); });
   const auto table = [](TableAccesses& uses, statistics::Group& scheme, const char* name, std::uint64_t rows,
                         std::uint64_t bits) {
     uses.bind(

@@ -13,7 +13,7 @@ void check_table(const std::string& where, std::uint64_t entries, std::uint64_t 
   if (entries % ways == 0 && power_of_two(entries / ways)) return;
   throw config::RuleError(where + "/lut_entries", {where + "/lut_ways"},
                           "found " + std::to_string(entries) + " entries of " + std::to_string(ways) +
-                              " ways, allowed are entries = ways x a power of two");
+                              " ways; allowed: entries = ways x a power of two");
 }
 
 }  // namespace
@@ -21,7 +21,7 @@ void check_table(const std::string& where, std::uint64_t entries, std::uint64_t 
 void DwfOptions::Heap::describe(config::Visitor& v) {
   v.integer("nodes", nodes, {2, 4096}, "nodes", "PCs that the heap holds");
   v.integer("lut_entries", lut_entries, {1, 4096}, "entries", "table from PC to node");
-  v.integer("lut_ways", lut_ways, {1, 4096}, "ways", "associativity of that table");
+  v.integer("lut_ways", lut_ways, {1, 4096}, "ways", "associativity of the table from PC to node");
   v.integer("reads", reads, {1, 64}, "accesses", "read ports of the heap and of the table, per cycle");
   v.integer("writes", writes, {1, 64}, "accesses", "write ports of the heap and of the table, per cycle");
 }
@@ -29,7 +29,7 @@ void DwfOptions::Heap::describe(config::Visitor& v) {
 void DwfOptions::describe(config::Visitor& v) {
   v.integer("lut_entries", lut_entries, {0, 65536}, "entries",
             "table from PC to the warp that threads may join; 0: one that never misses");
-  v.integer("lut_ways", lut_ways, {1, 65536}, "ways", "associativity of that table");
+  v.integer("lut_ways", lut_ways, {1, 65536}, "ways", "associativity of the table from PC to warp");
   config::choice(v, "heuristic", heuristic,
                  {{"majority", DwfHeuristic::kMajority},
                   {"majority_heap", DwfHeuristic::kMajorityHeap},

@@ -12,29 +12,33 @@ void DwrOptions::describe(config::Visitor& v) {
       "most threads that issue together: a power of two, 4 to 256; sub-warps are as wide as the SIMD group");
   config::choice(
       v, "lat_barrier", lat_barrier, {{"virtual", LatBarrier::kVirtual}, {"real", LatBarrier::kReal}},
-      "the barrier before a large-warp-intensive instruction only takes time, or an issue slot too");
-  v.integer("lat_latency", lat_latency, {0, 4096}, "cycles", "until that barrier has executed");
+      "the barrier before a large-warp-intensive instruction takes time only, or also an issue slot");
+  v.integer("lat_latency", lat_latency, {0, 4096}, "cycles",
+            "cycles until the barrier before a large-warp-intensive instruction has executed");
   v.integer("lat_timeout", lat_timeout, {0, 1u << 30}, "cycles",
-            "sub-warps that wait longer at that barrier go on; less than watchdog.cycles; 0: never");
+            "sub-warps that wait longer at the barrier continue; less than watchdog.cycles; 0: never");
   config::choice(
       v, "lat_spaces", lat_spaces,
       {{"global_local", LatSpaces::kGlobalLocal}, {"global_local_param", LatSpaces::kGlobalLocalParam}},
       "state spaces whose loads and stores are large-warp-intensive");
   v.integer("ilt_entries", ilt_entries, {1, 4096}, "entries", "ignore-list table");
-  v.integer("ilt_ways", ilt_ways, {1, 4096}, "ways", "associativity of that table");
+  v.integer("ilt_ways", ilt_ways, {1, 4096}, "ways", "associativity of the ignore-list table");
   config::choice(v, "ilt_index", ilt_index,
                  {{"instruction", IltIndex::kInstruction}, {"byte_pc", IltIndex::kBytePc}},
-                 "its set: the low bits of the instruction's number, or of its byte address as printed");
-  config::choice(
-      v, "ilt_insert", ilt_insert, {{"lat", IltInsert::kLat}, {"lat_or_barrier", IltInsert::kLatOrBarrier}},
-      "a PC is ignored once partners were at LATs of different PCs, or one at another barrier too");
-  v.boolean("ilt_survives_launch", ilt_survives_launch,
-            "that table keeps its PCs from launch to launch; else it is empty when a kernel starts");
+                 "set of the ignore-list table: the low bits of the instruction's number, or of its byte "
+                 "address as printed");
+  config::choice(v, "ilt_insert", ilt_insert,
+                 {{"lat", IltInsert::kLat}, {"lat_or_barrier", IltInsert::kLatOrBarrier}},
+                 "a PC is ignored after partners were at LATs of different PCs, or also after one was at "
+                 "another barrier");
+  v.boolean(
+      "ilt_survives_launch", ilt_survives_launch,
+      "the ignore-list table keeps its PCs from launch to launch; false: it is empty when a kernel starts");
   v.boolean("release_on_ignored", release_on_ignored,
-            "a sub-warp that passes an ignored LAT lets its locked partners go");
-  config::choice(
-      v, "partners", partners, {{"block", Partnership::kBlock}, {"id", Partnership::kId}},
-      "partners are neighbours within a block, or by number in the scheduler domain, whatever their blocks");
+            "a sub-warp that passes an ignored LAT releases its locked partners");
+  config::choice(v, "partners", partners, {{"block", Partnership::kBlock}, {"id", Partnership::kId}},
+                 "partners are neighbours within a block, or neighbours by number in the scheduler domain, "
+                 "in any blocks");
 }
 
 void DwrOptions::check(const std::string& where) const {
@@ -42,7 +46,7 @@ void DwrOptions::check(const std::string& where) const {
   if (ilt_entries % ilt_ways == 0 && power_of_two(ilt_entries / ilt_ways)) return;
   throw config::RuleError(where + "/ilt_entries", {where + "/ilt_ways"},
                           "found " + std::to_string(ilt_entries) + " entries of " + std::to_string(ilt_ways) +
-                              " ways, allowed are entries = ways x a power of two");
+                              " ways; allowed: entries = ways x a power of two");
 }
 
 void DwrOptions::randomise(Random& random) {

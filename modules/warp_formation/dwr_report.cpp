@@ -33,7 +33,7 @@ void Dwr::bind(statistics::Group& group) {
                   return static_cast<double>(n);
                 });
   group.derived("ignored_lats", statistics::Quantity::kLevel, units::kInstructions,
-                "of them, those that were ever in the ignore list", [this] {
+                "large-warp-intensive instructions that were ever in the ignore list", [this] {
                   std::uint64_t n = 0;
                   for (const auto& [name, kernel] : kernels_) {
                     for (const bool ignored : kernel.ignored) n += ignored ? 1 : 0;
@@ -49,25 +49,26 @@ void Dwr::bind(statistics::Group& group) {
   group.counter("lat_slots", statistics::Unit("issue slots"), "issue slots that LAT barriers took",
                 statistics_.lat_slots);
   group.counter("lat_wait_cycles", units::kCycles,
-                "that sub-warps were locked at LAT barriers, the latency not included",
+                "cycles that sub-warps were locked at LAT barriers, without the latency",
                 statistics_.lat_wait_cycles);
   group.counter("lat_timeouts", statistics::Unit("groups"),
-                "partner groups let go because they had waited for lat_timeout", statistics_.lat_timeouts);
+                "partner groups released because they had waited for lat_timeout", statistics_.lat_timeouts);
   group.counter("ilt_hits", statistics::Unit("sub-warps"), "LAT barriers ignored because of the ignore list",
                 statistics_.ilt_hits);
   group.counter("ilt_inserts", statistics::Unit("PCs"), "PCs put into the ignore list",
                 statistics_.ilt_inserts);
-  group.counter("ilt_evictions", statistics::Unit("PCs"), "PCs that made room for another one there",
+  group.counter("ilt_evictions", statistics::Unit("PCs"), "PCs evicted from the ignore list",
                 statistics_.ilt_evictions);
   group.counter("ilt_releases", statistics::Unit("groups"),
-                "partner groups let go because one of them had passed an ignored LAT",
+                "partner groups released because a partner had passed an ignored LAT",
                 statistics_.ilt_releases);
   group.counter("large_issues", units::kIssues,
-                "LATs issued after the barrier had let them go, alone or combined", statistics_.large_issues);
-  group.counter("large_sub_warps", statistics::Unit("sub-warps"), "sub-warps in those issues",
-                statistics_.large_sub_warps);
+                "LATs issued after the barrier had released them, alone or combined",
+                statistics_.large_issues);
+  group.counter("large_sub_warps", statistics::Unit("sub-warps"),
+                "sub-warps of the LATs issued after the barrier", statistics_.large_sub_warps);
   group.ratio("average_large_issue", statistics::Unit("sub-warps"),
-              "sub-warps of a LAT issue that the barrier let go",
+              "sub-warps per LAT issued after the barrier",
               {{&statistics_.large_sub_warps}, {&statistics_.large_issues}, 1, statistics::kNothing});
   // [DWR IV.E]: valid bit, PC and lock bits per group; one more status bit per sub-warp.
   const auto pst = static_cast<double>(groups_.size() * (1 + 32 + partners_));

@@ -452,12 +452,13 @@ void Lwm::bind(statistics::Group& group) {
                 statistics_.instructions);
   group.counter("packed_warps", units::kWarps, "packed warps issued", statistics_.packed_warps);
   group.counter("single_slot_branches", units::kBranches,
-                "branches alike for all threads, which issue as one", statistics_.single_slot_branches);
+                "branches with one outcome for all threads, which issue as one",
+                statistics_.single_slot_branches);
   group.ratio("packed_warps_per_instruction", units::kWarps, "packed warps of an instruction",
               {{&statistics_.packed_warps}, {&statistics_.instructions}, 1, statistics::kNothing});
   // A working mask per large warp; working, taken and not-taken masks of the one in the front end.
   const auto bits = static_cast<double>(std::uint64_t{contexts_ + 3} * size_);
-  group.derived("storage_bits", statistics::Quantity::kLevel, units::kBits, "masks beside the stacks",
+  group.derived("storage_bits", statistics::Quantity::kLevel, units::kBits, "masks, without the stacks",
                 [bits] { return bits; });
   stack_statistics_.bind_stacks(group, contexts_, 64 + size_);
   statistics_.working_masks.bind(

@@ -40,7 +40,7 @@ template <class Function>
 Function* symbol(void* library, const char* name, const std::string& file) {
   void* const found = dlsym(library, name);
   if (found == nullptr)
-    throw InputError(file, std::string("is no plugin of Weft: it does not export ") + name + "()");
+    throw InputError(file, std::string("is not a plugin of Weft: it does not export ") + name + "()");
   return reinterpret_cast<Function*>(found);
 }
 
@@ -72,10 +72,10 @@ void load_plugin(const std::string& file) {
   } catch (const std::exception& failure) {
     throw InputError(file, failure.what());
   } catch (...) {
-    throw InputError(file, "weft_register_schemes() throws something that is no std::exception");
+    throw InputError(file, "weft_register_schemes() throws an object that is not a std::exception");
   }
   if (taker.names().empty())
-    throw InputError(file, "has no scheme: nothing in it is WEFT_REGISTER_SCHEME(...)");
+    throw InputError(file, "has no scheme: it does not use WEFT_REGISTER_SCHEME(...)");
   plugin.schemes = taker.names();
   loaded().push_back(std::move(plugin));
 }

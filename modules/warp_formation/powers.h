@@ -26,7 +26,7 @@ inline unsigned bits_for(std::uint64_t values) {
 // Throws InputError unless `threads` is a power of two from `least` on.
 inline void check_size(const std::string& where, std::uint64_t threads, unsigned least) {
   if (power_of_two(threads) && threads >= least) return;
-  throw InputError(where, "found " + std::to_string(threads) + ", allowed are powers of two from " +
+  throw InputError(where, "found " + std::to_string(threads) + "; allowed: powers of two from " +
                               std::to_string(least) + " to 256");
 }
 

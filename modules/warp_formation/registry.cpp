@@ -31,17 +31,16 @@ bool is_key(const std::string& name) {
 
 void add(Schemes& schemes, Scheme scheme) {
   if (!is_key(scheme.name))
-    throw InputError(
-        "scheme \"" + scheme.name + "\"",
-        "allowed are names of letters a to z, digits and _, which are no other key of warp_formation");
-  if (scheme.make == nullptr) throw InputError("scheme " + scheme.name, "nothing makes it");
+    throw InputError("scheme \"" + scheme.name + "\"",
+                     "is not a name of a scheme; allowed: letters a to z, digits and _, but no other key of "
+                     "warp_formation");
+  if (scheme.make == nullptr) throw InputError("scheme " + scheme.name, "has no function that makes it");
   if (scheme.states.size() > kOwnStates) {
-    throw InputError("scheme " + scheme.name, "has " + std::to_string(scheme.states.size()) +
-                                                  " waiting states of its own, allowed are " +
-                                                  std::to_string(kOwnStates));
+    throw InputError("scheme " + scheme.name,
+                     "has " + std::to_string(scheme.states.size()) +
+                         " waiting states of its own; allowed: " + std::to_string(kOwnStates));
   }
-  if (find(schemes, scheme.name) != nullptr)
-    throw InputError("scheme " + scheme.name, "there is one of this name already");
+  if (find(schemes, scheme.name) != nullptr) throw InputError("scheme " + scheme.name, "duplicate name");
   schemes.push_back(std::make_unique<const Scheme>(std::move(scheme)));
 }
 

@@ -15,22 +15,22 @@ CrownOptions::CrownOptions() {
 void ReincarnationTables::describe(config::Visitor& v) {
   v.integer("first_level", first_level, {1, 64}, "warps", "ready warps that one scheduler chooses from");
   v.integer("second_level", second_level, {1, 4096}, "warps",
-            "warps outside of the lookup tables; more are held all the same, and counted as spills");
+            "warps outside of the lookup tables; further warps are held, too, and counted as spills");
   v.integer("ready_lookup", ready_lookup, {0, 64}, "warps",
             "freshly diverged warps that wait for threads to merge with; 0: none");
   v.integer("waiting_lookup", waiting_lookup, {0, 64}, "warps",
-            "warps that wait for memory and meanwhile take in threads of the same load; 0: none");
+            "warps that wait for memory and merge with threads of the same load; 0: none");
   v.integer("lookup_threshold", lookup_threshold, {1, 512}, "warps",
             "a warp leaves the Ready-Lookup when the Second-Level has fewer ready warps");
   config::choice(v, "lookup_depart", lookup_depart,
                  {{"slot", LookupDepart::kSlot},
                   {"fifo_insert", LookupDepart::kFifoInsert},
                   {"fifo_refresh", LookupDepart::kFifoRefresh}},
-                 "which warp leaves the Ready-Lookup: of the lowest slot, the oldest, or the one that "
-                 "longest took no threads in");
+                 "which warp leaves the Ready-Lookup: that in the lowest slot, the oldest, or the one whose "
+                 "last merge is the oldest");
   config::choice(v, "lookup_overflow", lookup_overflow,
                  {{"bypass", LookupOverflow::kBypass}, {"evict", LookupOverflow::kEvict}},
-                 "Waiting-Lookup full: the newcomer waits outside, or the oldest makes room");
+                 "full Waiting-Lookup: the new warp waits outside, or the oldest warp is evicted");
   v.integer("barrier_entries", barrier_entries, {0, 4096}, "entries",
             "re-convergence barriers; a multiple of barrier_ways; 0: threads never reconverge");
   v.integer("barrier_ways", barrier_ways, {1, 4096}, "entries",
@@ -42,16 +42,15 @@ void ReincarnationTables::describe(config::Visitor& v) {
                    {{"write_back", CommitStep::kWriteBack}, {"own_cycle", CommitStep::kOwnCycle}}, meaning);
   };
   step("barrier_search", barrier_search,
-       "first cycle of that search: the one of write-back, as in the paper, or one more");
+       "first cycle of the search of the barriers: that of write-back, as in the paper, or one cycle later");
   step("waiting_departure", waiting_departure,
-       "a warp leaves the Waiting-Lookup as its data is written, or takes a cycle of its own for it");
-  config::choice(
-      v, "priority", priority,
-      {{"oldest", WarpPriority::kOldest},
-       {"lowest_pc", WarpPriority::kLowestPc},
-       {"laggard", WarpPriority::kLaggard}},
-      "which ready warp goes before the others, from the Second-Level and to issue: the oldest, the one at "
-      "the lowest PC, or the one whose threads have issued the fewest instructions");
+       "a warp leaves the Waiting-Lookup in the cycle in which its data is written, or in the next cycle");
+  config::choice(v, "priority", priority,
+                 {{"oldest", WarpPriority::kOldest},
+                  {"lowest_pc", WarpPriority::kLowestPc},
+                  {"laggard", WarpPriority::kLaggard}},
+                 "priority of ready warps, from the Second-Level and at issue: the oldest, the lowest PC, or "
+                 "the fewest instructions issued by its threads");
   config::choice(v, "barrier_span", barrier_span,
                  {{"linked", BarrierSpan::kLinked}, {"split", BarrierSpan::kSplit}},
                  "entries that one divergence opens in several sets: reincarnate together, or each alone");
@@ -59,18 +58,17 @@ void ReincarnationTables::describe(config::Visitor& v) {
                  {{"same_commit", BarrierJoin::kSameCommit}, {"any", BarrierJoin::kAny}},
                  "a diverging thread enters entries of the same divergence only, or any with an equal "
                  "reconvergence point and room in its lane");
-  config::choice(
-      v, "barrier_layout", barrier_layout,
-      {{"lanes", BarrierLayout::kLanes}, {"whole", BarrierLayout::kWhole}},
-      "arrays of the barriers, for `weft area` alone: one per lane and one of reconvergence points, or "
-      "one of whole rows");
+  config::choice(v, "barrier_layout", barrier_layout,
+                 {{"lanes", BarrierLayout::kLanes}, {"whole", BarrierLayout::kWhole}},
+                 "arrays of the barriers, for `weft area` only: one per lane and one of reconvergence "
+                 "points, or one of whole rows");
 }
 
 void ReincarnationTables::check(const std::string& where) const {
   if (barrier_entries % barrier_ways != 0) {
     throw config::RuleError(where + "/barrier_entries", {where + "/barrier_ways"},
                             "found " + std::to_string(barrier_entries) +
-                                ", allowed are multiples of barrier_ways = " + std::to_string(barrier_ways));
+                                "; allowed: multiples of barrier_ways = " + std::to_string(barrier_ways));
   }
 }
 

@@ -57,9 +57,9 @@ storage::Arrays ReincarnatingWarps::arrays(std::uint64_t /*stack_entries*/) cons
 void ReincarnatingWarps::bind(statistics::Group& group) {
   Counters& c = counters_;
   auto& b = barriers_.counters();
-  group.counter("divergent_branches", units::kBranches, "branches after which threads of a warp part",
+  group.counter("divergent_branches", units::kBranches, "branches after which threads of a warp diverge",
                 c.divergent_branches);
-  group.counter("uniform_branches", units::kBranches, "branches that keep a warp together",
+  group.counter("uniform_branches", units::kBranches, "branches after which a warp stays together",
                 c.uniform_branches);
   group.counter("bar_in_divergence", statistics::Unit("barriers"),
                 "arrivals at a block barrier of a warp whose threads are expected at a reconvergence point "
@@ -73,11 +73,12 @@ void ReincarnatingWarps::bind(statistics::Group& group) {
   group.counter("barrier_multiset", statistics::Unit("divergences"),
                 "divergences that took entries in several sets", b.multiset);
   group.counter("reincarnations", units::kWarps,
-                "warps born again when all threads had reached their barrier", c.reincarnations);
-  group.counter("reincarnated_threads", units::kThreads, "threads of these warps", c.reincarnated_threads);
+                "warps reincarnated when all threads had reached their barrier", c.reincarnations);
+  group.counter("reincarnated_threads", units::kThreads, "threads of reincarnated warps",
+                c.reincarnated_threads);
   group.counter(
       "lone_departures", statistics::Unit("departures"),
-      "times that threads went on from a reconvergence point without others, which waited at block barriers",
+      "times that threads left a reconvergence point without others, which waited at block barriers",
       c.lone_departures);
   statistics::Group& ready_lookup = group.group("ready_lookup");
   ready_lookup.counter("merges", statistics::Unit("merges"),
@@ -97,8 +98,7 @@ void ReincarnatingWarps::bind(statistics::Group& group) {
   waiting_lookup.counter("merged_threads", units::kThreads, "threads that did", c.waiting_merged_threads);
   waiting_lookup.counter("bypasses", units::kWarps, "warps that found the Waiting-Lookup full",
                          c.waiting_bypasses);
-  waiting_lookup.counter("evictions", units::kWarps, "warps that made room in the Waiting-Lookup",
-                         c.evictions);
+  waiting_lookup.counter("evictions", units::kWarps, "warps evicted from the Waiting-Lookup", c.evictions);
   waiting_lookup.counter("departures", units::kWarps, "warps that left the Waiting-Lookup",
                          waiting_lookup_.departures());
   waiting_lookup.counter("residence", units::kCycles, "cycles that these had spent there, summed",
@@ -131,7 +131,7 @@ void ReincarnatingWarps::bind(statistics::Group& group) {
                 "data of the tables: barriers, Second-Level, lookups (tags and links apart)",
                 [this] { return static_cast<double>(storage_bits()); });
   group.derived("link_storage_bits", statistics::Quantity::kLevel, units::kBits,
-                "what linking barrier entries adds",
+                "storage that the links of barrier entries add",
                 [this] { return static_cast<double>(barriers_.link_bits()); });
   const auto table = [&](TableAccesses& uses, const char* name, std::size_t rows, std::uint64_t bits) {
     uses.bind(

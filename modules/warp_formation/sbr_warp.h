@@ -82,22 +82,23 @@ struct StackStatistics {
   }
 
   void bind(statistics::Group& group) {
-    group.counter("divergent_branches", units::kBranches, "branches after which threads of a warp part",
+    group.counter("divergent_branches", units::kBranches, "branches after which threads of a warp diverge",
                   divergent_branches);
-    group.counter("uniform_branches", units::kBranches, "branches that keep a warp together",
+    group.counter("uniform_branches", units::kBranches, "branches after which a warp stays together",
                   uniform_branches);
     group.counter("bar_in_divergence", statistics::Unit("barriers"),
-                  "arrivals at a block barrier of a warp whose threads have parted (undefined in CUDA)",
+                  "arrivals at a block barrier of a warp whose threads have diverged (undefined in CUDA)",
                   barriers_in_divergence);
     group.maximum("deepest_stack", units::kEntries, "most entries that a reconvergence stack held",
                   deepest_stack);
-    group.counter("path_switches", statistics::Unit("switches"),
-                  "times that another path of a warp ran as the one that did came to a block barrier",
-                  path_switches);
-    group.counter("lone_departures", statistics::Unit("departures"),
-                  "times that threads went on from a reconvergence point without others, which waited at "
-                  "block barriers",
-                  lone_departures);
+    group.counter(
+        "path_switches", statistics::Unit("switches"),
+        "times that a warp changed to another path because the running path came to a block barrier",
+        path_switches);
+    group.counter(
+        "lone_departures", statistics::Unit("departures"),
+        "times that threads left a reconvergence point without others, which waited at block barriers",
+        lone_departures);
   }
 };
 

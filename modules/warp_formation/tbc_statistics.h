@@ -23,26 +23,26 @@ struct TbcStatistics {
   // `contexts`: warps that the warp buffer holds.
   void bind(statistics::Group& group, const Geometry& geometry, std::uint64_t warp_size, bool likely,
             std::uint64_t contexts) {
-    group.counter("divergent_branches", units::kBranches, "branches of a block after which its threads part",
-                  block.divergent_branches);
-    group.counter("uniform_branches", units::kBranches, "branches of a block that keep its threads together",
-                  block.uniform_branches);
+    group.counter("divergent_branches", units::kBranches,
+                  "branches of a block after which its threads diverge", block.divergent_branches);
+    group.counter("uniform_branches", units::kBranches,
+                  "branches of a block after which its threads stay together", block.uniform_branches);
     group.counter("compactions", units::kEntries, "entries of a block's stack that were compacted",
                   compactions);
     group.counter("compacted_warps", units::kWarps,
                   "warps that the compactor made, static ones at launch included", compacted_warps);
     group.counter("uncompacted_warps", units::kWarps,
-                  "static warps with threads in those entries: what a stack per warp issues",
+                  "static warps with threads in the compacted entries: what a stack per warp issues",
                   uncompacted_warps);
     group.counter("bar_in_divergence", statistics::Unit("barriers"),
-                  "arrivals of a warp at a block barrier while its block has parted", bar_in_divergence);
+                  "arrivals of a warp at a block barrier while its block has diverged", bar_in_divergence);
     group.maximum("deepest_stack", units::kEntries, "most entries that a block's stack held", deepest_stack);
     group.counter("path_switches", statistics::Unit("switches"),
-                  "times that a block's running path gave way as all its threads waited", path_switches);
-    group.counter(
-        "lone_departures", statistics::Unit("departures"),
-        "times that threads went on from a reconvergence point without others, which waited for them",
-        block.lone_departures);
+                  "times that a block changed to another path because all threads of the running path waited",
+                  path_switches);
+    group.counter("lone_departures", statistics::Unit("departures"),
+                  "times that threads left a reconvergence point without others, which waited for them",
+                  block.lone_departures);
     group.derived("storage_bits", statistics::Quantity::kLevel, units::kBits,
                   "stacks of all block slots at their deepest, and warp buffer",
                   [this, geometry, warp_size, likely, contexts] {

@@ -98,7 +98,7 @@ static int run(const char* ptx, uint64_t ptx_bytes) {
   code = weft_open(&gpu, &io);
   if (code == 0) code = weft_open_queue(&queue, &gpu, 0, 64, 1 << 20);
   if (code != 0) {
-    fprintf(stderr, "the GPU does not open: error %d\n", code);
+    fprintf(stderr, "cannot open the GPU: error %d\n", code);
     return 2;
   }
   kernel = weft_kernel(&gpu, ptx, ptx_bytes, "_Z3bfsPKiS0_PiiS1_i", 1 << 16);

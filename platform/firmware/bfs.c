@@ -75,7 +75,7 @@ int main(void) {
   error = weft_open(&gpu, &io);
   if (error == 0) error = weft_open_queue(&queue, &gpu, 0, 64, 1 << 20);
   if (error != 0) {
-    tell("the GPU does not open: error ", (uint64_t)(error < 0 ? -error : error));
+    tell("cannot open the GPU: error ", (uint64_t)(error < 0 ? -error : error));
     soc_print("\n");
     return 2;
   }

@@ -121,7 +121,7 @@ int main(void) {
   uint64_t kernel;
   int code;
   if (!find_gpu()) {
-    print("no GPU on the PCI bus\n");
+    print("no GPU found on the PCI bus\n");
     return 2;
   }
   io.context = &gpu;
@@ -136,7 +136,7 @@ int main(void) {
   code = weft_open(&gpu, &io);
   if (code == 0) code = weft_open_queue(&queue, &gpu, 0, 64, 1 << 20);
   if (code != 0) {
-    print("the GPU does not open\n");
+    print("cannot open the GPU\n");
     return 2;
   }
   kernel = weft_kernel(&gpu, bfs_ptx, (uint64_t)(bfs_ptx_end - bfs_ptx), "_Z3bfsPKiS0_PiiS1_i", 1 << 16);

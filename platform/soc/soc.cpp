@@ -139,7 +139,7 @@ void Soc::load_into_memory(const std::string& path) {
     const std::uint64_t offset = segment.address - SOC_RAM_BASE;
     if (offset >= software_bytes_ || segment.bytes.size() > software_bytes_ - offset) {
       throw InputError(path, "has " + std::to_string(segment.bytes.size()) + " bytes at address " +
-                                 std::to_string(segment.address) + ", which is not all memory (" +
+                                 std::to_string(segment.address) + "; allowed: addresses in memory (" +
                                  std::to_string(software_bytes_) + " bytes from " +
                                  std::to_string(SOC_RAM_BASE) + " on)");
     }

@@ -36,12 +36,12 @@ void SocConfig::Cpu::describe(config::Visitor& v) {
   v.word("kind", kind, {"rv64", "aarch64", "external", "qemu"},
          "host CPU: an instruction-set model, another process over a socket, or a machine in QEMU");
   timing.describe(v);
-  config::group(v, "external", external, "of kind external only");
-  config::group(v, "qemu", qemu, "of kind qemu only");
+  config::group(v, "external", external, "settings of cpu.kind external");
+  config::group(v, "qemu", qemu, "settings of cpu.kind qemu");
 }
 
 void SocConfig::Peripherals::describe(config::Visitor& v) {
-  v.real("latency_ns", latency_ns, {0, 1e6}, "ns", "of a register of a peripheral");
+  v.real("latency_ns", latency_ns, {0, 1e6}, "ns", "latency of a peripheral's register");
   v.boolean("stamps", stamps, "lines of the serial output carry the simulated time");
 }
 
@@ -59,7 +59,7 @@ void SocConfig::check(const std::string& where) const {
   if ((cpu.kind == "rv64" || cpu.kind == "aarch64") && !ram.dmi) {
     throw config::RuleError(where + "/ram/dmi", {where + "/cpu/kind"},
                             "found false; allowed with a host CPU of kind " + cpu.kind +
-                                " is true, since it runs its program from memory");
+                                ": true, because the CPU runs its program from memory");
   }
 }
 
@@ -84,11 +84,11 @@ std::uint64_t SocConfig::software_bytes(const GpuConfig& gpu_config) const {
   const bool inside =
       begin > base && begin - base < bytes && gpu_config.gddr5.bytes <= bytes - (begin - base);
   if (!inside) {
-    throw InputError(gpu + ": /carve_out/base",
-                     "found " + hex(begin) + ", where " + std::to_string(gpu_config.gddr5.bytes) +
-                         " bytes of device memory (gddr5.bytes) are to lie; allowed is a part of system " +
-                         name + "'s memory that leaves some below it: " + hex(base) + " to " +
-                         hex(base + (bytes - 1)));
+    throw InputError(
+        gpu + ": /carve_out/base",
+        "found " + hex(begin) + " for " + std::to_string(gpu_config.gddr5.bytes) +
+            " bytes of device memory (gddr5.bytes); allowed: addresses in the memory of system " + name +
+            ", without its first byte: " + hex(base) + " to " + hex(base + (bytes - 1)));
   }
   return begin - base;
 }

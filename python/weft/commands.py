@@ -1,4 +1,4 @@
-"""The commands ``weft run`` and ``weft compare`` as functions, and results that are there already."""
+"""The commands ``weft run`` and ``weft compare`` as functions, and access to existing results."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def run(
     options:      further options as on the command line: ["--check", "memory", "race"].
     program:      see find_program.
 
-    Raises UsageError, WrongResult or SimulatedFault with the program's message; of the last two,
-    `results` has what there is.
+    Raises UsageError, WrongResult or SimulatedFault with the program's message. The last two
+    have the available `results`.
     """
     words = [] if workload is None else ["--workload", workload]
     values = dict(set or {})
@@ -85,8 +85,8 @@ def compare(
                warp_formation; None: all. Speed-ups are over the first.
     jobs:      runs at a time; None: as many as there are cores.
 
-    The others, and what it raises, are as those of run(). With `out`, runs whose results are there
-    are not repeated (but with options=["--again"]).
+    Other arguments and exceptions are as for run(). With `out`, runs that already have results are
+    not repeated, except with options=["--again"].
     """
     words = _option("--workloads", _joined(workloads)) + _option("--schemes", _joined(schemes))
     words += _option("--jobs", jobs) + _option("--max-cycles", max_cycles)

@@ -16,7 +16,7 @@ from weft.results import OwnFolder, Run
 
 
 class Comparison:
-    """Runs side by side. folder, exit_code, output and messages are as those of Run."""
+    """Runs side by side. folder, exit_code, output and messages are as for Run."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class Comparison:
     def table(self, column: str) -> pandas.DataFrame:
         """A column of the rows with workloads down and schemes across, in the order of the runs."""
         if column not in self.rows:
-            raise MissingResult(f"no column '{column}'; there are: {', '.join(self.rows.columns)}")
+            raise MissingResult(f"unknown column '{column}'; known: {', '.join(self.rows.columns)}")
         with naming(self.folder / "comparison.csv"):
             table = self.rows.pivot(index="workload", columns="scheme", values=column)
         return table.loc[self.rows["workload"].unique(), list(self.rows["scheme"].unique())]

@@ -15,7 +15,7 @@ class WeftError(Exception):
 
 
 class MissingResult(WeftError):
-    """A folder or a table of results that is not there; the message says what would make it."""
+    """A missing folder or table of results; the message says how to make it."""
 
 
 class DamagedResult(WeftError):
@@ -27,7 +27,7 @@ class ProgramFailed(WeftError):
 
     exit_code: of the program; below 0 the number of the signal that killed it.
     command:   the words of the command line.
-    results:   what it wrote nevertheless, or None.
+    results:   results that the program wrote, or None.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class ProgramFailed(WeftError):
 
 
 class WrongResult(ProgramFailed):
-    """Exit code 1: the result is not the CPU's, or a protocol or scalar check found something."""
+    """Exit code 1: the result is not the CPU's, or a protocol or scalar check failed."""
 
 
 class UsageError(ProgramFailed):
@@ -52,7 +52,7 @@ class UsageError(ProgramFailed):
 
 
 class SimulatedFault(ProgramFailed):
-    """Exit code 3: a fault, a hang, a limit such as max_cycles, or what a check found."""
+    """Exit code 3: a fault, a hang, a limit such as max_cycles, or a finding of a check."""
 
 
 def error_of(exit_code: int) -> type[ProgramFailed]:

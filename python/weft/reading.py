@@ -33,7 +33,7 @@ def read_json(file: Path) -> dict[str, Any]:
     with naming(file):
         value = json.loads(file.read_bytes().decode("utf-8"))
     if not isinstance(value, dict):
-        raise DamagedResult(f"{file}: found no JSON object")
+        raise DamagedResult(f"{file}: not a JSON object")
     return value
 
 

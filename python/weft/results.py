@@ -96,7 +96,7 @@ class Run:
 
     @property
     def verified(self) -> bool | None:
-        """Whether the result is the CPU's; None: there is nothing to compare it with, or no result."""
+        """Whether the result is the CPU's; None: no reference to compare with, or no result."""
         return self.stats.get("verified")
 
     @property

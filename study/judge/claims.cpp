@@ -75,7 +75,7 @@ Claim read_claim(const Place& place, const std::string& paper) {
   claim.note = place.text_of("note");
   const auto needs = [&](const char* key, bool wanted) {
     if (place.has(key) == wanted) return;
-    throw InputError(place.where(), std::string("'") + key + (wanted ? "' is missing" : "' has no meaning") +
+    throw InputError(place.where(), std::string("'") + key + (wanted ? "' is missing" : "' is not allowed") +
                                         " for the type '" + place.at("type").text() + "'");
   };
   const bool extreme = claim.type == ClaimType::kMaximum || claim.type == ClaimType::kMinimum;

@@ -79,7 +79,7 @@ const Column kCosts[] = {
     {"", "ed2p", Subject::kNone, 9, optional_member<&Measures::ed2p>, ""},
     {"", "bound_busy", Subject::kNone, 3, member<&Measures::bound_busy>, ""},
     {"CPU s", "cpu_seconds", Subject::kCost, 2, member<&Measures::cpu_seconds>,
-     "of this computer, in the simulation"},
+     "CPU time of this computer in the simulation"},
 };
 
 std::vector<Column> all_columns() {
@@ -218,8 +218,9 @@ std::string table(const Comparison& comparison, const Paint& paint) {
     add(part(comparison, subject, columns, paint));
     for (const Column* column : columns) legend.row({column->heading, column->legend});
     if (subject != Subject::kTime || columns.empty()) continue;
-    legend.row({kSpeedup, "cycles of the first scheme / cycles of this one"});
-    legend.row({kBoundBy, "the part that limits the run, and how busy it was; latency: none is saturated"});
+    legend.row({kSpeedup, "cycles of the first scheme / cycles of this scheme"});
+    legend.row(
+        {kBoundBy, "the part that limits the run, and its utilisation; latency: no part is saturated"});
   }
   add(pareto_text(comparison, paint));
   if (!comparison.rows.empty() && comparison.rows.back().workload != comparison.rows[0].workload)

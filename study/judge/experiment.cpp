@@ -17,7 +17,7 @@ namespace weft::study {
 namespace {
 
 void must_be_new(std::set<std::string>& names, const std::string& name, const Place& place) {
-  if (!names.insert(name).second) throw InputError(place.where(), "'" + name + "' stands there twice");
+  if (!names.insert(name).second) throw InputError(place.where(), "duplicate '" + name + "'");
 }
 
 void check_override(const Place& place) {
@@ -82,8 +82,7 @@ void read_ptx(const Place& place, ExperimentProgram& program) {
     any_buffer = any_buffer || item.text().rfind("ptr:", 0) == 0;
   }
   if (!any_buffer) {
-    place.at("arguments")
-        .refuse("at least one buffer (\"ptr:BYTES\"), to compare with that of a functional run");
+    place.at("arguments").refuse("at least one buffer (\"ptr:BYTES\") to compare with a functional run");
   }
 }
 
@@ -112,7 +111,7 @@ void read_workload(const Place& place, const std::string& size, Kernels& kernels
 
 ExperimentProgram read_program(const Place& place, const std::string& size, Kernels& kernels) {
   if (!place.value().is_object() || place.has("ptx") + place.has("cuda") + place.has("workload") != 1)
-    place.refuse("an object with one of \"workload\", \"ptx\" and \"cuda\"");
+    place.refuse("an object with exactly one of \"workload\", \"ptx\" and \"cuda\"");
   ExperimentProgram program;
   if (place.has("workload")) {
     read_workload(place, size, kernels, program);
@@ -149,7 +148,8 @@ void read_classes(const Place& place, Experiment& experiment) {
   for (const auto& variant : experiment.variants) variants.push_back(variant.name);
   for (const auto& program : experiment.programs) {
     programs.push_back(program.abbr);
-    if (!program.type.empty()) throw InputError(item.where(), "programs have a 'type' already");
+    if (!program.type.empty())
+      throw InputError(item.where(), "is not allowed: programs already have a 'type'");
   }
   ExperimentClass classes;
   classes.measure = item.at("measure").one_of(measures);
@@ -157,7 +157,7 @@ void read_classes(const Place& place, Experiment& experiment) {
   classes.limit = item.at("below").number();
   const auto names = item.at("names").texts();
   if (names.size() != 2 || names[0] == names[1])
-    item.at("names").refuse("two names: of those below the limit, and of the others");
+    item.at("names").refuse("two different names: for programs below the limit, and for the other programs");
   classes.below = names[0];
   classes.otherwise = names[1];
   if (item.has("near")) classes.near = item.at("near").number();
@@ -216,7 +216,8 @@ void read_each(const Place& place, const Names& names, ClaimPlan& plan) {
     const std::string& wanted = name;
     if (std::none_of(names.programs.begin(), names.programs.end(),
                      [&](const Names::Program& program) { return program.abbr == wanted; })) {
-      throw InputError(place.where(), "the claim speaks of '" + name + "', which is no program");
+      throw InputError(place.where(),
+                       "the claim names '" + name + "', which is not a program of the experiment");
     }
     nlohmann::json value = place.value();
     value["programs"] = {name};
@@ -229,19 +230,19 @@ void read_finding(const Place& place, const Names& names, const ClaimPlan& plan,
   const std::set<std::string> wanted = names_of(*plan.claim);
   const char* const key = wanted.empty() ? "value" : "values";
   if (!place.has(key) || place.has("value") == place.has("values"))
-    throw InputError(place.where(), std::string("needs '") + key + "', alone of 'value' and 'values'");
+    throw InputError(place.where(), std::string("needs '") + key + "', and only one of 'value' and 'values'");
   if (wanted.empty()) {
     finding.value = read_value(place.at("value"), names);
     return;
   }
   for (const auto& [name, value] : place.at("values").members()) {
     const bool known = wanted.count(name) != 0 || plan.claim->type == ClaimType::kBest;
-    if (!known) throw InputError(value.where(), "the claim does not speak of '" + name + "'");
+    if (!known) throw InputError(value.where(), "the claim does not name '" + name + "'");
     finding.values.emplace(name, read_value(value, names));
   }
   for (const std::string& name : wanted) {
     if (finding.values.count(name) == 0)
-      throw InputError(place.at("values").where(), "'" + name + "' is missing, of which the claim speaks");
+      throw InputError(place.at("values").where(), "'" + name + "' is missing; the claim names it");
   }
 }
 
@@ -252,7 +253,7 @@ ClaimPlan read_claim_plan(const Place& place, const Names& names, const Claims& 
   if (plan.claim == nullptr) place.at("id").refuse("the ID of a claim in claims.json");
   if (place.has("each")) {
     if (plan.claim->type != ClaimType::kSeries || place.has("value") || place.has("values"))
-      throw InputError(place.where(), "'each' is for a series, alone of 'value', 'values' and 'each'");
+      throw InputError(place.where(), "'each' is allowed for a series only, without 'value' and 'values'");
     read_each(place.at("each"), names, plan);
     return plan;
   }
@@ -315,7 +316,7 @@ void read_prices(const Place& place, Experiment& experiment) {
   if (!place.has("prices")) return;
   const Place prices = place.at("prices");
   if (experiment.headline.empty())
-    throw InputError(prices.where(), "needs 'headline': the claims that it looks at");
+    throw InputError(prices.where(), "needs 'headline', the claims to compute");
   prices.keys(experiment_form()["prices"]);
   experiment.priced = {"", prices.at("why").text(), {}};
   for (const Place& item : prices.at("times").items()) {
@@ -334,7 +335,7 @@ void read_sensitivity(const Place& place, Experiment& experiment) {
   }
   if (!place.has("sensitivity")) return;
   if (experiment.headline.empty())
-    throw InputError(place.at("sensitivity").where(), "needs 'headline': the claims that it looks at");
+    throw InputError(place.at("sensitivity").where(), "needs 'headline', the claims to compute");
   std::set<std::string> keys;
   for (const Place& item : place.at("sensitivity").items()) {
     item.keys(experiment_form()["sensitivity"]);

@@ -36,8 +36,7 @@ void check_path(const Place& place) {
   if (is_of_launches(path)) right = right && std::count(path.begin(), path.end(), '.') == 1;
   if (!right) {
     place.refuse(
-        "steps with dots between them, a JSON pointer into stats.json, or launches. and a column of "
-        "launches.csv");
+        "a path with dots, a JSON pointer into stats.json, or launches. and a column of launches.csv");
   }
 }
 
@@ -63,14 +62,14 @@ Measure read_measure(const Place& place) {
   measure.name = place.at("name").text();
   const auto names = measure_names();
   if (std::find(names.begin(), names.end(), measure.name) != names.end())
-    place.at("name").refuse("another name: a column of weft compare or a derived value has this one");
+    place.at("name").refuse("a name that is not a column of weft compare or a derived value");
   measure.heading = place.at("heading").text();
   measure.digits = place.digits_of(measure.digits);
   if (place.has("sum") + place.has("largest") + place.has("zeros") != 1)
-    throw InputError(place.where(), "needs one of 'sum', 'largest' and 'zeros'");
+    throw InputError(place.where(), "needs exactly one of 'sum', 'largest' and 'zeros'");
   if (place.has("over") && !place.has("sum")) throw InputError(place.where(), "'over' needs 'sum'");
   if (place.has("times") && (!place.has("sum") || place.has("over")))
-    throw InputError(place.where(), "'times' needs 'sum', without 'over'");
+    throw InputError(place.where(), "'times' needs 'sum' and is not allowed with 'over'");
   if (place.has("factor")) {
     if (!place.has("sum")) throw InputError(place.where(), "'factor' needs 'sum'");
     measure.factor = place.at("factor").number();
@@ -101,10 +100,10 @@ void must_be_of_launches(const Place& place, const Measure& measure) {
                     : std::all_of(paths.begin(), paths.end(), is_of_launches)) {
     return;
   }
-  throw InputError(place.where(), "'" + measure.name +
-                                      "' is known of whole runs only, and there are programs with a kernel; "
-                                      "allowed: " +
-                                      joined(names) + ", and paths of launches.csv, as launches.l1d_hits");
+  throw InputError(place.where(),
+                   "'" + measure.name +
+                       "' exists for whole runs only, but a program has a 'kernel'; allowed: " +
+                       joined(names) + ", and paths of launches.csv, such as launches.l1d_hits");
 }
 
 void set_values(const std::vector<Measure>& measures, Extent extent, RunResult& result) {

@@ -135,11 +135,10 @@ class FigureReader {
   void read_measures() {
     const bool stacked = figure_.kind == Figure::Kind::kStacked;
     if (place_.has("measure") && place_.has("measures"))
-      throw InputError(place_.where(), "'measure' and 'measures' cannot stand together");
+      throw InputError(place_.where(), "found both 'measure' and 'measures'; allowed: one of the two");
     if (place_.has("measure")) measures_ = {place_.at("measure").one_of(names_.measures)};
     if (!place_.has("measures")) return;
-    if (!stacked)
-      throw InputError(place_.where(), "'measures' is for the kind 'stacked', whose bars they make up");
+    if (!stacked) throw InputError(place_.where(), "'measures' is allowed for the kind 'stacked' only");
     for (const Place& item : place_.at("measures").items()) measures_.push_back(item.one_of(names_.measures));
   }
 
@@ -197,7 +196,7 @@ class FigureReader {
       if (item.has("measure")) drawn.measures = {item.at("measure").one_of(names_.measures)};
       if (item.has("measures")) {
         if (figure_.kind != Figure::Kind::kStacked)
-          item.at("measures").refuse("nothing: it is for the kind 'stacked'");
+          item.at("measures").refuse("'measures' for the kind 'stacked' only");
         drawn.measures.clear();
         for (const Place& measure : item.at("measures").items())
           drawn.measures.push_back(measure.one_of(names_.measures));
@@ -255,7 +254,7 @@ class FigureReader {
   // Programs and means on the x axis, a series per variant.
   void read_variants() {
     if (figure_.kind == Figure::Kind::kLines)
-      throw InputError(place_.where(), "needs 'x' and 'series': lines do not lead from program to program");
+      throw InputError(place_.where(), "needs 'x' and 'series': lines cannot connect programs");
     std::vector<Drawn> all;
     if (place_.has("variants")) {
       for (const Place& item : place_.at("variants").items()) all.push_back(read_drawn(item));
@@ -286,11 +285,10 @@ class FigureReader {
   // Texts on the x axis; a panel for each program and mean, for each variant, or one of values.
   void read_grid() {
     if (!place_.has("x") || !place_.has("series"))
-      throw InputError(place_.where(), "'x' and 'series' need each other");
-    if (place_.has("order"))
-      throw InputError(place_.where(), "'order' has no meaning beside 'x' and 'series'");
+      throw InputError(place_.where(), "found only one of 'x' and 'series'; allowed: both or none");
+    if (place_.has("order")) throw InputError(place_.where(), "'order' is not allowed with 'x' and 'series'");
     if (figure_.kind == Figure::Kind::kStacked)
-      throw InputError(place_.where(), "'x' and 'series' are for the kinds 'bars' and 'lines'");
+      throw InputError(place_.where(), "'x' and 'series' are allowed for the kinds 'bars' and 'lines' only");
     const auto texts = place_.at("x").texts();
     const std::string key = read_points();
     if (key == "values") {
@@ -302,8 +300,7 @@ class FigureReader {
     std::vector<Drawn> all;
     if (key == "programs") {
       refuse_keys({"programs", "means"}, key);
-      if (!place_.has("variants"))
-        throw InputError(place_.where(), "needs 'variants': of what the panels are");
+      if (!place_.has("variants")) throw InputError(place_.where(), "needs 'variants' for the panels");
       for (const Place& item : place_.at("variants").items()) {
         all.push_back(read_drawn(item));
         figure_.panels.push_back(panel_of(texts));
@@ -315,7 +312,7 @@ class FigureReader {
     }
     refuse_keys({"variants"}, key);
     if (programs_.empty() && means_.empty())
-      throw InputError(place_.where(), "needs 'programs' or 'means': of what the panels are");
+      throw InputError(place_.where(), "needs 'programs' or 'means' for the panels");
     for (const std::string& program : programs_) {
       figure_.panels.push_back(panel_of(texts));
       figure_.panels.back().title = figure_.panels.back().program = program;
@@ -349,7 +346,7 @@ class FigureReader {
   void refuse_keys(const std::vector<std::string>& keys, const std::string& points) const {
     for (const std::string& key : keys) {
       if (place_.has(key))
-        throw InputError(place_.where(), "'" + key + "' has no meaning where series have '" + points + "'");
+        throw InputError(place_.where(), "'" + key + "' is not allowed if series have '" + points + "'");
     }
   }
 
@@ -377,8 +374,9 @@ class FigureReader {
   std::vector<Place> points(const Place& place, const FigurePanel& panel) const {
     auto list = place.items();
     if (list.size() != panel.groups.size())
-      throw InputError(place.where(), "found " + std::to_string(list.size()) + " entries; allowed: " +
-                                          std::to_string(panel.groups.size()) + ", as 'x' has");
+      throw InputError(place.where(), "found " + std::to_string(list.size()) +
+                                          " entries; allowed: " + std::to_string(panel.groups.size()) +
+                                          ", the number of entries of 'x'");
     return list;
   }
 
@@ -417,7 +415,7 @@ class FigureReader {
       panel.series.push_back(std::move(series));
     }
     figure_.ratio = ratio;
-    if (!place_.has("axis")) throw InputError(place_.where(), "'axis' is missing: what the values are");
+    if (!place_.has("axis")) throw InputError(place_.where(), "'axis', the title of the values, is missing");
   }
 
   Value value_of_claim(const Place& point) const {
@@ -428,7 +426,7 @@ class FigureReader {
       std::vector<std::string> known;
       for (const auto& [name, value] : plan.values) known.push_back(name);
       if (plan.value || !point.has("name"))
-        throw InputError(point.where(), plan.value ? "'name' has no meaning: the claim has one value"
+        throw InputError(point.where(), plan.value ? "'name' is not allowed: the claim has one value"
                                                    : "'name' is missing; allowed: " + joined(known));
       return plan.values.at(point.at("name").one_of(known));
     }
@@ -469,8 +467,8 @@ std::vector<Figure> read_figures(const Place& place, const Names& names, const E
   for (const Place& item : place.at("figures").items()) {
     figures.push_back(FigureReader(item, names, experiment).read());
     if (!slugs.insert(figures.back().slug).second)
-      throw InputError(item.where(),
-                       "the files of '" + figures.back().title + "' would be called as another's");
+      throw InputError(item.where(), "duplicate file name for figure '" + figures.back().title +
+                                         "'; allowed: another title");
   }
   return figures;
 }

@@ -20,7 +20,7 @@ ExperimentGroups read_groups(const std::string& file, const std::vector<std::str
     place.keys(groups_form()["group"]);
     ExperimentGroup group{place.at("about").text(), place.text_of("size"), {}};
     if (std::find(experiments.begin(), experiments.end(), name) != experiments.end())
-      throw InputError(place.where(), "there is an experiment of that name");
+      throw InputError(place.where(), "duplicate name: an experiment has this name");
     for (const Place& item : place.at("experiments").items()) {
       const std::string experiment = item.one_of(experiments);
       if (std::find(group.experiments.begin(), group.experiments.end(), experiment) !=

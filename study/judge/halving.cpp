@@ -78,11 +78,10 @@ std::vector<std::size_t> SuccessiveHalving::runs(std::size_t rung,
 }
 
 void SuccessiveHalving::refuse_metric() const {
-  throw InputError(
-      halving_.where + "/metric",
-      "found '" + halving_.metric +
-          "', which no run has; allowed: a number of stats.json by its path with dots, as cycles, "
-          "ipc, sm0.blocks; energy, edp (with sm.observe.events=true); area");
+  throw InputError(halving_.where + "/metric",
+                   "found '" + halving_.metric +
+                       "', which no run has; allowed: a number of stats.json by its path with dots, such as "
+                       "cycles, ipc or sm0.blocks; energy or edp (with sm.observe.events=true); area");
 }
 
 void SuccessiveHalving::check_metric(const SqliteStore& store, std::size_t run) const {

@@ -68,7 +68,8 @@ std::string front_text(const Plan& plan, const SqliteStore& store, const Candida
     table.row(std::move(cells));
   }
   return table.text(kPageWidth) +
-         fmt::format("{} of {} on the Pareto front; numbers over the first row's\n", front, complete.size()) +
+         fmt::format("{} of {} on the Pareto front; numbers as ratios to the first row\n", front,
+                     complete.size()) +
          missing;
 }
 
@@ -87,10 +88,10 @@ std::vector<Objective> read_objectives(const std::string& text) {
     }
     if (objective.metric.empty())
       throw InputError("--pareto",
-                       "found '" + word + "'; allowed: a metric, as cycles, energy, area, ipc:most");
+                       "found '" + word + "'; allowed: a metric, such as cycles, energy, area, ipc:most");
     const bool twice = std::any_of(list.begin(), list.end(),
                                    [&](const Objective& one) { return one.metric == objective.metric; });
-    if (twice) throw InputError("--pareto", "'" + objective.metric + "' stands there twice");
+    if (twice) throw InputError("--pareto", "duplicate '" + objective.metric + "'");
     list.push_back(std::move(objective));
   }
   return list;
@@ -117,9 +118,9 @@ std::vector<std::size_t> compared_axes(const Plan& plan, const std::vector<std::
   others.insert(others.end(), per.begin(), per.end());
   std::vector<std::size_t> axes = other_axes(plan, others);
   if (axes.empty()) {
-    throw InputError("--pareto",
-                     "found no axis to choose from; allowed: a plan with one besides those that say what is "
-                     "run, and those of --per");
+    throw InputError(
+        "--pareto",
+        "found no axis to compare; allowed: a plan with a further axis besides those of programs and --per");
   }
   return axes;
 }

@@ -140,7 +140,7 @@ class RunFiles {
   // Why the launches of the kernel cannot be told; empty: they can.
   std::string missing() const {
     if (kernel_.empty() || launches_->has(kernel_)) return "";
-    return "no launch of '" + kernel_ + "'; there are: " + joined(launches_->kernels());
+    return "no launch of '" + kernel_ + "'; known: " + joined(launches_->kernels());
   }
 
   std::optional<double> number(const std::string& key) const {

@@ -54,7 +54,7 @@ LogMean log_mean(const Plan& plan, const SqliteStore& store, const std::vector<s
     if (!value.has_value()) {
       fails("has no " + metric);
     } else if (!std::isfinite(*value) || *value <= 0) {
-      fails(fmt::format("{} is {}, of which there is no geometric mean", metric, *value));
+      fails(fmt::format("{} is {}, which has no geometric mean", metric, *value));
     } else {
       sum += std::log(*value);
     }

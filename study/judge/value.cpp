@@ -41,7 +41,7 @@ std::vector<std::string> read_programs(const Place& place, const Names& names, V
     if (!program.type.empty() && !in(types, program.type)) types.push_back(program.type);
   }
   if (place.has("programs") && place.has("types"))
-    throw InputError(place.where(), "'programs' and 'types' cannot stand together");
+    throw InputError(place.where(), "found both 'programs' and 'types'; allowed: one of the two");
   if (place.has("programs")) {
     for (const Place& item : place.at("programs").items()) chosen.push_back(item.one_of(all));
     return chosen;

@@ -183,8 +183,8 @@ std::vector<const AreaRow*> rows_of(const Measured& measured, const MachineArea&
           .append(row.array.part)
           .append(" ")
           .append(name_of(row.array.kind));
-    std::string text = "found part \"";
-    text.append(part).append("\", of which there is none; ").append(area.machine).append(" with scheme ");
+    std::string text = "unknown part \"";
+    text.append(part).append("\"; ").append(area.machine).append(" with scheme ");
     text.append(area.scheme).append(" has ").append(known);
     throw InputError(measured.where, text);
   }
@@ -211,7 +211,7 @@ double value_of(const Measured& measured, const Words& more = {}) {
   if (measured.value == "chip_share") {
     if (area.chip_mm2 == 0)
       throw InputError(measured.where,
-                       "the area of the chip is not known; process.chip_mm2 of " + area.machine);
+                       "the area of the chip is unknown; set process.chip_mm2 of " + area.machine);
     sum /= area.chip_mm2;
   }
   return sum / measured.over + measured.plus;
@@ -245,7 +245,7 @@ std::string file_of(const Library& library) {
 Plan read_plan(const Library& library) {
   const std::string file = file_of(library);
   const auto json = nlohmann::json::parse(read_input(file), nullptr, false);
-  if (json.is_discarded()) throw InputError(file, "is no JSON");
+  if (json.is_discarded()) throw InputError(file, "is not valid JSON");
   return read_plan(json, file, library.claims);
 }
 

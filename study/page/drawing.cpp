@@ -18,7 +18,7 @@ namespace weft::study {
 namespace {
 
 constexpr const char* kPython = "python3";
-constexpr const char* kInstall = "apt-get install python3-matplotlib; then the same command draws them";
+constexpr const char* kInstall = "run apt-get install python3-matplotlib and repeat the command";
 
 // Its messages are this program's.
 int start_drawing(std::vector<std::string> words, pid_t& process) {
@@ -70,8 +70,7 @@ std::string draw_figures(const nlohmann::ordered_json& figures, Drawings drawing
   pid_t process = 0;
   const int problem = start_drawing(std::move(words), process);
   if (problem != 0)
-    return fmt::format("no pictures: {} cannot be started ({}); {}", kPython, std::strerror(problem),
-                       kInstall);
+    return fmt::format("no pictures: cannot start {} ({}); {}", kPython, std::strerror(problem), kInstall);
   int status = 0;
   while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
   }

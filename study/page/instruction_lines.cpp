@@ -127,7 +127,7 @@ LineProfile read_line_profile(const ResultRun& run) {
   const std::optional<std::string> text = run.text("instructions.csv");
   if (!text.has_value()) {
     throw InputError(run.file("instructions.csv"),
-                     "found no such file; run it again with --set sm.observe.instructions=true");
+                     "file not found; repeat the run with --set sm.observe.instructions=true");
   }
   LineProfile profile;
   CsvReader table(*text, run.file("instructions.csv"));

@@ -27,8 +27,8 @@ std::string page_source(const std::string& name) {
   std::error_code none;
   if (!fs::is_regular_file(path, none)) {
     throw InputError(path.string(),
-                     "found no such file, which is a part of the page; allowed: the folder report_page of "
-                     "Weft's sources or of its installation (WEFT_REPORT_PAGE)");
+                     "file not found, but the page needs it; WEFT_REPORT_PAGE must name the folder "
+                     "report_page of Weft's sources or installation");
   }
   return read_input(path.string());
 }

@@ -49,7 +49,7 @@ std::string result_text(const ordered_json& results) {
   }
   if (results.value("interrupted", false)) return "abandoned";
   if (!results.contains("verified") || !results["verified"].is_boolean())
-    return "done, nothing to compare with";
+    return "done, no reference to compare with";
   return (results["verified"] ? "verified: " : "WRONG: ") + results.value("message", "");
 }
 

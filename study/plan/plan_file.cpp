@@ -41,13 +41,13 @@ std::string plain(const Place& place) {
 }
 
 std::string whole_number(const Place& place) {
-  if (!place.value().is_number_unsigned()) place.refuse("a whole number from 0 on");
+  if (!place.value().is_number_unsigned()) place.refuse("a whole number of at least 0");
   return place.value().dump();
 }
 
 Change program_of(const std::string& name, const Place& place, const std::string& folder) {
   place.keys(plan_form()["program of a sweep"]);
-  if (place.has("ptx") == place.has("cuda")) throw InputError(place.where(), "needs one of 'ptx' and 'cuda'");
+  if (place.has("ptx") == place.has("cuda")) throw InputError(place.where(), "needs either 'ptx' or 'cuda'");
   const bool cuda = place.has("cuda");
   std::filesystem::path file = place.at(cuda ? "cuda" : "ptx").text();
   if (file.is_relative()) file = std::filesystem::path(folder) / file;
@@ -97,7 +97,7 @@ Axis read_axis(const Place& place, const std::string& folder) {
   const Place values = place.at("values");
   std::set<std::string> names;
   const auto add = [&](const Place& item, const std::string& name, Change change) {
-    if (!names.insert(name).second) throw InputError(item.where(), "'" + name + "' stands there twice");
+    if (!names.insert(name).second) throw InputError(item.where(), "duplicate '" + name + "'");
     axis.values.emplace_back(name, std::move(change));
   };
   if (values.value().is_object()) {
@@ -177,7 +177,7 @@ void read_screening(const Place& place, const std::vector<Axis>& axes, Plan& pla
       throw InputError(item.where(), "'" + name + "' has " + std::to_string(axes[axis].values.size()) +
                                          " values; allowed: an axis with two");
     if (std::find(plan.factors.begin(), plan.factors.end(), axis) != plan.factors.end())
-      throw InputError(item.where(), "'" + name + "' stands there twice");
+      throw InputError(item.where(), "duplicate '" + name + "'");
     plan.factors.push_back(axis);
   }
   if (plan.factors.size() > kMostFactors)
@@ -189,9 +189,7 @@ void read_halving(const Place& place, const std::vector<Axis>& axes, Plan& plan)
   if (!place.has("halving")) return;
   const Place key = place.at("halving");
   if (!plan.factors.empty()) {
-    throw InputError(
-        key.where(),
-        "stands beside \"screening\"; allowed: one of them, since a rung needs all combinations");
+    throw InputError(key.where(), "is not allowed with \"screening\", since a rung needs all combinations");
   }
   key.keys(plan_form()["halving"]);
   Halving halving;
@@ -219,7 +217,7 @@ void read_halving(const Place& place, const std::vector<Axis>& axes, Plan& plan)
         throw InputError(item.where(),
                          "'" + plan.axes[axis] + "' is the axis of the rungs; allowed: another");
       if (std::find(halving.mean_over.begin(), halving.mean_over.end(), axis) != halving.mean_over.end())
-        throw InputError(item.where(), "'" + plan.axes[axis] + "' stands there twice");
+        throw InputError(item.where(), "duplicate '" + plan.axes[axis] + "'");
       halving.mean_over.push_back(axis);
     }
   } else {
@@ -235,7 +233,7 @@ void read_halving(const Place& place, const std::vector<Axis>& axes, Plan& plan)
   }
   if (candidates < 2) {
     throw InputError(key.where(),
-                     "leaves nothing to choose from; allowed: two combinations or more of the axes that are "
+                     "has fewer than two candidates; allowed: at least two combinations of the axes that are "
                      "neither \"rungs\" nor in \"mean_over\"");
   }
   plan.halving = std::move(halving);
@@ -246,16 +244,16 @@ void check_axes(const std::vector<Axis>& axes, const Plan& plan, const Place& pl
   double points = plan.factors.empty() ? 1 : static_cast<double>(plan.design.size());
   for (std::size_t i = 0; i < axes.size(); ++i) {
     if (!names.insert(axes[i].name).second)
-      throw InputError(place.at("axes").where(), "'" + axes[i].name + "' stands there twice");
+      throw InputError(place.at("axes").where(), "duplicate '" + axes[i].name + "'");
     if (std::find(plan.factors.begin(), plan.factors.end(), i) == plan.factors.end())
       points *= static_cast<double>(axes[i].values.size());
   }
   if (points > kMostPoints) {
     throw InputError(place.at("axes").where(),
-                     "make more than " + std::to_string(kMostPoints) + " combinations; allowed are as many");
+                     "have too many combinations; allowed: up to " + std::to_string(kMostPoints));
   }
   if (names.count("workload") + names.count("program") != 1)
-    throw InputError(place.at("axes").where(), "need one of \"workload\" and \"program\"");
+    throw InputError(place.at("axes").where(), "need either \"workload\" or \"program\"");
 }
 
 }  // namespace

@@ -25,19 +25,18 @@ Words split(const std::string& option, const std::string& text, char separator) 
   std::istringstream in(text);
   for (std::string part; std::getline(in, part, separator);) {
     if (part.empty())
-      throw InputError(option, "found '" + text + "'; allowed: names with '" + separator + "' between them");
+      throw InputError(option, "found '" + text + "'; allowed: names with '" + separator + "' as separator");
     if (separator == ',' && std::find(parts.begin(), parts.end(), part) != parts.end())
-      throw InputError(option,
-                       std::string("'").append(part).append("' stands twice in '").append(text) + "'");
+      throw InputError(option, std::string("duplicate '").append(part).append("' in '").append(text) + "'");
     parts.push_back(part);
   }
-  if (parts.empty()) throw InputError(option, "nothing to compare; allowed: names with commas between them");
+  if (parts.empty()) throw InputError(option, "found no name; allowed: names separated by commas");
   return parts;
 }
 
 Variant variant(const std::string& option, const std::string& label) {
   if (label.find('/') != std::string::npos)
-    throw InputError(option, "found '" + label + "'; a scheme's name and settings have no slash");
+    throw InputError(option, "found '" + label + "'; allowed: a scheme's name and settings without a slash");
   const Words parts = split(option, label, '+');
   std::string scheme = parts[0];
   Variant result{label, {}};

@@ -83,8 +83,9 @@ Outlook Executor::taken(std::set<std::string>& counted) const {
 void Executor::announce(const std::vector<std::size_t>& runs, const std::vector<std::size_t>& open,
                         const std::string& what) const {
   if (const std::size_t there = runs.size() - open.size(); there != 0) {
-    std::cerr << fmt::format("weft: {} of {} runs are there already, of this {}; --again repeats them\n",
-                             there, runs.size(), store_.what_counts());
+    std::cerr << fmt::format(
+        "weft: {} of {} runs already have results of this {}; --again repeats these runs\n", there,
+        runs.size(), store_.what_counts());
   }
   if (lines_ == Lines::kProgress) return;
   std::string text = fmt::format("weft: {}: {}{} of {} runs to do", plan_.name,
@@ -93,13 +94,13 @@ void Executor::announce(const std::vector<std::size_t>& runs, const std::vector<
   if (engine_.slurm) text += ", by Slurm";
   double there = 0;
   for (const std::size_t i : runs) there += ends_[i].cpu_seconds;
-  if (there > 0) text += fmt::format("; those that are there took {:.0f} s of CPU", there);
+  if (there > 0) text += fmt::format("; finished runs took {:.0f} s of CPU", there);
   const Outlook left = outlook_of(open);
   if (left.unknown < left.open) {
-    text +=
-        fmt::format("; {} of those to do take about {:.0f} s of CPU", left.open - left.unknown, left.seconds);
+    text += fmt::format("; {} of the remaining runs take about {:.0f} s of CPU", left.open - left.unknown,
+                        left.seconds);
   }
-  if (left.unknown > 0) text += fmt::format("; of {} nothing is known yet", left.unknown);
+  if (left.unknown > 0) text += fmt::format("; the time of {} is unknown", left.unknown);
   std::cerr << text << "\n";
 }
 
@@ -159,8 +160,8 @@ void Executor::do_references(const std::vector<std::size_t>& open) {
   }
   if (runs.empty()) return;
   if (lines_ == Lines::kAll) {
-    std::cerr << fmt::format("weft: {}: {} functional run{} first, with which results are compared\n",
-                             plan_.name, runs.size(), runs.size() == 1 ? "" : "s");
+    std::cerr << fmt::format("weft: {}: {} functional run{} first, as reference for results\n", plan_.name,
+                             runs.size(), runs.size() == 1 ? "" : "s");
   }
   do_runs(
       runs, [&](std::size_t i) { store_.begins(*runs[i]); },

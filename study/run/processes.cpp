@@ -85,8 +85,7 @@ class Start {
     const char* const output = job.output.empty() ? kNowhere : job.output.c_str();
     if (spawn(job, job.messages.c_str(), output, child) == 0) return child;
     const int problem = spawn(job, kNowhere, kNowhere, child);
-    if (problem != 0)
-      throw InputError("", std::string("no process can be started: ") + std::strerror(problem));
+    if (problem != 0) throw InputError("", std::string("cannot start a process: ") + std::strerror(problem));
     return child;
   }
 
@@ -224,8 +223,7 @@ void run_apart(const std::vector<Job>& jobs, Parallel parallel,
     int status = 0;
     rusage used = {};
     const pid_t child = wait4(-1, &status, WNOHANG, &used);
-    if (child < 0)
-      throw InputError("", std::string("a process cannot be waited for: ") + std::strerror(errno));
+    if (child < 0) throw InputError("", std::string("cannot wait for a process: ") + std::strerror(errno));
     if (child == 0) {
       bool limited = false;
       for (auto& [pid, job] : running) {

@@ -40,7 +40,7 @@ ResultRun read_result_run(const std::string& folder) {
   take_last_device(results);
   if (!results.contains("statistics") || !results["statistics"].is_object()) {
     throw InputError(file, results.value("mode", "") == "functional"
-                               ? "found a run without timing, which has no cycles; allowed: runs in time"
+                               ? "found a run without timing, which has no cycles; allowed: runs with timing"
                                : std::string("found no statistics; ") + kAllowed);
   }
   rename_results(results);
@@ -62,8 +62,8 @@ ordered_json read_json(const std::string& file) {
   try {
     return ordered_json::parse(read_regular_file(file));
   } catch (const ordered_json::parse_error& error) {
-    throw InputError(
-        file, "found no JSON: " + std::string(error.what()) + "; allowed: a file as weft has written it");
+    throw InputError(file, "found invalid JSON: " + std::string(error.what()) +
+                               "; allowed: a file as weft has written it");
   }
 }
 
@@ -122,7 +122,7 @@ std::vector<ResultRun> runs_of(const std::string& folder) {
                    [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
   for (const std::string& path : folders) runs.push_back(read_result_run(path));
   if (runs.empty())
-    throw InputError(folder, "found a comparison of which no run is finished; allowed: one with results");
+    throw InputError(folder, "found a comparison without a finished run; allowed: a comparison with results");
   return runs;
 }
 

@@ -39,7 +39,7 @@ void ResultsFolder::make_temporary() {
   const std::string parent = variable == nullptr || *variable == '\0' ? "/tmp" : variable;
   path_ = parent + "/weft-" + command_ + "-XXXXXX";
   if (mkdtemp(path_.data()) == nullptr) {
-    throw InputError(parent, std::string("no folder can be made in it: ") + std::strerror(errno) +
+    throw InputError(parent, std::string("cannot create a folder in it: ") + std::strerror(errno) +
                                  "; give --out DIR, or another folder for temporary files in TMPDIR");
   }
 }

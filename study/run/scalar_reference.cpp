@@ -69,11 +69,12 @@ ScalarReference::ScalarReference(const SessionOptions& options, std::string ptx,
   if (!config.sm.scalarization.on() || config.carve_out.enabled) return;
   record_ = std::tmpfile();
   if (record_ == nullptr)
-    throw InputError("--check scalar", std::string("no temporary file can be made: ") + std::strerror(errno));
+    throw InputError("--check scalar",
+                     std::string("cannot create a temporary file: ") + std::strerror(errno));
   std::cout.flush();
   const pid_t parent = getpid(), child = fork();
   if (child < 0)
-    throw InputError("--check scalar", std::string("no process can be made: ") + std::strerror(errno));
+    throw InputError("--check scalar", std::string("cannot create a process: ") + std::strerror(errno));
   if (child == 0) run_in_child(parent, without_scalarization(options, record_), run);
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {

@@ -48,7 +48,7 @@ struct Reply {
 Reply ask(const std::string& command) {
   Reply reply;
   FILE* const pipe = popen((command + " 2>&1").c_str(), "r");  // NOLINT(cert-env33-c): the user's sbatch
-  if (pipe == nullptr) throw InputError("weft", "no process can be started for: " + command);
+  if (pipe == nullptr) throw InputError("weft", "cannot start a process for: " + command);
   std::array<char, 4096> part{};
   while (std::fgets(part.data(), static_cast<int>(part.size()), pipe) != nullptr) reply.text += part.data();
   const int status = pclose(pipe);
@@ -255,7 +255,7 @@ void run_by_slurm(const std::vector<Job>& jobs, const SlurmOptions& options,
       }
     }
     if (!again.empty()) {
-      std::cerr << "weft: Slurm lost " << again.size() << " runs, which are submitted anew\n";
+      std::cerr << "weft: Slurm lost " << again.size() << " runs and submits these runs again\n";
       arrays.submit(again);
     }
   }

@@ -114,8 +114,7 @@ bool is_store(const SQLite::Database& database) {
     return true;
   throw InputError(
       database.getFilename(),
-      "is a database of something else, or of another version; allowed: a store of weft sweep, or "
-      "a file that is not there yet");
+      "is another kind of database, or of another version; allowed: a store of weft sweep, or a new file");
 }
 
 void make_tables(SQLite::Database& database) {
@@ -177,7 +176,7 @@ std::unique_ptr<SQLite::Database> open(const std::string& file) {
       const bool passes = error.getErrorCode() == SQLITE_BUSY || error.getErrorCode() == SQLITE_PROTOCOL;
       if (!passes || std::chrono::steady_clock::now() >= end) {
         throw InputError(file, std::string("cannot be used as a store: ") + error.what() +
-                                   "; allowed: a store of weft sweep, or a file that is not there yet");
+                                   "; allowed: a store of weft sweep, or a new file");
       }
     }
     std::this_thread::sleep_for(kPause);

@@ -67,7 +67,7 @@ Computed computed_by(const Run& run, const std::string& folder, const JobEnd& en
     Digest digest;
     const auto add = [&](const char* bytes, std::size_t count) { digest.add(bytes, count); };
     if (!read_parts(output_file(run, folder), add))
-      throw InputError(output_file(run, folder), "what the program printed cannot be read");
+      throw InputError(output_file(run, folder), "the output of the program cannot be read");
     computed.outputs.push_back({kStandardOutput, digest.bytes(), digest.text()});
   }
   for (Output& output : outputs_of(read_whole_json(folder + "/stats.json")))
@@ -101,7 +101,7 @@ std::string difference(const Computed& mine, const Computed& other) {
   }
   if (mine.outputs.size() > both) return "the functional run has no " + mine.outputs[both].name;
   if (other.outputs.size() > both)
-    return "there is no " + other.outputs[both].name + ", as the functional run has";
+    return "the run has no " + other.outputs[both].name + ", but the functional run has";
   return "";
 }
 
@@ -131,7 +131,7 @@ RunEnd end_of_cuda(const Run& run, const std::string& folder, const Job& job, co
     if (job_end.code == static_cast<int>(ExitCode::kBadInput))
       return ended(State::kRefused, ExitCode::kBadInput, said);
     return ended(State::kNoResults, ExitCode::kFault,
-                 job_end.code == 0 ? "the program used no device" : said);
+                 job_end.code == 0 ? "the program did not use the device" : said);
   }
   if (const ordered_json& fault = stats.at("fault"); fault != 0)
     return ended(State::kFault, ExitCode::kFault, said);
@@ -166,7 +166,7 @@ void compare(const Run& run, const std::string& folder, const std::string& refer
   const auto other = verdict_of(*run.reference, reference, false);
   if (!other.has_value() || !other->done()) {
     return set_wrong(State::kNoResults, ExitCode::kFault,
-                     "nothing to compare with: functional run " + (other ? other->text() : "not finished"),
+                     "no reference for results: functional run " + (other ? other->text() : "not finished"),
                      end);
   }
   const ordered_json json = read_whole_json(verdict_file(reference));
@@ -239,8 +239,8 @@ std::string difference_from_functional_run(const Run& run, const std::vector<Out
   const auto ended = [&](std::size_t, const JobEnd& end) { code = end.code; };
   run_apart({job}, {}, [](std::size_t) {}, ended);
   if (code != 0) {
-    throw InputError(
-        "", "there is no functional run with which to compare results: " + first_message(job.messages));
+    throw InputError("",
+                     "the functional run, the reference for results, failed: " + first_message(job.messages));
   }
   return difference({0, outputs}, {0, outputs_of(read_whole_json(folder.path() + "/stats.json"))});
 }

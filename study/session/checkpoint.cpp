@@ -63,10 +63,10 @@ std::optional<std::string> CheckpointFile::read() const {
   const std::string text = read_regular_file(path_, SIZE_MAX);
   const std::size_t begin = kFormat.size() + kDigits + 1;
   if (text.compare(0, kFormat.size(), kFormat) != 0 || text.size() < begin)
-    refuse("is no checkpoint of this version of Weft");
+    refuse("is not a checkpoint of this version of Weft");
   std::string content = text.substr(begin);
   if (text.compare(kFormat.size(), kDigits, sha256(content)) != 0)
-    refuse("is damaged: its content does not have the checksum that it names");
+    refuse("is damaged: the checksum of its content is wrong");
   std::string record, state;
   try {
     Archive archive(std::move(content));
@@ -77,7 +77,7 @@ std::optional<std::string> CheckpointFile::read() const {
   }
   std::string different;
   differences("", ordered_json::parse(record, nullptr, false), record_, different);
-  if (!different.empty()) refuse("is of another run: " + different);
+  if (!different.empty()) refuse("belongs to another run: " + different);
   return state;
 }
 

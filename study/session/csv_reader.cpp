@@ -10,7 +10,8 @@
 namespace weft::study {
 
 CsvReader::CsvReader(std::string_view text, std::string where) : rest_(text), where_(std::move(where)) {
-  if (rest_.empty()) throw InputError(where_, "found nothing; allowed: a table with a line of headings");
+  if (rest_.empty())
+    throw InputError(where_, "found an empty file; allowed: a table with a line of headings");
   read_line(names_);
 }
 
@@ -68,7 +69,7 @@ bool CsvReader::next() {
   if (cells_.size() == names_.size()) return true;
   throw InputError(where_ + ":" + std::to_string(line_),
                    "found " + std::to_string(cells_.size()) +
-                       " cells; allowed: " + std::to_string(names_.size()) + ", as many as headings");
+                       " cells; allowed: " + std::to_string(names_.size()) + ", one per heading");
 }
 
 void CsvReader::refuse(std::size_t column, const char* allowed) const {

@@ -55,7 +55,7 @@ void write_energy(std::ostream& out, const energy::Energy& energy, const energy:
   const auto line = [&](const char* name) -> std::ostream& { return out << label(name, 22, 2); };
   line("energy") << with_prefix(joules, "J") << " (" << with_prefix(energy.joules_low(), "J") << " to "
                  << with_prefix(energy.joules_high(), "J")
-                 << " as the figures leave open), without memory devices "
+                 << " with the low and high figures), without memory devices "
                  << with_prefix(energy.chip_joules(), "J") << "\n";
   line("power") << with_prefix(energy.watts(), "W") << " over " << with_prefix(energy.seconds, "s") << "\n";
   line("EDP") << std::scientific << std::setprecision(3) << energy.edp() << " Js, ED2P " << energy.ed2p()
@@ -68,7 +68,7 @@ void write_energy(std::ostream& out, const energy::Energy& energy, const energy:
   }
   std::stable_sort(parts.begin(), parts.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
-  line("of it");
+  line("shares");
   std::string text;
   for (const auto& [part, name] : parts) {
     if (joules == 0 || part / joules < 0.005) continue;

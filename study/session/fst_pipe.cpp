@@ -50,16 +50,15 @@ FstPipe::FstPipe(std::string file) : file_(std::move(file)) {
   check_writable(file_);
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
-    throw InputError(file_, fmt::format("no pipe to {} can be made: {}", kConverter, std::strerror(errno)));
+    throw InputError(file_, fmt::format("cannot create a pipe to {}: {}", kConverter, std::strerror(errno)));
   input_ = ends[1];
   const int problem = start_converter(file_, ends[0], process_);
   close(ends[0]);
   if (problem == 0) return;
   close_input();
-  throw InputError(file_,
-                   fmt::format("{} cannot be started: {}; it comes with GTKWave (./weft packages waveform); "
-                               "a name that does not end in .fst gives a VCD, which needs no program",
-                               kConverter, std::strerror(problem)));
+  throw InputError(file_, fmt::format("cannot start {}: {}; GTKWave contains the program (./weft packages "
+                                      "waveform); a name that does not end in .fst gives a VCD without it",
+                                      kConverter, std::strerror(problem)));
 }
 
 FstPipe::~FstPipe() {
@@ -87,7 +86,8 @@ void FstPipe::finish() {
   }
   if (!is_whole_fst(file_))
     throw InputError(
-        file_, fmt::format("is not whole, as on a full disk: {} could not write all of it", kConverter));
+        file_,
+        fmt::format("is incomplete: {} could not write the whole file (is the disk full?)", kConverter));
 }
 
 bool is_whole_fst(const std::string& file) {

@@ -49,7 +49,7 @@ void LogStream::give_up(int reason) {
   failed_ = true;
   if (file_ >= 0) close(std::exchange(file_, -1));
   std::cerr << "weft: " << path_ << ": cannot be written: " << std::strerror(reason)
-            << "; what follows goes to standard output\n";
+            << "; further output goes to standard output\n";
 }
 
 }  // namespace weft::study

@@ -216,7 +216,7 @@ void holds_line(std::ostream& out, const statistics::Group& root) {
     if (cycles * 100 < sum) break;
     text += (text.empty() ? "" : ", ") + name + " " + percent(cycles, sum);
   }
-  out << "           memory_busy by what blocks: " << text << "\n";
+  out << "           memory_busy by cause:       " << text << "\n";
   std::string places;
   std::uint64_t waited = 0;
   constexpr std::array<const char*, 4> kPlaces = {"crossbar_request", "l2", "dram", "crossbar_response"};
@@ -226,19 +226,19 @@ void holds_line(std::ostream& out, const statistics::Group& root) {
     const std::uint64_t cycles = root.sum({"sm", "memory", "waited_in", place}).value();
     places += (places.empty() ? "" : ", ") + std::string(place) + " " + percent(cycles, waited);
   }
-  out << "           what it waited for was in:  " << places << "\n";
+  out << "           place of awaited requests:  " << places << "\n";
 }
 
 // What sm.observe.lanes counted, over all SMs [ST-SIMT Table IV].
 std::string lanes_text(const statistics::Group& root) {
-  if (root.groups({"sm", "lanes"}).empty()) return "nothing observed: the datapath's lanes work together";
+  if (root.groups({"sm", "lanes"}).empty()) return "not observed: the datapath's lanes work together";
   const auto cycles = static_cast<double>(root.sum({"sm", "lanes", "cycles"}).value());
   const auto mean = [&](const char* name) {
     return cycles == 0 ? 0 : static_cast<double>(root.sum({"sm", "lanes", name}).value()) / cycles;
   };
   std::ostringstream text;
   text << std::fixed << std::setprecision(2) << "with a warp " << mean("static_lane_cycles")
-       << " (static), with one that waits for no load " << mean("dynamic_lane_cycles") << " (dynamic), of "
+       << " (static), with a warp that waits for no load " << mean("dynamic_lane_cycles") << " (dynamic), of "
        << root.groups({{"sm", 0}, "lane"}).size() << "; issue conflicts of 1, 2, 3 or more "
        << std::setprecision(1) << 100 * mean("conflicts_1") << ", " << 100 * mean("conflicts_2") << ", "
        << 100 * mean("conflicts_3_or_more") << " % of cycles";
@@ -255,7 +255,7 @@ std::string scalars_text(const statistics::Group& root) {
        << " threads";
   if (!root.groups({"sm", "scalar_unit"}).empty()) {
     text << "; " << root.sum({"sm", "scalar", "issued_beside"}).value()
-         << " beside a vector instruction of their scheduler";
+         << " in the same cycle as a vector instruction of their scheduler";
   }
   return text.str();
 }
@@ -277,7 +277,7 @@ void derived_lines(std::ostream& out, const Totals& totals) {
 void busy_lines(std::ostream& out, std::vector<Utilisation> utilisation, const Paint& paint) {
   std::stable_sort(utilisation.begin(), utilisation.end(),
                    [](const auto& a, const auto& b) { return a.busiest > b.busiest; });
-  out << "\n" << paint.heading("how busy the parts were: the busiest of each kind") << "\n";
+  out << "\n" << paint.heading("utilisation: the busiest part of each kind") << "\n";
   for (const Utilisation& u : utilisation) {
     if (u.busiest < 0.005) continue;
     std::ostringstream text;
@@ -306,7 +306,7 @@ std::string summary(const Outcome& outcome, runtime::Device& device, const Paint
   } else if (!outcome.fault.empty()) {
     out << paint.bad("fault") << ": " << outcome.fault.substr(0, outcome.fault.find('\n'));
   } else if (!outcome.verified.has_value()) {
-    out << "done, nothing to compare with";
+    out << "done, no reference to compare with";
   } else {
     out << (*outcome.verified ? paint.good("verified") : paint.bad("WRONG")) << ": " << outcome.message;
   }
@@ -329,7 +329,7 @@ std::string summary(const Outcome& outcome, runtime::Device& device, const Paint
 
   const auto buckets = scheduler_cycles(gpu.statistics());
   if (!buckets.empty()) {
-    out << "\n" << paint.heading("where the scheduler cycles went") << "\n" << std::setprecision(1);
+    out << "\n" << paint.heading("breakdown of scheduler cycles") << "\n" << std::setprecision(1);
     for (const BucketShare& bucket : buckets) {
       if (bucket.share == 0) continue;
       bar_line(out, bucket.share, bucket.bucket + ": " + short_of(bucket.meaning));

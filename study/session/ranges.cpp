@@ -19,7 +19,7 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> read_ranges(const std::stri
     const std::uint64_t first = number(part.substr(0, dash));
     const std::uint64_t last = dash == std::string::npos ? first : number(part.substr(dash + 1));
     if (last < first)
-      throw InputError(option, "found '" + part + "'; allowed: FIRST-LAST, where LAST is not below FIRST");
+      throw InputError(option, "found '" + part + "'; allowed: FIRST-LAST with LAST at least FIRST");
     ranges.emplace_back(first, last);
     begin = end + 1;
   }

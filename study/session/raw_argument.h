@@ -26,9 +26,8 @@ struct RawArgument {
 inline constexpr const char* kArgumentForms =
     "u8: u16: u32: u64: s8: s16: s32: s64: followed by a whole number; f32: f64: by a number; hex: by the "
     "bytes of a "
-    "structure; ptr:BYTES for a new buffer, with =zero (default), =iota (32-bit words 0, 1, 2 ...), "
-    "=random:SEED "
-    "(32-bit words from a linear congruential generator, below 2^24) or =file:PATH (its bytes, then zeros)";
+    "structure; ptr:BYTES for a new buffer, filled by =zero (default), =iota (32-bit words 0, 1, 2 ...), "
+    "=random:SEED (random 32-bit words below 2^24) or =file:PATH (its bytes, then zeros)";
 
 // Throws InputError for an unknown form or a value that the type cannot hold; `where` says which option it
 // was. Takes no memory for a buffer.

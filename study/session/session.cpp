@@ -26,7 +26,7 @@ runtime::FunctionalOptions functional_options(const SessionOptions& options) {
     const auto refuse = [](bool given, const char* option, const char* instead = "") {
       if (given) {
         throw InputError(
-            option, std::string("has no meaning with --functional, which has no cycles and no transactions") +
+            option, std::string("is not allowed with --functional, which has no cycles and no transactions") +
                         instead);
       }
     };
@@ -135,7 +135,7 @@ void Session::prepare_checkpoints(const Outcome& outcome) {
   if (!options_.resume) return;
   std::optional<std::string> state = checkpoint_->read();
   if (state.has_value()) return device_.resume(std::move(*state));
-  std::cerr << "weft: there is no " << checkpoint_->path() << "; the run starts from its beginning\n";
+  std::cerr << "weft: found no " << checkpoint_->path() << "; the run starts from its beginning\n";
 }
 
 // Within the simulation. A disk that is full now may not be at the next one.
@@ -155,9 +155,9 @@ void Session::end_checkpoints(const Outcome& outcome) {
   if (!checkpoint_.has_value()) return;
   if (!outcome.interrupted) return checkpoint_->remove();
   if (checkpoint_->exists()) {
-    std::cerr << "weft: the same command with --resume goes on from " << checkpoint_->path() << "\n";
+    std::cerr << "weft: repeat the command with --resume to continue from " << checkpoint_->path() << "\n";
   } else {
-    std::cerr << "weft: there is no checkpoint yet to go on from\n";
+    std::cerr << "weft: no checkpoint has been written yet\n";
   }
 }
 
@@ -168,7 +168,8 @@ ExitCode Session::execute(Outcome& outcome, workloads::Workload& workload) {
     result.verified = got.verified;
     result.message = got.message;
     if (device.resuming())
-      throw InputError(checkpoint_->path(), "lies behind the end of the run: it is of another program");
+      throw InputError(checkpoint_->path(),
+                       "is later than the end of the run: it belongs to another program");
   });
 }
 

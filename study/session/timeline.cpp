@@ -20,7 +20,7 @@ bool has_defaults(const TimelineOptions& options) {
 void start_timeline(Gpu& gpu, const TimelineOptions& options) {
   if (options.file.empty()) {
     if (has_defaults(options)) return;
-    throw InputError("--timeline-...", "says what a timeline has; give the file, too: --timeline FILE");
+    throw InputError("--timeline-...", "needs the file of the timeline: --timeline FILE");
   }
   TimelineSelection selection = options.selection;
   check_window_options("timeline", selection);
@@ -32,7 +32,7 @@ void finish_timeline(Gpu& gpu) {
   const std::string early = gpu.close_timeline();
   if (early.empty()) return;
   std::cerr << "weft: " << early
-            << "; --timeline-bytes allows more, --timeline-sms, -start and -first-launch choose\n";
+            << "; --timeline-bytes raises the limit; --timeline-sms, -start and -first-launch select less\n";
 }
 
 }  // namespace weft::study

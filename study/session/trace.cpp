@@ -11,7 +11,7 @@ std::unique_ptr<FstPipe> start_trace(Gpu& gpu, const TraceOptions& options) {
   const SignalSelection& selection = options.selection;
   if (options.file.empty()) {
     if (selection.signals.empty() && selection.is_everything()) return nullptr;
-    throw InputError("--vcd-...", "says what waveforms have; give the file, too: --vcd FILE");
+    throw InputError("--vcd-...", "needs the file of the waveforms: --vcd FILE");
   }
   check_window_options("vcd", selection);
   if (!FstPipe::wanted_for(options.file)) {

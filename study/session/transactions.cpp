@@ -12,8 +12,7 @@ std::unique_ptr<TransactionTrace> transaction_trace(const TransactionOptions& op
     const TransactionOptions none;
     if (options.hops != none.hops || !options.sms.empty() || !options.addresses.empty() ||
         !options.kernel.empty()) {
-      throw InputError("--transactions-...",
-                       "says which are written down; give the file, too: --transactions FILE");
+      throw InputError("--transactions-...", "needs the file of the table: --transactions FILE");
     }
     return nullptr;
   }

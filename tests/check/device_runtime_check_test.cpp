@@ -57,7 +57,7 @@ TEST_P(HeapCheck, BehindTheEnd) {
   EXPECT_THAT(run(body, kMemory, 1),
               AllOf(StartsWith("out of bounds | 1 | k: thread (0,0,0) of block (0,0,0), pc "),
                     HasSubstr(", k.ptx:11:"), HasSubstr("store of 8 bytes"),
-                    HasSubstr("0 bytes behind the end of allocation 2 (24 bytes at 0x"),
+                    HasSubstr("0 bytes after the end of allocation 2 (24 bytes at 0x"),
                     HasSubstr("malloc in launch 1)")));
 }
 
@@ -86,7 +86,7 @@ TEST_P(HeapCheck, BehindARoundSize) {
     const std::string body = allocate + "mov.u64 %rd5, %rd2;\n" + allocate + "st.u32 [%rd5+" +
                              std::to_string(size) + "], %r1;\n" + kFree + "mov.u64 %rd2, %rd5;\n" + kFree;
     EXPECT_THAT(run(body, kMemory, 1),
-                AllOf(StartsWith("out of bounds | 1 | "), HasSubstr("0 bytes behind the end of allocation ")))
+                AllOf(StartsWith("out of bounds | 1 | "), HasSubstr("0 bytes after the end of allocation ")))
         << size;
   }
 }
@@ -193,7 +193,7 @@ TEST_P(ImageCheck, ATextureLargerThanItsMemory) {
   // Texels 40 to 63 lie behind the 160 bytes; 20 to 51 are fetched.
   EXPECT_THAT(fetch(160, 160, 20),
               AllOf(StartsWith("out of bounds | 12 | k: thread (20,0,0) of block (0,0,0), pc "),
-                    HasSubstr("0 bytes behind the end of allocation 1 (160 bytes")));
+                    HasSubstr("0 bytes after the end of allocation 1 (160 bytes")));
 }
 
 TEST_P(ImageCheck, ATextureWhoseMemoryIsFreed) {

@@ -49,7 +49,7 @@ TEST_P(MemoryCheck, OutOfBoundsOfAnAllocation) {
   EXPECT_THAT(once(text, 40, true),
               AllOf(StartsWith("out of bounds | 22 | k: thread (10,0,0) of block (0,0,0)"),
                     HasSubstr(at(text, ptx::Opcode::kSt)), HasSubstr("store of 4 bytes"),
-                    HasSubstr("0 bytes behind the end of allocation 1 (40 bytes at 0x"),
+                    HasSubstr("0 bytes after the end of allocation 1 (40 bytes at 0x"),
                     HasSubstr("allocated before launch 1")));
   EXPECT_EQ(once(kernel(address + "setp.lt.u32 %p1, %r1, 10; @%p1 st.global.u32 [%rd1], %r1;"), 40, true),
             "");
@@ -172,7 +172,7 @@ TEST_P(MemoryCheck, OneVariableDoesNotReachIntoTheNext) {
                 bench.run({1, 1, 1}, {1, 1, 1}, runtime::Arguments());
               }),
               AllOf(StartsWith("out of bounds | 1 | "),
-                    HasSubstr("0 bytes behind the end of variable first (4 bytes")));
+                    HasSubstr("0 bytes after the end of variable first (4 bytes")));
 }
 
 TEST_P(MemoryCheck, EndsTheLaunchAfterEnoughReports) {
@@ -210,9 +210,8 @@ TEST_P(MemoryCheck, ByOneBehindARoundSize) {
           bench.zeros(size);  // the next one
           bench.run({1, 1, 1}, {1, 1, 1}, runtime::Arguments().add(data));
         });
-        EXPECT_THAT(found,
-                    AllOf(StartsWith("out of bounds | 1 | "),
-                          HasSubstr("0 bytes behind the end of allocation 1 (" + std::to_string(size))))
+        EXPECT_THAT(found, AllOf(StartsWith("out of bounds | 1 | "),
+                                 HasSubstr("0 bytes after the end of allocation 1 (" + std::to_string(size))))
             << type << (stores ? " stored" : " loaded") << ", " << size << " bytes";
       }
     }
@@ -231,7 +230,7 @@ TEST_P(MemoryCheck, ByOneBehindAVariableOfARoundSize) {
         bench.load(with_variables);
         bench.run({1, 1, 1}, {1, 1, 1}, runtime::Arguments().add(bench.zeros(4)));
       }),
-      AllOf(StartsWith("out of bounds | 1 | "), HasSubstr("0 bytes behind the end of variable first")));
+      AllOf(StartsWith("out of bounds | 1 | "), HasSubstr("0 bytes after the end of variable first")));
 }
 
 // --- asynchronous copies ---
@@ -265,7 +264,7 @@ TEST_P(CopyCheck, ReadsBeforeTheirCopysWait) {
                               "atom.shared.add.u32 %r4, [%r3], 1;", "ld.shared.u8 %r4, [%r3+3];"}) {
         const std::string name = copy + use;
         const auto is_found = AllOf(StartsWith("copy under way | 32 | k: thread (0,0,0)"),
-                                    HasSubstr("for which its thread has not waited"));
+                                    HasSubstr("before the thread has waited for an asynchronous copy"));
         EXPECT_THAT(found(copy + use), is_found) << name;
         EXPECT_THAT(found(copy + commit + use), is_found) << name;
         EXPECT_THAT(found(copy + commit + "cp.async.wait_group 1;\n" + use), is_found) << name;

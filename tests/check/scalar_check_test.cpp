@@ -208,7 +208,7 @@ JOIN: @!%p15 add.u32 %r11, %r10, 1;
   EXPECT_THAT(found, HasSubstr("k: thread (0,0,0) of block (0,0,0), pc 8, k.ptx:"));
   EXPECT_THAT(found, HasSubstr("write 7 of this thread is of %r11, 0x8; without scalarization it is 0x6\n"));
   EXPECT_THAT(found, Not(HasSubstr("is of %r12")));  // the first difference of a thread alone
-  EXPECT_THAT(found, HasSubstr("k: behind it, what is in allocation 1"));
+  EXPECT_THAT(found, HasSubstr("k: after the launch, the content of allocation 1"));
 }
 
 TEST_F(ScalarComparison, WritesThatAreMissing) {
@@ -259,7 +259,7 @@ TEST_F(ScalarComparison, ARunThatEndsEarlierLeavesTheRestOut) {
   };
   EXPECT_EQ(compare(text, {}, times(2), times(2)), "");
   EXPECT_EQ(compare(text, {}, times(1), times(3)),
-            "left out: k: the run without scalarization did not come so far (2 launches)\n");
+            "left out: k: the run without scalarization ended before this launch (2 launches)\n");
 }
 
 // What each thread writes, where the decoder says what is scalar: a loop that threads leave at different

@@ -33,16 +33,16 @@ class WarpCheck : public ::testing::TestWithParam<Mode> {
 TEST_P(WarpCheck, ThreadsThatHaveExited) {
   EXPECT_THAT(
       run("setp.ge.u32 %p1, %r1, 8;\n@%p1 ret;\nshfl.sync.down.b32 %r2, %r1, 4, 31, 0xffffffff;", 32),
-      AllOf(
-          StartsWith("shuffle from outside | 8 | k: thread (4,0,0) of block ("),
-          HasSubstr(", pc 3, k.ptx:9:1"),
-          HasSubstr("shfl reads lane 8 of its warp, which has exited: the value is undefined, and 0 here")));
+      AllOf(StartsWith("shuffle from outside | 8 | k: thread (4,0,0) of block ("),
+            HasSubstr(", pc 3, k.ptx:9:1"),
+            HasSubstr(
+                "shfl reads lane 8 of its warp, which has exited: the value is undefined; Weft gives 0")));
 }
 
 TEST_P(WarpCheck, ThreadsThatTheBlockDoesNotHave) {
   EXPECT_THAT(run("shfl.sync.bfly.b32 %r2, %r1, 16, 31, 0xffffffff;", 40),
               AllOf(StartsWith("shuffle from outside | 16 | k: thread (32,0,0) of block ("),
-                    HasSubstr("shfl reads lane 16 of its warp, a thread that the block does not have")));
+                    HasSubstr("shfl reads lane 16 of its warp, which does not exist in the block")));
 }
 
 TEST_P(WarpCheck, ThreadsThatTheMaskDoesNotName) {
@@ -109,7 +109,7 @@ TEST_P(WarpCheck, AlignedBarriersInDivergentCode) {
     if (c.found) {
       EXPECT_THAT(divergent,
                   AllOf(StartsWith("barrier in divergent code | "), HasSubstr(": aligned barrier "),
-                        HasSubstr("of the same warp are there from pc ")))
+                        HasSubstr("of the same warp arrived from pc ")))
           << name;
     } else {
       EXPECT_EQ(divergent, "") << name;

@@ -113,7 +113,7 @@ TEST(ConfigOverride, RefusesAnObjectThatSetsNothing) {
   for (const char* text : {"sm={}", R"(sm={"l1d": {}})", "x={}"}) {
     EXPECT_EQ(
         input_error([&] { config::apply_override(document, text); }),
-        std::string("--set ") + text + ": sets nothing; allowed: a value, or an object with the keys to set");
+        std::string("--set ") + text + ": sets no key; allowed: a value, or an object with the keys to set");
   }
   EXPECT_EQ(document["sm"]["count"], 16);
   EXPECT_THAT(input_error([&] { config::apply_override(document, "sm={}", "--gpu-set"); }),

@@ -226,7 +226,7 @@ TEST(WeftCuda, ChecksMemory) {
   const Exit beyond = run({"--check", "memory"}, "beyond");
   EXPECT_EQ(beyond.code, 3);
   EXPECT_THAT(beyond.err, HasSubstr("store: thread (0,0,0) of block (0,0,0)"));
-  EXPECT_THAT(beyond.err, HasSubstr("0 bytes behind the end of allocation"));
+  EXPECT_THAT(beyond.err, HasSubstr("0 bytes after the end of allocation"));
   const auto checks = folder.json("r/stats.json")["checks"];
   ASSERT_EQ(checks["reports"].size(), 1u);
   EXPECT_EQ(checks["reports"][0]["kind"], "out of bounds");
@@ -301,8 +301,7 @@ TEST(WeftCuda, WhatCannotRunNamesTheRemedy) {
   EXPECT_THAT(machine_code.err, HasSubstr("-rdc=true"));
   EXPECT_EQ(count(machine_code.err, "cudaGraphCreate: is not provided: CUDA graphs"), 1u);
   EXPECT_EQ(count(machine_code.err, "cudart shared"), 1u);
-  EXPECT_THAT(machine_code.err,
-              HasSubstr("cudaGetExportTable: is not provided: libcublas.so.13 asks for it"));
+  EXPECT_THAT(machine_code.err, HasSubstr("cudaGetExportTable: is not provided: libcublas.so.13 needs it"));
 }
 
 TEST(WeftCuda, MistakesOfTheUserAreExitCode2) {

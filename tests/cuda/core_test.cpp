@@ -53,8 +53,8 @@ TEST(CudaSettings, MistakesAreNamed) {
     return "";
   };
   EXPECT_THAT(message("{\"confg\": \"x\"}"), HasSubstr("unknown key 'confg'; known: config, set"));
-  EXPECT_THAT(message("gtx480"), HasSubstr("WEFT_CUDA: is no JSON object"));
-  EXPECT_THAT(message("{\"set\": 3}"), HasSubstr("WEFT_CUDA: is no JSON object"));
+  EXPECT_THAT(message("gtx480"), HasSubstr("WEFT_CUDA: is not a JSON object"));
+  EXPECT_THAT(message("{\"set\": 3}"), HasSubstr("WEFT_CUDA: is not a JSON object"));
   for (const char* value : {"-1", "1.5", "1e300", "18446744073709551616", "\"1\"", "null", "true"}) {
     EXPECT_THAT(message(("{\"max_cycles\": " + std::string(value) + "}").c_str()),
                 HasSubstr("WEFT_CUDA: max_cycles: found '"))

@@ -111,8 +111,8 @@ TEST(Fatbin, SizesThatDoNotFitAreRefused) {
     put(bytes, at, value, size);
     return message([&] { text_of(bytes); });
   };
-  EXPECT_THAT(with(0, 0xBA55ED51, 4), HasSubstr("is no fat binary"));
-  EXPECT_THAT(with(6, 8, 2), HasSubstr("says that it has"));
+  EXPECT_THAT(with(0, 0xBA55ED51, 4), HasSubstr("not a fat binary"));
+  EXPECT_THAT(with(6, 8, 2), HasSubstr("the header of the fat binary names"));
   EXPECT_THAT(with(8, good.size(), 8), HasSubstr("found 84"));  // 16 more than there are
   EXPECT_THAT(with(8, UINT64_MAX, 8), HasSubstr("allowed: up to 1073741824"));
   Bytes tail = good;

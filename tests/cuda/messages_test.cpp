@@ -61,7 +61,7 @@ TEST(CudaMessages, OfDeviceMemoryNameTheSettingThatHelps) {
   EXPECT_EQ(lines(memory), 1u) << memory.err;
   EXPECT_THAT(memory.err, HasSubstr("weft: cuMemAlloc: device memory: asked for 8589934592 bytes; free: "));
   EXPECT_THAT(memory.err, HasSubstr("allowed with --set gddr5.bytes=8657043456"));
-  EXPECT_THAT(run({}, "too much memory").err, HasSubstr("no setting of gddr5.bytes holds so much"));
+  EXPECT_THAT(run({}, "too much memory").err, HasSubstr("no value of gddr5.bytes is large enough"));
   const Exit variable = run({"--set", "gddr5.bytes=67108864"}, "variable");
   EXPECT_THAT(variable.out, HasSubstr("error 2\n"));
   EXPECT_THAT(variable.err, HasSubstr("allowed with --set gddr5.bytes=134217728"));

@@ -138,9 +138,9 @@ TEST(Selection, WhatDoesNotGoTogetherIsRefused) {
     EXPECT_EQ(exit.code, 2);
     EXPECT_THAT(exit.err, HasSubstr(text));
   };
-  said({"--functional", "--launches", "1-2"}, "--launches: has no meaning with --functional");
-  said({"--functional", "--region", "profiler"}, "--region: has no meaning with --functional");
-  said({"--launches", "1-2", "--region", "profiler"}, "--launches: has no meaning with --region");
+  said({"--functional", "--launches", "1-2"}, "--launches: is not allowed with --functional");
+  said({"--functional", "--region", "profiler"}, "--region: is not allowed with --functional");
+  said({"--launches", "1-2", "--region", "profiler"}, "--launches: is not allowed with --region");
   said({"--launches", "3-2"}, "--launches: found '3-2'; allowed: N-M with N up to M");
   said({"--launches", "0"}, "--launches: found '0'; allowed: a whole number from 1");
   said({"--region", "kernel"}, "--region: found 'kernel'; allowed: profiler");

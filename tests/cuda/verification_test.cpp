@@ -48,7 +48,7 @@ TEST(CudaProgram, IsVerifiedUnderAllSchemes) {
   EXPECT_EQ(outputs[0].at("name"), "copy 1 from the device");
   EXPECT_EQ(outputs[0].at("bytes"), 256);
   const Exit again = compare(folder, all, {DRIVER_VERIFIED});
-  EXPECT_THAT(again.err, HasSubstr("7 of 7 runs are there already"));
+  EXPECT_THAT(again.err, HasSubstr("7 of 7 runs already have results"));
   EXPECT_EQ(again.out, exit.out);
 }
 
@@ -63,7 +63,7 @@ TEST(CudaProgram, RowsSayWhatDiffers) {
       {{DRIVER_VERIFIED, "prints"},
        "wrong result: standard output differs from the functional run at byte 12"},
       {{DRIVER_VERIFIED, "ends"}, "wrong result: exit code 5; the functional run has 4"},
-      {{"/bin/echo", "no device"}, "no results: the program used no device"}};
+      {{"/bin/echo", "no device"}, "no results: the program did not use the device"}};
   for (const Case& one : cases) {
     const Folder folder;
     const Exit exit = compare(folder, "sbr", one.program);
@@ -94,7 +94,7 @@ TEST(CudaProgram, RunsInASweep) {
     EXPECT_EQ(rows[i + 2].at("run").at("state"), "wrong");
     EXPECT_EQ(rows[i + 2].at("run").at("reason"), "copy 1 from the device differs from the functional run");
   }
-  EXPECT_THAT(weft(command).err, HasSubstr("4 of 4 runs are there already"));
+  EXPECT_THAT(weft(command).err, HasSubstr("4 of 4 runs already have results"));
 }
 
 }  // namespace

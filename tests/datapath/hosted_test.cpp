@@ -210,16 +210,16 @@ void expect_refused(const std::vector<std::string>& settings, const std::string&
 TEST(HostedTemporal, RefusesWhatLanesCannotDo) {
   const std::string on = "datapath.kind=temporal";
   for (const std::string scheme : {"dwf", "tbc", "lwm", "dwr", "harp", "crown"})
-    expect_refused({on, "warp_formation.scheme=" + scheme}, "allowed is sbr");
-  expect_refused({on, "datapath.lane_width=3"}, "allowed are divisors of sm.simd_width = 8");
-  expect_refused({on, "datapath.lane_width=16"}, "allowed are divisors of sm.simd_width = 8");
-  expect_refused({on, "datapath.compaction=scc"}, "allowed with kind temporal are auto, none and bcc");
-  expect_refused({on, "datapath.instruction_register=unit"}, "allowed is warp");
-  expect_refused({on, "sm.dependence=barrel"}, "allowed is scoreboard");
-  expect_refused({on, "sm.simd_groups=2"}, "allowed is 1");
-  expect_refused({on, "sm.issue_port=shared"}, "allowed is per_unit");
-  expect_refused({on, "sm.issue_alignment=true"}, "allowed is false");
-  expect_refused({on, "warp_formation.warp_size=256"}, "allowed is at most 128");
+    expect_refused({on, "warp_formation.scheme=" + scheme}, "allowed: sbr");
+  expect_refused({on, "datapath.lane_width=3"}, "allowed: divisors of sm.simd_width = 8");
+  expect_refused({on, "datapath.lane_width=16"}, "allowed: divisors of sm.simd_width = 8");
+  expect_refused({on, "datapath.compaction=scc"}, "allowed with kind temporal: auto, none and bcc");
+  expect_refused({on, "datapath.instruction_register=unit"}, "allowed: warp");
+  expect_refused({on, "sm.dependence=barrel"}, "allowed: scoreboard");
+  expect_refused({on, "sm.simd_groups=2"}, "allowed: 1");
+  expect_refused({on, "sm.issue_port=shared"}, "allowed: per_unit");
+  expect_refused({on, "sm.issue_alignment=true"}, "allowed: false");
+  expect_refused({on, "warp_formation.warp_size=256"}, "allowed: at most 128");
   expect_refused({"datapath.locked=false"}, "kind temporal");
   expect_refused({"datapath.registers=thread"}, "kind temporal");
 }

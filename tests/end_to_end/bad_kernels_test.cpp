@@ -37,7 +37,7 @@ TEST(BadLaunch, WrongArguments) {
   const Folder folder;
   const Exit count = run(folder, kGoodKernel, {"--grid", "1", "--block", "32", "--arg", "ptr:128"});
   EXPECT_EQ(count.code, 2);
-  EXPECT_THAT(count.err, AllOf(HasSubstr("got 1 arguments; it takes 2"), HasSubstr("u64 out")));
+  EXPECT_THAT(count.err, AllOf(HasSubstr("got 1 arguments; the kernel takes 2"), HasSubstr("u64 out")));
   const Exit size = run(folder, kGoodKernel, {"--grid", "1", "--block", "32", "--arg", "ptr:128", "u64:1"});
   EXPECT_EQ(size.code, 2);
   EXPECT_THAT(size.err, HasSubstr("argument 1 has 8 bytes"));

@@ -125,7 +125,7 @@ TEST(Check, ReportsAndEndsWithExitCode3) {
     EXPECT_EQ(exit.code, 3) << exit.err;
     EXPECT_THAT(exit.err, AllOf(HasSubstr("thread (10,0,0) of block (0,0,0)"), HasSubstr("store of 4 bytes"),
                                 HasSubstr("out of bounds"),
-                                HasSubstr("0 bytes behind the end of allocation 1 (40 bytes"),
+                                HasSubstr("0 bytes after the end of allocation 1 (40 bytes"),
                                 HasSubstr("(and 21 more times here)")));
     const auto report = folder.json("out/stats.json").at("checks").at("reports").at(0);
     EXPECT_EQ(report.at("kind"), "out of bounds");
@@ -217,8 +217,8 @@ TEST(Check, WhatTheRunWithoutScalarizationDoesOtherwiseIsAWrongResult) {
   EXPECT_THAT(other.err,
               AllOf(HasSubstr("k: thread (0,0,0) of block (0,0,0), pc 1, "), HasSubstr("k.ptx:8:"),
                     HasSubstr(" of this thread is of %r"), HasSubstr("; without scalarization it is 0x"),
-                    HasSubstr("(and 31 more times here)"), HasSubstr("what is in "),
-                    HasSubstr("is not what it is without scalarization")));
+                    HasSubstr("(and 31 more times here)"), HasSubstr("the content of "),
+                    HasSubstr("differs from the run without scalarization")));
 }
 
 }  // namespace

@@ -213,8 +213,9 @@ TEST(Timeline, OfARunThatReachesItsSizeIsNoError) {
   const Exit exit = weft({"run", "--workload", "vector_add", "--size", "n=20000", "--timeline",
                           folder.path("t"), "--timeline-bytes", "300000"});
   EXPECT_EQ(exit.code, 0) << exit.err;
-  EXPECT_THAT(exit.err,
-              HasSubstr("where it has reached its size of 300000 bytes; --timeline-bytes allows more"));
+  EXPECT_THAT(
+      exit.err,
+      HasSubstr("because it has reached its limit of 300000 bytes; --timeline-bytes raises the limit"));
   EXPECT_THAT(exit.out, HasSubstr("verified"));
   const test::TimelineFile file(folder.path("t"));
   EXPECT_LE(folder.text("t").size(), 300'000U);

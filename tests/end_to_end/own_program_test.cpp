@@ -73,14 +73,14 @@ TEST(OwnPtx, IsVerifiedUnderAllSchemes) {
   EXPECT_EQ(folder.json("c/runs/good/harp/stats.json").at("outputs"),
             folder.json("c/runs/good/sbr/verification.json").at("outputs"));
   const Exit again = weft(command);
-  EXPECT_THAT(again.err, HasSubstr("9 of 9 runs are there already"));
+  EXPECT_THAT(again.err, HasSubstr("9 of 9 runs already have results"));
   EXPECT_EQ(again.out, exit.out);
   EXPECT_THAT(weft({"report", folder.path("c"), "--json", "--out", folder.path("page.json")}).err,
               Not(HasSubstr("found")));
   EXPECT_THAT(folder.text("page.json"), HasSubstr("verified: equal to the functional run"));
   // What a buffer begins with belongs to a run.
   folder.write("content", std::string(256, 'y'));
-  EXPECT_THAT(weft(with(command, {"--schemes", "sbr,dwf"})).err, Not(HasSubstr("there already")));
+  EXPECT_THAT(weft(with(command, {"--schemes", "sbr,dwf"})).err, Not(HasSubstr("already have results")));
 }
 
 TEST(OwnPtx, ThatDependsOnTheOrderOfThreadsIsNotVerified) {
@@ -105,7 +105,7 @@ TEST(OwnPtx, ThatDependsOnTheOrderOfThreadsIsNotVerified) {
   EXPECT_THAT(exit.out, HasSubstr(wrong));
   EXPECT_EQ(results_of(folder), std::vector<std::string>(2, wrong));
   const Exit again = weft(command);
-  EXPECT_THAT(again.err, HasSubstr("2 of 2 runs are there already"));
+  EXPECT_THAT(again.err, HasSubstr("2 of 2 runs already have results"));
   EXPECT_EQ(results_of(folder), std::vector<std::string>(2, wrong));
 }
 
@@ -123,7 +123,7 @@ TEST(OwnPtx, RunsInASweep) {
                       "--export", folder.path("out.json")};
   const Exit exit = weft(command);
   EXPECT_EQ(exit.code, 1);
-  EXPECT_THAT(exit.err, HasSubstr("2 functional runs first, with which results are compared"));
+  EXPECT_THAT(exit.err, HasSubstr("2 functional runs first, as reference for results"));
   const ordered_json rows = folder.json("out.json");
   ASSERT_EQ(rows.size(), 4u);
   for (std::size_t i = 0; i < 2; ++i) {
@@ -131,7 +131,8 @@ TEST(OwnPtx, RunsInASweep) {
     EXPECT_EQ(rows[i + 2].at("run").at("state"), "wrong");
     EXPECT_EQ(rows[i + 2].at("run").at("reason"), "argument 1 differs from the functional run");
   }
-  EXPECT_THAT(weft(command).err, AllOf(HasSubstr("4 of 4 runs are there already"), Not(HasSubstr("first"))));
+  EXPECT_THAT(weft(command).err,
+              AllOf(HasSubstr("4 of 4 runs already have results"), Not(HasSubstr("first"))));
   EXPECT_THAT(weft(with(command, {"--retry"})).err,
               AllOf(HasSubstr("2 of 4 runs to do"), Not(HasSubstr("first"))))
       << "what they are compared with is there";
@@ -150,7 +151,7 @@ TEST(OwnPtx, IsCharacterized) {
                           "--block", "128", "--arg", "ptr:4", "ptr:2048"});
   EXPECT_EQ(racy.code, 1);
   EXPECT_THAT(racy.out, HasSubstr("WRONG: argument 1 differs from the functional run"));
-  EXPECT_THAT(weft({"characterize"}).err, HasSubstr("needs one of a workload"));
+  EXPECT_THAT(weft({"characterize"}).err, HasSubstr("needs a workload"));
 }
 
 TEST(OwnPtx, MistakesAreAnswered) {
@@ -163,13 +164,14 @@ TEST(OwnPtx, MistakesAreAnswered) {
   };
   const Words good{"--ptx", ptx, "--grid", "1", "--block", "64", "--arg", "ptr:256", "u32:5"};
   EXPECT_THAT(refused(with(good, {"--workloads", "bfs"})),
-              HasSubstr("--workloads: found --ptx, too; allowed: one of them"));
-  EXPECT_THAT(refused(with(good, {"--size", "small"})), HasSubstr("--size: found --ptx, too"));
-  EXPECT_THAT(refused(with(good, {"--", "./app"})), HasSubstr("--ptx: found a CUDA program behind --, too"));
+              HasSubstr("--workloads: found --ptx as well; allowed: one of the two"));
+  EXPECT_THAT(refused(with(good, {"--size", "small"})), HasSubstr("--size: found --ptx as well"));
+  EXPECT_THAT(refused(with(good, {"--", "./app"})),
+              HasSubstr("--ptx: found a CUDA program after -- as well"));
   EXPECT_THAT(refused({"--workloads", "bfs", "--", "./app"}),
-              HasSubstr("--workloads: found a program behind --"));
-  EXPECT_THAT(refused({"--"}), HasSubstr("found no program behind it"));
-  EXPECT_THAT(refused({"--grid", "1"}), HasSubstr("--grid: belongs to --ptx"));
+              HasSubstr("--workloads: found a program after --"));
+  EXPECT_THAT(refused({"--"}), HasSubstr("found no program after --"));
+  EXPECT_THAT(refused({"--grid", "1"}), HasSubstr("--grid: is allowed with --ptx only"));
   EXPECT_THAT(refused({"--ptx", ptx, "--grid", "1"}), HasSubstr("--ptx needs --grid and --block"));
   EXPECT_THAT(refused({"--ptx", ptx, "--grid", "1", "--block", "64", "--arg", "u32:5"}),
               HasSubstr("at least one ptr:BYTES"));

@@ -47,8 +47,9 @@ TEST_P(LonelyPipe, IsNotWaitedForForEver) {
   EXPECT_THAT(exit.err, AllOf(HasSubstr(GetParam().why), Not(HasSubstr("internal error"))));
 }
 
-constexpr const char* kAlone = "stats.json: cannot be read: nobody is at the other end of this pipe";
-constexpr const char* kUnread = "stats.json: cannot be written: nobody is at the other end of this pipe";
+constexpr const char* kAlone = "stats.json: cannot be read: no process has opened the other end of this pipe";
+constexpr const char* kUnread =
+    "stats.json: cannot be written: no process has opened the other end of this pipe";
 constexpr const char* kNoFile = "stats.json: is not a regular file";
 const Words kGood{"run", "--ptx", "GOOD", "--grid", "1", "--block", "32", "--set", "sm.count=1", "--arg"};
 
@@ -110,7 +111,7 @@ TEST(FewDescriptors, AreToldPlainly) {
   }
   const Exit exit = limited(least, run_words + "--vcd " + folder.path("n.fst"));
   EXPECT_EQ(exit.code, 2);
-  EXPECT_THAT(exit.err, HasSubstr("n.fst: no pipe to vcd2fst can be made: Too many open files"));
+  EXPECT_THAT(exit.err, HasSubstr("n.fst: cannot create a pipe to vcd2fst: Too many open files"));
 }
 
 }  // namespace

@@ -69,11 +69,11 @@ TEST(Plugin, RunsBesideOtherSchemesAndAChangedOneAgain) {
   };
   EXPECT_GT(impatient("min_pc+min_pc.patience=2"), impatient("min_pc"));
 
-  EXPECT_THAT(compare().err, HasSubstr("6 of 6 runs are there already"));
+  EXPECT_THAT(compare().err, HasSubstr("6 of 6 runs already have results"));
   std::ofstream(file, std::ios::app) << '\n';  // what lies behind a shared object's sections is never read
   const Exit changed = compare();
   ASSERT_EQ(changed.code, 0) << changed.err;
-  EXPECT_THAT(changed.err, Not(HasSubstr("there already")));
+  EXPECT_THAT(changed.err, Not(HasSubstr("already have results")));
   EXPECT_THAT(folder.json(of + "run.json").at("plugins"), ElementsAre(sha256(content(file))));
 }
 
@@ -159,7 +159,7 @@ TEST(Plugin, OneThatCannotBeLoadedAliveIsRefused) {
     return exit.err;
   };
   EXPECT_THAT(said("standard"), HasSubstr("its constructor throws: no licence"));
-  EXPECT_THAT(said("other"), HasSubstr("its constructor throws something that is no std::exception"));
+  EXPECT_THAT(said("other"), HasSubstr("its constructor throws an object that is not a std::exception"));
   EXPECT_THAT(said("signal"), HasSubstr("its constructor gets signal 11 (Segmentation fault)"));
   EXPECT_THAT(said("terminate"), HasSubstr("it calls std::terminate()"));
   // Alive it is no plugin, but that is another message.

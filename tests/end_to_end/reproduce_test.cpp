@@ -169,7 +169,8 @@ TEST(Reproduce, ASliceHasTheNumbersOfCompare) {
 
   // Again: nothing is left to do, and another experiment finds what it shares.
   const Exit again = weft(slice, patient(500));
-  EXPECT_THAT(again.err, AllOf(HasSubstr("8 of 8 runs are there already"), HasSubstr("0 of 8 runs to do")));
+  EXPECT_THAT(again.err,
+              AllOf(HasSubstr("8 of 8 runs already have results"), HasSubstr("0 of 8 runs to do")));
   EXPECT_EQ(folder.text("harp-schemes-slice.md"), page);
 }
 
@@ -345,7 +346,7 @@ TEST(Reproduce, VerdictsHaveCausesAndDependOnWhatIsNotPrinted) {
 
   const Exit more = weft({"reproduce", "mine", "--sensitivity", "--out", out.path()});
   ASSERT_EQ(more.code, 0) << more.err;
-  EXPECT_THAT(more.err, HasSubstr("2 of 3 runs are there already"));
+  EXPECT_THAT(more.err, HasSubstr("2 of 3 runs already have results"));
   const std::string page = out.text("mine.md");
   table = table_of(page, "Claims", 0);
   EXPECT_EQ(verdicts_of(table, "p.holds"), "reproduced, reproduced");
@@ -405,7 +406,7 @@ TEST(Reproduce, RunsAProgramOfOnesOwn) {
   EXPECT_THAT(out.text("own.md"),
               HasSubstr("MINE = `mine.ptx --grid 1 --block 64 --arg ptr:256 --arg u32:5`"));
   const Exit again = weft({"reproduce", "own", "--out", out.path(), "--size", "small"});
-  EXPECT_THAT(again.err, HasSubstr("4 of 4 runs are there already"));
+  EXPECT_THAT(again.err, HasSubstr("4 of 4 runs already have results"));
 
   experiment["programs"][0]["arguments"] = {"u32:5", "u32:5"};
   experiments.experiment("own", experiment);
@@ -433,10 +434,9 @@ TEST(Reproduce, AGroupIsDoneTogether) {
   const Folder out;
   const Exit first = weft({"reproduce", "pair", "--out", out.path()});
   ASSERT_EQ(first.code, 0) << first.err;
-  EXPECT_THAT(first.err,
-              HasSubstr("weft: pair: 2 experiments, 4 of 4 runs to do; of 4 nothing is known yet"));
+  EXPECT_THAT(first.err, HasSubstr("weft: pair: 2 experiments, 4 of 4 runs to do; the time of 4 is unknown"));
   EXPECT_THAT(first.err, HasSubstr("weft: two: 0 of 2 runs to do"));
-  EXPECT_THAT(first.err, HasSubstr("weft: pair: 4 runs, which took "));
+  EXPECT_THAT(first.err, HasSubstr("weft: pair: 4 runs took "));
   EXPECT_THAT(first.out, HasSubstr("4 of 4"));
   EXPECT_THAT(first.out, AllOf(HasSubstr("at the defaults"), HasSubstr("whatever is not printed")));
   EXPECT_TRUE(out.has("one.md") && out.has("two.md") && out.has("verdicts.md"));
@@ -444,12 +444,13 @@ TEST(Reproduce, AGroupIsDoneTogether) {
   const Exit second = weft({"reproduce", "pair", "--out", out.path()});
   EXPECT_THAT(second.err, HasSubstr("weft: pair: 2 experiments, 0 of 4 runs to do"));
   const Exit third = weft({"reproduce", "pair", "--again", "--out", out.path()});
-  EXPECT_THAT(third.err, HasSubstr("4 of 4 runs to do; 4 of them take about "));
+  EXPECT_THAT(third.err, HasSubstr("4 of 4 runs to do; 4 of these runs take about "));
   EXPECT_EQ(weft({"reproduce", "slices", "--out", out.path()}).code, 0);
   EXPECT_THAT(out.text("two-slice.md"), HasSubstr("bfs --size n=100"));
   const Exit wrong = weft({"reproduce", "pair", "--only", "BFS"});
   EXPECT_EQ(wrong.code, 2);
-  EXPECT_THAT(wrong.err, HasSubstr("--only: goes with an experiment; 'pair' is a group"));
+  EXPECT_THAT(wrong.err,
+              HasSubstr("--only: is allowed with an experiment; 'pair' is a group of experiments"));
   EXPECT_THAT(weft({"reproduce", "pairs"}).err, HasSubstr("groups: pair, slices"));
 }
 
@@ -668,7 +669,7 @@ TEST(Reproduce, KernelsHaveTheNumbersOfTheirLaunches) {
   const Exit exit = weft({"reproduce", "mine", "--out", out.path()}, patient(300));
   ASSERT_EQ(exit.code, 0) << exit.err;
   EXPECT_THAT(exit.err, HasSubstr("2 of 2 runs to do"));
-  EXPECT_THAT(exit.err, HasSubstr("2 of those to do take about 6 s of CPU"));
+  EXPECT_THAT(exit.err, HasSubstr("2 of the remaining runs take about 6 s of CPU"));
   const ordered_json json = out.json("mine.json");
   const std::string page = out.text("mine.md");
 
@@ -734,19 +735,18 @@ TEST(Reproduce, KernelsHaveTheNumbersOfTheirLaunches) {
   experiments.experiment("mine", experiment);
   ASSERT_EQ(weft({"reproduce", "mine", "--out", out.path()}, patient(300)).code, 0);
   EXPECT_THAT(out.text("mine.md"),
-              HasSubstr("| I | fast | no launch of 'distances_of_pairs'; there are: distances_of_lines |"));
+              HasSubstr("| I | fast | no launch of 'distances_of_pairs'; known: distances_of_lines |"));
 }
 
 // A claim by its ID: its runs and no others, what it is made of, and what turns it.
 TEST(Reproduce, ShowsOneClaim) {
   const Experiments experiments;
-  ordered_json claims = claims_file({claim("p.ratio", "ratio", 2), claim("p.other", "count", 1)});
-  experiments.write("claims.json", claims);
-  experiments.write("causes.json", {{"p.ratio",
-                                     {{"cause", "machine"},
-                                      {"text", "The clock is another one."},
-                                      {"counter", "`cycles`"},
-                                      {"run", "weft run --set x"}}}});
+  experiments.claims({claim("p.ratio", "ratio", 2), claim("p.other", "count", 1)});
+  experiments.write("p/causes.json", {{"p.ratio",
+                                       {{"cause", "machine"},
+                                        {"text", "The clock is another one."},
+                                        {"counter", "`cycles`"},
+                                        {"run", "weft run --set x"}}}});
   ordered_json mine = small_experiment(
       {{{"abbr", "BFS"}, {"workload", "bfs"}}, {{"abbr", "VA"}, {"workload", "vector_add"}}});
   mine["variants"].push_back({{"name", "tbc"}, {"set", {"warp_formation.scheme=tbc"}}});
@@ -758,7 +758,7 @@ TEST(Reproduce, ShowsOneClaim) {
   mine["claims"] = {
       {{"id", "p.ratio"}, {"value", value}, {"readings", {{{"name", "itself"}, {"value", reading}}}}},
       {{"id", "p.other"}, {"value", {{"measure", "cycles"}, {"variant", "tbc"}, {"programs", {"BFS"}}}}}};
-  experiments.write("mine.json", mine);
+  experiments.experiment("mine", mine);
   const Folder out;
   const Exit exit = weft({"reproduce", "p.ratio", "--out", out.path()});
   ASSERT_EQ(exit.code, 0) << exit.err;
@@ -775,17 +775,22 @@ TEST(Reproduce, ShowsOneClaim) {
                     HasSubstr("  weft run --config harp-fermi --out " + out.path() + "/runs/vector_add/")));
   // The experiment finds these runs; with the setting there are two more.
   EXPECT_THAT(weft({"reproduce", "mine", "--out", out.path()}).err,
-              HasSubstr("2 of 6 runs are there already"));
+              HasSubstr("2 of 6 runs already have results"));
   const Exit more = weft({"reproduce", "p.ratio", "--sensitivity", "--out", out.path()});
   ASSERT_EQ(more.code, 0) << more.err;
   EXPECT_THAT(more.err,
               AllOf(HasSubstr("p.ratio, 0 of 2 runs to do"), HasSubstr("settings, 2 of 2 runs to do")));
   EXPECT_THAT(more.out, AllOf(HasSubstr("setting  gddr5.t_cl=400  "), HasSubstr("gddr5.t_cl=400  verified")));
 
+  // From data, without a run.
+  const Exit data = weft({"reproduce", "p.ratio", "--from-results=" + out.path()});
+  ASSERT_EQ(data.code, 0) << data.err;
+  EXPECT_THAT(data.out, AllOf(HasSubstr("reading  itself  1.000  not"), HasSubstr("without a run")));
+
   EXPECT_THAT(weft({"reproduce", "p.other", "--sensitivity"}).err,
               HasSubstr("--sensitivity: 'p.other' is in no headline; allowed: p.ratio"));
   EXPECT_THAT(weft({"reproduce", "p.ratio", "--size", "small"}).err,
-              HasSubstr("--size: goes with an experiment; 'p.ratio' is a claim"));
+              HasSubstr("--size: is allowed with an experiment; 'p.ratio' is a claim"));
   EXPECT_THAT(weft({"reproduce", "p.ratoi"}).err, HasSubstr("did you mean \"p.ratio\"?"));
   EXPECT_THAT(weft({"reproduce", "p."}).err, HasSubstr("claims that begin so: p.ratio, p.other"));
 }

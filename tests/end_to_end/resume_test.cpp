@@ -137,7 +137,7 @@ TEST(Resume, RefusesTheCheckpointOfAnotherRun) {
   const auto refused = [&](const Words& options, const char* why) {
     const Exit exit = weft(into(folder, "out", options + Words{"--resume"}));
     EXPECT_EQ(exit.code, 2) << why;
-    EXPECT_THAT(exit.err, HasSubstr("out/checkpoint: is of another run: "));
+    EXPECT_THAT(exit.err, HasSubstr("out/checkpoint: belongs to another run: "));
     EXPECT_THAT(exit.err, HasSubstr(why));
     EXPECT_EQ(folder.text("out/checkpoint"), before) << "it stays";
   };
@@ -188,10 +188,10 @@ TEST(Resume, SaysWhatItCannotContinue) {
   refused(kBfs + out + Words{"--check", "memory"}, "checks");
   refused(kBfs + out + Words{"--no-sleep"}, "--no-sleep");
   refused(Words{"--workload", "bfs", "--size", "small", "--config", "integrated"} + out, "system");
-  refused({"--ptx", "k.ptx", "--grid", "1", "--block", "1"}, "one launch");
+  refused({"--ptx", "k.ptx", "--grid", "1", "--block", "1"}, "single launch");
   const std::string plugin = std::string(WEFT_PLUGIN_FOLDER) + "/min_pc.so";
   refused(kBfs + out + Words{"--plugin", plugin, "--set", "warp_formation.scheme=min_pc"},
-          "'min_pc' does not say");
+          "'min_pc' does not save its state");
 }
 
 // What cannot be the checkpoint's file, and would be waited for if it were opened.

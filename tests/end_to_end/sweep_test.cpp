@@ -250,7 +250,7 @@ TEST(Sweep, AScreeningTellsWhatEachFactorChanges) {
   EXPECT_THAT(exit.out, AllOf(HasSubstr(heading.str()), HasSubstr(wanted.str())));
   folder.write("s.json", sweep_text());
   EXPECT_THAT(weft(command(folder, {"--effects", "cycles"})).err,
-              HasSubstr("--effects: has a meaning for a sweep with \"screening\" only"));
+              HasSubstr("--effects: is allowed for a sweep with \"screening\" only"));
 }
 
 // Depth and ways of the cache decide; schemes less so.
@@ -364,9 +364,8 @@ TEST(Sweep, MistakesCostNoRun) {
     EXPECT_EQ(exit.code, 2);
     return exit.err;
   };
-  EXPECT_THAT(refused({"--ranking"}),
-              HasSubstr("--ranking: has a meaning for a sweep with \"halving\" only"));
-  EXPECT_THAT(refused({"--per", "workload"}), HasSubstr("--per: has a meaning with --pareto only"));
+  EXPECT_THAT(refused({"--ranking"}), HasSubstr("--ranking: is allowed for a sweep with \"halving\" only"));
+  EXPECT_THAT(refused({"--per", "workload"}), HasSubstr("--per: is allowed with --pareto only"));
   EXPECT_THAT(refused({"--pareto", "cycles", "--per", "no"}),
               HasSubstr("--per: found 'no'; allowed: workload, "));
   EXPECT_THAT(refused({"--pareto", "cycles", "--per", "scheme"}), HasSubstr("--pareto: found no axis"));
@@ -375,7 +374,7 @@ TEST(Sweep, MistakesCostNoRun) {
   EXPECT_EQ(nowhere.code, 2);
   const Exit none = weft({"sweep", "--store", folder.path("s.db")});
   EXPECT_EQ(none.code, 2);
-  EXPECT_THAT(none.err, HasSubstr("there is no " + folder.path("s.db")));
+  EXPECT_THAT(none.err, HasSubstr("found no " + folder.path("s.db")));
   EXPECT_FALSE(folder.has("s.db"));
 }
 

@@ -91,20 +91,19 @@ std::string message(const Array& array, double node = 40) {
 
 TEST(ArrayCost, Mistakes) {
   EXPECT_EQ(message(array(Kind::kRam)), "");
-  EXPECT_EQ(message(array(Kind::kRam), 7), "weft area: found a node of 7 nm, allowed are 22 to 90");
-  EXPECT_EQ(message(array(Kind::kRam), 130), "weft area: found a node of 130 nm, allowed are 22 to 90");
-  EXPECT_EQ(message(array(Kind::kRam, 0)), "weft area, array table: found 0 entries, allowed are 1 and more");
-  EXPECT_EQ(message(array(Kind::kRam, 64, 0)),
-            "weft area, array table: found 0 bits, allowed are 1 and more");
+  EXPECT_EQ(message(array(Kind::kRam), 7), "weft area: found a node of 7 nm; allowed: 22 to 90");
+  EXPECT_EQ(message(array(Kind::kRam), 130), "weft area: found a node of 130 nm; allowed: 22 to 90");
+  EXPECT_EQ(message(array(Kind::kRam, 0)), "weft area, array table: found 0 entries; allowed: 1 and more");
+  EXPECT_EQ(message(array(Kind::kRam, 64, 0)), "weft area, array table: found 0 bits; allowed: 1 and more");
   Array wrong = array(Kind::kRam);
   wrong.ports = {0, 0, 0};
-  EXPECT_EQ(message(wrong), "weft area, array table: found 0 ports, allowed are 1 and more");
+  EXPECT_EQ(message(wrong), "weft area, array table: found 0 ports; allowed: 1 and more");
   wrong = array(Kind::kTags, 60);
   wrong.ways = 16;
   EXPECT_EQ(message(wrong),
-            "weft area, array table: found 60 entries, allowed are multiples of 16, its ways and banks");
+            "weft area, array table: found 60 entries; allowed: multiples of 16, its ways and banks");
   wrong.ways = 0;
-  EXPECT_EQ(message(wrong), "weft area, array table: found 0 ways, allowed are 1 and more");
+  EXPECT_EQ(message(wrong), "weft area, array table: found 0 ways; allowed: 1 and more");
 }
 
 }  // namespace array_cost_test

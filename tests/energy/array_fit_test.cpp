@@ -94,13 +94,12 @@ TEST(ArrayFit, MistakesInTheGrid) {
   using testing::HasSubstr;
   const std::string good = "sram,45,64,32,1,0,1,0,0,1,fit,1,1,1,1,1,0,0,0,0,0,1,1\n";
   EXPECT_EQ(message(good), "");
-  EXPECT_THAT(message("sram,45\n"), HasSubstr("grid.csv:2: found 2 columns, allowed are 23"));
+  EXPECT_THAT(message("sram,45\n"), HasSubstr("grid.csv:2: found 2 columns; allowed: 23"));
   EXPECT_THAT(message(good + "dram" + good.substr(4)),
-              HasSubstr("grid.csv:3: found kind \"dram\", allowed are sram, sets, cam, crossbar"));
-  EXPECT_THAT(message("sram,4x5" + good.substr(7)),
-              HasSubstr("column 2: found \"4x5\", allowed is a number"));
+              HasSubstr("grid.csv:3: found kind \"dram\"; allowed: sram, sets, cam, crossbar"));
+  EXPECT_THAT(message("sram,4x5" + good.substr(7)), HasSubstr("column 2: found \"4x5\"; allowed: a number"));
   EXPECT_THAT(message("sram,45,64,32,1,0,1,0,0,1,some,1,1,1,1,1,0,0,0,0,0,1,1\n"),
-              HasSubstr("found half \"some\", allowed are fit and test"));
+              HasSubstr("found half \"some\"; allowed: fit and test"));
   EXPECT_THAT(message(""), HasSubstr("has no runs"));
   EXPECT_THROW(read_grid("no such file"), InputError);
 }

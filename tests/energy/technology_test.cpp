@@ -88,13 +88,12 @@ TEST(Technology, RefusesWhatIsWrong) {
   const Mistake mistakes[] = {
       {[](ordered_json& j) { j["figures"].erase("wire"); }, "/figures/wire: is missing"},
       {[](ordered_json& j) { j["figures"]["wires"] = j["figures"]["wire"]; }, "/figures/wires: unknown"},
-      {[](ordered_json& j) { j["figures"]["wire"]["unit"] = "pJ"; }, "allowed is \"pJ/bit/mm\""},
-      {[](ordered_json& j) { j["figures"]["wire"]["value"] = -1; }, "found -1, allowed are numbers from 0"},
-      {[](ordered_json& j) { j["figures"]["wire"]["low"] = 2; }, "found 2, allowed are numbers from 0"},
+      {[](ordered_json& j) { j["figures"]["wire"]["unit"] = "pJ"; }, "allowed: \"pJ/bit/mm\""},
+      {[](ordered_json& j) { j["figures"]["wire"]["value"] = -1; }, "found -1; allowed: numbers from 0"},
+      {[](ordered_json& j) { j["figures"]["wire"]["low"] = 2; }, "found 2; allowed: numbers from 0"},
       {[](ordered_json& j) { j["figures"]["wire"].erase("source"); }, "/figures/wire/source: is missing"},
-      {[](ordered_json& j) { j["figures"]["wire"]["basis"] = "guess"; },
-       "allowed are read, recalled, derived"},
-      {[](ordered_json& j) { j["supply"] = ordered_json::array(); }, "/supply: allowed is a list"},
+      {[](ordered_json& j) { j["figures"]["wire"]["basis"] = "guess"; }, "allowed: read, recalled, derived"},
+      {[](ordered_json& j) { j["supply"] = ordered_json::array(); }, "/supply: allowed: a list"},
       {[](ordered_json& j) { j["node"] = 40; }, "/node: unknown"},
   };
   for (const Mistake& mistake : mistakes) {

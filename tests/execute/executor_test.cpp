@@ -338,7 +338,7 @@ TEST(Faults, NameTheFirstThreadThePlaceAndWhatIsAllowed) {
               AllOf(StartsWith("k: thread (32,0,0)"), HasSubstr("shared memory (1024 bytes)")));
   EXPECT_THAT(fault_of("ld.local.u32 %r6, [%r5+4096];"), HasSubstr("the thread's local memory ("));
   EXPECT_THAT(fault_of("cvt.u64.u32 %rd3, %r5; cvta.local.u64 %rd3, %rd3; atom.add.u32 %r6, [%rd3], 1;"),
-              HasSubstr("atomic of 4 bytes at 0x2000000 is in local memory, allowed are global and shared"));
+              HasSubstr("atomic of 4 bytes at 0x2000000 is in local memory; allowed: global and shared"));
   EXPECT_THAT(fault_of("st.global.u32 [%rd1+2], %r1;", kWindow), HasSubstr("not aligned to 4 bytes"));
   EXPECT_THAT(fault_of("trap;"), HasSubstr(": trap: the kernel ended itself"));
 }

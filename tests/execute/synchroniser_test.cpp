@@ -141,7 +141,7 @@ TEST(Synchroniser, SaysWhatIsWrongWithAnArrival) {
   BlockBench bench("mov.u32 %r1, 16; bar.sync %r1; bar.sync 0, 32; bar.sync 0, 64;", 64);
   bench.run_arithmetic(1);
   EXPECT_THAT(bench.arrive(1, 1u << 4), ::testing::AllOf(HasSubstr("thread (36,0,0) of block (0,0,0), pc 1"),
-                                                         HasSubstr("found barrier 16, allowed are 0 to 15")));
+                                                         HasSubstr("found barrier 16; allowed: 0 to 15")));
   EXPECT_EQ(bench.arrive(0, 1, 1), "");
   EXPECT_THAT(bench.arrive(0, 2, 2), HasSubstr("waits for 32 threads already, found 64"));
 }
@@ -209,7 +209,7 @@ TEST(Synchroniser, RefusesStrangersAndContradictions) {
   auto& all = bench.synchroniser;
   EXPECT_FALSE(all.check_members(bench.at(ptx::Opcode::kWarpBarrier, 0x3), 0, 0xff, bench.block()));
   EXPECT_THAT(all.check_members(bench.at(ptx::Opcode::kWarpBarrier, 0x101), 0, 0xff, bench.block()).text,
-              ::testing::AllOf(HasSubstr("thread (8,0,0)"), HasSubstr("not among those that it names")));
+              ::testing::AllOf(HasSubstr("thread (8,0,0)"), HasSubstr("not in its own member mask")));
   EXPECT_FALSE(all.gather(bench.at(ptx::Opcode::kWarpBarrier, 0x1), 0, 0xff, bench.block()));
   EXPECT_THAT(all.gather(bench.at(ptx::Opcode::kWarpBarrier, 0x2, 1), 0, 0x3, bench.block()).text,
               HasSubstr("wait for this thread with another mask"));

@@ -230,7 +230,8 @@ AGAIN:
   // Barriers that open again and again.
   EXPECT_THAT(fault("AGAIN: bar.sync 0; bra AGAIN;", {64, 1, 1}, {1, 1, 1}), HasSubstr("livelock: "));
   // A block that waits for the next one.
-  EXPECT_THAT(fault(R"(
+  EXPECT_THAT(
+      fault(R"(
   mov.u32 %r3, %ctaid.x;
   setp.eq.u32 %p1, %r3, 1;
   @%p1 st.volatile.global.u32 [%rd1], %r3;
@@ -239,8 +240,8 @@ WAIT:
   setp.eq.u32 %p2, %r2, 0;
   @%p2 bra WAIT;
   ret;)",
-                    {1, 1, 1}, {2, 1, 1}),
-              HasSubstr("without timing blocks run one after the other, so none can wait for a later one"));
+            {1, 1, 1}, {2, 1, 1}),
+      HasSubstr("without timing, blocks run one after the other, so a block cannot wait for a later block"));
 }
 
 // At the end of every turn the registers are the same, and yet there is progress.

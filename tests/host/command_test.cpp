@@ -368,7 +368,7 @@ TEST_F(Commands, RingsOutOfRangeAreRefused) {
     }
     bench.cpu.write32(WEFT_REG_ERROR_CODE, 0);
     bench.cpu.write32(WEFT_QUEUE(0, WEFT_QUEUE_RING_PACKETS), 4);  // of a queue that is on
-    expect_error(WEFT_ERROR_LOCKED, WEFT_QUEUE(0, WEFT_QUEUE_RING_PACKETS), "fixed");
+    expect_error(WEFT_ERROR_LOCKED, WEFT_QUEUE(0, WEFT_QUEUE_RING_PACKETS), "cannot be written now");
     EXPECT_EQ(queue(WEFT_QUEUE_RING_PACKETS), 8u);
   });
 }

@@ -74,7 +74,7 @@ TEST(GpuMap, TheRegistersFollowTheConfiguration) {
     EXPECT_EQ(refusal(1, 0x1'0000'0000, 0x1000),
               "window 1, 0x100000000 to 0x100000fff, overlaps window 0, 0x80000000 to 0x17fffffff");
     EXPECT_EQ(refusal(1, 0x1000, 0x800),
-              "window 1 has 2048 bytes at 0x1000; allowed are multiples of 4096, at least one, up to "
+              "window 1 has 2048 bytes at 0x1000; allowed: multiples of 4096, at least one, up to "
               "0x400000000000000");
   }));
 }

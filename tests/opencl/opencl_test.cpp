@@ -78,9 +78,9 @@ void expect_close(const Bytes& weft, const Bytes& native, const std::vector<doub
     if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) continue;
     const double distance = std::fabs(double{a[i]} - b[i]) / ulp_of(b[i]);
     // Written so that a NaN fails.
-    EXPECT_TRUE(distance <= ulps[i / part]) << where << ": part " << i / part << ", element " << i % part
-                                            << ": Weft has " << a[i] << ", the native engine " << b[i] << ", "
-                                            << distance << " ulps apart, allowed are " << ulps[i / part];
+    EXPECT_TRUE(distance <= ulps[i / part])
+        << where << ": part " << i / part << ", element " << i % part << ": Weft has " << a[i]
+        << ", the native engine " << b[i] << ", " << distance << " ulps apart; allowed: " << ulps[i / part];
     largest[i / part] = std::max(largest[i / part], distance);
   }
   for (std::size_t p = 0; p < ulps.size(); ++p) {

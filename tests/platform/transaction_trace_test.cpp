@@ -158,7 +158,7 @@ TEST(TransactionTrace, SaysWhatCannotBe) {
   };
   TransactionFilter sms;
   sms.sms = {{0, 2}};
-  EXPECT_THAT(message(sms), HasSubstr("SM 2 are asked for; allowed are 0 to 1"));
+  EXPECT_THAT(message(sms), HasSubstr("SM 2 in the selection of transactions; allowed: 0 to 1"));
   EXPECT_THROW(TransactionTrace(folder.path("none/t.csv"), {}), InputError);
   EXPECT_THROW(TransactionTrace("/dev/full", {}), InputError);
 }

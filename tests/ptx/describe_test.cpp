@@ -43,7 +43,7 @@ TEST(Describe, WhatHelpsAgainstNewerInstructionsStandsOnce) {
   std::vector<std::string> refused;
   const std::string text = describe(parse(module_of(kernels), "m.ptx"), {}, &refused);
   const std::string what = "' is not executable yet: wgmma";
-  const std::string hint = "; code for older GPUs may do without: nvcc -arch=compute_75";
+  const std::string hint = "; code for older GPUs may not need it: nvcc -arch=compute_75";
   const std::string where = "wgmma.fence.sync.aligned";
   EXPECT_EQ(text,
             "m.ptx: PTX 7.0 for sm_70\n"

@@ -28,8 +28,7 @@ TEST(Form, AddendsBelongToSingleOperands) {
                            "cvt.u32.u16 %r1+1, %rs1;", "mov.u32 %r1+1, 3;", "suq.width.b32 %r1+1, [%rd1];"}) {
     refused(form, "expected a register to write");
   }
-  refused("add.f32 %f1, %f2+1, %f3;",
-          "'%f2' of type .f32 takes no addend; allowed are .b, .u and .s registers");
+  refused("add.f32 %f1, %f2+1, %f3;", "'%f2' of type .f32 takes no addend; allowed: .b, .u and .s registers");
   refused("st.global.f64 [%rd1], %fd2+1;", "'%fd2' of type .f64 takes no addend");
   refused("and.pred %p1, %p2+1, %p3;", "'%p2' of type .pred takes no addend");
   refused("mov.u32 %r1, %tid.x+1;", "'%tid.x' is an element, which has no addend");
@@ -60,9 +59,9 @@ TEST(Form, ModifiersThatStayInOrder) {
     const std::string message = message_of([&] { decode_body(opcode + " %r1, %r2, %r3;"); });
     EXPECT_EQ(message.rfind("k.ptx:6:1: '" + opcode, 0), 0u) << message;
   }
-  refused("mul.u32.wide %rd1, %r2, %r3;", "found .wide behind .u32, expected it directly behind mul");
-  refused("ld.v2.global.u32 {%r1, %r2}, [%rd1];", "found .v2.global, expected the type behind .v2");
-  refused("ld.global.v2 {%r1, %r2}, [%rd1];", "a type is missing behind .v2");
+  refused("mul.u32.wide %rd1, %r2, %r3;", "found .wide after .u32, expected it directly after mul");
+  refused("ld.v2.global.u32 {%r1, %r2}, [%rd1];", "found .v2.global, expected the type after .v2");
+  refused("ld.global.v2 {%r1, %r2}, [%rd1];", "a type is missing after .v2");
   refused("cvt.s32.u8 %r1, %rs1.x;", "");
   refused("add.rn.rz.f32 %f1, %f2, %f3;", "found .rz, expected no more modifiers");
   refused("add.f32.ftz.foo %f1, %f2, %f3;", "found .foo, expected no more modifiers");
@@ -87,8 +86,8 @@ TEST(Form, RegistersOfOtherSizes) {
   refused(vectors + "mov.v2.u32 v, %tid;", "expected 2 elements");
   refused(vectors + "ld.global.v4.f32 w1.x, [%rd1];", "expected 4 destinations");
   refused(vectors + "mov.f32 %f1, w2.x;", "'w2.x' is not declared");
-  refused(".reg .v4 .u64 v;", "allowed are .v2 and .v4 of at most 128 bits");
-  refused(".reg .v2 .pred v;", "allowed are .v2 and .v4 of at most 128 bits");
+  refused(".reg .v4 .u64 v;", "allowed: .v2 and .v4 of at most 128 bits");
+  refused(".reg .v2 .pred v;", "allowed: .v2 and .v4 of at most 128 bits");
   refused(".reg .b128 %q; mov.b128 %q, %q;", "b128");
   refused("mov.u32 %r1, %tid;", "");
   decode_body(vectors +
@@ -109,8 +108,8 @@ TEST(Form, VariablesOfFunctionsHaveNamesOfTheirOwn) {
 
 // Legal PTX that Weft does not execute: the message has its name and what helps, and calls nothing illegal.
 TEST(Form, WhatIsNotExecutedIsRefusedByName) {
-  const std::string newer = "; code for older GPUs may do without: nvcc -arch=compute_75";
-  const std::string tensor = "; Weft has no tensor cores, the program must do without";
+  const std::string newer = "; code for older GPUs may not need it: nvcc -arch=compute_75";
+  const std::string tensor = "; Weft has no tensor cores: use code without them";
   struct Kind {
     const char *opcodes, *name;
     std::string help;

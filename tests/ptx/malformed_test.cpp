@@ -122,7 +122,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"FourDimensions", module_of(".entry k() .maxntid 1, 2, 3, 4 { ret; }\n"),
              "4:30: a block has at most three dimensions"},
         Case{"EntryInBody", kernel_of("  .entry q() { }"),
-             "6:3: found '.entry', expected a directive that may stand in a function"},
+             "6:3: found '.entry', expected a directive that is allowed in a function"},
         Case{"CallOfNothing", kernel_of("  call ;"), "6:8: found ';', expected a function or its arguments"},
         Case{"SectionWithoutBrace", module_of(".section .debug_str 1\n"), "4:21: found '1', expected '{'"}),
     [](const auto& info) { return std::string(info.param.name); });

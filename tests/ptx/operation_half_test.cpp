@@ -62,9 +62,9 @@ TEST(OperationHalf, IllegalFormsAreRefused) {
   refused("fma.rn.sat.relu.f16 %rs1, %rs2, %rs3, %rs4;", ".relu needs");
   refused("fma.rn.relu.f32 %f1, %f2, %f3, %f4;", ".relu needs");
   refused("abs.ftz.bf16 %rs1, %rs2;", ".ftz needs");
-  refused("set.eq.f32.f16 %f1, %rs2, %rs3;", "no result of comparing .f16");
-  refused("set.eq.f16.f16x2 %rs1, %r2, %r3;", "no result of comparing .f16x2");
-  refused("set.eq.u16.f32 %rs1, %f2, %f3;", "no result of comparing .f32");
+  refused("set.eq.f32.f16 %f1, %rs2, %rs3;", "cannot be the result of comparing .f16");
+  refused("set.eq.f16.f16x2 %rs1, %r2, %r3;", "cannot be the result of comparing .f16x2");
+  refused("set.eq.u16.f32 %rs1, %f2, %f3;", "cannot be the result of comparing .f32");
   refused("setp.eq.ftz.bf16 %p1, %rs2, %rs3;", ".ftz needs");
   refused("cvt.f16.f32 %rs1, %f2;", "expected .rn, .rz, .rm or .rp");
   refused("cvt.rn.f32.f16 %f1, %rs2;", "no such rounding");
@@ -72,7 +72,7 @@ TEST(OperationHalf, IllegalFormsAreRefused) {
   refused("cvt.s32.f16 %r1, %rs2;", "expected .rni");
   refused("cvt.rm.f16x2.f32 %r1, %f2, %f3;", ".rn or .rz");
   refused("cvt.rn.f16x2.f32 %r1, %f2;", "expected 3");
-  refused("cvt.f32.f16x2 %f1, %r2;", "no source");
+  refused("cvt.f32.f16x2 %f1, %r2;", "cannot be a source");
   refused("add.f16 %rs1, %rs2, 1.0;", "no literals");
   refused("add.f16 %r1, %r2, %r3;", "expected .f16");
   refused("atom.add.f16 %rs1, [%rd1], %rs2;", "needs .noftz");

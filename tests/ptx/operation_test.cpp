@@ -164,14 +164,12 @@ TEST(Operation, MessagesQuoteTheInstruction) {
   EXPECT_EQ(
       message_of([] { decode_body("  mov.u32 %r1, 1;\n\t@!%p1  vset4.u32.u32.eq\t%r5, %r1,\n %r3, %r2;"); }),
       "k.ptx:7:9: '@!%p1 vset4.u32.u32.eq %r5, %r1, %r3, %r2' is not executable yet: vset4");
-  EXPECT_EQ(
-      message_of([] { decode_body("cvt.rs.f16x2.f32 %r1, %f1, %f2, %r3;"); }),
-      "k.ptx:6:1: 'cvt.rs.f16x2.f32 %r1, %f1, %f2, %r3' is not executable yet: cvt with .rs; code for older "
-      "GPUs may do without: nvcc -arch=compute_75");
+  EXPECT_EQ(message_of([] { decode_body("cvt.rs.f16x2.f32 %r1, %f1, %f2, %r3;"); }),
+            "k.ptx:6:1: 'cvt.rs.f16x2.f32 %r1, %f1, %f2, %r3' is not executable yet: cvt with .rs; code for "
+            "older GPUs may not need it: nvcc -arch=compute_75");
   EXPECT_EQ(message_of([] { decode_body("wgmma.fence.sync.aligned;"); }),
-            "k.ptx:6:1: 'wgmma.fence.sync.aligned' is not executable yet: wgmma; code for older GPUs may do "
-            "without: "
-            "nvcc -arch=compute_75");
+            "k.ptx:6:1: 'wgmma.fence.sync.aligned' is not executable yet: wgmma; code for older GPUs may not "
+            "need it: nvcc -arch=compute_75");
   EXPECT_EQ(message_of([] { decode_body("cvt.f32.f64 %f1, %fd1;"); }),
             "k.ptx:6:1: 'cvt.f32.f64 %f1, %fd1': expected .rn, .rz, .rm or .rp for this conversion");
   EXPECT_EQ(message_of([] { decode_body("shl.u32 %r1, %r2, 3;"); }),

@@ -367,7 +367,7 @@ TEST(NewerPtx, WhatHasNoEffectIsTaken) {
   accepted(
       "ldu.global.u32 %r1, [%rd1]; ldu.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1]; ld.mmio.relaxed.sys.global.u32 "
       "%r1, [%rd1];");
-  refused("pmevent 16;", "allowed are 0 to 15");
+  refused("pmevent 16;", "allowed: 0 to 15");
   refused("discard.global.L2 [%rd1], 64;", "128");
   refused("fence.proxy.generic;", "expected one of .alias, .async");
   refused("fence;", "expected one of .cta");
@@ -447,7 +447,7 @@ TEST(NewerPtx, ScalarVideo) {
       "vmad.s32.s32.u32.sat %r1, -%r2.h0, -%r3.b1, %r4; vmad.u32.u32.u32.po.sat.shr7 %r1, %r2, %r3, %r4; "
       "vmad.s32.s32.s32 %r1, %r2, %r3, -5;");
   accepted("vset.s32.u32.ge.add %r1, %r2, %r3.h1, %r4; vset.s32.u32.eq %r1.b2, %r2, %r3.h1, %r4;");
-  refused("vmax.s32.s32.u32.max %r1.b3, %r2, %r3, %r4;", "no second operation");
+  refused("vmax.s32.s32.u32.max %r1.b3, %r2, %r3, %r4;", "a second operation is not allowed");
   refused("vmad.s32.s32.u32.sat %r1, -%r2, %r3, -%r4;", "either the product");
   refused("vmad.u32.u32.u32.po %r1, %r2, %r3, -%r4;", "not with .po");
   refused("vadd.u32.u32.u32 %r1, -%r2, %r3;", "only vmad");

@@ -165,7 +165,7 @@ TEST(Scalar, WhatEachSideWritesForAllIsVector) {
       "ret;");
   EXPECT_FALSE(d.scalar(5));
   EXPECT_FALSE(d.scalar(7));
-  EXPECT_EQ(d.why(7), "writes what threads may need that part after 3");
+  EXPECT_EQ(d.why(7), "writes what threads may need that diverge after 3");
 }
 
 // The restricted rule has nothing scalar there.
@@ -174,7 +174,7 @@ TEST(Scalar, RestrictedLeavesOutWhereThreadsMayHaveParted) {
   EXPECT_TRUE(d.scalar(1));
   EXPECT_TRUE(d.scalar(2));
   for (const unsigned line : {6u, 7u, 8u, 9u}) EXPECT_FALSE(d.scalar(line)) << line;
-  EXPECT_EQ(d.why(6), "threads may have parted after 4");
+  EXPECT_EQ(d.why(6), "threads may have diverged after 4");
 }
 
 // The same with predicates.
@@ -216,7 +216,7 @@ TEST(Scalar, TheOldValueThatTheOtherSideReadsKeepsARegisterVector) {
       "END: ret;");
   EXPECT_FALSE(d.scalar(4));
   EXPECT_FALSE(d.scalar(8));
-  EXPECT_EQ(d.why(8), "writes what threads may need that part after 6");
+  EXPECT_EQ(d.why(8), "writes what threads may need that diverge after 6");
 }
 
 // Threads leave the loop at different turns, with different counts.

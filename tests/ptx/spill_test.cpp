@@ -163,13 +163,12 @@ TEST(Spill, WhatStillDoesNotFitSaysHowFarItWent) {
   const std::string text = kernel_of(many_values(20, "%fd", "f64"));
   EXPECT_THAT(
       message_of([&] { decode_limited(text, 3); }),
-      AllOf(
-          HasSubstr("k.ptx:4:17: kernel 'k': the kernel needs at least 42 registers per thread, 39 more than "
-                    "the 3 allowed, and 4 with all in local memory that can be there"),
-          HasSubstr("; allowed with --set sm.max_registers_per_thread=16")));
+      AllOf(HasSubstr("k.ptx:4:17: kernel 'k': the kernel needs at least 42 registers per thread, 39 more "
+                      "than the 3 allowed, and 4 after spilling all registers that can be spilled"),
+            HasSubstr("; allowed with --set sm.max_registers_per_thread=16")));
   EXPECT_THAT(message_of([&] { decode_limited(text, 32, false); }),
               AllOf(HasSubstr("at least 42 registers per thread, 10 more than the 32 allowed"),
-                    HasSubstr("let Weft spill what is too much: --set sm.registers_per_thread=0")));
+                    HasSubstr("allowed with spilling: --set sm.registers_per_thread=0")));
 }
 
 // Ten thousand values at once, of which all but a few go to memory: the work grows with the text.

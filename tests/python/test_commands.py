@@ -135,7 +135,7 @@ class TheProgram(FolderTest):
             both.means.loc["harp", "geometric"], speedup["harp"].product() ** 0.5, places=9
         )
         self.assertEqual(list(both.pareto["scheme"]), ["sbr", "harp"])
-        with self.assertRaisesRegex(weft.MissingResult, "no column 'speed'; there are: .*speedup"):
+        with self.assertRaisesRegex(weft.MissingResult, "unknown column 'speed'; known: .*speedup"):
             both.table("speed")
         folder = both.folder
         del both

@@ -172,7 +172,7 @@ TEST(Annotate, RefusesWhatItCannotRead) {
        "found no folder; allowed: a folder that weft run, compare or cuda has written");
   says({"annotate", folder.path("")}, "found neither stats.json nor comparison.json");
   ASSERT_EQ(weft({"run", "--workload", "reduction", "--size", "small", "--out", folder.path("out")}).code, 0);
-  says({"annotate", folder.path("out")}, "run it again with --set sm.observe.instructions=true");
+  says({"annotate", folder.path("out")}, "repeat the run with --set sm.observe.instructions=true");
   ASSERT_EQ(weft({"run", "--workload", "reduction", "--size", "small", "--set",
                   "sm.observe.instructions=true", "--out", folder.path("out")})
                 .code,
@@ -188,7 +188,7 @@ TEST(Annotate, RefusesWhatItCannotRead) {
   folder.write("out/kernels.json", "{\"lanes\": 32}");
   says({"annotate", folder.path("out")}, "kernels.json: ");
   folder.write("out/stats.json", "{\"cycles\": ");
-  says({"annotate", folder.path("out")}, "stats.json: found no JSON: ");
+  says({"annotate", folder.path("out")}, "stats.json: found invalid JSON: ");
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ TEST(CsvReader, ReadsCellsQuotedAndNot) {
 }
 
 TEST(CsvReader, SaysWhereSomethingIsWrong) {
-  EXPECT_THAT(refusal([] { CsvReader("", "t.csv"); }), HasSubstr("t.csv: found nothing"));
+  EXPECT_THAT(refusal([] { CsvReader("", "t.csv"); }), HasSubstr("t.csv: found an empty file"));
   CsvReader table("a,b\n1,2\nx,-1\n3\n\"", "t.csv");
   EXPECT_THAT(refusal([&] { table.column("c"); }), HasSubstr("t.csv: found no column 'c'"));
   ASSERT_TRUE(table.next());

@@ -241,8 +241,9 @@ TEST(Figures, MistakesAreNamedWithTheirPlace) {
               AllOf(HasSubstr("/figures/0/means/0"), HasSubstr("allowed: arithmetic, geometric")));
   EXPECT_THAT(of(R"("measure": "speed", "means": [{"mean": "sum", "types": ["D"]}])"),
               HasSubstr("allowed: A, B, C"));
-  EXPECT_THAT(of(R"("measure": "speed", "measures": ["speed"])"), HasSubstr("cannot stand together"));
-  EXPECT_THAT(of(R"("measures": ["speed"])"), HasSubstr("'measures' is for the kind 'stacked'"));
+  EXPECT_THAT(of(R"("measure": "speed", "measures": ["speed"])"),
+              HasSubstr("found both 'measure' and 'measures'"));
+  EXPECT_THAT(of(R"("measures": ["speed"])"), HasSubstr("'measures' is allowed for the kind 'stacked' only"));
   EXPECT_THAT(of(R"("measure": "speed", "kind": "lines")"), HasSubstr("needs 'x' and 'series'"));
   EXPECT_THAT(of(R"("measure": "speed", "scale": "root")"), HasSubstr("allowed: linear, log"));
   EXPECT_THAT(of(R"("measure": "speed", "kept": 1)"),
@@ -260,9 +261,9 @@ TEST(Figures, MistakesAreNamedWithTheirPlace) {
       of(R"("x": ["a"], "series": [{"label": "s", "values": [{"claim": "harp.stalled.harp_below_sbr"}]}])"),
       HasSubstr("'name' is missing; allowed: harp, sbr"));
   EXPECT_THAT(of(R"("x": ["a"], "series": [{"label": "s", "values": [null]}])"),
-              HasSubstr("'axis' is missing"));
+              HasSubstr("'axis', the title of the values, is missing"));
   EXPECT_THAT(of(R"("measure": "speed"}, {"title": "T!", "place": "2", "measure": "speed")"),
-              AllOf(HasSubstr("/figures/1"), HasSubstr("'T!' would be called as another's")));
+              AllOf(HasSubstr("/figures/1"), HasSubstr("'T!'; allowed: another title")));
 }
 
 TEST(Figures, OfAGridHaveOneKindOfPoints) {
@@ -278,9 +279,9 @@ TEST(Figures, OfAGridHaveOneKindOfPoints) {
   const std::string programs = R"({"label": "s", "programs": ["MU"]})",
                     variants = R"({"label": "s", "variants": ["sbr"]})";
   EXPECT_EQ(of(programs, R"(, "variants": ["sbr"])"), "no error");
-  EXPECT_THAT(of(programs, ""), HasSubstr("needs 'variants': of what the panels are"));
+  EXPECT_THAT(of(programs, ""), HasSubstr("needs 'variants' for the panels"));
   EXPECT_THAT(of(programs, R"(, "variants": ["sbr"], "means": ["sum"])"),
-              HasSubstr("'means' has no meaning"));
+              HasSubstr("'means' is not allowed"));
   EXPECT_THAT(of(variants + "," + programs, R"(, "means": ["sum"])"),
               AllOf(HasSubstr("/figures/0/series/1"), HasSubstr("found 'programs'; allowed: 'variants'")));
   EXPECT_THAT(of(R"({"label": "s"})", ""), HasSubstr("needs one of variants, programs, values"));

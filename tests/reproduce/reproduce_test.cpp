@@ -212,7 +212,7 @@ TEST(Groups, HaveAllExperiments) {
   EXPECT_THAT(refusal(R"({"x": {"about": "y", "experiments": ["a", "a"]}})"),
               HasSubstr("each experiment once"));
   EXPECT_THAT(refusal(R"({"a": {"about": "y", "experiments": ["b"]}})"),
-              HasSubstr("an experiment of that name"));
+              HasSubstr("duplicate name: an experiment has this name"));
   EXPECT_THAT(refusal(R"({"x": {"experiments": ["a"]}})"), HasSubstr("'about' is missing"));
   EXPECT_TRUE(read_groups(folder.path("none.json"), {"a"}).empty());
 }
@@ -237,7 +237,7 @@ TEST(Experiments, MistakesAreNamedWithTheirPlace) {
               AllOf(HasSubstr("/programs/0/kernel"), HasSubstr("bfs_expand"), HasSubstr("bfs_advance")));
   EXPECT_THAT(
       of("programs", R"([{"abbr": "B", "workload": "bfs", "size": "small", "kernel": "bfs_expand"}])"),
-      AllOf(HasSubstr("/measures/1: 'hits' is known of whole runs only"), HasSubstr("simd_efficiency")));
+      AllOf(HasSubstr("/measures/1: 'hits' exists for whole runs only"), HasSubstr("simd_efficiency")));
   EXPECT_THAT(of("programs", R"([{"abbr": "B", "workload": "bfs", "size": "small", "seconds": -1}])"),
               HasSubstr("/programs/0/seconds"));
   EXPECT_THAT(of("programs", R"([{"abbr": "B", "workload": "bfs", "size": "small", "set": ["flits"]}])"),
@@ -245,20 +245,20 @@ TEST(Experiments, MistakesAreNamedWithTheirPlace) {
   EXPECT_THAT(of("measures", R"([{"name": "h", "heading": "h", "sum": ["launches.a.b"]}])"),
               HasSubstr("a column of launches.csv"));
   EXPECT_THAT(of("measures", R"([{"name": "h", "heading": "h"}])"),
-              HasSubstr("needs one of 'sum', 'largest' and 'zeros'"));
+              HasSubstr("needs exactly one of 'sum', 'largest' and 'zeros'"));
   EXPECT_THAT(of("measures", R"([{"name": "h", "heading": "h", "largest": "/cycles", "factor": 2}])"),
               HasSubstr("'factor' needs 'sum'"));
   EXPECT_THAT(of("class", R"({"measure": "speed", "variant": "sbr", "below": 1, "names": ["low", "low"]})"),
-              AllOf(HasSubstr("/class/names"), HasSubstr("two names")));
+              AllOf(HasSubstr("/class/names"), HasSubstr("two different names")));
   EXPECT_THAT(
       of("tables",
          R"([{"title": "T", "variant": "sbr", "columns": [{"measure": "speed", "printed": "dwr.area"}]}])"),
       AllOf(HasSubstr("/tables/0/columns/0/printed"), HasSubstr("the ID of a series")));
   EXPECT_THAT(
       of("claims", R"([{"id": "harp.speedup.sbr.mean", "each": {"measure": "speed", "variant": "sbr"}}])"),
-      HasSubstr("'each' is for a series"));
+      HasSubstr("'each' is allowed for a series only"));
   EXPECT_THAT(of("variants", R"([{"name": "a"}, {"name": "a"}])"),
-              AllOf(HasSubstr("/variants/1"), HasSubstr("twice")));
+              AllOf(HasSubstr("/variants/1"), HasSubstr("duplicate 'a'")));
   EXPECT_THAT(of("variants", R"([{"name": "a", "set": ["warp_size"]}])"),
               AllOf(HasSubstr("/variants/0/set/0"), HasSubstr("path=value")));
   EXPECT_THAT(of("measures", R"(["spede"])"),

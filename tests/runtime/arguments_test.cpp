@@ -35,10 +35,10 @@ TEST(Arguments, LieAtTheOffsetsOfTheParameterList) {
 }
 
 TEST(Arguments, OfAWrongNumberAreRefusedWithTheSignature) {
-  EXPECT_THAT(
-      [] { lay_out(Arguments().add(std::uint8_t{1}), program()); },
-      Throws<InputError>(Property(&InputError::what, AllOf(HasSubstr("kernel k: got 1 arguments; it takes 3"),
-                                                           HasSubstr("(u8 flag, u64 data, b8 pair[3])")))));
+  EXPECT_THAT([] { lay_out(Arguments().add(std::uint8_t{1}), program()); },
+              Throws<InputError>(Property(&InputError::what,
+                                          AllOf(HasSubstr("kernel k: got 1 arguments; the kernel takes 3"),
+                                                HasSubstr("(u8 flag, u64 data, b8 pair[3])")))));
 }
 
 TEST(Arguments, OfAWrongSizeAreRefusedWithTheirIndex) {

@@ -119,8 +119,9 @@ TEST(Device, RefusesLaunchesThatTheKernelDoesNotTake) {
   EXPECT_THAT(
       [&] { device.launch(module, "shrink", {1, 1, 1}, {1, 1, 1}, {}); },
       Throws<InputError>(Property(&InputError::what, AllOf(HasSubstr("shrink"), HasSubstr("scale")))));
-  EXPECT_THAT([&] { device.launch(module, "scale", {1, 1, 1}, {1, 1, 1}, Arguments().add(out)); },
-              Throws<InputError>(Property(&InputError::what, HasSubstr("got 1 arguments; it takes 2"))));
+  EXPECT_THAT(
+      [&] { device.launch(module, "scale", {1, 1, 1}, {1, 1, 1}, Arguments().add(out)); },
+      Throws<InputError>(Property(&InputError::what, HasSubstr("got 1 arguments; the kernel takes 2"))));
   const auto arguments = Arguments().add(out).add(std::uint32_t{1});
   EXPECT_THROW(device.launch(module, "scale", {0, 1, 1}, {1, 1, 1}, arguments), InputError);
   EXPECT_THROW(device.launch(module, "scale", {1, 1, 1}, {1u << 16, 1u << 16, 1}, arguments), InputError)

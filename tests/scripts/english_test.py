@@ -1,4 +1,7 @@
-"""Tests how Markdown is checked for plain English, and checks the repository's:  english_test.py SOURCE-TREE"""
+"""Tests how Markdown and messages are checked for plain English, and checks the repository's:
+
+english_test.py SOURCE-TREE
+"""
 
 import sys
 import unittest
@@ -9,6 +12,7 @@ sys.path.insert(0, str(SOURCE / ".ci/steps"))
 sys.dont_write_bytecode = True
 
 import english  # noqa: E402
+import messages  # noqa: E402
 
 WORDS = " ".join(["it"] * 24)
 HALF = " ".join(["it"] * 12)
@@ -170,6 +174,38 @@ class TheList(unittest.TestCase):
 
     def test_has_comments(self):
         self.assertEqual(english.entries_of("# why\na.md\n\nb/\n"), ["a.md", "b/"])
+
+
+class Messages(unittest.TestCase):
+    def found(self, source: str) -> list[tuple[int, str]]:
+        return [(p.line, p.text) for p in messages.problems_of(source)]
+
+    def test_begin_with_their_subject(self):
+        for text in (
+            "Of the cycles: some",
+            "One ends. Where it stands, it falls.",
+            "a line\\nFor readers",
+            "... and the others",
+        ):
+            found = self.found(f'\nf("{text}");\n')
+            self.assertEqual([line for line, _ in found], [2], text)
+            self.assertTrue(found[0][1].startswith("begins with"), found)
+
+    def test_have_the_word_of_the_field(self):
+        self.assertEqual(
+            self.found('x("\'" + name + "\' stands there twice");'),
+            [(1, '"stands there twice" for "duplicate": \' stands there twice')],
+        )
+        self.assertEqual(len(self.found('f("found 3, allowed "\n  "are 4 and 5");')), 1)
+
+    def test_other_texts_comments_and_code_are_not_read(self):
+        for source in (
+            'f("for readers", "Format of it", "found 3; allowed: 4");',
+            'f("Of");  // "Of the cycles"',
+            "/* \"Of the cycles\" */ char a = '\"', b = '\\''; f(\"x y\");",
+            'f(R"(Of the cycles)", 1\'000\'000, "a b");',
+        ):
+            self.assertEqual(self.found(source), [], source)
 
 
 class TheRepository(unittest.TestCase):

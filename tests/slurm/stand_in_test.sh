@@ -102,6 +102,6 @@ no_times local/comparison.json >wanted
 no_times slurm/comparison.json >found
 cmp wanted found || fail "compare by Slurm has other results than on this machine"
 compare slurm --engine slurm
-grep -q "4 of 4 runs are there already" c.err || fail "runs by Slurm are not found again: $(cat c.err)"
+grep -q "4 of 4 runs already have results" c.err || fail "runs by Slurm are not found again: $(cat c.err)"
 compare slurm --engine slurm --again
 [ "$(cat "$STAND_IN/last")" = 102 ] || fail "--again did not submit the runs: $(cat c.err)"

@@ -182,7 +182,7 @@ INSTANTIATE_TEST_SUITE_P(Schemes, BarrierAcrossPaths,
 TEST(BarrierFault, NumberAndCount) {
   EXPECT_THAT(apart([] { return message_of("  add.u32 %r4, %r2, 10;\n  bar.sync %r4;\n", 32); }),
               AllOf(HasSubstr("thread (6,0,0) of block (0,0,0)"), HasSubstr("k.ptx:12:"),
-                    HasSubstr("found barrier 16, allowed are 0 to 15")));
+                    HasSubstr("found barrier 16; allowed: 0 to 15")));
   EXPECT_THAT(apart([] { return message_of("  mov.u32 %r4, 48;\n  bar.sync 1, %r4;\n"); }),
               AllOf(HasSubstr("thread ("), HasSubstr("48 threads"), HasSubstr("multiples of 32")));
   EXPECT_THAT(apart([] { return message_of("  bar.sync 16;\n"); }),

@@ -151,7 +151,7 @@ TEST(NcLoadsThroughTexture, AMachineWithoutATextureCacheMayNotSendThemThere) {
     load_config("gtx480", {"sm.nc_loads=l1t", "sm.l1t.enabled=false"});
     FAIL() << "not refused";
   } catch (const InputError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("/sm/nc_loads: found l1t with l1t.enabled = false; allowed is l1d"));
+    EXPECT_THAT(error.what(), HasSubstr("/sm/nc_loads: found l1t with l1t.enabled = false; allowed: l1d"));
   }
 }
 

@@ -78,7 +78,7 @@ TEST_P(BadLaunch, OfABlockThatReqntidForbids) {
   for (const dispatch::Dim3& block :
        {dispatch::Dim3{32, 1, 1}, {64, 1, 1}, {2, 32, 1}, {32, 2, 2}, {16, 2, 1}}) {
     given.block = block;
-    EXPECT_THAT(run(given), HasSubstr("its .reqntid allows 32 x 2 x 1 only"));
+    EXPECT_THAT(run(given), HasSubstr("allowed by its .reqntid: 32 x 2 x 1"));
   }
 }
 
@@ -90,7 +90,7 @@ TEST_P(BadLaunch, OfMoreThreadsThanMaxntidAllowsInAll) {
   }
   for (const dispatch::Dim3& block : {dispatch::Dim3{65, 1, 1}, {8, 9, 1}, {2, 1, 33}}) {
     given.block = block;
-    EXPECT_THAT(run(given), HasSubstr("its .maxntid allows 64"));
+    EXPECT_THAT(run(given), HasSubstr("allowed by its .maxntid: 64"));
   }
   EXPECT_EQ(run(launch(".maxntid 4294967295, 4294967295, 4294967295", "ret;")), "")
       << "no product wraps around";
@@ -111,7 +111,8 @@ TEST_P(BadLaunch, OfNumbersOutOfRange) {
   EXPECT_THAT(with([](auto& l) { l.dynamic_shared = UINT64_MAX; }), HasSubstr("dynamic shared memory"));
   EXPECT_THAT(with([](auto& l) { l.stack_bytes = UINT64_MAX; }),
               HasSubstr("a stack of 18446744073709551615"));
-  EXPECT_THAT(with([](auto& l) { l.parameters.clear(); }), HasSubstr("parameters of 0 bytes, it takes 8"));
+  EXPECT_THAT(with([](auto& l) { l.parameters.clear(); }),
+              HasSubstr("parameters of 0 bytes; the kernel takes 8"));
 }
 
 TEST_P(BadLaunch, OfAddressesOutsideDeviceMemory) {
@@ -183,14 +184,14 @@ TEST(GpuFromAStruct, IsCheckedAsOneFromAFile) {
     return refusal([&] { const Gpu gpu("gpu", config, {}); });
   };
   EXPECT_EQ(refused([](GpuConfig& c) { c.sm.simd_width = 7; }),
-            "gpu: /sm/simd_width: found 7, allowed are 4, 8, 16 and 32");
+            "gpu: /sm/simd_width: found 7; allowed: 4, 8, 16 and 32");
   EXPECT_EQ(refused([](GpuConfig& c) { c.sm.count = 0; }),
             "gpu: /sm/count: is 0; allowed: an integer from 1 to 256 (SMs)");
   EXPECT_THAT(refused([](GpuConfig& c) { c.clocks.core_mhz = std::nan(""); }),
               HasSubstr("gpu: /clocks/core_mhz: is nan"));
   EXPECT_THAT(refused([](GpuConfig& c) { c.warp_formation.scheme = "magic"; }),
               HasSubstr("/warp_formation/scheme"));
-  EXPECT_THAT(refused([](GpuConfig& c) { c.gddr5.map.channels = 64; }), HasSubstr("L2 banks in all"));
+  EXPECT_THAT(refused([](GpuConfig& c) { c.gddr5.map.channels = 64; }), HasSubstr("L2 banks in total"));
 }
 
 TEST(Caches, HaveJointLimits) {
@@ -213,7 +214,7 @@ TEST(LoadStoreRules, JoinTheirKeys) {
   };
   EXPECT_EQ(refused({"sm.coalescer.scope=beat"}), "");
   EXPECT_THAT(refused({"sm.coalescer.scope=beat", "sm.coalescer.width_threads=8"}),
-              AllOf(HasSubstr("/sm/coalescer/width_threads: found 8"), HasSubstr("allowed is 0")));
+              AllOf(HasSubstr("/sm/coalescer/width_threads: found 8"), HasSubstr("allowed: 0")));
   EXPECT_EQ(refused({"sm.miss_queue=1"}), "");
   EXPECT_THAT(refused({"sm.miss_queue=1", "sm.l1d.write_policy=back"}),
               AllOf(HasSubstr("/sm/miss_queue: found 1"), HasSubstr("at least 2")));

@@ -180,7 +180,7 @@ TEST(ExternalCpu, AClientThatLeavesEarlyIsAFault) {
     ASSERT_EQ(weft_external_connect(&cpu, socket_path().c_str()), 0);
     weft_external_disconnect(&cpu);
   });
-  EXPECT_NE(system.cpu.fault().find("gone before the end"), std::string::npos);
+  EXPECT_NE(system.cpu.fault().find("disconnected before the end"), std::string::npos);
 }
 
 // A connection that sends these bytes and no more; returns all that comes back.

@@ -207,7 +207,7 @@ TEST_P(HostCpuTest, StopsWithTheReasonAtWhatAProgramMustNotDo) {
 TEST_P(HostCpuTest, StopsAtAnAccessWhereNothingIs) {
   System system(GetParam(), "faults", 10'000, 1025);
   system.run();
-  EXPECT_NE(system.cpu.fault().find("read of 4 bytes at 0x40000000, where nothing is"), std::string::npos)
+  EXPECT_NE(system.cpu.fault().find("read of 4 bytes at 0x40000000, which is not mapped"), std::string::npos)
       << system.cpu.fault();
 }
 TEST_P(HostCpuTest, StopsAtAnException) {

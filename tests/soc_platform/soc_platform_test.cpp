@@ -219,11 +219,11 @@ TEST_P(Firmware, ThatDoesNotEndIsStopped) {
   const Exit slow = weft({"soc", "--config", GetParam(), "--firmware",
                           firmware(WEFT_FIRMWARE, "spin", GetParam()), "--max-ms", "2"});
   EXPECT_EQ(slow.code, 3);
-  EXPECT_THAT(slow.err, HasSubstr("has not ended within --max-ms 2"));
+  EXPECT_THAT(slow.err, HasSubstr("did not end within --max-ms 2"));
   const Exit asleep = weft(
       {"soc", "--config", GetParam(), "--firmware", firmware(WEFT_TEST_FIRMWARE, "forever", GetParam())});
   EXPECT_EQ(asleep.code, 3);
-  EXPECT_THAT(asleep.err, HasSubstr("waits for an interrupt, and nothing can happen any more"));
+  EXPECT_THAT(asleep.err, HasSubstr("waits for an interrupt, but no event is pending"));
   EXPECT_THAT(asleep.out, HasSubstr("good night"));
 }
 
@@ -326,7 +326,7 @@ TEST(SocCommand, LosesNoSerialOutput) {
   const Exit exit = weft({"soc", "--firmware", firmware(WEFT_FIRMWARE, "bfs", "rv64"), "--log", "/dev/full"});
   EXPECT_EQ(exit.code, 2);
   EXPECT_THAT(exit.err,
-              HasSubstr("/dev/full: cannot be written: No space left on device; what follows goes to "
+              HasSubstr("/dev/full: cannot be written: No space left on device; further output goes to "
                         "standard output"));
   EXPECT_THAT(exit.out, HasSubstr(right("with copies", 1)));
   EXPECT_THAT(exit.out, HasSubstr(right("shared memory", 0)));
@@ -344,7 +344,7 @@ TEST(SocCommand, BadUseIsExplained) {
   refused({"soc", "--config", "integrated", "--set", "ram.bytes=67108864", "--firmware", "x"},
           "integrated: /carve_out/base: found 0x90000000");
   refused({"soc", "--config", "integrated", "--gpu-set", "carve_out.base=2147483648", "--firmware", "x"},
-          "that leaves some below it: 0x80000000 to 0x9fffffff");
+          "without its first byte: 0x80000000 to 0x9fffffff");
   refused({"soc", "--set", "ram.dmi=false", "--firmware", "x"}, "/ram/dmi: found false");
   refused({"soc", "--set", "gpu=gtx9999", "--firmware", "x"}, "/gpu: unknown configuration \"gtx9999\"");
   refused({"soc", "--set", "cpu.kind=z80", "--firmware", "x"}, "allowed");

@@ -167,7 +167,7 @@ TEST(Halving, OneThatFailsIsOutWithTheReason) {
   const auto played = game.search.played(store);
   EXPECT_THAT(entered(played), ElementsAre(ElementsAre(0, 1, 2, 3, 4, 5), ElementsAre(2, 3), ElementsAre(3)));
   EXPECT_EQ(played[0].standings[4].reason, "aes small: fault: it hangs");
-  EXPECT_THAT(played[0].standings[5].reason, HasSubstr("cycles is 0, of which there is no geometric mean"));
+  EXPECT_THAT(played[0].standings[5].reason, HasSubstr("cycles is 0, which has no geometric mean"));
   EXPECT_THAT(ranking(game.sweep, game.search, store, 9),
               AllOf(HasSubstr("best: sm.pipeline_depth 11"), HasSubstr("aes small: fault: it hangs"),
                     HasSubstr("bfs default: fault: too large")));
@@ -308,14 +308,14 @@ TEST(Halving, MistakesAreAnsweredWithTheirPlace) {
   EXPECT_THAT(with(kBySize + R"(, "mean_over": ["workload", "size"])"),
               HasSubstr("/halving/mean_over/1: 'size' is the axis of the rungs"));
   EXPECT_THAT(with(kBySize + R"(, "mean_over": ["workload", "workload"])"),
-              HasSubstr("/halving/mean_over/1: 'workload' stands there twice"));
+              HasSubstr("/halving/mean_over/1: duplicate 'workload'"));
   EXPECT_THAT(with(kBySize + R"(, "mean_over": ["workload", "sm.pipeline_depth"])"),
-              HasSubstr("/halving: leaves nothing to choose from"));
+              HasSubstr("/halving: has fewer than two candidates"));
   EXPECT_THAT(refusal(file(1, R"("rungs": "sm.pipeline_depth", "metric": "cycles")")),
               HasSubstr("/halving/rungs: found \"sm.pipeline_depth\""));
   std::string both = file(2, kBySize);
   both.insert(1, R"("screening": {"factors": ["workload"]}, )");
-  EXPECT_THAT(refusal(both), HasSubstr("/halving: stands beside \"screening\"; allowed: one of them"));
+  EXPECT_THAT(refusal(both), HasSubstr("/halving: is not allowed with \"screening\""));
 }
 
 }  // namespace

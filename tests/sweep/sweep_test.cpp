@@ -123,10 +123,10 @@ TEST(SweepFile, MistakesAreAnsweredWithTheirPlace) {
   EXPECT_THAT(refusal(R"({"axes": [], "plam": 1})"), HasSubstr("unknown key 'plam'"));
   EXPECT_THAT(refusal(with_axes("")), HasSubstr("/axes: found"));
   EXPECT_THAT(refusal(with_axes(R"({"name": "size", "values": ["small"]})")),
-              HasSubstr("/axes: need one of \"workload\" and \"program\""));
-  EXPECT_THAT(refusal(with_axes(bfs + "," + bfs)), HasSubstr("'workload' stands there twice"));
+              HasSubstr("/axes: need either \"workload\" or \"program\""));
+  EXPECT_THAT(refusal(with_axes(bfs + "," + bfs)), HasSubstr("duplicate 'workload'"));
   EXPECT_THAT(refusal(with_axes(R"({"name": "workload", "values": ["bfs", "bfs"]})")),
-              HasSubstr("/axes/0/values/1: 'bfs' stands there twice"));
+              HasSubstr("/axes/0/values/1: duplicate 'bfs'"));
   EXPECT_THAT(refusal(with_axes(bfs + R"(,{"name": "seed", "values": [-1]})")),
               HasSubstr("/axes/1/values/0: found -1"));
   EXPECT_THAT(refusal(with_axes(bfs + R"(,{"name": "scheme", "values": ["sbrr"]})")), HasSubstr("sbrr"));
@@ -137,7 +137,7 @@ TEST(SweepFile, MistakesAreAnsweredWithTheirPlace) {
   EXPECT_THAT(refusal(with_axes(R"({"name": "program", "values": ["p"]})")),
               HasSubstr("/axes/0/values: found"));
   EXPECT_THAT(refusal(with_axes(R"({"name": "program", "values": {"p": {"ptx": "a", "cuda": "b"}}})")),
-              HasSubstr("needs one of 'ptx' and 'cuda'"));
+              HasSubstr("needs either 'ptx' or 'cuda'"));
   EXPECT_THAT(refusal(R"({"limits": {"seconds": 0}, "axes": [)" + bfs + "]}"),
               HasSubstr("/limits/seconds: found 0"));
   EXPECT_THAT(refusal(with_axes(R"({"name": "workload", "values": ["no"]})")),
@@ -213,7 +213,7 @@ TEST(SweepFile, AScreeningVariesItsFactorsTogether) {
   };
   EXPECT_THAT(with(R"({"factors": ["no"]})"), HasSubstr("/screening/factors/0: found \"no\""));
   EXPECT_THAT(with(R"({"factors": ["size"]})"), HasSubstr("'size' has 1 values; allowed: an axis with two"));
-  EXPECT_THAT(with(R"({"factors": ["long", "long"]})"), HasSubstr("'long' stands there twice"));
+  EXPECT_THAT(with(R"({"factors": ["long", "long"]})"), HasSubstr("duplicate 'long'"));
   EXPECT_THAT(with(R"({"factors": ["long"], "foldover": 1})"), HasSubstr("/screening/foldover: found 1"));
 }
 
@@ -336,7 +336,7 @@ TEST(SweepStoreFile, NothingElseIsTakenForAStore) {
     other.exec("CREATE TABLE mine(x)");
   }
   EXPECT_THAT(message_of([&] { SqliteStore store(folder.path("other.db")); }),
-              HasSubstr("a database of something else"));
+              HasSubstr("is another kind of database"));
   EXPECT_THAT(message_of([&] { SqliteStore store(folder.path("none/s.db")); }), HasSubstr("unable to open"));
   SQLite::Database other(folder.path("other.db"));
   EXPECT_EQ(other.execAndGet("SELECT COUNT(*) FROM sqlite_master").getInt(), 1) << "it is as it was";

@@ -54,7 +54,7 @@ TEST(OnATerminal, ResultsHeadingsAndErrorsHaveColour) {
   const Exit run = weft(kRun, terminal());
   EXPECT_EQ(run.code, 0);
   EXPECT_THAT(run.out, AllOf(HasSubstr("\x1b[32mverified\x1b[0m"),
-                             HasSubstr("\x1b[1mwhere the scheduler cycles went\x1b[0m")));
+                             HasSubstr("\x1b[1mbreakdown of scheduler cycles\x1b[0m")));
   const Exit refused = weft({"run", "--workload", "nothing"}, terminal());
   EXPECT_EQ(refused.code, 2);
   EXPECT_THAT(refused.out, HasSubstr("\x1b[1;31mweft:\x1b[0m "));

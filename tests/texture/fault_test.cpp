@@ -76,9 +76,9 @@ INSTANTIATE_TEST_SUITE_P(
                       Faulty{"destroyed", "", "tex.2d.v4.u32.f32 {%r4,%r5,%r6,%r7}, [%rd1, {%f1,%f1}];",
                              "is no texture object"},
                       Faulty{"freed", "", "tex.2d.v4.u32.f32 {%r4,%r5,%r6,%r7}, [%rd1, {%f1,%f1}];",
-                             "is not allocated any more"},
+                             "is no longer allocated"},
                       Faulty{"sampler", "", "tex.2d.v4.u32.f32 {%r4,%r5,%r6,%r7}, [%rd1, %rd1, {%f1,%f1}];",
-                             "is no sampler"},
+                             "is not a sampler"},
                       Faulty{"surface", "", "sust.b.2d.b32.trap [%rd1, {%r1,%r2}], {%r1};",
                              "thread (1,0,0) of block (0,0,0), pc 4, k.ptx:11:3: sust: the coordinate x = 1 "
                              "(bytes) is not aligned"},

@@ -106,7 +106,7 @@ TEST(Fst, AMissingProgramIsToldBeforeTheRun) {
   const Exit exit = weft(run(folder.path("a.fst"), {"--out", folder.path("out")}));
   EXPECT_EQ(exit.code, 2);
   EXPECT_EQ(exit.out, "");
-  EXPECT_THAT(exit.err, AllOf(HasSubstr("a.fst: vcd2fst cannot be started"), HasSubstr("GTKWave")));
+  EXPECT_THAT(exit.err, AllOf(HasSubstr("a.fst: cannot start vcd2fst"), HasSubstr("GTKWave")));
   EXPECT_FALSE(std::filesystem::exists(folder.path("out/stats.json")));
 }
 
@@ -129,7 +129,7 @@ TEST(Fst, AFullDiskIsTold) {
   full.file_size_limit = 200'000;
   const Exit exit = weft(run(folder.path("a.fst"), {"--out", folder.path("out")}), full);
   EXPECT_EQ(exit.code, 2);
-  EXPECT_THAT(exit.err, HasSubstr("a.fst: is not whole"));
+  EXPECT_THAT(exit.err, HasSubstr("a.fst: is incomplete"));
   EXPECT_EQ(folder.json("out/config.json").at("name"), "dwr-tesla");
 }
 

@@ -264,7 +264,7 @@ TEST(ScTraceFile, IsRefusedWhereItMakesNoSense) {
   SignalSelection backwards;
   backwards.first_cycle = 5;
   backwards.last_cycle = 4;
-  refused(backwards, "core cycles 5 to 4; allowed is an end at or after the start");
+  refused(backwards, "core cycles 5 to 4; allowed: an end at or after the start");
   SignalSelection launches;
   launches.first_launch = 3;
   launches.last_launch = 2;

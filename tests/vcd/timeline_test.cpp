@@ -408,7 +408,7 @@ TEST(Timeline, EndsAtItsSizeWhileTheRunGoesOn) {
   TimelineOf timeline(small);
   timeline.run(2);
   const TimelineFile file = timeline.read();
-  EXPECT_THAT(timeline.said(), HasSubstr("where it has reached its size of 100000 bytes"));
+  EXPECT_THAT(timeline.said(), HasSubstr("because it has reached its limit of 100000 bytes"));
   ASSERT_FALSE(file.instants.empty());
   EXPECT_EQ(file.instants.back().track, "end of the timeline");
   EXPECT_THAT(timeline.said(),
@@ -449,15 +449,15 @@ TEST(Timeline, SaysWhatCannotBe) {
   cycles.last_cycle = 4;
   launches.first_launch = 2;
   launches.last_launch = 1;
-  EXPECT_THAT(message(sms, folder.path("t")), HasSubstr("SM 2 is asked for; allowed are 0 to 1"));
+  EXPECT_THAT(message(sms, folder.path("t")),
+              HasSubstr("SM 2 in the selection of the timeline; allowed: 0 to 1"));
   EXPECT_THAT(message(cycles, folder.path("t")),
-              HasSubstr("core cycles 5 to 4; allowed is an end at or after"));
-  EXPECT_THAT(message(launches, folder.path("t")),
-              HasSubstr("launches 2 to 1; allowed is an end at or after"));
+              HasSubstr("core cycles 5 to 4; allowed: an end at or after"));
+  EXPECT_THAT(message(launches, folder.path("t")), HasSubstr("launches 2 to 1; allowed: an end at or after"));
   EXPECT_THAT(message({}, folder.path("none/t")), HasSubstr("none/t: cannot be written"));
   EXPECT_THAT(message({}, "/dev/full"), HasSubstr("No space left on device"));
   EXPECT_EQ(message({}, folder.path("t")), "");
-  EXPECT_THAT(message({}, folder.path("u")), HasSubstr("a timeline can be asked for once"));
+  EXPECT_THAT(message({}, folder.path("u")), HasSubstr("duplicate request for a timeline"));
 }
 
 }  // namespace

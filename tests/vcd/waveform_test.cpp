@@ -448,7 +448,7 @@ TEST(Tracing, IsRefusedBeforeTheRun) {
   signals("sm3.stall", "'sm3.stall'; allowed in sm3: active_lanes, blocks,");
   signals("launch.pc", "'launch.pc'; allowed: launch, which is a signal");
   signals("sm0,", "''; allowed: launch");
-  refused({"--vcd-start", "5"}, "give the file, too: --vcd FILE");
+  refused({"--vcd-start", "5"}, "needs the file of the waveforms: --vcd FILE");
   refused({"--vcd", "/dev/full"}, "/dev/full: cannot be written: No space left on device");
 }
 

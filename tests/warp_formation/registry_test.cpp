@@ -106,12 +106,11 @@ TEST(Options, ASharedKeyIsRefusedWhereTheSchemeHasNone) {
   Config config;
   config.scheme = "dwf";
   config.own<SbrOptions>().likely_convergence = LikelyConvergence::kStatic;
-  EXPECT_THAT(
-      [&] { config.check("w"); },
-      Throws<config::RuleError>(Property(
-          &config::RuleError::what,
-          testing::StrEq("w/likely_convergence: scheme dwf has no reconvergence stack with such points; "
-                         "allowed with sbr and tbc"))));
+  EXPECT_THAT([&] { config.check("w"); },
+              Throws<config::RuleError>(
+                  Property(&config::RuleError::what,
+                           testing::StrEq("w/likely_convergence: scheme dwf has no reconvergence stack with "
+                                          "likely-convergence points; allowed with sbr and tbc"))));
   config.scheme = "tbc";
   EXPECT_NO_THROW(config.check("w"));
 }

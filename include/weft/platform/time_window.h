@@ -31,7 +31,7 @@ struct TimeWindow {
                     std::uint64_t last) {
     if (first <= last) return;
     throw InputError(where, what + std::to_string(first) + " to " + std::to_string(last) +
-                                "; allowed is an end at or after the start");
+                                "; allowed: an end at or after the start");
   }
 };
 

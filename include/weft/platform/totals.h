@@ -40,7 +40,7 @@ struct Totals {
     for (const DerivedValue& one : derived) {
       if (one.name == name) return one.value;
     }
-    throw std::out_of_range("there is no derived value '" + std::string(name) + "'");
+    throw std::out_of_range("unknown derived value '" + std::string(name) + "'");
   }
 };
 

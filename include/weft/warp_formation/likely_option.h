@@ -21,11 +21,11 @@ class LikelyOptionsOf : public OptionsOf<Own> {
   void describe_shared(config::Visitor& v) final {
     config::choice(v, "likely_convergence", likely_convergence,
                    {{"off", LikelyConvergence::kOff}, {"static", LikelyConvergence::kStatic}},
-                   "points before the reconvergence point of a branch at which threads meet, of sbr and tbc; "
-                   "static: chosen from the control-flow graph");
+                   "schemes sbr and tbc: points before a branch's reconvergence point at which threads also "
+                   "meet; static: chosen from the control-flow graph");
   }
   SchemeOptions::SharedKey shared_key() const final {
-    return {"likely_convergence", likely_points(), "reconvergence stack with such points"};
+    return {"likely_convergence", likely_points(), "reconvergence stack with likely-convergence points"};
   }
 
  protected:

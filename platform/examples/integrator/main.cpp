@@ -96,7 +96,7 @@ class Driver : public sc_core::sc_module {
 
  private:
   void run() {
-    if (read(WEFT_REG_ID) != WEFT_ID_VALUE) SC_REPORT_FATAL("driver", "there is no GPU");
+    if (read(WEFT_REG_ID) != WEFT_ID_VALUE) SC_REPORT_FATAL("driver", "no GPU found");
     reset.write(true);
     wait(sc_core::sc_time(100, sc_core::SC_NS));
     reset.write(false);

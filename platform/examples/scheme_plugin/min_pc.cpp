@@ -14,7 +14,7 @@ struct MinPcOptions final : OptionsOf<MinPcOptions> {
 
   void describe(config::Visitor& v) override {
     v.integer("patience", patience, {0, 1'000'000}, "instructions",
-              "threads that have let so many instructions of their warp go before them are next; 0: never");
+              "threads that have waited for this many instructions of their warp go next; 0: never");
   }
   void randomise(Random& random) override { patience = random() % 4; }
 };
@@ -162,7 +162,7 @@ class MinPc final : public WarpFormation {
 
   void bind(statistics::Group& group) override {
     group.counter("issues", units::kIssues, "instructions that warps issued", issues_);
-    group.counter("impatient_issues", units::kIssues, "of threads that had waited too long",
+    group.counter("impatient_issues", units::kIssues, "instructions of threads that had waited too long",
                   impatient_issues_);
   }
 
@@ -230,7 +230,8 @@ class MinPc final : public WarpFormation {
   std::uint64_t issues_ = 0, impatient_issues_ = 0;
 };
 
-WEFT_REGISTER_SCHEME(scheme<MinPc, MinPcOptions>("min_pc", "of every 32 threads, those with the lowest PC"))
+WEFT_REGISTER_SCHEME(scheme<MinPc, MinPcOptions>("min_pc",
+                                                 "among every 32 threads, those with the lowest PC run"))
 
 }  // namespace
 }  // namespace weft::warp_formation

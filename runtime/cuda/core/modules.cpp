@@ -49,9 +49,9 @@ std::string ptx_of_image(const void* image, unsigned capability, const std::stri
       std::memcpy(&wrapper, image, sizeof wrapper);
       if (wrapper.version >= kSeparateLinking) {
         throw InputError(name,
-                         "the program was compiled with -rdc=true: its device code must be linked first, "
-                         "which Weft does not do for fat binaries; compile it without -rdc=true (whole "
-                         "programs per file), or give the PTX files to `weft run --ptx A --ptx B`");
+                         "the program was compiled with -rdc=true, and Weft does not link the device code of "
+                         "fat binaries; compile it without -rdc=true (whole programs per file), or give the "
+                         "PTX files to `weft run --ptx A --ptx B`");
       }
       return ptx_of_fatbin(wrapper.fatbin, capability, name);
     }
@@ -147,7 +147,7 @@ Module& Modules::load_file(const std::string& path) {
   } catch (const InputError& error) {
     fail(Error::kFileNotFound, error.what());
   }
-  if (content.size() < sizeof(std::uint64_t) * 2) fail(Error::kInvalidImage, path + ": is no module");
+  if (content.size() < sizeof(std::uint64_t) * 2) fail(Error::kInvalidImage, path + ": is not a module");
   std::string ptx;
   try {
     const auto* data = reinterpret_cast<const std::uint8_t*>(content.data());

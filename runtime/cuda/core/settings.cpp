@@ -88,7 +88,7 @@ Settings parse_settings(const std::string& text) {
       }
     }
   } catch (const json::exception& error) {
-    throw InputError(kSettingsVariable, std::string("is no JSON object of settings: ") + error.what());
+    throw InputError(kSettingsVariable, std::string("is not a JSON object of settings: ") + error.what());
   }
   return settings;
 }

@@ -67,9 +67,8 @@ std::string without_export_table(const void* caller) {
   const std::string file = path.substr(path.rfind('/') + 1);
   if (file.rfind("libcudart.so", 0) == 0)
     return path + " is NVIDIA's runtime library, found in place of Weft's; run the program with --preload";
-  return file +
-         " asks for it: Weft has CUDA's runtime and driver, and not this library, which needs NVIDIA's (" +
-         path + "); what the program uses it for cannot run";
+  return file + " needs it: Weft replaces CUDA's runtime and driver, but this library needs NVIDIA's (" +
+         path + "); calls to this library cannot run";
 }
 
 }  // namespace
@@ -106,7 +105,7 @@ int old_form(const char* function) {
         if (!reported.insert(name).second) fail(Error::kNotSupported);
         fail(Error::kNotSupported,
              "is not provided: this name has the parameters of CUDA 3.1 (sizes and addresses of 32 bits); "
-             "programs of CUDA 3.2 and later mean " +
+             "programs of CUDA 3.2 and later use " +
                  name + "_v2");
       },
       Context::AfterFault::kAllowed);

@@ -29,7 +29,7 @@ std::string number(std::uint64_t value) {
 
 void check_magic(const std::uint8_t* data, const std::string& where) {
   if (read<std::uint32_t>(data) != kFatbinMagic) {
-    throw InputError(where, "this is no fat binary: it does not begin with the bytes 50 ed 55 ba");
+    throw InputError(where, "not a fat binary: it does not begin with the bytes 50 ed 55 ba");
   }
 }
 
@@ -87,8 +87,8 @@ std::uint64_t fatbin_bytes(const std::uint8_t* data, const std::string& where, c
   check_magic(data, where);
   const std::uint64_t header = read<std::uint16_t>(data + 6), entries = read<std::uint64_t>(data + 8);
   if (header < kHeaderBytes || entries > limits.bytes) {
-    throw InputError(where, "the fat binary says that it has " + number(entries) + " bytes; allowed: up to " +
-                                number(limits.bytes));
+    throw InputError(where, "the header of the fat binary names " + number(entries) +
+                                " bytes; allowed: up to " + number(limits.bytes));
   }
   return header + entries;
 }
@@ -100,7 +100,7 @@ std::vector<FatbinEntry> read_fatbin(const std::uint8_t* data, std::uint64_t byt
   const std::uint64_t end = fatbin_bytes(data, where, limits);
   if (end > bytes) {
     throw InputError(where,
-                     "the fat binary says that it has " + number(end) + " bytes; found " + number(bytes));
+                     "the header of the fat binary names " + number(end) + " bytes; found " + number(bytes));
   }
   std::vector<FatbinEntry> entries;
   for (std::uint64_t at = read<std::uint16_t>(data + 6); at < end;) {
@@ -109,8 +109,9 @@ std::vector<FatbinEntry> read_fatbin(const std::uint8_t* data, std::uint64_t byt
     const std::uint64_t header = read<std::uint32_t>(data + at + 4),
                         payload = read<std::uint64_t>(data + at + 8);
     if (header < kEntryHeaderBytes || header > end - at || payload > end - at - header) {
-      throw InputError(where, entry_name + " says that it has " + number(header) + " and " + number(payload) +
-                                  " bytes; left are " + number(end - at));
+      throw InputError(where, entry_name + " names a header of " + number(header) +
+                                  " bytes and a payload of " + number(payload) +
+                                  " bytes; bytes left: " + number(end - at));
     }
     if (entries.size() == limits.entries) {
       throw InputError(where, "the fat binary has more than " + number(limits.entries) + " entries");

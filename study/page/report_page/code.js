@@ -35,7 +35,7 @@ export function branches(runs) {
   const all = observed.flatMap(ofRun).sort((a, b) => b.lost - a.lost);
   const names = [...new Set(all.map(label))].slice(0, 15);
   const parts = all.length ? [bars({
-    caption: "Places for threads that each branch emptied (less than 0: threads of several warps were brought together)",
+    caption: "Places for threads that each branch emptied (below 0: threads of several warps were combined)",
     says: `Branches that lose most: ${all.slice(0, 3).map((row) => `${label(row)} ${whole(row.lost)} places (${row.run})`).join(", ")}. All are in the tables below.`,
     spec: {
       data: { values: all.filter((row) => names.includes(label(row))).map((row) => ({ what: label(row), run: row.run, lost: row.lost, text: row.source_text.trim() })) },
@@ -55,7 +55,7 @@ export function branches(runs) {
     const rows = ofRun(run);
     if (runs.length > 1) parts.push(make("h3", {}, run.name));
     if (!rows.length) {
-      parts.push(make("p", {}, "No branch parted the threads of a warp."));
+      parts.push(make("p", {}, "No branch was divergent."));
       continue;
     }
     const worst = rows[0];
@@ -68,10 +68,10 @@ export function branches(runs) {
         { name: "source", tight: true, value: (row) => row.source || row.ptx },
         { name: "pc", number: true, value: (row) => row.pc },
         { name: "emptied", title: "places for threads that this branch emptied", number: true, value: (row) => row.lost, text: (row) => whole(row.lost) },
-        { name: "empty", title: "of the places until its threads meet again, for whatever reason", number: true, value: (row) => row.empty / row.places,
+        { name: "empty", title: "share of the places until its threads reconverge, for any reason", number: true, value: (row) => row.empty / row.places,
           text: (row) => percent(row.empty, row.places), heat: (row) => row.empty / row.places },
         { name: "executed", title: "warp instructions", number: true, value: (row) => row.issues, text: (row) => whole(row.issues) },
-        { name: "parted", number: true, value: (row) => row.parted / row.issues, text: (row) => percent(row.parted, row.issues) },
+        { name: "diverged", number: true, value: (row) => row.parted / row.issues, text: (row) => percent(row.parted, row.issues) },
         { name: "taken by", title: "share of its threads that take it", number: true, value: (row) => row.taken / row.threads, text: (row) => percent(row.taken, row.threads) },
         { name: "code", code: true, value: (row) => row.source_text.trim() },
         { name: "PTX line", tight: true, value: (row) => row.ptx },
@@ -86,8 +86,8 @@ export function branches(runs) {
 export function code(runs) {
   const observed = runs.filter((run) => run.profile);
   if (!observed.length) return [missing("sm.observe.instructions=true")];
-  const parts = [make("p", {}, "Cycles are of schedulers, and each is charged to one instruction: a cycle with an issue to the first instruction issued, " +
-    "one without to the instruction that the scheduler issues next, which is what it waited for.")];
+  const parts = [make("p", {}, "Cycles are those of schedulers. A cycle with issues counts for the first instruction issued. " +
+    "A cycle without an issue counts for the instruction that the scheduler issues next, for which it waited.")];
   let first = true;
   for (const run of observed) {
     for (const kernel of run.profile.kernels) {

@@ -73,12 +73,12 @@ export function cycles(runs) {
       return make("li", {}, `${runs.length > 1 ? `${run.name}: t` : "T"}he buckets sum to ${whole(total)}, ${same} ` +
         `${whole(run.numbers.cycles)} core cycles × ${whole(run.schedulers)} schedulers${total === all ? "" : ` = ${whole(all)}`}.`);
     })),
-    stackedShares("Cycles of schedulers by what they did, in %", runs, values, bucketColours),
+    stackedShares("Cycles of schedulers by activity, in %", runs, values, bucketColours),
     sharesTable("Cycles of schedulers", "bucket", runs, values, bucketMeaning),
   ];
   if (runs.some((run) => run.buckets.memory_busy)) {
     parts.push(make("h3", {}, "What blocked the load-store unit"),
-      sharesTable("Cycles of memory_busy by what held the unit up", "held up by", runs, runs.map((run) => run.memory_busy ?? {})));
+      sharesTable("Cycles of memory_busy by cause", "held up by", runs, runs.map((run) => run.memory_busy ?? {})));
     if (runs.some((run) => sum(Object.values(run.waited_in ?? {})))) {
       parts.push(sharesTable("Blocked cycles by where the awaited request was", "place", runs, runs.map((run) => run.waited_in ?? {})));
     }
@@ -114,7 +114,7 @@ export function stalled(runs) {
     parts.push(make("h3", {}, runs.length > 1 ? `Over time: ${run.name}` : "Over time"),
       ...overTime(run, runs, "Threads that are stalled, on average over each interval (all SMs)", "threads", series));
   }
-  if (!parts.some((part) => part?.tagName === "H3")) parts.push(note("For these over time, sample the run: weft run --sample 500 ..."));
+  if (!parts.some((part) => part?.tagName === "H3")) parts.push(note("To see these values over time, sample the run: weft run --sample 500 ..."));
   return parts;
 }
 

@@ -77,7 +77,7 @@ export function caches(runs) {
       },
     }),
     table({
-      caption: "Caches, all of a kind together",
+      caption: "Caches, summed by kind",
       columns: [
         { name: "cache", tight: true, value: (row) => row.name },
         ...(runs.length > 1 ? [{ name: "run", value: (row) => row.run }] : []),
@@ -132,7 +132,7 @@ export function energy(runs) {
       columns: [
         { name: "run", value: (run) => run.name },
         { name: "energy", number: true, value: (run) => run.energy.joules, text: (run) => withPrefix(run.energy.joules, "J") },
-        { name: "as the figures leave open", value: (run) => `${withPrefix(run.energy.joules_low, "J")} to ${withPrefix(run.energy.joules_high, "J")}` },
+        { name: "low to high", value: (run) => `${withPrefix(run.energy.joules_low, "J")} to ${withPrefix(run.energy.joules_high, "J")}` },
         { name: "power", number: true, value: (run) => run.energy.watts, text: (run) => withPrefix(run.energy.watts, "W") },
         { name: "EDP in Js", number: true, value: (run) => run.energy.edp, text: (run) => run.energy.edp.toExponential(3) },
         { name: "figures", value: (run) => `${run.energy.technology}, ${run.energy.node_nm} nm` },

@@ -62,7 +62,7 @@ export function derived(model) {
 
 export function bounds(runs) {
   const list = make("ul", { class: "bounds" }, ...runs.map((run) =>
-    make("li", {}, make("strong", {}, `${run.name}: `), run.bound ? `bound by ${run.bound.text}` : "not known",
+    make("li", {}, make("strong", {}, `${run.name}: `), run.bound ? `bound by ${run.bound.text}` : "unknown",
       run.bound?.waits ? make("div", { class: "muted" }, `Schedulers: ${run.bound.waits}.`) : null)));
   const rows = [];
   for (const run of runs) {
@@ -76,7 +76,7 @@ export function bounds(runs) {
   const names = [...new Set(busy.map((row) => row.resource))];
   return [list,
     bars({
-      caption: "How busy the busiest of each kind was, in % of its cycles",
+      caption: "Utilisation of the busiest part of each kind, in % of its cycles",
       says: `Busiest parts: ${busy.slice(0, 4).map((row) => `${row.resource} ${percent(row.busiest)} (${row.run})`).join(", ")}. All values are in the table below.`,
       spec: {
         data: { values: busy.map((row) => ({ ...row, share: 100 * row.busiest })) },
