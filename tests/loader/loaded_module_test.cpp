@@ -157,11 +157,11 @@ TEST(LoadedModule, RefusesWhatDoesNotLink) {
   };
   const std::string count = ".visible .global .u32 count;\n", f = ".visible .func f() { ret; }\n";
   refused(all_of({text_of(count, "a.ptx"), text_of(count, "b.ptx")}),
-          "b.ptx: variable count is defined in a.ptx too");
+          "b.ptx: variable count is defined in a.ptx as well");
   refused(all_of({text_of(f, "a.ptx"), text_of(f, "b.ptx")}),
           "b.ptx:4:16: function 'f' is defined also at a.ptx:4:16");
   refused(all_of({text_of(".entry k() { ret; }\n", "a.ptx"), text_of(".entry k() { ret; }\n", "b.ptx")}),
-          "b.ptx: kernel 'k' is defined in another");
+          "b.ptx: kernel 'k' is also defined in another");
   refused(all_of({text_of(count, "a.ptx"), text_of(".extern .global .u64 count;\n", "b.ptx")}),
           "b.ptx: variable count has another size or state space in a.ptx");
   refused(
