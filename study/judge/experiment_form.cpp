@@ -6,7 +6,7 @@
 namespace weft::study {
 namespace {
 
-using namespace shapes;
+using namespace shapes;  // NOLINT(google-build-using-namespace): the words of the table
 
 Shape mean() {
   return one_of({"harmonic", "geometric", "arithmetic", "maximum", "minimum", "sum", "zeros"});

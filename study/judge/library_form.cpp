@@ -8,7 +8,7 @@
 namespace weft::study {
 namespace {
 
-using namespace shapes;
+using namespace shapes;  // NOLINT(google-build-using-namespace): the words of the table
 
 struct ClaimTypeText {
   const char* name;

@@ -3,7 +3,7 @@
 namespace weft::study {
 
 const FileForm& plan_form() {
-  using namespace shapes;
+  using namespace shapes;  // NOLINT(google-build-using-namespace): the words of the table
   static const FileForm file{
       "sweep",
       "FILE.json",

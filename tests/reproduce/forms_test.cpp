@@ -1,13 +1,12 @@
 // The table of keys: its schemas against an independent validator, with the files of the project, and its
 // page.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <iterator>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <valijson/adapters/nlohmann_json_adapter.hpp>
 #include <valijson/schema.hpp>
@@ -31,7 +30,6 @@ using nlohmann::json;
 using reproduce_test::kFolder;
 using reproduce_test::library;
 using reproduce_test::message_of;
-using ::testing::HasSubstr;
 
 std::string text_of_file(const std::string& file) {
   std::ifstream in(file);
