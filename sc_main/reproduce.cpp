@@ -215,7 +215,7 @@ class Reproduction {
               there;
     }
     there = save_result(base() + ".csv", csv_of(experiment_, results, settings, seeds)) && there;
-    const Drawings drawings = options_.figures ? Drawings::kAll : Drawings::kKept;
+    const Drawings drawings = options_.figures ? Drawings::kAll : whole ? Drawings::kKept : Drawings::kNone;
     const std::string undrawn = draw_figures(json["figures"], drawings, base() + ".json", drawing_script());
     add_figures(json["figures"], drawings, undrawn, drawing_command(experiment_.name, options_), page);
     std::cerr << drawing_message(json["figures"], drawings, undrawn, options_.out + "/figures/" + named());
@@ -484,7 +484,7 @@ ExitCode reproduce(const Words& words) {
       .number("seeds", options.seeds, {1, 1000, 1, "inputs"},
               "compute the headline for this many generated inputs, including those of the sizes")
       .flag("figures", options.figures,
-            "draw every figure, as SVG and PDF (default: figures of headlines, as SVG)")
+            "draw every figure, as SVG and PDF (default: figures of headlines, as SVG, unless it is a slice)")
       .add(engine_options(options.engine))
       .word(
           "from-results", options.from, "DIR", kOwnResults,

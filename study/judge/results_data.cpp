@@ -116,7 +116,7 @@ void read_prices(const Place& prices, RunReading& reading) {
 
 // The lists of the file, to which runs refer.
 struct Lists {
-  std::vector<std::string> counters, builds;
+  std::vector<std::string> counters, changed_counters, builds;
   std::vector<Place> works, prices;
   std::vector<std::shared_ptr<const std::string>> machines;
 
@@ -125,6 +125,8 @@ struct Lists {
         works(root.at("work").items(true)),
         prices(root.at("prices").items(true)) {
     for (const std::string& key : root.at("counters").texts(true)) counters.push_back(key_of_today(key));
+    for (const std::string& key : root.at("changed_counters").texts(true))
+      changed_counters.push_back(key_of_today(key));
     for (const Place& change : root.at("machines").items(true)) {
       try {
         machines.push_back(std::make_shared<const std::string>(
@@ -149,23 +151,26 @@ struct Lists {
     result.build = builds[place(run, "build", builds.size())];
     result.reading.bound = run.text_of("bound");
     result.reading.missing = run.text_of("missing");
-    read_numbers(run.at("numbers"), result.reading);
+    const bool changed = run.has("change");
+    read_numbers(run.at("numbers"), changed ? "changed_counters" : "counters",
+                 changed ? changed_counters : counters, result.reading);
     read_prices(prices[place(run, "prices", prices.size())], result.reading);
     return result;
   }
 
  private:
-  void read_numbers(const Place& list, RunReading& reading) const {
+  static void read_numbers(const Place& list, const char* name, const std::vector<std::string>& keys,
+                           RunReading& reading) {
     const auto numbers = list.items(true);
-    if (numbers.size() != counters.size())
-      list.refuse(std::to_string(counters.size()) + " numbers, one for each of 'counters'");
+    if (numbers.size() != keys.size())
+      list.refuse(std::to_string(keys.size()) + " numbers, one for each of '" + name + "'");
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       if (numbers[i].value().is_null()) continue;
       const double number = numbers[i].number();
-      if (counters[i].rfind(kEvent, 0) == 0) {
-        reading.events[counters[i].substr(std::string(kEvent).size())].count = number;
+      if (keys[i].rfind(kEvent, 0) == 0) {
+        reading.events[keys[i].substr(std::string(kEvent).size())].count = number;
       } else {
-        reading.numbers[counters[i]] = number;
+        reading.numbers[keys[i]] = number;
       }
     }
   }
@@ -194,11 +199,22 @@ class Examples {
 
 std::string data_text(const Experiment& experiment, const ExperimentPlan& plan, const RunTable& table,
                       const std::string& command) {
-  std::set<std::string> keys, counted;
+  struct Keys {
+    std::set<std::string> wanted, counted;
+
+    std::vector<std::string> not_counted() const {
+      std::vector<std::string> list;
+      std::set_difference(wanted.begin(), wanted.end(), counted.begin(), counted.end(),
+                          std::back_inserter(list));
+      return list;
+    }
+  };
+  Keys keys, changed;
   for (const auto& entry : plan.entries()) {
-    keys.merge(plan.wanted(entry).keys);
+    Keys& of_run = entry.change == 0 ? keys : changed;
+    of_run.wanted.merge(plan.wanted(entry).keys);
     for (const auto& [key, value] : numbers_with_events(table[entry.change][entry.place].reading))
-      counted.insert(key);
+      of_run.counted.insert(key);
   }
   Shared machines, works, builds, prices;
   Json base;
@@ -218,10 +234,10 @@ std::string data_text(const Experiment& experiment, const ExperimentPlan& plan, 
       shared("machine", machines, Json::diff(base, machine).dump());
       shared("build", builds, Json(result.build).dump());
       shared("prices", prices, prices_text(result.reading));
-      if (!result.reading.bound.empty()) run["bound"] = result.reading.bound;
+      if (entry.change == 0 && !result.reading.bound.empty()) run["bound"] = result.reading.bound;
       if (!result.reading.missing.empty()) run["missing"] = result.reading.missing;
       const Numbers numbers = numbers_with_events(result.reading);
-      for (const std::string& key : counted) {
+      for (const std::string& key : (entry.change == 0 ? keys : changed).counted) {
         const auto found = numbers.find(key);
         run["numbers"].push_back(found == numbers.end() ? Json() : number_json(found->second));
       }
@@ -231,9 +247,6 @@ std::string data_text(const Experiment& experiment, const ExperimentPlan& plan, 
     for (const auto& [key, value] : run.items()) line[key] = value;
     runs.push_back(line.dump());
   }
-  std::vector<std::string> not_counted;
-  std::set_difference(keys.begin(), keys.end(), counted.begin(), counted.end(),
-                      std::back_inserter(not_counted));
   std::ostringstream out;
   out << "{\n \"format\": " << kFormat << ",\n \"experiment\": " << Json(experiment.name).dump()
       << ",\n \"command\": " << Json(command).dump() << ",\n \"config\": " << base.dump();
@@ -241,8 +254,10 @@ std::string data_text(const Experiment& experiment, const ExperimentPlan& plan, 
   write_list(out, "work", works.list());
   write_list(out, "builds", builds.list());
   write_list(out, "prices", prices.list());
-  write_list(out, "counters", quoted({counted.begin(), counted.end()}));
-  write_list(out, "not_counted", quoted(not_counted));
+  write_list(out, "counters", quoted({keys.counted.begin(), keys.counted.end()}));
+  write_list(out, "not_counted", quoted(keys.not_counted()));
+  write_list(out, "changed_counters", quoted({changed.counted.begin(), changed.counted.end()}));
+  write_list(out, "changed_not_counted", quoted(changed.not_counted()));
   write_list(out, "runs", runs);
   out << "\n}\n";
   return out.str();
@@ -266,12 +281,15 @@ ResultsData::ResultsData(const std::string& file) : file_(file) {
   const Json document = config::read_file(file);
   const Place root(document, file);
   root.keys({"format", "experiment", "command", "config", "machines", "work", "builds", "prices", "counters",
-             "not_counted", "runs"});
+             "not_counted", "changed_counters", "changed_not_counted", "runs"});
   if (root.at("format").number() != kFormat) root.at("format").refuse(std::to_string(kFormat));
   command_ = root.at("command").text();
   const Lists lists(root);
   keys_.insert(lists.counters.begin(), lists.counters.end());
   for (const std::string& key : root.at("not_counted").texts(true)) keys_.insert(key_of_today(key));
+  changed_keys_.insert(lists.changed_counters.begin(), lists.changed_counters.end());
+  for (const std::string& key : root.at("changed_not_counted").texts(true))
+    changed_keys_.insert(key_of_today(key));
   for (const Place& run : root.at("runs").items()) {
     const Name name{run.text_of("change"), run.at("program").text(), run.at("variant").text()};
     if (!runs_.emplace(name, lists.result_of(run)).second)
@@ -306,7 +324,7 @@ RunTable ResultsData::table(const Experiment& experiment, const ExperimentPlan& 
     if (result.machine == nullptr) continue;
     set_values(experiment.measures, entry.extent(), result);
     for (const std::string& key : plan.keys(entry)) {
-      if (keys_.count(key) == 0) lacking.insert(key);
+      if ((entry.change == 0 ? keys_ : changed_keys_).count(key) == 0) lacking.insert(key);
     }
   }
   const auto add = [&](const std::string& text) { missing.push_back(file_ + " " + text); };

@@ -7,7 +7,8 @@
 //   work          what ran, but for the machine (Run::work)
 //   builds        of Weft that made the runs
 //   prices        picojoules per event, by setting of energy.* keys ("": the machine's own)
-//   counters      keys of the numbers of a run, in their order; `not_counted`: keys that no run had
+//   counters      keys of the numbers of a run, in their order; `not_counted`: keys that no run had;
+//                 `changed_counters`, `changed_not_counted`: the same for runs with a change
 //   runs          program, variant, and change ("sm.pipeline_depth=8", "seed 1") if there is one; `machine`,
 //                 `work`, `build` and `prices`: places in the lists above (0 if not given); result
 //                 ("verified" if not given) and exit code; numbers, null for what a run did not count
@@ -52,7 +53,7 @@ class ResultsData {
 
   const std::string file_;
   std::string command_;
-  std::set<std::string> keys_;  // of numbers
+  std::set<std::string> keys_, changed_keys_;  // of numbers
   std::map<Name, RunResult> runs_;
 };
 

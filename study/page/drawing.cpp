@@ -43,6 +43,7 @@ std::string marks_of(const nlohmann::ordered_json& figure) {
 }
 
 bool is_drawn(const nlohmann::ordered_json& figure, Drawings drawings) {
+  if (drawings == Drawings::kNone) return false;
   return drawings == Drawings::kAll || figure.at("kept").get<bool>();
 }
 

@@ -19,6 +19,7 @@ std::string drawing_script();
 
 // Which figures are drawn.
 enum class Drawings : std::uint8_t {
+  kNone,
   kKept,  // those of headlines, as SVG
   kAll    // each as SVG and as PDF
 };

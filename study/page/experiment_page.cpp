@@ -264,7 +264,7 @@ Page verdicts_of(const Claims& claims, const std::string& folder) {
   page.title = "Claims and verdicts";
   page.paragraphs.emplace_back(
       "Every claim of the papers beside what the experiments in this folder found. Made by `weft reproduce`; "
-      "the rules are in the README of the experiments.");
+      "the rules are in VERDICTS.md of the experiments.");
   page.paragraphs.push_back(
       "The verdict \"" + std::string(kAtDefaults) +
       "\" has the values that were chosen for what a paper does not print. The verdict \"" + kWhatever +

@@ -248,7 +248,8 @@ TEST(Figures, MistakesAreNamedWithTheirPlace) {
   EXPECT_THAT(of(R"("measure": "speed", "scale": "root")"), HasSubstr("allowed: linear, log"));
   EXPECT_THAT(of(R"("measure": "speed", "kept": 1)"),
               AllOf(HasSubstr("/figures/0/kept"), HasSubstr("allowed: true or false")));
-  EXPECT_THAT(of(R"("measure": "speed", "x": ["a"])"), HasSubstr("'x' and 'series' need each other"));
+  EXPECT_THAT(of(R"("measure": "speed", "x": ["a"])"),
+              HasSubstr("found only one of 'x' and 'series'; allowed: both or none"));
   EXPECT_THAT(of(R"("measure": "speed", "x": ["a"], "series": [{"label": "s", "variants": ["sbr"]}])"),
               HasSubstr("needs 'programs' or 'means'"));
   EXPECT_THAT(
