@@ -24,6 +24,7 @@ install(DIRECTORY include/weft/ DESTINATION ${headers_folder})
 install(FILES ${PROJECT_BINARY_DIR}/modules/host/include/weft/weft_registers.h DESTINATION ${headers_folder})
 install(DIRECTORY configs/ DESTINATION ${configs_folder})
 install(DIRECTORY experiments/ DESTINATION ${CMAKE_INSTALL_DATADIR}/weft/experiments USE_SOURCE_PERMISSIONS PATTERN results EXCLUDE)
+install(DIRECTORY experiments/results/data DESTINATION ${CMAKE_INSTALL_DATADIR}/weft/experiments/results)
 install(DIRECTORY study/page/report_page DESTINATION ${CMAKE_INSTALL_DATADIR}/weft
         FILES_MATCHING PATTERN "*.js" PATTERN "*.css" PATTERN "*.html")
 install(FILES ${PROJECT_BINARY_DIR}/study/page/report_page/charts.min.js DESTINATION ${CMAKE_INSTALL_DATADIR}/weft/report_page

@@ -41,7 +41,8 @@ struct Run {
   // PlanBuilder fills in the rest.
   std::string scheme;                            // the effective one
   std::shared_ptr<const std::string> effective;  // configuration, JSON; runs share it
-  // What runs, and with which options: all that results depend on but the machine and the build of Weft, JSON.
+  // What runs, and with which options: all that results depend on but the machine and the build of Weft,
+  // JSON.
   std::string work;
   std::string record;   // the run.json of its results, JSON (run_record.h); empty: not a workload, or refused
   std::string spec_id;  // 32 digits: everything that results depend on, without the build of Weft

@@ -22,6 +22,7 @@ for file in bin/weft lib/libweft.a lib/pkgconfig/weft.pc lib/cmake/weft/weft-con
   include/weft/platform/gpu.h share/man/man1/weft.1 share/bash-completion/completions/weft share/doc/weft/copyright \
   share/weft/version share/weft/configs/gtx480.json share/weft/experiments/library.json \
   share/weft/experiments/harp/harp-schemes/experiment.json \
+  share/weft/experiments/results/data/crown-schemes.json \
   share/weft/experiments/draw_figures share/weft/report_page/main.js; do
   [ -e "$root/usr/$file" ] || { printf 'lacks %s\n' "$file"; exit 1; }
 done
