@@ -63,16 +63,16 @@ void add_runs(const Plan& plan, const Executor& executor, const FolderStore& sto
   shown.runs_about = "The claim needs these runs alone; each command repeats one.";
 }
 
-// Settings of the experiment that were not run for this page.
-std::string not_run(const Experiment& all, const ClaimToShow& show) {
+// Settings of the experiment that were not run for this page; `done` were.
+std::string not_run(const Experiment& all, const Claim& claim, const std::vector<Sensitivity>& done) {
   const auto& ids = all.headline;
   if (all.sensitivity.empty()) return "";
-  if (std::find(ids.begin(), ids.end(), show.claim.id) == ids.end())
+  if (std::find(ids.begin(), ids.end(), claim.id) == ids.end())
     return "Settings are looked at for the claims of the headline only: " + joined(ids) + ".";
   std::string text;
   for (const Sensitivity& one : all.sensitivity) {
     const auto is_it = [&](const Sensitivity& run) { return run.key == one.key; };
-    if (is_about_prices(one) || std::any_of(show.settings.begin(), show.settings.end(), is_it)) continue;
+    if (is_about_prices(one) || std::any_of(done.begin(), done.end(), is_it)) continue;
     for (const std::string& setting : one.settings) text.append(text.empty() ? "" : ", ").append(setting);
   }
   return text.empty() ? "" : "Not run: " + text + ". --sensitivity runs them.";
@@ -111,6 +111,7 @@ ShownClaim shown_from_data(const ClaimToShow& show) {
   const RunTable table = data.table(experiment, plan, missing);
   classify(experiment, plan.results(table));
   ShownClaim one = shown_in(experiment, plan, table, show.library.claims.rules);
+  one.not_run = not_run(*show.experiment, show.claim, settings);
   one.runs_about = "From the numbers in " + file + ", without a run.";
   for (const std::string& text : missing) one.runs_about += " The data " + text + ".";
   return one;
@@ -142,7 +143,7 @@ class ClaimRuns {
   ShownClaim shown() const {
     ShownClaim one =
         shown_in(experiment_, plan_, plan_.read_runs(executor_, store_), show_.library.claims.rules);
-    one.not_run = not_run(*show_.experiment, show_);
+    one.not_run = not_run(*show_.experiment, show_.claim, settings_);
     add_runs(plan_.plan(), executor_, store_, runs_, one);
     return one;
   }

@@ -12,6 +12,7 @@ from pathlib import Path
 import weft
 
 NAME = "written_per_request"
+EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 
 
 class ARowMore(unittest.TestCase):
@@ -58,6 +59,33 @@ class ARowMore(unittest.TestCase):
         self.assertEqual(model["runs"][0]["numbers"][NAME], self.written / self.requests)
         row = next(row for row in model["measures"] if row["name"] == NAME)
         self.assertEqual(row["heading"], "bytes written per request")
+
+    def test_reproduce(self) -> None:
+        library = self.folder / "library"
+        experiment = library / "p" / "mine"
+        experiment.mkdir(parents=True)
+        papers = json.loads((EXPERIMENTS / "library.json").read_text())
+        papers["papers"] = [{"name": "P", "folder": "p", "title": "a paper"}]
+        (library / "library.json").write_text(json.dumps(papers))
+        mine = {
+            "title": "An experiment",
+            "place": "1",
+            "config": "harp-fermi",
+            "programs": [{"abbr": "BFS", "workload": "bfs", "size": "small"}],
+            "variants": [{"name": "harp"}],
+            "measures": [NAME],
+        }
+        (experiment / "experiment.json").write_text(json.dumps(mine))
+        command = [os.environ["WEFT"], "reproduce", "mine"]
+        environment = os.environ | {"WEFT_EXPERIMENTS": str(library)}
+        out, again = self.folder / "out", self.folder / "again"
+        for words in (["--out", out], [f"--from-results={out}", "--out", again]):
+            subprocess.run([*command, *words], check=True, capture_output=True, env=environment)
+        runs = json.loads((out / "mine.json").read_text())["runs"]
+        self.assertEqual(runs[0]["measures"][NAME], self.written / self.requests)
+        page = (out / "mine.md").read_text()
+        self.assertIn("## bytes written per request", page)
+        self.assertEqual((again / "mine.md").read_text(), page)
 
     def test_list(self) -> None:
         row = weft.measures().loc[NAME]
