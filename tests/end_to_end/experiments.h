@@ -67,7 +67,7 @@ class Experiments {
   }
 
  private:
-  Folder folder_;
+  test::Folder folder_;
 };
 
 }  // namespace weft::end_to_end

@@ -19,7 +19,6 @@ using reproduce_test::library;
 using reproduce_test::message_of;
 using test::Folder;
 using ::testing::AllOf;
-using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
