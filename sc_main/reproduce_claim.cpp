@@ -108,7 +108,7 @@ ShownClaim shown_from_data(const ClaimToShow& show) {
   const std::vector<Sensitivity> settings = settings_in(data, experiment.sensitivity);
   const ExperimentPlan plan(experiment, settings);
   std::vector<std::string> missing;
-  const RunTable table = data.table(experiment, plan, missing);
+  const RunTable table = data.table(plan, missing);
   classify(experiment, plan.results(table));
   ShownClaim one = shown_in(experiment, plan, table, show.library.claims.rules);
   one.not_run = not_run(*show.experiment, show.claim, settings);

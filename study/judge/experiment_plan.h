@@ -28,6 +28,7 @@ class ExperimentPlan {
   explicit ExperimentPlan(const Experiment& experiment, const std::vector<Sensitivity>& sensitivities = {},
                           std::uint64_t seeds = 1);
 
+  const Experiment& experiment() const { return experiment_; }
   // Axes: program, variant, and change (empty: the machine as it is) if there are any.
   const Plan& plan() const { return plan_; }
 

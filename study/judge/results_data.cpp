@@ -26,13 +26,6 @@ namespace {
 constexpr int kFormat = 1;
 constexpr const char *kEvent = "event ", *kVerified = "verified";
 
-// The key of a number as this build has it.
-std::string key_of_today(const std::string& key) {
-  static const std::string kLargest = "largest ";
-  if (key.rfind(kLargest, 0) == 0) return kLargest + renamed_path(key.substr(kLargest.size()));
-  return renamed_path(key);
-}
-
 // Texts that runs share, each with its place.
 class Shared {
  public:
@@ -197,8 +190,7 @@ class Examples {
 
 }  // namespace
 
-std::string data_text(const Experiment& experiment, const ExperimentPlan& plan, const RunTable& table,
-                      const std::string& command) {
+std::string data_text(const ExperimentPlan& plan, const RunTable& table, const std::string& command) {
   struct Keys {
     std::set<std::string> wanted, counted;
 
@@ -248,7 +240,7 @@ std::string data_text(const Experiment& experiment, const ExperimentPlan& plan, 
     runs.push_back(line.dump());
   }
   std::ostringstream out;
-  out << "{\n \"format\": " << kFormat << ",\n \"experiment\": " << Json(experiment.name).dump()
+  out << "{\n \"format\": " << kFormat << ",\n \"experiment\": " << Json(plan.experiment().name).dump()
       << ",\n \"command\": " << Json(command).dump() << ",\n \"config\": " << base.dump();
   write_list(out, "machines", machines.list());
   write_list(out, "work", works.list());
@@ -283,6 +275,7 @@ ResultsData::ResultsData(const std::string& file) : file_(file) {
   root.keys({"format", "experiment", "command", "config", "machines", "work", "builds", "prices", "counters",
              "not_counted", "changed_counters", "changed_not_counted", "runs"});
   if (root.at("format").number() != kFormat) root.at("format").refuse(std::to_string(kFormat));
+  experiment_ = root.at("experiment").text();
   command_ = root.at("command").text();
   const Lists lists(root);
   keys_.insert(lists.counters.begin(), lists.counters.end());
@@ -304,8 +297,12 @@ std::set<std::string> ResultsData::changes() const {
   return names;
 }
 
-RunTable ResultsData::table(const Experiment& experiment, const ExperimentPlan& plan,
-                            std::vector<std::string>& missing) const {
+RunTable ResultsData::table(const ExperimentPlan& plan, std::vector<std::string>& missing) const {
+  const Experiment& experiment = plan.experiment();
+  if (experiment_ != experiment.name) {
+    throw InputError(file_ + ": /experiment",
+                     "found \"" + experiment_ + "\"; allowed: \"" + experiment.name + "\"");
+  }
   RunTable table = plan.empty_table();
   std::set<std::string> lacking;  // counters
   Examples absent, older;

@@ -28,8 +28,7 @@
 
 namespace weft::study {
 
-std::string data_text(const Experiment& experiment, const ExperimentPlan& plan, const RunTable& table,
-                      const std::string& command);
+std::string data_text(const ExperimentPlan& plan, const RunTable& table, const std::string& command);
 
 // Where the data of an experiment, or of a slice of it, lie below a folder of results.
 std::string data_file(const std::string& folder, const std::string& named);
@@ -44,15 +43,14 @@ class ResultsData {
   std::set<std::string> changes() const;
 
   // The runs of the plan. `missing` gets what the data do not have of it, in sentences: runs, runs of the
-  // machine and the program as they are now, counters.
-  RunTable table(const Experiment& experiment, const ExperimentPlan& plan,
-                 std::vector<std::string>& missing) const;
+  // machine and the program as they are now, counters. Throws InputError for the data of another experiment.
+  RunTable table(const ExperimentPlan& plan, std::vector<std::string>& missing) const;
 
  private:
   using Name = std::tuple<std::string, std::string, std::string>;  // change, program, variant
 
   const std::string file_;
-  std::string command_;
+  std::string experiment_, command_;
   std::set<std::string> keys_, changed_keys_;  // of numbers
   std::map<Name, RunResult> runs_;
 };

@@ -74,10 +74,15 @@ std::optional<double> number(const std::string& key, const Numbers& numbers) {
   return found == numbers.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::optional<double> value_of_row(const measures::Definition& row, Extent extent, const Numbers& numbers) {
-  const auto counted = measures::value_of(
+// Of its counters.
+std::optional<double> counted_value(const measures::Definition& row, Extent extent, const Numbers& numbers) {
+  return measures::value_of(
       row, [&](const measures::Counter& counter) { return number(key_of(counter, extent), numbers); });
-  return counted || extent == Extent::kKernel ? counted : number(kValue + std::string(row.name), numbers);
+}
+
+std::optional<double> value_of_row(const measures::Definition& row, Extent extent, const Numbers& numbers) {
+  const auto counted = counted_value(row, extent, numbers);
+  return counted ? counted : number(kValue + std::string(row.name), numbers);
 }
 
 std::optional<double> sum_of(const std::vector<std::string>& paths, const Numbers& numbers) {
@@ -129,8 +134,12 @@ class RunFiles {
     stats_ = document;
     take_last_device(stats_);
     rename_results(stats_);
-    columns_ = columns_of({"", "", 0, "", Measures::of(stats_)});
-    const bool by_launch = std::any_of(wanted.keys.begin(), wanted.keys.end(), is_of_launches);
+    const auto wants = [&](const char* beginning) {
+      return std::any_of(wanted.keys.begin(), wanted.keys.end(),
+                         [&](const std::string& key) { return begins(key, beginning); });
+    };
+    if (wants(kCompare)) columns_ = columns_of({"", "", 0, "", Measures::of(stats_)});
+    const bool by_launch = wants(kLaunches);
     if (!by_launch && kernel_.empty()) return;
     const std::string file = folder + "/launches.csv";
     launches_.emplace(read_regular_file(file), file);
@@ -169,7 +178,7 @@ class RunFiles {
 
   // Numbers that the path names.
   std::vector<double> numbers_at(const std::string& path) const {
-    if (is_of_launches(path)) return launches_->numbers(column_of_launches(path), kernel_);
+    if (is_of_launches(path)) return launches_->numbers(behind(path, kLaunches), kernel_);
     std::vector<const ordered_json*> found;
     if (path.front() == '/') {
       const ordered_json::json_pointer pointer(path);
@@ -185,7 +194,8 @@ class RunFiles {
   }
 
   const std::string& kernel_;
-  ordered_json stats_, columns_;
+  ordered_json stats_;
+  ordered_json columns_;                 // of `weft compare`, if a key needs them
   std::optional<LaunchTable> launches_;  // if a key or the kernel needs it
 };
 
@@ -208,12 +218,12 @@ std::map<std::string, double> prices_with(const std::string& folder, const order
 
 }  // namespace
 
-bool is_of_launches(const std::string& path) {
-  return begins(path, kLaunches);
+std::string key_of_today(const std::string& key) {
+  return begins(key, kLargest) ? kLargest + renamed_path(behind(key, kLargest)) : renamed_path(key);
 }
 
-std::string column_of_launches(const std::string& path) {
-  return behind(path, kLaunches);
+bool is_of_launches(const std::string& path) {
+  return begins(path, kLaunches);
 }
 
 std::vector<std::string> paths_of(const Measure& measure) {
@@ -293,12 +303,7 @@ RunReading read_run(const std::string& folder, const Wanted& wanted) {
   const Extent extent = wanted.kernel.empty() ? Extent::kRun : Extent::kKernel;
   // A value whose counters are there is not kept beside them.
   for (const measures::Definition& row : measures::rows()) {
-    const std::string name = kValue + std::string(row.name);
-    const auto stored = found.numbers.find(name);
-    if (extent == Extent::kKernel || stored == found.numbers.end()) continue;
-    Numbers counters = found.numbers;
-    counters.erase(name);
-    if (value_of_row(row, extent, counters)) found.numbers.erase(stored);
+    if (counted_value(row, extent, found.numbers)) found.numbers.erase(kValue + std::string(row.name));
   }
   if (extent == Extent::kRun) found.bound = bound_of(files.stats());
   if (!wanted.events || !files.stats().contains("energy")) return found;

@@ -24,6 +24,9 @@ struct Measure;
 
 using Numbers = std::map<std::string, double>;
 
+// A key of stored numbers under today's name (renames.h).
+std::string key_of_today(const std::string& key);
+
 // What counts of a run: all of it, or the launches of one kernel.
 enum class Extent { kRun, kKernel };
 
@@ -38,8 +41,6 @@ std::optional<double> value_of(const Measure& measure, Extent extent, const Numb
 // All paths of the measure, as an experiment's file has them.
 std::vector<std::string> paths_of(const Measure& measure);
 bool is_of_launches(const std::string& path);
-// Column of launches.csv.
-std::string column_of_launches(const std::string& path);
 
 // Names that a measure without paths may have.
 std::vector<std::string> measure_names();

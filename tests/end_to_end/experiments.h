@@ -70,6 +70,17 @@ class Experiments {
   test::Folder folder_;
 };
 
+// Under sbr and harp; cycles alone are measured.
+inline nlohmann::ordered_json small_experiment(const nlohmann::ordered_json& programs) {
+  return {{"title", "An experiment"},
+          {"place", "1"},
+          {"config", "harp-fermi"},
+          {"size", "small"},
+          {"programs", programs},
+          {"variants", {{{"name", "sbr"}}, {{"name", "harp"}, {"set", {"warp_formation.scheme=harp"}}}}},
+          {"measures", {"cycles"}}};
+}
+
 }  // namespace weft::end_to_end
 
 #endif

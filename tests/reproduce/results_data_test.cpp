@@ -42,13 +42,13 @@ struct Made {
       result.reading.bound = "latency";
     }
   }
-  std::string text() const { return data_text(experiment, plan, table, "weft reproduce stsimt-example"); }
+  std::string text() const { return data_text(plan, table, "weft reproduce stsimt-example"); }
   // What the data lack.
   std::vector<std::string> missing(const std::string& data) const {
     const Folder folder;
     folder.write("x.json", data);
     std::vector<std::string> missing;
-    ResultsData(folder.path("x.json")).table(experiment, plan, missing);
+    ResultsData(folder.path("x.json")).table(plan, missing);
     return missing;
   }
   std::string refused(const nlohmann::json& data) const {
@@ -63,7 +63,7 @@ TEST(ResultsData, ComeBackAsTheyWere) {
   const ResultsData data(folder.path("x.json"));
   EXPECT_EQ(data.command(), "weft reproduce stsimt-example");
   std::vector<std::string> missing;
-  const RunTable table = data.table(made.experiment, made.plan, missing);
+  const RunTable table = data.table(made.plan, missing);
   EXPECT_THAT(missing, SizeIs(0));
   for (const auto& entry : made.plan.entries()) {
     const RunResult &before = made.table[0][entry.place], &after = table[0][entry.place];
@@ -72,7 +72,7 @@ TEST(ResultsData, ComeBackAsTheyWere) {
     EXPECT_EQ(after.build, "0.1.0 a");
     EXPECT_EQ(*after.machine, *before.machine);
   }
-  EXPECT_TRUE(data_text(made.experiment, made.plan, table, data.command()) == made.text());
+  EXPECT_TRUE(data_text(made.plan, table, data.command()) == made.text());
 }
 
 TEST(ResultsData, SayWhatTheyLack) {
@@ -108,6 +108,7 @@ TEST(ResultsData, AreRefusedWithThePlace) {
   };
   EXPECT_EQ(made.refused(good), "no error");
   EXPECT_THAT(with("/format", 2), HasSubstr("/format: found 2"));
+  EXPECT_THAT(with("/experiment", "harp-schemes"), HasSubstr("allowed: \"stsimt-example\""));
   EXPECT_THAT(with("/runs/0/numbers", {1}), AllOf(HasSubstr("/runs/0/numbers"), HasSubstr("one for each")));
   EXPECT_THAT(with("/runs/0/numbers/0", "x"), AllOf(HasSubstr("/runs/0/numbers/0"), HasSubstr("a number")));
   EXPECT_THAT(with("/runs/0/machine", 99), AllOf(HasSubstr("/runs/0/machine"), HasSubstr("below ")));
