@@ -171,9 +171,11 @@ void GpuConfig::check_datapath(const std::string& where) const {
   if (sm.issue_alignment)
     refuse("/sm/issue_alignment",
            "sm.issue_alignment = true; allowed: false, because a lane can become free in any cycle");
-  if (sm.dependence == sm::Dependence::kBarrel && !d.has_registers_per_unit()) {
+  if (sm.dependence == sm::Dependence::kBarrel &&
+      (!d.has_registers_per_unit() || d.forwarding == datapath::Forwarding::kPlace)) {
     refuse("/sm/dependence",
-           "sm.dependence = barrel; allowed: scoreboard, because results are forwarded place by place");
+           "sm.dependence = barrel; allowed: scoreboard, because lanes know when their results are there; "
+           "barrel needs datapath.forwarding = warp and datapath.instruction_register = unit");
   }
   if (sm.simd_width % d.lane_width != 0) {
     throw config::RuleError(where + "/datapath/lane_width", {where + "/sm/simd_width"},

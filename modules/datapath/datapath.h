@@ -4,7 +4,7 @@
 // the number of its rows. The datapath alone turns places into beats, lanes and cycles. It computes nothing;
 // what instructions do is modules/execute. An SM has one, and calls it so:
 //
-//   datapath.can_hold(registers), hold(block, registers), release(block)   a block comes and goes
+//   datapath.can_hold(slot, registers), hold(block, registers), release(block)   a block comes and goes
 //   datapath.earliest(now, scheduler, demand, issue) == now                the issue may start
 //   datapath.operands(now, demand, issue, executing) == now                ... if the datapath forwards
 //   results times = datapath.start(now, scheduler, demand, issue, executing)       ... and starts
@@ -54,6 +54,7 @@ struct Machine {
 struct Demand {
   const ptx::Instruction* instruction = nullptr;
   std::uint16_t latency = 1, interval = 1;
+  ptx::Unit unit = ptx::Unit::kSp;  // on which the machine runs it
   std::int32_t guard_key = -1;  // scoreboard key of the guard's predicate
 };
 
@@ -120,7 +121,8 @@ class Datapath {
   // --- registers ---
 
   virtual RegisterFit fit(const BlockRegisters& registers) const = 0;
-  virtual bool can_hold(const BlockRegisters& registers) const = 0;  // beside the blocks that it holds
+  // Whether a block may come to the slot, beside the blocks that it holds.
+  virtual bool can_hold(unsigned slot, const BlockRegisters& registers) const = 0;
   virtual void hold(const Block& block, const BlockRegisters& registers) = 0;
   virtual void release(const Block& block) = 0;
   // These threads of the chunk, of one warp, have exited. True: registers have become free.
@@ -169,7 +171,7 @@ class Datapath {
   virtual bool binds_warps() const { return true; }
   // Whether the instruction keeps a lane, or only a unit that all lanes share: then it waits for no lane, and
   // its warp stays where it is.
-  virtual bool takes_lane(const ptx::Instruction& /*instruction*/) const { return true; }
+  virtual bool takes_lane(const Demand& /*demand*/) const { return true; }
   // For waveforms: the first place in its warp of the group of threads that the lane works on in this cycle,
   // in which it is not free; kNoPlace: it works on none.
   static constexpr unsigned kNoPlace = UINT32_MAX;

@@ -65,12 +65,13 @@ unsigned LaneRegisters::place(Slices& slices, std::uint64_t registers, std::uint
       return lane;
     }
   }
+  const bool by_slot = options_.binding == Binding::kSlot, fewest = options_.binding == Binding::kFewest;
   unsigned chosen = kNone;
-  for (unsigned i = 0; i < slices_; ++i) {
-    const unsigned lane = options_.fewest ? i : (slices.next + i) % slices_;
+  for (unsigned i = 0; i < (by_slot ? 1 : slices_); ++i) {
+    const unsigned lane = fewest ? i : (slices.next + i) % slices_;
     if (!fits(lane) || (chosen != kNone && slices.warps[lane] >= slices.warps[chosen])) continue;
     chosen = lane;
-    if (!options_.fewest) break;
+    if (!fewest) break;
   }
   if (chosen == kNone) return kNone;
   slices.take(chosen, registers, registers < full);
@@ -78,7 +79,14 @@ unsigned LaneRegisters::place(Slices& slices, std::uint64_t registers, std::uint
   return chosen;
 }
 
-bool LaneRegisters::place_block(Slices& slices, const BlockRegisters& block) const {
+void LaneRegisters::begin_block(Slices& slices, unsigned slot, const BlockRegisters& block) const {
+  if (options_.binding != Binding::kSlot) return;
+  const std::uint64_t warps = (block.threads + block.warp_size - 1) / block.warp_size;
+  slices.next = static_cast<unsigned>(slot * warps % slices_);
+}
+
+bool LaneRegisters::place_block(Slices& slices, unsigned slot, const BlockRegisters& block) const {
+  begin_block(slices, slot, block);
   const std::uint64_t full = warp_registers(block, block.warp_size);
   for (std::uint64_t first = 0; first < block.threads; first += block.warp_size) {
     const std::uint64_t threads = std::min(block.warp_size, block.threads - first);
@@ -109,15 +117,16 @@ RegisterFit LaneRegisters::fit(const BlockRegisters& block) const {
   }
   trial_.clear();
   // More than there are slots for are no matter.
-  while (result.blocks <= options_.slots && place_block(trial_, block)) ++result.blocks;
+  while (result.blocks <= options_.slots && place_block(trial_, static_cast<unsigned>(result.blocks), block))
+    ++result.blocks;
   if (result.blocks > options_.slots) result.blocks = UINT64_MAX;
   result.resident = options_.per_thread && result.blocks != 0 ? UINT64_MAX : result.blocks;
   return result;
 }
 
-bool LaneRegisters::can_hold(const BlockRegisters& block) const {
+bool LaneRegisters::can_hold(unsigned slot, const BlockRegisters& block) const {
   trial_ = slices_taken_;
-  return place_block(trial_, block);
+  return place_block(trial_, slot, block);
 }
 
 void LaneRegisters::hold(const Block& block, const BlockRegisters& registers) {
@@ -133,6 +142,7 @@ void LaneRegisters::hold(const Block& block, const BlockRegisters& registers) {
     warps_.resize(end);
   }
   const std::uint64_t full = warp_registers(registers, registers.warp_size);
+  begin_block(slices_taken_, block.slot, registers);
   for (std::uint64_t w = 0; w < warps; ++w) {
     Warp warp;
     warp.threads =

@@ -1,10 +1,11 @@
 // The register file of lanes that run warps by themselves: a slice for each lane, the warps that are bound to
 // it, and how long each of them keeps its registers. Without slices, one pool for all lanes.
 //
-// A warp is bound to a lane as its block comes: the lanes take turns, or the first of those with the fewest
-// warps gets it. A lane whose slice has no room for all of the warp is passed over (first fit). Registers are
-// kept until the block goes, for whole warps; or until the warp exits, for its threads alone (TSIMT+), where
-// partial warps share the room of one.
+// A warp is bound to a lane as its block comes: to that of its hardware warp slot, modulo the lanes; or the
+// lanes take turns; or the first of those with the fewest warps gets it. Where slots do not decide, a lane
+// whose slice has no room for all of the warp is passed over (first fit). Registers are kept until the block
+// goes, for whole warps; or until the warp exits, for its threads alone (TSIMT+), where partial warps share
+// the room of one.
 #ifndef WEFT_DATAPATH_LANE_REGISTERS_H
 #define WEFT_DATAPATH_LANE_REGISTERS_H
 
@@ -19,9 +20,9 @@ class LaneRegisters {
  public:
   struct Options {
     unsigned lanes = 1;
-    bool sliced = true;       // false: one pool
-    bool per_thread = false;  // ... of threads, until the warp exits
-    bool fewest = false;      // the lane with the fewest warps comes next
+    bool sliced = true;                 // false: one pool
+    bool per_thread = false;            // ... of threads, until the warp exits
+    Binding binding = Binding::kTurns;  // not kAuto
     std::uint64_t registers = 0, unit = 1;
     unsigned slots = 1;  // of blocks
   };
@@ -29,7 +30,7 @@ class LaneRegisters {
 
   void reset();
   RegisterFit fit(const BlockRegisters& block) const;
-  bool can_hold(const BlockRegisters& block) const;
+  bool can_hold(unsigned slot, const BlockRegisters& block) const;
   void hold(const Block& block, const BlockRegisters& registers);
   void release(const Block& block);
   // These threads of the chunk have exited. True: registers have become free.
@@ -69,7 +70,9 @@ class LaneRegisters {
   std::uint64_t slice() const { return options_.registers / slices_; }
   // The lane that gets a warp, or kNone.
   unsigned place(Slices& slices, std::uint64_t registers, std::uint64_t full) const;
-  bool place_block(Slices& slices, const BlockRegisters& block) const;
+  bool place_block(Slices& slices, unsigned slot, const BlockRegisters& block) const;
+  // A block comes to the slot: slots have numbers for as many warps as a block has.
+  void begin_block(Slices& slices, unsigned slot, const BlockRegisters& block) const;
   std::uint64_t needed(const BlockRegisters& block) const;
   void give_back(Warp& warp);
   // Of a warp's threads in one chunk, among all that a chunk can have.

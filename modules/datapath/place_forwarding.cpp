@@ -27,6 +27,7 @@ void PlaceForwarding::note(Cycle now, unsigned chunk, const std::uint16_t* keys,
         // A third that is under way, of other threads again: the two are as late as the later one.
         last.base = std::max(last.last(), before.last());
         last.step = 0;
+        last.together = 1;
         last.threads |= before.threads;
         last.oldest = before.oldest;
         last.several = true;
@@ -49,7 +50,8 @@ void PlaceForwarding::move(unsigned chunk, const std::uint16_t* keys, unsigned c
         noted->base = std::max(noted->base, last);
       } else {
         noted->base = results.base;
-        noted->step = results.step;
+        noted->step = results.turns.step;
+        noted->together = results.turns.together;
       }
       until_[place] = std::max(until_[place], noted->last());
       latest_[chunk] = std::max(latest_[chunk], noted->last());
@@ -64,13 +66,13 @@ PlaceForwarding::Cycle PlaceForwarding::start(const Noted& noted, const Reader& 
   const Groups written = noted.groups();
   const auto of = [&](std::uint32_t bit) {
     const std::uint32_t place = std::min(reader.groups.place(bit), reader.places - 1);
-    const Cycle ready = noted.base + written.place(bit) * Cycle{noted.step};
-    const Cycle reads = place * Cycle{reader.step};
+    const Cycle ready = noted.base + noted.turns().of(written.place(bit));
+    const Cycle reads = reader.turns.of(place);
     return ready > reads ? ready - reads : 0;
   };
-  if (written.bits == reader.groups.bits) {
+  if (written.bits == reader.groups.bits && noted.together == reader.turns.together) {
     // Place by place: the first or the last is the one that waits, whichever is slower.
-    if (noted.step <= reader.step) return of(groups & (~groups + 1));
+    if (noted.step <= reader.turns.step) return of(groups & (~groups + 1));
     return of(1u << (31 - __builtin_clz(groups)));
   }
   Cycle first = 0;

@@ -1,7 +1,7 @@
 // When operands are there, where lanes run the threads of a warp one group after the other: the thread at
 // place i of its producer has its result so many cycles after the one at place 0, and reads an operand as
 // many cycles after its instruction starts as its own place says. So when an instruction may start depends on
-// the places of both.
+// the places of both. A unit wider than a lane takes several places at once.
 //
 // Noted is the last instruction that wrote a register, and the one before where it wrote for other threads.
 #ifndef WEFT_DATAPATH_PLACE_FORWARDING_H
@@ -26,19 +26,29 @@ class PlaceForwarding {
 
     std::uint32_t place(std::uint32_t bit) const { return first + count_of(bits & (bit - 1)); }
   };
-  // Results of one chunk: of the group at place p they are there at base + p x step.
+  // When the group at place p has its turn, counted from that of place 0: p / together x step, rounded down.
+  struct Turns {
+    std::uint32_t step = 1;
+    std::uint8_t together = 1;
+
+    Cycle of(std::uint32_t place) const {
+      return together == 1 ? Cycle{step} * place : Cycle{step} * (place / together);
+    }
+  };
+  // Results of one chunk: of the group at place p they are there `turns.of(p)` after `base`.
   struct Results {
     Cycle base = 0;
-    std::uint32_t step = 1;
+    Turns turns{};
     std::uint32_t threads = 0;  // that have results
     Groups groups{};
     Cycle started = 0;  // by which the instruction is known
   };
-  // Who reads: at `start` + place x step.
+  // Who reads: the group at place p `turns.of(p)` after its instruction starts.
   struct Reader {
     std::uint32_t threads = 0;
     Groups groups{};
-    std::uint32_t step = 1, places = 1;
+    Turns turns{};
+    std::uint32_t places = 1;
   };
 
   explicit PlaceForwarding(unsigned lane_width) : width_(lane_width) {
@@ -72,7 +82,7 @@ class PlaceForwarding {
 
   // An instruction writes.
   void note(Cycle now, unsigned chunk, const std::uint16_t* keys, unsigned count, const Results& results);
-  // Its results, noted already, are there at another time: `base` and `step` count, and `last`, the last
+  // Its results, noted already, are there at another time: `base` and `turns` count, and `last`, the last
   // thread's.
   void move(unsigned chunk, const std::uint16_t* keys, unsigned count, const Results& results, Cycle last);
   // The first cycle, `now` or later, at which the operand is there for each thread as it reads.
@@ -92,22 +102,24 @@ class PlaceForwarding {
     std::uint32_t step = 0, threads = 0, bits = 0;
     // Of the instructions that it stands for, modulo 2^32: when the newest and the oldest started.
     std::uint32_t newest = 0, oldest = 0;
-    std::uint8_t first = 0;
+    std::uint8_t first = 0, together = 1;
     bool several = false;  // as late as the latest of them
 
     Noted() = default;
     explicit Noted(const Results& results)
         : base(results.base),
-          step(results.step),
+          step(results.turns.step),
           threads(results.threads),
           bits(results.groups.bits),
           newest(static_cast<std::uint32_t>(results.started)),
           oldest(newest),
-          first(static_cast<std::uint8_t>(results.groups.first)) {}
+          first(static_cast<std::uint8_t>(results.groups.first)),
+          together(results.turns.together) {}
 
     Groups groups() const { return {bits, first}; }
+    Turns turns() const { return {step, together}; }
     // The last thread's.
-    Cycle last() const { return base + (first + std::max(1u, count_of(bits)) - 1) * Cycle{step}; }
+    Cycle last() const { return base + turns().of(first + std::max(1u, count_of(bits)) - 1); }
     bool stands_for(Cycle started) const {
       return static_cast<std::uint32_t>(started) - oldest <= newest - oldest;
     }

@@ -63,20 +63,24 @@ void Config::describe(config::Visitor& v) {
                  "temporal: the result of each thread can be used when its own place is done, or when the "
                  "last place is done");
   config::choice(v, "instruction_register", instruction_register,
-                 {{"auto", InstructionRegister::kAuto},
-                  {"lane", InstructionRegister::kLane},
-                  {"unit", InstructionRegister::kUnit}},
-                 "temporal: a lane runs one instruction at a time, or one per unit, where lanes share all "
-                 "units but their own; auto: unit with forwarding warp, else lane");
+                 {{"lane", InstructionRegister::kLane}, {"unit", InstructionRegister::kUnit}},
+                 "temporal: a lane runs one instruction at a time, or an arithmetic and a memory instruction "
+                 "at once, while the special-function units run one for all lanes");
   v.boolean("locked", locked,
             "temporal: a warp runs on the lane that has its registers; false: it runs on any free lane, and "
             "all lanes share one pool of registers");
   config::choice(v, "registers", registers, {{"block", Registers::kBlock}, {"thread", Registers::kThread}},
                  "temporal: a warp has registers for all its places until its block ends, or for its threads "
                  "only until the warp exits");
-  config::choice(v, "binding", binding, {{"turns", Binding::kTurns}, {"fewest", Binding::kFewest}},
-                 "temporal: a warp gets the next lane in turn, or the first lane with the fewest warps; "
-                 "lanes without free registers are skipped");
+  config::choice(
+      v, "binding", binding,
+      {{"auto", Binding::kAuto},
+       {"slot", Binding::kSlot},
+       {"turns", Binding::kTurns},
+       {"fewest", Binding::kFewest}},
+      "temporal: the lane of a warp; slot: its hardware warp slot modulo the lanes; turns: the next "
+      "lane in turn; fewest: the first lane with the fewest warps; turns and fewest skip lanes "
+      "without free registers; auto: slot with registers block, turns with registers thread");
 }
 
 void Config::check(const std::string& where) const {
@@ -88,18 +92,19 @@ void Config::check(const std::string& where) const {
   };
   only(!locked, "locked", "false", "true");
   only(registers == Registers::kThread, "registers", "thread", "block");
-  only(binding == Binding::kFewest, "binding", "fewest", "turns");
-  only(instruction_register == InstructionRegister::kLane, "instruction_register", "lane", "auto and unit");
+  only(binding == Binding::kTurns, "binding", "turns", "auto and slot");
+  only(binding == Binding::kFewest, "binding", "fewest", "auto and slot");
+  only(instruction_register == InstructionRegister::kLane, "instruction_register", "lane", "unit");
   if (kind != "temporal") return;
   if (compaction == Compaction::kScc) {
     throw config::RuleError(where + "/compaction", {where + "/kind"},
                             "found scc; allowed with kind temporal: auto, none and bcc, because threads "
                             "cannot move between its lanes");
   }
-  if (forwarding == Forwarding::kPlace && instruction_register == InstructionRegister::kUnit) {
-    throw config::RuleError(where + "/forwarding", {where + "/instruction_register"},
-                            "found place with instruction_register unit; allowed: warp, because with place a "
-                            "lane runs one instruction at a time");
+  if (binding == Binding::kSlot && registers == Registers::kThread) {
+    throw config::RuleError(where + "/binding", {where + "/registers"},
+                            "found slot with registers thread; allowed: auto, turns and fewest, because "
+                            "partial warps share the room of a full one on any lane");
   }
 }
 

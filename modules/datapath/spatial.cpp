@@ -56,7 +56,7 @@ class Spatial final : public Datapath {
     if (result.scalars_needed != 0) result.scalar_blocks = machine_.scalar_registers / result.scalars_needed;
     return result;
   }
-  bool can_hold(const BlockRegisters& registers) const override {
+  bool can_hold(unsigned /*slot*/, const BlockRegisters& registers) const override {
     return used_registers_ + registers_of(registers) <= machine_.registers &&
            used_scalars_ + scalars_of(registers) <= machine_.scalar_registers;
   }
@@ -82,7 +82,7 @@ class Spatial final : public Datapath {
   Cycle earliest(Cycle now, unsigned scheduler, const Demand& demand, const Issue& /*issue*/) const override {
     if (on_scalar_unit(demand)) {
       const Cycle unit = std::max(now, scalar_[scheduler]);
-      return demand.instruction->unit == ptx::Unit::kMemory ? std::max(unit, memory_) : unit;
+      return demand.unit == ptx::Unit::kMemory ? std::max(unit, memory_) : unit;
     }
     const Cycle unit = unit_free(now, scheduler, demand);
     return has_ports() ? port_free(unit, scheduler) : unit;
@@ -110,7 +110,7 @@ class Spatial final : public Datapath {
     }
     Cycle latency = demand.latency + swizzle_, taken = 1;  // taken: cycles that the issue keeps its unit
     if (machine_.shared_port) ports_[scheduler] = now + times.beats;
-    switch (demand.instruction->unit) {
+    switch (demand.unit) {
       case ptx::Unit::kMemory:
         latency = 1 + swizzle_;  // to the end of the pipeline; how long the data take is memory's business
         taken = std::max(1u, places / machine_.memory_width);
@@ -193,7 +193,7 @@ class Spatial final : public Datapath {
     Times times;
     times.beats = times.port = 0;
     Cycle latency = demand.latency, taken = demand.instruction->is_control() ? 1 : demand.interval;
-    if (demand.instruction->unit == ptx::Unit::kMemory) {
+    if (demand.unit == ptx::Unit::kMemory) {
       latency = taken = 1;
       memory_ = now + 1;
       ++memory_busy_;
@@ -223,7 +223,7 @@ class Spatial final : public Datapath {
     return (taken + period - 1) / period * period;
   }
   Cycle unit_free(Cycle now, unsigned scheduler, const Demand& demand) const {
-    switch (demand.instruction->unit) {
+    switch (demand.unit) {
       case ptx::Unit::kMemory:
         return std::max(now, memory_);
       case ptx::Unit::kSfu:

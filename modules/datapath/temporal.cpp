@@ -2,8 +2,10 @@
 // register of its warp's lane, which takes a group of `lane_width` neighbouring places of the warp per cycle
 // and skips groups without a thread.
 //
-// With an instruction register for each unit instead, the units are those of the spatial datapath, which the
-// lanes share: one lane of all the width is its SIMD group.
+// With an instruction register for each unit instead, a lane runs an arithmetic and a memory instruction at
+// once, and the special-function units are the core's, which run one instruction at a time. Where results
+// come all together besides, the way to the load-store unit is the core's, too: one lane of all the width is
+// then the SIMD group of the spatial datapath.
 #include "datapath/temporal.h"
 
 #include <algorithm>
@@ -28,16 +30,17 @@ class Temporal final : public Datapath {
         compacts_(config.compaction != Compaction::kNone),
         by_guard_(compacts_ && config.guard == Guard::kExecuting),
         per_unit_(config.has_registers_per_unit()),
-        by_place_(!per_unit_ && config.forwarding == Forwarding::kPlace),
+        by_place_(config.forwarding == Forwarding::kPlace),
         locked_(config.locked),
         lane_count_(std::max(1u, machine.simd_width / lanes())),
         registers_({lane_count_, config.locked, config.registers == Registers::kThread,
-                    config.binding == Binding::kFewest, machine.registers, machine.register_allocation_unit,
+                    config.binding_in_use(), machine.registers, machine.register_allocation_unit,
                     machine.slots}),
         forwarding_(lanes()),
         special_functions_(lane_count_, machine.sfu_groups * machine.sfu_width),
         lane_(lane_count_),
         free_(lane_count_, 0),
+        addresses_(lane_count_, 0),
         progress_(lane_count_),
         sfu_(machine.sfu_groups, 0),
         sfu_busy_(machine.sfu_groups, 0),
@@ -49,6 +52,7 @@ class Temporal final : public Datapath {
     special_functions_.reset();
     for (Lane& lane : lane_) lane.demand = nullptr;
     std::fill(free_.begin(), free_.end(), 0);
+    std::fill(addresses_.begin(), addresses_.end(), 0);
     std::fill(sfu_.begin(), sfu_.end(), 0);
     memory_ = 0;
   }
@@ -56,7 +60,9 @@ class Temporal final : public Datapath {
   // --- registers ---
 
   RegisterFit fit(const BlockRegisters& registers) const override { return registers_.fit(registers); }
-  bool can_hold(const BlockRegisters& registers) const override { return registers_.can_hold(registers); }
+  bool can_hold(unsigned slot, const BlockRegisters& registers) const override {
+    return registers_.can_hold(slot, registers);
+  }
   void hold(const Block& block, const BlockRegisters& registers) override {
     registers_.hold(block, registers);
     if (forwards()) {
@@ -73,12 +79,13 @@ class Temporal final : public Datapath {
 
   // --- time ---
 
-  bool in_turn() const override { return !per_unit_; }
-  bool forwards() const override { return !per_unit_; }
+  bool in_turn() const override { return forwards(); }
+  bool forwards() const override { return !per_unit_ || by_place_; }
 
   Cycle earliest(Cycle now, unsigned /*scheduler*/, const Demand& demand, const Issue& issue) const override {
-    if (!takes_lane(*demand.instruction)) {
-      return std::max(now, demand.instruction->unit == ptx::Unit::kMemory ? memory_ : first_free(sfu_));
+    if (!takes_lane(demand)) {
+      if (demand.unit != ptx::Unit::kMemory) return std::max(now, first_free(sfu_));
+      return std::max(now, by_place_ ? addresses_[lane_of(issue)] : memory_);
     }
     return std::max(now, locked_ ? free_[lane_of(issue)] : first_free(free_));
   }
@@ -91,12 +98,13 @@ class Temporal final : public Datapath {
     const ptx::Instruction& in = *demand.instruction;
     Order order;
     find_order(in, issue, executing, order);
-    const std::uint32_t step = by_place_ ? least_step_of(demand) : 0;  // else all operands are read at once
+    // Without forwarding place by place, all operands are read at once.
+    const PlaceForwarding::Turns turns = by_place_ ? earliest_turns(demand) : PlaceForwarding::Turns{0};
     Cycle start = now;
     for (unsigned g = 0; g < issue.groups.count; ++g) {
       const ThreadGroup& group = issue.groups.data[g];
       if (!forwarding_.waits(now, group.chunk)) continue;
-      const PlaceForwarding::Reader all = {group.mask, order.groups[g], step, order.count};
+      const PlaceForwarding::Reader all = {group.mask, order.groups[g], turns, order.count};
       PlaceForwarding::Reader reader = all;
       if (by_guard_) reader.threads = executing[g];
       for (unsigned i = 0; i < in.read_count; ++i) {
@@ -121,17 +129,24 @@ class Temporal final : public Datapath {
     } else {
       count_active(issue, executing, order, times);
     }
-    if (takes_lane(*demand.instruction)) {
+    if (takes_lane(demand)) {
       const unsigned lane = lane_for(now, issue);
-      if (per_unit_) {
+      if (!forwards()) {
         take_register(now, lane, demand, order, times);
       } else {
         start_lane(now, lane, demand, issue, executing, order, times);
       }
       progress_[lane].note(now, step_of(demand), issue, order);
       if (demand.instruction->scalar) progress_[lane].groups[0].groups = place_of_one(issue, executing);
-    } else {
+    } else if (!forwards()) {
       start_unit(now, demand, order, times);
+    } else if (demand.unit == ptx::Unit::kMemory) {
+      const unsigned lane = lane_of(issue);
+      addresses_[lane] = now + order.count;
+      memory_busy_ += order.count;
+      start_addresses(now, lane, demand, issue, executing, order, times);
+    } else {
+      start_shared_special(now, demand, issue, executing, order, times);
     }
     if (!times.in_turn) {
       all_ = {times.end, issue.groups.count >= 32 ? ~0u : (1u << issue.groups.count) - 1, ~0u};
@@ -143,7 +158,7 @@ class Temporal final : public Datapath {
 
   Cycle next_free(Cycle now) const override {
     Cycle next = memory_ > now ? memory_ : kNever;
-    for (const std::vector<Cycle>* units : {&free_, &sfu_}) {
+    for (const std::vector<Cycle>* units : {&free_, &addresses_, &sfu_}) {
       for (const Cycle until : *units) next = until > now ? std::min(next, until) : next;
     }
     return next;
@@ -179,14 +194,13 @@ class Temporal final : public Datapath {
   unsigned warps_of(unsigned lane) const override { return registers_.warps_of(lane); }
   Cycle lane_free(unsigned lane) const override { return free_[lane]; }
   bool binds_warps() const override { return locked_; }
-  // With an instruction register per unit, a lane's own register is that of its SP. The special-function
-  // units and the load-store unit have theirs for all lanes together: a core of ST-SIMT has two SFUs for
-  // eight lanes (Table III), SPs, SFUs and load-store units run at once (3.3), and a stall of the load-store
-  // unit holds up memory instructions alone (3.4). Their instructions neither wait for a lane nor take one.
-  // So removing the locks (5.6), which says which lane a warp takes, says nothing about them: an unlocked
-  // warp stays on the lane on which it ran last.
-  bool takes_lane(const ptx::Instruction& in) const override {
-    return !per_unit_ || (in.unit != ptx::Unit::kMemory && in.unit != ptx::Unit::kSfu);
+  // With an instruction register per unit, the register that counts as the lane's is that of its SP. A core
+  // of ST-SIMT has two SFUs for eight lanes (Table III), SPs, SFUs and load-store units run at once (3.3),
+  // and a stall of the load-store unit holds up memory instructions alone (3.4). Memory and special-function
+  // instructions neither wait for the SP nor take it. So removing the locks (5.6), which says which lane a
+  // warp takes, says nothing about them: an unlocked warp stays on the lane on which it ran last.
+  bool takes_lane(const Demand& demand) const override {
+    return !per_unit_ || (demand.unit != ptx::Unit::kMemory && demand.unit != ptx::Unit::kSfu);
   }
   unsigned place_of(unsigned number, Cycle now) const override {
     const Progress& progress = progress_[number];
@@ -312,20 +326,29 @@ class Temporal final : public Datapath {
   // Cycles for which a group keeps its lane.
   static Cycle step_of(const Demand& demand) {
     const ptx::Instruction& in = *demand.instruction;
-    return in.is_control() || in.unit == ptx::Unit::kMemory ? 1 : demand.interval;
+    return in.is_control() || demand.unit == ptx::Unit::kMemory ? 1 : demand.interval;
   }
-  // ... at least: of the special-function units a lane may have all that there are.
-  std::uint32_t least_step_of(const Demand& demand) const {
+  // When groups read their operands, at the earliest: of the special-function units that lanes take turns at,
+  // a lane may have all that there are.
+  PlaceForwarding::Turns earliest_turns(const Demand& demand) const {
     const auto step = static_cast<std::uint32_t>(step_of(demand));
-    if (demand.instruction->unit != ptx::Unit::kSfu) return step;
+    if (demand.unit != ptx::Unit::kSfu) return {step};
+    if (per_unit_) return special_turns(demand);
     const unsigned units = machine_.sfu_groups * machine_.sfu_width;
-    return std::max(1u, (step + units - 1) / units);
+    return {std::max(1u, (step + units - 1) / units)};
   }
+  // Of an instruction that has a group of special-function units for itself: as many groups of the lane's
+  // width as it is wide, or a group in so many parts.
+  PlaceForwarding::Turns special_turns(const Demand& demand) const {
+    const unsigned together = std::min(64u, std::max(1u, machine_.sfu_width / lanes()));
+    return {special_parts() * demand.interval, static_cast<std::uint8_t>(together)};
+  }
+  unsigned special_parts() const { return (lanes() + machine_.sfu_width - 1) / machine_.sfu_width; }
   // From a group's cycle to its results.
   Cycle latency_of(const Demand& demand) const {
     const ptx::Instruction& in = *demand.instruction;
     if (in.is_control()) return machine_.branch_cycles;
-    if (in.unit == ptx::Unit::kMemory) return machine_.pipeline_depth;
+    if (demand.unit == ptx::Unit::kMemory) return machine_.pipeline_depth;
     const Cycle latency = machine_.pipeline_depth + demand.latency - 1;
     // A thread reads what comes from the pipeline's end before it is written.
     return by_place_ ? std::max<Cycle>(1, latency - 1) : latency;
@@ -340,7 +363,7 @@ class Temporal final : public Datapath {
   void start_lane(Cycle now, unsigned number, const Demand& demand, const Issue& issue,
                   const std::uint32_t* executing, const Order& order, Times& times) {
     const ptx::Instruction& in = *demand.instruction;
-    if (in.unit == ptx::Unit::kSfu) {
+    if (demand.unit == ptx::Unit::kSfu) {
       start_special(now, number, demand, issue, executing, order);
       times.end = special_functions_.begun(number).back() + latency_of(demand);
       times.forwarded = true;
@@ -350,24 +373,31 @@ class Temporal final : public Datapath {
     lane_[number].demand = nullptr;
     take(number, now, taken);
     times.end = now + (by_place_ ? taken - step : taken - 1) + latency_of(demand);
-    if (in.unit == ptx::Unit::kMemory) {
-      times.addresses = now + taken - 1;
-      times.in_turn = true;
-      times.lane = number;
-      if (in.scalar) {
-        parts_[0] = {now, executing[0] != 0 ? 1u : 0u, ~0u};
-        times.parts = parts_.data();
-        times.part_count = 1;
-      } else {
-        note_addresses(now, issue, executing, order, times);
-      }
-    } else if (in.unit == ptx::Unit::kSp) {
+    if (demand.unit == ptx::Unit::kMemory) {
+      start_addresses(now, number, demand, issue, executing, order, times);
+    } else if (demand.unit == ptx::Unit::kSp) {
       times.forwarded = true;
       for (unsigned g = 0; g < issue.groups.count; ++g) {
         forwarding_.note(now, issue.groups.data[g].chunk, in.writes.data(), in.write_count,
                          results(demand, written(in, issue.groups.data[g], executing[g]), order.groups[g],
-                                 now, step, times.end));
+                                 now, {static_cast<std::uint32_t>(step)}, times.end));
       }
+    }
+  }
+
+  // A lane gives the load-store unit an address per place of its width and cycle (3.4).
+  void start_addresses(Cycle now, unsigned number, const Demand& demand, const Issue& issue,
+                       const std::uint32_t* executing, const Order& order, Times& times) {
+    times.addresses = now + order.count - 1;
+    times.end = times.addresses + latency_of(demand);
+    times.in_turn = true;
+    times.lane = number;
+    if (demand.instruction->scalar) {
+      parts_[0] = {now, executing[0] != 0 ? 1u : 0u, ~0u};
+      times.parts = parts_.data();
+      times.part_count = 1;
+    } else {
+      note_addresses(now, issue, executing, order, times);
     }
   }
 
@@ -378,11 +408,11 @@ class Temporal final : public Datapath {
 
   // `end`: where results are not forwarded place by place, when all of them are there.
   PlaceForwarding::Results results(const Demand& demand, std::uint32_t threads,
-                                   const PlaceForwarding::Groups& groups, Cycle now, Cycle step,
-                                   Cycle end) const {
+                                   const PlaceForwarding::Groups& groups, Cycle now,
+                                   PlaceForwarding::Turns turns, Cycle end) const {
     PlaceForwarding::Results results;
     results.base = by_place_ ? now + latency_of(demand) : end;
-    results.step = by_place_ ? static_cast<std::uint32_t>(step) : 0;
+    results.turns = by_place_ ? turns : PlaceForwarding::Turns{0};
     results.threads = threads;
     results.groups = groups;
     results.started = now;
@@ -436,7 +466,7 @@ class Temporal final : public Datapath {
       chunk = issue.groups.data[g].chunk;
       threads = written(in, issue.groups.data[g], executing[g]);
       forwarding_.note(now, chunk, in.writes.data(), in.write_count,
-                       results(demand, threads, order.groups[g], now, 1, now));
+                       results(demand, threads, order.groups[g], now, {}, now));
     }
     special_functions_.start(now, number);
     for (unsigned other = 0; other < lane_count_; ++other) {
@@ -457,9 +487,9 @@ class Temporal final : public Datapath {
     // As if all groups were as near to the last as the nearest two are: no group is later than that.
     Cycle step = begun.size() == 1 ? 1 : kNever;
     for (std::size_t i = 1; i < begun.size(); ++i) step = std::min(step, begun[i] - begun[i - 1]);
-    results.step = by_place_ ? static_cast<std::uint32_t>(step) : 0;
+    results.turns = {by_place_ ? static_cast<std::uint32_t>(step) : 0};
     const Cycle ready = last + latency_of(*lane.demand);
-    results.base = ready - results.step * (begun.size() - 1);
+    results.base = ready - results.turns.step * (begun.size() - 1);
     const ptx::Instruction& in = *lane.demand->instruction;
     for (unsigned c = 0; c < lane.chunks; ++c) {
       results.threads = lane.written[c].threads;
@@ -467,7 +497,36 @@ class Temporal final : public Datapath {
     }
   }
 
-  // --- an instruction register per unit: units as in the spatial datapath ---
+  // --- an instruction register per unit ---
+
+  // The special-function units run one instruction at a time, whose results come place by place.
+  void start_shared_special(Cycle now, const Demand& demand, const Issue& issue,
+                            const std::uint32_t* executing, const Order& order, Times& times) {
+    const ptx::Instruction& in = *demand.instruction;
+    PlaceForwarding::Turns turns = special_turns(demand);
+    Cycle last_part = Cycle{special_parts() - 1} * demand.interval;  // from a group's first part to its last
+    if (in.scalar) {
+      turns = {demand.interval};
+      last_part = 0;
+    }
+    take_special(now, turns.of(order.count - 1) + turns.step);
+    times.end = now + turns.of(order.count - 1) + last_part + latency_of(demand);
+    times.forwarded = true;
+    for (unsigned g = 0; g < issue.groups.count; ++g) {
+      const ThreadGroup& group = issue.groups.data[g];
+      PlaceForwarding::Results of =
+          results(demand, written(in, group, executing[g]), order.groups[g], now, turns, times.end);
+      of.base += last_part;
+      forwarding_.note(now, group.chunk, in.writes.data(), in.write_count, of);
+    }
+  }
+  void take_special(Cycle now, Cycle taken) {
+    const auto unit = std::find_if(sfu_.begin(), sfu_.end(), [now](Cycle until) { return until <= now; });
+    *unit = now + taken;
+    sfu_busy_[static_cast<std::size_t>(unit - sfu_.begin())] += taken;
+  }
+
+  // Where results come all together, units are as in the spatial datapath.
 
   void take_register(Cycle now, unsigned number, const Demand& demand, const Order& order, Times& times) {
     const Cycle taken = order.count * step_of(demand);
@@ -482,15 +541,13 @@ class Temporal final : public Datapath {
       return Cycle{std::max(1u, (places + width - 1) / width)};
     };
     Cycle taken = 0;
-    if (demand.instruction->unit == ptx::Unit::kMemory) {
+    if (demand.unit == ptx::Unit::kMemory) {
       taken = cycles_on(machine_.memory_width);
       memory_ = now + taken;
       memory_busy_ += taken;
     } else {
       taken = cycles_on(machine_.sfu_width) * demand.interval;
-      const auto unit = std::find_if(sfu_.begin(), sfu_.end(), [now](Cycle until) { return until <= now; });
-      *unit = now + taken;
-      sfu_busy_[static_cast<std::size_t>(unit - sfu_.begin())] += taken;
+      take_special(now, taken);
     }
     times.end = now + taken - 1 + latency_of(demand);
   }
@@ -503,7 +560,8 @@ class Temporal final : public Datapath {
   PlaceForwarding forwarding_;
   LaneSharing special_functions_;
   std::vector<Lane> lane_;
-  std::vector<Cycle> free_;  // by lane: its instruction register is taken until here
+  std::vector<Cycle> free_;       // by lane: its instruction register is taken until here
+  std::vector<Cycle> addresses_;  // ... and, of a register per unit, that for memory instructions
   std::vector<Progress> progress_;
   // With an instruction register per unit; taken until.
   std::vector<Cycle> sfu_;

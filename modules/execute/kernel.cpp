@@ -91,6 +91,7 @@ Operation operation_of(const ptx::Program& program, ptx::Pc pc, const sm::Config
   for (unsigned i = 0; i < in.write_count; ++i) op.keys[op.key_count++] = in.writes[i];
   op.latency = static_cast<std::uint16_t>(config.latency_of(in.latency).cycles);
   op.interval = static_cast<std::uint16_t>(config.latency_of(in.latency).interval);
+  op.unit = config.unit_of(in);
   if (in.guard >= 0) op.guard_key = static_cast<std::int32_t>(program.rows) + in.guard;
   add_addresses(op, addresses);
   check_scalar(program, pc);

@@ -171,17 +171,24 @@ bool Sm::can_launch() const {
   const auto used =
       static_cast<std::size_t>(std::count_if(state_.blocks.begin(), state_.blocks.end(),
                                              [](const execute::ResidentBlock& block) { return block.live; }));
-  if (used >= state_.kernel->occupancy.resident || !datapath_->can_hold(state_.kernel->registers))
+  if (used >= state_.kernel->occupancy.resident ||
+      !datapath_->can_hold(free_slot(), state_.kernel->registers)) {
     return false;
+  }
   warp_formation::Block block;
   block.threads = state_.kernel->threads;
   return std::any_of(domains_.begin(), domains_.end(),
                      [&](const Domain& domain) { return domain.unit->can_launch(block); });
 }
 
-void Sm::launch_block(const dispatch::Dim3& index) {
+std::uint16_t Sm::free_slot() const {
   std::uint16_t slot = 0;
   while (state_.blocks[slot].live) ++slot;
+  return slot;
+}
+
+void Sm::launch_block(const dispatch::Dim3& index) {
+  const std::uint16_t slot = free_slot();
   execute::ResidentBlock& resident = state_.blocks[slot];
   resident.live = true;
   resident.slot = slot;
@@ -308,7 +315,7 @@ Stall Sm::ready(const Domain& domain, unsigned scheduler, const warp_formation::
       return Stall::kDependence;
     }
   }
-  const ptx::Unit unit = op.instruction->unit;
+  const ptx::Unit unit = op.unit;
   Cycle start = datapath_->earliest(state_.now, domain.first_scheduler + scheduler, op, issue);
   if (in_turn_ && start > state_.now) {
     if constexpr (kSetsAside) domain.wait_until(issue.context, Stall::kUnitBusy, state_.now, start);

@@ -352,6 +352,7 @@ class Sm final : public sc_core::sc_module,
   tlm::tlm_generic_payload& carrying(const OutgoingRequest& request);
   bool memory_answered(const tlm::tlm_generic_payload& payload) override;
   Cycle next_event(Cycle now, bool unit_busy) const;
+  std::uint16_t free_slot() const;  // of a block; there is one
 
   // sm_issue.cpp
   Stall issue(Cycle now, Domain& domain, unsigned scheduler);

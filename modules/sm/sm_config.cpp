@@ -202,6 +202,10 @@ void Config::describe(config::Visitor& v) {
   for (std::size_t i = 0; i < latency.size(); ++i)
     config::group(v, kLatencyKeys[i], latency[i], kLatencyKeys[i]);
   v.end();
+  config::choice(v, "integer_multiply_unit", integer_multiply_unit,
+                 {{"lanes", ptx::Unit::kSp}, {"sfu", ptx::Unit::kSfu}},
+                 "where int_mul operations execute: on the lanes, or on the special-function units, as in "
+                 "GPGPU-Sim 3.x");
   config::group(v, "shared_memory", shared_memory, "shared memory");
   config::group(v, "coalescer", coalescer, "coalescer");
   config::group(v, "observe", observe, "statistics that cost time");

@@ -103,7 +103,7 @@ void Sm::start(Cycle now, Domain& domain, unsigned scheduler, const Issue& issue
   if (watcher_ != nullptr) show_issue(now, id, issue, domain.first_scheduler + scheduler);
   if (!issue.more_follow) consume(domain, issue);
   domain.unit->issued(id, issue);
-  switch (op.instruction->unit) {
+  switch (op.unit) {
     case ptx::Unit::kMemory:
       return start_memory(now, id, times);
     case ptx::Unit::kControl:

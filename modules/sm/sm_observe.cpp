@@ -63,12 +63,13 @@ void Sm::survey_lanes(Cycle now) {
   lane_account_.begin_survey(now, has_block());
   for (unsigned lane = 0; lane < lanes; ++lane) lane_account_.warps(lane, datapath_->warps_of(lane));
   // The lane on which a warp could begin an instruction and no other warp that was looked at can. What takes
-  // no lane is of the lane that the warp is on.
-  const auto lane_for = [&](unsigned own, const ptx::Instruction& in) {
+  // no lane is of the lane that the warp is on, and only the register of its own unit has to be free.
+  const auto lane_for = [&](unsigned own, const datapath::Demand& demand) {
+    if (!datapath_->takes_lane(demand)) return lane_account_.has_ready(own) ? lanes : own;
     const auto free = [&](unsigned lane) {
       return datapath_->lane_free(lane) <= now && !lane_account_.has_ready(lane);
     };
-    if (datapath_->binds_warps() || !datapath_->takes_lane(in)) return free(own) ? own : lanes;
+    if (datapath_->binds_warps()) return free(own) ? own : lanes;
     unsigned lane = 0;
     while (lane < lanes && !free(lane)) ++lane;
     return lane;
@@ -85,7 +86,7 @@ void Sm::survey_lanes(Cycle now) {
       if (lane_account_.waits(op, issue)) {
         lane_account_.stalled(own);
       } else if (next == Next::kOffered && !domain.has_set_aside(context)) {
-        const unsigned lane = lane_for(own, *op.instruction);
+        const unsigned lane = lane_for(own, op);
         if (lane < lanes && ready<false>(domain, 0, issue) == Stall::kNone) lane_account_.ready(lane);
       }
     }

@@ -148,16 +148,16 @@ TEST_P(Contract, HoldsAsManyBlocksAsFit) {
         return Block{static_cast<std::uint16_t>(slot), static_cast<std::uint16_t>(slot * 3), size};
       };
       for (std::uint64_t slot = 0; slot < fits; ++slot) {
-        ASSERT_TRUE(datapath->can_hold(registers)) << slot << " of " << fits;
+        ASSERT_TRUE(datapath->can_hold(static_cast<unsigned>(slot), registers)) << slot << " of " << fits;
         datapath->hold(block(slot), registers);
       }
-      EXPECT_TRUE(fits == machine_.slots || !datapath->can_hold(registers));
+      EXPECT_TRUE(fits == machine_.slots || !datapath->can_hold(static_cast<unsigned>(fits), registers));
       if (fits == 0) continue;
       datapath->release(block(fits / 2));
-      EXPECT_TRUE(datapath->can_hold(registers));
+      EXPECT_TRUE(datapath->can_hold(static_cast<unsigned>(fits / 2), registers));
       datapath->hold(block(fits / 2), registers);
       for (std::uint64_t slot = 0; slot < fits; ++slot) datapath->release(block(slot));
-      EXPECT_EQ(datapath->fit(registers).blocks == 0, !datapath->can_hold(registers));
+      EXPECT_EQ(datapath->fit(registers).blocks == 0, !datapath->can_hold(0, registers));
     }
   }
 }
@@ -183,7 +183,7 @@ TEST_P(Contract, ResetEqualsFreshConstruction) {
     random_.seed(11);
     std::vector<Cycle> answers;
     const BlockRegisters registers{96, 20, 32};
-    for (std::uint16_t slot = 0; slot < machine_.slots && datapath.can_hold(registers); ++slot) {
+    for (std::uint16_t slot = 0; slot < machine_.slots && datapath.can_hold(slot, registers); ++slot) {
       datapath.hold({slot, static_cast<std::uint16_t>(slot * 3), 96}, registers);
       answers.push_back(slot);
     }

@@ -167,6 +167,7 @@ INSTANTIATE_TEST_SUITE_P(
         std::vector<std::string>{"warp_formation.sbr.order=minority_first"},
         std::vector<std::string>{"warp_formation.likely_convergence=static", "datapath.lane_width=2"},
         std::vector<std::string>{"datapath.locked=false"},
+        std::vector<std::string>{"datapath.instruction_register=lane"},
         std::vector<std::string>{"datapath.registers=thread", "sm.registers=4096"},
         std::vector<std::string>{"warp_formation.warp_size=16"},
         std::vector<std::string>{"warp_formation.warp_size=64", "datapath.lane_width=2"},
@@ -214,14 +215,20 @@ TEST(HostedTemporal, RefusesWhatLanesCannotDo) {
   expect_refused({on, "datapath.lane_width=3"}, "allowed: divisors of sm.simd_width = 8");
   expect_refused({on, "datapath.lane_width=16"}, "allowed: divisors of sm.simd_width = 8");
   expect_refused({on, "datapath.compaction=scc"}, "allowed with kind temporal: auto, none and bcc");
-  expect_refused({on, "datapath.instruction_register=unit"}, "allowed: warp");
+  expect_refused({on, "datapath.binding=slot", "datapath.registers=thread"},
+                 "allowed: auto, turns and fewest");
   expect_refused({on, "sm.dependence=barrel"}, "allowed: scoreboard");
+  expect_refused(
+      {on, "sm.dependence=barrel", "datapath.forwarding=warp", "datapath.instruction_register=lane"},
+      "allowed: scoreboard");
   expect_refused({on, "sm.simd_groups=2"}, "allowed: 1");
   expect_refused({on, "sm.issue_port=shared"}, "allowed: per_unit");
   expect_refused({on, "sm.issue_alignment=true"}, "allowed: false");
   expect_refused({on, "warp_formation.warp_size=256"}, "allowed: at most 128");
   expect_refused({"datapath.locked=false"}, "kind temporal");
   expect_refused({"datapath.registers=thread"}, "kind temporal");
+  expect_refused({"datapath.instruction_register=lane"}, "kind temporal");
+  expect_refused({"datapath.binding=turns"}, "kind temporal");
 }
 
 // A kernel whose warp fits no lane, with the numbers.

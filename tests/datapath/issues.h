@@ -30,7 +30,7 @@ struct Threads {
 struct Work {
   explicit Work(ptx::Unit unit, unsigned latency = 1, unsigned interval = 1) {
     instruction.unit = unit;
-    demand = {&instruction, static_cast<std::uint16_t>(latency), static_cast<std::uint16_t>(interval)};
+    demand = {&instruction, static_cast<std::uint16_t>(latency), static_cast<std::uint16_t>(interval), unit};
   }
   Work(const Work&) = delete;
   Work& operator=(const Work&) = delete;

@@ -21,6 +21,7 @@ constexpr double kTogether = 16, kApart = 12;  // cycles from an operation to th
 struct Machine {
   const char* name;
   unsigned width;  // of a lane; 0: SIMT
+  const char* instruction_register;
 };
 
 class LaneLaws : public ::testing::TestWithParam<Machine> {
@@ -32,6 +33,7 @@ class LaneLaws : public ::testing::TestWithParam<Machine> {
     if (GetParam().width == 0) return settings;
     settings.emplace_back("datapath.kind=temporal");
     settings.push_back("datapath.lane_width=" + std::to_string(GetParam().width));
+    settings.push_back(std::string("datapath.instruction_register=") + GetParam().instruction_register);
     return settings;
   }
 
@@ -111,8 +113,11 @@ TEST_P(LaneLaws, HoldForRandomMasks) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Machines, LaneLaws,
-                         ::testing::Values(Machine{"SIMT", 0}, Machine{"TSIMT", 1}, Machine{"STSIMT2", 2},
-                                           Machine{"STSIMT4", 4}),
+                         ::testing::Values(Machine{"SIMT", 0, ""}, Machine{"TSIMT", 1, "lane"},
+                                           Machine{"STSIMT2", 2, "lane"}, Machine{"STSIMT4", 4, "lane"},
+                                           Machine{"TSIMT_units", 1, "unit"},
+                                           Machine{"STSIMT2_units", 2, "unit"},
+                                           Machine{"STSIMT4_units", 4, "unit"}),
                          [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace

@@ -22,7 +22,7 @@ class Serial final : public Datapath {
     const std::uint64_t needed = registers.threads * registers.per_thread;
     return {needed <= machine_.registers ? 1u : 0u, needed};
   }
-  bool can_hold(const BlockRegisters& registers) const override {
+  bool can_hold(unsigned /*slot*/, const BlockRegisters& registers) const override {
     return !held_ && fit(registers).blocks != 0;
   }
   void hold(const Block& /*block*/, const BlockRegisters& /*registers*/) override { held_ = true; }

@@ -455,11 +455,11 @@ TEST(SpatialScalar, RegistersAreBesideTheThreadsOrInAFileOfTheirOwn) {
   EXPECT_EQ(separate->fit(block).blocks, 6u);
   EXPECT_EQ(separate->fit(block).scalar_blocks, 1u);
   EXPECT_EQ(separate->fit(block).scalars_needed, 18u);
-  ASSERT_TRUE(separate->can_hold(block));
+  ASSERT_TRUE(separate->can_hold(1, block));
   separate->hold({0, 0, 64}, block);
-  EXPECT_FALSE(separate->can_hold(block));
+  EXPECT_FALSE(separate->can_hold(1, block));
   separate->release({0, 0, 64});
-  EXPECT_TRUE(separate->can_hold(block));
+  EXPECT_TRUE(separate->can_hold(1, block));
 }
 
 TEST(Spatial, RegistersAreRoundedUpPerWarp) {

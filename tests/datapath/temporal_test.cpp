@@ -26,10 +26,17 @@ Machine machine() {
 }
 constexpr unsigned kLatency = 4;
 
+// With an instruction register per lane.
 Config lanes_of(unsigned width) {
   Config config;
   config.kind = "temporal";
   config.lane_width = width;
+  config.instruction_register = InstructionRegister::kLane;
+  return config;
+}
+Config units_of(unsigned width) {
+  Config config = lanes_of(width);
+  config.instruction_register = InstructionRegister::kUnit;
   return config;
 }
 
@@ -282,12 +289,16 @@ TEST(Temporal, ABranchResolvesWithItsLastGroup) {
   EXPECT_EQ(start(*temporal(lanes_of(4)), 100, branch, Warp(0, 0xff, 8)).end, 100u + 1 + 6);
 }
 
-// One warp's instructions at random: what `operands` says is what the threads of the reference say.
-TEST(Temporal, OperandsAreThoseOfAReferenceThreadByThread) {
+// One warp's instructions at random: what `operands` says is what the threads of the reference say. With a
+// register per unit, special functions are among them, two operations at a time.
+class Reference : public ::testing::TestWithParam<bool> {};
+
+TEST_P(Reference, OperandsAreThoseOfItsThreads) {
+  const bool by_unit = GetParam();
   std::mt19937_64 random(7);
   for (unsigned round = 0; round < 300; ++round) {
     const unsigned width = 1u << random() % 3;
-    Config config = lanes_of(width);
+    Config config = by_unit ? units_of(width) : lanes_of(width);
     config.locked = false;  // so that nothing but operands is waited for
     const auto datapath = temporal(config);
     hold(*datapath, 0, 32);
@@ -307,8 +318,14 @@ TEST(Temporal, OperandsAreThoseOfAReferenceThreadByThread) {
     for (unsigned i = 0; i < 12; ++i) {
       const auto written = static_cast<std::uint16_t>(i % 6), read = static_cast<std::uint16_t>(random() % 6);
       const unsigned interval = 1 + static_cast<unsigned>(random() % 3);
-      const Instruction in(ptx::Unit::kSp, {written}, {read}, 1 + static_cast<unsigned>(random() % 20),
-                           interval);
+      const bool special = by_unit && random() % 3 == 0;
+      const Instruction in(special ? ptx::Unit::kSfu : ptx::Unit::kSp, {written}, {read},
+                           1 + static_cast<unsigned>(random() % 20), interval);
+      // The turn of the unit in which a group's first operation begins, and its last.
+      const auto first_turn = [&](unsigned p) { return Cycle{special ? p * width / 2 : p} * interval; };
+      const auto last_turn = [&](unsigned p) {
+        return Cycle{special ? (p * width + width - 1) / 2 : p} * interval;
+      };
       const std::uint32_t mask = static_cast<std::uint32_t>(random() | random());
       const Warp warp = Warp(0, mask, 32 / width).guarded(mask & static_cast<std::uint32_t>(random()));
       const std::uint32_t executing = warp.executing[0];
@@ -316,7 +333,7 @@ TEST(Temporal, OperandsAreThoseOfAReferenceThreadByThread) {
       Cycle expected = now;
       for (unsigned t = 0; t < 32; ++t) {
         if ((executing >> t & 1) == 0) continue;
-        const Cycle reads = Cycle{place[t]} * interval;
+        const Cycle reads = first_turn(place[t]);
         for (const unsigned key : {unsigned{read}, unsigned{written}})
           expected = std::max(expected, ready[key][t] > reads ? ready[key][t] - reads : 0);
       }
@@ -325,12 +342,74 @@ TEST(Temporal, OperandsAreThoseOfAReferenceThreadByThread) {
       start(*datapath, now, in, warp);
       for (unsigned t = 0; t < 32; ++t) {
         if ((executing >> t & 1) != 0)
-          ready[written][t] =
-              now + Cycle{place[t]} * interval + machine().pipeline_depth + in.demand.latency - 2;
+          ready[written][t] = now + last_turn(place[t]) + machine().pipeline_depth + in.demand.latency - 2;
       }
       now += random() % 4;
     }
   }
+}
+
+INSTANTIATE_TEST_SUITE_P(Registers, Reference, ::testing::Bool(),
+                         [](const auto& info) { return std::string(info.param ? "PerUnit" : "PerLane"); });
+
+// --- an instruction register per unit ---
+
+// A lane runs an arithmetic instruction and gives addresses at once; each unit waits for itself.
+TEST(TemporalUnits, ALaneRunsInstructionsOfDifferentUnitsAtOnce) {
+  for (const unsigned width : {1u, 2u, 4u}) {
+    const auto datapath = temporal(units_of(width));
+    hold(*datapath, 0, 64);
+    const unsigned rows = 32 / width;
+    const Warp warp(0, ~0u, rows), other(1, ~0u, rows);
+    const Work sp(ptx::Unit::kSp, kLatency), load(ptx::Unit::kMemory), sine(ptx::Unit::kSfu, 8);
+    start(*datapath, 100, sp, warp);
+    const auto earliest = [&](const Work& work, const Warp& of) {
+      return datapath->earliest(101, 0, work.demand, of.issue);
+    };
+    EXPECT_EQ(earliest(sp, warp), 100u + rows);
+    ASSERT_EQ(earliest(load, warp), 101u);
+    const Times times = start(*datapath, 101, load, warp);
+    ASSERT_TRUE(times.in_turn);
+    EXPECT_EQ(times.part_count, rows) << "an address per place and cycle";
+    EXPECT_EQ(times.addresses, 101u + rows - 1);
+    EXPECT_EQ(earliest(load, warp), 101u + rows);
+    EXPECT_EQ(earliest(load, other), 101u) << "another lane gives addresses by itself";
+    // The two special-function units are the core's: 16 cycles for 32 threads, whatever the lane.
+    ASSERT_EQ(earliest(sine, warp), 101u);
+    start(*datapath, 101, sine, warp);
+    EXPECT_EQ(earliest(sine, other), 117u);
+    EXPECT_EQ(earliest(sp, warp), 100u + rows) << "nothing but its own unit keeps the lane";
+  }
+}
+
+TEST(TemporalUnits, ResultsOfSpecialFunctionsComePlaceByPlace) {
+  const Instruction sine(ptx::Unit::kSfu, {1}, {}, 8, 3), reader(ptx::Unit::kSp, {2}, {1});
+  const auto starts = [&](unsigned width, std::uint32_t threads) {
+    const auto datapath = temporal(units_of(width));
+    hold(*datapath, 0, 32);
+    start(*datapath, 100, sine, Warp(0, ~0u, 32 / width));
+    return first_start(*datapath, 100, reader, Warp(0, threads, 32 / width)) - 100;
+  };
+  // Two threads in three cycles; the result is there 16 cycles after the turn.
+  EXPECT_EQ(starts(1, 0b1), 16u);
+  EXPECT_EQ(starts(1, 0b10), 16u);
+  EXPECT_EQ(starts(1, 0b100), 19u);
+  EXPECT_EQ(starts(1, 1u << 31), 15u * 3 + 16);
+  EXPECT_EQ(starts(2, 1u << 31), 15u * 3 + 16);
+  EXPECT_EQ(starts(4, 0b1), 3u + 16) << "a group of four takes two turns";
+  EXPECT_EQ(starts(4, 1u << 31), 15u * 3 + 16);
+  EXPECT_EQ(starts(1, ~0u), 15u * 3 + 16 - 31) << "the last thread is read 31 cycles later";
+}
+
+TEST(TemporalUnits, AScalarSpecialFunctionIsOneOperation) {
+  Instruction sine(ptx::Unit::kSfu, {1}, {}, 8, 3);
+  sine.instruction.scalar = true;
+  const Instruction reader(ptx::Unit::kSp, {2}, {1});
+  const auto datapath = temporal(units_of(4));
+  hold(*datapath, 0, 64);
+  start(*datapath, 100, sine, Warp(0, ~0u, 8));
+  EXPECT_EQ(datapath->earliest(101, 0, sine.demand, Warp(1, 1, 8).issue), 103u);
+  EXPECT_EQ(first_start(*datapath, 101, reader, Warp(0, ~0u, 8)), 116u);
 }
 
 // --- memory and special functions ---
@@ -563,17 +642,18 @@ TEST(TemporalRegisters, AreTheWarpsOfTheirLanes) {
   EXPECT_EQ(datapath->fit(block).blocks, 2u);
   hold(*datapath, 0, 84, 51);
   EXPECT_EQ(warps_by_lane(*datapath), (Lanes{1, 1, 1, 0, 0, 0, 0, 0}));
-  ASSERT_TRUE(datapath->can_hold(block));
+  ASSERT_TRUE(datapath->can_hold(1, block));
   hold(*datapath, 1, 84, 51);
   EXPECT_EQ(warps_by_lane(*datapath), (Lanes{1, 1, 1, 1, 1, 1, 0, 0}));
   EXPECT_EQ(datapath->lane_of(2, 0xfffff), 2u);
   EXPECT_EQ(datapath->lane_of(5, 1), 5u);
-  EXPECT_FALSE(datapath->can_hold(block)) << "a block of three warps on two lanes";
+  EXPECT_FALSE(datapath->can_hold(2, block)) << "a block of three warps on two lanes";
 }
 
-// As blocks go and come, turns reach the lanes that were empty; the fewest warps do not.
-TEST(TemporalRegisters, AreOfTheNextLaneInTurnOrOfTheFewestWarps) {
-  for (const Binding binding : {Binding::kTurns, Binding::kFewest}) {
+// As blocks go and come, turns reach the lanes that were empty; hardware warp slots and the fewest warps do
+// not.
+TEST(TemporalRegisters, AreOfTheWarpSlotOfTheNextLaneInTurnOrOfTheFewestWarps) {
+  for (const Binding binding : {Binding::kAuto, Binding::kSlot, Binding::kTurns, Binding::kFewest}) {
     Config config = lanes_of(1);
     config.binding = binding;
     const auto datapath = temporal(config);
@@ -583,9 +663,9 @@ TEST(TemporalRegisters, AreOfTheNextLaneInTurnOrOfTheFewestWarps) {
     EXPECT_EQ(warps_by_lane(*datapath), (Lanes{1, 1, 1, 1, 1, 1, 0, 0}));
     datapath->release({0, 0, 84});
     hold(*datapath, 0, 84, 51);
-    const bool fewest = binding == Binding::kFewest;
+    const bool turns = binding == Binding::kTurns;
     EXPECT_EQ(warps_by_lane(*datapath),
-              fewest ? (Lanes{1, 1, 1, 1, 1, 1, 0, 0}) : (Lanes{1, 0, 0, 1, 1, 1, 1, 1}));
+              turns ? (Lanes{1, 0, 0, 1, 1, 1, 1, 1}) : (Lanes{1, 1, 1, 1, 1, 1, 0, 0}));
   }
   // Lanes that have room for more than one warp fill evenly, and after a reset from the first one.
   Config config = lanes_of(1);
@@ -603,6 +683,22 @@ TEST(TemporalRegisters, AreOfTheNextLaneInTurnOrOfTheFewestWarps) {
   EXPECT_EQ(warps_by_lane(*datapath), (Lanes{1, 1, 0, 0, 0, 0, 0, 0}));
 }
 
+// A warp slot has its lane, whether there is room or not (ST-SIMT 3.1: "statically").
+TEST(TemporalRegisters, AWarpSlotWaitsForItsOwnLane) {
+  Config config = lanes_of(1);
+  config.binding = Binding::kSlot;
+  const auto datapath = temporal(config);
+  const BlockRegisters block{160, 64, 32, kKeys};  // five warps, each of which fills a lane
+  EXPECT_EQ(datapath->fit(block).blocks, 1u);
+  // Slot 1 begins with warp slot 5: lanes 5, 6, 7, 0 and 1.
+  hold(*datapath, 1, 160, 64);
+  EXPECT_EQ(warps_by_lane(*datapath), (Lanes{1, 1, 0, 0, 0, 1, 1, 1}));
+  const BlockRegisters three{96, 64, 32, kKeys};
+  EXPECT_FALSE(datapath->can_hold(0, three)) << "lanes 0, 1 and 2";
+  EXPECT_FALSE(datapath->can_hold(1, three)) << "lanes 3, 4 and 5";
+  EXPECT_TRUE(datapath->can_hold(6, three)) << "warp slots 18, 19 and 20: lanes 2, 3 and 4";
+}
+
 // A partial warp takes its threads' registers only, beside a full one where there is room.
 TEST(TemporalRegisters, OfThreadsLetMoreBlocksIn) {
   Config config = lanes_of(1);
@@ -613,7 +709,7 @@ TEST(TemporalRegisters, OfThreadsLetMoreBlocksIn) {
   for (unsigned slot = 0; slot < 3; ++slot) hold(*datapath, slot, 84, 51);
   EXPECT_EQ(warps_by_lane(*datapath), (Lanes{1, 1, 2, 1, 1, 1, 1, 1}));
   EXPECT_EQ(datapath->lane_of(8, 1), 2u);
-  EXPECT_FALSE(datapath->can_hold(block));
+  EXPECT_FALSE(datapath->can_hold(3, block));
 }
 
 // 112 threads are three full warps and half a one: two halves share the room of one.
@@ -644,19 +740,19 @@ TEST(TemporalRegisters, GoWithTheBlockOrWithTheWarp) {
     EXPECT_EQ(datapath->exited(0, ~0xffu), by_thread);
     for (const unsigned chunk : {2u, 5u, 6u}) EXPECT_EQ(datapath->exited(chunk, ~0u), by_thread);
     EXPECT_EQ(warps_by_lane(*datapath), (Lanes{0, 1, 0, 1, 1, 0, 0, 1}));
-    EXPECT_EQ(datapath->can_hold(block), by_thread);
+    EXPECT_EQ(datapath->can_hold(2, block), by_thread);
     if (by_thread) {
       // The lanes take turns from where the last block ended.
       hold(*datapath, 2, 128, 64);
       EXPECT_EQ(warps_by_lane(*datapath), Lanes(8, 1));
       EXPECT_EQ(datapath->lane_of(8, 1), 0u);
       EXPECT_EQ(datapath->lane_of(11, 1), 6u);
-      EXPECT_FALSE(datapath->can_hold(block));
+      EXPECT_FALSE(datapath->can_hold(3, block));
     }
     datapath->exited(1, ~0u);
     datapath->exited(3, ~0u);
     datapath->release({0, 0, 128});
-    EXPECT_EQ(datapath->can_hold(block), !by_thread);
+    EXPECT_EQ(datapath->can_hold(0, block), !by_thread);
   }
 }
 
@@ -707,7 +803,7 @@ class UnlockedUnits : public ::testing::TestWithParam<unsigned> {};
 
 TEST_P(UnlockedUnits, OnlyWhatTakesALaneWaitsForOne) {
   for (const bool compacts : {true, false}) {
-    Config config = lanes_of(GetParam());
+    Config config = units_of(GetParam());
     config.locked = false;
     config.forwarding = Forwarding::kWarp;
     config.compaction = compacts ? Compaction::kBcc : Compaction::kNone;
@@ -733,7 +829,7 @@ TEST_P(UnlockedUnits, OnlyWhatTakesALaneWaitsForOne) {
       const unsigned lane = datapath->lane_of(chunk, 1);
       for (const ptx::Unit unit : {ptx::Unit::kMemory, ptx::Unit::kSfu}) {
         const Work work(unit, kLatency);
-        EXPECT_FALSE(datapath->takes_lane(work.instruction));
+        EXPECT_FALSE(datapath->takes_lane(work.demand));
         const Cycle now = 100 + 16 * chunk;  // when the last one has left its unit
         ASSERT_EQ(datapath->earliest(now, 0, work.demand, warp.issue), now);
         start(*datapath, now, work, warp);
@@ -744,7 +840,7 @@ TEST_P(UnlockedUnits, OnlyWhatTakesALaneWaitsForOne) {
       }
       for (const ptx::Unit unit : {ptx::Unit::kSp, ptx::Unit::kControl, ptx::Unit::kWarp}) {
         const Work work(unit, kLatency);
-        EXPECT_TRUE(datapath->takes_lane(work.instruction));
+        EXPECT_TRUE(datapath->takes_lane(work.demand));
         EXPECT_EQ(datapath->earliest(100, 0, work.demand, warp.issue), 100u + rows);
       }
     }

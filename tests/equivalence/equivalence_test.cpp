@@ -63,6 +63,8 @@ void add_lanes(std::vector<Machine>& list) {
   add(32, "unlocked", {"datapath.locked=false", "datapath.registers=thread"});
   add(64, "wide", {"datapath.lane_width=2", "sm.registers=32768"});
   add(32, "warp", {"datapath.forwarding=warp", "datapath.instruction_register=lane"});
+  add(32, "lane_register", {"datapath.instruction_register=lane"});
+  add(32, "turns", {"datapath.binding=turns", "sm.integer_multiply_unit=sfu"});
 }
 
 // One value for a warp, on lanes that work together, on a unit of its own, on lanes that run warps in time.

@@ -16,10 +16,11 @@ enum class Compaction : std::uint8_t { kAuto, kNone, kBcc, kScc };
 enum class Guard : std::uint8_t { kExecuting, kIssueMask };
 // Of lanes that run warps in time: when a result may be used, and what a lane's instruction register is for.
 enum class Forwarding : std::uint8_t { kPlace, kWarp };
-enum class InstructionRegister : std::uint8_t { kAuto, kLane, kUnit };
+enum class InstructionRegister : std::uint8_t { kLane, kUnit };
 enum class Registers : std::uint8_t { kBlock, kThread };
-// Which lane a warp is bound to: that whose turn it is, or that which has the fewest.
-enum class Binding : std::uint8_t { kTurns, kFewest };
+// Which lane a warp is bound to: that of its hardware warp slot, that whose turn it is, or that which has the
+// fewest. kAuto: kSlot where registers are a block's, kTurns where they are of threads.
+enum class Binding : std::uint8_t { kAuto, kSlot, kTurns, kFewest };
 
 struct Config {
   std::string kind = "spatial";  // a registered name
@@ -29,14 +30,15 @@ struct Config {
   // temporal
   std::uint64_t lane_width = 1;
   Forwarding forwarding = Forwarding::kPlace;
-  InstructionRegister instruction_register = InstructionRegister::kAuto;
+  InstructionRegister instruction_register = InstructionRegister::kUnit;
   bool locked = true;
   Registers registers = Registers::kBlock;
-  Binding binding = Binding::kTurns;
+  Binding binding = Binding::kAuto;
 
-  bool has_registers_per_unit() const {
-    return instruction_register == InstructionRegister::kUnit ||
-           (instruction_register == InstructionRegister::kAuto && forwarding == Forwarding::kWarp);
+  bool has_registers_per_unit() const { return instruction_register == InstructionRegister::kUnit; }
+  Binding binding_in_use() const {
+    if (binding != Binding::kAuto) return binding;
+    return registers == Registers::kBlock ? Binding::kSlot : Binding::kTurns;
   }
   // By itself; what has to go with other keys is the GPU's to check.
   void check(const std::string& where) const;

@@ -113,8 +113,12 @@ struct Config {
     void describe(config::Visitor& v);
   };
   std::array<OperationLatency, static_cast<std::size_t>(ptx::Latency::kCount)> latency{};
+  ptx::Unit integer_multiply_unit = ptx::Unit::kSp;  // or kSfu
   const OperationLatency& latency_of(ptx::Latency kind) const {
     return latency[static_cast<std::size_t>(kind)];
+  }
+  ptx::Unit unit_of(const ptx::Instruction& in) const {
+    return in.latency == ptx::Latency::kIntMul ? integer_multiply_unit : in.unit;
   }
 
   struct SharedMemory {
