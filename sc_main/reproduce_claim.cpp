@@ -73,7 +73,8 @@ std::string not_run(const Experiment& all, const Claim& claim, const std::vector
   for (const Sensitivity& one : all.sensitivity) {
     const auto is_it = [&](const Sensitivity& run) { return run.key == one.key; };
     if (is_about_prices(one) || std::any_of(done.begin(), done.end(), is_it)) continue;
-    for (const std::string& setting : one.settings) text.append(text.empty() ? "" : ", ").append(setting);
+    for (const Sensitivity::Setting& setting : one.settings)
+      text.append(text.empty() ? "" : ", ").append(setting.name);
   }
   return text.empty() ? "" : "Not run: " + text + ". --sensitivity runs them.";
 }

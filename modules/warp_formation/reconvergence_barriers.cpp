@@ -1,6 +1,7 @@
 #include "warp_formation/reconvergence_barriers.h"
 
 #include <algorithm>
+#include <array>
 #include <sstream>
 
 #include "weft/common/popcount.h"
@@ -10,6 +11,11 @@ ReconvergenceBarriers::ReconvergenceBarriers(const ReincarnationTables& config, 
     : width_(width),
       ways_(static_cast<unsigned>(config.barrier_ways)),
       sets_(static_cast<unsigned>(config.barrier_entries / config.barrier_ways)),
+      banks_(config.barrier_banks == 0 ? width
+                                       : std::min(static_cast<unsigned>(config.barrier_banks), width)),
+      ports_(static_cast<unsigned>(config.barrier_ports)),
+      // A bank has at most this many lanes, and each is in one set.
+      may_conflict_(std::min((width + banks_ - 1) / banks_, sets_) > ports_),
       linked_(config.barrier_span == BarrierSpan::kLinked),
       join_any_(config.barrier_join == BarrierJoin::kAny),
       entries_(config.barrier_entries) {
@@ -88,6 +94,24 @@ int ReconvergenceBarriers::open(std::uint16_t row, const Place& place) {
     return e;
   }
   return -1;
+}
+
+// Threads of one set need one port: its ways are read at once, for all lanes of the bank.
+unsigned ReconvergenceBarriers::conflict(const LaneSet& threads) {
+  std::array<Index, kMaxLanes> sets{};  // of a bank's lanes, each once
+  unsigned most = 1;
+  for (unsigned bank = 0; bank < banks_; ++bank) {
+    Index* end = sets.data();
+    for (unsigned lane = bank; lane < width_; lane += banks_) {
+      if ((threads.mask >> lane & 1) == 0) continue;
+      const Index set = set_of(threads.row[lane]);
+      if (std::find(sets.data(), end, set) == end) *end++ = set;
+    }
+    most = std::max(most, (static_cast<unsigned>(end - sets.data()) + ports_ - 1) / ports_);
+  }
+  if (most > 1) ++counters_.conflicts;
+  counters_.conflict_cycles += most - 1;
+  return most - 1;
 }
 
 void ReconvergenceBarriers::reserve(const LaneSet& threads, const Place& place) {

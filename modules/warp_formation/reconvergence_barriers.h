@@ -45,6 +45,7 @@ class ReconvergenceBarriers {
     std::uint64_t opened = 0;                // entries
     std::uint64_t multiset = 0;              // divergences that opened entries in several sets
     std::uint64_t peak = 0;                  // entries in use
+    std::uint64_t conflicts = 0, conflict_cycles = 0;
     TableAccesses uses;
   };
 
@@ -83,6 +84,11 @@ class ReconvergenceBarriers {
 
   // Threads go on somewhere: the table is asked whether they are expected there.
   void searched() { ++counters_.uses.searches; }
+  // Can a commit's threads be in more sets of a bank than it has ports?
+  bool may_conflict() const { return may_conflict_; }
+  // Cycles beyond the first in which the banks get to the sets of a commit's threads. They work at once, each
+  // on as many sets as it has ports.
+  unsigned further_cycles(const LaneSet& threads) { return may_conflict_ ? conflict(threads) : 0; }
   std::size_t entries() const { return entries_.size(); }
   // Is any barrier in use at this PC?
   bool any_at(ptx::Pc pc) const { return at_pc_[pc] != 0; }
@@ -142,6 +148,7 @@ class ReconvergenceBarriers {
     std::array<std::uint16_t, kMaxLanes> row{};
   };
 
+  unsigned conflict(const LaneSet& threads);
   Index set_of(unsigned row) const { return static_cast<Index>(row % sets_ * ways_); }
   bool registered(std::uint16_t row, unsigned lane, const Place& place) const;
   int older(std::uint16_t row, unsigned lane, const Place& place) const;
@@ -160,6 +167,8 @@ class ReconvergenceBarriers {
 
   const unsigned width_, ways_;
   const unsigned sets_;
+  const unsigned banks_, ports_;
+  const bool may_conflict_;
   const bool linked_, join_any_;
   std::vector<Entry> entries_;
   std::vector<Index> fresh_;             // entries that this divergence opened

@@ -123,6 +123,7 @@ void ReincarnatingWarps::part(Index w) {
   }
   const LaneSet threads = warp.threads;
   const std::uint16_t slot = warp.slot;
+  take_ports(threads);
   release(w);
   for (const Path& path : paths_) take_path(path, threads, slot);
 }
@@ -176,6 +177,7 @@ void ReincarnatingWarps::arrive_or_go_on(Index w, ptx::Pc pc, std::uint16_t dept
   warp.pc = pc;
   warp.depth = depth;
   barriers_.searched();
+  take_ports(warp.threads);
   if (barriers_.any_at(pc)) {
     const std::uint32_t arrived = barriers_.arrive(warp.threads, {pc, depth, warp.slot});
     if (arrived != 0) lose(w, arrived);
@@ -193,18 +195,41 @@ void ReincarnatingWarps::go_on(Index w) {
   if (warp.state == State::kLookupWait) {  // departs from there in `advance`
     enter(w, State::kLookupDone);
     give_context(w);
+    warp.due = 0;
+    if (barriers_.may_conflict()) {
+      warp.due = kNoEvent;
+      warp.wait = further_;
+      lookup_committed_ = true;
+    }
     return;
   }
   give_context(w);
-  // What commits at its issue finds the tables of the next cycle at the earliest.
-  if (at_issue_ ? config_.barrier_latency == 1 : search_after_commit_ == 0) return to_second_level(w);
-  enter(w, State::kReturning);
   if (at_issue_) {
-    warp.due = now_ + config_.barrier_latency;
-    push(returning_, w);
-  } else {
-    push(committed_, w);
+    const Cycle due = searched_at_issue();
+    if (due == now_ + 1) return to_second_level(w);
+    enter(w, State::kReturning);
+    warp.due = due;
+    return push(returning_, w);
   }
+  if (search_after_commit_ == 0 && !barriers_.may_conflict()) return to_second_level(w);
+  enter(w, State::kReturning);
+  warp.wait = search_after_commit_ + further_;
+  push(committed_, w);
+}
+
+// The threads of a commit get to the barriers. If that takes further cycles, later commits wait as well.
+void ReincarnatingWarps::take_ports(const LaneSet& threads) {
+  const unsigned further = barriers_.further_cycles(threads);
+  if (at_issue_) {
+    ports_taken_ = searched_at_issue() - (config_.barrier_latency - 1) + further;
+  } else {
+    further_ += further;
+  }
+}
+
+// The search of what commits at its issue begins with the next cycle at the earliest.
+Cycle ReincarnatingWarps::searched_at_issue() const {
+  return std::max(now_ + 1, ports_taken_) + config_.barrier_latency - 1;
 }
 
 // Out of the table that the warp is in, if it is one of the lookups.
@@ -295,12 +320,13 @@ void ReincarnatingWarps::revive() {
         create(done.place.rpc, done.place.depth, done.place.slot, done.threads, done.threads.mask);
     give_context(w);
     enter(w, State::kRevived);
-    if (search_before_revival_ == 0) {
+    if (at_issue_) {
+      warps_[w].due = searched_at_issue();
+      push(warps_[w].due == now_ + 1 ? revived_ : reviving_, w);
+    } else if (search_before_revival_ == 0 && !barriers_.may_conflict()) {
       push(revived_, w);
-    } else if (at_issue_) {
-      warps_[w].due = now_ + config_.barrier_latency;
-      push(reviving_, w);
     } else {
+      warps_[w].wait = search_before_revival_ + further_;
       push(committed_, w);
     }
   }

@@ -3,6 +3,7 @@
 
 #include "common/config_origins.h"
 #include "weft/common/error.h"
+#include "weft/warp_formation/lanes.h"
 
 namespace weft::warp_formation {
 
@@ -37,6 +38,11 @@ void ReincarnationTables::describe(config::Visitor& v) {
             "barriers of a set; a thread's row modulo the sets chooses its set");
   v.integer("barrier_latency", barrier_latency, {1, 8}, "cycles",
             "search of the barriers at commit, pipelined (the paper: 1, 2, 4)");
+  v.integer("barrier_banks", barrier_banks, {0, kMaxLanes}, "banks",
+            "banks of the barriers, among which the lanes are divided (lane modulo banks); 0: one per lane");
+  v.integer("barrier_ports", barrier_ports, {1, kMaxLanes}, "ports",
+            "sets that one bank of the barriers searches in a cycle; a commit whose threads are in more sets "
+            "takes further cycles");
   const auto step = [&v](const char* name, CommitStep& value, const char* meaning) {
     config::choice(v, name, value,
                    {{"write_back", CommitStep::kWriteBack}, {"own_cycle", CommitStep::kOwnCycle}}, meaning);
@@ -89,6 +95,8 @@ void ReincarnationTables::randomise(Random& random) {
   waiting_departure = static_cast<CommitStep>(random() % 2);
   barrier_layout = static_cast<BarrierLayout>(random() % 2);
   priority = static_cast<WarpPriority>(random() % 3);
+  barrier_banks = random() % 5;
+  barrier_ports = 1 + random() % 3;
 }
 
 }  // namespace weft::warp_formation

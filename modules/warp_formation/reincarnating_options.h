@@ -21,8 +21,9 @@ enum class BarrierSpan : std::uint8_t { kLinked, kSplit };
 // Which entries a diverging thread may enter: those of the same divergence, or any with an equal
 // reconvergence point.
 enum class BarrierJoin : std::uint8_t { kSameCommit, kAny };
-// What the barriers' table is made of: an array per lane and one of reconvergence points, each with a port of
-// its own, or one array. It costs area and time of access, in which the model does not differ.
+// What the barriers' table is made of: an array per lane and one of reconvergence points, each with ports of
+// its own, or one array. It costs area and time of access, in which the model does not differ; what a lack of
+// banks and ports costs in cycles is said by `barrier_banks` and `barrier_ports`.
 enum class BarrierLayout : std::uint8_t { kLanes, kWhole };
 // Whether the first cycle of something is the one of write-back, or comes after it.
 enum class CommitStep : std::uint8_t { kWriteBack, kOwnCycle };
@@ -35,6 +36,7 @@ struct ReincarnationTables {
   LookupDepart lookup_depart = LookupDepart::kFifoInsert;
   LookupOverflow lookup_overflow = LookupOverflow::kBypass;
   std::uint64_t barrier_entries = 128, barrier_ways = 16, barrier_latency = 1;
+  std::uint64_t barrier_banks = 0, barrier_ports = 1;  // 0 banks: one per lane
   BarrierSpan barrier_span = BarrierSpan::kLinked;
   BarrierJoin barrier_join = BarrierJoin::kSameCommit;
   BarrierLayout barrier_layout = BarrierLayout::kLanes;

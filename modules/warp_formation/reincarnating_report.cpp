@@ -33,14 +33,17 @@ storage::Arrays ReincarnatingWarps::arrays(std::uint64_t /*stack_entries*/) cons
   const std::uint64_t entries = config_.barrier_entries;
   const std::uint64_t ways = config_.barrier_ways;
   storage::Arrays arrays;
+  storage::Ports ports;
+  ports.read_write = config_.barrier_ports;
+  const auto searched = [&](const char* part, std::uint64_t tag, std::uint64_t data, std::uint64_t copies) {
+    add(arrays, storage::tags(part, entries, tag, ways).with_ports(ports).with_copies(copies).uncounted());
+    add(arrays, storage::ram(part, entries, data, ways).with_ports(ports).with_copies(copies));
+  };
   if (config_.barrier_layout == BarrierLayout::kLanes) {
-    add(arrays, storage::tags("barrier_lanes", entries, thread, ways).with_copies(width).uncounted());
-    add(arrays, storage::ram("barrier_lanes", entries, thread + 1, ways).with_copies(width));
-    add(arrays, storage::tags("barrier_pcs", entries, 1 + kPcBits, ways).uncounted());
-    add(arrays, storage::ram("barrier_pcs", entries, kPcBits, ways));
+    searched("barrier_lanes", thread, thread + 1, width);
+    searched("barrier_pcs", 1 + kPcBits, kPcBits, 1);
   } else {
-    add(arrays, storage::tags("barriers", entries, threads + width, ways).uncounted());
-    add(arrays, storage::ram("barriers", entries, threads + width, ways));
+    searched("barriers", threads + width, threads + width, 1);
   }
   const std::uint64_t links = config_.barrier_span == BarrierSpan::kLinked ? bits_for(entries) : 0;
   add(arrays, storage::ram("barrier_links", entries, links).counted_by("link_storage_bits"));
@@ -72,6 +75,11 @@ void ReincarnatingWarps::bind(statistics::Group& group) {
                 b.opened);
   group.counter("barrier_multiset", statistics::Unit("divergences"),
                 "divergences that took entries in several sets", b.multiset);
+  group.counter("barrier_conflicts", statistics::Unit("commits"),
+                "commits whose threads were in more sets of a bank of the barriers than it has ports",
+                b.conflicts);
+  group.counter("barrier_conflict_cycles", units::kCycles, "further cycles that these took",
+                b.conflict_cycles);
   group.counter("reincarnations", units::kWarps,
                 "warps reincarnated when all threads had reached their barrier", c.reincarnations);
   group.counter("reincarnated_threads", units::kThreads, "threads of reincarnated warps",

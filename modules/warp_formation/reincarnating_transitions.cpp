@@ -11,6 +11,7 @@ void ReincarnatingWarps::advance(Cycle now) {
   now_ = now;
   immediate_ = kNoIssue;
   memory_wait_is_news_ = false;
+  if (committed_.size != 0 || lookup_committed_ || further_ != 0) take_turns(now);
   end_searches(now);
   const bool lookup_may_leave = this->lookup_may_leave();  // as the cycle finds the Second-Level
   // One warp per cycle enters the Second-Level from the barriers, first, or from a lookup table (HARP 7.3.2).
@@ -28,6 +29,30 @@ void ReincarnatingWarps::to_second_level(Index w) {
   give_context(w);
   enter(w, State::kReady);
   push(ready_, w);
+}
+
+// Commits of this cycle get to the barriers one after the other if their threads need a port more than once.
+void ReincarnatingWarps::take_turns(Cycle now) {
+  const Cycle start = std::max(now, ports_taken_);
+  ports_taken_ = start + further_;
+  further_ = 0;
+  for (Index w = committed_.head, next = kNone; w != kNone; w = next) {
+    next = warps_[w].next;
+    warps_[w].due = start + warps_[w].wait;
+    if (warps_[w].due != now) continue;
+    drop(committed_, w);
+    if (warps_[w].state == State::kRevived) {
+      push(revived_, w);
+    } else {
+      to_second_level(w);
+    }
+  }
+  if (!lookup_committed_) return;
+  lookup_committed_ = false;
+  for (const std::uint16_t slot : waiting_lookup_.order()) {
+    Warp& warp = warps_[waiting_lookup_.warp(slot)];
+    if (warp.state == State::kLookupDone && warp.due == kNoEvent) warp.due = start + warp.wait;
+  }
 }
 
 // Searches of the barriers that end as the cycle begins.
@@ -51,12 +76,10 @@ void ReincarnatingWarps::begin_searches(Cycle now) {
     const Index w = committed_.head;
     drop(committed_, w);
     if (warps_[w].state == State::kRevived) {
-      warps_[w].due = now + search_before_revival_;
       push(reviving_, w);
-    } else if (search_after_commit_ == 1) {
+    } else if (warps_[w].due == now + 1) {
       to_second_level(w);
     } else {
-      warps_[w].due = now + search_after_commit_;
       push(returning_, w);
     }
   }
@@ -102,10 +125,11 @@ void ReincarnatingWarps::refill(unsigned scheduler) {
   ++counters_.second_to_first;
 }
 
-// Is the data of a warp in the Waiting-Lookup there?
-bool ReincarnatingWarps::done(Index w) const {
-  if (geometry_.barrel) return warps_[w].state == State::kLookupDone;
-  return !sm_->waiting_for_memory().has(warps_[w].context);
+// When the data of a warp in the Waiting-Lookup is there, and its threads are known not to be expected at a
+// barrier; kNoEvent: not yet known.
+Cycle ReincarnatingWarps::done_at(Index w) const {
+  if (geometry_.barrel) return warps_[w].state == State::kLookupDone ? warps_[w].due : kNoEvent;
+  return sm_->waiting_for_memory().has(warps_[w].context) ? kNoEvent : 0;
 }
 
 bool ReincarnatingWarps::lookup_may_leave() const {
@@ -221,14 +245,14 @@ bool ReincarnatingWarps::promotable() const {
 Cycle ReincarnatingWarps::next_event(Cycle now) const {
   if (revived_.size + committed_.size != 0 || memory_wait_is_news_ || lookup_may_leave() || promotable())
     return now + 1;
-  for (const std::uint16_t slot : waiting_lookup_.order()) {
-    if (done(waiting_lookup_.warp(slot))) return now + 1;
-  }
+  Cycle next = kNoEvent;
+  for (const std::uint16_t slot : waiting_lookup_.order())
+    next = std::min(next, done_at(waiting_lookup_.warp(slot)));
+  if (next <= now) return now + 1;
   for (Index w = stalled_.head; w != kNone; w = warps_[w].next) {
     if (!sm_->waiting_for_memory().has(warps_[w].context)) return now + 1;
   }
-  Cycle next = kNoEvent;
-  if (returning_.size != 0) next = warps_[returning_.head].due;
+  if (returning_.size != 0) next = std::min(next, warps_[returning_.head].due);
   if (reviving_.size != 0) next = std::min(next, warps_[reviving_.head].due);
   return next == kNoEvent ? next : std::max(next, now + 1);
 }

@@ -95,7 +95,8 @@ void ReincarnatingWarps::reset() {
   immediate_ = kNoIssue;
   rows_ = 0;
   progress_ = 0;
-  now_ = 0;
+  now_ = further_ = ports_taken_ = 0;
+  lookup_committed_ = false;
   counters_ = {};
 }
 
@@ -103,7 +104,8 @@ void ReincarnatingWarps::reset() {
 void ReincarnatingWarps::archive(Archive& archive) {
   archive(at_rest(rows_), at_rest(ready_), at_rest(committed_), at_rest(returning_), at_rest(reviving_),
           at_rest(revived_), at_rest(parked_), at_rest(stalled_), ready_lookup_, waiting_lookup_, barriers_,
-          free_warps_, free_contexts_, table_, changed_, now_, immediate_, at_issue_);
+          free_warps_, free_contexts_, table_, changed_, now_, at_rest(further_), ports_taken_,
+          at_rest(lookup_committed_), immediate_, at_issue_);
   for (auto& pool : first_) archive(at_rest(pool));
 }
 

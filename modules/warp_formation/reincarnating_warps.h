@@ -107,7 +107,8 @@ class ReincarnatingWarps : public WarpFormation {
     IssueId issue = 0;          // the last
     // Instructions issued on the way of its threads: of a merged warp, on the shortest of their ways.
     std::uint32_t progress = 0;
-    Cycle due = 0;  // kReturning, and kRevived while the barriers are searched
+    Cycle due = 0;   // kLookupDone, kReturning, kRevived: the search of the barriers ends
+    Cycle wait = 0;  // in committed_: cycles until then, once the ports are free
     LaneSet threads;
     std::array<ThreadGroup, kMaxLanes> groups;
   };
@@ -142,6 +143,8 @@ class ReincarnatingWarps : public WarpFormation {
   void regroup(const LaneSet& threads, std::uint32_t lanes, ptx::Pc pc, std::uint16_t depth,
                std::uint16_t slot);
   void revive();
+  void take_ports(const LaneSet& threads);
+  Cycle searched_at_issue() const;
   bool ends(ptx::Pc pc) const;
   void wait_for_memory(Index w);
   bool merge_waiting(Index w);
@@ -151,6 +154,7 @@ class ReincarnatingWarps : public WarpFormation {
 
   // reincarnating_transitions.cpp: time
   void to_second_level(Index w);
+  void take_turns(Cycle now);
   void end_searches(Cycle now);
   void begin_searches(Cycle now);
   std::uint32_t rank(Index w) const;
@@ -163,7 +167,8 @@ class ReincarnatingWarps : public WarpFormation {
   bool lookup_may_leave() const;
   bool any_waits_for_memory() const;
   Stall reason() const;
-  bool done(Index w) const;
+  Cycle done_at(Index w) const;
+  bool done(Index w) const { return done_at(w) <= now_; }
 
   // reincarnating_report.cpp
   unsigned thread_bits() const;
@@ -209,6 +214,10 @@ class ReincarnatingWarps : public WarpFormation {
   unsigned capacity_;  // rows
   // Cycles of the search after write-back: of warps that go on, and before others can be revived.
   const Cycle search_after_commit_, search_before_revival_;
+  // Cycles of this cycle's commits at the barriers' ports, beyond the first of each; until when those of
+  // earlier ones take them.
+  Cycle further_ = 0, ports_taken_ = 0;
+  bool lookup_committed_ = false;  // warps of the Waiting-Lookup are among them
   Cycle now_ = 0;
 
   struct Counters {

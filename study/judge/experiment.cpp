@@ -7,6 +7,7 @@
 
 #include "common/config_document.h"
 #include "study/judge/experiment_form.h"
+#include "study/judge/other_prices.h"
 #include "study/plan/place.h"
 #include "study/session/raw_argument.h"
 #include "weft/common/error.h"
@@ -325,6 +326,27 @@ void read_prices(const Place& place, Experiment& experiment) {
   }
 }
 
+// Another value of the key, alone or with other keys that are set along with it.
+Sensitivity::Setting read_setting(const Sensitivity& of, const Place& place) {
+  const bool along = place.value().is_object();
+  if (along) place.keys(experiment_form()["values together"]);
+  const Place value = along ? place.at("value") : place;
+  if (value.value().is_structured() || value.value().is_null())
+    value.refuse(along ? "a number, a word or true, false" : "a number, a word, true, false, or an object");
+  Sensitivity::Setting setting;
+  setting.overrides = {of.key + "=" + (value.value().is_string() ? value.text() : value.value().dump())};
+  if (along) {
+    if (is_about_prices(of)) place.refuse("a number, a word or true, false for a key of \"energy\"");
+    for (const Place& other : place.at("with").items()) {
+      check_override(other);
+      setting.overrides.push_back(other.text());
+    }
+  }
+  for (const std::string& one : setting.overrides)
+    setting.name.append(setting.name.empty() ? "" : " ").append(one);
+  return setting;
+}
+
 void read_sensitivity(const Place& place, Experiment& experiment) {
   if (place.has("headline")) {
     std::vector<std::string> ids;
@@ -336,16 +358,14 @@ void read_sensitivity(const Place& place, Experiment& experiment) {
   if (!place.has("sensitivity")) return;
   if (experiment.headline.empty())
     throw InputError(place.at("sensitivity").where(), "needs 'headline', the claims to compute");
-  std::set<std::string> keys;
+  std::set<std::string> keys, names;
   for (const Place& item : place.at("sensitivity").items()) {
     item.keys(experiment_form()["sensitivity"]);
     Sensitivity sensitivity{item.at("key").text(), item.at("why").text(), {}};
     must_be_new(keys, sensitivity.key, item);
     for (const Place& value : item.at("values").items()) {
-      if (value.value().is_structured() || value.value().is_null())
-        value.refuse("a number, a word or true, false");
-      const std::string text = value.value().is_string() ? value.text() : value.value().dump();
-      sensitivity.settings.push_back(sensitivity.key + "=" + text);
+      sensitivity.settings.push_back(read_setting(sensitivity, value));
+      must_be_new(names, sensitivity.settings.back().name, value);
     }
     experiment.sensitivity.push_back(sensitivity);
   }

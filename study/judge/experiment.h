@@ -84,8 +84,12 @@ struct ClaimPlan : FindingPlan {
 
 // A value of the machine that the paper does not print, and what else it might have been.
 struct Sensitivity {
+  struct Setting {
+    std::string name;                    // its overrides with a space between them
+    std::vector<std::string> overrides;  // "key=value", and what is set along with it
+  };
   std::string key, why;
-  std::vector<std::string> settings;  // "key=value"
+  std::vector<Setting> settings;
 };
 
 struct Experiment {

@@ -162,8 +162,12 @@ std::vector<Form> file_forms() {
       {"sensitivity",
        "Keys of `energy` change prices alone. They need no runs and are on every page.",
        {needed("key", text(), "a path of the configuration"),
-        needed("values", list(plain()), "other plausible values"),
+        needed("values", list(any_of({plain(), form("values together")})), "other plausible values"),
         needed("why", text(), "why they are plausible")}},
+      {"values together",
+       "Several keys change at once. Not for keys of `energy`.",
+       {needed("value", plain(), "the value of `key`"),
+        needed("with", list(setting()), "other keys of the configuration, set along with it")}},
       {"prices",
        "The energy of one kind of event at a time is multiplied; counts stay those of the runs. A verdict "
        "that changes depends on what is not printed.",

@@ -22,10 +22,11 @@ ExperimentPlan::ExperimentPlan(const Experiment& experiment, const std::vector<S
   add(builder, {});
   look_at_headline();
   for (const Sensitivity& one : sensitivities) {
-    for (const std::string& setting : one.settings) add(builder, {setting, &one, 0}, &headline_variants_);
+    for (const Sensitivity::Setting& setting : one.settings)
+      add(builder, {setting.name, &one, setting.overrides, 0}, &headline_variants_);
   }
   for (std::uint64_t seed = 1; seed < seeds; ++seed)
-    add(builder, {"seed " + std::to_string(seed), nullptr, seed}, &headline_variants_);
+    add(builder, {"seed " + std::to_string(seed), nullptr, {}, seed}, &headline_variants_);
 }
 
 void ExperimentPlan::look_at_headline() {
@@ -65,9 +66,8 @@ Run ExperimentPlan::run_of(const ExperimentProgram& program, const ExperimentVar
     run.size += ",seed=" + std::to_string(change.seed);
   run.config = experiment_.config;
   run.overrides = experiment_.overrides;
-  for (const auto* more : {&program.overrides, &variant.overrides})
+  for (const auto* more : {&program.overrides, &variant.overrides, &change.overrides})
     run.overrides.insert(run.overrides.end(), more->begin(), more->end());
-  if (change.of != nullptr) run.overrides.push_back(change.name);
   run.label = (program.kernel.empty() ? program.abbr : program.workload) + " " + variant.label +
               (change.name.empty() ? "" : " " + change.name);
   run.guess = guess(program);
@@ -117,8 +117,8 @@ Wanted ExperimentPlan::wanted(const Entry& entry) const {
   add_keys_of_rows(entry.extent(), wanted.keys);
   wanted.events = true;
   for (const Sensitivity& one : experiment_.sensitivity) {
-    if (is_about_prices(one))
-      wanted.prices.insert(wanted.prices.end(), one.settings.begin(), one.settings.end());
+    if (!is_about_prices(one)) continue;
+    for (const Sensitivity::Setting& setting : one.settings) wanted.prices.push_back(setting.name);
   }
   return wanted;
 }

@@ -67,8 +67,9 @@ class ExperimentPlan {
  private:
   // What is not as in the experiment: a value of the machine, or the seed of the inputs, or nothing.
   struct Change {
-    std::string name;                 // for people; empty: nothing
-    const Sensitivity* of = nullptr;  // a value of the machine: `name` is "path=value"
+    std::string name;                    // for people; empty: nothing
+    const Sensitivity* of = nullptr;     // a value of the machine, in `overrides`
+    std::vector<std::string> overrides;  // "path=value"
     std::uint64_t seed = 0;
   };
   // Adds what the claims of the headline are made of.

@@ -79,9 +79,9 @@ std::vector<SettingResult> with_other_prices(const Experiment& experiment, const
     list.push_back({&of, setting, std::move(other), std::move(claims), true});
   };
   for (const Sensitivity& one : experiment.sensitivity) {
-    for (const std::string& setting : one.settings) {
-      if (is_about_prices(one) && has_prices(results, setting))
-        add(one, setting, [&](const RunResult& run) { return run.reading.prices.at(setting); });
+    for (const Sensitivity::Setting& setting : one.settings) {
+      if (is_about_prices(one) && has_prices(results, setting.name))
+        add(one, setting.name, [&](const RunResult& run) { return run.reading.prices.at(setting.name); });
     }
   }
   if (experiment.price_times.empty()) return list;

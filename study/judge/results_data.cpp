@@ -261,7 +261,7 @@ std::string data_file(const std::string& folder, const std::string& named) {
 
 std::vector<Sensitivity> settings_in(const ResultsData& data, std::vector<Sensitivity> sensitivities) {
   const std::set<std::string> changes = data.changes();
-  const auto gone = [&](const std::string& setting) { return changes.count(setting) == 0; };
+  const auto gone = [&](const Sensitivity::Setting& setting) { return changes.count(setting.name) == 0; };
   for (Sensitivity& one : sensitivities)
     one.settings.erase(std::remove_if(one.settings.begin(), one.settings.end(), gone), one.settings.end());
   const auto empty = [](const Sensitivity& one) { return one.settings.empty(); };

@@ -76,13 +76,21 @@ Section failures_section(const Reported& reported) {
 std::string settings_left(const Reported& reported) {
   std::string text;
   for (const Sensitivity& one : reported.experiment.sensitivity) {
-    for (const std::string& name : one.settings) {
-      const auto is_it = [&](const SettingResult& setting) { return setting.setting == name; };
+    for (const Sensitivity::Setting& known : one.settings) {
+      const auto is_it = [&](const SettingResult& setting) { return setting.setting == known.name; };
       if (std::any_of(reported.settings.begin(), reported.settings.end(), is_it)) continue;
-      text.append(text.empty() ? "" : ", ").append(code(name));
+      text.append(text.empty() ? "" : ", ").append(code(known.name));
     }
   }
   return text;
+}
+
+bool any_together(const Experiment& experiment) {
+  const auto together = [](const Sensitivity::Setting& setting) { return setting.overrides.size() > 1; };
+  return std::any_of(experiment.sensitivity.begin(), experiment.sensitivity.end(),
+                     [&](const Sensitivity& one) {
+                       return std::any_of(one.settings.begin(), one.settings.end(), together);
+                     });
 }
 
 Section sensitivity_section(const Reported& reported) {
@@ -94,6 +102,7 @@ Section sensitivity_section(const Reported& reported) {
   section.paragraphs.insert(
       section.paragraphs.begin(),
       "Each line is the headline with one value of the machine set to another one that is as plausible." +
+          std::string(any_together(reported.experiment) ? " Settings in one line are set together." : "") +
           std::string(
               reported.experiment.price_times.empty()
                   ? ""

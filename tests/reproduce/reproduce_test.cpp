@@ -13,6 +13,7 @@
 #include "folder.h"
 #include "papers.h"
 #include "study/judge/experiment.h"
+#include "study/judge/experiment_plan.h"
 #include "study/judge/groups.h"
 #include "study/judge/kernel_launches.h"
 #include "study/judge/other_prices.h"
@@ -172,11 +173,11 @@ TEST(Experiments, OfTheProjectAreWellFormedAndTheirMachinesExist) {
       overrides.insert(overrides.end(), variant.overrides.begin(), variant.overrides.end());
       EXPECT_NO_THROW(load_config(experiment.config, overrides)) << name << " " << variant.name;
       for (const Sensitivity& one : experiment.sensitivity) {
-        for (const std::string& setting : one.settings) {
+        for (const Sensitivity::Setting& setting : one.settings) {
           auto other = overrides;
-          other.push_back(setting);
+          other.insert(other.end(), setting.overrides.begin(), setting.overrides.end());
           EXPECT_NO_THROW(load_config(experiment.config, other))
-              << name << " " << variant.name << " " << setting;
+              << name << " " << variant.name << " " << setting.name;
         }
       }
     }
@@ -284,6 +285,53 @@ TEST(Experiments, MistakesAreNamedWithTheirPlace) {
               HasSubstr("needs 'headline'"));
   EXPECT_THAT(of("prices", R"({"times": [2], "why": "w"})"),
               AllOf(HasSubstr("/prices"), HasSubstr("needs 'headline'")));
+}
+
+// A small experiment whose headline is looked at under these values of `key`.
+Experiment with_values(const std::string& key, const std::string& values) {
+  const test::Folder folder;
+  const std::string text = R"({"title": "t", "place": "7", "config": "harp-fermi",
+    "programs": [{"abbr": "BFS", "workload": "bfs", "size": "small"}],
+    "variants": [{"name": "sbr"}, {"name": "harp", "set": ["warp_formation.scheme=harp"]}],
+    "measures": ["speed"],
+    "claims": [{"id": "harp.speedup.sbr.mean",
+                "value": {"measure": "speed", "variant": "harp", "over": "sbr", "mean": "harmonic"}}],
+    "headline": ["harp.speedup.sbr.mean"],
+    "sensitivity": [{"key": ")" +
+                           key + R"(", "why": "w", "values": )" + values + "}]}";
+  return read_experiment({"x", "HARP", folder.write("x.json", text)}, papers());
+}
+
+TEST(Sensitivities, SetSeveralKeysAtOnce) {
+  const std::string span = "warp_formation.harp.barrier_span", search = "warp_formation.harp.barrier_search";
+  const Experiment experiment =
+      with_values(span, R"(["split", {"value": "split", "with": [")" + search + R"(=own_cycle"]}])");
+  ASSERT_EQ(experiment.sensitivity.size(), 1u);
+  const auto& settings = experiment.sensitivity[0].settings;
+  ASSERT_EQ(settings.size(), 2u);
+  EXPECT_EQ(settings[0].name, span + "=split");
+  EXPECT_EQ(settings[1].name, span + "=split " + search + "=own_cycle");
+  // Both are of one run.
+  const ExperimentPlan plan(experiment, experiment.sensitivity);
+  const auto entries = plan.entries();
+  ASSERT_EQ(entries.size(), 6u);
+  EXPECT_EQ(plan.name_of(2), settings[1].name);
+  const auto& overrides = entries[5].run->overrides;
+  ASSERT_EQ(overrides.size(), 3u);
+  EXPECT_EQ(overrides[1], span + "=split");
+  EXPECT_EQ(overrides[2], search + "=own_cycle");
+}
+
+TEST(Sensitivities, AreRefusedIfNotWellFormed) {
+  const auto of = [](const std::string& key, const std::string& values) {
+    return message_of([&] { with_values(key, values); });
+  };
+  EXPECT_THAT(of("a", R"([{"value": 1}])"), HasSubstr("'with' is missing"));
+  EXPECT_THAT(of("a", R"([{"value": 1, "with": ["b"]}])"), HasSubstr("path=value"));
+  EXPECT_THAT(of("a", R"([{"value": [1], "with": ["b=1"]}])"), HasSubstr("/sensitivity/0/values/0/value"));
+  EXPECT_THAT(of("a", "[[1]]"), HasSubstr("an object"));
+  EXPECT_THAT(of("a", "[1, 1]"), HasSubstr("duplicate 'a=1'"));
+  EXPECT_THAT(of("energy.a", R"([{"value": 1, "with": ["b=1"]}])"), HasSubstr("for a key of \"energy\""));
 }
 
 // Every run has 3 nJ of `a` and 1 nJ of `b`; with scalarization half as much of `a`. An event below a

@@ -105,20 +105,6 @@ TEST(Harp, AFullWaitingLookupIsPassedByUnderHarpAndEvictsUnderCrown) {
   }
 }
 
-// Cycles until something is issued; 0: in the cycle that the commit is in. The SM may sleep meanwhile.
-unsigned cycles_to_issue(Steps& steps) {
-  for (unsigned cycles = 0; cycles < 10; ++cycles) {
-    const Cycle next = steps.unit().next_event(steps.now());
-    steps.cycle();
-    if (steps.issue().empty()) continue;
-    if (cycles != 0) {
-      EXPECT_EQ(next, steps.now()) << "the SM would have slept";
-    }
-    return cycles;
-  }
-  return 10;
-}
-
 Config searched_in(unsigned latency, CommitStep search) {
   Config config = config_of("harp");
   config.own<HarpOptions>().barrier_latency = latency;

@@ -3,6 +3,8 @@
 #ifndef WEFT_TESTS_WARP_FORMATION_REINCARNATION_BENCH_H
 #define WEFT_TESTS_WARP_FORMATION_REINCARNATION_BENCH_H
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <initializer_list>
 #include <string>
@@ -53,6 +55,20 @@ inline std::vector<std::string> barriers(const Steps& steps) {
   std::vector<std::string> masks;
   for (const std::string& line : steps.lines("reached ")) masks.push_back(line.substr(0, line.find(',')));
   return masks;
+}
+
+// Cycles until something is issued; 0: in the cycle that the commit is in. The SM may sleep meanwhile.
+inline unsigned cycles_to_issue(Steps& steps) {
+  for (unsigned cycles = 0; cycles < 10; ++cycles) {
+    const Cycle next = steps.unit().next_event(steps.now());
+    steps.cycle();
+    if (steps.issue().empty()) continue;
+    if (cycles != 0) {
+      EXPECT_EQ(next, steps.now()) << "the SM would have slept";
+    }
+    return cycles;
+  }
+  return 10;
 }
 
 }  // namespace weft::warp_formation::test
