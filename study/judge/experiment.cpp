@@ -319,7 +319,7 @@ void read_prices(const Place& place, Experiment& experiment) {
   if (experiment.headline.empty())
     throw InputError(prices.where(), "needs 'headline', the claims to compute");
   prices.keys(experiment_form()["prices"]);
-  experiment.priced = {"", prices.at("why").text(), {}};
+  experiment.priced = {"", prices.at("why").text(), {}, {}};
   for (const Place& item : prices.at("times").items()) {
     if (!(item.number() > 0 && item.number() <= 1000)) item.refuse("numbers above 0, up to 1000");
     experiment.price_times.push_back(item.number());
@@ -347,6 +347,14 @@ Sensitivity::Setting read_setting(const Sensitivity& of, const Place& place) {
   return setting;
 }
 
+// The variants that a sensitivity concerns.
+std::vector<std::string> read_concerned(const Place& place, const Experiment& experiment) {
+  std::vector<std::string> known, concerned;
+  for (const ExperimentVariant& variant : experiment.variants) known.push_back(variant.name);
+  for (const Place& item : place.items()) concerned.push_back(item.one_of(known));
+  return concerned;
+}
+
 void read_sensitivity(const Place& place, Experiment& experiment) {
   if (place.has("headline")) {
     std::vector<std::string> ids;
@@ -361,12 +369,13 @@ void read_sensitivity(const Place& place, Experiment& experiment) {
   std::set<std::string> keys, names;
   for (const Place& item : place.at("sensitivity").items()) {
     item.keys(experiment_form()["sensitivity"]);
-    Sensitivity sensitivity{item.at("key").text(), item.at("why").text(), {}};
+    Sensitivity sensitivity{item.at("key").text(), item.at("why").text(), {}, {}};
     must_be_new(keys, sensitivity.key, item);
     for (const Place& value : item.at("values").items()) {
       sensitivity.settings.push_back(read_setting(sensitivity, value));
       must_be_new(names, sensitivity.settings.back().name, value);
     }
+    if (item.has("variants")) sensitivity.variants = read_concerned(item.at("variants"), experiment);
     experiment.sensitivity.push_back(sensitivity);
   }
 }

@@ -2,6 +2,7 @@
 #ifndef WEFT_STUDY_JUDGE_EXPERIMENT_H
 #define WEFT_STUDY_JUDGE_EXPERIMENT_H
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <optional>
@@ -90,6 +91,11 @@ struct Sensitivity {
   };
   std::string key, why;
   std::vector<Setting> settings;
+  std::vector<std::string> variants;  // for which it changes; empty: for all
+
+  bool concerns(const std::string& variant) const {
+    return variants.empty() || std::find(variants.begin(), variants.end(), variant) != variants.end();
+  }
 };
 
 struct Experiment {

@@ -163,6 +163,7 @@ std::vector<Form> file_forms() {
        "Keys of `energy` change prices alone. They need no runs and are on every page.",
        {needed("key", text(), "a path of the configuration"),
         needed("values", list(any_of({plain(), form("values together")})), "other plausible values"),
+        optional("variants", list(text()), "names of the variants that get them; without it, all"),
         needed("why", text(), "why they are plausible")}},
       {"values together",
        "Several keys change at once. Not for keys of `energy`.",

@@ -66,8 +66,10 @@ Run ExperimentPlan::run_of(const ExperimentProgram& program, const ExperimentVar
     run.size += ",seed=" + std::to_string(change.seed);
   run.config = experiment_.config;
   run.overrides = experiment_.overrides;
-  for (const auto* more : {&program.overrides, &variant.overrides, &change.overrides})
+  for (const auto* more : {&program.overrides, &variant.overrides})
     run.overrides.insert(run.overrides.end(), more->begin(), more->end());
+  if (change.of != nullptr && change.of->concerns(variant.name))
+    run.overrides.insert(run.overrides.end(), change.overrides.begin(), change.overrides.end());
   run.label = (program.kernel.empty() ? program.abbr : program.workload) + " " + variant.label +
               (change.name.empty() ? "" : " " + change.name);
   run.guess = guess(program);

@@ -241,12 +241,14 @@ TEST(ObservedLanesOfSms, AreAbsentWhereLanesWorkTogether) {
 constexpr unsigned kNone = datapath::Datapath::kNoPlace;
 constexpr std::uint32_t kThreads = 0b10100110;
 
-// The places at which lane 0 is, cycle by cycle, for the warp's threads whose guard holds.
+// The places at which lane 0 is, cycle by cycle, for the warp's threads whose guard holds. With a register
+// per lane, so that instructions of all units take it.
 std::vector<unsigned> places(unsigned width, ptx::Unit unit, unsigned interval, std::uint32_t threads,
                              std::uint32_t executing, unsigned warp_size = 32) {
   datapath::Config config;
   config.kind = "temporal";
   config.lane_width = width;
+  config.instruction_register = datapath::InstructionRegister::kLane;
   datapath::Machine machine;
   machine.simd_width = 8;
   machine.sfu_width = 2;

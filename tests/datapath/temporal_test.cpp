@@ -398,7 +398,8 @@ TEST(TemporalUnits, ResultsOfSpecialFunctionsComePlaceByPlace) {
   EXPECT_EQ(starts(2, 1u << 31), 15u * 3 + 16);
   EXPECT_EQ(starts(4, 0b1), 3u + 16) << "a group of four takes two turns";
   EXPECT_EQ(starts(4, 1u << 31), 15u * 3 + 16);
-  EXPECT_EQ(starts(1, ~0u), 15u * 3 + 16 - 31) << "the last thread is read 31 cycles later";
+  EXPECT_EQ(starts(1, ~0u), 15u * 3 + 16 - 30)
+      << "of the last two, which come together, the first is read first";
 }
 
 TEST(TemporalUnits, AScalarSpecialFunctionIsOneOperation) {

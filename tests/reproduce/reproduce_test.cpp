@@ -322,6 +322,19 @@ TEST(Sensitivities, SetSeveralKeysAtOnce) {
   EXPECT_EQ(overrides[2], search + "=own_cycle");
 }
 
+// The others stay as they are, so that their runs are those of the experiment.
+TEST(Sensitivities, ConcernTheVariantsThatTheyName) {
+  const std::string span = "warp_formation.harp.barrier_span";
+  const Experiment experiment = with_values(span, R"(["split"], "variants": ["harp"])");
+  const ExperimentPlan plan(experiment, experiment.sensitivity);
+  const auto entries = plan.entries();
+  ASSERT_EQ(entries.size(), 4u);
+  EXPECT_EQ(entries[2].run, entries[0].run) << "of sbr, which nothing changes";
+  EXPECT_THAT(entries[3].run->overrides, Contains(span + "=split"));
+  EXPECT_THAT(message_of([&] { with_values(span, R"(["split"], "variants": ["dwf"])"); }),
+              AllOf(HasSubstr("/sensitivity/0/variants/0"), HasSubstr("allowed: sbr, harp")));
+}
+
 TEST(Sensitivities, AreRefusedIfNotWellFormed) {
   const auto of = [](const std::string& key, const std::string& values) {
     return message_of([&] { with_values(key, values); });
