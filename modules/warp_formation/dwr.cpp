@@ -6,20 +6,14 @@
 #include "weft/common/popcount.h"
 
 namespace weft::warp_formation {
-namespace {
-
-unsigned lowest(std::uint64_t bits) {
-  return static_cast<unsigned>(__builtin_ctzll(bits));
-}
-
-}  // namespace
 
 Dwr::Dwr(const DwrOptions& options, const Config& config, const Geometry& geometry)
     : config_(static_cast<const CommonConfig&>(config)),
       options_(options),
       rules_{config.own<SbrOptions>().order, config.reconvergence},
       geometry_(geometry),
-      width_(geometry.lanes),
+      width_(std::max(geometry.lanes, static_cast<unsigned>(options.smallest_warp))),
+      rows_(width_ / geometry.lanes),
       partners_(std::max(1u, static_cast<unsigned>(options.largest_warp) / width_)),
       most_(std::min(std::max(1u, geometry.threads / width_), ContextSet::kMaxContexts)),
       groups_((most_ + partners_ - 1) / partners_),
@@ -29,6 +23,7 @@ Dwr::Dwr(const DwrOptions& options, const Config& config, const Geometry& geomet
       flights_(geometry.max_issues),
       home_(std::size_t{geometry.chunks} * kChunk / width_, 0),
       ignored_(options.ilt_entries, options.ilt_ways, options.ilt_index),
+      detected_(options.lat_table_entries, options.lat_table_ways, IltIndex::kInstruction),
       executing_(table_.size()) {
   fresh_.reserve(table_.size());
   released_.reserve(table_.size());
@@ -40,6 +35,7 @@ void Dwr::clear() {
   for (auto& scheduler : schedulers_) scheduler = Scheduler(config_, table_.size());
   for (unsigned c = 0; c < table_.size(); ++c) table_.set(c, ptx::kNoPc);
   ignored_.clear();
+  detected_.clear();
   fresh_.clear();
   executing_.clear();
   released_.clear();
@@ -61,8 +57,9 @@ void Dwr::reset() {
 
 // Sub-warps start anew with their block.
 void Dwr::archive(Archive& archive) {
-  archive(at_rest(live_), at_rest(held_), groups_, ignored_, next_first_, at_rest(fresh_), at_rest(released_),
-          at_rest(executing_), at_rest(waiting_groups_), slot_taken_, now_, next_timeout_, table_, kernels_);
+  archive(at_rest(live_), at_rest(held_), groups_, ignored_, detected_, next_first_, at_rest(fresh_),
+          at_rest(released_), at_rest(executing_), at_rest(waiting_groups_), slot_taken_, now_, next_timeout_,
+          table_, kernels_);
   archive_each(archive, schedulers_);
 }
 
@@ -89,6 +86,7 @@ void Dwr::attach(const ptx::Program& program, const SmView& sm) {
   kernel_ = &kernels_[program.name];
   if (!options_.ilt_survives_launch) {
     ignored_.clear();
+    detected_.clear();
   } else if (kernel_->ignored.size() != program.code.size()) {
     // PCs of one kernel are not those of another one: in memory their code lies at different addresses.
     kernel_->first = next_first_;
@@ -176,8 +174,10 @@ Cycle Dwr::next_event(Cycle now) const {
 Stall Dwr::pick(unsigned scheduler, Issue& issue) {
   Scheduler& s = schedulers_[scheduler];
   if (!s.slots.empty()) {  // a LAT barrier is an instruction that does nothing but take its slot
-    executing_.push({s.slots.front(), now_ + options_.lat_latency});
+    const std::uint16_t context = s.slots.front();
     s.slots.pop();
+    if (options_.ignored_lat == IgnoredLat::kCharged || !passes_ignored(context))
+      executing_.push({context, now_ + options_.lat_latency});
     ++statistics_.lat_slots;
     slot_taken_ = true;
     return Stall::kScheme;
@@ -194,7 +194,7 @@ Stall Dwr::pick(unsigned scheduler, Issue& issue) {
     issue.depth = top.depth;
     issue.context = static_cast<std::uint16_t>(context);
     issue.slot = warp.slot;
-    issue.rows = static_cast<std::uint8_t>(count_of(warp.members));
+    issue.rows = static_cast<std::uint8_t>(count_of(warp.members) * rows_);
     issue.partners = warp.members & ~std::uint64_t{1};
     issue.more_follow = false;
     issue.groups = {warp.groups.data(), warp.group_count};
@@ -212,6 +212,7 @@ void Dwr::issued(IssueId id, const Issue& issue) {
   flights_[id] = {issue.context, members};
   Scheduler& s = scheduler_of(issue.context);
   s.eligible.remove(issue.context);
+  if (std::exchange(warps_[issue.context].learns, false)) learn(issue.pc);
   if (warps_[issue.context].at_lat == AtLat::kCombineReady) {
     ++statistics_.large_issues;
     statistics_.large_sub_warps += count_of(members);
@@ -322,14 +323,16 @@ void Dwr::offer(unsigned context) {
     return park(context);
   }
   warp.members = 1;
+  warp.learns = false;
   warp.group_count = 1;
   warp.groups[0] = {threads_of(warp), warp.first_chunk, 0, true};
   if (lat_[pc] == 0) return s.eligible.add(context);
+  if (options_.lats == LatDetection::kDynamic && !known(context)) return go_past(context);
   warp.at_lat = AtLat::kExecuting;
   ++s.at_lat;
   if (options_.lat_barrier == LatBarrier::kReal) {
     s.slots.push(static_cast<std::uint16_t>(context));
-  } else {
+  } else if (options_.ignored_lat == IgnoredLat::kCharged || !passes_ignored(context)) {
     fresh_.push_back(static_cast<std::uint16_t>(context));
   }
 }
@@ -361,123 +364,6 @@ void Dwr::end(unsigned context) {
   group.absent |= bit_of(context);
   --group.live;
   reconsider(group);
-}
-
-// bar.synch_partner, when it has come through its pipeline [DWR IV.D].
-void Dwr::execute_barrier(unsigned context) {
-  SubWarp& warp = warps_[context];
-  Scheduler& s = scheduler_of(context);
-  const ptx::Pc pc = warp.stack.top().pc;
-  ++statistics_.lat_barriers;
-  Group& group = group_of(context);
-  ++statistics_.ignore_list.reads;
-  if (ignored_.hit(key_of(pc))) {
-    ++statistics_.ilt_hits;
-    warp.at_lat = AtLat::kNo;
-    --s.at_lat;
-    s.eligible.add(context);
-    // It has gone past those that wait for it. Once all LATs are ignored it comes to no barrier any more, and
-    // without this they would wait until it exits.
-    if (options_.release_on_ignored && group.valid) {
-      ++statistics_.ilt_releases;
-      release(group);
-    }
-    return;
-  }
-  ++statistics_.partner_synch.reads;
-  ++statistics_.partner_synch.writes;
-  if (!group.valid) {
-    group.valid = true;
-    group.pc = pc;
-    group.since = now_;
-    ++waiting_groups_;
-    if (options_.lat_timeout != 0) next_timeout_ = std::min(next_timeout_, now_ + options_.lat_timeout);
-  } else if (group.pc != pc) {
-    ignore(pc);
-  }
-  group.lock |= bit_of(context);
-  warp.at_lat = AtLat::kLocked;
-  warp.locked_since = now_;
-  s.far.add(context);
-  reconsider(group);
-}
-
-void Dwr::ignore(ptx::Pc pc) {
-  const IgnoreList::Inserted inserted = ignored_.insert(key_of(pc));
-  ++statistics_.ignore_list.writes;
-  if (inserted.fresh) ++statistics_.ilt_inserts;
-  if (inserted.evicted) ++statistics_.ilt_evictions;
-  kernel_->ignored[pc] = true;
-}
-
-// Lets the locked sub-warps go if no partner will come any more. That is no reason to ignore the LAT: the
-// paper's list is for a second LAT barrier of another PC [DWR IV.D].
-void Dwr::reconsider(Group& group) {
-  if (!group.valid || ~(group.lock | group.parked | group.absent) << (64 - partners_) != 0) return;
-  if (group.parked != 0 && options_.ilt_insert == IltInsert::kLatOrBarrier) ignore(group.pc);
-  release(group);
-}
-
-// A partner that never comes may spin on what a locked sub-warp would write: those that have waited for
-// lat_timeout go on, and nobody waits at that PC any more.
-void Dwr::end_long_waits() {
-  next_timeout_ = kNoEvent;
-  for (auto& group : groups_) {
-    if (!group.valid) continue;
-    const Cycle end = group.since + options_.lat_timeout;
-    if (now_ < end) {
-      next_timeout_ = std::min(next_timeout_, end);
-      continue;
-    }
-    ++statistics_.lat_timeouts;
-    ignore(group.pc);
-    release(group);
-  }
-}
-
-// The sub-warp combiner: those of a block at equal PCs issue as one.
-void Dwr::release(Group& group) {
-  const unsigned first = static_cast<unsigned>(&group - groups_.data()) * partners_;
-  Partners left = group.lock;
-  group.valid = false;
-  --waiting_groups_;
-  group.pc = ptx::kNoPc;
-  group.lock = 0;
-  while (left != 0) {
-    const unsigned leader = lowest(left);
-    const SubWarp& lead = warps_[first + leader];
-    const StackEntry& place = lead.stack.top();
-    Partners members = 0;
-    for (Partners rest = left; rest != 0; rest &= rest - 1) {
-      const SubWarp& warp = warps_[first + lowest(rest)];
-      const StackEntry& top = warp.stack.top();
-      if (top.pc == place.pc && top.depth == place.depth && warp.slot == lead.slot) members |= rest & -rest;
-    }
-    left &= ~members;
-    combine(first + leader, members >> leader);
-  }
-}
-
-void Dwr::combine(unsigned leader, Partners members) {
-  Scheduler& s = scheduler_of(leader);
-  SubWarp& first = warps_[leader];
-  const unsigned rows_per_chunk = kChunk / geometry_.lanes;
-  first.members = members;
-  first.group_count = 0;
-  for (Partners rest = members; rest != 0; rest &= rest - 1) {
-    const unsigned context = leader + lowest(rest);
-    SubWarp& warp = warps_[context];
-    warp.at_lat = AtLat::kCombineReady;
-    --s.at_lat;
-    s.far.remove(context);
-    released_.push_back(static_cast<std::uint16_t>(context));
-    if (first.group_count == 0 || first.groups[first.group_count - 1].chunk != warp.first_chunk) {
-      const auto row = static_cast<std::uint8_t>(first.group_count * rows_per_chunk);
-      first.groups[first.group_count++] = {0, warp.first_chunk, row, true};
-    }
-    first.groups[first.group_count - 1].mask |= threads_of(warp);
-  }
-  s.eligible.add(leader);
 }
 
 std::uint32_t Dwr::waiting_to_exit(std::uint16_t slot) const {

@@ -1,11 +1,11 @@
 // Dynamic warp resizing (Lashgar, Baniasadi, Khonsari: Dynamic warp resizing: analysis and benefits in high-
 // performance SIMT, ICCD 2012).
 //
-// Sub-warps as wide as the SIMD group, each with a reconvergence stack of its own, run apart. Before a load
-// or store of global or local memory (a LAT, large-warp-intensive instruction) the partners of a group wait
-// for each other, at the LAT barrier; those that then stand at the same PC issue as one large warp, whose
-// accesses are coalesced together. A PC at which waiting was in vain goes into the ignore list. Each sub-warp
-// of a large issue goes on when its own threads are done.
+// Sub-warps as wide as the SIMD group (or wider), each with a reconvergence stack of its own, run apart.
+// Before a load or store of global or local memory (a LAT, large-warp-intensive instruction) the partners of
+// a group wait for each other, at the LAT barrier; those that then stand at the same PC issue as one large
+// warp, whose accesses are coalesced together. A PC at which waiting was in vain goes into the ignore list.
+// Each sub-warp of a large issue goes on when its own threads are done.
 #ifndef WEFT_WARP_FORMATION_DWR_H
 #define WEFT_WARP_FORMATION_DWR_H
 
@@ -15,7 +15,7 @@
 
 #include "common/ring.h"
 #include "warp_formation/dwr_options.h"
-#include "warp_formation/ignore_list.h"
+#include "warp_formation/pc_table.h"
 #include "warp_formation/sbr_warp.h"
 #include "weft/warp_formation/scheduling.h"
 #include "weft/warp_formation/scheme.h"
@@ -69,6 +69,7 @@ class Dwr final : public WarpFormation {
     explicit SubWarp(unsigned size) : SbrWarp(size) {}
     bool held = false;  // its number is taken until its block retires (`partners=id`)
     AtLat at_lat = AtLat::kNo;
+    bool learns = false;        // is at a LAT that nobody has detected yet
     std::uint64_t members = 1;  // that issue with it; bit i: context + i
     Cycle locked_since = 0;
   };
@@ -118,8 +119,9 @@ class Dwr final : public WarpFormation {
   };
   struct Statistics {
     std::uint64_t lat_barriers = 0, lat_slots = 0, lat_wait_cycles = 0, lat_timeouts = 0;
-    TableAccesses partner_synch, ignore_list;
+    TableAccesses partner_synch, ignore_list, lat_table;
     std::uint64_t ilt_hits = 0, ilt_inserts = 0, ilt_evictions = 0, ilt_releases = 0;
+    std::uint64_t lats_missed = 0, lats_detected = 0, lat_table_evictions = 0;
     std::uint64_t large_issues = 0, large_sub_warps = 0;
   };
 
@@ -129,6 +131,7 @@ class Dwr final : public WarpFormation {
   Partners bit_of(unsigned context) const { return Partners{1} << (context % partners_); }
   std::uint32_t threads_of(const SubWarp& warp) const { return warp.stack.top().mask.words[0] << warp.shift; }
   static bool stands(const SubWarp& warp) { return warp.at_barrier || warp.at_sync; }
+  static unsigned lowest(std::uint64_t bits) { return static_cast<unsigned>(__builtin_ctzll(bits)); }
   bool is_lat(const ptx::Instruction& in) const;
   void clear();
 
@@ -142,7 +145,11 @@ class Dwr final : public WarpFormation {
   void unpark(unsigned context);
   void end(unsigned context);
 
+  bool known(unsigned context);
+  void learn(ptx::Pc pc);
   void execute_barrier(unsigned context);
+  bool passes_ignored(unsigned context);
+  void go_past(unsigned context);
   ptx::Pc key_of(ptx::Pc pc) const { return kernel_->first + pc; }
   void ignore(ptx::Pc pc);
   void reconsider(Group& group);
@@ -155,6 +162,7 @@ class Dwr final : public WarpFormation {
   const StackRules rules_;
   const Geometry geometry_;
   const unsigned width_;     // threads of a sub-warp
+  const unsigned rows_;      // ... their beats on the lanes
   const unsigned partners_;  // sub-warps of a group
   const unsigned most_;      // resident sub-warps
   const ptx::Program* program_ = nullptr;
@@ -165,7 +173,8 @@ class Dwr final : public WarpFormation {
   std::vector<Scheduler> schedulers_;
   std::vector<Flight> flights_;      // by issue id
   std::vector<std::uint16_t> home_;  // context of each `width_` positions
-  IgnoreList ignored_;
+  PcTable ignored_;
+  PcTable detected_;                     // `lats=dynamic`: PCs that were seen to be LATs
   std::vector<std::uint8_t> lat_;        // by PC: whether it is one
   std::vector<std::uint16_t> fresh_;     // contexts that came to a LAT since the last `advance`
   Ring<Barrier> executing_;              // LAT barriers in their pipeline

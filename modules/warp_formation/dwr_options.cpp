@@ -1,15 +1,29 @@
 // The keys of dwr, their rules, and values for tests.
 #include "warp_formation/dwr_options.h"
 
+#include <algorithm>
+
 #include "common/config_origins.h"
 #include "warp_formation/powers.h"
 
 namespace weft::warp_formation {
+namespace {
+
+void check_table(const std::string& where, const char* table, std::uint64_t entries, std::uint64_t ways) {
+  if (entries % ways == 0 && power_of_two(entries / ways)) return;
+  throw config::RuleError(where + "/" + table + "_entries", {where + "/" + table + "_ways"},
+                          "found " + std::to_string(entries) + " entries of " + std::to_string(ways) +
+                              " ways; allowed: entries = ways x a power of two");
+}
+
+}  // namespace
 
 void DwrOptions::describe(config::Visitor& v) {
   v.integer(
-      "largest_warp", largest_warp, {1, 256}, "threads",
-      "most threads that issue together: a power of two, 4 to 256; sub-warps are as wide as the SIMD group");
+      "smallest_warp", smallest_warp, {0, 32}, "threads",
+      "threads of a sub-warp: a power of two, 4 to 32; 0, or less than the SIMD width: as many as that");
+  v.integer("largest_warp", largest_warp, {1, 256}, "threads",
+            "most threads that issue together: a power of two, 4 to 256");
   config::choice(
       v, "lat_barrier", lat_barrier, {{"virtual", LatBarrier::kVirtual}, {"real", LatBarrier::kReal}},
       "the barrier before a large-warp-intensive instruction takes time only, or also an issue slot");
@@ -21,6 +35,17 @@ void DwrOptions::describe(config::Visitor& v) {
       v, "lat_spaces", lat_spaces,
       {{"global_local", LatSpaces::kGlobalLocal}, {"global_local_param", LatSpaces::kGlobalLocalParam}},
       "state spaces whose loads and stores are large-warp-intensive");
+  config::choice(v, "ignored_lat", ignored_lat,
+                 {{"charged", IgnoredLat::kCharged}, {"free", IgnoredLat::kFree}},
+                 "a sub-warp also waits for the barrier's cycles before an instruction that the ignore-list "
+                 "table holds, or it does not");
+  config::choice(v, "lats", lats, {{"static", LatDetection::kStatic}, {"dynamic", LatDetection::kDynamic}},
+                 "the compiler puts the barrier before large-warp-intensive instructions, or a table learns "
+                 "their PCs as they execute");
+  v.integer("lat_table_entries", lat_table_entries, {1, 4096}, "entries",
+            "table of the large-warp-intensive instructions that were detected (lats=dynamic)");
+  v.integer("lat_table_ways", lat_table_ways, {1, 4096}, "ways",
+            "associativity of the table of detected instructions");
   v.integer("ilt_entries", ilt_entries, {1, 4096}, "entries", "ignore-list table");
   v.integer("ilt_ways", ilt_ways, {1, 4096}, "ways", "associativity of the ignore-list table");
   config::choice(v, "ilt_index", ilt_index,
@@ -43,10 +68,22 @@ void DwrOptions::describe(config::Visitor& v) {
 
 void DwrOptions::check(const std::string& where) const {
   check_size(where + "/largest_warp", largest_warp, 4);
-  if (ilt_entries % ilt_ways == 0 && power_of_two(ilt_entries / ilt_ways)) return;
-  throw config::RuleError(where + "/ilt_entries", {where + "/ilt_ways"},
-                          "found " + std::to_string(ilt_entries) + " entries of " + std::to_string(ilt_ways) +
-                              " ways; allowed: entries = ways x a power of two");
+  if (smallest_warp != 0 && (!power_of_two(smallest_warp) || smallest_warp < 4)) {
+    throw InputError(where + "/smallest_warp", "found " + std::to_string(smallest_warp) +
+                                                   "; allowed: 0, and powers of two from 4 to 32");
+  }
+  if (smallest_warp > largest_warp) {
+    throw config::RuleError(where + "/smallest_warp", {where + "/largest_warp"},
+                            "found " + std::to_string(smallest_warp) + "; allowed: 0 to largest_warp, " +
+                                std::to_string(largest_warp));
+  }
+  check_table(where, "ilt", ilt_entries, ilt_ways);
+  check_table(where, "lat_table", lat_table_entries, lat_table_ways);
+  if (lats == LatDetection::kDynamic && lat_barrier == LatBarrier::kReal) {
+    throw config::RuleError(where + "/lats", {where + "/lat_barrier"},
+                            "found \"dynamic\" with lat_barrier \"real\"; allowed: \"virtual\", because an "
+                            "unchanged program has no barrier instruction that could take a slot");
+  }
 }
 
 void DwrOptions::randomise(Random& random) {
@@ -61,6 +98,11 @@ void DwrOptions::randomise(Random& random) {
   ilt_survives_launch = random() % 2 != 0;
   release_on_ignored = random() % 2 != 0;
   partners = static_cast<Partnership>(random() % 2);
+  ignored_lat = static_cast<IgnoredLat>(random() % 2);
+  lats = static_cast<LatDetection>(lat_barrier == LatBarrier::kReal ? 0 : random() % 2);
+  lat_table_ways = 1u << random() % 2;
+  lat_table_entries = lat_table_ways << random() % 3;
+  smallest_warp = random() % 2 * std::min<std::uint64_t>(largest_warp, 4u << random() % 4);
 }
 
 }  // namespace weft::warp_formation

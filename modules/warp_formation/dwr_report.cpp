@@ -59,9 +59,10 @@ void Dwr::bind(statistics::Group& group) {
                 statistics_.ilt_inserts);
   group.counter("ilt_evictions", statistics::Unit("PCs"), "PCs evicted from the ignore list",
                 statistics_.ilt_evictions);
-  group.counter("ilt_releases", statistics::Unit("groups"),
-                "partner groups released because a partner had passed an ignored LAT",
-                statistics_.ilt_releases);
+  group.counter(
+      "ilt_releases", statistics::Unit("groups"),
+      "partner groups released because a partner had passed a LAT that is ignored or not yet detected",
+      statistics_.ilt_releases);
   group.counter("large_issues", units::kIssues,
                 "LATs issued after the barrier had released them, alone or combined",
                 statistics_.large_issues);
@@ -70,22 +71,36 @@ void Dwr::bind(statistics::Group& group) {
   group.ratio("average_large_issue", statistics::Unit("sub-warps"),
               "sub-warps per LAT issued after the barrier",
               {{&statistics_.large_sub_warps}, {&statistics_.large_issues}, 1, statistics::kNothing});
+  const bool dynamic = options_.lats == LatDetection::kDynamic;
+  if (dynamic) {
+    group.counter("lats_detected", statistics::Unit("PCs"), "PCs put into the table of detected LATs",
+                  statistics_.lats_detected);
+    group.counter("lats_missed", statistics::Unit("sub-warps"),
+                  "LATs that issued without a barrier because they were not yet detected",
+                  statistics_.lats_missed);
+    group.counter("lat_table_evictions", statistics::Unit("PCs"),
+                  "PCs evicted from the table of detected LATs", statistics_.lat_table_evictions);
+  }
   // [DWR IV.E]: valid bit, PC and lock bits per group; one more status bit per sub-warp.
   const auto pst = static_cast<double>(groups_.size() * (1 + 32 + partners_));
   const auto ilt = static_cast<double>(ignored_.bits());
   const auto status = static_cast<double>(table_.size());
+  const auto lat_table = dynamic ? static_cast<double>(detected_.bits()) : 0.0;
   group.derived("pst_bits", statistics::Quantity::kLevel, units::kBits, "partner-synch table",
                 [pst] { return pst; });
   group.derived("ilt_bits", statistics::Quantity::kLevel, units::kBits, "ignore-list table",
                 [ilt] { return ilt; });
   group.derived("storage_bits", statistics::Quantity::kLevel, units::kBits,
-                "both tables, and a status bit per sub-warp",
-                [pst, ilt, status] { return pst + ilt + status; });
+                "the tables, and a status bit per sub-warp",
+                [pst, ilt, status, lat_table] { return pst + ilt + status + lat_table; });
   stack_statistics_.bind_stacks(group, table_.size(), 64 + width_);
   const auto number = [](std::uint64_t n) { return [n] { return static_cast<double>(n); }; };
   statistics_.partner_synch.bind(group, "partner_synch", number(groups_.size()), number(1 + 32 + partners_));
   statistics_.ignore_list.bind(group, "ignore_list", number(options_.ilt_entries / options_.ilt_ways),
                                number(ignored_.bits() / (options_.ilt_entries / options_.ilt_ways)));
+  if (!dynamic) return;
+  const std::uint64_t sets = options_.lat_table_entries / options_.lat_table_ways;
+  statistics_.lat_table.bind(group, "lat_table", number(sets), number(detected_.bits() / sets));
 }
 
 storage::Arrays Dwr::arrays(std::uint64_t stack_entries) const {
@@ -94,6 +109,11 @@ storage::Arrays Dwr::arrays(std::uint64_t stack_entries) const {
   const std::uint64_t sets = options_.ilt_entries / options_.ilt_ways;
   add(arrays,
       storage::tags("ignore_list", options_.ilt_entries, 1 + kPcBits - bits_for(sets), options_.ilt_ways));
+  if (options_.lats == LatDetection::kDynamic) {
+    const std::uint64_t rows = options_.lat_table_entries / options_.lat_table_ways;
+    add(arrays, storage::tags("lat_table", options_.lat_table_entries, 1 + kPcBits - bits_for(rows),
+                              options_.lat_table_ways));
+  }
   add(arrays, storage::ram("status", table_.size(), 1));
   add(arrays, stack_array(table_.size(), stack_entries, width_).uncounted());
   return arrays;

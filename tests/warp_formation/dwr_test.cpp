@@ -9,8 +9,8 @@
 
 #include "warp_formation/dwr_options.h"
 #include "warp_formation/four_lanes.h"
-#include "warp_formation/ignore_list.h"
 #include "warp_formation/kernels.h"
+#include "warp_formation/pc_table.h"
 #include "warp_formation/steps.h"
 
 namespace weft::warp_formation::test::dwr_test {
@@ -394,7 +394,7 @@ TEST(DwrIgnoreList, ThirtySixInThirtyTwoEntriesThrash) {
 }
 
 TEST(DwrIgnoreList, EvictsTheLeastRecentlyUsedOfASet) {
-  IgnoreList list(8, 4, IltIndex::kInstruction);
+  PcTable list(8, 4, IltIndex::kInstruction);
   for (const ptx::Pc pc : {2u, 4u, 6u, 8u}) EXPECT_FALSE(list.insert(pc).evicted);
   EXPECT_TRUE(list.hit(2));
   EXPECT_FALSE(list.insert(2).fresh);
@@ -408,7 +408,7 @@ TEST(DwrIgnoreList, EvictsTheLeastRecentlyUsedOfASet) {
 
 // As printed, the set is chosen by address bits that are the same for all instructions.
 TEST(DwrIgnoreList, ByteAddressesUseOneSetOnly) {
-  IgnoreList list(8, 4, IltIndex::kBytePc);
+  PcTable list(8, 4, IltIndex::kBytePc);
   for (const ptx::Pc pc : {1u, 2u, 3u, 4u}) EXPECT_FALSE(list.insert(pc).evicted);
   EXPECT_TRUE(list.insert(5).evicted);
 }

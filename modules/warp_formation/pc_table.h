@@ -1,6 +1,7 @@
-// The ignore-list table of dynamic warp resizing: PCs at whose LAT barrier sub-warps no longer wait.
-#ifndef WEFT_WARP_FORMATION_IGNORE_LIST_H
-#define WEFT_WARP_FORMATION_IGNORE_LIST_H
+// A table of PCs, as dynamic warp resizing has them: the ignore list (PCs at whose LAT barrier sub-warps no
+// longer wait), and the PCs that were seen to be LATs where they are detected as they run.
+#ifndef WEFT_WARP_FORMATION_PC_TABLE_H
+#define WEFT_WARP_FORMATION_PC_TABLE_H
 
 #include <cstdint>
 #include <vector>
@@ -12,7 +13,7 @@
 namespace weft::warp_formation {
 
 // Sets and ways of {valid, tag}. The paper does not name the replacement: least recently used.
-class IgnoreList {
+class PcTable {
  public:
   struct Inserted {
     bool fresh = false;    // it was not there
@@ -20,7 +21,7 @@ class IgnoreList {
   };
 
   // `entries` = ways x a power of two.
-  IgnoreList(std::uint64_t entries, std::uint64_t ways, IltIndex index)
+  PcTable(std::uint64_t entries, std::uint64_t ways, IltIndex index)
       : ways_(ways), sets_(entries / ways), scale_(index == IltIndex::kBytePc ? ptx::kInstructionBytes : 1) {
     entries_.resize(entries);
   }
