@@ -61,6 +61,10 @@ void GpuConfig::Process::describe(config::Visitor& v) {
          "feature size, for areas and access times (`weft area`)");
   v.real("chip_mm2", chip_mm2, {0, 2000}, "mm2",
          "area of the whole chip, to show areas as shares of the chip; 0: unknown");
+  config::choice(
+      v, "cam_data", cam_data, {{"cam", CamData::kCam}, {"ram", CamData::kRam}},
+      "price of data that a CAM selects (`weft area`): that of as large a CAM, as CACTI 6.5 has it, "
+      "or of a RAM");
 }
 
 void GpuConfig::System::describe(config::Visitor& v) {

@@ -180,6 +180,19 @@ TEST(Area, SaysWhatTablesAndRegistersTake) {
   }
   EXPECT_EQ(counted, 2u * 87040) << "HARP Table 7, two schedulers";
 
+  // Data that a CAM selects: as large a CAM, as CACTI has it, or a RAM.
+  const auto lookup = [](const nlohmann::json& area, const std::string& kind) {
+    for (const auto& array : area.at("arrays")) {
+      if (array.at("part") == "ready_lookup" && array.at("kind") == kind)
+        return array.at("sm_mm2").get<double>();
+    }
+    return 0.0;
+  };
+  EXPECT_EQ(lookup(harp, "RAM"), lookup(harp, "CAM"));
+  const auto as_ram = json({"harp", "--set", "process.cam_data=ram"});
+  EXPECT_EQ(lookup(as_ram, "CAM"), lookup(harp, "CAM"));
+  EXPECT_LT(lookup(as_ram, "RAM"), lookup(harp, "RAM") / 4);
+
   // A smaller node, a larger table, deeper stacks.
   const auto second_level = [](const nlohmann::json& area) {
     for (const auto& array : area.at("arrays")) {

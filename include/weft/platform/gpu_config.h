@@ -73,6 +73,9 @@ struct GpuConfig {
   struct Process {
     double node_nm = 40;
     double chip_mm2 = 0;  // 0: not known
+    // How data is priced that a CAM of the same part selects: as CACTI 6.5 does, as if it were the CAM's keys
+    // once more, or as a RAM.
+    enum class CamData : std::uint8_t { kCam, kRam } cam_data = CamData::kCam;
     void describe(config::Visitor& v);
   } process;
 
