@@ -29,6 +29,9 @@ class Variants : public ::testing::TestWithParam<std::string> {};
 TEST_P(Variants, MatchReadsInGlobalMemoryUnderEveryScheme) {
   expect_result("mummer_gpu", GetParam(), "small,textures=0");
 }
+TEST_P(Variants, MatchReadsWithTheReferenceInATextureUnderEveryScheme) {
+  expect_result("mummer_gpu", GetParam(), "small,textures=1");
+}
 TEST_P(Variants, SearchSuffixesInGlobalMemoryUnderEveryScheme) {
   expect_result("mummer_gpu_plus", GetParam(), "small,textures=0");
 }

@@ -1,10 +1,13 @@
-// What the aligners' host sides stand on: the suffix tree, against the definition; the oracle of longest
-// matches, against trying every place.
+// What the aligners' host sides stand on: the suffix tree, against the definition; its texels, against the
+// tree; the oracle of longest matches, against trying every place.
 #include "workloads/mummer_gpu/suffix_tree.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
+
+#include "workloads/mummer_gpu/packed_tree.h"
 
 namespace weft::workloads {
 namespace {
@@ -24,10 +27,12 @@ std::vector<std::uint32_t> children_of(const SuffixTree& tree, std::uint32_t id)
 
 class OfGenomes : public ::testing::TestWithParam<std::uint32_t> {};
 
-TEST_P(OfGenomes, TreeHasEachSuffixOnceAndItsLinks) {
-  // Seed 0: one base repeated, the deepest tree there is.
-  const Bases genome = GetParam() == 0 ? Bases(60, 2) : random_genome(700, GetParam());
-  const SuffixTree tree(genome);
+// Seed 0: one base repeated, the deepest tree there is.
+Bases genome_of(std::uint32_t seed) {
+  return seed == 0 ? Bases(60, 2) : random_genome(700, seed);
+}
+
+void expect_each_suffix_once_and_links(const SuffixTree& tree) {
   std::vector<int> leaves(tree.text().size(), 0);
   for (std::uint32_t id = SuffixTree::kRoot; id < tree.nodes().size(); ++id) {
     const auto& node = tree.nodes()[id];
@@ -54,6 +59,64 @@ TEST_P(OfGenomes, TreeHasEachSuffixOnceAndItsLinks) {
     }
   }
   EXPECT_EQ(leaves, std::vector<int>(tree.text().size(), 1));
+}
+
+TEST_P(OfGenomes, TreeHasEachSuffixOnceAndItsLinks) {
+  expect_each_suffix_once_and_links(SuffixTree(genome_of(GetParam())));
+  expect_each_suffix_once_and_links(SuffixTree(genome_of(GetParam()), SuffixTree::Order::kInBlocks));
+}
+
+// Field and last byte of a texel, byte by byte.
+std::uint32_t byte_of(const PackedTree::Texel& texel, std::uint32_t at) {
+  return texel[at / 4] >> at % 4 * 8 & 0xFF;
+}
+std::uint32_t field_of(const PackedTree::Texel& texel, std::uint32_t field) {
+  return byte_of(texel, 3 * field) | byte_of(texel, 3 * field + 1) << 8 | byte_of(texel, 3 * field + 2) << 16;
+}
+// The address in a field: low bytes of column and row, then the upper four bits of both.
+std::uint32_t address_in(const PackedTree::Texel& texel, std::uint32_t field) {
+  const std::uint32_t x = byte_of(texel, 3 * field), y = byte_of(texel, 3 * field + 1);
+  const std::uint32_t upper = byte_of(texel, 3 * field + 2);
+  return (x | (upper & 0xF) << 8) | (y | (upper >> 4) << 8) << 16;
+}
+
+TEST_P(OfGenomes, TexelsHoldTheTree) {
+  const SuffixTree tree(genome_of(GetParam()), SuffixTree::Order::kInBlocks);
+  const PackedTree packed(tree);
+  const auto address = [](std::uint32_t id) {
+    return id == SuffixTree::kNone ? 0 : PackedTree::address_of(id);
+  };
+  for (std::uint32_t id = SuffixTree::kRoot; id < tree.nodes().size(); ++id) {
+    const auto& node = tree.nodes()[id];
+    const std::size_t at = std::size_t{address(id) >> 16} * PackedTree::kWidth + (address(id) & 0xFFFF);
+    const PackedTree::Texel &of_node = packed.nodes[at], &of_children = packed.children[at];
+    const bool leaf = (node.link & SuffixTree::kLeaf) != 0;
+    EXPECT_EQ(address_in(of_node, 0), address(tree.ups()[id].parent));
+    EXPECT_EQ(address_in(of_node, 1), leaf ? 0 : address(node.link));
+    EXPECT_EQ(field_of(of_node, 2), node.begin);
+    EXPECT_EQ(field_of(of_node, 3), node.end);
+    EXPECT_EQ(field_of(of_node, 4), node.depth);
+    EXPECT_EQ(byte_of(of_children, 15), leaf ? 1u : 0u);
+    if (leaf) {
+      EXPECT_EQ(field_of(of_children, 0), node.link & ~SuffixTree::kLeaf);
+      continue;
+    }
+    for (std::uint32_t base = 0; base < 4; ++base) {
+      EXPECT_EQ(address_in(of_children, base), address(node.children[base]));
+    }
+    EXPECT_EQ(address_in(of_children, 4), address(tree.ups()[id].ended));
+  }
+}
+
+TEST(PackedTree, NumbersGoDownColumnsAndNoTwoMeet) {
+  EXPECT_EQ(PackedTree::address_of(1), 0x10000u);
+  EXPECT_EQ(PackedTree::address_of(31), 31u << 16);
+  EXPECT_EQ(PackedTree::address_of(32), 1u);
+  EXPECT_EQ(PackedTree::address_of(PackedTree::kWidth * 32), 32u << 16) << "the next band";
+  std::set<std::uint32_t> all;
+  for (std::uint32_t id = 0; id < (1u << 18) + 100; ++id) all.insert(PackedTree::address_of(id));
+  EXPECT_EQ(all.size(), (1u << 18) + 100);
+  EXPECT_EQ(PackedTree::address_of((1u << 23) - 1) >> 16, 2047u) << "the largest tree has rows of 12 bits";
 }
 
 TEST_P(OfGenomes, LongestMatchesAreThoseOfTryingEveryPlace) {

@@ -2,7 +2,7 @@
 #include <optional>
 
 #include "weft/common/error.h"
-#include "workloads/mummer_gpu/suffix_tree.h"
+#include "workloads/mummer_gpu/packed_tree.h"
 #include "workloads/texture.h"
 
 namespace weft::workloads::mummer_gpu {
@@ -12,6 +12,7 @@ constexpr texture::Format kFourWords{texture::ChannelKind::kUnsigned, 32, 4};
 constexpr texture::Format kByte{texture::ChannelKind::kUnsigned, 8, 1};
 constexpr std::uint32_t kListBlock = 256;
 constexpr std::uint32_t kTextureWidth = 2048;  // texels; two are a node
+enum Textures : std::uint64_t { kNoTextures = 0, kTreeAndReference = 1, kTree = 2 };  // option "textures"
 
 struct Match {
   std::uint32_t node = 0;
@@ -21,15 +22,27 @@ struct Match {
 // What the reference says about one start of one read.
 struct Expected {
   LongestMatch match;
+  const std::uint8_t* text = nullptr;
   std::uint32_t read = 0, start = 0;
 };
 
-// The tree and the reference on the device, in textures or in arrays; the kernels take either in the same
-// places.
+struct Reads {
+  std::uint64_t bases;
+  const std::vector<std::int32_t>& addresses;
+  std::uint32_t count, length, least;
+};
+
+// The tree and the reference on the device, in one of three layouts, each with kernels of its own.
 class DeviceTree {
  public:
-  DeviceTree(runtime::Device& device, const SuffixTree& tree, bool textures) {
-    if (textures) {
+  DeviceTree(runtime::Device& device, const SuffixTree& tree, Textures textures)
+      : device_(device), textures_(textures) {
+    if (textures == kTree) {
+      PackedTree packed(tree);
+      node_texture_.emplace(device, kFourWords, PackedTree::kWidth, std::move(packed.nodes));
+      children_texture_.emplace(device, kFourWords, PackedTree::kWidth, std::move(packed.children));
+      reference_.emplace(device, tree.text());
+    } else if (textures == kTreeAndReference) {
       node_texture_.emplace(device, kFourWords, kTextureWidth, texels_of(tree));
       reference_texture_.emplace(device, kByte, tree.text());
     } else {
@@ -37,12 +50,69 @@ class DeviceTree {
       reference_.emplace(device, tree.text());
     }
   }
-  std::string kernel(const std::string& name) const { return nodes_ ? name + "_in_arrays" : name; }
-  std::uint64_t nodes() const { return nodes_ ? nodes_->address() : node_texture_->object(); }
-  std::uint64_t reference() const { return nodes_ ? reference_->address() : reference_texture_->object(); }
+
+  void match(runtime::LoadedModule& module, std::uint32_t block, const Reads& reads,
+             runtime::Address matches) const {
+    const auto least = static_cast<std::int32_t>(reads.least), count = static_cast<std::int32_t>(reads.count);
+    const auto launch = [&](const char* kernel, const runtime::Arguments& arguments) {
+      device_.launch(module, kernel, {blocks_for(reads.count, block), 1, 1}, {block, 1, 1}, arguments);
+      device_.synchronise();
+    };
+    if (packed()) {
+      const DeviceArray<std::int32_t> addresses(device_, reads.addresses);
+      const DeviceArray<std::int32_t> lengths(
+          device_, std::vector<std::int32_t>(reads.count, static_cast<std::int32_t>(reads.length)));
+      launch("match_reads", runtime::Arguments()
+                                .add(node_texture_->object())
+                                .add(children_texture_->object())
+                                .add(reference_->address())
+                                .add(reads.bases)
+                                .add(addresses.address())
+                                .add(lengths.address())
+                                .add(count)
+                                .add(least)
+                                .add(matches));
+      return;
+    }
+    launch(nodes_ ? "match_reads_in_arrays" : "match_reads_in_textures",
+           runtime::Arguments()
+               .add(nodes())
+               .add(reference_ ? reference_->address() : reference_texture_->object())
+               .add(reads.bases)
+               .add(count)
+               .add(static_cast<std::int32_t>(reads.length))
+               .add(least)
+               .add(matches));
+  }
+
+  // The packed tree has parents in its nodes, and its kernel lists where the first `least` bases occur; the
+  // others read parents from `ups`, and list where all bases occur.
+  bool packed() const { return textures_ == kTree; }
+  void list(runtime::LoadedModule& module, runtime::Address ups, std::uint32_t least, std::uint32_t count,
+            runtime::Address tops, runtime::Address offsets, runtime::Address places) const {
+    const auto matches = static_cast<std::int32_t>(count);
+    const auto launch = [&](const char* kernel, const runtime::Arguments& arguments) {
+      device_.launch(module, kernel, {blocks_for(count, kListBlock), 1, 1}, {kListBlock, 1, 1}, arguments);
+      device_.synchronise();
+    };
+    if (packed()) {
+      launch("list_places", runtime::Arguments()
+                                .add(node_texture_->object())
+                                .add(children_texture_->object())
+                                .add(tops)
+                                .add(offsets)
+                                .add(matches)
+                                .add(static_cast<std::int32_t>(least))
+                                .add(places));
+      return;
+    }
+    launch(nodes_ ? "list_places_in_arrays" : "list_places_in_textures",
+           runtime::Arguments().add(nodes()).add(ups).add(tops).add(offsets).add(matches).add(places));
+  }
 
  private:
   using Texel = std::array<std::uint32_t, 4>;
+  std::uint64_t nodes() const { return nodes_ ? nodes_->address() : node_texture_->object(); }
   static std::vector<Texel> texels_of(const SuffixTree& tree) {
     std::vector<Texel> texels;
     texels.reserve(2 * tree.nodes().size());
@@ -52,7 +122,9 @@ class DeviceTree {
     }
     return texels;
   }
-  std::optional<ArrayTexture<Texel>> node_texture_;
+  runtime::Device& device_;
+  Textures textures_;
+  std::optional<ArrayTexture<Texel>> node_texture_, children_texture_;
   std::optional<LinearTexture<std::uint8_t>> reference_texture_;
   std::optional<DeviceArray<SuffixTree::Node>> nodes_;
   std::optional<DeviceArray<std::uint8_t>> reference_;
@@ -84,12 +156,13 @@ class MummerGpu : public Workload {
             {"block", 1, 512, 1, "threads of a block that matches"},
             {"list", 0, 1u << 20, 1, "matches whose places are listed by a second kernel, at most; 0: none"},
             {"present", 0, 100, 1, "percent of the reads that are pieces of the reference"},
-            {"textures", 0, 1, 1, "1: tree and reference lie in textures; 0: in global memory"},
+            {"textures", 0, 2, 1,
+             "2: the tree lies in textures, as Rodinia ships the program; 1: the reference, too; 0: neither"},
             {"seed", 0, UINT32_MAX, 1, "of reference and reads"}};
   }
   std::map<std::string, Size> sizes() const override {
     const Size paper{{"reference", 1'400'000}, {"reads", 50'000}, {"length", 25},  {"least", 20},
-                     {"block", 256},           {"list", 0},       {"present", 27}, {"textures", 0},
+                     {"block", 256},           {"list", 0},       {"present", 27}, {"textures", 2},
                      {"seed", 12345}};
     const auto with = [&](const Size& changes) {
       Size size = paper;
@@ -97,19 +170,15 @@ class MummerGpu : public Workload {
       return size;
     };
     const Size one_block = with({{"reads", 100}, {"block", 100}});
-    return {{"small", with({{"reference", 3'000},
-                            {"reads", 200},
-                            {"least", 8},
-                            {"block", 128},
-                            {"list", 600},
-                            {"textures", 1}})},
-            {"default", with({{"reference", 200'000}, {"reads", 10'000}, {"list", 10'000}, {"textures", 1}})},
-            {"large", with({{"reads", 200'000}, {"list", 100'000}, {"textures", 1}})},
-            {"dwr", paper},
-            {"crown", paper},
-            {"crown_small", one_block},
-            {"harp", with({{"reads", 100}, {"block", 100}, {"textures", 1}})},
-            {"stsimt", with({{"list", 80'896}, {"textures", 1}})}};
+    return {
+        {"small", with({{"reference", 3'000}, {"reads", 200}, {"least", 8}, {"block", 128}, {"list", 600}})},
+        {"default", with({{"reference", 200'000}, {"reads", 10'000}, {"list", 10'000}})},
+        {"large", with({{"reads", 200'000}, {"list", 100'000}})},
+        {"dwr", paper},
+        {"crown", paper},
+        {"crown_small", one_block},
+        {"harp", with({{"reads", 100}, {"block", 100}})},
+        {"stsimt", with({{"list", 80'896}})}};
   }
   std::map<std::string, std::vector<std::string>> settings() const override {
     return {{"dwr", {"sm.registers_per_thread=16"}},
@@ -129,23 +198,20 @@ class MummerGpu : public Workload {
     const std::uint32_t starts = length - least + 1;
     const Bases genome = random_genome(value("reference"), value("seed"));
     const Bases text = random_reads(genome, reads, length, value("present"), value("seed") + 1);
-    const SuffixTree tree(genome);
+    const auto textures = static_cast<Textures>(values.at("textures"));
+    const SuffixTree tree(genome,
+                          textures == kTree ? SuffixTree::Order::kInBlocks : SuffixTree::Order::kByDepth);
 
     auto& module = device.load_module(code.ptx, code.file);
-    const DeviceTree device_tree(device, tree, value("textures") != 0);
+    const DeviceTree device_tree(device, tree, textures);
     const DeviceArray<std::uint8_t> device_reads(device, terminated(text, length));
+    std::vector<std::int32_t> addresses(reads);
+    for (std::uint32_t read = 0; read < reads; ++read) {
+      addresses[read] = static_cast<std::int32_t>(read * (length + 1));
+    }
     const DeviceArray<Match> matches(device, std::vector<Match>(std::size_t{reads} * starts));
-    const std::uint32_t block = value("block");
-    device.launch(module, device_tree.kernel("match_reads"), {blocks_for(reads, block), 1, 1}, {block, 1, 1},
-                  runtime::Arguments()
-                      .add(device_tree.nodes())
-                      .add(device_tree.reference())
-                      .add(device_reads.address())
-                      .add(static_cast<std::int32_t>(reads))
-                      .add(static_cast<std::int32_t>(length))
-                      .add(static_cast<std::int32_t>(least))
-                      .add(matches.address()));
-    device.synchronise();
+    device_tree.match(module, value("block"), {device_reads.address(), addresses, reads, length, least},
+                      matches.address());
 
     const std::vector<std::uint32_t> suffixes = suffix_array(genome);
     std::vector<Expected> expected;
@@ -153,7 +219,7 @@ class MummerGpu : public Workload {
     for (std::uint32_t read = 0; read < reads; ++read) {
       for (std::uint32_t start = 0; start < starts; ++start) {
         const std::uint8_t* from = text.data() + std::size_t{read} * length + start;
-        expected.push_back({longest_match(genome, suffixes, from, length - start), read, start});
+        expected.push_back({longest_match(genome, suffixes, from, length - start), from, read, start});
       }
     }
     const auto wanted = [&](std::size_t i) {
@@ -169,41 +235,35 @@ class MummerGpu : public Workload {
                  " (-1: shorter than `least`)";
         });
     if (!result.verified || values.at("list") == 0) return result;
-    return list(device, module, device_tree, tree, suffixes, got, expected, least, value("list"));
+    return list(device, module, device_tree, tree, genome, suffixes, got, expected, least, value("list"));
   }
 
  private:
   // The second kernel: where the first `limit` matches that are long enough occur.
   static Result list(runtime::Device& device, runtime::LoadedModule& module, const DeviceTree& device_tree,
-                     const SuffixTree& tree, const std::vector<std::uint32_t>& suffixes,
+                     const SuffixTree& tree, const Bases& genome, const std::vector<std::uint32_t>& suffixes,
                      const std::vector<Match>& got, const std::vector<Expected>& expected,
                      std::uint32_t least, std::uint32_t limit) {
     std::vector<std::uint32_t> tops;
     std::vector<std::int32_t> offsets;
     std::vector<std::uint32_t> want;
     for (std::size_t i = 0; i < got.size() && tops.size() < limit; ++i) {
-      const LongestMatch& match = expected[i].match;
-      if (match.length < least) continue;
+      if (expected[i].match.length < least) continue;
+      const LongestMatch match =
+          device_tree.packed() ? longest_match(genome, suffixes, expected[i].text, least) : expected[i].match;
       tops.push_back(got[i].node);
       offsets.push_back(static_cast<std::int32_t>(want.size()));
       want.insert(want.end(), suffixes.begin() + match.first, suffixes.begin() + match.last);
       std::sort(want.begin() + offsets.back(), want.end());
     }
     if (tops.empty()) return {true, "matches: none is long enough to be listed"};
-    const DeviceArray<SuffixTree::Up> ups(device, tree.ups());
+    std::optional<DeviceArray<SuffixTree::Up>> ups;
+    if (!device_tree.packed()) ups.emplace(device, tree.ups());
     const DeviceArray<std::uint32_t> device_tops(device, tops);
     const DeviceArray<std::int32_t> device_offsets(device, offsets);
     const DeviceArray<std::uint32_t> places(device, std::vector<std::uint32_t>(want.size(), UINT32_MAX));
-    device.launch(module, device_tree.kernel("list_places"), {blocks_for(tops.size(), kListBlock), 1, 1},
-                  {kListBlock, 1, 1},
-                  runtime::Arguments()
-                      .add(device_tree.nodes())
-                      .add(ups.address())
-                      .add(device_tops.address())
-                      .add(device_offsets.address())
-                      .add(static_cast<std::int32_t>(tops.size()))
-                      .add(places.address()));
-    device.synchronise();
+    device_tree.list(module, ups ? ups->address() : 0, least, static_cast<std::uint32_t>(tops.size()),
+                     device_tops.address(), device_offsets.address(), places.address());
     std::vector<std::uint32_t> listed = places.read();
     for (std::size_t i = 0; i < offsets.size(); ++i) {
       const auto end = i + 1 < offsets.size() ? listed.begin() + offsets[i + 1] : listed.end();

@@ -1,12 +1,14 @@
 #include "workloads/mummer_gpu/suffix_tree.h"
 
 #include <algorithm>
+#include <deque>
 
 namespace weft::workloads {
 namespace {
 
 constexpr std::uint32_t kOpenEnd = UINT32_MAX;  // a leaf's edge grows with the text
 constexpr std::uint32_t kLevelsByBreadth = 8;
+constexpr std::uint32_t kLevelsBeforeBlocks = 16, kLevelsOfABlock = 5;
 
 // Ukkonen, On-line construction of suffix trees, Algorithmica 14, 1995.
 class Builder {
@@ -124,12 +126,45 @@ std::vector<std::uint32_t> order_of(const std::vector<std::array<std::uint32_t, 
   return order;
 }
 
+// Old numbers in the order of MUMmerGPU 2: by breadth, and from level 16 each node that is reached so brings
+// its next four levels, by depth; those on the fifth wait for their turn.
+class BlockOrder {
+ public:
+  explicit BlockOrder(const std::vector<std::array<std::uint32_t, 5>>& child) : child_(child) {
+    order_.reserve(child.size());
+    waiting_.emplace_back(SuffixTree::kRoot, 0);
+    while (!waiting_.empty()) {
+      const auto [node, level] = waiting_.front();
+      waiting_.pop_front();
+      append(node, level, level < kLevelsBeforeBlocks ? 1 : kLevelsOfABlock);
+    }
+  }
+  const std::vector<std::uint32_t>& order() const { return order_; }
+
+ private:
+  void append(std::uint32_t node, std::uint32_t level, std::uint32_t levels) {
+    order_.push_back(node);
+    for (const std::uint32_t next : child_[node]) {
+      if (next == SuffixTree::kNone) continue;
+      if (levels > 1) {
+        append(next, level + 1, levels - 1);
+      } else {
+        waiting_.emplace_back(next, level + 1);
+      }
+    }
+  }
+  const std::vector<std::array<std::uint32_t, 5>>& child_;
+  std::vector<std::uint32_t> order_{SuffixTree::kNone};
+  std::deque<std::pair<std::uint32_t, std::uint32_t>> waiting_;  // node, level
+};
+
 }  // namespace
 
-SuffixTree::SuffixTree(const Bases& genome) : text_(genome) {
+SuffixTree::SuffixTree(const Bases& genome, Order numbered) : text_(genome) {
   text_.push_back(kTerminator);
   const Builder builder(text_);
-  const std::vector<std::uint32_t> order = order_of(builder.child_);
+  const std::vector<std::uint32_t> order =
+      numbered == Order::kInBlocks ? BlockOrder(builder.child_).order() : order_of(builder.child_);
   std::vector<std::uint32_t> number(order.size());
   for (std::uint32_t i = 0; i < order.size(); ++i) number[order[i]] = i;
   nodes_.resize(order.size());

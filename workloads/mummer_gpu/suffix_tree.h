@@ -3,9 +3,9 @@
 //   const SuffixTree tree(genome);              // Ukkonen's algorithm, then renumbered
 //   tree.nodes()[id].children[base]             // kNone: there is none
 //
-// Nodes near the root are numbered level by level, those below depth first, so that threads that begin a
-// search meet in few cache lines and a thread that goes on finds a node's descendants nearby. A node and its
-// children lie side by side: a search reads both.
+// Nodes near the root are numbered level by level, those below depth first or in blocks of levels, so that
+// threads that begin a search meet in few cache lines and a thread that goes on finds a node's descendants
+// nearby. A node and its children lie side by side: a search reads both.
 #ifndef WEFT_WORKLOADS_MUMMER_GPU_SUFFIX_TREE_H
 #define WEFT_WORKLOADS_MUMMER_GPU_SUFFIX_TREE_H
 
@@ -31,7 +31,12 @@ class SuffixTree {
     std::uint32_t parent = 0, ended = 0;
   };
 
-  explicit SuffixTree(const Bases& genome);
+  enum class Order {
+    kByDepth,   // eight levels by breadth, each subtree below by depth
+    kInBlocks,  // as MUMmerGPU 2 does: 17 levels by breadth, below a node with its next four levels by depth
+  };
+
+  explicit SuffixTree(const Bases& genome, Order order = Order::kByDepth);
 
   const std::vector<Node>& nodes() const { return nodes_; }
   const std::vector<Up>& ups() const { return ups_; }
