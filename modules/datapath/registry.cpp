@@ -71,9 +71,11 @@ void Config::describe(config::Visitor& v) {
   v.boolean("locked", locked,
             "temporal: a warp runs on the lane that has its registers; false: it runs on any free lane, and "
             "all lanes share one pool of registers");
-  config::choice(v, "registers", registers, {{"block", Registers::kBlock}, {"thread", Registers::kThread}},
-                 "temporal: a warp has registers for all its places until its block ends, or for its threads "
-                 "only until the warp exits");
+  config::choice(
+      v, "registers", registers,
+      {{"block", Registers::kBlock}, {"warp", Registers::kWarp}, {"thread", Registers::kThread}},
+      "block: a warp has registers for all its places until its block ends; warp: until the warp exits; "
+      "thread: temporal, for its threads only, until the warp exits");
   config::choice(v, "binding", binding, {{"turns", Binding::kTurns}, {"fewest", Binding::kFewest}},
                  "temporal: a warp gets the next lane in turn, or the first lane with the fewest warps; "
                  "lanes without free registers are skipped");
@@ -87,7 +89,7 @@ void Config::check(const std::string& where) const {
                                 "; lanes that run warps in time have kind temporal");
   };
   only(!locked, "locked", "false", "true");
-  only(registers == Registers::kThread, "registers", "thread", "block");
+  only(registers == Registers::kThread, "registers", "thread", "block and warp");
   only(binding == Binding::kFewest, "binding", "fewest", "turns");
   only(instruction_register == InstructionRegister::kLane, "instruction_register", "lane", "auto and unit");
   if (kind != "temporal") return;

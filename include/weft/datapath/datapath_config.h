@@ -17,7 +17,9 @@ enum class Guard : std::uint8_t { kExecuting, kIssueMask };
 // Of lanes that run warps in time: when a result may be used, and what a lane's instruction register is for.
 enum class Forwarding : std::uint8_t { kPlace, kWarp };
 enum class InstructionRegister : std::uint8_t { kAuto, kLane, kUnit };
-enum class Registers : std::uint8_t { kBlock, kThread };
+// For how long a warp keeps registers, and of how many places: of all until its block goes, of all until it
+// exits, of its threads until it exits.
+enum class Registers : std::uint8_t { kBlock, kWarp, kThread };
 // Which lane a warp is bound to: that whose turn it is, or that which has the fewest.
 enum class Binding : std::uint8_t { kTurns, kFewest };
 
@@ -26,12 +28,12 @@ struct Config {
   Compaction compaction = Compaction::kAuto;
   std::uint64_t swizzle_latency = 1;
   Guard guard = Guard::kExecuting;
+  Registers registers = Registers::kBlock;
   // temporal
   std::uint64_t lane_width = 1;
   Forwarding forwarding = Forwarding::kPlace;
   InstructionRegister instruction_register = InstructionRegister::kAuto;
   bool locked = true;
-  Registers registers = Registers::kBlock;
   Binding binding = Binding::kTurns;
 
   bool has_registers_per_unit() const {
