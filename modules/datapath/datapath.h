@@ -55,7 +55,7 @@ struct Demand {
   const ptx::Instruction* instruction = nullptr;
   std::uint16_t latency = 1, interval = 1;
   ptx::Unit unit = ptx::Unit::kSp;  // on which the machine runs it
-  std::int32_t guard_key = -1;  // scoreboard key of the guard's predicate
+  std::int32_t guard_key = -1;      // scoreboard key of the guard's predicate
 };
 
 // Threads of an issue whose results can be used from the same cycle on.

@@ -120,7 +120,7 @@ RegisterFit LaneRegisters::fit(const BlockRegisters& block) const {
   while (result.blocks <= options_.slots && place_block(trial_, static_cast<unsigned>(result.blocks), block))
     ++result.blocks;
   if (result.blocks > options_.slots) result.blocks = UINT64_MAX;
-  result.resident = options_.per_thread && result.blocks != 0 ? UINT64_MAX : result.blocks;
+  result.resident = gives_back_at_exit() && result.blocks != 0 ? UINT64_MAX : result.blocks;
   return result;
 }
 
@@ -182,13 +182,22 @@ void LaneRegisters::release(const Block& block) {
 }
 
 bool LaneRegisters::exited(unsigned chunk, std::uint32_t threads) {
+  if (warp_size_ >= warp_formation::kChunk) return warp_exited(chunk, threads);
+  bool freed = false;
+  for (std::uint32_t warp = (1u << warp_size_) - 1; warp != 0; warp <<= warp_size_) {
+    freed = warp_exited(chunk, threads & warp) || freed;
+  }
+  return freed;
+}
+
+bool LaneRegisters::warp_exited(unsigned chunk, std::uint32_t threads) {
   const std::size_t place = place_of(chunk, threads);
   if (threads == 0 || place >= first_at_.size()) return false;
   Warp& warp = warps_[first_at_[place]];
   warp.threads -= count_of(threads);
   if (warp.threads != 0) return false;
   --live_[warp.lane];
-  if (!options_.per_thread) return false;
+  if (!gives_back_at_exit()) return false;
   give_back(warp);
   return true;
 }

@@ -5,7 +5,7 @@
 // lanes take turns; or the first of those with the fewest warps gets it. Where slots do not decide, a lane
 // whose slice has no room for all of the warp is passed over (first fit). Registers are kept until the block
 // goes, for whole warps; or until the warp exits, for its threads alone (TSIMT+), where partial warps share
-// the room of one.
+// the room of one; or for whole warps until they exit.
 #ifndef WEFT_DATAPATH_LANE_REGISTERS_H
 #define WEFT_DATAPATH_LANE_REGISTERS_H
 
@@ -24,7 +24,8 @@ class LaneRegisters {
     bool per_thread = false;            // ... of threads, until the warp exits
     Binding binding = Binding::kTurns;  // not kAuto
     std::uint64_t registers = 0, unit = 1;
-    unsigned slots = 1;  // of blocks
+    unsigned slots = 1;       // of blocks
+    bool until_exit = false;  // registers of whole warps, until the warp exits
   };
   explicit LaneRegisters(const Options& options);
 
@@ -33,7 +34,7 @@ class LaneRegisters {
   bool can_hold(unsigned slot, const BlockRegisters& block) const;
   void hold(const Block& block, const BlockRegisters& registers);
   void release(const Block& block);
-  // These threads of the chunk have exited. True: registers have become free.
+  // These threads of the chunk have exited, of one warp or of several. True: registers have become free.
   bool exited(unsigned chunk, std::uint32_t threads);
 
   // By the threads of one chunk, of a resident warp. Any lane may be told of a warp that is not there.
@@ -66,6 +67,8 @@ class LaneRegisters {
   };
   static constexpr unsigned kNone = UINT32_MAX;
 
+  bool gives_back_at_exit() const { return options_.per_thread || options_.until_exit; }
+  bool warp_exited(unsigned chunk, std::uint32_t threads);
   std::uint64_t warp_registers(const BlockRegisters& block, std::uint64_t threads) const;
   std::uint64_t slice() const { return options_.registers / slices_; }
   // The lane that gets a warp, or kNone.

@@ -69,9 +69,11 @@ void Config::describe(config::Visitor& v) {
   v.boolean("locked", locked,
             "temporal: a warp runs on the lane that has its registers; false: it runs on any free lane, and "
             "all lanes share one pool of registers");
-  config::choice(v, "registers", registers, {{"block", Registers::kBlock}, {"thread", Registers::kThread}},
-                 "temporal: a warp has registers for all its places until its block ends, or for its threads "
-                 "only until the warp exits");
+  config::choice(
+      v, "registers", registers,
+      {{"block", Registers::kBlock}, {"warp", Registers::kWarp}, {"thread", Registers::kThread}},
+      "block: a warp has registers for all its places until its block ends; warp: until the warp exits; "
+      "thread: temporal, for its threads only, until the warp exits");
   config::choice(
       v, "binding", binding,
       {{"auto", Binding::kAuto},
@@ -80,7 +82,7 @@ void Config::describe(config::Visitor& v) {
        {"fewest", Binding::kFewest}},
       "temporal: the lane of a warp; slot: its hardware warp slot modulo the lanes; turns: the next "
       "lane in turn; fewest: the first lane with the fewest warps; turns and fewest skip lanes "
-      "without free registers; auto: slot with registers block, turns with registers thread");
+      "without free registers; auto: slot with registers block, else turns");
 }
 
 void Config::check(const std::string& where) const {
@@ -91,7 +93,7 @@ void Config::check(const std::string& where) const {
                                 "; lanes that run warps in time have kind temporal");
   };
   only(!locked, "locked", "false", "true");
-  only(registers == Registers::kThread, "registers", "thread", "block");
+  only(registers == Registers::kThread, "registers", "thread", "block and warp");
   only(binding == Binding::kTurns, "binding", "turns", "auto and slot");
   only(binding == Binding::kFewest, "binding", "fewest", "auto and slot");
   only(instruction_register == InstructionRegister::kLane, "instruction_register", "lane", "unit");

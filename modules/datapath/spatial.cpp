@@ -3,9 +3,11 @@
 #include "datapath/spatial.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "common/bits.h"
+#include "datapath/lane_registers.h"
 #include "datapath/register_arrays.h"
 
 namespace weft::datapath {
@@ -32,7 +34,16 @@ class Spatial final : public Datapath {
         scalar_busy_(scalar_.size(), 0),
         scalar_issues_(scalar_.size(), 0),
         held_(machine.slots, 0),
-        held_scalars_(machine.slots, 0) {}
+        held_scalars_(machine.slots, 0) {
+    if (config.registers != Registers::kWarp) return;
+    LaneRegisters::Options options;
+    options.sliced = false;
+    options.registers = machine.registers;
+    options.unit = machine.register_allocation_unit;
+    options.slots = machine.slots;
+    options.until_exit = true;
+    by_warp_.emplace(options);
+  }
 
   void reset(Cycle now) override {
     origin_ = now;
@@ -44,6 +55,7 @@ class Spatial final : public Datapath {
     std::fill(held_.begin(), held_.end(), 0);
     std::fill(held_scalars_.begin(), held_scalars_.end(), 0);
     used_registers_ = used_scalars_ = 0;
+    if (by_warp_) by_warp_->reset();
   }
 
   // --- registers: one file for all warps, and perhaps one for what a warp has once ---
@@ -52,23 +64,30 @@ class Spatial final : public Datapath {
     RegisterFit result;
     result.needed = registers_of(registers);
     result.blocks = result.needed == 0 ? UINT64_MAX : machine_.registers / result.needed;
+    if (by_warp_ && result.blocks != 0) result.resident = UINT64_MAX;
     result.scalars_needed = scalars_of(registers);
     if (result.scalars_needed != 0) result.scalar_blocks = machine_.scalar_registers / result.scalars_needed;
     return result;
   }
-  bool can_hold(unsigned /*slot*/, const BlockRegisters& registers) const override {
-    return used_registers_ + registers_of(registers) <= machine_.registers &&
-           used_scalars_ + scalars_of(registers) <= machine_.scalar_registers;
+  bool can_hold(unsigned slot, const BlockRegisters& registers) const override {
+    const bool room = by_warp_ ? by_warp_->can_hold(slot, in_file(registers))
+                               : used_registers_ + registers_of(registers) <= machine_.registers;
+    return room && used_scalars_ + scalars_of(registers) <= machine_.scalar_registers;
   }
   void hold(const Block& block, const BlockRegisters& registers) override {
     held_[block.slot] = registers_of(registers);
     held_scalars_[block.slot] = scalars_of(registers);
     used_registers_ += held_[block.slot];
     used_scalars_ += held_scalars_[block.slot];
+    if (by_warp_) by_warp_->hold(block, in_file(registers));
   }
   void release(const Block& block) override {
     used_registers_ -= std::exchange(held_[block.slot], 0);
     used_scalars_ -= std::exchange(held_scalars_[block.slot], 0);
+    if (by_warp_) by_warp_->release(block);
+  }
+  bool exited(unsigned chunk, std::uint32_t threads) override {
+    return by_warp_ && by_warp_->exited(chunk, threads);
   }
 
   storage::Arrays arrays() const override {
@@ -176,6 +195,11 @@ class Spatial final : public Datapath {
     const std::uint64_t once = machine_.scalar_unit ? 0 : registers.per_warp;
     const std::uint64_t warp = registers.per_thread * registers.warp_size + once;
     return (warp + unit - 1) / unit * unit * warps_of(registers);
+  }
+  // Without those that a warp has once, where they are in a file of their own.
+  BlockRegisters in_file(BlockRegisters registers) const {
+    if (machine_.scalar_unit) registers.per_warp = 0;
+    return registers;
   }
   std::uint64_t scalars_of(const BlockRegisters& registers) const {
     return machine_.scalar_unit ? registers.per_warp * warps_of(registers) : 0;
@@ -310,7 +334,8 @@ class Spatial final : public Datapath {
   std::vector<std::uint64_t> scalar_busy_, scalar_issues_;
   std::vector<std::uint64_t> held_, held_scalars_;  // registers, by block slot
   std::uint64_t used_registers_ = 0, used_scalars_ = 0;
-  Part all_;  // of the last start
+  std::optional<LaneRegisters> by_warp_;  // the file where warps give their registers back
+  Part all_;                              // of the last start
 };
 
 }  // namespace

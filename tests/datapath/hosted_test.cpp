@@ -226,7 +226,7 @@ TEST(HostedTemporal, RefusesWhatLanesCannotDo) {
   expect_refused({on, "sm.issue_alignment=true"}, "allowed: false");
   expect_refused({on, "warp_formation.warp_size=256"}, "allowed: at most 128");
   expect_refused({"datapath.locked=false"}, "kind temporal");
-  expect_refused({"datapath.registers=thread"}, "kind temporal");
+  expect_refused({"datapath.registers=thread"}, "allowed with kind spatial: block and warp");
   expect_refused({"datapath.instruction_register=lane"}, "kind temporal");
   expect_refused({"datapath.binding=turns"}, "kind temporal");
 }

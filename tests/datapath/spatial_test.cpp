@@ -43,6 +43,70 @@ Active active(const Threads& threads, unsigned width) {
   return {times.active_beats, times.active_lanes};
 }
 
+// Blocks of 80 threads are three warps, the last of them half empty: it takes a row all the same.
+constexpr BlockRegisters kBlockOf80 = {80, 10, 32, 0, 0};
+
+std::unique_ptr<Datapath> with_registers(Registers kept, std::uint64_t blocks) {
+  Machine m = machine();
+  m.registers = blocks * 3 * 320;
+  m.register_allocation_unit = 64;
+  m.slots = 8;
+  Config config{"spatial"};
+  config.registers = kept;
+  return create(config, m);
+}
+Block block_at(std::uint16_t slot) {
+  return {slot, static_cast<std::uint16_t>(3 * slot), 80};
+}
+
+TEST(RegistersOfWarps, AreFreeWhenTheWarpExitsAndAWholeBlockHasToFit) {
+  const auto datapath = with_registers(Registers::kWarp, 2);
+  EXPECT_EQ(datapath->fit(kBlockOf80).blocks, 2u) << "at once";
+  EXPECT_EQ(datapath->fit(kBlockOf80).resident, UINT64_MAX) << "as long as warps go";
+  datapath->hold(block_at(0), kBlockOf80);
+  datapath->hold(block_at(1), kBlockOf80);
+  EXPECT_FALSE(datapath->can_hold(0, kBlockOf80));
+  EXPECT_FALSE(datapath->exited(0, 0xFFFF)) << "half of a warp";
+  EXPECT_TRUE(datapath->exited(0, 0xFFFF0000)) << "the other half";
+  EXPECT_TRUE(datapath->exited(2, 0xFFFF)) << "the half-empty warp, all of it";
+  EXPECT_FALSE(datapath->can_hold(0, kBlockOf80)) << "two rows are free, a block has three";
+  EXPECT_TRUE(datapath->exited(4, ~0u));
+  EXPECT_TRUE(datapath->can_hold(0, kBlockOf80)) << "of two blocks together";
+  datapath->hold(block_at(2), kBlockOf80);
+  EXPECT_FALSE(datapath->can_hold(0, kBlockOf80));
+  datapath->exited(1, ~0u);
+  datapath->release(block_at(0));
+  EXPECT_FALSE(datapath->can_hold(0, kBlockOf80)) << "nothing is given back twice";
+  datapath->release(block_at(1));
+  datapath->release(block_at(2));
+  datapath->hold(block_at(0), kBlockOf80);
+  EXPECT_TRUE(datapath->can_hold(0, kBlockOf80));
+  datapath->reset(0);
+  datapath->hold(block_at(0), kBlockOf80);
+  EXPECT_TRUE(datapath->can_hold(0, kBlockOf80));
+}
+
+// A commit of regrouped threads may have those of several warps of a chunk.
+TEST(RegistersOfWarps, CountEachWarpOfAChunk) {
+  const auto datapath = with_registers(Registers::kWarp, 1);
+  const BlockRegisters warps_of_8 = {32, 10, 8, 0, 0};
+  datapath->hold({0, 0, 32}, warps_of_8);  // 128 registers a warp, 960 in all
+  EXPECT_FALSE(datapath->can_hold(0, warps_of_8));
+  EXPECT_FALSE(datapath->exited(0, 0x0F0F0F0F)) << "half of each";
+  EXPECT_TRUE(datapath->exited(0, 0x0000F0F0)) << "the rest of two";
+  EXPECT_TRUE(datapath->can_hold(0, warps_of_8));
+}
+
+TEST(RegistersOfBlocks, StayUntilTheBlockGoes) {
+  const auto datapath = with_registers(Registers::kBlock, 1);
+  EXPECT_EQ(datapath->fit(kBlockOf80).resident, 0u);
+  datapath->hold(block_at(0), kBlockOf80);
+  for (unsigned chunk = 0; chunk < 3; ++chunk) EXPECT_FALSE(datapath->exited(chunk, ~0u));
+  EXPECT_FALSE(datapath->can_hold(0, kBlockOf80));
+  datapath->release(block_at(0));
+  EXPECT_TRUE(datapath->can_hold(0, kBlockOf80));
+}
+
 // Of whatever width a lane is, the same bits.
 TEST(Registers, AreDeclaredAsBanksAndCrossbars) {
   const auto bits_of = [](const storage::Arrays& arrays) {

@@ -17,9 +17,11 @@ enum class Guard : std::uint8_t { kExecuting, kIssueMask };
 // Of lanes that run warps in time: when a result may be used, and what a lane's instruction register is for.
 enum class Forwarding : std::uint8_t { kPlace, kWarp };
 enum class InstructionRegister : std::uint8_t { kLane, kUnit };
-enum class Registers : std::uint8_t { kBlock, kThread };
+// For how long a warp keeps registers, and of how many places: of all until its block goes, of all until it
+// exits, of its threads until it exits.
+enum class Registers : std::uint8_t { kBlock, kWarp, kThread };
 // Which lane a warp is bound to: that of its hardware warp slot, that whose turn it is, or that which has the
-// fewest. kAuto: kSlot where registers are a block's, kTurns where they are of threads.
+// fewest. kAuto: kSlot where registers are a block's, else kTurns.
 enum class Binding : std::uint8_t { kAuto, kSlot, kTurns, kFewest };
 
 struct Config {
@@ -27,12 +29,12 @@ struct Config {
   Compaction compaction = Compaction::kAuto;
   std::uint64_t swizzle_latency = 1;
   Guard guard = Guard::kExecuting;
+  Registers registers = Registers::kBlock;
   // temporal
   std::uint64_t lane_width = 1;
   Forwarding forwarding = Forwarding::kPlace;
   InstructionRegister instruction_register = InstructionRegister::kUnit;
   bool locked = true;
-  Registers registers = Registers::kBlock;
   Binding binding = Binding::kAuto;
 
   bool has_registers_per_unit() const { return instruction_register == InstructionRegister::kUnit; }
