@@ -63,9 +63,12 @@ void Config::describe(config::Visitor& v) {
                  "temporal: the result of each thread can be used when its own place is done, or when the "
                  "last place is done");
   config::choice(v, "instruction_register", instruction_register,
-                 {{"lane", InstructionRegister::kLane}, {"unit", InstructionRegister::kUnit}},
+                 {{"lane", InstructionRegister::kLane},
+                  {"auto", InstructionRegister::kUnit},
+                  {"unit", InstructionRegister::kUnit}},
                  "temporal: a lane runs one instruction at a time, or an arithmetic and a memory instruction "
-                 "at once, while the special-function units run one for all lanes");
+                 "at once, while the special-function units run one for all lanes; auto, which "
+                 "configurations of 0.1.0 have: unit");
   v.boolean("locked", locked,
             "temporal: a warp runs on the lane that has its registers; false: it runs on any free lane, and "
             "all lanes share one pool of registers");
@@ -94,9 +97,8 @@ void Config::check(const std::string& where) const {
   };
   only(!locked, "locked", "false", "true");
   only(registers == Registers::kThread, "registers", "thread", "block and warp");
-  only(binding == Binding::kTurns, "binding", "turns", "auto and slot");
-  only(binding == Binding::kFewest, "binding", "fewest", "auto and slot");
-  only(instruction_register == InstructionRegister::kLane, "instruction_register", "lane", "unit");
+  only(binding == Binding::kFewest, "binding", "fewest", "auto, slot and turns");
+  only(instruction_register == InstructionRegister::kLane, "instruction_register", "lane", "unit and auto");
   if (kind != "temporal") return;
   if (compaction == Compaction::kScc) {
     throw config::RuleError(where + "/compaction", {where + "/kind"},

@@ -228,7 +228,7 @@ TEST(HostedTemporal, RefusesWhatLanesCannotDo) {
   expect_refused({"datapath.locked=false"}, "kind temporal");
   expect_refused({"datapath.registers=thread"}, "allowed with kind spatial: block and warp");
   expect_refused({"datapath.instruction_register=lane"}, "kind temporal");
-  expect_refused({"datapath.binding=turns"}, "kind temporal");
+  expect_refused({"datapath.binding=fewest"}, "kind temporal");
 }
 
 // A kernel whose warp fits no lane, with the numbers.

@@ -173,6 +173,7 @@ TEST(Experiments, OfTheProjectAreWellFormedAndTheirMachinesExist) {
       overrides.insert(overrides.end(), variant.overrides.begin(), variant.overrides.end());
       EXPECT_NO_THROW(load_config(experiment.config, overrides)) << name << " " << variant.name;
       for (const Sensitivity& one : experiment.sensitivity) {
+        if (!one.concerns(variant.name)) continue;
         for (const Sensitivity::Setting& setting : one.settings) {
           auto other = overrides;
           other.insert(other.end(), setting.overrides.begin(), setting.overrides.end());

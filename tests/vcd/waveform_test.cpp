@@ -230,15 +230,17 @@ TEST(SchemeSignals, MoveWithinTheSchemesOwnPeaks) {
   }
 }
 
-// Of lanes that each run warps of their own: which warp, which instruction, and how far it has come.
+// Of lanes that each run warps of their own: which warp, which instruction, and how far it has come. With a
+// register per lane, so that a lane's signals show all of its instructions.
 class LaneSignals : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(LaneSignals, AgreeWithTheStatisticsOfEachLane) {
   const std::string width = GetParam();
   const Folder folder;
-  const TracedRun run = traced(folder, bfs("stsimt"),
-                               {"--set", "datapath.kind=temporal", "--set", "datapath.lane_width=" + width,
-                                "--set", "sm.count=3", "--set", "sm.observe.lanes=true"});
+  const TracedRun run =
+      traced(folder, bfs("stsimt"),
+             {"--set", "datapath.kind=temporal", "--set", "datapath.lane_width=" + width, "--set",
+              "datapath.instruction_register=lane", "--set", "sm.count=3", "--set", "sm.observe.lanes=true"});
   const std::uint64_t lanes = 8 / std::stoull(width), sms = run.config.at("sm").at("count");
   const std::string save = read_file(WEFT_VCD_FOLDER "/weft.gtkw");
   for (std::uint64_t i = 0; i < sms * lanes; ++i) {
