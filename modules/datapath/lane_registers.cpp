@@ -49,7 +49,7 @@ void LaneRegisters::reset() {
 }
 
 std::uint64_t LaneRegisters::warp_registers(const BlockRegisters& block, std::uint64_t threads) const {
-  if (options_.per_thread) return block.per_thread * threads + block.per_warp;
+  if (options_.kept == Registers::kThread) return block.per_thread * threads + block.per_warp;
   return round_up(block.per_thread * block.warp_size + block.per_warp, options_.unit);
 }
 

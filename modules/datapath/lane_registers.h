@@ -20,12 +20,11 @@ class LaneRegisters {
  public:
   struct Options {
     unsigned lanes = 1;
-    bool sliced = true;                 // false: one pool
-    bool per_thread = false;            // ... of threads, until the warp exits
+    bool sliced = true;  // false: one pool
+    Registers kept = Registers::kBlock;
     Binding binding = Binding::kTurns;  // not kAuto
     std::uint64_t registers = 0, unit = 1;
-    unsigned slots = 1;       // of blocks
-    bool until_exit = false;  // registers of whole warps, until the warp exits
+    unsigned slots = 1;  // of blocks
   };
   explicit LaneRegisters(const Options& options);
 
@@ -67,7 +66,7 @@ class LaneRegisters {
   };
   static constexpr unsigned kNone = UINT32_MAX;
 
-  bool gives_back_at_exit() const { return options_.per_thread || options_.until_exit; }
+  bool gives_back_at_exit() const { return options_.kept != Registers::kBlock; }
   bool warp_exited(unsigned chunk, std::uint32_t threads);
   std::uint64_t warp_registers(const BlockRegisters& block, std::uint64_t threads) const;
   std::uint64_t slice() const { return options_.registers / slices_; }

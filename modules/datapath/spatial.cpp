@@ -41,7 +41,7 @@ class Spatial final : public Datapath {
     options.registers = machine.registers;
     options.unit = machine.register_allocation_unit;
     options.slots = machine.slots;
-    options.until_exit = true;
+    options.kept = config.registers;
     by_warp_.emplace(options);
   }
 

@@ -33,9 +33,8 @@ class Temporal final : public Datapath {
         by_place_(config.forwarding == Forwarding::kPlace),
         locked_(config.locked),
         lane_count_(std::max(1u, machine.simd_width / lanes())),
-        registers_({lane_count_, config.locked, config.registers == Registers::kThread,
-                    config.binding_in_use(), machine.registers, machine.register_allocation_unit,
-                    machine.slots, config.registers == Registers::kWarp}),
+        registers_({lane_count_, config.locked, config.registers, config.binding_in_use(), machine.registers,
+                    machine.register_allocation_unit, machine.slots}),
         forwarding_(lanes()),
         special_functions_(lane_count_, machine.sfu_groups * machine.sfu_width),
         lane_(lane_count_),
@@ -340,7 +339,7 @@ class Temporal final : public Datapath {
   // Of an instruction that has a group of special-function units for itself: as many groups of the lane's
   // width as it is wide, or a group in so many parts.
   PlaceForwarding::Turns special_turns(const Demand& demand) const {
-    const unsigned together = std::min(64u, std::max(1u, machine_.sfu_width / lanes()));
+    const unsigned together = std::max(1u, machine_.sfu_width / lanes());  // 32 at most
     return {special_parts() * demand.interval, static_cast<std::uint8_t>(together)};
   }
   unsigned special_parts() const { return (lanes() + machine_.sfu_width - 1) / machine_.sfu_width; }
