@@ -142,7 +142,7 @@ class Pricing {
   // Of the chip by its lanes, as published figures have it, and of the L2, of which those chips had little. A
   // configuration may describe lanes at half of their clock, twice as many: what counts is what they do.
   Price leakage() const {
-    constexpr double kLaneClock = 1340;  // of the lanes that the figure is of, in MHz
+    constexpr double kLaneClock = 1400;  // of the lanes that the figure is of, in MHz
     const double lanes = m_.sms * m_.lanes * m_.core_mhz / kLaneClock;
     return per_cycle("leakage.lane", lanes) + per_cycle("sram.leakage", m_.l2_banks * m_.l2.bytes / 1024);
   }

@@ -157,7 +157,7 @@ TEST(EventEnergy, PricesFollowTheMachine) {
   EXPECT_NEAR(price("dram_activate"), figure("dram.activate") * 4, 1e-9);
   EXPECT_NEAR(price("dram_standby"), figure("dram.background") * 12 * 1000 / 700, 1e-9);
   EXPECT_NEAR(price("leakage"),
-              (figure("leakage.lane") * 15 * 64 * 700 / 1340 + figure("sram.leakage") * 12 * 64) * 1000 / 700,
+              (figure("leakage.lane") * 15 * 64 * 700 / 1400 + figure("sram.leakage") * 12 * 64) * 1000 / 700,
               1e-6);
 }
 
