@@ -19,6 +19,7 @@ energy::Machine machine_of(const GpuConfig& config) {
   const sm::Config& sm = config.sm;
   energy::Machine m;
   m.core_mhz = config.clocks.core_mhz;
+  m.chip_mhz = config.clocks.interconnect_mhz;
   m.sms = real(sm.count);
   const std::uint64_t share = config.crossbar.sms_per_interface;
   m.clusters = real((sm.count + share - 1) / share);

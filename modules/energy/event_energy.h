@@ -53,6 +53,7 @@ struct Machine {
     double bytes = 0, ways = 1, line_bytes = 128;
   };
   double core_mhz = 700;
+  double chip_mhz = 700;  // of clusters, interconnect and L2
   double sms = 1, clusters = 1;
   // Of an SM.
   double lanes = 32, schedulers = 1;

@@ -65,7 +65,7 @@ class Pricing {
         {"dram_write_byte", figure("dram.write") * 8},
         {"dram_refresh", figure("dram.refresh") * 1},
         {"dram_standby", per_cycle("dram.background", m_.dram_devices)},
-        {"chip_clock", figure("clock.chip") + figure("clock.cluster") * m_.clusters},
+        {"chip_clock", chip_clock()},
         {"leakage", leakage()},
     };
     return known.at(name);
@@ -138,6 +138,10 @@ class Pricing {
     const double bits = table.rows * table.row_bits;
     if (use == "searches") return figure("table.search") * bits;
     return bits == 0 ? Price() : array(use == "reads" ? kRead : kWrite, bits / 8, table.row_bits);
+  }
+  // Figures are of a cycle of the chip's own clock, events of a core cycle.
+  Price chip_clock() const {
+    return (figure("clock.chip") + figure("clock.cluster") * m_.clusters) * (m_.chip_mhz / m_.core_mhz);
   }
   // Of the chip by its lanes, as published figures have it, and of the L2, of which those chips had little. A
   // configuration may describe lanes at half of their clock, twice as many: what counts is what they do.

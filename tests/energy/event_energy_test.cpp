@@ -129,7 +129,7 @@ TEST(EventEnergy, IsNotThereUnlessAskedFor) {
 
 // By hand, on gtx480: 64 lanes of an SM in two groups; 128 KB of registers, 8 banks of a lane each.
 TEST(EventEnergy, PricesFollowTheMachine) {
-  GpuBench bench({"sm.observe.events=true"});
+  GpuBench bench({"sm.observe.events=true", "clocks.interconnect_mhz=350"});
   const auto file = run(bench);
   const GpuConfig& config = bench.device.gpu().config();
   const energy::Technology technology = technology_of(config.energy);
@@ -156,6 +156,7 @@ TEST(EventEnergy, PricesFollowTheMachine) {
   EXPECT_NEAR(price("flit"), figure("wire") * 40 * 8 * figure("network.length"), 1e-9);
   EXPECT_NEAR(price("dram_activate"), figure("dram.activate") * 4, 1e-9);
   EXPECT_NEAR(price("dram_standby"), figure("dram.background") * 12 * 1000 / 700, 1e-9);
+  EXPECT_NEAR(price("chip_clock"), (figure("clock.chip") + figure("clock.cluster") * 15) * 350 / 700, 1e-9);
   EXPECT_NEAR(price("leakage"),
               (figure("leakage.lane") * 15 * 64 * 700 / 1400 + figure("sram.leakage") * 12 * 64) * 1000 / 700,
               1e-6);
