@@ -37,6 +37,7 @@ inline constexpr Cycle kNever = UINT64_MAX;
 // The SM around it, from the keys of `sm`.
 struct Machine {
   unsigned schedulers = 1, slots = 8;  // slots: of blocks
+  unsigned warps = 64;                 // that are resident at most
   unsigned simd_groups = 1, simd_width = 32;
   unsigned sfu_groups = 1, sfu_width = 8;
   unsigned memory_width = 32;

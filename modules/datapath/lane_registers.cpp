@@ -33,7 +33,10 @@ void LaneRegisters::Slices::give_back(unsigned lane, std::uint64_t registers, bo
 }
 
 LaneRegisters::LaneRegisters(const Options& options)
-    : options_(options), slices_(options.sliced ? options.lanes : 1), live_(options.lanes, 0) {
+    : options_(options),
+      slices_(options.sliced ? options.lanes : 1),
+      warps_at_once_((options.warps + slices_ - 1) / slices_),
+      live_(options.lanes, 0) {
   slices_taken_.used.assign(slices_, 0);
   slices_taken_.partial.assign(slices_, 0);
   slices_taken_.warps.assign(slices_, 0);
@@ -55,7 +58,9 @@ std::uint64_t LaneRegisters::warp_registers(const BlockRegisters& block, std::ui
 
 unsigned LaneRegisters::place(Slices& slices, std::uint64_t registers, std::uint64_t full) const {
   const std::uint64_t slice = this->slice();
-  const auto fits = [&](unsigned lane) { return slices.used[lane] + registers <= slice; };
+  const auto fits = [&](unsigned lane) {
+    return slices.warps[lane] < warps_at_once_ && slices.used[lane] + registers <= slice;
+  };
   if (registers < full) {
     // Beside partial warps, in the room of one warp that they share.
     for (unsigned lane = 0; lane < slices_; ++lane) {

@@ -3,7 +3,8 @@
 //
 // A warp is bound to a lane as its block comes: to that of its hardware warp slot, modulo the lanes; or the
 // lanes take turns; or the first of those with the fewest warps gets it. Where slots do not decide, a lane
-// whose slice has no room for all of the warp is passed over (first fit). Registers are kept until the block
+// whose slice has no room for all of the warp is passed over (first fit). A lane holds its share of the SM's
+// warps at most (ST-SIMT 3.1: a pool of warps for every lane). Registers are kept until the block
 // goes, for whole warps; or until the warp exits, for its threads alone (TSIMT+), where partial warps share
 // the room of one; or for whole warps until they exit.
 #ifndef WEFT_DATAPATH_LANE_REGISTERS_H
@@ -24,7 +25,8 @@ class LaneRegisters {
     Registers kept = Registers::kBlock;
     Binding binding = Binding::kTurns;  // not kAuto
     std::uint64_t registers = 0, unit = 1;
-    unsigned slots = 1;  // of blocks
+    unsigned slots = 1;   // of blocks
+    unsigned warps = 64;  // of all lanes together; each has its share of them
   };
   explicit LaneRegisters(const Options& options);
 
@@ -85,6 +87,7 @@ class LaneRegisters {
 
   const Options options_;
   const unsigned slices_;
+  const unsigned warps_at_once_;  // of a slice
   Slices slices_taken_;
   mutable Slices trial_;
   unsigned warp_size_ = warp_formation::kChunk, per_chunk_ = 1;

@@ -41,6 +41,7 @@ class Spatial final : public Datapath {
     options.registers = machine.registers;
     options.unit = machine.register_allocation_unit;
     options.slots = machine.slots;
+    options.warps = machine.warps;
     options.kept = config.registers;
     by_warp_.emplace(options);
   }

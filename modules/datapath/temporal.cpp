@@ -34,7 +34,7 @@ class Temporal final : public Datapath {
         locked_(config.locked),
         lane_count_(std::max(1u, machine.simd_width / lanes())),
         registers_({lane_count_, config.locked, config.registers, config.binding_in_use(), machine.registers,
-                    machine.register_allocation_unit, machine.slots}),
+                    machine.register_allocation_unit, machine.slots, machine.warps}),
         forwarding_(lanes()),
         special_functions_(lane_count_, machine.sfu_groups * machine.sfu_width),
         lane_(lane_count_),

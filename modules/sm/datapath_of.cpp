@@ -6,6 +6,7 @@ std::unique_ptr<datapath::Datapath> datapath_of(const Config& config) {
   datapath::Machine machine;
   machine.schedulers = static_cast<unsigned>(config.schedulers);
   machine.slots = static_cast<unsigned>(config.max_blocks);
+  machine.warps = static_cast<unsigned>(config.max_warps);
   machine.simd_groups = static_cast<unsigned>(config.simd_groups);
   machine.simd_width = static_cast<unsigned>(config.simd_width);
   machine.sfu_groups = static_cast<unsigned>(config.sfu_groups);
