@@ -757,6 +757,26 @@ TEST(TemporalRegisters, GoWithTheBlockOrWithTheWarp) {
   }
 }
 
+// The SM's warps are shared out among the lanes: a lane that has its share is passed over (ST-SIMT 3.1).
+TEST(TemporalRegisters, ALaneHasItsShareOfTheWarps) {
+  for (const Registers registers : {Registers::kBlock, Registers::kThread}) {
+    Config config = lanes_of(1);
+    config.registers = registers;
+    config.binding = Binding::kTurns;
+    Machine of_16_warps = machine();
+    of_16_warps.warps = 16;
+    const auto datapath = temporal(config, of_16_warps);
+    for (unsigned slot = 0; slot < 4; ++slot) hold(*datapath, slot, 128, 8);
+    EXPECT_EQ(warps_by_lane(*datapath), Lanes(8, 2));
+    EXPECT_FALSE(datapath->can_hold(4, {32, 8, 32, kKeys}));
+    // It would be the turn of lanes 0 to 3.
+    datapath->release({1, 4, 128});
+    EXPECT_EQ(warps_by_lane(*datapath), (Lanes{2, 2, 2, 2, 1, 1, 1, 1}));
+    hold(*datapath, 1, 128, 8);
+    EXPECT_EQ(warps_by_lane(*datapath), Lanes(8, 2));
+  }
+}
+
 TEST(TemporalRegisters, AWarpThatFitsNoLaneFitsNowhere) {
   const auto datapath = temporal();
   const RegisterFit refused = datapath->fit({32, 102, 32, kKeys});
