@@ -125,7 +125,7 @@ RegisterFit LaneRegisters::fit(const BlockRegisters& block) const {
   while (result.blocks <= options_.slots && place_block(trial_, static_cast<unsigned>(result.blocks), block))
     ++result.blocks;
   if (result.blocks > options_.slots) result.blocks = UINT64_MAX;
-  result.resident = gives_back_at_exit() && result.blocks != 0 ? UINT64_MAX : result.blocks;
+  if (gives_back_at_exit() && result.blocks != 0) result.resident = UINT64_MAX;
   return result;
 }
 

@@ -35,6 +35,8 @@ class LaneRegisters {
   bool can_hold(unsigned slot, const BlockRegisters& block) const;
   void hold(const Block& block, const BlockRegisters& registers);
   void release(const Block& block);
+  // Else blocks do as they go.
+  bool gives_back_at_exit() const { return options_.kept != Registers::kBlock; }
   // These threads of the chunk have exited, of one warp or of several. True: registers have become free.
   bool exited(unsigned chunk, std::uint32_t threads);
 
@@ -68,7 +70,6 @@ class LaneRegisters {
   };
   static constexpr unsigned kNone = UINT32_MAX;
 
-  bool gives_back_at_exit() const { return options_.kept != Registers::kBlock; }
   bool warp_exited(unsigned chunk, std::uint32_t threads);
   std::uint64_t warp_registers(const BlockRegisters& block, std::uint64_t threads) const;
   std::uint64_t slice() const { return options_.registers / slices_; }

@@ -3,7 +3,6 @@
 #include "datapath/spatial.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "common/bits.h"
@@ -33,18 +32,8 @@ class Spatial final : public Datapath {
         scalar_(machine.scalar_unit ? machine.schedulers : 0, 0),
         scalar_busy_(scalar_.size(), 0),
         scalar_issues_(scalar_.size(), 0),
-        held_(machine.slots, 0),
-        held_scalars_(machine.slots, 0) {
-    if (config.registers != Registers::kWarp) return;
-    LaneRegisters::Options options;
-    options.sliced = false;
-    options.registers = machine.registers;
-    options.unit = machine.register_allocation_unit;
-    options.slots = machine.slots;
-    options.warps = machine.warps;
-    options.kept = config.registers;
-    by_warp_.emplace(options);
-  }
+        registers_(one_pool(config, machine)),
+        held_scalars_(machine.slots, 0) {}
 
   void reset(Cycle now) override {
     origin_ = now;
@@ -53,42 +42,34 @@ class Spatial final : public Datapath {
     std::fill(ports_.begin(), ports_.end(), 0);
     std::fill(scalar_.begin(), scalar_.end(), 0);
     memory_ = 0;
-    std::fill(held_.begin(), held_.end(), 0);
     std::fill(held_scalars_.begin(), held_scalars_.end(), 0);
-    used_registers_ = used_scalars_ = 0;
-    if (by_warp_) by_warp_->reset();
+    used_scalars_ = 0;
+    registers_.reset();
   }
 
   // --- registers: one file for all warps, and perhaps one for what a warp has once ---
 
   RegisterFit fit(const BlockRegisters& registers) const override {
-    RegisterFit result;
-    result.needed = registers_of(registers);
-    result.blocks = result.needed == 0 ? UINT64_MAX : machine_.registers / result.needed;
-    if (by_warp_ && result.blocks != 0) result.resident = UINT64_MAX;
+    RegisterFit result = registers_.fit(in_file(registers));
     result.scalars_needed = scalars_of(registers);
     if (result.scalars_needed != 0) result.scalar_blocks = machine_.scalar_registers / result.scalars_needed;
     return result;
   }
   bool can_hold(unsigned slot, const BlockRegisters& registers) const override {
-    const bool room = by_warp_ ? by_warp_->can_hold(slot, in_file(registers))
-                               : used_registers_ + registers_of(registers) <= machine_.registers;
-    return room && used_scalars_ + scalars_of(registers) <= machine_.scalar_registers;
+    return registers_.can_hold(slot, in_file(registers)) &&
+           used_scalars_ + scalars_of(registers) <= machine_.scalar_registers;
   }
   void hold(const Block& block, const BlockRegisters& registers) override {
-    held_[block.slot] = registers_of(registers);
+    registers_.hold(block, in_file(registers));
     held_scalars_[block.slot] = scalars_of(registers);
-    used_registers_ += held_[block.slot];
     used_scalars_ += held_scalars_[block.slot];
-    if (by_warp_) by_warp_->hold(block, in_file(registers));
   }
   void release(const Block& block) override {
-    used_registers_ -= std::exchange(held_[block.slot], 0);
+    registers_.release(block);
     used_scalars_ -= std::exchange(held_scalars_[block.slot], 0);
-    if (by_warp_) by_warp_->release(block);
   }
   bool exited(unsigned chunk, std::uint32_t threads) override {
-    return by_warp_ && by_warp_->exited(chunk, threads);
+    return registers_.gives_back_at_exit() && registers_.exited(chunk, threads);
   }
 
   storage::Arrays arrays() const override {
@@ -188,14 +169,18 @@ class Spatial final : public Datapath {
   }
 
  private:
+  static LaneRegisters::Options one_pool(const Config& config, const Machine& machine) {
+    LaneRegisters::Options options;
+    options.sliced = false;
+    options.registers = machine.registers;
+    options.unit = machine.register_allocation_unit;
+    options.slots = machine.slots;
+    options.warps = machine.warps;
+    options.kept = config.registers;
+    return options;
+  }
   static std::uint64_t warps_of(const BlockRegisters& registers) {
     return (registers.threads + registers.warp_size - 1) / registers.warp_size;
-  }
-  std::uint64_t registers_of(const BlockRegisters& registers) const {
-    const std::uint64_t unit = machine_.register_allocation_unit;
-    const std::uint64_t once = machine_.scalar_unit ? 0 : registers.per_warp;
-    const std::uint64_t warp = registers.per_thread * registers.warp_size + once;
-    return (warp + unit - 1) / unit * unit * warps_of(registers);
   }
   // Without those that a warp has once, where they are in a file of their own.
   BlockRegisters in_file(BlockRegisters registers) const {
@@ -333,10 +318,10 @@ class Spatial final : public Datapath {
   // Of scalar instructions, by scheduler, where they have units of their own: taken until.
   std::vector<Cycle> scalar_;
   std::vector<std::uint64_t> scalar_busy_, scalar_issues_;
-  std::vector<std::uint64_t> held_, held_scalars_;  // registers, by block slot
-  std::uint64_t used_registers_ = 0, used_scalars_ = 0;
-  std::optional<LaneRegisters> by_warp_;  // the file where warps give their registers back
-  Part all_;                              // of the last start
+  LaneRegisters registers_;
+  std::vector<std::uint64_t> held_scalars_;  // by block slot
+  std::uint64_t used_scalars_ = 0;
+  Part all_;  // of the last start
 };
 
 }  // namespace
