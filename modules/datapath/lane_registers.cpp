@@ -32,11 +32,15 @@ void LaneRegisters::Slices::give_back(unsigned lane, std::uint64_t registers, bo
   --warps[lane];
 }
 
-LaneRegisters::LaneRegisters(const Options& options)
-    : options_(options),
-      slices_(options.sliced ? options.lanes : 1),
-      warps_at_once_((options.warps + slices_ - 1) / slices_),
-      live_(options.lanes, 0) {
+LaneRegisters::LaneRegisters(const Config& config, const Machine& machine, unsigned lanes, bool sliced)
+    : machine_(machine),
+      lanes_(lanes),
+      sliced_(sliced),
+      kept_(config.registers),
+      binding_(config.binding_in_use()),
+      slices_(sliced ? lanes : 1),
+      warps_at_once_((machine.warps + slices_ - 1) / slices_),
+      live_(lanes, 0) {
   slices_taken_.used.assign(slices_, 0);
   slices_taken_.partial.assign(slices_, 0);
   slices_taken_.warps.assign(slices_, 0);
@@ -52,8 +56,8 @@ void LaneRegisters::reset() {
 }
 
 std::uint64_t LaneRegisters::warp_registers(const BlockRegisters& block, std::uint64_t threads) const {
-  if (options_.kept == Registers::kThread) return block.per_thread * threads + block.per_warp;
-  return round_up(block.per_thread * block.warp_size + block.per_warp, options_.unit);
+  if (kept_ == Registers::kThread) return block.per_thread * threads + block.per_warp;
+  return round_up(block.per_thread * block.warp_size + block.per_warp, machine_.register_allocation_unit);
 }
 
 unsigned LaneRegisters::place(Slices& slices, std::uint64_t registers, std::uint64_t full) const {
@@ -70,7 +74,7 @@ unsigned LaneRegisters::place(Slices& slices, std::uint64_t registers, std::uint
       return lane;
     }
   }
-  const bool by_slot = options_.binding == Binding::kSlot, fewest = options_.binding == Binding::kFewest;
+  const bool by_slot = binding_ == Binding::kSlot, fewest = binding_ == Binding::kFewest;
   unsigned chosen = kNone;
   for (unsigned i = 0; i < (by_slot ? 1 : slices_); ++i) {
     const unsigned lane = fewest ? i : (slices.next + i) % slices_;
@@ -85,7 +89,7 @@ unsigned LaneRegisters::place(Slices& slices, std::uint64_t registers, std::uint
 }
 
 void LaneRegisters::begin_block(Slices& slices, unsigned slot, const BlockRegisters& block) const {
-  if (options_.binding != Binding::kSlot) return;
+  if (binding_ != Binding::kSlot) return;
   const std::uint64_t warps = (block.threads + block.warp_size - 1) / block.warp_size;
   slices.next = static_cast<unsigned>(slot * warps % slices_);
 }
@@ -113,18 +117,20 @@ std::uint64_t LaneRegisters::needed(const BlockRegisters& block) const {
 RegisterFit LaneRegisters::fit(const BlockRegisters& block) const {
   RegisterFit result;
   result.needed = needed(block);
-  result.warp = warp_registers(block, std::min(block.threads, block.warp_size));
-  result.slice = slice();
-  result.slices = slices_;
+  if (sliced_) {
+    result.warp = warp_registers(block, std::min(block.threads, block.warp_size));
+    result.slice = slice();
+    result.slices = slices_;
+  }
   if (result.needed == 0) {
     result.blocks = UINT64_MAX;
     return result;
   }
   trial_.clear();
   // More than there are slots for are no matter.
-  while (result.blocks <= options_.slots && place_block(trial_, static_cast<unsigned>(result.blocks), block))
+  while (result.blocks <= machine_.slots && place_block(trial_, static_cast<unsigned>(result.blocks), block))
     ++result.blocks;
-  if (result.blocks > options_.slots) result.blocks = UINT64_MAX;
+  if (result.blocks > machine_.slots) result.blocks = UINT64_MAX;
   if (gives_back_at_exit() && result.blocks != 0) result.resident = UINT64_MAX;
   return result;
 }
@@ -157,7 +163,7 @@ void LaneRegisters::hold(const Block& block, const BlockRegisters& registers) {
     warp.holds = true;
     const unsigned lane = place(slices_taken_, warp.registers, full);
     // Without slices a warp gets its lane when it runs; until then the lanes take turns.
-    warp.lane = static_cast<std::uint8_t>(options_.sliced ? lane : w % options_.lanes);
+    warp.lane = static_cast<std::uint8_t>(sliced_ ? lane : w % lanes_);
     ++live_[warp.lane];
     const std::size_t at = first + w * chunks_of_warp;
     for (unsigned c = 0; c < chunks_of_warp; ++c) {
@@ -170,7 +176,7 @@ void LaneRegisters::hold(const Block& block, const BlockRegisters& registers) {
 
 void LaneRegisters::give_back(Warp& warp) {
   if (!warp.holds) return;
-  slices_taken_.give_back(options_.sliced ? warp.lane : 0, warp.registers, warp.partial);
+  slices_taken_.give_back(sliced_ ? warp.lane : 0, warp.registers, warp.partial);
   warp.holds = false;
 }
 

@@ -19,16 +19,8 @@ namespace weft::datapath {
 
 class LaneRegisters {
  public:
-  struct Options {
-    unsigned lanes = 1;
-    bool sliced = true;  // false: one pool
-    Registers kept = Registers::kBlock;
-    Binding binding = Binding::kTurns;  // not kAuto
-    std::uint64_t registers = 0, unit = 1;
-    unsigned slots = 1;   // of blocks
-    unsigned warps = 64;  // of all lanes together; each has its share of them
-  };
-  explicit LaneRegisters(const Options& options);
+  // `sliced`: a slice for each lane; else one pool.
+  LaneRegisters(const Config& config, const Machine& machine, unsigned lanes, bool sliced);
 
   void reset();
   RegisterFit fit(const BlockRegisters& block) const;
@@ -36,7 +28,7 @@ class LaneRegisters {
   void hold(const Block& block, const BlockRegisters& registers);
   void release(const Block& block);
   // Else blocks do as they go.
-  bool gives_back_at_exit() const { return options_.kept != Registers::kBlock; }
+  bool gives_back_at_exit() const { return kept_ != Registers::kBlock; }
   // These threads of the chunk have exited, of one warp or of several. True: registers have become free.
   bool exited(unsigned chunk, std::uint32_t threads);
 
@@ -72,7 +64,7 @@ class LaneRegisters {
 
   bool warp_exited(unsigned chunk, std::uint32_t threads);
   std::uint64_t warp_registers(const BlockRegisters& block, std::uint64_t threads) const;
-  std::uint64_t slice() const { return options_.registers / slices_; }
+  std::uint64_t slice() const { return machine_.registers / slices_; }
   // The lane that gets a warp, or kNone.
   unsigned place(Slices& slices, std::uint64_t registers, std::uint64_t full) const;
   bool place_block(Slices& slices, unsigned slot, const BlockRegisters& block) const;
@@ -86,7 +78,11 @@ class LaneRegisters {
     return std::size_t{chunk} * per_chunk_ + static_cast<unsigned>(__builtin_ctz(threads)) / warp_size_;
   }
 
-  const Options options_;
+  const Machine machine_;
+  const unsigned lanes_;
+  const bool sliced_;
+  const Registers kept_;
+  const Binding binding_;  // not kAuto
   const unsigned slices_;
   const unsigned warps_at_once_;  // of a slice
   Slices slices_taken_;

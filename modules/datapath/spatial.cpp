@@ -32,7 +32,7 @@ class Spatial final : public Datapath {
         scalar_(machine.scalar_unit ? machine.schedulers : 0, 0),
         scalar_busy_(scalar_.size(), 0),
         scalar_issues_(scalar_.size(), 0),
-        registers_(one_pool(config, machine)),
+        registers_(config, machine, 1, false),
         held_scalars_(machine.slots, 0) {}
 
   void reset(Cycle now) override {
@@ -169,16 +169,6 @@ class Spatial final : public Datapath {
   }
 
  private:
-  static LaneRegisters::Options one_pool(const Config& config, const Machine& machine) {
-    LaneRegisters::Options options;
-    options.sliced = false;
-    options.registers = machine.registers;
-    options.unit = machine.register_allocation_unit;
-    options.slots = machine.slots;
-    options.warps = machine.warps;
-    options.kept = config.registers;
-    return options;
-  }
   static std::uint64_t warps_of(const BlockRegisters& registers) {
     return (registers.threads + registers.warp_size - 1) / registers.warp_size;
   }

@@ -107,6 +107,17 @@ TEST(RegistersOfBlocks, StayUntilTheBlockGoes) {
   EXPECT_TRUE(datapath->can_hold(0, kBlockOf80));
 }
 
+// One file has no slices: a kernel that does not fit is for the allocator to spill, not to be refused.
+TEST(RegistersOfBlocks, AreOfOneFile) {
+  for (const Registers kept : {Registers::kBlock, Registers::kWarp}) {
+    const RegisterFit fit = with_registers(kept, 1)->fit({32, 100, 32, 0, 0});
+    EXPECT_EQ(fit.blocks, 0u);
+    EXPECT_EQ(fit.needed, 3200u);
+    EXPECT_EQ(fit.warp, 0u);
+    EXPECT_EQ(fit.slice, 0u);
+  }
+}
+
 // Of whatever width a lane is, the same bits.
 TEST(Registers, AreDeclaredAsBanksAndCrossbars) {
   const auto bits_of = [](const storage::Arrays& arrays) {
