@@ -142,7 +142,13 @@ execute::DeviceMemoryView Gpu::memory_view() const {
 }
 void Gpu::observe(execute::AccessObserver* observer) {
   impl_->observer = observer;
-  for (auto& sm : impl_->sms) sm.observe(observer);
+  for (auto& view : impl_->views) view.show_to(observer);
+}
+void Gpu::attach(unsigned sm, sm::SmObserver& observer) {
+  impl_->sms.at(sm).attach(observer);
+}
+void Gpu::detach(unsigned sm, const sm::SmObserver& observer) {
+  impl_->sms.at(sm).detach(observer);
 }
 void Gpu::profile(sm::InstructionProfile* profile) {
   impl_->recorders.profile(profile);

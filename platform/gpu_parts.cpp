@@ -46,6 +46,7 @@ Gpu::Impl::Impl(const GpuConfig& c, const Options& o, Gpu& gpu)
   for (ClockDomain* clock : {&memory_clock, &interconnect_clock, &core})
     clock->set_sleeping(options.sleeping);
 
+  for (auto& sm : sms) views.emplace_back(sm);
   make_memory();
   connect();
   for (auto& sm : sms) sm.carry_data(observers.see_data());
@@ -140,7 +141,6 @@ void Gpu::Impl::stop(const Fault& why, unsigned guilty) {
 
 void Gpu::Impl::reset() {
   settle();
-  for (auto& sm : sms) sm.charge_cycles();
   recorders.reset_begins();
   for (ClockDomain* clock : {&memory_clock, &interconnect_clock, &core}) clock->reset();
   // From memory towards the SMs: who holds a payload drops it before its owner frees it.

@@ -19,6 +19,7 @@
 #include "platform/recorders.h"
 #include "platform/system_side.h"
 #include "platform/watchdog.h"
+#include "sm/observers/access_view.h"
 #include "sm/sm.h"
 #include "texture/table.h"
 #include "weft/platform/gpu.h"
@@ -73,6 +74,7 @@ struct Gpu::Impl final : sm::SmListener {
   HostControl host_control;
   host::HostInterface host;
   std::deque<sm::Sm> sms;
+  std::deque<sm::AccessView> views;  // by SM
   HopObservers observers;
   Launches launches;
   Watchdog watchdog;

@@ -26,6 +26,7 @@ void Recorders::launch_ended(const execute::Kernel& kernel, Cycle last) {
 }
 
 void Recorders::reset_begins() {
+  for (auto& recorder : instruction_recorders_) recorder.charge_cycles();
   if (sampler_.has_value()) sampler_->finish();
   if (log_.has_value()) log_->forget();
   if (timeline_.has_value()) timeline_->reset();
@@ -45,7 +46,7 @@ void Recorders::archive(Archive& archive) {
 void Recorders::profile(sm::InstructionProfile* profile) {
   if (profile == nullptr && parts_.config.sm.observe.instructions) profile = &own_profile_;
   profile_ = profile;
-  for (auto& sm : parts_.sms) sm.profile(profile);
+  for (auto& recorder : instruction_recorders_) recorder.count_in(profile);
 }
 
 // The clock's process is already asleep when the simulation runs, and a part added then would not be stepped.
@@ -117,9 +118,9 @@ std::string Recorders::power() {
   return sampler_->power();
 }
 
-std::string Recorders::instructions() const {
+std::string Recorders::instructions() {
   if (!parts_.config.sm.observe.instructions) return "";
-  for (auto& sm : parts_.sms) sm.charge_cycles();
+  for (auto& recorder : instruction_recorders_) recorder.charge_cycles();
   return instruction_csv(*profile_);
 }
 

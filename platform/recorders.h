@@ -16,6 +16,8 @@
 #include "platform/sampler.h"
 #include "platform/timeline.h"
 #include "platform/waveforms.h"
+#include "sm/instruction_profile.h"
+#include "sm/observers/instruction_recorder.h"
 #include "sm/sm.h"
 #include "weft/common/archive.h"
 #include "weft/common/statistics.h"
@@ -41,7 +43,9 @@ class Recorders {
     statistics::Group& statistics;
     std::function<bool()> faulted;
   };
-  explicit Recorders(Parts parts) : parts_(std::move(parts)) {}
+  explicit Recorders(Parts parts) : parts_(std::move(parts)) {
+    for (auto& sm : parts_.sms) instruction_recorders_.emplace_back(sm);
+  }
 
   // The statistics are complete: before any of what follows.
   void bound();
@@ -69,7 +73,7 @@ class Recorders {
   std::string samples();
   std::string power();
   std::string launches() { return log_.has_value() ? log_->csv() : ""; }
-  std::string instructions() const;
+  std::string instructions();
 
  private:
   EnergyColumns* energy() { return energy_.has_value() ? &*energy_ : nullptr; }
@@ -77,9 +81,10 @@ class Recorders {
   const Parts parts_;
   std::optional<Sampler> sampler_;
   std::optional<LaunchLog> log_;
-  sm::InstructionProfile own_profile_;               // with sm.observe.instructions
-  const sm::InstructionProfile* profile_ = nullptr;  // nullptr: instructions are not counted
-  std::optional<EnergyColumns> energy_;              // with sm.observe.events
+  std::deque<sm::InstructionRecorder> instruction_recorders_;  // by SM
+  sm::InstructionProfile own_profile_;                         // with sm.observe.instructions
+  const sm::InstructionProfile* profile_ = nullptr;            // nullptr: instructions are not counted
+  std::optional<EnergyColumns> energy_;                        // with sm.observe.events
   std::optional<Waveforms> waveforms_;
   std::optional<Timeline> timeline_;  // after these, whose signals it reads
 };

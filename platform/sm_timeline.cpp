@@ -83,19 +83,23 @@ SmTimeline::SmTimeline(Shared& shared, sm::Sm& sm, Writer::Track parent)
 }
 
 void SmTimeline::start(Cycle first) {
-  sm_.watch(this);
+  sm_.attach(*this);
   if (sm_.kernel() == nullptr) return;
-  kernel_started(*sm_.kernel(), first);
+  begin(*sm_.kernel());
   for (Slot& slot : slots_) slot.known = false;
-  stepped(first);
+  show_states(first);
 }
 
 void SmTimeline::stop(Cycle end) {
-  sm_.watch(nullptr);
+  sm_.detach(*this);
   end_all(end);
 }
 
-void SmTimeline::kernel_started(const execute::Kernel& kernel, Cycle) {
+void SmTimeline::kernel_started(const KernelStart& start) {
+  begin(start.kernel);
+}
+
+void SmTimeline::begin(const execute::Kernel& kernel) {
   names_ = shared_.names_of(kernel);
   for (Slot& slot : slots_) {
     slot.waits = Stall::kNone;
@@ -139,33 +143,39 @@ void SmTimeline::close_issues(Slot& slot) {
 
 void SmTimeline::issued(const Issue& issue) {
   if (names_ == nullptr) return;
+  const sm::InFlight& of = issue.flight;
+  const ptx::Instruction& instruction = *of.op->instruction;
+  const std::uint32_t threads = of.threads(), executing = of.executing_threads();
   Slot& slot = slots_[issue.context];
   if (slot.issued != issue.now) close_issues(slot);
   show(slot, kNothing, issue.now);
   Flight& flight = flights_[issue.id];
-  flight = {issue.context, issue.threads, 0};
-  if (has_arrow(*issue.instruction) && issue.executing != 0) flight.arrow = ++shared_.arrows;
+  flight = {issue.context, threads, 0};
+  if (has_arrow(instruction) && executing != 0) flight.arrow = ++shared_.arrows;
 
-  const InstructionNames::Names& names = names_->of[issue.pc];
+  const InstructionNames::Names& names = names_->of[of.pc];
   Writer::Details details;
   details.place = names.place;
   details.arrow_from = flight.arrow;
   writer_.begin(issue.now, slot.track, names.name, shared_.issue, details,
-                {{shared_.pc, issue.pc},
+                {{shared_.pc, of.pc},
                  {shared_.ptx_line, names.ptx_line},
-                 {shared_.threads, issue.threads},
-                 {shared_.executing, issue.executing}});
+                 {shared_.threads, threads},
+                 {shared_.executing, executing}});
   ++slot.open_issues;
   slot.issued = issue.now;
-  slot.block = issue.slot;
-  slot.first_chunk = issue.first_chunk;
-  slot.last_chunk = issue.last_chunk;
+  slot.block = of.slot;
+  slot.first_chunk = slot.last_chunk = of.groups[0].chunk;
+  for (const auto& group : of.all()) {
+    slot.first_chunk = std::min(slot.first_chunk, group.chunk);
+    slot.last_chunk = std::max(slot.last_chunk, group.chunk);
+  }
   slot.unresolved_id = issue.id;
   slot.known = true;
-  slot.waits = issue.instruction->is_control() ? Stall::kControl
-               : !barrel_                      ? Stall::kNone
-               : issue.instruction->is_load()  ? Stall::kMemory
-                                               : Stall::kDependence;
+  slot.waits = instruction.is_control() ? Stall::kControl
+               : !barrel_               ? Stall::kNone
+               : instruction.is_load()  ? Stall::kMemory
+                                        : Stall::kDependence;
   for (std::uint64_t rest = issue.partners; rest != 0; rest &= rest - 1) {
     const std::size_t other = issue.context + static_cast<unsigned>(__builtin_ctzll(rest));
     if (other >= slots_.size() || other == issue.context) continue;
@@ -178,15 +188,18 @@ void SmTimeline::issued(const Issue& issue) {
 
 // A unit that lanes share may leave them free.
 void SmTimeline::show_lane(const Issue& issue, const InstructionNames::Names& names) {
-  Lane& lane = lanes_[issue.lane];
-  if (issue.lane_free == lane.until || issue.lane_free <= issue.now) return;
+  const sm::InFlight& of = issue.flight;
+  const unsigned number = sm_.datapath().lane_of(of.groups[0].chunk, of.groups[0].mask);
+  const Cycle lane_free = sm_.datapath().lane_free(number);
+  Lane& lane = lanes_[number];
+  if (lane_free == lane.until || lane_free <= issue.now) return;
   if (lane.open) writer_.end(std::min(lane.until, issue.now), lane.track);
   lane.open = true;
-  lane.until = issue.lane_free;
+  lane.until = lane_free;
   Writer::Details details;
   details.place = names.place;
   writer_.begin(issue.now, lane.track, names.name, shared_.lane, details,
-                {{shared_.pc, issue.pc}, {shared_.slot, issue.context}, {shared_.threads, issue.threads}});
+                {{shared_.pc, of.pc}, {shared_.slot, issue.context}, {shared_.threads, of.threads()}});
 }
 
 // Of a slot's last issue: from then on it waits for what it offers next, or for others.
@@ -248,7 +261,11 @@ std::uint8_t SmTimeline::state_of(const Slot& slot, const warp_formation::SmView
   return slot.known ? kReady : kNothing;
 }
 
-void SmTimeline::stepped(Cycle now) {
+void SmTimeline::stepped(Cycle now, bool /*issued*/) {
+  show_states(now);
+}
+
+void SmTimeline::show_states(Cycle now) {
   if (names_ == nullptr) return;
   for (std::size_t s = 0; s < schedulers_.size(); ++s) {
     const Stall stall = sm_.stall(static_cast<unsigned>(s));

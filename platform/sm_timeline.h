@@ -57,14 +57,14 @@ class SmTimeline final : public sm::SmObserver {
   void start(Cycle first);
   void stop(Cycle end);
 
-  void kernel_started(const execute::Kernel& kernel, Cycle first) override;
+  void kernel_started(const KernelStart& start) override;
   void kernel_finished(Cycle end) override;
   void issued(const Issue& issue) override;
   void resolved(std::uint16_t id, warp_formation::Outcomes outcomes, Cycle now) override;
   void returned(std::uint16_t id, Cycle now) override;
   void barrier_opened(std::uint16_t slot, unsigned barrier) override;
   void gathered(std::uint16_t slot, unsigned chunk, std::uint32_t threads) override;
-  void stepped(Cycle now) override;
+  void stepped(Cycle now, bool issued) override;
 
  private:
   using Stall = warp_formation::Stall;
@@ -98,6 +98,8 @@ class SmTimeline final : public sm::SmObserver {
     Cycle until = 0;
   };
 
+  void begin(const execute::Kernel& kernel);
+  void show_states(Cycle now);
   void show(Slot& slot, std::uint8_t state, Cycle now);
   void close_issues(Slot& slot);
   void show_lane(const Issue& issue, const InstructionNames::Names& names);

@@ -22,7 +22,7 @@ void Watchdog::start(Cycle now) {
 void Watchdog::stop() {
   active_ = false;
   if (!watching_) return;
-  for (auto& sm : sms_) sm.observe_spinning(false);
+  for (auto& spin : spins_) spin.stop();
   watching_ = false;
 }
 
@@ -57,8 +57,12 @@ Cycle Watchdog::step(Cycle now) {
     return kNever;
   }
   // Each span is watched from its beginning, while nothing else happens.
-  if (no_milestone || watching_) {
-    for (auto& sm : sms_) sm.observe_spinning(no_milestone);
+  for (auto& spin : spins_) {
+    if (no_milestone) {
+      spin.start();
+    } else {
+      spin.stop();
+    }
   }
   watching_ = no_milestone;
   deadline_ = now + cycles_;
@@ -81,14 +85,15 @@ std::string Watchdog::deadlock(const Traffic& memory) const {
 std::string Watchdog::judge() const {
   std::uint64_t live = 0, spinning = 0, held = 0, waiting = 0;
   std::string example;
-  for (const auto& sm : sms_) {
+  for (std::size_t i = 0; i < sms_.size(); ++i) {
+    const sm::Sm& sm = sms_[i];
     if (sm.live_threads() == 0) continue;
-    const auto spin = sm.spinning();
-    if (spin.busy || spin.threads.spinning != spin.threads.issued) return "";
-    if (example.empty()) example = spin.example;
+    const sm::SpinObserver::Verdict spin = spins_[i].verdict();
+    if (spins_[i].is_busy() || spin.spinning != spin.issued) return "";
+    if (example.empty() && spin.spinning != 0) example = spins_[i].place_of(spin);
     const warp_formation::Census census = sm.census();
     live += sm.live_threads();
-    spinning += spin.threads.spinning;
+    spinning += spin.spinning;
     held += census.reconvergence + census.inactive_path + census.lookup + census.held_by_scheme();
     waiting += census.barrier + census.warp_sync;
   }

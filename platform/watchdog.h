@@ -13,7 +13,8 @@
 // it that threads wait for their loads or that the stores of threads that have exited are still on their way.
 //
 // A span without an exit or the opening of a barrier raises the suspicion; over the next one the SMs watch
-// their threads (sm/spin_observer.h). Loops that count, or read a clock, are never taken for livelocks.
+// their threads (sm/observers/spin_observer.h). Loops that count, or read a clock, are never taken for
+// livelocks.
 #ifndef WEFT_PLATFORM_WATCHDOG_H
 #define WEFT_PLATFORM_WATCHDOG_H
 
@@ -23,6 +24,7 @@
 #include <string>
 
 #include "bus/clock_domain.h"
+#include "sm/observers/spin_observer.h"
 #include "sm/sm.h"
 
 namespace weft {
@@ -30,7 +32,9 @@ namespace weft {
 class Watchdog final : public Clocked {
  public:
   Watchdog(ClockDomain& clock, Cycle cycles, std::deque<sm::Sm>& sms)
-      : clock_(clock), index_(clock.add(*this)), cycles_(cycles), sms_(sms) {}
+      : clock_(clock), index_(clock.add(*this)), cycles_(cycles), sms_(sms) {
+    for (auto& sm : sms) spins_.emplace_back(sm);
+  }
 
   // Told once, with the reason; the launch is to be stopped.
   std::function<void(const std::string& what)> on_hang;
@@ -57,6 +61,7 @@ class Watchdog final : public Clocked {
   const std::size_t index_;
   const Cycle cycles_;
   std::deque<sm::Sm>& sms_;
+  std::deque<sm::SpinObserver> spins_;  // by SM
   bool active_ = false, watching_ = false;
   std::uint64_t issued_ = 0, milestones_ = 0, system_accesses_ = 0, bytes_ = 0;  // at the last look
   Cycle deadline_ = 0;

@@ -9,9 +9,10 @@ Waveforms::Waveforms(const Parts& parts)
     : parts_(parts),
       waveform_({parts.core, probes_, [&launches = parts.launches] { return launches.begun(); },
                  [this] { return busy(); },
-                 [&sms = parts.sms](bool on) {
-                   for (auto& sm : sms) sm.trace(on);
+                 [this](bool on) {
+                   for (auto& signals : signals_) signals.keep(on);
                  }}) {
+  for (auto& sm : parts.sms) signals_.emplace_back(sm);
   add_probes();
   parts_.host.watch([this] { waveform_.wake(); });
 }
@@ -38,7 +39,7 @@ void Waveforms::add_probes() {
   const std::vector<const statistics::Group*> groups = parts_.statistics.groups({"sm"});
   for (unsigned i = 0; i < parts_.sms.size(); ++i) {
     const Probes::Scope sm = root.scope("sm", i);
-    parts_.sms[i].probes(sm);
+    signals_[i].probes(sm);
     if (parts_.energy != nullptr) {
       sm.signal("power_mw", Probes::kNumberBits, [this, i](Cycle now) {
         meter(now);

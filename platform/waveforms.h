@@ -19,6 +19,7 @@
 #include "platform/energy_columns.h"
 #include "platform/launches.h"
 #include "platform/system_side.h"
+#include "sm/observers/issue_signals.h"
 #include "sm/sm.h"
 #include "vcd/gpu_waveform.h"
 
@@ -64,6 +65,7 @@ class Waveforms {
   void meter(Cycle now);
 
   const Parts parts_;
+  std::deque<sm::IssueSignals> signals_;  // by SM
   Probes probes_;
   Power power_;
   vcd::GpuWaveform waveform_;

@@ -46,6 +46,7 @@ class Executor {
   void reset();
   // Shows every access to `observer` before it happens; nullptr: to nobody.
   void observe(AccessObserver* observer) { watch_.set(observer); }
+  bool is_observed() const { return watch_.on(); }
 
   // Threads of `group` whose guard holds.
   std::uint32_t guarded(const ptx::Instruction& in, const warp_formation::ThreadGroup& group) const {

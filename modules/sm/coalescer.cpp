@@ -15,27 +15,25 @@ unsigned log2_of(std::uint64_t value) {
 
 void LoadStoreUnit::accept(std::uint16_t issue, const ptx::Instruction& in,
                            const warp_formation::ThreadGroup* groups, const execute::LaneAccess* accesses,
-                           unsigned count, bool waits, const datapath::Times& times,
-                           InstructionCounts* counts) {
+                           unsigned count, bool waits, const datapath::Times& times) {
   const std::uint32_t index = state_.instructions.take();
   ++state_.live_instructions;
   {
     Instruction& instruction = state_.instructions[index];
-    instruction.counts = counts;
     instruction.issue = issue;
     instruction.waits = waits;
     instruction.addresses = times.addresses;
     instruction.live = true;
     instruction.surface = in.is_image() && in.space != ptx::Space::kTexture;
   }
-  if (counts == nullptr) return coalesce_all(index, in, groups, accesses, count, times);
-  const Accepted before = accepted();
+  if (!observers_.any()) return coalesce_all(index, in, groups, accesses, count, times);
+  const SmObserver::Requests before = accepted();
   coalesce_all(index, in, groups, accesses, count, times);
-  const Accepted now = accepted();
-  counts->memory_threads += now.threads - before.threads;
-  counts->coalesced_requests += now.requests - before.requests;
-  counts->shared_accesses += now.shared_accesses - before.shared_accesses;
-  counts->shared_conflict_cycles += now.shared_conflict_cycles - before.shared_conflict_cycles;
+  const SmObserver::Requests now = accepted();
+  observers_.tell(&SmObserver::requested, issue,
+                  SmObserver::Requests{now.threads - before.threads, now.coalesced - before.coalesced,
+                                       now.shared_accesses - before.shared_accesses,
+                                       now.shared_conflict_cycles - before.shared_conflict_cycles});
 }
 
 void LoadStoreUnit::coalesce_all(std::uint32_t index, const ptx::Instruction& in,

@@ -11,6 +11,7 @@
 #include "bus/clock_domain.h"
 #include "execute/kernel.h"
 #include "weft/common/archive.h"
+#include "weft/common/popcount.h"
 #include "weft/warp_formation/warp_formation.h"
 
 namespace weft::sm {
@@ -31,6 +32,17 @@ struct InFlight {
   bool scalar() const { return warp != 0; }
   // Positions of group g whose registers the instruction writes.
   std::uint32_t written(unsigned g) const { return scalar() && executing[g] != 0 ? warp : executing[g]; }
+  std::uint32_t threads() const {
+    std::uint32_t count = 0;
+    for (unsigned g = 0; g < group_count; ++g) count += count_of(groups[g].mask);
+    return count;
+  }
+  // Those whose guard holds.
+  std::uint32_t executing_threads() const {
+    std::uint32_t count = 0;
+    for (unsigned g = 0; g < group_count; ++g) count += count_of(executing[g]);
+    return count;
+  }
   // Threads of group g whose guard does not hold.
   std::uint32_t passing(unsigned g) const { return groups[g].mask & ~executing[g]; }
 };

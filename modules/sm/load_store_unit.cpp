@@ -10,10 +10,11 @@ namespace weft::sm {
 LoadStoreUnit::FirstLevel::FirstLevel(const KernelCacheConfig& c)
     : config(c), tags(tag_config(c)), mshrs(mshr_config(c)) {}
 
-LoadStoreUnit::LoadStoreUnit(const Config& config, LoadStoreListener& listener, unsigned lanes,
-                             unsigned lane_width)
+LoadStoreUnit::LoadStoreUnit(const Config& config, LoadStoreListener& listener, const SmObservers& observers,
+                             unsigned lanes, unsigned lane_width)
     : config_(config),
       listener_(listener),
+      observers_(observers),
       l1d_(config.l1d),
       l1c_(config.l1c),
       l1t_(config.l1t),
@@ -139,8 +140,8 @@ void LoadStoreUnit::leave_stages(Cycle now) {
 bool LoadStoreUnit::look_up(Cycle now, std::uint32_t r, Refusal& refusal) {
   const std::uint64_t requests = data_requests_;
   if (probe(now, r, refusal.counted)) {
-    InstructionCounts* const counts = state_.instructions[state_.requests[r].instruction].counts;
-    if (counts != nullptr) counts->data_requests += data_requests_ - requests;
+    observers_.tell(&SmObserver::sent, state_.instructions[state_.requests[r].instruction].issue,
+                    data_requests_ - requests);
     went_on(now, refusal);
     return true;
   }
@@ -333,7 +334,7 @@ void LoadStoreUnit::flush(bool resting) {
   state_.flushing = resting && state_.queue.empty() && state_.live_instructions == 0;
   if (!state_.flushing || !has_room(1)) return;
   write_back(l1d_.tags.next_dirty());
-  if (flush_counts_ != nullptr) ++flush_counts_->data_requests;
+  observers_.tell(&SmObserver::wrote_back);
   state_.flushing = has_to_flush();
 }
 

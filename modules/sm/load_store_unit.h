@@ -26,9 +26,9 @@
 #include "execute/executor.h"
 #include "sm/carried_bytes.h"
 #include "sm/event_wheel.h"
-#include "sm/instruction_profile.h"
 #include "sm/lane_calendar.h"
 #include "sm/shared_banks.h"
+#include "sm/sm_observer.h"
 #include "sm/system_lines.h"
 #include "sm/waits_by_stage.h"
 #include "weft/common/archive.h"
@@ -71,8 +71,8 @@ class LoadStoreListener {
 class LoadStoreUnit {
  public:
   // `lanes`: that each run a warp of their own, `lane_width` places wide.
-  LoadStoreUnit(const Config& config, LoadStoreListener& listener, unsigned lanes = 0,
-                unsigned lane_width = 0);
+  LoadStoreUnit(const Config& config, LoadStoreListener& listener, const SmObservers& observers,
+                unsigned lanes = 0, unsigned lane_width = 0);
 
   void reset();
   // Between two launches.
@@ -85,11 +85,9 @@ class LoadStoreUnit {
 
   bool can_accept() const { return state_.queue.size() + state_.beside < state_.queue.capacity(); }
   // Takes an instruction with the addresses that the executor recorded for the groups of its issue; `times`
-  // says when they are known. `waits`: threads wait for its data. What comes of it is added to `counts`, too,
-  // unless nullptr; they outlive the kernel.
+  // says when they are known. `waits`: threads wait for its data.
   void accept(std::uint16_t issue, const ptx::Instruction& in, const warp_formation::ThreadGroup* groups,
-              const execute::LaneAccess* accesses, unsigned count, bool waits, const datapath::Times& times,
-              InstructionCounts* counts = nullptr);
+              const execute::LaneAccess* accesses, unsigned count, bool waits, const datapath::Times& times);
 
   // One cycle: events, then the head request. Responses and the outgoing channel are the SM's to drive.
   void events(Cycle now);
@@ -102,8 +100,6 @@ class LoadStoreUnit {
 
   // Lines are dirty that must be written back before the kernel is done: so `flush` is called once per cycle,
   // which writes one if the SM has no block (`resting`).
-  // Those at the end of a kernel, which no instruction asks for, are added to `counts`; nullptr: to none.
-  void count_write_backs(InstructionCounts* counts) { flush_counts_ = counts; }
   bool has_to_flush() const { return flushes_ && l1d_.tags.dirty_lines() != 0; }
   void flush(bool resting);
 
@@ -170,7 +166,6 @@ class LoadStoreUnit {
     Target target = Target::kL1d;
   };
   struct Instruction {
-    InstructionCounts* counts = nullptr;
     std::uint16_t issue = 0;
     bool waits = false, live = false;
     bool together = false;  // a thread is in several requests: all threads return at the end
@@ -217,11 +212,8 @@ class LoadStoreUnit {
     }
   };
 
-  // What instructions may be counted by as they come (InstructionCounts).
-  struct Accepted {
-    std::uint64_t threads, requests, shared_accesses, shared_conflict_cycles;
-  };
-  Accepted accepted() const {
+  // So far.
+  SmObserver::Requests accepted() const {
     return {memory_threads_, coalesced_requests_, shared_accesses_, shared_conflict_cycles_};
   }
   void coalesce_all(std::uint32_t index, const ptx::Instruction& in,
@@ -339,6 +331,7 @@ class LoadStoreUnit {
 
   const Config& config_;
   LoadStoreListener& listener_;
+  const SmObservers& observers_;
   FirstLevel l1d_, l1c_, l1t_;
   SystemLines system_lines_;  // of l1d_
   SharedBanks banks_;
@@ -351,8 +344,7 @@ class LoadStoreUnit {
   WaitsByStage waited_in_;
   CarriedBytes carried_;
   const std::uint8_t* image_ = nullptr;  // whose bytes are carried
-  InstructionCounts* flush_counts_ = nullptr;
-  Cycle now_ = 0;  // of the last `events`
+  Cycle now_ = 0;                        // of the last `events`
   unsigned block_shift_ = 7, texture_shift_ = 7, constant_shift_ = 2;
 
   std::uint64_t memory_threads_ = 0, data_requests_ = 0, read_requests_ = 0, write_requests_ = 0,

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sm/datapath_of.h"
+#include "sm/observers/statistics_observers.h"
 #include "sm/sm_arrays.h"
 #include "weft/warp_formation/scheme.h"
 
@@ -32,17 +33,15 @@ Sm::Sm(sc_core::sc_module_name name, unsigned index, const Config& config,
       scalar_unit_(datapath_->has_scalar_unit()),
       domains_(domains_of(config, formation, datapath_->lanes())),
       front_end_(config, contexts_of(domains_)),
-      memory_(config, *this, datapath_->lane_count(), lane_width()),
+      memory_(config, *this, observers_, datapath_->lane_count(), lane_width()),
       account_(config.schedulers, config.schedulers_per_domain, config.observe.stalled_threads, barrel_),
-      charges_(config.schedulers),
-      lane_account_(config.observe.lanes ? datapath_->lane_count() : 0),
       state_(config.max_blocks),
       synchroniser_(this->name(), index, executor_, state_.blocks, *this),
       in_flight_(kMaxIssues),
       memory_port_(memory_socket, config.response_queue, {clock, clock_index_}, *this),
       system_(executor_, config.coalescer.block_bytes),
-      events_(config, datapath_->lane_count() != 0 ? lane_width() : 0),
-      oracle_(config.observe.lane_oracle, datapath_->lanes()) {
+      own_observers_(statistics_observers(config, *this)) {
+  for (const auto& observer : own_observers_) attach(*observer);
   if (config.issue_alignment) datapath_->align(std::max(1u, warp_width() / datapath_->lanes()));
   for (Domain& domain : domains_) {
     domain.sm = this;
@@ -79,7 +78,6 @@ unsigned Sm::contexts_of(const std::vector<Domain>& domains) {
 void Sm::reset() {
   for (auto& domain : domains_) domain.unit->reset();
   account_.reset();
-  lane_account_.reset();
   datapath_->reset(0);
   front_end_.reset();
   memory_.reset();
@@ -92,10 +90,7 @@ void Sm::reset() {
   in_flight_.reset();
   system_.reset();
   counters_ = {};
-  std::fill(issue_traces_.begin(), issue_traces_.end(), IssueTrace());
-  std::fill(lane_traces_.begin(), lane_traces_.end(), LaneTrace());
-  traced_ = 0;
-  spin_.stop();
+  observers_.tell(&SmObserver::reset);
 }
 
 // What start_kernel sets is not among it: datapath, executor, synchroniser, copies, oracle, lanes.
@@ -125,21 +120,10 @@ void Sm::start_kernel(const execute::Kernel& kernel, const execute::DeviceMemory
   }
   memory_.start_kernel(parameter_offset);
   datapath_->reset(now);
-  state_.profiled = profile_ == nullptr ? nullptr : &profile_->of(kernel.launch.program);
-  if (state_.profiled != nullptr) {
-    state_.profiled->occupancy = kernel.occupancy;
-    state_.profiled->threads = kernel.threads;
-  }
-  memory_.count_write_backs(state_.profiled == nullptr ? nullptr : &state_.profiled->rest());
-  events_.start_kernel(kernel);
-  oracle_.start_kernel(kernel.program.code.size(), static_cast<unsigned>(config_.max_blocks));
-  spin_.stop();
   account_.start(now);
-  charges_.start(account_);
-  lane_account_.start(now, chunks, kernel.program);
   state_.running = true;
   state_.stopped = false;
-  if (watcher_ != nullptr) watcher_->kernel_started(kernel, now);
+  observers_.tell(&SmObserver::kernel_started, SmObserver::KernelStart{kernel, now, chunks});
 }
 
 // The image of device memory, through DMI along the path that the transactions take.
@@ -161,9 +145,8 @@ std::uint8_t* Sm::direct_memory(std::uint64_t bytes) {
 void Sm::finish_kernel(Cycle now) {
   if (!state_.running) return;
   settle(now + 1);
-  charge_cycles();
   state_.running = false;
-  if (watcher_ != nullptr) watcher_->kernel_finished(now + 1);
+  observers_.tell(&SmObserver::kernel_finished, now + 1);
 }
 
 bool Sm::can_launch() const {
@@ -238,11 +221,7 @@ Cycle Sm::step(Cycle now) {
 
   for (auto& domain : domains_) domain.free_units(now, memory_.can_accept());
   bool issued = false, unit_busy = false;
-  if (kTracing && traces_) {
-    std::fill(issue_traces_.begin(), issue_traces_.end(), IssueTrace());
-    traced_ = now;
-  }
-  if (lane_account_.enabled()) survey_lanes(now);
+  observers_.tell(&SmObserver::choosing, now);
   for (auto& domain : domains_) {
     domain.unit->advance(now);
     for (unsigned s = 0; s < config_.schedulers_per_domain; ++s) {
@@ -262,15 +241,11 @@ Cycle Sm::step(Cycle now) {
   for (std::size_t d = 0; d < domains_.size(); ++d) {
     if (account_.wants_census(d, issued)) account_.take_census(d, domains_[d].unit->census());
   }
-  if (lane_account_.enabled()) {
-    if (issued) lane_account_.count_conflicts();
-    lane_account_.bring_to(now + 1);
-  }
   if (!state_.reported_drained && drained()) {
     state_.reported_drained = true;
     listener_.sm_drained(index_);
   }
-  if (watcher_ != nullptr) watcher_->stepped(now);
+  observers_.tell(&SmObserver::stepped, now, issued);
   return issued ? now + 1 : next_event(now, unit_busy);
 }
 
@@ -513,10 +488,8 @@ void Sm::bind(statistics::Group& group) {
   if (config_.observe.stalled_threads) bind_thread_states(group.group("threads"));
   group.gauge("response_queue", units::kRequests, "responses that wait for the load-store unit",
               [this] { return memory_port_.queued(); });
-  oracle_.bind(group.group("oracle"));
-  events_.bind(group);
+  for (const auto& observer : own_observers_) observer->bind(group);
   account_.bind_stalled(group);
-  lane_account_.bind(group);
   datapath_->bind(group);
   front_end_.bind(group.group("front_end"));
   memory_.bind(group.group("memory"));

@@ -14,7 +14,6 @@
 
 #include "bus/clock_domain.h"
 #include "bus/memory_transaction.h"
-#include "common/probes.h"
 #include "datapath/datapath.h"
 #include "dispatch/dispatcher.h"
 #include "execute/executor.h"
@@ -23,19 +22,13 @@
 #include "execute/synchroniser.h"
 #include "sm/async_copies.h"
 #include "sm/cycle_account.h"
-#include "sm/event_account.h"
 #include "sm/event_wheel.h"
 #include "sm/front_end.h"
 #include "sm/in_flight.h"
-#include "sm/instruction_profile.h"
-#include "sm/issue_charges.h"
-#include "sm/lane_account.h"
-#include "sm/lane_oracle.h"
 #include "sm/load_store_unit.h"
 #include "sm/memory_port.h"
 #include "sm/outcome_list.h"
 #include "sm/sm_observer.h"
-#include "sm/spin_observer.h"
 #include "sm/system_transactions.h"
 #include "sm/waking_contexts.h"
 #include "weft/common/archive.h"
@@ -56,21 +49,8 @@ class SmListener {
   virtual void faulted(unsigned sm, const Fault& fault) = 0;
 };
 
-// Whether waveforms are compiled in (CMake option WEFT_TRACE); off only to measure what they cost when not
-// asked for.
+// Whether waveforms are compiled in (CMake option WEFT_TRACE).
 inline constexpr bool kTracing = WEFT_TRACE != 0;
-
-// What a scheduler issued in the cycle of the last step, for waveforms.
-struct IssueTrace {
-  ptx::Pc pc = ptx::kNoPc;         // the last of several; kNoPc: nothing
-  std::uint32_t active_lanes = 0;  // threads
-};
-// What was issued last to a lane that runs warps of its own, for waveforms.
-struct LaneTrace {
-  Cycle until = 0;
-  ptx::Pc pc = ptx::kNoPc;
-  std::uint32_t context = 0;  // of the SM
-};
 
 class Sm final : public sc_core::sc_module,
                  public Clocked,
@@ -79,6 +59,7 @@ class Sm final : public sc_core::sc_module,
                  private execute::Synchroniser::Runner,
                  private MemoryPort::Listener {
  public:
+  using Stall = warp_formation::Stall;
   tlm::tlm_initiator_socket<32> memory_socket;
 
   Sm(sc_core::sc_module_name name, unsigned index, const Config& config,
@@ -96,15 +77,10 @@ class Sm final : public sc_core::sc_module,
   void settle(Cycle end) {
     if (!state_.running) return;
     account_.bring_to(end);
-    lane_account_.bring_to(end);
+    observers_.tell(&SmObserver::counted, end);
   }
   // The same for the cycle of the last step, which counts itself with the next one.
   void settle() { settle(state_.now + 1); }
-  // Charges the cycles counted so far to instructions, where they are profiled, as if none were issued any
-  // more: for who reads the profile, or before a reset.
-  void charge_cycles() {
-    if (state_.profiled != nullptr) charges_.settle(account_, state_.profiled->rest());
-  }
   // The kernel is done (or abandoned): closes the account of cycles at `now`.
   void finish_kernel(Cycle now);
   bool can_launch() const override;
@@ -125,14 +101,6 @@ class Sm final : public sc_core::sc_module,
   std::string dump() const;
   std::uint64_t live_threads() const;
   warp_formation::Census census() const;
-  // For the watchdog: watches whether threads only repeat themselves, from now on until stopped.
-  void observe_spinning(bool on);
-  struct Spinning {
-    SpinObserver::Verdict threads;
-    bool busy = false;  // an instruction from before the watch is still in flight
-    std::string example;
-  };
-  Spinning spinning() const;
   // Exits, openings of barriers and new blocks so far: what a kernel that goes on does now and then.
   std::uint64_t milestones() const {
     return counters_.threads_retired + synchroniser_.barriers_opened() + counters_.blocks_launched;
@@ -158,28 +126,32 @@ class Sm final : public sc_core::sc_module,
   // Transactions that have not been answered yet.
   std::size_t transactions() const { return memory_port_.transactions(); }
 
-  // Counts instructions of the launches from now on in `profile`; nullptr: does not.
-  void profile(InstructionProfile* profile) { profile_ = profile; }
-  // Shows accesses and barriers to `observer` from now on; nullptr: to nobody.
+  // Shows accesses and barriers to `observer` from now on; nullptr: to nobody. (Instructions: AccessView.)
   void observe(execute::AccessObserver* observer) {
-    observer_ = observer;
-    shows_instructions_ = observer != nullptr && observer->sees_instructions();
     executor_.observe(observer);
     synchroniser_.observe(observer);
   }
 
-  // What can be seen of it beside the gauges of its statistics, while it is traced.
-  void probes(const Probes::Scope& scope) const;
-  // Keeps what schedulers and lanes do in each step, from now on or no more.
-  void trace(bool on);
-
-  // Shows its work to `observer` from now on (sm_observer.h); nullptr: to nobody.
-  void watch(SmObserver* observer) { watcher_ = kTracing ? observer : nullptr; }
+  // Shows its work to `observer` from now on (sm_observer.h), or no more.
+  void attach(SmObserver& observer) { observers_.attach(observer); }
+  void detach(const SmObserver& observer) { observers_.detach(observer); }
   static constexpr unsigned kMaxIssues = 512;
-  // For it. The kernel that the SM holds; nullptr: none.
+
+  // --- what observers look at ---
+
+  unsigned index() const { return index_; }
+  // The kernel that the SM holds; nullptr: none.
   const execute::Kernel* kernel() const { return state_.running ? state_.kernel : nullptr; }
+  // Chunks of threads that it has room for.
+  unsigned chunks() const { return state_.kernel->occupancy.resident * state_.kernel->chunks_per_block; }
+  const std::vector<execute::ResidentBlock>& blocks() const { return state_.blocks; }  // by slot
+  bool has_block() const;
+  const InFlightTable& in_flight() const { return in_flight_; }
+  const datapath::Datapath& datapath() const { return *datapath_; }
+  const CycleAccount& cycles() const { return account_; }
+  execute::RegisterFile& registers() { return registers_; }
   // What the scheduler does from the last step on; kNone: it issued in that cycle.
-  warp_formation::Stall stall(unsigned scheduler) const { return account_.last(scheduler); }
+  Stall stall(unsigned scheduler) const { return account_.last(scheduler); }
   unsigned schedulers() const { return static_cast<unsigned>(config_.schedulers); }
   bool is_barrel() const { return barrel_; }
   unsigned domains() const { return static_cast<unsigned>(domains_.size()); }
@@ -188,6 +160,19 @@ class Sm final : public sc_core::sc_module,
   const warp_formation::SmView& view(unsigned domain) const { return domains_[domain]; }
   const warp_formation::ContextTable& next_pcs(unsigned domain) const {
     return domains_[domain].unit->contexts();
+  }
+  // What the warp slot of a domain offers, or would.
+  warp_formation::WarpFormation::Next next(unsigned domain, unsigned context,
+                                           warp_formation::Issue& offer) const {
+    return domains_[domain].unit->next(context, offer);
+  }
+  // The warp slot of a domain is known to wait, and is not asked.
+  bool has_set_aside(unsigned domain, unsigned context) const {
+    return domains_[domain].has_set_aside(context);
+  }
+  // The domain's first scheduler could issue it in the cycle of this step.
+  bool would_issue(unsigned domain, const warp_formation::Issue& offer) const {
+    return ready<false>(domains_[domain], 0, offer) == Stall::kNone;
   }
   unsigned lane_count() const { return datapath_->lane_count(); }
 
@@ -220,7 +205,6 @@ class Sm final : public sc_core::sc_module,
   unsigned warp_width() const { return domains_[0].unit->warp_width(); }
 
  private:
-  using Stall = warp_formation::Stall;
   using ThreadGroup = warp_formation::ThreadGroup;
 
   // A scheduler domain: one warp-formation unit and its view of the SM.
@@ -316,26 +300,16 @@ class Sm final : public sc_core::sc_module,
     explicit State(std::size_t slots) : blocks(slots), references(slots, 0) {}
     const execute::Kernel* kernel = nullptr;
     std::uint8_t* image = nullptr;
-    InstructionProfile::OfKernel* profiled = nullptr;  // counts of the running kernel
-    std::vector<execute::ResidentBlock> blocks;        // by slot
-    std::vector<std::uint32_t> references;             // instructions in flight, by slot
+    std::vector<execute::ResidentBlock> blocks;  // by slot
+    std::vector<std::uint32_t> references;       // instructions in flight, by slot
     Cycle now = 0;
     bool running = false, stopped = false, reported_drained = true;
     void archive(Archive& archive) {
-      auto& [kernel_, image_, profiled_, blocks_, references_, now_, running_, stopped_, drained_] = *this;
-      archive(set_anew(kernel_, image_, profiled_, blocks_), references_, now_, at_rest(running_),
-              at_rest(stopped_), drained_);
+      auto& [kernel_, image_, blocks_, references_, now_, running_, stopped_, drained_] = *this;
+      archive(set_anew(kernel_, image_, blocks_), references_, now_, at_rest(running_), at_rest(stopped_),
+              drained_);
     }
   };
-  // sm_observe.cpp
-  void count_instruction(Cycle now, unsigned scheduler, const InFlight& flight, const datapath::Times& times);
-  void show_instruction(const InFlight& flight, bool done);
-  void show_order(const InFlight& flight) const;
-  void survey_lanes(Cycle now);
-  void lane_issued(const InFlight& flight, unsigned context);
-  void show_issue(Cycle now, std::uint16_t id, const warp_formation::Issue& issue, unsigned scheduler);
-  void show_resolved(std::uint16_t id, warp_formation::Outcomes outcomes);
-
   // sm.cpp
   static std::vector<Domain> domains_of(const Config& config, const warp_formation::Config& formation,
                                         unsigned lanes);
@@ -345,7 +319,6 @@ class Sm final : public sc_core::sc_module,
   Stall ready(const Domain& domain, unsigned scheduler, const warp_formation::Issue& issue) const;
   Cycle operands(const execute::Operation& op, const warp_formation::Issue& issue) const;
   std::uint8_t* direct_memory(std::uint64_t bytes);
-  bool has_block() const;
   void take_responses(Cycle now);
   Stages stages_of(const MemoryPort::Answer& answer) const;
   void send_request(Cycle now);
@@ -385,7 +358,7 @@ class Sm final : public sc_core::sc_module,
   void resolve_idle_threads(std::uint16_t id);
   void release(std::uint16_t id);
   void resolved(std::uint16_t id, warp_formation::Outcomes outcomes) {
-    if (watcher_ != nullptr) show_resolved(id, outcomes);
+    observers_.tell(&SmObserver::resolved, id, outcomes, state_.now);
     domains_[in_flight_[id].domain].unit->resolved(id, outcomes);
   }
   void tell(std::uint16_t id);
@@ -432,6 +405,7 @@ class Sm final : public sc_core::sc_module,
   const std::size_t clock_index_;
   const bool barrel_;
 
+  SmObservers observers_;
   execute::RegisterFile registers_;
   execute::Executor executor_;
   std::unique_ptr<datapath::Datapath> datapath_;
@@ -440,8 +414,6 @@ class Sm final : public sc_core::sc_module,
   FrontEnd front_end_;
   LoadStoreUnit memory_;
   CycleAccount account_;
-  IssueCharges charges_;
-  LaneAccount lane_account_;
   State state_;
   execute::Synchroniser synchroniser_;
   AsyncCopies copies_;
@@ -453,17 +425,7 @@ class Sm final : public sc_core::sc_module,
   Slots slots_;
 
   Counters counters_;
-  EventAccount events_;
-  LaneOracle oracle_;
-  InstructionProfile* profile_ = nullptr;
-  SpinObserver spin_;
-  bool traces_ = false;
-  Cycle traced_ = 0;  // the cycle that the issues are of
-  std::vector<IssueTrace> issue_traces_;
-  std::vector<LaneTrace> lane_traces_;
-  SmObserver* watcher_ = nullptr;
-  execute::AccessObserver* observer_ = nullptr;
-  bool shows_instructions_ = false;  // to it
+  std::vector<std::unique_ptr<SmObserver>> own_observers_;
   bool carries_data_ = false;
 };
 

@@ -58,7 +58,7 @@ void Sm::resolve_targets(std::uint16_t id) {
   outcomes_.begin(Outcome::Kind::kGo, flight.pc + 1, flight.depth);
   for (unsigned g = 0; g < flight.group_count; ++g) outcomes_.add(flight.groups[g], flight.passing(g));
   const bool parts = outcomes_.outcomes().count > 1;
-  if (state_.profiled != nullptr && parts) ++state_.profiled->counts[flight.pc].parted;
+  if (parts) observers_.tell(&SmObserver::parted, flight);
   if (!parts) outcomes_.mark_whole();
   tell(id);
 }

@@ -97,12 +97,7 @@ void Sm::resolve_control(std::uint16_t id) {
   outcomes_.begin(Outcome::Kind::kGo, flight.pc + 1, flight.depth);
   for (unsigned g = 0; g < flight.group_count; ++g) outcomes_.add(flight.groups[g], flight.passing(g));
   if (doing == 0 || passing == 0) outcomes_.mark_whole();
-  if (spin_.active() && doing != 0 && in.is_branch() && in.target <= flight.pc) {
-    for (unsigned g = 0; g < flight.group_count; ++g) {
-      const std::uint32_t back = flight.executing[g];
-      if (back != 0) spin_.branched(flight.pc, {back, flight.groups[g].chunk, 0, false}, registers_);
-    }
-  }
+  if (doing != 0 && in.is_branch() && in.target <= flight.pc) observers_.tell(&SmObserver::went_back, flight);
   tell(id);
   if (doing != 0 && in.is_exit()) exit_threads(flight);
 }
@@ -130,7 +125,7 @@ void Sm::retire_if_done(std::uint16_t slot) {
   datapath_->release({slot, block.first_chunk, block.threads});
   account_.resident(block.domain, -static_cast<std::int64_t>(block.threads), state_.now);
   block.live = false;
-  if (oracle_.enabled()) oracle_.retired(slot);
+  observers_.tell(&SmObserver::retired, slot);
   ++counters_.blocks_retired;
   listener_.block_retired(index_);
 }
@@ -155,9 +150,9 @@ void Sm::memory_returned(std::uint16_t issue, unsigned chunk, std::uint32_t mask
   if (flight.scalar()) {  // what one thread has loaded is all its warp's
     mask = barrel_ ? flight.executing[0] : flight.warp;
     // Of system memory, it may have come only now.
-    if (shows_instructions_ && system_.opened() != 0) show_instruction(flight, true);
+    if (system_.opened() != 0) observers_.tell(&SmObserver::executed, flight);
   }
-  if (lane_account_.enabled()) lane_account_.returned(*flight.op->instruction, chunk, mask);
+  observers_.tell(&SmObserver::arrived, flight, chunk, mask);
   if (!barrel_) {
     const ptx::Instruction& in = *flight.op->instruction;
     registers_.clear(chunk, mask, in.writes.data(), in.write_count);
@@ -174,8 +169,7 @@ void Sm::memory_returned(std::uint16_t issue, unsigned chunk, std::uint32_t mask
 }
 
 void Sm::memory_finished(std::uint16_t issue) {
-  if (watcher_ != nullptr && in_flight_[issue].op->instruction->is_load())
-    watcher_->returned(issue, state_.now);
+  if (in_flight_[issue].op->instruction->is_load()) observers_.tell(&SmObserver::returned, issue, state_.now);
   release(issue);
 }
 

@@ -68,7 +68,6 @@ void Sm::start(Cycle now, Domain& domain, unsigned scheduler, const Issue& issue
   }
   flight.warp = op.instruction->scalar ? warp_around(flight.groups[0].mask) : 0;
   ++state_.references[flight.slot];
-  if (shows_instructions_) show_instruction(flight, false);
   const Times times =
       datapath_->start(now, domain.first_scheduler + scheduler, op, issue, flight.executing.data());
   ++counters_.warp_instructions;
@@ -87,20 +86,9 @@ void Sm::start(Cycle now, Domain& domain, unsigned scheduler, const Issue& issue
   counters_.active_beats += times.active_beats;
   counters_.active_lanes += times.active_lanes;
   account_.issued(domain.first_scheduler + scheduler, times);
-  if (lane_account_.enabled() || !lane_traces_.empty())
-    lane_issued(flight, domain.first_context + issue.context);
-  if (state_.profiled != nullptr) count_instruction(now, domain.first_scheduler + scheduler, flight, times);
-  if (events_.enabled()) events_.issued(flight, times);
-  if (oracle_.enabled()) oracle_.executed(issue.pc, issue.slot, issue.groups);
-  if (spin_.active()) {
-    for (const auto& group : issue.groups) spin_.issued(group);
-  }
-  if (kTracing && traces_) {
-    IssueTrace& trace = issue_traces_[scheduler + domain.first_scheduler];
-    trace.pc = issue.pc;
-    for (const auto& group : issue.groups) trace.active_lanes += flight.scalar() ? 1 : count_of(group.mask);
-  }
-  if (watcher_ != nullptr) show_issue(now, id, issue, domain.first_scheduler + scheduler);
+  observers_.tell(&SmObserver::issued,
+                  SmObserver::Issue{now, id, domain.first_scheduler + scheduler,
+                                    domain.first_context + issue.context, issue.partners, flight, times});
   if (!issue.more_follow) consume(domain, issue);
   domain.unit->issued(id, issue);
   switch (op.unit) {
@@ -137,7 +125,7 @@ void Sm::start_arithmetic(Cycle now, std::uint16_t id, const Times& times) {
   } else {
     executor_.arithmetic(op, {flight.groups.data(), flight.group_count}, now);
   }
-  if (shows_instructions_) show_instruction(flight, true);
+  observers_.tell(&SmObserver::executed, flight);
   finish_arithmetic(now, id, times);
 }
 
@@ -176,11 +164,11 @@ void Sm::start_memory(Cycle now, std::uint16_t id, const Times& times) {
           ? executor_.memory_once(*flight.op, flight.pc, flight.groups[0], flight.warp, block)
           : executor_.memory(*flight.op, flight.pc, {flight.groups.data(), flight.group_count}, block);
   if (!done) return fault(executor_.fault());
-  if (shows_instructions_) show_instruction(flight, true);
-  if (observer_ != nullptr) {
+  observers_.tell(&SmObserver::executed, flight);
+  if (executor_.is_observed()) {
     for (unsigned g = 0; g < flight.group_count; ++g) flight.executing[g] &= ~executor_.refused(g);
   }
-  if (events_.enabled()) events_.accessed(in, executor_.accesses(), executor_.access_count());
+  observers_.tell(&SmObserver::accessed, flight, executor_.accesses(), executor_.access_count());
   counters_.spill_instructions += in.spill ? 1 : 0;
   const bool any = executor_.access_count() != 0;
   const bool copies = in.op == ptx::Opcode::kCopyAsync;
@@ -192,17 +180,12 @@ void Sm::start_memory(Cycle now, std::uint16_t id, const Times& times) {
   flight.waits = waits;
   flight.earliest = times.end;
   if (any) {
-    InstructionCounts* const counts =
-        state_.profiled == nullptr ? nullptr : &state_.profiled->counts[flight.pc];
     memory_.accept(id, in, flight.groups.data(), executor_.accesses(), executor_.access_count(),
-                   waits || copies, times, counts);
+                   waits || copies, times);
   }
   if (waits) {
     for (unsigned g = 0; g < flight.group_count && !barrel_; ++g) {
       registers_.mark(flight.groups[g].chunk, flight.written(g), in.writes.data(), in.write_count, true);
-    }
-    if (lane_account_.enabled()) {
-      lane_account_.loads(in, executor_.accesses(), executor_.access_count(), flight.warp);
     }
     domains_[flight.domain].unit->memory_issued(id);
   }
@@ -222,7 +205,6 @@ void Sm::start_control(Cycle now, std::uint16_t id, const Times& times) {
   flight.references = 1;
   const ptx::Opcode op = flight.op->instruction->op;
   if (flight.op->instruction->is_barrier() || op == ptx::Opcode::kMembar) order(flight);
-  if (observer_ != nullptr && execute::orders(*flight.op->instruction)) show_order(flight);
   if (op == ptx::Opcode::kCall) {
     for (unsigned g = 0; g < flight.group_count; ++g) {
       executor_.link(*flight.op, flight.pc, flight.groups[g].chunk, flight.executing[g]);

@@ -40,12 +40,12 @@ std::uint32_t Sm::waiting_to_exit(const execute::ResidentBlock& block) const {
 }
 
 void Sm::barrier_opened(const execute::ResidentBlock& block, unsigned barrier) {
-  if (watcher_ != nullptr) watcher_->barrier_opened(block.slot, barrier);
+  observers_.tell(&SmObserver::barrier_opened, block.slot, barrier);
   domains_[block.domain].unit->barrier_released(block.slot, barrier);
 }
 
 void Sm::gathered(const execute::ResidentBlock& block, unsigned chunk, std::uint32_t lanes) {
-  if (watcher_ != nullptr) watcher_->gathered(block.slot, chunk, lanes);
+  observers_.tell(&SmObserver::gathered, block.slot, chunk, lanes);
   const ThreadGroup group{lanes, static_cast<std::uint16_t>(chunk), 0, false};
   domains_[block.domain].unit->warp_sync_released({&group, 1});
 }

@@ -1,5 +1,5 @@
 // Which instruction is charged with a scheduler's cycles, by hand.
-#include "sm/issue_charges.h"
+#include "sm/observers/issue_charges.h"
 
 #include <gtest/gtest.h>
 

@@ -65,7 +65,7 @@ struct Issue {
 class Bench final : public LoadStoreListener {
  public:
   explicit Bench(const Config& wanted, unsigned lane_count = 0)
-      : config(wanted), unit(config, *this, lane_count, 1) {}
+      : config(wanted), unit(config, *this, observers, lane_count, 1) {}
 
   void memory_returned(std::uint16_t issue, unsigned, std::uint32_t mask) override {
     returned[issue] += static_cast<unsigned>(__builtin_popcount(mask));
@@ -146,6 +146,7 @@ class Bench final : public LoadStoreListener {
   }
 
   const Config config;
+  const SmObservers observers;
   LoadStoreUnit unit;
   Cycle now = 1;
   bool resting = false;

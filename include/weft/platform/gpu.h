@@ -48,7 +48,8 @@ struct Kernel;
 }  // namespace execute
 namespace sm {
 class InstructionProfile;
-}
+class SmObserver;
+}  // namespace sm
 
 class Gpu : public sc_core::sc_module {
   struct Impl;
@@ -132,6 +133,10 @@ class Gpu : public sc_core::sc_module {
   // Shows accesses and barriers of the launches from now on to `observer`, which outlives them; nullptr: to
   // nobody. Launches that are observed do not overlap.
   void observe(execute::AccessObserver* observer);
+  // Shows what an SM does to `observer` (modules/sm/sm_observer.h) from now on, or no more. Not from within a
+  // call to an observer. One that is attached outlives the GPU.
+  void attach(unsigned sm, sm::SmObserver& observer);
+  void detach(unsigned sm, const sm::SmObserver& observer);
   // Counts instructions of the launches from now on in `profile`, which outlives them; nullptr: does not, or,
   // with sm.observe.instructions, in one of its own.
   void profile(sm::InstructionProfile* profile);

@@ -1,4 +1,4 @@
-#include "sm/event_account.h"
+#include "sm/observers/event_account.h"
 
 #include <algorithm>
 
@@ -115,16 +115,15 @@ std::vector<RegisterWords> register_words(const ptx::Program& program) {
 
 // Places of which the banks serve words together.
 EventAccount::EventAccount(const Config& config, unsigned lane_width)
-    : enabled_(config.observe.events),
-      scalars_on_(config.scalarization.on()),
+    : scalars_on_(config.scalarization.on()),
       word_shift_(config.shared_memory.bank_bytes == 8 ? 3 : 2),
       served_places_(lane_width != 0
                          ? lane_width
                          : static_cast<unsigned>(std::min<std::uint64_t>(config.memory_width, 32))),
       beat_lanes_(lane_width != 0 ? lane_width : static_cast<unsigned>(config.simd_width)) {}
 
-void EventAccount::start_kernel(const execute::Kernel& kernel) {
-  if (!enabled_) return;
+void EventAccount::kernel_started(const KernelStart& start) {
+  const execute::Kernel& kernel = start.kernel;
   const std::vector<RegisterWords> words = register_words(kernel.program);
   demands_.resize(words.size());
   for (std::size_t pc = 0; pc < words.size(); ++pc)
@@ -133,7 +132,9 @@ void EventAccount::start_kernel(const execute::Kernel& kernel) {
 
 // Operands are fetched for every beat of the issue, whoever takes part in it; results are written in beats
 // with a thread. What a warp has once is fetched once. A scalar instruction is one thread's.
-void EventAccount::issued(const InFlight& flight, const datapath::Times& times) {
+void EventAccount::issued(const Issue& issue) {
+  const InFlight& flight = issue.flight;
+  const datapath::Times& times = issue.times;
   const Demand& demand = demands_[flight.pc];
   std::uint64_t executing = 0;
   for (unsigned g = 0; g < flight.group_count; ++g) executing += count_of(flight.executing[g]);
@@ -155,7 +156,8 @@ void EventAccount::issued(const InFlight& flight, const datapath::Times& times) 
   vector_.words_written += demand.words.writes * executing;
 }
 
-void EventAccount::accessed(const ptx::Instruction& in, const execute::LaneAccess* accesses, unsigned count) {
+void EventAccount::accessed(const InFlight& flight, const execute::LaneAccess* accesses, unsigned count) {
+  const ptx::Instruction& in = *flight.op->instruction;
   for (const execute::LaneAccess* access = accesses; access != accesses + count; ++access) {
     if (access->space != ptx::Space::kShared) continue;
     const std::uint64_t words = distinct_words(*access);
@@ -191,7 +193,6 @@ std::uint64_t EventAccount::distinct_words(const execute::LaneAccess& access) co
 }
 
 void EventAccount::bind(statistics::Group& sm) {
-  if (!enabled_) return;
   statistics::Group& group = sm.group("events");
   static const statistics::Unit kRows("rows"), kWords("words"), kLanes("lanes"),
       kOperationsUnit("operations");

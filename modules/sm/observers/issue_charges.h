@@ -6,8 +6,8 @@
 // sums over the instructions of a kernel, and what belongs to none, are the buckets of the cycle account. (At
 // commit in place of issue, this is the attribution of B. Gottschall et al., TIP: Time-Proportional
 // Instruction Profiling, MICRO 2021.)
-#ifndef WEFT_SM_ISSUE_CHARGES_H
-#define WEFT_SM_ISSUE_CHARGES_H
+#ifndef WEFT_SM_OBSERVERS_ISSUE_CHARGES_H
+#define WEFT_SM_OBSERVERS_ISSUE_CHARGES_H
 
 #include <cstddef>
 #include <vector>

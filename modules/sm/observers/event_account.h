@@ -1,23 +1,15 @@
 // What instructions make units and register banks of the SM do, for energy: counted with sm.observe.events.
 //
-//   events.start_kernel(kernel);                             // what each instruction asks for, by PC
-//   if (events.enabled()) events.issued(flight, times);      // an issue
-//   if (events.enabled()) events.accessed(in, accesses, n);  // ... of a memory instruction
-//
 // What other statistics say already is not counted again: issues, fetches, lookups in caches, requests.
-#ifndef WEFT_SM_EVENT_ACCOUNT_H
-#define WEFT_SM_EVENT_ACCOUNT_H
+#ifndef WEFT_SM_OBSERVERS_EVENT_ACCOUNT_H
+#define WEFT_SM_OBSERVERS_EVENT_ACCOUNT_H
 
 #include <array>
 #include <cstdint>
 #include <vector>
 
 #include "common/operation.h"
-#include "datapath/datapath.h"
-#include "execute/executor.h"
-#include "execute/kernel.h"
-#include "sm/in_flight.h"
-#include "weft/common/statistics.h"
+#include "sm/sm_observer.h"
 #include "weft/sm/sm_config.h"
 
 namespace weft::sm {
@@ -33,18 +25,16 @@ struct RegisterWords {
 // By PC.
 std::vector<RegisterWords> register_words(const ptx::Program& program);
 
-class EventAccount {
+class EventAccount final : public SmObserver {
  public:
   EventAccount(const Config& config, unsigned lane_width);
 
-  bool enabled() const { return enabled_; }
-  void start_kernel(const execute::Kernel& kernel);
-  // `flight` has the groups of the issue and the threads of them whose guard holds.
-  void issued(const InFlight& flight, const datapath::Times& times);
+  void kernel_started(const KernelStart& start) override;
+  void issued(const Issue& issue) override;
   // The words of shared memory among what the instruction accesses.
-  void accessed(const ptx::Instruction& in, const execute::LaneAccess* accesses, unsigned count);
-  // Its group `events`, if enabled.
-  void bind(statistics::Group& sm);
+  void accessed(const InFlight& flight, const execute::LaneAccess* accesses, unsigned count) override;
+  // Its group `events`.
+  void bind(statistics::Group& sm) override;
 
  private:
   struct Demand {
@@ -63,7 +53,7 @@ class EventAccount {
 
   std::uint64_t distinct_words(const execute::LaneAccess& access) const;
 
-  const bool enabled_, scalars_on_;
+  const bool scalars_on_;
   const unsigned word_shift_, served_places_, beat_lanes_;
   std::vector<Demand> demands_;
   std::array<std::uint64_t, kOperations> operations_{};
