@@ -119,7 +119,7 @@ std::string Gpu::cannot_be_kept() const {
   if (impl_->recorders.follow_signals() || impl_->observers.any() || impl_->observer != nullptr)
     return "a waveform, a timeline, monitors or checks observe it";
   if (impl_->recorders.profile() != nullptr) return "its instructions are counted (sm.observe.instructions)";
-  if (!impl_->sms.front().can_be_kept()) {
+  if (!impl_->sms.front().core().can_be_kept()) {
     return "the scheme '" + config.warp_formation.scheme +
            "' does not save its state between launches (WarpFormation::archive)";
   }

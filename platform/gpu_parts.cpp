@@ -74,10 +74,10 @@ void Gpu::Impl::make_memory() {
   system.make_ports(interconnect_clock, map.ports());
   system.on_attached = [this] { host.withdraw_access(); };
   system.on_written = [this](std::uint64_t address, const tlm::tlm_generic_payload& write) {
-    for (auto& sm : sms) sm.update_system_lines(address, write);
+    for (auto& sm : sms) sm.memory().update_system_lines(address, write);
   };
   system.on_withdrawn = [this](std::uint64_t first, std::uint64_t last) {
-    for (auto& sm : sms) sm.drop_system_lines(first, last);
+    for (auto& sm : sms) sm.memory().drop_system_lines(first, last);
   };
 }
 
@@ -125,7 +125,7 @@ bool Gpu::Impl::run_untimed(execute::Kernel& kernel) {
   engine.observe(observer);
   const Fault why = engine.run(kernel, untimed_view(), [this] { return interrupted && interrupted(); });
   exchange();
-  for (auto& sm : sms) sm.drop_system_lines(0, UINT64_MAX);
+  for (auto& sm : sms) sm.memory().drop_system_lines(0, UINT64_MAX);
   if (why) stop(engine.was_interrupted() ? Fault{FaultKind::kStopped, "interrupted"} : why);
   return !why;
 }

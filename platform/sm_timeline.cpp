@@ -66,14 +66,13 @@ SmTimeline::SmTimeline(Shared& shared, sm::Sm& sm, Writer::Track parent)
     : shared_(shared),
       writer_(shared.writer),
       sm_(sm),
-      barrel_(sm.is_barrel()),
+      barrel_(sm.core().barrel),
       flights_(sm::Sm::kMaxIssues) {
   for (unsigned s = 0; s < sm.schedulers(); ++s)
     schedulers_.push_back(writer_.track("scheduler " + std::to_string(s), parent));
   stalls_.assign(schedulers_.size(), Stall::kEmpty);
-  const unsigned last = sm.domains() - 1;
   const Writer::Track slots = writer_.group("warp slots", parent);
-  slots_.resize(sm.first_context(last) + sm.next_pcs(last).size());
+  slots_.resize(sm::contexts_of(sm.core().domains));
   for (std::size_t c = 0; c < slots_.size(); ++c)
     slots_[c].track = writer_.track("warp slot " + std::to_string(c), slots);
   const Writer::Track lanes = writer_.group("lanes", parent);
@@ -84,8 +83,8 @@ SmTimeline::SmTimeline(Shared& shared, sm::Sm& sm, Writer::Track parent)
 
 void SmTimeline::start(Cycle first) {
   sm_.attach(*this);
-  if (sm_.kernel() == nullptr) return;
-  begin(*sm_.kernel());
+  if (sm_.core().kernel() == nullptr) return;
+  begin(*sm_.core().kernel());
   for (Slot& slot : slots_) slot.known = false;
   show_states(first);
 }
@@ -189,8 +188,8 @@ void SmTimeline::issued(const Issue& issue) {
 // A unit that lanes share may leave them free.
 void SmTimeline::show_lane(const Issue& issue, const InstructionNames::Names& names) {
   const sm::InFlight& of = issue.flight;
-  const unsigned number = sm_.datapath().lane_of(of.groups[0].chunk, of.groups[0].mask);
-  const Cycle lane_free = sm_.datapath().lane_free(number);
+  const unsigned number = sm_.core().datapath->lane_of(of.groups[0].chunk, of.groups[0].mask);
+  const Cycle lane_free = sm_.core().datapath->lane_free(number);
   Lane& lane = lanes_[number];
   if (lane_free == lane.until || lane_free <= issue.now) return;
   if (lane.open) writer_.end(std::min(lane.until, issue.now), lane.track);
@@ -277,10 +276,10 @@ void SmTimeline::show_states(Cycle now) {
     }
     stalls_[s] = stall;
   }
-  for (unsigned d = 0; d < sm_.domains(); ++d) {
-    const warp_formation::ContextTable& next = sm_.next_pcs(d);
-    const warp_formation::SmView& view = sm_.view(d);
-    Slot* const slots = &slots_[sm_.first_context(d)];
+  for (const sm::Domain& domain : sm_.core().domains) {
+    const warp_formation::ContextTable& next = domain.unit->contexts();
+    const warp_formation::SmView& view = domain;
+    Slot* const slots = &slots_[domain.first_context];
     for (unsigned c = 0; c < next.size(); ++c) {
       Slot& slot = slots[c];
       if (slot.issued == now && (slot.open_issues != 0 || slot.shown == kCombined)) continue;

@@ -32,8 +32,8 @@ Cycle Watchdog::step(Cycle now) {
   std::uint64_t issued = 0, milestones = 0, system_accesses = 0;
   for (const auto& sm : sms_) {
     issued += sm.counters().warp_instructions;
-    milestones += sm.milestones();
-    system_accesses += sm.system_accesses();
+    milestones += sm.core().milestones();
+    system_accesses += sm.memory().system_accesses();
   }
   const bool nothing_issued = issued == issued_, no_milestone = milestones == milestones_;
   issued_ = issued;
@@ -73,8 +73,8 @@ Cycle Watchdog::step(Cycle now) {
 std::string Watchdog::deadlock(const Traffic& memory) const {
   std::uint64_t live = 0, transactions = 0;
   for (const auto& sm : sms_) {
-    live += sm.live_threads();
-    transactions += sm.transactions();
+    live += sm.core().live_threads();
+    transactions += sm.memory().transactions();
   }
   if (transactions != 0 && memory.moves) return "";
   return "deadlock: no instruction was issued for " + std::to_string(cycles_) + " core cycles, " +
@@ -87,12 +87,12 @@ std::string Watchdog::judge() const {
   std::string example;
   for (std::size_t i = 0; i < sms_.size(); ++i) {
     const sm::Sm& sm = sms_[i];
-    if (sm.live_threads() == 0) continue;
+    if (sm.core().live_threads() == 0) continue;
     const sm::SpinObserver::Verdict spin = spins_[i].verdict();
     if (spins_[i].is_busy() || spin.spinning != spin.issued) return "";
     if (example.empty() && spin.spinning != 0) example = spins_[i].place_of(spin);
-    const warp_formation::Census census = sm.census();
-    live += sm.live_threads();
+    const warp_formation::Census census = sm.core().census();
+    live += sm.core().live_threads();
     spinning += spin.spinning;
     held += census.reconvergence + census.inactive_path + census.lookup + census.held_by_scheme();
     waiting += census.barrier + census.warp_sync;

@@ -302,9 +302,8 @@ std::uint32_t LoadStoreUnit::coalesce_system(std::uint32_t instruction, const pt
     request.low = static_cast<std::uint16_t>(std::min<std::uint64_t>(request.low, low));
     request.high = static_cast<std::uint16_t>(std::max<std::uint64_t>(request.high, high));
     request.lanes = static_cast<std::uint16_t>(request.lanes + count_of(together));
-    if (request.system == kNone)
-      request.system = listener_.open_system(state_.instructions[instruction].issue, block);
-    listener_.join_system(request.system, access, together);
+    if (request.system == kNone) request.system = system_.open(state_.instructions[instruction].issue, block);
+    system_.join(request.system, access, together);
     add_part(state_.requests[r].parts, access.chunk, together);
   }
   return start;

@@ -72,6 +72,8 @@ class CycleAccount {
     s.port_cycles += times.port;
   }
 
+  // Whether it wants censuses at all.
+  bool takes_censuses() const { return observes_; }
   // Whether the step that ends has to give a census of the domain: a cycle without an active lane may follow
   // before the next step. `issued`: that is in the next cycle.
   bool wants_census(std::size_t domain, bool issued) const {

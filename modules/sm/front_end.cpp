@@ -40,7 +40,8 @@ bool any(const std::vector<std::uint64_t>& set) {
 }  // namespace
 
 FrontEnd::FrontEnd(const Config& config, unsigned contexts)
-    : config_(config),
+    : InstructionBuffers(contexts),
+      config_(config),
       reports_(contexts),
       state_(contexts),
       tags_(tag_config(config.l1i)),
@@ -57,6 +58,7 @@ void FrontEnd::reset() {
 void FrontEnd::empty_buffers() {
   if (state_.untouched) return;
   std::vector<Code> codes = std::move(state_.codes);
+  buffers_.assign(buffers_.size(), Buffer());
   state_ = State(static_cast<unsigned>(reports_.size()));
   state_.codes = std::move(codes);
   for (const Report& report : reports_) {
@@ -100,7 +102,7 @@ void FrontEnd::follow(warp_formation::ContextTable& table, unsigned first, unsig
   std::uint64_t& changed = table.changed()[word];
   for (std::uint64_t rest = changed; rest != 0; rest &= rest - 1) {
     const unsigned local = word * 64 + static_cast<unsigned>(__builtin_ctzll(rest));
-    Buffer& b = state_.buffers[first + local];
+    Buffer& b = buffers_[first + local];
     b.wanted = table.pc(local);
     if (b.wanted != ptx::kNoPc) state_.untouched = false;
     if (b.count != 0 && b.first != b.wanted) {
@@ -120,7 +122,7 @@ void FrontEnd::report_to(warp_formation::ContextSet& waiting, unsigned first, un
 }
 
 void FrontEnd::consider(unsigned context) {
-  const Buffer& b = state_.buffers[context];
+  const Buffer& b = buffers_[context];
   if (const Report& report = reports_[context]; report.waiting != nullptr) {
     if (b.count != 0 && b.first == b.wanted) {
       report.waiting->remove(report.number);
@@ -138,7 +140,7 @@ void FrontEnd::consider(unsigned context) {
 }
 
 void FrontEnd::consume(unsigned context) {
-  Buffer& b = state_.buffers[context];
+  Buffer& b = buffers_[context];
   --b.count;
   b.wanted = ++b.first;  // until the scheme says otherwise
   consider(context);
@@ -148,7 +150,7 @@ void FrontEnd::arrive(Cycle now) {
   if (state_.next_arrival > now) return;
   state_.next_arrival = kNever;
   each(state_.arriving, [&](unsigned c) {
-    Buffer& b = state_.buffers[c];
+    Buffer& b = buffers_[c];
     if (b.arrival > now) {
       state_.next_arrival = std::min(state_.next_arrival, b.arrival);
       return;
@@ -185,7 +187,7 @@ std::uint64_t FrontEnd::step(Cycle now, bool can_miss) {
   if (!any(state_.needs)) return kNoLine;
   const unsigned chosen = next_to_fetch();
 
-  Buffer& b = state_.buffers[chosen];
+  Buffer& b = buffers_[chosen];
   const ptx::Pc pc = b.count == 0 ? b.wanted : b.first + b.count;
   const std::uint64_t address = state_.code_offset + std::uint64_t{pc} * ptx::kInstructionBytes;
   const cache::Line line = tags_.line_of(address);
@@ -237,7 +239,7 @@ void FrontEnd::fill(Cycle now, std::uint64_t line_address) {
   const cache::Line line = tags_.line_of(line_address);
   tags_.fill(line);
   mshrs_.release(line, [&](std::uint32_t c) {
-    Buffer& b = state_.buffers[c];
+    Buffer& b = buffers_[c];
     b.missing = false;
     b.arrival = now + 1;
     state_.next_arrival = std::min(state_.next_arrival, b.arrival);

@@ -15,6 +15,7 @@
 #include "bus/clock_domain.h"
 #include "cache/mshr_table.h"
 #include "cache/tag_array.h"
+#include "sm/instruction_buffers.h"
 #include "weft/common/archive.h"
 #include "weft/common/statistics.h"
 #include "weft/sm/sm_config.h"
@@ -22,7 +23,7 @@
 
 namespace weft::sm {
 
-class FrontEnd {
+class FrontEnd final : public InstructionBuffers {
  public:
   // `contexts` over all domains of the SM.
   FrontEnd(const Config& config, unsigned contexts);
@@ -34,7 +35,7 @@ class FrontEnd {
   void start_kernel(std::uint32_t instructions, std::uint64_t code_offset, const std::string& kernel);
   void reset();
   // Between two launches.
-  void archive(Archive& archive) { archive(state_, tags_, mshrs_); }
+  void archive(Archive& archive) { archive(buffers_, state_, tags_, mshrs_); }
 
   // The scheme's contexts begin at `first`; takes over which of them changed their PC.
   void follow(warp_formation::ContextTable& table, unsigned first) {
@@ -43,12 +44,7 @@ class FrontEnd {
       if (changed[w] != 0) follow(table, first, static_cast<unsigned>(w));
     }
   }
-  bool holds(unsigned context, ptx::Pc pc) const {
-    const Buffer& b = state_.buffers[context];
-    return b.count != 0 && b.first == pc;
-  }
-  // The instruction at the front of the buffer was issued.
-  void consume(unsigned context);
+  void consume(unsigned context) override;
 
   // Puts instructions that arrive at `now` into their buffers. Call before issue.
   void arrive(Cycle now);
@@ -65,20 +61,6 @@ class FrontEnd {
   void bind(statistics::Group& group);
 
  private:
-  struct Buffer {
-    ptx::Pc wanted = ptx::kNoPc;  // what the scheme needs next
-    ptx::Pc first = 0;            // the oldest instruction held
-    std::uint8_t count = 0;
-    bool fetching = false;  // a fetch is on its way
-    ptx::Pc fetch_pc = 0;   // ... of instructions from here
-    std::uint8_t fetch_count = 0;
-    bool missing = false;  // ... and waits for memory
-    Cycle arrival = 0;
-    void archive(Archive& archive) {
-      auto& [wanted_, first_, count_, fetching_, fetch_pc_, fetch_count_, missing_, arrival_] = *this;
-      archive(wanted_, first_, count_, fetching_, fetch_pc_, fetch_count_, missing_, arrival_);
-    }
-  };
   // Where a context is reported while it waits.
   struct Report {
     warp_formation::ContextSet* waiting = nullptr;
@@ -96,9 +78,7 @@ class FrontEnd {
     }
   };
   struct State {
-    explicit State(unsigned contexts)
-        : buffers(contexts), needs((contexts + 63) / 64, 0), arriving((contexts + 63) / 64, 0) {}
-    std::vector<Buffer> buffers;
+    explicit State(unsigned contexts) : needs((contexts + 63) / 64, 0), arriving((contexts + 63) / 64, 0) {}
     std::vector<std::uint64_t> needs;     // contexts to fetch for
     std::vector<std::uint64_t> arriving;  // contexts with a hit on its way
     bool untouched = true;                // nothing was wanted yet
@@ -111,10 +91,10 @@ class FrontEnd {
     std::uint64_t fetch_number = 0;
     std::vector<Code> codes;  // if the cache is kept: of the launches since it was empty
     void archive(Archive& archive) {
-      auto& [buffers_, needs_, arriving_, untouched_, next_arrival_, last_, blocked_, instructions_,
-             code_offset_, last_fetch_, fetch_number_, codes_] = *this;
-      archive(buffers_, needs_, arriving_, untouched_, next_arrival_, last_, blocked_, instructions_,
-              code_offset_, last_fetch_, fetch_number_, codes_);
+      auto& [needs_, arriving_, untouched_, next_arrival_, last_, blocked_, instructions_, code_offset_,
+             last_fetch_, fetch_number_, codes_] = *this;
+      archive(needs_, arriving_, untouched_, next_arrival_, last_, blocked_, instructions_, code_offset_,
+              last_fetch_, fetch_number_, codes_);
     }
   };
 

@@ -10,10 +10,11 @@ namespace weft::sm {
 LoadStoreUnit::FirstLevel::FirstLevel(const KernelCacheConfig& c)
     : config(c), tags(tag_config(c)), mshrs(mshr_config(c)) {}
 
-LoadStoreUnit::LoadStoreUnit(const Config& config, LoadStoreListener& listener, const SmObservers& observers,
-                             unsigned lanes, unsigned lane_width)
+LoadStoreUnit::LoadStoreUnit(const Config& config, LoadStoreListener& listener, SystemAccesses& system,
+                             const SmObservers& observers, unsigned lanes, unsigned lane_width)
     : config_(config),
       listener_(listener),
+      system_(system),
       observers_(observers),
       l1d_(config.l1d),
       l1c_(config.l1c),
@@ -59,22 +60,16 @@ void LoadStoreUnit::start_kernel(std::uint64_t parameter_offset) {
   system_lines_.drop_all();
 }
 
-void LoadStoreUnit::events(Cycle now) {
-  now_ = now;
-  state_.wheel.take(now, [&](const Event& event) {
-    if (event.kind == Event::Kind::kRequest) {
-      finish_request(event.index);
-      return;
-    }
-    if (event.kind == Event::Kind::kPlace) {
-      --state_.beside;
-      return;
-    }
-    Instruction& instruction = state_.instructions[event.index];
-    if (!instruction.together) return_parts(instruction, instruction.shared_parts);
-    --instruction.outstanding;
-    retire_if_done(event.index);
-  });
+void LoadStoreUnit::handle(const Event& event) {
+  if (event.kind == Event::Kind::kRequest) return finish_request(event.index);
+  if (event.kind == Event::Kind::kPlace) {
+    --state_.beside;
+    return;
+  }
+  Instruction& instruction = state_.instructions[event.index];
+  if (!instruction.together) return_parts(instruction, instruction.shared_parts);
+  --instruction.outstanding;
+  retire_if_done(event.index);
 }
 
 void LoadStoreUnit::step(Cycle now) {
@@ -216,7 +211,7 @@ LoadStoreUnit::Hold LoadStoreUnit::hold(Cycle now) const {
 
 bool LoadStoreUnit::probe(Cycle now, std::uint32_t r, bool again) {
   Request& request = state_.requests[r];
-  if (request.system != kNone && !listener_.can_start_system(request.system)) return false;
+  if (request.system != kNone && !system_.can_start(request.system)) return false;
   switch (request.target) {
     case Target::kL1d:
       return request.system != kNone ? probe_system_line(now, r, again)
@@ -251,7 +246,7 @@ bool LoadStoreUnit::probe_past_l1(std::uint32_t r) {
     read.address += request.low;
     read.bytes = request.high - request.low;
     read.access = std::exchange(request.system, kNone);
-    listener_.started_system(read.access);
+    system_.started(read.access);
     drop_system_lines(read.address, read.address + (read.bytes - 1));
   }
   state_.outgoing.push(read);
@@ -287,7 +282,7 @@ bool LoadStoreUnit::probe_write(std::uint32_t r) {
   if (!has_room(dirty ? 2 : 1)) return false;
   if (dirty) write_back(line);
   if (request.system != kNone) {
-    listener_.started_system(request.system);
+    system_.started(request.system);
   } else if (config_.l1d.enabled && l1d_.tags.find(line) == cache::LineState::kValid) {
     if (request.target == Target::kWrite) ++store_hits_;
     if (request.target == Target::kAtomic || config_.l1d.write_hit == WriteHit::kInvalidate) {
@@ -362,7 +357,7 @@ bool LoadStoreUnit::probe_system_line(Cycle now, std::uint32_t r, bool again) {
   if (before == cache::LineState::kValid) {
     fill_from_line(r);
   } else {
-    listener_.started_system(handle);
+    system_.started(handle);
   }
   return true;
 }
@@ -370,8 +365,7 @@ bool LoadStoreUnit::probe_system_line(Cycle now, std::uint32_t r, bool again) {
 void LoadStoreUnit::fill_from_line(std::uint32_t r) {
   const Request& request = state_.requests[r];
   const cache::Line line = l1d_.tags.line_of(request.block);
-  listener_.fill_system(request.system,
-                        system_lines_.bytes(line) + (request.block - line * config_.l1d.line_bytes));
+  system_.fill(request.system, system_lines_.bytes(line) + (request.block - line * config_.l1d.line_bytes));
 }
 
 bool LoadStoreUnit::take_line(std::uint64_t tag, const std::uint8_t* bytes) {
@@ -485,7 +479,7 @@ void LoadStoreUnit::respond(Cycle now, std::uint64_t tag, std::uint64_t) {
 
 void LoadStoreUnit::give_request(std::uint32_t r) {
   if (state_.requests[r].system != kNone) {
-    listener_.close_system(state_.requests[r].system);
+    system_.close(state_.requests[r].system);
     state_.head.blocked = false;  // perhaps by this one
   }
   carried_.give(state_.requests[r].carried);

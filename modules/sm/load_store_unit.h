@@ -2,7 +2,7 @@
 // crossbar.
 //
 // Time only: what loads and stores do to registers and device memory has happened at issue (executor.h); for
-// system memory the unit says when requests go, and the listener (SystemTransactions) moves the bytes. Memory
+// system memory the unit says when requests go, and SystemAccesses moves the bytes. Memory
 // instructions are taken in the order in which their addresses become known, one request per cycle; a request
 // that cannot go on (no MSHR, no way, no place in the miss queue) holds up those behind it until a response
 // comes or the queue moves. Lanes that each run a warp of their own give the addresses of an instruction
@@ -45,7 +45,7 @@ struct OutgoingRequest {
   std::uint32_t bytes = 0;
   std::uint64_t address = 0;             // in device memory, or of system memory + kSystemSpace
   std::uint64_t tag = 0;                 // comes back with the response
-  std::uint32_t access = kDeviceMemory;  // system memory: LoadStoreListener::open_system
+  std::uint32_t access = kDeviceMemory;  // system memory: SystemAccesses::open
   std::uint32_t carried = kNothing;      // a write that is looked at: LoadStoreUnit::carried
 
   static constexpr std::uint32_t kDeviceMemory = UINT32_MAX, kNothing = CarriedBytes::kNone;
@@ -57,22 +57,28 @@ class LoadStoreListener {
   virtual ~LoadStoreListener() = default;
   virtual void memory_returned(std::uint16_t issue, unsigned chunk, std::uint32_t mask) = 0;
   virtual void memory_finished(std::uint16_t issue) = 0;  // nothing of this issue is left in the unit
+};
+
+// Who moves the bytes of accesses to system memory; the unit says when.
+class SystemAccesses {
+ public:
+  virtual ~SystemAccesses() = default;
   // A request to the block of system memory at `block`: its handle. Then, which lanes take part in it.
-  virtual std::uint32_t open_system(std::uint16_t issue, std::uint64_t block) = 0;
-  virtual void join_system(std::uint32_t handle, const execute::LaneAccess& access, std::uint32_t lanes) = 0;
+  virtual std::uint32_t open(std::uint16_t issue, std::uint64_t block) = 0;
+  virtual void join(std::uint32_t handle, const execute::LaneAccess& access, std::uint32_t lanes) = 0;
   // False: it may not be looked up before others are done, which a response tells.
-  virtual bool can_start_system(std::uint32_t handle) const = 0;
-  virtual void started_system(std::uint32_t handle) = 0;  // from now on others wait for it
+  virtual bool can_start(std::uint32_t handle) const = 0;
+  virtual void started(std::uint32_t handle) = 0;  // from now on others wait for it
   // A load gets the bytes of its block, from a cache.
-  virtual void fill_system(std::uint32_t handle, const std::uint8_t* bytes) = 0;
-  virtual void close_system(std::uint32_t handle) = 0;  // no transaction of it comes back any more
+  virtual void fill(std::uint32_t handle, const std::uint8_t* bytes) = 0;
+  virtual void close(std::uint32_t handle) = 0;  // no transaction of it comes back any more
 };
 
 class LoadStoreUnit {
  public:
   // `lanes`: that each run a warp of their own, `lane_width` places wide.
-  LoadStoreUnit(const Config& config, LoadStoreListener& listener, const SmObservers& observers,
-                unsigned lanes = 0, unsigned lane_width = 0);
+  LoadStoreUnit(const Config& config, LoadStoreListener& listener, SystemAccesses& system,
+                const SmObservers& observers, unsigned lanes = 0, unsigned lane_width = 0);
 
   void reset();
   // Between two launches.
@@ -90,7 +96,10 @@ class LoadStoreUnit {
               const execute::LaneAccess* accesses, unsigned count, bool waits, const datapath::Times& times);
 
   // One cycle: events, then the head request. Responses and the outgoing channel are the SM's to drive.
-  void events(Cycle now);
+  void events(Cycle now) {
+    now_ = now;
+    state_.wheel.take(now, [this](const Event& event) { handle(event); });
+  }
   void step(Cycle now);
   Cycle next_event(Cycle now) const;
   bool idle() const {
@@ -127,6 +136,7 @@ class LoadStoreUnit {
   void came_back(Cycle now, const Stages& stages) { waited_in_.came_back(now, stages); }
 
   Ring<OutgoingRequest>& outgoing() { return state_.outgoing; }
+  const Ring<OutgoingRequest>& outgoing() const { return state_.outgoing; }
   void sent() { state_.head.blocked = state_.exit.blocked = false; }
   // Of an outgoing write, until it is dropped.
   const std::uint8_t* carried(const OutgoingRequest& request) const { return carried_.of(request.carried); }
@@ -216,6 +226,7 @@ class LoadStoreUnit {
   SmObserver::Requests accepted() const {
     return {memory_threads_, coalesced_requests_, shared_accesses_, shared_conflict_cycles_};
   }
+  void handle(const Event& event);
   void coalesce_all(std::uint32_t index, const ptx::Instruction& in,
                     const warp_formation::ThreadGroup* groups, const execute::LaneAccess* accesses,
                     unsigned count, const datapath::Times& times);
@@ -331,6 +342,7 @@ class LoadStoreUnit {
 
   const Config& config_;
   LoadStoreListener& listener_;
+  SystemAccesses& system_;
   const SmObservers& observers_;
   FirstLevel l1d_, l1c_, l1t_;
   SystemLines system_lines_;  // of l1d_

@@ -12,7 +12,7 @@
 // All calls come within a step of the SM, but for those of kernels, which come from the dispatcher's, and
 // `counted`, which comes from who reads statistics. None may change the SM, attach or detach. In a step,
 // `stepped` is the last: until the next step nothing changes, however many cycles lie between, so what the SM
-// shows then (Sm::stall, view, next_pcs) holds for all of them.
+// shows then (Sm::stall, core) holds for all of them.
 //
 // A warp slot is a front-end buffer (Issue::context of all domains, numbered through). Under a scheme that
 // regroups threads it holds other threads from one issue to the next.

@@ -12,8 +12,9 @@ void SystemTransactions::start_kernel(execute::SystemMemory* memory, unsigned ch
   state_.epochs.assign(memory == nullptr ? 0 : slots, 0);
 }
 
-std::uint32_t SystemTransactions::open(const InFlight& flight, const execute::ResidentBlock& resident,
-                                       std::uint64_t block) {
+std::uint32_t SystemTransactions::open(std::uint16_t issue, std::uint64_t block) {
+  const InFlight& flight = in_flight_[issue];
+  const execute::ResidentBlock& resident = blocks_[flight.slot];
   if (state_.free.empty()) {
     state_.free.push_back(static_cast<std::uint32_t>(state_.accesses.size()));
     state_.accesses.emplace_back();
@@ -102,9 +103,9 @@ bool SystemTransactions::ordered(const Access& first, const Access& second) cons
   return false;
 }
 
-bool SystemTransactions::waits(std::uint32_t access) const {
+bool SystemTransactions::can_start(std::uint32_t access) const {
   const Access& next = state_.accesses[access];
-  return std::any_of(state_.under_way.begin(), state_.under_way.end(), [&](std::uint32_t other) {
+  return std::none_of(state_.under_way.begin(), state_.under_way.end(), [&](std::uint32_t other) {
     const Access& before = state_.accesses[other];
     return before.address == next.address && ordered(before, next);
   });

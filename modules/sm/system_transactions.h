@@ -5,11 +5,11 @@
 // an atomic's operation is done at the port to system memory, between its read and its write.
 //
 //   access = open(...); join(access, ...)         // at issue
-//   if (!waits(access)) { started(access); ... }  // it may be sent: nothing it depends on is under way
+//   if (can_start(access)) { started(access); ... }  // it may be sent: nothing it depends on is under way
 //   payload(request, port) ... answered(payload)  // or fill(access, bytes): a load served by a cache
 //   close(access)
 //
-// Memory may do transactions in any order, so who needs an order waits here (`waits`): an access to bytes
+// Memory may do transactions in any order, so who needs an order waits here (`can_start`): an access to bytes
 // that another one under way writes, or that it writes and another one reads, if both are of one warp's
 // threads, or of one block's that has synchronised in between. Instructions that order the accesses of a
 // thread (`holds`) wait until those that were issued before are done.
@@ -32,11 +32,12 @@
 
 namespace weft::sm {
 
-class SystemTransactions final : private AtomicOperation {
+class SystemTransactions final : public SystemAccesses, private AtomicOperation {
  public:
   // Blocks of `block_bytes`, a power of two.
-  SystemTransactions(execute::Executor& executor, std::uint64_t block_bytes)
-      : executor_(executor), block_bytes_(block_bytes) {}
+  SystemTransactions(execute::Executor& executor, const InFlightTable& in_flight,
+                     const std::vector<execute::ResidentBlock>& blocks, std::uint64_t block_bytes)
+      : executor_(executor), in_flight_(in_flight), blocks_(blocks), block_bytes_(block_bytes) {}
 
   void start_kernel(execute::SystemMemory* memory, unsigned chunks, unsigned slots);
   // As after construction. No payload refers to an access any more.
@@ -45,13 +46,13 @@ class SystemTransactions final : private AtomicOperation {
   // The accesses that are opened from now on are of the next instruction.
   void next_instruction() { ++state_.instruction; }
   // An access of the issue to the block at `block` (+ kSystemSpace). Returns its number.
-  std::uint32_t open(const InFlight& flight, const execute::ResidentBlock& resident, std::uint64_t block);
+  std::uint32_t open(std::uint16_t issue, std::uint64_t block) override;
   // These lanes, whose elements lie in the block, take part in it.
-  void join(std::uint32_t access, const execute::LaneAccess& lanes, std::uint32_t mask);
-  void close(std::uint32_t access);
+  void join(std::uint32_t access, const execute::LaneAccess& lanes, std::uint32_t mask) override;
+  void close(std::uint32_t access) override;
   // A store is done with when it is answered; who closes it earlier means that it was not sent.
-  bool waits(std::uint32_t access) const;
-  void started(std::uint32_t access);
+  bool can_start(std::uint32_t access) const override;
+  void started(std::uint32_t access) override;
 
   // Threads of the block have synchronised with each other.
   void synchronised(unsigned slot) {
@@ -70,7 +71,7 @@ class SystemTransactions final : private AtomicOperation {
   // The answer has come: registers are written where it carries them. A fault: it is an error.
   Fault answered(const tlm::tlm_generic_payload& payload);
   // The bytes of a load's block, which a cache has.
-  void fill(std::uint32_t access, const std::uint8_t* bytes);
+  void fill(std::uint32_t access, const std::uint8_t* bytes) override;
 
   // Told of chunks whose access is done, and of accesses after which cached bytes are void.
   std::function<void(unsigned domain, unsigned chunk)> on_closed;
@@ -126,6 +127,8 @@ class SystemTransactions final : private AtomicOperation {
   static bool is_load(const Access& access) { return access.op->instruction->op == ptx::Opcode::kLd; }
 
   execute::Executor& executor_;
+  const InFlightTable& in_flight_;
+  const std::vector<execute::ResidentBlock>& blocks_;
   const std::uint64_t block_bytes_;
   State state_;
 };

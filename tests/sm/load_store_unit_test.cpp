@@ -62,21 +62,21 @@ struct Issue {
   }
 };
 
-class Bench final : public LoadStoreListener {
+class Bench final : public LoadStoreListener, public SystemAccesses {
  public:
   explicit Bench(const Config& wanted, unsigned lane_count = 0)
-      : config(wanted), unit(config, *this, observers, lane_count, 1) {}
+      : config(wanted), unit(config, *this, *this, observers, lane_count, 1) {}
 
   void memory_returned(std::uint16_t issue, unsigned, std::uint32_t mask) override {
     returned[issue] += static_cast<unsigned>(__builtin_popcount(mask));
   }
   void memory_finished(std::uint16_t issue) override { finished.push_back(issue); }
-  std::uint32_t open_system(std::uint16_t, std::uint64_t) override { return 0; }
-  void join_system(std::uint32_t, const LaneAccess&, std::uint32_t) override {}
-  bool can_start_system(std::uint32_t) const override { return true; }
-  void started_system(std::uint32_t) override {}
-  void fill_system(std::uint32_t, const std::uint8_t*) override {}
-  void close_system(std::uint32_t) override {}
+  std::uint32_t open(std::uint16_t, std::uint64_t) override { return 0; }
+  void join(std::uint32_t, const LaneAccess&, std::uint32_t) override {}
+  bool can_start(std::uint32_t) const override { return true; }
+  void started(std::uint32_t) override {}
+  void fill(std::uint32_t, const std::uint8_t*) override {}
+  void close(std::uint32_t) override {}
 
   void accept(std::uint16_t id, ptx::Opcode op, const Issue& issue) {
     unit.accept(id, instruction(op), issue.groups.data(), issue.accesses.data(),

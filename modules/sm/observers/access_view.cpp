@@ -13,11 +13,11 @@ void AccessView::show_to(execute::AccessObserver* observer) {
 template <class Show>
 void AccessView::each_group(const InFlight& flight, Show&& show) const {
   execute::ObservedInstruction shown;
-  shown.kernel = sm_.kernel();
+  shown.kernel = sm_.core().kernel();
   shown.pc = flight.pc;
-  shown.sm = sm_.index();
-  shown.block = &sm_.blocks()[flight.slot];
-  shown.registers = &sm_.registers();
+  shown.sm = sm_.core().index;
+  shown.block = &sm_.core().state.blocks[flight.slot];
+  shown.registers = &sm_.core().registers;
   for (unsigned g = 0; g < flight.group_count; ++g) {
     shown.chunk = flight.groups[g].chunk;
     shown.mask = flight.groups[g].mask;

@@ -10,12 +10,12 @@ void InstructionRecorder::count_in(InstructionProfile* profile) {
 }
 
 void InstructionRecorder::charge_cycles() {
-  if (kernel_ != nullptr) charges_.settle(sm_.cycles(), kernel_->rest());
+  if (kernel_ != nullptr) charges_.settle(sm_.core().account, kernel_->rest());
 }
 
 void InstructionRecorder::kernel_started(const KernelStart& start) {
   kernel_ = profile_ == nullptr ? nullptr : &profile_->of(start.kernel.launch.program);
-  charges_.start(sm_.cycles());
+  charges_.start(sm_.core().account);
   if (kernel_ == nullptr) return;
   kernel_->occupancy = start.kernel.occupancy;
   kernel_->threads = start.kernel.threads;
@@ -26,7 +26,7 @@ void InstructionRecorder::issued(const Issue& issue) {
   if (kernel_ == nullptr) return;
   InstructionCounts& counts = kernel_->counts[issue.flight.pc];
   of_[issue.id] = &counts;
-  charges_.issued(issue.now, issue.scheduler, sm_.cycles(), counts, kernel_->rest());
+  charges_.issued(issue.now, issue.scheduler, sm_.core().account, counts, kernel_->rest());
   const std::uint32_t threads = issue.flight.threads(), executed = issue.flight.executing_threads();
   ++counts.issues;
   counts.threads += threads;

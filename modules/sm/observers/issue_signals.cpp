@@ -38,8 +38,8 @@ void IssueSignals::issued(const Issue& issue) {
   for (const auto& group : flight.all()) scheduler.active_lanes += flight.scalar() ? 1 : count_of(group.mask);
   if (lanes_.empty()) return;
   // A unit that lanes share may leave them free.
-  const unsigned lane = sm_.datapath().lane_of(flight.groups[0].chunk, flight.groups[0].mask);
-  const Cycle until = sm_.datapath().lane_free(lane);
+  const unsigned lane = sm_.core().datapath->lane_of(flight.groups[0].chunk, flight.groups[0].mask);
+  const Cycle until = sm_.core().datapath->lane_free(lane);
   if (until != lanes_[lane].until) lanes_[lane] = {until, flight.pc, issue.context};
 }
 
@@ -53,11 +53,11 @@ void IssueSignals::probes(const Probes::Scope& scope) const {
   });
   scope.signal("blocks", Probes::kCountBits, [this](Cycle) {
     std::uint64_t blocks = 0;
-    for (const auto& block : sm_.blocks()) blocks += block.live ? 1 : 0;
+    for (const auto& block : sm_.core().state.blocks) blocks += block.live ? 1 : 0;
     return blocks;
   });
-  scope.signal("instructions", Probes::kCountBits, [this](Cycle) { return sm_.in_flight().size(); });
-  scope.signal("transactions", Probes::kCountBits, [this](Cycle) { return sm_.transactions(); });
+  scope.signal("instructions", Probes::kCountBits, [this](Cycle) { return sm_.core().in_flight.size(); });
+  scope.signal("transactions", Probes::kCountBits, [this](Cycle) { return sm_.memory().transactions(); });
   for (unsigned s = 0; s < schedulers_.size(); ++s) {
     const Probes::Scope scheduler = scope.scope("scheduler", s);
     scheduler.signal("pc", Probes::kNumberBits, [this, s](Cycle now) {
@@ -72,12 +72,13 @@ void IssueSignals::probes(const Probes::Scope& scope) const {
   }
   for (unsigned lane = 0; lane < lanes_.size(); ++lane) {
     const Probes::Scope own = scope.scope("lane", lane);
-    const auto works = [this, lane](Cycle now) { return now < sm_.datapath().lane_free(lane); };
+    const auto works = [this, lane](Cycle now) { return now < sm_.core().datapath->lane_free(lane); };
     own.signal("warp", Probes::kCountBits, [this, lane, works](Cycle now) {
       return works(now) ? lanes_[lane].context : Probes::kUndriven;
     });
     own.signal("place", Probes::kCountBits, [this, lane, works](Cycle now) {
-      const unsigned place = works(now) ? sm_.datapath().place_of(lane, now) : datapath::Datapath::kNoPlace;
+      const unsigned place =
+          works(now) ? sm_.core().datapath->place_of(lane, now) : datapath::Datapath::kNoPlace;
       return place != datapath::Datapath::kNoPlace ? place : Probes::kUndriven;
     });
     own.signal("pc", Probes::kNumberBits,

@@ -38,24 +38,26 @@ void LaneAccount::reset() {
 }
 
 void LaneAccount::choosing(Cycle now) {
-  begin_survey(now, sm_.has_block());
+  begin_survey(now, sm_.core().has_block());
   for (unsigned lane = 0; lane < lanes_.size(); ++lane)
-    has_warps(lanes_[lane], sm_.datapath().warps_of(lane));
+    has_warps(lanes_[lane], (*sm_.core().datapath).warps_of(lane));
   using Next = warp_formation::WarpFormation::Next;
-  for (unsigned domain = 0; domain < sm_.domains(); ++domain) {
-    const unsigned contexts = sm_.next_pcs(domain).size();
+  const std::vector<Domain>& domains = sm_.core().domains;
+  for (unsigned d = 0; d < domains.size(); ++d) {
+    const Domain& domain = domains[d];
+    const unsigned contexts = domain.unit->contexts().size();
     for (unsigned context = 0; context < contexts; ++context) {
       warp_formation::Issue offer;
-      const Next next = sm_.next(domain, context, offer);
+      const Next next = domain.unit->next(context, offer);
       if (next == Next::kNone || offer.groups.count == 0) continue;
       const warp_formation::ThreadGroup& first = *offer.groups.begin();
-      const unsigned own = sm_.datapath().lane_of(first.chunk, first.mask);
-      const execute::Operation& op = sm_.kernel()->operations[offer.pc];
+      const unsigned own = (*sm_.core().datapath).lane_of(first.chunk, first.mask);
+      const execute::Operation& op = sm_.core().operation(offer.pc);
       if (waits(op, offer)) {
         stalls(lanes_[own]);
-      } else if (next == Next::kOffered && !sm_.has_set_aside(domain, context)) {
+      } else if (next == Next::kOffered && !domain.has_set_aside(context)) {
         const unsigned lane = lane_for(own, op, now);
-        if (lane < lanes_.size() && sm_.would_issue(domain, offer)) lanes_[lane].ready = true;
+        if (lane < lanes_.size() && sm_.would_issue(d, offer)) lanes_[lane].ready = true;
       }
     }
   }
@@ -90,7 +92,7 @@ void LaneAccount::stalls(Lane& lane) {
 // looked at can; the number of lanes: none. What takes no lane is of the lane that the warp is on, and only
 // the register of its own unit has to be free.
 unsigned LaneAccount::lane_for(unsigned own, const execute::Operation& op, Cycle now) const {
-  const datapath::Datapath& datapath = sm_.datapath();
+  const datapath::Datapath& datapath = (*sm_.core().datapath);
   const auto lanes = static_cast<unsigned>(lanes_.size());
   if (!datapath.takes_lane(op)) return lanes_[own].ready ? lanes : own;
   const auto free = [&](unsigned lane) { return datapath.lane_free(lane) <= now && !lanes_[lane].ready; };
@@ -102,7 +104,7 @@ unsigned LaneAccount::lane_for(unsigned own, const execute::Operation& op, Cycle
 
 void LaneAccount::issued(const Issue& issue) {
   const InFlight& flight = issue.flight;
-  Lane& lane = lanes_[sm_.datapath().lane_of(flight.groups[0].chunk, flight.groups[0].mask)];
+  Lane& lane = lanes_[(*sm_.core().datapath).lane_of(flight.groups[0].chunk, flight.groups[0].mask)];
   lane.ready = false;
   ++lane.issues;
   lane.threads += flight.threads();

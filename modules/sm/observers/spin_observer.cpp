@@ -7,9 +7,9 @@
 namespace weft::sm {
 
 void SpinObserver::start() {
-  active_ = sm_.kernel() != nullptr;
+  active_ = sm_.core().kernel() != nullptr;
   if (!active_) return;
-  const unsigned chunks = sm_.chunks();
+  const unsigned chunks = sm_.core().chunks();
   threads_.assign(std::size_t{chunks} * execute::RegisterFile::kLanes, Thread());
   issued_.assign(chunks, 0);
   if (!attached_) sm_.attach(*this);
@@ -35,7 +35,7 @@ void SpinObserver::went_back(const InFlight& flight) {
       const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
       Thread& thread = threads_[chunk * execute::RegisterFile::kLanes + lane];
       if (thread.changed || (thread.visits != 0 && thread.pc != flight.pc)) continue;
-      const std::uint64_t state = sm_.registers().hash(chunk, lane);
+      const std::uint64_t state = sm_.core().registers.hash(chunk, lane);
       if (thread.visits != 0 && thread.state != state) thread.changed = true;
       thread.pc = flight.pc;
       thread.state = state;
@@ -67,7 +67,7 @@ SpinObserver::Verdict SpinObserver::verdict() const {
 bool SpinObserver::is_busy() const {
   if (!active_) return false;
   bool busy = false;
-  sm_.in_flight().each([&](const InFlight& flight) {
+  sm_.core().in_flight.each([&](const InFlight& flight) {
     for (const auto& group : flight.all()) busy = busy || (group.mask & ~issued_[group.chunk]) != 0;
   });
   return busy;
@@ -75,12 +75,12 @@ bool SpinObserver::is_busy() const {
 
 std::string SpinObserver::place_of(const Verdict& verdict) const {
   std::ostringstream text;
-  for (const execute::ResidentBlock& block : sm_.blocks()) {
+  for (const execute::ResidentBlock& block : sm_.core().state.blocks) {
     const unsigned first = block.first_chunk * execute::RegisterFile::kLanes;
     if (!block.live || verdict.position < first || verdict.position >= first + block.threads) continue;
     text << "thread " << verdict.position - first << " of block (" << block.index[0] << "," << block.index[1]
          << "," << block.index[2] << ") at pc " << verdict.pc << " ("
-         << sm_.kernel()->program.place(verdict.pc) << ")";
+         << sm_.core().kernel()->program.place(verdict.pc) << ")";
   }
   return text.str();
 }

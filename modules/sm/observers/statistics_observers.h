@@ -7,14 +7,13 @@
 #include <vector>
 
 #include "sm/sm_observer.h"
-#include "weft/sm/sm_config.h"
 
 namespace weft::sm {
 
 class Sm;
 
 // Not attached yet.
-std::vector<std::unique_ptr<SmObserver>> statistics_observers(const Config& config, const Sm& sm);
+std::vector<std::unique_ptr<SmObserver>> statistics_observers(const Sm& sm);
 
 }  // namespace weft::sm
 

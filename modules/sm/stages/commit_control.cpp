@@ -1,27 +1,26 @@
 // Control instructions whose threads may go to several places: calls through registers, returns, indexed
 // branches.
-#include "sm/sm.h"
+#include "sm/stages/commit.h"
 
 namespace weft::sm {
 
-using warp_formation::Outcome;
-
-bool Sm::has_targets(const ptx::Instruction& in) {
+bool CommitStage::has_targets(const ptx::Instruction& in) {
   return in.op == ptx::Opcode::kReturn || in.op == ptx::Opcode::kBrx ||
          (in.op == ptx::Opcode::kCall && in.target == ptx::kNoPc);
 }
 
 // Where each executing thread goes, by group and position. False: a thread goes nowhere, and the fault is
 // reported.
-bool Sm::find_targets(std::uint16_t id, Targets& targets) {
-  const InFlight& flight = in_flight_[id];
+bool CommitStage::find_targets(std::uint16_t id, Targets& targets) {
+  const InFlight& flight = core_.in_flight[id];
   for (unsigned g = 0; g < flight.group_count; ++g) {
     for (std::uint32_t rest = flight.executing[g]; rest != 0; rest &= rest - 1) {
       const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
       const unsigned chunk = flight.groups[g].chunk;
-      const ptx::Pc target = executor_.target(*flight.op, flight.pc, chunk, lane, state_.blocks[flight.slot]);
+      const ptx::Pc target =
+          core_.executor.target(*flight.op, flight.pc, chunk, lane, core_.block_of(flight));
       if (target == ptx::kNoPc) {
-        fault(executor_.fault());
+        core_.fault(core_.executor.fault());
         return false;
       }
       targets[g][lane] = target;
@@ -32,8 +31,8 @@ bool Sm::find_targets(std::uint16_t id, Targets& targets) {
 
 // One outcome for each place, in the order of its first thread; then one for threads whose guard does not
 // hold.
-void Sm::resolve_targets(std::uint16_t id) {
-  const InFlight& flight = in_flight_[id];
+void CommitStage::resolve_targets(std::uint16_t id) {
+  const InFlight& flight = core_.in_flight[id];
   const ptx::Opcode op = flight.op->instruction->op;
   Targets targets;
   if (!find_targets(id, targets)) return;
@@ -58,7 +57,7 @@ void Sm::resolve_targets(std::uint16_t id) {
   outcomes_.begin(Outcome::Kind::kGo, flight.pc + 1, flight.depth);
   for (unsigned g = 0; g < flight.group_count; ++g) outcomes_.add(flight.groups[g], flight.passing(g));
   const bool parts = outcomes_.outcomes().count > 1;
-  if (parts) observers_.tell(&SmObserver::parted, flight);
+  if (parts) core_.observers.tell(&SmObserver::parted, flight);
   if (!parts) outcomes_.mark_whole();
   tell(id);
 }

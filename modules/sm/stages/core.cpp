@@ -1,0 +1,83 @@
+#include "sm/stages/core.h"
+
+#include "sm/datapath_of.h"
+#include "sm/sm_arrays.h"
+#include "weft/warp_formation/scheme.h"
+
+namespace weft::sm {
+
+std::vector<Domain> make_domains(const Config& config, const warp_formation::Config& formation,
+                                 unsigned lanes) {
+  std::vector<Domain> domains(config.schedulers / config.schedulers_per_domain);
+  warp_formation::Geometry geometry = geometry_of(config, formation, lanes);
+  geometry.max_issues = Core::kMaxIssues;
+  unsigned first_context = 0;
+  for (std::size_t d = 0; d < domains.size(); ++d) {
+    Domain& domain = domains[d];
+    domain.first_scheduler = static_cast<unsigned>(d * config.schedulers_per_domain);
+    domain.first_context = first_context;
+    domain.unit = warp_formation::create(formation, geometry);
+    first_context += domain.unit->contexts().size();
+  }
+  return domains;
+}
+
+Core::Core(const std::string& name, unsigned number, const Config& c, const warp_formation::Config& f,
+           double megahertz, execute::Synchroniser::Runner& runner, SmListener& l)
+    : index(number),
+      config(c),
+      formation(f),
+      listener(l),
+      barrel(c.dependence == Dependence::kBarrel),
+      executor(c, number, megahertz, registers),
+      datapath(datapath_of(c)),
+      in_turn(datapath->in_turn()),
+      forwards(datapath->forwards() && !barrel),
+      scalar_unit(datapath->has_scalar_unit()),
+      domains(make_domains(c, f, datapath->lanes())),
+      account(c.schedulers, c.schedulers_per_domain, c.observe.stalled_threads, barrel),
+      state(c.max_blocks),
+      synchroniser(name, number, executor, state.blocks, runner),
+      in_flight(kMaxIssues) {
+  if (c.issue_alignment) datapath->align(std::max(1u, warp_width() / datapath->lanes()));
+}
+
+void Core::reset() {
+  for (Domain& domain : domains) domain.unit->reset();
+  account.reset();
+  datapath->reset(0);
+  state = State(config.max_blocks);
+  executor.reset();
+  synchroniser.reset();
+  copies.reset();
+  in_flight.reset();
+  counters = {};
+}
+
+void Core::start_kernel(const execute::Kernel& kernel, const execute::DeviceMemoryView& memory, Cycle first) {
+  state.kernel = &kernel;
+  state.reaches_system = memory.system != nullptr;
+  executor.start_kernel(kernel, memory);
+  synchroniser.start_kernel(kernel);
+  copies.start_kernel(kernel.copies, chunks(), kMaxIssues);
+  for (Domain& domain : domains) {
+    domain.unit->attach(kernel.program, domain);
+    domain.forget_waiters(chunks());
+  }
+  datapath->reset(first);
+  account.start(first);
+}
+
+std::uint64_t Core::live_threads() const {
+  std::uint64_t threads = 0;
+  for (const auto& block : state.blocks) threads += block.live ? block.live_threads : 0;
+  return threads;
+}
+
+warp_formation::Census Core::census() const {
+  warp_formation::Census sum;
+  for (const auto& domain : domains) sum += domain.unit->census();
+  return sum;
+}
+
+}  // namespace weft::sm

@@ -1,0 +1,102 @@
+// A scheduler domain: one warp-formation unit, and what it sees of the SM.
+#ifndef WEFT_SM_STAGES_DOMAIN_H
+#define WEFT_SM_STAGES_DOMAIN_H
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "bus/clock_domain.h"
+#include "sm/waking_contexts.h"
+#include "weft/sm/sm_config.h"
+#include "weft/warp_formation/warp_formation.h"
+
+namespace weft::sm {
+
+class IssueStage;
+
+struct Domain final : warp_formation::SmView {
+  using Stall = warp_formation::Stall;
+
+  const IssueStage* issue = nullptr;  // which answers the schedulers
+  unsigned first_context = 0, first_scheduler = 0;
+  std::unique_ptr<warp_formation::WarpFormation> unit;
+
+  Stall ready(unsigned scheduler, const warp_formation::Issue& offer) const override;
+  void wait(unsigned context, unsigned chunk, Stall stall) const {
+    (stall == Stall::kMemory ? waiting_for_memory_ : waiting_for_arithmetic_).add(context);
+    waiters_[chunk].add(context);
+  }
+  // Registers of threads of the chunk were written.
+  void written(unsigned chunk) {
+    if (waiters_[chunk].empty()) return;
+    waiting_for_memory_.remove(waiters_[chunk]);
+    waiting_for_arithmetic_.remove(waiters_[chunk]);
+    waiters_[chunk].clear();
+  }
+  // The context's instruction cannot start before `until`. (SIMD groups are free so soon that to set a
+  // context aside would not pay.)
+  void wait_for_unit(unsigned context, ptx::Unit kind, Cycle until) const {
+    if (kind == ptx::Unit::kSfu) {
+      waiting_for_unit_.add(context);
+      sfu_free_ = std::min(sfu_free_, until);
+    } else if (kind == ptx::Unit::kMemory) {
+      waiting_for_memory_unit_.add(context);
+      memory_free_ = std::min(memory_free_, until);
+    }
+  }
+  // The context's instruction cannot start before `until`, for its lane or for operands that come then.
+  void wait_until(unsigned context, Stall stall, Cycle now, Cycle until) const {
+    (stall == Stall::kUnitBusy ? waiting_for_unit_ : waiting_for_arithmetic_).add(context);
+    waking_.add(now, context, until);
+  }
+  // Contexts whose unit may be free now are asked again. `room`: the load-store unit takes instructions.
+  void free_units(Cycle now, bool room) {
+    if (now >= sfu_free_) {
+      waiting_for_unit_.clear();
+      sfu_free_ = kNever;
+    }
+    if (room && now >= memory_free_) {
+      waiting_for_memory_unit_.clear();
+      memory_free_ = kNever;
+    }
+    waking_.take(now, [this](const warp_formation::ContextSet& contexts) {
+      waiting_for_unit_.remove(contexts);
+      waiting_for_arithmetic_.remove(contexts);
+    });
+  }
+  Cycle next_waking() const { return waking_.next(); }
+  // The context is known to wait: asking again is a waste of time.
+  bool has_set_aside(unsigned context) const {
+    return waiting_for_memory_.has(context) || waiting_for_arithmetic_.has(context) ||
+           waiting_for_unit_.has(context) || waiting_for_memory_unit_.has(context) ||
+           waiting_for_fetch_.has(context);
+  }
+  void forget_waiters(unsigned chunks) {
+    sfu_free_ = memory_free_ = kNever;
+    waiting_for_unit_.clear();
+    waiting_for_memory_unit_.clear();
+    waking_.clear();
+    waiting_for_memory_.clear();
+    waiting_for_arithmetic_.clear();
+    waiters_.assign(chunks, {});
+  }
+  warp_formation::ContextSet& fetching() { return waiting_for_fetch_; }
+
+ private:
+  mutable std::vector<warp_formation::ContextSet> waiters_;  // by chunk
+  // Before these cycles no special-function unit, and not the load-store unit, is free for those who wait.
+  mutable Cycle sfu_free_ = kNever, memory_free_ = kNever;
+  mutable WakingContexts waking_;  // contexts set aside until a cycle that is known
+};
+
+// The domains of an SM with their units. How many contexts the front end needs, the units know.
+std::vector<Domain> make_domains(const Config& config, const warp_formation::Config& formation,
+                                 unsigned lanes);
+inline unsigned contexts_of(const std::vector<Domain>& domains) {
+  return domains.back().first_context + domains.back().unit->contexts().size();
+}
+
+}  // namespace weft::sm
+
+#endif
