@@ -3,12 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "sm/cache_parts.h"
-
 namespace weft::sm {
-
-LoadStoreUnit::FirstLevel::FirstLevel(const KernelCacheConfig& c)
-    : config(c), tags(tag_config(c)), mshrs(mshr_config(c)) {}
 
 LoadStoreUnit::LoadStoreUnit(const Config& config, LoadStoreListener& listener, SystemAccesses& system,
                              const SmObservers& observers, unsigned lanes, unsigned lane_width)
@@ -16,47 +11,36 @@ LoadStoreUnit::LoadStoreUnit(const Config& config, LoadStoreListener& listener, 
       listener_(listener),
       system_(system),
       observers_(observers),
+      coalescer_(config, requests_, system),
       l1d_(config.l1d),
       l1c_(config.l1c),
       l1t_(config.l1t),
-      system_lines_(l1d_.tags, config.l1d.sets * config.l1d.ways, config.l1d.enabled && config.system_cached),
+      outgoing_(config.miss_queue, std::max(config.coalescer.block_bytes, config.l1d.line_bytes)),
+      system_lines_(l1d_.tags(), config.l1d.sets * config.l1d.ways,
+                    config.l1d.enabled && config.system_cached),
       banks_(config),
       calendar_(config, lanes, lane_width),
-      places_(static_cast<unsigned>(config.simd_width)),
-      coalesced_places_(static_cast<unsigned>(config.coalescer_places())),
       writes_back_(config.l1d.enabled && config.l1d.write_policy == WritePolicy::kBack),
       flushes_(writes_back_ && !config.l1d.kept),
       looks_up_last_(config.l1d.enabled && config.l1d.lookup == Lookup::kLast && config.l1d.latency > 1),
       state_(config, looks_up_last_),
-      carried_(std::max(config.coalescer.block_bytes, config.l1d.line_bytes)),
-      block_shift_(static_cast<unsigned>(__builtin_ctzll(config.coalescer.block_bytes))),
-      texture_shift_(config.l1t.enabled ? static_cast<unsigned>(__builtin_ctzll(config.l1t.line_bytes))
-                                        : block_shift_),
-      constant_shift_(config.constant_access == ConstantAccess::kLine
-                          ? static_cast<unsigned>(__builtin_ctzll(config.l1c.line_bytes))
-                          : 2),  // of a 32-bit word
       conflict_histogram_(33, 0) {}
 
 void LoadStoreUnit::reset() {
-  for (FirstLevel* level : {&l1d_, &l1c_, &l1t_}) {
-    level->tags.reset();
-    level->mshrs.reset();
-    level->full_since = kNever;
-  }
+  for (FirstLevel* level : {&l1d_, &l1c_, &l1t_}) level->reset();
   state_ = State(config_, looks_up_last_);
+  requests_ = MemoryRequests();
+  outgoing_.reset();
   waited_in_.reset();
   system_lines_.reset();
-  carried_.clear();
   calendar_.reset();
   now_ = 0;
 }
 
 void LoadStoreUnit::start_kernel(std::uint64_t parameter_offset) {
-  state_.parameter_offset = parameter_offset;
+  coalescer_.start_kernel(parameter_offset);
   state_.flushing = false;
-  for (FirstLevel* level : {&l1d_, &l1c_, &l1t_}) {
-    if (!level->config.kept) level->tags.invalidate_all();
-  }
+  for (FirstLevel* level : {&l1d_, &l1c_, &l1t_}) level->start_kernel();
   system_lines_.drop_all();
 }
 
@@ -66,7 +50,7 @@ void LoadStoreUnit::handle(const Event& event) {
     --state_.beside;
     return;
   }
-  Instruction& instruction = state_.instructions[event.index];
+  Instruction& instruction = requests_.instruction(event.index);
   if (!instruction.together) return_parts(instruction, instruction.shared_parts);
   --instruction.outstanding;
   retire_if_done(event.index);
@@ -77,7 +61,7 @@ void LoadStoreUnit::step(Cycle now) {
   if (state_.queue.empty() || state_.busy_until > now) return;
   const std::uint32_t index = state_.queue.front();
   {
-    Instruction& instruction = state_.instructions[index];
+    Instruction& instruction = requests_.instruction(index);
     if (instruction.addresses >= now) {
       state_.busy_until = instruction.addresses + 1;
       state_.working = Hold::kPort;
@@ -101,10 +85,10 @@ void LoadStoreUnit::step(Cycle now) {
       return;
     }
   }
-  if (state_.instructions[index].current != kNone && !send_current(now, index)) return;
-  if (state_.instructions[index].current == kNone) {
+  if (requests_.instruction(index).current != kNone && !send_current(now, index)) return;
+  if (requests_.instruction(index).current == kNone) {
     state_.queue.pop();
-    const Instruction& instruction = state_.instructions[index];
+    const Instruction& instruction = requests_.instruction(index);
     if (!instruction.waits && !looks_up_last_) finish_stores(index);
     retire_if_done(index);
   }
@@ -112,15 +96,15 @@ void LoadStoreUnit::step(Cycle now) {
 
 // The head's next request is looked up, or enters the stages before the data cache. False if it has to wait.
 bool LoadStoreUnit::send_current(Cycle now, std::uint32_t index) {
-  const std::uint32_t request = state_.instructions[index].current;
+  const std::uint32_t request = requests_.instruction(index).current;
   if (goes_through_stages(request)) {
     if (state_.staged.full()) return false;
     state_.staged.push({request, now + config_.l1d.latency - 1});
   } else {
     if (state_.head.blocked || !look_up(now, request, state_.head)) return false;
-    if (looks_up_last_ && !state_.instructions[index].waits) finish_request(request);
+    if (looks_up_last_ && !requests_.instruction(index).waits) finish_request(request);
   }
-  state_.instructions[index].current = state_.requests[request].next;
+  requests_.instruction(index).current = requests_.request(request).next;
   return true;
 }
 
@@ -129,19 +113,18 @@ void LoadStoreUnit::leave_stages(Cycle now) {
   const Staged front = state_.staged.front();
   if (!look_up(now, front.request, state_.exit)) return;
   state_.staged.pop();
-  if (!state_.instructions[state_.requests[front.request].instruction].waits) finish_request(front.request);
+  if (!requests_.owner(front.request).waits) finish_request(front.request);
 }
 
 bool LoadStoreUnit::look_up(Cycle now, std::uint32_t r, Refusal& refusal) {
-  const std::uint64_t requests = data_requests_;
+  const std::uint64_t requests = outgoing_.data_requests();
   if (probe(now, r, refusal.counted)) {
-    observers_.tell(&SmObserver::sent, state_.instructions[state_.requests[r].instruction].issue,
-                    data_requests_ - requests);
+    observers_.tell(&SmObserver::sent, requests_.owner(r).issue, outgoing_.data_requests() - requests);
     went_on(now, refusal);
     return true;
   }
   refusal.blocked = true;
-  refusal.why = refusal_of(state_.requests[r]);
+  refusal.why = refusal_of(requests_.request(r));
   if (!refusal.counted) refusal.since = now;
   refusal.counted = true;
   return false;
@@ -149,15 +132,10 @@ bool LoadStoreUnit::look_up(Cycle now, std::uint32_t r, Refusal& refusal) {
 
 // Stores are done with once they are on their way.
 void LoadStoreUnit::finish_stores(std::uint32_t index) {
-  Instruction& instruction = state_.instructions[index];
+  Instruction& instruction = requests_.instruction(index);
   for (std::uint32_t r = instruction.first; r != kNone;) {
-    const std::uint32_t next = state_.requests[r].next;
-    std::uint32_t& parts = state_.requests[r].parts;
-    while (parts != kNone) {
-      const std::uint32_t p = parts;
-      parts = state_.parts[p].next;
-      state_.parts.give(p);
-    }
+    const std::uint32_t next = requests_.request(r).next;
+    requests_.take_parts(requests_.request(r).parts, [](const MemoryRequests::Part&) {});
     give_request(r);
     --instruction.outstanding;
     r = next;
@@ -168,7 +146,7 @@ void LoadStoreUnit::finish_stores(std::uint32_t index) {
 // A request was looked up in this cycle.
 void LoadStoreUnit::went_on(Cycle now, Refusal& refusal) {
   ++request_cycles_;
-  for (FirstLevel* level : {&l1d_, &l1t_}) count_full(*level, now);
+  for (FirstLevel* level : {&l1d_, &l1t_}) level->count_full(now);
   if (!refusal.counted) return;
   refusal.counted = false;
   blocked_cycles_ += now - refusal.since;
@@ -179,12 +157,6 @@ void LoadStoreUnit::went_on(Cycle now, Refusal& refusal) {
   }
 }
 
-// Counts the time in which every MSHR was in use, up to now.
-void LoadStoreUnit::count_full(FirstLevel& level, Cycle now) {
-  if (level.full_since != kNever) level.full_cycles += now - level.full_since;
-  level.full_since = level.mshrs.full() ? now : kNever;
-}
-
 LoadStoreUnit::Hold LoadStoreUnit::refusal_of(const Request& request) {
   const bool cached =
       request.target == Target::kL1d || request.target == Target::kL1c || request.target == Target::kL1t;
@@ -192,12 +164,9 @@ LoadStoreUnit::Hold LoadStoreUnit::refusal_of(const Request& request) {
   const FirstLevel& level = cache_of(request.target == Target::kL1d   ? Tag::kL1d
                                      : request.target == Target::kL1c ? Tag::kL1c
                                                                       : Tag::kL1t);
-  const cache::Line line = level.tags.line_of(request.block);
-  const cache::MshrOutcome outcome = level.mshrs.check(line);
-  if (outcome == cache::MshrOutcome::kNoEntry || outcome == cache::MshrOutcome::kEntryFull)
-    return Hold::kMshr;
-  const bool has_way = level.tags.find(line) != cache::LineState::kInvalid || level.tags.can_reserve(line);
-  return has_way ? Hold::kMissQueue : Hold::kWays;
+  const cache::Line line = level.tags().line_of(request.block);
+  if (!level.has_entry(line)) return Hold::kMshr;
+  return level.has_way(line) ? Hold::kMissQueue : Hold::kWays;
 }
 
 LoadStoreUnit::Hold LoadStoreUnit::hold(Cycle now) const {
@@ -210,7 +179,7 @@ LoadStoreUnit::Hold LoadStoreUnit::hold(Cycle now) const {
 }
 
 bool LoadStoreUnit::probe(Cycle now, std::uint32_t r, bool again) {
-  Request& request = state_.requests[r];
+  Request& request = requests_.request(r);
   if (request.system != kNone && !system_.can_start(request.system)) return false;
   switch (request.target) {
     case Target::kL1d:
@@ -231,10 +200,10 @@ bool LoadStoreUnit::probe(Cycle now, std::uint32_t r, bool again) {
 
 // What the L1 knows better than the memory behind it goes there first.
 bool LoadStoreUnit::probe_past_l1(std::uint32_t r) {
-  Request& request = state_.requests[r];
-  const cache::Line line = l1d_.tags.line_of(request.block);
+  Request& request = requests_.request(r);
+  const cache::Line line = l1d_.tags().line_of(request.block);
   const bool dirty = is_dirty(line);
-  if (!has_room(dirty ? 2 : 1)) return false;
+  if (outgoing_.room() < (dirty ? 2 : 1)) return false;
   if (dirty) write_back(line);
   OutgoingRequest read{tlm::TLM_READ_COMMAND,
                        AccessKind::kRead,
@@ -249,9 +218,7 @@ bool LoadStoreUnit::probe_past_l1(std::uint32_t r) {
     system_.started(read.access);
     drop_system_lines(read.address, read.address + (read.bytes - 1));
   }
-  state_.outgoing.push(read);
-  ++read_requests_;
-  ++data_requests_;
+  outgoing_.read(read);
   return true;
 }
 
@@ -259,76 +226,62 @@ bool LoadStoreUnit::probe_past_l1(std::uint32_t r) {
 // others watch.
 bool LoadStoreUnit::absorb(const Request& request) {
   if (!writes_back_ || request.target != Target::kWrite || request.system != kNone) return false;
-  const cache::Line line = l1d_.tags.line_of(request.block);
-  switch (l1d_.tags.find(line)) {
+  const cache::Line line = l1d_.tags().line_of(request.block);
+  switch (l1d_.tags().find(line)) {
     case cache::LineState::kInvalid:
       return false;
     case cache::LineState::kReserved:
-      l1d_.tags.mark_dirty_on_fill(line);
+      l1d_.tags().mark_dirty_on_fill(line);
       break;
     default:
-      l1d_.tags.mark_dirty(line);
+      l1d_.tags().mark_dirty(line);
   }
-  l1d_.tags.access(line);
+  l1d_.tags().access(line);
   ++stores_absorbed_;
   return true;
 }
 
 bool LoadStoreUnit::probe_write(std::uint32_t r) {
-  Request& request = state_.requests[r];
+  Request& request = requests_.request(r);
   if (absorb(request)) return true;
-  const cache::Line line = l1d_.tags.line_of(request.block);
+  const cache::Line line = l1d_.tags().line_of(request.block);
   const bool dirty = is_dirty(line);  // an atomic: it is done behind the cache
-  if (!has_room(dirty ? 2 : 1)) return false;
+  if (outgoing_.room() < (dirty ? 2 : 1)) return false;
   if (dirty) write_back(line);
   if (request.system != kNone) {
     system_.started(request.system);
-  } else if (config_.l1d.enabled && l1d_.tags.find(line) == cache::LineState::kValid) {
+  } else if (config_.l1d.enabled && l1d_.tags().find(line) == cache::LineState::kValid) {
     if (request.target == Target::kWrite) ++store_hits_;
     if (request.target == Target::kAtomic || config_.l1d.write_hit == WriteHit::kInvalidate) {
-      l1d_.tags.invalidate(line);
+      l1d_.tags().invalidate(line);
     } else {
-      l1d_.tags.access(line);
+      l1d_.tags().access(line);
     }
   }
+  const bool atomic = request.target == Target::kAtomic;
+  const bool waits = atomic && requests_.owner(r).waits;
   const std::uint32_t bytes = request.high - request.low;
-  if (request.target == Target::kAtomic) {
-    state_.outgoing.push(
-        {tlm::TLM_WRITE_COMMAND, AccessKind::kAtomic, request.lanes, bytes, request.block + request.low,
-         state_.instructions[request.instruction].waits ? tag_of(Tag::kRequest, r) : tag_of(Tag::kWrite, 0),
-         std::exchange(request.system, kNone), std::exchange(request.carried, kNone)});
-    ++atomic_requests_;
-    if (!state_.instructions[request.instruction].waits) ++state_.writes_in_flight;
-  } else {
-    state_.outgoing.push({tlm::TLM_WRITE_COMMAND, AccessKind::kWrite, 0, bytes, request.block + request.low,
-                          tag_of(Tag::kWrite, 0), std::exchange(request.system, kNone),
-                          std::exchange(request.carried, kNone)});
-    ++write_requests_;
-    ++state_.writes_in_flight;
-  }
-  ++data_requests_;
-  bytes_out_ += bytes;
+  outgoing_.write({tlm::TLM_WRITE_COMMAND, atomic ? AccessKind::kAtomic : AccessKind::kWrite,
+                   atomic ? request.lanes : std::uint16_t{0}, bytes, request.block + request.low,
+                   waits ? tag_of(Tag::kRequest, r) : tag_of(Tag::kWrite, 0),
+                   std::exchange(request.system, kNone), std::exchange(request.carried, kNone)},
+                  waits);
   return true;
 }
 
 // The caller has seen that there is room. The line stays, clean.
 void LoadStoreUnit::write_back(cache::Line line) {
-  l1d_.tags.clean(line);
+  l1d_.tags().clean(line);
   const std::uint64_t bytes = config_.l1d.line_bytes;
-  state_.outgoing.push({tlm::TLM_WRITE_COMMAND, AccessKind::kWrite, 0, static_cast<std::uint32_t>(bytes),
+  outgoing_.write_back({tlm::TLM_WRITE_COMMAND, AccessKind::kWrite, 0, static_cast<std::uint32_t>(bytes),
                         line * bytes, tag_of(Tag::kWrite, 0), OutgoingRequest::kDeviceMemory,
-                        image_ == nullptr ? kNone : carried_.take(image_ + line * bytes, bytes)});
-  ++write_backs_;
-  ++write_requests_;
-  ++data_requests_;
-  ++state_.writes_in_flight;
-  bytes_out_ += bytes;
+                        outgoing_.copy(line * bytes, bytes)});
 }
 
 void LoadStoreUnit::flush(bool resting) {
-  state_.flushing = resting && state_.queue.empty() && state_.live_instructions == 0;
-  if (!state_.flushing || !has_room(1)) return;
-  write_back(l1d_.tags.next_dirty());
+  state_.flushing = resting && state_.queue.empty() && requests_.live_instructions() == 0;
+  if (!state_.flushing || outgoing_.full()) return;
+  write_back(l1d_.tags().next_dirty());
   observers_.tell(&SmObserver::wrote_back);
   state_.flushing = has_to_flush();
 }
@@ -342,15 +295,15 @@ Cycle LoadStoreUnit::unit_latency(const Instruction& instruction) const {
 
 // What the texture unit adds after the data of a request.
 Cycle LoadStoreUnit::filter_latency(std::uint32_t r) const {
-  return state_.instructions[state_.requests[r].instruction].texture ? config_.texture.latency : 0;
+  return requests_.owner(r).texture ? config_.texture.latency : 0;
 }
 
 // A line of system memory has its bytes here, of which a load takes its own. Loads of one line always wait
 // for one fetch.
 bool LoadStoreUnit::probe_system_line(Cycle now, std::uint32_t r, bool again) {
-  const std::uint32_t handle = state_.requests[r].system;
-  const cache::Line line = l1d_.tags.line_of(state_.requests[r].block);
-  const cache::LineState before = l1d_.tags.find(line);
+  const std::uint32_t handle = requests_.request(r).system;
+  const cache::Line line = l1d_.tags().line_of(requests_.request(r).block);
+  const cache::LineState before = l1d_.tags().find(line);
   if (before == cache::LineState::kReserved && system_lines_.is_void(line)) return false;
   if (!probe_cache(now, r, l1d_, Tag::kL1d, AccessKind::kRead, again)) return false;
   if (before == cache::LineState::kInvalid) system_lines_.reserve(line);
@@ -363,8 +316,8 @@ bool LoadStoreUnit::probe_system_line(Cycle now, std::uint32_t r, bool again) {
 }
 
 void LoadStoreUnit::fill_from_line(std::uint32_t r) {
-  const Request& request = state_.requests[r];
-  const cache::Line line = l1d_.tags.line_of(request.block);
+  const Request& request = requests_.request(r);
+  const cache::Line line = l1d_.tags().line_of(request.block);
   system_.fill(request.system, system_lines_.bytes(line) + (request.block - line * config_.l1d.line_bytes));
 }
 
@@ -381,61 +334,44 @@ void LoadStoreUnit::update_system_lines(std::uint64_t address, const tlm::tlm_ge
 
 void LoadStoreUnit::drop_system_lines(std::uint64_t first, std::uint64_t last) {
   if (!config_.system_cached || !config_.l1d.enabled) return;
-  system_lines_.drop(l1d_.tags.line_of(first), l1d_.tags.line_of(last));
+  system_lines_.drop(l1d_.tags().line_of(first), l1d_.tags().line_of(last));
 }
 
 bool LoadStoreUnit::probe_cache(Cycle now, std::uint32_t r, FirstLevel& cache, Tag tag, AccessKind kind,
                                 bool again) {
-  const cache::Line line = cache.tags.line_of(state_.requests[r].block);
-  const cache::LineState state = cache.tags.find(line);
-  if (!cache.config.enabled || state == cache::LineState::kValid || state == cache::LineState::kDirty) {
-    if (cache.config.enabled) cache.tags.access(line);
+  const cache::Line line = cache.tags().line_of(requests_.request(r).block);
+  const std::uint32_t system = requests_.request(r).system;
+  if (tag == Tag::kL1d && !config_.l1d.merge_loads && system == kNone) tag = Tag::kL1dAlone;
+  const FirstLevel::Probe found = cache.probe(line, tag == Tag::kL1dAlone ? r : line);
+  if (found.hit) {
+    cache.touch(found);
     // At the end of the stages it has spent its latency.
-    const Cycle latency = looks_up_last_ && &cache == &l1d_ ? 1 : cache.config.latency;
+    const Cycle latency = looks_up_last_ && &cache == &l1d_ ? 1 : cache.config().latency;
     state_.wheel.add(now, now + latency + filter_latency(r), {Event::Kind::kRequest, r});
     return true;
   }
-  const std::uint32_t system = state_.requests[r].system;
-  if (tag == Tag::kL1d && !config_.l1d.merge_loads && system == kNone) tag = Tag::kL1dAlone;
-  const std::uint64_t key = tag == Tag::kL1dAlone ? r : line;  // what the MSHRs know the fetch by
-  const cache::MshrOutcome outcome = cache.mshrs.check(key);
-  const bool merges = outcome == cache::MshrOutcome::kMerged;
-  const bool has_way = state == cache::LineState::kReserved || cache.tags.can_reserve(line);
-  const bool evicts_dirty = cache.tags.dirty_lines() != 0 && state == cache::LineState::kInvalid && has_way &&
-                            cache.tags.victim_for(line).dirty;
-  const bool allocates =
-      outcome == cache::MshrOutcome::kAllocated && has_way && has_room(evicts_dirty ? 2 : 1);
-  if (!merges && !allocates) {
-    if (!again) {
-      if (outcome == cache::MshrOutcome::kNoEntry || outcome == cache::MshrOutcome::kEntryFull) {
-        cache.mshrs.count_refusal(outcome);
-      } else if (!has_way && !state_.outgoing.full()) {
-        cache.tags.count_reservation_failure();
-      }
-    }
+  if (found.waits(outgoing_.room())) {
+    if (!again) cache.refuse(found, outgoing_.full());
     return false;
   }
-  cache.tags.access(line);
-  cache.mshrs.add(key, r);
-  if (allocates) {
-    if (state == cache::LineState::kInvalid) {
-      const cache::TagArray::Victim victim = cache.tags.reserve(line);
-      if (victim.dirty) write_back(victim.line);
-    }
-    const std::uint64_t bytes = cache.config.line_bytes;
-    state_.outgoing.push({tlm::TLM_READ_COMMAND, kind, 0, static_cast<std::uint32_t>(bytes), line * bytes,
-                          tag_of(tag, key), system});
-    if (tag != Tag::kL1c) {
-      ++read_requests_;
-      ++data_requests_;
-    }
+  const cache::TagArray::Victim victim = cache.take(found, r);
+  if (victim.dirty) write_back(victim.line);
+  if (found.merges) return true;
+  const std::uint64_t bytes = cache.config().line_bytes;
+  const OutgoingRequest fetch{
+      tlm::TLM_READ_COMMAND,  kind,  0, static_cast<std::uint32_t>(bytes), line * bytes,
+      tag_of(tag, found.key), system};
+  if (tag == Tag::kL1c) {
+    outgoing_.fetch(fetch);
+  } else {
+    outgoing_.read(fetch);
   }
   return true;
 }
 
 void LoadStoreUnit::fetch_instructions(std::uint64_t address, std::uint32_t bytes) {
-  state_.outgoing.push({tlm::TLM_READ_COMMAND, AccessKind::kInstruction, 0, bytes, address,
-                        tag_of(Tag::kL1i, address), OutgoingRequest::kDeviceMemory});
+  outgoing_.fetch({tlm::TLM_READ_COMMAND, AccessKind::kInstruction, 0, bytes, address,
+                   tag_of(Tag::kL1i, address), OutgoingRequest::kDeviceMemory});
 }
 
 void LoadStoreUnit::respond(Cycle now, std::uint64_t tag, std::uint64_t) {
@@ -446,23 +382,21 @@ void LoadStoreUnit::respond(Cycle now, std::uint64_t tag, std::uint64_t) {
     case Tag::kL1c:
     case Tag::kL1t: {
       FirstLevel& cache = cache_of(kind_of(tag));
-      cache.tags.fill(value);
-      const bool system = value * cache.config.line_bytes >= execute::kSystemSpace;
-      cache.mshrs.release(value, [&](std::uint32_t r) {
+      const bool system = value * cache.config().line_bytes >= execute::kSystemSpace;
+      cache.fill(now, value, value, [&](std::uint32_t r) {
         if (system) fill_from_line(r);
         state_.wheel.add(now, now + 1 + filter_latency(r), {Event::Kind::kRequest, r});
       });
-      if (system && system_lines_.is_void(value)) cache.tags.invalidate(value);
-      count_full(cache, now);
+      if (system && system_lines_.is_void(value)) cache.tags().invalidate(value);
       break;
     }
     case Tag::kL1dAlone: {
-      const auto r = static_cast<std::uint32_t>(value);
-      l1d_.tags.fill(l1d_.tags.line_of(state_.requests[r].block));  // unless another's fetch has filled it
-      l1d_.mshrs.release(value, [&](std::uint32_t) {
+      // Unless another's fetch has filled the line.
+      const cache::Line line =
+          l1d_.tags().line_of(requests_.request(static_cast<std::uint32_t>(value)).block);
+      l1d_.fill(now, line, value, [&](std::uint32_t r) {
         state_.wheel.add(now, now + 1 + filter_latency(r), {Event::Kind::kRequest, r});
       });
-      count_full(l1d_, now);
       break;
     }
     case Tag::kRequest:
@@ -470,7 +404,7 @@ void LoadStoreUnit::respond(Cycle now, std::uint64_t tag, std::uint64_t) {
                        {Event::Kind::kRequest, static_cast<std::uint32_t>(value)});
       break;
     case Tag::kWrite:
-      --state_.writes_in_flight;
+      outgoing_.answered_write();
       break;
     case Tag::kL1i:
       break;
@@ -478,70 +412,61 @@ void LoadStoreUnit::respond(Cycle now, std::uint64_t tag, std::uint64_t) {
 }
 
 void LoadStoreUnit::give_request(std::uint32_t r) {
-  if (state_.requests[r].system != kNone) {
-    system_.close(state_.requests[r].system);
+  if (requests_.request(r).system != kNone) {
+    system_.close(requests_.request(r).system);
     state_.head.blocked = false;  // perhaps by this one
   }
-  carried_.give(state_.requests[r].carried);
-  state_.requests.give(r);
+  outgoing_.drop(requests_.request(r).carried);
+  requests_.give_request(r);
 }
 
 void LoadStoreUnit::finish_request(std::uint32_t r) {
-  const std::uint32_t index = state_.requests[r].instruction;
-  if (state_.instructions[index].together) {
-    for (std::uint32_t p = state_.requests[r].parts; p != kNone;) {
-      const Part part = state_.parts[p];
-      state_.parts.give(p);
-      add_part(state_.instructions[index].shared_parts, part.chunk, part.mask);
-      p = part.next;
-    }
-    state_.requests[r].parts = kNone;
+  const std::uint32_t index = requests_.request(r).instruction;
+  Instruction& instruction = requests_.instruction(index);
+  if (instruction.together) {
+    requests_.take_parts(requests_.request(r).parts, [&](const MemoryRequests::Part& part) {
+      requests_.add_part(instruction.shared_parts, part.chunk, part.mask);
+    });
   } else {
-    return_parts(state_.instructions[index], state_.requests[r].parts);
+    return_parts(instruction, requests_.request(r).parts);
   }
   // The request keeps its place in the instruction's list until all have returned.
-  --state_.instructions[index].outstanding;
+  --instruction.outstanding;
   retire_if_done(index);
 }
 
 void LoadStoreUnit::return_parts(const Instruction& instruction, std::uint32_t& parts) {
-  while (parts != kNone) {
-    const std::uint32_t p = parts;
-    const Part part = state_.parts[p];
-    parts = part.next;
-    state_.parts.give(p);
+  requests_.take_parts(parts, [&](const MemoryRequests::Part& part) {
     if (instruction.waits) listener_.memory_returned(instruction.issue, part.chunk, part.mask);
-  }
+  });
 }
 
 void LoadStoreUnit::retire_if_done(std::uint32_t index) {
-  Instruction& instruction = state_.instructions[index];
+  Instruction& instruction = requests_.instruction(index);
   if (!instruction.live || instruction.outstanding != 0 || instruction.current != kNone ||
       instruction.shared_cycles != 0) {
     return;
   }
   if (!state_.queue.empty() && state_.queue.front() == index) return;  // still being probed
   for (std::uint32_t r = instruction.first; r != kNone;) {
-    const std::uint32_t next = state_.requests[r].next;
+    const std::uint32_t next = requests_.request(r).next;
     give_request(r);
     r = next;
   }
   const std::uint16_t issue = instruction.issue;
   if (instruction.together) return_parts(instruction, instruction.shared_parts);
-  state_.instructions[index].live = false;
-  state_.instructions.give(index);
-  --state_.live_instructions;
+  requests_.give_instruction(index);
   listener_.memory_finished(issue);
 }
 
 Cycle LoadStoreUnit::next_event(Cycle now) const {
   Cycle next = state_.wheel.next(now);
-  if (state_.flushing && has_room(1)) next = now + 1;
+  if (state_.flushing && !outgoing_.full()) next = now + 1;
   if (!state_.staged.empty() && !state_.exit.blocked)
     next = std::min(next, std::max(state_.staged.front().ready, now + 1));
   if (!state_.queue.empty()) {
     const bool stages_full =
-        state_.staged.full() && goes_through_stages(state_.instructions[state_.queue.front()].current);
+        state_.staged.full() && goes_through_stages(requests_.instruction(state_.queue.front()).current);
     if (state_.busy_until > now) {
       next = std::min(next, state_.busy_until);
     } else if (!state_.head.blocked && !stages_full) {
@@ -552,24 +477,13 @@ Cycle LoadStoreUnit::next_event(Cycle now) const {
 }
 
 void LoadStoreUnit::bind(statistics::Group& group) {
-  group.counter("memory_thread_instructions", units::kThreads,
-                "threads' accesses to global and local memory (of a texture fetch: each texel)",
-                memory_threads_);
-  group.counter("coalesced_requests", units::kRequests,
-                "requests that the coalescer made of threads' accesses, before the caches",
-                coalesced_requests_);
-  group.counter("data_requests", units::kRequests, "data requests sent to the crossbar", data_requests_);
-  group.counter("read_requests", units::kRequests, "reads sent to the crossbar", read_requests_);
-  group.counter("write_requests", units::kRequests, "writes sent to the crossbar", write_requests_);
-  group.counter("write_backs", units::kLines, "dirty lines of the data cache sent to the crossbar",
-                write_backs_);
+  coalescer_.bind(group);
+  outgoing_.bind(group);
   group.counter("store_hits", units::kRequests,
                 "stores written through that found their line and update or invalidate the line",
                 store_hits_);
   group.counter("stores_absorbed", units::kRequests,
                 "stores that made a line of the data cache dirty instead", stores_absorbed_);
-  group.counter("atomic_requests", units::kRequests, "atomics sent to the crossbar", atomic_requests_);
-  group.counter("write_bytes", units::kBytes, "bytes of writes and atomics sent", bytes_out_);
   group.counter("blocked_cycles", units::kCycles, "cycles in which the head request could not go on",
                 blocked_cycles_);
   group.counter("request_cycles", units::kCycles, "cycles in which a request went on", request_cycles_);
@@ -589,18 +503,10 @@ void LoadStoreUnit::bind(statistics::Group& group) {
                 texture_texels_);
   group.gauge("queue", units::kInstructions, "memory instructions that wait for the unit",
               [this] { return state_.queue.size(); });
-  group.gauge("miss_queue", units::kRequests, "requests that wait for the crossbar",
-              [this] { return state_.outgoing.size(); });
-  l1d_.tags.bind(group.group("l1d"));
-  l1d_.mshrs.bind(group.group("l1d").group("mshr"));
-  group.group("l1d").group("mshr").counter("full_cycles", units::kCycles,
-                                           "cycles in which every entry was in use", l1d_.full_cycles);
-  l1c_.tags.bind(group.group("l1c"));
-  l1c_.mshrs.bind(group.group("l1c").group("mshr"));
-  l1t_.tags.bind(group.group("l1t"));
-  l1t_.mshrs.bind(group.group("l1t").group("mshr"));
-  group.group("l1t").group("mshr").counter("full_cycles", units::kCycles,
-                                           "cycles in which every entry was in use", l1t_.full_cycles);
+  outgoing_.bind_length(group);
+  l1d_.bind(group.group("l1d"), true);
+  l1c_.bind(group.group("l1c"), false);
+  l1t_.bind(group.group("l1t"), true);
 }
 
 }  // namespace weft::sm

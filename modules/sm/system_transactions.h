@@ -26,8 +26,9 @@
 #include "execute/executor.h"
 #include "execute/system_memory.h"
 #include "sm/in_flight.h"
-#include "sm/load_store_unit.h"
 #include "sm/memory_port.h"
+#include "sm/outgoing_queue.h"
+#include "sm/system_accesses.h"
 #include "weft/common/fault.h"
 
 namespace weft::sm {

@@ -117,8 +117,7 @@ class Bench final : public LoadStoreListener, public SystemAccesses {
       unit.step(now);
       if (unit.has_to_flush()) unit.flush(resting);
       while (!unit.outgoing().empty()) {
-        sent.push_back(unit.outgoing().front());
-        unit.outgoing().pop();
+        sent.push_back(unit.outgoing().take());
         unit.sent();
       }
     }
@@ -557,7 +556,7 @@ TEST(LookupLast, NextEventMissesNothing) {
     bench.unit.step(now);
     while (!bench.unit.outgoing().empty()) {
       leaves.push_back(now);
-      bench.unit.outgoing().pop();
+      bench.unit.outgoing().take();
       bench.unit.sent();
     }
     now = bench.unit.next_event(now);

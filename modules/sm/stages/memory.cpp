@@ -111,9 +111,7 @@ Stages MemoryStage::stages_of(const MemoryPort::Answer& answer) const {
 }
 
 void MemoryStage::send() {
-  auto& outgoing = unit_.outgoing();
-  const OutgoingRequest request = outgoing.front();
-  outgoing.pop();
+  const OutgoingRequest request = unit_.outgoing().take();
   unit_.sent();
   tlm::tlm_generic_payload& payload = payload_of(request);
   TransactionOrigin& origin = *origin_of(payload);
@@ -136,8 +134,8 @@ tlm::tlm_generic_payload& MemoryStage::carrying(const OutgoingRequest& request) 
   tlm::tlm_generic_payload& payload = port_.acquire(request.command, request.address, request.bytes);
   origin_of(payload)->carries = true;
   if (request.carried != OutgoingRequest::kNothing) {
-    std::memcpy(payload.get_data_ptr(), unit_.carried(request), request.bytes);
-    unit_.drop_carried(request);
+    std::memcpy(payload.get_data_ptr(), unit_.outgoing().carried(request.carried), request.bytes);
+    unit_.outgoing().drop(request.carried);
   }
   return payload;
 }

@@ -1,0 +1,53 @@
+#include "sm/first_level.h"
+
+namespace weft::sm {
+
+using cache::LineState;
+using cache::MshrOutcome;
+
+void FirstLevel::reset() {
+  tags_.reset();
+  mshrs_.reset();
+  full_since_ = kNever;
+}
+
+FirstLevel::Probe FirstLevel::probe(Line line, std::uint64_t key) const {
+  Probe found;
+  found.line = line;
+  found.key = key;
+  found.state = tags_.find(line);
+  found.hit = !config_.enabled || found.state == LineState::kValid || found.state == LineState::kDirty;
+  if (found.hit) return found;
+  found.outcome = mshrs_.check(key);
+  found.merges = found.outcome == MshrOutcome::kMerged;
+  found.has_entry = found.merges || found.outcome == MshrOutcome::kAllocated;
+  found.has_way = found.state == LineState::kReserved || tags_.can_reserve(line);
+  found.evicts_dirty = tags_.dirty_lines() != 0 && found.state == LineState::kInvalid && found.has_way &&
+                       tags_.victim_for(line).dirty;
+  return found;
+}
+
+cache::TagArray::Victim FirstLevel::take(const Probe& found, std::uint32_t waiter) {
+  tags_.access(found.line);
+  mshrs_.add(found.key, waiter);
+  if (found.merges || found.state != LineState::kInvalid) return {};
+  return tags_.reserve(found.line);
+}
+
+void FirstLevel::refuse(const Probe& found, bool full) {
+  if (!found.has_entry) {
+    mshrs_.count_refusal(found.outcome);
+  } else if (!found.has_way && !full) {
+    tags_.count_reservation_failure();
+  }
+}
+
+void FirstLevel::bind(statistics::Group& group, bool full) {
+  tags_.bind(group);
+  mshrs_.bind(group.group("mshr"));
+  if (!full) return;
+  group.group("mshr").counter("full_cycles", units::kCycles, "cycles in which every entry was in use",
+                              full_cycles_);
+}
+
+}  // namespace weft::sm

@@ -1,0 +1,45 @@
+#include "sm/outgoing_queue.h"
+
+namespace weft::sm {
+
+void OutgoingQueue::reset() {
+  queue_.clear();
+  writes_in_flight_ = 0;
+  carried_.clear();
+}
+
+void OutgoingQueue::read(const OutgoingRequest& request) {
+  queue_.push(request);
+  ++reads_;
+  ++data_;
+}
+
+void OutgoingQueue::write(const OutgoingRequest& request, bool waits) {
+  queue_.push(request);
+  ++(request.kind == AccessKind::kAtomic ? atomics_ : writes_);
+  ++data_;
+  bytes_ += request.bytes;
+  if (!waits) ++writes_in_flight_;
+}
+
+void OutgoingQueue::write_back(const OutgoingRequest& request) {
+  write(request, false);
+  ++write_backs_;
+}
+
+void OutgoingQueue::bind(statistics::Group& group) {
+  group.counter("data_requests", units::kRequests, "data requests sent to the crossbar", data_);
+  group.counter("read_requests", units::kRequests, "reads sent to the crossbar", reads_);
+  group.counter("write_requests", units::kRequests, "writes sent to the crossbar", writes_);
+  group.counter("write_backs", units::kLines, "dirty lines of the data cache sent to the crossbar",
+                write_backs_);
+  group.counter("atomic_requests", units::kRequests, "atomics sent to the crossbar", atomics_);
+  group.counter("write_bytes", units::kBytes, "bytes of writes and atomics sent", bytes_);
+}
+
+void OutgoingQueue::bind_length(statistics::Group& group) {
+  group.gauge("miss_queue", units::kRequests, "requests that wait for the crossbar",
+              [this] { return queue_.size(); });
+}
+
+}  // namespace weft::sm
