@@ -91,7 +91,8 @@ struct Machine {
     executor.start_block(block);
     for (ptx::Pc pc = 0; pc < kernel.operations.size() && pc < most; ++pc) {
       const Operation& op = kernel.operations[pc];
-      for (std::uint16_t chunk = 0; chunk < kernel.chunks_per_block; ++chunk) {
+      const auto chunks = static_cast<std::uint16_t>(kernel.chunks_per_block);
+      for (std::uint16_t chunk = 0; chunk < chunks; ++chunk) {
         const std::uint32_t threads = kernel.threads - chunk * isa::kLanes;
         const std::uint32_t mask = threads >= isa::kLanes ? ~0u : (1u << threads) - 1;
         const warp_formation::ThreadGroup group{mask, chunk, 0, false};
