@@ -7,7 +7,7 @@
 #include <string>  // the standard library's macros
 
 #include "weft/warp_formation/scheme.h"
-#include "weft_plugin_headers.h"  // WEFT_PLUGIN_HEADERS: made of the public headers when this is built
+#include "weft_plugin_headers.h"  // WEFT_PLUGIN_HEADERS: a hash of what scheme.h includes
 
 #define WEFT_TEXT_OF_(x) #x
 #define WEFT_TEXT_OF(x) WEFT_TEXT_OF_(x)

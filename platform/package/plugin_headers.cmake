@@ -1,7 +1,22 @@
-# cmake -DFOLDER=... -DOUTPUT=... -P plugin_headers.cmake: writes the header OUTPUT with a hash of all headers below FOLDER,
-# their names and contents; leaves the file alone if it would be the same. By it a plugin and a program know each other.
-file(GLOB_RECURSE headers RELATIVE ${FOLDER} ${FOLDER}/*.h)
-list(FILTER headers INCLUDE REGEX "/")  # those beside the folders are for drivers and CUDA programs
+# cmake -DFOLDER=... -DOUTPUT=... -P plugin_headers.cmake: writes the header OUTPUT with a hash of the headers in FOLDER that
+# the contract of schemes (warp_formation/scheme.h) includes, at first or second hand; leaves the file alone if it would be
+# the same. By this hash a plugin and a program know each other. FOLDER is the folder `weft` of the public headers.
+cmake_minimum_required(VERSION 3.25)
+set(headers "")
+set(found warp_formation/scheme.h)
+while(found)
+  list(POP_FRONT found header)
+  if(header IN_LIST headers)
+    continue()
+  endif()
+  list(APPEND headers ${header})
+  file(STRINGS ${FOLDER}/${header} includes REGEX "^#include \"weft/")
+  foreach(include IN LISTS includes)
+    string(REGEX REPLACE "^#include \"weft/([^\"]+)\".*" "\\1" name "${include}")
+    list(APPEND found ${name})
+  endforeach()
+endwhile()
+
 list(SORT headers)
 foreach(header IN LISTS headers)
   file(SHA256 ${FOLDER}/${header} hash)
