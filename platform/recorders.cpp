@@ -51,7 +51,6 @@ void Recorders::profile(sm::InstructionProfile* profile) {
 
 // The clock's process is already asleep when the simulation runs, and a part added then would not be stepped.
 Waveforms& Recorders::waveforms(const std::string& where) {
-  if (!sm::kTracing) throw InputError(where, "this build of Weft writes no waveforms (WEFT_TRACE=OFF)");
   if (sc_core::sc_start_of_simulation_invoked())
     throw InputError(where, "waveforms must be requested before the simulation starts");
   if (!waveforms_.has_value()) {

@@ -67,7 +67,7 @@ SmTimeline::SmTimeline(Shared& shared, sm::Sm& sm, Writer::Track parent)
       writer_(shared.writer),
       sm_(sm),
       barrel_(sm.core().barrel),
-      flights_(sm::Sm::kMaxIssues) {
+      flights_(sm::Core::kMaxIssues) {
   for (unsigned s = 0; s < sm.schedulers(); ++s)
     schedulers_.push_back(writer_.track("scheduler " + std::to_string(s), parent));
   stalls_.assign(schedulers_.size(), Stall::kEmpty);

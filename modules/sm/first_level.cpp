@@ -20,8 +20,8 @@ FirstLevel::Probe FirstLevel::probe(Line line, std::uint64_t key) const {
   if (found.hit) return found;
   found.outcome = mshrs_.check(key);
   found.merges = found.outcome == MshrOutcome::kMerged;
-  found.has_entry = found.merges || found.outcome == MshrOutcome::kAllocated;
-  found.has_way = found.state == LineState::kReserved || tags_.can_reserve(line);
+  found.has_entry = takes(found.outcome);
+  found.has_way = has_way(line, found.state);
   found.evicts_dirty = tags_.dirty_lines() != 0 && found.state == LineState::kInvalid && found.has_way &&
                        tags_.victim_for(line).dirty;
   return found;

@@ -55,13 +55,8 @@ class FirstLevel {
   // What a request for the line would find.
   Probe probe(Line line, std::uint64_t key) const;
   // An MSHR takes a request of this key. The line is there, is reserved, or has a way that can be.
-  bool has_entry(std::uint64_t key) const {
-    const cache::MshrOutcome outcome = mshrs_.check(key);
-    return outcome == cache::MshrOutcome::kMerged || outcome == cache::MshrOutcome::kAllocated;
-  }
-  bool has_way(Line line) const {
-    return tags_.find(line) != cache::LineState::kInvalid || tags_.can_reserve(line);
-  }
+  bool has_entry(std::uint64_t key) const { return takes(mshrs_.check(key)); }
+  bool has_way(Line line) const { return has_way(line, tags_.find(line)); }
   // It hits, and is counted.
   void touch(const Probe& found) {
     if (config_.enabled) tags_.access(found.line);
@@ -87,6 +82,13 @@ class FirstLevel {
   void bind(statistics::Group& group, bool full);
 
  private:
+  static bool takes(cache::MshrOutcome outcome) {
+    return outcome == cache::MshrOutcome::kMerged || outcome == cache::MshrOutcome::kAllocated;
+  }
+  bool has_way(Line line, cache::LineState state) const {
+    return state != cache::LineState::kInvalid || tags_.can_reserve(line);
+  }
+
   const KernelCacheConfig& config_;
   cache::TagArray tags_;
   cache::MshrTable mshrs_;

@@ -50,7 +50,6 @@ class FrontEnd final : public InstructionBuffers {
   void arrive(Cycle now);
   // Fetches for one context. `now` decides when instructions arrive. Returns the line that must be fetched
   // from memory in `miss_line` (kNoLine: none). Call once per cycle.
-  static constexpr std::uint64_t kNoLine = UINT64_MAX;
   std::uint64_t step(Cycle now, bool can_miss);
   // The line's bytes arrived: byte offset in device memory of its start.
   void fill(Cycle now, std::uint64_t line_address);

@@ -11,6 +11,9 @@
 
 namespace weft::sm {
 
+// In place of the address of a line of instructions: there is none.
+inline constexpr std::uint64_t kNoLine = UINT64_MAX;
+
 class InstructionBuffers {
  public:
   explicit InstructionBuffers(unsigned contexts) : buffers_(contexts) {}

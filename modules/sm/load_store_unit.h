@@ -2,8 +2,8 @@
 // crossbar.
 //
 // Time only: what loads and stores do to registers and device memory has happened at issue (executor.h); for
-// system memory the unit says when requests go, and SystemAccesses moves the bytes. Memory
-// instructions are taken in the order in which their addresses become known, one request per cycle; a request
+// system memory the unit says when requests go, and SystemAccesses moves the bytes. Memory instructions are
+// taken in the order in which their addresses become known, one request per cycle; a request
 // that cannot go on (no MSHR, no way, no place in the miss queue) holds up those behind it until a response
 // comes or the queue moves. Lanes that each run a warp of their own give the addresses of an instruction
 // group by group: its words in shared memory take the banks then (lane_calendar.h), its requests wait for the
@@ -38,7 +38,7 @@
 
 namespace weft::sm {
 
-// What the unit tells the SM. Masks are of positions in a chunk.
+// What the unit tells the memory stage. Masks are of positions in a chunk.
 class LoadStoreListener {
  public:
   virtual ~LoadStoreListener() = default;

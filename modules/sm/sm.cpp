@@ -178,7 +178,7 @@ inline Sm::Choices Sm::issue(Cycle now) {
 
 inline void Sm::fetch(Cycle now) {
   const std::uint64_t line = fetch_.step(now, memory_.has_room());
-  if (line == FrontEnd::kNoLine) return;
+  if (line == kNoLine) return;
   memory_.fetch_instructions(line, static_cast<std::uint32_t>(fetch_.line_bytes()));
 }
 
@@ -200,7 +200,7 @@ Cycle Sm::step(Cycle now) {
   if (state.stopped || !state.running) return kNever;
   core_.account.bring_to(now);
   const std::uint64_t line = memory_.receive(now);
-  if (line != MemoryStage::kNoLine) fetch_.fill(now, line);
+  if (line != kNoLine) fetch_.fill(now, line);
   commit_.step(now);
   if (state.stopped) return kNever;
   for (Domain& domain : core_.domains) fetch_.follow(domain.unit->contexts(), domain.first_context);

@@ -29,9 +29,6 @@
 
 namespace weft::sm {
 
-// Whether waveforms are compiled in (CMake option WEFT_TRACE).
-inline constexpr bool kTracing = WEFT_TRACE != 0;
-
 class Sm final : public sc_core::sc_module, public Clocked, public dispatch::BlockTarget {
  public:
   using Stall = warp_formation::Stall;
@@ -88,7 +85,6 @@ class Sm final : public sc_core::sc_module, public Clocked, public dispatch::Blo
   // What the stages share: kernel, blocks, registers, datapath, instructions in flight, domains, counters.
   Core& core() { return core_; }
   const Core& core() const { return core_; }
-  static constexpr unsigned kMaxIssues = Core::kMaxIssues;
   // What the scheduler does from the last step on; kNone: it issued in that cycle.
   Stall stall(unsigned scheduler) const { return core_.account.last(scheduler); }
   // The domain's first scheduler could issue it in the cycle of this step.

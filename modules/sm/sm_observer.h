@@ -44,7 +44,7 @@ class SmObserver {
   };
   struct Issue {
     Cycle now;
-    std::uint16_t id;        // until it is resolved and its data have returned; below Sm::kMaxIssues
+    std::uint16_t id;        // until it is resolved and its data have returned; below Core::kMaxIssues
     unsigned scheduler;      // of the SM
     unsigned context;        // warp slot of the SM
     std::uint64_t partners;  // bit i: slot context + i is issued with it, as one warp

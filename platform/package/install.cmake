@@ -37,11 +37,6 @@ install(DIRECTORY platform/driver platform/external platform/firmware platform/q
         PATTERN CMakeLists.txt EXCLUDE)
 install(FILES modules/soc/external_protocol.h DESTINATION ${drivers_folder}/external)
 
-if(WEFT_TRACE)
-  set(weft_trace 1)
-else()
-  set(weft_trace 0)
-endif()
 configure_package_config_file(platform/package/weft-config.cmake.in ${PROJECT_BINARY_DIR}/weft-config.cmake
   INSTALL_DESTINATION ${package_folder} PATH_VARS CMAKE_INSTALL_INCLUDEDIR configs_folder CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_DATADIR
             drivers_folder)

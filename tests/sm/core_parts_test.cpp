@@ -222,14 +222,14 @@ class FrontEndTest : public ::testing::Test {
   }
   // Cycles until the buffer holds the instruction; memory answers `latency` cycles after a miss.
   Cycle cycles_until_held(unsigned context, ptx::Pc pc, Cycle latency) {
-    std::uint64_t line = FrontEnd::kNoLine;
+    std::uint64_t line = sm::kNoLine;
     Cycle answer = kNever;
     for (Cycle cycle = 0; cycle < 1000; ++cycle, ++now_) {
       if (now_ == answer) front_end_.fill(now_, line);
       front_end_.arrive(now_);
       if (front_end_.holds(context, pc)) return cycle;
       const std::uint64_t missed = front_end_.step(now_, true);
-      if (missed != FrontEnd::kNoLine) {
+      if (missed != sm::kNoLine) {
         line = missed;
         answer = now_ + latency;
       }
@@ -271,7 +271,7 @@ TEST(FrontEndWithoutACache, BringsAFetchOfInstructionsInACycleFromAnywhere) {
   for (const ptx::Pc pc : {0u, 31u, 7u, 15u, 98u}) {
     table.set(0, pc);
     front_end.follow(table, 0);
-    EXPECT_EQ(front_end.step(now, false), FrontEnd::kNoLine);
+    EXPECT_EQ(front_end.step(now, false), sm::kNoLine);
     front_end.arrive(++now);
     ASSERT_TRUE(front_end.holds(0, pc));
     front_end.consume(0);
@@ -299,7 +299,7 @@ TEST(KeptInstructionCache, HoldsTheLinesOfCodeThatIsStillThere) {
       for (; !front_end.holds(0, 0); ++now) {
         front_end.arrive(now);
         const std::uint64_t line = front_end.step(now, true);
-        if (line == FrontEnd::kNoLine) continue;
+        if (line == sm::kNoLine) continue;
         front_end.fill(now, line);
         missed = true;
       }

@@ -165,8 +165,8 @@ class Gpu : public sc_core::sc_module {
   std::uint64_t local_memory_bytes(const dispatch::Launch& launch) const;
   // Waveforms (vcd/README.md), in a file of SystemC's, beside whatever else is traced there, or in one of our
   // own. Before the simulation starts, any number of them; InputError if it has, if a pattern matches no
-  // signal or a range of cycles or launches is empty, if the file cannot be written, or if Weft was built
-  // without tracing. The names in SystemC's file begin with that of the GPU: "top.gpu.sm0.active_lanes".
+  // signal or a range of cycles or launches is empty, or if the file cannot be written. The names in
+  // SystemC's file begin with that of the GPU: "top.gpu.sm0.active_lanes".
   void trace(sc_core::sc_trace_file* file, const SignalSelection& selection) const;
   void trace(sc_core::sc_trace_file* file) const override;  // of all signals, as sc_trace calls it
   void write_waveform(const std::string& file, const SignalSelection& selection = {});

@@ -35,7 +35,7 @@ class InstructionRecorder final : public SmObserver {
   InstructionProfile* profile_ = nullptr;
   InstructionProfile::OfKernel* kernel_ = nullptr;  // of the SM's; nullptr: it is not counted
   IssueCharges charges_;
-  std::array<InstructionCounts*, Sm::kMaxIssues> of_{};  // the instruction in flight
+  std::array<InstructionCounts*, Core::kMaxIssues> of_{};  // the instruction in flight
 };
 
 }  // namespace weft::sm

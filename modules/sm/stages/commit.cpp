@@ -38,13 +38,13 @@ void CommitStage::sent(Cycle now, std::uint16_t id) {
   release(id);
 }
 
-void CommitStage::handle(Cycle now, const Event& event) {
+void CommitStage::handle(const Event& event) {
   switch (event.kind) {
     case Event::Kind::kWriteBack:
       write_back(event);
       break;
     case Event::Kind::kResolve:
-      resolve(now, event.issue);
+      resolve(event.issue);
       break;
     case Event::Kind::kReturn:
       go_on(event.issue, {event.mask, static_cast<std::uint16_t>(event.which), 0, false});
@@ -63,7 +63,7 @@ void CommitStage::write_back(const Event& event) {
   }
 }
 
-void CommitStage::resolve(Cycle /*now*/, std::uint16_t id) {
+void CommitStage::resolve(std::uint16_t id) {
   const InFlight& flight = core_.in_flight[id];
   if (flight.op->instruction->is_control()) return resolve_control(id);
   if (!flight.waits) return resolve_all(id);
@@ -195,12 +195,8 @@ void CommitStage::arrived(Cycle now, std::uint16_t id, unsigned chunk, std::uint
   if (flight.earliest > now) {
     wheel_.add(now, flight.earliest, event);
   } else {
-    handle(now, event);
+    handle(event);
   }
-}
-
-void CommitStage::left_memory(Cycle /*now*/, std::uint16_t id) {
-  release(id);
 }
 
 }  // namespace weft::sm

@@ -20,7 +20,7 @@ class CommitStage final : public Completion, public execute::Synchroniser::Runne
   void reset() { wheel_.clear(); }
   // What is due in this cycle.
   void step(Cycle now) {
-    wheel_.take(now, [&](const Event& event) { handle(now, event); });
+    wheel_.take(now, [this](const Event& event) { handle(event); });
     if (!core_.synchroniser.gatherings().empty()) release_gatherings();
   }
   Cycle next_event(Cycle now) const { return wheel_.next(now); }
@@ -30,7 +30,7 @@ class CommitStage final : public Completion, public execute::Synchroniser::Runne
   void resolve_at(Cycle now, std::uint16_t id, Cycle at) override;
   void sent(Cycle now, std::uint16_t id) override;
   void arrived(Cycle now, std::uint16_t id, unsigned chunk, std::uint32_t threads) override;
-  void left_memory(Cycle now, std::uint16_t id) override;
+  void left_memory(std::uint16_t id) override { release(id); }
 
  private:
   using Outcome = warp_formation::Outcome;
@@ -42,9 +42,9 @@ class CommitStage final : public Completion, public execute::Synchroniser::Runne
     std::uint32_t mask = 0;   // of threads of these
   };
 
-  void handle(Cycle now, const Event& event);
+  void handle(const Event& event);
   void write_back(const Event& event);
-  void resolve(Cycle now, std::uint16_t id);
+  void resolve(std::uint16_t id);
   void resolve_control(std::uint16_t id);
   void resolve_branch(std::uint16_t id);
   void resolve_idle_threads(std::uint16_t id);

@@ -171,7 +171,7 @@ void MemoryStage::memory_returned(std::uint16_t id, unsigned chunk, std::uint32_
 void MemoryStage::memory_finished(std::uint16_t id) {
   if (core_.in_flight[id].op->instruction->is_load())
     core_.observers.tell(&SmObserver::returned, id, core_.state.now);
-  completion_.left_memory(core_.state.now, id);
+  completion_.left_memory(id);
 }
 
 void MemoryStage::drop_system_lines(std::uint64_t first, std::uint64_t last) {

@@ -8,6 +8,7 @@
 #include <tlm>
 
 #include "bus/clock_domain.h"
+#include "sm/instruction_buffers.h"
 #include "sm/load_store_unit.h"
 #include "sm/memory_port.h"
 #include "sm/stages/core.h"
@@ -38,7 +39,6 @@ class MemoryStage final : public MemorySink,
 
   // One cycle. First what has come back: one response enters the load-store unit. Returns the line of
   // instructions that it brought; kNoLine: none.
-  static constexpr std::uint64_t kNoLine = UINT64_MAX;
   std::uint64_t receive(Cycle now) {
     const std::uint64_t line = port_.answered(now) ? take_answer(now) : kNoLine;
     unit_.events(now);

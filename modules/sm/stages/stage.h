@@ -53,7 +53,7 @@ class Completion {
   virtual void sent(Cycle now, std::uint16_t id) = 0;
   // Threads of a load have their data. Nothing of the instruction is left in the memory stage.
   virtual void arrived(Cycle now, std::uint16_t id, unsigned chunk, std::uint32_t threads) = 0;
-  virtual void left_memory(Cycle now, std::uint16_t id) = 0;
+  virtual void left_memory(std::uint16_t id) = 0;
 
  protected:
   ~Completion() = default;
