@@ -11,37 +11,81 @@ LoadStoreUnit::LoadStoreUnit(const Config& config, LoadStoreListener& listener, 
       listener_(listener),
       system_(system),
       observers_(observers),
-      coalescer_(config, requests_, system),
-      l1d_(config.l1d),
+      outgoing_(config.miss_queue, std::max(config.coalescer.block_bytes, config.l1d.line_bytes)),
+      intake_(config, requests_, system, outgoing_, lanes, lane_width),
+      data_(config, outgoing_, system),
       l1c_(config.l1c),
       l1t_(config.l1t),
-      outgoing_(config.miss_queue, std::max(config.coalescer.block_bytes, config.l1d.line_bytes)),
-      system_lines_(l1d_.tags(), config.l1d.sets * config.l1d.ways,
-                    config.l1d.enabled && config.system_cached),
-      banks_(config),
-      calendar_(config, lanes, lane_width),
-      writes_back_(config.l1d.enabled && config.l1d.write_policy == WritePolicy::kBack),
-      flushes_(writes_back_ && !config.l1d.kept),
-      looks_up_last_(config.l1d.enabled && config.l1d.lookup == Lookup::kLast && config.l1d.latency > 1),
-      state_(config, looks_up_last_),
-      conflict_histogram_(33, 0) {}
+      state_(config, data_.looks_up_last()) {}
 
 void LoadStoreUnit::reset() {
-  for (FirstLevel* level : {&l1d_, &l1c_, &l1t_}) level->reset();
-  state_ = State(config_, looks_up_last_);
+  data_.reset();
+  for (FirstLevel* level : {&l1c_, &l1t_}) level->reset();
+  state_ = State(config_, data_.looks_up_last());
   requests_ = MemoryRequests();
   outgoing_.reset();
   waited_in_.reset();
-  system_lines_.reset();
-  calendar_.reset();
+  intake_.reset();
   now_ = 0;
 }
 
 void LoadStoreUnit::start_kernel(std::uint64_t parameter_offset) {
-  coalescer_.start_kernel(parameter_offset);
+  intake_.start_kernel(parameter_offset);
   state_.flushing = false;
-  for (FirstLevel* level : {&l1d_, &l1c_, &l1t_}) level->start_kernel();
-  system_lines_.drop_all();
+  data_.start_kernel();
+  for (FirstLevel* level : {&l1c_, &l1t_}) level->start_kernel();
+}
+
+void LoadStoreUnit::accept(std::uint16_t issue, const ptx::Instruction& in,
+                           const warp_formation::ThreadGroup* groups, const execute::LaneAccess* accesses,
+                           unsigned count, bool waits, const datapath::Times& times) {
+  const std::uint32_t index = requests_.add_instruction();
+  Instruction& instruction = requests_.instruction(index);
+  instruction.issue = issue;
+  instruction.waits = waits;
+  instruction.addresses = times.addresses;
+  instruction.live = true;
+  // What answers without the caches. Beyond a surface: as a hit in the data cache.
+  const bool texture = in.space == ptx::Space::kTexture;
+  instruction.filter_latency = texture ? config_.texture.latency : 0;
+  instruction.unit_latency = texture         ? config_.texture.latency
+                             : in.is_image() ? config_.l1d.latency
+                                             : config_.shared_memory.latency;
+
+  const SmObserver::Requests before = intake_.taken();
+  const MemoryIntake::Taken taken = intake_.take(now_, index, in, groups, accesses, count, times);
+  shared_cycles_ += taken.bank_cycles;
+  texture_cycles_ += taken.texture_address_cycles;
+  if (taken.has_banks) {
+    state_.wheel.add(now_, taken.banks + instruction.unit_latency, {Event::Kind::kShared, index});
+    if (!taken.goes_on) {
+      ++state_.beside;
+      state_.wheel.add(now_, taken.banks, {Event::Kind::kPlace, index});
+    }
+  }
+  if (taken.goes_on) {
+    instruction.current = instruction.first;
+    enqueue(index);
+  }
+  if (!observers_.any()) return;
+  const SmObserver::Requests now = intake_.taken();
+  observers_.tell(&SmObserver::requested, issue,
+                  SmObserver::Requests{now.threads - before.threads, now.coalesced - before.coalesced,
+                                       now.shared_accesses - before.shared_accesses,
+                                       now.shared_conflict_cycles - before.shared_conflict_cycles});
+}
+
+// Behind those whose addresses are known before its own.
+void LoadStoreUnit::enqueue(std::uint32_t index) {
+  state_.queue.push(index);
+  const Cycle addresses = requests_.instruction(index).addresses;
+  std::size_t place = state_.queue.size() - 1;
+  for (; place != 0; --place) {
+    std::uint32_t& before = state_.queue.at(place - 1);
+    if (requests_.instruction(before).addresses <= addresses) return;
+    std::swap(before, state_.queue.at(place));
+  }
+  if (state_.working == Hold::kPort) state_.busy_until = 0;  // it was the other one that was waited for
 }
 
 void LoadStoreUnit::handle(const Event& event) {
@@ -75,7 +119,7 @@ void LoadStoreUnit::step(Cycle now) {
       return;
     }
     if (instruction.shared_cycles != 0) {
-      state_.wheel.add(now, now + unit_latency(instruction) + instruction.shared_cycles - 1,
+      state_.wheel.add(now, now + instruction.unit_latency + instruction.shared_cycles - 1,
                        {Event::Kind::kShared, index});
       state_.busy_until = now + instruction.shared_cycles;
       shared_cycles_ += instruction.shared_cycles;
@@ -89,7 +133,7 @@ void LoadStoreUnit::step(Cycle now) {
   if (requests_.instruction(index).current == kNone) {
     state_.queue.pop();
     const Instruction& instruction = requests_.instruction(index);
-    if (!instruction.waits && !looks_up_last_) finish_stores(index);
+    if (!instruction.waits && !data_.looks_up_last()) finish_stores(index);
     retire_if_done(index);
   }
 }
@@ -102,7 +146,7 @@ bool LoadStoreUnit::send_current(Cycle now, std::uint32_t index) {
     state_.staged.push({request, now + config_.l1d.latency - 1});
   } else {
     if (state_.head.blocked || !look_up(now, request, state_.head)) return false;
-    if (looks_up_last_ && !requests_.instruction(index).waits) finish_request(request);
+    if (data_.looks_up_last() && !requests_.instruction(index).waits) finish_request(request);
   }
   requests_.instruction(index).current = requests_.request(request).next;
   return true;
@@ -146,7 +190,7 @@ void LoadStoreUnit::finish_stores(std::uint32_t index) {
 // A request was looked up in this cycle.
 void LoadStoreUnit::went_on(Cycle now, Refusal& refusal) {
   ++request_cycles_;
-  for (FirstLevel* level : {&l1d_, &l1t_}) level->count_full(now);
+  for (FirstLevel* level : {&data_.level(), &l1t_}) level->count_full(now);
   if (!refusal.counted) return;
   refusal.counted = false;
   blocked_cycles_ += now - refusal.since;
@@ -161,9 +205,9 @@ LoadStoreUnit::Hold LoadStoreUnit::refusal_of(const Request& request) {
   const bool cached =
       request.target == Target::kL1d || request.target == Target::kL1c || request.target == Target::kL1t;
   if (!cached) return Hold::kMissQueue;
-  const FirstLevel& level = cache_of(request.target == Target::kL1d   ? Tag::kL1d
-                                     : request.target == Target::kL1c ? Tag::kL1c
-                                                                      : Tag::kL1t);
+  const FirstLevel& level = level_of(request.target == Target::kL1d   ? TagKind::kL1d
+                                     : request.target == Target::kL1c ? TagKind::kL1c
+                                                                      : TagKind::kL1t);
   const cache::Line line = level.tags().line_of(request.block);
   if (!level.has_entry(line)) return Hold::kMshr;
   return level.has_way(line) ? Hold::kMissQueue : Hold::kWays;
@@ -183,171 +227,59 @@ bool LoadStoreUnit::probe(Cycle now, std::uint32_t r, bool again) {
   if (request.system != kNone && !system_.can_start(request.system)) return false;
   switch (request.target) {
     case Target::kL1d:
-      return request.system != kNone ? probe_system_line(now, r, again)
-                                     : probe_cache(now, r, l1d_, Tag::kL1d, AccessKind::kRead, again);
+      return request.system != kNone
+                 ? probe_system_line(now, r, again)
+                 : probe_cache(now, r, data_.level(), TagKind::kL1d, AccessKind::kRead, again);
     case Target::kL1c:
-      return probe_cache(now, r, l1c_, Tag::kL1c, AccessKind::kConstant, again);
+      return probe_cache(now, r, l1c_, TagKind::kL1c, AccessKind::kConstant, again);
     case Target::kL1t:
-      return probe_cache(now, r, l1t_, Tag::kL1t, AccessKind::kTexture, again);
+      return probe_cache(now, r, l1t_, TagKind::kL1t, AccessKind::kTexture, again);
     case Target::kDirect:
-      return probe_past_l1(r);
+      return data_.read_past(request, tag_of(TagKind::kRequest, r));
     case Target::kWrite:
     case Target::kAtomic:
       break;
   }
-  return probe_write(r);
-}
-
-// What the L1 knows better than the memory behind it goes there first.
-bool LoadStoreUnit::probe_past_l1(std::uint32_t r) {
-  Request& request = requests_.request(r);
-  const cache::Line line = l1d_.tags().line_of(request.block);
-  const bool dirty = is_dirty(line);
-  if (outgoing_.room() < (dirty ? 2 : 1)) return false;
-  if (dirty) write_back(line);
-  OutgoingRequest read{tlm::TLM_READ_COMMAND,
-                       AccessKind::kRead,
-                       0,
-                       static_cast<std::uint32_t>(config_.coalescer.block_bytes),
-                       request.block,
-                       tag_of(Tag::kRequest, r)};
-  if (request.system != kNone) {  // no more than the bytes touched, from the first to the last
-    read.address += request.low;
-    read.bytes = request.high - request.low;
-    read.access = std::exchange(request.system, kNone);
-    system_.started(read.access);
-    drop_system_lines(read.address, read.address + (read.bytes - 1));
-  }
-  outgoing_.read(read);
-  return true;
-}
-
-// Written back: a store to a line that is there or on its way stays in the cache. Not to system memory, which
-// others watch.
-bool LoadStoreUnit::absorb(const Request& request) {
-  if (!writes_back_ || request.target != Target::kWrite || request.system != kNone) return false;
-  const cache::Line line = l1d_.tags().line_of(request.block);
-  switch (l1d_.tags().find(line)) {
-    case cache::LineState::kInvalid:
-      return false;
-    case cache::LineState::kReserved:
-      l1d_.tags().mark_dirty_on_fill(line);
-      break;
-    default:
-      l1d_.tags().mark_dirty(line);
-  }
-  l1d_.tags().access(line);
-  ++stores_absorbed_;
-  return true;
-}
-
-bool LoadStoreUnit::probe_write(std::uint32_t r) {
-  Request& request = requests_.request(r);
-  if (absorb(request)) return true;
-  const cache::Line line = l1d_.tags().line_of(request.block);
-  const bool dirty = is_dirty(line);  // an atomic: it is done behind the cache
-  if (outgoing_.room() < (dirty ? 2 : 1)) return false;
-  if (dirty) write_back(line);
-  if (request.system != kNone) {
-    system_.started(request.system);
-  } else if (config_.l1d.enabled && l1d_.tags().find(line) == cache::LineState::kValid) {
-    if (request.target == Target::kWrite) ++store_hits_;
-    if (request.target == Target::kAtomic || config_.l1d.write_hit == WriteHit::kInvalidate) {
-      l1d_.tags().invalidate(line);
-    } else {
-      l1d_.tags().access(line);
-    }
-  }
-  const bool atomic = request.target == Target::kAtomic;
-  const bool waits = atomic && requests_.owner(r).waits;
-  const std::uint32_t bytes = request.high - request.low;
-  outgoing_.write({tlm::TLM_WRITE_COMMAND, atomic ? AccessKind::kAtomic : AccessKind::kWrite,
-                   atomic ? request.lanes : std::uint16_t{0}, bytes, request.block + request.low,
-                   waits ? tag_of(Tag::kRequest, r) : tag_of(Tag::kWrite, 0),
-                   std::exchange(request.system, kNone), std::exchange(request.carried, kNone)},
-                  waits);
-  return true;
-}
-
-// The caller has seen that there is room. The line stays, clean.
-void LoadStoreUnit::write_back(cache::Line line) {
-  l1d_.tags().clean(line);
-  const std::uint64_t bytes = config_.l1d.line_bytes;
-  outgoing_.write_back({tlm::TLM_WRITE_COMMAND, AccessKind::kWrite, 0, static_cast<std::uint32_t>(bytes),
-                        line * bytes, tag_of(Tag::kWrite, 0), OutgoingRequest::kDeviceMemory,
-                        outgoing_.copy(line * bytes, bytes)});
+  const bool waits = request.target == Target::kAtomic && requests_.owner(r).waits;
+  return data_.write(request, waits, waits ? tag_of(TagKind::kRequest, r) : tag_of(TagKind::kWrite, 0));
 }
 
 void LoadStoreUnit::flush(bool resting) {
   state_.flushing = resting && state_.queue.empty() && requests_.live_instructions() == 0;
   if (!state_.flushing || outgoing_.full()) return;
-  write_back(l1d_.tags().next_dirty());
+  data_.write_back_next();
   observers_.tell(&SmObserver::wrote_back);
   state_.flushing = has_to_flush();
-}
-
-// What answers without the caches. Beyond a surface: as a hit in the data cache.
-Cycle LoadStoreUnit::unit_latency(const Instruction& instruction) const {
-  return instruction.texture   ? config_.texture.latency
-         : instruction.surface ? config_.l1d.latency
-                               : config_.shared_memory.latency;
-}
-
-// What the texture unit adds after the data of a request.
-Cycle LoadStoreUnit::filter_latency(std::uint32_t r) const {
-  return requests_.owner(r).texture ? config_.texture.latency : 0;
 }
 
 // A line of system memory has its bytes here, of which a load takes its own. Loads of one line always wait
 // for one fetch.
 bool LoadStoreUnit::probe_system_line(Cycle now, std::uint32_t r, bool again) {
   const std::uint32_t handle = requests_.request(r).system;
-  const cache::Line line = l1d_.tags().line_of(requests_.request(r).block);
-  const cache::LineState before = l1d_.tags().find(line);
-  if (before == cache::LineState::kReserved && system_lines_.is_void(line)) return false;
-  if (!probe_cache(now, r, l1d_, Tag::kL1d, AccessKind::kRead, again)) return false;
-  if (before == cache::LineState::kInvalid) system_lines_.reserve(line);
+  const cache::Line line = data_.level().tags().line_of(requests_.request(r).block);
+  const cache::LineState before = data_.level().tags().find(line);
+  if (before == cache::LineState::kReserved && data_.system_lines().is_void(line)) return false;
+  if (!probe_cache(now, r, data_.level(), TagKind::kL1d, AccessKind::kRead, again)) return false;
+  if (before == cache::LineState::kInvalid) data_.system_lines().reserve(line);
   if (before == cache::LineState::kValid) {
-    fill_from_line(r);
+    data_.give_bytes(requests_.request(r));
   } else {
     system_.started(handle);
   }
   return true;
 }
 
-void LoadStoreUnit::fill_from_line(std::uint32_t r) {
-  const Request& request = requests_.request(r);
-  const cache::Line line = l1d_.tags().line_of(request.block);
-  system_.fill(request.system, system_lines_.bytes(line) + (request.block - line * config_.l1d.line_bytes));
-}
-
-bool LoadStoreUnit::take_line(std::uint64_t tag, const std::uint8_t* bytes) {
-  if (kind_of(tag) != Tag::kL1d) return false;
-  system_lines_.fill(tag & kValueOfTag, bytes);
-  return true;
-}
-
-void LoadStoreUnit::update_system_lines(std::uint64_t address, const tlm::tlm_generic_payload& write) {
-  if (!config_.system_cached || !config_.l1d.enabled) return;
-  system_lines_.update(address + execute::kSystemSpace, write);
-}
-
-void LoadStoreUnit::drop_system_lines(std::uint64_t first, std::uint64_t last) {
-  if (!config_.system_cached || !config_.l1d.enabled) return;
-  system_lines_.drop(l1d_.tags().line_of(first), l1d_.tags().line_of(last));
-}
-
-bool LoadStoreUnit::probe_cache(Cycle now, std::uint32_t r, FirstLevel& cache, Tag tag, AccessKind kind,
+bool LoadStoreUnit::probe_cache(Cycle now, std::uint32_t r, FirstLevel& cache, TagKind tag, AccessKind kind,
                                 bool again) {
   const cache::Line line = cache.tags().line_of(requests_.request(r).block);
   const std::uint32_t system = requests_.request(r).system;
-  if (tag == Tag::kL1d && !config_.l1d.merge_loads && system == kNone) tag = Tag::kL1dAlone;
-  const FirstLevel::Probe found = cache.probe(line, tag == Tag::kL1dAlone ? r : line);
+  if (tag == TagKind::kL1d && !config_.l1d.merge_loads && system == kNone) tag = TagKind::kL1dAlone;
+  const FirstLevel::Probe found = cache.probe(line, tag == TagKind::kL1dAlone ? r : line);
   if (found.hit) {
     cache.touch(found);
     // At the end of the stages it has spent its latency.
-    const Cycle latency = looks_up_last_ && &cache == &l1d_ ? 1 : cache.config().latency;
-    state_.wheel.add(now, now + latency + filter_latency(r), {Event::Kind::kRequest, r});
+    const Cycle latency = data_.looks_up_last() && &cache == &data_.level() ? 1 : cache.config().latency;
+    state_.wheel.add(now, now + latency + requests_.owner(r).filter_latency, {Event::Kind::kRequest, r});
     return true;
   }
   if (found.waits(outgoing_.room())) {
@@ -355,13 +287,13 @@ bool LoadStoreUnit::probe_cache(Cycle now, std::uint32_t r, FirstLevel& cache, T
     return false;
   }
   const cache::TagArray::Victim victim = cache.take(found, r);
-  if (victim.dirty) write_back(victim.line);
+  if (victim.dirty) data_.write_back(victim.line);
   if (found.merges) return true;
   const std::uint64_t bytes = cache.config().line_bytes;
   const OutgoingRequest fetch{
       tlm::TLM_READ_COMMAND,  kind,  0, static_cast<std::uint32_t>(bytes), line * bytes,
       tag_of(tag, found.key), system};
-  if (tag == Tag::kL1c) {
+  if (tag == TagKind::kL1c) {
     outgoing_.fetch(fetch);
   } else {
     outgoing_.read(fetch);
@@ -369,44 +301,39 @@ bool LoadStoreUnit::probe_cache(Cycle now, std::uint32_t r, FirstLevel& cache, T
   return true;
 }
 
-void LoadStoreUnit::fetch_instructions(std::uint64_t address, std::uint32_t bytes) {
-  outgoing_.fetch({tlm::TLM_READ_COMMAND, AccessKind::kInstruction, 0, bytes, address,
-                   tag_of(Tag::kL1i, address), OutgoingRequest::kDeviceMemory});
-}
-
-void LoadStoreUnit::respond(Cycle now, std::uint64_t tag, std::uint64_t) {
+void LoadStoreUnit::respond(Cycle now, std::uint64_t tag) {
   state_.head.blocked = state_.exit.blocked = false;
-  const std::uint64_t value = tag & kValueOfTag;
-  switch (kind_of(tag)) {
-    case Tag::kL1d:
-    case Tag::kL1c:
-    case Tag::kL1t: {
-      FirstLevel& cache = cache_of(kind_of(tag));
+  const std::uint64_t value = value_of_tag(tag);
+  switch (kind_of_tag(tag)) {
+    case TagKind::kL1d:
+    case TagKind::kL1c:
+    case TagKind::kL1t: {
+      FirstLevel& cache = level_of(kind_of_tag(tag));
       const bool system = value * cache.config().line_bytes >= execute::kSystemSpace;
       cache.fill(now, value, value, [&](std::uint32_t r) {
-        if (system) fill_from_line(r);
-        state_.wheel.add(now, now + 1 + filter_latency(r), {Event::Kind::kRequest, r});
+        if (system) data_.give_bytes(requests_.request(r));
+        state_.wheel.add(now, now + 1 + requests_.owner(r).filter_latency, {Event::Kind::kRequest, r});
       });
-      if (system && system_lines_.is_void(value)) cache.tags().invalidate(value);
+      if (system && data_.system_lines().is_void(value)) cache.tags().invalidate(value);
       break;
     }
-    case Tag::kL1dAlone: {
+    case TagKind::kL1dAlone: {
       // Unless another's fetch has filled the line.
       const cache::Line line =
-          l1d_.tags().line_of(requests_.request(static_cast<std::uint32_t>(value)).block);
-      l1d_.fill(now, line, value, [&](std::uint32_t r) {
-        state_.wheel.add(now, now + 1 + filter_latency(r), {Event::Kind::kRequest, r});
+          data_.level().tags().line_of(requests_.request(static_cast<std::uint32_t>(value)).block);
+      data_.level().fill(now, line, value, [&](std::uint32_t r) {
+        state_.wheel.add(now, now + 1 + requests_.owner(r).filter_latency, {Event::Kind::kRequest, r});
       });
       break;
     }
-    case Tag::kRequest:
-      state_.wheel.add(now, now + 1 + filter_latency(static_cast<std::uint32_t>(value)),
+    case TagKind::kRequest:
+      state_.wheel.add(now, now + 1 + requests_.owner(static_cast<std::uint32_t>(value)).filter_latency,
                        {Event::Kind::kRequest, static_cast<std::uint32_t>(value)});
       break;
-    case Tag::kWrite:
+    case TagKind::kWrite:
       outgoing_.answered_write();
       break;
-    case Tag::kL1i:
+    case TagKind::kL1i:
       break;
   }
 }
@@ -477,13 +404,8 @@ Cycle LoadStoreUnit::next_event(Cycle now) const {
 }
 
 void LoadStoreUnit::bind(statistics::Group& group) {
-  coalescer_.bind(group);
+  intake_.bind(group);
   outgoing_.bind(group);
-  group.counter("store_hits", units::kRequests,
-                "stores written through that found their line and update or invalidate the line",
-                store_hits_);
-  group.counter("stores_absorbed", units::kRequests,
-                "stores that made a line of the data cache dirty instead", stores_absorbed_);
   group.counter("blocked_cycles", units::kCycles, "cycles in which the head request could not go on",
                 blocked_cycles_);
   group.counter("request_cycles", units::kCycles, "cycles in which a request went on", request_cycles_);
@@ -492,19 +414,10 @@ void LoadStoreUnit::bind(statistics::Group& group) {
   group.counter("texture_cycles", units::kCycles, "cycles in which the texture unit made addresses",
                 texture_cycles_);
   waited_in_.bind(group.group("waited_in"));
-  group.counter("shared_accesses", units::kAccesses, "accesses of 32 places of a warp to shared memory",
-                shared_accesses_);
-  group.counter("shared_conflict_cycles", units::kCycles, "extra cycles through bank conflicts",
-                shared_conflict_cycles_);
-  group.histogram("shared_conflict_degree", units::kAccesses, "accesses by the cycles that the banks needed",
-                  conflict_histogram_);
-  group.counter("texture_fetches", units::kThreads, "threads' texture instructions", texture_fetches_);
-  group.counter("texels", statistics::Unit("texels"), "texels that texture instructions read from memory",
-                texture_texels_);
   group.gauge("queue", units::kInstructions, "memory instructions that wait for the unit",
               [this] { return state_.queue.size(); });
   outgoing_.bind_length(group);
-  l1d_.bind(group.group("l1d"), true);
+  data_.bind(group);
   l1c_.bind(group.group("l1c"), false);
   l1t_.bind(group.group("l1t"), true);
 }

@@ -35,16 +35,17 @@ class MemoryRequests {
   struct Instruction {
     std::uint16_t issue = 0;
     bool waits = false, live = false;
-    bool together = false;  // a thread is in several requests: all threads return at the end
-    bool texture = false;   // goes through the texture unit
-    bool surface = false;
-    std::uint32_t first = kNone;      // requests in order of their first lane
-    std::uint32_t current = kNone;    // the next to be probed
-    Cycle addresses = 0;              // known in this cycle, worked on from the next
-    std::uint32_t outstanding = 0;    // requests (and the shared access) not yet returned
-    std::uint32_t shared_cycles = 0;  // bank-conflict degree, summed over the passes; 1 for lanes without
-                                      // memory
-    std::uint32_t setup_cycles = 0;   // texture unit: until the first texel has an address
+    bool together = false;             // a thread is in several requests: all threads return at the end
+    bool texture = false;              // goes through the texture unit
+    std::uint32_t unit_latency = 0;    // of words of shared memory, and of threads without a place in memory
+    std::uint32_t filter_latency = 0;  // what the texture unit adds after the data of a request
+    std::uint32_t first = kNone;       // requests in order of their first lane
+    std::uint32_t current = kNone;     // the next to be probed
+    Cycle addresses = 0;               // known in this cycle, worked on from the next
+    std::uint32_t outstanding = 0;     // requests (and the shared access) not yet returned
+    std::uint32_t shared_cycles = 0;   // bank-conflict degree, summed over the passes; 1 for lanes without
+                                       // memory
+    std::uint32_t setup_cycles = 0;    // texture unit: until the first texel has an address
     std::uint32_t shared_parts =
         kNone;  // threads of the shared access; with `together`, all that have returned
   };

@@ -122,7 +122,7 @@ class Bench final : public LoadStoreListener, public SystemAccesses {
       }
     }
   }
-  void answer(std::size_t number) { unit.respond(now, sent[number].tag, sent[number].address); }
+  void answer(std::size_t number) { unit.respond(now, sent[number].tag); }
   // What was sent since the last call: R and W with the line, A for an atomic.
   std::vector<std::string> lines() {
     std::vector<std::string> names;
@@ -620,7 +620,7 @@ TEST(WriteBack, WaitsForRoomForBoth) {
   bench.fetch(3);
   bench.accept(0, ptx::Opcode::kSt, 3);
   bench.run(3);
-  bench.unit.fetch_instructions(0, 64);  // stands in the queue
+  bench.unit.outgoing().fetch({tlm::TLM_READ_COMMAND, AccessKind::kInstruction, 0, 64});  // stands there
   bench.accept(1, ptx::Opcode::kLd, 7);
   ++bench.now;
   bench.unit.step(bench.now);

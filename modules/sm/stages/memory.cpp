@@ -15,7 +15,7 @@ MemoryStage::MemoryStage(Core& core, tlm::tlm_initiator_socket<32>& socket, cons
       unit_(core.config, *this, system_, core.observers, core.datapath->lane_count(), core.lane_width()),
       port_(socket, core.config.response_queue, pace, *this) {
   system_.on_closed = [&core](unsigned domain, unsigned chunk) { core.domains[domain].written(chunk); };
-  system_.on_acquired = [this] { unit_.drop_system_lines(); };
+  system_.on_acquired = [this] { unit_.data_cache().system_lines().drop_all(); };
 }
 
 void MemoryStage::reset() {
@@ -28,7 +28,7 @@ void MemoryStage::start_kernel(const execute::DeviceMemoryView& memory, std::uin
                                std::uint64_t parameter_offset) {
   image_ = image;
   carries_ = carries;
-  unit_.carry(carries ? image : nullptr);
+  unit_.outgoing().carry(carries ? image : nullptr);
   system_.start_kernel(memory.system, core_.chunks(), static_cast<unsigned>(core_.config.max_blocks));
   unit_.start_kernel(parameter_offset);
 }
@@ -71,7 +71,7 @@ void MemoryStage::take(Cycle now, std::uint16_t id, const datapath::Times& times
 void MemoryStage::order(const InFlight& flight) {
   const ptx::Instruction& in = *flight.op->instruction;
   system_.synchronised(flight.slot);
-  if (in.acquires && in.system_scope) unit_.drop_system_lines();
+  if (in.acquires && in.system_scope) unit_.data_cache().system_lines().drop_all();
 }
 
 unsigned MemoryStage::held_group(const ptx::Instruction& in, const warp_formation::Issue& offer) const {
@@ -87,9 +87,9 @@ unsigned MemoryStage::held_group(const ptx::Instruction& in, const warp_formatio
 // Only responses that came before this edge.
 std::uint64_t MemoryStage::take_answer(Cycle now) {
   const MemoryPort::Answer& answer = port_.answer();
-  const std::uint64_t line = LoadStoreUnit::is_instruction_fill(answer.tag) ? answer.address : kNoLine;
-  unit_.respond(now, answer.tag, answer.address);
-  if (unit_.wants_stages()) unit_.came_back(now, stages_of(answer));
+  const std::uint64_t line = kind_of_tag(answer.tag) == TagKind::kL1i ? answer.address : kNoLine;
+  unit_.respond(now, answer.tag);
+  unit_.came_back(now, [&] { return stages_of(answer); });
   port_.take_answer(now);
   return line;
 }
@@ -146,9 +146,11 @@ bool MemoryStage::memory_answered(const tlm::tlm_generic_payload& payload) {
   Fault wrong;
   const TransactionOrigin& origin = *origin_of(payload);
   if (origin.system) {
-    const bool is_line = !payload.is_response_error() && payload.is_read() &&
-                         unit_.take_line(origin.tag, payload.get_data_ptr());
-    if (!is_line) wrong = system_.answered(payload);
+    if (!payload.is_response_error() && payload.is_read() && kind_of_tag(origin.tag) == TagKind::kL1d) {
+      unit_.data_cache().system_lines().fill(value_of_tag(origin.tag), payload.get_data_ptr());
+    } else {
+      wrong = system_.answered(payload);
+    }
   } else if (payload.is_response_error()) {
     wrong = {FaultKind::kIllegalAddress, "the memory system answered " + payload.get_response_string() +
                                              " at device-memory offset " +
@@ -177,7 +179,13 @@ void MemoryStage::memory_finished(std::uint16_t id) {
 void MemoryStage::drop_system_lines(std::uint64_t first, std::uint64_t last) {
   constexpr std::uint64_t kLast = execute::kSystemSpace - 1;
   if (first > kLast) return;
-  unit_.drop_system_lines(first + execute::kSystemSpace, std::min(last, kLast) + execute::kSystemSpace);
+  unit_.data_cache().drop_system_lines(first + execute::kSystemSpace,
+                                       std::min(last, kLast) + execute::kSystemSpace);
+}
+
+void MemoryStage::fetch_instructions(std::uint64_t line, std::uint32_t bytes) {
+  unit_.outgoing().fetch({tlm::TLM_READ_COMMAND, AccessKind::kInstruction, 0, bytes, line,
+                          tag_of(TagKind::kL1i, line), OutgoingRequest::kDeviceMemory});
 }
 
 void MemoryStage::bind_queue(statistics::Group& group) {

@@ -53,7 +53,7 @@ class MemoryStage final : public MemorySink,
   Cycle next_event(Cycle now) const;
   // Queues the fetch of a line of instructions. Precondition: there is room.
   bool has_room() const { return !unit_.outgoing().full(); }
-  void fetch_instructions(std::uint64_t line, std::uint32_t bytes) { unit_.fetch_instructions(line, bytes); }
+  void fetch_instructions(std::uint64_t line, std::uint32_t bytes);
   // What holds up the load-store unit (LoadStoreUnit::Hold).
   unsigned hold(Cycle now) const { return static_cast<unsigned>(unit_.hold(now)); }
   bool idle() const { return unit_.idle() && port_.idle(); }
@@ -64,7 +64,7 @@ class MemoryStage final : public MemorySink,
   std::uint64_t system_accesses() const { return system_.opened(); }
   // A kernel's write to system memory is done: what the first level holds of it changes alike.
   void update_system_lines(std::uint64_t address, const tlm::tlm_generic_payload& write) {
-    unit_.update_system_lines(address, write);
+    unit_.data_cache().update_system_lines(address, write);
   }
   // What the first level holds of system memory from `first` to `last` is no longer valid.
   void drop_system_lines(std::uint64_t first, std::uint64_t last);

@@ -1,0 +1,80 @@
+// The data cache of an SM: a first level, the stores that it absorbs or lets through, and the bytes of system
+// memory that it holds. Whoever goes past it tells it first, since it may know better than the memory behind.
+#ifndef WEFT_SM_DATA_CACHE_H
+#define WEFT_SM_DATA_CACHE_H
+
+#include <cstdint>
+#include <tlm>
+
+#include "sm/first_level.h"
+#include "sm/memory_requests.h"
+#include "sm/outgoing_queue.h"
+#include "sm/system_accesses.h"
+#include "sm/system_lines.h"
+#include "weft/common/archive.h"
+#include "weft/common/statistics.h"
+#include "weft/sm/sm_config.h"
+
+namespace weft::sm {
+
+class DataCache {
+ public:
+  using Line = cache::Line;
+  using Request = MemoryRequests::Request;
+
+  DataCache(const Config& config, OutgoingQueue& outgoing, SystemAccesses& system);
+
+  void reset();
+  // Between two launches.
+  void archive(Archive& archive) { archive(level_); }
+  // It starts with none of the last kernel's lines, unless they are kept, and with none of system memory.
+  void start_kernel();
+
+  FirstLevel& level() { return level_; }
+  const FirstLevel& level() const { return level_; }
+  SystemLines& system_lines() { return system_lines_; }
+  // Loads and stores are looked up at the end of as many stages as its latency (`l1d.lookup` = `last`).
+  bool looks_up_last() const { return looks_up_last_; }
+
+  // A read, a write or an atomic goes on to the memory behind the cache; a store to a line that is written
+  // back stays here. False: there is no room in the queue.
+  bool read_past(Request& request, std::uint64_t tag);
+  bool write(Request& request, bool waits, std::uint64_t tag);
+
+  // Precondition: there is room in the queue. The line stays, clean.
+  void write_back(Line line);
+  // Lines are dirty that must be written back before the kernel is done.
+  bool has_to_flush() const { return flushes_ && level_.tags().dirty_lines() != 0; }
+  void write_back_next() { write_back(level_.tags().next_dirty()); }
+
+  // A load of system memory gets its bytes from its line.
+  void give_bytes(const Request& request);
+  // A write to system memory is done, from its `address` on: cached bytes change alike.
+  void update_system_lines(std::uint64_t address, const tlm::tlm_generic_payload& write);
+  // Cached bytes of system memory from `first` to `last` (+ kSystemSpace) are not valid any more.
+  void drop_system_lines(std::uint64_t first, std::uint64_t last);
+
+  void bind(statistics::Group& group);
+
+ private:
+  using Target = MemoryRequests::Target;
+  static constexpr std::uint32_t kNone = MemoryRequests::kNone;
+
+  bool absorb(const Request& request);
+  bool is_dirty(Line line) const {
+    return level_.tags().dirty_lines() != 0 && level_.tags().find(line) == cache::LineState::kDirty;
+  }
+
+  const Config& config_;
+  OutgoingQueue& outgoing_;
+  SystemAccesses& system_;
+  FirstLevel level_;
+  SystemLines system_lines_;
+  const bool writes_back_, flushes_;  // ... at the end of a kernel
+  const bool looks_up_last_;
+  std::uint64_t stores_absorbed_ = 0, store_hits_ = 0;
+};
+
+}  // namespace weft::sm
+
+#endif
