@@ -8,8 +8,8 @@ namespace {
 constexpr double kRegisterBytes = 4, kInstructionBits = 64;
 
 energy::Machine::Cache cache_of(const sm::CacheConfig& cache) {
-  return {cache.enabled, static_cast<double>(cache.sets * cache.ways * cache.line_bytes),
-          static_cast<double>(cache.ways), static_cast<double>(cache.line_bytes)};
+  return {cache.enabled, static_cast<double>(cache.tags.bytes()), static_cast<double>(cache.tags.ways),
+          static_cast<double>(cache.tags.line_bytes)};
 }
 
 }  // namespace

@@ -222,10 +222,10 @@ void GpuConfig::check_scalarization(const std::string& where) const {
 }
 
 void GpuConfig::check_lines(const std::string& where) const {
-  const std::pair<std::string, std::uint64_t> caches[] = {{"/sm/l1i/line_bytes", sm.l1i.line_bytes},
-                                                          {"/sm/l1d/line_bytes", sm.l1d.line_bytes},
-                                                          {"/sm/l1c/line_bytes", sm.l1c.line_bytes},
-                                                          {"/sm/l1t/line_bytes", sm.l1t.line_bytes}};
+  const std::pair<std::string, std::uint64_t> caches[] = {{"/sm/l1i/line_bytes", sm.l1i.tags.line_bytes},
+                                                          {"/sm/l1d/line_bytes", sm.l1d.tags.line_bytes},
+                                                          {"/sm/l1c/line_bytes", sm.l1c.tags.line_bytes},
+                                                          {"/sm/l1t/line_bytes", sm.l1t.tags.line_bytes}};
   const auto at_most = [&](const std::string& key, std::uint64_t line, const std::string& limiting_key,
                            const char* limiting_name, std::uint64_t limit) {
     if (line <= limit) return;

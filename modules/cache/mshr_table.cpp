@@ -7,12 +7,6 @@
 
 namespace weft::cache {
 
-void MshrConfig::describe(config::Visitor& v) {
-  v.integer("entries", entries, {1, 1 << 16}, "lines", "lines that can be fetched at the same time");
-  v.integer("merges", merges, {1, 1024}, "requests",
-            "requests that can wait for one line, the first included");
-}
-
 void MshrConfig::check(const std::string& where) const {
   constexpr std::uint64_t kMostWaiting = 1u << 20;  // each costs the simulator 4 bytes
   if (entries * merges <= kMostWaiting) return;

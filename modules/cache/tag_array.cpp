@@ -7,12 +7,16 @@
 
 namespace weft::cache {
 
+void describe_replacement(config::Visitor& v, Replacement& replacement) {
+  config::choice(v, "replacement", replacement, {{"lru", Replacement::kLru}, {"fifo", Replacement::kFifo}},
+                 "which line of a full set is evicted: the least recently used, or the first that came");
+}
+
 void TagConfig::describe(config::Visitor& v) {
   v.integer("sets", sets, {1, 1 << 20}, "sets", "number of sets; need not be a power of two");
   v.integer("ways", ways, {1, 1024}, "lines", "lines per set");
   v.integer("line_bytes", line_bytes, {4, 4096}, "bytes", "bytes per line; a power of two");
-  config::choice(v, "replacement", replacement, {{"lru", Replacement::kLru}, {"fifo", Replacement::kFifo}},
-                 "which line of a full set is evicted");
+  describe_replacement(v, replacement);
 }
 
 void TagConfig::check(const std::string& where) const {

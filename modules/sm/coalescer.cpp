@@ -21,9 +21,9 @@ Coalescer::Coalescer(const Config& config, MemoryRequests& requests, SystemAcces
       places_(static_cast<unsigned>(config.simd_width)),
       together_(static_cast<unsigned>(config.coalescer_places())),
       block_shift_(log2_of(config.coalescer.block_bytes)),
-      texture_shift_(config.l1t.enabled ? log2_of(config.l1t.line_bytes) : block_shift_),
-      constant_shift_(config.constant_access == ConstantAccess::kLine ? log2_of(config.l1c.line_bytes) : 2) {
-}  // of a 32-bit word
+      texture_shift_(config.l1t.enabled ? log2_of(config.l1t.tags.line_bytes) : block_shift_),
+      constant_shift_(config.constant_access == ConstantAccess::kLine ? log2_of(config.l1c.tags.line_bytes)
+                                                                      : 2) {}  // of a 32-bit word
 
 void Coalescer::coalesce(std::uint32_t index, const ptx::Instruction& in,
                          const warp_formation::ThreadGroup* groups, const execute::LaneAccess* accesses,
@@ -123,7 +123,7 @@ MemoryRequests::Target Coalescer::system_target_of(const ptx::Instruction& in,
   if (in.op != ptx::Opcode::kLd) return Target::kAtomic;
   if (!config_.system_cached || !config_.l1d.enabled || in.fresh || in.mode == ptx::Mode::kPastL1)
     return Target::kDirect;
-  const std::uint64_t bytes = config_.l1d.line_bytes, first = block / bytes * bytes;
+  const std::uint64_t bytes = config_.l1d.tags.line_bytes, first = block / bytes * bytes;
   const bool whole = first >= access.window_first && first + (bytes - 1) <= access.window_last;
   return whole ? Target::kL1d : Target::kDirect;
 }

@@ -14,7 +14,7 @@ DataCache::DataCache(const Config& config, OutgoingQueue& outgoing, SystemAccess
       outgoing_(outgoing),
       system_(system),
       level_(config.l1d),
-      system_lines_(level_.tags(), config.l1d.sets * config.l1d.ways,
+      system_lines_(level_.tags(), config.l1d.tags.sets * config.l1d.tags.ways,
                     config.l1d.enabled && config.system_cached),
       writes_back_(config.l1d.enabled && config.l1d.write_policy == WritePolicy::kBack),
       flushes_(writes_back_ && !config.l1d.kept),
@@ -98,7 +98,7 @@ bool DataCache::absorb(const Request& request) {
 
 void DataCache::write_back(Line line) {
   level_.tags().clean(line);
-  const std::uint64_t bytes = config_.l1d.line_bytes;
+  const std::uint64_t bytes = config_.l1d.tags.line_bytes;
   outgoing_.write_back({tlm::TLM_WRITE_COMMAND, AccessKind::kWrite, 0, static_cast<std::uint32_t>(bytes),
                         line * bytes, tag_of(TagKind::kWrite, 0), OutgoingRequest::kDeviceMemory,
                         outgoing_.copy(line * bytes, bytes)});
@@ -106,7 +106,8 @@ void DataCache::write_back(Line line) {
 
 void DataCache::give_bytes(const Request& request) {
   const Line line = level_.tags().line_of(request.block);
-  system_.fill(request.system, system_lines_.bytes(line) + (request.block - line * config_.l1d.line_bytes));
+  system_.fill(request.system,
+               system_lines_.bytes(line) + (request.block - line * config_.l1d.tags.line_bytes));
 }
 
 void DataCache::update_system_lines(std::uint64_t address, const tlm::tlm_generic_payload& write) {

@@ -1,9 +1,21 @@
 #include "sm/first_level.h"
 
+#include <algorithm>
+
 namespace weft::sm {
 
 using cache::LineState;
 using cache::MshrOutcome;
+
+namespace {
+cache::MshrConfig with_room_for(cache::MshrConfig mshrs, std::uint64_t waiters) {
+  mshrs.merges = std::max(mshrs.merges, waiters);
+  return mshrs;
+}
+}  // namespace
+
+FirstLevel::FirstLevel(const KernelCacheConfig& config, std::uint64_t waiters)
+    : config_(config), tags_(config.tags), mshrs_(with_room_for(config.mshrs, waiters)) {}
 
 void FirstLevel::reset() {
   tags_.reset();

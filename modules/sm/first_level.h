@@ -13,7 +13,6 @@
 #include "bus/clock_domain.h"
 #include "cache/mshr_table.h"
 #include "cache/tag_array.h"
-#include "sm/cache_parts.h"
 #include "weft/common/archive.h"
 #include "weft/common/statistics.h"
 #include "weft/sm/sm_config.h"
@@ -24,8 +23,8 @@ class FirstLevel {
  public:
   using Line = cache::Line;
 
-  explicit FirstLevel(const KernelCacheConfig& config)
-      : config_(config), tags_(tag_config(config)), mshrs_(mshr_config(config)) {}
+  // `waiters`: that a line in flight has room for at least.
+  explicit FirstLevel(const KernelCacheConfig& config, std::uint64_t waiters = 0);
   void reset();
   void archive(Archive& archive) { archive(tags_, mshrs_, full_since_, full_cycles_); }
   // A kernel starts: with none of the last one's lines, unless they are kept.
@@ -34,6 +33,7 @@ class FirstLevel {
   }
 
   const KernelCacheConfig& config() const { return config_; }
+  bool has_fetches() const { return mshrs_.in_use() != 0; }
   const cache::TagArray& tags() const { return tags_; }
   cache::TagArray& tags() { return tags_; }
 

@@ -2,17 +2,8 @@
 
 #include <algorithm>
 
-#include "sm/cache_parts.h"
-
 namespace weft::sm {
 namespace {
-
-// Every context may wait for one line.
-cache::MshrConfig fetch_mshrs(const CacheConfig& config, unsigned contexts) {
-  cache::MshrConfig mshrs = mshr_config(config);
-  mshrs.merges = std::max<std::uint64_t>(mshrs.merges, contexts);
-  return mshrs;
-}
 
 template <class Visit>
 void each(const std::vector<std::uint64_t>& set, Visit&& visit) {
@@ -44,15 +35,13 @@ FrontEnd::FrontEnd(const Config& config, unsigned contexts)
       config_(config),
       reports_(contexts),
       state_(contexts),
-      tags_(tag_config(config.l1i)),
-      mshrs_(fetch_mshrs(config.l1i, contexts)) {}
+      cache_(config.l1i, contexts) {}  // every context may wait for one line
 
 void FrontEnd::reset() {
   if (state_.untouched && state_.codes.empty()) return;
   state_.codes.clear();
   empty_buffers();
-  tags_.reset();
-  mshrs_.reset();
+  cache_.reset();
 }
 
 void FrontEnd::empty_buffers() {
@@ -75,7 +64,7 @@ void FrontEnd::keep_lines_of(const Code& code) {
       return;
     }
     if (known.offset >= code.end() || code.offset >= known.end()) continue;
-    tags_.reset();
+    cache_.tags().reset();
     state_.codes.clear();
     break;
   }
@@ -84,7 +73,7 @@ void FrontEnd::keep_lines_of(const Code& code) {
 
 void FrontEnd::start_kernel(std::uint32_t instructions, std::uint64_t code_offset,
                             const std::string& kernel) {
-  const bool keeps = config_.l1i.kept && mshrs_.in_use() == 0;
+  const bool keeps = config_.l1i.kept && !cache_.has_fetches();
   if (keeps) {
     empty_buffers();
     keep_lines_of({kernel, code_offset, instructions});
@@ -190,28 +179,23 @@ std::uint64_t FrontEnd::step(Cycle now, bool can_miss) {
   Buffer& b = buffers_[chosen];
   const ptx::Pc pc = b.count == 0 ? b.wanted : b.first + b.count;
   const std::uint64_t address = state_.code_offset + std::uint64_t{pc} * ptx::kInstructionBytes;
-  const cache::Line line = tags_.line_of(address);
-  const std::uint64_t left_in_line =
-      config_.l1i.enabled
-          ? (config_.l1i.line_bytes - address % config_.l1i.line_bytes) / ptx::kInstructionBytes
-          : config_.fetch_width;  // without a cache there are no lines
-  const bool present = !config_.l1i.enabled || tags_.find(line) == cache::LineState::kValid;
+  const cache::Line line = cache_.tags().line_of(address);
+  const std::uint64_t line_bytes = config_.l1i.tags.line_bytes;
+  const std::uint64_t left_in_line = config_.l1i.enabled
+                                         ? (line_bytes - address % line_bytes) / ptx::kInstructionBytes
+                                         : config_.fetch_width;  // without a cache there are no lines
+  const FirstLevel::Probe found = cache_.probe(line, line);
   std::uint64_t to_fetch = kNoLine;
-  if (!present) {
-    const bool merging = mshrs_.contains(line);
-    if (!merging &&
-        (!can_miss || !tags_.can_reserve(line) || mshrs_.check(line) != cache::MshrOutcome::kAllocated)) {
+  if (!found.hit) {
+    if (found.waits(can_miss ? 1 : 0)) {
       state_.blocked = true;
       return kNoLine;
     }
-    tags_.access(line);
-    if (mshrs_.add(line, chosen) == cache::MshrOutcome::kAllocated) {
-      if (tags_.find(line) == cache::LineState::kInvalid) tags_.reserve(line);
-      to_fetch = address / config_.l1i.line_bytes * config_.l1i.line_bytes;
-    }
+    cache_.take(found, chosen);
+    if (!found.merges) to_fetch = address / line_bytes * line_bytes;
     b.missing = true;
   } else {
-    if (config_.l1i.enabled) tags_.access(line);
+    cache_.touch(found);
     b.arrival = now + config_.l1i.latency;
     state_.next_arrival = std::min(state_.next_arrival, b.arrival);
     put(state_.arriving, chosen);
@@ -236,9 +220,8 @@ std::uint64_t FrontEnd::step(Cycle now, bool can_miss) {
 }
 
 void FrontEnd::fill(Cycle now, std::uint64_t line_address) {
-  const cache::Line line = tags_.line_of(line_address);
-  tags_.fill(line);
-  mshrs_.release(line, [&](std::uint32_t c) {
+  const cache::Line line = cache_.tags().line_of(line_address);
+  cache_.fill(now, line, line, [&](std::uint32_t c) {
     Buffer& b = buffers_[c];
     b.missing = false;
     b.arrival = now + 1;
@@ -262,8 +245,7 @@ void FrontEnd::bind(statistics::Group& group) {
   group.counter("redundant_64", units::kFetches,
                 "fetches from a PC from which one of the last 64 fetches was, but none of the last 32",
                 redundant_[2]);
-  tags_.bind(group.group("l1i"));
-  mshrs_.bind(group.group("l1i").group("mshr"));
+  cache_.bind(group.group("l1i"), false);
 }
 
 }  // namespace weft::sm

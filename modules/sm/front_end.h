@@ -13,8 +13,7 @@
 #include <vector>
 
 #include "bus/clock_domain.h"
-#include "cache/mshr_table.h"
-#include "cache/tag_array.h"
+#include "sm/first_level.h"
 #include "sm/instruction_buffers.h"
 #include "weft/common/archive.h"
 #include "weft/common/statistics.h"
@@ -35,7 +34,7 @@ class FrontEnd final : public InstructionBuffers {
   void start_kernel(std::uint32_t instructions, std::uint64_t code_offset, const std::string& kernel);
   void reset();
   // Between two launches.
-  void archive(Archive& archive) { archive(buffers_, state_, tags_, mshrs_); }
+  void archive(Archive& archive) { archive(buffers_, state_, cache_); }
 
   // The scheme's contexts begin at `first`; takes over which of them changed their PC.
   void follow(warp_formation::ContextTable& table, unsigned first) {
@@ -55,7 +54,7 @@ class FrontEnd final : public InstructionBuffers {
   void fill(Cycle now, std::uint64_t line_address);
   // The next cycle with work, or kNever (waiting for memory or for the scheme).
   Cycle next_event(Cycle now) const;
-  std::uint64_t line_bytes() const { return config_.l1i.line_bytes; }
+  std::uint64_t line_bytes() const { return config_.l1i.tags.line_bytes; }
 
   void bind(statistics::Group& group);
 
@@ -106,8 +105,7 @@ class FrontEnd final : public InstructionBuffers {
   const Config& config_;
   std::vector<Report> reports_;  // by context
   State state_;
-  cache::TagArray tags_;
-  cache::MshrTable mshrs_;
+  FirstLevel cache_;
   std::uint64_t fetches_ = 0, flushes_ = 0;
   // Fetches of what was fetched for some warp at most so many fetches ago, from the smallest of these spans
   // on [CROWN slide 76].

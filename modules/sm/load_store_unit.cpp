@@ -11,7 +11,7 @@ LoadStoreUnit::LoadStoreUnit(const Config& config, LoadStoreListener& listener, 
       listener_(listener),
       system_(system),
       observers_(observers),
-      outgoing_(config.miss_queue, std::max(config.coalescer.block_bytes, config.l1d.line_bytes)),
+      outgoing_(config.miss_queue, std::max(config.coalescer.block_bytes, config.l1d.tags.line_bytes)),
       intake_(config, requests_, system, outgoing_, lanes, lane_width),
       data_(config, outgoing_, system),
       l1c_(config.l1c),
@@ -289,7 +289,7 @@ bool LoadStoreUnit::probe_cache(Cycle now, std::uint32_t r, FirstLevel& cache, T
   const cache::TagArray::Victim victim = cache.take(found, r);
   if (victim.dirty) data_.write_back(victim.line);
   if (found.merges) return true;
-  const std::uint64_t bytes = cache.config().line_bytes;
+  const std::uint64_t bytes = cache.tags().line_bytes();
   const OutgoingRequest fetch{
       tlm::TLM_READ_COMMAND,  kind,  0, static_cast<std::uint32_t>(bytes), line * bytes,
       tag_of(tag, found.key), system};
@@ -309,7 +309,7 @@ void LoadStoreUnit::respond(Cycle now, std::uint64_t tag) {
     case TagKind::kL1c:
     case TagKind::kL1t: {
       FirstLevel& cache = level_of(kind_of_tag(tag));
-      const bool system = value * cache.config().line_bytes >= execute::kSystemSpace;
+      const bool system = value * cache.tags().line_bytes() >= execute::kSystemSpace;
       cache.fill(now, value, value, [&](std::uint32_t r) {
         if (system) data_.give_bytes(requests_.request(r));
         state_.wheel.add(now, now + 1 + requests_.owner(r).filter_latency, {Event::Kind::kRequest, r});

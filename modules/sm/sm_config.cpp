@@ -46,11 +46,12 @@ Config::Config() {
 
 void CacheConfig::describe(config::Visitor& v) {
   v.boolean("enabled", enabled, "false: every access goes to the memory system");
-  v.integer("sets", sets, {1, 1u << 16}, "sets", "number of sets");
-  v.integer("ways", ways, {1, 1024}, "ways", "associativity");
-  v.integer("line_bytes", line_bytes, {16, 1024}, "bytes", "line size, a power of two");
-  v.integer("mshr_entries", mshr_entries, {1, 4096}, "entries", "lines that can be outstanding");
-  v.integer("mshr_merges", mshr_merges, {1, 4096}, "requests", "requests that can wait for one line");
+  v.integer("sets", tags.sets, {1, 1u << 16}, "sets", "number of sets");
+  v.integer("ways", tags.ways, {1, 1024}, "ways", "associativity");
+  v.integer("line_bytes", tags.line_bytes, {16, 1024}, "bytes", "line size, a power of two");
+  cache::describe_replacement(v, tags.replacement);
+  v.integer("mshr_entries", mshrs.entries, {1, 4096}, "entries", "lines that can be outstanding");
+  v.integer("mshr_merges", mshrs.merges, {1, 4096}, "requests", "requests that can wait for one line");
   v.integer("latency", latency, {1, 1000}, "cycles", "probe to data on a hit");
   config::choice(v, "write_hit", write_hit,
                  {{"update", WriteHit::kUpdate}, {"invalidate", WriteHit::kInvalidate}},
@@ -73,7 +74,8 @@ void DataCacheConfig::describe(config::Visitor& v) {
             "a load that misses waits for another instruction's fetch of its line; false: the load has its "
             "own fetch and MSHR");
   config::choice(
-      v, "set_index", set_index, {{"modulo", cache::SetIndex::kModulo}, {"fermi", cache::SetIndex::kFermi}},
+      v, "set_index", tags.set_index,
+      {{"modulo", cache::SetIndex::kModulo}, {"fermi", cache::SetIndex::kFermi}},
       "set of a line: its number modulo the sets, or with five bits of it combined with higher ones, "
       "for 32 or 64 sets of 128 bytes");
   config::choice(v, "lookup", lookup, {{"first", Lookup::kFirst}, {"last", Lookup::kLast}},
@@ -82,24 +84,27 @@ void DataCacheConfig::describe(config::Visitor& v) {
 }
 
 void CacheConfig::check(const std::string& where) const {
-  if (!is_power_of_two(line_bytes)) {
-    throw InputError(where + "/line_bytes", found(line_bytes) + "; allowed: powers of two from 16 to 1024");
+  if (!is_power_of_two(tags.line_bytes)) {
+    throw InputError(where + "/line_bytes",
+                     found(tags.line_bytes) + "; allowed: powers of two from 16 to 1024");
   }
-  if (sets * ways > kMostLines) {
+  if (tags.sets * tags.ways > kMostLines) {
     throw config::RuleError(where + "/sets", {where + "/ways"},
-                            found(sets) + " with ways = " + std::to_string(ways) + ", which are " +
-                                std::to_string(sets * ways) + " lines; allowed: up to " +
+                            found(tags.sets) + " with ways = " + std::to_string(tags.ways) + ", which are " +
+                                std::to_string(tags.sets * tags.ways) + " lines; allowed: up to " +
                                 std::to_string(kMostLines));
   }
-  if (set_index == cache::SetIndex::kFermi && ((sets != 32 && sets != 64) || line_bytes != 128)) {
+  if (tags.set_index == cache::SetIndex::kFermi &&
+      ((tags.sets != 32 && tags.sets != 64) || tags.line_bytes != 128)) {
     throw config::RuleError(where + "/set_index", {where + "/sets", where + "/line_bytes"},
-                            "found fermi with " + std::to_string(sets) + " sets of " +
-                                std::to_string(line_bytes) + " bytes; allowed: 32 or 64 sets of 128 bytes");
+                            "found fermi with " + std::to_string(tags.sets) + " sets of " +
+                                std::to_string(tags.line_bytes) +
+                                " bytes; allowed: 32 or 64 sets of 128 bytes");
   }
-  if (mshr_entries * mshr_merges > kMostWaiting) {
+  if (mshrs.entries * mshrs.merges > kMostWaiting) {
     throw config::RuleError(where + "/mshr_entries", {where + "/mshr_merges"},
-                            found(mshr_entries) + " with mshr_merges = " + std::to_string(mshr_merges) +
-                                ", which are " + std::to_string(mshr_entries * mshr_merges) +
+                            found(mshrs.entries) + " with mshr_merges = " + std::to_string(mshrs.merges) +
+                                ", which are " + std::to_string(mshrs.entries * mshrs.merges) +
                                 " requests; allowed: up to " + std::to_string(kMostWaiting));
   }
 }
@@ -257,9 +262,9 @@ void Config::check(const std::string& where) const {
     throw config::RuleError(where + "/coalescer/width_threads", {where + "/coalescer/scope"},
                             found(coalescer.width_threads) + " with scope = beat; allowed: 0");
   }
-  if (l1d.enabled && l1d.line_bytes < coalescer.block_bytes) {
+  if (l1d.enabled && l1d.tags.line_bytes < coalescer.block_bytes) {
     throw config::RuleError(where + "/l1d/line_bytes", {where + "/coalescer/block_bytes"},
-                            found(l1d.line_bytes) + "; allowed: at least coalescer.block_bytes = " +
+                            found(l1d.tags.line_bytes) + "; allowed: at least coalescer.block_bytes = " +
                                 std::to_string(coalescer.block_bytes));
   }
   if (nc_loads == NcLoads::kL1t && !l1t.enabled) {

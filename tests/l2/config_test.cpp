@@ -18,8 +18,8 @@ namespace {
 template <class Config>
 class MemoryConfig : public ::testing::Test {};
 
-using Configs = ::testing::Types<l2::Config, crossbar::Config, gddr5::ChannelConfig, gddr5::MapConfig,
-                                 cache::TagConfig, cache::MshrConfig>;
+using Configs =
+    ::testing::Types<l2::Config, crossbar::Config, gddr5::ChannelConfig, gddr5::MapConfig, cache::TagConfig>;
 // Which type, in the name of a test.
 struct Index {
   template <class>

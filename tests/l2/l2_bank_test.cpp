@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bus/hop_monitor.h"
+#include "cache/reference_cache.h"
 #include "memory_bench/mock_initiator.h"
 #include "memory_bench/mock_memory.h"
 #include "weft/common/error.h"
@@ -214,6 +215,74 @@ TEST(L2Bank, OnlyDirtySectorsAreWrittenBack) {
   EXPECT_EQ(bench.statistics()["write_backs"], 2);
   EXPECT_EQ(bench.statistics()["tags"]["dirty_evictions"], 1);
 }
+
+struct CacheCase {
+  cache::Replacement replacement;
+  std::uint64_t sectors;
+  WriteMiss write_miss;
+};
+class L2BankAsLists : public ::testing::TestWithParam<CacheCase> {};
+
+// 10,000 random reads and writes, one after the other: what goes to memory is what a list per set says.
+TEST_P(L2BankAsLists, FetchesAndWritesBack) {
+  const CacheCase& wanted = GetParam();
+  test::ReferenceCache::Rules rules;
+  rules.sectors = wanted.sectors;
+  rules.replacement = wanted.replacement;
+  rules.store = test::ReferenceCache::Store::kBack;
+  rules.allocates = true;
+  rules.fetches_parts = wanted.write_miss == WriteMiss::kFetch;
+  test::ReferenceCache reference(rules);
+  Config config = small();
+  config.tags.sets = rules.sets;
+  config.tags.ways = rules.ways;
+  config.tags.replacement = wanted.replacement;
+  config.sector_bytes = wanted.sectors == 1 ? 0 : config.tags.line_bytes / wanted.sectors;
+  config.write_miss = wanted.write_miss;
+
+  const unsigned bytes = static_cast<unsigned>(config.unit_bytes());
+  std::mt19937 random(1);
+  std::vector<bench::Access> accesses;
+  std::vector<std::string> expected;
+  for (Cycle i = 0; i < 10'000; ++i) {
+    const std::uint64_t sector = random() % (2 * rules.sets * rules.ways * rules.sectors);
+    const bool reads = random() % 2 == 0, whole = random() % 2 == 0;
+    const Cycle at = i * 2 * kMiss;
+    accesses.push_back(reads ? read(sector * bytes, bytes, at)
+                             : write(sector * bytes, whole ? bytes : bytes / 2, at));
+    for (std::string& left : reads ? reference.load(sector) : reference.store(sector, whole))
+      expected.push_back(std::move(left));
+  }
+  L2Bench bench("b", config, accesses);
+  sc_core::sc_start();
+  bench.expect_complete();
+  std::vector<std::string> left;
+  for (const bench::MockMemory::Seen& seen : bench.memory.seen) {
+    const std::string run = seen.bytes == bytes ? "" : "x" + std::to_string(seen.bytes / bytes);
+    left.push_back((seen.kind == AccessKind::kWriteBack ? "W" : "R") + std::to_string(seen.address / bytes) +
+                   run);
+  }
+  EXPECT_EQ(left, expected);
+  EXPECT_EQ(bench.statistics()["tags"]["hits"], reference.hits());
+  EXPECT_GT(reference.hits(), 1000u);
+}
+INSTANTIATE_TEST_SUITE_P(, L2BankAsLists, ::testing::ValuesIn([] {
+                           std::vector<CacheCase> cases;
+                           for (const auto replacement :
+                                {cache::Replacement::kLru, cache::Replacement::kFifo}) {
+                             for (const std::uint64_t sectors : {1, 4}) {
+                               for (const WriteMiss write_miss : {WriteMiss::kFetch, WriteMiss::kNoFetch})
+                                 cases.push_back({replacement, sectors, write_miss});
+                             }
+                           }
+                           return cases;
+                         }()),
+                         [](const auto& info) {
+                           const CacheCase& c = info.param;
+                           return std::string(c.replacement == cache::Replacement::kLru ? "Lru" : "Fifo") +
+                                  std::to_string(c.sectors) + "Sectors" +
+                                  (c.write_miss == WriteMiss::kFetch ? "Fetch" : "NoFetch");
+                         });
 
 TEST(L2Bank, AtomicsAreSerialisedByTheirLanes) {
   Config config = small();

@@ -94,7 +94,7 @@ std::size_t blocks(const std::vector<std::uint32_t>& offsets, std::uint64_t bloc
 std::string wrong_on(const std::string& access, const char* space) {
   std::ostringstream wrong;
   GpuBench bench({"sm.count=1", "sm.constant_access=" + access});
-  const std::uint64_t block = access == "word" ? 4 : bench.device.gpu().config().sm.l1c.line_bytes;
+  const std::uint64_t block = access == "word" ? 4 : bench.device.gpu().config().sm.l1c.tags.line_bytes;
   const auto out = bench.zeros(kThreads * 4);
   std::vector<std::uint8_t> box(kTableBytes);
   for (unsigned i = 0; i < kTableBytes; ++i) box[i] = static_cast<std::uint8_t>(byte_of_table(i));

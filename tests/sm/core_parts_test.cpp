@@ -263,7 +263,7 @@ TEST_F(FrontEndTest, HoldsWhatTheSchemeWantsAndForgetsTheRest) {
 TEST(FrontEndWithoutACache, BringsAFetchOfInstructionsInACycleFromAnywhere) {
   Config config;
   config.l1i.enabled = false;
-  config.l1i.line_bytes = 16;  // of no account
+  config.l1i.tags.line_bytes = 16;  // of no account
   FrontEnd front_end(config, 1);
   warp_formation::ContextTable table(1);
   front_end.start_kernel(100, 0, "kernel");

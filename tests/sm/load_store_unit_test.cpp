@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "cache/reference_cache.h"
 #include "sm/shared_banks.h"
 
 namespace weft::sm::load_store_unit_test {
@@ -106,7 +107,7 @@ class Bench final : public LoadStoreListener, public SystemAccesses {
   // One thread's access to the line of the number.
   void accept(std::uint16_t id, ptx::Opcode op, std::uint64_t line) {
     Issue issue;
-    issue.add(at_home(0, 1), [&](unsigned, unsigned) { return line * config.l1d.line_bytes; });
+    issue.add(at_home(0, 1), [&](unsigned, unsigned) { return line * config.l1d.tags.line_bytes; });
     accept(id, op, issue);
   }
   // Requests leave at once, into `sent`.
@@ -131,7 +132,7 @@ class Bench final : public LoadStoreListener, public SystemAccesses {
       const char* const kind = request.kind == AccessKind::kAtomic         ? "A"
                                : request.command == tlm::TLM_WRITE_COMMAND ? "W"
                                                                            : "R";
-      names.push_back(kind + std::to_string(request.address / config.l1d.line_bytes));
+      names.push_back(kind + std::to_string(request.address / config.l1d.tags.line_bytes));
     }
     return names;
   }
@@ -158,9 +159,9 @@ class Bench final : public LoadStoreListener, public SystemAccesses {
 Config lanes(unsigned width) {
   Config config;
   config.simd_width = config.memory_width = width;
-  config.l1d.line_bytes = config.coalescer.block_bytes = 64;
-  config.l1d.sets = 4;
-  config.l1d.ways = 1;
+  config.l1d.tags.line_bytes = config.coalescer.block_bytes = 64;
+  config.l1d.tags.sets = 4;
+  config.l1d.tags.ways = 1;
   return config;
 }
 
@@ -443,7 +444,7 @@ TEST(MergeLoads, OneFetchOrOneEach) {
 TEST(MergeLoads, EachFetchHasAnMshr) {
   Config config = lanes(16);
   config.l1d.merge_loads = false;
-  config.l1d.mshr_entries = 2;
+  config.l1d.mshrs.entries = 2;
   Bench bench(config);
   for (std::uint16_t id = 0; id < 3; ++id) bench.accept(id, ptx::Opcode::kLd, 7);
   bench.run(10);
@@ -521,7 +522,7 @@ TEST(LookupLast, StagesAreAPipelineOfTheDataCacheOnly) {
 // What is refused at the end holds up those behind it, and no request is lost.
 TEST(LookupLast, ARefusedRequestHoldsUpThoseBehindIt) {
   Config config = looked_up(Lookup::kLast);
-  config.l1d.mshr_entries = 1;
+  config.l1d.mshrs.entries = 1;
   config.memory_queue = 64;
   Bench bench(config);
   for (std::uint16_t id = 0; id < 20; ++id) bench.accept(id, ptx::Opcode::kLd, id);
@@ -749,6 +750,39 @@ TEST(Reset, LoadStoreUnitFromAnyCycle) {
       used.unit.reset();
       ASSERT_EQ(play(used, 1, 400), expected) << seed;
       used.unit.reset();
+    }
+  }
+}
+
+// 10,000 random loads and stores, one after the other: what leaves the SM is what a list per set says.
+TEST(DataCache, DoesWhatAListPerSetSays) {
+  using Store = test::ReferenceCache::Store;
+  for (const auto replacement : {cache::Replacement::kLru, cache::Replacement::kFifo}) {
+    for (const Store store : {Store::kThrough, Store::kInvalidate, Store::kBack}) {
+      test::ReferenceCache::Rules rules;
+      rules.replacement = replacement;
+      rules.store = store;
+      test::ReferenceCache expected(rules);
+      Config config = lanes(32);
+      config.l1d.tags.sets = rules.sets;
+      config.l1d.tags.ways = rules.ways;
+      config.l1d.tags.replacement = replacement;
+      config.l1d.write_hit = store == Store::kInvalidate ? WriteHit::kInvalidate : WriteHit::kUpdate;
+      config.l1d.write_policy = store == Store::kBack ? WritePolicy::kBack : WritePolicy::kThrough;
+      Bench bench(config);
+      std::mt19937 random(1);
+      for (unsigned i = 0; i < 10'000; ++i) {
+        const std::uint64_t line = random() % (2 * rules.sets * rules.ways);
+        const bool loads = random() % 3 != 0;
+        bench.accept(0, loads ? ptx::Opcode::kLd : ptx::Opcode::kSt, line);
+        bench.run(3);
+        const std::vector<std::string> left = bench.lines();
+        ASSERT_EQ(left, loads ? expected.load(line) : expected.store(line, false)) << "access " << i;
+        if (!loads || left.empty()) continue;
+        bench.answer(bench.sent.size() - 1);
+        bench.run(3);
+      }
+      EXPECT_GT(expected.hits(), 1000u);
     }
   }
 }

@@ -115,7 +115,7 @@ TEST_P(NcLoads, GoWhereTheMachineSendsThem) {
       } else {
         EXPECT_EQ(nc.l1d, 0) << name;
         EXPECT_EQ(nc.l1t, 3 * blocks(element, block)) << name;
-        EXPECT_EQ(nc.reads, blocks(element, machine.sm().l1t.line_bytes)) << name;
+        EXPECT_EQ(nc.reads, blocks(element, machine.sm().l1t.tags.line_bytes)) << name;
       }
       EXPECT_EQ(plain.l1t, 0) << name;
     }

@@ -53,7 +53,7 @@ TEST(TextureTiming, Miss) {
   const auto flits = [&](std::uint64_t data) {
     return (8 + data + config.crossbar.flit_bytes - 1) / config.crossbar.flit_bytes;
   };
-  const auto crossing = flits(0) + flits(config.sm.l1t.line_bytes) + 2 * config.crossbar.router_latency;
+  const auto crossing = flits(0) + flits(config.sm.l1t.tags.line_bytes) + 2 * config.crossbar.router_latency;
   const auto probe = 1u, taken = 1u, written = 1u;
   EXPECT_DOUBLE_EQ(bench.cycles_per_copy(kChase, {1, 1, 1}, two_numbers(bench, 8), "mov.u32 %r8, 0;"),
                    static_cast<double>(probe + crossing + config.l2.bank.latency + taken + written + 47));

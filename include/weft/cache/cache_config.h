@@ -10,6 +10,8 @@
 namespace weft::cache {
 
 enum class Replacement : std::uint8_t { kLru, kFifo };
+// The key `replacement` of a cache.
+void describe_replacement(config::Visitor& v, Replacement& replacement);
 
 // Which set a line goes to. kFermi, for 32 or 64 sets of 128-byte lines: the address bits from 7 on, of which
 // five are combined by exclusive or with bits 13, 14, 15, 17 and 19, as measured on that generation (Nugteren
@@ -36,7 +38,6 @@ struct MshrConfig {
   std::uint64_t entries = 64;
   std::uint64_t merges = 8;
 
-  void describe(config::Visitor& v);
   // `where`_entries and `where`_merges are the keys. Throws InputError for more than 2^20 requests.
   void check(const std::string& where) const;
 };

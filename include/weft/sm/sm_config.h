@@ -46,10 +46,9 @@ enum class WritePolicy : std::uint8_t {
 // One first-level cache. Tags and states only: data lives in the memory image.
 struct CacheConfig {
   bool enabled = true;
-  std::uint64_t sets = 32, ways = 4, line_bytes = 128;
-  std::uint64_t mshr_entries = 32, mshr_merges = 8;
-  std::uint64_t latency = 1;                             // cycles from probe to data
-  cache::SetIndex set_index = cache::SetIndex::kModulo;  // of the data cache: described there
+  cache::TagConfig tags{32, 4, 128};  // set_index: of the data cache, described there
+  cache::MshrConfig mshrs{32, 8};
+  std::uint64_t latency = 1;  // cycles from probe to data
   WriteHit write_hit = WriteHit::kUpdate;
   void describe(config::Visitor& v);
   void check(const std::string& where) const;
