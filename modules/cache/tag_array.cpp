@@ -46,9 +46,13 @@ TagArray::TagArray(const TagConfig& config)
       state_(config.sets * config.ways) {}
 
 std::size_t TagArray::slot_of(Line line) const {
+  const auto holds = [&](std::size_t slot) {
+    return state_.lines[slot] == line && state_.states[slot] != LineState::kInvalid;
+  };
+  if (holds(last_found_)) return last_found_;
   const std::size_t first = set_of(line) * ways_;
   for (std::size_t slot = first; slot < first + ways_; ++slot) {
-    if (state_.lines[slot] == line && state_.states[slot] != LineState::kInvalid) return slot;
+    if (holds(slot)) return last_found_ = slot;
   }
   return kNone;
 }

@@ -115,6 +115,7 @@ class TagArray {
   const Replacement replacement_;
   const bool hashed_;  // SetIndex::kFermi
   State state_;
+  mutable std::size_t last_found_ = 0;  // where a line was found: the same one is often looked up again
 
   std::uint64_t accesses_ = 0;
   std::uint64_t hits_ = 0;
