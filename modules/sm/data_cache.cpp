@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "execute/access_record.h"
+#include "execute/system_memory.h"
 #include "sm/request_tag.h"
 
 namespace weft::sm {

@@ -33,7 +33,7 @@ class ReferenceCache {
     return find(sector) ? std::vector<std::string>() : bring(sector, true);
   }
   std::vector<std::string> store(std::uint64_t sector, bool whole) {
-    const std::vector<std::string> written{"W" + std::to_string(sector)};
+    std::vector<std::string> written{"W" + std::to_string(sector)};
     if (!find(sector)) {
       if (!rules_.allocates) return written;
       std::vector<std::string> left = bring(sector, rules_.fetches_parts && !whole);
