@@ -23,7 +23,7 @@ using Configs =
 // Which type, in the name of a test.
 struct Index {
   template <class>
-  static std::string GetName(int index) {
+  static std::string GetName(int index) {  // NOLINT(readability-identifier-naming): what GoogleTest calls
     return std::to_string(index);
   }
 };
