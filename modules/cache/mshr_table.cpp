@@ -7,12 +7,13 @@
 
 namespace weft::cache {
 
-void MshrConfig::check(const std::string& where) const {
-  constexpr std::uint64_t kMostWaiting = 1u << 20;  // each costs the simulator 4 bytes
-  if (entries * merges <= kMostWaiting) return;
+void MshrConfig::check(const std::string& where, std::uint64_t most_waiting) const {
+  if (entries * merges <= most_waiting) return;  // each costs the simulator 4 bytes
   throw config::RuleError(where + "_entries", {where + "_merges"},
-                          "table for " + std::to_string(entries * merges) +
-                              " requests (entries x merges); allowed: up to " + std::to_string(kMostWaiting));
+                          "found " + std::to_string(entries) + " with " + where.substr(where.rfind('/') + 1) +
+                              "_merges = " + std::to_string(merges) + ", which are " +
+                              std::to_string(entries * merges) + " requests; allowed: up to " +
+                              std::to_string(most_waiting));
 }
 
 namespace {

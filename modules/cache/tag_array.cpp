@@ -2,38 +2,46 @@
 
 #include <algorithm>
 
+#include "common/bits.h"
 #include "common/config_origins.h"
 #include "weft/common/error.h"
 
 namespace weft::cache {
 
-void describe_replacement(config::Visitor& v, Replacement& replacement) {
-  config::choice(v, "replacement", replacement, {{"lru", Replacement::kLru}, {"fifo", Replacement::kFifo}},
-                 "which line of a full set is evicted: the least recently used, or the first that came");
+void TagConfig::describe_parts(config::Visitor& v) {
+  replacement.describe(v, "replacement", "which line of a full set is evicted");
+  set_index.describe(v, "set_index", "which set a line goes to");
 }
 
 void TagConfig::describe(config::Visitor& v) {
   v.integer("sets", sets, {1, 1 << 20}, "sets", "number of sets; need not be a power of two");
   v.integer("ways", ways, {1, 1024}, "lines", "lines per set");
   v.integer("line_bytes", line_bytes, {4, 4096}, "bytes", "bytes per line; a power of two");
-  describe_replacement(v, replacement);
+  describe_parts(v);
 }
 
-void TagConfig::check(const std::string& where) const {
-  if ((line_bytes & (line_bytes - 1)) != 0) {
-    throw InputError(where + "/line_bytes", std::to_string(line_bytes) + " is not a power of two");
+void TagConfig::check(const std::string& where, std::uint64_t most_lines) const {
+  const auto found = [](std::uint64_t value) { return "found " + std::to_string(value); };
+  if (!is_power_of_two(line_bytes))
+    throw InputError(where + "/line_bytes", found(line_bytes) + "; allowed: powers of two");
+  if (sets * ways > most_lines) {  // each costs the simulator 18 bytes
+    throw config::RuleError(where + "/sets", {where + "/ways"},
+                            found(sets) + " with ways = " + std::to_string(ways) + ", which are " +
+                                std::to_string(sets * ways) + " lines; allowed: up to " +
+                                std::to_string(most_lines));
   }
   constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
   if (bytes() > kMostBytes) {
     throw config::RuleError(where + "/sets", {where + "/ways", where + "/line_bytes"},
-                            "cache of " + std::to_string(bytes()) +
-                                " bytes (sets x ways x line_bytes); allowed: " + std::to_string(kMostBytes));
+                            found(sets) + ", which are " + std::to_string(bytes()) +
+                                " bytes (sets x ways x line_bytes); allowed: up to " +
+                                std::to_string(kMostBytes));
   }
-  constexpr std::uint64_t kMostLines = 1u << 20;  // each costs the simulator 18 bytes
-  if (sets * ways > kMostLines) {
-    throw config::RuleError(where + "/sets", {where + "/ways"},
-                            "cache of " + std::to_string(sets * ways) +
-                                " lines (sets x ways); allowed: up to " + std::to_string(kMostLines));
+  const std::string allowed = set_index.refuses({sets, line_bytes});
+  if (!allowed.empty()) {
+    throw config::RuleError(where + "/set_index", {where + "/sets", where + "/line_bytes"},
+                            "found " + set_index.name + " with " + std::to_string(sets) + " sets of " +
+                                std::to_string(line_bytes) + " bytes; allowed: " + allowed);
   }
 }
 
@@ -41,8 +49,9 @@ TagArray::TagArray(const TagConfig& config)
     : sets_(config.sets),
       line_bytes_(config.line_bytes),
       ways_(config.ways),
-      replacement_(config.replacement),
-      hashed_(config.set_index == SetIndex::kFermi),
+      replacement_(config.replacement.make({config.sets, config.ways})),
+      set_index_(config.set_index.make({config.sets, config.line_bytes})),
+      plain_(set_index_->plain()),
       state_(config.sets * config.ways) {}
 
 std::size_t TagArray::slot_of(Line line) const {
@@ -57,16 +66,15 @@ std::size_t TagArray::slot_of(Line line) const {
   return kNone;
 }
 
-// An invalid way if there is one, else the one with the oldest stamp that is not reserved.
+// An invalid way if there is one, else what the policy says.
 std::size_t TagArray::victim_slot(Line line) const {
-  const std::size_t first = set_of(line) * ways_;
-  std::size_t best = kNone;
-  for (std::size_t slot = first; slot < first + ways_; ++slot) {
+  const Replacement::Set set{set_of(line) * ways_, ways_, &state_.states[set_of(line) * ways_]};
+  bool may_go = false;
+  for (std::size_t slot = set.first; slot < set.end(); ++slot) {
     if (state_.states[slot] == LineState::kInvalid) return slot;
-    if (state_.states[slot] == LineState::kReserved) continue;
-    if (best == kNone || state_.stamps[slot] < state_.stamps[best]) best = slot;
+    may_go = may_go || set.may_go(slot);
   }
-  return best;
+  return may_go ? replacement_->victim(set) : kNone;
 }
 
 LineState TagArray::find(Line line) const {
@@ -81,7 +89,7 @@ LineState TagArray::access(Line line) {
     ++misses_;
     return LineState::kInvalid;
   }
-  if (replacement_ == Replacement::kLru) state_.stamps[slot] = ++state_.clock;
+  replacement_->found(slot);
   ++(state_.states[slot] == LineState::kReserved ? pending_hits_ : hits_);
   return state_.states[slot];
 }
@@ -89,12 +97,14 @@ LineState TagArray::access(Line line) {
 void TagArray::count(Line line, LineState found) {
   ++accesses_;
   const std::size_t slot = slot_of(line);
-  if (slot != kNone && replacement_ == Replacement::kLru) state_.stamps[slot] = ++state_.clock;
+  if (slot != kNone) replacement_->found(slot);
   ++(found == LineState::kInvalid ? misses_ : found == LineState::kReserved ? pending_hits_ : hits_);
 }
 
 bool TagArray::can_reserve(Line line) const {
-  return victim_slot(line) != kNone;
+  const auto first = state_.states.begin() + static_cast<std::ptrdiff_t>(set_of(line) * ways_);
+  return std::any_of(first, first + static_cast<std::ptrdiff_t>(ways_),
+                     [](LineState state) { return state != LineState::kReserved; });
 }
 
 TagArray::Victim TagArray::content_of(std::size_t slot) const {
@@ -120,7 +130,7 @@ TagArray::Victim TagArray::reserve(Line line) {
   state_.lines[slot] = line;
   state_.states[slot] = LineState::kReserved;
   state_.written[slot] = 0;
-  state_.stamps[slot] = ++state_.clock;
+  replacement_->placed(slot, victim.evicted);
   return victim;
 }
 
@@ -183,6 +193,7 @@ void TagArray::invalidate_all() {
 
 void TagArray::reset() {
   state_ = State(state_.lines.size());
+  replacement_->reset();
 }
 
 void TagArray::bind(statistics::Group& group) {

@@ -1,9 +1,9 @@
 // The tags of a set-associative cache: states and replacement, no data.
 //
 // Lines are named by their number (address / line_bytes); a cache that sees only every n-th chunk of memory
-// should number its lines densely, or it uses only some of its sets. Set = line mod sets, unless SetIndex
-// says otherwise; neither sets nor ways need be a power of two (the DWR machine: 64 sets of 12 ways, a 48 KB
-// cache of 64-byte lines).
+// should number its lines densely, or it uses only some of its sets. Which set a line goes to, and which line
+// makes room, are parts that the configuration names (weft/cache/set_index.h, replacement.h). Neither sets
+// nor ways need be a power of two (the DWR machine: 64 sets of 12 ways, a 48 KB cache of 64-byte lines).
 //
 // The way of a line: absent -> reserve -> kReserved (its fill is under way) -> fill -> kValid -> mark_dirty
 // -> kDirty -> clean -> kValid. A request is counted once, by `access`; a stalled request asks `find` and
@@ -12,6 +12,7 @@
 #define WEFT_CACHE_TAG_ARRAY_H
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,6 @@
 namespace weft::cache {
 
 using Line = std::uint64_t;
-
-enum class LineState : std::uint8_t { kInvalid, kReserved, kValid, kDirty };
 
 class TagArray {
  public:
@@ -79,31 +78,33 @@ class TagArray {
 
   // Back to construction, except for the statistics.
   void reset();
-  void archive(Archive& archive) { archive(state_); }
+  void archive(Archive& archive) {
+    archive(state_);
+    replacement_->archive(archive);
+  }
   void bind(statistics::Group& group);
 
  private:
   struct State {  // indexed by set * ways + way
-    explicit State(std::size_t slots)
-        : lines(slots), states(slots, LineState::kInvalid), written(slots, 0), stamps(slots) {}
+    explicit State(std::size_t slots) : lines(slots), states(slots, LineState::kInvalid), written(slots, 0) {}
     std::vector<Line> lines;
     std::vector<LineState> states;
     std::vector<std::uint8_t> written;  // of kReserved: dirty when filled
-    std::vector<std::uint64_t> stamps;  // LRU: time of last use; FIFO: time of reservation
-    std::uint64_t clock = 0;
-    std::size_t dirty = 0;       // lines
-    std::size_t next_dirty = 0;  // where the search for one goes on
+    std::size_t dirty = 0;              // lines
+    std::size_t next_dirty = 0;         // where the search for one goes on
     void archive(Archive& archive) {
-      auto& [lines_, states_, written_, stamps_, clock_, dirty_, next_dirty_] = *this;
-      archive(lines_, states_, written_, stamps_, clock_, dirty_, next_dirty_);
+      auto& [lines_, states_, written_, dirty_, next_dirty_] = *this;
+      archive(lines_, states_, written_, dirty_, next_dirty_);
     }
   };
 
   std::size_t set_of(Line line) const {
-    if (!hashed_) return sets_.remainder(line);
-    const Line high =
-        (line >> 6 & 7) | (line >> 7 & 8) | (line >> 8 & 16);  // address bits 13, 14, 15, 17, 19
-    return static_cast<std::size_t>((line & (sets_.divisor() - 1)) ^ high);
+    if (plain_) return sets_.remainder(line);
+    if (line != mixed_line_) {
+      mixed_line_ = line;
+      mixed_set_ = sets_.remainder(set_index_->mixed(line));
+    }
+    return mixed_set_;
   }
   std::size_t slot_of(Line line) const;
   std::size_t victim_slot(Line line) const;
@@ -112,9 +113,12 @@ class TagArray {
   FastDivider sets_;
   FastDivider line_bytes_;
   const std::size_t ways_;
-  const Replacement replacement_;
-  const bool hashed_;  // SetIndex::kFermi
+  const std::unique_ptr<Replacement> replacement_;
+  const std::unique_ptr<SetIndex> set_index_;
+  const bool plain_;  // the set index mixes nothing
   State state_;
+  mutable Line mixed_line_ = ~Line{0};  // the line that was mixed last, which is often asked for again
+  mutable std::size_t mixed_set_ = 0;
   mutable std::size_t last_found_ = 0;  // where a line was found: the same one is often looked up again
 
   std::uint64_t accesses_ = 0;

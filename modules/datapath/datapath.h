@@ -10,17 +10,16 @@
 //   results times = datapath.start(now, scheduler, demand, issue, executing)       ... and starts
 //   datapath.next_free(now)                                                when to look again
 //
-// To add a kind: a file with its class, and a line in registry.cpp (or WEFT_REGISTER_DATAPATH outside of the
-// module).
+// To add a kind: a file with its class that ends in WEFT_REGISTER_PART(...) (weft/common/parts.h), and a line
+// in CMakeLists.txt.
 #ifndef WEFT_DATAPATH_DATAPATH_H
 #define WEFT_DATAPATH_DATAPATH_H
 
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <string>
 #include <vector>
 
+#include "weft/common/parts.h"
 #include "weft/common/statistics.h"
 #include "weft/common/storage.h"
 #include "weft/datapath/datapath_config.h"
@@ -110,6 +109,13 @@ struct RegisterFit {
 
 class Datapath {
  public:
+  using Kind = Datapath;
+  static constexpr const char* kKind = "datapath";
+  struct Setting {
+    const Config& config;
+    const Machine& machine;
+  };
+
   virtual ~Datapath() = default;
   // As constructed: no block is resident, nothing is in flight. Cycles are counted from `now` on (`align`).
   virtual void reset(Cycle now) = 0;
@@ -187,22 +193,8 @@ class Datapath {
   Cycle period_ = 1;
 };
 
-using Factory = std::function<std::unique_ptr<Datapath>(const Config&, const Machine&)>;
-
 // Throws InputError that lists the known names.
 std::unique_ptr<Datapath> create(const Config& config, const Machine& machine);
-std::vector<std::string> names();
-// A duplicate name throws std::logic_error. Returns true, for WEFT_REGISTER_DATAPATH.
-bool register_datapath(const std::string& name, Factory factory);
-
-template <class Class>
-std::unique_ptr<Datapath> make(const Config& config, const Machine& machine) {
-  return std::make_unique<Class>(config, machine);
-}
-
-#define WEFT_REGISTER_DATAPATH(name, Class) \
-  static const bool registered_##Class =    \
-      ::weft::datapath::register_datapath(name, ::weft::datapath::make<Class>);
 
 }  // namespace weft::datapath
 

@@ -1,51 +1,31 @@
-#include <map>
-#include <stdexcept>
-#include <utility>
+// The kinds of datapath among the parts that are known, and the keys of `datapath`.
+#include <string>
+#include <vector>
 
+#include "common/config_origins.h"
 #include "datapath/datapath.h"
-#include "datapath/spatial.h"
-#include "datapath/temporal.h"
 #include "weft/common/error.h"
 
 namespace weft::datapath {
-namespace {
-
-// Never destroyed: results are written while a program exits.
-std::map<std::string, Factory>& kinds() {
-  static auto* const map =
-      new std::map<std::string, Factory>{{"spatial", make_spatial}, {"temporal", make_temporal}};
-  return *map;
-}
-
-}  // namespace
-
-bool register_datapath(const std::string& name, Factory factory) {
-  if (!kinds().emplace(name, std::move(factory)).second)
-    throw std::logic_error("duplicate datapath name " + name);
-  return true;
-}
-
-std::vector<std::string> names() {
-  std::vector<std::string> names;
-  names.reserve(kinds().size());
-  for (const auto& [name, factory] : kinds()) names.push_back(name);
-  return names;
-}
 
 std::unique_ptr<Datapath> create(const Config& config, const Machine& machine) {
-  const auto found = kinds().find(config.kind);
-  if (found == kinds().end()) {
-    std::string known;
-    for (const auto& name : names()) known += (known.empty() ? "" : ", ") + name;
-    throw InputError("/datapath/kind", "unknown datapath \"" + config.kind + "\"; known: " + known);
+  std::string known;
+  for (const auto& part : parts_of(Datapath::kKind)) {
+    if (part->name == config.kind)
+      return static_cast<const PartOf<Datapath>&>(*part).make(nullptr, {config, machine});
+    known += (known.empty() ? "" : ", ") + part->name;
   }
-  return found->second(config, machine);
+  throw InputError("/datapath/kind", "unknown datapath \"" + config.kind + "\"; known: " + known);
 }
 
 void Config::describe(config::Visitor& v) {
-  v.word("kind", kind, names(),
-         "how lanes run threads; spatial: SIMD groups, whose lanes run the threads of a beat together; "
-         "temporal: lanes that each run a warp in time");
+  std::vector<std::string> names;
+  std::string meaning = "how lanes run threads";
+  for (const auto& part : parts_of(Datapath::kKind)) {
+    names.push_back(part->name);
+    meaning += "; " + part->name + ": " + part->meaning;
+  }
+  v.word("kind", kind, names, meaning.c_str());
   config::choice(v, "compaction", compaction,
                  {{"auto", Compaction::kAuto},
                   {"none", Compaction::kNone},

@@ -1,11 +1,10 @@
 // SIMD groups: a row of a scheme's warp is a beat, all of whose lanes work in the same cycle. A thread's lane
 // is its position modulo the width.
-#include "datapath/spatial.h"
-
 #include <algorithm>
 #include <utility>
 
 #include "common/bits.h"
+#include "datapath/datapath.h"
 #include "datapath/lane_registers.h"
 #include "datapath/register_arrays.h"
 
@@ -17,6 +16,7 @@ using warp_formation::ThreadGroup;
 
 class Spatial final : public Datapath {
  public:
+  explicit Spatial(const Setting& setting) : Spatial(setting.config, setting.machine) {}
   Spatial(const Config& config, const Machine& machine)
       : Datapath(machine.simd_width),
         machine_(machine),
@@ -316,8 +316,6 @@ class Spatial final : public Datapath {
 
 }  // namespace
 
-std::unique_ptr<Datapath> make_spatial(const Config& config, const Machine& machine) {
-  return std::make_unique<Spatial>(config, machine);
-}
+WEFT_REGISTER_PART(part<Spatial>("spatial", "SIMD groups, whose lanes run the threads of a beat together"))
 
 }  // namespace weft::datapath

@@ -6,11 +6,10 @@
 // once, and the special-function units are the core's, which run one instruction at a time. Where results
 // come all together besides, the way to the load-store unit is the core's, too: one lane of all the width is
 // then the SIMD group of the spatial datapath.
-#include "datapath/temporal.h"
-
 #include <algorithm>
 #include <array>
 
+#include "datapath/datapath.h"
 #include "datapath/lane_registers.h"
 #include "datapath/lane_sharing.h"
 #include "datapath/place_forwarding.h"
@@ -24,6 +23,7 @@ using warp_formation::ThreadGroup;
 
 class Temporal final : public Datapath {
  public:
+  explicit Temporal(const Setting& setting) : Temporal(setting.config, setting.machine) {}
   Temporal(const Config& config, const Machine& machine)
       : Datapath(std::min(static_cast<unsigned>(config.lane_width), machine.simd_width)),
         machine_(machine),
@@ -572,8 +572,6 @@ class Temporal final : public Datapath {
 
 }  // namespace
 
-std::unique_ptr<Datapath> make_temporal(const Config& config, const Machine& machine) {
-  return std::make_unique<Temporal>(config, machine);
-}
+WEFT_REGISTER_PART(part<Temporal>("temporal", "lanes that each run a warp in time"))
 
 }  // namespace weft::datapath

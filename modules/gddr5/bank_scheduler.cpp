@@ -18,10 +18,8 @@ void at_least(BankScheduler::Edge& edge, BankScheduler::Edge low) {
 
 void SchedulerConfig::describe(config::Visitor& v) {
   v.integer("queue_size", queue_size, {1, 4096}, "requests", "requests that the scheduler chooses from");
-  config::choice(v, "scheduler", policy, {{"fcfs", Policy::kFcfs}, {"fr_fcfs", Policy::kFrFcfs}},
-                 "order of service: order of arrival, or row hits first");
-  v.integer("row_hit_limit", row_hit_limit, {0, 1'000'000}, "requests",
-            "row hits that may overtake an older request of their bank, one after the other; 0: any number");
+  order.describe(v, "scheduler", "which waiting request is served next");
+  page_policy.describe(v, "page_policy", "how long a row stays open");
   v.integer("bank_groups", bank_groups, {1, 64}, "groups", "bank groups (bank mod groups); 1: none");
   timing.describe(v);
 }
@@ -32,8 +30,10 @@ void SchedulerConfig::check(const std::string& where) const {
 
 BankScheduler::BankScheduler(const SchedulerConfig& config, unsigned banks, unsigned gates)
     : timing_(config.timing),
-      policy_(config.policy),
-      row_hit_limit_(config.row_hit_limit),
+      order_(config.order.make({banks})),
+      in_order_(order_->in_order()),
+      page_policy_(config.page_policy.make({banks})),
+      always_open_(page_policy_->always_open()),
       groups_(static_cast<unsigned>(config.bank_groups)),
       state_(config.queue_size, banks, gates, config.bank_groups),
       bank_activates_(banks, 0) {
@@ -65,15 +65,14 @@ void BankScheduler::push(const Request& request, Edge now) {
   entry.request = request;
   entry.order = state_.arrivals++;
   most_queued_ = std::max<std::uint64_t>(most_queued_, ++state_.queued);
-  if (policy_ == Policy::kFcfs) {
+  if (in_order_) {
     state_.order[(state_.order_head + state_.order_count++) % state_.order.size()] = index;
     return;
   }
   Bank& bank = state_.banks[request.bank];
   append(bank, index);
-  // A younger request that hits the open row goes before one that would close it, unless that one has begun.
-  if (bank.current != kNone && !state_.requests[bank.current].committed && bank.open &&
-      bank.row == request.row && state_.requests[bank.current].request.row != bank.row) {
+  if (bank.current != kNone && !state_.requests[bank.current].committed &&
+      order_->displaces(hits(bank, request), hits(bank, state_.requests[bank.current].request))) {
     put_back(bank);
   }
   if (bank.current == kNone) state_.idle |= std::uint64_t{1} << request.bank;
@@ -126,10 +125,10 @@ void BankScheduler::classify(unsigned index) {
 }
 
 void BankScheduler::choose() {
-  if (policy_ == Policy::kFcfs) {
+  if (in_order_) {
     choose_in_order();
   } else {
-    while (state_.idle != 0) choose_row_hits(state_.banks[lowest_bit(state_.idle)]);
+    while (state_.idle != 0) choose_for(state_.banks[lowest_bit(state_.idle)]);
   }
 }
 
@@ -144,14 +143,8 @@ void BankScheduler::choose_in_order() {
   }
 }
 
-void BankScheduler::choose_row_hits(Bank& bank) {
-  std::uint16_t chosen = bank.first;
-  if (bank.open && (row_hit_limit_ == 0 || bank.overtakes < row_hit_limit_)) {
-    std::uint16_t index = bank.first;
-    while (index != kNone && state_.requests[index].request.row != bank.row)
-      index = state_.requests[index].next;
-    if (index != kNone) chosen = index;
-  }
+void BankScheduler::choose_for(Bank& bank) {
+  const std::uint16_t chosen = order_->next(waiting_for(bank));
   unlink(bank, chosen);
   make_current(bank, chosen);
 }
@@ -239,6 +232,7 @@ bool BankScheduler::step(Edge now, Finished& finished, std::uint32_t& started) {
   count_queue(now);
   state_.free.push_back(bank.current);
   bank.current = kNone;
+  if (!always_open_ && page_policy_->closes(row_is_wanted(best))) close_row(bank);
   classify(best);
   if (bank.first != kNone) state_.idle |= std::uint64_t{1} << best;
   --state_.queued;
@@ -282,6 +276,26 @@ void BankScheduler::send_row_command(Bank& bank, Command command, Edge now) {
   at_least(state_.rests, bank.activate);
   ++activates_;
   ++bank_activates_[static_cast<std::size_t>(&bank - state_.banks.data())];
+}
+
+// Does another request for the open row wait?
+bool BankScheduler::row_is_wanted(unsigned index) const {
+  const Bank& bank = state_.banks[index];
+  if (!in_order_) return waiting_for(bank).oldest_hit() != kNone;
+  for (std::size_t i = 0; i < state_.order_count; ++i) {
+    const Request& request =
+        state_.requests[state_.order[(state_.order_head + i) % state_.order.size()]].request;
+    if (request.bank == index) return hits(bank, request);  // the next one that the bank is handed
+  }
+  return false;
+}
+
+// Auto-precharge: as soon as the bank may be precharged, without a command of its own.
+void BankScheduler::close_row(Bank& bank) {
+  bank.open = false;
+  at_least(bank.activate, bank.precharge + timing_.rp);
+  at_least(state_.rests, bank.activate);
+  ++precharges_;
 }
 
 // Returns when the burst's data has moved.

@@ -4,15 +4,14 @@
 // and activate if its row is not open, then one column command per burst. One command leaves per cycle;
 // column commands go before row commands, older requests before younger ones.
 //
-// fr_fcfs: a free bank takes its oldest request that hits the open row, else its oldest; a bank that has not
-// begun a request yet changes to a younger one that hits. row_hit_limit bounds how many in a row may overtake
-// an older one. fcfs: requests are handed to their banks strictly in order of arrival; a request whose bank
-// is busy stops those behind it.
+// Which request a bank works on, and how long its row stays open, are parts that the configuration names
+// (weft/gddr5/request_order.h).
 #ifndef WEFT_GDDR5_BANK_SCHEDULER_H
 #define WEFT_GDDR5_BANK_SCHEDULER_H
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -20,6 +19,7 @@
 #include "weft/common/config_visitor.h"
 #include "weft/common/statistics.h"
 #include "weft/gddr5/gddr5_config.h"
+#include "weft/gddr5/request_order.h"
 #include "weft/gddr5/timing.h"
 
 namespace weft::gddr5 {
@@ -29,15 +29,7 @@ class BankScheduler {
   using Edge = std::uint64_t;
   static constexpr Edge kNever = ~Edge{0};
 
-  struct Request {
-    std::uint32_t handle = 0;  // the owner's
-    std::uint32_t gate = 0;    // index of the response gate it needs
-    unsigned bank = 0;
-    std::uint64_t row = 0;
-    unsigned bursts = 1;
-    bool write = false;
-    std::uint64_t occupy = 0;  // cycles that the bank stays busy after the last burst (atomics)
-  };
+  using Request = BankRequest;
 
   // The last column command of a request went out; its data has moved at `done`.
   struct Finished {
@@ -79,17 +71,10 @@ class BankScheduler {
   void bind(statistics::Group& group);
 
  private:
-  static constexpr std::uint16_t kNone = 0xffff;
+  static constexpr std::uint16_t kNone = QueuedRequest::kNone;
   static constexpr unsigned kNoBank = ~0u;
 
-  struct Entry {
-    Request request;
-    std::uint64_t order = 0;
-    bool committed = false;  // a command was sent for it
-    bool opened = false;     // its first column command was sent
-    std::uint16_t next = kNone;
-    std::uint16_t previous = kNone;
-  };
+  using Entry = QueuedRequest;
   struct Bank {
     std::uint64_t row = 0;
     bool open = false;
@@ -99,7 +84,7 @@ class BankScheduler {
     std::uint16_t first = kNone;  // waiting requests, oldest first; the current one is not among them
     std::uint16_t last = kNone;
     std::uint16_t current = kNone;
-    std::uint64_t overtakes = 0;  // row hits served since the oldest waiting request was passed over
+    std::uint64_t overtakes = 0;  // requests served since the oldest waiting request was passed over
     void archive(Archive& archive) {
       auto& [row_, open_, activate_, precharge_, column_, first_, last_, current_, overtakes_] = *this;
       archive(row_, open_, activate_, precharge_, column_, first_, last_, current_, overtakes_);
@@ -114,7 +99,7 @@ class BankScheduler {
     std::vector<Edge> group_column;        // per bank group
     std::array<std::uint64_t, 3> wants{};  // by Command: banks whose current request needs it next
     std::uint64_t idle = 0;                // banks with waiting requests and no current one
-    std::uint16_t order_head = 0;          // fcfs: ring of entries not yet handed to their bank
+    std::uint16_t order_head = 0;          // in order: ring of entries not yet handed to their bank
     std::uint16_t order_count = 0;
     std::vector<std::uint16_t> order;
     std::size_t queued = 0;
@@ -139,7 +124,11 @@ class BankScheduler {
   void unlink(Bank& bank, std::uint16_t index);
   void choose();
   void choose_in_order();
-  void choose_row_hits(Bank& bank);
+  void choose_for(Bank& bank);
+  bool hits(const Bank& bank, const Request& request) const { return bank.open && bank.row == request.row; }
+  WaitingRequests waiting_for(const Bank& bank) const {
+    return {state_.requests, bank.first, bank.open, bank.row, bank.overtakes};
+  }
   void make_current(Bank& bank, std::uint16_t index);
   void put_back(Bank& bank);
   Command command_of(const Bank& bank) const;
@@ -150,14 +139,18 @@ class BankScheduler {
   void classify(unsigned index);
   void commit(Entry& entry, Command command);
   void send_row_command(Bank& bank, Command command, Edge now);
+  bool row_is_wanted(unsigned index) const;
+  void close_row(Bank& bank);
   Edge send_column(unsigned index, Edge now);
   void refresh(Edge now);
   void refresh_at(Edge due);
   void count_queue(Edge now);
 
   const Timing timing_;
-  const Policy policy_;
-  const std::uint64_t row_hit_limit_;
+  const std::unique_ptr<RequestOrder> order_;
+  const bool in_order_;
+  const std::unique_ptr<PagePolicy> page_policy_;
+  const bool always_open_;
   const unsigned groups_;
 
   State state_;

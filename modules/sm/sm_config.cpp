@@ -49,7 +49,7 @@ void CacheConfig::describe(config::Visitor& v) {
   v.integer("sets", tags.sets, {1, 1u << 16}, "sets", "number of sets");
   v.integer("ways", tags.ways, {1, 1024}, "ways", "associativity");
   v.integer("line_bytes", tags.line_bytes, {16, 1024}, "bytes", "line size, a power of two");
-  cache::describe_replacement(v, tags.replacement);
+  tags.describe_parts(v);
   v.integer("mshr_entries", mshrs.entries, {1, 4096}, "entries", "lines that can be outstanding");
   v.integer("mshr_merges", mshrs.merges, {1, 4096}, "requests", "requests that can wait for one line");
   v.integer("latency", latency, {1, 1000}, "cycles", "probe to data on a hit");
@@ -73,40 +73,14 @@ void DataCacheConfig::describe(config::Visitor& v) {
   v.boolean("merge_loads", merge_loads,
             "a load that misses waits for another instruction's fetch of its line; false: the load has its "
             "own fetch and MSHR");
-  config::choice(
-      v, "set_index", tags.set_index,
-      {{"modulo", cache::SetIndex::kModulo}, {"fermi", cache::SetIndex::kFermi}},
-      "set of a line: its number modulo the sets, or with five bits of it combined with higher ones, "
-      "for 32 or 64 sets of 128 bytes");
   config::choice(v, "lookup", lookup, {{"first", Lookup::kFirst}, {"last", Lookup::kLast}},
                  "when tags are looked up: when a request arrives (misses and stores leave at once), or at "
                  "the end of the latency (misses and stores wait for it, too)");
 }
 
 void CacheConfig::check(const std::string& where) const {
-  if (!is_power_of_two(tags.line_bytes)) {
-    throw InputError(where + "/line_bytes",
-                     found(tags.line_bytes) + "; allowed: powers of two from 16 to 1024");
-  }
-  if (tags.sets * tags.ways > kMostLines) {
-    throw config::RuleError(where + "/sets", {where + "/ways"},
-                            found(tags.sets) + " with ways = " + std::to_string(tags.ways) + ", which are " +
-                                std::to_string(tags.sets * tags.ways) + " lines; allowed: up to " +
-                                std::to_string(kMostLines));
-  }
-  if (tags.set_index == cache::SetIndex::kFermi &&
-      ((tags.sets != 32 && tags.sets != 64) || tags.line_bytes != 128)) {
-    throw config::RuleError(where + "/set_index", {where + "/sets", where + "/line_bytes"},
-                            "found fermi with " + std::to_string(tags.sets) + " sets of " +
-                                std::to_string(tags.line_bytes) +
-                                " bytes; allowed: 32 or 64 sets of 128 bytes");
-  }
-  if (mshrs.entries * mshrs.merges > kMostWaiting) {
-    throw config::RuleError(where + "/mshr_entries", {where + "/mshr_merges"},
-                            found(mshrs.entries) + " with mshr_merges = " + std::to_string(mshrs.merges) +
-                                ", which are " + std::to_string(mshrs.entries * mshrs.merges) +
-                                " requests; allowed: up to " + std::to_string(kMostWaiting));
-  }
+  tags.check(where, kMostLines);
+  mshrs.check(where + "/mshr", kMostWaiting);
 }
 
 void Config::OperationLatency::describe(config::Visitor& v) {

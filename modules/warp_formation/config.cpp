@@ -17,22 +17,11 @@ SchemeOptions* OptionTable::find(const std::string& scheme) {
   return const_cast<SchemeOptions*>(std::as_const(*this).find(scheme));
 }
 
-void CommonConfig::TwoLevel::describe(config::Visitor& v) {
-  v.integer("group_warps", group_warps, {1, 256}, "warps", "warps of one fetch group");
-  v.integer(
-      "timeout_instructions", timeout_instructions, {0, 1u << 30}, "instructions",
-      "instructions after which a group gives way to the next; 0: only when all its warps wait for memory");
-}
-
 void Config::describe(config::Visitor& v) {
   v.text("scheme", scheme, "warp-formation scheme; `weft list schemes` names them");
   v.integer("warp_size", warp_size, {1, kMaxWarpSize}, "threads",
             "threads of a warp: a power of two, 4 to 256");
-  config::choice(v, "scheduling", scheduling,
-                 {{"loose_round_robin", Scheduling::kLooseRoundRobin},
-                  {"greedy_then_oldest", Scheduling::kGreedyThenOldest},
-                  {"two_level", Scheduling::kTwoLevel}},
-                 "which ready warp is issued");
+  scheduling.describe(v, "scheduling", "which ready warp is issued");
   config::choice(v, "reconvergence", reconvergence,
                  {{"barrier_aware", Reconvergence::kBarrierAware}, {"plain", Reconvergence::kPlain}},
                  "where threads that diverge at a branch reconverge; plain: at its immediate post-dominator; "
@@ -42,7 +31,6 @@ void Config::describe(config::Visitor& v) {
     if (entry.scheme != scheme) entry.options->describe_shared(v);
   }
   if (SchemeOptions* const chosen = options.find(scheme)) chosen->describe_shared(v);
-  config::group(v, "two_level", two_level, "two-level scheduling");
   for (const auto& entry : options.entries()) {
     v.begin(entry.scheme.c_str(), entry.meaning.c_str());
     entry.options->describe(v);

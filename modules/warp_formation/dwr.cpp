@@ -19,7 +19,7 @@ Dwr::Dwr(const DwrOptions& options, const Config& config, const Geometry& geomet
       groups_((most_ + partners_ - 1) / partners_),
       table_(static_cast<unsigned>(groups_.size()) * partners_),
       warps_(table_.size(), SubWarp(width_)),
-      schedulers_(geometry.schedulers, Scheduler(config, table_.size())),
+      schedulers_(make_schedulers<Scheduler>(geometry.schedulers, config, table_.size())),
       flights_(geometry.max_issues),
       home_(std::size_t{geometry.chunks} * kChunk / width_, 0),
       ignored_(options.ilt_entries, options.ilt_ways, options.ilt_index),
@@ -186,7 +186,7 @@ Stall Dwr::pick(unsigned scheduler, Issue& issue) {
   ContextSet candidates = s.eligible;
   set_aside_waiting(candidates, *sm_, why);
   ContextSet far = s.far;
-  if (config_.scheduling == Scheduling::kTwoLevel) far.add(sm_->waiting_for_memory());
+  if (s.policy.wants_far()) far.add(sm_->waiting_for_memory());
   const auto attempt = [&](unsigned context) {
     const SubWarp& warp = warps_[context];
     const StackEntry& top = warp.stack.top();

@@ -11,6 +11,7 @@
 
 #include "warp_formation/lwm_options.h"
 #include "warp_formation/sbr_warp.h"
+#include "warp_formation/two_level_options.h"
 #include "weft/common/popcount.h"
 #include "weft/warp_formation/lane_packing.h"
 #include "weft/warp_formation/scheduling.h"
@@ -22,8 +23,9 @@ namespace {
 // Fetch groups in threads, not in warps.
 CommonConfig with_fetch_groups(const CommonConfig& common, const LwmOptions& options) {
   CommonConfig config = common;
-  config.two_level.group_warps = std::max<std::uint64_t>(1, options.group_threads / options.large_warp);
-  config.two_level.timeout_instructions = options.timeout_instructions;
+  auto& groups = config.scheduling.own<TwoLevelOptions>();
+  groups.group_warps = std::max<std::uint64_t>(1, options.group_threads / options.large_warp);
+  groups.timeout_instructions = options.timeout_instructions;
   return config;
 }
 
@@ -38,7 +40,7 @@ class Lwm final : public WarpFormation {
         contexts_(std::max(1u, std::min((geometry.threads + size_ - 1) / size_, ContextSet::kMaxContexts))),
         table_(contexts_),
         warps_(contexts_, LargeWarp(size_)),
-        schedulers_(geometry.schedulers, Scheduler(config_, contexts_)),
+        schedulers_(make_schedulers<Scheduler>(geometry.schedulers, config_, contexts_)),
         flights_(geometry.max_issues) {}
 
   void attach(const ptx::Program& program, const SmView& sm) override {
@@ -233,7 +235,7 @@ Stall Lwm::pick(unsigned scheduler, Issue& issue) {
   }
   set_aside_waiting(candidates, *sm_, why);
   ContextSet far = s.far;
-  if (config_.scheduling == Scheduling::kTwoLevel) far.add(sm_->waiting_for_memory());
+  if (s.policy.wants_far()) far.add(sm_->waiting_for_memory());
   const auto attempt = [&](unsigned context) {
     LargeWarp& warp = warps_[context];
     const StackEntry& top = warp.stack.top();

@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "common/plugin_abi.h"
 #include "common/sha256.h"
 #include "common/shared_object.h"
-#include "warp_formation/plugin_abi.h"
 #include "weft/common/error.h"
 
 namespace weft {
@@ -22,18 +22,23 @@ std::vector<Plugin>& loaded() {
   return *list;
 }
 
-// Takes the schemes of one plugin.
-class Taker final : public warp_formation::Registrar {
+// Takes the parts of one plugin.
+class Taker final : public PartTaker {
  public:
-  void add(warp_formation::Scheme scheme) override {
-    std::string name = scheme.name;
-    warp_formation::register_scheme(std::move(scheme));
-    names_.push_back(std::move(name));
+  explicit Taker(Plugin& plugin) : plugin_(plugin) {}
+  void take(const std::string& kind, std::shared_ptr<const Part> part) override {
+    const std::string name = part->name;
+    if (kind == warp_formation::Scheme::kKind) {
+      warp_formation::register_scheme(static_cast<const warp_formation::Scheme&>(*part));
+      plugin_.schemes.push_back(name);
+    } else {
+      add_part(kind, std::move(part));
+      plugin_.parts.push_back(kind + " " + name);
+    }
   }
-  const std::vector<std::string>& names() const { return names_; }
 
  private:
-  std::vector<std::string> names_;
+  Plugin& plugin_;
 };
 
 template <class Function>
@@ -53,7 +58,7 @@ void load_plugin(const std::string& file) {
   if (std::any_of(loaded().begin(), loaded().end(),
                   [&](const Plugin& plugin) { return plugin.file == path; }))
     return;
-  Plugin plugin{path, sha256(read_shared_object(path)), {}};
+  Plugin plugin{path, sha256(read_shared_object(path)), {}, {}};
   try_shared_object(path);
   // It is never unloaded: what its schemes made may live as long as the program.
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
@@ -65,18 +70,19 @@ void load_plugin(const std::string& file) {
                      "weft_add_plugin() and the headers of this one\n  the plugin:   " +
                          abi + "\n  this program: " + WEFT_PLUGIN_ABI);
   }
-  auto* const give = symbol<decltype(weft_register_schemes)>(library, "weft_register_schemes", file);
-  Taker taker;
+  auto* const give = symbol<decltype(weft_give_parts)>(library, "weft_give_parts", file);
+  Taker taker(plugin);
   try {
     give(taker);
   } catch (const std::exception& failure) {
     throw InputError(file, failure.what());
   } catch (...) {
-    throw InputError(file, "weft_register_schemes() throws an object that is not a std::exception");
+    throw InputError(file, "weft_give_parts() throws an object that is not a std::exception");
   }
-  if (taker.names().empty())
-    throw InputError(file, "has no scheme: it does not use WEFT_REGISTER_SCHEME(...)");
-  plugin.schemes = taker.names();
+  if (plugin.schemes.empty() && plugin.parts.empty()) {
+    throw InputError(file,
+                     "has no part: it uses neither WEFT_REGISTER_SCHEME(...) nor WEFT_REGISTER_PART(...)");
+  }
   loaded().push_back(std::move(plugin));
 }
 
@@ -104,9 +110,11 @@ const std::vector<Plugin>& plugins() {
 nlohmann::ordered_json plugins_json() {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const Plugin& plugin : plugins()) {
-    list.push_back({{"file", std::filesystem::path(plugin.file).filename().string()},
-                    {"sha256", plugin.sha256},
-                    {"schemes", plugin.schemes}});
+    nlohmann::ordered_json one = {{"file", std::filesystem::path(plugin.file).filename().string()},
+                                  {"sha256", plugin.sha256},
+                                  {"schemes", plugin.schemes}};
+    if (!plugin.parts.empty()) one["parts"] = plugin.parts;
+    list.push_back(std::move(one));
   }
   return list;
 }

@@ -1,64 +1,44 @@
-// The schemes that are known: those that the linker put together (WEFT_REGISTER_SCHEME), then those that a
-// program or a plugin adds.
+// The schemes among the parts that are known.
 #include <algorithm>
 #include <stdexcept>
 #include <utility>
 
-#include "warp_formation/scheme_table.h"
 #include "weft/common/error.h"
 #include "weft/warp_formation/scheme.h"
 
 namespace weft::warp_formation {
 namespace {
 
-using Schemes = std::vector<std::unique_ptr<const Scheme>>;
-
-const Scheme* find(const Schemes& schemes, const std::string& name) {
-  const auto found =
-      std::find_if(schemes.begin(), schemes.end(), [&](const auto& scheme) { return scheme->name == name; });
-  return found == schemes.end() ? nullptr : found->get();
-}
-
 // No key of the configuration that schemes' names stand beside.
-bool is_key(const std::string& name) {
-  for (const char* other :
+void check(const Scheme& scheme) {
+  for (const char* key :
        {"scheme", "warp_size", "scheduling", "reconvergence", "likely_convergence", "two_level"}) {
-    if (name == other) return false;
+    if (scheme.name == key)
+      throw InputError("scheme \"" + scheme.name + "\"", "is a key of warp_formation; allowed: another name");
   }
-  return !name.empty() &&
-         name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
-}
-
-void add(Schemes& schemes, Scheme scheme) {
-  if (!is_key(scheme.name))
-    throw InputError("scheme \"" + scheme.name + "\"",
-                     "is not a name of a scheme; allowed: letters a to z, digits and _, but no other key of "
-                     "warp_formation");
   if (scheme.make == nullptr) throw InputError("scheme " + scheme.name, "has no function that makes it");
   if (scheme.states.size() > kOwnStates) {
     throw InputError("scheme " + scheme.name,
                      "has " + std::to_string(scheme.states.size()) +
                          " waiting states of its own; allowed: " + std::to_string(kOwnStates));
   }
-  if (find(schemes, scheme.name) != nullptr) throw InputError("scheme " + scheme.name, "duplicate name");
-  schemes.push_back(std::make_unique<const Scheme>(std::move(scheme)));
 }
 
-// Made at the first use; it grows when schemes are added, and is constant otherwise. Never destroyed: results
-// are written while a program exits.
-Schemes& schemes() {
-  static auto* const known = [] {
-    auto* linked = new Schemes;
-    each_linked_scheme([&](Scheme scheme) { add(*linked, std::move(scheme)); });
-    return linked;
+// Those that are linked are checked at the first use.
+std::vector<std::shared_ptr<const Part>> schemes() {
+  static const bool checked = [] {
+    for (const auto& part : parts_of(Scheme::kKind)) check(static_cast<const Scheme&>(*part));
+    return true;
   }();
-  return *known;
+  static_cast<void>(checked);
+  return parts_of(Scheme::kKind);
 }
 
 }  // namespace
 
 void register_scheme(Scheme scheme) {
-  add(schemes(), std::move(scheme));
+  check(scheme);
+  add_part(Scheme::kKind, std::make_shared<const Scheme>(std::move(scheme)));
 }
 
 std::vector<std::string> scheme_names() {
@@ -75,7 +55,10 @@ std::string known_schemes() {
 }
 
 const Scheme* find_scheme(const std::string& name) {
-  return find(schemes(), name);
+  for (const auto& part : schemes()) {
+    if (part->name == name) return static_cast<const Scheme*>(part.get());
+  }
+  return nullptr;
 }
 
 std::unique_ptr<WarpFormation> create(const Config& config, const Geometry& geometry) {
@@ -93,8 +76,9 @@ std::unique_ptr<WarpFormation> create(const Config& config, const Geometry& geom
 }
 
 OptionTable::OptionTable() {
-  for (const auto& scheme : schemes()) {
-    if (scheme->defaults != nullptr) add(scheme->name, scheme->meaning, *scheme->defaults);
+  for (const auto& part : schemes()) {
+    const auto& scheme = static_cast<const Scheme&>(*part);
+    if (scheme.defaults != nullptr) add(scheme.name, scheme.meaning, *scheme.defaults);
   }
 }
 

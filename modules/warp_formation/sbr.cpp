@@ -23,7 +23,7 @@ class Sbr final : public WarpFormation {
         contexts_(std::max(1u, std::min(geometry.threads / size_, ContextSet::kMaxContexts))),
         words_((contexts_ + 63) / 64),
         warps_(contexts_, Warp(size_)),
-        schedulers_(geometry.schedulers, Scheduler(config, contexts_)),
+        schedulers_(make_schedulers<Scheduler>(geometry.schedulers, config, contexts_)),
         context_of_(geometry.max_issues, 0) {}
 
   void attach(const ptx::Program& program, const SmView& sm) override {
@@ -58,35 +58,43 @@ class Sbr final : public WarpFormation {
 
   Stall pick(unsigned scheduler, Issue& issue) override {
     Scheduler& s = schedulers_[scheduler];
-    // Leave out those that are known to wait, and remember for what.
+    // Leave out those that are known to wait.
     ContextSet candidates;
-    std::array<std::uint64_t, 5> waiting{};
     for (unsigned w = 0; w < words_; ++w) {
       const std::uint64_t eligible = s.eligible.word(w);
       if (eligible == 0) continue;
-      const std::array<std::uint64_t, 5> waits = {
-          eligible & sm_->waiting_for_unit().word(w), eligible & sm_->waiting_for_memory_unit().word(w),
-          eligible & sm_->waiting_for_memory().word(w), eligible & sm_->waiting_for_arithmetic().word(w),
-          eligible & sm_->waiting_for_fetch().word(w)};
-      candidates.set_word(w, eligible & ~(waits[0] | waits[1] | waits[2] | waits[3] | waits[4]));
-      for (std::size_t i = 0; i < waits.size(); ++i) waiting[i] |= waits[i];
+      candidates.set_word(
+          w, eligible & ~(sm_->waiting_for_unit().word(w) | sm_->waiting_for_memory_unit().word(w) |
+                          sm_->waiting_for_memory().word(w) | sm_->waiting_for_arithmetic().word(w) |
+                          sm_->waiting_for_fetch().word(w)));
     }
     const auto attempt = [&](unsigned context) {
       fill(issue, context);
       return sm_->ready(scheduler, issue);
     };
-    const bool two_level = config_.scheduling == Scheduling::kTwoLevel;
-    const Stall stall = candidates.empty() ? Stall::kEmpty
-                        : two_level        ? s.policy.pick(candidates, attempt, far_of(s))
-                                           : s.policy.pick(candidates, attempt);
+    const Stall stall = candidates.empty()     ? Stall::kEmpty
+                        : s.policy.wants_far() ? s.policy.pick(candidates, attempt, far_of(s))
+                                               : s.policy.pick(candidates, attempt);
     if (stall == Stall::kNone) return stall;
-    Stall why = stall;
-    if (waiting[0] != 0) why = worse(why, Stall::kUnitBusy);
-    if (waiting[1] != 0) why = worse(why, Stall::kMemoryBusy);
-    if (waiting[2] != 0) why = worse(why, Stall::kMemory);
-    if (waiting[3] != 0) why = worse(why, Stall::kDependence);
-    if (waiting[4] != 0) why = worse(why, Stall::kFetch);
+    const Stall why = waits_for(s.eligible, stall);
     return s.worse_of(why, geometry_.barrel);
+  }
+
+  // `why` or, if that tells more, what eligible contexts are known to wait for.
+  Stall waits_for(const ContextSet& eligible, Stall why) const {
+    const auto any = [&](const ContextSet& waiting) {
+      for (unsigned w = 0; w < words_; ++w) {
+        if ((eligible.word(w) & waiting.word(w)) != 0) return true;
+      }
+      return false;
+    };
+    // The most telling reason first.
+    if (any(sm_->waiting_for_unit())) return worse(why, Stall::kUnitBusy);
+    if (any(sm_->waiting_for_memory_unit())) return worse(why, Stall::kMemoryBusy);
+    if (any(sm_->waiting_for_memory())) return worse(why, Stall::kMemory);
+    if (any(sm_->waiting_for_arithmetic())) return worse(why, Stall::kDependence);
+    if (any(sm_->waiting_for_fetch())) return worse(why, Stall::kFetch);
+    return why;
   }
 
   void issued(IssueId id, const Issue& issue) override {

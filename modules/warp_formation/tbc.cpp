@@ -36,7 +36,7 @@ class Tbc final : public WarpFormation {
         table_(std::max(1u, std::min(contexts_for(geometry.threads), ContextSet::kMaxContexts))),
         warps_(table_.size(), Warp(size_ / lanes_)),
         blocks_(geometry.slots),
-        schedulers_(geometry.schedulers, Scheduler(config, table_.size())),
+        schedulers_(make_schedulers<Scheduler>(geometry.schedulers, config, table_.size())),
         context_of_(geometry.max_issues, 0),
         compactions_(geometry.slots) {
     clear();
@@ -98,7 +98,7 @@ class Tbc final : public WarpFormation {
     ContextSet candidates = s.eligible;
     set_aside_waiting(candidates, *sm_, why);
     ContextSet far = s.far;
-    if (config_.scheduling == Scheduling::kTwoLevel) far.add(sm_->waiting_for_memory());
+    if (s.policy.wants_far()) far.add(sm_->waiting_for_memory());
     const auto attempt = [&](unsigned context) {
       offer(context, issue);
       return sm_->ready(scheduler, issue);

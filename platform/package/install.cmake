@@ -1,21 +1,24 @@
-# What `cmake --install` gives: the program, one archive with all modules (and one with the schemes, which is linked
-# whole because schemes register themselves), headers, configurations, a CMake package and a pkg-config file; for who
+# What `cmake --install` gives: the program, one archive with all modules (and one with the schemes and other parts, which is
+# linked whole because they register themselves), headers, configurations, a CMake package and a pkg-config file; for who
 # puts the GPU into a platform: a guide, examples, the registers as SVD, and the sources of the drivers.
 include(CMakePackageConfigHelpers)
 
 get_property(modules GLOBAL PROPERTY WEFT_MODULES)
-# The program's own parts, and the schemes' archive, which stays apart.
-list(REMOVE_ITEM modules weft_cli weft_cuda_settings weft_fatbin weft_workloads weft_warp_formation_schemes)
+get_property(parts GLOBAL PROPERTY WEFT_PARTS)
+# The program's own modules, and the parts, which stay apart.
+list(REMOVE_ITEM modules weft_cli weft_cuda_settings weft_fatbin weft_workloads ${parts})
 list(TRANSFORM modules REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
 add_library(weft_archive STATIC ${objects})
 set_target_properties(weft_archive PROPERTIES OUTPUT_NAME weft LINKER_LANGUAGE CXX)
-set_target_properties(weft_warp_formation_schemes PROPERTIES OUTPUT_NAME weft_schemes)
+list(TRANSFORM parts REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE part_objects)
+add_library(weft_parts_archive STATIC ${part_objects})
+set_target_properties(weft_parts_archive PROPERTIES OUTPUT_NAME weft_parts LINKER_LANGUAGE CXX)
 
 set(headers_folder ${CMAKE_INSTALL_INCLUDEDIR}/weft)
 set(configs_folder ${CMAKE_INSTALL_DATADIR}/weft/configs)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/weft)
 install(TARGETS weft RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(FILES $<TARGET_FILE:weft_archive> $<TARGET_FILE:weft_warp_formation_schemes> $<TARGET_FILE:weft_plugin>
+install(FILES $<TARGET_FILE:weft_archive> $<TARGET_FILE:weft_parts_archive> $<TARGET_FILE:weft_plugin>
         DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES ${PROJECT_BINARY_DIR}/sc_main/version DESTINATION ${CMAKE_INSTALL_DATADIR}/weft)
 install(FILES ${PROJECT_BINARY_DIR}/sc_main/weft.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
@@ -43,7 +46,7 @@ configure_package_config_file(platform/package/weft-config.cmake.in ${PROJECT_BI
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/weft-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/weft-config.cmake ${PROJECT_BINARY_DIR}/weft-config-version.cmake
         platform/package/WeftPlugin.cmake platform/package/WeftPtx.cmake platform/package/plugin_headers.cmake
-        modules/warp_formation/plugin_entry.cpp modules/warp_formation/plugin_abi.h modules/warp_formation/scheme_table.h
+        modules/common/plugin_entry.cpp modules/common/plugin_abi.h modules/common/part_table.h
         DESTINATION ${package_folder})
 
 # The prefix is known when the files are installed, not before (cmake --install --prefix).
@@ -54,7 +57,7 @@ configure_file(\"${PROJECT_BINARY_DIR}/weft.pc.in\" \"${PROJECT_BINARY_DIR}/weft
 install(FILES ${PROJECT_BINARY_DIR}/weft.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 # Everything that users run or install, without the tests.
-add_custom_target(product DEPENDS weft weft_manual weft_archive weft_warp_formation_schemes weft_plugin weft_cuda)
+add_custom_target(product DEPENDS weft weft_manual weft_archive weft_parts_archive weft_plugin weft_cuda)
 if(WEFT_NPM)
   add_dependencies(product report_charts)
 endif()

@@ -1,9 +1,8 @@
 # cmake -DFOLDER=... -DOUTPUT=... -P plugin_headers.cmake: writes the header OUTPUT with a hash of the headers in FOLDER that
-# the contract of schemes (warp_formation/scheme.h) includes, at first or second hand; leaves the file alone if it would be
-# the same. By this hash a plugin and a program know each other. FOLDER is the folder `weft` of the public headers.
+# the contracts of schemes and other parts include, at first or second hand; leaves the file alone if it would be the same. By this hash a plugin and a program know each other. FOLDER is the folder `weft` of the public headers.
 cmake_minimum_required(VERSION 3.25)
 set(headers "")
-set(found warp_formation/scheme.h)
+set(found warp_formation/scheme.h cache/replacement.h cache/set_index.h gddr5/request_order.h)
 while(found)
   list(POP_FRONT found header)
   if(header IN_LIST headers)

@@ -19,7 +19,7 @@ class ReferenceCache {
   enum class Store : std::uint8_t { kThrough, kInvalidate, kBack };
   struct Rules {
     std::uint64_t sets = 4, ways = 4, sectors = 1;  // sectors of a line
-    cache::Replacement replacement = cache::Replacement::kLru;
+    std::string replacement = "lru";
     Store store = Store::kThrough;
     bool allocates = false;      // a store that misses takes a place ...
     bool fetches_parts = false;  // ... and fetches the sector, unless it writes all of it
@@ -65,7 +65,7 @@ class ReferenceCache {
     const std::uint64_t number = sector / rules_.sectors;
     found_ = std::find_if(set.begin(), set.end(), [&](const Line& line) { return line.number == number; });
     if (found_ == set.end()) return false;
-    if (rules_.replacement == cache::Replacement::kLru) set.splice(set.end(), set, found_);
+    if (rules_.replacement == "lru") set.splice(set.end(), set, found_);
     const bool hit = (found_->valid & bit_of(sector)) != 0;
     hits_ += hit ? 1 : 0;
     return hit;

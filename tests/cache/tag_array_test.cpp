@@ -12,12 +12,12 @@
 namespace weft::cache {
 namespace {
 
-TagConfig geometry(std::uint64_t sets, std::uint64_t ways, Replacement replacement = Replacement::kLru) {
+TagConfig geometry(std::uint64_t sets, std::uint64_t ways, const std::string& replacement = "lru") {
   TagConfig config;
   config.sets = sets;
   config.ways = ways;
   config.line_bytes = 64;
-  config.replacement = replacement;
+  config.replacement.name = replacement;
   return config;
 }
 
@@ -52,7 +52,7 @@ TEST(TagArray, CombinedBitsSpreadPowersOfTwo) {
     TagConfig config = geometry(sets, 1);
     config.line_bytes = 128;
     TagArray plain(config);
-    config.set_index = SetIndex::kFermi;
+    config.set_index.name = "fermi";
     TagArray combined(config);
     for (Line line = 0; line < 8 * 64; line += 64) {
       bring(plain, line);
@@ -79,7 +79,7 @@ TEST(TagArray, LruEvictsTheLeastRecentlyUsed) {
 }
 
 TEST(TagArray, FifoIgnoresUse) {
-  TagArray tags(geometry(1, 3, Replacement::kFifo));
+  TagArray tags(geometry(1, 3, "fifo"));
   for (Line line : {10, 11, 12}) bring(tags, line);
   tags.access(10);
   EXPECT_EQ(tags.reserve(13).line, 10u);

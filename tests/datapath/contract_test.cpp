@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <string>
+#include <vector>
 
 #include "datapath/issues.h"
 
@@ -203,6 +205,11 @@ TEST_P(Contract, ResetEqualsFreshConstruction) {
   EXPECT_EQ(play(*datapath), fresh);
 }
 
+std::vector<std::string> names() {
+  std::vector<std::string> names;
+  for (const auto& part : parts_of(Datapath::kKind)) names.push_back(part->name);
+  return names;
+}
 INSTANTIATE_TEST_SUITE_P(Datapaths, Contract, ::testing::ValuesIn(names()),
                          [](const auto& info) { return info.param; });
 

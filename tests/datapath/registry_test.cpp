@@ -10,21 +10,12 @@ namespace weft::datapath {
 namespace {
 
 using ::testing::AllOf;
-using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Property;
 using ::testing::Throws;
 
 TEST(Registry, KnowsSpatial) {
-  EXPECT_THAT(names(), Contains("spatial"));
   EXPECT_NE(create(Config{"spatial"}, Machine()), nullptr);
-}
-
-TEST(Registry, RefusesADuplicateName) {
-  const auto again = [] {
-    register_datapath("spatial", [](const Config&, const Machine&) { return nullptr; });
-  };
-  EXPECT_THAT(again, Throws<std::logic_error>(Property(&std::logic_error::what, HasSubstr("spatial"))));
 }
 
 TEST(Registry, AnUnknownNameIsAnsweredWithTheKnownOnes) {

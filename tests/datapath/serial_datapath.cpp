@@ -2,6 +2,7 @@
 // All that SIMD groups never do: results and addresses that come thread by thread, and times that depend on
 // who is in the issue.
 #include <algorithm>
+#include <vector>
 
 #include "datapath/datapath.h"
 
@@ -10,8 +11,7 @@ namespace {
 
 class Serial final : public Datapath {
  public:
-  Serial(const Config& /*config*/, const Machine& machine)
-      : Datapath(warp_formation::kChunk), machine_(machine) {}
+  explicit Serial(const Setting& setting) : Datapath(warp_formation::kChunk), machine_(setting.machine) {}
 
   void reset(Cycle /*now*/) override {
     free_ = 0;
@@ -66,7 +66,7 @@ class Serial final : public Datapath {
   std::vector<Part> parts_;
 };
 
-WEFT_REGISTER_DATAPATH("serial", Serial)
+WEFT_REGISTER_PART(part<Serial>("serial", "one lane that runs one thread per cycle"))
 
 }  // namespace
 }  // namespace weft::datapath::test

@@ -96,6 +96,50 @@ TEST(Plugin, ItsKeysAreThoseOfTheConfigurationAndOfTheSchema) {
   EXPECT_THAT(unknown.err, HasSubstr("unknown key \"min_pc\""));
 }
 
+// The example as it came with 0.1.0 (of_0_1.cpp: not to be changed) does what today's does.
+TEST(Plugin, ASchemeOf01CompilesAndDoesTheSame) {
+  const Folder folder;
+  const auto cycles = [&](const std::string& name) {
+    const Exit exit = weft({"run", "--plugin", plugin(name), "--workload", "bfs", "--size", "small", "--set",
+                            "warp_formation.scheme=min_pc", "--out", folder.path(name)},
+                           patient(300));
+    EXPECT_EQ(exit.code, 0) << exit.err << exit.out;
+    return folder.json(name + "/stats.json").at("statistics").at("gpu").at("cycles").get<double>();
+  };
+  EXPECT_EQ(cycles("of_0_1"), cycles("min_pc"));
+}
+
+// Replacement, set index, order of warps, DRAM scheduler: chosen by name like Weft's own, each with an
+// effect.
+TEST(Plugin, BringsPartsOfEveryKind) {
+  const Folder folder;
+  const std::string file = plugin("parts");
+  const auto cycles = [&](const std::vector<std::string>& settings) {
+    std::vector<std::string> words = {"run", "--config", "gtx480",          "--workload",
+                                      "bfs", "--size",   "small",           "--plugin",
+                                      file,  "--out",    folder.path("out")};
+    for (const std::string& setting : settings) words.insert(words.end(), {"--set", setting});
+    const Exit exit = weft(words, patient(300));
+    EXPECT_EQ(exit.code, 0) << exit.err << exit.out;
+    return folder.json("out/stats.json").at("statistics").at("gpu").at("cycles").get<double>();
+  };
+  const double plain = cycles({});
+  const ordered_json parts = {"replacement mru", "set index rotated", "warp scheduling last",
+                              "DRAM scheduler youngest"};
+  EXPECT_EQ(folder.json("out/stats.json").at("plugins").at(0).at("parts"), parts);
+  EXPECT_EQ(folder.json("out/stats.json").at("plugins").at(0).at("schemes"), ordered_json::array());
+  EXPECT_NE(cycles({"warp_formation.scheduling=last"}), plain);
+  EXPECT_NE(cycles({"gddr5.scheduler=youngest", "l2.enabled=false"}), cycles({"l2.enabled=false"}));
+  const std::string few = "sm.l1d.sets=4", modulo = "sm.l1d.set_index=modulo";
+  const double plain_cache = cycles({few, modulo}), rotated = cycles({few, "sm.l1d.set_index=rotated"});
+  EXPECT_NE(cycles({few, modulo, "sm.l1d.replacement=mru"}), plain_cache);
+  EXPECT_NE(rotated, plain_cache);
+  EXPECT_NE(cycles({few, "sm.l1d.set_index=rotated", "sm.l1d.rotated_bits=2"}), rotated);
+  const Exit unknown = weft({"check-config", "gtx480", "--set", "sm.l1d.replacement=mru"});
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("allowed: lru, fifo, srrip"));
+}
+
 TEST(Plugin, TheEnvironmentNamesSeveral) {
   const Environment environment(plugin("min_pc") + "::" + plugin("failing"));
   const Exit schemes = weft({"list", "schemes"});

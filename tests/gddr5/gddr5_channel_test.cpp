@@ -2,7 +2,10 @@
 #include "gddr5/gddr5_channel.h"
 
 #include <random>
+#include <string>
+#include <vector>
 
+#include "gddr5/fr_fcfs.h"
 #include "gddr5_bench.h"
 
 namespace weft::gddr5 {
@@ -162,7 +165,7 @@ std::vector<bench::Access> alternating_rows() {
 
 TEST(Gddr5Order, FcfsServesInOrderOfArrival) {
   ChannelConfig config = plain();
-  config.scheduler.policy = Policy::kFcfs;
+  config.scheduler.order.name = "fcfs";
   Gddr5Bench bench("b", config, {alternating_rows()});
   sc_core::sc_start();
   bench.expect_complete();
@@ -180,17 +183,68 @@ TEST(Gddr5Order, FrFcfsServesRowHitsFirst) {
 
 TEST(Gddr5Order, FrFcfsStopsOvertakingAtItsLimit) {
   ChannelConfig config = plain();
-  config.scheduler.row_hit_limit = 2;
+  config.scheduler.order.own<FrFcfsOptions>().row_hit_limit = 2;
   Gddr5Bench bench("b", config, {alternating_rows()});
   sc_core::sc_start();
   bench.expect_complete();
   EXPECT_EQ(bench.initiators[0]->completion_order, (std::vector<std::size_t>{0, 2, 4, 1, 3, 5, 7, 6}));
 }
 
+ChannelConfig closing(const std::string& order = "fr_fcfs") {
+  ChannelConfig config = plain();
+  config.scheduler.order.name = order;
+  config.scheduler.page_policy.name = "closed";
+  return config;
+}
+
+// A row that nobody waits for is closed behind its request: another row is opened without a precharge, but so
+// is the same one.
+TEST(Gddr5Pages, ClosedRowsCostAnActivateAndSaveAPrecharge) {
+  const auto apart = [](std::uint64_t row) {
+    return std::vector<bench::Access>{read(at(0, 0)), read(at(0, row), 128, 200)};
+  };
+  Gddr5Bench open_same("os", plain(), {apart(0)}), open_other("oo", plain(), {apart(1)});
+  Gddr5Bench closed_same("cs", closing(), {apart(0)}), closed_other("co", closing(), {apart(1)});
+  sc_core::sc_start();
+  EXPECT_EQ(open_same.latency(1), kHit);
+  EXPECT_EQ(open_other.latency(1), kConflict);
+  for (const Gddr5Bench* bench : {&closed_same, &closed_other}) {
+    EXPECT_EQ(bench->latency(1), kMiss);
+    EXPECT_EQ(bench->statistics()["activates"], 2);
+    EXPECT_EQ(bench->statistics()["precharges"], 2);
+    EXPECT_EQ(bench->statistics()["row_misses"], 2);
+  }
+}
+
+// The bank is ready for the next row when it would be after a precharge as early as may be: tRAS and tRP
+// after the activate.
+TEST(Gddr5Pages, AClosedRowKeepsItsTimings) {
+  const std::vector<bench::Access> accesses{read(at(0, 0), 64), read(at(0, 1), 64, 10)};
+  Gddr5Bench open("o", plain(), {accesses}), closed("c", closing(), {accesses});
+  sc_core::sc_start();
+  const Timing& timing = plain().scheduler.timing;
+  EXPECT_EQ(open.statistics()["row_conflicts"], 1);
+  EXPECT_EQ(closed.statistics()["row_conflicts"], 0);
+  EXPECT_EQ(closed.latency(1), open.latency(1));
+  EXPECT_GE(closed.latency(1) + 10, timing.ras + timing.rp + timing.rcd + timing.cl + timing.burst_cycles());
+}
+
+// As long as another request for the row waits it stays open, whatever the order.
+TEST(Gddr5Pages, ClosedRowsWaitForWhoWantsThem) {
+  std::vector<bench::Access> accesses;
+  for (unsigned i = 0; i < 4; ++i) accesses.push_back(read(at(0, 0, i * 64), 64));
+  Gddr5Bench hits_first("h", closing(), {accesses}), in_order("i", closing("fcfs"), {accesses});
+  sc_core::sc_start();
+  for (const Gddr5Bench* bench : {&hits_first, &in_order}) {
+    EXPECT_EQ(bench->statistics()["activates"], 1);
+    EXPECT_EQ(bench->statistics()["row_hits"], 3);
+  }
+}
+
 // A request for a busy bank stops a younger one for an idle bank under FCFS, not under FR-FCFS.
 TEST(Gddr5Order, FcfsBlocksBehindABusyBank) {
   ChannelConfig in_order = plain();
-  in_order.scheduler.policy = Policy::kFcfs;
+  in_order.scheduler.order.name = "fcfs";
   const std::vector<bench::Access> accesses{read(at(0, 0), 64), read(at(0, 1), 64), read(at(1, 0), 64)};
   Gddr5Bench fcfs("fcfs", in_order, {accesses});
   Gddr5Bench fr_fcfs("fr", plain(), {accesses});

@@ -217,7 +217,7 @@ TEST(L2Bank, OnlyDirtySectorsAreWrittenBack) {
 }
 
 struct CacheCase {
-  cache::Replacement replacement;
+  std::string replacement;
   std::uint64_t sectors;
   WriteMiss write_miss;
 };
@@ -236,7 +236,7 @@ TEST_P(L2BankAsLists, FetchesAndWritesBack) {
   Config config = small();
   config.tags.sets = rules.sets;
   config.tags.ways = rules.ways;
-  config.tags.replacement = wanted.replacement;
+  config.tags.replacement.name = wanted.replacement;
   config.sector_bytes = wanted.sectors == 1 ? 0 : config.tags.line_bytes / wanted.sectors;
   config.write_miss = wanted.write_miss;
 
@@ -268,8 +268,7 @@ TEST_P(L2BankAsLists, FetchesAndWritesBack) {
 }
 INSTANTIATE_TEST_SUITE_P(, L2BankAsLists, ::testing::ValuesIn([] {
                            std::vector<CacheCase> cases;
-                           for (const auto replacement :
-                                {cache::Replacement::kLru, cache::Replacement::kFifo}) {
+                           for (const char* replacement : {"lru", "fifo"}) {
                              for (const std::uint64_t sectors : {1, 4}) {
                                for (const WriteMiss write_miss : {WriteMiss::kFetch, WriteMiss::kNoFetch})
                                  cases.push_back({replacement, sectors, write_miss});
@@ -279,8 +278,7 @@ INSTANTIATE_TEST_SUITE_P(, L2BankAsLists, ::testing::ValuesIn([] {
                          }()),
                          [](const auto& info) {
                            const CacheCase& c = info.param;
-                           return std::string(c.replacement == cache::Replacement::kLru ? "Lru" : "Fifo") +
-                                  std::to_string(c.sectors) + "Sectors" +
+                           return c.replacement + std::to_string(c.sectors) + "Sectors" +
                                   (c.write_miss == WriteMiss::kFetch ? "Fetch" : "NoFetch");
                          });
 

@@ -13,6 +13,7 @@
 #include "cache/tag_array.h"
 #include "crossbar/crossbar.h"
 #include "dispatch/dispatcher.h"
+#include "gddr5/fr_fcfs.h"
 #include "gddr5/gddr5_channel.h"
 #include "l2/l2_bank.h"
 #include "reset/players.h"
@@ -169,19 +170,19 @@ TEST(Reset, L2BankWithSectors) {
 }
 
 struct Gddr5Bench final : Bench {
-  explicit Gddr5Bench(const std::string& prefix, gddr5::Policy policy)
+  Gddr5Bench(const std::string& prefix, const std::string& order)
       : Bench(prefix),
         map(chunks_over(1)),
         memory(kBytes),
-        channel(named("module").c_str(), config(policy), domain, memory, map, 0, 2) {
+        channel(named("module").c_str(), config(order), domain, memory, map, 0, 2) {
     channel.bind(registry.group("gddr5"));
     for (auto& socket : channel.sockets) add_player().socket.bind(socket);
   }
-  static gddr5::ChannelConfig config(gddr5::Policy policy) {
+  static gddr5::ChannelConfig config(const std::string& order) {
     gddr5::ChannelConfig config;
-    config.scheduler.policy = policy;
+    config.scheduler.order.name = order;
     config.scheduler.queue_size = 4;
-    config.scheduler.row_hit_limit = 3;
+    config.scheduler.order.own<gddr5::FrFcfsOptions>().row_hit_limit = 3;
     config.scheduler.timing.refi = 300;
     config.extra_latency = 3;
     config.response_queue = 2;
@@ -194,12 +195,12 @@ struct Gddr5Bench final : Bench {
 };
 
 TEST(Reset, Gddr5Channel) {
-  Gddr5Bench fresh("fresh", gddr5::Policy::kFrFcfs), used("used", gddr5::Policy::kFrFcfs);
+  Gddr5Bench fresh("fresh", "fr_fcfs"), used("used", "fr_fcfs");
   expect_reset_like_new(fresh, used);
 }
 
 TEST(Reset, Gddr5ChannelInOrder) {
-  Gddr5Bench fresh("fresh", gddr5::Policy::kFcfs), used("used", gddr5::Policy::kFcfs);
+  Gddr5Bench fresh("fresh", "fcfs"), used("used", "fcfs");
   expect_reset_like_new(fresh, used);
 }
 
@@ -390,11 +391,11 @@ void expect_table_resets(const Config& config) {
 }
 
 TEST(Reset, TagArray) {
-  for (const auto replacement : {cache::Replacement::kLru, cache::Replacement::kFifo}) {
+  for (const char* replacement : {"lru", "fifo", "srrip"}) {
     cache::TagConfig config;
     config.sets = 3;
     config.ways = 4;
-    config.replacement = replacement;
+    config.replacement.name = replacement;
     expect_table_resets<cache::TagArray>(config);
   }
 }

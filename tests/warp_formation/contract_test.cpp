@@ -8,6 +8,7 @@
 
 #include "warp_formation/driver.h"
 #include "warp_formation/kernels.h"
+#include "warp_formation/two_level_options.h"
 #include "weft/warp_formation/scheme.h"
 
 namespace weft::warp_formation::test::contract_test {
@@ -23,9 +24,11 @@ Machine random_machine(const std::string& scheme, std::uint64_t seed) {
   Machine m;
   m.config.scheme = scheme;
   m.config.warp_size = std::uint64_t{4} << random() % 6;
-  m.config.scheduling = static_cast<Scheduling>(random() % 3);
-  m.config.two_level.group_warps = 1 + random() % 4;
-  m.config.two_level.timeout_instructions = random() % 2 * 7;
+  const std::vector<std::string> orders = m.config.scheduling.names();
+  m.config.scheduling.name = orders[random() % orders.size()];
+  auto& groups = m.config.scheduling.own<TwoLevelOptions>();
+  groups.group_warps = 1 + random() % 4;
+  groups.timeout_instructions = random() % 2 * 7;
   m.geometry.threads = 512;
   m.geometry.lanes = 4u << random() % 4;
   m.geometry.schedulers = 1 + random() % 2;

@@ -216,7 +216,7 @@ TEST(Lwm, ThreadsLeaveTheirReconvergencePointForABarrier) {
 std::vector<unsigned> fetch_groups(std::uint64_t timeout) {
   const ptx::Program program = kernel("  add.u32 %r1, %r1, 1;\n  add.u32 %r1, %r1, 1;\n  ret;");
   Config config = lwm();
-  config.scheduling = Scheduling::kTwoLevel;
+  config.scheduling.name = "two_level";
   config.own<LwmOptions>().group_threads = 32;
   config.own<LwmOptions>().timeout_instructions = timeout;
   Driver driver(program, config, four_lanes(64));

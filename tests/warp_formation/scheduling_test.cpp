@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <string>
+
+#include "warp_formation/two_level_options.h"
 
 namespace weft::warp_formation::scheduling_test {
 namespace {
@@ -13,18 +16,18 @@ using ::testing::ElementsAre;
 
 // A scheduler over contexts that are ready unless `stalls` says otherwise; collects what it issues.
 struct Bench {
-  Bench(Scheduling scheduling, unsigned contexts, unsigned group = 8, unsigned timeout = 0)
+  Bench(const std::string& scheduling, unsigned contexts, unsigned group = 8, unsigned timeout = 0)
       : scheduler(config(scheduling, group, timeout), contexts) {
     for (unsigned c = 0; c < contexts; ++c) {
       scheduler.arrived(c);
       eligible.add(c);
     }
   }
-  static Config config(Scheduling scheduling, unsigned group, unsigned timeout) {
+  static Config config(const std::string& scheduling, unsigned group, unsigned timeout) {
     Config c;
-    c.scheduling = scheduling;
-    c.two_level.group_warps = group;
-    c.two_level.timeout_instructions = timeout;
+    c.scheduling.name = scheduling;
+    c.scheduling.own<TwoLevelOptions>().group_warps = group;
+    c.scheduling.own<TwoLevelOptions>().timeout_instructions = timeout;
     return c;
   }
   Stall pick() {
@@ -47,7 +50,7 @@ struct Bench {
 };
 
 TEST(LooseRoundRobin, GoesOnAfterTheLastIssued) {
-  Bench bench(Scheduling::kLooseRoundRobin, 4);
+  Bench bench("loose_round_robin", 4);
   EXPECT_THAT(bench.take(6), ElementsAre(0, 1, 2, 3, 0, 1));
   bench.stalls[2] = Stall::kMemory;  // skipped, without a lost cycle
   EXPECT_THAT(bench.take(4), ElementsAre(3, 0, 1, 3));
@@ -57,7 +60,7 @@ TEST(LooseRoundRobin, GoesOnAfterTheLastIssued) {
 }
 
 TEST(GreedyThenOldest, StaysThenTakesTheOldest) {
-  Bench bench(Scheduling::kGreedyThenOldest, 4);
+  Bench bench("greedy_then_oldest", 4);
   EXPECT_THAT(bench.take(3), ElementsAre(0, 0, 0));
   bench.stalls[0] = Stall::kDependence;
   EXPECT_THAT(bench.take(2), ElementsAre(1, 1));
@@ -76,7 +79,7 @@ TEST(GreedyThenOldest, StaysThenTakesTheOldest) {
 }
 
 TEST(TwoLevel, StaysInItsGroupUntilThatWaitsForMemory) {
-  Bench bench(Scheduling::kTwoLevel, 4, 2);
+  Bench bench("two_level", 4, 2);
   EXPECT_THAT(bench.take(4), ElementsAre(0, 1, 0, 1));
   // A short wait of the whole group is filled by the next group, which does not take over.
   bench.stalls = {{0, Stall::kDependence}, {1, Stall::kDependence}};
@@ -91,15 +94,14 @@ TEST(TwoLevel, StaysInItsGroupUntilThatWaitsForMemory) {
 }
 
 TEST(TwoLevel, TheTimeoutMovesOn) {
-  Bench bench(Scheduling::kTwoLevel, 4, 2, 3);
+  Bench bench("two_level", 4, 2, 3);
   std::vector<unsigned> groups;
   for (const unsigned context : bench.take(9)) groups.push_back(context / 2);
   EXPECT_THAT(groups, ElementsAre(0, 0, 0, 1, 1, 1, 0, 0, 0));
 }
 
 TEST(Policies, ReportTheMostTellingStall) {
-  for (const auto scheduling :
-       {Scheduling::kLooseRoundRobin, Scheduling::kGreedyThenOldest, Scheduling::kTwoLevel}) {
+  for (const char* scheduling : {"loose_round_robin", "greedy_then_oldest", "two_level"}) {
     Bench bench(scheduling, 3, 1);
     bench.stalls = {{0, Stall::kFetch}, {1, Stall::kMemory}, {2, Stall::kBarrier}};
     EXPECT_EQ(bench.pick(), Stall::kMemory);

@@ -5,31 +5,26 @@
 #include <cstdint>
 #include <string>
 
+#include "weft/cache/replacement.h"
+#include "weft/cache/set_index.h"
 #include "weft/common/config_visitor.h"
 
 namespace weft::cache {
-
-enum class Replacement : std::uint8_t { kLru, kFifo };
-// The key `replacement` of a cache.
-void describe_replacement(config::Visitor& v, Replacement& replacement);
-
-// Which set a line goes to. kFermi, for 32 or 64 sets of 128-byte lines: the address bits from 7 on, of which
-// five are combined by exclusive or with bits 13, 14, 15, 17 and 19, as measured on that generation (Nugteren
-// et al., HPCA 2014). Lines at distances that are powers of two then lie in different sets.
-enum class SetIndex : std::uint8_t { kModulo, kFermi };
 
 // Sets and ways, of any number.
 struct TagConfig {
   std::uint64_t sets = 64;
   std::uint64_t ways = 8;
   std::uint64_t line_bytes = 128;
-  Replacement replacement = Replacement::kLru;
-  SetIndex set_index = SetIndex::kModulo;
+  PartChoice<Replacement> replacement{"lru"};
+  PartChoice<SetIndex> set_index{"modulo"};
 
+  // The keys of the two parts.
+  void describe_parts(config::Visitor& v);
   void describe(config::Visitor& v);
-  // Throws InputError if line_bytes is no power of two, the capacity is above 1 GiB, or there are more than
-  // 2^20 lines.
-  void check(const std::string& where) const;
+  // Throws InputError if line_bytes is no power of two, the set index does not suit, the capacity is above
+  // 1 GiB, or there are more lines than this.
+  void check(const std::string& where, std::uint64_t most_lines = 1u << 20) const;
   std::uint64_t bytes() const { return sets * ways * line_bytes; }
 };
 
@@ -38,8 +33,8 @@ struct MshrConfig {
   std::uint64_t entries = 64;
   std::uint64_t merges = 8;
 
-  // `where`_entries and `where`_merges are the keys. Throws InputError for more than 2^20 requests.
-  void check(const std::string& where) const;
+  // `where`_entries and `where`_merges are the keys. Throws InputError for more requests than this.
+  void check(const std::string& where, std::uint64_t most_waiting = 1u << 20) const;
 };
 
 }  // namespace weft::cache

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "weft/common/config_visitor.h"
+#include "weft/gddr5/request_order.h"
 #include "weft/gddr5/timing.h"
 
 namespace weft::gddr5 {
@@ -28,12 +29,10 @@ struct MapConfig {
   void check(const std::string& where) const;
 };
 
-enum class Policy : std::uint8_t { kFcfs, kFrFcfs };
-
 struct SchedulerConfig {
   std::uint64_t queue_size = 64;
-  Policy policy = Policy::kFrFcfs;
-  std::uint64_t row_hit_limit = 0;
+  PartChoice<RequestOrder> order{"fr_fcfs"};
+  PartChoice<PagePolicy> page_policy{"open"};
   std::uint64_t bank_groups = 4;
   Timing timing;
 

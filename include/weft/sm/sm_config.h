@@ -46,7 +46,7 @@ enum class WritePolicy : std::uint8_t {
 // One first-level cache. Tags and states only: data lives in the memory image.
 struct CacheConfig {
   bool enabled = true;
-  cache::TagConfig tags{32, 4, 128};  // set_index: of the data cache, described there
+  cache::TagConfig tags{32, 4, 128};
   cache::MshrConfig mshrs{32, 8};
   std::uint64_t latency = 1;  // cycles from probe to data
   WriteHit write_hit = WriteHit::kUpdate;

@@ -3,8 +3,8 @@
 //   WEFT_REGISTER_SCHEME(scheme<Mine, MineOptions>("mine", "what it is, in a line"))
 //
 // The file is part of Weft (a line in CMakeLists.txt), of a program that links Weft, or of a plugin
-// (plugins.h); it is the same file. Nothing runs before main() for it: the macro puts a pointer to a function
-// into a section of the object file, and the linker makes a table of these.
+// (plugins.h); it is the same file. A scheme is a part like others (weft/common/parts.h), and becomes known
+// as they do.
 #ifndef WEFT_WARP_FORMATION_SCHEME_H
 #define WEFT_WARP_FORMATION_SCHEME_H
 
@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "weft/common/parts.h"
 #include "weft/warp_formation/warp_formation.h"
 #include "weft/warp_formation/warp_formation_config.h"
 
@@ -21,9 +22,9 @@ namespace weft::warp_formation {
 
 using Factory = std::function<std::unique_ptr<WarpFormation>(const Config&, const Geometry&)>;
 
-struct Scheme {
-  std::string name;     // lower case, as a JSON key
-  std::string meaning;  // of the JSON object with its keys
+// `name` is a JSON key; `meaning` is that of the JSON object with its keys.
+struct Scheme : Part {
+  static constexpr const char* kKind = "scheme";
   Factory make;
   std::shared_ptr<const SchemeOptions> defaults;  // null: it has no keys of its own
   // Waiting states of its threads that others do not have, at most kOwnStates, in the order of Census::own.
@@ -59,17 +60,6 @@ Scheme scheme(std::string name, std::string meaning) {
   return made;
 }
 
-// Takes schemes from whoever brings them.
-class Registrar {
- public:
-  virtual ~Registrar() = default;
-  // Throws InputError if the name is taken, or is no name.
-  virtual void add(Scheme scheme) = 0;
-};
-
-// What WEFT_REGISTER_SCHEME leaves in an object file.
-using SchemeSource = Scheme (*)();
-
 // Throws InputError that lists the known names.
 std::unique_ptr<WarpFormation> create(const Config& config, const Geometry& geometry);
 // In alphabetical order.
@@ -78,27 +68,14 @@ std::vector<std::string> scheme_names();
 std::string known_schemes();
 // Null: there is none. It stays where it is.
 const Scheme* find_scheme(const std::string& name);
-// For a program's own scheme without the macro. Throws as Registrar::add.
+// For a program's own scheme without the macro. Throws InputError if the name is taken, or is no name.
 void register_scheme(Scheme scheme);
 
-// Schemes of one object file stay in the order of the source.
-#if __has_attribute(no_reorder)
-#define WEFT_SCHEME_ENTRY_ __attribute__((used, section("weft_schemes"), no_reorder))
-#else
-#define WEFT_SCHEME_ENTRY_ __attribute__((used, section("weft_schemes")))
-#endif
-#define WEFT_CONCATENATE_(a, b) a##b
-#define WEFT_REGISTER_SCHEME_(number, ...)                                                           \
-  namespace {                                                                                        \
-  ::weft::warp_formation::Scheme WEFT_CONCATENATE_(scheme_, number)() {                              \
-    return __VA_ARGS__;                                                                              \
-  }                                                                                                  \
-  WEFT_SCHEME_ENTRY_ const ::weft::warp_formation::SchemeSource WEFT_CONCATENATE_(source_, number) = \
-      &WEFT_CONCATENATE_(scheme_, number);                                                           \
-  }
-#define WEFT_REGISTER_SCHEME_EXPAND_(number, ...) WEFT_REGISTER_SCHEME_(number, __VA_ARGS__)
-// __COUNTER__, and no name of the scheme's: several files may be compiled as one.
-#define WEFT_REGISTER_SCHEME(...) WEFT_REGISTER_SCHEME_EXPAND_(__COUNTER__, __VA_ARGS__)
+inline void give_scheme(PartTaker& taker, Scheme scheme) {
+  taker.take(Scheme::kKind, std::make_shared<const Scheme>(std::move(scheme)));
+}
+
+#define WEFT_REGISTER_SCHEME(...) WEFT_REGISTER_WITH_(::weft::warp_formation::give_scheme, __VA_ARGS__)
 
 }  // namespace weft::warp_formation
 

@@ -19,10 +19,10 @@
 #include <vector>
 
 #include "weft/common/config_visitor.h"
+#include "weft/common/parts.h"
+#include "weft/warp_formation/warp_order.h"
 
 namespace weft::warp_formation {
-
-enum class Scheduling : std::uint8_t { kLooseRoundRobin, kGreedyThenOldest, kTwoLevel };
 
 // Where the threads that part at a branch meet again: at its immediate post-dominator, as in the papers'
 // simulator, or, where that would keep threads from a block barrier, before it (ptx/meeting.h).
@@ -32,13 +32,8 @@ enum class Reconvergence : std::uint8_t { kBarrierAware, kPlain };
 struct CommonConfig {
   std::string scheme = "sbr";
   std::uint64_t warp_size = 32;
-  Scheduling scheduling = Scheduling::kLooseRoundRobin;
+  PartChoice<WarpOrder> scheduling{"loose_round_robin"};
   Reconvergence reconvergence = Reconvergence::kBarrierAware;
-  struct TwoLevel {
-    std::uint64_t group_warps = 8;
-    std::uint64_t timeout_instructions = 0;
-    void describe(config::Visitor& v);
-  } two_level;
 };
 
 using Random = std::mt19937_64;

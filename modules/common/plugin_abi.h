@@ -1,13 +1,13 @@
 // What a plugin exports, and the string by which the program that loads it knows whether both were made of
 // the same headers by compatible compilers. A plugin's author needs neither: weft_add_plugin() (CMake)
 // compiles plugin_entry.cpp into the plugin.
-#ifndef WEFT_WARP_FORMATION_PLUGIN_ABI_H
-#define WEFT_WARP_FORMATION_PLUGIN_ABI_H
+#ifndef WEFT_COMMON_PLUGIN_ABI_H
+#define WEFT_COMMON_PLUGIN_ABI_H
 
 #include <string>  // the standard library's macros
 
-#include "weft/warp_formation/scheme.h"
-#include "weft_plugin_headers.h"  // WEFT_PLUGIN_HEADERS: a hash of what scheme.h includes
+#include "weft/common/parts.h"
+#include "weft_plugin_headers.h"  // WEFT_PLUGIN_HEADERS: a hash of the contracts' headers
 
 #define WEFT_TEXT_OF_(x) #x
 #define WEFT_TEXT_OF(x) WEFT_TEXT_OF_(x)
@@ -32,8 +32,8 @@
 
 extern "C" {
 __attribute__((visibility("default"))) const char* weft_plugin_abi();
-// Gives all schemes of the plugin to the program. May throw.
-__attribute__((visibility("default"))) void weft_register_schemes(weft::warp_formation::Registrar& registrar);
+// Gives all parts of the plugin to the program. May throw.
+__attribute__((visibility("default"))) void weft_give_parts(weft::PartTaker& taker);
 }
 
 #endif
