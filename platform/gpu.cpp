@@ -17,7 +17,7 @@ Gpu::Gpu(sc_core::sc_module_name name, const GpuConfig& config, const Options& o
       irq(impl_->host.irq),
       queue_irq(impl_->host.queue_irq),
       reset_in(impl_->host.reset_in) {
-  profile(nullptr);
+  recordings().profile(nullptr);
 }
 Gpu::~Gpu() = default;
 
@@ -150,12 +150,6 @@ void Gpu::attach(unsigned sm, sm::SmObserver& observer) {
 void Gpu::detach(unsigned sm, const sm::SmObserver& observer) {
   impl_->sms.at(sm).detach(observer);
 }
-void Gpu::profile(sm::InstructionProfile* profile) {
-  impl_->recorders.profile(profile);
-}
-const sm::InstructionProfile* Gpu::profile() const {
-  return impl_->recorders.profile();
-}
 statistics::Group& Gpu::statistics() {
   impl_->settle();
   return impl_->tree;
@@ -265,18 +259,11 @@ std::string Gpu::violations() const {
   return impl_->observers.violations(complete);
 }
 
-void Gpu::write_waveform(const std::string& file, const SignalSelection& selection) {
-  Waveforms& waveforms = impl_->recorders.waveforms(file);
-  waveforms.recordings().write(file, basename(), waveforms.comments(), selection);
+Recordings& Gpu::recordings() {
+  return impl_->recorders;
 }
-void Gpu::close_waveforms() {
-  impl_->recorders.close_waveforms();
-}
-void Gpu::write_timeline(const std::string& file, const TimelineSelection& selection) {
-  impl_->recorders.write_timeline(file, selection);
-}
-std::string Gpu::close_timeline() {
-  return impl_->recorders.close_timeline();
+const Recordings& Gpu::recordings() const {
+  return impl_->recorders;
 }
 
 void Gpu::trace(sc_core::sc_trace_file* file, const SignalSelection& selection) const {
@@ -286,34 +273,6 @@ void Gpu::trace(sc_core::sc_trace_file* file, const SignalSelection& selection) 
 
 void Gpu::trace(sc_core::sc_trace_file* file) const {
   trace(file, SignalSelection());
-}
-
-std::vector<std::string> Gpu::signals() const {
-  std::vector<std::string> names;
-  for (const Probes::Probe& probe : impl_->recorders.waveforms(name()).probes().all())
-    names.push_back(probe.name);
-  return names;
-}
-
-void Gpu::sample(std::uint64_t interval, std::size_t most_rows) {
-  impl_->recorders.sample(name(), interval, most_rows);
-}
-void Gpu::write_down_launches() {
-  impl_->recorders.write_down_launches(name());
-}
-std::string Gpu::samples() {
-  return impl_->recorders.samples();
-}
-std::string Gpu::power() {
-  return impl_->recorders.power();
-}
-std::string Gpu::instructions() {
-  impl_->settle();
-  return impl_->recorders.instructions();
-}
-std::string Gpu::launches() {
-  impl_->settle();
-  return impl_->recorders.launches();
 }
 
 }  // namespace weft

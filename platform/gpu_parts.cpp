@@ -36,7 +36,8 @@ Gpu::Impl::Impl(const GpuConfig& c, const Options& o, Gpu& gpu)
                 }}),
       watchdog(core, c.watchdog.cycles, sms),
       recorders({config, core, sms, crossbar, l2, channels, system, host, launches, tree,
-                 [this] { return static_cast<bool>(fault); }}),
+                 [this] { return static_cast<bool>(fault); }, [this] { settle(); }, gpu.name(),
+                 gpu.basename()}),
       pages((c.gddr5.bytes + kPageBytes - 1) / kPageBytes, 0),
       engine(config.sm, config.clocks.core_mhz) {
   // At equal times memory goes before interconnect, and interconnect before core.

@@ -3,7 +3,6 @@
 #include "common/number.h"
 #include "platform/instruction_table.h"
 #include "weft/common/error.h"
-#include "weft/platform/gpu.h"
 
 namespace weft {
 
@@ -61,6 +60,17 @@ Waveforms& Recorders::waveforms(const std::string& where) {
   return *waveforms_;
 }
 
+void Recorders::write_waveform(const std::string& file, const SignalSelection& selection) {
+  Waveforms& signals = waveforms(file);
+  signals.recordings().write(file, parts_.basename, signals.comments(), selection);
+}
+
+std::vector<std::string> Recorders::signals() {
+  std::vector<std::string> names;
+  for (const Probes::Probe& probe : waveforms(parts_.name).probes().all()) names.push_back(probe.name);
+  return names;
+}
+
 void Recorders::close_waveforms() {
   if (waveforms_.has_value()) waveforms_->recordings().close();
 }
@@ -83,10 +93,10 @@ std::string Recorders::close_timeline() {
   return timeline_->ended_early();
 }
 
-void Recorders::sample(const std::string& name, std::uint64_t interval, std::size_t most_rows) {
-  require("interval of samples, in core cycles", interval, {1, Gpu::kMostSampleInterval});
+void Recorders::sample(std::uint64_t interval, std::size_t most_rows) {
+  require("interval of samples, in core cycles", interval, {1, kMostSampleInterval});
   if (sampler_.has_value() || sc_core::sc_start_of_simulation_invoked())
-    throw InputError(name, "samples can be requested only once, before the simulation starts");
+    throw InputError(parts_.name, "samples can be requested only once, before the simulation starts");
   Launches& launches = parts_.launches;
   sampler_.emplace(Sampler::Parts{parts_.core, parts_.sms, parts_.statistics, parts_.config.sm.schedulers,
                                   beats_of(parts_.sms[0]), [&launches] { return launches.active(); },
@@ -94,9 +104,10 @@ void Recorders::sample(const std::string& name, std::uint64_t interval, std::siz
                    interval, most_rows);
 }
 
-void Recorders::write_down_launches(const std::string& name) {
+void Recorders::write_down_launches() {
   if (log_.has_value() || sc_core::sc_start_of_simulation_invoked())
-    throw InputError(name, "a table of launches can be requested only once, before the simulation starts");
+    throw InputError(parts_.name,
+                     "a table of launches can be requested only once, before the simulation starts");
   const GpuConfig& config = parts_.config;
   const sm::Sm& sm = parts_.sms[0];
   log_.emplace(parts_.statistics,
@@ -117,7 +128,13 @@ std::string Recorders::power() {
   return sampler_->power();
 }
 
+std::string Recorders::launches() {
+  parts_.settle();
+  return log_.has_value() ? log_->csv() : "";
+}
+
 std::string Recorders::instructions() {
+  parts_.settle();
   if (!parts_.config.sm.observe.instructions) return "";
   for (auto& recorder : instruction_recorders_) recorder.charge_cycles();
   return instruction_csv(*profile_);

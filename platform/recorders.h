@@ -22,12 +22,13 @@
 #include "weft/common/archive.h"
 #include "weft/common/statistics.h"
 #include "weft/platform/gpu_config.h"
+#include "weft/platform/recordings.h"
 
 namespace weft {
 
 Beats beats_of(const sm::Sm& sm);
 
-class Recorders {
+class Recorders final : public Recordings {
  public:
   // The parts that are looked at. They outlive it.
   struct Parts {
@@ -42,6 +43,8 @@ class Recorders {
     Launches& launches;
     statistics::Group& statistics;
     std::function<bool()> faulted;
+    std::function<void()> settle;  // the statistics, before they are read
+    std::string name, basename;    // of the GPU
   };
   explicit Recorders(Parts parts) : parts_(std::move(parts)) {
     for (auto& sm : parts_.sms) instruction_recorders_.emplace_back(sm);
@@ -60,20 +63,22 @@ class Recorders {
   void reset_ends();
   void archive(Archive& archive);
 
-  // As the functions of Gpu with these names; `name` is the GPU's, in full.
-  void profile(sm::InstructionProfile* profile);
-  const sm::InstructionProfile* profile() const { return profile_; }
   // Made if need be. Throws InputError, which begins with `where`, if it is too late.
   Waveforms& waveforms(const std::string& where);
-  void close_waveforms();
-  void write_timeline(const std::string& file, const TimelineSelection& selection);
-  std::string close_timeline();
-  void sample(const std::string& name, std::uint64_t interval, std::size_t most_rows);
-  void write_down_launches(const std::string& name);
-  std::string samples();
-  std::string power();
-  std::string launches() { return log_.has_value() ? log_->csv() : ""; }
-  std::string instructions();
+
+  void write_waveform(const std::string& file, const SignalSelection& selection) override;
+  void close_waveforms() override;
+  std::vector<std::string> signals() override;
+  void write_timeline(const std::string& file, const TimelineSelection& selection) override;
+  std::string close_timeline() override;
+  void sample(std::uint64_t interval, std::size_t most_rows) override;
+  void write_down_launches() override;
+  std::string samples() override;
+  std::string power() override;
+  std::string launches() override;
+  void profile(sm::InstructionProfile* profile) override;
+  const sm::InstructionProfile* profile() const override { return profile_; }
+  std::string instructions() override;
 
  private:
   EnergyColumns* energy() { return energy_.has_value() ? &*energy_ : nullptr; }

@@ -54,7 +54,7 @@ Device::Impl::Impl(const GpuConfig& config, DeviceOptions chosen)
   runtime.set_printf_bytes(options.limits.printf_bytes);
   gpu.provide(&runtime);
   if (options.checkpoint) gpu.when_launches_rest([this] { rest(); });
-  gpu.profile(options.profile);
+  gpu.recordings().profile(options.profile);
   if (!options.check.any()) return;
   checks.emplace(options.check, gpu.device_base(), gpu.memory().bytes());
   gpu.observe(&*checks);

@@ -33,7 +33,7 @@ ordered_json text_of_source(const std::string& name, const std::string& folder) 
 }  // namespace
 
 std::string kernels_json(const Device& device, const std::string& folder) {
-  const sm::InstructionProfile* profile = device.gpu().profile();
+  const sm::InstructionProfile* profile = device.gpu().recordings().profile();
   if (!device.gpu().config().sm.observe.instructions || profile == nullptr) return "";
   ordered_json kernels = ordered_json::array();
   for (const auto& kernel : profile->kernels()) {

@@ -58,7 +58,7 @@ class Options {
 // --config, --set, --out, --max-cycles, --no-sleep, --monitors, --vcd...
 Options session_options(SessionOptions& options);
 // The bounds of --max-cycles, wherever there is one.
-inline constexpr Bounds kSampleBounds{1, Gpu::kMostSampleInterval, 1, "core cycles"};
+inline constexpr Bounds kSampleBounds{1, Recordings::kMostSampleInterval, 1, "core cycles"};
 inline constexpr Bounds kCycleBounds{1, UINT64_MAX, 1, "core cycles"};
 // Of --max-instructions, and of --check-reports.
 inline constexpr Bounds kInstructionBounds{1, UINT64_MAX, 1, "instructions"};

@@ -2,7 +2,7 @@
 // instructions.csv (sm.observe.instructions).
 //
 //   sm::InstructionProfile profile;
-//   gpu.profile(&profile);
+//   gpu.recordings().profile(&profile);
 //   ... launches ...
 //   for (const auto& kernel : profile.kernels()) { kernel.counts[pc].threads ... }
 //

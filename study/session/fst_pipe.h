@@ -1,9 +1,9 @@
 // Waveforms as FST, a tenth of a VCD: GTKWave's vcd2fst makes them while the simulation runs.
 //
 //   FstPipe pipe("run.fst");
-//   gpu.write_waveform(pipe.input(), selection);
+//   gpu.recordings().write_waveform(pipe.input(), selection);
 //   pipe.close_input();          // whoever writes has it open by now
-//   gpu.close_waveforms();
+//   gpu.recordings().close_waveforms();
 //   pipe.finish();
 #ifndef WEFT_STUDY_SESSION_FST_PIPE_H
 #define WEFT_STUDY_SESSION_FST_PIPE_H

@@ -25,11 +25,11 @@ void start_timeline(Gpu& gpu, const TimelineOptions& options) {
   TimelineSelection selection = options.selection;
   check_window_options("timeline", selection);
   selection.sms = read_ranges("--timeline-sms", options.sms, 65534);
-  gpu.write_timeline(options.file, selection);
+  gpu.recordings().write_timeline(options.file, selection);
 }
 
 void finish_timeline(Gpu& gpu) {
-  const std::string early = gpu.close_timeline();
+  const std::string early = gpu.recordings().close_timeline();
   if (early.empty()) return;
   std::cerr << "weft: " << early
             << "; --timeline-bytes raises the limit; --timeline-sms, -start and -first-launch select less\n";

@@ -15,20 +15,20 @@ std::unique_ptr<FstPipe> start_trace(Gpu& gpu, const TraceOptions& options) {
   }
   check_window_options("vcd", selection);
   if (!FstPipe::wanted_for(options.file)) {
-    gpu.write_waveform(options.file, selection);
+    gpu.recordings().write_waveform(options.file, selection);
     return nullptr;
   }
   auto pipe = std::make_unique<FstPipe>(options.file);
-  gpu.write_waveform(pipe->input(), selection);
+  gpu.recordings().write_waveform(pipe->input(), selection);
   pipe->close_input();
   return pipe;
 }
 
 void finish_trace(Gpu& gpu, FstPipe* pipe) {
-  if (pipe == nullptr) return gpu.close_waveforms();
+  if (pipe == nullptr) return gpu.recordings().close_waveforms();
   std::string problem;
   try {
-    gpu.close_waveforms();
+    gpu.recordings().close_waveforms();
   } catch (const InputError& error) {
     problem = error.what();
   }
@@ -40,17 +40,18 @@ void start_tables(Gpu& gpu, std::uint64_t interval, const std::string& folder, b
   if (interval != 0 && folder.empty())
     throw InputError("--sample", "needs a folder for samples.csv; give --out DIR");
   if (folder.empty() || functional) return;
-  if (interval != 0) gpu.sample(interval);
-  gpu.write_down_launches();
+  if (interval != 0) gpu.recordings().sample(interval);
+  gpu.recordings().write_down_launches();
 }
 
 void add_tables(Gpu& gpu, std::vector<TextFile>& files) {
-  std::string samples = gpu.samples(), power = gpu.power(), launches = gpu.launches();
+  std::string samples = gpu.recordings().samples(), power = gpu.recordings().power(),
+              launches = gpu.recordings().launches();
   const bool no_samples = samples.empty(), no_power = power.empty(), no_launches = launches.empty();
   files.push_back({"samples.csv", std::move(samples), no_samples});
   files.push_back({"power.csv", std::move(power), no_power});
   files.push_back({"launches.csv", std::move(launches), no_launches});
-  std::string instructions = gpu.instructions();
+  std::string instructions = gpu.recordings().instructions();
   const bool no_instructions = instructions.empty();
   files.push_back({"instructions.csv", std::move(instructions), no_instructions});
 }

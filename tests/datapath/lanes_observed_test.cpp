@@ -177,10 +177,11 @@ TEST(ObservedLanesOfSms, CyclesAreThoseWithABlock) {
 // Each lane has columns in both tables, which add up to the statistics.
 TEST(ObservedLanesOfSms, AreInTheTables) {
   GpuBench bench({"sm.count=2", "datapath.kind=temporal", "sm.observe.lanes=true"}, "stsimt");
-  bench.device.gpu().sample(200);
-  bench.device.gpu().write_down_launches();
+  bench.device.gpu().recordings().sample(200);
+  bench.device.gpu().recordings().write_down_launches();
   run_divergent(bench);
-  const CsvTable samples(bench.device.gpu().samples()), launches(bench.device.gpu().launches());
+  const CsvTable samples(bench.device.gpu().recordings().samples()),
+      launches(bench.device.gpu().recordings().launches());
   EXPECT_GT(samples.rows().size(), 20u);
   EXPECT_EQ(launches.rows().size(), 1u);
   const auto stats = bench.statistics();

@@ -62,14 +62,15 @@ TEST(EventEnergy, IsTheSumOfItsComponents) {
 TEST(EventEnergy, OfIntervalsAndLaunchesAddsUpToTheRun) {
   GpuBench bench({"sm.observe.events=true"});
   Gpu& gpu = bench.device.gpu();
-  gpu.sample(300);
-  gpu.write_down_launches();
+  gpu.recordings().sample(300);
+  gpu.recordings().write_down_launches();
   run(bench, 30);
   const auto out = bench.zeros(4096);
   bench.run({30, 1, 1}, {96, 1, 1}, Arguments().add(out).add(7u).add(out));
   const Energy energy = energy_of(bench.statistics(), gpu.config());
   const double joules = energy.joules();
-  const CsvTable power(gpu.power()), samples(gpu.samples()), launches(gpu.launches());
+  const CsvTable power(gpu.recordings().power()), samples(gpu.recordings().samples()),
+      launches(gpu.recordings().launches());
   ASSERT_GT(power.rows().size(), 4u);
   EXPECT_NEAR(power.sum("energy_nj") * 1e-9, joules, 1e-9 * joules);
   double over_time = 0;

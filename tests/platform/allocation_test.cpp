@@ -71,7 +71,7 @@ class Allocation : public ::testing::TestWithParam<std::string> {};
 void expect_none(const std::string& machine, bool timeline) {
   GpuBench bench(overrides_of(machine, {"sm.count=3"}), config_of(machine));
   const Folder folder;
-  if (timeline) bench.device.gpu().write_timeline(folder.path("t"));
+  if (timeline) bench.device.gpu().recordings().write_timeline(folder.path("t"));
   const auto out = bench.zeros(1024 * 4);
   const auto data = bench.zeros(1 << 20);
   // Scattered loads, stores and atomics, shared memory, divergence.

@@ -153,12 +153,12 @@ TEST(Concurrent, AccountsBalance) {
 // The row of a launch has what the SMs counted for it, whatever ran beside it.
 TEST(Concurrent, TheTableOfLaunchesAddsUp) {
   Machine m;
-  m.gpu().write_down_launches();
+  m.gpu().recordings().write_down_launches();
   const std::uint64_t expected = m.alone(2, 300);
   for (std::size_t i = 0; i < 6; ++i)
     m.gpu().launch(m.make(i, static_cast<std::uint32_t>(i % 3), 1 + i % 3, 100 * (1 + i)));
   m.run();
-  const CsvTable table(m.gpu().launches());
+  const CsvTable table(m.gpu().recordings().launches());
   ASSERT_EQ(table.rows().size(), 7U);
   EXPECT_EQ(table.rows()[0].at("cycles"), std::to_string(expected));
   EXPECT_EQ(table.rows()[0].at("overlapped"), "0");
@@ -191,8 +191,8 @@ TEST(Concurrent, TheTableOfLaunchesAddsUp) {
 // A reset in the middle of a launch ends its row, and the next ones count from 0.
 TEST(Concurrent, TablesOutliveAReset) {
   Machine m;
-  m.gpu().write_down_launches();
-  m.gpu().sample(100);
+  m.gpu().recordings().write_down_launches();
+  m.gpu().recordings().sample(100);
   m.alone(2, 300);
   const std::uint64_t before = m.gpu().totals().thread_instructions;
   m.gpu().launch(m.make(0, 0, 2, 3000));
@@ -205,7 +205,7 @@ TEST(Concurrent, TablesOutliveAReset) {
   m.code = m.bench.device.allocate(4096);
   m.alone(1, 300);
   const std::uint64_t after = m.gpu().totals().thread_instructions;
-  const CsvTable launches(m.gpu().launches()), samples(m.gpu().samples());
+  const CsvTable launches(m.gpu().recordings().launches()), samples(m.gpu().recordings().samples());
   ASSERT_EQ(launches.rows().size(), 3U);
   EXPECT_EQ(launches.rows()[1].at("end"), "reset");
   EXPECT_EQ(launches.rows()[1].at("thread_instructions"), std::to_string(until_reset - before));
@@ -216,9 +216,9 @@ TEST(Concurrent, TablesOutliveAReset) {
 // Room for 8 rows of 4 SMs: intervals are joined until they fit, and still add up.
 TEST(Concurrent, TooManySamplesAreJoined) {
   Machine m;
-  m.gpu().sample(10, 8);
+  m.gpu().recordings().sample(10, 8);
   m.alone(4, 1000);
-  const CsvTable samples(m.gpu().samples());
+  const CsvTable samples(m.gpu().recordings().samples());
   EXPECT_GT(samples.rows().size(), 3U);
   EXPECT_LE(samples.rows().size(), 8U);
   EXPECT_EQ(samples.sum("thread_instructions"), m.bench.sum_over_sms("thread_instructions"));
@@ -231,19 +231,19 @@ TEST(Concurrent, TablesAreReadAtAnyTime) {
   const auto tables = [](bool often) {
     return apart([often] {
       Machine m({"sm.count=2"});
-      m.gpu().sample(1000);
-      m.gpu().write_down_launches();
+      m.gpu().recordings().sample(1000);
+      m.gpu().recordings().write_down_launches();
       m.gpu().launch(m.make(0, 0, 2, 3000));
       for (int i = 0; i < 5 && !m.gpu().idle(); ++i) {
         sc_core::sc_start(3, sc_core::SC_US);
         if (!often) continue;
-        EXPECT_THAT(m.gpu().launches() + m.gpu().samples(), HasSubstr(",running,"));
+        EXPECT_THAT(m.gpu().recordings().launches() + m.gpu().recordings().samples(), HasSubstr(",running,"));
       }
       m.run();
-      const CsvTable samples(m.gpu().samples());
+      const CsvTable samples(m.gpu().recordings().samples());
       EXPECT_EQ(samples.sum("cycles"), 2 * static_cast<double>(m.gpu().totals().cycles));
       // Between two readings a sleeping SM has not counted its last cycles yet, which changes no sum.
-      return m.gpu().launches() + std::to_string(samples.sum("thread_instructions")) +
+      return m.gpu().recordings().launches() + std::to_string(samples.sum("thread_instructions")) +
              std::to_string(samples.rows().size());
     });
   };
@@ -252,13 +252,13 @@ TEST(Concurrent, TablesAreReadAtAnyTime) {
 
 TEST(Concurrent, TablesAreAskedForOnce) {
   Machine m;
-  EXPECT_THROW(m.gpu().sample(0), InputError);
-  EXPECT_THROW(m.gpu().sample(Gpu::kMostSampleInterval + 1), InputError);
-  EXPECT_EQ(m.gpu().samples() + m.gpu().launches(), "");
-  m.gpu().sample(100);
-  EXPECT_THROW(m.gpu().sample(100), InputError);
+  EXPECT_THROW(m.gpu().recordings().sample(0), InputError);
+  EXPECT_THROW(m.gpu().recordings().sample(Recordings::kMostSampleInterval + 1), InputError);
+  EXPECT_EQ(m.gpu().recordings().samples() + m.gpu().recordings().launches(), "");
+  m.gpu().recordings().sample(100);
+  EXPECT_THROW(m.gpu().recordings().sample(100), InputError);
   m.alone(1, 10);
-  EXPECT_THROW(m.gpu().write_down_launches(), InputError);  // the simulation has begun
+  EXPECT_THROW(m.gpu().recordings().write_down_launches(), InputError);  // the simulation has begun
 }
 
 // Checks are of one launch.

@@ -128,7 +128,7 @@ class Traced {
     }
   }
   ScTrace trace() {
-    gpu().close_waveforms();
+    gpu().recordings().close_waveforms();
     close();
     return ScTrace(text_of(folder.path("all.vcd")));
   }
@@ -178,7 +178,7 @@ TEST(ScTraceFile, HasEverySignalAsOurOwnFileHasIt) {
   Traced traced;
   // As sc_trace calls it, through the object that everything in SystemC is.
   static_cast<const sc_core::sc_object&>(traced.gpu()).trace(traced.file());
-  traced.gpu().write_waveform(traced.folder.path("ours.vcd"));
+  traced.gpu().recordings().write_waveform(traced.folder.path("ours.vcd"));
   traced.run();
   const ScTrace theirs = traced.trace();
   const Vcd ours = traced.ours();
@@ -201,8 +201,8 @@ TEST(ScTraceFile, HasThoseSelectedWhenSelected) {
   SignalSelection second("sm1,launch");
   second.first_launch = second.last_launch = 2;
   traced.gpu().trace(traced.file(), second);
-  traced.gpu().write_waveform(traced.folder.path("ours.vcd"), second);
-  traced.gpu().write_waveform(traced.folder.path("whole.vcd"), "launch");
+  traced.gpu().recordings().write_waveform(traced.folder.path("ours.vcd"), second);
+  traced.gpu().recordings().write_waveform(traced.folder.path("whole.vcd"), "launch");
   traced.run();
   const ScTrace theirs = traced.trace();
   const Vcd ours = traced.ours(), whole = traced.ours("whole.vcd");
@@ -270,7 +270,7 @@ TEST(ScTraceFile, IsRefusedWhereItMakesNoSense) {
   launches.last_launch = 2;
   refused(launches, "launches 3 to 2");
   EXPECT_THROW(traced.gpu().trace(nullptr), InputError);
-  const std::vector<std::string> names = traced.gpu().signals();
+  const std::vector<std::string> names = traced.gpu().recordings().signals();
   EXPECT_NE(std::find(names.begin(), names.end(), "sm1.scheduler1.stall"), names.end());
   traced.run();
   refused({}, "before the simulation starts");

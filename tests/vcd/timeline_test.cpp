@@ -40,8 +40,8 @@ class TimelineOf {
   explicit TimelineOf(const TimelineSelection& selection = {}, const std::string& machine = "gtx480",
                       std::vector<std::string> overrides = {"sm.count=2"})
       : bench_(overrides_of(machine, std::move(overrides)), config_of(machine)) {
-    bench_.device.gpu().write_timeline(folder_.path("t"), selection);
-    bench_.device.gpu().write_down_launches();
+    bench_.device.gpu().recordings().write_timeline(folder_.path("t"), selection);
+    bench_.device.gpu().recordings().write_down_launches();
   }
   void run(unsigned launches = 1) {
     const auto out = bench_.zeros(4 * 1024), data = bench_.zeros(1 << 16);
@@ -50,7 +50,7 @@ class TimelineOf {
       bench_.run({6, 1, 1}, {96, 1, 1}, Arguments().add(out).add(kTurns).add(data));
   }
   TimelineFile read() {
-    said_ = gpu().close_timeline();
+    said_ = gpu().recordings().close_timeline();
     return TimelineFile(folder_.path("t"));
   }
   Gpu& gpu() { return bench_.device.gpu(); }
@@ -121,7 +121,7 @@ INSTANTIATE_TEST_SUITE_P(All, TimelineOfMachine, ::testing::ValuesIn(machine_nam
 TEST(Timeline, HasTheStallsOfEachLaunch) {
   TimelineOf timeline;
   timeline.run(3);
-  const CsvTable launches(timeline.gpu().launches());
+  const CsvTable launches(timeline.gpu().recordings().launches());
   const TimelineFile file = timeline.read();
   ASSERT_EQ(launches.rows().size(), 3U);
   std::vector<const Slice*> shown;
@@ -349,7 +349,7 @@ TEST(Timeline, OfSomeLaunches) {
   second.first_launch = second.last_launch = 2;
   TimelineOf timeline(second);
   timeline.run(3);
-  const CsvTable launches(timeline.gpu().launches());
+  const CsvTable launches(timeline.gpu().recordings().launches());
   const TimelineFile file = timeline.read();
   const std::uint64_t first = std::stoull(launches.rows()[1].at("first_cycle")),
                       next = std::stoull(launches.rows()[2].at("first_cycle"));
@@ -370,12 +370,12 @@ TEST(Timeline, ChangesNothing) {
       options.sleeping = sleeping;
       GpuBench bench({"sm.count=2"}, "harp-fermi", options);
       const Folder folder;
-      if (watched) bench.device.gpu().write_timeline(folder.path("t"));
+      if (watched) bench.device.gpu().recordings().write_timeline(folder.path("t"));
       const auto out = bench.zeros(4 * 1024), data = bench.zeros(1 << 16);
       bench.load(looped_kernel(kBody, "  mov.u32 %r5, %r2;\n"));
       const std::uint64_t cycles =
           bench.run({6, 1, 1}, {96, 1, 1}, Arguments().add(out).add(kTurns).add(data));
-      bench.device.gpu().close_timeline();
+      bench.device.gpu().recordings().close_timeline();
       return std::to_string(cycles) + bench.statistics().dump() +
              ::testing::PrintToString(bench.read(out, 1024));
     });
@@ -393,11 +393,11 @@ TEST(Timeline, DoesNotDependOnSleep) {
       options.sleeping = sleeping;
       GpuBench bench({"sm.count=2"}, "gtx480", options);
       const Folder folder;
-      bench.device.gpu().write_timeline(folder.path("t"));
+      bench.device.gpu().recordings().write_timeline(folder.path("t"));
       const auto out = bench.zeros(4 * 1024), data = bench.zeros(1 << 16);
       bench.load(looped_kernel(kBody, "  mov.u32 %r5, %r2;\n"));
       bench.run({6, 1, 1}, {96, 1, 1}, Arguments().add(out).add(kTurns).add(data));
-      bench.device.gpu().close_timeline();
+      bench.device.gpu().recordings().close_timeline();
       std::string text;
       for (const Slice& slice : TimelineFile(folder.path("t")).slices)
         text += slice.track + " " + slice.name + " " + std::to_string(slice.begin) + " " +
@@ -443,7 +443,7 @@ TEST(Timeline, SaysWhatCannotBe) {
   const Folder folder;
   const auto message = [&](const TimelineSelection& selection, const std::string& file) -> std::string {
     try {
-      bench.device.gpu().write_timeline(file, selection);
+      bench.device.gpu().recordings().write_timeline(file, selection);
     } catch (const InputError& error) {
       return error.what();
     }

@@ -24,8 +24,7 @@
 #include "weft/platform/device_memory.h"
 #include "weft/platform/gpu_config.h"
 #include "weft/platform/hop_observer.h"
-#include "weft/platform/signal_selection.h"
-#include "weft/platform/timeline_selection.h"
+#include "weft/platform/recordings.h"
 #include "weft/platform/totals.h"
 #include "weft/ptx/module.h"
 
@@ -47,9 +46,8 @@ struct DeviceMemoryView;
 struct Kernel;
 }  // namespace execute
 namespace sm {
-class InstructionProfile;
 class SmObserver;
-}  // namespace sm
+}
 
 class Gpu : public sc_core::sc_module {
   struct Impl;
@@ -137,10 +135,6 @@ class Gpu : public sc_core::sc_module {
   // call to an observer. One that is attached outlives the GPU.
   void attach(unsigned sm, sm::SmObserver& observer);
   void detach(unsigned sm, const sm::SmObserver& observer);
-  // Counts instructions of the launches from now on in `profile`, which outlives them; nullptr: does not, or,
-  // with sm.observe.instructions, in one of its own.
-  void profile(sm::InstructionProfile* profile);
-  const sm::InstructionProfile* profile() const;
   // Asked when all threads only repeat loops with the same registers, which is a hang (fault()) unless the
   // answer is true, or they read system memory: the host may yet change what they read. It is asked again
   // while they do.
@@ -163,36 +157,13 @@ class Gpu : public sc_core::sc_module {
   std::uint32_t registers_to_fit(const ptx::Program& program, std::uint64_t threads) const;
   // Device memory that the launch needs at Launch::local_address.
   std::uint64_t local_memory_bytes(const dispatch::Launch& launch) const;
-  // Waveforms (vcd/README.md), in a file of SystemC's, beside whatever else is traced there, or in one of our
-  // own. Before the simulation starts, any number of them; InputError if it has, if a pattern matches no
-  // signal or a range of cycles or launches is empty, or if the file cannot be written. The names in
-  // SystemC's file begin with that of the GPU: "top.gpu.sm0.active_lanes".
+  // Waveforms, timeline, tables.
+  Recordings& recordings();
+  const Recordings& recordings() const;
+  // Waveforms in a file of SystemC's, beside whatever else is traced there; InputError as for
+  // Recordings::write_waveform. Their names begin with that of the GPU: "top.gpu.sm0.active_lanes".
   void trace(sc_core::sc_trace_file* file, const SignalSelection& selection) const;
   void trace(sc_core::sc_trace_file* file) const override;  // of all signals, as sc_trace calls it
-  void write_waveform(const std::string& file, const SignalSelection& selection = {});
-  // Ends all waveforms. InputError if a file of our own is not complete because it could not be written: the
-  // run went on without it. The destructor ends them silently.
-  void close_waveforms();
-  // A timeline (vcd/TIMELINE.md), once and before the simulation starts; InputError as for waveforms. Its end
-  // throws as theirs does, and returns why the file ends before its time, if it has reached its size.
-  void write_timeline(const std::string& file, const TimelineSelection& selection = {});
-  std::string close_timeline();
-  // The names of all signals, without the GPU's own. Before the simulation starts.
-  std::vector<std::string> signals() const;
-  // Tables of what the SMs do from now on, as CSV (study/session/results.md says what the columns are): a row
-  // per `interval` core cycles and SM, and a row per launch. Were there more than `most_rows` samples, pairs
-  // of intervals become one. Each is asked for once, before the simulation starts; InputError if it has, or
-  // if the interval is not 1 to kMostSampleInterval. A reset does not end them.
-  static constexpr std::uint64_t kMostSampleInterval = 1'000'000'000;
-  static constexpr std::size_t kMostSamples = std::size_t{1} << 20;
-  void sample(std::uint64_t interval, std::size_t most_rows = kMostSamples);
-  void write_down_launches();
-  // The tables by now; empty if not asked for.
-  std::string samples();
-  std::string power();  // of the whole GPU in the same intervals; needs sm.observe.events, too
-  std::string launches();
-  // A row per instruction of the kernels that ran in time; empty without sm.observe.instructions.
-  std::string instructions();
   // Every hop monitor's violations, as text; empty without Options::monitors.
   std::string violations() const;
   // System memory (GpuConfig::System::enabled, else InputError): kernels reach addresses inside windows

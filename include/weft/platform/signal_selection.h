@@ -4,7 +4,7 @@
 //   gpu.trace(file, "sm0,sm*.scheduler*.stall,host");      // some
 //   SignalSelection third("gddr5_*.bank*.row");
 //   third.first_launch = third.last_launch = 3;
-//   gpu.write_waveform("rows.vcd", third);
+//   gpu.recordings().write_waveform("rows.vcd", third);
 #ifndef WEFT_PLATFORM_SIGNAL_SELECTION_H
 #define WEFT_PLATFORM_SIGNAL_SELECTION_H
 

@@ -3,7 +3,7 @@
 //   TimelineSelection third;
 //   third.first_launch = third.last_launch = 3;
 //   third.sms = {{0, 1}};
-//   gpu.write_timeline("third.perfetto-trace", third);
+//   gpu.recordings().write_timeline("third.perfetto-trace", third);
 #ifndef WEFT_PLATFORM_TIMELINE_SELECTION_H
 #define WEFT_PLATFORM_TIMELINE_SELECTION_H
 

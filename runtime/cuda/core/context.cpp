@@ -249,8 +249,8 @@ runtime::Device& Context::device() {
     options.check = check::options_of(settings().checks, settings().check_reports);
     device_ = std::make_unique<runtime::Device>(config(), options);
     if (!settings().out.empty() && !settings().functional) {
-      if (settings().sample != 0) device_->gpu().sample(settings().sample);
-      device_->gpu().write_down_launches();
+      if (settings().sample != 0) device_->gpu().recordings().sample(settings().sample);
+      device_->gpu().recordings().write_down_launches();
     }
     if (!settings().instant_copies) {
       copies_ = std::make_unique<runtime::DmaCopies>(device_->gpu());

@@ -299,9 +299,10 @@ std::string Profile::write(const std::string& folder, Context& context, runtime:
     return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
   };
   Gpu& gpu = device.gpu();
-  std::string instructions = gpu.instructions(), sources = runtime::kernels_json(device, "");
+  std::string instructions = gpu.recordings().instructions(), sources = runtime::kernels_json(device, "");
   const bool no_instructions = instructions.empty();
-  std::string samples = gpu.samples(), power = gpu.power(), launches = gpu.launches();
+  std::string samples = gpu.recordings().samples(), power = gpu.recordings().power(),
+              launches = gpu.recordings().launches();
   const bool no_samples = samples.empty(), no_power = power.empty(), no_launches = launches.empty();
   return save_files(folder, {{"config.json", text(effective_config(context.config()))},
                              {"summary.txt", summary()},
