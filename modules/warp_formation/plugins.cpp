@@ -12,6 +12,7 @@
 #include "common/sha256.h"
 #include "common/shared_object.h"
 #include "weft/common/error.h"
+#include "weft/warp_formation/scheme.h"
 
 namespace weft {
 namespace {
