@@ -44,14 +44,14 @@ energy::Machine machine_of(const GpuConfig& config) {
   m.flit_bits = real(config.crossbar.flit_bytes * 8);
   if (config.l2.enabled) {
     const auto& tags = config.l2.bank.tags;
-    m.l2_banks = real(config.gddr5.map.channels * config.gddr5.map.l2_banks);
+    m.l2_banks = real(config.dram.map.channels * config.dram.map.l2_banks);
     m.l2 = {true, real(tags.sets * tags.ways * tags.line_bytes), real(tags.ways), real(tags.line_bytes)};
     m.l2_fetch_bytes = real(config.l2.bank.unit_bytes());
   }
   if (!config.carve_out.enabled) {
-    const std::uint64_t devices = config.gddr5.channel.scheduler.timing.devices;
-    m.dram_devices = real(config.gddr5.map.channels * devices);
-    m.row_kilobytes = real(config.gddr5.map.row_bytes) / 1024;
+    const std::uint64_t devices = config.dram.channel.scheduler.timing.devices;
+    m.dram_devices = real(config.dram.map.channels * devices);
+    m.row_kilobytes = real(config.dram.map.row_bytes) / 1024;
   }
   return m;
 }

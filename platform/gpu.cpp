@@ -131,7 +131,7 @@ const GpuConfig& Gpu::config() const {
 std::uint64_t Gpu::device_base() const {
   return impl_->device_base;
 }
-gddr5::MemoryImage& Gpu::memory() {
+memory::MemoryImage& Gpu::memory() {
   return impl_->image;
 }
 texture::Table& Gpu::objects() {

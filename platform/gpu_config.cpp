@@ -14,6 +14,7 @@
 #include "energy/array_cost.h"
 #include "platform/config_files.h"
 #include "platform/energy_machine.h"
+#include "platform/renamed_keys.h"
 #include "weft/common/error.h"
 #include "weft/warp_formation/plugins.h"
 #include "weft/warp_formation/warp_formation.h"
@@ -86,20 +87,9 @@ void GpuConfig::L2::describe(config::Visitor& v) {
   bank.describe(v);
 }
 
-void GpuConfig::Gddr5::describe(config::Visitor& v) {
+void GpuConfig::Dram::describe(config::Visitor& v) {
   v.integer("bytes", bytes, {1u << 20, std::uint64_t{1} << 36}, "bytes", "device memory");
-  v.integer("channels", map.channels, {1, 64}, "channels", "memory channels; need not be a power of two");
-  v.integer("interleave_bytes", map.interleave_bytes, {32, 1u << 20}, "bytes",
-            "consecutive bytes on one channel");
-  v.integer("banks", map.banks, {1, 64}, "banks", "banks of a channel");
-  v.integer("row_bytes", map.row_bytes, {64, 1u << 20}, "bytes",
-            "row of a bank, over all devices of the channel");
-  v.integer("bank_interleave_bytes", map.bank_interleave_bytes, {32, 1u << 20}, "bytes",
-            "consecutive bytes of a channel in one bank");
-  v.integer("alternating_banks", map.alternating_banks, {1, 64}, "banks",
-            "banks that alternate every interleave_bytes; sets of this many banks alternate every "
-            "bank_interleave_bytes");
-  v.boolean("bank_xor", map.bank_xor, "exclusive-or the low bits of the row into the bank number");
+  map.describe(v);
   channel.describe(v);
 }
 
@@ -112,7 +102,7 @@ void GpuConfig::describe(config::Visitor& v) {
   config::group(v, "scalarization", sm.scalarization, "scalar execution");
   config::group(v, "crossbar", crossbar, "interconnect between the SMs and the memory side");
   config::group(v, "l2", l2, "second-level cache");
-  config::group(v, "gddr5", gddr5, "device memory");
+  config::group(v, "dram", dram, "device memory");
   config::group(v, "addresses", sm.addresses, "where kernels find memory");
   config::group(v, "system", system, "system memory as kernels see it");
   config::group(v, "carve_out", carve_out, "a GPU whose device memory is part of system memory");
@@ -127,18 +117,17 @@ void GpuConfig::check(const std::string& where) const {
   warp_formation.check(where + "/warp_formation");
   crossbar.check(where + "/crossbar");
   if (l2.enabled) l2.bank.check(where + "/l2");
-  if (gddr5.map.channels * gddr5.map.l2_banks > kMostPorts) {
-    throw config::RuleError(
-        where + "/gddr5/channels", {where + "/l2/banks_per_channel"},
-        "found " + std::to_string(gddr5.map.channels) +
-            " channels with l2.banks_per_channel = " + std::to_string(gddr5.map.l2_banks) +
-            "; allowed: at most " + std::to_string(kMostPorts) + " L2 banks in total");
+  if (dram.map.channels * dram.map.l2_banks > kMostPorts) {
+    throw config::RuleError(where + "/dram/channels", {where + "/l2/banks_per_channel"},
+                            "found " + std::to_string(dram.map.channels) +
+                                " channels with l2.banks_per_channel = " + std::to_string(dram.map.l2_banks) +
+                                "; allowed: at most " + std::to_string(kMostPorts) + " L2 banks in total");
   }
-  gddr5.map.check(where + "/gddr5");
-  gddr5.channel.check(where + "/gddr5");
+  dram.map.check(where + "/dram");
+  dram.channel.check(where + "/dram");
   host.check(where + "/host");
   check_carve_out(where + "/carve_out");
-  sm.addresses.check(where + "/addresses", gddr5.bytes);
+  sm.addresses.check(where + "/addresses", dram.bytes);
   if (warp_formation.warp_size > sm.max_threads) {
     throw config::RuleError(where + "/warp_formation/warp_size", {where + "/sm/max_threads"},
                             "found " + std::to_string(warp_formation.warp_size) +
@@ -234,7 +223,7 @@ void GpuConfig::check_lines(const std::string& where) const {
                                 std::to_string(limit));
   };
   const auto within_interleave = [&](const std::string& key, std::uint64_t line) {
-    at_most(key, line, "/gddr5/interleave_bytes", "gddr5.interleave_bytes", gddr5.map.interleave_bytes);
+    at_most(key, line, "/dram/interleave_bytes", "dram.interleave_bytes", dram.map.interleave_bytes);
   };
   for (const auto& [key, line] : caches) within_interleave(key, line);
   within_interleave("/sm/coalescer/block_bytes", sm.coalescer.block_bytes);
@@ -245,7 +234,7 @@ void GpuConfig::check_lines(const std::string& where) const {
 }
 
 void GpuConfig::derive() {
-  gddr5.map.l2_banks = l2.enabled ? l2.banks_per_channel : 1;
+  dram.map.l2_banks = l2.enabled ? l2.banks_per_channel : 1;
 }
 
 GpuConfig GpuConfig::checked(const std::string& where) const {
@@ -277,15 +266,19 @@ GpuConfig load_config_with(const std::string& name_or_path, const std::vector<Se
   load_plugins_of_environment();  // their keys are the configuration's
   const std::string path = config_path(name_or_path);
   nlohmann::json document = config::read_file(path);
+  rename_old_keys(document, path);
   std::vector<config::Override> given;
   given.reserve(settings.size());
   for (const Setting& setting : settings)
-    given.push_back(config::apply_override(document, setting.text, setting.option));
+    given.push_back(
+        config::apply_override(document, with_new_key(setting.text, setting.option), setting.option));
   return GpuConfig::of_document(document, path, given);
 }
 
-GpuConfig load_config_document(const nlohmann::json& document, const std::string& where) {
+GpuConfig load_config_document(const nlohmann::json& given, const std::string& where) {
   load_plugins_of_environment();
+  nlohmann::json document = given;
+  rename_old_keys(document, where);
   return GpuConfig::of_document(document, where, {});
 }
 

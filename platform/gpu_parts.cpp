@@ -12,8 +12,8 @@ Gpu::Impl::Impl(const GpuConfig& c, const Options& o, Gpu& gpu)
       memory_clock("memory_clock", c.clocks.memory_mhz),
       interconnect_clock("interconnect_clock", c.clocks.interconnect_mhz),
       core("core_clock", c.clocks.core_mhz),
-      image(c.gddr5.bytes),
-      map(c.gddr5.map),
+      image(c.dram.bytes),
+      map(c.dram.map),
       system(config, image),
       windows(system.windows()),
       crossbar("crossbar", config.crossbar, interconnect_clock, map, static_cast<unsigned>(c.sm.count),
@@ -38,7 +38,7 @@ Gpu::Impl::Impl(const GpuConfig& c, const Options& o, Gpu& gpu)
       recorders({config, core, sms, crossbar, l2, channels, system, host, launches, tree,
                  [this] { return static_cast<bool>(fault); }, [this] { settle(); }, gpu.name(),
                  gpu.basename()}),
-      pages((c.gddr5.bytes + kPageBytes - 1) / kPageBytes, 0),
+      pages((c.dram.bytes + kPageBytes - 1) / kPageBytes, 0),
       engine(config.sm, config.clocks.core_mhz) {
   // At equal times memory goes before interconnect, and interconnect before core.
   interconnect_clock.runs_after(memory_clock);
@@ -64,8 +64,8 @@ Gpu::Impl::Impl(const GpuConfig& c, const Options& o, Gpu& gpu)
 void Gpu::Impl::make_memory() {
   const unsigned banks = config.l2.enabled ? map.l2_banks() : 1;
   for (unsigned i = 0; !system.has_carve_out() && i < map.channels(); ++i) {
-    const std::string name = "gddr5_" + std::to_string(i);
-    channels.emplace_back(name.c_str(), config.gddr5.channel, memory_clock, image, map, i, banks);
+    const std::string name = "dram" + std::to_string(i);
+    channels.emplace_back(name.c_str(), config.dram.channel, memory_clock, image, map, i, banks);
   }
   for (unsigned i = 0; config.l2.enabled && i < map.ports(); ++i) {
     const std::string name = "l2_" + std::to_string(i);
@@ -101,7 +101,7 @@ void Gpu::Impl::connect() {
       const std::string number = std::to_string(i);
       if (carve_out != nullptr) return join(initiator, carve_out->targets[i], "hop_carve_out_" + number);
       auto& channel = channels[i / map.l2_banks()];
-      join(initiator, channel.sockets[i % map.l2_banks()], "hop_gddr5_" + number);
+      join(initiator, channel.sockets[i % map.l2_banks()], "hop_dram" + number);
     };
     if (config.l2.enabled) {
       join(crossbar.memory_sockets[i], l2[i].target, "hop_l2_" + std::to_string(i));
@@ -193,7 +193,7 @@ void Gpu::Impl::bind() {
   crossbar.bind(tree.group("crossbar"));
   system.bind(tree);
   for (unsigned i = 0; i < l2.size(); ++i) l2[i].bind(tree.group("l2", i));
-  for (unsigned i = 0; i < channels.size(); ++i) channels[i].bind(tree.group("gddr5", i));
+  for (unsigned i = 0; i < channels.size(); ++i) channels[i].bind(tree.group("dram", i));
   derived = measures::TreeReadings(measures::kTotals, tree);
   recorders.bound();
 }

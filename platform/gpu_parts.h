@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "crossbar/crossbar.h"
+#include "dram/dram_channel.h"
 #include "functional/engine.h"
-#include "gddr5/gddr5_channel.h"
 #include "host/host_interface.h"
 #include "l2/l2_bank.h"
 #include "platform/hop_observers.h"
@@ -64,9 +64,9 @@ struct Gpu::Impl final : sm::SmListener {
   const Options options;
   const std::uint64_t device_base = config.sm.addresses.device_base;
   ClockDomain memory_clock, interconnect_clock, core;
-  gddr5::MemoryImage image;
-  const gddr5::AddressMap map;
-  std::deque<gddr5::Gddr5Channel> channels;
+  memory::MemoryImage image;
+  const memory::ChannelMap map;
+  std::deque<dram::DramChannel> channels;
   std::deque<l2::L2Bank> l2;
   SystemSide system;
   execute::SystemMemory* const windows;  // nullptr: kernels reach none

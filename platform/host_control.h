@@ -8,7 +8,7 @@
 #include "bus/clock_domain.h"
 #include "host/gpu_control.h"
 #include "platform/system_side.h"
-#include "weft/gddr5/memory_image.h"
+#include "weft/memory/memory_image.h"
 #include "weft/platform/gpu.h"
 
 namespace weft {
@@ -16,7 +16,7 @@ namespace weft {
 class HostControl final : public host::GpuControl {
  public:
   // Uses `gpu` when the simulation runs, and nothing of it before.
-  HostControl(Gpu& gpu, gddr5::MemoryImage& image, const SystemSide& system, const ClockDomain& core)
+  HostControl(Gpu& gpu, memory::MemoryImage& image, const SystemSide& system, const ClockDomain& core)
       : gpu_(gpu), image_(image), system_(system), core_(core) {}
 
   void launch(dispatch::Launch launch, std::uint32_t queue, host::LaunchEnded ended) override;
@@ -42,7 +42,7 @@ class HostControl final : public host::GpuControl {
 
  private:
   Gpu& gpu_;
-  gddr5::MemoryImage& image_;
+  memory::MemoryImage& image_;
   const SystemSide& system_;
   const ClockDomain& core_;
   std::map<unsigned, std::uint64_t> windows_;  // their bases

@@ -44,8 +44,8 @@ LaunchLog::LaunchLog(const statistics::Group& root, const Machine& machine, Ener
   }
   now_ = statistics::Snapshot(sms_[0].columns.size());
   for (const char* const counter : {"data_cycles", "active_cycles"}) {
-    if (!root.groups({"gddr5"}).empty())
-      memory_columns_.push_back({std::string("dram_") + counter, root.sum({"gddr5", counter})});
+    if (!root.groups({"dram"}).empty())
+      memory_columns_.push_back({std::string("dram_") + counter, root.sum({"dram", counter})});
   }
   memory_before_ = memory_now_ = statistics::Snapshot(memory_columns_.size());
   if (energy_ != nullptr) chip_columns_ = energy_->of_chip();

@@ -37,7 +37,7 @@ class Recorders final : public Recordings {
     std::deque<sm::Sm>& sms;
     const crossbar::Crossbar& crossbar;
     const std::deque<l2::L2Bank>& l2;
-    const std::deque<gddr5::Gddr5Channel>& channels;
+    const std::deque<dram::DramChannel>& channels;
     const SystemSide& system;
     host::HostInterface& host;
     Launches& launches;

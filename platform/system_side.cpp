@@ -36,7 +36,7 @@ bool move_without_time(SystemPort& port, bool write, std::uint64_t to, unsigned 
 
 }  // namespace
 
-SystemSide::SystemSide(const GpuConfig& config, gddr5::MemoryImage& image)
+SystemSide::SystemSide(const GpuConfig& config, memory::MemoryImage& image)
     : config_(config), image_(image), windows_(config.sm.addresses, image.bytes()) {
   if (config.carve_out.enabled) carve_out_.emplace(image, config.carve_out.base);
 }

@@ -13,14 +13,14 @@
 #include "execute/system_memory.h"
 #include "system_port/carve_out.h"
 #include "system_port/system_port.h"
-#include "weft/gddr5/memory_image.h"
+#include "weft/memory/memory_image.h"
 #include "weft/platform/gpu_config.h"
 
 namespace weft {
 
 class SystemSide {
  public:
-  SystemSide(const GpuConfig& config, gddr5::MemoryImage& image);
+  SystemSide(const GpuConfig& config, memory::MemoryImage& image);
 
   // The modules that the configuration asks for. `memory_ports`: banks of the L2 cache, or of the crossbar,
   // behind which device memory lies.
@@ -58,7 +58,7 @@ class SystemSide {
   system_port::CarveOut::Path memory_path();
 
   const GpuConfig& config_;
-  gddr5::MemoryImage& image_;
+  memory::MemoryImage& image_;
   execute::SystemMemory windows_;
   std::optional<system_port::SystemPort> window_port_, memory_port_;
   std::optional<system_port::CarveOut> carve_out_;

@@ -108,7 +108,7 @@ void Timeline::add_memory() {
   for (unsigned i = 0; i < parts_.sms.size(); ++i) {
     if (chosen(i)) both(statistics::name_of("sm", i), statistics::name_of("sm", i));
   }
-  const auto banks = parts_.statistics.groups({"l2"}), channels = parts_.statistics.groups({"gddr5"});
+  const auto banks = parts_.statistics.groups({"l2"}), channels = parts_.statistics.groups({"dram"});
   for (unsigned i = 0; i < std::max(banks.size(), channels.size()); ++i)
     both(statistics::name_of("port", i), statistics::name_of("port", i));
   both("system port", "system_port");
@@ -121,7 +121,7 @@ void Timeline::add_memory() {
     add_signal("responses waiting", "responses", group, name + ".response_queue");
   }
   for (unsigned i = 0; i < channels.size(); ++i) {
-    const std::string name = statistics::name_of("gddr5", i);
+    const std::string name = statistics::name_of("dram", i);
     const Writer::Track group = writer_.group(name);
     add_sum("accesses so far", "requests", group, *channels[i], {"reads", "writes"});
     add_signal("requests in the channel", "requests", group, name + ".queue");

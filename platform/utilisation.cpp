@@ -75,9 +75,9 @@ class Collector {
 
 // Of each channel, the time that its activates need at least: one after the other in a bank, and from bank to
 // bank. What is left of a row's time for column commands is not in it.
-std::vector<double> row_cycles(const Group& root, const gddr5::Timing& timing) {
+std::vector<double> row_cycles(const Group& root, const dram::Timing& timing) {
   std::vector<double> cycles;
-  for (const Entry* entry : root.find({"gddr5", "bank_activates"})) {
+  for (const Entry* entry : root.find({"dram", "bank_activates"})) {
     std::uint64_t all = 0, most = 0;
     for (const std::uint64_t bank : *entry->histogram) {
       all += bank;
@@ -162,9 +162,9 @@ std::vector<Utilisation> utilisation_of(const Group& root, const GpuConfig& conf
           {{"crossbar", "port", "response_flits"}});
   all.add("crossbar_response_out", "crossbar to SMs", Kind::kNetwork, interconnect,
           {{"crossbar", "interface", "response_flits"}});
-  all.add("dram_bus", "DRAM bus", Kind::kDram, memory, {{"gddr5", "data_cycles"}});
+  all.add("dram_bus", "DRAM bus", Kind::kDram, memory, {{"dram", "data_cycles"}});
   all.add("dram_rows", "DRAM rows", Kind::kDram, memory,
-          row_cycles(root, config.gddr5.channel.scheduler.timing));
+          row_cycles(root, config.dram.channel.scheduler.timing));
   return all.take();
 }
 

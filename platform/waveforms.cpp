@@ -54,7 +54,7 @@ void Waveforms::add_probes() {
   }
   parts_.crossbar.probes(root.scope("crossbar"));
   for (unsigned i = 0; i < parts_.l2.size(); ++i) parts_.l2[i].probes(root.scope("l2", i));
-  for (unsigned i = 0; i < parts_.channels.size(); ++i) parts_.channels[i].probes(root.scope("gddr5", i));
+  for (unsigned i = 0; i < parts_.channels.size(); ++i) parts_.channels[i].probes(root.scope("dram", i));
   parts_.system.probes(root);
   parts_.host.probes(root.scope("host"));
 }
@@ -93,7 +93,7 @@ bool Waveforms::busy() const {
   const auto waits = [](const auto& part) { return !part.idle(); };
   return std::any_of(parts_.l2.begin(), parts_.l2.end(), waits) ||
          std::any_of(parts_.channels.begin(), parts_.channels.end(),
-                     [](const gddr5::Gddr5Channel& channel) { return channel.queued() != 0; });
+                     [](const dram::DramChannel& channel) { return channel.queued() != 0; });
 }
 
 }  // namespace weft

@@ -13,7 +13,7 @@
 #include "bus/clock_domain.h"
 #include "common/probes.h"
 #include "crossbar/crossbar.h"
-#include "gddr5/gddr5_channel.h"
+#include "dram/dram_channel.h"
 #include "host/host_interface.h"
 #include "l2/l2_bank.h"
 #include "platform/energy_columns.h"
@@ -33,7 +33,7 @@ class Waveforms {
     std::deque<sm::Sm>& sms;
     const crossbar::Crossbar& crossbar;
     const std::deque<l2::L2Bank>& l2;
-    const std::deque<gddr5::Gddr5Channel>& channels;
+    const std::deque<dram::DramChannel>& channels;
     const SystemSide& system;
     host::HostInterface& host;
     const Launches& launches;

@@ -10,7 +10,7 @@
 #include "common/number.h"
 #include "execute/executor.h"
 #include "runtime/device_impl.h"
-#include "weft/gddr5/memory_image.h"
+#include "weft/memory/memory_image.h"
 
 namespace weft::runtime {
 namespace {
@@ -70,7 +70,7 @@ void Device::Impl::reserve_leading_room() {
 
 void Device::Impl::make_system_memory() {
   const GpuConfig& config = gpu.config();
-  const std::uint64_t bytes = config.gddr5.bytes;
+  const std::uint64_t bytes = config.dram.bytes;
   if (options.host_memory) {
     HostLink timing = *options.host_memory;
     // One memory, one timing.
@@ -119,8 +119,8 @@ Address Device::Impl::allocate(std::uint64_t bytes) {
     const std::uint64_t size = size_for(bytes);
     throw OutOfDeviceMemory(
         std::string(error.what()) + (size == UINT64_MAX
-                                         ? "; no value of gddr5.bytes is large enough"
-                                         : "; allowed with --set gddr5.bytes=" + std::to_string(size)),
+                                         ? "; no value of dram.bytes is large enough"
+                                         : "; allowed with --set dram.bytes=" + std::to_string(size)),
         size);
   }
   highest = std::max(highest, address + bytes);
@@ -260,7 +260,7 @@ void check_scalar(const DeviceOptions& options, const GpuConfig& config) {
 Device::Device(const GpuConfig& config, DeviceOptions options) {
   // All before there is a GPU: one that is half made leaves its names behind in the simulation.
   check_limits(options.limits);
-  check_room(options.leading_room, config.gddr5.bytes);
+  check_room(options.leading_room, config.dram.bytes);
   require("reports of checks", options.check.reports, {1});
   check_scalar(options, config);
   if (options.host_memory) check_timing(*options.host_memory);

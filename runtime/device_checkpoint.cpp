@@ -65,7 +65,7 @@ void Device::Impl::archive(Archive& archive) {
 
 // The pages that are not zero, of what was ever allocated.
 void Device::Impl::archive_memory(Archive& archive) {
-  gddr5::MemoryImage& image = gpu.memory();
+  memory::MemoryImage& image = gpu.memory();
   std::uint64_t used = highest - gpu.device_base();
   archive.mark("memory");
   archive(used);

@@ -21,7 +21,7 @@
 #include "runtime/device_runtime.h"
 #include "runtime/host_memory.h"
 #include "soc/ram.h"
-#include "weft/gddr5/memory_image.h"
+#include "weft/memory/memory_image.h"
 #include "weft/platform/gpu.h"
 #include "weft/runtime/device.h"
 
@@ -163,7 +163,7 @@ struct Device::Impl {
   std::optional<HostMemory> host;
   // System memory that holds device memory (GpuConfig::carve_out): behind dma_socket, or a part of `host`.
   std::optional<soc::Ram> ram;
-  std::optional<gddr5::MemoryImage> carve_out;
+  std::optional<memory::MemoryImage> carve_out;
   Allocator allocator;
   functional::Engine engine;
   std::optional<check::Checks> checks;

@@ -4,7 +4,7 @@
 
 #include "runtime/device_impl.h"
 #include "texture/image.h"
-#include "weft/gddr5/memory_image.h"
+#include "weft/memory/memory_image.h"
 
 namespace weft::runtime {
 

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "runtime/area_plan.h"
-#include "weft/gddr5/memory_image.h"
+#include "weft/memory/memory_image.h"
 
 namespace weft::runtime {
 
 unsigned char* DmaCopies::at(std::uint64_t address) const {
-  const gddr5::MemoryImage& memory = gpu_.memory();
+  const memory::MemoryImage& memory = gpu_.memory();
   const std::uint64_t base = gpu_.device_base();
   if (address >= base && address - base < memory.bytes()) return memory.data() + (address - base);
   // System addresses are the host's pointers.

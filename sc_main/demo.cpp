@@ -82,7 +82,7 @@ ExitCode demo(const Words& words) {
             << " vertices, from CUDA source ("
             << "workloads/bfs/bfs.cu)\ncompiled to PTX by " << outcome.code.compiler << ", on " << config.name
             << ": " << config.sm.count << " SMs, warps of " << config.warp_formation.warp_size
-            << " threads,\ncrossbar, L2 and GDDR5, every memory access a TLM-2.0 transaction. One launch per "
+            << " threads,\ncrossbar, L2 and DRAM, every memory access a TLM-2.0 transaction. One launch per "
                "level of "
                "the search.\n\n"
             << std::flush;

@@ -44,7 +44,7 @@ void print_items(const std::vector<std::pair<std::string, std::string>>& items) 
 std::string summary_of_gpu(const std::string& name) {
   const GpuConfig config = load_config(name);
   const std::string l2 =
-      config.l2.enabled ? fmt::format("{} L2 banks", config.gddr5.map.channels * config.l2.banks_per_channel)
+      config.l2.enabled ? fmt::format("{} L2 banks", config.dram.map.channels * config.l2.banks_per_channel)
                         : "no L2";
   return fmt::format("{} SMs, {} x {} lanes, warps of {}, scheme {}, {}, {:g} MHz", config.sm.count,
                      config.sm.simd_groups, config.sm.simd_width, config.warp_formation.warp_size,

@@ -23,15 +23,15 @@ struct Graph {
 inline Graph random_graph(runtime::Device& device, std::uint32_t vertices, std::uint32_t fewest,
                           std::uint32_t most, std::uint32_t seed) {
   Random random(device, seed);
-  const std::uint64_t room = device.gpu().config().gddr5.bytes / sizeof(std::int32_t);
+  const std::uint64_t room = device.gpu().config().dram.bytes / sizeof(std::int32_t);
   Graph graph;
   graph.row.reserve(vertices + 1);
   for (std::uint32_t vertex = 0; vertex < vertices; ++vertex) {
     graph.row.push_back(static_cast<std::int32_t>(graph.neighbour.size()));
     const std::uint32_t edges = random.next() % (most - fewest + 1) + fewest;
     if (graph.neighbour.size() + edges > room) {
-      throw InputError("size of the graph", "its edges need more device memory than gddr5.bytes, " +
-                                                std::to_string(device.gpu().config().gddr5.bytes));
+      throw InputError("size of the graph", "its edges need more device memory than dram.bytes, " +
+                                                std::to_string(device.gpu().config().dram.bytes));
     }
     for (std::uint32_t i = 0; i < edges; ++i) {
       graph.neighbour.push_back(static_cast<std::int32_t>(random.next() % vertices));

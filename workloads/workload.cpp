@@ -94,10 +94,10 @@ Size values_of(const Workload& workload, const std::string& text) {
 }
 
 Result run(Workload& workload, runtime::Device& device, const Size& values, const Code& code) {
-  const std::uint64_t needed = workload.device_bytes(values), there = device.gpu().config().gddr5.bytes;
+  const std::uint64_t needed = workload.device_bytes(values), there = device.gpu().config().dram.bytes;
   if (needed > there) {
     throw InputError("size of " + workload.name(), "needs " + std::to_string(needed) +
-                                                       " bytes of device memory; gddr5.bytes is " +
+                                                       " bytes of device memory; dram.bytes is " +
                                                        std::to_string(there));
   }
   return workload.run(device, values, code);

@@ -1,4 +1,4 @@
-// What the hops SM -> crossbar -> L2 -> GDDR5 share: pooled payloads and one ignorable extension.
+// What the hops SM -> crossbar -> L2 -> DRAM share: pooled payloads and one ignorable extension.
 //
 // TLM-2.0 base protocol, approximately timed. A target with a free place in its (finite) input queue answers
 // BEGIN_REQ by TLM_UPDATED with END_REQ; otherwise TLM_ACCEPTED, and END_REQ follows on the backward path

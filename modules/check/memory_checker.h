@@ -15,7 +15,7 @@
 #include "check/copies_under_way.h"
 #include "check/report.h"
 #include "execute/access_observer.h"
-#include "weft/gddr5/memory_image.h"
+#include "weft/memory/memory_image.h"
 
 namespace weft::check {
 
@@ -72,7 +72,7 @@ class MemoryChecker {
   const std::uint64_t base_;
   const AllocationLog& allocations_;
   ReportLog& log_;
-  gddr5::MemoryImage accessible_memory_, written_memory_;
+  memory::MemoryImage accessible_memory_, written_memory_;
   Bits accessible_, written_;
   std::vector<Slot> slots_;
   unsigned slots_per_sm_ = 0;

@@ -95,7 +95,7 @@ Crossbar::State::State(const Config& config, std::size_t sms)
     : completions(sms, Ring<Completion>(config.write_acknowledgements ? 0 : config.output_queue)) {}
 
 Crossbar::Crossbar(sc_core::sc_module_name name, const Config& config, ClockDomain& domain,
-                   const gddr5::AddressMap& map, unsigned sms, unsigned ports, bool system_port,
+                   const memory::ChannelMap& map, unsigned sms, unsigned ports, bool system_port,
                    unsigned others)
     : sc_module(name),
       sm_sockets("sm_socket", checked(this->name(), "SMs", sms, 1, kMostSms) +
@@ -145,7 +145,7 @@ void Crossbar::archive(Archive& archive) {
 
 unsigned Crossbar::port_of(const Payload& payload) const {
   if (system_port_ && is_system(payload)) return static_cast<unsigned>(memory_.size() - 1);
-  const gddr5::AddressMap::Route route = map_.route(payload.get_address());
+  const memory::ChannelMap::Route route = map_.route(payload.get_address());
   return by_channel_ ? route.channel : route.port;
 }
 

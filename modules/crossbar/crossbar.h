@@ -26,7 +26,7 @@
 #include "common/probes.h"
 #include "common/ring.h"
 #include "crossbar/packet_network.h"
-#include "gddr5/address_map.h"
+#include "memory/channel_map.h"
 #include "weft/common/archive.h"
 #include "weft/common/config_visitor.h"
 #include "weft/common/statistics.h"
@@ -52,7 +52,7 @@ class Crossbar : public sc_core::sc_module,
   // whose origin names system memory; `others`: requesters behind the SMs. Throws InputError unless there are
   // 1 to kMostSms SMs, at most kMostOthers others, and 1 to kMostMemoryPorts ports in all.
   Crossbar(sc_core::sc_module_name name, const Config& config, ClockDomain& domain,
-           const gddr5::AddressMap& map, unsigned sms, unsigned ports, bool system_port = false,
+           const memory::ChannelMap& map, unsigned sms, unsigned ports, bool system_port = false,
            unsigned others = 0);
 
   // Drops everything that is under way.
@@ -147,7 +147,7 @@ class Crossbar : public sc_core::sc_module,
 
   const Config config_;
   ClockDomain& domain_;
-  const gddr5::AddressMap& map_;
+  const memory::ChannelMap& map_;
   const bool by_channel_;   // ports are memory channels
   const bool system_port_;  // the last port leads to system memory
   const unsigned sm_count_;

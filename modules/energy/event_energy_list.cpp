@@ -77,10 +77,10 @@ std::vector<Event> plain_events() {
   side(Component::kL2, "l2_read", {{"l2", "reads"}, {"l2", "atomics"}});
   side(Component::kL2, "l2_write", {{"l2", "writes"}, {"l2", "atomics"}});
   side(Component::kL2, "l2_fill", {{"l2", "fetches"}, {"l2", "write_backs"}});
-  side(Component::kDram, "dram_activate", {{"gddr5", "activates"}});
-  side(Component::kDram, "dram_read_byte", {{"gddr5", "bytes_read"}});
-  side(Component::kDram, "dram_write_byte", {{"gddr5", "bytes_written"}});
-  side(Component::kDram, "dram_refresh", {{"gddr5", "refreshes"}});
+  side(Component::kDram, "dram_activate", {{"dram", "activates"}});
+  side(Component::kDram, "dram_read_byte", {{"dram", "bytes_read"}});
+  side(Component::kDram, "dram_write_byte", {{"dram", "bytes_written"}});
+  side(Component::kDram, "dram_refresh", {{"dram", "refreshes"}});
   side(Component::kDram, "dram_standby", {{"gpu", kCycles}});
   side(Component::kClock, "chip_clock", {{"gpu", kCycles}});
   side(Component::kLeakage, "leakage", {{"gpu", kCycles}});

@@ -69,7 +69,7 @@ L2Bank::State::State(const Config& config)
 }
 
 L2Bank::L2Bank(sc_core::sc_module_name name, const Config& config, ClockDomain& domain,
-               const gddr5::AddressMap& map, unsigned channel, unsigned bank)
+               const memory::ChannelMap& map, unsigned channel, unsigned bank)
     : sc_module(name),
       target("target"),
       memory("memory"),

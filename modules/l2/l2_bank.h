@@ -1,4 +1,4 @@
-// One bank of the L2 cache: write-back, write-allocate, between the crossbar and one GDDR5 channel.
+// One bank of the L2 cache: write-back, write-allocate, between the crossbar and one DRAM channel.
 //
 // A request goes through a pipeline of `latency` stages, one entering per cycle; at its end the tags are
 // looked up, in order, one line (or sector of one) per cycle. A hit is answered from here, a miss is merged
@@ -25,7 +25,7 @@
 #include "cache/sector_tags.h"
 #include "common/probes.h"
 #include "common/ring.h"
-#include "gddr5/address_map.h"
+#include "memory/channel_map.h"
 #include "weft/common/archive.h"
 #include "weft/common/statistics.h"
 #include "weft/l2/l2_config.h"
@@ -42,7 +42,7 @@ class L2Bank : public sc_core::sc_module,
 
   // Bank `bank` of channel `channel` of the map. Throws InputError if a line is larger than the map's chunk.
   L2Bank(sc_core::sc_module_name name, const Config& config, ClockDomain& domain,
-         const gddr5::AddressMap& map, unsigned channel, unsigned bank);
+         const memory::ChannelMap& map, unsigned channel, unsigned bank);
 
   // Drops everything under way and all lines.
   void reset();
@@ -167,7 +167,7 @@ class L2Bank : public sc_core::sc_module,
 
   const Config config_;
   ClockDomain& domain_;
-  const gddr5::AddressMap& map_;
+  const memory::ChannelMap& map_;
   const unsigned channel_;
   const unsigned bank_;
   const std::size_t index_;

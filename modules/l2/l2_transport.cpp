@@ -15,7 +15,7 @@ tlm::tlm_response_status L2Bank::check_request(const Payload& payload) {
   if (!map_.within_chunk(address, bytes) || payload.get_streaming_width() < bytes) {
     return tlm::TLM_BURST_ERROR_RESPONSE;
   }
-  const gddr5::AddressMap::Route route = map_.route(address);
+  const memory::ChannelMap::Route route = map_.route(address);
   if (route.channel != channel_ || route.l2_bank != bank_) return tlm::TLM_ADDRESS_ERROR_RESPONSE;
   find_image();
   if (image_ != nullptr && (address < image_begin_ || address + (bytes - 1) > image_end_)) {

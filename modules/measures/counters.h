@@ -74,8 +74,8 @@ inline constexpr Counter kL1tAccesses{"l1t_accesses", "sm*.memory.l1t.accesses",
 inline constexpr Counter kL1tHits{"l1t_hits", "sm*.memory.l1t.hits", false};
 inline constexpr Counter kL2Accesses{"l2_accesses", "l2_*.tags.accesses", false};
 inline constexpr Counter kL2Hits{"l2_hits", "l2_*.tags.hits", false};
-inline constexpr Counter kDramDataCycles{"dram_data_cycles", "gddr5_*.data_cycles"};
-inline constexpr Counter kDramActiveCycles{"dram_active_cycles", "gddr5_*.active_cycles"};
+inline constexpr Counter kDramDataCycles{"dram_data_cycles", "dram*.data_cycles"};
+inline constexpr Counter kDramActiveCycles{"dram_active_cycles", "dram*.active_cycles"};
 
 }  // namespace weft::measures
 

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "weft/gddr5/memory_image.h"
+#include "weft/memory/memory_image.h"
 
 namespace weft::system_port {
 
@@ -32,11 +32,11 @@ class CarveOut {
   };
 
   // `image` is device memory; its byte 0 lies at `base`.
-  CarveOut(gddr5::MemoryImage& image, std::uint64_t base) : image_(image), base_(base) {}
+  CarveOut(memory::MemoryImage& image, std::uint64_t base) : image_(image), base_(base) {}
 
   std::uint64_t base() const { return base_; }
   std::uint64_t bytes() const { return image_.bytes(); }
-  const gddr5::MemoryImage& image() const { return image_; }
+  const memory::MemoryImage& image() const { return image_; }
 
   // From now on system memory is there. What the image holds already goes out, page by page where it is not
   // all zero. Throws InputError, naming `where`, if the carve-out cannot be read at its first and last byte.
@@ -64,11 +64,11 @@ class CarveOut {
   void exchange_block(std::uint64_t offset, unsigned bytes);
   void clear_outside();
 
-  gddr5::MemoryImage& image_;
+  memory::MemoryImage& image_;
   const std::uint64_t base_;
   Path path_;
-  unsigned char* direct_ = nullptr;          // byte 0, while it may be accessed directly
-  std::optional<gddr5::MemoryImage> known_;  // what both sides knew last
+  unsigned char* direct_ = nullptr;           // byte 0, while it may be accessed directly
+  std::optional<memory::MemoryImage> known_;  // what both sides knew last
 };
 
 }  // namespace weft::system_port

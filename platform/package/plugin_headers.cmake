@@ -2,7 +2,7 @@
 # the contracts of schemes and other parts include, at first or second hand; leaves the file alone if it would be the same. By this hash a plugin and a program know each other. FOLDER is the folder `weft` of the public headers.
 cmake_minimum_required(VERSION 3.25)
 set(headers "")
-set(found warp_formation/scheme.h cache/replacement.h cache/set_index.h gddr5/request_order.h)
+set(found warp_formation/scheme.h cache/replacement.h cache/set_index.h dram/request_order.h)
 while(found)
   list(POP_FRONT found header)
   if(header IN_LIST headers)

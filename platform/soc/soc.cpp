@@ -25,7 +25,7 @@ std::vector<soc::SystemBus::Region> regions(const SocConfig& config, const GpuCo
           {"interrupts", SOC_INTERRUPTS_BASE, SOC_DEVICE_BYTES},
           {"timer", SOC_TIMER_BASE, SOC_DEVICE_BYTES},
           {"system", SOC_SYSTEM_BASE, SOC_DEVICE_BYTES},
-          {"gpu", SOC_GPU_BASE, WEFT_APERTURE + gpu.gddr5.bytes}};
+          {"gpu", SOC_GPU_BASE, WEFT_APERTURE + gpu.dram.bytes}};
 }
 
 GpuConfig with_system_memory(GpuConfig gpu) {
@@ -63,7 +63,7 @@ Soc::Soc(sc_core::sc_module_name name, const SocConfig& config, GpuConfig gpu, s
                  std::vector<soc::HostCpu::Range>{{SOC_RAM_BASE, config.ram.bytes, true},
                                                   {SOC_UART_BASE, 4 * SOC_DEVICE_BYTES, false},
                                                   {SOC_GPU_BASE, WEFT_REGISTER_BYTES, false},
-                                                  {aperture, gpu_.config().gddr5.bytes / 4096 * 4096, true}});
+                                                  {aperture, gpu_.config().dram.bytes / 4096 * 4096, true}});
   }
   if (options.monitors) {
     cpu_monitor_.emplace("hop_cpu");

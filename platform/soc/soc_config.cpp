@@ -81,14 +81,12 @@ std::uint64_t SocConfig::software_bytes(const GpuConfig& gpu_config) const {
   const std::uint64_t base = memory_base(), bytes = memory_bytes();
   if (!gpu_config.carve_out.enabled) return bytes;
   const std::uint64_t begin = gpu_config.carve_out.base;
-  const bool inside =
-      begin > base && begin - base < bytes && gpu_config.gddr5.bytes <= bytes - (begin - base);
+  const bool inside = begin > base && begin - base < bytes && gpu_config.dram.bytes <= bytes - (begin - base);
   if (!inside) {
-    throw InputError(
-        gpu + ": /carve_out/base",
-        "found " + hex(begin) + " for " + std::to_string(gpu_config.gddr5.bytes) +
-            " bytes of device memory (gddr5.bytes); allowed: addresses in the memory of system " + name +
-            ", without its first byte: " + hex(base) + " to " + hex(base + (bytes - 1)));
+    throw InputError(gpu + ": /carve_out/base",
+                     "found " + hex(begin) + " for " + std::to_string(gpu_config.dram.bytes) +
+                         " bytes of device memory (dram.bytes); allowed: addresses in the memory of system " +
+                         name + ", without its first byte: " + hex(base) + " to " + hex(base + (bytes - 1)));
   }
   return begin - base;
 }

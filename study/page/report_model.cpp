@@ -118,15 +118,15 @@ ordered_json cache_model(const ordered_json& results) {
 
 ordered_json dram_model(const statistics::Sample& sample) {
   ordered_json list = ordered_json::array();
-  for (const ordered_json* channel : sample.find({"gddr5"})) {
+  for (const ordered_json* channel : sample.find({"dram"})) {
     ordered_json row = copied(*channel, {"reads", "writes", "bytes_read", "bytes_written", "row_hits",
                                          "row_misses", "row_conflicts", "refreshes", "data_cycles",
                                          "active_cycles", "queue_average", "queue_most"});
     const auto number = [&](const measures::Counter& counter) -> std::optional<double> {
       const std::string_view path = counter.path;
       const std::string name(path.substr(path.rfind('.') + 1));
-      return path.rfind("gddr5_", 0) == 0 && row.contains(name) ? std::optional(row[name].get<double>())
-                                                                : std::nullopt;
+      return path.rfind("dram", 0) == 0 && row.contains(name) ? std::optional(row[name].get<double>())
+                                                              : std::nullopt;
     };
     row["efficiency"] = measures::value_of(measures::get("dram_efficiency"), number).value_or(0);
     list.push_back(std::move(row));

@@ -25,12 +25,13 @@ std::string path_of(const std::vector<std::string>& steps) {
   return path;
 }
 
-// What an instance has behind its kind: "3" of "sm3" for "sm*", "" for "sm" and "*" for "sm*". None: the step
-// is not of the kind.
+// What an instance has behind its kind: "3" of "sm3" for "sm*", "" for "sm" and "*" for "sm*"; "" also of
+// "l2" for "l2_*". None: the step is not of the kind.
 bool is_of_kind(const std::string& step, const std::string& kind, std::string& instance) {
   instance.clear();
   if (kind.back() != '*') return step == kind;
   const std::string stem = kind.substr(0, kind.size() - 1);
+  if (stem == step + "_") return true;
   if (step.rfind(stem, 0) != 0) return false;
   instance = step.substr(stem.size());
   return instance == "*" ||
@@ -39,7 +40,10 @@ bool is_of_kind(const std::string& step, const std::string& kind, std::string& i
 
 // The step under its new name, as the instance that it was.
 std::string of_instance(const std::string& kind, const std::string& instance) {
-  return kind.back() == '*' ? kind.substr(0, kind.size() - 1) + instance : kind;
+  if (kind.back() != '*') return kind;
+  std::string stem = kind.substr(0, kind.size() - 1);
+  if (instance.empty() && !stem.empty() && stem.back() == '_') stem.pop_back();
+  return stem + instance;
 }
 
 // The same object, with one key under another name in the same place.
@@ -66,13 +70,18 @@ void rename_below(ordered_json& group, const std::vector<std::string>& from,
 }  // namespace
 
 const std::vector<Rename>& renamed_statistics() {
-  static const std::vector<Rename> list{};
+  static const std::vector<Rename> list{{"gddr5_*", "dram*"}};
   return list;
 }
 
 const std::vector<Rename>& renamed_keys() {
-  static const std::vector<Rename> list{};
+  static const std::vector<Rename> list{{"gddr5", "dram"}};
   return list;
+}
+
+std::string renamed_setting(const std::string& setting, const std::vector<Rename>& renames) {
+  const std::size_t end = std::min(setting.find('='), setting.size());
+  return renamed_path(setting.substr(0, end), renames) + setting.substr(end);
 }
 
 void rename_keys(json& config, const std::vector<Rename>& renames) {
@@ -104,14 +113,14 @@ std::string renamed_path(const std::string& path, const std::vector<Rename>& ren
   std::vector<std::string> steps = steps_of(path);
   for (const Rename& rename : renames) {
     const auto from = steps_of(rename.from), to = steps_of(rename.to);
-    if (from.size() != steps.size() || to.size() != steps.size()) continue;
+    if (from.size() > steps.size() || to.size() != from.size()) continue;
     std::vector<std::string> fresh;
-    for (std::size_t i = 0; i < steps.size(); ++i) {
+    for (std::size_t i = 0; i < from.size(); ++i) {
       std::string instance;
       if (!is_of_kind(steps[i], from[i], instance)) break;
       fresh.push_back(of_instance(to[i], instance));
     }
-    if (fresh.size() == steps.size()) steps = fresh;
+    if (fresh.size() == from.size()) std::copy(fresh.begin(), fresh.end(), steps.begin());
   }
   return path_of(steps);
 }

@@ -11,7 +11,8 @@
 
 namespace weft::study {
 
-// Both with dots. A statistic has the kinds of its groups: "sm*.memory.l1d.hits".
+// Both with dots. A statistic has the kinds of its groups: "sm*.memory.l1d.hits". A path of a group renames
+// what is in it, too.
 struct Rename {
   std::string from, to;
 };
@@ -20,6 +21,8 @@ const std::vector<Rename>& renamed_keys();
 
 // A configuration as `config.json` has it. A key that stands there under both names stays, to be refused.
 void rename_keys(nlohmann::json& config, const std::vector<Rename>& renames = renamed_keys());
+// A setting, "sm.l1d.sets=64", whose key may have changed its name.
+std::string renamed_setting(const std::string& setting, const std::vector<Rename>& renames = renamed_keys());
 // What a stats.json has in "statistics". Only the names of a path may change, not the number of its steps.
 void rename_statistics(nlohmann::ordered_json& statistics,
                        const std::vector<Rename>& renames = renamed_statistics());

@@ -13,7 +13,7 @@ std::string reports_of(const Mode& mode, const check::Options& check,
     runtime::DeviceOptions options;
     options.functional.all = mode.functional;
     options.check = check;
-    GpuBench bench({"sm.count=2", "gddr5.bytes=67108864", std::string("sm.dependence=") + mode.dependence},
+    GpuBench bench({"sm.count=2", "dram.bytes=67108864", std::string("sm.dependence=") + mode.dependence},
                    "gtx480", options);
     std::string text;
     try {

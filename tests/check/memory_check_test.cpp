@@ -8,7 +8,7 @@
 #include "check/check_bench.h"
 #include "default_addresses.h"
 #include "weft/common/error.h"
-#include "weft/gddr5/memory_image.h"
+#include "weft/memory/memory_image.h"
 
 namespace weft::test::memory_check_test {
 namespace {

@@ -33,7 +33,7 @@ class ScalarCheck : public ::testing::TestWithParam<std::vector<std::string>> {
       runtime::DeviceOptions options;
       options.check = scalar_check();
       std::vector<std::string> overrides = GetParam();
-      overrides.insert(overrides.end(), {"sm.count=1", "gddr5.bytes=67108864", "scalarization.kind=full"});
+      overrides.insert(overrides.end(), {"sm.count=1", "dram.bytes=67108864", "scalarization.kind=full"});
       GpuBench bench(overrides, "stsimt", options);
       MarkedKernel kernel(bench, kernel_text(".param .u64 data", R"(ld.param.u64 %rd1, [data]; //scalar
         mov.u32 %r2, %tid.x;
@@ -190,7 +190,7 @@ class ScalarComparison : public ::testing::Test {
     if (std::fseek(file_, 0, SEEK_SET) != 0) throw std::runtime_error("the file has no beginning");
   }
   static std::vector<std::string> overrides(std::vector<std::string> machine, const std::string& kind) {
-    machine.insert(machine.end(), {"sm.count=1", "gddr5.bytes=67108864", "scalarization.kind=" + kind});
+    machine.insert(machine.end(), {"sm.count=1", "dram.bytes=67108864", "scalarization.kind=" + kind});
     return machine;
   }
   std::FILE* const file_;

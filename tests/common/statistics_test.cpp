@@ -49,7 +49,7 @@ TEST(Statistics, InstancesAreNamedByKindAndNumber) {
   EXPECT_EQ(root.group("l2", 0).kind(), "l2");
   EXPECT_EQ(root.group("l2", 0).index(), 0U);
   EXPECT_FALSE(root.group("crossbar").index().has_value());
-  EXPECT_EQ(statistics::pattern_of("gddr5"), "gddr5_*");
+  EXPECT_EQ(statistics::pattern_of("dram"), "dram*");
   EXPECT_EQ(root.nodes().size(), 3U);  // each was made once
 }
 

@@ -137,7 +137,7 @@ std::uint64_t cache_bytes(const json& cache) {
 
 // GB/s of all channels.
 double bandwidth(const json& document) {
-  const json& memory = document["gddr5"];
+  const json& memory = document["dram"];
   const double bytes = memory["channels"].get<double>() * memory["devices"].get<double>() *
                        memory["device_bits"].get<double>() / 8;
   return bytes * memory["beats_per_clock"].get<double>() * document["clocks"]["memory_mhz"].get<double>() /
@@ -185,7 +185,7 @@ TEST(Machines, StsimtHasThePrintedCaches) {
   const json document = machine("stsimt");
   EXPECT_EQ(cache_bytes(document["sm"]["l1d"]), 32U << 10);
   EXPECT_EQ(cache_bytes(document["sm"]["l1i"]), 4U << 10);
-  EXPECT_EQ(cache_bytes(document["l2"]) * document["gddr5"]["channels"].get<std::uint64_t>(), 1U << 20);
+  EXPECT_EQ(cache_bytes(document["l2"]) * document["dram"]["channels"].get<std::uint64_t>(), 1U << 20);
   EXPECT_NEAR(bandwidth(document), 102.4, 1e-9);
 }
 

@@ -38,7 +38,7 @@ class WarpFeatures : public ::testing::TestWithParam<Machine> {
  protected:
   WarpFeatures()
       : device(load_config(GetParam().config,
-                           {"sm.count=2", "gddr5.bytes=268435456", "watchdog.cycles=200000",
+                           {"sm.count=2", "dram.bytes=268435456", "watchdog.cycles=200000",
                             "warp_formation.warp_size=" + std::to_string(GetParam().warp_size)}),
                {}),
         module(device.load_module(

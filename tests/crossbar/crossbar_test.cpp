@@ -21,8 +21,8 @@ using bench::read;
 using bench::write;
 
 // Chunks of 256 bytes go round the ports.
-gddr5::MapConfig chunks_over(unsigned ports) {
-  gddr5::MapConfig config;
+memory::ChannelMapConfig chunks_over(unsigned ports) {
+  memory::ChannelMapConfig config;
   config.channels = ports;
   return config;
 }
@@ -83,7 +83,7 @@ class CrossbarBench {
   nlohmann::ordered_json statistics() const { return tree.sample()["crossbar"]; }
 
   ClockDomain domain;
-  gddr5::AddressMap map;
+  memory::ChannelMap map;
   Crossbar crossbar;
   statistics::Group tree;
   std::vector<std::unique_ptr<bench::MockInitiator>> sms;
@@ -294,7 +294,7 @@ struct Refuser : sc_core::sc_module {
 
 TEST(Crossbar, EarlyCompletionsComeBack) {
   ClockDomain domain("clock", 1000);
-  const gddr5::AddressMap map(chunks_over(1));
+  const memory::ChannelMap map(chunks_over(1));
   Config config;
   config.input_queue = config.output_queue = 1;
   Crossbar crossbar("crossbar", config, domain, map, 2, 1);
@@ -330,7 +330,7 @@ struct InvalidationLog : sc_core::sc_module {
 
 TEST(Crossbar, DmiDebugBlockingAndInvalidationsPass) {
   ClockDomain domain("clock", 1000);
-  const gddr5::AddressMap map(chunks_over(1));
+  const memory::ChannelMap map(chunks_over(1));
   Crossbar crossbar("crossbar", {}, domain, map, 1, 1);
   InvalidationLog initiator("initiator");
   bench::MockMemory memory("memory", domain, {});
@@ -412,7 +412,7 @@ TEST(Crossbar, SleepingChangesNothingWithoutAcknowledgements) {
 
 TEST(Crossbar, RefusesMorePortsThanItHas) {
   ClockDomain domain("clock", 1000);
-  const gddr5::AddressMap map(chunks_over(6));
+  const memory::ChannelMap map(chunks_over(6));
   EXPECT_THROW(Crossbar("a", {}, domain, map, 257, 6), InputError);
   EXPECT_THROW(Crossbar("d", {}, domain, map, 256, 6, false, 257), InputError);
   EXPECT_THROW(Crossbar("b", {}, domain, map, 0, 6), InputError);

@@ -60,12 +60,12 @@ TEST(CudaMessages, OfDeviceMemoryNameTheSettingThatHelps) {
   EXPECT_EQ(memory.code, 0) << memory.err;
   EXPECT_EQ(lines(memory), 1u) << memory.err;
   EXPECT_THAT(memory.err, HasSubstr("weft: cuMemAlloc: device memory: asked for 8589934592 bytes; free: "));
-  EXPECT_THAT(memory.err, HasSubstr("allowed with --set gddr5.bytes=8657043456"));
-  EXPECT_THAT(run({}, "too much memory").err, HasSubstr("no value of gddr5.bytes is large enough"));
-  const Exit variable = run({"--set", "gddr5.bytes=67108864"}, "variable");
+  EXPECT_THAT(memory.err, HasSubstr("allowed with --set dram.bytes=8657043456"));
+  EXPECT_THAT(run({}, "too much memory").err, HasSubstr("no value of dram.bytes is large enough"));
+  const Exit variable = run({"--set", "dram.bytes=67108864"}, "variable");
   EXPECT_THAT(variable.out, HasSubstr("error 2\n"));
-  EXPECT_THAT(variable.err, HasSubstr("allowed with --set gddr5.bytes=134217728"));
-  EXPECT_THAT(run({"--set", "gddr5.bytes=134217728"}, "variable").out, HasSubstr("error 0\n"));
+  EXPECT_THAT(variable.err, HasSubstr("allowed with --set dram.bytes=134217728"));
+  EXPECT_THAT(run({"--set", "dram.bytes=134217728"}, "variable").out, HasSubstr("error 0\n"));
 }
 
 TEST(CudaMessages, OfSharedMemoryNameTheSettingThatHelps) {

@@ -75,7 +75,7 @@ INSTANTIATE_TEST_SUITE_P(
                           {"/sm/l1d/line_bytes", "48"}},  // impossible cache geometry
                       Bad{R"({"sm": {"miss_queue": 0}})",
                           {"/sm/miss_queue", "0"}},  // a queue of zero entries
-                      Bad{R"({"gddr5": {"queue_size": 0}})", {"/gddr5/queue_size", "0"}},
+                      Bad{R"({"dram": {"queue_size": 0}})", {"/dram/queue_size", "0"}},
                       Bad{R"({"warp_formation": {"scheme": "magic"}})", {"magic", "sbr"}},
                       Bad{R"({"datapath": {"kind": "quantum"}})", {"/datapath/kind", "quantum", "spatial"}}));
 

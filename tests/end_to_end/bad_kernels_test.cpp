@@ -74,9 +74,9 @@ TEST(BadLaunch, BlockTooLargeForTheSmSaysWhichResource) {
 
 TEST(BadLaunch, BufferLargerThanTheDevice) {
   const Folder folder;
-  const Exit exit = run(
-      folder, kGoodKernel,
-      {"--set", "gddr5.bytes=67108864", "--grid", "1", "--block", "32", "--arg", "ptr:80000000", "u32:1"});
+  const Exit exit =
+      run(folder, kGoodKernel,
+          {"--set", "dram.bytes=67108864", "--grid", "1", "--block", "32", "--arg", "ptr:80000000", "u32:1"});
   EXPECT_EQ(exit.code, 2);
   EXPECT_THAT(exit.err, AllOf(HasSubstr("80000000"), HasSubstr("free")));
 }

@@ -307,7 +307,7 @@ TEST(Workloads, ThatDoNotFitTheDeviceAreRefusedAtOnce) {
   const Exit exit = weft({"run", "--workload", "vector_add", "--size", "n=268435456"}, start);
   EXPECT_EQ(exit.code, 2) << exit.err;
   EXPECT_THAT(exit.err,
-              HasSubstr("size of vector_add: needs 3221225472 bytes of device memory; gddr5.bytes is "));
+              HasSubstr("size of vector_add: needs 3221225472 bytes of device memory; dram.bytes is "));
   const Folder folder;
   const Exit buffer = weft({"run", "--ptx", folder.write("good.ptx", kGoodKernel), "--grid", "1", "--block",
                             "32", "--arg", "ptr:17179869184=iota", "u32:1"},

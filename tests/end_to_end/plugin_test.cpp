@@ -129,7 +129,7 @@ TEST(Plugin, BringsPartsOfEveryKind) {
   EXPECT_EQ(folder.json("out/stats.json").at("plugins").at(0).at("parts"), parts);
   EXPECT_EQ(folder.json("out/stats.json").at("plugins").at(0).at("schemes"), ordered_json::array());
   EXPECT_NE(cycles({"warp_formation.scheduling=last"}), plain);
-  EXPECT_NE(cycles({"gddr5.scheduler=youngest", "l2.enabled=false"}), cycles({"l2.enabled=false"}));
+  EXPECT_NE(cycles({"dram.scheduler=youngest", "l2.enabled=false"}), cycles({"l2.enabled=false"}));
   const std::string few = "sm.l1d.sets=4", modulo = "sm.l1d.set_index=modulo";
   const double plain_cache = cycles({few, modulo}), rotated = cycles({few, "sm.l1d.set_index=rotated"});
   EXPECT_NE(cycles({few, modulo, "sm.l1d.replacement=mru"}), plain_cache);

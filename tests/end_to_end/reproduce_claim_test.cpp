@@ -27,7 +27,7 @@ TEST(ReproduceClaim, ShowsOneClaim) {
       {{{"abbr", "BFS"}, {"workload", "bfs"}}, {{"abbr", "VA"}, {"workload", "vector_add"}}});
   mine["variants"].push_back({{"name", "tbc"}, {"set", {"warp_formation.scheme=tbc"}}});
   mine["headline"] = {"p.ratio"};
-  mine["sensitivity"] = {{{"key", "gddr5.t_cl"}, {"values", {400}}, {"why", "not printed"}}};
+  mine["sensitivity"] = {{{"key", "dram.t_cl"}, {"values", {400}}, {"why", "not printed"}}};
   const ordered_json value{{"measure", "cycles"}, {"variant", "harp"}, {"over", "sbr"}, {"programs", {"VA"}}};
   ordered_json reading = value;
   reading["over"] = "harp";
@@ -45,7 +45,7 @@ TEST(ReproduceClaim, ShowsOneClaim) {
                     HasSubstr("{\"id\":\"p.ratio\",\"value\":{\"measure\":\"cycles\",\"variant\":\"harp\""),
                     HasSubstr("reading  itself  1.000  not"), HasSubstr("The effect of a ratio is"),
                     HasSubstr("(printed) differ by"), HasSubstr("machine: The clock is another one."),
-                    HasSubstr("`weft run --set x`"), HasSubstr("Not run: gddr5.t_cl=400. --sensitivity"),
+                    HasSubstr("`weft run --set x`"), HasSubstr("Not run: dram.t_cl=400. --sensitivity"),
                     HasSubstr("VA       sbr      verified  " + out.path() + "/runs/vector_add/"),
                     HasSubstr("VA       harp     verified  "),
                     HasSubstr("  weft run --config harp-fermi --out " + out.path() + "/runs/vector_add/")));
@@ -56,7 +56,7 @@ TEST(ReproduceClaim, ShowsOneClaim) {
   ASSERT_EQ(more.code, 0) << more.err;
   EXPECT_THAT(more.err,
               AllOf(HasSubstr("p.ratio, 0 of 2 runs to do"), HasSubstr("settings, 2 of 2 runs to do")));
-  EXPECT_THAT(more.out, AllOf(HasSubstr("setting  gddr5.t_cl=400  "), HasSubstr("gddr5.t_cl=400  verified")));
+  EXPECT_THAT(more.out, AllOf(HasSubstr("setting  dram.t_cl=400  "), HasSubstr("dram.t_cl=400  verified")));
 
   // From data, without a run.
   const Exit data = weft({"reproduce", "p.ratio", "--from-results=" + out.path()});

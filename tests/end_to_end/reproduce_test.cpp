@@ -294,11 +294,11 @@ TEST(Reproduce, VerdictsHaveCausesAndDependOnWhatIsNotPrinted) {
       {"config", "harp-fermi"},
       {"programs",
        {{{"abbr", "VA"}, {"workload", "vector_add"}, {"size", "small"}},
-        {{"abbr", "SLOW"}, {"workload", "vector_add"}, {"size", "small"}, {"set", {"gddr5.t_cl=2000"}}}}},
+        {{"abbr", "SLOW"}, {"workload", "vector_add"}, {"size", "small"}, {"set", {"dram.t_cl=2000"}}}}},
       {"variants", {{{"name", "sbr"}}}},
       {"measures", {"cycles"}},
       {"headline", {"p.holds", "p.turns", "p.twice"}},
-      {"sensitivity", {{{"key", "gddr5.t_cl"}, {"values", {4000}}, {"why", "not printed"}}}}};
+      {"sensitivity", {{{"key", "dram.t_cl"}, {"values", {4000}}, {"why", "not printed"}}}}};
   for (const char* id : {"p.holds", "p.turns", "p.caused", "p.open"})
     experiment["claims"].push_back({{"id", id}, {"value", value}});
   ordered_json of_slow = value;
@@ -332,9 +332,9 @@ TEST(Reproduce, VerdictsHaveCausesAndDependOnWhatIsNotPrinted) {
   EXPECT_EQ(judged.at(5).at("verdict"), "depends on unprinted");
   EXPECT_EQ(judged.at(5).at("at_defaults"), "reproduced");
   EXPECT_EQ(judged.at(5).at("worst"), "not");
-  EXPECT_THAT(out.text("mine.md"), HasSubstr("Not run for this page: `gddr5.t_cl=4000`."));
+  EXPECT_THAT(out.text("mine.md"), HasSubstr("Not run for this page: `dram.t_cl=4000`."));
   // A program's own settings are its alone.
-  EXPECT_THAT(out.text("mine.md"), HasSubstr("SLOW = `vector_add --size small` with `gddr5.t_cl=2000`."));
+  EXPECT_THAT(out.text("mine.md"), HasSubstr("SLOW = `vector_add --size small` with `dram.t_cl=2000`."));
   const Table taken = table_of(out.text("mine.md"), "core cycles", 0);
   EXPECT_EQ(taken.at("VA").at("sbr"), digits(cycles, 0));
   EXPECT_GT(std::stod(taken.at("SLOW").at("sbr")), 2 * cycles);
@@ -346,14 +346,14 @@ TEST(Reproduce, VerdictsHaveCausesAndDependOnWhatIsNotPrinted) {
   table = table_of(page, "Claims", 0);
   EXPECT_EQ(verdicts_of(table, "p.holds"), "reproduced, reproduced");
   EXPECT_EQ(verdicts_of(table, "p.turns"), "reproduced, not");
-  EXPECT_THAT(table.at("`p.turns`").at("why"), HasSubstr("gddr5.t_cl=4000: "));
+  EXPECT_THAT(table.at("`p.turns`").at("why"), HasSubstr("dram.t_cl=4000: "));
   EXPECT_THAT(table.at("`p.turns`").at("why"),
               HasSubstr("; machine: Memory is another one. Shown by `cycles`: `weft run --set y`"));
-  EXPECT_THAT(table.at("`p.twice`").at("why"), AllOf(HasSubstr("slow: "), HasSubstr("gddr5.t_cl=4000: ")));
+  EXPECT_THAT(table.at("`p.twice`").at("why"), AllOf(HasSubstr("slow: "), HasSubstr("dram.t_cl=4000: ")));
   EXPECT_THAT(page, Not(HasSubstr("Not run for this page")));
   const Table settings = table_of(page, "Sensitivity to what is not printed", 0);
   EXPECT_EQ(settings.at("as configured").at("`p.turns`"), digits(cycles, 0));
-  EXPECT_THAT(settings.at("`gddr5.t_cl=4000`").at("`p.turns`"), HasSubstr("not"));
+  EXPECT_THAT(settings.at("`dram.t_cl=4000`").at("`p.turns`"), HasSubstr("not"));
 
   for (const char* key : {"claims", "headline", "sensitivity"}) experiment.erase(key);
   experiments.experiment("bare", experiment);
@@ -599,7 +599,7 @@ TEST(Reproduce, KernelsHaveTheNumbersOfTheirLaunches) {
       {"place", "1"},
       {"config", "stsimt"},
       {"size", "n=32"},
-      {"variants", {{{"name", "fast"}}, {{"name", "slow"}, {"set", {"gddr5.extra_latency=400"}}}}},
+      {"variants", {{{"name", "fast"}}, {{"name", "slow"}, {"set", {"dram.extra_latency=400"}}}}},
       {"measures",
        {"cycles",
         "speed",

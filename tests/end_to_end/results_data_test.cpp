@@ -29,7 +29,7 @@ ordered_json experiment() {
     "claims": [{"id": "p.cycles", "value": {"measure": "cycles", "variant": "sbr", "over": "wide", "mean": "geometric"}},
                {"id": "p.energy", "value": {"measure": "energy", "variant": "sbr", "programs": ["VA"]}}],
     "headline": ["p.cycles", "p.energy"],
-    "sensitivity": [{"key": "gddr5.t_cl", "values": [40], "why": "not printed"},
+    "sensitivity": [{"key": "dram.t_cl", "values": [40], "why": "not printed"},
                     {"key": "energy.technology", "values": ["40nm-idle-lanes"], "why": "not printed"}],
     "prices": {"times": [2], "why": "not printed"}})");
 }

@@ -253,12 +253,12 @@ TEST(DramBytes, AreLinesOfTheL2AndBurstsOfTheBus) {
   for (const auto& [name, group] : all.items()) {
     if (name.rfind("l2_", 0) == 0)
       fetched += group.at("fetches").get<double>() * static_cast<double>(config.l2.bank.unit_bytes());
-    if (name.rfind("gddr5_", 0) != 0) continue;
+    if (name.rfind("dram", 0) != 0) continue;
     read += group.at("bytes_read").get<double>();
     written += group.at("bytes_written").get<double>();
     cycles += group.at("data_cycles").get<double>();
   }
-  const gddr5::Timing& timing = config.gddr5.channel.scheduler.timing;
+  const dram::Timing& timing = config.dram.channel.scheduler.timing;
   EXPECT_GT(read, 0);
   EXPECT_EQ(fetched, read);
   // A burst is longer than a sector: it is paid for in full.
@@ -318,10 +318,10 @@ TEST_P(Conservation, OfEvents) {
   EXPECT_GE(count["flit"] * flit, bytes);
   EXPECT_LE(count["flit"] * flit, bytes + packets * (flit + 16));
   // Rows are activated where an access finds another one open, or none.
-  EXPECT_EQ(count["dram_activate"], sum({"gddr5", "row_misses"}) + sum({"gddr5", "row_conflicts"}));
+  EXPECT_EQ(count["dram_activate"], sum({"dram", "row_misses"}) + sum({"dram", "row_conflicts"}));
   EXPECT_GT(count["dram_activate"], 0);
-  EXPECT_EQ(sum({"gddr5", "row_hits"}) + count["dram_activate"],
-            sum({"gddr5", "reads"}) + sum({"gddr5", "writes"}) + sum({"gddr5", "atomics"}));
+  EXPECT_EQ(sum({"dram", "row_hits"}) + count["dram_activate"],
+            sum({"dram", "reads"}) + sum({"dram", "writes"}) + sum({"dram", "atomics"}));
   EXPECT_GT(count["dram_read_byte"], 0);
 }
 

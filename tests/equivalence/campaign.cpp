@@ -53,7 +53,7 @@ std::string launch_of(const RandomKernel& kernel) {
 
 std::vector<std::string> settings_of(const Machine& machine) {
   std::vector<std::string> settings{"sm.count=2",
-                                    "gddr5.bytes=268435456",
+                                    "dram.bytes=268435456",
                                     "watchdog.cycles=200000",
                                     "sm.dependence=" + machine.dependence,
                                     "warp_formation.scheme=" + machine.scheme,

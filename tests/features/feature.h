@@ -27,7 +27,7 @@ struct Feature {
         module(device.load_module(feature_text(name), name + ".ptx")) {}
 
   static std::vector<std::string> with(std::vector<std::string> overrides) {
-    overrides.insert(overrides.begin(), {"sm.count=2", "gddr5.bytes=268435456", "watchdog.cycles=200000"});
+    overrides.insert(overrides.begin(), {"sm.count=2", "dram.bytes=268435456", "watchdog.cycles=200000"});
     return overrides;
   }
 

@@ -10,7 +10,7 @@
 #include "interpreter/interpreter.h"
 #include "platform/gpu_bench.h"
 #include "weft/common/error.h"
-#include "weft/gddr5/memory_image.h"
+#include "weft/memory/memory_image.h"
 #include "weft/runtime/arguments.h"
 
 namespace weft::test {
@@ -37,7 +37,7 @@ std::string run_on_device(const std::string& text, std::uint32_t threads, unsign
     runtime::DeviceOptions options;
     options.functional.all = functional;
     options.check.memory = options.check.race = options.check.warp = checked;
-    GpuBench bench({"sm.count=1", "gddr5.bytes=268435456", "sm.dependence=" + dependence}, "gtx480", options);
+    GpuBench bench({"sm.count=1", "dram.bytes=268435456", "sm.dependence=" + dependence}, "gtx480", options);
     bench.load(text);
     const auto out = bench.zeros(words * 4);
     bench.run({1, 1, 1}, {threads, 1, 1}, runtime::Arguments().add(out));
@@ -47,7 +47,7 @@ std::string run_on_device(const std::string& text, std::uint32_t threads, unsign
 
 std::string run_interpreted(const std::string& text, std::uint32_t threads, unsigned words) {
   return apart([&] {
-    GpuBench bench({"sm.count=1", "gddr5.bytes=268435456"});
+    GpuBench bench({"sm.count=1", "dram.bytes=268435456"});
     auto& module = bench.device.load_module(text, "k.ptx");
     const ptx::Program& program = bench.device.program(module, "k");
     const auto out = bench.zeros(words * 4);

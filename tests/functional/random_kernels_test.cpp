@@ -72,7 +72,7 @@ std::string compare(runtime::Device& device, std::uint64_t seed) {
 TEST(RandomKernels, LeaveTheSameMemoryInEveryMode) {
   runtime::DeviceOptions options;
   options.functional.launches = 1;
-  GpuBench bench({"sm.count=2", "gddr5.bytes=268435456"}, "gtx480", options);
+  GpuBench bench({"sm.count=2", "dram.bytes=268435456"}, "gtx480", options);
   for (std::uint64_t seed = 1; seed <= 120; ++seed) {
     ASSERT_EQ(compare(bench.device, seed), "") << "kernel of seed " << seed;
     bench.reset();

@@ -19,7 +19,7 @@
 #include "host/register_table.h"
 #include "host/test_memory.h"
 #include "host/traffic.h"
-#include "weft/gddr5/memory_image.h"
+#include "weft/memory/memory_image.h"
 #include "weft/platform/gpu.h"
 
 // Libraries that are not instrumented grow strings and vectors too; and the GPU lives until the end, part of
@@ -82,7 +82,7 @@ struct Machine {
         ram_hop("ram_hop"),
         gpu("gpu",
             load_config("gtx480",
-                        {"sm.count=1", "gddr5.bytes=1048576", "gddr5.channels=1", "watchdog.cycles=2000"}),
+                        {"sm.count=1", "dram.bytes=1048576", "dram.channels=1", "watchdog.cycles=2000"}),
             {true, true}) {
     cpu.socket.bind(cpu_hop.target);
     cpu_hop.initiator.bind(gpu.host_socket);

@@ -15,7 +15,7 @@
 #include "default_addresses.h"
 #include "host/packets.h"
 #include "host/test_memory.h"
-#include "weft/gddr5/memory_image.h"
+#include "weft/memory/memory_image.h"
 #include "weft/platform/bus_width_adapter.h"
 #include "weft/platform/gpu.h"
 #include "weft/platform/interrupt_call.h"
@@ -134,7 +134,7 @@ struct Platform {
   explicit Platform(std::vector<std::string> overrides = {})
       : gpu("gpu",
             [&] {
-              overrides.insert(overrides.end(), {"sm.count=2", "gddr5.bytes=4194304"});
+              overrides.insert(overrides.end(), {"sm.count=2", "dram.bytes=4194304"});
               return load_config("gtx480", overrides);
             }(),
             {true, true}) {
@@ -376,7 +376,7 @@ INSTANTIATE_TEST_SUITE_P(Machines, DirectAccess, ::testing::Values("gtx480", "dw
 
 // Latencies are what an access by b_transport takes.
 TEST_P(DirectAccess, TellsTheTimeOfAnAccess) {
-  Gpu gpu("gpu", load_config(GetParam(), {"sm.count=2", "gddr5.bytes=4194304"}), {true, true});
+  Gpu gpu("gpu", load_config(GetParam(), {"sm.count=2", "dram.bytes=4194304"}), {true, true});
   WideCpu cpu("cpu");
   BusWidthAdapter<64, 32> narrow("narrow");
   cpu.socket.bind(narrow.target);
@@ -403,7 +403,7 @@ TEST(DirectAccessHint, IsTrue) {
   for (const bool carve_out : {false, true}) {
     const auto body = [&] {
       TestMemory memory("memory", 0x9000'0000, 4 << 20);
-      Gpu gpu("gpu", load_config(carve_out ? "integrated" : "gtx480", {"sm.count=2", "gddr5.bytes=4194304"}),
+      Gpu gpu("gpu", load_config(carve_out ? "integrated" : "gtx480", {"sm.count=2", "dram.bytes=4194304"}),
               {true, true});
       WideCpu cpu("cpu");
       BusWidthAdapter<64, 32> narrow("narrow");

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "host/gpu_machine.h"
-#include "weft/gddr5/memory_image.h"
+#include "weft/memory/memory_image.h"
 
 namespace weft::test::functional_test {
 namespace {

@@ -25,14 +25,14 @@ inline constexpr const char* kCarveOut = "carve_out.base=2148532224";
 inline constexpr std::uint64_t kOut = kDeviceBase + 0x2'0000;
 
 inline GpuConfig config_of(const std::string& name, std::vector<std::string> overrides = {}) {
-  overrides.insert(overrides.end(), {"sm.count=2", "gddr5.bytes=4194304"});
+  overrides.insert(overrides.end(), {"sm.count=2", "dram.bytes=4194304"});
   return load_config(name, overrides);
 }
 
 // A GPU with system memory and a driver.
 struct Machine {
   explicit Machine(const GpuConfig& config, const std::string& name = "machine")
-      : ram((name + "_ram").c_str(), kRam, kRamBytes + (config.carve_out.enabled ? config.gddr5.bytes : 0)),
+      : ram((name + "_ram").c_str(), kRam, kRamBytes + (config.carve_out.enabled ? config.dram.bytes : 0)),
         cpu((name + "_cpu").c_str()),
         cpu_hop((name + "_cpu_hop").c_str()),
         ram_hop((name + "_ram_hop").c_str()),

@@ -8,7 +8,7 @@
 #include <random>
 
 #include "host/gpu_machine.h"
-#include "weft/gddr5/memory_image.h"
+#include "weft/memory/memory_image.h"
 
 namespace weft::test {
 namespace {
@@ -356,7 +356,7 @@ class CrowdedGpu : public ::testing::TestWithParam<unsigned> {};
 INSTANTIATE_TEST_SUITE_P(Sms, CrowdedGpu, ::testing::Values(63, 64, 65, 127));
 
 TEST_P(CrowdedGpu, RunsAKernelFromAPacket) {
-  Machine machine(load_config("gtx480", {"sm.count=" + std::to_string(GetParam()), "gddr5.bytes=4194304"}));
+  Machine machine(load_config("gtx480", {"sm.count=" + std::to_string(GetParam()), "dram.bytes=4194304"}));
   machine.with_ram();
   const std::uint32_t blocks = 2 * GetParam();
   ASSERT_TRUE(machine.cpu.run([&] {

@@ -11,7 +11,7 @@
 #include "default_addresses.h"
 #include "host_cuda/grid.h"
 #include "host_cuda/kernels.h"
-#include "weft/gddr5/memory_image.h"
+#include "weft/memory/memory_image.h"
 #include "weft/platform/gpu.h"
 #include "weft/platform/gpu_config.h"
 #include "workloads/workload.h"
@@ -132,7 +132,7 @@ Outcome run_both(const std::string& name, const std::function<void(workloads::Co
   runtime::DeviceOptions options;
   options.observer = &twin;
   // No register is spilled to memory of the device, which the host does not have.
-  runtime::Device device(load_config("gtx480", {"sm.count=4", "gddr5.bytes=" + std::to_string(kImageBytes),
+  runtime::Device device(load_config("gtx480", {"sm.count=4", "dram.bytes=" + std::to_string(kImageBytes),
                                                 "sm.max_registers_per_thread=255"}),
                          options);
   twin.observe(device);

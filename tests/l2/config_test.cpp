@@ -8,7 +8,7 @@
 #include "common/config_schema.h"
 #include "common/config_writer.h"
 #include "crossbar/crossbar.h"
-#include "gddr5/gddr5_channel.h"
+#include "dram/dram_channel.h"
 #include "l2/l2_bank.h"
 #include "weft/common/error.h"
 
@@ -18,8 +18,8 @@ namespace {
 template <class Config>
 class MemoryConfig : public ::testing::Test {};
 
-using Configs =
-    ::testing::Types<l2::Config, crossbar::Config, gddr5::ChannelConfig, gddr5::MapConfig, cache::TagConfig>;
+using Configs = ::testing::Types<l2::Config, crossbar::Config, dram::ChannelConfig, memory::ChannelMapConfig,
+                                 cache::TagConfig>;
 // Which type, in the name of a test.
 struct Index {
   template <class>

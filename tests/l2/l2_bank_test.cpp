@@ -34,8 +34,8 @@ Config small() {
   return config;
 }
 
-gddr5::MapConfig one_bank() {
-  gddr5::MapConfig config;
+memory::ChannelMapConfig one_bank() {
+  memory::ChannelMapConfig config;
   config.channels = 1;
   return config;
 }
@@ -83,7 +83,7 @@ class L2Bench {
   }
 
   ClockDomain domain;
-  gddr5::AddressMap map;
+  memory::ChannelMap map;
   L2Bank bank;
   bench::MockInitiator initiator;
   bench::MockMemory memory;
@@ -490,7 +490,7 @@ TEST(L2Bank, ResetDropsLinesAndRequests) {
 
 TEST(L2Bank, RefusesWhatCannotBe) {
   ClockDomain domain("clock", 700);
-  const gddr5::AddressMap map(one_bank());
+  const memory::ChannelMap map(one_bank());
   Config config = small();
   config.tags.line_bytes = 512;
   EXPECT_THROW(L2Bank("a", config, domain, map, 0, 0), InputError);

@@ -1,4 +1,4 @@
-// The whole way: SMs, crossbar, L2 banks, GDDR5 channels, in three clock domains, a monitor on every hop.
+// The whole way: SMs, crossbar, L2 banks, DRAM channels, in three clock domains, a monitor on every hop.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 #include "bus/hop_monitor.h"
 #include "crossbar/crossbar.h"
-#include "gddr5/gddr5_channel.h"
+#include "dram/dram_channel.h"
 #include "l2/l2_bank.h"
 #include "memory_bench/mock_initiator.h"
 
@@ -41,15 +41,15 @@ class MemorySystem {
     core.runs_after(interconnect);
     for (ClockDomain* domain : {&core, &interconnect, &memory}) domain->set_sleeping(sleeping);
     crossbar.bind(tree.group("crossbar"));
-    gddr5::ChannelConfig gddr5_config;
-    gddr5_config.extra_latency = 20;
-    gddr5_config.scheduler.timing.refi = 3600;
-    gddr5_config.scheduler.timing.rfc = 100;
+    dram::ChannelConfig dram_config;
+    dram_config.extra_latency = 20;
+    dram_config.scheduler.timing.refi = 3600;
+    dram_config.scheduler.timing.rfc = 100;
     for (unsigned c = 0; c < map.channels(); ++c) {
-      const std::string name = prefix + "_gddr5_" + std::to_string(c);
-      channels.push_back(std::make_unique<gddr5::Gddr5Channel>(name.c_str(), gddr5_config, memory, image, map,
-                                                               c, with_l2 ? map.l2_banks() : 1));
-      channels[c]->bind(tree.group("gddr5", c));
+      const std::string name = prefix + "_dram" + std::to_string(c);
+      channels.push_back(std::make_unique<dram::DramChannel>(name.c_str(), dram_config, memory, image, map, c,
+                                                             with_l2 ? map.l2_banks() : 1));
+      channels[c]->bind(tree.group("dram", c));
       if (!with_l2) connect(crossbar.memory_sockets[c], channels[c]->sockets[0]);
     }
     for (unsigned port = 0; with_l2 && port < map.ports(); ++port) {
@@ -72,8 +72,8 @@ class MemorySystem {
     }
   }
 
-  static gddr5::MapConfig map_config() {
-    gddr5::MapConfig config;
+  static memory::ChannelMapConfig map_config() {
+    memory::ChannelMapConfig config;
     config.channels = 3;
     config.l2_banks = 2;
     return config;
@@ -97,11 +97,11 @@ class MemorySystem {
   ClockDomain core;
   ClockDomain interconnect;
   ClockDomain memory;
-  gddr5::MemoryImage image;
-  gddr5::AddressMap map;
+  memory::MemoryImage image;
+  memory::ChannelMap map;
   crossbar::Crossbar crossbar;
   statistics::Group tree;
-  std::vector<std::unique_ptr<gddr5::Gddr5Channel>> channels;
+  std::vector<std::unique_ptr<dram::DramChannel>> channels;
   std::vector<std::unique_ptr<l2::L2Bank>> banks;
   std::vector<std::unique_ptr<bench::MockInitiator>> sms;
   std::vector<std::unique_ptr<HopMonitor>> monitors;

@@ -111,7 +111,7 @@ TEST_P(OnBothEngines, FourGibibytesAreOneWindow) {
 TEST_P(OnBothEngines, SharedAndLocalWindowsMove) {
   constexpr std::uint64_t kShared = 3 * kGiB, kLocal = 5 * kGiB, kRam = 0x0100'0000, kBytes = 0x0200'0000;
   GpuBench bench(
-      with_system({"addresses.device_base=1073741824", "gddr5.bytes=16777216",
+      with_system({"addresses.device_base=1073741824", "dram.bytes=16777216",
                    "addresses.shared_base=" + std::to_string(kShared),
                    "addresses.local_base=" + std::to_string(kLocal), "addresses.window_bytes=2147483648"}),
       "gtx480", untimed(GetParam()));
@@ -199,7 +199,7 @@ TEST(AddressMap, OverlapsAreRefused) {
 }
 
 TEST(AddressMap, WindowsOfSystemMemoryKeepOffIt) {
-  GpuBench bench(with_system({"addresses.device_base=6442450944", "gddr5.bytes=16777216"}));
+  GpuBench bench(with_system({"addresses.device_base=6442450944", "dram.bytes=16777216"}));
   Gpu& gpu = bench.device.gpu();
   const auto refusal = [&](std::uint64_t base, std::uint64_t bytes) {
     try {

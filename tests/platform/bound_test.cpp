@@ -48,7 +48,7 @@ Load stream(unsigned blocks, unsigned threads, unsigned turns) {
 Overrides wide(const Overrides& more) {
   Overrides all = {"sm.l1d.enabled=false",     "clocks.core_mhz=700",     "clocks.interconnect_mhz=700",
                    "clocks.memory_mhz=2800",   "crossbar.flit_bytes=256", "crossbar.input_queue=64",
-                   "crossbar.output_queue=64", "l2.sector_bytes=0",       "gddr5.alternating_banks=1"};
+                   "crossbar.output_queue=64", "l2.sector_bytes=0",       "dram.alternating_banks=1"};
   all.insert(all.end(), more.begin(), more.end());
   return all;
 }
@@ -130,7 +130,7 @@ TEST(BoundBy, TheDataBusOfDram) {
 
 TEST(BoundBy, RowsThatAreOpenedAgainAndAgain) {
   const Load load = stream(48, 256, 12);
-  const std::string slow = bound(load, wide({"clocks.memory_mhz=924", "gddr5.t_rrd=150"}));
+  const std::string slow = bound(load, wide({"clocks.memory_mhz=924", "dram.t_rrd=150"}));
   EXPECT_TRUE(by("dram_rows", slow)) << slow;
   const std::string quick = bound(load, wide({"clocks.memory_mhz=924"}));
   EXPECT_FALSE(by("dram_rows", quick)) << quick;

@@ -37,7 +37,7 @@ struct Machine {
   }
   static std::vector<std::string> with_carve_out(std::vector<std::string> overrides) {
     overrides.insert(overrides.begin(), {"carve_out.enabled=true", "carve_out.base=" + std::to_string(kBase),
-                                         "gddr5.bytes=" + std::to_string(kBytes), "sm.count=2"});
+                                         "dram.bytes=" + std::to_string(kBytes), "sm.count=2"});
     return overrides;
   }
   static runtime::DeviceOptions options() {

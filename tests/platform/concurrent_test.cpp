@@ -179,7 +179,7 @@ TEST(Concurrent, TheTableOfLaunchesAddsUp) {
   double moved = 0, queued = 0;
   const auto all = m.bench.statistics();
   for (const auto& [name, of] : all.items()) {
-    if (name.rfind("gddr5", 0) != 0) continue;
+    if (name.rfind("dram", 0) != 0) continue;
     moved += of.at("data_cycles").get<double>();
     queued += of.at("active_cycles").get<double>();
   }

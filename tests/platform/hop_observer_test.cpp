@@ -119,7 +119,7 @@ TEST(HopObserver, SeesAtomicsAndLoads) {
 
 // What the L2 writes back is what the line had when it was evicted, and what it fetches is what memory has.
 TEST(HopObserver, SeesWriteBacksAndFetches) {
-  Traced traced("hop_gddr5_*");
+  Traced traced("hop_dram*");
   GpuBench bench({"sm.count=1", "l2.sets=4", "l2.ways=2"}, "gtx480", traced.options);
   std::vector<std::uint32_t> values(16384);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::uint32_t>(7 * i);
@@ -165,7 +165,7 @@ TEST(HopObserver, StandsWhereItIsAskedFor) {
   GpuBench bench({"sm.count=2"}, "gtx480", options);
   EXPECT_EQ(hops.count("hop_sm1"), 1u);
   EXPECT_EQ(hops.count("hop_l2_0"), 1u);
-  EXPECT_EQ(hops.count("hop_gddr5_0"), 1u);
+  EXPECT_EQ(hops.count("hop_dram0"), 1u);
   EXPECT_EQ(hops.count("hop_host"), 1u);
   EXPECT_EQ(bench.device.gpu().violations(), "");
 }

@@ -46,7 +46,7 @@ TURN:
 std::vector<std::string> machine(const std::vector<std::string>& more) {
   std::vector<std::string> all = {"sm.l1d.enabled=false",        "clocks.core_mhz=700",
                                   "clocks.interconnect_mhz=700", "clocks.memory_mhz=700",
-                                  "gddr5.bank_groups=1",         "gddr5.t_ccdl=2"};
+                                  "dram.bank_groups=1",          "dram.t_ccdl=2"};
   all.insert(all.end(), more.begin(), more.end());
   return all;
 }
@@ -62,10 +62,10 @@ Stages stages(const GpuConfig& c) {
   const auto whole_flits =
       (8 + c.sm.coalescer.block_bytes + c.crossbar.flit_bytes - 1) / c.crossbar.flit_bytes;
   const auto flits = static_cast<double>(whole_flits);
-  const auto sms = static_cast<double>(c.sm.count), channels = static_cast<double>(c.gddr5.map.channels);
+  const auto sms = static_cast<double>(c.sm.count), channels = static_cast<double>(c.dram.map.channels);
   return {sms / static_cast<double>(c.crossbar.sms_per_interface) * line / flits, sms * line,
           channels * static_cast<double>(c.l2.banks_per_channel) * line,
-          channels * c.gddr5.channel.scheduler.timing.peak_bytes_per_cycle()};
+          channels * c.dram.channel.scheduler.timing.peak_bytes_per_cycle()};
 }
 
 TEST(Throughput, CrossbarResponsesAreTheNarrowest) {
@@ -78,7 +78,7 @@ TEST(Throughput, CrossbarResponsesAreTheNarrowest) {
 }
 
 TEST(Throughput, DramIsTheNarrowest) {
-  GpuBench bench(machine({"sm.count=4", "gddr5.channels=1", "l2.sector_bytes=0"}));
+  GpuBench bench(machine({"sm.count=4", "dram.channels=1", "l2.sector_bytes=0"}));
   const Stages s = stages(bench.device.gpu().config());
   ASSERT_LT(s.channels * 1.5, std::min({s.units, s.banks, s.interfaces}));
   const double reached = stream(bench);

@@ -90,10 +90,10 @@ TEST(TransactionTrace, HasEveryTransactionOnItsWay) {
   double of_memory = 0;
   const auto all = traced.bench.statistics();
   for (const auto& [name, part] : all.items()) {
-    if (name.rfind("gddr5", 0) == 0)
+    if (name.rfind("dram", 0) == 0)
       of_memory += part.at("reads").get<double>() + part.at("writes").get<double>();
   }
-  EXPECT_EQ(rows["hop_gddr5_"], of_memory);
+  EXPECT_EQ(rows["hop_dram"], of_memory);
 }
 
 TEST(TransactionTrace, ChangesNoTime) {

@@ -150,5 +150,21 @@ TEST(Renames, MoveKeysOfAConfiguration) {
   EXPECT_EQ(both, before);
 }
 
+// Memory channels were called gddr5 in 0.1.
+TEST(Renames, KnowTheGroupsOfOlderVersions) {
+  auto statistics = nlohmann::ordered_json::parse(R"({"gddr5_0": {"reads": 1}, "gddr5_11": {"reads": 2}})");
+  rename_statistics(statistics);
+  EXPECT_EQ(statistics.dump(), R"({"dram0":{"reads":1},"dram11":{"reads":2}})");
+  EXPECT_EQ(renamed_path("gddr5_3.reads"), "dram3.reads");
+  EXPECT_EQ(renamed_path("gddr5_*.reads"), "dram*.reads");
+  EXPECT_EQ(renamed_path("gddr5.reads"), "dram.reads");
+  EXPECT_EQ(renamed_path("gddr5x.reads"), "gddr5x.reads");
+  auto config = nlohmann::json::parse(R"({"gddr5": {"t_cl": 12}})");
+  rename_keys(config);
+  EXPECT_EQ(config.dump(), R"({"dram":{"t_cl":12}})");
+  EXPECT_EQ(renamed_setting("gddr5.t_cl=4"), "dram.t_cl=4");
+  EXPECT_EQ(renamed_setting("seed=2"), "seed=2");
+}
+
 }  // namespace
 }  // namespace weft::study::results_data_test

@@ -13,8 +13,8 @@
 #include "cache/tag_array.h"
 #include "crossbar/crossbar.h"
 #include "dispatch/dispatcher.h"
-#include "gddr5/fr_fcfs.h"
-#include "gddr5/gddr5_channel.h"
+#include "dram/dram_channel.h"
+#include "dram/fr_fcfs.h"
 #include "l2/l2_bank.h"
 #include "reset/players.h"
 #include "reset/reset_property.h"
@@ -25,8 +25,8 @@ namespace {
 
 constexpr std::uint64_t kBytes = 64u << 10;
 
-gddr5::MapConfig chunks_over(unsigned channels) {
-  gddr5::MapConfig config;
+memory::ChannelMapConfig chunks_over(unsigned channels) {
+  memory::ChannelMapConfig config;
   config.channels = channels;
   return config;
 }
@@ -114,7 +114,7 @@ struct CrossbarBench final : Bench {
     return config;
   }
   void reset_module() override { crossbar.reset(); }
-  gddr5::AddressMap map;
+  memory::ChannelMap map;
   crossbar::Crossbar crossbar;
 };
 
@@ -155,7 +155,7 @@ struct L2Bench final : Bench {
     return config;
   }
   void reset_module() override { bank.reset(); }
-  gddr5::AddressMap map;
+  memory::ChannelMap map;
   l2::L2Bank bank;
 };
 
@@ -169,38 +169,38 @@ TEST(Reset, L2BankWithSectors) {
   expect_reset_like_new(fresh, used);
 }
 
-struct Gddr5Bench final : Bench {
-  Gddr5Bench(const std::string& prefix, const std::string& order)
+struct DramBench final : Bench {
+  DramBench(const std::string& prefix, const std::string& order)
       : Bench(prefix),
         map(chunks_over(1)),
         memory(kBytes),
         channel(named("module").c_str(), config(order), domain, memory, map, 0, 2) {
-    channel.bind(registry.group("gddr5"));
+    channel.bind(registry.group("dram"));
     for (auto& socket : channel.sockets) add_player().socket.bind(socket);
   }
-  static gddr5::ChannelConfig config(const std::string& order) {
-    gddr5::ChannelConfig config;
+  static dram::ChannelConfig config(const std::string& order) {
+    dram::ChannelConfig config;
     config.scheduler.order.name = order;
     config.scheduler.queue_size = 4;
-    config.scheduler.order.own<gddr5::FrFcfsOptions>().row_hit_limit = 3;
+    config.scheduler.order.own<dram::FrFcfsOptions>().row_hit_limit = 3;
     config.scheduler.timing.refi = 300;
     config.extra_latency = 3;
     config.response_queue = 2;
     return config;
   }
   void reset_module() override { channel.reset(); }
-  gddr5::AddressMap map;
-  gddr5::MemoryImage memory;
-  gddr5::Gddr5Channel channel;
+  memory::ChannelMap map;
+  memory::MemoryImage memory;
+  dram::DramChannel channel;
 };
 
-TEST(Reset, Gddr5Channel) {
-  Gddr5Bench fresh("fresh", "fr_fcfs"), used("used", "fr_fcfs");
+TEST(Reset, DramChannel) {
+  DramBench fresh("fresh", "fr_fcfs"), used("used", "fr_fcfs");
   expect_reset_like_new(fresh, used);
 }
 
-TEST(Reset, Gddr5ChannelInOrder) {
-  Gddr5Bench fresh("fresh", "fcfs"), used("used", "fcfs");
+TEST(Reset, DramChannelInOrder) {
+  DramBench fresh("fresh", "fcfs"), used("used", "fcfs");
   expect_reset_like_new(fresh, used);
 }
 

@@ -7,7 +7,7 @@
 #include <systemc>
 
 #include "default_addresses.h"
-#include "weft/gddr5/memory_image.h"
+#include "weft/memory/memory_image.h"
 #include "weft/platform/gpu.h"
 #include "weft/platform/gpu_config.h"
 #include "weft/runtime/device.h"

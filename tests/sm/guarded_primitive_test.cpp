@@ -227,7 +227,7 @@ std::string on(const Machine& m, const std::function<std::string(GpuBench&)>& wo
                runtime::DeviceOptions options = {}) {
   return apart([&] {
     std::vector<std::string> overrides = {"sm.count=1",
-                                          "gddr5.bytes=67108864",
+                                          "dram.bytes=67108864",
                                           "watchdog.cycles=20000",
                                           "warp_formation.dwr.lat_timeout=4000",
                                           "warp_formation.warp_size=" + std::to_string(m.warp_size),

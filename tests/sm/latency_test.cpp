@@ -68,11 +68,11 @@ TEST(LoadToUse, L2HitOfFourSectors) {
 TEST(LoadToUse, DramRowHit) {
   GpuBench bench(with(kOneClock, {"sm.l1d.enabled=false", "l2.sector_bytes=0", "l2.sets=1", "l2.ways=1"}));
   const auto& config = bench.device.gpu().config();
-  // modules/gddr5/README.md, and modules/l2/README.md: a miss takes latency + memory's + 1.
-  const auto& timing = config.gddr5.channel.scheduler.timing;
+  // modules/dram/README.md, and modules/l2/README.md: a miss takes latency + memory's + 1.
+  const auto& timing = config.dram.channel.scheduler.timing;
   const auto bursts = config.l2.bank.tags.line_bytes / timing.burst_bytes();
   ASSERT_GE(bursts, 1u);
-  const auto dram = 1 + config.gddr5.channel.extra_latency + timing.cl +
+  const auto dram = 1 + config.dram.channel.extra_latency + timing.cl +
                     (bursts - 1) * timing.column_gap_same_group() + timing.burst_cycles();
   EXPECT_DOUBLE_EQ(chase(bench, 128),
                    beyond_l1(config, static_cast<double>(config.l2.bank.latency + dram + 1)));
@@ -82,10 +82,10 @@ TEST(LoadToUse, DramRowHit) {
 TEST(LoadToUse, DramRowConflict) {
   GpuBench bench(with(kOneClock, {"sm.l1d.enabled=false", "l2.sector_bytes=0", "l2.sets=1", "l2.ways=1"}));
   const auto& config = bench.device.gpu().config();
-  const auto& timing = config.gddr5.channel.scheduler.timing;
-  const auto& map = config.gddr5.map;
+  const auto& timing = config.dram.channel.scheduler.timing;
+  const auto& map = config.dram.map;
   const auto bursts = config.l2.bank.tags.line_bytes / timing.burst_bytes();
-  const auto dram = 1 + config.gddr5.channel.extra_latency + timing.rp + timing.rcd + timing.cl +
+  const auto dram = 1 + config.dram.channel.extra_latency + timing.rp + timing.rcd + timing.cl +
                     (bursts - 1) * timing.column_gap_same_group() + timing.burst_cycles();
   const auto next_row = map.row_bytes * map.banks * map.channels;
   EXPECT_DOUBLE_EQ(chase(bench, next_row),

@@ -119,7 +119,7 @@ TEST_P(BadLaunch, OfAddressesOutsideDeviceMemory) {
   dispatch::Launch given =
       launch("", ".local .align 4 .b8 box[64];\nmov.u32 %r1, 1; st.local.u32 [box], %r1; ret;");
   EXPECT_THAT(run(given), HasSubstr("gives no device memory"));
-  const std::uint64_t end = kDeviceBase + bench_.device.gpu().config().gddr5.bytes;
+  const std::uint64_t end = kDeviceBase + bench_.device.gpu().config().dram.bytes;
   given.local_address = bench_.device.allocate(bench_.device.gpu().local_memory_bytes(given));
   EXPECT_EQ(run(given), "");
   for (const std::uint64_t address :
@@ -191,7 +191,7 @@ TEST(GpuFromAStruct, IsCheckedAsOneFromAFile) {
               HasSubstr("gpu: /clocks/core_mhz: is nan"));
   EXPECT_THAT(refused([](GpuConfig& c) { c.warp_formation.scheme = "magic"; }),
               HasSubstr("/warp_formation/scheme"));
-  EXPECT_THAT(refused([](GpuConfig& c) { c.gddr5.map.channels = 64; }), HasSubstr("L2 banks in total"));
+  EXPECT_THAT(refused([](GpuConfig& c) { c.dram.map.channels = 64; }), HasSubstr("L2 banks in total"));
 }
 
 TEST(Caches, HaveJointLimits) {

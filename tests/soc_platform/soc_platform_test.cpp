@@ -240,7 +240,7 @@ TEST(Integrated, SearchesAGraphInSystemMemory) {
   EXPECT_THAT(log, HasSubstr(right("with copies", 1)));
   EXPECT_THAT(log, HasSubstr(right("shared memory", 0)));
   const ordered_json stats = folder.json("results/stats.json");
-  EXPECT_FALSE(stats["statistics"].contains("gddr5_0"));
+  EXPECT_FALSE(stats["statistics"].contains("dram0"));
   const ordered_json& carved = stats["statistics"]["carve_out"];
   EXPECT_GT(carved["reads"], 0);
   EXPECT_EQ(carved["errors"], 0);

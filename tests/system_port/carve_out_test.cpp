@@ -59,7 +59,7 @@ struct Carved {
   unsigned char& image(std::uint64_t at) { return bytes.data()[at]; }
   unsigned char& there(std::uint64_t at) { return outside.bytes[at]; }
 
-  gddr5::MemoryImage bytes{kBytes};
+  memory::MemoryImage bytes{kBytes};
   Outside outside;
   CarveOut memory{bytes, kBase};
 };
@@ -180,7 +180,7 @@ TEST(CarveOut, KeepsItsBytesWhenDirectAccessEnds) {
 
 TEST(CarveOut, SaysWhatIsNotThere) {
   Outside small(false, kBytes - 1);
-  gddr5::MemoryImage image(kBytes);
+  memory::MemoryImage image(kBytes);
   CarveOut memory(image, kBase);
   EXPECT_THAT([&] { memory.attach(small.path(), "gpu"); },
               Throws<InputError>(Property(&InputError::what, AllOf(HasSubstr("gpu"), HasSubstr("0x40000 to "),
@@ -238,7 +238,7 @@ struct PortBench {
     for (const auto& seen : memory.seen) EXPECT_TRUE(seen.foreign) << "the outside must move the data";
   }
 
-  gddr5::MemoryImage image{kBytes};
+  memory::MemoryImage image{kBytes};
   CarveOut carve_out{image, kBase};
   ClockDomain domain;
   bench::MockMemory memory;

@@ -86,7 +86,7 @@ Changes changes_of(const std::string& vcd) {
 TEST(Fst, HasTheChangesOfTheVcd) {
   if (!is_there("vcd2fst") || !is_there("fst2vcd")) GTEST_SKIP() << "GTKWave is not installed";
   const Folder folder;
-  const std::vector<std::string> some{"--vcd-signals", "sm0.scheduler*,gddr5_0"};
+  const std::vector<std::string> some{"--vcd-signals", "sm0.scheduler*,dram0"};
   ASSERT_EQ(weft(run(folder.path("a.vcd"), some)).code, 0);
   const Exit made = weft(run(folder.path("a.fst"), some));
   ASSERT_EQ(made.code, 0) << made.err;

@@ -108,7 +108,7 @@ TEST_P(TimelineOfMachine, HasTheNumbersOfTheStatistics) {
     };
     if (name.rfind("l2_", 0) == 0) {
       EXPECT_EQ(file.last(name + "/accesses so far"), sum({"reads", "writes", "atomics"}));
-    } else if (name.rfind("gddr5_", 0) == 0) {
+    } else if (name.rfind("dram", 0) == 0) {
       EXPECT_EQ(file.last(name + "/accesses so far"), sum({"reads", "writes"}));
     }
   }

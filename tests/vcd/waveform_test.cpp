@@ -147,7 +147,7 @@ TEST_P(Waveform, KeepsQueuesWithinTheirCapacity) {
   const TracedRun run = traced(folder, bfs(GetParam()));
   const Json& l2 = run.config.at("l2");
   std::size_t banks = 0, channels = 0;
-  std::uint64_t l2_used = 0, gddr5_used = 0;
+  std::uint64_t l2_used = 0, dram_used = 0;
   for (const auto& [name, wave] : run.vcd.waves) {
     if (name.rfind("gpu.l2_", 0) == 0) {
       banks += name.find(".pipeline") != std::string::npos ? 1 : 0;
@@ -156,19 +156,19 @@ TEST_P(Waveform, KeepsQueuesWithinTheirCapacity) {
       if (key == "mshrs") key = "mshr_entries";
       EXPECT_LE(run.most(name), l2.at(key)) << name;
       l2_used += run.most(name);
-    } else if (std::regex_match(name, std::regex("gpu\\.gddr5_[0-9]+\\.queue"))) {
+    } else if (std::regex_match(name, std::regex("gpu\\.dram[0-9]+\\.queue"))) {
       ++channels;
-      const Json& gddr5 = run.config.at("gddr5");
+      const Json& dram = run.config.at("dram");
       EXPECT_LE(run.most(name),
-                gddr5.at("queue_size").get<std::uint64_t>() + gddr5.at("extra_latency").get<std::uint64_t>());
-      gddr5_used += run.most(name);
+                dram.at("queue_size").get<std::uint64_t>() + dram.at("extra_latency").get<std::uint64_t>());
+      dram_used += run.most(name);
     }
   }
   const bool has_l2 = l2.at("enabled");
   EXPECT_EQ(banks != 0, has_l2);
   EXPECT_EQ(l2_used != 0, has_l2);
   EXPECT_GT(channels, 0u);
-  EXPECT_GT(gddr5_used, 0u);
+  EXPECT_GT(dram_used, 0u);
 }
 
 // Rows are opened as often as they are seen to be, or more often: a row may be open for less than a core
@@ -180,14 +180,14 @@ TEST(MemorySignals, AgreeWithTheStatistics) {
   const Json& statistics = run.stats.at("statistics");
   std::uint64_t all_opened = 0, mshrs = 0, requests = 0;
   for (unsigned channel = 0;; ++channel) {
-    const std::string scope = "gddr5_" + std::to_string(channel);
+    const std::string scope = "dram" + std::to_string(channel);
     if (!statistics.contains(scope)) break;
     std::uint64_t opened = 0;
     for (unsigned bank = 0;; ++bank) {
       const std::string own = "gpu." + scope + ".bank" + std::to_string(bank) + ".";
       if (run.vcd.waves.count(own + "row") == 0) break;
       for (const Change& change : run.wave(own + "row").changes) opened += change.value != "z" ? 1 : 0;
-      EXPECT_LE(run.most(own + "queue"), run.config.at("gddr5").at("queue_size")) << own;
+      EXPECT_LE(run.most(own + "queue"), run.config.at("dram").at("queue_size")) << own;
     }
     EXPECT_LE(opened, statistics.at(scope).at("activates")) << scope;
     EXPECT_GT(opened * 4, statistics.at(scope).at("activates").get<std::uint64_t>()) << scope;
@@ -473,7 +473,7 @@ TEST(GtkwaveFiles, FitTheWaveform) {
     // Of a queue of the host side what it does; of the crossbar and of single banks nothing.
     static const std::regex kShown(
         R"(gpu\.(launch|kernel|blocks_.*|sm0\..*|sm\d+\.(scheduler0\.stall|active_lanes)|l2_\d+\.(input_queue|mshrs))"
-        R"(|gddr5_\d+\.queue|host\.(irq|queue\d\.(step|read_index)|dma\.jobs)))");
+        R"(|dram\d+\.queue|host\.(irq|queue\d\.(step|read_index)|dma\.jobs)))");
     const bool shown = std::regex_match(name, kShown);
     std::string line = "} " + name;
     if (wave.type != "string") line.append("[").append(std::to_string(wave.width - 1)).append(":0]");

@@ -1,4 +1,4 @@
-// weft::Gpu: SMs, crossbar, L2 banks and GDDR5 channels, owned by value and wired; nothing else.
+// weft::Gpu: SMs, crossbar, L2 banks and DRAM channels, owned by value and wired; nothing else.
 //
 //   weft::Gpu gpu("gpu", config);
 //   gpu.launch(launch);                       // checked; throws InputError if a block cannot fit an SM
@@ -36,7 +36,7 @@ class DmaEngine;
 namespace texture {
 class Table;
 }
-namespace gddr5 {
+namespace dram {
 class MemoryImage;
 }
 namespace execute {
@@ -123,7 +123,7 @@ class Gpu : public sc_core::sc_module {
   // it. Where it lies in system memory
   // (GpuConfig::CarveOut), its bytes move there when the simulation starts; without direct access they change
   // hands before and after each launch.
-  gddr5::MemoryImage& memory();
+  memory::MemoryImage& memory();
   std::uint64_t device_base() const;
   texture::Table& objects();  // texture and surface objects; emptied by reset()
   // The same memory with its mapped pages, for who runs kernels without the SMs.

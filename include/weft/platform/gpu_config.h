@@ -9,8 +9,8 @@
 
 #include "weft/common/config_visitor.h"
 #include "weft/crossbar/crossbar_config.h"
+#include "weft/dram/dram_config.h"
 #include "weft/energy/energy_config.h"
-#include "weft/gddr5/gddr5_config.h"
 #include "weft/host/config.h"
 #include "weft/l2/l2_config.h"
 #include "weft/sm/sm_config.h"
@@ -41,24 +41,24 @@ struct GpuConfig {
     l2::Config bank;
     void describe(config::Visitor& v);
   } l2;
-  struct Gddr5 {
+  struct Dram {
     std::uint64_t bytes = 1u << 30;  // device memory
-    gddr5::MapConfig map;            // its l2_banks follows from l2
-    gddr5::ChannelConfig channel;
+    memory::ChannelMapConfig map;    // its l2_banks follows from l2
+    dram::ChannelConfig channel;
     void describe(config::Visitor& v);
-  } gddr5;
+  } dram;
   struct System {
     bool enabled = false;  // kernels reach system memory, through Gpu::dma_socket
     system_port::Config port;
     void describe(config::Visitor& v);
   } system;
-  // A GPU without memory controllers: device memory (gddr5.bytes) lies in system memory. Of gddr5 only what
+  // A GPU without memory controllers: device memory (dram.bytes) lies in system memory. Of dram only what
   // divides memory among the L2 banks counts then: channels and interleave_bytes.
   struct CarveOut {
     bool enabled = false;
     std::uint64_t base = 0x9000'0000;  // where its first byte lies
     system_port::Config port{16, 64, 1};
-    // The memory that the device API puts behind dma_socket, of gddr5.bytes; in an SoC there is the SoC's
+    // The memory that the device API puts behind dma_socket, of dram.bytes; in an SoC there is the SoC's
     // own.
     struct Ram : soc::RamConfig {
       void describe(config::Visitor& v) { describe_timing(v); }
@@ -111,7 +111,8 @@ struct Setting {
 };
 
 // Reads a configuration by name ("gtx480": configs/gtx480.json of the source tree or the installed share
-// folder) or by path (anything with a slash or ending in .json), applies the settings, checks it.
+// folder) or by path (anything with a slash or ending in .json), applies the settings, checks it. Keys under
+// their names of the version before are accepted with a warning on standard error.
 GpuConfig load_config_with(const std::string& name_or_path, const std::vector<Setting>& settings);
 GpuConfig load_config(const std::string& name_or_path,
                       const std::vector<std::string>& overrides = {});  // --set

@@ -13,10 +13,10 @@ class HopObserver;
 
 // hop_sm0, hop_sm1, ...         SM to crossbar; addresses are offsets into device memory
 // hop_l2_0, hop_l2_1, ...       crossbar to L2 bank
-// hop_gddr5_0, hop_gddr5_1, ... L2 bank (without L2: crossbar) to memory channel
+// hop_dram0, hop_dram1, ...     L2 bank (without L2: crossbar) to memory channel
 // hop_host                      host interface to crossbar
 // hop_system                    crossbar to the port to system memory; addresses are system memory's
-// hop_carve_out_0, ...          in place of hop_gddr5, where device memory lies in system memory
+// hop_carve_out_0, ...          in place of hop_dram, where device memory lies in system memory
 struct Hop {
   std::string name;
   std::uint64_t memory_bytes = 0;  // behind it; 0: not known

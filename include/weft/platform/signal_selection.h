@@ -2,7 +2,7 @@
 //
 //   gpu.trace(file, {});                                   // all, in the integrator's own sc_trace file
 //   gpu.trace(file, "sm0,sm*.scheduler*.stall,host");      // some
-//   SignalSelection third("gddr5_*.bank*.row");
+//   SignalSelection third("dram*.bank*.row");
 //   third.first_launch = third.last_launch = 3;
 //   gpu.recordings().write_waveform("rows.vcd", third);
 #ifndef WEFT_PLATFORM_SIGNAL_SELECTION_H

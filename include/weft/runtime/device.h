@@ -108,7 +108,7 @@ class OutOfDeviceMemory : public InputError {
  public:
   OutOfDeviceMemory(const std::string& text, std::uint64_t device_bytes)
       : InputError("", text), device_bytes_(device_bytes) {}
-  // The size of device memory (gddr5.bytes) that would do; UINT64_MAX: none.
+  // The size of device memory (dram.bytes) that would do; UINT64_MAX: none.
   std::uint64_t device_bytes() const { return device_bytes_; }
 
  private:

@@ -211,7 +211,7 @@ int sc_main(int, char*[]) try {
   tlm::tlm_global_quantum::instance().set(sc_core::sc_time(1, sc_core::SC_US));
 
   weft::Gpu gpu("gpu", weft::load_config(CONFIG, {"host.dma_transport=lt", "system.enabled=true"}), {});
-  const std::uint64_t gpu_bytes = WEFT_APERTURE + gpu.config().gddr5.bytes;
+  const std::uint64_t gpu_bytes = WEFT_APERTURE + gpu.config().dram.bytes;
   Bus bus("bus", {{kMemoryBase, kMemoryBytes}, {kGpuBase, gpu_bytes}});
   Memory memory("memory");
   Cpu cpu("cpu", memory, ptx);

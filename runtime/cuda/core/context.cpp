@@ -49,10 +49,10 @@ constexpr int kFoundSomething = 3;  // as exit code
 // allocation meets the channel, bank, row and cache sets that it would meet at the beginning.
 std::uint64_t leading_room(const GpuConfig& config) {
   constexpr std::uint64_t kSets = 1u << 16;  // bytes of one way of a cache, a power of two: no more than that
-  const gddr5::MapConfig& map = config.gddr5.map;
+  const memory::ChannelMapConfig& map = config.dram.map;
   const std::uint64_t of_a_bank = std::max(map.banks * map.banks * map.row_bytes, kSets);
   const std::uint64_t room = map.channels * map.l2_banks * of_a_bank;
-  return room % kPageBytes == 0 && room <= config.gddr5.bytes / 16 ? room : 0;
+  return room % kPageBytes == 0 && room <= config.dram.bytes / 16 ? room : 0;
 }
 
 }  // namespace

@@ -163,11 +163,11 @@ Memory::Block& Memory::block(std::uint64_t address) {
 
 bool Memory::is_device(std::uint64_t address) const {
   const std::uint64_t base = context_.config().sm.addresses.device_base;
-  return address >= base && address - base < context_.config().gddr5.bytes;
+  return address >= base && address - base < context_.config().dram.bytes;
 }
 
 void Memory::usage(std::uint64_t* free, std::uint64_t* total) {
-  *total = context_.config().gddr5.bytes;
+  *total = context_.config().dram.bytes;
   *free = *total - std::min(used_ + context_.device().leading_room(), *total);
 }
 

@@ -22,7 +22,7 @@ int clamped(std::uint64_t value) {
 std::uint64_t l2_bytes(const GpuConfig& config) {
   if (!config.l2.enabled) return 0;
   const auto& tags = config.l2.bank.tags;
-  return config.gddr5.map.channels * config.l2.banks_per_channel * tags.sets * tags.ways * tags.line_bytes;
+  return config.dram.map.channels * config.l2.banks_per_channel * tags.sets * tags.ways * tags.line_bytes;
 }
 
 void copy_text(char* to, std::size_t bytes, const std::string& text) {
@@ -75,7 +75,7 @@ cudaDeviceProp properties_of(const GpuConfig& config, unsigned capability) {
   cudaDeviceProp p{};
   copy_text(p.name, sizeof p.name, device_name(config));
   std::memcpy(p.uuid, "weft-gpu-0000000", sizeof p.uuid);
-  p.totalGlobalMem = config.gddr5.bytes;
+  p.totalGlobalMem = config.dram.bytes;
   p.sharedMemPerBlock = p.sharedMemPerBlockOptin = p.sharedMemPerMultiprocessor = limits.shared_bytes;
   p.regsPerBlock = p.regsPerMultiprocessor = clamped(config.sm.registers);
   p.warpSize = kWarpSize;
@@ -96,7 +96,7 @@ cudaDeviceProp properties_of(const GpuConfig& config, unsigned capability) {
   p.canMapHostMemory = p.unifiedAddressing = p.asyncEngineCount = 1;
   set_texture_limits(p);
   p.pciBusID = kPciBus;
-  p.memoryBusWidth = clamped(config.gddr5.map.channels * 32);
+  p.memoryBusWidth = clamped(config.dram.map.channels * 32);
   p.l2CacheSize = clamped(l2_bytes(config));
   p.maxThreadsPerMultiProcessor =
       clamped(std::min(config.sm.max_threads, config.sm.max_warps * config.warp_formation.warp_size));

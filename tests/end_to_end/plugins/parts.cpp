@@ -4,7 +4,7 @@
 
 #include "weft/cache/replacement.h"
 #include "weft/cache/set_index.h"
-#include "weft/gddr5/request_order.h"
+#include "weft/dram/request_order.h"
 #include "weft/warp_formation/warp_order.h"
 
 namespace weft {
@@ -72,12 +72,12 @@ class Last final : public warp_formation::WarpOrder {
 };
 
 // The youngest request of a bank is served next.
-class Youngest final : public gddr5::RequestOrder {
+class Youngest final : public dram::RequestOrder {
  public:
   explicit Youngest(const Setting&) {}
-  std::uint16_t next(const gddr5::WaitingRequests& waiting) const override {
+  std::uint16_t next(const dram::WaitingRequests& waiting) const override {
     std::uint16_t index = waiting.oldest();
-    while (waiting.younger(index) != gddr5::WaitingRequests::kNone) index = waiting.younger(index);
+    while (waiting.younger(index) != dram::WaitingRequests::kNone) index = waiting.younger(index);
     return index;
   }
 };

@@ -1,9 +1,9 @@
-#include "gddr5/bank_scheduler.h"
+#include "dram/bank_scheduler.h"
 
 #include <algorithm>
 #include <numeric>
 
-namespace weft::gddr5 {
+namespace weft::dram {
 namespace {
 
 unsigned lowest_bit(std::uint64_t mask) {
@@ -398,4 +398,4 @@ void BankScheduler::bind(statistics::Group& group) {
               {{&occupancy_}, {&busy_cycles_}});
 }
 
-}  // namespace weft::gddr5
+}  // namespace weft::dram

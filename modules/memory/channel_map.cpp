@@ -1,10 +1,10 @@
-#include "gddr5/address_map.h"
+#include "memory/channel_map.h"
 
 #include "common/bits.h"
 #include "common/config_origins.h"
 #include "weft/common/error.h"
 
-namespace weft::gddr5 {
+namespace weft::memory {
 namespace {
 
 void need_power_of_two(const std::string& where, std::uint64_t value) {
@@ -13,24 +13,22 @@ void need_power_of_two(const std::string& where, std::uint64_t value) {
 
 }  // namespace
 
-void MapConfig::describe(config::Visitor& v) {
-  v.integer("channels", channels, {1, 64}, "channels",
-            "memory channels (partitions), each with its own controller");
-  v.integer("l2_banks", l2_banks, {1, 64}, "banks", "L2 banks of a channel");
-  v.integer("interleave_bytes", interleave_bytes, {32, 1 << 20}, "bytes",
-            "consecutive bytes in one channel and L2 bank; a power of two");
-  v.integer("banks", banks, {1, 64}, "banks", "GDDR5 banks of a channel");
-  v.integer("row_bytes", row_bytes, {64, 1 << 20}, "bytes",
-            "bytes of a row (page) over all devices of the channel; a power of two");
-  v.integer("bank_interleave_bytes", bank_interleave_bytes, {32, 1 << 20}, "bytes",
-            "consecutive bytes of a channel in one GDDR5 bank; a power of two");
+void ChannelMapConfig::describe(config::Visitor& v) {
+  v.integer("channels", channels, {1, 64}, "channels", "memory channels; need not be a power of two");
+  v.integer("interleave_bytes", interleave_bytes, {32, 1u << 20}, "bytes",
+            "consecutive bytes on one channel and L2 bank; a power of two");
+  v.integer("banks", banks, {1, 64}, "banks", "banks of a channel");
+  v.integer("row_bytes", row_bytes, {64, 1u << 20}, "bytes",
+            "row of a bank, over all devices of the channel; a power of two");
+  v.integer("bank_interleave_bytes", bank_interleave_bytes, {32, 1u << 20}, "bytes",
+            "consecutive bytes of a channel in one bank; a power of two");
   v.integer("alternating_banks", alternating_banks, {1, 64}, "banks",
-            "GDDR5 banks that alternate every interleave_bytes; sets of this many banks alternate every "
+            "banks that alternate every interleave_bytes; sets of this many banks alternate every "
             "bank_interleave_bytes; divides banks");
-  v.boolean("bank_xor", bank_xor, "exclusive-or the low bits of the row into the GDDR5 bank");
+  v.boolean("bank_xor", bank_xor, "exclusive-or the low bits of the row into the bank number");
 }
 
-void MapConfig::check(const std::string& where) const {
+void ChannelMapConfig::check(const std::string& where) const {
   need_power_of_two(where + "/interleave_bytes", interleave_bytes);
   need_power_of_two(where + "/row_bytes", row_bytes);
   need_power_of_two(where + "/bank_interleave_bytes", bank_interleave_bytes);
@@ -53,7 +51,7 @@ void MapConfig::check(const std::string& where) const {
   }
 }
 
-AddressMap::AddressMap(const MapConfig& config)
+ChannelMap::ChannelMap(const ChannelMapConfig& config)
     : chunk_(config.interleave_bytes),
       channels_(config.channels),
       l2_banks_(config.l2_banks),
@@ -64,7 +62,7 @@ AddressMap::AddressMap(const MapConfig& config)
       row_(config.row_bytes),
       bank_xor_(config.bank_xor) {}
 
-AddressMap::Route AddressMap::route(std::uint64_t address) const {
+ChannelMap::Route ChannelMap::route(std::uint64_t address) const {
   const std::uint64_t chunk = chunk_.quotient(address);
   const std::uint64_t k = channels_.quotient(chunk);
   Route route;
@@ -75,7 +73,7 @@ AddressMap::Route AddressMap::route(std::uint64_t address) const {
   return route;
 }
 
-AddressMap::Place AddressMap::place(std::uint64_t address) const {
+ChannelMap::Place ChannelMap::place(std::uint64_t address) const {
   const std::uint64_t k = channels_.quotient(chunk_.quotient(address));
   const std::uint64_t part = alternating_.quotient(k) * chunk_.divisor() + chunk_.remainder(address);
   const std::uint64_t block = block_.quotient(part);
@@ -89,9 +87,9 @@ AddressMap::Place AddressMap::place(std::uint64_t address) const {
   return place;
 }
 
-std::uint64_t AddressMap::address_of(unsigned channel, unsigned l2_bank, std::uint64_t offset) const {
+std::uint64_t ChannelMap::address_of(unsigned channel, unsigned l2_bank, std::uint64_t offset) const {
   const std::uint64_t k = chunk_.quotient(offset) * l2_banks_.divisor() + l2_bank;
   return (k * channels_.divisor() + channel) * chunk_.divisor() + chunk_.remainder(offset);
 }
 
-}  // namespace weft::gddr5
+}  // namespace weft::memory

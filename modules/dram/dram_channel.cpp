@@ -1,4 +1,4 @@
-#include "gddr5/gddr5_channel.h"
+#include "dram/dram_channel.h"
 
 #include <algorithm>
 #include <cstring>
@@ -7,7 +7,7 @@
 #include "bus/payload_data.h"
 #include "weft/common/error.h"
 
-namespace weft::gddr5 {
+namespace weft::dram {
 
 using sc_core::sc_time;
 
@@ -25,7 +25,7 @@ void ChannelConfig::check(const std::string& where) const {
   scheduler.check(where);
 }
 
-Gddr5Channel::State::State(const ChannelConfig& config, std::size_t places, std::size_t ports)
+DramChannel::State::State(const ChannelConfig& config, std::size_t places, std::size_t ports)
     : ports(ports),
       flights(places + ports * (config.response_queue + 2)),
       free_flights(flights.size()),
@@ -35,8 +35,9 @@ Gddr5Channel::State::State(const ChannelConfig& config, std::size_t places, std:
   std::iota(free_flights.rbegin(), free_flights.rend(), 0u);
 }
 
-Gddr5Channel::Gddr5Channel(sc_core::sc_module_name name, const ChannelConfig& config, ClockDomain& domain,
-                           MemoryImage& image, const AddressMap& map, unsigned channel, unsigned ports)
+DramChannel::DramChannel(sc_core::sc_module_name name, const ChannelConfig& config, ClockDomain& domain,
+                         memory::MemoryImage& image, const memory::ChannelMap& map, unsigned channel,
+                         unsigned ports)
     : sc_module(name),
       sockets("socket", ports),
       config_(config),
@@ -57,7 +58,7 @@ Gddr5Channel::Gddr5Channel(sc_core::sc_module_name name, const ChannelConfig& co
   reset();
 }
 
-void Gddr5Channel::reset() {
+void DramChannel::reset() {
   for (const Flight& flight : state_.flights) {
     if (flight.payload != nullptr) flight.payload->release();
   }
@@ -66,12 +67,12 @@ void Gddr5Channel::reset() {
   state_ = State(config_, places_, hops_.size());
 }
 
-void Gddr5Channel::archive(Archive& archive) {
+void DramChannel::archive(Archive& archive) {
   archive(state_, scheduler_);
   for (const auto& hop : hops_) archive(*hop);
 }
 
-tlm::tlm_response_status Gddr5Channel::check_request(const Payload& payload) const {
+tlm::tlm_response_status DramChannel::check_request(const Payload& payload) const {
   if (!payload.is_read() && !payload.is_write()) return tlm::TLM_COMMAND_ERROR_RESPONSE;
   const std::uint64_t address = payload.get_address();
   const unsigned bytes = payload.get_data_length();
@@ -80,13 +81,13 @@ tlm::tlm_response_status Gddr5Channel::check_request(const Payload& payload) con
   return tlm::TLM_OK_RESPONSE;
 }
 
-unsigned Gddr5Channel::bursts_of(const Payload& payload) const {
+unsigned DramChannel::bursts_of(const Payload& payload) const {
   const std::uint64_t burst = config_.scheduler.timing.burst_bytes();
   const std::uint64_t offset = payload.get_address() % burst;
   return static_cast<unsigned>((offset + payload.get_data_length() + burst - 1) / burst);
 }
 
-bus::Verdict Gddr5Channel::request(unsigned port, Payload& payload, Cycle ready, sc_time&) {
+bus::Verdict DramChannel::request(unsigned port, Payload& payload, Cycle ready, sc_time&) {
   tlm::tlm_response_status status = check_request(payload);
   if (status == tlm::TLM_OK_RESPONSE) {
     if (!map_.within_chunk(payload.get_address(), payload.get_data_length())) {
@@ -109,7 +110,7 @@ bus::Verdict Gddr5Channel::request(unsigned port, Payload& payload, Cycle ready,
   return bus::Verdict::kTaken;
 }
 
-void Gddr5Channel::accept(unsigned port, Payload& payload, Cycle arrived, Cycle ready) {
+void DramChannel::accept(unsigned port, Payload& payload, Cycle arrived, Cycle ready) {
   const std::uint32_t flight = state_.free_flights.back();
   state_.free_flights.pop_back();
   state_.flights[flight] = {&payload, port, arrived, ready + config_.extra_latency};
@@ -118,7 +119,7 @@ void Gddr5Channel::accept(unsigned port, Payload& payload, Cycle arrived, Cycle 
 }
 
 // Responses first: a place that they free can be promised to a request at the same edge.
-Cycle Gddr5Channel::step(Cycle now) {
+Cycle DramChannel::step(Cycle now) {
   for (unsigned port = 0; port < state_.ports.size(); ++port) respond(port, now);
   take_arrivals(now);
   schedule(now);
@@ -126,7 +127,7 @@ Cycle Gddr5Channel::step(Cycle now) {
   return next_work(now);
 }
 
-void Gddr5Channel::take_arrivals(Cycle now) {
+void DramChannel::take_arrivals(Cycle now) {
   while (!state_.arrivals.empty() && !scheduler_.full() &&
          state_.flights[state_.arrivals.front()].ready <= now) {
     const std::uint32_t handle = state_.arrivals.front();
@@ -135,7 +136,7 @@ void Gddr5Channel::take_arrivals(Cycle now) {
     const Payload& payload = *flight.payload;
     const TransactionOrigin* origin = origin_of(payload);
     const bool atomic = origin != nullptr && origin->kind == AccessKind::kAtomic;
-    const AddressMap::Place place = map_.place(payload.get_address());
+    const memory::ChannelMap::Place place = map_.place(payload.get_address());
     BankScheduler::Request request;
     request.handle = handle;
     request.gate = flight.port;
@@ -149,7 +150,7 @@ void Gddr5Channel::take_arrivals(Cycle now) {
   }
 }
 
-void Gddr5Channel::schedule(Cycle now) {
+void DramChannel::schedule(Cycle now) {
   BankScheduler::Finished finished;
   std::uint32_t started;
   const bool done = scheduler_.step(now, finished, started);
@@ -181,7 +182,7 @@ void Gddr5Channel::schedule(Cycle now) {
   responses.insert(place, {finished.handle, finished.done});
 }
 
-void Gddr5Channel::admit_blocked(Cycle now) {
+void DramChannel::admit_blocked(Cycle now) {
   while (!state_.blocked.empty() && state_.waiting < places_) {
     const unsigned port = state_.blocked.front();
     const bus::TargetPort::Withheld request = *hops_[port]->withheld();
@@ -192,7 +193,7 @@ void Gddr5Channel::admit_blocked(Cycle now) {
   }
 }
 
-void Gddr5Channel::respond(unsigned index, Cycle now) {
+void DramChannel::respond(unsigned index, Cycle now) {
   Port& port = state_.ports[index];
   bus::TargetPort& hop = *hops_[index];
   if (port.responses.empty() || port.responses.front().done > now || !hop.usable(now)) return;
@@ -211,7 +212,7 @@ void Gddr5Channel::respond(unsigned index, Cycle now) {
   hop.respond(payload);
 }
 
-Cycle Gddr5Channel::next_work(Cycle now) const {
+Cycle DramChannel::next_work(Cycle now) const {
   Cycle next = scheduler_.next(now);
   for (std::size_t i = 0; i < state_.ports.size(); ++i) {
     if (state_.ports[i].responses.empty() || hops_[i]->busy()) continue;
@@ -225,7 +226,7 @@ Cycle Gddr5Channel::next_work(Cycle now) const {
 }
 
 // Loosely timed: the latency of a lone request to a closed bank, without regard to the queue.
-void Gddr5Channel::blocking(unsigned, Payload& payload, sc_time& delay) {
+void DramChannel::blocking(unsigned, Payload& payload, sc_time& delay) {
   const tlm::tlm_response_status status = check_request(payload);
   if (status == tlm::TLM_OK_RESPONSE) {
     if (origin_of(payload) == nullptr) move_data(payload, image_.data() + payload.get_address());
@@ -235,13 +236,13 @@ void Gddr5Channel::blocking(unsigned, Payload& payload, sc_time& delay) {
 }
 
 // Of a row that is closed, when nothing else is under way.
-sc_time Gddr5Channel::lone_time(const Payload& payload) const {
+sc_time DramChannel::lone_time(const Payload& payload) const {
   const Timing& timing = config_.scheduler.timing;
   return domain_.time_of(config_.extra_latency + timing.rcd + timing.cl +
                          bursts_of(payload) * timing.column_gap_same_group());
 }
 
-bool Gddr5Channel::dmi(unsigned, Payload& payload, tlm::tlm_dmi& region) {
+bool DramChannel::dmi(unsigned, Payload& payload, tlm::tlm_dmi& region) {
   region.init();
   if (!image_.contains(payload.get_address(), 1)) {
     region.allow_none();
@@ -258,7 +259,7 @@ bool Gddr5Channel::dmi(unsigned, Payload& payload, tlm::tlm_dmi& region) {
   return true;
 }
 
-unsigned Gddr5Channel::debug(unsigned, Payload& payload) {
+unsigned DramChannel::debug(unsigned, Payload& payload) {
   const std::uint64_t address = payload.get_address();
   if (address >= image_.bytes()) return 0;
   const auto bytes =
@@ -274,7 +275,7 @@ unsigned Gddr5Channel::debug(unsigned, Payload& payload) {
   return bytes;
 }
 
-void Gddr5Channel::probes(const Probes::Scope& scope) const {
+void DramChannel::probes(const Probes::Scope& scope) const {
   scope.signal("queue", Probes::kCountBits, [this](Cycle) { return queued(); });
   scope.signal("responses", Probes::kCountBits, [this](Cycle) {
     std::uint64_t responses = 0;
@@ -291,7 +292,7 @@ void Gddr5Channel::probes(const Probes::Scope& scope) const {
   }
 }
 
-void Gddr5Channel::bind(statistics::Group& group) {
+void DramChannel::bind(statistics::Group& group) {
   group.counter("reads", units::kRequests, "reads served", reads_);
   group.counter("writes", units::kRequests, "writes served", writes_);
   group.counter("atomics", units::kRequests, "atomics served (machines without L2)", atomics_);
@@ -303,4 +304,4 @@ void Gddr5Channel::bind(statistics::Group& group) {
   scheduler_.bind(group);
 }
 
-}  // namespace weft::gddr5
+}  // namespace weft::dram

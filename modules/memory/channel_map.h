@@ -1,4 +1,4 @@
-// Where a device address lies: memory channel, L2 bank, and bank, row and column of the GDDR5 devices.
+// Where a device address lies: memory channel, L2 bank, and bank, row and column of the DRAM devices.
 //
 //   chunk   = address / interleave_bytes
 //   channel = chunk mod channels                       consecutive chunks go round the channels
@@ -14,19 +14,19 @@
 //   row     = inner / row_bytes, column = inner mod row_bytes
 //
 // Channels need not be a power of two (Fermi has 6). A request must lie within one chunk.
-#ifndef WEFT_GDDR5_ADDRESS_MAP_H
-#define WEFT_GDDR5_ADDRESS_MAP_H
+#ifndef WEFT_MEMORY_CHANNEL_MAP_H
+#define WEFT_MEMORY_CHANNEL_MAP_H
 
 #include <cstdint>
 #include <string>
 
 #include "common/fast_divider.h"
 #include "weft/common/config_visitor.h"
-#include "weft/gddr5/gddr5_config.h"
+#include "weft/memory/channel_map_config.h"
 
-namespace weft::gddr5 {
+namespace weft::memory {
 
-class AddressMap {
+class ChannelMap {
  public:
   // The interconnect's view.
   struct Route {
@@ -42,7 +42,7 @@ class AddressMap {
     std::uint64_t column;  // byte within the row
   };
 
-  explicit AddressMap(const MapConfig& config);
+  explicit ChannelMap(const ChannelMapConfig& config);
 
   Route route(std::uint64_t address) const;
   Place place(std::uint64_t address) const;
@@ -71,6 +71,6 @@ class AddressMap {
   bool bank_xor_;
 };
 
-}  // namespace weft::gddr5
+}  // namespace weft::memory
 
 #endif

@@ -1,14 +1,14 @@
 // Timing: latencies, bandwidth, order, refresh.
-#include "gddr5/gddr5_channel.h"
+#include "dram/dram_channel.h"
 
 #include <random>
 #include <string>
 #include <vector>
 
-#include "gddr5/fr_fcfs.h"
-#include "gddr5_bench.h"
+#include "dram/fr_fcfs.h"
+#include "dram_bench.h"
 
-namespace weft::gddr5 {
+namespace weft::dram {
 namespace {
 
 using bench::atomic;
@@ -28,8 +28,8 @@ constexpr Cycle kHit = 1 + 12 + 2 + 2;
 constexpr Cycle kMiss = kHit + 12;           // tRCD
 constexpr Cycle kConflict = kHit + 12 + 12;  // tRP + tRCD
 
-TEST(Gddr5Latency, IsTheSumOfTheTimings) {
-  Gddr5Bench bench(
+TEST(DramLatency, IsTheSumOfTheTimings) {
+  DramBench bench(
       "b", plain(),
       {{read(at(0, 0)), read(at(0, 0, 512), 128, 200), read(at(0, 1), 128, 400), read(at(1, 1), 128, 600),
         read(at(1, 1, 64), 64, 800), read(at(1, 1, 70), 32, 1000), read(at(1, 1, 48), 32, 1200)}});
@@ -50,10 +50,10 @@ TEST(Gddr5Latency, IsTheSumOfTheTimings) {
   EXPECT_EQ(statistics["read_latency"], 4 * kHit - 4 + 2 * kMiss + kConflict);
 }
 
-TEST(Gddr5Latency, OfWritesAndBetweenReadAndWrite) {
-  Gddr5Bench bench("b", plain(),
-                   {{write(at(0, 0)), write(at(0, 0, 128), 64, 200), read(at(0, 0), 64, 201),
-                     read(at(1, 0), 64, 400), read(at(1, 0), 64, 600), write(at(1, 0), 64, 601)}});
+TEST(DramLatency, OfWritesAndBetweenReadAndWrite) {
+  DramBench bench("b", plain(),
+                  {{write(at(0, 0)), write(at(0, 0, 128), 64, 200), read(at(0, 0), 64, 201),
+                    read(at(1, 0), 64, 400), read(at(1, 0), 64, 600), write(at(1, 0), 64, 601)}});
   sc_core::sc_start();
   bench.expect_complete();
   EXPECT_EQ(bench.latency(0), 1u + 12 + 4 + 2 + 2);  // tRCD + tWL + two bursts
@@ -66,8 +66,8 @@ TEST(Gddr5Latency, OfWritesAndBetweenReadAndWrite) {
 }
 
 // tRAS and tRC bind when a row is closed soon after it was opened.
-TEST(Gddr5Latency, RowCycleTimeBindsConflicts) {
-  Gddr5Bench bench("b", plain(), {{read(at(0, 0), 64), read(at(0, 1), 64), read(at(0, 2), 64)}});
+TEST(DramLatency, RowCycleTimeBindsConflicts) {
+  DramBench bench("b", plain(), {{read(at(0, 0), 64), read(at(0, 1), 64), read(at(0, 2), 64)}});
   sc_core::sc_start();
   bench.expect_complete();
   // Activates at 2, 42, 82: tRC = tRAS + tRP = 40 apart.
@@ -77,8 +77,8 @@ TEST(Gddr5Latency, RowCycleTimeBindsConflicts) {
   EXPECT_EQ(records[2].begin_response, 82u + 12 + 12 + 2);
 }
 
-TEST(Gddr5Latency, ActivatesOfDifferentBanksKeepTheirDistance) {
-  Gddr5Bench bench("b", plain(), {{read(at(0, 0), 64), read(at(1, 0), 64), read(at(2, 0), 64)}});
+TEST(DramLatency, ActivatesOfDifferentBanksKeepTheirDistance) {
+  DramBench bench("b", plain(), {{read(at(0, 0), 64), read(at(1, 0), 64), read(at(2, 0), 64)}});
   sc_core::sc_start();
   bench.expect_complete();
   const std::vector<bench::Record>& records = bench.initiators[0]->records;
@@ -89,8 +89,8 @@ TEST(Gddr5Latency, ActivatesOfDifferentBanksKeepTheirDistance) {
 
 // The bank of a lone read is kept for tRC = 40 from its activate, 28 cycles beyond the read command tRCD
 // later.
-TEST(Gddr5Activity, GoesOnAfterTheQueueIsEmpty) {
-  Gddr5Bench bench("b", plain(), {{read(at(0, 0), 64), read(at(1, 0), 64, 200)}});
+TEST(DramActivity, GoesOnAfterTheQueueIsEmpty) {
+  DramBench bench("b", plain(), {{read(at(0, 0), 64), read(at(1, 0), 64, 200)}});
   sc_core::sc_start();
   bench.expect_complete();
   const auto statistics = bench.statistics();
@@ -98,29 +98,29 @@ TEST(Gddr5Activity, GoesOnAfterTheQueueIsEmpty) {
   EXPECT_EQ(statistics["data_cycles"], 4);
 }
 
-TEST(Gddr5Latency, BankGroupsWidenTheColumnGap) {
+TEST(DramLatency, BankGroupsWidenTheColumnGap) {
   ChannelConfig config = plain();
   config.scheduler.bank_groups = 4;
   config.scheduler.timing.ccdl = 5;
-  Gddr5Bench bench("b", config, {{read(at(0, 0)), read(at(0, 0), 128, 200)}});
+  DramBench bench("b", config, {{read(at(0, 0)), read(at(0, 0), 128, 200)}});
   sc_core::sc_start();
   EXPECT_EQ(bench.latency(1), kHit - 2 + 5);
 }
 
-TEST(Gddr5Latency, ExtraLatencyAddsBeforeTheQueue) {
+TEST(DramLatency, ExtraLatencyAddsBeforeTheQueue) {
   ChannelConfig config = plain();
   config.extra_latency = 100;
-  Gddr5Bench bench("b", config, {{read(at(0, 0)), read(at(0, 0), 128, 500)}});
+  DramBench bench("b", config, {{read(at(0, 0)), read(at(0, 0), 128, 500)}});
   sc_core::sc_start();
   bench.expect_complete();
   EXPECT_EQ(bench.latency(0), kMiss + 100);
   EXPECT_EQ(bench.latency(1), kHit + 100);
 }
 
-TEST(Gddr5Latency, AtomicsKeepTheirBankBusyPerLane) {
+TEST(DramLatency, AtomicsKeepTheirBankBusyPerLane) {
   ChannelConfig config = plain();
   config.atomic_interval = 3;
-  Gddr5Bench bench("b", config, {{atomic(at(0, 0), 10), read(at(0, 0), 64), read(at(1, 0), 64)}});
+  DramBench bench("b", config, {{atomic(at(0, 0), 10), read(at(0, 0), 64), read(at(1, 0), 64)}});
   sc_core::sc_start();
   bench.expect_complete();
   const Cycle done = 2 + 12 + 12 + 2 + 30;  // arrival at 1, tRCD, CL, burst, ten lanes
@@ -138,12 +138,12 @@ std::vector<bench::Access> stream(unsigned requests) {
 }
 
 // The GTX480's channel, bank groups and refresh on: 64 bytes per 2 cycles at best, less what refreshes take.
-TEST(Gddr5Bandwidth, AStreamOfReadsReachesNinetyPercent) {
+TEST(DramBandwidth, AStreamOfReadsReachesNinetyPercent) {
   constexpr unsigned kRequests = 8000;
   ChannelConfig config;
   config.scheduler.timing.refi = 3600;
   config.scheduler.timing.rfc = 100;
-  Gddr5Bench bench("b", config, {stream(kRequests)});
+  DramBench bench("b", config, {stream(kRequests)});
   sc_core::sc_start();
   bench.expect_complete();
   const auto cycles = static_cast<double>(bench.initiators[0]->last_response());
@@ -163,28 +163,28 @@ std::vector<bench::Access> alternating_rows() {
   return accesses;
 }
 
-TEST(Gddr5Order, FcfsServesInOrderOfArrival) {
+TEST(DramOrder, FcfsServesInOrderOfArrival) {
   ChannelConfig config = plain();
   config.scheduler.order.name = "fcfs";
-  Gddr5Bench bench("b", config, {alternating_rows()});
+  DramBench bench("b", config, {alternating_rows()});
   sc_core::sc_start();
   bench.expect_complete();
   EXPECT_EQ(bench.initiators[0]->completion_order, (std::vector<std::size_t>{0, 1, 2, 3, 4, 5, 6, 7}));
   EXPECT_EQ(bench.statistics()["activates"], 8);
 }
 
-TEST(Gddr5Order, FrFcfsServesRowHitsFirst) {
-  Gddr5Bench bench("b", plain(), {alternating_rows()});
+TEST(DramOrder, FrFcfsServesRowHitsFirst) {
+  DramBench bench("b", plain(), {alternating_rows()});
   sc_core::sc_start();
   bench.expect_complete();
   EXPECT_EQ(bench.initiators[0]->completion_order, (std::vector<std::size_t>{0, 2, 4, 6, 1, 3, 5, 7}));
   EXPECT_EQ(bench.statistics()["activates"], 2);
 }
 
-TEST(Gddr5Order, FrFcfsStopsOvertakingAtItsLimit) {
+TEST(DramOrder, FrFcfsStopsOvertakingAtItsLimit) {
   ChannelConfig config = plain();
   config.scheduler.order.own<FrFcfsOptions>().row_hit_limit = 2;
-  Gddr5Bench bench("b", config, {alternating_rows()});
+  DramBench bench("b", config, {alternating_rows()});
   sc_core::sc_start();
   bench.expect_complete();
   EXPECT_EQ(bench.initiators[0]->completion_order, (std::vector<std::size_t>{0, 2, 4, 1, 3, 5, 7, 6}));
@@ -199,16 +199,16 @@ ChannelConfig closing(const std::string& order = "fr_fcfs") {
 
 // A row that nobody waits for is closed behind its request: another row is opened without a precharge, but so
 // is the same one.
-TEST(Gddr5Pages, ClosedRowsCostAnActivateAndSaveAPrecharge) {
+TEST(DramPages, ClosedRowsCostAnActivateAndSaveAPrecharge) {
   const auto apart = [](std::uint64_t row) {
     return std::vector<bench::Access>{read(at(0, 0)), read(at(0, row), 128, 200)};
   };
-  Gddr5Bench open_same("os", plain(), {apart(0)}), open_other("oo", plain(), {apart(1)});
-  Gddr5Bench closed_same("cs", closing(), {apart(0)}), closed_other("co", closing(), {apart(1)});
+  DramBench open_same("os", plain(), {apart(0)}), open_other("oo", plain(), {apart(1)});
+  DramBench closed_same("cs", closing(), {apart(0)}), closed_other("co", closing(), {apart(1)});
   sc_core::sc_start();
   EXPECT_EQ(open_same.latency(1), kHit);
   EXPECT_EQ(open_other.latency(1), kConflict);
-  for (const Gddr5Bench* bench : {&closed_same, &closed_other}) {
+  for (const DramBench* bench : {&closed_same, &closed_other}) {
     EXPECT_EQ(bench->latency(1), kMiss);
     EXPECT_EQ(bench->statistics()["activates"], 2);
     EXPECT_EQ(bench->statistics()["precharges"], 2);
@@ -218,9 +218,9 @@ TEST(Gddr5Pages, ClosedRowsCostAnActivateAndSaveAPrecharge) {
 
 // The bank is ready for the next row when it would be after a precharge as early as may be: tRAS and tRP
 // after the activate.
-TEST(Gddr5Pages, AClosedRowKeepsItsTimings) {
+TEST(DramPages, AClosedRowKeepsItsTimings) {
   const std::vector<bench::Access> accesses{read(at(0, 0), 64), read(at(0, 1), 64, 10)};
-  Gddr5Bench open("o", plain(), {accesses}), closed("c", closing(), {accesses});
+  DramBench open("o", plain(), {accesses}), closed("c", closing(), {accesses});
   sc_core::sc_start();
   const Timing& timing = plain().scheduler.timing;
   EXPECT_EQ(open.statistics()["row_conflicts"], 1);
@@ -230,24 +230,24 @@ TEST(Gddr5Pages, AClosedRowKeepsItsTimings) {
 }
 
 // As long as another request for the row waits it stays open, whatever the order.
-TEST(Gddr5Pages, ClosedRowsWaitForWhoWantsThem) {
+TEST(DramPages, ClosedRowsWaitForWhoWantsThem) {
   std::vector<bench::Access> accesses;
   for (unsigned i = 0; i < 4; ++i) accesses.push_back(read(at(0, 0, i * 64), 64));
-  Gddr5Bench hits_first("h", closing(), {accesses}), in_order("i", closing("fcfs"), {accesses});
+  DramBench hits_first("h", closing(), {accesses}), in_order("i", closing("fcfs"), {accesses});
   sc_core::sc_start();
-  for (const Gddr5Bench* bench : {&hits_first, &in_order}) {
+  for (const DramBench* bench : {&hits_first, &in_order}) {
     EXPECT_EQ(bench->statistics()["activates"], 1);
     EXPECT_EQ(bench->statistics()["row_hits"], 3);
   }
 }
 
 // A request for a busy bank stops a younger one for an idle bank under FCFS, not under FR-FCFS.
-TEST(Gddr5Order, FcfsBlocksBehindABusyBank) {
+TEST(DramOrder, FcfsBlocksBehindABusyBank) {
   ChannelConfig in_order = plain();
   in_order.scheduler.order.name = "fcfs";
   const std::vector<bench::Access> accesses{read(at(0, 0), 64), read(at(0, 1), 64), read(at(1, 0), 64)};
-  Gddr5Bench fcfs("fcfs", in_order, {accesses});
-  Gddr5Bench fr_fcfs("fr", plain(), {accesses});
+  DramBench fcfs("fcfs", in_order, {accesses});
+  DramBench fr_fcfs("fr", plain(), {accesses});
   sc_core::sc_start();
   fcfs.expect_complete();
   fr_fcfs.expect_complete();
@@ -257,12 +257,12 @@ TEST(Gddr5Order, FcfsBlocksBehindABusyBank) {
   EXPECT_EQ(fcfs.initiators[0]->records[2].begin_response, 15u + 12 + 12 + 2);
 }
 
-TEST(Gddr5Refresh, ClosesRowsAndDelaysRequests) {
+TEST(DramRefresh, ClosesRowsAndDelaysRequests) {
   ChannelConfig config = plain();
   config.scheduler.timing.refi = 1000;
   config.scheduler.timing.rfc = 90;
   // The row opened at 2 is closed by the refresh at 1000: precharge, tRP, tRFC, then the row is opened anew.
-  Gddr5Bench bench("b", config, {{read(at(0, 0)), read(at(0, 0), 128, 999), read(at(0, 0), 128, 5500)}});
+  DramBench bench("b", config, {{read(at(0, 0)), read(at(0, 0), 128, 999), read(at(0, 0), 128, 5500)}});
   sc_core::sc_start();
   bench.expect_complete();
   EXPECT_EQ(bench.initiators[0]->records[1].begin_response, 1000u + 12 + 90 + 12 + 12 + 2 + 2);
@@ -270,7 +270,7 @@ TEST(Gddr5Refresh, ClosesRowsAndDelaysRequests) {
   EXPECT_EQ(bench.statistics()["refreshes"], 5);
 }
 
-TEST(Gddr5Determinism, SleepingChangesNothing) {
+TEST(DramDeterminism, SleepingChangesNothing) {
   std::mt19937_64 random(11);
   std::vector<std::vector<bench::Access>> ports(2);
   Cycle at = 0;
@@ -297,8 +297,8 @@ TEST(Gddr5Determinism, SleepingChangesNothing) {
   config.scheduler.timing.rfc = 60;
   bench::MockInitiator::Options options;
   options.response_hold = 3;
-  Gddr5Bench sleeping("sleeping", config, ports, options, true);
-  Gddr5Bench awake("awake", config, ports, options, false);
+  DramBench sleeping("sleeping", config, ports, options, true);
+  DramBench awake("awake", config, ports, options, false);
   sc_core::sc_start(200, sc_core::SC_US);
   sleeping.expect_complete();
   awake.expect_complete();
@@ -314,4 +314,4 @@ TEST(Gddr5Determinism, SleepingChangesNothing) {
 }
 
 }  // namespace
-}  // namespace weft::gddr5
+}  // namespace weft::dram

@@ -1,9 +1,9 @@
-#include "weft/gddr5/timing.h"
+#include "weft/dram/timing.h"
 
 #include "common/config_origins.h"
 #include "weft/common/error.h"
 
-namespace weft::gddr5 {
+namespace weft::dram {
 
 void Timing::describe(config::Visitor& v) {
   constexpr config::IntegerRange kCycles{0, 10'000};
@@ -47,4 +47,4 @@ void Timing::check(const std::string& where) const {
   }
 }
 
-}  // namespace weft::gddr5
+}  // namespace weft::dram

@@ -1,6 +1,6 @@
 // One channel, mock initiators in the same clock domain, a monitor on each hop.
-#ifndef WEFT_TESTS_GDDR5_GDDR5_BENCH_H
-#define WEFT_TESTS_GDDR5_GDDR5_BENCH_H
+#ifndef WEFT_TESTS_DRAM_DRAM_BENCH_H
+#define WEFT_TESTS_DRAM_DRAM_BENCH_H
 
 #include <gtest/gtest.h>
 
@@ -10,14 +10,14 @@
 #include <vector>
 
 #include "bus/hop_monitor.h"
-#include "gddr5/gddr5_channel.h"
+#include "dram/dram_channel.h"
 #include "memory_bench/mock_initiator.h"
 
-namespace weft::gddr5 {
+namespace weft::dram {
 
 // One channel, so that every address is ours; two rows' worth of bytes go to bank 0, bank 1, ...
-inline MapConfig one_channel() {
-  MapConfig config;
+inline memory::ChannelMapConfig one_channel() {
+  memory::ChannelMapConfig config;
   config.channels = 1;
   return config;
 }
@@ -27,18 +27,18 @@ inline std::uint64_t at(unsigned bank, std::uint64_t row, std::uint64_t column =
   return (row * 16 + bank) * 2048 + column;
 }
 
-class Gddr5Bench {
+class DramBench {
  public:
   using Accesses = std::vector<bench::Access>;
-  Gddr5Bench(const std::string& prefix, const ChannelConfig& config, std::vector<Accesses> ports,
-             bench::MockInitiator::Options options = {}, bool sleeping = true)
+  DramBench(const std::string& prefix, const ChannelConfig& config, std::vector<Accesses> ports,
+            bench::MockInitiator::Options options = {}, bool sleeping = true)
       : domain((prefix + "_clock").c_str(), 1000),
         image(std::uint64_t{1} << 30),
         map(one_channel()),
         channel((prefix + "_channel").c_str(), config, domain, image, map, 0,
                 static_cast<unsigned>(ports.size())) {
     domain.set_sleeping(sleeping);
-    channel.bind(tree.group("gddr5"));
+    channel.bind(tree.group("dram"));
     for (std::size_t i = 0; i < ports.size(); ++i) {
       const std::string number = std::to_string(i);
       monitors.push_back(std::make_unique<HopMonitor>((prefix + "_monitor" + number).c_str()));
@@ -60,17 +60,17 @@ class Gddr5Bench {
     }
   }
   Cycle latency(std::size_t access) const { return initiators[0]->records[access].latency(); }
-  nlohmann::ordered_json statistics() const { return tree.sample()["gddr5"]; }
+  nlohmann::ordered_json statistics() const { return tree.sample()["dram"]; }
 
   ClockDomain domain;
-  MemoryImage image;
-  AddressMap map;
-  Gddr5Channel channel;
+  memory::MemoryImage image;
+  memory::ChannelMap map;
+  DramChannel channel;
   statistics::Group tree;
   std::vector<std::unique_ptr<HopMonitor>> monitors;
   std::vector<std::unique_ptr<bench::MockInitiator>> initiators;
 };
 
-}  // namespace weft::gddr5
+}  // namespace weft::dram
 
 #endif

@@ -1,14 +1,14 @@
 // Which of the requests that wait for a bank is served next. An order is one file (weft/common/parts.h); a
 // channel has one.
-#ifndef WEFT_GDDR5_REQUEST_ORDER_H
-#define WEFT_GDDR5_REQUEST_ORDER_H
+#ifndef WEFT_DRAM_REQUEST_ORDER_H
+#define WEFT_DRAM_REQUEST_ORDER_H
 
 #include <cstdint>
 #include <vector>
 
 #include "weft/common/parts.h"
 
-namespace weft::gddr5 {
+namespace weft::dram {
 
 struct BankRequest {
   std::uint32_t handle = 0;  // the owner's
@@ -98,6 +98,6 @@ class PagePolicy {
   virtual bool closes(bool wanted) const = 0;
 };
 
-}  // namespace weft::gddr5
+}  // namespace weft::dram
 
 #endif

@@ -1,10 +1,10 @@
-#include "weft/gddr5/memory_image.h"
+#include "weft/memory/memory_image.h"
 
 #include <gtest/gtest.h>
 
 #include "weft/common/error.h"
 
-namespace weft::gddr5 {
+namespace weft::memory {
 namespace {
 
 TEST(MemoryImage, IsZeroUntilWrittenAndAfterReset) {
@@ -32,4 +32,4 @@ TEST(MemoryImage, RefusesImpossibleSizes) {
 }
 
 }  // namespace
-}  // namespace weft::gddr5
+}  // namespace weft::memory

@@ -1,12 +1,12 @@
-// One GDDR5 memory channel: controller, bus and devices, with the device memory image behind it.
+// One DRAM channel: controller, bus and devices, with the device memory image behind it.
 //
 // Final target of the memory hops. A request waits extra_latency cycles, then in the scheduler's queue; when
 // its last burst has moved, its response waits in the queue of its port. END_REQ is withheld while no place
 // is free, and a request is not begun while its port has no room for the response: back-pressure in both
 // directions. Latency of a lone request, in cycles from BEGIN_REQ to BEGIN_RESP:
 //   1 + extra_latency + [t_rp +] [t_rcd +] t_cl + (bursts - 1) * column gap + burst cycles.
-#ifndef WEFT_GDDR5_GDDR5_CHANNEL_H
-#define WEFT_GDDR5_GDDR5_CHANNEL_H
+#ifndef WEFT_DRAM_DRAM_CHANNEL_H
+#define WEFT_DRAM_DRAM_CHANNEL_H
 
 #include <memory>
 #include <systemc>
@@ -18,24 +18,24 @@
 #include "bus/target_port.h"
 #include "common/probes.h"
 #include "common/ring.h"
-#include "gddr5/address_map.h"
-#include "gddr5/bank_scheduler.h"
+#include "dram/bank_scheduler.h"
+#include "memory/channel_map.h"
 #include "weft/common/archive.h"
 #include "weft/common/statistics.h"
-#include "weft/gddr5/gddr5_config.h"
-#include "weft/gddr5/memory_image.h"
+#include "weft/dram/dram_config.h"
+#include "weft/memory/memory_image.h"
 
-namespace weft::gddr5 {
+namespace weft::dram {
 
-class Gddr5Channel : public sc_core::sc_module, public Clocked, private bus::TargetPort::Listener {
+class DramChannel : public sc_core::sc_module, public Clocked, private bus::TargetPort::Listener {
  public:
   // One per L2 bank of the channel, or one for the crossbar.
   sc_core::sc_vector<tlm::tlm_target_socket<32>> sockets;
 
   // `channel` is this channel's number in the map. Throws InputError if a burst is larger than the map's
   // chunk.
-  Gddr5Channel(sc_core::sc_module_name name, const ChannelConfig& config, ClockDomain& domain,
-               MemoryImage& image, const AddressMap& map, unsigned channel, unsigned ports);
+  DramChannel(sc_core::sc_module_name name, const ChannelConfig& config, ClockDomain& domain,
+              memory::MemoryImage& image, const memory::ChannelMap& map, unsigned channel, unsigned ports);
 
   // Drops all requests, closes all rows. The image is reset by its owner.
   void reset();
@@ -105,8 +105,8 @@ class Gddr5Channel : public sc_core::sc_module, public Clocked, private bus::Tar
 
   const ChannelConfig config_;
   ClockDomain& domain_;
-  MemoryImage& image_;
-  const AddressMap& map_;
+  memory::MemoryImage& image_;
+  const memory::ChannelMap& map_;
   const unsigned channel_;
   const std::size_t index_;
   const std::size_t places_;  // requests that may wait: in the queue and in the latency before it
@@ -124,6 +124,6 @@ class Gddr5Channel : public sc_core::sc_module, public Clocked, private bus::Tar
   std::uint64_t blocked_requests_ = 0;
 };
 
-}  // namespace weft::gddr5
+}  // namespace weft::dram
 
 #endif

@@ -1,11 +1,11 @@
 // The bytes of device memory: the only image there is. Zero at first; pages are taken from the host when
 // touched.
-#ifndef WEFT_GDDR5_MEMORY_IMAGE_H
-#define WEFT_GDDR5_MEMORY_IMAGE_H
+#ifndef WEFT_MEMORY_MEMORY_IMAGE_H
+#define WEFT_MEMORY_MEMORY_IMAGE_H
 
 #include <cstdint>
 
-namespace weft::gddr5 {
+namespace weft::memory {
 
 class MemoryImage {
  public:
@@ -28,6 +28,6 @@ class MemoryImage {
   std::uint64_t bytes_;
 };
 
-}  // namespace weft::gddr5
+}  // namespace weft::memory
 
 #endif

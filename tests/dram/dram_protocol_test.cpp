@@ -1,16 +1,16 @@
 // Protocol: back-pressure, foreign payloads, errors, DMI and debug.
 #include <array>
 
-#include "gddr5_bench.h"
+#include "dram_bench.h"
 #include "weft/common/error.h"
 
-namespace weft::gddr5 {
+namespace weft::dram {
 namespace {
 
 using bench::read;
 using bench::write;
 
-TEST(Gddr5Protocol, QueuesOfOneStallAndDrain) {
+TEST(DramProtocol, QueuesOfOneStallAndDrain) {
   ChannelConfig config;
   config.scheduler.queue_size = 1;
   config.response_queue = 1;
@@ -18,7 +18,7 @@ TEST(Gddr5Protocol, QueuesOfOneStallAndDrain) {
   options.response_hold = 20;
   std::vector<bench::Access> accesses;
   for (unsigned i = 0; i < 50; ++i) accesses.push_back(i % 3 == 0 ? write(i * 128) : read(i * 128));
-  Gddr5Bench bench("b", config, {accesses, accesses}, options);
+  DramBench bench("b", config, {accesses, accesses}, options);
   sc_core::sc_start();
   bench.expect_complete();
   EXPECT_GT(bench.statistics()["blocked"].get<int>(), 90);
@@ -32,18 +32,18 @@ TEST(Gddr5Protocol, QueuesOfOneStallAndDrain) {
   EXPECT_GT(bench.initiators[0]->last_response(), 49u * 20);
 }
 
-TEST(Gddr5Protocol, TimedAccessesOfOurOwnLeaveTheImageAlone) {
-  Gddr5Bench bench("b", {}, {{write(0), read(0)}});
+TEST(DramProtocol, TimedAccessesOfOurOwnLeaveTheImageAlone) {
+  DramBench bench("b", {}, {{write(0), read(0)}});
   bench.image.data()[3] = 77;
   sc_core::sc_start();
   bench.expect_complete();
   EXPECT_EQ(bench.image.data()[3], 77);
 }
 
-TEST(Gddr5Protocol, ForeignAccessesMoveData) {
+TEST(DramProtocol, ForeignAccessesMoveData) {
   bench::MockInitiator::Options options;
   options.foreign = true;
-  Gddr5Bench bench("b", {}, {{write(4096, 64), read(4096, 64), read(4100, 4)}}, options);
+  DramBench bench("b", {}, {{write(4096, 64), read(4096, 64), read(4100, 4)}}, options);
   for (unsigned i = 0; i < 64; ++i) bench.initiators[0]->data[0].push_back(static_cast<unsigned char>(i + 1));
   sc_core::sc_start();
   bench.expect_complete();
@@ -53,16 +53,16 @@ TEST(Gddr5Protocol, ForeignAccessesMoveData) {
   EXPECT_EQ(bench.initiators[0]->data[2], (std::vector<unsigned char>{5, 6, 7, 8}));
 }
 
-TEST(Gddr5Protocol, BadRequestsGetTheirErrors) {
+TEST(DramProtocol, BadRequestsGetTheirErrors) {
   const std::uint64_t end = std::uint64_t{1} << 30;
-  Gddr5Bench bench("b", {},
-                   {{read(end - 32, 32),
-                     read(end, 32),
-                     read(end - 4, 8),
-                     read(200, 100),
-                     {tlm::TLM_IGNORE_COMMAND, 0, 4, AccessKind::kRead, 0, 0},
-                     read(0, 0),
-                     read(UINT64_MAX - 3, 8)}});
+  DramBench bench("b", {},
+                  {{read(end - 32, 32),
+                    read(end, 32),
+                    read(end - 4, 8),
+                    read(200, 100),
+                    {tlm::TLM_IGNORE_COMMAND, 0, 4, AccessKind::kRead, 0, 0},
+                    read(0, 0),
+                    read(UINT64_MAX - 3, 8)}});
   sc_core::sc_start();
   EXPECT_TRUE(bench.initiators[0]->done());
   const std::vector<bench::Record>& records = bench.initiators[0]->records;
@@ -75,8 +75,8 @@ TEST(Gddr5Protocol, BadRequestsGetTheirErrors) {
   EXPECT_EQ(records[6].status, tlm::TLM_ADDRESS_ERROR_RESPONSE);
 }
 
-TEST(Gddr5Protocol, BlockingTransportWithByteEnables) {
-  Gddr5Bench bench("b", {}, {{}});
+TEST(DramProtocol, BlockingTransportWithByteEnables) {
+  DramBench bench("b", {}, {{}});
   std::array<unsigned char, 8> data{1, 2, 3, 4, 5, 6, 7, 8};
   std::array<unsigned char, 2> enables{0xff, 0};
   tlm::tlm_generic_payload payload;
@@ -96,8 +96,8 @@ TEST(Gddr5Protocol, BlockingTransportWithByteEnables) {
   EXPECT_EQ(image, (std::vector<unsigned char>{1, 0, 3, 0, 5, 0, 7, 0}));
 }
 
-TEST(Gddr5Protocol, DmiAndDebugReachTheWholeImageAndNoMore) {
-  Gddr5Bench bench("b", {}, {{}});
+TEST(DramProtocol, DmiAndDebugReachTheWholeImageAndNoMore) {
+  DramBench bench("b", {}, {{}});
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
   tlm::tlm_generic_payload payload;
   tlm::tlm_dmi region;
@@ -124,10 +124,10 @@ TEST(Gddr5Protocol, DmiAndDebugReachTheWholeImageAndNoMore) {
 
 // A reset in full flight: what was under way is dropped and its payloads go back, then everything works
 // again.
-TEST(Gddr5Protocol, ResetDropsWhatIsUnderWay) {
+TEST(DramProtocol, ResetDropsWhatIsUnderWay) {
   std::vector<bench::Access> accesses;
   for (unsigned i = 0; i < 30; ++i) accesses.push_back(read(i * 128));
-  Gddr5Bench bench("b", {}, {accesses, {read(0, 128, 500)}});
+  DramBench bench("b", {}, {accesses, {read(0, 128, 500)}});
   sc_core::sc_start(25, sc_core::SC_NS);
   EXPECT_GT(bench.channel.queued(), 5u);
   bench.channel.reset();
@@ -138,15 +138,15 @@ TEST(Gddr5Protocol, ResetDropsWhatIsUnderWay) {
   EXPECT_EQ(bench.initiators[1]->records[0].latency(), 1u + 12 + 12 + 3 + 2);
 }
 
-TEST(Gddr5Config, RefusesWhatCannotBe) {
+TEST(DramConfig, RefusesWhatCannotBe) {
   ChannelConfig config;
-  EXPECT_NO_THROW(config.check("/gddr5"));
+  EXPECT_NO_THROW(config.check("/dram"));
   config.scheduler.timing.refi = 100;
-  EXPECT_THROW(config.check("/gddr5"), InputError);
+  EXPECT_THROW(config.check("/dram"), InputError);
   config = {};
   config.scheduler.timing.devices = 3;
-  EXPECT_THROW(config.check("/gddr5"), InputError);
+  EXPECT_THROW(config.check("/dram"), InputError);
 }
 
 }  // namespace
-}  // namespace weft::gddr5
+}  // namespace weft::dram

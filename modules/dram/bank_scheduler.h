@@ -1,13 +1,13 @@
-// The command scheduler of one GDDR5 channel: which command goes out at which cycle. Free of SystemC.
+// The command scheduler of one DRAM channel: which command goes out at which cycle. Free of SystemC.
 //
 // Requests wait in a finite queue, in a list per bank. Each bank works on one request at a time: precharge
 // and activate if its row is not open, then one column command per burst. One command leaves per cycle;
 // column commands go before row commands, older requests before younger ones.
 //
 // Which request a bank works on, and how long its row stays open, are parts that the configuration names
-// (weft/gddr5/request_order.h).
-#ifndef WEFT_GDDR5_BANK_SCHEDULER_H
-#define WEFT_GDDR5_BANK_SCHEDULER_H
+// (weft/dram/request_order.h).
+#ifndef WEFT_DRAM_BANK_SCHEDULER_H
+#define WEFT_DRAM_BANK_SCHEDULER_H
 
 #include <array>
 #include <cstdint>
@@ -18,11 +18,11 @@
 #include "weft/common/archive.h"
 #include "weft/common/config_visitor.h"
 #include "weft/common/statistics.h"
-#include "weft/gddr5/gddr5_config.h"
-#include "weft/gddr5/request_order.h"
-#include "weft/gddr5/timing.h"
+#include "weft/dram/dram_config.h"
+#include "weft/dram/request_order.h"
+#include "weft/dram/timing.h"
 
-namespace weft::gddr5 {
+namespace weft::dram {
 
 class BankScheduler {
  public:
@@ -169,6 +169,6 @@ class BankScheduler {
   std::uint64_t most_queued_ = 0;
 };
 
-}  // namespace weft::gddr5
+}  // namespace weft::dram
 
 #endif

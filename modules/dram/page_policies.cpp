@@ -1,7 +1,7 @@
 // Rows that stay open until another one is wanted, and rows that are closed when nobody waits for them.
-#include "weft/gddr5/request_order.h"
+#include "weft/dram/request_order.h"
 
-namespace weft::gddr5 {
+namespace weft::dram {
 namespace {
 
 class Open final : public PagePolicy {
@@ -22,4 +22,4 @@ class Closed final : public PagePolicy {
 WEFT_REGISTER_PART(part<Open>("open", "until another row is wanted"))
 WEFT_REGISTER_PART(part<Closed>("closed", "as long as a request waits for it"))
 
-}  // namespace weft::gddr5
+}  // namespace weft::dram

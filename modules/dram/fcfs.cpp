@@ -1,7 +1,7 @@
 // First come, first served.
-#include "weft/gddr5/request_order.h"
+#include "weft/dram/request_order.h"
 
-namespace weft::gddr5 {
+namespace weft::dram {
 namespace {
 
 class Fcfs final : public RequestOrder {
@@ -14,4 +14,4 @@ class Fcfs final : public RequestOrder {
 
 WEFT_REGISTER_PART(part<Fcfs>("fcfs", "order of arrival"))
 
-}  // namespace weft::gddr5
+}  // namespace weft::dram

@@ -1,9 +1,9 @@
 // Row hits first, then the oldest (Rixner et al.: Memory access scheduling, ISCA 2000).
-#include "gddr5/fr_fcfs.h"
+#include "dram/fr_fcfs.h"
 
-#include "weft/gddr5/request_order.h"
+#include "weft/dram/request_order.h"
 
-namespace weft::gddr5 {
+namespace weft::dram {
 
 void FrFcfsOptions::describe(config::Visitor& v) {
   v.integer(
@@ -34,4 +34,4 @@ class FrFcfs final : public RequestOrder {
 
 WEFT_REGISTER_PART(part<FrFcfs, FrFcfsOptions>("fr_fcfs", "row hits first"))
 
-}  // namespace weft::gddr5
+}  // namespace weft::dram

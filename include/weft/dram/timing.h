@@ -1,8 +1,8 @@
-// Timings of a GDDR5 channel, in cycles of its command clock, and what follows from them.
+// Timings of a DRAM channel, in cycles of its command clock, and what follows from them.
 //
 // Names as in JEDEC JESD212 (GDDR5 SGRAM). The defaults are those of GPGPU-Sim's GTX480 configuration.
-#ifndef WEFT_GDDR5_TIMING_H
-#define WEFT_GDDR5_TIMING_H
+#ifndef WEFT_DRAM_TIMING_H
+#define WEFT_DRAM_TIMING_H
 
 #include <algorithm>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 #include "weft/common/config_visitor.h"
 
-namespace weft::gddr5 {
+namespace weft::dram {
 
 struct Timing {
   std::uint64_t rrd = 6;         // activate to activate of another bank
@@ -53,6 +53,6 @@ struct Timing {
   }
 };
 
-}  // namespace weft::gddr5
+}  // namespace weft::dram
 
 #endif

@@ -1,4 +1,4 @@
-#include "weft/gddr5/memory_image.h"
+#include "weft/memory/memory_image.h"
 
 #include <sys/mman.h>
 
@@ -8,7 +8,7 @@
 
 #include "weft/common/error.h"
 
-namespace weft::gddr5 {
+namespace weft::memory {
 
 MemoryImage::MemoryImage(std::uint64_t bytes) : bytes_(bytes) {
   constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 40;
@@ -35,4 +35,4 @@ void MemoryImage::reset() {
   if (madvise(data_, bytes_, MADV_DONTNEED) != 0) std::memset(data_, 0, bytes_);
 }
 
-}  // namespace weft::gddr5
+}  // namespace weft::memory

@@ -1,0 +1,37 @@
+// Configuration of a DRAM channel and its command scheduler.
+#ifndef WEFT_DRAM_DRAM_CONFIG_H
+#define WEFT_DRAM_DRAM_CONFIG_H
+
+#include <cstdint>
+#include <string>
+
+#include "weft/common/config_visitor.h"
+#include "weft/dram/request_order.h"
+#include "weft/dram/timing.h"
+
+namespace weft::dram {
+
+struct SchedulerConfig {
+  std::uint64_t queue_size = 64;
+  PartChoice<RequestOrder> order{"fr_fcfs"};
+  PartChoice<PagePolicy> page_policy{"open"};
+  std::uint64_t bank_groups = 4;
+  Timing timing;
+
+  void describe(config::Visitor& v);
+  void check(const std::string& where) const;
+};
+
+struct ChannelConfig {
+  SchedulerConfig scheduler;
+  std::uint64_t extra_latency = 0;
+  std::uint64_t response_queue = 16;
+  std::uint64_t atomic_interval = 1;
+
+  void describe(config::Visitor& v);
+  void check(const std::string& where) const;
+};
+
+}  // namespace weft::dram
+
+#endif
