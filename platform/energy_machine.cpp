@@ -7,7 +7,7 @@ namespace {
 
 constexpr double kRegisterBytes = 4, kInstructionBits = 64;
 
-energy::Machine::Cache cache_of(const sm::CacheConfig& cache) {
+energy::Machine::Cache cache_of(const machine::CacheConfig& cache) {
   return {cache.enabled, static_cast<double>(cache.tags.bytes()), static_cast<double>(cache.tags.ways),
           static_cast<double>(cache.tags.line_bytes)};
 }
@@ -16,7 +16,7 @@ energy::Machine::Cache cache_of(const sm::CacheConfig& cache) {
 
 energy::Machine machine_of(const GpuConfig& config) {
   const auto real = [](std::uint64_t value) { return static_cast<double>(value); };
-  const sm::Config& sm = config.sm;
+  const machine::SmConfig& sm = config.sm;
   energy::Machine m;
   m.core_mhz = config.clocks.core_mhz;
   m.chip_mhz = config.clocks.interconnect_mhz;
@@ -36,7 +36,7 @@ energy::Machine machine_of(const GpuConfig& config) {
   m.shared_banks = real(sm.shared_memory.banks);
   m.bank_bits = real(sm.shared_memory.bank_bytes * 8);
   m.block_bytes = real(sm.coalescer.block_bytes);
-  m.stores_update = sm.l1d.write_hit == sm::WriteHit::kUpdate;
+  m.stores_update = sm.l1d.write_hit == machine::WriteHit::kUpdate;
   m.l1i = cache_of(sm.l1i);
   m.l1d = cache_of(sm.l1d);
   m.l1c = cache_of(sm.l1c);
@@ -56,12 +56,9 @@ energy::Machine machine_of(const GpuConfig& config) {
   return m;
 }
 
-std::string technology_file(const energy::Config& config) {
-  return config_path(config.technology, "technology", "energy.technology");
-}
-
 energy::Technology technology_of(const energy::Config& config) {
-  return energy::Technology::read(technology_file(config), config.node_nm);
+  return energy::Technology::read(config_path(config.technology, "technology", "energy.technology"),
+                                  config.node_nm);
 }
 
 }  // namespace weft

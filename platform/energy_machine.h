@@ -10,8 +10,7 @@
 namespace weft {
 
 energy::Machine machine_of(const GpuConfig& config);
-// The figures that it names, and the file that they are in. Throw InputError.
-std::string technology_file(const energy::Config& config);
+// The figures that it names. Throws InputError.
 energy::Technology technology_of(const energy::Config& config);
 
 }  // namespace weft

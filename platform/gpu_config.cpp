@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "area/array_cost.h"
 #include "common/config_checker.h"
 #include "common/config_document.h"
 #include "common/config_origins.h"
@@ -11,7 +12,6 @@
 #include "common/config_schema.h"
 #include "common/config_writer.h"
 #include "common/share_folder.h"
-#include "energy/array_cost.h"
 #include "platform/config_files.h"
 #include "platform/energy_machine.h"
 #include "platform/renamed_keys.h"
@@ -58,7 +58,7 @@ void GpuConfig::Watchdog::describe(config::Visitor& v) {
 }
 
 void GpuConfig::Process::describe(config::Visitor& v) {
-  v.real("node_nm", node_nm, {energy::kSmallestNode, energy::kLargestNode}, "nm",
+  v.real("node_nm", node_nm, {area::kSmallestNode, area::kLargestNode}, "nm",
          "feature size, for areas and access times (`weft area`)");
   v.real("chip_mm2", chip_mm2, {0, 2000}, "mm2",
          "area of the whole chip, to show areas as shares of the chip; 0: unknown");
@@ -158,13 +158,13 @@ void GpuConfig::check_datapath(const std::string& where) const {
     refuse("/sm/simd_groups", "sm.simd_groups = " + std::to_string(sm.simd_groups) +
                                   "; allowed: 1, because sm.simd_width counts all lanes");
   }
-  if (sm.issue_port == sm::IssuePort::kShared)
+  if (sm.issue_port == machine::IssuePort::kShared)
     refuse("/sm/issue_port",
            "sm.issue_port = shared; allowed: per_unit, because lanes work while other lanes issue");
   if (sm.issue_alignment)
     refuse("/sm/issue_alignment",
            "sm.issue_alignment = true; allowed: false, because a lane can become free in any cycle");
-  if (sm.dependence == sm::Dependence::kBarrel &&
+  if (sm.dependence == machine::Dependence::kBarrel &&
       (!d.has_registers_per_unit() || d.forwarding == datapath::Forwarding::kPlace)) {
     refuse("/sm/dependence",
            "sm.dependence = barrel; allowed: scoreboard, because lanes know when their results are there; "

@@ -26,7 +26,7 @@
 
 namespace weft {
 
-static_assert(sm::kMostSms <= crossbar::Crossbar::kMostSms);
+static_assert(machine::kMostSms <= crossbar::Crossbar::kMostSms);
 
 struct Gpu::Impl final : sm::SmListener {
   Impl(const GpuConfig& c, const Options& o, Gpu& gpu);

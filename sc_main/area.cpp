@@ -91,7 +91,7 @@ Page area_page(const MachineArea& area) {
   total("all registers", AreaRow::Owner::kRegisters);
   if (outside)
     section.paragraphs.emplace_back(
-        "* outside of the range to which the model was fitted (modules/energy/README.md)");
+        "* outside of the range to which the model was fitted (modules/area/README.md)");
   page.sections.push_back(section);
   return page;
 }

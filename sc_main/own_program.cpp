@@ -38,7 +38,7 @@ Options kernel_options(KernelOptions& kernel, const std::string& more) {
       .text("kernel", kernel.kernel, "NAME", "kernel of the file, if the file has several")
       .text("grid", kernel.grid, "x,y,z", "thread blocks [each 1 to 2147483647, 65535, 65535]")
       .text("block", kernel.block, "x,y,z", "threads [each 1 to 1024, 1024, 64; 1 to 1024 in all]")
-      .number("shared", kernel.shared, {0, sm::kMostSharedBytes, 1, "bytes"},
+      .number("shared", kernel.shared, {0, machine::kMostSharedBytes, 1, "bytes"},
               "dynamic shared memory of a block")
       .list("arg", kernel.arguments, "TYPE:VALUE", study::kArgumentForms);
   return options;

@@ -2,11 +2,11 @@
 #ifndef WEFT_TESTS_DEFAULT_ADDRESSES_H
 #define WEFT_TESTS_DEFAULT_ADDRESSES_H
 
-#include "weft/sm/address_map.h"
+#include "weft/machine/address_windows.h"
 
 namespace weft {
 
-inline constexpr sm::AddressMap kDefaultMap;
+inline constexpr machine::AddressWindows kDefaultMap;
 inline constexpr std::uint64_t kDeviceBase = kDefaultMap.device_base;
 
 }  // namespace weft

@@ -102,7 +102,7 @@ void ScalarChecker::starts(const execute::ObservedInstruction& o) {
     if (!in.scalar || !address || in.space != ptx::Space::kGeneric || o.executing == 0) continue;
     const auto lane = static_cast<unsigned>(__builtin_ctz(o.executing));
     const std::uint64_t to = value(o, operand, lane) + static_cast<std::uint64_t>(in.offset);
-    const sm::AddressMap& map = o.kernel->addresses;
+    const machine::AddressWindows& map = o.kernel->addresses;
     if (to >= map.local_base && to - map.local_base < map.window_bytes) {
       report(
           o, lane,

@@ -121,7 +121,7 @@ std::uint32_t AddressSpaces::in_system(std::uint32_t mask, const std::uint64_t* 
 std::uint8_t* AddressSpaces::word_at(std::uint64_t address, unsigned bytes, const Thread& thread) {
   if (address % bytes != 0) return nullptr;
   const DeviceMemoryView& memory = state_.memory;
-  const sm::AddressMap& map = state_.map;
+  const machine::AddressWindows& map = state_.map;
   if (address - map.shared_base < map.window_bytes) {
     const std::uint64_t offset = address - map.shared_base;
     const SharedStorage::Part shared = state_.shared.part(thread.block.slot);

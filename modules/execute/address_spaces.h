@@ -18,7 +18,7 @@
 #include "execute/device_memory_view.h"
 #include "execute/kernel.h"
 #include "execute/shared_storage.h"
-#include "weft/sm/address_map.h"
+#include "weft/machine/address_windows.h"
 
 namespace weft::execute {
 
@@ -62,7 +62,7 @@ class AddressSpaces {
     std::uint32_t shared = 0, local = 0;
   };
   Windows windows_of(const std::uint64_t* address) const;
-  const sm::AddressMap& map() const { return state_.map; }
+  const machine::AddressWindows& map() const { return state_.map; }
 
   // Bytes of a thread's local memory; 0 if it does not lie in device memory.
   std::uint64_t local_bytes() const { return state_.local_bytes; }
@@ -89,7 +89,7 @@ class AddressSpaces {
  private:
   struct State {
     DeviceMemoryView memory;
-    sm::AddressMap map;
+    machine::AddressWindows map;
     SharedStorage shared;
     std::vector<std::uint8_t> parameters;
     std::uint64_t parameter_bytes = 0;

@@ -5,7 +5,8 @@
 
 namespace weft::execute {
 
-Executor::Executor(const sm::Config& config, unsigned sm, double core_megahertz, RegisterFile& registers)
+Executor::Executor(const machine::SmConfig& config, unsigned sm, double core_megahertz,
+                   RegisterFile& registers)
     : config_(config),
       sm_(sm),
       registers_(registers),

@@ -34,7 +34,7 @@ namespace weft::execute {
 
 class Executor {
  public:
-  Executor(const sm::Config& config, unsigned sm, double core_megahertz, RegisterFile& registers);
+  Executor(const machine::SmConfig& config, unsigned sm, double core_megahertz, RegisterFile& registers);
   Executor(const Executor&) = delete;  // its parts refer to each other
   Executor& operator=(const Executor&) = delete;
 
@@ -145,7 +145,7 @@ class Executor {
   warp_formation::ThreadGroup first_of(const ptx::Instruction& in,
                                        const warp_formation::ThreadGroup& group) const;
 
-  const sm::Config& config_;
+  const machine::SmConfig& config_;
   const unsigned sm_;
   RegisterFile& registers_;
   const Kernel* kernel_ = nullptr;

@@ -74,7 +74,7 @@ void check_scalar(const ptx::Program& program, ptx::Pc pc) {
                                           " is marked scalar, but cannot execute once for a warp");
 }
 
-Operation operation_of(const ptx::Program& program, ptx::Pc pc, const sm::Config& config,
+Operation operation_of(const ptx::Program& program, ptx::Pc pc, const machine::SmConfig& config,
                        const AddressConstants& addresses) {
   const ptx::Instruction& in = program.code[pc];
   Operation op;
@@ -114,7 +114,7 @@ Operation operation_of(const ptx::Program& program, ptx::Pc pc, const sm::Config
 }  // namespace
 
 void check_executable(const ptx::Program& program) {
-  const sm::Config config;
+  const machine::SmConfig config;
   const AddressConstants addresses(config.addresses);
   for (ptx::Pc pc = 0; pc < program.code.size(); ++pc) operation_of(program, pc, config, addresses);
 }
@@ -131,7 +131,8 @@ bool takes_parameter_address(const ptx::Instruction& in) {
 }
 
 // The table of all launches of the program, unless it has to have this launch's own constants.
-std::shared_ptr<const OperationTable> table_of(const dispatch::Launch& launch, const sm::Config& config,
+std::shared_ptr<const OperationTable> table_of(const dispatch::Launch& launch,
+                                               const machine::SmConfig& config,
                                                const WideConstant& parameter_window,
                                                OperationTables* tables) {
   const auto& code = launch.program->code;
@@ -159,14 +160,14 @@ std::uint64_t local_area(std::uint64_t local_bytes, std::uint64_t chunks) {
 
 }  // namespace
 
-AddressConstants::AddressConstants(const sm::AddressMap& map) {
+AddressConstants::AddressConstants(const machine::AddressWindows& map) {
   shared.lanes.fill(map.shared_base);
   local.lanes.fill(map.local_base);
   bytes.lanes.fill(map.window_bytes);
   zero.lanes.fill(0);
 }
 
-OperationTable::OperationTable(std::shared_ptr<const ptx::Program> of, const sm::Config& config,
+OperationTable::OperationTable(std::shared_ptr<const ptx::Program> of, const machine::SmConfig& config,
                                const WideConstant* parameter_window)
     : addresses(config.addresses), program(std::move(of)) {
   operations.reserve(program->code.size());
@@ -183,7 +184,7 @@ OperationTable::OperationTable(std::shared_ptr<const ptx::Program> of, const sm:
 }
 
 std::shared_ptr<const OperationTable> OperationTables::of(const std::shared_ptr<const ptx::Program>& program,
-                                                          const sm::Config& config) {
+                                                          const machine::SmConfig& config) {
   std::weak_ptr<const OperationTable>& known = tables_[program.get()];
   if (auto table = known.lock()) return table;
   auto table = std::make_shared<const OperationTable>(program, config, nullptr);
@@ -193,7 +194,7 @@ std::shared_ptr<const OperationTable> OperationTables::of(const std::shared_ptr<
   return table;
 }
 
-Kernel::Kernel(const dispatch::Launch& l, const sm::Config& config, std::uint64_t warp_size,
+Kernel::Kernel(const dispatch::Launch& l, const machine::SmConfig& config, std::uint64_t warp_size,
                OperationTables* tables)
     : launch(checked(l)),
       program(*launch.program),
@@ -221,7 +222,7 @@ std::uint64_t local_area_bytes(const Kernel& kernel) {
   return local_area(kernel.local_bytes, kernel.sms * kernel.chunks_per_sm());
 }
 
-std::uint64_t local_area_bytes(const dispatch::Launch& launch, const sm::Config& config,
+std::uint64_t local_area_bytes(const dispatch::Launch& launch, const machine::SmConfig& config,
                                std::uint64_t warp_size) {
   dispatch::check(launch);
   const std::uint64_t blocks = occupancy(launch, config, warp_size).resident;

@@ -15,8 +15,8 @@
 #include "execute/occupancy.h"
 #include "isa/isa.h"
 #include "weft/dispatch/launch.h"
+#include "weft/machine/sm_config.h"
 #include "weft/ptx/program.h"
-#include "weft/sm/sm_config.h"
 
 namespace weft::execute {
 
@@ -57,14 +57,14 @@ struct WideConstant {
 
 // What instructions on generic addresses take from the machine's map.
 struct AddressConstants {
-  explicit AddressConstants(const sm::AddressMap& map);
+  explicit AddressConstants(const machine::AddressWindows& map);
   WideConstant shared, local, bytes, zero;
 };
 
 // The instructions of a program, ready for one machine.
 struct OperationTable {
   // Throws InputError for an instruction that has no function. `parameter_window`: what cvta.param adds.
-  OperationTable(std::shared_ptr<const ptx::Program> of, const sm::Config& config,
+  OperationTable(std::shared_ptr<const ptx::Program> of, const machine::SmConfig& config,
                  const WideConstant* parameter_window);
   OperationTable(const OperationTable&) = delete;  // operations refer to the members below
   OperationTable& operator=(const OperationTable&) = delete;
@@ -79,7 +79,7 @@ struct OperationTable {
 class OperationTables {
  public:
   std::shared_ptr<const OperationTable> of(const std::shared_ptr<const ptx::Program>& program,
-                                           const sm::Config& config);
+                                           const machine::SmConfig& config);
 
  private:
   // A table that lives keeps its program, so that no other program has its address.
@@ -89,7 +89,7 @@ class OperationTables {
 struct Kernel {
   // Throws InputError for what dispatch::check or occupancy refuse, and for an instruction that has no
   // function. Takes its table from `tables`, which are of this configuration; nullptr: makes its own.
-  Kernel(const dispatch::Launch& launch, const sm::Config& config, std::uint64_t warp_size,
+  Kernel(const dispatch::Launch& launch, const machine::SmConfig& config, std::uint64_t warp_size,
          OperationTables* tables = nullptr);
   Kernel(const Kernel&) = delete;  // operations refer to parameter_window
   Kernel& operator=(const Kernel&) = delete;
@@ -115,7 +115,7 @@ struct Kernel {
   bool copies = false;                 // has cp.async
   std::uint64_t local_bytes = 0;       // per thread, with its stack
   std::uint64_t sms = 1;               // on which it may run
-  const sm::AddressMap addresses;
+  const machine::AddressWindows addresses;
 
   std::uint32_t chunks_per_sm() const { return occupancy.resident * chunks_per_block; }
 };
@@ -124,7 +124,7 @@ struct Kernel {
 std::uint64_t local_area_bytes(const Kernel& kernel);
 // The same of a launch, before there is a kernel. Throws InputError for what dispatch::check or occupancy
 // refuse.
-std::uint64_t local_area_bytes(const dispatch::Launch& launch, const sm::Config& config,
+std::uint64_t local_area_bytes(const dispatch::Launch& launch, const machine::SmConfig& config,
                                std::uint64_t warp_size);
 
 // Throws InputError unless the addresses that the launch gives lie in device memory, at [base, base + bytes):

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "sm/datapath_of.h"
+#include "machine/datapath_of.h"
 #include "weft/common/error.h"
 
 namespace weft::execute {
@@ -27,7 +27,7 @@ struct Shares {
   datapath::RegisterFit registers;
 };
 
-Shares shares_of(const BlockNeeds& needs, const sm::Config& config, std::uint64_t warp_size) {
+Shares shares_of(const BlockNeeds& needs, const machine::SmConfig& config, std::uint64_t warp_size) {
   Shares shares;
   shares.threads = needs.threads;
   shares.warps = (needs.threads + warp_size - 1) / warp_size;
@@ -44,12 +44,12 @@ std::string scalars_text(const BlockNeeds& needs) {
                                      : " and " + std::to_string(needs.scalars_per_warp) + " for the warp";
 }
 
-std::uint64_t domains_of(const sm::Config& config) {
+std::uint64_t domains_of(const machine::SmConfig& config) {
   return config.schedulers / config.schedulers_per_domain;
 }
 
 // Threads are held in warps: a domain has room for so many of them.
-std::uint64_t warps_per_domain(const sm::Config& config, std::uint64_t warp_size) {
+std::uint64_t warps_per_domain(const machine::SmConfig& config, std::uint64_t warp_size) {
   return std::min(config.max_threads / warp_size, config.max_warps) / domains_of(config);
 }
 
@@ -59,7 +59,7 @@ struct Fit {
   std::uint64_t has = 0, needs = 0;  // of `limit`, where no block fits
 };
 
-Fit fit(const Shares& block, const sm::Config& config, std::uint64_t warp_size) {
+Fit fit(const Shares& block, const machine::SmConfig& config, std::uint64_t warp_size) {
   Fit result;
   const auto allow = [&](const char* name, std::uint64_t fits, std::uint64_t has, std::uint64_t needs) {
     if (result.blocks == 0) return;  // the first resource that is missing is the one to be named
@@ -87,7 +87,7 @@ Fit fit(const Shares& block, const sm::Config& config, std::uint64_t warp_size) 
 }
 
 // "; allowed with --set sm.max_threads=2048": with these settings one block fits.
-std::string settings_that_fit(const Shares& block, const sm::Config& config, std::uint64_t warp_size) {
+std::string settings_that_fit(const Shares& block, const machine::SmConfig& config, std::uint64_t warp_size) {
   // Ranges of the keys (sm_config.cpp).
   constexpr std::uint64_t kMostThreads = 4096, kMostWarps = 512, kMostShared = 1u << 24;
   std::string settings;
@@ -142,7 +142,7 @@ SharedLayout shared_layout(const BlockNeeds& needs) {
 }
 
 BlockNeeds needs_of(const ptx::Program& program, std::uint64_t threads, std::uint64_t dynamic_shared,
-                    const sm::Config& config) {
+                    const machine::SmConfig& config) {
   BlockNeeds needs;
   needs.threads = threads;
   needs.registers_per_thread = config.registers_per_thread != 0 ? config.registers_per_thread
@@ -164,7 +164,8 @@ BlockNeeds needs_of(const ptx::Program& program, std::uint64_t threads, std::uin
   return needs;
 }
 
-Occupancy occupancy(const dispatch::Launch& launch, const sm::Config& config, std::uint64_t warp_size) {
+Occupancy occupancy(const dispatch::Launch& launch, const machine::SmConfig& config,
+                    std::uint64_t warp_size) {
   const std::string kernel = "kernel " + launch.program->name;
   dispatch::check_block(launch);
   const BlockNeeds needs =
@@ -214,12 +215,14 @@ Occupancy occupancy(const dispatch::Launch& launch, const sm::Config& config, st
   return result;
 }
 
-std::uint64_t blocks_that_fit(const BlockNeeds& needs, const sm::Config& config, std::uint64_t warp_size) {
+std::uint64_t blocks_that_fit(const BlockNeeds& needs, const machine::SmConfig& config,
+                              std::uint64_t warp_size) {
   if (needs.threads == 0 || needs.threads > dispatch::kMostBlockThreads) return 0;
   return fit(shares_of(needs, config, warp_size), config, warp_size).blocks;
 }
 
-std::uint32_t most_threads(const BlockNeeds& needs, const sm::Config& config, std::uint64_t warp_size) {
+std::uint32_t most_threads(const BlockNeeds& needs, const machine::SmConfig& config,
+                           std::uint64_t warp_size) {
   BlockNeeds block = needs;
   // A block that fits still does with fewer threads.
   std::uint64_t fits = 0, too_many = std::uint64_t{dispatch::kMostBlockThreads} + 1;
@@ -234,7 +237,8 @@ std::uint64_t declared_most_threads(const ptx::Program& program) {
   return std::min(program.most_threads(), dispatch::kMostBlockThreads);
 }
 
-std::uint64_t most_dynamic_shared(const BlockNeeds& needs, std::uint64_t blocks, const sm::Config& config) {
+std::uint64_t most_dynamic_shared(const BlockNeeds& needs, std::uint64_t blocks,
+                                  const machine::SmConfig& config) {
   if (blocks == 0) return 0;
   std::uint64_t share =
       config.shared_bytes / blocks / config.shared_allocation_unit * config.shared_allocation_unit;
@@ -246,7 +250,7 @@ std::uint64_t most_dynamic_shared(const BlockNeeds& needs, std::uint64_t blocks,
   return share > fixed ? share - fixed : 0;
 }
 
-std::uint32_t most_registers(std::uint64_t threads, std::uint64_t blocks, const sm::Config& config,
+std::uint32_t most_registers(std::uint64_t threads, std::uint64_t blocks, const machine::SmConfig& config,
                              std::uint64_t warp_size, std::uint64_t scalars_per_warp) {
   if (threads == 0 || blocks == 0) return 0;
   const auto datapath = datapath_of(config);
@@ -260,7 +264,7 @@ std::uint32_t most_registers(std::uint64_t threads, std::uint64_t blocks, const 
   return static_cast<std::uint32_t>(fits);
 }
 
-ptx::DecodeOptions decode_options(const sm::Config& config) {
+ptx::DecodeOptions decode_options(const machine::SmConfig& config) {
   ptx::DecodeOptions options;
   options.spill = config.registers_per_thread == 0;
   options.scalarization = config.scalarization.kind;
@@ -268,8 +272,8 @@ ptx::DecodeOptions decode_options(const sm::Config& config) {
   return options;
 }
 
-std::uint32_t registers_to_fit(const ptx::Program& program, std::uint64_t threads, const sm::Config& config,
-                               std::uint64_t warp_size) {
+std::uint32_t registers_to_fit(const ptx::Program& program, std::uint64_t threads,
+                               const machine::SmConfig& config, std::uint64_t warp_size) {
   if (config.registers_per_thread != 0 || program.registers_per_thread <= ptx::kLeastRegisters) return 0;
   // What does not fit a lane is refused: what to spill there is for who writes the program to say.
   const datapath::RegisterFit whole = datapath_of(config)->fit(

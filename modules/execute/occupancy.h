@@ -8,9 +8,9 @@
 #include <string>
 
 #include "weft/dispatch/launch.h"
+#include "weft/machine/sm_config.h"
 #include "weft/ptx/module.h"
 #include "weft/ptx/program.h"
-#include "weft/sm/sm_config.h"
 
 namespace weft::execute {
 
@@ -36,7 +36,7 @@ struct Occupancy {
 
 // Throws InputError if not even one block fits, naming the resource, what the block needs, what the SM has,
 // and the settings with which it would fit. Any block and any dynamic_shared may be asked about.
-Occupancy occupancy(const dispatch::Launch& launch, const sm::Config& config, std::uint64_t warp_size);
+Occupancy occupancy(const dispatch::Launch& launch, const machine::SmConfig& config, std::uint64_t warp_size);
 
 // What a block asks of an SM.
 struct BlockNeeds {
@@ -46,7 +46,7 @@ struct BlockNeeds {
   std::uint64_t scalars_per_warp = 0;                   // registers that a warp has once
 };
 BlockNeeds needs_of(const ptx::Program& program, std::uint64_t threads, std::uint64_t dynamic_shared,
-                    const sm::Config& config);
+                    const machine::SmConfig& config);
 // The shared memory of a block, in bytes.
 struct SharedLayout {
   std::uint64_t own = 0;       // static and dynamic
@@ -55,25 +55,27 @@ struct SharedLayout {
 };
 SharedLayout shared_layout(const BlockNeeds& needs);
 // Blocks that an SM holds at a time; 0: a launch would be refused.
-std::uint64_t blocks_that_fit(const BlockNeeds& needs, const sm::Config& config, std::uint64_t warp_size);
+std::uint64_t blocks_that_fit(const BlockNeeds& needs, const machine::SmConfig& config,
+                              std::uint64_t warp_size);
 // The most threads that such a block may have (needs.threads is not read), up to dispatch::kMostBlockThreads.
-std::uint32_t most_threads(const BlockNeeds& needs, const sm::Config& config, std::uint64_t warp_size);
+std::uint32_t most_threads(const BlockNeeds& needs, const machine::SmConfig& config, std::uint64_t warp_size);
 // What .maxntid or .reqntid allow; dispatch::kMostBlockThreads without.
 std::uint64_t declared_most_threads(const ptx::Program& program);
 // The most bytes of dynamic shared memory that a block may have (needs.dynamic_shared is not read) if
 // `blocks` of them are to fit.
-std::uint64_t most_dynamic_shared(const BlockNeeds& needs, std::uint64_t blocks, const sm::Config& config);
+std::uint64_t most_dynamic_shared(const BlockNeeds& needs, std::uint64_t blocks,
+                                  const machine::SmConfig& config);
 // The most registers per thread with which so many blocks fit as far as registers go, beside so many of each
 // warp; 0: not even one each.
-std::uint32_t most_registers(std::uint64_t threads, std::uint64_t blocks, const sm::Config& config,
+std::uint32_t most_registers(std::uint64_t threads, std::uint64_t blocks, const machine::SmConfig& config,
                              std::uint64_t warp_size, std::uint64_t scalars_per_warp = 0);
 
 // How programs are decoded for this machine.
-ptx::DecodeOptions decode_options(const sm::Config& config);
+ptx::DecodeOptions decode_options(const machine::SmConfig& config);
 // The limit with which a program has to be decoded again so that a block of `threads` fits the registers, or
 // as many blocks as its .minnctapersm asks for; 0: it may stay as it is.
-std::uint32_t registers_to_fit(const ptx::Program& program, std::uint64_t threads, const sm::Config& config,
-                               std::uint64_t warp_size);
+std::uint32_t registers_to_fit(const ptx::Program& program, std::uint64_t threads,
+                               const machine::SmConfig& config, std::uint64_t warp_size);
 
 }  // namespace weft::execute
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "weft/common/error.h"
-#include "weft/sm/sm_config.h"
+#include "weft/machine/sm_config.h"
 
 namespace weft::execute {
 
@@ -24,9 +24,9 @@ class SharedStorage {
   // Makes room for `blocks` blocks of `bytes` bytes each. Contents become zero. Throws InputError for blocks
   // larger than a machine may have.
   void configure(std::uint64_t bytes, std::uint32_t blocks) {
-    if (bytes > sm::kMostSharedBytes) {
+    if (bytes > machine::kMostSharedBytes) {
       throw InputError("shared memory", "a block of " + std::to_string(bytes) + " bytes; allowed: up to " +
-                                            std::to_string(sm::kMostSharedBytes));
+                                            std::to_string(machine::kMostSharedBytes));
     }
     bytes_ = bytes;
     stride_ = (bytes + kAlignment - 1) / kAlignment * kAlignment;

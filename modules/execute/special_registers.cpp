@@ -7,7 +7,7 @@ namespace {
 struct SpecialContext {
   const Kernel& kernel;
   const ResidentBlock& block;
-  const sm::Config& config;
+  const machine::SmConfig& config;
   unsigned sm;
 };
 
@@ -79,7 +79,7 @@ std::uint32_t special_value(ptx::Special special, const SpecialContext& c, std::
 
 }  // namespace
 
-void fill_special_registers(const Kernel& kernel, const ResidentBlock& block, const sm::Config& config,
+void fill_special_registers(const Kernel& kernel, const ResidentBlock& block, const machine::SmConfig& config,
                             unsigned sm, RegisterFile& registers) {
   const SpecialContext context{kernel, block, config, sm};
   const auto& specials = kernel.program.special_rows;

@@ -5,12 +5,12 @@
 #include "execute/access.h"
 #include "execute/kernel.h"
 #include "execute/register_file.h"
-#include "weft/sm/sm_config.h"
+#include "weft/machine/sm_config.h"
 
 namespace weft::execute {
 
 // Writes those that the program reads, for all threads of the block.
-void fill_special_registers(const Kernel& kernel, const ResidentBlock& block, const sm::Config& config,
+void fill_special_registers(const Kernel& kernel, const ResidentBlock& block, const machine::SmConfig& config,
                             unsigned sm, RegisterFile& registers);
 
 }  // namespace weft::execute

@@ -15,10 +15,10 @@ constexpr std::uint64_t kPage = 4096;
 
 void SystemMemory::add_window(std::uint64_t base, std::uint64_t bytes) {
   if (bytes == 0) throw InputError("system memory window", "has 0 bytes; allowed: at least 1");
-  const sm::AddressRange wanted{nullptr, base, bytes};
+  const machine::AddressRange wanted{nullptr, base, bytes};
   if (base >= kSystemSpace || kSystemSpace - base < bytes) {
     throw InputError("system memory window", "found " + wanted.extent() + "; allowed: up to " +
-                                                 sm::AddressRange{nullptr, 0, kSystemSpace}.extent());
+                                                 machine::AddressRange{nullptr, 0, kSystemSpace}.extent());
   }
   const auto require_free_of = [&](const std::string& other) {
     if (other.empty()) return;
@@ -26,7 +26,7 @@ void SystemMemory::add_window(std::uint64_t base, std::uint64_t bytes) {
   };
   require_free_of(map_.overlapped(base, bytes, device_bytes_));
   for (const Window& window : windows_) {
-    const sm::AddressRange other{nullptr, window.base, window.bytes};
+    const machine::AddressRange other{nullptr, window.base, window.bytes};
     if (other.overlaps(base, bytes)) require_free_of("another window, " + other.extent());
   }
   windows_.push_back({base, bytes});

@@ -10,7 +10,7 @@
 #include <functional>
 #include <vector>
 
-#include "weft/sm/address_map.h"
+#include "weft/machine/address_windows.h"
 
 namespace weft::execute {
 
@@ -37,7 +37,7 @@ class SystemMemory {
   };
 
   // Beside device memory of `device_bytes`, and the rest of the map.
-  SystemMemory(const sm::AddressMap& map, std::uint64_t device_bytes)
+  SystemMemory(const machine::AddressWindows& map, std::uint64_t device_bytes)
       : map_(map), device_bytes_(device_bytes) {}
   void reach_through(Path path) { path_ = std::move(path); }
 
@@ -71,7 +71,7 @@ class SystemMemory {
   }
 
  private:
-  const sm::AddressMap map_;
+  const machine::AddressWindows map_;
   const std::uint64_t device_bytes_;
   Path path_;
   std::vector<Window> windows_;

@@ -19,7 +19,7 @@ dispatch::Dim3 coordinates(std::uint64_t number, const dispatch::Dim3& grid) {
 
 }  // namespace
 
-Engine::Engine(const sm::Config& config, double core_megahertz)
+Engine::Engine(const machine::SmConfig& config, double core_megahertz)
     : executor_(config, 0, core_megahertz, registers_),
       memory_(executor_, registers_),
       blocks_(1),

@@ -35,7 +35,7 @@ class Engine final : private execute::Synchroniser::Runner {
   // Asked a few thousand times per second; true abandons the launch.
   using Interrupted = std::function<bool()>;
 
-  Engine(const sm::Config& config, double core_megahertz);
+  Engine(const machine::SmConfig& config, double core_megahertz);
 
   // Runs all blocks of the kernel, whose occupancy becomes one block. Returns the fault, if any; it leaves
   // memory as it was at that instant. `interrupted` ends the run early, with `was_interrupted` set, and so

@@ -40,12 +40,12 @@ std::string AddressSpace::enable(unsigned window) {
            "; allowed: multiples of " + std::to_string(WEFT_WINDOW_ALIGNMENT) + ", at least one, up to " +
            hex(WEFT_WINDOW_MOST_END);
   }
-  const sm::AddressRange range{nullptr, wanted.base, wanted.bytes};
+  const machine::AddressRange range{nullptr, wanted.base, wanted.bytes};
   const std::string overlaps = name + ", " + range.extent() + ", overlaps ";
   const std::string other = map_.overlapped(wanted.base, wanted.bytes, device_bytes_);
   if (!other.empty()) return overlaps + other;
   for (unsigned i = 0; i < windows_.size(); ++i) {
-    const sm::AddressRange open{nullptr, windows_[i].base, windows_[i].bytes};
+    const machine::AddressRange open{nullptr, windows_[i].base, windows_[i].bytes};
     if (i != window && windows_[i].enabled && open.overlaps(wanted.base, wanted.bytes))
       return overlaps + "window " + std::to_string(i) + ", " + open.extent();
   }

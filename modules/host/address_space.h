@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "weft/sm/address_map.h"
+#include "weft/machine/address_windows.h"
 
 namespace weft::host {
 
@@ -20,7 +20,7 @@ class AddressSpace {
     bool enabled = false;
   };
 
-  AddressSpace(const sm::AddressMap& map, std::uint64_t device_bytes, unsigned windows)
+  AddressSpace(const machine::AddressWindows& map, std::uint64_t device_bytes, unsigned windows)
       : map_(map), device_bytes_(device_bytes), windows_(windows) {}
 
   std::uint64_t device_base() const { return map_.device_base; }
@@ -47,7 +47,7 @@ class AddressSpace {
   }
 
  private:
-  const sm::AddressMap map_;
+  const machine::AddressWindows map_;
   const std::uint64_t device_bytes_;
   std::vector<Window> windows_, others_;
 };

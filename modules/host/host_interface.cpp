@@ -24,7 +24,7 @@ Config with_bursts_up_to(std::uint64_t bytes, Config config) {
 }  // namespace
 
 HostInterface::HostInterface(sc_core::sc_module_name name, const Config& config, ClockDomain& domain,
-                             GpuControl& gpu, const sm::AddressMap& map, std::uint64_t device_bytes,
+                             GpuControl& gpu, const machine::AddressWindows& map, std::uint64_t device_bytes,
                              std::uint64_t device_chunk)
     : sc_module(name),
       irq("irq"),

@@ -40,7 +40,7 @@ class HostInterface : public sc_core::sc_module, public Clocked {
   // Device memory of `device_bytes`, where the map says; no transaction to it crosses a multiple of
   // `device_chunk`, a power of two.
   HostInterface(sc_core::sc_module_name name, const Config& config, ClockDomain& domain, GpuControl& gpu,
-                const sm::AddressMap& map, std::uint64_t device_bytes, std::uint64_t device_chunk);
+                const machine::AddressWindows& map, std::uint64_t device_bytes, std::uint64_t device_chunk);
 
   HostPort::Socket& host_socket() { return port_.socket; }
   DmaPort::Socket& dma_socket() { return dma_port_.socket; }

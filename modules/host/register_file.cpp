@@ -266,7 +266,7 @@ void RegisterFile::control_window(unsigned window, std::uint32_t value) {
   if (refused.empty() && !parts_.gpu.set_window(window, w.base, w.bytes)) {
     parts_.space.disable(window);
     refused = "window " + std::to_string(window) + ", " +
-              sm::AddressRange{nullptr, w.base, w.bytes}.extent() +
+              machine::AddressRange{nullptr, w.base, w.bytes}.extent() +
               ", overlaps an address without a register";
   }
   if (!refused.empty()) report(WEFT_ERROR_WINDOW, WEFT_NO_QUEUE, w.base, refused);

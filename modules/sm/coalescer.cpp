@@ -14,7 +14,7 @@ unsigned log2_of(std::uint64_t value) {
 
 }  // namespace
 
-Coalescer::Coalescer(const Config& config, MemoryRequests& requests, SystemAccesses& system)
+Coalescer::Coalescer(const machine::SmConfig& config, MemoryRequests& requests, SystemAccesses& system)
     : config_(config),
       requests_(requests),
       system_(system),
@@ -22,8 +22,9 @@ Coalescer::Coalescer(const Config& config, MemoryRequests& requests, SystemAcces
       together_(static_cast<unsigned>(config.coalescer_places())),
       block_shift_(log2_of(config.coalescer.block_bytes)),
       texture_shift_(config.l1t.enabled ? log2_of(config.l1t.tags.line_bytes) : block_shift_),
-      constant_shift_(config.constant_access == ConstantAccess::kLine ? log2_of(config.l1c.tags.line_bytes)
-                                                                      : 2) {}  // of a 32-bit word
+      constant_shift_(config.constant_access == machine::ConstantAccess::kLine
+                          ? log2_of(config.l1c.tags.line_bytes)
+                          : 2) {}  // of a 32-bit word
 
 void Coalescer::coalesce(std::uint32_t index, const ptx::Instruction& in,
                          const warp_formation::ThreadGroup* groups, const execute::LaneAccess* accesses,
@@ -110,7 +111,7 @@ MemoryRequests::Target Coalescer::target_of(const ptx::Instruction& in,
   if (in.op == ptx::Opcode::kSt || in.op == ptx::Opcode::kSust) return Target::kWrite;
   if (access.space == ptx::Space::kConst || access.space == ptx::Space::kParam) return Target::kL1c;
   const bool texture = in.space == ptx::Space::kTexture && config_.l1t.enabled;
-  if (texture || (in.non_coherent && config_.nc_loads == NcLoads::kL1t)) return Target::kL1t;
+  if (texture || (in.non_coherent && config_.nc_loads == machine::NcLoads::kL1t)) return Target::kL1t;
   if (!config_.l1d.enabled || in.mode == ptx::Mode::kPastL1) return Target::kDirect;
   return Target::kL1d;
 }

@@ -9,15 +9,15 @@
 #include "sm/places.h"
 #include "sm/system_accesses.h"
 #include "weft/common/statistics.h"
+#include "weft/machine/sm_config.h"
 #include "weft/ptx/program.h"
-#include "weft/sm/sm_config.h"
 #include "weft/warp_formation/warp_formation.h"
 
 namespace weft::sm {
 
 class Coalescer {
  public:
-  Coalescer(const Config& config, MemoryRequests& requests, SystemAccesses& system);
+  Coalescer(const machine::SmConfig& config, MemoryRequests& requests, SystemAccesses& system);
 
   void start_kernel(std::uint64_t parameter_offset) { parameter_offset_ = parameter_offset; }
   // Makes the requests of an instruction: of its accesses that are neither of shared memory nor of texels
@@ -52,7 +52,7 @@ class Coalescer {
                           std::uint64_t block) const;
   unsigned block_shift_of(const ptx::Instruction& in, const execute::LaneAccess& access, Target target) const;
 
-  const Config& config_;
+  const machine::SmConfig& config_;
   MemoryRequests& requests_;
   SystemAccesses& system_;
   const Places places_;

@@ -9,16 +9,17 @@ namespace weft::sm {
 
 using cache::LineState;
 
-DataCache::DataCache(const Config& config, OutgoingQueue& outgoing, SystemAccesses& system)
+DataCache::DataCache(const machine::SmConfig& config, OutgoingQueue& outgoing, SystemAccesses& system)
     : config_(config),
       outgoing_(outgoing),
       system_(system),
       level_(config.l1d),
       system_lines_(level_.tags(), config.l1d.tags.sets * config.l1d.tags.ways,
                     config.l1d.enabled && config.system_cached),
-      writes_back_(config.l1d.enabled && config.l1d.write_policy == WritePolicy::kBack),
+      writes_back_(config.l1d.enabled && config.l1d.write_policy == machine::WritePolicy::kBack),
       flushes_(writes_back_ && !config.l1d.kept),
-      looks_up_last_(config.l1d.enabled && config.l1d.lookup == Lookup::kLast && config.l1d.latency > 1) {}
+      looks_up_last_(config.l1d.enabled && config.l1d.lookup == machine::Lookup::kLast &&
+                     config.l1d.latency > 1) {}
 
 void DataCache::reset() {
   level_.reset();
@@ -62,7 +63,7 @@ bool DataCache::write(Request& request, bool waits, std::uint64_t tag) {
     system_.started(request.system);
   } else if (config_.l1d.enabled && level_.tags().find(line) == LineState::kValid) {
     if (request.target == Target::kWrite) ++store_hits_;
-    if (request.target == Target::kAtomic || config_.l1d.write_hit == WriteHit::kInvalidate) {
+    if (request.target == Target::kAtomic || config_.l1d.write_hit == machine::WriteHit::kInvalidate) {
       level_.tags().invalidate(line);
     } else {
       level_.tags().access(line);

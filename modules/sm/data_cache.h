@@ -13,7 +13,7 @@
 #include "sm/system_lines.h"
 #include "weft/common/archive.h"
 #include "weft/common/statistics.h"
-#include "weft/sm/sm_config.h"
+#include "weft/machine/sm_config.h"
 
 namespace weft::sm {
 
@@ -22,7 +22,7 @@ class DataCache {
   using Line = cache::Line;
   using Request = MemoryRequests::Request;
 
-  DataCache(const Config& config, OutgoingQueue& outgoing, SystemAccesses& system);
+  DataCache(const machine::SmConfig& config, OutgoingQueue& outgoing, SystemAccesses& system);
 
   void reset();
   // Between two launches.
@@ -65,7 +65,7 @@ class DataCache {
     return level_.tags().dirty_lines() != 0 && level_.tags().find(line) == cache::LineState::kDirty;
   }
 
-  const Config& config_;
+  const machine::SmConfig& config_;
   OutgoingQueue& outgoing_;
   SystemAccesses& system_;
   FirstLevel level_;

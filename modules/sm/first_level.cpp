@@ -14,7 +14,7 @@ cache::MshrConfig with_room_for(cache::MshrConfig mshrs, std::uint64_t waiters) 
 }
 }  // namespace
 
-FirstLevel::FirstLevel(const KernelCacheConfig& config, std::uint64_t waiters)
+FirstLevel::FirstLevel(const machine::KernelCacheConfig& config, std::uint64_t waiters)
     : config_(config), tags_(config.tags), mshrs_(with_room_for(config.mshrs, waiters)) {}
 
 void FirstLevel::reset() {

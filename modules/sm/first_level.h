@@ -15,7 +15,7 @@
 #include "cache/tag_array.h"
 #include "weft/common/archive.h"
 #include "weft/common/statistics.h"
-#include "weft/sm/sm_config.h"
+#include "weft/machine/sm_config.h"
 
 namespace weft::sm {
 
@@ -24,7 +24,7 @@ class FirstLevel {
   using Line = cache::Line;
 
   // `waiters`: that a line in flight has room for at least.
-  explicit FirstLevel(const KernelCacheConfig& config, std::uint64_t waiters = 0);
+  explicit FirstLevel(const machine::KernelCacheConfig& config, std::uint64_t waiters = 0);
   void reset();
   void archive(Archive& archive) { archive(tags_, mshrs_, full_since_, full_cycles_); }
   // A kernel starts: with none of the last one's lines, unless they are kept.
@@ -32,7 +32,7 @@ class FirstLevel {
     if (!config_.kept) tags_.invalidate_all();
   }
 
-  const KernelCacheConfig& config() const { return config_; }
+  const machine::KernelCacheConfig& config() const { return config_; }
   bool has_fetches() const { return mshrs_.in_use() != 0; }
   const cache::TagArray& tags() const { return tags_; }
   cache::TagArray& tags() { return tags_; }
@@ -89,7 +89,7 @@ class FirstLevel {
     return state != cache::LineState::kInvalid || tags_.can_reserve(line);
   }
 
-  const KernelCacheConfig& config_;
+  const machine::KernelCacheConfig& config_;
   cache::TagArray tags_;
   cache::MshrTable mshrs_;
   Cycle full_since_ = kNever;  // every MSHR is in use

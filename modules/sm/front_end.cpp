@@ -30,7 +30,7 @@ bool any(const std::vector<std::uint64_t>& set) {
 
 }  // namespace
 
-FrontEnd::FrontEnd(const Config& config, unsigned contexts)
+FrontEnd::FrontEnd(const machine::SmConfig& config, unsigned contexts)
     : InstructionBuffers(contexts),
       config_(config),
       reports_(contexts),

@@ -17,7 +17,7 @@
 #include "sm/instruction_buffers.h"
 #include "weft/common/archive.h"
 #include "weft/common/statistics.h"
-#include "weft/sm/sm_config.h"
+#include "weft/machine/sm_config.h"
 #include "weft/warp_formation/warp_formation.h"
 
 namespace weft::sm {
@@ -25,7 +25,7 @@ namespace weft::sm {
 class FrontEnd final : public InstructionBuffers {
  public:
   // `contexts` over all domains of the SM.
-  FrontEnd(const Config& config, unsigned contexts);
+  FrontEnd(const machine::SmConfig& config, unsigned contexts);
 
   // Keeps `waiting` up to date for contexts first .. first + count - 1: those whose buffer does not hold what
   // they need.
@@ -102,7 +102,7 @@ class FrontEnd final : public InstructionBuffers {
   void empty_buffers();
   void keep_lines_of(const Code& code);
 
-  const Config& config_;
+  const machine::SmConfig& config_;
   std::vector<Report> reports_;  // by context
   State state_;
   FirstLevel cache_;

@@ -8,7 +8,7 @@ namespace weft::sm {
 
 using execute::LaneAccess;
 
-LaneCalendar::LaneCalendar(const Config& config, unsigned lanes, unsigned width)
+LaneCalendar::LaneCalendar(const machine::SmConfig& config, unsigned lanes, unsigned width)
     : banks_(static_cast<std::uint32_t>(config.shared_memory.banks)),
       word_shift_(config.shared_memory.bank_bytes == 8 ? 3 : 2),
       width_(std::max(1u, width)),

@@ -19,7 +19,7 @@
 #include "datapath/datapath.h"
 #include "execute/access_record.h"
 #include "weft/common/popcount.h"
-#include "weft/sm/sm_config.h"
+#include "weft/machine/sm_config.h"
 
 namespace weft::sm {
 
@@ -37,7 +37,7 @@ struct LaneWork {
 class LaneCalendar {
  public:
   // Lanes of `width` places each: one, too, whose places share the banks. None: nothing is asked of it.
-  LaneCalendar(const Config& config, unsigned lanes, unsigned width);
+  LaneCalendar(const machine::SmConfig& config, unsigned lanes, unsigned width);
 
   void reset();
   void begin(Cycle now) { now_ = now; }

@@ -5,8 +5,9 @@
 
 namespace weft::sm {
 
-LoadStoreUnit::LoadStoreUnit(const Config& config, LoadStoreListener& listener, SystemAccesses& system,
-                             const SmObservers& observers, unsigned lanes, unsigned lane_width)
+LoadStoreUnit::LoadStoreUnit(const machine::SmConfig& config, LoadStoreListener& listener,
+                             SystemAccesses& system, const SmObservers& observers, unsigned lanes,
+                             unsigned lane_width)
     : config_(config),
       listener_(listener),
       system_(system),

@@ -29,7 +29,7 @@
 #include "sm/waits_by_stage.h"
 #include "weft/common/archive.h"
 #include "weft/common/statistics.h"
-#include "weft/sm/sm_config.h"
+#include "weft/machine/sm_config.h"
 
 namespace weft::sm {
 
@@ -44,7 +44,7 @@ class LoadStoreListener {
 class LoadStoreUnit {
  public:
   // `lanes`: that each run a warp of their own, `lane_width` places wide.
-  LoadStoreUnit(const Config& config, LoadStoreListener& listener, SystemAccesses& system,
+  LoadStoreUnit(const machine::SmConfig& config, LoadStoreListener& listener, SystemAccesses& system,
                 const SmObservers& observers, unsigned lanes = 0, unsigned lane_width = 0);
 
   void reset();
@@ -150,7 +150,7 @@ class LoadStoreUnit {
   }
 
   struct State {
-    State(const Config& config, bool looks_up_last)
+    State(const machine::SmConfig& config, bool looks_up_last)
         : queue(config.memory_queue), staged(looks_up_last ? config.l1d.latency : 0) {}
     Ring<std::uint32_t> queue;
     Ring<Staged> staged;
@@ -167,7 +167,7 @@ class LoadStoreUnit {
     }
   };
 
-  const Config& config_;
+  const machine::SmConfig& config_;
   LoadStoreListener& listener_;
   SystemAccesses& system_;
   const SmObservers& observers_;

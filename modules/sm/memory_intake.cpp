@@ -6,7 +6,7 @@
 
 namespace weft::sm {
 
-MemoryIntake::MemoryIntake(const Config& config, MemoryRequests& requests, SystemAccesses& system,
+MemoryIntake::MemoryIntake(const machine::SmConfig& config, MemoryRequests& requests, SystemAccesses& system,
                            OutgoingQueue& outgoing, unsigned lanes, unsigned lane_width)
     : config_(config),
       requests_(requests),

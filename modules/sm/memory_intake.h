@@ -19,14 +19,14 @@
 #include "sm/sm_observer.h"
 #include "sm/system_accesses.h"
 #include "weft/common/statistics.h"
-#include "weft/sm/sm_config.h"
+#include "weft/machine/sm_config.h"
 
 namespace weft::sm {
 
 class MemoryIntake {
  public:
   // `lanes`: that each run a warp of their own, `lane_width` places wide.
-  MemoryIntake(const Config& config, MemoryRequests& requests, SystemAccesses& system,
+  MemoryIntake(const machine::SmConfig& config, MemoryRequests& requests, SystemAccesses& system,
                OutgoingQueue& outgoing, unsigned lanes, unsigned lane_width);
 
   void reset() { calendar_.reset(); }
@@ -61,7 +61,7 @@ class MemoryIntake {
   void take_textures(Instruction& instruction, const LaneWork& work, Taken& taken);
   void answer_without_memory(Instruction& instruction, const execute::LaneAccess& access);
 
-  const Config& config_;
+  const machine::SmConfig& config_;
   MemoryRequests& requests_;
   OutgoingQueue& outgoing_;
   Coalescer coalescer_;

@@ -4,7 +4,7 @@ namespace weft::sm {
 
 using execute::LaneAccess;
 
-SharedBanks::SharedBanks(const Config& config)
+SharedBanks::SharedBanks(const machine::SmConfig& config)
     : banks_(static_cast<std::uint32_t>(config.shared_memory.banks)),
       word_shift_(config.shared_memory.bank_bytes == 8 ? 3 : 2),
       pass_threads_(static_cast<unsigned>(config.memory_width)),

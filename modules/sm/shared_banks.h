@@ -13,13 +13,13 @@
 #include "execute/executor.h"
 #include "sm/places.h"
 #include "weft/common/popcount.h"
-#include "weft/sm/sm_config.h"
+#include "weft/machine/sm_config.h"
 
 namespace weft::sm {
 
 class SharedBanks {
  public:
-  explicit SharedBanks(const Config& config);
+  explicit SharedBanks(const machine::SmConfig& config);
 
   // Calls visit(cycles) for each access of 32 places among the shared ones of an instruction. `groups` are
   // those of its issue. Atomics take a cycle per thread at least.

@@ -10,7 +10,7 @@ namespace weft::sm {
 
 using warp_formation::Stall;
 
-Sm::Sm(sc_core::sc_module_name name, unsigned index, const Config& config,
+Sm::Sm(sc_core::sc_module_name name, unsigned index, const machine::SmConfig& config,
        const warp_formation::Config& formation, ClockDomain& clock, SmListener& listener)
     : sc_module(name),
       memory_socket("memory_socket"),

@@ -24,7 +24,7 @@
 #include "sm/stages/operands.h"
 #include "weft/common/archive.h"
 #include "weft/common/statistics.h"
-#include "weft/sm/sm_config.h"
+#include "weft/machine/sm_config.h"
 #include "weft/warp_formation/warp_formation.h"
 
 namespace weft::sm {
@@ -34,7 +34,7 @@ class Sm final : public sc_core::sc_module, public Clocked, public dispatch::Blo
   using Stall = warp_formation::Stall;
   tlm::tlm_initiator_socket<32> memory_socket;
 
-  Sm(sc_core::sc_module_name name, unsigned index, const Config& config,
+  Sm(sc_core::sc_module_name name, unsigned index, const machine::SmConfig& config,
      const warp_formation::Config& formation, ClockDomain& clock, SmListener& listener);
   ~Sm() override;
 

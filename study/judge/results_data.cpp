@@ -284,7 +284,8 @@ ResultsData::ResultsData(const std::string& file) : file_(file) {
   for (const std::string& key : root.at("changed_not_counted").texts(true))
     changed_keys_.insert(key_of_today(key));
   for (const Place& run : root.at("runs").items()) {
-    const Name name{renamed_setting(run.text_of("change")), run.at("program").text(), run.at("variant").text()};
+    const Name name{renamed_setting(run.text_of("change")), run.at("program").text(),
+                    run.at("variant").text()};
     if (!runs_.emplace(name, lists.result_of(run)).second)
       throw InputError(run.where(), "a duplicate of an earlier run");
   }

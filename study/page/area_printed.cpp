@@ -193,7 +193,7 @@ std::vector<const AreaRow*> rows_of(const Measured& measured, const MachineArea&
 
 double value_of(const Measured& measured, const Words& more = {}) {
   if (measured.array) {
-    const energy::ArrayCost cost = energy::cost_of(*measured.array, measured.node_nm, measured.where);
+    const area::ArrayCost cost = area::cost_of(*measured.array, measured.node_nm, measured.where);
     return measured.value == "ns" ? cost.access_ns : cost.area_mm2;
   }
   const MachineArea area = machine_of(measured, more);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sm/sm_arrays.h"
+#include "machine/sm_arrays.h"
 
 namespace weft::study {
 namespace {
@@ -26,7 +26,7 @@ double MachineArea::sm_mm2(const std::function<bool(const AreaRow&)>& is_meant) 
 }
 
 MachineArea area_of(const GpuConfig& config, std::uint64_t stack_entries) {
-  const sm::SmArrays arrays = sm::arrays_of(config.sm, config.warp_formation, stack_entries);
+  const machine::SmArrays arrays = machine::arrays_of(config.sm, config.warp_formation, stack_entries);
   MachineArea area;
   area.machine = config.name;
   area.scheme = config.warp_formation.scheme;
@@ -39,7 +39,7 @@ MachineArea area_of(const GpuConfig& config, std::uint64_t stack_entries) {
       storage::Array priced = array;
       if (config.process.cam_data == GpuConfig::Process::CamData::kCam && is_selected_by_cam(array, declared))
         priced.kind = storage::Kind::kCam;
-      area.rows.push_back({owner, array, each, energy::cost_of(priced, area.node_nm, area.scheme)});
+      area.rows.push_back({owner, array, each, area::cost_of(priced, area.node_nm, area.scheme)});
     }
   };
   add(AreaRow::Owner::kScheme, arrays.scheme, arrays.domains);

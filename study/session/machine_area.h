@@ -1,5 +1,5 @@
-// What the tables of a machine's scheme and its registers take: what its parts declare (sm/sm_arrays.h),
-// priced by modules/energy.
+// What the tables of a machine's scheme and its registers take: what its parts declare (machine/sm_arrays.h),
+// priced by modules/area.
 #ifndef WEFT_STUDY_SESSION_MACHINE_AREA_H
 #define WEFT_STUDY_SESSION_MACHINE_AREA_H
 
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "energy/array_cost.h"
+#include "area/array_cost.h"
 #include "weft/common/storage.h"
 #include "weft/platform/gpu_config.h"
 
@@ -22,7 +22,7 @@ struct AreaRow {
   Owner owner = Owner::kScheme;
   storage::Array array;    // of one scheduler domain, or of an SM's registers
   std::uint64_t each = 1;  // such in an SM
-  energy::ArrayCost cost;  // of `array`, with its copies
+  area::ArrayCost cost;    // of `array`, with its copies
 
   double sm_mm2() const { return static_cast<double>(each) * cost.area_mm2; }
   std::uint64_t sm_bits() const { return each * array.stored_bits(); }

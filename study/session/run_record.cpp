@@ -10,7 +10,6 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "common/input_file.h"
 #include "platform/energy_machine.h"
 #include "weft/warp_formation/plugins.h"
 
@@ -46,6 +45,14 @@ std::string build_id(const char* notes, std::size_t bytes) {
     bytes -= end;
   }
   return "";
+}
+
+// What a technology says about energy, without what it says about its sources.
+std::string figures_of(const energy::Technology& technology) {
+  ordered_json list;
+  for (const auto& [name, figure] : technology.figures())
+    list[name] = {figure.value, figure.low, figure.high};
+  return list.dump();
 }
 
 // The first object is the program.
@@ -88,8 +95,7 @@ ordered_json run_record(const Outcome& outcome, const GpuConfig& config, const S
   for (const Plugin& plugin : plugins()) record["plugins"].push_back(plugin.sha256);
   record["config"] = config.name;
   record["config_fnv1a"] = fnv1a(effective_config(config).dump());
-  if (config.sm.observe.events)
-    record["technology_fnv1a"] = fnv1a(read_input(technology_file(config.energy)));
+  if (config.sm.observe.events) record["technology_fnv1a"] = fnv1a(figures_of(technology_of(config.energy)));
   record["options"] = {{"mode", mode_of(options)},
                        {"fast_forward", options.fast_forward},
                        {"max_cycles", options.max_cycles},

@@ -80,7 +80,7 @@ class StraightLine final : public Machine {
     }
   }
 
-  sm::Config config_;
+  machine::SmConfig config_;
   execute::RegisterFile registers_;
   std::vector<std::uint8_t> image_, mapped_;
   execute::Executor executor_;

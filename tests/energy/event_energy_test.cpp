@@ -163,7 +163,7 @@ TEST(EventEnergy, PricesFollowTheMachine) {
               1e-6);
 }
 
-// The power laws against CACTI's runs of the very arrays (modules/energy/cacti/events.csv).
+// The power laws against CACTI's runs of the very arrays (modules/area/cacti/events.csv).
 TEST(EventEnergy, OfArraysIsNearThatOfCacti) {
   std::ifstream in(WEFT_CACTI_EVENTS);
   std::stringstream text;

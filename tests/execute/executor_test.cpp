@@ -79,7 +79,7 @@ struct DeviceBytes {
   }
   std::vector<std::uint8_t> image = std::vector<std::uint8_t>(kBytes);
   std::vector<std::uint8_t> mapped = std::vector<std::uint8_t>(kBytes >> 12, 1);
-  SystemMemory system{sm::AddressMap{kBase}, kBytes};
+  SystemMemory system{machine::AddressWindows{kBase}, kBytes};
 };
 
 struct Machine {
@@ -141,7 +141,7 @@ struct Machine {
     return trace.str();
   }
 
-  sm::Config config;
+  machine::SmConfig config;
   RegisterFile registers;
   Executor executor{config, 0, 1000, registers};
   ResidentBlock block;
@@ -160,12 +160,12 @@ struct SpacesBench {
     }
     throw std::logic_error("no such instruction");
   }
-  static sm::Config two_sms() {
-    sm::Config config;
+  static machine::SmConfig two_sms() {
+    machine::SmConfig config;
     config.count = 2;
     return config;
   }
-  sm::Config config = two_sms();
+  machine::SmConfig config = two_sms();
   DeviceBytes memory;
   Kernel kernel{launch_of("st.global.u32 [%rd1], %r1; st.local.v4.u32 [%r5], {%r1, %r1, %r1, %r1};\n"
                           "ld.const.u32 %r6, [%r1]; st.shared.u32 [%r3], %r1;"),
@@ -310,7 +310,7 @@ TEST(SharedStorage, HandsOutNoMoreThanItHas) {
   EXPECT_EQ(storage.part(0).bytes, 0u);
   storage.configure(100, 0);
   EXPECT_EQ(storage.part(0).bytes, 0u);
-  for (const std::uint64_t bytes : {sm::kMostSharedBytes + 1, UINT64_MAX - 62, UINT64_MAX}) {
+  for (const std::uint64_t bytes : {machine::kMostSharedBytes + 1, UINT64_MAX - 62, UINT64_MAX}) {
     EXPECT_THROW(storage.configure(bytes, 1), InputError) << bytes;
     EXPECT_EQ(storage.part(0).bytes, 0u);
   }
@@ -405,7 +405,7 @@ TEST(Executor, AKernelLeavesNoTraceForTheNext) {
   };
   std::mt19937 random(12);
   for (unsigned turn = 0; turn < 150; ++turn) {
-    const auto kernel_of = [&](const sm::Config& config) {
+    const auto kernel_of = [&](const machine::SmConfig& config) {
       const auto& [body, out] = bodies[random() % bodies.size()];
       return std::make_unique<const Kernel>(launch_of(body, out), config, 32);
     };
@@ -425,7 +425,7 @@ TEST(Executor, AKernelLeavesNoTraceForTheNext) {
 }
 
 TEST(Kernel, LaunchesOfOneProgramShareItsTableWhileTheyLive) {
-  const sm::Config config;
+  const machine::SmConfig config;
   OperationTables tables;
   const dispatch::Launch launch = launch_of("st.global.u32 [%rd1], %r1;");
   auto first = std::make_unique<const Kernel>(launch, config, 32, &tables);

@@ -94,7 +94,7 @@ class BlockBench final : public Synchroniser::Runner {
 
  private:
   dispatch::Launch launch_;
-  const sm::Config config_;
+  const machine::SmConfig config_;
   std::unique_ptr<Kernel> kernel_;
   RegisterFile registers_;
   Executor executor_{config_, 0, 1000, registers_};

@@ -24,7 +24,7 @@ struct Bench {
   }
   std::uint8_t bytes[0x8000] = {};
   int asked = 0;
-  SystemMemory memory{sm::AddressMap(), 1 << 20};
+  SystemMemory memory{machine::AddressWindows(), 1 << 20};
 };
 
 TEST(SystemMemory, RegionsAreCutToTheWindowAndAskedForOnce) {

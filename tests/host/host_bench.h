@@ -99,7 +99,7 @@ struct HostBench {
         ram("ram", kRam, kRamBytes),
         clock("clock", 1000),
         gpu(device.bytes),
-        host("host", config, clock, gpu, sm::AddressMap(), kDeviceBytes, 4096),
+        host("host", config, clock, gpu, machine::AddressWindows(), kDeviceBytes, 4096),
         cpu("cpu"),
         cpu_hop("cpu_hop"),
         ram_hop("ram_hop"),

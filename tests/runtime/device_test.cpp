@@ -316,7 +316,7 @@ TEST_P(Occupancy, ALaunchTakesWhatTheDeviceSaid) {
   // Only the product counts.
   device.launch(module, "declared", {1, 1, 1}, {8, 25, 1}, Arguments().add(out));
   device.synchronise();
-  const sm::Config& sm = device.gpu().config().sm;
+  const machine::SmConfig& sm = device.gpu().config().sm;
   EXPECT_LE(device.program(module, "very_many").registers_per_thread, sm.max_registers_per_thread);
   EXPECT_GT(device.program(module, "very_many").spill_loads, 0u);
   EXPECT_LE(device.program(module, "asked").registers_per_thread, 24u);

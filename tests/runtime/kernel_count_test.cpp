@@ -14,14 +14,14 @@ unsigned made = 0;
 
 extern "C" {
 void make_kernel(weft::execute::Kernel* kernel, const weft::dispatch::Launch& launch,
-                 const weft::sm::Config& config, std::uint64_t warp_size,
+                 const weft::machine::SmConfig& config, std::uint64_t warp_size,
                  weft::execute::OperationTables* tables) __asm__("__real_" WEFT_KERNEL_CONSTRUCTOR);
 void count_kernel(weft::execute::Kernel* kernel, const weft::dispatch::Launch& launch,
-                  const weft::sm::Config& config, std::uint64_t warp_size,
+                  const weft::machine::SmConfig& config, std::uint64_t warp_size,
                   weft::execute::OperationTables* tables) __asm__("__wrap_" WEFT_KERNEL_CONSTRUCTOR);
 
 void count_kernel(weft::execute::Kernel* kernel, const weft::dispatch::Launch& launch,
-                  const weft::sm::Config& config, std::uint64_t warp_size,
+                  const weft::machine::SmConfig& config, std::uint64_t warp_size,
                   weft::execute::OperationTables* tables) {
   ++made;
   make_kernel(kernel, launch, config, warp_size, tables);

@@ -237,7 +237,7 @@ class FrontEndTest : public ::testing::Test {
     return kNever;
   }
 
-  const Config config_;
+  const machine::SmConfig config_;
   warp_formation::ContextTable table_{4};
   FrontEnd front_end_{config_, 4};
   Cycle now_ = 1;
@@ -261,7 +261,7 @@ TEST_F(FrontEndTest, HoldsWhatTheSchemeWantsAndForgetsTheRest) {
 }
 
 TEST(FrontEndWithoutACache, BringsAFetchOfInstructionsInACycleFromAnywhere) {
-  Config config;
+  machine::SmConfig config;
   config.l1i.enabled = false;
   config.l1i.tags.line_bytes = 16;  // of no account
   FrontEnd front_end(config, 1);
@@ -283,7 +283,7 @@ TEST(FrontEndWithoutACache, BringsAFetchOfInstructionsInACycleFromAnywhere) {
 // place.
 TEST(KeptInstructionCache, HoldsTheLinesOfCodeThatIsStillThere) {
   for (const bool kept : {false, true}) {
-    Config config;
+    machine::SmConfig config;
     config.l1i.kept = kept;
     FrontEnd front_end(config, 4);
     warp_formation::ContextTable table(4);

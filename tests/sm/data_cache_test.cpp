@@ -26,7 +26,7 @@ using ::testing::ElementsAre;
 
 TEST(MergeLoads, OneFetchOrOneEach) {
   for (const bool merge : {true, false}) {
-    Config config = lanes(16);
+    machine::SmConfig config = lanes(16);
     config.l1d.merge_loads = merge;
     Bench bench(config);
     bench.accept(1, ptx::Opcode::kLd, 7);
@@ -54,7 +54,7 @@ TEST(MergeLoads, OneFetchOrOneEach) {
 }
 
 TEST(MergeLoads, EachFetchHasAnMshr) {
-  Config config = lanes(16);
+  machine::SmConfig config = lanes(16);
   config.l1d.merge_loads = false;
   config.l1d.mshrs.entries = 2;
   Bench bench(config);
@@ -75,8 +75,8 @@ TEST(MergeLoads, EachFetchHasAnMshr) {
 
 // --- when the tags are looked up ---
 
-Config looked_up(Lookup lookup) {
-  Config config = lanes(16);
+machine::SmConfig looked_up(machine::Lookup lookup) {
+  machine::SmConfig config = lanes(16);
   config.l1d.latency = 10;
   config.l1d.lookup = lookup;
   return config;
@@ -92,7 +92,7 @@ Cycle cycles_until(Bench& bench, Done&& done) {
 
 TEST(LookupLast, AHitIsAsBeforeAndAMissPaysTheLatency) {
   Cycle hit[2] = {}, miss[2] = {}, store[2] = {};
-  for (const Lookup lookup : {Lookup::kFirst, Lookup::kLast}) {
+  for (const machine::Lookup lookup : {machine::Lookup::kFirst, machine::Lookup::kLast}) {
     const auto i = static_cast<std::size_t>(lookup);
     Bench bench(looked_up(lookup));
     bench.accept(1, ptx::Opcode::kLd, 7);
@@ -117,7 +117,7 @@ TEST(LookupLast, AHitIsAsBeforeAndAMissPaysTheLatency) {
 
 // One request enters and one leaves per cycle; requests that do not go through the data cache pass by.
 TEST(LookupLast, StagesAreAPipelineOfTheDataCacheOnly) {
-  Bench bench(looked_up(Lookup::kLast));
+  Bench bench(looked_up(machine::Lookup::kLast));
   Issue spread;
   spread.add(at_home(0), [&](unsigned, unsigned p) { return std::uint64_t{64} * (p % 4); });
   bench.accept(1, ptx::Opcode::kLd, spread);
@@ -133,7 +133,7 @@ TEST(LookupLast, StagesAreAPipelineOfTheDataCacheOnly) {
 
 // What is refused at the end holds up those behind it, and no request is lost.
 TEST(LookupLast, ARefusedRequestHoldsUpThoseBehindIt) {
-  Config config = looked_up(Lookup::kLast);
+  machine::SmConfig config = looked_up(machine::Lookup::kLast);
   config.l1d.mshrs.entries = 1;
   config.memory_queue = 64;
   Bench bench(config);
@@ -160,7 +160,7 @@ TEST(LookupLast, ARefusedRequestHoldsUpThoseBehindIt) {
 
 // Asleep until the next event, the unit does the same.
 TEST(LookupLast, NextEventMissesNothing) {
-  Bench bench(looked_up(Lookup::kLast));
+  Bench bench(looked_up(machine::Lookup::kLast));
   for (std::uint16_t id = 0; id < 4; ++id) bench.accept(id, ptx::Opcode::kLd, id);
   std::vector<Cycle> leaves;
   for (Cycle now = 2; now < 40;) {
@@ -179,9 +179,9 @@ TEST(LookupLast, NextEventMissesNothing) {
 
 // --- written back ---
 
-Config written_back(bool kept = false) {
-  Config config = lanes(16);
-  config.l1d.write_policy = WritePolicy::kBack;
+machine::SmConfig written_back(bool kept = false) {
+  machine::SmConfig config = lanes(16);
+  config.l1d.write_policy = machine::WritePolicy::kBack;
   config.l1d.kept = kept;
   return config;
 }
@@ -227,7 +227,7 @@ TEST(WriteBack, AStoreToALineOnItsWayStaysToo) {
 }
 
 TEST(WriteBack, WaitsForRoomForBoth) {
-  Config config = written_back();
+  machine::SmConfig config = written_back();
   config.miss_queue = 2;
   Bench bench(config);
   bench.fetch(3);
@@ -351,9 +351,9 @@ std::string play(Bench& bench, std::uint32_t seed, unsigned cycles) {
 
 TEST(Reset, LoadStoreUnitFromAnyCycle) {
   for (const bool merge : {true, false}) {
-    Config config = written_back(!merge);
+    machine::SmConfig config = written_back(!merge);
     config.l1d.merge_loads = merge;
-    config.coalescer.scope = merge ? CoalescerScope::kBeat : CoalescerScope::kIssue;
+    config.coalescer.scope = merge ? machine::CoalescerScope::kBeat : machine::CoalescerScope::kIssue;
     Bench fresh(config), used(config);
     const std::string expected = play(fresh, 1, 400);
     ASSERT_GT(std::count(expected.begin(), expected.end(), '\n'), 100);
@@ -375,12 +375,14 @@ TEST(DataCache, DoesWhatAListPerSetSays) {
       rules.replacement = replacement;
       rules.store = store;
       test::ReferenceCache expected(rules);
-      Config config = lanes(32);
+      machine::SmConfig config = lanes(32);
       config.l1d.tags.sets = rules.sets;
       config.l1d.tags.ways = rules.ways;
       config.l1d.tags.replacement.name = replacement;
-      config.l1d.write_hit = store == Store::kInvalidate ? WriteHit::kInvalidate : WriteHit::kUpdate;
-      config.l1d.write_policy = store == Store::kBack ? WritePolicy::kBack : WritePolicy::kThrough;
+      config.l1d.write_hit =
+          store == Store::kInvalidate ? machine::WriteHit::kInvalidate : machine::WriteHit::kUpdate;
+      config.l1d.write_policy =
+          store == Store::kBack ? machine::WritePolicy::kBack : machine::WritePolicy::kThrough;
       Bench bench(config);
       std::mt19937 random(1);
       for (unsigned i = 0; i < 10'000; ++i) {

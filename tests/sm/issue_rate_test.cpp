@@ -31,7 +31,7 @@ class DependentChain : public ::testing::TestWithParam<std::string> {
   static std::string lanes_of(const std::string& machine) {
     return std::to_string(load_config(config_of(machine), {}).sm.simd_width);
   }
-  const sm::Config& sm() const { return bench_.device.gpu().config().sm; }
+  const machine::SmConfig& sm() const { return bench_.device.gpu().config().sm; }
   // So many warps, all of one block and so of one scheduler.
   dispatch::Dim3 warps(unsigned count) const {
     return {count * static_cast<unsigned>(sm().simd_width), 1, 1};
@@ -106,8 +106,8 @@ TEST_P(PeakRate, IsOneThreadPerLaneAndCycle) {
   GpuBench bench(overrides_of(GetParam().machine, {"sm.count=1", "warp_formation.warp_size=" +
                                                                      std::to_string(GetParam().warp_size)}),
                  config_of(GetParam().machine));
-  const sm::Config& sm = bench.device.gpu().config().sm;
-  ASSERT_EQ(sm.issue_port, sm::IssuePort::kShared);
+  const machine::SmConfig& sm = bench.device.gpu().config().sm;
+  ASSERT_EQ(sm.issue_port, machine::IssuePort::kShared);
   constexpr unsigned kBlock = 128;
   const auto blocks = static_cast<unsigned>(sm.max_threads / kBlock);
   const auto data = bench.zeros(kBlock * 4), out = bench.zeros(kBlock * 4);

@@ -14,8 +14,8 @@ namespace {
 
 using execute::LaneAccess;
 
-Config machine(std::uint64_t bank_bytes = 4) {
-  Config config;
+machine::SmConfig machine(std::uint64_t bank_bytes = 4) {
+  machine::SmConfig config;
   config.shared_memory.banks = 16;
   config.shared_memory.bank_bytes = bank_bytes;
   config.texture.threads_per_cycle = 4;
@@ -54,7 +54,7 @@ std::uint64_t consecutive(unsigned place) {
 
 class Lanes {
  public:
-  explicit Lanes(unsigned count, unsigned width, const Config& config = machine())
+  explicit Lanes(unsigned count, unsigned width, const machine::SmConfig& config = machine())
       : config_(config), calendar_(config_, count, width) {}
   LaneCalendar::Taken shared(const Warp& warp, bool atomic = false) {
     calendar_.begin(warp.parts.front().ready);
@@ -66,7 +66,7 @@ class Lanes {
   }
 
  private:
-  const Config config_;
+  const machine::SmConfig config_;
   LaneCalendar calendar_;
 };
 

@@ -59,7 +59,7 @@ struct Issue {
 
 class Bench final : public LoadStoreListener, public SystemAccesses {
  public:
-  explicit Bench(const Config& wanted, unsigned lane_count = 0)
+  explicit Bench(const machine::SmConfig& wanted, unsigned lane_count = 0)
       : config(wanted), unit(config, *this, *this, observers, lane_count, 1) {}
 
   void memory_returned(std::uint16_t issue, unsigned, std::uint32_t mask) override {
@@ -139,7 +139,7 @@ class Bench final : public LoadStoreListener, public SystemAccesses {
     lines();
   }
 
-  const Config config;
+  const machine::SmConfig config;
   const SmObservers observers;
   LoadStoreUnit unit;
   Cycle now = 1;
@@ -150,8 +150,8 @@ class Bench final : public LoadStoreListener, public SystemAccesses {
   std::vector<unsigned> finished;
 };
 
-inline Config lanes(unsigned width) {
-  Config config;
+inline machine::SmConfig lanes(unsigned width) {
+  machine::SmConfig config;
   config.simd_width = config.memory_width = width;
   config.l1d.tags.line_bytes = config.coalescer.block_bytes = 64;
   config.l1d.tags.sets = 4;

@@ -25,7 +25,7 @@ using ::testing::ElementsAre;
 
 // --- coalescing ---
 
-std::vector<std::string> requests(const Config& config, const Issue& issue) {
+std::vector<std::string> requests(const machine::SmConfig& config, const Issue& issue) {
   Bench bench(config);
   bench.accept(0, ptx::Opcode::kSt, issue);
   bench.run(64);
@@ -36,11 +36,11 @@ std::vector<std::string> requests(const Config& config, const Issue& issue) {
 TEST(CoalescerScope, AWarpAtHomeOnSixteenLanes) {
   Issue warp;
   warp.add(at_home(0), consecutive);
-  Config config = lanes(16);
+  machine::SmConfig config = lanes(16);
   EXPECT_THAT(requests(config, warp), ElementsAre("W0", "W1"));
-  config.coalescer.scope = CoalescerScope::kBeat;
+  config.coalescer.scope = machine::CoalescerScope::kBeat;
   EXPECT_THAT(requests(config, warp), ElementsAre("W0", "W1")) << "a beat is a line here";
-  config.coalescer.scope = CoalescerScope::kIssue;
+  config.coalescer.scope = machine::CoalescerScope::kIssue;
   config.coalescer.width_threads = 8;
   EXPECT_THAT(requests(config, warp), ElementsAre("W0", "W0", "W1", "W1"));
 }
@@ -49,13 +49,13 @@ TEST(CoalescerScope, AWarpAtHomeOnSixteenLanes) {
 TEST(CoalescerScope, BeatsDoNotShareRequests) {
   Issue warp;
   warp.add(at_home(0), [](unsigned, unsigned) { return 0; });
-  Config config = lanes(8);
+  machine::SmConfig config = lanes(8);
   EXPECT_THAT(requests(config, warp), ElementsAre("W0"));
-  config.coalescer.scope = CoalescerScope::kBeat;
+  config.coalescer.scope = machine::CoalescerScope::kBeat;
   EXPECT_THAT(requests(config, warp), ElementsAre("W0", "W0", "W0", "W0"));
   config.memory_width = 16;  // a beat of the load-store unit is two rows
   EXPECT_THAT(requests(config, warp), ElementsAre("W0", "W0"));
-  config.coalescer.scope = CoalescerScope::kIssue;
+  config.coalescer.scope = machine::CoalescerScope::kIssue;
   config.coalescer.width_threads = 16;
   EXPECT_THAT(requests(config, warp), ElementsAre("W0", "W0"));
 }
@@ -66,12 +66,12 @@ TEST(CoalescerScope, ARowOfSeveralChunksIsOneBeat) {
   Issue warp;
   warp.add(in_row(0, 0, 0x000000ffu), one_line);
   warp.add(in_row(1, 0, 0xff000000u), one_line);
-  Config config = lanes(16);
-  config.coalescer.scope = CoalescerScope::kBeat;
+  machine::SmConfig config = lanes(16);
+  config.coalescer.scope = machine::CoalescerScope::kBeat;
   EXPECT_THAT(requests(config, warp), ElementsAre("W0"));
   warp.groups[1].row = 1;
   EXPECT_THAT(requests(config, warp), ElementsAre("W0", "W0"));
-  config.coalescer.scope = CoalescerScope::kIssue;
+  config.coalescer.scope = machine::CoalescerScope::kIssue;
   EXPECT_THAT(requests(config, warp), ElementsAre("W0"));
   config.coalescer.width_threads = 16;
   EXPECT_THAT(requests(config, warp), ElementsAre("W0", "W0"));
@@ -79,8 +79,8 @@ TEST(CoalescerScope, ARowOfSeveralChunksIsOneBeat) {
 
 // Each thread of each beat returns once, and a beat's store carries its own bytes.
 TEST(CoalescerScope, EveryThreadIsServed) {
-  Config config = lanes(8);
-  config.coalescer.scope = CoalescerScope::kBeat;
+  machine::SmConfig config = lanes(8);
+  config.coalescer.scope = machine::CoalescerScope::kBeat;
   config.l1d.enabled = false;
   Bench bench(config);
   Issue warp;
@@ -129,7 +129,7 @@ TEST(AddressesInTurn, WhatIsKnownFirstGoesFirst) {
 }
 
 TEST(AddressesInTurn, APlaceInTheQueueIsTakenAtIssue) {
-  Config config = lanes(8);
+  machine::SmConfig config = lanes(8);
   config.memory_queue = 2;
   Bench bench(config, 8);
   const Issue line = one_line_per_thread(0xff, 0), words = one_line_per_thread(0xf, 0, ptx::Space::kShared);
@@ -150,7 +150,7 @@ TEST(AddressesInTurn, APlaceInTheQueueIsTakenAtIssue) {
 
 // The last word's cycle and the latency; and what is behind a queue that does not move, does not matter.
 TEST(AddressesInTurn, SharedMemoryIsBesideTheQueue) {
-  const Config config = lanes(8);
+  const machine::SmConfig config = lanes(8);
   Bench bench(config, 8);
   bench.accept_in_turn(1, ptx::Opcode::kSt, one_line_per_thread(0xff, 0), 0);
   bench.accept_in_turn(2, ptx::Opcode::kLd, one_line_per_thread(0xff, 0, ptx::Space::kShared), 1);
@@ -183,7 +183,8 @@ TEST(AddressesInTurn, AnInstructionOfTwoSpacesWaitsForBoth) {
 
 // --- banks of shared memory ---
 
-std::vector<std::uint32_t> bank_cycles(const Config& config, const Issue& issue, bool atomic = false) {
+std::vector<std::uint32_t> bank_cycles(const machine::SmConfig& config, const Issue& issue,
+                                       bool atomic = false) {
   SharedBanks banks(config);
   std::vector<std::uint32_t> cycles;
   banks.each_access(issue.accesses.data(), static_cast<unsigned>(issue.accesses.size()), issue.groups.data(),

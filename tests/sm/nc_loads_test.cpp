@@ -54,7 +54,7 @@ class Machine {
  public:
   explicit Machine(const std::vector<std::string>& overrides)
       : bench_(overrides), data_(bench_.zeros(4096)) {}
-  const sm::Config& sm() { return bench_.device.gpu().config().sm; }
+  const machine::SmConfig& sm() { return bench_.device.gpu().config().sm; }
   Seen run(const std::string& text) {
     bench_.load(text);
     once();  // fills the L2

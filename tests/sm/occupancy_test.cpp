@@ -23,7 +23,7 @@ struct Case {
   std::uint64_t shared, dynamic;
 };
 
-execute::Occupancy occupancy(const Case& c, sm::Config config = load_config("gtx480").sm,
+execute::Occupancy occupancy(const Case& c, machine::SmConfig config = load_config("gtx480").sm,
                              std::uint64_t warp_size = 32) {
   auto program = std::make_shared<ptx::Program>();
   program->name = "k";
@@ -106,7 +106,7 @@ TEST(Occupancy, NoBlockWrapsAround) {
   auto program = std::make_shared<ptx::Program>();
   dispatch::Launch launch;
   launch.program = program;
-  const sm::Config config = load_config("gtx480").sm;
+  const machine::SmConfig config = load_config("gtx480").sm;
   const auto blocks = [&](const dispatch::Dim3& block) {
     launch.block = block;
     return execute::occupancy(launch, config, 32).blocks;
@@ -192,7 +192,7 @@ TEST(Occupancy, WhatIsSaidToFitFitsAndTheSettingsNamedHelp) {
 }
 
 TEST(Occupancy, SharedMemoryForSoManyBlocks) {
-  const sm::Config config = load_config("gtx480").sm;  // 48 KB in units of 128 bytes
+  const machine::SmConfig config = load_config("gtx480").sm;  // 48 KB in units of 128 bytes
   for (const std::uint64_t fixed : {0ull, 1ull, 100ull, 6000ull}) {
     for (std::uint64_t blocks = 1; blocks <= 8; ++blocks) {
       execute::BlockNeeds needs;

@@ -1,5 +1,5 @@
 // What hardware is made of, as the part that has it declares it: arrays of bits with their ports. What they
-// cost is modules/energy's to say; `weft area` prints both.
+// cost is modules/area's to say; `weft area` prints both.
 #ifndef WEFT_COMMON_STORAGE_H
 #define WEFT_COMMON_STORAGE_H
 

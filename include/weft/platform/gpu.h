@@ -36,7 +36,7 @@ class DmaEngine;
 namespace texture {
 class Table;
 }
-namespace dram {
+namespace memory {
 class MemoryImage;
 }
 namespace execute {

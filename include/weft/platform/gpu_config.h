@@ -13,7 +13,8 @@
 #include "weft/energy/energy_config.h"
 #include "weft/host/config.h"
 #include "weft/l2/l2_config.h"
-#include "weft/sm/sm_config.h"
+#include "weft/machine/sm_config.h"
+#include "weft/memory/channel_map_config.h"
 #include "weft/soc/ram_config.h"
 #include "weft/system_port/system_port_config.h"
 #include "weft/warp_formation/warp_formation_config.h"
@@ -32,7 +33,7 @@ struct GpuConfig {
     double core_mhz = 700, interconnect_mhz = 700, memory_mhz = 924;
     void describe(config::Visitor& v);
   } clocks;
-  sm::Config sm;
+  machine::SmConfig sm;
   warp_formation::Config warp_formation;
   crossbar::Config crossbar;
   struct L2 {

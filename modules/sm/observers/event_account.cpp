@@ -114,7 +114,7 @@ std::vector<RegisterWords> register_words(const ptx::Program& program) {
 }
 
 // Places of which the banks serve words together.
-EventAccount::EventAccount(const Config& config, unsigned lane_width)
+EventAccount::EventAccount(const machine::SmConfig& config, unsigned lane_width)
     : scalars_on_(config.scalarization.on()),
       word_shift_(config.shared_memory.bank_bytes == 8 ? 3 : 2),
       served_places_(lane_width != 0

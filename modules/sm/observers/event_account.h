@@ -10,7 +10,7 @@
 
 #include "common/operation.h"
 #include "sm/sm_observer.h"
-#include "weft/sm/sm_config.h"
+#include "weft/machine/sm_config.h"
 
 namespace weft::sm {
 
@@ -27,7 +27,7 @@ std::vector<RegisterWords> register_words(const ptx::Program& program);
 
 class EventAccount final : public SmObserver {
  public:
-  EventAccount(const Config& config, unsigned lane_width);
+  EventAccount(const machine::SmConfig& config, unsigned lane_width);
 
   void kernel_started(const KernelStart& start) override;
   void issued(const Issue& issue) override;

@@ -9,7 +9,7 @@ namespace weft::sm {
 
 std::vector<std::unique_ptr<SmObserver>> statistics_observers(const Sm& sm) {
   std::vector<std::unique_ptr<SmObserver>> observers;
-  const Config& config = sm.core().config;
+  const machine::SmConfig& config = sm.core().config;
   const auto& wanted = config.observe;
   const unsigned lanes = sm.lane_count();
   if (wanted.lane_oracle)

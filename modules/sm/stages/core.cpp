@@ -1,12 +1,12 @@
 #include "sm/stages/core.h"
 
-#include "sm/datapath_of.h"
-#include "sm/sm_arrays.h"
+#include "machine/datapath_of.h"
+#include "machine/sm_arrays.h"
 #include "weft/warp_formation/scheme.h"
 
 namespace weft::sm {
 
-std::vector<Domain> make_domains(const Config& config, const warp_formation::Config& formation,
+std::vector<Domain> make_domains(const machine::SmConfig& config, const warp_formation::Config& formation,
                                  unsigned lanes) {
   std::vector<Domain> domains(config.schedulers / config.schedulers_per_domain);
   warp_formation::Geometry geometry = geometry_of(config, formation, lanes);
@@ -22,15 +22,16 @@ std::vector<Domain> make_domains(const Config& config, const warp_formation::Con
   return domains;
 }
 
-Core::Core(const std::string& name, unsigned number, const Config& c, const warp_formation::Config& f,
-           double megahertz, execute::Synchroniser::Runner& runner, SmListener& l)
+Core::Core(const std::string& name, unsigned number, const machine::SmConfig& c,
+           const warp_formation::Config& f, double megahertz, execute::Synchroniser::Runner& runner,
+           SmListener& l)
     : index(number),
       config(c),
       formation(f),
       listener(l),
-      barrel(c.dependence == Dependence::kBarrel),
+      barrel(c.dependence == machine::Dependence::kBarrel),
       executor(c, number, megahertz, registers),
-      datapath(datapath_of(c)),
+      datapath(machine::datapath_of(c)),
       in_turn(datapath->in_turn()),
       forwards(datapath->forwards() && !barrel),
       scalar_unit(datapath->has_scalar_unit()),

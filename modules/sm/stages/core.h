@@ -22,7 +22,7 @@
 #include "sm/stages/domain.h"
 #include "weft/common/archive.h"
 #include "weft/common/fault.h"
-#include "weft/sm/sm_config.h"
+#include "weft/machine/sm_config.h"
 #include "weft/warp_formation/warp_formation.h"
 
 namespace weft::sm {
@@ -55,7 +55,7 @@ struct Core {
   static constexpr unsigned kMaxIssues = 512;  // instructions in flight
 
   // `name`: of the SM, in messages. `runner` runs the threads that wait for each other.
-  Core(const std::string& name, unsigned number, const Config& c, const warp_formation::Config& f,
+  Core(const std::string& name, unsigned number, const machine::SmConfig& c, const warp_formation::Config& f,
        double megahertz, execute::Synchroniser::Runner& runner, SmListener& l);
 
   void reset();
@@ -134,7 +134,7 @@ struct Core {
   };
 
   const unsigned index;
-  const Config& config;
+  const machine::SmConfig& config;
   const warp_formation::Config& formation;
   SmListener& listener;
   const bool barrel;

@@ -8,7 +8,7 @@
 
 #include "bus/clock_domain.h"
 #include "sm/waking_contexts.h"
-#include "weft/sm/sm_config.h"
+#include "weft/machine/sm_config.h"
 #include "weft/warp_formation/warp_formation.h"
 
 namespace weft::sm {
@@ -91,7 +91,7 @@ struct Domain final : warp_formation::SmView {
 };
 
 // The domains of an SM with their units. How many contexts the front end needs, the units know.
-std::vector<Domain> make_domains(const Config& config, const warp_formation::Config& formation,
+std::vector<Domain> make_domains(const machine::SmConfig& config, const warp_formation::Config& formation,
                                  unsigned lanes);
 inline unsigned contexts_of(const std::vector<Domain>& domains) {
   return domains.back().first_context + domains.back().unit->contexts().size();

@@ -1,13 +1,13 @@
-#include "sm/sm_arrays.h"
+#include "machine/sm_arrays.h"
 
 #include <algorithm>
 
-#include "sm/datapath_of.h"
+#include "machine/datapath_of.h"
 #include "weft/warp_formation/scheme.h"
 
-namespace weft::sm {
+namespace weft::machine {
 
-warp_formation::Geometry geometry_of(const Config& config, const warp_formation::Config& formation,
+warp_formation::Geometry geometry_of(const SmConfig& config, const warp_formation::Config& formation,
                                      unsigned lanes) {
   const std::uint64_t domains = config.schedulers / config.schedulers_per_domain;
   warp_formation::Geometry geometry;
@@ -21,7 +21,7 @@ warp_formation::Geometry geometry_of(const Config& config, const warp_formation:
   return geometry;
 }
 
-SmArrays arrays_of(const Config& config, const warp_formation::Config& formation,
+SmArrays arrays_of(const SmConfig& config, const warp_formation::Config& formation,
                    std::uint64_t stack_entries) {
   const auto datapath = datapath_of(config);
   const auto scheme = warp_formation::create(formation, geometry_of(config, formation, datapath->lanes()));
@@ -29,4 +29,4 @@ SmArrays arrays_of(const Config& config, const warp_formation::Config& formation
           config.schedulers / config.schedulers_per_domain};
 }
 
-}  // namespace weft::sm
+}  // namespace weft::machine

@@ -1,6 +1,6 @@
 // The models of arrays against CACTI's runs: the coefficients are what the fit gives, and those runs that
 // were held out of it are met.
-#include "energy/array_fit.h"
+#include "area/array_fit.h"
 
 #include <gmock/gmock.h>
 
@@ -12,7 +12,7 @@
 #include "folder.h"
 #include "weft/common/error.h"
 
-namespace weft::energy {
+namespace weft::area {
 namespace array_fit_test {
 
 const std::vector<Sample>& grid() {
@@ -105,4 +105,4 @@ TEST(ArrayFit, MistakesInTheGrid) {
 }
 
 }  // namespace array_fit_test
-}  // namespace weft::energy
+}  // namespace weft::area

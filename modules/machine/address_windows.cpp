@@ -1,10 +1,10 @@
-#include "weft/sm/address_map.h"
+#include "weft/machine/address_windows.h"
 
 #include "common/config_origins.h"
 #include "common/hex.h"
 #include "weft/common/error.h"
 
-namespace weft::sm {
+namespace weft::machine {
 namespace {
 
 // Shared memory of a block, and local memory of a thread, may be as large (sm_config.h, ptx/limits.h).
@@ -18,14 +18,14 @@ std::string AddressRange::extent() const {
   return hex(base) + " to " + hex(base + (bytes - 1));
 }
 
-std::array<AddressRange, 3> AddressMap::ranges(std::uint64_t device_bytes) const {
+std::array<AddressRange, 3> AddressWindows::ranges(std::uint64_t device_bytes) const {
   return {{{"device memory", device_base, device_bytes, "device_base"},
            {"the window of shared memory", shared_base, window_bytes, "shared_base"},
            {"the window of local memory", local_base, window_bytes, "local_base"}}};
 }
 
-std::string AddressMap::overlapped(std::uint64_t base, std::uint64_t bytes,
-                                   std::uint64_t device_bytes) const {
+std::string AddressWindows::overlapped(std::uint64_t base, std::uint64_t bytes,
+                                       std::uint64_t device_bytes) const {
   for (const AddressRange& range : ranges(device_bytes)) {
     if (range.overlaps(base, bytes))
       return std::string(range.name) + ", " + range.extent() + " (addresses." + range.key + ")";
@@ -33,7 +33,7 @@ std::string AddressMap::overlapped(std::uint64_t base, std::uint64_t bytes,
   return "";
 }
 
-void AddressMap::describe(config::Visitor& v) {
+void AddressWindows::describe(config::Visitor& v) {
   v.integer("device_base", device_base, {kAlignment, kMostBase}, "bytes",
             "address of device memory's first byte for kernels and packets; a multiple of 4096");
   v.integer("shared_base", shared_base, {kAlignment, kMostBase}, "bytes",
@@ -44,7 +44,7 @@ void AddressMap::describe(config::Visitor& v) {
             "size of each of the two windows; a multiple of 4096");
 }
 
-void AddressMap::check(const std::string& where, std::uint64_t device_bytes) const {
+void AddressWindows::check(const std::string& where, std::uint64_t device_bytes) const {
   const auto aligned = [&](const char* key, std::uint64_t value) {
     if (value % kAlignment == 0) return;
     throw InputError(where + "/" + key, "found " + std::to_string(value) + "; allowed: a multiple of " +
@@ -67,4 +67,4 @@ void AddressMap::check(const std::string& where, std::uint64_t device_bytes) con
   apart(local, shared);
 }
 
-}  // namespace weft::sm
+}  // namespace weft::machine

@@ -1,9 +1,9 @@
-#include "energy/array_terms.h"
+#include "area/array_terms.h"
 
 #include <cmath>
 #include <numeric>
 
-namespace weft::energy {
+namespace weft::area {
 namespace {
 
 // Cells, in feature sizes (CACTI 6.5). One of six transistors takes 146 squares and is 1.46 times as high as
@@ -139,4 +139,4 @@ double sum(const Terms& terms, const std::vector<double>& coefficients) {
   return std::inner_product(terms.begin(), terms.end(), coefficients.begin(), 0.0);
 }
 
-}  // namespace weft::energy
+}  // namespace weft::area

@@ -1,11 +1,11 @@
-#include "weft/sm/sm_config.h"
+#include "weft/machine/sm_config.h"
 
 #include "common/bits.h"
 #include "common/config_origins.h"
 #include "weft/common/error.h"
 #include "weft/ptx/module.h"
 
-namespace weft::sm {
+namespace weft::machine {
 namespace {
 
 constexpr std::array<const char*, static_cast<std::size_t>(ptx::Latency::kCount)> kLatencyKeys = {
@@ -23,7 +23,7 @@ constexpr std::uint64_t kMostWaiting = 1u << 18;
 }  // namespace
 
 // The defaults of gtx480; the machines of the papers say their own.
-Config::Config() {
+SmConfig::SmConfig() {
   const auto set = [this](ptx::Latency kind, std::uint64_t cycles, std::uint64_t interval) {
     auto& entry = latency[static_cast<std::size_t>(kind)];
     entry.cycles = cycles;
@@ -83,12 +83,12 @@ void CacheConfig::check(const std::string& where) const {
   mshrs.check(where + "/mshr", kMostWaiting);
 }
 
-void Config::OperationLatency::describe(config::Visitor& v) {
+void SmConfig::OperationLatency::describe(config::Visitor& v) {
   v.integer("cycles", cycles, {1, 1000}, "cycles", "execution latency");
   v.integer("interval", interval, {1, 1000}, "cycles", "initiation interval per beat");
 }
 
-void Config::Scalarization::describe(config::Visitor& v) {
+void SmConfig::Scalarization::describe(config::Visitor& v) {
   config::choice(v, "kind", kind,
                  {{"off", ptx::Scalarization::kOff},
                   {"restricted", ptx::Scalarization::kRestricted},
@@ -101,20 +101,20 @@ void Config::Scalarization::describe(config::Visitor& v) {
             "32-bit scalar registers of an SM with unit=separate, in addition to sm.registers");
 }
 
-void Config::SharedMemory::describe(config::Visitor& v) {
+void SmConfig::SharedMemory::describe(config::Visitor& v) {
   v.integer("banks", banks, {1, 64}, "banks", "shared-memory banks");
   v.integer("bank_bytes", bank_bytes, {4, 8}, "bytes", "bytes that a bank delivers in a cycle");
   v.integer("latency", latency, {1, 500}, "cycles", "latency from load to use without conflicts");
 }
 
-void Config::Texture::describe(config::Visitor& v) {
+void SmConfig::Texture::describe(config::Visitor& v) {
   v.integer("latency", latency, {1, 10000}, "cycles",
             "latency from the texels in the texture cache to the filtered value");
   v.integer("threads_per_cycle", threads_per_cycle, {1, 64}, "threads",
             "threads whose texels get addresses in a cycle, with up to four texels per thread");
 }
 
-void Config::Coalescer::describe(config::Visitor& v) {
+void SmConfig::Coalescer::describe(config::Visitor& v) {
   v.integer("block_bytes", block_bytes, {16, 1024}, "bytes",
             "accesses to one aligned block become one request");
   config::choice(v, "scope", scope, {{"issue", CoalescerScope::kIssue}, {"beat", CoalescerScope::kBeat}},
@@ -125,7 +125,7 @@ void Config::Coalescer::describe(config::Visitor& v) {
       "neighbouring places of the warp that are coalesced together, with scope issue only; 0: as scope says");
 }
 
-void Config::Observe::describe(config::Visitor& v) {
+void SmConfig::Observe::describe(config::Visitor& v) {
   v.boolean("lane_oracle", lane_oracle, "count the lane activity that no regrouping of threads can exceed");
   v.boolean("stalled_threads", stalled_threads,
             "count what threads wait for in cycles without an active lane");
@@ -136,7 +136,7 @@ void Config::Observe::describe(config::Visitor& v) {
   v.boolean("lanes", lanes, "count issue conflicts and active lanes, if lanes run their own warps");
 }
 
-void Config::describe(config::Visitor& v) {
+void SmConfig::describe(config::Visitor& v) {
   v.integer("count", count, {1, kMostSms}, "SMs", "number of SMs");
   v.integer("max_threads", max_threads, {1, 4096}, "threads", "resident threads of an SM");
   v.integer("max_blocks", max_blocks, {1, 64}, "blocks", "resident thread blocks of an SM");
@@ -209,7 +209,7 @@ void Config::describe(config::Visitor& v) {
             "responses waiting for the load-store unit");
 }
 
-void Config::check(const std::string& where) const {
+void SmConfig::check(const std::string& where) const {
   if (simd_width < 4 || simd_width > 32 || !is_power_of_two(simd_width)) {
     throw InputError(where + "/simd_width", found(simd_width) + "; allowed: 4, 8, 16 and 32");
   }
@@ -270,4 +270,4 @@ void Config::check(const std::string& where) const {
   l1t.check(where + "/l1t");
 }
 
-}  // namespace weft::sm
+}  // namespace weft::machine

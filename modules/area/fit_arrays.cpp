@@ -10,16 +10,16 @@
 #include <string>
 #include <vector>
 
-#include "energy/array_fit.h"
+#include "area/array_fit.h"
 
 namespace {
 
-using weft::energy::ArrayModel;
-using weft::energy::Sample;
+using weft::area::ArrayModel;
+using weft::area::Sample;
 
-constexpr std::array<const char*, weft::energy::kForms.size()> kNames = {"kRam", "kSets", "kTags", "kCam",
-                                                                         "kCrossbar"};
-const char* name_of(weft::energy::Form form) {
+constexpr std::array<const char*, weft::area::kForms.size()> kNames = {"kRam", "kSets", "kTags", "kCam",
+                                                                       "kCrossbar"};
+const char* name_of(weft::area::Form form) {
   return kNames[static_cast<std::size_t>(form)];
 }
 
@@ -37,12 +37,12 @@ void print(const std::string& name, const Values& values) {
 void print(const ArrayModel& model) {
   std::printf(
       "// Made by fit_arrays of cacti/grid.csv; a test repeats it.\n"
-      "#include \"energy/array_model.h\"\n\n"
-      "namespace weft::energy {\n\n"
+      "#include \"area/array_model.h\"\n\n"
+      "namespace weft::area {\n\n"
       "const ArrayModel& fitted_arrays() {\n"
       "  static const ArrayModel kModel = [] {\n"
       "    ArrayModel model;\n");
-  for (const auto form : weft::energy::kForms) {
+  for (const auto form : weft::area::kForms) {
     const std::string name = std::string("model.of(Form::") + name_of(form) + ")";
     const auto& fitted = model.of(form);
     print(name + ".area", fitted.area);
@@ -57,19 +57,19 @@ void print(const ArrayModel& model) {
       "  }();\n"
       "  return kModel;\n"
       "}\n\n"
-      "}  // namespace weft::energy\n");
+      "}  // namespace weft::area\n");
 }
 
 void print_errors(const ArrayModel& model, const std::vector<Sample>& samples) {
-  using weft::energy::Form;
-  using weft::energy::Half;
-  using weft::energy::Of;
+  using weft::area::Form;
+  using weft::area::Half;
+  using weft::area::Of;
   constexpr std::array<const char*, 3> kHalves = {"fitted", "held out", "40 nm"};
   for (const Of what : {Of::kArea, Of::kTime}) {
-    for (const Form form : weft::energy::kForms) {
+    for (const Form form : weft::area::kForms) {
       if (what == Of::kTime && form == Form::kCrossbar) continue;
       for (const Half half : {Half::kFitted, Half::kHeldOut, Half::kBetweenNodes}) {
-        const auto e = weft::energy::errors(model, samples, form, half, what);
+        const auto e = weft::area::errors(model, samples, form, half, what);
         std::fprintf(stderr,
                      "%-11s %-9s %-8s %4zu arrays: median %4.1f %%, 90 %% below %4.1f %%, largest %4.1f %%\n",
                      what == Of::kArea ? "area" : "access time", name_of(form),
@@ -88,8 +88,8 @@ int main(int argc, char** argv) {
       std::cerr << "usage: fit_arrays GRID.csv > array_coefficients.cpp\n";
       return 2;
     }
-    const std::vector<Sample> samples = weft::energy::read_grid(argv[1]);
-    const ArrayModel model = weft::energy::fit(samples);
+    const std::vector<Sample> samples = weft::area::read_grid(argv[1]);
+    const ArrayModel model = weft::area::fit(samples);
     print(model);
     print_errors(model, samples);
     return 0;

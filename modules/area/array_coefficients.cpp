@@ -1,7 +1,7 @@
 // Made by fit_arrays of cacti/grid.csv; a test repeats it.
-#include "energy/array_model.h"
+#include "area/array_model.h"
 
-namespace weft::energy {
+namespace weft::area {
 
 const ArrayModel& fitted_arrays() {
   static const ArrayModel kModel = [] {
@@ -50,4 +50,4 @@ const ArrayModel& fitted_arrays() {
   return kModel;
 }
 
-}  // namespace weft::energy
+}  // namespace weft::area

@@ -1,5 +1,5 @@
 // What declared arrays take.
-#include "energy/array_cost.h"
+#include "area/array_cost.h"
 
 #include <gmock/gmock.h>
 
@@ -8,7 +8,7 @@
 
 #include "weft/common/error.h"
 
-namespace weft::energy {
+namespace weft::area {
 namespace array_cost_test {
 
 using storage::Array;
@@ -107,4 +107,4 @@ TEST(ArrayCost, Mistakes) {
 }
 
 }  // namespace array_cost_test
-}  // namespace weft::energy
+}  // namespace weft::area

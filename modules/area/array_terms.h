@@ -5,14 +5,14 @@
 // The terms follow the layout that CACTI's authors describe (Wilton, Jouppi: CACTI; Muralimanohar and others:
 // CACTI 6): cells that every port makes wider and higher, decoders along the rows, wires out across the
 // columns. Areas are in squares of the feature size, which takes the node out of them.
-#ifndef WEFT_ENERGY_ARRAY_TERMS_H
-#define WEFT_ENERGY_ARRAY_TERMS_H
+#ifndef WEFT_AREA_ARRAY_TERMS_H
+#define WEFT_AREA_ARRAY_TERMS_H
 
 #include <vector>
 
 #include "weft/common/storage.h"
 
-namespace weft::energy {
+namespace weft::area {
 
 // An array as numbers. Of a crossbar `rows` are its inputs and `ways` its outputs.
 struct Shape {
@@ -40,6 +40,6 @@ Terms time_terms(const Shape& shape);
 // The sum; there are as many coefficients as terms.
 double sum(const Terms& terms, const std::vector<double>& coefficients);
 
-}  // namespace weft::energy
+}  // namespace weft::area
 
 #endif

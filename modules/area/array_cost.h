@@ -1,12 +1,12 @@
 // What an array that hardware declares (weft/common/storage.h) takes.
-#ifndef WEFT_ENERGY_ARRAY_COST_H
-#define WEFT_ENERGY_ARRAY_COST_H
+#ifndef WEFT_AREA_ARRAY_COST_H
+#define WEFT_AREA_ARRAY_COST_H
 
 #include <string>
 
 #include "weft/common/storage.h"
 
-namespace weft::energy {
+namespace weft::area {
 
 // The nodes that the model has an answer for, in nanometres. CACTI 6.5 ends at 32; below, areas go with the
 // square of the feature size and times with the feature size.
@@ -23,6 +23,6 @@ struct ArrayCost {
 // entries that are no multiple of ways and banks.
 ArrayCost cost_of(const storage::Array& array, double node_nm, const std::string& where = "");
 
-}  // namespace weft::energy
+}  // namespace weft::area
 
 #endif

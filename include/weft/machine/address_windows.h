@@ -1,8 +1,8 @@
 // Where a kernel finds memory among its generic addresses: all of device memory, and a window each for its
 // block's shared memory and its thread's local memory. What lies outside is system memory where a window of
 // it is open, and else nothing.
-#ifndef WEFT_SM_ADDRESS_MAP_H
-#define WEFT_SM_ADDRESS_MAP_H
+#ifndef WEFT_MACHINE_ADDRESS_WINDOWS_H
+#define WEFT_MACHINE_ADDRESS_WINDOWS_H
 
 #include <array>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 #include "weft/common/config_visitor.h"
 
-namespace weft::sm {
+namespace weft::machine {
 
 // Bytes base to base + bytes - 1, what they are called, and the key that moves them.
 struct AddressRange {
@@ -25,7 +25,7 @@ struct AddressRange {
   std::string extent() const;
 };
 
-struct AddressMap {
+struct AddressWindows {
   std::uint64_t device_base = 0x1'0000'0000;
   std::uint64_t shared_base = 0x0100'0000, local_base = 0x0200'0000;
   std::uint64_t window_bytes = 0x0100'0000;  // of each of these two
@@ -41,6 +41,6 @@ struct AddressMap {
   void check(const std::string& where, std::uint64_t device_bytes) const;
 };
 
-}  // namespace weft::sm
+}  // namespace weft::machine
 
 #endif

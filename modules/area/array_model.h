@@ -1,16 +1,16 @@
 // The area and access time of arrays: sums of terms (array_terms.h) with coefficients that were fitted to
 // runs of CACTI 6.5 (cacti/README.md). No printed table of any paper is among what they were fitted to.
-#ifndef WEFT_ENERGY_ARRAY_MODEL_H
-#define WEFT_ENERGY_ARRAY_MODEL_H
+#ifndef WEFT_AREA_ARRAY_MODEL_H
+#define WEFT_AREA_ARRAY_MODEL_H
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "energy/array_terms.h"
+#include "area/array_terms.h"
 
-namespace weft::energy {
+namespace weft::area {
 
 // The nodes that CACTI 6.5 has figures for, in nanometres.
 inline constexpr std::array<double, 4> kNodes = {32, 45, 65, 90};
@@ -55,6 +55,6 @@ double time_factor(const KindModel& model, double node_nm);
 // Made by fit_arrays (array_coefficients.cpp).
 const ArrayModel& fitted_arrays();
 
-}  // namespace weft::energy
+}  // namespace weft::area
 
 #endif

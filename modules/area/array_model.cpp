@@ -1,8 +1,8 @@
-#include "energy/array_model.h"
+#include "area/array_model.h"
 
 #include <algorithm>
 
-namespace weft::energy {
+namespace weft::area {
 
 Form form_of(const Shape& shape) {
   switch (shape.kind) {
@@ -55,4 +55,4 @@ double access_ns(const ArrayModel& model, const Shape& shape, double node_nm) {
   return sum(time_terms(shape), kind.time) * time_factor(kind, node_nm);
 }
 
-}  // namespace weft::energy
+}  // namespace weft::area

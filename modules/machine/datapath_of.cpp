@@ -1,8 +1,8 @@
-#include "sm/datapath_of.h"
+#include "machine/datapath_of.h"
 
-namespace weft::sm {
+namespace weft::machine {
 
-std::unique_ptr<datapath::Datapath> datapath_of(const Config& config) {
+std::unique_ptr<datapath::Datapath> datapath_of(const SmConfig& config) {
   datapath::Machine machine;
   machine.schedulers = static_cast<unsigned>(config.schedulers);
   machine.slots = static_cast<unsigned>(config.max_blocks);
@@ -24,4 +24,4 @@ std::unique_ptr<datapath::Datapath> datapath_of(const Config& config) {
   return datapath::create(config.datapath, machine);
 }
 
-}  // namespace weft::sm
+}  // namespace weft::machine

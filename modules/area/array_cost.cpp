@@ -1,13 +1,13 @@
-#include "energy/array_cost.h"
+#include "area/array_cost.h"
 
 #include <cmath>
 #include <cstdint>
 #include <sstream>
 
-#include "energy/array_model.h"
+#include "area/array_model.h"
 #include "weft/common/error.h"
 
-namespace weft::energy {
+namespace weft::area {
 namespace {
 
 using storage::Array;
@@ -77,4 +77,4 @@ ArrayCost cost_of(const Array& array, double node_nm, const std::string& where) 
           access_ns(model, shape, node_nm), outside(shape)};
 }
 
-}  // namespace weft::energy
+}  // namespace weft::area

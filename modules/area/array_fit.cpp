@@ -1,4 +1,4 @@
-#include "energy/array_fit.h"
+#include "area/array_fit.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 
 #include "weft/common/error.h"
 
-namespace weft::energy {
+namespace weft::area {
 namespace {
 
 using storage::Kind;
@@ -267,4 +267,4 @@ Errors errors(const ArrayModel& model, const std::vector<Sample>& samples, Form 
   return {off.size(), off[off.size() / 2], off[off.size() * 9 / 10], off.back()};
 }
 
-}  // namespace weft::energy
+}  // namespace weft::area

@@ -1,6 +1,6 @@
 // Configuration of a streaming multiprocessor (SM).
-#ifndef WEFT_SM_SM_CONFIG_H
-#define WEFT_SM_SM_CONFIG_H
+#ifndef WEFT_MACHINE_SM_CONFIG_H
+#define WEFT_MACHINE_SM_CONFIG_H
 
 #include <array>
 #include <cstdint>
@@ -9,10 +9,10 @@
 #include "weft/cache/cache_config.h"
 #include "weft/common/config_visitor.h"
 #include "weft/datapath/datapath_config.h"
+#include "weft/machine/address_windows.h"
 #include "weft/ptx/program.h"
-#include "weft/sm/address_map.h"
 
-namespace weft::sm {
+namespace weft::machine {
 
 // What an issue keeps for a cycle per beat: the unit that it goes to, or its scheduler's only port too.
 enum class IssuePort : std::uint8_t { kPerUnit, kShared };
@@ -70,7 +70,7 @@ inline constexpr std::uint64_t kMostSms = 256;
 // Most of an SM, and so of a block.
 inline constexpr std::uint64_t kMostSharedBytes = std::uint64_t{1} << 24;
 
-struct Config {
+struct SmConfig {
   std::uint64_t count = 15;  // SMs
   std::uint64_t max_threads = 1536, max_blocks = 8, max_warps = 48;
   std::uint64_t registers = 32768;  // 32-bit
@@ -100,7 +100,7 @@ struct Config {
     void describe(config::Visitor& v);
   } scalarization;  // described apart: the key `scalarization`
 
-  AddressMap addresses;        // described apart: the key `addresses`
+  AddressWindows addresses;    // described apart: the key `addresses`
   bool system_cached = false;  // loads of system memory go through the first-level caches
 
   std::uint64_t fetch_width = 2;         // instructions per fetch
@@ -157,11 +157,11 @@ struct Config {
   std::uint64_t miss_queue = 8;      // requests waiting for the crossbar
   std::uint64_t response_queue = 8;  // responses waiting for the load-store unit
 
-  Config();
+  SmConfig();
   void describe(config::Visitor& v);
   void check(const std::string& where) const;
 };
 
-}  // namespace weft::sm
+}  // namespace weft::machine
 
 #endif

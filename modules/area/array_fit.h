@@ -1,16 +1,16 @@
 // Fits the models of arrays to runs of CACTI (cacti/grid.csv). Deterministic: the same runs give the same
 // coefficients. The program fit_arrays prints them as array_coefficients.cpp.
-#ifndef WEFT_ENERGY_ARRAY_FIT_H
-#define WEFT_ENERGY_ARRAY_FIT_H
+#ifndef WEFT_AREA_ARRAY_FIT_H
+#define WEFT_AREA_ARRAY_FIT_H
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "energy/array_model.h"
+#include "area/array_model.h"
 
-namespace weft::energy {
+namespace weft::area {
 
 // An array whose area and access time CACTI says. A run of a cache is two, its data and its tags.
 struct Sample {
@@ -39,6 +39,6 @@ enum class Half : std::uint8_t {
 };  // the last: at nodes that CACTI interpolates
 Errors errors(const ArrayModel& model, const std::vector<Sample>& samples, Form form, Half half, Of what);
 
-}  // namespace weft::energy
+}  // namespace weft::area
 
 #endif
