@@ -97,8 +97,8 @@ Options& Options::plugins() {
     }
   });
   description_.add_options()("plugin", value,
-                             "shared object with your own warp-formation schemes; can be repeated; also "
-                             "WEFT_PLUGINS, separated by colons");
+                             "shared object with parts of your own, such as a warp-formation scheme or a "
+                             "replacement policy; can be repeated; also WEFT_PLUGINS, separated by colons");
   has_plugins_ = true;
   return *this;
 }

@@ -84,8 +84,7 @@ class Dwf final : public WarpFormation {
       return Stall::kScheme;
     }
     Stall why = Stall::kNone;
-    ContextSet candidates = used_;
-    set_aside_waiting(candidates, *sm_, why);
+    ContextSet candidates = without_waiting(used_, *sm_);
     while (!candidates.empty()) {
       const unsigned context = first_of(candidates);
       offer(context, issue);
@@ -94,6 +93,7 @@ class Dwf final : public WarpFormation {
       why = worse(why, stall);
       candidates.remove(context);
     }
+    why = worse_of_waiting(used_, *sm_, why);
     if (in_memory_ != 0) why = worse(why, Stall::kMemory);
     if (in_flight_ != in_memory_) why = worse(why, geometry_.barrel ? Stall::kDependence : Stall::kControl);
     if (barrier_ != 0) why = worse(why, Stall::kBarrier);

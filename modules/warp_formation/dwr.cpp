@@ -182,9 +182,7 @@ Stall Dwr::pick(unsigned scheduler, Issue& issue) {
     slot_taken_ = true;
     return Stall::kScheme;
   }
-  Stall why = Stall::kNone;
-  ContextSet candidates = s.eligible;
-  set_aside_waiting(candidates, *sm_, why);
+  const ContextSet candidates = without_waiting(s.eligible, *sm_);
   ContextSet far = s.far;
   if (s.policy.wants_far()) far.add(sm_->waiting_for_memory());
   const auto attempt = [&](unsigned context) {
@@ -202,9 +200,8 @@ Stall Dwr::pick(unsigned scheduler, Issue& issue) {
   };
   const Stall stall = s.policy.pick(candidates, attempt, far);
   if (stall == Stall::kNone) return stall;
-  why = s.worse_of(worse(why, stall), geometry_.barrel);
-  if (s.at_lat != 0) why = worse(why, Stall::kScheme);
-  return why;
+  const Stall why = s.worse_of(worse_of_waiting(s.eligible, *sm_, stall), geometry_.barrel);
+  return s.at_lat != 0 ? worse(why, Stall::kScheme) : why;
 }
 
 void Dwr::issued(IssueId id, const Issue& issue) {

@@ -227,13 +227,12 @@ void Lwm::pack(LargeWarp& warp) const {
 
 Stall Lwm::pick(unsigned scheduler, Issue& issue) {
   Scheduler& s = schedulers_[scheduler];
-  Stall why = Stall::kNone;
-  ContextSet candidates = s.eligible;
-  if (s.current != kNone && candidates.has(s.current)) {
-    candidates.clear();
-    candidates.add(s.current);
+  ContextSet eligible = s.eligible;
+  if (s.current != kNone && eligible.has(s.current)) {
+    eligible.clear();
+    eligible.add(s.current);
   }
-  set_aside_waiting(candidates, *sm_, why);
+  const ContextSet candidates = without_waiting(eligible, *sm_);
   ContextSet far = s.far;
   if (s.policy.wants_far()) far.add(sm_->waiting_for_memory());
   const auto attempt = [&](unsigned context) {
@@ -258,7 +257,7 @@ Stall Lwm::pick(unsigned scheduler, Issue& issue) {
   };
   const Stall stall = s.policy.pick(candidates, attempt, far);
   if (stall == Stall::kNone) return stall;
-  return s.worse_of(worse(why, stall), geometry_.barrel);
+  return s.worse_of(worse_of_waiting(eligible, *sm_, stall), geometry_.barrel);
 }
 
 void Lwm::issued(IssueId id, const Issue& issue) {

@@ -58,16 +58,7 @@ class Sbr final : public WarpFormation {
 
   Stall pick(unsigned scheduler, Issue& issue) override {
     Scheduler& s = schedulers_[scheduler];
-    // Leave out those that are known to wait.
-    ContextSet candidates;
-    for (unsigned w = 0; w < words_; ++w) {
-      const std::uint64_t eligible = s.eligible.word(w);
-      if (eligible == 0) continue;
-      candidates.set_word(
-          w, eligible & ~(sm_->waiting_for_unit().word(w) | sm_->waiting_for_memory_unit().word(w) |
-                          sm_->waiting_for_memory().word(w) | sm_->waiting_for_arithmetic().word(w) |
-                          sm_->waiting_for_fetch().word(w)));
-    }
+    const ContextSet candidates = without_waiting(s.eligible, *sm_, words_);
     const auto attempt = [&](unsigned context) {
       fill(issue, context);
       return sm_->ready(scheduler, issue);
@@ -76,25 +67,7 @@ class Sbr final : public WarpFormation {
                         : s.policy.wants_far() ? s.policy.pick(candidates, attempt, far_of(s))
                                                : s.policy.pick(candidates, attempt);
     if (stall == Stall::kNone) return stall;
-    const Stall why = waits_for(s.eligible, stall);
-    return s.worse_of(why, geometry_.barrel);
-  }
-
-  // `why` or, if that tells more, what eligible contexts are known to wait for.
-  Stall waits_for(const ContextSet& eligible, Stall why) const {
-    const auto any = [&](const ContextSet& waiting) {
-      for (unsigned w = 0; w < words_; ++w) {
-        if ((eligible.word(w) & waiting.word(w)) != 0) return true;
-      }
-      return false;
-    };
-    // The most telling reason first.
-    if (any(sm_->waiting_for_unit())) return worse(why, Stall::kUnitBusy);
-    if (any(sm_->waiting_for_memory_unit())) return worse(why, Stall::kMemoryBusy);
-    if (any(sm_->waiting_for_memory())) return worse(why, Stall::kMemory);
-    if (any(sm_->waiting_for_arithmetic())) return worse(why, Stall::kDependence);
-    if (any(sm_->waiting_for_fetch())) return worse(why, Stall::kFetch);
-    return why;
+    return s.worse_of(worse_of_waiting(s.eligible, *sm_, stall, words_), geometry_.barrel);
   }
 
   void issued(IssueId id, const Issue& issue) override {

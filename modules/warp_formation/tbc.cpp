@@ -94,9 +94,7 @@ class Tbc final : public WarpFormation {
 
   Stall pick(unsigned scheduler, Issue& issue) override {
     Scheduler& s = schedulers_[scheduler];
-    Stall why = Stall::kNone;
-    ContextSet candidates = s.eligible;
-    set_aside_waiting(candidates, *sm_, why);
+    const ContextSet candidates = without_waiting(s.eligible, *sm_);
     ContextSet far = s.far;
     if (s.policy.wants_far()) far.add(sm_->waiting_for_memory());
     const auto attempt = [&](unsigned context) {
@@ -105,7 +103,7 @@ class Tbc final : public WarpFormation {
     };
     const Stall stall = s.policy.pick(candidates, attempt, far);
     if (stall == Stall::kNone) return stall;
-    why = s.worse_of(worse(why, stall), geometry_.barrel);
+    Stall why = s.worse_of(worse_of_waiting(s.eligible, *sm_, stall), geometry_.barrel);
     if (stuck_ != 0) why = worse(why, Stall::kReconvergence);
     if (!compactions_.empty()) why = worse(why, Stall::kScheme);
     return why;

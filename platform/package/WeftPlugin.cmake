@@ -1,17 +1,18 @@
-# Warp-formation schemes as shared objects that `weft --plugin FILE` and weft::load_plugin() load.
+# Parts (warp-formation schemes, replacement policies, orders and others) as shared objects that `weft --plugin FILE` and weft::load_plugin() load.
 #
 #   weft_add_plugin(NAME SOURCES file...)
 #
-# builds NAME.so of files that end in WEFT_REGISTER_SCHEME(...). It needs no symbol of the program that loads it, shows none but
-# the two functions by which it is known, and carries a hash of the headers that the contract of schemes includes, as they are
-# when it is built. The header with that hash is in the binary folder, and is made again when a public header changes.
+# builds NAME.so of files that end in WEFT_REGISTER_SCHEME(...) or WEFT_REGISTER_PART(...). It needs no symbol of the program
+# that loads it, and shows only the functions by which it is known (modules/common/plugin_abi.h). It has a hash of the headers
+# that the contracts of parts include, as they are when it is built. The header with that hash is in the binary folder, and is
+# made again when a public header changes.
 function(weft_plugin_headers folder output)
   set(script ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/plugin_headers.cmake)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${folder}/*.h)
   add_custom_command(OUTPUT ${output}
     COMMAND ${CMAKE_COMMAND} -DFOLDER=${folder} -DOUTPUT=${output} -P ${script}
     DEPENDS ${headers} ${script}
-    COMMENT "Hashing the contract of schemes" VERBATIM)
+    COMMENT "Hashing the contracts of parts" VERBATIM)
 endfunction()
 
 function(weft_add_plugin name)

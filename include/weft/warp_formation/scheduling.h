@@ -39,23 +39,42 @@ struct WaitingWarps {
   }
 };
 
-// Takes out those contexts that are known to wait, and adds for what to `why`.
-inline void set_aside_waiting(ContextSet& contexts, const SmView& sm, Stall& why) {
-  for (unsigned w = 0; w < ContextSet::kMaxContexts / 64; ++w) {
-    std::uint64_t rest = contexts.word(w);
-    if (rest == 0) continue;
-    const auto set_aside = [&](const ContextSet& waits, Stall stall) {
-      if ((rest & waits.word(w)) == 0) return;
-      why = worse(why, stall);
-      rest &= ~waits.word(w);
-    };
-    set_aside(sm.waiting_for_unit(), Stall::kUnitBusy);
-    set_aside(sm.waiting_for_memory_unit(), Stall::kMemoryBusy);
-    set_aside(sm.waiting_for_memory(), Stall::kMemory);
-    set_aside(sm.waiting_for_arithmetic(), Stall::kDependence);
-    set_aside(sm.waiting_for_fetch(), Stall::kFetch);
-    contexts.set_word(w, rest);
+// Those of these contexts that are not known to wait. `words`: that have contexts.
+inline ContextSet without_waiting(const ContextSet& contexts, const SmView& sm,
+                                  unsigned words = ContextSet::kMaxContexts / 64) {
+  ContextSet rest;
+  for (unsigned w = 0; w < words; ++w) {
+    const std::uint64_t word = contexts.word(w);
+    if (word == 0) continue;
+    rest.set_word(w, word & ~(sm.waiting_for_unit().word(w) | sm.waiting_for_memory_unit().word(w) |
+                              sm.waiting_for_memory().word(w) | sm.waiting_for_arithmetic().word(w) |
+                              sm.waiting_for_fetch().word(w)));
   }
+  return rest;
+}
+
+// `why` or, if that tells more, what these contexts are known to wait for: to ask when none was picked.
+inline Stall worse_of_waiting(const ContextSet& contexts, const SmView& sm, Stall why,
+                              unsigned words = ContextSet::kMaxContexts / 64) {
+  const auto any = [&](const ContextSet& waiting) {
+    for (unsigned w = 0; w < words; ++w) {
+      if ((contexts.word(w) & waiting.word(w)) != 0) return true;
+    }
+    return false;
+  };
+  // The most telling reason first.
+  if (any(sm.waiting_for_unit())) return worse(why, Stall::kUnitBusy);
+  if (any(sm.waiting_for_memory_unit())) return worse(why, Stall::kMemoryBusy);
+  if (any(sm.waiting_for_memory())) return worse(why, Stall::kMemory);
+  if (any(sm.waiting_for_arithmetic())) return worse(why, Stall::kDependence);
+  if (any(sm.waiting_for_fetch())) return worse(why, Stall::kFetch);
+  return why;
+}
+
+// Both at once: takes out those contexts that are known to wait, and adds for what to `why`.
+inline void set_aside_waiting(ContextSet& contexts, const SmView& sm, Stall& why) {
+  why = worse_of_waiting(contexts, sm, why);
+  contexts = without_waiting(contexts, sm);
 }
 
 // A scheduler, with the order that the configuration names.
