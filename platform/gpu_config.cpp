@@ -13,6 +13,7 @@
 #include "common/config_writer.h"
 #include "common/share_folder.h"
 #include "platform/config_files.h"
+#include "platform/dram_standard.h"
 #include "platform/energy_machine.h"
 #include "platform/renamed_keys.h"
 #include "weft/common/error.h"
@@ -88,6 +89,10 @@ void GpuConfig::L2::describe(config::Visitor& v) {
 }
 
 void GpuConfig::Dram::describe(config::Visitor& v) {
+  v.preset("standard",
+           "a DRAM standard, whose banks and timings hold where the file gives no others: a name in "
+           "configs/dram, or "
+           "a file; given by --set, its values replace those of the file");
   v.integer("bytes", bytes, {1u << 20, std::uint64_t{1} << 36}, "bytes", "device memory");
   map.describe(v);
   channel.describe(v);
@@ -267,19 +272,23 @@ GpuConfig load_config_with(const std::string& name_or_path, const std::vector<Se
   const std::string path = config_path(name_or_path);
   nlohmann::json document = config::read_file(path);
   rename_old_keys(document, path);
+  apply_dram_standard(document, path);
   std::vector<config::Override> given;
   given.reserve(settings.size());
-  for (const Setting& setting : settings)
+  for (const Setting& setting : settings) {
     given.push_back(
         config::apply_override(document, with_new_key(setting.text, setting.option), setting.option));
+    apply_dram_standard(document, given.back());
+  }
   return GpuConfig::of_document(document, path, given);
 }
 
-GpuConfig load_config_document(const nlohmann::json& given, const std::string& where) {
+GpuConfig load_config_document(const nlohmann::json& document, const std::string& where) {
   load_plugins_of_environment();
-  nlohmann::json document = given;
-  rename_old_keys(document, where);
-  return GpuConfig::of_document(document, where, {});
+  nlohmann::json complete = document;
+  rename_old_keys(complete, where);
+  apply_dram_standard(complete, where);
+  return GpuConfig::of_document(complete, where, {});
 }
 
 GpuConfig load_config(const std::string& name_or_path, const std::vector<std::string>& overrides) {

@@ -35,6 +35,8 @@ void Checker::word(const char* key, std::string& value, const std::vector<std::s
     refuse(key, "\"" + value + "\"", expected(allowed));
 }
 
+void Checker::preset(const char* /*key*/, const char* /*meaning*/) {}
+
 void Checker::begin(const char* key, const char* /*meaning*/) {
   levels_.push_back(join_pointer(levels_.back(), key));
 }

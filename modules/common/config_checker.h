@@ -27,6 +27,7 @@ class Checker : public Visitor {
   void text(const char*, std::string&, const char*) override {}
   void word(const char* key, std::string& value, const std::vector<std::string>& allowed,
             const char* meaning) override;
+  void preset(const char* key, const char* meaning) override;
   void begin(const char* key, const char* meaning) override;
   void end() override;
 

@@ -110,6 +110,10 @@ void Reader::word(const char* key, std::string& value, const std::vector<std::st
   value = given;
 }
 
+void Reader::preset(const char* key, const char* /*meaning*/) {
+  if (find(key) != nullptr) throw std::logic_error(std::string("config::Reader: a preset is left: ") + key);
+}
+
 void Reader::begin(const char* key, const char* /*meaning*/) {
   const json* entry = find(key);
   if (entry != nullptr && !entry->is_object()) refuse(key, *entry, "an object");

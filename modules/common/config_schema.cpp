@@ -63,6 +63,10 @@ void SchemaBuilder::word(const char* key, std::string& value, const std::vector<
   entry["default"] = value;
 }
 
+void SchemaBuilder::preset(const char* key, const char* meaning) {
+  add(key, "string", "", meaning);
+}
+
 void SchemaBuilder::begin(const char* key, const char* meaning) {
   ordered_json& entry = add(key, "object", "", meaning);
   make_object(entry);

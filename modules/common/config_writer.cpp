@@ -27,6 +27,8 @@ void Writer::word(const char* key, std::string& value, const std::vector<std::st
   (*levels_.back())[key] = value;
 }
 
+void Writer::preset(const char* /*key*/, const char* /*meaning*/) {}
+
 void Writer::begin(const char* key, const char* /*meaning*/) {
   nlohmann::ordered_json& object = (*levels_.back())[key];
   if (object.is_null()) object = nlohmann::ordered_json::object();

@@ -28,6 +28,7 @@ class Writer : public Visitor {
   void text(const char* key, std::string& value, const char* meaning) override;
   void word(const char* key, std::string& value, const std::vector<std::string>& allowed,
             const char* meaning) override;
+  void preset(const char* key, const char* meaning) override;
   void begin(const char* key, const char* meaning) override;
   void end() override;
 

@@ -20,6 +20,11 @@ void SchedulerConfig::describe(config::Visitor& v) {
   v.integer("queue_size", queue_size, {1, 4096}, "requests", "requests that the scheduler chooses from");
   order.describe(v, "scheduler", "which waiting request is served next");
   page_policy.describe(v, "page_policy", "how long a row stays open");
+  describe_device(v);
+  v.integer("devices", timing.devices, {1, 64}, "devices", "devices side by side in a channel");
+}
+
+void SchedulerConfig::describe_device(config::Visitor& v) {
   v.integer("bank_groups", bank_groups, {1, 64}, "groups", "bank groups (bank mod groups); 1: none");
   timing.describe(v);
 }

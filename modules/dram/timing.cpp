@@ -28,7 +28,6 @@ void Timing::describe(config::Visitor& v) {
   v.integer("beats_per_clock", beats_per_clock, {1, 16}, "beats",
             "data transfers per command clock: 4 for GDDR5, 2 for double data rate");
   v.integer("device_bits", device_bits, {8, 1024}, "bits", "width of a device");
-  v.integer("devices", devices, {1, 64}, "devices", "devices side by side in a channel");
 }
 
 void Timing::check(const std::string& where) const {

@@ -17,7 +17,7 @@ void ChannelMapConfig::describe(config::Visitor& v) {
   v.integer("channels", channels, {1, 64}, "channels", "memory channels; need not be a power of two");
   v.integer("interleave_bytes", interleave_bytes, {32, 1u << 20}, "bytes",
             "consecutive bytes on one channel and L2 bank; a power of two");
-  v.integer("banks", banks, {1, 64}, "banks", "banks of a channel");
+  describe_banks(v);
   v.integer("row_bytes", row_bytes, {64, 1u << 20}, "bytes",
             "row of a bank, over all devices of the channel; a power of two");
   v.integer("bank_interleave_bytes", bank_interleave_bytes, {32, 1u << 20}, "bytes",
@@ -26,6 +26,10 @@ void ChannelMapConfig::describe(config::Visitor& v) {
             "banks that alternate every interleave_bytes; sets of this many banks alternate every "
             "bank_interleave_bytes; divides banks");
   v.boolean("bank_xor", bank_xor, "exclusive-or the low bits of the row into the bank number");
+}
+
+void ChannelMapConfig::describe_banks(config::Visitor& v) {
+  v.integer("banks", banks, {1, 64}, "banks", "banks of a channel");
 }
 
 void ChannelMapConfig::check(const std::string& where) const {

@@ -21,13 +21,17 @@ json machine(const std::string& name) {
   return config::read_file(kConfigs / (name + ".json"));
 }
 
-std::vector<std::string> machine_names() {
+std::vector<std::string> names_in(const std::string& folder) {
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(kConfigs)) {
-    if (entry.path().extension() == ".json") names.push_back(entry.path().stem());
+  for (const auto& entry : std::filesystem::directory_iterator(kConfigs / folder)) {
+    if (entry.path().extension() == ".json") names.push_back(folder + entry.path().stem().string());
   }
   std::sort(names.begin(), names.end());
   return names;
+}
+
+std::vector<std::string> machine_names() {
+  return names_in("");
 }
 
 std::string text_of(const json& value) {
@@ -41,7 +45,7 @@ Leaves leaves_of(const json& document) {
   for (const auto& [pointer, value] : flat.items()) {
     std::string path = pointer.substr(1);
     std::replace(path.begin(), path.end(), '/', '.');
-    if (path != "name") leaves[path] = text_of(value);
+    if (path != "name" && path != "about") leaves[path] = text_of(value);
   }
   return leaves;
 }
@@ -64,11 +68,11 @@ bool matches(const std::string& path, const std::string& pattern) {
                                             [](const auto& x, const auto& y) { return y == "*" || x == y; });
 }
 
-// The table on the machine's page: pattern -> value. A row may join keys of one object: `sm.l1d.sets`,
-// `.ways`.
+// The table on the page of a machine or a DRAM standard: pattern -> value. A row may join keys of one object:
+// `sm.l1d.sets`, `.ways`.
 std::vector<std::pair<std::string, std::string>> documented(const std::string& name) {
   std::ifstream file(kConfigs / (name + ".md"));
-  EXPECT_TRUE(file.is_open()) << "the machine has no page configs/" << name << ".md";
+  EXPECT_TRUE(file.is_open()) << "there is no page configs/" << name << ".md";
   std::vector<std::pair<std::string, std::string>> rows;
   for (std::string line; std::getline(file, line);) {
     if (line.rfind("| `", 0) != 0) continue;
@@ -91,13 +95,13 @@ std::vector<std::pair<std::string, std::string>> documented(const std::string& n
   return rows;
 }
 
-class Machine : public ::testing::TestWithParam<std::string> {};
+class Described : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(Machine, IsNamedAsItsFile) {
-  EXPECT_EQ(machine(GetParam())["name"], GetParam());
+TEST_P(Described, IsNamedAsItsFile) {
+  EXPECT_EQ(machine(GetParam())["name"], std::filesystem::path(GetParam()).filename().string());
 }
 
-TEST_P(Machine, EveryValueIsDocumentedOnceWithItsSource) {
+TEST_P(Described, EveryValueIsDocumentedOnceWithItsSource) {
   Leaves undocumented = leaves_of(machine(GetParam()));
   for (const auto& [pattern, value] : documented(GetParam())) {
     bool found = false;
@@ -116,6 +120,8 @@ TEST_P(Machine, EveryValueIsDocumentedOnceWithItsSource) {
     ADD_FAILURE() << path << " = " << value << " is not documented";
 }
 
+class Machine : public ::testing::TestWithParam<std::string> {};
+
 TEST_P(Machine, ThreadsFitTheirWarps) {
   const json document = machine(GetParam());
   const std::uint64_t warp = document["warp_formation"]["warp_size"];
@@ -124,11 +130,15 @@ TEST_P(Machine, ThreadsFitTheirWarps) {
   EXPECT_EQ(sm["max_threads"].get<std::uint64_t>() % warp, 0U);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Machine, ::testing::ValuesIn(machine_names()), [](const auto& info) {
+std::string test_name(const ::testing::TestParamInfo<std::string>& info) {
   std::string name = info.param;
-  std::replace(name.begin(), name.end(), '-', '_');
+  std::replace_if(name.begin(), name.end(), [](char c) { return c == '-' || c == '/'; }, '_');
   return name;
-});
+}
+
+INSTANTIATE_TEST_SUITE_P(Machines, Described, ::testing::ValuesIn(machine_names()), test_name);
+INSTANTIATE_TEST_SUITE_P(DramStandards, Described, ::testing::ValuesIn(names_in("dram/")), test_name);
+INSTANTIATE_TEST_SUITE_P(All, Machine, ::testing::ValuesIn(machine_names()), test_name);
 
 std::uint64_t cache_bytes(const json& cache) {
   return cache["sets"].get<std::uint64_t>() * cache["ways"].get<std::uint64_t>() *
@@ -137,7 +147,9 @@ std::uint64_t cache_bytes(const json& cache) {
 
 // GB/s of all channels.
 double bandwidth(const json& document) {
-  const json& memory = document["dram"];
+  json memory =
+      config::read_file(kConfigs / "dram" / (document["dram"]["standard"].get<std::string>() + ".json"));
+  memory.update(document["dram"]);
   const double bytes = memory["channels"].get<double>() * memory["devices"].get<double>() *
                        memory["device_bits"].get<double>() / 8;
   return bytes * memory["beats_per_clock"].get<double>() * document["clocks"]["memory_mhz"].get<double>() /

@@ -45,6 +45,9 @@ class Visitor {
   // One of `allowed`; the value is left as it is when the key is absent.
   virtual void word(const char* key, std::string& value, const std::vector<std::string>& allowed,
                     const char* meaning) = 0;
+  // A text that stands for values of other keys. Who loads a configuration replaces it by these values before
+  // anything is read, so an effective configuration does not have it.
+  virtual void preset(const char* key, const char* meaning) = 0;
   // Everything between `begin` and `end` belongs to the JSON object `key`.
   virtual void begin(const char* key, const char* meaning) = 0;
   virtual void end() = 0;

@@ -19,6 +19,8 @@ struct SchedulerConfig {
   Timing timing;
 
   void describe(config::Visitor& v);
+  // What a DRAM standard gives (weft/dram/standard.h).
+  void describe_device(config::Visitor& v);
   void check(const std::string& where) const;
 };
 

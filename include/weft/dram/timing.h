@@ -33,6 +33,7 @@ struct Timing {
   std::uint64_t device_bits = 32;
   std::uint64_t devices = 2;
 
+  // All but `devices`.
   void describe(config::Visitor& v);
   void check(const std::string& where) const;
 

@@ -21,6 +21,8 @@ struct ChannelMapConfig {
   bool bank_xor = false;
 
   void describe(config::Visitor& v);
+  // `banks` alone, which a DRAM standard gives.
+  void describe_banks(config::Visitor& v);
   // Throws InputError unless the three byte sizes are powers of two with interleave_bytes <=
   // bank_interleave_bytes <= row_bytes, alternating_banks divides banks, and banks is a power of two where
   // bank_xor asks for it.
