@@ -90,7 +90,7 @@ TEST_F(DramStandard, IsRefusedWithTheReason) {
   EXPECT_THAT(with([](auto& standard) { standard.erase("t_rp"); }),
               HasSubstr("mine.json: /t_rp: is missing"));
   EXPECT_THAT(with([](auto& standard) { standard["t_rpp"] = 1; }),
-              HasSubstr("mine.json: unknown key \"t_rpp\""));
+              HasSubstr("mine.json: /: unknown key \"t_rpp\""));
   EXPECT_THAT(with([](auto& standard) { standard["t_cl"] = 0; }),
               AllOf(HasSubstr("mine.json: /t_cl"), HasSubstr("1 to 10000")));
   EXPECT_THAT(with([](auto& standard) { standard["t_refi"] = 10; }), HasSubstr("mine.json: /t_refi"));
