@@ -53,9 +53,10 @@ inline ContextSet without_waiting(const ContextSet& contexts, const SmView& sm,
   return rest;
 }
 
-// `why` or, if that tells more, what these contexts are known to wait for: to ask when none was picked.
-inline Stall worse_of_waiting(const ContextSet& contexts, const SmView& sm, Stall why,
-                              unsigned words = ContextSet::kMaxContexts / 64) {
+// `why` or, if that tells more, what these contexts are known to wait for: to ask when none was picked, which
+// is so often that a call would be felt.
+[[gnu::always_inline]] inline Stall worse_of_waiting(const ContextSet& contexts, const SmView& sm, Stall why,
+                                                     unsigned words = ContextSet::kMaxContexts / 64) {
   const auto any = [&](const ContextSet& waiting) {
     for (unsigned w = 0; w < words; ++w) {
       if ((contexts.word(w) & waiting.word(w)) != 0) return true;
