@@ -1,6 +1,22 @@
 #include "cache/sector_tags.h"
 
+#include <algorithm>
+
+#include "common/bits.h"
+#include "common/config_origins.h"
+#include "weft/common/popcount.h"
+
 namespace weft::cache {
+
+void check_sectors(const std::string& where, std::uint64_t line_bytes, std::uint64_t sector_bytes) {
+  const std::uint64_t least = (line_bytes + SectorTags::kMostSectors - 1) / SectorTags::kMostSectors;
+  if (sector_bytes == 0) return;
+  if (is_power_of_two(sector_bytes) && sector_bytes >= least && sector_bytes <= line_bytes) return;
+  throw config::RuleError(where + "/sector_bytes", {where + "/line_bytes"},
+                          "found " + std::to_string(sector_bytes) + "; allowed: 0 and powers of two from " +
+                              std::to_string(least) + " to " + std::to_string(line_bytes) +
+                              " (1/32 to all of line_bytes)");
+}
 
 SectorTags::SectorTags(const TagConfig& config, std::uint64_t sector_bytes)
     : sector_bytes_(sector_bytes),
@@ -16,40 +32,27 @@ LineState SectorTags::state_of(std::size_t place, std::uint32_t bit) const {
   return (sectors.valid & bit) != 0 ? LineState::kValid : LineState::kInvalid;
 }
 
-LineState SectorTags::access(Sector sector) {
-  if (whole()) return tags_.access(sector);
+LineState SectorTags::access_part(Sector sector) {
   const LineState found = find(sector);
   tags_.count(line_of(sector), found);
   return found;
 }
 
-bool SectorTags::can_reserve(Sector sector) const {
-  if (whole()) return tags_.can_reserve(sector);
-  return tags_.place_of(line_of(sector)) != TagArray::kNone || tags_.can_reserve(line_of(sector));
-}
-
-SectorTags::Victim SectorTags::victim_for(Sector sector) const {
+SectorTags::Victim SectorTags::victim_for_part(Sector sector) const {
   const Line line = line_of(sector);
-  if (whole()) {
-    const TagArray::Victim victim = tags_.victim_for(line);
-    return {victim.dirty ? 1u : 0u, victim.line};
-  }
   if (tags_.place_of(line) != TagArray::kNone) return {};
   const TagArray::Victim victim = tags_.victim_for(line);
   if (!victim.evicted) return {};
   return {state_.lines[tags_.place_of(victim.line)].dirty, victim.line << shift_};
 }
 
-SectorTags::Victim SectorTags::reserve(Sector sector) {
+SectorTags::Victim SectorTags::reserve_part(Sector sector) {
   const Line line = line_of(sector);
-  if (whole()) {
-    const TagArray::Victim victim = tags_.reserve(line);
-    return {victim.dirty ? 1u : 0u, victim.line};
-  }
-  const Victim victim = victim_for(sector);
+  const Victim victim = victim_for_part(sector);
   if (tags_.place_of(line) == TagArray::kNone) {
     if (victim.dirty != 0) tags_.mark_dirty(victim.first >> shift_);  // so that it is counted
     tags_.reserve(line);
+    state_.dirty -= count_of(victim.dirty);
     state_.lines[tags_.place_of(line)] = {};
   } else {
     tags_.hold(line);
@@ -63,21 +66,43 @@ void SectorTags::settle(Sectors& sectors, Sector sector) {
   if (sectors.pending == 0) tags_.fill(line_of(sector));
 }
 
-bool SectorTags::fill(Sector sector) {
-  if (whole()) return tags_.fill(sector);
+bool SectorTags::fill_part(Sector sector) {
   if (find(sector) != LineState::kReserved) return false;
   Sectors& sectors = state_.lines[tags_.place_of(line_of(sector))];
   sectors.valid |= bit_of(sector);
+  if ((sectors.dirty & bit_of(sector)) != 0) ++state_.dirty;
   settle(sectors, sector);
   return true;
 }
 
-bool SectorTags::mark_dirty(Sector sector) {
-  if (whole()) return tags_.mark_dirty(sector);
+bool SectorTags::mark_part_dirty(Sector sector) {
   const LineState found = find(sector);
   if (found == LineState::kInvalid || found == LineState::kReserved) return false;
   state_.lines[tags_.place_of(line_of(sector))].dirty |= bit_of(sector);
+  if (found == LineState::kValid) ++state_.dirty;
   return true;
+}
+
+void SectorTags::mark_dirty_on_fill(Sector sector) {
+  if (whole()) return tags_.mark_dirty_on_fill(sector);
+  if (find(sector) != LineState::kReserved) return;
+  state_.lines[tags_.place_of(line_of(sector))].dirty |= bit_of(sector);
+}
+
+bool SectorTags::clean(Sector sector) {
+  if (whole()) return tags_.clean(sector);
+  if (find(sector) != LineState::kDirty) return false;
+  state_.lines[tags_.place_of(line_of(sector))].dirty &= ~bit_of(sector);
+  --state_.dirty;
+  return true;
+}
+
+Sector SectorTags::next_dirty() {
+  if (whole()) return tags_.next_dirty();
+  std::size_t& place = state_.next_dirty;
+  const auto dirty = [&] { return state_.lines[place].dirty & ~state_.lines[place].pending; };
+  while (dirty() == 0) place = place + 1 == state_.lines.size() ? 0 : place + 1;
+  return (tags_.line_at(place) << shift_) + static_cast<unsigned>(__builtin_ctz(dirty()));
 }
 
 LineState SectorTags::invalidate(Sector sector) {
@@ -85,11 +110,18 @@ LineState SectorTags::invalidate(Sector sector) {
   const LineState was = find(sector);
   if (was == LineState::kInvalid) return was;
   Sectors& sectors = state_.lines[tags_.place_of(line_of(sector))];
+  if (was == LineState::kDirty) --state_.dirty;
   sectors.valid &= ~bit_of(sector);
   sectors.dirty &= ~bit_of(sector);
   if (was == LineState::kReserved) settle(sectors, sector);
   if (sectors.valid == 0 && sectors.pending == 0) tags_.invalidate(line_of(sector));
   return was;
+}
+
+void SectorTags::invalidate_all() {
+  tags_.invalidate_all();
+  std::fill(state_.lines.begin(), state_.lines.end(), Sectors());
+  state_.dirty = 0;
 }
 
 void SectorTags::reset() {

@@ -12,11 +12,27 @@
 
 #include "cache/tag_array.h"
 #include "common/fast_divider.h"
+#include "weft/common/popcount.h"
 #include "weft/common/statistics.h"
 
 namespace weft::cache {
 
 using Sector = std::uint64_t;
+
+// Runs of ones: neighbouring sectors are written back together.
+inline std::uint32_t runs_of(std::uint32_t bits) {
+  return static_cast<std::uint32_t>(count_of(bits & ~(bits << 1)));
+}
+// Calls visit(first, sectors) for each.
+template <class Visit>
+void for_each_run(std::uint32_t bits, Visit&& visit) {
+  for (std::uint64_t rest = bits; rest != 0;) {
+    const auto first = static_cast<unsigned>(__builtin_ctzll(rest));
+    const auto count = static_cast<unsigned>(__builtin_ctzll(~(rest >> first)));
+    visit(first, count);
+    rest &= ~(((std::uint64_t{1} << count) - 1) << first);
+  }
+}
 
 class SectorTags {
  public:
@@ -36,14 +52,29 @@ class SectorTags {
   LineState find(Sector sector) const {
     return whole() ? tags_.find(sector) : state_of(tags_.place_of(line_of(sector)), bit_of(sector));
   }
-  LineState access(Sector sector);
-  bool can_reserve(Sector sector) const;
-  Victim victim_for(Sector sector) const;
-  Victim reserve(Sector sector);
-  bool fill(Sector sector);
-  bool mark_dirty(Sector sector);
+  LineState access(Sector sector) { return whole() ? tags_.access(sector) : access_part(sector); }
+  bool can_reserve(Sector sector) const {
+    return whole() ? tags_.can_reserve(sector)
+                   : tags_.place_of(line_of(sector)) != TagArray::kNone || tags_.can_reserve(line_of(sector));
+  }
+  Victim victim_for(Sector sector) const {
+    return whole() ? victim_of(tags_.victim_for(sector)) : victim_for_part(sector);
+  }
+  Victim reserve(Sector sector) { return whole() ? victim_of(tags_.reserve(sector)) : reserve_part(sector); }
+  bool fill(Sector sector) { return whole() ? tags_.fill(sector) : fill_part(sector); }
+  bool mark_dirty(Sector sector) { return whole() ? tags_.mark_dirty(sector) : mark_part_dirty(sector); }
+  void mark_dirty_on_fill(Sector sector);
+  bool clean(Sector sector);
+  // Sectors that are kDirty, and one of them.
+  std::size_t dirty_sectors() const { return whole() ? tags_.dirty_lines() : state_.dirty; }
+  Sector next_dirty();
   LineState invalidate(Sector sector);
+  void invalidate_all();
   void count_reservation_failure() { tags_.count_reservation_failure(); }
+
+  // The tags of its lines.
+  TagArray& lines() { return tags_; }
+  const TagArray& lines() const { return tags_; }
 
   // Back to construction, except for the statistics.
   void reset();
@@ -61,9 +92,11 @@ class SectorTags {
   struct State {
     explicit State(std::size_t places) : lines(places) {}
     std::vector<Sectors> lines;  // by place of the line
+    std::size_t dirty = 0;       // sectors, if lines are not whole
+    std::size_t next_dirty = 0;  // the place where the search for one goes on
     void archive(Archive& archive) {
-      auto& [lines_] = *this;
-      archive(lines_);
+      auto& [lines_, dirty_, next_dirty_] = *this;
+      archive(lines_, dirty_, next_dirty_);
     }
   };
 
@@ -73,6 +106,13 @@ class SectorTags {
     return std::uint32_t{1} << (sector & ((std::uint64_t{1} << shift_) - 1));
   }
   LineState state_of(std::size_t place, std::uint32_t bit) const;
+  static Victim victim_of(const TagArray::Victim& line) { return {line.dirty ? 1u : 0u, line.line}; }
+  // Where lines have several sectors.
+  LineState access_part(Sector sector);
+  Victim victim_for_part(Sector sector) const;
+  Victim reserve_part(Sector sector);
+  bool fill_part(Sector sector);
+  bool mark_part_dirty(Sector sector);
   // No fetch of this sector is under way any more. When none of its line is, the line may make room again.
   void settle(Sectors& sectors, Sector sector);
 

@@ -70,6 +70,7 @@ class TagArray {
   // Where the line is among all, below sets x ways; kNone if it is absent.
   static constexpr std::size_t kNone = ~std::size_t{0};
   std::size_t place_of(Line line) const { return slot_of(line); }
+  Line line_at(std::size_t place) const { return state_.lines[place]; }
   // The state it had.
   LineState invalidate(Line line);
   void invalidate_all();

@@ -30,15 +30,7 @@ void Config::describe(config::Visitor& v) {
 void Config::check(const std::string& where) const {
   tags.check(where);
   mshrs.check(where + "/mshr");
-  const std::uint64_t most = tags.line_bytes;
-  const std::uint64_t least = (most + cache::SectorTags::kMostSectors - 1) / cache::SectorTags::kMostSectors;
-  if (sector_bytes != 0 &&
-      ((sector_bytes & (sector_bytes - 1)) != 0 || sector_bytes > most || sector_bytes < least)) {
-    throw config::RuleError(where + "/sector_bytes", {where + "/line_bytes"},
-                            "found " + std::to_string(sector_bytes) + "; allowed: 0 and powers of two from " +
-                                std::to_string(least) + " to " + std::to_string(most) +
-                                " (1/32 to all of line_bytes)");
-  }
+  cache::check_sectors(where, tags.line_bytes, sector_bytes);
   if (miss_queue < 1 + most_write_backs()) {
     throw config::RuleError(where + "/miss_queue", {where + "/sector_bytes"},
                             "found " + std::to_string(miss_queue) + "; a fetch and its write-backs need " +

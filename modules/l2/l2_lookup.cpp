@@ -1,21 +1,11 @@
 // The lookup at the end of the pipeline: hit, pending, absent.
 #include "bus/payload_data.h"
 #include "l2/l2_bank.h"
-#include "weft/common/popcount.h"
 
 namespace weft::l2 {
 
 using cache::LineState;
 using cache::MshrOutcome;
-
-namespace {
-
-// Runs of ones.
-std::size_t runs_of(std::uint32_t bits) {
-  return static_cast<std::size_t>(count_of(bits & ~(bits << 1)));
-}
-
-}  // namespace
 
 bool L2Bank::look_up(Cycle now) {
   if (state_.pipeline.empty() || state_.busy_until > now) return false;
@@ -119,7 +109,7 @@ bool L2Bank::look_up_absent(Request& request, std::uint32_t handle, Cycle now) {
     request.stall_counted = true;
     return false;
   }
-  const std::size_t write_backs = runs_of(tags_.victim_for(sector).dirty);
+  const std::size_t write_backs = cache::runs_of(tags_.victim_for(sector).dirty);
   const std::size_t places = (fetch ? 1 : 0) + write_backs;
   const bool answered = !fetch && last && request.missing == 0;
   if (state_.misses.size() + places > state_.misses.capacity() ||
@@ -158,9 +148,7 @@ void L2Bank::wait_for_memory(Request& request) {
 
 // A transaction for each run of dirty sectors.
 void L2Bank::write_back(const cache::SectorTags::Victim& victim) {
-  for (std::uint64_t dirty = victim.dirty; dirty != 0;) {
-    const auto first = static_cast<unsigned>(__builtin_ctzll(dirty));
-    const auto count = static_cast<unsigned>(__builtin_ctzll(~(dirty >> first)));
+  cache::for_each_run(victim.dirty, [&](unsigned first, unsigned count) {
     const std::uint32_t slot = state_.free_write_backs.back();
     state_.free_write_backs.pop_back();
     state_.misses.push({victim.first + first, count, slot, true});
@@ -170,8 +158,7 @@ void L2Bank::write_back(const cache::SectorTags::Victim& victim) {
       read_memory(address, evicted_of(slot), static_cast<unsigned>(count * tags_.sector_bytes()));
     }
     ++write_backs_;
-    dirty &= ~(((std::uint64_t{1} << count) - 1) << first);
-  }
+  });
 }
 
 // Does a write, without byte enables, cover the whole sector?

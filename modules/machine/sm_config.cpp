@@ -70,12 +70,26 @@ void DataCacheConfig::describe(config::Visitor& v) {
                  {{"through", WritePolicy::kThrough}, {"back", WritePolicy::kBack}},
                  "stores that hit: each store is sent on, or its line is written back when it is evicted, "
                  "and at the end of a kernel unless kept");
+  v.integer("sector_bytes", sector_bytes, {0, 1024}, "bytes",
+            "bytes fetched and written back at a time, a power of two; 0: whole lines");
+  config::choice(
+      v, "write_miss", write_miss,
+      {{"around", cache::WriteMiss::kAround},
+       {"fetch", cache::WriteMiss::kFetch},
+       {"no_fetch", cache::WriteMiss::kNoFetch}},
+      "a store whose sector is absent takes no place in the cache; or it takes one and fetches the "
+      "sector, unless it writes all of it; or it takes one without a fetch");
   v.boolean("merge_loads", merge_loads,
             "a load that misses waits for another instruction's fetch of its line; false: the load has its "
             "own fetch and MSHR");
   config::choice(v, "lookup", lookup, {{"first", Lookup::kFirst}, {"last", Lookup::kLast}},
                  "when tags are looked up: when a request arrives (misses and stores leave at once), or at "
                  "the end of the latency (misses and stores wait for it, too)");
+}
+
+void DataCacheConfig::check(const std::string& where) const {
+  CacheConfig::check(where);
+  cache::check_sectors(where, tags.line_bytes, sector_bytes);
 }
 
 void CacheConfig::check(const std::string& where) const {
@@ -236,20 +250,37 @@ void SmConfig::check(const std::string& where) const {
     throw config::RuleError(where + "/coalescer/width_threads", {where + "/coalescer/scope"},
                             found(coalescer.width_threads) + " with scope = beat; allowed: 0");
   }
-  if (l1d.enabled && l1d.tags.line_bytes < coalescer.block_bytes) {
-    throw config::RuleError(where + "/l1d/line_bytes", {where + "/coalescer/block_bytes"},
-                            found(l1d.tags.line_bytes) + "; allowed: at least coalescer.block_bytes = " +
+  if (l1d.enabled && l1d.unit_bytes() < coalescer.block_bytes) {
+    throw config::RuleError(where + (l1d.sector_bytes == 0 ? "/l1d/line_bytes" : "/l1d/sector_bytes"),
+                            {where + "/coalescer/block_bytes"},
+                            found(l1d.unit_bytes()) + "; allowed: at least coalescer.block_bytes = " +
                                 std::to_string(coalescer.block_bytes));
+  }
+  if (l1d.enabled && l1d.sector_bytes != 0 && system_cached) {
+    throw config::RuleError(where + "/l1d/sector_bytes", {where + "/system_cached"},
+                            found(l1d.sector_bytes) + " with system_cached = true; allowed: 0");
   }
   if (nc_loads == NcLoads::kL1t && !l1t.enabled) {
     throw config::RuleError(where + "/nc_loads", {where + "/l1t/enabled"},
                             "found l1t with l1t.enabled = false; allowed: l1d");
   }
-  if (l1d.enabled && l1d.write_policy == WritePolicy::kBack && miss_queue < 2) {
-    throw config::RuleError(where + "/miss_queue", {where + "/l1d/write_policy"},
-                            found(miss_queue) +
-                                " with l1d.write_policy = back; allowed: at least 2, for a line that is "
-                                "written back and the one that takes its place");
+  if (l1d.enabled && l1d.write_miss == cache::WriteMiss::kFetch && !l1d.merge_loads) {
+    throw config::RuleError(
+        where + "/l1d/write_miss", {where + "/l1d/merge_loads"},
+        "found fetch with merge_loads = false; allowed: around, no_fetch, because loads would "
+        "not find the fetch of a store");
+  }
+  const std::uint64_t places =  // what one request may send: itself, a fetch, or what is written back before
+      l1d.write_policy == WritePolicy::kBack
+          ? 1 + cache::most_write_backs(l1d.tags.line_bytes, l1d.sector_bytes)
+      : l1d.write_miss == cache::WriteMiss::kFetch ? 2
+                                                   : 1;
+  if (l1d.enabled && miss_queue < places) {
+    throw config::RuleError(
+        where + "/miss_queue",
+        {where + "/l1d/write_policy", where + "/l1d/write_miss", where + "/l1d/sector_bytes"},
+        found(miss_queue) + "; allowed: at least " + std::to_string(places) +
+            ", for a request and the write-backs or the fetch that go with it");
   }
   if (shared_memory.bank_bytes != 4 && shared_memory.bank_bytes != 8) {
     throw InputError(where + "/shared_memory/bank_bytes",

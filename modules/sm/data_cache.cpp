@@ -13,11 +13,12 @@ DataCache::DataCache(const machine::SmConfig& config, OutgoingQueue& outgoing, S
     : config_(config),
       outgoing_(outgoing),
       system_(system),
-      level_(config.l1d),
-      system_lines_(level_.tags(), config.l1d.tags.sets * config.l1d.tags.ways,
+      level_(config.l1d, 0, config.l1d.sector_bytes),
+      system_lines_(level_.tags().lines(), config.l1d.tags.sets * config.l1d.tags.ways,
                     config.l1d.enabled && config.system_cached),
       writes_back_(config.l1d.enabled && config.l1d.write_policy == machine::WritePolicy::kBack),
       flushes_(writes_back_ && !config.l1d.kept),
+      allocates_(config.l1d.enabled && config.l1d.write_miss != cache::WriteMiss::kAround),
       looks_up_last_(config.l1d.enabled && config.l1d.lookup == machine::Lookup::kLast &&
                      config.l1d.latency > 1) {}
 
@@ -32,10 +33,10 @@ void DataCache::start_kernel() {
 }
 
 bool DataCache::read_past(Request& request, std::uint64_t tag) {
-  const Line line = level_.tags().line_of(request.block);
-  const bool dirty = is_dirty(line);
+  const Sector sector = level_.tags().sector_of(request.block);
+  const bool dirty = is_dirty(sector);
   if (outgoing_.room() < (dirty ? 2 : 1)) return false;
-  if (dirty) write_back(line);
+  if (dirty) write_back(sector);
   OutgoingRequest read{tlm::TLM_READ_COMMAND,
                        AccessKind::kRead,
                        0,
@@ -55,18 +56,20 @@ bool DataCache::read_past(Request& request, std::uint64_t tag) {
 
 bool DataCache::write(Request& request, bool waits, std::uint64_t tag) {
   if (absorb(request)) return true;
-  const Line line = level_.tags().line_of(request.block);
-  const bool dirty = is_dirty(line);  // an atomic: it is done behind the cache
-  if (outgoing_.room() < (dirty ? 2 : 1)) return false;
-  if (dirty) write_back(line);
+  const Sector sector = level_.tags().sector_of(request.block);
+  const bool dirty = is_dirty(sector);  // an atomic: it is done behind the cache
+  const bool takes_place = allocates(request);
+  if (takes_place ? !allocate(request) : outgoing_.room() < (dirty ? 2 : 1)) return false;
+  if (takes_place && writes_back_) return true;
+  if (dirty) write_back(sector);
   if (request.system != kNone) {
     system_.started(request.system);
-  } else if (config_.l1d.enabled && level_.tags().find(line) == LineState::kValid) {
+  } else if (!takes_place && config_.l1d.enabled && level_.tags().find(sector) == LineState::kValid) {
     if (request.target == Target::kWrite) ++store_hits_;
     if (request.target == Target::kAtomic || config_.l1d.write_hit == machine::WriteHit::kInvalidate) {
-      level_.tags().invalidate(line);
+      level_.tags().invalidate(sector);
     } else {
-      level_.tags().access(line);
+      level_.tags().access(sector);
     }
   }
   const bool atomic = request.target == Target::kAtomic;
@@ -78,35 +81,65 @@ bool DataCache::write(Request& request, bool waits, std::uint64_t tag) {
   return true;
 }
 
-// Written back: a store to a line that is there or on its way stays in the cache. Not to system memory, which
-// others watch.
+// The store takes a place, and fetches what it does not write. False: it has to wait. Written through, its
+// own request needs room, too.
+bool DataCache::allocate(const Request& request) {
+  const Sector sector = level_.tags().sector_of(request.block);
+  const bool fetch = fetches(request);
+  const FirstLevel::Probe found = level_.probe(sector, sector);
+  const std::size_t sent = found.write_backs + (fetch ? 1 : 0) + (writes_back_ ? 0 : 1);
+  if (!found.has_way || (fetch && !found.has_entry) || outgoing_.room() < sent) return false;
+  ++stores_allocated_;
+  write_back(fetch ? level_.take(found, kNone) : level_.place(found));
+  if (writes_back_) {
+    if (fetch) {
+      level_.tags().mark_dirty_on_fill(sector);
+    } else {
+      level_.tags().mark_dirty(sector);
+    }
+  }
+  if (!fetch) return true;
+  const std::uint64_t bytes = level_.tags().sector_bytes();
+  outgoing_.read({tlm::TLM_READ_COMMAND, AccessKind::kRead, 0, static_cast<std::uint32_t>(bytes),
+                  sector * bytes, tag_of(TagKind::kL1d, sector)});
+  return true;
+}
+
+// Written back: a store to a sector that is there or on its way stays in the cache. Not to system memory,
+// which others watch.
 bool DataCache::absorb(const Request& request) {
   if (!writes_back_ || request.target != Target::kWrite || request.system != kNone) return false;
-  const Line line = level_.tags().line_of(request.block);
-  switch (level_.tags().find(line)) {
+  const Sector sector = level_.tags().sector_of(request.block);
+  switch (level_.tags().find(sector)) {
     case LineState::kInvalid:
       return false;
     case LineState::kReserved:
-      level_.tags().mark_dirty_on_fill(line);
+      level_.tags().mark_dirty_on_fill(sector);
       break;
     default:
-      level_.tags().mark_dirty(line);
+      level_.tags().mark_dirty(sector);
   }
-  level_.tags().access(line);
+  level_.tags().access(sector);
   ++stores_absorbed_;
   return true;
 }
 
-void DataCache::write_back(Line line) {
-  level_.tags().clean(line);
-  const std::uint64_t bytes = config_.l1d.tags.line_bytes;
+void DataCache::write_back(const cache::SectorTags::Victim& victim) {
+  if (victim.dirty == 0) return;
+  cache::for_each_run(victim.dirty,
+                      [&](unsigned first, unsigned sectors) { write_back(victim.first + first, sectors); });
+}
+
+void DataCache::write_back(Sector first, unsigned sectors) {
+  const std::uint64_t address = first * level_.tags().sector_bytes();
+  const std::uint64_t bytes = sectors * level_.tags().sector_bytes();
   outgoing_.write_back({tlm::TLM_WRITE_COMMAND, AccessKind::kWrite, 0, static_cast<std::uint32_t>(bytes),
-                        line * bytes, tag_of(TagKind::kWrite, 0), OutgoingRequest::kDeviceMemory,
-                        outgoing_.copy(line * bytes, bytes)});
+                        address, tag_of(TagKind::kWrite, 0), OutgoingRequest::kDeviceMemory,
+                        outgoing_.copy(address, bytes)});
 }
 
 void DataCache::give_bytes(const Request& request) {
-  const Line line = level_.tags().line_of(request.block);
+  const cache::Line line = level_.tags().sector_of(request.block);  // lines are whole (SmConfig::check)
   system_.fill(request.system,
                system_lines_.bytes(line) + (request.block - line * config_.l1d.tags.line_bytes));
 }
@@ -118,7 +151,7 @@ void DataCache::update_system_lines(std::uint64_t address, const tlm::tlm_generi
 
 void DataCache::drop_system_lines(std::uint64_t first, std::uint64_t last) {
   if (!config_.system_cached || !config_.l1d.enabled) return;
-  system_lines_.drop(level_.tags().line_of(first), level_.tags().line_of(last));
+  system_lines_.drop(level_.tags().sector_of(first), level_.tags().sector_of(last));
 }
 
 void DataCache::bind(statistics::Group& group) {
@@ -126,7 +159,9 @@ void DataCache::bind(statistics::Group& group) {
                 "stores written through that found their line and update or invalidate the line",
                 store_hits_);
   group.counter("stores_absorbed", units::kRequests,
-                "stores that made a line of the data cache dirty instead", stores_absorbed_);
+                "stores that made a sector of the data cache dirty instead", stores_absorbed_);
+  group.counter("stores_allocated", units::kRequests, "stores that missed and took a place in the data cache",
+                stores_allocated_);
   level_.bind(group.group("l1d"), true);
 }
 

@@ -19,7 +19,7 @@ namespace weft::sm {
 
 class DataCache {
  public:
-  using Line = cache::Line;
+  using Sector = cache::Sector;
   using Request = MemoryRequests::Request;
 
   DataCache(const machine::SmConfig& config, OutgoingQueue& outgoing, SystemAccesses& system);
@@ -36,15 +36,29 @@ class DataCache {
   // Loads and stores are looked up at the end of as many stages as its latency (`l1d.lookup` = `last`).
   bool looks_up_last() const { return looks_up_last_; }
 
-  // A read, a write or an atomic goes on to the memory behind the cache; a store to a line that is written
-  // back stays here. False: there is no room in the queue.
+  // A read, a write or an atomic goes on to the memory behind the cache; a store that is written back stays
+  // here. False: there is no room in the queue, or no place for a store that takes one.
   bool read_past(Request& request, std::uint64_t tag);
   bool write(Request& request, bool waits, std::uint64_t tag);
+  // A store whose sector is absent, and that takes a place in the cache.
+  bool allocates(const Request& request) const {
+    return allocates_ && request.target == Target::kWrite && request.system == kNone &&
+           level_.tags().find(level_.tags().sector_of(request.block)) == cache::LineState::kInvalid;
+  }
+  // ... and fetches what it does not write.
+  bool fetches(const Request& request) const {
+    return config_.l1d.write_miss == cache::WriteMiss::kFetch &&
+           static_cast<std::uint64_t>(request.high - request.low) < level_.tags().sector_bytes();
+  }
 
-  // Precondition: there is room in the queue. The line stays, clean.
-  void write_back(Line line);
-  // Lines are dirty that must be written back before the kernel is done.
-  bool has_to_flush() const { return flushes_ && level_.tags().dirty_lines() != 0; }
+  // Preconditions: there is room in the queue. What has made room is written back; a sector stays, clean.
+  void write_back(const cache::SectorTags::Victim& victim);
+  void write_back(Sector sector) {
+    level_.tags().clean(sector);
+    write_back(sector, 1);
+  }
+  // Sectors are dirty that must be written back before the kernel is done.
+  bool has_to_flush() const { return flushes_ && level_.tags().dirty_sectors() != 0; }
   void write_back_next() { write_back(level_.tags().next_dirty()); }
 
   // A load of system memory gets its bytes from its line.
@@ -61,8 +75,10 @@ class DataCache {
   static constexpr std::uint32_t kNone = MemoryRequests::kNone;
 
   bool absorb(const Request& request);
-  bool is_dirty(Line line) const {
-    return level_.tags().dirty_lines() != 0 && level_.tags().find(line) == cache::LineState::kDirty;
+  bool allocate(const Request& request);
+  void write_back(Sector first, unsigned sectors);
+  bool is_dirty(Sector sector) const {
+    return level_.tags().dirty_sectors() != 0 && level_.tags().find(sector) == cache::LineState::kDirty;
   }
 
   const machine::SmConfig& config_;
@@ -71,8 +87,9 @@ class DataCache {
   FirstLevel level_;
   SystemLines system_lines_;
   const bool writes_back_, flushes_;  // ... at the end of a kernel
+  const bool allocates_;              // stores that miss
   const bool looks_up_last_;
-  std::uint64_t stores_absorbed_ = 0, store_hits_ = 0;
+  std::uint64_t stores_absorbed_ = 0, stores_allocated_ = 0, store_hits_ = 0;
 };
 
 }  // namespace weft::sm

@@ -14,8 +14,11 @@ cache::MshrConfig with_room_for(cache::MshrConfig mshrs, std::uint64_t waiters) 
 }
 }  // namespace
 
-FirstLevel::FirstLevel(const machine::KernelCacheConfig& config, std::uint64_t waiters)
-    : config_(config), tags_(config.tags), mshrs_(with_room_for(config.mshrs, waiters)) {}
+FirstLevel::FirstLevel(const machine::KernelCacheConfig& config, std::uint64_t waiters,
+                       std::uint64_t sector_bytes)
+    : config_(config),
+      tags_(config.tags, cache::bytes_of_sector(config.tags.line_bytes, sector_bytes)),
+      mshrs_(with_room_for(config.mshrs, waiters)) {}
 
 void FirstLevel::reset() {
   tags_.reset();
@@ -23,27 +26,34 @@ void FirstLevel::reset() {
   full_since_ = kNever;
 }
 
-FirstLevel::Probe FirstLevel::probe(Line line, std::uint64_t key) const {
+FirstLevel::Probe FirstLevel::probe(Sector sector, std::uint64_t key) const {
   Probe found;
-  found.line = line;
+  found.sector = sector;
   found.key = key;
-  found.state = tags_.find(line);
+  found.state = tags_.find(sector);
   found.hit = !config_.enabled || found.state == LineState::kValid || found.state == LineState::kDirty;
   if (found.hit) return found;
   found.outcome = mshrs_.check(key);
   found.merges = found.outcome == MshrOutcome::kMerged;
   found.has_entry = takes(found.outcome);
-  found.has_way = has_way(line, found.state);
-  found.evicts_dirty = tags_.dirty_lines() != 0 && found.state == LineState::kInvalid && found.has_way &&
-                       tags_.victim_for(line).dirty;
+  found.has_way = has_way(sector, found.state);
+  if (tags_.dirty_sectors() != 0 && found.state == LineState::kInvalid && found.has_way)
+    found.write_backs = cache::runs_of(tags_.victim_for(sector).dirty);
   return found;
 }
 
-cache::TagArray::Victim FirstLevel::take(const Probe& found, std::uint32_t waiter) {
-  tags_.access(found.line);
+cache::SectorTags::Victim FirstLevel::take(const Probe& found, std::uint32_t waiter) {
+  tags_.access(found.sector);
   mshrs_.add(found.key, waiter);
   if (found.merges || found.state != LineState::kInvalid) return {};
-  return tags_.reserve(found.line);
+  return tags_.reserve(found.sector);
+}
+
+cache::SectorTags::Victim FirstLevel::place(const Probe& found) {
+  tags_.access(found.sector);
+  const cache::SectorTags::Victim victim = tags_.reserve(found.sector);
+  tags_.fill(found.sector);
+  return victim;
 }
 
 void FirstLevel::refuse(const Probe& found, bool full) {

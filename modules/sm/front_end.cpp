@@ -179,7 +179,7 @@ std::uint64_t FrontEnd::step(Cycle now, bool can_miss) {
   Buffer& b = buffers_[chosen];
   const ptx::Pc pc = b.count == 0 ? b.wanted : b.first + b.count;
   const std::uint64_t address = state_.code_offset + std::uint64_t{pc} * ptx::kInstructionBytes;
-  const cache::Line line = cache_.tags().line_of(address);
+  const cache::Line line = cache_.tags().sector_of(address);
   const std::uint64_t line_bytes = config_.l1i.tags.line_bytes;
   const std::uint64_t left_in_line = config_.l1i.enabled
                                          ? (line_bytes - address % line_bytes) / ptx::kInstructionBytes
@@ -220,7 +220,7 @@ std::uint64_t FrontEnd::step(Cycle now, bool can_miss) {
 }
 
 void FrontEnd::fill(Cycle now, std::uint64_t line_address) {
-  const cache::Line line = cache_.tags().line_of(line_address);
+  const cache::Line line = cache_.tags().sector_of(line_address);
   cache_.fill(now, line, line, [&](std::uint32_t c) {
     Buffer& b = buffers_[c];
     b.missing = false;

@@ -203,15 +203,16 @@ void LoadStoreUnit::went_on(Cycle now, Refusal& refusal) {
 }
 
 LoadStoreUnit::Hold LoadStoreUnit::refusal_of(const Request& request) {
-  const bool cached =
-      request.target == Target::kL1d || request.target == Target::kL1c || request.target == Target::kL1t;
+  const bool allocates = data_.allocates(request);
+  const bool cached = request.target == Target::kL1d || request.target == Target::kL1c ||
+                      request.target == Target::kL1t || allocates;
   if (!cached) return Hold::kMissQueue;
-  const FirstLevel& level = level_of(request.target == Target::kL1d   ? TagKind::kL1d
-                                     : request.target == Target::kL1c ? TagKind::kL1c
-                                                                      : TagKind::kL1t);
-  const cache::Line line = level.tags().line_of(request.block);
-  if (!level.has_entry(line)) return Hold::kMshr;
-  return level.has_way(line) ? Hold::kMissQueue : Hold::kWays;
+  const FirstLevel& level = level_of(request.target == Target::kL1c   ? TagKind::kL1c
+                                     : request.target == Target::kL1t ? TagKind::kL1t
+                                                                      : TagKind::kL1d);
+  const cache::Sector sector = level.tags().sector_of(request.block);
+  if (!level.has_entry(sector) && (!allocates || data_.fetches(request))) return Hold::kMshr;
+  return level.has_way(sector) ? Hold::kMissQueue : Hold::kWays;
 }
 
 LoadStoreUnit::Hold LoadStoreUnit::hold(Cycle now) const {
@@ -257,7 +258,7 @@ void LoadStoreUnit::flush(bool resting) {
 // for one fetch.
 bool LoadStoreUnit::probe_system_line(Cycle now, std::uint32_t r, bool again) {
   const std::uint32_t handle = requests_.request(r).system;
-  const cache::Line line = data_.level().tags().line_of(requests_.request(r).block);
+  const cache::Line line = data_.level().tags().sector_of(requests_.request(r).block);
   const cache::LineState before = data_.level().tags().find(line);
   if (before == cache::LineState::kReserved && data_.system_lines().is_void(line)) return false;
   if (!probe_cache(now, r, data_.level(), TagKind::kL1d, AccessKind::kRead, again)) return false;
@@ -272,10 +273,10 @@ bool LoadStoreUnit::probe_system_line(Cycle now, std::uint32_t r, bool again) {
 
 bool LoadStoreUnit::probe_cache(Cycle now, std::uint32_t r, FirstLevel& cache, TagKind tag, AccessKind kind,
                                 bool again) {
-  const cache::Line line = cache.tags().line_of(requests_.request(r).block);
+  const cache::Sector sector = cache.tags().sector_of(requests_.request(r).block);
   const std::uint32_t system = requests_.request(r).system;
   if (tag == TagKind::kL1d && !config_.l1d.merge_loads && system == kNone) tag = TagKind::kL1dAlone;
-  const FirstLevel::Probe found = cache.probe(line, tag == TagKind::kL1dAlone ? r : line);
+  const FirstLevel::Probe found = cache.probe(sector, tag == TagKind::kL1dAlone ? r : sector);
   if (found.hit) {
     cache.touch(found);
     // At the end of the stages it has spent its latency.
@@ -287,12 +288,11 @@ bool LoadStoreUnit::probe_cache(Cycle now, std::uint32_t r, FirstLevel& cache, T
     if (!again) cache.refuse(found, outgoing_.full());
     return false;
   }
-  const cache::TagArray::Victim victim = cache.take(found, r);
-  if (victim.dirty) data_.write_back(victim.line);
+  data_.write_back(cache.take(found, r));
   if (found.merges) return true;
-  const std::uint64_t bytes = cache.tags().line_bytes();
+  const std::uint64_t bytes = cache.tags().sector_bytes();
   const OutgoingRequest fetch{
-      tlm::TLM_READ_COMMAND,  kind,  0, static_cast<std::uint32_t>(bytes), line * bytes,
+      tlm::TLM_READ_COMMAND,  kind,  0, static_cast<std::uint32_t>(bytes), sector * bytes,
       tag_of(tag, found.key), system};
   if (tag == TagKind::kL1c) {
     outgoing_.fetch(fetch);
@@ -310,8 +310,9 @@ void LoadStoreUnit::respond(Cycle now, std::uint64_t tag) {
     case TagKind::kL1c:
     case TagKind::kL1t: {
       FirstLevel& cache = level_of(kind_of_tag(tag));
-      const bool system = value * cache.tags().line_bytes() >= execute::kSystemSpace;
+      const bool system = value * cache.tags().sector_bytes() >= execute::kSystemSpace;
       cache.fill(now, value, value, [&](std::uint32_t r) {
+        if (r == kNone) return;  // a store, which did not wait
         if (system) data_.give_bytes(requests_.request(r));
         state_.wheel.add(now, now + 1 + requests_.owner(r).filter_latency, {Event::Kind::kRequest, r});
       });
@@ -320,9 +321,9 @@ void LoadStoreUnit::respond(Cycle now, std::uint64_t tag) {
     }
     case TagKind::kL1dAlone: {
       // Unless another's fetch has filled the line.
-      const cache::Line line =
-          data_.level().tags().line_of(requests_.request(static_cast<std::uint32_t>(value)).block);
-      data_.level().fill(now, line, value, [&](std::uint32_t r) {
+      const cache::Sector sector =
+          data_.level().tags().sector_of(requests_.request(static_cast<std::uint32_t>(value)).block);
+      data_.level().fill(now, sector, value, [&](std::uint32_t r) {
         state_.wheel.add(now, now + 1 + requests_.owner(r).filter_latency, {Event::Kind::kRequest, r});
       });
       break;

@@ -68,7 +68,8 @@ class LoadStoreUnit {
   void step(Cycle now);
   Cycle next_event(Cycle now) const;
   bool idle() const {
-    return state_.queue.empty() && requests_.live_instructions() == 0 && outgoing_.idle() && !has_to_flush();
+    return state_.queue.empty() && requests_.live_instructions() == 0 && outgoing_.idle() &&
+           !data_.level().has_fetches() && !has_to_flush();
   }
 
   // Lines are dirty that must be written back before the kernel is done: so `flush` is called once per cycle,

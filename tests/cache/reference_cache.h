@@ -30,22 +30,33 @@ class ReferenceCache {
   // What leaves the cache, in order: "R5" is the fetch of sector 5, "W5" a write of it, "W4x2" one of sectors
   // 4 and 5.
   std::vector<std::string> load(std::uint64_t sector) {
-    return find(sector) ? std::vector<std::string>() : bring(sector, true);
+    const bool hit = find(sector);
+    use(sector);
+    return hit ? std::vector<std::string>() : bring(sector, true);
   }
   std::vector<std::string> store(std::uint64_t sector, bool whole) {
-    std::vector<std::string> written{"W" + std::to_string(sector)};
+    const std::string written = "W" + std::to_string(sector);
     if (!find(sector)) {
-      if (!rules_.allocates) return written;
+      if (!rules_.allocates) return {written};
+      use(sector);
       std::vector<std::string> left = bring(sector, rules_.fetches_parts && !whole);
-      found_->dirty |= bit_of(sector);
+      if (rules_.store == Store::kBack) {
+        found_->dirty |= bit_of(sector);
+      } else {
+        left.push_back(written);
+      }
       return left;
     }
+    if (rules_.store != Store::kInvalidate) use(sector);
     if (rules_.store == Store::kBack) {
       found_->dirty |= bit_of(sector);
       return {};
     }
-    if (rules_.store == Store::kInvalidate) set_of(sector).erase(found_);
-    return written;
+    if (rules_.store == Store::kInvalidate) {
+      found_->valid &= ~bit_of(sector);
+      if (found_->valid == 0) set_of(sector).erase(found_);
+    }
+    return {written};
   }
   std::uint64_t hits() const { return hits_; }
 
@@ -65,10 +76,15 @@ class ReferenceCache {
     const std::uint64_t number = sector / rules_.sectors;
     found_ = std::find_if(set.begin(), set.end(), [&](const Line& line) { return line.number == number; });
     if (found_ == set.end()) return false;
-    if (rules_.replacement == "lru") set.splice(set.end(), set, found_);
     const bool hit = (found_->valid & bit_of(sector)) != 0;
     hits_ += hit ? 1 : 0;
     return hit;
+  }
+
+  // Its line, if it is there, is used.
+  void use(std::uint64_t sector) {
+    Set& set = set_of(sector);
+    if (rules_.replacement == "lru" && found_ != set.end()) set.splice(set.end(), set, found_);
   }
 
   std::vector<std::string> bring(std::uint64_t sector, bool fetches) {

@@ -366,40 +366,87 @@ TEST(Reset, LoadStoreUnitFromAnyCycle) {
   }
 }
 
+struct CacheCase {
+  std::string replacement;
+  test::ReferenceCache::Store store;
+  std::uint64_t sectors;
+  cache::WriteMiss write_miss;
+};
+class DataCacheAsLists : public ::testing::TestWithParam<CacheCase> {};
+
 // 10,000 random loads and stores, one after the other: what leaves the SM is what a list per set says.
-TEST(DataCache, DoesWhatAListPerSetSays) {
+TEST_P(DataCacheAsLists, FetchesAndWrites) {
   using Store = test::ReferenceCache::Store;
+  const CacheCase& wanted = GetParam();
+  test::ReferenceCache::Rules rules;
+  rules.sectors = wanted.sectors;
+  rules.replacement = wanted.replacement;
+  rules.store = wanted.store;
+  rules.allocates = wanted.write_miss != cache::WriteMiss::kAround;
+  rules.fetches_parts = wanted.write_miss == cache::WriteMiss::kFetch;
+  test::ReferenceCache expected(rules);
+  machine::SmConfig config = lanes(32);
+  config.l1d.tags.sets = rules.sets;
+  config.l1d.tags.ways = rules.ways;
+  config.l1d.tags.replacement.name = wanted.replacement;
+  config.l1d.sector_bytes = wanted.sectors == 1 ? 0 : config.l1d.tags.line_bytes / wanted.sectors;
+  config.l1d.write_miss = wanted.write_miss;
+  config.l1d.write_hit =
+      wanted.store == Store::kInvalidate ? machine::WriteHit::kInvalidate : machine::WriteHit::kUpdate;
+  config.l1d.write_policy =
+      wanted.store == Store::kBack ? machine::WritePolicy::kBack : machine::WritePolicy::kThrough;
+  const std::uint64_t bytes = config.coalescer.block_bytes = config.l1d.unit_bytes();
+  config.check("");
+  Bench bench(config);
+  std::mt19937 random(1);
+  for (unsigned i = 0; i < 10'000; ++i) {
+    const std::uint64_t sector = random() % (2 * rules.sets * rules.ways * rules.sectors);
+    const bool loads = random() % 3 != 0, whole = random() % 2 == 0;
+    Issue issue;
+    issue.add(at_home(0, whole ? (1u << bytes / 4) - 1 : 1),
+              [&](unsigned, unsigned position) { return sector * bytes + std::uint64_t{4} * position; });
+    const std::size_t before = bench.sent.size();
+    bench.accept(0, loads ? ptx::Opcode::kLd : ptx::Opcode::kSt, issue);
+    bench.run(3);
+    std::vector<std::string> left;
+    const std::size_t after = bench.sent.size();
+    for (std::size_t s = before; s < after; ++s) {
+      const OutgoingRequest& request = bench.sent[s];
+      const bool writes = request.command == tlm::TLM_WRITE_COMMAND;
+      const std::string run = request.bytes <= bytes ? "" : "x" + std::to_string(request.bytes / bytes);
+      left.push_back((writes ? "W" : "R") + std::to_string(request.address / bytes) + run);
+      bench.answer(s);
+    }
+    bench.run(3);
+    ASSERT_EQ(left, loads ? expected.load(sector) : expected.store(sector, whole)) << "access " << i;
+    ASSERT_TRUE(bench.unit.idle() || wanted.store == Store::kBack);
+  }
+  EXPECT_GT(expected.hits(), 1000u);
+}
+
+std::vector<CacheCase> cache_cases() {
+  using Store = test::ReferenceCache::Store;
+  using cache::WriteMiss;
+  std::vector<CacheCase> cases;
   for (const char* replacement : {"lru", "fifo"}) {
     for (const Store store : {Store::kThrough, Store::kInvalidate, Store::kBack}) {
-      test::ReferenceCache::Rules rules;
-      rules.replacement = replacement;
-      rules.store = store;
-      test::ReferenceCache expected(rules);
-      machine::SmConfig config = lanes(32);
-      config.l1d.tags.sets = rules.sets;
-      config.l1d.tags.ways = rules.ways;
-      config.l1d.tags.replacement.name = replacement;
-      config.l1d.write_hit =
-          store == Store::kInvalidate ? machine::WriteHit::kInvalidate : machine::WriteHit::kUpdate;
-      config.l1d.write_policy =
-          store == Store::kBack ? machine::WritePolicy::kBack : machine::WritePolicy::kThrough;
-      Bench bench(config);
-      std::mt19937 random(1);
-      for (unsigned i = 0; i < 10'000; ++i) {
-        const std::uint64_t line = random() % (2 * rules.sets * rules.ways);
-        const bool loads = random() % 3 != 0;
-        bench.accept(0, loads ? ptx::Opcode::kLd : ptx::Opcode::kSt, line);
-        bench.run(3);
-        const std::vector<std::string> left = bench.lines();
-        ASSERT_EQ(left, loads ? expected.load(line) : expected.store(line, false)) << "access " << i;
-        if (!loads || left.empty()) continue;
-        bench.answer(bench.sent.size() - 1);
-        bench.run(3);
+      for (const std::uint64_t sectors : {1, 4}) {
+        for (const WriteMiss miss : {WriteMiss::kAround, WriteMiss::kFetch, WriteMiss::kNoFetch})
+          cases.push_back({replacement, store, sectors, miss});
       }
-      EXPECT_GT(expected.hits(), 1000u);
     }
   }
+  return cases;
 }
+
+std::string name_of_case(const ::testing::TestParamInfo<CacheCase>& info) {
+  constexpr const char* kStores[] = {"Through", "Invalidate", "Back"};
+  constexpr const char* kMisses[] = {"Fetch", "NoFetch", "Around"};
+  return info.param.replacement + kStores[static_cast<unsigned>(info.param.store)] +
+         std::to_string(info.param.sectors) + kMisses[static_cast<unsigned>(info.param.write_miss)];
+}
+
+INSTANTIATE_TEST_SUITE_P(Rules, DataCacheAsLists, ::testing::ValuesIn(cache_cases()), name_of_case);
 
 // What is written while the line is fetched is newer than what is read; what others may have changed does not
 // stay.

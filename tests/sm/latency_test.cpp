@@ -145,6 +145,34 @@ TEST(DataCache, WrittenBackALineIsSentAtTheEndOfTheKernel) {
   EXPECT_EQ(count.bench.read(count.data, 32), std::vector<std::uint32_t>(32, 20));
 }
 
+// The result, 32 words, is stored once: all of a line, and half of one.
+TEST(DataCache, AStoreThatMissesTakesAPlaceAndFetchesWhatItDoesNotWrite) {
+  for (const unsigned threads : {32u, 16u}) {
+    const std::string requests = apart([threads] {
+      CountInMemory count({"sm.l1d.write_policy=back", "sm.l1d.write_miss=fetch"});
+      count.bench.run({1, 1, 1}, {threads, 1, 1},
+                      runtime::Arguments().add(count.out).add(10u).add(count.data));
+      EXPECT_EQ(count.memory("stores_allocated"), 1);
+      EXPECT_EQ(count.memory("stores_absorbed"), 10);
+      EXPECT_EQ(count.memory("write_backs"), 2);
+      return std::to_string(static_cast<int>(count.memory("read_requests")));
+    });
+    EXPECT_EQ(requests, threads == 32 ? "1" : "2");
+  }
+}
+
+// Half of a warp: two sectors of each line.
+TEST(DataCache, SectorsAreFetchedAndWrittenBackOneByOne) {
+  CountInMemory count({"sm.l1d.write_policy=back", "sm.l1d.write_miss=fetch", "sm.l1d.sector_bytes=32",
+                       "sm.coalescer.block_bytes=32"});
+  count.bench.run({1, 1, 1}, {16, 1, 1}, runtime::Arguments().add(count.out).add(10u).add(count.data));
+  EXPECT_EQ(count.memory("read_requests"), 2);
+  EXPECT_EQ(count.memory("stores_absorbed"), 20);
+  EXPECT_EQ(count.memory("stores_allocated"), 2);
+  EXPECT_EQ(count.memory("write_backs"), 4);
+  EXPECT_EQ(count.bench.read(count.data, 16), std::vector<std::uint32_t>(16, 10));
+}
+
 TEST(DataCache, KeptItServesTheNextKernel) {
   CountInMemory count({"sm.l1d.write_policy=back", "sm.l1d.kept=true", "sm.count=1"});
   const std::uint64_t first = count.run();

@@ -220,6 +220,17 @@ TEST(LoadStoreRules, JoinTheirKeys) {
               AllOf(HasSubstr("/sm/miss_queue: found 1"), HasSubstr("at least 2")));
   EXPECT_EQ(refused({"sm.miss_queue=1", "sm.l1d.write_policy=back", "sm.l1d.enabled=false"}), "");
   EXPECT_THAT(refused({"sm.l1d.write_policy=around"}), AllOf(HasSubstr("through"), HasSubstr("back")));
+  EXPECT_THAT(refused({"sm.miss_queue=1", "sm.l1d.write_miss=fetch"}), HasSubstr("at least 2"));
+  const std::string block = "sm.coalescer.block_bytes=32", sectors = "sm.l1d.sector_bytes=32";
+  EXPECT_EQ(refused({block, sectors}), "");
+  EXPECT_THAT(refused({sectors}),
+              AllOf(HasSubstr("/sm/l1d/sector_bytes: found 32"), HasSubstr("block_bytes = 128")));
+  EXPECT_THAT(refused({block, "sm.l1d.sector_bytes=48"}), HasSubstr("powers of two from 4 to 128"));
+  EXPECT_THAT(refused({block, sectors, "sm.l1d.write_policy=back", "sm.miss_queue=2"}),
+              HasSubstr("at least 3"));
+  EXPECT_THAT(refused({block, sectors, "sm.system_cached=true"}), HasSubstr("/sm/l1d/sector_bytes"));
+  EXPECT_THAT(refused({"sm.l1d.merge_loads=false", "sm.l1d.write_miss=fetch"}),
+              AllOf(HasSubstr("/sm/l1d/write_miss"), HasSubstr("allowed: around, no_fetch")));
 }
 
 // Every integer and real number that a schema has, by its path.

@@ -28,6 +28,21 @@ struct TagConfig {
   std::uint64_t bytes() const { return sets * ways * line_bytes; }
 };
 
+// What a store does that finds its sector absent: it fetches the sector, unless it writes all of it; it takes
+// a place without a fetch; or it takes none.
+enum class WriteMiss : std::uint8_t { kFetch, kNoFetch, kAround };
+
+// Lines whose parts are fetched, valid and dirty by themselves. `sector_bytes` = 0: the line is one part.
+constexpr std::uint64_t bytes_of_sector(std::uint64_t line_bytes, std::uint64_t sector_bytes) {
+  return sector_bytes == 0 ? line_bytes : sector_bytes;
+}
+// Of one line: if every other sector is dirty.
+constexpr std::uint64_t most_write_backs(std::uint64_t line_bytes, std::uint64_t sector_bytes) {
+  return (line_bytes / bytes_of_sector(line_bytes, sector_bytes) + 1) / 2;
+}
+// Throws InputError unless sector_bytes is 0, or a power of two from 1/32 of the line to all of it.
+void check_sectors(const std::string& where, std::uint64_t line_bytes, std::uint64_t sector_bytes);
+
 // Miss status holding registers; an entry holds up to `merges` waiters, the first included.
 struct MshrConfig {
   std::uint64_t entries = 64;

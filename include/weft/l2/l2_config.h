@@ -9,7 +9,7 @@
 
 namespace weft::l2 {
 
-enum class WriteMiss : std::uint8_t { kFetch, kNoFetch };
+using cache::WriteMiss;
 
 struct Config {
   cache::TagConfig tags;
@@ -26,10 +26,8 @@ struct Config {
   void describe(config::Visitor& v);
   void check(const std::string& where) const;
   // What is fetched and written back: a sector, or a whole line.
-  std::uint64_t unit_bytes() const { return sector_bytes == 0 ? tags.line_bytes : sector_bytes; }
-  std::uint64_t sectors() const { return tags.line_bytes / unit_bytes(); }  // of a line
-  // The most write-backs of one line: of every other sector.
-  std::uint64_t most_write_backs() const { return (sectors() + 1) / 2; }
+  std::uint64_t unit_bytes() const { return cache::bytes_of_sector(tags.line_bytes, sector_bytes); }
+  std::uint64_t most_write_backs() const { return cache::most_write_backs(tags.line_bytes, sector_bytes); }
 };
 
 }  // namespace weft::l2

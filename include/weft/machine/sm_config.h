@@ -59,10 +59,14 @@ struct KernelCacheConfig : CacheConfig {
   void describe(config::Visitor& v);
 };
 struct DataCacheConfig : KernelCacheConfig {
+  std::uint64_t sector_bytes = 0;  // fetched and written back at a time; 0: a line
   WritePolicy write_policy = WritePolicy::kThrough;
+  cache::WriteMiss write_miss = cache::WriteMiss::kAround;
   bool merge_loads = true;  // of different instructions
   Lookup lookup = Lookup::kFirst;
   void describe(config::Visitor& v);
+  void check(const std::string& where) const;
+  std::uint64_t unit_bytes() const { return cache::bytes_of_sector(tags.line_bytes, sector_bytes); }
 };
 
 // As many as the crossbar has places for (crossbar.h).
