@@ -111,7 +111,9 @@ void Reader::word(const char* key, std::string& value, const std::vector<std::st
 }
 
 void Reader::preset(const char* key, const char* /*meaning*/) {
-  if (find(key) != nullptr) throw std::logic_error(std::string("config::Reader: a preset is left: ") + key);
+  const json* entry = find(key);
+  if (entry != nullptr)
+    refuse(key, *entry, "values in place of this name, which load_config() would look up");
 }
 
 void Reader::begin(const char* key, const char* /*meaning*/) {

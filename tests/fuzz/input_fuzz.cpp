@@ -9,6 +9,8 @@
 #include "common/config_document.h"
 #include "common/config_reader.h"
 #include "fuzz/require.h"
+#include "platform/dram_standard.h"
+#include "platform/renamed_keys.h"
 #include "study/session/raw_argument.h"
 #include "weft/common/error.h"
 #include "weft/platform/gpu_config.h"
@@ -18,13 +20,30 @@ namespace {
 
 constexpr const char* kFile = "fuzz.json";
 
+// Files belong to the machine.
+bool names_a_file(const nlohmann::json& document) {
+  if (!document.is_object()) return false;
+  const auto dram = document.find("dram");
+  if (dram == document.end() || !dram->is_object()) return false;
+  const auto standard = dram->find("standard");
+  return standard != dram->end() && standard->is_string() &&
+         standard->get<std::string>().find_first_of("/.") != std::string::npos;
+}
+
 // What is accepted must survive being written and read again, since the effective configuration lies beside
 // every result.
 void check_configuration(const std::string& text) {
   const std::size_t zero = text.find('\0');
   nlohmann::json document = config::read(text.substr(0, zero), kFile);
+  rename_old_keys(document, kFile);
+  if (names_a_file(document)) return;
+  apply_dram_standard(document, kFile);
   std::vector<config::Override> overrides;
-  if (zero != std::string::npos) overrides.push_back(config::apply_override(document, text.substr(zero + 1)));
+  if (zero != std::string::npos) {
+    overrides.push_back(config::apply_override(document, with_new_key(text.substr(zero + 1), "--set")));
+    if (names_a_file(document)) return;
+    apply_dram_standard(document, overrides.back());
+  }
   GpuConfig read;
   config::load(read, document, kFile, overrides);
   read.check(kFile);
