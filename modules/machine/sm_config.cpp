@@ -55,7 +55,7 @@ void CacheConfig::describe(config::Visitor& v) {
   v.integer("latency", latency, {1, 1000}, "cycles", "probe to data on a hit");
   config::choice(v, "write_hit", write_hit,
                  {{"update", WriteHit::kUpdate}, {"invalidate", WriteHit::kInvalidate}},
-                 "effect of a written-through store on a line that is present (stores do not allocate)");
+                 "effect of a written-through store on a line that is present");
 }
 
 void KernelCacheConfig::describe(config::Visitor& v) {
