@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "conformance/case.h"
+#include "isa/isa.h"
 
 namespace weft::test::conformance {
 
@@ -32,9 +33,11 @@ class Machine {
                       const std::vector<std::vector<std::uint8_t>>& arguments) = 0;
 };
 
-// PTX text -> decode -> isa on the register file of one SM, without time: instruction after instruction, for
-// kernels that do not branch.
-std::unique_ptr<Machine> make_straight_line_machine();
+// PTX text -> decode -> the lane functions of modules/isa, compiled for `set`, on the register file of one
+// SM, without time: instruction after instruction, for kernels that do not branch.
+std::unique_ptr<Machine> make_straight_line_machine(isa::InstructionSet set = isa::best_instruction_set());
+// PTX text -> decode -> tests/interpreter, which shares no code with modules/isa.
+std::unique_ptr<Machine> make_interpreter_machine();
 // The whole simulated GPU. One per process.
 std::unique_ptr<Machine> make_gpu_machine();
 

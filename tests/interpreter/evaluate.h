@@ -32,6 +32,12 @@ std::uint64_t evaluate_special(const ptx::Instruction& in, const Sources& source
 Result evaluate_carry(const ptx::Instruction& in, const Sources& sources);
 bool evaluate_testp(const ptx::Instruction& in, std::uint64_t bits);
 
+// What the modifiers of min and max ask for: .NaN, .abs, .xorsign.abs.
+struct Order {
+  bool nan_wins = false, magnitudes = false, product_of_signs = false;
+};
+Order order_of(ptx::Mode mode);
+
 // Arithmetic on and conversion from and to 16-bit floats (evaluate_half.cpp), and the value of one.
 std::uint64_t evaluate_half(const ptx::Instruction& in, const Sources& sources);
 std::uint64_t evaluate_small(const ptx::Instruction& in, const Sources& sources);  // 8 bits and fewer, tf32
@@ -40,7 +46,7 @@ double half_value(ptx::Type type, std::uint64_t bits);
 // A half flushed to zero if subnormal.
 std::uint64_t flushed_half(ptx::Type type, std::uint64_t bits);
 
-// One step of an atomic: the new contents of memory.
+// One step of an atomic: the new contents of memory. A generic address has become one of its space.
 std::uint64_t evaluate_atomic(const ptx::Instruction& in, std::uint64_t old, std::uint64_t b,
                               std::uint64_t c);
 

@@ -117,6 +117,8 @@ float approximate(Opcode op, float a, float b) {
       return static_cast<float>(std::sin(x));
     case Opcode::kCos:
       return static_cast<float>(std::cos(x));
+    case Opcode::kTanh:
+      return static_cast<float>(std::tanh(x));
     case Opcode::kDiv:  // .approx; PTX ISA: for 2^126 < |b| < 2^128 the reciprocal is 0
       if (std::fabs(b) > 0x1p126f && std::isfinite(b)) return a * std::copysign(0.0f, b);
       return a / b;
@@ -135,7 +137,7 @@ std::uint64_t evaluate_single(const Instruction& in, const Sources& s) {
   float x[3];
   for (unsigned n = 0; n < 3; ++n) x[n] = in.ftz ? flushed(float_of(s[n])) : float_of(s[n]);
   const bool by_series = in.op == Opcode::kRsqrt || in.op == Opcode::kEx2 || in.op == Opcode::kLg2 ||
-                         in.op == Opcode::kSin || in.op == Opcode::kCos ||
+                         in.op == Opcode::kSin || in.op == Opcode::kCos || in.op == Opcode::kTanh ||
                          (in.op == Opcode::kDiv && in.approx && !in.full);
   if (by_series) return finish(in, approximate(in.op, x[0], x[1]));
   Instruction plain = in;
@@ -165,6 +167,15 @@ std::uint64_t evaluate_double(const Instruction& in, const Sources& s) {
   return std::isnan(result) ? kInvalid : bits_of(result);
 }
 
+// The bits of the less or the greater one; -0 is less than +0, and at most one is a NaN.
+template <class V>
+std::uint64_t extremum(bool least, V x, V y) {
+  if (std::isnan(x)) return bits_of(y);
+  if (std::isnan(y)) return bits_of(x);
+  const bool x_is_less = x < y || (x == y && std::signbit(x));
+  return bits_of(least == x_is_less ? x : y);
+}
+
 // neg, abs, copysign, min, max: no rounding.
 template <class V>
 std::uint64_t evaluate_sign(const Instruction& in, std::uint64_t a, std::uint64_t b,
@@ -181,12 +192,16 @@ std::uint64_t evaluate_sign(const Instruction& in, std::uint64_t a, std::uint64_
     default:
       break;
   }
-  const V x = value(operand(a)), y = value(operand(b));
-  if (std::isnan(x) && std::isnan(y)) return sizeof(V) == 4 ? 0x7fffffff : kInvalid;
-  if (std::isnan(x)) return bits_of(y);
-  if (std::isnan(y)) return bits_of(x);
-  const bool x_is_less = x < y || (x == y && std::signbit(x));
-  return bits_of((in.op == Opcode::kMin) == x_is_less ? x : y);
+  const Order order = order_of(in.mode);
+  const auto number = [&](std::uint64_t bits) {
+    const V x = value(operand(bits));
+    return order.magnitudes ? std::fabs(x) : x;
+  };
+  const V x = number(a), y = number(b);
+  const bool is_nan = order.nan_wins ? std::isnan(x) || std::isnan(y) : std::isnan(x) && std::isnan(y);
+  if (is_nan) return sizeof(V) == 4 ? 0x7fffffff : kInvalid;
+  const std::uint64_t result = extremum(in.op == Opcode::kMin, x, y);
+  return order.product_of_signs ? result | ((a ^ b) & sign) : result;
 }
 
 double to_integral(Rounding rounding, double x) {
@@ -268,6 +283,23 @@ std::uint64_t convert(const Instruction& in, std::uint64_t bits) {
 }
 
 }  // namespace
+
+Order order_of(ptx::Mode mode) {
+  switch (mode) {
+    case ptx::Mode::kNan:
+      return {true, false, false};
+    case ptx::Mode::kXorsign:
+      return {false, true, true};
+    case ptx::Mode::kXorsignNan:
+      return {true, true, true};
+    case ptx::Mode::kMagnitude:
+      return {false, true, false};
+    case ptx::Mode::kMagnitudeNan:
+      return {true, true, false};
+    default:
+      return {};
+  }
+}
 
 std::uint64_t evaluate_float(const Instruction& in, const Sources& s) {
   if (in.type == Type::kF32x2) {

@@ -91,13 +91,16 @@ double clamped(const Instruction& in, double x) {
   return x;
 }
 
-std::uint64_t order(const Instruction& in, std::uint64_t a, std::uint64_t b) {
+std::uint64_t extremum(const Instruction& in, std::uint64_t a, std::uint64_t b) {
+  const Order order = order_of(in.mode);
+  const std::uint64_t sign = order.product_of_signs ? (a ^ b) & 0x8000 : 0;
+  if (order.magnitudes) a &= 0x7fff, b &= 0x7fff;
   const double x = half_value(in.type, a), y = half_value(in.type, b);
-  if (std::isnan(x) && std::isnan(y)) return kNan;
-  if (std::isnan(x)) return b;
-  if (std::isnan(y)) return a;
+  const bool is_nan = order.nan_wins ? std::isnan(x) || std::isnan(y) : std::isnan(x) && std::isnan(y);
+  if (is_nan) return kNan;
   const bool a_is_less = x < y || (x == y && std::signbit(x));
-  return (in.op == Opcode::kMin) == a_is_less ? a : b;
+  const bool takes_a = std::isnan(y) || (!std::isnan(x) && (in.op == Opcode::kMin) == a_is_less);
+  return (takes_a ? a : b) | sign;
 }
 
 std::uint64_t arithmetic(const Instruction& in, const std::uint64_t (&bits)[3]) {
@@ -116,6 +119,12 @@ std::uint64_t arithmetic(const Instruction& in, const std::uint64_t (&bits)[3]) 
       break;
     case Opcode::kFma:
       exact = to_odd([&] { return std::fma(a, b, c); });
+      break;
+    case Opcode::kEx2:
+      exact = std::exp2(a);
+      break;
+    case Opcode::kTanh:
+      exact = std::tanh(a);
       break;
     default:
       throw std::runtime_error("16-bit floating-point instruction without a meaning");
@@ -137,7 +146,7 @@ std::uint64_t one_half(const Instruction& in, const Sources& s, unsigned shift) 
       return bits[0] & 0x7fff;
     case Opcode::kMin:
     case Opcode::kMax:
-      return order(in, bits[0], bits[1]);
+      return extremum(in, bits[0], bits[1]);
     default:
       return in.ftz ? flushed_half(in.type, arithmetic(in, bits)) : arithmetic(in, bits);
   }

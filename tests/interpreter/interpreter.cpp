@@ -205,6 +205,9 @@ class Block {
       case Opcode::kMembar:
       case Opcode::kNop:
         break;
+      case Opcode::kIsspacep:
+        write_predicate(in.dst[0], space_of(read(in.src[0], 64)) == in.space);
+        break;
       default:
         compute(in);
         break;
@@ -337,7 +340,10 @@ class Block {
     std::uint8_t* p = access(in, width / 8, true);
     std::uint64_t old = 0;
     std::memcpy(&old, p, width / 8);
-    const std::uint64_t updated = evaluate_atomic(in, old, read(in.src[1], width), read(in.src[2], width));
+    Instruction there = in;
+    if (in.space == ptx::Space::kGeneric)
+      there.space = space_of(read(in.src[0], 64) + static_cast<std::uint64_t>(in.offset));
+    const std::uint64_t updated = evaluate_atomic(there, old, read(in.src[1], width), read(in.src[2], width));
     std::memcpy(p, &updated, width / 8);
     if (in.op == Opcode::kAtom) write(in.dst[0], width, old);
   }

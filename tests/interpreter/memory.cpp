@@ -32,16 +32,18 @@ bool in_window(std::uint64_t window, std::uint64_t address) {
 
 }  // namespace
 
+Space space_of(std::uint64_t generic) {
+  if (in_window(kDefaultMap.shared_base, generic)) return Space::kShared;
+  return in_window(kDefaultMap.local_base, generic) ? Space::kLocal : Space::kGlobal;
+}
+
 std::uint8_t* locate(const View& view, Space space, std::uint64_t address, unsigned bytes, bool write) {
   if (address % bytes != 0) fault("misaligned access", "an", address, bytes);
   if (space == Space::kGeneric) {
-    if (in_window(kDefaultMap.shared_base, address)) {
-      return locate(view, Space::kShared, address - kDefaultMap.shared_base, bytes, write);
-    }
-    if (in_window(kDefaultMap.local_base, address)) {
-      return locate(view, Space::kLocal, address - kDefaultMap.local_base, bytes, write);
-    }
-    return locate(view, Space::kGlobal, address, bytes, write);
+    const Space to = space_of(address);
+    if (to == Space::kShared) address -= kDefaultMap.shared_base;
+    if (to == Space::kLocal) address -= kDefaultMap.local_base;
+    return locate(view, to, address, bytes, write);
   }
   switch (space) {
     case Space::kShared:

@@ -17,6 +17,9 @@ struct View {
   const std::vector<std::uint8_t>* parameters = nullptr;
 };
 
+// Where a generic address leads: kShared, kLocal or kGlobal.
+ptx::Space space_of(std::uint64_t generic);
+
 // The host's address of `bytes` bytes. Throws std::runtime_error for an address that is misaligned, outside
 // of its space, or (write) in a space that cannot be written.
 std::uint8_t* locate(const View& view, ptx::Space space, std::uint64_t address, unsigned bytes, bool write);

@@ -37,6 +37,26 @@ std::map<std::string, std::size_t> read_departures() {
   return departures;
 }
 
+// `branching` runs what needs a whole warp or branches, `straight` the rest.
+void expect_agreement(const std::string& machine, const std::vector<Vectors>& recorded,
+                      conformance::Machine& straight, conformance::Machine& branching) {
+  const std::map<std::string, std::size_t> known = read_departures();
+  std::set<std::string> mnemonics;
+  for (const auto& each : known) mnemonics.insert(each.first);
+  std::map<std::string, std::size_t> found;
+  for (const Vectors& vectors : recorded) {
+    const Comparison comparison = compare(vectors, straight, branching, mnemonics);
+    std::cout << machine << " and " << vectors.gpu << ", driver " << vectors.driver << ": "
+              << comparison.cases << " cases, " << comparison.results << " results, " << comparison.open
+              << " of them open, " << comparison.refused << " refused\n";
+    EXPECT_EQ(comparison.wrong, 0u) << machine << ":\n" << comparison.text;
+    EXPECT_GT(comparison.cases, 50u);
+    for (const auto& each : comparison.departures) found[each.first] += each.second;
+  }
+  // As many cases as departures.txt says, so that a new difference shows, and one that is gone is taken out.
+  EXPECT_EQ(found, known) << machine;
+}
+
 TEST(Silicon, WeftAgreesWithEveryRecordedGpu) {
   std::vector<std::string> files;
   for (const auto& file : std::filesystem::directory_iterator(WEFT_SILICON_VECTORS)) {
@@ -46,25 +66,16 @@ TEST(Silicon, WeftAgreesWithEveryRecordedGpu) {
     GTEST_SKIP() << "the vectors are missing: no real GPU has been recorded in " << WEFT_SILICON_VECTORS
                  << "; silicon_generate makes them on a machine with one";
   }
-  const auto straight = conformance::make_straight_line_machine();
-  CudaMachine whole(stand_in());
-  const std::map<std::string, std::size_t> known = read_departures();
-  std::set<std::string> mnemonics;
-  for (const auto& each : known) mnemonics.insert(each.first);
-  std::map<std::string, std::size_t> found;
+  std::vector<Vectors> recorded;
   for (const std::string& file : files) {
     EXPECT_LT(std::filesystem::file_size(file), 5'000'000u) << file;
-    const Vectors vectors = read(file);
-    const Comparison comparison = compare(vectors, *straight, whole, mnemonics);
-    std::cout << file << ": " << vectors.gpu << ", driver " << vectors.driver << ": " << comparison.cases
-              << " cases, " << comparison.results << " results, " << comparison.open << " of them open, "
-              << comparison.refused << " refused\n";
-    EXPECT_EQ(comparison.wrong, 0u) << comparison.text;
-    EXPECT_GT(comparison.cases, 50u);
-    for (const auto& each : comparison.departures) found[each.first] += each.second;
+    recorded.push_back(read(file));
   }
-  // As many cases as departures.txt says, so that a new difference shows, and one that is gone is taken out.
-  EXPECT_EQ(found, known);
+  const auto straight = conformance::make_straight_line_machine();
+  const auto interpreter = conformance::make_interpreter_machine();
+  CudaMachine whole(stand_in());
+  expect_agreement("Weft", recorded, *straight, whole);
+  expect_agreement("the interpreter", recorded, *interpreter, *interpreter);
 }
 
 // Recording through the driver API, to a file and back, then the comparison; with one bit changed it tells.
