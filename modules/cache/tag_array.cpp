@@ -68,7 +68,8 @@ std::size_t TagArray::slot_of(Line line) const {
 
 // An invalid way if there is one, else what the policy says.
 std::size_t TagArray::victim_slot(Line line) const {
-  const Replacement::Set set{set_of(line) * ways_, ways_, &state_.states[set_of(line) * ways_]};
+  const std::size_t first = set_of(line) * ways_;
+  const Replacement::Set set{first, ways_, &state_.states[first]};
   bool may_go = false;
   for (std::size_t slot = set.first; slot < set.end(); ++slot) {
     if (state_.states[slot] == LineState::kInvalid) return slot;

@@ -19,13 +19,11 @@ unsigned checked(const char* where, const char* what, unsigned count, unsigned l
   return count;
 }
 
-bool is_atomic(const tlm::tlm_generic_payload& payload) {
-  const TransactionOrigin* origin = origin_of(payload);
+bool is_atomic(const TransactionOrigin* origin) {
   return origin != nullptr && origin->kind == AccessKind::kAtomic;
 }
 
-bool is_system(const tlm::tlm_generic_payload& payload) {
-  const TransactionOrigin* origin = origin_of(payload);
+bool is_system(const TransactionOrigin* origin) {
   return origin != nullptr && origin->system;
 }
 
@@ -143,68 +141,60 @@ void Crossbar::archive(Archive& archive) {
   for (const auto& port : memory_ports_) archive(*port);
 }
 
-unsigned Crossbar::port_of(const Payload& payload) const {
-  if (system_port_ && is_system(payload)) return static_cast<unsigned>(memory_.size() - 1);
+unsigned Crossbar::port_of(const Payload& payload, const TransactionOrigin* origin) const {
+  if (system_port_ && is_system(origin)) return static_cast<unsigned>(memory_.size() - 1);
   const memory::ChannelMap::Route route = map_.route(payload.get_address());
   return by_channel_ ? route.channel : route.port;
 }
 
-std::uint64_t Crossbar::request_bytes(const Payload& payload) const {
-  return kHeaderBytes + (payload.is_write() || is_atomic(payload) ? payload.get_data_length() : 0);
+std::uint64_t Crossbar::request_bytes(const Payload& payload, const TransactionOrigin* origin) const {
+  return kHeaderBytes + (payload.is_write() || is_atomic(origin) ? payload.get_data_length() : 0);
 }
 
-// The host's bursts are answered whole.
-std::uint64_t Crossbar::response_sector(const Payload& payload) const {
-  return origin_of(payload) != nullptr ? config_.response_sector_bytes : 0;
+Crossbar::Response Crossbar::response_of(const Payload& payload, const TransactionOrigin* origin) const {
+  // The host's bursts are answered whole.
+  const std::uint64_t sector = origin != nullptr ? config_.response_sector_bytes : 0;
+  const std::uint64_t length = payload.get_data_length(), begin = payload.get_address();
+  const bool whole = sector == 0 || length == 0;
+  const auto packets = whole ? 1u : static_cast<unsigned>((begin + length - 1) / sector - begin / sector + 1);
+  std::uint64_t bytes = 0;  // of one packet. Without a header and without data it is still one.
+  if (payload.is_write() && !is_atomic(origin)) {
+    bytes = config_.write_acknowledgements ? kHeaderBytes : 0;
+  } else {
+    const std::uint64_t data = sector == 0 ? length : sector;
+    bytes = std::max<std::uint64_t>(data + (config_.read_reply_header ? kHeaderBytes : 0), 1);
+  }
+  return {packets * bytes, packets * flits(bytes, config_.bytes_per_response_flit())};
 }
 
-// Of one packet. Without a header and without data it is still one.
-std::uint64_t Crossbar::response_packet_bytes(const Payload& payload) const {
-  if (payload.is_write() && !is_atomic(payload)) return config_.write_acknowledgements ? kHeaderBytes : 0;
-  const std::uint64_t sector = response_sector(payload);
-  const std::uint64_t data = sector == 0 ? payload.get_data_length() : sector;
-  return std::max<std::uint64_t>(data + (config_.read_reply_header ? kHeaderBytes : 0), 1);
-}
-
-unsigned Crossbar::response_packets(const Payload& payload) const {
-  const std::uint64_t sector = response_sector(payload);
-  if (sector == 0 || payload.get_data_length() == 0) return 1;
-  const std::uint64_t begin = payload.get_address(), last = begin + payload.get_data_length() - 1;
-  return static_cast<unsigned>(last / sector - begin / sector + 1);
-}
-
-std::uint64_t Crossbar::response_bytes(const Payload& payload) const {
-  return response_packets(payload) * response_packet_bytes(payload);
-}
-
-unsigned Crossbar::request_flits(const Payload& payload) const {
-  return flits(request_bytes(payload), config_.flit_bytes);
-}
-
-unsigned Crossbar::response_flits(const Payload& payload) const {
-  return response_packets(payload) * flits(response_packet_bytes(payload), config_.bytes_per_response_flit());
-}
-
-bool Crossbar::answered_by_wire(const Payload& payload) const {
-  return !config_.write_acknowledgements && payload.is_write() && !is_atomic(payload);
+bool Crossbar::answered_by_wire(const Payload& payload, const TransactionOrigin* origin) const {
+  return !config_.write_acknowledgements && payload.is_write() && !is_atomic(origin);
 }
 
 bool Crossbar::has_place_for_response(unsigned port, const Payload& payload) const {
-  if (!answered_by_wire(payload)) return !responses_.input_full(port);
-  return !state_.completions[payload.get_extension<Path>()->sm].full();
+  if (config_.write_acknowledgements) return !responses_.input_full(port);
+  const Path& path = *payload.get_extension<Path>();
+  return path.answered_by_wire ? !state_.completions[path.sm].full() : !responses_.input_full(port);
 }
 
-void Crossbar::attach_path(Payload& payload, unsigned sm) {
+Crossbar::Path& Crossbar::attach_path(Payload& payload, unsigned sm) {
   if (free_paths_.empty()) {
     paths_.push_back(std::make_unique<Path>());
     free_paths_.reserve(paths_.capacity());
     free_paths_.push_back(paths_.back().get());
   }
-  Path* path = free_paths_.back();
+  Path& path = *free_paths_.back();
   free_paths_.pop_back();
-  path->payload = &payload;
-  path->sm = sm;
-  path->outer = payload.set_extension(path);
+  path.payload = &payload;
+  path.origin = origin_of(payload);
+  path.sm = sm;
+  path.request_bytes = request_bytes(payload, path.origin);
+  const Response response = response_of(payload, path.origin);
+  path.response_bytes = response.bytes;
+  path.response_flits = response.flits;
+  path.answered_by_wire = answered_by_wire(payload, path.origin);
+  path.outer = payload.set_extension(&path);
+  return path;
 }
 
 void Crossbar::detach_path(Path& path) {
@@ -215,7 +205,7 @@ void Crossbar::detach_path(Path& path) {
 
 bus::Verdict Crossbar::request(unsigned sm, Payload& payload, Cycle ready, sc_time&) {
   if (!map_.within_chunk(payload.get_address(), payload.get_data_length()) &&
-      !(system_port_ && is_system(payload))) {
+      !(system_port_ && is_system(origin_of(payload)))) {
     payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
     return bus::Verdict::kCompleted;
   }
@@ -230,50 +220,51 @@ bus::Verdict Crossbar::request(unsigned sm, Payload& payload, Cycle ready, sc_ti
 }
 
 void Crossbar::push_request(unsigned sm, Payload& payload, Cycle ready) {
-  attach_path(payload, sm);
-  requests_.push(sm, &payload, port_of(payload), request_flits(payload), ready);
-  sms_[sm].bytes_in += request_bytes(payload);
+  Path& path = attach_path(payload, sm);
+  requests_.push(sm, &path, port_of(payload, path.origin), flits(path.request_bytes, config_.flit_bytes),
+                 ready);
+  sms_[sm].bytes_in += path.request_bytes;
   ++request_packets_;
 }
 
 // Without a path: forgotten by a reset.
 bool Crossbar::response(unsigned port, Payload& payload, Cycle ready) {
-  if (payload.get_extension<Path>() == nullptr) return true;
+  Path* const path = payload.get_extension<Path>();
+  if (path == nullptr) return true;
   if (!has_place_for_response(port, payload)) {
     state_.blocked_responses.insert(port);
     ++response_stalls_;
     return false;
   }
-  push_response(port, payload, ready);
+  push_response(port, *path, ready);
   return true;
 }
 
-void Crossbar::push_response(unsigned port, Payload& payload, Cycle ready) {
-  stamp_answered(payload);
-  const unsigned sm = payload.get_extension<Path>()->sm;
-  if (answered_by_wire(payload)) {
-    state_.completions[sm].push({&payload, ready});
-    state_.completing.insert(sm);
+void Crossbar::push_response(unsigned port, Path& path, Cycle ready) {
+  stamp_answered(path);
+  if (path.answered_by_wire) {
+    state_.completions[path.sm].push({&path, ready});
+    state_.completing.insert(path.sm);
     return;
   }
-  responses_.push(port, &payload, sm, response_flits(payload), ready);
-  memory_[port].bytes_in += response_bytes(payload);
+  responses_.push(port, &path, path.sm, path.response_flits, ready);
+  memory_[port].bytes_in += path.response_bytes;
   ++response_packets_;
 }
 
 // For who waits for the transaction: when it was where.
-void Crossbar::stamp_delivered(const Payload& payload) const {
-  TransactionOrigin* const origin = origin_of(payload);
-  if (origin == nullptr) return;
-  origin->stages.delivered_ps = sc_core::sc_time_stamp().value();
-  if (by_channel_) origin->stages.fetched_ps = origin->stages.delivered_ps;
+void Crossbar::stamp_delivered(const Path& path) const {
+  if (path.origin == nullptr) return;
+  TransactionStages& stages = path.origin->stages;
+  stages.delivered_ps = sc_core::sc_time_stamp().value();
+  if (by_channel_) stages.fetched_ps = stages.delivered_ps;
 }
 
-void Crossbar::stamp_answered(const Payload& payload) const {
-  TransactionOrigin* const origin = origin_of(payload);
-  if (origin == nullptr) return;
-  origin->stages.answered_ps = sc_core::sc_time_stamp().value();
-  if (by_channel_) origin->stages.filled_ps = origin->stages.answered_ps;
+void Crossbar::stamp_answered(const Path& path) const {
+  if (path.origin == nullptr) return;
+  TransactionStages& stages = path.origin->stages;
+  stages.answered_ps = sc_core::sc_time_stamp().value();
+  if (by_channel_) stages.filled_ps = stages.answered_ps;
 }
 
 // Deliveries first: a place that they free can be granted, or taken, at the same edge.
@@ -290,35 +281,42 @@ Cycle Crossbar::step(Cycle now) {
 void Crossbar::deliver_requests(Cycle now) {
   requests_.occupied().for_each([&](unsigned port) {
     if (requests_.head(port).ready > now || !memory_ports_[port]->usable(now)) return;
-    Payload& payload = *static_cast<Payload*>(requests_.head(port).content);
+    const Path& path = *static_cast<const Path*>(requests_.head(port).content);
     requests_.pop(port);
-    memory_[port].bytes_out += request_bytes(payload);
-    stamp_delivered(payload);
-    memory_ports_[port]->send(payload);
+    memory_[port].bytes_out += path.request_bytes;
+    stamp_delivered(path);
+    memory_ports_[port]->send(*path.payload);
   });
 }
 
 void Crossbar::deliver_responses(Cycle now) {
-  (responses_.occupied() | state_.completing).for_each([&](unsigned sm) {
+  const auto deliver = [&](unsigned sm) {
     if (!sm_ports_[sm]->usable(now)) return;
     const Cycle packet = responses_.occupied().contains(sm) ? responses_.head(sm).ready : kNever;
     Ring<Completion>& completions = state_.completions[sm];
     if (!completions.empty() && completions.front().ready <= std::min(packet, now)) {
-      Payload& payload = *completions.front().payload;
+      Path& path = *completions.front().path;
       completions.pop();
       if (completions.empty()) state_.completing.erase(sm);
-      respond(sm, payload);
+      respond(path);
     } else if (packet <= now) {
-      Payload& payload = *static_cast<Payload*>(responses_.head(sm).content);
+      Path& path = *static_cast<Path*>(responses_.head(sm).content);
       responses_.pop(sm);
-      respond(sm, payload);
+      respond(path);
     }
-  });
+  };
+  if (state_.completing.empty()) {
+    responses_.occupied().for_each(deliver);
+  } else {
+    (responses_.occupied() | state_.completing).for_each(deliver);
+  }
 }
 
-void Crossbar::respond(unsigned sm, Payload& payload) {
-  sms_[sm].bytes_out += response_bytes(payload);
-  detach_path(*payload.get_extension<Path>());
+void Crossbar::respond(Path& path) {
+  const unsigned sm = path.sm;
+  Payload& payload = *path.payload;
+  sms_[sm].bytes_out += path.response_bytes;
+  detach_path(path);
   sm_ports_[sm]->respond(payload);
 }
 
@@ -336,15 +334,16 @@ void Crossbar::admit_responses(Cycle now) {
   state_.blocked_responses.for_each([&](unsigned index) {
     bus::InitiatorPort& port = *memory_ports_[index];
     while (port.withheld() != nullptr) {
-      if (port.withheld()->ready > now || !has_place_for_response(index, *port.withheld()->payload)) return;
-      push_response(index, *port.withheld()->payload, now + 1);
+      Payload& payload = *port.withheld()->payload;
+      if (port.withheld()->ready > now || !has_place_for_response(index, payload)) return;
+      push_response(index, *payload.get_extension<Path>(), now + 1);
       port.end_response();
     }
     state_.blocked_responses.erase(index);
   });
 }
 
-Cycle Crossbar::next_work(Cycle now) const {
+Cycle Crossbar::next_work(Cycle now) {
   Cycle next = std::min(requests_.next_grant(now), responses_.next_grant(now));
   const auto at = [&](Cycle edge) { next = std::min(next, std::max(edge, now + 1)); };
   requests_.occupied().for_each([&](unsigned port) {
@@ -371,19 +370,22 @@ Cycle Crossbar::next_work(Cycle now) const {
 
 // Loosely timed: both directions, or the one that has a packet, without contention.
 void Crossbar::blocking(unsigned, Payload& payload, sc_time& delay) {
-  memory_sockets[port_of(payload)]->b_transport(payload, delay);
+  memory_sockets[port_of(payload, origin_of(payload))]->b_transport(payload, delay);
   delay += lone_time(payload);
 }
 
 sc_time Crossbar::lone_time(const Payload& payload) const {
-  std::uint64_t cycles = config_.router_latency + request_flits(payload);
-  if (!answered_by_wire(payload)) cycles += config_.router_latency + response_flits(payload);
+  const TransactionOrigin* const origin = origin_of(payload);
+  std::uint64_t cycles = config_.router_latency + flits(request_bytes(payload, origin), config_.flit_bytes);
+  if (!answered_by_wire(payload, origin))
+    cycles += config_.router_latency + response_of(payload, origin).flits;
   return domain_.time_of(cycles);
 }
 
 // Device memory is one image: whichever port the address belongs to speaks for all of it.
 bool Crossbar::dmi(unsigned, Payload& payload, tlm::tlm_dmi& region) {
-  if (!memory_sockets[port_of(payload)]->get_direct_mem_ptr(payload, region)) return false;
+  if (!memory_sockets[port_of(payload, origin_of(payload))]->get_direct_mem_ptr(payload, region))
+    return false;
   WordAccess word(payload.get_address());
   region.set_read_latency(region.get_read_latency() + lone_time(word.as(tlm::TLM_READ_COMMAND)));
   region.set_write_latency(region.get_write_latency() + lone_time(word.as(tlm::TLM_WRITE_COMMAND)));
@@ -391,7 +393,7 @@ bool Crossbar::dmi(unsigned, Payload& payload, tlm::tlm_dmi& region) {
 }
 
 unsigned Crossbar::debug(unsigned, Payload& payload) {
-  return memory_sockets[port_of(payload)]->transport_dbg(payload);
+  return memory_sockets[port_of(payload, origin_of(payload))]->transport_dbg(payload);
 }
 
 void Crossbar::invalidate(unsigned, sc_dt::uint64 begin, sc_dt::uint64 end) {

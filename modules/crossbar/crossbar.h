@@ -22,6 +22,7 @@
 
 #include "bus/clock_domain.h"
 #include "bus/initiator_port.h"
+#include "bus/memory_transaction.h"
 #include "bus/target_port.h"
 #include "common/probes.h"
 #include "common/ring.h"
@@ -80,11 +81,16 @@ class Crossbar : public sc_core::sc_module,
  private:
   using Payload = tlm::tlm_generic_payload;
 
-  // Where a payload came from, attached while it is under way. Belongs to the crossbar, therefore never
-  // deleted by the payload and never copied; `outer` is the path in a crossbar that it went through before.
+  // What a transaction is here: where it came from, and what its packets weigh. Attached to its payload while
+  // it is under way. Belongs to the crossbar, therefore never deleted by the payload and never copied;
+  // `outer` is the path in a crossbar that it went through before.
   struct Path : tlm::tlm_extension<Path> {
     Payload* payload = nullptr;
+    TransactionOrigin* origin = nullptr;  // null: it has none
     unsigned sm = 0;
+    unsigned response_flits = 0;
+    std::uint64_t request_bytes = 0, response_bytes = 0;
+    bool answered_by_wire = false;
     Path* outer = nullptr;
     tlm_extension_base* clone() const override { return nullptr; }
     void copy_from(const tlm_extension_base&) override {}
@@ -92,7 +98,7 @@ class Crossbar : public sc_core::sc_module,
   };
   // Beside that of its parts: the networks and the ports.
   struct Completion {  // of a write without acknowledgement
-    Payload* payload = nullptr;
+    Path* path = nullptr;
     Cycle ready = 0;
   };
   struct State {
@@ -119,31 +125,31 @@ class Crossbar : public sc_core::sc_module,
   bool response(unsigned port, Payload& payload, Cycle ready) override;
   void invalidate(unsigned port, sc_dt::uint64 begin, sc_dt::uint64 end) override;
 
-  unsigned port_of(const Payload& payload) const;
-  std::uint64_t request_bytes(const Payload& payload) const;
-  std::uint64_t response_sector(const Payload& payload) const;
-  std::uint64_t response_packet_bytes(const Payload& payload) const;
-  unsigned response_packets(const Payload& payload) const;
-  std::uint64_t response_bytes(const Payload& payload) const;
-  unsigned request_flits(const Payload& payload) const;
-  unsigned response_flits(const Payload& payload) const;
+  unsigned port_of(const Payload& payload, const TransactionOrigin* origin) const;
+  // Bytes and flits of a transaction's packets.
+  std::uint64_t request_bytes(const Payload& payload, const TransactionOrigin* origin) const;
+  struct Response {
+    std::uint64_t bytes = 0;  // of all its packets
+    unsigned flits = 0;
+  };
+  Response response_of(const Payload& payload, const TransactionOrigin* origin) const;
   // What a transaction takes here, both ways, when nothing else is under way.
   sc_core::sc_time lone_time(const Payload& payload) const;
   // Is it answered by a wire, without a packet?
-  bool answered_by_wire(const Payload& payload) const;
+  bool answered_by_wire(const Payload& payload, const TransactionOrigin* origin) const;
   bool has_place_for_response(unsigned port, const Payload& payload) const;
-  void attach_path(Payload& payload, unsigned sm);
+  Path& attach_path(Payload& payload, unsigned sm);
   void detach_path(Path& path);
   void push_request(unsigned sm, Payload& payload, Cycle ready);
-  void push_response(unsigned port, Payload& payload, Cycle ready);
-  void respond(unsigned sm, Payload& payload);
-  void stamp_delivered(const Payload& payload) const;
-  void stamp_answered(const Payload& payload) const;
+  void push_response(unsigned port, Path& path, Cycle ready);
+  void respond(Path& path);
+  void stamp_delivered(const Path& path) const;
+  void stamp_answered(const Path& path) const;
   void deliver_requests(Cycle now);
   void deliver_responses(Cycle now);
   void admit_requests(Cycle now);
   void admit_responses(Cycle now);
-  Cycle next_work(Cycle now) const;
+  Cycle next_work(Cycle now);
 
   const Config config_;
   ClockDomain& domain_;

@@ -45,6 +45,7 @@ PacketNetwork::PacketNetwork(const Shape& shape)
 
 void PacketNetwork::reset() {
   state_ = State(shape_, state_.links_in.size(), state_.interfaces_out.size());
+  next_grant_ = kUnknown;
 }
 
 void PacketNetwork::push(unsigned input, void* content, unsigned output, unsigned flits, Cycle ready) {
@@ -62,11 +63,13 @@ void PacketNetwork::push(unsigned input, void* content, unsigned output, unsigne
 void PacketNetwork::show_head(unsigned input) {
   const Packet& head = state_.inputs[input].front();
   state_.interfaces_out[interface_of_output_[head.output]].candidates.insert(input);
+  next_grant_ = kUnknown;
 }
 
 // Outputs that want the same input interface take turns: who was granted longest ago chooses first. (A
 // rotation by the cycle number would beat with the packets' length and starve some.)
 void PacketNetwork::arbitrate(Cycle now) {
+  if (next_grant_ > now) return;
   // With a speed-up, the packet behind one that was granted may go at the same edge.
   for (unsigned round = 0; round < shape_.input_speedup; ++round) {
     if (state_.waiting == 0 || !grant_once(now)) return;
@@ -89,8 +92,10 @@ bool PacketNetwork::grant_once(Cycle now) {
       granted[grants++] = out;
     }
   }
+  if (grants == 0) return false;
+  next_grant_ = kUnknown;
   std::copy_n(granted.begin(), grants, state_.turns.begin() + static_cast<std::ptrdiff_t>(kept));
-  return grants != 0;
+  return true;
 }
 
 bool PacketNetwork::may_go(unsigned input, Cycle now) const {
@@ -133,7 +138,12 @@ void PacketNetwork::grant(unsigned out, unsigned input, Cycle now) {
   state_.occupied.insert(packet.output);
 }
 
-Cycle PacketNetwork::next_grant(Cycle now) const {
+Cycle PacketNetwork::next_grant(Cycle now) {
+  if (next_grant_ <= now) next_grant_ = find_next_grant(now);
+  return next_grant_;
+}
+
+Cycle PacketNetwork::find_next_grant(Cycle now) const {
   if (state_.waiting == 0) return kNever;
   Cycle next = kNever;
   for (const OutputInterface& interface : state_.interfaces_out) {

@@ -65,17 +65,22 @@ class PacketNetwork {
   // The head of an output queue that is not empty.
   const Packet& head(unsigned output) const { return state_.outputs[output].front(); }
   void pop(unsigned output) {
-    state_.outputs[output].pop();
-    if (state_.outputs[output].empty()) state_.occupied.erase(output);
+    Ring<Packet>& queue = state_.outputs[output];
+    if (queue.full()) next_grant_ = kUnknown;
+    queue.pop();
+    if (queue.empty()) state_.occupied.erase(output);
   }
 
   // The next edge after `now` at which a packet could be granted, if nothing arrives and no output queue is
   // popped.
-  Cycle next_grant(Cycle now) const;
+  Cycle next_grant(Cycle now);
 
   // Drops all packets.
   void reset();
-  void archive(Archive& archive) { archive(state_); }
+  void archive(Archive& archive) {
+    archive(state_);
+    next_grant_ = kUnknown;
+  }
 
   // Flits that went through an output interface: statistics.
   std::uint64_t& flits(unsigned output_interface) { return flits_[output_interface]; }
@@ -95,6 +100,7 @@ class PacketNetwork {
 
  private:
   static constexpr unsigned kNone = QueueSet::kNone;
+  static constexpr Cycle kUnknown = 0;
 
   struct OutputInterface {
     QueueSet candidates;  // inputs whose head goes to one of this interface's outputs
@@ -128,6 +134,7 @@ class PacketNetwork {
   unsigned choose(unsigned out, Cycle now) const;
   bool may_go(unsigned input, Cycle now) const;
   bool grant_once(Cycle now);
+  Cycle find_next_grant(Cycle now) const;
   // Which of the places of the input's interface is free first.
   std::size_t place_of(unsigned input) const {
     if (shape_.input_speedup == 1) return interface_of_input_[input];
@@ -144,6 +151,7 @@ class PacketNetwork {
   const Shape shape_;
   std::vector<std::uint16_t> interface_of_input_, interface_of_output_;
   State state_;
+  Cycle next_grant_ = kUnknown;  // before it nothing can be granted; a grant, an arrival and a place ask anew
   std::vector<std::uint64_t> flits_;     // per output interface
   std::vector<std::uint64_t> flits_in_;  // per input interface
 };

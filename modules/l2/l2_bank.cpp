@@ -227,8 +227,7 @@ bool L2Bank::respond(Cycle now) {
   Request& request = state_.requests[handle];
   Payload& payload = *request.payload;
   payload.set_response_status(request.status);
-  const TransactionOrigin* const origin = origin_of(payload);
-  if (origin != nullptr && origin->carries && payload.is_read())
+  if (request.origin != nullptr && request.origin->carries && payload.is_read())
     read_memory(payload.get_address(), payload.get_data_ptr(), payload.get_data_length());
   request = {};
   state_.free_requests.push_back(handle);

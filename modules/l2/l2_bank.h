@@ -71,6 +71,8 @@ class L2Bank : public sc_core::sc_module,
 
   struct Request {
     Payload* payload = nullptr;
+    TransactionOrigin* origin = nullptr;  // null: it is foreign
+    std::uint64_t begin = 0;              // of its bytes, in the bank
     Cycle ready = 0;  // first edge at which it may enter the pipeline, then the edge at which it leaves it
     Sector next = 0;  // the one to look up next
     Sector last = 0;

@@ -42,7 +42,7 @@ void L2Bank::move_foreign_data(Request& request) {
   request.looked_up = true;
   ++(request.lanes != 0 ? atomics_ : request.write ? writes_ : reads_);
   Payload& payload = *request.payload;
-  if (origin_of(payload) != nullptr) return;
+  if (request.origin != nullptr) return;
   const std::uint64_t address = payload.get_address();
   find_image();
   if (image_ != nullptr) {
@@ -141,9 +141,8 @@ bool L2Bank::look_up_absent(Request& request, std::uint32_t handle, Cycle now) {
 }
 
 void L2Bank::wait_for_memory(Request& request) {
-  TransactionOrigin* const origin = origin_of(*request.payload);
-  if (request.missing++ == 0 && origin != nullptr)
-    origin->stages.fetched_ps = sc_core::sc_time_stamp().value();
+  if (request.missing++ == 0 && request.origin != nullptr)
+    request.origin->stages.fetched_ps = sc_core::sc_time_stamp().value();
 }
 
 // A transaction for each run of dirty sectors.
@@ -164,10 +163,9 @@ void L2Bank::write_back(const cache::SectorTags::Victim& victim) {
 // Does a write, without byte enables, cover the whole sector?
 bool L2Bank::covers(const Request& request, Sector sector) const {
   const Payload& payload = *request.payload;
-  const std::uint64_t begin = map_.route(payload.get_address()).offset;
   return request.write && request.lanes == 0 && payload.get_byte_enable_ptr() == nullptr &&
-         begin <= sector * tags_.sector_bytes() &&
-         begin + payload.get_data_length() >= (sector + 1) * tags_.sector_bytes();
+         request.begin <= sector * tags_.sector_bytes() &&
+         request.begin + payload.get_data_length() >= (sector + 1) * tags_.sector_bytes();
 }
 
 // What the request waited for has come. False if the response has to wait for a place, or for the
@@ -175,8 +173,7 @@ bool L2Bank::covers(const Request& request, Sector sector) const {
 bool L2Bank::finish_line(Request& request, std::uint32_t handle, Cycle now) {
   if (!request.looked_up || request.missing != 0) return true;
   if (state_.responses.full() || (request.lanes != 0 && state_.busy_until > now)) return false;
-  TransactionOrigin* const origin = origin_of(*request.payload);
-  if (origin != nullptr) origin->stages.filled_ps = sc_core::sc_time_stamp().value();
+  if (request.origin != nullptr) request.origin->stages.filled_ps = sc_core::sc_time_stamp().value();
   queue_response(request, handle, now);
   return true;
 }

@@ -42,15 +42,16 @@ bus::Verdict L2Bank::request(unsigned, Payload& payload, Cycle ready, sc_time&) 
 std::uint32_t L2Bank::new_request(Payload& payload, Cycle ready) {
   const std::uint32_t handle = state_.free_requests.back();
   state_.free_requests.pop_back();
-  const std::uint64_t offset = map_.route(payload.get_address()).offset;
-  const TransactionOrigin* origin = origin_of(payload);
+  TransactionOrigin* const origin = origin_of(payload);
   const bool atomic = origin != nullptr && origin->kind == AccessKind::kAtomic;
   Request& request = state_.requests[handle];
   request = {};
   request.payload = &payload;
+  request.origin = origin;
+  request.begin = map_.route(payload.get_address()).offset;
   request.ready = ready;
-  request.next = tags_.sector_of(offset);
-  request.last = tags_.sector_of(offset + payload.get_data_length() - 1);
+  request.next = tags_.sector_of(request.begin);
+  request.last = tags_.sector_of(request.begin + payload.get_data_length() - 1);
   request.lanes = atomic ? std::max<std::uint32_t>(origin->atomic_lanes, 1) : 0;
   request.write = payload.is_write() || atomic;
   return handle;

@@ -14,8 +14,8 @@ bool MemoryPort::response(unsigned, Payload& payload, Cycle ready) {
 
 void MemoryPort::take(Payload& payload, Cycle ready) {
   if (listener_.memory_answered(payload)) {
-    state_.answers.push({origin_of(payload)->tag, payload.get_address(), ready, origin_of(payload)->issued_ps,
-                         origin_of(payload)->stages});
+    const TransactionOrigin& origin = *origin_of(payload);
+    state_.answers.push({origin.tag, payload.get_address(), ready, origin.issued_ps, origin.stages});
   }
   payload.release();
 }
