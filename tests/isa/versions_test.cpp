@@ -4,10 +4,13 @@
 
 #include <cstring>
 
+#include "conformance/case.h"
 #include "isa/harness.h"
 
 namespace weft::isa::test::versions_test {
 namespace {
+
+namespace conformance = weft::test::conformance;
 
 using ptx::Combine;
 using ptx::Compare;
@@ -119,13 +122,15 @@ std::vector<Input> inputs() {
       for (auto& lane : lanes) {
         switch (k % 3) {
           case 0:
-            lane = random_operand(Type::kF64, random);
+            lane = conformance::random_value({'f', 64, 1}, random);
             break;
           case 1:
-            lane = random_operand(Type::kF32, random) << 32 | random_operand(Type::kF32, random);
+            lane = conformance::random_value({'f', 32, 1}, random) << 32 |
+                   conformance::random_value({'f', 32, 1}, random);
             break;
           default:
-            lane = random_operand(Type::kU32, random) << 32 | random_operand(Type::kU32, random);
+            lane = conformance::random_value({'u', 32, 1}, random) << 32 |
+                   conformance::random_value({'u', 32, 1}, random);
         }
       }
     }
