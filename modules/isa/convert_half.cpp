@@ -100,9 +100,12 @@ struct ToHalf {
   }
 };
 
-template <bool kSat>
+template <bool kSat, bool kFtz = false>
 struct ToSingle {
-  static WEFT_ALWAYS_INLINE float of(float a) { return kSat ? saturate(a) : canonical(a); }
+  static WEFT_ALWAYS_INLINE float of(float a) {
+    const float x = kFtz ? flush(a) : a;
+    return kSat ? saturate(x) : canonical(x);
+  }
 };
 template <bool kSat>
 struct ToDouble {
@@ -130,6 +133,10 @@ LaneFunction from_half(const Instruction& in) {
     return find_float_to_integer(in);
   }
   if (in.rounding != Rounding::kDefault) return nullptr;
+  if (in.type == Type::kF32 && in.ftz) {
+    return in.sat ? &apply<ToSingle<true, true>, float, Format>
+                  : &apply<ToSingle<false, true>, float, Format>;
+  }
   if (in.type == Type::kF32) {
     return in.sat ? &apply<ToSingle<true>, float, Format> : &apply<ToSingle<false>, float, Format>;
   }
@@ -138,8 +145,7 @@ LaneFunction from_half(const Instruction& in) {
 
 }  // namespace
 
-// .ftz concerns f32 only: decode allows it where f32 is the source or the destination, and no half is
-// subnormal as f32.
+// .ftz concerns f32 only: decode allows it where f32 is the source or the destination.
 LaneFunction find_convert_half(const Instruction& in) {
   if (in.ftz && in.from != Type::kF32 && in.type != Type::kF32) return nullptr;
   if (in.type == Type::kF16) return find_to_half(in, Type::kF16);

@@ -15,14 +15,6 @@ namespace {
 constexpr unsigned kOperands = 128;
 constexpr const char* kSources[] = {"%a", "%b", "%c", "%e"};
 
-std::vector<std::string> all_opcodes() {
-  std::vector<std::string> all = read_further();
-  for (const Entry& entry : read_table()) all.push_back(entry.opcode);
-  std::sort(all.begin(), all.end());
-  all.erase(std::unique(all.begin(), all.end()), all.end());
-  return all;
-}
-
 bool is_straight(const Case& c) {
   return c.family != "Control";
 }

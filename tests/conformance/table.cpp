@@ -1,5 +1,6 @@
 #include "conformance/table.h"
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
@@ -50,6 +51,14 @@ std::vector<std::string> read_further() {
   for (const std::string& line : lines_of("further.txt")) {
     for (const std::string& opcode : expand(line)) all.push_back(opcode);
   }
+  return all;
+}
+
+std::vector<std::string> all_opcodes() {
+  std::vector<std::string> all = read_further();
+  for (const Entry& entry : read_table()) all.push_back(entry.opcode);
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
   return all;
 }
 

@@ -17,6 +17,8 @@ struct Entry {
 };
 std::vector<Entry> read_table();
 std::vector<std::string> read_further();
+// The opcodes of both, sorted, each once.
+std::vector<std::string> all_opcodes();
 std::vector<std::string> expand(const std::string& pattern);
 
 }  // namespace weft::test::conformance

@@ -156,7 +156,6 @@ std::uint64_t convert(const Instruction& in, std::uint64_t bits) {
   if (!is_half(in.type)) {  // a half is exact as f32
     Instruction from_single = in;
     from_single.from = Type::kF32;
-    from_single.ftz = false;
     const double x = half_value(in.from, bits);
     std::uint64_t single = bits_of(static_cast<float>(x));
     if (std::isnan(x)) single = low_bits(bits, 16) << (in.from == Type::kF16 ? 13 : 16) | 0x7fc00000;

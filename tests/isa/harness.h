@@ -1,4 +1,4 @@
-// What the tests of lane functions share: instructions made by hand, and values as their bits.
+// What the tests of lane functions share: instructions made by hand.
 #ifndef WEFT_TESTS_ISA_HARNESS_H
 #define WEFT_TESTS_ISA_HARNESS_H
 
@@ -19,12 +19,8 @@ using ptx::Type;
 
 using Random = std::mt19937_64;
 
-unsigned bits_of(Type type);  // 8 .. 64; 1 for kPred
+// In words, for messages.
 std::string name(const Instruction& in);
-
-// The value of an integer type, from its bits.
-__extension__ using Wide = __int128;
-Wide integer(Type type, std::uint64_t bits);
 
 inline Instruction make(Opcode op, Type type) {
   Instruction in;

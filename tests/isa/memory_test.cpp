@@ -4,6 +4,7 @@
 #include <cstring>
 #include <map>
 
+#include "interpreter/bits.h"
 #include "isa/address_span.h"
 #include "isa/harness.h"
 
@@ -12,6 +13,8 @@ namespace {
 
 using ptx::Atomic;
 using ptx::Space;
+using weft::test::number;
+using weft::test::width_of;
 
 const std::vector<Type> kTypes = {Type::kU8,  Type::kS8,  Type::kB8,  Type::kU16, Type::kS16,
                                   Type::kB16, Type::kU32, Type::kS32, Type::kB32, Type::kF32,
@@ -74,8 +77,8 @@ void for_each_access(Opcode op, Check check) {
             in.vector = static_cast<std::uint8_t>(count);
             const MemoryFunction function = find_memory(in, set);
             ASSERT_NE(function, nullptr) << name(in);
-            const std::uint64_t stride = bits_of(type) / 8 * count;
-            check(type, count, bits_of(type) == 64, active, offsets(pattern, stride, random), function,
+            const std::uint64_t stride = width_of(type) / 8 * count;
+            check(type, count, width_of(type) == 64, active, offsets(pattern, stride, random), function,
                   random);
           }
         }
@@ -98,12 +101,12 @@ TEST(Memory, Loads) {
     lanes.active = active;
     for (unsigned n = 0; n < count; ++n) lanes.dst[n] = registers.file[n].data();
     function(lanes);
-    const unsigned bytes = bits_of(type) / 8;
+    const unsigned bytes = width_of(type) / 8;
     for (unsigned i = 0; i < kLanes; ++i) {
       for (unsigned n = 0; n < count; ++n) {
         std::uint64_t value = 0;
         std::memcpy(&value, &memory[offset[i] + n * bytes], bytes);
-        const auto extended = static_cast<std::uint64_t>(integer(type, value));
+        const auto extended = static_cast<std::uint64_t>(number(type, value));
         const std::uint64_t expected = wide ? extended : extended & 0xffffffff;
         const bool written = ((active >> i) & 1) != 0;
         ASSERT_EQ(registers.get(wide, n, i), written ? expected : before.get(wide, n, i))
@@ -123,7 +126,7 @@ TEST(Memory, Stores) {
     lanes.base = memory.data();
     lanes.offset = offset.data();
     lanes.active = active;
-    const unsigned bytes = bits_of(type) / 8;
+    const unsigned bytes = width_of(type) / 8;
     for (unsigned n = 0; n < count; ++n) lanes.src[n] = registers.file[n].data();
     for (unsigned i = 0; i < kLanes; ++i) {
       for (unsigned n = 0; n < count && ((active >> i) & 1) != 0; ++n) {
@@ -150,7 +153,7 @@ AtomicResult run(Atomic op, Type type, std::uint64_t start, std::uint64_t b, std
   EXPECT_NE(function, nullptr) << name(in);
   AtomicResult result{};
   if (function == nullptr) return result;
-  const bool wide = bits_of(type) == 64;
+  const bool wide = width_of(type) == 64;
   std::array<std::uint64_t, kLanes> offset{};
   Registers registers;
   for (unsigned i = 0; i < kLanes; ++i) {

@@ -131,11 +131,20 @@ class Tree:
             if here.is_file() and not (there.is_file() and there.read_bytes() == here.read_bytes()):
                 there.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(here, there)
-        targets = [f"{test}_test" for test in tests]
-        self.targets = targets
+        self.forget_all_but(set(listed.stdout.decode().split("\0")))
+        self.targets = [f"{test}_test" for test in tests]
         self.run("cmake", "--preset", "release", "-DCMAKE_EXPORT_COMPILE_COMMANDS=OFF", check=True)
-        if not self.make():
-            raise SystemExit("weft campaign mutants: the tree does not build as it is")
+        self.run("ninja", "-C", str(self.build), f"-j{jobs}", *self.targets, check=True)
+        for test in tests:
+            if failed := self.failures(test, all_of_them=True):
+                raise SystemExit(f"weft campaign mutants: fails without a change: {', '.join(failed)}")
+
+    def forget_all_but(self, known: set[str]) -> None:
+        """Removes files of an earlier copy that the working tree no longer has."""
+        for path in self.root.rglob("*"):
+            name = str(path.relative_to(self.root))
+            if path.is_file() and not name.startswith("build/") and name not in known:
+                path.unlink()
 
     def run(self, *command: str, check: bool = False) -> subprocess.CompletedProcess:
         done = subprocess.run(command, cwd=self.root, capture_output=True, text=True)
@@ -189,12 +198,15 @@ def main() -> int:
 
     tree = Tree(options.source, options.folder, options.tests, options.jobs)
     wanted, dice = tree.code(), random.Random(options.seed)
-    lines, results, tried = sites_of(tree.root, options.sources), [], set()
+    lines, results = sites_of(tree.root, options.sources), []
     while len(results) < options.count:
-        site = dice.choice(dice.choice(lines))
-        if site in tried:
-            continue
-        tried.add(site)
+        if not lines:
+            print("no line is left to change")
+            break
+        here = dice.choice(lines)
+        site = here.pop(dice.randrange(len(here)))
+        if not here:
+            lines.remove(here)
         original = (tree.root / site.file).read_text()
         result = mutate(tree, site)
         try:
