@@ -163,7 +163,7 @@ void set_wrong(State state, ExitCode code, std::string reason, RunEnd& end) {
 
 void compare(const Run& run, const std::string& folder, const std::string& reference,
              const Computed& computed, RunEnd& end) {
-  const auto other = verdict_of(*run.reference, reference, false);
+  const auto other = run.reference == nullptr ? std::nullopt : verdict_of(*run.reference, reference, false);
   if (!other.has_value() || !other->done()) {
     return set_wrong(State::kNoResults, ExitCode::kFault,
                      "no reference for results: functional run " + (other ? other->text() : "not finished"),
