@@ -126,15 +126,18 @@ RunEnd end_of_cuda(const Run& run, const std::string& folder, const Job& job, co
     end.reason = std::move(reason);
     return end;
   };
-  const std::string said = first_message(job.messages);
+  const std::string said = first_message(job.messages), more = said == kNoMessage ? "" : ": " + said;
   if (stats.is_null()) {
     if (job_end.code == static_cast<int>(ExitCode::kBadInput))
       return ended(State::kRefused, ExitCode::kBadInput, said);
-    return ended(State::kNoResults, ExitCode::kFault,
-                 job_end.code == 0 ? "the program did not use the device" : said);
+    std::string why = "the program did not use the device";
+    if (job_end.code != 0) why += ", and its exit code is " + std::to_string(job_end.code);
+    return ended(State::kNoResults, ExitCode::kFault, why + more);
   }
   if (const ordered_json& fault = stats.at("fault"); fault != 0)
     return ended(State::kFault, ExitCode::kFault, said);
+  if (stats.at("devices").empty())
+    return ended(State::kNoResults, ExitCode::kFault, "the program ran no kernel" + more);
   if (!run.functional) {
     try {
       runs_of(folder);
