@@ -12,6 +12,7 @@
 #include "common/output_files.h"
 #include "study/run/result_run.h"
 #include "study/run/results_folder.h"
+#include "study/session/interrupt.h"
 #include "study/session/run_record.h"
 #include "study/session/version.h"
 #include "weft/common/error.h"
@@ -231,6 +232,27 @@ RunEnd verify(const Run& run, const std::string& folder, const std::string& refe
     replace_file(verdict_file(folder), text_of(json));
   } catch (const InputError& error) {
     set_wrong(State::kNoResults, ExitCode::kFault, error.what(), end);
+  }
+  return end;
+}
+
+RunEnd run_verified(const Run& run, const std::string& folder, const Words& options) {
+  const ResultsFolder functional("", "functional");
+  const auto end_in = [](const Run& one, const std::string& to, const std::string& reference,
+                         const Words& more) {
+    Words words = one.command(to, true);
+    words.insert(words.begin() + 1, more.begin(), more.end());
+    const Job job{words, to + "/messages.txt", output_file(one, to)};
+    JobEnd job_end;
+    forget_results(to);
+    run_apart({job}, {}, [](std::size_t) {}, [&](std::size_t, const JobEnd& end) { job_end = end; });
+    return verify(one, to, reference, job, job_end);
+  };
+  end_in(*run.reference, functional.path(), "", {});
+  RunEnd end = end_in(run, folder, functional.path(), options);
+  if (interrupted()) {
+    end = {};
+    end.reason = "interrupted";
   }
   return end;
 }
