@@ -83,10 +83,9 @@ class Tables {
 void check(const CompareOptions& options) {
   options.program.check("weft compare");
   if (!options.program.given()) return;
-  const char* const own = options.program.cuda.empty() ? "--ptx" : "a program after --";
   for (const auto& [option, text] : {std::pair("--workloads", options.workloads), {"--size", options.size}}) {
     if (!text.empty())
-      throw InputError(option, std::string("found ") + own + " as well; allowed: one of the two");
+      throw InputError(option, "found " + options.program.option() + " as well; allowed: one of the two");
   }
 }
 

@@ -53,6 +53,19 @@ void parse_launches(const std::string& text, cuda::Settings& settings) {
   }
 }
 
+// It tells of all launches, from the counts of timed ones.
+void check_characteristics(const CudaOptions& options) {
+  if (!options.settings.characteristics) return;
+  if (options.settings.out.empty()) throw InputError("--characteristics", "needs --out DIR");
+  const char* const given = options.settings.functional ? "--functional"
+                            : !options.launches.empty() ? "--launches"
+                            : !options.region.empty()   ? "--region"
+                                                        : nullptr;
+  if (given != nullptr)
+    throw InputError("--characteristics",
+                     std::string("is not allowed with ") + given + ": it needs all launches timed");
+}
+
 void choose_launches(const CudaOptions& options, cuda::Settings& settings) {
   const char* const given = !options.launches.empty() ? "--launches"
                             : !options.region.empty() ? "--region"
@@ -164,6 +177,8 @@ ExitCode cuda(const Words& words) {
               "thread instructions after which launches fail with a timeout")
       .number("sample", options.settings.sample, kSampleBounds,
               "write samples.csv to --out: the activity of each SM in intervals of this many core cycles")
+      .flag("characteristics", options.settings.characteristics,
+            "write characteristics.json to --out: what weft characterize tells of each kernel")
       .flag("functional", options.settings.functional,
             "run kernels without timing: the same results, no simulated time")
       .text("launches", options.launches, "N-M",
@@ -196,6 +211,7 @@ ExitCode cuda(const Words& words) {
   options.settings.capability = parse_capability(options.capability);
   options.program.assign(end != words.end() && *end == "--" ? end + 1 : end, words.end());
   choose_launches(options, options.settings);
+  check_characteristics(options);
   if (options.program.empty()) throw InputError("weft cuda", "needs a program: " + usage);
   check::options_of(options.settings.checks, options.settings.check_reports);  // says what is wrong with them
   if (options.settings.sample != 0 && options.settings.out.empty())

@@ -36,6 +36,8 @@ struct OwnProgram {
   bool given() const { return !kernel.ptx.empty() || !cuda.empty(); }
   // Throws InputError for options that do not go together. `command` is for messages.
   void check(const std::string& command) const;
+  // "--ptx", or words for what stands behind "--": for messages.
+  std::string option() const { return cuda.empty() ? "--ptx" : "a program after --"; }
   // The name that its runs have: of the kernel, or of the file.
   std::string name() const;
   // Makes it the program of a run.

@@ -67,10 +67,15 @@ std::string read_argument(const Place& place) {
   return text.substr(0, path) + path_of(text.substr(path), place);
 }
 
+void read_file(const char* key, const Place& place, ExperimentProgram& program) {
+  program.file = path_of(place.at(key).text(), place);
+  program.key = place.at(key).pointer();
+}
+
 void read_ptx(const Place& place, ExperimentProgram& program) {
   place.keys(experiment_form()["PTX program"]);
   program.kind = Run::Kind::kPtx;
-  program.file = path_of(place.at("ptx").text(), place);
+  read_file("ptx", place, program);
   for (const char* key : {"kernel", "grid", "block", "shared"}) {
     if (!place.has(key)) continue;
     program.arguments.push_back(std::string("--") + key);
@@ -90,7 +95,7 @@ void read_ptx(const Place& place, ExperimentProgram& program) {
 void read_cuda(const Place& place, ExperimentProgram& program) {
   place.keys(experiment_form()["CUDA program"]);
   program.kind = Run::Kind::kCuda;
-  program.file = path_of(place.at("cuda").text(), place);
+  read_file("cuda", place, program);
   if (place.has("arguments")) program.arguments = place.at("arguments").texts(true);
 }
 

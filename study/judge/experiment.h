@@ -21,8 +21,8 @@ struct ExperimentProgram {
   std::string abbr, workload, size, type;
   // A program of one's own: `workload` is the name of its file, and there is no size.
   Run::Kind kind = Run::Kind::kWorkload;
-  std::string file;
-  Words arguments;     // as of Run
+  std::string file, key;
+  Words arguments;     // as of Run, and the two before
   std::string kernel;  // of the workload, whose launches alone count; empty: the whole run
   std::vector<std::string> overrides;
   // Of CPU, about, for its part of a run on the machine as it is: for the order of runs and the time that is

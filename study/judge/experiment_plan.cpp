@@ -61,6 +61,7 @@ Run ExperimentPlan::run_of(const ExperimentProgram& program, const ExperimentVar
   run.size = program.size;
   run.kind = program.kind;
   run.file = program.file;
+  run.key = program.key;
   run.arguments = program.arguments;
   if (change.seed != 0 && !program.is_own() && workloads::has_seed(*workloads::find(program.workload)))
     run.size += ",seed=" + std::to_string(change.seed);

@@ -20,6 +20,7 @@ class Place {
   const nlohmann::json& value() const { return value_; }
   std::string where() const { return file_ + ": " + (pointer_.empty() ? "/" : pointer_); }
   const std::string& file() const { return file_; }
+  const std::string& pointer() const { return pointer_; }  // as of JSON; empty: the whole file
 
   // Refuses what is no object, lacks a key that the form needs, or has one that it does not have. A whole
   // file may name its schema ("$schema").

@@ -1,5 +1,7 @@
 #include "study/plan/plan.h"
 
+#include <unistd.h>
+
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -33,7 +35,7 @@ class PlanBuilder::Identifier {
       remove_build(record);
     } else {
       set_machine(run, machine_of(session));
-      record["file"] = hash_of(run.file);
+      record["file"] = hash_of_program(run);
       record["arguments"] = run.arguments;
       if (run.kind == Run::Kind::kPtx) {
         for (const std::string& file : files_of(run.arguments)) record["files"].push_back(hash_of(file));
@@ -75,6 +77,16 @@ class PlanBuilder::Identifier {
     if (hash.empty()) hash = xxh3_128(read_input(file));
     return hash;
   }
+  const std::string& hash_of_program(const Run& run) {
+    try {
+      const std::string& hash = hash_of(run.file);
+      if (run.kind == Run::Kind::kCuda && access(run.file.c_str(), X_OK) != 0)
+        throw InputError(run.file, "is not executable; allowed: a CUDA program");
+      return hash;
+    } catch (const InputError& error) {
+      throw InputError(run.key, error.what());
+    }
+  }
   // Files that arguments of `weft run --ptx` name: contents of buffers, and PTX that is linked.
   static Words files_of(const Words& arguments) {
     static const std::string kPtx = "--ptx", kContent = "=file:";
@@ -112,7 +124,7 @@ std::size_t PlanBuilder::add(std::vector<std::string> values, Run run, const std
       for (std::size_t i = 0; i < values.size(); ++i) {
         if (!values[i].empty()) point += (point.empty() ? "" : ", ") + plan_.axes[i] + " " + values[i];
       }
-      throw InputError(where, "the run with " + point + ": " + error.what());
+      throw InputError(where, (point.empty() ? "" : "the run with " + point + ": ") + error.what());
     }
     run.refused = true;
   }

@@ -30,6 +30,7 @@ struct Run {
   std::string size;     // of a workload
   std::string file;     // with PTX, or a CUDA program
   Words arguments;      // behind the file
+  std::string key;      // that names `file`, for messages: "/programs/0/cuda"; empty: an option does
   std::string config;
   Words overrides;                // "path=value", in the order in which they take effect
   std::uint64_t core_cycles = 0;  // limit; 0: none

@@ -49,13 +49,15 @@ Change program_of(const std::string& name, const Place& place, const std::string
   place.keys(plan_form()["program of a sweep"]);
   if (place.has("ptx") == place.has("cuda")) throw InputError(place.where(), "needs either 'ptx' or 'cuda'");
   const bool cuda = place.has("cuda");
-  std::filesystem::path file = place.at(cuda ? "cuda" : "ptx").text();
+  const Place named = place.at(cuda ? "cuda" : "ptx");
+  std::filesystem::path file = named.text();
   if (file.is_relative()) file = std::filesystem::path(folder) / file;
   const Words arguments = place.has("arguments") ? place.at("arguments").texts(true) : Words();
-  return [name, cuda, arguments, path = file.lexically_normal().string()](Run& run) {
+  return [name, cuda, arguments, path = file.lexically_normal().string(), key = named.pointer()](Run& run) {
     run.kind = cuda ? Run::Kind::kCuda : Run::Kind::kPtx;
     run.program = name;
     run.file = path;
+    run.key = key;
     run.arguments = arguments;
   };
 }

@@ -180,6 +180,7 @@ void Executor::do_runs(const std::vector<const Run*>& runs, const Starts& starts
   }
   const auto job_ends = [&](std::size_t i, const JobEnd& end) { ends(i, jobs[i], end); };
   if (engine_.slurm) {
+    if (interrupted()) return;  // while references were done
     const SlurmOptions options{store_.folder(), plan_.name, static_cast<unsigned>(engine_.jobs),
                                engine_.submission, repeat_ == Repeat::kAll};
     if (!jobs.empty()) run_by_slurm(jobs, options, starts, job_ends);

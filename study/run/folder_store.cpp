@@ -211,7 +211,7 @@ void FolderStore::begins(const Run& run) {
 RunEnd FolderStore::take(const Run& run, const Job& job, const JobEnd& job_end) {
   const std::string folder = folder_of(run);
   if (!run.verifies_itself()) {
-    RunEnd end = verify(run, folder, run.functional ? "" : folder_of(*run.reference), job, job_end);
+    RunEnd end = verify(run, folder, run.reference == nullptr ? "" : folder_of(*run.reference), job, job_end);
     const std::optional<RunEnd> result = program_end_in(folder, run, Builds::kThis);
     if (result && result->measures) remember(run, result->cpu_seconds);
     return result.value_or(end);

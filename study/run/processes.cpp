@@ -171,7 +171,7 @@ std::string first_message(const std::string& file) {
   std::string line;
   std::getline(in, line);
   if (line.compare(0, 6, "weft: ") == 0) line.erase(0, 6);
-  return line.empty() ? "no message" : line;
+  return line.empty() ? kNoMessage : line;
 }
 
 Parallel parallel_of(std::uint64_t jobs) {

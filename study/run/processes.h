@@ -53,7 +53,9 @@ void run_apart(const std::vector<Job>& jobs, Parallel parallel,
                const std::function<void(std::size_t)>& starts,
                const std::function<void(std::size_t, const JobEnd&)>& ended);
 
-// What a run said first on standard error, without the program's name: of its `messages`.
+// What a run said first on standard error, without the program's name: of its `messages`. kNoMessage:
+// nothing.
+inline constexpr const char* kNoMessage = "no message";
 std::string first_message(const std::string& file);
 
 // In a child, before exec: it does not outlive its parent, whose process ID it was told. Of a parent that has

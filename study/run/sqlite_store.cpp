@@ -494,9 +494,10 @@ void SqliteStore::begins(const Run& run) {
 }
 
 RunEnd SqliteStore::take(const Run& run, const Job& job, const JobEnd& job_end) {
-  RunEnd end = run.verifies_itself() ? end_of_job(job, job_end)
-                                     : verify(run, folder_of(run),
-                                              run.functional ? "" : folder_of(*run.reference), job, job_end);
+  RunEnd end = run.verifies_itself()
+                   ? end_of_job(job, job_end)
+                   : verify(run, folder_of(run), run.reference == nullptr ? "" : folder_of(*run.reference),
+                            job, job_end);
   if (run.functional) return end;  // its folder stays: other runs are compared with it
   StoredRun stored;
   if (end.state <= State::kFault && end.state != State::kRefused) {

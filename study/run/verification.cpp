@@ -12,6 +12,7 @@
 #include "common/output_files.h"
 #include "study/run/result_run.h"
 #include "study/run/results_folder.h"
+#include "study/session/interrupt.h"
 #include "study/session/run_record.h"
 #include "study/session/version.h"
 #include "weft/common/error.h"
@@ -126,15 +127,18 @@ RunEnd end_of_cuda(const Run& run, const std::string& folder, const Job& job, co
     end.reason = std::move(reason);
     return end;
   };
-  const std::string said = first_message(job.messages);
+  const std::string said = first_message(job.messages), more = said == kNoMessage ? "" : ": " + said;
   if (stats.is_null()) {
     if (job_end.code == static_cast<int>(ExitCode::kBadInput))
       return ended(State::kRefused, ExitCode::kBadInput, said);
-    return ended(State::kNoResults, ExitCode::kFault,
-                 job_end.code == 0 ? "the program did not use the device" : said);
+    std::string why = "the program did not use the device";
+    if (job_end.code != 0) why += ", and its exit code is " + std::to_string(job_end.code);
+    return ended(State::kNoResults, ExitCode::kFault, why + more);
   }
   if (const ordered_json& fault = stats.at("fault"); fault != 0)
     return ended(State::kFault, ExitCode::kFault, said);
+  if (stats.at("devices").empty())
+    return ended(State::kNoResults, ExitCode::kFault, "the program ran no kernel" + more);
   if (!run.functional) {
     try {
       runs_of(folder);
@@ -163,7 +167,7 @@ void set_wrong(State state, ExitCode code, std::string reason, RunEnd& end) {
 
 void compare(const Run& run, const std::string& folder, const std::string& reference,
              const Computed& computed, RunEnd& end) {
-  const auto other = verdict_of(*run.reference, reference, false);
+  const auto other = run.reference == nullptr ? std::nullopt : verdict_of(*run.reference, reference, false);
   if (!other.has_value() || !other->done()) {
     return set_wrong(State::kNoResults, ExitCode::kFault,
                      "no reference for results: functional run " + (other ? other->text() : "not finished"),
@@ -228,6 +232,27 @@ RunEnd verify(const Run& run, const std::string& folder, const std::string& refe
     replace_file(verdict_file(folder), text_of(json));
   } catch (const InputError& error) {
     set_wrong(State::kNoResults, ExitCode::kFault, error.what(), end);
+  }
+  return end;
+}
+
+RunEnd run_verified(const Run& run, const std::string& folder, const Words& options) {
+  const ResultsFolder functional("", "functional");
+  const auto end_in = [](const Run& one, const std::string& to, const std::string& reference,
+                         const Words& more) {
+    Words words = one.command(to, true);
+    words.insert(words.begin() + 1, more.begin(), more.end());
+    const Job job{words, to + "/messages.txt", output_file(one, to)};
+    JobEnd job_end;
+    forget_results(to);
+    run_apart({job}, {}, [](std::size_t) {}, [&](std::size_t, const JobEnd& end) { job_end = end; });
+    return verify(one, to, reference, job, job_end);
+  };
+  end_in(*run.reference, functional.path(), "", {});
+  RunEnd end = end_in(run, folder, functional.path(), options);
+  if (interrupted()) {
+    end = {};
+    end.reason = "interrupted";
   }
   return end;
 }

@@ -25,6 +25,10 @@ void forget_results(const std::string& folder);
 RunEnd verify(const Run& run, const std::string& folder, const std::string& reference, const Job& job,
               const JobEnd& end);
 
+// Does a CUDA program's functional run, then its run with results in `folder`, here and now, and compares
+// both. `options` are further ones of `weft cuda`, for the latter.
+RunEnd run_verified(const Run& run, const std::string& folder, const Words& options);
+
 // How `outputs` differ from those of the functional run of PTX, which is done here and now; empty: they do
 // not. Throws InputError if there is no such run.
 std::string difference_from_functional_run(const Run& run, const std::vector<Output>& outputs);

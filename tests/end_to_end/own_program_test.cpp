@@ -186,6 +186,10 @@ TEST(OwnPtx, IsNotVerifiedWithoutAFunctionalRun) {
                           "--grid", "1", "--block", "64", "--arg", "ptr:256", "u32:5", "--schemes", "sbr"});
   EXPECT_EQ(exit.code, 2);
   EXPECT_THAT(exit.out, HasSubstr("refused: "));
+  const Exit missing = weft({"compare", "--ptx", folder.path("nowhere"), "--grid", "1", "--block", "64",
+                             "--arg", "ptr:256", "--schemes", "sbr,harp"});
+  EXPECT_EQ(missing.code, 2);
+  EXPECT_THAT(missing.out, HasSubstr("nowhere: cannot be read: No such file"));
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 #!/bin/bash
-# stand_in_test.sh WEFT: `weft sweep --engine slurm` beside commands that stand in for Slurm's.
+# stand_in_test.sh WEFT CUDA_PROGRAM: `--engine slurm` beside commands that stand in for Slurm's.
 set -eu
 weft=$1
+cuda=$2
 here=$(cd "$(dirname "$0")" && pwd)
 folder=$(mktemp -d)
 trap 'pkill -KILL -f "$folder" || true; rm -rf "$folder"' EXIT
@@ -105,3 +106,60 @@ compare slurm --engine slurm
 grep -q "4 of 4 runs already have results" c.err || fail "runs by Slurm are not found again: $(cat c.err)"
 compare slurm --engine slurm --again
 [ "$(cat "$STAND_IN/last")" = 102 ] || fail "--again did not submit the runs: $(cat c.err)"
+
+# Programs of one's own: an array for the run without timing, then one for those that are compared with it.
+cat >k.ptx <<'P'
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry k(.param .u64 out, .param .u64 other) {
+  .reg .b64 %a, %o; .reg .b32 %i;
+  mov.u32 %i, %tid.x; ld.param.u64 %a, [out]; mul.wide.u32 %o, %i, 4; add.u64 %a, %a, %o; st.global.u32 [%a], %i;
+  ret;
+}
+P
+ptx=(--ptx k.ptx --grid 1 --block 64 --arg)
+# own CODE OPTIONS: the results, and the exit code.
+own() {
+  local wanted=$1 code=0
+  shift
+  "$weft" compare --config harp-fermi --schemes sbr,harp --out "$@" >c.out 2>c.err || code=$?
+  [ $code = "$wanted" ] || fail "compare $*: exit code $code: $(cat c.err)"
+}
+alike() {  # CODE OPTIONS: by Slurm and on this machine
+  local code=$1
+  shift
+  rm -rf local slurm
+  own "$code" local "$@"
+  no_times local/comparison.json >wanted
+  fresh
+  own "$code" slurm --engine slurm "$@"
+  no_times slurm/comparison.json >found
+  cmp wanted found || fail "compare $*: Slurm's results are others than those of this machine"
+  [ "$(cat "$STAND_IN/last")" = 102 ] || fail "compare $* needed two arrays, not $(cat "$STAND_IN/last")"
+}
+alike 3 "${ptx[@]}" u64:0 ptr:256 # a fault, in the reference too
+grep -q '"fault: k: thread' slurm/comparison.csv || fail "no fault: $(cat slurm/comparison.csv)"
+alike 1 -- "$cuda" copies
+alike 0 -- "$cuda"
+own 0 slurm --engine slurm -- "$cuda"
+[ "$(cat "$STAND_IN/last")" = 102 ] || fail "runs of a program were repeated: $(cat c.err)"
+alike 0 "${ptx[@]}" ptr:256 ptr:256
+
+# Killed, or interrupted, while the reference waits: no run is submitted that could not be compared.
+for signal in KILL INT; do
+  fresh
+  rm -rf slurm
+  touch "$STAND_IN/hold-0"
+  "$weft" compare --config harp-fermi --schemes sbr,harp --out slurm --engine slurm "${ptx[@]}" ptr:256 ptr:256 >c.out 2>c.err &
+  process=$!
+  for _ in $(seq 200); do [ -e slurm/runs/arrays.json ] && break; sleep 0.05; done
+  kill -$signal $process
+  wait $process && fail "it was not stopped"
+  [ "$(cat "$STAND_IN/last")" = 101 ] || fail "after SIG$signal an array was submitted"
+  rm "$STAND_IN/hold-0"
+  own 0 slurm --engine slurm "${ptx[@]}" ptr:256 ptr:256
+  grep -q 101 "$STAND_IN/cancelled" || fail "after SIG$signal the array of the reference was not cancelled"
+  no_times slurm/comparison.json >found
+  cmp wanted found || fail "after SIG$signal the results are others"
+done

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "ptx/what_helps.h"
+#include "runtime/characteristics.h"
 #include "runtime/cuda/core/images.h"
 #include "runtime/cuda/core/memory.h"
 #include "runtime/cuda/core/modules.h"
@@ -245,6 +246,11 @@ runtime::Device& Context::device() {
   options.leading_room = leading_room(config());
   options.host_memory.emplace();
   options.interrupted = [this] { return interrupted(); };
+  if (settings().characteristics) {
+    characteristics_ = std::make_unique<runtime::Characteristics>(config());
+    options.observer = characteristics_.get();
+    options.profile = &characteristics_->profile();
+  }
   try {
     options.check = check::options_of(settings().checks, settings().check_reports);
     device_ = std::make_unique<runtime::Device>(config(), options);

@@ -31,6 +31,7 @@
 namespace weft {
 struct GpuConfig;
 namespace runtime {
+class Characteristics;
 class Device;
 class DmaCopies;
 }  // namespace runtime
@@ -77,6 +78,8 @@ class Context {
   }
   runtime::Device& device();  // builds the GPU at the first call
   bool has_device() const { return device_ != nullptr; }
+  // Null: they are not asked for, or the GPU has not been built.
+  const runtime::Characteristics* characteristics() const { return characteristics_.get(); }
 
   Memory& memory() { return *memory_; }
   Modules& modules() { return *modules_; }
@@ -129,6 +132,7 @@ class Context {
   std::unique_ptr<Settings> settings_;
   Selection selection_;
   std::unique_ptr<GpuConfig> config_;
+  std::unique_ptr<runtime::Characteristics> characteristics_;  // if they are asked for
   std::unique_ptr<runtime::Device> device_;
   std::unique_ptr<runtime::DmaCopies> copies_;
   std::unique_ptr<Memory> memory_;

@@ -3,6 +3,7 @@
 #include <cxxabi.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <iomanip>
 #include <nlohmann/json.hpp>
@@ -12,6 +13,7 @@
 #include "common/digest.h"
 #include "common/output_files.h"
 #include "measures/measures.h"
+#include "runtime/characteristics.h"
 #include "runtime/cuda/core/context.h"
 #include "runtime/kernels_json.h"
 #include "weft/platform/gpu.h"
@@ -303,6 +305,13 @@ std::string Profile::write(const std::string& folder, Context& context, runtime:
   const bool no_instructions = instructions.empty();
   std::string samples = gpu.recordings().samples(), power = gpu.recordings().power(),
               launches = gpu.recordings().launches();
+  const runtime::Characteristics* const asked = context.characteristics();
+  std::string characteristics;
+  if (asked != nullptr) {
+    ordered_json json{{"workload", program_invocation_short_name}, {"size", ordered_json::object()}};
+    json.update(asked->json(device));
+    characteristics = text(json);
+  }
   const bool no_samples = samples.empty(), no_power = power.empty(), no_launches = launches.empty();
   return save_files(folder, {{"config.json", text(effective_config(context.config()))},
                              {"summary.txt", summary()},
@@ -311,6 +320,7 @@ std::string Profile::write(const std::string& folder, Context& context, runtime:
                              {"launches.csv", std::move(launches), no_launches},
                              {"instructions.csv", std::move(instructions), no_instructions},
                              {"kernels.json", std::move(sources), no_instructions},
+                             {"characteristics.json", std::move(characteristics), asked == nullptr},
                              {"stats.json", text(to_json(context))}});
 }
 

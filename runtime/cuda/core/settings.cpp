@@ -23,6 +23,7 @@ std::string to_text(const Settings& settings) {
               {"max_cycles", settings.max_cycles},
               {"max_instructions", settings.max_instructions},
               {"sample", settings.sample},
+              {"characteristics", settings.characteristics},
               {"capability", settings.capability},
               {"check", settings.checks},
               {"check_reports", settings.check_reports},
@@ -69,6 +70,8 @@ Settings parse_settings(const std::string& text) {
         settings.max_instructions = number(key, value, {});
       } else if (key == "sample") {
         settings.sample = number(key, value, {});
+      } else if (key == "characteristics") {
+        settings.characteristics = value.get<bool>();
       } else if (key == "capability") {
         settings.capability = static_cast<unsigned>(number(key, value, {10, 999}));
       } else if (key == "check") {
@@ -84,7 +87,7 @@ Settings parse_settings(const std::string& text) {
                          "unknown key '" + key +
                              "'; known: config, set, out, summary, functional, instant_copies, first_launch, "
                              "last_launch, profiler_region, max_cycles, max_instructions, sample, "
-                             "capability, check, check_reports, host_wait_ms, process");
+                             "characteristics, capability, check, check_reports, host_wait_ms, process");
       }
     }
   } catch (const json::exception& error) {

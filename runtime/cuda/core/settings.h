@@ -28,6 +28,7 @@ struct Settings {
   std::uint64_t max_cycles = 0;        // core cycles over all launches; 0: no limit
   std::uint64_t max_instructions = 0;  // of threads, over all launches; 0: no limit
   std::uint64_t sample = 0;            // core cycles of an interval of samples.csv; 0: none
+  bool characteristics = false;        // write characteristics.json (runtime/characteristics.h)
   unsigned capability = 75;            // compute capability that programs see, times ten
   std::vector<std::string> checks;     // of kernels: memory, race, warp, scalar
   std::uint64_t check_reports = 16;    // different places after which a launch ends
