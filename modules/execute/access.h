@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "execute/kernel.h"
+#include "isa/address_span.h"
 #include "weft/ptx/program.h"
 
 namespace weft::execute {
@@ -32,11 +33,13 @@ struct Access {
   // 32 lanes; kShared, kLocal, kParam: offsets in the block's, the thread's, the kernel's own; else device
   // addresses, or generic ones.
   const std::uint64_t* address = nullptr;
+  const isa::AddressSpan* span = nullptr;  // of these threads' addresses; nullptr: nobody has looked
 
   // The same of these threads only.
   Access of(std::uint32_t threads) const {
     Access access = *this;
     access.mask = threads;
+    if (threads != mask) access.span = nullptr;
     return access;
   }
   // The same of these threads, who go to another space.
@@ -44,6 +47,7 @@ struct Access {
     Access access = of(threads);
     access.space = where;
     access.address = at;
+    if (at != address) access.span = nullptr;
     return access;
   }
 };

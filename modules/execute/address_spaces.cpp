@@ -55,23 +55,27 @@ const std::uint8_t* AddressSpaces::bytes_of(ptx::Space space, const ResidentBloc
   return space == ptx::Space::kShared ? state_.shared.bytes_of(block.slot) : state_.memory.image;
 }
 
-void AddressSpaces::addresses(const ptx::Instruction& in, const void* base, std::uint64_t* address) const {
+isa::AddressSpan AddressSpaces::addresses(const ptx::Instruction& in, const void* base, std::uint32_t mask,
+                                          std::uint64_t* address) const {
   alignas(64) static constexpr std::uint64_t kZeros[isa::kLanes] = {};
-  isa::addresses(base == nullptr ? kZeros : base, isa::address_kind(in), in.offset, address);
-  if (in.space != ptx::Space::kConst) return;
+  const isa::AddressFunction spread = spread_[static_cast<unsigned>(isa::address_kind(in))];
+  const isa::AddressSpan span = spread(base == nullptr ? kZeros : base, in.offset, mask, address);
+  if (in.space != ptx::Space::kConst) return span;
   // Constant memory is part of device memory, whose addresses have 64 bits. An address that is none of them
   // was made modulo 2^32, as on hardware: it counts from the beginning of device memory.
   const DeviceMemoryView& memory = state_.memory;
+  if (span.low >= memory.base && span.high - memory.base < memory.bytes) return span;
   for (unsigned i = 0; i < isa::kLanes; ++i) {
     if (address[i] - memory.base >= memory.bytes)
       address[i] = memory.base + static_cast<std::uint32_t>(address[i] - memory.base);
   }
+  return span_of(address, mask);
 }
 
 LaneAccess* AddressSpaces::record(const Access& access, AccessRecord& record, std::uint8_t*& base) {
   const auto [first_byte, low, bytes, name] = region(access.space, access.block);
   base = first_byte;
-  const Span span = span_of(access.address, access.mask);
+  const isa::AddressSpan span = access.span != nullptr ? *access.span : span_of(access.address, access.mask);
   const std::uint64_t size = access.op.element_bytes;
   const bool inside = span.low >= low && span.high - low + size <= bytes && span.high - low < bytes;
   if (!inside || (span.bits & (size - 1)) != 0) return nullptr;

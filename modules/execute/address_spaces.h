@@ -10,6 +10,7 @@
 #ifndef WEFT_EXECUTE_ADDRESS_SPACES_H
 #define WEFT_EXECUTE_ADDRESS_SPACES_H
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -18,6 +19,7 @@
 #include "execute/device_memory_view.h"
 #include "execute/kernel.h"
 #include "execute/shared_storage.h"
+#include "isa/address_span.h"
 #include "weft/machine/address_windows.h"
 
 namespace weft::execute {
@@ -49,9 +51,10 @@ class AddressSpaces {
     return state_.memory.mapped[offset >> state_.memory.page_shift] != 0;
   }
 
-  // The addresses of an instruction whose base is `base` (nullptr: 0). Constant addresses outside device
-  // memory are taken modulo 2^32.
-  void addresses(const ptx::Instruction& in, const void* base, std::uint64_t* address) const;
+  // The addresses of an instruction whose base is `base` (nullptr: 0), of the threads in `mask`, which is not
+  // empty, and what they span. Constant addresses outside device memory are taken modulo 2^32.
+  isa::AddressSpan addresses(const ptx::Instruction& in, const void* base, std::uint32_t mask,
+                             std::uint64_t* address) const;
 
   // Records an access that is possible: inside its region, aligned, and allocated. `base` is byte 0 of the
   // recorded addresses. nullptr: it is not, and nothing is recorded. Not of generic and local addresses.
@@ -103,6 +106,10 @@ class AddressSpaces {
   void start_local(const Kernel& kernel);
 
   const unsigned sm_;
+  // By isa::AddressKind.
+  const std::array<isa::AddressFunction, 3> spread_ = {isa::find_addresses(isa::AddressKind::kWide),
+                                                       isa::find_addresses(isa::AddressKind::kLow),
+                                                       isa::find_addresses(isa::AddressKind::kNarrow)};
   State state_;
 };
 

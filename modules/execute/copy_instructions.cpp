@@ -14,10 +14,11 @@ bool CopyInstructions::run(const Operation& op, ptx::Pc pc, const warp_formation
   for (const warp_formation::ThreadGroup& group : groups) {
     const std::uint32_t mask = operands_.guarded(in, group);
     if (mask == 0) continue;
-    spaces_.addresses(in, operands_.lanes_of(op.src[0], group.chunk), from);
+    const isa::AddressSpan span =
+        spaces_.addresses(in, operands_.lanes_of(op.src[0], group.chunk), mask, from);
     isa::addresses(operands_.lanes_of(op.src[1], group.chunk), isa::AddressKind::kNarrow, 0, to);
-    const Access source{op,   block,    pc,  group.chunk, static_cast<unsigned>(&group - groups.data),
-                        mask, in.space, from};
+    const auto number = static_cast<unsigned>(&group - groups.data);
+    const Access source{op, block, pc, group.chunk, number, mask, in.space, from, &span};
     if (!copy(source, source.in(ptx::Space::kShared, to, mask))) return false;
   }
   return true;

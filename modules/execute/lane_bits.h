@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "isa/isa.h"
+#include "isa/address_span.h"
 
 namespace weft::execute {
 
@@ -14,13 +14,9 @@ inline unsigned first_lane(std::uint32_t mask) {
   return static_cast<unsigned>(__builtin_ctz(mask));
 }
 
-// Smallest and largest address of the active lanes, and the OR of all of them.
-struct Span {
-  std::uint64_t low = UINT64_MAX, high = 0, bits = 0;
-};
-
-inline Span span_of(const std::uint64_t* address, std::uint32_t mask) {
-  Span span;
+// What the addresses of the active lanes span.
+inline isa::AddressSpan span_of(const std::uint64_t* address, std::uint32_t mask) {
+  isa::AddressSpan span{UINT64_MAX, 0, 0};
   if (mask == UINT32_MAX) {
     for (unsigned i = 0; i < isa::kLanes; ++i) {
       span.low = std::min(span.low, address[i]);

@@ -13,9 +13,10 @@ bool MemoryInstructions::run(const Operation& op, ptx::Pc pc, const warp_formati
   for (const warp_formation::ThreadGroup& group : groups) {
     const std::uint32_t mask = operands_.guarded(in, group);
     if (mask == 0) continue;
-    spaces_.addresses(in, operands_.lanes_of(op.src[0], group.chunk), address);
-    const Access access{op,   block,    pc,     group.chunk, static_cast<unsigned>(&group - groups.data),
-                        mask, in.space, address};
+    const isa::AddressSpan span =
+        spaces_.addresses(in, operands_.lanes_of(op.src[0], group.chunk), mask, address);
+    const auto number = static_cast<unsigned>(&group - groups.data);
+    const Access access{op, block, pc, group.chunk, number, mask, in.space, address, &span};
     bool done = false;
     switch (in.space) {
       case ptx::Space::kGeneric:
@@ -91,7 +92,7 @@ bool MemoryInstructions::local(const Access& asked) {
   if (access.mask == 0) return true;
   const std::uint64_t size = access.op.element_bytes;
   const std::uint64_t bytes = spaces_.local_bytes();
-  const Span span = span_of(access.address, access.mask);
+  const isa::AddressSpan span = span_of(access.address, access.mask);
   if (span.high >= bytes || span.high + size > bytes || (span.bits & (size - 1)) != 0)
     return faults_.refuse(access, {nullptr, 0, bytes, "the thread's local memory"});
   std::uint8_t* const image = spaces_.memory().image;
@@ -105,7 +106,7 @@ bool MemoryInstructions::local(const Access& asked) {
       const unsigned lane = first_lane(rest);
       lanes.address[lane] = place(access.address[lane] / 4 + w, lane);
     }
-    const Span touched = span_of(lanes.address.data(), access.mask);
+    const isa::AddressSpan touched = span_of(lanes.address.data(), access.mask);
     lanes.low = touched.low;
     lanes.high = touched.high;
   }

@@ -182,9 +182,12 @@ TEST(AddressSpaces, ConstantAddressesWrapAt32Bits) {
   auto* const words = reinterpret_cast<std::uint32_t*>(base);
   words[0] = static_cast<std::uint32_t>(kBase) + 64;
   words[1] = static_cast<std::uint32_t>(kBase + kBytes) - 4;
-  bench.spaces.addresses(in, base, address);
+  const isa::AddressSpan span = bench.spaces.addresses(in, base, 0b11, address);
   EXPECT_EQ(address[0], kBase + 64);
   EXPECT_EQ(address[1], kBase + kBytes - 4);
+  EXPECT_EQ(span.low, address[0]);
+  EXPECT_EQ(span.high, address[1]);
+  EXPECT_EQ(span.bits, address[0] | address[1]);
 }
 
 TEST(AddressSpaces, GenericWindowsEndWhereTheySay) {
