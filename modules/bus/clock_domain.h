@@ -40,6 +40,7 @@ class ClockDomain : public sc_core::sc_module {
   // Registers a module; the index is the place in the stepping order.
   std::size_t add(Clocked& module);
   void set_sleeping(bool allowed) { sleeping_ = allowed; }
+  bool sleeping() const { return sleeping_; }
 
   // Asks that module `index` be stepped at the first edge after the present instant.
   void wake(std::size_t index);

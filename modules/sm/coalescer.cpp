@@ -159,6 +159,9 @@ std::uint32_t Coalescer::add_system(std::uint32_t index, const ptx::Instruction&
   return start;
 }
 
+// The one place where threads' addresses become a request. Caches, crossbar, L2 and DRAM see only the `block`
+// of the request, so this is where addresses would be translated. (Fetches of instructions begin in
+// front_end.cpp.)
 std::uint32_t Coalescer::find_or_add(std::uint32_t index, std::uint64_t block, Target target,
                                      std::uint32_t start, std::uint64_t window) {
   bool made = false;

@@ -10,6 +10,7 @@ void CycleAccount::start(Cycle now) {
     scheduler.last = Stall::kEmpty;
     scheduler.lanes = 0;
     scheduler.beats_until = 0;
+    scheduler.until = now;
   }
   std::fill(domains_.begin(), domains_.end(), Domain());
   until_ = now;

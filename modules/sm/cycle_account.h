@@ -2,8 +2,9 @@
 // active and a beat under way, and where it is asked for, what threads waited for in the cycles without an
 // active lane.
 //
-// An SM that sleeps stays as its last step left it, but for the beats of its last issues. A step's own cycle
-// and those slept after it are counted together, at the begin of the next step.
+// An SM that sleeps stays as its last step left it, but for the beats of its last issues. So does a scheduler
+// that is not asked (domain.h). The cycle in which it was asked and those after it are counted together, when
+// it is asked again.
 #ifndef WEFT_SM_CYCLE_ACCOUNT_H
 #define WEFT_SM_CYCLE_ACCOUNT_H
 
@@ -52,23 +53,29 @@ class CycleAccount {
   void start(Cycle now);
   // All cycles before `now` were spent as the last step ended.
   void bring_to(Cycle now) {
-    if (now <= until_) return;
-    const Cycle cycles = now - until_;
-    if (observes_) advance_domains(cycles);
-    for (Scheduler& scheduler : schedulers_) advance(scheduler, cycles);
-    until_ = now;
+    if (observes_ && now > until_) advance_domains(now - until_);
+    until_ = std::max(until_, now);
+    for (std::size_t s = 0; s < schedulers_.size(); ++s) bring_to(now, s);
   }
-  // What the scheduler does in this step.
+  // Those of one scheduler. Not if censuses are taken: they are of all schedulers at one time.
+  void bring_to(Cycle now, std::size_t scheduler) {
+    Scheduler& s = schedulers_[scheduler];
+    if (now <= s.until) return;
+    advance(s, now - s.until);
+    s.until = now;
+  }
+  // What the scheduler, which was brought to this step, does in it.
   void set(std::size_t scheduler, Stall stall) { schedulers_[scheduler].last = stall; }
   Stall last(std::size_t scheduler) const { return schedulers_[scheduler].last; }
   // What holds up the load-store unit for whom ready warps wait, from this step on: a number below kHolds.
+  // Schedulers for which they wait have been brought to it.
   static constexpr unsigned kHolds = 7;
   void hold(unsigned by) { hold_ = by; }
-  // It issues in this step, the cycle to which the account was brought.
+  // It issues in this step, the cycle to which it was brought.
   void issued(std::size_t scheduler, const datapath::Times& times) {
     Scheduler& s = schedulers_[scheduler];
     s.lanes |= times.lane_beats;
-    s.beats_until = std::max(s.beats_until, until_ + times.beats);
+    s.beats_until = std::max(s.beats_until, s.until + times.beats);
     s.port_cycles += times.port;
   }
 
@@ -100,7 +107,8 @@ class CycleAccount {
   struct Scheduler {
     Buckets buckets{};
     Stall last = Stall::kEmpty;
-    std::uint64_t lanes = 0;  // bit i: a lane is active in cycle until_ + i
+    Cycle until = 0;          // cycles before are accounted for
+    std::uint64_t lanes = 0;  // bit i: a lane is active in cycle until + i
     Cycle beats_until = 0;    // beats of its issues, with threads or without, are under way until here
     std::uint64_t held = 0, lane_cycles = 0, no_ready = 0, memory_blocked = 0, port_cycles = 0;
   };
@@ -132,7 +140,7 @@ class CycleAccount {
   }
   // In a cycle without an issue, a beat of an earlier one keeps the scheduler from being idle.
   void count_idle(Scheduler& s, Cycle cycles) {
-    const Cycle beats = s.beats_until > until_ ? std::min(s.beats_until - until_, cycles) : 0;
+    const Cycle beats = s.beats_until > s.until ? std::min(s.beats_until - s.until, cycles) : 0;
     if (s.last == Stall::kMemoryBusy) {
       memory_busy_[hold_] += cycles;
       s.memory_blocked += cycles - beats;
@@ -153,7 +161,7 @@ class CycleAccount {
   std::vector<Domain> domains_;
   const std::size_t per_domain_;
   const bool observes_, barrel_;
-  Cycle until_ = 0;  // cycles before are accounted for
+  Cycle until_ = 0;  // cycles before are accounted for in censuses
   unsigned hold_ = 0;
   std::array<std::uint64_t, kHolds>
       memory_busy_{};  // of all schedulers: what the load-store unit was held up by

@@ -21,13 +21,6 @@ void drop(std::vector<std::uint64_t>& set, unsigned i) {
   set[i / 64] &= ~(std::uint64_t{1} << (i % 64));
 }
 
-bool any(const std::vector<std::uint64_t>& set) {
-  for (const std::uint64_t word : set) {
-    if (word != 0) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 FrontEnd::FrontEnd(const machine::SmConfig& config, unsigned contexts)
@@ -103,9 +96,9 @@ void FrontEnd::follow(warp_formation::ContextTable& table, unsigned first, unsig
   changed = 0;
 }
 
-void FrontEnd::report_to(warp_formation::ContextSet& waiting, unsigned first, unsigned count) {
+void FrontEnd::report_to(warp_formation::ContextSet& waiting, bool& changed, unsigned first, unsigned count) {
   for (unsigned c = 0; c < count; ++c) {
-    reports_[first + c] = {&waiting, static_cast<std::uint16_t>(c)};
+    reports_[first + c] = {&waiting, &changed, static_cast<std::uint16_t>(c)};
     waiting.add(c);
   }
 }
@@ -114,7 +107,10 @@ void FrontEnd::consider(unsigned context) {
   const Buffer& b = buffers_[context];
   if (const Report& report = reports_[context]; report.waiting != nullptr) {
     if (b.count != 0 && b.first == b.wanted) {
-      report.waiting->remove(report.number);
+      if (report.waiting->has(report.number)) {
+        report.waiting->remove(report.number);
+        *report.changed = true;
+      }
     } else {
       report.waiting->add(report.number);
     }
@@ -171,9 +167,7 @@ unsigned FrontEnd::next_to_fetch() const {
   return number(w, needs[w]);
 }
 
-std::uint64_t FrontEnd::step(Cycle now, bool can_miss) {
-  state_.blocked = false;
-  if (!any(state_.needs)) return kNoLine;
+std::uint64_t FrontEnd::fetch(Cycle now, bool can_miss) {
   const unsigned chosen = next_to_fetch();
 
   Buffer& b = buffers_[chosen];
@@ -231,7 +225,7 @@ void FrontEnd::fill(Cycle now, std::uint64_t line_address) {
 }
 
 Cycle FrontEnd::next_event(Cycle now) const {
-  return any(state_.needs) && !state_.blocked ? now + 1 : state_.next_arrival;
+  return wants() && !state_.blocked ? now + 1 : state_.next_arrival;
 }
 
 void FrontEnd::bind(statistics::Group& group) {

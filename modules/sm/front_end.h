@@ -28,8 +28,8 @@ class FrontEnd final : public InstructionBuffers {
   FrontEnd(const machine::SmConfig& config, unsigned contexts);
 
   // Keeps `waiting` up to date for contexts first .. first + count - 1: those whose buffer does not hold what
-  // they need.
-  void report_to(warp_formation::ContextSet& waiting, unsigned first, unsigned count);
+  // they need. Sets `changed` when one of them has got it.
+  void report_to(warp_formation::ContextSet& waiting, bool& changed, unsigned first, unsigned count);
   // `kernel`: its name. Code is that of an earlier launch if it has the same name, place and length.
   void start_kernel(std::uint32_t instructions, std::uint64_t code_offset, const std::string& kernel);
   void reset();
@@ -49,7 +49,10 @@ class FrontEnd final : public InstructionBuffers {
   void arrive(Cycle now);
   // Fetches for one context. `now` decides when instructions arrive. Returns the line that must be fetched
   // from memory in `miss_line` (kNoLine: none). Call once per cycle.
-  std::uint64_t step(Cycle now, bool can_miss);
+  std::uint64_t step(Cycle now, bool can_miss) {
+    state_.blocked = false;
+    return wants() ? fetch(now, can_miss) : kNoLine;
+  }
   // The line's bytes arrived: byte offset in device memory of its start.
   void fill(Cycle now, std::uint64_t line_address);
   // The next cycle with work, or kNever (waiting for memory or for the scheme).
@@ -62,6 +65,7 @@ class FrontEnd final : public InstructionBuffers {
   // Where a context is reported while it waits.
   struct Report {
     warp_formation::ContextSet* waiting = nullptr;
+    bool* changed = nullptr;
     std::uint16_t number = 0;  // in that set
   };
   // Instructions whose lines the cache may hold.
@@ -98,6 +102,14 @@ class FrontEnd final : public InstructionBuffers {
 
   void follow(warp_formation::ContextTable& table, unsigned first, unsigned word);
   void consider(unsigned context);  // does it need a fetch?
+  // A context needs a fetch.
+  bool wants() const {
+    for (const std::uint64_t word : state_.needs) {
+      if (word != 0) return true;
+    }
+    return false;
+  }
+  std::uint64_t fetch(Cycle now, bool can_miss);
   unsigned next_to_fetch() const;
   void empty_buffers();
   void keep_lines_of(const Code& code);

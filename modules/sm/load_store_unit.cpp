@@ -101,9 +101,7 @@ void LoadStoreUnit::handle(const Event& event) {
   retire_if_done(event.index);
 }
 
-void LoadStoreUnit::step(Cycle now) {
-  if (!state_.staged.empty() && state_.staged.front().ready <= now && !state_.exit.blocked) leave_stages(now);
-  if (state_.queue.empty() || state_.busy_until > now) return;
+void LoadStoreUnit::work_on_head(Cycle now) {
   const std::uint32_t index = state_.queue.front();
   {
     Instruction& instruction = requests_.instruction(index);
@@ -251,7 +249,7 @@ void LoadStoreUnit::flush(bool resting) {
   if (!state_.flushing || outgoing_.full()) return;
   data_.write_back_next();
   observers_.tell(&SmObserver::wrote_back);
-  state_.flushing = has_to_flush();
+  state_.flushing = data_.has_to_flush();
 }
 
 // A line of system memory has its bytes here, of which a load takes its own. Loads of one line always wait

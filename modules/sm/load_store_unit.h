@@ -65,16 +65,20 @@ class LoadStoreUnit {
     now_ = now;
     state_.wheel.take(now, [this](const Event& event) { handle(event); });
   }
-  void step(Cycle now);
+  void step(Cycle now) {
+    if (!state_.staged.empty() && state_.staged.front().ready <= now && !state_.exit.blocked)
+      leave_stages(now);
+    if (!state_.queue.empty() && state_.busy_until <= now) work_on_head(now);
+  }
   Cycle next_event(Cycle now) const;
   bool idle() const {
     return state_.queue.empty() && requests_.live_instructions() == 0 && outgoing_.idle() &&
-           !data_.level().has_fetches() && !has_to_flush();
+           !data_.level().has_fetches() && !data_.has_to_flush();
   }
 
-  // Lines are dirty that must be written back before the kernel is done: so `flush` is called once per cycle,
-  // which writes one if the SM has no block (`resting`).
-  bool has_to_flush() const { return data_.has_to_flush(); }
+  // To be called once per cycle while the data cache has lines to flush: writes one back if the SM has no
+  // block
+  // (`resting`).
   void flush(bool resting);
 
   // A response came back. Fills of the instruction cache are the SM's own.
@@ -139,6 +143,7 @@ class LoadStoreUnit {
     return request.system == kNone && (request.target == Target::kL1d || request.target == Target::kWrite);
   }
   void leave_stages(Cycle now);
+  void work_on_head(Cycle now);
   bool send_current(Cycle now, std::uint32_t index);
   void finish_stores(std::uint32_t index);
   void finish_request(std::uint32_t request);

@@ -25,7 +25,8 @@ Sm::Sm(sc_core::sc_module_name name, unsigned index, const machine::SmConfig& co
       issue_(core_, fetch_, memory_, operands_),
       own_observers_(statistics_observers(*this)) {
   for (Domain& domain : core_.domains)
-    fetch_.report_to(domain.fetching(), domain.first_context, domain.unit->contexts().size());
+    fetch_.report_to(domain.fetching(), domain.changed(), domain.first_context,
+                     domain.unit->contexts().size());
   for (const auto& observer : own_observers_) attach(*observer);
   reset();
 }
@@ -149,7 +150,7 @@ void Sm::launch_block(const dispatch::Dim3& index) {
   core_.copies.start_block(resident.first_chunk, core_.state.kernel->chunks_per_block);
   core_.datapath->hold(block, core_.state.kernel->registers);
   core_.executor.start_block(resident);
-  core_.domains[resident.domain].unit->launch(block);
+  core_.domains[resident.domain].changing().launch(block);
   core_.account.resident(resident.domain, block.threads, clock_.current_edge() + 1);
   ++core_.counters.blocks_launched;
   core_.counters.threads_launched += core_.state.kernel->threads;
@@ -159,18 +160,27 @@ void Sm::launch_block(const dispatch::Dim3& index) {
 
 // Every scheduler chooses.
 inline Sm::Choices Sm::issue(Cycle now) {
-  for (Domain& domain : core_.domains) domain.free_units(now, memory_.can_accept());
+  const bool all = !clock_.sleeping();
+  for (Domain& domain : core_.domains) {
+    if (all || domain.asks(now)) domain.free_units(now, memory_.can_accept());
+  }
   core_.observers.tell(&SmObserver::choosing, now);
   Choices choices;
   for (Domain& domain : core_.domains) {
     domain.unit->advance(now);
+    if (!all && !domain.asks(now)) continue;
+    domain.asking();
+    bool unit_busy = false;
     for (unsigned s = 0; s < core_.config.schedulers_per_domain; ++s) {
+      core_.account.bring_to(now, domain.first_scheduler + s);
       const Stall stall = issue_.step(now, domain, s);
       core_.account.set(domain.first_scheduler + s, stall);
       if (core_.state.stopped) return choices;
       choices.issued = choices.issued || stall == Stall::kNone;
-      choices.unit_busy = choices.unit_busy || stall == Stall::kUnitBusy || stall == Stall::kMemoryBusy;
+      unit_busy = unit_busy || stall == Stall::kUnitBusy || stall == Stall::kMemoryBusy;
     }
+    choices.unit_busy = choices.unit_busy || unit_busy;
+    domain.asked(now, unit_busy);
     fetch_.follow(domain.unit->contexts(), domain.first_context);
   }
   return choices;
@@ -198,12 +208,14 @@ Cycle Sm::step(Cycle now) {
   Core::State& state = core_.state;
   state.now = now;
   if (state.stopped || !state.running) return kNever;
-  core_.account.bring_to(now);
+  if (core_.account.takes_censuses()) core_.account.bring_to(now);
   const std::uint64_t line = memory_.receive(now);
   if (line != kNoLine) fetch_.fill(now, line);
   commit_.step(now);
   if (state.stopped) return kNever;
-  for (Domain& domain : core_.domains) fetch_.follow(domain.unit->contexts(), domain.first_context);
+  for (Domain& domain : core_.domains) {
+    if (domain.has_changed()) fetch_.follow(domain.unit->contexts(), domain.first_context);
+  }
   fetch_.arrive(now);
   memory_.step(now);
 
@@ -219,8 +231,7 @@ Cycle Sm::next_event(Cycle now, bool unit_busy) const {
   Cycle next = std::min({commit_.next_event(now), memory_.next_event(now), fetch_.next_event(now)});
   // Whoever waits for a lane is woken by itself.
   if (unit_busy && !core_.in_turn) next = std::min(next, core_.datapath->next_free(now));
-  for (const Domain& domain : core_.domains)
-    next = std::min({next, domain.unit->next_event(now), domain.next_waking()});
+  for (const Domain& domain : core_.domains) next = std::min(next, domain.asks_at());
   return next;
 }
 

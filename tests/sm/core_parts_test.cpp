@@ -113,6 +113,28 @@ TEST(CycleAccount, PutsEachCycleOfEachSchedulerIntoOneBucket) {
   EXPECT_EQ(of(0, Stall::kEmpty), 10u) << "cycles between kernels are nobody's";
 }
 
+// One that is not asked stays as it was, and its beats are counted when it is asked again.
+TEST(CycleAccount, BringsSchedulersApart) {
+  CycleAccount account(2, 1, false, true);
+  statistics::Group root;
+  account.bind(root);
+  account.start(10);
+  datapath::Times times;
+  times.beats = 4;
+  times.lane_beats = 0b1011;
+  account.issued(0, times);
+  account.set(0, Stall::kNone);
+  account.bring_to(11, 0);
+  account.set(0, Stall::kMemory);
+  account.bring_to(13, 1);
+  account.bring_to(20);
+  EXPECT_EQ(account.buckets(0)[static_cast<unsigned>(Stall::kNone)], 1u);
+  EXPECT_EQ(account.buckets(0)[static_cast<unsigned>(Stall::kMemory)], 9u);
+  EXPECT_EQ(account.buckets(1)[static_cast<unsigned>(Stall::kEmpty)], 10u);
+  EXPECT_EQ(root.sum({{"scheduler", 0}, "lane_cycles"}).value(), 3u);
+  EXPECT_EQ(root.sum({{"scheduler", 0}, "no_ready_cycles"}).value(), 6u) << "beats end with cycle 13";
+}
+
 TEST(CycleAccount, SumsWhatThreadsWaitForInCyclesWithoutAnActiveLane) {
   statistics::Group root;
   CycleAccount account(1, 1, true, false);
@@ -320,10 +342,13 @@ TEST(KeptInstructionCache, HoldsTheLinesOfCodeThatIsStillThere) {
 
 TEST_F(FrontEndTest, ReportsTheContextsThatWaitForAFetch) {
   warp_formation::ContextSet waiting;
-  front_end_.report_to(waiting, 0, 4);
+  bool changed = false;
+  front_end_.report_to(waiting, changed, 0, 4);
   want(3, 8);
+  EXPECT_FALSE(changed);
   cycles_until_held(3, 8, 20);
   EXPECT_FALSE(waiting.has(3));
+  EXPECT_TRUE(changed);
   EXPECT_TRUE(waiting.has(0));
   front_end_.reset();
   EXPECT_TRUE(waiting.has(3));

@@ -217,10 +217,10 @@ TEST(WriteBack, AStoreToALineOnItsWayStaysToo) {
   bench.accept(1, ptx::Opcode::kSt, 3);
   bench.run(5);
   EXPECT_THAT(bench.lines(), ElementsAre("R3"));
-  EXPECT_FALSE(bench.unit.has_to_flush()) << "it is not there yet";
+  EXPECT_FALSE(bench.unit.data_cache().has_to_flush()) << "it is not there yet";
   bench.answer(0);
   bench.run(2);
-  EXPECT_TRUE(bench.unit.has_to_flush());
+  EXPECT_TRUE(bench.unit.data_cache().has_to_flush());
   bench.accept(2, ptx::Opcode::kLd, 7);
   bench.run(3);
   EXPECT_THAT(bench.lines(), ElementsAre("W3", "R7"));
@@ -254,7 +254,7 @@ TEST(WriteBack, AtomicsAndLoadsPastTheCacheFindItWritten) {
   bench.unit.accept(1, copy, issue.groups.data(), issue.accesses.data(), 1, true, bench.at_once());
   bench.run(3);
   EXPECT_THAT(bench.lines(), ElementsAre("W3", "R3"));
-  EXPECT_FALSE(bench.unit.has_to_flush());
+  EXPECT_FALSE(bench.unit.data_cache().has_to_flush());
   bench.accept(2, ptx::Opcode::kSt, 3);
   bench.accept(3, ptx::Opcode::kAtom, 3);
   bench.run(5);

@@ -110,7 +110,7 @@ class Bench final : public LoadStoreListener, public SystemAccesses {
       ++now;
       unit.events(now);
       unit.step(now);
-      if (unit.has_to_flush()) unit.flush(resting);
+      if (unit.data_cache().has_to_flush()) unit.flush(resting);
       while (!unit.outgoing().empty()) {
         sent.push_back(unit.outgoing().take());
         unit.sent();

@@ -9,6 +9,10 @@
 //   advance                                          tables move
 //   pick, issued, memory_issued                      once or more per scheduler
 //
+// `pick` comes only in cycles in which it can make a difference: after an issue or one of the other calls
+// above, when operands or instructions for a context have arrived, while a context waits for a unit, and when
+// `next_event` said so. `advance` comes in every cycle in which the SM is awake.
+//
 // A thread's position never changes while its block is resident. Positions come in chunks of 32 (the width of
 // one vector operation of the simulator, not of the machine), so a set of threads is a list of (chunk, mask).
 //

@@ -162,7 +162,7 @@ void CommitStage::exit_threads(const InFlight& flight) {
 void CommitStage::retire_if_done(std::uint16_t slot) {
   execute::ResidentBlock& block = core_.state.blocks[slot];
   if (!block.live || block.live_threads != 0 || core_.state.references[slot] != 0) return;
-  core_.domains[block.domain].unit->retire({slot, block.first_chunk, block.threads});
+  core_.domains[block.domain].changing().retire({slot, block.first_chunk, block.threads});
   core_.datapath->release({slot, block.first_chunk, block.threads});
   core_.account.resident(block.domain, -static_cast<std::int64_t>(block.threads), core_.state.now);
   block.live = false;

@@ -22,13 +22,13 @@ std::uint32_t CommitStage::waiting_to_exit(const execute::ResidentBlock& block) 
 
 void CommitStage::barrier_opened(const execute::ResidentBlock& block, unsigned barrier) {
   core_.observers.tell(&SmObserver::barrier_opened, block.slot, barrier);
-  core_.domains[block.domain].unit->barrier_released(block.slot, barrier);
+  core_.domains[block.domain].changing().barrier_released(block.slot, barrier);
 }
 
 void CommitStage::gathered(const execute::ResidentBlock& block, unsigned chunk, std::uint32_t lanes) {
   core_.observers.tell(&SmObserver::gathered, block.slot, chunk, lanes);
   const ThreadGroup group{lanes, static_cast<std::uint16_t>(chunk), 0, false};
-  core_.domains[block.domain].unit->warp_sync_released({&group, 1});
+  core_.domains[block.domain].changing().warp_sync_released({&group, 1});
 }
 
 // The scheme is told first who waits where; then the threads arrive, and a barrier may open.

@@ -44,7 +44,7 @@ Core::Core(const std::string& name, unsigned number, const machine::SmConfig& c,
 }
 
 void Core::reset() {
-  for (Domain& domain : domains) domain.unit->reset();
+  for (Domain& domain : domains) domain.changing().reset();
   account.reset();
   datapath->reset(0);
   state = State(config.max_blocks);

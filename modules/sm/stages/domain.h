@@ -22,6 +22,23 @@ struct Domain final : warp_formation::SmView {
   unsigned first_context = 0, first_scheduler = 0;
   std::unique_ptr<warp_formation::WarpFormation> unit;
 
+  // The scheme, for a call that changes it.
+  warp_formation::WarpFormation& changing() {
+    changed_ = true;
+    return *unit;
+  }
+  // Schedulers that got nothing are asked again only when something has happened, as an SM that sleeps asks
+  // nobody: the scheme changed, operands or instructions arrived, or a cycle came that was named.
+  bool has_changed() const { return changed_; }
+  bool asks(Cycle now) const { return changed_ || now >= asks_at_; }
+  Cycle asks_at() const { return asks_at_; }
+  void asking() { changed_ = false; }
+  // `again`: in any case at the next step.
+  void asked(Cycle now, bool again) {
+    changed_ = changed_ || again;
+    asks_at_ = std::min(unit->next_event(now), waking_.next());
+  }
+
   Stall ready(unsigned scheduler, const warp_formation::Issue& offer) const override;
   void wait(unsigned context, unsigned chunk, Stall stall) const {
     (stall == Stall::kMemory ? waiting_for_memory_ : waiting_for_arithmetic_).add(context);
@@ -33,6 +50,7 @@ struct Domain final : warp_formation::SmView {
     waiting_for_memory_.remove(waiters_[chunk]);
     waiting_for_arithmetic_.remove(waiters_[chunk]);
     waiters_[chunk].clear();
+    changed_ = true;
   }
   // The context's instruction cannot start before `until`. (SIMD groups are free so soon that to set a
   // context aside would not pay.)
@@ -65,7 +83,6 @@ struct Domain final : warp_formation::SmView {
       waiting_for_arithmetic_.remove(contexts);
     });
   }
-  Cycle next_waking() const { return waking_.next(); }
   // The context is known to wait: asking again is a waste of time.
   bool has_set_aside(unsigned context) const {
     return waiting_for_memory_.has(context) || waiting_for_arithmetic_.has(context) ||
@@ -73,6 +90,7 @@ struct Domain final : warp_formation::SmView {
            waiting_for_fetch_.has(context);
   }
   void forget_waiters(unsigned chunks) {
+    changed_ = true;
     sfu_free_ = memory_free_ = kNever;
     waiting_for_unit_.clear();
     waiting_for_memory_unit_.clear();
@@ -81,13 +99,17 @@ struct Domain final : warp_formation::SmView {
     waiting_for_arithmetic_.clear();
     waiters_.assign(chunks, {});
   }
+  // Contexts that wait for instructions, and the mark that one of them has got what it needs.
   warp_formation::ContextSet& fetching() { return waiting_for_fetch_; }
+  bool& changed() { return changed_; }
 
  private:
   mutable std::vector<warp_formation::ContextSet> waiters_;  // by chunk
   // Before these cycles no special-function unit, and not the load-store unit, is free for those who wait.
   mutable Cycle sfu_free_ = kNever, memory_free_ = kNever;
   mutable WakingContexts waking_;  // contexts set aside until a cycle that is known
+  bool changed_ = true;            // since the schedulers were asked
+  Cycle asks_at_ = 0;
 };
 
 // The domains of an SM with their units. How many contexts the front end needs, the units know.

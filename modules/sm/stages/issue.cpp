@@ -124,7 +124,7 @@ void IssueStage::start(Cycle now, Domain& domain, unsigned scheduler, Issue& off
   ++core_.state.references[flight.slot];
   ++core_.counters.warp_instructions;
   if (!offer.more_follow) consume(domain, offer);
-  domain.unit->issued(id, offer);
+  domain.changing().issued(id, offer);
   next_.take(now, id, domain.first_scheduler + scheduler, offer);
 }
 

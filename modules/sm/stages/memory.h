@@ -47,7 +47,7 @@ class MemoryStage final : public MemorySink,
   // Then the load-store unit works, and a request goes.
   void step(Cycle now) {
     unit_.step(now);
-    if (unit_.has_to_flush()) unit_.flush(!core_.has_block());
+    if (unit_.data_cache().has_to_flush()) unit_.flush(!core_.has_block());
     if (!unit_.outgoing().empty() && port_.usable(now)) send();
   }
   Cycle next_event(Cycle now) const;
