@@ -109,13 +109,29 @@ TEST(ThreadStates, SumToTheLiveThreads) {
   }
 }
 
-TEST(DeterminismOnGtx480, OfBarriersAndSharedMemory) {
-  const Folder folder;
-  const std::vector<std::string> arguments{"run", "--workload", "reduction", "--size", "n=5000"};
-  auto awake = arguments;
-  awake.emplace_back("--no-sleep");
-  EXPECT_EQ(run(folder, "awake", awake), run(folder, "first", arguments));
+class DeterminismOnGtx480 : public ::testing::TestWithParam<const char*> {};
+
+// Schedulers that are asked only when something has happened choose as those that are asked in every cycle.
+TEST_P(DeterminismOnGtx480, OfBarriersAndSharedMemory) {
+  for (const char* dependence : {"scoreboard", "barrel"}) {
+    SCOPED_TRACE(dependence);
+    const Folder folder;
+    const std::vector<std::string> arguments{"run",
+                                             "--workload",
+                                             "reduction",
+                                             "--size",
+                                             "small",
+                                             "--set",
+                                             "warp_formation.scheme=" + std::string(GetParam()),
+                                             "sm.dependence=" + std::string(dependence)};
+    auto awake = arguments;
+    awake.emplace_back("--no-sleep");
+    EXPECT_EQ(run(folder, "awake", awake), run(folder, "first", arguments));
+  }
 }
+
+INSTANTIATE_TEST_SUITE_P(Schemes, DeterminismOnGtx480,
+                         ::testing::Values("crown", "dwf", "dwr", "harp", "lwm", "sbr", "tbc"));
 
 }  // namespace
 }  // namespace weft::end_to_end::determinism_test
