@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <stdexcept>
@@ -96,6 +97,8 @@ TEST(SweepFile, ProgramsAreNamedByWhatIsInThem) {
   EXPECT_THAT(message_of([&] { plan_of_file(file); }), HasSubstr("app: cannot be read"));
   folder.write("k.ptx", "one");
   folder.write("app", "x");
+  EXPECT_THAT(message_of([&] { plan_of_file(file); }), HasSubstr("app: is not executable"));
+  std::filesystem::permissions(folder.path("app"), std::filesystem::perms::owner_all);
   const Plan one = plan_of_file(file), again = plan_of_file(file);
   folder.write("k.ptx", "two");
   const Plan two = plan_of_file(file);
