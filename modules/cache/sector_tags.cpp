@@ -24,20 +24,6 @@ SectorTags::SectorTags(const TagConfig& config, std::uint64_t sector_bytes)
       tags_(config),
       state_(whole() ? 0 : config.sets * config.ways) {}
 
-LineState SectorTags::state_of(std::size_t place, std::uint32_t bit) const {
-  if (place == TagArray::kNone) return LineState::kInvalid;
-  const Sectors& sectors = state_.lines[place];
-  if ((sectors.pending & bit) != 0) return LineState::kReserved;
-  if ((sectors.dirty & bit) != 0) return LineState::kDirty;
-  return (sectors.valid & bit) != 0 ? LineState::kValid : LineState::kInvalid;
-}
-
-LineState SectorTags::access_part(Sector sector) {
-  const LineState found = find(sector);
-  tags_.count(line_of(sector), found);
-  return found;
-}
-
 SectorTags::Victim SectorTags::victim_for_part(Sector sector) const {
   const Line line = line_of(sector);
   if (tags_.place_of(line) != TagArray::kNone) return {};
@@ -75,11 +61,10 @@ bool SectorTags::fill_part(Sector sector) {
   return true;
 }
 
-bool SectorTags::mark_part_dirty(Sector sector) {
-  const LineState found = find(sector);
-  if (found == LineState::kInvalid || found == LineState::kReserved) return false;
-  state_.lines[tags_.place_of(line_of(sector))].dirty |= bit_of(sector);
-  if (found == LineState::kValid) ++state_.dirty;
+bool SectorTags::mark_part_dirty(const Found& found) {
+  if (found.state == LineState::kInvalid || found.state == LineState::kReserved) return false;
+  state_.lines[found.place].dirty |= bit_of(found.sector);
+  if (found.state == LineState::kValid) ++state_.dirty;
   return true;
 }
 

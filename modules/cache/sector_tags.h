@@ -48,11 +48,29 @@ class SectorTags {
   Sector sector_of(std::uint64_t address) const { return sector_bytes_.quotient(address); }
   std::uint64_t sector_bytes() const { return sector_bytes_.divisor(); }
 
-  // As in TagArray, for a sector.
-  LineState find(Sector sector) const {
-    return whole() ? tags_.find(sector) : state_of(tags_.place_of(line_of(sector)), bit_of(sector));
+  // A sector, its line's place among all (TagArray::kNone: absent) and its state: looked up once for all that
+  // is asked of it until a line comes, goes or changes.
+  struct Found {
+    Sector sector = 0;
+    std::size_t place = TagArray::kNone;
+    LineState state = LineState::kInvalid;
+  };
+  Found look_up(Sector sector) const {
+    const std::size_t place = tags_.place_of(line_of(sector));
+    return {sector, place, whole() ? tags_.state_at(place) : state_of(place, bit_of(sector))};
   }
-  LineState access(Sector sector) { return whole() ? tags_.access(sector) : access_part(sector); }
+  void access(const Found& found) { tags_.count(found.place, found.state); }
+  bool mark_dirty(const Found& found) {
+    return whole() ? tags_.mark_dirty_at(found.place) : mark_part_dirty(found);
+  }
+
+  // As in TagArray, for a sector.
+  LineState find(Sector sector) const { return look_up(sector).state; }
+  LineState access(Sector sector) {
+    const Found found = look_up(sector);
+    access(found);
+    return found.state;
+  }
   bool can_reserve(Sector sector) const {
     return whole() ? tags_.can_reserve(sector)
                    : tags_.place_of(line_of(sector)) != TagArray::kNone || tags_.can_reserve(line_of(sector));
@@ -62,7 +80,7 @@ class SectorTags {
   }
   Victim reserve(Sector sector) { return whole() ? victim_of(tags_.reserve(sector)) : reserve_part(sector); }
   bool fill(Sector sector) { return whole() ? tags_.fill(sector) : fill_part(sector); }
-  bool mark_dirty(Sector sector) { return whole() ? tags_.mark_dirty(sector) : mark_part_dirty(sector); }
+  bool mark_dirty(Sector sector) { return mark_dirty(look_up(sector)); }
   void mark_dirty_on_fill(Sector sector);
   bool clean(Sector sector);
   // Sectors that are kDirty, and one of them.
@@ -105,14 +123,19 @@ class SectorTags {
   std::uint32_t bit_of(Sector sector) const {
     return std::uint32_t{1} << (sector & ((std::uint64_t{1} << shift_) - 1));
   }
-  LineState state_of(std::size_t place, std::uint32_t bit) const;
+  LineState state_of(std::size_t place, std::uint32_t bit) const {
+    if (place == TagArray::kNone) return LineState::kInvalid;
+    const Sectors& sectors = state_.lines[place];
+    if ((sectors.pending & bit) != 0) return LineState::kReserved;
+    if ((sectors.dirty & bit) != 0) return LineState::kDirty;
+    return (sectors.valid & bit) != 0 ? LineState::kValid : LineState::kInvalid;
+  }
   static Victim victim_of(const TagArray::Victim& line) { return {line.dirty ? 1u : 0u, line.line}; }
   // Where lines have several sectors.
-  LineState access_part(Sector sector);
   Victim victim_for_part(Sector sector) const;
   Victim reserve_part(Sector sector);
   bool fill_part(Sector sector);
-  bool mark_part_dirty(Sector sector);
+  bool mark_part_dirty(const Found& found);
   // No fetch of this sector is under way any more. When none of its line is, the line may make room again.
   void settle(Sectors& sectors, Sector sector);
 

@@ -54,14 +54,10 @@ TagArray::TagArray(const TagConfig& config)
       plain_(set_index_->plain()),
       state_(config.sets * config.ways) {}
 
-std::size_t TagArray::slot_of(Line line) const {
-  const auto holds = [&](std::size_t slot) {
-    return state_.lines[slot] == line && state_.states[slot] != LineState::kInvalid;
-  };
-  if (holds(last_found_)) return last_found_;
+std::size_t TagArray::search(Line line) const {
   const std::size_t first = set_of(line) * ways_;
   for (std::size_t slot = first; slot < first + ways_; ++slot) {
-    if (holds(slot)) return last_found_ = slot;
+    if (holds(slot, line)) return last_found_ = slot;
   }
   return kNone;
 }
@@ -78,28 +74,11 @@ std::size_t TagArray::victim_slot(Line line) const {
   return may_go ? replacement_->victim(set) : kNone;
 }
 
-LineState TagArray::find(Line line) const {
-  const std::size_t slot = slot_of(line);
-  return slot == kNone ? LineState::kInvalid : state_.states[slot];
-}
-
 LineState TagArray::access(Line line) {
-  ++accesses_;
   const std::size_t slot = slot_of(line);
-  if (slot == kNone) {
-    ++misses_;
-    return LineState::kInvalid;
-  }
-  replacement_->found(slot);
-  ++(state_.states[slot] == LineState::kReserved ? pending_hits_ : hits_);
-  return state_.states[slot];
-}
-
-void TagArray::count(Line line, LineState found) {
-  ++accesses_;
-  const std::size_t slot = slot_of(line);
-  if (slot != kNone) replacement_->found(slot);
-  ++(found == LineState::kInvalid ? misses_ : found == LineState::kReserved ? pending_hits_ : hits_);
+  const LineState found = state_at(slot);
+  count(slot, found);
+  return found;
 }
 
 bool TagArray::can_reserve(Line line) const {
@@ -151,8 +130,7 @@ bool TagArray::hold(Line line) {
   return true;
 }
 
-bool TagArray::mark_dirty(Line line) {
-  const std::size_t slot = slot_of(line);
+bool TagArray::mark_dirty_at(std::size_t slot) {
   if (slot == kNone || state_.states[slot] == LineState::kReserved) return false;
   if (state_.states[slot] == LineState::kValid) ++state_.dirty;
   state_.states[slot] = LineState::kDirty;

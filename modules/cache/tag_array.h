@@ -40,11 +40,16 @@ class TagArray {
   std::uint64_t line_bytes() const { return line_bytes_.divisor(); }
 
   // The state of a line; kInvalid if it is absent. Changes nothing and counts nothing.
-  LineState find(Line line) const;
+  LineState find(Line line) const { return state_at(slot_of(line)); }
   // Counts one request and makes its line the most recently used. Returns the state found.
   LineState access(Line line);
-  // Counts one request as having found this, whatever the line's own state: for an owner of sectors.
-  void count(Line line, LineState found);
+  // Counts one request that found this at this place (kNone: nowhere), whatever the line's own state: for
+  // who has looked the line up, and for an owner of sectors.
+  void count(std::size_t place, LineState found) {
+    ++accesses_;
+    if (place != kNone) replacement_->found(place);
+    ++(found == LineState::kInvalid ? misses_ : found == LineState::kReserved ? pending_hits_ : hits_);
+  }
 
   // Is there a way in the set of `line` that no pending fill holds?
   bool can_reserve(Line line) const;
@@ -58,7 +63,8 @@ class TagArray {
   // A part of the line is fetched: kValid -> kReserved. False if the line is in another state.
   bool hold(Line line);
   // kValid -> kDirty. False if the line is absent or reserved.
-  bool mark_dirty(Line line);
+  bool mark_dirty(Line line) { return mark_dirty_at(slot_of(line)); }
+  bool mark_dirty_at(std::size_t place);
   // A write to a line that is kReserved: it will be kDirty.
   void mark_dirty_on_fill(Line line);
   // The line has been written back: kDirty -> kValid. False if it is not dirty.
@@ -71,6 +77,9 @@ class TagArray {
   static constexpr std::size_t kNone = ~std::size_t{0};
   std::size_t place_of(Line line) const { return slot_of(line); }
   Line line_at(std::size_t place) const { return state_.lines[place]; }
+  LineState state_at(std::size_t place) const {
+    return place == kNone ? LineState::kInvalid : state_.states[place];
+  }
   // The state it had.
   LineState invalidate(Line line);
   void invalidate_all();
@@ -107,7 +116,11 @@ class TagArray {
     }
     return mixed_set_;
   }
-  std::size_t slot_of(Line line) const;
+  bool holds(std::size_t slot, Line line) const {
+    return state_.lines[slot] == line && state_.states[slot] != LineState::kInvalid;
+  }
+  std::size_t slot_of(Line line) const { return holds(last_found_, line) ? last_found_ : search(line); }
+  std::size_t search(Line line) const;
   std::size_t victim_slot(Line line) const;
   Victim content_of(std::size_t slot) const;
 

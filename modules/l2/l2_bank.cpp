@@ -103,13 +103,14 @@ void L2Bank::archive(Archive& archive) {
 }
 
 Cycle L2Bank::step(Cycle now) {
-  bool moved = take_fill(now);
-  moved |= release_waiter(now);
-  moved |= enter_pipeline(now);
-  moved |= look_up(now);
-  moved |= send_miss(now);
-  moved |= respond(now);
-  admit_blocked(now);
+  bool moved = false;
+  if (!state_.fills.empty()) moved |= take_fill(now);
+  if (!state_.released.empty()) moved |= release_waiter(now);
+  if (!state_.input.empty()) moved |= enter_pipeline(now);
+  if (!state_.pipeline.empty()) moved |= look_up(now);
+  if (!state_.misses.empty()) moved |= send_miss(now);
+  if (!state_.responses.empty()) moved |= respond(now);
+  if (target_port_.withheld() != nullptr) admit_blocked(now);
   return next_work(now, moved);
 }
 
@@ -134,7 +135,7 @@ Cycle L2Bank::next_work(Cycle now, bool moved) const {
 
 // One line or sector per cycle is written into the data array.
 bool L2Bank::take_fill(Cycle now) {
-  if (state_.fills.empty() || state_.fills.front().ready > now) return false;
+  if (state_.fills.front().ready > now) return false;
   const Fill fill = state_.fills.front();
   state_.fills.pop();
   Slot& slot = state_.slots[fill.slot];
@@ -159,7 +160,6 @@ bool L2Bank::take_fill(Cycle now) {
 
 // One waiting request per cycle is served from a line that came.
 bool L2Bank::release_waiter(Cycle now) {
-  if (state_.released.empty()) return false;
   const std::uint32_t entry = state_.released.front();
   if (state_.waiter == kNone && !mshrs_.next_waiter(entry, state_.waiter)) {
     state_.released.pop();
@@ -182,8 +182,7 @@ bool L2Bank::release_waiter(Cycle now) {
 }
 
 bool L2Bank::enter_pipeline(Cycle now) {
-  if (state_.input.empty() || state_.pipeline.full() || state_.requests[state_.input.front()].ready > now)
-    return false;
+  if (state_.pipeline.full() || state_.requests[state_.input.front()].ready > now) return false;
   const std::uint32_t handle = state_.input.front();
   state_.input.pop();
   state_.requests[handle].ready = now + config_.latency - 1;
@@ -192,7 +191,7 @@ bool L2Bank::enter_pipeline(Cycle now) {
 }
 
 bool L2Bank::send_miss(Cycle now) {
-  if (state_.misses.empty() || !memory_port_.usable(now)) return false;
+  if (!memory_port_.usable(now)) return false;
   const Miss miss = state_.misses.front();
   state_.misses.pop();
   const std::uint64_t address = map_.address_of(channel_, bank_, miss.first * tags_.sector_bytes());
@@ -220,8 +219,7 @@ bool L2Bank::send_miss(Cycle now) {
 }
 
 bool L2Bank::respond(Cycle now) {
-  if (state_.responses.empty() || state_.responses.front().ready > now || !target_port_.usable(now))
-    return false;
+  if (state_.responses.front().ready > now || !target_port_.usable(now)) return false;
   const std::uint32_t handle = state_.responses.front().request;
   state_.responses.pop();
   Request& request = state_.requests[handle];
@@ -237,7 +235,7 @@ bool L2Bank::respond(Cycle now) {
 
 void L2Bank::admit_blocked(Cycle now) {
   const bus::TargetPort::Withheld* const blocked = target_port_.withheld();
-  if (blocked == nullptr || state_.input.full() || blocked->ready > now) return;
+  if (state_.input.full() || blocked->ready > now) return;
   state_.input.push(new_request(*blocked->payload, now + 1));
   target_port_.end_request();
 }

@@ -139,7 +139,8 @@ class L2Bank : public sc_core::sc_module,
   bool response(unsigned, Payload& payload, Cycle ready) override;
   void invalidate(unsigned, sc_dt::uint64 begin, sc_dt::uint64 end) override;
 
-  // The stages, in the order in which a step runs them. Each returns whether anything moved.
+  // The stages, in the order in which a step runs them, each if its queue holds something. They return
+  // whether anything moved.
   bool take_fill(Cycle now);
   bool release_waiter(Cycle now);
   bool enter_pipeline(Cycle now);
@@ -151,9 +152,10 @@ class L2Bank : public sc_core::sc_module,
 
   tlm::tlm_response_status check_request(const Payload& payload);
   std::uint32_t new_request(Payload& payload, Cycle ready);
-  bool look_up_present(Request& request, std::uint32_t handle, Cycle now);
-  bool look_up_pending(Request& request, std::uint32_t handle);
-  bool look_up_absent(Request& request, std::uint32_t handle, Cycle now);
+  using Found = cache::SectorTags::Found;
+  bool look_up_present(Request& request, std::uint32_t handle, const Found& found, Cycle now);
+  bool look_up_pending(Request& request, std::uint32_t handle, const Found& found);
+  bool look_up_absent(Request& request, std::uint32_t handle, const Found& found, Cycle now);
   bool covers(const Request& request, Sector sector) const;
   void write_back(const cache::SectorTags::Victim& victim);
   bool finish_line(Request& request, std::uint32_t handle, Cycle now);

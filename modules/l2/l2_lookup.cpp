@@ -8,22 +8,23 @@ using cache::LineState;
 using cache::MshrOutcome;
 
 bool L2Bank::look_up(Cycle now) {
-  if (state_.pipeline.empty() || state_.busy_until > now) return false;
+  if (state_.busy_until > now) return false;
   const std::uint32_t handle = state_.pipeline.front();
   Request& request = state_.requests[handle];
   if (request.ready > now) return false;
 
+  const Found found = tags_.look_up(request.next);
   bool done = false;
-  switch (tags_.find(request.next)) {
+  switch (found.state) {
     case LineState::kValid:
     case LineState::kDirty:
-      done = look_up_present(request, handle, now);
+      done = look_up_present(request, handle, found, now);
       break;
     case LineState::kReserved:
-      done = look_up_pending(request, handle);
+      done = look_up_pending(request, handle, found);
       break;
     case LineState::kInvalid:
-      done = look_up_absent(request, handle, now);
+      done = look_up_absent(request, handle, found, now);
       break;
   }
   if (!done) return false;
@@ -61,29 +62,28 @@ void L2Bank::move_foreign_data(Request& request) {
   });
 }
 
-bool L2Bank::look_up_present(Request& request, std::uint32_t handle, Cycle now) {
-  const Sector sector = request.next;
-  const bool last = sector == request.last;
+bool L2Bank::look_up_present(Request& request, std::uint32_t handle, const Found& found, Cycle now) {
+  const bool last = found.sector == request.last;
   if (last && request.missing == 0 && state_.responses.full()) {
     stall(request, MshrOutcome::kAllocated);
     return false;
   }
-  tags_.access(sector);
-  if (request.write) tags_.mark_dirty(sector);
+  tags_.access(found);
+  if (request.write) tags_.mark_dirty(found);
   if (!last) return true;
   move_foreign_data(request);
   if (request.missing == 0) queue_response(request, handle, now);
   return true;
 }
 
-bool L2Bank::look_up_pending(Request& request, std::uint32_t handle) {
-  const Sector sector = request.next;
+bool L2Bank::look_up_pending(Request& request, std::uint32_t handle, const Found& found) {
+  const Sector sector = found.sector;
   const MshrOutcome outcome = mshrs_.check(sector);
   if (outcome != MshrOutcome::kMerged) {
     stall(request, outcome);
     return false;
   }
-  tags_.access(sector);
+  tags_.access(found);
   mshrs_.add(sector, handle);
   wait_for_memory(request);
   if (request.write) state_.slots[mshrs_.entry_of(sector)].dirty = true;
@@ -91,8 +91,8 @@ bool L2Bank::look_up_pending(Request& request, std::uint32_t handle) {
   return true;
 }
 
-bool L2Bank::look_up_absent(Request& request, std::uint32_t handle, Cycle now) {
-  const Sector sector = request.next;
+bool L2Bank::look_up_absent(Request& request, std::uint32_t handle, const Found& found, Cycle now) {
+  const Sector sector = found.sector;
   const bool last = sector == request.last;
   const bool partial_write_fetches = config_.write_miss == WriteMiss::kFetch || request.lanes != 0;
   const bool fetch = !request.write || (partial_write_fetches && !covers(request, sector));
@@ -118,7 +118,7 @@ bool L2Bank::look_up_absent(Request& request, std::uint32_t handle, Cycle now) {
     return false;
   }
 
-  tags_.access(sector);
+  tags_.access(found);
   const cache::SectorTags::Victim victim = tags_.reserve(sector);
   if (victim.dirty != 0) write_back(victim);
   if (fetch) {

@@ -28,31 +28,30 @@ void FirstLevel::reset() {
 
 FirstLevel::Probe FirstLevel::probe(Sector sector, std::uint64_t key) const {
   Probe found;
-  found.sector = sector;
+  found.tag = tags_.look_up(sector);
   found.key = key;
-  found.state = tags_.find(sector);
-  found.hit = !config_.enabled || found.state == LineState::kValid || found.state == LineState::kDirty;
+  found.hit = !config_.enabled || found.tag.state == LineState::kValid || found.tag.state == LineState::kDirty;
   if (found.hit) return found;
   found.outcome = mshrs_.check(key);
   found.merges = found.outcome == MshrOutcome::kMerged;
   found.has_entry = takes(found.outcome);
-  found.has_way = has_way(sector, found.state);
-  if (tags_.dirty_sectors() != 0 && found.state == LineState::kInvalid && found.has_way)
+  found.has_way = has_way(sector, found.tag.state);
+  if (tags_.dirty_sectors() != 0 && found.tag.state == LineState::kInvalid && found.has_way)
     found.write_backs = cache::runs_of(tags_.victim_for(sector).dirty);
   return found;
 }
 
 cache::SectorTags::Victim FirstLevel::take(const Probe& found, std::uint32_t waiter) {
-  tags_.access(found.sector);
+  tags_.access(found.tag);
   mshrs_.add(found.key, waiter);
-  if (found.merges || found.state != LineState::kInvalid) return {};
-  return tags_.reserve(found.sector);
+  if (found.merges || found.tag.state != LineState::kInvalid) return {};
+  return tags_.reserve(found.tag.sector);
 }
 
 cache::SectorTags::Victim FirstLevel::place(const Probe& found) {
-  tags_.access(found.sector);
-  const cache::SectorTags::Victim victim = tags_.reserve(found.sector);
-  tags_.fill(found.sector);
+  tags_.access(found.tag);
+  const cache::SectorTags::Victim victim = tags_.reserve(found.tag.sector);
+  tags_.fill(found.tag.sector);
   return victim;
 }
 

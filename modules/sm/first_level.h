@@ -39,9 +39,8 @@ class FirstLevel {
   cache::SectorTags& tags() { return tags_; }
 
   struct Probe {
-    Sector sector = 0;
+    cache::SectorTags::Found tag;
     std::uint64_t key = 0;  // what the MSHRs know the fetch by
-    cache::LineState state = cache::LineState::kInvalid;
     bool hit = false;
     bool merges = false;            // a fetch of it is on its way
     bool has_way = false;           // there, reserved, or one can be
@@ -60,7 +59,7 @@ class FirstLevel {
   bool has_way(Sector sector) const { return has_way(sector, tags_.find(sector)); }
   // It hits, and is counted.
   void touch(const Probe& found) {
-    if (config_.enabled) tags_.access(found.sector);
+    if (config_.enabled) tags_.access(found.tag);
   }
   // It misses, waits for its data, and is counted. What has to be written back of the line that made room.
   cache::SectorTags::Victim take(const Probe& found, std::uint32_t waiter);
