@@ -31,9 +31,7 @@ std::uint32_t SharedBanks::cycles(const LaneAccess& access) {
   const auto words_per_lane = std::max<std::uint32_t>(1, access.bytes >> word_shift_);
   if (access.low == access.high) return words_per_lane;  // broadcast
   const unsigned lanes = pass_lanes(words_per_lane);
-  // Fewer words than banks from the first to the last: no two distinct ones in a bank.
-  const bool conflict_free =
-      (access.high >> word_shift_) - (access.low >> word_shift_) + words_per_lane <= banks_;
+  const bool conflict_free = within_the_banks(access.low, access.high, words_per_lane);
   std::uint32_t cycles = 0;
   for (unsigned from = 0; from < isa::kLanes; from += lanes) {
     const std::uint32_t pass = lanes >= 32 ? UINT32_MAX : ((1u << lanes) - 1) << from;
@@ -53,32 +51,50 @@ std::uint32_t SharedBanks::cycles(const LaneAccess& access) {
 // Of the threads without rows of their chunk's own at 32 places from `first` on; 0: there are none.
 std::uint32_t SharedBanks::cycles(const LaneAccess* accesses, unsigned count,
                                   const warp_formation::ThreadGroup* groups, unsigned first, bool atomic) {
-  std::uint32_t cycles = 0, threads = 0, words_per_lane = 1;
-  std::uint64_t low = UINT64_MAX, high = 0;
-  for (unsigned from = 0; from < isa::kLanes; from += pass_lanes(words_per_lane)) {
-    begin_pass();
-    bool any = false;
+  // Calls visit(access, threads) for those of each access at `lanes` places from `from` on.
+  const auto each = [&](unsigned from, unsigned lanes, auto&& visit) {
     for (unsigned i = 0; i < count; ++i) {
       const LaneAccess& access = accesses[i];
       const warp_formation::ThreadGroup& group = groups[access.group];
       if (access.space != ptx::Space::kShared || group.spread) continue;
-      words_per_lane = std::max<std::uint32_t>(1, access.bytes >> word_shift_);
-      const unsigned lanes = std::min(pass_lanes(words_per_lane), isa::kLanes - from);
-      const std::uint32_t taking = access.mask & places_.within(group, first + from, lanes);
-      if (taking == 0) continue;
-      any = true;
-      threads += count_of(taking);
-      for (std::uint32_t rest = taking; rest != 0; rest &= rest - 1) {
-        const std::uint64_t address = access.address[static_cast<unsigned>(__builtin_ctz(rest))];
-        low = std::min(low, address);
-        high = std::max(high, address);
-      }
-      add_words(access, taking, words_per_lane);
+      const std::uint32_t taking = access.mask & places_.within(group, from, lanes);
+      if (taking != 0) visit(access, taking);
     }
-    if (any) cycles += worst_;
-  }
+  };
+  std::uint32_t threads = 0, words_per_lane = 1;
+  std::uint64_t low = UINT64_MAX, high = 0;
+  each(first, isa::kLanes, [&](const LaneAccess& access, std::uint32_t taking) {
+    threads += count_of(taking);
+    words_per_lane = std::max<std::uint32_t>(1, access.bytes >> word_shift_);
+    if (taking == access.mask) {
+      low = std::min(low, access.low);
+      high = std::max(high, access.high);
+      return;
+    }
+    for (std::uint32_t rest = taking; rest != 0; rest &= rest - 1) {
+      const std::uint64_t address = access.address[static_cast<unsigned>(__builtin_ctz(rest))];
+      low = std::min(low, address);
+      high = std::max(high, address);
+    }
+  });
   if (threads == 0) return 0;
-  if (low == high) cycles = words_per_lane;  // broadcast
+  std::uint32_t cycles = 0;
+  if (low == high) {  // broadcast
+    cycles = words_per_lane;
+  } else {
+    const unsigned lanes = pass_lanes(words_per_lane);
+    const bool conflict_free = within_the_banks(low, high, words_per_lane);
+    for (unsigned from = 0; from < isa::kLanes; from += lanes) {
+      begin_pass();
+      bool any = false;
+      each(first + from, std::min(lanes, isa::kLanes - from),
+           [&](const LaneAccess& access, std::uint32_t taking) {
+             any = true;
+             if (!conflict_free) add_words(access, taking, words_per_lane);
+           });
+      if (any) cycles += worst_;
+    }
+  }
   return atomic ? std::max(cycles, threads) : cycles;
 }
 

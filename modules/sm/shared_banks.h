@@ -57,6 +57,10 @@ class SharedBanks {
     std::fill(counts_.begin(), counts_.end(), std::uint8_t{0});
     worst_ = 1;
   }
+  // Fewer words than banks from the first address to the last: no two distinct ones in a bank.
+  bool within_the_banks(std::uint64_t low, std::uint64_t high, std::uint32_t words_per_lane) const {
+    return (high >> word_shift_) - (low >> word_shift_) + words_per_lane <= banks_;
+  }
   void add_words(const execute::LaneAccess& access, std::uint32_t lanes, std::uint32_t words_per_lane);
   unsigned pass_lanes(std::uint32_t words_per_lane) const {
     return std::max<unsigned>(1, std::min<unsigned>(isa::kLanes, pass_threads_) / words_per_lane);
