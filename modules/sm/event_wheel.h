@@ -15,16 +15,11 @@ namespace weft::sm {
 template <class Event>
 class EventWheel {
  public:
-  EventWheel() {
-    head_.fill(kNone);
-    tail_.fill(kNone);
-  }
-
   void clear() {
     for (unsigned w = 0; w < used_.size(); ++w) {
       for (; used_[w] != 0; used_[w] &= used_[w] - 1) {
         const unsigned slot = w * 64 + static_cast<unsigned>(__builtin_ctzll(used_[w]));
-        head_[slot] = tail_[slot] = kNone;
+        slots_[slot] = {};
       }
     }
     nodes_.clear();
@@ -56,8 +51,8 @@ class EventWheel {
     }
     const unsigned slot = now % kSlots;
     if ((used_[slot / 64] >> (slot % 64) & 1) == 0) return;
-    std::uint32_t node = head_[slot];
-    head_[slot] = tail_[slot] = kNone;
+    std::uint32_t node = slots_[slot].head;
+    slots_[slot] = {};
     used_[slot / 64] &= ~(std::uint64_t{1} << (slot % 64));
     while (node != kNone) {
       const Event event = nodes_[node].event;
@@ -84,8 +79,13 @@ class EventWheel {
   }
 
  private:
-  static constexpr unsigned kSlots = 2048;
+  // Enough for what an SM does by itself. More would only keep other data out of the host's caches: all SMs
+  // of a GPU step in turn.
+  static constexpr unsigned kSlots = 512;
   static constexpr std::uint32_t kNone = UINT32_MAX;
+  struct Slot {
+    std::uint32_t head = kNone, tail = kNone;
+  };
   struct Node {
     Event event;
     std::uint32_t next;
@@ -108,19 +108,20 @@ class EventWheel {
       free_ = nodes_[node].next;
     }
     nodes_[node] = {event, kNone};
-    const unsigned slot = at % kSlots;
-    if (tail_[slot] == kNone) {
-      head_[slot] = node;
-      used_[slot / 64] |= std::uint64_t{1} << (slot % 64);
+    const unsigned number = at % kSlots;
+    Slot& slot = slots_[number];
+    if (slot.tail == kNone) {
+      slot.head = node;
+      used_[number / 64] |= std::uint64_t{1} << (number % 64);
     } else {
-      nodes_[tail_[slot]].next = node;
+      nodes_[slot.tail].next = node;
     }
-    tail_[slot] = node;
+    slot.tail = node;
     ++count_;
   }
 
-  std::array<std::uint32_t, kSlots> head_, tail_;
   std::array<std::uint64_t, kSlots / 64> used_{};
+  std::array<Slot, kSlots> slots_;
   std::vector<Node> nodes_;
   std::uint32_t free_ = kNone;
   std::vector<Far> far_;
