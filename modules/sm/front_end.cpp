@@ -96,9 +96,10 @@ void FrontEnd::follow(warp_formation::ContextTable& table, unsigned first, unsig
   changed = 0;
 }
 
-void FrontEnd::report_to(warp_formation::ContextSet& waiting, bool& changed, unsigned first, unsigned count) {
-  for (unsigned c = 0; c < count; ++c) {
-    reports_[first + c] = {&waiting, &changed, static_cast<std::uint16_t>(c)};
+void FrontEnd::report_to(warp_formation::ContextSet& waiting, std::uint32_t& changed, unsigned first,
+                         const std::vector<std::uint32_t>& marks) {
+  for (unsigned c = 0; c < marks.size(); ++c) {
+    reports_[first + c] = {&waiting, &changed, marks[c], static_cast<std::uint16_t>(c)};
     waiting.add(c);
   }
 }
@@ -109,7 +110,7 @@ void FrontEnd::consider(unsigned context) {
     if (b.count != 0 && b.first == b.wanted) {
       if (report.waiting->has(report.number)) {
         report.waiting->remove(report.number);
-        *report.changed = true;
+        *report.changed |= report.mark;
       }
     } else {
       report.waiting->add(report.number);

@@ -27,9 +27,10 @@ class FrontEnd final : public InstructionBuffers {
   // `contexts` over all domains of the SM.
   FrontEnd(const machine::SmConfig& config, unsigned contexts);
 
-  // Keeps `waiting` up to date for contexts first .. first + count - 1: those whose buffer does not hold what
-  // they need. Sets `changed` when one of them has got it.
-  void report_to(warp_formation::ContextSet& waiting, bool& changed, unsigned first, unsigned count);
+  // Keeps `waiting` up to date for as many contexts from `first` on as there are marks: those whose buffer
+  // does not hold what they need. Sets a context's mark in `changed` when it has got that.
+  void report_to(warp_formation::ContextSet& waiting, std::uint32_t& changed, unsigned first,
+                 const std::vector<std::uint32_t>& marks);
   // `kernel`: its name. Code is that of an earlier launch if it has the same name, place and length.
   void start_kernel(std::uint32_t instructions, std::uint64_t code_offset, const std::string& kernel);
   void reset();
@@ -65,7 +66,8 @@ class FrontEnd final : public InstructionBuffers {
   // Where a context is reported while it waits.
   struct Report {
     warp_formation::ContextSet* waiting = nullptr;
-    bool* changed = nullptr;
+    std::uint32_t* changed = nullptr;
+    std::uint32_t mark = 0;
     std::uint16_t number = 0;  // in that set
   };
   // Instructions whose lines the cache may hold.

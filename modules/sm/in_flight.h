@@ -19,7 +19,7 @@ namespace weft::sm {
 struct InFlight {
   const execute::Operation* op = nullptr;
   ptx::Pc pc = 0;
-  std::uint16_t depth = 0, slot = 0, domain = 0;
+  std::uint16_t depth = 0, slot = 0, domain = 0, context = 0;  // the context is one of the domain's
   std::uint8_t group_count = 0;
   std::uint16_t references = 0;  // what still has to come: events, the load-store unit
   bool waits = false;            // barrel: threads wait for loaded data

@@ -25,8 +25,7 @@ Sm::Sm(sc_core::sc_module_name name, unsigned index, const machine::SmConfig& co
       issue_(core_, fetch_, memory_, operands_),
       own_observers_(statistics_observers(*this)) {
   for (Domain& domain : core_.domains)
-    fetch_.report_to(domain.fetching(), domain.changed(), domain.first_context,
-                     domain.unit->contexts().size());
+    fetch_.report_to(domain.fetching(), domain.changed(), domain.first_context, domain.concerned());
   for (const auto& observer : own_observers_) attach(*observer);
   reset();
 }
@@ -169,17 +168,18 @@ inline Sm::Choices Sm::issue(Cycle now) {
   for (Domain& domain : core_.domains) {
     domain.unit->advance(now);
     if (!all && !domain.asks(now)) continue;
-    domain.asking();
-    bool unit_busy = false;
+    const Domain::Schedulers asked = domain.asking(now) | (all ? Domain::kAll : 0);
+    Domain::Schedulers unit_busy = 0;
     for (unsigned s = 0; s < core_.config.schedulers_per_domain; ++s) {
+      if ((asked >> s & 1) == 0) continue;
       core_.account.bring_to(now, domain.first_scheduler + s);
       const Stall stall = issue_.step(now, domain, s);
       core_.account.set(domain.first_scheduler + s, stall);
       if (core_.state.stopped) return choices;
       choices.issued = choices.issued || stall == Stall::kNone;
-      unit_busy = unit_busy || stall == Stall::kUnitBusy || stall == Stall::kMemoryBusy;
+      if (stall == Stall::kUnitBusy || stall == Stall::kMemoryBusy) unit_busy |= Domain::Schedulers{1} << s;
     }
-    choices.unit_busy = choices.unit_busy || unit_busy;
+    choices.unit_busy = choices.unit_busy || unit_busy != 0;
     domain.asked(now, unit_busy);
     fetch_.follow(domain.unit->contexts(), domain.first_context);
   }

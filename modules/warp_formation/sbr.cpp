@@ -161,6 +161,9 @@ class Sbr final : public WarpFormation {
   }
 
   Cycle next_event(Cycle) const override { return kNoEvent; }
+  bool concerns(unsigned scheduler, unsigned context) const override {
+    return context % schedulers_.size() == scheduler;
+  }
   ContextTable& contexts() override { return table_; }
   Next next(unsigned context, Issue& issue) const override {
     if (!warps_[context].live) return Next::kNone;

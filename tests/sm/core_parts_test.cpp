@@ -342,13 +342,13 @@ TEST(KeptInstructionCache, HoldsTheLinesOfCodeThatIsStillThere) {
 
 TEST_F(FrontEndTest, ReportsTheContextsThatWaitForAFetch) {
   warp_formation::ContextSet waiting;
-  bool changed = false;
-  front_end_.report_to(waiting, changed, 0, 4);
+  std::uint32_t changed = 0;
+  front_end_.report_to(waiting, changed, 0, {1, 2, 1, 2});
   want(3, 8);
-  EXPECT_FALSE(changed);
+  EXPECT_EQ(changed, 0u);
   cycles_until_held(3, 8, 20);
   EXPECT_FALSE(waiting.has(3));
-  EXPECT_TRUE(changed);
+  EXPECT_EQ(changed, 2u);
   EXPECT_TRUE(waiting.has(0));
   front_end_.reset();
   EXPECT_TRUE(waiting.has(3));

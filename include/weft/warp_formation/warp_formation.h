@@ -260,6 +260,13 @@ class WarpFormation {
   // The next cycle (after `now`) at which a table moves by itself, or kNoEvent.
   virtual Cycle next_event(Cycle now) const = 0;
 
+  // Whether what happens to the context can change what the scheduler answers; the same at all times. A
+  // scheduler that got nothing is not asked again because of contexts that do not concern it.
+  virtual bool concerns(unsigned scheduler, unsigned context) const {
+    static_cast<void>(scheduler);
+    static_cast<void>(context);
+    return true;
+  }
   virtual ContextTable& contexts() = 0;
   // What the warp of a context runs next, for statistics of lanes that run warps of their own. kHeld: not
   // before something else has happened than what SmView::ready asks for. kNone: there is no warp, or the

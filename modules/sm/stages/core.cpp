@@ -6,6 +6,15 @@
 
 namespace weft::sm {
 
+void Domain::learn_concerns(unsigned schedulers) {
+  concerned_.assign(unit->contexts().size(), 0);
+  for (unsigned c = 0; c < concerned_.size(); ++c) {
+    for (unsigned s = 0; s < schedulers; ++s) {
+      if (unit->concerns(s, c)) concerned_[c] |= Schedulers{1} << s;
+    }
+  }
+}
+
 std::vector<Domain> make_domains(const machine::SmConfig& config, const warp_formation::Config& formation,
                                  unsigned lanes) {
   std::vector<Domain> domains(config.schedulers / config.schedulers_per_domain);
@@ -17,6 +26,7 @@ std::vector<Domain> make_domains(const machine::SmConfig& config, const warp_for
     domain.first_scheduler = static_cast<unsigned>(d * config.schedulers_per_domain);
     domain.first_context = first_context;
     domain.unit = warp_formation::create(formation, geometry);
+    domain.learn_concerns(static_cast<unsigned>(config.schedulers_per_domain));
     first_context += domain.unit->contexts().size();
   }
   return domains;

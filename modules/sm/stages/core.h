@@ -69,8 +69,10 @@ struct Core {
   const execute::Kernel* kernel() const { return state.running ? state.kernel : nullptr; }
   const execute::Operation& operation(ptx::Pc pc) const { return state.kernel->operations[pc]; }
   const execute::ResidentBlock& block_of(const InFlight& flight) const { return state.blocks[flight.slot]; }
-  // The scheme that issued it, for a call that changes the scheme.
-  warp_formation::WarpFormation& unit_of(const InFlight& flight) { return domains[flight.domain].changing(); }
+  // The scheme that issued it, for a call that changes the context of its issue.
+  warp_formation::WarpFormation& unit_of(const InFlight& flight) {
+    return domains[flight.domain].changing(flight.context);
+  }
 
   // Resident threads that have not exited, and by what they do.
   std::uint64_t live_threads() const;

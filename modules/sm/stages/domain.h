@@ -3,6 +3,7 @@
 #define WEFT_SM_STAGES_DOMAIN_H
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -22,20 +23,35 @@ struct Domain final : warp_formation::SmView {
   unsigned first_context = 0, first_scheduler = 0;
   std::unique_ptr<warp_formation::WarpFormation> unit;
 
-  // The scheme, for a call that changes it.
+  // Schedulers of a domain, one bit each.
+  using Schedulers = std::uint32_t;
+  static constexpr Schedulers kAll = ~Schedulers{0};
+
+  // Of a new unit: which of its `schedulers` a context concerns.
+  void learn_concerns(unsigned schedulers);
+  // The scheme, for a call that changes it: as a whole, or one of its contexts.
   warp_formation::WarpFormation& changing() {
-    changed_ = true;
+    changed_ = kAll;
+    return *unit;
+  }
+  warp_formation::WarpFormation& changing(unsigned context) {
+    changed_ |= concerned_[context];
     return *unit;
   }
   // Schedulers that got nothing are asked again only when something has happened, as an SM that sleeps asks
   // nobody: the scheme changed, operands or instructions arrived, or a cycle came that was named.
-  bool has_changed() const { return changed_; }
-  bool asks(Cycle now) const { return changed_ || now >= asks_at_; }
+  bool has_changed() const { return changed_ != 0; }
+  bool asks(Cycle now) const { return changed_ != 0 || now >= asks_at_; }
   Cycle asks_at() const { return asks_at_; }
-  void asking() { changed_ = false; }
+  // Those to ask now.
+  Schedulers asking(Cycle now) {
+    const Schedulers changed = changed_;
+    changed_ = 0;
+    return now >= asks_at_ ? kAll : changed;
+  }
   // `again`: in any case at the next step.
-  void asked(Cycle now, bool again) {
-    changed_ = changed_ || again;
+  void asked(Cycle now, Schedulers again) {
+    changed_ |= again;
     asks_at_ = std::min(unit->next_event(now), waking_.next());
   }
 
@@ -46,11 +62,14 @@ struct Domain final : warp_formation::SmView {
   }
   // Registers of threads of the chunk were written.
   void written(unsigned chunk) {
-    if (waiters_[chunk].empty()) return;
-    waiting_for_memory_.remove(waiters_[chunk]);
-    waiting_for_arithmetic_.remove(waiters_[chunk]);
-    waiters_[chunk].clear();
-    changed_ = true;
+    warp_formation::ContextSet& waiters = waiters_[chunk];
+    unsigned context = waiters.next(0);
+    if (context == warp_formation::ContextSet::kMaxContexts) return;
+    waiting_for_memory_.remove(waiters);
+    waiting_for_arithmetic_.remove(waiters);
+    for (; context != warp_formation::ContextSet::kMaxContexts; context = waiters.next(context + 1))
+      changed_ |= concerned_[context];
+    waiters.clear();
   }
   // The context's instruction cannot start before `until`. (SIMD groups are free so soon that to set a
   // context aside would not pay.)
@@ -90,7 +109,7 @@ struct Domain final : warp_formation::SmView {
            waiting_for_fetch_.has(context);
   }
   void forget_waiters(unsigned chunks) {
-    changed_ = true;
+    changed_ = kAll;
     sfu_free_ = memory_free_ = kNever;
     waiting_for_unit_.clear();
     waiting_for_memory_unit_.clear();
@@ -99,16 +118,19 @@ struct Domain final : warp_formation::SmView {
     waiting_for_arithmetic_.clear();
     waiters_.assign(chunks, {});
   }
-  // Contexts that wait for instructions, and the mark that one of them has got what it needs.
+  // Contexts that wait for instructions, and the marks for the schedulers that each of them concerns when it
+  // has got what it needs.
   warp_formation::ContextSet& fetching() { return waiting_for_fetch_; }
-  bool& changed() { return changed_; }
+  Schedulers& changed() { return changed_; }
+  const std::vector<Schedulers>& concerned() const { return concerned_; }
 
  private:
   mutable std::vector<warp_formation::ContextSet> waiters_;  // by chunk
   // Before these cycles no special-function unit, and not the load-store unit, is free for those who wait.
   mutable Cycle sfu_free_ = kNever, memory_free_ = kNever;
   mutable WakingContexts waking_;  // contexts set aside until a cycle that is known
-  bool changed_ = true;            // since the schedulers were asked
+  Schedulers changed_ = kAll;      // for whom something has happened since they were asked
+  std::vector<Schedulers> concerned_;  // by context
   Cycle asks_at_ = 0;
 };
 

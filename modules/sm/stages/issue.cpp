@@ -116,6 +116,7 @@ void IssueStage::start(Cycle now, Domain& domain, unsigned scheduler, Issue& off
   flight.depth = offer.depth;
   flight.slot = offer.slot;
   flight.domain = static_cast<std::uint16_t>(&domain - core_.domains.data());
+  flight.context = offer.context;
   flight.group_count = static_cast<std::uint8_t>(offer.groups.count);
   flight.references = 0;
   flight.waits = false;
@@ -124,7 +125,7 @@ void IssueStage::start(Cycle now, Domain& domain, unsigned scheduler, Issue& off
   ++core_.state.references[flight.slot];
   ++core_.counters.warp_instructions;
   if (!offer.more_follow) consume(domain, offer);
-  domain.changing().issued(id, offer);
+  domain.changing(offer.context).issued(id, offer);
   next_.take(now, id, domain.first_scheduler + scheduler, offer);
 }
 
