@@ -30,7 +30,8 @@ FirstLevel::Probe FirstLevel::probe(Sector sector, std::uint64_t key) const {
   Probe found;
   found.tag = tags_.look_up(sector);
   found.key = key;
-  found.hit = !config_.enabled || found.tag.state == LineState::kValid || found.tag.state == LineState::kDirty;
+  found.hit =
+      !config_.enabled || found.tag.state == LineState::kValid || found.tag.state == LineState::kDirty;
   if (found.hit) return found;
   found.outcome = mshrs_.check(key);
   found.merges = found.outcome == MshrOutcome::kMerged;

@@ -39,6 +39,7 @@ class FrontEnd final : public InstructionBuffers {
 
   // The scheme's contexts begin at `first`; takes over which of them changed their PC.
   void follow(warp_formation::ContextTable& table, unsigned first) {
+    if (!table.take_written()) return;
     auto& changed = table.changed();
     for (std::size_t w = 0; w < changed.size(); ++w) {
       if (changed[w] != 0) follow(table, first, static_cast<unsigned>(w));

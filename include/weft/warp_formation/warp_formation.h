@@ -29,6 +29,7 @@
 #include <functional>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "weft/common/archive.h"
@@ -116,18 +117,25 @@ class ContextTable {
   void set(unsigned context, ptx::Pc pc) {
     pc_[context] = pc;
     changed_[context / 64] |= std::uint64_t{1} << (context % 64);
+    written_ = true;
   }
   ptx::Pc pc(unsigned context) const { return pc_[context]; }
   unsigned size() const { return static_cast<unsigned>(pc_.size()); }
   // The SM issued what the context needed: what comes next is written when it is known.
   void issued(unsigned context) { changed_[context / 64] &= ~(std::uint64_t{1} << (context % 64)); }
+  // Whether a context was written since the SM last asked.
+  bool take_written() { return std::exchange(written_, false); }
   // Bit set of contexts written since the SM last cleared it.
   std::vector<std::uint64_t>& changed() { return changed_; }
-  void archive(Archive& archive) { archive(pc_, changed_); }
+  void archive(Archive& archive) {
+    archive(pc_, changed_);
+    written_ = true;
+  }
 
  private:
   std::vector<ptx::Pc> pc_;
   std::vector<std::uint64_t> changed_;
+  bool written_ = true;
 };
 
 // What became of threads of an issue.

@@ -128,8 +128,8 @@ struct Domain final : warp_formation::SmView {
   mutable std::vector<warp_formation::ContextSet> waiters_;  // by chunk
   // Before these cycles no special-function unit, and not the load-store unit, is free for those who wait.
   mutable Cycle sfu_free_ = kNever, memory_free_ = kNever;
-  mutable WakingContexts waking_;  // contexts set aside until a cycle that is known
-  Schedulers changed_ = kAll;      // for whom something has happened since they were asked
+  mutable WakingContexts waking_;      // contexts set aside until a cycle that is known
+  Schedulers changed_ = kAll;          // for whom something has happened since they were asked
   std::vector<Schedulers> concerned_;  // by context
   Cycle asks_at_ = 0;
 };
