@@ -150,6 +150,10 @@ class Datapath {
                          const std::uint32_t* /*executing*/) const {
     return now;
   }
+  // Whether loads and stores wait for nothing of the datapath but one way to the load-store unit, whatever
+  // their scheduler; then the first cycle from `now` on at which that is free.
+  virtual bool has_one_way_to_memory() const { return false; }
+  virtual Cycle memory_free(Cycle now) const { return now; }
   // Whether the scheduler cannot issue now, whatever the instruction.
   virtual bool port_taken(Cycle /*now*/, unsigned /*scheduler*/) const { return false; }
   // It starts; `earliest` is `now`. `executing`: by group of the issue, the threads whose guard holds. A

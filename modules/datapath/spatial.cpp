@@ -88,6 +88,8 @@ class Spatial final : public Datapath {
     const Cycle unit = unit_free(now, scheduler, demand);
     return has_ports() ? port_free(unit, scheduler) : unit;
   }
+  bool has_one_way_to_memory() const override { return !machine_.scalar_unit && !has_ports(); }
+  Cycle memory_free(Cycle now) const override { return std::max(now, memory_); }
   bool port_taken(Cycle now, unsigned scheduler) const override {
     return has_ports() && port_free(now, scheduler) != now;
   }

@@ -161,9 +161,7 @@ class Sbr final : public WarpFormation {
   }
 
   Cycle next_event(Cycle) const override { return kNoEvent; }
-  bool concerns(unsigned scheduler, unsigned context) const override {
-    return context % schedulers_.size() == scheduler;
-  }
+  bool keeps_contexts_apart() const override { return true; }
   ContextTable& contexts() override { return table_; }
   Next next(unsigned context, Issue& issue) const override {
     if (!warps_[context].live) return Next::kNone;

@@ -268,13 +268,11 @@ class WarpFormation {
   // The next cycle (after `now`) at which a table moves by itself, or kNoEvent.
   virtual Cycle next_event(Cycle now) const = 0;
 
-  // Whether what happens to the context can change what the scheduler answers; the same at all times. A
-  // scheduler that got nothing is not asked again because of contexts that do not concern it.
-  virtual bool concerns(unsigned scheduler, unsigned context) const {
-    static_cast<void>(scheduler);
-    static_cast<void>(context);
-    return true;
-  }
+  // Whether each of n schedulers picks every n-th context only (scheduler 0 context 0, n, 2n, ...), and what
+  // a context offers changes only in calls about its own issue or about a block or released threads. The SM
+  // then asks less: not a scheduler because of another's context, and not a context that is known to wait
+  // for nothing but the way to the load-store unit.
+  virtual bool keeps_contexts_apart() const { return false; }
   virtual ContextTable& contexts() = 0;
   // What the warp of a context runs next, for statistics of lanes that run warps of their own. kHeld: not
   // before something else has happened than what SmView::ready asks for. kNone: there is no warp, or the

@@ -7,12 +7,9 @@
 namespace weft::sm {
 
 void Domain::learn_concerns(unsigned schedulers) {
-  concerned_.assign(unit->contexts().size(), 0);
-  for (unsigned c = 0; c < concerned_.size(); ++c) {
-    for (unsigned s = 0; s < schedulers; ++s) {
-      if (unit->concerns(s, c)) concerned_[c] |= Schedulers{1} << s;
-    }
-  }
+  concerned_.assign(unit->contexts().size(), kAll);
+  if (!unit->keeps_contexts_apart()) return;
+  for (unsigned c = 0; c < concerned_.size(); ++c) concerned_[c] = Schedulers{1} << (c % schedulers);
 }
 
 std::vector<Domain> make_domains(const machine::SmConfig& config, const warp_formation::Config& formation,
@@ -74,6 +71,8 @@ void Core::start_kernel(const execute::Kernel& kernel, const execute::DeviceMemo
   for (Domain& domain : domains) {
     domain.unit->attach(kernel.program, domain);
     domain.forget_waiters(chunks());
+    domain.park(domain.unit->keeps_contexts_apart() && datapath->has_one_way_to_memory() &&
+                !state.reaches_system);
   }
   datapath->reset(first);
   account.start(first);

@@ -32,10 +32,12 @@ struct Domain final : warp_formation::SmView {
   // The scheme, for a call that changes it: as a whole, or one of its contexts.
   warp_formation::WarpFormation& changing() {
     changed_ = kAll;
+    parked_.clear();
     return *unit;
   }
   warp_formation::WarpFormation& changing(unsigned context) {
     changed_ |= concerned_[context];
+    parked_.remove(context);
     return *unit;
   }
   // Schedulers that got nothing are asked again only when something has happened, as an SM that sleeps asks
@@ -80,7 +82,19 @@ struct Domain final : warp_formation::SmView {
     } else if (kind == ptx::Unit::kMemory) {
       waiting_for_memory_unit_.add(context);
       memory_free_ = std::min(memory_free_, until);
+      if (parks_) parked_.add(context);
     }
+  }
+  // From now on contexts are parked that wait for nothing but the way to the load-store unit.
+  void park(bool parks) {
+    parks_ = parks;
+    parked_.clear();
+  }
+  bool has_parked() const { return !parked_.empty(); }
+  // That way is taken until then, by another scheduler perhaps: what is parked need not be asked again.
+  void hold_parked(Cycle until) {
+    waiting_for_memory_unit_.add(parked_);
+    memory_free_ = std::min(memory_free_, until);
   }
   // The context's instruction cannot start before `until`, for its lane or for operands that come then.
   void wait_until(unsigned context, Stall stall, Cycle now, Cycle until) const {
@@ -128,6 +142,8 @@ struct Domain final : warp_formation::SmView {
   mutable std::vector<warp_formation::ContextSet> waiters_;  // by chunk
   // Before these cycles no special-function unit, and not the load-store unit, is free for those who wait.
   mutable Cycle sfu_free_ = kNever, memory_free_ = kNever;
+  bool parks_ = false;
+  mutable warp_formation::ContextSet parked_;
   mutable WakingContexts waking_;      // contexts set aside until a cycle that is known
   Schedulers changed_ = kAll;          // for whom something has happened since they were asked
   std::vector<Schedulers> concerned_;  // by context
