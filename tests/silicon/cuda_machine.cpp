@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <cstring>
+#include <optional>
 #include <stdexcept>
 
 namespace weft::test::silicon {
@@ -12,6 +13,7 @@ namespace {
 constexpr int kCapabilityMajor = 75, kCapabilityMinor = 76;
 // Options of cuModuleLoadDataEx (CUjit_option): where the compiler writes its errors, and how many bytes.
 constexpr int kErrorLog = 5, kErrorLogBytes = 6;
+constexpr int kOptimisation = 7;  // likewise
 
 using Handle = void*;                // CUcontext, CUmodule, CUfunction, CUstream
 using Address = unsigned long long;  // CUdeviceptr
@@ -94,6 +96,7 @@ struct CudaMachine::Driver {
   Device device;
   std::string target;  // "sm_90"
   Handle module = nullptr;
+  std::optional<int> optimisation;
 };
 
 CudaMachine::CudaMachine(const Symbols& symbols) : driver_(std::make_unique<Driver>(symbols)) {
@@ -118,6 +121,14 @@ CudaMachine::~CudaMachine() {
 
 const Device& CudaMachine::device() const {
   return driver_->device;
+}
+
+void CudaMachine::set_optimisation(int level) {
+  driver_->optimisation = level;
+}
+
+void CudaMachine::set_target(const std::string& target) {
+  driver_->target = target;
 }
 
 std::uint64_t CudaMachine::allocate(std::uint64_t bytes) {
@@ -149,10 +160,12 @@ void CudaMachine::load(const std::string& text) {
   d.module = nullptr;
   char log[2048] = {};
   const std::uintptr_t log_bytes = sizeof log - 1;
-  int options[] = {kErrorLog, kErrorLogBytes};
-  void* values[] = {log, nullptr};  // the second is a number in the place of a pointer
+  int options[] = {kErrorLog, kErrorLogBytes, kOptimisation};
+  void* values[] = {log, nullptr, nullptr};  // the others are numbers in the place of a pointer
+  const std::uintptr_t level = d.optimisation ? static_cast<std::uintptr_t>(*d.optimisation) : 0;
   std::memcpy(static_cast<void*>(&values[1]), &log_bytes, sizeof log_bytes);
-  const int result = d.load(&d.module, text.c_str(), 2, options, values);
+  std::memcpy(static_cast<void*>(&values[2]), &level, sizeof level);
+  const int result = d.load(&d.module, text.c_str(), d.optimisation ? 3 : 2, options, values);
   const std::string why = log;
   d.check(result, ("cuModuleLoadDataEx" + (why.empty() ? "" : " (" + why + ")")).c_str());
 }

@@ -23,6 +23,10 @@ class CudaMachine : public conformance::Machine {
   explicit CudaMachine(const Symbols& symbols);
   ~CudaMachine() override;
   const Device& device() const;
+  // Level of the driver's compiler for modules loaded from now on: 0 to 4. Without it the driver chooses.
+  void set_optimisation(int level);
+  // .target of modules: "sm_60"; else that of the device.
+  void set_target(const std::string& target);
 
   std::uint64_t allocate(std::uint64_t bytes) override;
   void write(std::uint64_t to, const void* from, std::uint64_t bytes) override;

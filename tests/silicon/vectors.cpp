@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "conformance/numbers.h"
+#include "silicon/compressed.h"
 #include "silicon/warp_cases.h"
 
 namespace weft::test::silicon {
@@ -128,10 +129,7 @@ void write(const Vectors& v, const std::string& path) {
     text += "case " + name + std::to_string(r.operand_hash) + " " + std::to_string(r.results.size()) + "\n";
     text.append(r.results.begin(), r.results.end());
   }
-  File file(gzopen(path.c_str(), "wb9"));
-  const auto bytes = static_cast<unsigned>(text.size());
-  const bool written = file && gzwrite(file.get(), text.data(), bytes) == static_cast<int>(bytes);
-  if (!written || gzclose(file.release()) != Z_OK) throw std::runtime_error("cannot write " + path);
+  write_compressed(text, path);
 }
 
 Vectors read(const std::string& path) {
