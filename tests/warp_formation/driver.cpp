@@ -101,6 +101,8 @@ bool Driver::step() {
   for (unsigned s = 0; s < geometry_.schedulers; ++s) {
     Issue issue;
     if (unit_->pick(s, issue) != Stall::kNone) continue;
+    if (unit_->keeps_contexts_apart() && issue.context % geometry_.schedulers != s)
+      violated("scheduler " + std::to_string(s) + " picked context " + std::to_string(issue.context));
     take(s, issue);
     any = true;
   }

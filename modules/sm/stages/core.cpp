@@ -62,7 +62,8 @@ void Core::reset() {
   counters = {};
 }
 
-void Core::start_kernel(const execute::Kernel& kernel, const execute::DeviceMemoryView& memory, Cycle first) {
+void Core::start_kernel(const execute::Kernel& kernel, const execute::DeviceMemoryView& memory, Cycle first,
+                        bool sleeping) {
   state.kernel = &kernel;
   state.reaches_system = memory.system != nullptr;
   executor.start_kernel(kernel, memory);
@@ -71,7 +72,7 @@ void Core::start_kernel(const execute::Kernel& kernel, const execute::DeviceMemo
   for (Domain& domain : domains) {
     domain.unit->attach(kernel.program, domain);
     domain.forget_waiters(chunks());
-    domain.park(domain.unit->keeps_contexts_apart() && datapath->has_one_way_to_memory() &&
+    domain.park(sleeping && domain.unit->keeps_contexts_apart() && datapath->has_one_way_to_memory() &&
                 !state.reaches_system);
   }
   datapath->reset(first);

@@ -59,7 +59,9 @@ struct Core {
        double megahertz, execute::Synchroniser::Runner& runner, SmListener& l);
 
   void reset();
-  void start_kernel(const execute::Kernel& kernel, const execute::DeviceMemoryView& memory, Cycle first);
+  // `sleeping`: nobody is asked in vain, as far as that is known.
+  void start_kernel(const execute::Kernel& kernel, const execute::DeviceMemoryView& memory, Cycle first,
+                    bool sleeping);
   unsigned chunks() const { return state.kernel->occupancy.resident * state.kernel->chunks_per_block; }
   bool has_block() const {
     return std::any_of(state.blocks.begin(), state.blocks.end(),
