@@ -38,10 +38,13 @@ void Waveforms::add_probes() {
   }
   const std::vector<const statistics::Group*> groups = parts_.statistics.groups({"sm"});
   for (unsigned i = 0; i < parts_.sms.size(); ++i) {
-    const Probes::Scope sm = root.scope("sm", i);
+    // The dispatcher calls each SM when a launch begins and ends.
+    const Probes::Scope sm = root.scope("sm", i).with([&part = parts_.sms[i], &launches = parts_.launches] {
+      return part.activity() + 2 * launches.begun() - (launches.active() ? 1 : 0);
+    });
     signals_[i].probes(sm);
     if (parts_.energy != nullptr) {
-      sm.signal("power_mw", Probes::kNumberBits, [this, i](Cycle now) {
+      sm.without_version().signal("power_mw", Probes::kNumberBits, [this, i](Cycle now) {
         meter(now);
         return power_.milliwatts[i];
       });

@@ -23,21 +23,36 @@ Signals GpuWaveform::chosen(const SignalSelection& selection, const std::string&
 
 void GpuWaveform::write(const std::string& file, const std::string& scope,
                         const std::vector<std::string>& comments, const SignalSelection& selection) {
-  Signals signals = chosen(selection, file);
+  const Signals signals = chosen(selection, file);
   auto sink = std::make_unique<VcdSink>(file, scope, comments, signals);
-  add(selection, std::move(signals), std::move(sink));
+  add(selection, signals, std::move(sink));
 }
 
 void GpuWaveform::trace(sc_core::sc_trace_file* file, const std::string& prefix,
                         const SignalSelection& selection, const std::string& where) {
-  Signals signals = chosen(selection, where);
+  const Signals signals = chosen(selection, where);
   auto sink = std::make_unique<ScTraceSink>(file, prefix, signals);
-  add(selection, std::move(signals), std::move(sink));
+  add(selection, signals, std::move(sink));
+}
+
+// Signals of one version stand next to each other.
+std::vector<GpuWaveform::Span> GpuWaveform::spans_of(const Signals& signals) {
+  std::vector<Span> spans;
+  for (std::size_t i = 0; i < signals.size(); ++i) {
+    if (spans.empty() || spans.back().version != signals[i]->version)
+      spans.push_back({signals[i]->version, i});
+    spans.back().end = i + 1;
+  }
+  return spans;
 }
 
 // Edges count from 1.
-void GpuWaveform::add(const SignalSelection& selection, Signals signals, std::unique_ptr<SignalSink> sink) {
-  Recording recording{selection, std::move(signals), std::move(sink)};
+void GpuWaveform::add(const SignalSelection& selection, const Signals& signals,
+                      std::unique_ptr<SignalSink> sink) {
+  Recording recording{selection, {}, spans_of(signals), std::move(sink)};
+  for (const Probes::Probe* signal : signals) {
+    recording.signals.push_back({signal->read, &signal->read_text, signal->most()});
+  }
   Cycle& first = recording.selection.first_cycle;
   first = first > reach_ ? kNever : std::max<Cycle>(first, 1);
   wanted_ = std::min(wanted_, first);
@@ -83,16 +98,30 @@ void GpuWaveform::sample(Recording& recording, Cycle now) {
   SignalSink& sink = *recording.sink;
   recording.sampled = now;
   sink.at(picoseconds(now));
-  for (std::size_t i = 0; i < recording.signals.size(); ++i) {
-    const Probes::Probe& probe = *recording.signals[i];
-    if (probe.bits == 0) {
-      sink.set(i, probe.read_text());
-    } else {
-      sink.set(i, probe.value(now));
+  for (Span& span : recording.spans) {
+    if (span.version != nullptr) {
+      const std::uint64_t version = (*span.version)();
+      if (span.seen == version) continue;
+      span.seen = version;
     }
+    read(recording, span, now);
   }
   sink.sampled();
   if (!sink.open()) end(recording);
+}
+
+void GpuWaveform::read(Recording& recording, const Span& span, Cycle now) {
+  for (std::size_t i = span.begin; i < span.end; ++i) {
+    Sampled& signal = recording.signals[i];
+    if (!signal.read) {
+      recording.sink->set(i, (*signal.text)());
+      continue;
+    }
+    const std::uint64_t value = Probes::Probe::shown(signal.read(now), signal.most);
+    if (value == signal.value) continue;
+    signal.value = value;
+    recording.sink->set(i, value);
+  }
 }
 
 void GpuWaveform::end(Recording& recording) {

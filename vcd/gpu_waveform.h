@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,17 +55,33 @@ class GpuWaveform final : public Clocked {
   Cycle step(Cycle now) override;
 
  private:
+  // What a sample needs of a signal, close together in memory.
+  struct Sampled {
+    Probes::Read read;                        // empty: a text
+    const Probes::ReadText* text;             // of the probe
+    std::uint64_t most;                       // that its bits hold
+    std::uint64_t value = Probes::kUndriven;  // at the last sample
+  };
+  // Signals next to each other with one version. Those of a part that rests keep their values.
+  struct Span {
+    const Probes::Version* version = nullptr;
+    std::size_t begin = 0, end = 0;
+    std::optional<std::uint64_t> seen{};  // the version at the last sample
+  };
   struct Recording {
     SignalSelection selection;
-    Signals signals;
+    std::vector<Sampled> signals;
+    std::vector<Span> spans;
     std::unique_ptr<SignalSink> sink;
     Cycle sampled = 0;  // the last edge; 0: none yet
     bool ended = false;
   };
 
   Signals chosen(const SignalSelection& selection, const std::string& where) const;
-  void add(const SignalSelection& selection, Signals signals, std::unique_ptr<SignalSink> sink);
+  static std::vector<Span> spans_of(const Signals& signals);
+  void add(const SignalSelection& selection, const Signals& signals, std::unique_ptr<SignalSink> sink);
   void sample(Recording& recording, Cycle now);
+  static void read(Recording& recording, const Span& span, Cycle now);
   void end(Recording& recording);
   std::uint64_t picoseconds(Cycle edge) const;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstring>
 #include <stdexcept>
 
 #include "weft/common/error.h"
@@ -28,6 +29,38 @@ std::string code_of(std::size_t index) {
     index /= 94;
   } while (index-- != 0);
   return code;
+}
+
+constexpr unsigned kByte = 8;
+
+// The binary digits of each byte. What stands behind them in a row is never used, only copied: copies of a
+// fixed size are moves of a register.
+struct Digits {
+  std::array<std::array<char, 2 * kByte>, 1u << kByte> of_byte{};
+};
+
+constexpr Digits make_digits() {
+  Digits digits;
+  for (unsigned byte = 0; byte < digits.of_byte.size(); ++byte) {
+    for (unsigned i = 0; i < kByte; ++i) {
+      digits.of_byte[byte][i] = static_cast<char>('0' + (byte >> (kByte - 1 - i) & 1));
+    }
+  }
+  return digits;
+}
+constexpr Digits kDigits = make_digits();
+
+// In binary, without leading zeros. Returns where they end; kByte characters more may be overwritten.
+char* put_digits(char* at, std::uint64_t number) {
+  const auto bits = static_cast<unsigned>(64 - __builtin_clzll(number | 1));
+  unsigned low = (bits - 1) / kByte * kByte;  // lowest bit of the byte that comes next
+  std::memcpy(at, &kDigits.of_byte[number >> low][kByte - (bits - low)], kByte);
+  at += bits - low;
+  for (; low != 0; at += kByte) {
+    low -= kByte;
+    std::memcpy(at, kDigits.of_byte[number >> low & 0xff].data(), kByte);
+  }
+  return at;
 }
 
 }  // namespace
@@ -72,9 +105,12 @@ VcdWriter::Signal VcdWriter::text(std::string_view name) {
 VcdWriter::Signal VcdWriter::add(std::string_view type, unsigned width, std::string_view name) {
   check_name(name);
   Value value;
-  value.code = code_of(values_.size());
+  const std::string code = code_of(values_.size());
+  const std::string end_of_line = " " + code + "\n";
+  value.code.size =
+      static_cast<std::uint8_t>(end_of_line.copy(value.code.text.data(), value.code.text.size()));
   buffer_.append("$var ").append(type).append(" ").append(std::to_string(width)).append(" ");
-  buffer_.append(value.code).append(" ").append(name).append(" $end\n");
+  buffer_.append(code).append(" ").append(name).append(" $end\n");
   values_.push_back(std::move(value));
   return static_cast<Signal>(values_.size() - 1);
 }
@@ -91,6 +127,7 @@ void VcdWriter::begin(std::uint64_t time) {
   time_ = written_time_ = time;
   buffer_.append("#").append(std::to_string(time)).append("\n$dumpvars\n");
   for (const Value& value : values_) write_value(value);
+  append_gathered();
   buffer_ += "$end\n";
 }
 
@@ -103,6 +140,7 @@ void VcdWriter::set(Signal text, std::string_view value) {
 
 void VcdWriter::end(std::uint64_t time) {
   if (!open()) return;
+  append_gathered();
   if (begun_ && time > written_time_) buffer_.append("#").append(std::to_string(time)).append("\n");
   file_.close();
 }
@@ -110,6 +148,7 @@ void VcdWriter::end(std::uint64_t time) {
 void VcdWriter::write_change(Signal signal) {
   if (!open()) return;
   if (time_ != written_time_) {
+    append_gathered();
     file_.grown();
     written_time_ = time_;
     std::array<char, 24> digits;
@@ -119,18 +158,30 @@ void VcdWriter::write_change(Signal signal) {
   write_value(values_[static_cast<std::size_t>(signal)]);
 }
 
+// Most of a dump is lines of numbers. They are gathered, since to append each would cost more than to make
+// it.
 void VcdWriter::write_value(const Value& value) {
+  if (lines_.size() - gathered_ < kMostLine) append_gathered();
+  char* end = lines_.data() + gathered_;
   if (value.is_text) {
+    append_gathered();
+    end = lines_.data();
     buffer_ += 's';
     for (const char c : value.text) buffer_ += is_space(c) ? '_' : c;
   } else if (value.number == kUndriven) {
-    buffer_ += "bz";
+    *end++ = 'b';
+    *end++ = 'z';
   } else {
-    std::array<char, 64> digits;
-    const auto last = std::to_chars(digits.data(), digits.data() + digits.size(), value.number, 2).ptr;
-    buffer_.append("b").append(digits.data(), last);
+    *end++ = 'b';
+    end = put_digits(end, value.number);
   }
-  buffer_.append(" ").append(value.code).append("\n");
+  std::memcpy(end, value.code.text.data(), value.code.text.size());
+  gathered_ = static_cast<std::size_t>(end - lines_.data()) + value.code.size;
+}
+
+void VcdWriter::append_gathered() {
+  buffer_.append(lines_.data(), gathered_);
+  gathered_ = 0;
 }
 
 }  // namespace weft::vcd

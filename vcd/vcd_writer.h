@@ -17,6 +17,7 @@
 #ifndef WEFT_VCD_VCD_WRITER_H
 #define WEFT_VCD_VCD_WRITER_H
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -73,20 +74,30 @@ class VcdWriter {
   const std::string& error() const { return file_.error(); }
 
  private:
+  // The signal's name in the dump, with the space before it and the line feed behind it. 2^32 signals need 5
+  // characters.
+  struct Code {
+    std::array<char, 7> text{};
+    std::uint8_t size = 0;
+  };
   struct Value {
     std::uint64_t number = kUndriven;
-    std::string text;  // of a text only
-    std::string code;  // the signal's name in the dump
+    Code code;
     bool is_text = false;
+    std::string text;  // of a text only
   };
 
   Signal add(std::string_view type, unsigned width, std::string_view name);
   void write_change(Signal signal);
   void write_value(const Value& value);
+  void append_gathered();
 
   GrowingFile file_;
   std::string& buffer_;  // starts at a time step, once the header is written
   std::vector<Value> values_;
+  static constexpr std::size_t kMostLine = 1 + kMaxWidth + 1 + sizeof(Code);
+  std::array<char, 4096> lines_{};  // that come next in the buffer
+  std::size_t gathered_ = 0;        // bytes of them
   bool begun_ = false;
   std::uint64_t time_ = 0, written_time_ = 0;
 };

@@ -12,7 +12,8 @@ class Workload;
 struct Registered {
   const char* name;  // of the folder
   std::unique_ptr<Workload> (*make)();
-  const char* const* ptx;  // compiled from NAME.cu and embedded
+  const char* const* ptx;       // compiled from NAME.cu and embedded
+  const char* const* nvcc_ptx;  // nvcc/NAME.ptx, embedded; nullptr: no such file
 };
 
 // In alphabetical order.

@@ -40,6 +40,14 @@ std::string compiler_of(const std::string& ptx) {
   return "unknown";
 }
 
+// nullptr: there is no such workload.
+const Registered* registered(const std::string& name) {
+  const auto& known = registry();
+  const auto entry =
+      std::find_if(known.begin(), known.end(), [&](const Registered& r) { return r.name == name; });
+  return entry == known.end() ? nullptr : &*entry;
+}
+
 }  // namespace
 
 std::vector<std::unique_ptr<Workload>> all() {
@@ -125,11 +133,15 @@ Code code_of_file(const std::string& path, const std::string& kernel) {
 }
 
 Code built_code(const std::string& name) {
-  const auto& known = registry();
-  const auto entry =
-      std::find_if(known.begin(), known.end(), [&](const Registered& r) { return r.name == name; });
-  if (entry == known.end()) throw InputError("workload", "no PTX was built for '" + name + "'");
+  const Registered* const entry = registered(name);
+  if (entry == nullptr) throw InputError("workload", "no PTX was built for '" + name + "'");
   return {*entry->ptx, "workloads/" + name + ".ptx", WEFT_PTX_COMPILER, ""};
+}
+
+std::optional<Code> nvcc_code(const std::string& name) {
+  const Registered* const entry = registered(name);
+  if (entry == nullptr || entry->nvcc_ptx == nullptr) return std::nullopt;
+  return Code{*entry->nvcc_ptx, "workloads/nvcc/" + name + ".ptx", compiler_of(*entry->nvcc_ptx), ""};
 }
 
 void takes_no_kernel(const Code& code) {

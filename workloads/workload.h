@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -81,6 +82,9 @@ std::vector<std::string> settings_of(const Workload& workload, const std::string
 // Code read from a file. Throws InputError if it cannot be read. The compiler is taken from the comment that
 // nvcc and clang leave at the top, else "unknown".
 Code code_of_file(const std::string& path, const std::string& kernel);
+
+// The PTX of a workload as nvcc made it (workloads/nvcc); none: that folder has no PTX of this name.
+std::optional<Code> nvcc_code(const std::string& name);
 
 }  // namespace weft::workloads
 

@@ -39,8 +39,7 @@ ClockDomain::ClockDomain(sc_core::sc_module_name name, double megahertz)
 }
 
 std::size_t ClockDomain::add(Clocked& module) {
-  modules_.push_back(&module);
-  due_.push_back(following_);
+  modules_.push_back({&module, following_});
   next_ = std::min(next_, following_);
   return modules_.size() - 1;
 }
@@ -54,9 +53,11 @@ void ClockDomain::wake(std::size_t index) {
 }
 
 void ClockDomain::wake_at(std::size_t index, Cycle at) {
+  Module& module = modules_[index];
+  ++module.activity;
   at = std::max(at, next_edge());
-  if (at >= due_[index]) return;
-  due_[index] = at;
+  if (at >= module.due) return;
+  module.due = at;
   if (at >= next_) return;
   next_ = at;
   if (!stepping_) schedule();
@@ -66,21 +67,29 @@ void ClockDomain::reset() {
   stepping_ = false;
   event_.cancel();
   following_ = next_edge();
-  std::fill(due_.begin(), due_.end(), following_);
+  for (Module& module : modules_) {
+    module.due = following_;
+    ++module.activity;
+  }
   next_ = modules_.empty() ? kNever : following_;
   schedule();
 }
 
 void ClockDomain::archive(Archive& archive, std::size_t index) {
-  std::vector<Cycle> due = due_;
+  std::vector<Cycle> due;
+  for (const Module& module : modules_) due.push_back(module.due);
   Cycle following = following_;
   if (archive.writes() && index != kNotStepping) due[index] = --following;
   archive(due, following);
   if (archive.writes()) return;
-  if (due.size() != due_.size()) throw BadArchive("has clock domains with other modules");
-  due_ = std::move(due);
+  if (due.size() != modules_.size()) throw BadArchive("has clock domains with other modules");
   following_ = following;
-  next_ = due_.empty() ? kNever : *std::min_element(due_.begin(), due_.end());
+  next_ = kNever;
+  for (std::size_t i = 0; i < due.size(); ++i) {
+    modules_[i].due = due[i];
+    ++modules_[i].activity;
+    next_ = std::min(next_, due[i]);
+  }
   if (!sleeping_) next_ = std::min(next_, following_);
   event_.cancel();
   schedule();
@@ -102,12 +111,13 @@ void ClockDomain::run() {
   stepping_ = true;
   Cycle next = kNever;  // apart from `next_`, which a wake may lower meanwhile
   for (std::size_t i = 0, count = modules_.size(); i < count; ++i) {
-    if (due_[i] <= edge || !sleeping_) {
-      due_[i] = kNever;
-      const Cycle wanted = std::max(modules_[i]->step(edge), following_);
-      due_[i] = std::min(due_[i], wanted);
+    if (modules_[i].due <= edge || !sleeping_) {
+      modules_[i].due = kNever;
+      ++modules_[i].activity;
+      const Cycle wanted = std::max(modules_[i].clocked->step(edge), following_);
+      modules_[i].due = std::min(modules_[i].due, wanted);
     }
-    next = std::min(next, due_[i]);
+    next = std::min(next, modules_[i].due);
   }
   next_ = std::min(next_, next);
   stepping_ = false;

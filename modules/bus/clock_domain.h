@@ -47,6 +47,10 @@ class ClockDomain : public sc_core::sc_module {
   // ... or at edge `at`, if that is earlier than what it asked for.
   void wake_at(std::size_t index, Cycle at);
 
+  // Another number than before if module `index` was stepped or woken since, or anything was reset or read:
+  // what shows of a module that keeps the contract above stays as it is while this number does.
+  std::uint64_t activity(std::size_t index) const { return modules_[index].activity; }
+
   // The first edge strictly after the present simulated time.
   Cycle next_edge() const;
   // The first edge strictly after `time`: where something that arrives at `time` is acted upon.
@@ -76,8 +80,12 @@ class ClockDomain : public sc_core::sc_module {
   bool sleeping_ = true;
   bool stepping_ = false;
   std::vector<ClockDomain*> predecessors_;
-  std::vector<Clocked*> modules_;
-  std::vector<Cycle> due_;          // per module: the next edge it wants
+  struct Module {
+    Clocked* clocked;
+    Cycle due;  // the next edge it wants
+    std::uint64_t activity = 0;
+  };
+  std::vector<Module> modules_;
   Cycle next_ = kNever;             // the edge for which the event is set
   std::uint64_t next_ps_ = kNever;  // ... and its time
   Cycle following_ = 1;             // one past the last edge that ran

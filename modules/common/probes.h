@@ -34,31 +34,44 @@ class Probes {
   // Asked at an edge of the core clock, `now`, after everything that happens at it.
   using Read = std::function<std::uint64_t(std::uint64_t now)>;
   using ReadText = std::function<std::string_view()>;
+  // Another number than before if signals of its scope may have changed since: those of a part that rests
+  // need not be read.
+  using Version = std::function<std::uint64_t()>;
   struct Probe {
     std::string name;   // with its scopes: "sm0.scheduler1.pc"
     unsigned bits = 0;  // 1 to kMostBits; 0: a text
     Read read{};
     ReadText read_text{};
+    const Version* version = nullptr;  // nullptr: it may change at any time
 
+    std::uint64_t most() const { return (std::uint64_t{1} << bits) - 1; }
+    std::uint64_t value(std::uint64_t now) const { return shown(read(now), most()); }
     // What does not fit shows as the largest number that does.
-    std::uint64_t value(std::uint64_t now) const {
-      const std::uint64_t value = read(now), most = (std::uint64_t{1} << bits) - 1;
+    static std::uint64_t shown(std::uint64_t value, std::uint64_t most) {
       return value <= most || value == kUndriven ? value : most;
     }
   };
 
   class Scope {
    public:
-    Scope scope(std::string_view name) const { return {*table_, prefix_ + std::string(name) + "."}; }
+    Scope scope(std::string_view name) const {
+      return {*table_, prefix_ + std::string(name) + ".", version_};
+    }
     // Instance `index` of a kind, named as in the statistics.
     Scope scope(std::string_view kind, unsigned index) const {
       return scope(statistics::name_of(kind, index));
     }
+    // This scope, whose signals change only with the version; or, once more, at any time.
+    Scope with(Version version) const {
+      table_->versions_.push_back(std::move(version));
+      return {*table_, prefix_, &table_->versions_.back()};
+    }
+    Scope without_version() const { return {*table_, prefix_, nullptr}; }
     void signal(std::string_view name, unsigned bits, Read read) const {
-      table_->all_.push_back({prefix_ + std::string(name), bits, std::move(read), {}});
+      table_->all_.push_back({prefix_ + std::string(name), bits, std::move(read), {}, version_});
     }
     void text(std::string_view name, ReadText read) const {
-      table_->all_.push_back({prefix_ + std::string(name), 0, {}, std::move(read)});
+      table_->all_.push_back({prefix_ + std::string(name), 0, {}, std::move(read), version_});
     }
     // Every gauge of the group and of those below it, which outlive the table.
     void gauges(const statistics::Group& group) const {
@@ -80,20 +93,23 @@ class Probes {
 
    private:
     friend class Probes;
-    Scope(Probes& table, std::string prefix) : table_(&table), prefix_(std::move(prefix)) {}
+    Scope(Probes& table, std::string prefix, const Version* version)
+        : table_(&table), prefix_(std::move(prefix)), version_(version) {}
     Probes* table_;
     std::string prefix_;
+    const Version* version_;
   };
 
   Probes() = default;
   Probes(const Probes&) = delete;
   Probes& operator=(const Probes&) = delete;
 
-  Scope root() { return {*this, ""}; }
+  Scope root() { return {*this, "", nullptr}; }
   const std::deque<Probe>& all() const { return all_; }
 
  private:
   std::deque<Probe> all_;
+  std::deque<Version> versions_;
 };
 
 }  // namespace weft

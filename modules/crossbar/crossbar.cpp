@@ -434,7 +434,8 @@ void Crossbar::bind(statistics::Group& group) {
   }
 }
 
-void Crossbar::probes(const Probes::Scope& scope) const {
+void Crossbar::probes(const Probes::Scope& all) const {
+  const Probes::Scope scope = all.with([this] { return domain_.activity(index_); });
   constexpr unsigned kBits = Probes::kCountBits;
   for (unsigned i = 0; i < sms_.size(); ++i) {
     const Probes::Scope side = i < sm_count_ ? scope.scope("sm", i) : scope.scope("host", i - sm_count_);

@@ -61,9 +61,10 @@ class BankScheduler {
   std::size_t queued(unsigned bank) const;
   static constexpr std::uint64_t kNoRow = ~std::uint64_t{0};
   std::uint64_t open_row(unsigned bank, Edge now) const {
-    // A scheduler that sleeps does a refresh when it wakes.
-    return state_.banks[bank].open && now < state_.refresh_due ? state_.banks[bank].row : kNoRow;
+    return state_.banks[bank].open && !refresh_is_due(now) ? state_.banks[bank].row : kNoRow;
   }
+  // A scheduler that sleeps does a refresh when it wakes.
+  bool refresh_is_due(Edge now) const { return now >= state_.refresh_due; }
 
   // Nothing queued, all rows closed, refresh due one interval after `now`.
   void reset(Edge now);

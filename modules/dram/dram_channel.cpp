@@ -275,7 +275,11 @@ unsigned DramChannel::debug(unsigned, Payload& payload) {
   return bytes;
 }
 
-void DramChannel::probes(const Probes::Scope& scope) const {
+// Rows show as closed from the time of a refresh on, which a channel that sleeps does later.
+void DramChannel::probes(const Probes::Scope& all) const {
+  const Probes::Scope scope = all.with([this] {
+    return 2 * domain_.activity(index_) + (scheduler_.refresh_is_due(domain_.current_edge()) ? 1 : 0);
+  });
   scope.signal("queue", Probes::kCountBits, [this](Cycle) { return queued(); });
   scope.signal("responses", Probes::kCountBits, [this](Cycle) {
     std::uint64_t responses = 0;

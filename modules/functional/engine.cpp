@@ -125,13 +125,16 @@ void Engine::run_path(unsigned chunk, Path& path, ptx::Pc limit) {
   const std::uint32_t* const predicates = &registers_.predicate(chunk, 0);
   const MicroOp* const ops = ops_.data();
   const std::uint32_t threads = count_of(path.mask);
-  std::uint64_t executed = 0;
+  std::uint64_t executed = 0, held_back = 0;  // instructions; threads whose guard did not hold
   ptx::Pc pc = path.pc;
   bool goes_on = true;
   while (goes_on && pc < limit) {
     const MicroOp& op = ops[pc];
     std::uint32_t active = path.mask;
-    if (op.guard >= 0) active &= op.guard_negated ? ~predicates[op.guard] : predicates[op.guard];
+    if (op.guard >= 0) {
+      active &= op.guard_negated ? ~predicates[op.guard] : predicates[op.guard];
+      held_back += count_of(path.mask & ~active);
+    }
     ++executed;
     switch (op.kind) {
       case MicroOp::Kind::kArithmetic:
@@ -232,6 +235,7 @@ void Engine::run_path(unsigned chunk, Path& path, ptx::Pc limit) {
   path.pc = pc;
   counters_.warp_instructions += executed;
   counters_.thread_instructions += executed * threads;
+  counters_.executed_thread_instructions += executed * threads - held_back;
 }
 
 void Engine::run_predicates(const MicroOp& op, const execute::Operation& operation, unsigned chunk,

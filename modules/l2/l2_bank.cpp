@@ -240,7 +240,8 @@ void L2Bank::admit_blocked(Cycle now) {
   target_port_.end_request();
 }
 
-void L2Bank::probes(const Probes::Scope& scope) const {
+void L2Bank::probes(const Probes::Scope& all) const {
+  const Probes::Scope scope = all.with([this] { return domain_.activity(index_); });
   constexpr unsigned kBits = Probes::kCountBits;
   scope.signal("input_queue", kBits, [this](Cycle) { return state_.input.size(); });
   scope.signal("pipeline", kBits, [this](Cycle) { return state_.pipeline.size(); });

@@ -86,6 +86,8 @@ class Sm final : public sc_core::sc_module, public Clocked, public dispatch::Blo
   Core& core() { return core_; }
   const Core& core() const { return core_; }
   // What the scheduler does from the last step on; kNone: it issued in that cycle.
+  // Another number than before if it was stepped or woken since (ClockDomain::activity).
+  std::uint64_t activity() const { return clock_.activity(clock_index_); }
   Stall stall(unsigned scheduler) const { return core_.account.last(scheduler); }
   // The domain's first scheduler could issue it in the cycle of this step.
   bool would_issue(unsigned domain, const warp_formation::Issue& offer) const {

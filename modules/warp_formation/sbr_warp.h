@@ -52,12 +52,16 @@ template <class Warps>
 void bind_divergence(statistics::Group& group, const Warps& warps) {
   group.gauge("parted_warps", units::kWarps, "warps whose threads are on more than one path", [&warps] {
     std::uint64_t parted = 0;
-    for (const auto& warp : warps) parted += warp.live && warp.stack.depth() > 1 ? 1 : 0;
+    for (const auto& warp : warps) {
+      if (warp.live) parted += warp.stack.depth() > 1 ? 1 : 0;
+    }
     return parted;
   });
   group.gauge("stack_entries", units::kEntries, "entries on the stacks of all warps", [&warps] {
     std::uint64_t entries = 0;
-    for (const auto& warp : warps) entries += warp.live ? warp.stack.depth() : 0;
+    for (const auto& warp : warps) {
+      if (warp.live) entries += warp.stack.depth();
+    }
     return entries;
   });
 }

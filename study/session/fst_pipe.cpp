@@ -21,6 +21,7 @@ namespace weft::study {
 namespace {
 
 constexpr const char* kConverter = "vcd2fst";
+constexpr int kPipeBytes = 1 << 20;
 
 // In a process group of its own: an interrupt ends the simulation, and with it what vcd2fst reads.
 int start_converter(const std::string& file, int input, pid_t& process) {
@@ -52,6 +53,8 @@ FstPipe::FstPipe(std::string file) : file_(std::move(file)) {
   if (pipe2(ends, O_CLOEXEC) != 0)
     throw InputError(file_, fmt::format("cannot create a pipe to {}: {}", kConverter, std::strerror(errno)));
   input_ = ends[1];
+  // A larger pipe saves changes between the two processes; where it is not allowed, the usual size does.
+  fcntl(input_, F_SETPIPE_SZ, kPipeBytes);
   const int problem = start_converter(file_, ends[0], process_);
   close(ends[0]);
   if (problem == 0) return;

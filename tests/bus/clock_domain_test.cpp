@@ -150,6 +150,24 @@ TEST(ClockDomain, WakeAtTakesTheEarlierAskedEdge) {
   EXPECT_EQ(ticker.edges, (std::vector<Cycle>{1, 6, 106}));
 }
 
+TEST(ClockDomain, ActivityChangesWithStepsWakesAndResets) {
+  ClockDomain domain("domain", 1000);
+  Ticker sleeper("s", 0);
+  Ticker ticker("t", 1);
+  const std::size_t index = domain.add(sleeper);
+  domain.add(ticker);
+  sc_core::sc_start(picoseconds(1500));
+  const std::uint64_t stepped = domain.activity(index);
+  EXPECT_GT(stepped, 0u);
+  sc_core::sc_start(picoseconds(10'000));
+  EXPECT_EQ(domain.activity(index), stepped) << "it sleeps";
+  domain.wake_at(index, 100);
+  const std::uint64_t woken = domain.activity(index);
+  EXPECT_GT(woken, stepped) << "its queues may have grown, although its step comes later";
+  domain.reset();
+  EXPECT_GT(domain.activity(index), woken);
+}
+
 TEST(ClockDomain, WithoutSleepingEveryEdgeIsStepped) {
   ClockDomain domain("domain", 1000);
   Ticker ticker("t", 0);

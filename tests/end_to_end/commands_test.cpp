@@ -452,19 +452,6 @@ TEST(RawKernel, ArgumentsAreChecked) {
   EXPECT_THAT(with({"ptr:8=file:/nowhere", "u32:1"}).err, HasSubstr("/nowhere: cannot be read"));
 }
 
-TEST(Bench, MeasuresTheProgramsThatItNames) {
-  const Exit exit = weft({"bench", "--json", "--size", "small"});
-  ASSERT_EQ(exit.code, 0) << exit.err;
-  const auto results = nlohmann::json::parse(exit.out);
-  ASSERT_EQ(results.size(), 4u);
-  for (const auto& result : results) {
-    for (const char* key :
-         {"thread_instructions", "warp_instructions", "cycles", "cpu_seconds", "peak_memory_bytes"}) {
-      EXPECT_GT(result.at(key), 0) << result.at("workload") << " " << key;
-    }
-  }
-}
-
 TEST(Demo, VerifiesAndShowsWhereTheCyclesWent) {
   const Exit exit = weft({"demo"}, patient(500));
   EXPECT_EQ(exit.code, 0) << exit.err;

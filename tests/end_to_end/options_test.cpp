@@ -125,6 +125,7 @@ TEST(NumericOptions, AllHaveARowThatSaysWhatHelpSays) {
 
 // Words in front of an option with which the command ends before it does anything, whatever the value.
 const std::map<std::string, Words> kInFront{{"area", {"area", "--config", "nowhere"}},
+                                            {"bench", {"bench", "--workload", "nowhere"}},
                                             {"sweep", {"sweep", "nowhere"}},
                                             {"run", {"run", "--workload", "nowhere"}},
                                             {"characterize", {"characterize", "nowhere"}},

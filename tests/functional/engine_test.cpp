@@ -48,6 +48,7 @@ JOIN:
   // Per block 2 warps of 8 instructions; one thread of the 40 skips one.
   EXPECT_EQ(counters.warp_instructions, 3u * 2 * 8);
   EXPECT_EQ(counters.thread_instructions, 3u * (40 * 8 - 1));
+  EXPECT_EQ(counters.executed_thread_instructions, 3u * (40 * 8 - 1 - 39)) << "39 threads do not jump";
   EXPECT_DOUBLE_EQ(static_cast<double>(counters.thread_instructions) / (32.0 * 48),
                    (40 * 8 - 1) / (32.0 * 2 * 8));
 }

@@ -325,11 +325,6 @@ TEST(Tracing, ChangesNoStatistic) {
   EXPECT_EQ(comparable(run.stats), comparable(folder.json("plain/stats.json")));
 }
 
-TEST(Tracing, DoesNotDependOnSleep) {
-  const Folder one, two;
-  EXPECT_TRUE(traced(one, bfs("dwr-tesla")).text == traced(two, bfs("dwr-tesla"), {"--no-sleep"}).text);
-}
-
 TEST(Tracing, KeepsToItsWindow) {
   const Folder whole_folder, folder;
   constexpr std::uint64_t kFirst = 2000, kLast = 4999;

@@ -9,7 +9,8 @@ namespace weft::functional {
 struct Counters {
   std::uint64_t launches = 0, blocks = 0;
   std::uint64_t warp_instructions = 0;
-  std::uint64_t thread_instructions = 0;  // threads of the issue mask, whether or not a guard holds
+  std::uint64_t thread_instructions = 0;           // threads of the issue mask, whether or not a guard holds
+  std::uint64_t executed_thread_instructions = 0;  // those whose guard holds
 };
 
 }  // namespace weft::functional

@@ -71,7 +71,7 @@ void IssueSignals::probes(const Probes::Scope& scope) const {
     });
   }
   for (unsigned lane = 0; lane < lanes_.size(); ++lane) {
-    const Probes::Scope own = scope.scope("lane", lane);
+    const Probes::Scope own = scope.scope("lane", lane).without_version();
     const auto works = [this, lane](Cycle now) { return now < sm_.core().datapath->lane_free(lane); };
     own.signal("warp", Probes::kCountBits, [this, lane, works](Cycle now) {
       return works(now) ? lanes_[lane].context : Probes::kUndriven;
