@@ -8,7 +8,8 @@ namespace weft::sm {
 
 void Domain::learn_concerns(unsigned schedulers) {
   concerned_.assign(unit->contexts().size(), kAll);
-  if (!unit->keeps_contexts_apart()) return;
+  apart_ = unit->keeps_contexts_apart();
+  if (!apart_) return;
   for (unsigned c = 0; c < concerned_.size(); ++c) concerned_[c] = Schedulers{1} << (c % schedulers);
 }
 
@@ -72,8 +73,7 @@ void Core::start_kernel(const execute::Kernel& kernel, const execute::DeviceMemo
   for (Domain& domain : domains) {
     domain.unit->attach(kernel.program, domain);
     domain.forget_waiters(chunks());
-    domain.park(sleeping && domain.unit->keeps_contexts_apart() && datapath->has_one_way_to_memory() &&
-                !state.reaches_system);
+    domain.park(sleeping && domain.is_apart() && datapath->has_one_way_to_memory() && !state.reaches_system);
   }
   datapath->reset(first);
   account.start(first);

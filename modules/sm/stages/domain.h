@@ -27,8 +27,9 @@ struct Domain final : warp_formation::SmView {
   using Schedulers = std::uint32_t;
   static constexpr Schedulers kAll = ~Schedulers{0};
 
-  // Of a new unit: which of its `schedulers` a context concerns.
+  // Of a new unit: whether its schedulers are apart, and which of them a context concerns.
   void learn_concerns(unsigned schedulers);
+  bool is_apart() const { return apart_; }
   // The scheme, for a call that changes it: as a whole, or one of its contexts.
   warp_formation::WarpFormation& changing() {
     changed_ = kAll;
@@ -51,9 +52,9 @@ struct Domain final : warp_formation::SmView {
     changed_ = 0;
     return now >= asks_at_ ? kAll : changed;
   }
-  // `again`: in any case at the next step.
+  // `again`: in any case at the next step; with the others, whose answers may change with theirs.
   void asked(Cycle now, Schedulers again) {
-    changed_ |= again;
+    if (again != 0) changed_ |= apart_ ? again : kAll;
     asks_at_ = std::min(unit->next_event(now), waking_.next());
   }
 
@@ -142,7 +143,7 @@ struct Domain final : warp_formation::SmView {
   mutable std::vector<warp_formation::ContextSet> waiters_;  // by chunk
   // Before these cycles no special-function unit, and not the load-store unit, is free for those who wait.
   mutable Cycle sfu_free_ = kNever, memory_free_ = kNever;
-  bool parks_ = false;
+  bool apart_ = false, parks_ = false;
   mutable warp_formation::ContextSet parked_;
   mutable WakingContexts waking_;      // contexts set aside until a cycle that is known
   Schedulers changed_ = kAll;          // for whom something has happened since they were asked
