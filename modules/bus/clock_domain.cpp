@@ -110,14 +110,14 @@ void ClockDomain::run() {
   next_ = sleeping_ ? kNever : following_;
   stepping_ = true;
   Cycle next = kNever;  // apart from `next_`, which a wake may lower meanwhile
-  for (std::size_t i = 0, count = modules_.size(); i < count; ++i) {
-    if (modules_[i].due <= edge || !sleeping_) {
-      modules_[i].due = kNever;
-      ++modules_[i].activity;
-      const Cycle wanted = std::max(modules_[i].clocked->step(edge), following_);
-      modules_[i].due = std::min(modules_[i].due, wanted);
+  for (Module& module : modules_) {
+    if (module.due <= edge || !sleeping_) {
+      module.due = kNever;
+      ++module.activity;
+      const Cycle wanted = std::max(module.clocked->step(edge), following_);
+      module.due = std::min(module.due, wanted);
     }
-    next = std::min(next, modules_[i].due);
+    next = std::min(next, module.due);
   }
   next_ = std::min(next_, next);
   stepping_ = false;

@@ -64,7 +64,7 @@ class TagArray {
   bool hold(Line line);
   // kValid -> kDirty. False if the line is absent or reserved.
   bool mark_dirty(Line line) { return mark_dirty_at(slot_of(line)); }
-  bool mark_dirty_at(std::size_t place);
+  bool mark_dirty_at(std::size_t slot);
   // A write to a line that is kReserved: it will be kDirty.
   void mark_dirty_on_fill(Line line);
   // The line has been written back: kDirty -> kValid. False if it is not dirty.

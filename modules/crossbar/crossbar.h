@@ -64,7 +64,7 @@ class Crossbar : public sc_core::sc_module,
   // Statistics of the requester behind the SMs, number `other` of them.
   void bind_other(statistics::Group& group, unsigned other);
   // Packets in the queues of both directions, at the side of each requester and at that of each memory port.
-  void probes(const Probes::Scope& scope) const;
+  void probes(const Probes::Scope& all) const;
   Cycle step(Cycle now) override;
 
   // For the watchdog: bytes of SMs that came in and went out so far, and whether a packet is on its way.

@@ -45,7 +45,7 @@ class DramChannel : public sc_core::sc_module, public Clocked, private bus::Targ
   Cycle step(Cycle now) override;
 
   // Requests, and the row that each bank has open.
-  void probes(const Probes::Scope& scope) const;
+  void probes(const Probes::Scope& all) const;
 
   // Requests accepted whose last burst is not sent yet: at most queue_size + extra_latency.
   std::size_t queued() const { return state_.waiting; }

@@ -62,7 +62,7 @@ class L2Bank : public sc_core::sc_module,
   }
   const cache::SectorTags& tags() const { return tags_; }
   // Requests in each stage; `miss_queue` is what waits to be sent, fetches and write-backs.
-  void probes(const Probes::Scope& scope) const;
+  void probes(const Probes::Scope& all) const;
 
  private:
   using Payload = tlm::tlm_generic_payload;

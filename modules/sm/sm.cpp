@@ -67,7 +67,7 @@ void Sm::start_kernel(const execute::Kernel& kernel, const execute::DeviceMemory
                       std::uint64_t code_offset, std::uint64_t parameter_offset, Cycle now) {
   execute::DeviceMemoryView reachable = memory;
   if (reachable.image == nullptr) reachable.image = direct_memory(memory.bytes);
-  core_.start_kernel(kernel, reachable, now, clock_.sleeping());
+  core_.start_kernel(kernel, reachable, now, !clock_.sleeping());
   fetch_.start_kernel(static_cast<std::uint32_t>(kernel.program.code.size()), code_offset,
                       kernel.program.name);
   memory_.start_kernel(memory, reachable.image, carries_data_, parameter_offset);

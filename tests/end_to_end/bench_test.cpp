@@ -21,8 +21,8 @@ using ::testing::HasSubstr;
 // Figures of earlier runs are those of these tests only.
 class Bench : public ::testing::Test {
  protected:
-  Bench() { setenv("XDG_CACHE_HOME", cache_.path("").c_str(), 1); }
-  ~Bench() override { unsetenv("XDG_CACHE_HOME"); }
+  void SetUp() override { setenv("XDG_CACHE_HOME", cache_.path("").c_str(), 1); }
+  void TearDown() override { unsetenv("XDG_CACHE_HOME"); }
 
   static nlohmann::json results(std::vector<std::string> options) {
     options.insert(options.begin(), {"bench", "--json"});

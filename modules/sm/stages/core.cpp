@@ -64,7 +64,7 @@ void Core::reset() {
 }
 
 void Core::start_kernel(const execute::Kernel& kernel, const execute::DeviceMemoryView& memory, Cycle first,
-                        bool sleeping) {
+                        bool asks_all) {
   state.kernel = &kernel;
   state.reaches_system = memory.system != nullptr;
   executor.start_kernel(kernel, memory);
@@ -73,7 +73,7 @@ void Core::start_kernel(const execute::Kernel& kernel, const execute::DeviceMemo
   for (Domain& domain : domains) {
     domain.unit->attach(kernel.program, domain);
     domain.forget_waiters(chunks());
-    domain.park(sleeping && domain.is_apart() && datapath->has_one_way_to_memory() && !state.reaches_system);
+    domain.park(domain.is_apart() && datapath->has_one_way_to_memory() && !state.reaches_system, asks_all);
   }
   datapath->reset(first);
   account.start(first);

@@ -59,9 +59,9 @@ struct Core {
        double megahertz, execute::Synchroniser::Runner& runner, SmListener& l);
 
   void reset();
-  // `sleeping`: nobody is asked in vain, as far as that is known.
+  // `asks_all`: also those are asked who are known to wait, which shows that this is right.
   void start_kernel(const execute::Kernel& kernel, const execute::DeviceMemoryView& memory, Cycle first,
-                    bool sleeping);
+                    bool asks_all);
   unsigned chunks() const { return state.kernel->occupancy.resident * state.kernel->chunks_per_block; }
   bool has_block() const {
     return std::any_of(state.blocks.begin(), state.blocks.end(),

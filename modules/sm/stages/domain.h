@@ -87,15 +87,25 @@ struct Domain final : warp_formation::SmView {
     }
   }
   // From now on contexts are parked that wait for nothing but the way to the load-store unit.
-  void park(bool parks) {
+  void park(bool parks, bool asks_all) {
     parks_ = parks;
+    asks_parked_ = asks_all;
     parked_.clear();
   }
   bool has_parked() const { return !parked_.empty(); }
-  // That way is taken until then, by another scheduler perhaps: what is parked need not be asked again.
-  void hold_parked(Cycle until) {
-    waiting_for_memory_unit_.add(parked_);
+  // That way is taken until then, by another scheduler perhaps: calls choose() for a context, and what is
+  // parked is not asked again.
+  template <class Choose>
+  Stall choose_while_taken(Cycle until, Choose&& choose) {
     memory_free_ = std::min(memory_free_, until);
+    if (!asks_parked_) {
+      waiting_for_memory_unit_.add(parked_);
+      return choose();
+    }
+    waiting_for_memory_unit_.remove(parked_);
+    const Stall stall = choose();
+    waiting_for_memory_unit_.add(parked_);
+    return stall;
   }
   // The context's instruction cannot start before `until`, for its lane or for operands that come then.
   void wait_until(unsigned context, Stall stall, Cycle now, Cycle until) const {
@@ -143,7 +153,7 @@ struct Domain final : warp_formation::SmView {
   mutable std::vector<warp_formation::ContextSet> waiters_;  // by chunk
   // Before these cycles no special-function unit, and not the load-store unit, is free for those who wait.
   mutable Cycle sfu_free_ = kNever, memory_free_ = kNever;
-  bool apart_ = false, parks_ = false;
+  bool apart_ = false, parks_ = false, asks_parked_ = false;
   mutable warp_formation::ContextSet parked_;
   mutable WakingContexts waking_;      // contexts set aside until a cycle that is known
   Schedulers changed_ = kAll;          // for whom something has happened since they were asked

@@ -71,12 +71,11 @@ Cycle IssueStage::operands(const execute::Operation& op, const Issue& offer) con
 Stall IssueStage::issue(Cycle now, Domain& domain, unsigned scheduler) {
   Stall result = Stall::kEmpty;
   for (std::uint64_t width = 0; width < core_.config.issue_width; ++width) {
-    if (domain.has_parked()) {
-      const Cycle free = core_.datapath->memory_free(memory_.can_accept() ? now : now + 1);
-      if (free > now) domain.hold_parked(free);
-    }
     Issue offer;
-    const Stall stall = domain.unit->pick(scheduler, offer);
+    const auto choose = [&] { return domain.unit->pick(scheduler, offer); };
+    const Cycle free =
+        domain.has_parked() ? core_.datapath->memory_free(memory_.can_accept() ? now : now + 1) : now;
+    const Stall stall = free > now ? domain.choose_while_taken(free, choose) : choose();
     if (stall != Stall::kNone) return width == 0 ? stall : result;
     start(now, domain, scheduler, offer);
     if (core_.state.stopped) return Stall::kEmpty;
