@@ -1,13 +1,12 @@
 #include "sc_main/bench_history.h"
 
-#include <array>
 #include <cstdlib>
-#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <utility>
 
 #include "common/output_files.h"
+#include "common/utc_time.h"
 #include "study/session/version.h"
 #include "weft/common/error.h"
 
@@ -24,14 +23,6 @@ std::string cpu_model() {
     if (line.rfind("model name", 0) == 0 && colon != std::string::npos) return line.substr(colon + 2);
   }
   return "unknown";
-}
-
-std::string now() {
-  const std::time_t time = std::time(nullptr);
-  std::tm parts = {};
-  gmtime_r(&time, &parts);
-  std::array<char, 32> text{};
-  return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts)};
 }
 
 ordered_json json_of(const BenchHistory::Key& key) {
@@ -82,7 +73,7 @@ void BenchHistory::keep(const Key& key, double speed) {
     if (figure.at("of") != of) others.push_back(std::move(figure));
   }
   figures_ = std::move(others);
-  figures_.push_back({{"of", of}, {"date", now()}, {"version", study::version()}, {"speed", speed}});
+  figures_.push_back({{"of", of}, {"date", utc_now()}, {"version", study::version()}, {"speed", speed}});
   if (figures_.size() > kMostFigures) figures_.erase(0);
 }
 

@@ -8,7 +8,6 @@
 #include <cctype>
 #include <chrono>
 #include <cmath>
-#include <ctime>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -17,6 +16,7 @@
 
 #include "common/csv.h"
 #include "common/output_files.h"
+#include "common/utc_time.h"
 #include "study/run/renames.h"
 #include "study/run/result_run.h"
 #include "study/run/verification.h"
@@ -61,14 +61,6 @@ CREATE VIEW total AS SELECT value.run AS run, metric.kind AS kind, SUM(value.val
   MAX(value.value) AS most, COUNT(*) AS instances FROM value JOIN metric ON metric.number = value.metric
   GROUP BY value.run, metric.kind;
 )";
-
-std::string now() {
-  const std::time_t time = std::time(nullptr);
-  std::tm parts = {};
-  gmtime_r(&time, &parts);
-  std::array<char, 32> text{};
-  return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts)};
-}
 
 std::string host_name() {
   std::array<char, 256> name{};
@@ -426,7 +418,7 @@ void SqliteStore::record(const Run& run, const StoredRun& result) {
     insert->bind(++at, result.end.code);
     insert->bind(++at, result.bound_by);
     insert->bind(++at, attempts);
-    insert->bind(++at, now());
+    insert->bind(++at, utc_now());
     insert->bind(++at, result.end.wall_seconds);
     insert->bind(++at, result.end.cpu_seconds);
     insert->bind(++at, static_cast<std::int64_t>(result.end.peak_bytes));
