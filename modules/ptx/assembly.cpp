@@ -158,7 +158,21 @@ void Assembly::add_blocks(const FlowGraph& flow, const Place& place) {
   }
 }
 
-void Assembly::add(const std::string& name, const Draft& draft, const FlowGraph& flow) {
+void Assembly::add_convergence(const Convergence& convergence) {
+  ConvergenceBarriers& all = program_.convergence;
+  for (const auto& actions : convergence.actions) {
+    all.first.push_back(static_cast<std::uint32_t>(all.actions.size()));
+    for (BarrierAction action : actions) {
+      action.barrier += all.count;
+      all.actions.push_back(action);
+    }
+  }
+  all.turns.insert(all.turns.end(), convergence.turns.begin(), convergence.turns.end());
+  all.count += convergence.barriers;
+}
+
+void Assembly::add(const std::string& name, const Draft& draft, const FlowGraph& flow,
+                   const Convergence& convergence) {
   const Place& place = places_[added_];
   for (const DraftInstruction& d : draft.code) {
     const auto pc = static_cast<Pc>(program_.code.size());
@@ -172,6 +186,7 @@ void Assembly::add(const std::string& name, const Draft& draft, const FlowGraph&
     for (const Pc target : table) program_.branch_targets.push_back(place.first + target);
   }
   add_blocks(flow, place);
+  add_convergence(convergence);
   program_.constants.insert(program_.constants.end(), draft.constants.begin(), draft.constants.end());
   if (added_ == 0) {
     program_.parameters = draft.parameters;
@@ -195,6 +210,7 @@ Program Assembly::finish() {
     for (std::uint32_t& s : block.successors) s = s == UINT32_MAX ? exit : s;
     if (block.post_dominator == UINT32_MAX) block.post_dominator = exit;
   }
+  program_.convergence.first.push_back(static_cast<std::uint32_t>(program_.convergence.actions.size()));
   return std::move(program_);
 }
 

@@ -4,7 +4,7 @@
 //   Assembly assembly("kernel");
 //   for (...) assembly.reserve(draft, allocation);          // the kernel first
 //   assembly.lay_out();
-//   for (...) assembly.add(name, draft, flow);  // in the same order
+//   for (...) assembly.add(name, draft, flow, convergence);  // in the same order
 //   Program program = assembly.finish();
 //
 // Functions share the rows, 64-bit registers on the first ones as in each of them; then come the stack
@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "ptx/allocation.h"
+#include "ptx/convergence.h"
 #include "ptx/draft.h"
 #include "ptx/flow.h"
 
@@ -29,7 +30,8 @@ class Assembly {
 
   void reserve(const Draft& draft, const Allocation& allocation);
   void lay_out();
-  void add(const std::string& name, const Draft& draft, const FlowGraph& flow);
+  void add(const std::string& name, const Draft& draft, const FlowGraph& flow,
+           const Convergence& convergence);
   // The function of that number can be called by its address.
   void set_entry(std::uint64_t address, std::uint32_t function);
   Program finish();
@@ -45,6 +47,7 @@ class Assembly {
 
   Instruction finish(const DraftInstruction& draft, const Place& place) const;
   void add_blocks(const FlowGraph& flow, const Place& place);
+  void add_convergence(const Convergence& convergence);
   std::uint16_t index(VirtualId id, const Place& place) const;
   std::uint16_t key(const Operand& operand) const;
   void add_specials(const Draft& draft, Place& place);

@@ -3,6 +3,7 @@
 
 #include "ptx/allocation.h"
 #include "ptx/assembly.h"
+#include "ptx/convergence.h"
 #include "ptx/flow.h"
 #include "ptx/liveness.h"
 #include "ptx/lower.h"
@@ -221,6 +222,19 @@ std::vector<std::string> vector_reasons(const Draft& draft, std::size_t size) {
   return result;
 }
 
+// sm_90a: 90.
+std::uint32_t target_of(const Module& module) {
+  const std::size_t digits = module.target.find("sm_");
+  std::uint32_t number = 0;
+  if (digits == std::string::npos) return number;
+  for (std::size_t i = digits + 3; i < module.target.size() && number < 1000; ++i) {
+    const char c = module.target[i];
+    if (c < '0' || c > '9') break;
+    number = 10 * number + static_cast<std::uint32_t>(c - '0');
+  }
+  return number;
+}
+
 void count_spills(Program& program) {
   for (const Instruction& i : program.code) {
     if (!i.spill) continue;
@@ -271,13 +285,15 @@ Program decode(const std::vector<LinkedModule>& modules, const std::string& kern
   const std::vector<bool> barriers = functions_with(is_block_barrier, drafts, reach);
   for (Part& part : parts) find_meeting_points(part.draft, barriers, reach, part.flow);
 
+  const std::vector<bool> polls = functions_with(is_poll, drafts, reach);
   Assembly assembly(kernel);
   for (const Part& part : parts) assembly.reserve(part.draft, part.allocation);
   assembly.lay_out();
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const FunctionSymbols& symbols = *reach.functions[i];
     const std::string name(symbols.module().text->view(symbols.function().name));
-    assembly.add(name, parts[i].draft, parts[i].flow);
+    const std::vector<bool> here = places_with(is_poll, parts[i].draft, polls, reach);
+    assembly.add(name, parts[i].draft, parts[i].flow, find_convergence(parts[i].draft, here, parts[i].flow));
   }
   for (const std::uint32_t number : reach.with_address) {
     const FunctionSymbols& symbols = *reach.functions[number];
@@ -286,6 +302,7 @@ Program decode(const std::vector<LinkedModule>& modules, const std::string& kern
     if (address != known.end()) assembly.set_entry(address->second, number);
   }
   Program program = assembly.finish();
+  program.target = target_of(*modules[reference.module].module);
   const StackDepth depth = stack_depth(reach, frames);
   program.shared_bytes = reach.shared->bytes;
   program.uses_dynamic_shared = reach.uses_dynamic_shared;

@@ -475,6 +475,29 @@ struct BasicBlock {
   std::uint32_t post_dominator = 0;  // block number or blocks.size() for the virtual exit
 };
 
+// What threads do at a convergence barrier before they execute an instruction (ptx/convergence.h).
+struct BarrierAction {
+  // kJoinAtEntry: threads for which the kernel or the function begins, not those that come again in a loop.
+  enum class Kind : std::uint8_t { kLeave, kWait, kJoin, kJoinAtEntry };
+  Kind kind = Kind::kLeave;
+  bool at_post_dominator = false;  // the barrier is at the immediate post-dominator of a branch
+  std::uint32_t barrier = 0;       // number, of its own in the program
+};
+
+// Whether the instruction that ends a block leads back to a loop's begin.
+struct Turn {
+  static constexpr std::uint8_t kTaken = 1;        // by its branch
+  static constexpr std::uint8_t kFallThrough = 2;  // by going on at the next instruction
+  static constexpr std::uint8_t kPolls = 4;        // the loop may wait for what other threads do
+};
+
+struct ConvergenceBarriers {
+  std::uint32_t count = 0;
+  std::vector<std::uint32_t> first;  // by PC, of `actions`; one more than there are instructions
+  std::vector<BarrierAction> actions;
+  std::vector<std::uint8_t> turns;  // by PC: Turn
+};
+
 struct Parameter {
   std::string name;
   Type type = Type::kB8;                          // element type; .b8 name[n] is an array of bytes
@@ -512,6 +535,9 @@ struct Program {
   std::vector<FunctionCode> functions;  // device functions, behind the kernel's code
   std::vector<Pc> function_entries;     // by (address - kFunctionBase) / kFunctionStride; kNoPc: not callable
   std::vector<Pc> branch_targets;       // tables of brx
+  ConvergenceBarriers convergence;
+  // Compute capability of the kernel's .target, major x 10 + minor: 90 for sm_90a; 0: none is named.
+  std::uint32_t target = 0;
   std::vector<Parameter> parameters;
   std::uint64_t parameter_bytes = 0;
   std::array<std::uint32_t, 3> max_threads{};       // .maxntid or .reqntid; zeros: not given
