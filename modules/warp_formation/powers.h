@@ -15,6 +15,8 @@ inline bool power_of_two(std::uint64_t n) {
 
 // Of a PC in a table.
 inline constexpr unsigned kPcBits = 32;
+// Of a call depth in a table (chosen: what Issue::depth has).
+inline constexpr unsigned kDepthBits = 16;
 
 // Bits of a number below `values`.
 inline unsigned bits_for(std::uint64_t values) {

@@ -11,6 +11,7 @@
 
 #include "warp_formation/powers.h"
 #include "warp_formation/sbr_options.h"
+#include "warp_formation/warp_place.h"
 #include "weft/common/popcount.h"
 #include "weft/warp_formation/reconvergence_stack.h"
 #include "weft/warp_formation/table_accesses.h"
@@ -108,27 +109,19 @@ struct StackStatistics {
 
 inline constexpr unsigned kBlockBarriers = 16;
 
-struct SbrWarp {
+struct SbrWarp : WarpPlace {
   explicit SbrWarp(unsigned size) : stack(size) { paths.reserve(4); }
   bool live = false;
   bool in_flight = false, in_memory = false;
-  bool at_barrier = false;  // no path runs: some of its threads are at block barriers
-  bool at_sync = false;     // no path runs: some of its threads are at warp-level primitives
-  bool arrived = false;     // the instruction just deposited left threads at block barriers
-  bool syncs = false;       // `syncing` is not empty
-  bool parted = false;      // threads have gone on without others, which wait
-  std::uint16_t slot = 0;
-  std::uint16_t first_chunk = 0;  // chunk of the warp's thread 0
-  std::uint8_t shift = 0;         // ... and its position within that chunk (warps under 32 threads)
-  std::uint8_t rows = 1;
-  std::uint16_t chunks = 1;      // that it has threads in
+  bool at_barrier = false;       // no path runs: some of its threads are at block barriers
+  bool at_sync = false;          // no path runs: some of its threads are at warp-level primitives
+  bool arrived = false;          // the instruction just deposited left threads at block barriers
+  bool syncs = false;            // `syncing` is not empty
+  bool parted = false;           // threads have gone on without others, which wait
   std::uint16_t barriers = 0;    // at which threads of it wait
-  std::uint32_t number = 0;      // of the warp in its block
   std::uint32_t unresolved = 0;  // threads of the issue in flight
   std::uint32_t group_count = 0;
-  // The top entry's threads; of dwr, those of all sub-warps that issue together, which need not begin with a
-  // chunk.
-  std::array<ThreadGroup, kMaxWarpSize / kChunk + 1> groups{};
+  WarpGroups groups{};  // the top entry's threads; of dwr, those of all sub-warps that issue together
   ReconvergenceStack stack;
   WarpMask exiting;
   WarpMask syncing;                                    // wait at warp-level primitives or block barriers
@@ -137,39 +130,18 @@ struct SbrWarp {
 
   // Warp `warp_number` of the block begins, all of its threads at PC 0.
   void start(const Block& block, unsigned warp_number, unsigned size, unsigned lanes) {
-    const unsigned first = warp_number * size;
-    const unsigned threads = std::min(size, block.threads - first);
     live = true;
     in_flight = in_memory = at_barrier = at_sync = arrived = syncs = parted = false;
     barriers = 0;
     syncing = {};
     at_barriers = {};
     exiting = {};
-    slot = block.slot;
-    number = warp_number;
-    first_chunk = static_cast<std::uint16_t>(block.first_chunk + first / kChunk);
-    shift = static_cast<std::uint8_t>(first % kChunk);
-    chunks = static_cast<std::uint16_t>((threads + kChunk - 1) / kChunk);
-    rows = static_cast<std::uint8_t>(std::max(1u, size / lanes));
-    WarpMask mask;
-    for (unsigned t = 0; t < threads; ++t) mask.words[t / 32] |= 1u << (t % 32);
-    stack.start(0, mask);
+    stack.start(0, take_place(block, warp_number, size, lanes));
   }
 
   // Rebuilds `groups` from the top of the stack.
   void show_top(unsigned size, unsigned lanes) {
-    const StackEntry& top = stack.top();
-    group_count = 0;
-    const unsigned words = (size + kChunk - 1) / kChunk;
-    const unsigned rows_per_chunk = std::max(1u, kChunk / lanes);
-    for (unsigned w = 0; w < words; ++w) {
-      if (top.mask.words[w] == 0) continue;
-      ThreadGroup& group = groups[group_count++];
-      group.mask = top.mask.words[w] << shift;
-      group.chunk = static_cast<std::uint16_t>(first_chunk + w);
-      group.spread = true;
-      group.row = static_cast<std::uint8_t>(w * rows_per_chunk);
-    }
+    group_count = groups_of(stack.top().mask, size, lanes, groups);
   }
 
   // What became of some of the threads in flight.
@@ -249,11 +221,6 @@ struct SbrWarp {
     return true;
   }
 
-  bool covers(unsigned chunk) const { return chunk >= first_chunk && chunk < first_chunk + chunks; }
-  void add_to(WarpMask& mask, const ThreadGroup& group) const {
-    mask.words[group.chunk - first_chunk] |= group.mask >> shift;
-  }
-
   // Threads that wait, below the top of the stack and for nobody but those above, at an instruction that ends
   // them.
   WarpMask ending(const ptx::Program& program) const {
@@ -279,14 +246,9 @@ struct SbrWarp {
     return stack.held_back(own).words[chunk - first_chunk] << shift;
   }
 
-  // Threads that a warp-level primitive releases. Of a chunk, neighbouring warps may have the others.
+  // Threads that a warp-level primitive releases.
   void release(Groups threads, unsigned size) {
-    const std::uint32_t own = size >= kChunk ? ~0u : ((1u << size) - 1) << shift;
-    WarpMask released;
-    for (const auto& group : threads) {
-      if (covers(group.chunk)) add_to(released, {group.mask & own, group.chunk, 0, false});
-    }
-    syncing.remove(released);
+    syncing.remove(own_of(threads, size));
     syncs = !syncing.empty();
   }
 

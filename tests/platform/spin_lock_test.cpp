@@ -117,9 +117,34 @@ TEST_P(SpinLock, HeldInsideItsLoopEndsUnderEveryScheme) {
 
 INSTANTIATE_TEST_SUITE_P(
     Schemes, SpinLock,
-    ::testing::Combine(::testing::Values("sbr", "dwf", "tbc", "lwm", "dwr", "harp", "crown"),
+    ::testing::Combine(::testing::Values("sbr", "dwf", "tbc", "lwm", "dwr", "harp", "crown", "stackless"),
                        ::testing::Values("barrel", "scoreboard")),
     [](const auto& info) { return std::get<0>(info.param) + "_" + std::get<1>(info.param); });
+
+// As published, threads at the lowest PC spin for ever; if they give way after some turns, the holder comes
+// to its unlock.
+struct Form {
+  const char* name;
+  const std::string* body;
+};
+class YieldingSpinLock : public ::testing::TestWithParam<std::tuple<Form, unsigned, const char*>> {};
+
+TEST_P(YieldingSpinLock, Ends) {
+  const auto& [form, turns, dependence] = GetParam();
+  const std::string key = "warp_formation.stackless.yield_after=" + std::to_string(turns);
+  EXPECT_EQ(result_of("stackless", dependence, *form.body, {key}), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Stackless, YieldingSpinLock,
+                         ::testing::Combine(::testing::Values(Form{"behind", &kHeldBehindTheLoop},
+                                                              Form{"arm", &kHeldInAnArm},
+                                                              Form{"inside", &kHeldInsideTheLoop}),
+                                            ::testing::Values(1u, 20u),
+                                            ::testing::Values("barrel", "scoreboard")),
+                         [](const auto& info) {
+                           return std::string(std::get<0>(info.param).name) + "_after_" +
+                                  std::to_string(std::get<1>(info.param)) + "_" + std::get<2>(info.param);
+                         });
 
 TEST(SpinLocks, WithoutATimeoutTheLatBarrierHangsThem) {
   EXPECT_THAT(result_of("dwr", "barrel", kHeldInsideTheLoop,
@@ -147,8 +172,9 @@ TEST(SpinLocks, TheTimeoutComesBeforeTheWatchdog) {
 
 // A scheme that is not in the list above would go untested.
 TEST(SpinLocks, KnowEveryScheme) {
-  EXPECT_THAT(warp_formation::scheme_names(),
-              ::testing::UnorderedElementsAre("sbr", "dwf", "tbc", "lwm", "dwr", "harp", "crown"));
+  EXPECT_THAT(
+      warp_formation::scheme_names(),
+      ::testing::UnorderedElementsAre("sbr", "dwf", "tbc", "lwm", "dwr", "harp", "crown", "stackless"));
 }
 
 }  // namespace

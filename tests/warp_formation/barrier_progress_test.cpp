@@ -151,7 +151,7 @@ C:
 }
 
 INSTANTIATE_TEST_SUITE_P(Schemes, BarrierProgress,
-                         ::testing::Values("sbr", "dwr", "lwm", "tbc", "dwf", "harp", "crown"),
+                         ::testing::Values("sbr", "dwr", "lwm", "tbc", "dwf", "harp", "crown", "stackless"),
                          [](const auto& info) { return info.param; });
 
 struct Stepped {

@@ -70,7 +70,7 @@ TEST(Options, KeysComeInTheOrderOfRegistration) {
   for (const auto& [key, value] : written.items()) keys.push_back(key);
   const std::vector<std::string> expected = {
       "scheme", "warp_size", "scheduling", "two_level", "reconvergence", "likely_convergence", "sbr", "dwf",
-      "tbc",    "dwr",       "lwm",        "harp",      "crown"};
+      "tbc",    "dwr",       "lwm",        "harp",      "crown",         "stackless"};
   ASSERT_GE(keys.size(), expected.size());
   // The scheme of the tutorial, which is linked to this program, is wherever the linker put it.
   const auto of_tests = [](const std::string& key) { return key == "min_pc" || key == "late"; };
