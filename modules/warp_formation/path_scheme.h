@@ -4,7 +4,7 @@
 //
 //   struct MineRules : PathRules {
 //     using Options = MineOptions;
-//     MineRules(const Options& options, const CommonConfig& config);
+//     MineRules(const Options& options, const CommonConfig& config, unsigned warps);
 //     unsigned choose(Warp& own, WarpPaths& paths) { return paths.best(before); }  // the path to run, or
 //     kNone
 //     ...                                                   // what else PathRules has, where it differs
@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "common/ring.h"
 #include "warp_formation/powers.h"
 #include "warp_formation/warp_paths.h"
 #include "warp_formation/warp_place.h"
@@ -32,23 +33,32 @@ namespace weft::warp_formation {
 struct PathRules {
   struct Warp {};                           // what they keep for each warp
   static constexpr bool kBlocks = false;    // they block paths: `before` and `held_back` are called
+  static constexpr bool kByPlace = true;    // paths that come to one place become one
   static constexpr bool kSearches = false;  // a path that enters the table is compared with its entries
 
   void attach(const ptx::Program& /*program*/) {}
   void reset() {}
-  void start(Warp& /*own*/) {}
+  void start(Warp& /*own*/, WarpPaths& /*paths*/) {}
   // Threads of the last instruction exited, or wait at a block barrier.
   void exited(Warp& /*own*/, WarpPaths& /*paths*/, const WarpMask& /*threads*/) {}
   void waits(Warp& /*own*/, WarpPaths& /*paths*/, const WarpMask& /*threads*/) {}
+  // Whether a step from one PC to another begins a loop anew (WarpPaths::Path::backward).
+  bool turns(ptx::Pc from, ptx::Pc to) const { return to <= from; }
   // Whether threads go on at this place without `before`.
   bool passes(ptx::Pc /*pc*/) const { return true; }
-  // The path is about to go on at its place: it may be blocked, and split.
+  // The path is about to go on at its place: afterwards it has passed or is blocked. It may be split.
   void before(Warp& /*own*/, WarpPaths& /*paths*/, unsigned /*path*/) {}
   // Blocked threads that cannot go on before at least one of `standing` does.
   WarpMask held_back(const Warp& /*own*/, const WarpPaths& /*paths*/, const WarpMask& /*standing*/) const {
     return {};
   }
+  // Issue slots that what the rules did since the last call takes: the warp offers nothing before.
+  static constexpr bool kTakesSlots = false;
+  bool takes_slots() const { return false; }
+  unsigned take_slots(Warp& /*own*/) { return 0; }
   void bind(statistics::Group& /*group*/) {}
+  void add_arrays(storage::Arrays& /*arrays*/) const {}  // beside the table of paths
+  void describe(std::ostream& /*out*/, const Warp& /*own*/, unsigned /*words*/) const {}
 };
 
 // What such schemes count.
@@ -82,7 +92,7 @@ class PathScheme final : public WarpFormation {
         size_(static_cast<unsigned>(config.warp_size)),
         contexts_(std::max(1u, std::min(geometry.threads / size_, ContextSet::kMaxContexts))),
         words_((contexts_ + 63) / 64),
-        rules_(options, config),
+        rules_(options, config, contexts_),
         warps_(contexts_, Warp(size_)),
         schedulers_(make_schedulers<Scheduler>(geometry.schedulers, config, contexts_)),
         context_of_(geometry.max_issues, 0) {}
@@ -111,7 +121,7 @@ class PathScheme final : public WarpFormation {
     for (auto& warp : warps_) warp = Warp(size_);
     for (auto& scheduler : schedulers_) scheduler = Scheduler(config_, contexts_);
     for (unsigned c = 0; c < contexts_; ++c) table_.set(c, ptx::kNoPc);
-    live_ = 0;
+    live_ = owing_ = 0;
     statistics_ = {};
     rules_.reset();
   }
@@ -120,6 +130,9 @@ class PathScheme final : public WarpFormation {
 
   Stall pick(unsigned scheduler, Issue& issue) override {
     Scheduler& s = schedulers_[scheduler];
+    if constexpr (Rules::kTakesSlots) {
+      if (!s.slots.empty()) return take_slot(s);
+    }
     const ContextSet candidates = without_waiting(s.eligible, *sm_, words_);
     const auto attempt = [&](unsigned context) {
       fill(issue, context);
@@ -158,7 +171,9 @@ class PathScheme final : public WarpFormation {
     for (const auto& outcome : outcomes) {
       WarpMask mask;
       for (const auto& group : outcome.groups) warp.add_to(mask, group);
-      warp.paths.deposit(outcome, mask);
+      const auto& path = warp.paths[warp.chosen];
+      warp.paths.deposit(outcome, mask,
+                         outcome.depth == path.depth && rules_.turns(path.pc, outcome.next_pc));
     }
     if (warp.paths.resolved()) commit(context);
   }
@@ -205,8 +220,9 @@ class PathScheme final : public WarpFormation {
     return census;
   }
 
-  Cycle next_event(Cycle) const override { return kNoEvent; }
-  bool keeps_contexts_apart() const override { return true; }
+  Cycle next_event(Cycle now) const override { return owing_ == 0 ? kNoEvent : now + 1; }
+  // A slot that the rules take is not for what a context offers.
+  bool keeps_contexts_apart() const override { return !Rules::kTakesSlots || !rules_.takes_slots(); }
   ContextTable& contexts() override { return table_; }
   Next next(unsigned context, Issue& issue) const override {
     if (!warps_[context].live) return Next::kNone;
@@ -217,7 +233,7 @@ class PathScheme final : public WarpFormation {
   // Warps start anew with their block.
   bool can_be_kept() const override { return true; }
   void archive(Archive& archive) override {
-    archive(at_rest(live_), table_);
+    archive(at_rest(live_), at_rest(owing_), table_);
     archive_each(archive, schedulers_);
   }
 
@@ -247,6 +263,7 @@ class PathScheme final : public WarpFormation {
   storage::Arrays arrays(std::uint64_t stack_entries) const override {
     storage::Arrays arrays;
     add(arrays, table_array(stack_entries));
+    rules_.add_arrays(arrays);
     return arrays;
   }
 
@@ -258,6 +275,7 @@ class PathScheme final : public WarpFormation {
       out << "warp " << c << " (block slot " << warp.slot << ", threads " << warp.number * size_ << " to "
           << warp.number * size_ + size_ - 1 << "): " << state_of(warp) << "\n";
       warp.paths.describe(out, size_, *program_);
+      rules_.describe(out, warp.own, (size_ + kChunk - 1) / kChunk);
     }
     return out.str();
   }
@@ -278,14 +296,20 @@ class PathScheme final : public WarpFormation {
     typename Rules::Warp own{};
   };
 
+  struct Owed {
+    std::uint16_t context = 0;
+    unsigned slots = 0;
+  };
   struct Scheduler : WaitingWarps {
-    Scheduler(const CommonConfig& config, unsigned contexts) : policy(config, contexts) {}
+    Scheduler(const CommonConfig& config, unsigned contexts)
+        : policy(config, contexts), slots(Rules::kTakesSlots ? contexts : 1) {}
     WarpScheduler policy;
+    Ring<Owed> slots;  // that warps owe before they are asked again
     ContextSet eligible;
     ContextSet far;  // waits at a barrier or, in barrel mode, for memory
     void archive(Archive& archive) {
       archive_none(archive);
-      archive(policy, at_rest(eligible), far);
+      archive(policy, at_rest(slots), at_rest(eligible), far);
     }
   };
 
@@ -328,14 +352,14 @@ class PathScheme final : public WarpFormation {
     warp.stands = Stands::kNot;
     warp.chosen = 0;
     warp.paths.start(warp.take_place(block, number, size_, geometry_.lanes));
-    rules_.start(warp.own);
+    rules_.start(warp.own, warp.paths);
     ++live_;
     statistics_.most_paths = std::max<std::uint64_t>(statistics_.most_paths, 1);
     Scheduler& s = scheduler_of(context);
     s.far.remove(context);
     s.policy.arrived(context);
-    s.eligible.add(context);
     show(context);
+    make_eligible(context);
   }
 
   // Rebuilds what `pick` hands out.
@@ -359,14 +383,17 @@ class PathScheme final : public WarpFormation {
   // The common case: all threads of the issue go on at one place.
   void move(unsigned context, const Outcome& outcome) {
     Warp& warp = warps_[context];
+    const ptx::Pc pc = warp.paths[warp.chosen].pc;
+    const std::uint16_t depth = warp.paths[warp.chosen].depth;
     land(context);
-    if (program_->code[warp.paths[warp.chosen].pc].is_branch()) ++statistics_.uniform_branches;
+    if (program_->code[pc].is_branch()) ++statistics_.uniform_branches;
     if (warp.paths.count() == 1 && rules_.passes(outcome.next_pc)) {
       warp.paths.move_alone(outcome.next_pc, outcome.depth);
       table_.set(context, outcome.next_pc);
       return scheduler_of(context).eligible.add(context);
     }
-    warp.paths.move(outcome.next_pc, outcome.depth);
+    warp.paths.move(outcome.next_pc, outcome.depth,
+                    outcome.depth == depth && rules_.turns(pc, outcome.next_pc));
     go_on(context);
     offer(context);
   }
@@ -401,14 +428,18 @@ class PathScheme final : public WarpFormation {
   void go_on(unsigned context) {
     Warp& warp = warps_[context];
     if constexpr (Rules::kBlocks) {
-      const unsigned count = warp.paths.count();
-      for (unsigned i = 0; i < count; ++i) {
+      for (unsigned i = 0; i < warp.paths.count();) {
         const WarpPaths::Path& path = warp.paths[i];
         const bool goes = path.is(WarpPaths::State::kLanded) || path.is(WarpPaths::State::kReleased);
-        if (goes && !rules_.passes(path.pc)) rules_.before(warp.own, warp.paths, i);
+        if (!goes || rules_.passes(path.pc)) {
+          ++i;
+        } else {
+          rules_.before(warp.own, warp.paths, i);
+          i = 0;  // paths may have become one
+        }
       }
     }
-    statistics_.merges += warp.paths.settle();
+    statistics_.merges += warp.paths.settle(Rules::kByPlace);
     statistics_.most_paths = std::max<std::uint64_t>(statistics_.most_paths, warp.paths.count());
   }
 
@@ -421,7 +452,28 @@ class PathScheme final : public WarpFormation {
     if (warp.chosen == WarpPaths::kNone) return stand(context);
     if (!same) ++statistics_.table.reads;
     show(context);
-    scheduler_of(context).eligible.add(context);
+    make_eligible(context);
+  }
+  // The warp is asked from now on, or once the slots that it owes have passed.
+  void make_eligible(unsigned context) {
+    Scheduler& s = scheduler_of(context);
+    if constexpr (Rules::kTakesSlots) {
+      if (const unsigned slots = rules_.take_slots(warps_[context].own); slots != 0) {
+        s.slots.push({static_cast<std::uint16_t>(context), slots});
+        ++owing_;
+        return;
+      }
+    }
+    s.eligible.add(context);
+  }
+  Stall take_slot(Scheduler& s) {
+    Owed& owed = s.slots.front();
+    if (--owed.slots == 0) {
+      s.eligible.add(owed.context);
+      s.slots.pop();
+      --owing_;
+    }
+    return Stall::kScheme;
   }
   void count_writes(std::uint64_t rows) {
     statistics_.table.writes += rows;
@@ -450,7 +502,7 @@ class PathScheme final : public WarpFormation {
     ++statistics_.table.reads;
     show(context);
     s.far.remove(context);
-    s.eligible.add(context);
+    make_eligible(context);
   }
 
   const CommonConfig config_;
@@ -466,6 +518,7 @@ class PathScheme final : public WarpFormation {
   std::vector<std::uint16_t> context_of_;  // by issue id
   ContextTable table_{contexts_};
   unsigned live_ = 0;
+  unsigned owing_ = 0;  // warps in the schedulers' `slots`
   PathStatistics statistics_;
 };
 

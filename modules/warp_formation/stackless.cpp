@@ -13,7 +13,7 @@ struct StacklessRules : PathRules {
   static constexpr const char* kMostMeaning = "most places at which threads of a warp were at a time";
   static constexpr const char* kStorageMeaning = "PCs and call depths of all threads";
 
-  StacklessRules(const Options& options, const CommonConfig&) : yield_after_(options.yield_after) {}
+  StacklessRules(const Options& options, const CommonConfig&, unsigned) : yield_after_(options.yield_after) {}
 
   void reset() { yields_ = 0; }
 

@@ -32,7 +32,7 @@ class WarpPaths {
     kFreed,      // by the scheme, which had blocked it
     kAtBarrier,  // a block barrier: `number`
     kAtSync,     // a warp-level primitive
-    kBlocked,    // by the scheme: `number` is its reason
+    kBlocked,    // by the scheme
   };
   struct Path {
     ptx::Pc pc = 0;
@@ -73,6 +73,13 @@ class WarpPaths {
     return static_cast<unsigned>(std::count_if(paths_.begin(), paths_.begin() + count_,
                                                [](const Path& p) { return p.is(State::kReady); }));
   }
+  // The first path with some of these threads; kNone.
+  unsigned path_of(const WarpMask& threads) const {
+    for (unsigned i = 0; i < count_; ++i) {
+      if (paths_[i].mask.intersects(threads)) return i;
+    }
+    return kNone;
+  }
   // Whether the path has threads of the last instruction.
   bool just_ran(unsigned path) const { return paths_[path].ran == clock_; }
 
@@ -100,10 +107,10 @@ class WarpPaths {
     exited_ = arrived_ = {};
   }
 
-  // All threads of the instruction go on together.
-  void move(ptx::Pc pc, std::uint16_t depth) {
+  // All threads of the instruction go on together; `backward`: by a branch to the begin of a loop.
+  void move(ptx::Pc pc, std::uint16_t depth, bool backward) {
     Path& path = paths_[running_];
-    if (pc <= path.pc && depth == path.depth) ++path.backward;
+    if (backward) ++path.backward;
     path.pc = pc;
     path.depth = depth;
     path.state = State::kLanded;
@@ -120,7 +127,7 @@ class WarpPaths {
   }
 
   // What became of some of the threads in flight.
-  void deposit(const Outcome& outcome, const WarpMask& mask) {
+  void deposit(const Outcome& outcome, const WarpMask& mask, bool backward) {
     Path& from = paths_[running_];
     from.mask.remove(mask);
     if (outcome.kind == Outcome::Kind::kExit) {
@@ -131,7 +138,7 @@ class WarpPaths {
     path.pc = outcome.next_pc;
     path.depth = outcome.depth;
     path.mask = mask;
-    if (path.pc <= from.pc && path.depth == from.depth) ++path.backward;
+    if (backward) ++path.backward;
     if (pieces_ != 0 && (path.pc != first_pc_ || path.depth != first_depth_)) parted_ = true;
     first_pc_ = path.pc;
     first_depth_ = path.depth;
@@ -166,15 +173,35 @@ class WarpPaths {
   const WarpMask& exited() const { return exited_; }
   const WarpMask& arrived() const { return arrived_; }
 
-  // The scheme keeps a path from going on, which has landed or been released; or lets go on the blocked
-  // threads of `mask`.
-  void block(unsigned path, std::uint8_t reason) {
+  // The scheme keeps a path from going on, which has landed or been released.
+  void block(unsigned path) {
     paths_[path].state = State::kBlocked;
-    paths_[path].number = reason;
+    paths_[path].number = 0;
     paths_[path].favoured = false;
     paths_[path].backward = 0;
   }
-  void free(const WarpMask& mask) { release(State::kBlocked, mask, State::kFreed); }
+  // The path goes on, though it has landed only now or was released: what kept it was looked at.
+  void pass(unsigned path) { paths_[path].state = State::kFreed; }
+  // The blocked threads of `mask`, which are at one place, become one path that goes on; returns its number.
+  unsigned gather(const WarpMask& mask) {
+    unsigned gathered = kNone;
+    for (unsigned i = 0; i < count_;) {
+      if (!paths_[i].is(State::kBlocked) || !paths_[i].mask.intersects(mask)) {
+        ++i;
+      } else if (gathered == kNone) {
+        gathered = i++;
+        paths_[gathered].state = State::kFreed;
+        paths_[gathered].number = 0;
+      } else {
+        join(paths_[gathered], paths_[i]);
+        remove(i);
+      }
+    }
+    return gathered;
+  }
+  // Threads that wait at block barriers; at warp-level primitives.
+  WarpMask at_barriers() const { return threads_in(State::kAtBarrier); }
+  WarpMask at_syncs() const { return threads_in(State::kAtSync); }
   // The threads of `mask` leave a path for one of their own at the same place, whose number this returns.
   // They are neither all nor none of it.
   unsigned split(unsigned path, const WarpMask& mask) {
@@ -201,10 +228,11 @@ class WarpPaths {
   // Those of `mask` that wait at a warp-level primitive go on.
   void release_syncs(const WarpMask& mask) { release(State::kAtSync, mask, State::kReleased); }
 
-  // What has landed, was released or freed is ready, and joins the ready path at its place. Returns how often
-  // paths became one.
-  unsigned settle() {
+  // What has landed, was released or freed is ready. It joins the ready path at its place, if paths meet
+  // `by_place`; otherwise only what was released there at the same time. Returns how often paths became one.
+  unsigned settle(bool by_place) {
     unsigned joins = 0;
+    if (!by_place) joins = join_released();
     for (unsigned i = 0; i < count_;) {
       Path& path = paths_[i];
       const bool goes = path.is(State::kLanded) || path.is(State::kReleased) || path.is(State::kFreed);
@@ -213,8 +241,7 @@ class WarpPaths {
         continue;
       }
       path.state = State::kReady;
-      unsigned other = 0;
-      while (other < count_ && (other == i || !paths_[other].together_with(path))) ++other;
+      const unsigned other = by_place ? other_at(i) : count_;
       if (other == count_) {
         ++i;
         continue;
@@ -304,6 +331,34 @@ class WarpPaths {
       default:
         return "ready";
     }
+  }
+
+  WarpMask threads_in(State state) const {
+    WarpMask threads;
+    for (unsigned i = 0; i < count_; ++i) {
+      if (paths_[i].is(state)) threads |= paths_[i].mask;
+    }
+    return threads;
+  }
+  // A path like this one; count_: there is none.
+  unsigned other_at(unsigned path) const {
+    unsigned other = 0;
+    while (other < count_ && (other == path || !paths_[other].together_with(paths_[path]))) ++other;
+    return other;
+  }
+  unsigned join_released() {
+    unsigned joins = 0;
+    for (unsigned i = 0; i < count_;) {
+      const unsigned other = paths_[i].is(State::kReleased) ? other_at(i) : count_;
+      if (other == count_) {
+        ++i;
+        continue;
+      }
+      join(paths_[other], paths_[i]);
+      remove(i);
+      ++joins;
+    }
+    return joins;
   }
 
   Path* append(const Path& path) { return &(paths_[count_++] = path); }

@@ -22,8 +22,9 @@ using ::testing::HasSubstr;
 constexpr Limits kLimits{1, 400};
 
 // Traces of Weft by kernel.
-std::map<std::string, KernelTrace> traces_of_weft(const std::string& list) {
-  CudaMachine machine(stand_in());
+std::map<std::string, KernelTrace> traces_of_weft(const std::string& list,
+                                                  const std::vector<std::string>& settings = {}) {
+  CudaMachine machine(stand_in(settings));
   std::map<std::string, KernelTrace> traces;
   for (KernelTrace& trace : record(machine, divergence_kernels(list), kLimits).kernels) {
     EXPECT_EQ(trace.refused, "") << trace.name;
@@ -60,6 +61,12 @@ void add(const Agreement& one, Agreement& all) {
 
 using Departures = std::map<std::string, std::string>;  // by "RECORDING KERNEL"
 
+// What all kernels of a recording have in common with Weft.
+struct Summary {
+  std::size_t compared = 0, equal = 0;  // kernels; those with the same masks
+  Agreement all;
+};
+
 // Lines "RECORDING KERNEL POINTS FEWER MORE OTHER CAUSES", or "RECORDING KERNEL waits", of a kernel in which
 // threads wait for ever.
 Departures read_departures() {
@@ -77,11 +84,11 @@ Departures read_departures() {
 }
 
 // One recording; the departures found go to `found`.
-void compare_with(const std::string& name, const Divergence& silicon,
-                  const std::map<std::string, KernelTrace>& weft, Departures& found) {
+Summary compare_with(const std::string& name, const Divergence& silicon,
+                     const std::map<std::string, KernelTrace>& weft, Departures& found) {
   static const std::set<std::string> waiting = kernels_that_wait();
-  Agreement all;
-  std::size_t equal = 0, compared = 0;
+  Summary summary;
+  auto& [compared, equal, all] = summary;
   for (const KernelTrace& kernel : silicon.kernels) {
     if (!kernel.refused.empty()) continue;
     EXPECT_EQ(kernel.steady, "steady") << name << ' ' << kernel.name;
@@ -102,6 +109,7 @@ void compare_with(const std::string& name, const Divergence& silicon,
             << ", optimisation " << silicon.optimisation << ": " << compared << " kernels, " << equal
             << " with the same masks; points, with fewer threads than in Weft, with more, with others: "
             << counts(all) << "; the same order in " << all.same_order << " of " << all.warps << " warps\n";
+  return summary;
 }
 
 TEST(Divergence, DepartsFromPostDominatorsAsNamed) {
@@ -122,6 +130,17 @@ TEST(Divergence, DepartsFromPostDominatorsAsNamed) {
     for (const auto& [kernel, what] : found) text << kernel << ' ' << what << '\n';
   }
   EXPECT_EQ(found, read_departures());
+}
+
+// The scheme that is made like silicon: every kernel that waits goes on, and most masks are equal.
+TEST(Divergence, ConvergenceBarriersRunTogetherWhatSiliconDoes) {
+  const std::map<std::string, KernelTrace> weft =
+      traces_of_weft("divergence", {"warp_formation.scheme=convergence_barriers"});
+  const Divergence silicon = read_divergence(WEFT_SILICON_DIVERGENCE "/h100.gz");
+  Departures found;
+  const Summary summary = compare_with("h100", silicon, weft, found);
+  for (const auto& [kernel, what] : found) std::cout << kernel << ' ' << what << '\n';
+  for (const std::string& kernel : kernels_that_wait()) EXPECT_TRUE(all_go_on(weft.at(kernel))) << kernel;
 }
 
 unsigned count(std::uint32_t mask) {

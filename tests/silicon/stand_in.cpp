@@ -13,6 +13,7 @@ constexpr int kInvalidValue = 1, kNotInitialised = 3, kInvalidImage = 200, kNotF
               kLaunchFailed = 719;
 
 runtime::Device* device = nullptr;
+std::vector<std::string> settings_of_device;
 
 // What CUDA's error codes stand for; C functions may not throw.
 template <class F>
@@ -32,7 +33,7 @@ int error_string(int code, const char** text) {
 }
 int init(unsigned flags) {
   if (flags != 0) return kInvalidValue;
-  static runtime::Device the_device(load_config("gtx480", {"sm.count=2"}), {});
+  static runtime::Device the_device(load_config("gtx480", settings_of_device), {});
   device = &the_device;
   return 0;
 }
@@ -125,7 +126,9 @@ int launch(void* handle, unsigned gx, unsigned gy, unsigned gz, unsigned bx, uns
 
 }  // namespace
 
-Symbols stand_in() {
+Symbols stand_in(std::vector<std::string> settings) {
+  settings_of_device = std::move(settings);
+  settings_of_device.emplace_back("sm.count=2");
   static const std::map<std::string, void*> functions = {
       {"cuGetErrorString", reinterpret_cast<void*>(error_string)},
       {"cuInit", reinterpret_cast<void*>(init)},

@@ -3,11 +3,15 @@
 #ifndef WEFT_TESTS_SILICON_STAND_IN_H
 #define WEFT_TESTS_SILICON_STAND_IN_H
 
+#include <string>
+#include <vector>
+
 #include "silicon/cuda_machine.h"
 
 namespace weft::test::silicon {
 
-Symbols stand_in();
+// `settings` are those of the configuration gtx480 that differ, as after --set.
+Symbols stand_in(std::vector<std::string> settings = {});
 
 }  // namespace weft::test::silicon
 
