@@ -56,9 +56,21 @@ Gpu::Impl::Impl(const GpuConfig& c, const Options& o, Gpu& gpu)
   watchdog.on_hang = [this](const std::string& what) {
     std::string dump;
     for (const auto& sm : sms) dump += sm.dump();
-    stop({FaultKind::kHang, "kernel " + launches.kernel_names() + " hangs: " + what + "\n" + dump});
+    stop({FaultKind::kHang,
+          "kernel " + launches.kernel_names() + " hangs: " + what + what_helps(what) + "\n" + dump});
   };
   bind();
+}
+
+// Code for compute capability 7.0 and above may rely on the progress of each thread, which the scheme of
+// these GPUs gives.
+std::string Gpu::Impl::what_helps(const std::string& hang) const {
+  constexpr std::uint32_t kFirstWithProgress = 70;
+  const char* const scheme = "convergence_barriers";
+  if (hang.rfind("SIMT deadlock", 0) != 0 || launches.least_target() < kFirstWithProgress) return "";
+  if (config.warp_formation.scheme == scheme) return "";
+  return "; a GPU since Volta lets these threads go on, as --set warp_formation.scheme=" +
+         std::string(scheme) + " does";
 }
 
 void Gpu::Impl::make_memory() {

@@ -31,6 +31,7 @@ static_assert(machine::kMostSms <= crossbar::Crossbar::kMostSms);
 struct Gpu::Impl final : sm::SmListener {
   Impl(const GpuConfig& c, const Options& o, Gpu& gpu);
 
+  std::string what_helps(const std::string& hang) const;
   void make_memory();
   void connect();
   void exchange() { system.exchange(pages, kPageBytes); }

@@ -61,6 +61,12 @@ class Launches {
   std::uint64_t begun() const { return begun_; }
   // The kernels that run, oldest first: "advance", "advance + expand".
   const std::string& kernel_names() const { return names_; }
+  // The lowest compute capability for which one of them was compiled (ptx::Program::target).
+  std::uint32_t least_target() const {
+    std::uint32_t least = UINT32_MAX;
+    for (const Running& running : running_) least = std::min(least, running.kernel->program.target);
+    return least;
+  }
   // The one that the SM holds; empty: none.
   std::string_view kernel_of(unsigned sm) const {
     return held_[sm] == nullptr ? std::string_view() : held_[sm]->program.name;

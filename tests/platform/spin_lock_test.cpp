@@ -13,6 +13,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr unsigned kThreads = 64;
 
@@ -151,11 +152,14 @@ INSTANTIATE_TEST_SUITE_P(Stackless, YieldingSpinLock,
 // As on a GPU with code for a target below sm_70, in which no compiler places a yield.
 TEST(SpinLocks, WithoutYieldsTheHolderWaitsAtItsBarrier) {
   const std::string key = "warp_formation.convergence_barriers.yield_after=0";
-  for (const char* dependence : {"barrel", "scoreboard"}) {
-    EXPECT_THAT(
-        result_of("convergence_barriers", dependence, kHeldBehindTheLoop, {key, "watchdog.cycles=20000"}),
-        HasSubstr("SIMT deadlock"));
-  }
+  const std::string result =
+      result_of("convergence_barriers", "scoreboard", kHeldBehindTheLoop, {key, "watchdog.cycles=20000"});
+  EXPECT_THAT(result, AllOf(HasSubstr("SIMT deadlock"), Not(HasSubstr("since Volta"))));
+}
+
+TEST(SpinLocks, TheMessageNamesTheSchemeUnderWhichTheyEnd) {
+  EXPECT_THAT(result_of("sbr", "scoreboard", kHeldBehindTheLoop),
+              HasSubstr("--set warp_formation.scheme=convergence_barriers"));
 }
 
 TEST(SpinLocks, WithoutATimeoutTheLatBarrierHangsThem) {
