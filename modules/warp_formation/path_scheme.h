@@ -122,11 +122,12 @@ class PathScheme final : public WarpFormation {
     for (auto& scheduler : schedulers_) scheduler = Scheduler(config_, contexts_);
     for (unsigned c = 0; c < contexts_; ++c) table_.set(c, ptx::kNoPc);
     live_ = owing_ = 0;
+    slot_taken_ = false;
     statistics_ = {};
     rules_.reset();
   }
 
-  void advance(Cycle) override {}
+  void advance(Cycle) override { slot_taken_ = false; }
 
   Stall pick(unsigned scheduler, Issue& issue) override {
     Scheduler& s = schedulers_[scheduler];
@@ -220,7 +221,7 @@ class PathScheme final : public WarpFormation {
     return census;
   }
 
-  Cycle next_event(Cycle now) const override { return owing_ == 0 ? kNoEvent : now + 1; }
+  Cycle next_event(Cycle now) const override { return owing_ == 0 && !slot_taken_ ? kNoEvent : now + 1; }
   // A slot that the rules take is not for what a context offers.
   bool keeps_contexts_apart() const override { return !Rules::kTakesSlots || !rules_.takes_slots(); }
   ContextTable& contexts() override { return table_; }
@@ -233,7 +234,7 @@ class PathScheme final : public WarpFormation {
   // Warps start anew with their block.
   bool can_be_kept() const override { return true; }
   void archive(Archive& archive) override {
-    archive(at_rest(live_), at_rest(owing_), table_);
+    archive(at_rest(live_), at_rest(owing_), set_anew(slot_taken_), table_);
     archive_each(archive, schedulers_);
   }
 
@@ -467,6 +468,7 @@ class PathScheme final : public WarpFormation {
     s.eligible.add(context);
   }
   Stall take_slot(Scheduler& s) {
+    slot_taken_ = true;
     Owed& owed = s.slots.front();
     if (--owed.slots == 0) {
       s.eligible.add(owed.context);
@@ -518,7 +520,8 @@ class PathScheme final : public WarpFormation {
   std::vector<std::uint16_t> context_of_;  // by issue id
   ContextTable table_{contexts_};
   unsigned live_ = 0;
-  unsigned owing_ = 0;  // warps in the schedulers' `slots`
+  unsigned owing_ = 0;       // warps in the schedulers' `slots`
+  bool slot_taken_ = false;  // in this cycle: the warp that owed it can be asked in the next one
   PathStatistics statistics_;
 };
 
