@@ -151,7 +151,8 @@ C:
 }
 
 INSTANTIATE_TEST_SUITE_P(Schemes, BarrierProgress,
-                         ::testing::Values("sbr", "dwr", "lwm", "tbc", "dwf", "harp", "crown", "stackless"),
+                         ::testing::Values("sbr", "dwr", "lwm", "tbc", "dwf", "harp", "crown", "stackless",
+                                           "thread_frontiers"),
                          [](const auto& info) { return info.param; });
 
 struct Stepped {
