@@ -151,6 +151,7 @@ void Assembly::add_blocks(const FlowGraph& flow, const Place& place) {
     BasicBlock moved = block;
     moved.first += place.first;
     moved.last += place.first;
+    moved.rank += first;
     // The virtual exit's number is known when all blocks are there.
     for (std::uint32_t& s : moved.successors) s = s == count ? UINT32_MAX : s + first;
     moved.post_dominator = block.post_dominator == count ? UINT32_MAX : block.post_dominator + first;

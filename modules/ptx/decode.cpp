@@ -5,6 +5,7 @@
 #include "ptx/assembly.h"
 #include "ptx/convergence.h"
 #include "ptx/flow.h"
+#include "ptx/frontiers.h"
 #include "ptx/liveness.h"
 #include "ptx/lower.h"
 #include "ptx/meeting.h"
@@ -283,7 +284,10 @@ Program decode(const std::vector<LinkedModule>& modules, const std::string& kern
   drafts.reserve(parts.size());
   for (const Part& part : parts) drafts.push_back(&part.draft);
   const std::vector<bool> barriers = functions_with(is_block_barrier, drafts, reach);
-  for (Part& part : parts) find_meeting_points(part.draft, barriers, reach, part.flow);
+  for (Part& part : parts) {
+    find_meeting_points(part.draft, barriers, reach, part.flow);
+    rank_blocks(part.flow);
+  }
 
   const std::vector<bool> polls = functions_with(is_poll, drafts, reach);
   Assembly assembly(kernel);

@@ -61,6 +61,36 @@ struct PathRules {
   void describe(std::ostream& /*out*/, const Warp& /*own*/, unsigned /*words*/) const {}
 };
 
+// Rules by which a ready path comes before another. With the key `yield_after` (YieldOptionsOf) paths that
+// turn in a loop give way to others after so many branches backward.
+struct YieldingRules : PathRules {
+  explicit YieldingRules(std::uint64_t yield_after) : yield_after_(yield_after) {}
+
+  void reset() { yields_ = 0; }
+  void bind(statistics::Group& group) {
+    group.counter("yields", statistics::Unit("yields"),
+                  "times that threads let others of their warp go first after branches backward", yields_);
+  }
+
+ protected:
+  template <class Before>
+  unsigned choose_by(WarpPaths& paths, Before&& before) {
+    const unsigned first = paths.best(before);
+    if (first == WarpPaths::kNone || yield_after_ == 0) return first;
+    if (paths.ready() == 1) {
+      paths.unhurried(first);
+    } else if (paths[first].backward >= yield_after_) {
+      ++yields_;
+      return paths.give_way(first, before);
+    }
+    return first;
+  }
+
+ private:
+  std::uint64_t yield_after_;
+  std::uint64_t yields_ = 0;
+};
+
 // What such schemes count.
 struct PathStatistics {
   std::uint64_t divergent_branches = 0, uniform_branches = 0, merges = 0, barriers_in_divergence = 0;

@@ -94,7 +94,8 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(Case{"sbr", scheme("bfs", "sbr")}, Case{"dwf", scheme("bfs", "dwf")},
                       Case{"dwr", scheme("bfs", "dwr")}, Case{"lwm", scheme("bfs", "lwm")},
                       Case{"tbc", scheme("bfs", "tbc")}, Case{"harp", scheme("bfs", "harp")},
-                      Case{"crown", scheme("bfs", "crown")}),
+                      Case{"crown", scheme("bfs", "crown")}, Case{"stackless", scheme("bfs", "stackless")},
+                      Case{"thread_frontiers", scheme("bfs", "thread_frontiers")}),
     [](const auto& test) { return test.param.name; });
 INSTANTIATE_TEST_SUITE_P(Machines, Resume,
                          ::testing::Values(Case{"gtx480", machine("gaussian_elimination", "gtx480")},

@@ -116,38 +116,41 @@ TEST_P(SpinLock, HeldInsideItsLoopEndsUnderEveryScheme) {
   EXPECT_EQ(result_of(scheme, dependence, kHeldInsideTheLoop, {}), "");
 }
 
-INSTANTIATE_TEST_SUITE_P(Schemes, SpinLock,
-                         ::testing::Combine(::testing::Values("sbr", "dwf", "tbc", "lwm", "dwr", "harp",
-                                                              "crown", "stackless", "convergence_barriers"),
-                                            ::testing::Values("barrel", "scoreboard")),
-                         [](const auto& info) {
-                           return std::get<0>(info.param) + "_" + std::get<1>(info.param);
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Schemes, SpinLock,
+    ::testing::Combine(::testing::Values("sbr", "dwf", "tbc", "lwm", "dwr", "harp", "crown", "stackless",
+                                         "thread_frontiers", "convergence_barriers"),
+                       ::testing::Values("barrel", "scoreboard")),
+    [](const auto& info) { return std::get<0>(info.param) + "_" + std::get<1>(info.param); });
 
-// As published, threads at the lowest PC spin for ever; if they give way after some turns, the holder comes
-// to its unlock.
+// As published, the threads that these schemes let go first spin for ever; if they give way after some turns,
+// the holder comes to its unlock.
 struct Form {
   const char* name;
   const std::string* body;
 };
-class YieldingSpinLock : public ::testing::TestWithParam<std::tuple<Form, unsigned, const char*>> {};
+using YieldCase = std::tuple<const char*, Form, unsigned, const char*>;  // scheme, form, turns, dependence
+class YieldingSpinLock : public ::testing::TestWithParam<YieldCase> {};
 
-TEST_P(YieldingSpinLock, Ends) {
-  const auto& [form, turns, dependence] = GetParam();
-  const std::string key = "warp_formation.stackless.yield_after=" + std::to_string(turns);
-  EXPECT_EQ(result_of("stackless", dependence, *form.body, {key}), "");
+std::string name_of(const YieldCase& test) {
+  const auto& [scheme, form, turns, dependence] = test;
+  return std::string(scheme) + "_" + form.name + "_after_" + std::to_string(turns) + "_" + dependence;
 }
 
-INSTANTIATE_TEST_SUITE_P(Stackless, YieldingSpinLock,
-                         ::testing::Combine(::testing::Values(Form{"behind", &kHeldBehindTheLoop},
+TEST_P(YieldingSpinLock, Ends) {
+  const auto& [scheme, form, turns, dependence] = GetParam();
+  const std::string key = "warp_formation." + std::string(scheme) + ".yield_after=" + std::to_string(turns);
+  EXPECT_EQ(result_of(scheme, dependence, *form.body, {key}), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Schemes, YieldingSpinLock,
+                         ::testing::Combine(::testing::Values("stackless", "thread_frontiers"),
+                                            ::testing::Values(Form{"behind", &kHeldBehindTheLoop},
                                                               Form{"arm", &kHeldInAnArm},
                                                               Form{"inside", &kHeldInsideTheLoop}),
                                             ::testing::Values(1u, 20u),
                                             ::testing::Values("barrel", "scoreboard")),
-                         [](const auto& info) {
-                           return std::string(std::get<0>(info.param).name) + "_after_" +
-                                  std::to_string(std::get<1>(info.param)) + "_" + std::get<2>(info.param);
-                         });
+                         [](const auto& info) { return name_of(info.param); });
 
 // As on a GPU with code for a target below sm_70, in which no compiler places a yield.
 TEST(SpinLocks, WithoutYieldsTheHolderWaitsAtItsBarrier) {
@@ -190,7 +193,7 @@ TEST(SpinLocks, TheTimeoutComesBeforeTheWatchdog) {
 TEST(SpinLocks, KnowEveryScheme) {
   EXPECT_THAT(warp_formation::scheme_names(),
               ::testing::UnorderedElementsAre("sbr", "dwf", "tbc", "lwm", "dwr", "harp", "crown", "stackless",
-                                              "convergence_barriers"));
+                                              "thread_frontiers", "convergence_barriers"));
 }
 
 }  // namespace

@@ -177,7 +177,8 @@ END:
 }
 
 INSTANTIATE_TEST_SUITE_P(Schemes, BarrierAcrossPaths,
-                         ::testing::Values("sbr", "dwf", "tbc", "lwm", "dwr", "harp", "crown"));
+                         ::testing::Values("sbr", "dwf", "tbc", "lwm", "dwr", "harp", "crown", "stackless",
+                                           "thread_frontiers"));
 
 TEST(BarrierFault, NumberAndCount) {
   EXPECT_THAT(apart([] { return message_of("  add.u32 %r4, %r2, 10;\n  bar.sync %r4;\n", 32); }),

@@ -152,7 +152,7 @@ C:
 
 INSTANTIATE_TEST_SUITE_P(Schemes, BarrierProgress,
                          ::testing::Values("sbr", "dwr", "lwm", "tbc", "dwf", "harp", "crown", "stackless",
-                                           "convergence_barriers"),
+                                           "thread_frontiers", "convergence_barriers"),
                          [](const auto& info) { return info.param; });
 
 struct Stepped {

@@ -6,8 +6,8 @@
 
 #include "warp_formation/four_lanes.h"
 #include "warp_formation/kernels.h"
-#include "warp_formation/stackless_options.h"
 #include "warp_formation/steps.h"
+#include "warp_formation/yield_options.h"
 
 namespace weft::warp_formation::test::stackless_test {
 namespace {

@@ -473,6 +473,9 @@ struct BasicBlock {
   std::vector<std::uint32_t>
       successors;  // block numbers, fall-through first; Program::blocks.size() = virtual exit
   std::uint32_t post_dominator = 0;  // block number or blocks.size() for the virtual exit
+  // In the order of priorities of thread frontiers (ptx/frontiers.h): 0 runs before all others. The kernel's
+  // blocks come before those of functions.
+  std::uint32_t rank = 0;
 };
 
 // What threads do at a convergence barrier before they execute an instruction (ptx/convergence.h).

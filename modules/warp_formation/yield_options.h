@@ -1,6 +1,6 @@
-// The key of stackless.
-#ifndef WEFT_WARP_FORMATION_STACKLESS_OPTIONS_H
-#define WEFT_WARP_FORMATION_STACKLESS_OPTIONS_H
+// The key `yield_after`, which schemes share whose warps run one of their paths at a time (path_scheme.h).
+#ifndef WEFT_WARP_FORMATION_YIELD_OPTIONS_H
+#define WEFT_WARP_FORMATION_YIELD_OPTIONS_H
 
 #include <cstdint>
 
@@ -8,7 +8,9 @@
 
 namespace weft::warp_formation {
 
-struct StacklessOptions final : OptionsOf<StacklessOptions> {
+template <class Own>
+class YieldOptionsOf : public OptionsOf<Own> {
+ public:
   std::uint64_t yield_after = 0;
 
   void describe(config::Visitor& v) override {
@@ -17,7 +19,14 @@ struct StacklessOptions final : OptionsOf<StacklessOptions> {
               "first; 0: never, as published");
   }
   void randomise(Random& random) override { yield_after = random() % 4; }
+
+ private:
+  friend Own;
+  YieldOptionsOf() = default;
 };
+
+struct StacklessOptions final : YieldOptionsOf<StacklessOptions> {};
+struct ThreadFrontiersOptions final : YieldOptionsOf<ThreadFrontiersOptions> {};
 
 }  // namespace weft::warp_formation
 

@@ -1,0 +1,36 @@
+// Priorities of basic blocks, and thread frontiers (Diamos et al., SIMD re-convergence at thread frontiers,
+// MICRO 2011).
+//
+// If of all threads of a warp those run that are in the block of the highest priority, the others wait at
+// blocks of lower priority, which are the frontier of the block that runs. The paper wants the priorities so
+// that threads meet early: a block comes before the blocks that it leads to.
+//
+// Here the priority of a block is the longest path from it to the exit, over edges that do not lead back to
+// the head of a loop. All blocks of a loop come before those that follow the loop, so that threads that have
+// left it wait for those that turn; a head comes before the rest of its loop. Equal blocks come in the order
+// of their PCs.
+#ifndef WEFT_PTX_FRONTIERS_H
+#define WEFT_PTX_FRONTIERS_H
+
+#include <cstdint>
+#include <vector>
+
+#include "ptx/flow.h"
+
+namespace weft::ptx {
+
+// Blocks and edges that the search for loops within loops may pass, in a function. In loops beyond that, any
+// edge against the order of dominance counts as one to the head of a loop. Functions of 10,000 blocks are
+// searched whole if their loops are nested no deeper than 150.
+inline constexpr std::uint64_t kLoopSearch = 5'000'000;
+
+// Sets `rank` of the function's blocks: 0 for the block of the highest priority.
+void rank_blocks(FlowGraph& flow);
+
+// The blocks of a function at which threads may wait while others run `block`, in the order of their numbers.
+// At most the square of the number of blocks in time.
+std::vector<std::uint32_t> thread_frontier(const std::vector<BasicBlock>& blocks, std::uint32_t block);
+
+}  // namespace weft::ptx
+
+#endif
