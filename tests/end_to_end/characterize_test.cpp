@@ -65,7 +65,8 @@ TEST_P(Schemes, HaveTheSameEfficiency) {
   EXPECT_NEAR(folder.json("out/characteristics.json").at("kernels")[0].at("simd_efficiency"),
               folder.json("out/stats.json").at("simd_efficiency"), 1e-9);
 }
-INSTANTIATE_TEST_SUITE_P(Characterize, Schemes, ::testing::Values("dwf", "dwr", "harp", "lwm", "tbc"),
+INSTANTIATE_TEST_SUITE_P(Characterize, Schemes,
+                         ::testing::Values("capri", "dwf", "dwr", "harp", "lwm", "tbc"),
                          [](const auto& info) { return std::string(info.param); });
 
 // vector_add, small: 10,000 elements by 40 blocks of 256, of which the last has 16 threads within the vector:

@@ -91,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(All, Determinism,
 // At the end of each interval every live thread is in one state, under each scheme.
 TEST(ThreadStates, SumToTheLiveThreads) {
   const std::vector<std::string> states{"in_pipeline", "ready", "barrier", "reconvergence", "inactive"};
-  for (const std::string scheme : {"sbr", "dwf", "lwm", "dwr", "tbc", "harp", "crown"}) {
+  for (const std::string scheme : {"sbr", "dwf", "lwm", "dwr", "tbc", "capri", "harp", "crown"}) {
     SCOPED_TRACE(scheme);
     const Folder folder;
     ASSERT_EQ(weft({"run", "--config", "harp-fermi", "--workload", "bfs", "--size", "n=700", "--sample",
@@ -131,7 +131,7 @@ TEST_P(DeterminismOnGtx480, OfBarriersAndSharedMemory) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Schemes, DeterminismOnGtx480,
-                         ::testing::Values("crown", "dwf", "dwr", "harp", "lwm", "sbr", "tbc"));
+                         ::testing::Values("capri", "crown", "dwf", "dwr", "harp", "lwm", "sbr", "tbc"));
 
 }  // namespace
 }  // namespace weft::end_to_end::determinism_test

@@ -93,8 +93,8 @@ INSTANTIATE_TEST_SUITE_P(
     Schemes, Resume,
     ::testing::Values(Case{"sbr", scheme("bfs", "sbr")}, Case{"dwf", scheme("bfs", "dwf")},
                       Case{"dwr", scheme("bfs", "dwr")}, Case{"lwm", scheme("bfs", "lwm")},
-                      Case{"tbc", scheme("bfs", "tbc")}, Case{"harp", scheme("bfs", "harp")},
-                      Case{"crown", scheme("bfs", "crown")}),
+                      Case{"tbc", scheme("bfs", "tbc")}, Case{"capri", scheme("bfs", "capri")},
+                      Case{"harp", scheme("bfs", "harp")}, Case{"crown", scheme("bfs", "crown")}),
     [](const auto& test) { return test.param.name; });
 INSTANTIATE_TEST_SUITE_P(Machines, Resume,
                          ::testing::Values(Case{"gtx480", machine("gaussian_elimination", "gtx480")},

@@ -73,7 +73,8 @@ TEST_P(SmObserverOfScheme, SeesWhatTheCountersCount) {
   EXPECT_TRUE(census.waiting.empty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Schemes, SmObserverOfScheme, testing::Values("sbr", "dwf", "dwr", "harp", "tbc"));
+INSTANTIATE_TEST_SUITE_P(Schemes, SmObserverOfScheme,
+                         testing::Values("sbr", "dwf", "dwr", "harp", "tbc", "capri"));
 
 }  // namespace
 }  // namespace weft::test::sm_observer_test

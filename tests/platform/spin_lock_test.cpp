@@ -117,7 +117,7 @@ TEST_P(SpinLock, HeldInsideItsLoopEndsUnderEveryScheme) {
 
 INSTANTIATE_TEST_SUITE_P(
     Schemes, SpinLock,
-    ::testing::Combine(::testing::Values("sbr", "dwf", "tbc", "lwm", "dwr", "harp", "crown"),
+    ::testing::Combine(::testing::Values("sbr", "dwf", "tbc", "capri", "lwm", "dwr", "harp", "crown"),
                        ::testing::Values("barrel", "scoreboard")),
     [](const auto& info) { return std::get<0>(info.param) + "_" + std::get<1>(info.param); });
 
@@ -148,7 +148,7 @@ TEST(SpinLocks, TheTimeoutComesBeforeTheWatchdog) {
 // A scheme that is not in the list above would go untested.
 TEST(SpinLocks, KnowEveryScheme) {
   EXPECT_THAT(warp_formation::scheme_names(),
-              ::testing::UnorderedElementsAre("sbr", "dwf", "tbc", "lwm", "dwr", "harp", "crown"));
+              ::testing::UnorderedElementsAre("sbr", "dwf", "tbc", "capri", "lwm", "dwr", "harp", "crown"));
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ TEST(Watchdog, TheSameLockEndsUnderDynamicWarpFormation) {
 
 // All threads wait for a flag that nobody sets.
 TEST(Watchdog, AFlagThatNobodySetsIsALivelock) {
-  for (const char* scheme : {"sbr", "dwf", "tbc"}) {
+  for (const char* scheme : {"sbr", "dwf", "tbc", "capri"}) {
     const std::string fault = apart([scheme] {
       return fault_of(
           "SPIN:\n  ld.volatile.global.u32 %r10, [%rd1];\n  setp.eq.u32 %p1, %r10, 0;\n"

@@ -49,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Machine{"closed_pages", "gtx480", {"dram.page_policy=closed"}},
                       Machine{"thread_states", "gtx480", {"sm.observe.stalled_threads=true"}},
                       of_scheme("crown"), of_scheme("dwf"), of_scheme("dwr"), of_scheme("harp"),
-                      of_scheme("lwm"), of_scheme("sbr"), of_scheme("tbc")),
+                      of_scheme("lwm"), of_scheme("sbr"), of_scheme("tbc"), of_scheme("capri")),
     [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace

@@ -60,9 +60,9 @@ TEST_P(EveryScheme, AWarpGoesOnInTheCycleInWhichItsInstructionEnds) {
 // loop and one for the if; the pool of DWF no more warps than threads. The number of turns has no part in it.
 TEST_P(EveryScheme, LoopsDoNotGrowItsTables) {
   const std::map<std::string, std::pair<const char*, double>> tables = {
-      {"sbr", {"deepest_stack", 3}},  {"dwr", {"deepest_stack", 3}}, {"lwm", {"deepest_stack", 3}},
-      {"tbc", {"deepest_stack", 3}},  {"harp", {"barrier_peak", 4}}, {"crown", {"barrier_peak", 4}},
-      {"dwf", {"most_pool_warps", 8}}};
+      {"sbr", {"deepest_stack", 3}},  {"dwr", {"deepest_stack", 3}},   {"lwm", {"deepest_stack", 3}},
+      {"tbc", {"deepest_stack", 3}},  {"capri", {"deepest_stack", 3}}, {"harp", {"barrier_peak", 4}},
+      {"crown", {"barrier_peak", 4}}, {"dwf", {"most_pool_warps", 8}}};
   const ptx::Program program =
       kernel("L:\n  @%p1 bra SKIP;\n  add.u32 %r1, %r1, 1;\nSKIP:\n  @%p2 bra L;\n  ret;");
   for (const unsigned turns : {3u, 60u}) {
@@ -176,7 +176,7 @@ J:
 // Threads that leave for a shared return run first, so that the others come to the barrier together; at the
 // post-dominator they would wait for these.
 TEST_P(EveryScheme, WhoLeavesBeforeABarrierRunsFirstUnlessPointsArePlain) {
-  static const std::set<std::string> kWithPoints = {"sbr", "dwr", "lwm", "tbc", "harp", "crown"};
+  static const std::set<std::string> kWithPoints = {"sbr", "dwr", "lwm", "tbc", "capri", "harp", "crown"};
   if (kWithPoints.count(GetParam()) == 0) GTEST_SKIP() << "its threads wait at no point";
   const ptx::Program program = kernel("  @%p1 bra D;\n  add.u32 %r1, %r1, 1;\n  bar.sync 0;\nD:\n  ret;");
   for (const Reconvergence rule : {Reconvergence::kBarrierAware, Reconvergence::kPlain}) {
@@ -227,7 +227,7 @@ struct Figure6 {
 };
 
 TEST(Figure6, CompactionFillsLanesAndLeavesTheLoadsTimeIdle) {
-  for (const char* name : {"lwm", "tbc"}) {
+  for (const char* name : {"lwm", "tbc", "capri"}) {
     const Figure6 run(name);
     EXPECT_EQ(run.b(), 1u) << name;
     EXPECT_EQ(run.c(), 2u) << name;

@@ -69,8 +69,9 @@ TEST(Options, KeysComeInTheOrderOfRegistration) {
   const nlohmann::ordered_json written = config::write(Config());
   for (const auto& [key, value] : written.items()) keys.push_back(key);
   const std::vector<std::string> expected = {
-      "scheme", "warp_size", "scheduling", "two_level", "reconvergence", "likely_convergence", "sbr", "dwf",
-      "tbc",    "dwr",       "lwm",        "harp",      "crown"};
+      "scheme", "warp_size", "scheduling", "two_level", "reconvergence", "likely_convergence",
+      "sbr",    "dwf",       "tbc",        "capri",     "dwr",           "lwm",
+      "harp",   "crown"};
   ASSERT_GE(keys.size(), expected.size());
   // The scheme of the tutorial, which is linked to this program, is wherever the linker put it.
   const auto of_tests = [](const std::string& key) { return key == "min_pc" || key == "late"; };
