@@ -25,7 +25,7 @@ namespace weft::cli {
 namespace {
 
 struct CompareOptions {
-  std::string config = "gtx480", schemes = "sbr,dwf,lwm,dwr-16,dwr-32,dwr-64,crown,harp,tbc", workloads;
+  std::string config = "gtx480", schemes = "sbr,dwf,lwm,dwr-16,dwr-32,dwr-64,crown,harp,tbc,capri", workloads;
   std::string size, out;
   OwnProgram program;
   std::vector<std::string> overrides;

@@ -3,20 +3,10 @@
 
 #include "common/config_origins.h"
 #include "warp_formation/powers.h"
+#include "warp_formation/table_rule.h"
 #include "weft/common/error.h"
 
 namespace weft::warp_formation {
-namespace {
-
-// A table of `entries` in sets of `ways`: as many sets as a PC's low bits can name.
-void check_table(const std::string& where, std::uint64_t entries, std::uint64_t ways) {
-  if (entries % ways == 0 && power_of_two(entries / ways)) return;
-  throw config::RuleError(where + "/lut_entries", {where + "/lut_ways"},
-                          "found " + std::to_string(entries) + " entries of " + std::to_string(ways) +
-                              " ways; allowed: entries = ways x a power of two");
-}
-
-}  // namespace
 
 void DwfOptions::Heap::describe(config::Visitor& v) {
   v.integer("nodes", nodes, {2, 4096}, "nodes", "PCs that the heap holds");
@@ -47,8 +37,8 @@ void DwfOptions::describe(config::Visitor& v) {
 }
 
 void DwfOptions::check(const std::string& where) const {
-  if (lut_entries != 0) check_table(where, lut_entries, lut_ways);
-  check_table(where + "/heap", heap.lut_entries, heap.lut_ways);
+  if (lut_entries != 0) check_table(where, "lut", lut_entries, lut_ways);
+  check_table(where + "/heap", "lut", heap.lut_entries, heap.lut_ways);
 }
 
 void DwfOptions::randomise(Random& random) {

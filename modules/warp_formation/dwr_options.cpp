@@ -5,18 +5,9 @@
 
 #include "common/config_origins.h"
 #include "warp_formation/powers.h"
+#include "warp_formation/table_rule.h"
 
 namespace weft::warp_formation {
-namespace {
-
-void check_table(const std::string& where, const char* table, std::uint64_t entries, std::uint64_t ways) {
-  if (entries % ways == 0 && power_of_two(entries / ways)) return;
-  throw config::RuleError(where + "/" + table + "_entries", {where + "/" + table + "_ways"},
-                          "found " + std::to_string(entries) + " entries of " + std::to_string(ways) +
-                              " ways; allowed: entries = ways x a power of two");
-}
-
-}  // namespace
 
 void DwrOptions::describe(config::Visitor& v) {
   v.integer(

@@ -1,8 +1,10 @@
-// A table of PCs, as dynamic warp resizing has them: the ignore list (PCs at whose LAT barrier sub-warps no
-// longer wait), and the PCs that were seen to be LATs where they are detected as they run.
+// A table of PCs. Dynamic warp resizing has two: the ignore list (PCs at whose LAT barrier sub-warps no
+// longer wait), and the PCs that were seen to be LATs where they are detected as they run. CAPRI's remembers
+// branches.
 #ifndef WEFT_WARP_FORMATION_PC_TABLE_H
 #define WEFT_WARP_FORMATION_PC_TABLE_H
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -18,10 +20,11 @@ class PcTable {
   struct Inserted {
     bool fresh = false;    // it was not there
     bool evicted = false;  // ... and another one made room
+    std::size_t index = 0;
   };
 
   // `entries` = ways x a power of two.
-  PcTable(std::uint64_t entries, std::uint64_t ways, IltIndex index)
+  PcTable(std::uint64_t entries, std::uint64_t ways, IltIndex index = IltIndex::kInstruction)
       : ways_(ways), sets_(entries / ways), scale_(index == IltIndex::kBytePc ? ptx::kInstructionBytes : 1) {
     entries_.resize(entries);
   }
@@ -33,16 +36,20 @@ class PcTable {
 
   void archive(Archive& archive) { archive(entries_, clock_); }
 
-  bool hit(ptx::Pc pc) {
+  bool hit(ptx::Pc pc) { return use(pc) != kNowhere; }
+  // Which entry is the PC's, which is the last one used now; or kNowhere.
+  static constexpr std::size_t kNowhere = SIZE_MAX;
+  std::size_t use(ptx::Pc pc) {
     Entry* entry = find(pc);
-    if (entry->pc != pc) return false;
+    if (entry->pc != pc) return kNowhere;
     entry->used = ++clock_;
-    return true;
+    return static_cast<std::size_t>(entry - entries_.data());
   }
 
   Inserted insert(ptx::Pc pc) {
     Entry* entry = find(pc);
-    const Inserted result{entry->pc != pc, entry->pc != pc && entry->pc != ptx::kNoPc};
+    const Inserted result{entry->pc != pc, entry->pc != pc && entry->pc != ptx::kNoPc,
+                          static_cast<std::size_t>(entry - entries_.data())};
     *entry = {pc, ++clock_};
     return result;
   }
@@ -55,6 +62,7 @@ class PcTable {
     }
   }
 
+  std::size_t entries() const { return entries_.size(); }
   // A valid bit and the PC of 32 bits without those that choose the set [DWR IV.E].
   std::uint64_t bits() const {
     std::uint64_t index_bits = 0;

@@ -1,10 +1,11 @@
-// What thread block compaction counts, per scheduler domain. Private to tbc.cpp.
+// What thread block compaction counts, per scheduler domain. Private to tbc and capri.
 #ifndef WEFT_WARP_FORMATION_TBC_STATISTICS_H
 #define WEFT_WARP_FORMATION_TBC_STATISTICS_H
 
 #include <algorithm>
 #include <cstdint>
-#include <string>
+#include <functional>
+#include <utility>
 
 #include "warp_formation/powers.h"
 #include "warp_formation/tbc_block.h"
@@ -18,11 +19,37 @@ struct TbcStatistics {
   TbcBlock::Statistics block;
   std::uint64_t compactions = 0, compacted_warps = 0, uncompacted_warps = 0, deepest_stack = 0;
   std::uint64_t bar_in_divergence = 0, path_switches = 0;
-  TableAccesses stacks, warp_buffer;
+  TableAccesses stacks, warp_buffer, lone_stacks;
 
-  // `contexts`: warps that the warp buffer holds.
-  void bind(statistics::Group& group, const Geometry& geometry, std::uint64_t warp_size, bool likely,
-            std::uint64_t contexts) {
+  // What the tables of a scheme are made for. `contexts`: warps that the warp buffer holds.
+  struct Tables {
+    Geometry geometry;
+    std::uint64_t warp_size = 0, contexts = 0;
+    bool likely = false, lone = false;
+
+    // A stack entry: two PCs, a bit per thread, the count of warps, and with likely-convergence points a
+    // third PC and the number of the entry to join, of the 2 x threads that a stack may have.
+    std::uint64_t entry_bits() const {
+      const std::uint64_t threads = std::min(geometry.threads, kMaxBlockThreads);
+      return 2 * kPcBits + threads + bits_for(threads / warp_size + 1) +
+             (likely ? kPcBits + bits_for(2 * threads) : 0);
+    }
+    // A warp: PC, and per place a valid bit and the thread without its lane.
+    std::uint64_t warp_bits() const {
+      const std::uint64_t lanes = std::min<std::uint64_t>(geometry.lanes, warp_size);
+      return kPcBits + warp_size * (1 + bits_for(geometry.threads) - bits_for(lanes));
+    }
+    // An entry of a warp's own stack: two PCs and a bit per thread of the warp.
+    std::uint64_t lone_entry_bits() const { return 2 * kPcBits + warp_size; }
+    std::uint64_t bits(std::uint64_t deepest_stack) const {
+      return geometry.slots * deepest_stack * entry_bits() + contexts * warp_bits() +
+             (lone ? contexts * deepest_stack * lone_entry_bits() : 0);
+    }
+  };
+
+  // `more_bits`: of tables that only this scheme has; `meaning` says what storage_bits counts.
+  void bind(statistics::Group& group, const Tables& tables, const char* meaning,
+            std::function<std::uint64_t()> more_bits) {
     group.counter("divergent_branches", units::kBranches,
                   "branches of a block after which its threads diverge", block.divergent_branches);
     group.counter("uniform_branches", units::kBranches,
@@ -43,33 +70,20 @@ struct TbcStatistics {
     group.counter("lone_departures", statistics::Unit("departures"),
                   "times that threads left a reconvergence point without others, which waited for them",
                   block.lone_departures);
-    group.derived("storage_bits", statistics::Quantity::kLevel, units::kBits,
-                  "stacks of all block slots at their deepest, and warp buffer",
-                  [this, geometry, warp_size, likely, contexts] {
-                    return static_cast<double>(storage_bits(geometry, warp_size, likely, contexts));
+    group.derived("storage_bits", statistics::Quantity::kLevel, units::kBits, meaning,
+                  [this, tables, more = std::move(more_bits)] {
+                    return static_cast<double>(tables.bits(deepest_stack) + more());
                   });
     const auto real = [](std::uint64_t value) { return [value] { return static_cast<double>(value); }; };
     stacks.bind(
-        group, "stacks", [this, geometry] { return static_cast<double>(geometry.slots * deepest_stack); },
-        real(entry_bits(geometry, warp_size, likely)));
-    warp_buffer.bind(group, "warp_buffer", real(contexts), real(warp_bits(geometry, warp_size)));
-  }
-
-  // A stack entry: two PCs, a bit per thread, the count of warps, and with likely-convergence points a third
-  // PC and the number of the entry to join, of the 2 x threads that a stack may have; a warp: PC, and per
-  // place a valid bit and the thread without its lane.
-  std::uint64_t storage_bits(const Geometry& geometry, std::uint64_t size, bool likely,
-                             std::uint64_t contexts) const {
-    return geometry.slots * deepest_stack * entry_bits(geometry, size, likely) +
-           contexts * warp_bits(geometry, size);
-  }
-  static std::uint64_t entry_bits(const Geometry& geometry, std::uint64_t size, bool likely) {
-    const std::uint64_t threads = std::min(geometry.threads, kMaxBlockThreads);
-    return 64 + threads + bits_for(threads / size + 1) + (likely ? 32 + bits_for(2 * threads) : 0);
-  }
-  static std::uint64_t warp_bits(const Geometry& geometry, std::uint64_t size) {
-    const std::uint64_t lanes = std::min<std::uint64_t>(geometry.lanes, size);
-    return 32 + size * (1 + bits_for(geometry.threads) - bits_for(lanes));
+        group, "stacks",
+        [this, tables] { return static_cast<double>(tables.geometry.slots * deepest_stack); },
+        real(tables.entry_bits()));
+    warp_buffer.bind(group, "warp_buffer", real(tables.contexts), real(tables.warp_bits()));
+    if (!tables.lone) return;
+    lone_stacks.bind(
+        group, "lone_stacks", [this, tables] { return static_cast<double>(tables.contexts * deepest_stack); },
+        real(tables.lone_entry_bits()));
   }
 };
 

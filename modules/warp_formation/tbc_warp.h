@@ -1,4 +1,5 @@
-// A warp of thread block compaction: threads of its block's top entry that run together. Private to tbc.cpp.
+// A warp of thread block compaction: threads of its block's top entry that run together. Private to tbc and
+// capri.
 #ifndef WEFT_WARP_FORMATION_TBC_WARP_H
 #define WEFT_WARP_FORMATION_TBC_WARP_H
 
@@ -15,6 +16,7 @@ struct TbcWarp {
   explicit TbcWarp(unsigned rows) : packed(rows) {}
   bool live = false, in_flight = false;
   bool at_barrier = false, at_sync = false;  // threads of it wait, and so does the warp
+  bool alone = false;                        // on paths of its own (lone_warp.h)
   bool to_barrier = false;                   // some are at a barrier once the instruction is done
   std::uint16_t slot = 0, depth = 0;
   ptx::Pc pc = ptx::kNoPc;

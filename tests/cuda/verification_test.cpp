@@ -34,11 +34,12 @@ std::string result_of(const Folder& folder) {
 
 TEST(CudaProgram, IsVerifiedUnderAllSchemes) {
   const Folder folder;
-  const std::string all = "sbr,dwf,lwm,dwr-16,crown,harp,tbc,stackless,thread_frontiers";
+  const std::string all =
+      "sbr,dwf,lwm,dwr-16,crown,harp,tbc,capri,stackless,thread_frontiers,convergence_barriers";
   const Exit exit = compare(folder, all, {DRIVER_VERIFIED});
   EXPECT_EQ(exit.code, 0) << exit.err;
   const ordered_json comparison = folder.json("comparison.json");
-  ASSERT_EQ(comparison.at("runs").size(), 9u);
+  ASSERT_EQ(comparison.at("runs").size(), 11u);
   for (const ordered_json& row : comparison.at("runs")) {
     EXPECT_EQ(row.at("result"), "verified") << row;
     EXPECT_EQ(row.at("workload"), "driver_verified");
@@ -51,7 +52,7 @@ TEST(CudaProgram, IsVerifiedUnderAllSchemes) {
   EXPECT_EQ(outputs[0].at("name"), "copy 1 from the device");
   EXPECT_EQ(outputs[0].at("bytes"), 256);
   const Exit again = compare(folder, all, {DRIVER_VERIFIED});
-  EXPECT_THAT(again.err, HasSubstr("9 of 9 runs already have results"));
+  EXPECT_THAT(again.err, HasSubstr("11 of 11 runs already have results"));
   EXPECT_EQ(again.out, exit.out);
 }
 

@@ -66,8 +66,8 @@ TEST_P(Schemes, HaveTheSameEfficiency) {
               folder.json("out/stats.json").at("simd_efficiency"), 1e-9);
 }
 INSTANTIATE_TEST_SUITE_P(Characterize, Schemes,
-                         ::testing::Values("dwf", "dwr", "harp", "lwm", "stackless", "tbc",
-                                           "thread_frontiers"),
+                         ::testing::Values("dwf", "dwr", "harp", "lwm", "stackless", "tbc", "capri",
+                                           "thread_frontiers", "convergence_barriers"),
                          [](const auto& info) { return std::string(info.param); });
 
 // vector_add, small: 10,000 elements by 40 blocks of 256, of which the last has 16 threads within the vector:

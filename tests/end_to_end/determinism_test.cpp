@@ -91,8 +91,8 @@ INSTANTIATE_TEST_SUITE_P(All, Determinism,
 // At the end of each interval every live thread is in one state, under each scheme.
 TEST(ThreadStates, SumToTheLiveThreads) {
   const std::vector<std::string> states{"in_pipeline", "ready", "barrier", "reconvergence", "inactive"};
-  for (const std::string scheme :
-       {"sbr", "dwf", "lwm", "dwr", "tbc", "harp", "crown", "stackless", "thread_frontiers"}) {
+  for (const std::string scheme : {"sbr", "dwf", "lwm", "dwr", "tbc", "capri", "harp", "crown", "stackless",
+                                   "thread_frontiers", "convergence_barriers"}) {
     SCOPED_TRACE(scheme);
     const Folder folder;
     ASSERT_EQ(weft({"run", "--config", "harp-fermi", "--workload", "bfs", "--size", "n=700", "--sample",
@@ -134,7 +134,7 @@ TEST_P(DeterminismOnGtx480, OfBarriersAndSharedMemory) {
 
 INSTANTIATE_TEST_SUITE_P(Schemes, DeterminismOnGtx480,
                          ::testing::Values("crown", "dwf", "dwr", "harp", "lwm", "sbr", "stackless", "tbc",
-                                           "thread_frontiers"));
+                                           "capri", "thread_frontiers", "convergence_barriers"));
 
 }  // namespace
 }  // namespace weft::end_to_end::determinism_test

@@ -95,7 +95,7 @@ TEST(Schemes, ASmallerIgnoreListCostsLittle) {
 // Thread block compaction comes next to what any regrouping could reach, and no scheme above it. (The order
 // in which bfs visits vertices differs a little from scheme to scheme, and with it the bound.)
 TEST(Schemes, NoneHasMoreActiveLanesThanTheOracle) {
-  const Runs runs = compare("gtx480", "sbr,dwf,lwm,dwr-32,dwr-64,crown,harp,tbc", "bfs", "small");
+  const Runs runs = compare("gtx480", "sbr,dwf,lwm,dwr-32,dwr-64,crown,harp,capri,tbc", "bfs", "small");
   for (const auto& [scheme, run] : runs) {
     const double lanes = of(runs, scheme, "lane_activity"), oracle = of(runs, scheme, "oracle_lane_activity");
     EXPECT_LE(lanes, oracle) << scheme;

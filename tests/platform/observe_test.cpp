@@ -192,7 +192,7 @@ TEST(IdleShares, DoNotTakeAnEmptyBeatForALane) {
 
 // Observation does not depend on sleeping, and changes nothing else.
 TEST(StalledThreads, DoNotDependOnSleeping) {
-  for (const char* scheme : {"sbr", "dwf", "tbc"}) {
+  for (const char* scheme : {"sbr", "dwf", "tbc", "capri"}) {
     const auto statistics = [scheme](bool sleeping) {
       return apart([=] {
         runtime::DeviceOptions options;

@@ -74,8 +74,8 @@ TEST_P(SmObserverOfScheme, SeesWhatTheCountersCount) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Schemes, SmObserverOfScheme,
-                         testing::Values("sbr", "dwf", "dwr", "harp", "tbc", "stackless",
-                                         "thread_frontiers"));
+                         testing::Values("sbr", "dwf", "dwr", "harp", "tbc", "capri", "stackless",
+                                         "thread_frontiers", "convergence_barriers"));
 
 }  // namespace
 }  // namespace weft::test::sm_observer_test

@@ -118,8 +118,8 @@ TEST_P(SpinLock, HeldInsideItsLoopEndsUnderEveryScheme) {
 
 INSTANTIATE_TEST_SUITE_P(
     Schemes, SpinLock,
-    ::testing::Combine(::testing::Values("sbr", "dwf", "tbc", "lwm", "dwr", "harp", "crown", "stackless",
-                                         "thread_frontiers", "convergence_barriers"),
+    ::testing::Combine(::testing::Values("sbr", "dwf", "tbc", "capri", "lwm", "dwr", "harp", "crown",
+                                         "stackless", "thread_frontiers", "convergence_barriers"),
                        ::testing::Values("barrel", "scoreboard")),
     [](const auto& info) { return std::get<0>(info.param) + "_" + std::get<1>(info.param); });
 
@@ -192,8 +192,8 @@ TEST(SpinLocks, TheTimeoutComesBeforeTheWatchdog) {
 // A scheme that is not in the list above would go untested.
 TEST(SpinLocks, KnowEveryScheme) {
   EXPECT_THAT(warp_formation::scheme_names(),
-              ::testing::UnorderedElementsAre("sbr", "dwf", "tbc", "lwm", "dwr", "harp", "crown", "stackless",
-                                              "thread_frontiers", "convergence_barriers"));
+              ::testing::UnorderedElementsAre("sbr", "dwf", "tbc", "capri", "lwm", "dwr", "harp", "crown",
+                                              "stackless", "thread_frontiers", "convergence_barriers"));
 }
 
 }  // namespace

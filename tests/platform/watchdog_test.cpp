@@ -56,7 +56,8 @@ TEST(Watchdog, TheSameLockEndsUnderDynamicWarpFormation) {
 
 // All threads wait for a flag that nobody sets.
 TEST(Watchdog, AFlagThatNobodySetsIsALivelock) {
-  for (const char* scheme : {"sbr", "dwf", "tbc", "stackless", "thread_frontiers"}) {
+  for (const char* scheme :
+       {"sbr", "dwf", "tbc", "capri", "stackless", "thread_frontiers", "convergence_barriers"}) {
     const std::string fault = apart([scheme] {
       return fault_of(
           "SPIN:\n  ld.volatile.global.u32 %r10, [%rd1];\n  setp.eq.u32 %p1, %r10, 0;\n"

@@ -177,8 +177,8 @@ END:
 }
 
 INSTANTIATE_TEST_SUITE_P(Schemes, BarrierAcrossPaths,
-                         ::testing::Values("sbr", "dwf", "tbc", "lwm", "dwr", "harp", "crown", "stackless",
-                                           "thread_frontiers"));
+                         ::testing::Values("sbr", "dwf", "tbc", "capri", "lwm", "dwr", "harp", "crown",
+                                           "stackless", "thread_frontiers", "convergence_barriers"));
 
 TEST(BarrierFault, NumberAndCount) {
   EXPECT_THAT(apart([] { return message_of("  add.u32 %r4, %r2, 10;\n  bar.sync %r4;\n", 32); }),

@@ -357,7 +357,7 @@ J:
   ret;)");
   Words wanted(kWarp, 3200);
   for (unsigned t = 0; t < 12; ++t) wanted[t] += 13;
-  for (const char* scheme : {"sbr", "tbc", "lwm"}) {
+  for (const char* scheme : {"sbr", "tbc", "capri", "lwm"}) {
     EXPECT_EQ(on({scheme}, [&](GpuBench& bench) { return difference(run(bench, kernel, kWarp), wanted); }),
               "")
         << scheme;

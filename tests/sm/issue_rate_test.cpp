@@ -88,12 +88,23 @@ TEST_P(DependentChain, OfManyWarpsHidesThePipeline) {
   }
 }
 
-const std::vector<std::string> kMachines = {
-    "harp-fermi",       "harp-fermi+dwf",       "harp-fermi+tbc",
-    "harp-fermi+lwm",   "harp-fermi+harp",      "crown-tesla",
-    "crown-tesla+dwf",  "crown-tesla+tbc",      "crown-tesla+lwm",
-    "crown-tesla+harp", "crown-tesla+crown",    "dwr-tesla",
-    "dwr-tesla+dwr",    "harp-fermi+stackless", "harp-fermi+thread_frontiers"};
+const std::vector<std::string> kMachines = {"harp-fermi",
+                                            "harp-fermi+dwf",
+                                            "harp-fermi+tbc",
+                                            "harp-fermi+capri",
+                                            "harp-fermi+lwm",
+                                            "harp-fermi+harp",
+                                            "crown-tesla",
+                                            "crown-tesla+dwf",
+                                            "crown-tesla+tbc",
+                                            "crown-tesla+lwm",
+                                            "crown-tesla+harp",
+                                            "crown-tesla+crown",
+                                            "dwr-tesla",
+                                            "dwr-tesla+dwr",
+                                            "harp-fermi+stackless",
+                                            "harp-fermi+thread_frontiers",
+                                            "harp-fermi+convergence_barriers"};
 INSTANTIATE_TEST_SUITE_P(Machines, DependentChain, ::testing::ValuesIn(kMachines),
                          [](const auto& info) { return test_name_of(info.param); });
 

@@ -374,7 +374,8 @@ TEST_P(Regrouping, RefusesTheMaskLessForms) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Schemes, Regrouping, ::testing::Values("dwf", "tbc", "lwm", "dwr", "harp", "crown"),
+INSTANTIATE_TEST_SUITE_P(Schemes, Regrouping,
+                         ::testing::Values("dwf", "tbc", "capri", "lwm", "dwr", "harp", "crown"),
                          [](const auto& info) { return info.param; });
 
 }  // namespace

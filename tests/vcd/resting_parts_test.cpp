@@ -50,7 +50,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Machine{"thread_states", "gtx480", {"sm.observe.stalled_threads=true"}},
                       of_scheme("crown"), of_scheme("dwf"), of_scheme("dwr"), of_scheme("harp"),
                       of_scheme("lwm"), of_scheme("sbr"), of_scheme("stackless"), of_scheme("tbc"),
-                      of_scheme("thread_frontiers")),
+                      of_scheme("capri"), of_scheme("thread_frontiers"), of_scheme("convergence_barriers")),
     [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace

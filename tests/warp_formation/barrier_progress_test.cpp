@@ -151,8 +151,8 @@ C:
 }
 
 INSTANTIATE_TEST_SUITE_P(Schemes, BarrierProgress,
-                         ::testing::Values("sbr", "dwr", "lwm", "tbc", "dwf", "harp", "crown", "stackless",
-                                           "thread_frontiers", "convergence_barriers"),
+                         ::testing::Values("sbr", "dwr", "lwm", "tbc", "capri", "dwf", "harp", "crown",
+                                           "stackless", "thread_frontiers", "convergence_barriers"),
                          [](const auto& info) { return info.param; });
 
 struct Stepped {
@@ -236,7 +236,7 @@ TEST(BarrierProgressOfAStack, ThreadsAtABarrierAreNotAtTheirExit) {
   const ptx::Program program = with_points(
       kernel("  @%p1 bra C;\n  bar.sync 0;\n  ret;\nC:\n  add.u32 %r1, %r1, 1;\n  bar.sync 0;\n  ret;"),
       {{0, ptx::kNoPc}});
-  for (const char* name : {"sbr", "dwr", "lwm", "tbc"}) {
+  for (const char* name : {"sbr", "dwr", "lwm", "tbc", "capri"}) {
     Stepped run(program, scheme(name), 4);
     Steps& steps = run.steps;
     EXPECT_EQ(run.next(), "pc 0: 0 1 2 3");
@@ -265,7 +265,7 @@ OUTER:
   bar.sync 0;              // 7
   ret;                     // 8)"),
                                            {{0, 6}, {1, 5}});
-  for (const char* name : {"sbr", "dwr", "lwm", "tbc"}) {
+  for (const char* name : {"sbr", "dwr", "lwm", "tbc", "capri"}) {
     Stepped run(program, scheme(name), 4);
     Steps& steps = run.steps;
     EXPECT_EQ(run.next(), "pc 0: 0 1 2 3");

@@ -64,11 +64,13 @@ TEST_P(EveryScheme, LoopsDoNotGrowItsTables) {
       {"dwr", {"deepest_stack", 3}},
       {"lwm", {"deepest_stack", 3}},
       {"tbc", {"deepest_stack", 3}},
+      {"capri", {"deepest_stack", 3}},
       {"harp", {"barrier_peak", 4}},
       {"crown", {"barrier_peak", 4}},
       {"dwf", {"most_pool_warps", 8}},
       {"stackless", {"most_paths", 3}},
-      {"thread_frontiers", {"deepest_stack", 3}}};
+      {"thread_frontiers", {"deepest_stack", 3}},
+      {"convergence_barriers", {"most_paths", 3}}};
   const ptx::Program program =
       kernel("L:\n  @%p1 bra SKIP;\n  add.u32 %r1, %r1, 1;\nSKIP:\n  @%p2 bra L;\n  ret;");
   for (const unsigned turns : {3u, 60u}) {
@@ -183,7 +185,7 @@ J:
 // Threads that leave for a shared return run first, so that the others come to the barrier together; at the
 // post-dominator they would wait for these.
 TEST_P(EveryScheme, WhoLeavesBeforeABarrierRunsFirstUnlessPointsArePlain) {
-  static const std::set<std::string> kWithPoints = {"sbr", "dwr", "lwm", "tbc", "harp", "crown"};
+  static const std::set<std::string> kWithPoints = {"sbr", "dwr", "lwm", "tbc", "capri", "harp", "crown"};
   if (kWithPoints.count(GetParam()) == 0) GTEST_SKIP() << "its threads wait at no point";
   const ptx::Program program = kernel("  @%p1 bra D;\n  add.u32 %r1, %r1, 1;\n  bar.sync 0;\nD:\n  ret;");
   for (const Reconvergence rule : {Reconvergence::kBarrierAware, Reconvergence::kPlain}) {
@@ -234,7 +236,7 @@ struct Figure6 {
 };
 
 TEST(Figure6, CompactionFillsLanesAndLeavesTheLoadsTimeIdle) {
-  for (const char* name : {"lwm", "tbc"}) {
+  for (const char* name : {"lwm", "tbc", "capri"}) {
     const Figure6 run(name);
     EXPECT_EQ(run.b(), 1u) << name;
     EXPECT_EQ(run.c(), 2u) << name;

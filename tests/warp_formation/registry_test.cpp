@@ -77,6 +77,7 @@ TEST(Options, KeysComeInTheOrderOfRegistration) {
                                              "sbr",
                                              "dwf",
                                              "tbc",
+                                             "capri",
                                              "dwr",
                                              "lwm",
                                              "harp",

@@ -403,9 +403,9 @@ TEST(Tbc, WarpsMeetWhereThreadsMayPart) {
   instruction.op = ptx::Opcode::kCall;
   instruction.target = 7;
   instruction.guard = -1;
-  EXPECT_FALSE(TbcBlock::may_part(instruction)) << "all call the same function";
+  EXPECT_FALSE(may_part(instruction)) << "all call the same function";
   instruction.target = ptx::kNoPc;
-  EXPECT_TRUE(TbcBlock::may_part(instruction)) << "a call through a register";
+  EXPECT_TRUE(may_part(instruction)) << "a call through a register";
 }
 
 // Threads return to two callers: as all are of one entry that reconverges nowhere, each caller's go their

@@ -51,6 +51,20 @@ class PackedWarp {
     return left;
   }
 
+  // Those threads of `whole` that are in `threads_of(chunk)`, each in its place.
+  template <class ThreadsOf>
+  void take(const PackedWarp& whole, ThreadsOf&& threads_of) {
+    count_ = 0;
+    threads_ = 0;
+    for (const ThreadGroup& group : whole.groups()) {
+      const std::uint32_t mask = group.mask & threads_of(group.chunk);
+      if (mask == 0) continue;
+      groups_[count_] = group;
+      groups_[count_++].mask = mask;
+      threads_ = static_cast<std::uint16_t>(threads_ + count_of(mask));
+    }
+  }
+
   // Threads exit. Their places stay taken.
   void remove(std::uint16_t chunk, std::uint32_t mask) {
     std::uint32_t kept = 0;

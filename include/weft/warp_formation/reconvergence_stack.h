@@ -49,6 +49,12 @@ class PathStack {
     entries_.push_back(entry(pc, ptx::kNoPc, 0, 0, 0, mask));
     likely_entries_ = 0;
   }
+  // The same for threads that stand in an entry of another stack, with its reconvergence point.
+  void start(const Entry& within, const Mask& mask) {
+    entries_.clear();
+    entries_.push_back(entry(within.pc, within.rpc, within.depth, within.rpc_depth, 0, mask));
+    likely_entries_ = 0;
+  }
   bool empty() const { return entries_.empty(); }
   const Entry& top() const { return entries_.back(); }
   std::size_t depth() const { return entries_.size(); }
@@ -117,6 +123,12 @@ class PathStack {
     entries_.back().mask.words[w] &= ~threads;
   }
   void count_likely_join() { ++likely_joins_; }
+
+  // The top entry's threads are at `pc`, where some of them wait: they do not reconverge yet.
+  void stand(ptx::Pc pc, std::uint16_t depth) {
+    entries_.back().pc = pc;
+    entries_.back().depth = depth;
+  }
 
   // All threads of the top entry go on at `pc`. True if they reconverge there, or join others at a
   // likely-convergence point: the entry is popped.
@@ -217,6 +229,36 @@ class PathStack {
     aside.pc = pc;
     aside.depth = depth;
     aside.mask = threads;
+  }
+
+  // Threads of the top entry leave it for a path beside it that has no PC, since they run elsewhere, on a
+  // stack that starts within this entry. Those that `runs_elsewhere` says have left before are there.
+  template <class RunsElsewhere>
+  void leave(const Mask& threads, RunsElsewhere&& runs_elsewhere) {
+    set_aside(threads, ptx::kNoPc, 0, runs_elsewhere);
+  }
+  // They have arrived where that path reconverges, or are back in the top entry.
+  void arrive_elsewhere(const Mask& threads) {
+    for (std::size_t i = entries_.size(); i-- > 0;) {
+      if (entries_[i].pc != ptx::kNoPc || !is_leaf(i)) continue;
+      // The top entry goes with `settle`.
+      if (entries_[i].mask.remove(threads).empty() && i + 1 != entries_.size()) entries_.erase(at(i));
+    }
+  }
+  void come_back(const Mask& threads) {
+    arrive_elsewhere(threads);
+    entries_.back().mask |= threads;
+  }
+  // ... or run here from now on: the paths of `own`, their stack, are beside that path.
+  void take_over(const PathStack& own, const Mask& threads) {
+    std::size_t i = entries_.size() - 1;
+    while (entries_[i].pc != ptx::kNoPc || !is_leaf(i) || !entries_[i].mask.intersects(threads)) --i;
+    entries_[i].mask.remove(threads);
+    const Entry path = entries_[i];
+    entries_.insert(at(i), own.entries_.begin(), own.entries_.end());
+    const std::size_t end = i + own.entries_.size();
+    for (; i < end; ++i) entries_[i].level = static_cast<std::uint16_t>(entries_[i].level + path.level);
+    if (path.mask.empty()) entries_.erase(at(end));
   }
 
   // The threads that wait for others at a reconvergence point go on without them: the innermost such entry
