@@ -13,7 +13,8 @@ struct StacklessRules : YieldingRules {
   static constexpr const char* kMostMeaning = "most places at which threads of a warp were at a time";
   static constexpr const char* kStorageMeaning = "PCs and call depths of all threads";
 
-  StacklessRules(const Options& options, const CommonConfig&, unsigned) : YieldingRules(options.yield_after) {}
+  StacklessRules(const Options& options, const CommonConfig&, unsigned)
+      : YieldingRules(options.yield_after) {}
 
   unsigned choose(Warp&, WarpPaths& paths) {
     return choose_by(paths, [](const WarpPaths::Path& a, const WarpPaths::Path& b) {
