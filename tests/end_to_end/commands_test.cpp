@@ -216,7 +216,8 @@ TEST(Area, RefusesWhatMakesNoSense) {
     EXPECT_EQ(exit.code, 2) << found;
     EXPECT_THAT(exit.err, AllOf(HasSubstr(found), HasSubstr(allowed)));
   };
-  refused({"--scheme", "hrap"}, "--scheme: unknown scheme 'hrap'", "known: crown, dwf");
+  refused({"--scheme", "hrap"}, "--scheme: unknown scheme 'hrap'",
+          "known: capri, convergence_barriers, crown, dwf");
   refused({"--config", "gtx481"}, "unknown configuration \"gtx481\"", "gtx480");
   refused({"--set", "process.node_nm=10"}, "/process/node_nm: is 10",
           "allowed: a number from 22.0 to 90.0 (nm)");

@@ -68,12 +68,12 @@ TEST(OwnPtx, IsVerifiedUnderAllSchemes) {
                       folder.path("c")};
   const Exit exit = weft(command);
   EXPECT_EQ(exit.code, 0) << exit.err;
-  EXPECT_EQ(results_of(folder), std::vector<std::string>(9, "verified"));
+  EXPECT_EQ(results_of(folder), std::vector<std::string>(10, "verified"));
   EXPECT_EQ(folder.json("c/runs/good/harp/stats.json").at("outputs")[0].at("name"), "argument 0");
   EXPECT_EQ(folder.json("c/runs/good/harp/stats.json").at("outputs"),
             folder.json("c/runs/good/sbr/verification.json").at("outputs"));
   const Exit again = weft(command);
-  EXPECT_THAT(again.err, HasSubstr("9 of 9 runs already have results"));
+  EXPECT_THAT(again.err, HasSubstr("10 of 10 runs already have results"));
   EXPECT_EQ(again.out, exit.out);
   EXPECT_THAT(weft({"report", folder.path("c"), "--json", "--out", folder.path("page.json")}).err,
               Not(HasSubstr("found")));
