@@ -13,7 +13,6 @@ namespace weft::warp_formation::test::convergence_barriers_test {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 using ::testing::Pair;
 using Kind = Outcome::Kind;
 
