@@ -167,7 +167,7 @@ class ConvergenceRules : public PathRules {
           for (; i < own.barriers.size(); i = own.barriers.find(action.barrier, depth, threads)) {
             ++statistics_.leaves;
             write(own);
-            leave(own, i, threads);
+            own.barriers.leave(i, threads);
           }
           break;
         case Action::Kind::kJoinAtEntry:
@@ -175,7 +175,7 @@ class ConvergenceRules : public PathRules {
           [[fallthrough]];
         case Action::Kind::kJoin:
           for (; i < own.barriers.size(); i = own.barriers.find(action.barrier, depth, threads))
-            leave(own, i, threads);
+            own.barriers.leave(i, threads);
           own.barriers.join(action.barrier, depth, threads);
           count_join(own, threads);
           break;
@@ -237,8 +237,6 @@ class ConvergenceRules : public PathRules {
       ++next;
     act(own, paths, path, next + 1);
   }
-
-  void leave(Warp& own, std::size_t i, const WarpMask& threads) { own.barriers.leave(i, threads); }
 
   // Others wait at barriers that the threads take part in: they leave these. False: nobody does.
   bool leave_what_others_wait_at(Warp& own, WarpPaths& paths, const WarpMask& threads) {

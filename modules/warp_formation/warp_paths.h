@@ -3,11 +3,12 @@
 //
 //   paths.start(threads);
 //   paths.issue(paths.best(before));                 // this path runs
-//   paths.deposit(outcome, mask); ...                // its threads, all at once or in parts
-//   if (paths.resolved()) { paths.land(); ...; paths.settle(); }
+//   paths.deposit(outcome, mask, backward); ...      // its threads, all at once or in parts
+//   if (paths.resolved()) { paths.land(); ...; paths.settle(by_place); }
 //
 // Threads that go on wait in a state of their own until `settle`, so that a scheme can stop them first.
-// `settle` joins ready paths that are at one place. Nothing is allocated after construction.
+// `settle` joins ready paths that are at one place, if the scheme wants that. Nothing is allocated after
+// construction.
 #ifndef WEFT_WARP_FORMATION_WARP_PATHS_H
 #define WEFT_WARP_FORMATION_WARP_PATHS_H
 
