@@ -99,6 +99,13 @@ class RegisterFile {
   bool pending_load(unsigned chunk, std::uint32_t mask, const std::uint16_t* keys, unsigned count) const {
     return any_of(pending_load_.data() + keys_ * chunk, mask, keys, count);
   }
+  // Threads of the chunk within `mask` for which one of the keys is pending.
+  std::uint32_t pending_threads(unsigned chunk, std::uint32_t mask, const std::uint16_t* keys,
+                                unsigned count) const {
+    std::uint32_t threads = 0;
+    for (unsigned i = 0; i < count; ++i) threads |= pending_[keys_ * chunk + keys[i]];
+    return threads & mask;
+  }
   void mark(unsigned chunk, std::uint32_t mask, const std::uint16_t* keys, unsigned count, bool load) {
     for (unsigned i = 0; i < count; ++i) {
       pending_[keys_ * chunk + keys[i]] |= mask;

@@ -91,6 +91,13 @@ class SmView {
   virtual ~SmView() = default;
   // Could this be issued now by `scheduler`? kNone: yes.
   virtual Stall ready(unsigned scheduler, const Issue& issue) const = 0;
+  // Threads of a group of an offer for which `ready` said kMemory or kDependence: those whose operands have
+  // not been written.
+  virtual std::uint32_t waiting_threads(const Issue& issue, const ThreadGroup& group) const {
+    static_cast<void>(issue);
+    static_cast<void>(group);
+    return 0;
+  }
 
   // Contexts for which `ready` last said kMemory or kDependence, and whose operands have not been written
   // since. As long as such a context still offers the same threads at the same PC, asking again is a waste of

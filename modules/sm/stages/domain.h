@@ -59,6 +59,8 @@ struct Domain final : warp_formation::SmView {
   }
 
   Stall ready(unsigned scheduler, const warp_formation::Issue& offer) const override;
+  std::uint32_t waiting_threads(const warp_formation::Issue& offer,
+                                const warp_formation::ThreadGroup& group) const override;
   void wait(unsigned context, unsigned chunk, Stall stall) const {
     (stall == Stall::kMemory ? waiting_for_memory_ : waiting_for_arithmetic_).add(context);
     waiters_[chunk].add(context);

@@ -56,6 +56,15 @@ Stall Domain::ready(unsigned scheduler, const Issue& offer) const {
   return issue->ready<true>(*this, scheduler, offer);
 }
 
+std::uint32_t Domain::waiting_threads(const Issue& offer, const warp_formation::ThreadGroup& group) const {
+  return issue->waiting_threads(offer.pc, group);
+}
+
+std::uint32_t IssueStage::waiting_threads(ptx::Pc pc, const warp_formation::ThreadGroup& group) const {
+  const execute::Operation& op = core_.operation(pc);
+  return core_.registers.pending_threads(group.chunk, group.mask, op.keys.data(), op.key_count);
+}
+
 bool IssueStage::would_issue(const Domain& domain, const Issue& offer) const {
   return ready<false>(domain, 0, offer) == Stall::kNone;
 }

@@ -26,6 +26,8 @@ class IssueStage final {
   }
   // Whether the domain's first scheduler could issue the offer now.
   bool would_issue(const Domain& domain, const warp_formation::Issue& offer) const;
+  // Threads of the group for which an operand of the instruction at `pc` has not been written.
+  std::uint32_t waiting_threads(ptx::Pc pc, const warp_formation::ThreadGroup& group) const;
 
   // What keeps the scheduler of a domain from issuing the offer now. `kSetsAside`: a context that has to wait
   // is not asked again until it may have changed.
