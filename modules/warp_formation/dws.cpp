@@ -12,7 +12,7 @@ namespace {
 class Dws final : public SplitScheme {
  public:
   Dws(const DwsOptions& options, const CommonConfig& config, const Geometry& geometry)
-      : SplitScheme(rules(options), config, geometry), entries_(options.entries) {}
+      : SplitScheme(rules(options, geometry), config, geometry), entries_(options.entries) {}
 
   storage::Arrays arrays(std::uint64_t stack_entries) const override {
     storage::Arrays arrays;
@@ -22,11 +22,13 @@ class Dws final : public SplitScheme {
   }
 
  private:
-  static SplitRules rules(const DwsOptions& options) {
+  // The splits of a table may all be one scheduler's.
+  static SplitRules rules(const DwsOptions& options, const Geometry& geometry) {
     SplitRules rules;
     rules.at_a_time = WarpSplits::AtATime::kOne;
     rules.order = options.order;
-    rules.divided = rules.shared_contexts = static_cast<unsigned>(options.entries);
+    rules.divided = static_cast<unsigned>(options.entries);
+    rules.shared_contexts = rules.divided * geometry.schedulers;
     rules.short_block =
         options.branches == BranchSplits::kNone ? 0 : static_cast<unsigned>(options.short_block);
     rules.merges = true;

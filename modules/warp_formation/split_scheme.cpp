@@ -458,10 +458,7 @@ void SplitScheme::detach(unsigned context) {
   const Context& c = of_context_[context];
   WarpSplits& splits = warps_[c.warp].splits;
   if (!splits.has_landed(c.split)) return;
-  if (!has_room(warps_[c.warp], 2)) {
-    ++statistics_.full;
-    return;
-  }
+  if (!has_room(warps_[c.warp], 2)) return;
   const ptx::Pc next = splits[c.split].pc + 1;
   const ptx::Pc limit = limit_from(next);
   if (limit == next) return;
@@ -492,6 +489,10 @@ bool SplitScheme::divide_waiting(Scheduler& s, unsigned scheduler, Issue& issue)
   for (unsigned c = waiting.next(0); c < contexts_; c = waiting.next(c + 1)) {
     const bool first = !std::exchange(of_context_[c].judged, true);
     if (!first && rules_.memory == MemorySplits::kLazy) continue;
+    if (!has_room(warps_[of_context_[c].warp], 2)) {
+      statistics_.full += first ? 1 : 0;
+      continue;
+    }
     if (divide_by_operands(c, scheduler, issue)) return true;
   }
   return false;
@@ -507,10 +508,6 @@ bool SplitScheme::divide_by_operands(unsigned context, unsigned scheduler, Issue
     warp.add_to(waiting, {sm_->waiting_threads(issue, group), group.chunk, 0, false});
   WarpMask rest = warp.splits[c.split].mask;
   if (waiting.empty() || rest.remove(waiting).empty()) return false;
-  if (!has_room(warp, 2)) {
-    ++statistics_.full;
-    return false;
-  }
   const ptx::Pc limit = limit_from(issue.pc);
   if (limit == issue.pc) return false;
   ++statistics_.memory_divisions;
@@ -519,6 +516,7 @@ bool SplitScheme::divide_by_operands(unsigned context, unsigned scheduler, Issue
   if (limit != ptx::kNoPc) warp.splits.meet_at(c.split, part, limit);
   warp.splits[part].stalled = true;
   settle(c.warp);
+  if (c.split == kNone) return false;  // its threads have met others
   fill(issue, context);
   return ask(scheduler, issue) == Stall::kNone;
 }

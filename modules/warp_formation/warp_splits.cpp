@@ -145,10 +145,13 @@ void WarpSplits::place(Index split, const Parting& parting,
                        const std::vector<ReconvergenceStack::Path>& places) {
   const Split from = splits_[split];
   const Point& around = points_[from.point];
-  const bool own = !parting.apart && parting.meet != ptx::kNoPc &&
-                   (parting.meet != around.pc || parting.depth != around.depth);
-  const ptx::Pc meet = own ? parting.meet : around.pc;
-  const std::uint16_t depth = own ? parting.depth : around.depth;
+  const bool known = parting.meet != ptx::kNoPc;
+  // Paths of which one runs at a time leave those alone that run beside the split.
+  const bool alone = parting.at_a_time != AtATime::kOne || companions(split) == 0;
+  const bool own = !parting.apart &&
+                   ((known && (parting.meet != around.pc || parting.depth != around.depth)) || !alone);
+  const ptx::Pc meet = own && known ? parting.meet : around.pc;
+  const std::uint16_t depth = own && known ? parting.depth : around.depth;
   const auto meets = [&](const auto& place) { return place.pc == meet && place.depth == depth; };
   const auto going = static_cast<unsigned>(
       places.size() - static_cast<std::size_t>(std::count_if(places.begin(), places.end(), meets)));
