@@ -120,9 +120,11 @@ ExitCode compare(const Words& words) {
   CompareOptions options;
   Options description("options");
   description.text("config", options.config, "NAME", "name or JSON file")
-      .text("schemes", options.schemes, "NAME,...",
-            "schemes, separated by commas: NAME, dwr-N for dwr+dwr.largest_warp=N, or NAME+PATH=VALUE... "
-            "with paths below warp_formation; speed-ups are over the first")
+      .text(
+          "schemes", options.schemes, "NAME,...",
+          "schemes, separated by commas: NAME, dwr-N for dwr+dwr.largest_warp=N, or NAME+PATH=VALUE... "
+          "with paths below warp_formation or of datapath (sbr+datapath.compaction=bcc); speed-ups are over "
+          "the first")
       .text("workloads", options.workloads, "NAME,...",
             "workloads, separated by commas (all of weft list workloads)")
       .text("size", options.size, "SIZE", "as for weft run (default)")

@@ -113,10 +113,24 @@ void show_workload(const std::string& name, const Paint& paint) {
   }
 }
 
+// Divergence schemes of the papers that are settings of the datapath, beside any scheme of warp formation.
+struct Compaction {
+  const char* name;
+  const char* setting;
+  const char* meaning;
+};
+constexpr Compaction kCompactions[] = {  // NOLINT(*-avoid-c-arrays)
+    {"bcc", "+datapath.compaction=bcc",
+     "with any scheme: basic cycle compression; groups of lanes without a thread take no cycle"},
+    {"scc", "+datapath.compaction=scc",
+     "with any scheme: swizzled cycle compression; threads also move to free lanes"}};
+
 void list_schemes() {
   std::vector<std::pair<std::string, std::string>> items;
   for (const auto& name : warp_formation::scheme_names())
     items.emplace_back(name, warp_formation::find_scheme(name)->meaning);
+  for (const Compaction& compaction : kCompactions)
+    items.emplace_back(compaction.setting, compaction.meaning);
   print_items(items);
 }
 
@@ -148,11 +162,25 @@ void show_keys(const ordered_json& object, const std::string& path, const Paint&
   }
 }
 
+void show_compaction(const Compaction& compaction, const Paint& paint) {
+  std::cout << compaction.name << ": " << compaction.meaning << "\n"
+            << wrapped(std::string("as in: weft compare --schemes sbr,sbr") + compaction.setting, kPageWidth);
+  ordered_json keys = config_schema().at("properties").at("datapath");
+  const ordered_json all = keys.at("properties");
+  keys["properties"] = ordered_json::object();
+  for (const char* key : {"compaction", "swizzle_latency", "guard"}) keys["properties"][key] = all.at(key);
+  show_keys(keys, "datapath", paint);
+}
+
 void show_scheme(const std::string& name, const Paint& paint) {
+  for (const Compaction& compaction : kCompactions) {
+    if (name == compaction.name) return show_compaction(compaction, paint);
+  }
   const warp_formation::Scheme* const scheme = warp_formation::find_scheme(name);
   if (scheme == nullptr)
-    throw InputError("weft list schemes",
-                     "unknown scheme '" + name + "'; known: " + warp_formation::known_schemes());
+    throw InputError("weft list schemes", "unknown scheme '" + name +
+                                              "'; known: " + warp_formation::known_schemes() +
+                                              ", and the compactions bcc and scc");
   std::cout << name << ": " << (scheme->meaning.empty() ? "no description" : scheme->meaning) << "\n";
   const ordered_json schemes = config_schema().at("properties").at("warp_formation").at("properties");
   if (schemes.contains(name)) show_keys(schemes.at(name), "warp_formation." + name, paint);

@@ -118,7 +118,7 @@ constexpr const char* kBashFunctions = R"bash(
 # Candidates of a kind, one a line. PROGRAM KIND
 _weft_candidates() {
   case $2 in
-    configs | workloads | schemes | statistics) "$1" list "$2" 2>/dev/null | sed 's/ .*//' ;;
+    configs | workloads | schemes | statistics) "$1" list "$2" 2>/dev/null | sed '/^+/d; s/ .*//' ;;
     experiments) "$1" reproduce 2>/dev/null | sed '/^$/d; /^name /d; s/ .*//' ;;
     *) printf '%s\n' "${2//|/$'\n'}" ;;
   esac

@@ -53,7 +53,7 @@ void check_shared_keys(const Config& config, const std::string& where) {
     if (!key.asked_for || is(key, of_chosen)) continue;
     std::string others;
     for (const auto& other : config.options.entries()) {
-      if (is(key, other.options->shared_key())) others += (others.empty() ? "" : " and ") + other.scheme;
+      if (is(key, other.options->shared_key())) others += (others.empty() ? "" : ", ") + other.scheme;
     }
     throw config::RuleError(where + "/" + key.name, {where + "/scheme"},
                             "scheme " + config.scheme + " has no " + key.needs + "; allowed with " + others);

@@ -9,7 +9,7 @@ namespace {
 class Crown final : public ReincarnatingWarps {
  public:
   Crown(const CrownOptions& options, const CommonConfig& config, const Geometry& geometry)
-      : ReincarnatingWarps(options, config.reconvergence, geometry) {}
+      : ReincarnatingWarps(options, options.likely_points(), config.reconvergence, geometry) {}
 };
 
 WEFT_REGISTER_SCHEME(scheme<Crown, CrownOptions>("crown", "CROWN: tables per scheduler domain"))

@@ -9,7 +9,7 @@ namespace {
 class Harp final : public ReincarnatingWarps {
  public:
   Harp(const HarpOptions& options, const CommonConfig& config, const Geometry& geometry)
-      : ReincarnatingWarps(options, config.reconvergence, geometry) {}
+      : ReincarnatingWarps(options, options.likely_points(), config.reconvergence, geometry) {}
 };
 
 WEFT_REGISTER_SCHEME(scheme<Harp, HarpOptions>("harp", "HARP: tables per scheduler domain"))

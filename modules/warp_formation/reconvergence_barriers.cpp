@@ -7,7 +7,7 @@
 #include "weft/common/popcount.h"
 
 namespace weft::warp_formation {
-ReconvergenceBarriers::ReconvergenceBarriers(const ReincarnationTables& config, unsigned width)
+ReconvergenceBarriers::ReconvergenceBarriers(const ReincarnationTables& config, unsigned width, bool likely)
     : width_(width),
       ways_(static_cast<unsigned>(config.barrier_ways)),
       sets_(static_cast<unsigned>(config.barrier_entries / config.barrier_ways)),
@@ -18,6 +18,7 @@ ReconvergenceBarriers::ReconvergenceBarriers(const ReincarnationTables& config, 
       may_conflict_(std::min((width + banks_ - 1) / banks_, sets_) > ports_),
       linked_(config.barrier_span == BarrierSpan::kLinked),
       join_any_(config.barrier_join == BarrierJoin::kAny),
+      likely_(likely),
       entries_(config.barrier_entries) {
   fresh_.reserve(kMaxLanes);
   completed_.reserve(config.barrier_entries);
@@ -29,8 +30,8 @@ void ReconvergenceBarriers::reset() {
   std::fill(expected_.begin(), expected_.end(), std::uint16_t{0});
   completed_.clear();
   waiting_ = 0;
-  in_use_ = 0;
-  opened_ = 0;
+  in_use_ = likely_in_use_ = 0;
+  opened_ = likely_made_ = likely_joins_ = 0;
   counters_ = {};
 }
 
@@ -61,16 +62,18 @@ std::uint32_t ReconvergenceBarriers::ring_lanes(Index entry) const {
 }
 
 // An entry of an earlier divergence at the same place with room in this lane.
-int ReconvergenceBarriers::older(std::uint16_t row, unsigned lane, const Place& place) const {
+int ReconvergenceBarriers::older(std::uint16_t row, unsigned lane, const Place& place, bool likely) const {
   for (Index e = set_of(row); e < set_of(row) + ways_; ++e) {
     const Entry& entry = entries_[e];
-    if (entry.lanes != 0 && entry.place == place && (ring_lanes(e) >> lane & 1) == 0) return e;
+    if (entry.lanes != 0 && entry.likely == likely && entry.place == place &&
+        (ring_lanes(e) >> lane & 1) == 0)
+      return e;
   }
   return -1;
 }
 
 // The entry for threads of this row: the one that this divergence opened in their set, or a free one, or -1.
-int ReconvergenceBarriers::open(std::uint16_t row, const Place& place) {
+int ReconvergenceBarriers::open(std::uint16_t row, const Place& place, bool likely) {
   if (sets_ == 0) return -1;
   const Index set = set_of(row);
   for (const Index e : fresh_) {
@@ -81,6 +84,7 @@ int ReconvergenceBarriers::open(std::uint16_t row, const Place& place) {
     if (entry.lanes != 0) continue;
     entry.reached = entry.parked = entry.blocked = 0;
     entry.place = place;
+    entry.likely = likely;
     entry.number = ++opened_;
     entry.next = e;
     if (linked_ && !fresh_.empty()) {
@@ -91,6 +95,8 @@ int ReconvergenceBarriers::open(std::uint16_t row, const Place& place) {
     ++at_pc_[place.rpc];
     ++counters_.opened;
     counters_.peak = std::max(counters_.peak, ++in_use_);
+    likely_in_use_ += likely;
+    likely_made_ += likely;
     return e;
   }
   return -1;
@@ -114,13 +120,13 @@ unsigned ReconvergenceBarriers::conflict(const LaneSet& threads) {
   return most - 1;
 }
 
-void ReconvergenceBarriers::reserve(const LaneSet& threads, const Place& place) {
+void ReconvergenceBarriers::reserve(const LaneSet& threads, const Place& place, bool likely) {
   fresh_.clear();
   each_lane(threads.mask, [&](unsigned lane) {
     const std::uint16_t row = threads.row[lane];
     if (sets_ != 0 && registered(row, lane, place)) return;  // loops do not take an entry per turn
-    int e = sets_ != 0 && join_any_ ? older(row, lane, place) : -1;
-    if (e < 0) e = open(row, place);
+    int e = sets_ != 0 && join_any_ ? older(row, lane, place, likely) : -1;
+    if (e < 0) e = open(row, place, likely);
     if (e < 0) {
       ++counters_.missed;
       return;
@@ -137,6 +143,7 @@ void ReconvergenceBarriers::reserve(const LaneSet& threads, const Place& place) 
 
 std::uint32_t ReconvergenceBarriers::arrive(const LaneSet& threads, const Place& place) {
   std::uint32_t arrived = 0;
+  bool joined = false;
   if (!any_at(place.rpc)) return 0;
   for (std::uint32_t rest = threads.mask; rest != 0;) {
     const Index set = set_of(threads.row[static_cast<unsigned>(__builtin_ctz(rest))]);
@@ -154,6 +161,7 @@ std::uint32_t ReconvergenceBarriers::arrive(const LaneSet& threads, const Place&
       entry.reached |= here;
       ++counters_.uses.writes;
       arrived |= here;
+      joined = joined || entry.likely;
       waiting_ += count_of(here);
       each_lane(here, [&](unsigned lane) {
         if (--expected(threads.row[lane], lane) != 0 && entry.number != opened_)
@@ -162,6 +170,7 @@ std::uint32_t ReconvergenceBarriers::arrive(const LaneSet& threads, const Place&
       complete_if_all_reached(e);
     }
   }
+  likely_joins_ += joined;
   return arrived;
 }
 
@@ -194,8 +203,41 @@ void ReconvergenceBarriers::leave_inner(Index outer, std::uint16_t row, unsigned
     const Entry& entry = entries_[e];
     if (((entry.lanes & ~entry.reached) >> lane & 1) == 0 || entry.row[lane] != row) continue;
     if (entry.number < entries_[outer].number) continue;
-    --expected(row, lane);
-    leave(e, 1u << lane, true);
+    abandon(e, 1u << lane);
+  }
+}
+
+// It is no longer expected at the entry.
+void ReconvergenceBarriers::abandon(Index e, std::uint32_t lane) {
+  const auto at = static_cast<unsigned>(__builtin_ctz(lane));
+  --expected(entries_[e].row[at], at);
+  leave(e, lane, true);
+}
+
+void ReconvergenceBarriers::reserve_likely(LaneSet threads, const Place& point, const Place& place) {
+  if (sets_ == 0) return;
+  each_lane(threads.mask, [&](unsigned lane) {
+    if (place.rpc != ptx::kNoPc && !registered(threads.row[lane], lane, place)) threads.mask &= ~(1u << lane);
+  });
+  if (!threads.empty()) reserve(threads, point, true);
+}
+
+void ReconvergenceBarriers::leave_likely_in_vain() {
+  if (likely_in_use_ == 0 || waiting_ == 0) return;
+  const auto parked = [](const Entry& entry, unsigned lane) { return (entry.parked >> lane & 1) != 0; };
+  const auto missing = [](const Entry& entry) { return entry.lanes & ~entry.reached; };
+  if (std::none_of(entries_.begin(), entries_.end(),
+                   [&](const Entry& entry) { return (missing(entry) & entry.parked) != 0; }))
+    return;
+  find_held(parked);
+  for (std::size_t e = 0; e < entries_.size(); ++e) {
+    const Entry& entry = entries_[e];
+    if (!entry.likely || entry.reached == 0) continue;
+    each_lane(missing(entry), [&](unsigned lane) {
+      if (!held(entry, lane)) return;
+      abandon(static_cast<Index>(e), 1u << lane);
+      ++counters_.uses.writes;
+    });
   }
 }
 
@@ -206,21 +248,8 @@ void ReconvergenceBarriers::release(Index e) {
   entries_[before].next = entries_[e].next;
   --at_pc_[entries_[e].place.rpc];
   --in_use_;
+  likely_in_use_ -= entries_[e].likely;
   entries_[e].lanes = entries_[e].reached = 0;
-}
-
-// Visits the entries that expect a thread, and its lane.
-template <class Visit>
-void ReconvergenceBarriers::each_registration(const LaneSet& threads, Visit&& visit) {
-  if (sets_ == 0) return;
-  each_lane(threads.mask, [&](unsigned lane) {
-    const std::uint16_t row = threads.row[lane];
-    if (expected(row, lane) == 0) return;
-    for (Index e = set_of(row); e < set_of(row) + ways_; ++e) {
-      Entry& entry = entries_[e];
-      if (((entry.lanes & ~entry.reached) >> lane & 1) != 0 && entry.row[lane] == row) visit(e, 1u << lane);
-    }
-  });
 }
 
 void ReconvergenceBarriers::park(const LaneSet& threads, bool at_block_barrier) {
@@ -284,16 +313,13 @@ void ReconvergenceBarriers::take_reached(Index first, bool alone) {
 }
 
 // Warps merge, so those whom a thread waits for may be held by others that it does not know.
-std::uint32_t ReconvergenceBarriers::held_back(unsigned chunk, const std::uint32_t* standing) const {
-  if (waiting_ == 0) return 0;
+template <class Stands>
+void ReconvergenceBarriers::find_held(Stands&& stands) const {
   std::fill(held_.begin(), held_.end(), 0u);
   const auto waits_in_vain = [&](const Entry& entry) {
     bool any = false;
-    each_lane(entry.lanes & ~entry.reached, [&](unsigned lane) {
-      const unsigned position = entry.row[lane] * width_ + lane;
-      const std::uint32_t word = standing[position / kChunk] | held_[position / kChunk];
-      any = any || (word >> position % kChunk & 1) != 0;
-    });
+    each_lane(entry.lanes & ~entry.reached,
+              [&](unsigned lane) { any = any || stands(entry, lane) || held(entry, lane); });
     return any;
   };
   for (bool grown = true; grown;) {
@@ -315,6 +341,14 @@ std::uint32_t ReconvergenceBarriers::held_back(unsigned chunk, const std::uint32
       });
     }
   }
+}
+
+std::uint32_t ReconvergenceBarriers::held_back(unsigned chunk, const std::uint32_t* standing) const {
+  if (waiting_ == 0) return 0;
+  find_held([&](const Entry& entry, unsigned lane) {
+    const unsigned position = entry.row[lane] * width_ + lane;
+    return (standing[position / kChunk] >> position % kChunk & 1) != 0;
+  });
   return held_[chunk];
 }
 
@@ -325,7 +359,7 @@ bool ReconvergenceBarriers::expects(const LaneSet& threads) const {
 }
 
 std::uint64_t ReconvergenceBarriers::bits(unsigned thread_bits) const {
-  return entries_.size() * (32 + std::uint64_t{width_} * (thread_bits + 1));
+  return entries_.size() * (32 + std::uint64_t{width_} * (thread_bits + 1) + (likely_ ? 1 : 0));
 }
 
 std::uint64_t ReconvergenceBarriers::link_bits() const {
@@ -339,7 +373,7 @@ std::string ReconvergenceBarriers::dump() const {
     const Entry& entry = entries_[e];
     if (entry.lanes == 0) continue;
     out << "barrier entry " << e << " (block slot " << entry.place.slot << "): at pc " << entry.place.rpc
-        << ", reached ";
+        << (entry.likely ? ", a likely-convergence point" : "") << ", reached ";
     for (unsigned lane = 0; lane < width_; ++lane) {
       out << ((entry.lanes >> lane & 1) == 0 ? '-' : (entry.reached >> lane & 1) != 0 ? '1' : '0');
     }

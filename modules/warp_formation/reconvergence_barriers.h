@@ -9,6 +9,15 @@
 //
 // A thread's set is its row modulo the number of sets. A thread that finds its set full is not registered: it
 // will run through the reconvergence point (a miss).
+//
+// A branch may have a likely-convergence point before its reconvergence point. Threads are registered there
+// as well. The table must never keep a thread from running because another one does not come to such a point.
+// A thread therefore leaves the barrier there as soon as it has come to its reconvergence point, has exited,
+// waits at a block barrier or for its original warp, or is on a way that does not lead to the point:
+//
+//   barriers.reserve_likely(threads, point, place);
+//   barriers.leave_likely(threads, [](const Place& point) { ... });  // from points for which this holds
+//   barriers.leave_likely_in_vain();                                 // what waits for threads that wait
 #ifndef WEFT_WARP_FORMATION_RECONVERGENCE_BARRIERS_H
 #define WEFT_WARP_FORMATION_RECONVERGENCE_BARRIERS_H
 
@@ -49,12 +58,13 @@ class ReconvergenceBarriers {
     TableAccesses uses;
   };
 
-  ReconvergenceBarriers(const ReincarnationTables& config, unsigned width);
+  // `likely`: some branches may have likely-convergence points.
+  ReconvergenceBarriers(const ReincarnationTables& config, unsigned width, bool likely = false);
 
   void reset();
   // When nobody is expected. Numbers of entries go on.
   void archive(Archive& archive) {
-    archive(at_rest(waiting_), at_rest(in_use_), at_rest(completed_), opened_);
+    archive(at_rest(waiting_), at_rest(in_use_), at_rest(completed_), opened_, likely_made_, likely_joins_);
   }
   // A program of so many instructions will run; those for which `ends(pc)` holds end their threads.
   template <class Ends>
@@ -67,7 +77,10 @@ class ReconvergenceBarriers {
   void hold_rows(std::size_t rows);
 
   // The threads diverge, each at most once registered per place.
-  void reserve(const LaneSet& threads, const Place& place);
+  void reserve(const LaneSet& threads, const Place& place) { reserve(threads, place, false); }
+  // ... and may meet at `point` before `place`: only those that found room at `place`, so that they leave the
+  // point's barrier when they come there. `place` has no PC if the branch has no reconvergence point.
+  void reserve_likely(LaneSet threads, const Place& point, const Place& place);
   // Lanes whose thread was expected at `place`; they wait there from now on. Who is there has left the
   // regions of branches further in: a point before a block barrier is none that all threads come to.
   std::uint32_t arrive(const LaneSet& threads, const Place& place);
@@ -79,6 +92,19 @@ class ReconvergenceBarriers {
   // barrier counts them as gone.
   void park(const LaneSet& threads, bool at_block_barrier);
   void unpark(const LaneSet& threads);
+  // Nobody waits for the threads any more at those likely-convergence points for which `test(place)` holds.
+  template <class Test>
+  void leave_likely(const LaneSet& threads, Test&& test) {
+    if (likely_in_use_ == 0) return;
+    each_registration(threads, [&](Index e, std::uint32_t lane) {
+      if (!entries_[e].likely || !test(entries_[e].place)) return;
+      abandon(e, lane);
+      ++counters_.uses.writes;
+    });
+  }
+  // Threads that have come to a likely-convergence point do not wait there for threads that cannot go on
+  // before others, which wait elsewhere, have been released.
+  void leave_likely_in_vain();
   // Barriers completed by the last calls, in order; the caller clears it.
   std::vector<Completed>& completed() { return completed_; }
 
@@ -95,6 +121,10 @@ class ReconvergenceBarriers {
   // Is any of these threads expected somewhere?
   bool expects(const LaneSet& threads) const;
   std::uint32_t waiting() const { return waiting_; }
+  bool any_likely() const { return likely_in_use_ != 0; }
+  // Entries made for likely-convergence points, and times that threads joined one.
+  std::uint64_t likely_made() const { return likely_made_; }
+  std::uint64_t likely_joins() const { return likely_joins_; }
   // Threads of the block slot that wait at an instruction for which `test(pc)` holds.
   template <class Test>
   std::uint32_t waiting_at(std::uint16_t slot, Test&& test) const {
@@ -124,7 +154,8 @@ class ReconvergenceBarriers {
   // WarpFormation::held_back.
   std::uint32_t held_back(unsigned chunk, const std::uint32_t* standing) const;
 
-  // Data bits as HARP Table 7 counts them: RPC, and per lane a thread identifier and the reached bit.
+  // Data bits as HARP Table 7 counts them: RPC, and per lane a thread identifier and the reached bit. With
+  // likely-convergence points a bit says that the entry is of such a point.
   std::uint64_t bits(unsigned thread_bits) const;
   // What linking adds: the number of the next entry of the same barrier.
   std::uint64_t link_bits() const;
@@ -142,6 +173,7 @@ class ReconvergenceBarriers {
     std::uint32_t reached = 0;  // of these, who is here
     std::uint32_t parked = 0;   // ... and who waits elsewhere ...
     std::uint32_t blocked = 0;  // ... at a block barrier
+    bool likely = false;        // at a likely-convergence point
     Place place;
     Index next = 0;            // the next entry of the same barrier, a ring
     std::uint64_t number = 0;  // of those opened so far
@@ -151,14 +183,35 @@ class ReconvergenceBarriers {
   unsigned conflict(const LaneSet& threads);
   Index set_of(unsigned row) const { return static_cast<Index>(row % sets_ * ways_); }
   bool registered(std::uint16_t row, unsigned lane, const Place& place) const;
-  int older(std::uint16_t row, unsigned lane, const Place& place) const;
-  int open(std::uint16_t row, const Place& place);
+  void reserve(const LaneSet& threads, const Place& place, bool likely);
+  int older(std::uint16_t row, unsigned lane, const Place& place, bool likely) const;
+  int open(std::uint16_t row, const Place& place, bool likely);
   std::uint32_t ring_lanes(Index entry) const;
   void release(Index entry);
   void leave(Index entry, std::uint32_t lane, bool leaving);
   void leave_inner(Index outer, std::uint16_t row, unsigned lane);
+  void abandon(Index entry, std::uint32_t lane);
+  // Visits the entries that expect a thread, and its lane.
   template <class Visit>
-  void each_registration(const LaneSet& threads, Visit&& visit);
+  void each_registration(const LaneSet& threads, Visit&& visit) {
+    if (sets_ == 0) return;
+    each_lane(threads.mask, [&](unsigned lane) {
+      const std::uint16_t row = threads.row[lane];
+      if (expected(row, lane) == 0) return;
+      for (Index e = set_of(row); e < set_of(row) + ways_; ++e) {
+        Entry& entry = entries_[e];
+        if (((entry.lanes & ~entry.reached) >> lane & 1) != 0 && entry.row[lane] == row) visit(e, 1u << lane);
+      }
+    });
+  }
+  // Which threads wait at points for others that stand, or that wait for such: held_. `stands(entry, lane)`:
+  // the thread in this lane, which the entry expects, stands.
+  template <class Stands>
+  void find_held(Stands&& stands) const;
+  bool held(const Entry& entry, unsigned lane) const {
+    const unsigned position = entry.row[lane] * width_ + lane;
+    return (held_[position / kChunk] >> position % kChunk & 1) != 0;
+  }
   // `leaving`: those that end here go on without parked ones too. (No need where the SM asks anew whether a
   // block barrier may open: at an exit, and at an arrival there.)
   void complete_if_all_reached(Index first, bool leaving = true);
@@ -169,16 +222,18 @@ class ReconvergenceBarriers {
   const unsigned sets_;
   const unsigned banks_, ports_;
   const bool may_conflict_;
-  const bool linked_, join_any_;
+  const bool linked_, join_any_, likely_;
   std::vector<Entry> entries_;
   std::vector<Index> fresh_;             // entries that this divergence opened
   std::vector<std::uint16_t> at_pc_;     // entries in use, by PC
   std::vector<std::uint8_t> ends_;       // by PC
   std::vector<std::uint16_t> expected_;  // by position: entries that expect the thread
   std::vector<Completed> completed_;
-  mutable std::vector<std::uint32_t> held_;  // by chunk; of held_back
+  mutable std::vector<std::uint32_t> held_;  // by chunk; of find_held
   std::uint32_t waiting_ = 0;
   std::uint64_t in_use_ = 0;
+  std::uint64_t likely_in_use_ = 0;  // of these, at likely-convergence points
+  std::uint64_t likely_made_ = 0, likely_joins_ = 0;
   std::uint64_t opened_ = 0;  // entries
   Counters counters_;
 };

@@ -59,6 +59,7 @@ void ReincarnatingWarps::commit(Index w) {
     switch (landing.kind) {
       case Outcome::Kind::kGo:
         if (program_->code[warp.pc].is_branch()) ++counters_.uniform_branches;
+        turn_from_points(program_->code[warp.pc], warp.threads, landing);
         arrive_or_go_on(w, landing.pc, landing.depth);
         break;
       case Outcome::Kind::kBarrier:
@@ -110,22 +111,42 @@ void ReincarnatingWarps::part(Index w) {
     const Landing landing = paths_[0].landing;
     if (landing.kind != Outcome::Kind::kGo) return park(w, landing);
     if (instruction.is_branch()) ++counters_.uniform_branches;
+    turn_from_points(instruction, warp.threads, landing);
     return arrive_or_go_on(w, landing.pc, landing.depth);
   }
   const Landing& first = paths_.front().landing;
   const Landing& last = paths_.back().landing;
   if (first.pc != last.pc || first.depth != last.depth) {
     ++counters_.divergent_branches;
-    const ptx::Pc point = reconvergence_point(instruction, rule_);
-    if (point != ptx::kNoPc) {
-      barriers_.reserve(warp.threads, {point, warp.depth, warp.slot});
-    }
+    reserve(warp, instruction);
   }
   const LaneSet threads = warp.threads;
   const std::uint16_t slot = warp.slot;
   take_ports(threads);
   release(w);
-  for (const Path& path : paths_) take_path(path, threads, slot);
+  for (const Path& path : paths_) {
+    LaneSet turning = threads;
+    turning.mask = path.lanes;
+    turn_from_points(instruction, turning, path.landing);
+    take_path(path, threads, slot);
+  }
+}
+
+// The threads of the warp diverge at `branch`: where they meet, and before that where they probably do.
+void ReincarnatingWarps::reserve(const Warp& warp, const ptx::Instruction& branch) {
+  const ReconvergenceBarriers::Place place{reconvergence_point(branch, rule_), warp.depth, warp.slot};
+  if (place.rpc != ptx::kNoPc) barriers_.reserve(warp.threads, place);
+  if (points_.empty() || points_[warp.pc] == ptx::kNoPc) return;
+  barriers_.reserve_likely(warp.threads, {points_[warp.pc], warp.depth, warp.slot}, place);
+}
+
+// Nobody waits for threads at points to which the way does not lead that they take at a branch.
+void ReincarnatingWarps::turn_from_points(const ptx::Instruction& instruction, const LaneSet& threads,
+                                          const Landing& landing) {
+  if (!barriers_.any_likely() || (!instruction.is_branch() && instruction.op != ptx::Opcode::kBrx)) return;
+  barriers_.leave_likely(threads, [&](const ReconvergenceBarriers::Place& point) {
+    return point.depth == landing.depth && !ways_.lead(landing.pc, point.rpc);
+  });
 }
 
 void ReincarnatingWarps::take_path(const Path& path, const LaneSet& threads, std::uint16_t slot) {
@@ -250,6 +271,7 @@ void ReincarnatingWarps::park(Index w, const Landing& landing) {
   warp.depth = landing.depth;
   warp.barrier = landing.argument;
   take_context(w);  // it may wait long, and others need the instruction buffer
+  barriers_.leave_likely(warp.threads, [](const ReconvergenceBarriers::Place&) { return true; });
   if (landing.kind == Outcome::Kind::kBarrier) {
     if (barriers_.expects(warp.threads)) ++counters_.bar_in_divergence;
     enter(w, State::kBarrier);
@@ -308,6 +330,7 @@ void ReincarnatingWarps::warp_sync_released(Groups threads) {
 
 // Barriers that everyone has reached become warps again.
 void ReincarnatingWarps::revive() {
+  barriers_.leave_likely_in_vain();
   for (const auto& done : barriers_.completed()) {
     ++barriers_.counters().uses.reads;
     if (done.alone) {

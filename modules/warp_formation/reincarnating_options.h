@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "weft/warp_formation/likely_option.h"
 #include "weft/warp_formation/warp_formation_config.h"
 
 namespace weft::warp_formation {
@@ -50,11 +51,14 @@ struct ReincarnationTables {
 };
 
 template <class Own>
-class ReincarnationOptionsOf : public OptionsOf<Own>, public ReincarnationTables {
+class ReincarnationOptionsOf : public LikelyOptionsOf<Own>, public ReincarnationTables {
  public:
   void describe(config::Visitor& v) final { ReincarnationTables::describe(v); }
   void check(const std::string& where) const final { ReincarnationTables::check(where); }
-  void randomise(Random& random) final { ReincarnationTables::randomise(random); }
+  void randomise(Random& random) final {
+    ReincarnationTables::randomise(random);
+    this->randomise_likely(random);
+  }
 
  private:
   ReincarnationOptionsOf() = default;

@@ -3,6 +3,7 @@
 
 #include "warp_formation/powers.h"
 #include "warp_formation/reincarnating_warps.h"
+#include "weft/warp_formation/likely_convergence.h"
 
 namespace weft::warp_formation {
 
@@ -32,6 +33,7 @@ storage::Arrays ReincarnatingWarps::arrays(std::uint64_t /*stack_entries*/) cons
   const std::uint64_t threads = kPcBits + width * thread;  // of a warp, with its PC
   const std::uint64_t entries = config_.barrier_entries;
   const std::uint64_t ways = config_.barrier_ways;
+  const std::uint64_t kind = likely_ ? 1 : 0;  // of the entry: at a likely-convergence point
   storage::Arrays arrays;
   storage::Ports ports;
   ports.read_write = config_.barrier_ports;
@@ -41,9 +43,9 @@ storage::Arrays ReincarnatingWarps::arrays(std::uint64_t /*stack_entries*/) cons
   };
   if (config_.barrier_layout == BarrierLayout::kLanes) {
     searched("barrier_lanes", thread, thread + 1, width);
-    searched("barrier_pcs", 1 + kPcBits, kPcBits, 1);
+    searched("barrier_pcs", 1 + kPcBits, kPcBits + kind, 1);
   } else {
-    searched("barriers", threads + width, threads + width, 1);
+    searched("barriers", threads + width, threads + width + kind, 1);
   }
   const std::uint64_t links = config_.barrier_span == BarrierSpan::kLinked ? bits_for(entries) : 0;
   add(arrays, storage::ram("barrier_links", entries, links).counted_by("link_storage_bits"));
@@ -88,6 +90,7 @@ void ReincarnatingWarps::bind(statistics::Group& group) {
       "lone_departures", statistics::Unit("departures"),
       "times that threads left a reconvergence point without others, which waited at block barriers",
       c.lone_departures);
+  bind_likely(group, [this](auto&& visit) { visit(barriers_); });
   statistics::Group& ready_lookup = group.group("ready_lookup");
   ready_lookup.counter("merges", statistics::Unit("merges"),
                        "times that diverged threads joined a warp of the Ready-Lookup", c.ready_merges);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "weft/common/popcount.h"
+#include "weft/warp_formation/likely_convergence.h"
 
 namespace weft::warp_formation {
 namespace {
@@ -13,9 +14,10 @@ unsigned rows_of(std::uint32_t threads, unsigned width) {
 
 }  // namespace
 
-ReincarnatingWarps::ReincarnatingWarps(const ReincarnationTables& config, Reconvergence rule,
+ReincarnatingWarps::ReincarnatingWarps(const ReincarnationTables& config, bool likely, Reconvergence rule,
                                        const Geometry& geometry)
     : config_(config),
+      likely_(likely),
       rule_(rule),
       geometry_(geometry),
       lanes_(geometry.lanes),
@@ -24,7 +26,7 @@ ReincarnatingWarps::ReincarnatingWarps(const ReincarnationTables& config, Reconv
       first_(geometry.schedulers),
       ready_lookup_(config.ready_lookup, config.lookup_depart),
       waiting_lookup_(config.waiting_lookup, config.lookup_depart),
-      barriers_(config, geometry.lanes),
+      barriers_(config, geometry.lanes, likely),
       table_(static_cast<unsigned>(std::min<std::size_t>(warps_.size(), ContextSet::kMaxContexts))),
       warp_of_context_(table_.size(), kNone),
       warp_of_issue_(geometry.max_issues, kNone),
@@ -45,6 +47,9 @@ void ReincarnatingWarps::attach(const ptx::Program& program, const SmView& sm) {
   program_ = &program;
   sm_ = &sm;
   barriers_.attach(program.code.size(), [this](ptx::Pc pc) { return ends(pc); });
+  if (!likely_) return;
+  points_ = likely_convergence_points(program, rule_);
+  ways_ = WaysToPoints(program, points_, rule_);
 }
 
 bool ReincarnatingWarps::can_launch(const Block& block) const {

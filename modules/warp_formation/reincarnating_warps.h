@@ -3,7 +3,8 @@
 // A warp that diverges ends; a barrier is reserved at the reconvergence point for each of its threads; the
 // threads of each path merge with warps of the Ready-Lookup or become a new warp. Threads that reach their
 // barrier leave their warp, and when the last one is there the warp from before the divergence is born again
-// (HARP 4.1). What moves when:
+// (HARP 4.1). With `likely_convergence` a second barrier is reserved, at the branch's likely-convergence
+// point before its reconvergence point (likely_convergence.h). What moves when:
 //
 //   resolved   a warp commits: goes on, parts (barriers, Ready-Lookup), parks at a block barrier, or exits
 //   advance    one step of each table: First-Level <- Second-Level <- revived warp or one of a lookup
@@ -25,6 +26,7 @@
 
 #include "warp_formation/lookup_table.h"
 #include "warp_formation/reconvergence_barriers.h"
+#include "warp_formation/ways_to_points.h"
 #include "weft/warp_formation/lanes.h"
 #include "weft/warp_formation/warp_formation.h"
 
@@ -32,7 +34,9 @@ namespace weft::warp_formation {
 
 class ReincarnatingWarps : public WarpFormation {
  public:
-  ReincarnatingWarps(const ReincarnationTables& config, Reconvergence rule, const Geometry& geometry);
+  // `likely`: threads also meet at likely-convergence points.
+  ReincarnatingWarps(const ReincarnationTables& config, bool likely, Reconvergence rule,
+                     const Geometry& geometry);
 
   void attach(const ptx::Program& program, const SmView& sm) override;
   bool can_launch(const Block& block) const override;
@@ -135,6 +139,8 @@ class ReincarnatingWarps : public WarpFormation {
   void scatter(const Warp& warp);
   void commit(Index w);
   void part(Index w);
+  void reserve(const Warp& warp, const ptx::Instruction& branch);
+  void turn_from_points(const ptx::Instruction& instruction, const LaneSet& threads, const Landing& landing);
   void take_path(const Path& path, const LaneSet& threads, std::uint16_t slot);
   void arrive_or_go_on(Index w, ptx::Pc pc, std::uint16_t depth);
   void go_on(Index w);
@@ -177,11 +183,14 @@ class ReincarnatingWarps : public WarpFormation {
   std::string describe(Index w) const;
 
   const ReincarnationTables config_;
+  const bool likely_;
   const Reconvergence rule_;
   const Geometry geometry_;
   const LaneMap lanes_;
   const ptx::Program* program_ = nullptr;
   const SmView* sm_ = nullptr;
+  std::vector<ptx::Pc> points_;  // likely-convergence points by PC of a branch; empty: not asked for
+  WaysToPoints ways_;            // to these
 
   std::vector<Warp> warps_;
   std::vector<Index> free_warps_;

@@ -18,6 +18,9 @@ std::string sized_names() {
   return names;
 }
 
+// Settings of the lanes that run a scheme's warps, beside those of the scheme.
+constexpr const char* kDatapath = "datapath.";
+
 }  // namespace
 
 Words split(const std::string& option, const std::string& text, char separator) {
@@ -53,13 +56,14 @@ Variant variant(const std::string& option, const std::string& label) {
   }
   if (warp_formation::find_scheme(scheme) == nullptr) {
     throw InputError(option, "unknown scheme '" + scheme + "'; known: " + warp_formation::known_schemes() +
-                                 sized_names() + ", and NAME+PATH=VALUE with paths of warp_formation");
+                                 sized_names() +
+                                 ", and NAME+PATH=VALUE with paths of warp_formation, or datapath.PATH");
   }
   result.overrides.push_back("warp_formation.scheme=" + scheme);
   for (std::size_t i = 1; i < parts.size(); ++i) {
     if (parts[i].find('=') == std::string::npos)
       throw InputError(option, "found '" + parts[i] + "' in '" + label + "'; allowed: PATH=VALUE");
-    result.overrides.push_back("warp_formation." + parts[i]);
+    result.overrides.push_back(parts[i].rfind(kDatapath, 0) == 0 ? parts[i] : "warp_formation." + parts[i]);
   }
   return result;
 }

@@ -1,6 +1,6 @@
 // A scheme and settings of it as options name them: "harp", "dwr-16" (the paper's name for dwr with
 // dwr.largest_warp=16; any scheme with a size key has such names), "harp+harp.barrier_entries=32", with paths
-// below warp_formation.
+// below warp_formation, and "sbr+datapath.compaction=bcc", with paths of the datapath.
 #ifndef WEFT_STUDY_PLAN_VARIANT_H
 #define WEFT_STUDY_PLAN_VARIANT_H
 

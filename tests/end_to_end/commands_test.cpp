@@ -143,6 +143,13 @@ TEST(List, SaysAllAboutOneItem) {
   EXPECT_THAT(
       weft({"list", "schemes", "dwr"}).out,
       AllOf(HasSubstr("warp_formation.dwr.lat_barrier = virtual\n"), HasSubstr("allowed: virtual, real")));
+  // Compaction within a warp is no scheme of warp formation, but a reader looks for it here.
+  EXPECT_THAT(weft({"list", "schemes"}).out, AllOf(HasSubstr("\n+datapath.compaction=bcc  with any scheme"),
+                                                   HasSubstr("\n+datapath.compaction=scc  with any scheme")));
+  EXPECT_THAT(
+      weft({"list", "schemes", "scc"}).out,
+      AllOf(StartsWith("scc: "), HasSubstr("weft compare --schemes sbr,sbr+datapath.compaction=scc\n"),
+            HasSubstr("datapath.compaction = auto\n"), HasSubstr("datapath.swizzle_latency = 1\n")));
   const Exit config = weft({"list", "configs", "stsimt"});
   EXPECT_EQ(config.out, weft({"check-config", "stsimt", "--effective"}).out);
   EXPECT_THAT(weft({"list", "statistics", "sm*.memory.l1d"}).out,

@@ -250,6 +250,29 @@ TEST(Compare, ARunThatFailsIsARowThatSaysWhy) {
   EXPECT_THAT(cut.out, HasSubstr("fault: "));
 }
 
+// Compaction within a warp is a setting of the datapath that schemes are compared with. 16 lanes run a warp
+// of 32 in two cycles, if schedulers do not wait for the second one.
+TEST(Compare, TakesSettingsOfTheDatapath) {
+  const Folder folder;
+  const std::string bcc = "sbr+datapath.compaction=bcc", scc = "sbr+datapath.compaction=scc";
+  const Exit exit = weft({"compare", "--config", "harp-fermi", "--set", "sm.issue_alignment=false",
+                          "--schemes", "sbr," + bcc + "," + scc + ",harp", "--workloads", "visibility",
+                          "--size", "small", "--out", folder.path()},
+                         patient(500));
+  ASSERT_EQ(exit.code, 0) << exit.err;
+  std::map<std::string, double> speedups;
+  const ordered_json comparison = folder.json("comparison.json");
+  for (const auto& run : comparison.at("runs")) speedups[run.at("scheme")] = run.at("speedup");
+  EXPECT_GT(speedups.at(bcc), 1.1);
+  EXPECT_GT(speedups.at(scc), speedups.at(bcc));
+  EXPECT_EQ(folder.json("runs/visibility/" + scc + "/config.json").at("datapath").at("compaction"), "scc");
+  EXPECT_EQ(folder.json("runs/visibility/harp/config.json").at("datapath").at("compaction"), "auto");
+  const Exit wrong = weft({"compare", "--schemes", "sbr+datapath.compaction=bbc", "--workloads", "vector_add",
+                           "--size", "small"});
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.out + wrong.err, AllOf(HasSubstr("bbc"), HasSubstr("bcc")));
+}
+
 TEST(Compare, NamesAreChecked) {
   const auto said = [](const std::vector<std::string>& words) {
     std::vector<std::string> all{"compare"};
@@ -264,6 +287,7 @@ TEST(Compare, NamesAreChecked) {
   EXPECT_THAT(said({"--schemes", "sbr,sbr"}), HasSubstr("duplicate 'sbr' in 'sbr,sbr'"));
   EXPECT_THAT(said({"--schemes", "sbr,,dwf"}), HasSubstr("--schemes"));
   EXPECT_THAT(said({"--schemes", "sbr+order"}), HasSubstr("PATH=VALUE"));
+  EXPECT_THAT(said({"--schemes", "srb+datapath.compaction=bcc"}), HasSubstr("or datapath.PATH"));
   EXPECT_THAT(said({"--workloads", "bfz"}), AllOf(HasSubstr("bfz"), HasSubstr("vector_add")));
   EXPECT_THAT(said({"--config", "gtx"}), HasSubstr("gtx480"));
   EXPECT_THAT(said({"--set", "sm.cuont=3"}), HasSubstr("cuont"));

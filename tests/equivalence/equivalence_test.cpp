@@ -4,10 +4,10 @@
 // By default a slice: one kernel on every machine at least; with WEFT_CAMPAIGN=long a minute and three. With
 // WEFT_CAMPAIGN=full 2,000 kernels for every scheme,
 // dependence model and each of three machines, 500 of them with each warp size; on the other machines a tenth
-// of that; 2,000 on lanes that run warps in time, divided among their settings; 2,300 with scalarization,
-// likewise. WEFT_CAMPAIGN_KERNELS=N runs N kernels on each (with each warp size), WEFT_CAMPAIGN_SEED=N starts
-// at another seed, WEFT_CAMPAIGN_SEED=random at one that is drawn. Every failure is shrunk and tells how to
-// repeat it.
+// of that; 2,000 on lanes that run warps in time, divided among their settings; 2,300 with scalarization, and
+// 1,700 with likely-convergence points under harp and crown, likewise. WEFT_CAMPAIGN_KERNELS=N runs N kernels
+// on each (with each warp size), WEFT_CAMPAIGN_SEED=N starts at another seed, WEFT_CAMPAIGN_SEED=random at
+// one that is drawn. Every failure is shrunk and tells how to repeat it.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
@@ -104,6 +104,24 @@ void add_scalarization(std::vector<Machine>& list) {
       {temporal, "sm.max_registers_per_thread=24", "sm.registers=32768"});
 }
 
+// Likely-convergence points at the barriers of harp and crown, with tables that are large and small.
+void add_likely_barriers(std::vector<Machine>& list) {
+  for (const char* scheme : {"harp", "crown"}) {
+    for (const char* config : {"gtx480", "harp-fermi", "dwr-tesla"}) {
+      for (const char* dependence : {"barrel", "scoreboard"}) {
+        for (const char* entries : {"128", "16"}) {
+          Machine machine{config, scheme, dependence, 32};
+          machine.settings = {
+              "warp_formation.likely_convergence=static",
+              std::string("warp_formation.").append(scheme).append(".barrier_entries=").append(entries)};
+          machine.name = std::string("likely_").append(entries);
+          list.push_back(std::move(machine));
+        }
+      }
+    }
+  }
+}
+
 std::vector<Machine> machines() {
   std::vector<Machine> list;
   for (const auto& scheme : warp_formation::scheme_names()) {
@@ -130,6 +148,7 @@ std::vector<Machine> machines() {
   }
   add_lanes(list);
   add_scalarization(list);
+  add_likely_barriers(list);
   return list;
 }
 

@@ -310,12 +310,13 @@ Z:
   EXPECT_THAT(at_x, ElementsAre(Threads{0, 2, 3, 5}, Threads{6, 7}));
 }
 
-TEST(LikelyPoints, AreRefusedWhereThereIsNoStackForThem) {
-  Config config = with_points("harp");
-  config.warp_size = 16;
+TEST(LikelyPoints, AreRefusedUnderASchemeWithoutThem) {
+  Config config = with_points("dwf");
   EXPECT_THROW(config.check("/warp_formation"), InputError);
-  config.scheme = "tbc";
-  EXPECT_NO_THROW(config.check("/warp_formation"));
+  for (const char* scheme : {"sbr", "tbc", "harp", "crown"}) {
+    config.scheme = scheme;
+    EXPECT_NO_THROW(config.check("/warp_formation")) << scheme;
+  }
 }
 
 }  // namespace

@@ -115,6 +115,38 @@ TEST(ReconvergenceBarriers, JoiningMakesEarlyThreadsWaitForLaterOnes) {
   }
 }
 
+// Likely-convergence points: threads 6 and 7 find no room at their reconvergence point, and therefore do not
+// join the barrier at a point before it, which has room in their lanes.
+TEST(ReconvergenceBarriers, AThreadIsAtALikelyPointOnlyIfItIsAtTheReconvergencePoint) {
+  constexpr Place kPoint{3, 0, 0}, kOther{9, 0, 0};
+  Bench bench(table(1, 2, BarrierSpan::kLinked, BarrierJoin::kAny), 8);
+  bench.barriers.reserve(threads({0, 1}), kHere);
+  bench.barriers.reserve_likely(threads({0, 1}), kPoint, kHere);
+  bench.barriers.reserve(threads({6, 7}), kOther);
+  bench.barriers.reserve_likely(threads({6, 7}), kPoint, kOther);
+  EXPECT_EQ(bench.barriers.counters().missed, 2u);
+  EXPECT_FALSE(bench.barriers.expects(threads({6, 7})));
+  EXPECT_EQ(bench.barriers.likely_made(), 1u);
+  EXPECT_EQ(bench.barriers.arrive(threads({0}), kPoint), 0b0001u);
+  // Thread 1 comes to the reconvergence point without having been at the other one.
+  EXPECT_EQ(bench.barriers.arrive(threads({1}), kHere), 0b0010u);
+  EXPECT_THAT(bench.completed(), ElementsAre(ElementsAre(0u)));
+  EXPECT_FALSE(bench.barriers.any_likely());
+}
+
+// A barrier at a likely-convergence point and one at a reconvergence point of the same place are not joined.
+TEST(ReconvergenceBarriers, ThoseOfLikelyPointsAreJoinedByTheirLikeOnly) {
+  Bench bench(table(1, 4, BarrierSpan::kLinked, BarrierJoin::kAny), 8);
+  bench.barriers.reserve_likely(threads({0, 1}), kHere, {ptx::kNoPc, 0, 0});
+  bench.barriers.reserve(threads({6, 7}), kHere);
+  EXPECT_EQ(bench.barriers.counters().opened, 2u);
+  bench.barriers.arrive(threads({0}), kHere);
+  bench.barriers.leave_likely(threads({1, 6}), [](const Place& place) { return place == kHere; });
+  EXPECT_THAT(bench.completed(), ElementsAre(ElementsAre(0u)));
+  EXPECT_TRUE(bench.barriers.expects(threads({6})));
+  EXPECT_EQ(bench.barriers.likely_joins(), 1u);
+}
+
 TEST(ReconvergenceBarriers, SameThreadMayWaitAtSeveralPlacesButOncePerPlace) {
   Bench bench(table(1, 4, BarrierSpan::kLinked), 8);
   bench.barriers.reserve(threads({0, 1}), kHere);

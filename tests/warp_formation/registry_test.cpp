@@ -120,10 +120,10 @@ TEST(Options, ASharedKeyIsRefusedWhereTheSchemeHasNone) {
   config.scheme = "dwf";
   config.own<SbrOptions>().likely_convergence = LikelyConvergence::kStatic;
   EXPECT_THAT([&] { config.check("w"); },
-              Throws<config::RuleError>(
-                  Property(&config::RuleError::what,
-                           testing::StrEq("w/likely_convergence: scheme dwf has no reconvergence stack with "
-                                          "likely-convergence points; allowed with sbr and tbc"))));
+              Throws<config::RuleError>(Property(
+                  &config::RuleError::what,
+                  testing::StrEq("w/likely_convergence: scheme dwf has no likely-convergence points; "
+                                 "allowed with sbr, tbc, harp, crown"))));
   config.scheme = "tbc";
   EXPECT_NO_THROW(config.check("w"));
 }

@@ -28,7 +28,7 @@ namespace weft::warp_formation {
 std::vector<ptx::Pc> likely_convergence_points(const ptx::Program& program,
                                                Reconvergence rule = Reconvergence::kBarrierAware);
 
-// Registers what the stacks count together; `each_stack(visit)` visits all of them.
+// Registers what the stacks, or tables of barriers, count together; `each_stack(visit)` visits all of them.
 template <class EachStack>
 void bind_likely(statistics::Group& group, EachStack each_stack) {
   group.derived("likely_points", statistics::Quantity::kSum, units::kEntries,

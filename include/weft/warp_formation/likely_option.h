@@ -1,4 +1,4 @@
-// The key `likely_convergence`, which schemes share whose reconvergence stack has such points
+// The key `likely_convergence`, which schemes share whose reconvergence stack or barriers have such points
 // (likely_convergence.h).
 #ifndef WEFT_WARP_FORMATION_LIKELY_OPTION_H
 #define WEFT_WARP_FORMATION_LIKELY_OPTION_H
@@ -21,11 +21,11 @@ class LikelyOptionsOf : public OptionsOf<Own> {
   void describe_shared(config::Visitor& v) final {
     config::choice(v, "likely_convergence", likely_convergence,
                    {{"off", LikelyConvergence::kOff}, {"static", LikelyConvergence::kStatic}},
-                   "schemes sbr and tbc: points before a branch's reconvergence point at which threads also "
-                   "meet; static: chosen from the control-flow graph");
+                   "schemes sbr, tbc, harp and crown: points before a branch's reconvergence point at which "
+                   "threads also meet; static: chosen from the control-flow graph");
   }
   SchemeOptions::SharedKey shared_key() const final {
-    return {"likely_convergence", likely_points(), "reconvergence stack with likely-convergence points"};
+    return {"likely_convergence", likely_points(), "likely-convergence points"};
   }
 
  protected:
