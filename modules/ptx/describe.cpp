@@ -23,6 +23,19 @@ std::string meeting(const Instruction& i) {
   return text;
 }
 
+// A line of its own, above the instruction: what threads do at convergence barriers before they execute it.
+std::string convergence(const Program& p, Pc pc) {
+  static constexpr const char* kNames[] = {"leave", "wait", "join", "join at entry"};
+  const ConvergenceBarriers& barriers = p.convergence;
+  std::string text;
+  for (std::uint32_t a = barriers.first[pc]; a < barriers.first[pc + 1]; ++a) {
+    const BarrierAction& action = barriers.actions[a];
+    text += (text.empty() ? "" : ", ") + std::string(kNames[static_cast<std::size_t>(action.kind)]) + " " +
+            std::to_string(action.barrier) + (action.at_post_dominator ? "" : " (merge)");
+  }
+  return text.empty() ? text : "        convergence barriers: " + text + "\n";
+}
+
 std::string counts(const Program& p) {
   std::string text = "  " + std::to_string(p.code.size()) + " instructions, " +
                      std::to_string(p.blocks.size()) + " blocks; " + std::to_string(p.registers_per_thread) +
@@ -92,6 +105,7 @@ std::string listing(const ModuleText& text, const Program& program, const std::v
       }
       const std::uint32_t at = text.line_starts[i.ptx.line - 1] + i.ptx.column - 1;
       const bool implied = pc + 1 == program.code.size() && part && i.is_exit();
+      out += convergence(program, pc);
       out += number;
       out += implied   ? "ret (end of the kernel)"
              : i.spill ? "  + " + std::string(name_of(i.op)) + " (spill)"
@@ -102,6 +116,7 @@ std::string listing(const ModuleText& text, const Program& program, const std::v
       } else if (i.op == Opcode::kBrx) {
         out += "   [" + meeting(i) + "]";
       }
+      if ((program.convergence.turns[pc] & Turn::kPolls) != 0) out += "   [next turn of a loop that polls]";
       if (why != nullptr) {
         const std::string& reason = (*why)[pc];
         out += i.scalar ? "   scalar" : "   vector: " + (reason.empty() ? "device function" : reason);

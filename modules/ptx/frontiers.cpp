@@ -226,4 +226,88 @@ std::vector<std::uint32_t> thread_frontier(const std::vector<BasicBlock>& blocks
   return frontier;
 }
 
+namespace {
+
+// Ranks that lie in overlapping loops, as edges that lead back are added: [to, from] of each.
+class LoopSpans {
+ public:
+  explicit LoopSpans(std::uint32_t count) : parent_(count), covered_(count, false) {
+    for (std::uint32_t rank = 0; rank < count; ++rank) parent_[rank] = rank;
+  }
+  void add(std::uint32_t from, std::uint32_t to) {
+    covered_[from] = covered_[to] = true;
+    for (std::uint32_t begin = begin_of(from); begin > to; begin = begin_of(from)) {
+      parent_[begin] = begin - 1;
+      covered_[begin - 1] = true;
+    }
+  }
+  // The first rank of the span that holds this one; where there is none, `otherwise`.
+  std::uint32_t begin_of(std::uint32_t rank, std::uint32_t otherwise) {
+    return covered_[rank] ? begin_of(rank) : otherwise;
+  }
+
+ private:
+  std::uint32_t begin_of(std::uint32_t rank) {
+    while (parent_[rank] != rank) rank = parent_[rank] = parent_[parent_[rank]];
+    return rank;
+  }
+  std::vector<std::uint32_t> parent_;  // towards the begin of the span
+  std::vector<bool> covered_;
+};
+
+// By rank of a block w: threads may wait there from the block of this rank on, up to w. They came from a
+// block d. If d runs before w, others run later than d, or in a loop that leads back from before w: while the
+// end of a loop runs, nobody waits before it. If d leads back to w, it leads further back, too.
+std::vector<std::uint32_t> waits_from(const std::vector<BasicBlock>& blocks) {
+  const auto count = static_cast<std::uint32_t>(blocks.size());
+  std::vector<std::uint32_t> by_rank(count), least(count, kNoRank);  // of a block's successors, by its rank
+  std::vector<std::vector<std::uint32_t>> predecessors(count);       // ranks
+  for (std::uint32_t b = 0; b < count; ++b) {
+    by_rank[blocks[b].rank] = b;
+    for (const std::uint32_t s : blocks[b].successors) {
+      if (s == count) continue;
+      predecessors[blocks[s].rank].push_back(blocks[b].rank);
+      least[blocks[b].rank] = std::min(least[blocks[b].rank], blocks[s].rank);
+    }
+  }
+  LoopSpans loops(count);
+  std::vector<std::uint32_t> from(count, kNoRank);
+  for (std::uint32_t w = 0; w < count; ++w) {
+    for (const std::uint32_t d : predecessors[w]) {
+      if (d < w) {
+        from[w] = std::min(from[w], loops.begin_of(d, d + 1));
+      } else if (least[d] < w) {
+        from[w] = std::min(from[w], loops.begin_of(least[d], least[d]));
+      }
+    }
+    for (const std::uint32_t s : blocks[by_rank[w]].successors) {
+      if (s != count && blocks[s].rank <= w) loops.add(w, blocks[s].rank);
+    }
+  }
+  return from;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> conservative_targets(const std::vector<BasicBlock>& blocks) {
+  const std::vector<std::uint32_t> from = waits_from(blocks);
+  const auto count = static_cast<std::uint32_t>(blocks.size());
+  // Blocks behind the current one, the nearest last: threads wait at each from an earlier block on than at
+  // those that are nearer.
+  std::vector<std::uint32_t> targets(count, kNoRank), behind;
+  for (std::uint32_t rank = count; rank-- > 0;) {
+    const auto nearer =
+        std::partition_point(behind.begin(), behind.end(), [&](std::uint32_t w) { return from[w] <= rank; });
+    if (nearer != behind.begin()) targets[rank] = *std::prev(nearer);
+    while (!behind.empty() && from[behind.back()] >= from[rank]) behind.pop_back();
+    behind.push_back(rank);
+  }
+  for (const BasicBlock& block : blocks) {
+    for (const std::uint32_t s : block.successors) {
+      if (s != count) targets[block.rank] = std::min(targets[block.rank], blocks[s].rank);
+    }
+  }
+  return targets;
+}
+
 }  // namespace weft::ptx

@@ -31,6 +31,18 @@ void rank_blocks(FlowGraph& flow);
 // At most the square of the number of blocks in time.
 std::vector<std::uint32_t> thread_frontier(const std::vector<BasicBlock>& blocks, std::uint32_t block);
 
+// Conservative branches: where the PC of a warp goes if each thread has a PC of its own, and the hardware
+// does not know where others of the warp wait (the paper's second form, on Sandy Bridge; ReconvergenceTFGen6
+// in GPU Ocelot). From the end of a block it goes to the block of the highest priority among the block's
+// successors and the blocks at which threads may wait. From there it goes on in the order of priorities until
+// it comes to threads.
+//
+// By rank of a block: the rank of that target; kNoRank: there is none. Threads may wait where a block leads
+// that may have run before: one of higher priority, or one of a loop around. These are at least the blocks of
+// the thread frontier.
+inline constexpr std::uint32_t kNoRank = UINT32_MAX;
+std::vector<std::uint32_t> conservative_targets(const std::vector<BasicBlock>& blocks);
+
 }  // namespace weft::ptx
 
 #endif

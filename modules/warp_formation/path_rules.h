@@ -15,10 +15,9 @@ namespace weft::warp_formation {
 // What rules are called for, in the order of the calls after an instruction: `exited` and `waits`, `before`
 // for each path that goes on, `choose`. None of them comes while an instruction of the warp is in flight.
 struct PathRules {
-  struct Warp {};                           // what they keep for each warp
-  static constexpr bool kBlocks = false;    // they block paths: `before` and `held_back` are called
-  static constexpr bool kByPlace = true;    // paths that come to one place become one
-  static constexpr bool kSearches = false;  // a path that enters the table is compared with its entries
+  struct Warp {};                         // what they keep for each warp
+  static constexpr bool kBlocks = false;  // they block paths: `before` and `held_back` are called
+  static constexpr bool kByPlace = true;  // paths that come to one place become one
 
   void attach(const ptx::Program& /*program*/) {}
   void reset() {}
@@ -40,6 +39,8 @@ struct PathRules {
   static constexpr bool kTakesSlots = false;
   bool takes_slots() const { return false; }
   unsigned take_slots(Warp& /*own*/) { return 0; }
+  // Whether a path that enters the table is compared with its entries.
+  bool searches() const { return false; }
   void bind(statistics::Group& /*group*/) {}
   void add_arrays(storage::Arrays& /*arrays*/) const {}  // beside the table of paths
   void describe(std::ostream& /*out*/, const Warp& /*own*/, unsigned /*words*/) const {}

@@ -201,7 +201,7 @@ class PathScheme final : public WarpFormation {
       return static_cast<double>(storage::counted_bits(arrays(statistics_.most_paths)));
     });
     statistics_.table.bind(
-        group, Rules::kTable,
+        group, table_array(1).part,
         [this] { return static_cast<double>(table_array(statistics_.most_paths).entries); },
         [this] { return static_cast<double>(table_array(statistics_.most_paths).bits); });
   }
@@ -424,7 +424,7 @@ class PathScheme final : public WarpFormation {
   }
   void count_writes(std::uint64_t rows) {
     statistics_.table.writes += rows;
-    if constexpr (Rules::kSearches) statistics_.table.searches += rows;
+    if (rules_.searches()) statistics_.table.searches += rows;
   }
 
   void stand(unsigned context) {

@@ -60,6 +60,7 @@ class WarpPaths {
     count_ = 0;
     running_ = kNone;
     clock_ = 0;
+    last_ = {};
     exited_ = arrived_ = {};
     append({})->mask = threads;
   }
@@ -98,9 +99,18 @@ class WarpPaths {
     return first;
   }
 
+  // The last instruction that was issued.
+  struct Last {
+    ptx::Pc pc = ptx::kNoPc;  // kNoPc: there is none
+    std::uint16_t depth = 0;
+    bool alone = true;  // the warp had no other path
+  };
+  const Last& last() const { return last_; }
+
   // An instruction of the path is in flight.
   void issue(unsigned path) {
     running_ = path;
+    last_ = {paths_[path].pc, paths_[path].depth, count_ == 1};
     paths_[path].state = State::kInFlight;
     paths_[path].ran = ++clock_;
     pieces_ = 0;
@@ -387,6 +397,7 @@ class WarpPaths {
   unsigned count_ = 0;
   unsigned running_ = kNone;  // the path in flight
   std::uint64_t clock_ = 0;   // instructions
+  Last last_;
   unsigned pieces_ = 0;
   bool parted_ = false;
   ptx::Pc first_pc_ = 0;  // of a piece

@@ -1,4 +1,4 @@
-// The key `yield_after`, which schemes share whose warps run one of their paths at a time (path_scheme.h).
+// The keys of stackless and thread_frontiers, whose warps run one of their paths at a time (path_scheme.h).
 #ifndef WEFT_WARP_FORMATION_YIELD_OPTIONS_H
 #define WEFT_WARP_FORMATION_YIELD_OPTIONS_H
 
@@ -26,7 +26,27 @@ class YieldOptionsOf : public OptionsOf<Own> {
 };
 
 struct StacklessOptions final : YieldOptionsOf<StacklessOptions> {};
-struct ThreadFrontiersOptions final : YieldOptionsOf<ThreadFrontiersOptions> {};
+
+// How the hardware finds the threads of the first block: a sorted stack, or a PC for each thread and branches
+// that are conservative.
+enum class FrontierMode : std::uint8_t { kSortedStack, kConservative };
+
+struct ThreadFrontiersOptions final : YieldOptionsOf<ThreadFrontiersOptions> {
+  FrontierMode mode = FrontierMode::kSortedStack;
+
+  void describe(config::Visitor& v) override {
+    config::choice(
+        v, "mode", mode,
+        {{"sorted_stack", FrontierMode::kSortedStack}, {"conservative", FrontierMode::kConservative}},
+        "how a warp finds the block that runs next: by a sorted stack of its places, or by a PC for each "
+        "thread and conservative branches");
+    YieldOptionsOf<ThreadFrontiersOptions>::describe(v);
+  }
+  void randomise(Random& random) override {
+    mode = static_cast<FrontierMode>(random() % 2);
+    YieldOptionsOf<ThreadFrontiersOptions>::randomise(random);
+  }
+};
 
 }  // namespace weft::warp_formation
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "platform/divergent_kernel.h"
+#include "warp_formation/schemes.h"
 #include "weft/common/error.h"
 
 namespace weft::datapath::test {
@@ -210,8 +211,7 @@ void expect_refused(const std::vector<std::string>& settings, const std::string&
 
 TEST(HostedTemporal, RefusesWhatLanesCannotDo) {
   const std::string on = "datapath.kind=temporal";
-  for (const std::string scheme : {"dwf", "tbc", "capri", "lwm", "dwr", "harp", "crown", "stackless",
-                                   "thread_frontiers", "convergence_barriers"})
+  for (const std::string& scheme : scheme_classes::all_without("sbr"))
     expect_refused({on, "warp_formation.scheme=" + scheme}, "allowed: sbr");
   expect_refused({on, "datapath.lane_width=3"}, "allowed: divisors of sm.simd_width = 8");
   expect_refused({on, "datapath.lane_width=16"}, "allowed: divisors of sm.simd_width = 8");

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "end_to_end/process.h"
+#include "warp_formation/schemes.h"
 
 namespace weft::end_to_end::characterize_test {
 namespace {
@@ -56,19 +57,17 @@ INSTANTIATE_TEST_SUITE_P(Workloads, Characterize, ::testing::Values("bfs", "redu
                          [](const auto& info) { return std::string(info.param); });
 
 // SIMD efficiency is that of the machine's statistics, whatever the width of the scheme's warps.
-class Schemes : public ::testing::TestWithParam<const char*> {};
+class Schemes : public ::testing::TestWithParam<std::string> {};
 TEST_P(Schemes, HaveTheSameEfficiency) {
   const Folder folder;
   const Exit exit = weft({"characterize", "bfs", "--size", "small", "--config", "harp-fermi", "--set",
-                          std::string("warp_formation.scheme=") + GetParam(), "--out", folder.path("out")});
+                          "warp_formation.scheme=" + GetParam(), "--out", folder.path("out")});
   ASSERT_EQ(exit.code, 0) << exit.err;
   EXPECT_NEAR(folder.json("out/characteristics.json").at("kernels")[0].at("simd_efficiency"),
               folder.json("out/stats.json").at("simd_efficiency"), 1e-9);
 }
-INSTANTIATE_TEST_SUITE_P(Characterize, Schemes,
-                         ::testing::Values("dwf", "dwr", "harp", "lwm", "stackless", "tbc", "capri",
-                                           "thread_frontiers", "convergence_barriers"),
-                         [](const auto& info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(Characterize, Schemes, ::testing::ValuesIn(scheme_classes::all()),
+                         scheme_classes::name_of);
 
 // vector_add, small: 10,000 elements by 40 blocks of 256, of which the last has 16 threads within the vector:
 // one warp of its eight parts at the bounds check.

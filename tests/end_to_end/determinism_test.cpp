@@ -7,6 +7,7 @@
 #include "common/statistics_sample.h"
 #include "end_to_end/process.h"
 #include "platform/csv_table.h"
+#include "warp_formation/schemes.h"
 
 namespace weft::end_to_end::determinism_test {
 namespace {
@@ -91,8 +92,7 @@ INSTANTIATE_TEST_SUITE_P(All, Determinism,
 // At the end of each interval every live thread is in one state, under each scheme.
 TEST(ThreadStates, SumToTheLiveThreads) {
   const std::vector<std::string> states{"in_pipeline", "ready", "barrier", "reconvergence", "inactive"};
-  for (const std::string scheme : {"sbr", "dwf", "lwm", "dwr", "tbc", "capri", "harp", "crown", "stackless",
-                                   "thread_frontiers", "convergence_barriers"}) {
+  for (const std::string& scheme : scheme_classes::all()) {
     SCOPED_TRACE(scheme);
     const Folder folder;
     ASSERT_EQ(weft({"run", "--config", "harp-fermi", "--workload", "bfs", "--size", "n=700", "--sample",
@@ -106,12 +106,11 @@ TEST(ThreadStates, SumToTheLiveThreads) {
       for (const std::string& state : states) sum += std::stoul(row.at("threads." + state));
       ASSERT_EQ(sum, std::stoul(row.at("live_threads"))) << row.at("cycle");
     }
-    const bool waits = scheme != "dwf" && scheme != "stackless" && scheme != "thread_frontiers";
-    EXPECT_EQ(samples.sum("threads.reconvergence") != 0, waits) << "the others wait at no point";
+    EXPECT_EQ(samples.sum("threads.reconvergence") != 0, scheme_classes::waits_for_others(scheme));
   }
 }
 
-class DeterminismOnGtx480 : public ::testing::TestWithParam<const char*> {};
+class DeterminismOnGtx480 : public ::testing::TestWithParam<std::string> {};
 
 // Schedulers that are asked only when something has happened choose as those that are asked in every cycle.
 TEST_P(DeterminismOnGtx480, OfBarriersAndSharedMemory) {
@@ -124,7 +123,7 @@ TEST_P(DeterminismOnGtx480, OfBarriersAndSharedMemory) {
                                              "--size",
                                              "small",
                                              "--set",
-                                             "warp_formation.scheme=" + std::string(GetParam()),
+                                             "warp_formation.scheme=" + GetParam(),
                                              "sm.dependence=" + std::string(dependence)};
     auto awake = arguments;
     awake.emplace_back("--no-sleep");
@@ -132,9 +131,8 @@ TEST_P(DeterminismOnGtx480, OfBarriersAndSharedMemory) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Schemes, DeterminismOnGtx480,
-                         ::testing::Values("crown", "dwf", "dwr", "harp", "lwm", "sbr", "stackless", "tbc",
-                                           "capri", "thread_frontiers", "convergence_barriers"));
+INSTANTIATE_TEST_SUITE_P(Schemes, DeterminismOnGtx480, ::testing::ValuesIn(scheme_classes::all()),
+                         scheme_classes::name_of);
 
 }  // namespace
 }  // namespace weft::end_to_end::determinism_test

@@ -10,6 +10,7 @@
 #include <random>
 
 #include "end_to_end/process.h"
+#include "warp_formation/schemes.h"
 
 namespace weft::end_to_end::resume_test {
 namespace {
@@ -48,7 +49,7 @@ void expect_same(const Folder& folder, const std::string& one, const std::string
 }
 
 struct Case {
-  const char* name;
+  std::string name;
   Words options;
 };
 void PrintTo(const Case& c, std::ostream* out) {
@@ -82,23 +83,20 @@ TEST_P(Resume, GoesOnAsIfNothingHadHappened) {
   expect_same(folder, "whole", "cut");
 }
 
-Words scheme(const char* workload, const char* name) {
-  return {"--workload", workload, "--size", "small", "--set", std::string("warp_formation.scheme=") + name};
+std::vector<Case> schemes() {
+  std::vector<Case> cases;
+  for (const std::string& scheme : scheme_classes::all()) {
+    cases.push_back(
+        {scheme, {"--workload", "bfs", "--size", "small", "--set", "warp_formation.scheme=" + scheme}});
+  }
+  return cases;
 }
 Words machine(const char* workload, const char* config) {
   return {"--workload", workload, "--size", "small", "--config", config, "--sample", "700"};
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Schemes, Resume,
-    ::testing::Values(Case{"sbr", scheme("bfs", "sbr")}, Case{"dwf", scheme("bfs", "dwf")},
-                      Case{"dwr", scheme("bfs", "dwr")}, Case{"lwm", scheme("bfs", "lwm")},
-                      Case{"tbc", scheme("bfs", "tbc")}, Case{"capri", scheme("bfs", "capri")},
-                      Case{"harp", scheme("bfs", "harp")}, Case{"crown", scheme("bfs", "crown")},
-                      Case{"stackless", scheme("bfs", "stackless")},
-                      Case{"thread_frontiers", scheme("bfs", "thread_frontiers")},
-                      Case{"convergence_barriers", scheme("bfs", "convergence_barriers")}),
-    [](const auto& test) { return test.param.name; });
+INSTANTIATE_TEST_SUITE_P(Schemes, Resume, ::testing::ValuesIn(schemes()),
+                         [](const auto& test) { return test.param.name; });
 INSTANTIATE_TEST_SUITE_P(Machines, Resume,
                          ::testing::Values(Case{"gtx480", machine("gaussian_elimination", "gtx480")},
                                            Case{"crown", machine("srad", "crown-tesla")},

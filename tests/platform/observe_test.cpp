@@ -5,6 +5,7 @@
 
 #include "platform/divergent_kernel.h"
 #include "platform/gpu_bench.h"
+#include "warp_formation/schemes.h"
 
 namespace weft::test::observe_test {
 namespace {
@@ -192,13 +193,13 @@ TEST(IdleShares, DoNotTakeAnEmptyBeatForALane) {
 
 // Observation does not depend on sleeping, and changes nothing else.
 TEST(StalledThreads, DoNotDependOnSleeping) {
-  for (const char* scheme : {"sbr", "dwf", "tbc", "capri"}) {
+  for (const std::string& scheme : scheme_classes::all()) {
     const auto statistics = [scheme](bool sleeping) {
       return apart([=] {
         runtime::DeviceOptions options;
         options.sleeping = sleeping;
         GpuBench bench({"sm.count=2", "sm.observe.stalled_threads=true", "sm.observe.lane_oracle=true",
-                        std::string("warp_formation.scheme=") + scheme},
+                        "warp_formation.scheme=" + scheme},
                        "harp-fermi", options);
         run_divergent(bench);
         return bench.statistics().dump();

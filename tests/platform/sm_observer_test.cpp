@@ -7,6 +7,7 @@
 
 #include "platform/divergent_kernel.h"
 #include "platform/gpu_bench.h"
+#include "warp_formation/schemes.h"
 
 namespace weft::test::sm_observer_test {
 namespace {
@@ -45,10 +46,10 @@ struct Census final : sm::SmObserver {
 
 constexpr unsigned kThreads = 96, kBlocks = 4;
 
-class SmObserverOfScheme : public testing::TestWithParam<const char*> {};
+class SmObserverOfScheme : public testing::TestWithParam<std::string> {};
 
 TEST_P(SmObserverOfScheme, SeesWhatTheCountersCount) {
-  GpuBench bench({"sm.count=1", std::string("warp_formation.scheme=") + GetParam()});
+  GpuBench bench({"sm.count=1", "warp_formation.scheme=" + GetParam()});
   Census census;
   bench.device.gpu().attach(0, census);
   const auto out = bench.zeros(4 * (kDivergentWords + 1));
@@ -73,9 +74,8 @@ TEST_P(SmObserverOfScheme, SeesWhatTheCountersCount) {
   EXPECT_TRUE(census.waiting.empty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Schemes, SmObserverOfScheme,
-                         testing::Values("sbr", "dwf", "dwr", "harp", "tbc", "capri", "stackless",
-                                         "thread_frontiers", "convergence_barriers"));
+INSTANTIATE_TEST_SUITE_P(Schemes, SmObserverOfScheme, testing::ValuesIn(scheme_classes::all()),
+                         scheme_classes::name_of);
 
 }  // namespace
 }  // namespace weft::test::sm_observer_test

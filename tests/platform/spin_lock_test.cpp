@@ -3,10 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <set>
+#include <algorithm>
 
+#include "common/config_writer.h"
 #include "platform/gpu_bench.h"
-#include "weft/warp_formation/scheme.h"
+#include "warp_formation/schemes.h"
 
 namespace weft::test::spin_lock_test {
 namespace {
@@ -92,7 +93,7 @@ class SpinLock : public ::testing::TestWithParam<Case> {};
 TEST_P(SpinLock, HeldBehindItsLoopEndsWhereNobodyMustWaitForSpinners) {
   const auto& [scheme, dependence] = GetParam();
   const std::string result = result_of(scheme, dependence, kHeldBehindTheLoop);
-  if (scheme == "dwf" || scheme == "convergence_barriers") {
+  if (scheme_classes::ends_lock_held_behind_its_loop(scheme)) {
     EXPECT_EQ(result, "");
   } else {
     EXPECT_THAT(result, HasSubstr("SIMT deadlock"));
@@ -102,7 +103,7 @@ TEST_P(SpinLock, HeldBehindItsLoopEndsWhereNobodyMustWaitForSpinners) {
 TEST_P(SpinLock, HeldInAnArmEndsWhereBothArmsRun) {
   const auto& [scheme, dependence] = GetParam();
   const std::string result = result_of(scheme, dependence, kHeldInAnArm);
-  if (std::set<std::string>{"dwf", "harp", "crown", "convergence_barriers"}.count(scheme) != 0) {
+  if (scheme_classes::ends_lock_held_in_an_arm(scheme)) {
     EXPECT_EQ(result, "");
   } else {
     EXPECT_THAT(result, HasSubstr("SIMT deadlock"));
@@ -116,12 +117,12 @@ TEST_P(SpinLock, HeldInsideItsLoopEndsUnderEveryScheme) {
   EXPECT_EQ(result_of(scheme, dependence, kHeldInsideTheLoop, {}), "");
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Schemes, SpinLock,
-    ::testing::Combine(::testing::Values("sbr", "dwf", "tbc", "capri", "lwm", "dwr", "harp", "crown",
-                                         "stackless", "thread_frontiers", "convergence_barriers"),
-                       ::testing::Values("barrel", "scoreboard")),
-    [](const auto& info) { return std::get<0>(info.param) + "_" + std::get<1>(info.param); });
+INSTANTIATE_TEST_SUITE_P(Schemes, SpinLock,
+                         ::testing::Combine(::testing::ValuesIn(scheme_classes::all()),
+                                            ::testing::Values("barrel", "scoreboard")),
+                         [](const auto& info) {
+                           return std::get<0>(info.param) + "_" + std::get<1>(info.param);
+                         });
 
 // As published, the threads that these schemes let go first spin for ever; if they give way after some turns,
 // the holder comes to its unlock.
@@ -129,22 +130,33 @@ struct Form {
   const char* name;
   const std::string* body;
 };
-using YieldCase = std::tuple<const char*, Form, unsigned, const char*>;  // scheme, form, turns, dependence
+using YieldCase = std::tuple<std::string, Form, unsigned, const char*>;  // scheme, form, turns, dependence
 class YieldingSpinLock : public ::testing::TestWithParam<YieldCase> {};
 
 std::string name_of(const YieldCase& test) {
   const auto& [scheme, form, turns, dependence] = test;
-  return std::string(scheme) + "_" + form.name + "_after_" + std::to_string(turns) + "_" + dependence;
+  return scheme + "_" + form.name + "_after_" + std::to_string(turns) + "_" + dependence;
 }
 
 TEST_P(YieldingSpinLock, Ends) {
   const auto& [scheme, form, turns, dependence] = GetParam();
-  const std::string key = "warp_formation." + std::string(scheme) + ".yield_after=" + std::to_string(turns);
+  const std::string key = "warp_formation." + scheme + ".yield_after=" + std::to_string(turns);
   EXPECT_EQ(result_of(scheme, dependence, *form.body, {key}), "");
 }
 
+// Schemes with the key.
+std::vector<std::string> yielding_schemes() {
+  const nlohmann::ordered_json keys = config::write(warp_formation::Config());
+  std::vector<std::string> schemes = scheme_classes::all();
+  const auto never_yields = [&keys](const std::string& scheme) {
+    return !keys.contains(scheme) || !keys.at(scheme).contains("yield_after");
+  };
+  schemes.erase(std::remove_if(schemes.begin(), schemes.end(), never_yields), schemes.end());
+  return schemes;
+}
+
 INSTANTIATE_TEST_SUITE_P(Schemes, YieldingSpinLock,
-                         ::testing::Combine(::testing::Values("stackless", "thread_frontiers"),
+                         ::testing::Combine(::testing::ValuesIn(yielding_schemes()),
                                             ::testing::Values(Form{"behind", &kHeldBehindTheLoop},
                                                               Form{"arm", &kHeldInAnArm},
                                                               Form{"inside", &kHeldInsideTheLoop}),
@@ -189,11 +201,10 @@ TEST(SpinLocks, TheTimeoutComesBeforeTheWatchdog) {
   EXPECT_EQ(message_of({"watchdog.cycles=1000"}), "") << "of no matter to other schemes";
 }
 
-// A scheme that is not in the list above would go untested.
 TEST(SpinLocks, KnowEveryScheme) {
-  EXPECT_THAT(warp_formation::scheme_names(),
-              ::testing::UnorderedElementsAre("sbr", "dwf", "tbc", "capri", "lwm", "dwr", "harp", "crown",
-                                              "stackless", "thread_frontiers", "convergence_barriers"));
+  for (const std::string& scheme : scheme_classes::all())
+    EXPECT_NO_THROW(scheme_classes::promises_of(scheme)) << scheme;
+  EXPECT_FALSE(yielding_schemes().empty());
 }
 
 }  // namespace

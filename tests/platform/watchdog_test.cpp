@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "platform/gpu_bench.h"
+#include "warp_formation/schemes.h"
 #include "weft/warp_formation/scheme.h"
 
 namespace weft::test::watchdog_test {
@@ -56,16 +57,16 @@ TEST(Watchdog, TheSameLockEndsUnderDynamicWarpFormation) {
 
 // All threads wait for a flag that nobody sets.
 TEST(Watchdog, AFlagThatNobodySetsIsALivelock) {
-  for (const char* scheme :
-       {"sbr", "dwf", "tbc", "capri", "stackless", "thread_frontiers", "convergence_barriers"}) {
-    const std::string fault = apart([scheme] {
+  for (const std::string& scheme : scheme_classes::all()) {
+    const std::string fault = apart([&scheme] {
       return fault_of(
           "SPIN:\n  ld.volatile.global.u32 %r10, [%rd1];\n  setp.eq.u32 %p1, %r10, 0;\n"
           "  @%p1 bra SPIN;\n  ret;",
-          64, {std::string("warp_formation.scheme=") + scheme});
+          64, {"warp_formation.scheme=" + scheme, "warp_formation.dwr.lat_timeout=1000"});
     });
     EXPECT_THAT(fault, AllOf(HasSubstr("livelock: "), HasSubstr("64 threads only repeated a loop"),
-                             HasSubstr("no other thread is live")));
+                             HasSubstr("no other thread is live")))
+        << scheme;
   }
 }
 

@@ -20,15 +20,53 @@ TEST(Describe, ListsBlocksEdgesAndCounts) {
             "  at most 64 x 2 x 1 threads per block\n"
             "  parameter +0 .u32 n, 4 bytes\n"
             "  B0 -> B1 B2   post-dominator B2\n"
+            "        convergence barriers: join 0\n"
             "     0  ld.param.u32 %r1, [n]\n"
             "     1  setp.eq.s32 %p1, %r1, 0\n"
             "     2  @%p1 bra $L_end   [to 4, reconverges at 4]\n"
             "  B1 -> B2   post-dominator B2\n"
             "     3  st.shared.u32 [s], %r1\n"
             "  B2 -> exit   post-dominator exit\n"
+            "        convergence barriers: wait 0\n"
             "     4  ret\n"
             "kernel later\n"
             "  cannot be executed: m.ptx:18:27: 'stacksave.u64 %rd1' is not executable yet: stacksave\n");
+}
+
+// if (a || b) X; else Y; then a loop that waits for another thread.
+TEST(Describe, ListsConvergenceBarriersAndLoopsThatPoll) {
+  const Module m = parse(module_of(".visible .entry k(.param .u64 p)\n{\n"
+                                   ".reg .pred %p<4>; .reg .b32 %r<3>; .reg .b64 %rd<2>;\n"
+                                   "@%p1 bra X;\n@!%p2 bra Y;\nX: mov.u32 %r1, %r2;\nbra J;\n"
+                                   "Y: mov.u32 %r2, %r1;\nJ: ld.param.u64 %rd1, [p];\n"
+                                   "L: ld.volatile.global.u32 %r1, [%rd1];\nsetp.eq.u32 %p3, %r1, 0;\n"
+                                   "@%p3 bra L;\nret;\n}\n"),
+                         "m.ptx");
+  const std::string text = describe(m);
+  EXPECT_NE(text.find("  B0 -> B1 B2   post-dominator B4\n"
+                      "        convergence barriers: join 0 (merge), join 1\n"
+                      "     0  @%p1 bra X   [to 2, reconverges at 5]\n"
+                      "  B1 -> B2 B3   post-dominator B4\n"
+                      "     1  @!%p2 bra Y   [to 4, reconverges at 5]\n"
+                      "  B2 -> B4   post-dominator B4\n"
+                      "        convergence barriers: wait 0 (merge)\n"
+                      "     2  mov.u32 %r1, %r2\n"
+                      "     3  bra J   [to 5, reconverges at 5]\n"
+                      "  B3 -> B4   post-dominator B4\n"
+                      "        convergence barriers: leave 0 (merge)\n"
+                      "     4  mov.u32 %r2, %r1\n"
+                      "  B4 -> B5   post-dominator B5\n"
+                      "        convergence barriers: wait 1, join 2\n"
+                      "     5  ld.param.u64 %rd1, [p]\n"
+                      "  B5 -> B6 B5   post-dominator B6\n"
+                      "     6  ld.volatile.global.u32 %r1, [%rd1]\n"
+                      "     7  setp.eq.u32 %p3, %r1, 0\n"
+                      "     8  @%p3 bra L   [to 6, reconverges at 9]   [next turn of a loop that polls]\n"
+                      "  B6 -> exit   post-dominator exit\n"
+                      "        convergence barriers: wait 2\n"
+                      "     9  ret\n"),
+            std::string::npos)
+      << text;
 }
 
 TEST(Describe, EmptyKernel) {

@@ -37,6 +37,22 @@ TEST(Frontiers, OfAShortCircuit) {
   EXPECT_THAT(thread_frontier(p.blocks, 4), IsEmpty());
 }
 
+// if (c) A; else B; J: while A runs, threads may wait at B.
+TEST(ConservativeTargets, OfTwoArms) {
+  const Program p = decode_body("@%p1 bra B;\n" + kWork + "bra J;\nB: " + kWork + "J: ret;");
+  ASSERT_THAT(order_of(p), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(conservative_targets(p.blocks), ElementsAre(1, 2, 3, kNoRank));
+}
+
+// Threads that left in an earlier turn may wait behind the loop, at either place. From its end the way back
+// goes first.
+TEST(ConservativeTargets, OfALoopWithABreak) {
+  const Program p = decode_body("L: @%p1 bra O;\n@%p2 bra Q;\n" + kWork + "bra L;\nO: " + kWork + "Q: ret;");
+  // 0: head, 1: break, 2: work, 3: O, 4: Q
+  ASSERT_THAT(order_of(p), ElementsAre(0, 1, 2, 3, 4));
+  EXPECT_THAT(conservative_targets(p.blocks), ElementsAre(1, 2, 0, 4, kNoRank));
+}
+
 // The short arm comes last in the code, and has the same priority as the end of the long one.
 TEST(Frontiers, TheLongerWayToTheExitGoesFirst) {
   const Program p = decode_body("@%p1 bra S;\n@%p2 bra T;\n" + kWork + "T: bra J;\nS: " + kWork + "J: ret;");
@@ -164,6 +180,29 @@ TEST(Frontiers, WithoutLoopsThePriorityIsTheLongestPath) {
           << order[i - 1] << " before " << order[i];
     }
   }
+}
+
+// No thread is passed over: what comes first is no later than any successor, and any block of the frontier.
+TEST(ConservativeTargets, PassNoThread) {
+  unsigned waits = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Program p = random_program(seed, true);
+    const std::vector<std::uint32_t> targets = conservative_targets(p.blocks);
+    for (std::uint32_t b = 0; b < p.blocks.size(); ++b) {
+      const std::uint32_t first = targets.at(p.blocks[b].rank);
+      EXPECT_TRUE(first == kNoRank || first < p.blocks.size());
+      for (const std::uint32_t w : thread_frontier(p.blocks, b)) {
+        EXPECT_LE(first, p.blocks[w].rank) << "of block " << b << ": block " << w;
+        ++waits;
+      }
+      for (const std::uint32_t s : p.blocks[b].successors) {
+        if (s == p.blocks.size()) continue;
+        EXPECT_LE(first, p.blocks[s].rank) << "of block " << b << ": block " << s;
+      }
+    }
+  }
+  EXPECT_GT(waits, 300u);
 }
 
 // More loops within loops than are searched: they still come before what follows them.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "platform/gpu_bench.h"
+#include "warp_formation/schemes.h"
 
 namespace weft::test::barrier_test {
 namespace {
@@ -112,11 +113,11 @@ std::string message_of(const std::string& body, unsigned threads = 128) {
 }
 
 // What is legal for warps of their own must not hang where warps are regrouped or share a stack.
-class BarrierAcrossPaths : public ::testing::TestWithParam<const char*> {
+class BarrierAcrossPaths : public ::testing::TestWithParam<std::string> {
  protected:
   Words run(const std::string& body) {
     GpuBench bench({"sm.count=1", "watchdog.cycles=20000", "warp_formation.dwr.lat_timeout=4000",
-                    std::string("warp_formation.scheme=") + GetParam()});
+                    "warp_formation.scheme=" + GetParam()});
     return run_on(bench, R"(
   .shared .align 4 .u32 box[32];
   and.b32 %r4, %r2, 31;
@@ -176,9 +177,8 @@ END:
   for (std::uint32_t t = 0; t < 64; ++t) ASSERT_EQ(out[t], t < 32 ? 3 * (t + 32) : t) << t;
 }
 
-INSTANTIATE_TEST_SUITE_P(Schemes, BarrierAcrossPaths,
-                         ::testing::Values("sbr", "dwf", "tbc", "capri", "lwm", "dwr", "harp", "crown",
-                                           "stackless", "thread_frontiers", "convergence_barriers"));
+INSTANTIATE_TEST_SUITE_P(Schemes, BarrierAcrossPaths, ::testing::ValuesIn(scheme_classes::all()),
+                         scheme_classes::name_of);
 
 TEST(BarrierFault, NumberAndCount) {
   EXPECT_THAT(apart([] { return message_of("  add.u32 %r4, %r2, 10;\n  bar.sync %r4;\n", 32); }),

@@ -8,7 +8,7 @@
 #include <functional>
 
 #include "platform/gpu_bench.h"
-#include "weft/warp_formation/scheme.h"
+#include "warp_formation/schemes.h"
 
 namespace weft::test::guarded_primitive_test {
 namespace {
@@ -339,7 +339,8 @@ TEST_P(GuardedPrimitive, RunsACompiledKernel) {
 INSTANTIATE_TEST_SUITE_P(Machines, GuardedPrimitive, ::testing::ValuesIn(machines()),
                          [](const auto& info) { return name_of(info.param); });
 
-// Where the paths of a warp of 32 form a stack, those left out wait until the others are with them again.
+// Schemes whose threads wait for others of their branch: those left out wait until the others are with them
+// again.
 TEST(GuardedPrimitiveOfAStack, TheOthersGoOnTogetherWithThose) {
   const std::string kernel = kernel_text(".param .u64 out", R"(
   ld.param.u64 %rd1, [out];
@@ -357,7 +358,8 @@ J:
   ret;)");
   Words wanted(kWarp, 3200);
   for (unsigned t = 0; t < 12; ++t) wanted[t] += 13;
-  for (const char* scheme : {"sbr", "tbc", "capri", "lwm"}) {
+  for (const std::string& scheme : scheme_classes::all()) {
+    if (!scheme_classes::waits_for_others(scheme)) continue;
     EXPECT_EQ(on({scheme}, [&](GpuBench& bench) { return difference(run(bench, kernel, kWarp), wanted); }),
               "")
         << scheme;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "platform/gpu_bench.h"
+#include "warp_formation/schemes.h"
 
 namespace weft::test::issue_rate_test {
 namespace {
@@ -88,24 +89,14 @@ TEST_P(DependentChain, OfManyWarpsHidesThePipeline) {
   }
 }
 
-const std::vector<std::string> kMachines = {"harp-fermi",
-                                            "harp-fermi+dwf",
-                                            "harp-fermi+tbc",
-                                            "harp-fermi+capri",
-                                            "harp-fermi+lwm",
-                                            "harp-fermi+harp",
-                                            "crown-tesla",
-                                            "crown-tesla+dwf",
-                                            "crown-tesla+tbc",
-                                            "crown-tesla+lwm",
-                                            "crown-tesla+harp",
-                                            "crown-tesla+crown",
-                                            "dwr-tesla",
-                                            "dwr-tesla+dwr",
-                                            "harp-fermi+stackless",
-                                            "harp-fermi+thread_frontiers",
-                                            "harp-fermi+convergence_barriers"};
-INSTANTIATE_TEST_SUITE_P(Machines, DependentChain, ::testing::ValuesIn(kMachines),
+std::vector<std::string> machines() {
+  std::vector<std::string> list = {"harp-fermi", "crown-tesla", "dwr-tesla", "dwr-tesla+dwr"};
+  for (const std::string& scheme : scheme_classes::all_without("sbr")) {
+    for (const char* config : {"harp-fermi", "crown-tesla"}) list.push_back(config + ("+" + scheme));
+  }
+  return list;
+}
+INSTANTIATE_TEST_SUITE_P(Machines, DependentChain, ::testing::ValuesIn(machines()),
                          [](const auto& info) { return test_name_of(info.param); });
 
 struct Peak {

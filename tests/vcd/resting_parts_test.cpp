@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "end_to_end/process.h"
+#include "warp_formation/schemes.h"
 
 namespace weft::vcd {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 using Words = std::vector<std::string>;
 
 struct Machine {
-  const char *name, *config;
+  std::string name, config;
   Words settings;
 };
 
@@ -37,21 +38,21 @@ TEST_P(RestingParts, KeepTheirValues) {
   EXPECT_TRUE(asleep == waveform(GetParam(), {"--no-sleep"}));
 }
 
-Machine of_scheme(const char* scheme) {
-  return {scheme, "harp-fermi", {std::string("warp_formation.scheme=") + scheme}};
+std::vector<Machine> machines() {
+  std::vector<Machine> list = {{"dwr_tesla", "dwr-tesla", {}},
+                               {"gtx480", "gtx480", {}},
+                               {"integrated", "integrated", {}},
+                               {"stsimt", "stsimt", {"sm.count=3"}},
+                               {"refresh", "gtx480", {"dram.t_refi=500", "dram.t_rfc=50"}},
+                               {"closed_pages", "gtx480", {"dram.page_policy=closed"}},
+                               {"thread_states", "gtx480", {"sm.observe.stalled_threads=true"}}};
+  for (const std::string& scheme : scheme_classes::all())
+    list.push_back({scheme, "harp-fermi", {"warp_formation.scheme=" + scheme}});
+  return list;
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    On, RestingParts,
-    ::testing::Values(Machine{"dwr_tesla", "dwr-tesla", {}}, Machine{"gtx480", "gtx480", {}},
-                      Machine{"integrated", "integrated", {}}, Machine{"stsimt", "stsimt", {"sm.count=3"}},
-                      Machine{"refresh", "gtx480", {"dram.t_refi=500", "dram.t_rfc=50"}},
-                      Machine{"closed_pages", "gtx480", {"dram.page_policy=closed"}},
-                      Machine{"thread_states", "gtx480", {"sm.observe.stalled_threads=true"}},
-                      of_scheme("crown"), of_scheme("dwf"), of_scheme("dwr"), of_scheme("harp"),
-                      of_scheme("lwm"), of_scheme("sbr"), of_scheme("stackless"), of_scheme("tbc"),
-                      of_scheme("capri"), of_scheme("thread_frontiers"), of_scheme("convergence_barriers")),
-    [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(On, RestingParts, ::testing::ValuesIn(machines()),
+                         [](const auto& info) { return info.param.name; });
 
 }  // namespace
 }  // namespace weft::vcd

@@ -13,6 +13,7 @@
 #include "warp_formation/kernels.h"
 #include "warp_formation/lwm_options.h"
 #include "warp_formation/reincarnation_bench.h"
+#include "warp_formation/schemes.h"
 #include "warp_formation/steps.h"
 
 namespace weft::warp_formation::test::barrier_progress_test {
@@ -150,10 +151,8 @@ C:
   EXPECT_EQ(next(), "pc 2: 2 3");
 }
 
-INSTANTIATE_TEST_SUITE_P(Schemes, BarrierProgress,
-                         ::testing::Values("sbr", "dwr", "lwm", "tbc", "capri", "dwf", "harp", "crown",
-                                           "stackless", "thread_frontiers", "convergence_barriers"),
-                         [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Schemes, BarrierProgress, ::testing::ValuesIn(scheme_classes::all()),
+                         scheme_classes::name_of);
 
 struct Stepped {
   Stepped(ptx::Program p, const Config& config, unsigned threads)

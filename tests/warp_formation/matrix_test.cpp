@@ -12,6 +12,7 @@
 #include "warp_formation/kernels.h"
 #include "warp_formation/lwm_options.h"
 #include "warp_formation/reincarnating_options.h"
+#include "warp_formation/schemes.h"
 #include "weft/warp_formation/scheme.h"
 
 namespace weft::warp_formation::test::matrix_test {
@@ -27,6 +28,16 @@ Config scheme(const std::string& name) {
   config.own<DwrOptions>().largest_warp = 8;
   config.own<LwmOptions>().large_warp = 32;
   return config;
+}
+
+TEST(SchemeClasses, ASchemeWithoutARowIsTold) {
+  try {
+    scheme_classes::has_reconvergence_points("unknown");
+    FAIL();
+  } catch (const std::logic_error& error) {
+    EXPECT_THAT(error.what(),
+                ::testing::AllOf(::testing::HasSubstr("scheme unknown"), ::testing::HasSubstr("schemes.h")));
+  }
 }
 
 class EveryScheme : public ::testing::TestWithParam<std::string> {};
@@ -59,26 +70,14 @@ TEST_P(EveryScheme, AWarpGoesOnInTheCycleInWhichItsInstructionEnds) {
 // The stack has the loop's reconvergence entry, the loop, and the if; each warp of HARP a barrier for the
 // loop and one for the if; the pool of DWF no more warps than threads. The number of turns has no part in it.
 TEST_P(EveryScheme, LoopsDoNotGrowItsTables) {
-  const std::map<std::string, std::pair<const char*, double>> tables = {
-      {"sbr", {"deepest_stack", 3}},
-      {"dwr", {"deepest_stack", 3}},
-      {"lwm", {"deepest_stack", 3}},
-      {"tbc", {"deepest_stack", 3}},
-      {"capri", {"deepest_stack", 3}},
-      {"harp", {"barrier_peak", 4}},
-      {"crown", {"barrier_peak", 4}},
-      {"dwf", {"most_pool_warps", 8}},
-      {"stackless", {"most_paths", 3}},
-      {"thread_frontiers", {"deepest_stack", 3}},
-      {"convergence_barriers", {"most_paths", 3}}};
+  const scheme_classes::Promises& promises = scheme_classes::promises_of(GetParam());
   const ptx::Program program =
       kernel("L:\n  @%p1 bra SKIP;\n  add.u32 %r1, %r1, 1;\nSKIP:\n  @%p2 bra L;\n  ret;");
   for (const unsigned turns : {3u, 60u}) {
     const Driver driver = loop_of(program, GetParam(), turns);
     EXPECT_EQ((driver.visits().at({7, 2})), turns + 2);
-    const auto table = tables.find(GetParam());
-    if (table == tables.end()) continue;
-    EXPECT_LE(driver.statistic(table->second.first), table->second.second) << turns << " turns";
+    if (promises.table == nullptr) continue;
+    EXPECT_LE(driver.statistic(promises.table), promises.most) << turns << " turns";
   }
 }
 
@@ -118,8 +117,8 @@ TEST_P(EveryScheme, BarriersInBothArmsOfAWarpOpen) {
   driver.holds = [](unsigned thread, ptx::Pc, unsigned) { return thread % 2 == 0; };
   driver.launch(8);
   EXPECT_NO_THROW(driver.run(1000));
-  static const std::set<std::string> kOnePathAtATime = {"sbr", "dwr", "stackless", "thread_frontiers"};
-  if (kOnePathAtATime.count(GetParam()) != 0) {
+  const bool counts = GetParam() != "min_pc";
+  if (counts && scheme_classes::runs_one_path_at_a_time(GetParam())) {
     EXPECT_EQ(driver.statistic("bar_in_divergence"), 4) << "of two warps";
     EXPECT_EQ(driver.statistic("path_switches"), 2);
   }
@@ -185,8 +184,7 @@ J:
 // Threads that leave for a shared return run first, so that the others come to the barrier together; at the
 // post-dominator they would wait for these.
 TEST_P(EveryScheme, WhoLeavesBeforeABarrierRunsFirstUnlessPointsArePlain) {
-  static const std::set<std::string> kWithPoints = {"sbr", "dwr", "lwm", "tbc", "capri", "harp", "crown"};
-  if (kWithPoints.count(GetParam()) == 0) GTEST_SKIP() << "its threads wait at no point";
+  if (!scheme_classes::has_reconvergence_points(GetParam())) GTEST_SKIP() << "its threads wait at no point";
   const ptx::Program program = kernel("  @%p1 bra D;\n  add.u32 %r1, %r1, 1;\n  bar.sync 0;\nD:\n  ret;");
   for (const Reconvergence rule : {Reconvergence::kBarrierAware, Reconvergence::kPlain}) {
     Config config = scheme(GetParam());

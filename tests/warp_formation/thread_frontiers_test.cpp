@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <sstream>
 #include <string>
 
@@ -24,6 +25,12 @@ Config thread_frontiers(std::uint64_t yield_after = 0) {
   config.scheme = "thread_frontiers";
   config.warp_size = 4;
   config.own<ThreadFrontiersOptions>().yield_after = yield_after;
+  return config;
+}
+
+Config conservative() {
+  Config config = thread_frontiers();
+  config.own<ThreadFrontiersOptions>().mode = FrontierMode::kConservative;
   return config;
 }
 
@@ -89,6 +96,77 @@ TEST(ThreadFrontiers, ASharedBlockRunsOnce) {
     driver.run(100);
     EXPECT_EQ(issues_of(driver, 3), runs) << scheme;
   }
+}
+
+// if (!a) { if (b) Y; else X; } J. All threads of the inner branch go to Y. If one waits at J, the warp
+// cannot know that nobody is in X, which comes first: its two instructions pass without threads.
+TEST(ConservativeFrontiers, AnArmWithoutThreadsTakesItsSlots) {
+  const ptx::Program program = kernel(R"(
+  @%p1 bra J;              // 0
+  @%p2 bra Y;              // 1
+  add.u32 %r1, %r1, 1;     // 2: X
+  bra J;                   // 3
+Y:
+  add.u32 %r1, %r1, 1;     // 4
+J:
+  ret;                     // 5)");
+  const Threads all = {0, 1, 2, 3};
+  for (const bool waits : {true, false}) {
+    Driver driver(program, conservative(), four_lanes(4));
+    driver.holds = [waits](unsigned thread, ptx::Pc pc, unsigned) {
+      return pc == 1 || (waits && thread == 0);
+    };
+    driver.launch(4);
+    driver.run(100);
+    const Threads inner = waits ? Threads{1, 2, 3} : all;
+    EXPECT_THAT(issues(driver), ElementsAre(Pair(0, all), Pair(1, inner), Pair(4, inner), Pair(5, all)));
+    EXPECT_EQ(driver.statistic("empty_slots"), waits ? 2 : 0);
+    if (waits) {
+      EXPECT_THAT(cycles(driver), ElementsAre(1, 2, 5, 6));
+    } else {
+      EXPECT_THAT(cycles(driver), ElementsAre(1, 2, 3, 4)) << "a warp that is together goes there directly";
+    }
+    EXPECT_EQ(driver.statistic("storage_bits"), 4 * (32 + 16)) << "a PC and a depth for each thread";
+  }
+}
+
+// The way back comes first. The last thread that leaves a loop passes it once more, without threads.
+TEST(ConservativeFrontiers, TheLastThreadOfALoopPassesItOnceMore) {
+  const ptx::Program program =
+      kernel("L:\n  add.u32 %r1, %r1, 1;\n  @%p1 bra L;\n  add.u32 %r1, %r1, 1;\n  ret;");
+  Driver driver(program, conservative(), four_lanes(4));
+  driver.holds = [](unsigned thread, ptx::Pc, unsigned visit) { return visit < thread; };
+  driver.launch(4);
+  driver.run(100);
+  EXPECT_EQ(issues_of(driver, 0), 4u);
+  EXPECT_EQ(issues_of(driver, 2), 1u);
+  EXPECT_THAT(cycles(driver), ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 11, 12));
+  EXPECT_EQ(driver.statistic("empty_slots"), 2);
+}
+
+// What a warp runs does not depend on the mode: only when.
+TEST(ConservativeFrontiers, RunTheBlocksOfTheSortedStack) {
+  double empty = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const ptx::Program program = random_kernel(seed);
+    const auto run = [&](Config config) {
+      config.warp_size = 32;
+      auto driver = std::make_unique<Driver>(program, config, four_lanes(32));
+      driver->holds = [&, seed](unsigned thread, ptx::Pc pc, unsigned visit) {
+        return random_guard(seed, program, thread, pc, visit);
+      };
+      driver->launch(32);
+      driver->run(100'000);
+      return driver;
+    };
+    const auto sorted = run(thread_frontiers()), swept = run(conservative());
+    ASSERT_EQ(issues(*sorted), issues(*swept));
+    ASSERT_EQ(sorted->statistic("empty_slots"), 0);
+    EXPECT_EQ(static_cast<double>(swept->now() - sorted->now()), swept->statistic("empty_slots"));
+    empty += swept->statistic("empty_slots");
+  }
+  EXPECT_GT(empty, 1000);
 }
 
 // A loop runs before what follows it, however long that is.
