@@ -224,7 +224,7 @@ TEST(Area, RefusesWhatMakesNoSense) {
     EXPECT_THAT(exit.err, AllOf(HasSubstr(found), HasSubstr(allowed)));
   };
   refused({"--scheme", "hrap"}, "--scheme: unknown scheme 'hrap'",
-          "known: capri, convergence_barriers, crown, dwf");
+          "known: capri, convergence_barriers, crown, dual_path");
   refused({"--config", "gtx481"}, "unknown configuration \"gtx481\"", "gtx480");
   refused({"--set", "process.node_nm=10"}, "/process/node_nm: is 10",
           "allowed: a number from 22.0 to 90.0 (nm)");

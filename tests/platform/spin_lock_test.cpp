@@ -164,6 +164,14 @@ INSTANTIATE_TEST_SUITE_P(Schemes, YieldingSpinLock,
                                             ::testing::Values("barrel", "scoreboard")),
                          [](const auto& info) { return name_of(info.param); });
 
+// Those who spin do not come to the point where the holder waits, so it leaves after the time-out.
+TEST(SpinLocks, ATimeOutLetsTheHolderLeaveItsPoint) {
+  for (const char* dependence : {"barrel", "scoreboard"}) {
+    for (const std::string* body : {&kHeldBehindTheLoop, &kHeldInAnArm, &kHeldInsideTheLoop})
+      EXPECT_EQ(result_of("multi_path", dependence, *body, {"warp_formation.multi_path.timeout=100"}), "");
+  }
+}
+
 // As on a GPU with code for a target below sm_70, in which no compiler places a yield.
 TEST(SpinLocks, WithoutYieldsTheHolderWaitsAtItsBarrier) {
   const std::string key = "warp_formation.convergence_barriers.yield_after=0";
