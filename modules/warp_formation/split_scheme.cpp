@@ -389,6 +389,7 @@ void SplitScheme::give(unsigned context, unsigned w, Index split) {
   Context& c = of_context_[context];
   c.warp = static_cast<Index>(w);
   c.split = split;
+  c.judged = false;
   if (context != w) {
     scheduler_of(w).free.remove(context);
     scheduler_of(w).policy.arrived(context);

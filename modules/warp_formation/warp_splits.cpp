@@ -297,7 +297,7 @@ WarpMask WarpSplits::ending(const ptx::Program& program) const {
   WarpMask threads;
   for (Index p = 1; p < points_end_; ++p) {
     const Point& point = points_[p];
-    if (!point.live) continue;
+    if (!point.live || point.pc == ptx::kNoPc) continue;
     const ptx::Instruction& next = program.code[point.pc];
     if (next.is_exit() && next.guard < 0) threads |= point.arrived;
   }

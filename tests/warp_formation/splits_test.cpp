@@ -129,7 +129,7 @@ TEST(MultiPath, ATimeOutLetsThreadsGoOnAlone) {
   steps.cycle();
   EXPECT_THAT(steps.lines("waits for "), ElementsAre());
   EXPECT_THAT(steps.lines("ready at "),
-              ElementsAre("pc 0 (k.ptx:7:3), 3 threads, mask e", "pc 1 (k.ptx:8:3), 1 thread, mask 1"));
+              ElementsAre("pc 1 (k.ptx:8:3), 1 thread, mask 1", "pc 0 (k.ptx:7:3), 3 threads, mask e"));
   EXPECT_EQ(steps.statistic("timeouts"), 1);
 }
 
