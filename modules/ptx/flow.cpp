@@ -128,14 +128,15 @@ void order_blocks(FlowGraph& flow) {
       }
     }
   };
-  visit_from(0, flow.dominance_order);
-  std::reverse(flow.dominance_order.begin(), flow.dominance_order.end());
+  std::vector<std::uint32_t>& order = flow.reverse_post_order;
+  visit_from(0, order);
+  flow.dominance_order.assign(order.rbegin(), order.rend());
+  const std::vector<bool> reachable = seen;
   for (std::uint32_t b = 0; b < exit; ++b) {
-    if (!seen[b]) {
-      seen[b] = true;
-      flow.dominance_order.push_back(b);
-    }
+    if (!reachable[b]) flow.dominance_order.push_back(b);
+    if (!seen[b]) visit_from(b, order);
   }
+  std::reverse(order.begin(), order.end());
 }
 
 }  // namespace

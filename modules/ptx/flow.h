@@ -12,6 +12,7 @@ struct FlowGraph {
   std::vector<BasicBlock> blocks;       // in order of their PCs; blocks.size() stands for the virtual exit
   std::vector<std::uint32_t> block_of;  // by PC
   std::vector<std::uint32_t> dominance_order;  // a block comes after its dominators; unreachable blocks last
+  std::vector<std::uint32_t> reverse_post_order;  // the same for reachable blocks, which come last
   std::vector<std::uint32_t> meeting;  // by block: where the threads that part at its end meet (meeting.h)
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ptx/loops.h"
+
 namespace weft::ptx {
 namespace {
 
@@ -10,152 +12,109 @@ class Ranking {
   explicit Ranking(const FlowGraph& flow)
       : blocks_(flow.blocks),
         count_(static_cast<std::uint32_t>(flow.blocks.size())),
-        place_(count_, 0),
-        region_(count_, 0),
+        position_(positions(flow.reverse_post_order)),
+        forest_(flow.reverse_post_order, predecessors(flow.blocks),
+                [this](std::uint32_t header, std::uint32_t block) {
+                  return position_[header] <= position_[block];
+                }),
         height_(count_, 0),
-        top_(count_, 0),
-        number_(count_, 0),
-        low_(count_, 0) {
-    for (std::uint32_t i = 0; i < count_; ++i) place_[flow.dominance_order[i]] = i;
+        top_(count_ + std::size_t{1}, 0),
+        items_(count_ + std::size_t{1}),
+        exits_(count_) {
+    for (auto b = flow.reverse_post_order.rbegin(); b != flow.reverse_post_order.rend(); ++b) {
+      items_[container(forest_.loop_of(*b))].push_back(*b);
+      if (forest_.is_header(*b)) items_[container(forest_.around(*b))].push_back(*b);
+    }
+    for (std::uint32_t b = 0; b < count_; ++b) {
+      for (const std::uint32_t s : blocks_[b].successors) {
+        const std::uint32_t loop = s == count_ ? LoopForest::kNone : outermost_without(b, s);
+        if (loop != LoopForest::kNone) exits_[loop].emplace_back(b, s);
+      }
+    }
   }
 
   // By block: the length of its path to the exit, at least 1.
   const std::vector<std::uint32_t>& heights() {
-    std::vector<std::uint32_t> all(count_);
-    for (std::uint32_t b = 0; b < count_; ++b) all[b] = b;
-    enter(all, 0, kNone);
-    while (!regions_.empty()) {
-      Region& region = regions_.back();
-      if (region.next == region.ends.size()) {
-        close_loop(region.blocks);
-        regions_.pop_back();
+    struct Open {
+      std::uint32_t loop;  // count_: the whole function
+      std::size_t next;    // item
+      std::uint32_t base;  // all of the loop is higher
+    };
+    std::vector<Open> open{{count_, 0, 0}};
+    while (!open.empty()) {
+      auto& [loop, next, base] = open.back();
+      if (next < items_[loop].size()) {
+        const std::uint32_t item = items_[loop][next++];
+        if (item != loop && forest_.is_header(item)) {
+          open.push_back({item, 0, std::max(base, highest_behind(item))});
+        } else {
+          set_height(item, loop, base);
+        }
         continue;
       }
-      const auto first = region.blocks.begin() +
-                         static_cast<std::ptrdiff_t>(region.next == 0 ? 0 : region.ends[region.next - 1]);
-      const auto last = region.blocks.begin() + static_cast<std::ptrdiff_t>(region.ends[region.next]);
-      ++region.next;
-      if (last - first == 1) {
-        set_height(*first, region.base);
-      } else {
-        enter_loop({first, last}, region.base);
-      }
+      const std::uint32_t top = top_[loop];
+      open.pop_back();
+      if (!open.empty()) top_[open.back().loop] = std::max(top_[open.back().loop], top);
     }
     return height_;
   }
 
  private:
-  static constexpr std::uint32_t kNone = UINT32_MAX;
-
-  // Blocks whose edges to `head` are left out: the strongly connected components that are left, each before
-  // those that lead to it. All of them are higher than `base`.
-  struct Region {
-    std::vector<std::uint32_t> blocks;  // of one component after the other ...
-    std::vector<std::size_t> ends;      // ... each of which ends here
-    std::size_t next = 0;
-    std::uint32_t base = 0;
-  };
-
-  // Above the base and all blocks that it leads to. Those that have no height yet are heads of loops around
-  // the block, to which it leads back.
-  void set_height(std::uint32_t block, std::uint32_t base) {
-    height_[block] = top_[block] = 1 + std::max(base, highest_after(block));
+  static std::vector<std::uint32_t> positions(const std::vector<std::uint32_t>& order) {
+    std::vector<std::uint32_t> position(order.size());
+    for (std::uint32_t i = 0; i < order.size(); ++i) position[order[i]] = i;
+    return position;
   }
-  std::uint32_t highest_after(std::uint32_t block) const {
-    std::uint32_t height = 0;
-    for (const std::uint32_t s : blocks_[block].successors) {
-      if (s != count_) height = std::max(height, top_[s]);
-    }
-    return height;
-  }
-
-  // Threads may come to the loop by several blocks of it, of which the first in the order of dominance is its
-  // head.
-  void enter_loop(std::vector<std::uint32_t> blocks, std::uint32_t base) {
-    for (const std::uint32_t b : blocks) base = std::max(base, highest_after(b));
-    std::sort(blocks.begin(), blocks.end(),
-              [this](std::uint32_t a, std::uint32_t b) { return place_[a] < place_[b]; });
-    if (left_ == 0) {
-      for (auto b = blocks.rbegin(); b != blocks.rend(); ++b) set_height(*b, base);
-      return close_loop(blocks);
-    }
-    enter(blocks, base, blocks[0]);
-  }
-  // What leads to a block of the loop, head or not, comes before all of it.
-  void close_loop(const std::vector<std::uint32_t>& blocks) {
-    std::uint32_t top = 0;
-    for (const std::uint32_t b : blocks) top = std::max(top, height_[b]);
-    for (const std::uint32_t b : blocks) top_[b] = top;
-  }
-
-  void enter(const std::vector<std::uint32_t>& blocks, std::uint32_t base, std::uint32_t head) {
-    ++last_region_;
-    for (const std::uint32_t b : blocks) {
-      region_[b] = last_region_;
-      number_[b] = 0;
-      const std::uint64_t work = 1 + blocks_[b].successors.size();
-      left_ -= std::min(left_, work);
-    }
-    regions_.emplace_back();
-    regions_.back().blocks.reserve(blocks.size());
-    regions_.back().base = base;
-    last_number_ = 0;
-    for (const std::uint32_t b : blocks) {
-      if (number_[b] == 0) find_components(b, head);
-    }
-  }
-
-  // Tarjan's search, from `root` on. A block that has been put into a component is in no region until that is
-  // entered.
-  void find_components(std::uint32_t root, std::uint32_t head) {
-    const std::uint32_t region = last_region_;
-    const auto visit = [this](std::uint32_t block) {
-      number_[block] = low_[block] = ++last_number_;
-      open_.push_back(block);
-      path_.emplace_back(block, 0);
-    };
-    visit(root);
-    while (!path_.empty()) {
-      auto& [block, next] = path_.back();
-      if (next < blocks_[block].successors.size()) {
-        const std::uint32_t s = blocks_[block].successors[next++];
-        if (s == count_ || s == head || region_[s] != region) continue;
-        if (number_[s] == 0) {
-          visit(s);
-        } else {
-          low_[block] = std::min(low_[block], number_[s]);
-        }
-        continue;
+  static Neighbours predecessors(const std::vector<BasicBlock>& blocks) {
+    const auto count = static_cast<std::uint32_t>(blocks.size());
+    std::vector<GraphEdge> edges;
+    for (std::uint32_t b = 0; b < count; ++b) {
+      for (const std::uint32_t s : blocks[b].successors) {
+        if (s != count) edges.emplace_back(b, s);
       }
-      const std::uint32_t done = block;
-      path_.pop_back();
-      if (!path_.empty()) low_[path_.back().first] = std::min(low_[path_.back().first], low_[done]);
-      if (low_[done] == number_[done]) close(done);
     }
+    return {edges, count, Neighbours::kBackward};
   }
-  void close(std::uint32_t root) {
-    std::vector<std::uint32_t>& closed = regions_.back().blocks;
-    std::uint32_t block = kNone;
-    while (block != root) {
-      block = open_.back();
-      open_.pop_back();
-      region_[block] = 0;
-      closed.push_back(block);
+  std::uint32_t container(std::uint32_t loop) const { return loop == LoopForest::kNone ? count_ : loop; }
+
+  // LoopForest's, within the bounds of the search.
+  std::uint32_t outermost_without(std::uint32_t block, std::uint32_t other) {
+    std::uint32_t found = LoopForest::kNone;
+    for (std::uint32_t loop = forest_.loop_of(block);
+         loop != LoopForest::kNone && left_ != 0 && !forest_.holds(loop, other);
+         loop = forest_.around(loop)) {
+      found = loop;
+      --left_;
     }
-    regions_.back().ends.push_back(closed.size());
+    return found;
+  }
+  // How high an edge leads: to the top of a loop that it enters. Headers of loops around have no height yet.
+  std::uint32_t height_at_end(std::uint32_t from, std::uint32_t to) {
+    if (to == count_) return 0;
+    const std::uint32_t loop = outermost_without(to, from);
+    return loop == LoopForest::kNone ? height_[to] : top_[loop];
+  }
+  void set_height(std::uint32_t block, std::uint32_t loop, std::uint32_t base) {
+    for (const std::uint32_t s : blocks_[block].successors) base = std::max(base, height_at_end(block, s));
+    height_[block] = base + 1;
+    top_[loop] = std::max(top_[loop], height_[block]);
+  }
+  // What the loop leads to, and the loops around it do not leave.
+  std::uint32_t highest_behind(std::uint32_t loop) {
+    std::uint32_t height = 0;
+    for (const auto& [from, to] : exits_[loop]) height = std::max(height, height_at_end(from, to));
+    return height;
   }
 
   const std::vector<BasicBlock>& blocks_;
   const std::uint32_t count_;
-  std::vector<std::uint32_t> place_;         // by block: in the order of dominance
-  std::vector<std::uint32_t> region_;        // by block; 0: none that is searched
-  std::vector<std::uint32_t> height_;        // by block; 0: not known yet
-  std::vector<std::uint32_t> top_;           // by block: height of the highest block of its loop, likewise
-  std::vector<std::uint32_t> number_, low_;  // by block: of Tarjan's search; 0: not visited
-  std::vector<std::uint32_t> open_;
-  std::vector<std::pair<std::uint32_t, std::size_t>> path_;  // block, its next successor
-  std::vector<Region> regions_;
-  std::uint32_t last_region_ = 0, last_number_ = 0;
+  const std::vector<std::uint32_t> position_;  // by block: in reverse post-order
+  const LoopForest forest_;
+  std::vector<std::uint32_t> height_;  // by block; 0: not known yet
+  std::vector<std::uint32_t> top_;     // by loop: height of its highest block
+  std::vector<std::vector<std::uint32_t>>
+      items_;                                  // by loop: its blocks, and headers of loops in it; last first
+  std::vector<std::vector<GraphEdge>> exits_;  // by loop: edges that leave it and no loop around
   std::uint64_t left_ = kLoopSearch;
 };
 

@@ -19,9 +19,9 @@
 
 namespace weft::ptx {
 
-// Blocks and edges that the search for loops within loops may pass, in a function. In loops beyond that, any
-// edge against the order of dominance counts as one to the head of a loop. Functions of 10,000 blocks are
-// searched whole if their loops are nested no deeper than 150.
+// Steps that the search for loops may take which edges of a function enter or leave. Each edge takes one for
+// each such loop. Beyond it an edge counts as one within a loop, which then may not come before what follows
+// it.
 inline constexpr std::uint64_t kLoopSearch = 5'000'000;
 
 // Sets `rank` of the function's blocks: 0 for the block of the highest priority.

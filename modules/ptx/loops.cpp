@@ -39,12 +39,11 @@ Loops::Loops(const FlowGraph& flow)
       predecessors_(edges_of(flow, reachable_), static_cast<std::uint32_t>(flow.blocks.size()),
                     Neighbours::kBackward),
       dominator_(immediate_dominators(edges_of(flow, reachable_),
-                                      static_cast<std::uint32_t>(flow.blocks.size()), 0)) {
-  number_blocks(flow);
-  find_loops(flow);
-}
+                                      static_cast<std::uint32_t>(flow.blocks.size()), 0)),
+      forest_(number_blocks(flow), predecessors_,
+              [this](std::uint32_t header, std::uint32_t block) { return dominates(header, block); }) {}
 
-void Loops::number_blocks(const FlowGraph& flow) {
+const std::vector<std::uint32_t>& Loops::number_blocks(const FlowGraph& flow) {
   const std::size_t count = flow.blocks.size();
   order_.resize(count);
   depth_.assign(count, 0);
@@ -64,56 +63,12 @@ void Loops::number_blocks(const FlowGraph& flow) {
     next[dominator_[b]] += size_[b];
     next[b] = number_[b] + 1;
   }
+  return order;
 }
 
 std::uint32_t Loops::common_dominator(std::uint32_t a, std::uint32_t b) const {
   while (!dominates(a, b)) a = dominator_[a];
   return a;
-}
-
-// Inner loops first: what belongs to one stands for it when the loops around it are searched.
-void Loops::find_loops(const FlowGraph& flow) {
-  const std::size_t count = flow.blocks.size();
-  is_header_.assign(count, false);
-  around_.assign(count, kNone);
-  std::vector<std::uint32_t> stands_for(count);  // towards the outermost loop found so far
-  for (std::uint32_t b = 0; b < count; ++b) stands_for[b] = b;
-  const auto outermost = [&](std::uint32_t b) {
-    while (stands_for[b] != b) b = stands_for[b] = stands_for[stands_for[b]];
-    return b;
-  };
-  std::vector<std::uint32_t> work;
-  for (std::size_t i = count; i-- > 0;) {
-    const std::uint32_t header = flow.dominance_order[i];
-    if (!reachable_[header]) continue;
-    for (const std::uint32_t p : predecessors_[header]) {
-      if (!dominates(header, p)) continue;
-      is_header_[header] = true;
-      work.push_back(p);
-    }
-    while (!work.empty()) {
-      const std::uint32_t block = outermost(work.back());
-      work.pop_back();
-      if (block == header || !dominates(header, block)) continue;
-      around_[block] = header;
-      stands_for[block] = header;
-      for (const std::uint32_t p : predecessors_[block]) work.push_back(p);
-    }
-  }
-}
-
-bool Loops::holds(std::uint32_t header, std::uint32_t block) const {
-  if (!dominates(header, block)) return false;
-  std::uint32_t loop = loop_of(block);
-  while (loop != kNone && loop != header) loop = around_[loop];
-  return loop == header;
-}
-
-std::uint32_t Loops::outermost_without(std::uint32_t block, std::uint32_t other) const {
-  std::uint32_t found = kNone;
-  for (std::uint32_t loop = loop_of(block); loop != kNone && !holds(loop, other); loop = around_[loop])
-    found = loop;
-  return found;
 }
 
 }  // namespace weft::ptx
