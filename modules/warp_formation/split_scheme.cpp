@@ -355,6 +355,10 @@ void SplitScheme::hand_out(unsigned w) {
       show(split.context);
     }
   }
+  if (wanting != 0 && keeps_for_waiting(w)) {
+    splits[of_context_[w].split].context = kNone;
+    take_away(w);
+  }
   for (; wanting != 0; --wanting) {
     unsigned context = w;
     if (of_context_[w].split != kNone) context = s.free.next(0);
@@ -367,9 +371,29 @@ void SplitScheme::hand_out(unsigned w) {
     }
     give(context, w, first);
   }
+  if (of_context_[w].split == kNone) keep_for_waiting(w);
   if (wanting > warp.wanting) statistics_.context_waits += wanting - warp.wanting;
   s.wanting += static_cast<unsigned>(wanting != 0) - static_cast<unsigned>(warp.wanting != 0);
   warp.wanting = static_cast<std::uint16_t>(wanting);
+}
+
+// Threads that wait at a barrier keep the warp's own context, and the instructions in its buffer, as long as
+// no other split of the warp wants it.
+bool SplitScheme::keeps_for_waiting(unsigned w) const {
+  const Index split = of_context_[w].split;
+  return split != kNone && warps_[w].splits[split].waits();
+}
+
+void SplitScheme::keep_for_waiting(unsigned w) {
+  WarpSplits& splits = warps_[w].splits;
+  for (Index i = 0; i < splits.end(); ++i) {
+    if (!splits[i].waits() || splits[i].source != kNone) continue;
+    splits[i].context = static_cast<Index>(w);
+    of_context_[w].warp = static_cast<Index>(w);
+    of_context_[w].split = i;
+    table_.set(w, splits[i].pc);
+    return;
+  }
 }
 
 // Shared contexts are free that splits of other warps want.

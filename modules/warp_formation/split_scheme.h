@@ -152,6 +152,8 @@ class SplitScheme : public WarpFormation {
   void stand(unsigned w, bool runs);
   bool is_wanted(unsigned context) const;
   void hand_out(unsigned w);
+  bool keeps_for_waiting(unsigned w) const;
+  void keep_for_waiting(unsigned w);
   void serve_others(Scheduler& s);
   void give(unsigned context, unsigned w, Index split);
   void take_away(unsigned context);

@@ -165,12 +165,22 @@ INSTANTIATE_TEST_SUITE_P(Schemes, YieldingSpinLock,
                          [](const auto& info) { return name_of(info.param); });
 
 // Those who spin do not come to the point where the holder waits, so it leaves after the time-out.
-TEST(SpinLocks, ATimeOutLetsTheHolderLeaveItsPoint) {
-  for (const char* dependence : {"barrel", "scoreboard"}) {
-    for (const std::string* body : {&kHeldBehindTheLoop, &kHeldInAnArm, &kHeldInsideTheLoop})
-      EXPECT_EQ(result_of("multi_path", dependence, *body, {"warp_formation.multi_path.timeout=100"}), "");
-  }
+using TimeOutCase = std::tuple<Form, const char*>;
+class TimeOutSpinLock : public ::testing::TestWithParam<TimeOutCase> {};
+
+TEST_P(TimeOutSpinLock, Ends) {
+  const auto& [form, dependence] = GetParam();
+  EXPECT_EQ(result_of("multi_path", dependence, *form.body, {"warp_formation.multi_path.timeout=100"}), "");
 }
+
+INSTANTIATE_TEST_SUITE_P(MultiPath, TimeOutSpinLock,
+                         ::testing::Combine(::testing::Values(Form{"behind", &kHeldBehindTheLoop},
+                                                              Form{"arm", &kHeldInAnArm},
+                                                              Form{"inside", &kHeldInsideTheLoop}),
+                                            ::testing::Values("barrel", "scoreboard")),
+                         [](const auto& info) {
+                           return std::string(std::get<0>(info.param).name) + "_" + std::get<1>(info.param);
+                         });
 
 // As on a GPU with code for a target below sm_70, in which no compiler places a yield.
 TEST(SpinLocks, WithoutYieldsTheHolderWaitsAtItsBarrier) {

@@ -41,8 +41,9 @@ inline std::string name_of(const ::testing::TestParamInfo<std::string>& info) {
 }
 
 // Where threads wait for others of their branch. `kAtPoints`: at Instruction::reconvergence, which the key
-// `reconvergence` moves. `kAtBarriers`: at what Program::convergence lists.
-enum class Meeting { kNowhere, kAtPoints, kAtBarriers };
+// `reconvergence` moves; `kAtSomePoints`: there, unless the scheme has no point for the branch.
+// `kAtBarriers`: at what Program::convergence lists.
+enum class Meeting { kNowhere, kAtPoints, kAtSomePoints, kAtBarriers };
 // The hardest form of a spin lock in a warp that ends; it includes the forms before it.
 enum class SpinLock { kHeldInsideItsLoop, kHeldInAnArm, kHeldBehindItsLoop };
 
@@ -75,7 +76,7 @@ inline const Promises& promises_of(const std::string& scheme) {
       {"multi_path", {false, false, M::kAtPoints, S::kHeldInAnArm, "most_splits", 3}},
       {"dual_path", {false, false, M::kAtPoints, S::kHeldInAnArm, "deepest_stack", 3}},
       // As long as its table has room, its splits pass the points of their branches.
-      {"dws", {false, false, M::kNowhere, S::kHeldBehindItsLoop, "deepest_stack", 3}},
+      {"dws", {false, false, M::kAtSomePoints, S::kHeldBehindItsLoop, "deepest_stack", 3}},
       // The scheme of the tutorial, which is linked to some tests. It has no table.
       {"min_pc", {false, true, M::kNowhere, S::kHeldInsideItsLoop, nullptr, 0}}};
   const auto found = kAll.find(scheme);
