@@ -339,7 +339,7 @@ TEST_P(GuardedPrimitive, RunsACompiledKernel) {
 INSTANTIATE_TEST_SUITE_P(Machines, GuardedPrimitive, ::testing::ValuesIn(machines()),
                          [](const auto& info) { return name_of(info.param); });
 
-// Schemes whose threads wait for others of their branch: those left out wait until the others are with them
+// Schemes whose threads wait for others after each branch: those left out wait until the others are with them
 // again.
 TEST(GuardedPrimitiveOfAStack, TheOthersGoOnTogetherWithThose) {
   const std::string kernel = kernel_text(".param .u64 out", R"(
@@ -359,7 +359,7 @@ J:
   Words wanted(kWarp, 3200);
   for (unsigned t = 0; t < 12; ++t) wanted[t] += 13;
   for (const std::string& scheme : scheme_classes::all()) {
-    if (!scheme_classes::waits_for_others(scheme)) continue;
+    if (!scheme_classes::waits_after_each_branch(scheme)) continue;
     EXPECT_EQ(on({scheme}, [&](GpuBench& bench) { return difference(run(bench, kernel, kWarp), wanted); }),
               "")
         << scheme;

@@ -106,6 +106,10 @@ inline bool runs_one_path_at_a_time(const std::string& scheme) {
 inline bool waits_for_others(const std::string& scheme) {
   return promises_of(scheme).meeting != Meeting::kNowhere;
 }
+// Whether they do after each branch. A warp that dws divides passes the points of its branches.
+inline bool waits_after_each_branch(const std::string& scheme) {
+  return waits_for_others(scheme) && promises_of(scheme).meeting != Meeting::kAtSomePoints;
+}
 // Whether they wait at reconvergence points, so that the key `reconvergence` matters: schemes with stacks,
 // and the reconvergence barriers of harp and crown.
 inline bool has_reconvergence_points(const std::string& scheme) {
