@@ -164,7 +164,7 @@ TEST(Reproduce, ASliceHasTheNumbersOfCompare) {
   EXPECT_EQ(claims.at("`harp.speedup.sbr.mean`").at("ours"), ratios.at("harmonic mean").at("HARP : SBR"));
   EXPECT_THAT(page, HasSubstr("Claims are not judged"));
   EXPECT_THAT(folder.text("verdicts.md"),
-              HasSubstr("| HARP | 83 | 83 | at the defaults | 0 | 0 | 0 | 0 (0 %) |"));
+              HasSubstr("| HARP | 102 | 102 | at the defaults | 0 | 0 | 0 | 0 (0 %) |"));
   EXPECT_THAT(folder.text("harp-schemes-slice.csv"), HasSubstr("\"\",\"BFS\",\"harp\",\"cycles\","));
 
   // Again: nothing is left to do, and another experiment finds what it shares.
