@@ -9,15 +9,6 @@
 
 namespace weft::warp_formation {
 
-inline void order_key(config::Visitor& v, SbrOrder& order, const char* meaning) {
-  config::choice(v, "order", order,
-                 {{"fallthrough_first", SbrOrder::kFallthroughFirst},
-                  {"taken_first", SbrOrder::kTakenFirst},
-                  {"gs2_lane", SbrOrder::kGs2Lane},
-                  {"minority_first", SbrOrder::kMinorityFirst}},
-                 meaning);
-}
-
 struct MultiPathOptions final : OptionsOf<MultiPathOptions> {
   std::uint64_t entries = 32;
   std::uint64_t timeout = 0;

@@ -1,7 +1,7 @@
 #include "warp_formation/split_scheme.h"
 
 #include <algorithm>
-#include <sstream>
+#include <utility>
 
 namespace weft::warp_formation {
 namespace {
@@ -32,10 +32,10 @@ SplitScheme::SplitScheme(const SplitRules& rules, const CommonConfig& config, co
 void SplitScheme::attach(const ptx::Program& program, const SmView& sm) {
   program_ = &program;
   sm_ = &sm;
-  block_length_.assign(rules_.divided == 0 ? 0 : program.code.size(), 0);
+  if (rules_.divided == 0) return;
+  block_length_.assign(program.code.size(), 0);
   for (const ptx::BasicBlock& block : program.blocks) {
-    for (ptx::Pc pc = block.first; !block_length_.empty() && pc <= block.last; ++pc)
-      block_length_[pc] = block.last + 1 - pc;
+    for (ptx::Pc pc = block.first; pc <= block.last; ++pc) block_length_[pc] = block.last + 1 - pc;
   }
 }
 
@@ -229,9 +229,9 @@ WarpSplits::Parting SplitScheme::parting(const Warp& warp, Index split, unsigned
   parting.at_a_time = rules_.at_a_time;
   if (rules_.divided == 0 || parting.meet == ptx::kNoPc || block_length_[parting.meet] > rules_.short_block)
     return parting;
-  parting.apart = has_room(warp, places);
-  ++(parting.apart ? statistics_.branch_divisions : statistics_.full);
-  return parting;
+  const bool divides = has_room(warp, places);
+  ++(divides ? statistics_.branch_divisions : statistics_.full);
+  return divides ? WarpSplits::Parting() : parting;
 }
 
 // --- what a warp does next ---------------------------------------------------------------------------------
@@ -310,240 +310,6 @@ void SplitScheme::stand(unsigned w, bool runs) {
   s.at_sync += static_cast<unsigned>(at_sync) - static_cast<unsigned>(warp.at_sync);
   warp.at_barrier = at_barrier;
   warp.at_sync = at_sync;
-}
-
-// --- contexts ----------------------------------------------------------------------------------------------
-
-// Whether another split has waited for the context longer than the one that has it.
-bool SplitScheme::is_wanted(unsigned context) const {
-  const unsigned w = of_context_[context].warp;
-  return context == w ? warps_[w].wanting != 0 : schedulers_[w % schedulers_.size()].wanting != 0;
-}
-
-// The split is ready again after an instruction.
-void SplitScheme::settle_after(unsigned w, Index split) {
-  WarpSplits::Split& s = warps_[w].splits[split];
-  if (is_wanted(s.context)) {
-    take_away(s.context);
-    s.context = kNone;
-  } else {
-    table_.set(s.context, s.pc);
-    scheduler_of(w).eligible.add(s.context);
-  }
-  settle(w);
-}
-
-// Splits of the warp that may run get contexts, those that have waited longest first.
-void SplitScheme::hand_out(unsigned w) {
-  Warp& warp = warps_[w];
-  WarpSplits& splits = warp.splits;
-  Scheduler& s = scheduler_of(w);
-  unsigned wanting = 0;
-  for (Index i = 0; i < splits.end(); ++i) {
-    WarpSplits::Split& split = splits[i];
-    const bool runs = split.is(WarpSplits::State::kReady) && split.runs;
-    if (split.is(WarpSplits::State::kReady) && !runs && split.context != kNone) {
-      take_away(split.context);
-      split.context = kNone;
-    }
-    if (!runs || split.context != kNone) split.wants = 0;
-    if (!runs) continue;
-    if (split.context == kNone) {
-      if (split.wants == 0) split.wants = ++last_want_;
-      ++wanting;
-    } else if (split.changed) {
-      show(split.context);
-    }
-  }
-  if (wanting != 0 && keeps_for_waiting(w)) {
-    splits[of_context_[w].split].context = kNone;
-    take_away(w);
-  }
-  for (; wanting != 0; --wanting) {
-    unsigned context = w;
-    if (of_context_[w].split != kNone) context = s.free.next(0);
-    if (context == ContextSet::kMaxContexts) break;
-    Index first = kNone;
-    for (Index i = 0; i < splits.end(); ++i) {
-      if (!splits[i].is(WarpSplits::State::kFree) && splits[i].wants != 0 &&
-          (first == kNone || splits[i].wants < splits[first].wants))
-        first = i;
-    }
-    give(context, w, first);
-  }
-  if (of_context_[w].split == kNone) keep_for_waiting(w);
-  if (wanting > warp.wanting) statistics_.context_waits += wanting - warp.wanting;
-  s.wanting += static_cast<unsigned>(wanting != 0) - static_cast<unsigned>(warp.wanting != 0);
-  warp.wanting = static_cast<std::uint16_t>(wanting);
-}
-
-// Threads that wait at a barrier keep the warp's own context, and the instructions in its buffer, as long as
-// no other split of the warp wants it.
-bool SplitScheme::keeps_for_waiting(unsigned w) const {
-  const Index split = of_context_[w].split;
-  return split != kNone && warps_[w].splits[split].waits();
-}
-
-void SplitScheme::keep_for_waiting(unsigned w) {
-  WarpSplits& splits = warps_[w].splits;
-  for (Index i = 0; i < splits.end(); ++i) {
-    if (!splits[i].waits() || splits[i].source != kNone) continue;
-    splits[i].context = static_cast<Index>(w);
-    of_context_[w].warp = static_cast<Index>(w);
-    of_context_[w].split = i;
-    table_.set(w, splits[i].pc);
-    return;
-  }
-}
-
-// Shared contexts are free that splits of other warps want.
-void SplitScheme::serve_others(Scheduler& s) {
-  while (s.wanting != 0 && !s.free.empty()) {
-    do {
-      if (++s.next_wanting >= warps()) s.next_wanting = 0;
-    } while (&scheduler_of(s.next_wanting) != &s || warps_[s.next_wanting].wanting == 0);
-    hand_out(s.next_wanting);
-  }
-}
-
-void SplitScheme::give(unsigned context, unsigned w, Index split) {
-  WarpSplits::Split& s = warps_[w].splits[split];
-  s.context = static_cast<Index>(context);
-  s.wants = 0;
-  Context& c = of_context_[context];
-  c.warp = static_cast<Index>(w);
-  c.split = split;
-  c.judged = false;
-  if (context != w) {
-    scheduler_of(w).free.remove(context);
-    scheduler_of(w).policy.arrived(context);
-  }
-  ++statistics_.splits.reads;
-  show(context);
-}
-
-void SplitScheme::take_away(unsigned context) {
-  Context& c = of_context_[context];
-  Scheduler& s = schedulers_[context >= warps() ? context % schedulers_.size() : c.warp % schedulers_.size()];
-  s.eligible.remove(context);
-  changed_.remove(context);
-  table_.set(context, ptx::kNoPc);
-  if (context != c.warp) {
-    s.policy.left(context);
-    s.free.add(context);
-  }
-  c.split = kNone;
-}
-
-// Rebuilds what `pick` hands out.
-void SplitScheme::show(unsigned context) {
-  Context& c = of_context_[context];
-  Warp& warp = warps_[c.warp];
-  WarpSplits::Split& split = warp.splits[c.split];
-  split.changed = false;
-  c.group_count = warp.groups_of(split.mask, size_, geometry_.lanes, c.groups);
-  table_.set(context, split.pc);
-  changed_.add(context);
-  scheduler_of(c.warp).eligible.add(context);
-}
-
-// --- divided warps -----------------------------------------------------------------------------------------
-
-// Whether one of the warp's splits may become so many that run at a time. A warp with a single one has no
-// entry.
-bool SplitScheme::has_room(const Warp& warp, unsigned parts) const {
-  return divided_ + parts - (warp.divided != 0 ? 1 : 0) <= rules_.divided;
-}
-
-void SplitScheme::count_divided(unsigned w) {
-  if (rules_.divided == 0) return;
-  Warp& warp = warps_[w];
-  unsigned running = 0;
-  for (Index i = 0; warp.splits.count() > 1 && i < warp.splits.end(); ++i) {
-    const WarpSplits::Split& split = warp.splits[i];
-    if (split.waits() || (split.can_run() && split.runs)) ++running;
-  }
-  const unsigned divided = running > 1 ? running : 0;
-  divided_ += divided - warp.divided;
-  warp.divided = static_cast<std::uint16_t>(divided);
-  statistics_.most_divided = std::max<std::uint64_t>(statistics_.most_divided, divided_);
-}
-
-// Barrel: some threads of a load have their data.
-void SplitScheme::run_ahead(unsigned context) {
-  Context& c = of_context_[context];
-  if (!c.in_memory || rules_.memory == MemorySplits::kNone || rules_.memory == MemorySplits::kRevive) return;
-  const bool first = !std::exchange(c.judged, true);
-  if (rules_.memory == MemorySplits::kLazy && (!first || !scheduler_of(c.warp).eligible.empty())) return;
-  detach(context);
-}
-
-// Those threads go on as a split of their own.
-void SplitScheme::detach(unsigned context) {
-  const Context& c = of_context_[context];
-  WarpSplits& splits = warps_[c.warp].splits;
-  if (!splits.has_landed(c.split)) return;
-  if (!has_room(warps_[c.warp], 2)) return;
-  const ptx::Pc next = splits[c.split].pc + 1;
-  const ptx::Pc limit = limit_from(next);
-  if (limit == next) return;
-  ++statistics_.memory_divisions;
-  const Index ahead = splits.detach(c.split);
-  if (limit != ptx::kNoPc && ahead != kNone) splits.meet_at(c.split, ahead, limit);
-  settle(c.warp);
-}
-
-// Where threads that run ahead from here wait for the others: before the branch that ends the block, or at
-// its end. kNoPc: nowhere in particular.
-ptx::Pc SplitScheme::limit_from(ptx::Pc pc) const {
-  if (rules_.run_ahead == RunAhead::kBeyondBranches) return ptx::kNoPc;
-  const ptx::Pc last = pc + block_length_[pc] - 1;
-  return program_->code[last].is_control() ? last : last + 1;
-}
-
-// Nothing can be issued, or threads always run ahead: those do whose data have come. True: `issue` is theirs.
-bool SplitScheme::divide_waiting(Scheduler& s, unsigned scheduler, Issue& issue) {
-  if (geometry_.barrel) {
-    if (rules_.memory != MemorySplits::kRevive) return false;
-    for (unsigned c = s.far.next(0); c < contexts_; c = s.far.next(c + 1)) detach(c);
-    return false;
-  }
-  ContextSet waiting;
-  for (unsigned w = 0; w < words_; ++w)
-    waiting.set_word(w, s.eligible.word(w) & sm_->waiting_for_memory().word(w));
-  for (unsigned c = waiting.next(0); c < contexts_; c = waiting.next(c + 1)) {
-    const bool first = !std::exchange(of_context_[c].judged, true);
-    if (!first && rules_.memory == MemorySplits::kLazy) continue;
-    if (!has_room(warps_[of_context_[c].warp], 2)) {
-      statistics_.full += first ? 1 : 0;
-      continue;
-    }
-    if (divide_by_operands(c, scheduler, issue)) return true;
-  }
-  return false;
-}
-
-// The context keeps the threads whose operands are there. True: they can be issued.
-bool SplitScheme::divide_by_operands(unsigned context, unsigned scheduler, Issue& issue) {
-  const Context& c = of_context_[context];
-  Warp& warp = warps_[c.warp];
-  fill(issue, context);
-  WarpMask waiting;
-  for (const auto& group : issue.groups)
-    warp.add_to(waiting, {sm_->waiting_threads(issue, group), group.chunk, 0, false});
-  WarpMask rest = warp.splits[c.split].mask;
-  if (waiting.empty() || rest.remove(waiting).empty()) return false;
-  const ptx::Pc limit = limit_from(issue.pc);
-  if (limit == issue.pc) return false;
-  ++statistics_.memory_divisions;
-  ++statistics_.splits.writes;
-  const Index part = warp.splits.divide(c.split, waiting);
-  if (limit != ptx::kNoPc) warp.splits.meet_at(c.split, part, limit);
-  warp.splits[part].stalled = true;
-  settle(c.warp);
-  if (c.split == kNone) return false;  // its threads have met others
-  fill(issue, context);
-  return ask(scheduler, issue) == Stall::kNone;
 }
 
 // --- threads that wait -------------------------------------------------------------------------------------
@@ -642,75 +408,6 @@ void SplitScheme::leave_points(Cycle now) {
 Cycle SplitScheme::next_event(Cycle now) const {
   if (!news_.empty()) return now + 1;
   return due_ == kNoEvent ? kNoEvent : std::max(due_, now + 1);
-}
-
-// --- reports -----------------------------------------------------------------------------------------------
-
-Census SplitScheme::census() const {
-  Census census;
-  for (const auto& warp : warps_) {
-    if (warp.live) warp.splits.count(census);
-  }
-  return census;
-}
-
-WarpFormation::Next SplitScheme::next(unsigned context, Issue& issue) const {
-  const Context& c = of_context_[context];
-  if (c.split == kNone || !warps_[c.warp].live) return Next::kNone;
-  fill(issue, context);
-  return schedulers_[c.warp % schedulers_.size()].eligible.has(context) ? Next::kOffered : Next::kHeld;
-}
-
-unsigned SplitScheme::ready_warps() const {
-  unsigned n = 0;
-  for (const auto& scheduler : schedulers_) n += scheduler.eligible.size();
-  return n;
-}
-
-std::string SplitScheme::dump() const {
-  std::ostringstream out;
-  for (unsigned w = 0; w < warps(); ++w) {
-    const Warp& warp = warps_[w];
-    if (!warp.live) continue;
-    out << "warp " << w << " (block slot " << warp.slot << ", threads " << warp.number * size_ << " to "
-        << warp.number * size_ + size_ - 1 << "):"
-        << (warp.at_barrier ? " waits at a block barrier"
-            : warp.at_sync  ? " waits for other threads of its warp"
-                            : " can run")
-        << "\n";
-    warp.splits.describe(out, size_, *program_);
-  }
-  return out.str();
-}
-
-void SplitScheme::bind(statistics::Group& group) {
-  Statistics& s = statistics_;
-  group.counter("divergent_branches", units::kBranches, "branches after which threads of a warp diverge",
-                s.divergent_branches);
-  group.counter("uniform_branches", units::kBranches, "branches after which a warp stays together",
-                s.uniform_branches);
-  group.counter("bar_in_divergence", statistics::Unit("barriers"),
-                "arrivals at a block barrier of a warp whose threads have diverged (undefined in CUDA)",
-                s.barriers_in_divergence);
-  group.counter("path_switches", statistics::Unit("switches"),
-                "times that other threads of a warp ran because some came to a block barrier",
-                s.path_switches);
-  group.counter(
-      "lone_departures", statistics::Unit("departures"),
-      "times that threads left a reconvergence point without others, which waited at block barriers",
-      s.lone_departures);
-  group.counter("context_waits", units::kEntries, "splits that could run and found no context free",
-                s.context_waits);
-  group.maximum("most_splits", units::kEntries, "most splits of a warp", s.most_splits);
-  group.maximum("most_points", units::kEntries,
-                "most reconvergence points at which a warp had threads to meet", s.most_points);
-  group.gauge(
-      "parted_warps", units::kWarps, "warps whose threads are in more than one split or at points", [this] {
-        return count_warps([](const Warp& w) { return w.splits.points() + w.splits.count() > 1 ? 1u : 0u; });
-      });
-  group.gauge("splits", units::kEntries, "splits of all warps",
-              [this] { return count_warps([](const Warp& w) { return w.splits.count(); }); });
-  bind_tables(group);
 }
 
 }  // namespace weft::warp_formation

@@ -65,7 +65,10 @@ class SplitScheme : public WarpFormation {
   void barrier_released(std::uint16_t slot, unsigned barrier) override;
   void warp_sync_released(Groups threads) override;
 
-  bool keeps_warps() const override { return size_ % kChunk == 0; }
+  // Not if threads may pass the point of their branch without others.
+  bool keeps_warps() const override {
+    return size_ % kChunk == 0 && rules_.divided == 0 && rules_.timeout == 0;
+  }
   unsigned warp_width() const override { return size_; }
   Census census() const override;
   Cycle next_event(Cycle now) const override;

@@ -148,8 +148,7 @@ void WarpSplits::place(Index split, const Parting& parting,
   const bool known = parting.meet != ptx::kNoPc;
   // Paths of which one runs at a time leave those alone that run beside the split.
   const bool alone = parting.at_a_time != AtATime::kOne || companions(split) == 0;
-  const bool own =
-      !parting.apart && ((known && (parting.meet != around.pc || parting.depth != around.depth)) || !alone);
+  const bool own = (known && (parting.meet != around.pc || parting.depth != around.depth)) || !alone;
   const ptx::Pc meet = own && known ? parting.meet : around.pc;
   const std::uint16_t depth = own && known ? parting.depth : around.depth;
   const auto meets = [&](const auto& place) { return place.pc == meet && place.depth == depth; };
@@ -169,7 +168,7 @@ void WarpSplits::place(Index split, const Parting& parting,
     point = add_point(made);
   }
 
-  const bool all = parting.apart || parting.at_a_time == AtATime::kAll;
+  const bool all = parting.at_a_time == AtATime::kAll;
   const unsigned at_a_time = all ? going : parting.at_a_time == AtATime::kTwo ? 2 : 1;
   const bool in_line = going <= 1 || going + (own ? 0 : companions(split)) <= at_a_time || all;
   std::uint32_t line = own ? 0 : from.line;

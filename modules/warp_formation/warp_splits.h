@@ -75,12 +75,12 @@ class WarpSplits {
   };
   // Which of the paths of a branch run at a time.
   enum class AtATime : std::uint8_t { kOne, kTwo, kAll };
-  // A branch: where its paths meet, kNoPc if that is where the split's do anyway or nowhere; how they run.
+  // A branch: where its paths meet, and how they run. kNoPc: they have no point of their own, and meet only
+  // where the split's paths do.
   struct Parting {
     ptx::Pc meet = ptx::kNoPc;
     std::uint16_t depth = 0;
     AtATime at_a_time = AtATime::kAll;
-    bool apart = false;  // no point of their own: they meet only where the split's do
   };
 
   explicit WarpSplits(unsigned warp_size);

@@ -75,8 +75,9 @@ inline const Promises& promises_of(const std::string& scheme) {
       {"convergence_barriers", {false, true, M::kAtBarriers, S::kHeldBehindItsLoop, "most_paths", 3}},
       {"multi_path", {false, false, M::kAtPoints, S::kHeldInAnArm, "most_splits", 3}},
       {"dual_path", {false, false, M::kAtPoints, S::kHeldInAnArm, "deepest_stack", 3}},
-      // As long as its table has room, its splits pass the points of their branches.
-      {"dws", {false, false, M::kAtSomePoints, S::kHeldBehindItsLoop, "deepest_stack", 3}},
+      // As long as its table has room, its splits pass the points of their branches, so that a warp's threads
+      // stay apart.
+      {"dws", {true, false, M::kAtSomePoints, S::kHeldBehindItsLoop, "deepest_stack", 3}},
       // The scheme of the tutorial, which is linked to some tests. It has no table.
       {"min_pc", {false, true, M::kNowhere, S::kHeldInsideItsLoop, nullptr, 0}}};
   const auto found = kAll.find(scheme);
@@ -89,7 +90,7 @@ inline const Promises& promises_of(const std::string& scheme) {
 
 // Whether threads that execute together may come from different warps of the block, or not be all of their
 // warp that are at one place. The compacting schemes (tbc, capri, lwm) and dwf, harp and crown form warps
-// anew. The sub-warps of dwr are parts of a warp.
+// anew. The sub-warps of dwr are parts of a warp, and so are the splits of dws.
 inline bool regroups_threads(const std::string& scheme) {
   return promises_of(scheme).regroups;
 }
