@@ -151,6 +151,13 @@ void GpuConfig::check(const std::string& where) const {
 void GpuConfig::check_datapath(const std::string& where) const {
   const datapath::Config& d = sm.datapath;
   d.check(where + "/datapath");
+  const bool permuted = d.lane_permutation != warp_formation::LanePermutation::kIdentity;
+  if (permuted && warp_formation.warp_size < sm.simd_width) {
+    throw config::RuleError(
+        where + "/datapath/lane_permutation", {where + "/warp_formation/warp_size", where + "/sm/simd_width"},
+        "found a permutation with warps of " + std::to_string(warp_formation.warp_size) +
+            " threads; allowed with at least sm.simd_width = " + std::to_string(sm.simd_width));
+  }
   if (d.kind != "temporal") return;
   const std::string kind = where + "/datapath/kind";
   const auto refuse = [&](const char* key, const std::string& text) {
@@ -161,6 +168,9 @@ void GpuConfig::check_datapath(const std::string& where) const {
                                          "; allowed: sbr, because a lane has the registers of its own warps "
                                          "only and cannot run threads of other warps");
   }
+  if (permuted)
+    refuse("/datapath/lane_permutation",
+           "a datapath.lane_permutation; allowed: identity, because a lane runs all threads of its warps");
   if (sm.simd_groups != 1) {
     refuse("/sm/simd_groups", "sm.simd_groups = " + std::to_string(sm.simd_groups) +
                                   "; allowed: 1, because sm.simd_width counts all lanes");

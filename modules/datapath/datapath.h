@@ -40,6 +40,7 @@ struct Machine {
   unsigned simd_groups = 1, simd_width = 32;
   unsigned sfu_groups = 1, sfu_width = 8;
   unsigned memory_width = 32;
+  warp_formation::LanePermuter home;  // on which lane of its row a thread runs
   bool bind_groups = false;
   bool shared_port = false;  // an issue keeps its scheduler from any other for a cycle per row
   Cycle pipeline_depth = 6;

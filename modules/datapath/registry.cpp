@@ -37,6 +37,18 @@ void Config::describe(config::Visitor& v) {
   v.integer("swizzle_latency", swizzle_latency, {0, 16}, "cycles", "scc: delay of results and addresses");
   config::choice(v, "guard", guard, {{"executing", Guard::kExecuting}, {"issue_mask", Guard::kIssueMask}},
                  "threads whose groups take a cycle: those whose guard holds, or all threads of the issue");
+  using Permutation = warp_formation::LanePermutation;
+  config::choice(v, "lane_permutation", lane_permutation,
+                 {{"identity", Permutation::kIdentity},
+                  {"mirror_odd", Permutation::kMirrorOdd},
+                  {"mirror_half", Permutation::kMirrorHalf},
+                  {"xor", Permutation::kXor},
+                  {"xor_reverse", Permutation::kXorReverse},
+                  {"balanced", Permutation::kBalanced}},
+                 "spatial: on which lane of its row a thread runs. With w, the number of its 32 threads on "
+                 "the SM: identity: at its position; mirror_odd, mirror_half: the other way round for every "
+                 "other w, or for the upper half of them; xor: position ^ w; xor_reverse: position ^ w with "
+                 "its bits reversed; balanced: position ^ w / 2, inverted for every other w");
   v.integer("lane_width", lane_width, {1, 32}, "threads",
             "temporal: threads that a lane runs in a cycle; a divisor of sm.simd_width");
   config::choice(v, "forwarding", forwarding, {{"place", Forwarding::kPlace}, {"warp", Forwarding::kWarp}},

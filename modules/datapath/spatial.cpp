@@ -149,7 +149,9 @@ class Spatial final : public Datapath {
 
   // --- instructions that begin together ---
 
-  void begin_together() override { begun_.assign(machine_.schedulers, Begun(lanes())); }
+  void begin_together() override {
+    begun_.assign(machine_.schedulers, Begun(TakenLanes(lanes(), machine_.home)));
+  }
   bool fits_beside(Cycle now, unsigned scheduler, const Demand& demand, const Issue& issue) const override {
     return unit_free(now, scheduler, demand) == now || shared_unit(now, scheduler, demand, issue) != nullptr;
   }
@@ -276,7 +278,7 @@ class Spatial final : public Datapath {
 
   // What a scheduler has begun in a cycle.
   struct Begun {
-    explicit Begun(unsigned lanes) : on{TakenLanes(lanes), TakenLanes(lanes)} {}
+    explicit Begun(const TakenLanes& none) : on{none, none} {}
     Cycle at = kNever;
     std::array<TakenLanes, 2> on;  // the first SIMD group, the first special-function units that it took
   };

@@ -14,8 +14,9 @@ class TakenLanes {
  public:
   using Issue = warp_formation::Issue;
 
-  // `lanes`: of a beat, a power of two up to 32.
-  explicit TakenLanes(unsigned lanes) : lanes_(lanes), beat_(lanes == 32 ? ~0u : (1u << lanes) - 1) {}
+  // `lanes`: of a beat, a power of two up to 32. `home`: on which of them threads run.
+  TakenLanes(unsigned lanes, const warp_formation::LanePermuter& home)
+      : home_(home), lanes_(lanes), beat_(lanes == 32 ? ~0u : (1u << lanes) - 1) {}
 
   // Nobody takes any.
   void clear() { rows_ = 0; }
@@ -54,7 +55,8 @@ class TakenLanes {
     for (const warp_formation::ThreadGroup& group : issue.groups) {
       unsigned row = group.row % issue.rows;
       std::uint32_t folded = 0;
-      for (std::uint32_t rest = group.mask; rest != 0; rest = lanes_ == 32 ? 0 : rest >> lanes_) {
+      for (std::uint32_t rest = home_(group.chunk, group.mask); rest != 0;
+           rest = lanes_ == 32 ? 0 : rest >> lanes_) {
         if (!group.spread) {
           folded |= rest & beat_;
           continue;
@@ -66,6 +68,7 @@ class TakenLanes {
     }
   }
 
+  warp_formation::LanePermuter home_;
   unsigned lanes_;
   std::uint32_t beat_;                      // all lanes of a beat
   std::uint64_t rows_ = 0;                  // beats of which lanes are taken

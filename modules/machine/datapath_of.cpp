@@ -12,6 +12,7 @@ std::unique_ptr<datapath::Datapath> datapath_of(const SmConfig& config) {
   machine.sfu_groups = static_cast<unsigned>(config.sfu_groups);
   machine.sfu_width = static_cast<unsigned>(config.sfu_width);
   machine.memory_width = static_cast<unsigned>(config.memory_width);
+  machine.home = config.home();
   machine.bind_groups = config.bind_groups;
   machine.shared_port = config.issue_port == IssuePort::kShared;
   machine.pipeline_depth = config.pipeline_depth;

@@ -16,6 +16,8 @@ warp_formation::Geometry geometry_of(const SmConfig& config, const warp_formatio
   geometry.lanes = lanes;
   geometry.schedulers = static_cast<std::uint32_t>(config.schedulers_per_domain);
   geometry.slots = static_cast<std::uint32_t>(config.max_blocks);
+  geometry.chunks = config.chunks();
+  geometry.home = config.home();
   geometry.barrel = config.dependence == Dependence::kBarrel;
   geometry.shared_port = config.issue_port == IssuePort::kShared;
   return geometry;

@@ -1,5 +1,5 @@
-// Where the threads of an issue stand in its warp: place = row x lanes + lane. Neighbours in this order share
-// a beat of the load-store unit, whatever chunks they come from.
+// Where the threads of an issue stand in its warp: place = row x lanes + home lane. Neighbours in this order
+// share a beat of the load-store unit, whatever chunks they come from.
 #ifndef WEFT_SM_PLACES_H
 #define WEFT_SM_PLACES_H
 
@@ -14,7 +14,7 @@ namespace weft::sm {
 class Places {
  public:
   // `lanes`: of a row of the schemes' tables; a power of two up to 32.
-  explicit Places(unsigned lanes) : lanes_(lanes) {
+  Places(unsigned lanes, const warp_formation::LanePermuter& home) : home_(home), lanes_(lanes) {
     for (unsigned p = 0; p < isa::kLanes; p += lanes) every_row_ |= 1u << p;
   }
 
@@ -31,10 +31,11 @@ class Places {
     const unsigned to = std::min(std::max(first + count, row) - row, width);
     if (from >= to) return 0;
     const std::uint32_t positions = (to - from == isa::kLanes ? ~0u : (1u << (to - from)) - 1) << from;
-    return group.spread ? positions : positions * every_row_;
+    return home_(group.chunk, group.spread ? positions : positions * every_row_);
   }
 
  private:
+  const warp_formation::LanePermuter home_;
   const unsigned lanes_;
   std::uint32_t every_row_ = 0;  // bit 0 of each row that a chunk would fill
 };

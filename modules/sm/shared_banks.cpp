@@ -8,7 +8,7 @@ SharedBanks::SharedBanks(const machine::SmConfig& config)
     : banks_(static_cast<std::uint32_t>(config.shared_memory.banks)),
       word_shift_(config.shared_memory.bank_bytes == 8 ? 3 : 2),
       pass_threads_(static_cast<unsigned>(config.memory_width)),
-      places_(static_cast<unsigned>(config.simd_width)),
+      places_(static_cast<unsigned>(config.simd_width), config.home()),
       words_(config.shared_memory.banks * kMostWords),
       counts_(config.shared_memory.banks) {}
 

@@ -151,7 +151,8 @@ class Capri final : public CompactingWarps {
     }
     history.open = false;
     ++statistics_.histories.reads;
-    const bool adequate = history.adequate(lanes(), warp_size() / lanes());
+    const bool adequate =
+        history.adequate(b.state.block().first_chunk, geometry().home, lanes(), warp_size() / lanes());
     statistics_.evictions += predictor_.train(first_ + history.branch, adequate) ? 1 : 0;
     const bool right = adequate == history.predicted;
     ++(history.parted ? right ? statistics_.right_divergent : statistics_.wrong_divergent

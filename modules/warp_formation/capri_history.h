@@ -14,11 +14,13 @@ namespace weft::warp_formation {
 
 // Warps that the compactor makes of these threads: as many as the fullest lane needs, `rows` of its threads
 // to a warp.
-inline unsigned compacted_warps(const BlockMask& threads, unsigned lanes, unsigned rows) {
+inline unsigned compacted_warps(const BlockMask& threads, unsigned first_chunk, const LanePermuter& home,
+                                unsigned lanes, unsigned rows) {
   // Counters of all lanes at once: bit l of plane p is bit p of lane l's counter.
   std::array<std::uint32_t, 11> planes{};
   const std::uint32_t row = lanes == kChunk ? ~0u : (1u << lanes) - 1;
-  for (std::uint32_t word : threads.words) {
+  for (std::size_t chunk = 0; chunk < threads.words.size(); ++chunk) {
+    std::uint32_t word = home(first_chunk + static_cast<unsigned>(chunk), threads.words[chunk]);
     for (; word != 0; word = lanes == kChunk ? 0 : word >> lanes) {
       std::uint32_t carry = word & row;
       for (std::size_t p = 0; carry != 0; ++p) {
@@ -62,9 +64,9 @@ struct BranchHistory {
     uncompacted += static_cast<unsigned>(record.paths().size());
     add_paths(paths, record, first_chunk);
   }
-  bool adequate(unsigned lanes, unsigned rows) const {
+  bool adequate(unsigned first_chunk, const LanePermuter& home, unsigned lanes, unsigned rows) const {
     unsigned compacted = 0;
-    for (const auto& path : paths) compacted += compacted_warps(path.mask, lanes, rows);
+    for (const auto& path : paths) compacted += compacted_warps(path.mask, first_chunk, home, lanes, rows);
     return compacted < uncompacted;
   }
 };

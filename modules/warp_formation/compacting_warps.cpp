@@ -12,13 +12,14 @@ CompactingWarps::CompactingWarps(const Rules& rules, const CommonConfig& config,
       size_(static_cast<unsigned>(config.warp_size)),
       lanes_(std::min(geometry.lanes, static_cast<unsigned>(config.warp_size))),
       table_(std::max(1u, std::min(contexts_for(geometry.threads), ContextSet::kMaxContexts))),
-      warps_(table_.size(), Warp(size_ / lanes_)),
+      warps_(table_.size(), Warp(size_ / lanes_, geometry.home)),
       blocks_(geometry.slots),
       schedulers_(make_schedulers<Scheduler>(geometry.schedulers, config, table_.size())),
       context_of_(geometry.max_issues, 0),
       compactions_(geometry.slots) {
   lone_.reserve(rules.lone ? table_.size() : 0);  // a copy of one would have no room for its paths
-  for (unsigned c = 0; rules.lone && c < table_.size(); ++c) lone_.emplace_back(size_ / lanes_);
+  for (unsigned c = 0; rules.lone && c < table_.size(); ++c)
+    lone_.emplace_back(size_ / lanes_, geometry.home);
   clear();
 }
 
@@ -157,7 +158,7 @@ void CompactingWarps::warp_sync_released(Groups threads) {
 
 void CompactingWarps::clear() {
   for (unsigned c = 0; c < table_.size(); ++c) {
-    warps_[c] = Warp(size_ / lanes_);
+    warps_[c] = Warp(size_ / lanes_, geometry_.home);
     table_.set(c, ptx::kNoPc);
     free_.add(c);
   }

@@ -14,7 +14,7 @@ DwfPool::DwfPool(const DwfOptions& options, std::uint64_t warp_size, const Geome
       geometry_(geometry),
       lanes_(std::min<unsigned>(geometry.lanes, static_cast<unsigned>(warp_size))),
       rows_(static_cast<unsigned>(warp_size) / lanes_),
-      warps_(geometry.threads, Warp(rows_)),
+      warps_(geometry.threads, Warp(rows_, geometry.home)),
       parked_(geometry.slots),
       lut_(options.lut_entries, options.lut_ways, geometry.slots, geometry.threads),
       order_(options) {
@@ -37,7 +37,7 @@ void DwfPool::attach(const ptx::Program& program) {
 void DwfPool::clear() {
   free_.clear();
   for (auto w = static_cast<std::uint32_t>(warps_.size()); w-- > 0;) {
-    warps_[w] = Warp(rows_);
+    warps_[w] = Warp(rows_, geometry_.home);
     free_.push_back(w);
   }
   std::fill(parked_.begin(), parked_.end(), List());

@@ -25,7 +25,7 @@ class DwfPool {
   static constexpr std::uint16_t kNoContext = UINT16_MAX;
 
   struct Warp {
-    explicit Warp(unsigned rows) : packed(rows) {}
+    Warp(unsigned rows, const LanePermuter& home) : packed(rows, home) {}
     PackedWarp packed;
     Place place;
     WarpRank rank;

@@ -16,7 +16,7 @@ namespace weft::warp_formation {
 
 class LoneWarp {
  public:
-  explicit LoneWarp(unsigned rows) : whole_(rows) { paths_.reserve(4); }
+  LoneWarp(unsigned rows, const LanePermuter& home) : whole_(rows, home) { paths_.reserve(4); }
 
   // The threads of this warp of `entry` part at its instruction, where the record says. The block's threads
   // begin with chunk `first_chunk`; `generation` numbers the entry.

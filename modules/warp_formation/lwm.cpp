@@ -39,7 +39,7 @@ class Lwm final : public WarpFormation {
         size_(static_cast<unsigned>(options.large_warp)),
         contexts_(std::max(1u, std::min((geometry.threads + size_ - 1) / size_, ContextSet::kMaxContexts))),
         table_(contexts_),
-        warps_(contexts_, LargeWarp(size_)),
+        warps_(contexts_, LargeWarp(size_, geometry.home)),
         schedulers_(make_schedulers<Scheduler>(geometry.schedulers, config_, contexts_)),
         flights_(geometry.max_issues) {}
 
@@ -91,7 +91,7 @@ class Lwm final : public WarpFormation {
  private:
   // Threads at block barriers are in `syncing` too: their path stands aside.
   struct LargeWarp : SbrWarp {
-    explicit LargeWarp(unsigned size) : SbrWarp(size), packed(1) {}
+    LargeWarp(unsigned size, const LanePermuter& home) : SbrWarp(size), packed(1, home) {}
     WarpMask work;                  // threads that the instruction at the top still has to issue
     WarpMask busy;                  // threads of packed warps in flight
     PackedWarp packed;              // what issues next
@@ -179,7 +179,7 @@ void Lwm::launch(const Block& block) {
 }
 
 void Lwm::reset() {
-  for (auto& warp : warps_) warp = LargeWarp(size_);
+  for (auto& warp : warps_) warp = LargeWarp(size_, geometry_.home);
   for (auto& scheduler : schedulers_) scheduler = Scheduler(config_, contexts_);
   for (unsigned c = 0; c < contexts_; ++c) table_.set(c, ptx::kNoPc);
   live_ = 0;

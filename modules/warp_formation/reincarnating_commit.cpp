@@ -29,7 +29,7 @@ void ReincarnatingWarps::resolved(IssueId id, Outcomes outcomes) {
 }
 
 void ReincarnatingWarps::land(Warp& warp, const ThreadGroup& group, const Landing& landing) {
-  const std::uint32_t lanes = lanes_.fold(group.mask);
+  const std::uint32_t lanes = lanes_.fold(group);
   if (!warp.landed) {
     warp.landing = landing;
     warp.landed = true;

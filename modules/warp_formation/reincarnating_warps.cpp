@@ -20,7 +20,7 @@ ReincarnatingWarps::ReincarnatingWarps(const ReincarnationTables& config, bool l
       likely_(likely),
       rule_(rule),
       geometry_(geometry),
-      lanes_(geometry.lanes),
+      lanes_(geometry.lanes, geometry.home),
       // A warp has at least one thread, and those of a row that its block does not fill are never used.
       warps_(std::size_t{rows_of(geometry.threads, geometry.lanes)} * geometry.lanes),
       first_(geometry.schedulers),
@@ -68,7 +68,7 @@ void ReincarnatingWarps::launch(const Block& block) {
   for (unsigned r = 0; r < rows; ++r) {
     LaneSet threads;
     const unsigned count = std::min(lanes_.width(), block.threads - r * lanes_.width());
-    threads.mask = count == kMaxLanes ? ~0u : (1u << count) - 1;
+    threads.mask = lanes_.first(first + r, count);
     threads.row.fill(static_cast<std::uint16_t>(first + r));
     to_second_level(create(0, 0, block.slot, threads, threads.mask));
   }

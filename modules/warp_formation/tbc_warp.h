@@ -13,7 +13,7 @@
 namespace weft::warp_formation {
 
 struct TbcWarp {
-  explicit TbcWarp(unsigned rows) : packed(rows) {}
+  TbcWarp(unsigned rows, const LanePermuter& home) : packed(rows, home) {}
   bool live = false, in_flight = false;
   bool at_barrier = false, at_sync = false;  // threads of it wait, and so does the warp
   bool alone = false;                        // on paths of its own (lone_warp.h)

@@ -33,8 +33,9 @@ struct Activity {
   double oracle = 0, measured = 0;
 };
 
-Activity activity(bool same, const std::string& scheme) {
-  GpuBench bench({"sm.count=1", "sm.observe.lane_oracle=true", "warp_formation.scheme=" + scheme});
+Activity activity(bool same, const std::string& scheme, const std::string& permutation = "identity") {
+  GpuBench bench({"sm.count=1", "sm.observe.lane_oracle=true", "warp_formation.scheme=" + scheme,
+                  "datapath.lane_permutation=" + permutation});
   const auto out = bench.zeros(4);
   bench.load(two_arms(same));
   bench.run({1, 1, 1}, {64, 1, 1}, Arguments().add(out));
@@ -60,6 +61,30 @@ TEST(LaneOracle, EqualLanesCannotBeFilled) {
   const Activity sbr = activity(true, "sbr");
   EXPECT_LT(sbr.oracle, 0.95);
   EXPECT_DOUBLE_EQ(sbr.oracle, sbr.measured);
+}
+
+// ... unless the lanes of the second warp are mirrored.
+class PermutedLanes : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(PermutedLanes, FillEachOtherThoughThePositionsAreEqual) {
+  const Activity permuted = activity(true, GetParam(), "mirror_odd");
+  EXPECT_DOUBLE_EQ(permuted.oracle, 1.0);
+  EXPECT_DOUBLE_EQ(permuted.measured, 1.0);
+}
+INSTANTIATE_TEST_SUITE_P(Schemes, PermutedLanes, ::testing::Values("tbc", "harp", "crown"),
+                         scheme_classes::name_of);
+
+// swi packs nothing, but an arm of one warp and an arm of the other go in the same cycle.
+TEST(PermutedLanesOfSwi, LetTwoWarpsShareTheLanes) {
+  GpuBench bench({"sm.count=1", "sm.schedulers=1", "sm.schedulers_per_domain=1", "warp_formation.scheme=swi",
+                  "datapath.lane_permutation=mirror_odd"});
+  const auto out = bench.zeros(4);
+  bench.load(two_arms(true));
+  bench.run({1, 1, 1}, {64, 1, 1}, Arguments().add(out));
+  const auto sm = bench.statistics().at("sm0");
+  EXPECT_GT(sm.at("lanes_shared").get<unsigned>(), 0u);
+  EXPECT_LE(sm.at("lanes_shared").get<unsigned>(), sm.at("issued_beside").get<unsigned>());
+  EXPECT_LE(bench.device.gpu().totals()["lane_activity"], 1);
 }
 
 // Warp 1 waits at the barrier while warp 0 turns a loop of dependent additions.

@@ -366,17 +366,17 @@ TEST(CapriTable, SurvivesALaunchUnlessToldOtherwise) {
 
 TEST(CapriTable, CountsTheWarpsThatACompactorMakes) {
   BlockMask threads;
-  EXPECT_EQ(compacted_warps(threads, 32, 1), 0u);
+  EXPECT_EQ(compacted_warps(threads, 0, LanePermuter(), 32, 1), 0u);
   threads.words = {0x1, 0x80000001, 0x3};
-  EXPECT_EQ(compacted_warps(threads, 32, 1), 3u);  // lane 0: threads 0, 32, 64
-  EXPECT_EQ(compacted_warps(threads, 32, 2), 2u);
-  EXPECT_EQ(compacted_warps(threads, 8, 1), 3u);
+  EXPECT_EQ(compacted_warps(threads, 0, LanePermuter(), 32, 1), 3u);  // lane 0: threads 0, 32, 64
+  EXPECT_EQ(compacted_warps(threads, 0, LanePermuter(), 32, 2), 2u);
+  EXPECT_EQ(compacted_warps(threads, 0, LanePermuter(), 8, 1), 3u);
   threads.words = {0xffffffff, 0xffffffff};
-  EXPECT_EQ(compacted_warps(threads, 32, 1), 2u);
-  EXPECT_EQ(compacted_warps(threads, 8, 1), 8u);
-  EXPECT_EQ(compacted_warps(threads, 8, 4), 2u);
+  EXPECT_EQ(compacted_warps(threads, 0, LanePermuter(), 0, LanePermuter(), 32, 1), 2u);
+  EXPECT_EQ(compacted_warps(threads, 0, LanePermuter(), 8, 1), 8u);
+  EXPECT_EQ(compacted_warps(threads, 0, LanePermuter(), 8, 4), 2u);
   threads.words.fill(~0u);
-  EXPECT_EQ(compacted_warps(threads, 4, 1), 256u);
+  EXPECT_EQ(compacted_warps(threads, 0, LanePermuter(), 4, 1), 256u);
 }
 
 }  // namespace

@@ -37,6 +37,8 @@ Machine random_machine(const std::string& scheme, std::uint64_t seed) {
   m.geometry.barrel = true;
   m.config.reconvergence = static_cast<Reconvergence>(random() % 2);
   if (SchemeOptions* const own = m.config.options.find(scheme)) own->randomise(random);
+  const auto permutation = static_cast<LanePermutation>(random() % 6);
+  if (m.config.warp_size >= m.geometry.lanes) m.geometry.home = {permutation, m.geometry.lanes, 16};
   return m;
 }
 

@@ -93,7 +93,7 @@ void Driver::each_place(const Issue& issue, Visit&& visit) const {
   for (const auto& group : issue.groups) {
     each_thread(group, [&](unsigned t) {
       const unsigned row = group.row + (group.spread ? t % kChunk / geometry_.lanes : 0);
-      visit(row % issue.rows * geometry_.lanes + t % geometry_.lanes);
+      visit(row % issue.rows * geometry_.lanes + home_of(t));
     });
   }
 }
@@ -176,7 +176,7 @@ void Driver::check_issue(const Issue& issue) const {
       const Thread& thread = threads_[t];
       if (std::find(seen.begin(), seen.end(), t) != seen.end()) violated(name + " is twice in an issue");
       seen.push_back(t);
-      if (!lanes.emplace(row, t % geometry_.lanes).second)
+      if (!lanes.emplace(row, home_of(t)).second)
         violated(name + " finds its lane taken in row " + std::to_string(row));
       if (thread.state != State::kIdle)
         violated(name + " is issued though it is absent, in flight or at a barrier");

@@ -101,6 +101,9 @@ class Driver final : public SmView {
     std::vector<ThreadGroup> groups;
   };
 
+  unsigned home_of(unsigned thread) const {
+    return geometry_.home.lane_of(thread / kChunk, thread) % geometry_.lanes;
+  }
   template <class Visit>
   void each_place(const Issue& issue, Visit&& visit) const;
   void take(unsigned scheduler, const Issue& issue);

@@ -225,7 +225,7 @@ TEST(Dwf, WarpSyncKeepsThreadsUntilTheyAreReleased) {
 
 // A warp of 32 on 8 lanes packs a lane's threads into its rows from the first on.
 TEST(LanePacking, ThreadsKeepTheirLanesAndFillBeatsFromTheFirst) {
-  PackedWarp warp(4);
+  PackedWarp warp(4, {});
   EXPECT_EQ(warp.pack(8, 5, 0x0f0f0f0f), 0u);  // lanes 0 to 3 of four segments: four rows
   ASSERT_EQ(warp.groups().count, 1u);
   EXPECT_TRUE(warp.groups().data[0].spread);

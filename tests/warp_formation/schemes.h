@@ -75,8 +75,10 @@ inline const Promises& promises_of(const std::string& scheme) {
       {"convergence_barriers", {false, true, M::kAtBarriers, S::kHeldBehindItsLoop, "most_paths", 3}},
       {"multi_path", {false, false, M::kAtPoints, S::kHeldInAnArm, "most_splits", 3}},
       {"dual_path", {false, false, M::kAtPoints, S::kHeldInAnArm, "deepest_stack", 3}},
-      // Two paths of a warp run at a time, or one. They meet where they come to one place.
-      {"sbi", {false, false, M::kNowhere, S::kHeldInsideItsLoop, "deepest_stack", 3}},
+      // Two paths of a warp run at a time, or one. They meet where they come to one place: two may pass a
+      // point
+      // apart.
+      {"sbi", {true, false, M::kNowhere, S::kHeldInsideItsLoop, "deepest_stack", 3}},
       {"swi", {false, true, M::kNowhere, S::kHeldInsideItsLoop, "deepest_stack", 3}},
       // As long as its table has room, its splits pass the points of their branches, so that a warp's threads
       // stay apart.
@@ -93,7 +95,7 @@ inline const Promises& promises_of(const std::string& scheme) {
 
 // Whether threads that execute together may come from different warps of the block, or not be all of their
 // warp that are at one place. The compacting schemes (tbc, capri, lwm) and dwf, harp and crown form warps
-// anew. The sub-warps of dwr are parts of a warp, and so are the splits of dws.
+// anew. The sub-warps of dwr are parts of a warp, and so are the splits of dws and sbi.
 inline bool regroups_threads(const std::string& scheme) {
   return promises_of(scheme).regroups;
 }

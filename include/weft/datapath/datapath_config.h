@@ -7,6 +7,7 @@
 #include <string>
 
 #include "weft/common/config_visitor.h"
+#include "weft/warp_formation/lane_permutation.h"
 
 namespace weft::datapath {
 
@@ -29,6 +30,7 @@ struct Config {
   Compaction compaction = Compaction::kAuto;
   std::uint64_t swizzle_latency = 1;
   Guard guard = Guard::kExecuting;
+  warp_formation::LanePermutation lane_permutation = warp_formation::LanePermutation::kIdentity;
   Registers registers = Registers::kBlock;
   // temporal
   std::uint64_t lane_width = 1;

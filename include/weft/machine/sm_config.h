@@ -135,6 +135,12 @@ struct SmConfig {
     void describe(config::Visitor& v);
   } coalescer;
   // Places of the warp whose accesses are coalesced together; 0: all of the issue.
+  // Of 32 positions, of all blocks that may be resident together.
+  unsigned chunks() const { return static_cast<unsigned>((max_threads + 31 * max_blocks) / 32); }
+  // On which lane of its row a thread runs.
+  warp_formation::LanePermuter home() const {
+    return {datapath.lane_permutation, static_cast<unsigned>(simd_width), chunks()};
+  }
   std::uint64_t coalescer_places() const {
     return coalescer.scope == CoalescerScope::kBeat ? memory_width : coalescer.width_threads;
   }

@@ -1,5 +1,5 @@
-// Packing of threads into warps whose threads keep their home lanes: a thread of position p runs on lane
-// p modulo the lanes of a row, so a warp holds as many threads of a lane as it has rows.
+// Packing of threads into warps whose threads keep their home lanes (Geometry::home): a warp holds as many
+// threads of a lane as it has rows.
 #ifndef WEFT_WARP_FORMATION_LANE_PACKING_H
 #define WEFT_WARP_FORMATION_LANE_PACKING_H
 
@@ -16,7 +16,7 @@ namespace weft::warp_formation {
 // The threads of one warp, by the row in which each has its lane.
 class PackedWarp {
  public:
-  explicit PackedWarp(unsigned rows) : used_(rows, 0) {}
+  PackedWarp(unsigned rows, const LanePermuter& home) : home_(home), used_(rows, 0) {}
 
   Groups groups() const { return {groups_.data(), count_}; }
   unsigned threads() const { return threads_; }
@@ -27,11 +27,12 @@ class PackedWarp {
     std::fill(used_.begin(), used_.end(), 0u);
   }
 
-  // Puts in the threads of `mask` whose lane has a free row, each in the first one. Returns the others.
+  // Puts in the threads whose lane has a free row, each in the first one. Returns the others.
   // `lanes`: those of a row, or the warp size if that is smaller.
   // An issue has at most kMaxGroups groups, which only warps of more than 32 threads can exhaust; what would
   // need another group is returned too.
-  std::uint32_t pack(unsigned lanes, std::uint16_t chunk, std::uint32_t mask) {
+  std::uint32_t pack(unsigned lanes, std::uint16_t chunk, std::uint32_t threads) {
+    const std::uint32_t mask = home_(chunk, threads);  // from here on, bits are lanes
     const std::uint32_t first = count_;
     const std::uint32_t segment = lanes == kChunk ? ~0u : (1u << lanes) - 1;
     std::uint32_t left = 0;
@@ -39,7 +40,8 @@ class PackedWarp {
       std::uint32_t wanted = mask >> shift & segment;
       for (std::size_t row = 0; wanted != 0 && row < used_.size(); ++row) {
         const std::uint32_t taken = wanted & ~used_[row];
-        if (taken == 0 || !append(chunk, static_cast<std::uint8_t>(row), shift / lanes, taken << shift))
+        if (taken == 0 ||
+            !append(chunk, static_cast<std::uint8_t>(row), shift / lanes, home_(chunk, taken << shift)))
           continue;
         used_[row] |= taken;
         wanted &= ~taken;
@@ -48,7 +50,7 @@ class PackedWarp {
     }
     threads_ = static_cast<std::uint16_t>(threads_ + count_of(mask & ~left));
     if (count_ > first + 1) fuse(first, lanes);
-    return left;
+    return home_(chunk, left);
   }
 
   // Those threads of `whole` that are in `threads_of(chunk)`, each in its place.
@@ -111,6 +113,7 @@ class PackedWarp {
     count_ = first + 1;
   }
 
+  LanePermuter home_;
   std::array<ThreadGroup, kMaxGroups> groups_{};
   std::uint32_t count_ = 0;
   std::uint16_t threads_ = 0;

@@ -1,7 +1,7 @@
 // Threads by lane, for schemes that regroup: at most one thread of each lane, each from a row of its own.
 //
-// A thread at position p has home lane p mod W and row p div W for life (HARP 2); a regrouped warp may take
-// other rows, never other lanes.
+// A thread at position p has home lane p mod W (or Geometry::home) and row p div W for life (HARP 2); a
+// regrouped warp may take other rows, never other lanes.
 #ifndef WEFT_WARP_FORMATION_LANES_H
 #define WEFT_WARP_FORMATION_LANES_H
 
@@ -48,21 +48,33 @@ struct LaneSet {
 // Between positions in chunks of 32 and lanes of a SIMD group of `width` (4, 8, 16 or 32).
 class LaneMap {
  public:
-  explicit LaneMap(unsigned width)
-      : width_(width), rows_per_chunk_(kChunk / width), all_(width == kMaxLanes ? ~0u : (1u << width) - 1) {}
+  LaneMap(unsigned width, const LanePermuter& home)
+      : home_(home),
+        width_(width),
+        rows_per_chunk_(kChunk / width),
+        all_(width == kMaxLanes ? ~0u : (1u << width) - 1) {}
 
   unsigned width() const { return width_; }
   std::uint32_t all() const { return all_; }
-  unsigned position(unsigned row, unsigned lane) const { return row * width_ + lane; }
+  // The thread of a lane in a row of positions.
+  unsigned position(unsigned row, unsigned lane) const {
+    return row * width_ + home_.lane_of(row / rows_per_chunk_, lane);
+  }
+  // The lanes of the first threads of a row.
+  std::uint32_t first(unsigned row, unsigned threads) const {
+    const unsigned shift = row % rows_per_chunk_ * width_;
+    return home_(row / rows_per_chunk_, (threads == kMaxLanes ? ~0u : (1u << threads) - 1) << shift) >> shift;
+  }
 
   // The lanes of the group's threads; a set of lanes with two threads in one is not a LaneSet.
-  std::uint32_t fold(std::uint32_t chunk_mask) const {
+  std::uint32_t fold(const ThreadGroup& group) const {
+    const std::uint32_t chunk_mask = home_(group.chunk, group.mask);
     std::uint32_t lanes = 0;
     for (unsigned r = 0; r < rows_per_chunk_; ++r) lanes |= chunk_mask >> (r * width_);
     return lanes & all_;
   }
   void add(LaneSet& set, const ThreadGroup& group) const {
-    std::uint32_t rest = group.mask;
+    const std::uint32_t rest = home_(group.chunk, group.mask);
     for (unsigned r = 0; r < rows_per_chunk_; ++r) {
       const std::uint32_t lanes = (rest >> (r * width_)) & all_;
       const auto row = static_cast<std::uint16_t>(group.chunk * rows_per_chunk_ + r);
@@ -78,7 +90,7 @@ class LaneMap {
     std::uint32_t found = 0;
     for (unsigned r = 0; r < rows_per_chunk_; ++r) {
       of_group.mask = 0;
-      add(of_group, {group.mask & (all_ << (r * width_)), group.chunk, 0, false});
+      add(of_group, {group.mask & (all_ << (r * width_)), group.chunk, 0, false});  // of one row
       found |= set.common(of_group);
     }
     return found;
@@ -98,12 +110,13 @@ class LaneMap {
       unsigned g = 0;
       while (g < count && groups[g].chunk != chunk) ++g;
       if (g == count) groups[count++] = {0, chunk, 0, false};
-      groups[g].mask |= same << (row % rows_per_chunk_ * width_);
+      groups[g].mask |= home_(chunk, same << (row % rows_per_chunk_ * width_));
     }
     return count;
   }
 
  private:
+  LanePermuter home_;
   unsigned width_, rows_per_chunk_;
   std::uint32_t all_;
 };

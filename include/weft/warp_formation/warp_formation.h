@@ -18,8 +18,9 @@
 // one vector operation of the simulator, not of the machine), so a set of threads is a list of (chunk, mask).
 //
 // A scheme names threads in the places of its warp: a row and a lane of its tables, `Geometry::lanes` lanes
-// to a row, where a thread's lane is its position modulo those (HARP 2). It says how many rows its warp has.
-// What that means in cycles and lanes of the machine is the datapath's business (modules/datapath).
+// to a row, where a thread's lane is its position modulo those (HARP 2), or what Geometry::home makes of it.
+// It says how many rows its warp has. What that means in cycles and lanes of the machine is the datapath's
+// business (modules/datapath).
 //
 // To add a scheme: one file that ends in WEFT_REGISTER_SCHEME(...) (scheme.h), one line in CMakeLists.txt.
 #ifndef WEFT_WARP_FORMATION_H
@@ -39,6 +40,7 @@
 #include "weft/common/storage.h"
 #include "weft/ptx/program.h"
 #include "weft/warp_formation/contexts.h"
+#include "weft/warp_formation/lane_permutation.h"
 #include "weft/warp_formation/warp_formation_config.h"
 
 namespace weft::warp_formation {
@@ -222,6 +224,7 @@ struct Geometry {
   std::uint32_t chunks = 48;       // chunks of the SM
   bool barrel = false;             // at most one instruction of a thread in flight
   bool shared_port = false;        // a scheduler issues nothing else during the beats of an issue
+  LanePermuter home;               // on which lane of its row a thread runs
 };
 
 class WarpFormation {

@@ -15,7 +15,9 @@ namespace weft::sm {
 
 class LaneOracle final : public SmObserver {
  public:
-  LaneOracle(unsigned lanes, unsigned slots) : lanes_(lanes), slots_(slots) {}
+  // `home`: on which lane of its row a thread runs.
+  LaneOracle(unsigned lanes, unsigned slots, const warp_formation::LanePermuter& home)
+      : home_(home), lanes_(lanes), slots_(slots) {}
 
   void kernel_started(const KernelStart& start) override {
     instructions_ = start.kernel.program.code.size();
@@ -24,7 +26,7 @@ class LaneOracle final : public SmObserver {
   void issued(const Issue& issue) override {
     std::uint32_t* counts = of(issue.flight.slot) + std::size_t{issue.flight.pc} * lanes_;
     for (const auto& group : issue.flight.all()) {
-      for (std::uint32_t rest = group.mask; rest != 0; rest &= rest - 1)
+      for (std::uint32_t rest = home_(group.chunk, group.mask); rest != 0; rest &= rest - 1)
         ++counts[static_cast<unsigned>(__builtin_ctz(rest)) % lanes_];
     }
   }
@@ -57,6 +59,7 @@ class LaneOracle final : public SmObserver {
  private:
   std::uint32_t* of(unsigned slot) { return counts_.data() + slot * instructions_ * lanes_; }
 
+  const warp_formation::LanePermuter home_;
   const unsigned lanes_, slots_;
   std::size_t instructions_ = 0;
   std::vector<std::uint32_t> counts_;  // [slot][pc][lane]

@@ -13,7 +13,8 @@ std::vector<std::unique_ptr<SmObserver>> statistics_observers(const Sm& sm) {
   const auto& wanted = config.observe;
   const unsigned lanes = sm.lane_count();
   if (wanted.lane_oracle)
-    observers.push_back(std::make_unique<LaneOracle>(sm.lanes(), static_cast<unsigned>(config.max_blocks)));
+    observers.push_back(
+        std::make_unique<LaneOracle>(sm.lanes(), static_cast<unsigned>(config.max_blocks), config.home()));
   if (wanted.events)
     observers.push_back(std::make_unique<EventAccount>(config, lanes != 0 ? sm.core().lane_width() : 0));
   if (wanted.lanes && lanes != 0) observers.push_back(std::make_unique<LaneAccount>(sm, lanes));
