@@ -374,6 +374,8 @@ void VariableWarps::warp_sync_released(Groups threads) {
 }
 
 WEFT_REGISTER_SCHEME(scheme<VariableWarps, VariableWarpsOptions>(
-    "variable_warps", "warps that split into the slices of the lanes, several of which issue in a cycle"))
+                         "variable_warps",
+                         "warps that split into the slices of the lanes, several of which issue in a cycle")
+                         .that_issues_beside())
 
 }  // namespace weft::warp_formation
