@@ -18,6 +18,7 @@
 #include "platform/renamed_keys.h"
 #include "weft/common/error.h"
 #include "weft/warp_formation/plugins.h"
+#include "weft/warp_formation/scheme.h"
 #include "weft/warp_formation/warp_formation.h"
 
 namespace weft {
@@ -141,6 +142,7 @@ void GpuConfig::check(const std::string& where) const {
   warp_formation.check_watchdog(where, watchdog.cycles);
   check_datapath(where);
   check_scalarization(where);
+  check_beside(where);
   check_lines(where);
   if (sm.observe.events) technology_of(energy);  // a mistake in it should not cost a run
 }
@@ -213,6 +215,23 @@ void GpuConfig::check_scalarization(const std::string& where) const {
                "; allowed: spatial, because lanes that run warps in time execute scalar instructions "
                "themselves");
   }
+}
+
+// What instructions that share the lanes of a unit ask of the rest.
+void GpuConfig::check_beside(const std::string& where) const {
+  if (!warp_formation::find_scheme(warp_formation.scheme)->issues_beside) return;
+  constexpr const char* kBeats = "none, because instructions share the beats of a unit";
+  const auto refuse = [&](const char* key, const std::string& value, const std::string& allowed) {
+    throw config::RuleError(where + key, {where + "/warp_formation/scheme"},
+                            "found " + value + " with warp_formation.scheme = " + warp_formation.scheme +
+                                "; allowed: " + allowed);
+  };
+  if (sm.issue_width != 1) {
+    refuse("/sm/issue_width", std::to_string(sm.issue_width),
+           "1, because the scheme itself says what is issued beside an instruction");
+  }
+  if (sm.datapath.compaction == datapath::Compaction::kBcc) refuse("/datapath/compaction", "bcc", kBeats);
+  if (sm.datapath.compaction == datapath::Compaction::kScc) refuse("/datapath/compaction", "scc", kBeats);
 }
 
 void GpuConfig::check_lines(const std::string& where) const {

@@ -69,10 +69,11 @@ struct Part {
 struct Times {
   Cycle end = 0;                   // the last result can be used, the last thread's next PC is known
   Cycle addresses = 0;             // memory: the last address is known; memory's work begins a cycle later
-  std::uint32_t active_beats = 0;  // cycles in which a lane is active
+  std::uint32_t active_beats = 0;  // cycles in which a lane is active, beside those of issues before it
   std::uint32_t active_lanes = 0;  // summed over them
   std::uint32_t beats = 1;         // with or without an active lane, one a cycle from the issue on ...
   std::uint64_t lane_beats = 0;    // ... bit b: beat b (modulo 64) has one
+  bool beside = false;             // it shares beats of an issue before it, which are not counted again
   std::uint32_t port = 1;          // cycles for which the scheduler can issue nothing else
   std::uint32_t part_count = 0;
   // Together: all threads of the issue. With `in_turn`: the threads that execute, and `ready` is the cycle in
@@ -162,6 +163,19 @@ class Datapath {
                       const std::uint32_t* executing) = 0;
   // How long its units were taken, for statistics.
   virtual void bind(statistics::Group& group) { static_cast<void>(group); }
+
+  // --- instructions of a scheduler that begin in one cycle, each in lanes of its own ---
+
+  // From now on a scheduler may begin several in a cycle: the first when `earliest` says so, others when
+  // `fits_beside` does, all by `start`.
+  virtual void begin_together() {}
+  // Whether the issue may begin in this cycle, beside those that its scheduler has begun in it: on a unit
+  // that is free, or on the unit of one of these, in lanes that they leave free in each of its beats.
+  virtual bool fits_beside(Cycle /*now*/, unsigned /*scheduler*/, const Demand& /*demand*/,
+                           const Issue& /*issue*/) const {
+    return false;
+  }
+
   // The first cycle after `now` at which something that is taken becomes free, or kNever.
   virtual Cycle next_free(Cycle now) const = 0;
   // Its registers, for `weft area`.

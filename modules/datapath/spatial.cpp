@@ -1,12 +1,14 @@
 // SIMD groups: a row of a scheme's warp is a beat, all of whose lanes work in the same cycle. A thread's lane
 // is its position modulo the width.
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "common/bits.h"
 #include "datapath/datapath.h"
 #include "datapath/lane_registers.h"
 #include "datapath/register_arrays.h"
+#include "datapath/taken_lanes.h"
 
 namespace weft::datapath {
 namespace {
@@ -45,6 +47,7 @@ class Spatial final : public Datapath {
     std::fill(held_scalars_.begin(), held_scalars_.end(), 0);
     used_scalars_ = 0;
     registers_.reset();
+    for (Begun& begun : begun_) begun.at = kNever;
   }
 
   // --- registers: one file for all warps, and perhaps one for what a warp has once ---
@@ -112,7 +115,9 @@ class Spatial final : public Datapath {
       places = times.beats * lanes();
     }
     Cycle latency = demand.latency + swizzle_, taken = 1;  // taken: cycles that the issue keeps its unit
-    if (machine_.shared_port) ports_[scheduler] = now + times.beats;
+    if (machine_.shared_port) ports_[scheduler] = std::max(ports_[scheduler], now + times.beats);
+    const TakenLanes* const shared = shared_unit(now, scheduler, demand, issue);
+    std::size_t unit = 0;
     switch (demand.unit) {
       case ptx::Unit::kMemory:
         latency = 1 + swizzle_;  // to the end of the pipeline; how long the data take is memory's business
@@ -122,13 +127,16 @@ class Spatial final : public Datapath {
         break;
       case ptx::Unit::kSfu:
         taken = Cycle{std::max(1u, places / machine_.sfu_width)} * demand.interval;
-        take(sfu_, sfu_busy_, free_one(sfu_, now), now, taken);
+        unit = shared != nullptr ? shared->unit : free_one(sfu_, now);
+        take(sfu_, sfu_busy_, unit, now, taken);
         break;
       default:
         taken = Cycle{times.beats} * (demand.instruction->is_control() ? 1u : demand.interval);
-        take(simd_, simd_busy_, simd_group(now, scheduler), now, taken);
+        unit = shared != nullptr ? shared->unit : simd_group(now, scheduler);
+        take(simd_, simd_busy_, unit, now, taken);
         break;
     }
+    if (!begun_.empty()) note(now, scheduler, demand, issue, shared != nullptr, unit, times);
     times.end = now + taken - 1 + depth_of(demand, latency);
     // A beat has them at once, and later beats keep ahead of the load-store unit.
     times.addresses = now + swizzle_;
@@ -137,6 +145,13 @@ class Spatial final : public Datapath {
     times.parts = &all_;
     times.part_count = 1;
     return times;
+  }
+
+  // --- instructions that begin together ---
+
+  void begin_together() override { begun_.assign(machine_.schedulers, Begun(lanes())); }
+  bool fits_beside(Cycle now, unsigned scheduler, const Demand& demand, const Issue& issue) const override {
+    return unit_free(now, scheduler, demand) == now || shared_unit(now, scheduler, demand, issue) != nullptr;
   }
 
   Cycle next_free(Cycle now) const override {
@@ -253,8 +268,43 @@ class Spatial final : public Datapath {
   }
   static void take(std::vector<Cycle>& units, std::vector<std::uint64_t>& busy, std::size_t unit, Cycle now,
                    Cycle cycles) {
+    const Cycle from = std::max(units[unit], now);
+    if (now + cycles <= from) return;  // it shares the unit with one that keeps it as long
+    busy[unit] += now + cycles - from;
     units[unit] = now + cycles;
-    busy[unit] += cycles;
+  }
+
+  // What a scheduler has begun in a cycle.
+  struct Begun {
+    explicit Begun(unsigned lanes) : on{TakenLanes(lanes), TakenLanes(lanes)} {}
+    Cycle at = kNever;
+    std::array<TakenLanes, 2> on;  // the first SIMD group, the first special-function units that it took
+  };
+  static unsigned kind_of(const Demand& demand) { return demand.unit == ptx::Unit::kSfu ? 1 : 0; }
+  // The unit of an issue that the scheduler has begun in this cycle, if this one fits in beside it. The
+  // load-store unit takes one instruction at a time.
+  const TakenLanes* shared_unit(Cycle now, unsigned scheduler, const Demand& demand,
+                                const Issue& issue) const {
+    if (begun_.empty() || begun_[scheduler].at != now || demand.unit == ptx::Unit::kMemory) return nullptr;
+    const TakenLanes& taken = begun_[scheduler].on[kind_of(demand)];
+    return !taken.empty() && taken.leave_room_for(issue) ? &taken : nullptr;
+  }
+  void note(Cycle now, unsigned scheduler, const Demand& demand, const Issue& issue, bool shares,
+            std::size_t unit, Times& times) {
+    Begun& begun = begun_[scheduler];
+    if (begun.at != now) {
+      begun.at = now;
+      for (TakenLanes& taken : begun.on) taken.clear();
+    } else {
+      times.port = 0;
+    }
+    TakenLanes& taken = begun.on[kind_of(demand)];
+    if (demand.unit == ptx::Unit::kMemory || (!shares && !taken.empty())) return;
+    taken.unit = unit;
+    const unsigned fresh = taken.add(issue);
+    if (!shares) return;
+    times.beside = true;
+    times.active_beats = fresh;
   }
 
   static std::uint32_t groups_of(const Issue& issue) {
@@ -313,7 +363,8 @@ class Spatial final : public Datapath {
   LaneRegisters registers_;
   std::vector<std::uint64_t> held_scalars_;  // by block slot
   std::uint64_t used_scalars_ = 0;
-  Part all_;  // of the last start
+  std::vector<Begun> begun_;  // by scheduler; empty: none begins several in a cycle
+  Part all_;                  // of the last start
 };
 
 }  // namespace

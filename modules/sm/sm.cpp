@@ -294,6 +294,14 @@ void Sm::bind(statistics::Group& group) {
                 core_.counters.active_beats);
   group.counter("active_lanes", units::kLanes,
                 "active lanes, summed over the SIMD cycles with an active lane", core_.counters.active_lanes);
+  if (core_.issues_at_once > 1) {
+    group.counter("issued_beside", units::kInstructions,
+                  "instructions issued in a cycle in which their scheduler had issued another",
+                  core_.counters.issued_beside);
+    group.counter("lanes_shared", units::kInstructions,
+                  "of these, instructions on lanes that the other one left free on its unit",
+                  core_.counters.lanes_shared);
+  }
   group.counter("warp_gatherings", units::kInstructions,
                 "warp-level primitives whose threads had to wait for others", core_.counters.warp_gatherings);
   group.counter("spill_instructions", units::kInstructions,

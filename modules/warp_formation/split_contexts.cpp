@@ -130,6 +130,7 @@ void SplitScheme::show(unsigned context) {
   Warp& warp = warps_[c.warp];
   WarpSplits::Split& split = warp.splits[c.split];
   split.changed = false;
+  c.threads = static_cast<std::uint16_t>(split.mask.count());
   c.group_count = warp.groups_of(split.mask, size_, geometry_.lanes, c.groups);
   table_.set(context, split.pc);
   changed_.add(context);

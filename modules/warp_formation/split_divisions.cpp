@@ -104,7 +104,7 @@ bool SplitScheme::divide_by_operands(unsigned context, unsigned scheduler, Issue
   settle(c.warp);
   if (c.split == kNone) return false;  // its threads have met others
   fill(issue, context);
-  return ask(scheduler, issue) == Stall::kNone;
+  return judged(issue, sm_->ready(scheduler, issue)) == Stall::kNone;
 }
 
 }  // namespace weft::warp_formation

@@ -81,6 +81,34 @@ struct DwsOptions final : OptionsOf<DwsOptions> {
   }
 };
 
+struct SbiOptions final : OptionsOf<SbiOptions> {
+  bool constraints = true;
+
+  void describe(config::Visitor& v) override {
+    v.boolean("constraints", constraints,
+              "the second split waits where paths of a branch meet, as long as the first is on one of them");
+  }
+  void randomise(Random& random) override { constraints = random() % 2 == 0; }
+};
+
+struct SwiOptions final : OptionsOf<SwiOptions> {
+  bool branches = false;
+  std::uint64_t sets = 1;
+
+  void describe(config::Visitor& v) override {
+    v.boolean("branches", branches,
+              "two splits of a warp run, as under sbi, so that an instruction may also begin beside one of "
+              "its own warp");
+    v.integer("sets", sets, {1, 64}, "sets",
+              "sets into which the warps of a scheduler are divided; what begins beside an instruction is of "
+              "its set. 1: any warp");
+  }
+  void randomise(Random& random) override {
+    branches = random() % 2 == 0;
+    sets = 1 + random() % 3;
+  }
+};
+
 }  // namespace weft::warp_formation
 
 #endif

@@ -26,12 +26,14 @@ SplitScheme::SplitScheme(const SplitRules& rules, const CommonConfig& config, co
       table_(contexts_) {
   places_.reserve(size_);
   news_.reserve(std::size_t{2} * warps());
+  kept_.reserve(rules.frontier);
   SplitScheme::reset();
 }
 
 void SplitScheme::attach(const ptx::Program& program, const SmView& sm) {
   program_ = &program;
   sm_ = &sm;
+  if (rules_.frontier != 0) rank(program);
   if (rules_.divided == 0) return;
   block_length_.assign(program.code.size(), 0);
   for (const ptx::BasicBlock& block : program.blocks) {
@@ -111,7 +113,7 @@ Stall SplitScheme::pick(unsigned scheduler, Issue& issue) {
   if (rules_.memory == MemorySplits::kAggressive && divide_waiting(s, scheduler, issue)) return Stall::kNone;
   const auto attempt = [&](unsigned context) {
     fill(issue, context);
-    return ask(scheduler, issue);
+    return judged(issue, sm_->ready(scheduler, issue));
   };
   const Stall stall = candidates.empty()     ? Stall::kEmpty
                       : s.policy.wants_far() ? s.policy.pick(candidates, attempt, far_of(s))
@@ -123,8 +125,7 @@ Stall SplitScheme::pick(unsigned scheduler, Issue& issue) {
 
 // What the SM knows of a context may be about other threads: until it has said that these wait, or knows of
 // nobody there who does, it is asked.
-Stall SplitScheme::ask(unsigned scheduler, const Issue& issue) {
-  const Stall stall = sm_->ready(scheduler, issue);
+Stall SplitScheme::judged(const Issue& issue, Stall stall) {
   const bool waits = stall == Stall::kMemory || stall == Stall::kDependence;
   if (waits ||
       !(sm_->waiting_for_memory().has(issue.context) || sm_->waiting_for_arithmetic().has(issue.context)))
@@ -140,6 +141,7 @@ ContextSet SplitScheme::far_of(const Scheduler& s) const {
 void SplitScheme::issued(IssueId id, const Issue& issue) {
   context_of_[id] = issue.context;
   const Context& c = of_context_[issue.context];
+  begun_ = c.warp;
   warps_[c.warp].splits.issue(c.split);
   of_context_[issue.context].judged = false;
   Scheduler& s = scheduler_of(c.warp);
@@ -224,6 +226,7 @@ WarpSplits::Parting SplitScheme::parting(const Warp& warp, Index split, unsigned
   const WarpSplits::Split& s = warp.splits[split];
   const ptx::Instruction& in = program_->code[s.pc];
   WarpSplits::Parting parting;
+  if (rules_.frontier != 0) return parting;
   if (in.op != ptx::Opcode::kReturn) parting.meet = reconvergence_point(in, config_.reconvergence);
   parting.depth = s.depth;
   parting.at_a_time = rules_.at_a_time;
@@ -260,6 +263,7 @@ void SplitScheme::settle(unsigned w) {
     splits.depart(point);
     runs = splits.choose();
   }
+  if (rules_.frontier != 0 && splits.count() > 1) keep_first(warp);
   if (splits.count() == 1 && splits.points() == 0) warp.parted = false;
   statistics_.most_splits = std::max<std::uint64_t>(statistics_.most_splits, splits.count());
   statistics_.most_points = std::max<std::uint64_t>(statistics_.most_points, splits.points());

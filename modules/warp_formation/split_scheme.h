@@ -43,6 +43,14 @@ struct SplitRules {
   bool merges = false;       // ready splits of a divided warp become one where they meet
   MemorySplits memory = MemorySplits::kNone;
   RunAhead run_ahead = RunAhead::kBeyondBranches;
+  // So many splits of a warp run at a time, those in the first blocks by priority (ptx/frontiers.h). Branches
+  // have no points then; splits meet where they come to one place. 0: they run by points and lines.
+  unsigned frontier = 0;
+  bool awaits_first = false;  // others wait where paths of a branch meet, until the first split is there
+  // An instruction may begin beside another one: of a split that runs as well, and, unless this is 0, of
+  // other warps of its scheduler, which are in so many sets: only those of its set.
+  bool beside = false;
+  unsigned sets = 0;
 };
 
 class SplitScheme : public WarpFormation {
@@ -56,6 +64,8 @@ class SplitScheme : public WarpFormation {
 
   void advance(Cycle now) override;
   Stall pick(unsigned scheduler, Issue& issue) override;
+  unsigned issues_at_once() const override { return rules_.beside ? 2 : 1; }
+  Stall pick_beside(unsigned scheduler, Issue& issue) override;
   void issued(IssueId id, const Issue& issue) override;
   void memory_issued(IssueId id) override;
   void resolved(IssueId id, Outcomes outcomes) override;
@@ -67,7 +77,7 @@ class SplitScheme : public WarpFormation {
 
   // Not if threads may pass the point of their branch without others.
   bool keeps_warps() const override {
-    return size_ % kChunk == 0 && rules_.divided == 0 && rules_.timeout == 0;
+    return size_ % kChunk == 0 && rules_.divided == 0 && rules_.timeout == 0 && rules_.frontier <= 1;
   }
   unsigned warp_width() const override { return size_; }
   Census census() const override;
@@ -88,6 +98,7 @@ class SplitScheme : public WarpFormation {
     std::uint64_t path_switches = 0, lone_departures = 0, merges = 0, timeouts = 0, context_waits = 0;
     std::uint64_t most_splits = 0, most_points = 0;
     std::uint64_t branch_divisions = 0, memory_divisions = 0, full = 0, most_divided = 0;
+    std::uint64_t constrained = 0, mask_searches = 0, beside_own = 0, beside_others = 0;
     TableAccesses splits, points;
   };
   // Binds what only this scheme counts.
@@ -108,6 +119,7 @@ class SplitScheme : public WarpFormation {
  private:
   using Index = WarpSplits::Index;
   static constexpr Index kNone = WarpSplits::kNone;
+  static constexpr unsigned kNobody = ContextSet::kMaxContexts;
 
   struct Warp : WarpPlace {
     explicit Warp(unsigned size) : splits(size) {}
@@ -122,6 +134,7 @@ class SplitScheme : public WarpFormation {
     Index warp = kNone, split = kNone;
     bool in_memory = false;
     bool judged = false;  // whether its threads wait apart
+    std::uint16_t threads = 0;
     std::uint32_t group_count = 0;
     WarpGroups groups{};
   };
@@ -170,7 +183,12 @@ class SplitScheme : public WarpFormation {
   ptx::Pc limit_from(ptx::Pc pc) const;
   bool divide_waiting(Scheduler& s, unsigned scheduler, Issue& issue);
   bool divide_by_operands(unsigned context, unsigned scheduler, Issue& issue);
-  Stall ask(unsigned scheduler, const Issue& issue);
+  Stall judged(const Issue& issue, Stall stall);
+  void rank(const ptx::Program& program);
+  bool goes_before(const WarpSplits::Split& a, const WarpSplits::Split& b) const;
+  bool awaits(const WarpSplits::Split& split, const WarpSplits::Split& first) const;
+  void keep_first(Warp& warp);
+  bool may_begin_beside(const Context& context) const;
   ContextSet far_of(const Scheduler& s) const;
   template <class Count>
   std::uint64_t count_warps(Count&& count) const {
@@ -195,6 +213,10 @@ class SplitScheme : public WarpFormation {
   ContextSet changed_;  // contexts whose threads have changed since the SM last judged them
   std::vector<ReconvergenceStack::Path> places_;
   std::vector<std::uint32_t> block_length_;  // by PC: instructions from it to the end of its block
+  // By PC: the rank of its block; that of the first branch whose paths meet there.
+  std::vector<std::uint32_t> rank_, parted_at_;
+  std::vector<Index> kept_;  // of `keep_first`
+  Index begun_ = kNone;      // the warp whose instruction was issued last
   unsigned live_ = 0, divided_ = 0;
   std::uint64_t last_want_ = 0;
   std::vector<Index> news_;  // warps with points to which somebody has come since the last `advance`

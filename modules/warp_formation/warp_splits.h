@@ -49,6 +49,7 @@ class WarpSplits {
     bool beside = false;   // its guard let it pass where others of its path wait: it goes on with them
     bool changed = false;  // its PC or its threads, since the scheme last looked
     bool stalled = false;  // the scheme's: its threads wait for data that those of another split have
+    bool awaits = false;   // the scheme's: it stands where others will come
     Index point = kWhole;
     Index context = kNone;  // the scheme's
     Index source = kNone;

@@ -554,5 +554,63 @@ TEST(Spatial, RegistersAreRoundedUpPerWarp) {
   EXPECT_EQ(fit(1024, 40).needed, 40960u);
 }
 
+// --- instructions that begin together
+// -----------------------------------------------------------------------
+
+// Of a warp of 32 on lanes 0 to 15: threads by lane, in both beats.
+Threads on_lanes(std::uint32_t lanes) {
+  return {2, {{lanes | lanes << 16, 0, 0, true}}};
+}
+
+TEST(Together, WhatLeavesLanesFreeSharesItsUnit) {
+  const auto datapath = spatial();
+  datapath->begin_together();
+  const Work add(ptx::Unit::kSp);
+  const Threads left = on_lanes(0x00FF), right = on_lanes(0xFF00), middle = on_lanes(0x0FF0);
+  EXPECT_TRUE(datapath->fits_beside(5, 0, add.demand, left.issue)) << "a unit is free";
+  const Times first = start(*datapath, 5, add, left);
+  EXPECT_FALSE(first.beside);
+  EXPECT_EQ(first.active_beats, 2u);
+  const Threads other = on_lanes(0xFFFF);
+  start(*datapath, 5, add, other, 1);  // the other SIMD group is taken
+  EXPECT_FALSE(datapath->fits_beside(5, 0, add.demand, middle.issue));
+  EXPECT_TRUE(datapath->fits_beside(5, 0, add.demand, right.issue));
+  const Times second = start(*datapath, 5, add, right);
+  EXPECT_TRUE(second.beside);
+  EXPECT_EQ(second.active_beats, 0u) << "they have been counted";
+  EXPECT_EQ(second.active_lanes, 16u);
+  EXPECT_EQ(second.end, first.end);
+  EXPECT_EQ(datapath->earliest(6, 0, add.demand, left.issue), 7u) << "the unit is taken no longer";
+  EXPECT_FALSE(datapath->fits_beside(6, 0, add.demand, right.issue)) << "only in the cycle of the first";
+}
+
+// Beats that only the second has count. One with a longer interval keeps the unit.
+TEST(Together, TheUnitIsTakenForTheLongerOne) {
+  const auto datapath = spatial();
+  datapath->begin_together();
+  const Work add(ptx::Unit::kSp), divide(ptx::Unit::kSp, 20, 4);
+  const Threads low(2, {{0x000000FF, 0, 0, true}}), high(2, {{0xFF00FF00, 0, 0, true}});
+  EXPECT_EQ(start(*datapath, 5, add, low).active_beats, 1u);
+  EXPECT_EQ(start(*datapath, 5, divide, high).active_beats, 1u);
+  const Threads all = on_lanes(0xFFFF);
+  start(*datapath, 5, divide, all, 1);
+  EXPECT_EQ(datapath->earliest(6, 0, add.demand, all.issue), 13u);
+}
+
+TEST(Together, OtherUnitsAreSharedApartAndMemoryIsNot) {
+  const auto datapath = spatial();
+  datapath->begin_together();
+  const Work add(ptx::Unit::kSp), sine(ptx::Unit::kSfu), load(ptx::Unit::kMemory);
+  const Threads left = on_lanes(0x00FF), right = on_lanes(0xFF00), all = on_lanes(0xFFFF);
+  start(*datapath, 5, add, all);
+  EXPECT_TRUE(datapath->fits_beside(5, 0, sine.demand, left.issue)) << "special-function units are free";
+  EXPECT_FALSE(start(*datapath, 5, sine, left).beside);
+  EXPECT_TRUE(datapath->fits_beside(5, 0, sine.demand, right.issue));
+  EXPECT_TRUE(start(*datapath, 5, sine, right).beside);
+  EXPECT_TRUE(datapath->fits_beside(5, 0, load.demand, left.issue));
+  start(*datapath, 5, load, left);
+  EXPECT_FALSE(datapath->fits_beside(5, 0, load.demand, right.issue)) << "one memory instruction at a time";
+}
+
 }  // namespace
 }  // namespace weft::datapath::test

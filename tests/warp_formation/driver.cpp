@@ -87,6 +87,23 @@ Stall Driver::ready(unsigned scheduler, const Issue& issue) const {
   return free_ids_.empty() ? Stall::kUnitBusy : Stall::kNone;
 }
 
+// The places of an issue in its warp: row x lanes + lane.
+template <class Visit>
+void Driver::each_place(const Issue& issue, Visit&& visit) const {
+  for (const auto& group : issue.groups) {
+    each_thread(group, [&](unsigned t) {
+      const unsigned row = group.row + (group.spread ? t % kChunk / geometry_.lanes : 0);
+      visit(row % issue.rows * geometry_.lanes + t % geometry_.lanes);
+    });
+  }
+}
+
+Stall Driver::ready_beside(unsigned scheduler, const Issue& issue) const {
+  bool free = true;
+  each_place(issue, [&](unsigned place) { free = free && !begun_[place]; });
+  return free ? ready(scheduler, issue) : Stall::kUnitBusy;
+}
+
 bool Driver::step() {
   ++now_;
   // Completions in order of issue, then tables, then issue: the order that warp_formation.h documents.
@@ -103,8 +120,14 @@ bool Driver::step() {
     if (unit_->pick(s, issue) != Stall::kNone) continue;
     if (unit_->keeps_contexts_apart() && issue.context % geometry_.schedulers != s)
       violated("scheduler " + std::to_string(s) + " picked context " + std::to_string(issue.context));
+    begun_.assign(std::size_t{kMaxWarpSize} * kChunk, false);
     take(s, issue);
     any = true;
+    for (unsigned n = 1; n < unit_->issues_at_once(); ++n) {
+      if (unit_->pick_beside(s, issue) != Stall::kNone) break;
+      if (ready_beside(s, issue) != Stall::kNone) violated("what begins beside another is on its lanes");
+      take(s, issue);
+    }
   }
   check_census();
   return any;
@@ -167,6 +190,7 @@ void Driver::check_issue(const Issue& issue) const {
 
 void Driver::take(unsigned, const Issue& issue) {
   check_issue(issue);
+  each_place(issue, [&](unsigned place) { begun_[place] = true; });
   const IssueId id = free_ids_.back();
   free_ids_.pop_back();
   Record record{now_, issue.pc, issue.slot, {}, issue.rows};

@@ -79,6 +79,7 @@ class Driver final : public SmView {
   std::string statistics() const;
 
   Stall ready(unsigned scheduler, const Issue& issue) const override;
+  Stall ready_beside(unsigned scheduler, const Issue& issue) const override;
 
  private:
   enum class State : std::uint8_t { kAbsent, kIdle, kInFlight, kAtBarrier, kAtSync };
@@ -100,6 +101,8 @@ class Driver final : public SmView {
     std::vector<ThreadGroup> groups;
   };
 
+  template <class Visit>
+  void each_place(const Issue& issue, Visit&& visit) const;
   void take(unsigned scheduler, const Issue& issue);
   void complete(const Part& part);
   void check_issue(const Issue& issue) const;
@@ -116,6 +119,7 @@ class Driver final : public SmView {
   std::vector<Slot> slots_;
   unsigned slot_chunks_ = 0;
   std::vector<Part> parts_;  // in order of their issue
+  std::vector<bool> begun_;  // by row and lane: taken by what the scheduler has begun in this cycle
   std::vector<IssueId> free_ids_;
   std::vector<Record> trace_;
   std::map<std::pair<unsigned, ptx::Pc>, unsigned> visits_;

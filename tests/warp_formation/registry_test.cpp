@@ -88,6 +88,8 @@ TEST(Options, KeysComeInTheOrderOfRegistration) {
                                              "multi_path",
                                              "dual_path",
                                              "dws",
+                                             "sbi",
+                                             "swi",
                                              "variable_warps"};
   ASSERT_GE(keys.size(), expected.size());
   // The scheme of the tutorial, which is linked to this program, is wherever the linker put it.

@@ -75,6 +75,9 @@ inline const Promises& promises_of(const std::string& scheme) {
       {"convergence_barriers", {false, true, M::kAtBarriers, S::kHeldBehindItsLoop, "most_paths", 3}},
       {"multi_path", {false, false, M::kAtPoints, S::kHeldInAnArm, "most_splits", 3}},
       {"dual_path", {false, false, M::kAtPoints, S::kHeldInAnArm, "deepest_stack", 3}},
+      // Two paths of a warp run at a time, or one. They meet where they come to one place.
+      {"sbi", {false, false, M::kNowhere, S::kHeldInsideItsLoop, "deepest_stack", 3}},
+      {"swi", {false, true, M::kNowhere, S::kHeldInsideItsLoop, "deepest_stack", 3}},
       // As long as its table has room, its splits pass the points of their branches, so that a warp's threads
       // stay apart.
       {"dws", {true, false, M::kAtSomePoints, S::kHeldBehindItsLoop, "deepest_stack", 3}},
@@ -106,7 +109,7 @@ inline bool runs_one_path_at_a_time(const std::string& scheme) {
 }
 
 // Whether threads wait for others of their branch at all. dwf joins warps that happen to be at one PC.
-// stackless and thread_frontiers choose the path that runs so that others come to it.
+// stackless, thread_frontiers, sbi and swi choose the paths that run so that others come to them.
 inline bool waits_for_others(const std::string& scheme) {
   return promises_of(scheme).meeting != Meeting::kNowhere;
 }

@@ -38,17 +38,13 @@ class Steps final : public SmView {
   // Issues what the scheme offers, under the next id; "" if it offers nothing.
   std::string issue() {
     Issue issue;
-    if (unit_->pick(0, issue) != Stall::kNone) return "";
-    std::ostringstream out;
-    out << "pc " << issue.pc << ":";
-    for (unsigned t = 0; t < 4096; ++t) {
-      for (const auto& group : issue.groups) {
-        if (group.chunk == t / kChunk && (group.mask >> (t % kChunk) & 1) != 0) out << " " << t;
-      }
-    }
-    unit_->issued(next_id_, issue);
-    ++next_id_;
-    return out.str();
+    taken_ = 0;
+    return unit_->pick(0, issue) == Stall::kNone ? take(issue) : "";
+  }
+  // ... beside that, in the same cycle, on lanes of four that are free.
+  std::string beside() {
+    Issue issue;
+    return unit_->pick_beside(0, issue) == Stall::kNone ? take(issue) : "";
   }
   void resolve(IssueId id, const std::vector<std::pair<ptx::Pc, Threads>>& paths,
                Outcome::Kind kind = Outcome::Kind::kGo, std::uint16_t depth = 0) {
@@ -89,8 +85,31 @@ class Steps final : public SmView {
   Cycle now() const { return now_; }
 
   Stall ready(unsigned, const Issue&) const override { return Stall::kNone; }
+  Stall ready_beside(unsigned, const Issue& issue) const override {
+    return (lanes_of(issue) & taken_) == 0 ? Stall::kNone : Stall::kUnitBusy;
+  }
 
  private:
+  static std::uint32_t lanes_of(const Issue& issue) {
+    std::uint32_t lanes = 0;
+    for (const auto& group : issue.groups) {
+      for (std::uint32_t rest = group.mask; rest != 0; rest >>= 4) lanes |= rest & 15;
+    }
+    return lanes;
+  }
+  std::string take(const Issue& issue) {
+    std::ostringstream out;
+    out << "pc " << issue.pc << ":";
+    for (unsigned t = 0; t < 4096; ++t) {
+      for (const auto& group : issue.groups) {
+        if (group.chunk == t / kChunk && (group.mask >> (t % kChunk) & 1) != 0) out << " " << t;
+      }
+    }
+    taken_ |= lanes_of(issue);
+    unit_->issued(next_id_, issue);
+    ++next_id_;
+    return out.str();
+  }
   static std::vector<ThreadGroup> groups_of(const Threads& threads) {
     std::vector<ThreadGroup> groups;
     for (const unsigned t : threads) {
@@ -104,6 +123,7 @@ class Steps final : public SmView {
   std::unique_ptr<WarpFormation> unit_;
   statistics::Group tree_;
   IssueId next_id_ = 0;
+  std::uint32_t taken_ = 0;  // lanes, by what began in this cycle
   Cycle now_ = 0;
 };
 

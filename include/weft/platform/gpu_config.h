@@ -95,6 +95,7 @@ struct GpuConfig {
   void check_carve_out(const std::string& where) const;
   void check_datapath(const std::string& where) const;
   void check_scalarization(const std::string& where) const;
+  void check_beside(const std::string& where) const;
   void check_lines(const std::string& where) const;
 
   static GpuConfig of_document(const nlohmann::json& document, const std::string& where,

@@ -31,9 +31,11 @@ struct Scheme : Part {
   std::vector<std::string> states;
   // The key of a size by which variants are called: NAME-N is NAME with that key = N. Empty: none.
   std::string size_key;
+  bool issues_beside = false;  // WarpFormation::issues_at_once is more than 1
 
   Scheme&& with_state(std::string state) && { return states.push_back(std::move(state)), std::move(*this); }
   Scheme&& with_size_key(std::string key) && { return size_key = std::move(key), std::move(*this); }
+  Scheme&& that_issues_beside() && { return issues_beside = true, std::move(*this); }
 };
 
 // A class that is made of (const Config&, const Geometry&).

@@ -8,6 +8,7 @@
 //   resolved, barrier_released, warp_sync_released   what completed
 //   advance                                          tables move
 //   pick, issued, memory_issued                      once or more per scheduler
+//   pick_beside, issued, memory_issued               after an issue, where the scheme issues several at once
 //
 // `pick` comes only in cycles in which it can make a difference: after an issue or one of the other calls
 // above, when operands or instructions for a context have arrived, while a context waits for a unit, and when
@@ -91,6 +92,13 @@ class SmView {
   virtual ~SmView() = default;
   // Could this be issued now by `scheduler`? kNone: yes.
   virtual Stall ready(unsigned scheduler, const Issue& issue) const = 0;
+  // As `ready`, for an offer that would begin in this cycle beside all that the scheduler has issued in it:
+  // on a unit that is free, or on a unit of these, in lanes that they leave free in each beat.
+  virtual Stall ready_beside(unsigned scheduler, const Issue& issue) const {
+    static_cast<void>(scheduler);
+    static_cast<void>(issue);
+    return Stall::kUnitBusy;
+  }
   // Threads of a group of an offer for which `ready` said kMemory or kDependence: those whose operands have
   // not been written.
   virtual std::uint32_t waiting_threads(const Issue& issue, const ThreadGroup& group) const {
@@ -231,6 +239,15 @@ class WarpFormation {
   virtual void advance(Cycle now) = 0;
   // Fills `issue` and returns kNone, or returns why there is nothing.
   virtual Stall pick(unsigned scheduler, Issue& issue) = 0;
+  // Most instructions of a scheduler that begin in one cycle, each with an opcode of its own for its lanes.
+  virtual unsigned issues_at_once() const { return 1; }
+  // As `pick`, for an offer that begins in the same cycle as what the scheduler has just issued
+  // (SmView::ready_beside). Asked after each issue of a cycle, until there is nothing or as many as may be.
+  virtual Stall pick_beside(unsigned scheduler, Issue& issue) {
+    static_cast<void>(scheduler);
+    static_cast<void>(issue);
+    return Stall::kEmpty;
+  }
   // The SM took the issue just picked, under this id; the id is in use until every thread of it is resolved.
   virtual void issued(IssueId id, const Issue& issue) = 0;
   // Threads of it wait for memory: a long wait begins.

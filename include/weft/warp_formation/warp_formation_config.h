@@ -28,12 +28,24 @@ namespace weft::warp_formation {
 // simulator, or, where that would keep threads from a block barrier, before it (ptx/meeting.h).
 enum class Reconvergence : std::uint8_t { kBarrierAware, kPlain };
 
+// On which lane of its row a thread has its home: at its position modulo the lanes, or where a rule of its
+// warp's number in the block puts it, so that threads that are alike in many warps do not share a lane.
+enum class LanePermutation : std::uint8_t {
+  kIdentity,
+  kMirrorOdd,
+  kMirrorHalf,
+  kXor,
+  kXorReverse,
+  kBalanced
+};
+
 // What every scheme has.
 struct CommonConfig {
   std::string scheme = "sbr";
   std::uint64_t warp_size = 32;
   PartChoice<WarpOrder> scheduling{"loose_round_robin"};
   Reconvergence reconvergence = Reconvergence::kBarrierAware;
+  LanePermutation lane_permutation = LanePermutation::kIdentity;
 };
 
 using Random = std::mt19937_64;

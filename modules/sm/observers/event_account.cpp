@@ -149,7 +149,9 @@ void EventAccount::issued(const Issue& issue) {
   }
   operations_[static_cast<std::size_t>(demand.operation)] += executing;
   const std::uint64_t places = std::uint64_t{times.beats} * beat_lanes_;
-  idle_lanes_ += places - std::min(places, executing);
+  // Lanes that an issue left free work for one beside it.
+  idle_lanes_ += times.beside ? 0 : places - std::min(places, executing);
+  if (times.beside) idle_lanes_ -= std::min(idle_lanes_, executing);
   vector_.rows_read += std::uint64_t{demand.words.reads} * times.beats;
   vector_.rows_written += std::uint64_t{demand.words.writes} * times.active_beats;
   vector_.words_read += demand.words.reads * executing;

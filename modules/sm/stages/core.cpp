@@ -44,10 +44,12 @@ Core::Core(const std::string& name, unsigned number, const machine::SmConfig& c,
       forwards(datapath->forwards() && !barrel),
       scalar_unit(datapath->has_scalar_unit()),
       domains(make_domains(c, f, datapath->lanes())),
+      issues_at_once(domains[0].unit->issues_at_once()),
       account(c.schedulers, c.schedulers_per_domain, c.observe.stalled_threads, barrel),
       state(c.max_blocks),
       synchroniser(name, number, executor, state.blocks, runner),
       in_flight(kMaxIssues) {
+  if (issues_at_once > 1) datapath->begin_together();
   if (c.issue_alignment) datapath->align(std::max(1u, warp_width() / datapath->lanes()));
 }
 

@@ -48,6 +48,8 @@ struct Counters {
   std::uint64_t scalar_instructions = 0,  // executed once for all threads of their issue ...
       scalar_thread_instructions = 0;     // ... for so many
   std::uint64_t scalar_beside = 0;        // issued in the cycle of an instruction on the lanes
+  std::uint64_t issued_beside = 0,        // issued in the cycle of another instruction of the scheduler ...
+      lanes_shared = 0;                   // ... that take lanes of its unit
   std::uint64_t threads_launched = 0, threads_retired = 0, blocks_launched = 0, blocks_retired = 0;
 };
 
@@ -149,6 +151,7 @@ struct Core {
   const std::unique_ptr<datapath::Datapath> datapath;
   const bool in_turn, forwards, scalar_unit;  // the datapath's
   std::vector<Domain> domains;
+  const unsigned issues_at_once;  // of a scheduler, as its scheme says
   CycleAccount account;
   State state;
   execute::Synchroniser synchroniser;

@@ -59,6 +59,7 @@ struct Domain final : warp_formation::SmView {
   }
 
   Stall ready(unsigned scheduler, const warp_formation::Issue& offer) const override;
+  Stall ready_beside(unsigned scheduler, const warp_formation::Issue& offer) const override;
   std::uint32_t waiting_threads(const warp_formation::Issue& offer,
                                 const warp_formation::ThreadGroup& group) const override;
   void wait(unsigned context, unsigned chunk, Stall stall) const {

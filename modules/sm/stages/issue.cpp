@@ -8,11 +8,8 @@ using warp_formation::Issue;
 using warp_formation::Stall;
 
 template <bool kSetsAside>
-inline Stall IssueStage::ready(const Domain& domain, unsigned scheduler, const Issue& offer) const {
-  if (!buffers_.holds(domain.first_context + offer.context, offer.pc)) return Stall::kFetch;
-  const execute::Operation& op = core_.operation(offer.pc);
+inline Stall IssueStage::waits(const Domain& domain, const execute::Operation& op, const Issue& offer) const {
   const ptx::Instruction& in = *op.instruction;
-  if (slots_.limited && !slots_.allow(in.scalar, offer.context)) return Stall::kUnitBusy;
   if (!core_.barrel) {
     for (const auto& group : offer.groups) {
       const auto* const keys = op.keys.data();
@@ -30,6 +27,16 @@ inline Stall IssueStage::ready(const Domain& domain, unsigned scheduler, const I
       return Stall::kMemory;
     }
   }
+  return Stall::kNone;
+}
+
+template <bool kSetsAside>
+inline Stall IssueStage::ready(const Domain& domain, unsigned scheduler, const Issue& offer) const {
+  if (!buffers_.holds(domain.first_context + offer.context, offer.pc)) return Stall::kFetch;
+  const execute::Operation& op = core_.operation(offer.pc);
+  if (slots_.limited && !slots_.allow(op.instruction->scalar, offer.context)) return Stall::kUnitBusy;
+  const Stall stall = waits<kSetsAside>(domain, op, offer);
+  if (stall != Stall::kNone) return stall;
   const Cycle now = core_.state.now;
   if (core_.forwards) {
     const Cycle there = operands(op, offer);
@@ -52,8 +59,24 @@ inline Stall IssueStage::ready(const Domain& domain, unsigned scheduler, const I
   }
   return core_.in_flight.full() ? Stall::kUnitBusy : Stall::kNone;
 }
+
+Stall IssueStage::ready_beside(const Domain& domain, unsigned scheduler, const Issue& offer) const {
+  if (!buffers_.holds(domain.first_context + offer.context, offer.pc)) return Stall::kFetch;
+  const execute::Operation& op = core_.operation(offer.pc);
+  const Stall stall = waits<true>(domain, op, offer);
+  if (stall != Stall::kNone) return stall;
+  if (op.unit == ptx::Unit::kMemory && !memory_.can_accept()) return Stall::kMemoryBusy;
+  const bool fits =
+      core_.datapath->fits_beside(core_.state.now, domain.first_scheduler + scheduler, op, offer);
+  return fits && !core_.in_flight.full() ? Stall::kNone : Stall::kUnitBusy;
+}
+
 Stall Domain::ready(unsigned scheduler, const Issue& offer) const {
   return issue->ready<true>(*this, scheduler, offer);
+}
+
+Stall Domain::ready_beside(unsigned scheduler, const Issue& offer) const {
+  return issue->ready_beside(*this, scheduler, offer);
 }
 
 std::uint32_t Domain::waiting_threads(const Issue& offer, const warp_formation::ThreadGroup& group) const {
@@ -87,10 +110,21 @@ Stall IssueStage::issue(Cycle now, Domain& domain, unsigned scheduler) {
     const Stall stall = free > now ? domain.choose_while_taken(free, choose) : choose();
     if (stall != Stall::kNone) return width == 0 ? stall : result;
     start(now, domain, scheduler, offer);
+    if (core_.issues_at_once > 1 && !core_.state.stopped) issue_beside(now, domain, scheduler);
     if (core_.state.stopped) return Stall::kEmpty;
     result = Stall::kNone;
   }
   return result;
+}
+
+// Others that begin in the same cycle.
+void IssueStage::issue_beside(Cycle now, Domain& domain, unsigned scheduler) {
+  for (unsigned others = 1; others < core_.issues_at_once && !core_.state.stopped; ++others) {
+    Issue offer;
+    if (domain.unit->pick_beside(scheduler, offer) != Stall::kNone) return;
+    ++core_.counters.issued_beside;
+    start(now, domain, scheduler, offer);
+  }
 }
 
 // Vector instructions as many as ever, and a scalar one beside them.

@@ -34,6 +34,8 @@ class IssueStage final {
   template <bool kSetsAside>
   [[gnu::always_inline]] Stall ready(const Domain& domain, unsigned scheduler,
                                      const warp_formation::Issue& offer) const;
+  // ... beside what it has issued in this cycle.
+  Stall ready_beside(const Domain& domain, unsigned scheduler, const warp_formation::Issue& offer) const;
 
  private:
   // Where scalar instructions have a unit of their own: what a scheduler may still issue in this cycle. A
@@ -48,6 +50,11 @@ class IssueStage final {
   };
   Stall issue(Cycle now, Domain& domain, unsigned scheduler);
   Stall issue_to_two(Cycle now, Domain& domain, unsigned scheduler);
+  void issue_beside(Cycle now, Domain& domain, unsigned scheduler);
+  // What the offer's instruction waits for, whatever the units.
+  template <bool kSetsAside>
+  [[gnu::always_inline]] Stall waits(const Domain& domain, const execute::Operation& op,
+                                     const warp_formation::Issue& offer) const;
   void start(Cycle now, Domain& domain, unsigned scheduler, warp_formation::Issue& offer);
   void consume(Domain& domain, const warp_formation::Issue& offer);
   Cycle operands(const execute::Operation& op, const warp_formation::Issue& offer) const;

@@ -17,6 +17,7 @@ inline void OperandStage::count(const InFlight& flight, const datapath::Times& t
     ++counters.scalar_instructions;
     counters.scalar_thread_instructions += threads;
   }
+  counters.lanes_shared += times.beside ? 1 : 0;
   counters.active_beats += times.active_beats;
   counters.active_lanes += times.active_lanes;
 }
