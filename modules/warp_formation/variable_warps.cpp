@@ -21,6 +21,7 @@ VariableWarps::VariableWarps(const VariableWarpsOptions& options, const CommonCo
       gangs_(slice_warps_.size()),
       schedulers_(make_schedulers<Scheduler>(geometry.schedulers, config, contexts_)),
       gang_at_(contexts_, kNone),
+      lanes_at_(contexts_, 0),
       gang_of_(geometry.max_issues, 0),
       table_(contexts_) {
   for (unsigned t = 0; t < std::min(size_, kChunk); ++t) pattern_[t / slice_ % slices_] |= 1u << t;
@@ -69,6 +70,7 @@ void VariableWarps::start(unsigned w, const Block& block, unsigned number) {
   warp.live = true;
   warp.lanes = static_cast<std::uint8_t>(warp.shift % geometry_.lanes / slice_);
   warp.gangs = warp.queued = 0;
+  warp.ready = warp.deep = 0;
   Slices members = 0;
   for (unsigned k = 0; k < slices_; ++k) {
     WarpMask mask = all;
@@ -111,9 +113,15 @@ void VariableWarps::fill(Issue& issue, unsigned context) const {
 
 // What the SM knows of a context that changed may be about other threads.
 ContextSet VariableWarps::candidates(const Scheduler& s) const {
-  ContextSet found = without_waiting(s.eligible, *sm_, words_);
-  for (unsigned w = 0; w < words_; ++w)
-    found.set_word(w, found.word(w) | (s.eligible.word(w) & changed_.word(w)));
+  ContextSet found;
+  for (unsigned w = 0; w < words_; ++w) {
+    const std::uint64_t word = s.eligible.word(w);
+    if (word == 0) continue;
+    const std::uint64_t waiting = sm_->waiting_for_unit().word(w) | sm_->waiting_for_memory_unit().word(w) |
+                                  sm_->waiting_for_memory().word(w) | sm_->waiting_for_arithmetic().word(w) |
+                                  sm_->waiting_for_fetch().word(w);
+    found.set_word(w, word & (~waiting | changed_.word(w)));
+  }
   return found;
 }
 
@@ -156,8 +164,13 @@ Stall VariableWarps::pick_beside(unsigned scheduler, Issue& issue) {
   const Slices all = lanes >= 32 ? ~Slices{0} : (Slices{1} << lanes) - 1;
   if (s.taken == all) return Stall::kEmpty;
   ContextSet found = candidates(s);
-  for (unsigned c = found.next(0); c < contexts_; c = found.next(c + 1)) {
-    if ((lanes_of(gang_at_[c]) & s.taken) != 0) found.remove(c);
+  for (unsigned w = 0; w < words_; ++w) {
+    std::uint64_t fits = 0;
+    for (std::uint64_t rest = found.word(w); rest != 0; rest &= rest - 1) {
+      const auto bit = static_cast<unsigned>(__builtin_ctzll(rest));
+      fits |= static_cast<std::uint64_t>((lanes_at_[w * 64 + bit] & s.taken) == 0) << bit;
+    }
+    found.set_word(w, fits);
   }
   if (found.empty()) return Stall::kEmpty;
   const auto attempt = [&](unsigned context) {
@@ -179,12 +192,12 @@ void VariableWarps::issued(IssueId id, const Issue& issue) {
   const Index g = gang_at_[issue.context];
   Gang& gang = gangs_[g];
   gang_of_[id] = g;
-  gang.state = Gang::State::kInFlight;
+  set_state(g, Gang::State::kInFlight);
   gang.untouched = true;
   gang.stalled = false;
   Scheduler& s = scheduler_of(warp_of(g));
   s.eligible.remove(issue.context);
-  s.taken |= lanes_of(g);
+  s.taken |= lanes_at_[issue.context];
   ++s.in_flight;
   ++statistics_.issues_by_size[count_of(gang.members)];
   ++statistics_.gangs.reads;
@@ -205,7 +218,7 @@ void VariableWarps::memory_issued(IssueId id) {
 void VariableWarps::land(Index g) {
   Gang& gang = gangs_[g];
   Scheduler& s = scheduler_of(warp_of(g));
-  gang.state = Gang::State::kForming;
+  set_state(g, Gang::State::kForming);
   --s.in_flight;
   if (!gang.in_memory) return;
   gang.in_memory = false;
@@ -289,6 +302,7 @@ void VariableWarps::commit(Index g) {
     const bool arrived = std::exchange(own.arrived, false);
     if (!own.settle(*program_, rules_, stack_statistics_)) {
       gang.members &= ~(Slices{1} << k);
+      warps_[w].deep &= ~(Slices{1} << k);
       return;
     }
     if (arrived && own.stack.depth() > 1) ++stack_statistics_.barriers_in_divergence;
@@ -311,10 +325,9 @@ std::uint32_t VariableWarps::waiting_to_exit(std::uint16_t slot) const {
   std::uint32_t threads = 0;
   for (unsigned w = 0; w < warps(); ++w) {
     if (!warps_[w].live || warps_[w].slot != slot) continue;
-    for (unsigned k = 0; k < slices_; ++k) {
-      const SbrWarp& own = slice(w, k);
-      if (own.live && own.barriers != 0) threads += own.ending(*program_).count();
-    }
+    each(warps_[w].deep, [&](unsigned k) {
+      if (slice(w, k).barriers != 0) threads += slice(w, k).ending(*program_).count();
+    });
   }
   return threads;
 }
@@ -324,11 +337,9 @@ std::uint32_t VariableWarps::ending(unsigned chunk) const {
   for (unsigned w = 0; w < warps(); ++w) {
     const Warp& warp = warps_[w];
     if (!warp.live || !warp.covers(chunk)) continue;
-    for (unsigned k = 0; k < slices_; ++k) {
-      const SbrWarp& own = slice(w, k);
-      if (own.live && own.stack.depth() > 1)
-        threads |= own.ending(*program_).words[chunk - warp.first_chunk] << warp.shift;
-    }
+    each(warp.deep, [&](unsigned k) {
+      threads |= slice(w, k).ending(*program_).words[chunk - warp.first_chunk] << warp.shift;
+    });
   }
   return threads;
 }
@@ -337,9 +348,7 @@ std::uint32_t VariableWarps::held_back(unsigned chunk, const std::uint32_t* stan
   std::uint32_t threads = 0;
   for (unsigned w = 0; w < warps(); ++w) {
     if (!warps_[w].live || !warps_[w].covers(chunk)) continue;
-    for (unsigned k = 0; k < slices_; ++k) {
-      if (slice(w, k).live) threads |= slice(w, k).held_back(chunk, standing);
-    }
+    each(warps_[w].deep, [&](unsigned k) { threads |= slice(w, k).held_back(chunk, standing); });
   }
   return threads;
 }

@@ -99,6 +99,8 @@ class VariableWarps final : public WarpFormation {
     bool live = false;
     std::uint8_t lanes = 0;  // its first slice of the lanes
     std::uint16_t gangs = 0, queued = 0;
+    Slices ready = 0;  // bit i: its gang i is
+    Slices deep = 0;   // slice-warps with more than one entry on their stacks
   };
   struct Scheduler : WaitingWarps {  // gangs
     Scheduler(const CommonConfig& config, unsigned contexts)
@@ -129,7 +131,6 @@ class VariableWarps final : public WarpFormation {
   unsigned warp_of(Index gang) const { return gang / slices_; }
   SbrWarp& slice(unsigned warp, unsigned k) { return slice_warps_[warp * slices_ + k]; }
   const SbrWarp& slice(unsigned warp, unsigned k) const { return slice_warps_[warp * slices_ + k]; }
-  Slices lanes_of(Index gang) const { return gangs_[gang].members << warps_[warp_of(gang)].lanes; }
   bool is_own(unsigned context) const { return context < warps(); }
   template <class Visit>
   static void each(Slices slices, Visit&& visit) {
@@ -150,6 +151,14 @@ class VariableWarps final : public WarpFormation {
   void commit(Index g);
   bool choose(SbrWarp& slice);
 
+  void set_ready(Index g) {
+    gangs_[g].state = Gang::State::kReady;
+    warps_[warp_of(g)].ready |= Slices{1} << g % slices_;
+  }
+  void set_state(Index g, Gang::State state) {
+    gangs_[g].state = state;
+    warps_[warp_of(g)].ready &= ~(Slices{1} << g % slices_);
+  }
   Index form(unsigned w, Slices members, const Place& at);
   void disband(Index g);
   void show(Index g);
@@ -189,8 +198,9 @@ class VariableWarps final : public WarpFormation {
   std::vector<SbrWarp> slice_warps_;
   std::vector<Gang> gangs_;
   std::vector<Scheduler> schedulers_;
-  std::vector<Index> gang_at_;  // by context
-  std::vector<Index> gang_of_;  // by issue id
+  std::vector<Index> gang_at_;    // by context
+  std::vector<Slices> lanes_at_;  // ... the slices of the lanes into which that gang issues
+  std::vector<Index> gang_of_;    // by issue id
   ContextTable table_;
   ContextSet changed_;  // contexts whose threads have changed since the SM last judged them
   unsigned live_ = 0;

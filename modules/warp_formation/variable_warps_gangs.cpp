@@ -26,7 +26,7 @@ VariableWarps::Index VariableWarps::form(unsigned w, Slices members, const Place
 // It has no context.
 void VariableWarps::disband(Index g) {
   if (gangs_[g].queued) dequeue(g);
-  gangs_[g].state = Gang::State::kFree;
+  set_state(g, Gang::State::kFree);
   --warps_[warp_of(g)].gangs;
 }
 
@@ -44,9 +44,13 @@ void VariableWarps::show(Index g) {
     if (std::exchange(first, false)) gang.meets = meets;
     gang.lockstep = gang.lockstep && gang.meets == meets && !own.parted && !own.syncs;
     mask |= top.mask;
+    warps_[w].deep &= ~(Slices{1} << k);
+    warps_[w].deep |= static_cast<Slices>(own.stack.depth() > 1) << k;
   });
   gang.group_count = warps_[w].groups_of(mask, size_, geometry_.lanes, gang.groups);
-  if (gang.context != kNone) changed_.add(gang.context);
+  if (gang.context == kNone) return;
+  changed_.add(gang.context);
+  lanes_at_[gang.context] = gang.members << warps_[w].lanes;
 }
 
 // The slice-warps of a gang that forms go on together as far as they are at one place. The tops of their
@@ -96,7 +100,7 @@ void VariableWarps::recall(Index g) {
   Scheduler& s = scheduler_of(warp_of(g));
   each(gang.members, [&](unsigned k) { slice(warp_of(g), k).stack.stand(gang.at.pc, gang.at.depth); });
   if (gang.state == Gang::State::kStands) --(gang.at_barrier ? s.at_barrier : s.at_sync);
-  gang.state = Gang::State::kForming;
+  set_state(g, Gang::State::kForming);
   if (gang.context == kNone) return;
   s.eligible.remove(gang.context);
   s.far.remove(gang.context);
@@ -120,7 +124,7 @@ void VariableWarps::stand(Index g) {
   Gang& gang = gangs_[g];
   const unsigned w = warp_of(g);
   Scheduler& s = scheduler_of(w);
-  gang.state = Gang::State::kStands;
+  set_state(g, Gang::State::kStands);
   gang.at_barrier = slice(w, static_cast<unsigned>(__builtin_ctz(gang.members))).at_barrier;
   ++(gang.at_barrier ? s.at_barrier : s.at_sync);
   if (gang.queued) dequeue(g);
@@ -132,7 +136,7 @@ void VariableWarps::stand(Index g) {
 }
 
 void VariableWarps::make_ready(Index g) {
-  gangs_[g].state = Gang::State::kReady;
+  set_ready(g);
   const unsigned w = warp_of(g);
   if (warps_[w].gangs > 1 && options_.regang == Regang::kElastic) g = meet(g);
   const Gang& gang = gangs_[g];
@@ -151,11 +155,10 @@ void VariableWarps::make_ready(Index g) {
 VariableWarps::Index VariableWarps::meet(Index g) {
   ++statistics_.gangs.searches;
   const unsigned first = warp_of(g) * slices_;
-  for (unsigned other = first; other < first + slices_; ++other) {
-    const Gang& gang = gangs_[other];
-    if (other == g || gang.state != Gang::State::kReady || !(gang.at == gangs_[g].at)) continue;
-    if (!waits_for_data(gang)) g = join(g, static_cast<Index>(other));
-  }
+  each(warps_[warp_of(g)].ready & ~(Slices{1} << g % slices_), [&](unsigned i) {
+    const auto other = static_cast<Index>(first + i);
+    if (gangs_[other].at == gangs_[g].at && !waits_for_data(gangs_[other])) g = join(g, other);
+  });
   return g;
 }
 
@@ -204,7 +207,7 @@ bool VariableWarps::split_by_memory(Scheduler& s) {
     show(g);
     const Index part = form(w, waiting, gangs_[g].at);
     gangs_[part].stalled = true;
-    gangs_[part].state = Gang::State::kReady;
+    set_ready(part);
     show(part);
     acquire(part);
     any = true;
@@ -249,6 +252,7 @@ void VariableWarps::give(unsigned context, Index g) {
     s.beside.arrived(context);
   }
   table_.set(context, gang.at.pc);
+  lanes_at_[context] = gang.members << warps_[warp_of(g)].lanes;
   changed_.add(context);
   s.eligible.add(context);
 }
