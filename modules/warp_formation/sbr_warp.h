@@ -294,10 +294,12 @@ struct SbrWarp : WarpPlace {
     return false;
   }
 
-  void count(Census& census) const {
+  void count(Census& census) const { count(census, in_flight); }
+  // The same for a warp of which only others know whether its instruction is in flight.
+  void count(Census& census, bool flies) const {
     const auto& entries = stack.entries();
     if (entries.size() == 1 && !syncs && exiting.empty()) {  // most warps, most of the time
-      (in_flight ? census.issued : at_barrier ? census.barrier : census.ready) += entries[0].mask.count();
+      (flies ? census.issued : at_barrier ? census.barrier : census.ready) += entries[0].mask.count();
       return;
     }
     WarpMask seen;
@@ -317,7 +319,7 @@ struct SbrWarp : WarpPlace {
       }
       if (threads == 0) continue;
       if (e + 1 == entries.size()) {
-        (in_flight    ? census.issued
+        (flies        ? census.issued
          : at_barrier ? census.barrier
          : at_sync    ? census.warp_sync
                       : census.ready) += threads;
@@ -333,6 +335,9 @@ struct SbrWarp : WarpPlace {
   void describe(std::ostream& out, unsigned context, unsigned size, const ptx::Program& program) const {
     out << "warp " << context << " (block slot " << slot << ", threads " << number * size << " to "
         << number * size + size - 1 << "): " << state() << "\n";
+    describe_stack(out, size, program);
+  }
+  void describe_stack(std::ostream& out, unsigned size, const ptx::Program& program) const {
     const auto& entries = stack.entries();
     for (std::size_t e = entries.size(); e-- > 0;) {
       out << "    " << (e + 1 == entries.size() ? "runs" : "waits") << " at pc " << entries[e].pc << " ("

@@ -89,7 +89,8 @@ TEST(Options, KeysComeInTheOrderOfRegistration) {
                                              "dual_path",
                                              "dws",
                                              "sbi",
-                                             "swi"};
+                                             "swi",
+                                             "variable_warps"};
   ASSERT_GE(keys.size(), expected.size());
   // The scheme of the tutorial, which is linked to this program, is wherever the linker put it.
   const auto of_tests = [](const std::string& key) { return key == "min_pc" || key == "late"; };

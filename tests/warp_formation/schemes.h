@@ -83,6 +83,8 @@ inline const Promises& promises_of(const std::string& scheme) {
       // As long as its table has room, its splits pass the points of their branches, so that a warp's threads
       // stay apart.
       {"dws", {true, false, M::kAtSomePoints, S::kHeldBehindItsLoop, "deepest_stack", 3}},
+      // Its slice-warps are parts of a warp, as the sub-warps of dwr.
+      {"variable_warps", {true, true, M::kAtPoints, S::kHeldInsideItsLoop, "deepest_stack", 3}},
       // The scheme of the tutorial, which is linked to some tests. It has no table.
       {"min_pc", {false, true, M::kNowhere, S::kHeldInsideItsLoop, nullptr, 0}}};
   const auto found = kAll.find(scheme);
@@ -95,14 +97,15 @@ inline const Promises& promises_of(const std::string& scheme) {
 
 // Whether threads that execute together may come from different warps of the block, or not be all of their
 // warp that are at one place. The compacting schemes (tbc, capri, lwm) and dwf, harp and crown form warps
-// anew. The sub-warps of dwr are parts of a warp, and so are the splits of dws and sbi.
+// anew. The sub-warps of dwr are parts of a warp, and so are the splits of dws and sbi, and the slice-warps
+// of variable_warps.
 inline bool regroups_threads(const std::string& scheme) {
   return promises_of(scheme).regroups;
 }
 
-// Whether a warp, or a sub-warp of dwr, runs one of its paths at a time. A path that comes to a block barrier
-// then steps aside, which the scheme counts. lwm, tbc and capri do so for warps larger than those of the
-// tests or for a block. dwf, harp and crown make a warp of each path.
+// Whether a warp, a sub-warp of dwr or a slice-warp of variable_warps runs one of its paths at a time. A path
+// that comes to a block barrier then steps aside, which the scheme counts. lwm, tbc and capri do so for warps
+// larger than those of the tests or for a block. dwf, harp and crown make a warp of each path.
 inline bool runs_one_path_at_a_time(const std::string& scheme) {
   return promises_of(scheme).one_path;
 }
