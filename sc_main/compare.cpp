@@ -25,7 +25,7 @@ namespace weft::cli {
 namespace {
 
 struct CompareOptions {
-  std::string config = "gtx480", schemes = "sbr,dwf,lwm,dwr-16,dwr-32,dwr-64,crown,harp,tbc,capri", workloads;
+  std::string config = "gtx480", schemes = "all", workloads;
   std::string size, out;
   OwnProgram program;
   std::vector<std::string> overrides;
@@ -114,6 +114,15 @@ Plan plan_of(const CompareOptions& options, const std::vector<Variant>& variants
   return plan;
 }
 
+// The labels that --schemes has. "all" begins with sbr, because speed-ups are over the first.
+Words labels_of(const std::string& schemes) {
+  if (schemes != "all") return split("--schemes", schemes, ',');
+  Words labels{"sbr"};
+  for (const std::string& name : warp_formation::scheme_names())
+    if (name != labels.front()) labels.push_back(name);
+  return labels;
+}
+
 }  // namespace
 
 ExitCode compare(const Words& words) {
@@ -122,7 +131,8 @@ ExitCode compare(const Words& words) {
   description.text("config", options.config, "NAME", "name or JSON file")
       .text(
           "schemes", options.schemes, "NAME,...",
-          "schemes, separated by commas: NAME, dwr-N for dwr+dwr.largest_warp=N, or NAME+PATH=VALUE... "
+          "all, which begins with sbr, or schemes, separated by commas: NAME, dwr-N for "
+          "dwr+dwr.largest_warp=N, or NAME+PATH=VALUE... "
           "with paths below warp_formation or of datapath (sbr+datapath.compaction=bcc); speed-ups are over "
           "the first")
       .text("workloads", options.workloads, "NAME,...",
@@ -148,8 +158,7 @@ ExitCode compare(const Words& words) {
   check(options);
   if (options.size.empty() && !options.program.given()) options.size = "default";
   std::vector<Variant> variants;
-  for (const std::string& label : split("--schemes", options.schemes, ','))
-    variants.push_back(variant("--schemes", label));
+  for (const std::string& label : labels_of(options.schemes)) variants.push_back(variant("--schemes", label));
   const Words names = programs_of(options);
   load_config(options.config, options.overrides);  // a mistake here would be one of every run
   options.engine.checked();

@@ -82,7 +82,8 @@ def compare(
 
     workloads: names; None: all.
     schemes:   names, "dwr-16" for dwr with dwr.largest_warp=16, or "NAME+PATH=VALUE" with paths below
-               warp_formation or of datapath; None: all. Speed-ups are over the first.
+               warp_formation or of datapath; None: all, beginning with sbr. Speed-ups are
+               over the first.
     jobs:      runs at a time; None: as many as there are cores.
 
     Other arguments and exceptions are as for run(). With `out`, runs that already have results are

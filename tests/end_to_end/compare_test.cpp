@@ -273,6 +273,22 @@ TEST(Compare, TakesSettingsOfTheDatapath) {
   EXPECT_THAT(wrong.out + wrong.err, AllOf(HasSubstr("bbc"), HasSubstr("bcc")));
 }
 
+TEST(Compare, HasAllSchemesIfNoneIsNamed) {
+  const Exit exit = weft({"compare", "--workloads", "vector_add", "--size", "n=64"}, patient(300));
+  ASSERT_EQ(exit.code, 0) << exit.err;
+  std::set<std::string> words;
+  std::istringstream in(exit.out);
+  std::string word;
+  in.ignore(exit.out.size(), '\n');
+  in >> word >> word;
+  EXPECT_EQ(word, "sbr");
+  while (in >> word) words.insert(word);
+  for (const char* name :
+       {"convergence_barriers", "dual_path", "dws", "harp", "multi_path", "stackless", "thread_frontiers"}) {
+    EXPECT_EQ(words.count(name), 1u) << name;
+  }
+}
+
 TEST(Compare, NamesAreChecked) {
   const auto said = [](const std::vector<std::string>& words) {
     std::vector<std::string> all{"compare"};
