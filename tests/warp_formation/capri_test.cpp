@@ -372,7 +372,7 @@ TEST(CapriTable, CountsTheWarpsThatACompactorMakes) {
   EXPECT_EQ(compacted_warps(threads, 0, LanePermuter(), 32, 2), 2u);
   EXPECT_EQ(compacted_warps(threads, 0, LanePermuter(), 8, 1), 3u);
   threads.words = {0xffffffff, 0xffffffff};
-  EXPECT_EQ(compacted_warps(threads, 0, LanePermuter(), 0, LanePermuter(), 32, 1), 2u);
+  EXPECT_EQ(compacted_warps(threads, 0, LanePermuter(), 32, 1), 2u);
   EXPECT_EQ(compacted_warps(threads, 0, LanePermuter(), 8, 1), 8u);
   EXPECT_EQ(compacted_warps(threads, 0, LanePermuter(), 8, 4), 2u);
   threads.words.fill(~0u);
