@@ -247,7 +247,7 @@ TEST(Area, StandsBesideWhatThePapersPrint) {
     EXPECT_TRUE(claim.at("verdict").is_string()) << claim;
     judged.insert(claim.at("id").get<std::string>());
   }
-  for (const char* paper : {"crown", "dwr", "harp", "stsimt"}) {
+  for (const char* paper : {"crown", "dwr", "harp", "related", "stsimt"}) {
     std::ifstream file(std::string(WEFT_EXPERIMENT_FILES "/") + paper + "/claims.json");
     const nlohmann::json claims = nlohmann::json::parse(file);
     for (const auto& claim : claims) {
@@ -263,7 +263,7 @@ TEST(Area, StandsBesideWhatThePapersPrint) {
 TEST(Area, SaysWhatIsWrongWithTheListOfPrintedAreas) {
   const Folder folder;
   const Folder experiments;
-  for (const char* paper : {"crown", "dwr", "harp", "stsimt"})
+  for (const char* paper : {"crown", "dwr", "harp", "related", "stsimt"})
     std::filesystem::create_directory(experiments.path(paper));
   for (const char* name : {"library.json", "harp/claims.json"})
     std::filesystem::copy_file(std::string(WEFT_EXPERIMENT_FILES "/") + name, experiments.path(name));

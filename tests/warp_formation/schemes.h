@@ -75,16 +75,15 @@ inline const Promises& promises_of(const std::string& scheme) {
       {"convergence_barriers", {false, true, M::kAtBarriers, S::kHeldBehindItsLoop, "most_paths", 3}},
       {"multi_path", {false, false, M::kAtPoints, S::kHeldInAnArm, "most_splits", 3}},
       {"dual_path", {false, false, M::kAtPoints, S::kHeldInAnArm, "deepest_stack", 3}},
-      // Two paths of a warp run at a time, or one. They meet where they come to one place: two may pass a
-      // point
-      // apart.
-      {"sbi", {true, false, M::kNowhere, S::kHeldInsideItsLoop, "deepest_stack", 3}},
+      // Two paths of a warp run at a time, or one. They meet where they come to one place. Of two, one may
+      // pass a point alone, and so hold a lock behind its loop, unless a third path keeps it from its turn.
+      {"sbi", {true, false, M::kNowhere, S::kHeldBehindItsLoop, "deepest_stack", 3}},
       {"swi", {false, true, M::kNowhere, S::kHeldInsideItsLoop, "deepest_stack", 3}},
       // As long as its table has room, its splits pass the points of their branches, so that a warp's threads
       // stay apart.
       {"dws", {true, false, M::kAtSomePoints, S::kHeldBehindItsLoop, "deepest_stack", 3}},
-      // Its slice-warps are parts of a warp, as the sub-warps of dwr.
-      {"variable_warps", {true, true, M::kAtPoints, S::kHeldInsideItsLoop, "deepest_stack", 3}},
+      // Its slice-warps are parts of a warp, as the sub-warps of dwr. They wait for nobody in other slices.
+      {"variable_warps", {true, true, M::kAtSomePoints, S::kHeldInsideItsLoop, "deepest_stack", 3}},
       // The scheme of the tutorial, which is linked to some tests. It has no table.
       {"min_pc", {false, true, M::kNowhere, S::kHeldInsideItsLoop, nullptr, 0}}};
   const auto found = kAll.find(scheme);
@@ -115,7 +114,8 @@ inline bool runs_one_path_at_a_time(const std::string& scheme) {
 inline bool waits_for_others(const std::string& scheme) {
   return promises_of(scheme).meeting != Meeting::kNowhere;
 }
-// Whether they do after each branch. A warp that dws divides passes the points of its branches.
+// Whether they do after each branch. A warp that dws divides passes the points of its branches, and so
+// do slices of variable_warps.
 inline bool waits_after_each_branch(const std::string& scheme) {
   return waits_for_others(scheme) && promises_of(scheme).meeting != Meeting::kAtSomePoints;
 }
