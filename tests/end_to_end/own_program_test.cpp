@@ -14,6 +14,7 @@ namespace {
 
 using nlohmann::ordered_json;
 using ::testing::AllOf;
+using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using Words = std::vector<std::string>;
@@ -68,12 +69,15 @@ TEST(OwnPtx, IsVerifiedUnderAllSchemes) {
                       folder.path("c")};
   const Exit exit = weft(command);
   EXPECT_EQ(exit.code, 0) << exit.err;
-  EXPECT_EQ(results_of(folder), std::vector<std::string>(10, "verified"));
+  const std::vector<std::string> results = results_of(folder);
+  EXPECT_GE(results.size(), 17u) << "schemes";
+  EXPECT_THAT(results, Each("verified"));
   EXPECT_EQ(folder.json("c/runs/good/harp/stats.json").at("outputs")[0].at("name"), "argument 0");
   EXPECT_EQ(folder.json("c/runs/good/harp/stats.json").at("outputs"),
             folder.json("c/runs/good/sbr/verification.json").at("outputs"));
+  const std::string count = std::to_string(results.size());
   const Exit again = weft(command);
-  EXPECT_THAT(again.err, HasSubstr("10 of 10 runs already have results"));
+  EXPECT_THAT(again.err, HasSubstr(count + " of " + count + " runs already have results"));
   EXPECT_EQ(again.out, exit.out);
   EXPECT_THAT(weft({"report", folder.path("c"), "--json", "--out", folder.path("page.json")}).err,
               Not(HasSubstr("found")));
