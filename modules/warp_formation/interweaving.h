@@ -52,8 +52,7 @@ class Interweaving : public SplitScheme {
     if (sets_ != 0) {
       group.counter("beside_other_warps", units::kInstructions,
                     "instructions that began beside one of another warp", s.beside_others);
-      group.counter("mask_searches", units::kAccesses,
-                    "searches for an instruction that fits in beside another", s.mask_searches);
+      bind_table(group, masks(), s.masks);
     }
     group.derived("deepest_stack", statistics::Quantity::kLevel, units::kEntries,
                   "most splits of a warp: entries of its table of contexts",

@@ -134,6 +134,7 @@ void SplitScheme::show(unsigned context) {
   c.group_count = warp.groups_of(split.mask, size_, geometry_.lanes, c.groups);
   table_.set(context, split.pc);
   changed_.add(context);
+  ++statistics_.masks.writes;
   scheduler_of(c.warp).eligible.add(context);
 }
 

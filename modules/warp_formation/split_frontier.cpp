@@ -63,7 +63,7 @@ void SplitScheme::keep_first(Warp& warp) {
 // What the scheduler has issued in this cycle, `begun_`, leaves lanes or units free.
 Stall SplitScheme::pick_beside(unsigned scheduler, Issue& issue) {
   const Scheduler& s = schedulers_[scheduler];
-  ++statistics_.mask_searches;
+  ++statistics_.masks.searches;
   unsigned best = kNobody, most = 0;
   for (unsigned w = 0; w < words_; ++w) {
     const std::uint64_t known = sm_->waiting_for_memory().word(w) | sm_->waiting_for_arithmetic().word(w) |

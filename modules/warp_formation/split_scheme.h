@@ -98,8 +98,8 @@ class SplitScheme : public WarpFormation {
     std::uint64_t path_switches = 0, lone_departures = 0, merges = 0, timeouts = 0, context_waits = 0;
     std::uint64_t most_splits = 0, most_points = 0;
     std::uint64_t branch_divisions = 0, memory_divisions = 0, full = 0, most_divided = 0;
-    std::uint64_t constrained = 0, mask_searches = 0, beside_own = 0, beside_others = 0;
-    TableAccesses splits, points;
+    std::uint64_t constrained = 0, beside_own = 0, beside_others = 0;
+    TableAccesses splits, points, masks;
   };
   // Binds what only this scheme counts.
   virtual void bind_tables(statistics::Group& group) = 0;
