@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "weft/common/popcount.h"
+#include "ptx/mnemonic.h"
 
 namespace weft {
 
 using vcd::TimelineWriter;
-using warp_formation::Outcome;
 
 namespace {
 
@@ -16,15 +15,6 @@ namespace {
 bool has_arrow(const ptx::Instruction& in) {
   return in.is_load() && in.unit == ptx::Unit::kMemory && in.space != ptx::Space::kShared &&
          in.space != ptx::Space::kConst && in.space != ptx::Space::kParam;
-}
-
-// "ld.global.f32"
-std::string text_of(const ptx::Instruction& in) {
-  constexpr std::array<const char*, 7> kSpaces = {"", ".global", ".shared", ".local", ".const", ".param", ""};
-  std::string text = name_of(in.op);
-  if (in.unit == ptx::Unit::kMemory) text += kSpaces[static_cast<unsigned>(in.space)];
-  if (in.type != ptx::Type::kNone) text += std::string(".") + name_of(in.type);
-  return text;
 }
 
 }  // namespace
@@ -43,7 +33,7 @@ SmTimeline::Shared::Shared(Writer& w)
       returned(w.name("data returned")) {
   for (unsigned s = 0; s < warp_formation::kStalls; ++s)
     states[s] = w.name(bucket_name(static_cast<Stall>(s)));
-  states[kReady] = w.name("ready");
+  states[sm::SlotWaits::kReady] = w.name("ready");
   states[kCombined] = w.name("issued as part of another slot's warp");
 }
 
@@ -55,19 +45,15 @@ std::shared_ptr<const InstructionNames> SmTimeline::Shared::names_of(const execu
   names->of.reserve(program.code.size());
   for (const ptx::Instruction& in : program.code) {
     const ptx::SourcePlace& place = in.source.line != 0 ? in.source : in.ptx;
-    names->of.push_back(
-        {writer.name(text_of(in)), writer.place(program.files.at(place.file), place.line), in.ptx.line});
+    names->of.push_back({writer.name(std::string(ptx::Mnemonic(in).text())),
+                         writer.place(program.files.at(place.file), place.line), in.ptx.line});
   }
   known = std::move(names);
   return known;
 }
 
 SmTimeline::SmTimeline(Shared& shared, sm::Sm& sm, Writer::Track parent)
-    : shared_(shared),
-      writer_(shared.writer),
-      sm_(sm),
-      barrel_(sm.core().barrel),
-      flights_(sm::Core::kMaxIssues) {
+    : shared_(shared), writer_(shared.writer), sm_(sm), waits_(sm), flights_(sm::Core::kMaxIssues) {
   for (unsigned s = 0; s < sm.schedulers(); ++s)
     schedulers_.push_back(writer_.track("scheduler " + std::to_string(s), parent));
   stalls_.assign(schedulers_.size(), Stall::kEmpty);
@@ -85,7 +71,7 @@ void SmTimeline::start(Cycle first) {
   sm_.attach(*this);
   if (sm_.core().kernel() == nullptr) return;
   begin(*sm_.core().kernel());
-  for (Slot& slot : slots_) slot.known = false;
+  waits_.start(false);
   show_states(first);
 }
 
@@ -100,10 +86,7 @@ void SmTimeline::kernel_started(const KernelStart& start) {
 
 void SmTimeline::begin(const execute::Kernel& kernel) {
   names_ = shared_.names_of(kernel);
-  for (Slot& slot : slots_) {
-    slot.waits = Stall::kNone;
-    slot.known = true;
-  }
+  waits_.start(true);
   std::fill(flights_.begin(), flights_.end(), Flight());
 }
 
@@ -119,8 +102,8 @@ void SmTimeline::end_all(Cycle end) {
   for (Slot& slot : slots_) {
     close_issues(slot);
     show(slot, kNothing, end);
-    slot.waits = Stall::kNone;
   }
+  waits_.start(true);
   for (Lane& lane : lanes_) {
     if (lane.open) writer_.end(std::min(lane.until, end), lane.track);
     lane.open = false;
@@ -149,7 +132,7 @@ void SmTimeline::issued(const Issue& issue) {
   if (slot.issued != issue.now) close_issues(slot);
   show(slot, kNothing, issue.now);
   Flight& flight = flights_[issue.id];
-  flight = {issue.context, threads, 0};
+  flight = {issue.context, 0};
   if (has_arrow(instruction) && executing != 0) flight.arrow = ++shared_.arrows;
 
   const InstructionNames::Names& names = names_->of[of.pc];
@@ -163,18 +146,7 @@ void SmTimeline::issued(const Issue& issue) {
                  {shared_.executing, executing}});
   ++slot.open_issues;
   slot.issued = issue.now;
-  slot.block = of.slot;
-  slot.first_chunk = slot.last_chunk = of.groups[0].chunk;
-  for (const auto& group : of.all()) {
-    slot.first_chunk = std::min(slot.first_chunk, group.chunk);
-    slot.last_chunk = std::max(slot.last_chunk, group.chunk);
-  }
-  slot.unresolved_id = issue.id;
-  slot.known = true;
-  slot.waits = instruction.is_control() ? Stall::kControl
-               : !barrel_               ? Stall::kNone
-               : instruction.is_load()  ? Stall::kMemory
-                                        : Stall::kDependence;
+  waits_.issued(issue);
   for (std::uint64_t rest = issue.partners; rest != 0; rest &= rest - 1) {
     const std::size_t other = issue.context + static_cast<unsigned>(__builtin_ctzll(rest));
     if (other >= slots_.size() || other == issue.context) continue;
@@ -201,26 +173,8 @@ void SmTimeline::show_lane(const Issue& issue, const InstructionNames::Names& na
                 {{shared_.pc, of.pc}, {shared_.slot, issue.context}, {shared_.threads, of.threads()}});
 }
 
-// Of a slot's last issue: from then on it waits for what it offers next, or for others.
 void SmTimeline::resolved(std::uint16_t id, warp_formation::Outcomes outcomes, Cycle) {
-  Flight& flight = flights_[id];
-  if (flight.context == kNoContext) return;
-  Slot& slot = slots_[flight.context];
-  Stall waits = Stall::kNone;
-  for (const Outcome& outcome : outcomes) {
-    for (const auto& group : outcome.groups) {
-      const std::uint32_t threads = count_of(group.mask);
-      flight.unresolved -= std::min(threads, flight.unresolved);
-    }
-    if (outcome.kind == Outcome::Kind::kBarrier) {
-      waits = Stall::kBarrier;
-      slot.barrier = outcome.argument;
-    } else if (outcome.kind == Outcome::Kind::kWarpSync) {
-      waits = Stall::kReconvergence;
-    }
-  }
-  if (slot.unresolved_id != id) return;
-  if (waits != Stall::kNone || flight.unresolved == 0) slot.waits = waits;
+  waits_.resolved(id, outcomes);
 }
 
 void SmTimeline::returned(std::uint16_t id, Cycle now) {
@@ -233,31 +187,11 @@ void SmTimeline::returned(std::uint16_t id, Cycle now) {
 }
 
 void SmTimeline::barrier_opened(std::uint16_t slot, unsigned barrier) {
-  for (Slot& waiting : slots_) {
-    if (waiting.waits == Stall::kBarrier && waiting.block == slot && waiting.barrier == barrier)
-      waiting.waits = Stall::kNone;
-  }
+  waits_.barrier_opened(slot, barrier);
 }
 
 void SmTimeline::gathered(std::uint16_t slot, unsigned chunk, std::uint32_t) {
-  for (Slot& waiting : slots_) {
-    if (waiting.waits == Stall::kReconvergence && waiting.block == slot && waiting.first_chunk <= chunk &&
-        chunk <= waiting.last_chunk)
-      waiting.waits = Stall::kNone;
-  }
-}
-
-std::uint8_t SmTimeline::state_of(const Slot& slot, const warp_formation::SmView& view, ptx::Pc next,
-                                  unsigned context) const {
-  const auto as_state = [](Stall stall) { return static_cast<std::uint8_t>(stall); };
-  if (slot.waits != Stall::kNone) return as_state(slot.waits);
-  if (next == ptx::kNoPc) return kNothing;
-  if (view.waiting_for_unit().has(context)) return as_state(Stall::kUnitBusy);
-  if (view.waiting_for_memory_unit().has(context)) return as_state(Stall::kMemoryBusy);
-  if (view.waiting_for_memory().has(context)) return as_state(Stall::kMemory);
-  if (view.waiting_for_arithmetic().has(context)) return as_state(Stall::kDependence);
-  if (view.waiting_for_fetch().has(context)) return as_state(Stall::kFetch);
-  return slot.known ? kReady : kNothing;
+  waits_.gathered(slot, chunk);
 }
 
 void SmTimeline::stepped(Cycle now, bool /*issued*/) {
@@ -277,14 +211,12 @@ void SmTimeline::show_states(Cycle now) {
     stalls_[s] = stall;
   }
   for (const sm::Domain& domain : sm_.core().domains) {
-    const warp_formation::ContextTable& next = domain.unit->contexts();
-    const warp_formation::SmView& view = domain;
     Slot* const slots = &slots_[domain.first_context];
-    for (unsigned c = 0; c < next.size(); ++c) {
+    for (unsigned c = 0; c < domain.unit->contexts().size(); ++c) {
       Slot& slot = slots[c];
       if (slot.issued == now && (slot.open_issues != 0 || slot.shown == kCombined)) continue;
       close_issues(slot);
-      show(slot, state_of(slot, view, next.pc(c), c), now);
+      show(slot, waits_.state(domain, c), now);
     }
   }
   for (Lane& lane : lanes_) {

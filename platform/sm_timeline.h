@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "sm/observers/slot_waits.h"
 #include "sm/sm.h"
 #include "sm/sm_observer.h"
 #include "vcd/timeline_writer.h"
@@ -69,27 +70,18 @@ class SmTimeline final : public sm::SmObserver {
  private:
   using Stall = warp_formation::Stall;
   enum State : std::uint8_t {
-    kNothing = 0,  // no warp
-    kReady = warp_formation::kStalls,
-    kCombined  // issued with another
+    kNothing = sm::SlotWaits::kNobody,
+    kCombined = sm::SlotWaits::kReady + 1  // issued with another
   };
   struct Slot {
     Writer::Track track = 0;
     std::uint8_t shown = kNothing;
     unsigned open_issues = 0;  // slices, of the cycle `issued`
     Cycle issued = 0;
-    // What its last issue waits for, whatever it offers: a Stall, or kNone.
-    Stall waits = Stall::kNone;
-    std::uint16_t block = 0, first_chunk = 0, last_chunk = 0;  // of its last issue; `block`: the slot
-    std::uint32_t barrier = 0;
-    std::uint16_t unresolved_id = 0;
-    // Its last issue is known, or there was none: otherwise only what it is seen to wait for is shown.
-    bool known = false;
   };
   static constexpr unsigned kNoContext = ~0u;
   struct Flight {
     unsigned context = kNoContext;  // its issue was not seen
-    std::uint32_t unresolved = 0;   // threads
     std::uint64_t arrow = 0;
   };
   struct Lane {
@@ -103,14 +95,12 @@ class SmTimeline final : public sm::SmObserver {
   void show(Slot& slot, std::uint8_t state, Cycle now);
   void close_issues(Slot& slot);
   void show_lane(const Issue& issue, const InstructionNames::Names& names);
-  std::uint8_t state_of(const Slot& slot, const warp_formation::SmView& view, ptx::Pc next,
-                        unsigned context) const;
   void end_all(Cycle end);
 
   Shared& shared_;
   Writer& writer_;
   sm::Sm& sm_;
-  const bool barrel_;
+  sm::SlotWaits waits_;
   std::shared_ptr<const InstructionNames> names_;  // of the kernel; nullptr: there is none
   std::vector<Writer::Track> schedulers_;
   std::vector<Stall> stalls_;  // shown of the schedulers; kEmpty: nothing

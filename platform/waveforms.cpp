@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/demangle.h"
+
 namespace weft {
 
 Waveforms::Waveforms(const Parts& parts)
@@ -60,17 +62,34 @@ void Waveforms::add_probes() {
   for (unsigned i = 0; i < parts_.channels.size(); ++i) parts_.channels[i].probes(root.scope("dram", i));
   parts_.system.probes(root);
   parts_.host.probes(root.scope("host"));
+  root.details().signal(vcd::GpuWaveform::kClock, 1, [](Cycle) { return 1; });  // at the edge
 }
 
 void Waveforms::add_launches() {
   const Launches& launches = parts_.launches;
   const Probes::Scope root = probes_.root();
   root.signal("launch", Probes::kNumberBits, [&launches](Cycle) { return launches.begun(); });
-  root.text("kernel", [&launches]() -> std::string_view { return launches.kernel_names(); });
+  root.text("kernel", [this](Cycle) { return kernels(); });
   root.signal("blocks_done", Probes::kMostBits,
               [&launches](Cycle) { return launches.dispatcher().blocks_done(); });
   root.signal("blocks_total", Probes::kMostBits,
               [&launches](Cycle) { return launches.dispatcher().blocks(); });
+}
+
+// "scale<float> + advance" for "_Z5scaleIfEvPT_i + advance".
+std::string_view Waveforms::kernels() {
+  const std::string& names = parts_.launches.kernel_names();
+  if (names == kernels_) return shown_kernels_;
+  static const std::string kBetween = " + ";
+  kernels_ = names;
+  shown_kernels_.clear();
+  for (std::size_t begin = 0; begin < names.size();) {
+    const std::size_t end = std::min(names.find(kBetween, begin), names.size());
+    if (!shown_kernels_.empty()) shown_kernels_ += kBetween;
+    shown_kernels_ += function_name(names.substr(begin, end - begin));
+    begin = end + (end == names.size() ? 0 : kBetween.size());
+  }
+  return shown_kernels_;
 }
 
 // Of the cycle, or of those since the last that was looked at. An SM that sleeps has not counted its clock

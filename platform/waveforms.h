@@ -63,11 +63,13 @@ class Waveforms {
   void add_probes();
   void add_launches();
   void meter(Cycle now);
+  std::string_view kernels();
 
   const Parts parts_;
   std::deque<sm::IssueSignals> signals_;  // by SM
   Probes probes_;
   Power power_;
+  std::string kernels_, shown_kernels_;  // that run: as they are linked, and as they are shown
   vcd::GpuWaveform waveform_;
 };
 

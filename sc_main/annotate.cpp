@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "common/demangle.h"
 #include "sc_main/options.h"
 #include "study/page/instruction_lines.h"
 #include "study/terminal/table.h"

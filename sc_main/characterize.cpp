@@ -11,6 +11,7 @@
 #include <sstream>
 #include <utility>
 
+#include "common/demangle.h"
 #include "runtime/characteristics.h"
 #include "sc_main/options.h"
 #include "sc_main/own_program.h"

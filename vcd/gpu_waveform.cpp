@@ -51,11 +51,20 @@ void GpuWaveform::add(const SignalSelection& selection, const Signals& signals,
                       std::unique_ptr<SignalSink> sink) {
   Recording recording{selection, {}, spans_of(signals), std::move(sink)};
   for (const Probes::Probe* signal : signals) {
+    if (signal->name == kClock) recording.clock = recording.signals.size();
     recording.signals.push_back({signal->read, &signal->read_text, signal->most()});
   }
   Cycle& first = recording.selection.first_cycle;
   first = first > reach_ ? kNever : std::max<Cycle>(first, 1);
   wanted_ = std::min(wanted_, first);
+  if (recording.clock && half_ == nullptr) {
+    half_ = std::make_unique<sc_core::sc_event>(sc_core::sc_gen_unique_name("waveform_clock_half"));
+    sc_core::sc_spawn_options options;
+    options.spawn_method();
+    options.dont_initialize();
+    options.set_sensitivity(half_.get());
+    sc_core::sc_spawn([this] { fall(); }, sc_core::sc_gen_unique_name("waveform_clock"), &options);
+  }
   if (recordings_.empty()) parts_.watch(true);
   recordings_.push_back(std::move(recording));
 }
@@ -107,14 +116,26 @@ void GpuWaveform::sample(Recording& recording, Cycle now) {
     read(recording, span, now);
   }
   sink.sampled();
-  if (!sink.open()) end(recording);
+  if (!sink.open()) return end(recording);
+  if (recording.clock) half_->notify((parts_.core.time_of(now + 1) - parts_.core.time_of(now)) / 2);
+}
+
+void GpuWaveform::fall() {
+  for (Recording& recording : recordings_) {
+    if (recording.ended || !recording.clock || recording.sampled == 0) continue;
+    Sampled& clock = recording.signals[*recording.clock];
+    if (clock.value != 1) continue;
+    clock.value = 0;
+    recording.sink->at(sc_core::sc_time_stamp().value() / units_);
+    recording.sink->set(*recording.clock, 0);
+  }
 }
 
 void GpuWaveform::read(Recording& recording, const Span& span, Cycle now) {
   for (std::size_t i = span.begin; i < span.end; ++i) {
     Sampled& signal = recording.signals[i];
     if (!signal.read) {
-      recording.sink->set(i, (*signal.text)());
+      recording.sink->set(i, (*signal.text)(now));
       continue;
     }
     const std::uint64_t value = Probes::Probe::shown(signal.read(now), signal.most);

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <systemc>
 #include <vector>
 
 #include "bus/clock_domain.h"
@@ -32,6 +33,10 @@ class GpuWaveform final : public Clocked {
     // Told before the first sample and after the last: probes of what happens at an edge need its record.
     std::function<void(bool)> watch;
   };
+
+  // The core clock among the signals, if it is one: high from an edge on, low from the middle of the cycle
+  // on, and at rest while nothing happens.
+  static constexpr const char* kClock = "clock";
 
   // Registers itself with the core clock: create it after all other parts and before the simulation starts.
   // Parts outlive it.
@@ -73,7 +78,8 @@ class GpuWaveform final : public Clocked {
     std::vector<Sampled> signals;
     std::vector<Span> spans;
     std::unique_ptr<SignalSink> sink;
-    Cycle sampled = 0;  // the last edge; 0: none yet
+    std::optional<std::size_t> clock{};  // which signal is the clock
+    Cycle sampled = 0;                   // the last edge; 0: none yet
     bool ended = false;
   };
 
@@ -82,6 +88,7 @@ class GpuWaveform final : public Clocked {
   void add(const SignalSelection& selection, const Signals& signals, std::unique_ptr<SignalSink> sink);
   void sample(Recording& recording, Cycle now);
   static void read(Recording& recording, const Span& span, Cycle now);
+  void fall();
   void end(Recording& recording);
   std::uint64_t picoseconds(Cycle edge) const;
 
@@ -89,6 +96,7 @@ class GpuWaveform final : public Clocked {
   const std::uint64_t units_;  // SystemC's time resolution: units per picosecond
   const Cycle reach_;          // edges beyond have no time
   const std::size_t index_;
+  std::unique_ptr<sc_core::sc_event> half_;  // the middle of a cycle; without a clock there is none
   Cycle wanted_ = kNever;  // no sample before: with sleeping switched off, steps come unasked
   std::vector<Recording> recordings_;
 };

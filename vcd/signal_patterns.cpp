@@ -57,7 +57,7 @@ std::vector<const Probes::Probe*> matching(const Probes& probes, const std::stri
   std::vector<Names> signals;
   for (const Probes::Probe& probe : probes.all()) signals.push_back(split(probe.name, '.'));
 
-  std::vector<bool> chosen(signals.size(), patterns.empty());
+  std::vector<bool> chosen(signals.size(), false);
   for (const std::string& text : patterns.empty() ? Names{} : split(patterns, ',')) {
     const Names pattern = split(text, '.');
     std::size_t furthest = 0;
@@ -86,7 +86,8 @@ std::vector<const Probes::Probe*> matching(const Probes& probes, const std::stri
 
   std::vector<const Probes::Probe*> result;
   for (std::size_t i = 0; i < signals.size(); ++i) {
-    if (chosen[i]) result.push_back(&probes.all()[i]);
+    const Probes::Probe& probe = probes.all()[i];
+    if (chosen[i] || (patterns.empty() && !probe.detail)) result.push_back(&probe);
   }
   return result;
 }

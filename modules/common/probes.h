@@ -33,7 +33,7 @@ class Probes {
 
   // Asked at an edge of the core clock, `now`, after everything that happens at it.
   using Read = std::function<std::uint64_t(std::uint64_t now)>;
-  using ReadText = std::function<std::string_view()>;
+  using ReadText = std::function<std::string_view(std::uint64_t now)>;
   // Another number than before if signals of its scope may have changed since: those of a part that rests
   // need not be read.
   using Version = std::function<std::uint64_t()>;
@@ -43,6 +43,7 @@ class Probes {
     Read read{};
     ReadText read_text{};
     const Version* version = nullptr;  // nullptr: it may change at any time
+    bool detail = false;               // one of very many, which few need: shown where it is asked for
 
     std::uint64_t most() const { return (std::uint64_t{1} << bits) - 1; }
     std::uint64_t value(std::uint64_t now) const { return shown(read(now), most()); }
@@ -55,7 +56,7 @@ class Probes {
   class Scope {
    public:
     Scope scope(std::string_view name) const {
-      return {*table_, prefix_ + std::string(name) + ".", version_};
+      return {*table_, prefix_ + std::string(name) + ".", version_, detail_};
     }
     // Instance `index` of a kind, named as in the statistics.
     Scope scope(std::string_view kind, unsigned index) const {
@@ -64,14 +65,16 @@ class Probes {
     // This scope, whose signals change only with the version; or, once more, at any time.
     Scope with(Version version) const {
       table_->versions_.push_back(std::move(version));
-      return {*table_, prefix_, &table_->versions_.back()};
+      return {*table_, prefix_, &table_->versions_.back(), detail_};
     }
-    Scope without_version() const { return {*table_, prefix_, nullptr}; }
+    Scope without_version() const { return {*table_, prefix_, nullptr, detail_}; }
+    // This scope, whose signals are details.
+    Scope details() const { return {*table_, prefix_, version_, true}; }
     void signal(std::string_view name, unsigned bits, Read read) const {
-      table_->all_.push_back({prefix_ + std::string(name), bits, std::move(read), {}, version_});
+      table_->all_.push_back({prefix_ + std::string(name), bits, std::move(read), {}, version_, detail_});
     }
     void text(std::string_view name, ReadText read) const {
-      table_->all_.push_back({prefix_ + std::string(name), 0, {}, std::move(read), version_});
+      table_->all_.push_back({prefix_ + std::string(name), 0, {}, std::move(read), version_, detail_});
     }
     // Every gauge of the group and of those below it, which outlive the table.
     void gauges(const statistics::Group& group) const {
@@ -93,18 +96,19 @@ class Probes {
 
    private:
     friend class Probes;
-    Scope(Probes& table, std::string prefix, const Version* version)
-        : table_(&table), prefix_(std::move(prefix)), version_(version) {}
+    Scope(Probes& table, std::string prefix, const Version* version, bool detail)
+        : table_(&table), prefix_(std::move(prefix)), version_(version), detail_(detail) {}
     Probes* table_;
     std::string prefix_;
     const Version* version_;
+    bool detail_;
   };
 
   Probes() = default;
   Probes(const Probes&) = delete;
   Probes& operator=(const Probes&) = delete;
 
-  Scope root() { return {*this, "", nullptr}; }
+  Scope root() { return {*this, "", nullptr, false}; }
   const std::deque<Probe>& all() const { return all_; }
 
  private:

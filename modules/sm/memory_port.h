@@ -50,7 +50,19 @@ class MemoryPort final : private bus::InitiatorPort::Listener {
   }
   bool busy() const { return port_.busy(); }
   bool usable(Cycle now) const { return port_.usable(now) && !state_.answers.full(); }
-  void send(Payload& payload) { port_.send(payload); }
+  void send(Payload& payload) {
+    last_ = {payload.get_address(), payload.is_write(), last_.number + 1};
+    port_.send(payload);
+  }
+  // The request sent last.
+  struct Sent {
+    std::uint64_t address = 0;
+    bool write = false;
+    std::uint64_t number = 0;  // counted from 1; 0: none yet
+  };
+  const Sent& last_sent() const { return last_; }
+  // It keeps the port at `now`: until the cycle of its END_REQ.
+  bool requests(Cycle now) const { return last_.number != 0 && (busy() || now < port_.usable_from()); }
 
   bool waiting() const { return !state_.answers.empty(); }
   std::size_t queued() const { return state_.answers.size(); }
@@ -86,6 +98,7 @@ class MemoryPort final : private bus::InitiatorPort::Listener {
   Listener& listener_;
   bus::InitiatorPort port_;
   State state_;
+  Sent last_;  // what is looked at, and not kept
 };
 
 }  // namespace weft::sm

@@ -1,10 +1,7 @@
 #include "study/page/instruction_lines.h"
 
-#include <cxxabi.h>
-
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <functional>
 #include <numeric>
 #include <sstream>
@@ -302,14 +299,6 @@ std::string main_stall(const LineCounts& counts, double* share) {
   if (share != nullptr)
     *share = stalls == 0 ? 0 : static_cast<double>(counts.cycles[most]) / static_cast<double>(stalls);
   return stalls == 0 ? "" : warp_formation::bucket_name(static_cast<Stall>(most));
-}
-
-std::string demangled_name(const std::string& name) {
-  int status = 0;
-  char* const text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
-  std::string result = status == 0 && text != nullptr ? text : name;
-  std::free(text);  // NOLINT(cppcoreguidelines-no-malloc): __cxa_demangle's
-  return result;
 }
 
 }  // namespace weft::study

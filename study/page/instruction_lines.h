@@ -88,9 +88,6 @@ std::vector<BranchCost> branch_costs(const ProfiledKernel& kernel);
 // "issued", "memory"...: the bucket without an issue that has most cycles; empty if none has.
 std::string main_stall(const LineCounts& counts, double* share = nullptr);
 
-// A kernel's name as C++ has it.
-std::string demangled_name(const std::string& name);
-
 }  // namespace weft::study
 
 #endif

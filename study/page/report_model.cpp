@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "common/demangle.h"
 #include "common/statistics_sample.h"
 #include "measures/sources.h"
 #include "platform/energy_machine.h"

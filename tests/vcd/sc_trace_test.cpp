@@ -196,6 +196,40 @@ TEST(ScTraceFile, HasEverySignalAsOurOwnFileHasIt) {
   EXPECT_GT(moved, 10u) << "rows of DRAM banks";
 }
 
+// The installed save file of GTKWave has the names and ranges that SystemC writes, for a GPU named `gpu`.
+TEST(ScTraceFile, HasTheNamesOfItsSaveFile) {
+  Traced traced;
+  traced.gpu().trace(traced.file(), "*");
+  traced.gpu().recordings().write_waveform(traced.folder.path("ours.vcd"), "*");
+  traced.run();
+  const ScTrace theirs = traced.trace();
+  const std::string own = text_of(WEFT_VCD_FOLDER "/weft.gtkw"), save = text_of(WEFT_SC_TRACE_SAVE_FILE);
+  std::size_t shown = 0;
+  for (const auto& [name, wave] : traced.ours().waves) {
+    const std::string there = traced.gpu().name() + name.substr(name.find('.'));
+    const unsigned width = theirs.widths.at(there);
+    std::string line = "} " + name, traced_line = "} SystemC." + name;
+    if (wave.width != 1) line += "[" + std::to_string(width - 1) + ":0]";
+    if (width != 1) traced_line += "[" + std::to_string(width - 1) + ":0]";
+    if (own.find(line + "\n") == std::string::npos) continue;
+    ++shown;
+    EXPECT_NE(save.find(traced_line + "\n"), std::string::npos) << traced_line;
+  }
+  EXPECT_GT(shown, 100u);
+}
+
+// The clock, too, which falls between the instants at which SystemC has anything else to do.
+TEST(ScTraceFile, HasTheClockAndTheWarpsAsOurOwnFileHasThem) {
+  Traced traced;
+  traced.gpu().trace(traced.file(), "clock,sm0");
+  traced.gpu().recordings().write_waveform(traced.folder.path("ours.vcd"), "clock,sm0");
+  traced.run();
+  const ScTrace theirs = traced.trace();
+  expect_same(traced.ours(), theirs, traced.gpu().name(), traced.pauses);
+  EXPECT_GT(theirs.waves.at(traced.gpu().name() + std::string(".clock")).size(), 1000u);
+  EXPECT_GT(theirs.waves.at(traced.gpu().name() + std::string(".sm0.warp0.state")).size(), 10u);
+}
+
 TEST(ScTraceFile, HasThoseSelectedWhenSelected) {
   Traced traced;
   SignalSelection second("sm1,launch");

@@ -449,6 +449,82 @@ TEST(Tracing, IsRefusedBeforeTheRun) {
   refused({"--vcd", "/dev/full"}, "/dev/full: cannot be written: No space left on device");
 }
 
+// Which warp issues and which one waits, seen with the scheduler that chooses among them.
+TEST(WarpSignals, AgreeWithTheSchedulers) {
+  const Folder folder;
+  const TracedRun run = traced(folder, bfs("gtx480", "n=3000"), {"--vcd-signals", "clock,sm0,launch"});
+  const Json& sm = run.stats.at("statistics").at("sm0");
+  // By cycle, in the course of the run.
+  std::map<std::string, std::map<std::uint64_t, std::string>> waves;
+  for (const auto& [name, wave] : run.vcd.waves) {
+    for (const Change& change : wave.changes) waves[name][change.time] = change.value;
+  }
+  const auto at = [&](const std::string& name, std::uint64_t time) {
+    return std::prev(waves.at(name).upper_bound(time))->second;
+  };
+  std::set<std::uint64_t> edges;
+  for (const auto& [time, value] : waves.at("gpu.clock")) {
+    if (value == "1") edges.insert(time);
+  }
+  std::uint64_t issued = 0, of_warps = 0, requests = 0;
+  std::map<std::string, std::set<std::string>> opcodes;  // by PC
+  for (const std::uint64_t time : edges) {
+    for (const std::string scheduler : {"gpu.sm0.scheduler0.", "gpu.sm0.scheduler1."}) {
+      const std::string pc = at(scheduler + "pc", time), warp = at(scheduler + "warp", time);
+      ASSERT_EQ(pc == "z", warp == "z") << time;
+      const std::string opcode = at(scheduler + "opcode", time);
+      ASSERT_EQ(pc == "z", opcode == "-") << time;
+      const std::uint64_t stall = number(at(scheduler + "stall", time));
+      if (stall == 3) {
+        bool any = false;
+        for (unsigned w = 0; w < 48; ++w)
+          any = any || at("gpu.sm0.warp" + std::to_string(w) + ".state", time) == "11";
+        ASSERT_TRUE(any) << "the scheduler waits for memory at " << time << " ps, and no warp does";
+      }
+      if (pc == "z") continue;
+      ++issued;
+      opcodes[pc].insert(opcode);
+      const std::string own = "gpu.sm0.warp" + std::to_string(number(warp)) + ".";
+      ASSERT_EQ(number(at(own + "state", time)), 0u) << own << time;
+      ASSERT_EQ(at(own + "pc", time), pc) << own << time;
+    }
+    for (unsigned w = 0; w < 48; ++w)
+      of_warps += number(at("gpu.sm0.warp" + std::to_string(w) + ".state", time)) == 0 ? 1 : 0;
+    const bool valid = at("gpu.sm0.memory.request_valid", time) == "1";
+    requests += valid && at("gpu.sm0.memory.request_ready", time) == "1" ? 1 : 0;
+    ASSERT_EQ(valid, at("gpu.sm0.memory.request_address", time) != "z") << time;
+    ASSERT_EQ(valid, at("gpu.sm0.memory.request_write", time) != "z") << time;
+  }
+  EXPECT_EQ(issued, sm.at("warp_instructions"));
+  EXPECT_EQ(of_warps, sm.at("warp_instructions"));
+  std::set<std::string> all;
+  for (const auto& [pc, names] : opcodes) {
+    EXPECT_EQ(names.size(), 1u) << pc;
+    all.insert(*names.begin());
+  }
+  EXPECT_THAT(all, ::testing::Contains("ld.global.u32"));
+  const Json& memory = sm.at("memory");
+  EXPECT_EQ(requests, memory.at("data_requests").get<std::uint64_t>() +
+                          memory.at("l1c").at("misses").get<std::uint64_t>() +
+                          sm.at("front_end").at("l1i").at("misses").get<std::uint64_t>());
+}
+
+// High from an edge to the middle of the cycle, at every edge at which anything is looked at.
+TEST(ClockSignal, IsHighForHalfACycle) {
+  const Folder folder;
+  const TracedRun run = traced(folder, bfs("dwr-tesla"), {"--vcd-signals", "clock,launch"});
+  const auto& changes = run.wave("gpu.clock").changes;
+  ASSERT_GT(changes.size(), 1000u);
+  const double period = 1e6 / run.core_mhz();
+  for (std::size_t i = 0; i + 1 < changes.size(); i += 2) {
+    ASSERT_EQ(changes[i].value, "1");
+    ASSERT_EQ(changes[i + 1].value, "0");
+    ASSERT_NEAR(static_cast<double>(changes[i + 1].time - changes[i].time), period / 2, 1.0);
+    const double edges = static_cast<double>(changes[i].time) / period;
+    ASSERT_NEAR(edges, std::round(edges), 0.01);
+  }
+}
+
 // The files for GTKWave name codes and signals by hand.
 TEST(GtkwaveFiles, FitTheWaveform) {
   const Folder folder;
@@ -471,8 +547,22 @@ TEST(GtkwaveFiles, FitTheWaveform) {
         R"(|dram\d+\.queue|host\.(irq|queue\d\.(step|read_index)|dma\.jobs)))");
     const bool shown = std::regex_match(name, kShown);
     std::string line = "} " + name;
-    if (wave.type != "string") line.append("[").append(std::to_string(wave.width - 1)).append(":0]");
+    if (wave.width != 1) line.append("[").append(std::to_string(wave.width - 1)).append(":0]");
     line += '\n';
+    EXPECT_EQ(save.find(line) != std::string::npos, shown) << name;
+  }
+}
+
+// A signal that is written where it is asked for: the save file shows what it is of one SM.
+TEST(GtkwaveFiles, FitTheDetailsOfAnSm) {
+  const Folder folder;
+  const TracedRun run = traced(folder, bfs("gtx480"), {"--vcd-signals", "clock,sm0,sm1.warp0"});
+  const std::string save = read_file(WEFT_VCD_FOLDER "/weft.gtkw");
+  for (const auto& [name, wave] : run.vcd.waves) {
+    std::string line = "} " + name;
+    if (wave.width != 1) line.append("[").append(std::to_string(wave.width - 1)).append(":0]");
+    line += '\n';
+    const bool shown = !std::regex_match(name, std::regex(R"(gpu\.(sm1\..*|sm0\.warp\d+\.pc))"));
     EXPECT_EQ(save.find(line) != std::string::npos, shown) << name;
   }
 }

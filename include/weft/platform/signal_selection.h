@@ -23,7 +23,8 @@ struct SignalSelection : TimeWindow {
   // NOLINTEND(google-explicit-constructor)
 
   // Patterns with commas between. Each is a name of a signal or of a scope, which stands for all that is in
-  // it; *, ? and [...] stand for parts of a name, not for a dot. Empty: all signals.
+  // it; *, ? and [...] stand for parts of a name, not for a dot. Empty: all signals that
+  // are no details (vcd/README.md).
   std::string signals{};
 };
 

@@ -6,7 +6,12 @@
 
 namespace weft::sm {
 
-IssueSignals::IssueSignals(Sm& sm) : sm_(sm), schedulers_(sm.schedulers()), lanes_(sm.lane_count()) {}
+IssueSignals::IssueSignals(Sm& sm)
+    : sm_(sm),
+      schedulers_(sm.schedulers()),
+      lanes_(sm.lane_count()),
+      slots_(contexts_of(sm.core().domains)),
+      waits_(sm) {}
 
 void IssueSignals::keep(bool on) {
   forget();
@@ -22,6 +27,28 @@ void IssueSignals::keep(bool on) {
 void IssueSignals::forget() {
   std::fill(schedulers_.begin(), schedulers_.end(), Scheduler());
   std::fill(lanes_.begin(), lanes_.end(), Lane());
+  std::fill(slots_.begin(), slots_.end(), Slot());
+  waits_.start(true);
+}
+
+void IssueSignals::kernel_started(const KernelStart&) {
+  waits_.start(true);
+}
+
+void IssueSignals::kernel_finished(Cycle) {
+  waits_.start(true);
+}
+
+void IssueSignals::resolved(std::uint16_t id, warp_formation::Outcomes outcomes, Cycle) {
+  waits_.resolved(id, outcomes);
+}
+
+void IssueSignals::barrier_opened(std::uint16_t slot, unsigned barrier) {
+  waits_.barrier_opened(slot, barrier);
+}
+
+void IssueSignals::gathered(std::uint16_t slot, unsigned chunk, std::uint32_t) {
+  waits_.gathered(slot, chunk);
 }
 
 void IssueSignals::reset() {
@@ -35,7 +62,15 @@ void IssueSignals::issued(const Issue& issue) {
   const InFlight& flight = issue.flight;
   Scheduler& scheduler = schedulers_[issue.scheduler];
   scheduler.pc = flight.pc;
+  scheduler.context = issue.context;
+  scheduler.opcode = ptx::Mnemonic(*flight.op->instruction);
   for (const auto& group : flight.all()) scheduler.active_lanes += flight.scalar() ? 1 : count_of(group.mask);
+  waits_.issued(issue);
+  slots_[issue.context] = {issue.now, flight.pc};
+  for (std::uint64_t rest = issue.partners; rest != 0; rest &= rest - 1) {
+    const std::size_t other = issue.context + static_cast<unsigned>(__builtin_ctzll(rest));
+    if (other < slots_.size()) slots_[other] = {issue.now, flight.pc};
+  }
   if (lanes_.empty()) return;
   // A unit that lanes share may leave them free.
   const unsigned lane = sm_.core().datapath->lane_of(flight.groups[0].chunk, flight.groups[0].mask);
@@ -44,8 +79,6 @@ void IssueSignals::issued(const Issue& issue) {
 }
 
 void IssueSignals::probes(const Probes::Scope& scope) const {
-  constexpr unsigned kStallBits = 4;
-  static_assert(warp_formation::kStalls <= 1u << kStallBits);
   scope.signal("active_lanes", Probes::kCountBits, [this](Cycle now) {
     std::uint64_t lanes = 0;
     for (const Scheduler& scheduler : schedulers_) lanes += issued_ == now ? scheduler.active_lanes : 0;
@@ -58,11 +91,26 @@ void IssueSignals::probes(const Probes::Scope& scope) const {
   });
   scope.signal("instructions", Probes::kCountBits, [this](Cycle) { return sm_.core().in_flight.size(); });
   scope.signal("transactions", Probes::kCountBits, [this](Cycle) { return sm_.memory().transactions(); });
+  schedulers(scope);
+  lanes(scope);
+  slots(scope.details());
+  requests(scope.scope("memory").without_version().details());
+}
+
+void IssueSignals::schedulers(const Probes::Scope& scope) const {
+  constexpr unsigned kStallBits = 4;
+  static_assert(warp_formation::kStalls <= 1u << kStallBits);
   for (unsigned s = 0; s < schedulers_.size(); ++s) {
     const Probes::Scope scheduler = scope.scope("scheduler", s);
-    scheduler.signal("pc", Probes::kNumberBits, [this, s](Cycle now) {
-      const ptx::Pc pc = schedulers_[s].pc;
-      return issued_ == now && pc != ptx::kNoPc ? pc : Probes::kUndriven;
+    const auto issues = [this, s](Cycle now) { return issued_ == now && schedulers_[s].pc != ptx::kNoPc; };
+    scheduler.signal("pc", Probes::kNumberBits, [this, s, issues](Cycle now) {
+      return issues(now) ? schedulers_[s].pc : Probes::kUndriven;
+    });
+    scheduler.signal("warp", Probes::kCountBits, [this, s, issues](Cycle now) {
+      return issues(now) ? schedulers_[s].context : Probes::kUndriven;
+    });
+    scheduler.details().text("opcode", [this, s, issues](Cycle now) {
+      return issues(now) ? schedulers_[s].opcode.text() : std::string_view();
     });
     scheduler.signal("stall", kStallBits,
                      [this, s](Cycle) { return static_cast<std::uint64_t>(sm_.stall(s)); });
@@ -70,6 +118,9 @@ void IssueSignals::probes(const Probes::Scope& scope) const {
       return issued_ == now ? schedulers_[s].active_lanes : std::uint64_t{0};
     });
   }
+}
+
+void IssueSignals::lanes(const Probes::Scope& scope) const {
   for (unsigned lane = 0; lane < lanes_.size(); ++lane) {
     const Probes::Scope own = scope.scope("lane", lane).without_version();
     const auto works = [this, lane](Cycle now) { return now < sm_.core().datapath->lane_free(lane); };
@@ -84,6 +135,44 @@ void IssueSignals::probes(const Probes::Scope& scope) const {
     own.signal("pc", Probes::kNumberBits,
                [this, lane, works](Cycle now) { return works(now) ? lanes_[lane].pc : Probes::kUndriven; });
   }
+}
+
+// What a slot waits for is asked of its scheme, so it is shown as the last step left it.
+void IssueSignals::slots(const Probes::Scope& scope) const {
+  constexpr unsigned kStateBits = 4;
+  static_assert(SlotWaits::kReady < 1u << kStateBits);
+  for (const Domain& domain : sm_.core().domains) {
+    for (unsigned c = 0; c < domain.unit->contexts().size(); ++c) {
+      const unsigned number = domain.first_context + c;
+      const Probes::Scope slot = scope.scope("warp", number);
+      slot.signal("state", kStateBits, [this, &domain, c, number](Cycle now) {
+        if (slots_[number].issued == now) return std::uint64_t{0};
+        const std::uint8_t state = waits_.state(domain, c);
+        return state == SlotWaits::kNobody ? Probes::kUndriven : std::uint64_t{state};
+      });
+      slot.signal("pc", Probes::kNumberBits, [this, &domain, c, number](Cycle now) {
+        const bool issues = slots_[number].issued == now;
+        const ptx::Pc pc = issues ? slots_[number].pc : domain.unit->contexts().pc(c);
+        return pc != ptx::kNoPc ? pc : Probes::kUndriven;
+      });
+    }
+  }
+}
+
+// The handshake of the memory port: from BEGIN_REQ until the crossbar has taken the request.
+void IssueSignals::requests(const Probes::Scope& memory) const {
+  const MemoryStage& stage = sm_.memory();
+  memory.signal("request_valid", 1, [&stage](Cycle now) { return stage.port().requests(now) ? 1 : 0; });
+  memory.signal("request_ready", 1,
+                [&stage](Cycle now) { return stage.port().requests(now) && !stage.port().busy() ? 1 : 0; });
+  memory.signal("request_write", 1, [&stage](Cycle now) {
+    return !stage.port().requests(now)      ? Probes::kUndriven
+           : stage.port().last_sent().write ? std::uint64_t{1}
+                                            : std::uint64_t{0};
+  });
+  memory.signal("request_address", Probes::kMostBits, [&stage](Cycle now) {
+    return stage.port().requests(now) ? stage.port().last_sent().address : Probes::kUndriven;
+  });
 }
 
 }  // namespace weft::sm

@@ -60,6 +60,7 @@ class MemoryStage final : public MemorySink,
 
   // Transactions that have not been answered yet.
   std::size_t transactions() const { return port_.transactions(); }
+  const MemoryPort& port() const { return port_; }
   // Accesses to system memory so far.
   std::uint64_t system_accesses() const { return system_.opened(); }
   // A kernel's write to system memory is done: what the first level holds of it changes alike.

@@ -1,15 +1,13 @@
 #include "runtime/cuda/core/profile.h"
 
-#include <cxxabi.h>
-
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <iomanip>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
 
+#include "common/demangle.h"
 #include "common/digest.h"
 #include "common/output_files.h"
 #include "measures/measures.h"
@@ -24,14 +22,6 @@ namespace weft::cuda {
 namespace {
 
 using nlohmann::ordered_json;
-
-std::string demangled(const std::string& name) {
-  int status = 0;
-  char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
-  std::string result = status == 0 && text != nullptr ? text : name;
-  std::free(text);  // NOLINT(cppcoreguidelines-no-malloc): __cxa_demangle's
-  return result;
-}
 
 const char* kind_name(Activity::Kind kind) {
   switch (kind) {
@@ -52,7 +42,7 @@ const char* kind_name(Activity::Kind kind) {
 }
 
 std::string readable(const Activity& activity) {
-  return activity.kind == Activity::Kind::kKernel ? demangled(activity.name) : kind_name(activity.kind);
+  return activity.kind == Activity::Kind::kKernel ? demangled_name(activity.name) : kind_name(activity.kind);
 }
 
 // "1.234us": four digits.
