@@ -32,6 +32,10 @@ install(DIRECTORY study/page/report_page DESTINATION ${CMAKE_INSTALL_DATADIR}/we
         FILES_MATCHING PATTERN "*.js" PATTERN "*.css" PATTERN "*.html")
 install(FILES ${PROJECT_BINARY_DIR}/study/page/report_page/charts.min.js DESTINATION ${CMAKE_INSTALL_DATADIR}/weft/report_page
         OPTIONAL)
+install(CODE "set(folder \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/weft/vcd\")
+  foreach(name weft sc_trace)
+    configure_file(${PROJECT_BINARY_DIR}/vcd/save_files/\${name}.gtkw.in ${PROJECT_BINARY_DIR}/vcd/save_files/\${name}.gtkw)
+  endforeach()")
 install(FILES vcd/stall.txt ${PROJECT_BINARY_DIR}/vcd/save_files/weft.gtkw ${PROJECT_BINARY_DIR}/vcd/save_files/sc_trace.gtkw
   DESTINATION ${CMAKE_INSTALL_DATADIR}/weft/vcd)
 install(DIRECTORY platform/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/weft)

@@ -46,6 +46,9 @@ test -s "$drivers/qemu/guest.c"
 printf '== registers and guide\n'
 if command -v xmllint >/dev/null; then xmllint --noout "$prefix/share/weft/weft.svd"; fi
 grep -q '<name>DOORBELL</name>' "$prefix/share/weft/weft.svd"
+for save in weft sc_trace; do # the save files find the names of stalls
+  test -s "$(sed -n 's/^\^1 //p' "$prefix/share/weft/vcd/$save.gtkw" | sort -u)"
+done
 test -s "$prefix/share/doc/weft/INTEGRATION.md"
 
 printf '== vector_add, by pkg-config\n'
