@@ -1,5 +1,6 @@
 // The driver API with PTX text: modules, launches, memory, streams, events, attributes, errors.
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
