@@ -12,11 +12,11 @@ namespace weft {
 Gpu::Gpu(sc_core::sc_module_name name, const GpuConfig& config, const Options& options)
     : sc_module(name),
       impl_(std::make_unique<Impl>(config.checked(this->name()), options, *this)),
-      host_socket(impl_->host.host_socket()),
-      dma_socket(impl_->host.dma_socket()),
-      irq(impl_->host.irq),
-      queue_irq(impl_->host.queue_irq),
-      reset_in(impl_->host.reset_in) {
+      host_socket(impl_->connections.host_socket),
+      dma_socket(impl_->connections.dma_socket),
+      irq(impl_->connections.irq),
+      queue_irq(impl_->connections.queue_irq),
+      reset_in(impl_->connections.reset_in) {
   recordings().profile(nullptr);
 }
 Gpu::~Gpu() = default;

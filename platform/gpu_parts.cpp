@@ -19,8 +19,9 @@ Gpu::Impl::Impl(const GpuConfig& c, const Options& o, Gpu& gpu)
       crossbar("crossbar", config.crossbar, interconnect_clock, map, static_cast<unsigned>(c.sm.count),
                map.ports(), c.system.enabled, 1),
       host_control(gpu, image, system, core),
-      host("host", config.host, interconnect_clock, host_control, config.sm.addresses, image.bytes(),
-           map.chunk_bytes()),
+      connections(config.host.queues),
+      host("host", config.host, connections, interconnect_clock, host_control, config.sm.addresses,
+           image.bytes(), map.chunk_bytes()),
       observers(options.monitors, options.observations),
       // Checks are of one launch at a time: with an observer they do not overlap.
       launches(config, core, make_sms(),

@@ -11,6 +11,7 @@
 #include "crossbar/crossbar.h"
 #include "dram/dram_channel.h"
 #include "functional/engine.h"
+#include "host/connections.h"
 #include "host/host_interface.h"
 #include "l2/l2_bank.h"
 #include "platform/hop_observers.h"
@@ -73,6 +74,7 @@ struct Gpu::Impl final : sm::SmListener {
   execute::SystemMemory* const windows;  // nullptr: kernels reach none
   crossbar::Crossbar crossbar;
   HostControl host_control;
+  host::Connections connections;
   host::HostInterface host;
   std::deque<sm::Sm> sms;
   std::deque<sm::AccessView> views;  // by SM

@@ -19,6 +19,7 @@
 #include "bus/target_port.h"
 #include "common/probes.h"
 #include "common/ring.h"
+#include "host/connections.h"
 #include "host/warn_once.h"
 #include "weft/host/config.h"
 
@@ -46,17 +47,15 @@ class DmaPort : public sc_core::sc_module,
                 private bus::EventInitiatorPort::Listener {
  public:
   using Target = tlm::tlm_target_socket<32, tlm::tlm_base_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
-  using Socket =
-      tlm::tlm_initiator_socket<32, tlm::tlm_base_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
   SC_HAS_PROCESS(DmaPort);
 
   sc_core::sc_vector<Target> targets;
-  Socket socket;
 
-  DmaPort(sc_core::sc_module_name name, const Config& config, unsigned initiators);
+  // Sends through `connections.dma_socket`.
+  DmaPort(sc_core::sc_module_name name, const Config& config, unsigned initiators, Connections& connections);
 
   // Whether there is something outside; without, every request gets an address error.
-  bool bound() const { return socket.get_base_port().size() != 0; }
+  bool bound() const { return connections_.dma_bound(); }
   void probes(const Probes::Scope& scope) const;
 
  private:
@@ -83,6 +82,8 @@ class DmaPort : public sc_core::sc_module,
   void transport(Payload& payload, sc_core::sc_time& delay);
   void tolerate(Payload& payload);
 
+  Connections& connections_;
+  Connections::DmaSocket& socket_;
   const Transport transport_;
   const bool tolerant_;
   sc_core::sc_event work_event_, blocking_event_;

@@ -11,12 +11,12 @@ namespace weft::host {
 
 using sc_core::sc_time;
 
-HostPort::HostPort(sc_core::sc_module_name name, const Config& config, RegisterFile& registers, Bus& bus,
-                   BusMaster& device, GpuControl& gpu, std::function<bool()> in_reset, ClockDomain& domain,
-                   std::size_t index)
+HostPort::HostPort(sc_core::sc_module_name name, const Config& config, Connections& connections,
+                   RegisterFile& registers, Bus& bus, BusMaster& device, GpuControl& gpu,
+                   std::function<bool()> in_reset, ClockDomain& domain, std::size_t index)
     : sc_module(name),
-      socket("socket"),
       config_(config),
+      socket_(connections.host_socket),
       registers_(registers),
       bus_(bus),
       device_(device),
@@ -24,7 +24,7 @@ HostPort::HostPort(sc_core::sc_module_name name, const Config& config, RegisterF
       in_reset_(std::move(in_reset)),
       domain_(domain),
       index_(index),
-      port_(socket, *this, {domain, index}),
+      port_(socket_, *this, {domain, index}),
       requests_(config.requests),
       answers_(config.requests) {
   for (Request& request : requests_) request.transfer.client = this;
@@ -43,7 +43,7 @@ tlm::tlm_response_status HostPort::check(const Payload& payload) {
 
 unsigned HostPort::streaming_width(const Payload& payload) {
   if (payload.get_streaming_width() != 0 || !config_.tolerant) return payload.get_streaming_width();
-  warn_of_width_(std::string(socket.name()) +
+  warn_of_width_(std::string(socket_.name()) +
                  ": an initiator's streaming width is 0; it is taken as the length of the data");
   return payload.get_data_length();
 }
@@ -354,7 +354,7 @@ void HostPort::reset() {
 void HostPort::withdraw_access() {
   if (!dmi_granted_) return;
   dmi_granted_ = false;
-  socket->invalidate_direct_mem_ptr(WEFT_APERTURE, WEFT_APERTURE + bus_.space().device_bytes() - 1);
+  socket_->invalidate_direct_mem_ptr(WEFT_APERTURE, WEFT_APERTURE + bus_.space().device_bytes() - 1);
 }
 
 std::size_t HostPort::requests() const {

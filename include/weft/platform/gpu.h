@@ -53,10 +53,8 @@ class Gpu : public sc_core::sc_module {
   struct Impl;
 
  public:
-  using HostSocket =
-      tlm::tlm_target_socket<32, tlm::tlm_base_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
-  using DmaSocket =
-      tlm::tlm_initiator_socket<32, tlm::tlm_base_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
+  using HostSocket = tlm::tlm_target_socket<>;
+  using DmaSocket = tlm::tlm_initiator_socket<>;
   using InterruptPort =
       sc_core::sc_port<sc_core::sc_signal_inout_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
   using ResetPort = sc_core::sc_port<sc_core::sc_signal_in_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
@@ -186,7 +184,8 @@ class Gpu : public sc_core::sc_module {
   std::unique_ptr<Impl> impl_;
 
  public:
-  // The GPU in an SoC (modules/host/README.md). Each may stay unbound.
+  // The GPU in an SoC (modules/host/README.md). Each may stay unbound. The names in SystemC's hierarchy are
+  // those of the members.
   HostSocket& host_socket;                       // registers, and the aperture to device memory
   DmaSocket& dma_socket;                         // to system memory, inside windows only
   InterruptPort& irq;                            // a level
