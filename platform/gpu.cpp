@@ -48,7 +48,17 @@ void Gpu::launch(const dispatch::Launch& launch) {
 bool Gpu::run_untimed(const dispatch::Launch& launch) {
   functional::check(*launch.program);
   const auto kernel = prepare(launch);
-  return !faulted() && impl_->run_untimed(*kernel);
+  if (impl_->untimed.busy()) {
+    throw InputError(name(),
+                     "a kernel without timing waits for system memory; allowed: one that begins when "
+                     "it has ended");
+  }
+  return impl_->run_untimed(*kernel);
+}
+
+void Gpu::run_untimed(const dispatch::Launch& launch, std::function<void(bool faulted)> ended) {
+  functional::check(*launch.program);
+  impl_->run_untimed(prepare(launch), std::move(ended));
 }
 
 void Gpu::interrupt_untimed(std::function<bool()> interrupted) {
@@ -255,7 +265,8 @@ std::string_view Gpu::kernel_of(unsigned sm) const {
 }
 
 std::string Gpu::violations() const {
-  const bool complete = idle() && !faulted() && impl_->host.quiet() && impl_->system.quiet();
+  const bool complete =
+      idle() && !faulted() && impl_->host.quiet() && impl_->system.quiet() && !impl_->untimed.busy();
   return impl_->observers.violations(complete);
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "crossbar/crossbar.h"
@@ -19,6 +20,7 @@
 #include "platform/launches.h"
 #include "platform/recorders.h"
 #include "platform/system_side.h"
+#include "platform/untimed_runs.h"
 #include "platform/watchdog.h"
 #include "sm/observers/access_view.h"
 #include "sm/sm.h"
@@ -39,6 +41,7 @@ struct Gpu::Impl final : sm::SmListener {
   void begun(const execute::Kernel& kernel, Cycle now, bool alone);
   void stop(const Fault& why, unsigned guilty = Launches::kNoSm);
   bool run_untimed(execute::Kernel& kernel);
+  void run_untimed(const std::shared_ptr<execute::Kernel>& kernel, std::function<void(bool faulted)> ended);
   void bind();
   void reset();
   void archive(Archive& archive);
@@ -91,6 +94,7 @@ struct Gpu::Impl final : sm::SmListener {
   execute::OperationTables operation_tables;
   execute::AccessObserver* observer = nullptr;
   functional::Engine engine;
+  UntimedRuns untimed{"untimed"};
   std::function<bool()> interrupted;
   std::function<void()> rests;
   Fault fault;

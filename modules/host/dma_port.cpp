@@ -117,36 +117,9 @@ void DmaPort::run_blocking() {
   }
 }
 
-tlm::tlm_generic_payload& LoosePayloads::copy_of(const tlm::tlm_generic_payload& payload) {
-  if (free_.empty()) {
-    all_.push_back(std::make_unique<Loose>());
-    all_.back()->set_mm(this);
-    free_.reserve(all_.size());
-    free_.push_back(all_.back().get());
-  }
-  Loose& loose = *free_.back();
-  free_.pop_back();
-  const auto copy = [](std::vector<unsigned char>& to, const unsigned char* from, unsigned bytes) {
-    to.assign(from, from + (from == nullptr ? 0 : bytes));
-    return from == nullptr ? nullptr : to.data();
-  };
-  loose.set_command(payload.get_command());
-  loose.set_address(payload.get_address());
-  loose.set_data_ptr(copy(loose.data, payload.get_data_ptr(), payload.get_data_length()));
-  loose.set_data_length(payload.get_data_length());
-  loose.set_streaming_width(payload.get_streaming_width());
-  loose.set_byte_enable_ptr(
-      copy(loose.enables, payload.get_byte_enable_ptr(), payload.get_byte_enable_length()));
-  loose.set_byte_enable_length(payload.get_byte_enable_length());
-  loose.set_dmi_allowed(false);
-  loose.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-  loose.acquire();
-  return loose;
-}
-
 // As a transaction of its own, which began here: the other one is an approximately timed one.
 void DmaPort::transport(Payload& payload, sc_time& delay) {
-  Payload& loose = loose_.copy_of(payload);
+  Payload& loose = copies_.copy_of(payload);
   socket_->b_transport(loose, delay);
   tolerate(loose);
   if (loose.is_read() && loose.is_response_ok())

@@ -20,27 +20,11 @@
 #include "common/probes.h"
 #include "common/ring.h"
 #include "host/connections.h"
+#include "host/payload_pool.h"
 #include "host/warn_once.h"
 #include "weft/host/config.h"
 
 namespace weft::host {
-
-// Copies of payloads, with bytes of their own. One is used again when the last who holds it lets go.
-class LoosePayloads final : private tlm::tlm_mm_interface {
- public:
-  LoosePayloads() = default;
-  // As `payload` is now. One reference is the caller's.
-  tlm::tlm_generic_payload& copy_of(const tlm::tlm_generic_payload& payload);
-
- private:
-  struct Loose : tlm::tlm_generic_payload {
-    std::vector<unsigned char> data, enables;
-  };
-  void free(tlm::tlm_generic_payload* payload) override { free_.push_back(static_cast<Loose*>(payload)); }
-
-  std::vector<std::unique_ptr<Loose>> all_;
-  std::vector<Loose*> free_;
-};
 
 class DmaPort : public sc_core::sc_module,
                 private bus::EventTargetPort::Listener,
@@ -93,7 +77,7 @@ class DmaPort : public sc_core::sc_module,
   std::vector<Open> open_;     // sent outside and not answered, in this order; few
   Ring<unsigned> waiting_;     // inputs whose request is withheld and not sent yet
   std::deque<Open> blocking_;  // for run_blocking; the first is under way
-  LoosePayloads loose_;        // what run_blocking sends
+  PayloadPool copies_;         // what run_blocking sends
   WarnOnce warn_of_status_;
   bool in_call_ = false;  // of an initiator, which must not hear of its request in the middle of it
 };

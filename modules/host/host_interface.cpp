@@ -31,7 +31,7 @@ HostInterface::HostInterface(sc_core::sc_module_name name, const Config& config,
       connections_(connections),
       gpu_(gpu),
       space_(map, device_bytes, kWindows),
-      dma_port_("dma", config, 3, connections),
+      dma_port_("dma", config, 4, connections),
       device_(
           "device", with_bursts_up_to(device_chunk, config), map.device_base,
           [this](std::uint64_t address, std::uint64_t bytes) {
@@ -44,6 +44,7 @@ HostInterface::HostInterface(sc_core::sc_module_name name, const Config& config,
             return dma_port_.bound() && space_.place_of(address, bytes) == Place::kSystem;
           },
           domain, index_),
+      waiting_("waiting", config.burst_bytes),
       bus_(space_, device_, system_),
       dma_(config, bus_, domain),
       cache_(space_, gpu),
@@ -63,6 +64,7 @@ HostInterface::HostInterface(sc_core::sc_module_name name, const Config& config,
           index_),
       queue_driven_(config.queues) {
   system_.socket.bind(dma_port_.targets[0]);
+  waiting_.socket.bind(dma_port_.targets[3]);
   dma_.set_index(index_);
   for (CommandQueue& queue : queues_) queue.set_index(index_);
 }

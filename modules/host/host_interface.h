@@ -25,6 +25,7 @@
 #include "host/host_port.h"
 #include "host/kernel_cache.h"
 #include "host/register_file.h"
+#include "host/waiting_master.h"
 #include "weft/common/statistics.h"
 
 namespace weft::host {
@@ -41,6 +42,8 @@ class HostInterface : public sc_core::sc_module, public Clocked {
   // device memory where it lies in system memory.
   DmaPort::Target& system_target() { return dma_port_.targets[1]; }
   DmaPort::Target& device_memory_target() { return dma_port_.targets[2]; }
+  // For a process that waits for system memory.
+  WaitingMaster& waiting_master() { return waiting_; }
   // Direct access to device memory that was granted is void.
   void withdraw_access() { port_.withdraw_access(); }
   // To the crossbar.
@@ -52,7 +55,7 @@ class HostInterface : public sc_core::sc_module, public Clocked {
   // Whether anything of it is connected, and whether registers are; after elaboration.
   bool used() const;
   // No access of it to device or system memory is under way.
-  bool quiet() const { return device_.idle() && system_.idle(); }
+  bool quiet() const { return device_.idle() && system_.idle() && waiting_.idle(); }
   bool dma_bound() const { return connections_.dma_bound(); }
 
   // Part of the GPU's reset, after the crossbar's.
@@ -83,6 +86,7 @@ class HostInterface : public sc_core::sc_module, public Clocked {
   AddressSpace space_;
   DmaPort dma_port_;
   BusMaster device_, system_;
+  WaitingMaster waiting_;
   Bus bus_;
   DmaEngine dma_;
   KernelCache cache_;

@@ -36,10 +36,10 @@ struct MockGpu : host::GpuControl {
     if (launch.grid[0] > 1000) throw InputError("kernel", "a grid that is too large");
     running.push_back({std::move(launch), queue, std::move(ended)});
   }
-  bool run_untimed(const dispatch::Launch& launch) override {
+  void run_untimed(const dispatch::Launch& launch, host::LaunchEnded ended) override {
     if (launch.grid[0] > 1000) throw InputError("kernel", "a grid that is too large");
     untimed.push_back(launch);
-    return fault_text.empty();
+    ended(!fault_text.empty());
   }
   std::uint64_t local_memory_bytes(const dispatch::Launch& launch) const override {
     return launch.program->local_bytes * 1000;

@@ -20,6 +20,9 @@ class TestMemory : public sc_core::sc_module {
   // TLM_COMPLETED.
   enum class Reply : std::uint8_t { kCalls, kEarlyResponse, kCompleted };
 
+  // What it grants to initiators that want to access its bytes directly.
+  enum class Direct : std::uint8_t { kNone, kRead, kAll };
+
   SC_HAS_PROCESS(TestMemory);
   tlm_utils::passthrough_target_socket_optional<TestMemory> socket;  // may stay unbound
 
@@ -31,6 +34,9 @@ class TestMemory : public sc_core::sc_module {
   std::uint64_t bad_begin = UINT64_MAX, bad_end = 0;  // an access that touches [begin, end) is refused
   bool stuck = false;                                 // answers nothing
   std::uint64_t accesses = 0, foreign = 0;            // ... outside `bytes`
+  Direct direct = Direct::kNone;
+  bool debug_answers = true;
+  std::uint64_t debugged = 0;  // calls
   std::size_t most_open = 0;
 
   TestMemory(sc_core::sc_module_name name, std::uint64_t first, std::size_t size)
@@ -38,6 +44,7 @@ class TestMemory : public sc_core::sc_module {
     socket.register_nb_transport_fw(this, &TestMemory::forward);
     socket.register_b_transport(this, &TestMemory::blocking);
     socket.register_transport_dbg(this, &TestMemory::debug);
+    socket.register_get_direct_mem_ptr(this, &TestMemory::grant);
     SC_METHOD(work);
     sensitive << event_;
     dont_initialize();
@@ -78,7 +85,23 @@ class TestMemory : public sc_core::sc_module {
     sc_core::sc_time ready;
   };
 
+  bool grant(Payload&, tlm::tlm_dmi& region) {
+    region.init();
+    if (direct == Direct::kNone) return false;
+    region.set_start_address(base);
+    region.set_end_address(base + bytes.size() - 1);
+    region.set_dmi_ptr(bytes.data());
+    if (direct == Direct::kAll) {
+      region.allow_read_write();
+    } else {
+      region.allow_read();
+    }
+    return true;
+  }
+
   unsigned debug(Payload& payload) {
+    ++debugged;
+    if (!debug_answers) return 0;
     const std::uint64_t counted = accesses, refused = foreign;
     perform(payload);
     accesses = counted;

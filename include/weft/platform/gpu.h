@@ -88,6 +88,10 @@ class Gpu : public sc_core::sc_module {
   // comes before or after it. False: it faulted (fault()), or the GPU had before. Throws InputError as launch
   // does. A kernel that waits for something outside never ends, but by `interrupt_untimed`.
   bool run_untimed(const dispatch::Launch& launch);
+  // The same from within the simulation. The kernel runs in a process of the GPU. Where system memory grants
+  // no direct access, the kernel waits there for transactions, which take simulated time. `ended` is called
+  // once, perhaps from within this call; not after a reset.
+  void run_untimed(const dispatch::Launch& launch, std::function<void(bool faulted)> ended);
   // Asked now and then while such a launch runs; true ends it, as `abandon` does.
   void interrupt_untimed(std::function<bool()> interrupted);
   // What these launches have executed.
