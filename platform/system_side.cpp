@@ -44,11 +44,13 @@ SystemSide::SystemSide(const GpuConfig& config, memory::MemoryImage& image)
 
 void SystemSide::make_ports(ClockDomain& interconnect, unsigned memory_ports) {
   if (config_.system.enabled) {
-    window_port_.emplace("system_port", config_.system.port, interconnect);
+    window_port_.emplace("system_port", config_.system.port, interconnect, 1, nullptr,
+                         config_.host.burst_bytes);
     reach_windows();
   }
   if (!carve_out_.has_value()) return;
-  memory_port_.emplace("carve_out", config_.carve_out.port, interconnect, memory_ports, &*carve_out_);
+  memory_port_.emplace("carve_out", config_.carve_out.port, interconnect, memory_ports, &*carve_out_,
+                       config_.host.burst_bytes);
   memory_port_->on_invalidate = [this](std::uint64_t first, std::uint64_t last) {
     carve_out_->withdraw(first, last);
   };

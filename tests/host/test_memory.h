@@ -10,6 +10,7 @@
 #include <deque>
 #include <systemc>
 #include <tlm>
+#include <utility>
 #include <vector>
 
 namespace weft::test {
@@ -37,6 +38,7 @@ class TestMemory : public sc_core::sc_module {
   Direct direct = Direct::kNone;
   bool debug_answers = true;
   std::uint64_t debugged = 0;  // calls
+  unsigned most_bytes = ~0u;   // of a transaction; a longer one is refused
   std::size_t most_open = 0;
 
   TestMemory(sc_core::sc_module_name name, std::uint64_t first, std::size_t size)
@@ -103,7 +105,9 @@ class TestMemory : public sc_core::sc_module {
     ++debugged;
     if (!debug_answers) return 0;
     const std::uint64_t counted = accesses, refused = foreign;
+    const unsigned most = std::exchange(most_bytes, ~0u);
     perform(payload);
+    most_bytes = most;
     accesses = counted;
     foreign = refused;
     const bool moved = payload.is_response_ok();
@@ -119,11 +123,16 @@ class TestMemory : public sc_core::sc_module {
       ++foreign;
       return payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     }
+    if (length > most_bytes) return payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
     if (address < bad_end && address + length > bad_begin)
       return payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
     unsigned char* place = bytes.data() + (address - base);
-    if (payload.is_write()) std::memcpy(place, payload.get_data_ptr(), length);
-    if (payload.is_read()) std::memcpy(payload.get_data_ptr(), place, length);
+    const unsigned char* const enables = payload.get_byte_enable_ptr();
+    for (unsigned i = 0; i < length; ++i) {
+      if (enables != nullptr && enables[i % payload.get_byte_enable_length()] == TLM_BYTE_DISABLED) continue;
+      if (payload.is_write()) place[i] = payload.get_data_ptr()[i];
+      if (payload.is_read()) payload.get_data_ptr()[i] = place[i];
+    }
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
   }
 
