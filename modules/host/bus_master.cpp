@@ -18,12 +18,19 @@ BusMaster::BusMaster(sc_core::sc_module_name name, const Config& config, std::ui
       port_(socket, *this, {domain, index}),
       ended_(config.outstanding) {
   returned_.master = this;
-  for (std::uint64_t i = 0; i < config.outstanding; ++i) {
+}
+
+BusMaster::Burst& BusMaster::take_free() {
+  if (free_.empty()) {
     bursts_.push_back(std::make_unique<Burst>());
-    bursts_.back()->buffer.resize(config.burst_bytes);
+    bursts_.back()->buffer.resize(config_.burst_bytes);
     bursts_.back()->set_mm(&returned_);
-    free_.push_back(bursts_.back().get());
+    free_.reserve(bursts_.size());
+    return *bursts_.back();
   }
+  Burst& burst = *free_.back();
+  free_.pop_back();
+  return burst;
 }
 
 void BusMaster::start(Transfer& transfer) {
@@ -46,11 +53,11 @@ Cycle BusMaster::step(Cycle now) {
     ended_.pop();
     finish(end);
   }
-  if (first_ != nullptr && port_.usable(now) && !free_.empty()) begin_burst();
+  if (first_ != nullptr && port_.usable(now) && open_ != config_.outstanding) begin_burst();
 
   Cycle next = ended_.empty() ? kNever : std::max(ended_.front().ready, now + 1);
-  // Without a free burst, or with a request open, whatever comes from the bus wakes us.
-  if (first_ != nullptr && !free_.empty() && !port_.busy()) {
+  // With all bursts under way, or with a request open, whatever comes from the bus wakes us.
+  if (first_ != nullptr && open_ != config_.outstanding && !port_.busy()) {
     next = std::min(next, std::max(now + 1, port_.usable_from()));
   }
   return next;
@@ -70,8 +77,7 @@ void BusMaster::begin_burst() {
     settle(transfer);
     return;
   }
-  Burst& burst = *free_.back();
-  free_.pop_back();
+  Burst& burst = take_free();
   burst.transfer = &transfer;
   burst.offset = transfer.begun;
   burst.set_command(transfer.command);
@@ -84,6 +90,7 @@ void BusMaster::begin_burst() {
   burst.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
   burst.acquire();
   burst.held = true;
+  ++open_;
   if (burst.is_write()) {
     std::memcpy(burst.buffer.data(), transfer.data + transfer.begun, bytes);
     ++writes_;
@@ -99,18 +106,12 @@ void BusMaster::begin_burst() {
 }
 
 bool BusMaster::response(unsigned, tlm::tlm_generic_payload& payload, Cycle ready) {
-  Burst* const burst = burst_of(payload);
-  if (burst == nullptr || ended_.full()) return true;  // forgotten; a target that responds twice
+  auto* const burst = dynamic_cast<Burst*>(&payload);
+  // One that is forgotten, or a target that responds twice.
+  if (burst == nullptr || !burst->held || ended_.full()) return true;
   ended_.push({burst, ready});
   domain_.wake_at(index_, ready);
   return true;
-}
-
-BusMaster::Burst* BusMaster::burst_of(const tlm::tlm_generic_payload& payload) const {
-  for (const auto& burst : bursts_) {
-    if (burst.get() == &payload) return burst->held ? burst.get() : nullptr;
-  }
-  return nullptr;
 }
 
 void BusMaster::finish(const Ended& end) {
@@ -137,6 +138,7 @@ void BusMaster::finish(const Ended& end) {
 void BusMaster::let_go(Burst& burst) {
   if (!burst.held) return;
   burst.held = false;
+  --open_;
   if (burst.abandoned) --abandoned_;
   burst.abandoned = false;
   burst.release();
@@ -161,7 +163,6 @@ void BusMaster::settle(Transfer& transfer) {
 void BusMaster::Returned::free(tlm::tlm_generic_payload* payload) {
   payload->reset();
   master->free_.push_back(static_cast<Burst*>(payload));
-  master->domain_.wake(master->index_);
 }
 
 void BusMaster::reset(bool bus_is_reset) {

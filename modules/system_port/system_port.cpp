@@ -35,12 +35,7 @@ SystemPort::SystemPort(sc_core::sc_module_name name, const Config& config, Clock
       burst_bytes_(burst_bytes),
       target_ports_(bus::TargetPort::on_all(targets, *this, {domain, index_})),
       outside_(system, *this, {domain, index_}),
-      state_(config, target_count) {
-  for (std::uint64_t i = 0; i < config.outstanding; ++i) {
-    pool_.push_back(std::make_unique<Outside>(static_cast<tlm::tlm_mm_interface*>(this)));
-    idle_.push_back(pool_.back().get());
-  }
-}
+      state_(config, target_count) {}
 
 SystemPort::~SystemPort() = default;
 
@@ -185,7 +180,7 @@ unsigned SystemPort::debug(unsigned, Payload& payload) {
 
 bool SystemPort::response(unsigned, Payload& payload, Cycle ready) {
   auto* const outside = dynamic_cast<Outside*>(&payload);
-  if (outside != nullptr) answered(*outside, ready);
+  if (outside != nullptr && outside->open) answered(*outside, ready);  // else a target that responds twice
   return true;
 }
 
@@ -210,42 +205,40 @@ void SystemPort::respond(unsigned target, Cycle now) {
 }
 
 void SystemPort::issue(Cycle now) {
-  if (!outside_.usable(now)) return;
+  if (!outside_.usable(now) || open_ == config_.outstanding) return;
   if (state_.exclusive != nullptr) return go_on(now);
   if (state_.waiting.empty() || state_.waiting.front().ready > now || state_.under_way == config_.outstanding)
     return;
   const Request request = state_.waiting.front();
   const bool atomic = is_atomic(*request.payload);
   if (atomic && state_.under_way != 0) return;
-  Outside* const outside = take_idle();
-  if (outside == nullptr) return;  // the outside has not let go of them
-  take_part(*outside, atomic);
+  Outside& outside = take_idle();
+  take_part(outside, atomic);
   ++state_.under_way;
   if (atomic) {
-    state_.exclusive = outside;
+    state_.exclusive = &outside;
     state_.writes = state_.goes_on = false;
     ++atomics_;
   }
-  send(*outside, request.payload->is_write() && !atomic ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
+  send(outside, request.payload->is_write() && !atomic ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
 }
 
 // The next burst of an atomic.
 void SystemPort::go_on(Cycle now) {
   if (!state_.goes_on || state_.goes_on_from > now) return;
-  Outside* const next = state_.exclusive->busy ? take_idle() : state_.exclusive;
-  if (next == nullptr) return;
+  Outside& next = state_.exclusive->busy ? take_idle() : *state_.exclusive;
   state_.goes_on = false;
-  if (next != state_.exclusive) {
-    next->request = state_.exclusive->request;
-    next->first = state_.exclusive->first;
-    next->bytes = state_.exclusive->bytes;
-    next->moved = state_.exclusive->moved;
-    next->kept = state_.exclusive->kept;
+  if (&next != state_.exclusive) {
+    next.request = state_.exclusive->request;
+    next.first = state_.exclusive->first;
+    next.bytes = state_.exclusive->bytes;
+    next.moved = state_.exclusive->moved;
+    next.kept = state_.exclusive->kept;
     forget(*state_.exclusive);
-    state_.exclusive = next;
+    state_.exclusive = &next;
   }
-  if (state_.writes && next->moved == 0) apply(*next);
-  send(*next, state_.writes ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
+  if (state_.writes && next.moved == 0) apply(next);
+  send(next, state_.writes ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
 }
 
 // The first request that waits, or its next part; with the last one it leaves the queue. Each part holds the
@@ -298,9 +291,13 @@ unsigned SystemPort::part_end(const Payload& payload, unsigned first, bool atomi
   return static_cast<unsigned>(std::find(enables + first, enables + end, TLM_BYTE_DISABLED) - enables);
 }
 
-SystemPort::Outside* SystemPort::take_idle() {
-  if (idle_.empty()) return nullptr;
-  Outside* const outside = idle_.back();
+SystemPort::Outside& SystemPort::take_idle() {
+  if (idle_.empty()) {
+    pool_.push_back(std::make_unique<Outside>(static_cast<tlm::tlm_mm_interface*>(this)));
+    idle_.reserve(pool_.size());
+    return *pool_.back();
+  }
+  Outside& outside = *idle_.back();
   idle_.pop_back();
   return outside;
 }
@@ -376,7 +373,8 @@ void SystemPort::send(Outside& outside, tlm::tlm_command command) {
   prepare(outside, command);
   Payload& payload = outside;
   payload.acquire();
-  outside.busy = true;
+  outside.busy = outside.open = true;
+  ++open_;
   count(command == tlm::TLM_WRITE_COMMAND, payload.get_data_length());
   outside_.send(payload);
 }
@@ -416,6 +414,8 @@ void SystemPort::fill(const Outside& outside) {
 void SystemPort::answered(Outside& outside, Cycle ready) {
   const Request request = outside.request;
   const tlm::tlm_response_status status = outside.get_response_status();
+  outside.open = false;
+  --open_;
   if (carve_out_ != nullptr && status > 0) landed(outside);
   if (request.payload != nullptr && status > 0 && outside.own) fill(outside);
   if (outside.own && outside.is_write() && status > 0 && on_written) on_written(base_ + outside.at, outside);
@@ -448,7 +448,6 @@ void SystemPort::free(Payload* payload) {
   auto& outside = static_cast<Outside&>(*payload);
   outside.busy = false;
   if (outside.request.payload == nullptr) idle_.push_back(&outside);
-  domain_.wake(index_);
 }
 
 void SystemPort::admit(Cycle now) {
@@ -469,7 +468,7 @@ Cycle SystemPort::next_work(Cycle now) const {
     if (!state_.answers[i].empty() && !target_ports_[i]->busy())
       at(std::max(state_.answers[i].front().ready, target_ports_[i]->usable_from()));
   }
-  if (!outside_.busy()) {
+  if (!outside_.busy() && open_ != config_.outstanding) {
     if (state_.goes_on) {
       at(std::max(state_.goes_on_from, outside_.usable_from()));
     } else if (state_.exclusive == nullptr && !state_.waiting.empty() &&

@@ -75,15 +75,16 @@ class SystemPort final : public sc_core::sc_module,
     unsigned first = 0, bytes = 0;    // the part of its data
     unsigned moved = 0;               // ... of which an atomic has read, or then written, so many bytes
     std::uint64_t at = 0;             // its address inside; outside, a bus may change the payload's
-    bool busy = false;                // the outside holds it
+    bool busy = false;                // somebody outside holds it
+    bool open = false;                // it is not answered yet
     bool own = false;                 // the request was of Weft's own origin
     std::vector<unsigned char> kept;  // data that are not the request's
     std::vector<unsigned char> kept_enables;
     explicit Outside(tlm::tlm_mm_interface* manager) : Payload(manager) {}
   };
 
-  // Beside that of the ports. What the outside still holds is not the port's to reset: `pool_`, and the
-  // request that is open there.
+  // Beside that of the ports. What the outside still holds is not the port's to reset: `pool_`, `open_`, and
+  // the request that is open there.
   struct State {
     State(const Config& config, std::size_t targets);
     Ring<Request> waiting;
@@ -113,7 +114,7 @@ class SystemPort final : public sc_core::sc_module,
   void issue(Cycle now);
   void admit(Cycle now);
   void go_on(Cycle now);
-  Outside* take_idle();
+  Outside& take_idle();
   void take_part(Outside& outside, bool atomic);
   unsigned part_end(const Payload& payload, unsigned first, bool atomic) const;
   std::uint64_t up_to_burst(std::uint64_t address, std::uint64_t bytes) const;
@@ -139,8 +140,10 @@ class SystemPort final : public sc_core::sc_module,
   const std::uint64_t burst_bytes_;
   const std::vector<std::unique_ptr<bus::TargetPort>> target_ports_;
   bus::InitiatorPort outside_;
+  // As many as somebody holds: one that is answered makes room for the next, whoever keeps it.
   std::vector<std::unique_ptr<Outside>> pool_;
   std::vector<Outside*> idle_;
+  std::uint64_t open_ = 0;  // outside and not answered, those of before a reset included
   State state_;
 
   std::uint64_t reads_ = 0, writes_ = 0, atomics_ = 0, errors_ = 0, read_bytes_ = 0, write_bytes_ = 0,

@@ -5,6 +5,7 @@
 
 #include <tlm_utils/passthrough_target_socket.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <deque>
@@ -39,6 +40,8 @@ class TestMemory : public sc_core::sc_module {
   bool debug_answers = true;
   std::uint64_t debugged = 0;  // calls
   unsigned most_bytes = ~0u;   // of a transaction; a longer one is refused
+  std::size_t keeps = 0;       // so many payloads that it has answered
+  bool kept_changed = false;
   std::size_t most_open = 0;
 
   TestMemory(sc_core::sc_module_name name, std::uint64_t first, std::size_t size)
@@ -74,6 +77,11 @@ class TestMemory : public sc_core::sc_module {
       *held = nullptr;
     }
   }
+  // Payloads that it keeps stay as they were.
+  void let_go() {
+    for (Kept& kept : kept_) let_go(kept);
+    kept_.clear();
+  }
   // Answers what waits, after `stuck`.
   void go_on() {
     stuck = false;
@@ -99,6 +107,28 @@ class TestMemory : public sc_core::sc_module {
       region.allow_read();
     }
     return true;
+  }
+
+  struct Kept {
+    Payload* payload;
+    std::uint64_t address;
+    std::vector<unsigned char> data;
+  };
+  void let_go(Kept& kept) {
+    const Payload& payload = *kept.payload;
+    const bool same = payload.get_address() == kept.address &&
+                      payload.get_data_length() == kept.data.size() &&
+                      std::equal(kept.data.begin(), kept.data.end(), payload.get_data_ptr());
+    kept_changed = kept_changed || !same;
+    kept.payload->release();
+  }
+  void keep(Payload& payload) {
+    payload.acquire();
+    const unsigned char* const data = payload.get_data_ptr();
+    kept_.push_back({&payload, payload.get_address(), {data, data + payload.get_data_length()}});
+    if (kept_.size() <= keeps) return;
+    let_go(kept_.front());
+    kept_.pop_front();
   }
 
   unsigned debug(Payload& payload) {
@@ -184,6 +214,7 @@ class TestMemory : public sc_core::sc_module {
       responding_ = queue_.front().payload;
       queue_.pop_front();
       perform(*responding_);
+      if (keeps != 0) keep(*responding_);
       tlm::tlm_phase phase = tlm::BEGIN_RESP;
       sc_core::sc_time delay;
       const auto result = socket->nb_transport_bw(*responding_, phase, delay);
@@ -207,6 +238,7 @@ class TestMemory : public sc_core::sc_module {
   }
 
   std::deque<Waiting> queue_;
+  std::deque<Kept> kept_;
   Payload* blocked_ = nullptr;
   Payload* responding_ = nullptr;
   sc_core::sc_event event_;
