@@ -42,7 +42,15 @@ struct Transfer {
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;  // not 0
   unsigned char* data = nullptr;
+  // Bytes that are moved, and those that are not, repeatedly over the data; at least one is. nullptr: all
+  // are.
+  const unsigned char* enables = nullptr;
+  unsigned enables_bytes = 0;
+  bool split = false;  // a burst for each run of such bytes; else one burst with byte enables
   TransferClient* client = nullptr;
+
+  // The first byte from here on that is moved, or that is not; `end` if none is before it.
+  std::uint64_t find(bool enabled, std::uint64_t from, std::uint64_t end) const;
 
   tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;  // the first error, if any
   std::uint64_t failed_address = 0;                        // ... and where
@@ -81,7 +89,7 @@ class BusMaster : public sc_core::sc_module, private bus::InitiatorPort::Listene
 
  private:
   struct Burst : tlm::tlm_generic_payload {
-    std::vector<unsigned char> buffer;
+    std::vector<unsigned char> buffer, enables;
     Transfer* transfer = nullptr;
     std::uint64_t offset = 0;  // within the transfer
     bool held = false;         // by the master itself
@@ -100,6 +108,8 @@ class BusMaster : public sc_core::sc_module, private bus::InitiatorPort::Listene
   bool response(unsigned, tlm::tlm_generic_payload& payload, Cycle ready) override;
   Burst& take_free();
   void begin_burst();
+  std::uint64_t length_of_burst(const Transfer& transfer) const;
+  static void enable(Burst& burst, const Transfer& transfer, std::uint64_t bytes);
   void finish(const Ended& end);
   void let_go(Burst& burst);
   void settle(Transfer& transfer);

@@ -51,7 +51,6 @@ class HostPort : public sc_core::sc_module, private bus::TargetPort::Listener, p
     Cycle ready = 0;     // when a register acts, when an aperture access begins
     bool begun = false;  // aperture
     Transfer transfer;
-    unsigned next = 0;  // aperture: first byte not yet begun
   };
   // Of an initiator that runs ahead of simulated time.
   struct Doorbell {
@@ -76,7 +75,7 @@ class HostPort : public sc_core::sc_module, private bus::TargetPort::Listener, p
   void blocking_register(Payload& payload, const sc_core::sc_time& delay);
   void ring_before(std::uint64_t address);
   void begin(Payload& payload, Cycle now);
-  void begin_run(Request& request);
+  void begin_transfer(Request& request);
   void answer(Request& request, tlm::tlm_response_status status);
   void respond(Cycle now);
   void admit(Cycle now);
