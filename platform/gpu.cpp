@@ -12,11 +12,11 @@ namespace weft {
 Gpu::Gpu(sc_core::sc_module_name name, const GpuConfig& config, const Options& options)
     : sc_module(name),
       impl_(std::make_unique<Impl>(config.checked(this->name()), options, *this)),
-      host_socket(impl_->host.host_socket()),
-      dma_socket(impl_->host.dma_socket()),
-      irq(impl_->host.irq),
-      queue_irq(impl_->host.queue_irq),
-      reset_in(impl_->host.reset_in) {
+      host_socket(impl_->connections.host_socket),
+      dma_socket(impl_->connections.dma_socket),
+      irq(impl_->connections.irq),
+      queue_irq(impl_->connections.queue_irq),
+      reset_in(impl_->connections.reset_in) {
   recordings().profile(nullptr);
 }
 Gpu::~Gpu() = default;
@@ -48,7 +48,17 @@ void Gpu::launch(const dispatch::Launch& launch) {
 bool Gpu::run_untimed(const dispatch::Launch& launch) {
   functional::check(*launch.program);
   const auto kernel = prepare(launch);
-  return !faulted() && impl_->run_untimed(*kernel);
+  if (impl_->untimed.busy()) {
+    throw InputError(name(),
+                     "a kernel without timing waits for system memory; allowed: one that begins when "
+                     "it has ended");
+  }
+  return impl_->run_untimed(*kernel);
+}
+
+void Gpu::run_untimed(const dispatch::Launch& launch, std::function<void(bool faulted)> ended) {
+  functional::check(*launch.program);
+  impl_->run_untimed(prepare(launch), std::move(ended));
 }
 
 void Gpu::interrupt_untimed(std::function<bool()> interrupted) {
@@ -255,7 +265,8 @@ std::string_view Gpu::kernel_of(unsigned sm) const {
 }
 
 std::string Gpu::violations() const {
-  const bool complete = idle() && !faulted() && impl_->host.quiet() && impl_->system.quiet();
+  const bool complete =
+      idle() && !faulted() && impl_->host.quiet() && impl_->system.quiet() && !impl_->untimed.busy();
   return impl_->observers.violations(complete);
 }
 

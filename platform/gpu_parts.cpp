@@ -1,6 +1,7 @@
 #include "platform/gpu_parts.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -19,8 +20,9 @@ Gpu::Impl::Impl(const GpuConfig& c, const Options& o, Gpu& gpu)
       crossbar("crossbar", config.crossbar, interconnect_clock, map, static_cast<unsigned>(c.sm.count),
                map.ports(), c.system.enabled, 1),
       host_control(gpu, image, system, core),
-      host("host", config.host, interconnect_clock, host_control, config.sm.addresses, image.bytes(),
-           map.chunk_bytes()),
+      connections(config.host.queues),
+      host("host", config.host, connections, interconnect_clock, host_control, config.sm.addresses,
+           image.bytes(), map.chunk_bytes()),
       observers(options.monitors, options.observations),
       // Checks are of one launch at a time: with an observer they do not overlap.
       launches(config, core, make_sms(),
@@ -85,6 +87,17 @@ void Gpu::Impl::make_memory() {
                     i % map.l2_banks());
   }
   system.make_ports(interconnect_clock, map.ports());
+  system.transact = [this](bool write, std::uint64_t address, std::uint8_t* data,
+                           unsigned bytes) -> std::optional<std::string> {
+    if (!untimed.is_caller()) return std::nullopt;
+    const tlm::tlm_response_status status = host.waiting_master().access(
+        write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND, address, data, bytes);
+    if (untimed.abandoned()) return "is not there since the reset for";
+    if (status == tlm::TLM_OK_RESPONSE) return "";
+    tlm::tlm_generic_payload answer;
+    answer.set_response_status(status);
+    return "answered " + answer.get_response_string() + " to";
+  };
   system.on_attached = [this] { host.withdraw_access(); };
   system.on_written = [this](std::uint64_t address, const tlm::tlm_generic_payload& write) {
     for (auto& sm : sms) sm.memory().update_system_lines(address, write);
@@ -132,15 +145,33 @@ void Gpu::Impl::begun(const execute::Kernel& kernel, Cycle now, bool alone) {
   recorders.launch_began(kernel, now, alone);
 }
 
-// The first level holds bytes of system memory that the kernel may have changed.
+// The first level holds bytes of system memory that the kernel may have changed. What a reset has abandoned
+// leaves nothing behind.
 bool Gpu::Impl::run_untimed(execute::Kernel& kernel) {
+  if (fault) return false;
   if (windows != nullptr) windows->ask_again();
   engine.observe(observer);
-  const Fault why = engine.run(kernel, untimed_view(), [this] { return interrupted && interrupted(); });
+  const Fault why = engine.run(kernel, untimed_view(), [this] {
+    return fault || untimed.abandoned() || (interrupted && interrupted());
+  });
+  if (untimed.abandoned()) {
+    engine.reset();
+    return false;
+  }
   exchange();
   for (auto& sm : sms) sm.memory().drop_system_lines(0, UINT64_MAX);
   if (why) stop(engine.was_interrupted() ? Fault{FaultKind::kStopped, "interrupted"} : why);
-  return !why;
+  return !fault;
+}
+
+// Without windows there is nothing to wait for.
+void Gpu::Impl::run_untimed(const std::shared_ptr<execute::Kernel>& kernel,
+                            std::function<void(bool faulted)> ended) {
+  if (windows == nullptr) return ended(!run_untimed(*kernel));
+  untimed.push([this, kernel, ended = std::move(ended)] {
+    const bool done = run_untimed(*kernel);
+    if (!untimed.abandoned()) ended(!done);
+  });
 }
 
 // Nothing moves any more after a fault, until the reset.
@@ -162,6 +193,7 @@ void Gpu::Impl::reset() {
   system.reset_ports();
   crossbar.reset();
   host.reset();
+  untimed.reset();
   objects.clear();
   for (auto& sm : sms) sm.reset();
   observers.reset();

@@ -6,11 +6,13 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "crossbar/crossbar.h"
 #include "dram/dram_channel.h"
 #include "functional/engine.h"
+#include "host/connections.h"
 #include "host/host_interface.h"
 #include "l2/l2_bank.h"
 #include "platform/hop_observers.h"
@@ -18,6 +20,7 @@
 #include "platform/launches.h"
 #include "platform/recorders.h"
 #include "platform/system_side.h"
+#include "platform/untimed_runs.h"
 #include "platform/watchdog.h"
 #include "sm/observers/access_view.h"
 #include "sm/sm.h"
@@ -38,6 +41,7 @@ struct Gpu::Impl final : sm::SmListener {
   void begun(const execute::Kernel& kernel, Cycle now, bool alone);
   void stop(const Fault& why, unsigned guilty = Launches::kNoSm);
   bool run_untimed(execute::Kernel& kernel);
+  void run_untimed(const std::shared_ptr<execute::Kernel>& kernel, std::function<void(bool faulted)> ended);
   void bind();
   void reset();
   void archive(Archive& archive);
@@ -73,6 +77,7 @@ struct Gpu::Impl final : sm::SmListener {
   execute::SystemMemory* const windows;  // nullptr: kernels reach none
   crossbar::Crossbar crossbar;
   HostControl host_control;
+  host::Connections connections;
   host::HostInterface host;
   std::deque<sm::Sm> sms;
   std::deque<sm::AccessView> views;  // by SM
@@ -89,6 +94,7 @@ struct Gpu::Impl final : sm::SmListener {
   execute::OperationTables operation_tables;
   execute::AccessObserver* observer = nullptr;
   functional::Engine engine;
+  UntimedRuns untimed{"untimed"};
   std::function<bool()> interrupted;
   std::function<void()> rests;
   Fault fault;

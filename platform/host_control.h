@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <map>
+#include <utility>
 
 #include "bus/clock_domain.h"
 #include "host/gpu_control.h"
@@ -20,7 +21,9 @@ class HostControl final : public host::GpuControl {
       : gpu_(gpu), image_(image), system_(system), core_(core) {}
 
   void launch(dispatch::Launch launch, std::uint32_t queue, host::LaunchEnded ended) override;
-  bool run_untimed(const dispatch::Launch& launch) override { return gpu_.run_untimed(launch); }
+  void run_untimed(const dispatch::Launch& launch, host::LaunchEnded ended) override {
+    gpu_.run_untimed(launch, std::move(ended));
+  }
   std::uint64_t local_memory_bytes(const dispatch::Launch& launch) const override;
   ptx::DecodeOptions decode_options() const override { return gpu_.decode_options(); }
   std::uint32_t registers_to_fit(const ptx::Program& program, std::uint64_t threads) const override {

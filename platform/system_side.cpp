@@ -13,15 +13,16 @@ void address(tlm::tlm_generic_payload& payload, bool write, std::uint64_t to) {
 }
 
 // What the outside grants around an address; without `data` if it does not grant it.
-execute::SystemMemory::Region direct_region(SystemPort& port, std::uint64_t around) {
+execute::SystemMemory::Region direct_region(SystemPort& port, std::uint64_t around, bool write) {
   tlm::tlm_generic_payload payload;
-  address(payload, false, around);
+  address(payload, write, around);
   tlm::tlm_dmi dmi;
   execute::SystemMemory::Region region;
-  if (!port.system->get_direct_mem_ptr(payload, dmi) || !dmi.is_read_write_allowed()) return region;
+  if (!port.system->get_direct_mem_ptr(payload, dmi) || !dmi.is_read_allowed()) return region;
   region.first = dmi.get_start_address();
   region.last = dmi.get_end_address();
   region.data = dmi.get_dmi_ptr();
+  region.writable = dmi.is_write_allowed();
   return region;
 }
 
@@ -43,11 +44,13 @@ SystemSide::SystemSide(const GpuConfig& config, memory::MemoryImage& image)
 
 void SystemSide::make_ports(ClockDomain& interconnect, unsigned memory_ports) {
   if (config_.system.enabled) {
-    window_port_.emplace("system_port", config_.system.port, interconnect);
+    window_port_.emplace("system_port", config_.system.port, interconnect, 1, nullptr,
+                         config_.host.burst_bytes);
     reach_windows();
   }
   if (!carve_out_.has_value()) return;
-  memory_port_.emplace("carve_out", config_.carve_out.port, interconnect, memory_ports, &*carve_out_);
+  memory_port_.emplace("carve_out", config_.carve_out.port, interconnect, memory_ports, &*carve_out_,
+                       config_.host.burst_bytes);
   memory_port_->on_invalidate = [this](std::uint64_t first, std::uint64_t last) {
     carve_out_->withdraw(first, last);
   };
@@ -62,9 +65,13 @@ void SystemSide::reach_windows() {
     on_written(address, write);
   };
   execute::SystemMemory::Path path;
-  path.ask = [this](std::uint64_t around) { return direct_region(*window_port_, around); };
-  path.move = [this](bool write, std::uint64_t to, std::uint8_t* data, unsigned bytes) {
-    return move_without_time(*window_port_, write, to, data, bytes);
+  path.ask = [this](std::uint64_t around, bool write) { return direct_region(*window_port_, around, write); };
+  path.move = [this](bool write, std::uint64_t to, std::uint8_t* data, unsigned bytes) -> std::string {
+    if (const auto instead = transact(write, to, data, bytes)) return *instead;
+    return move_without_time(*window_port_, write, to, data, bytes) ? "" : "does not answer";
+  };
+  path.look = [this](std::uint64_t from, std::uint8_t* data, unsigned bytes) {
+    return move_without_time(*window_port_, false, from, data, bytes);
   };
   windows_.reach_through(std::move(path));
 }
@@ -72,8 +79,8 @@ void SystemSide::reach_windows() {
 system_port::CarveOut::Path SystemSide::memory_path() {
   system_port::CarveOut::Path path;
   path.direct = [this](std::uint64_t from, std::uint64_t bytes) -> unsigned char* {
-    const auto region = direct_region(*memory_port_, from);
-    return region.data != nullptr && region.holds(from, bytes) ? region.at(from) : nullptr;
+    const auto region = direct_region(*memory_port_, from, true);
+    return region.writable && region.holds(from, bytes) ? region.at(from) : nullptr;
   };
   path.move = [this](bool write, std::uint64_t to, unsigned char* data, unsigned bytes) {
     return move_without_time(*memory_port_, write, to, data, bytes);

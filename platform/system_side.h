@@ -29,6 +29,11 @@ class SystemSide {
   // ends.
   std::function<void(std::uint64_t address, const tlm::tlm_generic_payload& write)> on_written;
   std::function<void(std::uint64_t first, std::uint64_t last)> on_withdrawn;
+  // Moves bytes of a window by transactions, if the caller may wait for them: empty, or what the memory did
+  // instead (execute::SystemMemory::Path). Without a value: the caller may not.
+  std::function<std::optional<std::string>(bool write, std::uint64_t address, std::uint8_t* data,
+                                           unsigned bytes)>
+      transact;
   // Of device memory in system memory: told that others no longer see it in the image at any time.
   std::function<void()> on_attached;
 

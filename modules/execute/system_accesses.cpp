@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 
 #include "common/hex.h"
 #include "execute/lane_bits.h"
@@ -70,12 +71,13 @@ void SystemAccesses::transfer(const Operation& op, const SystemLanes& lanes, std
 bool SystemAccesses::run_untimed(const Access& access) {
   SystemMemory& system = *spaces_.memory().system;
   const std::uint64_t size = access.op.element_bytes;
+  const bool write = access.op.instruction->op != ptx::Opcode::kLd;
   for (std::uint32_t rest = access.mask; rest != 0;) {
-    const SystemMemory::Region* const region = system.direct(access.address[first_lane(rest)], size);
+    const SystemMemory::Region* const region = system.direct(access.address[first_lane(rest)], size, write);
     std::uint32_t together = 0;  // lanes of the same region, or without one
     for (std::uint32_t others = rest; others != 0; others &= others - 1) {
       const std::uint64_t address = access.address[first_lane(others)];
-      if (region == nullptr ? system.direct(address, size) == nullptr : region->holds(address, size))
+      if (region == nullptr ? system.direct(address, size, write) == nullptr : region->holds(address, size))
         together |= 1u << first_lane(others);
     }
     rest &= ~together;
@@ -97,7 +99,7 @@ void SystemAccesses::in_region(const Access& access, const SystemMemory::Region&
   operands_.transfer(access.op.memory, access, region.data, offset);
 }
 
-// Thread by thread, by debug transport.
+// Thread by thread.
 bool SystemAccesses::move(const Access& access) {
   const SystemMemory& system = *spaces_.memory().system;
   const std::uint8_t size = access.op.element_bytes;
@@ -107,13 +109,19 @@ bool SystemAccesses::move(const Access& access) {
     const unsigned lane = first_lane(rest);
     const std::uint64_t address = access.address[lane];
     alignas(16) std::array<std::uint8_t, 16> bytes{};
-    bool done = opcode == ptx::Opcode::kSt || system.move(false, address, bytes.data(), size);
-    if (done) operands_.transfer(access.op.memory, access.of(1u << lane), bytes.data(), kZeros);
-    if (done && opcode != ptx::Opcode::kLd) done = system.move(true, address, bytes.data(), size);
-    if (done) continue;
-    return faults_.refuse(
-        FaultKind::kIllegalAddress, access, lane,
-        "system memory does not answer an access of " + std::to_string(size) + " bytes at " + hex(address));
+    const auto refused = [&](const char* kind, const std::string& what) {
+      return faults_.refuse(
+          FaultKind::kIllegalAddress, access, lane,
+          "system memory " + what + kind + std::to_string(size) + " bytes at " + hex(address));
+    };
+    if (opcode != ptx::Opcode::kSt) {
+      const std::string instead = system.move(false, address, bytes.data(), size);
+      if (!instead.empty()) return refused(" a read of ", instead);
+    }
+    operands_.transfer(access.op.memory, access.of(1u << lane), bytes.data(), kZeros);
+    if (opcode == ptx::Opcode::kLd) continue;
+    const std::string instead = system.move(true, address, bytes.data(), size);
+    if (!instead.empty()) return refused(" a write of ", instead);
   }
   return true;
 }

@@ -42,8 +42,7 @@ void SystemMemory::remove_window(std::uint64_t base) {
 
 void SystemMemory::reset() {
   windows_.clear();
-  granted_.clear();
-  refused_.clear();
+  for (Answers& answers : answers_) answers = {};
 }
 
 const SystemMemory::Window* SystemMemory::window_of(std::uint64_t address, std::uint64_t bytes) const {
@@ -54,32 +53,35 @@ const SystemMemory::Window* SystemMemory::window_of(std::uint64_t address, std::
   return nullptr;
 }
 
-const SystemMemory::Region* SystemMemory::direct(std::uint64_t address, std::uint64_t bytes) {
-  for (const Region& region : granted_) {
+const SystemMemory::Region* SystemMemory::direct(std::uint64_t address, std::uint64_t bytes, bool write) {
+  Answers& answers = answers_[write];
+  for (const Region& region : answers.granted) {
     if (region.holds(address, bytes)) return &region;
   }
-  for (const Region& region : refused_) {
+  for (const Region& region : answers.refused) {
     if (region.holds(address, 1)) return nullptr;
   }
   const Window* const window = window_of(address, bytes);
   if (window == nullptr || !path_.ask) return nullptr;
-  Region region = path_.ask(address);
-  if (region.data == nullptr || !region.holds(address, bytes)) {
-    refused_.push_back({address / kPage * kPage, address / kPage * kPage + (kPage - 1), nullptr});
+  Region region = path_.ask(address, write);
+  if (region.data == nullptr || (write && !region.writable) || !region.holds(address, bytes)) {
+    answers.refused.push_back({address / kPage * kPage, address / kPage * kPage + (kPage - 1)});
     return nullptr;
   }
   const std::uint64_t first = std::max(region.first, window->base);
   region.data += first - region.first;
   region.first = first;
   region.last = std::min(region.last, window->base + (window->bytes - 1));
-  granted_.push_back(region);
-  return direct(address, bytes);
+  if (region.writable) answers_[!write].granted.push_back(region);
+  return &answers.granted.emplace_back(region);
 }
 
 void SystemMemory::forget(std::uint64_t first, std::uint64_t last) {
   const auto touched = [&](const Region& region) { return region.first <= last && region.last >= first; };
-  granted_.erase(std::remove_if(granted_.begin(), granted_.end(), touched), granted_.end());
-  refused_.erase(std::remove_if(refused_.begin(), refused_.end(), touched), refused_.end());
+  for (Answers& answers : answers_) {
+    for (std::vector<Region>* regions : {&answers.granted, &answers.refused})
+      regions->erase(std::remove_if(regions->begin(), regions->end(), touched), regions->end());
+  }
 }
 
 }  // namespace weft::execute

@@ -1,13 +1,14 @@
 // System memory as kernels see it: addresses inside windows, at the numbers that the rest of the SoC uses.
 //
 // In a launch that takes time, transactions move the bytes, whatever the memory behind a window grants.
-// Without time, instructions read and write it at once: directly where it grants that (DMI), else by debug
-// transport.
+// Without time, instructions read and write it at once: directly where it grants that (DMI), else as the path
+// to it does.
 #ifndef WEFT_EXECUTE_SYSTEM_MEMORY_H
 #define WEFT_EXECUTE_SYSTEM_MEMORY_H
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "weft/machine/address_windows.h"
@@ -19,11 +20,12 @@ inline constexpr std::uint64_t kSystemSpace = std::uint64_t{1} << 58;
 
 class SystemMemory {
  public:
-  // Bytes first to last (both included) that may be read and written at `data`. Without `data` they may not
-  // be. (What may only be read counts as such: a thread's load must not overtake its store.)
+  // Bytes first to last (both included) that may be read at `data`, and written if `writable`. Without `data`
+  // they may not be.
   struct Region {
     std::uint64_t first = 0, last = 0;
     std::uint8_t* data = nullptr;
+    bool writable = false;
     bool holds(std::uint64_t address, std::uint64_t bytes) const {
       return address >= first && address <= last && last - address >= bytes - 1;
     }
@@ -31,9 +33,13 @@ class SystemMemory {
   };
   // How the memory is reached.
   struct Path {
-    std::function<Region(std::uint64_t address)> ask;  // the region around it, perhaps without `data`
-    // Moves bytes without time; false: it could not.
-    std::function<bool(bool write, std::uint64_t address, std::uint8_t* data, unsigned bytes)> move;
+    // The region around an address that is to be read, or read and written; perhaps without `data`.
+    std::function<Region(std::uint64_t address, bool write)> ask;
+    // Moves bytes of a kernel that runs without timing. Returns what the memory did instead, such as "does
+    // not answer"; empty: they are moved.
+    std::function<std::string(bool write, std::uint64_t address, std::uint8_t* data, unsigned bytes)> move;
+    // Reads bytes for a message. False: it could not.
+    std::function<bool(std::uint64_t address, std::uint8_t* data, unsigned bytes)> look;
   };
 
   // Beside device memory of `device_bytes`, and the rest of the map.
@@ -59,15 +65,20 @@ class SystemMemory {
   // The window that they all lie in, or nullptr. Until the next one is added or removed.
   const Window* window_of(std::uint64_t address, std::uint64_t bytes) const;
 
-  // The region that grants access to these bytes; nullptr: none does. Cut to the window. Stays as it is until
-  // `forget`.
-  const Region* direct(std::uint64_t address, std::uint64_t bytes);
+  // The region that grants reading these bytes, or reading and writing them; nullptr: none does. Cut to the
+  // window. Stays as it is until `forget`, or until another is asked for.
+  const Region* direct(std::uint64_t address, std::uint64_t bytes, bool write);
   // Direct access to these bytes, both included, has ended.
   void forget(std::uint64_t first, std::uint64_t last);
   // What was refused may be granted now: asked again.
-  void ask_again() { refused_.clear(); }
-  bool move(bool write, std::uint64_t address, std::uint8_t* data, unsigned bytes) const {
-    return path_.move && path_.move(write, address, data, bytes);
+  void ask_again() {
+    for (Answers& answers : answers_) answers.refused.clear();
+  }
+  std::string move(bool write, std::uint64_t address, std::uint8_t* data, unsigned bytes) const {
+    return path_.move ? path_.move(write, address, data, bytes) : "is not there for";
+  }
+  bool look(std::uint64_t address, std::uint8_t* data, unsigned bytes) const {
+    return path_.look && path_.look(address, data, bytes);
   }
 
  private:
@@ -75,7 +86,10 @@ class SystemMemory {
   const std::uint64_t device_bytes_;
   Path path_;
   std::vector<Window> windows_;
-  std::vector<Region> granted_, refused_;
+  struct Answers {
+    std::vector<Region> granted, refused;
+  };
+  Answers answers_[2];  // to requests to read, to read and write
 };
 
 }  // namespace weft::execute

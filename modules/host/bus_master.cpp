@@ -4,7 +4,15 @@
 #include <cstring>
 #include <utility>
 
+#include "bus/payload_data.h"
+
 namespace weft::host {
+
+std::uint64_t Transfer::find(bool enabled, std::uint64_t from, std::uint64_t end) const {
+  if (enables == nullptr) return enabled ? from : end;
+  while (from < end && (enables[from % enables_bytes] != TLM_BYTE_DISABLED) != enabled) ++from;
+  return from;
+}
 
 BusMaster::BusMaster(sc_core::sc_module_name name, const Config& config, std::uint64_t base, Allowed allowed,
                      ClockDomain& domain, std::size_t index)
@@ -18,17 +26,25 @@ BusMaster::BusMaster(sc_core::sc_module_name name, const Config& config, std::ui
       port_(socket, *this, {domain, index}),
       ended_(config.outstanding) {
   returned_.master = this;
-  for (std::uint64_t i = 0; i < config.outstanding; ++i) {
+}
+
+BusMaster::Burst& BusMaster::take_free() {
+  if (free_.empty()) {
     bursts_.push_back(std::make_unique<Burst>());
-    bursts_.back()->buffer.resize(config.burst_bytes);
+    bursts_.back()->buffer.resize(config_.burst_bytes);
+    bursts_.back()->enables.resize(config_.burst_bytes);
     bursts_.back()->set_mm(&returned_);
-    free_.push_back(bursts_.back().get());
+    free_.reserve(bursts_.size());
+    return *bursts_.back();
   }
+  Burst& burst = *free_.back();
+  free_.pop_back();
+  return burst;
 }
 
 void BusMaster::start(Transfer& transfer) {
   transfer.status = tlm::TLM_OK_RESPONSE;
-  transfer.begun = 0;
+  transfer.begun = transfer.find(true, 0, transfer.bytes);
   transfer.open = 0;
   append(transfer);
   domain_.wake(index_);
@@ -46,11 +62,11 @@ Cycle BusMaster::step(Cycle now) {
     ended_.pop();
     finish(end);
   }
-  if (first_ != nullptr && port_.usable(now) && !free_.empty()) begin_burst();
+  if (first_ != nullptr && port_.usable(now) && open_ != config_.outstanding) begin_burst();
 
   Cycle next = ended_.empty() ? kNever : std::max(ended_.front().ready, now + 1);
-  // Without a free burst, or with a request open, whatever comes from the bus wakes us.
-  if (first_ != nullptr && !free_.empty() && !port_.busy()) {
+  // With all bursts under way, or with a request open, whatever comes from the bus wakes us.
+  if (first_ != nullptr && open_ != config_.outstanding && !port_.busy()) {
     next = std::min(next, std::max(now + 1, port_.usable_from()));
   }
   return next;
@@ -61,8 +77,7 @@ void BusMaster::begin_burst() {
   first_ = transfer.next;
   if (first_ == nullptr) last_ = nullptr;
   const std::uint64_t address = transfer.address + transfer.begun;
-  const std::uint64_t bytes =
-      std::min(config_.burst_bytes - address % config_.burst_bytes, transfer.bytes - transfer.begun);
+  const std::uint64_t bytes = length_of_burst(transfer);
   if (!bound() || !allowed_(address, bytes)) {
     transfer.status = tlm::TLM_ADDRESS_ERROR_RESPONSE;
     transfer.failed_address = address;
@@ -70,8 +85,7 @@ void BusMaster::begin_burst() {
     settle(transfer);
     return;
   }
-  Burst& burst = *free_.back();
-  free_.pop_back();
+  Burst& burst = take_free();
   burst.transfer = &transfer;
   burst.offset = transfer.begun;
   burst.set_command(transfer.command);
@@ -79,11 +93,12 @@ void BusMaster::begin_burst() {
   burst.set_data_ptr(burst.buffer.data());
   burst.set_data_length(static_cast<unsigned>(bytes));
   burst.set_streaming_width(static_cast<unsigned>(bytes));
-  burst.set_byte_enable_ptr(nullptr);
+  enable(burst, transfer, bytes);
   burst.set_dmi_allowed(false);
   burst.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
   burst.acquire();
   burst.held = true;
+  ++open_;
   if (burst.is_write()) {
     std::memcpy(burst.buffer.data(), transfer.data + transfer.begun, bytes);
     ++writes_;
@@ -92,25 +107,37 @@ void BusMaster::begin_burst() {
     ++reads_;
     bytes_read_ += bytes;
   }
-  transfer.begun += bytes;
+  transfer.begun = transfer.find(true, transfer.begun + bytes, transfer.bytes);
   ++transfer.open;
   if (transfer.begun < transfer.bytes) append(transfer);
   port_.send(burst);
 }
 
+// From the first byte that is not begun to the end of the burst, of the transfer, or of the enabled bytes.
+std::uint64_t BusMaster::length_of_burst(const Transfer& transfer) const {
+  const std::uint64_t address = transfer.address + transfer.begun;
+  const std::uint64_t most =
+      std::min(config_.burst_bytes - address % config_.burst_bytes, transfer.bytes - transfer.begun);
+  if (!transfer.split) return most;
+  return transfer.find(false, transfer.begun, transfer.begun + most) - transfer.begun;
+}
+
+void BusMaster::enable(Burst& burst, const Transfer& transfer, std::uint64_t bytes) {
+  const std::uint64_t end = transfer.begun + bytes;
+  const bool all = transfer.find(false, transfer.begun, end) == end;
+  for (std::uint64_t i = 0; !all && i < bytes; ++i)
+    burst.enables[i] = transfer.enables[(transfer.begun + i) % transfer.enables_bytes];
+  burst.set_byte_enable_ptr(all ? nullptr : burst.enables.data());
+  burst.set_byte_enable_length(all ? 0 : static_cast<unsigned>(bytes));
+}
+
 bool BusMaster::response(unsigned, tlm::tlm_generic_payload& payload, Cycle ready) {
-  Burst* const burst = burst_of(payload);
-  if (burst == nullptr || ended_.full()) return true;  // forgotten; a target that responds twice
+  auto* const burst = dynamic_cast<Burst*>(&payload);
+  // One that is forgotten, or a target that responds twice.
+  if (burst == nullptr || !burst->held || ended_.full()) return true;
   ended_.push({burst, ready});
   domain_.wake_at(index_, ready);
   return true;
-}
-
-BusMaster::Burst* BusMaster::burst_of(const tlm::tlm_generic_payload& payload) const {
-  for (const auto& burst : bursts_) {
-    if (burst.get() == &payload) return burst->held ? burst.get() : nullptr;
-  }
-  return nullptr;
 }
 
 void BusMaster::finish(const Ended& end) {
@@ -126,7 +153,9 @@ void BusMaster::finish(const Ended& end) {
         transfer->failed_address = transfer->address + burst.offset;
       }
     } else if (burst.is_read()) {
-      std::memcpy(transfer->data + burst.offset, burst.buffer.data(), burst.get_data_length());
+      for_each_enabled_run(burst, [&](unsigned from, unsigned bytes) {
+        std::memcpy(transfer->data + burst.offset + from, burst.buffer.data() + from, bytes);
+      });
     }
     --transfer->open;
     settle(*transfer);
@@ -137,6 +166,7 @@ void BusMaster::finish(const Ended& end) {
 void BusMaster::let_go(Burst& burst) {
   if (!burst.held) return;
   burst.held = false;
+  --open_;
   if (burst.abandoned) --abandoned_;
   burst.abandoned = false;
   burst.release();
@@ -161,7 +191,6 @@ void BusMaster::settle(Transfer& transfer) {
 void BusMaster::Returned::free(tlm::tlm_generic_payload* payload) {
   payload->reset();
   master->free_.push_back(static_cast<Burst*>(payload));
-  master->domain_.wake(master->index_);
 }
 
 void BusMaster::reset(bool bus_is_reset) {

@@ -6,7 +6,8 @@
 // A transfer is cut into bursts that do not cross a multiple of burst_bytes; those of several transfers take
 // turns, so that a long one does not hold up the others. At most one burst begins per cycle, and
 // `outstanding` are under way. Each has a buffer of its own: a transaction cannot be taken back from the bus,
-// so one that a reset abandons ends in its own buffer, whoever waited for it.
+// so one that a reset abandons ends in its own buffer, whoever waited for it. A burst that is answered makes
+// room for the next one, even if somebody keeps its payload.
 #ifndef WEFT_HOST_BUS_MASTER_H
 #define WEFT_HOST_BUS_MASTER_H
 
@@ -41,7 +42,15 @@ struct Transfer {
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;  // not 0
   unsigned char* data = nullptr;
+  // Bytes that are moved, and those that are not, repeatedly over the data; at least one is. nullptr: all
+  // are.
+  const unsigned char* enables = nullptr;
+  unsigned enables_bytes = 0;
+  bool split = false;  // a burst for each run of such bytes; else one burst with byte enables
   TransferClient* client = nullptr;
+
+  // The first byte from here on that is moved, or that is not; `end` if none is before it.
+  std::uint64_t find(bool enabled, std::uint64_t from, std::uint64_t end) const;
 
   tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;  // the first error, if any
   std::uint64_t failed_address = 0;                        // ... and where
@@ -73,14 +82,14 @@ class BusMaster : public sc_core::sc_module, private bus::InitiatorPort::Listene
   // No transaction that a reset abandoned is still under way.
   bool quiet_since_reset() const { return abandoned_ == 0; }
   // No transaction of it is under way.
-  bool idle() const { return free_.size() == bursts_.size(); }
-  std::size_t under_way() const { return bursts_.size() - free_.size(); }
+  bool idle() const { return open_ == 0; }
+  std::size_t under_way() const { return open_; }
   bool bound() const { return socket.get_base_port().size() != 0; }
   void bind(statistics::Group& group);
 
  private:
   struct Burst : tlm::tlm_generic_payload {
-    std::vector<unsigned char> buffer;
+    std::vector<unsigned char> buffer, enables;
     Transfer* transfer = nullptr;
     std::uint64_t offset = 0;  // within the transfer
     bool held = false;         // by the master itself
@@ -97,8 +106,10 @@ class BusMaster : public sc_core::sc_module, private bus::InitiatorPort::Listene
   };
 
   bool response(unsigned, tlm::tlm_generic_payload& payload, Cycle ready) override;
-  Burst* burst_of(const tlm::tlm_generic_payload& payload) const;
+  Burst& take_free();
   void begin_burst();
+  std::uint64_t length_of_burst(const Transfer& transfer) const;
+  static void enable(Burst& burst, const Transfer& transfer, std::uint64_t bytes);
   void finish(const Ended& end);
   void let_go(Burst& burst);
   void settle(Transfer& transfer);
@@ -114,6 +125,7 @@ class BusMaster : public sc_core::sc_module, private bus::InitiatorPort::Listene
   Returned returned_;
   std::vector<std::unique_ptr<Burst>> bursts_;
   std::vector<Burst*> free_;
+  std::uint64_t open_ = 0;     // held by the master itself
   Transfer* first_ = nullptr;  // transfers that have bursts to begin
   Transfer* last_ = nullptr;
   unsigned abandoned_ = 0;  // bursts

@@ -162,13 +162,18 @@ void CommandQueue::place_arguments() {
 void CommandQueue::launch() {
   const bool functional = parts_.functional();
   state_.step = Step::kRunning;
-  state_.waiting = !functional;
+  state_.waiting = true;
   state_.faulted = false;
+  const LaunchEnded ended = [this](bool faulted) {
+    state_.faulted = faulted;
+    state_.waiting = false;
+    awake();
+  };
   try {
     if (functional) {
-      state_.faulted = !parts_.gpu.run_untimed(state_.launch);
+      parts_.gpu.run_untimed(state_.launch, ended);
     } else {
-      launch_in_time();
+      parts_.gpu.launch(std::move(state_.launch), number_, ended);
     }
   } catch (const InputError& error) {
     state_.waiting = false;
@@ -176,14 +181,6 @@ void CommandQueue::launch() {
   }
   ++counters_.kernels;
   if (functional) ++counters_.untimed_kernels;
-}
-
-void CommandQueue::launch_in_time() {
-  parts_.gpu.launch(std::move(state_.launch), number_, [this](bool faulted) {
-    state_.faulted = faulted;
-    state_.waiting = false;
-    awake();
-  });
 }
 
 void CommandQueue::take_end_of_kernel() {

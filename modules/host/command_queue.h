@@ -148,7 +148,6 @@ class CommandQueue final : private TransferClient {
   void begin_arguments();
   void place_arguments();
   void launch();
-  void launch_in_time();
   void take_end_of_kernel();
   void look_at_signal(unsigned first);
   void take_signal(Cycle now);

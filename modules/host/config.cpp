@@ -12,8 +12,10 @@ void Config::describe(config::Visitor& v) {
             "interconnect cycles from a register access to its response");
   v.integer("requests", requests, {1, 1024}, "requests",
             "accesses to the host socket that are under way before END_REQ is withheld");
-  v.integer("burst_bytes", burst_bytes, {8, 4096}, "bytes",
-            "most bytes of a transaction; a power of two (to device memory at most the interleave)");
+  v.integer(
+      "burst_bytes", burst_bytes, {4, 4096}, "bytes",
+      "most bytes of a transaction, also of kernels to system memory; a power of two (to device memory at "
+      "most the interleave)");
   v.integer("outstanding", outstanding, {1, 256}, "transactions",
             "transactions under way to system memory, and the same number to device memory");
   v.integer("dma_slots", dma_slots, {1, 256}, "bursts",

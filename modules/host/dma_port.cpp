@@ -8,15 +8,17 @@ namespace weft::host {
 
 using sc_core::sc_time;
 
-DmaPort::DmaPort(sc_core::sc_module_name name, const Config& config, unsigned initiators)
+DmaPort::DmaPort(sc_core::sc_module_name name, const Config& config, unsigned initiators,
+                 Connections& connections)
     : sc_module(name),
       targets("target", initiators),
-      socket("socket"),
+      connections_(connections),
+      socket_(connections.dma_socket),
       transport_(config.dma_transport),
       tolerant_(config.tolerant),
       pace_(work_event_),
       inputs_(bus::EventTargetPort::on_all(targets, *this, pace_)),
-      outside_(socket, *this, pace_),
+      outside_(socket_, *this, pace_),
       waiting_(initiators) {
   SC_METHOD(work);
   sensitive << work_event_;
@@ -115,37 +117,10 @@ void DmaPort::run_blocking() {
   }
 }
 
-tlm::tlm_generic_payload& LoosePayloads::copy_of(const tlm::tlm_generic_payload& payload) {
-  if (free_.empty()) {
-    all_.push_back(std::make_unique<Loose>());
-    all_.back()->set_mm(this);
-    free_.reserve(all_.size());
-    free_.push_back(all_.back().get());
-  }
-  Loose& loose = *free_.back();
-  free_.pop_back();
-  const auto copy = [](std::vector<unsigned char>& to, const unsigned char* from, unsigned bytes) {
-    to.assign(from, from + (from == nullptr ? 0 : bytes));
-    return from == nullptr ? nullptr : to.data();
-  };
-  loose.set_command(payload.get_command());
-  loose.set_address(payload.get_address());
-  loose.set_data_ptr(copy(loose.data, payload.get_data_ptr(), payload.get_data_length()));
-  loose.set_data_length(payload.get_data_length());
-  loose.set_streaming_width(payload.get_streaming_width());
-  loose.set_byte_enable_ptr(
-      copy(loose.enables, payload.get_byte_enable_ptr(), payload.get_byte_enable_length()));
-  loose.set_byte_enable_length(payload.get_byte_enable_length());
-  loose.set_dmi_allowed(false);
-  loose.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-  loose.acquire();
-  return loose;
-}
-
 // As a transaction of its own, which began here: the other one is an approximately timed one.
 void DmaPort::transport(Payload& payload, sc_time& delay) {
-  Payload& loose = loose_.copy_of(payload);
-  socket->b_transport(loose, delay);
+  Payload& loose = copies_.copy_of(payload);
+  socket_->b_transport(loose, delay);
   tolerate(loose);
   if (loose.is_read() && loose.is_response_ok())
     std::memcpy(payload.get_data_ptr(), loose.get_data_ptr(), loose.get_data_length());
@@ -156,14 +131,14 @@ void DmaPort::transport(Payload& payload, sc_time& delay) {
 
 void DmaPort::tolerate(Payload& payload) {
   if (!tolerant_ || payload.get_response_status() != tlm::TLM_INCOMPLETE_RESPONSE) return;
-  warn_of_status_(std::string(socket.name()) + ": a target sets no response status; it is taken as success");
+  warn_of_status_(std::string(socket_.name()) + ": a target sets no response status; it is taken as success");
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
 }
 
 // In the process of an initiator that waits for it itself.
 void DmaPort::blocking(unsigned, Payload& payload, sc_time& delay) {
   if (bound()) {
-    socket->b_transport(payload, delay);
+    socket_->b_transport(payload, delay);
     tolerate(payload);
   } else {
     payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
@@ -171,11 +146,11 @@ void DmaPort::blocking(unsigned, Payload& payload, sc_time& delay) {
 }
 
 bool DmaPort::dmi(unsigned, Payload& payload, tlm::tlm_dmi& region) {
-  return bound() && socket->get_direct_mem_ptr(payload, region);
+  return bound() && socket_->get_direct_mem_ptr(payload, region);
 }
 
 unsigned DmaPort::debug(unsigned, Payload& payload) {
-  return bound() ? socket->transport_dbg(payload) : 0;
+  return bound() ? socket_->transport_dbg(payload) : 0;
 }
 
 // Of the bus master, of kernels and of a carve-out together.

@@ -19,44 +19,27 @@
 #include "bus/target_port.h"
 #include "common/probes.h"
 #include "common/ring.h"
+#include "host/connections.h"
+#include "host/payload_pool.h"
 #include "host/warn_once.h"
 #include "weft/host/config.h"
 
 namespace weft::host {
-
-// Copies of payloads, with bytes of their own. One is used again when the last who holds it lets go.
-class LoosePayloads final : private tlm::tlm_mm_interface {
- public:
-  LoosePayloads() = default;
-  // As `payload` is now. One reference is the caller's.
-  tlm::tlm_generic_payload& copy_of(const tlm::tlm_generic_payload& payload);
-
- private:
-  struct Loose : tlm::tlm_generic_payload {
-    std::vector<unsigned char> data, enables;
-  };
-  void free(tlm::tlm_generic_payload* payload) override { free_.push_back(static_cast<Loose*>(payload)); }
-
-  std::vector<std::unique_ptr<Loose>> all_;
-  std::vector<Loose*> free_;
-};
 
 class DmaPort : public sc_core::sc_module,
                 private bus::EventTargetPort::Listener,
                 private bus::EventInitiatorPort::Listener {
  public:
   using Target = tlm::tlm_target_socket<32, tlm::tlm_base_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
-  using Socket =
-      tlm::tlm_initiator_socket<32, tlm::tlm_base_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
   SC_HAS_PROCESS(DmaPort);
 
   sc_core::sc_vector<Target> targets;
-  Socket socket;
 
-  DmaPort(sc_core::sc_module_name name, const Config& config, unsigned initiators);
+  // Sends through `connections.dma_socket`.
+  DmaPort(sc_core::sc_module_name name, const Config& config, unsigned initiators, Connections& connections);
 
   // Whether there is something outside; without, every request gets an address error.
-  bool bound() const { return socket.get_base_port().size() != 0; }
+  bool bound() const { return connections_.dma_bound(); }
   void probes(const Probes::Scope& scope) const;
 
  private:
@@ -83,6 +66,8 @@ class DmaPort : public sc_core::sc_module,
   void transport(Payload& payload, sc_core::sc_time& delay);
   void tolerate(Payload& payload);
 
+  Connections& connections_;
+  Connections::DmaSocket& socket_;
   const Transport transport_;
   const bool tolerant_;
   sc_core::sc_event work_event_, blocking_event_;
@@ -92,7 +77,7 @@ class DmaPort : public sc_core::sc_module,
   std::vector<Open> open_;     // sent outside and not answered, in this order; few
   Ring<unsigned> waiting_;     // inputs whose request is withheld and not sent yet
   std::deque<Open> blocking_;  // for run_blocking; the first is under way
-  LoosePayloads loose_;        // what run_blocking sends
+  PayloadPool copies_;         // what run_blocking sends
   WarnOnce warn_of_status_;
   bool in_call_ = false;  // of an initiator, which must not hear of its request in the middle of it
 };

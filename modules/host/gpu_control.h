@@ -20,9 +20,10 @@ class GpuControl {
   // Queues a launch. Throws InputError if its grid, block, parameters or resources are impossible. `ended` is
   // called once, not from within this call; not after a reset.
   virtual void launch(dispatch::Launch launch, std::uint32_t queue, LaunchEnded ended) = 0;
-  // Runs a launch at once, without timing: simulated time stands still. False: it faulted, or an earlier one
-  // has. Throws InputError as `launch` does.
-  virtual bool run_untimed(const dispatch::Launch& launch) = 0;
+  // Runs a launch without timing: simulated time stands still, unless it has to wait for system memory.
+  // Throws InputError as `launch` does. `ended` is called once, perhaps from within this call; not after a
+  // reset.
+  virtual void run_untimed(const dispatch::Launch& launch, LaunchEnded ended) = 0;
   // Device memory that the launch needs for local variables. Throws InputError as `launch` does.
   virtual std::uint64_t local_memory_bytes(const dispatch::Launch& launch) const = 0;
   // How programs are decoded for this GPU, and the limit on registers with which one has to be decoded again

@@ -23,17 +23,15 @@ Config with_bursts_up_to(std::uint64_t bytes, Config config) {
 
 }  // namespace
 
-HostInterface::HostInterface(sc_core::sc_module_name name, const Config& config, ClockDomain& domain,
-                             GpuControl& gpu, const machine::AddressWindows& map, std::uint64_t device_bytes,
-                             std::uint64_t device_chunk)
+HostInterface::HostInterface(sc_core::sc_module_name name, const Config& config, Connections& connections,
+                             ClockDomain& domain, GpuControl& gpu, const machine::AddressWindows& map,
+                             std::uint64_t device_bytes, std::uint64_t device_chunk)
     : sc_module(name),
-      irq("irq"),
-      queue_irq("queue_irq", config.queues),
-      reset_in("reset_in"),
       index_(domain.add(*this)),
+      connections_(connections),
       gpu_(gpu),
       space_(map, device_bytes, kWindows),
-      dma_port_("dma", config, 3),
+      dma_port_("dma", config, 4, connections),
       device_(
           "device", with_bursts_up_to(device_chunk, config), map.device_base,
           [this](std::uint64_t address, std::uint64_t bytes) {
@@ -46,6 +44,7 @@ HostInterface::HostInterface(sc_core::sc_module_name name, const Config& config,
             return dma_port_.bound() && space_.place_of(address, bytes) == Place::kSystem;
           },
           domain, index_),
+      waiting_("waiting", config.burst_bytes),
       bus_(space_, device_, system_),
       dma_(config, bus_, domain),
       cache_(space_, gpu),
@@ -61,25 +60,34 @@ HostInterface::HostInterface(sc_core::sc_module_name name, const Config& config,
                   },
                   config.functional}),
       port_(
-          "port", config, registers_, bus_, device_, gpu, [this] { return in_reset(); }, domain, index_),
+          "port", config, connections, registers_, bus_, device_, gpu, [this] { return in_reset(); }, domain,
+          index_),
       queue_driven_(config.queues) {
   system_.socket.bind(dma_port_.targets[0]);
+  waiting_.socket.bind(dma_port_.targets[3]);
   dma_.set_index(index_);
   for (CommandQueue& queue : queues_) queue.set_index(index_);
 }
 
 bool HostInterface::has_interrupts() const {
-  return irq.size() != 0 || std::any_of(queue_irq.begin(), queue_irq.end(),
-                                        [](const InterruptPort& line) { return line.size() != 0; });
+  const auto connected = [](const Connections::InterruptPort& line) { return line.size() != 0; };
+  return connected(connections_.irq) ||
+         std::any_of(connections_.queue_irq.begin(), connections_.queue_irq.end(), connected);
 }
 
 bool HostInterface::used() const {
-  return port_.bound() || dma_port_.bound() || has_interrupts() || reset_in.size() != 0;
+  return connections_.host_bound() || connections_.dma_bound() || has_interrupts() ||
+         connections_.reset_in.size() != 0;
+}
+
+void HostInterface::before_end_of_elaboration() {
+  unbound_.emplace("unbound", connections_);
 }
 
 // The processes of what is connected.
 void HostInterface::start_of_simulation() {
   if (!used()) return;
+  Connections::ResetPort& reset_in = connections_.reset_in;
   const auto spawn = [](auto action, const char* name, const sc_core::sc_event& event,
                         const sc_core::sc_event* more) {
     sc_core::sc_spawn_options options;
@@ -98,6 +106,8 @@ void HostInterface::start_of_simulation() {
 
 // Signals may have one writer only: this process.
 void HostInterface::drive_interrupts() {
+  Connections::InterruptPort& irq = connections_.irq;
+  auto& queue_irq = connections_.queue_irq;
   if (irq.size() != 0 && registers_.interrupt() != driven_) {
     driven_ = registers_.interrupt();
     irq->write(driven_);
@@ -111,7 +121,7 @@ void HostInterface::drive_interrupts() {
 
 // A process of its own: a reset must not come in the middle of a part's step or of a call on a socket.
 void HostInterface::take_reset() {
-  const bool held = reset_in.size() != 0 && reset_in->read();
+  const bool held = connections_.reset_in.size() != 0 && connections_.reset_in->read();
   const bool rises = held && !held_;
   held_ = held;
   if (!rises && !requested_) return;

@@ -1,5 +1,5 @@
-// The host side of a GPU: sockets, interrupt and reset, and behind them registers, command processor and DMA
-// engine. weft::Gpu owns one and shows its sockets and ports.
+// The host side of a GPU: what lies behind its sockets, interrupts and reset (Connections). These are
+// registers, command processor and DMA engine. weft::Gpu owns one.
 //
 // All parts are steps of the interconnect's clock domain and asleep until something comes. Nothing need be
 // bound; what is not bound costs nothing.
@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <string>
 #include <systemc>
 #include <utility>
@@ -17,37 +18,32 @@
 #include "bus/clock_domain.h"
 #include "common/probes.h"
 #include "host/command_queue.h"
+#include "host/connections.h"
 #include "host/dma_engine.h"
 #include "host/dma_port.h"
 #include "host/gpu_control.h"
 #include "host/host_port.h"
 #include "host/kernel_cache.h"
 #include "host/register_file.h"
+#include "host/waiting_master.h"
 #include "weft/common/statistics.h"
 
 namespace weft::host {
 
 class HostInterface : public sc_core::sc_module, public Clocked {
  public:
-  using InterruptPort =
-      sc_core::sc_port<sc_core::sc_signal_inout_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
-  using ResetPort = sc_core::sc_port<sc_core::sc_signal_in_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
-
-  InterruptPort irq;                            // level: IRQ_STATUS & IRQ_ENABLE
-  sc_core::sc_vector<InterruptPort> queue_irq;  // the same of each queue
-  ResetPort reset_in;                           // level, active high; the GPU is reset at its rise
-
   // Device memory of `device_bytes`, where the map says; no transaction to it crosses a multiple of
   // `device_chunk`, a power of two.
-  HostInterface(sc_core::sc_module_name name, const Config& config, ClockDomain& domain, GpuControl& gpu,
-                const machine::AddressWindows& map, std::uint64_t device_bytes, std::uint64_t device_chunk);
+  HostInterface(sc_core::sc_module_name name, const Config& config, Connections& connections,
+                ClockDomain& domain, GpuControl& gpu, const machine::AddressWindows& map,
+                std::uint64_t device_bytes, std::uint64_t device_chunk);
 
-  HostPort::Socket& host_socket() { return port_.socket; }
-  DmaPort::Socket& dma_socket() { return dma_port_.socket; }
   // For other initiators of dma_socket, whose payloads go out as they are: kernels' accesses to windows, and
   // device memory where it lies in system memory.
   DmaPort::Target& system_target() { return dma_port_.targets[1]; }
   DmaPort::Target& device_memory_target() { return dma_port_.targets[2]; }
+  // For a process that waits for system memory.
+  WaitingMaster& waiting_master() { return waiting_; }
   // Direct access to device memory that was granted is void.
   void withdraw_access() { port_.withdraw_access(); }
   // To the crossbar.
@@ -59,9 +55,8 @@ class HostInterface : public sc_core::sc_module, public Clocked {
   // Whether anything of it is connected, and whether registers are; after elaboration.
   bool used() const;
   // No access of it to device or system memory is under way.
-  bool quiet() const { return device_.idle() && system_.idle(); }
-  bool host_bound() const { return port_.bound(); }
-  bool dma_bound() const { return dma_port_.bound(); }
+  bool quiet() const { return device_.idle() && system_.idle() && waiting_.idle(); }
+  bool dma_bound() const { return connections_.dma_bound(); }
 
   // Part of the GPU's reset, after the crossbar's.
   void reset();
@@ -77,6 +72,7 @@ class HostInterface : public sc_core::sc_module, public Clocked {
  private:
   static constexpr unsigned kWindows = kMostWindows;
 
+  void before_end_of_elaboration() override;
   void start_of_simulation() override;
   void drive_interrupts();
   bool has_interrupts() const;
@@ -84,10 +80,13 @@ class HostInterface : public sc_core::sc_module, public Clocked {
   bool in_reset() const { return held_ || requested_ || !system_.quiet_since_reset(); }
 
   const std::size_t index_;
+  Connections& connections_;
+  std::optional<Unbound> unbound_;
   GpuControl& gpu_;
   AddressSpace space_;
   DmaPort dma_port_;
   BusMaster device_, system_;
+  WaitingMaster waiting_;
   Bus bus_;
   DmaEngine dma_;
   KernelCache cache_;

@@ -5,18 +5,16 @@
 #include <string>
 #include <utility>
 
-#include "bus/payload_data.h"
-
 namespace weft::host {
 
 using sc_core::sc_time;
 
-HostPort::HostPort(sc_core::sc_module_name name, const Config& config, RegisterFile& registers, Bus& bus,
-                   BusMaster& device, GpuControl& gpu, std::function<bool()> in_reset, ClockDomain& domain,
-                   std::size_t index)
+HostPort::HostPort(sc_core::sc_module_name name, const Config& config, Connections& connections,
+                   RegisterFile& registers, Bus& bus, BusMaster& device, GpuControl& gpu,
+                   std::function<bool()> in_reset, ClockDomain& domain, std::size_t index)
     : sc_module(name),
-      socket("socket"),
       config_(config),
+      socket_(connections.host_socket),
       registers_(registers),
       bus_(bus),
       device_(device),
@@ -24,7 +22,7 @@ HostPort::HostPort(sc_core::sc_module_name name, const Config& config, RegisterF
       in_reset_(std::move(in_reset)),
       domain_(domain),
       index_(index),
-      port_(socket, *this, {domain, index}),
+      port_(socket_, *this, {domain, index}),
       requests_(config.requests),
       answers_(config.requests) {
   for (Request& request : requests_) request.transfer.client = this;
@@ -43,7 +41,7 @@ tlm::tlm_response_status HostPort::check(const Payload& payload) {
 
 unsigned HostPort::streaming_width(const Payload& payload) {
   if (payload.get_streaming_width() != 0 || !config_.tolerant) return payload.get_streaming_width();
-  warn_of_width_(std::string(socket.name()) +
+  warn_of_width_(std::string(socket_.name()) +
                  ": an initiator's streaming width is 0; it is taken as the length of the data");
   return payload.get_data_length();
 }
@@ -258,27 +256,21 @@ void HostPort::begin(Payload& payload, Cycle now) {
   request.kind = is_register ? Kind::kRegister : Kind::kAperture;
   request.ready = is_register ? now + config_.register_cycles : now;
   request.begun = is_register;
-  request.next = 0;
   domain_.wake_at(index_, request.ready);
 }
 
-// The next run of enabled bytes, as one transfer.
-void HostPort::begin_run(Request& request) {
+// Memory that lies elsewhere may know no byte enables.
+void HostPort::begin_transfer(Request& request) {
   const Payload& payload = *request.payload;
-  unsigned first = payload.get_data_length();
-  unsigned bytes = 0;
-  for_each_enabled_run(payload, [&](unsigned offset, unsigned length) {
-    if (offset < request.next || bytes != 0) return;
-    first = offset;
-    bytes = length;
-  });
-  if (bytes == 0) return answer(request, tlm::TLM_OK_RESPONSE);
-  request.next = first + bytes;
   Transfer& transfer = request.transfer;
   transfer.command = payload.get_command();
-  transfer.address = bus_.space().device_base() + (payload.get_address() - WEFT_APERTURE) + first;
-  transfer.bytes = bytes;
-  transfer.data = payload.get_data_ptr() + first;
+  transfer.address = bus_.space().device_base() + (payload.get_address() - WEFT_APERTURE);
+  transfer.bytes = payload.get_data_length();
+  transfer.data = payload.get_data_ptr();
+  transfer.enables = payload.get_byte_enable_ptr();
+  transfer.enables_bytes = payload.get_byte_enable_length();
+  transfer.split = gpu_.memory() == nullptr;
+  if (transfer.find(true, 0, transfer.bytes) == transfer.bytes) return answer(request, tlm::TLM_OK_RESPONSE);
   bus_.start(transfer);
 }
 
@@ -286,8 +278,7 @@ void HostPort::transferred(Transfer& transfer) {
   Request& request = *std::find_if(requests_.begin(), requests_.end(), [&](const Request& candidate) {
     return &candidate.transfer == &transfer;
   });
-  if (transfer.status != tlm::TLM_OK_RESPONSE) return answer(request, transfer.status);
-  begin_run(request);
+  answer(request, transfer.status);
 }
 
 void HostPort::answer(Request& request, tlm::tlm_response_status status) {
@@ -311,7 +302,7 @@ Cycle HostPort::step(Cycle now) {
       answer(request, tlm::TLM_OK_RESPONSE);
     } else {
       request.begun = true;
-      begin_run(request);
+      begin_transfer(request);
     }
   }
   respond(now);
@@ -354,7 +345,7 @@ void HostPort::reset() {
 void HostPort::withdraw_access() {
   if (!dmi_granted_) return;
   dmi_granted_ = false;
-  socket->invalidate_direct_mem_ptr(WEFT_APERTURE, WEFT_APERTURE + bus_.space().device_bytes() - 1);
+  socket_->invalidate_direct_mem_ptr(WEFT_APERTURE, WEFT_APERTURE + bus_.space().device_bytes() - 1);
 }
 
 std::size_t HostPort::requests() const {

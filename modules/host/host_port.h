@@ -13,6 +13,7 @@
 #include "bus/target_port.h"
 #include "common/ring.h"
 #include "host/bus.h"
+#include "host/connections.h"
 #include "host/gpu_control.h"
 #include "host/register_file.h"
 #include "host/warn_once.h"
@@ -22,13 +23,11 @@ namespace weft::host {
 
 class HostPort : public sc_core::sc_module, private bus::TargetPort::Listener, private TransferClient {
  public:
-  using Socket = tlm::tlm_target_socket<32, tlm::tlm_base_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
-  Socket socket;
-
-  // `device` leads to device memory, which is that of `gpu`; `in_reset` refuses all but reads of registers.
-  HostPort(sc_core::sc_module_name name, const Config& config, RegisterFile& registers, Bus& bus,
-           BusMaster& device, GpuControl& gpu, std::function<bool()> in_reset, ClockDomain& domain,
-           std::size_t index);
+  // Stands behind `connections.host_socket`. `device` leads to device memory, which is that of `gpu`;
+  // `in_reset` refuses all but reads of registers.
+  HostPort(sc_core::sc_module_name name, const Config& config, Connections& connections,
+           RegisterFile& registers, Bus& bus, BusMaster& device, GpuControl& gpu,
+           std::function<bool()> in_reset, ClockDomain& domain, std::size_t index);
 
   Cycle step(Cycle now);
   // What is under way is answered with an error: its initiator may know nothing of the reset. After the bus
@@ -36,7 +35,6 @@ class HostPort : public sc_core::sc_module, private bus::TargetPort::Listener, p
   void reset();
   // Direct access to device memory that was granted ends.
   void withdraw_access();
-  bool bound() const { return socket.get_base_port().size() != 0; }
   // Doorbells of initiators whose local time has come.
   void ring_doorbells();
   const sc_core::sc_event& doorbell_event() const { return doorbell_event_; }
@@ -53,7 +51,6 @@ class HostPort : public sc_core::sc_module, private bus::TargetPort::Listener, p
     Cycle ready = 0;     // when a register acts, when an aperture access begins
     bool begun = false;  // aperture
     Transfer transfer;
-    unsigned next = 0;  // aperture: first byte not yet begun
   };
   // Of an initiator that runs ahead of simulated time.
   struct Doorbell {
@@ -78,12 +75,13 @@ class HostPort : public sc_core::sc_module, private bus::TargetPort::Listener, p
   void blocking_register(Payload& payload, const sc_core::sc_time& delay);
   void ring_before(std::uint64_t address);
   void begin(Payload& payload, Cycle now);
-  void begin_run(Request& request);
+  void begin_transfer(Request& request);
   void answer(Request& request, tlm::tlm_response_status status);
   void respond(Cycle now);
   void admit(Cycle now);
 
   const Config config_;
+  Connections::HostSocket& socket_;
   RegisterFile& registers_;
   Bus& bus_;
   BusMaster& device_;

@@ -180,7 +180,7 @@ Fault SystemTransactions::refused(const Access& access, const tlm::tlm_generic_p
       const auto other = static_cast<unsigned>(__builtin_ctz(rest));
       const std::uint64_t element = access.address + access.parts[i].offset[other];
       std::array<std::uint8_t, 16> read{};
-      if (state_.memory->move(false, element, read.data(), size)) continue;
+      if (state_.memory->look(element, read.data(), size)) continue;
       known = true;
       part = &access.parts[i];
       lane = other;

@@ -23,7 +23,7 @@ SystemPort::State::State(const Config& config, std::size_t targets)
     : waiting(config.queue), blocked(targets), answers(targets, Ring<Request>(config.outstanding)) {}
 
 SystemPort::SystemPort(sc_core::sc_module_name name, const Config& config, ClockDomain& domain,
-                       unsigned target_count, CarveOut* carve_out)
+                       unsigned target_count, CarveOut* carve_out, std::uint64_t burst_bytes)
     : sc_module(name),
       targets("target", target_count),
       system("system"),
@@ -32,14 +32,10 @@ SystemPort::SystemPort(sc_core::sc_module_name name, const Config& config, Clock
       index_(domain.add(*this)),
       carve_out_(carve_out),
       base_(carve_out == nullptr ? 0 : carve_out->base()),
+      burst_bytes_(burst_bytes),
       target_ports_(bus::TargetPort::on_all(targets, *this, {domain, index_})),
       outside_(system, *this, {domain, index_}),
-      state_(config, target_count) {
-  for (std::uint64_t i = 0; i < config.outstanding; ++i) {
-    pool_.push_back(std::make_unique<Outside>(static_cast<tlm::tlm_mm_interface*>(this)));
-    idle_.push_back(pool_.back().get());
-  }
-}
+      state_(config, target_count) {}
 
 SystemPort::~SystemPort() = default;
 
@@ -116,12 +112,51 @@ void SystemPort::blocking(unsigned, Payload& payload, sc_time& delay) {
   const std::uint64_t address = payload.get_address();
   const unsigned bytes = payload.get_data_length();
   if (carve_out_ != nullptr) carve_out_->exchange(address, bytes);
-  count(payload.is_write(), bytes);
   payload.set_address(base_ + address);
-  system->b_transport(payload, delay);
+  transport(payload, delay);
   payload.set_address(address);
   if (carve_out_ != nullptr) carve_out_->exchange(address, bytes);
   delay += domain_.time_of(config_.latency);
+}
+
+// As it is, or as transactions of a burst at most, one after the other. The first error is the payload's.
+void SystemPort::transport(Payload& payload, sc_time& delay) {
+  const std::uint64_t address = payload.get_address();
+  const unsigned bytes = payload.get_data_length();
+  if (up_to_burst(address, bytes) == bytes || payload.get_streaming_width() < bytes) {
+    count(payload.is_write(), bytes);
+    system->b_transport(payload, delay);
+    return;
+  }
+  const unsigned char* const enables = payload.get_byte_enable_ptr();
+  std::vector<unsigned char> part_enables;
+  for (unsigned done = 0; done < bytes;) {
+    const auto length = static_cast<unsigned>(up_to_burst(address + done, bytes - done));
+    Payload part;
+    part.set_command(payload.get_command());
+    part.set_address(address + done);
+    part.set_data_ptr(payload.get_data_ptr() + done);
+    part.set_data_length(length);
+    part.set_streaming_width(length);
+    if (enables != nullptr) {
+      part_enables.resize(length);
+      for (unsigned i = 0; i < length; ++i)
+        part_enables[i] = enables[(done + i) % payload.get_byte_enable_length()];
+      part.set_byte_enable_ptr(part_enables.data());
+      part.set_byte_enable_length(length);
+    }
+    count(part.is_write(), length);
+    system->b_transport(part, delay);
+    payload.set_response_status(part.get_response_status());
+    payload.set_dmi_allowed(part.is_dmi_allowed());
+    if (!part.is_response_ok()) return;
+    done += length;
+  }
+}
+
+// How many of these bytes lie before the next multiple of a burst.
+std::uint64_t SystemPort::up_to_burst(std::uint64_t address, std::uint64_t bytes) const {
+  return std::min(bytes, burst_bytes_ - address % burst_bytes_);
 }
 
 // What lies behind may change without the GPU's knowledge, and the GPU's image is not all that it has.
@@ -145,7 +180,7 @@ unsigned SystemPort::debug(unsigned, Payload& payload) {
 
 bool SystemPort::response(unsigned, Payload& payload, Cycle ready) {
   auto* const outside = dynamic_cast<Outside*>(&payload);
-  if (outside != nullptr) answered(*outside, ready);
+  if (outside != nullptr && outside->open) answered(*outside, ready);  // else a target that responds twice
   return true;
 }
 
@@ -170,60 +205,69 @@ void SystemPort::respond(unsigned target, Cycle now) {
 }
 
 void SystemPort::issue(Cycle now) {
-  if (!outside_.usable(now)) return;
-  if (state_.exclusive != nullptr) {
-    if (!state_.write_back || state_.write_back_from > now) return;
-    Outside* const next = state_.exclusive->busy ? take_idle() : state_.exclusive;
-    if (next == nullptr) return;
-    state_.write_back = false;
-    if (next != state_.exclusive) {
-      next->request = state_.exclusive->request;
-      next->first = state_.exclusive->first;
-      next->bytes = state_.exclusive->bytes;
-      next->kept = state_.exclusive->kept;
-      forget(*state_.exclusive);
-      state_.exclusive = next;
-    }
-    apply(*state_.exclusive);
-    send(*state_.exclusive, tlm::TLM_WRITE_COMMAND);
-    return;
-  }
+  if (!outside_.usable(now) || open_ == config_.outstanding) return;
+  if (state_.exclusive != nullptr) return go_on(now);
   if (state_.waiting.empty() || state_.waiting.front().ready > now || state_.under_way == config_.outstanding)
     return;
   const Request request = state_.waiting.front();
   const bool atomic = is_atomic(*request.payload);
   if (atomic && state_.under_way != 0) return;
-  Outside* const outside = take_idle();
-  if (outside == nullptr) return;  // the outside has not let go of them
-  take_part(*outside);
+  Outside& outside = take_idle();
+  take_part(outside, atomic);
   ++state_.under_way;
   if (atomic) {
-    state_.exclusive = outside;
+    state_.exclusive = &outside;
+    state_.writes = state_.goes_on = false;
     ++atomics_;
   }
-  send(*outside, request.payload->is_write() && !atomic ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
+  send(outside, request.payload->is_write() && !atomic ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
+}
+
+// The next burst of an atomic.
+void SystemPort::go_on(Cycle now) {
+  if (!state_.goes_on || state_.goes_on_from > now) return;
+  Outside& next = state_.exclusive->busy ? take_idle() : *state_.exclusive;
+  state_.goes_on = false;
+  if (&next != state_.exclusive) {
+    next.request = state_.exclusive->request;
+    next.first = state_.exclusive->first;
+    next.bytes = state_.exclusive->bytes;
+    next.moved = state_.exclusive->moved;
+    next.kept = state_.exclusive->kept;
+    forget(*state_.exclusive);
+    state_.exclusive = &next;
+  }
+  if (state_.writes && next.moved == 0) apply(next);
+  send(next, state_.writes ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
 }
 
 // The first request that waits, or its next part; with the last one it leaves the queue. Each part holds the
 // request.
-void SystemPort::take_part(Outside& outside) {
+void SystemPort::take_part(Outside& outside, bool atomic) {
   const Request request = state_.waiting.front();
   Payload& payload = *request.payload;
   const unsigned length = payload.get_data_length();
-  const unsigned char* const enables = payload.get_byte_enable_ptr();
-  TransactionOrigin* const origin = origin_of(payload);
   outside.request = request;
   outside.first = state_.sent;
   outside.bytes = length - state_.sent;
-  if (origin != nullptr) ++origin->parts;
-  if (origin != nullptr && enables != nullptr && config_.partial_writes == PartialWrites::kSplit) {
-    const auto at = [&](unsigned from, unsigned char value) {
-      return static_cast<unsigned>(std::find(enables + from, enables + length, value) - enables);
+  outside.moved = 0;
+  TransactionOrigin* const origin = origin_of(payload);
+  if (origin != nullptr) {
+    ++origin->parts;
+    const unsigned char* const enables = payload.get_byte_enable_ptr();
+    const auto enabled_from = [&](unsigned from) {
+      if (enables == nullptr) return from;
+      return static_cast<unsigned>(std::find(enables + from, enables + length, TLM_BYTE_ENABLED) - enables);
     };
-    outside.first = at(state_.sent, TLM_BYTE_ENABLED);
-    const unsigned end = at(outside.first, TLM_BYTE_DISABLED);
+    if (config_.partial_writes == PartialWrites::kSplit) outside.first = enabled_from(state_.sent);
+    unsigned end = part_end(payload, outside.first, atomic);
+    // A burst in which nothing is enabled is left out.
+    while (end < length && enabled_from(outside.first) >= end) {
+      outside.first = end;
+      end = part_end(payload, outside.first, atomic);
+    }
     outside.bytes = end - outside.first;
-    if (at(end, TLM_BYTE_ENABLED) != length) {
+    if (enabled_from(end) < length) {
       state_.sent = end;
       payload.acquire();
       return;
@@ -233,9 +277,27 @@ void SystemPort::take_part(Outside& outside) {
   state_.waiting.pop();
 }
 
-SystemPort::Outside* SystemPort::take_idle() {
-  if (idle_.empty()) return nullptr;
-  Outside* const outside = idle_.back();
+// Of a part that begins at byte `first` of a request of our own: the end of the burst, or before it that of
+// the enabled bytes. An atomic stays whole: its elements may be longer than a burst.
+unsigned SystemPort::part_end(const Payload& payload, unsigned first, bool atomic) const {
+  const unsigned length = payload.get_data_length();
+  const unsigned char* const enables = payload.get_byte_enable_ptr();
+  unsigned end = length;
+  if (!atomic) {
+    const std::uint64_t address = base_ + payload.get_address() + first;
+    end = first + static_cast<unsigned>(up_to_burst(address, length - first));
+  }
+  if (enables == nullptr || config_.partial_writes != PartialWrites::kSplit) return end;
+  return static_cast<unsigned>(std::find(enables + first, enables + end, TLM_BYTE_DISABLED) - enables);
+}
+
+SystemPort::Outside& SystemPort::take_idle() {
+  if (idle_.empty()) {
+    pool_.push_back(std::make_unique<Outside>(static_cast<tlm::tlm_mm_interface*>(this)));
+    idle_.reserve(pool_.size());
+    return *pool_.back();
+  }
+  Outside& outside = *idle_.back();
   idle_.pop_back();
   return outside;
 }
@@ -257,8 +319,9 @@ void SystemPort::forget(Outside& outside) {
 
 void SystemPort::prepare(Outside& outside, tlm::tlm_command command) {
   const Payload& request = *outside.request.payload;
-  const std::uint64_t address = request.get_address() + outside.first;
-  const unsigned bytes = outside.bytes;
+  const std::uint64_t address = request.get_address() + outside.first + outside.moved;
+  unsigned bytes = outside.bytes - outside.moved;
+  if (&outside == state_.exclusive) bytes = static_cast<unsigned>(up_to_burst(base_ + address, bytes));
   outside.own = origin_of(request) != nullptr;
   outside.at = address;
   outside.set_command(command);
@@ -282,6 +345,8 @@ void SystemPort::set_enables(Outside& outside, bool write) {
     enables = nullptr;
     length = 0;
   } else if (outside.own && enables != nullptr) {
+    enables += outside.first + outside.moved;
+    length = outside.get_data_length();
     outside.kept_enables.assign(enables, enables + length);
     enables = outside.kept_enables.data();
   }
@@ -292,7 +357,8 @@ void SystemPort::set_enables(Outside& outside, bool write) {
 // What a transaction of our own has as its data outside: a copy that outlives the request.
 unsigned char* SystemPort::own_data(Outside& outside) {
   const Payload& request = *outside.request.payload;
-  const bool was_read = &outside == state_.exclusive && outside.is_write();  // what an atomic writes back
+  // What an atomic has read already, and writes back.
+  const bool was_read = &outside == state_.exclusive && (outside.is_write() || outside.moved != 0);
   if (carve_out_ != nullptr || !was_read) {
     const unsigned char* const bytes =
         (carve_out_ != nullptr ? carve_out_->image().data() + request.get_address()
@@ -300,14 +366,15 @@ unsigned char* SystemPort::own_data(Outside& outside) {
         outside.first;
     outside.kept.assign(bytes, bytes + outside.bytes);
   }
-  return outside.kept.data();
+  return outside.kept.data() + outside.moved;
 }
 
 void SystemPort::send(Outside& outside, tlm::tlm_command command) {
   prepare(outside, command);
   Payload& payload = outside;
   payload.acquire();
-  outside.busy = true;
+  outside.busy = outside.open = true;
+  ++open_;
   count(command == tlm::TLM_WRITE_COMMAND, payload.get_data_length());
   outside_.send(payload);
 }
@@ -337,30 +404,43 @@ bool SystemPort::finish_part(const Request& request, tlm::tlm_response_status st
 }
 
 // A read that carries its bytes gets them.
-void SystemPort::fill(Payload& request, const unsigned char* bytes) {
-  if (request.is_read() && origin_of(request)->carries)
-    std::memcpy(request.get_data_ptr(), bytes, request.get_data_length());
+void SystemPort::fill(const Outside& outside) {
+  Payload& request = *outside.request.payload;
+  if (!request.is_read() || !origin_of(request)->carries) return;
+  std::memcpy(request.get_data_ptr() + outside.first + outside.moved, outside.get_data_ptr(),
+              outside.get_data_length());
 }
 
 void SystemPort::answered(Outside& outside, Cycle ready) {
   const Request request = outside.request;
   const tlm::tlm_response_status status = outside.get_response_status();
-  const bool first_half = &outside == state_.exclusive && outside.is_read();
+  outside.open = false;
+  --open_;
   if (carve_out_ != nullptr && status > 0) landed(outside);
-  if (request.payload != nullptr && status > 0 && outside.own) fill(*request.payload, outside.get_data_ptr());
+  if (request.payload != nullptr && status > 0 && outside.own) fill(outside);
   if (outside.own && outside.is_write() && status > 0 && on_written) on_written(base_ + outside.at, outside);
+  const bool goes_on = &outside == state_.exclusive && status > 0 && move_on(outside, ready);
   outside.release();  // may make it idle
   if (request.payload == nullptr) return;
   if (status <= 0) ++errors_;
-  if (first_half && status > 0) {
-    state_.write_back = true;
-    state_.write_back_from = ready;
-    return;
-  }
+  if (goes_on) return;
   if (&outside == state_.exclusive) state_.exclusive = nullptr;
   forget(outside);
   if (!finish_part(request, status)) return;
   state_.answers[request.target].push({request.payload, request.target, ready});
+}
+
+// A burst of an atomic is done. False: it was the last one.
+bool SystemPort::move_on(Outside& outside, Cycle ready) {
+  outside.moved += outside.get_data_length();
+  if (outside.moved == outside.bytes) {
+    if (state_.writes) return false;
+    state_.writes = true;
+    outside.moved = 0;
+  }
+  state_.goes_on = true;
+  state_.goes_on_from = ready;
+  return true;
 }
 
 void SystemPort::free(Payload* payload) {
@@ -368,7 +448,6 @@ void SystemPort::free(Payload* payload) {
   auto& outside = static_cast<Outside&>(*payload);
   outside.busy = false;
   if (outside.request.payload == nullptr) idle_.push_back(&outside);
-  domain_.wake(index_);
 }
 
 void SystemPort::admit(Cycle now) {
@@ -389,9 +468,9 @@ Cycle SystemPort::next_work(Cycle now) const {
     if (!state_.answers[i].empty() && !target_ports_[i]->busy())
       at(std::max(state_.answers[i].front().ready, target_ports_[i]->usable_from()));
   }
-  if (!outside_.busy()) {
-    if (state_.write_back) {
-      at(std::max(state_.write_back_from, outside_.usable_from()));
+  if (!outside_.busy() && open_ != config_.outstanding) {
+    if (state_.goes_on) {
+      at(std::max(state_.goes_on_from, outside_.usable_from()));
     } else if (state_.exclusive == nullptr && !state_.waiting.empty() &&
                state_.under_way != config_.outstanding) {
       at(std::max(state_.waiting.front().ready, outside_.usable_from()));

@@ -5,6 +5,7 @@
 // base protocol: transactions there carry no extension, so that whoever takes them moves their data. A few
 // are outstanding at a time, answered in any order. An atomic is a read and a write with no other transaction
 // of this port between or beside them. What writes some bytes only goes out in parts, or with byte enables.
+// No transaction outside crosses a multiple of the outside's burst, so longer requests go out in parts, too.
 // Lone access: a request that arrives at edge n leaves at n + latency; its answer leaves at the edge after it
 // came. At each edge one request leaves, and one answer per target.
 #ifndef WEFT_SYSTEM_PORT_SYSTEM_PORT_H
@@ -40,10 +41,12 @@ class SystemPort final : public sc_core::sc_module,
   sc_core::sc_vector<tlm::tlm_target_socket<32>> targets;
   tlm::tlm_initiator_socket<32> system;  // to system memory
 
+  static constexpr std::uint64_t kLongestBurst = 4096;
   // Without `carve_out` requests have addresses of system memory; with it they have offsets into device
-  // memory, and those beyond its end get an address error.
+  // memory, and those beyond its end get an address error. `burst_bytes` is a power of two.
   SystemPort(sc_core::sc_module_name name, const Config& config, ClockDomain& domain,
-             unsigned target_count = 1, CarveOut* carve_out = nullptr);
+             unsigned target_count = 1, CarveOut* carve_out = nullptr,
+             std::uint64_t burst_bytes = kLongestBurst);
   ~SystemPort() override;
 
   // Told when the outside takes direct access to these bytes back, both included.
@@ -70,25 +73,28 @@ class SystemPort final : public sc_core::sc_module,
   struct Outside final : Payload {
     Request request;                  // without payload: idle, or forgotten by a reset
     unsigned first = 0, bytes = 0;    // the part of its data
+    unsigned moved = 0;               // ... of which an atomic has read, or then written, so many bytes
     std::uint64_t at = 0;             // its address inside; outside, a bus may change the payload's
-    bool busy = false;                // the outside holds it
+    bool busy = false;                // somebody outside holds it
+    bool open = false;                // it is not answered yet
     bool own = false;                 // the request was of Weft's own origin
     std::vector<unsigned char> kept;  // data that are not the request's
     std::vector<unsigned char> kept_enables;
     explicit Outside(tlm::tlm_mm_interface* manager) : Payload(manager) {}
   };
 
-  // Beside that of the ports. What the outside still holds is not the port's to reset: `pool_`, and the
-  // request that is open there.
+  // Beside that of the ports. What the outside still holds is not the port's to reset: `pool_`, `open_`, and
+  // the request that is open there.
   struct State {
     State(const Config& config, std::size_t targets);
     Ring<Request> waiting;
     unsigned sent = 0;       // of the first one's data: the parts before have been sent
     Ring<unsigned> blocked;  // targets whose request is withheld
     std::uint64_t under_way = 0;
-    Outside* exclusive = nullptr;  // an atomic
-    bool write_back = false;       // ... whose read is done
-    Cycle write_back_from = 0;
+    Outside* exclusive = nullptr;  // an atomic: it reads its part, then writes it, burst after burst
+    bool writes = false;           // ... it has read all
+    bool goes_on = false;          // ... with the next burst
+    Cycle goes_on_from = 0;
     std::vector<Ring<Request>> answers;  // by target
   };
 
@@ -107,14 +113,19 @@ class SystemPort final : public sc_core::sc_module,
   void respond(unsigned target, Cycle now);
   void issue(Cycle now);
   void admit(Cycle now);
-  Outside* take_idle();
-  void take_part(Outside& outside);
+  void go_on(Cycle now);
+  Outside& take_idle();
+  void take_part(Outside& outside, bool atomic);
+  unsigned part_end(const Payload& payload, unsigned first, bool atomic) const;
+  std::uint64_t up_to_burst(std::uint64_t address, std::uint64_t bytes) const;
   static void apply(Outside& outside);
   void prepare(Outside& outside, tlm::tlm_command command);
   void set_enables(Outside& outside, bool write);
   bool finish_part(const Request& request, tlm::tlm_response_status status);
   unsigned char* own_data(Outside& outside);
-  static void fill(Payload& request, const unsigned char* bytes);
+  static void fill(const Outside& outside);
+  void transport(Payload& payload, sc_core::sc_time& delay);
+  bool move_on(Outside& outside, Cycle ready);
   void send(Outside& outside, tlm::tlm_command command);
   void count(bool write, unsigned bytes);
   void landed(const Outside& outside);
@@ -126,10 +137,13 @@ class SystemPort final : public sc_core::sc_module,
   const std::size_t index_;
   CarveOut* const carve_out_;
   const std::uint64_t base_;  // of the requests' addresses, outside
+  const std::uint64_t burst_bytes_;
   const std::vector<std::unique_ptr<bus::TargetPort>> target_ports_;
   bus::InitiatorPort outside_;
+  // As many as somebody holds: one that is answered makes room for the next, whoever keeps it.
   std::vector<std::unique_ptr<Outside>> pool_;
   std::vector<Outside*> idle_;
+  std::uint64_t open_ = 0;  // outside and not answered, those of before a reset included
   State state_;
 
   std::uint64_t reads_ = 0, writes_ = 0, atomics_ = 0, errors_ = 0, read_bytes_ = 0, write_bytes_ = 0,

@@ -52,6 +52,7 @@ std::ostream& operator<<(std::ostream& out, const MachineSetup& setup) {
 struct FunctionalMachine : Machine {
   explicit FunctionalMachine(const MachineSetup& setup) : Machine(config_of(setup.config, setup.overrides)) {
     with_ram();
+    ram.direct = TestMemory::Direct::kAll;
     put_kernel(ram, "turn", kText);
     put_kernel(ram, "broken", kText, kObject + 0x40);
   }

@@ -376,5 +376,44 @@ TEST_P(CrowdedGpu, RunsAKernelFromAPacket) {
   EXPECT_GT(statistics.at("host").at("response_bytes").get<double>(), 0);
 }
 
+// A payload that a target keeps takes no place from the next transactions: the time stays as it is. Its bytes
+// stay as they are.
+TEST(GpuPayloads, ATargetMayKeepThem) {
+  const std::size_t keeps[] = {0, 16, 300};
+  std::vector<std::unique_ptr<Machine>> machines;
+  for (const std::size_t count : keeps) {
+    machines.push_back(std::make_unique<Machine>(
+        config_of("gtx480", {"host.outstanding=2", "system.enabled=true", "system.outstanding=4"}),
+        "keeps" + std::to_string(count)));
+    machines.back()->with_ram();
+    machines.back()->ram.keeps = count;
+  }
+  std::vector<sc_core::sc_time> times;
+  const sc_core::sc_time turn(200, sc_core::SC_US);  // the clocks have an edge at each multiple
+  for (std::size_t i = 0; i < machines.size(); ++i) {
+    Machine& machine = *machines[i];
+    ASSERT_TRUE(machine.cpu.run([&] {
+      sc_core::wait(turn * static_cast<double>(i + 1) - sc_core::sc_time_stamp());
+      machine.open();
+      for (std::uint32_t index = 0; index < 3; ++index) {
+        machine.ram.put<std::int64_t>(kSignal, 1);
+        put_arguments(machine.ram, index == 1 ? kRam + 0x8'0000 : kOut, 3);  // stores to system memory, too
+        machine.submit(0, index, dispatch_packet(5, 64));
+        machine.wait_for_interrupt();
+        ASSERT_EQ(machine.reg(WEFT_REG_ERROR_CODE), 0u) << machine.gpu.host_error();
+        machine.acknowledge();
+      }
+      times.push_back(sc_core::sc_time_stamp() - turn * static_cast<double>(i + 1));
+    }));
+    for (std::uint32_t word = 0; word < 320; ++word)
+      ASSERT_EQ(machine.ram.get<std::uint32_t>(kRam + 0x8'0000 + 4 * word), 3 * word + 5) << word;
+    machine.ram.let_go();
+    EXPECT_FALSE(machine.ram.kept_changed);
+  }
+  ASSERT_EQ(times.size(), machines.size());
+  EXPECT_EQ(times[1], times[0]);
+  EXPECT_EQ(times[2], times[0]);
+}
+
 }  // namespace
 }  // namespace weft::test

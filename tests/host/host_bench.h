@@ -36,10 +36,10 @@ struct MockGpu : host::GpuControl {
     if (launch.grid[0] > 1000) throw InputError("kernel", "a grid that is too large");
     running.push_back({std::move(launch), queue, std::move(ended)});
   }
-  bool run_untimed(const dispatch::Launch& launch) override {
+  void run_untimed(const dispatch::Launch& launch, host::LaunchEnded ended) override {
     if (launch.grid[0] > 1000) throw InputError("kernel", "a grid that is too large");
     untimed.push_back(launch);
-    return fault_text.empty();
+    ended(!fault_text.empty());
   }
   std::uint64_t local_memory_bytes(const dispatch::Launch& launch) const override {
     return launch.program->local_bytes * 1000;
@@ -93,13 +93,20 @@ struct MockGpu : host::GpuControl {
   int resets = 0;
 };
 
+// What has the sockets and ports: SystemC allows them within modules only.
+struct Chip : sc_core::sc_module {
+  Chip(const sc_core::sc_module_name& name, std::size_t queues) : sc_module(name), connections(queues) {}
+  host::Connections connections;
+};
+
 struct HostBench {
   explicit HostBench(const host::Config& config = {})
       : device("device", 0, kDeviceBytes),
         ram("ram", kRam, kRamBytes),
         clock("clock", 1000),
         gpu(device.bytes),
-        host("host", config, clock, gpu, machine::AddressWindows(), kDeviceBytes, 4096),
+        chip("chip", config.queues),
+        host("host", config, chip.connections, clock, gpu, machine::AddressWindows(), kDeviceBytes, 4096),
         cpu("cpu"),
         cpu_hop("cpu_hop"),
         ram_hop("ram_hop"),
@@ -110,13 +117,13 @@ struct HostBench {
       device_hop.reset();
     };
     cpu.socket.bind(cpu_hop.target);
-    cpu_hop.initiator.bind(host.host_socket());
-    host.dma_socket().bind(ram_hop.target);
+    cpu_hop.initiator.bind(chip.connections.host_socket);
+    chip.connections.dma_socket.bind(ram_hop.target);
     ram_hop.initiator.bind(ram.socket);
     host.device_socket().bind(device_hop.target);
     device_hop.initiator.bind(device.socket);
-    host.irq.bind(irq);
-    host.reset_in.bind(reset);
+    chip.connections.irq.bind(irq);
+    chip.connections.reset_in.bind(reset);
   }
   ~HostBench() {
     for (HopMonitor* hop : {&ram_hop, &device_hop}) EXPECT_EQ(hop->report(), "");
@@ -155,6 +162,7 @@ struct HostBench {
   TestMemory device, ram;
   ClockDomain clock;
   MockGpu gpu;
+  Chip chip;
   host::HostInterface host;
   Traffic cpu;
   HopMonitor cpu_hop, ram_hop, device_hop;

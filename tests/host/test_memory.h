@@ -5,11 +5,13 @@
 
 #include <tlm_utils/passthrough_target_socket.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <deque>
 #include <systemc>
 #include <tlm>
+#include <utility>
 #include <vector>
 
 namespace weft::test {
@@ -19,6 +21,9 @@ class TestMemory : public sc_core::sc_module {
   // How it answers BEGIN_REQ: by the four phases as calls; by BEGIN_RESP in the return value; by
   // TLM_COMPLETED.
   enum class Reply : std::uint8_t { kCalls, kEarlyResponse, kCompleted };
+
+  // What it grants to initiators that want to access its bytes directly.
+  enum class Direct : std::uint8_t { kNone, kRead, kAll };
 
   SC_HAS_PROCESS(TestMemory);
   tlm_utils::passthrough_target_socket_optional<TestMemory> socket;  // may stay unbound
@@ -31,6 +36,12 @@ class TestMemory : public sc_core::sc_module {
   std::uint64_t bad_begin = UINT64_MAX, bad_end = 0;  // an access that touches [begin, end) is refused
   bool stuck = false;                                 // answers nothing
   std::uint64_t accesses = 0, foreign = 0;            // ... outside `bytes`
+  Direct direct = Direct::kNone;
+  bool debug_answers = true;
+  std::uint64_t debugged = 0;  // calls
+  unsigned most_bytes = ~0u;   // of a transaction; a longer one is refused
+  std::size_t keeps = 0;       // so many payloads that it has answered
+  bool kept_changed = false;
   std::size_t most_open = 0;
 
   TestMemory(sc_core::sc_module_name name, std::uint64_t first, std::size_t size)
@@ -38,6 +49,7 @@ class TestMemory : public sc_core::sc_module {
     socket.register_nb_transport_fw(this, &TestMemory::forward);
     socket.register_b_transport(this, &TestMemory::blocking);
     socket.register_transport_dbg(this, &TestMemory::debug);
+    socket.register_get_direct_mem_ptr(this, &TestMemory::grant);
     SC_METHOD(work);
     sensitive << event_;
     dont_initialize();
@@ -65,6 +77,11 @@ class TestMemory : public sc_core::sc_module {
       *held = nullptr;
     }
   }
+  // Payloads that it keeps stay as they were.
+  void let_go() {
+    for (Kept& kept : kept_) let_go(kept);
+    kept_.clear();
+  }
   // Answers what waits, after `stuck`.
   void go_on() {
     stuck = false;
@@ -78,9 +95,49 @@ class TestMemory : public sc_core::sc_module {
     sc_core::sc_time ready;
   };
 
+  bool grant(Payload&, tlm::tlm_dmi& region) {
+    region.init();
+    if (direct == Direct::kNone) return false;
+    region.set_start_address(base);
+    region.set_end_address(base + bytes.size() - 1);
+    region.set_dmi_ptr(bytes.data());
+    if (direct == Direct::kAll) {
+      region.allow_read_write();
+    } else {
+      region.allow_read();
+    }
+    return true;
+  }
+
+  struct Kept {
+    Payload* payload;
+    std::uint64_t address;
+    std::vector<unsigned char> data;
+  };
+  void let_go(Kept& kept) {
+    const Payload& payload = *kept.payload;
+    const bool same = payload.get_address() == kept.address &&
+                      payload.get_data_length() == kept.data.size() &&
+                      std::equal(kept.data.begin(), kept.data.end(), payload.get_data_ptr());
+    kept_changed = kept_changed || !same;
+    kept.payload->release();
+  }
+  void keep(Payload& payload) {
+    payload.acquire();
+    const unsigned char* const data = payload.get_data_ptr();
+    kept_.push_back({&payload, payload.get_address(), {data, data + payload.get_data_length()}});
+    if (kept_.size() <= keeps) return;
+    let_go(kept_.front());
+    kept_.pop_front();
+  }
+
   unsigned debug(Payload& payload) {
+    ++debugged;
+    if (!debug_answers) return 0;
     const std::uint64_t counted = accesses, refused = foreign;
+    const unsigned most = std::exchange(most_bytes, ~0u);
     perform(payload);
+    most_bytes = most;
     accesses = counted;
     foreign = refused;
     const bool moved = payload.is_response_ok();
@@ -96,11 +153,16 @@ class TestMemory : public sc_core::sc_module {
       ++foreign;
       return payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     }
+    if (length > most_bytes) return payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
     if (address < bad_end && address + length > bad_begin)
       return payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
     unsigned char* place = bytes.data() + (address - base);
-    if (payload.is_write()) std::memcpy(place, payload.get_data_ptr(), length);
-    if (payload.is_read()) std::memcpy(payload.get_data_ptr(), place, length);
+    const unsigned char* const enables = payload.get_byte_enable_ptr();
+    for (unsigned i = 0; i < length; ++i) {
+      if (enables != nullptr && enables[i % payload.get_byte_enable_length()] == TLM_BYTE_DISABLED) continue;
+      if (payload.is_write()) place[i] = payload.get_data_ptr()[i];
+      if (payload.is_read()) payload.get_data_ptr()[i] = place[i];
+    }
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
   }
 
@@ -152,6 +214,7 @@ class TestMemory : public sc_core::sc_module {
       responding_ = queue_.front().payload;
       queue_.pop_front();
       perform(*responding_);
+      if (keeps != 0) keep(*responding_);
       tlm::tlm_phase phase = tlm::BEGIN_RESP;
       sc_core::sc_time delay;
       const auto result = socket->nb_transport_bw(*responding_, phase, delay);
@@ -175,6 +238,7 @@ class TestMemory : public sc_core::sc_module {
   }
 
   std::deque<Waiting> queue_;
+  std::deque<Kept> kept_;
   Payload* blocked_ = nullptr;
   Payload* responding_ = nullptr;
   sc_core::sc_event event_;

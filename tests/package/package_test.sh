@@ -22,6 +22,17 @@ for example in "$folder"/examples/*/; do
   if [ -x "$run" ]; then "$run"; fi
 done
 
+printf '== kernels of a project that lies elsewhere\n'
+elsewhere=$folder/$(printf 'a-long-name/%.0s' {1..16})
+mkdir -p "$elsewhere"
+cp -r "$folder/examples/integrator" "$elsewhere"
+cmake -S "$elsewhere/integrator" -B "$elsewhere/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" \
+  -DCMAKE_CXX_COMPILER="$compiler" >"$folder/cmake.log" || { cat "$folder/cmake.log"; exit 1; }
+cmake --build "$elsewhere/build" --target kernels >"$folder/build.log" || { cat "$folder/build.log"; exit 1; }
+# The GPU reads the text in simulated time.
+cmp "$elsewhere/build/scale.ptx" "$folder/build/integrator/scale.ptx"
+grep -q '[.]file.*"scale.cu"' "$elsewhere/build/scale.ptx"
+
 printf '== a waveform of the integrator'"'"'s\n'
 (cd "$folder" && "$folder/build/integrator/integrator" "$folder/waves" >/dev/null)
 grep -q 'scope module queue0' "$folder/waves.vcd"

@@ -32,9 +32,9 @@ class PortBench {
  public:
   explicit PortBench(std::vector<bench::Access> accesses, Config config = config_of(),
                      bench::MockInitiator::Options options = {}, bool sleeping = true,
-                     const std::string& prefix = "")
+                     const std::string& prefix = "", std::uint64_t burst = SystemPort::kLongestBurst)
       : domain((prefix + "clock").c_str(), 1000),
-        port((prefix + "port").c_str(), config, domain),
+        port((prefix + "port").c_str(), config, domain, 1, nullptr, burst),
         initiator((prefix + "initiator").c_str(), domain, std::move(accesses), options),
         memory((prefix + "memory").c_str(), domain, memory_options()),
         above((prefix + "above").c_str()),
@@ -156,6 +156,44 @@ TEST(SystemPort, SleepingChangesNothing) {
     EXPECT_EQ(asleep.initiator.records[i].begin_response, awake.initiator.records[i].begin_response) << i;
   }
   EXPECT_EQ(asleep.tree.sample(), awake.tree.sample());
+}
+
+// What is longer than the outside's burst goes out in parts, which are answered together.
+TEST(SystemPort, RequestsAreCutIntoBursts) {
+  PortBench bench({read(0x1008, 40), write(0x2000, 48, 500)}, config_of(), {}, true, "", 16);
+  bench.run();
+  bench.expect_complete();
+  struct Part {
+    std::uint64_t address;
+    unsigned bytes;
+  };
+  const Part expected[] = {{0x1008, 8}, {0x1010, 16}, {0x1020, 16}, {0x2000, 16}, {0x2010, 16}, {0x2020, 16}};
+  ASSERT_EQ(bench.memory.seen.size(), std::size(expected));
+  for (std::size_t i = 0; i < std::size(expected); ++i) {
+    EXPECT_EQ(bench.memory.seen[i].address, expected[i].address) << i;
+    EXPECT_EQ(bench.memory.seen[i].bytes, expected[i].bytes) << i;
+  }
+  // The parts leave at consecutive edges, and the memory answers one at an edge.
+  for (const auto& record : bench.initiator.records) EXPECT_EQ(record.latency(), kLatency + kMemory + 1 + 2);
+  EXPECT_EQ(bench.tree.sample()["port"]["reads"], 3);
+  EXPECT_EQ(bench.tree.sample()["port"]["read_bytes"], 40);
+}
+
+// An atomic reads all of its bytes before it writes them, burst after burst, with nothing beside it.
+TEST(SystemPort, AnAtomicGoesOnBurstAfterBurst) {
+  PortBench bench({atomic(0x1000, 1), read(0x200, 8)}, config_of(), {}, true, "", 16);
+  bench.run();
+  bench.expect_complete();
+  const auto& seen = bench.memory.seen;
+  ASSERT_EQ(seen.size(), 5u);
+  for (unsigned i = 0; i < 4; ++i) {
+    EXPECT_EQ(seen[i].command, i < 2 ? tlm::TLM_READ_COMMAND : tlm::TLM_WRITE_COMMAND) << i;
+    EXPECT_EQ(seen[i].address, 0x1000u + i % 2 * 16) << i;
+    EXPECT_EQ(seen[i].bytes, 16u) << i;
+    EXPECT_EQ(seen[i].arrived, seen[0].arrived + i * (kMemory + 1)) << i;
+  }
+  EXPECT_EQ(seen[4].address, 0x200u);
+  EXPECT_EQ(bench.tree.sample()["port"]["atomics"], 1);
 }
 
 TEST(SystemPort, TellsOfDirectAccessThatEnds) {

@@ -53,10 +53,8 @@ class Gpu : public sc_core::sc_module {
   struct Impl;
 
  public:
-  using HostSocket =
-      tlm::tlm_target_socket<32, tlm::tlm_base_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
-  using DmaSocket =
-      tlm::tlm_initiator_socket<32, tlm::tlm_base_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
+  using HostSocket = tlm::tlm_target_socket<>;
+  using DmaSocket = tlm::tlm_initiator_socket<>;
   using InterruptPort =
       sc_core::sc_port<sc_core::sc_signal_inout_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
   using ResetPort = sc_core::sc_port<sc_core::sc_signal_in_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
@@ -90,6 +88,10 @@ class Gpu : public sc_core::sc_module {
   // comes before or after it. False: it faulted (fault()), or the GPU had before. Throws InputError as launch
   // does. A kernel that waits for something outside never ends, but by `interrupt_untimed`.
   bool run_untimed(const dispatch::Launch& launch);
+  // The same from within the simulation. The kernel runs in a process of the GPU. Where system memory grants
+  // no direct access, the kernel waits there for transactions, which take simulated time. `ended` is called
+  // once, perhaps from within this call; not after a reset.
+  void run_untimed(const dispatch::Launch& launch, std::function<void(bool faulted)> ended);
   // Asked now and then while such a launch runs; true ends it, as `abandon` does.
   void interrupt_untimed(std::function<bool()> interrupted);
   // What these launches have executed.
@@ -186,7 +188,8 @@ class Gpu : public sc_core::sc_module {
   std::unique_ptr<Impl> impl_;
 
  public:
-  // The GPU in an SoC (modules/host/README.md). Each may stay unbound.
+  // The GPU in an SoC (modules/host/README.md). Each may stay unbound. The names in SystemC's hierarchy are
+  // those of the members.
   HostSocket& host_socket;                       // registers, and the aperture to device memory
   DmaSocket& dma_socket;                         // to system memory, inside windows only
   InterruptPort& irq;                            // a level

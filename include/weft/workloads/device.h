@@ -138,6 +138,17 @@ WEFT_INLINE int atomicCAS(int* at, int compare, int value) {
   return __nvvm_atom_cas_gen_i(at, compare, value);
 }
 
+// Other threads of the block, of the GPU, and of the whole system see the stores before it first.
+WEFT_INLINE void __threadfence_block() {
+  __nvvm_membar_cta();
+}
+WEFT_INLINE void __threadfence() {
+  __nvvm_membar_gl();
+}
+WEFT_INLINE void __threadfence_system() {
+  __nvvm_membar_sys();
+}
+
 // Texture fetches through objects. The sampler decides how coordinates are read.
 template <class T>
 __device__ T tex1Dfetch(cudaTextureObject_t texture, int x);
