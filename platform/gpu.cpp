@@ -45,10 +45,10 @@ void Gpu::launch(const dispatch::Launch& launch) {
   enqueue(prepare(launch));
 }
 
-bool Gpu::run_untimed(const dispatch::Launch& launch) {
+Fault Gpu::run_untimed(const dispatch::Launch& launch) {
   functional::check(*launch.program);
   const auto kernel = prepare(launch);
-  return !faulted() && impl_->run_untimed(*kernel);
+  return faulted() ? impl_->fault : impl_->run_untimed(*kernel);
 }
 
 void Gpu::interrupt_untimed(std::function<bool()> interrupted) {
@@ -64,7 +64,7 @@ void Gpu::enqueue(const std::shared_ptr<execute::Kernel>& kernel) {
   if (faulted()) {
     dispatch::LaunchOutcome outcome;
     outcome.end = dispatch::LaunchOutcome::End::kStopped;
-    outcome.fault = fault();
+    outcome.fault = impl_->fault;
     if (launch.done) launch.done(outcome);
     return;
   }

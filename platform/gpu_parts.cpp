@@ -56,7 +56,7 @@ Gpu::Impl::Impl(const GpuConfig& c, const Options& o, Gpu& gpu)
   watchdog.on_hang = [this](const std::string& what) {
     std::string dump;
     for (const auto& sm : sms) dump += sm.dump();
-    stop({FaultKind::kHang,
+    hang({FaultKind::kHang,
           "kernel " + launches.kernel_names() + " hangs: " + what + what_helps(what) + "\n" + dump});
   };
   bind();
@@ -133,14 +133,25 @@ void Gpu::Impl::begun(const execute::Kernel& kernel, Cycle now, bool alone) {
 }
 
 // The first level holds bytes of system memory that the kernel may have changed.
-bool Gpu::Impl::run_untimed(execute::Kernel& kernel) {
+Fault Gpu::Impl::run_untimed(execute::Kernel& kernel) {
   if (windows != nullptr) windows->ask_again();
   engine.observe(observer);
-  const Fault why = engine.run(kernel, untimed_view(), [this] { return interrupted && interrupted(); });
+  Fault why = engine.run(kernel, untimed_view(), [this] { return interrupted && interrupted(); });
   exchange();
   for (auto& sm : sms) sm.memory().drop_system_lines(0, UINT64_MAX);
-  if (why) stop(engine.was_interrupted() ? Fault{FaultKind::kStopped, "interrupted"} : why);
-  return !why;
+  if (why && engine.was_interrupted()) why = {FaultKind::kStopped, "interrupted"};
+  const bool alone = kernel.launch.contained && why.kind != FaultKind::kStopped;
+  if (why && !alone) stop(why);
+  return why;
+}
+
+// Launches that run hang together: which one the others wait for is not known.
+void Gpu::Impl::hang(const Fault& why) {
+  if (launches.end_contained(why)) {
+    watchdog.start(core.current_edge());
+  } else {
+    stop(why);
+  }
 }
 
 // Nothing moves any more after a fault, until the reset.
@@ -148,7 +159,7 @@ void Gpu::Impl::stop(const Fault& why, unsigned guilty) {
   if (fault) return;
   fault = why;
   watchdog.stop();
-  launches.stop(fault.text, guilty);
+  launches.stop(fault, guilty);
   idle.notify(sc_core::SC_ZERO_TIME);
 }
 

@@ -113,7 +113,8 @@ bool SystemAccesses::move(const Access& access) {
     if (done) continue;
     return faults_.refuse(
         FaultKind::kIllegalAddress, access, lane,
-        "system memory does not answer an access of " + std::to_string(size) + " bytes at " + hex(address));
+        "system memory does not answer an access of " + std::to_string(size) + " bytes at " + hex(address),
+        address);
   }
   return true;
 }

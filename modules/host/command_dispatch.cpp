@@ -163,10 +163,10 @@ void CommandQueue::launch() {
   const bool functional = parts_.functional();
   state_.step = Step::kRunning;
   state_.waiting = !functional;
-  state_.faulted = false;
+  state_.fault = {};
   try {
     if (functional) {
-      state_.faulted = !parts_.gpu.run_untimed(state_.launch);
+      state_.fault = parts_.gpu.run_untimed(std::move(state_.launch));
     } else {
       launch_in_time();
     }
@@ -179,15 +179,15 @@ void CommandQueue::launch() {
 }
 
 void CommandQueue::launch_in_time() {
-  parts_.gpu.launch(std::move(state_.launch), number_, [this](bool faulted) {
-    state_.faulted = faulted;
+  parts_.gpu.launch(std::move(state_.launch), number_, [this](const Fault& fault) {
+    state_.fault = fault;
     state_.waiting = false;
     awake();
   });
 }
 
 void CommandQueue::take_end_of_kernel() {
-  if (state_.faulted) return stop(WEFT_ERROR_FAULT, packet_address(), parts_.gpu.fault());
+  if (state_.fault) return stop_by(state_.fault);
   complete();
 }
 
