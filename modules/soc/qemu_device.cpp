@@ -370,7 +370,7 @@ bool QemuDevice::dmi(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& granted) {
 
 unsigned QemuDevice::debug(tlm::tlm_generic_payload& payload) {
   const Region* region = find(payload.get_address(), payload.get_data_length());
-  if (region == nullptr) return 0;
+  if (region == nullptr || payload.get_data_ptr() == nullptr) return 0;
   move_data(payload, region->host + (payload.get_address() - region->base));
   return payload.get_data_length();
 }
