@@ -102,8 +102,7 @@ void CommandQueue::fail(Failure failure) {
   state_.failure = std::move(failure);
   const bool tells = state_.completion_signal != 0 && state_.completion_signal % 8 == 0;
   if (!tells || state_.signalled) return retire();
-  state_.value = -static_cast<std::int64_t>(state_.failure.code);
-  write(state_.completion_signal, &state_.value, sizeof state_.value, Step::kCompleted);
+  take_completion_signal();
 }
 
 void CommandQueue::wait_for_poll(Step then, Cycle now) {
@@ -162,10 +161,13 @@ void CommandQueue::advance(Cycle now) {
     case Step::kCopied:
       return take_end_of_copy();
     case Step::kCompletion:
+      if (!state_.locked) return change_signal();
       state_.value = static_cast<std::int64_t>(static_cast<std::uint64_t>(state_.value) - 1);
       return write(state_.completion_signal, &state_.value, sizeof state_.value, Step::kCompleted);
     case Step::kCompleted:
       state_.signalled = true;
+      state_.locked = false;
+      parts_.signals.give(state_.completion_signal);
       return retire();
     case Step::kRetired:
       return publish();
@@ -301,7 +303,25 @@ void CommandQueue::take_end_of_copy() {
 
 void CommandQueue::complete() {
   if (state_.completion_signal == 0) return retire();
-  read(state_.completion_signal, &state_.value, sizeof state_.value, Step::kCompletion);
+  take_completion_signal();
+}
+
+void CommandQueue::take_completion_signal() {
+  if (state_.locked || parts_.signals.take(state_.completion_signal, *this)) return change_signal();
+  state_.step = Step::kCompletion;
+  state_.waiting = true;
+}
+
+void CommandQueue::granted() {
+  state_.waiting = false;
+  awake();
+}
+
+void CommandQueue::change_signal() {
+  state_.locked = true;
+  if (!failed()) return read(state_.completion_signal, &state_.value, sizeof state_.value, Step::kCompletion);
+  state_.value = -static_cast<std::int64_t>(state_.failure.code);
+  write(state_.completion_signal, &state_.value, sizeof state_.value, Step::kCompleted);
 }
 
 void CommandQueue::retire() {

@@ -15,6 +15,7 @@
 #include "host/dma_engine.h"
 #include "host/gpu_control.h"
 #include "host/kernel_cache.h"
+#include "host/signal_locks.h"
 #include "weft/common/fault.h"
 
 namespace weft::host {
@@ -32,13 +33,14 @@ class Events {
   ~Events() = default;
 };
 
-class CommandQueue final : private TransferClient {
+class CommandQueue final : private TransferClient, private SignalWaiter {
  public:
   // What the owner shares among its queues.
   struct Parts {
     Bus& bus;
     DmaEngine& dma;
     KernelCache& cache;
+    SignalLocks& signals;
     GpuControl& gpu;
     Events& events;
     ClockDomain& domain;
@@ -138,12 +140,14 @@ class CommandQueue final : private TransferClient {
     std::int64_t value = 0;
     std::uint16_t header = 0;
     std::uint64_t completion_signal = 0;
-    bool signalled = false;  // the completion signal has changed
+    bool locked = false;     // the completion signal is this queue's to change
+    bool signalled = false;  // ... and has changed
     bool counted = false;    // the packet is in the read index
     Failure failure;
   };
 
   void transferred(Transfer& transfer) override;
+  void granted() override;
   void read(std::uint64_t address, void* to, std::uint64_t bytes, Step then);
   void write(std::uint64_t address, const void* from, std::uint64_t bytes, Step then);
   void start(std::uint64_t address, void* data, std::uint64_t bytes, Step then);
@@ -175,6 +179,8 @@ class CommandQueue final : private TransferClient {
   void begin_copy();
   void take_end_of_copy();
   void complete();
+  void take_completion_signal();
+  void change_signal();
   void retire();
   void publish();
   void finish_packet();

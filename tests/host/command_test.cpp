@@ -249,6 +249,34 @@ TEST_F(Commands, RingsWrapAround) {
       const std::uint32_t now = std::min(1u + static_cast<std::uint32_t>(round % 8), 100 - written);
       for (std::uint32_t i = 0; i < now; ++i) {
         bench.put_packet(kRing, written + i, copy_packet(kRam, kDevice + 0x1000, 8));
+// All queues decrement one signal at the same time; none of their decrements is lost.
+TEST_F(Commands, QueuesShareASignal) {
+  constexpr std::uint32_t kQueues = 4, kPackets = 8;
+  run([&] {
+    bench.ram.put<std::int64_t>(kSignal, kQueues * kPackets);
+    for (std::uint32_t q = 0; q < kQueues; ++q) {
+      if (q != 0) bench.open_queue(q, kRing + 0x200 * q);
+      for (std::uint32_t i = 0; i < kPackets; ++i)
+        bench.put_packet(kRing + 0x200 * q, i, copy_packet(kRam, kDevice + 0x1000 * q, 64));
+    }
+    for (std::uint32_t q = 0; q < kQueues; ++q) bench.doorbell(q, kPackets);
+    bench.wait_us(60);
+    EXPECT_EQ(signal(), 0);
+    for (std::uint32_t q = 0; q < kQueues; ++q)
+      EXPECT_EQ(reg(WEFT_QUEUE(q, WEFT_QUEUE_READ_INDEX)), kPackets);
+    // The negative value of one that fails is not overwritten by one that is done.
+    bench.ram.put<std::int64_t>(kSignal, 2);
+    auto bad = dispatch_packet(1, 32);
+    bad.setup = 4;
+    for (std::uint32_t q = 0; q < 2; ++q)
+      bench.put_packet(kRing + 0x200 * q, kPackets, copy_packet(kRam, kDevice, 64));
+    bench.put_packet(kRing, kPackets, bad);
+    for (std::uint32_t q = 0; q < 2; ++q) bench.doorbell(q, kPackets + 1);
+    bench.wait_us(20);
+    EXPECT_LT(signal(), 0);
+  });
+}
+
       }
       written += now;
       bench.doorbell(0, written);
