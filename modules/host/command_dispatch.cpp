@@ -87,6 +87,8 @@ void CommandQueue::take_text() {
 }
 
 void CommandQueue::load_kernel() {
+  // Another queue may have found meanwhile that the text has changed.
+  if (!parts_.cache.has_module(state_.object)) return take_object();
   try {
     state_.kernel =
         &parts_.cache.load_kernel(state_.packet.dispatch.kernel_object, state_.object, state_.text);

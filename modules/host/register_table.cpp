@@ -149,7 +149,9 @@ const std::vector<ConstantGroup>& constant_groups() {
       {"CONTROL",
        {{"CONTROL_RESET", 1u << 0, "back to the state after power-on, device memory included"},
         {"CONTROL_INVALIDATE", 1u << 1,
-         "forget kernel objects and modules, which are kept from their first use on; idle queues only"}}},
+         "forget kernel objects and modules, which are kept from their first use on; idle queues only. "
+         "Needed after "
+         "a change of them only if the bus has no debug transport"}}},
       {"MODE",
        {{"MODE_FUNCTIONAL", 1u << 0,
          "without timing: a kernel is done as it begins, in no simulated time, with the same results"}}},

@@ -80,6 +80,48 @@ TEST_F(Commands, KernelsAreKeptUntilInvalidated) {
   });
 }
 
+// The object of another kernel, another name or another text at the same place: the next dispatch runs that.
+TEST_F(Commands, ChangedKernelsAreLoadedAnew) {
+  run([&] {
+    const auto runs = [&] {
+      submit(dispatch_packet(1, 32, 0));
+      bench.wait_us(50);
+      EXPECT_EQ(bench.gpu.running.size(), 1u) << bench.host.error_text();
+      if (bench.gpu.running.empty()) return std::string();
+      const auto program = bench.gpu.running[0].launch.program;
+      bench.gpu.finish();
+      bench.wait_us(5);
+      return program->name + " " + std::to_string(program->code.size());
+    };
+    const std::string fill = runs();
+    EXPECT_EQ(fill.substr(0, 5), "fill ");
+    const std::uint64_t other_name = kName + 0x40;
+    bench.ram.put_bytes(other_name, "nothing", 7);
+    auto object = bench.ram.get<weft_kernel_object>(kObject);
+    object.name_address = other_name, object.name_bytes = 7;
+    bench.ram.put(kObject, object);
+    EXPECT_EQ(runs(), "nothing 1");
+    put_kernel(bench.ram, "fill");
+    EXPECT_EQ(runs(), fill);
+    object = bench.ram.get<weft_kernel_object>(kObject);
+    // The same object, but a letter of the text: `bias` begins at 6, and both kernels see it.
+    std::string text = kFillText;
+    text[text.find("bias = 5") + 7] = '6';
+    bench.ram.put_bytes(kText, text.data(), text.size());
+    EXPECT_EQ(runs(), fill);
+    EXPECT_EQ(bench.device.get<std::uint32_t>(kModuleMemory - kDevice), 6u);
+    bench.device.put<std::uint32_t>(kModuleMemory - kDevice, 77);
+    EXPECT_EQ(runs(), fill);
+    EXPECT_EQ(bench.device.get<std::uint32_t>(kModuleMemory - kDevice), 77u) << "unchanged, so not loaded";
+    // The object is none any more.
+    object.magic = 0;
+    bench.ram.put(kObject, object);
+    submit(dispatch_packet(1, 32, 0));
+    bench.wait_us(50);
+    expect_error(WEFT_ERROR_KERNEL_OBJECT, kObject, "magic");
+  });
+}
+
 TEST_F(Commands, ArgumentsInDeviceMemoryAreUsedWhereTheyAre) {
   run([&] {
     weft_kernel_dispatch_packet packet = dispatch_packet(1, 32);
@@ -207,6 +249,34 @@ TEST_F(Commands, BarriersWaitForSignals) {
   });
 }
 
+// All queues decrement one signal at the same time; none of their decrements is lost.
+TEST_F(Commands, QueuesShareASignal) {
+  constexpr std::uint32_t kQueues = 4, kPackets = 8;
+  run([&] {
+    bench.ram.put<std::int64_t>(kSignal, kQueues * kPackets);
+    for (std::uint32_t q = 0; q < kQueues; ++q) {
+      if (q != 0) bench.open_queue(q, kRing + 0x200 * q);
+      for (std::uint32_t i = 0; i < kPackets; ++i)
+        bench.put_packet(kRing + 0x200 * q, i, copy_packet(kRam, kDevice + 0x1000 * q, 64));
+    }
+    for (std::uint32_t q = 0; q < kQueues; ++q) bench.doorbell(q, kPackets);
+    bench.wait_us(60);
+    EXPECT_EQ(signal(), 0);
+    for (std::uint32_t q = 0; q < kQueues; ++q)
+      EXPECT_EQ(reg(WEFT_QUEUE(q, WEFT_QUEUE_READ_INDEX)), kPackets);
+    // The negative value of one that fails is not overwritten by one that is done.
+    bench.ram.put<std::int64_t>(kSignal, 2);
+    auto bad = dispatch_packet(1, 32);
+    bad.setup = 4;
+    for (std::uint32_t q = 0; q < 2; ++q)
+      bench.put_packet(kRing + 0x200 * q, kPackets, copy_packet(kRam, kDevice, 64));
+    bench.put_packet(kRing, kPackets, bad);
+    for (std::uint32_t q = 0; q < 2; ++q) bench.doorbell(q, kPackets + 1);
+    bench.wait_us(20);
+    EXPECT_LT(signal(), 0);
+  });
+}
+
 // The signal of one queue's copy lets the other queue's barrier go.
 TEST_F(Commands, QueuesWaitForEachOther) {
   run([&] {
@@ -249,34 +319,6 @@ TEST_F(Commands, RingsWrapAround) {
       const std::uint32_t now = std::min(1u + static_cast<std::uint32_t>(round % 8), 100 - written);
       for (std::uint32_t i = 0; i < now; ++i) {
         bench.put_packet(kRing, written + i, copy_packet(kRam, kDevice + 0x1000, 8));
-// All queues decrement one signal at the same time; none of their decrements is lost.
-TEST_F(Commands, QueuesShareASignal) {
-  constexpr std::uint32_t kQueues = 4, kPackets = 8;
-  run([&] {
-    bench.ram.put<std::int64_t>(kSignal, kQueues * kPackets);
-    for (std::uint32_t q = 0; q < kQueues; ++q) {
-      if (q != 0) bench.open_queue(q, kRing + 0x200 * q);
-      for (std::uint32_t i = 0; i < kPackets; ++i)
-        bench.put_packet(kRing + 0x200 * q, i, copy_packet(kRam, kDevice + 0x1000 * q, 64));
-    }
-    for (std::uint32_t q = 0; q < kQueues; ++q) bench.doorbell(q, kPackets);
-    bench.wait_us(60);
-    EXPECT_EQ(signal(), 0);
-    for (std::uint32_t q = 0; q < kQueues; ++q)
-      EXPECT_EQ(reg(WEFT_QUEUE(q, WEFT_QUEUE_READ_INDEX)), kPackets);
-    // The negative value of one that fails is not overwritten by one that is done.
-    bench.ram.put<std::int64_t>(kSignal, 2);
-    auto bad = dispatch_packet(1, 32);
-    bad.setup = 4;
-    for (std::uint32_t q = 0; q < 2; ++q)
-      bench.put_packet(kRing + 0x200 * q, kPackets, copy_packet(kRam, kDevice, 64));
-    bench.put_packet(kRing, kPackets, bad);
-    for (std::uint32_t q = 0; q < 2; ++q) bench.doorbell(q, kPackets + 1);
-    bench.wait_us(20);
-    EXPECT_LT(signal(), 0);
-  });
-}
-
       }
       written += now;
       bench.doorbell(0, written);
