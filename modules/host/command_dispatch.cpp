@@ -61,6 +61,8 @@ void CommandQueue::take_object() {
     return refuse("a name of " + std::to_string(state_.object.name_bytes) + " bytes; allowed: 1 to " +
                   std::to_string(kMostNameBytes));
   }
+  state_.kernel = parts_.cache.find(state_.packet.dispatch.kernel_object, state_.object);
+  if (state_.kernel != nullptr) return begin_arguments();
   if (parts_.cache.has_module(state_.object)) {
     state_.text.resize(state_.object.name_bytes);
     return read(state_.object.name_address, state_.text.data(), state_.text.size(), Step::kName);

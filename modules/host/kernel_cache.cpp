@@ -25,35 +25,39 @@ std::string name_of(const weft_kernel_object& object) {
 const KernelCache::Kernel* KernelCache::find(std::uint64_t object_address) {
   const auto found = state_.kernels.find(object_address);
   if (found == state_.kernels.end()) return nullptr;
+  const weft_kernel_object& object = found->second.object;
+  return look(object_address, &object, sizeof object) == Seen::kSame ? find(object_address, object) : nullptr;
+}
+
+const KernelCache::Kernel* KernelCache::find(std::uint64_t object_address, const weft_kernel_object& object) {
+  const auto found = state_.kernels.find(object_address);
+  if (found == state_.kernels.end()) return nullptr;
   const Loaded& loaded = found->second;
-  if (changed(object_address, &loaded.object, sizeof loaded.object) ||
-      changed(loaded.object.name_address, loaded.name.data(), loaded.name.size())) {
-    state_.kernels.erase(found);
-    return nullptr;
-  }
-  return has_module(loaded.object) ? &loaded.kernel : nullptr;
+  if (std::memcmp(&loaded.object, &object, sizeof object) != 0) return nullptr;
+  if (look(object.name_address, loaded.name.data(), loaded.name.size()) == Seen::kChanged) return nullptr;
+  return has_module(object) ? &loaded.kernel : nullptr;
 }
 
 bool KernelCache::has_module(const weft_kernel_object& object) {
   const auto found = state_.modules.find(key_of(object));
   if (found == state_.modules.end()) return false;
   Module& module = found->second;
-  if (!changed(object.ptx_address, module.text.data(), module.text.size())) return true;
+  if (look(object.ptx_address, module.text.data(), module.text.size()) != Seen::kChanged) return true;
   for (auto kernel = state_.kernels.begin(); kernel != state_.kernels.end();)
     kernel = kernel->second.module == &module ? state_.kernels.erase(kernel) : std::next(kernel);
   state_.modules.erase(found);
   return false;
 }
 
-bool KernelCache::changed(std::uint64_t address, const void* bytes, std::size_t count) const {
-  std::array<unsigned char, 4096> now;
+KernelCache::Seen KernelCache::look(std::uint64_t address, const void* bytes, std::size_t count) const {
+  std::array<unsigned char, 4096> now{};
   const auto* const known = static_cast<const unsigned char*>(bytes);
   for (std::size_t at = 0; at < count; at += now.size()) {
     const std::size_t piece = std::min(now.size(), count - at);
-    if (!bus_.peek(address + at, now.data(), piece)) return false;
-    if (std::memcmp(now.data(), known + at, piece) != 0) return true;
+    if (!bus_.peek(address + at, now.data(), piece)) return Seen::kNothing;
+    if (std::memcmp(now.data(), known + at, piece) != 0) return Seen::kChanged;
   }
-  return false;
+  return Seen::kSame;
 }
 
 std::uint64_t KernelCache::take(Module& module, std::uint64_t bytes, const char* what) {

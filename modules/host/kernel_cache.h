@@ -2,8 +2,8 @@
 // kernel decoded at its own first use; both are kept until `clear`, or until their bytes in memory are
 // others.
 //
-// Debug transport compares the bytes at each use, in no time. Where it does not answer, they count as
-// unchanged.
+// Debug transport compares the bytes at each use, in no time. Where it does not answer, name and text count
+// as unchanged, and the caller reads the object.
 #ifndef WEFT_HOST_KERNEL_CACHE_H
 #define WEFT_HOST_KERNEL_CACHE_H
 
@@ -39,8 +39,11 @@ class KernelCache {
   // Variables get their initial values in the device memory of `gpu`, which is that of `bus`.
   KernelCache(Bus& bus, GpuControl& gpu) : bus_(bus), gpu_(gpu) {}
 
-  // nullptr: not yet loaded, or its object, name or text has changed since.
+  // nullptr: not yet loaded; or its object, name or text has changed since, or debug transport does not show
+  // the object: then the caller reads it.
   const Kernel* find(std::uint64_t object_address);
+  // The same for an object that is this.
+  const Kernel* find(std::uint64_t object_address, const weft_kernel_object& object);
   // False: not yet loaded, or its text has changed since: the module and its kernels are forgotten then.
   bool has_module(const weft_kernel_object& object);
   // Throws InputError for PTX that is refused, ModuleMemoryError.
@@ -80,7 +83,8 @@ class KernelCache {
   static Kernel kernel_of(Module& module, const std::string& name, std::uint32_t max_registers);
   static std::uint64_t take(Module& module, std::uint64_t bytes, const char* what);
 
-  bool changed(std::uint64_t address, const void* bytes, std::size_t count) const;
+  enum class Seen : std::uint8_t { kSame, kChanged, kNothing };
+  Seen look(std::uint64_t address, const void* bytes, std::size_t count) const;
 
   Bus& bus_;
   GpuControl& gpu_;

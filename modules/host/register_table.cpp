@@ -151,7 +151,7 @@ const std::vector<ConstantGroup>& constant_groups() {
         {"CONTROL_INVALIDATE", 1u << 1,
          "forget kernel objects and modules, which are kept from their first use on; idle queues only. "
          "Needed after "
-         "a change of them only if the bus has no debug transport"}}},
+         "a change of name or text only if the bus has no debug transport"}}},
       {"MODE",
        {{"MODE_FUNCTIONAL", 1u << 0,
          "without timing: a kernel is done as it begins, in no simulated time, with the same results"}}},

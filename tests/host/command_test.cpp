@@ -80,6 +80,29 @@ TEST_F(Commands, KernelsAreKeptUntilInvalidated) {
   });
 }
 
+// Without debug transport each dispatch reads the object, one burst more, and sees that it is another one.
+TEST_F(Commands, ChangedObjectsAreSeenWithoutDebugTransport) {
+  bench.ram.answers_debug = false;
+  run([&] {
+    const auto accesses = [&] {
+      const std::uint64_t before = bench.ram.accesses;
+      submit(dispatch_packet(1, 32, 0));
+      bench.wait_us(50);
+      bench.gpu.finish();
+      bench.wait_us(5);
+      return bench.ram.accesses - before;
+    };
+    accesses();
+    EXPECT_EQ(accesses(), 4u);  // packet, object, parameters; then the packet's header
+    auto object = bench.ram.get<weft_kernel_object>(kObject);
+    object.ptx_bytes = 0;
+    bench.ram.put(kObject, object);
+    submit(dispatch_packet(1, 32, 0));
+    bench.wait_us(50);
+    expect_error(WEFT_ERROR_KERNEL_OBJECT, kObject, "PTX of 0");
+  });
+}
+
 // The object of another kernel, another name or another text at the same place: the next dispatch runs that.
 TEST_F(Commands, ChangedKernelsAreLoadedAnew) {
   run([&] {
