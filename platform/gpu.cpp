@@ -45,7 +45,7 @@ void Gpu::launch(const dispatch::Launch& launch) {
   enqueue(prepare(launch));
 }
 
-bool Gpu::run_untimed(const dispatch::Launch& launch) {
+Fault Gpu::run_untimed(const dispatch::Launch& launch) {
   functional::check(*launch.program);
   const auto kernel = prepare(launch);
   if (impl_->untimed.busy()) {
@@ -56,7 +56,7 @@ bool Gpu::run_untimed(const dispatch::Launch& launch) {
   return impl_->run_untimed(*kernel);
 }
 
-void Gpu::run_untimed(const dispatch::Launch& launch, std::function<void(bool faulted)> ended) {
+void Gpu::run_untimed(const dispatch::Launch& launch, std::function<void(const Fault&)> ended) {
   functional::check(*launch.program);
   impl_->run_untimed(prepare(launch), std::move(ended));
 }
@@ -74,7 +74,7 @@ void Gpu::enqueue(const std::shared_ptr<execute::Kernel>& kernel) {
   if (faulted()) {
     dispatch::LaunchOutcome outcome;
     outcome.end = dispatch::LaunchOutcome::End::kStopped;
-    outcome.fault = fault();
+    outcome.fault = impl_->fault;
     if (launch.done) launch.done(outcome);
     return;
   }

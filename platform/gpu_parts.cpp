@@ -58,7 +58,7 @@ Gpu::Impl::Impl(const GpuConfig& c, const Options& o, Gpu& gpu)
   watchdog.on_hang = [this](const std::string& what) {
     std::string dump;
     for (const auto& sm : sms) dump += sm.dump();
-    stop({FaultKind::kHang,
+    hang({FaultKind::kHang,
           "kernel " + launches.kernel_names() + " hangs: " + what + what_helps(what) + "\n" + dump});
   };
   bind();
@@ -147,31 +147,42 @@ void Gpu::Impl::begun(const execute::Kernel& kernel, Cycle now, bool alone) {
 
 // The first level holds bytes of system memory that the kernel may have changed. What a reset has abandoned
 // leaves nothing behind.
-bool Gpu::Impl::run_untimed(execute::Kernel& kernel) {
-  if (fault) return false;
+Fault Gpu::Impl::run_untimed(execute::Kernel& kernel) {
+  if (fault) return fault;
   if (windows != nullptr) windows->ask_again();
   engine.observe(observer);
-  const Fault why = engine.run(kernel, untimed_view(), [this] {
-    return fault || untimed.abandoned() || (interrupted && interrupted());
-  });
+  Fault why = engine.run(kernel, untimed_view(),
+                         [this] { return fault || untimed.abandoned() || (interrupted && interrupted()); });
   if (untimed.abandoned()) {
     engine.reset();
-    return false;
+    return {FaultKind::kStopped, "reset"};
   }
   exchange();
   for (auto& sm : sms) sm.memory().drop_system_lines(0, UINT64_MAX);
-  if (why) stop(engine.was_interrupted() ? Fault{FaultKind::kStopped, "interrupted"} : why);
-  return !fault;
+  if (fault) return fault;  // the GPU stopped while the kernel waited
+  if (why && engine.was_interrupted()) why = {FaultKind::kStopped, "interrupted"};
+  const bool alone = kernel.launch.contained && why.kind != FaultKind::kStopped;
+  if (why && !alone) stop(why);
+  return why;
 }
 
 // Without windows there is nothing to wait for.
 void Gpu::Impl::run_untimed(const std::shared_ptr<execute::Kernel>& kernel,
-                            std::function<void(bool faulted)> ended) {
-  if (windows == nullptr) return ended(!run_untimed(*kernel));
+                            std::function<void(const Fault&)> ended) {
+  if (windows == nullptr) return ended(run_untimed(*kernel));
   untimed.push([this, kernel, ended = std::move(ended)] {
-    const bool done = run_untimed(*kernel);
-    if (!untimed.abandoned()) ended(!done);
+    const Fault why = run_untimed(*kernel);
+    if (!untimed.abandoned()) ended(why);
   });
+}
+
+// Launches that run hang together: which one the others wait for is not known.
+void Gpu::Impl::hang(const Fault& why) {
+  if (launches.end_contained(why)) {
+    watchdog.start(core.current_edge());
+  } else {
+    stop(why);
+  }
 }
 
 // Nothing moves any more after a fault, until the reset.
@@ -179,7 +190,7 @@ void Gpu::Impl::stop(const Fault& why, unsigned guilty) {
   if (fault) return;
   fault = why;
   watchdog.stop();
-  launches.stop(fault.text, guilty);
+  launches.stop(fault, guilty);
   idle.notify(sc_core::SC_ZERO_TIME);
 }
 

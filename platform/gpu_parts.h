@@ -40,8 +40,9 @@ struct Gpu::Impl final : sm::SmListener {
   void exchange() { system.exchange(pages, kPageBytes); }
   void begun(const execute::Kernel& kernel, Cycle now, bool alone);
   void stop(const Fault& why, unsigned guilty = Launches::kNoSm);
-  bool run_untimed(execute::Kernel& kernel);
-  void run_untimed(const std::shared_ptr<execute::Kernel>& kernel, std::function<void(bool faulted)> ended);
+  void hang(const Fault& why);
+  Fault run_untimed(execute::Kernel& kernel);
+  void run_untimed(const std::shared_ptr<execute::Kernel>& kernel, std::function<void(const Fault&)> ended);
   void bind();
   void reset();
   void archive(Archive& archive);
@@ -51,7 +52,9 @@ struct Gpu::Impl final : sm::SmListener {
   void block_retired(unsigned sm) override { launches.dispatcher().block_retired(sm); }
   void registers_freed(unsigned) override { launches.dispatcher().poke(); }
   void sm_drained(unsigned) override { launches.dispatcher().poke(); }
-  void faulted(unsigned sm, const Fault& why) override { stop(why, sm); }
+  void faulted(unsigned sm, const Fault& why) override {
+    if (!launches.end_contained(why, sm)) stop(why, sm);
+  }
 
   execute::DeviceMemoryView untimed_view() {
     exchange();

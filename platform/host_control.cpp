@@ -14,10 +14,14 @@ constexpr std::uint32_t kFirstQueue = 0x8000'0000;
 
 void HostControl::launch(dispatch::Launch launch, std::uint32_t queue, host::LaunchEnded ended) {
   launch.queue = kFirstQueue + queue;
-  launch.done = [ended = std::move(ended)](const dispatch::LaunchOutcome& outcome) {
-    ended(outcome.end != dispatch::LaunchOutcome::End::kDone);
-  };
+  launch.contained = true;
+  launch.done = [ended = std::move(ended)](const dispatch::LaunchOutcome& outcome) { ended(outcome.fault); };
   gpu_.launch(launch);
+}
+
+void HostControl::run_untimed(dispatch::Launch launch, host::LaunchEnded ended) {
+  launch.contained = true;
+  gpu_.run_untimed(launch, std::move(ended));
 }
 
 std::uint64_t HostControl::local_memory_bytes(const dispatch::Launch& launch) const {

@@ -21,9 +21,7 @@ class HostControl final : public host::GpuControl {
       : gpu_(gpu), image_(image), system_(system), core_(core) {}
 
   void launch(dispatch::Launch launch, std::uint32_t queue, host::LaunchEnded ended) override;
-  void run_untimed(const dispatch::Launch& launch, host::LaunchEnded ended) override {
-    gpu_.run_untimed(launch, std::move(ended));
-  }
+  void run_untimed(dispatch::Launch launch, host::LaunchEnded ended) override;
   std::uint64_t local_memory_bytes(const dispatch::Launch& launch) const override;
   ptx::DecodeOptions decode_options() const override { return gpu_.decode_options(); }
   std::uint32_t registers_to_fit(const ptx::Program& program, std::uint64_t threads) const override {
@@ -41,7 +39,7 @@ class HostControl final : public host::GpuControl {
   }
   std::uint64_t cycles() const override { return core_.current_edge(); }
   unsigned sms() const override;
-  const char* fault() const override { return gpu_.fault().c_str(); }
+  Fault fault() const override { return {gpu_.fault_kind(), gpu_.fault()}; }
 
  private:
   Gpu& gpu_;

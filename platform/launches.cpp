@@ -76,7 +76,9 @@ void Launches::finished(Number number, Cycle now) {
     for (auto& sm : sms_) sm.finish_kernel(now);
     past_cycles_ += now + 1 - active_since_;
   }
-  const LaunchOutcome outcome = outcome_of(done, now);
+  LaunchOutcome outcome = outcome_of(done, now);
+  if (done.fault) outcome.end = LaunchOutcome::End::kFaulted;
+  outcome.fault = done.fault;
   if (log_ != nullptr) log_->ended(number, outcome);
   hooks_.left(*done.kernel, now);
   if (done.kernel->launch.done) done.kernel->launch.done(outcome);
@@ -109,7 +111,33 @@ LaunchOutcome Launches::outcome_of(const Running& launch, Cycle now) const {
   return outcome;
 }
 
-void Launches::stop(const std::string& fault, unsigned guilty) {
+bool Launches::end_contained(const Fault& fault, unsigned guilty) {
+  const auto launch = std::find_if(running_.begin(), running_.end(),
+                                   [&](const Running& r) { return r.kernel == held_[guilty]; });
+  if (launch == running_.end() || !launch->kernel->launch.contained) return false;
+  end(*launch, fault);
+  return true;
+}
+
+bool Launches::end_contained(const Fault& fault) {
+  const bool contained = std::all_of(running_.begin(), running_.end(),
+                                     [](const Running& r) { return r.kernel->launch.contained; });
+  if (!contained) return false;
+  for (Running& launch : running_) end(launch, fault);
+  return true;
+}
+
+// Its SMs may report further faults until they have drained.
+void Launches::end(Running& launch, const Fault& fault) {
+  if (launch.fault) return;
+  launch.fault = fault;
+  for (std::size_t i = 0; i < sms_.size(); ++i) {
+    if (held_[i] == launch.kernel) sms_[i].abandon_kernel();
+  }
+  dispatcher_.abandon(launch.number);
+}
+
+void Launches::stop(const Fault& fault, unsigned guilty) {
   const std::vector<Running> running = std::exchange(running_, {});
   const auto waiting = queue_.clear();
   const Cycle now = core_.current_edge();

@@ -16,6 +16,7 @@
 #include "platform/launch_log.h"
 #include "sm/sm.h"
 #include "weft/common/archive.h"
+#include "weft/common/fault.h"
 #include "weft/platform/gpu_config.h"
 
 namespace weft {
@@ -45,9 +46,14 @@ class Launches {
   dispatch::Dispatcher& dispatcher() { return dispatcher_; }
   const dispatch::Dispatcher& dispatcher() const { return dispatcher_; }
 
+  // Ends the launch of the kernel that SM `guilty` holds, and lets the others go on. False: nothing happened,
+  // because that launch is not contained (dispatch::Launch).
+  bool end_contained(const Fault& fault, unsigned guilty);
+  // The same of all launches that run.
+  bool end_contained(const Fault& fault);
   // Ends every launch with this fault, which is of the kernel that SM `guilty` holds (kNoSm: of none).
   static constexpr unsigned kNoSm = ~0u;
-  void stop(const std::string& fault, unsigned guilty);
+  void stop(const Fault& fault, unsigned guilty);
   // Forgets every launch without a word.
   void reset();
   // Written from within `rests`.
@@ -78,12 +84,14 @@ class Launches {
     Number number = 0;
     std::shared_ptr<const execute::Kernel> kernel;
     Cycle first_cycle = 0;
+    Fault fault;  // that ends it, when its SMs have drained
   };
 
   static std::vector<dispatch::BlockTarget*> targets(std::deque<sm::Sm>& sms);
   void begin(Cycle now);
   void assign(unsigned sm, Number number, Cycle now);
   void finished(Number number, Cycle now);
+  void end(Running& launch, const Fault& fault);
   void name_kernels();
   dispatch::LaunchOutcome outcome_of(const Running& launch, Cycle now) const;
 

@@ -54,7 +54,7 @@ Cycle Watchdog::step(Cycle now) {
   if (!what.empty()) {
     stop();
     on_hang(what);
-    return kNever;
+    return active_ ? deadline_ : kNever;
   }
   // Each span is watched from its beginning, while nothing else happens.
   for (auto& spin : spins_) {

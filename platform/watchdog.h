@@ -36,7 +36,7 @@ class Watchdog final : public Clocked {
     for (auto& sm : sms) spins_.emplace_back(sm);
   }
 
-  // Told once, with the reason; the launch is to be stopped.
+  // Told with the reason; the launches are to be stopped. It may start the watchdog again.
   std::function<void(const std::string& what)> on_hang;
   // Asked when threads only repeat themselves; true: someone outside of the GPU may yet change the memory
   // that they read, and they do not count as hung. Nor do they, whatever the answer, if they read system

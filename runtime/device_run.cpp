@@ -30,7 +30,7 @@ dispatch::LaunchOutcome Device::Impl::run_functional(execute::Kernel& kernel) {
       sc_core::sc_time_stamp().value() / sc_core::sc_time(1, sc_core::SC_PS).value();
   if (gpu.faulted()) {
     outcome.end = End::kStopped;
-    outcome.fault = gpu.fault();
+    outcome.fault = {gpu.fault_kind(), gpu.fault()};
     return outcome;
   }
   const EffortTimer timer(functional_effort);
@@ -51,7 +51,7 @@ dispatch::LaunchOutcome Device::Impl::run_functional(execute::Kernel& kernel) {
   Fault fault = engine.run(kernel, gpu.memory_view(), interrupted);
   if (!fault) return outcome;
   if (engine.was_interrupted() && reached_instructions()) fault.text = instructions_reached();
-  outcome.fault = fault.text;
+  outcome.fault = fault;
   abandoned = engine.was_interrupted();
   outcome.end = abandoned ? End::kStopped : End::kFaulted;
   gpu.abandon(fault);  // and with it the launches that follow

@@ -93,6 +93,7 @@ bool BasicTargetPort<Pace>::get_direct_mem_ptr(Payload& payload, tlm::tlm_dmi& r
 
 template <class Pace>
 unsigned BasicTargetPort<Pace>::transport_dbg(Payload& payload) {
+  if (payload.get_data_ptr() == nullptr) return 0;  // there is nowhere to move bytes from or to
   return listener_.debug(index_, payload);
 }
 

@@ -25,6 +25,15 @@ void Dispatcher::block_retired(unsigned target) {
   poke();
 }
 
+void Dispatcher::abandon(Number number) {
+  for (Running& launch : state_.running) {
+    if (launch.number != number) continue;
+    launch.abandoned = true;
+    launch.placed = launch.total;
+  }
+  poke();
+}
+
 void Dispatcher::reset() {
   state_ = State(targets_.size());
 }
@@ -69,7 +78,8 @@ Cycle Dispatcher::work(Cycle now) {
 
 void Dispatcher::finish(Cycle now) {
   for (std::size_t i = 0; i < state_.running.size();) {
-    if (state_.running[i].retired != state_.running[i].total || !drained(state_.running[i])) {
+    const Running& launch = state_.running[i];
+    if ((launch.retired != launch.total && !launch.abandoned) || !drained(launch)) {
       ++i;
       continue;
     }

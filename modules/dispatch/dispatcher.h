@@ -55,6 +55,8 @@ class Dispatcher final : public Clocked {
   }
   // A block of the launch that SM `target` holds has retired.
   void block_retired(unsigned target);
+  // The launch gets no further blocks, and ends when its SMs have drained.
+  void abandon(Number number);
   void reset();
   // Its place in the clock domain.
   std::size_t clock_index() const { return index_; }
@@ -74,6 +76,7 @@ class Dispatcher final : public Clocked {
     Dim3 grid{};
     std::uint64_t total = 0, placed = 0, retired = 0;
     std::size_t next_target = 0;
+    bool abandoned = false;
   };
   static constexpr Number kNobody = UINT64_MAX;
   struct State {

@@ -140,6 +140,9 @@ class Executor {
   std::string place_name(ptx::Pc pc, unsigned chunk, unsigned lane, const ResidentBlock& block) const {
     return faults_.place_name(pc, chunk, lane, block);
   }
+  Fault fault_at(FaultKind kind, const Faults::Place& place, const std::string& what) const {
+    return faults_.at(kind, place, what);
+  }
 
  private:
   warp_formation::ThreadGroup first_of(const ptx::Instruction& in,

@@ -35,13 +35,13 @@ bool Faults::refuse(const Access& access, const AddressSpaces::Region& region) {
     out << access_name(access.op) << " of " << size << " bytes at 0x" << std::hex << a << std::dec;
     if (!outside && !unmapped) {
       out << " is not aligned to " << size << " bytes";
-      return refuse(FaultKind::kMisalignedAddress, access, lane, out.str());
+      return refuse(FaultKind::kMisalignedAddress, access, lane, out.str(), a);
     }
     out << " is not in " << (unmapped ? "any allocation of " : "") << region.name;
     if (region.low == 0) out << " (" << region.bytes << " bytes)";
     const bool deep = overflows_stack(access.op.instruction->space, a, region.bytes);
     if (deep) out << "; functions called too deeply overflow the thread's stack there (cudaLimitStackSize)";
-    return refuse(deep ? FaultKind::kStackOverflow : FaultKind::kIllegalAddress, access, lane, out.str());
+    return refuse(deep ? FaultKind::kStackOverflow : FaultKind::kIllegalAddress, access, lane, out.str(), a);
   }
   return refuse(FaultKind::kIllegalAddress, state_.kernel->program.name + ": access refused");
 }
@@ -50,7 +50,7 @@ bool Faults::refuse_local(const Access& access, unsigned lane) {
   std::ostringstream out;
   out << access_name(access.op) << " of " << static_cast<unsigned>(access.op.element_bytes) << " bytes at 0x"
       << std::hex << access.address[lane] << " is in local memory; allowed: global and shared memory";
-  return refuse(FaultKind::kIllegalAddressSpace, access, lane, out.str());
+  return refuse(FaultKind::kIllegalAddressSpace, access, lane, out.str(), access.address[lane]);
 }
 
 // A frame begins where the one before ends, and what a function saves for a call lies at the end of its
@@ -65,13 +65,25 @@ bool Faults::overflows_stack(ptx::Space space, std::uint64_t address, std::uint6
   return address < bytes + largest;
 }
 
-std::string Faults::thread_name(const ResidentBlock& block, unsigned chunk, unsigned lane) const {
+Fault Faults::at(FaultKind kind, const Place& place, const std::string& what) const {
+  Fault fault;
+  fault.kind = kind;
+  fault.text = place_name(place.pc, place.chunk, place.lane, place.block) + ": " + what;
+  fault.place = {place.pc, thread_index(place.block, place.chunk, place.lane), place.block.index};
+  return fault;
+}
+
+dispatch::Dim3 Faults::thread_index(const ResidentBlock& block, unsigned chunk, unsigned lane) const {
   const std::uint32_t thread = (chunk - block.first_chunk) * isa::kLanes + lane;
   const auto& size = state_.kernel->launch.block;
+  return {thread % size[0], thread / size[0] % size[1], thread / size[0] / size[1]};
+}
+
+std::string Faults::thread_name(const ResidentBlock& block, unsigned chunk, unsigned lane) const {
+  const dispatch::Dim3 thread = thread_index(block, chunk, lane);
   std::ostringstream out;
-  out << "thread (" << thread % size[0] << "," << thread / size[0] % size[1] << ","
-      << thread / size[0] / size[1] << ") of block (" << block.index[0] << "," << block.index[1] << ","
-      << block.index[2] << ")";
+  out << "thread (" << thread[0] << "," << thread[1] << "," << thread[2] << ") of block (" << block.index[0]
+      << "," << block.index[1] << "," << block.index[2] << ")";
   return out.str();
 }
 

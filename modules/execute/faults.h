@@ -28,9 +28,12 @@ class Faults {
   bool refuse(const Access& access, const AddressSpaces::Region& region);
   // Of an atomic that reaches local memory through a generic address.
   bool refuse_local(const Access& access, unsigned lane);
-  // Of a thread, in the caller's words; they follow the place.
-  bool refuse(FaultKind kind, const Access& access, unsigned lane, const std::string& what) {
-    return refuse(kind, place_name(access.pc, access.chunk, lane, access.block) + ": " + what);
+  // Of a thread, in the caller's words; they follow the place. `address`: that it accessed, if it did.
+  bool refuse(FaultKind kind, const Access& access, unsigned lane, const std::string& what,
+              std::uint64_t address = 0) {
+    state_.fault = at(kind, {access.pc, access.chunk, lane, access.block}, what);
+    state_.fault.address = address;
+    return false;
   }
   // Of no thread.
   bool refuse(FaultKind kind, const std::string& text) {
@@ -38,12 +41,22 @@ class Faults {
     return false;
   }
 
+  // A thread at an instruction.
+  struct Place {
+    ptx::Pc pc;
+    unsigned chunk, lane;
+    const ResidentBlock& block;
+  };
+  // A fault there; the words follow the place.
+  Fault at(FaultKind kind, const Place& place, const std::string& what) const;
+
   // A thread of a block in words, for messages: "thread (3,0,0) of block (1,2,0)".
   std::string thread_name(const ResidentBlock& block, unsigned chunk, unsigned lane) const;
   // "kernel: thread (3,0,0) of block (1,2,0), pc 7, file.cu:12 (kernel.ptx:40:3)"
   std::string place_name(ptx::Pc pc, unsigned chunk, unsigned lane, const ResidentBlock& block) const;
 
  private:
+  dispatch::Dim3 thread_index(const ResidentBlock& block, unsigned chunk, unsigned lane) const;
   bool overflows_stack(ptx::Space space, std::uint64_t address, std::uint64_t bytes) const;
 
   struct State {

@@ -66,7 +66,7 @@ std::uint32_t Synchroniser::equal_lanes(const std::uint32_t* words, std::uint32_
 
 Fault Synchroniser::refuse(const Participants& threads, unsigned chunk, unsigned lane,
                            const ResidentBlock& block, const std::string& why) const {
-  return {FaultKind::kIllegalInstruction, executor_.place_name(threads.pc, chunk, lane, block) + ": " + why};
+  return executor_.fault_at(FaultKind::kIllegalInstruction, {threads.pc, chunk, lane, block}, why);
 }
 
 // Empty, or what is wrong.

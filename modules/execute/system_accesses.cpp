@@ -112,7 +112,7 @@ bool SystemAccesses::move(const Access& access) {
     const auto refused = [&](const char* kind, const std::string& what) {
       return faults_.refuse(
           FaultKind::kIllegalAddress, access, lane,
-          "system memory " + what + kind + std::to_string(size) + " bytes at " + hex(address));
+          "system memory " + what + kind + std::to_string(size) + " bytes at " + hex(address), address);
     };
     if (opcode != ptx::Opcode::kSt) {
       const std::string instead = system.move(false, address, bytes.data(), size);

@@ -2,6 +2,9 @@
 #ifndef WEFT_HOST_BUS_H
 #define WEFT_HOST_BUS_H
 
+#include <cstddef>
+#include <cstdint>
+
 #include "host/address_space.h"
 #include "host/bus_master.h"
 
@@ -17,6 +20,13 @@ class Bus {
   void start(Transfer& transfer) {
     const bool device = space_.place_of(transfer.address, transfer.bytes) == Place::kDevice;
     (device ? device_ : system_).start(transfer);
+  }
+
+  // Reads by debug transport, in no time. False: what lies there does not answer.
+  bool peek(std::uint64_t address, unsigned char* to, std::size_t bytes) {
+    const Place place = space_.place_of(address, bytes);
+    if (place == Place::kNowhere) return false;
+    return (place == Place::kDevice ? device_ : system_).peek(address, to, bytes);
   }
 
  private:

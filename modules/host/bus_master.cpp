@@ -50,6 +50,17 @@ void BusMaster::start(Transfer& transfer) {
   domain_.wake(index_);
 }
 
+bool BusMaster::peek(std::uint64_t address, unsigned char* to, std::size_t bytes) {
+  if (!bound()) return false;
+  tlm::tlm_generic_payload payload;
+  payload.set_command(tlm::TLM_READ_COMMAND);
+  payload.set_address(address - base_);
+  payload.set_data_ptr(to);
+  payload.set_data_length(static_cast<unsigned>(bytes));
+  payload.set_streaming_width(static_cast<unsigned>(bytes));
+  return socket->transport_dbg(payload) == bytes;
+}
+
 void BusMaster::append(Transfer& transfer) {
   transfer.next = nullptr;
   (last_ != nullptr ? last_->next : first_) = &transfer;

@@ -76,6 +76,8 @@ class BusMaster : public sc_core::sc_module, private bus::InitiatorPort::Listene
             ClockDomain& domain, std::size_t index);
 
   void start(Transfer& transfer);
+  // Reads by debug transport, in no time. False: the target does not answer.
+  bool peek(std::uint64_t address, unsigned char* to, std::size_t bytes);
   Cycle step(Cycle now);
   // Forgets all transfers. `bus_is_reset`: the bus has dropped its transactions; else they are waited for.
   void reset(bool bus_is_reset);

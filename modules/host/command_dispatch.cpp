@@ -61,6 +61,8 @@ void CommandQueue::take_object() {
     return refuse("a name of " + std::to_string(state_.object.name_bytes) + " bytes; allowed: 1 to " +
                   std::to_string(kMostNameBytes));
   }
+  state_.kernel = parts_.cache.find(state_.packet.dispatch.kernel_object, state_.object);
+  if (state_.kernel != nullptr) return begin_arguments();
   if (parts_.cache.has_module(state_.object)) {
     state_.text.resize(state_.object.name_bytes);
     return read(state_.object.name_address, state_.text.data(), state_.text.size(), Step::kName);
@@ -87,6 +89,8 @@ void CommandQueue::take_text() {
 }
 
 void CommandQueue::load_kernel() {
+  // Another queue may have found meanwhile that the text has changed.
+  if (!parts_.cache.has_module(state_.object)) return take_object();
   try {
     state_.kernel =
         &parts_.cache.load_kernel(state_.packet.dispatch.kernel_object, state_.object, state_.text);
@@ -163,15 +167,15 @@ void CommandQueue::launch() {
   const bool functional = parts_.functional();
   state_.step = Step::kRunning;
   state_.waiting = true;
-  state_.faulted = false;
-  const LaunchEnded ended = [this](bool faulted) {
-    state_.faulted = faulted;
+  state_.fault = {};
+  const LaunchEnded ended = [this](const Fault& fault) {
+    state_.fault = fault;
     state_.waiting = false;
     awake();
   };
   try {
     if (functional) {
-      parts_.gpu.run_untimed(state_.launch, ended);
+      parts_.gpu.run_untimed(std::move(state_.launch), ended);
     } else {
       parts_.gpu.launch(std::move(state_.launch), number_, ended);
     }
@@ -184,7 +188,7 @@ void CommandQueue::launch() {
 }
 
 void CommandQueue::take_end_of_kernel() {
-  if (state_.faulted) return stop(WEFT_ERROR_FAULT, packet_address(), parts_.gpu.fault());
+  if (state_.fault) return stop_by(state_.fault);
   complete();
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace weft::host {
 
@@ -27,8 +28,9 @@ bool CommandQueue::enable() {
   state_.enabled = true;
   state_.leaving = false;
   state_.step = Step::kIdle;
-  state_.read_index = state_.write_index = 0;
+  state_.failure = {};
   parts_.gpu.map_memory();
+  awake();  // packets may be left
   return true;
 }
 
@@ -49,7 +51,7 @@ void CommandQueue::turn_off() {
 bool CommandQueue::ring(std::uint32_t write_index) {
   // Of 64 bits the doorbell has the low 32: the index is the next one, from the read index on, that ends so.
   const std::uint32_t pending = write_index - static_cast<std::uint32_t>(state_.read_index);
-  if (!state_.enabled || stopped() || pending > state_.registers.ring_packets) return false;
+  if (!state_.enabled || pending > state_.registers.ring_packets) return false;
   state_.write_index = state_.read_index + pending;
   awake();
   return true;
@@ -88,8 +90,19 @@ void CommandQueue::write(std::uint64_t address, const void* from, std::uint64_t 
 }
 
 void CommandQueue::stop(std::uint32_t code, std::uint64_t address, const std::string& text) {
-  state_.step = Step::kStopped;
-  parts_.events.report(code, number_, address, text);
+  fail({code, address, text, {}});
+}
+
+void CommandQueue::stop_by(const Fault& fault) {
+  fail({WEFT_ERROR_FAULT, fault.address, fault.text, fault});
+}
+
+// The packet ends as one that is done, but its signal becomes negative. What the bus refuses of that is lost.
+void CommandQueue::fail(Failure failure) {
+  state_.failure = std::move(failure);
+  const bool tells = state_.completion_signal != 0 && state_.completion_signal % 8 == 0;
+  if (!tells || state_.signalled) return retire();
+  take_completion_signal();
 }
 
 void CommandQueue::wait_for_poll(Step then, Cycle now) {
@@ -108,9 +121,11 @@ Cycle CommandQueue::step(Cycle now) {
   }
   if (state_.transfer.status != tlm::TLM_OK_RESPONSE) {
     state_.transfer.status = tlm::TLM_OK_RESPONSE;
-    stop(WEFT_ERROR_BUS, state_.transfer.failed_address,
-         state_.transfer.command == tlm::TLM_READ_COMMAND ? "a read was refused" : "a write was refused");
-    return kNever;
+    if (!failed()) {
+      stop(WEFT_ERROR_BUS, state_.transfer.failed_address,
+           state_.transfer.command == tlm::TLM_READ_COMMAND ? "a read was refused" : "a write was refused");
+      return kNever;  // the bus wakes it
+    }
   }
   advance(now);
   if (state_.waiting || state_.step == Step::kStopped || (state_.step == Step::kIdle && !pending()))
@@ -141,13 +156,18 @@ void CommandQueue::advance(Cycle now) {
       return take_signal(now);
     case Step::kPoll:
       if (state_.after_poll == Step::kPacket) return begin_packet();
+      state_.all_negative = true;
       return look_at_signal(0);
     case Step::kCopied:
       return take_end_of_copy();
     case Step::kCompletion:
+      if (!state_.locked) return change_signal();
       state_.value = static_cast<std::int64_t>(static_cast<std::uint64_t>(state_.value) - 1);
       return write(state_.completion_signal, &state_.value, sizeof state_.value, Step::kCompleted);
     case Step::kCompleted:
+      state_.signalled = true;
+      state_.locked = false;
+      parts_.signals.give(state_.completion_signal);
       return retire();
     case Step::kRetired:
       return publish();
@@ -159,7 +179,8 @@ void CommandQueue::advance(Cycle now) {
 }
 
 void CommandQueue::begin_packet() {
-  if (*parts_.gpu.fault() != '\0') return stop(WEFT_ERROR_FAULT, packet_address(), parts_.gpu.fault());
+  state_.completion_signal = 0;
+  state_.signalled = state_.counted = false;
   read(packet_address(), &state_.packet, sizeof state_.packet, Step::kPacket);
 }
 
@@ -168,20 +189,18 @@ void CommandQueue::take_packet(Cycle now) {
   state_.header = state_.packet.barrier.header;
   const unsigned type = state_.header & WEFT_PACKET_TYPE_MASK;
   if (type == WEFT_PACKET_INVALID) return wait_for_poll(Step::kPacket, now);  // the doorbell came before it
+  state_.completion_signal = completion_signal();
   std::string error;
   switch (type) {
     case WEFT_PACKET_KERNEL_DISPATCH:
       error = dispatch_error();
-      state_.completion_signal = state_.packet.dispatch.completion_signal;
       break;
     case WEFT_PACKET_BARRIER_AND:
     case WEFT_PACKET_BARRIER_OR:
       error = barrier_error();
-      state_.completion_signal = state_.packet.barrier.completion_signal;
       break;
     case WEFT_PACKET_VENDOR:
       error = copy_error();
-      state_.completion_signal = state_.packet.copy.completion_signal;
       break;
     default:
       error = "packet of type " + std::to_string(type) + "; allowed: 0, 2, 3 and 5";
@@ -189,6 +208,9 @@ void CommandQueue::take_packet(Cycle now) {
   if (error.empty() && (state_.header & ~kAllowed) != 0) error = "reserved bits of the header are set";
   if (error.empty() && state_.completion_signal % 8 != 0) error = "completion_signal is not a multiple of 8";
   if (!error.empty()) return stop(WEFT_ERROR_PACKET, packet_address(), error);
+  const Fault gpu_fault = parts_.gpu.fault();
+  if (gpu_fault) return stop_by(gpu_fault);
+  state_.all_negative = true;
   if (type == WEFT_PACKET_KERNEL_DISPATCH) return begin_dispatch();
   if (type == WEFT_PACKET_VENDOR) return begin_copy();
   look_at_signal(0);
@@ -218,12 +240,19 @@ void CommandQueue::look_at_signal(unsigned first) {
 
 void CommandQueue::take_signal(Cycle now) {
   const bool all = (state_.header & WEFT_PACKET_TYPE_MASK) == WEFT_PACKET_BARRIER_AND;
+  state_.all_negative = state_.all_negative && state_.value < 0;
+  const auto never = [this] {
+    stop(WEFT_ERROR_DEPENDENCY, state_.packet.barrier.dep_signal[state_.signal],
+         "a dep_signal is " + std::to_string(state_.value) + ": what it stands for has failed");
+  };
+  if (all && state_.value < 0) return never();
   if (all && state_.value == 0) return look_at_signal(state_.signal + 1);
   if (!all && state_.value == 0) return complete();
   const auto& signals = state_.packet.barrier.dep_signal;
   const bool others =
       std::any_of(signals + state_.signal + 1, std::end(signals), [](std::uint64_t s) { return s != 0; });
   if (!all && others) return look_at_signal(state_.signal + 1);
+  if (!all && state_.all_negative) return never();
   wait_for_poll(Step::kSignal, now);
 }
 
@@ -274,17 +303,36 @@ void CommandQueue::take_end_of_copy() {
 
 void CommandQueue::complete() {
   if (state_.completion_signal == 0) return retire();
-  read(state_.completion_signal, &state_.value, sizeof state_.value, Step::kCompletion);
+  take_completion_signal();
+}
+
+void CommandQueue::take_completion_signal() {
+  if (state_.locked || parts_.signals.take(state_.completion_signal, *this)) return change_signal();
+  state_.step = Step::kCompletion;
+  state_.waiting = true;
+}
+
+void CommandQueue::granted() {
+  state_.waiting = false;
+  awake();
+}
+
+void CommandQueue::change_signal() {
+  state_.locked = true;
+  if (!failed()) return read(state_.completion_signal, &state_.value, sizeof state_.value, Step::kCompletion);
+  state_.value = -static_cast<std::int64_t>(state_.failure.code);
+  write(state_.completion_signal, &state_.value, sizeof state_.value, Step::kCompleted);
 }
 
 void CommandQueue::retire() {
   state_.header = WEFT_PACKET_INVALID;
+  if (state_.counted) return finish_packet();
   write(packet_address(), &state_.header, sizeof state_.header, Step::kRetired);
 }
 
 void CommandQueue::publish() {
-  ++state_.read_index;
-  ++counters_.packets;
+  if (!state_.counted) ++state_.read_index;
+  state_.counted = true;
   if (state_.registers.read_pointer == 0) return finish_packet();
   write(state_.registers.read_pointer, &state_.read_index, sizeof state_.read_index, Step::kPublished);
 }
@@ -303,7 +351,13 @@ void CommandQueue::probes(const Probes::Scope& scope) const {
 }
 
 void CommandQueue::finish_packet() {
+  if (failed()) {
+    state_.step = Step::kStopped;
+    const Failure& failure = state_.failure;
+    return parts_.events.report(failure.code, number_, failure.address, failure.text);
+  }
   state_.step = Step::kIdle;
+  ++counters_.packets;
   if (state_.completion_signal != 0) parts_.events.raise(WEFT_IRQ_COMPLETION, number_);
 }
 

@@ -1,8 +1,8 @@
 // One ring of packets: fetches them in order, and does each wholly before the next.
 //
 // A step does one thing: starts a transfer, or acts on what one has brought. Between them the queue waits for
-// the bus, for the DMA engine, for a kernel, or for the next look at a signal. An error stops the queue at
-// its packet until it is disabled and enabled again; a fault of a kernel stops it until the reset.
+// the bus, for the DMA engine, for a kernel, or for the next look at a signal. An error ends the packet: its
+// completion signal becomes negative, and the queue stops behind it until it is disabled and enabled again.
 #ifndef WEFT_HOST_COMMAND_QUEUE_H
 #define WEFT_HOST_COMMAND_QUEUE_H
 
@@ -15,6 +15,8 @@
 #include "host/dma_engine.h"
 #include "host/gpu_control.h"
 #include "host/kernel_cache.h"
+#include "host/signal_locks.h"
+#include "weft/common/fault.h"
 
 namespace weft::host {
 
@@ -23,7 +25,7 @@ class Events {
  public:
   // WEFT_IRQ_*, of a queue.
   virtual void raise(std::uint32_t irq, std::uint32_t queue) = 0;
-  // WEFT_ERROR_*; `text` is for people.
+  // WEFT_ERROR_*; `text` is for people. `fault`: of a kernel.
   virtual void report(std::uint32_t code, std::uint32_t queue, std::uint64_t address,
                       const std::string& text) = 0;
 
@@ -31,13 +33,14 @@ class Events {
   ~Events() = default;
 };
 
-class CommandQueue final : private TransferClient {
+class CommandQueue final : private TransferClient, private SignalWaiter {
  public:
   // What the owner shares among its queues.
   struct Parts {
     Bus& bus;
     DmaEngine& dma;
     KernelCache& cache;
+    SignalLocks& signals;
     GpuControl& gpu;
     Events& events;
     ClockDomain& domain;
@@ -48,6 +51,13 @@ class CommandQueue final : private TransferClient {
     std::uint64_t ring_base = 0, scratch_base = 0, scratch_bytes = 0, read_pointer = 0;
     std::uint32_t ring_packets = 0;
   };
+  // Why the queue has stopped.
+  struct Failure {
+    std::uint32_t code = WEFT_ERROR_NONE;
+    std::uint64_t address = 0;
+    std::string text;
+    Fault fault;  // of a kernel
+  };
   struct Counters {
     std::uint64_t packets = 0, kernels = 0, untimed_kernels = 0, polls = 0;
   };
@@ -56,13 +66,18 @@ class CommandQueue final : private TransferClient {
   void set_index(std::size_t index) { index_ = index; }
 
   Registers& registers() { return state_.registers; }
+  // The ring is another one, or is to be read from its first packet on. Not of a queue that is on.
+  void restart() { state_.read_index = state_.write_index = 0; }
   const Registers& registers() const { return state_.registers; }
-  // False: the registers make no sense; the queue stays off.
+  // Goes on where the queue was, behind a packet that has failed. False: the registers make no sense; the
+  // queue stays off.
   bool enable();
   // False: it is in the middle of a packet. One that waits for a signal or for a packet leaves it there.
   bool disable();
   bool enabled() const { return state_.enabled; }
   bool stopped() const { return state_.step == Step::kStopped; }
+  // Of the last stop, until the queue is enabled again.
+  const Failure& failure() const { return state_.failure; }
   bool busy() const { return state_.step != Step::kIdle && state_.step != Step::kStopped; }
 
   // False: the ring has no such packet.
@@ -118,20 +133,29 @@ class CommandQueue final : private TransferClient {
     std::string text;  // PTX or a name
     const KernelCache::Kernel* kernel = nullptr;
     dispatch::Launch launch;
-    bool faulted = false;
+    Fault fault;  // that ended the kernel
     DmaEngine::Outcome copied;
-    unsigned signal = 0;  // of a barrier
+    unsigned signal = 0;        // of a barrier
+    bool all_negative = false;  // ... that is an OR: all signals seen so far
     std::int64_t value = 0;
     std::uint16_t header = 0;
     std::uint64_t completion_signal = 0;
+    bool locked = false;     // the completion signal is this queue's to change
+    bool signalled = false;  // ... and has changed
+    bool counted = false;    // the packet is in the read index
+    Failure failure;
   };
 
   void transferred(Transfer& transfer) override;
+  void granted() override;
   void read(std::uint64_t address, void* to, std::uint64_t bytes, Step then);
   void write(std::uint64_t address, const void* from, std::uint64_t bytes, Step then);
   void start(std::uint64_t address, void* data, std::uint64_t bytes, Step then);
   void awake();
   void stop(std::uint32_t code, std::uint64_t address, const std::string& text);
+  void stop_by(const Fault& fault);
+  void fail(Failure failure);
+  bool failed() const { return state_.failure.code != WEFT_ERROR_NONE; }
   void wait_for_poll(Step then, Cycle now);
   void turn_off();
 
@@ -154,6 +178,8 @@ class CommandQueue final : private TransferClient {
   void begin_copy();
   void take_end_of_copy();
   void complete();
+  void take_completion_signal();
+  void change_signal();
   void retire();
   void publish();
   void finish_packet();
@@ -161,6 +187,8 @@ class CommandQueue final : private TransferClient {
   std::uint64_t packet_address() const {
     return state_.registers.ring_base + state_.read_index % state_.registers.ring_packets * WEFT_PACKET_BYTES;
   }
+  // Every kind of packet has it at the same place.
+  std::uint64_t completion_signal() const { return state_.packet.barrier.completion_signal; }
   bool pending() const { return state_.enabled && state_.read_index != state_.write_index; }
 
   const std::uint32_t number_;

@@ -6,24 +6,25 @@
 #include <cstdint>
 #include <functional>
 
+#include "weft/common/fault.h"
 #include "weft/dispatch/launch.h"
 #include "weft/ptx/module.h"
 
 namespace weft::host {
 
-// How a launch ended; called at the instant at which it did.
-using LaunchEnded = std::function<void(bool faulted)>;
+// The fault that ended a launch, or none; called at the instant at which it ended.
+using LaunchEnded = std::function<void(const Fault& fault)>;
 
 class GpuControl {
  public:
   virtual ~GpuControl() = default;
-  // Queues a launch. Throws InputError if its grid, block, parameters or resources are impossible. `ended` is
-  // called once, not from within this call; not after a reset.
+  // Queues a launch; a fault of it ends no other one. Throws InputError if its grid, block, parameters or
+  // resources are impossible. `ended` is called once, not from within this call; not after a reset.
   virtual void launch(dispatch::Launch launch, std::uint32_t queue, LaunchEnded ended) = 0;
   // Runs a launch without timing: simulated time stands still, unless it has to wait for system memory.
   // Throws InputError as `launch` does. `ended` is called once, perhaps from within this call; not after a
   // reset.
-  virtual void run_untimed(const dispatch::Launch& launch, LaunchEnded ended) = 0;
+  virtual void run_untimed(dispatch::Launch launch, LaunchEnded ended) = 0;
   // Device memory that the launch needs for local variables. Throws InputError as `launch` does.
   virtual std::uint64_t local_memory_bytes(const dispatch::Launch& launch) const = 0;
   // How programs are decoded for this GPU, and the limit on registers with which one has to be decoded again
@@ -46,8 +47,8 @@ class GpuControl {
   virtual void write_memory(std::uint64_t offset, const unsigned char* data, std::size_t bytes) = 0;
   virtual std::uint64_t cycles() const = 0;  // of the core clock, since time 0
   virtual unsigned sms() const = 0;
-  // Why nothing runs any more before a reset; empty: it does.
-  virtual const char* fault() const = 0;
+  // Why nothing runs any more before a reset; none: it does.
+  virtual Fault fault() const = 0;
 };
 
 }  // namespace weft::host

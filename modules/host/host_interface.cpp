@@ -5,14 +5,9 @@
 namespace weft::host {
 namespace {
 
-std::deque<CommandQueue> queues_of(const Config& config, Bus& bus, DmaEngine& dma, KernelCache& cache,
-                                   GpuControl& gpu, RegisterFile& registers, ClockDomain& domain) {
+std::deque<CommandQueue> queues_of(const Config& config, const CommandQueue::Parts& parts) {
   std::deque<CommandQueue> queues;
-  for (std::uint32_t i = 0; i < config.queues; ++i) {
-    queues.emplace_back(i, config, CommandQueue::Parts{bus, dma, cache, gpu, registers, domain, [&registers] {
-                                                         return registers.functional();
-                                                       }});
-  }
+  for (std::uint32_t i = 0; i < config.queues; ++i) queues.emplace_back(i, config, parts);
   return queues;
 }
 
@@ -47,8 +42,9 @@ HostInterface::HostInterface(sc_core::sc_module_name name, const Config& config,
       waiting_("waiting", config.burst_bytes),
       bus_(space_, device_, system_),
       dma_(config, bus_, domain),
-      cache_(space_, gpu),
-      queues_(queues_of(config, bus_, dma_, cache_, gpu, registers_, domain)),
+      cache_(bus_, gpu),
+      queues_(queues_of(config, {bus_, dma_, cache_, signals_, gpu, registers_, domain,
+                                 [this] { return registers_.functional(); }})),
       registers_({space_, queues_, cache_, gpu, [this] { return in_reset(); },
                   [this] {
                     requested_ = true;
@@ -135,6 +131,7 @@ void HostInterface::reset() {
   dma_.reset();
   for (CommandQueue& queue : queues_) queue.reset();
   cache_.clear();
+  signals_.reset();
   for (unsigned i = 0; i < kWindows; ++i) {
     if (space_.windows()[i].enabled) gpu_.set_window(i, 0, 0);
   }

@@ -90,6 +90,7 @@ class HostInterface : public sc_core::sc_module, public Clocked {
   Bus bus_;
   DmaEngine dma_;
   KernelCache cache_;
+  SignalLocks signals_;
   std::deque<CommandQueue> queues_;
   RegisterFile registers_;
   HostPort port_;

@@ -1,5 +1,9 @@
 #include "host/kernel_cache.h"
 
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <iterator>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -18,9 +22,42 @@ std::string name_of(const weft_kernel_object& object) {
 
 }  // namespace
 
-const KernelCache::Kernel* KernelCache::find(std::uint64_t object_address) const {
+const KernelCache::Kernel* KernelCache::find(std::uint64_t object_address) {
   const auto found = state_.kernels.find(object_address);
-  return found == state_.kernels.end() ? nullptr : &found->second.kernel;
+  if (found == state_.kernels.end()) return nullptr;
+  const weft_kernel_object& object = found->second.object;
+  return look(object_address, &object, sizeof object) == Seen::kSame ? find(object_address, object) : nullptr;
+}
+
+const KernelCache::Kernel* KernelCache::find(std::uint64_t object_address, const weft_kernel_object& object) {
+  const auto found = state_.kernels.find(object_address);
+  if (found == state_.kernels.end()) return nullptr;
+  const Loaded& loaded = found->second;
+  if (std::memcmp(&loaded.object, &object, sizeof object) != 0) return nullptr;
+  if (look(object.name_address, loaded.name.data(), loaded.name.size()) == Seen::kChanged) return nullptr;
+  return has_module(object) ? &loaded.kernel : nullptr;
+}
+
+bool KernelCache::has_module(const weft_kernel_object& object) {
+  const auto found = state_.modules.find(key_of(object));
+  if (found == state_.modules.end()) return false;
+  Module& module = found->second;
+  if (look(object.ptx_address, module.text.data(), module.text.size()) != Seen::kChanged) return true;
+  for (auto kernel = state_.kernels.begin(); kernel != state_.kernels.end();)
+    kernel = kernel->second.module == &module ? state_.kernels.erase(kernel) : std::next(kernel);
+  state_.modules.erase(found);
+  return false;
+}
+
+KernelCache::Seen KernelCache::look(std::uint64_t address, const void* bytes, std::size_t count) const {
+  std::array<unsigned char, 4096> now{};
+  const auto* const known = static_cast<const unsigned char*>(bytes);
+  for (std::size_t at = 0; at < count; at += now.size()) {
+    const std::size_t piece = std::min(now.size(), count - at);
+    if (!bus_.peek(address + at, now.data(), piece)) return Seen::kNothing;
+    if (std::memcmp(now.data(), known + at, piece) != 0) return Seen::kChanged;
+  }
+  return Seen::kSame;
 }
 
 std::uint64_t KernelCache::take(Module& module, std::uint64_t bytes, const char* what) {
@@ -39,7 +76,8 @@ std::uint64_t KernelCache::take(Module& module, std::uint64_t bytes, const char*
 void KernelCache::load_module(const weft_kernel_object& object, const std::string& text) {
   const bool none = object.memory_bytes == 0;
   const bool aligned = object.memory_address % loader::LoadedModule::kAlignment == 0;
-  if (!none && (!aligned || space_.place_of(object.memory_address, object.memory_bytes) != Place::kDevice)) {
+  if (!none &&
+      (!aligned || bus_.space().place_of(object.memory_address, object.memory_bytes) != Place::kDevice)) {
     throw ModuleMemoryError("the module's memory is not aligned to 256 bytes or lies outside device memory");
   }
   Module module;
@@ -51,10 +89,11 @@ void KernelCache::load_module(const weft_kernel_object& object, const std::strin
   module.loaded = std::make_unique<loader::LoadedModule>(
       std::move(parsed), [&](std::uint64_t bytes) { return take(module, bytes, "variables"); },
       [&](std::uint64_t address, const std::vector<std::uint8_t>& bytes) {
-        gpu_.write_memory(address - space_.device_base(), bytes.data(), bytes.size());
+        gpu_.write_memory(address - bus_.space().device_base(), bytes.data(), bytes.size());
       },
       functions);
   state_.next_function = functions;
+  module.text = text;
   module.loaded->set_options(gpu_.decode_options());
   state_.modules.emplace(key_of(object), std::move(module));
 }
@@ -79,7 +118,7 @@ const KernelCache::Kernel& KernelCache::load_kernel(std::uint64_t object_address
   Module& module = state_.modules.at(key_of(object));
   Kernel kernel = kernel_of(module, name, 0);
   kernel.object_address = object_address;
-  Loaded& loaded = state_.kernels[object_address] = {std::move(kernel), &module, name, {}};
+  Loaded& loaded = state_.kernels[object_address] = {std::move(kernel), &module, object, name, {}};
   return loaded.kernel;
 }
 

@@ -27,7 +27,10 @@ RegisterFile::RegisterFile(Parts parts)
       state_(parts_.queues.size(), parts_.functional) {
   allow(0, global_registers());
   for (unsigned i = 0; i < parts_.space.windows().size(); ++i) allow(WEFT_WINDOW(i, 0), window_registers());
-  for (unsigned i = 0; i < parts_.queues.size(); ++i) allow(WEFT_QUEUE(i, 0), queue_registers());
+  for (unsigned i = 0; i < parts_.queues.size(); ++i) {
+    allow(WEFT_QUEUE(i, 0), queue_registers());
+    allow(WEFT_QUEUE_FAULT(i, 0), queue_fault_registers());
+  }
 }
 
 void RegisterFile::allow(std::uint64_t block, const std::vector<RegisterEntry>& registers) {
@@ -62,6 +65,11 @@ void RegisterFile::report(std::uint32_t code, std::uint32_t queue, std::uint64_t
 }
 
 std::uint32_t RegisterFile::read(std::uint64_t offset, bool quiet) {
+  if (offset >= WEFT_QUEUE_FAULT_BASE) {
+    const std::uint64_t place = offset - WEFT_QUEUE_FAULT_BASE;
+    const auto queue = static_cast<unsigned>(place / WEFT_QUEUE_FAULT_STRIDE);
+    return read_failure(parts_.queues[queue].failure(), place % WEFT_QUEUE_FAULT_STRIDE);
+  }
   if (offset >= WEFT_QUEUE_BASE) {
     const std::uint64_t place = offset - WEFT_QUEUE_BASE;
     return read_queue(static_cast<unsigned>(place / WEFT_QUEUE_STRIDE), place % WEFT_QUEUE_STRIDE);
@@ -88,7 +96,11 @@ void RegisterFile::write(std::uint64_t offset, std::uint32_t value) {
 std::uint32_t RegisterFile::status() const {
   const bool busy = std::any_of(parts_.queues.begin(), parts_.queues.end(),
                                 [](const CommandQueue& queue) { return queue.busy(); });
-  return (busy ? WEFT_STATUS_BUSY : 0u) | (*parts_.gpu.fault() != '\0' ? WEFT_STATUS_FAULT : 0u) |
+  const bool fault = parts_.gpu.fault() ||
+                     std::any_of(parts_.queues.begin(), parts_.queues.end(), [](const CommandQueue& queue) {
+                       return queue.failure().code == WEFT_ERROR_FAULT;
+                     });
+  return (busy ? WEFT_STATUS_BUSY : 0u) | (fault ? WEFT_STATUS_FAULT : 0u) |
          (parts_.in_reset() ? WEFT_STATUS_IN_RESET : 0u);
 }
 
@@ -194,6 +206,29 @@ std::uint32_t RegisterFile::read_queue(unsigned number, std::uint64_t offset) co
   }
 }
 
+std::uint32_t RegisterFile::read_failure(const CommandQueue::Failure& failure, std::uint64_t offset) {
+  static_assert(static_cast<int>(FaultKind::kIllegalAddress) == WEFT_FAULT_ILLEGAL_ADDRESS &&
+                static_cast<int>(FaultKind::kStopped) == WEFT_FAULT_STOPPED);
+  const FaultPlace& place = failure.fault.place;
+  switch (offset) {
+    case WEFT_QUEUE_FAULT_CODE:
+      return failure.code;
+    case WEFT_QUEUE_FAULT_KIND:
+      return static_cast<std::uint32_t>(failure.fault.kind);
+    case WEFT_QUEUE_FAULT_ADDRESS_LO:
+      return low(failure.address);
+    case WEFT_QUEUE_FAULT_ADDRESS_HI:
+      return high(failure.address);
+    case WEFT_QUEUE_FAULT_PC:
+      return place.pc;
+    default: {
+      const bool block = offset >= WEFT_QUEUE_FAULT_BLOCK_X;
+      const std::uint64_t first = block ? WEFT_QUEUE_FAULT_BLOCK_X : WEFT_QUEUE_FAULT_THREAD_X;
+      return (block ? place.block : place.thread)[(offset - first) / 4];
+    }
+  }
+}
+
 void RegisterFile::write_global(std::uint64_t offset, std::uint32_t value) {
   switch (offset) {
     case WEFT_REG_CONTROL:
@@ -287,6 +322,7 @@ void RegisterFile::write_queue(unsigned number, std::uint64_t offset, std::uint3
   if (offset == WEFT_QUEUE_IRQ_STATUS) return clear(state_.queue_irq[number], value);
   if (offset == WEFT_QUEUE_IRQ_ENABLE) return enable(state_.queue_irq[number], value);
   if (queue.enabled()) return locked(number, WEFT_QUEUE(number, offset));
+  if (offset <= WEFT_QUEUE_RING_PACKETS) queue.restart();
   switch (offset) {
     case WEFT_QUEUE_RING_BASE_LO:
       r.ring_base = with_low(r.ring_base, value);

@@ -38,7 +38,8 @@ class RegisterFile final : public Events {
   void write(std::uint64_t offset, std::uint32_t value);
 
   static bool is_doorbell(std::uint64_t offset) {
-    return offset >= WEFT_QUEUE_BASE && (offset - WEFT_QUEUE_BASE) % WEFT_QUEUE_STRIDE == WEFT_QUEUE_DOORBELL;
+    return offset >= WEFT_QUEUE_BASE && offset < WEFT_QUEUE_FAULT_BASE &&
+           (offset - WEFT_QUEUE_BASE) % WEFT_QUEUE_STRIDE == WEFT_QUEUE_DOORBELL;
   }
 
   bool interrupt() const { return state_.irq.line(); }
@@ -80,6 +81,7 @@ class RegisterFile final : public Events {
   std::uint32_t read_global(std::uint64_t offset, bool quiet);
   std::uint32_t read_window(unsigned window, std::uint64_t offset) const;
   std::uint32_t read_queue(unsigned number, std::uint64_t offset) const;
+  static std::uint32_t read_failure(const CommandQueue::Failure& failure, std::uint64_t offset);
   void write_global(std::uint64_t offset, std::uint32_t value);
   void write_window(unsigned window, std::uint64_t offset, std::uint32_t value);
   void control_window(unsigned window, std::uint32_t value);

@@ -15,7 +15,7 @@ const std::vector<RegisterEntry>& global_registers() {
        "WEFT_ERROR_* of the first error since it was cleared; any write clears all ERROR_*"},
       {"ERROR_QUEUE", 0x01C, Access::kReadOnly, "queue of the first error, or WEFT_NO_QUEUE"},
       {"ERROR_ADDRESS_LO", 0x020, Access::kReadOnly,
-       "address of the packet, access or window of the first error"},
+       "address of the packet, access or window of the first error; of a fault: that the thread accessed"},
       {"ERROR_ADDRESS_HI", 0x024, Access::kReadOnly, ""},
       {"MEMORY_BYTES_LO", 0x028, Access::kReadOnly, "size of device memory"},
       {"MEMORY_BYTES_HI", 0x02C, Access::kReadOnly, ""},
@@ -49,13 +49,16 @@ const std::vector<RegisterEntry>& window_registers() {
 const std::vector<RegisterEntry>& queue_registers() {
   using Access = RegisterAccess;
   static const std::vector<RegisterEntry> kTable = {
-      {"RING_BASE_LO", 0x00, Access::kReadWrite, "address of the ring; a multiple of 64"},
+      {"RING_BASE_LO", 0x00, Access::kReadWrite,
+       "address of the ring; a multiple of 64. A write to RING_* sets the indices to 0"},
       {"RING_BASE_HI", 0x04, Access::kReadWrite, ""},
       {"RING_PACKETS", 0x08, Access::kReadWrite,
        "packets in the ring: a power of two up to WEFT_RING_MOST_PACKETS"},
       {"CONTROL", 0x0C, Access::kReadWrite,
-       "WEFT_QUEUE_ENABLE; reads as 0 if the ring was refused. Enabling sets the indices to 0"},
-      {"READ_INDEX", 0x10, Access::kReadOnly, "low word of the number of packets that are done"},
+       "WEFT_QUEUE_ENABLE; reads as 0 if the ring was refused. Enabling goes on behind the last packet that "
+       "is done or has failed"},
+      {"READ_INDEX", 0x10, Access::kReadOnly,
+       "low word of the number of packets that are done or have failed"},
       {"DOORBELL", 0x14, Access::kReadWrite,
        "low word of the write index: the number of packets written so far"},
       {"STATUS", 0x18, Access::kReadOnly, "WEFT_QUEUE_STATUS_*"},
@@ -75,12 +78,35 @@ const std::vector<RegisterEntry>& queue_registers() {
   return kTable;
 }
 
+const std::vector<RegisterEntry>& queue_fault_registers() {
+  using Access = RegisterAccess;
+  static const std::vector<RegisterEntry> kTable = {
+      {"CODE", 0x00, Access::kReadOnly,
+       "WEFT_ERROR_* that stopped the queue, until the queue is enabled again; 0: it has not stopped"},
+      {"KIND", 0x04, Access::kReadOnly, "WEFT_FAULT_* of a kernel, if CODE is WEFT_ERROR_FAULT"},
+      {"ADDRESS_LO", 0x08, Access::kReadOnly,
+       "address that a thread accessed, or that ERROR_ADDRESS has for other codes; 0: no access"},
+      {"ADDRESS_HI", 0x0C, Access::kReadOnly, ""},
+      {"PC", 0x10, Access::kReadOnly,
+       "number of the instruction in its program, as messages name it; WEFT_NO_PC: no thread is known"},
+      {"THREAD_X", 0x14, Access::kReadOnly, "index of the thread in its block"},
+      {"THREAD_Y", 0x18, Access::kReadOnly, ""},
+      {"THREAD_Z", 0x1C, Access::kReadOnly, ""},
+      {"BLOCK_X", 0x20, Access::kReadOnly, "index of the block in its grid"},
+      {"BLOCK_Y", 0x24, Access::kReadOnly, ""},
+      {"BLOCK_Z", 0x28, Access::kReadOnly, ""},
+  };
+  return kTable;
+}
+
 const std::vector<RegisterBlock>& register_blocks() {
   static const std::vector<RegisterBlock> kTable = {
       {"REG_", "registers of the GPU", global_registers(), nullptr, nullptr, 1, nullptr},
       {"WINDOW_", "window of system memory", window_registers(), "WINDOW_BASE", "WINDOW_STRIDE", kMostWindows,
        "WINDOWS"},
       {"QUEUE_", "queue of packets", queue_registers(), "QUEUE_BASE", "QUEUE_STRIDE", kMostQueues, "QUEUES"},
+      {"QUEUE_FAULT_", "why a queue has stopped", queue_fault_registers(), "QUEUE_FAULT_BASE",
+       "QUEUE_FAULT_STRIDE", kMostQueues, "QUEUES"},
   };
   return kTable;
 }
@@ -98,6 +124,8 @@ const std::vector<RegisterValues>& register_values() {
       {"QUEUE_", "STATUS", "QUEUE_STATUS_"},
       {"QUEUE_", "IRQ_STATUS", "IRQ_"},
       {"QUEUE_", "IRQ_ENABLE", "IRQ_"},
+      {"QUEUE_FAULT_", "CODE", "ERROR_"},
+      {"QUEUE_FAULT_", "KIND", "FAULT_"},
   };
   return kTable;
 }
@@ -110,16 +138,20 @@ const std::vector<ConstantGroup>& constant_groups() {
         {"WINDOW_BASE", 0x100, "block of window 0"},
         {"WINDOW_STRIDE", 0x20, ""},
         {"QUEUE_BASE", 0x1000, "block of queue 0"},
-        {"QUEUE_STRIDE", 0x40, ""}}},
-      {"ID and VERSION", {{"ID_VALUE", 0x54464557, ""}, {"VERSION_VALUE", 0x00010001, ""}}},
+        {"QUEUE_STRIDE", 0x40, ""},
+        {"QUEUE_FAULT_BASE", 0x2000, "block of queue 0 that says why it has stopped"},
+        {"QUEUE_FAULT_STRIDE", 0x40, ""}}},
+      {"ID and VERSION", {{"ID_VALUE", 0x54464557, ""}, {"VERSION_VALUE", 0x00010002, ""}}},
       {"STATUS",
        {{"STATUS_BUSY", 1u << 0, "a queue works on a packet"},
-        {"STATUS_FAULT", 1u << 1, "a kernel faulted; nothing runs before a reset"},
+        {"STATUS_FAULT", 1u << 1, "a kernel's fault has stopped a queue"},
         {"STATUS_IN_RESET", 1u << 2, "only registers can be read"}}},
       {"CONTROL",
        {{"CONTROL_RESET", 1u << 0, "back to the state after power-on, device memory included"},
         {"CONTROL_INVALIDATE", 1u << 1,
-         "forget kernel objects and modules, which are kept from their first use on; idle queues only"}}},
+         "forget kernel objects and modules, which are kept from their first use on; idle queues only. "
+         "Needed after "
+         "a change of name or text only if the bus has no debug transport"}}},
       {"MODE",
        {{"MODE_FUNCTIONAL", 1u << 0,
          "without timing: a kernel is done as it begins, in no simulated time, with the same results"}}},
@@ -132,7 +164,8 @@ const std::vector<ConstantGroup>& constant_groups() {
         {"QUEUE_ENABLE", 1u << 0, ""},
         {"QUEUE_STATUS_ENABLED", 1u << 0, ""},
         {"QUEUE_STATUS_BUSY", 1u << 1, "works on a packet"},
-        {"QUEUE_STATUS_ERROR", 1u << 2, "stopped at a packet; disable and enable it to go on"}}},
+        {"QUEUE_STATUS_ERROR", 1u << 2,
+         "stopped behind a packet that failed; disable and enable it to go on"}}},
       {"ERROR_CODE",
        {{"ERROR_NONE", 0, ""},
         {"ERROR_WINDOW", 1,
@@ -147,10 +180,24 @@ const std::vector<ConstantGroup>& constant_groups() {
         {"ERROR_MEMORY", 9,
          "the module's memory or the queue's scratch is too small, or not in device memory"},
         {"ERROR_FAULT", 10, "a kernel faulted or hung"},
-        {"ERROR_LOCKED", 11,
-         "a write to a register that is fixed while the queue or window is on, or busy"}}},
+        {"ERROR_LOCKED", 11, "a write to a register that is fixed while the queue or window is on, or busy"},
+        {"ERROR_DEPENDENCY", 12, "a signal that a barrier waits for is negative"}}},
+      {"KIND of a kernel's fault",
+       {{"FAULT_NONE", 0, ""},
+        {"FAULT_ILLEGAL_ADDRESS", 1, "no memory there, or none that is allocated"},
+        {"FAULT_MISALIGNED_ADDRESS", 2, ""},
+        {"FAULT_ILLEGAL_ADDRESS_SPACE", 3, "memory that this instruction cannot reach"},
+        {"FAULT_INVALID_PC", 4, "a jump to where no code is"},
+        {"FAULT_ILLEGAL_INSTRUCTION", 5, "operands that the instruction does not allow"},
+        {"FAULT_STACK_OVERFLOW", 6, ""},
+        {"FAULT_TRAP", 7, "trap or brkpt"},
+        {"FAULT_ASSERT", 8, ""},
+        {"FAULT_INVALID_FREE", 9, "free of what malloc did not give"},
+        {"FAULT_HANG", 10, "deadlock or livelock"},
+        {"FAULT_STOPPED", 11, "stopped from outside of the GPU"}}},
       {"Sizes",
        {{"NO_QUEUE", 0xFFFFFFFF, ""},
+        {"NO_PC", 0xFFFFFFFF, ""},
         {"PACKET_BYTES", 64, ""},
         {"RING_MOST_PACKETS", 65536, ""},
         {"WINDOW_ALIGNMENT", 4096, ""},
@@ -223,7 +270,7 @@ const std::vector<StructureEntry>& structures() {
         {"uint64_t", "reserved2", 1, "0"}}},
       {"signal",
        8,
-       "decremented by a plain read and write when a packet is done; aligned to 8",
+       "decremented when a packet is done; becomes -WEFT_ERROR_* if the packet fails; aligned to 8",
        {{"int64_t", "value", 1, ""}}},
   };
   return kTable;

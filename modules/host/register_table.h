@@ -75,9 +75,10 @@ struct RegisterValues {
 };
 
 const std::vector<RegisterEntry>& global_registers();
-// Offsets within a window's and a queue's block.
+// Offsets within a window's and a queue's blocks.
 const std::vector<RegisterEntry>& window_registers();
 const std::vector<RegisterEntry>& queue_registers();
+const std::vector<RegisterEntry>& queue_fault_registers();
 const std::vector<RegisterBlock>& register_blocks();
 const std::vector<RegisterValues>& register_values();
 const std::vector<ConstantGroup>& constant_groups();

@@ -65,6 +65,7 @@ void Sm::check_warps(const execute::Kernel& kernel) const {
 
 void Sm::start_kernel(const execute::Kernel& kernel, const execute::DeviceMemoryView& memory,
                       std::uint64_t code_offset, std::uint64_t parameter_offset, Cycle now) {
+  start_ = {memory, code_offset, parameter_offset};
   execute::DeviceMemoryView reachable = memory;
   if (reachable.image == nullptr) reachable.image = direct_memory(memory.bytes);
   core_.start_kernel(kernel, reachable, now, !clock_.sleeping());
@@ -103,6 +104,26 @@ void Sm::finish_kernel(Cycle now) {
   settle(now + 1);
   core_.state.running = false;
   core_.observers.tell(&SmObserver::kernel_finished, now + 1);
+}
+
+void Sm::abandon_kernel() {
+  core_.state.stopped = core_.state.abandoned = true;
+  abandoned_at_ = clock_.current_edge();
+  clock_.wake(clock_index_);
+}
+
+// Then the SM goes on as one that has run the kernel's last block.
+Cycle Sm::drain(Cycle now) {
+  if (now <= abandoned_at_ || !memory_.drain(now)) return now + 1;
+  const execute::Kernel& kernel = *core_.state.kernel;
+  finish_kernel(now);
+  core_.abandon();
+  core_.state.now = now;
+  fetch_.reset();
+  commit_.reset();
+  start_kernel(kernel, start_.memory, start_.code_offset, start_.parameter_offset, now + 1);
+  core_.listener.sm_drained(core_.index);
+  return kNever;
 }
 
 bool Sm::can_launch() const {
@@ -207,7 +228,7 @@ inline void Sm::end_step(Cycle now, bool issued) {
 Cycle Sm::step(Cycle now) {
   Core::State& state = core_.state;
   state.now = now;
-  if (state.stopped || !state.running) return kNever;
+  if (state.stopped || !state.running) return state.abandoned ? drain(now) : kNever;
   if (core_.account.takes_censuses()) core_.account.bring_to(now);
   const std::uint64_t line = memory_.receive(now);
   if (line != kNoLine) fetch_.fill(now, line);
@@ -236,7 +257,7 @@ Cycle Sm::next_event(Cycle now, bool unit_busy) const {
 }
 
 bool Sm::drained() const {
-  return memory_.idle() && core_.in_flight.empty() && !core_.has_block();
+  return !core_.state.abandoned && memory_.idle() && core_.in_flight.empty() && !core_.has_block();
 }
 
 std::string Sm::dump() const {

@@ -51,6 +51,10 @@ class Sm final : public sc_core::sc_module, public Clocked, public dispatch::Blo
   void settle() { settle(core_.state.now + 1); }
   // The kernel is done (or abandoned): closes the account of cycles at `now`.
   void finish_kernel(Cycle now);
+  // The kernel ends where it is, in the middle of its threads: from now on no instruction issues and no
+  // request leaves. When all its transactions are answered, the SM is drained and holds the kernel without a
+  // block.
+  void abandon_kernel();
   bool can_launch() const override;
   void launch_block(const dispatch::Dim3& index) override;
   void reset();
@@ -117,6 +121,7 @@ class Sm final : public sc_core::sc_module, public Clocked, public dispatch::Blo
   [[gnu::always_inline]] void fetch(Cycle now);
   [[gnu::always_inline]] void end_step(Cycle now, bool issued);
   Cycle next_event(Cycle now, bool unit_busy) const;
+  Cycle drain(Cycle now);
 
   ClockDomain& clock_;
   const std::size_t clock_index_;
@@ -128,6 +133,14 @@ class Sm final : public sc_core::sc_module, public Clocked, public dispatch::Blo
   ExecuteStage execute_;
   OperandStage operands_;
   IssueStage issue_;
+
+  // What the kernel was started with.
+  struct Start {
+    execute::DeviceMemoryView memory;
+    std::uint64_t code_offset = 0, parameter_offset = 0;
+  };
+  Start start_;
+  Cycle abandoned_at_ = 0;  // what follows happens from the next cycle on, in whatever order SMs are stepped
 
   std::vector<std::unique_ptr<SmObserver>> own_observers_;
   bool carries_data_ = false;

@@ -189,10 +189,13 @@ Fault SystemTransactions::refused(const Access& access, const tlm::tlm_generic_p
     }
   }
   std::ostringstream text;
-  text << executor_.place_name(access.pc, part->chunk, lane, access.resident) << ": system memory answered "
-       << payload.get_response_string() << " to " << (payload.is_write() ? "a write" : "a read") << " of "
-       << bytes << " bytes at 0x" << std::hex << address;
-  return {FaultKind::kIllegalAddress, text.str()};
+  text << "system memory answered " << payload.get_response_string() << " to "
+       << (payload.is_write() ? "a write" : "a read") << " of " << bytes << " bytes at 0x" << std::hex
+       << address;
+  Fault fault = executor_.fault_at(FaultKind::kIllegalAddress,
+                                   {access.pc, part->chunk, lane, access.resident}, text.str());
+  fault.address = address;
+  return fault;
 }
 
 Fault SystemTransactions::answered(const tlm::tlm_generic_payload& payload) {

@@ -57,6 +57,7 @@ enum : std::uint32_t {
   kBar0 = 0x10,
   kPin = 0x3d
 };
+constexpr int kNotFound = 127;  // exit code of a process that cannot become QEMU
 constexpr std::uint16_t kVendorWeft = 0x5745, kDeviceGpu = 0x4654;
 
 template <class T>
@@ -144,7 +145,7 @@ void QemuDevice::start(const std::string& guest) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     fcntl(pair[1], F_SETFD, 0);  // the one descriptor that QEMU inherits
     execvp(words[0], const_cast<char* const*>(words));
-    _exit(127);
+    _exit(kNotFound);
   }
   close(pair[1]);
   link_ = pair[0];
@@ -293,6 +294,7 @@ bool QemuDevice::receive() {
               receive_bytes(content_.data(), header_.bytes, &descriptors);
   if (good && header_.command == kSyncMemory && header_.bytes == sizeof(Memory)) share_memory(descriptors);
   for (const int descriptor : descriptors) close(descriptor);
+  heard_ = heard_ || good;
   return good && answer();
 }
 
@@ -301,13 +303,18 @@ void QemuDevice::reap() {
   int status = 0;
   waitpid(process_, &status, 0);
   process_ = -1;
-  // isa-debug-exit: the program's code, doubled, plus one.
-  if (WIFEXITED(status) && WEXITSTATUS(status) % 2 == 1 && WEXITSTATUS(status) != 127) {
-    exit_code_ = WEXITSTATUS(status) / 2;
+  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  if (code == kNotFound) {
+    fault_ = config_.program + " is not there; `./weft packages qemu` installs it";
+  } else if (code == 0) {
+    exit_code_ = 0;  // the guest has powered off
+  } else if (code % 2 == 1 && heard_) {
+    exit_code_ = code / 2;  // isa-debug-exit: the program's code, doubled, plus one
+  } else if (code > 0) {
+    fault_ = config_.program + " ended with code " + std::to_string(code) +
+             (heard_ ? "" : " before it asked for the GPU");
   } else {
-    fault_ = config_.program + (WIFEXITED(status) ? " ended with code " + std::to_string(WEXITSTATUS(status))
-                                                  : std::string(" was killed"));
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 127) fault_ += ": is it installed?";
+    fault_ = config_.program + " was killed";
   }
   ended_.notify(sc_core::SC_ZERO_TIME);
 }
@@ -370,7 +377,7 @@ bool QemuDevice::dmi(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& granted) {
 
 unsigned QemuDevice::debug(tlm::tlm_generic_payload& payload) {
   const Region* region = find(payload.get_address(), payload.get_data_length());
-  if (region == nullptr) return 0;
+  if (region == nullptr || payload.get_data_ptr() == nullptr) return 0;
   move_data(payload, region->host + (payload.get_address() - region->base));
   return payload.get_data_length();
 }

@@ -53,7 +53,7 @@ class QemuDevice : public sc_core::sc_module {
   void start(const std::string& guest);
   void give_up_if(std::function<bool()> condition) { give_up_ = std::move(condition); }
 
-  // What the guest wrote to the port 0xf4 of isa-debug-exit.
+  // What the guest wrote to the port 0xf4 of isa-debug-exit; 0 if it has powered off.
   std::optional<int> exit_code() const { return exit_code_; }
   const std::string& fault() const { return fault_; }
   const sc_core::sc_event& ended() const { return ended_; }
@@ -100,6 +100,7 @@ class QemuDevice : public sc_core::sc_module {
   std::array<unsigned char, 256> config_space_{};
   std::vector<Region> regions_;
   std::function<bool()> give_up_;
+  bool heard_ = false;  // QEMU has sent a message
   std::optional<int> exit_code_;
   std::string fault_;
   sc_core::sc_event ended_;

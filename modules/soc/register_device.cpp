@@ -51,7 +51,7 @@ tlm::tlm_sync_enum RegisterDevice::forward(tlm::tlm_generic_payload& payload, tl
 
 unsigned RegisterDevice::debug(tlm::tlm_generic_payload& payload) {
   // Writes would have side effects, so only reads are answered, register by register.
-  if (!payload.is_read() || payload.get_address() % 4 != 0) return 0;
+  if (!payload.is_read() || payload.get_address() % 4 != 0 || payload.get_data_ptr() == nullptr) return 0;
   unsigned moved = 0;
   while (moved + 4 <= payload.get_data_length()) {
     std::uint32_t value = 0;

@@ -181,13 +181,39 @@ int weft_copy(weft_queue* queue, uint64_t to, uint64_t from, uint64_t bytes, str
 
 int weft_wait(weft_gpu* gpu, struct weft_signal* signal) {
   for (;;) {
-    int ended, failed;
+    int failed;
+    int64_t value;
     gpu->io.mask(gpu->io.context);
     failed = (gpu->events & (WEFT_IRQ_ERROR | WEFT_IRQ_FAULT)) != 0;
-    ended = *(volatile int64_t*)&signal->value <= 0;
-    if (!failed && !ended) gpu->io.sleep(gpu->io.context);
+    value = *(volatile int64_t*)&signal->value;
+    if (!failed && value > 0) gpu->io.sleep(gpu->io.context);
     gpu->io.unmask(gpu->io.context);
+    if (value <= 0) return (int)-value;
     if (failed) return (int)get(gpu, WEFT_REG_ERROR_CODE);
-    if (ended) return 0;
   }
+}
+
+void weft_get_failure(weft_failure* failure, weft_queue* queue) {
+  const uint64_t base = WEFT_QUEUE_FAULT_BASE + (uint64_t)WEFT_QUEUE_FAULT_STRIDE * queue->number;
+  uint32_t i;
+  failure->code = get(queue->gpu, base + WEFT_QUEUE_FAULT_CODE);
+  failure->kind = get(queue->gpu, base + WEFT_QUEUE_FAULT_KIND);
+  failure->address = get64(queue->gpu, base + WEFT_QUEUE_FAULT_ADDRESS_LO);
+  failure->pc = get(queue->gpu, base + WEFT_QUEUE_FAULT_PC);
+  for (i = 0; i < 3; ++i) {
+    failure->thread[i] = get(queue->gpu, base + WEFT_QUEUE_FAULT_THREAD_X + 4 * i);
+    failure->block[i] = get(queue->gpu, base + WEFT_QUEUE_FAULT_BLOCK_X + 4 * i);
+  }
+}
+
+int weft_resume(weft_queue* queue) {
+  weft_gpu* gpu = queue->gpu;
+  const uint64_t base = WEFT_QUEUE_BASE + (uint64_t)WEFT_QUEUE_STRIDE * queue->number;
+  gpu->io.mask(gpu->io.context);
+  gpu->events &= ~(uint32_t)(WEFT_IRQ_ERROR | WEFT_IRQ_FAULT);
+  put(gpu, WEFT_REG_ERROR_CODE, WEFT_ERROR_NONE);
+  gpu->io.unmask(gpu->io.context);
+  put(gpu, base + WEFT_QUEUE_CONTROL, 0);
+  put(gpu, base + WEFT_QUEUE_CONTROL, WEFT_QUEUE_ENABLE);
+  return get(gpu, base + WEFT_QUEUE_CONTROL) == WEFT_QUEUE_ENABLE ? 0 : WEFT_REFUSED;
 }

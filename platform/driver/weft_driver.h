@@ -85,8 +85,20 @@ struct weft_signal* weft_new_signal(weft_gpu* gpu);
 int weft_dispatch(weft_queue* queue, uint64_t kernel, const uint32_t grid[3], const uint32_t block[3],
                   const void* arguments, uint64_t argument_bytes, struct weft_signal* signal);
 int weft_copy(weft_queue* queue, uint64_t to, uint64_t from, uint64_t bytes, struct weft_signal* signal);
-/* Sleeps until the signal is 0 or below, or an error has come, which is returned. */
+/* Sleeps until the signal is 0, or its packet has failed, or some queue has stopped, whose error is returned.
+ */
 int weft_wait(weft_gpu* gpu, struct weft_signal* signal);
+
+/* Why a queue has stopped. `kind` (WEFT_FAULT_*) and what follows `address` are of a kernel's fault. */
+typedef struct weft_failure {
+  uint32_t code; /* WEFT_ERROR_*; WEFT_ERROR_NONE: it has not stopped */
+  uint32_t kind;
+  uint64_t address;
+  uint32_t pc, thread[3], block[3]; /* pc WEFT_NO_PC: no thread is known */
+} weft_failure;
+void weft_get_failure(weft_failure* failure, weft_queue* queue);
+/* Lets a queue that has stopped go on behind the packet that failed. Other queues are not concerned. */
+int weft_resume(weft_queue* queue);
 
 #ifdef __cplusplus
 }

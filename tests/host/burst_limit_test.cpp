@@ -97,7 +97,7 @@ TEST_P(BurstLimit, HoldsForKernels) {
 TEST_P(BurstLimit, HoldsForKernelsWithoutTiming) {
   Machine machine(config_of("gtx480", overrides({"host.functional=true"})));
   limit(machine);
-  machine.ram.debug_answers = false;
+  machine.ram.answers_debug = false;
   ASSERT_TRUE(machine.cpu.run([&] {
     machine.open();
     run(machine, kResults, 0);

@@ -18,7 +18,8 @@ std::ostream& operator<<(std::ostream& out, const BadPacket& bad) {
 
 class Malformed : public Commands, public ::testing::WithParamInterface<BadPacket> {};
 
-// Each stops the queue at its packet, with an interrupt; the queue then goes on with a good one.
+// Each stops the queue behind its packet, with an interrupt and a negative signal; the queue then goes on
+// with a good one.
 TEST_P(Malformed, StopsTheQueueAndSaysWhy) {
   run([&] {
     bench.cpu.write32(WEFT_REG_IRQ_ENABLE, WEFT_IRQ_ERROR);
@@ -29,10 +30,15 @@ TEST_P(Malformed, StopsTheQueueAndSaysWhy) {
     expect_error(GetParam().code, GetParam().address, GetParam().text);
     EXPECT_EQ(reg(WEFT_REG_ERROR_QUEUE), 0u);
     EXPECT_EQ(queue(WEFT_QUEUE_STATUS), WEFT_QUEUE_STATUS_ENABLED | WEFT_QUEUE_STATUS_ERROR);
-    EXPECT_EQ(queue(WEFT_QUEUE_READ_INDEX), 0u);
+    EXPECT_EQ(queue(WEFT_QUEUE_READ_INDEX), 1u);
+    EXPECT_EQ(reg(WEFT_QUEUE_FAULT(0, WEFT_QUEUE_FAULT_CODE)), GetParam().code);
+    EXPECT_EQ(reg(WEFT_QUEUE_FAULT(0, WEFT_QUEUE_FAULT_ADDRESS_LO)), GetParam().address & UINT32_MAX);
+    EXPECT_EQ(reg(WEFT_QUEUE_FAULT(0, WEFT_QUEUE_FAULT_KIND)), 0u);
+    EXPECT_EQ(bench.ram.get<std::uint16_t>(kRing), WEFT_PACKET_INVALID);
     EXPECT_TRUE(bench.irq.read());
     EXPECT_EQ(reg(WEFT_REG_IRQ_STATUS), WEFT_IRQ_ERROR);
-    EXPECT_EQ(signal(), 1);
+    const bool has_signal = packet.completion_signal == kSignal;
+    EXPECT_EQ(signal(), has_signal ? -static_cast<std::int64_t>(GetParam().code) : 1);
     EXPECT_TRUE(bench.gpu.running.empty());
 
     bench.cpu.write32(WEFT_REG_IRQ_STATUS, WEFT_IRQ_ERROR);
@@ -41,8 +47,8 @@ TEST_P(Malformed, StopsTheQueueAndSaysWhy) {
     EXPECT_FALSE(bench.irq.read());
     bench.cpu.write32(WEFT_QUEUE(0, WEFT_QUEUE_CONTROL), 0);
     bench.cpu.write32(WEFT_QUEUE(0, WEFT_QUEUE_CONTROL), WEFT_QUEUE_ENABLE);
-    bench.put_packet(kRing, 0, dispatch_packet(1, 32));
-    bench.doorbell(0, 1);
+    bench.ram.put<std::int64_t>(kSignal, 1);
+    submit(dispatch_packet(1, 32));
     bench.wait_us(50);
     ASSERT_EQ(bench.gpu.running.size(), 1u);
     bench.gpu.finish();
@@ -99,7 +105,7 @@ TEST_F(Commands, AnErrorOfTheTargetNamesItsAddress) {
     submit(copy_packet(kRam + 0x2'0000, kDevice, 1000));
     bench.wait_us(10);
     expect_error(WEFT_ERROR_BUS, kRam + 0x2'0000 + 384, "copy");  // the burst of 128 bytes with byte 500
-    EXPECT_EQ(signal(), 1);
+    EXPECT_EQ(signal(), -WEFT_ERROR_BUS);
   });
 }
 

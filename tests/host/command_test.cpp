@@ -80,6 +80,71 @@ TEST_F(Commands, KernelsAreKeptUntilInvalidated) {
   });
 }
 
+// Without debug transport each dispatch reads the object, one burst more, and sees that it is another one.
+TEST_F(Commands, ChangedObjectsAreSeenWithoutDebugTransport) {
+  bench.ram.answers_debug = false;
+  run([&] {
+    const auto accesses = [&] {
+      const std::uint64_t before = bench.ram.accesses;
+      submit(dispatch_packet(1, 32, 0));
+      bench.wait_us(50);
+      bench.gpu.finish();
+      bench.wait_us(5);
+      return bench.ram.accesses - before;
+    };
+    accesses();
+    EXPECT_EQ(accesses(), 4u);  // packet, object, parameters; then the packet's header
+    auto object = bench.ram.get<weft_kernel_object>(kObject);
+    object.ptx_bytes = 0;
+    bench.ram.put(kObject, object);
+    submit(dispatch_packet(1, 32, 0));
+    bench.wait_us(50);
+    expect_error(WEFT_ERROR_KERNEL_OBJECT, kObject, "PTX of 0");
+  });
+}
+
+// The object of another kernel, another name or another text at the same place: the next dispatch runs that.
+TEST_F(Commands, ChangedKernelsAreLoadedAnew) {
+  run([&] {
+    const auto runs = [&] {
+      submit(dispatch_packet(1, 32, 0));
+      bench.wait_us(50);
+      EXPECT_EQ(bench.gpu.running.size(), 1u) << bench.host.error_text();
+      if (bench.gpu.running.empty()) return std::string();
+      const auto program = bench.gpu.running[0].launch.program;
+      bench.gpu.finish();
+      bench.wait_us(5);
+      return program->name + " " + std::to_string(program->code.size());
+    };
+    const std::string fill = runs();
+    EXPECT_EQ(fill.substr(0, 5), "fill ");
+    const std::uint64_t other_name = kName + 0x40;
+    bench.ram.put_bytes(other_name, "nothing", 7);
+    auto object = bench.ram.get<weft_kernel_object>(kObject);
+    object.name_address = other_name, object.name_bytes = 7;
+    bench.ram.put(kObject, object);
+    EXPECT_EQ(runs(), "nothing 1");
+    put_kernel(bench.ram, "fill");
+    EXPECT_EQ(runs(), fill);
+    object = bench.ram.get<weft_kernel_object>(kObject);
+    // The same object, but a letter of the text: `bias` begins at 6, and both kernels see it.
+    std::string text = kFillText;
+    text[text.find("bias = 5") + 7] = '6';
+    bench.ram.put_bytes(kText, text.data(), text.size());
+    EXPECT_EQ(runs(), fill);
+    EXPECT_EQ(bench.device.get<std::uint32_t>(kModuleMemory - kDevice), 6u);
+    bench.device.put<std::uint32_t>(kModuleMemory - kDevice, 77);
+    EXPECT_EQ(runs(), fill);
+    EXPECT_EQ(bench.device.get<std::uint32_t>(kModuleMemory - kDevice), 77u) << "unchanged, so not loaded";
+    // The object is none any more.
+    object.magic = 0;
+    bench.ram.put(kObject, object);
+    submit(dispatch_packet(1, 32, 0));
+    bench.wait_us(50);
+    expect_error(WEFT_ERROR_KERNEL_OBJECT, kObject, "magic");
+  });
+}
+
 TEST_F(Commands, ArgumentsInDeviceMemoryAreUsedWhereTheyAre) {
   run([&] {
     weft_kernel_dispatch_packet packet = dispatch_packet(1, 32);
@@ -117,7 +182,8 @@ TEST_F(Commands, LocalVariablesLieBehindTheParameters) {
     bench.wait_us(50);
     expect_error(WEFT_ERROR_MEMORY, kRing, "need 16256 bytes");  // 256 for the parameters
     with_scratch(16'256);
-    bench.doorbell(0, 1);
+    bench.ram.put<std::int64_t>(kSignal, 1);
+    submit(dispatch_packet(1, 32));
     bench.wait_us(50);
     ASSERT_EQ(bench.gpu.running.size(), 1u);
     EXPECT_EQ(bench.gpu.running[0].launch.local_address, kDevice + kDeviceBytes / 2 + 256);
@@ -195,15 +261,42 @@ TEST_F(Commands, BarriersWaitForSignals) {
     EXPECT_FALSE(waits(WEFT_PACKET_BARRIER_AND, 0, 0));
     EXPECT_TRUE(waits(WEFT_PACKET_BARRIER_AND, 1, 0));
     EXPECT_TRUE(waits(WEFT_PACKET_BARRIER_AND, 0, 1));
-    EXPECT_TRUE(waits(WEFT_PACKET_BARRIER_AND, 0, -1));
     EXPECT_FALSE(waits(WEFT_PACKET_BARRIER_OR, 0, 1));
     EXPECT_FALSE(waits(WEFT_PACKET_BARRIER_OR, 1, 0));
     EXPECT_TRUE(waits(WEFT_PACKET_BARRIER_OR, 1, 1));
     submit(barrier_packet(WEFT_PACKET_BARRIER_AND, 0, 0));
     submit(barrier_packet(WEFT_PACKET_BARRIER_OR, 0, 0, 0));
     bench.wait_us(5);
-    EXPECT_EQ(queue(WEFT_QUEUE_READ_INDEX), 9u);
+    EXPECT_EQ(queue(WEFT_QUEUE_READ_INDEX), 8u);
     EXPECT_EQ(signal(), 0);
+  });
+}
+
+// All queues decrement one signal at the same time; none of their decrements is lost.
+TEST_F(Commands, QueuesShareASignal) {
+  constexpr std::uint32_t kQueues = 4, kPackets = 8;
+  run([&] {
+    bench.ram.put<std::int64_t>(kSignal, kQueues * kPackets);
+    for (std::uint32_t q = 0; q < kQueues; ++q) {
+      if (q != 0) bench.open_queue(q, kRing + 0x200 * q);
+      for (std::uint32_t i = 0; i < kPackets; ++i)
+        bench.put_packet(kRing + 0x200 * q, i, copy_packet(kRam, kDevice + 0x1000 * q, 64));
+    }
+    for (std::uint32_t q = 0; q < kQueues; ++q) bench.doorbell(q, kPackets);
+    bench.wait_us(60);
+    EXPECT_EQ(signal(), 0);
+    for (std::uint32_t q = 0; q < kQueues; ++q)
+      EXPECT_EQ(reg(WEFT_QUEUE(q, WEFT_QUEUE_READ_INDEX)), kPackets);
+    // The negative value of one that fails is not overwritten by one that is done.
+    bench.ram.put<std::int64_t>(kSignal, 2);
+    auto bad = dispatch_packet(1, 32);
+    bad.setup = 4;
+    for (std::uint32_t q = 0; q < 2; ++q)
+      bench.put_packet(kRing + 0x200 * q, kPackets, copy_packet(kRam, kDevice, 64));
+    bench.put_packet(kRing, kPackets, bad);
+    for (std::uint32_t q = 0; q < 2; ++q) bench.doorbell(q, kPackets + 1);
+    bench.wait_us(20);
+    EXPECT_LT(signal(), 0);
   });
 }
 
@@ -373,38 +466,118 @@ TEST_F(Commands, RingsOutOfRangeAreRefused) {
   });
 }
 
-TEST_F(Commands, AFaultStopsAllQueuesUntilTheReset) {
+// The faulting kernel's queue stops, and says where. The other queue and device memory go on; then this one
+// does too, with the packet behind.
+TEST_F(Commands, AFaultStopsItsQueueOnly) {
+  const Fault fault{
+      FaultKind::kMisalignedAddress, "the kernel went wrong", {7, {1, 2, 3}, {4, 5, 6}}, 0x1'0000'0003};
   run([&] {
     bench.cpu.write32(WEFT_REG_IRQ_ENABLE, WEFT_IRQ_FAULT);
     bench.open_queue(1, kRing + 0x200);
+    const auto why = [&](unsigned q, std::uint64_t offset) { return reg(WEFT_QUEUE_FAULT(q, offset)); };
+    EXPECT_EQ(why(0, WEFT_QUEUE_FAULT_CODE), 0u);
     submit(dispatch_packet(1, 32));
+    submit(dispatch_packet(2, 32, kSignal + 8));
+    bench.ram.put<std::int64_t>(kSignal + 8, 1);
     bench.wait_us(50);
-    bench.gpu.finish(true);
+    bench.gpu.finish(fault);
     bench.wait_us(5);
     EXPECT_TRUE(bench.irq.read());
-    expect_error(WEFT_ERROR_FAULT, kRing, "went wrong");
+    expect_error(WEFT_ERROR_FAULT, 0x1'0000'0003, "went wrong");
+    EXPECT_EQ(reg(WEFT_REG_ERROR_QUEUE), 0u);
     EXPECT_EQ(reg(WEFT_REG_STATUS), WEFT_STATUS_FAULT);
     EXPECT_EQ(reg(WEFT_REG_IRQ_STATUS), WEFT_IRQ_FAULT | WEFT_IRQ_ERROR);
-    EXPECT_EQ(signal(), 1);
-    bench.put_packet(kRing + 0x200, 0, copy_packet(kRam, kDevice, 8));
+    EXPECT_EQ(signal(), -WEFT_ERROR_FAULT);
+    EXPECT_EQ(why(0, WEFT_QUEUE_FAULT_CODE), static_cast<std::uint32_t>(WEFT_ERROR_FAULT));
+    EXPECT_EQ(why(0, WEFT_QUEUE_FAULT_KIND), static_cast<std::uint32_t>(WEFT_FAULT_MISALIGNED_ADDRESS));
+    EXPECT_EQ(why(0, WEFT_QUEUE_FAULT_ADDRESS_LO), 3u);
+    EXPECT_EQ(why(0, WEFT_QUEUE_FAULT_ADDRESS_HI), 1u);
+    EXPECT_EQ(why(0, WEFT_QUEUE_FAULT_PC), 7u);
+    for (std::uint32_t d = 0; d < 3; ++d) {
+      EXPECT_EQ(why(0, WEFT_QUEUE_FAULT_THREAD_X + 4 * d), 1 + d);
+      EXPECT_EQ(why(0, WEFT_QUEUE_FAULT_BLOCK_X + 4 * d), 4 + d);
+    }
+    EXPECT_EQ(queue(WEFT_QUEUE_STATUS), WEFT_QUEUE_STATUS_ENABLED | WEFT_QUEUE_STATUS_ERROR);
+    EXPECT_EQ(queue(WEFT_QUEUE_READ_INDEX), 1u);
+    EXPECT_EQ(bench.ram.get<std::uint16_t>(kRing), WEFT_PACKET_INVALID);
+    EXPECT_TRUE(bench.gpu.running.empty()) << "the packet behind waits";
+
+    bench.put_packet(kRing + 0x200, 0, copy_packet(kRam, kDevice, 8, kSignal + 16));
+    bench.ram.put<std::int64_t>(kSignal + 16, 1);
     bench.doorbell(1, 1);
     bench.wait_us(5);
-    EXPECT_EQ(reg(WEFT_QUEUE(1, WEFT_QUEUE_STATUS)), WEFT_QUEUE_STATUS_ENABLED | WEFT_QUEUE_STATUS_ERROR);
+    EXPECT_EQ(signal(2), 0);
+    EXPECT_EQ(why(1, WEFT_QUEUE_FAULT_CODE), 0u);
 
-    bench.cpu.write32(WEFT_REG_CONTROL, WEFT_CONTROL_RESET);
+    bench.cpu.write32(WEFT_QUEUE(0, WEFT_QUEUE_CONTROL), 0);
+    EXPECT_EQ(why(0, WEFT_QUEUE_FAULT_CODE), static_cast<std::uint32_t>(WEFT_ERROR_FAULT));
+    bench.cpu.write32(WEFT_QUEUE(0, WEFT_QUEUE_CONTROL), WEFT_QUEUE_ENABLE);
+    EXPECT_EQ(why(0, WEFT_QUEUE_FAULT_CODE), 0u);
     bench.wait_us(5);
-    EXPECT_EQ(bench.gpu.resets, 1);
-    EXPECT_FALSE(bench.irq.read());
-    EXPECT_EQ(reg(WEFT_REG_STATUS), 0u);
-    submitted_ = 0;
-    bench.open_window();
-    bench.open_queue(0, kRing);
-    submit(dispatch_packet(1, 32));
-    bench.wait_us(50);
     ASSERT_EQ(bench.gpu.running.size(), 1u);
+    EXPECT_EQ(bench.gpu.running[0].launch.grid[0], 2u);
     bench.gpu.finish();
     bench.wait_us(5);
+    EXPECT_EQ(signal(1), 0);
+    EXPECT_EQ(queue(WEFT_QUEUE_READ_INDEX), 2u);
+    EXPECT_EQ(signal(), -WEFT_ERROR_FAULT);
+    EXPECT_EQ(bench.gpu.resets, 0);
+  });
+}
+
+// A fault that did not come from a packet has stopped the whole GPU: kernels of packets fail at once.
+TEST_F(Commands, AStoppedGpuFailsPackets) {
+  run([&] {
+    bench.gpu.gpu_fault = {FaultKind::kHang, "all stands still"};
+    submit(dispatch_packet(1, 32));
+    bench.wait_us(50);
+    expect_error(WEFT_ERROR_FAULT, 0, "stands still");
+    EXPECT_EQ(signal(), -WEFT_ERROR_FAULT);
+    EXPECT_EQ(reg(WEFT_QUEUE_FAULT(0, WEFT_QUEUE_FAULT_PC)), WEFT_NO_PC);
+    EXPECT_TRUE(bench.gpu.running.empty());
+    bench.cpu.write32(WEFT_REG_CONTROL, WEFT_CONTROL_RESET);
+    bench.wait_us(5);
+    EXPECT_EQ(reg(WEFT_REG_STATUS), 0u);
+  });
+}
+
+// Who waits for what has failed fails too: a barrier for all signals at the first that is negative, one for
+// any signal when all are.
+TEST_F(Commands, BarriersDoNotWaitForWhatHasFailed) {
+  constexpr std::uint64_t kFirst = kSignal + 8, kSecond = kSignal + 16;
+  run([&] {
+    const auto again = [&] {
+      bench.cpu.write32(WEFT_REG_ERROR_CODE, 0);
+      bench.cpu.write32(WEFT_QUEUE(0, WEFT_QUEUE_CONTROL), 0);
+      bench.cpu.write32(WEFT_QUEUE(0, WEFT_QUEUE_CONTROL), WEFT_QUEUE_ENABLE);
+      bench.ram.put<std::int64_t>(kSignal, 1);
+    };
+    bench.ram.put<std::int64_t>(kFirst, 1);
+    bench.ram.put<std::int64_t>(kSecond, -WEFT_ERROR_FAULT);
+    submit(barrier_packet(WEFT_PACKET_BARRIER_OR, kFirst, kSecond));
+    bench.wait_us(5);
+    EXPECT_EQ(signal(), 1) << "the first may still become 0";
+    bench.ram.put<std::int64_t>(kFirst, 0);
+    bench.wait_us(5);
     EXPECT_EQ(signal(), 0);
+
+    again();
+    bench.ram.put<std::int64_t>(kFirst, -1);
+    submit(barrier_packet(WEFT_PACKET_BARRIER_OR, kFirst, kSecond));
+    bench.wait_us(5);
+    expect_error(WEFT_ERROR_DEPENDENCY, kSecond, "dep_signal is -10");
+    EXPECT_EQ(signal(), -WEFT_ERROR_DEPENDENCY);
+
+    again();
+    bench.ram.put<std::int64_t>(kFirst, 1);
+    bench.ram.put<std::int64_t>(kSecond, 1);
+    submit(barrier_packet(WEFT_PACKET_BARRIER_AND, kFirst, kSecond));
+    bench.wait_us(5);
+    EXPECT_EQ(signal(), 1);
+    bench.ram.put<std::int64_t>(kFirst, -1);
+    bench.wait_us(5);
+    expect_error(WEFT_ERROR_DEPENDENCY, kFirst, "dep_signal is -1");
+    EXPECT_EQ(signal(), -WEFT_ERROR_DEPENDENCY);
   });
 }
 

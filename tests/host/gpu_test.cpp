@@ -141,22 +141,92 @@ AGAIN: add.u32 %r1, %r1, 1; setp.ne.u32 %p1, %r1, 0; @%p1 bra AGAIN;
   }));
 }
 
-TEST_P(GpuFromOutside, AFaultIsReportedAndTheResetHeals) {
-  put_arguments(machine.ram, 0x7'0000'0000, 3);  // nowhere
+// Two kernels run side by side, each a block at a time, when one of them faults. The other one ends as if
+// alone; then the queue runs what is behind the fault. Device memory stays.
+TEST_P(GpuFromOutside, AFaultEndsItsKernelOnly) {
+  constexpr std::uint64_t kOther = kOut + 0x2000, kNowhere = 0x7'0000'0000;
+  constexpr std::uint64_t kOtherObject = kObject + 0x40, kOtherArguments = kArguments + 0x40;
+  const std::string text = R"(.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry turn(.param .u64 out, .param .u32 turns) {
+  .reg .b32 %r<8>; .reg .b64 %rd<4>; .reg .pred %p<2>;
+  mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x;
+  mad.lo.u32 %r4, %r1, %r2, %r3;
+  ld.param.u32 %r5, [turns];
+  ld.param.u64 %rd1, [out];
+  mul.wide.u32 %rd2, %r4, 4;
+  add.u64 %rd1, %rd1, %rd2;
+  mov.u32 %r6, 0;
+again:
+  add.u32 %r6, %r6, 1;
+  ld.global.u32 %r7, [%rd1];
+  add.u32 %r7, %r7, 1;
+  st.global.u32 [%rd1], %r7;
+  setp.lt.u32 %p1, %r6, %r5;
+  @%p1 bra again;
+  ret;
+}
+.visible .entry broken(.param .u64 out, .param .u32 turns) {
+  .reg .b32 %r<4>; .reg .b64 %rd<2>; .reg .pred %p<2>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, 0;
+again:
+  ld.global.u32 %r2, [4294967296];
+  add.u32 %r1, %r1, 1;
+  setp.lt.u32 %p1, %r1, 20;
+  @%p1 bra again;
+  mov.u32 %r3, %tid.x;
+  setp.eq.u32 %p1, %r3, 37;
+  @%p1 st.global.u32 [%rd1], %r1;
+  bar.sync 0;
+  ret;
+}
+)";
+  put_kernel(machine.ram, "broken", text);
+  put_arguments(machine.ram, kNowhere, 3);
+  put_kernel(machine.ram, "turn", text, kOtherObject);
+  machine.ram.put<std::uint64_t>(kOtherArguments, kOther);
+  machine.ram.put<std::uint32_t>(kOtherArguments + 8, 40);
+  machine.ram.put<std::int64_t>(kSignal + 8, 1);
   ASSERT_TRUE(machine.cpu.run([&] {
     machine.open();
-    machine.submit(0, 0, dispatch_packet(5, 64));
+    auto other = dispatch_packet(6, 64, kSignal + 8);
+    other.kernel_object = kOtherObject;
+    other.kernarg_address = kOtherArguments;
+    machine.submit(1, 0, other);
+    machine.submit(0, 0, dispatch_packet(7, 64));
+    machine.submit(0, 1, other);  // what is behind the fault
     machine.wait_for_interrupt();
+    while (machine.reg(WEFT_REG_ERROR_CODE) == 0) sc_core::wait(sc_core::sc_time(1, sc_core::SC_US));
     EXPECT_EQ(machine.reg(WEFT_REG_ERROR_CODE), static_cast<std::uint32_t>(WEFT_ERROR_FAULT));
-    EXPECT_EQ(machine.reg(WEFT_REG_ERROR_ADDRESS_LO), kRing & UINT32_MAX);
-    EXPECT_EQ(machine.reg(WEFT_REG_STATUS), static_cast<std::uint32_t>(WEFT_STATUS_FAULT));
-    EXPECT_NE(machine.gpu.host_error().find("fill"), std::string::npos) << machine.gpu.host_error();
-    EXPECT_EQ(machine.ram.get<std::int64_t>(kSignal), 1);
-    machine.cpu.write32(WEFT_REG_CONTROL, WEFT_CONTROL_RESET);
-    sc_core::wait(sc_core::sc_time(1, sc_core::SC_US));
-    put_arguments(machine.ram, kOut, 3);
-    machine.open();
-    machine.run_fill(0);
+    EXPECT_EQ(machine.reg(WEFT_REG_ERROR_QUEUE), 0u);
+    EXPECT_EQ(machine.reg(WEFT_REG_ERROR_ADDRESS_LO), kNowhere & UINT32_MAX);
+    EXPECT_EQ(machine.reg(WEFT_REG_ERROR_ADDRESS_HI), kNowhere >> 32);
+    const auto why = [&](std::uint64_t offset) { return machine.reg(WEFT_QUEUE_FAULT(0, offset)); };
+    EXPECT_EQ(why(WEFT_QUEUE_FAULT_KIND), static_cast<std::uint32_t>(WEFT_FAULT_ILLEGAL_ADDRESS));
+    EXPECT_EQ(why(WEFT_QUEUE_FAULT_PC), 8u) << machine.gpu.host_error();
+    EXPECT_EQ(why(WEFT_QUEUE_FAULT_THREAD_X), 37u);
+    EXPECT_LT(why(WEFT_QUEUE_FAULT_BLOCK_X), 7u);
+    EXPECT_NE(machine.gpu.host_error().find("broken: thread (37,0,0)"), std::string::npos)
+        << machine.gpu.host_error();
+    EXPECT_EQ(machine.ram.get<std::int64_t>(kSignal), -WEFT_ERROR_FAULT);
+    EXPECT_FALSE(machine.gpu.faulted());
+    const auto finished = [&](std::int64_t left) {
+      for (int i = 0; i < 3000 && machine.ram.get<std::int64_t>(kSignal + 8) != left; ++i)
+        sc_core::wait(sc_core::sc_time(1, sc_core::SC_US));
+      EXPECT_EQ(machine.ram.get<std::int64_t>(kSignal + 8), left);
+    };
+    finished(0);
+    for (const std::uint32_t word : machine.read_words(kOther, 384)) ASSERT_EQ(word, 40u);
+
+    machine.cpu.write32(WEFT_REG_ERROR_CODE, 0);
+    machine.cpu.write32(WEFT_QUEUE(0, WEFT_QUEUE_CONTROL), 0);
+    machine.cpu.write32(WEFT_QUEUE(0, WEFT_QUEUE_CONTROL), WEFT_QUEUE_ENABLE);
+    finished(-1);
+    for (const std::uint32_t word : machine.read_words(kOther, 384)) ASSERT_EQ(word, 80u);
+    EXPECT_EQ(machine.reg(WEFT_REG_ERROR_CODE), 0u) << machine.gpu.host_error();
+    EXPECT_EQ(machine.reg(WEFT_REG_STATUS), 0u);
   }));
 }
 
@@ -190,6 +260,7 @@ class PacketRanges : public ::testing::Test {
     machine.acknowledge();
     machine.cpu.write32(WEFT_REG_ERROR_CODE, 0);
     machine.cpu.write32(WEFT_QUEUE(0, WEFT_QUEUE_CONTROL), 0);
+    machine.cpu.write32(WEFT_QUEUE(0, WEFT_QUEUE_RING_PACKETS), 8);  // from its first packet on
     machine.cpu.write32(WEFT_QUEUE(0, WEFT_QUEUE_CONTROL), WEFT_QUEUE_ENABLE);
   }
   Machine machine;

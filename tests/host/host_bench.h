@@ -36,10 +36,10 @@ struct MockGpu : host::GpuControl {
     if (launch.grid[0] > 1000) throw InputError("kernel", "a grid that is too large");
     running.push_back({std::move(launch), queue, std::move(ended)});
   }
-  void run_untimed(const dispatch::Launch& launch, host::LaunchEnded ended) override {
+  void run_untimed(dispatch::Launch launch, host::LaunchEnded ended) override {
     if (launch.grid[0] > 1000) throw InputError("kernel", "a grid that is too large");
-    untimed.push_back(launch);
-    ended(!fault_text.empty());
+    untimed.push_back(std::move(launch));
+    ended(gpu_fault);
   }
   std::uint64_t local_memory_bytes(const dispatch::Launch& launch) const override {
     return launch.program->local_bytes * 1000;
@@ -57,7 +57,7 @@ struct MockGpu : host::GpuControl {
   void reset() override {
     ++resets;
     running.clear();
-    fault_text.clear();
+    gpu_fault = {};
     mapped = false;
     std::fill(bytes.begin(), bytes.end(), 0);
     reset_bus();
@@ -69,14 +69,13 @@ struct MockGpu : host::GpuControl {
   }
   std::uint64_t cycles() const override { return cycle; }
   unsigned sms() const override { return 15; }
-  const char* fault() const override { return fault_text.c_str(); }
+  Fault fault() const override { return gpu_fault; }
 
   // Ends the oldest kernel.
-  void finish(bool faulted = false) {
+  void finish(const Fault& fault = {}) {
     const Running ended = running.front();
     running.erase(running.begin());
-    if (faulted) fault_text = "the kernel went wrong";
-    ended.ended(faulted);
+    ended.ended(fault);
   }
 
   std::uint32_t registers_of_large_blocks = 255;
@@ -88,7 +87,7 @@ struct MockGpu : host::GpuControl {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> windows =
       std::vector<std::pair<std::uint64_t, std::uint64_t>>(4);
   std::uint64_t cycle = 0;
-  std::string fault_text;
+  Fault gpu_fault;
   bool mapped = false;
   int resets = 0;
 };

@@ -266,7 +266,7 @@ TEST_P(HostPort, DebugTransportTakesNoTimeAndChangesNoRegister) {
       return bench.cpu.socket->transport_dbg(payload);
     };
     EXPECT_EQ(move(tlm::TLM_READ_COMMAND, 1, 9), 9u);  // "EFT", the version, status and control begin
-    EXPECT_EQ(std::memcmp(data, "EFT\1\0\1\0", 7), 0);
+    EXPECT_EQ(std::memcmp(data, "EFT\2\0\1\0", 7), 0);
     EXPECT_EQ(move(tlm::TLM_READ_COMMAND, WEFT_REG_CYCLES_LO, 8), 8u);
     EXPECT_EQ(data[0], 2);
     EXPECT_EQ(data[4], 9);  // no new reading was latched
@@ -275,6 +275,16 @@ TEST_P(HostPort, DebugTransportTakesNoTimeAndChangesNoRegister) {
     EXPECT_EQ(move(tlm::TLM_WRITE_COMMAND, WEFT_APERTURE + kDeviceBytes - 3, 16), 3u);
     EXPECT_EQ(bench.device.bytes[kDeviceBytes - 3], 0x77);
     EXPECT_EQ(move(tlm::TLM_READ_COMMAND, 0x20000, 4), 0u);
+    bench.cpu_mistakes.insert(HopRule::kDataPointer);
+    payload.set_data_ptr(nullptr);
+    for (const std::uint64_t address : {std::uint64_t{WEFT_REG_ID}, std::uint64_t{WEFT_APERTURE}}) {
+      for (const tlm::tlm_command command : {tlm::TLM_READ_COMMAND, tlm::TLM_WRITE_COMMAND}) {
+        payload.set_command(command);
+        payload.set_address(address);
+        payload.set_data_length(4);
+        EXPECT_EQ(bench.cpu.socket->transport_dbg(payload), 0u) << address;
+      }
+    }
     EXPECT_EQ(sc_core::sc_time_stamp(), before);
     EXPECT_EQ(bench.cpu.read32(WEFT_REG_IRQ_ENABLE), 0u);
   });

@@ -82,7 +82,8 @@ TEST_F(Svd, HasEveryRegisterOfTheHeaderAndNoOther) {
     ASSERT_EQ(constants.count(one.name), 1u) << one.name;
     std::uint64_t expected = constants.at(one.name);
     if (one.dim > 1) {
-      const std::string block = one.name.substr(0, one.name.find('_'));
+      const bool fault = one.name.rfind("QUEUE_FAULT_", 0) == 0;
+      const std::string block = fault ? "QUEUE_FAULT" : one.name.substr(0, one.name.find('_'));
       expected += constants.at(block + "_BASE");
       EXPECT_EQ(one.stride, constants.at(block + "_STRIDE")) << one.name;
     }
@@ -129,6 +130,8 @@ TEST_F(Svd, NamesTheBitsAndCodesOfTheHeader) {
   expect("REG_IRQ_ENABLE", "IRQ_");
   expect("REG_ERROR_CODE", "ERROR_");
   expect("REG_MODE", "MODE_");
+  expect("QUEUE_FAULT_CODE", "ERROR_");
+  expect("QUEUE_FAULT_KIND", "FAULT_");
   expect("QUEUE_STATUS", "QUEUE_STATUS_");
   expect("QUEUE_IRQ_STATUS", "IRQ_");
   expect("QUEUE_IRQ_ENABLE", "IRQ_");

@@ -37,7 +37,7 @@ class TestMemory : public sc_core::sc_module {
   bool stuck = false;                                 // answers nothing
   std::uint64_t accesses = 0, foreign = 0;            // ... outside `bytes`
   Direct direct = Direct::kNone;
-  bool debug_answers = true;
+  bool answers_debug = true;
   std::uint64_t debugged = 0;  // calls
   unsigned most_bytes = ~0u;   // of a transaction; a longer one is refused
   std::size_t keeps = 0;       // so many payloads that it has answered
@@ -133,7 +133,7 @@ class TestMemory : public sc_core::sc_module {
 
   unsigned debug(Payload& payload) {
     ++debugged;
-    if (!debug_answers) return 0;
+    if (!answers_debug) return 0;
     const std::uint64_t counted = accesses, refused = foreign;
     const unsigned most = std::exchange(most_bytes, ~0u);
     perform(payload);

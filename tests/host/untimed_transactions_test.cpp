@@ -38,7 +38,7 @@ struct UntimedMachine : Machine {
   explicit UntimedMachine(const std::string& transport, std::vector<std::string> more = {})
       : Machine(config_of("gtx480", with(transport, std::move(more)))) {
     with_ram();
-    ram.debug_answers = false;
+    ram.answers_debug = false;
     put_kernel(ram, "triple", kTriple);
     for (std::uint32_t i = 0; i < kThreads; ++i) ram.put<std::uint32_t>(kIn + 4 * i, 7 * i + 1);
   }

@@ -319,7 +319,7 @@ TEST(Concurrent, AFaultEndsAllLaunchesUntilTheReset) {
   EXPECT_EQ(m.outcomes[2]->end, End::kStopped);
   EXPECT_TRUE(m.outcomes[0]->began);
   EXPECT_FALSE(m.outcomes[2]->began);
-  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(m.outcomes[i]->fault, m.gpu().fault());
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(m.outcomes[i]->fault.text, m.gpu().fault());
   m.gpu().launch(m.make(3, 9, 1, 5));
   ASSERT_TRUE(m.outcomes[3].has_value()) << "the error is sticky";
   EXPECT_EQ(m.outcomes[3]->end, End::kStopped);
@@ -333,6 +333,74 @@ TEST(Concurrent, AFaultEndsAllLaunchesUntilTheReset) {
   EXPECT_FALSE(m.gpu().faulted()) << m.gpu().fault();
   EXPECT_EQ(m.outcomes[0]->end, End::kDone);
   EXPECT_EQ(m.outcomes[1]->end, End::kDone);
+}
+
+// What faulted and what followed it, as text, with all statistics.
+std::string run_contained(const std::string& machine, const runtime::DeviceOptions& options) {
+  return apart([&] {
+    Machine m(overrides_of(machine, {}), config_of(machine), options);
+    const auto launch = [&](std::size_t number, std::uint32_t queue, std::uint32_t blocks,
+                            std::uint32_t turns, loader::LoadedModule* of = nullptr) {
+      dispatch::Launch made = m.make(number, queue, blocks, turns, of);
+      made.contained = true;
+      m.gpu().launch(made);
+    };
+    launch(0, 0, 2, 3000);
+    launch(1, 1, 5, 1000, m.bad);
+    launch(2, 1, 3, 50);
+    launch(3, 2, 9, 500);
+    m.run();
+    std::string text = m.gpu().fault();
+    for (const auto& outcome : m.outcomes) {
+      text += outcome->end == End::kDone ? "done " : outcome->end == End::kFaulted ? "faulted " : "stopped ";
+      text += outcome->fault.text + "\n";
+    }
+    const auto all = m.bench.statistics();
+    const auto cycles = all.at("gpu").at("cycles").get<double>();
+    for (unsigned i = 0; i < 4; ++i) {
+      double sum = 0;
+      for (const auto& bucket : all.at("sm" + std::to_string(i)).at("scheduler0").at("cycles"))
+        sum += bucket.get<double>();
+      if (sum != cycles) text += "SM " + std::to_string(i) + " accounts for other cycles\n";
+    }
+    return text + all.dump();
+  });
+}
+
+// The launches beside it and behind it in its queue end well, and no SM loses a cycle, asleep or not.
+TEST_P(ConcurrentMachines, AContainedFaultEndsItsLaunchOnly) {
+  const std::string once = run_contained(GetParam(), {});
+  const std::size_t end = once.find("\ndone \ndone \n{");
+  ASSERT_NE(end, std::string::npos) << once.substr(0, 1000);
+  EXPECT_THAT(once.substr(0, end), AllOf(HasSubstr("done \nfaulted k: thread ("),
+                                         HasSubstr("at 0x108000000 is not in any allocation")));
+  runtime::DeviceOptions awake;
+  awake.sleeping = false;
+  EXPECT_TRUE(run_contained(GetParam(), awake) == once) << "without sleeping";
+}
+
+// A hang ends what hangs; the queue goes on.
+TEST(Concurrent, AContainedHangEndsItsLaunchOnly) {
+  Machine m({"watchdog.cycles=2000"});
+  const std::string waits = kernel_text(".param .u64 out, .param .u32 turns, .param .u64 start", R"(
+  mov.u32 %r2, %tid.x;
+  setp.lt.u32 %p1, %r2, 32;
+  @%p1 bra FIRST;
+  bar.sync 1, 64;
+FIRST:
+  bar.sync 0, 64;
+  ret;)");
+  auto& stuck = m.bench.device.load_module(waits, "waits.ptx");
+  dispatch::Launch first = m.make(0, 0, 6, 1, &stuck), second = m.make(1, 0, 6, 100);
+  first.contained = second.contained = true;
+  m.gpu().launch(first);
+  m.gpu().launch(second);
+  m.run();
+  EXPECT_FALSE(m.gpu().faulted()) << m.gpu().fault();
+  EXPECT_EQ(m.outcomes[0]->end, End::kFaulted);
+  EXPECT_EQ(m.outcomes[0]->fault.kind, FaultKind::kHang);
+  EXPECT_THAT(m.outcomes[0]->fault.text, HasSubstr("deadlock"));
+  EXPECT_EQ(m.outcomes[1]->end, End::kDone) << m.outcomes[1]->fault.text;
 }
 
 TEST(Concurrent, AResetInTheMiddleEqualsFreshConstruction) {

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -318,6 +319,29 @@ TEST(Qemu, AGuestSearchesAGraphOnTheGpu) {
   EXPECT_THAT(exit.out, HasSubstr("with copies: " + found));
   EXPECT_THAT(exit.out, HasSubstr("shared memory: " + found));
   EXPECT_EQ(folder.json("results/stats.json")["statistics"]["gpu"]["launches"], 2 * search.levels);
+}
+
+// How a guest ends is what QEMU's exit code says. A script stands for QEMU: it ends as QEMU does.
+TEST(Qemu, APowerOffIsNoFault) {
+  const Folder folder;
+  const std::string guest = folder.write("guest.elf", "an image");
+  const auto end_of = [&](const std::string& script) {
+    const std::string qemu = folder.write("qemu", "#!/bin/sh\n" + script + "\n");
+    std::filesystem::permissions(qemu, std::filesystem::perms::owner_all);
+    return weft({"soc", "--config", "qemu", "--firmware", guest, "--set", "cpu.qemu.program=" + qemu});
+  };
+  const Exit off = end_of("exit 0");
+  EXPECT_EQ(off.code, 0) << off.err;
+  EXPECT_THAT(off.out, HasSubstr("exit code 0"));
+  const Exit refused = end_of("exit 1");  // as for a wrong option
+  EXPECT_EQ(refused.code, 3) << refused.out;
+  EXPECT_THAT(refused.err, HasSubstr("ended with code 1 before it asked for the GPU"));
+  EXPECT_THAT(end_of("kill -9 $$").err, HasSubstr("was killed"));
+
+  const Exit missing = weft({"soc", "--config", "qemu", "--firmware", guest, "--set",
+                             "cpu.qemu.program=" + folder.path("no-qemu")});
+  EXPECT_EQ(missing.code, 3);
+  EXPECT_THAT(missing.err, HasSubstr("no-qemu is not there; `./weft packages qemu` installs it"));
 }
 
 // What does not fit the disk comes out where it can be seen, and is no success.

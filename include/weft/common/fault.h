@@ -2,6 +2,7 @@
 #ifndef WEFT_COMMON_FAULT_H
 #define WEFT_COMMON_FAULT_H
 
+#include <array>
 #include <cstdint>
 #include <string>
 
@@ -23,9 +24,18 @@ enum class FaultKind : std::uint8_t {
   kStopped       // from outside: an interrupt, a limit of cycles, a check that ends the launch
 };
 
+// The thread whose instruction faulted.
+struct FaultPlace {
+  static constexpr std::uint32_t kNoPc = UINT32_MAX;
+  std::uint32_t pc = kNoPc;  // number of the instruction in its program; kNoPc: no single thread is guilty
+  std::array<std::uint32_t, 3> thread{}, block{};  // %tid, %ctaid
+};
+
 struct Fault {
   FaultKind kind = FaultKind::kNone;
   std::string text;  // thread, PC and source line where they are known
+  FaultPlace place = {};
+  std::uint64_t address = 0;  // that the instruction accessed; 0 if it is no access to memory
   explicit operator bool() const { return kind != FaultKind::kNone; }
 };
 

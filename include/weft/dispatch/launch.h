@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "weft/common/fault.h"
 #include "weft/ptx/program.h"
 
 namespace weft::dispatch {
@@ -25,14 +26,14 @@ inline constexpr std::uint32_t kMostBlockThreads = 1024;      // of all its dime
 struct LaunchOutcome {
   enum class End : std::uint8_t {
     kDone,     // all blocks have retired, and nothing of the launch is left on its way to memory
-    kFaulted,  // a fault of this launch stopped the GPU
+    kFaulted,  // a fault of this launch ended it, and stopped the GPU unless the launch is contained
     kStopped   // stopped by the fault of another launch, as hanging, or from outside
   };
   End end = End::kDone;
   bool began = false;  // false: it was still waiting, and the times are 0
   std::uint64_t first_cycle = 0, last_cycle = 0;
   std::uint64_t begin_ps = 0, end_ps = 0;  // simulated time of these two edges
-  std::string fault;                       // empty when done
+  Fault fault;                             // none when done
   std::uint64_t cycles() const { return began ? last_cycle - first_cycle + 1 : 0; }
 };
 
@@ -51,6 +52,8 @@ struct Launch {
   // Launches of one queue run one after the other; launches of different queues may overlap. Those that may
   // overlap need local memory of their own.
   std::uint32_t queue = 0;
+  // A fault or hang ends this launch only. Without, it ends all launches, until the GPU is reset.
+  bool contained = false;
   // Told once how the launch ended, at the edge at which it did; may launch further ones. Not called if the
   // GPU is reset before.
   std::function<void(const LaunchOutcome&)> done;

@@ -80,18 +80,19 @@ class Gpu : public sc_core::sc_module {
   // Puts a launch behind those of its queue (Launch::queue), which run one after the other; launches of
   // different queues overlap where SMs are free. Throws InputError if the grid is empty or too large, the
   // block does not fit an SM (saying which resource), or the parameters have the wrong size. After a fault
-  // the launch ends at once (Launch::done), until the reset.
+  // that stopped the GPU the launch ends at once (Launch::done), until the reset.
   void launch(const dispatch::Launch& launch);
   // The same for what prepare() has made. Nothing of it may change any more.
   void enqueue(const std::shared_ptr<execute::Kernel>& kernel);
   // Runs a launch at once, without timing: simulated time stands still, and what kernels in time do meanwhile
-  // comes before or after it. False: it faulted (fault()), or the GPU had before. Throws InputError as launch
-  // does. A kernel that waits for something outside never ends, but by `interrupt_untimed`.
-  bool run_untimed(const dispatch::Launch& launch);
+  // comes before or after it. Returns the fault that ended it, or that had stopped the GPU before; none: it
+  // is done. Throws InputError as launch does. A kernel that waits for something outside never ends, but by
+  // `interrupt_untimed`.
+  Fault run_untimed(const dispatch::Launch& launch);
   // The same from within the simulation. The kernel runs in a process of the GPU. Where system memory grants
   // no direct access, the kernel waits there for transactions, which take simulated time. `ended` is called
   // once, perhaps from within this call; not after a reset.
-  void run_untimed(const dispatch::Launch& launch, std::function<void(bool faulted)> ended);
+  void run_untimed(const dispatch::Launch& launch, std::function<void(const Fault&)> ended);
   // Asked now and then while such a launch runs; true ends it, as `abandon` does.
   void interrupt_untimed(std::function<bool()> interrupted);
   // What these launches have executed.
@@ -100,7 +101,8 @@ class Gpu : public sc_core::sc_module {
   const sc_core::sc_event& idle_event() const;  // notified when the last launch has drained
 
   // The fault or hang that stopped the GPU, if any: text with thread, PC, source line. It ends all launches,
-  // of all queues. Cleared by reset().
+  // of all queues. Cleared by reset(). A fault of a contained launch, as those of packets are, does not stop
+  // the GPU (dispatch::Launch::contained).
   bool faulted() const;
   const std::string& fault() const;
   FaultKind fault_kind() const;

@@ -54,15 +54,19 @@ Core::Core(const std::string& name, unsigned number, const machine::SmConfig& c,
 }
 
 void Core::reset() {
-  for (Domain& domain : domains) domain.changing().reset();
+  abandon();
   account.reset();
+  counters = {};
+}
+
+void Core::abandon() {
+  for (Domain& domain : domains) domain.changing().reset();
   datapath->reset(0);
   state = State(config.max_blocks);
   executor.reset();
   synchroniser.reset();
   copies.reset();
   in_flight.reset();
-  counters = {};
 }
 
 void Core::start_kernel(const execute::Kernel& kernel, const execute::DeviceMemoryView& memory, Cycle first,

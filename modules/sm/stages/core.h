@@ -61,6 +61,8 @@ struct Core {
        double megahertz, execute::Synchroniser::Runner& runner, SmListener& l);
 
   void reset();
+  // Forgets the kernel's threads and instructions in the middle of it. What was counted stays.
+  void abandon();
   // `asks_all`: also those are asked who are known to wait, which shows that this is right.
   void start_kernel(const execute::Kernel& kernel, const execute::DeviceMemoryView& memory, Cycle first,
                     bool asks_all);
@@ -133,10 +135,11 @@ struct Core {
     Cycle now = 0;
     bool reaches_system = false;  // the kernel may: system memory
     bool running = false, stopped = false, reported_drained = true;
+    bool abandoned = false;  // stopped, and waits only for what is on its way to memory
     void archive(Archive& archive) {
-      auto& [kernel_, blocks_, references_, now_, system_, running_, stopped_, drained_] = *this;
+      auto& [kernel_, blocks_, references_, now_, system_, running_, stopped_, drained_, abandoned_] = *this;
       archive(set_anew(kernel_, blocks_, system_), references_, now_, at_rest(running_), at_rest(stopped_),
-              drained_);
+              drained_, at_rest(abandoned_));
     }
   };
 

@@ -24,6 +24,14 @@ void MemoryStage::reset() {
   system_.reset();
 }
 
+bool MemoryStage::drain(Cycle now) {
+  if (port_.answered(now)) port_.take_answer(now);
+  if (!port_.idle()) return false;
+  unit_.reset();
+  system_.reset();
+  return true;
+}
+
 void MemoryStage::start_kernel(const execute::DeviceMemoryView& memory, std::uint8_t* image, bool carries,
                                std::uint64_t parameter_offset) {
   image_ = image;
@@ -143,6 +151,7 @@ tlm::tlm_generic_payload& MemoryStage::carrying(const OutgoingRequest& request) 
 // An error answer is a fault of the simulated program: it named an address that the memory system does not
 // have.
 bool MemoryStage::memory_answered(const tlm::tlm_generic_payload& payload) {
+  if (core_.state.abandoned) return false;  // nobody waits for it any more
   Fault wrong;
   const TransactionOrigin& origin = *origin_of(payload);
   if (origin.system) {
@@ -152,9 +161,10 @@ bool MemoryStage::memory_answered(const tlm::tlm_generic_payload& payload) {
       wrong = system_.answered(payload);
     }
   } else if (payload.is_response_error()) {
-    wrong = {FaultKind::kIllegalAddress, "the memory system answered " + payload.get_response_string() +
-                                             " at device-memory offset " +
-                                             std::to_string(payload.get_address())};
+    wrong = {FaultKind::kIllegalAddress,
+             "the memory system answered " + payload.get_response_string() + " at device-memory offset " +
+                 std::to_string(payload.get_address()),
+             FaultPlace(), core_.config.addresses.device_base + payload.get_address()};
   }
   if (wrong && !core_.state.stopped) core_.fault(wrong);
   return !wrong;

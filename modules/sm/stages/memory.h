@@ -26,6 +26,9 @@ class MemoryStage final : public MemorySink,
               Completion& completion);
 
   void reset();
+  // One cycle of an SM whose kernel was abandoned: nothing new is sent, and answers are dropped. True: none
+  // is under way any more, and the stage is as after a reset.
+  bool drain(Cycle now);
   // Between two launches.
   void archive(Archive& archive) { archive(unit_, port_); }
   // `image`: of device memory. `carries`: transactions have their bytes with them.
