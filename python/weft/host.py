@@ -63,6 +63,7 @@ _RESET, _IN_RESET, _ON = 1, 4, 1
 _COMPLETION, _ERROR, _FAULT = 1, 2, 4
 _KERNEL_OBJECT = 0x314F4B57
 _PACKET_BYTES = 64
+_NO_PC = 0xFFFFFFFF
 _VENDOR, _INVALID, _DISPATCH, _BARRIER_AND = 0, 1, 2, 3
 
 
@@ -322,20 +323,30 @@ class Gpu:
         of device memory for parameters and local variables. HostError if the GPU refuses it."""
         return Queue(self, number, packets, scratch)
 
+    def failure(self) -> HostError:
+        """The first error that the GPU has reported. Its queue goes on after ``Queue.resume``."""
+        registers = self.registers
+        meaning, queue = registers.meaning("ERROR_CODE"), registers["ERROR_QUEUE"]
+        text = f"{meaning}, queue {queue}, address {registers.long('ERROR_ADDRESS'):#x}"
+        if queue < registers["QUEUES"] and registers[f"QUEUE_FAULT[{queue}].PC"] != _NO_PC:
+            names = ["PC", *(f"{of}_{axis}" for of in ("THREAD", "BLOCK") for axis in "XYZ")]
+            places = [f"{name} {registers[f'QUEUE_FAULT[{queue}].{name}']}" for name in names]
+            text = ", ".join([text, *places])
+        return HostError(f"the GPU reports {text}")
+
     def handle_interrupt(self) -> int:
         """Clears the events that the GPU reports, and returns them. HostError for an error."""
         events = self.registers["IRQ_STATUS"]
         self.registers["IRQ_STATUS"] = events
         self.interrupts += 1
         if events & (_ERROR | _FAULT):
-            meaning, queue = self.registers.meaning("ERROR_CODE"), self.registers["ERROR_QUEUE"]
-            address = self.registers.long("ERROR_ADDRESS")
-            raise HostError(f"the GPU reports {meaning} (queue {queue}, address {address:#x})")
+            raise self.failure()
         return events
 
 
 class Signal:
-    """A number in shared memory that the GPU decrements when a packet is done."""
+    """A number in shared memory that the GPU decrements when a packet is done. It becomes negative
+    if the packet fails."""
 
     def __init__(self, gpu: Gpu, value: int = 1) -> None:
         self._gpu, self._place = gpu, gpu.share(struct.pack("<q", value))
@@ -363,6 +374,8 @@ class Signal:
                 and cpu.take_interrupt()
             ):
                 self._gpu.handle_interrupt()
+        if self.value < 0:
+            raise self._gpu.failure()
 
 
 class Queue:
@@ -421,6 +434,13 @@ class Queue:
             raise ValueError(f"found {len(signals)} signals; allowed: at most 5")
         addresses = [s.address for s in signals] + [0] * (5 - len(signals))
         self._put(struct.pack("<HHI5QQQ", _BARRIER_AND, 0, 0, *addresses, 0, 0))
+
+    def resume(self) -> None:
+        """Goes on behind a packet that has failed."""
+        name, registers = f"QUEUE[{self.number}]", self.gpu.registers
+        registers["ERROR_CODE"] = 0
+        registers[f"{name}.CONTROL"] = 0
+        registers[f"{name}.CONTROL"] = _ON
 
     # The header is written last: with it the packet becomes valid.
     def _put(self, packet: bytes) -> None:

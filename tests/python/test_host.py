@@ -91,6 +91,25 @@ class Failures(unittest.TestCase):
                 gpu = cpu.open_gpu()
                 gpu.open_queue().dispatch(gpu.kernel(PTX, "no_such"), 32, 32).wait()
 
+    def test_a_fault_says_where_and_the_queue_goes_on(self) -> None:
+        with host.start() as cpu:
+            gpu = cpu.open_gpu()
+            queue, kernel, data = (
+                gpu.open_queue(),
+                gpu.kernel(PTX, "scale"),
+                gpu.share(packed(NUMBERS)),
+            )
+            with self.assertRaisesRegex(
+                host.HostError,
+                r"reports FAULT: .*queue 0, address 0x[0-9a-f]*40, PC 11, THREAD_X 0, .*BLOCK_X \d",
+            ):
+                queue.dispatch(kernel, 640, 64, struct.pack("<QII", 0x40, 3, len(NUMBERS))).wait()
+            self.assertEqual(bytes(data.view), packed(NUMBERS))
+            queue.resume()
+            arguments = struct.pack("<QII", data.address, 3, len(NUMBERS))
+            queue.dispatch(kernel, 640, 64, arguments).wait()
+            self.assertEqual(bytes(data.view), packed([3 * number for number in NUMBERS]))
+
     def test_a_signal_that_nobody_decrements_is_a_time_out(self) -> None:
         with self.assertRaisesRegex(TimeoutError, "still 1 after 2000 ns"):
             with host.start() as cpu:
