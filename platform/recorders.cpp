@@ -7,7 +7,7 @@
 namespace weft {
 
 Beats beats_of(const sm::Sm& sm) {
-  return {sm.lanes(), sm.beats_in_a_cycle(), sm.warp_width()};
+  return {sm.lanes(), sm.beats_in_a_cycle(), sm.core().warp_width()};
 }
 
 void Recorders::bound() {

@@ -31,7 +31,7 @@ Cycle Watchdog::step(Cycle now) {
   if (now < deadline_) return deadline_;
   std::uint64_t issued = 0, milestones = 0, system_accesses = 0;
   for (const auto& sm : sms_) {
-    issued += sm.counters().warp_instructions;
+    issued += sm.core().counters.warp_instructions;
     milestones += sm.core().milestones();
     system_accesses += sm.memory().system_accesses();
   }

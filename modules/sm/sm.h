@@ -98,7 +98,6 @@ class Sm final : public sc_core::sc_module, public Clocked, public dispatch::Blo
     return issue_.would_issue(core_.domains[domain], offer);
   }
 
-  const Counters& counters() const { return core_.counters; }
   // Of the datapath: threads that a beat can run.
   unsigned lanes() const { return core_.datapath->lanes(); }
   // Lanes that each run warps of their own.
@@ -106,7 +105,6 @@ class Sm final : public sc_core::sc_module, public Clocked, public dispatch::Blo
   unsigned schedulers() const { return static_cast<unsigned>(core_.config.schedulers); }
   // Beats of one scheduler that a cycle can have: of each of its lanes where lanes run warps of their own.
   unsigned beats_in_a_cycle() const { return std::max(1u, lane_count() / schedulers()); }
-  unsigned warp_width() const { return core_.warp_width(); }
 
  private:
   void bind_scalars(statistics::Group& group);

@@ -30,7 +30,8 @@ void InstructionRecorder::issued(const Issue& issue) {
   const std::uint32_t threads = issue.flight.threads(), executed = issue.flight.executing_threads();
   ++counts.issues;
   counts.threads += threads;
-  counts.places += sm_.warp_width() != 0 ? sm_.warp_width() : issue.times.active_beats * sm_.lanes();
+  const unsigned width = sm_.core().warp_width();
+  counts.places += width != 0 ? width : issue.times.active_beats * sm_.lanes();
   counts.executed += executed;
   counts.active_beats += issue.times.active_beats;
   counts.active_lanes += issue.times.active_lanes;
