@@ -5,12 +5,6 @@
 #include "weft/common/error.h"
 
 namespace weft {
-namespace {
-
-// Queues of the command processor are none of the runtime's.
-constexpr std::uint32_t kFirstQueue = 0x8000'0000;
-
-}  // namespace
 
 void HostControl::launch(dispatch::Launch launch, std::uint32_t queue, host::LaunchEnded ended) {
   launch.queue = kFirstQueue + queue;

@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "bus/clock_domain.h"
@@ -19,6 +20,12 @@ class HostControl final : public host::GpuControl {
   // Uses `gpu` when the simulation runs, and nothing of it before.
   HostControl(Gpu& gpu, memory::MemoryImage& image, const SystemSide& system, const ClockDomain& core)
       : gpu_(gpu), image_(image), system_(system), core_(core) {}
+
+  // Of the command processor that the launch is from; none: it is not from there.
+  static std::optional<unsigned> queue_of(const dispatch::Launch& launch) {
+    if (launch.queue < kFirstQueue) return {};
+    return launch.queue - kFirstQueue;
+  }
 
   void launch(dispatch::Launch launch, std::uint32_t queue, host::LaunchEnded ended) override;
   void run_untimed(dispatch::Launch launch, host::LaunchEnded ended) override;
@@ -42,6 +49,9 @@ class HostControl final : public host::GpuControl {
   Fault fault() const override { return {gpu_.fault_kind(), gpu_.fault()}; }
 
  private:
+  // Queues of the command processor are none of the runtime's.
+  static constexpr std::uint32_t kFirstQueue = 0x8000'0000;
+
   Gpu& gpu_;
   memory::MemoryImage& image_;
   const SystemSide& system_;

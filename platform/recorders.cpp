@@ -79,7 +79,7 @@ void Recorders::write_timeline(const std::string& file, const TimelineSelection&
   Waveforms& signals = waveforms(file);
   if (timeline_.has_value()) throw InputError(file, "duplicate request for a timeline");
   timeline_.emplace(Timeline::Parts{parts_.core, parts_.sms, parts_.host, signals.probes(), parts_.statistics,
-                                    [&signals] { return signals.busy(); }},
+                                    made_launch_times(), [&signals] { return signals.busy(); }},
                     file, selection);
   parts_.host.watch([this] {
     waveforms_->recordings().wake();
@@ -114,6 +114,28 @@ void Recorders::write_down_launches() {
                LaunchLog::Machine{config.sm.schedulers, beats_of(sm), config.crossbar.sms_per_interface},
                energy());
   parts_.launches.write_down(&*log_);
+}
+
+LaunchTimes& Recorders::made_launch_times() {
+  if (!launch_times_.has_value())
+    launch_times_.emplace(parts_.host.packet_observers(), parts_.sms, parts_.core);
+  return *launch_times_;
+}
+
+void Recorders::time_launches() {
+  if (times_launches_ || sc_core::sc_start_of_simulation_invoked())
+    throw InputError(parts_.name,
+                     "times of launches can be requested only once, before the simulation starts");
+  times_launches_ = true;
+  made_launch_times();
+}
+
+std::vector<Recordings::LaunchStage> Recorders::launch_stages() {
+  return times_launches_ ? launch_times_->stages() : std::vector<LaunchStage>();
+}
+
+std::string Recorders::launch_times() {
+  return times_launches_ ? launch_times_->csv() : "";
 }
 
 std::string Recorders::samples() {

@@ -12,6 +12,7 @@
 
 #include "platform/energy_columns.h"
 #include "platform/launch_log.h"
+#include "platform/launch_times.h"
 #include "platform/launches.h"
 #include "platform/sampler.h"
 #include "platform/timeline.h"
@@ -73,6 +74,9 @@ class Recorders final : public Recordings {
   std::string close_timeline() override;
   void sample(std::uint64_t interval, std::size_t most_rows) override;
   void write_down_launches() override;
+  void time_launches() override;
+  std::vector<LaunchStage> launch_stages() override;
+  std::string launch_times() override;
   std::string samples() override;
   std::string power() override;
   std::string launches() override;
@@ -81,6 +85,7 @@ class Recorders final : public Recordings {
   std::string instructions() override;
 
  private:
+  LaunchTimes& made_launch_times();
   EnergyColumns* energy() { return energy_.has_value() ? &*energy_ : nullptr; }
 
   const Parts parts_;
@@ -90,6 +95,8 @@ class Recorders final : public Recordings {
   sm::InstructionProfile own_profile_;                         // with sm.observe.instructions
   const sm::InstructionProfile* profile_ = nullptr;            // nullptr: instructions are not counted
   std::optional<EnergyColumns> energy_;                        // with sm.observe.events
+  std::optional<LaunchTimes> launch_times_;
+  bool times_launches_ = false;  // as a table
   std::optional<Waveforms> waveforms_;
   std::optional<Timeline> timeline_;  // after these, whose signals it reads
 };

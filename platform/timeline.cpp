@@ -32,7 +32,7 @@ Timeline::Timeline(Parts parts, const std::string& file, TimelineSelection selec
                                std::to_string(parts_.sms.size() - 1));
   }
   const Writer::Track host = writer_.group("host side");
-  host_.emplace_back(writer_, parts_.probes, parts_.host.dma(), parts_.core, host);
+  host_.emplace_back(shared_, parts_.probes, parts_.host, parts_.launch_times, parts_.core, host);
   for (const char* name : {"jobs", "slots"})
     add_signal(std::string("copy ") + name, name, host, std::string("host.dma.") + name);
   for (unsigned i = 0; i < parts_.sms.size(); ++i) {

@@ -34,6 +34,7 @@ class Timeline final : public Clocked {
     host::HostInterface& host;
     const Probes& probes;
     const statistics::Group& statistics;
+    LaunchTimes& launch_times;
     std::function<bool()> busy;  // anything may still change at the next edge
   };
 

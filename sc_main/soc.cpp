@@ -30,7 +30,7 @@ struct SocOptions {
   std::vector<std::string> overrides, gpu_overrides;
   double max_ms = 10'000;
   std::uint64_t sample = 0;
-  bool monitors = false, functional = false;
+  bool monitors = false, functional = false, launch_times = false;
   TraceOptions trace;
   TimelineOptions timeline;
   TransactionOptions transactions;
@@ -122,6 +122,29 @@ std::string summary(Soc& soc, const SocOutcome& outcome) {
   return out.str();
 }
 
+// Empty, unless it was asked for.
+std::string launch_table(Recordings& recordings) {
+  const auto stages = recordings.launch_stages();
+  if (stages.empty()) return "";
+  const auto number = [](double ns) {
+    std::ostringstream text;
+    text << std::fixed << std::setprecision(1) << ns;
+    return text.str();
+  };
+  TextTable table({{"launches from packets, ns", Align::kLeft, 22},
+                   {"launches"},
+                   {"mean"},
+                   {"least"},
+                   {"most"},
+                   {"what", Align::kLeft}});
+  for (const Recordings::LaunchStage& stage : stages) {
+    const bool any = stage.launches != 0;
+    table.row({stage.name, std::to_string(stage.launches), any ? number(stage.mean_ns) : "-",
+               any ? number(stage.least_ns) : "-", any ? number(stage.most_ns) : "-", stage.meaning});
+  }
+  return "\n" + table.text();
+}
+
 }  // namespace
 
 ExitCode soc(const Words& words) {
@@ -144,6 +167,10 @@ ExitCode soc(const Words& words) {
       .flag("functional", options.functional,
             "run kernels without timing until the program enables timing (register MODE); like --gpu-set "
             "host.functional=true")
+      .flag(
+          "launch-times", options.launch_times,
+          "print where the time of launches goes, from the doorbell to the interrupt's handler; with --out, "
+          "launch_times.csv has each")
       .flag("monitors", options.monitors,
             "check the TLM-2.0 protocol on every hop; a violation is a wrong result");
   add_trace_options(description, options.trace);
@@ -170,6 +197,7 @@ ExitCode soc(const Words& words) {
   start_timeline(soc.gpu(), options.timeline);
   if (transactions != nullptr) transactions->begin(soc.gpu());
   start_tables(soc.gpu(), options.sample, options.out);
+  if (options.launch_times) soc.gpu().recordings().time_launches();
   if (!options.firmware.empty()) soc.load(options.firmware);
   catch_interrupts();
   soc.give_up_if(interrupted);
@@ -178,7 +206,7 @@ ExitCode soc(const Words& words) {
   soc.flush_serial_output();
   const bool complete = !log || log->finish();
   const std::string violations = soc.violations();
-  const std::string page = summary(soc, outcome);
+  const std::string page = summary(soc, outcome) + launch_table(soc.gpu().recordings());
   std::cout << page << std::flush;
   std::string elsewhere;
   if (!options.out.empty()) {

@@ -173,6 +173,7 @@ void CommandQueue::launch() {
     state_.waiting = false;
     awake();
   };
+  parts_.observers.tell(&PacketObserver::launched, place(), state_.launch);
   try {
     if (functional) {
       parts_.gpu.run_untimed(std::move(state_.launch), ended);
@@ -188,6 +189,7 @@ void CommandQueue::launch() {
 }
 
 void CommandQueue::take_end_of_kernel() {
+  parts_.observers.tell(&PacketObserver::ended, place());
   if (state_.fault) return stop_by(state_.fault);
   complete();
 }

@@ -53,6 +53,7 @@ bool CommandQueue::ring(std::uint32_t write_index) {
   const std::uint32_t pending = write_index - static_cast<std::uint32_t>(state_.read_index);
   if (!state_.enabled || pending > state_.registers.ring_packets) return false;
   state_.write_index = state_.read_index + pending;
+  parts_.observers.tell(&PacketObserver::rung, PacketPlace{number_, state_.write_index});
   awake();
   return true;
 }
@@ -168,6 +169,7 @@ void CommandQueue::advance(Cycle now) {
       state_.signalled = true;
       state_.locked = false;
       parts_.signals.give(state_.completion_signal);
+      parts_.observers.tell(&PacketObserver::signalled, place());
       return retire();
     case Step::kRetired:
       return publish();
@@ -181,6 +183,7 @@ void CommandQueue::advance(Cycle now) {
 void CommandQueue::begin_packet() {
   state_.completion_signal = 0;
   state_.signalled = state_.counted = false;
+  parts_.observers.tell(&PacketObserver::begun, place());
   read(packet_address(), &state_.packet, sizeof state_.packet, Step::kPacket);
 }
 
@@ -189,6 +192,7 @@ void CommandQueue::take_packet(Cycle now) {
   state_.header = state_.packet.barrier.header;
   const unsigned type = state_.header & WEFT_PACKET_TYPE_MASK;
   if (type == WEFT_PACKET_INVALID) return wait_for_poll(Step::kPacket, now);  // the doorbell came before it
+  parts_.observers.tell(&PacketObserver::arrived, place());
   state_.completion_signal = completion_signal();
   std::string error;
   switch (type) {

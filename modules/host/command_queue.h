@@ -15,6 +15,7 @@
 #include "host/dma_engine.h"
 #include "host/gpu_control.h"
 #include "host/kernel_cache.h"
+#include "host/packet_observer.h"
 #include "host/signal_locks.h"
 #include "weft/common/fault.h"
 
@@ -44,6 +45,7 @@ class CommandQueue final : private TransferClient, private SignalWaiter {
     GpuControl& gpu;
     Events& events;
     ClockDomain& domain;
+    const PacketObservers& observers;
     std::function<bool()> functional;  // whether a kernel that begins now runs without timing
   };
   // As software sets them, while the queue is off.
@@ -187,6 +189,7 @@ class CommandQueue final : private TransferClient, private SignalWaiter {
   std::uint64_t packet_address() const {
     return state_.registers.ring_base + state_.read_index % state_.registers.ring_packets * WEFT_PACKET_BYTES;
   }
+  PacketPlace place() const { return {number_, state_.read_index}; }
   // Every kind of packet has it at the same place.
   std::uint64_t completion_signal() const { return state_.packet.barrier.completion_signal; }
   bool pending() const { return state_.enabled && state_.read_index != state_.write_index; }

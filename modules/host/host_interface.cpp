@@ -43,7 +43,7 @@ HostInterface::HostInterface(sc_core::sc_module_name name, const Config& config,
       bus_(space_, device_, system_),
       dma_(config, bus_, domain),
       cache_(bus_, gpu),
-      queues_(queues_of(config, {bus_, dma_, cache_, signals_, gpu, registers_, domain,
+      queues_(queues_of(config, {bus_, dma_, cache_, signals_, gpu, registers_, domain, packet_observers_,
                                  [this] { return registers_.functional(); }})),
       registers_({space_, queues_, cache_, gpu, [this] { return in_reset(); },
                   [this] {
@@ -54,7 +54,7 @@ HostInterface::HostInterface(sc_core::sc_module_name name, const Config& config,
                     if (has_interrupts()) interrupt_event_.notify(sc_core::SC_ZERO_TIME);
                     if (begins_) begins_();
                   },
-                  config.functional}),
+                  packet_observers_, config.functional}),
       port_(
           "port", config, connections, registers_, bus_, device_, gpu, [this] { return in_reset(); }, domain,
           index_),
@@ -138,6 +138,7 @@ void HostInterface::reset() {
   space_.reset();
   port_.reset();
   registers_.reset();
+  packet_observers_.tell(&PacketObserver::forgotten);
 }
 
 // In the order in which a packet goes through them, so that none waits a cycle for another.

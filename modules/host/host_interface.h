@@ -24,6 +24,7 @@
 #include "host/gpu_control.h"
 #include "host/host_port.h"
 #include "host/kernel_cache.h"
+#include "host/packet_observer.h"
 #include "host/register_file.h"
 #include "host/waiting_master.h"
 #include "weft/common/statistics.h"
@@ -50,6 +51,7 @@ class HostInterface : public sc_core::sc_module, public Clocked {
   BusMaster::Socket& device_socket() { return device_.socket; }
 
   DmaEngine& dma() { return dma_; }
+  PacketObservers& packet_observers() { return packet_observers_; }
   AddressSpace& space() { return space_; }
   const std::string& error_text() const { return registers_.error_text(); }
   // Whether anything of it is connected, and whether registers are; after elaboration.
@@ -91,6 +93,7 @@ class HostInterface : public sc_core::sc_module, public Clocked {
   DmaEngine dma_;
   KernelCache cache_;
   SignalLocks signals_;
+  PacketObservers packet_observers_;
   std::deque<CommandQueue> queues_;
   RegisterFile registers_;
   HostPort port_;

@@ -48,7 +48,9 @@ void RegisterFile::reset() {
 
 void RegisterFile::raise(std::uint32_t irq, std::uint32_t queue) {
   state_.irq.status |= irq;
-  if (queue < state_.queue_irq.size()) state_.queue_irq[queue].status |= irq;
+  const bool of_queue = queue < state_.queue_irq.size();
+  if (of_queue) state_.queue_irq[queue].status |= irq;
+  if (of_queue) parts_.observers.tell(&PacketObserver::raised, queue, interrupt() || interrupt(queue));
   parts_.interrupt_changed();
 }
 
@@ -72,7 +74,10 @@ std::uint32_t RegisterFile::read(std::uint64_t offset, bool quiet) {
   }
   if (offset >= WEFT_QUEUE_BASE) {
     const std::uint64_t place = offset - WEFT_QUEUE_BASE;
-    return read_queue(static_cast<unsigned>(place / WEFT_QUEUE_STRIDE), place % WEFT_QUEUE_STRIDE);
+    const auto queue = static_cast<unsigned>(place / WEFT_QUEUE_STRIDE);
+    if (place % WEFT_QUEUE_STRIDE == WEFT_QUEUE_IRQ_STATUS)
+      return read_status(state_.queue_irq[queue], queue, quiet);
+    return read_queue(queue, place % WEFT_QUEUE_STRIDE);
   }
   if (offset >= WEFT_WINDOW_BASE) {
     const std::uint64_t place = offset - WEFT_WINDOW_BASE;
@@ -113,7 +118,7 @@ std::uint32_t RegisterFile::read_global(std::uint64_t offset, bool quiet) {
     case WEFT_REG_STATUS:
       return status();
     case WEFT_REG_IRQ_STATUS:
-      return state_.irq.status;
+      return read_status(state_.irq, PacketObserver::kAllQueues, quiet);
     case WEFT_REG_IRQ_ENABLE:
       return state_.irq.enable;
     case WEFT_REG_ERROR_CODE:
@@ -199,11 +204,14 @@ std::uint32_t RegisterFile::read_queue(unsigned number, std::uint64_t offset) co
       return low(r.read_pointer);
     case WEFT_QUEUE_READ_POINTER_HI:
       return high(r.read_pointer);
-    case WEFT_QUEUE_IRQ_STATUS:
-      return state_.queue_irq[number].status;
     default:
       return state_.queue_irq[number].enable;
   }
+}
+
+std::uint32_t RegisterFile::read_status(const Interrupt& irq, unsigned queue, bool quiet) const {
+  if (irq.status != 0 && !quiet) parts_.observers.tell(&PacketObserver::status_read, queue);
+  return irq.status;
 }
 
 std::uint32_t RegisterFile::read_failure(const CommandQueue::Failure& failure, std::uint64_t offset) {

@@ -12,6 +12,7 @@
 #include "host/address_space.h"
 #include "host/command_queue.h"
 #include "host/gpu_control.h"
+#include "host/packet_observer.h"
 #include "host/register_table.h"
 
 namespace weft::host {
@@ -26,6 +27,7 @@ class RegisterFile final : public Events {
     std::function<bool()> in_reset;
     std::function<void()> request_reset;
     std::function<void()> interrupt_changed;
+    const PacketObservers& observers;
     bool functional = false;  // MODE after a reset
   };
 
@@ -81,6 +83,8 @@ class RegisterFile final : public Events {
   std::uint32_t read_global(std::uint64_t offset, bool quiet);
   std::uint32_t read_window(unsigned window, std::uint64_t offset) const;
   std::uint32_t read_queue(unsigned number, std::uint64_t offset) const;
+  // Tells that software has seen it.
+  std::uint32_t read_status(const Interrupt& irq, unsigned queue, bool quiet) const;
   static std::uint32_t read_failure(const CommandQueue::Failure& failure, std::uint64_t offset);
   void write_global(std::uint64_t offset, std::uint32_t value);
   void write_window(unsigned window, std::uint64_t offset, std::uint32_t value);

@@ -51,6 +51,9 @@ void add_tables(Gpu& gpu, std::vector<TextFile>& files) {
   files.push_back({"samples.csv", std::move(samples), no_samples});
   files.push_back({"power.csv", std::move(power), no_power});
   files.push_back({"launches.csv", std::move(launches), no_launches});
+  std::string launch_times = gpu.recordings().launch_times();
+  const bool no_times = launch_times.empty();
+  files.push_back({"launch_times.csv", std::move(launch_times), no_times});
   std::string instructions = gpu.recordings().instructions();
   const bool no_instructions = instructions.empty();
   files.push_back({"instructions.csv", std::move(instructions), no_instructions});

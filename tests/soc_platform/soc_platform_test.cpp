@@ -12,9 +12,11 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <thread>
 
 #include "end_to_end/process.h"
+#include "platform/csv_table.h"
 #include "vcd/timeline_reader.h"
 #include "vcd/vcd_reader.h"
 
@@ -191,11 +193,18 @@ TEST_P(Firmware, HasItsPacketsInATimeline) {
   const ordered_json statistics = folder.json("out/stats.json")["statistics"], host = statistics["host"];
   const test::TimelineFile file(folder.path("t"));
   using Slice = test::TimelineFile::Slice;
-  std::uint64_t packets = 0, copies = 0, bytes = 0;
-  std::vector<const Slice*> kernels, launches;
+  std::uint64_t packets = 0, copies = 0, bytes = 0, interrupts = 0;
+  std::vector<const Slice*> kernels, launches, executions;
+  std::map<std::string, std::uint64_t> packet_begins;  // by the arrow of its doorbell
   for (const Slice& slice : file.slices) {
     if (slice.track == "host side/queue 0 of packets" && slice.depth == 0) {
       EXPECT_EQ(slice.number("packet"), packets++);
+      if (!slice.arrow_end.empty()) packet_begins[slice.arrow_end] = slice.begin;
+    } else if (slice.track == "host side/queue 0: doorbell and interrupt") {
+      ++interrupts;
+      EXPECT_EQ(slice.name, "interrupt");
+    } else if (slice.name == "execution") {
+      executions.push_back(&slice);
     } else if (slice.track == "host side/queue 0 of packets" && slice.name == "kernel") {
       kernels.push_back(&slice);
     } else if (slice.track.rfind("host side/copies ", 0) == 0) {
@@ -214,6 +223,79 @@ TEST_P(Firmware, HasItsPacketsInATimeline) {
     EXPECT_GE(launches[i]->begin, kernels[i]->begin);
     EXPECT_LE(launches[i]->end, kernels[i]->end);
   }
+  ASSERT_EQ(executions.size(), kernels.size());
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    EXPECT_GE(executions[i]->begin, launches[i]->begin);
+    EXPECT_LE(executions[i]->end, launches[i]->end);
+    EXPECT_EQ(executions[i]->depth, kernels[i]->depth + 1);
+  }
+  EXPECT_EQ(interrupts, 2 * expected().levels + 1);
+  std::uint64_t doorbells = 0;
+  for (const auto& instant : file.instants) {
+    if (instant.name != "doorbell") continue;
+    ++doorbells;
+    const auto packet = packet_begins.find(instant.arrow_begin);
+    if (packet != packet_begins.end()) {
+      EXPECT_GE(packet->second, instant.time);
+    }
+  }
+  EXPECT_EQ(doorbells, host["doorbells"].get<std::uint64_t>());
+  EXPECT_GE(packet_begins.size(), 2 * expected().levels);
+}
+
+// Each stage grows by its accesses to the bus, and by nothing else: the packet is read, the signal is read
+// and written, the packet is marked as done, the handler reads the status. The first instructions lie in the
+// GPU.
+TEST_P(Firmware, TellsWhereTheTimeOfLaunchesGoes) {
+  const Folder folder;
+  std::map<std::string, double> means[2];
+  ordered_json statistics[2];
+  for (const bool slow : {false, true}) {
+    const std::string out = folder.path(slow ? "slow" : "fast");
+    std::vector<std::string> words{"soc",
+                                   "--config",
+                                   GetParam(),
+                                   "--firmware",
+                                   firmware(WEFT_FIRMWARE, "bfs", GetParam()),
+                                   "--out",
+                                   out,
+                                   "--set",
+                                   slow ? "bus.latency_ns=110" : "bus.latency_ns=10"};
+    words.emplace_back("--launch-times");
+    const Exit exit = weft(words);
+    ASSERT_EQ(exit.code, 0) << exit.err;
+    std::istringstream lines(exit.out.substr(exit.out.find("launches from packets")));
+    std::string line;
+    std::getline(lines, line);
+    while (std::getline(lines, line)) {
+      std::istringstream cells(line);
+      std::string name;
+      unsigned launches = 0;
+      double mean = 0;
+      cells >> name >> launches >> mean;
+      EXPECT_EQ(launches, 2 * expected().levels) << line;
+      means[slow ? 1 : 0][name] = mean;
+    }
+    const test::CsvTable table(folder.text((slow ? "slow" : "fast") + std::string("/launch_times.csv")));
+    ASSERT_EQ(table.rows().size(), 2 * expected().levels);
+    const double total = (table.sum("handled_ns") - table.sum("doorbell_ns")) / (2 * expected().levels);
+    EXPECT_NEAR(means[slow ? 1 : 0]["total"], total, 0.06);
+    if (!slow) statistics[0] = folder.json("fast/stats.json")["statistics"];
+  }
+  ASSERT_EQ(means[0].size(), 10U);
+  const auto grown = [&](const char* stage) { return means[1][stage] - means[0][stage]; };
+  // On edges of the interconnect's clock, 1.4 ns.
+  EXPECT_NEAR(grown("fetch"), 100, 3);
+  EXPECT_NEAR(grown("start"), 0, 3);
+  EXPECT_NEAR(grown("signal"), 200, 3);
+  EXPECT_NEAR(grown("retire"), 100, 3);
+  EXPECT_NEAR(grown("handler"), 100, 3);
+
+  const Exit plain = weft({"soc", "--config", GetParam(), "--firmware",
+                           firmware(WEFT_FIRMWARE, "bfs", GetParam()), "--out", folder.path("plain")});
+  ASSERT_EQ(plain.code, 0);
+  EXPECT_EQ(folder.json("plain/stats.json")["statistics"], statistics[0]);
+  EXPECT_FALSE(folder.has("plain/launch_times.csv"));
 }
 
 TEST_P(Firmware, ThatDoesNotEndIsStopped) {

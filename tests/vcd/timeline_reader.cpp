@@ -114,6 +114,7 @@ TimelineFile::TimelineFile(const std::string& path) {
       slice.depth = static_cast<unsigned>(open[id].size());
       slice.arguments = std::move(arguments);
       slice.arrow = event->value("flow_ids", "");
+      slice.arrow_end = event->value("terminating_flow_ids", "");
       if (const std::uint64_t place = event->number("source_location_iid")) {
         slice.file = interned.at("source_locations").at(place).value("file_name");
         slice.line = static_cast<unsigned>(interned.at("source_locations").at(place).number("line_number"));
@@ -129,7 +130,7 @@ TimelineFile::TimelineFile(const std::string& path) {
       if (time < slice.begin) throw std::runtime_error("a slice that ends before it begins on " + track);
     } else if (type == "TYPE_INSTANT") {
       instants.push_back({track, text_of("event_names", event->number("name_iid")), time,
-                          event->value("terminating_flow_ids", "")});
+                          event->value("terminating_flow_ids", ""), event->value("flow_ids", "")});
     } else {
       counters[track].emplace_back(time, event->number("counter_value"));
     }

@@ -18,7 +18,7 @@ struct TimelineFile {
     std::map<std::string, std::string> arguments{};
     std::string file{};  // of its place; empty: it has none
     unsigned line = 0;
-    std::string arrow{};  // that begins here
+    std::string arrow{}, arrow_end{};  // that begins here, and that ends here
     std::uint64_t length() const { return end - begin; }
     bool is_in(const std::string& group) const { return track.rfind(group, 0) == 0; }
     std::uint64_t number(const std::string& argument) const { return std::stoull(arguments.at(argument)); }
@@ -26,7 +26,7 @@ struct TimelineFile {
   struct Instant {
     std::string track, name;
     std::uint64_t time = 0;
-    std::string arrow{};  // that ends here
+    std::string arrow{}, arrow_begin{};  // that ends here, and that begins here
   };
   using Values = std::vector<std::pair<std::uint64_t, std::uint64_t>>;  // time, value
 

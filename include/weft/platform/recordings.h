@@ -51,6 +51,17 @@ class Recordings {
   virtual void sample(std::uint64_t interval, std::size_t most_rows) = 0;
   void sample(std::uint64_t interval) { sample(interval, kMostSamples); }
   virtual void write_down_launches() = 0;
+  // Where the time goes of launches that come as packets (weft_kernel_dispatch_packet), from the doorbell to
+  // the interrupt's handler; asked for as the tables above are.
+  virtual void time_launches() = 0;
+  // One part of that time, over all launches that have it. Times are simulated.
+  struct LaunchStage {
+    std::string name, meaning;
+    std::uint64_t launches = 0;
+    double mean_ns = 0, least_ns = 0, most_ns = 0;
+  };
+  virtual std::vector<LaunchStage> launch_stages() = 0;  // in order, and "total"; empty if not asked for
+  virtual std::string launch_times() = 0;                // as CSV, a row per launch
   // The tables by now; empty if not asked for.
   virtual std::string samples() = 0;
   virtual std::string power() = 0;  // of the whole GPU in the same intervals; needs sm.observe.events, too
