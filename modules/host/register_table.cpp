@@ -1,5 +1,7 @@
 #include "host/register_table.h"
 
+#include <stdexcept>
+
 namespace weft::host {
 
 const std::vector<RegisterEntry>& global_registers() {
@@ -216,6 +218,21 @@ const std::vector<ConstantGroup>& constant_groups() {
         {"VENDOR_COPY", 1, "format of a weft_copy_packet"}}},
   };
   return kTable;
+}
+
+std::optional<std::uint64_t> find_constant(const std::string& name) {
+  for (const ConstantGroup& group : constant_groups()) {
+    for (const ConstantEntry& entry : group.constants) {
+      if (entry.name == name) return entry.value;
+    }
+  }
+  return {};
+}
+
+std::uint64_t constant(const std::string& name) {
+  const std::optional<std::uint64_t> value = find_constant(name);
+  if (!value.has_value()) throw std::runtime_error("no constant " + name);
+  return *value;
 }
 
 const std::vector<StructureEntry>& structures() {

@@ -7,6 +7,8 @@
 #define WEFT_HOST_REGISTER_TABLE_H
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace weft::host {
@@ -82,6 +84,9 @@ const std::vector<RegisterEntry>& queue_fault_registers();
 const std::vector<RegisterBlock>& register_blocks();
 const std::vector<RegisterValues>& register_values();
 const std::vector<ConstantGroup>& constant_groups();
+// A constant by its name. The second throws std::runtime_error if there is none.
+std::optional<std::uint64_t> find_constant(const std::string& name);
+std::uint64_t constant(const std::string& name);
 const std::vector<StructureEntry>& structures();
 
 }  // namespace weft::host

@@ -58,19 +58,6 @@ Constants constants_of(const std::string& prefix) {
   return found;
 }
 
-std::optional<std::uint64_t> find_constant(const std::string& name) {
-  for (const ConstantEntry* entry : constants_of(name)) {
-    if (entry->name == name) return entry->value;
-  }
-  return {};
-}
-
-std::uint64_t constant(const std::string& name) {
-  const std::optional<std::uint64_t> value = find_constant(name);
-  if (!value.has_value()) throw std::runtime_error("no constant " + name);
-  return *value;
-}
-
 bool are_bits(const Constants& constants) {
   std::set<std::uint64_t> seen;
   return std::all_of(constants.begin(), constants.end(), [&](const ConstantEntry* entry) {

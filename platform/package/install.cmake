@@ -40,7 +40,7 @@ install(FILES vcd/stall.txt ${PROJECT_BINARY_DIR}/vcd/save_files/weft.gtkw ${PRO
   DESTINATION ${CMAKE_INSTALL_DATADIR}/weft/vcd)
 install(DIRECTORY platform/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/weft)
 install(FILES platform/INTEGRATION.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(FILES ${WEFT_SVD} DESTINATION ${CMAKE_INSTALL_DATADIR}/weft)
+install(FILES ${WEFT_SVD} ${WEFT_DEVICE_TREE} DESTINATION ${CMAKE_INSTALL_DATADIR}/weft)
 set(drivers_folder ${CMAKE_INSTALL_DATADIR}/weft/drivers)
 install(DIRECTORY platform/driver platform/external platform/firmware platform/qemu DESTINATION ${drivers_folder}
         PATTERN CMakeLists.txt EXCLUDE)

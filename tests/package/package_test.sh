@@ -57,6 +57,7 @@ test -s "$drivers/qemu/guest.c"
 printf '== registers and guide\n'
 if command -v xmllint >/dev/null; then xmllint --noout "$prefix/share/weft/weft.svd"; fi
 grep -q '<name>DOORBELL</name>' "$prefix/share/weft/weft.svd"
+grep -q 'compatible = "weft,gpu-' "$prefix/share/weft/weft.dtsi"
 for save in weft sc_trace; do # the save files find the names of stalls
   test -s "$(sed -n 's/^\^1 //p' "$prefix/share/weft/vcd/$save.gtkw" | sort -u)"
 done
