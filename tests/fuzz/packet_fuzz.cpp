@@ -28,6 +28,11 @@ extern "C" const char* __asan_default_options() {
   return "detect_container_overflow=0:detect_stack_use_after_return=0:detect_leaks=0";
 }
 
+// GCC's objects, which the libraries are, take a class's table of virtual bases from where its vtable is.
+// clang leaves one out that it does not need itself.
+template class tlm_utils::passthrough_target_socket_b<weft::HopMonitor, 32, tlm::tlm_base_protocol_types>;
+template class tlm_utils::simple_initiator_socket_b<weft::HopMonitor, 32, tlm::tlm_base_protocol_types>;
+
 namespace weft::fuzz {
 namespace {
 
