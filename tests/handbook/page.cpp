@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <fstream>
+#include <regex>
 #include <sstream>
 #include <stdexcept>
 
@@ -51,11 +53,11 @@ std::vector<std::string> cells_of(const std::string& line) {
 }
 
 // A line of a block of commands.
-void add_console_line(const std::string& line, Page& page) {
+void add_console_line(const std::string& line, bool firmware, Page& page) {
   Command* last = page.steps.empty() ? nullptr : std::get_if<Command>(&page.steps.back());
   const bool goes_on = last != nullptr && last->lines.empty() && last->text.back() == '\\';
   if (line.rfind("$ ", 0) == 0) {
-    page.steps.emplace_back(Command{line.substr(2), {}});
+    page.steps.emplace_back(Command{line.substr(2), {}, firmware});
   } else if (goes_on) {
     last->text.pop_back();
     last->text += line;
@@ -89,11 +91,33 @@ bool has_words(const std::string& text, const std::string& words) {
   return false;
 }
 
+bool has_words_about(const std::string& text, const std::string& words, double share) {
+  static const std::regex kNumber(R"([0-9]+(?:\.[0-9]+)?)"), kSpecial(R"([.^$|()\[\]{}*+?\\])");
+  std::vector<double> wanted;
+  std::string pattern;
+  std::string rest = words;
+  for (std::smatch number; std::regex_search(rest, number, kNumber); rest = number.suffix()) {
+    pattern += std::regex_replace(number.prefix().str(), kSpecial, R"(\$&)") + R"(([0-9]+(?:\.[0-9]+)?))";
+    wanted.push_back(std::stod(number.str()));
+  }
+  pattern += std::regex_replace(rest, kSpecial, R"(\$&)");
+  const std::regex like(pattern);
+  for (std::sregex_iterator found(text.begin(), text.end(), like), end; found != end; ++found) {
+    std::size_t close = 0;
+    while (close < wanted.size() &&
+           std::abs(std::stod((*found)[close + 1]) - wanted[close]) <= share * wanted[close])
+      ++close;
+    if (close == wanted.size()) return true;
+  }
+  return false;
+}
+
 Page read_page(const std::string& file) {
   std::ifstream in(file);
   if (!in) throw std::runtime_error(file + " cannot be read");
   Page page;
-  bool slices = false;  // in a table of them
+  bool slices = false;    // in a table of them
+  bool firmware = false;  // in a block that depends on it
   enum class In { kText, kConsole, kFile, kOther } where = In::kText;
   for (std::string line; std::getline(in, line);) {
     if (line.rfind("```", 0) == 0 && where != In::kText) {
@@ -102,6 +126,7 @@ Page read_page(const std::string& file) {
       std::istringstream words(line.substr(3));
       std::string language, name;
       words >> language >> name;
+      firmware = name == "firmware";
       where = language == "console" ? In::kConsole : name.empty() ? In::kOther : In::kFile;
       if (where == In::kFile) page.steps.emplace_back(File{name, ""});
     } else if (where == In::kText) {
@@ -114,7 +139,7 @@ Page read_page(const std::string& file) {
       }
       slices = heading || (slices && !cells.empty());
     } else if (where == In::kConsole) {
-      add_console_line(line, page);
+      add_console_line(line, firmware, page);
     } else if (where == In::kFile) {
       std::get<File>(page.steps.back()).text += line + "\n";
     }

@@ -3,6 +3,9 @@
 //   ```console          commands, each after "$ "; after a backslash it goes on in the next line. What it
 //                       prints has the lines below it, in this order, whatever the spaces; for readers
 //                       "..." says that some are left out.
+//   ```console firmware   the same; what it prints depends on the compiler of the firmware. The page has what
+//   GCC
+//                         12 makes of it. With another one, numbers are up to 2 % off.
 //   ```json mine.json   a file, by the second word. Where the repository has it, these lines stand in it;
 //                       otherwise the reader writes it.
 //
@@ -22,6 +25,7 @@ namespace weft::handbook_test {
 struct Command {
   std::string text;                // for a shell
   std::vector<std::string> lines;  // that it prints
+  bool firmware = false;           // they depend on its compiler
 };
 
 struct File {
@@ -48,6 +52,8 @@ std::string plain(const std::string& line);
 
 // Whether the words or the number stand in the text, and not as a part of other ones.
 bool has_words(const std::string& text, const std::string& words);
+// The same of words with numbers that are at most this share off.
+bool has_words_about(const std::string& text, const std::string& words, double share);
 
 }  // namespace weft::handbook_test
 
