@@ -52,8 +52,8 @@ class HostTimeline final : private host::DmaObserver, private host::PacketObserv
   void job_ended(std::uint64_t job, std::uint64_t bytes) override;
   void jobs_forgotten() override;
   void rung(const host::PacketPlace& end) override;
-  void raised(unsigned queue, bool line) override;
-  void status_read(unsigned queue) override;
+  void raised(unsigned number, bool line) override;
+  void status_read(unsigned number) override;
   void forgotten() override { status_read(kAllQueues); }
   void end_packet(Queue& queue, Cycle now);
   void end_step(Queue& queue, Cycle now);

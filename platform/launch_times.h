@@ -35,7 +35,7 @@ class LaunchTimes final : private host::PacketObserver {
   struct Issues {
     Cycle first = kNever, last = 0;  // first is kNever: there was none
   };
-  const Issues& issues(unsigned queue);
+  const Issues& issues(unsigned number);
 
   // A row per launch, in order; those behind kMostRows are missing.
   std::string csv() const;
@@ -101,8 +101,8 @@ class LaunchTimes final : private host::PacketObserver {
   void launched(const host::PacketPlace& packet, const dispatch::Launch& launch) override;
   void ended(const host::PacketPlace& packet) override;
   void signalled(const host::PacketPlace& packet) override;
-  void raised(unsigned queue, bool line) override;
-  void status_read(unsigned queue) override;
+  void raised(unsigned number, bool line) override;
+  void status_read(unsigned number) override;
   void forgotten() override;
 
   Queue& queue(unsigned number);
