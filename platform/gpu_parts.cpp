@@ -52,6 +52,8 @@ Gpu::Impl::Impl(const GpuConfig& c, const Options& o, Gpu& gpu)
   for (auto& sm : sms) views.emplace_back(sm);
   make_memory();
   connect();
+  observers.check();
+  crossbar.divide_blocking(observers.replace());
   for (auto& sm : sms) sm.carry_data(observers.see_data());
   for (auto& bank : l2) bank.carry_data(observers.see_data());
   watchdog.traffic = [this] { return Watchdog::Traffic{crossbar.bytes_of_sms(), crossbar.transmits()}; };
@@ -111,6 +113,12 @@ void Gpu::Impl::connect() {
   const auto join = [this](auto& initiator, auto& target, const std::string& name) {
     observers.join(initiator, target, {name, image.bytes()});
   };
+  // One of those over which device memory is interleaved, by the number of its port (memory/channel_map.h).
+  const auto join_part = [this](auto& initiator, auto& target, const std::string& name, unsigned port) {
+    const unsigned channel = port / map.l2_banks(), bank = port % map.l2_banks();
+    const HopAddresses addresses{0, map.chunk_bytes(), map.ports(), bank * map.channels() + channel};
+    observers.join(initiator, target, {name + std::to_string(port), image.bytes(), addresses});
+  };
   for (unsigned i = 0; i < sms.size(); ++i) {
     join(sms[i].memory_socket, crossbar.sm_sockets[i], "hop_sm" + std::to_string(i));
   }
@@ -123,13 +131,12 @@ void Gpu::Impl::connect() {
   if (carve_out != nullptr) carve_out->system.bind(host.device_memory_target());
   for (unsigned i = 0; i < map.ports(); ++i) {
     const auto below = [&](auto& initiator) {
-      const std::string number = std::to_string(i);
-      if (carve_out != nullptr) return join(initiator, carve_out->targets[i], "hop_carve_out_" + number);
+      if (carve_out != nullptr) return join_part(initiator, carve_out->targets[i], "hop_carve_out_", i);
       auto& channel = channels[i / map.l2_banks()];
-      join(initiator, channel.sockets[i % map.l2_banks()], "hop_dram" + number);
+      join_part(initiator, channel.sockets[i % map.l2_banks()], "hop_dram", i);
     };
     if (config.l2.enabled) {
-      join(crossbar.memory_sockets[i], l2[i].target, "hop_l2_" + std::to_string(i));
+      join_part(crossbar.memory_sockets[i], l2[i].target, "hop_l2_", i);
       below(l2[i].memory);
     } else {
       below(crossbar.memory_sockets[i]);

@@ -2,8 +2,16 @@
 
 #include <fnmatch.h>
 
+#include <algorithm>
+
+#include "weft/common/error.h"
+
 namespace weft {
 namespace {
+
+bool matches(const std::string& pattern, const std::string& hop) {
+  return fnmatch(pattern.c_str(), hop.c_str(), 0) == 0;
+}
 
 // The GPU's own observer.
 struct Monitor final : HopObserver {
@@ -25,15 +33,42 @@ std::vector<HopObserver*> HopObservers::make(const Hop& hop) {
     made.push_back(monitor.get());
     observers_.push_back(std::move(monitor));
   }
+  hops_.push_back(hop.name);
   for (const HopObservation& observation : observations_) {
-    if (fnmatch(observation.hops.c_str(), hop.name.c_str(), 0) != 0) continue;
-    std::unique_ptr<HopObserver> observer = observation.make(hop);
+    if (observation.replaces) continue;
+    if (HopObserver* const observer = add(observation, hop)) made.push_back(observer);
+  }
+  // Behind all others, which see what it does.
+  bool replaced = false;
+  for (const HopObservation& observation : observations_) {
+    if (!observation.replaces) continue;
+    HopObserver* const observer = add(observation, hop);
     if (observer == nullptr) continue;
-    made.push_back(observer.get());
-    observers_.push_back(std::move(observer));
-    see_data_ = see_data_ || observation.data;
+    if (replaced) throw InputError(hop.name, "two modules replace its target; allowed: one");
+    replaced = replace_ = true;
+    made.push_back(observer);
   }
   return made;
+}
+
+// nullptr: not on this hop.
+HopObserver* HopObservers::add(const HopObservation& observation, const Hop& hop) {
+  if (!matches(observation.hops, hop.name)) return nullptr;
+  std::unique_ptr<HopObserver> observer = observation.make(hop);
+  if (observer == nullptr) return nullptr;
+  see_data_ = see_data_ || observation.data;
+  observers_.push_back(std::move(observer));
+  return observers_.back().get();
+}
+
+void HopObservers::check() const {
+  for (const HopObservation& observation : observations_) {
+    const auto matching = [&](const std::string& hop) { return matches(observation.hops, hop); };
+    if (std::any_of(hops_.begin(), hops_.end(), matching)) continue;
+    std::string known;
+    for (const std::string& hop : hops_) known += (known.empty() ? "" : " ") + hop;
+    throw InputError("", "no hop of this GPU matches '" + observation.hops + "'; its hops are " + known);
+  }
 }
 
 void HopObservers::reset() {

@@ -38,18 +38,24 @@ class HopObservers {
   bool any() const { return !observers_.empty(); }
   // Somebody looks at what transactions carry.
   bool see_data() const { return see_data_; }
+  // A hop's target is replaced.
+  bool replace() const { return replace_; }
+  // When all hops are joined: throws InputError if an observation matches none of them.
+  void check() const;
   void reset();
   // Of the monitors; `complete`: nothing may be under way.
   std::string violations(bool complete) const;
 
  private:
   std::vector<HopObserver*> make(const Hop& hop);
+  HopObserver* add(const HopObservation& observation, const Hop& hop);
 
   const bool monitors_all_;
   const std::vector<HopObservation>& observations_;
   std::vector<std::unique_ptr<HopObserver>> observers_;
   std::vector<HopMonitor*> monitors_;  // of these
-  bool see_data_ = false;
+  bool see_data_ = false, replace_ = false;
+  std::vector<std::string> hops_;  // all that were joined
 };
 
 }  // namespace weft

@@ -370,8 +370,41 @@ Cycle Crossbar::next_work(Cycle now) {
 
 // Loosely timed: both directions, or the one that has a packet, without contention.
 void Crossbar::blocking(unsigned, Payload& payload, sc_time& delay) {
-  memory_sockets[port_of(payload, origin_of(payload))]->b_transport(payload, delay);
+  const unsigned length = payload.get_data_length();
+  const bool several = length != 0 && !map_.within_chunk(payload.get_address(), length);
+  if (divide_blocking_ && several && !is_system(origin_of(payload))) {
+    block_by_chunk(payload, delay);
+  } else {
+    memory_sockets[port_of(payload, origin_of(payload))]->b_transport(payload, delay);
+  }
   delay += lone_time(payload);
+}
+
+// One part after the other.
+void Crossbar::block_by_chunk(Payload& payload, sc_time& delay) {
+  const unsigned length = payload.get_data_length(), enables = payload.get_byte_enable_length();
+  const bool enabled = payload.get_byte_enable_ptr() != nullptr && enables != 0;
+  std::vector<unsigned char> of_part(enabled ? map_.chunk_bytes() : 0);
+  payload.set_response_status(tlm::TLM_OK_RESPONSE);
+  for (unsigned done = 0; done < length && payload.is_response_ok();) {
+    const std::uint64_t address = payload.get_address() + done;
+    const auto bytes = static_cast<unsigned>(
+        std::min<std::uint64_t>(length - done, map_.chunk_bytes() - address % map_.chunk_bytes()));
+    Payload part;
+    part.set_command(payload.get_command());
+    part.set_address(address);
+    part.set_data_ptr(payload.get_data_ptr() + done);
+    part.set_data_length(bytes);
+    part.set_streaming_width(bytes);
+    if (enabled) {
+      for (unsigned i = 0; i < bytes; ++i) of_part[i] = payload.get_byte_enable_ptr()[(done + i) % enables];
+      part.set_byte_enable_ptr(of_part.data());
+      part.set_byte_enable_length(bytes);
+    }
+    memory_sockets[port_of(part, nullptr)]->b_transport(part, delay);
+    payload.set_response_status(part.get_response_status());
+    done += bytes;
+  }
 }
 
 sc_time Crossbar::lone_time(const Payload& payload) const {

@@ -56,6 +56,9 @@ class Crossbar : public sc_core::sc_module,
            const memory::ChannelMap& map, unsigned sms, unsigned ports, bool system_port = false,
            unsigned others = 0);
 
+  // A b_transport over several chunks goes to each memory port with that port's bytes. Otherwise it goes as a
+  // whole to the port of its first byte, because device memory is one image.
+  void divide_blocking(bool divide) { divide_blocking_ = divide; }
   // Drops everything that is under way.
   void reset();
   // Between two launches.
@@ -125,6 +128,7 @@ class Crossbar : public sc_core::sc_module,
   bool response(unsigned port, Payload& payload, Cycle ready) override;
   void invalidate(unsigned port, sc_dt::uint64 begin, sc_dt::uint64 end) override;
 
+  void block_by_chunk(Payload& payload, sc_core::sc_time& delay);
   unsigned port_of(const Payload& payload, const TransactionOrigin* origin) const;
   // Bytes and flits of a transaction's packets.
   std::uint64_t request_bytes(const Payload& payload, const TransactionOrigin* origin) const;
@@ -165,6 +169,7 @@ class Crossbar : public sc_core::sc_module,
   PacketNetwork responses_;
   std::vector<Traffic> sms_;
   std::vector<Traffic> memory_;
+  bool divide_blocking_ = false;
   State state_;
   std::vector<std::unique_ptr<Path>> paths_;
   std::vector<Path*> free_paths_;

@@ -62,11 +62,17 @@ class Gpu : public sc_core::sc_module {
   struct Options {
     bool sleeping = true;   // false: step every module at every edge (same results, slower)
     bool monitors = false;  // a hop monitor on every hop
-    // Observers of one's own; several on a hop stand in this order, the first at the side of the SMs.
+    // Observers of one's own; several on a hop stand in this order, the first at the side of the SMs. The
+    // constructor throws InputError if a name matches no hop.
     std::vector<HopObservation> observations = {};
 
     Options& observe(std::string hops, HopObserverFactory make) {
       observations.push_back({std::move(hops), std::move(make)});
+      return *this;
+    }
+    // Modules of one's own in place of hops' targets (hop_observer.h). InputError also if a hop gets two.
+    Options& replace(std::string hops, HopObserverFactory make) {
+      observations.push_back({std::move(hops), std::move(make), true, true});
       return *this;
     }
   };
