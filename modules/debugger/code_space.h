@@ -20,6 +20,11 @@ inline constexpr std::uint64_t kCodeBase = 0x4000'0000'0000'0000;
 // Where a thread stands that has ended, until the run goes on.
 inline constexpr std::uint64_t kThreadEnded = kCodeBase;
 
+// Frames of device functions as GDB finds them, from here downwards: 16 bytes each, of which the upper half
+// is the address to return to. (Where a thread's own stack lies, and what it holds, is the program's affair.)
+inline constexpr std::uint64_t kFramesEnd = 0x5000'0000'0000'0000;
+inline constexpr std::uint64_t kFrameBytes = 16, kReturnOffset = 8;
+
 struct Code {
   std::shared_ptr<const ptx::Program> program;
   std::vector<ptx::NamedRegister> registers;

@@ -263,6 +263,7 @@ void Debugger::obey_memory(std::string_view packet) {
 // A thread that steps is at addresses outside of [low, high) when it has done so.
 void Debugger::resume(ThreadId stepping, bool others, std::uint64_t low, std::uint64_t high) {
   resumption_ = {others, stepping, low, high, true, false};
+  if (stepping != 0) follow(stepping);
   if (others) points_.all_go_on();
   if (current_ == nullptr || stepping == 0) return;
   resumption_.passes = !stepping_in(*current_sm_, *current_);

@@ -192,40 +192,58 @@ void add_lines(Bytes& out, const Code& code, const std::vector<ptx::SourcePlace>
   out.end_length(begin);
 }
 
-// No frame has a caller: where a device function returns to lies in a register of the PTX program.
+// A kernel has no caller. A device function finds where it returns to in its frame (kFramesEnd).
 class Frames {
  public:
   Frames() {
-    const std::size_t begin = out_.begin_length();
-    out_.add(UINT32_MAX);  // a common entry
-    out_.byte(4);          // version
-    out_.byte(0);          // no augmentation
-    out_.byte(8);          // bytes of an address
-    out_.byte(0);          // of a segment
-    out_.unsigned_leb(kInstructionBytes);
-    out_.signed_leb(-8);
-    out_.unsigned_leb(kReturnAddress);
-    constexpr unsigned kDefineFrame = 0x0c, kUndefined = 0x07;
-    out_.byte(kDefineFrame);
-    out_.unsigned_leb(kStackPointer);
-    out_.unsigned_leb(0);
+    constexpr unsigned kUndefined = 0x07, kOffset = 0x80;
+    kernels_ = begin_common(0);
     out_.byte(kUndefined);
     out_.unsigned_leb(kReturnAddress);
-    out_.pad(8, 0);
-    out_.end_length(begin);
+    end();
+    functions_ = begin_common(kFrameBytes);
+    out_.byte(kOffset | kReturnAddress);
+    out_.unsigned_leb((kFrameBytes - kReturnOffset) / kUnit);
+    end();
   }
-  void add(std::uint64_t address, std::uint64_t bytes) {
-    const std::size_t begin = out_.begin_length();
-    out_.add(std::uint32_t{0});  // the common entry
+  void add(std::uint64_t address, std::uint64_t bytes, bool is_kernel) {
+    begin_ = out_.begin_length();
+    out_.add(is_kernel ? kernels_ : functions_);
     out_.add(address);
     out_.add(bytes);
-    out_.pad(4, 0);
-    out_.end_length(begin);
+    end();
   }
   const std::string& text() const { return out_.text(); }
 
  private:
+  static constexpr std::uint64_t kUnit = 8;  // of offsets, downwards
+
+  // Returns where the common entry lies. The frame ends so many bytes above the stack pointer.
+  std::uint32_t begin_common(std::uint64_t bytes) {
+    const auto at = static_cast<std::uint32_t>(out_.size());
+    constexpr unsigned kDefineFrame = 0x0c;
+    begin_ = out_.begin_length();
+    out_.add(UINT32_MAX);
+    out_.byte(4);  // version
+    out_.byte(0);  // no augmentation
+    out_.byte(8);  // bytes of an address
+    out_.byte(0);  // of a segment
+    out_.unsigned_leb(kInstructionBytes);
+    out_.signed_leb(-static_cast<std::int64_t>(kUnit));
+    out_.unsigned_leb(kReturnAddress);
+    out_.byte(kDefineFrame);
+    out_.unsigned_leb(kStackPointer);
+    out_.unsigned_leb(bytes);
+    return at;
+  }
+  void end() {
+    out_.pad(4, 0);
+    out_.end_length(begin_);
+  }
+
   Bytes out_;
+  std::size_t begin_ = 0;
+  std::uint32_t kernels_ = 0, functions_ = 0;
 };
 
 class Symbols {
@@ -358,7 +376,7 @@ std::string debug_image(const std::vector<const Code*>& codes, const std::vector
   const unsigned text = add_text(file, codes, base);
   if (begins) {
     symbols.add("thread_ended", STT_FUNC, text, kThreadEnded, kInstructionBytes);
-    frames.add(kThreadEnded, kInstructionBytes);
+    frames.add(kThreadEnded, kInstructionBytes, true);
   }
   Bytes units, line_programs;
   for (const Code* code : codes) {
@@ -369,7 +387,7 @@ std::string debug_image(const std::vector<const Code*>& codes, const std::vector
       const std::uint64_t address = code->address_of(routine.first);
       const std::uint64_t bytes = (routine.last - routine.first + 1) * kInstructionBytes;
       symbols.add(routine.name, STT_FUNC, text, address, bytes);
-      frames.add(address, bytes);
+      frames.add(address, bytes, routine.first == 0);
     }
   }
   for (const DataSymbol& symbol : data)

@@ -131,15 +131,26 @@ void Debugger::begin(const Thread& first) {
   serve();
 }
 
-// The thread that steps, if it is among those of the instruction.
-Thread Debugger::stepping_in(SmThreads& sm, const sm::InFlight& flight) {
-  if (resumption_.stepping == 0) return {};
-  const Thread thread = threads_.find(resumption_.stepping);
+// The thread of that number, if it is among those of the instruction.
+Thread Debugger::among(SmThreads& sm, const sm::InFlight& flight, ThreadId id) {
+  const Thread thread = id == 0 ? Thread() : threads_.find(id);
   if (thread.sm != &sm) return {};
   for (const auto& group : flight.all()) {
     if (group.chunk == thread.chunk && (group.mask >> thread.lane & 1) != 0) return thread;
   }
   return {};
+}
+
+Thread Debugger::stepping_in(SmThreads& sm, const sm::InFlight& flight) {
+  return among(sm, flight, resumption_.stepping);
+}
+
+// GDB may wait for a certain thread at a breakpoint: for one that it has dealt with.
+void Debugger::follow(ThreadId id) {
+  constexpr std::size_t kMost = 8;
+  followed_.erase(std::remove(followed_.begin(), followed_.end(), id), followed_.end());
+  followed_.insert(followed_.begin(), id);
+  if (followed_.size() > kMost) followed_.pop_back();
 }
 
 bool Debugger::step_is_over(const Thread& thread) {
@@ -151,22 +162,27 @@ bool Debugger::step_is_over(const Thread& thread) {
   return address < resumption_.low || address >= resumption_.high;
 }
 
-// The first thread of the instruction for which a breakpoint's condition holds.
+// A thread of the instruction for which a breakpoint's condition holds: one that is followed, else the first.
 Thread Debugger::at_breakpoint(SmThreads& sm, const sm::InFlight& flight) {
   if (!points_.any_code()) return {};
   const auto* const conditions = points_.code(sm.code->address_of(flight.pc), !resumption_.others);
   if (conditions == nullptr) return {};
-  if (conditions->empty()) return first_of(sm, flight);
+  // As the manual has it, an expression that fails stops the thread.
+  const auto holds = [&](const Thread& thread) {
+    const ThreadState state(thread, registers_);
+    return conditions->empty() ||
+           std::any_of(conditions->begin(), conditions->end(),
+                       [&](const AgentExpression& one) { return one.value(state).value_or(1) != 0; });
+  };
+  for (const ThreadId id : followed_) {
+    const Thread thread = among(sm, flight, id);
+    if (thread && holds(thread)) return thread;
+  }
   for (const auto& group : flight.all()) {
     for (std::uint32_t rest = group.mask; rest != 0; rest &= rest - 1) {
       const Thread thread =
           sm.thread_at(flight.slot, group.chunk, static_cast<unsigned>(__builtin_ctz(rest)));
-      const ThreadState state(thread, registers_);
-      // As the manual has it, an expression that fails stops the thread.
-      const bool holds = std::any_of(conditions->begin(), conditions->end(), [&](const AgentExpression& one) {
-        return one.value(state).value_or(1) != 0;
-      });
-      if (holds) return thread;
+      if (holds(thread)) return thread;
     }
   }
   return {};
@@ -379,6 +395,7 @@ void Debugger::say(const std::string& text) {
 void Debugger::tell(const Stop& stop) {
   stop_ = stop;
   selected_ = stop.id;
+  follow(stop.id);
   reply(text_of(stop));
 }
 

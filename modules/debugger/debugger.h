@@ -85,6 +85,8 @@ class Debugger final : private SmEvents {
   Thread at_breakpoint(SmThreads& sm, const sm::InFlight& flight);
   bool user_interrupts();
   Thread stepping_in(SmThreads& sm, const sm::InFlight& flight);
+  Thread among(SmThreads& sm, const sm::InFlight& flight, ThreadId id);
+  void follow(ThreadId id);
 
   // Reports a stop, and serves GDB until it lets the threads go on.
   void halt(Stop stop);
@@ -130,6 +132,7 @@ class Debugger final : private SmEvents {
   std::optional<Stop> held_;  // to be reported when all threads may go on
   Resumption resumption_;
   ThreadId selected_ = 0;
+  std::vector<ThreadId> followed_;  // that have stopped or stepped, the last one first
   std::string last_reply_;
   std::string transferred_;  // what GDB reads in pieces
   bool begun_ = false, left_ = false, killed_ = false, acknowledges_ = true;

@@ -9,6 +9,7 @@ using warp_formation::ThreadGroup;
 
 void SmThreads::kernel_started(const KernelStart& start) {
   next_.assign(std::size_t{start.chunks} * kLanes, 0);
+  calls_.assign(start.kernel.program.functions.empty() ? 0 : next_.size(), {});
   first_ids_.assign(start.kernel.occupancy.resident, 0);
   events_.kernel_started(*this, start.kernel);
 }
@@ -45,11 +46,27 @@ void SmThreads::expect(const sm::InFlight& flight) {
   }
 }
 
+void SmThreads::follow_calls(const sm::InFlight& flight) {
+  const ptx::Opcode op = flight.op->instruction->op;
+  if (op != ptx::Opcode::kCall && op != ptx::Opcode::kReturn) return;
+  for (unsigned g = 0; g < flight.group_count; ++g) {
+    for (std::uint32_t rest = flight.executing[g]; rest != 0; rest &= rest - 1) {
+      auto& calls = calls_[flight.groups[g].chunk * kLanes + static_cast<unsigned>(__builtin_ctz(rest))];
+      if (op == ptx::Opcode::kCall) {
+        calls.push_back(flight.pc + 1);
+      } else if (!calls.empty()) {
+        calls.pop_back();
+      }
+    }
+  }
+}
+
 void SmThreads::issued(const Issue& issue) {
   if (!events_.wanted()) return;
   for (const ThreadGroup& group : issue.flight.all()) set(group.chunk, group.mask, issue.flight.pc);
   events_.issuing(*this, issue.flight);
   expect(issue.flight);
+  if (!calls_.empty()) follow_calls(issue.flight);
 }
 
 void SmThreads::accessed(const sm::InFlight& flight, const execute::LaneAccess* accesses, unsigned count) {
@@ -72,7 +89,9 @@ void SmThreads::retired(std::uint16_t slot) {
   if (held == nullptr) return;
   first_ids_[slot] = 0;
   const auto first = std::size_t{slot} * held->chunks_per_block * kLanes;
-  std::fill_n(next_.begin() + static_cast<std::ptrdiff_t>(first), held->chunks_per_block * kLanes, 0);
+  const std::size_t count = std::size_t{held->chunks_per_block} * kLanes;
+  std::fill_n(next_.begin() + static_cast<std::ptrdiff_t>(first), count, 0);
+  for (std::size_t i = 0; !calls_.empty() && i < count; ++i) calls_[first + i].clear();
 }
 
 void SmThreads::faulted(const Fault& why) {

@@ -73,6 +73,11 @@ class SmThreads final : public sm::SmObserver {
   // What the thread executes next; kEnded: nothing more.
   ptx::Pc pc(const Thread& thread) const { return next_[thread.chunk * kLanes + thread.lane]; }
 
+  // Where the functions that the thread has called, and not left, return to; the kernel's own call first.
+  const std::vector<ptx::Pc>& calls(const Thread& thread) const {
+    static const std::vector<ptx::Pc> kNone;
+    return calls_.empty() ? kNone : calls_[thread.chunk * kLanes + thread.lane];
+  }
   // Where a thread stands, if that is not what it does next.
   void stand(const Thread& thread, ptx::Pc pc) { set(thread.chunk, 1u << thread.lane, pc); }
 
@@ -88,12 +93,14 @@ class SmThreads final : public sm::SmObserver {
  private:
   void set(unsigned chunk, std::uint32_t mask, ptx::Pc pc);
   void expect(const sm::InFlight& flight);
+  void follow_calls(const sm::InFlight& flight);
 
   SmEvents& events_;
   const unsigned number_;
   sm::Core* core_ = nullptr;
-  std::vector<ptx::Pc> next_;             // by position
-  std::vector<std::uint64_t> first_ids_;  // by slot
+  std::vector<ptx::Pc> next_;                // by position
+  std::vector<std::vector<ptx::Pc>> calls_;  // by position, of kernels that call functions
+  std::vector<std::uint64_t> first_ids_;     // by slot
 };
 
 }  // namespace weft::debugger

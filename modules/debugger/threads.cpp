@@ -103,7 +103,7 @@ const ptx::NamedRegister::Place* ThreadState::place_of(const TargetRegister& one
 std::optional<std::uint64_t> ThreadState::register_value(std::uint64_t number) const {
   SmThreads& sm = *thread_.sm;
   if (number == kPcRegister) return Threads::address_of(thread_);
-  if (number == kStackRegister) return sm.kernel()->addresses.local_base;
+  if (number == kStackRegister) return kFramesEnd - kFrameBytes * sm.calls(thread_).size();
   const TargetRegister* const one = registers_.find(number);
   if (one == nullptr) return std::nullopt;
   switch (one->kind) {
@@ -165,9 +165,19 @@ std::optional<std::uint64_t> ThreadState::memory(std::uint64_t address, unsigned
 }
 
 std::string ThreadState::read(std::uint64_t address, std::uint64_t count) const {
+  const SmThreads& sm = *thread_.sm;
+  const auto& calls = sm.calls(thread_);
+  const std::uint64_t frames = kFramesEnd - kFrameBytes * calls.size();
   std::string bytes;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const std::uint8_t* const from = byte_at(address + i);
+  for (std::uint64_t at = address; bytes.size() < count; ++at) {
+    if (at >= frames && at < kFramesEnd) {
+      const std::uint64_t below = kFramesEnd - 1 - at;
+      const std::uint64_t target = sm.code->address_of(calls[below / kFrameBytes]);
+      const std::uint64_t byte = at % kFrameBytes;
+      bytes += static_cast<char>(byte < kReturnOffset ? 0 : target >> (byte - kReturnOffset) * 8 & 0xff);
+      continue;
+    }
+    const std::uint8_t* const from = byte_at(at);
     if (from == nullptr) break;
     bytes += static_cast<char>(*from);
   }

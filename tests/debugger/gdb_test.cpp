@@ -189,6 +189,81 @@ TEST(Gdb, StepsToTheEndOfAThread) {
   EXPECT_EQ(session.wait().code, 0);
 }
 
+// Device functions have frames: `next` steps over a call, `step` into it, `finish` out of it.
+TEST(Gdb, KnowsCallers) {
+  test::Folder folder;
+  const std::string ptx = folder.write("calls.ptx", R"(.version 7.0
+.target sm_70
+.address_size 64
+.file 1 "calls.cu"
+.func (.param .u32 result) inner(.param .u32 x)
+{
+  .reg .b32 %r<3>;
+  .loc 1 3 0
+  ld.param.u32 %r1, [x];
+  add.u32 %r2, %r1, 7;
+  .loc 1 4 0
+  st.param.u32 [result], %r2;
+  ret;
+}
+.func (.param .u32 result) outer(.param .u32 x)
+{
+  .reg .b32 %r<4>;
+  .loc 1 8 0
+  ld.param.u32 %r1, [x];
+  .loc 1 9 0
+  { .param .u32 p; .param .u32 q;
+  st.param.u32 [p], %r1;
+  call (q), inner, (p);
+  ld.param.u32 %r2, [q]; }
+  .loc 1 10 0
+  add.u32 %r3, %r2, %r1;
+  st.param.u32 [result], %r3;
+  ret;
+}
+.visible .entry calls(.param .u64 out)
+{
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<4>;
+  .loc 1 20 0
+  mov.u32 %r1, %tid.x;
+  .loc 1 21 0
+  { .param .u32 p; .param .u32 q;
+  st.param.u32 [p], %r1;
+  call (q), outer, (p);
+  ld.param.u32 %r2, [q]; }
+  .loc 1 22 0
+  ld.param.u64 %rd1, [out];
+  mul.wide.u32 %rd2, %r1, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  .loc 1 23 0
+  st.global.u32 [%rd3], %r2;
+  ret;
+}
+)");
+  const Words run{"run",    "--ptx", ptx,       "--grid",   "2,1,1", "--block",
+                  "64,1,1", "--arg", "ptr:256", "--kernel", "calls"};
+  {
+    Session session(run);
+    const std::string said =
+        session.gdb({"break calls.cu:3 if $tid_x == 37 && $ctaid_x == 1", "continue", "bt", "up", "delete",
+                     "finish", "next", "next", "printf \"tid %d r2 %d\\n\", $tid_x, $r2", "continue"});
+    EXPECT_THAT(said, AllOf(HasSubstr("#0  inner () at calls.cu:3\n#1  0x"),
+                            HasSubstr(" in outer () at calls.cu:9\n#2  0x"),
+                            HasSubstr(" in calls () at calls.cu:21\n"), HasSubstr("tid 37 r2 81"),
+                            HasSubstr("exited normally")))
+        << said;
+    EXPECT_EQ(session.wait().code, 0);
+  }
+  Session session(run);
+  const std::string said =
+      session.gdb({"break calls.cu:21 if $tid_x == 37 && $ctaid_x == 1", "continue", "delete", "next",
+                   "printf \"tid %d r2 %d\\n\", $tid_x, $r2", "continue"});
+  EXPECT_THAT(said,
+              AllOf(HasSubstr("22\tin calls.cu"), HasSubstr("tid 37 r2 81"), HasSubstr("exited normally")))
+      << said;
+}
+
 TEST(Gdb, LinesOfPtxWithoutLoc) {
   test::Folder folder;
   std::string text = kSteps;
