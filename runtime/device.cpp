@@ -58,6 +58,7 @@ Device::Impl::Impl(const GpuConfig& config, DeviceOptions chosen)
   gpu.recordings().profile(options.profile);
   for (unsigned sm = 0; options.debugger != nullptr && sm < gpu.config().sm.count; ++sm)
     gpu.attach(sm, options.debugger->add_sm());
+  if (options.debugger != nullptr) options.debugger->reach(gpu.memory_view().system);
   if (!options.check.any()) return;
   checks.emplace(options.check, gpu.device_base(), gpu.memory().bytes());
   gpu.observe(&*checks);

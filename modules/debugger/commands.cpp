@@ -203,7 +203,7 @@ std::string Debugger::register_text(std::uint64_t number) {
   const Thread thread = selected();
   std::optional<std::uint64_t> value;
   if (thread) {
-    value = ThreadState(thread, registers_).register_value(number);
+    value = state_of(thread).register_value(number);
   } else if (number == kPcRegister) {
     value = kThreadEnded;
   } else if (number == kStackRegister) {
@@ -231,7 +231,7 @@ void Debugger::obey_registers(std::string_view packet) {
   if (!thread || !take(packet, "=") || !from_hex(packet, bytes) || bytes.size() > 8) return reply("E01");
   std::uint64_t value = 0;
   std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(&value));
-  reply(ThreadState(thread, registers_).write_register(number, value) ? "OK" : "E01");
+  reply(state_of(thread).write_register(number, value) ? "OK" : "E01");
 }
 
 void Debugger::obey_memory(std::string_view packet) {
@@ -245,7 +245,7 @@ void Debugger::obey_memory(std::string_view packet) {
     std::string bytes;
     for (std::uint64_t at = address; codes_.contains(at) && bytes.size() < count; ++at)
       bytes += static_cast<char>(kNop >> at % kInstructionBytes * 8);
-    if (bytes.empty() && thread) bytes = ThreadState(thread, registers_).read(address, count);
+    if (bytes.empty() && thread) bytes = state_of(thread).read(address, count);
     return reply(bytes.empty() && count != 0 ? "E01" : to_hex(bytes));
   }
   std::string bytes;
@@ -255,8 +255,8 @@ void Debugger::obey_memory(std::string_view packet) {
   } else if (!from_hex(packet, bytes)) {
     return reply("E01");
   }
-  const bool good = bytes.size() == count &&
-                    (bytes.empty() || (thread && ThreadState(thread, registers_).write(address, bytes)));
+  const bool good =
+      bytes.size() == count && (bytes.empty() || (thread && state_of(thread).write(address, bytes)));
   reply(good ? "OK" : "E01");
 }
 

@@ -169,7 +169,7 @@ Thread Debugger::at_breakpoint(SmThreads& sm, const sm::InFlight& flight) {
   if (conditions == nullptr) return {};
   // As the manual has it, an expression that fails stops the thread.
   const auto holds = [&](const Thread& thread) {
-    const ThreadState state(thread, registers_);
+    const ThreadState state = state_of(thread);
     return conditions->empty() ||
            std::any_of(conditions->begin(), conditions->end(),
                        [&](const AgentExpression& one) { return one.value(state).value_or(1) != 0; });

@@ -44,6 +44,8 @@ class Debugger final : private SmEvents {
 
   // Of the SM with the next number, from 0 on.
   sm::SmObserver& add_sm() { return threads_.add_sm(*this); }
+  // What is outside the GPU, to read it; outlives the launches.
+  void reach(const execute::SystemMemory* system) { system_ = system; }
   // A launch of the module's is about to begin.
   void launching(loader::LoadedModule& module, const std::shared_ptr<const ptx::Program>& program);
   // A launch has ended in a way of which no SM knows: a hang.
@@ -110,6 +112,7 @@ class Debugger final : private SmEvents {
   std::string library_list() const;
   std::string register_text(std::uint64_t number);
   Thread selected();
+  ThreadState state_of(const Thread& thread) const { return {thread, registers_, system_}; }
 
   const Options options_;
   Connection connection_;
@@ -118,6 +121,7 @@ class Debugger final : private SmEvents {
   CodeSpace codes_;
   TargetRegisters registers_;
   StopPoints points_;
+  const execute::SystemMemory* system_ = nullptr;
   std::set<const loader::LoadedModule*> modules_;
   std::vector<DataSymbol> data_;     // not yet in a file
   std::size_t written_ = 0;          // codes that are in a file

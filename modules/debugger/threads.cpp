@@ -178,8 +178,12 @@ std::string ThreadState::read(std::uint64_t address, std::uint64_t count) const 
       continue;
     }
     const std::uint8_t* const from = byte_at(at);
-    if (from == nullptr) break;
-    bytes += static_cast<char>(*from);
+    std::uint8_t outside = 0;
+    if (from == nullptr &&
+        (system_ == nullptr || !system_->contains(at, 1) || !system_->look(at, &outside, 1))) {
+      break;
+    }
+    bytes += static_cast<char>(from == nullptr ? outside : *from);
   }
   return bytes;
 }

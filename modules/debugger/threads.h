@@ -12,6 +12,7 @@
 #include "debugger/agent_expression.h"
 #include "debugger/sm_threads.h"
 #include "debugger/target_registers.h"
+#include "execute/system_memory.h"
 
 namespace weft::debugger {
 
@@ -46,8 +47,9 @@ class Threads {
 // A thread's registers and memory.
 class ThreadState final : public ThreadView {
  public:
-  ThreadState(const Thread& thread, const TargetRegisters& registers)
-      : thread_(thread), registers_(registers) {}
+  // `system`: memory outside the GPU, which can be read; nullptr: none.
+  ThreadState(const Thread& thread, const TargetRegisters& registers, const execute::SystemMemory* system)
+      : thread_(thread), registers_(registers), system_(system) {}
 
   std::optional<std::uint64_t> register_value(std::uint64_t number) const override;
   // False: it has no such register now, or it cannot be written.
@@ -64,6 +66,7 @@ class ThreadState final : public ThreadView {
 
   Thread thread_;
   const TargetRegisters& registers_;
+  const execute::SystemMemory* system_;
 };
 
 }  // namespace weft::debugger

@@ -362,10 +362,11 @@ TEST(Gdb, NeedsNoGoodClient) {
 TEST(Gdb, StopsInModulesThatComeLater) {
   Session session({"cuda", "--quiet", "--set", "sm.count=1"}, {"--", TWO_MODULES});
   const std::string said = session.gdb({"break sooner.cu:11", "break later.cu:21", "continue", "print $r2",
-                                        "continue", "bt", "print $r2", "info threads", "stepi", "continue"});
+                                        "print *(unsigned*)$rd1 + 500", "continue", "bt", "print $r2",
+                                        "info threads", "stepi", "continue"});
   EXPECT_THAT(said, AllOf(HasSubstr("Breakpoint 1, sooner () at sooner.cu:11"), HasSubstr("$1 = 11"),
-                          HasSubstr("Breakpoint 2, later () at later.cu:21"), HasSubstr("$2 = 111"),
-                          HasSubstr("exited with code 07")))
+                          HasSubstr("$2 = 501"), HasSubstr("Breakpoint 2, later () at later.cu:21"),
+                          HasSubstr("$3 = 111"), HasSubstr("exited with code 07")))
       << said;
   EXPECT_EQ(session.wait().code, 7) << session.wait().err;
   EXPECT_THAT(session.wait().out, HasSubstr("result 111"));

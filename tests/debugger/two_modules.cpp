@@ -29,7 +29,7 @@ int main() {
   check(cuInit(0));
   check(cuDevicePrimaryCtxRetain(&context, 0));
   CUdeviceptr out = 0;
-  check(cuMemAlloc_v2(&out, 4));
+  check(cuMemAllocManaged(&out, 4, CU_MEM_ATTACH_GLOBAL));
   unsigned result = 1;
   check(cuMemcpyHtoD_v2(out, &result, sizeof result));
   for (const bool second : {false, true}) {
