@@ -265,7 +265,9 @@ void Debugger::resume(ThreadId stepping, bool others, std::uint64_t low, std::ui
   resumption_ = {others, stepping, low, high, true, false};
   if (stepping != 0) follow(stepping);
   if (others) points_.all_go_on();
-  if (current_ == nullptr || stepping == 0) return;
+  if (stepping == 0) return;
+  resumption_.over = !threads_.find(stepping);  // no step is left to it
+  if (current_ == nullptr) return;
   resumption_.passes = !stepping_in(*current_sm_, *current_);
 }
 

@@ -216,6 +216,13 @@ void Debugger::issuing(SmThreads& sm, const sm::InFlight& flight) {
   } else {
     const bool interrupts = user_interrupts();
     if (left_) return;
+    // Before anything else: a breakpoint may wait for the new code.
+    if (written_ < codes_.all().size() && resumption_.others) {
+      write_images();
+      halt({kTrap, threads_.id_of(first), "library:;", 0});
+      if (left_) return;
+      if (killed_) return kill(sm);
+    }
     const Thread stepping = stepping_in(sm, flight);
     const Thread stopping = at_breakpoint(sm, flight);
     if (interrupts) {
@@ -225,9 +232,6 @@ void Debugger::issuing(SmThreads& sm, const sm::InFlight& flight) {
     } else if (stopping && !(stepping && !resumption_.others)) {
       const std::uint64_t address = sm.code->address_of(flight.pc);
       halt({kTrap, threads_.id_of(stopping), "hwbreak:;", address});
-    } else if (written_ < codes_.all().size() && resumption_.others) {
-      write_images();
-      halt({kTrap, threads_.id_of(first), "library:;", 0});
     }
   }
   current_ = nullptr;

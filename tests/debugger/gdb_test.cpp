@@ -184,7 +184,7 @@ TEST(Gdb, StepsToTheEndOfAThread) {
   Steps steps;
   Session session(steps.run);
   const std::string said = session.gdb(
-      {"break steps.cu:20 if $tid_x == 3", "continue", "next", "info threads 999", "delete", "continue"});
+      {"break steps.cu:20 if $tid_x == 3", "continue", "next", "stepi", "stepi", "delete", "continue"});
   EXPECT_THAT(said, AllOf(HasSubstr("thread_ended ()"), HasSubstr("exited normally"))) << said;
   EXPECT_EQ(session.wait().code, 0);
 }
@@ -361,11 +361,12 @@ TEST(Gdb, NeedsNoGoodClient) {
 // A kernel of a module that is loaded when GDB has been there for long.
 TEST(Gdb, StopsInModulesThatComeLater) {
   Session session({"cuda", "--quiet", "--set", "sm.count=1"}, {"--", TWO_MODULES});
-  const std::string said = session.gdb({"break sooner.cu:11", "break later.cu:21", "continue", "print $r2",
-                                        "print *(unsigned*)$rd1 + 500", "continue", "bt", "print $r2",
+  const std::string said = session.gdb({"break sooner.cu:11", "break later.cu:20", "continue", "print $r2",
+                                        "print *(unsigned*)$rd1 + 500", "continue", "next", "print $r2",
                                         "info threads", "stepi", "continue"});
+  // The second breakpoint is at the kernel's first instruction.
   EXPECT_THAT(said, AllOf(HasSubstr("Breakpoint 1, sooner () at sooner.cu:11"), HasSubstr("$1 = 11"),
-                          HasSubstr("$2 = 501"), HasSubstr("Breakpoint 2, later () at later.cu:21"),
+                          HasSubstr("$2 = 501"), HasSubstr("Breakpoint 2, later () at later.cu:20"),
                           HasSubstr("$3 = 111"), HasSubstr("exited with code 07")))
       << said;
   EXPECT_EQ(session.wait().code, 7) << session.wait().err;
