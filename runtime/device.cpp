@@ -8,6 +8,7 @@
 #include "common/hex.h"
 #include "common/input_file.h"
 #include "common/number.h"
+#include "debugger/debugger.h"
 #include "execute/executor.h"
 #include "runtime/device_impl.h"
 #include "weft/memory/memory_image.h"
@@ -55,6 +56,9 @@ Device::Impl::Impl(const GpuConfig& config, DeviceOptions chosen)
   gpu.provide(&runtime);
   if (options.checkpoint) gpu.when_launches_rest([this] { rest(); });
   gpu.recordings().profile(options.profile);
+  for (unsigned sm = 0; options.debugger != nullptr && sm < gpu.config().sm.count; ++sm)
+    gpu.attach(sm, options.debugger->add_sm());
+  if (options.debugger != nullptr) options.debugger->reach(gpu.memory_view().system);
   if (!options.check.any()) return;
   checks.emplace(options.check, gpu.device_base(), gpu.memory().bytes());
   gpu.observe(&*checks);
@@ -172,6 +176,7 @@ Device::Impl::Prepared Device::Impl::prepare(StreamId stream, LoadedModule& modu
   Prepared prepared;
   dispatch::Launch launch;
   launch.program = program_for(module, kernel, std::uint64_t{block[0]} * block[1] * block[2]);
+  if (options.debugger != nullptr) options.debugger->launching(module, launch.program);
   launch.grid = grid;
   launch.block = block;
   launch.parameters = lay_out(arguments, *launch.program);

@@ -151,7 +151,8 @@ std::string Device::cannot_be_kept() const {
   if (options.functional.all || options.functional.launches != 0 || !options.functional.kernel.empty())
     return "launches run without timing (--functional, --fast-forward)";
   if (!options.sleeping) return "its modules do not sleep (--no-sleep)";
-  if (options.profile != nullptr || options.observer != nullptr) return "its launches are observed";
+  if (options.profile != nullptr || options.observer != nullptr || options.debugger != nullptr)
+    return "its launches are observed";
   return impl_->gpu.cannot_be_kept();
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "debugger/debugger.h"
 #include "runtime/device_impl.h"
 
 namespace weft::runtime {
@@ -78,6 +79,8 @@ void Device::Impl::abandon(const std::string& reason) {
 
 void Device::Impl::throw_if_faulted() const {
   if (!gpu.faulted()) return;
+  if (options.debugger != nullptr && gpu.fault_kind() == FaultKind::kHang)
+    options.debugger->hung(gpu.fault());
   if (abandoned) throw LaunchAbandoned(gpu.fault());
   throw SimulatedFault(gpu.fault());
 }

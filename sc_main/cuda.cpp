@@ -10,6 +10,7 @@
 
 #include "check/checks.h"
 #include "common/output_files.h"
+#include "debugger/connection.h"
 #include "runtime/cuda/core/settings.h"
 #include "sc_main/options.h"
 #include "weft/platform/gpu_config.h"
@@ -64,6 +65,18 @@ void check_characteristics(const CudaOptions& options) {
   if (given != nullptr)
     throw InputError("--characteristics",
                      std::string("is not allowed with ") + given + ": it needs all launches timed");
+}
+
+void choose_gdb(std::uint64_t port, cuda::Settings& settings) {
+  if (port == kNoGdb) {
+    if (!settings.gdb_symbols.empty()) throw InputError("--gdb-symbols", "needs --gdb PORT");
+    return;
+  }
+  if (settings.functional)
+    throw InputError("--gdb", "is not allowed with --functional, which has no cycles and no transactions");
+  const debugger::Connection free(static_cast<std::uint16_t>(port));  // else an error now, not in the program
+  settings.gdb = static_cast<std::int64_t>(port);
+  if (!settings.gdb_symbols.empty()) settings.gdb_symbols = fs::absolute(settings.gdb_symbols).string();
 }
 
 void choose_launches(const CudaOptions& options, cuda::Settings& settings) {
@@ -203,6 +216,8 @@ ExitCode cuda(const Words& words) {
       .flag("preload", options.preload,
             "also for programs that name a folder of CUDA libraries themselves (DT_RPATH)")
       .flag("quiet", options.quiet, "print no summary");
+  std::uint64_t port = kNoGdb;
+  add_gdb_options(machine, port, options.settings.gdb_symbols);
 
   const bool described = words == Words{std::string(kDescribe)};
   const auto end = described ? words.end() : begin_of_program(words, machine);
@@ -218,6 +233,7 @@ ExitCode cuda(const Words& words) {
     throw InputError("--sample", "needs a folder for samples.csv; give --out DIR");
   if (options.settings.sample != 0 && options.settings.functional)
     throw InputError("--sample", "is not allowed with --functional, which has no cycles and no transactions");
+  choose_gdb(port, options.settings);
   options.settings.summary = !options.quiet;
   options.settings.process = getpid();
   // What is wrong with them should be told before the program starts; and it may change its working

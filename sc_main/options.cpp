@@ -154,6 +154,16 @@ Options session_options(SessionOptions& options) {
   return group;
 }
 
+void add_gdb_options(Options& description, std::uint64_t& port, std::string& symbols) {
+  constexpr std::uint64_t kMostPort = 65535;
+  description
+      .number(
+          "gdb", port, {0, kMostPort, 1, "TCP port"},
+          "wait for GDB at this port of 127.0.0.1, 0: any free port, and stop before the first instruction")
+      .text("gdb-symbols", symbols, "FILE",
+            "with --gdb: write the symbols and lines of the kernels to this file (a temporary file)");
+}
+
 bool parse(const Words& words, const std::string& usage, const Options& options,
            const std::string& positional) {
   po::options_description all;

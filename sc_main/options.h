@@ -57,6 +57,9 @@ class Options {
 
 // --config, --set, --out, --max-cycles, --no-sleep, --monitors, --vcd...
 Options session_options(SessionOptions& options);
+// --gdb and --gdb-symbols. A port that is not given stays kNoGdb.
+inline constexpr std::uint64_t kNoGdb = UINT64_MAX;
+void add_gdb_options(Options& description, std::uint64_t& port, std::string& symbols);
 // The bounds of --max-cycles, wherever there is one.
 inline constexpr Bounds kSampleBounds{1, Recordings::kMostSampleInterval, 1, "core cycles"};
 inline constexpr Bounds kCycleBounds{1, UINT64_MAX, 1, "core cycles"};

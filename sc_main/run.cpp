@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <iostream>
 #include <memory>
 
@@ -20,6 +21,16 @@ struct RunOptions {
   KernelOptions kernel;
   std::vector<std::string> dumps;
 };
+
+void check_gdb(bool given, const SessionOptions& session) {
+  if (!given) {
+    if (!session.gdb_symbols.empty()) throw InputError("--gdb-symbols", "needs --gdb PORT");
+    return;
+  }
+  const auto& checks = session.checks;
+  if (std::find(checks.begin(), checks.end(), "scalar") != checks.end())
+    throw InputError("--gdb", "is not allowed with --check scalar, which runs the kernels twice");
+}
 
 // --dump INDEX=FILE
 struct Dump {
@@ -120,7 +131,10 @@ ExitCode run(const Words& words) {
               "after every launch")
       .flag("resume", options.session.resume,
             "continue from the checkpoint in --out, with the results of an uninterrupted run");
-  all.add(raw).add(long_runs).add(session_options(options.session));
+  Options debugging("debugging");
+  std::uint64_t port = kNoGdb;
+  add_gdb_options(debugging, port, options.session.gdb_symbols);
+  all.add(raw).add(long_runs).add(debugging).add(session_options(options.session));
   if (!parse(words,
              "weft run --workload NAME [--size SIZE] [OPTIONS]\n"
              "       weft run --ptx FILE ... --grid x,y,z --block x,y,z [--kernel NAME] [--arg ARG ...] "
@@ -131,6 +145,8 @@ ExitCode run(const Words& words) {
 
   const KernelOptions& kernel = options.kernel;
   if (seconds != kNoCheckpoints) options.session.checkpoint = seconds;
+  check_gdb(port != kNoGdb, options.session);
+  if (port != kNoGdb) options.session.gdb = static_cast<std::uint16_t>(port);
   if (!options.workload.empty()) {
     if (!kernel.grid.empty() || !kernel.block.empty() || !kernel.arguments.empty() ||
         !options.dumps.empty() || kernel.shared != 0) {

@@ -99,6 +99,13 @@ class Executor {
     return spaces_.bytes_of(space, block);
   }
 
+  // The host's bytes behind one aligned word, or part of it, at a thread's generic address, for a debugger;
+  // nullptr: there is no memory of the GPU.
+  std::uint8_t* word_at(std::uint64_t address, unsigned bytes, const ResidentBlock& block, unsigned chunk,
+                        unsigned lane) {
+    return spaces_.word_at(address, bytes, {block, chunk, lane});
+  }
+
   // A call leaves its way back in the link register.
   void link(const Operation& op, ptx::Pc pc, unsigned chunk, std::uint32_t mask) const {
     calls_.link(op, pc, chunk, mask);

@@ -237,4 +237,15 @@ const std::shared_ptr<const ptx::Program>& LoadedModule::program(const std::stri
   return program;
 }
 
+std::vector<ptx::NamedRegister> LoadedModule::registers_of(const ptx::Program& program) const {
+  for (const auto& [key, known] : programs_) {
+    if (known.get() != &program) continue;
+    ptx::DecodeOptions options = options_;
+    options.max_registers = std::get<1>(key);
+    options.scalarization = std::get<2>(key);
+    return ptx::named_registers(linked_, std::get<0>(key), options);
+  }
+  return {};
+}
+
 }  // namespace weft::loader

@@ -34,6 +34,9 @@ class Assembly {
            const Convergence& convergence);
   // The function of that number can be called by its address.
   void set_entry(std::uint64_t address, std::uint32_t function);
+  // Where a register of function number `function` lies, and the function's first PC. Before `finish`.
+  std::uint16_t place_of(std::size_t function, VirtualId id) const { return index(id, places_[function]); }
+  Pc first_of(std::size_t function) const { return places_[function].first; }
   Program finish();
 
  private:

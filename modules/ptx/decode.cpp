@@ -1,5 +1,7 @@
 // From a kernel's statements to a Program.
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "ptx/allocation.h"
 #include "ptx/assembly.h"
@@ -18,6 +20,7 @@
 #include "ptx/what_helps.h"
 #include "weft/ptx/limits.h"
 #include "weft/ptx/module.h"
+#include "weft/ptx/named_registers.h"
 
 namespace weft::ptx {
 namespace {
@@ -243,6 +246,62 @@ void count_spills(Program& program) {
   }
 }
 
+// Collects where named registers are live, function by function and PC by PC.
+class RegisterNames {
+ public:
+  explicit RegisterNames(std::vector<NamedRegister>& registers) : registers_(registers) {}
+
+  void add(const Part& part, const Assembly& assembly, std::size_t function) {
+    const Draft& draft = part.draft;
+    const Liveness liveness = find_liveness(draft, part.flow);
+    LiveSet live(draft.registers.size());
+    std::vector<std::vector<NamedRegister::Place>> places(draft.registers.size());
+    for (std::size_t b = 0; b < part.flow.blocks.size(); ++b) {
+      liveness.live_out.enter(b, live);
+      for (Pc pc = part.flow.blocks[b].last + 1; pc-- > part.flow.blocks[b].first;) {
+        step_back(draft.code[pc], live);
+        for (const VirtualId id : live.list()) {
+          if (id < draft.names.size() && !draft.names[id].name.empty()) extend(places[id], pc);
+        }
+      }
+    }
+    for (VirtualId id = 0; id < places.size(); ++id) {
+      if (places[id].empty()) continue;
+      const std::uint16_t index = assembly.place_of(function, id);
+      const Pc first = assembly.first_of(function);
+      auto& all = of(draft.names[id]).places;
+      for (const NamedRegister::Place& place : places[id])
+        all.push_back({place.first + first, place.last + first, index});
+    }
+  }
+  void finish() {
+    for (NamedRegister& named : registers_) {
+      std::stable_sort(named.places.begin(), named.places.end(),
+                       [](const auto& a, const auto& b) { return a.first < b.first; });
+    }
+  }
+
+ private:
+  // PCs come downwards within a block.
+  static void extend(std::vector<NamedRegister::Place>& places, Pc pc) {
+    if (!places.empty() && places.back().first == pc + 1) {
+      places.back().first = pc;
+    } else {
+      places.push_back({pc, pc, 0});
+    }
+  }
+  NamedRegister& of(const RegisterName& called) {
+    std::string name(called.name);
+    if (called.component != 0) name += {'.', "xyzw"[called.component - 1]};
+    const auto [at, is_new] = numbers_.try_emplace({name, called.type}, registers_.size());
+    if (is_new) registers_.push_back({std::move(name), called.type, {}});
+    return registers_[at->second];
+  }
+
+  std::vector<NamedRegister>& registers_;
+  std::map<std::pair<std::string, Type>, std::size_t> numbers_;
+};
+
 }  // namespace
 
 Draft lower(const Module& module, const Function& kernel, const Symbols& symbols) {
@@ -252,8 +311,12 @@ Draft lower(const Module& module, const Function& kernel, const Symbols& symbols
   return lower_function(*reach.functions[0], reach);
 }
 
-Program decode(const std::vector<LinkedModule>& modules, const std::string& kernel,
-               const DecodeOptions& options, std::vector<std::string>* why) {
+namespace {
+
+// `names`: where named registers lie, if it is not nullptr; `why` as in decode().
+Program decode_with(const std::vector<LinkedModule>& modules, const std::string& kernel,
+                    const DecodeOptions& options, std::vector<std::string>* why,
+                    std::vector<NamedRegister>* names) {
   const Linkage linkage(modules);
   const FunctionReference reference = find_kernel(modules, kernel);
   if (reference.function->needs_clusters) {
@@ -305,6 +368,11 @@ Program decode(const std::vector<LinkedModule>& modules, const std::string& kern
     const auto address = known.find(std::string(symbols.module().text->view(symbols.function().name)));
     if (address != known.end()) assembly.set_entry(address->second, number);
   }
+  if (names != nullptr) {
+    RegisterNames collected(*names);
+    for (std::size_t i = 0; i < parts.size(); ++i) collected.add(parts[i], assembly, i);
+    collected.finish();
+  }
   Program program = assembly.finish();
   program.target = target_of(*modules[reference.module].module);
   const StackDepth depth = stack_depth(reach, frames);
@@ -331,6 +399,20 @@ Program decode(const std::vector<LinkedModule>& modules, const std::string& kern
   program.min_blocks = function.min_blocks;
   program.max_threads = function.required_threads[0] ? function.required_threads : function.max_threads;
   return program;
+}
+
+}  // namespace
+
+Program decode(const std::vector<LinkedModule>& modules, const std::string& kernel,
+               const DecodeOptions& options, std::vector<std::string>* why) {
+  return decode_with(modules, kernel, options, why, nullptr);
+}
+
+std::vector<NamedRegister> named_registers(const std::vector<LinkedModule>& modules,
+                                           const std::string& kernel, const DecodeOptions& options) {
+  std::vector<NamedRegister> registers;
+  decode_with(modules, kernel, options, nullptr, &registers);
+  return registers;
 }
 
 Program decode(const Module& module, const std::string& kernel, const Symbols& symbols,

@@ -3,6 +3,7 @@
 #ifndef WEFT_PTX_DRAFT_H
 #define WEFT_PTX_DRAFT_H
 
+#include <string_view>
 #include <vector>
 
 #include "ptx/vector_reason.h"
@@ -58,6 +59,13 @@ struct Frame {
 // Frames and areas of arguments are multiples of this, or of the largest alignment of a variable in them.
 inline constexpr std::uint64_t kFrameAlignment = 16;
 
+// What the text calls a register: "%r1", and 1 to 4 for an element of a vector register. Empty: nothing.
+struct RegisterName {
+  std::string_view name;  // in the module's text
+  std::uint8_t component = 0;
+  Type type = Type::kNone;  // as declared
+};
+
 struct Draft {
   Frame frame;
   std::vector<std::vector<Pc>> tables;  // targets of brx, by Instruction::target
@@ -65,6 +73,7 @@ struct Draft {
   std::vector<RegisterClass> registers;  // by VirtualId
   std::vector<bool> scalar;              // by VirtualId: a warp has one (scalars.h); those beyond are vector
   std::uint32_t named_registers = 0;     // of those, how many the text names (the rest are temporaries)
+  std::vector<RegisterName> names;       // by VirtualId; those beyond have none
   std::vector<Special> specials;
   std::vector<Constant> constants;
   std::vector<Parameter> parameters;
@@ -73,6 +82,17 @@ struct Draft {
   std::vector<VectorReason> why_vector;  // by DraftInstruction::origin
 
   bool is_scalar(VirtualId id) const { return id < scalar.size() && scalar[id]; }
+  // A register of the same kind and name.
+  VirtualId add_copy(VirtualId of) {
+    const RegisterClass kind = registers[of];
+    registers.push_back(kind);
+    if (of < names.size()) {
+      const RegisterName name = names[of];
+      names.resize(registers.size());
+      names.back() = name;
+    }
+    return static_cast<VirtualId>(registers.size() - 1);
+  }
 };
 
 // Reads the body of `kernel` of a module by itself. Throws InputError.

@@ -103,9 +103,12 @@ VirtualId DraftBuilder::temporary(Type type) {
   return static_cast<VirtualId>(draft_.registers.size() - 1);
 }
 
-VirtualId DraftBuilder::named_register(Type type) {
+VirtualId DraftBuilder::named_register(const RegisterName& name) {
   ++draft_.named_registers;
-  return temporary(type);
+  const VirtualId id = temporary(name.type);
+  draft_.names.resize(draft_.registers.size());
+  draft_.names[id] = name;
+  return id;
 }
 
 // The carry flag is a predicate like others, so that liveness, registers and the scoreboard know of it.

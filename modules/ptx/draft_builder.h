@@ -51,8 +51,8 @@ class DraftBuilder {
   Pc here() const { return static_cast<Pc>(draft_.code.size()); }
 
   VirtualId temporary(Type type);
-  VirtualId named_register(Type type);  // one that the text names
-  VirtualId condition_code();           // CC.CF: a predicate that the text does not name
+  VirtualId named_register(const RegisterName& name);
+  VirtualId condition_code();  // CC.CF: a predicate that the text does not name
   Source constant(std::uint64_t bits, Type type);
   Source special(Special special, Type type);  // of one that is constant for a thread
 

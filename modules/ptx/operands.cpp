@@ -87,7 +87,7 @@ std::optional<Operands::Register> Operands::find_register(const Node& node) {
                          std::string(text_.name(node)) + ".x");
   }
   VirtualId& id = ids_[meaning.index];
-  if (id == kNoRegister) id = code_.named_register(meaning.type);
+  if (id == kNoRegister) id = code_.named_register({text_.name(node), node.component, meaning.type});
   return Register{id, meaning.type};
 }
 

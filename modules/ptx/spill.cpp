@@ -152,11 +152,10 @@ class Spiller {
   }
 
   VirtualId temporary(VirtualId of) {
-    const RegisterClass kind = draft_.registers[of];
-    draft_.registers.push_back(kind);
+    const VirtualId id = draft_.add_copy(of);
     is_temporary_.resize(draft_.registers.size(), false);
     is_temporary_.back() = true;
-    return static_cast<VirtualId>(draft_.registers.size() - 1);
+    return id;
   }
 
   std::uint64_t place_of(VirtualId id) {

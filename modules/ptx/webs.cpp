@@ -96,8 +96,7 @@ class Splitter {
           named[id] = true;
           web[value] = id;
         } else {
-          web[value] = static_cast<VirtualId>(draft_.registers.size());
-          draft_.registers.push_back(draft_.registers[id]);
+          web[value] = draft_.add_copy(id);
         }
       }
       id = web[value];

@@ -81,7 +81,10 @@ class Sm final : public sc_core::sc_module, public Clocked, public dispatch::Blo
     core_.synchroniser.observe(observer);
   }
   // Shows its work to `observer` from now on (sm_observer.h), or no more.
-  void attach(SmObserver& observer) { core_.observers.attach(observer); }
+  void attach(SmObserver& observer) {
+    core_.observers.attach(observer);
+    observer.attached(core_);
+  }
   void detach(const SmObserver& observer) { core_.observers.detach(observer); }
 
   // --- what observers look at ---

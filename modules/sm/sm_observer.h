@@ -28,10 +28,13 @@
 #include "execute/access_record.h"
 #include "execute/kernel.h"
 #include "sm/in_flight.h"
+#include "weft/common/fault.h"
 #include "weft/common/statistics.h"
 #include "weft/warp_formation/warp_formation.h"
 
 namespace weft::sm {
+
+struct Core;
 
 class SmObserver {
  public:
@@ -56,6 +59,8 @@ class SmObserver {
     std::uint64_t threads, coalesced, shared_accesses, shared_conflict_cycles;
   };
 
+  // It watches an SM from now on: the parts that the stages share, until the SM's end.
+  virtual void attached(Core& /*core*/) {}
   // The SM turns to a kernel; it leaves it, and `end` is the first cycle after.
   virtual void kernel_started(const KernelStart& /*start*/) {}
   virtual void kernel_finished(Cycle /*end*/) {}
@@ -90,6 +95,8 @@ class SmObserver {
   // Threads that wait go on: of the block in the slot at this barrier; these of a chunk, which gathered.
   virtual void barrier_opened(std::uint16_t /*slot*/, unsigned /*barrier*/) {}
   virtual void gathered(std::uint16_t /*slot*/, unsigned /*chunk*/, std::uint32_t /*threads*/) {}
+  // The simulated program did something wrong; nothing more happens in this step.
+  virtual void faulted(const Fault& /*why*/) {}
   // The block in the slot leaves.
   virtual void retired(std::uint16_t /*slot*/) {}
   // `issued`: an instruction was, in this step.

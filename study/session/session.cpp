@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "debugger/debugger.h"
 #include "runtime/kernels_json.h"
 #include "study/session/interrupt.h"
 #include "study/session/run_record.h"
@@ -38,6 +39,7 @@ runtime::FunctionalOptions functional_options(const SessionOptions& options) {
     refuse(!options.timeline.file.empty(), "--timeline");
     refuse(options.sample != 0, "--sample");
     refuse(!options.fast_forward.empty(), "--fast-forward");
+    refuse(options.gdb.has_value(), "--gdb");
   }
   const std::string& skip = options.fast_forward;
   if (skip.empty()) return functional;
@@ -68,6 +70,12 @@ runtime::DeviceOptions device_options(const SessionOptions& options) {
   device.observer = options.observer;
   device.profile = options.profile;
   return device;
+}
+
+std::unique_ptr<debugger::Debugger> debugger_of(const SessionOptions& options) {
+  if (!options.gdb.has_value()) return nullptr;
+  return std::make_unique<debugger::Debugger>(
+      debugger::Options{*options.gdb, options.gdb_symbols, interrupted});
 }
 
 }  // namespace
@@ -103,8 +111,10 @@ Session::Session(const SessionOptions& options)
     : options_(options),
       config_(config_of(options)),
       transactions_(transaction_trace(options.transactions)),
+      debugger_(debugger_of(options)),
       device_(config_, [this] {
         runtime::DeviceOptions device = device_options(options_);
+        device.debugger = debugger_.get();
         if (transactions_ != nullptr)
           device.observations.push_back({transactions_->hops(), transactions_->observer(), false});
         if (!options_.checkpoint.has_value()) return device;
@@ -120,6 +130,8 @@ Session::Session(const SessionOptions& options)
   start_tables(device_.gpu(), options_.sample, options_.out, options_.functional);
   catch_interrupts();
 }
+
+Session::~Session() = default;
 
 void Session::prepare_checkpoints(const Outcome& outcome) {
   const char* const option = options_.resume ? "--resume" : "--checkpoint";
@@ -182,6 +194,13 @@ ExitCode Session::execute(Outcome& outcome, const std::function<void(runtime::De
   } catch (const SimulatedFault& fault) {
     outcome.fault = fault.what();
   }
+  const ExitCode code = finish(outcome);
+  if (debugger_ != nullptr) debugger_->ended(static_cast<int>(code));
+  return code;
+}
+
+// Tells and writes what the work has come to.
+ExitCode Session::finish(Outcome& outcome) {
   end_progress_line();
   outcome.mode = mode_of(options_);
   outcome.checks = options_.checks;

@@ -45,8 +45,10 @@ struct SessionOptions {
   std::string checked_ptx;
   runtime::LaunchObserver* observer = nullptr;
   sm::InstructionProfile* profile = nullptr;
-  bool quiet = false;       // execute() prints no summary
-  bool one_launch = false;  // all the work is: its blocks are known from the beginning
+  std::optional<std::uint16_t> gdb;  // the port at which GDB is waited for
+  std::string gdb_symbols;           // debugger::Options::symbols
+  bool quiet = false;                // execute() prints no summary
+  bool one_launch = false;           // all the work is: its blocks are known from the beginning
   // Of a workload: checkpoints in `out`, so many seconds apart; and goes on from one that is there.
   std::optional<std::uint64_t> checkpoint;
   bool resume = false;
@@ -69,6 +71,7 @@ class Session {
  public:
   // Reads the configuration, makes the folder and builds the GPU. Throws InputError.
   explicit Session(const SessionOptions& options);
+  ~Session();
 
   runtime::Device& device() { return device_; }
 
@@ -83,6 +86,7 @@ class Session {
   void prepare_checkpoints(const Outcome& outcome);
   void write_checkpoint(const std::string& state);
   void end_checkpoints(const Outcome& outcome);
+  ExitCode finish(Outcome& outcome);
 
   SessionOptions options_;
   GpuConfig config_;
@@ -90,7 +94,8 @@ class Session {
   bool cannot_write_ = false;                 // the last one, and it has been said
   bool lacks_checkpoint_ = false;             // one could not be written
   const std::unique_ptr<TransactionTrace> transactions_;
-  std::unique_ptr<FstPipe> fst_;  // if the waveforms go through one
+  std::unique_ptr<FstPipe> fst_;                  // if the waveforms go through one
+  std::unique_ptr<debugger::Debugger> debugger_;  // with SessionOptions::gdb
   runtime::Device device_;
 };
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "weft/ptx/module.h"
+#include "weft/ptx/named_registers.h"
 
 namespace weft::loader {
 
@@ -55,6 +56,8 @@ class LoadedModule {
   // than the options allow; 0: as they say.
   const std::shared_ptr<const ptx::Program>& program(const std::string& kernel,
                                                      std::uint32_t max_registers = 0);
+  // Where its registers lie, for a debugger: of a program that `program` returned, else none.
+  std::vector<ptx::NamedRegister> registers_of(const ptx::Program& program) const;
 
  private:
   struct Definition {

@@ -41,6 +41,9 @@ class Gpu;
 namespace sm {
 class InstructionProfile;
 }
+namespace debugger {
+class Debugger;
+}
 }  // namespace weft
 
 namespace weft::runtime {
@@ -90,7 +93,8 @@ struct DeviceOptions {
   // False: whoever makes the device binds it.
   bool own_system_memory = true;
   sm::InstructionProfile* profile =
-      nullptr;  // counts instructions of timed launches; must outlive the device
+      nullptr;                             // counts instructions of timed launches; must outlive the device
+  debugger::Debugger* debugger = nullptr;  // of timed launches; must outlive the device
   // Called with what `Device::resume` takes, between two launches, at most every `checkpoint_seconds` of the
   // host's time; unset: never. Within the simulation: it must not throw.
   std::function<void(std::string state)> checkpoint;

@@ -123,6 +123,7 @@ struct Core {
   // The simulated program did something wrong: the SM stops.
   void fault(const Fault& why) {
     state.stopped = true;
+    observers.tell(&SmObserver::faulted, why);
     listener.faulted(index, why);
   }
 

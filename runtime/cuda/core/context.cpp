@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "debugger/debugger.h"
 #include "ptx/what_helps.h"
 #include "runtime/characteristics.h"
 #include "runtime/cuda/core/images.h"
@@ -252,6 +253,13 @@ runtime::Device& Context::device() {
     options.profile = &characteristics_->profile();
   }
   try {
+    // Programs that this one starts have no GDB of their own: it is told one port.
+    if (settings().gdb >= 0 && (settings().process == 0 || settings().process == getpid())) {
+      debugger_ = std::make_unique<debugger::Debugger>(
+          debugger::Options{static_cast<std::uint16_t>(settings().gdb), settings().gdb_symbols,
+                            [this] { return interrupted(); }});
+      options.debugger = debugger_.get();
+    }
     options.check = check::options_of(settings().checks, settings().check_reports);
     device_ = std::make_unique<runtime::Device>(config(), options);
     if (!settings().out.empty() && !settings().functional) {
@@ -366,6 +374,7 @@ void Context::finish(int status) {
       // The fault has been reported.
     }
     write_results();
+    if (debugger_ != nullptr) debugger_->ended(status);
   }
   if (status == 0 && !profile_->findings().empty()) exit(kFoundSomething);  // glibc goes on where it is
 }

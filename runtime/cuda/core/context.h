@@ -30,6 +30,9 @@
 
 namespace weft {
 struct GpuConfig;
+namespace debugger {
+class Debugger;
+}
 namespace runtime {
 class Characteristics;
 class Device;
@@ -133,6 +136,7 @@ class Context {
   Selection selection_;
   std::unique_ptr<GpuConfig> config_;
   std::unique_ptr<runtime::Characteristics> characteristics_;  // if they are asked for
+  std::unique_ptr<debugger::Debugger> debugger_;               // the same
   std::unique_ptr<runtime::Device> device_;
   std::unique_ptr<runtime::DmaCopies> copies_;
   std::unique_ptr<Memory> memory_;

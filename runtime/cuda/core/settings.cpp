@@ -28,6 +28,8 @@ std::string to_text(const Settings& settings) {
               {"check", settings.checks},
               {"check_reports", settings.check_reports},
               {"host_wait_ms", settings.host_wait_ms},
+              {"gdb", settings.gdb},
+              {"gdb_symbols", settings.gdb_symbols},
               {"process", settings.process}}
       .dump(-1, ' ', true, json::error_handler_t::replace);
 }
@@ -80,14 +82,21 @@ Settings parse_settings(const std::string& text) {
         settings.check_reports = number(key, value, {1});
       } else if (key == "host_wait_ms") {
         settings.host_wait_ms = number(key, value, {0, kMostHostWait});
+      } else if (key == "gdb") {
+        settings.gdb = value.get<std::int64_t>();
+        if (settings.gdb != -1) number(key, value, {0, 65535});
+      } else if (key == "gdb_symbols") {
+        settings.gdb_symbols = value.get<std::string>();
       } else if (key == "process") {
         settings.process = value.get<std::int64_t>();
       } else {
-        throw InputError(kSettingsVariable,
-                         "unknown key '" + key +
-                             "'; known: config, set, out, summary, functional, instant_copies, first_launch, "
-                             "last_launch, profiler_region, max_cycles, max_instructions, sample, "
-                             "characteristics, capability, check, check_reports, host_wait_ms, process");
+        throw InputError(
+            kSettingsVariable,
+            "unknown key '" + key +
+                "'; known: config, set, out, summary, functional, instant_copies, first_launch, "
+                "last_launch, profiler_region, max_cycles, max_instructions, sample, "
+                "characteristics, capability, check, check_reports, host_wait_ms, gdb, gdb_symbols, "
+                "process");
       }
     }
   } catch (const json::exception& error) {

@@ -35,6 +35,8 @@ struct Settings {
   // How long a program that has work on the device neither calls CUDA nor does anything but wait or compute,
   // until the work goes on without it (stand_in.h); 0: never.
   std::uint64_t host_wait_ms = 100;
+  std::int64_t gdb = -1;     // port at which the program itself waits for GDB; -1: it does not
+  std::string gdb_symbols;   // debugger::Options::symbols
   std::int64_t process = 0;  // the program itself; its child processes write to folders of their own
 };
 
