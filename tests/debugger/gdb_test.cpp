@@ -15,7 +15,6 @@ using end_to_end::Exit;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
-using ::testing::Not;
 using Words = std::vector<std::string>;
 
 constexpr char kSteps[] = R"(.version 7.0

@@ -15,7 +15,7 @@ namespace weft::debugger {
 class Session {
  public:
   // Starts `weft ARGUMENTS --gdb PORT --gdb-symbols FILE`, `cuda` with its options before the program.
-  Session(const std::vector<std::string>& arguments, const std::vector<std::string>& program = {});
+  explicit Session(const std::vector<std::string>& arguments, const std::vector<std::string>& program = {});
   ~Session();
 
   std::uint16_t port() const { return port_; }
