@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "common/number.h"
 #include "debugger/debugger.h"
 #include "runtime/kernels_json.h"
 #include "study/session/interrupt.h"
