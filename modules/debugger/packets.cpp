@@ -51,7 +51,7 @@ bool PacketReader::take(char c, PacketEvent& event) {
     case State::kFirstDigit:
       state_ = State::kSecondDigit;
       damaged_ = damaged_ || digit(c) < 0;
-      expected_ = static_cast<std::uint8_t>(digit(c) << 4);
+      expected_ = static_cast<std::uint8_t>(digit(c) * 16);
       return false;
     case State::kSecondDigit:
       state_ = State::kBetween;
