@@ -106,7 +106,6 @@ class LaunchTimes final : private host::PacketObserver {
   void forgotten() override;
 
   Queue& queue(unsigned number);
-  static void note(Row& row, Moment moment);
   std::uint64_t edge_ps(Cycle edge) const;
 
   host::PacketObservers& packets_;

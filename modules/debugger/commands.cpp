@@ -1,6 +1,7 @@
 // What GDB's packets ask for (the GDB manual, appendix "GDB Remote Serial Protocol").
 #include <algorithm>
 
+#include "common/markup.h"
 #include "debugger/debugger.h"
 
 namespace weft::debugger {
@@ -183,16 +184,8 @@ std::string Debugger::thread_list() {
 std::string Debugger::library_list() const {
   std::string text = "<library-list>";
   for (std::size_t i = 1; i < images_.size(); ++i) {
-    std::string name;
-    for (const char c : images_[i]) {
-      if (c == '&' || c == '<' || c == '"') {
-        name += c == '&' ? "&amp;" : c == '<' ? "&lt;" : "&quot;";
-      } else {
-        name += c;
-      }
-    }
-    // What is added to the addresses in the file.
-    text += "<library name=\"" + name + "\"><section address=\"0x0\"/></library>";
+    // The address is what is added to those in the file.
+    text += "<library name=\"" + as_markup(images_[i]) + "\"><section address=\"0x0\"/></library>";
   }
   return text + "</library-list>";
 }

@@ -1,8 +1,8 @@
 // GDB's other side: the threads, registers and memory of a simulated GPU, over GDB's remote serial protocol.
 //
 //   debugger::Debugger debugger({port, "", interrupted});      // listens
-//   for (unsigned sm = 0; sm < sms; ++sm) gpu.attach(sm, debugger.observer(sm));
-//   debugger.launching(program, module);                       // before each launch
+//   for (unsigned sm = 0; sm < sms; ++sm) gpu.attach(sm, debugger.add_sm());
+//   debugger.launching(module, program);                       // before each launch
 //   ...                                                        // the simulation
 //   debugger.ended(exit_code);
 //
