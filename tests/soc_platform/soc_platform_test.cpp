@@ -459,6 +459,8 @@ TEST(SocCommand, BadUseIsExplained) {
           "without its first byte: 0x80000000 to 0x9fffffff");
   refused({"soc", "--set", "ram.dmi=false", "--firmware", "x"}, "/ram/dmi: found false");
   refused({"soc", "--set", "gpu=gtx9999", "--firmware", "x"}, "/gpu: unknown configuration \"gtx9999\"");
+  refused({"soc", "--set", "gpu_settings=host.queues=2 host.queues=99", "--firmware", "x"},
+          "rv64: /gpu_settings host.queues=99: /host/queues: is 99");
   refused({"soc", "--set", "cpu.kind=z80", "--firmware", "x"}, "allowed");
   refused({"soc", "--set", "ram.bytes=5000", "--firmware", "x"}, "multiple of 4096");
   refused({"soc", "--max-ms", "0", "--firmware", "x"}, "--max-ms");
