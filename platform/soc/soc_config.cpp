@@ -56,6 +56,7 @@ void SocConfig::describe(config::Visitor& v) {
 
 void SocConfig::check(const std::string& where) const {
   ram.check(where + "/ram");
+  if (cpu.kind == "qemu") cpu.qemu.check(where + "/cpu/qemu");
   if ((cpu.kind == "rv64" || cpu.kind == "aarch64") && !ram.dmi) {
     throw config::RuleError(where + "/ram/dmi", {where + "/cpu/kind"},
                             "found false; allowed with a host CPU of kind " + cpu.kind +
