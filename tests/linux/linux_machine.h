@@ -67,9 +67,9 @@ class LinuxMachine {
       return self(context)->call(file, request, argument);
     };
     calls.map = [](void* context, int file, std::uint64_t address, std::uint64_t bytes, void*, void** data) {
-      unsigned char* place = nullptr;
-      const int error = weft_core_map(self(context)->files_[file], address, bytes, &place);
-      if (error == 0) *data = place;
+      const auto nothing = [](void*) {};
+      const int error = weft_core_map(self(context)->files_[file], address, bytes, nothing, nullptr);
+      if (error == 0) *data = self(context)->data(address);
       return error;
     };
     calls.unmap = [](void*, void*, std::uint64_t) {};
@@ -84,6 +84,12 @@ class LinuxMachine {
   void pass_until(const std::function<bool()>& condition, int microseconds = 5000) {
     while (!condition() && microseconds-- > 0) pass();
     ASSERT_TRUE(condition());
+  }
+
+  // What is at an address of the GPU.
+  unsigned char* data(std::uint64_t address) {
+    const bool system = weft_range_holds(&pool_range_, address, 1) != 0;
+    return weft_pool_data(system ? &core->system : &core->device, address);
   }
 
   Machine machine;
@@ -122,7 +128,8 @@ class LinuxMachine {
       std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
       return 0;
     };
-    os_.unmap = [](void* os, std::uint64_t address, std::uint64_t bytes) {
+    os_.unmap = [](void* os, void* user, std::uint64_t address, std::uint64_t bytes) {
+      EXPECT_EQ(user, os);
       self(os)->unmapped.emplace_back(address, bytes);
     };
     os_.system = machine.ram.bytes.data();
@@ -172,6 +179,7 @@ class LinuxMachine {
     if (weft_core_poll(core) != 0) poll_wanted_ = true;
   }
 
+  const weft_range pool_range_{kRam, kRamBytes, nullptr};
   weft_core_os os_{};
   sc_core::sc_vector<sc_core::sc_signal<bool>> lines_;
   bool edges_[kQueues] = {};

@@ -411,21 +411,21 @@ static int destroy_buffer(weft_context* context, const struct weft_ioctl_handle*
   weft_core_buffer* const buffer = *link;
   if (buffer == NULL || !buffer->cleared) return -ENOENT;
   if (!all_done(context) || in_use(context, buffer)) return -EBUSY;
-  core->os->unmap(core->os->os, buffer->range.address, buffer->range.bytes);
+  core->os->unmap(core->os->os, context->user, buffer->range.address, buffer->range.bytes);
   *link = buffer->next;
   weft_pool_give(pool_of(core, buffer->kind), &buffer->range);
   release(core, buffer);
   return 0;
 }
 
-int weft_core_map(weft_context* context, uint64_t address, uint64_t bytes, unsigned char** data) {
-  weft_core* const core = context->core;
-  const weft_core_buffer* buffer;
-  lock(core);
-  buffer = weft_check_buffer(context, address, bytes);
-  if (buffer != NULL) *data = weft_pool_data(pool_of(core, buffer->kind), address);
-  unlock(core);
-  return buffer != NULL ? 0 : -EACCES;
+int weft_core_map(weft_context* context, uint64_t address, uint64_t bytes, void (*use)(void* argument),
+                  void* argument) {
+  int error = 0;
+  lock(context->core);
+  if (weft_check_buffer(context, address, bytes) == NULL) error = -EACCES;
+  if (error == 0) use(argument);
+  unlock(context->core);
+  return error;
 }
 
 /* ---- kernels */

@@ -41,8 +41,9 @@ typedef struct weft_core_os {
   void (*pause)(void* os);
   /* Copies from a pointer of the calling process: 0, or -EFAULT. Not called under the lock. */
   int (*from_process)(void* os, void* to, uint64_t from, uint64_t bytes);
-  /* Takes these addresses of the GPU away from all processes that have mapped them. */
-  void (*unmap)(void* os, uint64_t address, uint64_t bytes);
+  /* Called under the lock: takes these addresses of the GPU away from whoever has mapped them by the context
+   * with this `user`. */
+  void (*unmap)(void* os, void* user, uint64_t address, uint64_t bytes);
   /* Memory for buffers of kind system, and device memory, as the driver sees them; whole pages. */
   unsigned char *system, *device;
   uint64_t system_address, system_bytes;
@@ -65,9 +66,10 @@ weft_context* weft_core_open(weft_core* core, void* user);
 void weft_core_close(weft_context* context);
 /* A call of weft_ioctl.h except WEFT_IOCTL_WAIT; -ENOTTY: there is no such call. */
 int weft_core_call(weft_context* context, unsigned int request, void* argument);
-/* Where [address, address + bytes) is that the context wants to map: 0 and the pointer of `os` to it, or
- * -EACCES: it does not lie in one of the context's buffers. */
-int weft_core_map(weft_context* context, uint64_t address, uint64_t bytes, unsigned char** data);
+/* Calls `use` under the lock if [address, address + bytes) lies in one of the context's buffers, which is not
+ * destroyed meanwhile; else -EACCES. For mappings. */
+int weft_core_map(weft_context* context, uint64_t address, uint64_t bytes, void (*use)(void* argument),
+                  void* argument);
 /* Packets that have completed or failed so far, or more. */
 uint64_t weft_core_events(const weft_context* context);
 
