@@ -1,4 +1,5 @@
-// Ends the machine with an exit code, by the port of QEMU's isa-debug-exit (cpu.qemu in configs/soc/linux.json).
+// Ends the machine with an exit code, by the port of QEMU's isa-debug-exit (cpu.qemu in
+// configs/soc/linux.json).
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/io.h>
