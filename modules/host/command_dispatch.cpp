@@ -21,7 +21,7 @@ std::uint64_t rounded_up(std::uint64_t bytes, std::uint64_t to) {
 
 std::string CommandQueue::dispatch_error() const {
   const weft_kernel_dispatch_packet& packet = state_.packet.dispatch;
-  if (packet.reserved0 != 0 || packet.reserved1 != 0) return "reserved fields are not 0";
+  if (packet.reserved0 != 0 || packet.times_address != 0) return "reserved fields are not 0";
   if (packet.setup < 1 || packet.setup > 3) {
     return "setup is " + std::to_string(packet.setup) + "; allowed: 1 to 3 dimensions";
   }

@@ -224,7 +224,7 @@ void CommandQueue::take_packet(Cycle now) {
 
 std::string CommandQueue::barrier_error() const {
   const weft_barrier_packet& packet = state_.packet.barrier;
-  if (packet.reserved0 != 0 || packet.reserved1 != 0 || packet.reserved2 != 0)
+  if (packet.reserved0 != 0 || packet.reserved1 != 0 || packet.times_address != 0)
     return "reserved fields are not 0";
   for (const std::uint64_t signal : packet.dep_signal) {
     if (signal % 8 != 0) return "a dep_signal is not a multiple of 8";
@@ -268,7 +268,7 @@ std::string CommandQueue::copy_error() const {
     return "vendor packet of format " + std::to_string(packet.format) + "; allowed: 1";
   }
   if (packet.reserved0 != 0 || packet.reserved1[0] != 0 || packet.reserved1[1] != 0 ||
-      packet.reserved1[2] != 0) {
+      packet.times_address != 0) {
     return "reserved fields are not 0";
   }
   if (packet.bytes > UINT64_MAX - std::max(packet.source, packet.destination)) return "the copy wraps around";

@@ -51,7 +51,8 @@ class CommandQueue final : private TransferClient, private SignalWaiter {
   // As software sets them, while the queue is off.
   struct Registers {
     std::uint64_t ring_base = 0, scratch_base = 0, scratch_bytes = 0, read_pointer = 0;
-    std::uint32_t ring_packets = 0;
+    std::uint32_t ring_packets = 0, output_bytes = 0;
+    std::uint64_t output_base = 0, heap_base = 0, heap_bytes = 0;
   };
   // Why the queue has stopped.
   struct Failure {

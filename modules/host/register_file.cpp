@@ -30,6 +30,7 @@ RegisterFile::RegisterFile(Parts parts)
   for (unsigned i = 0; i < parts_.queues.size(); ++i) {
     allow(WEFT_QUEUE(i, 0), queue_registers());
     allow(WEFT_QUEUE_FAULT(i, 0), queue_fault_registers());
+    allow(WEFT_QUEUE_RUNTIME(i, 0), queue_runtime_registers());
   }
 }
 
@@ -67,6 +68,11 @@ void RegisterFile::report(std::uint32_t code, std::uint32_t queue, std::uint64_t
 }
 
 std::uint32_t RegisterFile::read(std::uint64_t offset, bool quiet) {
+  if (offset >= WEFT_QUEUE_RUNTIME_BASE) {
+    const std::uint64_t place = offset - WEFT_QUEUE_RUNTIME_BASE;
+    const auto queue = static_cast<unsigned>(place / WEFT_QUEUE_RUNTIME_STRIDE);
+    return read_runtime(parts_.queues[queue].registers(), place % WEFT_QUEUE_RUNTIME_STRIDE);
+  }
   if (offset >= WEFT_QUEUE_FAULT_BASE) {
     const std::uint64_t place = offset - WEFT_QUEUE_FAULT_BASE;
     const auto queue = static_cast<unsigned>(place / WEFT_QUEUE_FAULT_STRIDE);
@@ -87,7 +93,11 @@ std::uint32_t RegisterFile::read(std::uint64_t offset, bool quiet) {
 }
 
 void RegisterFile::write(std::uint64_t offset, std::uint32_t value) {
-  if (offset >= WEFT_QUEUE_BASE) {
+  if (offset >= WEFT_QUEUE_RUNTIME_BASE) {
+    const std::uint64_t place = offset - WEFT_QUEUE_RUNTIME_BASE;
+    write_runtime(static_cast<unsigned>(place / WEFT_QUEUE_RUNTIME_STRIDE), place % WEFT_QUEUE_RUNTIME_STRIDE,
+                  value);
+  } else if (offset >= WEFT_QUEUE_BASE) {
     const std::uint64_t place = offset - WEFT_QUEUE_BASE;
     write_queue(static_cast<unsigned>(place / WEFT_QUEUE_STRIDE), place % WEFT_QUEUE_STRIDE, value);
   } else if (offset >= WEFT_WINDOW_BASE) {
@@ -206,6 +216,25 @@ std::uint32_t RegisterFile::read_queue(unsigned number, std::uint64_t offset) co
       return high(r.read_pointer);
     default:
       return state_.queue_irq[number].enable;
+  }
+}
+
+std::uint32_t RegisterFile::read_runtime(const CommandQueue::Registers& r, std::uint64_t offset) {
+  switch (offset) {
+    case WEFT_QUEUE_RUNTIME_OUTPUT_BASE_LO:
+      return low(r.output_base);
+    case WEFT_QUEUE_RUNTIME_OUTPUT_BASE_HI:
+      return high(r.output_base);
+    case WEFT_QUEUE_RUNTIME_OUTPUT_BYTES:
+      return r.output_bytes;
+    case WEFT_QUEUE_RUNTIME_HEAP_BASE_LO:
+      return low(r.heap_base);
+    case WEFT_QUEUE_RUNTIME_HEAP_BASE_HI:
+      return high(r.heap_base);
+    case WEFT_QUEUE_RUNTIME_HEAP_BYTES_LO:
+      return low(r.heap_bytes);
+    default:
+      return high(r.heap_bytes);
   }
 }
 
@@ -358,6 +387,34 @@ void RegisterFile::write_queue(unsigned number, std::uint64_t offset, std::uint3
       return;
     default:
       r.read_pointer = with_high(r.read_pointer, value);
+  }
+}
+
+void RegisterFile::write_runtime(unsigned number, std::uint64_t offset, std::uint32_t value) {
+  CommandQueue& queue = parts_.queues[number];
+  CommandQueue::Registers& r = queue.registers();
+  if (queue.enabled()) return locked(number, WEFT_QUEUE_RUNTIME(number, offset));
+  switch (offset) {
+    case WEFT_QUEUE_RUNTIME_OUTPUT_BASE_LO:
+      r.output_base = with_low(r.output_base, value);
+      return;
+    case WEFT_QUEUE_RUNTIME_OUTPUT_BASE_HI:
+      r.output_base = with_high(r.output_base, value);
+      return;
+    case WEFT_QUEUE_RUNTIME_OUTPUT_BYTES:
+      r.output_bytes = value;
+      return;
+    case WEFT_QUEUE_RUNTIME_HEAP_BASE_LO:
+      r.heap_base = with_low(r.heap_base, value);
+      return;
+    case WEFT_QUEUE_RUNTIME_HEAP_BASE_HI:
+      r.heap_base = with_high(r.heap_base, value);
+      return;
+    case WEFT_QUEUE_RUNTIME_HEAP_BYTES_LO:
+      r.heap_bytes = with_low(r.heap_bytes, value);
+      return;
+    default:
+      r.heap_bytes = with_high(r.heap_bytes, value);
   }
 }
 

@@ -83,6 +83,7 @@ class RegisterFile final : public Events {
   std::uint32_t read_global(std::uint64_t offset, bool quiet);
   std::uint32_t read_window(unsigned window, std::uint64_t offset) const;
   std::uint32_t read_queue(unsigned number, std::uint64_t offset) const;
+  static std::uint32_t read_runtime(const CommandQueue::Registers& r, std::uint64_t offset);
   // Tells that software has seen it.
   std::uint32_t read_status(const Interrupt& irq, unsigned queue, bool quiet) const;
   static std::uint32_t read_failure(const CommandQueue::Failure& failure, std::uint64_t offset);
@@ -92,6 +93,7 @@ class RegisterFile final : public Events {
   void clear(Interrupt& irq, std::uint32_t bits);
   void enable(Interrupt& irq, std::uint32_t bits);
   void write_queue(unsigned number, std::uint64_t offset, std::uint32_t value);
+  void write_runtime(unsigned number, std::uint64_t offset, std::uint32_t value);
   void control_queue(unsigned number, std::uint32_t value);
   void invalidate();
   void locked(std::uint32_t queue, std::uint64_t offset);

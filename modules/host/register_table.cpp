@@ -101,6 +101,26 @@ const std::vector<RegisterEntry>& queue_fault_registers() {
   return kTable;
 }
 
+const std::vector<RegisterEntry>& queue_runtime_registers() {
+  using Access = RegisterAccess;
+  static const std::vector<RegisterEntry> kTable = {
+      {"OUTPUT_BASE_LO", 0x00, Access::kReadWrite,
+       "address of a weft_output, where the text of printf in kernels goes; a multiple of 8; 0: nowhere. "
+       "These registers can be written while the queue is off"},
+      {"OUTPUT_BASE_HI", 0x04, Access::kReadWrite, ""},
+      {"OUTPUT_BYTES", 0x08, Access::kReadWrite,
+       "size of the weft_output and of the ring of text behind it: more than WEFT_OUTPUT_BYTES_BEFORE_RING"},
+      {"HEAP_BASE_LO", 0x10, Access::kReadWrite,
+       "device memory for malloc in kernels; a multiple of WEFT_HEAP_ALIGNMENT; 0: none. Queues with the "
+       "same "
+       "heap share what is allocated there"},
+      {"HEAP_BASE_HI", 0x14, Access::kReadWrite, ""},
+      {"HEAP_BYTES_LO", 0x18, Access::kReadWrite, "its size; not 0 if there is a heap"},
+      {"HEAP_BYTES_HI", 0x1C, Access::kReadWrite, ""},
+  };
+  return kTable;
+}
+
 const std::vector<RegisterBlock>& register_blocks() {
   static const std::vector<RegisterBlock> kTable = {
       {"REG_", "registers of the GPU", global_registers(), nullptr, nullptr, 1, nullptr},
@@ -109,6 +129,8 @@ const std::vector<RegisterBlock>& register_blocks() {
       {"QUEUE_", "queue of packets", queue_registers(), "QUEUE_BASE", "QUEUE_STRIDE", kMostQueues, "QUEUES"},
       {"QUEUE_FAULT_", "why a queue has stopped", queue_fault_registers(), "QUEUE_FAULT_BASE",
        "QUEUE_FAULT_STRIDE", kMostQueues, "QUEUES"},
+      {"QUEUE_RUNTIME_", "what printf and malloc of a queue's kernels use", queue_runtime_registers(),
+       "QUEUE_RUNTIME_BASE", "QUEUE_RUNTIME_STRIDE", kMostQueues, "QUEUES"},
   };
   return kTable;
 }
@@ -142,8 +164,10 @@ const std::vector<ConstantGroup>& constant_groups() {
         {"QUEUE_BASE", 0x1000, "block of queue 0"},
         {"QUEUE_STRIDE", 0x40, ""},
         {"QUEUE_FAULT_BASE", 0x2000, "block of queue 0 that says why it has stopped"},
-        {"QUEUE_FAULT_STRIDE", 0x40, ""}}},
-      {"ID and VERSION", {{"ID_VALUE", 0x54464557, ""}, {"VERSION_VALUE", 0x00010002, ""}}},
+        {"QUEUE_FAULT_STRIDE", 0x40, ""},
+        {"QUEUE_RUNTIME_BASE", 0x3000, "block of queue 0 for printf and malloc of its kernels"},
+        {"QUEUE_RUNTIME_STRIDE", 0x40, ""}}},
+      {"ID and VERSION", {{"ID_VALUE", 0x54464557, ""}, {"VERSION_VALUE", 0x00010003, ""}}},
       {"STATUS",
        {{"STATUS_BUSY", 1u << 0, "a queue works on a packet"},
         {"STATUS_FAULT", 1u << 1, "a kernel's fault has stopped a queue"},
@@ -205,9 +229,11 @@ const std::vector<ConstantGroup>& constant_groups() {
         {"WINDOW_ALIGNMENT", 4096, ""},
         {"WINDOW_MOST_END", std::uint64_t{1} << 58, "first address after the last that a window may hold"},
         {"SCRATCH_ALIGNMENT", 256, ""},
+        {"HEAP_ALIGNMENT", 256, ""},
+        {"OUTPUT_BYTES_BEFORE_RING", 16, "the ring of text follows a weft_output"},
         {"KERNEL_OBJECT_MAGIC", 0x314F4B57, "the letters WKO1"}}},
       {"Header of a packet, as in HSA's architected queueing language: published last",
-       {{"PACKET_VENDOR", 0, "type, bits 0 to 7: weft_copy_packet"},
+       {{"PACKET_VENDOR", 0, "type, bits 0 to 7: weft_copy_packet or weft_fill_packet, by its format"},
         {"PACKET_INVALID", 1, "not written yet; the GPU sets it when a packet is done"},
         {"PACKET_KERNEL_DISPATCH", 2, ""},
         {"PACKET_BARRIER_AND", 3, ""},
@@ -215,7 +241,8 @@ const std::vector<ConstantGroup>& constant_groups() {
         {"PACKET_TYPE_MASK", 0xFF, ""},
         {"PACKET_BARRIER_BIT", 1u << 8, "allowed; packets of a queue are done in order anyway"},
         {"PACKET_FENCE_MASK", 0x1E00, "acquire and release scopes: allowed; memory is coherent anyway"},
-        {"VENDOR_COPY", 1, "format of a weft_copy_packet"}}},
+        {"VENDOR_COPY", 1, "format of a weft_copy_packet"},
+        {"VENDOR_FILL", 2, "format of a weft_fill_packet"}}},
   };
   return kTable;
 }
@@ -249,7 +276,7 @@ const std::vector<StructureEntry>& structures() {
         {"uint32_t", "group_segment_size", 1, "bytes of dynamic shared memory"},
         {"uint64_t", "kernel_object", 1, "address of a weft_kernel_object, a multiple of 8"},
         {"uint64_t", "kernarg_address", 1, "address of the parameters, laid out as PTX declares them"},
-        {"uint64_t", "reserved1", 1, "0"},
+        {"uint64_t", "times_address", 1, "address of a weft_packet_times, or 0"},
         {"uint64_t", "completion_signal", 1, "address of a weft_signal, or 0"}}},
       {"barrier_packet",
        64,
@@ -258,7 +285,7 @@ const std::vector<StructureEntry>& structures() {
         {"uint16_t", "reserved0", 1, "0"},
         {"uint32_t", "reserved1", 1, "0"},
         {"uint64_t", "dep_signal", 5, "addresses of weft_signal"},
-        {"uint64_t", "reserved2", 1, "0"},
+        {"uint64_t", "times_address", 1, "address of a weft_packet_times, or 0"},
         {"uint64_t", "completion_signal", 1, "address of a weft_signal, or 0"}}},
       {"copy_packet",
        64,
@@ -269,7 +296,20 @@ const std::vector<StructureEntry>& structures() {
         {"uint64_t", "source", 1, ""},
         {"uint64_t", "destination", 1, ""},
         {"uint64_t", "bytes", 1, ""},
-        {"uint64_t", "reserved1", 3, "0"},
+        {"uint64_t", "times_address", 1, "address of a weft_packet_times, or 0"},
+        {"uint64_t", "reserved1", 2, "0"},
+        {"uint64_t", "completion_signal", 1, "address of a weft_signal, or 0"}}},
+      {"fill_packet",
+       64,
+       "fills bytes of device memory and windows with a pattern; any alignment and length",
+       {{"uint16_t", "header", 1, "WEFT_PACKET_VENDOR"},
+        {"uint16_t", "format", 1, "WEFT_VENDOR_FILL"},
+        {"uint32_t", "pattern", 1, "4 bytes, again and again from the first byte on"},
+        {"uint64_t", "destination", 1, ""},
+        {"uint64_t", "bytes", 1, ""},
+        {"uint64_t", "reserved0", 1, "0"},
+        {"uint64_t", "times_address", 1, "address of a weft_packet_times, or 0"},
+        {"uint64_t", "reserved1", 2, "0"},
         {"uint64_t", "completion_signal", 1, "address of a weft_signal, or 0"}}},
       {"kernel_object",
        64,
@@ -289,6 +329,16 @@ const std::vector<StructureEntry>& structures() {
        8,
        "decremented when a packet is done; becomes -WEFT_ERROR_* if the packet fails; aligned to 8",
        {{"int64_t", "value", 1, ""}}},
+      {"packet_times",
+       16,
+       "simulated time at which a packet's kernel, copy or fill began and ended, in picoseconds; aligned to "
+       "8",
+       {{"uint64_t", "begin_ps", 1, "of a barrier the same as end_ps"}, {"uint64_t", "end_ps", 1, ""}}},
+      {"output",
+       16,
+       "text that kernels have printed; a ring of WEFT_QUEUE_RUNTIME_OUTPUT_BYTES - 16 bytes follows",
+       {{"uint64_t", "written", 1, "bytes so far; the next is at this number modulo the size of the ring"},
+        {"uint64_t", "lost", 1, "calls of printf so far whose text was given up"}}},
   };
   return kTable;
 }

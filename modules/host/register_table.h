@@ -81,6 +81,7 @@ const std::vector<RegisterEntry>& global_registers();
 const std::vector<RegisterEntry>& window_registers();
 const std::vector<RegisterEntry>& queue_registers();
 const std::vector<RegisterEntry>& queue_fault_registers();
+const std::vector<RegisterEntry>& queue_runtime_registers();
 const std::vector<RegisterBlock>& register_blocks();
 const std::vector<RegisterValues>& register_values();
 const std::vector<ConstantGroup>& constant_groups();

@@ -16,8 +16,8 @@ const char* const kOpening =
  * Written by the build from modules/host/register_table.cpp; modules/host/README.md explains their use.
  *
  * Everything is little endian. Registers are 32 bits wide at WEFT_REG_* from the base of the GPU's host socket;
- * those of window i at WEFT_WINDOW(i, WEFT_WINDOW_*), of queue q at WEFT_QUEUE(q, WEFT_QUEUE_*) and
- * WEFT_QUEUE_FAULT(q, WEFT_QUEUE_FAULT_*).
+ * those of window i at WEFT_WINDOW(i, WEFT_WINDOW_*), of queue q at WEFT_QUEUE(q, WEFT_QUEUE_*),
+ * WEFT_QUEUE_FAULT(q, WEFT_QUEUE_FAULT_*) and WEFT_QUEUE_RUNTIME(q, WEFT_QUEUE_RUNTIME_*).
  */
 #ifndef WEFT_REGISTERS_H
 #define WEFT_REGISTERS_H
@@ -108,6 +108,8 @@ bool write_header(std::ostream& out) {
   write_registers(out, "Registers of a window", "WINDOW_", window_registers());
   write_registers(out, "Registers of a queue", "QUEUE_", queue_registers());
   write_registers(out, "Registers that say why a queue has stopped", "QUEUE_FAULT_", queue_fault_registers());
+  write_registers(out, "Registers for printf and malloc of a queue's kernels", "QUEUE_RUNTIME_",
+                  queue_runtime_registers());
   for (const ConstantGroup& group : constant_groups()) {
     out << "\n/* " << group.meaning << " */\n";
     for (const ConstantEntry& entry : group.constants) {
@@ -118,6 +120,8 @@ bool write_header(std::ostream& out) {
   out << "\n#define WEFT_WINDOW(i, reg) (WEFT_WINDOW_BASE + WEFT_WINDOW_STRIDE * (i) + (reg))\n"
          "#define WEFT_QUEUE(q, reg) (WEFT_QUEUE_BASE + WEFT_QUEUE_STRIDE * (q) + (reg))\n"
          "#define WEFT_QUEUE_FAULT(q, reg) (WEFT_QUEUE_FAULT_BASE + WEFT_QUEUE_FAULT_STRIDE * (q) + (reg))\n"
+         "#define WEFT_QUEUE_RUNTIME(q, reg) (WEFT_QUEUE_RUNTIME_BASE + WEFT_QUEUE_RUNTIME_STRIDE * (q) + "
+         "(reg))\n"
          "\n#ifndef __ASSEMBLER__\n"
          "#define WEFT_STATIC_ASSERT(name, holds) typedef char weft_assert_##name[(holds) ? 1 : -1]\n";
   for (const StructureEntry& structure : structures()) {

@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadPacket{"Partial", [](P& p) { p.grid_size[0] = 33; }, WEFT_ERROR_PACKET, kRing, "whole blocks"},
         BadPacket{"UnusedDimension", [](P& p) { p.grid_size[2] = p.workgroup_size[2] = 2; },
                   WEFT_ERROR_PACKET, kRing, "dimension"},
-        BadPacket{"Reserved", [](P& p) { p.reserved1 = 1; }, WEFT_ERROR_PACKET, kRing, "reserved"},
+        BadPacket{"Reserved", [](P& p) { p.reserved0 = 1; }, WEFT_ERROR_PACKET, kRing, "reserved"},
         BadPacket{"Signal", [](P& p) { p.completion_signal += 4; }, WEFT_ERROR_PACKET, kRing,
                   "completion_signal"},
         BadPacket{"NoObject", [](P& p) { p.kernel_object = 0; }, WEFT_ERROR_PACKET, kRing, "kernel_object"},

@@ -266,7 +266,7 @@ TEST_P(HostPort, DebugTransportTakesNoTimeAndChangesNoRegister) {
       return bench.cpu.socket->transport_dbg(payload);
     };
     EXPECT_EQ(move(tlm::TLM_READ_COMMAND, 1, 9), 9u);  // "EFT", the version, status and control begin
-    EXPECT_EQ(std::memcmp(data, "EFT\2\0\1\0", 7), 0);
+    EXPECT_EQ(std::memcmp(data, "EFT\3\0\1\0", 7), 0);
     EXPECT_EQ(move(tlm::TLM_READ_COMMAND, WEFT_REG_CYCLES_LO, 8), 8u);
     EXPECT_EQ(data[0], 2);
     EXPECT_EQ(data[4], 9);  // no new reading was latched
