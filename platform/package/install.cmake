@@ -42,9 +42,11 @@ install(DIRECTORY platform/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/weft)
 install(FILES platform/INTEGRATION.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES ${WEFT_SVD} ${WEFT_DEVICE_TREE} DESTINATION ${CMAKE_INSTALL_DATADIR}/weft)
 set(drivers_folder ${CMAKE_INSTALL_DATADIR}/weft/drivers)
-install(DIRECTORY platform/driver platform/external platform/firmware platform/qemu DESTINATION ${drivers_folder}
+install(DIRECTORY platform/driver platform/external platform/firmware platform/linux platform/qemu DESTINATION ${drivers_folder}
         PATTERN CMakeLists.txt EXCLUDE)
 install(FILES modules/soc/external_protocol.h DESTINATION ${drivers_folder}/external)
+install(FILES platform/linux/library/weft_device.h DESTINATION ${headers_folder})
+install(TARGETS weft_device weft_device_shared DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
 configure_package_config_file(platform/package/weft-config.cmake.in ${PROJECT_BINARY_DIR}/weft-config.cmake
   INSTALL_DESTINATION ${package_folder} PATH_VARS CMAKE_INSTALL_INCLUDEDIR configs_folder CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_DATADIR
@@ -63,7 +65,7 @@ configure_file(\"${PROJECT_BINARY_DIR}/weft.pc.in\" \"${PROJECT_BINARY_DIR}/weft
 install(FILES ${PROJECT_BINARY_DIR}/weft.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 # Everything that users run or install, without the tests.
-add_custom_target(product DEPENDS weft weft_manual weft_archive weft_parts_archive weft_plugin weft_cuda)
+add_custom_target(product DEPENDS weft weft_manual weft_archive weft_parts_archive weft_plugin weft_cuda weft_device weft_device_shared)
 if(WEFT_NPM)
   add_dependencies(product report_charts)
 endif()

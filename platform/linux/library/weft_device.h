@@ -1,19 +1,22 @@
 /* The GPU for a process under Linux: the device /dev/weft0 of the kernel module in platform/linux/module.
  *
- *   weft_device* device;
- *   if (weft_device_open(&device, NULL) != 0) ...
+ *   weft_device_open(&device, NULL);
  *   weft_buffer signals = {.kind = WEFT_BUFFER_SYSTEM, .bytes = 4096};
  *   weft_buffer_create(device, &signals);
- *   weft_queue_create(device, &(weft_queue_request){.packets = 64, .scratch_bytes = 1 << 20, .queue =
- * &queue}); weft_kernel_create(device, &(weft_kernel_request){...}, &kernel); weft_submit(device, queue,
- * &packet, 1); while (*signal > 0) weft_device_wait(device, &seen, 1000);
+ *   weft_buffer_map(device, &signals);
+ *   weft_queue_request ring = {.packets = 64, .scratch_bytes = 1 << 20, .queue = &queue};
+ *   weft_queue_create(device, &ring);
+ *   weft_kernel_create(device, &(weft_kernel_request){...}, &kernel);
+ *   weft_submit(device, queue, &packet, 1);
+ *   while (*signal > 0) weft_device_wait(device, &seen, 1000);
  *
  * Packets, signals and errors are those of weft_registers.h. Every process has its own buffers and queues.
  * The driver refuses packets with addresses of anybody else's, but the GPU has no page tables: a kernel
  * itself may access all of device memory, and all memory for buffers. When the process ends, the driver waits
  * until its queues are done, and then takes everything back.
  *
- * Functions that return int return 0, or a negative number of errno.h. Sizes are bytes.
+ * Functions that return int return 0, or a negative number of errno.h. Sizes are bytes. -ENOENT: a handle is
+ * not this process's.
  */
 #ifndef WEFT_DEVICE_H
 #define WEFT_DEVICE_H
@@ -84,7 +87,8 @@ int weft_buffer_create(weft_device* device, weft_buffer* buffer);
 /* System memory appears at the address that the GPU uses, too, if the process has nothing there; else, and
  * for device memory, anywhere. */
 int weft_buffer_map(weft_device* device, weft_buffer* buffer);
-/* -EBUSY: packets of this process are under way. */
+/* -EBUSY: packets of this process are under way, or wait behind one that has failed; or a kernel's variables,
+ * or output or heap of a queue, lie there. */
 int weft_buffer_destroy(weft_device* device, weft_buffer* buffer);
 
 /* -EBUSY: other processes have all queues. */
@@ -92,8 +96,10 @@ int weft_queue_create(weft_device* device, const weft_queue_request* request);
 /* -EBUSY: packets are under way. */
 int weft_queue_destroy(weft_device* device, uint32_t queue);
 
-/* `kernel` is for the field kernel_object of packets. */
+/* `kernel` is for the field kernel_object of packets. The driver copies the text, so its buffer is free then.
+ * Kernels with the same text and memory share the module's variables. */
 int weft_kernel_create(weft_device* device, const weft_kernel_request* request, uint64_t* kernel);
+/* -EBUSY: packets of this process are under way, or wait behind one that has failed. */
 int weft_kernel_destroy(weft_device* device, uint64_t kernel);
 
 /* Puts packets of 64 bytes into the ring, all or none, and rings the doorbell. -EAGAIN: the ring is full;
