@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "bus/picoseconds.h"
 #include "weft/common/error.h"
 
 namespace weft {
@@ -9,13 +10,18 @@ namespace weft {
 void HostControl::launch(dispatch::Launch launch, std::uint32_t queue, host::LaunchEnded ended) {
   launch.queue = kFirstQueue + queue;
   launch.contained = true;
-  launch.done = [ended = std::move(ended)](const dispatch::LaunchOutcome& outcome) { ended(outcome.fault); };
+  launch.done = [ended = std::move(ended)](const dispatch::LaunchOutcome& outcome) {
+    ended({outcome.fault, outcome.begin_ps, outcome.end_ps});
+  };
   gpu_.launch(launch);
 }
 
-void HostControl::run_untimed(dispatch::Launch launch, host::LaunchEnded ended) {
+void HostControl::run_untimed(dispatch::Launch launch, std::uint32_t queue, host::LaunchEnded ended) {
+  launch.queue = kFirstQueue + queue;
   launch.contained = true;
-  gpu_.run_untimed(launch, std::move(ended));
+  gpu_.run_untimed(launch, [ended = std::move(ended), begin = now_picoseconds()](const Fault& fault) {
+    ended({fault, begin, now_picoseconds()});
+  });
 }
 
 std::uint64_t HostControl::local_memory_bytes(const dispatch::Launch& launch) const {

@@ -28,7 +28,7 @@ class HostControl final : public host::GpuControl {
   }
 
   void launch(dispatch::Launch launch, std::uint32_t queue, host::LaunchEnded ended) override;
-  void run_untimed(dispatch::Launch launch, host::LaunchEnded ended) override;
+  void run_untimed(dispatch::Launch launch, std::uint32_t queue, host::LaunchEnded ended) override;
   std::uint64_t local_memory_bytes(const dispatch::Launch& launch) const override;
   ptx::DecodeOptions decode_options() const override { return gpu_.decode_options(); }
   std::uint32_t registers_to_fit(const ptx::Program& program, std::uint64_t threads) const override {

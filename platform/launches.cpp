@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "bus/picoseconds.h"
+
 namespace weft {
 
 using dispatch::LaunchOutcome;
@@ -103,11 +105,8 @@ LaunchOutcome Launches::outcome_of(const Running& launch, Cycle now) const {
   outcome.began = true;
   outcome.first_cycle = launch.first_cycle;
   outcome.last_cycle = std::max(now, launch.first_cycle);
-  const auto picoseconds = [&](Cycle edge) {
-    return core_.time_of(edge).value() / sc_core::sc_time(1, sc_core::SC_PS).value();
-  };
-  outcome.begin_ps = picoseconds(outcome.first_cycle);
-  outcome.end_ps = picoseconds(outcome.last_cycle);
+  outcome.begin_ps = picoseconds(core_.time_of(outcome.first_cycle));
+  outcome.end_ps = picoseconds(core_.time_of(outcome.last_cycle));
   return outcome;
 }
 

@@ -21,7 +21,7 @@ std::uint64_t rounded_up(std::uint64_t bytes, std::uint64_t to) {
 
 std::string CommandQueue::dispatch_error() const {
   const weft_kernel_dispatch_packet& packet = state_.packet.dispatch;
-  if (packet.reserved0 != 0 || packet.times_address != 0) return "reserved fields are not 0";
+  if (packet.reserved0 != 0) return "reserved fields are not 0";
   if (packet.setup < 1 || packet.setup > 3) {
     return "setup is " + std::to_string(packet.setup) + "; allowed: 1 to 3 dimensions";
   }
@@ -168,15 +168,16 @@ void CommandQueue::launch() {
   state_.step = Step::kRunning;
   state_.waiting = true;
   state_.fault = {};
-  const LaunchEnded ended = [this](const Fault& fault) {
-    state_.fault = fault;
+  const LaunchEnded ended = [this](const LaunchEnd& end) {
+    state_.fault = end.fault;
+    state_.times = {end.begin_ps, end.end_ps};
     state_.waiting = false;
     awake();
   };
   parts_.observers.tell(&PacketObserver::launched, place(), state_.launch);
   try {
     if (functional) {
-      parts_.gpu.run_untimed(std::move(state_.launch), ended);
+      parts_.gpu.run_untimed(std::move(state_.launch), number_, ended);
     } else {
       parts_.gpu.launch(std::move(state_.launch), number_, ended);
     }

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "bus/picoseconds.h"
+
 namespace weft::host {
 
 CommandQueue::CommandQueue(std::uint32_t number, const Config& config, const Parts& parts)
@@ -159,8 +161,18 @@ void CommandQueue::advance(Cycle now) {
       if (state_.after_poll == Step::kPacket) return begin_packet();
       state_.all_negative = true;
       return look_at_signal(0);
-    case Step::kCopied:
-      return take_end_of_copy();
+    case Step::kMoved:
+      return take_end_of_move();
+    default:
+      return advance_end();
+  }
+}
+
+// The steps after a packet's work.
+void CommandQueue::advance_end() {
+  switch (state_.step) {
+    case Step::kTimed:
+      return signal_completion();
     case Step::kCompletion:
       if (!state_.locked) return change_signal();
       state_.value = static_cast<std::int64_t>(static_cast<std::uint64_t>(state_.value) - 1);
@@ -175,7 +187,7 @@ void CommandQueue::advance(Cycle now) {
       return publish();
     case Step::kPublished:
       return finish_packet();
-    case Step::kStopped:
+    default:
       return;
   }
 }
@@ -190,7 +202,7 @@ void CommandQueue::begin_packet() {
 void CommandQueue::take_packet(Cycle now) {
   constexpr unsigned kAllowed = WEFT_PACKET_TYPE_MASK | WEFT_PACKET_BARRIER_BIT | WEFT_PACKET_FENCE_MASK;
   state_.header = state_.packet.barrier.header;
-  const unsigned type = state_.header & WEFT_PACKET_TYPE_MASK;
+  const unsigned type = packet_type();
   if (type == WEFT_PACKET_INVALID) return wait_for_poll(Step::kPacket, now);  // the doorbell came before it
   parts_.observers.tell(&PacketObserver::arrived, place());
   state_.completion_signal = completion_signal();
@@ -204,19 +216,24 @@ void CommandQueue::take_packet(Cycle now) {
       error = barrier_error();
       break;
     case WEFT_PACKET_VENDOR:
-      error = copy_error();
+      error = vendor_error();
       break;
     default:
       error = "packet of type " + std::to_string(type) + "; allowed: 0, 2, 3 and 5";
   }
   if (error.empty() && (state_.header & ~kAllowed) != 0) error = "reserved bits of the header are set";
   if (error.empty() && state_.completion_signal % 8 != 0) error = "completion_signal is not a multiple of 8";
+  if (error.empty() && times_address() % 8 != 0) error = "times_address is not a multiple of 8";
   if (!error.empty()) return stop(WEFT_ERROR_PACKET, packet_address(), error);
+  if (times_address() != 0 && !reachable(times_address(), sizeof state_.times)) {
+    return stop(WEFT_ERROR_BUS, times_address(), "times_address lies outside device memory and windows");
+  }
   const Fault gpu_fault = parts_.gpu.fault();
   if (gpu_fault) return stop_by(gpu_fault);
   state_.all_negative = true;
   if (type == WEFT_PACKET_KERNEL_DISPATCH) return begin_dispatch();
-  if (type == WEFT_PACKET_VENDOR) return begin_copy();
+  if (type == WEFT_PACKET_VENDOR)
+    return state_.packet.copy.format == WEFT_VENDOR_FILL ? begin_fill() : begin_copy();
   look_at_signal(0);
 }
 
@@ -224,8 +241,7 @@ void CommandQueue::take_packet(Cycle now) {
 
 std::string CommandQueue::barrier_error() const {
   const weft_barrier_packet& packet = state_.packet.barrier;
-  if (packet.reserved0 != 0 || packet.reserved1 != 0 || packet.times_address != 0)
-    return "reserved fields are not 0";
+  if (packet.reserved0 != 0 || packet.reserved1 != 0) return "reserved fields are not 0";
   for (const std::uint64_t signal : packet.dep_signal) {
     if (signal % 8 != 0) return "a dep_signal is not a multiple of 8";
   }
@@ -238,12 +254,12 @@ void CommandQueue::look_at_signal(unsigned first) {
   const auto& signals = state_.packet.barrier.dep_signal;
   state_.signal = first;
   while (state_.signal < std::size(signals) && signals[state_.signal] == 0) ++state_.signal;
-  if (state_.signal == std::size(signals)) return complete();
+  if (state_.signal == std::size(signals)) return complete_at_once();
   read(signals[state_.signal], &state_.value, sizeof state_.value, Step::kSignal);
 }
 
 void CommandQueue::take_signal(Cycle now) {
-  const bool all = (state_.header & WEFT_PACKET_TYPE_MASK) == WEFT_PACKET_BARRIER_AND;
+  const bool all = packet_type() == WEFT_PACKET_BARRIER_AND;
   state_.all_negative = state_.all_negative && state_.value < 0;
   const auto never = [this] {
     stop(WEFT_ERROR_DEPENDENCY, state_.packet.barrier.dep_signal[state_.signal],
@@ -251,7 +267,7 @@ void CommandQueue::take_signal(Cycle now) {
   };
   if (all && state_.value < 0) return never();
   if (all && state_.value == 0) return look_at_signal(state_.signal + 1);
-  if (!all && state_.value == 0) return complete();
+  if (!all && state_.value == 0) return complete_at_once();
   const auto& signals = state_.packet.barrier.dep_signal;
   const bool others =
       std::any_of(signals + state_.signal + 1, std::end(signals), [](std::uint64_t s) { return s != 0; });
@@ -260,17 +276,23 @@ void CommandQueue::take_signal(Cycle now) {
   wait_for_poll(Step::kSignal, now);
 }
 
-// ---- copies
+// ---- copies and fills
+
+std::string CommandQueue::vendor_error() const {
+  switch (state_.packet.copy.format) {
+    case WEFT_VENDOR_COPY:
+      return copy_error();
+    case WEFT_VENDOR_FILL:
+      return fill_error();
+    default:
+      return "vendor packet of format " + std::to_string(state_.packet.copy.format) + "; allowed: 1 and 2";
+  }
+}
 
 std::string CommandQueue::copy_error() const {
   const weft_copy_packet& packet = state_.packet.copy;
-  if (packet.format != WEFT_VENDOR_COPY) {
-    return "vendor packet of format " + std::to_string(packet.format) + "; allowed: 1";
-  }
-  if (packet.reserved0 != 0 || packet.reserved1[0] != 0 || packet.reserved1[1] != 0 ||
-      packet.times_address != 0) {
+  if (packet.reserved0 != 0 || packet.reserved1[0] != 0 || packet.reserved1[1] != 0)
     return "reserved fields are not 0";
-  }
   if (packet.bytes > UINT64_MAX - std::max(packet.source, packet.destination)) return "the copy wraps around";
   if (packet.source < packet.destination + packet.bytes &&
       packet.destination < packet.source + packet.bytes) {
@@ -279,33 +301,69 @@ std::string CommandQueue::copy_error() const {
   return {};
 }
 
-void CommandQueue::begin_copy() {
-  const weft_copy_packet& packet = state_.packet.copy;
-  if (packet.bytes == 0) return complete();
-  for (const std::uint64_t address : {packet.source, packet.destination}) {
-    if (parts_.bus.space().place_of(address, packet.bytes) == Place::kNowhere) {
-      return stop(WEFT_ERROR_BUS, address, "a copy reaches beyond device memory and windows");
-    }
-  }
-  state_.step = Step::kCopied;
-  state_.waiting = true;
-  parts_.dma.copy(
-      {packet.source, packet.destination, packet.bytes, [this](const DmaEngine::Outcome& outcome) {
-         state_.copied = outcome;
-         state_.waiting = false;
-         awake();
-       }});
+std::string CommandQueue::fill_error() const {
+  const weft_fill_packet& packet = state_.packet.fill;
+  if (packet.reserved0 != 0 || packet.reserved1[0] != 0 || packet.reserved1[1] != 0)
+    return "reserved fields are not 0";
+  if (packet.bytes > UINT64_MAX - packet.destination) return "the fill wraps around";
+  return {};
 }
 
-void CommandQueue::take_end_of_copy() {
-  if (!state_.copied.done)
-    return stop(WEFT_ERROR_BUS, state_.copied.failed_address, "an access of a copy was refused");
+bool CommandQueue::reachable(std::uint64_t address, std::uint64_t bytes) {
+  return parts_.bus.space().place_of(address, bytes) != Place::kNowhere;
+}
+
+void CommandQueue::begin_copy() {
+  const weft_copy_packet& packet = state_.packet.copy;
+  if (packet.bytes == 0) return complete_at_once();
+  for (const std::uint64_t address : {packet.source, packet.destination}) {
+    if (!reachable(address, packet.bytes))
+      return stop(WEFT_ERROR_BUS, address, "a copy reaches beyond device memory and windows");
+  }
+  parts_.dma.copy({packet.source, packet.destination, packet.bytes, begin_move()});
+}
+
+void CommandQueue::begin_fill() {
+  const weft_fill_packet& packet = state_.packet.fill;
+  if (packet.bytes == 0) return complete_at_once();
+  if (!reachable(packet.destination, packet.bytes)) {
+    return stop(WEFT_ERROR_BUS, packet.destination, "a fill reaches beyond device memory and windows");
+  }
+  parts_.dma.fill({packet.destination, packet.bytes, packet.pattern, begin_move()});
+}
+
+DmaEngine::Done CommandQueue::begin_move() {
+  state_.step = Step::kMoved;
+  state_.waiting = true;
+  state_.times.begin_ps = now_picoseconds();
+  return [this](const DmaEngine::Outcome& outcome) {
+    state_.times.end_ps = now_picoseconds();
+    state_.moved = outcome;
+    state_.waiting = false;
+    awake();
+  };
+}
+
+void CommandQueue::take_end_of_move() {
+  if (!state_.moved.done)
+    return stop(WEFT_ERROR_BUS, state_.moved.failed_address, "an access of a copy or fill was refused");
   complete();
 }
 
 // ---- the end of a packet
 
+// Of a packet that takes no time.
+void CommandQueue::complete_at_once() {
+  state_.times.begin_ps = state_.times.end_ps = now_picoseconds();
+  complete();
+}
+
 void CommandQueue::complete() {
+  if (times_address() == 0) return signal_completion();
+  write(times_address(), &state_.times, sizeof state_.times, Step::kTimed);
+}
+
+void CommandQueue::signal_completion() {
   if (state_.completion_signal == 0) return retire();
   take_completion_signal();
 }
@@ -342,13 +400,13 @@ void CommandQueue::publish() {
 }
 
 void CommandQueue::probes(const Probes::Scope& scope) const {
-  constexpr unsigned kStepBits = 4, kTypeBits = 8;
-  static_assert(static_cast<unsigned>(Step::kStopped) < 1u << kStepBits);
+  constexpr unsigned kStepBits = 5, kTypeBits = 8;
+  static_assert(kSteps <= 1u << kStepBits);
   scope.signal("enabled", 1, [this](Cycle) { return state_.enabled ? 1u : 0u; });
   scope.signal("step", kStepBits, [this](Cycle) { return static_cast<std::uint64_t>(state_.step); });
   scope.signal("packet", kTypeBits, [this](Cycle) {
     // Until it has come, and after it is done, there is none.
-    return busy() && state_.step != Step::kPacket ? state_.header & WEFT_PACKET_TYPE_MASK : Probes::kUndriven;
+    return busy() && state_.step != Step::kPacket ? packet_type() : Probes::kUndriven;
   });
   scope.signal("read_index", Probes::kNumberBits, [this](Cycle) { return read_index(); });
   scope.signal("write_index", Probes::kNumberBits, [this](Cycle) { return doorbell(); });

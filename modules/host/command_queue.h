@@ -95,6 +95,7 @@ class CommandQueue final : private TransferClient, private SignalWaiter {
   void probes(const Probes::Scope& scope) const;
 
  private:
+  // Their numbers are those of waveforms (vcd/README.md): new ones follow the last.
   enum class Step : std::uint8_t {
     kIdle,
     kPacket,      // the packet has come
@@ -106,17 +107,22 @@ class CommandQueue final : private TransferClient, private SignalWaiter {
     kRunning,     // the kernel has ended
     kSignal,      // a signal that a barrier waits for has come
     kPoll,        // time for another look
-    kCopied,      // the DMA engine is done
+    kMoved,       // the DMA engine is done
     kCompletion,  // the completion signal has come
     kCompleted,   // ... and is decremented
     kRetired,     // the packet is marked invalid
     kPublished,   // the read index is written
     kStopped,
+    kTimed,  // the packet's times are written
   };
+  static constexpr unsigned kSteps = static_cast<unsigned>(Step::kTimed) + 1;
+  // Every kind of packet has its header and its completion signal at the same places, those for the DMA
+  // engine also their format and the address of their times.
   union Packet {
     weft_kernel_dispatch_packet dispatch;
     weft_barrier_packet barrier;
     weft_copy_packet copy;
+    weft_fill_packet fill;
     unsigned char bytes[WEFT_PACKET_BYTES];
   };
 
@@ -137,7 +143,8 @@ class CommandQueue final : private TransferClient, private SignalWaiter {
     const KernelCache::Kernel* kernel = nullptr;
     dispatch::Launch launch;
     Fault fault;  // that ended the kernel
-    DmaEngine::Outcome copied;
+    DmaEngine::Outcome moved;
+    weft_packet_times times{};  // of the packet
     unsigned signal = 0;        // of a barrier
     bool all_negative = false;  // ... that is an OR: all signals seen so far
     std::int64_t value = 0;
@@ -163,11 +170,14 @@ class CommandQueue final : private TransferClient, private SignalWaiter {
   void turn_off();
 
   void advance(Cycle now);
+  void advance_end();
   void begin_packet();
   void take_packet(Cycle now);
   std::string dispatch_error() const;
   std::string barrier_error() const;
+  std::string vendor_error() const;
   std::string copy_error() const;
+  std::string fill_error() const;
   void begin_dispatch();
   void take_object();
   void take_text();
@@ -179,8 +189,13 @@ class CommandQueue final : private TransferClient, private SignalWaiter {
   void look_at_signal(unsigned first);
   void take_signal(Cycle now);
   void begin_copy();
-  void take_end_of_copy();
+  void begin_fill();
+  bool reachable(std::uint64_t address, std::uint64_t bytes);
+  DmaEngine::Done begin_move();
+  void take_end_of_move();
   void complete();
+  void complete_at_once();
+  void signal_completion();
   void take_completion_signal();
   void change_signal();
   void retire();
@@ -191,8 +206,12 @@ class CommandQueue final : private TransferClient, private SignalWaiter {
     return state_.registers.ring_base + state_.read_index % state_.registers.ring_packets * WEFT_PACKET_BYTES;
   }
   PacketPlace place() const { return {number_, state_.read_index}; }
-  // Every kind of packet has it at the same place.
   std::uint64_t completion_signal() const { return state_.packet.barrier.completion_signal; }
+  unsigned packet_type() const { return state_.header & WEFT_PACKET_TYPE_MASK; }
+  std::uint64_t times_address() const {
+    return packet_type() == WEFT_PACKET_VENDOR ? state_.packet.copy.times_address
+                                               : state_.packet.barrier.times_address;
+  }
   bool pending() const { return state_.enabled && state_.read_index != state_.write_index; }
 
   const std::uint32_t number_;

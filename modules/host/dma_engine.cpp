@@ -26,6 +26,28 @@ class ConsecutiveBytes final : public DmaPlan {
   std::uint64_t from_, to_, bytes_;
 };
 
+// A piece lies within one burst. Its pattern begins with the byte that it has there.
+class RepeatedPattern final : public DmaPlan {
+ public:
+  RepeatedPattern(std::uint64_t to, std::uint64_t bytes, std::uint32_t pattern)
+      : to_(to), bytes_(bytes), pattern_(pattern) {}
+
+  bool next(DmaPiece& piece, std::uint64_t most) override {
+    if (bytes_ == 0) return false;
+    const std::uint64_t bytes = std::min(most - to_ % most, bytes_);
+    piece.writes.push_back({to_, bytes});
+    piece.pattern = pattern_;
+    to_ += bytes, bytes_ -= bytes;
+    const auto bits = static_cast<unsigned>(bytes % sizeof pattern_ * 8);
+    if (bits != 0) pattern_ = pattern_ >> bits | pattern_ << (32 - bits);
+    return true;
+  }
+
+ private:
+  std::uint64_t to_, bytes_;
+  std::uint32_t pattern_;  // of the next piece
+};
+
 }  // namespace
 
 DmaEngine::State::State(std::size_t slots, std::uint64_t burst_bytes) : slots(slots) {
@@ -44,6 +66,10 @@ DmaEngine::DmaEngine(const Config& config, Bus& bus, ClockDomain& domain)
 
 void DmaEngine::copy(Copy copy) {
   run(std::make_unique<ConsecutiveBytes>(copy.from, copy.to, copy.bytes), std::move(copy.done));
+}
+
+void DmaEngine::fill(Fill fill) {
+  run(std::make_unique<RepeatedPattern>(fill.to, fill.bytes, fill.pattern), std::move(fill.done));
 }
 
 void DmaEngine::run(std::unique_ptr<DmaPlan> plan, Done done) {

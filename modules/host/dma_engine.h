@@ -1,12 +1,13 @@
-// Copies between any two places of device and system memory, in simulated time.
+// Copies between any two places of device and system memory, and fills, in simulated time.
 //
 //   engine.copy({from, to, bytes, [](const DmaEngine::Outcome& outcome) { ... }});
+//   engine.fill({to, bytes, pattern, [](const DmaEngine::Outcome& outcome) { ... }});
 //   engine.run(std::make_unique<MyPlan>(...), [](const DmaEngine::Outcome& outcome) { ... });
 //
 // Jobs begin in the order in which they were asked for. A job is cut into pieces of at most a burst; each
 // takes one of `dma_slots` slots from the begin of its reads to the end of its writes, so reads and writes of
 // one job, and the end of one job and the begin of the next, overlap. Bytes change as their writes complete.
-// A copy is of consecutive bytes; what else a job may read and write is its plan's.
+// Copies and fills are of consecutive bytes; what else a job may read and write is its plan's.
 #ifndef WEFT_HOST_DMA_ENGINE_H
 #define WEFT_HOST_DMA_ENGINE_H
 
@@ -31,7 +32,7 @@ struct DmaPiece {
   struct Move {
     std::uint32_t from = 0, to = 0, bytes = 0;  // offsets among the bytes read, and among those written
   };
-  std::vector<Run> reads;  // none: every 4 bytes written are `pattern`
+  std::vector<Run> reads;  // none: every 4 bytes written, from the piece's first on, are `pattern`
   std::vector<Run> writes;
   std::vector<Move> moves;  // none: written in the order in which they were read
   std::uint32_t pattern = 0;
@@ -72,12 +73,19 @@ class DmaEngine final : private TransferClient {
     Done done;
   };
 
+  struct Fill {
+    std::uint64_t to = 0, bytes = 0;
+    std::uint32_t pattern = 0;  // its 4 bytes again and again, from the first byte filled
+    Done done;
+  };
+
   DmaEngine(const Config& config, Bus& bus, ClockDomain& domain);
   void set_index(std::size_t index) { index_ = index; }
 
   // The ranges must not overlap: which bytes are read then is not defined.
   void copy(Copy copy);
-  // The same holds for what the plan reads and writes.
+  void fill(Fill fill);
+  // The same as for a copy holds for what the plan reads and writes.
   void run(std::unique_ptr<DmaPlan> plan, Done done);
   Cycle step(Cycle now);
   // Forgets all jobs. After the bus masters' resets.

@@ -12,8 +12,14 @@
 
 namespace weft::host {
 
-// The fault that ended a launch, or none; called at the instant at which it ended.
-using LaunchEnded = std::function<void(const Fault& fault)>;
+// How a launch ended. Times are simulated, in picoseconds.
+struct LaunchEnd {
+  Fault fault;  // that ended it, or none
+  std::uint64_t begin_ps = 0, end_ps = 0;
+};
+
+// Called at the instant at which the launch ended.
+using LaunchEnded = std::function<void(const LaunchEnd& end)>;
 
 class GpuControl {
  public:
@@ -24,7 +30,7 @@ class GpuControl {
   // Runs a launch without timing: simulated time stands still, unless it has to wait for system memory.
   // Throws InputError as `launch` does. `ended` is called once, perhaps from within this call; not after a
   // reset.
-  virtual void run_untimed(dispatch::Launch launch, LaunchEnded ended) = 0;
+  virtual void run_untimed(dispatch::Launch launch, std::uint32_t queue, LaunchEnded ended) = 0;
   // Device memory that the launch needs for local variables. Throws InputError as `launch` does.
   virtual std::uint64_t local_memory_bytes(const dispatch::Launch& launch) const = 0;
   // How programs are decoded for this GPU, and the limit on registers with which one has to be decoded again

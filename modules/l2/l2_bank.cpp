@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "bus/picoseconds.h"
 #include "common/config_origins.h"
 #include "weft/common/error.h"
 
@@ -211,7 +212,7 @@ bool L2Bank::send_miss(Cycle now) {
   origin.kind = miss.write_back ? AccessKind::kWriteBack : AccessKind::kRead;
   origin.sm = 0xffff;
   origin.tag = miss.slot;
-  origin.issued_ps = domain_.time_of(now).value() / sc_time(1, sc_core::SC_PS).value();
+  origin.issued_ps = picoseconds(domain_.time_of(now));
   state_.slots[miss.slot].payload = &payload;
   ++state_.memory_in_flight;
   memory_port_.send(payload);

@@ -221,7 +221,11 @@ class Session {
     const unsigned which = in_.byte();
     std::uint64_t address = 4 * std::uint64_t{which % 20};
     if (kind % 3 == 1) address = WEFT_WINDOW(kind / 3 % 4, 4 * (which % 5));
-    if (kind % 3 == 2) address = WEFT_QUEUE(kind / 3 % kQueues, 4 * (which % 16));
+    if (kind % 3 == 2) {
+      const unsigned queue = kind / 3 % kQueues;
+      address =
+          which < 192 ? WEFT_QUEUE(queue, 4 * (which % 16)) : WEFT_QUEUE_RUNTIME(queue, 4 * (which % 8));
+    }
     const std::uint64_t value = in_.byte() % 2 != 0 ? in_.byte() : in_.address();
     m_.write(address, static_cast<std::uint32_t>(value));
   }
@@ -230,9 +234,13 @@ class Session {
   void put_packet() {
     unsigned char bytes[64];
     const unsigned kind = in_.byte();
-    if (kind % 4 == 0) {
+    if (kind % 8 == 0) {
       const auto packet =
           test::copy_packet(in_.address(), in_.address(), in_.word() >> in_.byte() % 32, kSignal);
+      std::memcpy(bytes, &packet, sizeof bytes);
+    } else if (kind % 8 == 4) {
+      const auto packet =
+          test::fill_packet(in_.address(), in_.word() >> in_.byte() % 32, in_.word(), kSignal);
       std::memcpy(bytes, &packet, sizeof bytes);
     } else if (kind % 4 == 1) {
       const auto packet =

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bus/hop_monitor.h"
+#include "bus/picoseconds.h"
 #include "host/host_interface.h"
 #include "host/test_memory.h"
 #include "host/traffic.h"
@@ -29,17 +30,18 @@ struct MockGpu : host::GpuControl {
     dispatch::Launch launch;
     std::uint32_t queue;
     host::LaunchEnded ended;
+    std::uint64_t begin_ps;
   };
   explicit MockGpu(std::vector<unsigned char>& memory) : bytes(memory) {}
 
   void launch(dispatch::Launch launch, std::uint32_t queue, host::LaunchEnded ended) override {
     if (launch.grid[0] > 1000) throw InputError("kernel", "a grid that is too large");
-    running.push_back({std::move(launch), queue, std::move(ended)});
+    running.push_back({std::move(launch), queue, std::move(ended), now_picoseconds()});
   }
-  void run_untimed(dispatch::Launch launch, host::LaunchEnded ended) override {
+  void run_untimed(dispatch::Launch launch, std::uint32_t /*queue*/, host::LaunchEnded ended) override {
     if (launch.grid[0] > 1000) throw InputError("kernel", "a grid that is too large");
     untimed.push_back(std::move(launch));
-    ended(gpu_fault);
+    ended({gpu_fault, now_picoseconds(), now_picoseconds()});
   }
   std::uint64_t local_memory_bytes(const dispatch::Launch& launch) const override {
     return launch.program->local_bytes * 1000;
@@ -75,7 +77,7 @@ struct MockGpu : host::GpuControl {
   void finish(const Fault& fault = {}) {
     const Running ended = running.front();
     running.erase(running.begin());
-    ended.ended(fault);
+    ended.ended({fault, ended.begin_ps, now_picoseconds()});
   }
 
   std::uint32_t registers_of_large_blocks = 255;

@@ -66,6 +66,18 @@ inline weft_copy_packet copy_packet(std::uint64_t from, std::uint64_t to, std::u
   return packet;
 }
 
+inline weft_fill_packet fill_packet(std::uint64_t to, std::uint64_t bytes, std::uint32_t pattern,
+                                    std::uint64_t signal = kSignal) {
+  weft_fill_packet packet = {};
+  packet.header = WEFT_PACKET_VENDOR;
+  packet.format = WEFT_VENDOR_FILL;
+  packet.pattern = pattern;
+  packet.destination = to;
+  packet.bytes = bytes;
+  packet.completion_signal = signal;
+  return packet;
+}
+
 inline weft_barrier_packet barrier_packet(std::uint16_t type, std::uint64_t first, std::uint64_t second,
                                           std::uint64_t signal = kSignal) {
   weft_barrier_packet packet = {};

@@ -75,7 +75,7 @@ TEST_P(Reset, EqualsFreshConstruction) {
                             reset();
                             seen = first_steps(bench);
                             EXPECT_EQ(seen, fresh);
-                            bench.gpu.running.push_back({{}, 0, [](const Fault&) {}});
+                            bench.gpu.running.push_back({{}, 0, [](const host::LaunchEnd&) {}, 0});
                           }),
               fresh);
   }));
