@@ -26,7 +26,7 @@ namespace {
 using nlohmann::ordered_json;
 
 struct SocOptions {
-  std::string config = "rv64", firmware, out, log;
+  std::string config = "rv64", firmware, initrd, out, log;
   std::vector<std::string> overrides, gpu_overrides;
   double max_ms = 10'000;
   std::uint64_t sample = 0;
@@ -77,6 +77,7 @@ ordered_json statistics_json(Soc& soc, const SocOptions& options, const SocOutco
   json["fault"] = outcome.fault.empty() ? ordered_json(nullptr) : ordered_json(outcome.fault);
   json["simulated_ns"] = outcome.simulated_ns;
   json["host_instructions"] = soc.host_instructions();
+  if (soc.guest_seconds() != 0) json["guest_seconds"] = soc.guest_seconds();
   json["cycles"] = totals.cycles;
   json["thread_instructions"] = totals.thread_instructions;
   json["warp_instructions"] = totals.warp_instructions;
@@ -106,6 +107,7 @@ std::string summary(Soc& soc, const SocOutcome& outcome) {
   }
   out << std::fixed << std::setprecision(1);
   line("simulated time") << outcome.simulated_ns / 1e3 << " us\n";
+  if (soc.guest_seconds() != 0) line("the guest's clock") << soc.guest_seconds() << " s of real time\n";
   line("GPU core cycles") << totals.cycles << " with a kernel\n";
   line("thread instructions") << totals.thread_instructions << "\n";
   const functional::Counters& untimed = soc.gpu().untimed_counters();
@@ -157,7 +159,9 @@ ExitCode soc(const Words& words) {
       .plugins()
       .list("gpu-set", options.gpu_overrides, "PATH=VALUE", "override values of the GPU's configuration")
       .text("firmware", options.firmware, "FILE",
-            "ELF file that the host CPU runs (not for an external CPU); for QEMU: a multiboot image")
+            "ELF file that the host CPU runs (not for an external CPU); for QEMU: a multiboot image or a "
+            "kernel")
+      .text("initrd", options.initrd, "FILE", "initial RAM disk of the kernel that QEMU runs")
       .text("log", options.log, "FILE",
             "file, device or pipe for the serial output, instead of standard output")
       .text("out", options.out, "DIR", "folder for stats.json, config.json and summary.txt; made if missing")
@@ -198,7 +202,7 @@ ExitCode soc(const Words& words) {
   if (transactions != nullptr) transactions->begin(soc.gpu());
   start_tables(soc.gpu(), options.sample, options.out);
   if (options.launch_times) soc.gpu().recordings().time_launches();
-  if (!options.firmware.empty()) soc.load(options.firmware);
+  if (!options.firmware.empty()) soc.load(options.firmware, options.initrd);
   catch_interrupts();
   soc.give_up_if(interrupted);
 

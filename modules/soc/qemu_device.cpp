@@ -13,6 +13,8 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <initializer_list>
+#include <sstream>
 
 #include "bus/payload_data.h"
 #include "weft/common/error.h"
@@ -60,6 +62,22 @@ enum : std::uint32_t {
 constexpr int kNotFound = 127;  // exit code of a process that cannot become QEMU
 constexpr std::uint16_t kVendorWeft = 0x5745, kDeviceGpu = 0x4654;
 
+// QEMU would read anything else for ever.
+void check_file(const std::string& path) {
+  struct stat status = {};
+  if (access(path.c_str(), R_OK) != 0 || stat(path.c_str(), &status) != 0)
+    throw InputError(path, std::string("cannot be read: ") + std::strerror(errno));
+  if (!S_ISREG(status.st_mode))
+    throw InputError(path, "is a directory, a pipe or a device; allowed: a file with an image of the guest");
+}
+
+// A comma ends an option of QEMU's command line; two stand for one.
+std::string doubled(const std::string& text) {
+  std::string result;
+  for (const char c : text) result += c == ',' ? std::string(2, c) : std::string(1, c);
+  return result;
+}
+
 template <class T>
 T content_as(const std::array<unsigned char, 256>& content) {
   T value;
@@ -73,6 +91,24 @@ void QemuDevice::Config::describe(config::Visitor& v) {
   v.text("program", program, "QEMU");
   v.integer("ram_mib", ram_mib, {96, 2048}, "MiB", "memory of the guest");
   v.real("step_ns", step_ns, {1, 1e6}, "ns", "simulated time between two polls for messages");
+  v.text("arguments", arguments, "further words of QEMU's command line, separated by blanks");
+  v.text("kernel_arguments", kernel_arguments, "words of the command line of the guest's kernel");
+  v.integer("pool_mib", pool_mib, {0, 1024}, "MiB",
+            "end of the guest's memory, which its kernel leaves to the GPU's driver");
+  v.real("boot_seconds", boot_seconds, {0, 3600}, "s",
+         "real time in which a guest must have asked for the GPU's registers; 0: no limit");
+  v.boolean("doorbells", doorbells,
+            "a second PCI device (ivshmem-doorbell): interrupts without KVM, and all of device memory");
+}
+
+void QemuDevice::Config::check(const std::string& where) const {
+  constexpr std::uint64_t kLeastOfKernel = 96;
+  if (pool_mib + kLeastOfKernel > ram_mib) {
+    throw InputError(where + "/pool_mib", "found " + std::to_string(pool_mib) + "; allowed: up to " +
+                                              std::to_string(ram_mib - kLeastOfKernel) + ", so that " +
+                                              std::to_string(kLeastOfKernel) +
+                                              " MiB of ram_mib are left to the guest's kernel");
+  }
 }
 
 QemuDevice::QemuDevice(sc_core::sc_module_name name, const Config& config, const std::array<Bar, 2>& bars)
@@ -105,49 +141,85 @@ void QemuDevice::bind(statistics::Group& group) {
   group.counter("reads", units::kTransactions, "reads of BARs", reads_);
   group.counter("writes", units::kTransactions, "writes to BARs", writes_);
   group.counter("errors", units::kTransactions, "reads and writes that were refused", errors_);
+  group.counter("interrupts", units::kRequests, "interrupt requests to the guest (doorbells)", interrupts_);
 }
 
-void QemuDevice::start(const std::string& guest) {
+void QemuDevice::share(int device_memory, unsigned interrupts) {
+  if (config_.doorbells) doorbells_ = std::make_unique<QemuDoorbells>(device_memory, interrupts);
+}
+
+void QemuDevice::interrupt(unsigned number) {
+  ++interrupts_;
+  doorbells_->ring(number);
+}
+
+double QemuDevice::seconds() const {
+  return std::chrono::duration<double>((process_ > 0 ? Clock::now() : stopped_) - began_).count();
+}
+
+std::vector<std::string> QemuDevice::command_line(const Guest& guest, int link) const {
+  const std::string ram = std::to_string(config_.ram_mib) + "M";
+  std::vector<std::string> words{config_.program,
+                                 "-machine",
+                                 "pc,accel=tcg,memory-backend=ram",
+                                 "-m",
+                                 ram,
+                                 "-object",
+                                 "memory-backend-memfd,id=ram,share=on,size=" + ram,
+                                 "-nodefaults",
+                                 "-no-user-config",
+                                 "-display",
+                                 "none",
+                                 "-serial",
+                                 "stdio",
+                                 "-device",
+                                 "isa-debug-exit,iobase=0xf4,iosize=4",
+                                 "-device",
+                                 "x-pci-proxy-dev,fd=" + std::to_string(link),
+                                 "-kernel",
+                                 guest.image};
+  const auto add = [&words](std::initializer_list<std::string> more) { words.insert(words.end(), more); };
+  std::ostringstream append(config_.kernel_arguments, std::ios::ate);
+  if (config_.pool_mib != 0) {
+    const std::uint64_t base = (config_.ram_mib - config_.pool_mib) << 20, bytes = config_.pool_mib << 20;
+    append << " memmap=" << bytes << '$' << base << " weft.pool_base=" << base
+           << " weft.pool_bytes=" << bytes;
+  }
+  if (!append.str().empty()) add({"-append", append.str()});
+  if (!guest.initrd.empty()) add({"-initrd", guest.initrd});
+  for (const auto& [name, content] : guest.files)
+    add({"-fw_cfg", "name=" + name + ",string=" + doubled(content)});
+  if (doorbells_ != nullptr) {
+    for (const std::string& word : doorbells_->arguments()) words.push_back(word);
+  }
+  std::istringstream further(config_.arguments);
+  for (std::string word; further >> word;) words.push_back(word);
+  return words;
+}
+
+void QemuDevice::start(const Guest& guest) {
+  for (const std::string& file : {guest.image, guest.initrd}) {
+    if (!file.empty()) check_file(file);
+  }
   int pair[2];
-  // QEMU reads it, and would do so for ever.
-  struct stat status = {};
-  if (access(guest.c_str(), R_OK) != 0 || stat(guest.c_str(), &status) != 0)
-    throw InputError(guest, std::string("cannot be read: ") + std::strerror(errno));
-  if (!S_ISREG(status.st_mode))
-    throw InputError(guest, "is a directory, a pipe or a device; allowed: a file with a multiboot image");
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
     throw InputError("QEMU", std::strerror(errno));
-  const std::string ram = std::to_string(config_.ram_mib) + "M";
-  const std::string backend = "memory-backend-memfd,id=ram,share=on,size=" + ram;
-  const std::string device = "x-pci-proxy-dev,fd=" + std::to_string(pair[1]);
-  const char* words[] = {config_.program.c_str(),
-                         "-machine",
-                         "pc,accel=tcg,memory-backend=ram",
-                         "-m",
-                         ram.c_str(),
-                         "-object",
-                         backend.c_str(),
-                         "-nodefaults",
-                         "-no-user-config",
-                         "-display",
-                         "none",
-                         "-serial",
-                         "stdio",
-                         "-device",
-                         "isa-debug-exit,iobase=0xf4,iosize=4",
-                         "-device",
-                         device.c_str(),
-                         "-kernel",
-                         guest.c_str(),
-                         nullptr};
+  std::vector<std::string> words = command_line(guest, pair[1]);
+  std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  began_ = Clock::now();
   process_ = fork();
   if (process_ == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    fcntl(pair[1], F_SETFD, 0);  // the one descriptor that QEMU inherits
-    execvp(words[0], const_cast<char* const*>(words));
+    fcntl(pair[1], F_SETFD, 0);  // with that of the doorbells, all that QEMU inherits
+    if (doorbells_ != nullptr) fcntl(doorbells_->inherited(), F_SETFD, 0);
+    execvp(pointers[0], pointers.data());
     _exit(kNotFound);
   }
   close(pair[1]);
+  if (doorbells_ != nullptr) doorbells_->started();
   link_ = pair[0];
   if (process_ < 0) throw InputError("QEMU", std::strerror(errno));
 }
@@ -278,6 +350,8 @@ bool QemuDevice::answer() {
              reply(access_bar(header_.command == kBarWrite, access.address, access.value, access.bytes));
     }
     case kDeviceReset:
+      // The first is of power-on.
+      if (++resets_ > 1) end_with("the guest has restarted, as after a panic of its kernel");
       return reply(0);
     case kSetInterrupt:
     case kSyncMemory:
@@ -303,8 +377,11 @@ void QemuDevice::reap() {
   int status = 0;
   waitpid(process_, &status, 0);
   process_ = -1;
+  stopped_ = Clock::now();
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  if (code == kNotFound) {
+  if (!fault_.empty()) {
+    // It was ended from here.
+  } else if (code == kNotFound) {
     fault_ = config_.program + " is not there; `./weft packages qemu` installs it";
   } else if (code == 0) {
     exit_code_ = 0;  // the guest has powered off
@@ -319,6 +396,16 @@ void QemuDevice::reap() {
   ended_.notify(sc_core::SC_ZERO_TIME);
 }
 
+void QemuDevice::end_with(const std::string& fault) {
+  fault_ = fault;
+  kill(process_, SIGKILL);
+}
+
+bool QemuDevice::boots_too_long() const {
+  return config_.boot_seconds != 0 && reads_ + writes_ == 0 && fault_.empty() &&
+         seconds() > config_.boot_seconds;
+}
+
 void QemuDevice::run() {
   if (process_ <= 0) return;
   for (;;) {
@@ -328,6 +415,11 @@ void QemuDevice::run() {
       if (!receive()) break;
     } else if (give_up_ && give_up_()) {
       kill(process_, SIGTERM);
+    } else if (boots_too_long()) {
+      std::ostringstream text;
+      text << "the guest did not ask for the GPU's registers within " << config_.boot_seconds
+           << " s (cpu.qemu.boot_seconds)";
+      end_with(text.str());
     } else {
       wait(sc_time(config_.step_ns, sc_core::SC_NS));
     }

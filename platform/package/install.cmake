@@ -69,7 +69,7 @@ add_custom_target(product DEPENDS weft weft_manual weft_archive weft_parts_archi
 if(WEFT_NPM)
   add_dependencies(product report_charts)
 endif()
-foreach(part weft_cpu_cores bfs_firmware bfs_client qemu_guest)
+foreach(part weft_cpu_cores bfs_firmware bfs_client qemu_guest linux_demo)
   if(TARGET ${part})
     add_dependencies(product ${part})
   endif()

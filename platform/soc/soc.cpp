@@ -1,12 +1,14 @@
 #include "platform/soc/soc.h"
 
 #include <cstring>
+#include <nlohmann/json.hpp>
 
 #include "host/address_space.h"
 #include "platform/firmware/soc_map.h"
 #include "soc/cpu_core_loader.h"
 #include "soc/elf_image.h"
 #include "weft/common/error.h"
+#include "weft/memory/memory_image.h"
 #include "weft/weft_registers.h"
 
 namespace weft {
@@ -19,13 +21,20 @@ enum Initiator : unsigned { kCpu, kGpuDma, kInitiators };
 // The first bytes of device memory, which is all that QEMU's 32-bit BARs can hold.
 constexpr std::uint32_t kQemuAperture = 16u << 20;
 
+// What is added to the addresses of devices. A guest of QEMU has its own devices and its own addresses, and
+// its memory begins at 0: ours lie beyond it, where no driver of the GPU opens a window.
+std::uint64_t devices_base(const SocConfig& config) {
+  return config.cpu.kind == "qemu" ? std::uint64_t{1} << 48 : 0;
+}
+
 std::vector<soc::SystemBus::Region> regions(const SocConfig& config, const GpuConfig& gpu) {
+  const std::uint64_t base = devices_base(config);
   return {{"ram", config.memory_base(), config.memory_bytes()},
-          {"uart", SOC_UART_BASE, SOC_DEVICE_BYTES},
-          {"interrupts", SOC_INTERRUPTS_BASE, SOC_DEVICE_BYTES},
-          {"timer", SOC_TIMER_BASE, SOC_DEVICE_BYTES},
-          {"system", SOC_SYSTEM_BASE, SOC_DEVICE_BYTES},
-          {"gpu", SOC_GPU_BASE, WEFT_APERTURE + gpu.dram.bytes}};
+          {"uart", base + SOC_UART_BASE, SOC_DEVICE_BYTES},
+          {"interrupts", base + SOC_INTERRUPTS_BASE, SOC_DEVICE_BYTES},
+          {"timer", base + SOC_TIMER_BASE, SOC_DEVICE_BYTES},
+          {"system", base + SOC_SYSTEM_BASE, SOC_DEVICE_BYTES},
+          {"gpu", base + SOC_GPU_BASE, WEFT_APERTURE + gpu.dram.bytes}};
 }
 
 GpuConfig with_system_memory(GpuConfig gpu) {
@@ -51,9 +60,10 @@ Soc::Soc(sc_core::sc_module_name name, const SocConfig& config, GpuConfig gpu, s
       interrupt_("interrupt") {
   if (config.cpu.kind != "qemu") ram_.emplace("ram", config.ram);
   if (config.cpu.kind == "qemu") {
+    const std::uint64_t gpu_base = devices_base(config) + SOC_GPU_BASE;
     qemu_.emplace("cpu", config.cpu.qemu,
                   std::array<soc::QemuDevice::Bar, 2>{
-                      {{SOC_GPU_BASE, WEFT_REGISTER_BYTES}, {SOC_GPU_BASE + WEFT_APERTURE, kQemuAperture}}});
+                      {{gpu_base, WEFT_REGISTER_BYTES}, {gpu_base + WEFT_APERTURE, kQemuAperture}}});
   } else if (config.cpu.kind == "external") {
     external_.emplace("cpu", config.cpu.external, &*ram_, SOC_RAM_BASE);
   } else {
@@ -70,6 +80,7 @@ Soc::Soc(sc_core::sc_module_name name, const SocConfig& config, GpuConfig gpu, s
     gpu_monitor_.emplace("hop_gpu_dma");
   }
   wire();
+  if (config.cpu.kind == "qemu" && config.cpu.qemu.doorbells) wire_doorbells();
   SC_METHOD(pause);
   sensitive << finisher_.finished() << cpu_ended();
   dont_initialize();
@@ -114,15 +125,37 @@ void Soc::wire() {
   }
 }
 
+// The guest has device memory as it is, and an interrupt for each queue.
+void Soc::wire_doorbells() {
+  if (gpu_.config().carve_out.enabled) {
+    throw InputError(
+        config_.gpu + ": /carve_out/enabled",
+        "found true; allowed in a system with cpu.qemu.doorbells: false, because device memory is "
+        "shared with the guest as a memory of its own");
+  }
+  qemu_->share(gpu_.memory().share(), static_cast<unsigned>(gpu_.queue_irq.size()));
+  for (unsigned i = 0; i < gpu_.queue_irq.size(); ++i) {
+    doorbells_.push_back(
+        std::make_unique<InterruptCall>(("doorbell" + std::to_string(i)).c_str(), [this, i](bool high) {
+          if (high) qemu_->interrupt(i);
+        }));
+    gpu_.queue_irq[i](doorbells_.back()->line);
+  }
+}
+
 const sc_core::sc_event& Soc::cpu_ended() const {
   if (qemu_.has_value()) return qemu_->ended();
   return cpu_.has_value() ? cpu_->faulted() : external_->faulted();
 }
 
-void Soc::load(const std::string& path) {
+void Soc::load(const std::string& path, const std::string& initrd) {
   if (external_.has_value()) throw InputError(path, "an external CPU runs its own program");
   if (qemu_.has_value()) {
-    qemu_->start(path);
+    // A driver asks the GPU itself only for what is in registers.
+    qemu_->start({path, initrd, {{"opt/weft/gpu.json", effective_config(gpu_.config()).dump()}}});
+  } else if (!initrd.empty()) {
+    throw InputError(initrd,
+                     "a host CPU of kind " + config_.cpu.kind + " has no use for an initial RAM disk");
   } else {
     load_into_memory(path);
   }

@@ -11,9 +11,11 @@
 
 #include <functional>
 #include <iosfwd>
+#include <memory>
 #include <optional>
 #include <string>
 #include <systemc>
+#include <vector>
 
 #include "bus/hop_monitor.h"
 #include "platform/soc/soc_config.h"
@@ -23,6 +25,7 @@
 #include "soc/uart.h"
 #include "weft/common/statistics.h"
 #include "weft/platform/gpu.h"
+#include "weft/platform/interrupt_call.h"
 
 namespace weft {
 
@@ -36,10 +39,10 @@ class Soc : public sc_core::sc_module {
   Soc(sc_core::sc_module_name name, const SocConfig& config, GpuConfig gpu, std::ostream& console,
       const Gpu::Options& options);
 
-  // Puts a program into memory and sets the host CPU's start; of kind qemu: starts QEMU with it. Throws
-  // InputError if it cannot be read, is for another architecture or does not fit the memory, or if the CPU is
-  // external.
-  void load(const std::string& path);
+  // Puts a program into memory and sets the host CPU's start; of kind qemu: starts QEMU with it, and with
+  // this initial RAM disk, if there is one. Throws InputError if it cannot be read, is for another
+  // architecture or does not fit the memory, or if the CPU is external; and for a RAM disk without QEMU.
+  void load(const std::string& path, const std::string& initrd = "");
   // Asked while the simulation waits for an external CPU: true gives up.
   void give_up_if(const std::function<bool()>& condition);
 
@@ -52,6 +55,8 @@ class Soc : public sc_core::sc_module {
   Gpu& gpu() { return gpu_; }
   // Of the parts around the GPU, which has its own.
   statistics::Group& statistics() { return statistics_; }
+  // Real time that QEMU has run, which is the clock of its guest; 0 for other host CPUs.
+  double guest_seconds() const { return qemu_.has_value() ? qemu_->seconds() : 0; }
   std::uint64_t host_instructions() const { return cpu_.has_value() ? cpu_->instructions() : 0; }
   // Writes an unfinished line of the serial output.
   void flush_serial_output() { uart_.flush(); }
@@ -63,6 +68,7 @@ class Soc : public sc_core::sc_module {
   const sc_core::sc_event& cpu_ended() const;
   void load_into_memory(const std::string& path);
   void wire();
+  void wire_doorbells();
 
   const SocConfig config_;
   const sc_core::sc_time latency_;
@@ -77,6 +83,7 @@ class Soc : public sc_core::sc_module {
   std::optional<soc::HostCpu> cpu_;
   std::optional<soc::ExternalCpu> external_;
   std::optional<soc::QemuDevice> qemu_;
+  std::vector<std::unique_ptr<InterruptCall>> doorbells_;  // of the GPU's queues
   std::optional<HopMonitor> cpu_monitor_, gpu_monitor_;
   sc_core::sc_vector<sc_core::sc_signal<bool, sc_core::SC_MANY_WRITERS>> sources_;
   sc_core::sc_signal<bool> interrupt_;

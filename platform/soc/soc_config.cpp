@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "common/config_checker.h"
 #include "common/config_document.h"
@@ -48,6 +49,7 @@ void SocConfig::Peripherals::describe(config::Visitor& v) {
 void SocConfig::describe(config::Visitor& v) {
   v.text("name", name, "name of the system");
   v.text("gpu", gpu, "name or path of the GPU's configuration");
+  v.text("gpu_settings", gpu_settings, "path=value, separated by blanks: what this system changes in it");
   config::group(v, "cpu", cpu, "host CPU");
   config::group(v, "bus", bus, "system bus");
   config::group(v, "ram", ram, "system memory");
@@ -56,6 +58,7 @@ void SocConfig::describe(config::Visitor& v) {
 
 void SocConfig::check(const std::string& where) const {
   ram.check(where + "/ram");
+  if (cpu.kind == "qemu") cpu.qemu.check(where + "/cpu/qemu");
   if ((cpu.kind == "rv64" || cpu.kind == "aarch64") && !ram.dmi) {
     throw config::RuleError(where + "/ram/dmi", {where + "/cpu/kind"},
                             "found false; allowed with a host CPU of kind " + cpu.kind +
@@ -106,7 +109,8 @@ SocConfig load_soc_config(const std::string& name_or_path, const std::vector<std
 
 GpuConfig load_gpu_of(const SocConfig& config, const std::vector<std::string>& overrides) {
   std::vector<Setting> settings;
-  settings.reserve(overrides.size());
+  std::istringstream own(config.gpu_settings);
+  for (std::string text; own >> text;) settings.emplace_back(text, config.name + ": /gpu_settings");
   for (const std::string& text : overrides) settings.emplace_back(text, "--gpu-set");
   GpuConfig gpu = load_config_with(config.gpu, settings);
   config.software_bytes(gpu);

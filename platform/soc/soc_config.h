@@ -20,6 +20,7 @@ namespace weft {
 struct SocConfig {
   std::string name = "unnamed";
   std::string gpu = "gtx480";  // name or path of the GPU's own configuration
+  std::string gpu_settings;    // "path=value ..." on top of it
   struct Cpu {
     std::string kind = "rv64";  // or aarch64, external, qemu
     soc::HostCpu::Config timing;

@@ -303,7 +303,7 @@ TEST(Configs, AreCheckedAndDescribed) {
 
 TEST(Configs, OfSystemsAreCheckedAndDescribed) {
   for (const char* config :
-       {"soc/aarch64", "soc/external", "soc/integrated", "soc/qemu", "soc/rv64", "rv64"}) {
+       {"soc/aarch64", "soc/external", "soc/integrated", "soc/linux", "soc/qemu", "soc/rv64", "rv64"}) {
     const Exit exit = weft({"check-config", config});
     EXPECT_EQ(exit.code, 0) << exit.err;
     EXPECT_THAT(exit.out, HasSubstr("valid; system "));

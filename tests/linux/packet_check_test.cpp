@@ -126,6 +126,15 @@ TEST(LinuxPackets, FillsStayInOwnBuffers) {
     bench.expect(-EINVAL, packet, [](Packet& p) { p.reserved1[1] = 1; }, "reserved1");
     bench.expect_signal(packet, [](Packet& p) -> auto& { return p.completion_signal; }, "signal");
     bench.expect_signal(packet, [](Packet& p) -> auto& { return p.times_address; }, "times");
+    packet.pattern = 0x01020304;
+    packet.times_address = bench.process.page.address + 4080;
+    packet.completion_signal = bench.process.signal(0);
+    bench.expect(0, packet, [](Packet&) {}, "as it is");
+    EXPECT_EQ(bench.process.wait_for(0), 0);
+    for (unsigned i = 0; i < 2048; ++i) ASSERT_EQ(bench.process.word(bench.data, i), 0x01020304u) << i;
+    const auto* const times = reinterpret_cast<const std::uint64_t*>(bench.process.page.data) + 510;
+    EXPECT_GT(times[0], 0u);
+    EXPECT_GT(times[1], times[0]);
   });
 }
 

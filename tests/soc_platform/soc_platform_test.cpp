@@ -420,6 +420,12 @@ TEST(Qemu, APowerOffIsNoFault) {
   EXPECT_THAT(refused.err, HasSubstr("ended with code 1 before it asked for the GPU"));
   EXPECT_THAT(end_of("kill -9 $$").err, HasSubstr("was killed"));
 
+  const std::string qemu = folder.write("qemu", "#!/bin/sh\nexec sleep 60\n");  // boots for ever
+  const Exit slow = weft({"soc", "--config", "qemu", "--firmware", guest, "--set",
+                          "cpu.qemu.boot_seconds=0.5", "--set", "cpu.qemu.program=" + qemu});
+  EXPECT_EQ(slow.code, 3) << slow.out;
+  EXPECT_THAT(slow.err, HasSubstr("the guest did not ask for the GPU's registers within 0.5 s"));
+
   const Exit missing = weft({"soc", "--config", "qemu", "--firmware", guest, "--set",
                              "cpu.qemu.program=" + folder.path("no-qemu")});
   EXPECT_EQ(missing.code, 3);
@@ -446,18 +452,28 @@ TEST(SocCommand, BadUseIsExplained) {
     EXPECT_THAT(exit.err, HasSubstr(why));
   };
   refused({"soc"}, "needs --firmware");
-  refused({"soc", "--config", "nonsense"}, "known: aarch64, external, integrated, qemu, rv64");
+  refused({"soc", "--config", "nonsense"}, "known: aarch64, external, integrated, linux, qemu, rv64");
   refused({"soc", "--config", "integrated", "--set", "ram.bytes=67108864", "--firmware", "x"},
           "integrated: /carve_out/base: found 0x90000000");
   refused({"soc", "--config", "integrated", "--gpu-set", "carve_out.base=2147483648", "--firmware", "x"},
           "without its first byte: 0x80000000 to 0x9fffffff");
   refused({"soc", "--set", "ram.dmi=false", "--firmware", "x"}, "/ram/dmi: found false");
   refused({"soc", "--set", "gpu=gtx9999", "--firmware", "x"}, "/gpu: unknown configuration \"gtx9999\"");
+  refused({"soc", "--set", "gpu_settings=host.queues=2 host.queues=99", "--firmware", "x"},
+          "rv64: /gpu_settings host.queues=99: /host/queues: is 99");
   refused({"soc", "--set", "cpu.kind=z80", "--firmware", "x"}, "allowed");
   refused({"soc", "--set", "ram.bytes=5000", "--firmware", "x"}, "multiple of 4096");
   refused({"soc", "--max-ms", "0", "--firmware", "x"}, "--max-ms");
   refused({"soc", "--firmware", "x", "--log", folder.path()}, "cannot be written: Is a directory");
   refused({"soc", "--config", "qemu", "--firmware", folder.path()}, "is a directory, a pipe or a device");
+  const std::string image = folder.write("image", "a kernel");
+  refused({"soc", "--config", "linux", "--firmware", image, "--initrd", folder.path("none")},
+          "none: cannot be read: No such file or directory");
+  refused({"soc", "--config", "linux", "--firmware", image, "--set", "cpu.qemu.pool_mib=420"},
+          "/cpu/qemu/pool_mib: found 420; allowed: up to 416");
+  refused({"soc", "--config", "linux", "--firmware", image, "--set", "gpu=integrated", "--gpu-set",
+           "carve_out.base=65536", "--gpu-set", "dram.bytes=67108864"},
+          "/carve_out/enabled: found true; allowed in a system with cpu.qemu.doorbells: false");
   if (std::strstr(WEFT_ARCHITECTURES, "rv64") != nullptr) {
     refused({"soc", "--firmware", folder.path()}, "cannot be read: Is a directory");
     refused({"soc", "--firmware", "/dev/zero"}, "/dev/zero: has more than 268435456 bytes");

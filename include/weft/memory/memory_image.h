@@ -22,10 +22,15 @@ class MemoryImage {
   }
   // All bytes zero again; gives the pages back to the host.
   void reset();
+  // From now on the bytes lie in a file, which other processes may map, at the same addresses of this one:
+  // its descriptor, which belongs to the image. The file is as long as the next power of two. Only before
+  // anything was written, which would be lost. Throws InputError if the host cannot.
+  int share();
 
  private:
   unsigned char* data_ = nullptr;
   std::uint64_t bytes_;
+  int file_ = -1;
 };
 
 }  // namespace weft::memory

@@ -105,6 +105,10 @@ uint32_t weft_core_queues(const weft_core* core) {
   return core->queue_count;
 }
 
+uint64_t weft_core_device_bytes(const weft_core* core) {
+  return core->device.bytes;
+}
+
 /* ---- queues */
 
 static uint64_t read_index(const weft_core* core, const weft_core_queue* queue) {

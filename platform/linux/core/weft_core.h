@@ -58,6 +58,8 @@ int weft_core_start(weft_core** core, const weft_core_os* os);
 /* After all contexts have been closed. Resets the GPU, which ends what still works. */
 void weft_core_stop(weft_core* core);
 uint32_t weft_core_queues(const weft_core* core);
+/* Device memory that processes can have. */
+uint64_t weft_core_device_bytes(const weft_core* core);
 
 /* `user` is for `wake`. NULL: no memory. */
 weft_context* weft_core_open(weft_core* core, void* user);

@@ -429,8 +429,8 @@ static int __init weft_init(void) {
     end();
     return error;
   }
-  dev_info(&weft.gpu->dev, "/dev/weft0: %u SMs, %u queues, 0x%llx bytes of device memory, %s\n",
-           readl(weft.registers + WEFT_REG_SMS), weft_core_queues(weft.core), weft.os.device_bytes,
+  dev_info(&weft.gpu->dev, "/dev/weft0: %u queues, %llu MiB of device memory, %llu MiB for buffers, %s\n",
+           weft_core_queues(weft.core), weft_core_device_bytes(weft.core) >> 20, pool_bytes >> 20,
            weft.vectors != 0 ? "interrupts" : "polls");
   return 0;
 }
