@@ -14,6 +14,7 @@
 #include "ptx/what_helps.h"
 #include "runtime/cuda/core/backend.h"
 #include "runtime/cuda/core/images.h"
+#include "runtime/cuda/core/linux_driver.h"
 #include "runtime/cuda/core/memory.h"
 #include "runtime/cuda/core/modules.h"
 #include "runtime/cuda/core/pools.h"
@@ -204,9 +205,12 @@ const Settings& Context::settings() {
 const GpuConfig& Context::config() {
   if (config_ == nullptr) {
     try {
-      // Managed and pinned memory needs the first; the others make the DMA engine fit for long copies.
-      std::vector<std::string> overrides{"system.enabled=true", "host.burst_bytes=4096", "host.dma_slots=64",
-                                         "host.outstanding=64"};
+      std::vector<std::string> overrides;
+      if (settings().backend == Settings::Kind::kSimulator) {
+        // Managed and pinned memory needs the first; the others make the DMA engine fit for long copies.
+        overrides = {"system.enabled=true", "host.burst_bytes=4096", "host.dma_slots=64",
+                     "host.outstanding=64"};
+      }
       overrides.insert(overrides.end(), settings().overrides.begin(), settings().overrides.end());
       config_ = std::make_unique<GpuConfig>(load_config(settings().config, overrides));
     } catch (const InputError& error) {
@@ -223,7 +227,12 @@ Backend& Context::backend() {
   limits.printf_bytes = limits_[1];
   limits.heap_bytes = limits_[2];
   try {
-    backend_ = std::make_unique<Simulator>(settings(), config(), limits, [this] { return interrupted(); });
+    const auto stops = [this] { return interrupted(); };
+    if (settings().backend == Settings::Kind::kDriver) {
+      backend_ = std::make_unique<LinuxDriver>(settings(), config(), limits, stops);
+    } else {
+      backend_ = std::make_unique<Simulator>(settings(), config(), limits, stops);
+    }
   } catch (const InputError& error) {
     fail(Error::kInitialization, error.what());
   }
@@ -261,7 +270,7 @@ void Context::fault(FaultKind kind, const std::string& text) {
   if (interrupted()) return;
   report("a kernel faulted: " + text);
   const bool too_long = kind == FaultKind::kHang || text.find("--max-cycles") != std::string::npos;
-  if (too_long && !settings().functional) {
+  if (too_long && !settings().functional && backend_->simulator() != nullptr) {
     report(
         "--functional runs kernels without timing; --launches N-M and --region profiler time only some of "
         "them");
