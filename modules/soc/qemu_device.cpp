@@ -59,7 +59,8 @@ enum : std::uint32_t {
   kBar0 = 0x10,
   kPin = 0x3d
 };
-constexpr int kNotFound = 127;  // exit code of a process that cannot become QEMU
+constexpr int kIdleMilliseconds = 10;  // of real time, for a step of simulated time
+constexpr int kNotFound = 127;         // exit code of a process that cannot become QEMU
 constexpr std::uint16_t kVendorWeft = 0x5745, kDeviceGpu = 0x4654;
 
 // QEMU would read anything else for ever.
@@ -409,9 +410,11 @@ bool QemuDevice::boots_too_long() const {
 void QemuDevice::run() {
   if (process_ <= 0) return;
   for (;;) {
-    // While the simulation has nothing to do, the guest gets the processor.
-    const bool busy = sc_core::sc_pending_activity();
-    if (message_waits(busy ? 0 : 10)) {
+    // While the simulation has nothing to do, the guest gets the processor. What happens later than the next
+    // step, such as a look of the watchdog, is nothing to do: simulated time would run to it at once.
+    const sc_time step(config_.step_ns, sc_core::SC_NS);
+    const bool busy = sc_core::sc_pending_activity() && sc_core::sc_time_to_pending_activity() <= step;
+    if (message_waits(busy ? 0 : kIdleMilliseconds)) {
       if (!receive()) break;
     } else if (give_up_ && give_up_()) {
       kill(process_, SIGTERM);
@@ -421,7 +424,7 @@ void QemuDevice::run() {
            << " s (cpu.qemu.boot_seconds)";
       end_with(text.str());
     } else {
-      wait(sc_time(config_.step_ns, sc_core::SC_NS));
+      wait(step);
     }
   }
   reap();
