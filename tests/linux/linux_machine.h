@@ -7,7 +7,6 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <string>
@@ -114,11 +113,11 @@ class LinuxMachine {
     };
     os_.allocate = [](void* os, std::uint64_t bytes) {
       ++self(os)->allocations_;
-      return std::calloc(1, bytes);
+      return static_cast<void*>(new std::uint64_t[(bytes + 7) / 8]());
     };
     os_.release = [](void* os, void* memory) {
       --self(os)->allocations_;
-      std::free(memory);
+      delete[] static_cast<std::uint64_t*>(memory);
     };
     os_.lock = [](void* os) { EXPECT_FALSE(std::exchange(self(os)->locked_, true)); };
     os_.unlock = [](void* os) { EXPECT_TRUE(std::exchange(self(os)->locked_, false)); };
@@ -132,7 +131,7 @@ class LinuxMachine {
     os_.from_process = [](void* os, void* to, std::uint64_t from, std::uint64_t bytes) {
       EXPECT_FALSE(self(os)->locked_) << "a page fault would need the lock";
       if (from == 0) return -EFAULT;
-      std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
+      std::memcpy(to, reinterpret_cast<const void*>(from), bytes);  // NOLINT(performance-no-int-to-ptr)
       return 0;
     };
     os_.unmap = [](void* os, void* user, std::uint64_t address, std::uint64_t bytes) {
