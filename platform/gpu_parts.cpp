@@ -26,7 +26,8 @@ Gpu::Impl::Impl(const GpuConfig& c, const Options& o, Gpu& gpu)
       observers(options.monitors, options.observations),
       // Checks are of one launch at a time: with an observer they do not overlap.
       launches(config, core, make_sms(),
-               {[this] { return view(); }, [this] { return observer == nullptr; },
+               {[this](const execute::Kernel& kernel) { return with_services(view(), kernel); },
+                [this] { return observer == nullptr; },
                 [this](const execute::Kernel& kernel, Cycle now, bool alone) { begun(kernel, now, alone); },
                 [this] {
                   watchdog.stop();
@@ -144,6 +145,15 @@ void Gpu::Impl::connect() {
   }
 }
 
+// Those of the packet's queue, if it has any.
+execute::DeviceMemoryView Gpu::Impl::with_services(execute::DeviceMemoryView memory,
+                                                   const execute::Kernel& kernel) {
+  const std::optional<std::uint32_t> queue = HostControl::queue_of(kernel.launch);
+  execute::DeviceServices* const own = queue.has_value() ? host.services(*queue) : nullptr;
+  if (own != nullptr) memory.services = own;
+  return memory;
+}
+
 void Gpu::Impl::begun(const execute::Kernel& kernel, Cycle now, bool alone) {
   if (windows != nullptr) windows->ask_again();
   exchange();
@@ -158,7 +168,7 @@ Fault Gpu::Impl::run_untimed(execute::Kernel& kernel) {
   if (fault) return fault;
   if (windows != nullptr) windows->ask_again();
   engine.observe(observer);
-  Fault why = engine.run(kernel, untimed_view(),
+  Fault why = engine.run(kernel, with_services(untimed_view(), kernel),
                          [this] { return fault || untimed.abandoned() || (interrupted && interrupted()); });
   if (untimed.abandoned()) {
     engine.reset();

@@ -68,6 +68,8 @@ struct Gpu::Impl final : sm::SmListener {
     return {bytes, device_base, image.bytes(), pages.data(), 12, services, &objects, windows, false};
   }
 
+  execute::DeviceMemoryView with_services(execute::DeviceMemoryView memory, const execute::Kernel& kernel);
+
   const GpuConfig config;
   const Options options;
   const std::uint64_t device_base = config.sm.addresses.device_base;

@@ -63,7 +63,7 @@ void Launches::assign(unsigned sm, Number number, Cycle now) {
   sms_[sm].finish_kernel(now);
   if (log_ != nullptr) log_->assigned(sm, number);
   held_[sm] = launch->kernel;
-  sms_[sm].start_kernel(*held_[sm], hooks_.view(), offset(wanted.code_address),
+  sms_[sm].start_kernel(*held_[sm], hooks_.view(*held_[sm]), offset(wanted.code_address),
                         offset(wanted.parameter_address), now + 1);
 }
 

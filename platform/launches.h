@@ -25,8 +25,8 @@ class Launches {
  public:
   // What else happens as launches begin and end.
   struct Hooks {
-    std::function<execute::DeviceMemoryView()> view;  // device memory for a kernel that begins
-    std::function<bool()> may_overlap;                // whether a launch may begin while others run
+    std::function<execute::DeviceMemoryView(const execute::Kernel&)> view;  // what one that begins can reach
+    std::function<bool()> may_overlap;  // whether a launch may begin while others run
     std::function<void(const execute::Kernel&, Cycle now, bool alone)> begun;
     std::function<void()> ended;                                   // no launch runs or waits any more
     std::function<void(const execute::Kernel&, Cycle last)> left;  // a launch has ended, by itself or not

@@ -11,6 +11,7 @@
 #include "debugger/debugger.h"
 #include "execute/executor.h"
 #include "runtime/device_impl.h"
+#include "runtime/occupancy.h"
 #include "weft/memory/memory_image.h"
 
 namespace weft::runtime {
@@ -175,7 +176,7 @@ Device::Impl::Prepared Device::Impl::prepare(StreamId stream, LoadedModule& modu
                                              const Arguments& arguments, std::uint64_t dynamic_shared) {
   Prepared prepared;
   dispatch::Launch launch;
-  launch.program = program_for(module, kernel, std::uint64_t{block[0]} * block[1] * block[2]);
+  launch.program = program_for(module, kernel, std::uint64_t{block[0]} * block[1] * block[2], gpu.config());
   if (options.debugger != nullptr) options.debugger->launching(module, launch.program);
   launch.grid = grid;
   launch.block = block;
@@ -358,6 +359,15 @@ Address Device::symbol(const LoadedModule& module, const std::string& name, std:
 
 const ptx::Program& Device::program(LoadedModule& module, const std::string& kernel) {
   return *module.program(kernel);
+}
+
+std::uint32_t Device::blocks_per_sm(LoadedModule& module, const std::string& kernel, std::uint32_t threads,
+                                    std::uint64_t dynamic_shared) {
+  return runtime::blocks_per_sm(module, kernel, threads, dynamic_shared, impl_->gpu.config());
+}
+
+std::uint32_t Device::most_threads(LoadedModule& module, const std::string& kernel) {
+  return runtime::most_threads(module, kernel, impl_->gpu.config());
 }
 
 void Device::launch(LoadedModule& module, const std::string& kernel, dispatch::Dim3 grid,

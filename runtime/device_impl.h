@@ -103,10 +103,6 @@ struct Device::Impl {
   // Where a program's instructions lie. Nothing is stored there: the address is for the instruction caches'
   // traffic.
   Address code_area(const ptx::Program& program);
-  // The kernel's program for a block of so many threads: where it would need more registers than the SM has
-  // for them, decoded again with fewer.
-  const std::shared_ptr<const ptx::Program>& program_for(LoadedModule& module, const std::string& kernel,
-                                                         std::uint64_t threads) const;
   struct Prepared {
     std::shared_ptr<execute::Kernel> kernel;
     bool functional = false;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "execute/fault_place.h"
 #include "execute/lane_bits.h"
 
 namespace weft::execute {
@@ -80,17 +81,24 @@ dispatch::Dim3 Faults::thread_index(const ResidentBlock& block, unsigned chunk, 
 }
 
 std::string Faults::thread_name(const ResidentBlock& block, unsigned chunk, unsigned lane) const {
-  const dispatch::Dim3 thread = thread_index(block, chunk, lane);
-  std::ostringstream out;
-  out << "thread (" << thread[0] << "," << thread[1] << "," << thread[2] << ") of block (" << block.index[0]
-      << "," << block.index[1] << "," << block.index[2] << ")";
-  return out.str();
+  return execute::thread_name({0, thread_index(block, chunk, lane), block.index});
 }
 
 std::string Faults::place_name(ptx::Pc pc, unsigned chunk, unsigned lane, const ResidentBlock& block) const {
-  const ptx::Program& program = state_.kernel->program;
-  return program.name + ": " + thread_name(block, chunk, lane) + ", pc " + std::to_string(pc) + ", " +
-         program.place(pc);
+  return execute::place_name(state_.kernel->program, {pc, thread_index(block, chunk, lane), block.index});
+}
+
+std::string thread_name(const FaultPlace& place) {
+  std::ostringstream out;
+  out << "thread (" << place.thread[0] << "," << place.thread[1] << "," << place.thread[2] << ") of block ("
+      << place.block[0] << "," << place.block[1] << "," << place.block[2] << ")";
+  return out.str();
+}
+
+std::string place_name(const ptx::Program& program, const FaultPlace& place) {
+  if (place.pc == FaultPlace::kNoPc) return program.name;
+  return program.name + ": " + thread_name(place) + ", pc " + std::to_string(place.pc) + ", " +
+         program.place(place.pc);
 }
 
 }  // namespace weft::execute

@@ -1,4 +1,5 @@
 // Kernel-dispatch packets: from the packet to a launch.
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -167,7 +168,6 @@ void CommandQueue::launch() {
   const bool functional = parts_.functional();
   state_.step = Step::kRunning;
   state_.waiting = true;
-  state_.fault = {};
   const LaunchEnded ended = [this](const LaunchEnd& end) {
     state_.fault = end.fault;
     state_.times = {end.begin_ps, end.end_ps};
@@ -191,6 +191,32 @@ void CommandQueue::launch() {
 
 void CommandQueue::take_end_of_kernel() {
   parts_.observers.tell(&PacketObserver::ended, place());
+  state_.printed = state_.services.take();
+  if (state_.printed.text.empty() && state_.printed.lost == 0) return end_kernel();
+  state_.text_written = 0;
+  read(state_.registers.output_base, &state_.output, sizeof state_.output, Step::kOutput);
+}
+
+// The next part of the text: up to its end, or to that of the ring.
+void CommandQueue::write_text() {
+  const Registers& r = state_.registers;
+  const std::string& text = state_.printed.text;
+  if (state_.text_written == text.size()) return count_text();
+  const std::uint64_t ring_bytes = r.output_bytes - WEFT_OUTPUT_BYTES_BEFORE_RING;
+  const std::uint64_t at = (state_.output.written + state_.text_written) % ring_bytes;
+  const std::uint64_t bytes = std::min(text.size() - state_.text_written, ring_bytes - at);
+  const char* const part = text.data() + state_.text_written;
+  state_.text_written += bytes;
+  write(r.output_base + WEFT_OUTPUT_BYTES_BEFORE_RING + at, part, bytes, Step::kPrinted);
+}
+
+void CommandQueue::count_text() {
+  state_.output.written += state_.printed.text.size();
+  state_.output.lost += state_.printed.lost;
+  write(state_.registers.output_base, &state_.output, sizeof state_.output, Step::kCounted);
+}
+
+void CommandQueue::end_kernel() {
   if (state_.fault) return stop_by(state_.fault);
   complete();
 }

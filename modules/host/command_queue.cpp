@@ -5,35 +5,87 @@
 #include <utility>
 
 #include "bus/picoseconds.h"
+#include "common/hex.h"
 
 namespace weft::host {
 
 CommandQueue::CommandQueue(std::uint32_t number, const Config& config, const Parts& parts)
     : number_(number), poll_cycles_(config.poll_cycles), parts_(parts) {}
 
-bool CommandQueue::enable() {
+std::optional<CommandQueue::Refusal> CommandQueue::wrong_ring() const {
   const AddressSpace& space = parts_.bus.space();
   const Registers& r = state_.registers;
+  const auto nowhere = [&](std::uint64_t address, std::uint64_t bytes) {
+    return space.place_of(address, bytes) == Place::kNowhere;
+  };
   const bool power_of_two = r.ring_packets != 0 && (r.ring_packets & (r.ring_packets - 1)) == 0;
-  if (!power_of_two || r.ring_packets > WEFT_RING_MOST_PACKETS || r.ring_base % WEFT_PACKET_BYTES != 0)
-    return false;
-  if (space.place_of(r.ring_base, std::uint64_t{r.ring_packets} * WEFT_PACKET_BYTES) == Place::kNowhere)
-    return false;
+  if (!power_of_two || r.ring_packets > WEFT_RING_MOST_PACKETS) {
+    return Refusal{r.ring_base, "a ring of " + std::to_string(r.ring_packets) +
+                                    " packets; allowed: a power of two up to " +
+                                    std::to_string(WEFT_RING_MOST_PACKETS)};
+  }
+  if (r.ring_base % WEFT_PACKET_BYTES != 0 ||
+      nowhere(r.ring_base, std::uint64_t{r.ring_packets} * WEFT_PACKET_BYTES)) {
+    return Refusal{r.ring_base, "a ring at " + hex(r.ring_base) + "; allowed: a multiple of " +
+                                    std::to_string(WEFT_PACKET_BYTES) +
+                                    ", all of it in device memory or a window"};
+  }
   if (r.scratch_bytes != 0 && (r.scratch_base % WEFT_SCRATCH_ALIGNMENT != 0 ||
                                space.place_of(r.scratch_base, r.scratch_bytes) != Place::kDevice)) {
-    return false;
+    return Refusal{r.scratch_base, "a scratch of " + std::to_string(r.scratch_bytes) + " bytes at " +
+                                       hex(r.scratch_base) + "; allowed: a multiple of " +
+                                       std::to_string(WEFT_SCRATCH_ALIGNMENT) +
+                                       ", all of it in device memory"};
   }
-  if (r.read_pointer != 0 &&
-      (r.read_pointer % 8 != 0 || space.place_of(r.read_pointer, 8) == Place::kNowhere)) {
-    return false;
+  if (r.read_pointer != 0 && (r.read_pointer % 8 != 0 || nowhere(r.read_pointer, 8))) {
+    return Refusal{r.read_pointer, "a read pointer at " + hex(r.read_pointer) +
+                                       "; allowed: a multiple of 8 in device memory or a window"};
   }
+  return {};
+}
+
+std::optional<CommandQueue::Refusal> CommandQueue::wrong_runtime() const {
+  const AddressSpace& space = parts_.bus.space();
+  const Registers& r = state_.registers;
+  if (r.output_base != 0 && (r.output_base % 8 != 0 || r.output_bytes <= WEFT_OUTPUT_BYTES_BEFORE_RING ||
+                             space.place_of(r.output_base, r.output_bytes) == Place::kNowhere)) {
+    return Refusal{r.output_base, "an output of " + std::to_string(r.output_bytes) + " bytes at " +
+                                      hex(r.output_base) + "; allowed: more than " +
+                                      std::to_string(WEFT_OUTPUT_BYTES_BEFORE_RING) +
+                                      " bytes, at a multiple of 8, all of them in device memory or a window"};
+  }
+  if (r.heap_base != 0 && (r.heap_base % WEFT_HEAP_ALIGNMENT != 0 ||
+                           space.place_of(r.heap_base, r.heap_bytes) != Place::kDevice)) {
+    return Refusal{r.heap_base, "a heap of " + std::to_string(r.heap_bytes) + " bytes at " +
+                                    hex(r.heap_base) + "; allowed: 1 or more bytes, at a multiple of " +
+                                    std::to_string(WEFT_HEAP_ALIGNMENT) + ", all of them in device memory"};
+  }
+  return {};
+}
+
+std::optional<CommandQueue::Refusal> CommandQueue::enable() {
+  const Registers& r = state_.registers;
+  if (std::optional<Refusal> wrong = wrong_ring()) return wrong;
+  if (std::optional<Refusal> wrong = wrong_runtime()) return wrong;
+  std::shared_ptr<execute::DeviceHeap> heap;
+  if (r.heap_base != 0) {
+    heap = parts_.heaps.join(r.heap_base, r.heap_bytes);
+    if (heap == nullptr) {
+      return Refusal{r.heap_base,
+                     "a heap of " + std::to_string(r.heap_bytes) + " bytes at " + hex(r.heap_base) +
+                         " overlaps another one of an enabled queue; allowed: the same range, or "
+                         "one that overlaps none"};
+    }
+  }
+  state_.services.open(r.output_base == 0 ? 0 : r.output_bytes - WEFT_OUTPUT_BYTES_BEFORE_RING,
+                       std::move(heap));
   state_.enabled = true;
   state_.leaving = false;
   state_.step = Step::kIdle;
   state_.failure = {};
   parts_.gpu.map_memory();
   awake();  // packets may be left
-  return true;
+  return {};
 }
 
 bool CommandQueue::disable() {
@@ -48,6 +100,7 @@ bool CommandQueue::disable() {
 void CommandQueue::turn_off() {
   state_.enabled = state_.leaving = false;
   state_.step = Step::kIdle;
+  state_.services.close();
 }
 
 bool CommandQueue::ring(std::uint32_t write_index) {
@@ -125,8 +178,12 @@ Cycle CommandQueue::step(Cycle now) {
   if (state_.transfer.status != tlm::TLM_OK_RESPONSE) {
     state_.transfer.status = tlm::TLM_OK_RESPONSE;
     if (!failed()) {
-      stop(WEFT_ERROR_BUS, state_.transfer.failed_address,
-           state_.transfer.command == tlm::TLM_READ_COMMAND ? "a read was refused" : "a write was refused");
+      if (state_.fault) {
+        stop_by(state_.fault);  // of the kernel whose text was to be written
+      } else {
+        stop(WEFT_ERROR_BUS, state_.transfer.failed_address,
+             state_.transfer.command == tlm::TLM_READ_COMMAND ? "a read was refused" : "a write was refused");
+      }
       return kNever;  // the bus wakes it
     }
   }
@@ -171,6 +228,11 @@ void CommandQueue::advance(Cycle now) {
 // The steps after a packet's work.
 void CommandQueue::advance_end() {
   switch (state_.step) {
+    case Step::kOutput:
+    case Step::kPrinted:
+      return write_text();
+    case Step::kCounted:
+      return end_kernel();
     case Step::kTimed:
       return signal_completion();
     case Step::kCompletion:
@@ -195,6 +257,7 @@ void CommandQueue::advance_end() {
 void CommandQueue::begin_packet() {
   state_.completion_signal = 0;
   state_.signalled = state_.counted = false;
+  state_.fault = {};
   parts_.observers.tell(&PacketObserver::begun, place());
   read(packet_address(), &state_.packet, sizeof state_.packet, Step::kPacket);
 }

@@ -8,6 +8,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "bus/clock_domain.h"
@@ -16,6 +18,7 @@
 #include "host/gpu_control.h"
 #include "host/kernel_cache.h"
 #include "host/packet_observer.h"
+#include "host/queue_services.h"
 #include "host/signal_locks.h"
 #include "weft/common/fault.h"
 
@@ -42,6 +45,7 @@ class CommandQueue final : private TransferClient, private SignalWaiter {
     DmaEngine& dma;
     KernelCache& cache;
     SignalLocks& signals;
+    DeviceHeaps& heaps;
     GpuControl& gpu;
     Events& events;
     ClockDomain& domain;
@@ -72,9 +76,13 @@ class CommandQueue final : private TransferClient, private SignalWaiter {
   // The ring is another one, or is to be read from its first packet on. Not of a queue that is on.
   void restart() { state_.read_index = state_.write_index = 0; }
   const Registers& registers() const { return state_.registers; }
-  // Goes on where the queue was, behind a packet that has failed. False: the registers make no sense; the
-  // queue stays off.
-  bool enable();
+  // Why the queue stays off: the register that makes no sense, and what is allowed.
+  struct Refusal {
+    std::uint64_t address = 0;
+    std::string text;
+  };
+  // Goes on where the queue was, behind a packet that has failed.
+  std::optional<Refusal> enable();
   // False: it is in the middle of a packet. One that waits for a signal or for a packet leaves it there.
   bool disable();
   bool enabled() const { return state_.enabled; }
@@ -82,6 +90,9 @@ class CommandQueue final : private TransferClient, private SignalWaiter {
   // Of the last stop, until the queue is enabled again.
   const Failure& failure() const { return state_.failure; }
   bool busy() const { return state_.step != Step::kIdle && state_.step != Step::kStopped; }
+
+  // For its kernels; nullptr: the registers give them neither output nor a heap.
+  execute::DeviceServices* services() { return state_.services.opened() ? &state_.services : nullptr; }
 
   // False: the ring has no such packet.
   bool ring(std::uint32_t write_index);
@@ -113,9 +124,12 @@ class CommandQueue final : private TransferClient, private SignalWaiter {
     kRetired,     // the packet is marked invalid
     kPublished,   // the read index is written
     kStopped,
-    kTimed,  // the packet's times are written
+    kTimed,    // the packet's times are written
+    kOutput,   // the weft_output has come
+    kPrinted,  // ... a part of the text is written behind it
+    kCounted,  // ... and the numbers in it
   };
-  static constexpr unsigned kSteps = static_cast<unsigned>(Step::kTimed) + 1;
+  static constexpr unsigned kSteps = static_cast<unsigned>(Step::kCounted) + 1;
   // Every kind of packet has its header and its completion signal at the same places, those for the DMA
   // engine also their format and the address of their times.
   union Packet {
@@ -143,6 +157,10 @@ class CommandQueue final : private TransferClient, private SignalWaiter {
     const KernelCache::Kernel* kernel = nullptr;
     dispatch::Launch launch;
     Fault fault;  // that ended the kernel
+    QueueServices services;
+    QueueServices::Printed printed;  // by the kernel
+    weft_output output{};
+    std::uint64_t text_written = 0;  // bytes of `printed`
     DmaEngine::Outcome moved;
     weft_packet_times times{};  // of the packet
     unsigned signal = 0;        // of a barrier
@@ -168,6 +186,8 @@ class CommandQueue final : private TransferClient, private SignalWaiter {
   bool failed() const { return state_.failure.code != WEFT_ERROR_NONE; }
   void wait_for_poll(Step then, Cycle now);
   void turn_off();
+  std::optional<Refusal> wrong_ring() const;
+  std::optional<Refusal> wrong_runtime() const;
 
   void advance(Cycle now);
   void advance_end();
@@ -186,6 +206,9 @@ class CommandQueue final : private TransferClient, private SignalWaiter {
   void place_arguments();
   void launch();
   void take_end_of_kernel();
+  void write_text();
+  void count_text();
+  void end_kernel();
   void look_at_signal(unsigned first);
   void take_signal(Cycle now);
   void begin_copy();

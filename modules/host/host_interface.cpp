@@ -43,8 +43,8 @@ HostInterface::HostInterface(sc_core::sc_module_name name, const Config& config,
       bus_(space_, device_, system_),
       dma_(config, bus_, domain),
       cache_(bus_, gpu),
-      queues_(queues_of(config, {bus_, dma_, cache_, signals_, gpu, registers_, domain, packet_observers_,
-                                 [this] { return registers_.functional(); }})),
+      queues_(queues_of(config, {bus_, dma_, cache_, signals_, heaps_, gpu, registers_, domain,
+                                 packet_observers_, [this] { return registers_.functional(); }})),
       registers_({space_, queues_, cache_, gpu, [this] { return in_reset(); },
                   [this] {
                     requested_ = true;

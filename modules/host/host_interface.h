@@ -51,6 +51,8 @@ class HostInterface : public sc_core::sc_module, public Clocked {
   BusMaster::Socket& device_socket() { return device_.socket; }
 
   DmaEngine& dma() { return dma_; }
+  // For kernels of this queue's packets; nullptr: the queue gives them none.
+  execute::DeviceServices* services(unsigned queue) { return queues_[queue].services(); }
   PacketObservers& packet_observers() { return packet_observers_; }
   AddressSpace& space() { return space_; }
   const std::string& error_text() const { return registers_.error_text(); }
@@ -93,6 +95,7 @@ class HostInterface : public sc_core::sc_module, public Clocked {
   DmaEngine dma_;
   KernelCache cache_;
   SignalLocks signals_;
+  DeviceHeaps heaps_;
   PacketObservers packet_observers_;
   std::deque<CommandQueue> queues_;
   RegisterFile registers_;

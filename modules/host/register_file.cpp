@@ -1,6 +1,7 @@
 #include "host/register_file.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace weft::host {
@@ -432,9 +433,8 @@ void RegisterFile::control_queue(unsigned number, std::uint32_t value) {
   if (on == queue.enabled()) return;
   if (!on) {
     if (!queue.disable()) locked(number, WEFT_QUEUE(number, WEFT_QUEUE_CONTROL));
-  } else if (!queue.enable()) {
-    report(WEFT_ERROR_QUEUE, number, queue.registers().ring_base,
-           "ring, scratch or read pointer are unaligned or lie outside device memory and windows");
+  } else if (const std::optional<CommandQueue::Refusal> refusal = queue.enable()) {
+    report(WEFT_ERROR_QUEUE, number, refusal->address, refusal->text);
   }
 }
 

@@ -179,6 +179,18 @@ int weft_copy(weft_queue* queue, uint64_t to, uint64_t from, uint64_t bytes, str
   return 0;
 }
 
+int weft_fill(weft_queue* queue, uint64_t to, uint64_t bytes, uint32_t pattern, struct weft_signal* signal) {
+  struct weft_fill_packet* packet = next_packet(queue);
+  if (packet == 0) return WEFT_RING_FULL;
+  packet->format = WEFT_VENDOR_FILL;
+  packet->pattern = pattern;
+  packet->destination = to;
+  packet->bytes = bytes;
+  packet->completion_signal = signal == 0 ? 0 : weft_address(queue->gpu, signal);
+  publish(queue, &packet->header, WEFT_PACKET_VENDOR);
+  return 0;
+}
+
 int weft_wait(weft_gpu* gpu, struct weft_signal* signal) {
   for (;;) {
     int failed;
@@ -216,4 +228,43 @@ int weft_resume(weft_queue* queue) {
   put(gpu, base + WEFT_QUEUE_CONTROL, 0);
   put(gpu, base + WEFT_QUEUE_CONTROL, WEFT_QUEUE_ENABLE);
   return get(gpu, base + WEFT_QUEUE_CONTROL) == WEFT_QUEUE_ENABLE ? 0 : WEFT_REFUSED;
+}
+
+int weft_open_runtime(weft_queue* queue, uint32_t output_bytes, uint64_t heap_bytes) {
+  weft_gpu* gpu = queue->gpu;
+  const uint64_t base = WEFT_QUEUE_BASE + (uint64_t)WEFT_QUEUE_STRIDE * queue->number;
+  const uint64_t runtime = WEFT_QUEUE_RUNTIME_BASE + (uint64_t)WEFT_QUEUE_RUNTIME_STRIDE * queue->number;
+  const uint64_t heap = heap_bytes == 0 ? 0 : weft_allocate_device(gpu, heap_bytes);
+  queue->output = output_bytes == 0 ? 0 : weft_allocate(gpu, output_bytes);
+  queue->output_bytes = output_bytes;
+  queue->output_at = 0;
+  queue->output_read = 0;
+  if ((heap_bytes != 0 && heap == 0) || (output_bytes != 0 && queue->output == 0)) return WEFT_NO_MEMORY;
+  if (queue->output != 0) clear(queue->output, output_bytes);
+  put(gpu, base + WEFT_QUEUE_CONTROL, 0);
+  put64(gpu, runtime + WEFT_QUEUE_RUNTIME_OUTPUT_BASE_LO,
+        queue->output == 0 ? 0 : weft_address(gpu, queue->output));
+  put(gpu, runtime + WEFT_QUEUE_RUNTIME_OUTPUT_BYTES, output_bytes);
+  put64(gpu, runtime + WEFT_QUEUE_RUNTIME_HEAP_BASE_LO, heap);
+  put64(gpu, runtime + WEFT_QUEUE_RUNTIME_HEAP_BYTES_LO, heap_bytes);
+  put(gpu, base + WEFT_QUEUE_CONTROL, WEFT_QUEUE_ENABLE);
+  return get(gpu, base + WEFT_QUEUE_CONTROL) == WEFT_QUEUE_ENABLE ? 0 : WEFT_REFUSED;
+}
+
+/* Without a division of 64 bits, which some CPUs' compilers take from a library. */
+static char next_character(weft_queue* queue) {
+  const char* ring = (const char*)queue->output + WEFT_OUTPUT_BYTES_BEFORE_RING;
+  const char next = ring[queue->output_at];
+  ++queue->output_read;
+  if (++queue->output_at == queue->output_bytes - WEFT_OUTPUT_BYTES_BEFORE_RING) queue->output_at = 0;
+  return next;
+}
+
+uint64_t weft_read_output(weft_queue* queue, char* text, uint64_t most) {
+  const uint64_t written = *(volatile uint64_t*)&queue->output->written;
+  uint64_t bytes = 0;
+  while (written - queue->output_read > queue->output_bytes - WEFT_OUTPUT_BYTES_BEFORE_RING)
+    next_character(queue);
+  while (bytes < most && queue->output_read != written) text[bytes++] = next_character(queue);
+  return bytes;
 }

@@ -56,12 +56,22 @@ typedef struct weft_queue {
   uint32_t number, packets;
   unsigned char* ring;
   uint64_t written;
+  /* Of weft_open_runtime. */
+  struct weft_output* output;
+  uint32_t output_bytes, output_at;
+  uint64_t output_read;
 } weft_queue;
 
 /* Resets the GPU, opens window 0 onto the memory of `io`, enables all interrupts. */
 int weft_open(weft_gpu* gpu, const weft_io* io);
 int weft_open_queue(weft_queue* queue, weft_gpu* gpu, uint32_t number, uint32_t packets,
                     uint64_t scratch_bytes);
+/* Lets the kernels of a queue whose packets are all done print and allocate: `output_bytes` of system memory
+ * for text, and `heap_bytes` of device memory; 0: none. */
+int weft_open_runtime(weft_queue* queue, uint32_t output_bytes, uint64_t heap_bytes);
+/* What kernels have printed since the last call, up to `most` bytes; returns how many. Text that later
+ * kernels have overwritten is left out. Only after weft_open_runtime with an output. */
+uint64_t weft_read_output(weft_queue* queue, char* text, uint64_t most);
 /* To be called when the GPU's interrupt line is high. */
 void weft_interrupt(weft_gpu* gpu);
 
@@ -85,6 +95,8 @@ struct weft_signal* weft_new_signal(weft_gpu* gpu);
 int weft_dispatch(weft_queue* queue, uint64_t kernel, const uint32_t grid[3], const uint32_t block[3],
                   const void* arguments, uint64_t argument_bytes, struct weft_signal* signal);
 int weft_copy(weft_queue* queue, uint64_t to, uint64_t from, uint64_t bytes, struct weft_signal* signal);
+/* Fills with the 4 bytes of `pattern`, again and again. */
+int weft_fill(weft_queue* queue, uint64_t to, uint64_t bytes, uint32_t pattern, struct weft_signal* signal);
 /* Sleeps until the signal is 0, or its packet has failed, or some queue has stopped, whose error is returned.
  */
 int weft_wait(weft_gpu* gpu, struct weft_signal* signal);
@@ -97,7 +109,8 @@ typedef struct weft_failure {
   uint32_t pc, thread[3], block[3]; /* pc WEFT_NO_PC: no thread is known */
 } weft_failure;
 void weft_get_failure(weft_failure* failure, weft_queue* queue);
-/* Lets a queue that has stopped go on behind the packet that failed. Other queues are not concerned. */
+/* Lets a queue that has stopped go on behind the packet that failed. Its heap is empty then. Other queues are
+ * not concerned. */
 int weft_resume(weft_queue* queue);
 
 #ifdef __cplusplus

@@ -12,6 +12,8 @@ using ::testing::HasSubstr;
 
 TEST(CudaSettings, TextAndBack) {
   Settings settings;
+  settings.backend = Settings::Kind::kDriver;
+  settings.device = "/dev/weft1";
   settings.config = "dwr";
   settings.overrides = {"sm.count=2", "name=\"a b\""};
   settings.out = "/tmp/x y";
@@ -28,6 +30,8 @@ TEST(CudaSettings, TextAndBack) {
   settings.process = 77;
   const Settings read = parse_settings(to_text(settings));
   EXPECT_EQ(read.config, "dwr");
+  EXPECT_EQ(read.backend, settings.backend);
+  EXPECT_EQ(read.device, settings.device);
   EXPECT_EQ(read.overrides, settings.overrides);
   EXPECT_EQ(read.out, "/tmp/x y");
   EXPECT_TRUE(read.summary && read.functional && read.instant_copies);

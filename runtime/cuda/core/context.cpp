@@ -8,29 +8,23 @@
 #include <cstdio>
 #include <cstdlib>
 #include <new>
-#include <systemc>
 #include <utility>
 #include <vector>
 
-#include "debugger/debugger.h"
 #include "ptx/what_helps.h"
-#include "runtime/characteristics.h"
+#include "runtime/cuda/core/backend.h"
 #include "runtime/cuda/core/images.h"
+#include "runtime/cuda/core/linux_driver.h"
 #include "runtime/cuda/core/memory.h"
 #include "runtime/cuda/core/modules.h"
 #include "runtime/cuda/core/pools.h"
 #include "runtime/cuda/core/profile.h"
 #include "runtime/cuda/core/signals.h"
+#include "runtime/cuda/core/simulator.h"
 #include "runtime/cuda/core/stand_in.h"
 #include "runtime/cuda/core/streams.h"
-#include "runtime/dma_copies.h"
 #include "weft/common/error.h"
 #include "weft/runtime/device.h"
-
-// libsystemc.so refers to it; nothing calls it here.
-extern "C" __attribute__((visibility("default"))) int sc_main(int /*argc*/, char** /*argv*/) {
-  return 1;
-}
 
 namespace weft::cuda {
 namespace {
@@ -45,17 +39,6 @@ std::atomic<Context*> existing{nullptr};
 // How long a function in a stream keeps calls of other threads out, and what _exit() waits for the lock.
 constexpr std::chrono::seconds kFunctionPatience{1}, kLastPatience{1};
 constexpr int kFoundSomething = 3;  // as exit code
-
-// Device memory begins with room that is no allocation, as behind CUDA's own allocations in the same 2 MB
-// page: programs that read a little before their first one get away with it. So much of it that the first
-// allocation meets the channel, bank, row and cache sets that it would meet at the beginning.
-std::uint64_t leading_room(const GpuConfig& config) {
-  constexpr std::uint64_t kSets = 1u << 16;  // bytes of one way of a cache, a power of two: no more than that
-  const memory::ChannelMapConfig& map = config.dram.map;
-  const std::uint64_t of_a_bank = std::max(map.banks * map.banks * map.row_bytes, kSets);
-  const std::uint64_t room = map.channels * map.l2_banks * of_a_bank;
-  return room % kPageBytes == 0 && room <= config.dram.bytes / 16 ? room : 0;
-}
 
 }  // namespace
 
@@ -168,14 +151,14 @@ void Context::await_turn() {
 
 // At the end of a call: whether the program could wait for something without calling.
 void Context::watch_work() {
-  if (device_ == nullptr || settings().host_wait_ms == 0) return;
+  if (backend_ == nullptr || settings().host_wait_ms == 0) return;
   const bool visible = streams_->has_functions() || memory_->is_shared();
   if (stand_in_ == nullptr) {
     if (!visible) return;
     stand_in_ = new StandIn(settings().host_wait_ms, [this](std::uint64_t calls) { stand_in(calls); });
   }
   stand_in_->called();
-  const bool idle = device_->streams().idle();
+  const bool idle = backend_->streams().idle();
   if (idle) kernels_wait_ = false;
   const bool possible = sticky_ == Error::kSuccess && !finished_ && !interrupted();
   stand_in_->arm(visible && possible && !idle);
@@ -222,9 +205,12 @@ const Settings& Context::settings() {
 const GpuConfig& Context::config() {
   if (config_ == nullptr) {
     try {
-      // Managed and pinned memory needs the first; the others make the DMA engine fit for long copies.
-      std::vector<std::string> overrides{"system.enabled=true", "host.burst_bytes=4096", "host.dma_slots=64",
-                                         "host.outstanding=64"};
+      std::vector<std::string> overrides;
+      if (settings().backend == Settings::Kind::kSimulator) {
+        // Managed and pinned memory needs the first; the others make the DMA engine fit for long copies.
+        overrides = {"system.enabled=true", "host.burst_bytes=4096", "host.dma_slots=64",
+                     "host.outstanding=64"};
+      }
       overrides.insert(overrides.end(), settings().overrides.begin(), settings().overrides.end());
       config_ = std::make_unique<GpuConfig>(load_config(settings().config, overrides));
     } catch (const InputError& error) {
@@ -234,47 +220,24 @@ const GpuConfig& Context::config() {
   return *config_;
 }
 
-runtime::Device& Context::device() {
-  if (device_ != nullptr) return *device_;
-  setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 0);
-  runtime::DeviceOptions options;
-  options.max_cycles = settings().max_cycles;
-  options.max_instructions = settings().max_instructions;
-  options.limits.stack_bytes = limits_[0];
-  options.limits.printf_bytes = limits_[1];
-  options.limits.heap_bytes = limits_[2];
-  options.functional.all = settings().functional;
-  options.leading_room = leading_room(config());
-  options.host_memory.emplace();
-  options.interrupted = [this] { return interrupted(); };
-  if (settings().characteristics) {
-    characteristics_ = std::make_unique<runtime::Characteristics>(config());
-    options.observer = characteristics_.get();
-    options.profile = &characteristics_->profile();
-  }
+Backend& Context::backend() {
+  if (backend_ != nullptr) return *backend_;
+  runtime::DeviceLimits limits;
+  limits.stack_bytes = limits_[0];
+  limits.printf_bytes = limits_[1];
+  limits.heap_bytes = limits_[2];
   try {
-    // Programs that this one starts have no GDB of their own: it is told one port.
-    if (settings().gdb >= 0 && (settings().process == 0 || settings().process == getpid())) {
-      debugger_ = std::make_unique<debugger::Debugger>(
-          debugger::Options{static_cast<std::uint16_t>(settings().gdb), settings().gdb_symbols,
-                            [this] { return interrupted(); }});
-      options.debugger = debugger_.get();
-    }
-    options.check = check::options_of(settings().checks, settings().check_reports);
-    device_ = std::make_unique<runtime::Device>(config(), options);
-    if (!settings().out.empty() && !settings().functional) {
-      if (settings().sample != 0) device_->gpu().recordings().sample(settings().sample);
-      device_->gpu().recordings().write_down_launches();
-    }
-    if (!settings().instant_copies) {
-      copies_ = std::make_unique<runtime::DmaCopies>(device_->gpu());
-      device_->use(copies_.get());
+    const auto stops = [this] { return interrupted(); };
+    if (settings().backend == Settings::Kind::kDriver) {
+      backend_ = std::make_unique<LinuxDriver>(settings(), config(), limits, stops);
+    } else {
+      backend_ = std::make_unique<Simulator>(settings(), config(), limits, stops);
     }
   } catch (const InputError& error) {
     fail(Error::kInitialization, error.what());
   }
   watch_signals();
-  return *device_;
+  return *backend_;
 }
 
 void Context::watch_signals() {
@@ -289,7 +252,7 @@ bool Context::interrupted() const {
 
 bool Context::cut_short() const {
   return watch_ != nullptr && (watch_->signalled() || (sticky_ == Error::kSuccess && watch_->interrupted() &&
-                                                       !device_->streams().idle()));
+                                                       !backend_->streams().idle()));
 }
 
 void Context::exit_now(int status) {
@@ -307,7 +270,7 @@ void Context::fault(FaultKind kind, const std::string& text) {
   if (interrupted()) return;
   report("a kernel faulted: " + text);
   const bool too_long = kind == FaultKind::kHang || text.find("--max-cycles") != std::string::npos;
-  if (too_long && !settings().functional) {
+  if (too_long && !settings().functional && backend_->simulator() != nullptr) {
     report(
         "--functional runs kernels without timing; --launches N-M and --region profiler time only some of "
         "them");
@@ -326,21 +289,21 @@ void Context::set_limit(int which, std::uint64_t value) {
   for (int i = 0; i < 3; ++i) *all[i] = i == which ? value : limits_[i];
   runtime::check_limits(limits);
   limits_[which] = value;
-  if (device_ != nullptr) device_->set_limits(limits);
+  if (backend_ != nullptr) backend_->set_limits(limits);
 }
 
 void Context::reset() {
   await_turn();
   kernels_wait_ = false;
-  if (device_ != nullptr) {
+  if (backend_ != nullptr) {
     try {
       if (sticky_ == Error::kSuccess) streams_->synchronise();
     } catch (const Failure&) {  // NOLINT(bugprone-empty-catch)
       // Reported; it goes with the reset.
     }
     flush_output();
-    profile_->keep_statistics(*device_);
-    device_->reset();
+    keep_statistics();
+    backend_->reset();
   }
   images_->reset();
   streams_->reset();
@@ -351,8 +314,8 @@ void Context::reset() {
 }
 
 void Context::flush_output() {
-  if (device_ == nullptr) return;
-  const std::string text = device_->take_output();
+  if (backend_ == nullptr) return;
+  const std::string text = backend_->take_output();
   if (text.empty()) return;
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);
@@ -363,7 +326,7 @@ void Context::finish(int status) {
   {
     std::unique_lock lock(mutex_, std::defer_lock);
     if (!in_callback || !callback_has_lock) lock.lock();
-    if (finished_ || device_ == nullptr || settings_ == nullptr) return;
+    if (finished_ || backend_ == nullptr || settings_ == nullptr) return;
     // A function in a stream that does not return, or has called exit() itself.
     const bool can_run =
         !in_callback && turn_.wait_for(mutex_, kFunctionPatience, [this] { return !standing_in_; });
@@ -374,7 +337,7 @@ void Context::finish(int status) {
       // The fault has been reported.
     }
     write_results();
-    if (debugger_ != nullptr) debugger_->ended(status);
+    backend_->ended(status);
   }
   if (status == 0 && !profile_->findings().empty()) exit(kFoundSomething);  // glibc goes on where it is
 }
@@ -391,10 +354,14 @@ void Context::finish_early(bool lock_may_be_lost) {
   if (!finished_) write_results();
 }
 
+void Context::keep_statistics() {
+  if (Simulator* const simulator = backend_->simulator()) profile_->keep_statistics(simulator->device());
+}
+
 void Context::write_results() {
   finished_ = true;
   flush_output();
-  profile_->keep_statistics(*device_);
+  keep_statistics();
   profile_->note(selection_.summary());
   for (const check::Report& finding : profile_->findings()) {
     const std::string more =
@@ -406,7 +373,7 @@ void Context::write_results() {
   std::string folder = settings_->out;
   if (settings_->process != 0 && settings_->process != owner_) folder += "/process-" + std::to_string(owner_);
   try {
-    const std::string elsewhere = profile_->write(folder, *this, *device_);
+    const std::string elsewhere = profile_->write(folder, *this, *backend_);
     if (!elsewhere.empty()) report(elsewhere);
   } catch (const InputError& error) {
     report(error.what());

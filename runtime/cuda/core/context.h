@@ -1,4 +1,5 @@
-// The one context of a process: a Weft GPU that is built when it is first needed, and what belongs to it.
+// The one context of a process: a GPU (backend.h) that is there when it is first needed, and what belongs to
+// it.
 //
 //   return Context::instance().call("cudaMalloc", [&](Context& c) { *memory = c.memory().allocate(bytes); });
 //
@@ -30,18 +31,11 @@
 
 namespace weft {
 struct GpuConfig;
-namespace debugger {
-class Debugger;
 }
-namespace runtime {
-class Characteristics;
-class Device;
-class DmaCopies;
-}  // namespace runtime
-}  // namespace weft
 
 namespace weft::cuda {
 
+class Backend;
 class Images;
 class Memory;
 class Modules;
@@ -79,10 +73,8 @@ class Context {
     settings();
     return selection_;
   }
-  runtime::Device& device();  // builds the GPU at the first call
-  bool has_device() const { return device_ != nullptr; }
-  // Null: they are not asked for, or the GPU has not been built.
-  const runtime::Characteristics* characteristics() const { return characteristics_.get(); }
+  Backend& backend();  // builds or opens the GPU at the first call
+  bool has_backend() const { return backend_ != nullptr; }
 
   Memory& memory() { return *memory_; }
   Modules& modules() { return *modules_; }
@@ -128,6 +120,7 @@ class Context {
   void stand_in(std::uint64_t calls);
   void finish(int status);  // at exit
   void finish_early(bool lock_may_be_lost);
+  void keep_statistics();  // of the simulator, if it is one
   void write_results();
   void watch_signals();
 
@@ -135,10 +128,7 @@ class Context {
   std::unique_ptr<Settings> settings_;
   Selection selection_;
   std::unique_ptr<GpuConfig> config_;
-  std::unique_ptr<runtime::Characteristics> characteristics_;  // if they are asked for
-  std::unique_ptr<debugger::Debugger> debugger_;               // the same
-  std::unique_ptr<runtime::Device> device_;
-  std::unique_ptr<runtime::DmaCopies> copies_;
+  std::unique_ptr<Backend> backend_;
   std::unique_ptr<Memory> memory_;
   std::unique_ptr<Modules> modules_;
   std::unique_ptr<Streams> streams_;

@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "common/digest.h"
+#include "runtime/cuda/core/backend.h"
 #include "runtime/cuda/core/context.h"
 #include "runtime/cuda/core/streams.h"
 #include "weft/common/error.h"
-#include "weft/runtime/device.h"
 
 namespace weft::cuda {
 namespace {
@@ -73,26 +73,21 @@ std::function<void()> Streams::note_of_copy(const End& to, const End& from, cons
   };
 }
 
-template <class Add>
-void Streams::timed(Activity activity, Stream& stream, Add&& add, std::function<void()> ended) {
-  runtime::Device& device = context_.device();
+void Streams::begin(Activity& activity, const Stream& stream) {
   activity.stream = stream.number;
-  if (context_.selection().is_some()) {
-    activity.timed = context_.selection().times_copies();
-    device.set_timed(activity.timed);
-  }
-  const auto shared = std::make_shared<Activity>(std::move(activity));
-  device.call(stream.number, [this, shared] { shared->start = now(); });
-  try {
-    add(device);
-  } catch (const InputError&) {
-    fail(Error::kInvalidValue);
-  }
-  device.call(stream.number, [this, shared, then = std::move(ended)] {
-    shared->duration = now() - shared->start;
-    context_.profile().add(*shared);
+  if (!context_.selection().is_some()) return;
+  activity.timed = context_.selection().times_copies();
+  context_.backend().set_timed(activity.timed);
+}
+
+Backend::Ended Streams::kept(Activity activity, std::function<void()> then) {
+  return [this, activity = std::move(activity), then = std::move(then)](const Backend::Outcome& how) {
+    Activity ended = activity;
+    ended.start = how.begin_ps;
+    ended.duration = how.end_ps - how.begin_ps;
+    context_.profile().add(std::move(ended));
     if (then) then();
-  });
+  };
 }
 
 bool Streams::is_pageable(const End& end) const {
@@ -104,8 +99,14 @@ bool Streams::is_pageable(const End& end) const {
 // As CUDA's driver does: through pinned memory of its own, piece by piece, while the host waits. (Its
 // addresses are the same in each run; those of the program's memory need not be, and a copy's time depends on
 // its alignment.)
-void Streams::copy_pageable(const End& to, const End& from, const Box& box, Stream& stream) {
-  runtime::Device& device = context_.device();
+Backend::Outcome Streams::copy_pageable(const End& to, const End& from, const Box& box, Stream& stream) {
+  Backend& backend = context_.backend();
+  const auto whole = std::make_shared<Backend::Outcome>();
+  whole->begin_ps = UINT64_MAX;
+  const Backend::Ended piece = [whole](const Backend::Outcome& how) {
+    whole->begin_ps = std::min(whole->begin_ps, how.begin_ps);
+    whole->end_ps = how.end_ps;
+  };
   auto* const staging = static_cast<std::uint8_t*>(context_.memory().staging());
   const bool to_device = is_device(context_.memory(), to);
   Box part;
@@ -118,16 +119,17 @@ void Streams::copy_pageable(const End& to, const End& from, const Box& box, Stre
         packed.slice = part.width * part.height;
         if (to_device) {
           pack(Packing::kGather, from.from(x, y, z), part, staging);
-          device.copy(stream.number, to.from(x, y, z), packed, part);
+          backend.copy(stream.number, to.from(x, y, z), packed, part, piece);
           synchronise(stream);
         } else {
-          device.copy(stream.number, packed, from.from(x, y, z), part);
+          backend.copy(stream.number, packed, from.from(x, y, z), part, piece);
           synchronise(stream);
           pack(Packing::kScatter, to.from(x, y, z), part, staging);
         }
       }
     }
   }
+  return *whole;
 }
 
 void Streams::copy(const End& to, const End& from, const Box& box, Stream& stream, Host host) {
@@ -146,13 +148,17 @@ void Streams::copy(const End& to, const End& from, const Box& box, Stream& strea
   if (pageable || host == Host::kWaits) context_.await_turn();  // alone with the staging memory
   order(stream);
   auto note = note_of_copy(to, from, rows, activity.kind);
-  timed(
-      std::move(activity), stream,
-      [&](runtime::Device& device) {
-        pageable && !on_host ? copy_pageable(to, from, rows, stream)
-                             : device.copy(stream.number, to, from, rows);
-      },
-      std::move(note));
+  begin(activity, stream);
+  const Backend::Ended ended = kept(std::move(activity), std::move(note));
+  try {
+    if (pageable && !on_host) {
+      ended(copy_pageable(to, from, rows, stream));
+    } else {
+      context_.backend().copy(stream.number, to, from, rows, ended);
+    }
+  } catch (const InputError&) {
+    fail(Error::kInvalidValue);
+  }
   if (pageable || host == Host::kWaits) synchronise(stream);
 }
 
@@ -174,8 +180,12 @@ void Streams::fill(const End& to, const Box& box, std::uint32_t value, unsigned 
                                 : bytes_of_value == 2 ? (value & 0xffff) * 0x00010001u
                                                       : value;
   order(stream);
-  timed(std::move(activity), stream,
-        [&](runtime::Device& device) { device.fill(stream.number, to, box, pattern); }, {});
+  begin(activity, stream);
+  try {
+    context_.backend().fill(stream.number, to, box, pattern, kept(std::move(activity), {}));
+  } catch (const InputError&) {
+    fail(Error::kInvalidValue);
+  }
   // CUDA runtime API, "API synchronization behavior": memset of host memory waits.
   if (!context_.memory().is_device(to.address)) synchronise(stream);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/cuda/core/context.h"
+#include "runtime/cuda/core/simulator.h"
 #include "runtime/cuda/core/streams.h"
 #include "runtime/images.h"
 #include "weft/common/error.h"
@@ -110,6 +111,13 @@ texture::Sampler sampler_of(const cudaTextureDesc& how, const texture::Image& im
   return sampler;
 }
 
+// Texture and surface objects are a table of the simulated GPU.
+runtime::Device& device_of(Context& context) {
+  if (Simulator* const simulator = context.backend().simulator()) return simulator->device();
+  fail(Error::kNotSupported,
+       "arrays, textures and surfaces are provided by the simulator in the program's own process only");
+}
+
 }  // namespace
 
 std::uint32_t Array::slices() const {
@@ -122,7 +130,7 @@ Array& Images::create_array(const cudaChannelFormatDesc& format, const cudaExten
   texture::array_image(shape);  // refuses sizes out of range
   auto array = std::make_unique<Array>();
   try {
-    array->image = runtime::create_array(context_.device(), shape);
+    array->image = runtime::create_array(device_of(context_), shape);
   } catch (const InputError&) {
     fail(Error::kOutOfMemory);
   }
@@ -142,7 +150,7 @@ Array& Images::array(const void* handle) {
 
 void Images::destroy_array(Array& array) {
   context_.streams().synchronise();
-  context_.device().free(array.image.address);
+  device_of(context_).free(array.image.address);
   arrays_.erase(&array);
 }
 
@@ -176,7 +184,8 @@ texture::Image Images::image_of(const cudaResourceDesc& resource) {
 std::uint64_t Images::create_texture(const cudaResourceDesc& resource, const cudaTextureDesc& how) {
   try {
     const texture::Image image = image_of(resource);
-    const std::uint64_t texture = runtime::create_texture(context_.device(), {image, sampler_of(how, image)});
+    const std::uint64_t texture =
+        runtime::create_texture(device_of(context_), {image, sampler_of(how, image)});
     textures_[texture] = {resource, how};
     return texture;
   } catch (const InputError& error) {
@@ -188,7 +197,7 @@ std::uint64_t Images::create_surface(const cudaResourceDesc& resource) {
   if (resource.resType != cudaResourceTypeArray) fail(Error::kInvalidValue);
   try {
     const std::uint64_t surface =
-        runtime::create_surface(context_.device(), array(resource.res.array.array).image);
+        runtime::create_surface(device_of(context_), array(resource.res.array.array).image);
     surfaces_[surface] = resource;
     return surface;
   } catch (const InputError& error) {
@@ -211,13 +220,13 @@ const cudaResourceDesc& Images::surface_source(std::uint64_t surface) const {
 void Images::destroy_texture(std::uint64_t texture) {
   if (textures_.erase(texture) == 0) fail(Error::kInvalidValue);
   context_.streams().synchronise();
-  runtime::destroy_object(context_.device(), texture);
+  runtime::destroy_object(device_of(context_), texture);
 }
 
 void Images::destroy_surface(std::uint64_t surface) {
   if (surfaces_.erase(surface) == 0) fail(Error::kInvalidValue);
   context_.streams().synchronise();
-  runtime::destroy_object(context_.device(), surface);
+  runtime::destroy_object(device_of(context_), surface);
 }
 
 void Images::reset() {

@@ -1,10 +1,9 @@
 #include "runtime/cuda/core/memory.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <iterator>
 
+#include "runtime/cuda/core/backend.h"
 #include "runtime/cuda/core/context.h"
 #include "runtime/cuda/core/pools.h"
 #include "runtime/cuda/core/streams.h"
@@ -14,12 +13,14 @@
 namespace weft::cuda {
 namespace {
 
-constexpr std::uint64_t kHostAlignment = 4096;                 // pinned memory begins with a page
-constexpr std::uint64_t kHostMemory = std::uint64_t{1} << 37;  // behind the largest device memory
+constexpr std::uint64_t kHostAlignment = 4096;  // pinned memory begins with a page
 constexpr std::uint64_t kMostHostBytes = std::uint64_t{1} << 40;
 
 void* pointer(std::uint64_t address) {
   return reinterpret_cast<void*>(address);
+}
+std::uint64_t whole_pages(std::uint64_t bytes) {
+  return (bytes + kHostAlignment - 1) / kHostAlignment * kHostAlignment;
 }
 std::uint64_t address_of(const void* memory) {
   return reinterpret_cast<std::uint64_t>(memory);
@@ -27,13 +28,13 @@ std::uint64_t address_of(const void* memory) {
 
 }  // namespace
 
-Memory::Memory(Context& context) : context_(context), next_host_(kHostMemory) {}
+Memory::Memory(Context& context) : context_(context) {}
 Memory::~Memory() = default;
 
 std::uint64_t Memory::allocate(std::uint64_t bytes) {
   std::uint64_t address = 0;
   try {
-    address = context_.device().allocate(bytes);
+    address = context_.backend().allocate(bytes);
   } catch (const runtime::OutOfDeviceMemory& error) {
     // Programs may look for the largest size that there is: one report tells them what there could be.
     if (error.device_bytes() <= suggested_) fail(Error::kOutOfMemory);
@@ -58,16 +59,7 @@ std::uint64_t Memory::allocate_pitched(std::uint64_t width, std::uint64_t rows, 
 void* Memory::allocate_on_host(std::uint64_t bytes, Kind kind, unsigned flags) {
   if (bytes == 0) fail(Error::kInvalidValue);
   if (bytes > kMostHostBytes) fail(Error::kOutOfMemory);
-  const std::uint64_t whole = (bytes + kHostAlignment - 1) / kHostAlignment * kHostAlignment;
-  void* memory = MAP_FAILED;
-  for (const int fixed : {MAP_FIXED_NOREPLACE, 0}) {
-    if (memory != MAP_FAILED) break;
-    memory =
-        mmap(pointer(next_host_), whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | fixed, -1, 0);
-  }
-  if (memory == MAP_FAILED) fail(Error::kOutOfMemory);
-  next_host_ += whole;
-  context_.device().share(memory, whole);
+  void* const memory = context_.backend().allocate_shared(whole_pages(bytes));
   blocks_[address_of(memory)] = {address_of(memory), bytes, kind, flags, true, {}};
   ++shared_;
   return memory;
@@ -95,15 +87,9 @@ std::uint64_t Memory::device_address(const void* memory) {
 
 void Memory::free_on_host(const Block& block) {
   context_.streams().synchronise();
-  unshare(block);
-  munmap(pointer(block.address), (block.bytes + kHostAlignment - 1) / kHostAlignment * kHostAlignment);
+  if (block.shared) --shared_;
+  context_.backend().free_shared(pointer(block.address), whole_pages(block.bytes));
   blocks_.erase(block.address);
-}
-
-void Memory::unshare(const Block& block) {
-  if (!block.shared) return;
-  context_.device().unshare(pointer(block.address));
-  --shared_;
 }
 
 void Memory::free(std::uint64_t address) {
@@ -114,7 +100,7 @@ void Memory::free(std::uint64_t address) {
   if (found->second.kind == Kind::kManaged) return free_on_host(found->second);
   if (found->second.kind != Kind::kDevice) fail(Error::kInvalidValue);
   context_.streams().synchronise();
-  context_.device().free(address);
+  context_.backend().free(address);
   context_.pools().freed(address);
   used_ -= found->second.bytes;
   blocks_.erase(found);
@@ -134,7 +120,7 @@ void Memory::add_host(void* memory, std::uint64_t bytes, unsigned flags) {
   const auto next = blocks_.lower_bound(address);
   const bool overlaps = (next != blocks_.end() && next->first < address + bytes) || find(address) != nullptr;
   if (overlaps) fail(Error::kHostRegistered);
-  context_.device().share(memory, bytes);
+  context_.backend().share(memory, bytes);
   blocks_[address] = {address, bytes, Kind::kRegistered, flags, true, {}};
   ++shared_;
 }
@@ -144,7 +130,10 @@ void Memory::remove_host(void* memory) {
   const auto found = blocks_.find(address_of(memory));
   if (found == blocks_.end() || found->second.kind != Kind::kRegistered) fail(Error::kHostNotRegistered);
   context_.streams().synchronise();
-  unshare(found->second);
+  if (found->second.shared) {
+    context_.backend().unshare(memory);
+    --shared_;
+  }
   blocks_.erase(found);
 }
 
@@ -168,13 +157,13 @@ bool Memory::is_device(std::uint64_t address) const {
 
 void Memory::usage(std::uint64_t* free, std::uint64_t* total) {
   *total = context_.config().dram.bytes;
-  *free = *total - std::min(used_ + context_.device().leading_room(), *total);
+  *free = *total - std::min(used_ + context_.backend().reserved_bytes(), *total);
 }
 
 // Host memory that the program still uses stays until it gives it back; kernels see it no more.
 void Memory::reset() {
   if (staging_ != nullptr) {
-    munmap(staging_, kStagingBytes);
+    context_.backend().free_shared(staging_, kStagingBytes);
     blocks_.erase(address_of(staging_));
     staging_ = nullptr;
   }

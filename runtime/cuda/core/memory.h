@@ -75,11 +75,9 @@ class Memory {
  private:
   void* allocate_on_host(std::uint64_t bytes, Kind kind, unsigned flags);
   void free_on_host(const Block& block);
-  void unshare(const Block& block);
 
   Context& context_;
   void* staging_ = nullptr;
-  std::uint64_t next_host_;  // where host memory is looked for, so that addresses are the same in each run
   std::map<std::uint64_t, Block> blocks_;
   std::uint64_t suggested_ = 0;  // as the device's size, in the last report of memory that was too small
   std::uint64_t used_ = 0;       // device bytes

@@ -4,10 +4,12 @@
 #include <cstring>
 
 #include "execute/occupancy.h"
+#include "runtime/cuda/core/backend.h"
 #include "runtime/cuda/core/context.h"
 #include "runtime/cuda/core/memory.h"
 #include "runtime/cuda/core/properties.h"
 #include "runtime/cuda/fatbin/fatbin.h"
+#include "runtime/occupancy.h"
 #include "weft/common/error.h"
 #include "weft/platform/gpu_config.h"
 #include "weft/runtime/device.h"
@@ -76,14 +78,7 @@ loader::LoadedModule& Module::loaded(Context& context) {
     const auto managed = [&](std::uint64_t bytes) {
       return reinterpret_cast<std::uint64_t>(context.memory().allocate_managed(bytes, cudaMemAttachGlobal));
     };
-    loaded_ = &context.device().load_modules({{ptx_, name_}}, managed);
-    if (max_registers_ != 0) {
-      ptx::DecodeOptions options = loaded_->options();
-      options.max_registers =
-          std::min(options.max_registers, std::max<std::uint32_t>(max_registers_, ptx::kLeastRegisters));
-      // sm.registers_per_thread says what occupancy to assume, whatever the program asks for.
-      if (options.spill) loaded_->set_options(options);
-    }
+    loaded_ = &context.backend().load(ptx_, name_, managed, max_registers_);
   } catch (const runtime::OutOfDeviceMemory& error) {
     fail(Error::kOutOfMemory, error.what());
   } catch (const InputError& error) {
@@ -198,7 +193,7 @@ void Modules::unload(Module& module) {
 const ptx::Program& Modules::program(Function& function) {
   loader::LoadedModule& loaded = function.module->loaded(context_);
   try {
-    return context_.device().program(loaded, function.name);
+    return *loaded.program(function.name);
   } catch (const InputError& error) {
     fail(Error::kInvalidPtx, error.what());
   }
@@ -210,8 +205,8 @@ FunctionAttributes Modules::attributes(Function& function) {
   attributes.shared_bytes = code.shared_bytes;
   attributes.local_bytes = code.local_bytes;
   attributes.registers = static_cast<int>(code.registers_per_thread);
-  attributes.max_threads =
-      static_cast<int>(context_.device().most_threads(function.module->loaded(context_), function.name));
+  attributes.max_threads = static_cast<int>(
+      runtime::most_threads(function.module->loaded(context_), function.name, context_.config()));
   attributes.ptx_version = version_number(function.module->target());
   attributes.binary_version = static_cast<int>(context_.settings().capability);
   attributes.max_dynamic_shared = most_dynamic_shared(function);
@@ -247,8 +242,8 @@ void Modules::set_most_dynamic_shared(Function& function, int bytes) {
 
 std::uint32_t Modules::blocks_per_sm(Function& function, std::uint32_t block, std::uint64_t dynamic_shared) {
   program(function);  // reports what it cannot decode
-  return context_.device().blocks_per_sm(function.module->loaded(context_), function.name, block,
-                                         dynamic_shared);
+  return runtime::blocks_per_sm(function.module->loaded(context_), function.name, block, dynamic_shared,
+                                context_.config());
 }
 
 std::uint64_t Modules::blocks_on_device(Function& function, std::uint32_t block,

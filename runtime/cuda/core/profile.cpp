@@ -13,6 +13,7 @@
 #include "measures/measures.h"
 #include "runtime/characteristics.h"
 #include "runtime/cuda/core/context.h"
+#include "runtime/cuda/core/simulator.h"
 #include "runtime/kernels_json.h"
 #include "weft/platform/gpu.h"
 #include "weft/runtime/device.h"
@@ -286,32 +287,48 @@ ordered_json Profile::to_json(Context& context) const {
   return json;
 }
 
-std::string Profile::write(const std::string& folder, Context& context, runtime::Device& device) const {
-  const auto text = [](const ordered_json& json) {
-    return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+namespace {
+
+std::string text(const ordered_json& json) {
+  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+// The files that only a simulator has; those that there are not are left out.
+void add_files(std::vector<TextFile>& files, Simulator* simulator) {
+  const auto add = [&files](const char* name, std::string content) {
+    const bool none = content.empty();
+    files.push_back({name, std::move(content), none});
   };
-  Gpu& gpu = device.gpu();
-  std::string instructions = gpu.recordings().instructions(), sources = runtime::kernels_json(device, "");
-  const bool no_instructions = instructions.empty();
-  std::string samples = gpu.recordings().samples(), power = gpu.recordings().power(),
-              launches = gpu.recordings().launches();
-  const runtime::Characteristics* const asked = context.characteristics();
-  std::string characteristics;
-  if (asked != nullptr) {
-    ordered_json json{{"workload", program_invocation_short_name}, {"size", ordered_json::object()}};
-    json.update(asked->json(device));
-    characteristics = text(json);
+  std::string samples, power, launches, instructions, sources, characteristics;
+  if (simulator != nullptr) {
+    Recordings& recordings = simulator->device().gpu().recordings();
+    samples = recordings.samples();
+    power = recordings.power();
+    launches = recordings.launches();
+    instructions = recordings.instructions();
+    if (!instructions.empty()) sources = runtime::kernels_json(simulator->device(), "");
+    if (const runtime::Characteristics* const asked = simulator->characteristics()) {
+      ordered_json json{{"workload", program_invocation_short_name}, {"size", ordered_json::object()}};
+      json.update(asked->json(simulator->device()));
+      characteristics = text(json);
+    }
   }
-  const bool no_samples = samples.empty(), no_power = power.empty(), no_launches = launches.empty();
-  return save_files(folder, {{"config.json", text(effective_config(context.config()))},
-                             {"summary.txt", summary()},
-                             {"samples.csv", std::move(samples), no_samples},
-                             {"power.csv", std::move(power), no_power},
-                             {"launches.csv", std::move(launches), no_launches},
-                             {"instructions.csv", std::move(instructions), no_instructions},
-                             {"kernels.json", std::move(sources), no_instructions},
-                             {"characteristics.json", std::move(characteristics), asked == nullptr},
-                             {"stats.json", text(to_json(context))}});
+  add("samples.csv", std::move(samples));
+  add("power.csv", std::move(power));
+  add("launches.csv", std::move(launches));
+  add("instructions.csv", std::move(instructions));
+  add("kernels.json", std::move(sources));
+  add("characteristics.json", std::move(characteristics));
+}
+
+}  // namespace
+
+std::string Profile::write(const std::string& folder, Context& context, Backend& backend) const {
+  std::vector<TextFile> files{{"config.json", text(effective_config(context.config()))},
+                              {"summary.txt", summary()}};
+  add_files(files, backend.simulator());
+  files.push_back({"stats.json", text(to_json(context))});
+  return save_files(folder, files);
 }
 
 }  // namespace weft::cuda

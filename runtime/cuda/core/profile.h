@@ -12,15 +12,13 @@
 #include "check/report.h"
 #include "weft/cuda_structures.h"
 
-namespace weft {
-class Gpu;
-}
 namespace weft::runtime {
 class Device;
 }
 
 namespace weft::cuda {
 
+class Backend;
 class Context;
 
 struct Activity {
@@ -79,9 +77,9 @@ class Profile {
   void keep_statistics(runtime::Device& device);
   // What the checks had found then, in all lives of the device.
   const std::vector<check::Report>& findings() const { return findings_; }
-  // config.json, summary.txt, the tables that the GPU was asked for, stats.json, all or none. Returns a
+  // config.json, summary.txt, the tables that the simulator was asked for, stats.json, all or none. Returns a
   // message if they are elsewhere; throws InputError if they are nowhere.
-  [[nodiscard]] std::string write(const std::string& folder, Context& context, runtime::Device& device) const;
+  [[nodiscard]] std::string write(const std::string& folder, Context& context, Backend& backend) const;
 
  private:
   struct Sum {

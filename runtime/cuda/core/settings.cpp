@@ -1,5 +1,7 @@
 #include "runtime/cuda/core/settings.h"
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
@@ -10,8 +12,27 @@ namespace weft::cuda {
 
 using nlohmann::json;
 
+namespace {
+
+constexpr const char *kSimulatorName = "simulator", *kDriverName = "driver";
+
+const char* name_of(Settings::Kind kind) {
+  return kind == Settings::Kind::kDriver ? kDriverName : kSimulatorName;
+}
+
+Settings::Kind kind_of(const std::string& name) {
+  if (name == kDriverName) return Settings::Kind::kDriver;
+  if (name == kSimulatorName) return Settings::Kind::kSimulator;
+  throw InputError(std::string(kSettingsVariable) + ": backend",
+                   "found '" + name + "'; allowed: " + kSimulatorName + ", " + kDriverName);
+}
+
+}  // namespace
+
 std::string to_text(const Settings& settings) {
-  return json{{"config", settings.config},
+  return json{{"backend", name_of(settings.backend)},
+              {"device", settings.device},
+              {"config", settings.config},
               {"set", settings.overrides},
               {"out", settings.out},
               {"summary", settings.summary},
@@ -45,11 +66,17 @@ std::uint64_t number(const std::string& key, const json& value, const Bounds& bo
 
 Settings parse_settings(const std::string& text) {
   Settings settings;
+  bool names_config = false;
   try {
     const json object = json::parse(text);
     for (const auto& [key, value] : object.items()) {
-      if (key == "config") {
+      if (key == "backend") {
+        settings.backend = kind_of(value.get<std::string>());
+      } else if (key == "device") {
+        settings.device = value.get<std::string>();
+      } else if (key == "config") {
         settings.config = value.get<std::string>();
+        names_config = true;
       } else if (key == "set") {
         settings.overrides = value.get<std::vector<std::string>>();
       } else if (key == "out") {
@@ -93,21 +120,29 @@ Settings parse_settings(const std::string& text) {
         throw InputError(
             kSettingsVariable,
             "unknown key '" + key +
-                "'; known: config, set, out, summary, functional, instant_copies, first_launch, "
+                "'; known: config, set, out, summary, functional, instant_copies, "
+                "first_launch, "
                 "last_launch, profiler_region, max_cycles, max_instructions, sample, "
                 "characteristics, capability, check, check_reports, host_wait_ms, gdb, gdb_symbols, "
-                "process");
+                "process, backend, device");
       }
     }
   } catch (const json::exception& error) {
     throw InputError(kSettingsVariable, std::string("is not a JSON object of settings: ") + error.what());
   }
+  if (settings.backend == Settings::Kind::kDriver && !names_config) settings.config = kDeviceConfig;
   return settings;
 }
 
 Settings settings_of_environment() {
   const char* text = std::getenv(kSettingsVariable);
-  return text == nullptr || *text == '\0' ? Settings() : parse_settings(text);
+  if (text != nullptr && *text != '\0') return parse_settings(text);
+  Settings settings;
+  if (access(kDevicePath, F_OK) == 0) {
+    settings.backend = Settings::Kind::kDriver;
+    settings.config = kDeviceConfig;
+  }
+  return settings;
 }
 
 }  // namespace weft::cuda

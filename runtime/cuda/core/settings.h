@@ -1,5 +1,6 @@
 // What `weft cuda` tells the libraries in the program that it starts: the environment variable WEFT_CUDA, a
-// JSON object. Without the variable everything is as by default, and nothing is printed or written.
+// JSON object. Without the variable everything is as by default, and nothing is printed or written: the GPU
+// behind kDevicePath is used if this file exists, and otherwise one is simulated.
 #ifndef WEFT_RUNTIME_CUDA_CORE_SETTINGS_H
 #define WEFT_RUNTIME_CUDA_CORE_SETTINGS_H
 
@@ -14,7 +15,16 @@ inline constexpr const char* kSettingsVariable = "WEFT_CUDA";
 // An hour.
 inline constexpr std::uint64_t kMostHostWait = 3'600'000;
 
+inline constexpr const char* kDevicePath = "/dev/weft0";
+inline constexpr const char* kDeviceConfig = "/etc/weft/gpu.json";  // of the GPU behind it
+
 struct Settings {
+  // The GPU: one that is simulated in the process, or the one of the machine, by the kernel's driver
+  // (backend.h).
+  enum class Kind { kSimulator, kDriver };
+  Kind backend = Kind::kSimulator;
+  std::string device = kDevicePath;  // of the driver
+  // Of the GPU, by name or path. With the driver: the effective configuration of the GPU behind it.
   std::string config = "gtx480";
   std::vector<std::string> overrides;  // "path=value"
   std::string out;                     // folder for results; empty: none

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <systemc>
 #include <utility>
 
 #include "execute/occupancy.h"
@@ -11,8 +10,8 @@
 #include "runtime/cuda/core/modules.h"
 #include "runtime/cuda/core/profile.h"
 #include "runtime/cuda/core/properties.h"
+#include "runtime/cuda/core/simulator.h"
 #include "weft/common/error.h"
-#include "weft/platform/gpu.h"
 #include "weft/runtime/device.h"
 
 namespace weft::cuda {
@@ -69,7 +68,7 @@ runtime::Arguments arguments_of(const Launch& launch, const ptx::Program& progra
 
 Stream& Streams::create(unsigned flags, int priority) {
   if (flags > cudaStreamNonBlocking) fail(Error::kInvalidValue);
-  auto stream = std::make_unique<Stream>(Stream{flags, priority, context_.device().streams().create()});
+  auto stream = std::make_unique<Stream>(Stream{flags, priority, context_.backend().streams().create()});
   Stream& result = *stream;
   streams_.emplace(stream.get(), std::move(stream));
   return result;
@@ -79,7 +78,7 @@ void Streams::destroy(Stream& stream) {
   const auto found = streams_.find(&stream);
   if (found == streams_.end()) fail(Error::kInvalidHandle);
   if (asked_ == &stream) asked_ = nullptr;
-  context_.device().streams().destroy(stream.number);
+  context_.backend().streams().destroy(stream.number);
   streams_.erase(found);
 }
 
@@ -88,7 +87,7 @@ Stream& Streams::stream(const void* handle) {
   if (value == 0 || value == kLegacy) return default_;
   if (value == kPerThread) {
     auto& own = of_threads_[std::this_thread::get_id()];
-    if (own == nullptr) own = std::make_unique<Stream>(Stream{0, 0, context_.device().streams().create()});
+    if (own == nullptr) own = std::make_unique<Stream>(Stream{0, 0, context_.backend().streams().create()});
     return *own;
   }
   const auto found = streams_.find(handle);
@@ -97,7 +96,7 @@ Stream& Streams::stream(const void* handle) {
 }
 
 Event& Streams::create_event(unsigned flags) {
-  auto event = std::make_unique<Event>(Event{flags, context_.device().streams().create_event()});
+  auto event = std::make_unique<Event>(Event{flags, context_.backend().streams().create_event()});
   Event& result = *event;
   events_.emplace(event.get(), std::move(event));
   return result;
@@ -110,13 +109,13 @@ Event& Streams::event(const void* handle) {
 }
 
 void Streams::destroy_event(Event& event) {
-  context_.device().streams().destroy_event(event.number);
+  context_.backend().streams().destroy_event(event.number);
   events_.erase(&event);
 }
 
 // What is put into the default stream waits for what blocking streams hold, and the other way round.
 void Streams::order(Stream& stream) {
-  runtime::Streams& all = context_.device().streams();
+  runtime::Streams& all = context_.backend().streams();
   if (!barrier_) barrier_ = all.create_event();
   const auto join = [&](const Stream& before, const Stream& after) {
     if (all.idle(before.number)) return;
@@ -136,16 +135,16 @@ void Streams::order(Stream& stream) {
 void Streams::record(Event& event, Stream& stream) {
   order(stream);
   event.asked = false;
-  context_.device().streams().record(stream.number, event.number);
+  context_.backend().streams().record(stream.number, event.number);
 }
 
 void Streams::wait(Stream& stream, Event& event) {
   order(stream);
-  context_.device().streams().wait(stream.number, event.number);
+  context_.backend().streams().wait(stream.number, event.number);
 }
 
 void Streams::query(Event& event) {
-  if (!context_.device().streams().pending(event.number)) return;
+  if (!context_.backend().streams().pending(event.number)) return;
   if (!event.asked) {
     event.asked = true;
     fail(Error::kNotReady);
@@ -155,7 +154,7 @@ void Streams::query(Event& event) {
 
 void Streams::query(Stream& stream) {
   order(stream);
-  if (context_.device().streams().idle(stream.number)) return;
+  if (context_.backend().streams().idle(stream.number)) return;
   if (asked_ != &stream) {
     asked_ = &stream;
     fail(Error::kNotReady);
@@ -171,7 +170,7 @@ void Streams::attach(Stream& stream, std::uint64_t address, unsigned flags) {
 }
 
 float Streams::milliseconds(const Event& start, const Event& end) {
-  const runtime::Streams& all = context_.device().streams();
+  const runtime::Streams& all = context_.backend().streams();
   if (((start.flags | end.flags) & cudaEventDisableTiming) != 0) fail(Error::kInvalidHandle);
   for (const Event* event : {&start, &end}) {
     if (all.pending(event->number)) fail(Error::kNotReady);
@@ -202,16 +201,18 @@ void Streams::check(const Launch& launch) const {
 }
 
 void Streams::add_kernel(Activity activity) {
-  activity.up_to_its_end = Profile::counts(context_.device());
+  if (Simulator* const simulator = context_.backend().simulator())
+    activity.up_to_its_end = Profile::counts(simulator->device());
   context_.profile().add(std::move(activity));
 }
 
 void Streams::launch(const Launch& launch, Stream& stream) {
   check(launch);
   order(stream);
-  runtime::Device& device = context_.device();
+  Backend& backend = context_.backend();
   const ptx::Program& program = context_.modules().program(*launch.function);
-  const runtime::Arguments arguments = arguments_of(launch, program);
+  Backend::Launch work;
+  work.arguments = arguments_of(launch, program);
   Activity activity;
   activity.kind = Activity::Kind::kKernel;
   activity.name = launch.function->name;
@@ -222,19 +223,22 @@ void Streams::launch(const Launch& launch, Stream& stream) {
   activity.timed = selection.times_next_launch();
   if (selection.is_some()) {
     activity.launch = selection.launches() + 1;
-    device.set_timed(activity.timed);
+    backend.set_timed(activity.timed);
   }
-  const auto told = [this, activity](const dispatch::LaunchOutcome& how) {
+  const auto told = [this, activity](const Backend::Outcome& how) {
     Activity ended = activity;
     ended.start = how.begin_ps;
     ended.duration = how.end_ps - how.begin_ps;
-    ended.counts.cycles = how.cycles();
+    ended.counts.cycles = how.cycles;
     add_kernel(std::move(ended));
   };
+  work.module = &launch.function->module->loaded(context_);
+  work.kernel = launch.function->name;
+  work.grid = {launch.grid.x, launch.grid.y, launch.grid.z};
+  work.block = {launch.block.x, launch.block.y, launch.block.z};
+  work.dynamic_shared = launch.dynamic_shared;
   try {
-    device.launch(stream.number, launch.function->module->loaded(context_), launch.function->name,
-                  {launch.grid.x, launch.grid.y, launch.grid.z},
-                  {launch.block.x, launch.block.y, launch.block.z}, arguments, launch.dynamic_shared, told);
+    backend.launch(stream.number, work, told);
   } catch (const runtime::OutOfDeviceMemory& error) {
     fail(Error::kOutOfMemory, error.what());
   } catch (const InputError& error) {
@@ -251,7 +255,7 @@ void Streams::launch(const Launch& launch, Stream& stream) {
 void Streams::call(Stream& stream, std::function<void()> function) {
   order(stream);
   ++functions_;
-  context_.device().call_outside(stream.number, [this, act = std::move(function)] {
+  context_.backend().call(stream.number, [this, act = std::move(function)] {
     --functions_;
     context_.call_back(act);
   });
@@ -262,9 +266,9 @@ void Streams::run(Work&& work) {
   context_.await_turn();
   asked_ = nullptr;
   try {
-    work(context_.device());
+    work(context_.backend());
   } catch (const SimulatedFault& fault) {
-    context_.fault(context_.device().gpu().fault_kind(), fault.what());
+    context_.fault(context_.backend().fault_kind(), fault.what());
     fail(context_.sticky());
   }
   context_.flush_output();
@@ -273,32 +277,28 @@ void Streams::run(Work&& work) {
 void Streams::synchronise(Stream& stream) {
   context_.await_turn();
   order(stream);
-  run([&](runtime::Device& device) { device.synchronise(stream.number); });
+  run([&](Backend& backend) { backend.synchronise(stream.number); });
 }
 
 void Streams::synchronise(Event& event) {
-  run([&](runtime::Device& device) { device.wait_for(event.number); });
+  run([&](Backend& backend) { backend.wait_for(event.number); });
 }
 
 void Streams::synchronise() {
-  run([](runtime::Device& device) { device.synchronise(); });
+  run([](Backend& backend) { backend.synchronise(); });
 }
 
 Streams::Advance Streams::advance(const std::function<bool()>& stop) {
-  using Ended = runtime::Device::Advance;
+  using Ended = Backend::Advance;
   try {
-    const Ended ended = context_.device().advance(stop);
+    const Ended ended = context_.backend().advance(stop);
     return ended == Ended::kDone      ? Advance::kDone
            : ended == Ended::kStopped ? Advance::kStopped
                                       : Advance::kKernelsWait;
   } catch (const SimulatedFault& fault) {
-    context_.fault(context_.device().gpu().fault_kind(), fault.what());
+    context_.fault(context_.backend().fault_kind(), fault.what());
     return Advance::kFaulted;
   }
-}
-
-std::uint64_t Streams::now() const {
-  return sc_core::sc_time_stamp().value();
 }
 
 void Streams::reset() {

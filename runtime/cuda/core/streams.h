@@ -1,4 +1,4 @@
-// Streams, events, and the work in them, over runtime/streams.h.
+// Streams, events, and the work in them, over a back-end.
 //
 // A call puts work into a stream and returns. The simulation runs when a program waits: for a stream, an
 // event, the device, or a copy of memory that is not pinned. The default stream waits for the blocking
@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "runtime/cuda/core/backend.h"
 #include "runtime/cuda/core/launch_attributes.h"
 #include "runtime/cuda/core/memory.h"
 #include "runtime/cuda/core/profile.h"
@@ -99,7 +100,6 @@ class Streams {
   enum class Advance { kDone, kKernelsWait, kStopped, kFaulted };
   Advance advance(const std::function<bool()>& stop);
 
-  std::uint64_t now() const;  // picoseconds
   void reset();
 
  private:
@@ -110,12 +110,13 @@ class Streams {
   void run(Work&& work);
   // What keeps, when a copy has ended, a digest of what it brought from the device; empty: nothing does.
   std::function<void()> note_of_copy(const End& to, const End& from, const Box& box, Activity::Kind kind);
-  // Adds the activity with the times of what `add` puts into the stream; calls `ended` behind it.
-  template <class Add>
-  void timed(Activity activity, Stream& stream, Add&& add, std::function<void()> ended);
+  // A copy or fill is about to be put into the stream: completes its record.
+  void begin(Activity& activity, const Stream& stream);
+  // What keeps its record when it has ended, and then calls `then`, if that is something.
+  Backend::Ended kept(Activity activity, std::function<void()> then);
   // Host memory that kernels do not see: it may change once a call has returned.
   bool is_pageable(const End& end) const;
-  void copy_pageable(const End& to, const End& from, const Box& box, Stream& stream);
+  Backend::Outcome copy_pageable(const End& to, const End& from, const Box& box, Stream& stream);
 
   Context& context_;
   Stream default_;

@@ -50,7 +50,7 @@ cudaError_t cudaGetDevice(int* device) {
 cudaError_t cudaSetDevice(int device) {
   return runtime_call("cudaSetDevice", [&](Context& c) {
     require_device(device);
-    c.device();
+    c.backend();
   });
 }
 cudaError_t cudaSetValidDevices(int* devices, int count) {

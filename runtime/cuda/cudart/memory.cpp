@@ -114,7 +114,7 @@ cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
 }
 cudaError_t cudaFree(void* memory) {
   return runtime_call("cudaFree", [&](Context& c) {
-    c.device();  // programs call cudaFree(0) to have the device made
+    c.backend();  // programs call cudaFree(0) to have the device made
     c.memory().free(address_of(memory));
   });
 }

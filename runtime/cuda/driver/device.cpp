@@ -25,7 +25,7 @@ void check(CUcontext context) {
 CUresult create_context(const char* name, CUcontext* context, CUdevice device) {
   return driver_call(name, [&](Context& c) {
     require_device(device);
-    c.device();
+    c.backend();
     required(context) = context_handle();
     current().push_back(context_handle());
   });
@@ -120,7 +120,7 @@ CUresult cuDeviceCanAccessPeer(int* can, CUdevice device, CUdevice peer) {
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
   return driver_call("cuDevicePrimaryCtxRetain", [&](Context& c) {
     require_device(device);
-    c.device();
+    c.backend();
     required(context) = context_handle();
   });
 }
@@ -143,7 +143,7 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* activ
   return driver_call("cuDevicePrimaryCtxGetState", [&](Context& c) {
     require_device(device);
     required(flags) = 0;
-    required(active) = c.has_device() ? 1 : 0;
+    required(active) = c.has_backend() ? 1 : 0;
   });
 }
 

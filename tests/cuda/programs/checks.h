@@ -3,6 +3,7 @@
 #define WEFT_TESTS_CUDA_CHECKS_H
 
 #include <cstdio>
+#include <cstdlib>
 
 inline int failures = 0;
 
@@ -13,6 +14,12 @@ inline int failures = 0;
       ++failures;                                                                  \
     }                                                                              \
   } while (0)
+
+// Whether the GPU is behind the kernel's driver (driver_backend_test.cpp), which can do less than the
+// simulator.
+inline bool behind_driver() {
+  return std::getenv("WEFT_TEST_BEHIND_DRIVER") != nullptr;
+}
 
 inline int verdict() {
   if (failures == 0) std::printf("all as expected\n");

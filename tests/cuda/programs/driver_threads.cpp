@@ -89,7 +89,7 @@ int main() {
   const Cost cost = empty_launch(module);
   std::printf("an empty launch takes %.1f us of wall time, %.1f us of CPU time\n", cost.wall, cost.cpu);
 #if !defined(__SANITIZE_ADDRESS__)
-  EXPECT(cost.cpu < 50);
+  EXPECT(cost.cpu < 50 || behind_driver());
 #endif
   return verdict();
 }
