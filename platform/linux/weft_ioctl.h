@@ -10,6 +10,8 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
+/* NOLINTBEGIN(readability-identifier-naming,modernize-use-using): names and types of C */
+
 #define WEFT_PAGE_BYTES 4096
 
 struct weft_ioctl_info {
@@ -87,5 +89,7 @@ struct weft_ioctl_failure {
 #define WEFT_IOCTL_WAIT _IOWR(WEFT_IOCTL_TYPE, 9, struct weft_ioctl_wait)
 #define WEFT_IOCTL_FAILURE _IOWR(WEFT_IOCTL_TYPE, 10, struct weft_ioctl_failure)
 #define WEFT_IOCTL_RESUME _IOW(WEFT_IOCTL_TYPE, 11, struct weft_ioctl_handle)
+
+/* NOLINTEND(readability-identifier-naming,modernize-use-using) */
 
 #endif

@@ -43,7 +43,7 @@ install(FILES platform/INTEGRATION.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES ${WEFT_SVD} ${WEFT_DEVICE_TREE} DESTINATION ${CMAKE_INSTALL_DATADIR}/weft)
 set(drivers_folder ${CMAKE_INSTALL_DATADIR}/weft/drivers)
 install(DIRECTORY platform/driver platform/external platform/firmware platform/linux platform/qemu DESTINATION ${drivers_folder}
-        PATTERN CMakeLists.txt EXCLUDE)
+        USE_SOURCE_PERMISSIONS PATTERN CMakeLists.txt EXCLUDE)
 install(FILES modules/soc/external_protocol.h DESTINATION ${drivers_folder}/external)
 install(FILES platform/linux/library/weft_device.h DESTINATION ${headers_folder})
 install(TARGETS weft_device weft_device_shared DESTINATION ${CMAKE_INSTALL_LIBDIR})

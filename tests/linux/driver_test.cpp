@@ -192,6 +192,31 @@ TEST(LinuxDriver, ARingTakesAllPacketsOrNone) {
   });
 }
 
+// The queue's line stays high if something happens between the handler's read and its write. There is no edge
+// then.
+TEST(LinuxDriver, EventsBesideTheHandlerAreNotLost) {
+  LinuxMachine machine;
+  machine.run([&] {
+    Process process(machine);
+    const std::uint32_t queue = process.queue();
+    const std::uint64_t kernel = process.kernel("later");
+    const LaterArguments fine{process.page.address + 512, 1, 1};
+    bool waited = false;
+    machine.after_read = [&](std::uint64_t offset) {
+      if (waited || offset != WEFT_QUEUE(queue, WEFT_QUEUE_IRQ_STATUS)) return;
+      waited = true;
+      sc_core::wait(sc_core::sc_time(200, sc_core::SC_US));
+    };
+    ASSERT_EQ(process.submit(queue, process.dispatch(kernel, fine, 0)), 0);
+    ASSERT_EQ(process.submit(queue, process.dispatch(kernel, LaterArguments{4096, 1, 1}, 1)), 0);
+    EXPECT_EQ(process.wait_for(1), -WEFT_ERROR_FAULT);
+    EXPECT_TRUE(waited);
+    ASSERT_EQ(weft_queue_resume(process.device, queue), 0);
+    ASSERT_EQ(process.submit(queue, process.dispatch(kernel, fine, 2)), 0);
+    EXPECT_EQ(process.wait_for(2), 0);
+  });
+}
+
 TEST(LinuxDriver, RefusesRingsThatTheGpuDoesNotHave) {
   LinuxMachine machine;
   machine.run([&] {

@@ -7,7 +7,6 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <string>
@@ -96,23 +95,29 @@ class LinuxMachine {
   weft_core* core = nullptr;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> unmapped;
   unsigned polls = 0;
+  std::function<void()> in_pause;                 // what others do while the driver clears a buffer
+  std::function<void(std::uint64_t)> after_read;  // what happens behind a read of a register
 
  private:
   static LinuxMachine* self(void* context) { return static_cast<LinuxMachine*>(context); }
 
   void fill_in_os(bool interrupts) {
     os_.os = this;
-    os_.read32 = [](void* os, std::uint64_t offset) { return self(os)->machine.reg(offset); };
+    os_.read32 = [](void* os, std::uint64_t offset) {
+      const std::uint32_t value = self(os)->machine.reg(offset);
+      if (self(os)->after_read) self(os)->after_read(offset);
+      return value;
+    };
     os_.write32 = [](void* os, std::uint64_t offset, std::uint32_t value) {
       EXPECT_EQ(self(os)->machine.cpu.write32(offset, value), tlm::TLM_OK_RESPONSE) << std::hex << offset;
     };
     os_.allocate = [](void* os, std::uint64_t bytes) {
       ++self(os)->allocations_;
-      return std::calloc(1, bytes);
+      return static_cast<void*>(new std::uint64_t[(bytes + 7) / 8]());
     };
     os_.release = [](void* os, void* memory) {
       --self(os)->allocations_;
-      std::free(memory);
+      delete[] static_cast<std::uint64_t*>(memory);
     };
     os_.lock = [](void* os) { EXPECT_FALSE(std::exchange(self(os)->locked_, true)); };
     os_.unlock = [](void* os) { EXPECT_TRUE(std::exchange(self(os)->locked_, false)); };
@@ -121,11 +126,12 @@ class LinuxMachine {
     os_.pause = [](void* os) {
       EXPECT_FALSE(self(os)->locked_);
       sc_core::wait(sc_core::sc_time(1, sc_core::SC_US));
+      if (self(os)->in_pause) self(os)->in_pause();
     };
     os_.from_process = [](void* os, void* to, std::uint64_t from, std::uint64_t bytes) {
       EXPECT_FALSE(self(os)->locked_) << "a page fault would need the lock";
       if (from == 0) return -EFAULT;
-      std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
+      std::memcpy(to, reinterpret_cast<const void*>(from), bytes);  // NOLINT(performance-no-int-to-ptr)
       return 0;
     };
     os_.unmap = [](void* os, void* user, std::uint64_t address, std::uint64_t bytes) {

@@ -59,6 +59,28 @@ TEST(LinuxMemory, NewBuffersContainZerosAndAreTheirOwners) {
   });
 }
 
+TEST(LinuxMemory, NobodyUsesABufferBeforeItContainsZeros) {
+  LinuxMachine machine;
+  machine.run([&] {
+    Process process(machine);
+    const std::uint32_t queue = process.queue();
+    weft_context* const context = machine.core->contexts;
+    unsigned pauses = 0;
+    machine.in_pause = [&] {
+      ++pauses;
+      const weft_core_buffer& newest = *context->buffers;
+      const auto packet = copy_packet(process.page.address, newest.range.address, 8, 0);
+      EXPECT_EQ(process.submit(queue, packet), -EACCES);
+      weft_ioctl_handle handle{newest.handle, 0};
+      EXPECT_EQ(weft_core_call(context, WEFT_IOCTL_BUFFER_DESTROY, &handle), -ENOENT);
+    };
+    weft_buffer large = process.buffer(WEFT_BUFFER_DEVICE, 3 << 20);
+    EXPECT_EQ(pauses, 2u) << "one per MiB";
+    machine.in_pause = nullptr;
+    EXPECT_EQ(weft_buffer_destroy(process.device, &large), 0);
+  });
+}
+
 // Takes all that is left of a pool. The buffers are given back with the process.
 std::uint64_t fill_up(Process& process, std::uint32_t kind) {
   std::uint64_t bytes = 0;
@@ -100,6 +122,13 @@ TEST(LinuxMemory, WithoutMemoryNothingIsHalfMade) {
     EXPECT_EQ(weft_kernel_create(process.device, &more, &made), -ENOMEM) << "no place for the object";
     more.ptx_bytes -= 1;
     EXPECT_EQ(weft_kernel_create(process.device, &more, &made), -ENOMEM) << "no place for the text";
+    // The text finds a page, but not the object. The page is given back.
+    weft_buffer last_page{};
+    ASSERT_EQ(weft_buffer_destroy(other.device, &other.page), 0);
+    EXPECT_EQ(weft_kernel_create(process.device, &more, &made), -ENOMEM);
+    last_page.kind = WEFT_BUFFER_SYSTEM;
+    last_page.bytes = 4096;
+    EXPECT_EQ(weft_buffer_create(other.device, &last_page), 0);
     other.close();
     Process third(machine);
     fill_up(third, WEFT_BUFFER_DEVICE);
@@ -134,9 +163,11 @@ TEST(LinuxMemory, BuffersStayWhileTheyAreUsed) {
     handle.reserved = 1;
     EXPECT_EQ(weft_core_call(context, WEFT_IOCTL_QUEUE_DESTROY, &handle), -EINVAL);
     EXPECT_EQ(process.value(0), 1);
-    EXPECT_EQ(process.wait_for(0), 0);
+    while (process.value(0) == 1) sc_core::wait(sc_core::sc_time(1, sc_core::SC_NS));
     EXPECT_EQ(process.word(out), 9u);
     // The signal has changed, but the GPU is not yet done with the packet. The library waits for that.
+    handle = {out.handle, 0};
+    EXPECT_EQ(weft_core_call(context, WEFT_IOCTL_BUFFER_DESTROY, &handle), -EBUSY);
     EXPECT_EQ(weft_buffer_destroy(process.device, &out), 0);
     EXPECT_EQ(weft_queue_destroy(process.device, queue), 0);
     EXPECT_EQ(weft_kernel_destroy(process.device, kernel), 0);
@@ -267,6 +298,13 @@ TEST(LinuxMemory, KernelsOfAModuleShareItsVariables) {
     ASSERT_EQ(process.submit(queue, process.dispatch(first, arguments, 2)), 0);
     EXPECT_EQ(process.wait_for(2), 0);
     EXPECT_EQ(process.word(process.page, 128), 43u);
+    // Another text at the same address is another module.
+    std::string changed = kKernels;
+    changed.replace(changed.find("runs = 40"), 9, "runs = 70");
+    std::memcpy(process.text.data, changed.data(), changed.size());
+    ASSERT_EQ(process.submit(queue, process.dispatch(process.kernel("count"), arguments, 3)), 0);
+    EXPECT_EQ(process.wait_for(3), 0);
+    EXPECT_EQ(process.word(process.page, 128), 71u);
   });
 }
 

@@ -66,7 +66,7 @@ TEST(LinuxPackets, BarriersNameOwnSignals) {
     for (const int type : {WEFT_PACKET_BARRIER_AND, WEFT_PACKET_BARRIER_OR}) {
       const Packet packet = barrier_packet(static_cast<std::uint16_t>(type), bench.process.page.address + 8,
                                            bench.process.page.address + 8, bench.process.signal(0));
-      for (unsigned i = 0; i < 5; ++i)
+      for (const unsigned i : {0u, 1u, 2u, 3u, 4u})
         bench.expect_signal(packet, [i](Packet& p) -> auto& { return p.dep_signal[i]; }, "dep_signal");
       bench.process.signal(0);
       bench.expect_signal(packet, [](Packet& p) -> auto& { return p.completion_signal; }, "signal");

@@ -15,6 +15,8 @@
 
 #include <stdint.h>
 
+/* NOLINTBEGIN(readability-identifier-naming,modernize-use-using): names and types of C */
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -82,5 +84,7 @@ int weft_core_poll(weft_core* core);
 #ifdef __cplusplus
 }
 #endif
+
+/* NOLINTEND(readability-identifier-naming,modernize-use-using) */
 
 #endif

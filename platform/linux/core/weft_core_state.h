@@ -6,6 +6,8 @@
 #include "weft_core.h"
 #include "weft_pool.h"
 
+/* NOLINTBEGIN(readability-identifier-naming,modernize-use-using): names and types of C */
+
 #define WEFT_CORE_MOST_QUEUES 64
 
 typedef struct weft_core_buffer {
@@ -58,5 +60,7 @@ struct weft_core {
   weft_context* contexts;
   weft_core_queue queues[WEFT_CORE_MOST_QUEUES];
 };
+
+/* NOLINTEND(readability-identifier-naming,modernize-use-using) */
 
 #endif

@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+/* NOLINTBEGIN(readability-identifier-naming,modernize-use-using): names and types of C */
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -34,5 +36,7 @@ int weft_range_holds(const weft_range* range, uint64_t address, uint64_t bytes);
 #ifdef __cplusplus
 }
 #endif
+
+/* NOLINTEND(readability-identifier-naming,modernize-use-using) */
 
 #endif

@@ -25,6 +25,8 @@
 
 #include "weft/weft_registers.h"
 
+/* NOLINTBEGIN(readability-identifier-naming,modernize-use-using): names and types of C */
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -117,5 +119,7 @@ int weft_queue_resume(weft_device* device, uint32_t queue);
 #ifdef __cplusplus
 }
 #endif
+
+/* NOLINTEND(readability-identifier-naming,modernize-use-using) */
 
 #endif

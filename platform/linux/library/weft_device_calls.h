@@ -4,6 +4,8 @@
 
 #include "weft_device.h"
 
+/* NOLINTBEGIN(readability-identifier-naming,modernize-use-using): names and types of C */
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -24,5 +26,7 @@ int weft_device_open_by(weft_device** device, const char* path, const weft_devic
 #ifdef __cplusplus
 }
 #endif
+
+/* NOLINTEND(readability-identifier-naming,modernize-use-using) */
 
 #endif
