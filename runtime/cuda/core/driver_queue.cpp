@@ -6,6 +6,8 @@
 #include <new>
 #include <utility>
 
+#include "weft/common/error.h"
+
 namespace weft::cuda {
 namespace {
 
