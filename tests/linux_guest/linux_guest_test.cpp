@@ -65,6 +65,16 @@ TEST_F(LinuxGuest, RunsACudaProgram) {
   EXPECT_GT(stats["guest_seconds"], 1);
 }
 
+// With interrupts, and by polls.
+TEST_F(LinuxGuest, ProcessesShareTheGpuAndOneIsKilled) {
+  const Exit exit = boot({WEFT_PROCESSES});
+  EXPECT_EQ(exit.code, 0) << exit.out << exit.err;
+  EXPECT_THAT(exit.out, AllOf(HasSubstr("interrupts 1"), HasSubstr("all checks passed")));
+  const Exit polled = boot_again({"--set", "cpu.qemu.doorbells=false"});
+  EXPECT_EQ(polled.code, 0) << polled.out << polled.err;
+  EXPECT_THAT(polled.out, AllOf(HasSubstr("interrupts 0"), HasSubstr("all checks passed")));
+}
+
 // How the guest ends is the run's exit code.
 TEST_F(LinuxGuest, EndsAsItsProgramDoes) {
   EXPECT_EQ(boot({"sh", "-c", "exit 9"}).code, 9);
