@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <new>
 #include <string>
 #include <systemc>
 #include <vector>
@@ -96,8 +97,12 @@ class Machine : public sc_core::sc_module {
     os_.write32 = [](void* os, std::uint64_t offset, std::uint32_t value) {
       self(os)->access(tlm::TLM_WRITE_COMMAND, offset, value);
     };
-    os_.allocate = [](void*, std::uint64_t bytes) { return std::calloc(1, bytes); };
-    os_.release = [](void*, void* memory) { std::free(memory); };
+    os_.allocate = [](void*, std::uint64_t bytes) {
+      void* const memory = ::operator new(bytes, std::nothrow);
+      if (memory != nullptr) std::memset(memory, 0, bytes);
+      return memory;
+    };
+    os_.release = [](void*, void* memory) { ::operator delete(memory); };
     os_.lock = os_.unlock = [](void*) {};  // calls of the context are serialised
     os_.wake = [](void*, void*) {};
     os_.poll_soon = [](void*) {};

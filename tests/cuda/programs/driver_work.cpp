@@ -101,7 +101,7 @@ std::uint64_t value_at(CUdeviceptr memory) {
 
 void test_launches(CUmodule module, CUdeviceptr memory) {
   constexpr std::uint32_t kLaunches = 1500;
-  const CUfunction add = function_of(module, "add");
+  CUfunction add = function_of(module, "add");
   EXPECT_OK(cuMemsetD32_v2(memory, 0, 2));
   CUstream streams[3];
   for (CUstream& stream : streams) EXPECT_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
@@ -159,7 +159,7 @@ void test_rows() {
 }
 
 void test_heap(CUmodule module, CUdeviceptr memory) {
-  const CUfunction keep = function_of(module, "keep"), give_back = function_of(module, "give_back");
+  CUfunction keep = function_of(module, "keep"), give_back = function_of(module, "give_back");
   std::uint64_t bytes = 1 << 20;
   CUdeviceptr places[] = {memory, memory + 8, memory + 16, memory + 24};
   for (CUdeviceptr& place : places) {
