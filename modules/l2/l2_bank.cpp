@@ -9,8 +9,6 @@
 
 namespace weft::l2 {
 
-using sc_core::sc_time;
-
 void Config::describe(config::Visitor& v) {
   tags.describe(v);
   v.integer("sector_bytes", sector_bytes, {0, 4096}, "bytes",

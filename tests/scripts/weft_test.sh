@@ -59,6 +59,13 @@ else
 fi
 FAKE
   fake ctest <<<'echo "ctest $*" "WEFT_CAMPAIGN=${WEFT_CAMPAIGN:-}" >>"$calls"; exit "${CTEST_STATUS:-0}"'
+  mkdir -p "$tree/platform/linux/guest"
+  cat >"$tree/platform/linux/guest/make_guest" <<'FAKE'
+#!/usr/bin/env bash
+{ printf 'make_guest:'; printf ' <%s>' "${@#"$tree"/}"; echo; } >>"$calls"
+exit "${GUEST_STATUS:-0}"
+FAKE
+  chmod +x "$tree/platform/linux/guest/make_guest"
   PROGRAM=$scratch/program
   cat >"$PROGRAM" <<'FAKE'
 #!/usr/bin/env bash
@@ -219,6 +226,8 @@ weft test --all -R Config
 check "tests --all: builds the long ones" called "--target all long_tests"
 check "tests --all: chooses none" called "--output-on-failure --no-tests=error -E _NOT_BUILT\$ -R Config"
 check "tests --all: with longer slices of campaigns" called "WEFT_CAMPAIGN=long"
+check "tests --all: with what a guest boots" called "make_guest: <build/release> <build/release/linux/guest>"
+check "tests --all: once" times_called "make_guest" 1
 INSTALLED_ALL=0 weft test
 check "tests need the test packages" called "libgtest-dev"
 check "tests need what renders the handbook" called "cmark-gfm"
@@ -253,6 +262,27 @@ INSTALLED_ALL=0 weft handbook
 check "handbook: renders into the build folder" is "$out" "rendered to $tree/build/release/handbook"
 check "handbook: installs what renders" called "cmark-gfm"
 check "handbook: builds nothing" not_called "cmake"
+
+set_up
+INSTALLED_ALL=0 weft soc --config rv64 --firmware linux.elf
+check "no guest for a host CPU of ours" not_called "make_guest"
+weft soc --config linux --firmware kernel
+check "none for a kernel of one's own" not_called "make_guest"
+check "no QEMU for them" not_called "qemu-system-x86"
+INSTALLED_ALL=0 weft soc --set a=b --config linux --add 'a file' --functional -- ./app --config x 'two words'
+check "a guest: QEMU is there" called "qemu-system-x86"
+check "a guest: gets files, program and arguments" \
+  called "make_guest: <build/release> <build/release/linux/guest> <--add> <a file> <./app> <--config> <x> <two words>"
+guest=$tree/build/release/linux/guest
+options="<soc> <--set> <a=b> <--config> <linux> <--functional> <--firmware> <$guest/vmlinuz> <--initrd> <$guest/initrd>"
+check "a guest: the other options are the program's" is "$out" "program: $options in $scratch/elsewhere banner=1"
+weft soc --config=linux --demo
+check "a guest: its demo" called "<build/release/platform/linux/demo/linux_demo>"
+GUEST_STATUS=2 weft soc --config soc/linux -- nothing
+check "a guest that cannot be made: status 2" is "$status" 2
+check "a guest that cannot be made: not booted" is "$out" ""
+weft soc --config linux --add
+check "a guest: a file that is missing" has "$err" "--add needs a file"
 
 set_up
 fake cpack <<'FAKE'
