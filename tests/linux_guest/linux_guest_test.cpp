@@ -17,7 +17,6 @@ using end_to_end::patient;
 using end_to_end::weft;
 using testing::AllOf;
 using testing::HasSubstr;
-using testing::Not;
 
 class LinuxGuest : public testing::Test {
  protected:

@@ -72,7 +72,7 @@ End end_of(Context& c, cudaArray_t array, const cudaPos& at, const cudaPitchedPt
 cudaError_t copy_3d(const char* name, const cudaMemcpy3DParms* copy, cudaStream_t stream, Host host) {
   return runtime_call(name, [&](Context& c) {
     const cudaMemcpy3DParms& k = required(copy);
-    const cudaArray_t array = k.srcArray != nullptr ? k.srcArray : k.dstArray;
+    cudaArray* const array = k.srcArray != nullptr ? k.srcArray : k.dstArray;
     const std::size_t element = array == nullptr ? 1 : c.images().array(array).image.format.bytes();
     const End to = end_of(c, k.dstArray, k.dstPos, k.dstPtr, 1),
               from = end_of(c, k.srcArray, k.srcPos, k.srcPtr, 1);

@@ -25,7 +25,7 @@ void expect_fault(const char* kernel, CUdeviceptr at, CUresult error) {
   int value = 0;
   EXPECT_OK(cuModuleLoadData(&module, kFaultKernels));
   EXPECT_OK(cuMemAlloc_v2(&memory, 4096));
-  const CUfunction function = function_of(module, kernel);
+  CUfunc_st* const function = function_of(module, kernel);
   EXPECT_OK(launch(function, at));
   EXPECT_ERROR(cuCtxSynchronize(), error);
   EXPECT_ERROR(cuMemcpyDtoH_v2(&value, memory, 4), error);
