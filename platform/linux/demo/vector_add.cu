@@ -1,5 +1,6 @@
-// An ordinary CUDA program, for a visitor of `./weft soc --config linux --demo`: adds two vectors, lets a kernel print, and
-// works on managed memory. It verifies what it gets, and tells how long the kernel took on both clocks.
+// An ordinary CUDA program, for a visitor of `./weft soc --config linux --demo`: adds two vectors, lets a
+// kernel print, and works on managed memory. It verifies what it gets, and tells how long the kernel took on
+// both clocks.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
