@@ -392,7 +392,13 @@ void QemuDevice::reap() {
     fault_ = config_.program + " ended with code " + std::to_string(code) +
              (heard_ ? "" : " before it asked for the GPU");
   } else {
-    fault_ = config_.program + " was killed";
+    fault_ = config_.program + " was killed by signal " + std::to_string(WTERMSIG(status));
+    if (WTERMSIG(status) == SIGSEGV && !heard_) {
+      fault_ +=
+          " before it asked for the GPU; known: QEMU 7.2 (Debian 12) works, QEMU 10 (Debian 13) crashes, "
+          "because "
+          "its x-pci-proxy-dev needs KVM";
+    }
   }
   ended_.notify(sc_core::SC_ZERO_TIME);
 }
