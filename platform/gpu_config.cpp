@@ -54,6 +54,11 @@ void GpuConfig::Clocks::describe(config::Visitor& v) {
   v.real("memory_mhz", memory_mhz, {1, 10000}, "MHz", "command clock of the memory");
 }
 
+void GpuConfig::Launches::describe(config::Visitor& v) {
+  v.integer("latency", latency, {0, 100'000}, "cycles",
+            "from the turn of a launch to its first block: the work of the GPU's front end");
+}
+
 void GpuConfig::Watchdog::describe(config::Visitor& v) {
   v.integer("cycles", cycles, {1000, 1'000'000'000}, "cycles",
             "core cycles without a commit, while threads live, after which a launch counts as hung");
@@ -112,6 +117,7 @@ void GpuConfig::describe(config::Visitor& v) {
   config::group(v, "addresses", sm.addresses, "where kernels find memory");
   config::group(v, "system", system, "system memory as kernels see it");
   config::group(v, "carve_out", carve_out, "a GPU whose device memory is part of system memory");
+  config::group(v, "launch", launch, "how launches begin");
   config::group(v, "watchdog", watchdog, "detection of launches that hang");
   config::group(v, "process", process, "process technology of the chip");
   config::group(v, "energy", energy, "energy of the events that sm.observe.events counts");

@@ -13,7 +13,7 @@ Launches::Launches(const GpuConfig& config, ClockDomain& core, std::deque<sm::Sm
     : config_(config),
       core_(core),
       sms_(sms),
-      dispatcher_(core, targets(sms)),
+      dispatcher_(core, targets(sms), config.launch.latency),
       hooks_(std::move(hooks)),
       held_(sms.size()) {
   dispatcher_.set_hooks({[this] { return queue_.ready() && (!active() || hooks_.may_overlap()); },

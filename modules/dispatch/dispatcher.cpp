@@ -2,8 +2,12 @@
 
 namespace weft::dispatch {
 
-Dispatcher::Dispatcher(ClockDomain& clock, std::vector<BlockTarget*> targets)
-    : clock_(clock), targets_(std::move(targets)), index_(clock.add(*this)), state_(targets_.size()) {}
+Dispatcher::Dispatcher(ClockDomain& clock, std::vector<BlockTarget*> targets, Cycle latency)
+    : clock_(clock),
+      targets_(std::move(targets)),
+      latency_(latency),
+      index_(clock.add(*this)),
+      state_(targets_.size()) {}
 
 void Dispatcher::start(Number number, const Dim3& grid) {
   if (state_.running.empty()) state_.total = state_.retired = 0;
@@ -66,6 +70,7 @@ Cycle Dispatcher::work(Cycle now) {
   while (!unplaced() && hooks_.waiting() && (state_.running.empty() || some_target_free())) {
     const bool alone = state_.running.empty();
     hooks_.begin(now);
+    state_.running.back().ready = now + latency_;
     // A launch that is alone gets all SMs at once, so that each accounts for its cycles from the beginning.
     for (std::size_t t = 0; alone && t < targets_.size(); ++t) {
       state_.holds[t] = state_.running.back().number;
@@ -73,7 +78,16 @@ Cycle Dispatcher::work(Cycle now) {
     }
     place(state_.running.back(), now);
   }
-  return state_.placed && unplaced() ? now + 1 : kNever;  // `block_retired` wakes us when there is room again
+  return next_placing(now);
+}
+
+// The next edge at which a block may be placed; `block_retired` wakes us when there is room again.
+Cycle Dispatcher::next_placing(Cycle now) const {
+  Cycle next = state_.placed && unplaced() ? now + 1 : kNever;
+  for (const Running& launch : state_.running) {
+    if (launch.ready > now && launch.placed != launch.total) next = std::min(next, launch.ready);
+  }
+  return next;
 }
 
 void Dispatcher::finish(Cycle now) {
@@ -118,6 +132,7 @@ bool Dispatcher::some_target_free() const {
 }
 
 void Dispatcher::place(Running& launch, Cycle now) {
+  if (now < launch.ready) return;
   const std::size_t first = launch.next_target;
   for (std::size_t i = 0; i < targets_.size() && launch.placed < launch.total; ++i) {
     const std::size_t t = (first + i) % targets_.size();

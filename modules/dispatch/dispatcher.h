@@ -32,7 +32,8 @@ class Dispatcher final : public Clocked {
   using Number = std::uint64_t;  // of a launch: its owner's
 
   // Registers itself with the clock: create it after the SMs, so that it acts after them in each cycle.
-  Dispatcher(ClockDomain& clock, std::vector<BlockTarget*> targets);
+  // `latency`: cycles from the beginning of a launch to its first block.
+  Dispatcher(ClockDomain& clock, std::vector<BlockTarget*> targets, Cycle latency = 0);
 
   // Called within a step, at edge `now`.
   struct Hooks {
@@ -75,6 +76,7 @@ class Dispatcher final : public Clocked {
     Number number = 0;
     Dim3 grid{};
     std::uint64_t total = 0, placed = 0, retired = 0;
+    Cycle ready = 0;  // no block comes before
     std::size_t next_target = 0;
     bool abandoned = false;
   };
@@ -98,12 +100,14 @@ class Dispatcher final : public Clocked {
   void finish(Cycle now);
   bool drained(const Running& launch) const;
   bool unplaced() const;
+  Cycle next_placing(Cycle now) const;
   bool can_take(std::size_t target) const;
   bool some_target_free() const;
   void place(Running& launch, Cycle now);
 
   ClockDomain& clock_;
   std::vector<BlockTarget*> targets_;
+  const Cycle latency_;
   const std::size_t index_;
   Hooks hooks_;
   State state_;

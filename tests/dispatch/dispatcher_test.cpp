@@ -32,11 +32,11 @@ struct CountingSm final : BlockTarget {
 };
 
 struct Bench {
-  explicit Bench(unsigned count) : sms(count) {
+  explicit Bench(unsigned count, Cycle latency = 0) : sms(count) {
     std::vector<BlockTarget*> targets;
     targets.reserve(sms.size());
     for (auto& sm : sms) targets.push_back(&sm);
-    dispatcher.emplace(clock, std::move(targets));
+    dispatcher.emplace(clock, std::move(targets), latency);
     dispatcher->set_hooks(
         {[this] { return !waiting.empty(); },
          [this](Cycle) {
@@ -76,6 +76,25 @@ TEST(Dispatcher, HandsOutBlocksXFirstRoundRobinOnePerSmAndCycle) {
   for (const auto& sm : bench.sms)
     EXPECT_EQ(sm.at[1] - sm.at[0], bench.clock.time_of(2) - bench.clock.time_of(1));
   EXPECT_THAT(bench.finished, IsEmpty());
+}
+
+// The first blocks come so many edges after the launch's turn, the others without a further delay.
+TEST(Dispatcher, FirstBlocksWaitForTheLatencyOfALaunch) {
+  Bench bench(2, 7);
+  bench.launch({4, 1, 1});
+  bench.launch({1, 1, 1});
+  bench.run(20);
+  const auto edge = [&](std::uint64_t number) { return bench.clock.time_of(number); };
+  EXPECT_EQ(bench.sms[0].at[0] - bench.sms[0].at[1], edge(1) - edge(2));
+  const sc_core::sc_time first = bench.sms[0].at[0];
+  for (int i = 0; i < 2; ++i) {
+    bench.retire(0);
+    bench.retire(1);
+  }
+  EXPECT_THAT(bench.sms[0].blocks, ElementsAre(Dim3{0, 0, 0}, Dim3{2, 0, 0}));
+  bench.run(20);
+  ASSERT_THAT(bench.sms[0].blocks, ElementsAre(Dim3{0, 0, 0}, Dim3{2, 0, 0}, Dim3{0, 0, 0}));
+  EXPECT_EQ(bench.sms[0].at[2] - sc_core::sc_time(20, sc_core::SC_NS), first);
 }
 
 TEST(Dispatcher, FillsTheRoomThatARetiredBlockLeaves) {

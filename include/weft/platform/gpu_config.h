@@ -66,6 +66,10 @@ struct GpuConfig {
     } ram;
     void describe(config::Visitor& v);
   } carve_out;
+  struct Launches {
+    std::uint64_t latency = 0;  // core cycles from a launch's turn to its first block
+    void describe(config::Visitor& v);
+  } launch;
   struct Watchdog {
     std::uint64_t cycles = 1'000'000;  // core cycles without a commit while threads are live
     void describe(config::Visitor& v);
