@@ -1,6 +1,7 @@
 #include "execute/occupancy.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -141,6 +142,32 @@ SharedLayout shared_layout(const BlockNeeds& needs) {
   return layout;
 }
 
+namespace {
+
+bool calls_functions(const ptx::Program& program) {
+  return std::any_of(program.code.begin(), program.code.end(),
+                     [](const ptx::Instruction& in) { return in.op == ptx::Opcode::kCall; });
+}
+
+constexpr std::uint64_t kWarp = 32;  // threads; compilers know no other size
+
+// What the estimate says, but no more than lets a block fit that the program's own registers let fit, or the
+// blocks that .minnctapersm asks for: a compiler keeps within both.
+std::uint64_t estimated_registers(const ptx::Program& program, std::uint64_t threads,
+                                  const machine::SmConfig& config) {
+  const machine::SmConfig::RegisterEstimate& estimate = config.register_estimate;
+  const double registers = estimate.base + estimate.share * program.registers_per_thread +
+                           (calls_functions(program) ? estimate.calls : 0);
+  const auto rounded = static_cast<std::uint64_t>(std::lround(std::max(1.0, registers)));
+  const std::uint64_t whole = std::max(threads, program.min_blocks > 1 ? declared_most_threads(program) : 1);
+  const std::uint64_t fits = most_registers(whole, std::max(1u, program.min_blocks), config, kWarp);
+  const std::uint64_t most = std::min<std::uint64_t>(
+      config.max_registers_per_thread, std::max<std::uint64_t>(fits, program.registers_per_thread));
+  return std::min(rounded, most);
+}
+
+}  // namespace
+
 BlockNeeds needs_of(const ptx::Program& program, std::uint64_t threads, std::uint64_t dynamic_shared,
                     const machine::SmConfig& config) {
   BlockNeeds needs;
@@ -158,6 +185,8 @@ BlockNeeds needs_of(const ptx::Program& program, std::uint64_t threads, std::uin
     needs.registers_per_thread = std::max<std::uint64_t>(1, scaled(program.registers_per_thread));
     needs.scalars_per_warp = scaled(program.scalars_per_warp);
   }
+  if (config.register_estimate.enabled)
+    needs.registers_per_thread = estimated_registers(program, threads, config);
   needs.static_shared = program.shared_bytes;
   needs.dynamic_shared = dynamic_shared;
   needs.reserved_shared = ReservedShared::is_used_by(program);

@@ -102,6 +102,16 @@ void SmConfig::OperationLatency::describe(config::Visitor& v) {
   v.integer("interval", interval, {1, 1000}, "cycles", "initiation interval per beat");
 }
 
+void SmConfig::RegisterEstimate::describe(config::Visitor& v) {
+  v.boolean(
+      "enabled", enabled,
+      "registers per thread for occupancy are estimated, as another compiler would count them; not with "
+      "registers_per_thread or scalarization");
+  v.real("base", base, {0, 64}, "registers", "registers that every kernel takes");
+  v.real("share", share, {0.1, 4}, "", "further registers for each register of Weft's allocator");
+  v.real("calls", calls, {0, 64}, "registers", "further registers of a kernel that calls functions");
+}
+
 void SmConfig::Scalarization::describe(config::Visitor& v) {
   config::choice(v, "kind", kind,
                  {{"off", ptx::Scalarization::kOff},
@@ -164,6 +174,8 @@ void SmConfig::describe(config::Visitor& v) {
             "spilled; 0: as allocated");
   v.integer("max_registers_per_thread", max_registers_per_thread, {ptx::kLeastRegisters, 255}, "registers",
             "registers beyond this number are spilled to local memory; not with registers_per_thread");
+  config::group(v, "register_estimate", register_estimate,
+                "registers per thread as another compiler would count them");
   v.integer("shared_allocation_unit", shared_allocation_unit, {1, 65536}, "bytes",
             "a block's shared memory is rounded up to this");
   v.integer("schedulers", schedulers, {1, 16}, "schedulers", "warp schedulers of an SM");
@@ -231,6 +243,11 @@ void SmConfig::check(const std::string& where) const {
     throw config::RuleError(
         where + "/schedulers_per_domain", {where + "/schedulers"},
         found(schedulers_per_domain) + ", must divide schedulers = " + std::to_string(schedulers));
+  }
+  if (register_estimate.enabled && (registers_per_thread != 0 || scalarization.on())) {
+    throw config::RuleError(where + "/register_estimate/enabled",
+                            {where + "/registers_per_thread", "/scalarization/kind"},
+                            "found true; allowed without registers_per_thread and scalarization");
   }
   if (bind_groups && simd_groups < schedulers) {
     throw config::RuleError(where + "/bind_groups", {where + "/simd_groups", where + "/schedulers"},

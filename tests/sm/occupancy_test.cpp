@@ -52,6 +52,28 @@ TEST(Occupancy, EachResourceLimitsInTurn) {
   EXPECT_THAT(occupancy({33, 10, 0, 0}, few_warps), is(5, "warps"));  // a block of 33 threads takes 2 warps
 }
 
+// 5 + 0.75 x 20 = 20 registers for each of 8 warps, and 12 more where the kernel calls functions.
+TEST(Occupancy, AnEstimateCountsRegistersAsAnotherCompilerWould) {
+  auto config = load_config("gtx480", {"sm.register_estimate.enabled=true", "sm.register_estimate.base=5",
+                                       "sm.register_estimate.share=0.75", "sm.register_estimate.calls=12"})
+                    .sm;
+  EXPECT_EQ(occupancy({256, 20, 0, 0}, config).registers_per_block, 256u * 20);
+  EXPECT_EQ(occupancy({256, 30, 0, 0}, config).registers_per_block, 256u * 28);  // 27.5 rounded
+  ptx::Program caller;
+  caller.registers_per_thread = 20;
+  caller.code.resize(1);
+  caller.code[0].op = ptx::Opcode::kCall;
+  EXPECT_EQ(execute::needs_of(caller, 256, 0, config).registers_per_thread, 32u);
+  // The machine's limit, and blocks that would not fit any more: 1,024 threads have 32 registers each.
+  EXPECT_EQ(occupancy({256, 80, 0, 0}, config).registers_per_block, 8u * 2048);  // 63 for each of 32 threads
+  caller.registers_per_thread = 30;
+  EXPECT_EQ(execute::needs_of(caller, 1024, 0, config).registers_per_thread, 32u);
+  EXPECT_EQ(execute::needs_of(caller, 512, 0, config).registers_per_thread, 40u);
+  EXPECT_THAT(
+      [] { load_config("gtx480", {"sm.register_estimate.enabled=true", "sm.registers_per_thread=20"}); },
+      Throws<InputError>(Property(&InputError::what, HasSubstr("register_estimate"))));
+}
+
 TEST(Occupancy, RegistersAreAllocatedPerWarpInUnits) {
   EXPECT_EQ(occupancy({32, 10, 0, 0}).registers_per_block, 320u);
   EXPECT_EQ(occupancy({32, 11, 0, 0}).registers_per_block, 384u);  // 352, in units of 64

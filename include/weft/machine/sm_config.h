@@ -83,6 +83,13 @@ struct SmConfig {
   std::uint64_t registers_per_thread = 0;        // 0: what the register allocator needs
   std::uint64_t max_registers_per_thread = 255;  // what a program needs beyond is spilled to local memory
   std::uint64_t shared_allocation_unit = 128;    // bytes, per block
+  // Registers per thread for occupancy as another compiler would count them: base + share x what Weft's
+  // allocator needs, and more if the kernel calls functions.
+  struct RegisterEstimate {
+    bool enabled = false;
+    double base = 0, share = 1, calls = 0;
+    void describe(config::Visitor& v);
+  } register_estimate;
 
   std::uint64_t schedulers = 2, schedulers_per_domain = 2, issue_width = 1;
   IssuePort issue_port = IssuePort::kPerUnit;

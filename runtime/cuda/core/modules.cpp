@@ -204,7 +204,10 @@ FunctionAttributes Modules::attributes(Function& function) {
   FunctionAttributes attributes;
   attributes.shared_bytes = code.shared_bytes;
   attributes.local_bytes = code.local_bytes;
-  attributes.registers = static_cast<int>(code.registers_per_thread);
+  attributes.registers =
+      static_cast<int>(context_.config().sm.register_estimate.enabled
+                           ? execute::needs_of(code, 1, 0, context_.config().sm).registers_per_thread
+                           : code.registers_per_thread);
   attributes.max_threads = static_cast<int>(
       runtime::most_threads(function.module->loaded(context_), function.name, context_.config()));
   attributes.ptx_version = version_number(function.module->target());
