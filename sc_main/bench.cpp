@@ -35,7 +35,7 @@ struct Request {
 };
 
 // Runs one program in this process.
-ordered_json measure(const std::string& name, const Request& request) {
+ordered_json measure_speed(const std::string& name, const Request& request) {
   const auto workload = workloads::find(name);
   const auto values = workloads::values_of(*workload, request.size);
   const workloads::Code code = workloads::nvcc_code(name).value_or(workload->code());
@@ -230,7 +230,7 @@ ExitCode bench(const Words& words) {
   if (!read(words, request)) return ExitCode::kDone;
   ordered_json results = ordered_json::array();
   if (request.here) {
-    results.push_back(measure(request.workload, request));
+    results.push_back(measure_speed(request.workload, request));
   } else {
     if (!request.workload.empty()) workloads::find(request.workload);
     results = measure_all(request);

@@ -42,6 +42,7 @@ constexpr std::array kCommands{
     Command{"ptx", "control-flow graph, reconvergence points and registers of the kernels of a PTX file",
             ptx},
     Command{"soc", "firmware on a host CPU that uses the GPU as a device", soc},
+    Command{"measure", "latencies, throughputs and bandwidths of a machine, or of a real GPU", measure},
     Command{"bench", "speed of the simulator on four programs", bench},
 };
 

@@ -39,6 +39,7 @@ ExitCode demo(const Words& words);
 ExitCode energy(const Words& words);
 ExitCode list(const Words& words);
 ExitCode man(const Words& words);
+ExitCode measure(const Words& words);
 ExitCode ptx(const Words& words);
 ExitCode characterize(const Words& words);
 ExitCode report(const Words& words);

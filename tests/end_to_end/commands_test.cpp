@@ -32,7 +32,7 @@ using ::testing::StartsWith;
 
 TEST(Commands, ExplainThemselves) {
   for (const char* command : {"run", "demo", "list", "check-config", "schema", "ptx", "bench", "compare",
-                              "reproduce", "area", "energy"}) {
+                              "reproduce", "area", "energy", "measure"}) {
     const Exit exit = weft({command, "--help"});
     EXPECT_EQ(exit.code, 0) << command;
     EXPECT_THAT(exit.out, HasSubstr(std::string("usage: weft ") + command));

@@ -70,8 +70,9 @@ std::map<std::string, Shown> help_of(const std::string& command) {
   return options;
 }
 
-const Words kCommands{"area",   "run",  "demo", "bench", "characterize", "compare",      "reproduce", "sweep",
-                      "energy", "cuda", "soc",  "list",  "ptx",          "check-config", "schema"};
+const Words kCommands{"area",      "run",          "demo",   "bench",  "characterize", "compare",
+                      "reproduce", "sweep",        "energy", "cuda",   "soc",          "list",
+                      "ptx",       "check-config", "schema", "measure"};
 // What stands for no number.
 const std::set<std::string> kTexts{"",
                                    "NAME",
@@ -90,6 +91,7 @@ const std::set<std::string> kTexts{"",
                                    "PROGRAM,...",
                                    "PATH,...",
                                    "PATTERN",
+                                   "REGEX",
                                    "source|ptx|both",
                                    "configs|workloads|schemes|statistics|measures",
                                    "gpu|soc",

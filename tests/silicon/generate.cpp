@@ -2,16 +2,14 @@
 //
 //   silicon_generate FILE.gz table|further|warp [OPERANDS [K/N]]     golden vectors
 //   silicon_generate FILE.gz divergence|shapes [LEVEL [TARGET]]      threads that execute together
-//   silicon_generate FILE.json measure                               latencies
 //
 // "table" is tests/conformance/opcodes.txt, "further" further.txt beside it, "warp" warp_cases.h,
-// "divergence" and "shapes" divergence_kernels.h, "measure" measure.h. K/N: of N parts of the list the Kth
-// only, from 1, so that several processes share the work. LEVEL: optimisation of the driver's compiler, 0 to
-// 4, or -1 for its default. TARGET: .target of the modules, e.g. sm_60.
+// "divergence" and "shapes" divergence_kernels.h. K/N: of N parts of the list the Kth only, from 1, so that
+// several processes share the work. LEVEL: optimisation of the driver's compiler, 0 to 4, or -1 for its
+// default. TARGET: .target of the modules, e.g. sm_60.
 //
 // Needs the driver (libcuda.so.1) and no CUDA toolkit.
 #include <exception>
-#include <fstream>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -19,7 +17,6 @@
 #include "conformance/table.h"
 #include "silicon/cuda_machine.h"
 #include "silicon/divergence.h"
-#include "silicon/measure.h"
 #include "silicon/vectors.h"
 #include "silicon/warp_cases.h"
 
@@ -51,8 +48,7 @@ int usage() {
                "multiple of 128; K/N from 1/N to N/N\n"
                "       silicon_generate FILE.gz divergence|shapes [LEVEL [TARGET]]; of optimisation, 0 to 4, "
                "or -1; "
-               "sm_60\n"
-               "       silicon_generate FILE.json measure\n";
+               "sm_60\n";
   return 2;
 }
 
@@ -118,17 +114,6 @@ int record_divergence(const Words& words) {
   return 0;
 }
 
-int record_measurements(const Words& words) {
-  if (words.size() > 2) return usage();
-  CudaMachine machine = gpu();
-  std::ofstream file(words[0]);
-  file << "{\n  \"gpu\": \"" << machine.device().name << "\",\n  \"driver\": " << machine.device().driver
-       << ",\n"
-       << weft::test::silicon::measurements(machine, 256u << 20) << "\n}\n";
-  if (!file.flush()) throw std::runtime_error("cannot write " + words[0]);
-  return 0;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -136,7 +121,6 @@ int main(int argc, char** argv) {
   if (words.size() < 2) return usage();
   try {
     if (words[1] == "divergence" || words[1] == "shapes") return record_divergence(words);
-    if (words[1] == "measure") return record_measurements(words);
     return record_vectors(words);
   } catch (const std::exception& error) {
     std::cerr << "silicon_generate: " << error.what() << '\n';

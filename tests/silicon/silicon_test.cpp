@@ -9,6 +9,8 @@
 
 #include "conformance/table.h"
 #include "folder.h"
+#include "microbenchmarks/cuda_machine.h"
+#include "microbenchmarks/results.h"
 #include "silicon/cuda_machine.h"
 #include "silicon/stand_in.h"
 #include "silicon/vectors.h"
@@ -118,6 +120,43 @@ TEST(Silicon, RecordsAndComparesThroughTheDriverApi) {
   EXPECT_THAT(different.text, HasSubstr("add.s32 (case 0): operands 0x"));
   changed.seed = 6;
   EXPECT_THAT(compare(changed, machine, machine).text, HasSubstr("another generator"));
+}
+
+// `weft measure --gpu`: the stand-in is a gtx480, so its numbers are known.
+TEST(Silicon, MeasuresThroughTheDriverApi) {
+  const auto machine = microbenchmarks::make_cuda_machine(stand_in());
+  EXPECT_EQ(machine->facts().name, "Weft");
+  EXPECT_EQ(machine->facts().sms, 2u);
+  EXPECT_FALSE(machine->facts().simulated);
+  microbenchmarks::Sizes sizes;
+  sizes.launches = 2;
+  sizes.chase_bytes = 1u << 20;
+  sizes.dram_bytes = 1u << 20;
+  sizes.l2_bytes = 128u << 10;
+  microbenchmarks::Bench bench(*machine, sizes);
+  std::vector<microbenchmarks::Measurement> list;
+  for (const auto& each : microbenchmarks::all_measurements(machine->facts(), sizes)) {
+    for (const char* const id :
+         {"latency instruction=fma.rn.f32", "chase cache=ca stride=128 bytes=1024",
+          "l1_capacity dynamic_shared=49152", "constant_chase stride=64 bytes=256",
+          "bandwidth level=dram access=copy", "atomic_throughput space=global addresses=one",
+          "launch kernel=empty host=waits"}) {
+      if (each.id() == id) list.push_back(each);
+    }
+  }
+  list.push_back({"nonsense", "", {}, [](microbenchmarks::Bench& b) { return b.kernel("nonsense") * 1.0; }});
+  std::map<std::string, double> values;
+  const auto results = measure(bench, list);
+  for (const auto& each : results.measurements) values[each.name] = each.value;
+  EXPECT_EQ(values.at("latency"), 10);
+  EXPECT_NEAR(values.at("chase"), 36, 0.5);
+  EXPECT_EQ(values.at("l1_capacity"), 16384);
+  EXPECT_LT(values.at("constant_chase"), 5);
+  EXPECT_GT(values.at("bandwidth"), 10);
+  EXPECT_NEAR(values.at("atomic_throughput"), 1, 0.1);
+  EXPECT_GT(values.at("launch"), 0) << "time of the host";
+  ASSERT_EQ(results.refused.size(), 1u);
+  EXPECT_THAT(results.refused[0].second, HasSubstr("device kernel image is invalid"));
 }
 
 TEST(Silicon, WhatTheDriverRefusesIsRecordedAsRefused) {

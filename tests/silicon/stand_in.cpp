@@ -50,8 +50,13 @@ int get_name(char* name, int bytes, int handle) {
   return handle == 40 ? 0 : kInvalidValue;
 }
 int get_attribute(int* value, int attribute, int handle) {
-  *value = attribute == 75 ? 9 : 0;
-  return handle == 40 && (attribute == 75 || attribute == 76) ? 0 : kInvalidValue;
+  // Threads of a block, kHz, SMs, bytes of L2, threads of an SM, capability, shared memory of a block.
+  static const std::map<int, int> values = {{1, 1024},  {13, 700'000}, {16, 2}, {38, 768 << 10},
+                                            {39, 1536}, {75, 9},       {76, 0}, {97, 48 << 10}};
+  const auto found = values.find(attribute);
+  if (handle != 40 || found == values.end()) return kInvalidValue;
+  *value = found->second;
+  return 0;
 }
 int retain_context(void** context, int handle) {
   *context = static_cast<void*>(&device);
@@ -68,6 +73,12 @@ int synchronise() {
 }
 int allocate(unsigned long long* address, std::size_t bytes) {
   return guarded(2, [=] { *address = device->allocate(bytes); });
+}
+int free_memory(unsigned long long address) {
+  return guarded(kInvalidValue, [=] { device->free(address); });
+}
+int set_attribute(void*, int attribute, int) {
+  return attribute == 8 ? 0 : kInvalidValue;  // the most dynamic shared memory
 }
 int copy_to(unsigned long long to, const void* from, std::size_t bytes) {
   return guarded(kInvalidValue, [=] { device->copy_to(to, from, bytes); });
@@ -141,6 +152,8 @@ Symbols stand_in(std::vector<std::string> settings) {
       {"cuCtxSetCurrent", reinterpret_cast<void*>(set_context)},
       {"cuCtxSynchronize", reinterpret_cast<void*>(synchronise)},
       {"cuMemAlloc_v2", reinterpret_cast<void*>(allocate)},
+      {"cuMemFree_v2", reinterpret_cast<void*>(free_memory)},
+      {"cuFuncSetAttribute", reinterpret_cast<void*>(set_attribute)},
       {"cuMemcpyHtoD_v2", reinterpret_cast<void*>(copy_to)},
       {"cuMemcpyDtoH_v2", reinterpret_cast<void*>(copy_from)},
       {"cuModuleLoadDataEx", reinterpret_cast<void*>(load)},
