@@ -186,18 +186,25 @@ std::uint64_t CudaDriver::variable(Module module, const std::string& name) {
   return address;
 }
 
+bool CudaDriver::has_variable(Module module, const std::string& name) const {
+  Address address = 0;
+  std::size_t bytes = 0;
+  return functions_->get_global(&address, &bytes, module, name.c_str()) == 0;
+}
+
 void CudaDriver::start(Module module, const Launch& launch) {
   const Functions& f = *functions_;
   Handle function = nullptr;
-  f.check(f.get_function(&function, module, "k"), "cuModuleGetFunction");
+  f.check(f.get_function(&function, module, launch.kernel.c_str()), "cuModuleGetFunction");
   if (launch.dynamic_shared > kSharedWithoutAsking)
     f.check(f.set_attribute(function, kMostDynamicShared, static_cast<int>(launch.dynamic_shared)),
             "cuFuncSetAttribute");
   std::vector<std::vector<std::uint8_t>> values = launch.arguments;
   std::vector<void*> pointers;
   for (auto& value : values) pointers.push_back(value.data());
-  f.check(f.launch(function, launch.blocks, 1, 1, launch.threads, 1, 1,
-                   static_cast<unsigned>(launch.dynamic_shared), nullptr, pointers.data(), nullptr),
+  f.check(f.launch(function, launch.blocks.x, launch.blocks.y, launch.blocks.z, launch.threads.x,
+                   launch.threads.y, launch.threads.z, static_cast<unsigned>(launch.dynamic_shared), nullptr,
+                   pointers.data(), nullptr),
           "cuLaunchKernel");
 }
 

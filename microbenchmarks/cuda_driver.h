@@ -43,10 +43,17 @@ class CudaDriver {
     std::string capability;  // "9.0"
     int driver = 0;          // 12080: version 12.8
   };
+  struct Extent {
+    unsigned x = 1, y = 1, z = 1;
+    // NOLINTNEXTLINE(google-explicit-constructor): most are a line
+    Extent(unsigned along_x = 1, unsigned along_y = 1, unsigned along_z = 1)
+        : x(along_x), y(along_y), z(along_z) {}
+  };
   struct Launch {
-    unsigned blocks = 1, threads = 1;
+    Extent blocks, threads;
     std::uint64_t dynamic_shared = 0;
     std::vector<std::vector<std::uint8_t>> arguments;
+    std::string kernel = "k";
   };
 
   // The first device. Throws std::runtime_error, naming the function that failed.
@@ -68,7 +75,9 @@ class CudaDriver {
   Module load(const std::string& text);
   void unload(Module module);
   std::uint64_t variable(Module module, const std::string& name);
-  // Kernel "k", after the launches before it.
+  // Whether the compiler has kept the variable.
+  bool has_variable(Module module, const std::string& name) const;
+  // After the launches before it.
   void start(Module module, const Launch& launch);
   // Throws ContextLost.
   void wait();

@@ -46,7 +46,7 @@ std::uint64_t CudaMachine::variable(const std::string& name) {
 
 void CudaMachine::launch(unsigned blocks, unsigned threads,
                          const std::vector<std::vector<std::uint8_t>>& arguments) {
-  driver_.start(module_, {blocks, threads, 0, arguments});
+  driver_.start(module_, {blocks, threads, 0, arguments, "k"});
   try {
     driver_.wait();
   } catch (const microbenchmarks::ContextLost& fault) {

@@ -1,8 +1,9 @@
-// Runs workloads on the first NVIDIA GPU of this machine, and records how long each launch takes.
+// Runs workloads on the first NVIDIA GPU of this machine, for a profiler to look at (README.md).
 //
 //   silicon_workloads FILE.json WORKLOAD[:SIZE] ...
 //
-// Needs the driver (libcuda.so.1) and no CUDA toolkit. See README.md.
+// FILE.json: which launches belong to which workload, in order, and whether the results are right. Needs the
+// driver (libcuda.so.1) and no CUDA toolkit.
 #include <exception>
 #include <fstream>
 #include <iostream>
@@ -19,8 +20,9 @@ namespace {
 constexpr std::uint64_t kBytes = std::uint64_t{3} << 30;
 
 using nlohmann::ordered_json;
+using weft::test::silicon::Replay;
 
-ordered_json run(weft::test::silicon::Replay& replay, weft::runtime::Device& device, const std::string& name,
+ordered_json run(Replay& replay, weft::runtime::Device& device, const std::string& name,
                  const std::string& size) {
   const auto workload = weft::workloads::find(name);
   const weft::workloads::Code code = workload->code();
@@ -32,11 +34,12 @@ ordered_json run(weft::test::silicon::Replay& replay, weft::runtime::Device& dev
     result["verified"] = verdict.verified;
     result["message"] = verdict.message;
   } catch (const std::exception& failure) {
-    result["failed"] = failure.what();
+    result["verified"] = false;
+    result["message"] = failure.what();
   }
   result["launches"] = ordered_json::array();
-  for (const auto& time : replay.times())
-    result["launches"].push_back({time.kernel, time.blocks, time.threads, time.microseconds});
+  for (const auto& launch : replay.launches())
+    result["launches"].push_back({launch.kernel, launch.blocks, launch.threads});
   device.reset();
   return result;
 }
@@ -48,24 +51,24 @@ int sc_main(int argc, char* argv[]) try {
     std::cerr << "usage: silicon_workloads FILE.json WORKLOAD[:SIZE] ...\n";
     return 2;
   }
-  weft::test::silicon::Replay replay(weft::test::silicon::open_library("libcuda.so.1"), kBytes);
+  Replay replay(weft::microbenchmarks::open_library("libcuda.so.1"), kBytes);
   weft::runtime::DeviceOptions options;
   options.functional.all = true;
   options.observer = &replay;
   weft::runtime::Device device(weft::load_config("gtx480", replay.settings()), options);
   replay.observe(device);
-  ordered_json all{
-      {"gpu", replay.gpu()}, {"multiprocessors", replay.multiprocessors()}, {"driver", replay.driver()}};
-  all["columns"] = {"kernel", "blocks", "threads of a block", "microseconds"};
+  ordered_json all{{"gpu", replay.driver().device().name}, {"driver", replay.driver().device().driver}};
+  all["columns"] = {"kernel", "blocks", "threads of a block"};
   all["runs"] = ordered_json::array();
   for (int i = 2; i < argc; ++i) {
     const std::string argument = argv[i];
     const std::size_t colon = argument.find(':');
     const std::string size = colon == std::string::npos ? "default" : argument.substr(colon + 1);
     all["runs"].push_back(run(replay, device, argument.substr(0, colon), size));
-    std::cout << argument << ' ' << all["runs"].back()["launches"].size() << " launches "
-              << all["runs"].back().value("verified", false) << ' '
-              << all["runs"].back().value("failed", std::string()) << std::endl;
+    const ordered_json& last = all["runs"].back();
+    std::cout << argument << ": " << last["launches"].size() << " launches, "
+              << (last["verified"].get<bool>() ? "verified: " : "wrong: ")
+              << last["message"].get<std::string>() << std::endl;
     std::ofstream(argv[1]) << all.dump(1) << '\n';
   }
   return 0;
