@@ -17,7 +17,7 @@ double global(Bench& bench, bool one_address) {
   const double threads = static_cast<double>(shape.blocks) * shape.threads;
   const std::uint64_t few = bench.sizes().atomics, many = 3 * few;
   const std::uint64_t buffer = bench.buffer(std::uint64_t{shape.blocks} * shape.threads * 4);
-  const Bench::Stretch stretch = between(bench, text, buffer, few, many, 0);
+  const Bench::Stretch stretch = between(bench, text, buffer, {shape.blocks, few}, {shape.blocks, many}, 0);
   return threads * static_cast<double>(many - few) / stretch.cycles;
 }
 

@@ -8,6 +8,7 @@ namespace weft::microbenchmarks {
 namespace {
 
 constexpr unsigned kWords = 16;  // that a thread loads in a turn of the loops on one SM
+constexpr std::uint64_t kDramPasses = 2;
 constexpr unsigned kStreams = 4, kStreamBytes = 16;
 
 std::string vector_of(unsigned words, unsigned first) {
@@ -83,37 +84,50 @@ std::string stream_module(Access access) {
 struct Stream {
   Access access = Access::kRead;
   std::uint64_t bytes = 0, passes = 0;  // of what is read or written
+  // Blocks that stay and loop over the buffer, or new blocks for each piece, which the machine begins in
+  // order. So all of them work on neighbouring pieces, as rows of DRAM want it.
+  bool resident = false;
 };
 
-Bench::Stretch run(Bench& bench, const Stream& stream, double& bytes) {
+struct Streamed {
+  double bytes = 0;
+  Bench::Stretch stretch;
+};
+
+Streamed run(Bench& bench, const Stream& stream) {
   const std::uint64_t all = bench.buffer(2 * std::max(stream.bytes, bench.sizes().dram_bytes));
-  const Shape shape = whole_gpu(bench.facts());
-  const std::uint64_t turn = std::uint64_t{shape.blocks} * shape.threads * kStreams * kStreamBytes;
-  const std::uint64_t few = std::max<std::uint64_t>(1, stream.bytes / turn);
-  const std::uint64_t many = few * (1 + stream.passes);
-  bytes = static_cast<double>((many - few) * turn) * (stream.access == Access::kCopy ? 2 : 1);
+  constexpr std::uint64_t kPiece = std::uint64_t{kStreams} * kStreamThreads * kStreamBytes;
+  const std::uint64_t pieces = std::max<std::uint64_t>(1, stream.bytes / kPiece);
+  Length shorter{static_cast<unsigned>(pieces), 1},
+      longer{static_cast<unsigned>(pieces * (1 + stream.passes)), 1};
+  if (stream.resident) {
+    shorter.blocks = longer.blocks = whole_gpu(bench.facts()).blocks;
+    shorter.turns = std::max<std::uint64_t>(1, pieces / shorter.blocks);
+    longer.turns = shorter.turns * (1 + stream.passes);
+  }
+  const double more =
+      static_cast<double>(longer.blocks * longer.turns) - static_cast<double>(shorter.blocks * shorter.turns);
   const std::string key =
       std::to_string(static_cast<int>(stream.access)) + " " + std::to_string(stream.bytes);
   const auto known = bench.known_stretches().find(key);
-  if (known != bench.known_stretches().end()) return known->second;
   const Bench::Stretch stretch =
-      between(bench, stream_module(stream.access), all, few, many, stream.bytes - 1);
+      known != bench.known_stretches().end()
+          ? known->second
+          : between(bench, stream_module(stream.access), all, shorter, longer, stream.bytes - 1);
   bench.known_stretches()[key] = stretch;
-  return stretch;
+  return {more * static_cast<double>(kPiece) * (stream.access == Access::kCopy ? 2 : 1), stretch};
 }
 
 void add_stream(std::vector<Measurement>& all, const std::string& level, const std::string& access,
                 const Stream& stream) {
   const std::vector<std::pair<std::string, std::string>> parameters{{"level", level}, {"access", access}};
   all.push_back({"bandwidth", "GB/s", parameters, [stream](Bench& bench) {
-                   double bytes = 0;
-                   const Bench::Stretch stretch = run(bench, stream, bytes);
-                   return bytes / stretch.seconds / 1e9;
+                   const Streamed streamed = run(bench, stream);
+                   return streamed.bytes / streamed.stretch.seconds / 1e9;
                  }});
   all.push_back({"bandwidth_per_sm", "bytes/cycle/SM", parameters, [stream](Bench& bench) {
-                   double bytes = 0;
-                   const Bench::Stretch stretch = run(bench, stream, bytes);
-                   return bytes / stretch.cycles / bench.facts().sms;
+                   const Streamed streamed = run(bench, stream);
+                   return streamed.bytes / streamed.stretch.cycles / bench.facts().sms;
                  }});
 }
 
@@ -128,10 +142,11 @@ void add_bandwidths(std::vector<Measurement>& all, const Facts& facts, const Siz
            {{"level", shared ? "shared" : "l1"}, {"access", "read"}, {"bytes", std::to_string(bytes)}},
            [=](Bench& bench) { return of_one_sm(bench, shared, bytes); }});
   }
-  if (facts.l2_bytes != 0) add_stream(all, "l2", "read", {Access::kRead, sizes.l2_bytes, sizes.l2_passes});
-  add_stream(all, "dram", "read", {Access::kRead, sizes.dram_bytes, 2});
-  add_stream(all, "dram", "write", {Access::kWrite, sizes.dram_bytes, 2});
-  add_stream(all, "dram", "copy", {Access::kCopy, sizes.dram_bytes, 2});
+  if (facts.l2_bytes != 0)
+    add_stream(all, "l2", "read", {Access::kRead, sizes.l2_bytes, sizes.l2_passes, true});
+  add_stream(all, "dram", "read", {Access::kRead, sizes.dram_bytes, kDramPasses});
+  add_stream(all, "dram", "write", {Access::kWrite, sizes.dram_bytes, kDramPasses});
+  add_stream(all, "dram", "copy", {Access::kCopy, sizes.dram_bytes, kDramPasses});
 }
 
 }  // namespace weft::microbenchmarks

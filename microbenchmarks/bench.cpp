@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t kMiB = 1u << 20;
 constexpr std::uint64_t kBlockWords = 5;  // an SM, %clock64 twice, %globaltimer twice
-constexpr std::uint64_t kMostBlocks = 8192;
+constexpr std::uint64_t kMostBlocks = 1u << 18;
 
 std::uint64_t power_of_two_up_to(std::uint64_t most) {
   std::uint64_t power = 1;

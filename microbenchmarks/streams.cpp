@@ -28,13 +28,14 @@ std::string whole_gpu_module(const std::string& before_loop, const std::string& 
          std::to_string(kBlockTimes + 32) + "], %w3;\nEND:\n  ret;\n}\n";
 }
 
-Bench::Stretch between(Bench& bench, const std::string& text, std::uint64_t buffer, std::uint64_t few,
-                       std::uint64_t many, std::uint64_t other) {
+Bench::Stretch between(Bench& bench, const std::string& text, std::uint64_t buffer, const Length& shorter,
+                       const Length& longer, std::uint64_t other) {
   const Machine::Kernel kernel = bench.kernel(text);
-  const Shape shape = whole_gpu(bench.facts());
-  const Bench::Stretch shorter = bench.stretch(kernel, shape, buffer, few, other);
-  const Bench::Stretch longer = bench.stretch(kernel, shape, buffer, many, other);
-  return {longer.seconds - shorter.seconds, longer.cycles - shorter.cycles};
+  const auto stretch = [&](const Length& length) {
+    return bench.stretch(kernel, {length.blocks, kStreamThreads}, buffer, length.turns, other);
+  };
+  const Bench::Stretch few = stretch(shorter), many = stretch(longer);
+  return {many.seconds - few.seconds, many.cycles - few.cycles};
 }
 
 double cycles_of_turn(Bench& bench, const std::string& declarations, const std::string& before_loop,

@@ -15,9 +15,13 @@ Shape whole_gpu(const Facts& facts);
 // Around what each thread of the whole GPU does %number times. The body may use %q0, the thread's number.
 std::string whole_gpu_module(const std::string& before_loop, const std::string& body,
                              const std::string& after);
-// What the `many` turns of the loop take longer than the `few`.
-Bench::Stretch between(Bench& bench, const std::string& text, std::uint64_t buffer, std::uint64_t few,
-                       std::uint64_t many, std::uint64_t other);
+// What the longer launch takes longer: `blocks` blocks with `turns` turns of the loop each.
+struct Length {
+  unsigned blocks = 1;
+  std::uint64_t turns = 1;
+};
+Bench::Stretch between(Bench& bench, const std::string& text, std::uint64_t buffer, const Length& shorter,
+                       const Length& longer, std::uint64_t other);
 
 // Cycles of one turn of a loop on one SM. The body is what each thread of the block does.
 inline constexpr unsigned kLoopThreads = 512;

@@ -27,7 +27,7 @@ using microbenchmarks::Measurement;
 using microbenchmarks::Results;
 
 struct MeasureRequest {
-  std::string config = "gtx480", only, out, against;
+  std::string config, only, out, against;
   std::vector<std::string> overrides;
   bool gpu = false, list = false;
 };
@@ -53,7 +53,7 @@ std::vector<Measurement> chosen_measurements(const std::vector<Measurement>& all
   if (!list.empty()) return list;
   std::string known;
   for (const auto& [name, unused] : names) known += (known.empty() ? "" : ", ") + name;
-  throw InputError("--only", "found '" + only + "', which no measurement contains; allowed: a part of " +
+  throw InputError("--only", "found '" + only + "', which matches no measurement; allowed: a part of " +
                                  known + ", or of their parameters (weft measure --list)");
 }
 
@@ -75,7 +75,7 @@ std::string parameters_text(const microbenchmarks::Result& result) {
   return result.parameters.empty() ? "" : result.id().substr(result.name.size() + 1);
 }
 
-void print_results(const Results& results, const std::optional<Results>& other) {
+void print_results(const Results& results, const std::optional<Results>& other, const std::string& file) {
   std::vector<TextColumn> columns{{"measurement", Align::kLeft}, {"of", Align::kLeft}, {results.machine}};
   std::map<std::string, double> there;
   if (other) {
@@ -99,12 +99,15 @@ void print_results(const Results& results, const std::optional<Results>& other) 
   }
   std::cout << table.text(0, Paint::of(STDOUT_FILENO));
   for (const auto& [id, why] : results.refused) std::cout << "refused: " << id << ": " << why << "\n";
-  if (missing != 0) std::cout << missing << " measurements are not in --against\n";
+  if (missing != 0)
+    std::cout << missing << (missing == 1 ? " measurement is" : " measurements are") << " not in " << file
+              << "\n";
 }
 
 std::unique_ptr<microbenchmarks::Machine> measured_machine(const MeasureRequest& request) {
   if (!request.gpu)
-    return microbenchmarks::make_weft_machine(load_config(request.config, request.overrides), interrupted);
+    return microbenchmarks::make_weft_machine(
+        load_config(request.config.empty() ? "gtx480" : request.config, request.overrides), interrupted);
   try {
     return microbenchmarks::make_cuda_machine(microbenchmarks::open_library("libcuda.so.1"));
   } catch (const std::runtime_error& error) {
@@ -117,7 +120,7 @@ std::unique_ptr<microbenchmarks::Machine> measured_machine(const MeasureRequest&
 ExitCode measure(const Words& words) {
   MeasureRequest request;
   Options options("options");
-  options.text("config", request.config, "NAME", "machine: a name or a JSON file")
+  options.text("config", request.config, "NAME", "machine: a name or a JSON file (gtx480)")
       .list("set", request.overrides, "PATH=VALUE", "override values")
       .flag("gpu", request.gpu, "measure this computer's NVIDIA GPU instead, through its driver")
       .text("only", request.only, "REGEX", "only measurements that match, by name or parameters")
@@ -128,8 +131,11 @@ ExitCode measure(const Words& words) {
   if (!parse(words, "weft measure [--config NAME|FILE | --gpu] [--only REGEX] [--out FILE] [--against FILE]",
              options))
     return ExitCode::kDone;
-  if (request.gpu && !request.overrides.empty())
-    throw InputError("--gpu", "found --set as well; allowed: one of the two");
+  const char* const other_option = !request.config.empty()      ? "--config"
+                                   : !request.overrides.empty() ? "--set"
+                                                                : nullptr;
+  if (request.gpu && other_option != nullptr)
+    throw InputError("--gpu", std::string("found ") + other_option + " as well; allowed: one of the two");
   std::optional<Results> other;
   if (!request.against.empty()) other = read_results(request.against);
   if (!request.out.empty()) check_writable(request.out);
@@ -146,7 +152,7 @@ ExitCode measure(const Words& words) {
     show_progress_line(fmt::format("{} of {}: {}", done + 1, list.size(), now.id()));
   });
   end_progress_line();
-  print_results(results, other);
+  print_results(results, other, request.against);
   if (!request.out.empty()) replace_file(request.out, json_text(results));
   return ExitCode::kDone;
 }
